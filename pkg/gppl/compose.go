@@ -1,0 +1,259 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+var (
+	_ Kernel = Sum{}
+	_ Kernel = Product{}
+	_ Kernel = LocPer{}
+)
+
+// composite is what Sum and Product share: their parts and how the parameters
+// of the parts line up behind one another.
+type composite struct {
+	parts  []Kernel
+	offset []int // offset[i] is the index of part i's first parameter; one more at the end
+}
+
+func compose(parts []Kernel, what string) composite {
+	if len(parts) == 0 {
+		panic("gppl: " + what + " of no kernels")
+	}
+	c := composite{append([]Kernel(nil), parts...), make([]int, 1, len(parts)+1)}
+	for _, p := range parts {
+		c.offset = append(c.offset, c.offset[len(c.offset)-1]+len(p.Params()))
+	}
+	return c
+}
+
+// Params prefixes each parameter with the name of its part: "SE.lengthscale",
+// and where a name occurs twice "SE1.lengthscale", "SE2.lengthscale".
+func (c composite) Params() []Param {
+	count := map[string]int{}
+	for _, p := range c.parts {
+		count[kindOf(p)]++
+	}
+	seen := map[string]int{}
+	var params []Param
+	for _, part := range c.parts {
+		name := kindOf(part)
+		if count[name] > 1 {
+			seen[name]++
+			name = fmt.Sprint(name, seen[name])
+		}
+		for _, p := range part.Params() {
+			p.Name = name + "." + p.Name
+			params = append(params, p)
+		}
+	}
+	return params
+}
+
+func (c composite) withParams(theta []float64, kernel string) composite {
+	want(theta, c.offset[len(c.parts)], kernel)
+	parts := make([]Kernel, len(c.parts))
+	for i, p := range c.parts {
+		parts[i] = p.WithParams(theta[c.offset[i]:c.offset[i+1]])
+	}
+	return composite{parts, c.offset}
+}
+
+// Sum is k₁ + k₂ + …: the covariance of a sum of independent processes. Build
+// it with Add.
+type Sum struct{ composite }
+
+// Add returns the sum of the given kernels, at least one.
+func Add(terms ...Kernel) Sum { return Sum{compose(terms, "sum")} }
+
+// Terms returns the kernels that are added.
+func (k Sum) Terms() []Kernel { return append([]Kernel(nil), k.parts...) }
+
+func (k Sum) WithParams(theta []float64) Kernel { return Sum{k.withParams(theta, "Sum")} }
+
+func (k Sum) String() string {
+	var s []string
+	for _, p := range k.parts {
+		s = append(s, p.String())
+	}
+	return strings.Join(s, " + ")
+}
+
+// sum applies a linear operation (Cov or Slope) to every part and adds up.
+func (k Sum) sum(dst, r []float64, apply func(Kernel, []float64, []float64)) {
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	for len(r) > 0 {
+		m := min(chunk, len(r))
+		acc, part := buf[0][:m], buf[1][:m]
+		apply(k.parts[0], acc, r[:m])
+		for _, p := range k.parts[1:] {
+			apply(p, part, r[:m])
+			for i, v := range part {
+				acc[i] += v
+			}
+		}
+		copy(dst, acc)
+		dst, r = dst[m:], r[m:]
+	}
+}
+
+func (k Sum) Cov(dst, r []float64)   { k.sum(dst, r, Kernel.Cov) }
+func (k Sum) Slope(dst, r []float64) { k.sum(dst, r, Kernel.Slope) }
+
+func (k Sum) Contract(grad, w, r []float64) {
+	for i, p := range k.parts {
+		p.Contract(grad[k.offset[i]:k.offset[i+1]], w, r)
+	}
+}
+
+// Product is k₁·k₂·…: where each factor modulates the others. Build it with
+// Mul. Only the product of the factors' variances is identified; fix all but
+// one of them (Model.Fix) when training.
+type Product struct{ composite }
+
+// Mul returns the product of the given kernels, at least one.
+func Mul(factors ...Kernel) Product { return Product{compose(factors, "product")} }
+
+// Factors returns the kernels that are multiplied.
+func (k Product) Factors() []Kernel { return append([]Kernel(nil), k.parts...) }
+
+func (k Product) WithParams(theta []float64) Kernel {
+	return Product{k.withParams(theta, "Product")}
+}
+
+func (k Product) String() string {
+	var s []string
+	for _, p := range k.parts {
+		if _, isSum := p.(Sum); isSum {
+			s = append(s, "("+p.String()+")")
+			continue
+		}
+		s = append(s, p.String())
+	}
+	return strings.Join(s, " × ")
+}
+
+func (k Product) Cov(dst, r []float64) {
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	for len(r) > 0 {
+		m := min(chunk, len(r))
+		acc := buf[0][:m]
+		k.others(acc, buf[1][:m], r[:m], -1)
+		copy(dst, acc)
+		dst, r = dst[m:], r[m:]
+	}
+}
+
+// others sets acc to the product of the covariances of all factors but skip.
+func (k Product) others(acc, tmp, r []float64, skip int) {
+	for i := range acc {
+		acc[i] = 1
+	}
+	for f, p := range k.parts {
+		if f == skip {
+			continue
+		}
+		p.Cov(tmp, r)
+		for i, v := range tmp {
+			acc[i] *= v
+		}
+	}
+}
+
+// Contract uses the product rule: the weight of one factor's derivative is w
+// times the covariances of the others.
+func (k Product) Contract(grad, w, r []float64) {
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	for len(r) > 0 {
+		m := min(chunk, len(r))
+		acc := buf[0][:m]
+		for f, p := range k.parts {
+			k.others(acc, buf[1][:m], r[:m], f)
+			for i := range acc {
+				acc[i] *= w[i]
+			}
+			p.Contract(grad[k.offset[f]:k.offset[f+1]], acc, r[:m])
+		}
+		w, r = w[m:], r[m:]
+	}
+}
+
+func (k Product) Slope(dst, r []float64) {
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	for len(r) > 0 {
+		m := min(chunk, len(r))
+		acc, tmp, sum := buf[0][:m], buf[1][:m], buf[2][:m]
+		clear(sum)
+		for f, p := range k.parts {
+			k.others(acc, tmp, r[:m], f)
+			p.Slope(tmp, r[:m])
+			for i := range sum {
+				sum[i] += acc[i] * tmp[i]
+			}
+		}
+		copy(dst, sum)
+		dst, r = dst[m:], r[m:]
+	}
+}
+
+// LocPer is the locally periodic kernel v·exp(−r²/2l² − 2 sin²(πr/p)/l_p²): a
+// periodic pattern that drifts over the lengthscale l. It is SE × Periodic
+// with one variance.
+type LocPer struct{ Variance, Lengthscale, Period, PeriodicLengthscale float64 }
+
+func (k LocPer) Params() []Param {
+	return append(varianceAndLengthscale(k.Variance, k.Lengthscale),
+		Param{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX},
+		Param{Name: "periodic lengthscale", Value: k.PeriodicLengthscale, Transform: Log{}})
+}
+func (k LocPer) WithParams(theta []float64) Kernel {
+	want(theta, 4, "LocPer")
+	return LocPer{theta[0], theta[1], theta[2], theta[3]}
+}
+func (k LocPer) String() string { return describe("LocPer", k.Params()) }
+
+func (k LocPer) Cov(dst, r []float64) {
+	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
+	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
+	for i, ri := range r {
+		s := math.Sin(math.Pi * ri / k.Period)
+		dst[i] = k.Variance * math.Exp(-cl*ri*ri-cp*s*s)
+	}
+}
+
+func (k LocPer) Contract(grad, w, r []float64) {
+	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
+	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
+	var gv, gl, gp, glp float64
+	for i, ri := range r {
+		q := cl * ri * ri
+		a := math.Pi * ri / k.Period
+		s, cs := math.Sincos(a)
+		e := w[i] * math.Exp(-q-cp*s*s)
+		gv += e
+		gl += e * q
+		gp += e * a * s * cs
+		glp += e * s * s
+	}
+	grad[0] += k.Variance * gv
+	grad[1] += 2 * k.Variance * gl
+	grad[2] += 2 * cp * k.Variance * gp
+	grad[3] += 2 * cp * k.Variance * glp
+}
+
+func (k LocPer) Slope(dst, r []float64) {
+	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
+	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
+	f := math.Pi / k.Period
+	for i, ri := range r {
+		s, cs := math.Sincos(f * ri)
+		dst[i] = -k.Variance * (2*cl*ri + 2*cp*f*s*cs) * math.Exp(-cl*ri*ri-cp*s*s)
+	}
+}

@@ -1,0 +1,273 @@
+package gppl
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// The dense engine takes any kernel in any dimension. It computes in symmetric
+// tiles on all processors: each pair of observations is evaluated once.
+
+// block returns block b of the points of x.
+func (x Inputs) block(b int) Inputs {
+	from := b * dense.Tile
+	return x.Slice(from, from+dense.Width(x.Len(), b))
+}
+
+// tileDistances sets the row-major tile r to the distances between blocks i
+// and j of x, the diagonal of a diagonal tile marked Self.
+func tileDistances(r []float64, x Inputs, i, j int) {
+	if i == j {
+		selfDistances(r, x.block(i))
+		return
+	}
+	distances(r, x.block(i), x.block(j))
+}
+
+// A lane is a fixed share of the rows of tiles, with its own accumulators.
+// Which lane adds up what does not depend on the processors, so that results
+// are the same to the last bit however many there are.
+const lanes = 16
+
+// lane is the working memory of one lane.
+type lane struct {
+	r, w []float64 // a tile of distances and covariances, and one of weights
+	grad []float64
+}
+
+func newLanes(nparams int) []lane {
+	ls := make([]lane, lanes)
+	for i := range ls {
+		ls[i] = lane{
+			make([]float64, dense.Tile*dense.Tile),
+			make([]float64, dense.Tile*dense.Tile),
+			make([]float64, nparams),
+		}
+	}
+	return ls
+}
+
+// gradients adds up the gradients of all lanes.
+func gradients(dst []float64, ls []lane) {
+	clear(dst)
+	for _, l := range ls {
+		add(dst, l.grad)
+	}
+}
+
+// grow makes sure that each lane has room for nparams gradients, all zero.
+func grow(ls []lane, nparams int) {
+	for i := range ls {
+		if len(ls[i].grad) != nparams {
+			ls[i].grad = make([]float64, nparams)
+		}
+		clear(ls[i].grad)
+	}
+}
+
+// eachTile calls f for every tile (i, j) of the symmetric n×n matrix that has
+// j ≥ i, lane by lane in parallel.
+func eachTile(n int, ls []lane, f func(l *lane, i, j int)) {
+	nb := dense.Blocks(n)
+	parallel.For(min(lanes, nb), func(c int) {
+		for i := c; i < nb; i += lanes {
+			for j := i; j < nb; j++ {
+				f(&ls[c], i, j)
+			}
+		}
+	})
+}
+
+// denseProjected computes S₀ = ΩᵀKΩ in 2·½n²k flops and its contraction in as
+// many, with O(nk) memory: never a matrix n×n.
+type denseProjected struct {
+	x     Inputs
+	omega blas64.General // n×k
+	lanes []lane
+	strip []blas64.General // per lane: (ΩV or KΩ) of one block of rows
+	sum   []blas64.General // per lane: k×k
+}
+
+func newDenseProjected(x Inputs, p *Projection) *denseProjected {
+	_, k := p.Dims()
+	e := &denseProjected{x: x, omega: p.Omega.RawMatrix(), lanes: newLanes(0)}
+	for range e.lanes {
+		e.strip = append(e.strip, newGeneral(dense.Tile, k))
+		e.sum = append(e.sum, newGeneral(k, k))
+	}
+	return e
+}
+
+func newGeneral(r, c int) blas64.General {
+	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: make([]float64, r*c)}
+}
+
+func (e *denseProjected) name() string { return "dense" }
+
+// rowsOf returns block b of the rows of Ω.
+func (e *denseProjected) rowsOf(b int) blas64.General {
+	o := e.omega
+	o.Rows = dense.Width(e.omega.Rows, b)
+	o.Data = o.Data[b*dense.Tile*o.Stride:]
+	return o
+}
+
+// gram uses the symmetry of K = U + Uᵀ, where U is its upper triangle with the
+// diagonal halved: ΩᵀKΩ = ΩᵀUΩ + (ΩᵀUΩ)ᵀ.
+func (e *denseProjected) gram(s []float64, kernel Kernel) {
+	n, k := e.omega.Rows, e.omega.Cols
+	nb := dense.Blocks(n)
+	parallel.For(min(lanes, nb), func(c int) {
+		l, sum := &e.lanes[c], e.sum[c]
+		clear(sum.Data)
+		for i := c; i < nb; i += lanes {
+			strip := e.strip[c] // rows i of UΩ
+			strip.Rows = dense.Width(n, i)
+			for j := i; j < nb; j++ {
+				tile := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.r}
+				r := l.r[:tile.Rows*tile.Cols]
+				tileDistances(r, e.x, i, j)
+				kernel.Cov(r, r)
+				alpha, beta := 1.0, 1.0
+				if j == i {
+					alpha, beta = 0.5, 0
+				}
+				blas64.Gemm(blas.NoTrans, blas.NoTrans, alpha, tile, e.rowsOf(j), beta, strip)
+			}
+			blas64.Gemm(blas.Trans, blas.NoTrans, 1, e.rowsOf(i), strip, 1, sum)
+		}
+	})
+	for a := range k {
+		for b := range a + 1 {
+			var v float64
+			for _, sum := range e.sum[:min(lanes, nb)] {
+				v += sum.Data[a*k+b] + sum.Data[b*k+a]
+			}
+			s[a*k+b], s[b*k+a] = v, v
+		}
+	}
+}
+
+// contract weighs ∂K by W = ΩVΩᵀ, a tile of it at a time.
+func (e *denseProjected) contract(grad, v []float64, kernel Kernel) {
+	n, k := e.omega.Rows, e.omega.Cols
+	nb := dense.Blocks(n)
+	grow(e.lanes, len(grad))
+	vm := blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
+	parallel.For(min(lanes, nb), func(c int) {
+		l := &e.lanes[c]
+		for i := c; i < nb; i += lanes {
+			strip := e.strip[c] // rows i of ΩV
+			strip.Rows = dense.Width(n, i)
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, e.rowsOf(i), vm, 0, strip)
+			for j := i; j < nb; j++ {
+				size := strip.Rows * dense.Width(n, j)
+				weight := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.w}
+				twice := 2.0 // the tile and its mirror image
+				if j == i {
+					twice = 1
+				}
+				blas64.Gemm(blas.NoTrans, blas.Trans, twice, strip, e.rowsOf(j), 0, weight)
+				tileDistances(l.r[:size], e.x, i, j)
+				kernel.Contract(l.grad, l.w[:size], l.r[:size])
+			}
+		}
+	})
+	gradients(grad, e.lanes)
+}
+
+// denseExact factorises A = LLᵀ in n³/3 flops and contracts with A⁻¹ in 2n³/3
+// more. It holds the lower triangles of L and of L⁻¹: n² numbers.
+type denseExact struct {
+	x       Inputs
+	kernel  Kernel
+	noise   float64
+	factor  *dense.Lower
+	inverse *dense.Lower // L⁻¹, made when a gradient is first asked for
+	lanes   []lane
+}
+
+func newDenseExact(x Inputs) *denseExact {
+	return &denseExact{x: x, factor: dense.NewLower(x.Len()), lanes: newLanes(0)}
+}
+
+func (e *denseExact) name() string { return "dense" }
+
+func (e *denseExact) factorise(k Kernel, noise float64) (float64, error) {
+	e.kernel, e.noise = k, noise
+	jitter, err := choleskyWithJitter(e.factor, variance(k)+noise, func() {
+		fillGram(e.factor, e.x, k, noise)
+	})
+	if err != nil {
+		return jitter, fmt.Errorf("gppl: the covariance of %d observations cannot be factorised: %w (kernel %v, noise variance %.4g)", e.x.Len(), err, k, noise)
+	}
+	return jitter, nil
+}
+
+// fillGram sets l to the lower triangle of K + noise·I.
+func fillGram(l *dense.Lower, x Inputs, k Kernel, noise float64) {
+	l.EachTile(func(i, j int, t blas64.General) {
+		tileDistances(t.Data, x, i, j)
+		k.Cov(t.Data, t.Data)
+	})
+	l.AddDiagonal(noise)
+}
+
+// choleskyWithJitter factorises the matrix that fill writes into l. If that
+// fails it adds jitter to the diagonal, from 1e-12 of scale upwards by tens to
+// 1e-6 of scale, and returns what it took.
+func choleskyWithJitter(l *dense.Lower, scale float64, fill func()) (jitter float64, err error) {
+	fill()
+	if err = l.Cholesky(); err == nil {
+		return 0, nil
+	}
+	for jitter = 1e-12 * scale; jitter <= 1.01e-6*scale; jitter *= 10 {
+		fill()
+		l.AddDiagonal(jitter)
+		if e := l.Cholesky(); e == nil {
+			return jitter, nil
+		}
+	}
+	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
+}
+
+func (e *denseExact) logDet() float64 { return e.factor.LogDet() }
+
+func (e *denseExact) solve(dst, b []float64) {
+	copy(dst, b)
+	e.factor.SolveL(columnOf(dst))
+	e.factor.SolveLT(columnOf(dst))
+}
+
+func (e *denseExact) contract(grad, alpha []float64) {
+	n := e.x.Len()
+	if e.inverse == nil {
+		e.inverse = dense.NewLower(n)
+	}
+	e.factor.InvertL(e.inverse)
+	last := len(grad) - 1
+	grow(e.lanes, len(grad))
+	eachTile(n, e.lanes, func(l *lane, i, j int) {
+		rows, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
+		weight := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: l.w}
+		e.inverse.InverseTile(weight, j, i)
+		blas64.Ger(-1, vec(alpha[j*dense.Tile:][:rows]), vec(alpha[i*dense.Tile:][:cols]), weight)
+		w, r := l.w[:rows*cols], l.r[:rows*cols]
+		if i == j {
+			for d := range rows {
+				l.grad[last] += 0.5 * e.noise * w[d*cols+d]
+			}
+			for p := range w {
+				w[p] *= 0.5
+			}
+		}
+		tileDistances(r, e.x, j, i)
+		e.kernel.Contract(l.grad[:last], w, r)
+	})
+	gradients(grad, e.lanes)
+}

@@ -1,0 +1,197 @@
+// Package gppltest holds the conformance suites that every kernel and every
+// loss must pass, for those of gppl and for a user's own:
+//
+//	func TestMyKernel(t *testing.T) { gppltest.CheckKernel(t, MyKernel{…}) }
+package gppltest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// CheckKernel checks that k keeps the contract of gppl.Kernel: that Params and
+// WithParams agree and leave the receiver alone, that Cov and Slope work in
+// place and do not depend on how pairs are grouped, that Contract and Slope
+// equal central differences, and that its Gram matrices are positive
+// semi-definite on the line.
+func CheckKernel(t *testing.T, k gppl.Kernel) {
+	t.Helper()
+	params := k.Params()
+	theta := make([]float64, len(params))
+	for i, p := range params {
+		theta[i] = p.Value
+		if p.Name == "" {
+			t.Errorf("%v: parameter %d has no name", k, i)
+		}
+	}
+	printed := k.String()
+
+	t.Run("WithParams", func(t *testing.T) {
+		moved := make([]float64, len(theta))
+		for i, v := range theta {
+			moved[i] = 1.5 * v
+		}
+		for i, p := range k.WithParams(moved).Params() {
+			if p.Value != moved[i] || p.Name != params[i].Name {
+				t.Errorf("parameter %d: got %q = %v, want %q = %v", i, p.Name, p.Value, params[i].Name, moved[i])
+			}
+		}
+		if k.String() != printed {
+			t.Errorf("WithParams changed its receiver from %s to %s", printed, k)
+		}
+		if !panics(func() { k.WithParams(append(moved, 1)) }) {
+			t.Error("WithParams took one parameter too many")
+		}
+	})
+
+	r := distances()
+	cov := make([]float64, len(r))
+	k.Cov(cov, r)
+
+	t.Run("InPlace", func(t *testing.T) {
+		inPlace := slices.Clone(r)
+		k.Cov(inPlace, inPlace)
+		single := make([]float64, len(r))
+		for i := range r {
+			k.Cov(single[i:i+1], r[i:i+1])
+		}
+		slope, slopeInPlace := make([]float64, len(r)), slices.Clone(r)
+		k.Slope(slope, r)
+		k.Slope(slopeInPlace, slopeInPlace)
+		for i := range r {
+			if cov[i] != inPlace[i] || cov[i] != single[i] {
+				t.Fatalf("k(%v): %v in a slice, %v in place, %v alone", r[i], cov[i], inPlace[i], single[i])
+			}
+			if slope[i] != slopeInPlace[i] {
+				t.Fatalf("dk/dr at %v: %v, in place %v", r[i], slope[i], slopeInPlace[i])
+			}
+		}
+	})
+
+	t.Run("Contract", func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(1, 2))
+		w := make([]float64, len(r))
+		for i := range w {
+			w[i] = rnd.NormFloat64()
+		}
+		logTheta := make([]float64, len(theta))
+		for i, v := range theta {
+			logTheta[i] = math.Log(v)
+		}
+		want := fd.Gradient(nil, func(u []float64) float64 {
+			at := make([]float64, len(u))
+			for i, v := range u {
+				at[i] = math.Exp(v)
+			}
+			c := make([]float64, len(r))
+			k.WithParams(at).Cov(c, r)
+			var s float64
+			for i := range c {
+				s += w[i] * c[i]
+			}
+			return s
+		}, logTheta, &fd.Settings{Formula: fd.Central, Step: 3e-6})
+		before := 3.0 // Contract adds
+		got := slices.Repeat([]float64{before}, len(theta))
+		k.Contract(got, w, r)
+		for p := range got {
+			got[p] -= before
+		}
+		closeVectors(t, "Σ w ∂k/∂log θ", got, want, 1e-7)
+	})
+
+	t.Run("Slope", func(t *testing.T) {
+		slope := make([]float64, len(r))
+		k.Slope(slope, r)
+		for i, ri := range r {
+			if ri == 0 {
+				if slope[i] != 0 {
+					t.Errorf("dk/dr at 0 is %v, want 0", slope[i])
+				}
+				continue
+			}
+			h := 1e-6 * ri
+			c := []float64{ri - h, ri + h}
+			k.Cov(c, c)
+			want := (c[1] - c[0]) / (2 * h)
+			if math.Abs(slope[i]-want) > 1e-6*(1+math.Abs(want))+1e-9/ri {
+				t.Errorf("dk/dr at %v: got %v, central difference %v", ri, slope[i], want)
+			}
+		}
+	})
+
+	t.Run("PositiveSemiDefinite", func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(3, 4))
+		const n = 30
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = 10 * rnd.Float64()
+		}
+		gram := make([]float64, n*n)
+		for i := range x {
+			for j := range x {
+				gram[i*n+j] = math.Abs(x[i] - x[j])
+			}
+			gram[i*n+i] = gppl.Self
+		}
+		k.Cov(gram, gram)
+		var e mat.EigenSym
+		if !e.Factorize(mat.NewSymDense(n, gram), false) {
+			t.Fatal("no eigenvalues")
+		}
+		v := e.Values(nil)
+		if v[0] < -1e-12*v[n-1] {
+			t.Errorf("smallest eigenvalue %v of a Gram matrix whose largest is %v", v[0], v[n-1])
+		}
+	})
+}
+
+// distances covers zero, self, tiny, ordinary and far distances, and more of
+// them than kernels work through at a time.
+func distances() []float64 {
+	r := []float64{0, gppl.Self, 1e-8, 1e-3, 12}
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for range 1200 {
+		r = append(r, 6*rnd.Float64())
+	}
+	return append(r, gppl.Self)
+}
+
+func panics(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
+}
+
+// closeVectors fails unless |got − want| ≤ tol·|want| in the maximum norm
+// (plus tol, for vectors that are all near zero).
+func closeVectors(t *testing.T, what string, got, want []float64, tol float64) {
+	t.Helper()
+	if msg := compare(got, want, tol); msg != "" {
+		t.Errorf("%s: %s", what, msg)
+	}
+}
+
+func compare(got, want []float64, tol float64) string {
+	if len(got) != len(want) {
+		return fmt.Sprintf("got %d values, want %d", len(got), len(want))
+	}
+	scale := 1.0
+	for _, v := range want {
+		scale = max(scale, math.Abs(v))
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= tol*scale) {
+			return fmt.Sprintf("entry %d: got %v, want %v (all: got %.10g, want %.10g)", i, got[i], want[i], got, want)
+		}
+	}
+	return ""
+}

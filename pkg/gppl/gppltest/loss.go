@@ -1,0 +1,90 @@
+package gppltest
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// CheckLoss checks that loss keeps the contract of gppl.Loss at its own
+// parameters: that its gradient equals central differences, that the value
+// does not depend on whether a gradient is asked for, nor on earlier calls,
+// that theta is left alone, and that parameters out of range are errors which
+// name them.
+func CheckLoss(t *testing.T, loss gppl.Loss) {
+	t.Helper()
+	params := loss.Params()
+	theta := make([]float64, len(params))
+	for i, p := range params {
+		theta[i] = p.Value
+	}
+	value := func(theta []float64) float64 {
+		t.Helper()
+		v, err := loss.ValueGrad(nil, theta)
+		if err != nil {
+			t.Fatalf("%v at %v: %v", loss, theta, err)
+		}
+		return v
+	}
+	before := slices.Clone(theta)
+	grad := make([]float64, len(theta))
+	got, err := loss.ValueGrad(grad, theta)
+	if err != nil {
+		t.Fatalf("%v: %v", loss, err)
+	}
+	if !slices.Equal(theta, before) {
+		t.Errorf("%v changed theta from %v to %v", loss, before, theta)
+	}
+	if alone := value(theta); alone != got {
+		t.Errorf("%v: %v with a gradient, %v without", loss, got, alone)
+	}
+
+	// Differences in units of each parameter's size, so that all are alike.
+	scaled := make([]float64, len(theta))
+	unit := make([]float64, len(theta))
+	for i, v := range theta {
+		unit[i] = max(math.Abs(v), 1e-3)
+		scaled[i] = v / unit[i]
+	}
+	at := make([]float64, len(theta))
+	want := fd.Gradient(nil, func(s []float64) float64 {
+		for i := range at {
+			at[i] = s[i] * unit[i]
+		}
+		return value(at)
+	}, scaled, &fd.Settings{Formula: fd.Central, Step: 1e-5})
+	for i := range grad {
+		grad[i] *= unit[i]
+	}
+	closeVectors(t, loss.String()+": gradient", grad, want, 1e-6)
+
+	for i, p := range params {
+		bad := slices.Clone(theta)
+		values := []float64{math.NaN(), math.Inf(1)}
+		if _, free := p.Transform.(gppl.Free); !free {
+			values = append(values, 0, -1)
+		}
+		for _, v := range values {
+			bad[i] = v
+			if _, err := loss.ValueGrad(nil, bad); err == nil {
+				t.Errorf("%v: no error for parameter %q = %v", loss, p.Name, v)
+			}
+		}
+		if i > 20 {
+			break
+		}
+	}
+	if again := value(theta); again != got {
+		t.Errorf("%v: %v at first, %v after errors and other values", loss, got, again)
+	}
+	m := loss.Model(theta)
+	for i, p := range m.Params() {
+		if p.Value != theta[i] {
+			t.Errorf("%v: Model(theta) has %q = %v, want %v", loss, p.Name, p.Value, theta[i])
+		}
+	}
+}

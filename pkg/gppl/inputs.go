@@ -1,0 +1,155 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+)
+
+// Inputs holds n points of R^d, the x of a Gaussian process. For a time series
+// d = 1 and the points are the times. Build it with Scalars or Vectors; the
+// values are not copied and must not be changed afterwards.
+type Inputs struct {
+	d  int
+	at []float64 // row-major, n×d
+}
+
+// Scalars returns the n one-dimensional inputs x: the times of a series, in
+// any order, duplicates allowed.
+func Scalars(x []float64) Inputs { return Inputs{1, x} }
+
+// Vectors returns n inputs of dimension d, stored row by row in x: point i is
+// x[i*d : (i+1)*d]. It panics if d < 1 or if len(x) is no multiple of d.
+func Vectors(x []float64, d int) Inputs {
+	if d < 1 {
+		panic(fmt.Sprintf("gppl: Vectors: d = %d, want at least 1", d))
+	}
+	if len(x)%d != 0 {
+		panic(fmt.Sprintf("gppl: Vectors: len(x) = %d is no multiple of d = %d", len(x), d))
+	}
+	return Inputs{d, x}
+}
+
+// Len returns n, the number of points.
+func (x Inputs) Len() int {
+	if x.d == 0 {
+		return 0
+	}
+	return len(x.at) / x.d
+}
+
+// Dim returns d, the dimension of each point.
+func (x Inputs) Dim() int { return x.d }
+
+// At returns point i as a slice of length d that shares the storage of x.
+func (x Inputs) At(i int) []float64 { return x.at[i*x.d : (i+1)*x.d] }
+
+// Slice returns the points i, …, j−1, sharing the storage of x.
+func (x Inputs) Slice(i, j int) Inputs { return Inputs{x.d, x.at[i*x.d : j*x.d]} }
+
+// Pick returns the points at the given indices, copied.
+func (x Inputs) Pick(idx []int) Inputs {
+	at := make([]float64, 0, len(idx)*x.d)
+	for _, i := range idx {
+		at = append(at, x.At(i)...)
+	}
+	return Inputs{x.d, at}
+}
+
+// Range returns the smallest and the largest coordinate along axis j.
+func (x Inputs) Range(j int) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for i := range x.Len() {
+		v := x.at[i*x.d+j]
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return lo, hi
+}
+
+// check returns an error that names the first bad coordinate.
+func (x Inputs) check(arg string) error {
+	if x.Len() == 0 {
+		return fmt.Errorf("gppl: %s is empty: at least one point is needed", arg)
+	}
+	for i, v := range x.at {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			if x.d == 1 {
+				return fmt.Errorf("gppl: %s[%d] = %v is not finite", arg, i, v)
+			}
+			return fmt.Errorf("gppl: %s[%d][%d] = %v is not finite", arg, i/x.d, i%x.d, v)
+		}
+	}
+	return nil
+}
+
+// distances sets r, a row-major a.Len()×b.Len() block, to the Euclidean
+// distances between the points of a and of b.
+func distances(r []float64, a, b Inputs) {
+	nb := b.Len()
+	if a.d == 1 {
+		for i, ai := range a.at {
+			row := r[i*nb : (i+1)*nb]
+			for j, bj := range b.at[:len(row)] {
+				row[j] = math.Abs(ai - bj)
+			}
+		}
+		return
+	}
+	for i := range a.Len() {
+		pi := a.At(i)
+		row := r[i*nb : (i+1)*nb]
+		for j := range row {
+			var s float64
+			for c, bc := range b.At(j) {
+				t := pi[c] - bc
+				s += t * t
+			}
+			row[j] = math.Sqrt(s)
+		}
+	}
+}
+
+// selfDistances is distances(r, a, a) with the diagonal marked Self.
+func selfDistances(r []float64, a Inputs) {
+	distances(r, a, a)
+	n := a.Len()
+	for i := range n {
+		r[i*n+i] = Self
+	}
+}
+
+// Data is a validated set of n observations: inputs x and values y. The model
+// has mean zero, so y is to be centred (dataset.Series.Standardize does it).
+type Data struct {
+	X Inputs
+	Y []float64 // length n
+}
+
+// NewData checks and pairs inputs and observations. Nothing is copied and
+// neither is ever modified. The error names the argument and the first bad
+// index: no points, lengths that differ, NaN or infinite values.
+func NewData(x Inputs, y []float64) (Data, error) {
+	if err := x.check("x"); err != nil {
+		return Data{}, err
+	}
+	if len(y) != x.Len() {
+		return Data{}, fmt.Errorf("gppl: len(y) = %d, but x has %d points", len(y), x.Len())
+	}
+	for i, v := range y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return Data{}, fmt.Errorf("gppl: y[%d] = %v is not finite", i, v)
+		}
+	}
+	return Data{x, y}, nil
+}
+
+// Len returns n, the number of observations.
+func (d Data) Len() int { return len(d.Y) }
+
+// Pick returns the observations at the given indices, copied.
+func (d Data) Pick(idx []int) Data {
+	y := make([]float64, len(idx))
+	for k, i := range idx {
+		y[k] = d.Y[i]
+	}
+	return Data{d.X.Pick(idx), y}
+}

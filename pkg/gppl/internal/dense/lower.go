@@ -1,0 +1,241 @@
+// Package dense does the linear algebra of symmetric matrices in square tiles,
+// on all processors. A tile is contiguous in memory and small enough that
+// gonum's Gemm works on it without spawning goroutines or allocating, so that
+// the parallelism is between tiles alone.
+package dense
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Lower is the lower triangle of an n×n matrix, symmetric or triangular, in
+// tiles of Tile×Tile (the last row of tiles may be lower, the last column
+// narrower). The tiles on the diagonal are stored whole.
+type Lower struct {
+	n     int
+	tiles []blas64.General // row by row: (0,0), (1,0), (1,1), (2,0), …
+}
+
+// NewLower returns a zero matrix of size n.
+func NewLower(n int) *Lower {
+	l := &Lower{n: n}
+	for i := range Blocks(n) {
+		for j := range i + 1 {
+			r, c := Width(n, i), Width(n, j)
+			l.tiles = append(l.tiles, blas64.General{Rows: r, Cols: c, Stride: c, Data: make([]float64, r*c)})
+		}
+	}
+	return l
+}
+
+// Blocks returns the number of tiles that cover n rows.
+func Blocks(n int) int { return (n + Tile - 1) / Tile }
+
+// Width returns the number of rows in block b of n.
+func Width(n, b int) int { return min(Tile, n-b*Tile) }
+
+// N returns the size of the matrix.
+func (l *Lower) N() int { return l.n }
+
+// At returns tile (i, j), i ≥ j.
+func (l *Lower) At(i, j int) blas64.General { return l.tiles[i*(i+1)/2+j] }
+
+// EachTile calls f once for every tile (i, j), i ≥ j, in parallel.
+func (l *Lower) EachTile(f func(i, j int, tile blas64.General)) {
+	nb := Blocks(l.n)
+	parallel.For(nb, func(k int) {
+		i := nb - 1 - k // longest row first
+		for j := range i + 1 {
+			f(i, j, l.At(i, j))
+		}
+	})
+}
+
+// AddDiagonal adds v to every diagonal entry.
+func (l *Lower) AddDiagonal(v float64) {
+	for b := range Blocks(l.n) {
+		t := l.At(b, b)
+		for i := range t.Rows {
+			t.Data[i*t.Stride+i] += v
+		}
+	}
+}
+
+// NotPositive is the error of Cholesky: the leading minor that ends in Row is
+// not positive definite.
+type NotPositive struct{ Row int }
+
+func (e NotPositive) Error() string {
+	return fmt.Sprintf("the leading minor of order %d is not positive definite", e.Row+1)
+}
+
+// Cholesky replaces a symmetric matrix by its factor L, A = LLᵀ, in n³/3
+// flops. On a NotPositive error the contents are lost.
+func (l *Lower) Cholesky() error {
+	nb := Blocks(l.n)
+	for j := range nb {
+		diag := l.At(j, j)
+		if err := potrf(diag); err != nil {
+			err.Row += j * Tile
+			return *err
+		}
+		lj := lowerTriangle(diag)
+		parallel.For(nb-j-1, func(k int) {
+			blas64.Trsm(blas.Right, blas.Trans, 1, lj, l.At(j+1+k, j))
+		})
+		parallel.For(nb-j-1, func(k int) {
+			i := nb - 1 - k // longest row first
+			for c := j + 1; c <= i; c++ {
+				blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.At(i, j), l.At(c, j), 1, l.At(i, c))
+			}
+		})
+	}
+	return nil
+}
+
+// potrf factorises one tile in place and clears the part above its diagonal.
+func potrf(a blas64.General) *NotPositive {
+	for i := range a.Rows {
+		ri := a.Data[i*a.Stride : i*a.Stride+i+1]
+		for j := range i {
+			rj := a.Data[j*a.Stride : j*a.Stride+j+1]
+			ri[j] = (ri[j] - blas64.Dot(vec(ri[:j]), vec(rj[:j]))) / rj[j]
+		}
+		d := ri[i] - blas64.Dot(vec(ri[:i]), vec(ri[:i]))
+		if !(d > 0) || math.IsInf(d, 0) { // NaN fails too
+			return &NotPositive{i}
+		}
+		ri[i] = math.Sqrt(d)
+		clear(a.Data[i*a.Stride+i+1 : i*a.Stride+a.Cols])
+	}
+	return nil
+}
+
+// LogDet returns log|A| = 2·Σ log L_ii of a Cholesky factor.
+func (l *Lower) LogDet() float64 {
+	var s float64
+	for b := range Blocks(l.n) {
+		t := l.At(b, b)
+		for i := range t.Rows {
+			s += math.Log(t.Data[i*t.Stride+i])
+		}
+	}
+	return 2 * s
+}
+
+// SolveL replaces b (n×m) by L⁻¹b, in n²m flops.
+func (l *Lower) SolveL(b blas64.General) {
+	for i := range Blocks(l.n) {
+		bi := rows(b, i)
+		for j := range i {
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, j), rows(b, j), 1, bi)
+		}
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), bi)
+	}
+}
+
+// SolveLT replaces b (n×m) by L⁻ᵀb, in n²m flops.
+func (l *Lower) SolveLT(b blas64.General) {
+	nb := Blocks(l.n)
+	for i := nb - 1; i >= 0; i-- {
+		bi := rows(b, i)
+		for j := i + 1; j < nb; j++ {
+			blas64.Gemm(blas.Trans, blas.NoTrans, -1, l.At(j, i), rows(b, j), 1, bi)
+		}
+		blas64.Trsm(blas.Left, blas.Trans, 1, lowerTriangle(l.At(i, i)), bi)
+	}
+}
+
+// SolveLRight replaces b (m×n) by b·L⁻¹, in n²m flops.
+func (l *Lower) SolveLRight(b blas64.General) {
+	nb := Blocks(l.n)
+	for j := nb - 1; j >= 0; j-- {
+		bj := columns(b, j)
+		for k := j + 1; k < nb; k++ {
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(b, k), l.At(k, j), 1, bj)
+		}
+		blas64.Trsm(blas.Right, blas.NoTrans, 1, lowerTriangle(l.At(j, j)), bj)
+	}
+}
+
+// SolveLTRight replaces b (m×n) by b·L⁻ᵀ, in n²m flops.
+func (l *Lower) SolveLTRight(b blas64.General) {
+	for j := range Blocks(l.n) {
+		bj := columns(b, j)
+		for k := range j {
+			blas64.Gemm(blas.NoTrans, blas.Trans, -1, columns(b, k), l.At(j, k), 1, bj)
+		}
+		blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(j, j)), bj)
+	}
+}
+
+// MulL sets b (n×m) to L·b, in n²m flops.
+func (l *Lower) MulL(b blas64.General) {
+	for i := Blocks(l.n) - 1; i >= 0; i-- {
+		bi := rows(b, i)
+		blas64.Trmm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), bi)
+		for j := range i {
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, l.At(i, j), rows(b, j), 1, bi)
+		}
+	}
+}
+
+// InvertL sets dst to L⁻¹, in n³/3 flops. dst and l must not share storage.
+func (l *Lower) InvertL(dst *Lower) {
+	nb := Blocks(l.n)
+	parallel.For(nb, func(j int) { // column j; the longest come first
+		d := dst.At(j, j)
+		copy(d.Data, l.At(j, j).Data)
+		if !lapack64.Trtri(lowerTriangle(d)) {
+			panic("dense: zero on the diagonal of a Cholesky factor")
+		}
+		for i := j + 1; i < nb; i++ {
+			t := dst.At(i, j)
+			for k := j; k < i; k++ {
+				beta := 1.0
+				if k == j {
+					beta = 0
+				}
+				blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), dst.At(k, j), beta, t)
+			}
+			blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), t)
+		}
+	})
+}
+
+// InverseTile sets dst to tile (i, j), i ≥ j, of A⁻¹ = MᵀM, where m = M = L⁻¹.
+// All tiles together take n³/3 flops.
+func (m *Lower) InverseTile(dst blas64.General, i, j int) {
+	beta := 0.0
+	for k := i; k < Blocks(m.n); k++ {
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, m.At(k, i), m.At(k, j), beta, dst)
+		beta = 1
+	}
+}
+
+// rows returns block row i of b.
+func rows(b blas64.General, i int) blas64.General {
+	b.Data = b.Data[i*Tile*b.Stride:]
+	b.Rows = Width(b.Rows, i)
+	return b
+}
+
+// columns returns block column j of b.
+func columns(b blas64.General, j int) blas64.General {
+	b.Data = b.Data[j*Tile:]
+	b.Cols = Width(b.Cols, j)
+	return b
+}
+
+func lowerTriangle(a blas64.General) blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
+}
+
+func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

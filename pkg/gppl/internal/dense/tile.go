@@ -1,0 +1,7 @@
+//go:build !openblas
+
+package dense
+
+// Tile is the side of a tile. At 64, gonum's pure-Go Gemm runs serially and
+// without allocating, near its full speed.
+const Tile = 64

@@ -1,0 +1,7 @@
+//go:build openblas
+
+package dense
+
+// Tile is the side of a tile. OpenBLAS packs its operands and wants them
+// larger than the pure-Go Gemm does.
+const Tile = 192

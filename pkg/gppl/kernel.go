@@ -1,0 +1,84 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+)
+
+// A Kernel is a stationary, isotropic covariance function k(r; θ) of the
+// Euclidean distance r = |x − x'|, at given values of its parameters. It is an
+// immutable value: its parameters are its fields, as in
+//
+//	SE{Variance: 1, Lengthscale: 20}
+//
+// and training returns new values. All methods work on slices of distances,
+// entry by entry, so that an engine may lay out the pairs as it likes. They
+// are safe for concurrent use and do not allocate once warm.
+type Kernel interface {
+	// Params returns the parameters, in a fixed order.
+	Params() []Param
+	// WithParams returns the same kernel at the natural values theta. It
+	// panics if their number is wrong; it does not judge their values.
+	WithParams(theta []float64) Kernel
+	// Cov sets dst[i] = k(r[i]). dst and r have one length and may be the
+	// same slice.
+	Cov(dst, r []float64)
+	// Contract adds Σ_i w[i]·∂k(r[i])/∂log θ_p to grad[p], for each p.
+	// w and r have one length; grad has an entry per parameter.
+	Contract(grad, w, r []float64)
+	// Slope sets dst[i] = dk/dr at r[i]; by symmetry 0 at r = 0. dst and r
+	// have one length and may be the same slice.
+	Slope(dst, r []float64)
+	// String names the kernel with its parameters.
+	fmt.Stringer
+}
+
+// Self is the distance of an observation to itself: negative zero. It equals
+// 0 in all arithmetic; White alone tells the two apart, so that two
+// observations at the same x share their signal but not their noise.
+var Self = math.Copysign(0, -1)
+
+func isSelf(r float64) bool { return r == 0 && math.Signbit(r) }
+
+// variance returns k(0) of an observation with itself, the prior variance.
+func variance(k Kernel) float64 {
+	v := []float64{Self}
+	k.Cov(v, v)
+	return v[0]
+}
+
+// Units of parameters.
+const (
+	unitX  = "x"
+	unitY2 = "y²"
+)
+
+// want panics unless theta has n values.
+func want(theta []float64, n int, kernel string) {
+	if len(theta) != n {
+		panic(fmt.Sprintf("gppl: %s.WithParams: len(theta) = %d, want %d", kernel, len(theta), n))
+	}
+}
+
+// describe renders name(parameter=value, …).
+func describe(name string, params []Param) string {
+	var b strings.Builder
+	b.WriteString(name + "(")
+	for i, p := range params {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s=%.4g", p.Name, p.Value)
+	}
+	return b.String() + ")"
+}
+
+// Kernels that combine others work through their slices in chunks, with
+// scratch from a pool.
+const chunk = 512
+
+type scratch [3][chunk]float64
+
+var scratchPool = sync.Pool{New: func() any { return new(scratch) }}

@@ -1,0 +1,54 @@
+package gppl
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Loss is what training minimises: a negative log likelihood, or a bound on
+// one, in nats, as a function of the natural values θ of its parameters.
+//
+// A Loss keeps factorisations and working memory between calls; it must not be
+// used from two goroutines at once. It uses all processors by itself.
+type Loss interface {
+	// Params returns the parameters with the values they start from: those of
+	// the model, noise variance last, and then any that are the loss's own.
+	Params() []Param
+	// ValueGrad returns the value at theta and, unless grad is nil, sets grad
+	// to ∂L/∂θ. One call shares one factorisation between the two. It is an
+	// error if a parameter is out of range or a covariance cannot be
+	// factorised; grad is then meaningless. theta is not modified.
+	ValueGrad(grad, theta []float64) (float64, error)
+	// Model returns the model at theta.
+	Model(theta []float64) Model
+	// Report tells how the loss computes and what it had to do so far.
+	Report() LossReport
+	// String names the loss with its sizes.
+	fmt.Stringer
+}
+
+// LossReport is what a loss tells of itself.
+type LossReport struct {
+	Engine string        // the engine that computes it
+	Setup  time.Duration // what building it took: projections, k-means, precomputation
+	Jitter float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
+}
+
+// checkModelData is what every loss asks of its arguments.
+func checkModelData(m Model, d Data) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	_, err := NewData(d.X, d.Y)
+	return err
+}
+
+// toNatural turns derivatives with respect to log θ into those with respect to
+// θ.
+func toNatural(grad, theta []float64) {
+	for p := range grad {
+		grad[p] /= theta[p]
+	}
+}
+
+const log2Pi = 1.8378770664093454835606594728112352797

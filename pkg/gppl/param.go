@@ -1,0 +1,132 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+)
+
+// A Param is one hyperparameter: its name, its natural value, the transform
+// through which it is optimised, and its unit: "x" for that of the inputs,
+// "y²" for that of the observations squared, "" for a pure number.
+type Param struct {
+	Name      string
+	Value     float64
+	Transform Transform
+	Unit      string
+}
+
+// A Transform maps an unconstrained raw value u, which the optimiser moves, to
+// the natural value θ. A nil Transform stands for Log.
+type Transform interface {
+	// Natural returns θ(u).
+	Natural(u float64) float64
+	// Raw returns u(θ); it is ±Inf or NaN where θ is out of range.
+	Raw(theta float64) float64
+	// Slope returns dθ/du at u.
+	Slope(u float64) float64
+	fmt.Stringer
+}
+
+var (
+	_ Transform = Log{}
+	_ Transform = Softplus{}
+	_ Transform = Fixed{}
+	_ Transform = Free{}
+)
+
+// Log is θ = exp(u), the transform of a positive scale: the default.
+type Log struct{}
+
+func (Log) Natural(u float64) float64 { return math.Exp(u) }
+func (Log) Raw(theta float64) float64 { return math.Log(theta) }
+func (Log) Slope(u float64) float64   { return math.Exp(u) }
+func (Log) String() string            { return "log" }
+
+// Softplus is θ = log(1 + exp(u)) + Floor: positive, linear for large u, never
+// below Floor. The paper's code trains the noise through it, with a floor of
+// 1e-6.
+type Softplus struct{ Floor float64 }
+
+func (s Softplus) Natural(u float64) float64 {
+	// log(1+e^u) without overflow for large u or loss of digits for small u.
+	return max(u, 0) + math.Log1p(math.Exp(-math.Abs(u))) + s.Floor
+}
+
+func (s Softplus) Raw(theta float64) float64 {
+	t := theta - s.Floor
+	// log(e^t − 1) = t + log(1 − e^−t)
+	return t + math.Log(-math.Expm1(-t))
+}
+
+func (s Softplus) Slope(u float64) float64 {
+	if u >= 0 {
+		return 1 / (1 + math.Exp(-u))
+	}
+	e := math.Exp(u)
+	return e / (1 + e)
+}
+
+func (s Softplus) String() string { return fmt.Sprintf("softplus+%g", s.Floor) }
+
+// Fixed keeps a parameter at its value: the optimiser does not see it.
+type Fixed struct{}
+
+func (Fixed) Natural(u float64) float64 { return u }
+func (Fixed) Raw(theta float64) float64 { return theta }
+func (Fixed) Slope(float64) float64     { return 0 }
+func (Fixed) String() string            { return "fixed" }
+
+// Free is θ = u, for parameters that may take any sign: inducing inputs.
+type Free struct{}
+
+func (Free) Natural(u float64) float64 { return u }
+func (Free) Raw(theta float64) float64 { return theta }
+func (Free) Slope(float64) float64     { return 1 }
+func (Free) String() string            { return "free" }
+
+// transformOf returns the transform of p, Log where none is given.
+func transformOf(p Param) Transform {
+	if p.Transform == nil {
+		return Log{}
+	}
+	return p.Transform
+}
+
+// isFixed reports whether the optimiser leaves p alone.
+func isFixed(p Param) bool {
+	_, fixed := p.Transform.(Fixed)
+	return fixed
+}
+
+// isScale reports whether p must be positive: every parameter but a Free one.
+func isScale(p Param) bool {
+	_, free := p.Transform.(Free)
+	return !free
+}
+
+// checkParams returns an error that names the first parameter whose value is
+// not finite, or not positive where it must be.
+func checkParams(params []Param, theta []float64) error {
+	if len(params) != len(theta) {
+		panic(fmt.Sprintf("gppl: len(theta) = %d, want %d parameters", len(theta), len(params)))
+	}
+	for i, p := range params {
+		v := theta[i]
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("gppl: parameter %q (index %d) = %v is not finite", p.Name, i, v)
+		}
+		if isScale(p) && v <= 0 {
+			return fmt.Errorf("gppl: parameter %q (index %d) = %v is not positive", p.Name, i, v)
+		}
+	}
+	return nil
+}
+
+// values returns the natural values of params.
+func values(params []Param) []float64 {
+	theta := make([]float64, len(params))
+	for i, p := range params {
+		theta[i] = p.Value
+	}
+	return theta
+}

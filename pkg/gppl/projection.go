@@ -1,0 +1,383 @@
+package gppl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// A Design draws the directions ω₁, …, ω_k on which observations are
+// projected (spec: the columns of Ω).
+type Design interface {
+	// Directions sets the n×k matrix omega to the directions for the inputs
+	// x, not yet orthonormal. All randomness comes from rnd.
+	Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error
+	fmt.Stringer
+}
+
+var (
+	_ Design = Sphere{}
+	_ Design = Repulsive{}
+	_ Design = Localised{}
+	_ Design = OneHot{}
+	_ Design = Mixed{}
+	_ Design = Identity{}
+	_ Design = Eigen{}
+	_ Design = Spectral{}
+	_ Design = Raw{}
+)
+
+// A Projection is a matrix Ω (n×k) whose columns are directions in the space
+// of the n observations; z = Ωᵀy are the projected data. Its columns are
+// orthonormal unless the design is Raw.
+type Projection struct {
+	Omega       *mat.Dense // n×k
+	Orthonormal bool       // ΩᵀΩ = I
+	Design      string
+	Seed        uint64
+}
+
+// NewProjection draws k directions for the inputs x by the given design and
+// seed and orthonormalises them by a thin QR factorisation, in O(nk²). The
+// same arguments give the same Ω. It is an error if k is not in 1, …, n, or if
+// the directions are linearly dependent: the error then names the columns that
+// add nothing to those before them.
+func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, error) {
+	n := x.Len()
+	if err := x.check("x"); err != nil {
+		return nil, err
+	}
+	if k < 1 || k > n {
+		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations: want 1 ≤ k ≤ n", k, n)
+	}
+	p := &Projection{Omega: mat.NewDense(n, k, nil), Design: design.String(), Seed: seed}
+	if err := design.Directions(p.Omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {
+		return nil, err
+	}
+	for i, v := range p.Omega.RawMatrix().Data {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("gppl: %v projection: direction %d has entry %v at observation %d", design, i%k, v, i/k)
+		}
+	}
+	if _, raw := design.(Raw); raw {
+		return p, nil
+	}
+	p.Orthonormal = true
+	if dependent := orthonormalise(p.Omega.RawMatrix()); dependent != nil {
+		return nil, fmt.Errorf("gppl: %v projection of n = %d observations has rank %d of k = %d: columns %v (from 0) vanish or depend on those before them",
+			design, n, k-len(dependent), k, dependent)
+	}
+	return p, nil
+}
+
+// Dims returns the number of observations n and of projections k.
+func (p *Projection) Dims() (n, k int) { return p.Omega.Dims() }
+
+// orthonormalise replaces the columns of q by an orthonormal basis of their
+// span, column j of it in the span of columns 0, …, j. It returns the columns
+// that are numerically dependent on the earlier ones; q is then meaningless.
+func orthonormalise(q blas64.General) (dependent []int) {
+	k := q.Cols
+	tau := make([]float64, k)
+	work := make([]float64, 1)
+	lapack64.Geqrf(q, tau, work, -1)
+	work = make([]float64, int(work[0]))
+	lapack64.Geqrf(q, tau, work, len(work))
+	tol := 16 * math.Sqrt(float64(q.Rows)) * eps
+	for j := range k {
+		column := blas64.Nrm2(blas64.Vector{N: j + 1, Inc: q.Stride, Data: q.Data[j:]})
+		if !(math.Abs(q.Data[j*q.Stride+j]) > tol*column) {
+			dependent = append(dependent, j)
+		}
+	}
+	lapack64.Orgqr(q, tau, work, len(work))
+	return dependent
+}
+
+// eps is the distance from 1 to the next float64.
+const eps = 0x1p-52
+
+// Sphere draws directions uniformly on the unit sphere of R^n. Orthonormalised
+// they span a uniformly distributed subspace.
+type Sphere struct{}
+
+func (Sphere) String() string { return "Sphere" }
+
+func (Sphere) Directions(omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
+	w := omega.RawMatrix()
+	for i := range w.Data {
+		w.Data[i] = rnd.NormFloat64()
+	}
+	normalise(w)
+	return nil
+}
+
+// normalise scales each column of w to length one.
+func normalise(w blas64.General) {
+	for j := range w.Cols {
+		c := blas64.Vector{N: w.Rows, Inc: w.Stride, Data: w.Data[j:]}
+		blas64.Scal(1/blas64.Nrm2(c), c)
+	}
+}
+
+// Repulsive starts from Sphere and lets the directions repel each other
+// pairwise, W ← normalise(W − η·W·offdiag(WᵀW)), as the authors' code does.
+//
+// Every step multiplies W from the right, so that the span never changes: once
+// orthonormalised, Repulsive is Sphere with the same seed, up to a rotation to
+// which the projected likelihood is blind. Only Raw{Repulsive{}} differs.
+type Repulsive struct {
+	Steps int     // 0 means 200
+	Rate  float64 // η; 0 means 0.1
+}
+
+func (d Repulsive) String() string { return "Repulsive" }
+
+// Directions iterates on the k×k Gram matrix G = WᵀW and the accumulated
+// factor, since W itself is only needed at the end: O(nk² + steps·k³).
+func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	steps, rate := d.Steps, d.Rate
+	if steps == 0 {
+		steps = 200
+	}
+	if rate == 0 {
+		rate = 0.1
+	}
+	if err := (Sphere{}).Directions(omega, x, rnd); err != nil {
+		return err
+	}
+	_, k := omega.Dims()
+	var gram, next, step, factor mat.Dense
+	gram.Mul(omega.T(), omega)
+	factor.CloneFrom(eye(k))
+	for range steps {
+		// step = I − η·offdiag(G), then its columns scaled so that W·step
+		// has columns of length one.
+		step.Scale(-rate, &gram)
+		for j := range k {
+			step.Set(j, j, 1)
+		}
+		next.Mul(&gram, &step)
+		for j := range k {
+			length := math.Sqrt(mat.Dot(step.ColView(j), next.ColView(j)))
+			for i := range k {
+				step.Set(i, j, step.At(i, j)/length)
+				next.Set(i, j, next.At(i, j)/length)
+			}
+		}
+		gram.Mul(step.T(), &next)
+		next.Mul(&factor, &step)
+		factor.Copy(&next)
+	}
+	var w mat.Dense
+	w.Mul(omega, &factor)
+	omega.Copy(&w)
+	normalise(omega.RawMatrix())
+	return nil
+}
+
+func eye(n int) *mat.DiagDense {
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = 1
+	}
+	return mat.NewDiagDense(n, d)
+}
+
+// Localised weighs the observations by k Gaussian bumps whose centres are
+// evenly spread over the range of x, each of width (standard deviation)
+// range/3k. It needs d = 1; a bump over a gap in the data has rank deficiency
+// to report.
+type Localised struct{}
+
+func (Localised) String() string { return "Localised" }
+
+func (Localised) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+	lo, span, err := series(x, "Localised")
+	if err != nil {
+		return err
+	}
+	_, k := omega.Dims()
+	width := span / float64(3*k)
+	for i, xi := range x.at {
+		row := omega.RawRowView(i)
+		for j := range row {
+			t := (xi - lo - span*(float64(j)+0.5)/float64(k)) / width
+			row[j] = math.Exp(-0.5 * t * t)
+		}
+	}
+	return nil
+}
+
+// series returns the start and the length of the range of a time series.
+func series(x Inputs, design string) (lo, span float64, err error) {
+	if x.d != 1 {
+		return 0, 0, fmt.Errorf("gppl: %s projection needs inputs of dimension 1, not %d", design, x.d)
+	}
+	lo, hi := x.Range(0)
+	if lo == hi {
+		if x.Len() == 1 {
+			return lo, 1, nil
+		}
+		return 0, 0, fmt.Errorf("gppl: %s projection: all x equal %v", design, lo)
+	}
+	return lo, hi - lo, nil
+}
+
+// OneHot picks k distinct observations at random: the projected likelihood is
+// then the exact one on a random subset of the data.
+type OneHot struct{}
+
+func (OneHot) String() string { return "OneHot" }
+
+func (OneHot) Directions(omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
+	n, k := omega.Dims()
+	omega.Zero()
+	picked := rnd.Perm(n)[:k]
+	slices.Sort(picked)
+	for j, i := range picked {
+		omega.Set(i, j, 1)
+	}
+	return nil
+}
+
+// Mixed divides the directions as evenly as possible among several designs, in
+// their order.
+type Mixed struct {
+	Designs []Design // nil means Sphere, Localised, OneHot
+}
+
+func (d Mixed) designs() []Design {
+	if d.Designs == nil {
+		return []Design{Sphere{}, Localised{}, OneHot{}}
+	}
+	return d.Designs
+}
+
+func (d Mixed) String() string { return "Mixed" + fmt.Sprint(d.designs()) }
+
+func (d Mixed) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	parts := d.designs()
+	n, k := omega.Dims()
+	for i, part := range parts {
+		from, to := i*k/len(parts), (i+1)*k/len(parts)
+		if from == to {
+			continue
+		}
+		w := mat.NewDense(n, to-from, nil)
+		if err := part.Directions(w, x, rnd); err != nil {
+			return err
+		}
+		normalise(w.RawMatrix())
+		omega.Slice(0, n, from, to).(*mat.Dense).Copy(w)
+	}
+	return nil
+}
+
+// Identity is Ω = I, which needs k = n and recovers the exact likelihood.
+type Identity struct{}
+
+func (Identity) String() string { return "Identity" }
+
+func (Identity) Directions(omega *mat.Dense, _ Inputs, _ *rand.Rand) error {
+	n, k := omega.Dims()
+	if n != k {
+		return fmt.Errorf("gppl: Identity projection needs k = n = %d, not k = %d", n, k)
+	}
+	omega.Copy(eye(n))
+	return nil
+}
+
+// Eigen takes the eigenvectors of the k largest eigenvalues of the Gram matrix
+// K of the given kernel, in O(n³) time and O(n²) memory. They minimise the
+// trace of Cov(Y|Z), and need the very kernel that is to be learnt: an oracle
+// to compare with.
+type Eigen struct{ Kernel Kernel }
+
+func (d Eigen) String() string { return "Eigen" }
+
+func (d Eigen) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+	if d.Kernel == nil {
+		return errors.New("gppl: Eigen projection needs a kernel")
+	}
+	n, k := omega.Dims()
+	gram := make([]float64, n*n)
+	selfDistances(gram, x)
+	d.Kernel.Cov(gram, gram)
+	var e mat.EigenSym
+	if !e.Factorize(mat.NewSymDense(n, gram), true) {
+		return fmt.Errorf("gppl: Eigen projection: the eigenvalues of the Gram matrix (n = %d) of %v did not converge", n, d.Kernel)
+	}
+	var u mat.Dense
+	e.VectorsTo(&u)
+	for j := range k { // eigenvalues ascend
+		omega.ColView(j).(*mat.VecDense).CopyVec(u.ColView(n - 1 - j))
+	}
+	return nil
+}
+
+// Spectral takes the k lowest frequencies of a Fourier basis on an interval of
+// length P a little longer than the range of x: 1, cos(2πx/P), sin(2πx/P),
+// cos(4πx/P), … It needs d = 1.
+type Spectral struct {
+	Stretch float64 // P/range; 0 means 1.08
+}
+
+func (d Spectral) String() string { return "Spectral" }
+
+func (d Spectral) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+	lo, span, err := series(x, "Spectral")
+	if err != nil {
+		return err
+	}
+	stretch := d.Stretch
+	if stretch == 0 {
+		stretch = 1.08
+	}
+	w := 2 * math.Pi / (stretch * span)
+	for i, xi := range x.at {
+		row := omega.RawRowView(i)
+		for j := range row {
+			m := float64((j + 1) / 2)
+			switch sin, cos := math.Sincos(w * m * (xi - lo)); {
+			case j%2 == 1:
+				row[j] = cos
+			case j > 0:
+				row[j] = sin
+			default:
+				row[j] = 1
+			}
+		}
+	}
+	return nil
+}
+
+// Raw keeps the directions of a design as they are drawn, not orthonormalised
+// and not checked for rank.
+type Raw struct{ Design Design }
+
+func (d Raw) String() string { return "Raw " + d.Design.String() }
+
+func (d Raw) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	return d.Design.Directions(omega, x, rnd)
+}
+
+// Project returns z = Ωᵀy, of length k. It panics if len(y) is not n.
+func (p *Projection) Project(y []float64) []float64 {
+	n, k := p.Dims()
+	if len(y) != n {
+		panic(fmt.Sprintf("gppl: Project: len(y) = %d, want n = %d", len(y), n))
+	}
+	z := make([]float64, k)
+	blas64.Gemv(blas.Trans, 1, p.Omega.RawMatrix(), vec(y), 0, vec(z))
+	return z
+}
+
+func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
