@@ -224,8 +224,9 @@ func (k LocPer) Cov(dst, r []float64) {
 	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
 	for i, ri := range r {
 		s := math.Sin(math.Pi * ri / k.Period)
-		dst[i] = k.Variance * math.Exp(-cl*ri*ri-cp*s*s)
+		dst[i] = -cl*ri*ri - cp*s*s
 	}
+	expScaled(dst[:len(r)], k.Variance)
 }
 
 func (k LocPer) Contract(grad, w, r []float64) {

@@ -137,9 +137,9 @@ func (e *denseProjected) gram(s []float64, kernel Kernel) {
 				if j == i {
 					alpha, beta = 0.5, 0
 				}
-				blas64.Gemm(blas.NoTrans, blas.NoTrans, alpha, tile, e.rowsOf(j), beta, strip)
+				dense.Gemm(blas.NoTrans, blas.NoTrans, alpha, tile, e.rowsOf(j), beta, strip)
 			}
-			blas64.Gemm(blas.Trans, blas.NoTrans, 1, e.rowsOf(i), strip, 1, sum)
+			dense.Gemm(blas.Trans, blas.NoTrans, 1, e.rowsOf(i), strip, 1, sum)
 		}
 	})
 	for a := range k {
@@ -164,7 +164,7 @@ func (e *denseProjected) contract(grad, v []float64, kernel Kernel) {
 		for i := c; i < nb; i += lanes {
 			strip := e.strip[c] // rows i of ΩV
 			strip.Rows = dense.Width(n, i)
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, e.rowsOf(i), vm, 0, strip)
+			dense.Gemm(blas.NoTrans, blas.NoTrans, 1, e.rowsOf(i), vm, 0, strip)
 			for j := i; j < nb; j++ {
 				size := strip.Rows * dense.Width(n, j)
 				weight := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.w}
@@ -172,7 +172,7 @@ func (e *denseProjected) contract(grad, v []float64, kernel Kernel) {
 				if j == i {
 					twice = 1
 				}
-				blas64.Gemm(blas.NoTrans, blas.Trans, twice, strip, e.rowsOf(j), 0, weight)
+				dense.Gemm(blas.NoTrans, blas.Trans, twice, strip, e.rowsOf(j), 0, weight)
 				tileDistances(l.r[:size], e.x, i, j)
 				kernel.Contract(l.grad, l.w[:size], l.r[:size])
 			}

@@ -1,6 +1,10 @@
 package gppl
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
+)
 
 var (
 	_ Kernel = SE{}
@@ -19,6 +23,22 @@ func varianceAndLengthscale(v, l float64) []Param {
 	}
 }
 
+// expScaled sets x[i] = v·exp(x[i]).
+func expScaled(x []float64, v float64) {
+	vexp.Exp(x, x)
+	for i := range x {
+		x[i] *= v
+	}
+}
+
+// expOf sets dst[i] = exp(c·r[i]) for all of dst.
+func expOf(dst, r []float64, c float64) {
+	for i, ri := range r[:len(dst)] {
+		dst[i] = c * ri
+	}
+	vexp.Exp(dst, dst)
+}
+
 // SE is the squared exponential kernel v·exp(−r²/2l²) (Rasmussen and Williams
 // 2006, eq. 4.9): infinitely smooth.
 type SE struct{ Variance, Lengthscale float64 }
@@ -33,21 +53,30 @@ func (k SE) String() string { return describe("SE", k.Params()) }
 func (k SE) Cov(dst, r []float64) {
 	c := -0.5 / (k.Lengthscale * k.Lengthscale)
 	for i, ri := range r {
-		dst[i] = k.Variance * math.Exp(c*ri*ri)
+		dst[i] = c * ri * ri
 	}
+	expScaled(dst[:len(r)], k.Variance)
 }
 
 func (k SE) Contract(grad, w, r []float64) {
 	c := 0.5 / (k.Lengthscale * k.Lengthscale)
 	var gv, gl float64
-	for i, ri := range r {
-		q := c * ri * ri
-		e := w[i] * math.Exp(-q)
-		gv += e
-		gl += e * q
+	var buf [chunk]float64
+	for len(r) > 0 {
+		e := buf[:min(chunk, len(r))]
+		for i, ri := range r[:len(e)] {
+			e[i] = -c * ri * ri
+		}
+		vexp.Exp(e, e)
+		for i, ri := range r[:len(e)] {
+			we := w[i] * e[i]
+			gv += we
+			gl += we * (ri * ri)
+		}
+		w, r = w[len(e):], r[len(e):]
 	}
 	grad[0] += k.Variance * gv
-	grad[1] += 2 * k.Variance * gl
+	grad[1] += 2 * c * k.Variance * gl
 }
 
 func (k SE) Slope(dst, r []float64) {
@@ -72,18 +101,24 @@ func (k Laplace) String() string { return describe("Laplace", k.Params()) }
 func (k Laplace) Cov(dst, r []float64) {
 	c := -1 / k.Lengthscale
 	for i, ri := range r {
-		dst[i] = k.Variance * math.Exp(c*ri)
+		dst[i] = c * ri
 	}
+	expScaled(dst[:len(r)], k.Variance)
 }
 
 func (k Laplace) Contract(grad, w, r []float64) {
 	c := 1 / k.Lengthscale
 	var gv, gl float64
-	for i, ri := range r {
-		a := c * ri
-		e := w[i] * math.Exp(-a)
-		gv += e
-		gl += e * a
+	var buf [chunk]float64
+	for len(r) > 0 {
+		e := buf[:min(chunk, len(r))]
+		expOf(e, r, -c)
+		for i, ri := range r[:len(e)] {
+			we := w[i] * e[i]
+			gv += we
+			gl += we * (c * ri)
+		}
+		w, r = w[len(e):], r[len(e):]
 	}
 	grad[0] += k.Variance * gv
 	grad[1] += k.Variance * gl
@@ -115,20 +150,32 @@ var sqrt3, sqrt5 = math.Sqrt(3), math.Sqrt(5)
 
 func (k Matern32) Cov(dst, r []float64) {
 	c := sqrt3 / k.Lengthscale
-	for i, ri := range r {
-		a := c * ri
-		dst[i] = k.Variance * (1 + a) * math.Exp(-a)
+	var buf [chunk]float64
+	for len(r) > 0 {
+		e := buf[:min(chunk, len(r))]
+		expOf(e, r, -c)
+		for i, ri := range r[:len(e)] {
+			a := c * ri
+			dst[i] = k.Variance * (1 + a) * e[i]
+		}
+		dst, r = dst[len(e):], r[len(e):]
 	}
 }
 
 func (k Matern32) Contract(grad, w, r []float64) {
 	c := sqrt3 / k.Lengthscale
 	var gv, gl float64
-	for i, ri := range r {
-		a := c * ri
-		e := w[i] * math.Exp(-a)
-		gv += e * (1 + a)
-		gl += e * a * a
+	var buf [chunk]float64
+	for len(r) > 0 {
+		e := buf[:min(chunk, len(r))]
+		expOf(e, r, -c)
+		for i, ri := range r[:len(e)] {
+			a := c * ri
+			we := w[i] * e[i]
+			gv += we * (1 + a)
+			gl += we * (a * a)
+		}
+		w, r = w[len(e):], r[len(e):]
 	}
 	grad[0] += k.Variance * gv
 	grad[1] += k.Variance * gl
@@ -155,20 +202,32 @@ func (k Matern52) String() string { return describe("Matern52", k.Params()) }
 
 func (k Matern52) Cov(dst, r []float64) {
 	c := sqrt5 / k.Lengthscale
-	for i, ri := range r {
-		a := c * ri
-		dst[i] = k.Variance * (1 + a + a*a/3) * math.Exp(-a)
+	var buf [chunk]float64
+	for len(r) > 0 {
+		e := buf[:min(chunk, len(r))]
+		expOf(e, r, -c)
+		for i, ri := range r[:len(e)] {
+			a := c * ri
+			dst[i] = k.Variance * (1 + a + a*a/3) * e[i]
+		}
+		dst, r = dst[len(e):], r[len(e):]
 	}
 }
 
 func (k Matern52) Contract(grad, w, r []float64) {
 	c := sqrt5 / k.Lengthscale
 	var gv, gl float64
-	for i, ri := range r {
-		a := c * ri
-		e := w[i] * math.Exp(-a)
-		gv += e * (1 + a + a*a/3)
-		gl += e * a * a * (1 + a) / 3
+	var buf [chunk]float64
+	for len(r) > 0 {
+		e := buf[:min(chunk, len(r))]
+		expOf(e, r, -c)
+		for i, ri := range r[:len(e)] {
+			a := c * ri
+			we := w[i] * e[i]
+			gv += we * (1 + a + a*a/3)
+			gl += we * (a * a * (1 + a) / 3)
+		}
+		w, r = w[len(e):], r[len(e):]
 	}
 	grad[0] += k.Variance * gv
 	grad[1] += k.Variance * gl
@@ -199,8 +258,9 @@ func (k RQ) String() string { return describe("RQ", k.Params()) }
 func (k RQ) Cov(dst, r []float64) {
 	c := 0.5 / (k.Alpha * k.Lengthscale * k.Lengthscale)
 	for i, ri := range r {
-		dst[i] = k.Variance * math.Exp(-k.Alpha*math.Log1p(c*ri*ri))
+		dst[i] = -k.Alpha * math.Log1p(c*ri*ri)
 	}
+	expScaled(dst[:len(r)], k.Variance)
 }
 
 func (k RQ) Contract(grad, w, r []float64) {
@@ -252,8 +312,9 @@ func (k Periodic) Cov(dst, r []float64) {
 	c := -2 / (k.Lengthscale * k.Lengthscale)
 	for i, ri := range r {
 		s := math.Sin(math.Pi * ri / k.Period)
-		dst[i] = k.Variance * math.Exp(c*s*s)
+		dst[i] = c * s * s
 	}
+	expScaled(dst[:len(r)], k.Variance)
 }
 
 func (k Periodic) Contract(grad, w, r []float64) {

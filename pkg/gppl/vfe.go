@@ -176,7 +176,7 @@ func (w *vfeWork) factorise(k Kernel, noise float64, d Data, z Inputs) (jitter f
 		for i := range block {
 			block[i] *= scale
 		}
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
 		blas64.Gemv(blas.Trans, 1, phi, vec(d.Y[b*dense.Tile:][:phi.Rows]), 1, vec(own.phiY))
 	}, func(own *vfeLane) {
 		clear(own.phiPhi.Data)
@@ -288,7 +288,7 @@ func (w *vfeWork) contract(grad, gradZ []float64, d Data) (trBInv, beta2 float64
 		copy(beta, d.Y[b*dense.Tile:])
 		blas64.Gemv(blas.NoTrans, -1/w.noise, phi, vec(w.bInvC), 1/w.noise, vec(beta))
 		own.beta2 += blas64.Dot(vec(beta), vec(beta))
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
 		blas64.Ger(-1, vec(beta), vec(w.u), weight)
 		distances(r, x, w.z)
 		w.kernel.Contract(own.grad, weight.Data, r)

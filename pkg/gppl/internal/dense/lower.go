@@ -93,7 +93,7 @@ func (l *Lower) Cholesky() error {
 		parallel.For(nb-j-1, func(k int) {
 			i := nb - 1 - k // longest row first
 			for c := j + 1; c <= i; c++ {
-				blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.At(i, j), l.At(c, j), 1, l.At(i, c))
+				Gemm(blas.NoTrans, blas.Trans, -1, l.At(i, j), l.At(c, j), 1, l.At(i, c))
 			}
 		})
 	}
@@ -135,7 +135,7 @@ func (l *Lower) SolveL(b blas64.General) {
 	for i := range Blocks(l.n) {
 		bi := rows(b, i)
 		for j := range i {
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, j), rows(b, j), 1, bi)
+			Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, j), rows(b, j), 1, bi)
 		}
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), bi)
 	}
@@ -147,7 +147,7 @@ func (l *Lower) SolveLT(b blas64.General) {
 	for i := nb - 1; i >= 0; i-- {
 		bi := rows(b, i)
 		for j := i + 1; j < nb; j++ {
-			blas64.Gemm(blas.Trans, blas.NoTrans, -1, l.At(j, i), rows(b, j), 1, bi)
+			Gemm(blas.Trans, blas.NoTrans, -1, l.At(j, i), rows(b, j), 1, bi)
 		}
 		blas64.Trsm(blas.Left, blas.Trans, 1, lowerTriangle(l.At(i, i)), bi)
 	}
@@ -159,7 +159,7 @@ func (l *Lower) SolveLRight(b blas64.General) {
 	for j := nb - 1; j >= 0; j-- {
 		bj := columns(b, j)
 		for k := j + 1; k < nb; k++ {
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(b, k), l.At(k, j), 1, bj)
+			Gemm(blas.NoTrans, blas.NoTrans, -1, columns(b, k), l.At(k, j), 1, bj)
 		}
 		blas64.Trsm(blas.Right, blas.NoTrans, 1, lowerTriangle(l.At(j, j)), bj)
 	}
@@ -170,7 +170,7 @@ func (l *Lower) SolveLTRight(b blas64.General) {
 	for j := range Blocks(l.n) {
 		bj := columns(b, j)
 		for k := range j {
-			blas64.Gemm(blas.NoTrans, blas.Trans, -1, columns(b, k), l.At(j, k), 1, bj)
+			Gemm(blas.NoTrans, blas.Trans, -1, columns(b, k), l.At(j, k), 1, bj)
 		}
 		blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(j, j)), bj)
 	}
@@ -182,7 +182,7 @@ func (l *Lower) MulL(b blas64.General) {
 		bi := rows(b, i)
 		blas64.Trmm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), bi)
 		for j := range i {
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, l.At(i, j), rows(b, j), 1, bi)
+			Gemm(blas.NoTrans, blas.NoTrans, 1, l.At(i, j), rows(b, j), 1, bi)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (l *Lower) InvertL(dst *Lower) {
 				if k == j {
 					beta = 0
 				}
-				blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), dst.At(k, j), beta, t)
+				Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), dst.At(k, j), beta, t)
 			}
 			blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), t)
 		}
@@ -215,7 +215,7 @@ func (l *Lower) InvertL(dst *Lower) {
 func (m *Lower) InverseTile(dst blas64.General, i, j int) {
 	beta := 0.0
 	for k := i; k < Blocks(m.n); k++ {
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, m.At(k, i), m.At(k, j), beta, dst)
+		Gemm(blas.Trans, blas.NoTrans, 1, m.At(k, i), m.At(k, j), beta, dst)
 		beta = 1
 	}
 }

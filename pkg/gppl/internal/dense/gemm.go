@@ -1,0 +1,32 @@
+package dense
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Gemm sets c = alpha·op(a)·op(b) + beta·c like blas64.Gemm, in pieces of the
+// result that are too small for gonum to spawn goroutines for: for use where
+// the processors are busy already.
+func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
+	const maxCols = 3 * Tile
+	for i := 0; i < c.Rows; i += Tile {
+		ci, ai := c, a
+		ci.Rows, ci.Data = min(Tile, c.Rows-i), c.Data[i*c.Stride:]
+		if ta == blas.NoTrans {
+			ai.Rows, ai.Data = ci.Rows, a.Data[i*a.Stride:]
+		} else {
+			ai.Cols, ai.Data = ci.Rows, a.Data[i:]
+		}
+		for j := 0; j < c.Cols; j += maxCols {
+			cij, bj := ci, b
+			cij.Cols, cij.Data = min(maxCols, c.Cols-j), ci.Data[j:]
+			if tb == blas.NoTrans {
+				bj.Cols, bj.Data = cij.Cols, b.Data[j:]
+			} else {
+				bj.Rows, bj.Data = cij.Cols, b.Data[j*b.Stride:]
+			}
+			blas64.Gemm(ta, tb, alpha, ai, bj, beta, cij)
+		}
+	}
+}
