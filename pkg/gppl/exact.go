@@ -37,7 +37,7 @@ func NewExact(m Model, d Data) (*Exact, error) {
 	return &Exact{
 		model: m, data: d, params: m.Params(), engine: e,
 		alpha:  make([]float64, d.Len()),
-		report: LossReport{Engine: e.name(), Setup: time.Since(start)},
+		report: LossReport{Engine: e.name(), Likelihood: true, Setup: time.Since(start)},
 	}, nil
 }
 

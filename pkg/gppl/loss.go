@@ -29,9 +29,10 @@ type Loss interface {
 
 // LossReport is what a loss tells of itself.
 type LossReport struct {
-	Engine string        // the engine that computes it
-	Setup  time.Duration // what building it took: projections, k-means, precomputation
-	Jitter float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
+	Engine     string        // the engine that computes it
+	Likelihood bool          // whether it is a likelihood, so that its curvature gives standard errors
+	Setup      time.Duration // what building it took: projections, k-means, precomputation
+	Jitter     float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
 }
 
 // checkModelData is what every loss asks of its arguments.

@@ -60,7 +60,7 @@ func NewProjected(m Model, d Data, p *Projection) (*Projected, error) {
 		o := p.Omega.RawMatrix()
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, o, o, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
-	l.report = LossReport{Engine: l.engine.name(), Setup: time.Since(start)}
+	l.report = LossReport{Engine: l.engine.name(), Likelihood: true, Setup: time.Since(start)}
 	return l, nil
 }
 

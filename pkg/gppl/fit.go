@@ -1,0 +1,291 @@
+package gppl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// Settings says how Fit trains. The zero value is what is recommended: L-BFGS
+// to a vanishing gradient, from the loss's own parameters.
+type Settings struct {
+	// Method returns a fresh optimisation method: gonum's optimize.LBFGS,
+	// BFGS, CG, NelderMead, …, or Adam. nil means L-BFGS. (A method keeps
+	// state, so that each run needs its own.)
+	Method func() optimize.Method
+	// GradientTolerance ends training in success once no derivative of the
+	// loss with respect to a raw parameter is larger, in nats. For a log
+	// transform that is nats per unit of log θ. 0 means 1e-4, which leaves the
+	// loss within about 1e-9 nats of its minimum. A negative value switches
+	// it off.
+	GradientTolerance float64
+	// Stop returns a further stopping rule, such as &ChangeBelow{…}; nil means
+	// none.
+	Stop func() optimize.Converger
+	// MaxEvaluations and MaxIterations limit each start; 0 means 1000
+	// evaluations and no limit of iterations.
+	MaxEvaluations, MaxIterations int
+	// Starts is the number of starting points; 0 means 1. The first is the
+	// loss's own, the others are normally distributed around it in the raw
+	// parameters with standard deviation Spread (0 means 1), drawn from Seed.
+	Starts int
+	Spread float64
+	Seed   uint64
+	// NoStandardErrors leaves out the 2p evaluations, for p trained
+	// parameters, that standard errors take.
+	NoStandardErrors bool
+	// Progress, unless nil, is called after every evaluation.
+	Progress func(Progress)
+}
+
+// Progress is where training stands.
+type Progress struct {
+	Start, Starts int // the running start, from 0, of how many
+	Evaluations   int // so far, all starts together
+	Value, Best   float64
+	Elapsed       time.Duration
+}
+
+// LBFGS, BFGS and NelderMead return fresh methods for Settings.Method;
+// AdamRate returns one that does.
+func LBFGS() optimize.Method      { return &optimize.LBFGS{} }
+func BFGS() optimize.Method       { return &optimize.BFGS{} }
+func NelderMead() optimize.Method { return &optimize.NelderMead{} }
+func AdamRate(rate float64) func() optimize.Method {
+	return func() optimize.Method { return &Adam{Rate: rate} }
+}
+
+// StopBelow returns the paper's stopping rule for Settings.Stop: five
+// iterations in a row that change the loss by less than tol.
+func StopBelow(tol float64) func() optimize.Converger {
+	return func() optimize.Converger { return &ChangeBelow{Absolute: tol} }
+}
+
+// Status is how training ended.
+type Status string
+
+const (
+	// Converged: the gradient vanished, within GradientTolerance or, where
+	// rounding hides any further descent, within what the curvature says is
+	// worth less than 1e-6 nats.
+	Converged Status = "converged"
+	// Stopped: the rule in Settings.Stop ended training.
+	Stopped Status = "stopped by rule"
+	// Limited: MaxEvaluations or MaxIterations was reached.
+	Limited Status = "limit reached"
+	// Cancelled: the context ended.
+	Cancelled Status = "cancelled"
+	// Stalled: the method found no lower value although the gradient does not
+	// vanish.
+	Stalled Status = "stalled"
+)
+
+// Fit minimises loss over those of its parameters that are not Fixed, in their
+// raw values, and returns the best point that it saw, with all there is to
+// tell about how it got there.
+//
+// When ctx ends, Fit returns the best point so far together with ctx's error.
+// A loss that cannot be evaluated at the start is an error without a result;
+// elsewhere it counts as +Inf.
+func Fit(ctx context.Context, loss Loss, s Settings) (*Result, error) {
+	began := time.Now()
+	o := newObjective(ctx, loss, s)
+	first, err := o.evaluate(o.start)
+	if err != nil {
+		return nil, fmt.Errorf("gppl: fit: the loss cannot be evaluated at its start: %w", err)
+	}
+	if math.IsNaN(first) || math.IsInf(first, 0) {
+		return nil, fmt.Errorf("gppl: fit: the loss is %v at its start", first)
+	}
+	rnd := rand.New(rand.NewPCG(s.Seed, 1))
+	spread := orDefault(s.Spread, 1)
+	var starts []StartResult
+	best := -1
+	for i := range max(1, s.Starts) {
+		if i > 0 && ctx.Err() != nil {
+			break
+		}
+		u := slices.Clone(o.start)
+		if i > 0 {
+			for j := range u {
+				u[j] += spread * rnd.NormFloat64()
+			}
+		}
+		o.startIndex = i
+		run := o.run(u)
+		starts = append(starts, run)
+		if best < 0 || run.Value < starts[best].Value {
+			best = i
+		}
+	}
+	r := o.result(starts, best)
+	r.FitTime = time.Since(began)
+	if r.Status == Cancelled {
+		return r, ctx.Err()
+	}
+	return r, nil
+}
+
+// objective is the loss as the optimiser sees it, a function of the raw values
+// of the parameters that are trained. Value and gradient are computed together
+// and remembered, since gonum asks for them one after the other.
+type objective struct {
+	ctx      context.Context
+	loss     Loss
+	settings Settings
+	params   []Param
+	trained  []int     // indices of the parameters that are not fixed
+	start    []float64 // raw
+	gradTol  float64
+
+	theta, gradTheta []float64
+	u, grad          []float64 // where value and grad were computed
+	value            float64
+	known            bool
+	lastErr          error
+
+	began       time.Time
+	startIndex  int
+	evaluations int
+	best        point // of the running start
+	trace       []TracePoint
+}
+
+// point is a place that was evaluated.
+type point struct {
+	u, grad []float64
+	value   float64
+}
+
+func newObjective(ctx context.Context, loss Loss, s Settings) *objective {
+	o := &objective{ctx: ctx, loss: loss, settings: s, params: loss.Params(), began: time.Now()}
+	o.theta = values(o.params)
+	o.gradTheta = make([]float64, len(o.theta))
+	for i, p := range o.params {
+		if !isFixed(p) {
+			o.trained = append(o.trained, i)
+			o.start = append(o.start, transformOf(p).Raw(p.Value))
+		}
+	}
+	o.u, o.grad = make([]float64, len(o.start)), make([]float64, len(o.start))
+	o.gradTol = orDefault(s.GradientTolerance, 1e-4)
+	return o
+}
+
+// evaluate computes value and gradient at u, unless it just did.
+func (o *objective) evaluate(u []float64) (float64, error) {
+	if o.known && slices.Equal(u, o.u) {
+		return o.value, o.lastErr
+	}
+	copy(o.u, u)
+	for j, i := range o.trained {
+		o.theta[i] = transformOf(o.params[i]).Natural(u[j])
+	}
+	o.value, o.lastErr = o.loss.ValueGrad(o.gradTheta, o.theta)
+	o.known = true
+	o.evaluations++
+	if o.lastErr != nil || math.IsNaN(o.value) {
+		o.value = math.Inf(1) // line searches handle +Inf, but loop on NaN
+		clear(o.grad)
+	} else {
+		for j, i := range o.trained {
+			o.grad[j] = o.gradTheta[i] * transformOf(o.params[i]).Slope(u[j])
+		}
+	}
+	if o.value < o.best.value || o.best.u == nil {
+		o.best = point{slices.Clone(u), slices.Clone(o.grad), o.value}
+	}
+	o.trace = append(o.trace, TracePoint{Start: o.startIndex, Evaluation: o.evaluations, Seconds: time.Since(o.began).Seconds(), Value: o.value})
+	if o.settings.Progress != nil {
+		o.settings.Progress(Progress{
+			Start: o.startIndex, Starts: max(1, o.settings.Starts),
+			Evaluations: o.evaluations, Value: o.value, Best: o.best.value, Elapsed: time.Since(o.began),
+		})
+	}
+	return o.value, o.lastErr
+}
+
+// run trains from u. A line search that fails away from the optimum is begun
+// afresh from the best point, as long as that gains anything.
+func (o *objective) run(u []float64) StartResult {
+	began, before := time.Now(), o.evaluations
+	o.best = point{}
+	result := StartResult{}
+	if len(u) == 0 {
+		o.known = false
+		o.evaluate(u)
+		result.Status, result.Reason = Converged, "no parameter is trained"
+		return o.finish(result, began, before)
+	}
+	limit := o.settings.MaxEvaluations
+	if limit == 0 {
+		limit = 1000
+	}
+	for {
+		from := math.Inf(1)
+		if o.best.u != nil {
+			u, from = o.best.u, o.best.value
+		}
+		stop := optimize.Converger(optimize.NeverTerminate{})
+		if o.settings.Stop != nil {
+			stop = o.settings.Stop()
+		}
+		method := o.settings.Method
+		if method == nil {
+			method = LBFGS
+		}
+		done := o.evaluations - before
+		res, err := optimize.Minimize(optimize.Problem{
+			Func: func(u []float64) float64 { v, _ := o.evaluate(u); return v },
+			Grad: func(grad, u []float64) { o.evaluate(u); copy(grad, o.grad) },
+			Status: func() (optimize.Status, error) {
+				return optimize.NotTerminated, o.ctx.Err()
+			},
+		}, u, &optimize.Settings{
+			GradientThreshold: max(o.gradTol, 0),
+			Converger:         stop,
+			MajorIterations:   o.settings.MaxIterations,
+			FuncEvaluations:   max(1, limit-done),
+		}, method())
+		if res != nil {
+			result.Iterations += res.MajorIterations
+		}
+		switch gradient := floats.Norm(o.best.grad, math.Inf(1)); {
+		case o.ctx.Err() != nil:
+			result.Status, result.Reason = Cancelled, o.ctx.Err().Error()
+		case math.IsInf(o.best.value, 1):
+			result.Status, result.Reason = Stalled, fmt.Sprint("no finite value found: ", o.lastErr)
+		case gradient <= o.gradTol:
+			result.Status, result.Reason = Converged, fmt.Sprintf("gradient %.2g ≤ %.2g", gradient, o.gradTol)
+		case err == nil && res.Status == optimize.FunctionConvergence:
+			result.Status, result.Reason = Stopped, fmt.Sprintf("stopping rule, gradient %.2g", gradient)
+		case err == nil && res.Status == optimize.MethodConverge:
+			result.Status, result.Reason = Stopped, fmt.Sprintf("the method's own rule, gradient %.2g", gradient)
+		case err == nil:
+			result.Status, result.Reason = Limited, fmt.Sprintf("%v, gradient %.2g", res.Status, gradient)
+		case o.best.value < from-1e-10*math.Abs(from) && o.evaluations-before < limit:
+			continue
+		default:
+			result.Status, result.Reason = Stalled, fmt.Sprintf("%v, gradient %.2g", err, gradient)
+		}
+		return o.finish(result, began, before)
+	}
+}
+
+func (o *objective) finish(r StartResult, began time.Time, before int) StartResult {
+	r.Value = o.best.value
+	r.Evaluations = o.evaluations - before
+	r.Seconds = time.Since(began).Seconds()
+	r.Theta = values(o.params)
+	for j, i := range o.trained {
+		r.Theta[i] = transformOf(o.params[i]).Natural(o.best.u[j])
+	}
+	r.gradient = o.best.grad
+	return r
+}

@@ -1,0 +1,212 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Result is what Fit found, and all about how. It is saved to and loaded from
+// JSON by Save and LoadResult.
+type Result struct {
+	Model    Model   // at the best point
+	Value    float64 // of the loss there, in nats
+	Loss     string  // what was minimised
+	Params   []FittedParam
+	Inducing []float64 // the inducing inputs, row-major, where the loss trains any
+
+	Status       Status
+	Reason       string
+	GradientNorm float64 // largest derivative with respect to a raw parameter
+
+	Evaluations int // of value and gradient, all starts together
+	Iterations  int // of the best start
+	SetupTime   time.Duration
+	FitTime     time.Duration // all but the set-up
+	Engine      string
+	Jitter      float64 // the largest that any evaluation needed, 0 if none
+	Warnings    []string
+	Starts      []StartResult // one for each starting point
+	Best        int           // which of them won
+	Trace       []TracePoint
+}
+
+// FittedParam is a hyperparameter of the model after training.
+type FittedParam struct {
+	Param
+	Start float64 // where training began
+	// StdErrLog is the standard error of log θ from the curvature of the loss
+	// at the best point (the observed information), or 0 if it is not known:
+	// for a fixed parameter, for a loss that is no likelihood, and where the
+	// curvature is not positive. That of θ is about θ·StdErrLog.
+	StdErrLog float64
+	AtBound   bool // driven to where its transform or the float range ends
+}
+
+// StartResult is how training went from one starting point.
+type StartResult struct {
+	Value       float64
+	Status      Status
+	Reason      string
+	Theta       []float64 // natural values at the best point, in the loss's order
+	Evaluations int
+	Iterations  int
+	Seconds     float64
+
+	gradient []float64
+}
+
+// TracePoint is one evaluation of the loss. Value is +Inf where the loss could
+// not be evaluated.
+type TracePoint struct {
+	Start      int
+	Evaluation int
+	Seconds    float64 // since training began
+	Value      float64
+}
+
+// result gathers what Fit reports, with standard errors and warnings.
+func (o *objective) result(starts []StartResult, best int) *Result {
+	win := starts[best]
+	m := o.loss.Model(win.Theta)
+	r := &Result{
+		Model: m, Value: win.Value, Loss: o.loss.String(),
+		Status: win.Status, Reason: win.Reason,
+		GradientNorm: floats.Norm(win.gradient, math.Inf(1)),
+		Iterations:   win.Iterations,
+		Starts:       starts, Best: best, Trace: o.trace,
+	}
+	if len(win.gradient) == 0 {
+		r.GradientNorm = 0
+	}
+	hyper := len(m.Params())
+	for i, p := range o.params[:hyper] {
+		fitted := FittedParam{Param: p, Start: p.Value}
+		fitted.Value = win.Theta[i]
+		fitted.AtBound = atBound(p, win.Theta[i])
+		r.Params = append(r.Params, fitted)
+		if fitted.AtBound {
+			r.warn("%s was driven to %.3g, the end of its range: the data or the projections do not determine it", p.Name, win.Theta[i])
+		}
+	}
+	r.Inducing = append(r.Inducing, win.Theta[hyper:]...)
+	o.curvature(r, win)
+	rep := o.loss.Report()
+	r.Engine, r.SetupTime, r.Jitter = rep.Engine, rep.Setup, rep.Jitter
+	r.Evaluations = o.evaluations
+	if r.Jitter > 0 {
+		r.warn("jitter of up to %.3g had to be added to a covariance matrix", r.Jitter)
+	}
+	if r.Status == Stalled || r.Status == Limited {
+		r.warn("training ended before the optimum: %s", r.Reason)
+	}
+	return r
+}
+
+func (r *Result) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// atBound reports whether theta has gone where its transform no longer moves
+// it, or further than any data can tell.
+func atBound(p Param, theta float64) bool {
+	if isFixed(p) || !isScale(p) {
+		return false
+	}
+	t := transformOf(p)
+	if s, ok := t.(Softplus); ok && theta-s.Floor < s.Floor {
+		return true
+	}
+	ratio := theta / p.Value
+	return ratio < 1e-8 || ratio > 1e8
+}
+
+// curvature computes the Hessian of the loss in the logs of the trained
+// hyperparameters by central differences of its gradient, and from it the
+// standard errors and, where the line search gave up, whether that was at the
+// optimum after all.
+func (o *objective) curvature(r *Result, win StartResult) {
+	if !o.loss.Report().Likelihood || o.settings.NoStandardErrors || r.Status == Cancelled || len(o.trained) == 0 {
+		return
+	}
+	p := len(o.trained)
+	h := mat.NewSymDense(p, nil)
+	plus, minus := make([]float64, p), make([]float64, p)
+	const step = 1e-4
+	for a := range p {
+		if !o.logGradient(plus, win.Theta, a, step) || !o.logGradient(minus, win.Theta, a, -step) {
+			r.warn("no standard errors: the loss cannot be evaluated around the optimum")
+			return
+		}
+		for b := range p {
+			d := (plus[b] - minus[b]) / (2 * step)
+			if b < a {
+				d = 0.5 * (d + h.At(a, b))
+			}
+			h.SetSym(a, b, d)
+		}
+	}
+	var c mat.Cholesky
+	if !c.Factorize(h) {
+		r.warn("no standard errors: the curvature of the loss is not positive, so that some parameter is not identified or this is no minimum")
+		return
+	}
+	var cov mat.SymDense
+	if err := c.InverseTo(&cov); err != nil {
+		r.warn("no standard errors: the curvature of the loss is singular to working precision")
+		return
+	}
+	for a, i := range o.trained {
+		r.Params[i].StdErrLog = math.Sqrt(cov.At(a, a))
+	}
+	if r.Status == Stalled {
+		if !o.logGradient(plus, win.Theta, 0, 0) {
+			return
+		}
+		g := mat.NewVecDense(p, plus)
+		if excess := 0.5 * mat.Inner(g, &cov, g); excess < 1e-6 {
+			r.Status, r.Reason = Converged, fmt.Sprintf("to rounding: the curvature puts the optimum %.1g nats below", excess)
+		}
+	}
+}
+
+// logGradient sets grad to the derivatives of the loss in the logs of the
+// trained parameters, at theta with trained parameter a moved by step.
+func (o *objective) logGradient(grad, theta []float64, a int, step float64) bool {
+	copy(o.theta, theta)
+	o.known = false
+	o.theta[o.trained[a]] *= math.Exp(step)
+	if _, err := o.loss.ValueGrad(o.gradTheta, o.theta); err != nil {
+		return false
+	}
+	o.evaluations++
+	for j, i := range o.trained {
+		grad[j] = o.gradTheta[i] * o.theta[i]
+	}
+	return true
+}
+
+// String renders the outcome in a few lines.
+func (r *Result) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s = %.6g nats, %s (%s)\n", r.Loss, r.Value, r.Status, r.Reason)
+	for _, p := range r.Params {
+		fmt.Fprintf(&b, "  %-24s %.6g", p.Name, p.Value)
+		if p.StdErrLog > 0 {
+			fmt.Fprintf(&b, " ± %.2g", p.Value*p.StdErrLog)
+		}
+		if _, fixed := p.Transform.(Fixed); fixed {
+			b.WriteString(" (fixed)")
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "  %d evaluations, %v set-up + %v training, engine %s", r.Evaluations, r.SetupTime.Round(time.Microsecond), r.FitTime.Round(time.Microsecond), r.Engine)
+	for _, w := range r.Warnings {
+		b.WriteString("\n  warning: " + w)
+	}
+	return b.String()
+}

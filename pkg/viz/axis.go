@@ -1,0 +1,190 @@
+package viz
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+)
+
+// Values beyond these are no use on an axis: differences overflow, logarithms lose their meaning.
+const (
+	hugest   = 1e300
+	smallest = 1e-300
+)
+
+// drawable reports whether v has a place on an axis.
+func drawable(v float64, log bool) bool {
+	return math.Abs(v) <= hugest && (!log || v >= smallest) // false for NaN
+}
+
+// widen returns the range of an axis for data in [lo, hi]: with room on both sides, a share of its length, and never empty.
+func widen(lo, hi float64, log bool, share float64) (float64, float64) {
+	if log {
+		l, h := math.Log10(lo), math.Log10(hi)
+		if h-l < 1e-9 {
+			l, h = l-0.5, h+0.5
+		}
+		pad := share * (h - l)
+		return math.Pow(10, math.Max(l-pad, -305)), math.Pow(10, math.Min(h+pad, 305))
+	}
+	size := math.Max(math.Abs(lo), math.Abs(hi))
+	if hi-lo <= 1e-12*size || hi == lo {
+		pad := 0.1 * size
+		if pad == 0 {
+			pad = 1
+		}
+		return lo - pad, hi + pad
+	}
+	pad := share * (hi - lo)
+	return lo - pad, hi + pad
+}
+
+// linearTicks places about n labelled ticks at steps of 1, 2 or 5 times a power of ten.
+type linearTicks struct{ n int }
+
+func (t linearTicks) Ticks(lo, hi float64) []plot.Tick {
+	step := niceStep((hi - lo) / float64(t.n))
+	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	big := math.Max(math.Abs(lo), math.Abs(hi))
+	var ticks []plot.Tick
+	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+1e-9*step && len(ticks) <= 4*t.n; k++ {
+		v := k * step
+		label := strconv.FormatFloat(v, 'f', decimals, 64)
+		if big >= 1e7 || decimals > 5 {
+			label = strconv.FormatFloat(v, 'g', max(1, int(math.Log10(big/step)+1.5)), 64)
+			label = powerOfTen(label)
+		}
+		if v == 0 {
+			label = "0"
+		}
+		ticks = append(ticks, plot.Tick{Value: v, Label: strings.Replace(label, "-", minus, 1)})
+	}
+	return ticks
+}
+
+const minus = "−"
+
+// niceStep is the nearest of 1, 2 and 5 times a power of ten, in ratio.
+func niceStep(raw float64) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(raw)))
+	for _, m := range []float64{1, 2, 5} {
+		if raw < p*m*1.5 { // about the geometric mean with the next
+			return m * p
+		}
+	}
+	return 10 * p
+}
+
+// powerOfTen turns 1.5e-07 into 1.5×10^{−7}, to be drawn by [superscript].
+func powerOfTen(s string) string {
+	mantissa, exp, ok := strings.Cut(s, "e")
+	if !ok {
+		return s
+	}
+	e, _ := strconv.Atoi(exp)
+	power := "10^{" + strings.Replace(strconv.Itoa(e), "-", minus, 1) + "}"
+	if mantissa == "1" {
+		return power
+	}
+	return mantissa + "×" + power
+}
+
+// logTicks labels decades, or every few of them if there are many, or 1, 2 and 5 if there are few.
+type logTicks struct{ n int }
+
+func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
+	first, last := math.Log10(lo), math.Log10(hi)
+	if last-first < 0.8 { // less than a decade: a log axis is nearly linear
+		return linearTicks{t.n}.Ticks(lo, hi)
+	}
+	stride := max(1, int(math.Ceil((last-first)/float64(t.n+1))))
+	plain := lo >= 1e-3/2 && hi <= 2e4
+	label := func(v float64) string {
+		if plain {
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		return powerOfTen(strconv.FormatFloat(v, 'e', -1, 64))
+	}
+	var ticks []plot.Tick
+	for e := int(math.Floor(first)); e <= int(math.Ceil(last)); e++ {
+		for m := 1; m < 10; m++ {
+			v, err := strconv.ParseFloat(strconv.Itoa(m)+"e"+strconv.Itoa(e), 64) // exact, unlike m·10^e
+			if err != nil || v < lo*(1-1e-9) || v > hi*(1+1e-9) {
+				continue
+			}
+			switch {
+			case m == 1 && ((e%stride)+stride)%stride == 0, last-first < 2.2 && (m == 2 || m == 5):
+				ticks = append(ticks, plot.Tick{Value: v, Label: label(v)})
+			case stride == 1 || m == 1:
+				ticks = append(ticks, plot.Tick{Value: v})
+			}
+		}
+	}
+	return ticks
+}
+
+// unlabelled keeps a ticker's places, for grid lines and marks, and drops its labels; panels that share an axis use it. A
+// space rather than nothing, because gonum/plot takes an empty label for a minor tick and draws no grid line there.
+type unlabelled struct{ plot.Ticker }
+
+func (u unlabelled) Ticks(lo, hi float64) []plot.Tick {
+	ticks := u.Ticker.Ticks(lo, hi)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = " "
+		}
+	}
+	return ticks
+}
+
+// superscript is a text handler for tick labels: what is in ^{...} is drawn small and raised. The fonts lack the Unicode
+// superscripts for minus, 0 and 9. It has one line and no rotation, which is all that a tick needs.
+type superscript struct{ text.Plain }
+
+const (
+	supScale = 0.72
+	supRaise = 0.38
+)
+
+func (superscript) split(txt string) (base, sup string) {
+	base, sup, _ = strings.Cut(txt, "^{")
+	return base, strings.TrimSuffix(sup, "}")
+}
+
+// Box implements text.Handler.
+func (h superscript) Box(txt string, f font.Font) (width, height, depth vg.Length) {
+	base, sup := h.split(txt)
+	width, height, depth = h.Plain.Box(base, f)
+	if sup != "" {
+		f.Size *= supScale
+		w, _, _ := h.Plain.Box(sup, f)
+		width += w
+	}
+	return width, height, depth
+}
+
+// Draw implements text.Handler.
+func (h superscript) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) {
+	base, sup := h.split(txt)
+	if strings.TrimSpace(base) == "" {
+		return
+	}
+	face := h.Fonts.Lookup(sty.Font, sty.Font.Size)
+	width, height, _ := h.Box(txt, sty.Font)
+	depth := face.Extents().Descent
+	pt.X += vg.Length(sty.XAlign) * width
+	// The baseline where text.Plain has it, so that labels with and without a power sit alike.
+	pt.Y += vg.Length(sty.YAlign)*(height+depth) - face.Extents().Ascent + sty.Font.Size
+	c.SetColor(sty.Color)
+	c.FillString(face, pt, base)
+	if sup != "" {
+		pt.X += face.Width(base)
+		pt.Y += supRaise * sty.Font.Size
+		c.FillString(h.Fonts.Lookup(sty.Font, supScale*sty.Font.Size), pt, sup)
+	}
+}

@@ -1,0 +1,288 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Mark is how a curve is drawn.
+type Mark int
+
+// The marks.
+const (
+	Line Mark = iota
+	Dots
+	LineAndDots
+)
+
+// Curve is a line or a cloud of dots. A nil X means 1, 2, …, len(Y).
+type Curve struct {
+	Name string // in the legend; empty: not in it
+	X, Y []float64
+	Mark Mark
+	Slot int // 1, 2, …: the colour and dash to use; zero means by position
+}
+
+// Rule is a horizontal reference line, such as the loss at the true parameters.
+type Rule struct {
+	Y    float64
+	Name string // in the legend; empty: not in it
+}
+
+// CurvesOptions describe a figure of curves. Only the axis labels and one drawable curve are required.
+type CurvesOptions struct {
+	Frame
+	LogX, LogY bool
+	Curves     []Curve
+	Rules      []Rule
+	Spans      []Span
+
+	// XRange and YRange fix an axis from the first to the second value; the zero value fits it to the data. What lies
+	// outside is cut.
+	XRange, YRange [2]float64
+
+	// EndValues writes the last drawable value of each curve at the right.
+	EndValues bool
+}
+
+// Curves draws lines and dots on linear or logarithmic axes.
+//
+// It returns an error if an axis label is missing, lengths differ, a range is empty or not positive on a log axis, or
+// nothing is drawable ([ErrNoData]).
+func Curves(o CurvesOptions) (*Figure, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	b := newBuilder(o.Frame, o.LogX, o.LogY)
+	for _, s := range o.Spans {
+		s.Label = clean(s.Label)
+		b.plot.Add(spanPlot{s})
+		b.reach(s.From, math.NaN())
+		b.reach(s.To, math.NaN())
+	}
+	b.grid()
+	for _, r := range o.Rules {
+		b.plot.Add(rulePlot{r.Y, o.LogY})
+		b.reach(math.NaN(), r.Y)
+	}
+	var ends endLabels
+	for i, cv := range o.Curves {
+		x := cv.X
+		if x == nil {
+			x = count(len(cv.Y))
+		}
+		if len(x) != len(cv.Y) {
+			return nil, fmt.Errorf("viz: curve %d (%q): %d X and %d Y", i, cv.Name, len(x), len(cv.Y))
+		}
+		slot := slotOf(cv.Slot, i)
+		look := style.line(slot)
+		if len(o.Curves) == 1 { // alone, a dash would only say "different from what?"
+			look.Dashes = nil
+		}
+		p := path{x: x, y: cv.Y, logX: o.LogX, logY: o.LogY}
+		name := clean(cv.Name)
+		if cv.Mark != Dots {
+			b.line(name, p, look)
+			name = "" // in the legend once
+		}
+		if cv.Mark != Line {
+			b.dots(name, p, style.colour(slot), style.markerR)
+		}
+		if o.EndValues {
+			for j := len(x) - 1; j >= 0; j-- {
+				if p.ok(j) {
+					ends = append(ends, endLabel{x: x[j], y: cv.Y[j], slot: slot})
+					break
+				}
+			}
+		}
+	}
+	if len(ends) > 0 {
+		ends.label()
+		b.plot.Add(ends)
+	}
+	for _, r := range o.Rules { // last in the legend
+		b.legend = append(b.legend, entry{clean(r.Name), ruleLook, swatchLine})
+	}
+	f, err := b.figure(0.015)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range []struct {
+		fixed [2]float64
+		axis  *plot.Axis
+		log   bool
+	}{{o.XRange, &b.plot.X, o.LogX}, {o.YRange, &b.plot.Y, o.LogY}} {
+		if r.fixed == ([2]float64{}) {
+			continue
+		}
+		lo, hi := r.fixed[0], r.fixed[1]
+		if !drawable(lo, r.log) || !drawable(hi, r.log) || !(lo < hi) {
+			return nil, fmt.Errorf("viz: an axis from %g to %g", lo, hi)
+		}
+		r.axis.Min, r.axis.Max = lo, hi
+	}
+	return f, nil
+}
+
+// Loss draws training traces, each with its final value written at its end; the axis labels say against what, such as
+// "evaluations" or "time (s)", and in what, such as "NLL (nats)". Traces far above their end can be cut with YRange. See
+// [Curves] for the errors.
+func Loss(o CurvesOptions) (*Figure, error) {
+	o.EndValues = true
+	return Curves(o)
+}
+
+// Variance draws posterior variances on a logarithmic vertical axis, one curve a method. See [Curves] for the errors.
+func Variance(o CurvesOptions) (*Figure, error) {
+	o.LogY = true
+	return Curves(o)
+}
+
+// Spectrum draws spectra of eigenvalues, or of anything else with an index and a size, on a logarithmic vertical axis. A
+// curve with nil X is numbered from one. Values that are not positive, as rounding makes of the smallest eigenvalues, are
+// gaps. See [Curves] for the errors.
+func Spectrum(o CurvesOptions) (*Figure, error) {
+	o.LogY = true
+	return Curves(o)
+}
+
+func count(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i + 1)
+	}
+	return x
+}
+
+// builder gathers plotters, the range that they need and the legend.
+type builder struct {
+	frame          Frame
+	logX, logY     bool
+	plot           *plot.Plot
+	legend         []entry
+	x0, x1, y0, y1 float64
+	drawn          bool // something is drawable
+}
+
+func newBuilder(fr Frame, logX, logY bool) *builder {
+	b := &builder{
+		frame: fr, logX: logX, logY: logY, plot: plot.New(),
+		x0: math.Inf(1), x1: math.Inf(-1), y0: math.Inf(1), y1: math.Inf(-1),
+	}
+	ticks := func(log bool, n int) plot.Ticker {
+		if log {
+			return logTicks{n}
+		}
+		return linearTicks{n}
+	}
+	style.dress(b.plot, ticks(logX, max(3, int(fr.Width/100))), ticks(logY, max(3, int(fr.Height/65))))
+	if logX {
+		b.plot.X.Scale = plot.LogScale{}
+	}
+	if logY {
+		b.plot.Y.Scale = plot.LogScale{}
+	}
+	return b
+}
+
+// reach widens the range to a point; a coordinate that is not drawable does not count.
+func (b *builder) reach(x, y float64) {
+	if drawable(x, b.logX) {
+		b.x0, b.x1 = math.Min(b.x0, x), math.Max(b.x1, x)
+	}
+	if drawable(y, b.logY) {
+		b.y0, b.y1 = math.Min(b.y0, y), math.Max(b.y1, y)
+	}
+}
+
+func (b *builder) reachAll(p path) {
+	for i := range p.x {
+		if p.ok(i) {
+			b.reach(p.x[i], p.y[i])
+			b.drawn = true
+		}
+	}
+}
+
+func (b *builder) grid() {
+	b.plot.Add(gridPlot{draw.LineStyle{Color: style.grid, Width: style.gridWidth}})
+}
+
+func (b *builder) line(name string, p path, look draw.LineStyle) {
+	b.reachAll(p)
+	b.plot.Add(linePlot{p, look})
+	b.legend = append(b.legend, entry{name, look, swatchLine})
+}
+
+func (b *builder) dots(name string, p path, col color.NRGBA, radius vg.Length) {
+	b.reachAll(p)
+	b.plot.Add(dotsPlot{p, radius, draw.LineStyle{Color: col}})
+	b.legend = append(b.legend, entry{name, draw.LineStyle{Color: col, Width: radius}, swatchDots})
+}
+
+// observations draws dots, at most about limit of them.
+func (b *builder) observations(p Points, col color.NRGBA, radius vg.Length, limit int) error {
+	if len(p.X) != len(p.Y) {
+		return fmt.Errorf("viz: %s: %d X and %d Y", p.Name, len(p.X), len(p.Y))
+	}
+	all := path{x: p.X, y: p.Y}
+	b.reachAll(all) // the axes tell the whole range, drawn or not
+	n := len(p.X)
+	if n == 0 {
+		return nil
+	}
+	name := clean(p.Name)
+	if n > limit {
+		all.x, all.y = make([]float64, 0, limit+1), make([]float64, 0, limit+1)
+		// Multiples of the golden ratio, modulo one, are spread evenly at every scale: unlike every m-th observation, the
+		// ones that they pick cannot fall in step with a period of the data.
+		for i := range n {
+			if _, u := math.Modf(float64(i) * math.Phi); u < float64(limit)/float64(n) {
+				all.x, all.y = append(all.x, p.X[i]), append(all.y, p.Y[i])
+			}
+		}
+		name = fmt.Sprintf("%s (%d of %d drawn)", name, len(all.x), n)
+	}
+	b.dots(name, all, col, radius)
+	return nil
+}
+
+// band draws mean ± z·√variance; nil variance draws nothing.
+func (b *builder) band(p Prediction, variance []float64, z float64, col color.NRGBA) {
+	if variance == nil {
+		return
+	}
+	lo, hi := make([]float64, len(p.X)), make([]float64, len(p.X))
+	for i, m := range p.Mean {
+		w := z * math.Sqrt(math.Max(variance[i], 0)) // Max passes NaN on
+		lo[i], hi[i] = m-w, m+w
+		if drawable(p.X[i], false) && drawable(lo[i], false) && drawable(hi[i], false) {
+			b.reach(p.X[i], lo[i])
+			b.reach(p.X[i], hi[i])
+		}
+	}
+	b.plot.Add(bandPlot{p.X, lo, hi, draw.LineStyle{Color: col}})
+}
+
+// figure closes the builder; the horizontal axis is widened by a share of its length on both sides.
+func (b *builder) figure(xShare float64) (*Figure, error) {
+	if !b.drawn {
+		if b.logX || b.logY {
+			return nil, fmt.Errorf("%w: no value is finite, and positive as a log axis needs", ErrNoData)
+		}
+		return nil, fmt.Errorf("%w: no value is finite", ErrNoData)
+	}
+	if math.IsInf(b.x1-b.x0, 0) || math.IsInf(b.y1-b.y0, 0) {
+		return nil, errors.New("viz: the data span more than a float64 can hold")
+	}
+	b.plot.X.Min, b.plot.X.Max = widen(b.x0, b.x1, b.logX, xShare)
+	b.plot.Y.Min, b.plot.Y.Max = widen(b.y0, b.y1, b.logY, 0.05)
+	return &Figure{Frame: b.frame, rows: 1, cols: 1, panels: []panel{{b.plot, b.frame.XLabel, b.frame.YLabel, b.legend}}}, nil
+}

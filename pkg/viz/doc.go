@@ -1,0 +1,28 @@
+// Package viz shows what a Gaussian process has learnt: figures, tables and a progress bar, inline in a GoNB notebook and
+// to files or a terminal elsewhere.
+//
+// It takes plain slices and knows nothing of models, so any program with numbers to show can use it. A figure is made by a
+// constructor that checks what it is given, and is then shown or saved:
+//
+//	fig, err := viz.Series(viz.SeriesOptions{
+//		Frame:       viz.Frame{Title: "Sunspots", XLabel: "year", YLabel: "sunspot number"},
+//		Observed:    viz.Points{X: year, Y: count},
+//		Predictions: []viz.Prediction{{Name: "SE", X: xs, Mean: mu, LatentVar: varF, NoisyVar: varY}},
+//	})
+//	...
+//	viz.Show(fig)                 // inline, when run by GoNB
+//	err = fig.Save("sunspots.svg") // or .png, .pdf
+//
+// The constructors are [Series] (observations and predictive bands), [Curves] (any lines or dots, linear or log axes), and
+// three presets of it: [Loss], [Variance] and [Spectrum]. [Grid] puts figures beside one another.
+//
+// # Conventions
+//
+// X and Y slices that belong together have the same length; otherwise the constructor returns an error. So does a figure
+// without data, or without a label on either axis: labels carry the unit, as in "time (s)". A value that is not finite, or
+// not positive on a log axis, is a gap in a line and is left out of a scatter; it is never an error as long as one drawable
+// value remains. No input slice is modified or kept beyond the figure's life, and none is copied needlessly: do not change a
+// slice between making a figure and showing it.
+//
+// A method keeps its colour and dash in every figure if it keeps its position, or its Slot, in the options.
+package viz

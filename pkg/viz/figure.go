@@ -1,0 +1,379 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Frame is what every figure has around its data. XLabel and YLabel are required and carry the unit: "time (s)".
+type Frame struct {
+	Title   string // drawn above the data: the message, not the names of the axes; may be empty
+	Caption string // shown below the figure in a notebook, not drawn in a file
+	Alt     string // what the figure shows, for those who cannot see it; default: made of title, caption and labels
+
+	XLabel, YLabel string
+
+	Width, Height float64 // CSS pixels; zero means 800 × 420
+}
+
+// Figure is one or more panels with a title and a common legend. Make it with a constructor of this package, then [Show] it
+// or [Figure.Save] it. A Figure may be drawn any number of times, from one goroutine at a time.
+type Figure struct {
+	Frame
+	rows, cols int
+	panels     []panel // row by row; a nil plot is an empty place
+	shared     bool    // Frame's axis labels belong to all panels and are drawn once
+}
+
+type panel struct {
+	plot           *plot.Plot
+	xLabel, yLabel string // empty if the figure has them for all
+	legend         []entry
+}
+
+// entry is a line of the legend: one sample of a look and its name.
+type entry struct {
+	name string
+	look draw.LineStyle
+	kind swatch
+}
+
+type swatch int
+
+const (
+	swatchLine swatch = iota
+	swatchDots
+	swatchBand
+)
+
+// Plot returns the gonum/plot plot of a panel, counted row by row from zero, to add what the constructors do not offer; nil
+// for an empty place of a grid. Titles, axis labels and legends are the Figure's, and empty in the plot. It panics if there
+// is no such place.
+func (f *Figure) Plot(i int) *plot.Plot { return f.panels[i].plot }
+
+// ErrNoData is what a constructor returns, wrapped, when nothing it was given can be drawn.
+var ErrNoData = errors.New("viz: no data to draw")
+
+// check completes a frame and cleans its texts of what XML cannot hold.
+func (fr *Frame) check() error {
+	for _, s := range []*string{&fr.Title, &fr.Caption, &fr.Alt, &fr.XLabel, &fr.YLabel} {
+		*s = clean(*s)
+	}
+	switch {
+	case fr.XLabel == "":
+		return errors.New("viz: the horizontal axis has no label")
+	case fr.YLabel == "":
+		return errors.New("viz: the vertical axis has no label")
+	case !(fr.Width >= 0 && fr.Width <= 10000) || !(fr.Height >= 0 && fr.Height <= 10000):
+		return fmt.Errorf("viz: figure size %g × %g pixels", fr.Width, fr.Height)
+	}
+	if fr.Width == 0 {
+		fr.Width = style.width
+	}
+	if fr.Height == 0 {
+		fr.Height = style.height
+	}
+	return nil
+}
+
+// clean makes one line of valid, printable text.
+func clean(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\uFFFE' || r == '\uFFFF' {
+			return ' '
+		}
+		return r
+	}, s))
+}
+
+// alt describes the figure in words.
+func (f *Figure) alt() string {
+	if f.Alt != "" {
+		return f.Alt
+	}
+	parts := []string{f.Title, f.Caption}
+	if f.XLabel != "" {
+		parts = append(parts, fmt.Sprintf("%s against %s", f.YLabel, f.XLabel))
+	}
+	var names []string
+	for _, e := range f.legend() {
+		names = append(names, e.name)
+	}
+	parts = append(parts, strings.Join(names, ", "))
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	for i := range parts {
+		parts[i] = strings.TrimRight(parts[i], ". ")
+	}
+	return strings.Join(parts, ". ") + "."
+}
+
+// legend is that of all panels together: an entry that several share appears once.
+func (f *Figure) legend() []entry {
+	var all []entry
+	for _, p := range f.panels {
+		for _, e := range p.legend {
+			same := func(o entry) bool {
+				return o.name == e.name && o.kind == e.kind && o.look.Color == e.look.Color
+			}
+			if e.name != "" && !slices.ContainsFunc(all, same) {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
+}
+
+// GridOptions arrange figures. Without axis labels of its own the grid leaves each panel its labels; with them (both) the
+// panels drop theirs and the grid writes one for all.
+type GridOptions struct {
+	Frame
+	// ShareX and ShareY give all panels one range, and tick labels only at the bottom row or the left column.
+	ShareX, ShareY bool
+}
+
+// Grid puts single-panel figures in rows × cols places, row by row; a nil figure leaves its place empty, and so do places
+// without a figure. The figures' titles become the panels', the legends are merged into one, captions are dropped. The
+// default height gives each row 230 pixels. The figures given are not usable afterwards: their plots belong to the grid.
+//
+// It returns an error if there is no figure, if they do not fit, if one has several panels, if only one axis label is
+// given, and if panels that are to share an axis differ in its scale.
+func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
+	if rows < 1 || cols < 1 || len(figs) > rows*cols {
+		return nil, fmt.Errorf("viz: %d figures in a grid of %d × %d", len(figs), rows, cols)
+	}
+	g := &Figure{Frame: o.Frame, rows: rows, cols: cols, panels: make([]panel, rows*cols)}
+	g.shared = o.XLabel != "" || o.YLabel != ""
+	if g.Height == 0 {
+		g.Height = 90 + 230*float64(rows)
+	}
+	labels := g.Frame
+	if !g.shared { // each panel has been checked already
+		labels.XLabel, labels.YLabel = "x", "y"
+	}
+	if err := labels.check(); err != nil {
+		return nil, err
+	}
+	if !g.shared {
+		labels.XLabel, labels.YLabel = "", ""
+	}
+	g.Frame = labels
+
+	var xs, ys []*plot.Axis
+	for i, f := range figs {
+		if f == nil {
+			continue
+		}
+		if len(f.panels) != 1 {
+			return nil, fmt.Errorf("viz: figure %d of a grid has %d panels itself", i, len(f.panels))
+		}
+		p := f.panels[0]
+		if f.Title != "" {
+			p.plot.Add(headPlot(f.Title))
+		}
+		xs, ys = append(xs, &p.plot.X), append(ys, &p.plot.Y)
+		p.plot.X.Tick.Marker = fewer(p.plot.X.Tick.Marker, cols)
+		p.plot.Y.Tick.Marker = fewer(p.plot.Y.Tick.Marker, 2)
+		if g.shared {
+			p.xLabel, p.yLabel = "", ""
+		}
+		g.panels[i] = p
+	}
+	if len(xs) == 0 {
+		return nil, fmt.Errorf("%w: a grid without figures", ErrNoData)
+	}
+	for _, s := range []struct {
+		share bool
+		axes  []*plot.Axis
+		name  string
+	}{{o.ShareX, xs, "horizontal"}, {o.ShareY, ys, "vertical"}} {
+		if s.share {
+			if err := shareRange(s.axes, s.name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, p := range g.panels {
+		if p.plot == nil {
+			continue
+		}
+		below := i + cols
+		if o.ShareX && below < len(g.panels) && g.panels[below].plot != nil {
+			dropLabels(&p.plot.X)
+		}
+		if o.ShareY && i%cols > 0 && g.panels[i-1].plot != nil {
+			dropLabels(&p.plot.Y)
+		}
+	}
+	return g, nil
+}
+
+func shareRange(axes []*plot.Axis, name string) error {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, a := range axes {
+		if a.Scale != axes[0].Scale {
+			return fmt.Errorf("viz: panels share a %s axis that is linear in one and logarithmic in another", name)
+		}
+		lo, hi = math.Min(lo, a.Min), math.Max(hi, a.Max)
+	}
+	for _, a := range axes {
+		a.Min, a.Max = lo, hi
+	}
+	return nil
+}
+
+func dropLabels(a *plot.Axis) {
+	a.Tick.Marker = unlabelled{a.Tick.Marker}
+	a.Tick.Label.Font.Size = 1 // takes no room
+	a.Label.TextStyle = a.Tick.Label
+}
+
+// fewer ticks for an axis that is one of n in the same room.
+func fewer(t plot.Ticker, n int) plot.Ticker {
+	fit := func(have int) int { return max(3, have-2*(n-1)) }
+	switch t := t.(type) {
+	case linearTicks:
+		return linearTicks{fit(t.n)}
+	case logTicks:
+		return logTicks{fit(t.n)}
+	}
+	return t
+}
+
+// draw draws the whole figure on c, from the top: title, legend, panels.
+func (f *Figure) draw(c draw.Canvas) {
+	c.SetColor(style.background)
+	c.Fill(c.Rectangle.Path())
+	c = draw.Crop(c, style.margin, -style.margin-4, style.margin, -style.margin)
+
+	title := style.text(style.titleSize, style.ink, true)
+	c.Max.Y -= writeLines(c, title, wrap(title, f.Title, c.Max.X-c.Min.X))
+	if n := f.drawLegend(c); n > 0 {
+		c.Max.Y -= n + style.gap
+	} else {
+		c.Max.Y -= 2
+	}
+
+	// Axis labels are drawn here and not by gonum/plot, which makes room above a log axis for a label that it centres as if
+	// the axis were linear.
+	label := style.text(style.labelSize, style.ink, false)
+	room := label.Height("x") + 4
+	tiles := draw.Tiles{Rows: f.rows, Cols: f.cols, PadX: 12, PadY: 8}
+	if f.shared {
+		c = draw.Crop(c, room, 0, room, 0)
+	} else {
+		tiles.PadLeft, tiles.PadBottom = room, room
+		tiles.PadX, tiles.PadY = tiles.PadX+room, tiles.PadY+room
+	}
+	rows := make([][]*plot.Plot, f.rows)
+	for i := range rows {
+		for _, p := range f.panels[i*f.cols : (i+1)*f.cols] {
+			rows[i] = append(rows[i], p.plot)
+		}
+	}
+	canvases := plot.Align(rows, tiles, c)
+	var outer, inner vg.Rectangle // of all panels: with ticks, and without
+	for i, p := range f.panels {
+		if p.plot == nil {
+			continue
+		}
+		pc := canvases[i/f.cols][i%f.cols]
+		p.plot.Draw(pc)
+		data := p.plot.DataCanvas(pc).Rectangle
+		drawLabels(c, label, p.xLabel, p.yLabel, pc.Rectangle, data)
+		if outer == (vg.Rectangle{}) {
+			outer, inner = pc.Rectangle, data
+		}
+		outer, inner = union(outer, pc.Rectangle), union(inner, data)
+	}
+	if f.shared {
+		drawLabels(c, label, f.XLabel, f.YLabel, outer, inner)
+	}
+}
+
+func union(a, b vg.Rectangle) vg.Rectangle {
+	return vg.Rectangle{
+		Min: vg.Point{X: min(a.Min.X, b.Min.X), Y: min(a.Min.Y, b.Min.Y)},
+		Max: vg.Point{X: max(a.Max.X, b.Max.X), Y: max(a.Max.Y, b.Max.Y)},
+	}
+}
+
+// drawLabels writes axis labels outside the outer rectangle, centred on the inner one.
+func drawLabels(c draw.Canvas, sty text.Style, x, y string, outer, inner vg.Rectangle) {
+	descent := sty.FontExtents().Descent
+	sty.XAlign = draw.XCenter
+	sty.YAlign = draw.YTop
+	if x != "" {
+		c.FillText(sty, vg.Point{X: (inner.Min.X + inner.Max.X) / 2, Y: outer.Min.Y - 4 + descent}, x)
+	}
+	sty.YAlign = draw.YBottom
+	sty.Rotation = math.Pi / 2
+	if y != "" {
+		c.FillText(sty, vg.Point{X: outer.Min.X - 4 - descent, Y: (inner.Min.Y + inner.Max.Y) / 2}, y)
+	}
+}
+
+// writeLines writes lines from the top left of c and returns their height.
+func writeLines(c draw.Canvas, sty text.Style, lines []string) vg.Length {
+	sty.YAlign = draw.YTop
+	var h vg.Length
+	for _, l := range lines {
+		c.FillText(sty, vg.Point{X: c.Min.X, Y: c.Max.Y - h + sty.FontExtents().Descent}, l)
+		h += sty.Height(l) + 2
+	}
+	return h
+}
+
+// wrap breaks a text into lines no wider than width; a longer word keeps a line to itself.
+func wrap(sty text.Style, s string, width vg.Length) []string {
+	var lines []string
+	for _, w := range strings.Fields(s) {
+		if n := len(lines); n > 0 && sty.Width(lines[n-1]+" "+w) <= width {
+			lines[n-1] += " " + w
+		} else {
+			lines = append(lines, w)
+		}
+	}
+	return lines
+}
+
+// drawLegend writes the legend in rows at the top of c, above the data rather than on it, and returns its height.
+func (f *Figure) drawLegend(c draw.Canvas) vg.Length {
+	const sample, space, between = 22, 5, 16
+	sty := style.text(style.tickSize, style.ink, false)
+	ext := sty.FontExtents()
+	row := sty.Height("x") + 3
+	x, y := c.Min.X, c.Max.Y-row // y: bottom of the row
+	entries := f.legend()
+	for _, e := range entries {
+		w := sample + space + sty.Width(e.name)
+		if x > c.Min.X && x+w > c.Max.X {
+			x, y = c.Min.X, y-row
+		}
+		mid := y + ext.Descent + ext.Ascent*0.36
+		switch e.kind {
+		case swatchLine:
+			c.StrokeLine2(e.look, x, mid, x+sample, mid)
+		case swatchDots:
+			fillDots(&c, []vg.Point{{X: x + 4, Y: mid - 1.5}, {X: x + 11, Y: mid + 2}, {X: x + 18, Y: mid - 0.5}}, max(e.look.Width, 1.4), e.look)
+		case swatchBand:
+			c.FillPolygon(e.look.Color, []vg.Point{{X: x, Y: mid - 4}, {X: x + sample, Y: mid - 4}, {X: x + sample, Y: mid + 4}, {X: x, Y: mid + 4}})
+		}
+		sty.YAlign = draw.YBottom
+		c.FillText(sty, vg.Point{X: x + sample + space, Y: y + ext.Descent}, e.name)
+		x += w + between
+	}
+	if len(entries) == 0 {
+		return 0
+	}
+	return c.Max.Y - y
+}

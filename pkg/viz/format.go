@@ -1,0 +1,158 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Format turns a cell's value into text. The ones below return "–" for nil, NaN and an empty string.
+type Format func(v any) string
+
+const absent = "–"
+
+// Digits shows numbers with n significant digits, never rounding off whole ones: 1468.6, 0.03125, 2.1e-7.
+func Digits(n int) Format {
+	return numeric(func(x float64) string { return formatDigits(x, n) })
+}
+
+// Fixed shows numbers with n decimals, so that those of a column line up.
+func Fixed(n int) Format {
+	return numeric(func(x float64) string { return signed(strconv.FormatFloat(x, 'f', n, 64)) })
+}
+
+// Percent shows a share with n decimals: 0.123 as 12.3 %.
+func Percent(n int) Format {
+	return numeric(func(x float64) string { return signed(strconv.FormatFloat(100*x, 'f', n, 64)) + " %" })
+}
+
+// Seconds shows a time.Duration, or a number of seconds, in the unit that suits it: 12 ms, 3.4 s, 2 min 05 s.
+func Seconds(v any) string {
+	if d, ok := v.(time.Duration); ok {
+		return formatDuration(d.Seconds())
+	}
+	return numeric(formatDuration)(v)
+}
+
+// auto is the format of a column without one: numbers with four significant digits, durations in a unit that suits them.
+func auto(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return absent
+	case string:
+		if v == "" {
+			return absent
+		}
+		return v
+	case time.Duration:
+		return Seconds(v)
+	case fmt.Stringer:
+		return v.String()
+	case error:
+		return v.Error()
+	}
+	if r := reflect.ValueOf(v); r.CanInt() || r.CanUint() {
+		return signed(fmt.Sprint(v))
+	}
+	return Digits(4)(v)
+}
+
+// number returns v as a float64, if it is one of Go's numbers.
+func number(v any) (float64, bool) {
+	switch r := reflect.ValueOf(v); {
+	case !r.IsValid():
+	case r.CanInt():
+		return float64(r.Int()), true
+	case r.CanUint():
+		return float64(r.Uint()), true
+	case r.CanFloat():
+		return r.Float(), true
+	}
+	return 0, false
+}
+
+func numeric(f func(float64) string) Format {
+	return func(v any) string {
+		x, ok := number(v)
+		switch {
+		case !ok && (v == nil || v == ""):
+			return absent
+		case !ok:
+			return fmt.Sprint(v)
+		case math.IsNaN(x):
+			return absent
+		case math.IsInf(x, 1):
+			return "∞"
+		case math.IsInf(x, -1):
+			return minus + "∞"
+		}
+		return f(x)
+	}
+}
+
+func formatDigits(x float64, n int) string {
+	n = max(n, 1)
+	if x == 0 {
+		return "0"
+	}
+	// Rounded first, so that 9.9996 with four digits is 10.00 and not 10.000.
+	s := strconv.FormatFloat(x, 'e', n-1, 64)
+	_, exp, _ := strings.Cut(s, "e")
+	e, _ := strconv.Atoi(exp)
+	if e < -4 || e >= 9 {
+		mantissa, _, _ := strings.Cut(s, "e")
+		return signed(mantissa + "e" + strconv.Itoa(e))
+	}
+	return signed(strconv.FormatFloat(x, 'f', max(0, n-1-e), 64))
+}
+
+// signed gives a number a true minus sign in front, which is as wide as a digit, and takes the sign from a zero.
+func signed(s string) string {
+	rest, negative := strings.CutPrefix(s, "-")
+	if !negative {
+		return s
+	}
+	if strings.Trim(rest, "0.") == "" {
+		return rest
+	}
+	return minus + rest
+}
+
+func formatDuration(s float64) string {
+	a := math.Abs(s)
+	sign := ""
+	if s < 0 {
+		sign = minus
+	}
+	// Each limit is the largest value that still rounds to two or three digits of the unit before.
+	switch {
+	case a == 0:
+		return "0 s"
+	case a < 0.9995e-6:
+		return sign + small(a*1e9) + " ns"
+	case a < 0.9995e-3:
+		return sign + small(a*1e6) + " µs"
+	case a < 0.9995:
+		return sign + small(a*1e3) + " ms"
+	case a < 59.5:
+		return sign + small(a) + " s"
+	case a < 3599.5:
+		t := int(math.Round(a))
+		return fmt.Sprintf("%s%d min %02d s", sign, t/60, t%60)
+	case a < 1e9:
+		t := int(math.Round(a / 60))
+		return fmt.Sprintf("%s%d h %02d min", sign, t/60, t%60)
+	}
+	return sign + formatDigits(a/3600, 3) + " h"
+}
+
+// small shows a number below 1000 with two digits, or all its whole ones.
+func small(x float64) string {
+	if x < 9.95 {
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 0, 64)
+}

@@ -1,0 +1,88 @@
+package viz
+
+import (
+	"html"
+	"html/template"
+
+	"github.com/janpfeifer/gonb/gonbui"
+)
+
+// screen is where things are shown; tests put their own in its place.
+var screen = struct {
+	on       func() bool
+	html     func(string)
+	update   func(id, html string)
+	markdown func(string)
+	newID    func() string
+}{
+	on:       func() bool { return gonbui.IsNotebook },
+	html:     gonbui.DisplayHTML,
+	update:   gonbui.UpdateHTML,
+	markdown: gonbui.DisplayMarkdown,
+	newID:    gonbui.UniqueId,
+}
+
+// InNotebook reports whether the program is run by GoNB, so that what is shown appears in a notebook. Elsewhere the Show
+// functions do nothing and say so.
+func InNotebook() bool { return screen.on() }
+
+// Show displays a figure inline, as SVG with its caption. It reports whether it did, which is false without an error outside
+// a notebook; its errors are those of [Figure.SVG].
+func Show(f *Figure) (shown bool, err error) {
+	if !InNotebook() {
+		return false, nil
+	}
+	h, err := f.HTML()
+	if err != nil {
+		return false, err
+	}
+	return ShowHTML(h), nil
+}
+
+// ShowTable displays a table inline. It reports whether it did, which is false without an error outside a notebook; its
+// errors are those of [Table.HTML].
+func ShowTable(t *Table) (shown bool, err error) {
+	if !InNotebook() {
+		return false, nil
+	}
+	h, err := t.HTML()
+	if err != nil {
+		return false, err
+	}
+	return ShowHTML(h), nil
+}
+
+// ShowHTML displays HTML as it is; the type is the caller's word that it is safe. For text that comes from anywhere else use
+// [Note]. It reports whether there was a notebook to show it in.
+func ShowHTML(h template.HTML) (shown bool) {
+	if !InNotebook() {
+		return false
+	}
+	screen.html(string(h))
+	return true
+}
+
+// ShowMarkdown displays Markdown, in which $…$ is mathematics. The page renders HTML within it, so this too is for trusted
+// text. It reports whether there was a notebook to show it in.
+func ShowMarkdown(s string) (shown bool) {
+	if !InNotebook() {
+		return false
+	}
+	screen.markdown(s)
+	return true
+}
+
+// Note displays one paragraph of plain text, escaped. It reports whether there was a notebook to show it in.
+func Note(s string) (shown bool) {
+	return ShowHTML(template.HTML("<p>" + html.EscapeString(s) + "</p>"))
+}
+
+// Must returns v, or panics with err: for a notebook, where a cell that fails should stop with the reason, as in
+//
+//	viz.Show(viz.Must(viz.Loss(options)))
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

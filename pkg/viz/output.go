@@ -1,0 +1,262 @@
+package viz
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"html"
+	"html/template"
+	"image/color"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// pngDPI makes a PNG of twice as many pixels as the figure has CSS pixels: sharp on a dense screen and in print.
+const pngDPI = 192
+
+// render draws f on a canvas; what a plotter of the caller's own makes of it by panicking is returned as an error.
+func (f *Figure) render(c vg.CanvasSizer) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("viz: drawing the figure %q: %v", f.Title, r)
+		}
+	}()
+	f.draw(draw.New(c))
+	return nil
+}
+
+func (f *Figure) size() (w, h vg.Length) {
+	return vg.Length(f.Width * pxToPt), vg.Length(f.Height * pxToPt)
+}
+
+// SVG returns the figure as an <svg> element, to be put into a page. It scales down with the page, needs nothing from the
+// network, and has no ids, so that any number of figures can stand in one page. An error comes only from a plotter that was
+// added to the figure's plots.
+func (f *Figure) SVG() (template.HTML, error) {
+	w, h := f.size()
+	c := &svgCanvas{Canvas: vgsvg.New(w, h)}
+	if err := f.render(c); err != nil {
+		return "", err
+	}
+	s, err := c.finish(f.Width, f.Height, f.alt())
+	return template.HTML(s), err
+}
+
+// HTML returns the figure with its caption as a <figure> element. Its errors are those of [Figure.SVG].
+func (f *Figure) HTML() (template.HTML, error) {
+	svg, err := f.SVG()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<figure style="margin:0.6em 0;max-width:%gpx">%s`, f.Width, svg)
+	if f.Caption != "" {
+		fmt.Fprintf(&b, `<figcaption style="font-size:0.92em;line-height:1.4;margin-top:0.3em">%s</figcaption>`, html.EscapeString(f.Caption))
+	}
+	b.WriteString("</figure>")
+	return template.HTML(b.String()), nil
+}
+
+// Save writes the figure to a file, whose extension, .svg, .png or .pdf, says in what format. The file appears whole or not
+// at all: it is written beside its place and then renamed. The folder must exist. A PNG has two pixels for each CSS pixel; the
+// text of a PDF is outlines.
+func (f *Figure) Save(path string) error {
+	w, h := f.size()
+	var out io.WriterTo
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".svg":
+		svg, err := f.SVG()
+		if err != nil {
+			return err
+		}
+		out = bytes.NewBufferString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + string(svg))
+	case ".png":
+		c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(style.background))
+		if err := f.render(c); err != nil {
+			return err
+		}
+		out = vgimg.PngCanvas{Canvas: c}
+	case ".pdf":
+		c := pdfCanvas{vgpdf.New(w, h)}
+		if err := f.render(c); err != nil {
+			return err
+		}
+		out = c
+	default:
+		return fmt.Errorf("viz: cannot save %q: the extension is not .svg, .png or .pdf", path)
+	}
+	return writeFile(path, out)
+}
+
+// writeFile writes a file by way of a temporary one in the same folder.
+func writeFile(path string, out io.WriterTo) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("viz: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = tmp.Close()
+			_ = os.Remove(tmp.Name())
+			err = fmt.Errorf("viz: saving %q: %w", path, err)
+		}
+	}()
+	if _, err := out.WriteTo(tmp); err != nil {
+		return err
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// svgCanvas is gonum/plot's SVG canvas made fit for a web page: see finish.
+type svgCanvas struct {
+	*vgsvg.Canvas
+	widths []vg.Length // of the texts, in the order drawn
+}
+
+// FillString implements vg.Canvas.
+func (c *svgCanvas) FillString(f font.Face, pt vg.Point, s string) {
+	if strings.TrimSpace(s) == "" {
+		return
+	}
+	c.widths = append(c.widths, f.Width(s))
+	c.Canvas.FillString(f, pt, s)
+}
+
+// Dots implements dotter: strokes without length and with round caps (see finish) are discs, at a fifth of the bytes of
+// their outlines.
+func (c *svgCanvas) Dots(centres []vg.Point, r vg.Length) {
+	var p vg.Path
+	for _, o := range centres {
+		p.Move(o)
+		p.Close()
+	}
+	c.SetLineWidth(2 * r)
+	c.SetLineDash(nil, 0)
+	c.Stroke(p)
+}
+
+// fontStack stands for the font that the layout was made for, then for those with its metrics.
+const fontStack = `font-family:'Liberation Sans',Arial,Helvetica,sans-serif`
+
+// finish returns the element, with size in CSS pixels and a description:
+//   - an opening tag that scales with the page and is announced as one picture;
+//   - fonts by families that a browser has, and on each text the width that it was laid out for, so that where none of them
+//     is installed another is squeezed to fit instead of running into the data;
+//   - round caps and joins, which Dots counts on.
+func (c *svgCanvas) finish(width, height float64, alt string) (string, error) {
+	var raw bytes.Buffer
+	if _, err := c.WriteTo(&raw); err != nil {
+		return "", err
+	}
+	w, h := c.Size()
+	_, body, ok := strings.Cut(raw.String(), `xmlns:xlink="http://www.w3.org/1999/xlink">`)
+	if !ok {
+		return "", errors.New("viz: gonum/plot's SVG is not as expected")
+	}
+	var b strings.Builder
+	b.Grow(len(body) + 4096)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%g" height="%g" `+
+		`viewBox="0 0 %g %g" role="img" aria-label="%s" stroke-linecap="round" stroke-linejoin="round" `+
+		`style="max-width:100%%;height:auto">`,
+		width, height, w.Points(), h.Points(), html.EscapeString(alt))
+	parts := strings.Split(body, "<text ")
+	if len(parts)-1 != len(c.widths) {
+		return "", errors.New("viz: gonum/plot's SVG has texts that were not drawn")
+	}
+	b.WriteString(parts[0])
+	for i, p := range parts[1:] {
+		fmt.Fprintf(&b, `<text textLength="%.5g" lengthAdjust="spacingAndGlyphs" `, c.widths[i].Points())
+		// The first match is the style attribute: the text itself comes later, and has its quotes escaped.
+		p = strings.Replace(p, "font-family:Liberation Sans;font-variant:normal", fontStack, 1)
+		b.WriteString(p)
+	}
+	return b.String(), nil
+}
+
+// pdfCanvas mends two things of gonum/plot's PDF canvas. It knows the Western code page only, and not the bold fonts, so
+// that a σ or a minus sign would be lost: text is drawn as outlines. And it takes the premultiplied components of a
+// translucent colour for the plain ones, which darkens it.
+type pdfCanvas struct{ *vgpdf.Canvas }
+
+// SetColor implements vg.Canvas.
+func (c pdfCanvas) SetColor(col color.Color) {
+	if col == nil {
+		col = color.Black
+	}
+	c.Canvas.SetColor(plainRGBA(color.NRGBAModel.Convert(col).(color.NRGBA)))
+}
+
+// plainRGBA is a colour whose components are, against the rule of color.Color, not multiplied by its alpha.
+type plainRGBA color.NRGBA
+
+func (p plainRGBA) RGBA() (r, g, b, a uint32) {
+	return uint32(p.R) * 0x101, uint32(p.G) * 0x101, uint32(p.B) * 0x101, uint32(p.A) * 0x101
+}
+
+// FillString implements vg.Canvas.
+func (c pdfCanvas) FillString(f font.Face, pt vg.Point, s string) {
+	var (
+		buf   sfnt.Buffer
+		p     vg.Path
+		units = f.Face.UnitsPerEm()
+		ppem  = fixed.Int26_6(units) // then a coordinate is in font units
+		scale = f.Font.Size / vg.Length(units)
+		x     = pt.X
+	)
+	at := func(q fixed.Point26_6) vg.Point {
+		return vg.Point{X: x + vg.Length(q.X)*scale, Y: pt.Y - vg.Length(q.Y)*scale}
+	}
+	for _, r := range s {
+		g, err := f.Face.GlyphIndex(&buf, r)
+		if err != nil {
+			continue
+		}
+		// The segments live in buf, so they are used before the next call with it.
+		if segments, err := f.Face.LoadGlyph(&buf, g, ppem, nil); err == nil {
+			open := false
+			for _, seg := range segments {
+				a := seg.Args
+				switch seg.Op {
+				case sfnt.SegmentOpMoveTo:
+					if open {
+						p.Close()
+					}
+					p.Move(at(a[0]))
+					open = true
+				case sfnt.SegmentOpLineTo:
+					p.Line(at(a[0]))
+				case sfnt.SegmentOpQuadTo:
+					p.QuadTo(at(a[0]), at(a[1]))
+				case sfnt.SegmentOpCubeTo:
+					p.CubeTo(at(a[0]), at(a[1]), at(a[2]))
+				}
+			}
+			if open {
+				p.Close()
+			}
+		}
+		if adv, err := f.Face.GlyphAdvance(&buf, g, ppem, 0); err == nil {
+			x += vg.Length(adv) * scale
+		}
+	}
+	if len(p) > 0 {
+		c.Fill(p)
+	}
+}

@@ -1,0 +1,369 @@
+package viz
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// The plotters below differ from gonum/plot's own in three ways: they leave gaps where a value is not finite, they clip to
+// the axes, and they keep a vector file small (a vertex closer than a reader can see to the one before is dropped, a cloud of
+// dots is one path).
+
+// tolerance is the largest shift, in points, that leaving out a vertex or merging two dots may cause.
+const tolerance = 0.25
+
+// path is a line, or dots, in data coordinates, with NaN where there is a gap.
+type path struct {
+	x, y       []float64
+	logX, logY bool
+}
+
+func (p path) ok(i int) bool { return drawable(p.x[i], p.logX) && drawable(p.y[i], p.logY) }
+
+// runs calls f with the canvas coordinates of each unbroken stretch of p.
+func (p path) runs(c *draw.Canvas, plt *plot.Plot, f func([]vg.Point)) {
+	trX, trY := plt.Transforms(c)
+	var run []vg.Point
+	for i := range p.x {
+		if !p.ok(i) {
+			if len(run) > 0 {
+				f(simplify(run))
+			}
+			run = nil
+			continue
+		}
+		run = append(run, vg.Point{X: trX(p.x[i]), Y: trY(p.y[i])})
+	}
+	if len(run) > 0 {
+		f(simplify(run))
+	}
+}
+
+// simplify drops the vertices within tolerance of the last one kept; the ends stay.
+func simplify(pts []vg.Point) []vg.Point {
+	if len(pts) < 3 {
+		return pts
+	}
+	kept := pts[:1]
+	for _, p := range pts[1 : len(pts)-1] {
+		d := p.Sub(kept[len(kept)-1])
+		if math.Hypot(float64(d.X), float64(d.Y)) >= tolerance {
+			kept = append(kept, p)
+		}
+	}
+	return append(kept, pts[len(pts)-1])
+}
+
+// linePlot draws a line.
+type linePlot struct {
+	path
+	look draw.LineStyle
+}
+
+func (l linePlot) Plot(c draw.Canvas, plt *plot.Plot) {
+	l.runs(&c, plt, func(run []vg.Point) {
+		if len(run) == 1 { // a lone value between two gaps would vanish
+			fillDots(&c, run, l.look.Width/2, l.look)
+			return
+		}
+		c.StrokeLines(l.look, c.ClipLinesXY(run)...)
+	})
+}
+
+// bandPlot fills between lo and hi; lo and hi are dense and finite where x is.
+type bandPlot struct {
+	x, lo, hi []float64
+	look      draw.LineStyle // its colour fills
+}
+
+func (b bandPlot) Plot(c draw.Canvas, plt *plot.Plot) {
+	start := 0
+	flush := func(end int) {
+		if end-start < 2 {
+			return
+		}
+		var upper, lower []vg.Point
+		path{x: b.x[start:end], y: b.hi[start:end]}.runs(&c, plt, func(r []vg.Point) { upper = r })
+		path{x: b.x[start:end], y: b.lo[start:end]}.runs(&c, plt, func(r []vg.Point) { lower = r })
+		for i := len(lower) - 1; i >= 0; i-- {
+			upper = append(upper, lower[i])
+		}
+		if area := c.ClipPolygonXY(upper); len(area) > 2 {
+			c.FillPolygon(b.look.Color, area)
+		}
+	}
+	for i := range b.x {
+		if !drawable(b.x[i], false) || !drawable(b.lo[i], false) || !drawable(b.hi[i], false) {
+			flush(i)
+			start = i + 1
+		}
+	}
+	flush(len(b.x))
+}
+
+// dotsPlot draws dots.
+type dotsPlot struct {
+	path
+	radius vg.Length
+	look   draw.LineStyle // its colour fills
+}
+
+func (d dotsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
+	trX, trY := plt.Transforms(&c)
+	// Dots that fall on one spot look like one dot, so one is drawn. Nothing visible is lost, and a million observations
+	// cost no more than the pixels they cover.
+	type cell struct{ x, y int32 }
+	seen := make(map[cell]bool)
+	var pts []vg.Point
+	for i := range d.x {
+		if !d.ok(i) {
+			continue
+		}
+		p := vg.Point{X: trX(d.x[i]), Y: trY(d.y[i])}
+		if !c.Contains(p) {
+			continue
+		}
+		k := cell{int32(p.X / (2 * tolerance)), int32(p.Y / (2 * tolerance))}
+		if !seen[k] {
+			seen[k] = true
+			pts = append(pts, p)
+		}
+	}
+	if len(pts) > 0 {
+		fillDots(&c, pts, d.radius, d.look)
+	}
+}
+
+// dotter is a canvas with a shorter way to write many discs than to outline each.
+type dotter interface {
+	Dots(centres []vg.Point, radius vg.Length)
+}
+
+// fillDots draws discs as ONE shape: where translucent dots overlap, their colour does not add up to a blot.
+func fillDots(c *draw.Canvas, pts []vg.Point, r vg.Length, look draw.LineStyle) {
+	c.SetColor(look.Color)
+	under := c.Canvas // gonum/plot wraps canvases in one another as it crops
+	for w, ok := under.(draw.Canvas); ok; w, ok = under.(draw.Canvas) {
+		under = w.Canvas
+	}
+	if d, ok := under.(dotter); ok {
+		d.Dots(pts, r)
+		return
+	}
+	// Four cubic curves, because the PDF backend draws an arc inside a path wrongly.
+	k := r * 0.5523
+	var p vg.Path
+	for _, o := range pts {
+		at := func(dx, dy vg.Length) vg.Point { return vg.Point{X: o.X + dx, Y: o.Y + dy} }
+		p.Move(at(r, 0))
+		p.CubeTo(at(r, k), at(k, r), at(0, r))
+		p.CubeTo(at(-k, r), at(-r, k), at(-r, 0))
+		p.CubeTo(at(-r, -k), at(-k, -r), at(0, -r))
+		p.CubeTo(at(k, -r), at(r, -k), at(r, 0))
+		p.Close()
+	}
+	c.Fill(p)
+}
+
+// gridPlot draws the light lines behind the data at the labelled ticks.
+type gridPlot struct{ look draw.LineStyle }
+
+func (g gridPlot) Plot(c draw.Canvas, plt *plot.Plot) {
+	trX, trY := plt.Transforms(&c)
+	for _, t := range plt.X.Tick.Marker.Ticks(plt.X.Min, plt.X.Max) {
+		if x := trX(t.Value); !t.IsMinor() && c.ContainsX(x) {
+			c.StrokeLine2(g.look, x, c.Min.Y, x, c.Max.Y)
+		}
+	}
+	for _, t := range plt.Y.Tick.Marker.Ticks(plt.Y.Min, plt.Y.Max) {
+		if y := trY(t.Value); !t.IsMinor() && c.ContainsY(y) {
+			c.StrokeLine2(g.look, c.Min.X, y, c.Max.X, y)
+		}
+	}
+}
+
+// spanPlot shades the full height of the axes between two abscissae and writes its label above them, off the data.
+type spanPlot struct{ Span }
+
+func (s spanPlot) Plot(c draw.Canvas, plt *plot.Plot) {
+	trX, _ := plt.Transforms(&c)
+	from, to := math.Max(s.From, plt.X.Min), math.Min(s.To, plt.X.Max)
+	if !(from < to) {
+		return
+	}
+	x0, x1 := trX(from), trX(to)
+	c.FillPolygon(style.span, []vg.Point{{X: x0, Y: c.Min.Y}, {X: x1, Y: c.Min.Y}, {X: x1, Y: c.Max.Y}, {X: x0, Y: c.Max.Y}})
+	edge := draw.LineStyle{Color: style.axis, Width: style.axisWidth, Dashes: []vg.Length{3, 3}}
+	for _, e := range []struct {
+		v float64
+		x vg.Length
+	}{{s.From, x0}, {s.To, x1}} {
+		if plt.X.Min < e.v && e.v < plt.X.Max {
+			c.StrokeLine2(edge, e.x, c.Min.Y, e.x, c.Max.Y)
+		}
+	}
+	if s.Label != "" {
+		sty := style.text(style.noteSize, style.muted, false)
+		sty.XAlign = draw.XCenter
+		half := sty.Width(s.Label) / 2
+		x := vg.Length(math.Min(float64((x0+x1)/2), float64(c.Max.X-half)))
+		c.FillText(sty, vg.Point{X: x, Y: c.Max.Y + 4}, s.Label)
+	}
+}
+
+// GlyphBoxes reserves the height of the label above the axes.
+func (s spanPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	if s.Label == "" {
+		return nil
+	}
+	h := style.text(style.noteSize, style.muted, false).Height(s.Label) + 4
+	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: h}}}}
+}
+
+// rulePlot is a horizontal reference line.
+type rulePlot struct {
+	y   float64
+	log bool
+}
+
+var ruleLook = draw.LineStyle{Color: style.muted, Width: style.axisWidth, Dashes: []vg.Length{5, 3}}
+
+func (r rulePlot) Plot(c draw.Canvas, plt *plot.Plot) {
+	if drawable(r.y, r.log) && plt.Y.Min <= r.y && r.y <= plt.Y.Max {
+		_, trY := plt.Transforms(&c)
+		c.StrokeLine2(ruleLook, c.Min.X, trY(r.y), c.Max.X, trY(r.y))
+	}
+}
+
+// headPlot is the title of a panel, above the left end of its axes; it yields what does not fit.
+type headPlot string
+
+func (headPlot) style() draw.TextStyle { return style.text(style.labelSize, style.ink, true) }
+
+func (h headPlot) Plot(c draw.Canvas, _ *plot.Plot) {
+	sty := h.style()
+	line := wrap(sty, string(h), c.Max.X-c.Min.X)[0]
+	c.FillText(sty, vg.Point{X: c.Min.X, Y: c.Max.Y + 4 + sty.FontExtents().Descent}, line)
+}
+
+// GlyphBoxes reserves the height of the title.
+func (h headPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: h.style().Height(string(h)) + 4}}}}
+}
+
+// endLabel is a value written in the right margin, level with the end of a line.
+type endLabel struct {
+	x, y float64
+	text string
+	slot int
+}
+
+// endLabels writes several, moved apart where they would overlap.
+type endLabels []endLabel
+
+// label gives all the decimals that show five digits of the largest, so that they compare at a glance, and more to one that
+// would not show three digits of itself.
+func (e endLabels) label() {
+	var largest float64
+	for _, l := range e {
+		largest = max(largest, math.Abs(l.y))
+	}
+	decimals := func(v float64, digits int) int { return max(0, digits-1-int(math.Floor(math.Log10(math.Abs(v))))) }
+	for i, l := range e {
+		switch a := math.Abs(l.y); {
+		case a == 0:
+			e[i].text = "0"
+		case a < 1e-4 || a >= 1e9:
+			e[i].text = formatDigits(l.y, 3)
+		default:
+			e[i].text = Fixed(max(decimals(largest, 5), decimals(l.y, 3)))(l.y)
+		}
+	}
+}
+
+func (e endLabels) style(slot int) draw.TextStyle {
+	sty := style.text(style.tickSize, darker(style.colour(slot)), true)
+	sty.YAlign = draw.YCenter
+	return sty
+}
+
+const leader = 14 // points between the axes and an end label, crossed by a thin line
+
+func (e endLabels) Plot(c draw.Canvas, plt *plot.Plot) {
+	trX, trY := plt.Transforms(&c)
+	want := make([]float64, len(e))
+	for i, l := range e {
+		want[i] = float64(trY(l.y))
+	}
+	lineHeight := float64(e.style(0).Height("0"))
+	at := spread(want, lineHeight, float64(c.Min.Y)+lineHeight/2, float64(c.Max.Y))
+	for i, l := range e {
+		col := style.colour(l.slot)
+		end := vg.Point{X: trX(l.x), Y: trY(l.y)}
+		y := vg.Length(at[i])
+		c.StrokeLines(draw.LineStyle{Color: withAlpha(col, 150), Width: style.axisWidth, Dashes: []vg.Length{1.5, 2}},
+			[]vg.Point{end, {X: c.Max.X, Y: end.Y}})
+		c.StrokeLines(draw.LineStyle{Color: withAlpha(col, 150), Width: style.axisWidth},
+			[]vg.Point{{X: c.Max.X, Y: end.Y}, {X: c.Max.X + leader - 3, Y: y}})
+		fillDots(&c, []vg.Point{end}, style.markerR, draw.LineStyle{Color: col})
+		sty := e.style(l.slot)
+		// YCenter centres the box with its descent and line gap; digits have no descent.
+		c.FillText(sty, vg.Point{X: c.Max.X + leader, Y: y + sty.FontExtents().Descent}, l.text)
+	}
+}
+
+// GlyphBoxes reserves the width of the widest label right of the axes.
+func (e endLabels) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	var w vg.Length
+	for _, l := range e {
+		w = max(w, e.style(0).Width(l.text))
+	}
+	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: leader + w}}}}
+}
+
+// spread moves positions apart to at least gap, within [lo, hi] if they fit, and keeps their order; each group of
+// neighbours that had to move stays centred where it wanted to be.
+func spread(want []float64, gap, lo, hi float64) []float64 {
+	order := make([]int, len(want))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(want[a], want[b]) })
+	type block struct {
+		centre float64
+		n      int
+	}
+	var blocks []block
+	clamp := func(b block) block {
+		half := float64(b.n-1) * gap / 2
+		b.centre = math.Max(math.Min(b.centre, hi-half), lo+half)
+		return b
+	}
+	for _, i := range order {
+		b := clamp(block{want[i], 1})
+		for len(blocks) > 0 {
+			last := blocks[len(blocks)-1]
+			if b.centre-last.centre >= gap*float64(b.n+last.n)/2 {
+				break
+			}
+			n := last.n + b.n
+			b = clamp(block{(last.centre*float64(last.n) + b.centre*float64(b.n)) / float64(n), n})
+			blocks = blocks[:len(blocks)-1]
+		}
+		blocks = append(blocks, b)
+	}
+	at := make([]float64, len(want))
+	k := 0
+	for _, b := range blocks {
+		for j := range b.n {
+			at[order[k]] = b.centre + (float64(j)-float64(b.n-1)/2)*gap
+			k++
+		}
+	}
+	return at
+}

@@ -1,0 +1,207 @@
+package viz
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Points are observations: X and Y of one length, any order.
+type Points struct {
+	Name string // in the legend; default "observations" or "held out"
+	X, Y []float64
+}
+
+// Prediction is a posterior along X, which must ascend. LatentVar is the variance of f, NoisyVar that of a new observation
+// y; either may be nil, and then its band is not drawn. A variance below zero, from rounding, is taken as zero.
+type Prediction struct {
+	Name      string
+	X, Mean   []float64
+	LatentVar []float64
+	NoisyVar  []float64
+	Slot      int // 1, 2, …: the colour and dash to use; zero means by position
+}
+
+// Span is a stretch of the horizontal axis to mark, such as a forecast. An infinite end reaches the end of the axis.
+type Span struct {
+	From, To float64
+	Label    string
+}
+
+// SeriesOptions describe a figure of observations and predictions. Only the axis labels and some data are required.
+type SeriesOptions struct {
+	Frame
+	Observed, HeldOut Points
+	Predictions       []Prediction
+	Spans             []Span
+
+	// Z is the half width of the bands in standard deviations; zero means 1.96, for 95 %.
+	Z float64
+
+	// MaxDots bounds the observations drawn in all panels together, so that the file stays small; zero means 12000. Beyond
+	// it an even subset is drawn, and the legend says so.
+	MaxDots int
+
+	// Panels draws each prediction in a panel of its own, in Cols columns (zero means one), on shared axes. Without it they
+	// are overlaid, which is readable for two or three.
+	Panels bool
+	Cols   int
+}
+
+// Series draws observations as dots and each prediction as a mean with a band for f inside a band for y.
+//
+// It returns an error if an axis label is missing, lengths differ, a prediction's X does not ascend, or nothing is drawable
+// ([ErrNoData]).
+func Series(o SeriesOptions) (*Figure, error) {
+	if o.Z == 0 {
+		o.Z = 1.96
+	}
+	if o.MaxDots <= 0 {
+		o.MaxDots = 12000
+	}
+	if !o.Panels || len(o.Predictions) < 2 {
+		return series(o)
+	}
+	cols := max(1, o.Cols)
+	rows := (len(o.Predictions) + cols - 1) / cols
+	figs := make([]*Figure, len(o.Predictions))
+	for i, p := range o.Predictions {
+		one := o
+		one.Frame = Frame{Title: p.Name, XLabel: o.XLabel, YLabel: o.YLabel}
+		if p.Slot == 0 {
+			p.Slot = i + 1
+		}
+		one.Predictions = []Prediction{p}
+		one.MaxDots = max(1, o.MaxDots/len(o.Predictions))
+		f, err := series(one)
+		if err != nil {
+			return nil, fmt.Errorf("panel %q: %w", p.Name, err)
+		}
+		// The panel's title names the method, so the legend names the marks, in grey since it speaks for all panels.
+		l := f.panels[0].legend
+		for j := range l {
+			if l[j].name == p.Name {
+				l[j].name = "mean"
+			}
+			if l[j].kind != swatchDots {
+				l[j].look = greyed(l[j].look)
+			}
+		}
+		figs[i] = f
+	}
+	return Grid(rows, cols, GridOptions{Frame: o.Frame, ShareX: true, ShareY: true}, figs...)
+}
+
+func greyed(l draw.LineStyle) draw.LineStyle {
+	_, _, _, a := l.Color.RGBA()
+	l.Color = withAlpha(style.muted, uint8(a>>8))
+	l.Dashes = nil
+	return l
+}
+
+func series(o SeriesOptions) (*Figure, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if !(o.Z > 0) || math.IsInf(o.Z, 0) {
+		return nil, fmt.Errorf("viz: band half width of %g standard deviations", o.Z)
+	}
+	b := newBuilder(o.Frame, false, false)
+
+	for _, s := range o.Spans {
+		s.Label = clean(s.Label)
+		b.plot.Add(spanPlot{s})
+		b.reach(s.From, math.NaN())
+		b.reach(s.To, math.NaN())
+	}
+	b.grid()
+
+	// Bands below, then dots, then means: what the model says of f stays visible through thousands of observations.
+	var latent, noisy bool
+	single := len(o.Predictions) == 1
+	latentAlpha, noisyAlpha := style.latentAlpha, style.noisyAlpha
+	if !single {
+		latentAlpha, noisyAlpha = style.overlaid, style.overlaid/2
+	}
+	for i, p := range o.Predictions {
+		if err := p.check(i); err != nil {
+			return nil, err
+		}
+		latent = latent || p.LatentVar != nil
+		noisy = noisy || p.NoisyVar != nil
+		col := style.colour(slotOf(p.Slot, i))
+		b.band(p, p.NoisyVar, o.Z, withAlpha(col, noisyAlpha))
+		b.band(p, p.LatentVar, o.Z, withAlpha(col, latentAlpha))
+	}
+	for _, d := range []struct {
+		Points
+		name   string
+		col    color.NRGBA
+		radius vg.Length
+	}{
+		{o.Observed, "observations", withAlpha(style.observed, style.dotAlpha), style.dotR},
+		{o.HeldOut, "held out", withAlpha(style.heldOut, style.heldAlpha), style.dotR},
+	} {
+		if d.Name == "" {
+			d.Name = d.name
+		}
+		if err := b.observations(d.Points, d.col, d.radius, o.MaxDots); err != nil {
+			return nil, err
+		}
+	}
+	for i, p := range o.Predictions {
+		slot := slotOf(p.Slot, i)
+		if p.Name == "" {
+			p.Name = "mean"
+		}
+		look := style.line(slot)
+		if single { // alone, a dash would only say "different from what?"
+			look.Dashes = nil
+		}
+		b.line(clean(p.Name), path{x: p.X, y: p.Mean}, look)
+	}
+
+	col := style.muted
+	if single {
+		col = style.colour(slotOf(o.Predictions[0].Slot, 0))
+	}
+	share := fmt.Sprintf("%.4g %%", 100*math.Erf(o.Z/math.Sqrt2))
+	if o.Z == 1.96 {
+		share = "95 %"
+	}
+	if latent {
+		b.legend = append(b.legend, entry{share + " band for f", draw.LineStyle{Color: withAlpha(col, latentAlpha+noisyAlpha)}, swatchBand})
+	}
+	if noisy {
+		b.legend = append(b.legend, entry{share + " band for y, with noise", draw.LineStyle{Color: withAlpha(col, noisyAlpha)}, swatchBand})
+	}
+	return b.figure(0.012)
+}
+
+func (p Prediction) check(i int) error {
+	n := len(p.X)
+	if len(p.Mean) != n || (p.LatentVar != nil && len(p.LatentVar) != n) || (p.NoisyVar != nil && len(p.NoisyVar) != n) {
+		return fmt.Errorf("viz: prediction %d (%q): %d X, %d means, %d and %d variances", i, p.Name, n, len(p.Mean), len(p.LatentVar), len(p.NoisyVar))
+	}
+	last := math.Inf(-1)
+	for j, x := range p.X {
+		if x < last {
+			return fmt.Errorf("viz: prediction %d (%q): X descends at %d", i, p.Name, j)
+		}
+		if !math.IsNaN(x) {
+			last = x
+		}
+	}
+	return nil
+}
+
+// slotOf is the look of the i-th method, counted from zero.
+func slotOf(slot, i int) int {
+	if slot > 0 {
+		return slot - 1
+	}
+	return i
+}

@@ -1,0 +1,221 @@
+package viz
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// Align is the alignment of a column.
+type Align int
+
+// The alignments. Auto puts a column of numbers and durations to the right, any other to the left.
+const (
+	Auto Align = iota
+	Left
+	Right
+	Center
+)
+
+// Best says which value of a column is emphasised.
+type Best int
+
+// The choices. Values that are shown alike are emphasised alike; values that are not finite never are.
+const (
+	NoBest Best = iota
+	Min
+	Max
+)
+
+// Column is one column of a table.
+type Column struct {
+	Name   string
+	Unit   string // "s", "nats"; shown after the name; may be empty
+	Align  Align
+	Format Format // nil: numbers with four significant digits, durations in a unit that suits them, others as they print
+	Best   Best
+}
+
+// Table is a table of results. A cell is any value: a number, a time.Duration, a string, or nil for nothing. No text in it
+// is taken for HTML.
+type Table struct {
+	Caption string
+	Columns []Column
+	Rows    [][]any  // each as long as Columns
+	Notes   []string // below the table
+}
+
+// cells formats all rows and finds the best of each column; short rows are filled up.
+func (t *Table) cells() (text [][]string, best [][]bool, align []Align) {
+	text, best = make([][]string, len(t.Rows)), make([][]bool, len(t.Rows))
+	align = make([]Align, len(t.Columns))
+	for i := range t.Rows {
+		text[i], best[i] = make([]string, len(t.Columns)), make([]bool, len(t.Columns))
+	}
+	for j, c := range t.Columns {
+		format := c.Format
+		if format == nil {
+			format = auto
+		}
+		numbers, winner, at := true, math.Inf(1), -1
+		for i, row := range t.Rows {
+			var v any
+			if j < len(row) {
+				v = row[j]
+			}
+			text[i][j] = clean(format(v))
+			x, ok := number(v)
+			if !ok && v != nil {
+				numbers = false
+			}
+			if c.Best == Max {
+				x = -x
+			}
+			if ok && x < winner && !math.IsInf(x, 0) {
+				winner, at = x, i
+			}
+		}
+		if c.Best != NoBest && at >= 0 {
+			for i, row := range t.Rows {
+				if j < len(row) {
+					_, ok := number(row[j])
+					best[i][j] = ok && text[i][j] == text[at][j]
+				}
+			}
+		}
+		align[j] = c.Align
+		if c.Align == Auto {
+			align[j] = Left
+			if numbers && len(t.Rows) > 0 {
+				align[j] = Right
+			}
+		}
+	}
+	return text, best, align
+}
+
+func (c Column) header() string {
+	if c.Unit == "" {
+		return clean(c.Name)
+	}
+	return clean(c.Name + " (" + c.Unit + ")")
+}
+
+// The table's looks are written on its elements: a style sheet would reach, and be reached by, the rest of the page.
+const (
+	tableCSS   = "border-collapse:collapse;margin:0.6em 0;font-size:0.95em;line-height:1.35;border:0;font-variant-numeric:tabular-nums;color:#1f2328;background:#fff"
+	captionCSS = "caption-side:top;text-align:left;font-weight:600;padding:0.3em 0.7em 0.45em;color:inherit"
+	headCSS    = "padding:0.3em 0.7em;border:0;border-top:1.5px solid #8c959f;border-bottom:1px solid #8c959f;font-weight:600;vertical-align:bottom;white-space:normal;"
+	cellCSS    = "padding:0.25em 0.7em;border:0;border-bottom:1px solid #e7eaed;background:#fff;"
+	bestCSS    = "font-weight:700;background:#e6f4ef;"
+	notesCSS   = "text-align:left;padding:0.4em 0.7em;border:0;background:#fff;color:#57606a;font-size:0.92em;white-space:normal"
+)
+
+// HTML returns the table as a <table> element with its looks on it, everything in it escaped. It returns an error if there
+// is no column, or a row is longer or shorter than the columns.
+func (t *Table) HTML() (template.HTML, error) {
+	if len(t.Columns) == 0 {
+		return "", fmt.Errorf("viz: table %q has no columns", t.Caption)
+	}
+	for i, r := range t.Rows {
+		if len(r) != len(t.Columns) {
+			return "", fmt.Errorf("viz: table %q: row %d has %d cells for %d columns", t.Caption, i, len(r), len(t.Columns))
+		}
+	}
+	text, best, align := t.cells()
+	side := func(j int) string {
+		return "text-align:" + map[Align]string{Left: "left", Right: "right;white-space:nowrap", Center: "center"}[align[j]]
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<table style="%s">`, tableCSS)
+	if c := clean(t.Caption); c != "" {
+		fmt.Fprintf(&b, `<caption style="%s">%s</caption>`, captionCSS, html.EscapeString(c))
+	}
+	b.WriteString("<thead><tr>")
+	for j, c := range t.Columns {
+		fmt.Fprintf(&b, `<th scope="col" style="%s%s">%s`, headCSS, strings.TrimSuffix(side(j), ";white-space:nowrap"), html.EscapeString(clean(c.Name)))
+		if c.Unit != "" {
+			fmt.Fprintf(&b, ` <span style="font-weight:400;color:#57606a">(%s)</span>`, html.EscapeString(clean(c.Unit)))
+		}
+		b.WriteString("</th>")
+	}
+	b.WriteString("</tr></thead>\n<tbody>")
+	for i := range t.Rows {
+		b.WriteString("<tr>")
+		for j := range t.Columns {
+			cell, css := html.EscapeString(text[i][j]), cellCSS+side(j)
+			if best[i][j] {
+				cell, css = "<strong>"+cell+"</strong>", cellCSS+bestCSS+side(j)
+			}
+			fmt.Fprintf(&b, `<td style="%s">%s</td>`, css, cell)
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</tbody>")
+	if len(t.Notes) > 0 {
+		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s">`, len(t.Columns), notesCSS)
+		for i, n := range t.Notes {
+			if i > 0 {
+				b.WriteString("<br>")
+			}
+			b.WriteString(html.EscapeString(clean(n)))
+		}
+		b.WriteString("</td></tr></tfoot>")
+	}
+	b.WriteString("</table>")
+	return template.HTML(b.String()), nil
+}
+
+// String returns the table as text for a terminal, the best values marked by an asterisk. A short row is filled up and a
+// long one cut.
+func (t *Table) String() string {
+	text, best, align := t.cells()
+	width := make([]int, len(t.Columns))
+	for j, c := range t.Columns {
+		width[j] = utf8.RuneCountInString(c.header())
+		mark := 0
+		for i := range text {
+			if best[i][j] {
+				text[i][j] += "*"
+				mark = 1
+			}
+		}
+		for i := range text {
+			if mark == 1 && align[j] == Right && !best[i][j] {
+				text[i][j] += " " // the digits stay in line
+			}
+			width[j] = max(width[j], utf8.RuneCountInString(text[i][j]))
+		}
+	}
+	var b strings.Builder
+	line := func(cells func(j int) string) {
+		var l strings.Builder
+		for j := range t.Columns {
+			s := cells(j)
+			pad := width[j] - utf8.RuneCountInString(s)
+			before := map[Align]int{Right: pad, Center: pad / 2}[align[j]]
+			if j > 0 {
+				l.WriteString("  ")
+			}
+			l.WriteString(strings.Repeat(" ", before) + s + strings.Repeat(" ", pad-before))
+		}
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	if c := clean(t.Caption); c != "" {
+		b.WriteString(c + "\n")
+	}
+	line(func(j int) string { return t.Columns[j].header() })
+	line(func(j int) string { return strings.Repeat("─", width[j]) })
+	for i := range text {
+		line(func(j int) string { return text[i][j] })
+	}
+	for _, n := range t.Notes {
+		b.WriteString(clean(n) + "\n")
+	}
+	return b.String()
+}
+
+var _ fmt.Stringer = (*Table)(nil)

@@ -1,0 +1,83 @@
+package viz
+
+import (
+	"encoding/xml"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+func results() *Table {
+	return &Table{
+		Caption: "Results",
+		Columns: []Column{{Name: "method"}, {Name: "NLL", Unit: "nats", Format: Fixed(1), Best: Min}, {Name: "time", Best: Max}},
+		Rows: [][]any{
+			{"ML", 1468.565, 2 * time.Minute},
+			{"PL", 1468.56, 12 * time.Millisecond},
+			{"VFE", nan, nil},
+			{"SoR", -inf, nil},
+		},
+		Notes: []string{"a note"},
+	}
+}
+
+func TestTableString(t *testing.T) {
+	const want = `Results
+method  NLL (nats)         time
+──────  ──────────  ───────────
+ML         1468.6*  2 min 00 s*
+PL         1468.6*       12 ms
+VFE             –            –
+SoR            −∞            –
+a note
+`
+	if got := results().String(); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	// What HTML refuses is still printed, as well as it can be.
+	_ = (&Table{}).String()
+	_ = (&Table{Columns: []Column{{}, {}}, Rows: [][]any{{}, {1, 2, 3}}}).String()
+}
+
+func TestTableHTML(t *testing.T) {
+	h, err := results().HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := string(h)
+	if n := strings.Count(s, "<strong>"); n != 3 {
+		t.Errorf("%d values emphasised: two that look alike and one were to be", n)
+	}
+	d := xml.NewDecoder(strings.NewReader(strings.ReplaceAll(s, "<br>", "<br/>")))
+	for {
+		if _, err := d.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, bad := range []*Table{{}, {Columns: []Column{{}}, Rows: [][]any{{1, 2}}}, {Columns: []Column{{}, {}}, Rows: [][]any{{1}}}} {
+		if _, err := bad.HTML(); err == nil {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+}
+
+func TestTableEscapes(t *testing.T) {
+	const evil = `"><script>alert(1)</script>`
+	for _, tb := range []*Table{
+		{Caption: evil, Columns: []Column{{Name: "a"}}},
+		{Columns: []Column{{Name: evil, Unit: evil}}, Rows: [][]any{{1}}},
+		{Columns: []Column{{Name: "a"}}, Rows: [][]any{{evil}}, Notes: []string{evil}},
+		{Columns: []Column{{Name: "a", Format: func(any) string { return evil }}}, Rows: [][]any{{1}}},
+	} {
+		h, err := tb.HTML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(h), "<script") || !strings.Contains(string(h), "&lt;script&gt;") {
+			t.Errorf("not escaped: %s", h)
+		}
+	}
+}
