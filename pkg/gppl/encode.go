@@ -1,6 +1,53 @@
 package gppl
 
-import "reflect"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"time"
+)
+
+// Models and results are written as versioned JSON. A kernel is its type, its
+// parameters by name, and for a sum or a product its parts:
+//
+//	{"type": "SE", "parameters": {"variance": 1, "lengthscale": 20}}
+//	{"type": "Sum", "parts": [ … ]}
+
+const (
+	resultFormat  = "gppl result"
+	resultVersion = 1
+)
+
+// kernelTypes maps a type's name to a value of it, for decoding.
+var kernelTypes = struct {
+	sync.RWMutex
+	m map[string]Kernel
+}{m: map[string]Kernel{}}
+
+func init() {
+	for _, k := range []Kernel{SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, White{}} {
+		RegisterKernel(k)
+	}
+}
+
+// RegisterKernel makes a kernel's type known to LoadResult, under the name of
+// its Go type. A user's own kernel registers its zero value in an init
+// function. It panics if the name is taken by another type.
+func RegisterKernel(zero Kernel) {
+	kernelTypes.Lock()
+	defer kernelTypes.Unlock()
+	name := kindOf(zero)
+	if other, taken := kernelTypes.m[name]; taken && reflect.TypeOf(other) != reflect.TypeOf(zero) {
+		panic(fmt.Sprintf("gppl: RegisterKernel: %q is %T already, not %T", name, other, zero))
+	}
+	kernelTypes.m[name] = zero
+}
 
 // kindOf returns the name of a kernel's type, such as "SE".
 func kindOf(k Kernel) string {
@@ -9,4 +56,358 @@ func kindOf(k Kernel) string {
 		t = t.Elem()
 	}
 	return t.Name()
+}
+
+type kernelJSON struct {
+	Type       string             `json:"type"`
+	Parameters map[string]float64 `json:"parameters,omitempty"`
+	Parts      []kernelJSON       `json:"parts,omitempty"`
+}
+
+func encodeKernel(k Kernel) kernelJSON {
+	j := kernelJSON{Type: kindOf(k)}
+	var parts []Kernel
+	switch k := k.(type) {
+	case Sum:
+		parts = k.parts
+	case Product:
+		parts = k.parts
+	default:
+		j.Parameters = map[string]float64{}
+		for _, p := range k.Params() {
+			j.Parameters[p.Name] = p.Value
+		}
+	}
+	for _, p := range parts {
+		j.Parts = append(j.Parts, encodeKernel(p))
+	}
+	return j
+}
+
+// maxDepth bounds how deep sums and products may be nested in a file.
+const maxDepth = 32
+
+func decodeKernel(j kernelJSON, depth int) (Kernel, error) {
+	if j.Type == "Sum" || j.Type == "Product" {
+		if len(j.Parts) == 0 {
+			return nil, fmt.Errorf("a %s without parts", j.Type)
+		}
+		if depth == maxDepth {
+			return nil, fmt.Errorf("kernels nested deeper than %d", maxDepth)
+		}
+		parts := make([]Kernel, len(j.Parts))
+		for i, p := range j.Parts {
+			k, err := decodeKernel(p, depth+1)
+			if err != nil {
+				return nil, fmt.Errorf("part %d of a %s: %w", i, j.Type, err)
+			}
+			parts[i] = k
+		}
+		if j.Type == "Sum" {
+			return Add(parts...), nil
+		}
+		return Mul(parts...), nil
+	}
+	kernelTypes.RLock()
+	zero, known := kernelTypes.m[j.Type]
+	kernelTypes.RUnlock()
+	if !known {
+		return nil, fmt.Errorf("unknown kernel type %q (a kernel of your own needs RegisterKernel)", j.Type)
+	}
+	params := zero.Params()
+	theta := make([]float64, len(params))
+	for i, p := range params {
+		v, ok := j.Parameters[p.Name]
+		if !ok {
+			return nil, fmt.Errorf("kernel %s lacks parameter %q", j.Type, p.Name)
+		}
+		theta[i] = v
+	}
+	if len(j.Parameters) != len(params) {
+		return nil, fmt.Errorf("kernel %s has %d parameters, want %d", j.Type, len(j.Parameters), len(params))
+	}
+	return zero.WithParams(theta), nil
+}
+
+type transformJSON struct {
+	Kind  string  `json:"kind"`
+	Floor float64 `json:"floor,omitempty"`
+}
+
+func encodeTransform(t Transform) (transformJSON, error) {
+	switch t := t.(type) {
+	case nil, Log:
+		return transformJSON{Kind: "log"}, nil
+	case Softplus:
+		return transformJSON{Kind: "softplus", Floor: t.Floor}, nil
+	case Fixed:
+		return transformJSON{Kind: "fixed"}, nil
+	case Free:
+		return transformJSON{Kind: "free"}, nil
+	}
+	return transformJSON{}, fmt.Errorf("gppl: transform %v (%T) cannot be saved", t, t)
+}
+
+func decodeTransform(j transformJSON) (Transform, error) {
+	switch j.Kind {
+	case "log":
+		return Log{}, nil
+	case "softplus":
+		if !(j.Floor >= 0) || math.IsInf(j.Floor, 0) {
+			return nil, fmt.Errorf("softplus floor %v", j.Floor)
+		}
+		return Softplus{j.Floor}, nil
+	case "fixed":
+		return Fixed{}, nil
+	case "free":
+		return Free{}, nil
+	}
+	return nil, fmt.Errorf("unknown transform %q", j.Kind)
+}
+
+type modelJSON struct {
+	Kernel     kernelJSON      `json:"kernel"`
+	Noise      float64         `json:"noise_variance"`
+	Transforms []transformJSON `json:"transforms"` // one per parameter, noise last
+}
+
+// MarshalJSON writes the kernel, the noise variance and the transforms.
+func (m Model) MarshalJSON() ([]byte, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	j := modelJSON{Kernel: encodeKernel(m.Kernel), Noise: m.Noise}
+	for _, p := range m.Params() {
+		t, err := encodeTransform(p.Transform)
+		if err != nil {
+			return nil, err
+		}
+		j.Transforms = append(j.Transforms, t)
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and checks it.
+func (m *Model) UnmarshalJSON(b []byte) error {
+	var j modelJSON
+	if err := strict(b, &j); err != nil {
+		return fmt.Errorf("gppl: model: %w", err)
+	}
+	k, err := decodeKernel(j.Kernel, 0)
+	if err != nil {
+		return fmt.Errorf("gppl: model: %w", err)
+	}
+	read := Model{Kernel: k, Noise: j.Noise}
+	params := read.Params()
+	if len(j.Transforms) != len(params) {
+		return fmt.Errorf("gppl: model: %d transforms for %d parameters", len(j.Transforms), len(params))
+	}
+	for i, t := range j.Transforms {
+		transform, err := decodeTransform(t)
+		if err != nil {
+			return fmt.Errorf("gppl: model: parameter %q: %w", params[i].Name, err)
+		}
+		if transform != transformOf(params[i]) {
+			read = read.WithTransform(params[i].Name, transform)
+		}
+	}
+	if err := read.Check(); err != nil {
+		return err
+	}
+	*m = read
+	return nil
+}
+
+// strict decodes exactly one JSON value with no unknown fields.
+func strict(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err == nil {
+		return errors.New("more than one JSON value")
+	}
+	return nil
+}
+
+type resultJSON struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Model   Model  `json:"model"`
+	Value   float64
+	Loss    string
+
+	Params       []paramJSON
+	Inducing     []float64 `json:",omitempty"`
+	Status       Status
+	Reason       string
+	GradientNorm float64
+	Evaluations  int
+	Iterations   int
+	SetupSeconds float64
+	FitSeconds   float64
+	Engine       string
+	Jitter       float64
+	Warnings     []string `json:",omitempty"`
+	Starts       []startJSON
+	Best         int
+	Trace        traceJSON
+}
+
+// paramJSON is what a FittedParam adds to the model's parameter of that name.
+type paramJSON struct {
+	Name      string
+	Start     float64
+	StdErrLog float64 `json:",omitempty"`
+	AtBound   bool    `json:",omitempty"`
+}
+
+// traceJSON holds a trace by columns.
+type traceJSON struct {
+	Start      []int
+	Evaluation []int
+	Seconds    []float64
+	Value      []orInf
+}
+
+// startJSON is a StartResult whose value may be +Inf.
+type startJSON struct {
+	Value orInf
+	StartResult
+}
+
+// orInf is a float64 that is null in JSON where it is +Inf.
+type orInf float64
+
+func (v orInf) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(v), 1) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(v))
+}
+
+func (v *orInf) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*v = orInf(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(v))
+}
+
+// MarshalJSON writes the result in the versioned format of Save.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	j := resultJSON{
+		Format: resultFormat, Version: resultVersion,
+		Model: r.Model, Value: r.Value, Loss: r.Loss, Inducing: r.Inducing,
+		Status: r.Status, Reason: r.Reason, GradientNorm: r.GradientNorm,
+		Evaluations: r.Evaluations, Iterations: r.Iterations,
+		SetupSeconds: r.SetupTime.Seconds(), FitSeconds: r.FitTime.Seconds(),
+		Engine: r.Engine, Jitter: r.Jitter, Warnings: r.Warnings, Best: r.Best,
+	}
+	for _, p := range r.Params {
+		j.Params = append(j.Params, paramJSON{p.Name, p.Start, p.StdErrLog, p.AtBound})
+	}
+	for _, t := range r.Trace {
+		j.Trace.Start = append(j.Trace.Start, t.Start)
+		j.Trace.Evaluation = append(j.Trace.Evaluation, t.Evaluation)
+		j.Trace.Seconds = append(j.Trace.Seconds, t.Seconds)
+		j.Trace.Value = append(j.Trace.Value, orInf(t.Value))
+	}
+	for _, s := range r.Starts {
+		j.Starts = append(j.Starts, startJSON{orInf(s.Value), s})
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and checks it.
+func (r *Result) UnmarshalJSON(b []byte) error {
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return fmt.Errorf("gppl: result: %w", err)
+	}
+	if head.Format != resultFormat {
+		return fmt.Errorf("gppl: result: format %q, want %q", head.Format, resultFormat)
+	}
+	if head.Version != resultVersion {
+		return fmt.Errorf("gppl: result: version %d, this program reads version %d", head.Version, resultVersion)
+	}
+	var j resultJSON
+	if err := strict(b, &j); err != nil {
+		return fmt.Errorf("gppl: result: %w", err)
+	}
+	params := j.Model.Params()
+	if len(j.Params) != len(params) {
+		return fmt.Errorf("gppl: result: %d parameters for a model of %d", len(j.Params), len(params))
+	}
+	n := len(j.Trace.Value)
+	if len(j.Trace.Start) != n || len(j.Trace.Evaluation) != n || len(j.Trace.Seconds) != n {
+		return fmt.Errorf("gppl: result: the columns of the trace differ in length")
+	}
+	if len(j.Starts) > 0 && (j.Best < 0 || j.Best >= len(j.Starts)) {
+		return fmt.Errorf("gppl: result: best start %d of %d", j.Best, len(j.Starts))
+	}
+	out := Result{
+		Model: j.Model, Value: j.Value, Loss: j.Loss, Inducing: j.Inducing,
+		Status: j.Status, Reason: j.Reason, GradientNorm: j.GradientNorm,
+		Evaluations: j.Evaluations, Iterations: j.Iterations,
+		SetupTime: seconds(j.SetupSeconds), FitTime: seconds(j.FitSeconds),
+		Engine: j.Engine, Jitter: j.Jitter, Warnings: j.Warnings, Best: j.Best,
+	}
+	for i, p := range j.Params {
+		if p.Name != params[i].Name {
+			return fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
+		}
+		out.Params = append(out.Params, FittedParam{params[i], p.Start, p.StdErrLog, p.AtBound})
+	}
+	for i, v := range j.Trace.Value {
+		out.Trace = append(out.Trace, TracePoint{j.Trace.Start[i], j.Trace.Evaluation[i], j.Trace.Seconds[i], float64(v)})
+	}
+	for _, s := range j.Starts {
+		s.StartResult.Value = float64(s.Value)
+		out.Starts = append(out.Starts, s.StartResult)
+	}
+	*r = out
+	return nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Save writes the result to a file, whole or not at all: to a temporary file
+// beside it, which then takes its name.
+func (r *Result) Save(path string) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("gppl: save %s: %w", path, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("gppl: save: %w", err)
+	}
+	defer os.Remove(f.Name()) // fails once renamed
+	_, err = f.Write(append(b, '\n'))
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("gppl: save %s: %w", path, err)
+	}
+	return nil
+}
+
+// LoadResult reads a result that Save wrote.
+func LoadResult(path string) (*Result, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("gppl: load: %w", err)
+	}
+	r := new(Result)
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("gppl: load %s: %w", path, err)
+	}
+	return r, nil
 }

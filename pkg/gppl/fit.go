@@ -149,10 +149,13 @@ type objective struct {
 	value            float64
 	known            bool
 	lastErr          error
+	withGrad         bool // the method wants gradients
 
 	began       time.Time
 	startIndex  int
 	evaluations int
+	failures    int   // evaluations that ended in an error
+	failure     error // the last such error
 	best        point // of the running start
 	trace       []TracePoint
 }
@@ -175,51 +178,77 @@ func newObjective(ctx context.Context, loss Loss, s Settings) *objective {
 	}
 	o.u, o.grad = make([]float64, len(o.start)), make([]float64, len(o.start))
 	o.gradTol = orDefault(s.GradientTolerance, 1e-4)
+	if o.settings.Method == nil {
+		o.settings.Method = LBFGS
+	}
+	uses, err := o.settings.Method().Uses(optimize.Available{Grad: true})
+	if err != nil {
+		panic(fmt.Sprintf("gppl: Settings.Method cannot train a function with a gradient: %v", err))
+	}
+	o.withGrad = uses.Grad
 	return o
 }
 
 // evaluate computes value and gradient at u, unless it just did.
 func (o *objective) evaluate(u []float64) (float64, error) {
-	if o.known && slices.Equal(u, o.u) {
-		return o.value, o.lastErr
+	if !o.known || !slices.Equal(u, o.u) {
+		o.compute(u)
 	}
+	if o.best.u == nil || o.value < o.best.value {
+		o.best = point{slices.Clone(u), slices.Clone(o.grad), o.value}
+	}
+	return o.value, o.lastErr
+}
+
+func (o *objective) compute(u []float64) {
 	copy(o.u, u)
 	for j, i := range o.trained {
 		o.theta[i] = transformOf(o.params[i]).Natural(u[j])
 	}
-	o.value, o.lastErr = o.loss.ValueGrad(o.gradTheta, o.theta)
+	grad := o.gradTheta
+	if !o.withGrad {
+		grad = nil
+	}
+	o.value, o.lastErr = o.loss.ValueGrad(grad, o.theta)
 	o.known = true
 	o.evaluations++
 	if o.lastErr != nil || math.IsNaN(o.value) {
 		o.value = math.Inf(1) // line searches handle +Inf, but loop on NaN
 		clear(o.grad)
-	} else {
+		o.failures++
+		o.failure = o.lastErr
+	} else if o.withGrad {
 		for j, i := range o.trained {
 			o.grad[j] = o.gradTheta[i] * transformOf(o.params[i]).Slope(u[j])
 		}
-	}
-	if o.value < o.best.value || o.best.u == nil {
-		o.best = point{slices.Clone(u), slices.Clone(o.grad), o.value}
 	}
 	o.trace = append(o.trace, TracePoint{Start: o.startIndex, Evaluation: o.evaluations, Seconds: time.Since(o.began).Seconds(), Value: o.value})
 	if o.settings.Progress != nil {
 		o.settings.Progress(Progress{
 			Start: o.startIndex, Starts: max(1, o.settings.Starts),
-			Evaluations: o.evaluations, Value: o.value, Best: o.best.value, Elapsed: time.Since(o.began),
+			Evaluations: o.evaluations, Value: o.value, Best: min(o.value, o.bestValue()), Elapsed: time.Since(o.began),
 		})
 	}
-	return o.value, o.lastErr
+}
+
+func (o *objective) bestValue() float64 {
+	if o.best.u == nil {
+		return math.Inf(1)
+	}
+	return o.best.value
 }
 
 // run trains from u. A line search that fails away from the optimum is begun
 // afresh from the best point, as long as that gains anything.
 func (o *objective) run(u []float64) StartResult {
 	began, before := time.Now(), o.evaluations
+	if o.startIndex == 0 {
+		before-- // Fit evaluated this start already
+	}
 	o.best = point{}
-	result := StartResult{}
+	o.evaluate(u)
+	var result StartResult
 	if len(u) == 0 {
-		o.known = false
-		o.evaluate(u)
 		result.Status, result.Reason = Converged, "no parameter is trained"
 		return o.finish(result, began, before)
 	}
@@ -228,17 +257,13 @@ func (o *objective) run(u []float64) StartResult {
 		limit = 1000
 	}
 	for {
-		from := math.Inf(1)
-		if o.best.u != nil {
-			u, from = o.best.u, o.best.value
-		}
+		u, from := o.best.u, o.best.value
 		stop := optimize.Converger(optimize.NeverTerminate{})
-		if o.settings.Stop != nil {
+		switch {
+		case o.settings.Stop != nil:
 			stop = o.settings.Stop()
-		}
-		method := o.settings.Method
-		if method == nil {
-			method = LBFGS
+		case !o.withGrad:
+			stop = &optimize.FunctionConverge{Absolute: 1e-8, Iterations: 100}
 		}
 		done := o.evaluations - before
 		res, err := optimize.Minimize(optimize.Problem{
@@ -252,9 +277,16 @@ func (o *objective) run(u []float64) StartResult {
 			Converger:         stop,
 			MajorIterations:   o.settings.MaxIterations,
 			FuncEvaluations:   max(1, limit-done),
-		}, method())
+		}, o.settings.Method())
 		if res != nil {
 			result.Iterations += res.MajorIterations
+		}
+		if !o.withGrad { // judge by the gradient all the same
+			o.withGrad, o.known = true, false
+			u := o.best.u
+			o.best = point{}
+			o.evaluate(u)
+			o.withGrad = false
 		}
 		switch gradient := floats.Norm(o.best.grad, math.Inf(1)); {
 		case o.ctx.Err() != nil:

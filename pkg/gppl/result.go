@@ -101,6 +101,9 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	if r.Jitter > 0 {
 		r.warn("jitter of up to %.3g had to be added to a covariance matrix", r.Jitter)
 	}
+	if o.failures > 0 {
+		r.warn("%d of %d evaluations could not be computed and counted as infinite, the last one: %v", o.failures, o.evaluations, o.failure)
+	}
 	if r.Status == Stalled || r.Status == Limited {
 		r.warn("training ended before the optimum: %s", r.Reason)
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 )
 
-// screen is where things are shown; tests put their own in its place.
+// screen is where things are shown; tests put their own in its place. Each display waits for GoNB to have read it: a cell
+// that ends right after it would otherwise lose it now and then.
 var screen = struct {
 	on       func() bool
 	html     func(string)
@@ -16,9 +17,9 @@ var screen = struct {
 	newID    func() string
 }{
 	on:       func() bool { return gonbui.IsNotebook },
-	html:     gonbui.DisplayHTML,
-	update:   gonbui.UpdateHTML,
-	markdown: gonbui.DisplayMarkdown,
+	html:     func(s string) { gonbui.DisplayHTML(s); gonbui.Sync() },
+	update:   func(id, s string) { gonbui.UpdateHTML(id, s); gonbui.Sync() },
+	markdown: func(s string) { gonbui.DisplayMarkdown(s); gonbui.Sync() },
 	newID:    gonbui.UniqueId,
 }
 

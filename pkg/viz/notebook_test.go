@@ -66,6 +66,8 @@ func TestGoNB(t *testing.T) {
 	if err := in.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		t.Logf("no deadline: %v", err)
 	}
+	ack := gob.NewEncoder(back)
+	syncs, ended := 0, false
 	var got []string
 	ids := map[string]int{}
 	for d := gob.NewDecoder(in); ; {
@@ -73,13 +75,21 @@ func TestGoNB(t *testing.T) {
 		if err := d.Decode(&m); err != nil {
 			t.Fatal(err)
 		}
+		if sync, ok := m.Data[protocol.MIMECommValue].(protocol.CommValue); ok {
+			syncs++
+			if err := ack.Encode(&protocol.CommValue{Address: protocol.GonbuiSyncAckAddress, Value: sync.Value}); err != nil {
+				t.Fatal(err)
+			}
+			if ended {
+				break
+			}
+			continue
+		}
 		s, _ := m.Data[protocol.MIMETextHTML].(string)
 		if s == "" {
 			s, _ = m.Data[protocol.MIMETextMarkdown].(string)
 		}
-		if s == "<p>end</p>" {
-			break
-		}
+		ended = s == "<p>end</p>"
 		if m.DisplayID != "" {
 			ids[m.DisplayID]++
 		}
@@ -87,6 +97,9 @@ func TestGoNB(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
+	}
+	if syncs != len(got) {
+		t.Errorf("%d displays were waited for, of %d", syncs, len(got))
 	}
 	all := strings.Join(got, "\n")
 	for _, want := range []string{"<figure", "</svg>", "<table", "**bold**", "<em>", "&lt;b&gt;", "10/10 · 100 %", "failed: broken"} {

@@ -56,7 +56,7 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 			at[i] = s[i] * unit[i]
 		}
 		return value(at)
-	}, scaled, &fd.Settings{Formula: fd.Central, Step: 1e-5})
+	}, scaled, &fd.Settings{Formula: fourthOrder, Step: 2e-5})
 	for i := range grad {
 		grad[i] *= unit[i]
 	}

@@ -1,0 +1,279 @@
+package gppl_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// drawn is data from a known model: SE, variance 1, lengthscale 2, noise 0.1.
+func drawn(t testing.TB, n int, seed uint64) gppl.Data {
+	t.Helper()
+	x := uniform(n, 0.2*float64(n), seed)
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}
+	_, y, _, err := m.Sample(x, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return must[gppl.Data](t)(gppl.NewData(x, y))
+}
+
+func exactLoss(t testing.TB, d gppl.Data) *gppl.Exact {
+	return must[*gppl.Exact](t)(gppl.NewExact(gppl.PaperModel(gppl.SE{}), d))
+}
+
+func TestFitMethodsAgree(t *testing.T) {
+	d := drawn(t, 200, 1)
+	want := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{}))
+	if want.Status != gppl.Converged || want.GradientNorm > 1e-4 || len(want.Warnings) > 0 {
+		t.Fatalf("L-BFGS: %v", want)
+	}
+	for name, s := range map[string]gppl.Settings{
+		"BFGS":            {Method: gppl.BFGS},
+		"CG":              {Method: func() optimize.Method { return &optimize.CG{} }},
+		"Adam":            {Method: gppl.AdamRate(0.1), MaxEvaluations: 3000},
+		"NelderMead":      {Method: gppl.NelderMead},
+		"L-BFGS restarts": {Starts: 4, Seed: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), s))
+			if r.Value > want.Value+1e-4 || r.Value < want.Value-1e-4 {
+				t.Errorf("%v nats, L-BFGS %v: %v", r.Value, want.Value, r)
+			}
+			for i, p := range r.Params {
+				if math.Abs(math.Log(p.Value/want.Params[i].Value)) > 0.01 {
+					t.Errorf("%s = %v, L-BFGS %v", p.Name, p.Value, want.Params[i].Value)
+				}
+			}
+			if len(r.Starts) != max(1, s.Starts) {
+				t.Errorf("%d starts, want %d", len(r.Starts), s.Starts)
+			}
+		})
+	}
+	// The truth lies within a few standard errors.
+	for i, truth := range []float64{1, 2, 0.1} {
+		p := want.Params[i]
+		if p.StdErrLog <= 0 || p.StdErrLog > 0.5 || math.Abs(math.Log(p.Value/truth)) > 4*p.StdErrLog {
+			t.Errorf("%s = %v ± %.2g (log), truth %v", p.Name, p.Value, p.StdErrLog, truth)
+		}
+	}
+}
+
+// TestFitStandardErrors compares the curvature of the loss with second
+// differences of its value.
+func TestFitStandardErrors(t *testing.T) {
+	d := drawn(t, 150, 4)
+	m := gppl.PaperModel(gppl.SE{}).Fix("variance", "lengthscale")
+	l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, gppl.Settings{}))
+	at := func(u float64) float64 {
+		v, err := l.ValueGrad(nil, []float64{1, 1, r.Model.Noise * math.Exp(u)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	const h = 1e-3
+	want := 1 / math.Sqrt((at(h)-2*at(0)+at(-h))/(h*h))
+	if got := r.Params[2].StdErrLog; math.Abs(got/want-1) > 1e-4 {
+		t.Errorf("standard error of log noise variance %v, want %v", got, want)
+	}
+	if r.Params[0].StdErrLog != 0 || r.Params[0].Value != 1 {
+		t.Errorf("the fixed variance is %v ± %v", r.Params[0].Value, r.Params[0].StdErrLog)
+	}
+}
+
+func TestFitStops(t *testing.T) {
+	d := drawn(t, 100, 2)
+	adam := gppl.Settings{Method: gppl.AdamRate(0.1), Stop: gppl.StopBelow(1e-2), NoStandardErrors: true}
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), adam))
+	if r.Status != gppl.Stopped {
+		t.Errorf("Adam with the paper's rule: %v (%s)", r.Status, r.Reason)
+	}
+	// The rule itself, on the trace: the last five changes are below 1e-2, and
+	// no five in a row before them are.
+	v := r.Trace
+	for end := 5; end < len(v); end++ {
+		small := 0
+		for i := end - 4; i <= end; i++ {
+			if math.Abs(v[i].Value-v[i-1].Value) < 1e-2 {
+				small++
+			}
+		}
+		if (small == 5) != (end == len(v)-1) {
+			t.Fatalf("%d of 5 changes below 1e-2 at evaluation %d of %d", small, end+1, len(v))
+		}
+	}
+
+	r = must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{Method: gppl.AdamRate(0.01), MaxIterations: 7}))
+	if r.Status != gppl.Limited || r.Iterations != 7 || !strings.Contains(strings.Join(r.Warnings, " "), "before the optimum") {
+		t.Errorf("seven iterations: %v", r)
+	}
+	r = must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{MaxEvaluations: 4, NoStandardErrors: true}))
+	if r.Status != gppl.Limited || r.Evaluations > 5 {
+		t.Errorf("four evaluations: %v", r)
+	}
+}
+
+func TestFitCancel(t *testing.T) {
+	d := drawn(t, 100, 2)
+	ctx, cancel := context.WithCancel(context.Background())
+	seen := math.Inf(1)
+	r, err := gppl.Fit(ctx, exactLoss(t, d), gppl.Settings{Starts: 3, Progress: func(p gppl.Progress) {
+		seen = min(seen, p.Value)
+		if p.Evaluations == 5 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || r == nil {
+		t.Fatalf("got %v, %v", r, err)
+	}
+	if r.Status != gppl.Cancelled || r.Value != seen || r.Evaluations != 5 || len(r.Starts) != 1 {
+		t.Errorf("got %v; the best of the five values was %v", r, seen)
+	}
+	r, err = gppl.Fit(ctx, exactLoss(t, d), gppl.Settings{})
+	if !errors.Is(err, context.Canceled) || r == nil || r.Evaluations != 1 {
+		t.Errorf("cancelled beforehand: %v, %v", r, err)
+	}
+}
+
+// hole is a loss that cannot be evaluated beyond a certain lengthscale.
+type hole struct{ gppl.Loss }
+
+func (l hole) ValueGrad(grad, theta []float64) (float64, error) {
+	if theta[1] > 2.05 {
+		return 0, errors.New("too long")
+	}
+	return l.Loss.ValueGrad(grad, theta)
+}
+
+func TestFitAroundFailures(t *testing.T) {
+	d := drawn(t, 150, 6)
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), hole{exactLoss(t, d)}, gppl.Settings{}))
+	if !strings.Contains(strings.Join(r.Warnings, " "), "too long") || r.Params[1].Value > 2.05 {
+		t.Errorf("got %v", r)
+	}
+	bad := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 1}
+	l := must[*gppl.Exact](t)(gppl.NewExact(bad, d))
+	if _, err := gppl.Fit(context.Background(), hole{l}, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a start that cannot be evaluated: %v", err)
+	}
+}
+
+func TestFitAllFixed(t *testing.T) {
+	d := drawn(t, 50, 3)
+	m := gppl.PaperModel(gppl.SE{}).Fix("variance", "lengthscale", gppl.NoiseName)
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), must[*gppl.Exact](t)(gppl.NewExact(m, d)), gppl.Settings{}))
+	if r.Status != gppl.Converged || r.Evaluations != 1 {
+		t.Errorf("got %v", r)
+	}
+}
+
+func TestFitAtTheOptimum(t *testing.T) {
+	d := drawn(t, 100, 8)
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{}))
+	again := must[*gppl.Result](t)(gppl.Fit(context.Background(), must[*gppl.Exact](t)(gppl.NewExact(r.Model, d)), gppl.Settings{}))
+	if again.Status != gppl.Converged || again.Value != r.Value || again.Starts[0].Evaluations != 1 {
+		t.Errorf("from the optimum: %v after %v", again, r)
+	}
+}
+
+// TestFitConstant trains on data that show no signal and no noise.
+func TestFitConstant(t *testing.T) {
+	x := uniform(60, 10, 1)
+	d := must[gppl.Data](t)(gppl.NewData(x, make([]float64, 60)))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{}))
+	if len(r.Warnings) == 0 {
+		t.Errorf("a constant series gives no warning: %v", r)
+	}
+	for _, p := range r.Params {
+		if math.IsNaN(p.Value) || math.IsInf(p.Value, 0) || p.Value <= 0 {
+			t.Errorf("%s = %v", p.Name, p.Value)
+		}
+	}
+}
+
+func TestFitVFE(t *testing.T) {
+	d := drawn(t, 200, 1)
+	exact := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{}))
+	z := must[gppl.Inputs](t)(gppl.KMeans(d.X, 40, 1))
+	vfe := must[*gppl.VFE](t)(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), vfe, gppl.Settings{}))
+	if r.Value < exact.Value || r.Value > exact.Value+5 {
+		t.Errorf("the bound with 40 inducing inputs is %v, exact %v: %v", r.Value, exact.Value, r)
+	}
+	if len(r.Inducing) != 40 || r.Params[0].StdErrLog != 0 {
+		t.Errorf("%d inducing inputs, standard error %v; want 40 and none", len(r.Inducing), r.Params[0].StdErrLog)
+	}
+	fixed := must[*gppl.VFE](t)(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{FixInducing: true}))
+	f := must[*gppl.Result](t)(gppl.Fit(context.Background(), fixed, gppl.Settings{}))
+	if f.Value < r.Value || f.Inducing[3] != z.At(3)[0] {
+		t.Errorf("with Z fixed: %v, trained %v", f.Value, r.Value)
+	}
+}
+
+func TestResultFile(t *testing.T) {
+	d := drawn(t, 80, 5)
+	k := gppl.Add(gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}), gppl.Matern32{Variance: 0.5, Lengthscale: 1})
+	m := gppl.PaperModel(k).Fix("Product.Periodic.variance")
+	l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, gppl.Settings{Starts: 2, MaxEvaluations: 30}))
+	r.Starts[1].Value = math.Inf(1)
+	path := filepath.Join(t.TempDir(), "model.json")
+	if err := r.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got := must[*gppl.Result](t)(gppl.LoadResult(path))
+	// Kernels and transforms print all that they are; times are kept to the
+	// nanosecond in seconds.
+	opts := cmp.Options{
+		cmp.Comparer(func(a, b gppl.Model) bool {
+			pa, pb := a.Params(), b.Params()
+			return cmp.Equal(pa, pb) && a.String() == b.String()
+		}),
+		cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "SetupTime" || p.String() == "FitTime" }, cmp.Ignore()),
+		cmp.FilterPath(func(p cmp.Path) bool { return strings.HasSuffix(p.String(), "gradient") }, cmp.Ignore()),
+	}
+	if diff := cmp.Diff(r, got, opts); diff != "" {
+		t.Errorf("saved (−) and loaded (+) differ:\n%s", diff)
+	}
+	if d := r.FitTime - got.FitTime; d < -1000 || d > 1000 {
+		t.Errorf("fit time %v, loaded %v", r.FitTime, got.FitTime)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("saving left %v", entries)
+	}
+	if err := r.Save(filepath.Join(t.TempDir(), "no", "such", "folder.json")); err == nil {
+		t.Error("no error for a folder that is not there")
+	}
+
+	whole, _ := os.ReadFile(path)
+	for name, text := range map[string]string{
+		"empty":          "",
+		"truncated":      string(whole[:len(whole)/2]),
+		"not ours":       `{"a": 1}`,
+		"newer":          strings.Replace(string(whole), `"version": 1`, `"version": 2`, 1),
+		"unknown kernel": strings.Replace(string(whole), `"type": "Matern32"`, `"type": "Matern99"`, 1),
+		"no parameter":   strings.Replace(string(whole), `"period"`, `"perio"`, 1),
+		"unknown field":  strings.Replace(string(whole), `"Value"`, `"Valu"`, 1),
+		"negative":       strings.Replace(string(whole), `"noise_variance": `, `"noise_variance": -`, 1),
+		"twice":          string(whole) + string(whole),
+	} {
+		bad := filepath.Join(t.TempDir(), "bad.json")
+		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := gppl.LoadResult(bad); err == nil {
+			t.Errorf("%s: no error, got %v", name, got)
+		}
+	}
+}

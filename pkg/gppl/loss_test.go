@@ -1,0 +1,204 @@
+package gppl_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+)
+
+// randomData is n points of R^d, unsorted, two of them the same, in a box that
+// grows with n so that neighbours stay about one lengthscale apart.
+func randomData(tb testing.TB, n, d int, seed uint64) gppl.Data {
+	tb.Helper()
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	x, y := make([]float64, n*d), make([]float64, n)
+	side := 0.3 * math.Pow(float64(n), 1/float64(d))
+	for i := range x {
+		x[i] = side * rnd.Float64()
+	}
+	if n > 1 {
+		copy(x[(n-1)*d:], x[:d])
+	}
+	for i := range y {
+		y[i] = math.Sin(x[i*d]) + 0.4*rnd.NormFloat64()
+	}
+	data, err := gppl.NewData(gppl.Vectors(x, d), y)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+func must[T any](tb testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
+
+func valueAt(tb testing.TB, l gppl.Loss) (value float64, grad []float64) {
+	tb.Helper()
+	var theta []float64
+	for _, p := range l.Params() {
+		theta = append(theta, p.Value)
+	}
+	grad = make([]float64, len(theta))
+	v, err := l.ValueGrad(grad, theta)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return v, grad
+}
+
+func relative(a, b float64) float64 { return math.Abs(a-b) / (1 + math.Abs(b)) }
+
+// TestLosses sends every kernel through every loss, at sizes below, at and
+// above that of a tile, in one dimension and in three.
+func TestLosses(t *testing.T) {
+	for _, k := range kernels() {
+		for _, d := range []int{1, 3} {
+			for _, n := range []int{30, 64, 150} {
+				if d != 1 && (n != 150 || strings.Contains(k.String(), "eriod")) {
+					continue // periodic kernels are not positive definite for d > 1
+				}
+				t.Run(fmt.Sprintf("%v/n=%d/d=%d", k, n, d), func(t *testing.T) {
+					data := randomData(t, n, d, 7)
+					m := gppl.Model{Kernel: k, Noise: 0.2}
+					gppltest.CheckLoss(t, must[*gppl.Exact](t)(gppl.NewExact(m, data)))
+					p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, data.X, n/2, 3))
+					gppltest.CheckLoss(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, p)))
+					raw := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, data.X, n/3, 3))
+					gppltest.CheckLoss(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, raw)))
+					z := must[gppl.Inputs](t)(gppl.KMeans(data.X, 9, 1))
+					gppltest.CheckLoss(t, must[*gppl.VFE](t)(gppl.NewVFE(m, data, z, gppl.VFEOptions{})))
+				})
+			}
+		}
+	}
+}
+
+// TestLimits checks identities between the losses.
+func TestLimits(t *testing.T) {
+	const n = 100
+	data := randomData(t, n, 1, 11)
+	distinct := data.Pick(indices(n - 1)) // the last point repeats the first
+	for _, k := range kernels() {
+		t.Run(k.String(), func(t *testing.T) {
+			m := gppl.Model{Kernel: k, Noise: 0.3}
+			exact, exactGrad := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, data)))
+
+			id := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Identity{}, data.X, n, 0))
+			pl, plGrad := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, id)))
+			if relative(pl, exact) > 1e-12 {
+				t.Errorf("PL with Ω = I is %v, exact %v", pl, exact)
+			}
+			for i := range plGrad {
+				if relative(plGrad[i], exactGrad[i]) > 1e-9 {
+					t.Errorf("∂PL with Ω = I is %v, exact %v", plGrad, exactGrad)
+				}
+			}
+			// k = n projections of any kind lose nothing.
+			all := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, data.X, n, 5))
+			pl, _ = valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, all)))
+			if relative(pl, exact) > 1e-10 {
+				t.Errorf("PL with k = n is %v, exact %v", pl, exact)
+			}
+		})
+	}
+	// K_uu of inducing inputs at the data must be positive definite without
+	// noise, which White takes care of, or a rough kernel at distinct inputs.
+	for _, k := range []gppl.Kernel{
+		gppl.Laplace{Variance: 1, Lengthscale: 2},
+		gppl.Matern32{Variance: 2, Lengthscale: 1},
+		gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 3}, gppl.Periodic{Variance: 0.5, Lengthscale: 1, Period: 2}),
+	} {
+		t.Run("VFE at Z = X/"+k.String(), func(t *testing.T) {
+			m := gppl.Model{Kernel: k, Noise: 0.3}
+			exact, exactGrad := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, distinct)))
+			l := must[*gppl.VFE](t)(gppl.NewVFE(m, distinct, distinct.X, gppl.VFEOptions{}))
+			vfe, vfeGrad := valueAt(t, l)
+			if l.Report().Jitter != 0 || relative(vfe, exact) > 1e-9 {
+				t.Errorf("VFE at Z = X is %v (jitter %v), exact %v", vfe, l.Report().Jitter, exact)
+			}
+			for i := range exactGrad {
+				if relative(vfeGrad[i], exactGrad[i]) > 1e-7 {
+					t.Errorf("∂VFE at Z = X is %v, exact %v", vfeGrad[:len(exactGrad)], exactGrad)
+				}
+			}
+			fewer := must[gppl.Inputs](t)(gppl.KMeans(distinct.X, 20, 1))
+			if bound, _ := valueAt(t, must[*gppl.VFE](t)(gppl.NewVFE(m, distinct, fewer, gppl.VFEOptions{}))); bound < exact {
+				t.Errorf("VFE with m = 20 is %v, below the exact %v that it bounds", bound, exact)
+			}
+		})
+	}
+}
+
+func indices(n int) []int {
+	idx := make([]int, n)
+	for i := range idx {
+		idx[i] = i
+	}
+	return idx
+}
+
+// TestProjectedRotation checks that Ω → ΩR changes PL by log|det R| alone.
+func TestProjectedRotation(t *testing.T) {
+	const n, k = 120, 70
+	data := randomData(t, n, 1, 13)
+	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))
+	rnd := rand.New(rand.NewPCG(17, 0))
+	r := mat.NewDense(k, k, nil)
+	for i := range k {
+		for j := range k {
+			r.Set(i, j, 0.1*rnd.NormFloat64())
+		}
+		r.Set(i, i, 1+r.At(i, i))
+	}
+	logDet, _ := mat.LogDet(r)
+	var turned mat.Dense
+	turned.Mul(p.Omega, r)
+	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 2}, Noise: 0.1}
+	a, ga := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, p)))
+	b, gb := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, &gppl.Projection{Omega: &turned})))
+	if relative(b, a+logDet) > 1e-10 {
+		t.Errorf("PL(ΩR) = %v, want PL(Ω) + log|det R| = %v", b, a+logDet)
+	}
+	for i := range ga {
+		if relative(gb[i], ga[i]) > 1e-8 {
+			t.Errorf("∂PL(ΩR) = %v, want %v", gb, ga)
+		}
+	}
+}
+
+// TestOrder checks that no loss depends on the order of the observations, nor
+// on where the inputs start: times in Unix seconds are as good as any.
+func TestOrder(t *testing.T) {
+	const n = 130
+	data := randomData(t, n, 1, 19)
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1.5}, Noise: 0.2}
+	want, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, data)))
+	shuffled := data.Pick(rand.New(rand.NewPCG(1, 1)).Perm(n))
+	if got, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, shuffled))); relative(got, want) > 1e-12 {
+		t.Errorf("shuffled: %v, want %v", got, want)
+	}
+	const day = 86400
+	unix := make([]float64, n)
+	for i := range unix {
+		unix[i] = 1.7e9 + day*data.X.At(i)[0]
+	}
+	seconds := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(unix), data.Y))
+	m.Kernel = gppl.SE{Variance: 1, Lengthscale: 1.5 * day}
+	if got, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, seconds))); relative(got, want) > 1e-9 {
+		t.Errorf("in Unix seconds: %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,136 @@
+package gppl
+
+import (
+	"math"
+	"testing"
+)
+
+func TestOraclePosteriors(t *testing.T) {
+	for _, c := range readOracle(t) {
+		t.Run(c.Kernel, func(t *testing.T) {
+			m, d, x := c.model(t), c.data(t), Scalars(c.XStar)
+			exact, err := NewPosterior(m, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			vfe, err := NewVFEPosterior(m, d, Scalars(c.Inducing))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range []struct {
+				name string
+				got  *Posterior
+				want oraclePosterior
+			}{{"exact", exact, c.PosteriorExact}, {"VFE", vfe, c.PosteriorVFE}} {
+				mean, latent := p.got.Latent(x)
+				nearVector(t, p.name+" mean", mean, p.want.Mean, 1e-8)
+				nearVector(t, p.name+" variance", latent, p.want.VarLatent, 1e-8)
+				_, noisy := p.got.Noisy(x)
+				for i := range noisy {
+					near(t, p.name+" noisy variance", noisy[i], latent[i]+m.Noise, 1e-12)
+				}
+				if p.got.Jitter() != 0 {
+					t.Errorf("%s: jitter %v", p.name, p.got.Jitter())
+				}
+			}
+		})
+	}
+}
+
+// TestPosteriorAcrossTiles compares predictions at many inputs with the same
+// ones a single input at a time, and VFE at Z = X with exact.
+func TestPosteriorAcrossTiles(t *testing.T) {
+	d := benchData(t, 150)
+	m := Model{Kernel: Matern32{Variance: 1.3, Lengthscale: 30}, Noise: 0.2}
+	exact, err := NewPosterior(m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vfe, err := NewVFEPosterior(m, d, d.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid := make([]float64, 200)
+	for i := range grid {
+		grid[i] = 6 * float64(i)
+	}
+	mean, v := exact.Latent(Scalars(grid))
+	for i := range grid {
+		m1, v1 := exact.Latent(Scalars(grid[i : i+1]))
+		if math.Abs(m1[0]-mean[i]) > 1e-12 || math.Abs(v1[0]-v[i]) > 1e-12 {
+			t.Fatalf("at %v: %v, %v among others, %v, %v alone", grid[i], mean[i], v[i], m1[0], v1[0])
+		}
+	}
+	vm, vv := vfe.Latent(Scalars(grid))
+	nearVector(t, "VFE mean at Z = X", vm, mean, 1e-8)
+	nearVector(t, "VFE variance at Z = X", vv, v, 1e-8)
+	// Far from all data the prior returns.
+	_, far := exact.Latent(Scalars([]float64{1e5}))
+	near(t, "variance far away", far[0], 1.3, 1e-12)
+}
+
+// TestSamples compares moments of many draws with what they are drawn from.
+func TestSamples(t *testing.T) {
+	d := benchData(t, 40)
+	m := Model{Kernel: SE{Variance: 2, Lengthscale: 60}, Noise: 0.5}
+	x := Scalars([]float64{-100, 3, 100, 101, 500, 1200})
+	const count = 20000
+	for name, p := range map[string]func() (*Posterior, error){
+		"exact": func() (*Posterior, error) { return NewPosterior(m, d) },
+		"VFE":   func() (*Posterior, error) { return NewVFEPosterior(m, d, Scalars([]float64{0, 200, 500, 900})) },
+	} {
+		post, err := p()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _, err := post.Sample(x, count, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, v := post.Latent(x)
+		for j := range mean {
+			var s1, s2 float64
+			for i := range f {
+				s1 += f[i][j]
+				s2 += (f[i][j] - mean[j]) * (f[i][j] - mean[j])
+			}
+			// five standard errors of the mean and of the variance
+			if got := s1 / count; math.Abs(got-mean[j]) > 5*math.Sqrt(v[j]/count)+1e-6 {
+				t.Errorf("%s: mean of draws at %v is %v, want %v", name, x.at[j], got, mean[j])
+			}
+			if got := s2 / count; math.Abs(got-v[j]) > 5*v[j]*math.Sqrt(2./count)+1e-6 {
+				t.Errorf("%s: variance of draws at %v is %v, want %v", name, x.at[j], got, v[j])
+			}
+		}
+	}
+	// The prior: at many far-apart inputs draws are independent.
+	grid := make([]float64, 400)
+	for i := range grid {
+		grid[i] = 1000 * float64(i)
+	}
+	f, y, jitter, err := m.Sample(Scalars(grid), 3)
+	if err != nil || jitter != 0 {
+		t.Fatalf("jitter %v, %v", jitter, err)
+	}
+	var ff, ee float64
+	for i := range f {
+		ff += f[i] * f[i] / 400
+		ee += (y[i] - f[i]) * (y[i] - f[i]) / 400
+	}
+	if math.Abs(ff-2) > 5*2*math.Sqrt(2./400) || math.Abs(ee-0.5) > 5*0.5*math.Sqrt(2./400) {
+		t.Errorf("variances of the prior draw: signal %v, want 2; noise %v, want 0.5", ff, ee)
+	}
+	again, _, _, _ := m.Sample(Scalars(grid), 3)
+	other, _, _, _ := m.Sample(Scalars(grid), 4)
+	if again[7] != f[7] || other[7] == f[7] {
+		t.Error("draws do not follow their seed")
+	}
+	// A smooth kernel on close inputs is singular to rounding: jitter, told.
+	close := make([]float64, 300)
+	for i := range close {
+		close[i] = 0.01 * float64(i)
+	}
+	if _, _, jitter, err := m.Sample(Scalars(close), 1); err != nil || jitter <= 0 || jitter > 1e-6*2 {
+		t.Errorf("jitter %v, %v; want some, below 2e-6", jitter, err)
+	}
+}

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Opens JupyterLab with the project's environment, in notebooks/; further arguments go to it (e.g. --no-browser).
+set -euo pipefail
+
+# shellcheck source=scripts/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+# Off: news and update checks, which ask servers on the internet, and the search for other languages' servers (gopls
+# serves GoNB without it), which leaves files in the home.
+exec jupyter lab --ServerApp.ip=127.0.0.1 --ServerApp.root_dir="$GPPL_ROOT/notebooks" \
+	--MultiKernelManager.default_kernel_name=gonb \
+	--LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
+	--LanguageServerManager.autodetect=False "$@"

@@ -1,0 +1,69 @@
+"""What a report must keep: it opens with no network, tells nothing of the machine, holds its figures and no error.
+
+Usage: check.py report.html …
+"""
+
+import json
+import os
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+# Attributes that make a browser fetch something. A plain <a href> only does when the reader clicks.
+FETCHING = {"src", "srcset", "poster", "data", "background", "href", "xlink:href", "action"}
+
+
+class Page(HTMLParser):
+    """Collects what is wrong with one page, and counts its figures and tables."""
+
+    def __init__(self):
+        super().__init__()
+        self.problems, self.facts, self.inside = [], {}, ""
+        self.figures = self.tables = self.svg = 0
+
+    def handle_starttag(self, tag, attrs):
+        attrs = {k: v or "" for k, v in attrs}
+        for key, value in attrs.items():
+            value = value.strip()
+            if key in FETCHING and tag != "a" and not value.startswith(("data:", "#")):
+                self.problems.append(f"<{tag} {key}={value[:80]!r}> loads something from outside the page")
+            if re.search(r"url\(\s*['\"]?(?!['\"]?(data:|#))", value):
+                self.problems.append(f"<{tag} {key}=…url(…)> loads something from outside the page")
+        self.figures += tag in ("svg", "img") and not self.svg
+        self.svg += tag == "svg"
+        self.tables += tag == "table"
+        self.inside = "facts" if attrs.get("id") == "gppl" else attrs.get("class", "") if tag == "pre" else tag
+        if self.inside == "error":
+            self.problems.append("a cell ended in an error")
+
+    def handle_endtag(self, tag):
+        self.svg -= tag == "svg" and self.svg > 0
+        if tag in ("pre", "script", "style"):
+            self.inside = ""
+
+    def handle_data(self, text):
+        if self.inside == "facts":
+            self.facts = json.loads(text)
+        if self.inside == "style" and re.search(r"@import|url\(\s*['\"]?(?!['\"]?(data:|#))", text):
+            self.problems.append("a style sheet loads something from outside the page")
+
+
+def check(text):
+    """Returns the list of what is wrong with the page, empty when it may be published."""
+    page = Page()
+    page.feed(text)
+    for what, found in (("figures", page.figures), ("tables", page.tables)):
+        if found < page.facts.get(what, 0):
+            page.problems.append(f"{found} {what} instead of {page.facts[what]}")
+    for name, path in (("the checkout", os.environ.get("GPPL_ROOT", "")), ("the home", str(Path.home()))):
+        if len(path) > 1 and re.search(r"(?<!\w)" + re.escape(path) + r"(?![\w-])", text):
+            page.problems.append(f"the path of {name} ({path}) is in the page")
+    for pattern in (r"file://\S{0,60}", r"/tmp/gonb_\w+"):
+        page.problems += [f"a path of this machine is in the page: {m}" for m in set(re.findall(pattern, text))]
+    return page.problems
+
+
+if __name__ == "__main__":
+    bad = [f"{name}: {problem}" for name in sys.argv[1:] for problem in check(Path(name).read_text("utf-8"))]
+    sys.exit("\n".join(bad) or 0)

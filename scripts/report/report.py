@@ -1,0 +1,218 @@
+"""Executes the notebooks with GoNB and turns each into a page; scripts/reproduce.sh is the way in."""
+
+import argparse
+import base64
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+import jinja2
+import nbformat
+from markupsafe import Markup
+from math_core import LatexError, LatexToMathML
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbconvert.filters.ansi import ansi2html
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import GoLexer
+
+from check import check
+
+ROOT = Path(os.environ["GPPL_ROOT"])
+SCALE = os.environ.get("GPPL_SCALE") or "full"
+BOOTSTRAP = "bootstrap"  # the tag of the cell that readers need not see
+
+
+class Failure(Exception):
+    """A notebook did not give its report; the text says where and why."""
+
+
+class Renderer(IPythonRenderer):
+    """Markdown with its formulas as MathML, which browsers draw themselves."""
+
+    latex = LatexToMathML(fancy_error=False)
+
+    def mathml(self, body, block):
+        try:
+            return self.latex.convert_with_local_state(body, displaystyle=block)
+        except LatexError as error:
+            raise Failure(f"formula {body!r}: {error}") from None
+
+    def inline_math(self, body):
+        return self.mathml(body, False)
+
+    def block_math(self, body):
+        return self.mathml(body, True)
+
+    def latex_environment(self, name, body):
+        return self.mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", True)
+
+
+def markdown(source):
+    return Markup(MarkdownWithMath(renderer=Renderer(escape=False, anchor_link_text="#")).render(source))
+
+
+PAGES = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
+PAGES.filters["markdown"] = markdown
+PAGES.filters["ansi"] = lambda text: Markup(ansi2html(text))
+PAGES.filters["gocode"] = lambda text: Markup(highlight(text, GoLexer(), HtmlFormatter()))
+PAGES.filters["base64"] = lambda text: base64.b64encode(text.encode()).decode()
+
+
+def run(*command):
+    """The output of a command, or "" where there is no such command or it fails."""
+    try:
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def machine():
+    cpu = run("sh", "-c", "sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n1") or run("sysctl", "-n", "machdep.cpu.brand_string")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    pinned = lambda file, module: re.search(rf"{module} (v\S+)", (ROOT / file).read_text())[1]
+    return {
+        "Go": f"{run('go', 'env', 'GOVERSION')} {run('go', 'env', 'GOOS')}/{run('go', 'env', 'GOARCH')}",
+        "gonum": pinned("go.mod", "gonum.org/v1/gonum"),
+        "GoNB": pinned("tools/go.mod", "github.com/janpfeifer/gonb"),
+        "Processor": f"{cpu or platform.machine()}, {os.cpu_count()} cores",
+        "Memory": f"{memory:.0f} GiB",
+    }
+
+
+def duration(seconds):
+    m, s = divmod(round(seconds), 60)
+    return f"{m} min {s:02} s" if m else f"{seconds:.1f} s"
+
+
+def facts(path):
+    """What the first cell and the metadata of a notebook say of it."""
+    nb = nbformat.read(path, as_version=4)
+    text = next((c.source for c in nb.cells if c.cell_type == "markdown"), "")
+    title = re.search(r"^# +(.+)", text, re.M)
+    about = re.sub(r"^#.*", "", text, flags=re.M).strip().split("\n\n")[0].replace("\n", " ")
+    about = re.split(r"(?<=[.!?])\s+(?=[A-Z])", about)[0]
+    return {"name": path.stem, "title": title[1] if title else path.stem, "about": about, "figures": 0, "tables": 0, "needs": [], **nb.metadata.get("gppl", {})}
+
+
+def missing(needs):
+    folders = [ROOT / "data"] + [Path(os.environ["GPPL_DATA"])] * bool(os.environ.get("GPPL_DATA"))
+    return [n for n in needs if not any((f / n).is_file() for f in folders)]
+
+
+def execute(path, nb, seconds):
+    """Executes the notebook in place (a copy in memory: the file is not touched)."""
+    deadline = time.monotonic() + seconds
+
+    def started(cell, cell_index):
+        client.at = cell_index + 1
+        if sys.stdout.isatty():
+            print(f"  cell {client.at} of {len(nb.cells)} ", end="\r", flush=True)
+
+    client = NotebookClient(
+        nb, kernel_name="gonb", resources={"metadata": {"path": str(path.parent)}},
+        timeout_func=lambda cell: max(1, int(deadline - time.monotonic())),
+        on_cell_start=started,
+    )
+    client.at = 0
+    log = ROOT / ".env" / f"{path.stem}.log"
+    try:
+        with log.open("w") as stderr:  # the kernel's own log; what cells write to stderr comes as output
+            client.execute(stderr=stderr)
+    except CellExecutionError as error:
+        raise Failure(f"cell {client.at} failed:\n{re.sub(chr(27) + r'.[0-9;]*m', '', str(error))}") from None
+    except CellTimeoutError:
+        raise Failure(f"cell {client.at} was still running when the {seconds:.0f} s of the notebook were over") from None
+    except DeadKernelError as error:
+        raise Failure(f"the kernel died in cell {client.at} ({error}); its log is {log}") from None
+    # A failing !command and a recovered panic leave the cell's status "ok".
+    for number, cell in enumerate(nb.cells, 1):
+        for output in cell.get("outputs", []):
+            if output.get("name") == "stderr" and re.search(r"panic:|fatal error:|^exit status \d", output.text, re.M):
+                raise Failure(f"cell {number} wrote to stderr:\n{output.text}")
+
+
+def write(target, text):
+    part = target.with_suffix(".part")
+    part.write_text(text, "utf-8")
+    part.replace(target)  # whole or not at all
+
+
+def report(path, out, seconds):
+    nb = nbformat.read(path, as_version=4)
+    about = facts(path)
+    start = time.monotonic()
+    execute(path, nb, seconds)
+    nb.cells = [c for c in nb.cells if BOOTSTRAP not in c.metadata.get("tags", [])]
+    about |= {
+        "duration": duration(time.monotonic() - start), "scale": SCALE, "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC",
+        "commit": run("git", "describe", "--always", "--dirty=+", "--exclude=*") or "unknown",
+    }
+    code_css = HtmlFormatter(style="friendly", nobackground=True).get_style_defs(".highlight")
+    page = PAGES.get_template("page.html.j2").render(nb=nb, facts=about, code_css=code_css)
+    if problems := check(page):
+        raise Failure("the report is not fit to be shown: " + "; ".join(problems))
+    write(out / f"{path.stem}.html", page)
+    return about
+
+
+def index(out, notebooks, why):
+    """The contents page, from what every report in the folder says of itself."""
+    rows = []
+    for path in notebooks:
+        page = out / f"{path.stem}.html"
+        found = page.is_file() and re.search(r'id="gppl">(.*?)</script>', page.read_text("utf-8"))
+        rows.append(json.loads(found[1]) if found else facts(path) | {"figures": ""})
+        rows[-1]["why"] = why.get(path, "" if found else "not executed")
+    page = PAGES.get_template("index.html.j2").render(reports=rows, machine=machine())
+    if problems := check(page):
+        raise Failure("index.html: " + "; ".join(problems))
+    write(out / "index.html", page)
+
+
+def main():
+    cli = argparse.ArgumentParser(prog="scripts/reproduce.sh", description="Executes every notebook and writes reports/*.html.",
+                                  epilog="GPPL_SCALE=smoke makes every notebook small and quick; GPPL_DATA names a folder with recordings.")
+    cli.add_argument("--only", metavar="NAME", help="only the notebooks whose names begin so, e.g. 02")
+    cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports", help="where the pages go (reports/)")
+    cli.add_argument("--timeout", metavar="MINUTES", type=float, default=180, help="the most that one notebook may take (%(default)s)")
+    cli.add_argument("--skip-missing", action="store_true", help="skip a notebook whose recordings are not on this machine, do not download")
+    args = cli.parse_args()
+    if SCALE not in ("full", "smoke"):
+        cli.error(f"GPPL_SCALE={SCALE}: it is full or smoke")
+    notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    chosen = [n for n in notebooks if n.name.startswith(args.only or "")]
+    if not chosen:
+        cli.error(f"no notebook begins with {args.only!r}" if args.only else "there are no notebooks")
+    args.out.mkdir(parents=True, exist_ok=True)
+    why, failed = {}, []
+    for path in chosen:
+        absent = missing(facts(path)["needs"]) if args.skip_missing else []
+        if absent:
+            why[path] = f"skipped: {', '.join(absent)} not found"
+            print(f"{path.name}: {why[path]}", flush=True)
+            continue
+        print(f"{path.name}: executing at {SCALE} scale", flush=True)
+        try:
+            print(f"{path.name}: {report(path, args.out, args.timeout * 60)['duration']}", flush=True)
+        except Failure as failure:
+            why[path] = "failed in the last run"
+            failed.append(path.name)
+            print(f"{path.name}: FAILED: {failure}", file=sys.stderr, flush=True)
+    index(args.out, notebooks, why)
+    print(f"{len(chosen) - len(why)} passed, {len(failed)} failed, {len(why) - len(failed)} skipped")
+    if failed:
+        sys.exit(f"FAILED: {', '.join(failed)}")
+    print(f"reports: {args.out / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Makes the project's environment in .env/ (JupyterLab, nbconvert, GoNB) and nowhere else. Run again, it only checks.
+# The other scripts source it, for the variables that it sets.
+#   scripts/setup.sh          PYTHON=python3.12 scripts/setup.sh to choose the interpreter
+set -euo pipefail
+
+GPPL_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+env=$GPPL_ROOT/.env
+python=$(command -v "${PYTHON:-python3}" || true) # looked up before our own comes into PATH
+
+die() {
+	printf 'setup: %s\n' "$*" >&2
+	exit 1
+}
+at_least() { # at_least WANTED HAVE
+	[ "$(printf '%s\n' "$1" "$2" | sort -V | head -n1)" = "$1" ]
+}
+
+# Nothing of ours may end in the user's home, and nothing of theirs may change what we run.
+export GPPL_ROOT PYTHONNOUSERSITE=1
+export JUPYTER_CONFIG_DIR=$env/jupyter/config JUPYTER_DATA_DIR=$env/jupyter/data
+export JUPYTER_RUNTIME_DIR=$env/jupyter/runtime IPYTHONDIR=$env/jupyter/ipython
+export PATH=$env/bin:$env/venv/bin:$PATH
+unset JUPYTER_PATH JUPYTER_CONFIG_PATH PYTHONPATH PYTHONHOME
+
+go_wanted=$(awk '$1 == "go" { print $2 }' "$GPPL_ROOT/go.mod")
+command -v go >/dev/null || die "Go is missing: install Go $go_wanted or later (https://go.dev/dl)"
+# Asked inside the module, so that a Go that can fetch its own successor does so now.
+go_have=$(cd "$GPPL_ROOT" && go env GOVERSION) || die "this Go cannot build a module that asks for Go $go_wanted"
+at_least "$go_wanted" "${go_have#go}" || die "$go_have is too old: Go $go_wanted or later is needed (https://go.dev/dl)"
+
+# One line that says all that the environment was made from; the checkout's place too, for a venv does not survive a move.
+key=$(cat "$GPPL_ROOT"/scripts/{setup.sh,requirements.txt} "$GPPL_ROOT"/tools/go.{mod,sum} | cksum)
+key="$key $go_have $GPPL_ROOT"
+
+install() {
+	[ -n "$python" ] || die "${PYTHON:-python3} is missing: install Python 3.11 or later"
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+		die "$("$python" --version) is too old: Python 3.11 or later is needed (PYTHON=/path/to/python3 chooses another)"
+	"$python" -c 'import venv, ensurepip' 2>/dev/null ||
+		die "$python cannot make virtual environments: install its venv module (Debian, Ubuntu: apt install python3-venv)"
+
+	echo "setup: Python packages into .env/venv"
+	rm -f "$env/key"
+	"$python" -m venv --clear "$env/venv"
+	"$env/venv/bin/python" -m pip install --quiet --no-input --disable-pip-version-check \
+		--requirement "$GPPL_ROOT/scripts/requirements.txt"
+
+	echo "setup: gonb, gopls, goimports into .env/bin"
+	(cd "$GPPL_ROOT/tools" && GOWORK=off GOBIN=$env/bin go install tool)
+
+	echo "setup: the GoNB kernel into .env/jupyter"
+	mkdir -p "$JUPYTER_CONFIG_DIR" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR" "$IPYTHONDIR"
+	gonb --install 2>"$env/install.log" || die "GoNB could not be registered: $(cat "$env/install.log")"
+	printf '%s\n' "$key" >"$env/key"
+}
+
+if [ ! -x "$env/venv/bin/python" ] || [ ! -x "$env/bin/gonb" ] || [ "$(cat "$env/key" 2>/dev/null)" != "$key" ]; then
+	install
+fi
