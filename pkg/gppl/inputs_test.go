@@ -1,0 +1,146 @@
+package gppl_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// TestBadData checks that each bad argument gives an error which names it and
+// the first bad index, from every constructor.
+func TestBadData(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(-1)
+	m := gppl.PaperModel(gppl.SE{})
+	for _, c := range []struct {
+		name string
+		x    gppl.Inputs
+		y    []float64
+		want string
+	}{
+		{"no data", gppl.Scalars(nil), nil, "x is empty"},
+		{"NaN x", gppl.Scalars([]float64{1, nan, nan}), []float64{1, 2, 3}, "x[1] = NaN"},
+		{"infinite x", gppl.Vectors([]float64{1, 2, 3, inf}, 2), []float64{1, 2}, "x[1][1] = -Inf"},
+		{"lengths", gppl.Scalars([]float64{1, 2, 3}), []float64{1, 2}, "len(y) = 2, but x has 3"},
+		{"NaN y", gppl.Scalars([]float64{1, 2, 3}), []float64{1, 2, nan}, "y[2] = NaN"},
+		{"infinite y", gppl.Scalars([]float64{1, 2, 3}), []float64{inf, 2, nan}, "y[0] = -Inf"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x, y := fmt.Sprint(c.x), fmt.Sprint(c.y)
+			_, err := gppl.NewData(c.x, c.y)
+			check := func(where string, err error) {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: got %v, want an error that says %q", where, err, c.want)
+				}
+			}
+			check("NewData", err)
+			d := gppl.Data{X: c.x, Y: c.y} // not through NewData
+			_, err = gppl.NewExact(m, d)
+			check("NewExact", err)
+			_, err = gppl.NewProjected(m, d, &gppl.Projection{})
+			check("NewProjected", err)
+			_, err = gppl.NewVFE(m, d, gppl.Scalars([]float64{1}), gppl.VFEOptions{})
+			check("NewVFE", err)
+			_, err = gppl.NewPosterior(m, d)
+			check("NewPosterior", err)
+			if fmt.Sprint(c.x) != x || fmt.Sprint(c.y) != y {
+				t.Error("the arguments were changed")
+			}
+		})
+	}
+}
+
+func TestBadModels(t *testing.T) {
+	d := randomData(t, 10, 1, 1)
+	for _, c := range []struct {
+		m    gppl.Model
+		want string
+	}{
+		{gppl.Model{Noise: 1}, "no kernel"},
+		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 0}, Noise: 1}, `"lengthscale" (index 1) = 0 is not positive`},
+		{gppl.Model{Kernel: gppl.SE{Variance: -2, Lengthscale: 1}, Noise: 1}, `"variance" (index 0) = -2 is not positive`},
+		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: math.NaN()}, Noise: 1}, `"lengthscale" (index 1) = NaN is not finite`},
+		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0}, `"noise variance" (index 2) = 0 is not positive`},
+		{gppl.Model{Kernel: gppl.Add(gppl.White{Variance: 1}, gppl.SE{Variance: 1, Lengthscale: math.Inf(1)}), Noise: 1}, `"SE.lengthscale" (index 2) = +Inf`},
+		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1e-7}.WithTransform(gppl.NoiseName, gppl.Softplus{Floor: 1e-6}), "out of the range of its transform"},
+	} {
+		if _, err := gppl.NewExact(c.m, d); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want an error that says %s", err, c.want)
+		}
+	}
+}
+
+func TestBadInducing(t *testing.T) {
+	d := randomData(t, 10, 1, 1)
+	m := gppl.PaperModel(gppl.SE{})
+	for want, z := range map[string]gppl.Inputs{
+		"inducing inputs is empty":          gppl.Scalars(nil),
+		"inducing inputs[1] = NaN":          gppl.Scalars([]float64{1, math.NaN()}),
+		"dimension 2, x has 1":              gppl.Vectors([]float64{1, 2}, 2),
+		"m = 11 inducing inputs for n = 10": gppl.Scalars(make([]float64, 11)),
+	} {
+		if _, err := gppl.NewVFE(m, d, z, gppl.VFEOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error that says %q", err, want)
+		}
+	}
+	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, randomData(t, 9, 1, 1).X, 3, 1))
+	if _, err := gppl.NewProjected(m, d, p); err == nil || !strings.Contains(err.Error(), "projection is of 9 observations, but x and y have 10") {
+		t.Errorf("a projection of other data: %v", err)
+	}
+}
+
+// TestNotFactorisable checks that a covariance no jitter can mend is an error
+// which says so: Periodic in three dimensions is not positive definite.
+func TestNotFactorisable(t *testing.T) {
+	d := randomData(t, 100, 3, 2)
+	l := must[*gppl.Exact](t)(gppl.NewExact(gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 0.2, Period: 0.5}, Noise: 1e-3}, d))
+	_, err := l.ValueGrad(nil, []float64{1, 0.2, 0.5, 1e-3})
+	if err == nil || !strings.Contains(err.Error(), "cannot be factorised") || !strings.Contains(err.Error(), "jitter up to 1e-06") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestJitter checks that jitter is added only when needed, and told.
+func TestJitter(t *testing.T) {
+	x := make([]float64, 80)
+	for i := range x {
+		x[i] = 0.01 * float64(i)
+	}
+	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), make([]float64, 80)))
+	theta := []float64{1, 5, 1e-18}
+	l := must[*gppl.Exact](t)(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 1e-18}, d))
+	if _, err := l.ValueGrad(nil, theta); err != nil || l.Report().Jitter <= 0 {
+		t.Errorf("%v, jitter %v; want some", err, l.Report().Jitter)
+	}
+	theta[2] = 0.1
+	l = must[*gppl.Exact](t)(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, d))
+	if _, err := l.ValueGrad(nil, theta); err != nil || l.Report().Jitter != 0 {
+		t.Errorf("%v, jitter %v; want none", err, l.Report().Jitter)
+	}
+}
+
+func TestTransforms(t *testing.T) {
+	for _, tr := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}, gppl.Softplus{Floor: 1e-6}, gppl.Free{}} {
+		for _, u := range []float64{-30, -5, -1e-3, 0, 0.7, 4, 40} {
+			theta := tr.Natural(u)
+			if s, ok := tr.(gppl.Softplus); ok && u < -20 && s.Floor > 0 {
+				if theta < s.Floor || theta > s.Floor*1.001 {
+					t.Errorf("%v: %v at u = %v, far below its floor", tr, theta, u)
+				}
+			} else if got := tr.Raw(theta); math.Abs(got-u) > 1e-6*(1+math.Abs(u)) {
+				t.Errorf("%v: Raw(Natural(%v)) = %v", tr, u, got)
+			}
+			h := 1e-5 * (1 + math.Abs(u))
+			slope := (tr.Natural(u+h) - tr.Natural(u-h)) / (2 * h)
+			if math.Abs(tr.Slope(u)-slope) > 1e-6*(math.Abs(slope)+1e-6) {
+				t.Errorf("%v: slope %v at %v, central difference %v", tr, tr.Slope(u), u, slope)
+			}
+		}
+	}
+	m := gppl.PaperModel(gppl.RQ{})
+	if got, want := m.String(), "GP(RQ(variance=1, lengthscale=1, alpha=1), noise variance=0.6931)"; got != want {
+		t.Errorf("the paper's start is %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,164 @@
+package dense
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+// random returns a positive definite matrix, whole and in tiles.
+func random(n int, seed uint64) (*mat.SymDense, *Lower) {
+	rnd := rand.New(rand.NewPCG(seed, uint64(n)))
+	a := mat.NewDense(n, n+3, nil)
+	for i := range n {
+		for j := range n + 3 {
+			a.Set(i, j, rnd.NormFloat64())
+		}
+	}
+	var s mat.SymDense
+	s.SymOuterK(1/float64(n), a)
+	l := NewLower(n)
+	l.EachTile(func(i, j int, t blas64.General) {
+		for r := range t.Rows {
+			for c := range t.Cols {
+				t.Data[r*t.Stride+c] = s.At(i*Tile+r, j*Tile+c)
+			}
+		}
+	})
+	l.AddDiagonal(0.1)
+	for i := range n {
+		s.SetSym(i, i, s.At(i, i)+0.1)
+	}
+	return &s, l
+}
+
+func general(r, c int, rnd *rand.Rand) blas64.General {
+	g := blas64.General{Rows: r, Cols: c, Stride: c, Data: make([]float64, r*c)}
+	for i := range g.Data {
+		g.Data[i] = rnd.NormFloat64()
+	}
+	return g
+}
+
+func asDense(g blas64.General) *mat.Dense { return mat.NewDense(g.Rows, g.Cols, g.Data) }
+
+func clone(g blas64.General) blas64.General {
+	g.Data = append([]float64(nil), g.Data...)
+	return g
+}
+
+// TestLower compares everything with gonum's mat, across tile borders.
+func TestLower(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.SampledFrom([]int{1, 2, 63, 64, 65, 128, 150, 200}).Draw(t, "n")
+		m := rapid.SampledFrom([]int{1, 5, 70}).Draw(t, "columns")
+		seed := rapid.Uint64().Draw(t, "seed")
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		a, l := random(n, seed)
+		if err := l.Cholesky(); err != nil {
+			t.Fatal(err)
+		}
+		var chol mat.Cholesky
+		if !chol.Factorize(a) {
+			t.Fatal("not positive definite")
+		}
+		var want mat.TriDense
+		chol.LTo(&want)
+		if math.Abs(l.LogDet()-chol.LogDet()) > 1e-10*float64(n) {
+			t.Fatalf("log det %v, want %v", l.LogDet(), chol.LogDet())
+		}
+		check := func(what string, got blas64.General, want mat.Matrix) {
+			t.Helper()
+			if !mat.EqualApprox(asDense(got), want, 1e-8) {
+				t.Fatalf("%s: n = %d, %d columns: wrong", what, n, m)
+			}
+		}
+		b, bt := general(n, m, rnd), general(m, n, rnd)
+		x := clone(b)
+		l.SolveL(x)
+		y := clone(x)
+		l.MulL(y)
+		check("L·L⁻¹b", y, asDense(b))
+		l.SolveLT(x)
+		var solved mat.Dense
+		if err := chol.SolveTo(&solved, asDense(b)); err != nil {
+			t.Fatal(err)
+		}
+		check("A⁻¹b", x, &solved)
+		var back mat.Dense
+		right := clone(bt)
+		l.SolveLRight(right)
+		back.Mul(asDense(right), &want)
+		check("bL⁻¹·L", bt, &back)
+		right = clone(bt)
+		l.SolveLTRight(right)
+		back.Mul(asDense(right), want.T())
+		check("bL⁻ᵀ·Lᵀ", bt, &back)
+
+		inv := NewLower(n)
+		l.InvertL(inv)
+		var full mat.SymDense
+		if err := chol.InverseTo(&full); err != nil {
+			t.Fatal(err)
+		}
+		for i := range Blocks(n) {
+			for j := range i + 1 {
+				tile := blas64.General{Rows: Width(n, i), Cols: Width(n, j), Stride: Width(n, j), Data: make([]float64, Width(n, i)*Width(n, j))}
+				inv.InverseTile(tile, i, j)
+				whole := mat.NewDense(n, n, nil)
+				whole.Copy(&full)
+				check("tile of A⁻¹", tile, whole.Slice(i*Tile, i*Tile+tile.Rows, j*Tile, j*Tile+tile.Cols))
+			}
+		}
+	})
+}
+
+func TestNotPositive(t *testing.T) {
+	for _, bad := range []int{0, 3, 64, 99} {
+		_, l := random(100, 1)
+		d := l.At(bad/Tile, bad/Tile)
+		d.Data[bad%Tile*d.Stride+bad%Tile] = -1
+		var e NotPositive
+		if err := l.Cholesky(); !errors.As(err, &e) || e.Row != bad {
+			t.Errorf("got %v, want the minor that ends in row %d", err, bad)
+		}
+	}
+	_, l := random(100, 1)
+	l.At(1, 0).Data[5] = math.NaN()
+	if err := l.Cholesky(); err == nil {
+		t.Error("no error for NaN")
+	}
+}
+
+// TestGemm compares with blas64.Gemm, whose pieces it is made of.
+func TestGemm(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for _, m := range []int{1, 64, 130} {
+		for _, n := range []int{1, 100, 400} {
+			for _, ta := range []blas.Transpose{blas.NoTrans, blas.Trans} {
+				for _, tb := range []blas.Transpose{blas.NoTrans, blas.Trans} {
+					const k = 30
+					a, b, c := general(m, k, rnd), general(k, n, rnd), general(m, n, rnd)
+					if ta == blas.Trans {
+						a = general(k, m, rnd)
+					}
+					if tb == blas.Trans {
+						b = general(n, k, rnd)
+					}
+					want := clone(c)
+					blas64.Gemm(ta, tb, 0.7, a, b, -0.3, want)
+					Gemm(ta, tb, 0.7, a, b, -0.3, c)
+					if !mat.EqualApprox(asDense(c), asDense(want), 1e-12) {
+						t.Errorf("m = %d, n = %d, %c%c: wrong", m, n, ta, tb)
+					}
+				}
+			}
+		}
+	}
+}
