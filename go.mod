@@ -7,6 +7,7 @@ require (
 	github.com/janpfeifer/gonb v0.11.4
 	golang.org/x/image v0.30.0
 	gonum.org/v1/gonum v0.17.0
+	gonum.org/v1/netlib v0.0.0-20230729102104-8b8060e7531f
 	gonum.org/v1/plot v0.17.0
 	pgregory.net/rapid v1.3.0
 )
