@@ -107,7 +107,15 @@ func newGeneral(r, c int) blas64.General {
 	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: make([]float64, r*c)}
 }
 
-func (e *denseProjected) name() string { return "dense" }
+func (e *denseProjected) name() string { return EngineDense }
+
+func (e *denseProjected) forecast(k Kernel, noise float64) forecast {
+	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
+	return forecast{
+		seconds: (2*n*n*kk/flopRate + n*n*pairSeconds) / 2,
+		err:     kk * rounding(variance(k)*n/kk, noise),
+	}
+}
 
 // rowsOf returns block b of the rows of Ω.
 func (e *denseProjected) rowsOf(b int) blas64.General {
@@ -119,7 +127,7 @@ func (e *denseProjected) rowsOf(b int) blas64.General {
 
 // gram uses the symmetry of K = U + Uᵀ, where U is its upper triangle with the
 // diagonal halved: ΩᵀKΩ = ΩᵀUΩ + (ΩᵀUΩ)ᵀ.
-func (e *denseProjected) gram(s []float64, kernel Kernel) {
+func (e *denseProjected) gram(s []float64, kernel Kernel, _ float64, _ bool) error {
 	n, k := e.omega.Rows, e.omega.Cols
 	nb := dense.Blocks(n)
 	parallel.For(min(lanes, nb), func(c int) {
@@ -151,6 +159,7 @@ func (e *denseProjected) gram(s []float64, kernel Kernel) {
 			s[a*k+b], s[b*k+a] = v, v
 		}
 	}
+	return nil
 }
 
 // contract weighs ∂K by W = ΩVΩᵀ, a tile of it at a time.
@@ -178,28 +187,61 @@ func (e *denseProjected) contract(grad, v []float64, kernel Kernel) {
 			}
 		}
 	})
-	gradients(grad, e.lanes)
+	for _, l := range e.lanes {
+		add(grad, l.grad)
+	}
 }
 
 // denseExact factorises A = LLᵀ in n³/3 flops and contracts with A⁻¹ in 2n³/3
 // more. It holds the lower triangles of L and of L⁻¹: n² numbers.
 type denseExact struct {
 	x       Inputs
+	y       []float64
 	kernel  Kernel
 	noise   float64
 	factor  *dense.Lower
 	inverse *dense.Lower // L⁻¹, made when a gradient is first asked for
+	alpha   []float64
 	lanes   []lane
 }
 
-func newDenseExact(x Inputs) *denseExact {
-	return &denseExact{x: x, factor: dense.NewLower(x.Len()), lanes: newLanes(0)}
+func newDenseExact(d Data) *denseExact {
+	return &denseExact{x: d.X, y: d.Y, alpha: make([]float64, d.Len()), lanes: newLanes(0)}
 }
 
-func (e *denseExact) name() string { return "dense" }
+func (e *denseExact) name() string { return EngineDense }
+
+func (e *denseExact) forecast(k Kernel, noise float64) forecast {
+	n := float64(e.x.Len())
+	if bytes := 16 * triangle(e.x.Len()); bytes > maxMemory {
+		return cannot(gigabytes(bytes) + " for two triangular matrices")
+	}
+	return forecast{
+		seconds: (n*n*n/flopRate + n*n*pairSeconds) / 2,
+		err:     n * rounding(variance(k), noise),
+	}
+}
+
+func (e *denseExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
+	jitter, err = e.factorise(k, noise)
+	if err != nil {
+		return 0, jitter, err
+	}
+	copy(e.alpha, e.y)
+	e.factor.SolveL(columnOf(e.alpha))
+	e.factor.SolveLT(columnOf(e.alpha))
+	if grad != nil {
+		e.contract(grad)
+	}
+	quad := blas64.Dot(vec(e.y), vec(e.alpha))
+	return 0.5 * (quad + e.factor.LogDet() + float64(len(e.y))*log2Pi), jitter, nil
+}
 
 func (e *denseExact) factorise(k Kernel, noise float64) (float64, error) {
 	e.kernel, e.noise = k, noise
+	if e.factor == nil {
+		e.factor = dense.NewLower(e.x.Len())
+	}
 	jitter, err := choleskyWithJitter(e.factor, variance(k)+noise, func() {
 		fillGram(e.factor, e.x, k, noise)
 	})
@@ -236,15 +278,8 @@ func choleskyWithJitter(l *dense.Lower, scale float64, fill func()) (jitter floa
 	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
 }
 
-func (e *denseExact) logDet() float64 { return e.factor.LogDet() }
-
-func (e *denseExact) solve(dst, b []float64) {
-	copy(dst, b)
-	e.factor.SolveL(columnOf(dst))
-	e.factor.SolveLT(columnOf(dst))
-}
-
-func (e *denseExact) contract(grad, alpha []float64) {
+// contract sets grad[p] = ½⟨A⁻¹ − ααᵀ, ∂A/∂log θ_p⟩, noise last.
+func (e *denseExact) contract(grad []float64) {
 	n := e.x.Len()
 	if e.inverse == nil {
 		e.inverse = dense.NewLower(n)
@@ -256,7 +291,7 @@ func (e *denseExact) contract(grad, alpha []float64) {
 		rows, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
 		weight := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: l.w}
 		e.inverse.InverseTile(weight, j, i)
-		blas64.Ger(-1, vec(alpha[j*dense.Tile:][:rows]), vec(alpha[i*dense.Tile:][:cols]), weight)
+		blas64.Ger(-1, vec(e.alpha[j*dense.Tile:][:rows]), vec(e.alpha[i*dense.Tile:][:cols]), weight)
 		w, r := l.w[:rows*cols], l.r[:rows*cols]
 		if i == j {
 			for d := range rows {

@@ -1,37 +1,317 @@
 package gppl
 
-// Engines do the arithmetic behind the losses for one set of inputs. They see
-// a kernel's covariances and nothing of how they are used; a loss sees an
-// engine and nothing of how it computes.
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
 
-// exactEngine answers for A = K + σ²I.
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// Engines do the arithmetic behind the losses for one set of inputs. A loss
+// asks each engine what it would cost at the kernel at hand and how exact it
+// would be, and takes the cheapest that keeps the tolerance; the choice may
+// change as training moves. This file is where they are chosen.
+
+// The names of the engines, for WithEngine.
+const (
+	// EngineDense takes any kernel in any dimension: symmetric tiles.
+	EngineDense = "dense"
+	// EngineSpectral takes smooth kernels on the line: a Fourier series whose
+	// terms are projected, or summed over the data, once.
+	EngineSpectral = "spectral"
+	// EngineBanded takes kernels on the line that die out: a banded matrix.
+	EngineBanded = "banded"
+	// EngineStateSpace takes Laplace, Matérn 3/2 and 5/2 on the line and their
+	// sums: a Kalman filter, linear in n.
+	EngineStateSpace = "statespace"
+	// EngineInterpolated, for PL alone, takes kernels v·φ(r/l) on the line:
+	// interpolation in log l between matrices that another engine made.
+	EngineInterpolated = "interpolated"
+)
+
+// An Option says how a loss is to compute.
+type Option func(*options)
+
+type options struct {
+	engine    string
+	tolerance float64
+}
+
+// WithEngine forces the named engine. Where it cannot take the kernel, the loss
+// returns an error that says why. "" is the automatic choice.
+func WithEngine(name string) Option { return func(o *options) { o.engine = name } }
+
+// WithTolerance sets the error that an engine may have, in nats per observation
+// (per projection for PL). The default is 1e-8.
+func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
+
+func optionsOf(opts []Option) options {
+	o := options{tolerance: 1e-8}
+	for _, f := range opts {
+		f(&o)
+	}
+	return o
+}
+
+// exactEngine evaluates the exact NLL of one data set.
 type exactEngine interface {
-	// factorise prepares A for the calls below. The jitter is what had to be
-	// added to the diagonal.
-	factorise(k Kernel, noise float64) (jitter float64, err error)
-	// logDet returns log|A|.
-	logDet() float64
-	// solve sets dst = A⁻¹b.
-	solve(dst, b []float64)
-	// contract sets grad[p] = ½⟨A⁻¹ − ααᵀ, ∂A/∂log θ_p⟩ for the parameters of
-	// the factorised kernel and, last, for log σ².
-	contract(grad, alpha []float64)
 	name() string
+	// forecast says what nll would take at these parameters.
+	forecast(k Kernel, noise float64) forecast
+	// nll returns the value and, unless grad is nil, sets grad to its
+	// derivatives in the logs of the kernel's parameters and, last, of σ².
+	nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error)
 }
 
-// projectedEngine answers for S₀ = ΩᵀKΩ, noise apart.
+// projectedEngine computes S₀ = ΩᵀKΩ for one set of inputs and one Ω.
 type projectedEngine interface {
-	// gram sets s (k×k, row-major, symmetric) to ΩᵀKΩ.
-	gram(s []float64, k Kernel)
-	// contract sets grad[p] = ⟨V, Ωᵀ(∂K/∂log θ_p)Ω⟩ for symmetric V (k×k).
-	contract(grad, v []float64, k Kernel)
 	name() string
+	forecast(k Kernel, noise float64) forecast
+	// gram sets s (k×k, row-major) to ΩᵀKΩ, and prepares contract if asked to.
+	gram(s []float64, k Kernel, noise float64, derivatives bool) error
+	// contract adds ⟨V, Ωᵀ(∂K/∂log θ_p)Ω⟩ to grad[p], for symmetric V (k×k)
+	// and the kernel that gram was called with.
+	contract(grad, v []float64, k Kernel)
 }
 
-// newExactEngine and newProjectedEngine are the one place where an engine is
-// chosen.
-func newExactEngine(x Inputs) exactEngine { return newDenseExact(x) }
-
-func newProjectedEngine(x Inputs, p *Projection) projectedEngine {
-	return newDenseProjected(x, p)
+// forecast is what an engine expects of one evaluation of value and gradient.
+type forecast struct {
+	reason  string  // why the engine cannot do it, or ""
+	seconds float64 // of work, predicted
+	setup   float64 // seconds still to be paid once
+	err     float64 // bound on the error of the value, in nats
 }
+
+// cannot is the forecast of an engine that does not take a kernel.
+func cannot(reason string) forecast { return forecast{reason: reason} }
+
+// flopRate is what a core is reckoned to do in matrix products, in flops a
+// second, and pairSeconds what evaluating one covariance and its derivatives
+// takes. They only have to be right to a factor: engines differ by powers of n.
+const (
+	flopRate    = 9e9
+	pairSeconds = 12e-9
+)
+
+// evaluationsAhead is the number of evaluations over which set-up is spread.
+const evaluationsAhead = 30
+
+func (f forecast) cost() float64 { return f.seconds + f.setup/evaluationsAhead }
+
+// rounding is the measured error of factorising A = K + σ²I, per observation:
+// the condition v/σ² times the rounding of one operation, with a margin.
+func rounding(v, noise float64) float64 { return 16 * 0x1p-53 * (1 + v/noise) }
+
+// choice keeps what was chosen, to explain it.
+type choice struct {
+	options
+	limit      float64 // nats that the error may reach
+	names      []string
+	candidates []forecast
+	chosen     int
+	used       []int // evaluations by each engine
+	fallbacks  int
+	lastErr    error
+}
+
+func newChoice(o options, limit float64, names []string) choice {
+	return choice{options: o, limit: limit, names: names, candidates: make([]forecast, len(names)), used: make([]int, len(names)), chosen: -1}
+}
+
+// next returns the cheapest candidate that keeps the tolerance and is not among
+// the failed, or, where none does, the most exact of them; −1 if none is left.
+func (c *choice) next(failed uint) int {
+	best, keeps := -1, false
+	for i, f := range c.candidates {
+		if f.reason != "" || failed&(1<<i) != 0 || c.engine != "" && c.engine != c.names[i] {
+			continue
+		}
+		ok := f.err <= c.limit
+		switch {
+		case best < 0, ok && !keeps:
+		case ok != keeps:
+			continue
+		case ok && f.cost() >= c.candidates[best].cost():
+			continue
+		case !ok && f.err >= c.candidates[best].err:
+			continue
+		}
+		best, keeps = i, ok
+	}
+	return best
+}
+
+// refused says why no engine is left.
+func (c *choice) refused() error {
+	if c.lastErr != nil {
+		return c.lastErr
+	}
+	if i := slices.Index(c.names, c.engine); i >= 0 {
+		return fmt.Errorf("gppl: the %s engine cannot take this kernel: %s", c.engine, c.candidates[i].reason)
+	}
+	if c.engine != "" {
+		return fmt.Errorf("gppl: no engine %q for this loss: there are %s", c.engine, strings.Join(c.names, ", "))
+	}
+	return fmt.Errorf("gppl: no engine takes this kernel: %s", c.candidates[len(c.candidates)-1].reason)
+}
+
+// failed notes that engine i could not do what it was chosen for.
+func (c *choice) failed(i int, err error) {
+	c.lastErr = err
+	c.fallbacks++
+}
+
+// took notes that engine i did an evaluation.
+func (c *choice) took(i int) {
+	c.chosen = i
+	c.used[i]++
+}
+
+// engines names those that were used, the most used first.
+func (c *choice) engines() string {
+	order := make([]int, len(c.names))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return c.used[b] - c.used[a] })
+	var used []string
+	for _, i := range order {
+		if c.used[i] > 0 {
+			used = append(used, c.names[i])
+		}
+	}
+	return strings.Join(used, ", ")
+}
+
+// bound returns the error promised by the engine chosen last, and whether it
+// keeps the tolerance.
+func (c *choice) bound() (nats float64, kept bool) {
+	if c.chosen < 0 {
+		return 0, true
+	}
+	e := c.candidates[c.chosen].err
+	return e, e <= c.limit
+}
+
+// explain says what was considered at the last evaluation and why.
+func (c *choice) explain(b *strings.Builder) {
+	fmt.Fprintf(b, "tolerance %.2g nats", c.limit)
+	if c.engine != "" {
+		fmt.Fprintf(b, ", engine %s forced", c.engine)
+	}
+	b.WriteString("\n")
+	for i, f := range c.candidates {
+		mark := "  "
+		if i == c.chosen {
+			mark = "→ "
+		}
+		fmt.Fprintf(b, "%s%-13s", mark, c.names[i])
+		if f.reason != "" {
+			fmt.Fprintf(b, "no: %s\n", f.reason)
+			continue
+		}
+		fmt.Fprintf(b, "%s an evaluation", duration(f.seconds))
+		if f.setup > 0 {
+			fmt.Fprintf(b, " after %s of set-up", duration(f.setup))
+		}
+		fmt.Fprintf(b, ", error at most %.1g nats", f.err)
+		if f.err > c.limit {
+			b.WriteString(": not exact enough")
+		}
+		if c.used[i] > 0 {
+			fmt.Fprintf(b, "; did %d evaluations", c.used[i])
+		}
+		b.WriteString("\n")
+	}
+}
+
+func duration(s float64) string {
+	switch {
+	case s < 1e-3:
+		return fmt.Sprintf("%.3g µs", 1e6*s)
+	case s < 1:
+		return fmt.Sprintf("%.3g ms", 1e3*s)
+	}
+	return fmt.Sprintf("%.3g s", s)
+}
+
+// line is a time series in ascending order.
+type line struct {
+	t, y  []float64
+	order []int // t[i] = x[order[i]]; nil if x was sorted
+	lo    float64
+	span  float64
+}
+
+// newLine sorts a one-dimensional data set; y may be nil.
+func newLine(x Inputs, y []float64) *line {
+	l := &line{t: x.at, y: y}
+	if !slices.IsSorted(x.at) {
+		l.order = make([]int, len(x.at))
+		for i := range l.order {
+			l.order[i] = i
+		}
+		slices.SortStableFunc(l.order, func(a, b int) int {
+			switch {
+			case x.at[a] < x.at[b]:
+				return -1
+			case x.at[a] > x.at[b]:
+				return 1
+			}
+			return 0
+		})
+		l.t = make([]float64, len(x.at))
+		for i, o := range l.order {
+			l.t[i] = x.at[o]
+		}
+		if y != nil {
+			l.y = make([]float64, len(y))
+			for i, o := range l.order {
+				l.y[i] = y[o]
+			}
+		}
+	}
+	l.lo = l.t[0]
+	l.span = l.t[len(l.t)-1] - l.lo
+	return l
+}
+
+// neighbours estimates the mean number of points within distance r to the right
+// of a point, from a sample of points.
+func (l *line) neighbours(r float64) float64 {
+	n := len(l.t)
+	const sample = 64
+	step := max(1, n/sample)
+	var total, count float64
+	for i := 0; i < n; i += step {
+		j, _ := slices.BinarySearch(l.t[i:], l.t[i]+r)
+		total += float64(j)
+		count++
+	}
+	return total / count
+}
+
+// kernelAt remembers a kernel at the parameters it was last asked for.
+type kernelAt struct {
+	family Kernel
+	theta  []float64
+	kernel Kernel
+}
+
+func (k *kernelAt) at(theta []float64) Kernel {
+	if k.kernel == nil || !slices.Equal(theta, k.theta) {
+		k.theta = append(k.theta[:0], theta...)
+		k.kernel = k.family.WithParams(theta)
+	}
+	return k.kernel
+}
+
+// tiles is the number of float64 in the lower triangle of an n×n matrix.
+func triangle(n int) float64 { return 0.5 * float64(n) * float64(n+dense.Tile) }
+
+// maxMemory is what an engine may take, in bytes.
+const maxMemory = 12 << 30
+
+func gigabytes(bytes float64) string { return fmt.Sprintf("%.0f GB", math.Ceil(bytes/1e9)) }

@@ -2,9 +2,8 @@ package gppl
 
 import (
 	"fmt"
+	"strings"
 	"time"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 var _ Loss = (*Exact)(nil)
@@ -15,52 +14,88 @@ var _ Loss = (*Exact)(nil)
 //	NLL  = ½yᵀA⁻¹y + ½log|A| + (n/2)·log 2π,  A = K + σ²I
 //	∂NLL = ½tr((A⁻¹ − ααᵀ)∂A),                α = A⁻¹y
 //
-// Densely, the value takes n³/3 flops and the gradient 2n³/3 more, in memory
-// for n² numbers.
+// Which engine computes it, and in how many operations, depends on the kernel
+// and on the inputs: see Explain. Densely, the value takes n³/3 flops and the
+// gradient 2n³/3 more, in memory for n² numbers; on a time series, engines that
+// use the structure of the kernel need far less.
 type Exact struct {
-	model  Model
-	data   Data
-	params []Param
-	engine exactEngine
-	alpha  []float64
-	report LossReport
+	model   Model
+	data    Data
+	params  []Param
+	kernel  kernelAt
+	engines []exactEngine
+	choice  choice
+	report  LossReport
 }
 
 // NewExact returns the exact negative log likelihood of the data, to be trained
 // from the parameters of m.
-func NewExact(m Model, d Data) (*Exact, error) {
+func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	start := time.Now()
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
-	e := newExactEngine(d.X)
-	return &Exact{
-		model: m, data: d, params: m.Params(), engine: e,
-		alpha:  make([]float64, d.Len()),
-		report: LossReport{Engine: e.name(), Likelihood: true, Setup: time.Since(start)},
-	}, nil
+	l := &Exact{model: m, data: d, params: m.Params(), kernel: kernelAt{family: m.Kernel}}
+	if d.X.Dim() == 1 {
+		series := newLine(d.X, d.Y)
+		l.engines = append(l.engines, newStateSpaceExact(series), newSpectralExact(series), newBandedExact(series))
+	}
+	l.engines = append(l.engines, newDenseExact(d))
+	var names []string
+	for _, e := range l.engines {
+		names = append(names, e.name())
+	}
+	o := optionsOf(opts)
+	l.choice = newChoice(o, o.tolerance*float64(d.Len()), names)
+	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
+	return l, nil
 }
 
 func (l *Exact) Params() []Param             { return append([]Param(nil), l.params...) }
 func (l *Exact) Model(theta []float64) Model { return l.model.WithParams(theta) }
-func (l *Exact) Report() LossReport          { return l.report }
 func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.data.Len()) }
+
+func (l *Exact) Report() LossReport {
+	r := l.report
+	r.Engine = l.choice.engines()
+	return r
+}
+
+// Explain says which engines were considered at the last evaluation, what each
+// was expected to cost and to err, and which was taken.
+func (l *Exact) Explain() string {
+	var b strings.Builder
+	l.choice.explain(&b)
+	return b.String()
+}
 
 func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 	if err := checkParams(l.params, theta); err != nil {
 		return 0, err
 	}
 	last := len(theta) - 1
-	jitter, err := l.engine.factorise(l.model.Kernel.WithParams(theta[:last]), theta[last])
-	l.report.Jitter = max(l.report.Jitter, jitter)
-	if err != nil {
-		return 0, err
+	k, noise := l.kernel.at(theta[:last]), theta[last]
+	for i, e := range l.engines {
+		l.choice.candidates[i] = e.forecast(k, noise)
 	}
-	l.engine.solve(l.alpha, l.data.Y)
-	if grad != nil {
-		l.engine.contract(grad, l.alpha)
-		toNatural(grad, theta)
+	l.choice.lastErr = nil
+	var failed uint
+	for {
+		i := l.choice.next(failed)
+		if i < 0 {
+			return 0, l.choice.refused()
+		}
+		value, jitter, err := l.engines[i].nll(grad, k, noise)
+		if err != nil { // the next engine may do better
+			failed |= 1 << i
+			l.choice.failed(i, err)
+			continue
+		}
+		l.choice.took(i)
+		l.report.note(&l.choice, jitter)
+		if grad != nil {
+			toNatural(grad, theta)
+		}
+		return value, nil
 	}
-	quad := blas64.Dot(vec(l.data.Y), vec(l.alpha))
-	return 0.5 * (quad + l.engine.logDet() + float64(l.data.Len())*log2Pi), nil
 }

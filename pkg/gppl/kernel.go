@@ -44,7 +44,10 @@ func isSelf(r float64) bool { return r == 0 && math.Signbit(r) }
 
 // variance returns k(0) of an observation with itself, the prior variance.
 func variance(k Kernel) float64 {
-	v := []float64{Self}
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	v := buf[0][:1]
+	v[0] = Self
 	k.Cov(v, v)
 	return v[0]
 }

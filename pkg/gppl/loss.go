@@ -33,6 +33,17 @@ type LossReport struct {
 	Likelihood bool          // whether it is a likelihood, so that its curvature gives standard errors
 	Setup      time.Duration // what building it took: projections, k-means, precomputation
 	Jitter     float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
+	Fallbacks  int           // evaluations where an engine failed and another took over
+	Inexact    float64       // the largest error bound, in nats, of an evaluation where no engine could keep the tolerance; 0 if all did
+}
+
+// note records what an evaluation had to do.
+func (r *LossReport) note(c *choice, jitter float64) {
+	r.Jitter = max(r.Jitter, jitter)
+	r.Fallbacks = c.fallbacks
+	if nats, kept := c.bound(); !kept {
+		r.Inexact = max(r.Inexact, nats)
+	}
 }
 
 // checkModelData is what every loss asks of its arguments.

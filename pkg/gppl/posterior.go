@@ -38,14 +38,12 @@ func NewPosterior(m Model, d Data) (*Posterior, error) {
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
-	e := newDenseExact(d.X)
-	jitter, err := e.factorise(m.Kernel, m.Noise)
+	e := newDenseExact(d)
+	_, jitter, err := e.nll(nil, m.Kernel, m.Noise)
 	if err != nil {
 		return nil, err
 	}
-	p := &exactPredictor{x: d.X, kernel: m.Kernel, factor: e.factor, alpha: make([]float64, d.Len())}
-	e.solve(p.alpha, d.Y)
-	return &Posterior{m, p, jitter}, nil
+	return &Posterior{m, &exactPredictor{x: d.X, kernel: m.Kernel, factor: e.factor, alpha: e.alpha}, jitter}, nil
 }
 
 // NewVFEPosterior conditions m on the data through the inducing inputs z, as

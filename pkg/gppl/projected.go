@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas"
@@ -19,16 +20,22 @@ var _ Loss = (*Projected)(nil)
 //	∂PL = ½⟨S⁻¹ − ββᵀ, Ωᵀ∂AΩ⟩,               β = S⁻¹z
 //
 // (the paper's eq. (GP_pdf_projected); its eq. (PL_NLL) prints an inverse too
-// many). Densely, the value takes n²k flops and the gradient as many more, in
-// memory for O(nk + k²) numbers.
+// many). ΩᵀKΩ is a sum over the terms of a sum of kernels, each by the engine
+// that suits it: see Explain. Densely, the value takes n²k flops and the
+// gradient as many more, in memory for O(nk + k²) numbers; on a time series,
+// engines that use the structure of the kernel need far less.
 type Projected struct {
 	model  Model
 	proj   *Projection
 	params []Param
-	engine projectedEngine
-	z      []float64 // Ωᵀy
-	oto    []float64 // ΩᵀΩ, k×k; nil where it is I
-	gram   []float64 // ΩᵀKΩ, k×k
+	kernel kernelAt
+	split  split
+	whole  *projectedTerm   // the kernel as one
+	terms  []*projectedTerm // or term by term; nil if it does not split
+	use    []*projectedTerm // what the last evaluation used
+	z      []float64        // Ωᵀy
+	oto    []float64        // ΩᵀΩ, k×k; nil where it is I
+	gram   []float64        // ΩᵀKΩ, k×k
 	factor *dense.Lower
 	inv    *dense.Lower
 	v      []float64 // S⁻¹ − ββᵀ, k×k
@@ -38,7 +45,7 @@ type Projected struct {
 
 // NewProjected returns the projected likelihood of the data under the
 // projection p, to be trained from the parameters of m.
-func NewProjected(m Model, d Data, p *Projection) (*Projected, error) {
+func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
@@ -48,20 +55,103 @@ func NewProjected(m Model, d Data, p *Projection) (*Projected, error) {
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
 	l := &Projected{
-		model: m, proj: p, params: m.Params(),
-		engine: newProjectedEngine(d.X, p),
+		model: m, proj: p, params: m.Params(), kernel: kernelAt{family: m.Kernel},
 		z:      p.Project(d.Y),
 		gram:   make([]float64, k*k),
 		factor: dense.NewLower(k), inv: dense.NewLower(k),
 		v: make([]float64, k*k), beta: make([]float64, k),
 	}
+	omega := p.Omega.RawMatrix()
 	if !p.Orthonormal {
 		l.oto = make([]float64, k*k)
-		o := p.Omega.RawMatrix()
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, o, o, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
-	l.report = LossReport{Engine: l.engine.name(), Likelihood: true, Setup: time.Since(start)}
+	l.plan(d.X, p, optionsOf(opts))
+	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
+}
+
+// plan sets up the engines: for the whole kernel, and for each term of a sum.
+func (l *Projected) plan(x Inputs, p *Projection, o options) {
+	omega := p.Omega.RawMatrix()
+	all := newDenseProjected(x, p)
+	if x.Dim() != 1 || !l.split.of(l.model.Kernel) {
+		l.whole = newProjectedTerm(omega.Cols, o, all)
+		return
+	}
+	series := newLine(x, nil)
+	state := newStateSpaceProjected(series, omega)
+	banded := newBandedProjected(series, omega)
+	spectral := newSpectralProjected(x, series, omega)
+	term := func(k Kernel) *projectedTerm {
+		engines := []projectedEngine{state, spectral, banded, all}
+		if _, _, ok := scaled(k); ok {
+			base := newProjectedTerm(omega.Cols, optionsOf(nil), engines...)
+			engines = append([]projectedEngine{newInterpolated(base, omega.Cols)}, engines...)
+		}
+		return newProjectedTerm(omega.Cols, o, engines...)
+	}
+	if len(l.split.signal) == 1 {
+		l.whole = term(l.split.signal[0])
+		l.terms = []*projectedTerm{l.whole}
+		return
+	}
+	l.whole = newProjectedTerm(omega.Cols, o, state, spectral, banded, all)
+	for _, k := range l.split.signal {
+		// Each term needs engines of its own: they keep what contract needs.
+		state, banded, spectral = newStateSpaceProjected(series, omega), newBandedProjected(series, omega), newSpectralProjected(x, series, omega)
+		l.terms = append(l.terms, term(k))
+	}
+}
+
+// projectedTerm is one kernel with the engines that may compute ΩᵀKΩ.
+type projectedTerm struct {
+	engines []projectedEngine
+	choice  choice
+	gram    []float64
+	kernel  Kernel
+	offset  int // of its first parameter in the whole kernel
+	engine  projectedEngine
+}
+
+func newProjectedTerm(k int, o options, engines ...projectedEngine) *projectedTerm {
+	var names []string
+	for _, e := range engines {
+		names = append(names, e.name())
+	}
+	return &projectedTerm{engines: engines, choice: newChoice(o, o.tolerance*float64(k), names), gram: make([]float64, k*k)}
+}
+
+// forecast asks all engines and returns what the best of them expects.
+func (t *projectedTerm) forecast(k Kernel, offset int, noise float64) forecast {
+	t.kernel, t.offset = k, offset
+	for i, e := range t.engines {
+		t.choice.candidates[i] = e.forecast(k, noise)
+	}
+	if i := t.choice.next(0); i >= 0 {
+		return t.choice.candidates[i]
+	}
+	return cannot(t.choice.refused().Error())
+}
+
+// compute sets gram by the best engine that succeeds.
+func (t *projectedTerm) compute(noise float64, derivatives bool) error {
+	t.choice.lastErr = nil
+	var failed uint
+	for {
+		i := t.choice.next(failed)
+		if i < 0 {
+			return t.choice.refused()
+		}
+		err := t.engines[i].gram(t.gram, t.kernel, noise, derivatives)
+		if err == nil {
+			t.engine = t.engines[i]
+			t.choice.took(i)
+			return nil
+		}
+		failed |= 1 << i
+		t.choice.failed(i, err)
+	}
 }
 
 // WithSetup counts d, the time that drawing the projection took, as part of the
@@ -73,7 +163,28 @@ func (l *Projected) WithSetup(d time.Duration) *Projected {
 
 func (l *Projected) Params() []Param             { return append([]Param(nil), l.params...) }
 func (l *Projected) Model(theta []float64) Model { return l.model.WithParams(theta) }
-func (l *Projected) Report() LossReport          { return l.report }
+func (l *Projected) Report() LossReport {
+	r := l.report
+	var names []string
+	for _, t := range l.use {
+		names = append(names, t.choice.engines())
+	}
+	r.Engine = strings.Join(names, " + ")
+	return r
+}
+
+// Explain says which engines were considered at the last evaluation, what each
+// was expected to cost and to err, and which was taken, for each term of the
+// kernel.
+func (l *Projected) Explain() string {
+	var b strings.Builder
+	for _, t := range l.use {
+		fmt.Fprintf(&b, "%v: ", t.kernel)
+		t.choice.explain(&b)
+	}
+	return b.String()
+}
+
 func (l *Projected) String() string {
 	n, k := l.proj.Dims()
 	return fmt.Sprintf("PL (n=%d, k=%d, %s)", n, k, l.proj.Design)
@@ -85,9 +196,12 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	}
 	k := len(l.z)
 	last := len(theta) - 1
-	kernel, noise := l.model.Kernel.WithParams(theta[:last]), theta[last]
-	l.engine.gram(l.gram, kernel)
-	jitter, err := choleskyWithJitter(l.factor, variance(kernel)+noise, func() { l.fillS(noise) })
+	kernel, noise := l.kernel.at(theta[:last]), theta[last]
+	white, err := l.project(kernel, noise, grad != nil)
+	if err != nil {
+		return 0, err
+	}
+	jitter, err := choleskyWithJitter(l.factor, variance(kernel)+noise, l.fill(noise+white))
 	l.report.Jitter = max(l.report.Jitter, jitter)
 	if err != nil {
 		return 0, fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", k, err, kernel, noise)
@@ -97,16 +211,63 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	l.factor.SolveLT(columnOf(l.beta))
 	if grad != nil {
 		l.weights()
-		for i := range l.v {
-			l.v[i] *= 0.5
+		clear(grad)
+		for _, t := range l.use {
+			t.engine.contract(grad[t.offset:last], l.v, t.kernel)
 		}
-		l.engine.contract(grad[:last], l.v, kernel)
-		grad[last] = noise * l.traceV()
+		for p := range grad {
+			grad[p] *= 0.5
+		}
+		total := 0.5 * (noise + white) * l.traceV()
+		if white > 0 && l.terms != nil {
+			l.split.shareNoise(grad, total, noise)
+		} else {
+			grad[last] = total
+		}
 		toNatural(grad, theta)
 	}
 	quad := blas64.Dot(vec(l.z), vec(l.beta))
 	return 0.5 * (quad + l.factor.LogDet() + float64(k)*log2Pi), nil
 }
+
+// project sets gram to ΩᵀKΩ without the White terms, whose variance it returns:
+// term by term, or as a whole where that is cheaper.
+func (l *Projected) project(kernel Kernel, noise float64, derivatives bool) (white float64, err error) {
+	clear(l.gram)
+	if l.terms == nil {
+		l.whole.forecast(kernel, 0, noise)
+		l.use = append(l.use[:0], l.whole)
+	} else {
+		l.split.of(kernel)
+		white = l.split.whiteVariance
+		var apart float64
+		reason := ""
+		for i, t := range l.terms {
+			f := t.forecast(l.split.signal[i], l.split.offset[i], noise+white)
+			apart += f.cost()
+			if f.reason != "" {
+				reason = f.reason
+			}
+		}
+		l.use = append(l.use[:0], l.terms...)
+		if len(l.terms) > 1 && len(l.split.white) == 0 {
+			if f := l.whole.forecast(kernel, 0, noise); f.reason == "" && (reason != "" || f.cost() < apart) {
+				l.use = append(l.use[:0], l.whole)
+			}
+		}
+	}
+	for _, t := range l.use {
+		if err := t.compute(noise+white, derivatives); err != nil {
+			return 0, err
+		}
+		add(l.gram, t.gram)
+		l.report.note(&t.choice, 0)
+	}
+	return white, nil
+}
+
+// fill returns the function that sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ.
+func (l *Projected) fill(noise float64) func() { return func() { l.fillS(noise) } }
 
 // fillS sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ.
 func (l *Projected) fillS(noise float64) {

@@ -101,6 +101,12 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	if r.Jitter > 0 {
 		r.warn("jitter of up to %.3g had to be added to a covariance matrix", r.Jitter)
 	}
+	if rep.Fallbacks > 0 {
+		r.warn("%d times an engine could not keep its promise and another took over", rep.Fallbacks)
+	}
+	if rep.Inexact > 0 {
+		r.warn("no engine could keep the tolerance: the loss may be wrong by up to %.2g nats where the noise is tiny against the variance", rep.Inexact)
+	}
 	if o.failures > 0 {
 		r.warn("%d of %d evaluations could not be computed and counted as infinite, the last one: %v", o.failures, o.evaluations, o.failure)
 	}

@@ -1,0 +1,230 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// negligible is the covariance, relative to the variance, that the banded
+// engine leaves out.
+const negligible = 1e-17
+
+// band is the Gram matrix of a sorted series within a kernel's reach.
+type band struct {
+	line  *line
+	reach float64
+	first []int
+	gram  banded.Matrix
+	ready bool
+	lanes []lane
+}
+
+const noReach = "the kernel does not die out, or not in a way that is known"
+
+// size estimates the mean half-width of the band and the bytes that its numbers
+// take.
+func (b *band) size(k Kernel) (width, bytes float64, reason string) {
+	r := reach(k, negligible)
+	if math.IsInf(r, 0) || math.IsNaN(r) {
+		return 0, 0, noReach
+	}
+	width = b.line.neighbours(r) + 32
+	bytes = 8 * float64(len(b.line.t)) * width
+	return width, bytes, ""
+}
+
+// fill evaluates k and adds to the diagonal.
+func (b *band) fill(k Kernel, diagonal float64) {
+	t := b.line.t
+	if r := reach(k, negligible); !b.ready || r != b.reach {
+		b.reach, b.ready = r, true
+		if b.first == nil {
+			b.first = make([]int, len(t))
+		}
+		j := 0
+		for i, ti := range t {
+			for t[j] < ti-r {
+				j++
+			}
+			b.first[i] = j
+		}
+		b.gram.Reset(b.first)
+	}
+	b.gram.EachTile(func(row, col int, tile blas64.General) {
+		b.distances(tile, row, col)
+		k.Cov(tile.Data, tile.Data)
+	})
+	b.gram.AddDiagonal(diagonal)
+}
+
+// distances sets a tile to the distances between its rows' and its columns'
+// observations.
+func (b *band) distances(tile blas64.General, row, col int) {
+	x, z := Inputs{1, b.line.t[row : row+tile.Rows]}, Inputs{1, b.line.t[col : col+tile.Cols]}
+	if row == col {
+		selfDistances(tile.Data, x)
+		return
+	}
+	distances(tile.Data, x, z)
+}
+
+// eachTile calls f for every tile of m with room for distances and weights,
+// lane by lane in parallel.
+func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col int, tile blas64.General)) {
+	size := m.MaxTile()
+	if b.lanes == nil {
+		b.lanes = make([]lane, lanes)
+	}
+	for i := range b.lanes {
+		b.lanes[i].r, b.lanes[i].w = resize(b.lanes[i].r, size), resize(b.lanes[i].w, size)
+	}
+	grow(b.lanes, params)
+	parallel.For(lanes, func(c int) {
+		for j := c; j < m.Blocks(); j += lanes {
+			m.Block(j, func(row, col int, tile blas64.General) { f(&b.lanes[c], row, col, tile) })
+		}
+	})
+}
+
+// bandedExact is a banded Cholesky factorisation and the selected inverse
+// within the band: n·b² flops for the value and 2n·b² more for the gradient,
+// in memory for n·b numbers.
+type bandedExact struct {
+	band  band
+	alpha []float64
+}
+
+func newBandedExact(l *line) *bandedExact {
+	return &bandedExact{band: band{line: l}, alpha: make([]float64, len(l.t))}
+}
+
+func (e *bandedExact) name() string { return EngineBanded }
+
+func (e *bandedExact) forecast(k Kernel, noise float64) forecast {
+	width, bytes, reason := e.band.size(k)
+	if reason != "" {
+		return cannot(reason)
+	}
+	if bytes > maxMemory {
+		return cannot(gigabytes(bytes) + fmt.Sprintf(" for a band of half-width %.0f", width))
+	}
+	n := float64(len(e.alpha))
+	return forecast{
+		seconds: n*width*(3*width/flopRate+pairSeconds)/1.5 + n*20e-9,
+		err:     n * 1.5 * rounding(variance(k), noise),
+	}
+}
+
+func (e *bandedExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
+	a := &e.band.gram
+	e.band.fill(k, noise)
+	if err := a.Cholesky(); err != nil {
+		return 0, 0, fmt.Errorf("gppl: banded engine: %w (kernel %v, noise variance %.4g)", err, k, noise)
+	}
+	copy(e.alpha, e.band.line.y)
+	a.SolveL(columnOf(e.alpha))
+	quad := blas64.Dot(vec(e.alpha), vec(e.alpha))
+	value = 0.5 * (quad + a.LogDet() + float64(len(e.alpha))*log2Pi)
+	if grad == nil {
+		return value, 0, nil
+	}
+	a.SolveLT(columnOf(e.alpha))
+	a.Inverse(a)
+	last := len(grad) - 1
+	e.band.eachTile(a, len(grad), func(l *lane, row, col int, tile blas64.General) {
+		size := tile.Rows * tile.Cols
+		w := blas64.General{Rows: tile.Rows, Cols: tile.Cols, Stride: tile.Cols, Data: l.w[:size]}
+		copy(w.Data, tile.Data)
+		blas64.Ger(-1, vec(e.alpha[row:row+tile.Rows]), vec(e.alpha[col:col+tile.Cols]), w)
+		if row == col {
+			l.grad[last] += 0.5 * noise * trace(w)
+			blas64.Scal(0.5, vec(w.Data))
+		}
+		r := tile
+		r.Data = l.r[:size]
+		e.band.distances(r, row, col)
+		k.Contract(l.grad[:last], w.Data, r.Data)
+	})
+	gradients(grad, e.band.lanes)
+	return value, 0, nil
+}
+
+// bandedProjected multiplies the banded K by Ω: 4n·b·k flops for the value, and
+// as many for the gradient.
+type bandedProjected struct {
+	band   band
+	omega  blas64.General // rows in the order of the series
+	sorted bool
+	kOmega blas64.General
+}
+
+func newBandedProjected(l *line, omega blas64.General) *bandedProjected {
+	return &bandedProjected{band: band{line: l}, omega: omega}
+}
+
+func (e *bandedProjected) name() string { return EngineBanded }
+
+func (e *bandedProjected) forecast(k Kernel, noise float64) forecast {
+	width, bytes, reason := e.band.size(k)
+	if reason != "" {
+		return cannot(reason)
+	}
+	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
+	if bytes += 16 * n * kk; bytes > maxMemory {
+		return cannot(gigabytes(bytes) + fmt.Sprintf(" for a band of half-width %.0f", width))
+	}
+	return forecast{
+		seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,
+		err:     kk * rounding(variance(k)*n/kk, noise),
+	}
+}
+
+func (e *bandedProjected) gram(s []float64, k Kernel, _ float64, _ bool) error {
+	if !e.sorted {
+		e.omega, e.sorted = e.band.line.sortRows(e.omega), true
+		e.kOmega = newGeneral(e.omega.Rows, e.omega.Cols)
+	}
+	e.band.fill(k, 0)
+	e.band.gram.Mul(e.kOmega, e.omega)
+	kk := e.omega.Cols
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, e.omega, e.kOmega, 0, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: s})
+	for i := range kk {
+		for j := range i {
+			v := 0.5 * (s[i*kk+j] + s[j*kk+i])
+			s[i*kk+j], s[j*kk+i] = v, v
+		}
+	}
+	return nil
+}
+
+// contract weighs ∂K by W = ΩVΩᵀ within the band.
+func (e *bandedProjected) contract(grad, v []float64, k Kernel) {
+	kk := e.omega.Cols
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, e.omega, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: v}, 0, e.kOmega)
+	e.band.eachTile(&e.band.gram, len(grad), func(l *lane, row, col int, tile blas64.General) {
+		size := tile.Rows * tile.Cols
+		twice := 2.0 // the tile and its mirror image
+		if row == col {
+			twice = 1
+		}
+		left, right := e.kOmega, e.omega
+		left.Rows, left.Data = tile.Rows, left.Data[row*left.Stride:]
+		right.Rows, right.Data = tile.Cols, right.Data[col*right.Stride:]
+		w := blas64.General{Rows: tile.Rows, Cols: tile.Cols, Stride: tile.Cols, Data: l.w[:size]}
+		dense.Gemm(blas.NoTrans, blas.Trans, twice, left, right, 0, w)
+		r := tile
+		r.Data = l.r[:size]
+		e.band.distances(r, row, col)
+		k.Contract(l.grad, w.Data, r.Data)
+	})
+	for _, l := range e.band.lanes {
+		add(grad, l.grad)
+	}
+}

@@ -1,0 +1,219 @@
+package gppl
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// interpolated takes kernels v·φ(r/l) and uses that S₀/v is an analytic function
+// of u = log l: within a panel of u it is a polynomial through its values S_q at
+// Chebyshev nodes u_q, which other engines compute once,
+//
+//	S₀(u) = v·Σ_q L_q(u)·S_q,  ∂S₀/∂u = v·Σ_q L′_q(u)·S_q.
+//
+// An evaluation takes 2·nodes·k² flops, whatever n is. A panel is built where
+// training stays: around the third of three evaluations near one another.
+type interpolated struct {
+	base   *projectedTerm // makes the nodes
+	k      int
+	packed int // k(k+1)/2
+	near   []float64
+	panel  panel
+	weight []float64 // L_q(u)
+	slope  []float64 // L′_q(u)
+	vPack  []float64
+	sPack  []float64
+	dots   []float64
+	v      float64
+}
+
+// panel is an interval of u with its nodes.
+type panel struct {
+	centre float64
+	node   [nodes]float64
+	s      [][]float64 // S_q, packed; nil: no panel
+	err    float64     // of S, found at points between the nodes, relative to its largest entry
+}
+
+const (
+	// nodes Chebyshev nodes on a panel of half-width halfWidth give 1e-13: φ is
+	// analytic for |Im u| < π/4, for SE, and interpolation converges like
+	// ρ^−nodes with ρ = w + √(1+w²), w = π/4/halfWidth.
+	nodes     = 30
+	halfWidth = 0.6
+	// closeBy is how near to one another, in u, three evaluations make a panel
+	// worth building.
+	closeBy = 0.3
+	visits  = 3
+)
+
+func newInterpolated(base *projectedTerm, k int) *interpolated {
+	size := k * (k + 1) / 2
+	return &interpolated{
+		base: base, k: k, packed: size,
+		weight: make([]float64, nodes), slope: make([]float64, nodes), dots: make([]float64, nodes),
+		vPack: make([]float64, size), sPack: make([]float64, size),
+	}
+}
+
+func (e *interpolated) name() string { return EngineInterpolated }
+
+func (e *interpolated) forecast(k Kernel, noise float64) forecast {
+	v, l, ok := scaled(k)
+	if !ok {
+		return cannot("not one shape at one lengthscale")
+	}
+	base := e.base.forecast(k, 0, noise)
+	if base.reason != "" {
+		return base
+	}
+	f := forecast{
+		seconds: 4*nodes*float64(e.packed)/4e9/2 + 2e-6,
+		// The spread of S over its own rounding.
+		err: base.err + float64(e.k)*1e-13*v/noise,
+	}
+	if !e.inside(math.Log(l)) {
+		f.setup = (nodes + 2) * base.seconds
+		if e.count(math.Log(l)) < visits-1 {
+			f.setup = math.Inf(1) // not yet
+		}
+	}
+	return f
+}
+
+func (e *interpolated) inside(u float64) bool {
+	return e.panel.s != nil && math.Abs(u-e.panel.centre) <= halfWidth
+}
+
+// count returns how many of the last evaluations were near u, and remembers u.
+func (e *interpolated) count(u float64) (n int) {
+	for _, w := range e.near {
+		if math.Abs(w-u) <= closeBy {
+			n++
+		}
+	}
+	if len(e.near) == 2*visits {
+		copy(e.near, e.near[1:])
+		e.near = e.near[:2*visits-1]
+	}
+	e.near = append(e.near, u)
+	return n
+}
+
+// build computes the nodes of a panel around u.
+func (e *interpolated) build(k Kernel, u, noise float64) error {
+	old := e.panel.s
+	p := panel{centre: u}
+	for q := range p.node {
+		p.node[q] = u + halfWidth*math.Cos(math.Pi*(float64(q)+0.5)/nodes)
+		if len(old) == nodes {
+			p.s = append(p.s, old[q])
+		} else {
+			p.s = append(p.s, make([]float64, e.packed))
+		}
+		if err := e.unit(p.s[q], k, p.node[q], noise); err != nil {
+			e.panel.s = nil
+			return err
+		}
+	}
+	e.panel = p
+	e.near = e.near[:0]
+	return nil
+}
+
+// unit sets dst to ΩᵀKΩ, packed, at variance 1 and log lengthscale u.
+func (e *interpolated) unit(dst []float64, k Kernel, u, noise float64) error {
+	v, _, _ := scaled(k)
+	at := k.WithParams([]float64{1, math.Exp(u)})
+	if f := e.base.forecast(at, 0, noise/v); f.reason != "" {
+		return e.base.choice.refused()
+	}
+	if err := e.base.compute(noise/v, false); err != nil {
+		return err
+	}
+	pack(dst, e.base.gram, e.k, 1)
+	return nil
+}
+
+// pack sets dst to the lower triangle of s, entries off the diagonal times off.
+func pack(dst, s []float64, k int, off float64) {
+	i := 0
+	for a := range k {
+		row := s[a*k : a*k+a+1]
+		for b, v := range row[:a] {
+			dst[i+b] = off * v
+		}
+		dst[i+a] = row[a]
+		i += a + 1
+	}
+}
+
+// lagrange sets the weights of the nodes, and of their derivatives, at u.
+func (e *interpolated) lagrange(u float64) {
+	// Barycentric weights of Chebyshev points of the first kind (Berrut and
+	// Trefethen 2004, eq. 5.3).
+	var sum, dsum float64
+	for q, x := range e.panel.node {
+		if u == x {
+			u += 1e-15 * (1 + math.Abs(u)) // the limit is the same to rounding
+		}
+		w := math.Sin(math.Pi * (float64(q) + 0.5) / nodes)
+		if q%2 == 1 {
+			w = -w
+		}
+		d := u - x
+		e.weight[q] = w / d
+		e.slope[q] = -w / (d * d)
+		sum += e.weight[q]
+		dsum += e.slope[q]
+	}
+	for q := range e.weight {
+		e.slope[q] = (e.slope[q] - e.weight[q]*dsum/sum) / sum
+		e.weight[q] /= sum
+	}
+}
+
+func (e *interpolated) gram(s []float64, k Kernel, noise float64, _ bool) error {
+	v, l, _ := scaled(k)
+	u := math.Log(l)
+	if !e.inside(u) {
+		if err := e.build(k, u, noise); err != nil {
+			return err
+		}
+	}
+	e.v = v
+	e.lagrange(u)
+	parallel.For(shares, func(c int) {
+		from, to := share(e.packed, c)
+		dst := e.sPack[from:to]
+		clear(dst)
+		for q, w := range e.weight {
+			blas64.Axpy(v*w, vec(e.panel.s[q][from:to]), vec(dst))
+		}
+	})
+	i := 0
+	for a := range e.k {
+		for b, x := range e.sPack[i : i+a+1] {
+			s[a*e.k+b], s[b*e.k+a] = x, x
+		}
+		i += a + 1
+	}
+	return nil
+}
+
+func (e *interpolated) contract(grad, v []float64, _ Kernel) {
+	pack(e.vPack, v, e.k, 2)
+	parallel.For(nodes, func(q int) {
+		e.dots[q] = blas64.Dot(vec(e.vPack), vec(e.panel.s[q]))
+	})
+	var value, slope float64
+	for q, d := range e.dots {
+		value += e.weight[q] * d
+		slope += e.slope[q] * d
+	}
+	grad[0] += e.v * value
+	grad[1] += e.v * slope
+}

@@ -1,0 +1,467 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// featureTolerance is that of the one-time sums over the data, relative to the
+// sum of the absolute values of their terms.
+const featureTolerance = 1e-15
+
+// maxFeatures bounds the number of frequencies.
+const maxFeatures = 1 << 15
+
+// spectralProjected computes S₀ = Σ_m c_m(b_m b_mᵀ + s_m s_mᵀ), where b_m = Ωᵀcos
+// and s_m = Ωᵀsin of the mth frequency are computed once. With M frequencies an
+// evaluation takes 8Mk² flops, whatever n is, half of them for the gradient.
+type spectralProjected struct {
+	x      Inputs
+	span   float64
+	lo     float64
+	omega  blas64.General
+	split  split
+	series *cosineSeries
+	points *fourier.Points
+	m      int            // frequencies that are computed
+	feat   blas64.General // 2m×k: b_0, s_0, b_1, s_1, …
+
+	kept []int // frequencies with weight
+	a, b blas64.General
+	part []blas64.General // per share of the rows: k×k
+	q    []float64
+	u    blas64.General
+}
+
+func newSpectralProjected(x Inputs, l *line, omega blas64.General) *spectralProjected {
+	return &spectralProjected{x: x, lo: l.lo, span: l.span, omega: omega}
+}
+
+func (e *spectralProjected) name() string { return EngineSpectral }
+
+// spectralEps is what the coefficients that are left out may sum to, relative
+// to the variance: their part of S₀ has a trace of at most n·eps·v, which
+// changes PL by at most that over σ².
+func spectralEps(nats, n, v, noise float64) float64 {
+	return min(1e-8, max(2e-15, 0.3*nats*noise/(n*v)))
+}
+
+const whiteProduct = "White noise as a factor of a product"
+
+// forecastSpectral returns the number of frequencies to expect, or why there
+// are too many.
+func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, reason string) {
+	b := bandwidth(k, eps)
+	if math.IsInf(b, 0) {
+		return 0, "its spectrum does not fall, or not in a way that is known"
+	}
+	period := 2.2 * span
+	if r := reach(k, eps); !math.IsInf(r, 0) && (images || span+r < period) {
+		period = span + 1.4*r
+	} else if span == 0 {
+		return 0, "all inputs coincide"
+	} else {
+		b += 150 / span // what the window spreads
+	}
+	m := math.Ceil(b*period) + 1
+	if m > maxFeatures {
+		return m, fmt.Sprintf("about %.2g frequencies", m)
+	}
+	return m, ""
+}
+
+func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
+	if !e.split.of(k) {
+		return cannot(whiteProduct)
+	}
+	n, kk := float64(e.x.Len()), float64(e.omega.Cols)
+	v := variance(k)
+	eps := spectralEps(1e-8*kk, n, v, noise)
+	m, reason := forecastSpectral(k, e.span, eps, false)
+	if reason != "" {
+		return cannot(reason)
+	}
+	if bytes := 16 * 3 * m * kk; bytes > maxMemory {
+		return cannot(gigabytes(bytes) + " for " + fmt.Sprintf("%.0f frequencies", m))
+	}
+	f := forecast{
+		seconds: 8*m*kk*kk/(2*flopRate) + m*100e-9,
+		err:     n*eps*v/noise + kk*rounding(v*n/kk, noise)/16,
+	}
+	if int(m) > e.m || e.series == nil {
+		f.setup = fourier.Predict(e.x.Len(), e.omega.Cols, e.m, int(m)+1, featureTolerance).Seconds / 2
+	}
+	return f
+}
+
+func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, _ bool) error {
+	kk := e.omega.Cols
+	v := variance(k)
+	eps := spectralEps(1e-8*float64(kk), float64(e.x.Len()), v, noise)
+	if e.series == nil || !e.series.covers(k, eps) {
+		series, err := newCosineSeries(e.span, k, eps, false)
+		if err != nil {
+			return err
+		}
+		e.series, e.m = series, 0
+		e.points = fourier.NewPoints(e.x.at, e.lo, series.period)
+	}
+	m, err := e.series.expand(k, eps)
+	if err != nil {
+		return err
+	}
+	if m > maxFeatures {
+		return fmt.Errorf("gppl: %d frequencies for %v", m, k)
+	}
+	e.grow(m)
+	e.keep(m, eps*v/float64(2*m+1))
+	e.weigh()
+	e.multiply(s)
+	return nil
+}
+
+// grow computes features up to frequency m, and some more to spare.
+func (e *spectralProjected) grow(m int) {
+	if m <= e.m {
+		return
+	}
+	m += m/8 + 8
+	k := e.omega.Cols
+	feat := newGeneral(2*m, k)
+	copy(feat.Data, e.feat.Data[:2*e.m*k])
+	more := feat
+	more.Rows, more.Data = 2*(m-e.m), feat.Data[2*e.m*k:]
+	e.points.Sums(more, e.omega, e.m, featureTolerance)
+	e.m, e.feat = m, feat
+}
+
+// keep lists the frequencies whose weight is above the threshold: few of them
+// for a periodic kernel.
+func (e *spectralProjected) keep(m int, threshold float64) {
+	e.kept = e.kept[:0]
+	for j, c := range e.series.c[:m] {
+		if math.Abs(c) > threshold {
+			e.kept = append(e.kept, j)
+		}
+	}
+}
+
+// weigh sets a to the kept features, each times the root of its weight, and b
+// to the same with the sign of the weight.
+func (e *spectralProjected) weigh() {
+	k := e.omega.Cols
+	rows := 2 * len(e.kept)
+	e.a = resizeGeneral(e.a, rows, k)
+	negative := false
+	for i, m := range e.kept {
+		c := e.series.c[m]
+		negative = negative || c < 0
+		root := math.Sqrt(math.Abs(c))
+		src, dst := e.feat.Data[2*m*k:2*(m+1)*k], e.a.Data[2*i*k:2*(i+1)*k]
+		for j, f := range src {
+			dst[j] = root * f
+		}
+	}
+	e.b.Rows, e.b.Cols, e.b.Stride = e.a.Rows, e.a.Cols, e.a.Stride
+	if !negative {
+		e.b = e.a
+		return
+	}
+	b := newGeneral(rows, k) // rare: a window on a kernel that does not die out
+	copy(b.Data, e.a.Data)
+	for i, m := range e.kept {
+		if e.series.c[m] < 0 {
+			blas64.Scal(-1, vec(b.Data[2*i*k:2*(i+1)*k]))
+		}
+	}
+	e.b = b
+}
+
+func resizeGeneral(a blas64.General, r, c int) blas64.General {
+	if cap(a.Data) < r*c {
+		return newGeneral(r, c)
+	}
+	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: a.Data[:r*c]}
+}
+
+// shares is the number of parts that the rows of features are cut into.
+const shares = 4
+
+func share(rows, c int) (from, to int) { return rows * c / shares, rows * (c + 1) / shares }
+
+// multiply sets s = aᵀb, symmetric, in 2·rows·k² flops, a half of which is
+// saved by symmetry but for the tiles on the diagonal.
+func (e *spectralProjected) multiply(s []float64) {
+	k := e.omega.Cols
+	for len(e.part) < shares {
+		e.part = append(e.part, newGeneral(k, k))
+	}
+	parallel.For(shares, func(c int) {
+		from, to := share(e.a.Rows, c)
+		part := e.part[c]
+		if from == to {
+			clear(part.Data)
+			return
+		}
+		nb := dense.Blocks(k)
+		for i := range nb {
+			for j := range i + 1 {
+				a, b, t := between(e.a, from, to, i), between(e.b, from, to, j), part
+				t.Rows, t.Cols = a.Cols, b.Cols
+				t.Data = t.Data[i*dense.Tile*k+j*dense.Tile:]
+				blas64.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, t)
+			}
+		}
+	})
+	for i := range k {
+		for j := range i + 1 {
+			var v float64
+			for _, p := range e.part {
+				v += p.Data[i*k+j]
+			}
+			s[i*k+j], s[j*k+i] = v, v
+		}
+	}
+}
+
+// between returns block b of the columns of a, in rows from … to−1.
+func between(a blas64.General, from, to, b int) blas64.General {
+	a.Rows = to - from
+	a.Data = a.Data[from*a.Stride+b*dense.Tile:]
+	a.Cols = dense.Width(a.Cols, b)
+	return a
+}
+
+// contract uses ∂S₀ = Σ_m ∂c_m(…): with q_m = b_mᵀVb_m + s_mᵀVs_m the gradient is
+// Σ_m q_m ∂c_m.
+func (e *spectralProjected) contract(grad, v []float64, kernel Kernel) {
+	k := e.omega.Cols
+	e.q = resize(e.q, len(e.series.c))
+	clear(e.q)
+	e.u = resizeGeneral(e.u, 2*e.m, k)
+	vm := blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
+	last := 0
+	if len(e.kept) > 0 {
+		last = e.kept[len(e.kept)-1] + 1
+	}
+	// All frequencies up to the last where most are kept, else one by one.
+	whole := len(e.kept)*2 > last
+	parallel.For(shares, func(c int) {
+		from, to := share(len(e.kept), c)
+		if from == to {
+			return
+		}
+		run := func(m0, m1 int) {
+			f, u := e.feat, e.u
+			f.Rows, f.Data = 2*(m1-m0), f.Data[2*m0*k:]
+			u.Rows, u.Data = f.Rows, u.Data[2*m0*k:]
+			dense.Gemm(blas.NoTrans, blas.NoTrans, 1, f, vm, 0, u)
+			for m := m0; m < m1; m++ {
+				r := 2 * (m - m0) * k
+				e.q[m] = blas64.Dot(vec(f.Data[r:r+2*k]), vec(u.Data[r:r+2*k]))
+			}
+		}
+		if whole {
+			from, to := share(last, c)
+			run(from, to)
+			return
+		}
+		for _, m := range e.kept[from:to] {
+			run(m, m+1)
+		}
+	})
+	e.series.contract(grad, e.q[:last], kernel)
+}
+
+// spectralExact is the exact NLL by the matrix determinant and inversion
+// lemmas: with p features Φ (n×p) and weights C, A = ΦCΦᵀ + σ²I and
+//
+//	T = I + σ⁻²·C^½ΦᵀΦC^½,  b = C^½Φᵀy,  h = T⁻¹b
+//	yᵀA⁻¹y = σ⁻²(yᵀy − σ⁻²bᵀh),  log|A| = n·log σ² + log|T|
+//
+// ΦᵀΦ is Toeplitz plus Hankel, from sums over the data that are computed once.
+// An evaluation takes 2p³/3 flops, half of them for the gradient, whatever n.
+type spectralExact struct {
+	line   *line
+	split  split
+	series *cosineSeries
+	points *fourier.Points
+	m      int             // frequencies that are computed
+	moment fourier.Moments // up to 2m
+	phiY   []float64       // Φᵀy: cos, sin by turns
+	yy     float64
+
+	features   []fourier.Feature
+	root       []float64 // C^½ of each
+	t, inverse *dense.Lower
+	b, h, diag []float64
+	q          []float64
+	badWeight  float64
+}
+
+func newSpectralExact(l *line) *spectralExact {
+	return &spectralExact{line: l, yy: blas64.Dot(vec(l.y), vec(l.y))}
+}
+
+func (e *spectralExact) name() string { return EngineSpectral }
+
+func exactEps(v, noise float64) float64 { return min(1e-8, max(1e-14, 1e-9*noise/v)) }
+
+func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
+	if !e.split.of(k) {
+		return cannot(whiteProduct)
+	}
+	n, v := float64(len(e.line.t)), variance(k)
+	total := noise + e.split.whiteVariance
+	eps := exactEps(v, total)
+	m, reason := forecastSpectral(k, e.line.span, eps, true)
+	if reason != "" {
+		return cannot(reason)
+	}
+	p := 2*m - 1
+	if p > 12000 {
+		return cannot(fmt.Sprintf("about %.0f frequencies", m))
+	}
+	f := forecast{
+		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,
+		err:     n*eps*v/total + n*rounding(v, total),
+	}
+	if int(m) > e.m {
+		f.setup = n*300e-9 + m*1e-6
+	}
+	return f
+}
+
+func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
+	e.split.of(k)
+	total := noise + e.split.whiteVariance
+	v := variance(k)
+	eps := exactEps(v, total)
+	if err := e.prepare(k, eps); err != nil {
+		return 0, 0, err
+	}
+	n, p := float64(len(e.line.t)), len(e.features)
+	if wrong := n * e.badWeight / total; wrong > 1e-8*n {
+		return 0, 0, fmt.Errorf("gppl: spectral engine: negative weights of %v would change the likelihood by up to %.2g nats", k, wrong)
+	}
+	e.fill(total)
+	if err := e.t.Cholesky(); err != nil {
+		return 0, 0, fmt.Errorf("gppl: spectral engine: %w (kernel %v, noise variance %.4g)", err, k, total)
+	}
+	copy(e.h, e.b)
+	e.t.SolveL(columnOf(e.h))
+	e.t.SolveLT(columnOf(e.h))
+	bh := blas64.Dot(vec(e.b), vec(e.h))
+	quad := (e.yy - bh/total) / total
+	value = 0.5 * (quad + n*(math.Log(total)+log2Pi) + e.t.LogDet())
+	if grad == nil {
+		return value, 0, nil
+	}
+
+	// With w_f = ½[(1 − (T⁻¹)_ff) − σ⁻⁴h_f²]/c_f the gradient is Σ_f w_f ∂c_f.
+	e.diagonalOfInverse()
+	e.q = resize(e.q, len(e.series.c))
+	clear(e.q)
+	var trace, hh float64
+	for i, f := range e.features {
+		c := e.root[i] * e.root[i]
+		e.q[f.Frequency()] += 0.5 * (1 - e.diag[i] - e.h[i]*e.h[i]/(total*total)) / c
+		trace += e.diag[i]
+		hh += e.h[i] * e.h[i]
+	}
+	clear(grad)
+	e.series.contract(grad[:len(grad)-1], e.q, k)
+	trA := n - float64(p) + trace                  // σ²·tr A⁻¹
+	alpha2 := (e.yy - bh/total - hh/total) / total // σ²·|A⁻¹y|²
+	e.split.shareNoise(grad, 0.5*(trA-alpha2), noise)
+	return value, 0, nil
+}
+
+// prepare expands the kernel and makes sure of the sums that it needs.
+func (e *spectralExact) prepare(k Kernel, eps float64) error {
+	if e.series == nil || !e.series.covers(k, eps) {
+		series, err := newCosineSeries(e.line.span, k, eps, true)
+		if err != nil {
+			return err
+		}
+		e.series, e.m = series, 0
+		e.points = fourier.NewPoints(e.line.t, e.line.lo, series.period)
+	}
+	m, err := e.series.expand(k, eps)
+	if err != nil {
+		return err
+	}
+	if m > maxFeatures {
+		return fmt.Errorf("gppl: %d frequencies for %v", m, k)
+	}
+	if m > e.m {
+		e.m = m + m/8 + 8
+		e.moment = e.points.Moments(2*e.m, featureTolerance)
+		sums := newGeneral(2*(e.m+1), 1)
+		e.points.Sums(sums, blas64.General{Rows: len(e.line.y), Cols: 1, Stride: 1, Data: e.line.y}, 0, featureTolerance)
+		e.phiY = sums.Data
+	}
+	threshold := eps * variance(k) / float64(2*m+1)
+	e.features, e.root, e.badWeight = e.features[:0], e.root[:0], 0
+	for j, c := range e.series.c[:m] {
+		if c <= threshold {
+			e.badWeight += max(0, -c)
+			continue
+		}
+		e.features = append(e.features, fourier.Cos(j))
+		e.root = append(e.root, math.Sqrt(c))
+		if j > 0 {
+			e.features = append(e.features, fourier.Sin(j))
+			e.root = append(e.root, math.Sqrt(c))
+		}
+	}
+	return nil
+}
+
+// fill sets T and b.
+func (e *spectralExact) fill(noise float64) {
+	p := len(e.features)
+	if e.t == nil || e.t.N() != p {
+		e.t, e.inverse = dense.NewLower(p), nil
+		e.b, e.h, e.diag = make([]float64, p), make([]float64, p), make([]float64, p)
+	}
+	e.t.EachTile(func(i, j int, t blas64.General) {
+		r0, c0 := i*dense.Tile, j*dense.Tile
+		e.moment.Gram(t, e.features[r0:r0+t.Rows], e.features[c0:c0+t.Cols])
+		for a := range t.Rows {
+			scale := e.root[r0+a] / noise
+			row := t.Data[a*t.Stride:][:t.Cols]
+			for b := range row {
+				row[b] *= scale * e.root[c0+b]
+			}
+		}
+	})
+	e.t.AddDiagonal(1)
+	for i, f := range e.features {
+		e.b[i] = e.root[i] * e.phiY[f]
+	}
+}
+
+// diagonalOfInverse sets diag to that of T⁻¹: the squared lengths of the columns
+// of L⁻¹.
+func (e *spectralExact) diagonalOfInverse() {
+	if e.inverse == nil {
+		e.inverse = dense.NewLower(e.t.N())
+	}
+	e.t.InvertL(e.inverse)
+	clear(e.diag)
+	nb := dense.Blocks(e.t.N())
+	parallel.For(nb, func(j int) {
+		d := e.diag[j*dense.Tile:][:dense.Width(e.t.N(), j)]
+		for i := j; i < nb; i++ {
+			addSquares(d, 1, e.inverse.At(i, j))
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package gppl
+
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+)
+
+// stateSpaceExact runs a Kalman filter over the sorted series: O(n).
+type stateSpaceExact struct {
+	line       *line
+	split      split
+	filter     *statespace.Filter
+	components []statespace.Component
+	grad       []float64
+}
+
+func newStateSpaceExact(l *line) *stateSpaceExact {
+	return &stateSpaceExact{line: l, filter: statespace.NewFilter(l.t)}
+}
+
+func (e *stateSpaceExact) name() string { return EngineStateSpace }
+
+// stateSeconds is what the filter takes per observation, forth and back, by the
+// size of its state.
+func stateSeconds(dim int) float64 { return 30e-9 * float64(dim*dim) }
+
+func stateDim(cs []statespace.Component) (d int) {
+	for _, c := range cs {
+		d += c.Order + 1
+	}
+	return d
+}
+
+const notMatern = "not a sum of Laplace, Matérn 3/2 and 5/2 kernels"
+
+func (e *stateSpaceExact) forecast(k Kernel, noise float64) forecast {
+	ok := e.prepare(k)
+	if !ok {
+		return cannot(notMatern)
+	}
+	n := float64(len(e.line.t))
+	return forecast{
+		seconds: n * stateSeconds(stateDim(e.components)),
+		err:     n * rounding(variance(k), noise),
+	}
+}
+
+// prepare reads the kernel's components and white noise.
+func (e *stateSpaceExact) prepare(k Kernel) bool {
+	ok := e.split.of(k)
+	if !ok {
+		return false
+	}
+	e.components, ok = e.split.maternComponents(e.components)
+	return ok
+}
+
+func (e *stateSpaceExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
+	e.prepare(k)
+	var g []float64
+	if grad != nil {
+		e.grad = resize(e.grad, 2*len(e.components)+1)
+		g = e.grad
+	}
+	total := noise + e.split.whiteVariance
+	value, err = e.filter.NLL(g, e.line.y, e.components, total)
+	if err != nil || grad == nil {
+		return value, 0, err
+	}
+	last := len(g) - 1
+	for i, o := range e.split.offset {
+		grad[o], grad[o+1] = g[2*i], g[2*i+1]
+	}
+	e.split.shareNoise(grad, g[last], noise)
+	return value, 0, nil
+}
+
+func resize(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}
+
+// stateSpaceProjected multiplies K by Ω with sums that run along the series:
+// 2nk² flops in all, and O(nk) beside them.
+type stateSpaceProjected struct {
+	line       *line
+	omega      blas64.General // rows in the order of the series
+	product    *statespace.Product
+	split      split
+	components []statespace.Component
+	value      []blas64.General // per component k×k
+	slope      []blas64.General
+}
+
+func newStateSpaceProjected(l *line, omega blas64.General) *stateSpaceProjected {
+	return &stateSpaceProjected{line: l, omega: omega}
+}
+
+func (e *stateSpaceProjected) name() string { return EngineStateSpace }
+
+func (e *stateSpaceProjected) forecast(k Kernel, noise float64) forecast {
+	ok := e.split.of(k)
+	if ok {
+		e.components, ok = e.split.maternComponents(e.components)
+	}
+	if !ok {
+		return cannot(notMatern)
+	}
+	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
+	c := float64(len(e.components))
+	return forecast{
+		seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
+		err:     kk * rounding(variance(k)*n/kk, noise),
+	}
+}
+
+func (e *stateSpaceProjected) gram(s []float64, k Kernel, _ float64, derivatives bool) error {
+	if e.product == nil {
+		e.omega = e.line.sortRows(e.omega)
+		e.product = statespace.NewProduct(e.line.t)
+	}
+	e.split.of(k)
+	e.components, _ = e.split.maternComponents(e.components)
+	kk := e.omega.Cols
+	for len(e.value) < len(e.components) {
+		e.value = append(e.value, newGeneral(kk, kk))
+		e.slope = append(e.slope, newGeneral(kk, kk))
+	}
+	c := len(e.components)
+	var slopes []blas64.General
+	if derivatives {
+		slopes = e.slope[:c]
+	}
+	e.product.Gram(e.value[:c], slopes, e.omega, e.components)
+	clear(s)
+	for _, v := range e.value[:c] {
+		add(s, v.Data)
+	}
+	return nil
+}
+
+func (e *stateSpaceProjected) contract(grad, v []float64, _ Kernel) {
+	for i, o := range e.split.offset {
+		grad[o] += blas64.Dot(vec(v), vec(e.value[i].Data))
+		grad[o+1] += blas64.Dot(vec(v), vec(e.slope[i].Data))
+	}
+}
+
+// sortRows returns the rows of a in the order of the series, copied unless they
+// are in it already.
+func (l *line) sortRows(a blas64.General) blas64.General {
+	if l.order == nil {
+		return a
+	}
+	sorted := newGeneral(a.Rows, a.Cols)
+	for i, o := range l.order {
+		copy(sorted.Data[i*sorted.Stride:][:a.Cols], a.Data[o*a.Stride:])
+	}
+	return sorted
+}

@@ -1,0 +1,222 @@
+// Package banded does the linear algebra of symmetric positive definite
+// matrices whose entries lie near the diagonal. Where the band ends may differ
+// from row to row, as long as it never moves back.
+//
+// The matrix is cut in blocks of rows, and a block holds its square on the
+// diagonal and, in one further tile, the entries beside it that are still to
+// be eliminated when the block is. Elimination runs from both ends towards the
+// middle: two independent halves, so two processors share a narrow band at no
+// cost in flops. Which columns a block holds is all that tells the halves
+// apart; the arithmetic is the same for every block, all of it in Gemm and in
+// Trsm from the left.
+//
+// Costs are given for n rows that reach b columns to either side. The blocks
+// add about 30 to b.
+package banded
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Matrix is a symmetric n×n matrix within a band, or what Cholesky and Inverse
+// make of it. It holds about n·(b + 30) numbers. Methods that do not change it may
+// run at the same time. The zero value is an empty matrix: Reset it.
+type Matrix struct {
+	n       int
+	m, h    int // blocks [0, m) and, from the end, [h, …) are eliminated first, then [m, h)
+	blocks  []block
+	data    []float64
+	work    []float64
+	scratch [2]scratch // of each half; the middle uses the first
+	bad     [3]int     // the row where the first half, the second and the middle failed, or -1
+}
+
+// block is a block of rows, from row at, and the columns [lo, hi) beside the
+// diagonal: to its right in the first half and in the middle, to its left in
+// the second half.
+type block struct {
+	at, lo, hi int
+	diag, off  blas64.General
+}
+
+type scratch struct{ off, diag []float64 }
+
+// side is the number of rows of a block; the last may have fewer. At 32, little
+// is wasted on entries outside the band, and the tile beside the diagonal is
+// long enough for Gemm; dense.Tile was slower at every width of band.
+const side = 32
+
+// spreadOut is the number of blocks to update from which the updates that one
+// block makes run in parallel.
+const spreadOut = 16
+
+// tooSmall is the number of flops below which one processor does it all.
+var tooSmall = 2e6 // a variable for the tests
+
+// New returns a matrix of n = len(first) rows, where row i has no entries left
+// of column first[i] ≤ i. Nothing can be said of its contents: fill it.
+func New(first []int) *Matrix {
+	a := new(Matrix)
+	a.Reset(first)
+	return a
+}
+
+// Reset makes a a matrix of another profile, in the same memory where it is
+// large enough. It panics if first decreases or passes the diagonal.
+func (a *Matrix) Reset(first []int) {
+	n := len(first)
+	for i, f := range first {
+		if f < 0 || f > i || i > 0 && f < first[i-1] {
+			panic(fmt.Sprintf("banded: bad profile: first[%d] = %d", i, f))
+		}
+	}
+	a.n = n
+	nb := (n + side - 1) / side
+	a.blocks = slices.Grow(a.blocks[:0], nb)[:nb]
+	end := 0 // the first row without entries in the columns of the block
+	for j := range a.blocks {
+		at := j * side
+		next := min(at+side, n)
+		for end < n && first[end] < next {
+			end++
+		}
+		a.blocks[j] = block{at: at, lo: next, hi: end}
+	}
+	a.cut(first)
+
+	size, widest := 0, 0
+	for j := range a.blocks {
+		b := &a.blocks[j]
+		if j >= a.h {
+			b.lo, b.hi = first[b.at], b.at
+		} else {
+			b.hi = min(b.hi, a.h*side) // what is beyond belongs to the second half
+		}
+		size += a.rows(j) * (a.rows(j) + b.hi - b.lo)
+		widest = max(widest, b.hi-b.lo)
+	}
+	a.data = resize(a.data, size)
+	rest := a.data
+	tile := func(r, c int) blas64.General {
+		t := blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: rest[: r*c : r*c]}
+		rest = rest[r*c:]
+		return t
+	}
+	for j := range a.blocks {
+		b := &a.blocks[j]
+		b.diag = tile(a.rows(j), a.rows(j))
+		b.off = tile(a.rows(j), b.hi-b.lo)
+	}
+	a.work = resize(a.work, 2*side*(side+widest))
+	rest = a.work
+	for i := range a.scratch {
+		a.scratch[i] = scratch{tile(side, widest).Data, tile(side, side).Data}
+	}
+}
+
+// cut chooses m and h such that the longer half and the middle after it take
+// the least time. The halves must not share a row: the last row of block m−1
+// ends before the first row of block h begins.
+func (a *Matrix) cut(first []int) {
+	nb := len(a.blocks)
+	right := func(j int) float64 { w := float64(a.blocks[j].hi - a.blocks[j].at); return w * w }
+	left := func(j int) float64 { w := float64(a.blocks[j].lo - first[a.blocks[j].at]); return w * w }
+	var top, middle, bottom, all float64
+	for j := range nb {
+		all += right(j)
+		bottom += left(j)
+	}
+	a.m, a.h = 0, nb
+	if all*side < tooSmall {
+		return
+	}
+	best := 0.75 * all // else it is not worth it
+	for m, h := 1, 0; m < nb; m++ {
+		top += right(m - 1)
+		middle -= right(m - 1)
+		for h < nb && (h < m || first[h*side] < a.blocks[m-1].hi) {
+			middle += right(h)
+			bottom -= left(h)
+			h++
+		}
+		if h == nb {
+			return
+		}
+		if t := max(top, bottom) + middle; t < best {
+			best, a.m, a.h = t, m, h
+		}
+	}
+}
+
+// resize leaves room when it allocates again, for a band that keeps widening.
+func resize(x []float64, n int) []float64 {
+	switch {
+	case x == nil:
+		return make([]float64, n)
+	case cap(x) < n:
+		return make([]float64, n, n+n/4)
+	}
+	return x[:n]
+}
+
+// rows returns the number of rows of block j.
+func (a *Matrix) rows(j int) int { return min(side, a.n-j*side) }
+
+// N returns the size of the matrix.
+func (a *Matrix) N() int { return a.n }
+
+// Blocks returns the number of blocks of rows.
+func (a *Matrix) Blocks() int { return len(a.blocks) }
+
+// Block calls f for the tiles of block j, all blocks together for every entry
+// of the band once: first for the square on the diagonal, where row = col, both
+// its triangles, then for the tile beside it, if any, in the lower triangle or
+// in the upper one: a sum over the matrix counts it twice. A tile holds the
+// entries from (row, col); its Stride is its number of columns.
+func (a *Matrix) Block(j int, f func(row, col int, tile blas64.General)) {
+	b := &a.blocks[j]
+	f(b.at, b.at, b.diag)
+	if b.off.Cols > 0 {
+		f(b.at, b.lo, b.off)
+	}
+}
+
+// EachTile calls f once for every tile, in parallel: see Block.
+func (a *Matrix) EachTile(f func(row, col int, tile blas64.General)) {
+	parallel.For(len(a.blocks), func(j int) { a.Block(j, f) })
+}
+
+// MaxTile returns the number of entries of the largest tile.
+func (a *Matrix) MaxTile() int {
+	var size int
+	for _, b := range a.blocks {
+		size = max(size, b.diag.Rows*b.diag.Cols, b.off.Rows*b.off.Cols)
+	}
+	return size
+}
+
+// AddDiagonal adds v to every diagonal entry.
+func (a *Matrix) AddDiagonal(v float64) {
+	for _, b := range a.blocks {
+		for i := range b.diag.Rows {
+			b.diag.Data[i*b.diag.Stride+i] += v
+		}
+	}
+}
+
+// LogDet returns log|A| = 2·Σ log F_ii of a Cholesky factor.
+func (a *Matrix) LogDet() float64 {
+	var s float64
+	for _, b := range a.blocks {
+		for i := range b.diag.Rows {
+			s += math.Log(b.diag.Data[i*b.diag.Stride+i])
+		}
+	}
+	return 2 * s
+}

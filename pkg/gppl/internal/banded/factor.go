@@ -1,0 +1,348 @@
+package banded
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// NotPositive is the error of Cholesky: elimination meets a pivot in Row that
+// is not positive, or not a number.
+type NotPositive struct{ Row int }
+
+func (e NotPositive) Error() string {
+	return fmt.Sprintf("the matrix is not positive definite: elimination fails at row %d", e.Row)
+}
+
+// inward calls step(a, x, j) for every block j in the order of elimination.
+// Each half is one goroutine. It is a function of a and x, not a closure, for
+// closures would be allocated.
+func inward[T any](a *Matrix, x T, step func(a *Matrix, x T, j int)) {
+	if a.m > 0 {
+		parallel.For(2, func(half int) {
+			if half == 0 {
+				for j := range a.m {
+					step(a, x, j)
+				}
+				return
+			}
+			for j := len(a.blocks) - 1; j >= a.h; j-- {
+				step(a, x, j)
+			}
+		})
+	}
+	for j := a.m; j < a.h; j++ {
+		step(a, x, j)
+	}
+}
+
+// outward is inward in the opposite order.
+func outward[T any](a *Matrix, x T, step func(a *Matrix, x T, j int)) {
+	for j := a.h - 1; j >= a.m; j-- {
+		step(a, x, j)
+	}
+	if a.m > 0 {
+		parallel.For(2, func(half int) {
+			if half == 0 {
+				for j := a.m - 1; j >= 0; j-- {
+					step(a, x, j)
+				}
+				return
+			}
+			for j := a.h; j < len(a.blocks); j++ {
+				step(a, x, j)
+			}
+		})
+	}
+}
+
+// Cholesky replaces A by its factor F, A = FFᵀ, in n·b² flops. F is lower
+// triangular once the rows are put in the order of elimination. On a
+// NotPositive error the contents are lost.
+func (a *Matrix) Cholesky() error {
+	a.bad = [3]int{-1, -1, -1}
+	inward(a, struct{}{}, eliminate)
+	for _, row := range a.bad {
+		if row >= 0 {
+			return NotPositive{row}
+		}
+	}
+	return nil
+}
+
+// eliminate takes block j, [D P], out of the matrix: D = UᵀU, P ← U⁻ᵀP, and
+// A − PᵀP remains of the rows and columns [lo, hi).
+func eliminate(a *Matrix, _ struct{}, j int) {
+	part := 2
+	if j < a.m {
+		part = 0
+	} else if j >= a.h {
+		part = 1
+	}
+	if a.bad[part] >= 0 {
+		return
+	}
+	b := &a.blocks[j]
+	if i := potrf(b.diag); i >= 0 {
+		a.bad[part] = b.at + i
+		return
+	}
+	if b.off.Cols == 0 {
+		return
+	}
+	from, to := b.lo/side, (b.hi-1)/side
+	if to-from < spreadOut {
+		blas64.Trsm(blas.Left, blas.Trans, 1, upper(b.diag), b.off)
+		for k := from; k <= to; k++ {
+			a.update(j, k)
+		}
+		return
+	}
+	parallel.For(to-from+1, func(k int) {
+		blas64.Trsm(blas.Left, blas.Trans, 1, upper(b.diag), b.columns(b.within(from+k)))
+	})
+	parallel.For(to-from+1, func(k int) { a.update(j, from+k) })
+}
+
+// update subtracts from block k what eliminating block j leaves there.
+func (a *Matrix) update(j, k int) {
+	b, c := &a.blocks[j], &a.blocks[k]
+	lo, hi := b.within(k)
+	p := b.columns(lo, hi)
+	d := sub(c.diag, lo-c.at, hi-c.at, lo-c.at, hi-c.at) // all of it, or a corner
+	blas64.Syrk(blas.Trans, -1, p, 1, symmetric(d))
+	if l, h := max(b.lo, c.lo), min(b.hi, c.hi); l < h {
+		dense.Gemm(blas.Trans, blas.NoTrans, -1, p, b.columns(l, h), 1, sub(c.off, lo-c.at, hi-c.at, l-c.lo, h-c.lo))
+	}
+}
+
+// within returns which of the columns of b.off are in block k.
+func (b *block) within(k int) (lo, hi int) {
+	return max(b.lo, k*side), min(b.hi, (k+1)*side)
+}
+
+// columns returns columns [lo, hi) of the matrix, all of them in b.off.
+func (b *block) columns(lo, hi int) blas64.General {
+	return columns(b.off, lo-b.lo, hi-b.lo)
+}
+
+// sub returns rows [r, r1) and columns [c, c1) of t.
+func sub(t blas64.General, r, r1, c, c1 int) blas64.General {
+	return blas64.General{Rows: r1 - r, Cols: c1 - c, Stride: t.Stride, Data: t.Data[r*t.Stride+c : (r1-1)*t.Stride+c1]}
+}
+
+// potrf replaces the upper triangle of d by U, d = UᵀU. It returns the row of
+// the first bad pivot, or -1.
+func potrf(d blas64.General) int {
+	_, ok := lapack64.Potrf(symmetric(d))
+	for i := range d.Rows {
+		if p := d.Data[i*d.Stride+i]; !(p > 0) || math.IsInf(p, 0) {
+			return i
+		}
+	}
+	if !ok {
+		panic("banded: Potrf failed, but no pivot is bad")
+	}
+	return -1
+}
+
+// SolveL replaces b (n×k) by F⁻¹b, in 2n·b·k flops: |F⁻¹y|² = yᵀA⁻¹y.
+func (a *Matrix) SolveL(b blas64.General) {
+	a.inStrips(b, func(a *Matrix, x blas64.General) { inward(a, x, forward) })
+}
+
+func forward(a *Matrix, x blas64.General, j int) {
+	b := &a.blocks[j]
+	xj := rows(x, b.at, b.at+b.diag.Rows)
+	solve(blas.Trans, b.diag, xj)
+	if b.off.Cols > 0 {
+		add(blas.Trans, -1, b.off, xj, 1, rows(x, b.lo, b.hi))
+	}
+}
+
+// SolveLT replaces b (n×k) by F⁻ᵀb, in 2n·b·k flops: A⁻¹y = F⁻ᵀF⁻¹y.
+func (a *Matrix) SolveLT(b blas64.General) {
+	a.inStrips(b, func(a *Matrix, x blas64.General) { outward(a, x, backward) })
+}
+
+func backward(a *Matrix, x blas64.General, j int) {
+	b := &a.blocks[j]
+	xj := rows(x, b.at, b.at+b.diag.Rows)
+	if b.off.Cols > 0 {
+		add(blas.NoTrans, -1, b.off, rows(x, b.lo, b.hi), 1, xj)
+	}
+	solve(blas.NoTrans, b.diag, xj)
+}
+
+// Inverse sets dst to the entries of A⁻¹ within the band, where a is a factor,
+// in 2n·b² flops (Takahashi's recursion, last block first). dst may be a itself;
+// else it must have been made or Reset with the same profile.
+//
+// With W = U⁻¹P, and Z the inverse of what was eliminated after block j:
+// Z_j· = −WZ, and Z_jj = U⁻¹U⁻ᵀ + WZWᵀ. Every entry of Z that this takes is in
+// the band, for the columns of a block have no gaps between them.
+func (a *Matrix) Inverse(dst *Matrix) {
+	same := func(b, c block) bool { return b.lo == c.lo && b.hi == c.hi }
+	if dst.n != a.n || !slices.EqualFunc(a.blocks, dst.blocks, same) {
+		panic("banded: the inverse has another profile than the factor")
+	}
+	outward(a, dst, invert)
+}
+
+func invert(a *Matrix, dst *Matrix, j int) {
+	b, z := &a.blocks[j], &dst.blocks[j]
+	s := &dst.scratch[0]
+	if j >= a.h {
+		s = &dst.scratch[1]
+	}
+	u := upper(b.diag)
+	inv := like(b.diag, s.diag) // U⁻¹
+	clear(inv.Data)
+	for i := range inv.Rows {
+		inv.Data[i*inv.Stride+i] = 1
+	}
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, u, inv)
+	if b.off.Cols == 0 {
+		dense.Gemm(blas.NoTrans, blas.Trans, 1, inv, inv, 0, z.diag)
+		return
+	}
+	w := like(b.off, s.off)
+	copy(w.Data, b.off.Data)
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, u, w)
+	if (b.hi-b.lo)/side < spreadOut {
+		dst.timesZ(j, w, 0, w.Rows)
+	} else {
+		parallel.For((w.Rows+piece-1)/piece, func(i int) {
+			dst.timesZ(j, w, i*piece, min((i+1)*piece, w.Rows))
+		})
+	}
+	dense.Gemm(blas.NoTrans, blas.Trans, 1, inv, inv, 0, z.diag)
+	dense.Gemm(blas.NoTrans, blas.Trans, -1, z.off, w, 1, z.diag)
+}
+
+// piece is the number of rows that one processor takes in Inverse.
+const piece = 16
+
+// timesZ sets rows [r, r1) of the tile beside the diagonal of block j to −WZ.
+func (z *Matrix) timesZ(j int, w blas64.General, r, r1 int) {
+	b := &z.blocks[j]
+	w, y := rows(w, r, r1), rows(b.off, r, r1)
+	clear(y.Data)
+	for k := b.lo / side; k <= (b.hi-1)/side; k++ {
+		c := &z.blocks[k]
+		lo, hi := b.within(k)
+		wk, yk := columns(w, lo-b.lo, hi-b.lo), columns(y, lo-b.lo, hi-b.lo)
+		dense.Gemm(blas.NoTrans, blas.NoTrans, -1, wk, sub(c.diag, lo-c.at, hi-c.at, lo-c.at, hi-c.at), 1, yk)
+		if l, h := max(b.lo, c.lo), min(b.hi, c.hi); l < h {
+			zk := sub(c.off, lo-c.at, hi-c.at, l-c.lo, h-c.lo)
+			dense.Gemm(blas.NoTrans, blas.NoTrans, -1, wk, zk, 1, columns(y, l-b.lo, h-b.lo))
+			dense.Gemm(blas.NoTrans, blas.Trans, -1, columns(w, l-b.lo, h-b.lo), zk, 1, yk)
+		}
+	}
+}
+
+// like returns a matrix of the shape of t in the memory of data.
+func like(t blas64.General, data []float64) blas64.General {
+	t.Stride = max(1, t.Cols)
+	t.Data = data[:t.Rows*t.Cols]
+	return t
+}
+
+// Mul sets dst (n×k) to A·b, in 4n·b·k flops.
+func (a *Matrix) Mul(dst, b blas64.General) {
+	if dst.Rows != a.n || b.Rows != a.n || dst.Cols != b.Cols {
+		panic("banded: shapes do not match")
+	}
+	if float64(len(a.data))*float64(b.Cols) < tooSmall {
+		for j := range a.blocks {
+			a.mulRows(dst, b, j)
+		}
+		return
+	}
+	parallel.For(len(a.blocks), func(j int) { a.mulRows(dst, b, j) })
+}
+
+// mulRows does the rows of block j: its own tiles, and the tiles of other
+// blocks that have these rows among their columns.
+func (a *Matrix) mulRows(dst, x blas64.General, j int) {
+	b := &a.blocks[j]
+	at, end := b.at, b.at+b.diag.Rows
+	y := rows(dst, at, end)
+	add(blas.NoTrans, 1, b.diag, rows(x, at, end), 0, y)
+	if b.off.Cols > 0 {
+		add(blas.NoTrans, 1, b.off, rows(x, b.lo, b.hi), 1, y)
+	}
+	mirror := func(c *block) {
+		lo, hi := max(at, c.lo), min(end, c.hi)
+		add(blas.Trans, 1, c.columns(lo, hi), rows(x, c.at, c.at+c.diag.Rows), 1, rows(dst, lo, hi))
+	}
+	for k := min(j, a.h) - 1; k >= 0 && a.blocks[k].hi > at; k-- {
+		mirror(&a.blocks[k])
+	}
+	for k := max(j+1, a.h); k < len(a.blocks) && a.blocks[k].lo < end; k++ {
+		mirror(&a.blocks[k])
+	}
+}
+
+// add sets c = alpha·op(a)·b + beta·c. For few columns Gemm would work on
+// rows of so many numbers: Gemv, a column at a time, is faster.
+func add(ta blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
+	if b.Cols >= few {
+		dense.Gemm(ta, blas.NoTrans, alpha, a, b, beta, c)
+		return
+	}
+	for i := range b.Cols {
+		blas64.Gemv(ta, alpha, a, column(b, i), beta, column(c, i))
+	}
+}
+
+// inStrips calls f for strips of columns of x, in parallel where a itself does
+// not occupy two processors and there is enough to do.
+func (a *Matrix) inStrips(x blas64.General, f func(a *Matrix, x blas64.General)) {
+	if a.m > 0 || x.Cols < 2*few || float64(len(a.data))*float64(x.Cols) < tooSmall {
+		f(a, x)
+		return
+	}
+	width := min(dense.Tile, (x.Cols+1)/2)
+	parallel.For((x.Cols+width-1)/width, func(i int) {
+		f(a, columns(x, i*width, min((i+1)*width, x.Cols)))
+	})
+}
+
+// solve replaces x by op(U)⁻¹x.
+func solve(t blas.Transpose, d, x blas64.General) {
+	if x.Cols >= few {
+		blas64.Trsm(blas.Left, t, 1, upper(d), x)
+		return
+	}
+	for i := range x.Cols {
+		blas64.Trsv(t, upper(d), column(x, i))
+	}
+}
+
+const few = 4
+
+// rows returns rows [lo, hi) of x.
+func rows(x blas64.General, lo, hi int) blas64.General { return sub(x, lo, hi, 0, x.Cols) }
+
+// columns returns columns [lo, hi) of x.
+func columns(x blas64.General, lo, hi int) blas64.General { return sub(x, 0, x.Rows, lo, hi) }
+
+func column(x blas64.General, i int) blas64.Vector {
+	return blas64.Vector{N: x.Rows, Inc: x.Stride, Data: x.Data[i:]}
+}
+
+func upper(d blas64.General) blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: d.Rows, Stride: d.Stride, Data: d.Data}
+}
+
+func symmetric(d blas64.General) blas64.Symmetric {
+	return blas64.Symmetric{Uplo: blas.Upper, N: d.Rows, Stride: d.Stride, Data: d.Data}
+}

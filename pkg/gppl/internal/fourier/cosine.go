@@ -1,0 +1,102 @@
+package fourier
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// Cosine turns samples of an even P-periodic function on the grid jP/N into the
+// coefficients of its cosine series, and back. It owns scratch memory: one
+// goroutine at a time.
+type Cosine struct {
+	n    int // N/2
+	y, d []float64
+	odd  []*fourier.QuarterWaveFFT // of n/2, n/4, … values, as far as they are whole
+	last *fourier.DCT              // of what cannot be halved, nil if that is two values
+}
+
+// NewCosine returns the plan for N samples a period. N must be even and
+// positive; powers of two and products of 2, 3 and 5 are fast.
+func NewCosine(size int) *Cosine {
+	if size <= 0 || size%2 != 0 {
+		panic(fmt.Sprintf("fourier: a grid of %d", size))
+	}
+	n := size / 2
+	c := &Cosine{n: n, y: make([]float64, n+1), d: make([]float64, n/2)}
+	for ; n%2 == 0; n /= 2 {
+		c.odd = append(c.odd, fourier.NewQuarterWaveFFT(n/2))
+	}
+	if n > 1 {
+		c.last = fourier.NewDCT(n + 1)
+	}
+	return c
+}
+
+// Len returns N/2+1, the number of samples and of coefficients.
+func (c *Cosine) Len() int { return c.n + 1 }
+
+// Coefficients sets dst to the coefficients c of the interpolant through the
+// samples g, g_j = Σ_m c_m cos(2πmj/N), j, m = 0 … N/2:
+//
+//	c_m = (ε_m/N)·Σ_j ε_j g_j cos(2πmj/N),   ε = 1 at both ends, else 2.
+//
+// The matrix of this map is symmetric, so that Coefficients is its own adjoint:
+// of q it makes the w with Σ_m q_m c_m = Σ_j w_j g_j. It takes some 2.5·N·log₂N
+// flops and no memory; dst may be g.
+//
+// Even and odd coefficients are separated by folding, a DCT-I into a DCT-I and a
+// DCT-III of half the size each: they err by some 1e-16 of max|c|·log N, where
+// the DCT-I of gonum, a running sum over coefficients, loses √N.
+func (c *Cosine) Coefficients(dst, g []float64) {
+	if len(dst) != c.n+1 || len(g) != c.n+1 {
+		panic(fmt.Sprintf("fourier: %d coefficients of %d samples by a plan for %d", len(dst), len(g), c.n+1))
+	}
+	scale := 1 / float64(c.n)
+	n, stride := c.n, 1
+	copy(c.y, g)
+	for _, fft := range c.odd {
+		y, d := c.y[:n+1], c.d[:n/2]
+		for j := range d {
+			a, b := y[j], y[n-j]
+			y[j], d[j] = a+b, a-b
+		}
+		y[n/2] *= 2
+		fft.CosCoefficients(d, d)
+		for i, v := range d {
+			dst[stride*(2*i+1)] = scale * v
+		}
+		n, stride = n/2, 2*stride
+	}
+	if y := c.y[:n+1]; n == 1 {
+		y[0], y[1] = y[0]+y[1], y[0]-y[1]
+	} else {
+		c.last.Transform(y, y)
+	}
+	for i, v := range c.y[:n+1] {
+		dst[stride*i] = scale * v
+	}
+	dst[0] *= 0.5
+	dst[c.n] *= 0.5
+}
+
+// Values sets dst to the samples g_j = Σ_m c_m cos(2πmj/N) of the series with
+// coefficients coef: the inverse of Coefficients. dst may be coef.
+func (c *Cosine) Values(dst, coef []float64) {
+	// g = N·D⁻¹·Coefficients(D⁻¹c), D = diag(ε): both are D⁻¹ away from Σ cos.
+	if len(dst) != c.n+1 || len(coef) != c.n+1 {
+		panic(fmt.Sprintf("fourier: %d samples of %d coefficients by a plan for %d", len(dst), len(coef), c.n+1))
+	}
+	half := func(x []float64) {
+		for i := 1; i < c.n; i++ {
+			x[i] *= 0.5
+		}
+	}
+	copy(dst, coef)
+	half(dst)
+	c.Coefficients(dst, dst)
+	half(dst)
+	for i := range dst {
+		dst[i] *= 2 * float64(c.n)
+	}
+}

@@ -1,0 +1,75 @@
+package fourier
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// A Feature is a function on the circle: number 2m is cos 2πmφ, number 2m+1 is
+// sin 2πmφ. (Number 1, sin 0, is zero.)
+type Feature int
+
+// Cos returns the feature cos 2πmφ.
+func Cos(m int) Feature { return Feature(2 * m) }
+
+// Sin returns the feature sin 2πmφ.
+func Sin(m int) Feature { return Feature(2*m + 1) }
+
+// Frequency returns m.
+func (f Feature) Frequency() int { return int(f) / 2 }
+
+// IsSin tells sines from cosines.
+func (f Feature) IsSin() bool { return f&1 == 1 }
+
+// Moments are the sums t_m = Σ_i w_i cos 2πmφ_i, u_m = Σ_i w_i sin 2πmφ_i for
+// m = 0, 1, …, by turns (entry f belongs to Feature f): what Sums makes of one
+// column of weights. From the moments up to 2M follow all products of features
+// up to frequency M.
+type Moments []float64
+
+// Moments returns the moments of the points, all weights 1, at the frequencies
+// 0 … m, each within tol·n.
+func (p *Points) Moments(m int, tol float64) Moments {
+	ones := newGeneral(p.N(), 1)
+	for i := range ones.Data {
+		ones.Data[i] = 1
+	}
+	t := newGeneral(2*(m+1), 1)
+	p.Sums(t, ones, 0, tol)
+	return t.Data
+}
+
+// Gram sets dst[a][b] = Σ_i w_i rows[a](φ_i)·cols[b](φ_i), by
+//
+//	Σ w cos m cos m′ = ½(t_{m−m′} + t_{m+m′})
+//	Σ w sin m sin m′ = ½(t_{m−m′} − t_{m+m′})
+//	Σ w sin m cos m′ = ½(u_{m+m′} + u_{m−m′})
+//
+// where t is even and u odd: one block of the Toeplitz-plus-Hankel Gram matrix.
+// The features may be any, in any order.
+func (t Moments) Gram(dst blas64.General, rows, cols []Feature) {
+	if dst.Rows != len(rows) || dst.Cols != len(cols) {
+		panic(fmt.Sprintf("fourier: a %d×%d block for %d×%d features", dst.Rows, dst.Cols, len(rows), len(cols)))
+	}
+	for i, a := range rows {
+		d := dst.Data[i*dst.Stride:][:len(cols)]
+		for j, b := range cols {
+			m, n, u := int(a&^1), int(b&^1), int((a^b)&1) // 2m, 2m′, and 1 for an entry of u
+			plus, minus := t[m+n+u], 0.0
+			if m >= n {
+				minus = t[m-n+u]
+			} else if minus = t[n-m+u]; u == 1 {
+				minus = -minus
+			}
+			switch {
+			case !b.IsSin():
+				d[j] = 0.5 * (plus + minus)
+			case a.IsSin():
+				d[j] = 0.5 * (minus - plus)
+			default:
+				d[j] = 0.5 * (plus - minus)
+			}
+		}
+	}
+}

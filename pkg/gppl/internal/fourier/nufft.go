@@ -1,0 +1,289 @@
+package fourier
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
+)
+
+// Floor is the smallest tolerance that NUFFT takes.
+const Floor = 1e-14
+
+// NUFFT sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1,
+// within tol·Σ_i|W_ij|: 2nk flops for each grid point under a window, 12 to 16 of
+// them at 1e-13, and k real FFTs of 4 to 16 times m0+M. Beside its operands it
+// holds a grid for a panel of columns and 4 bytes a point.
+//
+// It is the type 1 transform of Barnett, Magland and af Klinteberg (2019): the
+// weights are spread over a fine grid by a window ψ, and the transform of the
+// grid is divided by that of ψ; the error falls exponentially with the width of
+// ψ. Nearly all of the cost is spreading, which does not depend on the
+// frequencies, and weights on a grid that serves frequency 0 too stay real: so
+// further frequencies, from m0, cost as much as all of them anew.
+func (p *Points) NUFFT(dst, w blas64.General, m0 int, tol float64) {
+	p.check(dst, w, m0)
+	k := w.Cols
+	if w.Rows == 0 || k == 0 || dst.Rows == 0 {
+		zero(dst)
+		return
+	}
+	g := newGrid(p.N(), k, m0+dst.Rows/2, tol)
+	gain := g.gains(m0, m0+dst.Rows/2)
+	order := g.sort(p)
+	panels := (k + maxPanel - 1) / maxPanel
+	panels = max(panels, min((k+7)/8, 1+g.size*k/maxGrid))
+	width := ((k+panels-1)/panels + 7) &^ 7 // whole cache lines
+	for j := 0; j < k; j += width {
+		j1 := min(k, j+width)
+		strips := g.spread(p, order, slice(w, 0, w.Rows, j, j1))
+		g.transform(slice(dst, 0, dst.Rows, j, j1), strips, gain, m0)
+	}
+}
+
+const (
+	maxPanel = 192     // columns: the grid points that one point touches stay in cache
+	maxGrid  = 1 << 23 // numbers of a panel's grid
+)
+
+// grid is a fine grid of size points on the circle with a window of width of
+// them: ψ(t) = exp(β(√(1−(2t/width)²) − 1)), |t| ≤ width/2.
+type grid struct {
+	size, width int
+	beta        float64
+	cost        float64 // predicted, in ns on one processor
+}
+
+// newGrid returns the cheapest grid for n points, k columns and the frequencies
+// below m1: finer grids need narrower windows, and larger FFTs.
+func newGrid(n, k, m1 int, tol float64) grid {
+	if !(tol >= Floor) {
+		panic(fmt.Sprintf("fourier: tolerance %v below %v", tol, Floor))
+	}
+	best := grid{cost: math.Inf(1)}
+	for over := 2; over <= 8; over++ {
+		g := gridOf(m1, over, tol)
+		g.cost = spreadCost(n, k, g.width) + fftCost(k, g.size)
+		if g.cost < best.cost {
+			best = g
+		}
+	}
+	return best
+}
+
+// gridOf returns a grid with at least over points to the shortest half wave,
+// below frequency m1, σ of them in fact. What the window lets through of aliases
+// was measured at random points: less than 6w·exp(−πw√(1−1/σ)) for w ≥ 4.
+func gridOf(m1, over int, tol float64) grid {
+	g := grid{size: smooth(max(2*over*m1, 32))}
+	sigma := float64(g.size) / float64(2*m1)
+	rate := math.Pi * math.Sqrt(1-1/sigma)
+	for g.width = 4; 6*float64(g.width)*math.Exp(-rate*float64(g.width)) > tol; {
+		g.width++
+	}
+	g.beta = 0.97 * math.Pi * float64(g.width) * (1 - 1/(2*sigma))
+	return g
+}
+
+// smooth returns the least even 2^a·3^b·5^c ≥ n.
+func smooth(n int) int {
+	for n += n % 2; ; n += 2 {
+		rest := n
+		for _, f := range []int{2, 3, 5} {
+			for rest%f == 0 {
+				rest /= f
+			}
+		}
+		if rest == 1 {
+			return n
+		}
+	}
+}
+
+// locate returns the first of the grid points under the window around point i,
+// and how far before it the window begins, in (0, 1] but for rounding.
+func (g *grid) locate(p *Points, i int) (first int, ahead float64) {
+	size := float64(g.size)
+	a := p.hi[i] * size
+	rest := math.FMA(p.hi[i], size, -a) + p.lo[i]*size
+	c := math.Floor(a)
+	u := a - c + rest
+	if g.width%2 == 1 {
+		if u -= 0.5; u < 0 {
+			u++
+			c--
+		}
+	}
+	first = int(c) + 1 - g.width/2
+	if first < 0 {
+		first += g.size
+	} else if first >= g.size {
+		first -= g.size
+	}
+	return first, 1 - u
+}
+
+// sort returns the points in the order of their first grid points, stably.
+func (g *grid) sort(p *Points) []int32 {
+	n := p.N()
+	shares := max(1, min(lanes, n/4096, n/g.size))
+	next := make([][]int32, shares)
+	parallel.For(shares, func(s int) {
+		count := make([]int32, g.size)
+		for i := n * s / shares; i < n*(s+1)/shares; i++ {
+			first, _ := g.locate(p, i)
+			count[first]++
+		}
+		next[s] = count
+	})
+	var at int32
+	for cell := range g.size {
+		for _, count := range next {
+			at, count[cell] = at+count[cell], at
+		}
+	}
+	order := make([]int32, n)
+	parallel.For(shares, func(s int) {
+		for i := n * s / shares; i < n*(s+1)/shares; i++ {
+			first, _ := g.locate(p, i)
+			order[next[s][first]] = int32(i)
+			next[s][first]++
+		}
+	})
+	return order
+}
+
+// strip is the part of the grid that one run of sorted points touches, from grid
+// point base on and beyond the last one into the next round: its own memory, so
+// that runs do not meet.
+type strip struct {
+	base int
+	rows blas64.General
+}
+
+// spread adds W_i·ψ to the grid points around each point i. All strips together
+// are a grid and width rows a run. Runs are short not only for balance: the
+// rounding of a long sum of equal terms grows with its length.
+func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
+	n := len(order)
+	strips := make([]strip, max(1, min(lanes, n/128), n/1024))
+	parallel.For(len(strips), func(s int) {
+		mine := order[n*s/len(strips) : n*(s+1)/len(strips)]
+		base, _ := g.locate(p, int(mine[0]))
+		last, _ := g.locate(p, int(mine[len(mine)-1]))
+		rows := newGeneral(last-base+g.width, w.Cols)
+		strips[s] = strip{base, rows}
+
+		const block = 16
+		first, taps := make([]int, block), make([]float64, block*g.width)
+		near := make([]float64, block*w.Cols)
+		for len(mine) > 0 {
+			points := mine[:min(block, len(mine))]
+			mine = mine[len(points):]
+			g.window(first, taps, p, points)
+			// Copies of rows that lie apart wait for memory all at once; Ger, which
+			// depends on the one before it, would wait for each: half the time at
+			// unsorted points.
+			for q, i := range points {
+				copy(near[q*w.Cols:][:w.Cols], w.Data[int(i)*w.Stride:])
+			}
+			for q := range points {
+				tap, wi := taps[q*g.width:][:g.width], near[q*w.Cols:][:w.Cols]
+				blas64.Ger(1, vec(tap), vec(wi), slice(rows, first[q]-base, first[q]-base+g.width, 0, w.Cols))
+			}
+		}
+	})
+	return strips
+}
+
+// window sets first[q] and taps[q·width:] to the grid points under the window
+// around points[q] and its values there.
+func (g *grid) window(first []int, taps []float64, p *Points, points []int32) {
+	width := g.width
+	half := 0.5 * float64(width)
+	scale := 1 / half
+	for q, i := range points {
+		var ahead float64
+		first[q], ahead = g.locate(p, int(i))
+		tap := taps[q*width:][:width]
+		t := -half
+		for c := range tap {
+			z := (t + ahead) * scale
+			z *= z
+			tap[c] = -g.beta * z / (1 + math.Sqrt(max(0, 1-z))) // β(√(1−z²) − 1)
+			t++
+		}
+	}
+	taps = taps[:len(points)*width]
+	vexp.Exp(taps, taps)
+}
+
+// gains returns 1/ψ̂(m) for m in [m0, m1), ψ̂(m) = ∫ψ(t)cos(2πmt/size)dt. With
+// t = ½width·sin θ the integrand is analytic, and nearly zero at θ = ±π/2, so
+// that the trapezoidal rule converges exponentially.
+func (g *grid) gains(m0, m1 int) []float64 {
+	nodes := 8 + g.width
+	t, weight := make([]float64, nodes), make([]float64, nodes)
+	half := 0.5 * float64(g.width)
+	step := 0.5 * math.Pi / float64(nodes)
+	for q := range nodes {
+		sin, cos := math.Sincos(step * float64(q))
+		weight[q] = 2 * step * half * cos * math.Exp(g.beta*(cos-1))
+		t[q] = 2 * math.Pi / float64(g.size) * half * sin
+	}
+	weight[0] *= 0.5
+	gain := make([]float64, m1-m0)
+	const block = 64
+	parallel.For((len(gain)+block-1)/block, func(b int) {
+		for m := b * block; m < min(len(gain), (b+1)*block); m++ {
+			var sum float64
+			for q, v := range t {
+				sum += weight[q] * math.Cos(float64(m0+m)*v)
+			}
+			gain[m] = 1 / sum
+		}
+	})
+	return gain
+}
+
+// transform sets dst to the Fourier transform of the grid that strips make up,
+// times gain, column by column.
+func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 int) {
+	type scratch struct {
+		fft    *fourier.FFT
+		column []float64
+		coef   []complex128
+	}
+	pool := sync.Pool{New: func() any {
+		return &scratch{fourier.NewFFT(g.size), make([]float64, g.size), make([]complex128, g.size/2+1)}
+	}}
+	const line = 8 // columns that share cache lines
+	parallel.For((dst.Cols+line-1)/line, func(b int) {
+		t := pool.Get().(*scratch)
+		defer pool.Put(t)
+		for j := b * line; j < min(dst.Cols, (b+1)*line); j++ {
+			clear(t.column)
+			for _, s := range strips {
+				at := s.base
+				for r := range s.rows.Rows {
+					t.column[at] += s.rows.Data[r*s.rows.Stride+j]
+					if at++; at == g.size {
+						at = 0
+					}
+				}
+			}
+			t.fft.Coefficients(t.coef, t.column)
+			for i, v := range t.coef[m0 : m0+len(gain)] {
+				dst.Data[2*i*dst.Stride+j] = gain[i] * real(v)
+				dst.Data[(2*i+1)*dst.Stride+j] = -gain[i] * imag(v)
+			}
+		}
+	})
+}
+
+func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

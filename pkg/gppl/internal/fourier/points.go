@@ -1,0 +1,104 @@
+// Package fourier computes trigonometric sums over scalar points, the one-time
+// work of the spectral engine, and cosine series of even periodic functions.
+//
+// The sums of an n×k matrix W over points x of a circle of circumference P,
+//
+//	C[m][j] = Σ_i W[i][j]·cos 2πm(x_i−x₀)/P,   S[m][j] = Σ_i W[i][j]·sin 2πm(x_i−x₀)/P,
+//
+// are rows of one row-major matrix: for the frequencies m₀ ≤ m < m₁ it is
+// 2(m₁−m₀)×k, with C[m] in row 2(m−m₀) and S[m] in the row after it. So row f
+// belongs to [Feature] f + 2m₀, and higher frequencies are rows to append.
+//
+// No result depends on the number of processors.
+package fourier
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// lanes is the number of fixed shares that a loop over points is cut into, each
+// with its own accumulators, added up in order.
+const lanes = 16
+
+// Points are n scalars as phases φ = (x−x₀)/P modulo 1.
+type Points struct {
+	// φ = hi + lo, |hi| ≤ 1/2, to about twice the digits of a float64: the phase
+	// at frequency m is mφ modulo 1, so that an error in φ counts m times.
+	hi, lo []float64
+}
+
+// NewPoints returns the phases of the finite numbers x, in any order, taken as
+// exact, as are origin and period.
+func NewPoints(x []float64, origin, period float64) *Points {
+	if !(period > 0) || math.IsInf(period, 0) {
+		panic(fmt.Sprintf("fourier: period %v", period))
+	}
+	p := &Points{make([]float64, len(x)), make([]float64, len(x))}
+	for i, v := range x {
+		d := v - origin
+		back := v - d
+		rest := back - origin + (v - (d + back)) // v − origin = d + rest, exactly (Knuth)
+		q := d / period
+		p.lo[i] = (math.FMA(-q, period, d) + rest) / period
+		p.hi[i] = q - math.RoundToEven(q)
+	}
+	return p
+}
+
+// N returns the number of points.
+func (p *Points) N() int { return len(p.hi) }
+
+// sincos returns sin and cos of 2πmφ_i within some 4e-16, where m and the periods
+// from the origin to x_i number less than 2^25.
+func (p *Points) sincos(i int, m float64) (sin, cos float64) {
+	a := m * p.hi[i]
+	rest := math.FMA(m, p.hi[i], -a) + m*p.lo[i]
+	const shift = 3 << 51 // a + shift is rounded to an integer
+	a -= a + shift - shift
+	return math.Sincos(2 * math.Pi * (a + rest))
+}
+
+// check panics unless w has a row per point and dst the shape 2M×k, M ≥ 0.
+func (p *Points) check(dst, w blas64.General, m0 int) {
+	if w.Rows != p.N() || dst.Cols != w.Cols || dst.Rows%2 != 0 || m0 < 0 {
+		panic(fmt.Sprintf("fourier: %d points, %d×%d weights, %d×%d sums from frequency %d",
+			p.N(), w.Rows, w.Cols, dst.Rows, dst.Cols, m0))
+	}
+}
+
+func newGeneral(r, c int) blas64.General {
+	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: make([]float64, r*c)}
+}
+
+// slice returns rows [i0, i1) and columns [j0, j1) of a.
+func slice(a blas64.General, i0, i1, j0, j1 int) blas64.General {
+	if i0 == i1 || j0 == j1 {
+		return blas64.General{Rows: i1 - i0, Cols: j1 - j0, Stride: a.Stride}
+	}
+	a.Data = a.Data[i0*a.Stride+j0 : (i1-1)*a.Stride+j1]
+	a.Rows, a.Cols = i1-i0, j1-j0
+	return a
+}
+
+// addTo adds src to dst.
+func addTo(dst, src blas64.General) {
+	for i := range dst.Rows {
+		d := dst.Data[i*dst.Stride:][:dst.Cols]
+		for j, v := range src.Data[i*src.Stride:][:dst.Cols] {
+			d[j] += v
+		}
+	}
+}
+
+// zero clears a.
+func zero(a blas64.General) {
+	if a.Cols == 0 {
+		return
+	}
+	for i := range a.Rows {
+		clear(a.Data[i*a.Stride:][:a.Cols])
+	}
+}

@@ -1,0 +1,106 @@
+package statespace
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+func BenchmarkNLL(b *testing.B) {
+	for _, n := range []int{3319, 100_000, 1_000_000} {
+		rnd := rand.New(rand.NewPCG(1, 2))
+		t := sorted(uniform(rnd, n))
+		y := normals(rnd, n)
+		for _, name := range []string{"0", "1", "2", "0+1", "0+1+2"} {
+			if n == 1_000_000 && len(name) > 1 {
+				continue
+			}
+			cs := scaled(sums[name], 100/float64(n)) // a hundred inputs to the lengthscale
+			f := NewFilter(t)
+			grad := make([]float64, 2*len(cs)+1)
+			for _, mode := range []string{"value", "gradient"} {
+				g := grad
+				if mode == "value" {
+					g = nil
+				}
+				b.Run(fmt.Sprintf("order=%s/n=%d/%s", name, n, mode), func(b *testing.B) {
+					b.ReportAllocs()
+					f.NLL(grad, y, cs, 0.1)
+					for b.Loop() {
+						if _, err := f.NLL(g, y, cs, 0.1); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/input")
+				})
+			}
+		}
+	}
+}
+
+func BenchmarkProduct(b *testing.B) {
+	const n, k = 100_000, 100
+	rnd := rand.New(rand.NewPCG(1, 2))
+	t := sorted(uniform(rnd, n))
+	omega := general(n, k, normals(rnd, n*k))
+	dst := general(n, k, make([]float64, n*k))
+	values, slopes := []blas64.General{general(k, k, make([]float64, k*k))}, []blas64.General{general(k, k, make([]float64, k*k))}
+	p := NewProduct(t)
+	for _, name := range []string{"0", "1", "2"} {
+		cs := scaled(sums[name], 100./n)
+		for what, f := range map[string]func(){
+			"Mul":       func() { p.Mul(dst, omega, cs) },
+			"MulSlope":  func() { p.MulSlope(dst, omega, cs[0]) },
+			"Gram":      func() { p.Gram(values, nil, omega, cs) },
+			"GramSlope": func() { p.Gram(values, slopes, omega, cs) },
+		} {
+			b.Run(fmt.Sprintf("%s/order=%s/n=%d/k=%d", what, name, n, k), func(b *testing.B) {
+				b.ReportAllocs()
+				f()
+				for b.Loop() {
+					f()
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkPosterior(b *testing.B) {
+	const n, m = 100_000, 10_000
+	rnd := rand.New(rand.NewPCG(1, 2))
+	t := sorted(uniform(rnd, n))
+	y, at := normals(rnd, n), uniform(rnd, m)
+	mean, variance := make([]float64, m), make([]float64, m)
+	f := NewFilter(t)
+	for _, name := range []string{"0", "1", "2", "0+1+2"} {
+		cs := scaled(sums[name], 100./n)
+		b.Run(fmt.Sprintf("order=%s/n=%d/m=%d", name, n, m), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f.Posterior(mean, variance, at, y, cs, 0.1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkSolve(b *testing.B) {
+	const n = 100_000
+	rnd := rand.New(rand.NewPCG(1, 2))
+	f := NewFilter(sorted(uniform(rnd, n)))
+	y := normals(rnd, n)
+	for _, name := range []string{"0", "1", "2", "0+1+2"} {
+		if err := f.Factorise(scaled(sums[name], 100./n), 0.1); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("order=%s/n=%d", name, n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Solve(y, y)
+			}
+		})
+	}
+}

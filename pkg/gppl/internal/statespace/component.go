@@ -1,0 +1,205 @@
+// Package statespace computes with symmetric matrices A = K + σ²I over n sorted
+// scalars t₁ ≤ … ≤ t_n in time linear in n, where K is a sum of Matérn
+// covariances of half-integer order. Such a K is the covariance of the output of
+// a linear system driven by white noise,
+//
+//	x(t+Δ) = Φ(Δ)·x(t) + noise of covariance Q(Δ),  K_ij = cov(hᵀx(t_i), hᵀx(t_j)),
+//
+// whose state x has D numbers (Hartikainen and Särkkä 2010). Sorted inputs may
+// coincide, and lie as near or as far from each other as they like: nothing
+// divides by a gap or inverts Q.
+//
+// The state of one component is its value and its derivatives in the unit of
+// time 1/λ, λ = √(2ν)/l. Then lengthscales enter through the pure numbers a = λΔ
+// alone, and the variance v is a factor of P∞ and Q:
+//
+//	Φ  = exp(Fa) = e⁻ᵃ·Σ_k (aN)ᵏ/k!,  N = F + I nilpotent
+//	P∞ = stationary covariance,       Q = P∞ − ΦP∞Φᵀ
+//	dΦ/da = FΦ,                       dQ/da = FQ + QFᵀ + q·v·e_d·e_dᵀ
+//
+// h picks the values: 1 at the first place of each component.
+package statespace
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
+)
+
+// A Component is a Matérn covariance with ν = Order + ½ for Order 0, 1 or 2
+// (Rasmussen and Williams 2006, eq. 4.16), a = √(2ν)·|t−t'|/Lengthscale:
+//
+//	v·e⁻ᵃ,  v·(1 + a)·e⁻ᵃ,  v·(1 + a + a²/3)·e⁻ᵃ
+type Component struct {
+	Order                 int
+	Variance, Lengthscale float64
+}
+
+// dim is the size of the component's state.
+func (c Component) dim() int { return c.Order + 1 }
+
+// rate is λ = √(2ν)/l.
+func (c Component) rate() float64 { return math.Sqrt(float64(2*c.Order+1)) / c.Lengthscale }
+
+// drift is F, row by row, for each order.
+var drift = [3][]float64{
+	{-1},
+	{0, 1, -1, -2},
+	{0, 1, 0, 0, 0, 1, -1, -3, -3},
+}
+
+// intensity is q, the intensity of the driving noise at v = 1: FP∞ + P∞Fᵀ = −q·e_d·e_dᵀ.
+var intensity = [3]float64{2, 4, 16. / 3}
+
+func check(cs []Component) error {
+	if len(cs) == 0 {
+		panic("statespace: no component")
+	}
+	for _, c := range cs {
+		if c.Order < 0 || c.Order > 2 {
+			panic(fmt.Sprintf("statespace: order %d, want 0, 1 or 2", c.Order))
+		}
+		if !(c.Variance > 0 && c.Variance <= math.MaxFloat64) || !(c.Lengthscale > 0 && c.Lengthscale <= math.MaxFloat64) {
+			return fmt.Errorf("statespace: %+v: variance and lengthscale must be positive and finite", c)
+		}
+	}
+	return nil
+}
+
+func checkSorted(t []float64) {
+	for i, v := range t {
+		if math.IsNaN(v) || math.IsInf(v, 0) || i > 0 && v < t[i-1] {
+			panic(fmt.Sprintf("statespace: inputs must be finite and ascending: entry %d is %v", i, v))
+		}
+	}
+}
+
+// steps are the n transitions into each input of one component. The first
+// comes from infinitely far: it forgets everything, Φ = 0 and Q = P∞.
+type steps struct {
+	a []float64 // λΔ, or 0 where e is 0
+	e []float64 // e⁻ᵃ, or 0 beyond far
+	g []float64 // G_2p(2a) for order p, see gamma
+}
+
+// far is the a from which an input knows nothing of the one before: there every
+// covariance is below 2e-19 of the variance.
+const far = 50
+
+// set computes the transitions of c between the inputs t. Without noise it
+// leaves out g, which only Q needs.
+func (s *steps) set(t []float64, c Component, noise bool) {
+	n := len(t)
+	s.a, s.e = resize(s.a, n), resize(s.e, n)
+	if noise {
+		s.g = resize(s.g, n)
+	}
+	rate := c.rate()
+	const chunk = 512 // stays in the nearest cache from loop to loop
+	for from := 0; from < n; from += chunk {
+		to := min(from+chunk, n)
+		a, e := s.a[from:to], s.e[from:to]
+		for i := range a {
+			d := math.Inf(1)
+			if from+i > 0 {
+				d = t[from+i] - t[from+i-1]
+			}
+			x := rate * d
+			if !(x < far) {
+				x = far // NaN too: 0·∞ of a zero gap at an infinite rate
+				if d == 0 {
+					x = 0
+				}
+			}
+			a[i], e[i] = x, -x
+		}
+		vexp.Exp(e, e)
+		if noise {
+			g := s.g[from:to]
+			for i, x := range a {
+				g[i] = gamma(c.Order, x, e[i])
+			}
+		}
+		for i, x := range a {
+			if x == far {
+				a[i], e[i] = 0, 0
+				if noise {
+					s.g[from+i] = 1
+				}
+			}
+		}
+	}
+}
+
+// gamma returns G_2p(2a) for order p, where e = e⁻ᵃ and
+//
+//	G_j(x) = ∫₀ˣ sʲe⁻ˢ ds/j! = 1 − e⁻ˣ·Σ_(k≤j) xᵏ/k! = e⁻ˣ·Σ_(k>j) xᵏ/k!,
+//
+// the regularised incomplete gamma function. The second form cancels for small
+// x, the last does not.
+func gamma(order int, a, e float64) float64 {
+	x, e2 := 2*a, e*e
+	switch order {
+	case 0: // 1 − e⁻²ᵃ = 2e⁻ᵃ·sinh a
+		if a > 0.25 {
+			return 1 - e2
+		}
+		y := a * a
+		return x * e * (1 + y*(1./6+y*(1./120+y*(1./5040+y*(1./362880+y*(1./39916800))))))
+	case 1:
+		if x > 0.5 {
+			return 1 - e2*(1+x*(1+x*(1./2)))
+		}
+		x2 := x * x // even and odd powers apart: two short chains
+		even := 1 + x2*(1./20+x2*(1./840+x2*(1./60480+x2*(1./6652800+x2*(1./1037836800+x2*(1./217945728000))))))
+		odd := 1./4 + x2*(1./120+x2*(1./6720+x2*(1./604800+x2*(1./79833600+x2*(1./14529715200)))))
+		return e2 * x2 * x * (1. / 6) * (even + x*odd)
+	default:
+		if x > 1 {
+			return 1 - e2*(1+x*(1+x*(1./2+x*(1./6+x*(1./24)))))
+		}
+		x2 := x * x
+		even := 1 + x2*(1./42+x2*(1./3024+x2*(1./332640+x2*(1./51891840+x2*(1./10897286400+x2*(1./2964061900800+x2*(1./1013709170073600)))))))
+		odd := 1./6 + x2*(1./336+x2*(1./30240+x2*(1./3991680+x2*(1./726485760+x2*(1./174356582400+x2*(1./53353114214400))))))
+		return e2 * x2 * x2 * x * (1. / 120) * (even + x*odd)
+	}
+}
+
+// transition sets phi and q, row by row, to Φ and Q of a step. By dQ/da =
+// q·v·φφᵀ, φ the last column of Φ, the entries of Q are combinations of the
+// G_j(2a), and by G_j = G_(j+1) + p_(j+1), p_j = e⁻ˣxʲ/j!, of the last one and
+// powers that do not cancel as a → 0.
+func (c Component) transition(phi, q []float64, a, e, g float64) {
+	v, x, e2 := c.Variance, 2*a, e*e
+	switch c.Order {
+	case 0:
+		phi[0], q[0] = e, v*g
+	case 1:
+		phi[0], phi[1] = e*(1+a), e*a
+		phi[2], phi[3] = -e*a, e*(1-a)
+		q[0], q[3] = v*g, v*(2*x*e2+g)
+		q[1] = v * e2 * x * x / 2
+		q[2] = q[1]
+	default:
+		b := a * a / 2
+		phi[0], phi[1], phi[2] = e*(1+a+b), e*(a+2*b), e*b
+		phi[3], phi[4], phi[5] = -e*b, e*(1+a-2*b), e*(a-b)
+		phi[6], phi[7], phi[8] = e*(b-a), e*(2*b-3*a), e*(1-2*a+b)
+		p1 := e2 * x
+		p2 := p1 * x / 2
+		p3 := p2 * x / 3
+		p4 := p3 * x / 4
+		q[0], q[1], q[2] = v*g, v*p4, v*((2*p3-4*p4-g)/3)
+		q[3], q[4], q[5] = q[1], v*((4*p3-2*p4+g)/3), v*(4*p2/3-2*p3+p4)
+		q[6], q[7], q[8] = q[2], q[5], v*(8*(p1-p2)/3+4*p3+g)
+	}
+}
+
+// resize returns x with length n, its contents undefined.
+func resize(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}

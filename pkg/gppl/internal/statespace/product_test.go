@@ -1,0 +1,71 @@
+package statespace
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+func TestProduct(t *testing.T) {
+	var worstMul, worstGram float64
+	for name, cs := range sums {
+		for _, lay := range layouts {
+			rnd := rand.New(rand.NewPCG(5, 6))
+			for _, n := range []int{1, 2, 5, 160} {
+				for _, k := range []int{1, 3, 130} {
+					for _, l := range []float64{1e-3, 0.3, 1e4} {
+						cs := scaled(cs, l)
+						x := sorted(lay.draw(rnd, n))
+						stride := k + 3
+						b := blas64.General{Rows: n, Cols: k, Stride: stride, Data: normals(rnd, n*stride)}
+						bm := mat.NewDense(n, k, nil)
+						for i := range n {
+							bm.SetRow(i, b.Data[i*stride:][:k])
+						}
+						sum := mat.NewDense(n, n, nil)
+						p := NewProduct(x)
+						got := general(n, k, make([]float64, n*k))
+						var values, slopes []blas64.General
+						for range cs {
+							values = append(values, general(k, k, make([]float64, k*k)))
+							slopes = append(slopes, general(k, k, make([]float64, k*k)))
+						}
+						same := func(what string, got blas64.General, want *mat.Dense, worst *float64) {
+							t.Helper()
+							w := want.RawMatrix().Data
+							rel := maxDiff(got.Data, w) / (1 + maxNorm(w)) // K and B are about 1
+							*worst = max(*worst, rel)
+							if rel > 1e-12 {
+								t.Errorf("%s/%s n=%d k=%d l=%g: %s is off by %.2g", name, lay.name, n, k, l, what, rel)
+							}
+						}
+						p.Gram(values, slopes, b, cs)
+						only := general(k, k, make([]float64, k*k))
+						var want, wantGram mat.Dense
+						for c, comp := range cs {
+							kd, sd := gram(comp, x)
+							sum.Add(sum, kd)
+
+							want.Mul(sd, bm)
+							p.MulSlope(got, b, comp)
+							same("MulSlope", got, &want, &worstMul)
+							wantGram.Mul(bm.T(), &want)
+							same("slopes", slopes[c], &wantGram, &worstGram)
+							want.Mul(kd, bm)
+							wantGram.Mul(bm.T(), &want)
+							same("values", values[c], &wantGram, &worstGram)
+							p.Gram([]blas64.General{only}, nil, b, cs[c:c+1])
+							same("values alone", only, &wantGram, &worstGram)
+						}
+						want.Mul(sum, bm)
+						p.Mul(got, b, cs)
+						same("Mul", got, &want, &worstMul)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("worst relative to 1 + the largest entry: Mul %.1e, Gram %.1e", worstMul, worstGram)
+}

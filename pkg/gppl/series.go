@@ -1,0 +1,125 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+)
+
+// cosineSeries expands a kernel in cosines that represent it at all distances
+// up to span:
+//
+//	k(τ) = Σ_m c_m(θ)·cos(2πmτ/P),  0 ≤ τ ≤ span.
+//
+// A kernel that dies out within reach ρ is summed over its periodic images,
+// P ≥ span + ρ: the coefficients are samples of its spectral density, and
+// positive. Any other is multiplied by a window that is 1 up to span and falls
+// smoothly to 0 at P/2 = 1.1·span. The coefficients come from samples of the
+// kernel by a cosine transform, which is its own adjoint: gradients go back
+// through it and are then contracted with ∂k/∂θ at the samples.
+type cosineSeries struct {
+	span, period float64
+	window       []float64 // at the samples; nil for a sum of images
+	plan         *fourier.Cosine
+	tau, mirror  []float64 // τ_j = jP/N and P − τ_j, j = 0 … N/2
+	g, c         []float64
+}
+
+// maxSamples bounds N/2.
+const maxSamples = 1 << 18
+
+// newCosineSeries chooses the period for kernel k; images asks for a sum of
+// images, however long the period, wherever k dies out.
+func newCosineSeries(span float64, k Kernel, eps float64, images bool) (*cosineSeries, error) {
+	s := &cosineSeries{span: span, period: 2.2 * span}
+	if r := reach(k, eps); !math.IsInf(r, 0) && (images || span+r < s.period) {
+		s.period = span + 1.4*r // room for a longer lengthscale
+	} else if span == 0 {
+		return nil, fmt.Errorf("gppl: all inputs coincide and %v does not die out", k)
+	} else {
+		s.window = []float64{} // filled by resample
+	}
+	b := min(bandwidth(k, eps)*s.period, maxSamples/4)
+	n := 256
+	for float64(n) < 1.5*b {
+		n *= 2
+	}
+	s.resample(n)
+	return s, nil
+}
+
+// covers reports whether the period suits kernel k.
+func (s *cosineSeries) covers(k Kernel, eps float64) bool {
+	return s.window != nil || reach(k, eps) <= s.period-s.span
+}
+
+// resample takes n+1 samples of half a period.
+func (s *cosineSeries) resample(n int) {
+	s.plan = fourier.NewCosine(2 * n)
+	s.tau, s.g, s.c = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	for j := range s.tau {
+		s.tau[j] = s.period * float64(j) / float64(2*n)
+	}
+	if s.window == nil {
+		s.mirror = make([]float64, n+1)
+		for j := range s.mirror {
+			s.mirror[j] = s.period - s.tau[j]
+		}
+		return
+	}
+	// erfc falls from 2 to 0 within rounding between −6 and 6.
+	s.window = make([]float64, n+1)
+	for j, t := range s.tau {
+		s.window[j] = 0.5 * math.Erfc(12*((t-s.span)/(0.5*s.period-s.span)-0.5))
+	}
+}
+
+// expand sets the coefficients for kernel k and returns how many there are
+// before those that sum to less than eps times the variance. It takes more
+// samples where these do not resolve the kernel, up to a limit.
+func (s *cosineSeries) expand(k Kernel, eps float64) (m int, err error) {
+	for {
+		k.Cov(s.g, s.tau)
+		scale := math.Abs(s.g[0])
+		if s.window != nil {
+			for j, w := range s.window {
+				s.g[j] *= w
+			}
+		} else {
+			k.Cov(s.c, s.mirror)
+			add(s.g, s.c)
+		}
+		s.plan.Coefficients(s.c, s.g)
+		var tail float64
+		m = len(s.c)
+		for m > 0 && tail+math.Abs(s.c[m-1]) <= eps*scale {
+			m--
+			tail += math.Abs(s.c[m])
+		}
+		if m <= len(s.c)*3/4 {
+			return m, nil
+		}
+		if len(s.c) > maxSamples {
+			return 0, fmt.Errorf("gppl: more than %d frequencies for %v", m, k)
+		}
+		s.resample(2 * (len(s.c) - 1))
+	}
+}
+
+// contract adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. It overwrites the
+// coefficients.
+func (s *cosineSeries) contract(grad, q []float64, k Kernel) {
+	copy(s.c, q)
+	clear(s.c[len(q):])
+	s.plan.Coefficients(s.c, s.c)
+	if s.window != nil {
+		for j, w := range s.window {
+			s.c[j] *= w
+		}
+		k.Contract(grad, s.c, s.tau)
+		return
+	}
+	k.Contract(grad, s.c, s.tau)
+	k.Contract(grad, s.c, s.mirror)
+}
