@@ -49,7 +49,8 @@ func benchLoss(b *testing.B, loss Loss, flops float64) {
 			b.Fatal(err)
 		}
 	}
-	for range 5 { // engines settle, and compute what they need once
+	evaluate()
+	for start := time.Now(); time.Since(start) < time.Second; { // engines settle, and compute what they need once
 		evaluate()
 	}
 	gemm := gemmRate()

@@ -104,6 +104,9 @@ func (f forecast) cost() float64 { return f.seconds + f.setup/evaluationsAhead }
 // the condition v/σ² times the rounding of one operation, with a margin.
 func rounding(v, noise float64) float64 { return 16 * 0x1p-53 * (1 + v/noise) }
 
+// gramRounding is the same for S, whose entries are of size s, per projection.
+func gramRounding(s, noise float64) float64 { return 2 * 0x1p-53 * (1 + s/noise) }
+
 // choice keeps what was chosen, to explain it.
 type choice struct {
 	options
@@ -121,24 +124,24 @@ func newChoice(o options, limit float64, names []string) choice {
 }
 
 // next returns the cheapest candidate that keeps the tolerance and is not among
-// the failed, or, where none does, the most exact of them; −1 if none is left.
+// the failed, or, where none does, the cheapest of those that are about as exact
+// as can be; −1 if none is left.
 func (c *choice) next(failed uint) int {
-	best, keeps := -1, false
+	usable := func(i int) bool {
+		return c.candidates[i].reason == "" && failed&(1<<i) == 0 && (c.engine == "" || c.engine == c.names[i])
+	}
+	limit := math.Inf(1)
 	for i, f := range c.candidates {
-		if f.reason != "" || failed&(1<<i) != 0 || c.engine != "" && c.engine != c.names[i] {
-			continue
+		if usable(i) {
+			limit = min(limit, f.err)
 		}
-		ok := f.err <= c.limit
-		switch {
-		case best < 0, ok && !keeps:
-		case ok != keeps:
-			continue
-		case ok && f.cost() >= c.candidates[best].cost():
-			continue
-		case !ok && f.err >= c.candidates[best].err:
-			continue
+	}
+	limit = max(c.limit, 8*limit)
+	best := -1
+	for i, f := range c.candidates {
+		if usable(i) && f.err <= limit && (best < 0 || f.cost() < c.candidates[best].cost()) {
+			best = i
 		}
-		best, keeps = i, ok
 	}
 	return best
 }

@@ -14,11 +14,13 @@ import (
 //
 //	S₀(u) = v·Σ_q L_q(u)·S_q,  ∂S₀/∂u = v·Σ_q L′_q(u)·S_q.
 //
-// An evaluation takes 2·nodes·k² flops, whatever n is. A panel is built where
-// training stays: around the third of three evaluations near one another.
+// An evaluation takes 2·nodes·k² flops, whatever n is. A panel costs as much as
+// its nodes, and so is built once as many evaluations have been made near one
+// another by another engine: at most, it doubles what training would have taken
+// without it.
 type interpolated struct {
 	base   *projectedTerm // makes the nodes
-	k      int
+	n, k   int
 	packed int // k(k+1)/2
 	near   []float64
 	panel  panel
@@ -35,7 +37,6 @@ type panel struct {
 	centre float64
 	node   [nodes]float64
 	s      [][]float64 // S_q, packed; nil: no panel
-	err    float64     // of S, found at points between the nodes, relative to its largest entry
 }
 
 const (
@@ -44,16 +45,17 @@ const (
 	// ρ^−nodes with ρ = w + √(1+w²), w = π/4/halfWidth.
 	nodes     = 30
 	halfWidth = 0.6
-	// closeBy is how near to one another, in u, three evaluations make a panel
-	// worth building.
-	closeBy = 0.3
-	visits  = 3
+	// interpolationError is what the entries of S may err by, relative to their
+	// size n·v/k.
+	interpolationError = 3e-14
+	// closeBy is how near to one another, in u, evaluations are to be.
+	closeBy = 0.4
 )
 
-func newInterpolated(base *projectedTerm, k int) *interpolated {
+func newInterpolated(base *projectedTerm, n, k int) *interpolated {
 	size := k * (k + 1) / 2
 	return &interpolated{
-		base: base, k: k, packed: size,
+		base: base, n: n, k: k, packed: size,
 		weight: make([]float64, nodes), slope: make([]float64, nodes), dots: make([]float64, nodes),
 		vPack: make([]float64, size), sPack: make([]float64, size),
 	}
@@ -72,13 +74,12 @@ func (e *interpolated) forecast(k Kernel, noise float64) forecast {
 	}
 	f := forecast{
 		seconds: 4*nodes*float64(e.packed)/4e9/2 + 2e-6,
-		// The spread of S over its own rounding.
-		err: base.err + float64(e.k)*1e-13*v/noise,
+		err:     base.err + float64(e.k)*interpolationError*v*float64(e.n)/float64(e.k)/noise,
 	}
 	if !e.inside(math.Log(l)) {
-		f.setup = (nodes + 2) * base.seconds
-		if e.count(math.Log(l)) < visits-1 {
-			f.setup = math.Inf(1) // not yet
+		f.setup = math.Inf(1)
+		if e.count(math.Log(l)) >= nodes {
+			f.setup = 0 // what it would have cost has been spent
 		}
 	}
 	return f
@@ -95,9 +96,9 @@ func (e *interpolated) count(u float64) (n int) {
 			n++
 		}
 	}
-	if len(e.near) == 2*visits {
+	if len(e.near) == 2*nodes {
 		copy(e.near, e.near[1:])
-		e.near = e.near[:2*visits-1]
+		e.near = e.near[:2*nodes-1]
 	}
 	e.near = append(e.near, u)
 	return n

@@ -62,13 +62,12 @@ func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies flo
 	if math.IsInf(b, 0) {
 		return 0, "its spectrum does not fall, or not in a way that is known"
 	}
-	period := 2.2 * span
-	if r := reach(k, eps); !math.IsInf(r, 0) && (images || span+r < period) {
-		period = span + 1.4*r
-	} else if span == 0 {
+	period, windowed, err := seriesPeriod(span, k, eps, images)
+	if err != nil {
 		return 0, "all inputs coincide"
-	} else {
-		b += 150 / span // what the window spreads
+	}
+	if windowed {
+		b += 30 / (period - 2*span) // what the window spreads
 	}
 	m := math.Ceil(b*period) + 1
 	if m > maxFeatures {
@@ -93,7 +92,9 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 	}
 	f := forecast{
 		seconds: 8*m*kk*kk/(2*flopRate) + m*100e-9,
-		err:     n*eps*v/noise + kk*rounding(v*n/kk, noise)/16,
+		// The coefficients left out err by rounding, at random: their sum is
+		// a bound that is never met.
+		err: 0.05*n*eps*v/noise + kk*gramRounding(v*n/kk, noise),
 	}
 	if int(m) > e.m || e.series == nil {
 		f.setup = fourier.Predict(e.x.Len(), e.omega.Cols, e.m, int(m)+1, featureTolerance).Seconds / 2
@@ -283,10 +284,11 @@ func (e *spectralProjected) contract(grad, v []float64, kernel Kernel) {
 // spectralExact is the exact NLL by the matrix determinant and inversion
 // lemmas: with p features Φ (n×p) and weights C, A = ΦCΦᵀ + σ²I and
 //
-//	T = I + σ⁻²·C^½ΦᵀΦC^½,  b = C^½Φᵀy,  h = T⁻¹b
-//	yᵀA⁻¹y = σ⁻²(yᵀy − σ⁻²bᵀh),  log|A| = n·log σ² + log|T|
+//	T = J + σ⁻²·DΦᵀΦD,  b = DΦᵀy,  h = T⁻¹b,  C = DJD,  J = ±1
+//	yᵀA⁻¹y = σ⁻²(yᵀy − σ⁻²bᵀh),  log|A| = n·log σ² + log|det T|
 //
-// ΦᵀΦ is Toeplitz plus Hankel, from sums over the data that are computed once.
+// (Weights are negative only where a window cuts a kernel that does not die
+// out.) ΦᵀΦ is Toeplitz plus Hankel, from sums over the data computed once.
 // An evaluation takes 2p³/3 flops, half of them for the gradient, whatever n.
 type spectralExact struct {
 	line   *line
@@ -303,7 +305,7 @@ type spectralExact struct {
 	t, inverse *dense.Lower
 	b, h, diag []float64
 	q          []float64
-	badWeight  float64
+	negative   int // features from here on have negative weights
 }
 
 func newSpectralExact(l *line) *spectralExact {
@@ -312,7 +314,19 @@ func newSpectralExact(l *line) *spectralExact {
 
 func (e *spectralExact) name() string { return EngineSpectral }
 
-func exactEps(v, noise float64) float64 { return min(1e-8, max(1e-14, 1e-9*noise/v)) }
+// eps is what the coefficients that are left out may sum to, relative to the
+// variance: 3e-9·σ²/v keeps the value within the default tolerance, and far
+// within in practice.
+// Where a hundredth of it takes few frequencies, as for a Gaussian spectrum, the
+// gradient near an optimum is worth them.
+func (e *spectralExact) eps(k Kernel, noise float64) float64 {
+	v := variance(k)
+	loose, tight := 3e-9*noise/v, 2e-11*noise/v
+	if bandwidth(k, tight)*e.line.span < 300 {
+		loose = tight
+	}
+	return min(1e-8, max(1e-14, loose))
+}
 
 func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 	if !e.split.of(k) {
@@ -320,7 +334,7 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 	}
 	n, v := float64(len(e.line.t)), variance(k)
 	total := noise + e.split.whiteVariance
-	eps := exactEps(v, total)
+	eps := e.eps(k, total)
 	m, reason := forecastSpectral(k, e.line.span, eps, true)
 	if reason != "" {
 		return cannot(reason)
@@ -331,7 +345,7 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 	}
 	f := forecast{
 		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,
-		err:     n*eps*v/total + n*rounding(v, total),
+		err:     3*n*eps*v/total + n*rounding(v, total),
 	}
 	if int(m) > e.m {
 		f.setup = n*300e-9 + m*1e-6
@@ -342,21 +356,18 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
 	e.split.of(k)
 	total := noise + e.split.whiteVariance
-	v := variance(k)
-	eps := exactEps(v, total)
+	eps := e.eps(k, total)
 	if err := e.prepare(k, eps); err != nil {
 		return 0, 0, err
 	}
 	n, p := float64(len(e.line.t)), len(e.features)
-	if wrong := n * e.badWeight / total; wrong > 1e-8*n {
-		return 0, 0, fmt.Errorf("gppl: spectral engine: negative weights of %v would change the likelihood by up to %.2g nats", k, wrong)
-	}
 	e.fill(total)
-	if err := e.t.Cholesky(); err != nil {
+	if err := e.t.CholeskySigned(dense.Blocks(e.negative)); err != nil {
 		return 0, 0, fmt.Errorf("gppl: spectral engine: %w (kernel %v, noise variance %.4g)", err, k, total)
 	}
 	copy(e.h, e.b)
 	e.t.SolveL(columnOf(e.h))
+	blas64.Scal(-1, vec(e.h[e.negative:]))
 	e.t.SolveLT(columnOf(e.h))
 	bh := blas64.Dot(vec(e.b), vec(e.h))
 	quad := (e.yy - bh/total) / total
@@ -365,16 +376,21 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 		return value, 0, nil
 	}
 
-	// With w_f = ½[(1 − (T⁻¹)_ff) − σ⁻⁴h_f²]/c_f the gradient is Σ_f w_f ∂c_f.
+	// With w_f = ½[1 − J_f(T⁻¹)_ff − σ⁻⁴J_f h_f²]/c_f the gradient is Σ_f w_f ∂c_f.
 	e.diagonalOfInverse()
 	e.q = resize(e.q, len(e.series.c))
 	clear(e.q)
 	var trace, hh float64
 	for i, f := range e.features {
-		c := e.root[i] * e.root[i]
-		e.q[f.Frequency()] += 0.5 * (1 - e.diag[i] - e.h[i]*e.h[i]/(total*total)) / c
-		trace += e.diag[i]
-		hh += e.h[i] * e.h[i]
+		j := 1.0
+		if i >= e.negative {
+			j = -1
+		}
+		trace += j * e.diag[i]
+		hh += j * e.h[i] * e.h[i]
+		if c := j * e.root[i] * e.root[i]; c != 0 {
+			e.q[f.Frequency()] += 0.5 * (1 - j*(e.diag[i]+e.h[i]*e.h[i]/(total*total))) / c
+		}
 	}
 	clear(grad)
 	e.series.contract(grad[:len(grad)-1], e.q, k)
@@ -409,20 +425,37 @@ func (e *spectralExact) prepare(k Kernel, eps float64) error {
 		e.phiY = sums.Data
 	}
 	threshold := eps * variance(k) / float64(2*m+1)
-	e.features, e.root, e.badWeight = e.features[:0], e.root[:0], 0
+	e.features, e.root = e.features[:0], e.root[:0]
 	for j, c := range e.series.c[:m] {
-		if c <= threshold {
-			e.badWeight += max(0, -c)
-			continue
-		}
-		e.features = append(e.features, fourier.Cos(j))
-		e.root = append(e.root, math.Sqrt(c))
-		if j > 0 {
-			e.features = append(e.features, fourier.Sin(j))
-			e.root = append(e.root, math.Sqrt(c))
+		if c > threshold {
+			e.take(j, c)
 		}
 	}
+	// The negative ones begin a block of their own, after features of weight
+	// zero that fill the last.
+	e.negative = dense.Tile * dense.Blocks(len(e.features))
+	end := len(e.features)
+	for j, c := range e.series.c[:m] {
+		if c < -threshold {
+			for len(e.features) < e.negative {
+				e.features, e.root = append(e.features, fourier.Cos(0)), append(e.root, 0)
+			}
+			e.take(j, -c)
+		}
+	}
+	if e.negative = min(e.negative, len(e.features)); len(e.features) == end {
+		e.negative = end
+	}
 	return nil
+}
+
+// take adds the features of a frequency.
+func (e *spectralExact) take(m int, weight float64) {
+	root := math.Sqrt(weight)
+	e.features, e.root = append(e.features, fourier.Cos(m)), append(e.root, root)
+	if m > 0 {
+		e.features, e.root = append(e.features, fourier.Sin(m)), append(e.root, root)
+	}
 }
 
 // fill sets T and b.
@@ -443,14 +476,21 @@ func (e *spectralExact) fill(noise float64) {
 			}
 		}
 	})
-	e.t.AddDiagonal(1)
+	for b := range dense.Blocks(p) {
+		t, j := e.t.At(b, b), 1.0
+		if b*dense.Tile >= e.negative {
+			j = -1
+		}
+		for i := range t.Rows {
+			t.Data[i*t.Stride+i] += j
+		}
+	}
 	for i, f := range e.features {
 		e.b[i] = e.root[i] * e.phiY[f]
 	}
 }
 
-// diagonalOfInverse sets diag to that of T⁻¹: the squared lengths of the columns
-// of L⁻¹.
+// diagonalOfInverse sets diag to that of T⁻¹ = L⁻ᵀJL⁻¹.
 func (e *spectralExact) diagonalOfInverse() {
 	if e.inverse == nil {
 		e.inverse = dense.NewLower(e.t.N())
@@ -461,7 +501,11 @@ func (e *spectralExact) diagonalOfInverse() {
 	parallel.For(nb, func(j int) {
 		d := e.diag[j*dense.Tile:][:dense.Width(e.t.N(), j)]
 		for i := j; i < nb; i++ {
-			addSquares(d, 1, e.inverse.At(i, j))
+			sign := 1.0
+			if i*dense.Tile >= e.negative {
+				sign = -1
+			}
+			addSquares(d, sign, e.inverse.At(i, j))
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package gppl
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
@@ -42,7 +44,7 @@ func (e *stateSpaceExact) forecast(k Kernel, noise float64) forecast {
 	n := float64(len(e.line.t))
 	return forecast{
 		seconds: n * stateSeconds(stateDim(e.components)),
-		err:     n * rounding(variance(k), noise),
+		err:     n * 0x1p-50 * math.Sqrt(1+variance(k)/noise), // see statespace
 	}
 }
 
@@ -113,7 +115,7 @@ func (e *stateSpaceProjected) forecast(k Kernel, noise float64) forecast {
 	c := float64(len(e.components))
 	return forecast{
 		seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
-		err:     kk * rounding(variance(k)*n/kk, noise),
+		err:     kk * gramRounding(variance(k)*n/kk, noise),
 	}
 }
 

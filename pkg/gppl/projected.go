@@ -87,7 +87,7 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 		engines := []projectedEngine{state, spectral, banded, all}
 		if _, _, ok := scaled(k); ok {
 			base := newProjectedTerm(omega.Cols, optionsOf(nil), engines...)
-			engines = append([]projectedEngine{newInterpolated(base, omega.Cols)}, engines...)
+			engines = append([]projectedEngine{newInterpolated(base, omega.Rows, omega.Cols)}, engines...)
 		}
 		return newProjectedTerm(omega.Cols, o, engines...)
 	}

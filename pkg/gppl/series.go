@@ -15,7 +15,7 @@ import (
 // A kernel that dies out within reach ρ is summed over its periodic images,
 // P ≥ span + ρ: the coefficients are samples of its spectral density, and
 // positive. Any other is multiplied by a window that is 1 up to span and falls
-// smoothly to 0 at P/2 = 1.1·span. The coefficients come from samples of the
+// smoothly to 0 at P/2, some hundredths of the span later. The coefficients come from samples of the
 // kernel by a cosine transform, which is its own adjoint: gradients go back
 // through it and are then contracted with ∂k/∂θ at the samples.
 type cosineSeries struct {
@@ -32,12 +32,12 @@ const maxSamples = 1 << 18
 // newCosineSeries chooses the period for kernel k; images asks for a sum of
 // images, however long the period, wherever k dies out.
 func newCosineSeries(span float64, k Kernel, eps float64, images bool) (*cosineSeries, error) {
-	s := &cosineSeries{span: span, period: 2.2 * span}
-	if r := reach(k, eps); !math.IsInf(r, 0) && (images || span+r < s.period) {
-		s.period = span + 1.4*r // room for a longer lengthscale
-	} else if span == 0 {
-		return nil, fmt.Errorf("gppl: all inputs coincide and %v does not die out", k)
-	} else {
+	period, windowed, err := seriesPeriod(span, k, eps, images)
+	if err != nil {
+		return nil, err
+	}
+	s := &cosineSeries{span: span, period: period}
+	if windowed {
 		s.window = []float64{} // filled by resample
 	}
 	b := min(bandwidth(k, eps)*s.period, maxSamples/4)
@@ -47,6 +47,27 @@ func newCosineSeries(span float64, k Kernel, eps float64, images bool) (*cosineS
 	}
 	s.resample(n)
 	return s, nil
+}
+
+// seriesPeriod returns the period for kernel k and whether it takes a window.
+// Images are worth their many frequencies for the sake of positive weights, but
+// not without end.
+func seriesPeriod(span float64, k Kernel, eps float64, images bool) (period float64, windowed bool, err error) {
+	r := reach(k, eps)
+	limit := 1.2 * span
+	if images {
+		limit = 8 * span
+	}
+	switch {
+	case r < limit || span == 0 && !math.IsInf(r, 0):
+		return span + 1.4*r, false, nil // room for a longer lengthscale
+	case span == 0:
+		return 0, false, fmt.Errorf("gppl: all inputs coincide and %v does not die out", k)
+	}
+	// The narrower the fall, the more frequencies it has itself: as many as fit
+	// into those of the kernel.
+	fall := 20 / (bandwidth(k, eps) * span)
+	return 2 * span * (1 + max(0.04, min(0.1, fall))), true, nil
 }
 
 // covers reports whether the period suits kernel k.

@@ -78,22 +78,32 @@ func (e NotPositive) Error() string {
 
 // Cholesky replaces a symmetric matrix by its factor L, A = LLᵀ, in n³/3
 // flops. On a NotPositive error the contents are lost.
-func (l *Lower) Cholesky() error {
+func (l *Lower) Cholesky() error { return l.CholeskySigned(Blocks(l.n)) }
+
+// CholeskySigned replaces a symmetric matrix by its factor L, A = LJLᵀ, where J
+// is 1 on the diagonal in the blocks before negative and −1 from there on. There
+// is such a factor, without pivoting, if the leading part is positive definite
+// and what is left after eliminating it negative definite (Vanderbei 1995).
+func (l *Lower) CholeskySigned(negative int) error {
 	nb := Blocks(l.n)
 	for j := range nb {
-		diag := l.At(j, j)
+		diag, sign := l.At(j, j), 1.0
+		if j >= negative {
+			sign = -1
+			blas64.Scal(-1, vec(diag.Data))
+		}
 		if err := potrf(diag); err != nil {
 			err.Row += j * Tile
 			return *err
 		}
 		lj := lowerTriangle(diag)
 		parallel.For(nb-j-1, func(k int) {
-			blas64.Trsm(blas.Right, blas.Trans, 1, lj, l.At(j+1+k, j))
+			blas64.Trsm(blas.Right, blas.Trans, sign, lj, l.At(j+1+k, j))
 		})
 		parallel.For(nb-j-1, func(k int) {
 			i := nb - 1 - k // longest row first
 			for c := j + 1; c <= i; c++ {
-				Gemm(blas.NoTrans, blas.Trans, -1, l.At(i, j), l.At(c, j), 1, l.At(i, c))
+				blas64.Gemm(blas.NoTrans, blas.Trans, -sign, l.At(i, j), l.At(c, j), 1, l.At(i, c))
 			}
 		})
 	}
