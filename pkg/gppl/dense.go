@@ -214,7 +214,7 @@ func (e *denseExact) name() string { return EngineDense }
 func (e *denseExact) forecast(k Kernel, noise float64) forecast {
 	n := float64(e.x.Len())
 	if bytes := 16 * triangle(e.x.Len()); bytes > maxMemory {
-		return cannot(gigabytes(bytes) + " for two triangular matrices")
+		return tooLarge(bytes)
 	}
 	return forecast{
 		seconds: (n*n*n/flopRate + n*n*pairSeconds) / 2,

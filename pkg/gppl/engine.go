@@ -78,14 +78,33 @@ type projectedEngine interface {
 
 // forecast is what an engine expects of one evaluation of value and gradient.
 type forecast struct {
-	reason  string  // why the engine cannot do it, or ""
+	reason  reason  // why the engine cannot do it, if it cannot
 	seconds float64 // of work, predicted
 	setup   float64 // seconds still to be paid once
 	err     float64 // bound on the error of the value, in nats
 }
 
+// reason says why an engine cannot do something; it is formatted only where it
+// is read. The zero value is no reason.
+type reason struct {
+	format string
+	value  float64
+}
+
+func (r reason) String() string {
+	if strings.Contains(r.format, "%") {
+		return fmt.Sprintf(r.format, r.value)
+	}
+	return r.format
+}
+
 // cannot is the forecast of an engine that does not take a kernel.
-func cannot(reason string) forecast { return forecast{reason: reason} }
+func cannot(why string) forecast { return forecast{reason: reason{format: why}} }
+
+// tooLarge is the forecast of an engine that would take too much memory.
+func tooLarge(bytes float64) forecast {
+	return forecast{reason: reason{"it would take %.1f GB", bytes / 1e9}}
+}
 
 // flopRate is what a core is reckoned to do in matrix products, in flops a
 // second, and pairSeconds what evaluating one covariance and its derivatives
@@ -128,7 +147,7 @@ func newChoice(o options, limit float64, names []string) choice {
 // as can be; −1 if none is left.
 func (c *choice) next(failed uint) int {
 	usable := func(i int) bool {
-		return c.candidates[i].reason == "" && failed&(1<<i) == 0 && (c.engine == "" || c.engine == c.names[i])
+		return c.candidates[i].reason == (reason{}) && failed&(1<<i) == 0 && (c.engine == "" || c.engine == c.names[i])
 	}
 	limit := math.Inf(1)
 	for i, f := range c.candidates {
@@ -211,7 +230,7 @@ func (c *choice) explain(b *strings.Builder) {
 			mark = "→ "
 		}
 		fmt.Fprintf(b, "%s%-13s", mark, c.names[i])
-		if f.reason != "" {
+		if f.reason != (reason{}) {
 			fmt.Fprintf(b, "no: %s\n", f.reason)
 			continue
 		}
@@ -316,5 +335,3 @@ func triangle(n int) float64 { return 0.5 * float64(n) * float64(n+dense.Tile) }
 
 // maxMemory is what an engine may take, in bytes.
 const maxMemory = 12 << 30
-
-func gigabytes(bytes float64) string { return fmt.Sprintf("%.0f GB", math.Ceil(bytes/1e9)) }

@@ -30,14 +30,14 @@ const noReach = "the kernel does not die out, or not in a way that is known"
 
 // size estimates the mean half-width of the band and the bytes that its numbers
 // take.
-func (b *band) size(k Kernel) (width, bytes float64, reason string) {
+func (b *band) size(k Kernel) (width, bytes float64, ok bool) {
 	r := reach(k, negligible)
 	if math.IsInf(r, 0) || math.IsNaN(r) {
-		return 0, 0, noReach
+		return 0, 0, false
 	}
 	width = b.line.neighbours(r) + 32
 	bytes = 8 * float64(len(b.line.t)) * width
-	return width, bytes, ""
+	return width, bytes, true
 }
 
 // fill evaluates k and adds to the diagonal.
@@ -108,12 +108,12 @@ func newBandedExact(l *line) *bandedExact {
 func (e *bandedExact) name() string { return EngineBanded }
 
 func (e *bandedExact) forecast(k Kernel, noise float64) forecast {
-	width, bytes, reason := e.band.size(k)
-	if reason != "" {
-		return cannot(reason)
+	width, bytes, ok := e.band.size(k)
+	if !ok {
+		return cannot(noReach)
 	}
 	if bytes > maxMemory {
-		return cannot(gigabytes(bytes) + fmt.Sprintf(" for a band of half-width %.0f", width))
+		return tooLarge(bytes)
 	}
 	n := float64(len(e.alpha))
 	return forecast{
@@ -172,13 +172,13 @@ func newBandedProjected(l *line, omega blas64.General) *bandedProjected {
 func (e *bandedProjected) name() string { return EngineBanded }
 
 func (e *bandedProjected) forecast(k Kernel, noise float64) forecast {
-	width, bytes, reason := e.band.size(k)
-	if reason != "" {
-		return cannot(reason)
+	width, bytes, ok := e.band.size(k)
+	if !ok {
+		return cannot(noReach)
 	}
 	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
 	if bytes += 16 * n * kk; bytes > maxMemory {
-		return cannot(gigabytes(bytes) + fmt.Sprintf(" for a band of half-width %.0f", width))
+		return tooLarge(bytes)
 	}
 	return forecast{
 		seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,

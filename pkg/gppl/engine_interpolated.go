@@ -30,6 +30,8 @@ type interpolated struct {
 	sPack  []float64
 	dots   []float64
 	v      float64
+
+	combine, dot func(int) // the loops that run in parallel, made once
 }
 
 // panel is an interval of u with its nodes.
@@ -54,11 +56,13 @@ const (
 
 func newInterpolated(base *projectedTerm, n, k int) *interpolated {
 	size := k * (k + 1) / 2
-	return &interpolated{
+	e := &interpolated{
 		base: base, n: n, k: k, packed: size,
 		weight: make([]float64, nodes), slope: make([]float64, nodes), dots: make([]float64, nodes),
 		vPack: make([]float64, size), sPack: make([]float64, size),
 	}
+	e.combine, e.dot = e.combineShare, e.dotNode
+	return e
 }
 
 func (e *interpolated) name() string { return EngineInterpolated }
@@ -69,7 +73,7 @@ func (e *interpolated) forecast(k Kernel, noise float64) forecast {
 		return cannot("not one shape at one lengthscale")
 	}
 	base := e.base.forecast(k, 0, noise)
-	if base.reason != "" {
+	if base.reason != (reason{}) {
 		return base
 	}
 	f := forecast{
@@ -129,7 +133,7 @@ func (e *interpolated) build(k Kernel, u, noise float64) error {
 func (e *interpolated) unit(dst []float64, k Kernel, u, noise float64) error {
 	v, _, _ := scaled(k)
 	at := k.WithParams([]float64{1, math.Exp(u)})
-	if f := e.base.forecast(at, 0, noise/v); f.reason != "" {
+	if f := e.base.forecast(at, 0, noise/v); f.reason != (reason{}) {
 		return e.base.choice.refused()
 	}
 	if err := e.base.compute(noise/v, false); err != nil {
@@ -187,14 +191,7 @@ func (e *interpolated) gram(s []float64, k Kernel, noise float64, _ bool) error 
 	}
 	e.v = v
 	e.lagrange(u)
-	parallel.For(shares, func(c int) {
-		from, to := share(e.packed, c)
-		dst := e.sPack[from:to]
-		clear(dst)
-		for q, w := range e.weight {
-			blas64.Axpy(v*w, vec(e.panel.s[q][from:to]), vec(dst))
-		}
-	})
+	parallel.For(shares, e.combine)
 	i := 0
 	for a := range e.k {
 		for b, x := range e.sPack[i : i+a+1] {
@@ -205,11 +202,22 @@ func (e *interpolated) gram(s []float64, k Kernel, noise float64, _ bool) error 
 	return nil
 }
 
+// combineShare computes a share of S₀, packed.
+func (e *interpolated) combineShare(c int) {
+	from, to := share(e.packed, c)
+	dst := vec(e.sPack[from:to])
+	clear(dst.Data)
+	for q, w := range e.weight {
+		blas64.Axpy(e.v*w, vec(e.panel.s[q][from:to]), dst)
+	}
+}
+
+// dotNode computes ⟨V, S_q⟩.
+func (e *interpolated) dotNode(q int) { e.dots[q] = blas64.Dot(vec(e.vPack), vec(e.panel.s[q])) }
+
 func (e *interpolated) contract(grad, v []float64, _ Kernel) {
 	pack(e.vPack, v, e.k, 2)
-	parallel.For(nodes, func(q int) {
-		e.dots[q] = blas64.Dot(vec(e.vPack), vec(e.panel.s[q]))
-	})
+	parallel.For(nodes, e.dot)
 	var value, slope float64
 	for q, d := range e.dots {
 		value += e.weight[q] * d

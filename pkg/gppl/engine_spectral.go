@@ -38,10 +38,19 @@ type spectralProjected struct {
 	part []blas64.General // per share of the rows: k×k
 	q    []float64
 	u    blas64.General
+	v    blas64.General
+	last int // frequencies up to the last that is kept
+
+	product, quadratic func(int) // the loops that run in parallel, made once
 }
 
 func newSpectralProjected(x Inputs, l *line, omega blas64.General) *spectralProjected {
-	return &spectralProjected{x: x, lo: l.lo, span: l.span, omega: omega}
+	e := &spectralProjected{x: x, lo: l.lo, span: l.span, omega: omega}
+	e.product, e.quadratic = e.productShare, e.quadraticShare
+	for range shares {
+		e.part = append(e.part, newGeneral(omega.Cols, omega.Cols))
+	}
+	return e
 }
 
 func (e *spectralProjected) name() string { return EngineSpectral }
@@ -57,23 +66,23 @@ const whiteProduct = "White noise as a factor of a product"
 
 // forecastSpectral returns the number of frequencies to expect, or why there
 // are too many.
-func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, reason string) {
+func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, why reason) {
 	b := bandwidth(k, eps)
 	if math.IsInf(b, 0) {
-		return 0, "its spectrum does not fall, or not in a way that is known"
+		return 0, reason{format: "its spectrum does not fall, or not in a way that is known"}
 	}
 	period, windowed, err := seriesPeriod(span, k, eps, images)
 	if err != nil {
-		return 0, "all inputs coincide"
+		return 0, reason{format: "all inputs coincide"}
 	}
 	if windowed {
 		b += 30 / (period - 2*span) // what the window spreads
 	}
 	m := math.Ceil(b*period) + 1
 	if m > maxFeatures {
-		return m, fmt.Sprintf("about %.2g frequencies", m)
+		return m, reason{"it would take about %.2g frequencies", m}
 	}
-	return m, ""
+	return m, reason{}
 }
 
 func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
@@ -83,12 +92,12 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 	n, kk := float64(e.x.Len()), float64(e.omega.Cols)
 	v := variance(k)
 	eps := spectralEps(1e-8*kk, n, v, noise)
-	m, reason := forecastSpectral(k, e.span, eps, false)
-	if reason != "" {
-		return cannot(reason)
+	m, why := forecastSpectral(k, e.span, eps, false)
+	if why != (reason{}) {
+		return forecast{reason: why}
 	}
 	if bytes := 16 * 3 * m * kk; bytes > maxMemory {
-		return cannot(gigabytes(bytes) + " for " + fmt.Sprintf("%.0f frequencies", m))
+		return tooLarge(bytes)
 	}
 	f := forecast{
 		seconds: 8*m*kk*kk/(2*flopRate) + m*100e-9,
@@ -201,26 +210,7 @@ func share(rows, c int) (from, to int) { return rows * c / shares, rows * (c + 1
 // saved by symmetry but for the tiles on the diagonal.
 func (e *spectralProjected) multiply(s []float64) {
 	k := e.omega.Cols
-	for len(e.part) < shares {
-		e.part = append(e.part, newGeneral(k, k))
-	}
-	parallel.For(shares, func(c int) {
-		from, to := share(e.a.Rows, c)
-		part := e.part[c]
-		if from == to {
-			clear(part.Data)
-			return
-		}
-		nb := dense.Blocks(k)
-		for i := range nb {
-			for j := range i + 1 {
-				a, b, t := between(e.a, from, to, i), between(e.b, from, to, j), part
-				t.Rows, t.Cols = a.Cols, b.Cols
-				t.Data = t.Data[i*dense.Tile*k+j*dense.Tile:]
-				blas64.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, t)
-			}
-		}
-	})
+	parallel.For(shares, e.product)
 	for i := range k {
 		for j := range i + 1 {
 			var v float64
@@ -228,6 +218,25 @@ func (e *spectralProjected) multiply(s []float64) {
 				v += p.Data[i*k+j]
 			}
 			s[i*k+j], s[j*k+i] = v, v
+		}
+	}
+}
+
+// productShare multiplies a share of the rows.
+func (e *spectralProjected) productShare(c int) {
+	k := e.omega.Cols
+	from, to := share(e.a.Rows, c)
+	part := e.part[c]
+	if from == to {
+		clear(part.Data)
+		return
+	}
+	for i := range dense.Blocks(k) {
+		for j := range i + 1 {
+			a, b, t := between(e.a, from, to, i), between(e.b, from, to, j), part
+			t.Rows, t.Cols = a.Cols, b.Cols
+			t.Data = t.Data[i*dense.Tile*k+j*dense.Tile:]
+			blas64.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, t)
 		}
 	}
 }
@@ -247,38 +256,42 @@ func (e *spectralProjected) contract(grad, v []float64, kernel Kernel) {
 	e.q = resize(e.q, len(e.series.c))
 	clear(e.q)
 	e.u = resizeGeneral(e.u, 2*e.m, k)
-	vm := blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
-	last := 0
+	e.v = blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
+	e.last = 0
 	if len(e.kept) > 0 {
-		last = e.kept[len(e.kept)-1] + 1
+		e.last = e.kept[len(e.kept)-1] + 1
 	}
-	// All frequencies up to the last where most are kept, else one by one.
-	whole := len(e.kept)*2 > last
-	parallel.For(shares, func(c int) {
-		from, to := share(len(e.kept), c)
-		if from == to {
-			return
-		}
-		run := func(m0, m1 int) {
-			f, u := e.feat, e.u
-			f.Rows, f.Data = 2*(m1-m0), f.Data[2*m0*k:]
-			u.Rows, u.Data = f.Rows, u.Data[2*m0*k:]
-			dense.Gemm(blas.NoTrans, blas.NoTrans, 1, f, vm, 0, u)
-			for m := m0; m < m1; m++ {
-				r := 2 * (m - m0) * k
-				e.q[m] = blas64.Dot(vec(f.Data[r:r+2*k]), vec(u.Data[r:r+2*k]))
-			}
-		}
-		if whole {
-			from, to := share(last, c)
-			run(from, to)
-			return
-		}
-		for _, m := range e.kept[from:to] {
-			run(m, m+1)
-		}
-	})
-	e.series.contract(grad, e.q[:last], kernel)
+	parallel.For(shares, e.quadratic)
+	e.series.contract(grad, e.q[:e.last], kernel)
+}
+
+// quadraticShare computes q for a share of the frequencies: all up to the last
+// where most are kept, else one by one.
+func (e *spectralProjected) quadraticShare(c int) {
+	if 2*len(e.kept) > e.last {
+		e.quadraticForms(share(e.last, c))
+		return
+	}
+	from, to := share(len(e.kept), c)
+	for _, m := range e.kept[from:to] {
+		e.quadraticForms(m, m+1)
+	}
+}
+
+// quadraticForms sets q_m for m0 ≤ m < m1.
+func (e *spectralProjected) quadraticForms(m0, m1 int) {
+	if m0 == m1 {
+		return
+	}
+	k := e.omega.Cols
+	f, u := e.feat, e.u
+	f.Rows, f.Data = 2*(m1-m0), f.Data[2*m0*k:]
+	u.Rows, u.Data = f.Rows, u.Data[2*m0*k:]
+	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, f, e.v, 0, u)
+	for m := m0; m < m1; m++ {
+		r := 2 * (m - m0) * k
+		e.q[m] = blas64.Dot(vec(f.Data[r:r+2*k]), vec(u.Data[r:r+2*k]))
+	}
 }
 
 // spectralExact is the exact NLL by the matrix determinant and inversion
@@ -335,13 +348,13 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 	n, v := float64(len(e.line.t)), variance(k)
 	total := noise + e.split.whiteVariance
 	eps := e.eps(k, total)
-	m, reason := forecastSpectral(k, e.line.span, eps, true)
-	if reason != "" {
-		return cannot(reason)
+	m, why := forecastSpectral(k, e.line.span, eps, true)
+	if why != (reason{}) {
+		return forecast{reason: why}
 	}
 	p := 2*m - 1
 	if p > 12000 {
-		return cannot(fmt.Sprintf("about %.0f frequencies", m))
+		return forecast{reason: reason{"it would take about %.2g frequencies", m}}
 	}
 	f := forecast{
 		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,

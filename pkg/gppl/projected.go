@@ -41,6 +41,9 @@ type Projected struct {
 	v      []float64 // S⁻¹ − ββᵀ, k×k
 	beta   []float64
 	report LossReport
+
+	noise float64 // of the last evaluation, White terms included
+	fill  func()  // fillS, made once so that calls need not allocate
 }
 
 // NewProjected returns the projected likelihood of the data under the
@@ -66,6 +69,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		l.oto = make([]float64, k*k)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
+	l.fill = l.fillS
 	l.plan(d.X, p, optionsOf(opts))
 	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
@@ -131,7 +135,7 @@ func (t *projectedTerm) forecast(k Kernel, offset int, noise float64) forecast {
 	if i := t.choice.next(0); i >= 0 {
 		return t.choice.candidates[i]
 	}
-	return cannot(t.choice.refused().Error())
+	return cannot("no engine takes it")
 }
 
 // compute sets gram by the best engine that succeeds.
@@ -201,7 +205,8 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	jitter, err := choleskyWithJitter(l.factor, variance(kernel)+noise, l.fill(noise+white))
+	l.noise = noise + white
+	jitter, err := choleskyWithJitter(l.factor, variance(kernel)+noise, l.fill)
 	l.report.Jitter = max(l.report.Jitter, jitter)
 	if err != nil {
 		return 0, fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", k, err, kernel, noise)
@@ -241,17 +246,15 @@ func (l *Projected) project(kernel Kernel, noise float64, derivatives bool) (whi
 		l.split.of(kernel)
 		white = l.split.whiteVariance
 		var apart float64
-		reason := ""
+		refused := false
 		for i, t := range l.terms {
 			f := t.forecast(l.split.signal[i], l.split.offset[i], noise+white)
 			apart += f.cost()
-			if f.reason != "" {
-				reason = f.reason
-			}
+			refused = refused || f.reason != (reason{})
 		}
 		l.use = append(l.use[:0], l.terms...)
 		if len(l.terms) > 1 && len(l.split.white) == 0 {
-			if f := l.whole.forecast(kernel, 0, noise); f.reason == "" && (reason != "" || f.cost() < apart) {
+			if f := l.whole.forecast(kernel, 0, noise); f.reason == (reason{}) && (refused || f.cost() < apart) {
 				l.use = append(l.use[:0], l.whole)
 			}
 		}
@@ -266,26 +269,24 @@ func (l *Projected) project(kernel Kernel, noise float64, derivatives bool) (whi
 	return white, nil
 }
 
-// fill returns the function that sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ.
-func (l *Projected) fill(noise float64) func() { return func() { l.fillS(noise) } }
-
 // fillS sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ.
-func (l *Projected) fillS(noise float64) {
+func (l *Projected) fillS() {
 	k := len(l.z)
-	l.factor.EachTile(func(i, j int, t blas64.General) {
-		for a := range t.Rows {
-			from := (i*dense.Tile+a)*k + j*dense.Tile
-			row := t.Data[a*t.Stride:][:t.Cols]
-			copy(row, l.gram[from:])
-			if l.oto != nil {
-				for b := range row {
-					row[b] += noise * l.oto[from+b]
+	for i := range dense.Blocks(k) {
+		for j := range i + 1 {
+			t := l.factor.At(i, j)
+			for a := range t.Rows {
+				from := (i*dense.Tile+a)*k + j*dense.Tile
+				row := t.Data[a*t.Stride:][:t.Cols]
+				copy(row, l.gram[from:])
+				if l.oto != nil {
+					blas64.Axpy(l.noise, vec(l.oto[from:from+t.Cols]), vec(row))
 				}
 			}
 		}
-	})
+	}
 	if l.oto == nil {
-		l.factor.AddDiagonal(noise)
+		l.factor.AddDiagonal(l.noise)
 	}
 }
 

@@ -21,11 +21,19 @@ import (
 type Lower struct {
 	n     int
 	tiles []blas64.General // row by row: (0,0), (1,0), (1,1), (2,0), …
+
+	// The loops that run in parallel, made once so that calls need not allocate,
+	// and what they run on.
+	panel, trailing, invert func(int)
+	column                  int
+	sign                    float64
+	inverse                 *Lower
 }
 
 // NewLower returns a zero matrix of size n.
 func NewLower(n int) *Lower {
 	l := &Lower{n: n}
+	l.panel, l.trailing, l.invert = l.solvePanel, l.updateRow, l.invertColumn
 	for i := range Blocks(n) {
 		for j := range i + 1 {
 			r, c := Width(n, i), Width(n, j)
@@ -96,18 +104,25 @@ func (l *Lower) CholeskySigned(negative int) error {
 			err.Row += j * Tile
 			return *err
 		}
-		lj := lowerTriangle(diag)
-		parallel.For(nb-j-1, func(k int) {
-			blas64.Trsm(blas.Right, blas.Trans, sign, lj, l.At(j+1+k, j))
-		})
-		parallel.For(nb-j-1, func(k int) {
-			i := nb - 1 - k // longest row first
-			for c := j + 1; c <= i; c++ {
-				blas64.Gemm(blas.NoTrans, blas.Trans, -sign, l.At(i, j), l.At(c, j), 1, l.At(i, c))
-			}
-		})
+		l.column, l.sign = j, sign
+		parallel.For(nb-j-1, l.panel)
+		parallel.For(nb-j-1, l.trailing)
 	}
 	return nil
+}
+
+// solvePanel makes factors of the tiles below the diagonal one.
+func (l *Lower) solvePanel(k int) {
+	j := l.column
+	blas64.Trsm(blas.Right, blas.Trans, l.sign, lowerTriangle(l.At(j, j)), l.At(j+1+k, j))
+}
+
+// updateRow eliminates a column of tiles from one row of those to its right.
+func (l *Lower) updateRow(k int) {
+	j, i := l.column, Blocks(l.n)-1-k // longest row first
+	for c := j + 1; c <= i; c++ {
+		blas64.Gemm(blas.NoTrans, blas.Trans, -l.sign, l.At(i, j), l.At(c, j), 1, l.At(i, c))
+	}
 }
 
 // potrf factorises one tile in place and clears the part above its diagonal.
@@ -199,25 +214,28 @@ func (l *Lower) MulL(b blas64.General) {
 
 // InvertL sets dst to L⁻¹, in n³/3 flops. dst and l must not share storage.
 func (l *Lower) InvertL(dst *Lower) {
-	nb := Blocks(l.n)
-	parallel.For(nb, func(j int) { // column j; the longest come first
-		d := dst.At(j, j)
-		copy(d.Data, l.At(j, j).Data)
-		if !lapack64.Trtri(lowerTriangle(d)) {
-			panic("dense: zero on the diagonal of a Cholesky factor")
-		}
-		for i := j + 1; i < nb; i++ {
-			t := dst.At(i, j)
-			for k := j; k < i; k++ {
-				beta := 1.0
-				if k == j {
-					beta = 0
-				}
-				Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), dst.At(k, j), beta, t)
+	l.inverse = dst
+	parallel.For(Blocks(l.n), l.invert)
+}
+
+// invertColumn computes one column of tiles of L⁻¹; the first are the longest.
+func (l *Lower) invertColumn(j int) {
+	d := l.inverse.At(j, j)
+	copy(d.Data, l.At(j, j).Data)
+	if !lapack64.Trtri(lowerTriangle(d)) {
+		panic("dense: zero on the diagonal of a Cholesky factor")
+	}
+	for i := j + 1; i < Blocks(l.n); i++ {
+		t := l.inverse.At(i, j)
+		for k := j; k < i; k++ {
+			beta := 1.0
+			if k == j {
+				beta = 0
 			}
-			blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), t)
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), l.inverse.At(k, j), beta, t)
 		}
-	})
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), t)
+	}
 }
 
 // InverseTile sets dst to tile (i, j), i ≥ j, of A⁻¹ = MᵀM, where m = M = L⁻¹.
