@@ -63,6 +63,9 @@ type exactEngine interface {
 	// nll returns the value and, unless grad is nil, sets grad to its
 	// derivatives in the logs of the kernel's parameters and, last, of σ².
 	nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error)
+	// posterior returns the posterior at the parameters that nll was last
+	// called with, without a gradient; it takes the engine over.
+	posterior() predictor
 }
 
 // projectedEngine computes S₀ = ΩᵀKΩ for one set of inputs and one Ω.

@@ -97,8 +97,9 @@ func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col i
 // within the band: n·b² flops for the value and 2n·b² more for the gradient,
 // in memory for n·b numbers.
 type bandedExact struct {
-	band  band
-	alpha []float64
+	band   band
+	kernel Kernel
+	alpha  []float64
 }
 
 func newBandedExact(l *line) *bandedExact {
@@ -123,6 +124,7 @@ func (e *bandedExact) forecast(k Kernel, noise float64) forecast {
 }
 
 func (e *bandedExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
+	e.kernel = k
 	a := &e.band.gram
 	e.band.fill(k, noise)
 	if err := a.Cholesky(); err != nil {

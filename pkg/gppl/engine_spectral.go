@@ -319,6 +319,8 @@ type spectralExact struct {
 	b, h, diag []float64
 	q          []float64
 	negative   int // features from here on have negative weights
+	kernel     Kernel
+	noise      float64
 }
 
 func newSpectralExact(l *line) *spectralExact {
@@ -368,6 +370,7 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 
 func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
 	e.split.of(k)
+	e.kernel, e.noise = k, noise
 	total := noise + e.split.whiteVariance
 	eps := e.eps(k, total)
 	if err := e.prepare(k, eps); err != nil {

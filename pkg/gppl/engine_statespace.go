@@ -15,6 +15,8 @@ type stateSpaceExact struct {
 	filter     *statespace.Filter
 	components []statespace.Component
 	grad       []float64
+	kernel     Kernel
+	noise      float64 // White terms included
 }
 
 func newStateSpaceExact(l *line) *stateSpaceExact {
@@ -60,13 +62,13 @@ func (e *stateSpaceExact) prepare(k Kernel) bool {
 
 func (e *stateSpaceExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
 	e.prepare(k)
+	e.kernel, e.noise = k, noise+e.split.whiteVariance
 	var g []float64
 	if grad != nil {
 		e.grad = resize(e.grad, 2*len(e.components)+1)
 		g = e.grad
 	}
-	total := noise + e.split.whiteVariance
-	value, err = e.filter.NLL(g, e.line.y, e.components, total)
+	value, err = e.filter.NLL(g, e.line.y, e.components, e.noise)
 	if err != nil || grad == nil {
 		return value, 0, err
 	}

@@ -1,0 +1,69 @@
+package gppl
+
+import (
+	"math"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// TestPosteriorEngines compares each engine's posterior with the dense one, at
+// inputs within, between and beyond the data.
+func TestPosteriorEngines(t *testing.T) {
+	d := benchData(t, 200)
+	var grid []float64
+	for i := range 120 {
+		grid = append(grid, -300+13*float64(i))
+	}
+	grid = append(grid, d.X.at[:5]...)
+	x := Scalars(grid)
+	for _, k := range []Kernel{
+		SE{1.2, 8}, SE{0.9, 300}, RQ{1, 20, 0.8}, Matern52{1.1, 40}, Laplace{0.8, 15}, Matern32{1, 5},
+		Periodic{0.7, 1, 90}, LocPer{1, 100, 30, 1}, Add(SE{1, 30}, White{0.3}), Add(Laplace{1, 60}, Matern52{0.5, 9}, White{0.2}),
+		Mul(SE{1, 50}, Matern52{1, 40}),
+	} {
+		m := Model{Kernel: k, Noise: 0.1}
+		want, err := NewPosterior(m, d, WithEngine(EngineDense))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, latent := want.Latent(x)
+		_, noisy := want.Noisy(x)
+		wantMean, wantCov := make([]float64, len(grid)), dense.NewLower(len(grid))
+		if err := want.predictor.joint(wantMean, wantCov, x); err != nil {
+			t.Fatal(err)
+		}
+		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace} {
+			got, err := NewPosterior(m, d, WithEngine(engine))
+			if err != nil {
+				if engine == "" {
+					t.Fatal(err)
+				}
+				t.Logf("%v: %v", k, err)
+				continue
+			}
+			name := k.String() + ", " + got.Engine()
+			gm, gv := got.Latent(x)
+			_, gn := got.Noisy(x)
+			jointMean, jointCov := make([]float64, len(grid)), dense.NewLower(len(grid))
+			if err := got.predictor.joint(jointMean, jointCov, x); err != nil {
+				t.Fatal(err)
+			}
+			for i := range grid {
+				if math.Abs(gm[i]-mean[i]) > 1e-7 || math.Abs(gv[i]-latent[i]) > 1e-8 || math.Abs(gn[i]-noisy[i]) > 1e-8 || math.Abs(jointMean[i]-mean[i]) > 1e-7 {
+					t.Fatalf("%s at x = %v: mean %v (jointly %v), variances %v, %v; dense %v, %v, %v", name, grid[i], gm[i], jointMean[i], gv[i], gn[i], mean[i], latent[i], noisy[i])
+				}
+			}
+			for i := range dense.Blocks(len(grid)) {
+				for j := range i + 1 {
+					a, b := jointCov.At(i, j), wantCov.At(i, j)
+					for e := range a.Data {
+						if math.Abs(a.Data[e]-b.Data[e]) > 1e-8 {
+							t.Fatalf("%s: covariance of tile (%d, %d) entry %d: %v, dense %v", name, i, j, e, a.Data[e], b.Data[e])
+						}
+					}
+				}
+			}
+		}
+	}
+}
