@@ -59,7 +59,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 		return nil, err
 	}
 	w := &l.work
-	jitter, err := w.factorise(m.Kernel, m.Noise, d, z)
+	jitter, err := l.factorise(m.Kernel, m.Noise, z)
 	if err != nil {
 		return nil, err
 	}

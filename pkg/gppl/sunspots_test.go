@@ -93,25 +93,33 @@ func TestOracleSunspots(t *testing.T) {
 }
 
 // TestSunspotOptima trains the exact likelihood from the paper's start, in one
-// go. Densely it takes minutes: GPPL_LONG=1 asks for it.
+// go, by the engines that are chosen. GPPL_LONG=1 does the same densely, which
+// takes minutes.
 func TestSunspotOptima(t *testing.T) {
-	if os.Getenv("GPPL_LONG") == "" {
-		t.Skip("takes minutes: GPPL_LONG=1 runs it")
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	engines := []string{""}
+	if os.Getenv("GPPL_LONG") != "" {
+		engines = append(engines, gppl.EngineDense)
 	}
 	d := sunspots(t)
-	for _, c := range []struct {
-		kernel gppl.Kernel
-		want   float64
-	}{
-		{gppl.SE{}, 1549.119},
-		{gppl.Laplace{}, 1432.675},
-		{gppl.RQ{}, 1531.907},
-	} {
-		l := must[*gppl.Exact](t)(gppl.NewExact(gppl.PaperModel(c.kernel), d))
-		r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, gppl.Settings{NoStandardErrors: true}))
-		t.Log(r)
-		if math.Abs(r.Value-c.want) > 0.01 || r.Status != gppl.Converged {
-			t.Errorf("%v: %v, %s; want %v", r.Model, r.Value, r.Status, c.want)
+	for _, engine := range engines {
+		for _, c := range []struct {
+			kernel gppl.Kernel
+			want   float64
+		}{
+			{gppl.SE{}, 1549.119},
+			{gppl.Laplace{}, 1432.675},
+			{gppl.RQ{}, 1531.907},
+			{gppl.LocPer{}, 1468.565},
+		} {
+			l := must[*gppl.Exact](t)(gppl.NewExact(gppl.PaperModel(c.kernel), d, gppl.WithEngine(engine)))
+			r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, gppl.Settings{NoStandardErrors: true}))
+			t.Log(r)
+			if math.Abs(r.Value-c.want) > 0.01 || r.Status != gppl.Converged {
+				t.Errorf("%v by %s: %v, %s; want %v", r.Model, r.Engine, r.Value, r.Status, c.want)
+			}
 		}
 	}
 }

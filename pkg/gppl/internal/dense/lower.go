@@ -155,6 +155,19 @@ func (l *Lower) LogDet() float64 {
 	return 2 * s
 }
 
+// MinDiagonal returns the smallest entry on the diagonal: of a Cholesky factor, a
+// bound from above on the root of the smallest eigenvalue of A.
+func (l *Lower) MinDiagonal() float64 {
+	least := math.Inf(1)
+	for b := range Blocks(l.n) {
+		t := l.At(b, b)
+		for i := range t.Rows {
+			least = min(least, t.Data[i*t.Stride+i])
+		}
+	}
+	return least
+}
+
 // SolveL replaces b (n×m) by L⁻¹b, in n²m flops.
 func (l *Lower) SolveL(b blas64.General) {
 	for i := range Blocks(l.n) {

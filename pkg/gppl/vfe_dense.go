@@ -1,0 +1,162 @@
+package gppl
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// denseVFE holds Φ and goes through its rows in blocks, in 5nm² flops.
+type denseVFE struct {
+	data  Data
+	phi   blas64.General // Φ, n×m
+	lanes []vfeLane
+}
+
+// vfeLane is the working memory of one lane: a share of the blocks of rows.
+type vfeLane struct {
+	phiPhi blas64.General // ΦᵀΦ of the lane's rows, m×m
+	phiY   []float64      // Φᵀy of the lane's rows
+	grad   []float64      // ∂/∂log θ of the kernel's parameters
+	slope  []float64      // ∂/∂Z, m×d
+	beta   []float64      // of one block of rows
+	beta2  float64        // |β|²
+	w, r   []float64      // weights and distances, Tile×m
+}
+
+func newDenseVFE(d Data, z Inputs) *denseVFE {
+	n, m := d.Len(), z.Len()
+	e := &denseVFE{data: d}
+	for range min(lanes, dense.Blocks(n)) {
+		e.lanes = append(e.lanes, vfeLane{
+			phiPhi: newGeneral(m, m), phiY: make([]float64, m), slope: make([]float64, len(z.at)),
+			beta: make([]float64, dense.Tile), w: make([]float64, dense.Tile*m), r: make([]float64, dense.Tile*m),
+		})
+	}
+	return e
+}
+
+func (e *denseVFE) name() string { return EngineDense }
+
+func (e *denseVFE) forecast(_ *vfeWork, _ Kernel, _ float64, z Inputs) forecast {
+	n, m := float64(e.data.Len()), float64(z.Len())
+	return forecast{seconds: n * m * (6*m/flopRate + 2*pairSeconds) / 2}
+}
+
+// eachBlock calls f for every block of rows, lane by lane in parallel, after
+// reset for each lane.
+func (e *denseVFE) eachBlock(f func(own *vfeLane, b int), reset func(own *vfeLane)) {
+	nb := dense.Blocks(e.data.Len())
+	parallel.For(len(e.lanes), func(c int) {
+		reset(&e.lanes[c])
+		for b := c; b < nb; b += len(e.lanes) {
+			f(&e.lanes[c], b)
+		}
+	})
+}
+
+func (e *denseVFE) phiBlock(b int) blas64.General {
+	p := e.phi
+	p.Rows = dense.Width(e.phi.Rows, b)
+	p.Data = p.Data[b*dense.Tile*p.Stride:]
+	return p
+}
+
+func (e *denseVFE) project(w *vfeWork, phiY []float64) error {
+	m := len(phiY)
+	if e.phi.Data == nil {
+		e.phi = newGeneral(e.data.Len(), m)
+	}
+	scale := 1 / math.Sqrt(w.noise)
+	e.eachBlock(func(own *vfeLane, b int) {
+		phi := e.phiBlock(b)
+		block := phi.Data[:phi.Rows*m]
+		distances(block, e.data.X.block(b), w.z)
+		w.kernel.Cov(block, block)
+		w.luu.SolveLTRight(phi)
+		blas64.Scal(scale, vec(block))
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
+		blas64.Gemv(blas.Trans, 1, phi, vec(e.data.Y[b*dense.Tile:][:phi.Rows]), 1, vec(own.phiY))
+	}, func(own *vfeLane) {
+		clear(own.phiPhi.Data)
+		clear(own.phiY)
+	})
+	clear(w.phiPhi.Data)
+	clear(phiY)
+	for _, own := range e.lanes {
+		add(w.phiPhi.Data, own.phiPhi.Data)
+		add(phiY, own.phiY)
+	}
+	return nil
+}
+
+func (e *denseVFE) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64) {
+	m := len(w.u)
+	e.eachBlock(func(own *vfeLane, b int) {
+		phi, x := e.phiBlock(b), e.data.X.block(b)
+		size := phi.Rows * m
+		weight := blas64.General{Rows: phi.Rows, Cols: m, Stride: m, Data: own.w[:size]}
+		r := own.r[:size]
+		beta := own.beta[:phi.Rows] // (y − ΦB⁻¹Φᵀy)/σ²
+		copy(beta, e.data.Y[b*dense.Tile:])
+		blas64.Gemv(blas.NoTrans, -1/w.noise, phi, vec(w.bInvC), 1/w.noise, vec(beta))
+		own.beta2 += blas64.Dot(vec(beta), vec(beta))
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
+		blas64.Ger(-1, vec(beta), vec(w.u), weight)
+		distances(r, x, w.z)
+		w.kernel.Contract(own.grad, weight.Data, r)
+		addSlopes(own.slope, weight.Data, r, x, w.z, w.kernel)
+	}, func(own *vfeLane) {
+		if own.grad == nil {
+			own.grad = make([]float64, len(grad))
+		}
+		clear(own.grad)
+		clear(own.slope)
+		own.beta2 = 0
+	})
+	clear(grad)
+	clear(gradZ)
+	for _, own := range e.lanes {
+		add(grad, own.grad)
+		add(gradZ, own.slope)
+		beta2 += own.beta2
+	}
+	return beta2
+}
+
+// addSlopes adds Σ_i w_ij ∂k(|x_i − z_j|)/∂z_j to slope (row-major m×d). It
+// overwrites r, the distances.
+func addSlopes(slope, w, r []float64, x, z Inputs, k Kernel) {
+	m, d := z.Len(), z.d
+	if d == 1 {
+		k.Slope(r, r)
+		for i, xi := range x.at {
+			for j, zj := range z.at {
+				s := w[i*m+j] * r[i*m+j]
+				if zj < xi {
+					s = -s
+				}
+				slope[j] += s
+			}
+		}
+		return
+	}
+	dist := append([]float64(nil), r...)
+	k.Slope(r, r)
+	for i := range x.Len() {
+		xi := x.At(i)
+		for j := range m {
+			if dist[i*m+j] == 0 {
+				continue
+			}
+			s := w[i*m+j] * r[i*m+j] / dist[i*m+j]
+			for c, zc := range z.At(j) {
+				slope[j*d+c] += s * (zc - xi[c])
+			}
+		}
+	}
+}
