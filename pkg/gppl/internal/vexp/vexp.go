@@ -35,13 +35,17 @@ func init() {
 	c1, c2 = ln2Hi/size, ln2Lo/size
 }
 
-// Exp sets dst[i] = exp(x[i]). dst may be x.
+// Exp sets dst[i] = exp(x[i]), 0 where that is subnormal: arithmetic with
+// subnormal numbers takes a hundred times as long. dst may be x.
 func Exp(dst, x []float64) {
 	dst = dst[:len(x)]
 	a, b := c1, c2
 	for i, v := range x {
 		if !(v >= lowest && v <= highest) {
-			dst[i] = math.Exp(v)
+			dst[i] = 0
+			if !(v < lowest) {
+				dst[i] = math.Exp(v)
+			}
 			continue
 		}
 		t := v*perUnit + shift

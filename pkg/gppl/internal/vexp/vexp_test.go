@@ -17,6 +17,9 @@ func TestExp(t *testing.T) {
 	worst := 0.0
 	for i, v := range x {
 		want := math.Exp(v)
+		if v < lowest {
+			want = 0
+		}
 		if got[i] == want || math.IsNaN(want) && math.IsNaN(got[i]) {
 			continue
 		}
