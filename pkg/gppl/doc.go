@@ -29,6 +29,27 @@
 // for the function f, Noisy for a new observation y. The example of the package
 // shows it whole.
 //
+// # Engines
+//
+// A loss computes by one of several engines. It asks each what an evaluation
+// would cost at the kernel at hand and how exact it would be, and takes the
+// cheapest that keeps the tolerance (1e-8 nats per observation, WithTolerance);
+// the choice may change as training moves. Explain tells what was considered;
+// WithEngine forces one. For n observations, k projections, a kernel with M
+// frequencies, b neighbours within its reach, or a state of D numbers, value
+// and gradient take about
+//
+//	             exact NLL   PL                for
+//	dense        n³          2n²k              any kernel, any dimension
+//	spectral     ⅔(2M)³      8Mk²              smooth kernels on the line
+//	banded       3nb²        8nbk              kernels that die out, on the line
+//	statespace   n·D³        4nk²              Laplace, Matérn 3/2, 5/2 and sums
+//	interpolated             60k²              for one lengthscale, after 30 others
+//
+// flops. Where no engine can keep the tolerance, because the noise is tiny
+// against the variance, the most exact is taken and LossReport.Inexact and a
+// warning of the Result say so.
+//
 // # Conventions
 //
 // Models, kernels and projections are immutable values. Misuse of shapes
