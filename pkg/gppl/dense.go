@@ -113,7 +113,7 @@ func (e *denseProjected) forecast(k Kernel, noise float64) forecast {
 	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
 	return forecast{
 		seconds: (2*n*n*kk/flopRate + n*n*pairSeconds) / 2,
-		err:     kk * gramRounding(variance(k)*n/kk, noise),
+		err:     kk * gramRounding(variance(k)*n, noise),
 	}
 }
 

@@ -126,7 +126,7 @@ func (f forecast) cost() float64 { return f.seconds + f.setup/evaluationsAhead }
 // the condition v/σ² times the rounding of one operation, with a margin.
 func rounding(v, noise float64) float64 { return 16 * 0x1p-53 * (1 + v/noise) }
 
-// gramRounding is the same for S, whose entries are of size s, per projection.
+// gramRounding is the same for S, whose entries are at most s, per projection.
 func gramRounding(s, noise float64) float64 { return 2 * 0x1p-53 * (1 + s/noise) }
 
 // choice keeps what was chosen, to explain it.

@@ -184,7 +184,7 @@ func (e *bandedProjected) forecast(k Kernel, noise float64) forecast {
 	}
 	return forecast{
 		seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,
-		err:     kk * gramRounding(variance(k)*n/kk, noise),
+		err:     kk * gramRounding(variance(k)*n, noise),
 	}
 }
 

@@ -39,6 +39,7 @@ type panel struct {
 	centre float64
 	node   [nodes]float64
 	s      [][]float64 // S_q, packed; nil: no panel
+	size   float64     // the largest entry of any S_q
 }
 
 const (
@@ -47,9 +48,9 @@ const (
 	// ρ^−nodes with ρ = w + √(1+w²), w = π/4/halfWidth.
 	nodes     = 30
 	halfWidth = 0.6
-	// interpolationError is what the entries of S may err by, relative to their
-	// size n·v/k.
-	interpolationError = 3e-14
+	// interpolationError is what the entries of S may err by, relative to the
+	// largest of them.
+	interpolationError = 2e-13
 	// closeBy is how near to one another, in u, evaluations are to be.
 	closeBy = 0.4
 )
@@ -78,7 +79,7 @@ func (e *interpolated) forecast(k Kernel, noise float64) forecast {
 	}
 	f := forecast{
 		seconds: 4*nodes*float64(e.packed)/4e9/2 + 2e-6,
-		err:     base.err + float64(e.k)*interpolationError*v*float64(e.n)/float64(e.k)/noise,
+		err:     base.err + float64(e.k)*interpolationError*v*e.size()/noise,
 	}
 	if !e.inside(math.Log(l)) {
 		f.setup = math.Inf(1)
@@ -91,6 +92,14 @@ func (e *interpolated) forecast(k Kernel, noise float64) forecast {
 
 func (e *interpolated) inside(u float64) bool {
 	return e.panel.s != nil && math.Abs(u-e.panel.centre) <= halfWidth
+}
+
+// size returns the largest entry that S/v may have: n before any is known.
+func (e *interpolated) size() float64 {
+	if e.panel.s == nil {
+		return float64(e.n)
+	}
+	return e.panel.size
 }
 
 // count returns how many of the last evaluations were near u, and remembers u.
@@ -122,6 +131,9 @@ func (e *interpolated) build(k Kernel, u, noise float64) error {
 		if err := e.unit(p.s[q], k, p.node[q], noise); err != nil {
 			e.panel.s = nil
 			return err
+		}
+		for _, v := range p.s[q] {
+			p.size = max(p.size, math.Abs(v))
 		}
 	}
 	e.panel = p

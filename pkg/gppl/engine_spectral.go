@@ -66,23 +66,23 @@ const whiteProduct = "White noise as a factor of a product"
 
 // forecastSpectral returns the number of frequencies to expect, or why there
 // are too many.
-func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, why reason) {
+func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, windowed bool, why reason) {
 	b := bandwidth(k, eps)
 	if math.IsInf(b, 0) {
-		return 0, reason{format: "its spectrum does not fall, or not in a way that is known"}
+		return 0, false, reason{format: "its spectrum does not fall, or not in a way that is known"}
 	}
 	period, windowed, err := seriesPeriod(span, k, eps, images)
 	if err != nil {
-		return 0, reason{format: "all inputs coincide"}
+		return 0, false, reason{format: "all inputs coincide"}
 	}
 	if windowed {
 		b += 30 / (period - 2*span) // what the window spreads
 	}
 	m := math.Ceil(b*period) + 1
 	if m > maxFeatures {
-		return m, reason{"it would take about %.2g frequencies", m}
+		return m, windowed, reason{"it would take about %.2g frequencies", m}
 	}
-	return m, reason{}
+	return m, windowed, reason{}
 }
 
 func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
@@ -92,7 +92,7 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 	n, kk := float64(e.x.Len()), float64(e.omega.Cols)
 	v := variance(k)
 	eps := spectralEps(1e-8*kk, n, v, noise)
-	m, why := forecastSpectral(k, e.span, eps, false)
+	m, _, why := forecastSpectral(k, e.span, eps, false)
 	if why != (reason{}) {
 		return forecast{reason: why}
 	}
@@ -101,9 +101,7 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 	}
 	f := forecast{
 		seconds: 8*m*kk*kk/(2*flopRate) + m*100e-9,
-		// The coefficients left out err by rounding, at random: their sum is
-		// a bound that is never met.
-		err: 0.05*n*eps*v/noise + kk*gramRounding(v*n/kk, noise),
+		err:     n*eps*v/noise + kk*gramRounding(v*n, noise),
 	}
 	if int(m) > e.m || e.series == nil {
 		f.setup = fourier.Predict(e.x.Len(), e.omega.Cols, e.m, int(m)+1, featureTolerance).Seconds / 2
@@ -350,7 +348,7 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 	n, v := float64(len(e.line.t)), variance(k)
 	total := noise + e.split.whiteVariance
 	eps := e.eps(k, total)
-	m, why := forecastSpectral(k, e.line.span, eps, true)
+	m, windowed, why := forecastSpectral(k, e.line.span, eps, true)
 	if why != (reason{}) {
 		return forecast{reason: why}
 	}
@@ -361,6 +359,9 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 	f := forecast{
 		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,
 		err:     3*n*eps*v/total + n*rounding(v, total),
+	}
+	if windowed { // weights of both signs cancel
+		f.err += n * rounding(v, total) * v / total
 	}
 	if int(m) > e.m {
 		f.setup = n*300e-9 + m*1e-6

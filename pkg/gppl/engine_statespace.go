@@ -117,7 +117,7 @@ func (e *stateSpaceProjected) forecast(k Kernel, noise float64) forecast {
 	c := float64(len(e.components))
 	return forecast{
 		seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
-		err:     kk * gramRounding(variance(k)*n/kk, noise),
+		err:     kk * gramRounding(variance(k)*n, noise),
 	}
 }
 

@@ -49,7 +49,7 @@ func (e *spectralVFE) forecast(w *vfeWork, k Kernel, noise float64, z Inputs) fo
 	if lo, hi := z.Range(0); lo < e.exact.line.lo || hi > e.exact.line.lo+e.exact.line.span {
 		return cannot("an inducing input lies outside the data")
 	}
-	frequencies, _ := forecastSpectral(k, e.exact.line.span, vfeEps, true)
+	frequencies, _, _ := forecastSpectral(k, e.exact.line.span, vfeEps, true)
 	p, m := 2*frequencies, float64(z.Len())
 	n, v := float64(len(e.exact.line.t)), variance(k)
 	f.err = n * vfeEps * v / noise * math.Sqrt(v) / w.luu.MinDiagonal()
