@@ -30,6 +30,7 @@ type interpolated struct {
 	sPack  []float64
 	dots   []float64
 	v      float64
+	size   func() float64 // the largest entry of S/v at the last evaluation, or 0
 
 	combine, dot func(int) // the loops that run in parallel, made once
 }
@@ -79,7 +80,7 @@ func (e *interpolated) forecast(k Kernel, noise float64) forecast {
 	}
 	f := forecast{
 		seconds: 4*nodes*float64(e.packed)/4e9/2 + 2e-6,
-		err:     base.err + float64(e.k)*interpolationError*v*e.size()/noise,
+		err:     base.err + float64(e.k)*interpolationError*v*e.largest()/noise,
 	}
 	if !e.inside(math.Log(l)) {
 		f.setup = math.Inf(1)
@@ -94,12 +95,15 @@ func (e *interpolated) inside(u float64) bool {
 	return e.panel.s != nil && math.Abs(u-e.panel.centre) <= halfWidth
 }
 
-// size returns the largest entry that S/v may have: n before any is known.
-func (e *interpolated) size() float64 {
-	if e.panel.s == nil {
-		return float64(e.n)
+// largest returns the largest entry of S/v: as it was last, and n before that.
+func (e *interpolated) largest() float64 {
+	switch s := e.size(); {
+	case e.panel.s != nil:
+		return max(s, e.panel.size)
+	case s > 0:
+		return s
 	}
-	return e.panel.size
+	return float64(e.n)
 }
 
 // count returns how many of the last evaluations were near u, and remembers u.

@@ -91,7 +91,10 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 		engines := []projectedEngine{state, spectral, banded, all}
 		if _, _, ok := scaled(k); ok {
 			base := newProjectedTerm(omega.Cols, optionsOf(nil), engines...)
-			engines = append([]projectedEngine{newInterpolated(base, omega.Rows, omega.Cols)}, engines...)
+			e := newInterpolated(base, omega.Rows, omega.Cols)
+			t := newProjectedTerm(omega.Cols, o, append([]projectedEngine{e}, engines...)...)
+			e.size = func() float64 { return t.size }
+			return t
 		}
 		return newProjectedTerm(omega.Cols, o, engines...)
 	}
@@ -110,12 +113,24 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 
 // projectedTerm is one kernel with the engines that may compute ΩᵀKΩ.
 type projectedTerm struct {
+	k       int
 	engines []projectedEngine
 	choice  choice
 	gram    []float64
 	kernel  Kernel
 	offset  int // of its first parameter in the whole kernel
 	engine  projectedEngine
+	size    float64 // the largest entry of gram over the variance, at the last evaluation
+}
+
+// largest returns the largest entry of gram: positive semi-definite, it is on
+// the diagonal.
+func (t *projectedTerm) largest() float64 {
+	var v float64
+	for i := 0; i < len(t.gram); i += t.k + 1 {
+		v = max(v, t.gram[i])
+	}
+	return v
 }
 
 func newProjectedTerm(k int, o options, engines ...projectedEngine) *projectedTerm {
@@ -123,7 +138,7 @@ func newProjectedTerm(k int, o options, engines ...projectedEngine) *projectedTe
 	for _, e := range engines {
 		names = append(names, e.name())
 	}
-	return &projectedTerm{engines: engines, choice: newChoice(o, o.tolerance*float64(k), names), gram: make([]float64, k*k)}
+	return &projectedTerm{k: k, engines: engines, choice: newChoice(o, o.tolerance*float64(k), names), gram: make([]float64, k*k)}
 }
 
 // forecast asks all engines and returns what the best of them expects.
@@ -151,6 +166,7 @@ func (t *projectedTerm) compute(noise float64, derivatives bool) error {
 		if err == nil {
 			t.engine = t.engines[i]
 			t.choice.took(i)
+			t.size = t.largest() / variance(t.kernel)
 			return nil
 		}
 		failed |= 1 << i
