@@ -49,8 +49,9 @@ func benchLoss(b *testing.B, loss Loss, flops float64) {
 			b.Fatal(err)
 		}
 	}
-	evaluate()
-	for start := time.Now(); time.Since(start) < time.Second; { // engines settle, and compute what they need once
+	// Engines settle, and compute what they need once: interpolation begins after
+	// as many evaluations as it has nodes.
+	for i, start := 0, time.Now(); i < 2*nodes && time.Since(start) < 4*time.Second || i == 0; i++ {
 		evaluate()
 	}
 	gemm := gemmRate()

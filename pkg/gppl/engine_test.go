@@ -1,0 +1,327 @@
+package gppl_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+)
+
+var engineNames = []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineInterpolated}
+
+func TestCheckEngine(t *testing.T) {
+	for _, engine := range append(engineNames, gppl.EngineDense) {
+		t.Run(engine, func(t *testing.T) { gppltest.CheckEngine(t, engine) })
+	}
+}
+
+// engineData is n times on [0, 100], unsorted, with some structure.
+func engineData(tb testing.TB, n int) gppl.Data {
+	tb.Helper()
+	rnd := rand.New(rand.NewPCG(23, 0))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = 100 * rnd.Float64()
+		y[i] = math.Sin(x[i]) + math.Sin(x[i]/9) + 0.3*rnd.NormFloat64()
+	}
+	return must[gppl.Data](tb)(gppl.NewData(gppl.Scalars(x), y))
+}
+
+// TestEngineErrors: engines that there are not, and kernels that they do not
+// take.
+func TestEngineErrors(t *testing.T) {
+	d := engineData(t, 30)
+	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))
+	for _, c := range []struct {
+		kernel gppl.Kernel
+		engine string
+		want   []string // in the message
+	}{
+		{gppl.SE{Variance: 1, Lengthscale: 2}, "quantum", []string{"quantum", "statespace", "spectral", "banded", "dense"}},
+		{gppl.SE{Variance: 1, Lengthscale: 2}, gppl.EngineStateSpace, []string{"statespace", "Matérn"}},
+		{gppl.Laplace{Variance: 1, Lengthscale: 2}, gppl.EngineSpectral, []string{"spectral", "spectrum"}},
+		{gppl.Periodic{Variance: 1, Lengthscale: 2, Period: 3}, gppl.EngineBanded, []string{"banded", "die out"}},
+	} {
+		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
+		for _, l := range []gppl.Loss{
+			must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(c.engine))),
+			must[*gppl.Projected](t)(gppl.NewProjected(m, d, p, gppl.WithEngine(c.engine))),
+		} {
+			_, err := l.ValueGrad(nil, startOf(l))
+			if err == nil {
+				t.Errorf("%v: %s took %v", l, c.engine, c.kernel)
+				continue
+			}
+			for _, w := range c.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("%v: %q does not say %q", l, err, w)
+				}
+			}
+		}
+	}
+}
+
+func startOf(l gppl.Loss) (theta []float64) {
+	for _, p := range l.Params() {
+		theta = append(theta, p.Value)
+	}
+	return theta
+}
+
+// TestEnginePlane: two dimensions are for the dense engine.
+func TestEnginePlane(t *testing.T) {
+	d := randomData(t, 40, 2, 3)
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
+	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))
+	for _, l := range []interface {
+		gppl.Loss
+		Explain() string
+	}{
+		must[*gppl.Exact](t)(gppl.NewExact(m, d)),
+		must[*gppl.Projected](t)(gppl.NewProjected(m, d, p)),
+	} {
+		valueAt(t, l)
+		if e := l.Report().Engine; e != gppl.EngineDense {
+			t.Errorf("%v: %s engine", l, e)
+		}
+	}
+	l := must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineBanded)))
+	if _, err := l.ValueGrad(nil, startOf(l)); err == nil || !strings.Contains(err.Error(), gppl.EngineDense) {
+		t.Errorf("banded in the plane: %v", err)
+	}
+}
+
+// TestChoiceMoves follows the automatic choice as the lengthscale moves, and
+// checks every value on the way.
+func TestChoiceMoves(t *testing.T) {
+	n := 700
+	d := engineData(t, n)
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
+	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 20, 1))
+	type loss interface {
+		gppl.Loss
+		Explain() string
+	}
+	for _, c := range []struct {
+		auto, dense loss
+		want, all   []string
+	}{
+		{
+			must[*gppl.Exact](t)(gppl.NewExact(m, d)), must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense))),
+			[]string{gppl.EngineBanded, gppl.EngineSpectral},
+			[]string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineDense},
+		},
+		{
+			must[*gppl.Projected](t)(gppl.NewProjected(m, d, p)), must[*gppl.Projected](t)(gppl.NewProjected(m, d, p, gppl.WithEngine(gppl.EngineDense))),
+			[]string{gppl.EngineBanded, gppl.EngineSpectral},
+			[]string{gppl.EngineInterpolated, gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineDense},
+		},
+	} {
+		lengthscales := []float64{0.01, 0.02, 0.05, 0.2, 1, 5, 30, 200, 3, 0.3, 0.02}
+		if testing.Short() {
+			lengthscales = []float64{0.02, 5}
+		}
+		for _, l := range lengthscales {
+			theta := []float64{1.1, l, 0.1}
+			grad, want := make([]float64, 3), make([]float64, 3)
+			a, err := c.auto.ValueGrad(grad, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := c.dense.ValueGrad(want, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var diff, norm float64
+			for i := range grad {
+				diff, norm = math.Hypot(diff, (grad[i]-want[i])*theta[i]), math.Hypot(norm, want[i]*theta[i])
+			}
+			if math.Abs(a-b) > 1e-8*math.Abs(b) || diff > 1e-6*norm {
+				t.Errorf("%v, l = %v: %v %v, dense %v %v\n%s", c.auto, l, a, grad, b, want, c.auto.Explain())
+			}
+			explained := c.auto.Explain()
+			for _, name := range c.all {
+				if !strings.Contains(explained, name) {
+					t.Errorf("%v, l = %v: no %s in\n%s", c.auto, l, name, explained)
+				}
+			}
+			if strings.Count(explained, "→") != 1 {
+				t.Errorf("not one engine is marked in\n%s", explained)
+			}
+		}
+		for _, w := range c.want {
+			if !strings.Contains(c.auto.Report().Engine, w) {
+				t.Errorf("%v: %s never chosen, but %s", c.auto, w, c.auto.Report().Engine)
+			}
+		}
+		if r := c.auto.Report(); r.Inexact != 0 || r.Fallbacks != 0 || r.Jitter != 0 {
+			t.Errorf("%v: %+v", c.auto, r)
+		}
+	}
+}
+
+// TestTolerance: a tighter tolerance takes another engine, or says that none
+// keeps it.
+func TestTolerance(t *testing.T) {
+	d := engineData(t, 700)
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 10}, Noise: 0.1}
+	for _, c := range []struct {
+		nats    float64
+		engine  string
+		inexact bool
+	}{
+		{1e-8, gppl.EngineSpectral, false},
+		{1e-13, "", false},
+		{1e-18, "", true},
+	} {
+		l := must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithTolerance(c.nats)))
+		valueAt(t, l)
+		r := l.Report()
+		if c.engine != "" && r.Engine != c.engine || c.inexact != (r.Inexact > 0) {
+			t.Errorf("tolerance %v: %+v\n%s", c.nats, r, l.Explain())
+		}
+		if c.engine == "" && r.Engine == gppl.EngineSpectral {
+			t.Errorf("tolerance %v: %s\n%s", c.nats, r.Engine, l.Explain())
+		}
+	}
+	tiny := must[*gppl.Exact](t)(gppl.NewExact(gppl.Model{Kernel: m.Kernel, Noise: 1e-11}, d))
+	if _, err := tiny.ValueGrad(nil, startOf(tiny)); err == nil && tiny.Report().Inexact == 0 {
+		t.Errorf("noise 1e-11 of the variance, and no warning: %+v", tiny.Report())
+	}
+}
+
+// TestEngineDeterminism: the processors do not show in the last bit.
+func TestEngineDeterminism(t *testing.T) {
+	n := 400
+	if testing.Short() {
+		n = 150
+	}
+	d := engineData(t, n)
+	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 70, 1))
+	for _, k := range []gppl.Kernel{
+		gppl.SE{Variance: 1, Lengthscale: 3},
+		gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 3}, gppl.Matern52{Variance: 1, Lengthscale: 9}),
+		gppl.RQ{Variance: 1, Lengthscale: 5, Alpha: 2},
+	} {
+		m := gppl.Model{Kernel: k, Noise: 0.1}
+		for _, engine := range append(engineNames, gppl.EngineDense) {
+			run := func(procs int) (out []string) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+				for _, l := range []gppl.Loss{
+					must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(engine))),
+					must[*gppl.Projected](t)(gppl.NewProjected(m, d, p, gppl.WithEngine(engine))),
+				} {
+					theta := startOf(l)
+					grad := make([]float64, len(theta))
+					v, err := l.ValueGrad(grad, theta)
+					if err != nil {
+						out = append(out, "refused")
+						continue
+					}
+					out = append(out, fmt.Sprintf("%x %x", v, grad))
+				}
+				return out
+			}
+			one := run(1)
+			for _, procs := range []int{2, 3} {
+				if more := run(procs); fmt.Sprint(more) != fmt.Sprint(one) {
+					t.Errorf("%v, %s: %v with %d processors, %v with one", k, engine, more, procs, one)
+				}
+			}
+		}
+	}
+}
+
+// TestOracleSunspotsEngines sends every case of the oracle through every engine
+// that takes it.
+func TestOracleSunspotsEngines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the sunspots in full")
+	}
+	d := sunspots(t)
+	var oracle struct {
+		K     int
+		Cases []struct {
+			Kernel     string
+			Parameters []float64
+			NLL, PL    struct {
+				Value   float64
+				GradLog []float64 `json:"grad_log"`
+			}
+		}
+	}
+	b, err := os.ReadFile("testdata/oracle-sunspots.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &oracle); err != nil {
+		t.Fatal(err)
+	}
+	omega := mat.NewDense(d.Len(), oracle.K, nil)
+	for i := range d.Len() {
+		for j := range oracle.K {
+			omega.Set(i, j, math.Sin(0.7391*float64(i+1)*float64(j+1)))
+		}
+	}
+	kernels := map[string]gppl.Kernel{
+		"SE": gppl.SE{}, "Laplace": gppl.Laplace{}, "Matern32": gppl.Matern32{}, "Matern52": gppl.Matern52{},
+		"RQ": gppl.RQ{}, "LocPer": gppl.LocPer{},
+		"Sum(SE,Periodic)":           gppl.Add(gppl.SE{}, gppl.Periodic{}),
+		"Product(Matern32,Periodic)": gppl.Mul(gppl.Matern32{}, gppl.Periodic{}),
+	}
+	for _, c := range oracle.Cases {
+		last := len(c.Parameters) - 1
+		m := gppl.Model{Kernel: kernels[c.Kernel].WithParams(c.Parameters[:last]), Noise: c.Parameters[last]}
+		for _, engine := range append([]string{""}, engineNames...) {
+			check := func(what string, l gppl.Loss, want float64, wantGrad []float64) {
+				t.Helper()
+				grad := make([]float64, len(wantGrad))
+				got, err := l.ValueGrad(grad, startOf(l))
+				if err != nil {
+					if engine == "" {
+						t.Error(err)
+					}
+					return
+				}
+				var diff, norm float64
+				for i, g := range grad {
+					diff = math.Hypot(diff, g*c.Parameters[i]-wantGrad[i])
+					norm = math.Hypot(norm, wantGrad[i])
+				}
+				t.Logf("%-4s %-12s %v: value %.2g, gradient %.2g (%s)", what, engine, m.Kernel, math.Abs(got-want)/math.Abs(want), diff/norm, l.Report().Engine)
+				if !(math.Abs(got-want) <= 1e-8*math.Abs(want)) || !(diff <= 1e-6*norm) {
+					t.Errorf("%s of %v by %q: %v, want %v, gradient off by %.2g", what, m.Kernel, engine, got, want, diff/norm)
+				}
+			}
+			check("PL", must[*gppl.Projected](t)(gppl.NewProjected(m, d, &gppl.Projection{Omega: omega}, gppl.WithEngine(engine))), c.PL.Value, c.PL.GradLog)
+			if exactTooLong(m.Kernel, engine) {
+				continue
+			}
+			check("NLL", must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(engine))), c.NLL.Value, c.NLL.GradLog)
+		}
+	}
+}
+
+// exactTooLong reports whether the exact NLL of the sunspots takes the better
+// part of a second or more: GPPL_LONG=1 asks for all.
+func exactTooLong(k gppl.Kernel, engine string) bool {
+	if os.Getenv("GPPL_LONG") != "" || engine == gppl.EngineStateSpace {
+		return false
+	}
+	switch k := k.(type) {
+	case gppl.SE:
+		return engine == gppl.EngineBanded && k.Lengthscale > 2 || engine == gppl.EngineSpectral && k.Lengthscale < 1
+	case gppl.Laplace, gppl.Matern32:
+		return engine != ""
+	}
+	return true
+}
