@@ -137,7 +137,8 @@ type choice struct {
 	candidates []forecast
 	chosen     int
 	used       []int // evaluations by each engine
-	fallbacks  int
+	fallbacks  int   // evaluations where an engine failed, and how many a report has
+	noted      int
 	lastErr    error
 }
 

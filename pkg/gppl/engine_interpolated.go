@@ -41,6 +41,7 @@ type panel struct {
 	node   [nodes]float64
 	s      [][]float64 // S_q, packed; nil: no panel
 	size   float64     // the largest entry of any S_q
+	noise  float64     // the least noise, relative to the variance, for which the nodes are exact enough
 }
 
 const (
@@ -82,7 +83,7 @@ func (e *interpolated) forecast(k Kernel, noise float64) forecast {
 		seconds: 4*nodes*float64(e.packed)/4e9/2 + 2e-6,
 		err:     base.err + float64(e.k)*interpolationError*v*e.largest()/noise,
 	}
-	if !e.inside(math.Log(l)) {
+	if !e.inside(math.Log(l), noise/v) {
 		f.setup = math.Inf(1)
 		if e.count(math.Log(l)) >= nodes {
 			f.setup = 0 // what it would have cost has been spent
@@ -91,8 +92,10 @@ func (e *interpolated) forecast(k Kernel, noise float64) forecast {
 	return f
 }
 
-func (e *interpolated) inside(u float64) bool {
-	return e.panel.s != nil && math.Abs(u-e.panel.centre) <= halfWidth
+// inside reports whether the panel holds at u, for a noise variance relative to
+// the variance.
+func (e *interpolated) inside(u, noise float64) bool {
+	return e.panel.s != nil && math.Abs(u-e.panel.centre) <= halfWidth && noise >= e.panel.noise
 }
 
 // largest returns the largest entry of S/v: as it was last, and n before that.
@@ -124,7 +127,7 @@ func (e *interpolated) count(u float64) (n int) {
 // build computes the nodes of a panel around u.
 func (e *interpolated) build(k Kernel, u, noise float64) error {
 	old := e.panel.s
-	p := panel{centre: u}
+	p := panel{centre: u, noise: noise / 30} // room for the noise to fall
 	for q := range p.node {
 		p.node[q] = u + halfWidth*math.Cos(math.Pi*(float64(q)+0.5)/nodes)
 		if len(old) == nodes {
@@ -132,7 +135,7 @@ func (e *interpolated) build(k Kernel, u, noise float64) error {
 		} else {
 			p.s = append(p.s, make([]float64, e.packed))
 		}
-		if err := e.unit(p.s[q], k, p.node[q], noise); err != nil {
+		if err := e.unit(p.s[q], k, p.node[q], p.noise); err != nil {
 			e.panel.s = nil
 			return err
 		}
@@ -147,12 +150,11 @@ func (e *interpolated) build(k Kernel, u, noise float64) error {
 
 // unit sets dst to ΩᵀKΩ, packed, at variance 1 and log lengthscale u.
 func (e *interpolated) unit(dst []float64, k Kernel, u, noise float64) error {
-	v, _, _ := scaled(k)
 	at := k.WithParams([]float64{1, math.Exp(u)})
-	if f := e.base.forecast(at, 0, noise/v); f.reason != (reason{}) {
+	if f := e.base.forecast(at, 0, noise); f.reason != (reason{}) {
 		return e.base.choice.refused()
 	}
-	if err := e.base.compute(noise/v, false); err != nil {
+	if err := e.base.compute(noise, false); err != nil {
 		return err
 	}
 	pack(dst, e.base.gram, e.k, 1)
@@ -200,8 +202,8 @@ func (e *interpolated) lagrange(u float64) {
 func (e *interpolated) gram(s []float64, k Kernel, noise float64, _ bool) error {
 	v, l, _ := scaled(k)
 	u := math.Log(l)
-	if !e.inside(u) {
-		if err := e.build(k, u, noise); err != nil {
+	if !e.inside(u, noise/v) {
+		if err := e.build(k, u, noise/v); err != nil {
 			return err
 		}
 	}

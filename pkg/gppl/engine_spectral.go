@@ -59,7 +59,7 @@ func (e *spectralProjected) name() string { return EngineSpectral }
 // to the variance: their part of S₀ has a trace of at most n·eps·v, which
 // changes PL by at most that over σ².
 func spectralEps(nats, n, v, noise float64) float64 {
-	return min(1e-8, max(2e-15, 0.3*nats*noise/(n*v)))
+	return min(1e-11, max(2e-15, 0.3*nats*noise/(n*v)))
 }
 
 const whiteProduct = "White noise as a factor of a product"
@@ -113,7 +113,7 @@ func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, _ bool) e
 	kk := e.omega.Cols
 	v := variance(k)
 	eps := spectralEps(1e-8*float64(kk), float64(e.x.Len()), v, noise)
-	if e.series == nil || !e.series.covers(k, eps) {
+	if e.series == nil || !e.series.covers(k, eps, false) {
 		series, err := newCosineSeries(e.span, k, eps, false)
 		if err != nil {
 			return err
@@ -338,7 +338,7 @@ func (e *spectralExact) eps(k Kernel, noise float64) float64 {
 	if bandwidth(k, tight)*e.line.span < 300 {
 		loose = tight
 	}
-	return min(1e-8, max(1e-14, loose))
+	return min(1e-10, max(1e-14, loose))
 }
 
 func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
@@ -361,7 +361,7 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 		err:     3*n*eps*v/total + n*rounding(v, total),
 	}
 	if windowed { // weights of both signs cancel
-		f.err += n * rounding(v, total) * v / total
+		f.err += n * n * rounding(v, total) * v / total
 	}
 	if int(m) > e.m {
 		f.setup = n*300e-9 + m*1e-6
@@ -419,7 +419,7 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 
 // prepare expands the kernel and makes sure of the sums that it needs.
 func (e *spectralExact) prepare(k Kernel, eps float64) error {
-	if e.series == nil || !e.series.covers(k, eps) {
+	if e.series == nil || !e.series.covers(k, eps, true) {
 		series, err := newCosineSeries(e.line.span, k, eps, true)
 		if err != nil {
 			return err

@@ -40,7 +40,8 @@ type LossReport struct {
 // note records what an evaluation had to do.
 func (r *LossReport) note(c *choice, jitter float64) {
 	r.Jitter = max(r.Jitter, jitter)
-	r.Fallbacks = c.fallbacks
+	r.Fallbacks += c.fallbacks - c.noted
+	c.noted = c.fallbacks
 	if nats, kept := c.bound(); !kept {
 		r.Inexact = max(r.Inexact, nats)
 	}

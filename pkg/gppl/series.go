@@ -70,9 +70,14 @@ func seriesPeriod(span float64, k Kernel, eps float64, images bool) (period floa
 	return 2 * span * (1 + max(0.04, min(0.1, fall))), true, nil
 }
 
-// covers reports whether the period suits kernel k.
-func (s *cosineSeries) covers(k Kernel, eps float64) bool {
-	return s.window != nil || reach(k, eps) <= s.period-s.span
+// covers reports whether the period suits kernel k. With images, a window is
+// only for kernels that cannot do without.
+func (s *cosineSeries) covers(k Kernel, eps float64, images bool) bool {
+	if s.window == nil {
+		return reach(k, eps) <= s.period-s.span
+	}
+	_, windowed, err := seriesPeriod(s.span, k, eps, images)
+	return !images || windowed && err == nil
 }
 
 // resample takes n+1 samples of half a period.
@@ -100,6 +105,11 @@ func (s *cosineSeries) resample(n int) {
 // before those that sum to less than eps times the variance. It takes more
 // samples where these do not resolve the kernel, up to a limit.
 func (s *cosineSeries) expand(k Kernel, eps float64) (m int, err error) {
+	// Samples that miss the shortest scale of k would alias it into what looks
+	// resolved.
+	for b := bandwidth(k, eps) * s.period; float64(len(s.c)) < 1.2*b && len(s.c) <= maxSamples; {
+		s.resample(2 * (len(s.c) - 1))
+	}
 	for {
 		k.Cov(s.g, s.tau)
 		scale := math.Abs(s.g[0])
