@@ -239,7 +239,9 @@ func (c *choice) explain(b *strings.Builder) {
 			continue
 		}
 		fmt.Fprintf(b, "%s an evaluation", duration(f.seconds))
-		if f.setup > 0 {
+		if math.IsInf(f.setup, 1) {
+			b.WriteString(" once as many were made nearby as its set-up takes")
+		} else if f.setup > 0 {
 			fmt.Fprintf(b, " after %s of set-up", duration(f.setup))
 		}
 		fmt.Fprintf(b, ", error at most %.1g nats", f.err)

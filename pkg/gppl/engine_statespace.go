@@ -88,7 +88,7 @@ func resize(x []float64, n int) []float64 {
 }
 
 // stateSpaceProjected multiplies K by Ω with sums that run along the series:
-// 2nk² flops in all, and O(nk) beside them.
+// 2nk² flops, as many again with derivatives, and O(nk) beside them.
 type stateSpaceProjected struct {
 	line       *line
 	omega      blas64.General // rows in the order of the series
