@@ -336,7 +336,7 @@ func (k *kernelAt) at(theta []float64) Kernel {
 	return k.kernel
 }
 
-// tiles is the number of float64 in the lower triangle of an n×n matrix.
+// triangle is the number of float64 in the tiles of the lower triangle of an n×n matrix.
 func triangle(n int) float64 { return 0.5 * float64(n) * float64(n+dense.Tile) }
 
 // maxMemory is what an engine may take, in bytes.
