@@ -28,6 +28,7 @@ type VFE struct {
 	model   Model
 	data    Data
 	z       Inputs
+	opt     VFEOptions
 	params  []Param
 	hyper   int // parameters of the model; those of Z follow
 	yy      float64
@@ -37,9 +38,18 @@ type VFE struct {
 	report  LossReport
 }
 
-// VFEOptions says how a VFE loss treats its inducing inputs.
+// VFEOptions says how a VFE loss treats its inducing inputs. The zero value is
+// the method as Titsias published it; NoiseInGram and Repulsion are what the
+// authors of the paper do differently, to reproduce their figures.
 type VFEOptions struct {
 	FixInducing bool // keep Z where it is
+	// NoiseInGram puts K_uu + σ²I in the place of K_uu. The bound stays an upper
+	// bound on the exact NLL, but a looser one, and worse the larger σ² is.
+	NoiseInGram bool
+	// Repulsion, if not 0, adds Repulsion·Σ_{i<j} exp(−|z_i − z_j|²/s²) to the
+	// loss, with s = RepulsionRange (0 means 1, in the unit of x), which keeps
+	// inducing inputs apart. What is minimised is then no longer a bound.
+	Repulsion, RepulsionRange float64
 }
 
 // vfeWork is the state of one factorisation, and room for the gradient.
@@ -55,6 +65,7 @@ type vfeWork struct {
 
 	bInv, e blas64.General // m×m
 	u, r    []float64      // K_uu⁻¹K_ux β; distances within Z
+	traceG  float64        // of the weight on ∂K_uu
 }
 
 // vfeEngine does what involves all n observations.
@@ -87,7 +98,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if z.Len() > d.Len() {
 		return nil, fmt.Errorf("gppl: m = %d inducing inputs for n = %d observations: want m ≤ n", z.Len(), d.Len())
 	}
-	l := &VFE{model: m, data: d, z: z, params: m.Params()}
+	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.Params()}
 	l.hyper = len(l.params)
 	var transform Transform = Free{}
 	if opt.FixInducing {
@@ -173,16 +184,58 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 		trBInv, beta2 := w.contract(grad[:last], grad[l.hyper:], n)
 		// σ²·tr C⁻¹ = n − m + tr B⁻¹
 		grad[last] = 0.5 * (float64(n-m) + trBInv - w.noise*beta2 - slack)
+		if l.opt.NoiseInGram {
+			grad[last] += w.noise * w.traceG
+		}
 		toNatural(grad[:l.hyper], theta[:l.hyper])
 	}
-	return 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack), nil
+	value := 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack)
+	if l.opt.Repulsion != 0 {
+		var gradZ []float64
+		if grad != nil {
+			gradZ = grad[l.hyper:]
+		}
+		value += l.opt.Repulsion * repulsion(gradZ, w.z, orDefault(l.opt.RepulsionRange, 1), l.opt.Repulsion)
+	}
+	return value, nil
+}
+
+// repulsion returns Σ_{i<j} exp(−|z_i − z_j|²/s²) and, unless grad is nil, adds
+// weight times its derivatives in z (row-major m×d) to it. O(m²d).
+func repulsion(grad []float64, z Inputs, s, weight float64) float64 {
+	var sum float64
+	m, d := z.Len(), z.d
+	for i := range m {
+		for j := range i {
+			a, b := z.At(i), z.At(j)
+			var r2 float64
+			for c := range d {
+				r2 += (a[c] - b[c]) * (a[c] - b[c])
+			}
+			e := math.Exp(-r2 / (s * s))
+			sum += e
+			if grad == nil {
+				continue
+			}
+			for c := range d {
+				g := -2 * weight * e * (a[c] - b[c]) / (s * s)
+				grad[i*d+c] += g
+				grad[j*d+c] -= g
+			}
+		}
+	}
+	return sum
 }
 
 // factorise computes L, Φ, L_B and c for one kernel, noise variance and Z.
 func (l *VFE) factorise(k Kernel, noise float64, z Inputs) (jitter float64, err error) {
 	m, w := z.Len(), &l.work
 	w.kernel, w.noise, w.z = k, noise, z
-	jitter, err = choleskyWithJitter(w.luu, variance(k), func() { fillGram(w.luu, z, k, 0) })
+	var onDiagonal float64
+	if l.opt.NoiseInGram {
+		onDiagonal = noise
+	}
+	jitter, err = choleskyWithJitter(w.luu, variance(k), func() { fillGram(w.luu, z, k, onDiagonal) })
 	if err != nil {
 		return jitter, fmt.Errorf("gppl: the covariance of %d inducing inputs cannot be factorised: %w (kernel %v)", m, err, k)
 	}
@@ -279,6 +332,7 @@ func (w *vfeWork) contract(grad, gradZ []float64, n int) (trBInv, beta2 float64)
 	for i := range g.Data {
 		g.Data[i] *= 0.5
 	}
+	w.traceG = trace(g)
 	selfDistances(w.r, w.z)
 	w.kernel.Contract(grad, g.Data, w.r)
 	for i := range g.Data {

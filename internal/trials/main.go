@@ -1,0 +1,35 @@
+// Command trials does the trials of the named experiments and stores their outcomes, as the notebooks do, from the folder notebooks:
+//
+//	cd notebooks && go run ../internal/trials e1 e2 sunspots eeg
+//
+// GPPL_SCALE, GPPL_FRESH and GPPL_SLOW mean what they mean to the notebooks.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	for _, name := range os.Args[1:] {
+		trials, ok := experiment.Named(name, experiment.ScaleFromEnvironment())
+		if !ok {
+			fmt.Fprintf(os.Stderr, "trials: no experiment %q\n", name)
+			os.Exit(2)
+		}
+		_, err := experiment.RunNamed(ctx, name, trials, func(p experiment.Progress) {
+			fmt.Fprintf(os.Stderr, "\r\x1b[K%s: %v", name, p)
+		})
+		fmt.Fprintln(os.Stderr)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "trials:", err)
+			os.Exit(1)
+		}
+	}
+}

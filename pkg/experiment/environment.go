@@ -1,0 +1,104 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// A Scale is how much is computed.
+type Scale string
+
+// The scales: Full is that of the paper, Smoke the least that runs every step, within seconds.
+const (
+	Full  Scale = "full"
+	Smoke Scale = "smoke"
+)
+
+// ScaleFromEnvironment is GPPL_SCALE, full if it is not set. It panics if it is neither full nor smoke.
+func ScaleFromEnvironment() Scale {
+	switch s := Scale(os.Getenv("GPPL_SCALE")); s {
+	case "":
+		return Full
+	case Full, Smoke:
+		return s
+	default:
+		panic(fmt.Sprintf("experiment: GPPL_SCALE=%q: it is full or smoke", string(s)))
+	}
+}
+
+// pick returns the value for the scale.
+func pick[T any](s Scale, full, smoke T) T {
+	if s == Smoke {
+		return smoke
+	}
+	return full
+}
+
+// StorePath is where the outcomes of an experiment are, from the folder notebooks: those of full scale are kept with the project,
+// in results; those of smoke scale are not, in out.
+func (s Scale) StorePath(notebooks, name string) string {
+	if s == Smoke {
+		return filepath.Join(notebooks, "out", "smoke-"+name+".jsonl")
+	}
+	return filepath.Join(notebooks, "results", name+".jsonl")
+}
+
+// RunNamed does the trials of a named experiment as the environment asks: at GPPL_SCALE; with GPPL_FRESH, a time in Unix seconds,
+// computing anew what was stored before that time; and with GPPL_SLOW=1 even what takes hours. The current folder is that of the
+// notebooks. The store is left with these trials alone, in their order.
+func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress)) ([]Outcome, error) {
+	scale := ScaleFromEnvironment()
+	store, err := OpenStore(scale.StorePath(".", name))
+	if err != nil {
+		return nil, err
+	}
+	r := Runner{Store: store, Progress: progress}
+	if fresh := os.Getenv("GPPL_FRESH"); fresh != "" {
+		seconds, err := strconv.ParseInt(fresh, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("experiment: GPPL_FRESH=%q: want a time in Unix seconds", fresh)
+		}
+		r.Since = time.Unix(seconds, 0)
+	}
+	if scale == Full && os.Getenv("GPPL_SLOW") == "" {
+		r.Keep = Trial.Slow
+	}
+	outcomes, err := r.Run(ctx, trials)
+	if err != nil {
+		return outcomes, err
+	}
+	return outcomes, store.Tidy(trials)
+}
+
+// Stored returns the outcomes of the trials that RunNamed left, without computing any. It is an error if one is missing.
+func Stored(name string, trials []Trial) ([]Outcome, error) {
+	store, err := OpenStore(ScaleFromEnvironment().StorePath(".", name))
+	if err != nil {
+		return nil, err
+	}
+	var outcomes []Outcome
+	for _, t := range trials {
+		o, ok := store.Get(t)
+		if !ok {
+			if !t.Slow() {
+				return nil, fmt.Errorf("experiment: %v is not stored: run the cell that computes it first", t)
+			}
+			o = Outcome{Trial: t, Error: "not run"}
+		}
+		outcomes = append(outcomes, o)
+	}
+	return outcomes, nil
+}
+
+// Slow reports whether a trial takes so long that it is done only with GPPL_SLOW=1: the EEG by VFE with m = 500, and by what only the
+// dense engine can do at n = 8000.
+func (t Trial) Slow() bool {
+	if t.Source.Name != "eeg" || t.Source.N < 8000 {
+		return false
+	}
+	return t.Loss == VFE || t.Kernel == "RQ"
+}

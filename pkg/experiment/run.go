@@ -1,0 +1,246 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Run does the trial. What goes wrong in training is part of the Outcome; the error is of data that cannot be had, of a trial
+// that makes no sense, or of ctx.
+func (t Trial) Run(ctx context.Context) (Outcome, error) {
+	o := Outcome{Trial: t, Machine: machine(), When: time.Now().Unix()}
+	var err error
+	if o.Key, err = t.Key(); err != nil {
+		return o, err
+	}
+	sample, err := t.Source.Load()
+	if err != nil {
+		return o, err
+	}
+	kernel, ok := Kernels[t.Kernel]
+	if !ok {
+		return o, fmt.Errorf("experiment: no kernel %q", t.Kernel)
+	}
+	model := gppl.PaperModel(kernel)
+	loss, err := t.loss(model, sample.Train)
+	if err != nil {
+		return o, err
+	}
+	if t.Optimiser.Method == Evaluate {
+		return o, o.evaluate(loss)
+	}
+	settings, err := t.Optimiser.settings()
+	if err != nil {
+		return o, err
+	}
+	result, err := gppl.Fit(ctx, loss, settings)
+	if ctx.Err() != nil {
+		return o, ctx.Err()
+	}
+	if err != nil {
+		o.Error = err.Error()
+		return o, nil
+	}
+	o.learnt(result)
+	if err := o.judge(sample, result); err != nil {
+		return o, err
+	}
+	if math.IsNaN(o.NLL) || math.IsInf(o.NLL, 0) {
+		o.Error, o.NLL = fmt.Sprintf("the exact NLL is %v at what was learnt", o.NLL), 0
+	}
+	return o, nil
+}
+
+// loss makes the loss that is trained.
+func (t Trial) loss(model gppl.Model, d gppl.Data) (gppl.Loss, error) {
+	var loss gppl.Loss
+	var err error
+	began := time.Now()
+	engine := gppl.WithEngine(t.Engine)
+	switch t.Loss {
+	case ML:
+		if t.Authors.Float32 {
+			loss = newSingle(model, d, nil)
+			break
+		}
+		loss, err = gppl.NewExact(model, d, engine)
+	case VFE:
+		var z gppl.Inputs
+		if z, err = gppl.KMeans(d.X, t.Order, t.Seed); err != nil {
+			return nil, err
+		}
+		chosen := time.Since(began)
+		var vfe *gppl.VFE
+		vfe, err = gppl.NewVFE(model, d, z, gppl.VFEOptions{NoiseInGram: t.Authors.NoiseInGram, Repulsion: t.Authors.Repulsion}, engine)
+		if err == nil {
+			loss = vfe.WithSetup(chosen)
+		}
+	case PL:
+		design, ok := Designs[t.Design]
+		if !ok {
+			return nil, fmt.Errorf("experiment: no design %q", t.Design)
+		}
+		var omega *gppl.Projection
+		if omega, err = gppl.NewProjection(design, d.X, t.Order, t.Seed); err != nil {
+			return nil, err
+		}
+		if t.Authors.Float32 {
+			loss = newSingle(model, d, omega)
+			break
+		}
+		drawn := time.Since(began)
+		var pl *gppl.Projected
+		pl, err = gppl.NewProjected(model, d, omega, engine)
+		if err == nil {
+			loss = pl.WithSetup(drawn)
+		}
+	default:
+		return nil, fmt.Errorf("experiment: no loss %q", t.Loss)
+	}
+	if err == nil && t.Authors.Diagonal > 0 {
+		loss = onDiagonal{loss, t.Authors.Diagonal, len(model.Params()) - 1}
+	}
+	return loss, err
+}
+
+func (o Optimiser) settings() (gppl.Settings, error) {
+	s := gppl.Settings{MaxIterations: o.Iterations, NoStandardErrors: true}
+	if o.Tolerance > 0 {
+		s.Stop = gppl.StopBelow(o.Tolerance)
+		s.GradientTolerance = -1 // the rule alone ends it
+	}
+	if o.Iterations > 0 {
+		s.MaxEvaluations = 100 * o.Iterations
+	}
+	methods := map[string]func() optimize.Method{"Adam": gppl.AdamRate(o.Rate), "BFGS": gppl.BFGS, "L-BFGS": gppl.LBFGS}
+	if s.Method = methods[o.Method]; s.Method == nil {
+		return s, fmt.Errorf("experiment: no optimiser %q", o.Method)
+	}
+	return s, nil
+}
+
+// learnt copies what training reports.
+func (o *Outcome) learnt(r *gppl.Result) {
+	o.Value, o.Status, o.Engine, o.Warnings = r.Value, string(r.Status), r.Engine, r.Warnings
+	o.Evaluations, o.Setup, o.Fit = r.Evaluations, r.SetupTime.Seconds(), r.FitTime.Seconds()
+	for _, p := range r.Params {
+		o.Theta = append(o.Theta, p.Value)
+		if p.Name == gppl.NoiseName {
+			o.Floor = p.AtBound
+		}
+	}
+}
+
+// judge computes the exact NLL at what was learnt and where training began, and predicts what was held back.
+func (o *Outcome) judge(s Sample, r *gppl.Result) error {
+	exact, err := gppl.NewExact(r.Model, s.Train)
+	if err != nil {
+		return err
+	}
+	var start []float64
+	for _, p := range r.Params {
+		start = append(start, p.Start)
+	}
+	theta := append([]float64(nil), o.Theta...)
+	if o.Trial.Authors.Diagonal > 0 {
+		theta[len(theta)-1] += 1e-6 // which the authors' exact NLL adds
+	}
+	if o.NLL, err = exact.ValueGrad(nil, theta); err != nil {
+		o.Error = err.Error()
+		return nil
+	}
+	o.Inexact = exact.Report().Inexact
+	if o.StartNLL, err = startNLL(o.Trial, exact, start); err != nil {
+		return err
+	}
+	if len(s.Y) == 0 {
+		return nil
+	}
+	posterior, err := gppl.NewPosterior(r.Model, s.Train)
+	if err != nil {
+		o.Error = err.Error()
+		return nil
+	}
+	o.MSE = validate(posterior, s)
+	if len(r.Inducing) > 0 {
+		if posterior, err = gppl.NewVFEPosterior(r.Model, s.Train, gppl.Scalars(r.Inducing)); err != nil {
+			return err
+		}
+		o.VMSE = validate(posterior, s)
+	}
+	return nil
+}
+
+type startKey struct {
+	source Source
+	kernel string
+}
+
+var starts sync.Map // startKey → float64
+
+// startNLL is the exact NLL of the untrained model, computed once for each data set and kernel.
+func startNLL(t Trial, exact gppl.Loss, theta []float64) (float64, error) {
+	key := startKey{t.Source, t.Kernel}
+	if v, ok := starts.Load(key); ok {
+		return v.(float64), nil
+	}
+	v, err := exact.ValueGrad(nil, theta)
+	if err == nil {
+		starts.Store(key, v)
+	}
+	return v, err
+}
+
+func validate(p *gppl.Posterior, s Sample) *Validation {
+	mean, _ := p.Latent(gppl.Scalars(s.X))
+	var residual, energy float64
+	for i, y := range s.Y {
+		residual += (mean[i] - y) * (mean[i] - y)
+		energy += y * y
+	}
+	return &Validation{RMSE: math.Sqrt(residual / float64(len(s.Y))), NMSE: residual / energy}
+}
+
+// evaluate measures one evaluation at the start.
+func (o *Outcome) evaluate(loss gppl.Loss) error {
+	params := loss.Params()
+	theta, grad := make([]float64, len(params)), make([]float64, len(params))
+	for i, p := range params {
+		theta[i] = p.Value
+	}
+	o.Fit = math.Inf(1)
+	for range 3 {
+		began := time.Now()
+		var err error
+		if o.Value, err = loss.ValueGrad(grad, theta); err != nil {
+			return err
+		}
+		o.Fit = min(o.Fit, time.Since(began).Seconds())
+	}
+	report := loss.Report()
+	o.Setup, o.Engine, o.Evaluations, o.Status = report.Setup.Seconds(), report.Engine, 1, "measured"
+	return nil
+}
+
+// machine names the processor.
+var machine = sync.OnceValue(func() string {
+	name := runtime.GOARCH
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if _, rest, ok := strings.Cut(string(text), "model name"); ok {
+			line, _, _ := strings.Cut(rest, "\n")
+			_, value, _ := strings.Cut(line, ":")
+			name = strings.TrimSpace(value)
+		}
+	}
+	return fmt.Sprintf("%s, %d cores", name, runtime.NumCPU())
+})

@@ -1,0 +1,185 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Runner does many trials and stores each as it ends.
+type Runner struct {
+	Store    *Store
+	Workers  int              // trials at once; 0 is one for each processor
+	Since    time.Time        // stored outcomes from before it are not taken, but computed anew
+	Keep     func(Trial) bool // trials whose outcome is taken whatever its age, and not computed if there is none; nil: none
+	Progress func(Progress)   // called, one call at a time, as trials begin and end
+}
+
+// Progress is where a Runner stands.
+type Progress struct {
+	Done, Total int
+	Stored      int // of Done, taken from the store
+	Running     []Trial
+	Elapsed     time.Duration
+	Left        time.Duration // estimated, 0 while nothing is known
+}
+
+func (p Progress) String() string {
+	s := fmt.Sprintf("%d of %d", p.Done, p.Total)
+	if p.Stored > 0 {
+		s += fmt.Sprintf(" (%d stored)", p.Stored)
+	}
+	if p.Left > 0 {
+		s += fmt.Sprintf(", about %v left", p.Left.Round(time.Second))
+	}
+	if len(p.Running) > 0 {
+		s += fmt.Sprintf(": %v", p.Running[len(p.Running)-1])
+	}
+	return s
+}
+
+// Run returns the outcomes of the trials, in their order, from the store where it has them. When ctx ends, or a trial cannot be done,
+// it waits for what is running and returns the error with the outcomes so far; the next Run goes on from there.
+func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
+	p := &pass{runner: r, trials: trials, outcomes: make([]Outcome, len(trials)), began: time.Now(), spent: map[class]*cost{}}
+	for i, t := range trials {
+		kept := r.Keep != nil && r.Keep(t)
+		o, ok := r.Store.Get(t)
+		switch {
+		case ok && (kept || o.When >= r.Since.Unix()):
+			p.outcomes[i] = o
+			p.progress.Done++
+			p.progress.Stored++
+		case !kept:
+			p.todo = append(p.todo, i)
+		default:
+			p.outcomes[i] = Outcome{Trial: t, Error: "not run: it takes hours, and is done only when asked for"}
+			p.progress.Done++
+		}
+	}
+	p.progress.Total = len(trials)
+	p.tell(func() {})
+	workers := r.Workers
+	if workers == 0 {
+		workers = runtime.NumCPU()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range min(workers, len(p.todo)) {
+		group.Go(func() {
+			for i := range next {
+				if err := p.do(ctx, i, workers); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+feed:
+	for _, i := range p.todo {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(next)
+	group.Wait()
+	return p.outcomes, context.Cause(ctx)
+}
+
+// pass is one call of Run.
+type pass struct {
+	runner   Runner
+	trials   []Trial
+	outcomes []Outcome
+	todo     []int // indices of trials to compute
+	began    time.Time
+
+	mu       sync.Mutex
+	progress Progress
+	ended    int // of todo
+	spent    map[class]*cost
+}
+
+// class is what makes trials take about equally long.
+type class struct {
+	source, kernel, loss, method string
+	n, order                     int
+}
+
+func (t Trial) class() class {
+	return class{t.Source.Name, t.Kernel, t.Loss, t.Optimiser.Method, t.Source.N, t.Order}
+}
+
+type cost struct {
+	seconds float64
+	trials  int
+}
+
+func (p *pass) do(ctx context.Context, i, workers int) error {
+	t := p.trials[i]
+	p.tell(func() { p.progress.Running = append(p.progress.Running, t) })
+	began := time.Now()
+	o, err := t.Run(ctx)
+	if err == nil {
+		o.Workers = min(workers, len(p.todo))
+		err = p.runner.Store.Put(o)
+	}
+	took := time.Since(began).Seconds()
+	p.tell(func() {
+		at := slices.Index(p.progress.Running, t)
+		p.progress.Running = slices.Delete(slices.Clone(p.progress.Running), at, at+1)
+		if err != nil {
+			return
+		}
+		p.outcomes[i] = o
+		p.progress.Done++
+		p.ended++
+		c := p.spent[t.class()]
+		if c == nil {
+			c = &cost{}
+			p.spent[t.class()] = c
+		}
+		c.seconds += took
+		c.trials++
+		p.progress.Left = p.left(workers)
+	})
+	if err != nil {
+		return fmt.Errorf("%v: %w", t, err)
+	}
+	return nil
+}
+
+// left estimates what is left: for each trial the mean of those like it that have ended, else the mean of all.
+func (p *pass) left(workers int) time.Duration {
+	var all cost
+	for _, c := range p.spent {
+		all.seconds += c.seconds
+		all.trials += c.trials
+	}
+	var total float64
+	for _, i := range p.todo {
+		if c := p.spent[p.trials[i].class()]; c != nil {
+			total += c.seconds / float64(c.trials)
+		} else {
+			total += all.seconds / float64(all.trials)
+		}
+	}
+	return time.Duration((total - all.seconds) / float64(workers) * float64(time.Second))
+}
+
+// tell changes the progress and reports it.
+func (p *pass) tell(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+	p.progress.Elapsed = time.Since(p.began)
+	if p.runner.Progress != nil {
+		p.runner.Progress(p.progress)
+	}
+}

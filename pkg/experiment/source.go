@@ -1,0 +1,197 @@
+package experiment
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Source names the data of a trial.
+type Source struct {
+	Name string `json:"name"`           // "draw", "sunspots" or "eeg"
+	N    int    `json:"n"`              // observations to train on
+	Seed uint64 `json:"seed,omitempty"` // of a draw, or of the sample of the EEG
+
+	// Of a draw: the lengthscale of SE with variance 1 and noise variance 0.1 on [0, 1000), and how many points are drawn, of
+	// which the first N of a permutation train.
+	Lengthscale float64 `json:"lengthscale,omitempty"`
+	Of          int     `json:"of,omitempty"`
+}
+
+// String names the source in a word or two.
+func (s Source) String() string {
+	if s.Name == "draw" {
+		return fmt.Sprintf("SE l=%g n=%d draw %d", s.Lengthscale, s.N, s.Seed)
+	}
+	return fmt.Sprintf("%s n=%d", s.Name, s.N)
+}
+
+// Truth is the model that a draw is of.
+func (s Source) Truth() gppl.Model {
+	return gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: s.Lengthscale}, Noise: 0.1}
+}
+
+// Sample is what a Source names: observations to train on, and those held back, if any.
+type Sample struct {
+	Train gppl.Data
+	X, Y  []float64 // held back
+	Label string    // of the series, for titles
+}
+
+// loaded remembers samples, so that the trials of one data set share one draw.
+var loaded sync.Map // Source → func() (Sample, error)
+
+// Load returns the data. Recordings are looked for as [dataset.Find] says and may be downloaded.
+func (s Source) Load() (Sample, error) {
+	once, _ := loaded.LoadOrStore(s, sync.OnceValues(s.load))
+	return once.(func() (Sample, error))()
+}
+
+func (s Source) load() (Sample, error) {
+	switch s.Name {
+	case "draw":
+		return s.draw()
+	case "sunspots":
+		return s.sunspots()
+	case "eeg":
+		return s.eeg()
+	}
+	return Sample{}, fmt.Errorf("experiment: no source %q", s.Name)
+}
+
+var draws sync.Map // Source with N = 0 → func() (dataset.Series, error)
+
+func (s Source) draw() (Sample, error) {
+	whole := s
+	whole.N = 0
+	once, _ := draws.LoadOrStore(whole, sync.OnceValues(func() (dataset.Series, error) {
+		series, _, _, err := dataset.Synthetic{Model: s.Truth(), N: s.Of, Seed: s.Seed}.Draw()
+		return series, err
+	}))
+	series, err := once.(func() (dataset.Series, error))()
+	if err != nil {
+		return Sample{}, err
+	}
+	// One permutation for all N, so that the larger sets contain the smaller ones.
+	order := rand.New(rand.NewPCG(s.Seed, 5)).Perm(s.Of)
+	train := slices.Sorted(slices.Values(order[:s.N]))
+	return sample(series.Select(train), nil, "draw of SE")
+}
+
+func (s Source) sunspots() (Sample, error) {
+	series, err := dataset.Sunspots(context.Background(), dataset.Options{Log: io.Discard})
+	if err != nil {
+		return Sample{}, err
+	}
+	label := series.Name
+	if s.N > series.Len() {
+		return Sample{}, fmt.Errorf("experiment: %s has %d rows, not %d", label, series.Len(), s.N)
+	}
+	z, _ := series.Slice(series.Len()-s.N, series.Len()).Standardize()
+	return sample(z, nil, label)
+}
+
+// recording returns the paper's EEG if it is there or can be had, and else the other recording.
+func recording() (dataset.Series, error) {
+	opt := dataset.Options{Log: io.Discard}
+	series, err := dataset.EEG(context.Background(), opt)
+	if err == nil {
+		return series, nil
+	}
+	other, second := dataset.EEGBurst(context.Background(), opt)
+	if second != nil {
+		return other, fmt.Errorf("experiment: neither recording of an EEG can be had: %w; %w", err, second)
+	}
+	return other, nil
+}
+
+var eegSeries = sync.OnceValues(recording)
+
+// Recording returns the EEG that is used, whose Name says whether it is the paper's.
+func Recording() (dataset.Series, error) { return eegSeries() }
+
+// eeg takes the paper's sample: with replacement from the first 400 000, four fifths of it to train on.
+func (s Source) eeg() (Sample, error) {
+	series, err := Recording()
+	if err != nil {
+		return Sample{}, err
+	}
+	series = series.Slice(0, min(series.Len(), 400_000))
+	rnd := rand.New(rand.NewPCG(s.Seed, 6))
+	held := s.N / 4
+	index := make([]int, s.N+held)
+	for i := range index {
+		index[i] = rnd.IntN(series.Len())
+	}
+	z, _ := series.Select(index).Standardize() // as the authors do: all of the sample, before it is split
+	train := make([]int, s.N)
+	for i := range train {
+		train[i] = i
+	}
+	slices.SortFunc(train, func(a, b int) int { return compare(z.X[a], z.X[b]) })
+	rest := make([]int, held)
+	for i := range rest {
+		rest[i] = s.N + i
+	}
+	test := z.Select(rest)
+	return sample(z.Select(train), &test, series.Name)
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func sample(train dataset.Series, held *dataset.Series, label string) (Sample, error) {
+	d, err := gppl.NewData(gppl.Scalars(train.X), train.Y)
+	if err != nil {
+		return Sample{}, err
+	}
+	s := Sample{Train: d, Label: label}
+	if held != nil {
+		s.X, s.Y = held.X, held.Y
+	}
+	return s, nil
+}
+
+var fingerprints sync.Map // Source → func() (string, error)
+
+// fingerprint tells data apart: a draw by its source, which determines it, a recording by its numbers.
+func (s Source) fingerprint() (string, error) {
+	if s.Name == "draw" {
+		return "draw", nil
+	}
+	once, _ := fingerprints.LoadOrStore(s, sync.OnceValues(func() (string, error) {
+		sample, err := s.Load()
+		if err != nil {
+			return "", err
+		}
+		hash := sha256.New()
+		for i, y := range sample.Train.Y {
+			var b [16]byte
+			// Rounded, so that a last digit that another processor rounds otherwise makes no other data of them.
+			binary.LittleEndian.PutUint64(b[:], math.Float64bits(rounded(sample.Train.X.At(i)[0])))
+			binary.LittleEndian.PutUint64(b[8:], math.Float64bits(rounded(y)))
+			hash.Write(b[:])
+		}
+		return hex.EncodeToString(hash.Sum(nil)[:8]), nil
+	}))
+	return once.(func() (string, error))()
+}
+
+func rounded(v float64) float64 { return math.Round(v*1e9) / 1e9 }

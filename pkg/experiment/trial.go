@@ -1,0 +1,141 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// A Trial is one training run, as a value: the same Trial gives the same numbers, all but the times.
+type Trial struct {
+	Protocol  string    `json:"protocol"` // Paper or GPPL
+	Source    Source    `json:"source"`
+	Kernel    string    `json:"kernel"`             // a key of Kernels
+	Loss      string    `json:"loss"`               // ML, VFE, PL, Residual or Auto
+	Design    string    `json:"design,omitempty"`   // of the projections: a key of Designs
+	Order     int       `json:"order,omitempty"`    // k projections, or m inducing inputs
+	Optimiser Optimiser `json:"optimiser,omitzero"` // zero for Auto, which chooses its own
+	Seed      uint64    `json:"seed,omitempty"`     // of the projections, or of k-means
+	Authors   Authors   `json:"authors,omitzero"`
+	Engine    string    `json:"engine,omitempty"` // forced; "" is the automatic choice
+}
+
+// The two protocols.
+const (
+	Paper = "paper" // the authors' settings
+	GPPL  = "gppl"  // L-BFGS to a vanishing gradient, by the fastest engine
+)
+
+// The losses.
+const (
+	ML  = "ML"  // the exact negative log likelihood
+	VFE = "VFE" // the variational free energy
+	PL  = "PL"  // the projected likelihood
+)
+
+// Optimiser says how a trial is trained.
+type Optimiser struct {
+	Method     string  `json:"method"`               // Adam, BFGS, L-BFGS, or Evaluate
+	Rate       float64 `json:"rate,omitempty"`       // of Adam
+	Iterations int     `json:"iterations,omitempty"` // at most; 0 is no limit
+	Tolerance  float64 `json:"tolerance,omitempty"`  // of the paper's stopping rule; 0 is to a vanishing gradient
+}
+
+// Evaluate is the method of a trial that trains nothing: it measures what one evaluation of value and gradient takes at the
+// start, the least of three.
+const Evaluate = "evaluate"
+
+// Authors are the things that the authors' code does and that the paper does not say (spec, section 6).
+type Authors struct {
+	NoiseInGram bool    `json:"noise_in_gram,omitempty"` // VFE: K_uu + σ²I for K_uu
+	Repulsion   float64 `json:"repulsion,omitempty"`     // VFE: weight of the repulsion between inducing inputs
+	Diagonal    float64 `json:"diagonal,omitempty"`      // added to the diagonal of K while training
+	Float32     bool    `json:"float32,omitempty"`       // PL and ML: matrices in single precision
+}
+
+// Kernels are those of the paper, all parameters at 1.
+var Kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Laplace": gppl.Laplace{}, "RQ": gppl.RQ{}, "LocPer": gppl.LocPer{}}
+
+// Designs are those of the projections.
+var Designs = map[string]gppl.Design{
+	"Sphere": gppl.Sphere{}, "Repulsive": gppl.Repulsive{}, "Localised": gppl.Localised{}, "One-hot": gppl.OneHot{}, "Spectral": gppl.Spectral{},
+}
+
+// String names the trial in a line.
+func (t Trial) String() string {
+	s := fmt.Sprintf("%s %s %s", t.Source, t.Kernel, t.Loss)
+	if t.Order > 0 {
+		s += fmt.Sprintf(" %d", t.Order)
+	}
+	return fmt.Sprintf("%s, %s, seed %d", s, t.Optimiser.Method, t.Seed)
+}
+
+// Revision is the version of the code that the stored results are of. It is raised by hand, whenever a change moves the numbers:
+// TestStoredResults repeats some of the stored trials and fails if they are no longer what is computed.
+const Revision = 1
+
+// Key is what a result is stored under: a hash of the trial, of its data and of the Revision.
+func (t Trial) Key() (string, error) {
+	data, err := t.Source.fingerprint()
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(struct {
+		Trial    Trial
+		Data     string
+		Revision int
+	}{t, data, Revision})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// An Outcome is what a trial gave.
+type Outcome struct {
+	Key   string `json:"key"`
+	Trial Trial  `json:"trial"`
+
+	Error string `json:"error,omitempty"` // why there are no numbers, if there are none
+
+	NLL      float64   `json:"nll"`                 // exact, at the learnt hyperparameters, in nats
+	StartNLL float64   `json:"start_nll,omitempty"` // exact, where training began
+	Value    float64   `json:"value"`               // of the loss that was trained
+	Theta    []float64 `json:"theta"`               // learnt, natural values, noise variance last
+	StdErr   []float64 `json:"std_err,omitempty"`   // standard errors of log θ, where they are stated
+	Floor    bool      `json:"floor,omitempty"`     // the noise variance was driven to its floor
+	Status   string    `json:"status"`
+	Inexact  float64   `json:"inexact,omitempty"` // bound on the error of the loss, where no engine kept its tolerance
+	Warnings []string  `json:"warnings,omitempty"`
+
+	MSE  *Validation `json:"validation,omitempty"`     // where the source holds data back
+	VMSE *Validation `json:"vfe_validation,omitempty"` // the same by VFE's own posterior
+
+	Evaluations int     `json:"evaluations"`
+	Setup       float64 `json:"setup_s"` // seconds: projections, k-means, precomputation
+	Fit         float64 `json:"fit_s"`   // seconds of training
+	Engine      string  `json:"engine"`
+	Workers     int     `json:"workers"`        // trials that ran at once
+	Machine     string  `json:"machine"`        // processor and cores
+	When        int64   `json:"when,omitempty"` // Unix seconds
+}
+
+// Seconds is what training took, set-up included.
+func (o Outcome) Seconds() float64 { return o.Setup + o.Fit }
+
+// Failed reports whether training did harm: it ended in an error, or the exact NLL at what was learnt is worse than at the
+// untrained start, or is not finite.
+func (o Outcome) Failed() bool {
+	return o.Error != "" || math.IsNaN(o.NLL) || math.IsInf(o.NLL, 0) || o.NLL > o.StartNLL
+}
+
+// Validation is the error of predictions y* ≈ μ on data held back, in the unit of the standardised observations.
+type Validation struct {
+	RMSE float64 `json:"rmse"` // √(‖μ − y‖²/n)
+	NMSE float64 `json:"nmse"` // ‖μ − y‖²/‖y‖², which the paper's Table 3 calls RMSE
+}

@@ -1,0 +1,202 @@
+package experiment
+
+// The trials of each experiment, at a scale. Names of the stores are those of the notebooks.
+
+// quasiNewton is the protocol of this project.
+var quasiNewton = Optimiser{Method: "L-BFGS"}
+
+// draw is a source of n of the draws of SE.
+func draw(lengthscale float64, of, n int, seed int) Source {
+	return Source{Name: "draw", N: n, Seed: uint64(seed), Lengthscale: lengthscale, Of: of}
+}
+
+// three returns ML, VFE and PL (Sphere) of one order.
+func three(t Trial, order int) []Trial {
+	ml, vfe, pl := t, t, t
+	ml.Loss, vfe.Loss, pl.Loss = ML, VFE, PL
+	vfe.Order, pl.Order, pl.Design = order, order, "Sphere"
+	ml.Seed = 0
+	return []Trial{ml, vfe, pl}
+}
+
+// The paper's optimisers of E1. Its BFGS has a learning rate, 5e-3; ours a line search in its place.
+var (
+	e1BFGS = Optimiser{Method: "BFGS", Iterations: 50, Tolerance: 1e-2}
+	e1Adam = Optimiser{Method: "Adam", Rate: 0.1, Iterations: 2000, Tolerance: 1e-2}
+)
+
+// E1 compares optimisers on 1000 observations of SE with l = 20. Paper: ML, VFE and PL with k = m = 100 by BFGS and by Adam, dense
+// as the authors', and PL as in their notebook, Repulsive with k = 40. GPPL: the same three losses by L-BFGS to the optimum. The
+// authors' options, one at a time, on the first seeds.
+func E1(s Scale) (trials []Trial) {
+	seeds, few := pick(s, 20, 2), pick(s, 3, 1)
+	n, k := pick(s, 1000, 120), pick(s, 100, 20)
+	for seed := 1; seed <= seeds; seed++ {
+		base := Trial{Protocol: Paper, Source: draw(20, 2*n, n, seed), Kernel: "SE", Seed: uint64(seed), Engine: "dense"}
+		for _, o := range []Optimiser{e1BFGS, e1Adam} {
+			t := base
+			t.Optimiser = o
+			trials = append(trials, three(t, k)...)
+		}
+		notebook := base
+		notebook.Loss, notebook.Design, notebook.Order, notebook.Optimiser = PL, "Repulsive", k*2/5, e1Adam
+		trials = append(trials, notebook)
+
+		best := base
+		best.Protocol, best.Optimiser, best.Engine = GPPL, quasiNewton, ""
+		trials = append(trials, three(best, k)...)
+
+		adam := base
+		adam.Optimiser = e1Adam
+		methods := three(adam, k)
+		repulsion := methods[1]
+		repulsion.Authors.Repulsion = 1000
+		diagonal := methods[2]
+		diagonal.Authors.Diagonal = 1e-4
+		single := methods[2]
+		single.Authors.Float32, single.Engine = true, ""
+		trials = append(trials, repulsion, diagonal, single)
+		if seed <= few {
+			ml := methods[0]
+			ml.Authors.Float32, ml.Engine = true, ""
+			trials = append(trials, ml)
+		}
+	}
+	return trials
+}
+
+// e2Adam is the paper's optimiser of E2.
+var e2Adam = Optimiser{Method: "Adam", Rate: 0.01, Iterations: 2001, Tolerance: 1e-3}
+
+// E2Sizes and E2Orders are the numbers of observations of E2, and of projections and inducing inputs.
+func E2Sizes(s Scale) []int {
+	return pick(s, []int{500, 1000, 1500, 2000, 3000, 4000}, []int{100, 200})
+}
+func E2Orders(s Scale) []int { return pick(s, []int{50, 100, 150}, []int{10, 20}) }
+
+// E2 varies the number of observations of SE with l = 5 and the order. Paper: Adam, over three draws, PL over ten. GPPL: L-BFGS over ten
+// draws. The cost of a dense evaluation is measured for each size and order.
+func E2(s Scale) (trials []Trial) {
+	seeds, few := pick(s, 10, 2), pick(s, 3, 1)
+	sizes := E2Sizes(s)
+	of := sizes[len(sizes)-1]
+	for seed := 1; seed <= seeds; seed++ {
+		for _, n := range sizes {
+			base := Trial{Source: draw(5, of, n, seed), Kernel: "SE", Seed: uint64(seed)}
+			for _, t := range byOrder(base, E2Orders(s)) {
+				best := t
+				best.Protocol, best.Optimiser = GPPL, quasiNewton
+				trials = append(trials, best)
+				if seed <= few || t.Loss == PL {
+					t.Protocol, t.Optimiser = Paper, e2Adam
+					trials = append(trials, t)
+				}
+				if seed == 1 {
+					t.Protocol, t.Optimiser, t.Engine = Paper, Optimiser{Method: Evaluate}, "dense"
+					trials = append(trials, t)
+				}
+			}
+		}
+	}
+	return trials
+}
+
+// byOrder returns ML once, and VFE and PL for each order.
+func byOrder(t Trial, orders []int) (trials []Trial) {
+	for i, k := range orders {
+		all := three(t, k)
+		if i > 0 {
+			all = all[1:]
+		}
+		trials = append(trials, all...)
+	}
+	return trials
+}
+
+// KernelNames are the kernels of E3, in the paper's order.
+var KernelNames = []string{"SE", "Laplace", "RQ", "LocPer"}
+
+var sunspotAdam = Optimiser{Method: "Adam", Rate: 0.25, Iterations: 2001, Tolerance: 1e-3}
+
+// SunspotOrder is k = m of the sunspots, and EEGOrder that of the EEG.
+func SunspotOrder(s Scale) int { return pick(s, 100, 20) }
+func EEGOrder(s Scale) int     { return pick(s, 500, 30) }
+
+// Sunspots are the four kernels on the monthly series. Paper: Adam; PL over ten draws of the projections, VFE over three of
+// k-means, and with each of the authors' options and both. GPPL: L-BFGS. The cost of a dense evaluation of each.
+func Sunspots(s Scale) (trials []Trial) {
+	source := Source{Name: "sunspots", N: pick(s, 3319, 240)}
+	order := SunspotOrder(s)
+	for _, kernel := range KernelNames {
+		for seed := 1; seed <= pick(s, 10, 2); seed++ {
+			for _, t := range three(Trial{Source: source, Kernel: kernel, Seed: uint64(seed)}, order) {
+				if t.Loss == ML && seed > 1 || t.Loss == VFE && seed > 3 {
+					continue
+				}
+				paper, best := t, t
+				paper.Protocol, paper.Optimiser = Paper, sunspotAdam
+				best.Protocol, best.Optimiser = GPPL, quasiNewton
+				trials = append(trials, paper)
+				if t.Loss != VFE || seed == 1 {
+					trials = append(trials, best)
+				}
+				if t.Loss == VFE && seed == 1 {
+					for _, a := range []Authors{{NoiseInGram: true}, {Repulsion: 1000}, {NoiseInGram: true, Repulsion: 1000}} {
+						with := paper
+						with.Authors = a
+						trials = append(trials, with)
+					}
+					with := best
+					with.Authors.NoiseInGram = true
+					trials = append(trials, with)
+				}
+				if t.Loss == PL {
+					with := paper
+					with.Authors.Diagonal = 1e-4
+					like := paper // the rule applied to the loss per number, as looser as PL sums fewer terms
+					like.Optimiser.Tolerance *= float64(order) / float64(source.N)
+					trials = append(trials, with, like)
+				}
+				if seed == 1 {
+					paper.Optimiser, paper.Engine = Optimiser{Method: Evaluate}, "dense"
+					trials = append(trials, paper)
+				}
+			}
+		}
+	}
+	return trials
+}
+
+var eegAdam = Optimiser{Method: "Adam", Rate: 0.05, Iterations: 2001, Tolerance: 1e-3}
+
+// EEG are the four kernels on a sample of the recording. Paper: Adam, PL with k = 500; VFE with m = 500, at most 150 steps. GPPL: L-BFGS, ML too.
+func EEG(s Scale) (trials []Trial) {
+	source := Source{Name: "eeg", N: pick(s, 8000, 200), Seed: 1}
+	order := EEGOrder(s)
+	for _, kernel := range KernelNames {
+		for _, t := range three(Trial{Source: source, Kernel: kernel, Seed: 1}, order) {
+			paper, best := t, t
+			paper.Protocol, paper.Optimiser = Paper, eegAdam
+			best.Protocol, best.Optimiser = GPPL, quasiNewton
+			switch t.Loss {
+			case ML:
+				trials = append(trials, best)
+			case VFE:
+				trials = append(trials, paper)
+			case PL:
+				trials = append(trials, paper, best)
+			}
+		}
+	}
+	return trials
+}
+
+// Named returns the trials of the named experiment: e1, e2, sunspots or eeg.
+func Named(name string, s Scale) ([]Trial, bool) {
+	lists := map[string]func(Scale) []Trial{"e1": E1, "e2": E2, "sunspots": Sunspots, "eeg": EEG}
+	list, ok := lists[name]
+	if !ok {
+		return nil, false
+	}
+	return list(s), true
+}
