@@ -20,6 +20,9 @@ type onDiagonal struct {
 }
 
 func (l onDiagonal) ValueGrad(grad, theta []float64) (float64, error) {
+	if !(theta[l.noise] > 0) {
+		return l.Loss.ValueGrad(grad, theta) // which says what is wrong with it
+	}
 	shifted := append([]float64(nil), theta...)
 	shifted[l.noise] += l.delta
 	return l.Loss.ValueGrad(grad, shifted)

@@ -10,7 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -51,6 +53,7 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 		o.Error = err.Error()
 		return o, nil
 	}
+	o.PaperRecording = sample.Paper
 	o.learnt(result)
 	if err := o.judge(sample, result); err != nil {
 		return o, err
@@ -139,6 +142,9 @@ func (o *Outcome) learnt(r *gppl.Result) {
 			o.Floor = p.AtBound
 		}
 	}
+	if o.Trial.Source.Name == "draw" && o.Trial.Seed == 1 {
+		o.Inducing = r.Inducing
+	}
 }
 
 // judge computes the exact NLL at what was learnt and where training began, and predicts what was held back.
@@ -162,6 +168,12 @@ func (o *Outcome) judge(s Sample, r *gppl.Result) error {
 	o.Inexact = exact.Report().Inexact
 	if o.StartNLL, err = startNLL(o.Trial, exact, start); err != nil {
 		return err
+	}
+	if o.Trial.Source.Name == "draw" && o.Trial.Source.N <= 1000 {
+		if o.Variance, err = meanVariance(r, s); err != nil {
+			o.Error = err.Error()
+			return nil
+		}
 	}
 	if len(s.Y) == 0 {
 		return nil
@@ -200,6 +212,28 @@ func startNLL(t Trial, exact gppl.Loss, theta []float64) (float64, error) {
 	}
 	return v, err
 }
+
+// meanVariance is the mean over the range of the data of the posterior variance of the function.
+func meanVariance(r *gppl.Result, s Sample) (float64, error) {
+	p, err := Posterior(r.Model, r.Inducing, s)
+	if err != nil {
+		return 0, err
+	}
+	lo, hi := s.Train.X.Range(0)
+	_, variances := p.Latent(gppl.Scalars(Grid(lo, hi, 200)))
+	return stat.Mean(variances, nil), nil
+}
+
+// Posterior conditions the model on the data: through the inducing inputs, if there are any.
+func Posterior(m gppl.Model, inducing []float64, s Sample) (*gppl.Posterior, error) {
+	if len(inducing) > 0 {
+		return gppl.NewVFEPosterior(m, s.Train, gppl.Scalars(inducing))
+	}
+	return gppl.NewPosterior(m, s.Train)
+}
+
+// Grid returns n points from lo to hi.
+func Grid(lo, hi float64, n int) []float64 { return floats.Span(make([]float64, n), lo, hi) }
 
 func validate(p *gppl.Posterior, s Sample) *Validation {
 	mean, _ := p.Latent(gppl.Scalars(s.X))

@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -46,6 +47,7 @@ type Sample struct {
 	Train gppl.Data
 	X, Y  []float64 // held back
 	Label string    // of the series, for titles
+	Paper bool      // it is the paper's own series
 }
 
 // loaded remembers samples, so that the trials of one data set share one draw.
@@ -144,7 +146,9 @@ func (s Source) eeg() (Sample, error) {
 		rest[i] = s.N + i
 	}
 	test := z.Select(rest)
-	return sample(z.Select(train), &test, series.Name)
+	sam, err := sample(z.Select(train), &test, series.Name)
+	sam.Paper = !strings.Contains(series.Name, "not the paper's")
+	return sam, err
 }
 
 func compare(a, b float64) int {

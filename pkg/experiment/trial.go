@@ -108,10 +108,15 @@ type Outcome struct {
 	Value    float64   `json:"value"`               // of the loss that was trained
 	Theta    []float64 `json:"theta"`               // learnt, natural values, noise variance last
 	StdErr   []float64 `json:"std_err,omitempty"`   // standard errors of log θ, where they are stated
+	Inducing []float64 `json:"inducing,omitempty"`  // of VFE on the first draw, for figures
 	Floor    bool      `json:"floor,omitempty"`     // the noise variance was driven to its floor
 	Status   string    `json:"status"`
 	Inexact  float64   `json:"inexact,omitempty"` // bound on the error of the loss, where no engine kept its tolerance
 	Warnings []string  `json:"warnings,omitempty"`
+
+	Variance float64 `json:"variance,omitempty"` // mean posterior variance of the function over the range, of draws; of VFE by its own posterior
+
+	PaperRecording bool `json:"paper_recording,omitempty"` // the EEG is the paper's
 
 	MSE  *Validation `json:"validation,omitempty"`     // where the source holds data back
 	VMSE *Validation `json:"vfe_validation,omitempty"` // the same by VFE's own posterior

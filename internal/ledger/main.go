@@ -1,0 +1,62 @@
+// Command ledger prints the published numbers and claims beside what was found, as its statuses follow from the stored results.
+//
+//	go run ./internal/ledger            one line a row
+//	go run ./internal/ledger -json      for the index of the reports
+//	go run ./internal/ledger -write     writes notebooks/results/ledger.json, which the tests hold against the stored results
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+)
+
+func main() {
+	dir := flag.String("results", "notebooks/results", "folder of the stored results")
+	asJSON := flag.Bool("json", false, "print JSON")
+	write := flag.Bool("write", false, "write ledger.json into the folder")
+	flag.Parse()
+	if err := run(*dir, *asJSON, *write); err != nil {
+		fmt.Fprintln(os.Stderr, "ledger:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir string, asJSON, write bool) error {
+	evidence, err := experiment.LoadEvidence(dir)
+	if err != nil {
+		return err
+	}
+	rows := experiment.Ledger(evidence)
+	text, err := json.MarshalIndent(struct {
+		Summary string           `json:"summary"`
+		Rows    []experiment.Row `json:"rows"`
+	}{experiment.Summary(rows), rows}, "", " ")
+	if err != nil {
+		return err
+	}
+	text = append(text, '\n')
+	switch {
+	case write:
+		path := filepath.Join(dir, "ledger.json")
+		if err := os.WriteFile(path+".part", text, 0o644); err != nil {
+			return err
+		}
+		return os.Rename(path+".part", path)
+	case asJSON:
+		_, err = os.Stdout.Write(text)
+		return err
+	}
+	for _, r := range rows {
+		fmt.Printf("%-14s %s\n%15s%s | %s\n", r.Status, r.Claim, "", r.Published, r.Ours)
+		if r.Why != "" {
+			fmt.Printf("%15s%s\n", "", r.Why)
+		}
+	}
+	fmt.Println(experiment.Summary(rows))
+	return nil
+}

@@ -1,0 +1,3 @@
+package experiment
+
+var theoryClaims []claim

@@ -1,0 +1,223 @@
+package experiment
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+)
+
+// Evidence is all that was stored, at full scale: what the ledger's verdicts follow from.
+type Evidence struct {
+	E1, E2, Sunspots, EEG []Outcome
+	Published             Published
+}
+
+// LoadEvidence reads the stored results in a folder. What has not been computed is absent from it; the ledger says so.
+func LoadEvidence(dir string) (*Evidence, error) {
+	e := &Evidence{}
+	var err error
+	if e.Published, err = LoadPublished(); err != nil {
+		return nil, fmt.Errorf("experiment: published.json: %w", err)
+	}
+	for name, to := range map[string]*[]Outcome{"e1": &e.E1, "e2": &e.E2, "sunspots": &e.Sunspots, "eeg": &e.EEG} {
+		store, err := OpenStore(filepath.Join(dir, name+".jsonl"))
+		if err != nil {
+			return nil, err
+		}
+		*to = store.Outcomes()
+	}
+	return e, nil
+}
+
+//go:embed published.json
+var publishedJSON []byte
+
+// Published holds the figures printed in the paper and in the outputs of the authors' notebooks.
+type Published struct {
+	E1       map[string]map[string]Figure `json:"E1_paper_table_1"` // optimiser, method
+	E2       []E2Figure                   `json:"E2_authors_notebook"`
+	Sunspots map[string]map[string]Figure `json:"E3_sunspots_paper_table_2"` // kernel, method
+	Notebook map[string]map[string]Figure `json:"E3_sunspots_authors_notebook"`
+	EEG      map[string]map[string]Figure `json:"E3_eeg_paper_table_3"`
+	Initial  struct {
+		NLL map[string]float64 `json:"NLL"`
+	} `json:"initial_losses_authors_notebook"`
+	Optima map[string]json.RawMessage `json:"independent_optima_sunspots"`
+}
+
+// Figure is a published result: an NLL or a normalised mean square error (which the paper calls RMSE), and seconds.
+type Figure struct {
+	NLL     float64 `json:"nll"`
+	NMSE    float64 `json:"rmse"`
+	Seconds float64 `json:"s"`
+}
+
+// E2Figure is a published result of E2.
+type E2Figure struct {
+	N       int     `json:"n"`
+	Order   int     `json:"order"`
+	Method  string  `json:"method"`
+	NLL     float64 `json:"nll"`
+	Seconds float64 `json:"s"`
+}
+
+// Where returns the outcomes whose trial matches.
+func Where(all []Outcome, match func(Trial) bool) (some []Outcome) {
+	for _, o := range all {
+		if match(o.Trial) {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+// Values returns a number of each outcome.
+func Values(all []Outcome, number func(Outcome) float64) []float64 {
+	v := make([]float64, len(all))
+	for i, o := range all {
+		v[i] = number(o)
+	}
+	return v
+}
+
+// NLLs are the exact NLL of each outcome; +Inf where the trial ended in an error.
+func NLLs(all []Outcome) []float64 {
+	return Values(all, func(o Outcome) float64 {
+		if o.Error != "" {
+			return math.Inf(1)
+		}
+		return o.NLL
+	})
+}
+
+// Optimum returns the exact NLL at its minimum for the data and kernel of a trial: that of this project's ML in the same outcomes,
+// NaN if it is not there.
+func Optimum(all []Outcome, t Trial) float64 {
+	for _, o := range all {
+		if o.Trial.Loss == ML && o.Trial.Protocol == GPPL && o.Trial.Source == t.Source && o.Trial.Kernel == t.Kernel && o.Error == "" {
+			return o.NLL
+		}
+	}
+	return math.NaN()
+}
+
+// Excess is how far the exact NLL of each outcome lies above the optimum of the same data.
+func Excess(all, some []Outcome) []float64 {
+	v := NLLs(some)
+	for i, o := range some {
+		v[i] -= Optimum(all, o.Trial)
+	}
+	return v
+}
+
+// Failures counts the outcomes that did harm.
+func Failures(all []Outcome) (failed int) {
+	for _, o := range all {
+		if o.Failed() {
+			failed++
+		}
+	}
+	return failed
+}
+
+// Floors counts the outcomes whose noise variance was driven to its floor.
+func Floors(all []Outcome) (floors int) {
+	for _, o := range all {
+		if o.Floor {
+			floors++
+		}
+	}
+	return floors
+}
+
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	s := slices.Sorted(slices.Values(v))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// plain is a trial without the authors' options.
+func plain(t Trial) bool { return t.Authors == Authors{} && t.Optimiser.Method != Evaluate }
+
+// E1By returns the trials of E1 by one method, one loss and k = m = 100: "BFGS" and "Adam" of the paper, "L-BFGS" ours.
+func E1By(method, loss string) func(Trial) bool {
+	return func(t Trial) bool {
+		return plain(t) && t.Optimiser.Method == method && t.Loss == loss && t.Design != "Repulsive"
+	}
+}
+
+// E2By returns the trials of E2 by one protocol, loss and order (0 for ML) at n observations.
+func E2By(protocol, loss string, n, order int) func(Trial) bool {
+	return func(t Trial) bool {
+		return plain(t) && t.Protocol == protocol && t.Loss == loss && t.Source.N == n && t.Order == order
+	}
+}
+
+// SunspotsBy returns the trials by one protocol, kernel and loss, with the authors' options a, under the paper's own stopping
+// rule where the protocol is the paper's.
+func SunspotsBy(protocol, kernel, loss string, a Authors) func(Trial) bool {
+	return func(t Trial) bool {
+		return t.Optimiser.Method != Evaluate && t.Authors == a && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss &&
+			(protocol != Paper || t.Optimiser.Tolerance == sunspotAdam.Tolerance)
+	}
+}
+
+// LooserStop returns PL on the sunspots with the paper's stopping rule applied to the loss per number.
+func LooserStop(kernel string) func(Trial) bool {
+	return func(t Trial) bool {
+		return t.Kernel == kernel && t.Loss == PL && t.Protocol == Paper && t.Authors == Authors{} && t.Optimiser.Method == "Adam" && t.Optimiser.Tolerance < sunspotAdam.Tolerance
+	}
+}
+
+// DenseSeconds is what the trial would have taken by the dense engine: its evaluations times the measured cost of one; NaN if that
+// was not measured. Trials that ran densely took what they took.
+func DenseSeconds(all []Outcome, o Outcome) float64 {
+	if o.Trial.Engine == "dense" {
+		return o.Seconds()
+	}
+	for _, m := range all {
+		if m.Trial.Optimiser.Method == Evaluate && m.Trial.Source.Name == o.Trial.Source.Name && m.Trial.Source.N == o.Trial.Source.N &&
+			m.Trial.Kernel == o.Trial.Kernel && m.Trial.Loss == o.Trial.Loss && m.Trial.Order == o.Trial.Order {
+			return o.Setup + float64(o.Evaluations)*m.Fit
+		}
+	}
+	return math.NaN()
+}
+
+// VarianceRatios returns, for each draw of E1, the mean posterior variance of VFE and of PL over that of ML by the same
+// optimiser, and in how many draws PL's is nearer to ML's, in ratio.
+func VarianceRatios(all []Outcome, optimiser string) (vfe, pl []float64, nearer int) {
+	of := func(loss string, seed uint64) (float64, bool) {
+		for _, o := range Where(all, E1By(optimiser, loss)) {
+			if o.Trial.Source.Seed == seed && o.Error == "" {
+				return o.Variance, true
+			}
+		}
+		return 0, false
+	}
+	for _, o := range Where(all, E1By(optimiser, ML)) {
+		seed := o.Trial.Source.Seed
+		m, ok := of(ML, seed)
+		v, okV := of(VFE, seed)
+		p, okP := of(PL, seed)
+		if !ok || !okV || !okP {
+			continue
+		}
+		vfe, pl = append(vfe, v/m), append(pl, p/m)
+		if math.Abs(math.Log(p/m)) < math.Abs(math.Log(v/m)) {
+			nearer++
+		}
+	}
+	return vfe, pl, nearer
+}
+
+// LoadPublished returns the published figures.
+func LoadPublished() (p Published, err error) {
+	err = json.Unmarshal(publishedJSON, &p)
+	return p, err
+}

@@ -1,0 +1,171 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
+
+const results = "../../notebooks/results"
+
+func evidence(t *testing.T) *Evidence {
+	t.Helper()
+	e, err := LoadEvidence(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestLedger holds the ledger that is kept against what follows from the stored results: every row, with its status, numbers and
+// reasons. Where they differ by intent, go run ./internal/ledger -write brings it up to date.
+func TestLedger(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(results, "ledger.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept struct{ Rows []Row }
+	if err := json.Unmarshal(text, &kept); err != nil {
+		t.Fatal(err)
+	}
+	rows := Ledger(evidence(t))
+	if diff := cmp.Diff(kept.Rows, rows); diff != "" {
+		t.Errorf("ledger.json (−) is not what follows from the stored results (+): go run ./internal/ledger -write\n%s", diff)
+	}
+	seen := map[string]bool{}
+	known := []Status{Reproduced, Corrected, Contradicted, NotComparable, Better, NotRun}
+	for _, r := range rows {
+		if seen[r.ID] || r.ID == "" {
+			t.Errorf("row %q is there twice", r.ID)
+		}
+		seen[r.ID] = true
+		if r.Group == "" || r.Claim == "" || r.Published == "" || r.Notebook == "" || !slices.Contains(known, r.Status) {
+			t.Errorf("row %q lacks something: %+v", r.ID, r)
+		}
+		if _, err := os.Stat(filepath.Join(results, "..", r.Notebook+".ipynb")); err != nil {
+			t.Errorf("row %q: %v", r.ID, err)
+		}
+		if (r.Status == Corrected || r.Status == Contradicted || r.Status == NotComparable) && r.Why == "" {
+			t.Errorf("row %q is %s, and does not say why", r.ID, r.Status)
+		}
+	}
+}
+
+// TestLedgerFollows moves the evidence and wants the verdicts to move along.
+func TestLedgerFollows(t *testing.T) {
+	status := func(e *Evidence, id string) Status {
+		for _, r := range Ledger(e) {
+			if r.ID == id {
+				return r.Status
+			}
+		}
+		t.Fatalf("no row %q", id)
+		return ""
+	}
+	e := evidence(t)
+	before := status(e, "table2-SE-ML-nll")
+	for i, o := range e.Sunspots {
+		if o.Trial.Loss == ML {
+			e.Sunspots[i].NLL += 1
+		}
+	}
+	if after := status(e, "table2-SE-ML-nll"); before != Reproduced || after != Contradicted {
+		t.Errorf("an optimum one nat higher: %s, then %s", before, after)
+	}
+	if got := status(e, "e2-same"); got != Contradicted {
+		t.Errorf("E2's claim is %s", got)
+	}
+	for i := range e.E2 {
+		e.E2[i].NLL = 500
+	}
+	if got := status(e, "e2-same"); got != Reproduced {
+		t.Errorf("E2's claim is %s where all NLL are equal", got)
+	}
+	e.E2 = nil
+	if got := status(e, "e2-same"); got != NotRun {
+		t.Errorf("E2's claim is %s where nothing is stored", got)
+	}
+}
+
+// TestLedgerCovers wants a row for every number in published.json that is a result.
+func TestLedgerCovers(t *testing.T) {
+	e := evidence(t)
+	want := 0
+	for _, table := range []map[string]map[string]Figure{e.Published.E1, e.Published.Sunspots} {
+		for _, methods := range table {
+			want += 2 * len(methods) // NLL and time
+		}
+	}
+	for _, methods := range e.Published.Notebook {
+		want += len(methods) + 1 // NLL; the two times as one ratio
+	}
+	for _, methods := range e.Published.EEG {
+		want += len(methods) + 1
+	}
+	want += 2*len(e.Published.E2) + len(e.Published.Initial.NLL)
+	got := 0
+	for _, r := range Ledger(e) {
+		switch r.Group {
+		case GroupTable1, GroupTable2, GroupTable3, GroupFigure3, GroupNotebook:
+			got++
+		}
+	}
+	if got != want {
+		t.Errorf("%d rows of numbers, want %d", got, want)
+	}
+}
+
+// TestStoredResults repeats stored trials that are quick and wants the stored numbers: a change of the code that moves them must
+// raise Revision, and recompute them.
+func TestStoredResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains")
+	}
+	e := evidence(t)
+	repeated := 0
+	for name, all := range map[string][]Outcome{"e1": e.E1, "sunspots": e.Sunspots} {
+		count := map[string]int{}
+		for _, o := range all {
+			class := o.Trial.Kernel + o.Trial.Loss + o.Trial.Protocol + o.Trial.Optimiser.Method
+			if o.Fit > 0.5 || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate || count[class] >= 1 {
+				continue
+			}
+			if o.Trial.Source.Name == "sunspots" && !haveSunspots() {
+				continue
+			}
+			count[class]++
+			repeated++
+			got, err := o.Trial.Run(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Key != o.Key {
+				t.Errorf("%s: %v is stored under %s, now it has key %s", name, o.Trial, o.Key, got.Key)
+			}
+			if math.Abs(got.NLL-o.NLL) > 1e-4*math.Abs(o.NLL) {
+				t.Errorf("%s: %v: exact NLL %v, stored %v", name, o.Trial, got.NLL, o.NLL)
+			}
+			if diff := cmp.Diff(o.Theta, got.Theta, cmpopts.EquateApprox(1e-3, 0)); diff != "" {
+				t.Errorf("%s: %v: %s", name, o.Trial, diff)
+			}
+		}
+	}
+	if repeated < 4 {
+		t.Errorf("only %d trials were repeated", repeated)
+	}
+	t.Logf("%d trials repeated", repeated)
+}
+
+func haveSunspots() bool {
+	_, err := dataset.Sunspots(context.Background(), dataset.Options{Offline: true})
+	return err == nil
+}

@@ -1,0 +1,162 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+)
+
+// numbers ignores what may differ between two runs of one trial.
+var numbers = cmpopts.IgnoreFields(Outcome{}, "Setup", "Fit", "When", "Workers")
+
+func open(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := OpenStore(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRunner runs every kind of trial of E1 at smoke scale: twice with the same numbers, on both processors and on one, and again
+// after a run that was cut short.
+func TestRunner(t *testing.T) {
+	trials := E1(Smoke)
+	dir := t.TempDir()
+	var last Progress
+	first, err := Runner{Store: open(t, filepath.Join(dir, "a")), Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.Done != len(trials) || last.Stored != 0 || len(last.Running) != 0 {
+		t.Errorf("the last progress is %v", last)
+	}
+	for _, o := range first {
+		if o.Error != "" || len(o.Theta) != 3 || math.IsNaN(o.NLL) || o.Evaluations == 0 || o.Seconds() <= 0 {
+			t.Errorf("%v: %+v", o.Trial, o)
+		}
+	}
+
+	// Cut short, then gone on with.
+	path := filepath.Join(dir, "b")
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err = Runner{Store: open(t, path), Workers: 1, Progress: func(p Progress) {
+		if p.Done == 5 {
+			cancel()
+		}
+	}}.Run(ctx, trials)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("cancelled: %v", err)
+	}
+	store := open(t, path)
+	done := len(store.Outcomes())
+	if done < 5 || done == len(trials) {
+		t.Fatalf("%d outcomes are stored of a run that was cut short after 5", done)
+	}
+	second, err := Runner{Store: store, Workers: 1, Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.Stored != done {
+		t.Errorf("%d outcomes were taken from the store, want %d", last.Stored, done)
+	}
+	if diff := cmp.Diff(first, second, numbers); diff != "" {
+		t.Errorf("two runs differ: %s", diff)
+	}
+
+	// What is older than asked for is computed anew, but for what is to be kept.
+	_, err = Runner{Store: store, Since: time.Now().Add(time.Hour), Keep: func(t Trial) bool { return t.Loss != PL }, Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for _, x := range trials {
+		if x.Loss != PL {
+			want++
+		}
+	}
+	if last.Stored != want {
+		t.Errorf("%d outcomes were kept, want %d", last.Stored, want)
+	}
+}
+
+func TestRunnerStopsAtErrors(t *testing.T) {
+	bad := E1(Smoke)[0]
+	bad.Kernel = "none"
+	if _, err := (Runner{Store: open(t, filepath.Join(t.TempDir(), "a"))}).Run(context.Background(), []Trial{bad}); err == nil {
+		t.Error("a trial of an unknown kernel ran")
+	}
+}
+
+// TestKeys wants trials that differ to be stored apart, and each trial of an experiment to be there once.
+func TestKeys(t *testing.T) {
+	for _, name := range []string{"e1", "e2"} {
+		trials, _ := Named(name, Full)
+		seen := map[string]Trial{}
+		for _, x := range trials {
+			key, err := x.Key()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other, ok := seen[key]; ok {
+				t.Errorf("%s: %+v and %+v have one key", name, x, other)
+			}
+			seen[key] = x
+		}
+	}
+}
+
+// TestSingle compares the losses in single precision with those in double.
+func TestSingle(t *testing.T) {
+	sample, err := draw(20, 120, 60, 1).Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := gppl.Model{Kernel: gppl.SE{Variance: 1.2, Lengthscale: 15}, Noise: 0.3}
+	omega, err := gppl.NewProjection(gppl.Sphere{}, sample.Train.X, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, err := gppl.NewExact(model, sample.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl, err := gppl.NewProjected(model, sample.Train, omega)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ got, want gppl.Loss }{
+		{newSingle(model, sample.Train, nil), exact}, {newSingle(model, sample.Train, omega), pl},
+		{onDiagonal{exact, 0.1, 2}, nil},
+	} {
+		if c.want == nil {
+			gppltest.CheckLoss(t, c.got)
+			continue
+		}
+		theta := []float64{1.2, 15, 0.3}
+		gg, gw := make([]float64, 3), make([]float64, 3)
+		v, err := c.got.ValueGrad(gg, theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := c.want.ValueGrad(gw, theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(v-w) > 1e-5*math.Abs(w) || v == w {
+			t.Errorf("%v: %v in single precision, %v in double", c.want, v, w)
+		}
+		if diff := cmp.Diff(gw, gg, cmpopts.EquateApprox(1e-3, 1e-3)); diff != "" {
+			t.Errorf("%v: gradient: %s", c.want, diff)
+		}
+	}
+}

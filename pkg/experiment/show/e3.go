@@ -1,0 +1,172 @@
+package show
+
+import (
+	"fmt"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// Table2 is the paper's Table 2 in its own layout, published and ours under each protocol.
+func Table2(all []experiment.Outcome, p experiment.Published) *viz.Table {
+	scale := experiment.ScaleFromEnvironment()
+	order := experiment.SunspotOrder(scale)
+	t := &viz.Table{
+		Caption: fmt.Sprintf("Table 2: sunspots, performance and running time (m = k = %d)", order),
+		Columns: []viz.Column{{Name: "kernel"}, {Name: ""}, {Name: "ML NLL", Format: viz.Fixed(3)}, {Name: "ML time", Unit: "s", Format: viz.Digits(3)},
+			{Name: "VFE NLL", Format: viz.Fixed(1)}, {Name: "VFE time", Unit: "s", Format: viz.Digits(3)}, {Name: "PL NLL", Format: viz.Digits(5)}, {Name: "PL time", Unit: "s", Format: viz.Digits(3)}},
+		Notes: smokeNote([]string{"NLL in nats: exact, at what each method learnt. VFE here is the proper one. PL over draws of the projections, VFE over draws of k-means.",
+			"“dense”: evaluations times the measured cost of a dense one; “engines”: as measured.", machines(all)}),
+	}
+	for _, kernel := range experiment.KernelNames {
+		if scale == experiment.Full {
+			row := []any{kernel, "published"}
+			for _, m := range methods {
+				row = append(row, p.Sunspots[kernel][m].NLL, p.Sunspots[kernel][m].Seconds)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		for _, protocol := range []string{experiment.Paper, experiment.GPPL} {
+			name := map[string]string{experiment.Paper: "paper protocol, dense", experiment.GPPL: "gppl protocol, engines"}[protocol]
+			row := []any{kernel, name}
+			for _, m := range methods {
+				ours := experiment.Where(all, experiment.SunspotsBy(protocol, kernel, m, experiment.Authors{}))
+				times := experiment.Values(ours, func(o experiment.Outcome) float64 {
+					if protocol == experiment.Paper {
+						return experiment.DenseSeconds(all, o)
+					}
+					return o.Seconds()
+				})
+				row = append(row, spread(experiment.NLLs(ours)), spread(times))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// VFEVariants tells which VFE the published figures are of.
+func VFEVariants(all []experiment.Outcome, p experiment.Published) *viz.Table {
+	t := &viz.Table{
+		Caption: "Which VFE explains the published figures? Exact NLL at what it learnt (nats)",
+		Columns: []viz.Column{{Name: "kernel"}, {Name: "proper VFE", Format: viz.Fixed(1)}, {Name: "with repulsion", Format: viz.Fixed(1)}, {Name: "with the noise in K_uu", Format: viz.Fixed(1)},
+			{Name: "with both", Format: viz.Fixed(1)}, {Name: "published, paper", Format: viz.Fixed(1)}, {Name: "published, notebook", Format: viz.Fixed(1)}, {Name: "proper, converged", Format: viz.Fixed(1)}, {Name: "noise in K_uu, converged", Format: viz.Fixed(1)}},
+		Notes: smokeNote([]string{"The authors' code adds the noise variance to K_uu for every kernel but SE, and repels inducing points closer than about one unit of x with weight 1000 (its exact form is not published; ours is Σ exp(−|z−z′|²))."}),
+	}
+	for _, kernel := range experiment.KernelNames {
+		row := []any{kernel}
+		for _, a := range []experiment.Authors{{}, {Repulsion: 1000}, {NoiseInGram: true}, {NoiseInGram: true, Repulsion: 1000}} {
+			row = append(row, spread(experiment.NLLs(experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, experiment.VFE, a)))))
+		}
+		if experiment.ScaleFromEnvironment() == experiment.Full {
+			row = append(row, p.Sunspots[kernel][experiment.VFE].NLL, p.Notebook[kernel][experiment.VFE].NLL)
+		} else {
+			row = append(row, nil, nil)
+		}
+		for _, a := range []experiment.Authors{{}, {NoiseInGram: true}} {
+			row = append(row, spread(experiment.NLLs(experiment.Where(all, experiment.SunspotsBy(experiment.GPPL, kernel, experiment.VFE, a)))))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// SunspotsPL shows PL over the draws: as the paper stops it, with the diagonal, with the stop made like ML's, and converged.
+func SunspotsPL(all []experiment.Outcome) *viz.Table {
+	t := &viz.Table{
+		Caption: "PL on the sunspots over draws of the projections: exact NLL (nats) by how training ends",
+		Columns: []viz.Column{{Name: "kernel"}, {Name: "paper's rule", Format: viz.Digits(5)}, {Name: "evaluations", Format: viz.Fixed(0)}, {Name: "rule per number", Format: viz.Digits(5)}, {Name: "evaluations", Format: viz.Fixed(0)},
+			{Name: "1e-4 on the diagonal", Format: viz.Digits(5)}, {Name: "converged", Format: viz.Digits(5)}, {Name: "noise at its floor"}, {Name: "worse than untrained"}},
+		Notes: smokeNote([]string{"“Rule per number”: the tolerance of the paper's rule times k/n, so that it asks as much of a loss of k terms as of one of n."}),
+	}
+	for _, kernel := range experiment.KernelNames {
+		stopped := experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, experiment.PL, experiment.Authors{}))
+		like := experiment.Where(all, experiment.LooserStop(kernel))
+		diagonal := experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, experiment.PL, experiment.Authors{Diagonal: 1e-4}))
+		converged := experiment.Where(all, experiment.SunspotsBy(experiment.GPPL, kernel, experiment.PL, experiment.Authors{}))
+		t.Rows = append(t.Rows, []any{kernel, spread(experiment.NLLs(stopped)), evaluations(stopped), spread(experiment.NLLs(like)), evaluations(like), spread(experiment.NLLs(diagonal)),
+			spread(experiment.NLLs(converged)), share(experiment.Floors(converged), len(converged)), share(experiment.Failures(converged), len(converged))})
+	}
+	return t
+}
+
+// SunspotsStrips shows every run of PL beside the published figure, as excess over ML.
+func SunspotsStrips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, error) {
+	o := viz.StripsOptions{
+		Frame: viz.Frame{
+			Title: "One draw of the projections says little", XLabel: "kernel and method, paper protocol", YLabel: "exact NLL above its optimum (nats)", Height: 420,
+			Caption: "Sunspots, one dot a run: PL over ten draws of the projections, proper VFE over three of k-means. Marks: the published figures above our optimum of the same kernel.",
+		},
+		LogY: true,
+	}
+	for _, kernel := range experiment.KernelNames {
+		for _, m := range []string{experiment.VFE, experiment.PL} {
+			ours := experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, m, experiment.Authors{}))
+			s := viz.Strip{Name: kernel + " " + m, Values: experiment.Excess(all, ours), Slot: slots[m]}
+			if experiment.ScaleFromEnvironment() == experiment.Full && len(ours) > 0 {
+				s.Marks = []float64{p.Sunspots[kernel][m].NLL - experiment.Optimum(all, ours[0].Trial)}
+			}
+			o.Strips = append(o.Strips, s)
+		}
+	}
+	return viz.Strips(o)
+}
+
+// SunspotsSteps says how many evaluations each loss takes under the paper's rule.
+func SunspotsSteps(all []experiment.Outcome) *viz.Table {
+	t := &viz.Table{
+		Caption: "Evaluations until the paper's rule stops Adam, and to the optimum by L-BFGS",
+		Columns: []viz.Column{{Name: "kernel"}},
+		Notes:   smokeNote(nil),
+	}
+	for _, protocol := range []string{"Adam", "L-BFGS"} {
+		for _, m := range methods {
+			t.Columns = append(t.Columns, viz.Column{Name: protocol + " " + m, Format: viz.Fixed(0)})
+		}
+	}
+	for _, kernel := range experiment.KernelNames {
+		row := []any{kernel}
+		for _, protocol := range []string{experiment.Paper, experiment.GPPL} {
+			for _, m := range methods {
+				row = append(row, evaluations(experiment.Where(all, experiment.SunspotsBy(protocol, kernel, m, experiment.Authors{}))))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// Table3 is the paper's Table 3: errors on the EEG's data held back, published and ours. label names the recording.
+func Table3(all []experiment.Outcome, p experiment.Published, label string) *viz.Table {
+	scale := experiment.ScaleFromEnvironment()
+	t := &viz.Table{
+		Caption: fmt.Sprintf("Table 3: EEG, performance and running time (m = k = %d). Ours: %s", experiment.EEGOrder(scale), label),
+		Columns: []viz.Column{{Name: "kernel"}, {Name: "method"}, {Name: "protocol"}, {Name: "NMSE published (as RMSE)", Format: viz.Fixed(3)}, {Name: "NMSE", Format: viz.Digits(3)}, {Name: "RMSE", Unit: "standardised", Format: viz.Digits(3)},
+			{Name: "exact NLL", Unit: "nats", Format: viz.Fixed(1)}, {Name: "evaluations", Format: viz.Fixed(0)}, {Name: "published", Unit: "s", Format: viz.Fixed(0)}, {Name: "time", Unit: "s", Format: viz.Digits(3)}, {Name: "engine"}},
+		Notes: smokeNote([]string{"The paper's “RMSE” is ‖μ − y‖²/‖y‖²: a normalised mean square error (NMSE). VFE predicts by its own posterior, ML and PL by the exact one.", machines(all)}),
+	}
+	for _, kernel := range experiment.KernelNames {
+		for _, m := range methods {
+			for _, protocol := range []string{experiment.Paper, experiment.GPPL} {
+				for _, o := range experiment.Where(all, experiment.EEGBy(protocol, kernel, m)) {
+					row := []any{kernel, m, protocol, nil, nil, nil, nil, nil, nil, nil, o.Engine}
+					if f, ok := p.EEG[kernel][m]; ok && protocol == experiment.Paper && scale == experiment.Full {
+						row[3], row[8] = f.NMSE, f.Seconds
+					}
+					if o.Error != "" {
+						row[10] = o.Error
+						t.Rows = append(t.Rows, row)
+						continue
+					}
+					v := o.MSE
+					if o.VMSE != nil {
+						v = o.VMSE
+					}
+					row[4], row[5], row[6], row[7], row[9] = v.NMSE, v.RMSE, o.NLL, o.Evaluations, o.Seconds()
+					t.Rows = append(t.Rows, row)
+				}
+			}
+		}
+	}
+	return t
+}

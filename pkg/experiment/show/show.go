@@ -1,0 +1,79 @@
+// Package show makes the tables and figures of the paper's experiments from stored outcomes, ours beside the published ones.
+package show
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+var methods = []string{experiment.ML, experiment.VFE, experiment.PL}
+
+// slots are the colours of the methods: the paper's yellow, red and blue, as near as the palette of viz has them.
+var slots = map[string]int{experiment.ML: 4, experiment.VFE: 2, experiment.PL: 1}
+
+var markers = map[string]viz.Marker{experiment.ML: viz.Star, experiment.VFE: viz.Square, experiment.PL: viz.Triangle}
+
+// spread summarises numbers of which the least is the best.
+func spread(v []float64) any {
+	if len(v) == 0 {
+		return nil
+	}
+	if len(v) == 1 {
+		return v[0]
+	}
+	return viz.SpreadOf(v, viz.Min)
+}
+
+func seconds(o experiment.Outcome) float64 { return o.Seconds() }
+
+func evaluations(all []experiment.Outcome) any {
+	return spread(experiment.Values(all, func(o experiment.Outcome) float64 { return float64(o.Evaluations) }))
+}
+
+// machines names where the outcomes were computed, and how many trials ran at once.
+func machines(all []experiment.Outcome) string {
+	var names []string
+	workers := 0
+	for _, o := range all {
+		if o.Machine != "" && !slices.Contains(names, o.Machine) {
+			names = append(names, o.Machine)
+		}
+		workers = max(workers, o.Workers)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	s := "Times include set-up (projections, k-means, precomputation); ours were measured on " + names[0]
+	for _, n := range names[1:] {
+		s += " and " + n
+	}
+	return s + fmt.Sprintf(", %d trials at once; the published ones on a MacBook Pro M3.", workers)
+}
+
+// smokeNote warns that nothing at smoke scale is the paper's.
+func smokeNote(notes []string) []string {
+	if experiment.ScaleFromEnvironment() == experiment.Smoke {
+		return append(notes, "Smoke scale: fewer and smaller trials, not comparable with the published figures.")
+	}
+	return notes
+}
+
+// quartiles returns the median and the quartiles of what is finite.
+func quartiles(v []float64) (mid, lo, hi float64) {
+	s := viz.SpreadOf(v, viz.Min)
+	return s.Median, s.Q1, s.Q3
+}
+
+// share returns how many of n, as "3 of 10".
+func share(k, n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", k, n)
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,106 @@
+package experiment
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func outcome(key string, nll float64) Outcome {
+	return Outcome{Key: key, NLL: nll, Theta: []float64{1, 2}, Trial: Trial{Kernel: "SE", Loss: ML}}
+}
+
+func TestStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results", "a.jsonl")
+	s, err := OpenStore(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Outcome{outcome("a", 1), outcome("b", 2), outcome("a", 3)} {
+		if err := s.Put(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := OpenStore(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Outcome{outcome("a", 3), outcome("b", 2)}
+	if diff := cmp.Diff(want, again.Outcomes()); diff != "" {
+		t.Error(diff)
+	}
+
+	// A run that is killed within a line loses that line alone, and the next one writes on.
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"key":"c","nll":`)
+	f.Close()
+	if again, err = OpenStore(path); err != nil {
+		t.Fatal("a line that was cut off:", err)
+	}
+	if err := again.Put(outcome("d", 4)); err != nil {
+		t.Fatal(err)
+	}
+	if again, err = OpenStore(path); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(append(want, outcome("d", 4)), again.Outcomes()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStoreBadLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	if err := os.WriteFile(path, []byte("{\"key\":\"a\"}\nnonsense\n{\"key\":\"b\"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenStore(path); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("%v: want an error that names line 2", err)
+	}
+}
+
+func TestStoreTidy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	s, err := OpenStore(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := E1(Smoke)[:3]
+	put := func(trial Trial, nll float64) {
+		key, err := trial.Key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := outcome(key, nll)
+		o.Trial = trial
+		if err := s.Put(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(trials[2], 1)
+	put(trials[0], 2)
+	put(trials[2], 3)
+	put(E1(Smoke)[4], 4) // not among the trials
+	if err := s.Tidy(trials); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenStore(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []float64
+	for _, o := range again.Outcomes() {
+		got = append(got, o.NLL)
+	}
+	if diff := cmp.Diff([]float64{2, 3}, got); diff != "" {
+		t.Error(diff)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("%d files are left, want 1", len(files))
+	}
+}
