@@ -33,6 +33,7 @@ type Curve struct {
 type Rule struct {
 	Y    float64
 	Name string // in the legend; empty: not in it
+	Slot int    // 1, 2, …: the colour of a method to use; zero means a grey
 }
 
 // CurvesOptions describe a figure of curves. Only the axis labels and one drawable curve are required.
@@ -67,10 +68,7 @@ func Curves(o CurvesOptions) (*Figure, error) {
 		b.reach(s.To, math.NaN())
 	}
 	b.grid()
-	for _, r := range o.Rules {
-		b.plot.Add(rulePlot{r.Y, o.LogY})
-		b.reach(math.NaN(), r.Y)
-	}
+	b.rules(o.Rules)
 	var ends endLabels
 	for i, cv := range o.Curves {
 		x := cv.X
@@ -108,25 +106,14 @@ func Curves(o CurvesOptions) (*Figure, error) {
 		b.plot.Add(ends)
 	}
 	for _, r := range o.Rules { // last in the legend
-		b.legend = append(b.legend, entry{clean(r.Name), ruleLook, swatchLine})
+		b.legend = append(b.legend, r.entry())
 	}
 	f, err := b.figure(0.015)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range []struct {
-		fixed [2]float64
-		axis  *plot.Axis
-		log   bool
-	}{{o.XRange, &b.plot.X, o.LogX}, {o.YRange, &b.plot.Y, o.LogY}} {
-		if r.fixed == ([2]float64{}) {
-			continue
-		}
-		lo, hi := r.fixed[0], r.fixed[1]
-		if !drawable(lo, r.log) || !drawable(hi, r.log) || !(lo < hi) {
-			return nil, fmt.Errorf("viz: an axis from %g to %g", lo, hi)
-		}
-		r.axis.Min, r.axis.Max = lo, hi
+	if err := b.fix(o.XRange, o.YRange); err != nil {
+		return nil, err
 	}
 	return f, nil
 }
@@ -218,13 +205,13 @@ func (b *builder) grid() {
 func (b *builder) line(name string, p path, look draw.LineStyle) {
 	b.reachAll(p)
 	b.plot.Add(linePlot{p, look})
-	b.legend = append(b.legend, entry{name, look, swatchLine})
+	b.legend = append(b.legend, entry{name: name, look: look, kind: swatchLine})
 }
 
 func (b *builder) dots(name string, p path, col color.NRGBA, radius vg.Length) {
 	b.reachAll(p)
 	b.plot.Add(dotsPlot{p, radius, draw.LineStyle{Color: col}})
-	b.legend = append(b.legend, entry{name, draw.LineStyle{Color: col, Width: radius}, swatchDots})
+	b.legend = append(b.legend, entry{name: name, look: draw.LineStyle{Color: col, Width: radius}, kind: swatchDots})
 }
 
 // observations draws dots, at most about limit of them.
@@ -269,6 +256,33 @@ func (b *builder) band(p Prediction, variance []float64, z float64, col color.NR
 		}
 	}
 	b.plot.Add(bandPlot{p.X, lo, hi, draw.LineStyle{Color: col}})
+}
+
+// rules draws reference lines.
+func (b *builder) rules(rules []Rule) {
+	for _, r := range rules {
+		b.plot.Add(rulePlot{r, b.logY})
+		b.reach(math.NaN(), r.Y)
+	}
+}
+
+// fix sets the axes' ranges where they are given.
+func (b *builder) fix(xRange, yRange [2]float64) error {
+	for _, r := range []struct {
+		fixed [2]float64
+		axis  *plot.Axis
+		log   bool
+	}{{xRange, &b.plot.X, b.logX}, {yRange, &b.plot.Y, b.logY}} {
+		if r.fixed == ([2]float64{}) {
+			continue
+		}
+		lo, hi := r.fixed[0], r.fixed[1]
+		if !drawable(lo, r.log) || !drawable(hi, r.log) || !(lo < hi) {
+			return fmt.Errorf("viz: an axis from %g to %g", lo, hi)
+		}
+		r.axis.Min, r.axis.Max = lo, hi
+	}
+	return nil
 }
 
 // figure closes the builder; the horizontal axis is widened by a share of its length on both sides.

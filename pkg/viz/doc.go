@@ -14,7 +14,9 @@
 //	err = fig.Save("sunspots.svg") // or .png, .pdf
 //
 // The constructors are [Series] (observations and predictive bands), [Curves] (any lines or dots, linear or log axes), and
-// three presets of it: [Loss], [Variance] and [Spectrum]. [Grid] puts figures beside one another.
+// three presets of it: [Loss], [Variance] and [Spectrum]; [Scatter] (few points with markers, error bars and labels) and
+// [Strips] (distributions over runs). [Grid] puts figures beside one another. A [Table] shows numbers, spreads of numbers
+// over runs ([Spread]) and verdicts ([Status]).
 //
 // # Conventions
 //
@@ -24,5 +26,6 @@
 // value remains. No input slice is modified or kept beyond the figure's life, and none is copied needlessly: do not change a
 // slice between making a figure and showing it.
 //
-// A method keeps its colour and dash in every figure if it keeps its position, or its Slot, in the options.
+// A method keeps its colour and dash in every figure if it keeps its position, or its Slot, in the options. The slots have
+// names: [Blue], [Vermillion], ….
 package viz

@@ -42,9 +42,10 @@ type panel struct {
 
 // entry is a line of the legend: one sample of a look and its name.
 type entry struct {
-	name string
-	look draw.LineStyle
-	kind swatch
+	name  string
+	look  draw.LineStyle
+	kind  swatch
+	glyph glyph // of a swatchGlyph
 }
 
 type swatch int
@@ -53,6 +54,8 @@ const (
 	swatchLine swatch = iota
 	swatchDots
 	swatchBand
+	swatchGlyph
+	swatchBox
 )
 
 // Plot returns the gonum/plot plot of a panel, counted row by row from zero, to add what the constructors do not offer; nil
@@ -123,7 +126,7 @@ func (f *Figure) legend() []entry {
 	for _, p := range f.panels {
 		for _, e := range p.legend {
 			same := func(o entry) bool {
-				return o.name == e.name && o.kind == e.kind && o.look.Color == e.look.Color
+				return o.name == e.name && o.kind == e.kind && o.look.Color == e.look.Color && o.glyph == e.glyph
 			}
 			if e.name != "" && !slices.ContainsFunc(all, same) {
 				all = append(all, e)
@@ -181,8 +184,8 @@ func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
 			p.plot.Add(headPlot(f.Title))
 		}
 		xs, ys = append(xs, &p.plot.X), append(ys, &p.plot.Y)
-		p.plot.X.Tick.Marker = fewer(p.plot.X.Tick.Marker, cols)
-		p.plot.Y.Tick.Marker = fewer(p.plot.Y.Tick.Marker, 2)
+		p.plot.X.Tick.Marker = fewer(p.plot.X.Tick.Marker, cols, g.Width/float64(cols))
+		p.plot.Y.Tick.Marker = fewer(p.plot.Y.Tick.Marker, 2, g.Height/float64(rows))
 		if g.shared {
 			p.xLabel, p.yLabel = "", ""
 		}
@@ -237,14 +240,20 @@ func dropLabels(a *plot.Axis) {
 	a.Label.TextStyle = a.Tick.Label
 }
 
-// fewer ticks for an axis that is one of n in the same room.
-func fewer(t plot.Ticker, n int) plot.Ticker {
-	fit := func(have int) int { return max(3, have-2*(n-1)) }
+// fewer ticks for an axis that is one of n in the same room, and has some pixels.
+func fewer(t plot.Ticker, n int, pixels float64) plot.Ticker {
+	least := 3
+	if pixels < 180 {
+		least = 2
+	}
+	fit := func(have int) int { return max(least, have-2*(n-1)) }
 	switch t := t.(type) {
 	case linearTicks:
 		return linearTicks{fit(t.n)}
 	case logTicks:
 		return logTicks{fit(t.n)}
+	case nameTicks:
+		return nameTicks{t.names, t.width / vg.Length(n)}
 	}
 	return t
 }
@@ -348,13 +357,17 @@ func wrap(sty text.Style, s string, width vg.Length) []string {
 
 // drawLegend writes the legend in rows at the top of c, above the data rather than on it, and returns its height.
 func (f *Figure) drawLegend(c draw.Canvas) vg.Length {
-	const sample, space, between = 22, 5, 16
+	const space, between = 5, 16
 	sty := style.text(style.tickSize, style.ink, false)
 	ext := sty.FontExtents()
 	row := sty.Height("x") + 3
 	x, y := c.Min.X, c.Max.Y-row // y: bottom of the row
 	entries := f.legend()
 	for _, e := range entries {
+		sample := vg.Length(22)
+		if e.kind == swatchGlyph {
+			sample = 9
+		}
 		w := sample + space + sty.Width(e.name)
 		if x > c.Min.X && x+w > c.Max.X {
 			x, y = c.Min.X, y-row
@@ -366,7 +379,12 @@ func (f *Figure) drawLegend(c draw.Canvas) vg.Length {
 		case swatchDots:
 			fillDots(&c, []vg.Point{{X: x + 4, Y: mid - 1.5}, {X: x + 11, Y: mid + 2}, {X: x + 18, Y: mid - 0.5}}, max(e.look.Width, 1.4), e.look)
 		case swatchBand:
-			c.FillPolygon(e.look.Color, []vg.Point{{X: x, Y: mid - 4}, {X: x + sample, Y: mid - 4}, {X: x + sample, Y: mid + 4}, {X: x, Y: mid + 4}})
+			c.FillPolygon(e.look.Color, rectangle(x, mid-4, x+sample, mid+4))
+		case swatchGlyph:
+			e.glyph.draw(&c, vg.Point{X: x + sample/2, Y: mid})
+		case swatchBox:
+			c.FillPolygon(withAlpha(style.muted, style.overlaid), rectangle(x, mid-4, x+sample, mid+4))
+			c.StrokeLine2(draw.LineStyle{Color: e.look.Color, Width: 2.2}, x, mid, x+sample, mid)
 		}
 		sty.YAlign = draw.YBottom
 		c.FillText(sty, vg.Point{X: x + sample + space, Y: y + ext.Descent}, e.name)
@@ -376,4 +394,8 @@ func (f *Figure) drawLegend(c draw.Canvas) vg.Length {
 		return 0
 	}
 	return c.Max.Y - y
+}
+
+func rectangle(x0, y0, x1, y1 vg.Length) []vg.Point {
+	return []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
 }

@@ -66,19 +66,36 @@ func gallery(t *testing.T) map[string]*Figure {
 	}
 	log := curves("log")
 	log.LogX, log.LogY, log.Spans = true, true, nil
+	points := ScatterOptions{Frame: frame("scatter"), LogX: true, LogY: true, Rules: []Rule{{Y: 2, Slot: Orange}, {Y: nan}},
+		Groups: []PointGroup{
+			{Name: "VFE", Marker: Square, Points: []Point{{X: 1, Y: 2, Label: "50", XHi: 2, YLo: 1, YHi: inf}, {X: nan, Y: 1}, {X: 0, Y: 1}}},
+			{Name: "PL, published", Marker: Triangle, Hollow: true, Points: []Point{{X: 3, Y: 4, XLo: 2, XHi: 5, Label: "100"}}},
+			{Name: "ML", Marker: Star, Slot: Orange, Points: []Point{{X: 10, Y: 2, XLo: nan, XHi: 12}}}, {Marker: Diamond}, {Name: "none"},
+		}}
+	edge := points
+	edge.Title, edge.XRange, edge.YRange = "edge", [2]float64{2, 8}, [2]float64{0.5, 1.5}
+	stripes := StripsOptions{Frame: frame("strips"), Rules: []Rule{{Y: 2, Name: "ML"}}, Strips: []Strip{
+		{Name: "PL, k = 100, stopped as in the paper", Values: holes, Marks: []float64{2, nan}}, {Name: "none"}, {Name: "marks", Marks: []float64{1}}, {Name: "lost", Values: []float64{nan}}}}
+	logStripes := stripes
+	logStripes.LogY, logStripes.Title, logStripes.YRange = true, "strips log", [2]float64{0.8, 3}
 	cut := curves("cut")
 	cut.XRange, cut.YRange = [2]float64{1, 4}, [2]float64{1, 2}
 	return map[string]*Figure{
-		"series":   one(Series(SeriesOptions{Frame: frame("series"), Observed: obs, Predictions: []Prediction{p}, Spans: []Span{{From: 8, To: inf, Label: "forecast"}}})),
-		"overlay":  one(Series(SeriesOptions{Frame: frame("overlay"), Observed: obs, HeldOut: Points{X: []float64{1}, Y: []float64{2}}, Predictions: []Prediction{p, q}})),
-		"panels":   one(Series(SeriesOptions{Frame: frame("panels"), Observed: obs, Predictions: []Prediction{p, q, p}, Panels: true, Cols: 2})),
-		"one dot":  one(Series(SeriesOptions{Frame: frame("one dot"), Observed: Points{X: []float64{1}, Y: []float64{2}}})),
-		"curves":   one(Curves(curves("curves"))),
-		"cut":      one(Curves(cut)),
-		"log":      one(Curves(log)),
-		"loss":     one(Loss(curves("loss"))),
-		"variance": one(Variance(curves("variance"))),
-		"spectrum": one(Spectrum(curves("spectrum"))),
+		"series":     one(Series(SeriesOptions{Frame: frame("series"), Observed: obs, Predictions: []Prediction{p}, Spans: []Span{{From: 8, To: inf, Label: "forecast"}}})),
+		"overlay":    one(Series(SeriesOptions{Frame: frame("overlay"), Observed: obs, HeldOut: Points{X: []float64{1}, Y: []float64{2}}, Predictions: []Prediction{p, q}})),
+		"panels":     one(Series(SeriesOptions{Frame: frame("panels"), Observed: obs, Predictions: []Prediction{p, q, p}, Panels: true, Cols: 2})),
+		"one dot":    one(Series(SeriesOptions{Frame: frame("one dot"), Observed: Points{X: []float64{1}, Y: []float64{2}}})),
+		"curves":     one(Curves(curves("curves"))),
+		"cut":        one(Curves(cut)),
+		"log":        one(Curves(log)),
+		"loss":       one(Loss(curves("loss"))),
+		"variance":   one(Variance(curves("variance"))),
+		"spectrum":   one(Spectrum(curves("spectrum"))),
+		"scatter":    one(Scatter(points)),
+		"edge":       one(Scatter(edge)),
+		"strips":     one(Strips(stripes)),
+		"log strips": one(Strips(logStripes)),
+		"scatters":   one(Grid(1, 2, GridOptions{Frame: frame("scatters"), ShareY: true}, one(Scatter(points)), one(Scatter(edge)))),
 		"grid": one(Grid(2, 2, GridOptions{Frame: frame("grid"), ShareX: true, ShareY: true},
 			one(Curves(curves("a"))), nil, one(Curves(curves("b"))), one(Curves(curves("c"))))),
 		"own labels": one(Grid(1, 2, GridOptions{}, one(Curves(curves("d"))), one(Variance(curves("e"))))),
@@ -200,6 +217,9 @@ func TestErrors(t *testing.T) {
 	ok := []Curve{{Y: []float64{1, 2}}}
 	series := func(o SeriesOptions) error { _, err := Series(o); return err }
 	curves := func(o CurvesOptions) error { _, err := Curves(o); return err }
+	scatter := func(o ScatterOptions) error { _, err := Scatter(o); return err }
+	strips := func(o StripsOptions) error { _, err := Strips(o); return err }
+	dot := []PointGroup{{Points: []Point{{X: 1, Y: 1}}}}
 	grid := func(rows, cols int, o GridOptions, figs ...*Figure) error {
 		_, err := Grid(rows, cols, o, figs...)
 		return err
@@ -222,6 +242,12 @@ func TestErrors(t *testing.T) {
 		"X descends":         {series(SeriesOptions{Frame: frame(""), Predictions: []Prediction{back}}), false},
 		"negative Z":         {series(SeriesOptions{Frame: frame(""), Observed: obs, Z: -1}), false},
 		"curve lengths":      {curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{X: []float64{1}, Y: []float64{1, 2}}}}), false},
+		"no point":           {scatter(ScatterOptions{Frame: frame(""), LogX: true, Groups: []PointGroup{{Points: []Point{{X: 0, Y: 1}}}}}), true},
+		"points, no label":   {scatter(ScatterOptions{Groups: dot}), false},
+		"point range":        {scatter(ScatterOptions{Frame: frame(""), Groups: dot, XRange: [2]float64{1, 1}}), false},
+		"no value":           {strips(StripsOptions{Frame: frame(""), Strips: []Strip{{Values: []float64{nan}}}}), true},
+		"strips, no label":   {strips(StripsOptions{Strips: []Strip{{Values: []float64{1}}}}), false},
+		"strips range":       {strips(StripsOptions{Frame: frame(""), LogY: true, Strips: []Strip{{Values: []float64{1}}}, YRange: [2]float64{-1, 1}}), false},
 		"range reversed":     {curves(CurvesOptions{Frame: frame(""), Curves: ok, XRange: [2]float64{2, 1}}), false},
 		"range on log axis":  {curves(CurvesOptions{Frame: frame(""), Curves: ok, LogY: true, YRange: [2]float64{0, 1}}), false},
 		"grid is empty":      {grid(1, 1, GridOptions{}), true},

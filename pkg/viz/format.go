@@ -9,10 +9,14 @@ import (
 	"time"
 )
 
-// Format turns a cell's value into text. The ones below return "–" for nil, NaN and an empty string.
+// Format turns a cell's value into text. The ones below return "–" for nil, NaN and an empty string, and apply to each number
+// of a [Spread].
 type Format func(v any) string
 
-const absent = "–"
+const (
+	absent = "–"
+	second = "\n" // between what is read first in a cell and what is shown small
+)
 
 // Digits shows numbers with n significant digits, never rounding off whole ones: 1468.6, 0.03125, 2.1e-7.
 func Digits(n int) Format {
@@ -42,6 +46,8 @@ func auto(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return absent
+	case Spread:
+		return Digits(4)(v)
 	case string:
 		if v == "" {
 			return absent
@@ -60,8 +66,11 @@ func auto(v any) string {
 	return Digits(4)(v)
 }
 
-// number returns v as a float64, if it is one of Go's numbers.
+// number returns v as a float64, if it is one of Go's numbers or a spread of them.
 func number(v any) (float64, bool) {
+	if s, ok := v.(Spread); ok {
+		return s.Median, true
+	}
 	switch r := reflect.ValueOf(v); {
 	case !r.IsValid():
 	case r.CanInt():
@@ -75,7 +84,12 @@ func number(v any) (float64, bool) {
 }
 
 func numeric(f func(float64) string) Format {
-	return func(v any) string {
+	var format Format
+	format = func(v any) string {
+		if s, ok := v.(Spread); ok {
+			median, rest := s.parts(func(x float64) string { return format(x) })
+			return median + second + rest
+		}
 		x, ok := number(v)
 		switch {
 		case !ok && (v == nil || v == ""):
@@ -91,6 +105,7 @@ func numeric(f func(float64) string) Format {
 		}
 		return f(x)
 	}
+	return format
 }
 
 func formatDigits(x float64, n int) string {

@@ -227,28 +227,45 @@ func (s spanPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 
 // rulePlot is a horizontal reference line.
 type rulePlot struct {
-	y   float64
+	Rule
 	log bool
 }
 
-var ruleLook = draw.LineStyle{Color: style.muted, Width: style.axisWidth, Dashes: []vg.Length{5, 3}}
+func (r Rule) look() draw.LineStyle {
+	l := draw.LineStyle{Color: style.muted, Width: style.axisWidth, Dashes: []vg.Length{5, 3}}
+	if r.Slot > 0 {
+		l.Color, l.Width = style.colour(r.Slot-1), 1.2
+	}
+	return l
+}
+
+// entry is a rule's line of the legend.
+func (r Rule) entry() entry { return entry{name: clean(r.Name), look: r.look(), kind: swatchLine} }
 
 func (r rulePlot) Plot(c draw.Canvas, plt *plot.Plot) {
-	if drawable(r.y, r.log) && plt.Y.Min <= r.y && r.y <= plt.Y.Max {
+	if drawable(r.Y, r.log) && plt.Y.Min <= r.Y && r.Y <= plt.Y.Max {
 		_, trY := plt.Transforms(&c)
-		c.StrokeLine2(ruleLook, c.Min.X, trY(r.y), c.Max.X, trY(r.y))
+		c.StrokeLine2(r.look(), c.Min.X, trY(r.Y), c.Max.X, trY(r.Y))
 	}
 }
 
-// headPlot is the title of a panel, above the left end of its axes; it yields what does not fit.
+// headPlot is the title of a panel, above the left end of its axes. One that is too long is drawn smaller, down to three
+// quarters, and then cut.
 type headPlot string
 
 func (headPlot) style() draw.TextStyle { return style.text(style.labelSize, style.ink, true) }
 
 func (h headPlot) Plot(c draw.Canvas, _ *plot.Plot) {
-	sty := h.style()
-	line := wrap(sty, string(h), c.Max.X-c.Min.X)[0]
-	c.FillText(sty, vg.Point{X: c.Min.X, Y: c.Max.Y + 4 + sty.FontExtents().Descent}, line)
+	sty, room := h.style(), c.Max.X-c.Min.X
+	at := vg.Point{X: c.Min.X, Y: c.Max.Y + 4 + sty.FontExtents().Descent}
+	if w := sty.Width(string(h)); w > room {
+		sty.Font.Size *= max(0.75, room/w)
+	}
+	line := []rune(h)
+	for n := len(line) - 1; n > 0 && sty.Width(string(line)) > room+0.1; n-- {
+		line = append(line[:n:n], '…')
+	}
+	c.FillText(sty, at, string(line))
 }
 
 // GlyphBoxes reserves the height of the title.

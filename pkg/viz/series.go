@@ -173,10 +173,10 @@ func series(o SeriesOptions) (*Figure, error) {
 		share = "95 %"
 	}
 	if latent {
-		b.legend = append(b.legend, entry{share + " band for f", draw.LineStyle{Color: withAlpha(col, latentAlpha+noisyAlpha)}, swatchBand})
+		b.legend = append(b.legend, entry{name: share + " band for f", look: draw.LineStyle{Color: withAlpha(col, latentAlpha+noisyAlpha)}, kind: swatchBand})
 	}
 	if noisy {
-		b.legend = append(b.legend, entry{share + " band for y, with noise", draw.LineStyle{Color: withAlpha(col, noisyAlpha)}, swatchBand})
+		b.legend = append(b.legend, entry{name: share + " band for y, with noise", look: draw.LineStyle{Color: withAlpha(col, noisyAlpha)}, kind: swatchBand})
 	}
 	return b.figure(0.012)
 }

@@ -23,14 +23,26 @@ type theme struct {
 	palette []color.NRGBA
 	dashes  [][]vg.Length
 
-	titleSize, labelSize, tickSize, noteSize       vg.Length
-	lineWidth, gridWidth, axisWidth, dotR, markerR vg.Length
-	latentAlpha, noisyAlpha                        uint8 // bands of one method
-	overlaid                                       uint8 // latent bands of several; noisy ones have half
-	dotAlpha, heldAlpha                            uint8
-	margin, gap                                    vg.Length
-	width, height                                  float64 // CSS pixels
+	titleSize, labelSize, tickSize, noteSize               vg.Length
+	lineWidth, gridWidth, axisWidth, dotR, markerR, glyphR vg.Length
+	latentAlpha, noisyAlpha                                uint8 // bands of one method
+	overlaid                                               uint8 // latent bands of several; noisy ones have half
+	dotAlpha, heldAlpha                                    uint8
+	margin, gap                                            vg.Length
+	width, height                                          float64 // CSS pixels
 }
+
+// The slots, by the names of their colours. As in the paper's figures PL is blue, VFE red and ML yellow here, and what goes
+// beyond the paper green, in every figure that names its methods' slots rather than leave them to their order.
+const (
+	Blue = 1 + iota
+	Vermillion
+	Green
+	Purple
+	Orange
+	Sky
+	Grey
+)
 
 // light is the only theme so far. The palette is Okabe and Ito's, without its yellow, which is illegible on white, and with
 // the blue and the vermillion, the pair furthest apart for every kind of colour blindness, first.
@@ -56,7 +68,7 @@ var light = theme{
 	dashes: [][]vg.Length{nil, {7, 4}, {2, 3.5}, {9, 3.5, 2, 3.5}, {12, 4}, {4, 3}, {1, 3}},
 
 	titleSize: 13, labelSize: 11.5, tickSize: 10.5, noteSize: 10,
-	lineWidth: 1.7, gridWidth: 0.6, axisWidth: 0.8, dotR: 1.15, markerR: 2.6,
+	lineWidth: 1.7, gridWidth: 0.6, axisWidth: 0.8, dotR: 1.15, markerR: 2.6, glyphR: 3.4,
 	latentAlpha: 88, noisyAlpha: 40, overlaid: 46, dotAlpha: 115, heldAlpha: 180,
 	margin: 7, gap: 6,
 	width: 800, height: 420,

@@ -39,8 +39,8 @@ type Column struct {
 	Best   Best
 }
 
-// Table is a table of results. A cell is any value: a number, a time.Duration, a string, or nil for nothing. No text in it
-// is taken for HTML.
+// Table is a table of results. A cell is any value: a number, a [Spread] of numbers, a time.Duration, a [Status], a string,
+// or nil for nothing. No text in it is taken for HTML. A table with spreads explains them in a note of its own.
 type Table struct {
 	Caption string
 	Columns []Column
@@ -48,12 +48,19 @@ type Table struct {
 	Notes   []string // below the table
 }
 
+// tableCell is what is shown of a value.
+type tableCell struct {
+	text   string
+	small  string // after the text, or below it
+	status Status // shown as a badge
+	best   bool
+}
+
 // cells formats all rows and finds the best of each column; short rows are filled up.
-func (t *Table) cells() (text [][]string, best [][]bool, align []Align) {
-	text, best = make([][]string, len(t.Rows)), make([][]bool, len(t.Rows))
-	align = make([]Align, len(t.Columns))
+func (t *Table) cells() (cells [][]tableCell, align []Align) {
+	cells, align = make([][]tableCell, len(t.Rows)), make([]Align, len(t.Columns))
 	for i := range t.Rows {
-		text[i], best[i] = make([]string, len(t.Columns)), make([]bool, len(t.Columns))
+		cells[i] = make([]tableCell, len(t.Columns))
 	}
 	for j, c := range t.Columns {
 		format := c.Format
@@ -66,7 +73,12 @@ func (t *Table) cells() (text [][]string, best [][]bool, align []Align) {
 			if j < len(row) {
 				v = row[j]
 			}
-			text[i][j] = clean(format(v))
+			text, small := format(v), ""
+			if _, ok := v.(Spread); ok {
+				text, small, _ = strings.Cut(text, second)
+			}
+			cells[i][j] = tableCell{text: clean(text), small: clean(small)}
+			cells[i][j].status, _ = v.(Status)
 			x, ok := number(v)
 			if !ok && v != nil {
 				numbers = false
@@ -82,7 +94,7 @@ func (t *Table) cells() (text [][]string, best [][]bool, align []Align) {
 			for i, row := range t.Rows {
 				if j < len(row) {
 					_, ok := number(row[j])
-					best[i][j] = ok && text[i][j] == text[at][j]
+					cells[i][j].best = ok && cells[i][j].text == cells[at][j].text
 				}
 			}
 		}
@@ -94,7 +106,29 @@ func (t *Table) cells() (text [][]string, best [][]bool, align []Align) {
 			}
 		}
 	}
-	return text, best, align
+	return cells, align
+}
+
+func (c tableCell) html() string {
+	s := html.EscapeString(c.text)
+	if c.status != "" {
+		s = c.status.html()
+	}
+	if c.best {
+		s = "<strong>" + s + "</strong>"
+	}
+	if c.small != "" {
+		s += fmt.Sprintf(`<br><span style="%s">%s</span>`, smallCSS, html.EscapeString(c.small))
+	}
+	return s
+}
+
+// notes are those of the table, after what explains its spreads.
+func (t *Table) notes() []string {
+	if n := t.note(); n != "" {
+		return append([]string{n}, t.Notes...)
+	}
+	return t.Notes
 }
 
 func (c Column) header() string {
@@ -111,6 +145,7 @@ const (
 	headCSS    = "padding:0.3em 0.7em;border:0;border-top:1.5px solid #8c959f;border-bottom:1px solid #8c959f;font-weight:600;vertical-align:bottom;white-space:normal;"
 	cellCSS    = "padding:0.25em 0.7em;border:0;border-bottom:1px solid #e7eaed;background:#fff;"
 	bestCSS    = "font-weight:700;background:#e6f4ef;"
+	smallCSS   = "font-size:0.84em;font-weight:400;color:#57606a;white-space:nowrap"
 	notesCSS   = "text-align:left;padding:0.4em 0.7em;border:0;background:#fff;color:#57606a;font-size:0.92em;white-space:normal"
 )
 
@@ -125,7 +160,7 @@ func (t *Table) HTML() (template.HTML, error) {
 			return "", fmt.Errorf("viz: table %q: row %d has %d cells for %d columns", t.Caption, i, len(r), len(t.Columns))
 		}
 	}
-	text, best, align := t.cells()
+	cells, align := t.cells()
 	side := func(j int) string {
 		return "text-align:" + map[Align]string{Left: "left", Right: "right;white-space:nowrap", Center: "center"}[align[j]]
 	}
@@ -146,18 +181,21 @@ func (t *Table) HTML() (template.HTML, error) {
 	for i := range t.Rows {
 		b.WriteString("<tr>")
 		for j := range t.Columns {
-			cell, css := html.EscapeString(text[i][j]), cellCSS+side(j)
-			if best[i][j] {
-				cell, css = "<strong>"+cell+"</strong>", cellCSS+bestCSS+side(j)
+			css := cellCSS
+			if utf8.RuneCountInString(cells[i][j].text) <= 16 { // "PL, k = 100" is one word to the reader
+				css += "white-space:nowrap;"
 			}
-			fmt.Fprintf(&b, `<td style="%s">%s</td>`, css, cell)
+			if cells[i][j].best {
+				css += bestCSS
+			}
+			fmt.Fprintf(&b, `<td style="%s%s">%s</td>`, css, side(j), cells[i][j].html())
 		}
 		b.WriteString("</tr>\n")
 	}
 	b.WriteString("</tbody>")
-	if len(t.Notes) > 0 {
+	if notes := t.notes(); len(notes) > 0 {
 		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s">`, len(t.Columns), notesCSS)
-		for i, n := range t.Notes {
+		for i, n := range notes {
 			if i > 0 {
 				b.WriteString("<br>")
 			}
@@ -172,22 +210,31 @@ func (t *Table) HTML() (template.HTML, error) {
 // String returns the table as text for a terminal, the best values marked by an asterisk. A short row is filled up and a
 // long one cut.
 func (t *Table) String() string {
-	text, best, align := t.cells()
+	cells, align := t.cells()
+	text := make([][]string, len(cells))
 	width := make([]int, len(t.Columns))
+	for i := range cells {
+		text[i] = make([]string, len(t.Columns))
+	}
 	for j, c := range t.Columns {
 		width[j] = utf8.RuneCountInString(c.header())
-		mark := 0
-		for i := range text {
-			if best[i][j] {
-				text[i][j] += "*"
-				mark = 1
-			}
+		marked := false
+		for i := range cells {
+			marked = marked || cells[i][j].best
 		}
-		for i := range text {
-			if mark == 1 && align[j] == Right && !best[i][j] {
-				text[i][j] += " " // the digits stay in line
+		for i, row := range cells {
+			s := row[j].text
+			switch {
+			case row[j].best:
+				s += "*"
+			case marked && align[j] == Right:
+				s += " " // the digits stay in line
 			}
-			width[j] = max(width[j], utf8.RuneCountInString(text[i][j]))
+			if row[j].small != "" {
+				s += " " + row[j].small
+			}
+			text[i][j] = s
+			width[j] = max(width[j], utf8.RuneCountInString(s))
 		}
 	}
 	var b strings.Builder
@@ -212,7 +259,7 @@ func (t *Table) String() string {
 	for i := range text {
 		line(func(j int) string { return text[i][j] })
 	}
-	for _, n := range t.Notes {
+	for _, n := range t.notes() {
 		b.WriteString(clean(n) + "\n")
 	}
 	return b.String()

@@ -1,4 +1,5 @@
-"""What a report must keep: it opens with no network, tells nothing of the machine, holds its figures and no error.
+"""What a report must keep: it opens with no network, names no path of the machine, holds its figures and tables, each with a
+caption, says what computed it, and has no error.
 
 Usage: check.py report.html …
 """
@@ -21,6 +22,8 @@ class Page(HTMLParser):
         super().__init__()
         self.problems, self.facts, self.inside = [], {}, ""
         self.figures = self.tables = self.svg = 0
+        self.open = []  # the <figure> and <table> elements that we are in, and what their captions say
+        self.in_caption = self.environment = False
 
     def handle_starttag(self, tag, attrs):
         attrs = {k: v or "" for k, v in attrs}
@@ -30,9 +33,16 @@ class Page(HTMLParser):
                 self.problems.append(f"<{tag} {key}={value[:80]!r}> loads something from outside the page")
             if re.search(r"url\(\s*['\"]?(?!['\"]?(data:|#))", value):
                 self.problems.append(f"<{tag} {key}=…url(…)> loads something from outside the page")
-        self.figures += tag in ("svg", "img") and not self.svg
+        if tag in ("svg", "img") and not self.svg:
+            self.figures += 1
+            if not any(holder["tag"] == "figure" for holder in self.open):
+                self.problems.append(f"figure {self.figures} is not in a <figure>, with a caption")
         self.svg += tag == "svg"
         self.tables += tag == "table"
+        if tag in ("figure", "table"):
+            self.open.append({"tag": tag, "caption": "", "number": self.tables if tag == "table" else self.figures + 1})
+        self.in_caption |= tag in ("figcaption", "caption")
+        self.environment |= attrs.get("id") == "environment"
         self.inside = "facts" if attrs.get("id") == "gppl" else attrs.get("class", "") if tag == "pre" else tag
         if self.inside == "error":
             self.problems.append("a cell ended in an error")
@@ -41,8 +51,16 @@ class Page(HTMLParser):
         self.svg -= tag == "svg" and self.svg > 0
         if tag in ("pre", "script", "style"):
             self.inside = ""
+        if tag in ("figcaption", "caption"):
+            self.in_caption = False
+        if tag in ("figure", "table") and self.open:
+            holder = self.open.pop()
+            if not holder["caption"].strip():
+                self.problems.append(f"{tag} {holder['number']} has no caption")
 
     def handle_data(self, text):
+        if self.in_caption and self.open:
+            self.open[-1]["caption"] += text
         if self.inside == "facts":
             self.facts = json.loads(text)
         if self.inside == "style" and re.search(r"@import|url\(\s*['\"]?(?!['\"]?(data:|#))", text):
@@ -53,6 +71,10 @@ def check(text):
     """Returns the list of what is wrong with the page, empty when it may be published."""
     page = Page()
     page.feed(text)
+    page.close()
+    page.problems += [f"{holder['tag']} {holder['number']} does not end" for holder in page.open]
+    if not page.environment:
+        page.problems.append("nothing says what computed it")
     for what, found in (("figures", page.figures), ("tables", page.tables)):
         if found < page.facts.get(what, 0):
             page.problems.append(f"{found} {what} instead of {page.facts[what]}")

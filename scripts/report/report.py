@@ -25,10 +25,21 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import GoLexer
 
 from check import check
+from ledger import Ledger, LedgerError
 
 ROOT = Path(os.environ["GPPL_ROOT"])
 SCALE = os.environ.get("GPPL_SCALE") or "full"
 BOOTSTRAP = "bootstrap"  # the tag of the cell that readers need not see
+
+
+HELP = """environment:
+  GPPL_SCALE=smoke   makes every notebook small and quick; the default is full, the scale of the paper
+  GPPL_DATA=DIR      a folder with recordings, looked into before data/ and before a download
+  GPPL_FRESH=1       --fresh: notebooks do not use the results in notebooks/results/ but compute and store them anew.
+                     An interrupted run goes on with GPPL_FRESH=TIME: what was stored since that time (in Unix seconds,
+                     as date +%s prints it) counts as new
+  GPPL_SLOW=1        --slow: compute also what takes hours, the EEG by VFE and by the dense likelihood; without it
+                     those results stay as they are stored, even with --fresh"""
 
 
 class Failure(Exception):
@@ -64,6 +75,7 @@ PAGES = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent)
 PAGES.filters["markdown"] = markdown
 PAGES.filters["ansi"] = lambda text: Markup(ansi2html(text))
 PAGES.filters["gocode"] = lambda text: Markup(highlight(text, GoLexer(), HtmlFormatter()))
+PAGES.filters["keep"] = lambda text: text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")  # "k = 100" on one line
 PAGES.filters["base64"] = lambda text: base64.b64encode(text.encode()).decode()
 
 
@@ -75,12 +87,20 @@ def run(*command):
         return ""
 
 
-def machine():
+def commit():
+    return run("git", "describe", "--always", "--dirty=+", "--exclude=*") or "unknown"
+
+
+def environment():
+    """What computed a report: versions and the machine."""
     cpu = run("sh", "-c", "sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n1") or run("sysctl", "-n", "machdep.cpu.brand_string")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     pinned = lambda file, module: re.search(rf"{module} (v\S+)", (ROOT / file).read_text())[1]
+    tags = re.search(r"-tags=(\S+)", run("go", "env", "GOFLAGS"))  # openblas replaces the linear algebra
     return {
-        "Go": f"{run('go', 'env', 'GOVERSION')} {run('go', 'env', 'GOOS')}/{run('go', 'env', 'GOARCH')}",
+        "gppl": run("git", "describe", "--tags", "--abbrev=0") or "not yet released",
+        "Commit": commit().replace("+", " with uncommitted changes"),
+        "Go": f"{run('go', 'env', 'GOVERSION')} {run('go', 'env', 'GOOS')}/{run('go', 'env', 'GOARCH')}{f', with {tags[1]}' if tags else ''}",
         "gonum": pinned("go.mod", "gonum.org/v1/gonum"),
         "GoNB": pinned("tools/go.mod", "github.com/janpfeifer/gonb"),
         "Processor": f"{cpu or platform.machine()}, {os.cpu_count()} cores",
@@ -152,9 +172,10 @@ def report(path, out, seconds):
     start = time.monotonic()
     execute(path, nb, seconds)
     nb.cells = [c for c in nb.cells if BOOTSTRAP not in c.metadata.get("tags", [])]
-    about |= {
-        "duration": duration(time.monotonic() - start), "scale": SCALE, "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC",
-        "commit": run("git", "describe", "--always", "--dirty=+", "--exclude=*") or "unknown",
+    stored = "computed anew where stored before this run" if os.environ.get("GPPL_FRESH") else "used where there are any"
+    about |= {"duration": duration(time.monotonic() - start), "scale": SCALE, "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC", "commit": commit()}
+    about["environment"] = environment() | {
+        "Scale": SCALE, "Stored results": stored, "Seeds": about.get("seeds", "not stated"), "Executed": about["date"], "Duration": about["duration"],
     }
     code_css = HtmlFormatter(style="friendly", nobackground=True).get_style_defs(".highlight")
     page = PAGES.get_template("page.html.j2").render(nb=nb, facts=about, code_css=code_css)
@@ -164,15 +185,16 @@ def report(path, out, seconds):
     return about
 
 
-def index(out, notebooks, why):
-    """The contents page, from what every report in the folder says of itself."""
+def index(out, notebooks, why, ledger):
+    """The contents page, from the ledger and from what every report in the folder says of itself."""
     rows = []
     for path in notebooks:
         page = out / f"{path.stem}.html"
         found = page.is_file() and re.search(r'id="gppl">(.*?)</script>', page.read_text("utf-8"))
         rows.append(json.loads(found[1]) if found else facts(path) | {"figures": ""})
         rows[-1]["why"] = why.get(path, "" if found else "not executed")
-    page = PAGES.get_template("index.html.j2").render(reports=rows, machine=machine())
+    pages = {r["name"] for r in rows if r.get("date")}
+    page = PAGES.get_template("index.html.j2").render(reports=rows, pages=pages, ledger=ledger, environment=environment())
     if problems := check(page):
         raise Failure("index.html: " + "; ".join(problems))
     write(out / "index.html", page)
@@ -180,10 +202,12 @@ def index(out, notebooks, why):
 
 def main():
     cli = argparse.ArgumentParser(prog="scripts/reproduce.sh", description="Executes every notebook and writes reports/*.html.",
-                                  epilog="GPPL_SCALE=smoke makes every notebook small and quick; GPPL_DATA names a folder with recordings.")
+                                  epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     cli.add_argument("--only", metavar="NAME", help="only the notebooks whose names begin so, e.g. 02")
     cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports", help="where the pages go (reports/)")
-    cli.add_argument("--timeout", metavar="MINUTES", type=float, default=180, help="the most that one notebook may take (%(default)s)")
+    cli.add_argument("--timeout", metavar="MINUTES", type=float, help="the most that one notebook may take (180; 1440 with --slow)")
+    cli.add_argument("--fresh", action="store_true", help="compute all stored results anew, as GPPL_FRESH does")
+    cli.add_argument("--slow", action="store_true", help="compute also what takes hours, as GPPL_SLOW=1 does")
     cli.add_argument("--skip-missing", action="store_true", help="skip a notebook whose recordings are not on this machine, do not download")
     args = cli.parse_args()
     if SCALE not in ("full", "smoke"):
@@ -192,6 +216,12 @@ def main():
     chosen = [n for n in notebooks if n.name.startswith(args.only or "")]
     if not chosen:
         cli.error(f"no notebook begins with {args.only!r}" if args.only else "there are no notebooks")
+    # Notebooks inherit the environment. A time and not a mere yes: what one cell has computed anew, the next may use.
+    if args.fresh or os.environ.get("GPPL_FRESH") == "1":
+        os.environ["GPPL_FRESH"] = str(int(time.time()))
+    if args.slow:
+        os.environ["GPPL_SLOW"] = "1"
+    minutes = args.timeout or (1440 if os.environ.get("GPPL_SLOW") else 180)
     args.out.mkdir(parents=True, exist_ok=True)
     why, failed = {}, []
     for path in chosen:
@@ -202,13 +232,20 @@ def main():
             continue
         print(f"{path.name}: executing at {SCALE} scale", flush=True)
         try:
-            print(f"{path.name}: {report(path, args.out, args.timeout * 60)['duration']}", flush=True)
+            print(f"{path.name}: {report(path, args.out, minutes * 60)['duration']}", flush=True)
         except Failure as failure:
             why[path] = "failed in the last run"
             failed.append(path.name)
             print(f"{path.name}: FAILED: {failure}", file=sys.stderr, flush=True)
-    index(args.out, notebooks, why)
-    print(f"{len(chosen) - len(why)} passed, {len(failed)} failed, {len(why) - len(failed)} skipped")
+    ledger = None
+    try:
+        ledger = Ledger.of_project(ROOT)
+    except LedgerError as error:
+        failed.append("the ledger")
+        print(f"ledger: FAILED: {error}", file=sys.stderr, flush=True)
+    index(args.out, notebooks, why, ledger)
+    broken = sum("failed" in w for w in why.values())
+    print(f"{len(chosen) - len(why)} passed, {broken} failed, {len(why) - broken} skipped")
     if failed:
         sys.exit(f"FAILED: {', '.join(failed)}")
     print(f"reports: {args.out / 'index.html'}")

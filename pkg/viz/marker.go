@@ -1,0 +1,85 @@
+package viz
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Marker is the shape of a point: the third thing, after colour and place, that tells methods apart, and the one that a
+// monochrome printer keeps.
+type Marker int
+
+// The markers.
+const (
+	Disc Marker = iota
+	Square
+	Triangle
+	Star
+	Diamond
+)
+
+// shapes are corners at equal angles, with the radii that repeat around the marker; sizes look alike, not radii.
+var shapes = map[Marker]struct {
+	corners int
+	start   float64 // angle of the first corner
+	radii   []float64
+}{
+	Disc:     {32, 0, []float64{1}},
+	Square:   {4, math.Pi / 4, []float64{1.25}},
+	Triangle: {3, math.Pi / 2, []float64{1.35}},
+	Star:     {10, math.Pi / 2, []float64{1.6, 0.68}},
+	Diamond:  {4, 0, []float64{1.3}},
+}
+
+// glyph is a marker with its looks. A hollow one is pale, for what stands beside the message: published figures.
+type glyph struct {
+	marker Marker
+	colour color.NRGBA
+	radius vg.Length
+	hollow bool
+}
+
+// size is the distance from the centre to the farthest corner.
+func (g glyph) size() vg.Length { return g.radius * vg.Length(shapes[g.marker].radii[0]) }
+
+func (g glyph) outline(centre vg.Point) []vg.Point {
+	s := shapes[g.marker]
+	pts := make([]vg.Point, s.corners)
+	for i := range pts {
+		sin, cos := math.Sincos(s.start + 2*math.Pi*float64(i)/float64(s.corners))
+		r := g.radius * vg.Length(s.radii[i%len(s.radii)])
+		pts[i] = vg.Point{X: centre.X + r*vg.Length(cos), Y: centre.Y + r*vg.Length(sin)}
+	}
+	return pts
+}
+
+func (g glyph) draw(c *draw.Canvas, centre vg.Point) {
+	fill, edge, width := color.Color(g.colour), darker(g.colour), vg.Length(0.7)
+	if g.hollow {
+		fill, edge, width = withAlpha(style.background, 215), pale(g.colour), 1.2
+	}
+	pts := g.outline(centre)
+	c.FillPolygon(fill, pts)
+	c.StrokeLines(draw.LineStyle{Color: edge, Width: width}, append(pts, pts[0]))
+}
+
+// drawEdge draws an arrow head at the edge of the axes in place of the marker of a point that lies beyond, as (dx, dy) says.
+func (g glyph) drawEdge(c *draw.Canvas, at vg.Point, dx, dy vg.Length) {
+	r := g.radius
+	col := g.colour
+	if g.hollow {
+		col = pale(col)
+	}
+	tip := vg.Point{X: at.X + dx*r, Y: at.Y + dy*r}
+	c.FillPolygon(col, []vg.Point{tip, {X: at.X - dx*r - dy*r, Y: at.Y - dy*r + dx*r}, {X: at.X - dx*r + dy*r, Y: at.Y - dy*r - dx*r}})
+}
+
+// pale mixes a colour with the background.
+func pale(c color.NRGBA) color.NRGBA {
+	mix := func(v, b uint8) uint8 { return uint8((55*int(v) + 45*int(b)) / 100) }
+	bg := style.background
+	return color.NRGBA{R: mix(c.R, bg.R), G: mix(c.G, bg.G), B: mix(c.B, bg.B), A: c.A}
+}

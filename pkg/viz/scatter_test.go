@@ -1,0 +1,134 @@
+package viz
+
+import (
+	"image/color"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// svg draws a figure.
+func svg(t *testing.T, f *Figure, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(s)
+}
+
+func TestScatterLabels(t *testing.T) {
+	f, err := Scatter(ScatterOptions{Frame: frame("labels"), Groups: []PointGroup{
+		{Name: "ours", Points: []Point{{X: 1, Y: 1, Label: "50"}, {X: 2, Y: 2, Label: "100"}, {X: nan, Y: 2, Label: "lost"}}},
+		{Name: "published", Hollow: true, Points: []Point{{X: 1, Y: 2, Label: "a < b"}}},
+		{Points: []Point{{X: 2, Y: 1}}},
+	}})
+	written := texts(t, svg(t, f, err))
+	for _, want := range []string{"50", "100", "a < b", "ours", "published"} {
+		if !slices.Contains(written, want) {
+			t.Errorf("%q is not in the picture: %q", want, written)
+		}
+	}
+	if slices.Contains(written, "lost") {
+		t.Error("a point that has no place has a label")
+	}
+}
+
+// Where there is room, a label covers neither a point, nor another label, nor the edge.
+func TestBeside(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	within := vg.Rectangle{Max: vg.Point{X: 300, Y: 200}}
+	size := vg.Point{X: 18, Y: 8}
+	for range 200 {
+		var at []vg.Point
+		for len(at) < 12 {
+			p := vg.Point{X: vg.Length(300 * rng.Float64()), Y: vg.Length(200 * rng.Float64())}
+			if !slices.ContainsFunc(at, func(q vg.Point) bool { d := p.Sub(q); return d.X*d.X+d.Y*d.Y < 45*45 }) {
+				at = append(at, p)
+			}
+			if rng.IntN(200) == 0 {
+				break // a crowded draw has no room for twelve
+			}
+		}
+		var taken []vg.Rectangle
+		for _, p := range at {
+			taken = append(taken, grow(vg.Rectangle{Min: p, Max: p}, 4))
+		}
+		for i, p := range at {
+			box := beside(p, 6, size, taken, within)
+			if got := overlap(box, within); got < 0.999*size.X*size.Y {
+				t.Fatalf("the label of point %d, %v, leaves the axes: %v", i, p, box)
+			}
+			for _, r := range taken {
+				if overlap(box, r) > 0 {
+					t.Fatalf("the label of point %d, %v, at %v covers %v", i, p, box, r)
+				}
+			}
+			taken = append(taken, box)
+		}
+	}
+	if box := beside(vg.Point{X: 100, Y: 100}, 5, size, nil, within); box.Min.X != 105 {
+		t.Errorf("alone, the label is at %v and not to the right", box)
+	}
+}
+
+// A point beyond a fixed range is an arrow head at the edge: with it the picture has one more shape, and none is outside.
+func TestScatterEdge(t *testing.T) {
+	shapes := func(y float64) int {
+		f, err := Scatter(ScatterOptions{Frame: frame(""), XRange: [2]float64{0, 3}, YRange: [2]float64{0, 2},
+			Groups: []PointGroup{{Marker: Square, Points: []Point{{X: 1, Y: 1}, {X: 2, Y: y}}}}})
+		return strings.Count(svg(t, f, err), "<path")
+	}
+	inside, beyond, gone := shapes(1.5), shapes(1e5), shapes(nan)
+	if beyond != gone+1 { // an arrow head has no outline; a marker has
+		t.Errorf("%d shapes with a point beyond the edge, %d without it", beyond, gone)
+	}
+	if inside != gone+2 {
+		t.Errorf("%d shapes with a point inside, %d without it", inside, gone)
+	}
+}
+
+// Every marker is as large as its size says, and no two markers are one polygon.
+func TestMarkers(t *testing.T) {
+	var seen [][]vg.Point
+	for m := range shapes {
+		g := glyph{m, color.NRGBA{}, 5, false}
+		pts := g.outline(vg.Point{})
+		var far vg.Length
+		for _, p := range pts {
+			far = max(far, p.Dot(p))
+		}
+		if want := g.size() * g.size(); far < 0.99*want || far > 1.01*want {
+			t.Errorf("marker %d reaches %g, want %g", m, far, want)
+		}
+		if slices.ContainsFunc(seen, func(o []vg.Point) bool { return slices.Equal(o, pts) }) {
+			t.Errorf("marker %d looks like another", m)
+		}
+		seen = append(seen, pts)
+	}
+}
+
+func TestGlyphsInLegend(t *testing.T) {
+	group := func(m Marker, hollow bool) *Figure {
+		return Must(Scatter(ScatterOptions{Frame: frame("a"),
+			Groups: []PointGroup{{Name: "PL", Marker: m, Hollow: hollow, Points: []Point{{X: 1, Y: 1}}}}}))
+	}
+	for _, c := range []struct {
+		other *Figure
+		want  int
+	}{{group(Square, false), 1}, {group(Square, true), 2}, {group(Star, false), 2}} {
+		g, err := Grid(1, 2, GridOptions{}, group(Square, false), c.other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(g.legend()); n != c.want {
+			t.Errorf("%d entries in the common legend, want %d", n, c.want)
+		}
+	}
+}

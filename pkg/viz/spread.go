@@ -1,0 +1,91 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Spread is how values from several runs, such as seeds, are distributed. As a cell of a [Table] it reads
+// "median [lower quartile, upper quartile] worst", each by the column's format, and counts for [Column.Best] by its median.
+// Make it with [SpreadOf].
+type Spread struct {
+	N      int // values that are finite
+	Failed int // values that are not
+	Median float64
+	Q1, Q3 float64 // quartiles
+	Worst  float64
+}
+
+// SpreadOf summarises values; best says whether the smallest or the largest is the best of them, and so which is the worst
+// (NoBest: as Min). Quantiles interpolate linearly between order statistics (R's type 7). Values that are not finite, as
+// from runs that failed, are counted apart; where none is finite the fields are NaN. O(n log n).
+func SpreadOf(values []float64, best Best) Spread {
+	sorted := make([]float64, 0, len(values))
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			sorted = append(sorted, v)
+		}
+	}
+	slices.Sort(sorted)
+	s := Spread{
+		N: len(sorted), Failed: len(values) - len(sorted),
+		Q1: quantile(sorted, 0.25), Median: quantile(sorted, 0.5), Q3: quantile(sorted, 0.75), Worst: quantile(sorted, 1),
+	}
+	if best == Max {
+		s.Worst = quantile(sorted, 0)
+	}
+	return s
+}
+
+// quantile interpolates in sorted values; NaN for none.
+func quantile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	at := p * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	share := at - float64(i)
+	return (1-share)*sorted[i] + share*sorted[i+1]
+}
+
+// parts are the text of a cell: what is read first, and what is read on second thought.
+func (s Spread) parts(number func(float64) string) (median, rest string) {
+	if s.N == 0 {
+		return absent, s.failures()
+	}
+	rest = fmt.Sprintf("[%s, %s] worst %s", number(s.Q1), number(s.Q3), number(s.Worst))
+	if s.Failed > 0 {
+		rest += ", " + s.failures()
+	}
+	return number(s.Median), rest
+}
+
+func (s Spread) failures() string {
+	if s.Failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d failed", s.Failed)
+}
+
+// note explains the cells of a table that are spreads; empty if there are none.
+func (t *Table) note() string {
+	least, most := math.MaxInt, 0
+	for _, row := range t.Rows {
+		for _, v := range row {
+			if s, ok := v.(Spread); ok {
+				least, most = min(least, s.N+s.Failed), max(most, s.N+s.Failed)
+			}
+		}
+	}
+	switch {
+	case most == 0:
+		return ""
+	case least < most:
+		return fmt.Sprintf("Median [lower quartile, upper quartile] worst, of %d to %d runs.", least, most)
+	}
+	return fmt.Sprintf("Median [lower quartile, upper quartile] worst, of %d runs.", most)
+}

@@ -1,0 +1,232 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Strip is one method's values, such as one for each seed.
+type Strip struct {
+	Name   string // below the strip
+	Values []float64
+	Marks  []float64 // to compare with, such as a published value
+	Slot   int       // 1, 2, …: the colour to use; zero means by position
+}
+
+// StripsOptions describe a figure of strips. Only the axis labels and one drawable value are required.
+type StripsOptions struct {
+	Frame
+	LogY   bool
+	Strips []Strip
+	Rules  []Rule
+
+	// Each and Mark name a dot and a mark in the legend; default "one run" and "published".
+	Each, Mark string
+
+	// YRange fixes the vertical axis from the first to the second value; the zero value fits it to the data. A value beyond
+	// is drawn as an arrow head at the edge.
+	YRange [2]float64
+}
+
+// Strips draws distributions side by side: every value as a dot, a box from the lower to the upper quartile ([SpreadOf]), a
+// line at the median. Dots that would overlap stand beside one another. What cannot be drawn, as from runs that failed, is
+// counted above its strip.
+//
+// It returns an error if an axis label is missing, the range is empty or not positive on a log axis, or nothing is drawable
+// ([ErrNoData]).
+func Strips(o StripsOptions) (*Figure, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	b := newBuilder(o.Frame, false, o.LogY)
+	b.grid()
+	b.rules(o.Rules)
+	s := stripsPlot{log: o.LogY}
+	names := make([]string, len(o.Strips))
+	marks := false
+	for i, st := range o.Strips {
+		at := float64(i + 1)
+		one := strip{x: at, slot: slotOf(st.Slot, i), sum: SpreadOf(st.Values, NoBest)}
+		for _, v := range st.Values {
+			if drawable(v, o.LogY) {
+				one.values = append(one.values, v)
+				b.drawn = true
+				b.reach(at, v)
+			}
+		}
+		one.missing = len(st.Values) - len(one.values)
+		for _, m := range st.Marks {
+			if drawable(m, o.LogY) {
+				one.marks = append(one.marks, m)
+				b.drawn, marks = true, true
+				b.reach(at, m)
+			}
+		}
+		slices.Sort(one.values)
+		s.strips = append(s.strips, one)
+		names[i] = clean(st.Name)
+	}
+	if o.Each == "" {
+		o.Each = "one run"
+	}
+	if o.Mark == "" {
+		o.Mark = "published"
+	}
+	each := draw.LineStyle{Color: withAlpha(style.muted, style.heldAlpha), Width: style.markerR}
+	b.legend = append(b.legend,
+		entry{name: clean(o.Each), look: each, kind: swatchDots},
+		entry{name: "median and quartiles", look: draw.LineStyle{Color: style.muted}, kind: swatchBox})
+	if marks {
+		b.legend = append(b.legend, entry{name: clean(o.Mark), glyph: markGlyph, kind: swatchGlyph})
+	}
+	for _, r := range o.Rules {
+		b.legend = append(b.legend, r.entry())
+	}
+	b.plot.Add(s)
+	f, err := b.figure(0)
+	if err != nil {
+		return nil, err
+	}
+	b.plot.X.Min, b.plot.X.Max = 0.5, float64(len(o.Strips))+0.5
+	b.plot.X.Tick.Marker = nameTicks{names, vg.Length(o.Width * pxToPt)}
+	b.plot.X.Tick.Length = 0
+	b.plot.X.Tick.Label.Handler = plot.DefaultTextHandler // which knows lines
+	b.plot.X.Tick.Label.Color = style.ink
+	if err := b.fix([2]float64{}, o.YRange); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+var markGlyph = glyph{Diamond, style.ink, style.glyphR, true}
+
+// strip is a Strip with what can be drawn of it, its values sorted.
+type strip struct {
+	x             float64
+	slot          int
+	sum           Spread // of all that is finite
+	values, marks []float64
+	missing       int
+}
+
+type stripsPlot struct {
+	strips []strip
+	log    bool
+}
+
+func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
+	trX, trY := plt.Transforms(&c)
+	room := trX(1.5) - trX(0.5)
+	half := min(0.32*room, 34) // of the box and of the cloud of dots
+	cut := func(v float64) vg.Length { return trY(math.Max(plt.Y.Min, math.Min(plt.Y.Max, v))) }
+	for _, st := range s.strips {
+		x, col := trX(st.x), style.colour(st.slot)
+		dot := glyph{Disc, col, style.markerR, false}
+		if st.sum.N > 0 {
+			box := rectangle(x-half, cut(st.sum.Q1), x+half, cut(st.sum.Q3))
+			c.FillPolygon(withAlpha(col, style.overlaid), box)
+			c.StrokeLines(draw.LineStyle{Color: withAlpha(col, 150), Width: style.axisWidth}, append(box, box[0]))
+		}
+		var at []vg.Point
+		for _, v := range st.values {
+			if dy := beyond(v, &plt.Y); dy != 0 {
+				dot.drawEdge(&c, vg.Point{X: x, Y: cut(v)}, 0, dy)
+				continue
+			}
+			at = append(at, vg.Point{X: x, Y: trY(v)})
+		}
+		swarm(at, 2*dot.radius, half-dot.radius)
+		if len(at) > 0 {
+			fillDots(&c, at, dot.radius, draw.LineStyle{Color: withAlpha(col, style.heldAlpha)})
+		}
+		if st.sum.N > 0 && beyond(st.sum.Median, &plt.Y) == 0 {
+			m := trY(st.sum.Median)
+			c.StrokeLine2(draw.LineStyle{Color: style.background, Width: 4}, x-half, m, x+half, m)
+			c.StrokeLine2(draw.LineStyle{Color: darker(col), Width: 2.2}, x-half, m, x+half, m)
+		}
+		for _, v := range st.marks {
+			p := vg.Point{X: x + half + markGlyph.size() + 1, Y: cut(v)}
+			if dy := beyond(v, &plt.Y); dy != 0 {
+				markGlyph.drawEdge(&c, p, 0, dy)
+			} else {
+				markGlyph.draw(&c, p)
+			}
+		}
+		if st.missing > 0 {
+			sty := style.text(style.noteSize, darker(col), false)
+			sty.XAlign = draw.XCenter
+			c.FillText(sty, vg.Point{X: x, Y: c.Max.Y + 2 + sty.FontExtents().Descent}, st.note())
+		}
+	}
+}
+
+func (s strip) note() string { return fmt.Sprintf("+ %d not drawn", s.missing) }
+
+// GlyphBoxes reserves the height of the counts above the axes.
+func (s stripsPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	for _, st := range s.strips {
+		if st.missing > 0 {
+			h := style.text(style.noteSize, style.muted, false).Height(st.note()) + 3
+			return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: h}}}}
+		}
+	}
+	return nil
+}
+
+// swarm moves dots, sorted by height, sideways to where none is nearer than gap to another, at most by half; where there is
+// no such place the dot stays. The side alternates, so that the cloud is as wide as the values are dense.
+func swarm(at []vg.Point, gap, half vg.Length) {
+	for i := range at {
+		x := at[i].X
+		for step := range int(2*half/gap) + 1 {
+			shift := vg.Length((step+1)/2) * gap
+			if step%2 == 1 {
+				shift = -shift
+			}
+			free := true
+			for j := i - 1; j >= 0 && at[i].Y-at[j].Y < gap; j-- {
+				d := vg.Point{X: x + shift - at[j].X, Y: at[i].Y - at[j].Y}
+				if d.X*d.X+d.Y*d.Y < 0.99*gap*gap {
+					free = false
+					break
+				}
+			}
+			if free {
+				at[i].X = x + shift
+				break
+			}
+		}
+	}
+}
+
+// nameTicks labels 1, 2, … with names, on as many lines as their share of the width asks for.
+type nameTicks struct {
+	names []string
+	width vg.Length
+}
+
+func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
+	sty := style.text(style.tickSize, style.ink, false)
+	lines := make([][]string, len(t.names))
+	most := 1
+	for i, n := range t.names {
+		lines[i] = wrap(sty, n, 0.88*t.width/vg.Length(len(t.names)))
+		most = max(most, len(lines[i]))
+	}
+	var ticks []plot.Tick
+	for i, l := range lines {
+		for len(l) < most { // gonum/plot puts the first lines level only if all have as many
+			l = append(l, " ")
+		}
+		if at := float64(i + 1); lo <= at && at <= hi {
+			ticks = append(ticks, plot.Tick{Value: at, Label: strings.Join(l, "\n")})
+		}
+	}
+	return ticks
+}

@@ -1,0 +1,62 @@
+package viz
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+)
+
+func TestStrips(t *testing.T) {
+	f, err := Strips(StripsOptions{Frame: frame("strips"), LogY: true, Strips: []Strip{
+		{Name: "ML", Values: []float64{1, 2, 3}},
+		{Name: "PL, converged to the minimum of its loss", Values: []float64{1, nan, -3, inf}, Marks: []float64{2}},
+	}})
+	written := texts(t, svg(t, f, err))
+	for _, want := range []string{"ML", "+ 3 not drawn", "one run", "median and quartiles", "published"} {
+		if !slices.Contains(written, want) {
+			t.Errorf("%q is not in the picture: %q", want, written)
+		}
+	}
+	if !slices.ContainsFunc(written, func(s string) bool { return strings.HasPrefix(s, "PL") && !strings.Contains(s, "loss") }) {
+		t.Errorf("a long name is not on several lines: %q", written)
+	}
+	f, err = Strips(StripsOptions{Frame: frame("strips"), Each: "one seed", Strips: []Strip{{Name: "ML", Values: []float64{1, 2, 3}}}})
+	written = texts(t, svg(t, f, err))
+	if slices.Contains(written, "published") || slices.ContainsFunc(written, func(s string) bool { return strings.Contains(s, "not drawn") }) {
+		t.Errorf("what is not there is named: %q", written)
+	}
+	if !slices.Contains(written, "one seed") {
+		t.Errorf("no name for a dot in %q", written)
+	}
+}
+
+// Dots keep their height, their strip, and, where there is room, their distance.
+func TestSwarm(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for range 200 {
+		n := 1 + rng.IntN(40)
+		ys := make([]float64, n)
+		for i := range ys {
+			ys[i] = 400 * rng.Float64()
+		}
+		slices.Sort(ys)
+		at := make([]vg.Point, n)
+		for i, y := range ys {
+			at[i] = vg.Point{X: 50, Y: vg.Length(y)}
+		}
+		swarm(at, 5, 30)
+		for i, p := range at {
+			if p.X < 20 || p.X > 80 || p.Y != vg.Length(ys[i]) {
+				t.Fatalf("dot %d of %d moved to %v", i, n, p)
+			}
+			for _, q := range at[:i] {
+				if d := p.Sub(q); d.X*d.X+d.Y*d.Y < 0.98*5*5 {
+					t.Fatalf("%v and %v overlap", p, q)
+				}
+			}
+		}
+	}
+}
