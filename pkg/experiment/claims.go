@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
 
 // A claim in words has a finding for every status that its rule can give, so that what is said follows from what is stored.
@@ -20,18 +22,24 @@ func (c claim) row(e *Evidence) Row {
 	r.Ours, r.Status = c.rule(e)
 	r.Why = c.why[r.Status]
 	if r.Status == NotRun {
-		r.Why = "nothing is stored to judge it by"
+		r.Ours, r.Why = "", "nothing is stored to judge it by"
 	}
 	return r
 }
 
 // claims returns the rows of every claim in words.
 func claims(e *Evidence) (rows []Row) {
-	for _, c := range slices.Concat(theoryClaims, experimentClaims, codeClaims, betterClaims) {
+	for _, v := range theory.Verdicts(e.Theory) {
+		rows = append(rows, Row{ID: v.ID, Group: GroupTheory, Claim: v.Statement, Published: v.Where, Status: Status(v.Status), Why: v.Found, Notebook: notebooks[v.Notebook]})
+	}
+	for _, c := range slices.Concat(experimentClaims, codeClaims, betterClaims) {
 		rows = append(rows, c.row(e))
 	}
 	return rows
 }
+
+// notebooks are those of the theory, by number.
+var notebooks = map[string]string{"03": "03-theorem", "04": "04-spectrum"}
 
 // verdict returns yes if ok, else no; NotRun where there was nothing to judge.
 func verdict(judged int, ok bool, yes, no Status) Status {

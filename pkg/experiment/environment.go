@@ -48,7 +48,7 @@ func (s Scale) StorePath(notebooks, name string) string {
 }
 
 // RunNamed does the trials of a named experiment as the environment asks: at GPPL_SCALE; with GPPL_FRESH, a time in Unix seconds,
-// computing anew what was stored before that time; and with GPPL_SLOW=1 even what takes hours. The current folder is that of the
+// computing anew what was stored before that time (1: before now); and with GPPL_SLOW=1 even what takes hours. The current folder is that of the
 // notebooks. The store is left with these trials alone, in their order.
 func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress)) ([]Outcome, error) {
 	scale := ScaleFromEnvironment()
@@ -57,7 +57,11 @@ func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Pr
 		return nil, err
 	}
 	r := Runner{Store: store, Progress: progress}
-	if fresh := os.Getenv("GPPL_FRESH"); fresh != "" {
+	switch fresh := os.Getenv("GPPL_FRESH"); fresh {
+	case "":
+	case "1":
+		r.Since = time.Now()
+	default:
 		seconds, err := strconv.ParseInt(fresh, 10, 64)
 		if err != nil {
 			return nil, fmt.Errorf("experiment: GPPL_FRESH=%q: want a time in Unix seconds", fresh)

@@ -7,11 +7,14 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
 
 // Evidence is all that was stored, at full scale: what the ledger's verdicts follow from.
 type Evidence struct {
 	E1, E2, Sunspots, EEG []Outcome
+	Theory                theory.Results
 	Published             Published
 }
 
@@ -29,7 +32,8 @@ func LoadEvidence(dir string) (*Evidence, error) {
 		}
 		*to = store.Outcomes()
 	}
-	return e, nil
+	e.Theory, err = theory.Load(filepath.Join(dir, "theory.json"))
+	return e, err
 }
 
 //go:embed published.json
@@ -104,11 +108,14 @@ func Optimum(all []Outcome, t Trial) float64 {
 	return math.NaN()
 }
 
-// Excess is how far the exact NLL of each outcome lies above the optimum of the same data.
+// Excess is how far the exact NLL of each outcome lies above the optimum of the same data, to a millionth of a nat.
 func Excess(all, some []Outcome) []float64 {
 	v := NLLs(some)
 	for i, o := range some {
 		v[i] -= Optimum(all, o.Trial)
+		if math.Abs(v[i]) < 1e-6 {
+			v[i] = 0
+		}
 	}
 	return v
 }

@@ -48,6 +48,9 @@ type Sample struct {
 	X, Y  []float64 // held back
 	Label string    // of the series, for titles
 	Paper bool      // it is the paper's own series
+
+	// Of a sample with replacement: how many training points were drawn before, and how many of those held back are among them.
+	Repeated, Leaked int
 }
 
 // loaded remembers samples, so that the trials of one data set share one draw.
@@ -147,6 +150,17 @@ func (s Source) eeg() (Sample, error) {
 	}
 	test := z.Select(rest)
 	sam, err := sample(z.Select(train), &test, series.Name)
+	seen := map[int]bool{}
+	for i, at := range index {
+		switch {
+		case seen[at] && i < s.N:
+			sam.Repeated++
+		case seen[at]:
+			sam.Leaked++
+		case i < s.N:
+			seen[at] = true
+		}
+	}
 	sam.Paper = !strings.Contains(series.Name, "not the paper's")
 	return sam, err
 }

@@ -118,7 +118,8 @@ func (c tableCell) html() string {
 		s = "<strong>" + s + "</strong>"
 	}
 	if c.small != "" {
-		s += fmt.Sprintf(`<br><span style="%s">%s</span>`, smallCSS, html.EscapeString(c.small))
+		// The worst on a line of its own keeps a table of many methods narrow.
+		s += fmt.Sprintf(`<br><span style="%s">%s</span>`, smallCSS, strings.Replace(html.EscapeString(c.small), " worst ", "<br>worst ", 1))
 	}
 	return s
 }
@@ -142,8 +143,8 @@ func (c Column) header() string {
 const (
 	tableCSS   = "border-collapse:collapse;margin:0.6em 0;font-size:0.95em;line-height:1.35;border:0;font-variant-numeric:tabular-nums;color:#1f2328;background:#fff"
 	captionCSS = "caption-side:top;text-align:left;font-weight:600;padding:0.3em 0.7em 0.45em;color:inherit"
-	headCSS    = "padding:0.3em 0.7em;border:0;border-top:1.5px solid #8c959f;border-bottom:1px solid #8c959f;font-weight:600;vertical-align:bottom;white-space:normal;"
-	cellCSS    = "padding:0.25em 0.7em;border:0;border-bottom:1px solid #e7eaed;background:#fff;"
+	headCSS    = "padding:0.3em 0.5em;border:0;border-top:1.5px solid #8c959f;border-bottom:1px solid #8c959f;font-weight:600;vertical-align:bottom;white-space:normal;"
+	cellCSS    = "padding:0.25em 0.5em;border:0;border-bottom:1px solid #e7eaed;background:#fff;"
 	bestCSS    = "font-weight:700;background:#e6f4ef;"
 	smallCSS   = "font-size:0.84em;font-weight:400;color:#57606a;white-space:nowrap"
 	notesCSS   = "text-align:left;padding:0.4em 0.7em;border:0;background:#fff;color:#57606a;font-size:0.92em;white-space:normal"

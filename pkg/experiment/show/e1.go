@@ -90,6 +90,7 @@ func E1Options(all []experiment.Outcome) *viz.Table {
 	add(experiment.ML, "single precision (float32)", option(experiment.ML, experiment.Authors{Float32: true}))
 	add(experiment.VFE, "none", experiment.E1By("Adam", experiment.VFE))
 	add(experiment.VFE, "repulsion of inducing inputs, weight 1000", option(experiment.VFE, experiment.Authors{Repulsion: 1000}))
+	add(experiment.VFE, "noise variance in K_uu (their code: not for SE)", option(experiment.VFE, experiment.Authors{NoiseInGram: true}))
 	return t
 }
 

@@ -13,7 +13,7 @@ import (
 var methods = []string{experiment.ML, experiment.VFE, experiment.PL}
 
 // slots are the colours of the methods: the paper's yellow, red and blue, as near as the palette of viz has them.
-var slots = map[string]int{experiment.ML: 4, experiment.VFE: 2, experiment.PL: 1}
+var slots = map[string]int{experiment.ML: viz.Orange, experiment.VFE: viz.Vermillion, experiment.PL: viz.Blue}
 
 var markers = map[string]viz.Marker{experiment.ML: viz.Star, experiment.VFE: viz.Square, experiment.PL: viz.Triangle}
 
