@@ -1,0 +1,133 @@
+// Package theory checks, with this project's own code, what the paper of
+// Cazelles and Tobar states of the information that projections lose (its
+// sections 3.2 and 4), and measures what they keep.
+//
+// Theorem and Spectrum compute; their results are plain structs for notebooks
+// 03 and 04, and Numbers makes of each a flat map of named numbers, which
+// Results keeps in a file and Verdicts judges.
+package theory
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// The scales: Full is that of the paper, Smoke takes seconds.
+const (
+	Full  = "full"
+	Smoke = "smoke"
+)
+
+// pick returns the value for the scale, and panics if it is neither.
+func pick[T any](scale string, full, smoke T) T {
+	switch scale {
+	case Full:
+		return full
+	case Smoke:
+		return smoke
+	}
+	panic(fmt.Sprintf("theory: scale = %q, want %q or %q", scale, Full, Smoke))
+}
+
+// Results are measured numbers by name, such as "theorem.routes.worst".
+type Results map[string]float64
+
+// Load reads the results stored at path; a file that does not exist holds none.
+func Load(path string) (Results, error) {
+	r := Results{}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("theory: %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Save puts the results into the file at path beside those that it holds
+// already, in place of any with the same name, rounded to six significant
+// digits. It is an error if one of them is not finite.
+func (r Results) Save(path string) error {
+	all, err := Load(path)
+	if err != nil {
+		return err
+	}
+	for name, v := range r {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("theory: %s = %v is not finite", name, v)
+		}
+		if _, err := fmt.Sscan(fmt.Sprintf("%.6g", v), &v); err != nil {
+			return err
+		}
+		all[name] = v
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return err
+	}
+	return replace(path, text)
+}
+
+// ResultsPath is where the numbers of a scale are kept, from the folder of the
+// notebooks: those of the full one in a file that is committed.
+func ResultsPath(scale string) string {
+	return pick(scale, "results/theory.json", "out/theory-smoke.json")
+}
+
+// Write stores v, such as a *TheoremResults, as JSON at path.
+func Write(path string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("theory: %s: %w", path, err)
+	}
+	return replace(path, text)
+}
+
+// Read returns what Write stored at path.
+func Read[T any](path string) (*T, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	v := new(T)
+	if err := json.Unmarshal(text, v); err != nil {
+		return nil, fmt.Errorf("theory: %s: %w", path, err)
+	}
+	return v, nil
+}
+
+// replace writes a file whole or not at all.
+func replace(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	part := path + ".part"
+	if err := os.WriteFile(part, append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
+}
+
+// spread is the median and the range of values over seeds.
+type spread struct{ median, lo, hi float64 }
+
+func spreadOf(v []float64) spread {
+	s := slices.Sorted(slices.Values(v))
+	return spread{(s[(len(s)-1)/2] + s[len(s)/2]) / 2, s[0], s[len(s)-1]}
+}
+
+// add puts a spread into r under three names.
+func (r Results) add(name string, v []float64) {
+	s := spreadOf(v)
+	r[name+".median"], r[name+".lowest"], r[name+".highest"] = s.median, s.lo, s.hi
+}

@@ -1,0 +1,266 @@
+package theory
+
+import (
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// TestLowRank compares with dense matrices: the spectra of K and of Σ, the top
+// eigenvectors, the traces.
+func TestLowRank(t *testing.T) {
+	const n, k, v, l = 150, 20, 5, 10
+	x := line(n, 75, 3)
+	kernel := gppl.SE{Variance: v, Lengthscale: l}
+	low := must[*lowRank](t)(newLowRank(kernel, x))
+	if len(low.root) > n/2 || math.Abs(low.rest) > 1e-10 || math.Abs(low.trace()-n*v) > 1e-10 {
+		t.Errorf("rank %d, trace %v of %v, left out %v", len(low.root), low.trace(), n*v, low.rest)
+	}
+	descending := func(a mat.Symmetric) []float64 {
+		e := eigenvalues(a)
+		slices.Reverse(e)
+		return e
+	}
+	compare := func(what string, got, want []float64) {
+		t.Helper()
+		for i, w := range want {
+			g := 0.0
+			if i < len(got) {
+				g = got[i]
+			}
+			if math.Abs(g-w) > 1e-11*want[0]+1e-12 {
+				t.Errorf("%s: eigenvalue %d is %v, want %v", what, i, g, w)
+			}
+		}
+	}
+	for _, noise := range []float64{0.1, 1e-3} {
+		info := must[*gppl.Information](t)(gppl.NewInformation(gppl.Model{Kernel: kernel, Noise: noise}, x))
+		gram := info.Covariance()
+		for i := range n {
+			gram.SetSym(i, i, v)
+		}
+		compare("K", low.eigenvalues(), descending(gram))
+		for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Localised{}, gppl.OneHot{}, unsorted{}, gppl.Spectral{}, low.top()} {
+			p := must[*gppl.Projection](t)(gppl.NewProjection(design, x, k, 1))
+			want := must[*mat.SymDense](t)(info.ConditionalLatent(p))
+			compare(design.String(), must[[]float64](t)(low.conditionalEigenvalues(p, noise)), descending(want))
+			trace := must[float64](t)(low.conditionalTrace(p, noise))
+			if math.Abs(trace-mat.Trace(want)) > 1e-9*n*v {
+				t.Errorf("%v: trace %v, want %v", design, trace, mat.Trace(want))
+			}
+			var projected mat.Dense
+			projected.Product(p.Omega.T(), gram, p.Omega)
+			if got, want := low.meanProjected(p), mat.Trace(&projected)/k; math.Abs(got-want) > 1e-10*want {
+				t.Errorf("%v: mean of the diagonal of ΩᵀKΩ %v, want %v", design, got, want)
+			}
+		}
+	}
+	theirs := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Eigen{Kernel: kernel}, x, 5, 0))
+	ours := must[*gppl.Projection](t)(gppl.NewProjection(low.top(), x, 5, 0))
+	var overlap mat.Dense
+	overlap.Mul(theirs.Omega.T(), ours.Omega)
+	if d := mat.Norm(&overlap, 2); math.Abs(d-math.Sqrt(5)) > 1e-10 {
+		t.Errorf("the span of the top 5 eigenvectors overlaps by %v, want √5", d)
+	}
+}
+
+// TestUnsorted checks that the bumps are Localised ones but for the order of the
+// observations.
+func TestUnsorted(t *testing.T) {
+	const n, k = 60, 4
+	omega := mat.NewDense(n, k, nil)
+	if err := (unsorted{}).Directions(omega, line(n, 30, 1), rand.New(rand.NewPCG(1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	for j := range k {
+		column := slices.Sorted(slices.Values(mat.Col(nil, j, omega)))
+		var want []float64
+		for i := range n {
+			d := 3 * k * (float64(i)/n - float64(j)/k)
+			want = append(want, math.Exp(-0.5*d*d))
+		}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, column, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); diff != "" {
+			t.Errorf("column %d (-want +got):\n%s", j, diff)
+		}
+	}
+}
+
+func TestLine(t *testing.T) {
+	x := line(1000, 500, 1)
+	lo, hi := x.Range(0)
+	if lo <= 0 || hi >= 500 || hi-lo < 490 || !slices.IsSorted(mat.Col(nil, 0, mat.NewDense(1000, 1, flat(x)))) {
+		t.Errorf("from %v to %v", lo, hi)
+	}
+	if cmp.Equal(flat(x), flat(line(1000, 500, 2))) || !cmp.Equal(flat(x), flat(line(1000, 500, 1))) {
+		t.Error("the seed does not decide")
+	}
+}
+
+func flat(x gppl.Inputs) (all []float64) {
+	for i := range x.Len() {
+		all = append(all, x.At(i)...)
+	}
+	return all
+}
+
+// TestSmoke runs everything at smoke scale, where the statements about the
+// theorem are judged as at full scale; those about figure 1 need its size.
+func TestSmoke(t *testing.T) {
+	theorem := must[*TheoremResults](t)(Theorem(Smoke))
+	var told []string
+	spectrum := must[*SpectrumResults](t)(Spectrum(Smoke, func(done, total int, what string) { told = append(told, what) }))
+	if len(told) != 5 || told[4] != "done" {
+		t.Errorf("progress told %q", told)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "sub", "theorem.json")
+	if err := Write(path, theorem); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(theorem, must[*TheoremResults](t)(Read[TheoremResults](path))); diff != "" {
+		t.Errorf("theorem, as read again: %s", diff)
+	}
+	if err := Write(path, spectrum); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(spectrum, must[*SpectrumResults](t)(Read[SpectrumResults](path))); diff != "" {
+		t.Errorf("spectrum, as read again: %s", diff)
+	}
+	stored := filepath.Join(dir, "theory.json")
+	for _, r := range []Results{theorem.Numbers(), spectrum.Numbers()} {
+		if err := r.Save(stored); err != nil {
+			t.Fatal(err)
+		}
+	}
+	results := must[Results](t)(Load(stored))
+	want := map[string]string{
+		"score": reproduced, "loss-formula": reproduced, "quadratic": contradicted, "corollary-1": reproduced, "corollary-2": corrected,
+		"optimal-directions": contradicted, "without-loss-of-generality": contradicted, "trace-bounds": corrected, "positive-definite": corrected,
+		"repulsive": contradicted,
+	}
+	for _, v := range Verdicts(results) {
+		if s, ok := want[v.ID]; ok && v.Status != s {
+			t.Errorf("%s: %s (%s), want %s", v.ID, v.Status, v.Found, s)
+		}
+		if v.Status == notRun || strings.Contains(v.Found, "!") || strings.Contains(v.Found, "NaN") {
+			t.Errorf("%s: %s: %s", v.ID, v.Status, v.Found)
+		}
+		delete(want, v.ID)
+	}
+	if len(want) > 0 {
+		t.Errorf("no verdict on %v", want)
+	}
+	for _, v := range Verdicts(Results{}) {
+		if v.Status != notRun {
+			t.Errorf("%s: %s without any number", v.ID, v.Status)
+		}
+	}
+
+	// A verdict follows the numbers: here are some that tell the opposite.
+	type changes struct {
+		id, status string
+		numbers    Results
+	}
+	opposite := []changes{
+		{"score", contradicted, Results{"theorem.score.worst_deviation": 6}},
+		{"score", contradicted, Results{"theorem.loss.least_eigenvalue": -0.1}},
+		{"loss-formula", contradicted, Results{"theorem.routes.worst": 1e-3}},
+		{"quadratic", reproduced, Results{
+			"theorem.slope.noisy.variance.total": 2, "theorem.slope.noisy.lengthscale.total": 2, "theorem.slope.noisy.noise.total": 2,
+		}},
+		{"corollary-1", contradicted, Results{"theorem.k_equals_n.lost": 1e-3}},
+		{"corollary-2", reproduced, Results{"theorem.corollary2.sd": 0}},
+		{"corollary-2", contradicted, Results{"theorem.corollary2.mean": 50}},
+		{"optimal-directions", reproduced, Results{"theorem.choice.eigen.stderr.noise": 0.01}},
+		{"without-loss-of-generality", reproduced, Results{"theorem.choice.sphere.commutator": 0}},
+		{"trace-bounds", reproduced, Results{"theorem.bounds.printed_violations": 0}},
+		{"trace-bounds", contradicted, Results{"theorem.bounds.corrected_violations": 1}},
+		{"positive-definite", contradicted, Results{"theorem.definite.least_trace": -1}},
+		{"positive-definite", reproduced, Results{"theorem.definite.least_asymmetry": 0, "theorem.definite.eigenvalue": 0}},
+		{"repulsive", reproduced, Results{"spectrum.repulsive.k30.span": 0.5}},
+		{"traces-fall", contradicted, Results{"spectrum.trace": 1}},
+		{"eigen-noise", reproduced, Results{"spectrum.short.eigen.k15.stderr.noise.median": 0.01}},
+	}
+	ranked := func(sphere, localised, unsorted, onehot float64) Results {
+		r := Results{}
+		for _, k := range []string{"k7", "k15", "k30"} {
+			for d, v := range map[string]float64{"sphere": sphere, "localised": localised, "localised_unsorted": unsorted, "onehot": onehot} {
+				r["spectrum.figure_1."+d+"."+k+".figure.median"] = v
+			}
+		}
+		return r
+	}
+	for status, numbers := range map[string]Results{reproduced: ranked(1, 2, 3, 4), corrected: ranked(1, 0.5, 3, 4), contradicted: ranked(1, 0.5, 0.1, 4)} {
+		opposite = append(opposite, changes{"sphere-best", status, numbers})
+	}
+	chosen := Results{}
+	for _, p := range parameters {
+		chosen["spectrum.figure_1.sphere.k15.stderr."+p+".median"] = 1e-3
+	}
+	opposite = append(opposite, changes{"sphere-chosen", reproduced, chosen})
+	for _, o := range opposite {
+		changed := Results{}
+		for name, v := range results {
+			changed[name] = v
+		}
+		for name, v := range o.numbers {
+			if _, ok := changed[name]; !ok {
+				t.Errorf("no number %q", name)
+			}
+			changed[name] = v
+		}
+		for _, v := range Verdicts(changed) {
+			if v.ID == o.id && v.Status != o.status {
+				t.Errorf("%s with %v: %s, want %s", v.ID, o.numbers, v.Status, o.status)
+			}
+		}
+	}
+}
+
+func TestResults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results", "theory.json")
+	if r := must[Results](t)(Load(path)); len(r) != 0 {
+		t.Errorf("a file that is not there holds %v", r)
+	}
+	for _, r := range []Results{{"a": 1.23456789, "b": 2}, {"b": 3, "c": 1e-30}} {
+		if err := r.Save(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(Results{"a": 1.23457, "b": 3, "c": 1e-30}, must[Results](t)(Load(path))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := (Results{"bad": math.NaN()}).Save(path); err == nil || !strings.Contains(err.Error(), "bad") {
+		t.Errorf("NaN: error %v", err)
+	}
+}
+
+func TestBound(t *testing.T) {
+	b := Bound{Trace: 5, PrintedLo: 1, PrintedHi: 4, CorrectedLo: 2, CorrectedHi: 6}
+	if b.Printed() || !b.Corrected() {
+		t.Errorf("%+v: printed %v, corrected %v", b, b.Printed(), b.Corrected())
+	}
+	b.Trace = 1.9
+	if !b.Printed() || b.Corrected() {
+		t.Errorf("%+v: printed %v, corrected %v", b, b.Printed(), b.Corrected())
+	}
+}

@@ -1,0 +1,465 @@
+package gppl
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Information is the Fisher information that n observations at given inputs,
+// or projections of them, carry about the parameters of a model. It does not
+// depend on the observed values. With A = K + σ²I and Ȧ_p = ∂A/∂log θ_p, for
+// the q parameters that training moves (all but the Fixed ones, noise last),
+//
+//	I_Y[a,b] = ½tr(A⁻¹Ȧ_a A⁻¹Ȧ_b)                 of the observations y
+//	I_Z[a,b] = ½tr(S⁻¹ΩᵀȦ_aΩ S⁻¹ΩᵀȦ_bΩ)           of the projections z = Ωᵀy
+//	ΔI       = I_Y − I_Z ≥ 0                      lost by projecting
+//
+// (Cazelles and Tobar, theorem 1, for q parameters rather than one). All
+// matrices are q×q, in the logs of the parameters and so without a unit.
+//
+// It is dense and takes any kernel in any dimension: about (1.3q + 1)n³ flops
+// once and memory for 2(q + 1)n² numbers, then from 2qn²k flops for each
+// projection. Its methods may be called from several goroutines at once.
+type Information struct {
+	model  Model
+	x      Inputs
+	params []Param          // that training moves
+	gram   blas64.General   // A, n×n
+	dot    []blas64.General // Ȧ, n×n each
+	factor *dense.Lower     // L, where A = LLᵀ
+	white  []blas64.General // L⁻¹ȦL⁻ᵀ, n×n each
+	data   *mat.SymDense    // I_Y
+}
+
+// NewInformation computes what observations at x tell about the parameters of
+// m, at their present values. It is an error if x or m is not valid, if every
+// parameter is fixed, if the matrices would not fit in memory, or if A cannot
+// be factorised: no jitter is added, since it would add information that is not
+// there.
+func NewInformation(m Model, x Inputs) (*Information, error) {
+	if err := x.check("x"); err != nil {
+		return nil, err
+	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	n := x.Len()
+	i := &Information{model: m, x: x}
+	var moved []int
+	for j, p := range m.Params() {
+		if !isFixed(p) {
+			moved = append(moved, j)
+			i.params = append(i.params, p)
+		}
+	}
+	if len(moved) == 0 {
+		return nil, fmt.Errorf("gppl: every parameter of %v is fixed: there is nothing to inform about", m)
+	}
+	if bytes := 16 * float64(len(moved)+1) * float64(n) * float64(n); bytes > maxMemory {
+		return nil, fmt.Errorf("gppl: the information of n = %d observations about %d parameters needs %.3g bytes, more than %d", n,
+			len(moved), bytes, maxMemory)
+	}
+	i.derivatives(moved)
+	if err := i.factorise(); err != nil {
+		return nil, err
+	}
+	for _, d := range i.dot {
+		w := newGeneral(n, n)
+		copy(w.Data, d.Data)
+		whiten(i.factor, w)
+		i.white = append(i.white, w)
+	}
+	i.data = halfProducts(i.white)
+	return i, nil
+}
+
+// derivatives sets gram and dot, pair by pair of observations.
+func (i *Information) derivatives(moved []int) {
+	n := i.x.Len()
+	i.gram = newGeneral(n, n)
+	for range moved {
+		i.dot = append(i.dot, newGeneral(n, n))
+	}
+	nkernel := len(i.model.Kernel.Params())
+	nb := dense.Blocks(n)
+	parallel.For(nb, func(c int) {
+		b := nb - 1 - c // longest row first
+		grad := make([]float64, nkernel)
+		one := []float64{1}
+		r := make([]float64, dense.Tile*dense.Tile)
+		for a := range b + 1 {
+			rows, cols := dense.Width(n, b), dense.Width(n, a)
+			tileDistances(r[:rows*cols], i.x, b, a)
+			for s := range rows {
+				u := b*dense.Tile + s
+				for t := range cols {
+					v := a*dense.Tile + t
+					at := r[s*cols+t:][:1]
+					clear(grad)
+					i.model.Kernel.Contract(grad, one, at)
+					i.model.Kernel.Cov(at, at)
+					i.gram.Data[u*n+v], i.gram.Data[v*n+u] = at[0], at[0]
+					for q, p := range moved {
+						if p < nkernel {
+							i.dot[q].Data[u*n+v], i.dot[q].Data[v*n+u] = grad[p], grad[p]
+						}
+					}
+				}
+			}
+		}
+	})
+	addDiagonal(i.gram, i.model.Noise)
+	if last := len(moved) - 1; moved[last] == nkernel {
+		addDiagonal(i.dot[last], i.model.Noise)
+	}
+}
+
+// factorise sets factor to the Cholesky factor of gram.
+func (i *Information) factorise() error {
+	n := i.gram.Rows
+	i.factor = dense.NewLower(n)
+	i.factor.EachTile(func(a, b int, t blas64.General) {
+		for r := range t.Rows {
+			copy(t.Data[r*t.Stride:][:t.Cols], i.gram.Data[(a*dense.Tile+r)*n+b*dense.Tile:])
+		}
+	})
+	if err := i.factor.Cholesky(); err != nil {
+		return fmt.Errorf("gppl: the covariance of %d observations cannot be factorised: %w (kernel %v, noise variance %.4g)", n,
+			err, i.model.Kernel, i.model.Noise)
+	}
+	return nil
+}
+
+// Params returns the parameters that the rows and columns of the matrices are
+// about, in their order.
+func (i *Information) Params() []Param { return slices.Clone(i.params) }
+
+// Data returns I_Y, q×q.
+func (i *Information) Data() *mat.SymDense {
+	info := mat.NewSymDense(len(i.params), nil)
+	info.CopySym(i.data)
+	return info
+}
+
+// Covariance returns A = K + σ²I, n×n.
+func (i *Information) Covariance() *mat.SymDense { return symmetric(i.gram) }
+
+// Derivative returns Ȧ = ∂A/∂log θ_p for parameter p of Params, n×n.
+func (i *Information) Derivative(p int) *mat.SymDense { return symmetric(i.dot[p]) }
+
+// Projected returns I_Z, q×q, from S and ΩᵀȦΩ alone, in 2qn²k flops. It is an
+// error if S cannot be factorised, as when columns of a Raw projection depend
+// on each other. It panics if p is of another number of observations.
+func (i *Information) Projected(p *Projection) (*mat.SymDense, error) {
+	i.check(p)
+	omega := p.Omega.RawMatrix()
+	s, err := i.factoriseS(omega, multiply(blas.NoTrans, i.gram, omega))
+	if err != nil {
+		return nil, err
+	}
+	var whitened []blas64.General
+	for _, dot := range i.dot {
+		g := multiply(blas.Trans, omega, multiply(blas.NoTrans, dot, omega))
+		whiten(s, g)
+		whitened = append(whitened, g)
+	}
+	return halfProducts(whitened), nil
+}
+
+// InformationLoss holds the two terms of ΔI, each positive semi-definite, q×q
+// (Cazelles and Tobar, eq. inf_loss). With K̄_p = A⁻¹Ȧ_pA⁻¹ and Σ = Cov(Y|Z),
+//
+//	Quadratic[a,b] = ½tr(K̄_aΣK̄_bΣ)
+//	Cross[a,b]     = tr(K̄_aΣK̄_b(A − Σ))
+//
+// As Σ shrinks the first falls with its square and the second, the larger one
+// then, in proportion to it.
+type InformationLoss struct {
+	Quadratic, Cross *mat.SymDense
+}
+
+// Total returns ΔI, q×q.
+func (l InformationLoss) Total() *mat.SymDense {
+	var total mat.SymDense
+	total.AddSym(l.Quadratic, l.Cross)
+	return &total
+}
+
+// Loss returns the two terms of ΔI by the route of the theorem, apart from
+// Projected, in 4qn²k flops.
+//
+// In the coordinates L⁻¹y, where A = LLᵀ, the projections see the span of
+// Q = orth(LᵀΩ) and Σ = L(I − QQᵀ)Lᵀ. With W = L⁻¹ȦL⁻ᵀ and P = I − QQᵀ the terms
+// are ½‖PWP‖² and ‖PWQ‖². Computed so, they keep their digits as Σ vanishes,
+// where I_Y − I_Z cancels and the printed formula, through Σ as a difference of
+// matrices, does as well: their absolute error is about ε·‖W‖·√ΔI, not ε·I_Y.
+// All routes lose about as many digits as v/σ² has.
+//
+// It is an error if columns of LᵀΩ depend on each other. It panics if p is of
+// another number of observations.
+func (i *Information) Loss(p *Projection) (InformationLoss, error) {
+	i.check(p)
+	n, k := p.Dims()
+	q := newGeneral(n, k)
+	mat.NewDense(n, k, q.Data).Copy(p.Omega)
+	mulLT(i.factor, q)
+	if dependent := orthonormalise(q); dependent != nil {
+		return InformationLoss{},
+			fmt.Errorf("gppl: the %s projection of n = %d observations has rank %d of k = %d: columns %v (from 0) depend on those before them",
+				p.Design, n, k-len(dependent), k, dependent)
+	}
+	var residual, half []blas64.General
+	for _, w := range i.white {
+		u := multiply(blas.NoTrans, w, q)
+		inner := multiply(blas.Trans, q, u)
+		qh := multiply(blas.NoTrans, q, inner)
+		r, f := newGeneral(n, k), newGeneral(n, k)
+		for j, v := range u.Data {
+			r.Data[j] = v - qh.Data[j]     // PWQ
+			f.Data[j] = v - 0.5*qh.Data[j] // PWP = W − QFᵀ − FQᵀ
+		}
+		residual, half = append(residual, r), append(half, f)
+	}
+	cross := halfProducts(residual)
+	cross.ScaleSym(2, cross)
+	return InformationLoss{Quadratic: i.quadratic(q, half), Cross: cross}, nil
+}
+
+// quadratic returns ½⟨PW_aP, PW_bP⟩, where PWP = W − QFᵀ − FQᵀ, tile by tile.
+func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDense {
+	n, np := q.Rows, len(f)
+	nb := dense.Blocks(n)
+	sums := make([][]float64, min(lanes, nb)) // a fixed share each, so that the result does not depend on the processors
+	parallel.For(len(sums), func(c int) {
+		sum := make([]float64, np*np)
+		tiles := make([]blas64.General, np)
+		for a := range tiles {
+			tiles[a] = newGeneral(dense.Tile, dense.Tile)
+		}
+		for s := c; s < nb; s += lanes {
+			for t := range s + 1 {
+				weight := 1.0 // ½ of the tile and its mirror image
+				if s == t {
+					weight = 0.5
+				}
+				for a, w := range i.white {
+					g := &tiles[a]
+					g.Rows, g.Cols = dense.Width(n, s), dense.Width(n, t)
+					for r := range g.Rows {
+						copy(g.Data[r*g.Stride:][:g.Cols], w.Data[(s*dense.Tile+r)*n+t*dense.Tile:])
+					}
+					dense.Gemm(blas.NoTrans, blas.Trans, -1, rowBlock(q, s), rowBlock(f[a], t), 1, *g)
+					dense.Gemm(blas.NoTrans, blas.Trans, -1, rowBlock(f[a], s), rowBlock(q, t), 1, *g)
+					for b := range a + 1 {
+						for r := range g.Rows {
+							from, to := r*g.Stride, r*g.Stride+g.Cols
+							sum[a*np+b] += weight * blas64.Dot(vec(g.Data[from:to]), vec(tiles[b].Data[from:to]))
+						}
+					}
+				}
+			}
+		}
+		sums[c] = sum
+	})
+	total := mat.NewSymDense(np, nil)
+	for a := range np {
+		for b := range a + 1 {
+			var v float64
+			for _, s := range sums {
+				v += s[a*np+b]
+			}
+			total.SetSym(a, b, v)
+		}
+	}
+	return total
+}
+
+// Conditional returns Σ = Cov(Y|Z) = A − AΩS⁻¹ΩᵀA, n×n, of rank n − k, in 4n²k
+// flops. Rounding leaves about 1e-16 of the largest eigenvalue of A where there
+// should be 0, of either sign. Errors are those of Projected.
+func (i *Information) Conditional(p *Projection) (*mat.SymDense, error) {
+	return i.conditional(p, i.model.Noise)
+}
+
+// ConditionalLatent returns Cov(f|Z) = K − KΩS⁻¹ΩᵀK, n×n: what the projections
+// leave open of the function without its noise. See Conditional.
+func (i *Information) ConditionalLatent(p *Projection) (*mat.SymDense, error) {
+	return i.conditional(p, 0)
+}
+
+// conditional returns the covariance given Z of y with as much noise.
+func (i *Information) conditional(p *Projection, noise float64) (*mat.SymDense, error) {
+	explained, err := i.explained(p, noise)
+	if err != nil {
+		return nil, err
+	}
+	b := explained[0]
+	n := b.Rows
+	c := symmetric(i.gram)
+	for j := range n {
+		c.SetSym(j, j, c.At(j, j)-i.model.Noise+noise)
+	}
+	raw := c.RawSymmetric()
+	parallel.For(dense.Blocks(n), func(s int) {
+		rows := rowBlock(b, s)
+		for t := s; t < dense.Blocks(n); t++ { // the upper triangle is what SymDense keeps
+			g := blas64.General{Rows: rows.Rows, Cols: dense.Width(n, t), Stride: raw.Stride, Data: raw.Data[s*dense.Tile*raw.Stride+t*dense.Tile:]}
+			dense.Gemm(blas.NoTrans, blas.Trans, -1, rows, rowBlock(b, t), 1, g)
+		}
+	})
+	return c, nil
+}
+
+// ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and
+// without the matrices. Errors are those of Projected.
+func (i *Information) ConditionalTrace(p *Projection) (observed, latent float64, err error) {
+	b, err := i.explained(p, i.model.Noise, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	all := trace(i.gram)
+	observed = all - blas64.Dot(vec(b[0].Data), vec(b[0].Data))
+	latent = all - float64(i.gram.Rows)*i.model.Noise - blas64.Dot(vec(b[1].Data), vec(b[1].Data))
+	return observed, latent, nil
+}
+
+// explained returns, for each of the given noise variances, B (n×k) such that
+// BBᵀ = CΩS⁻¹ΩᵀC, where C = K + noise·I.
+func (i *Information) explained(p *Projection, noises ...float64) (all []blas64.General, err error) {
+	i.check(p)
+	omega := p.Omega.RawMatrix()
+	aOmega := multiply(blas.NoTrans, i.gram, omega)
+	s, err := i.factoriseS(omega, aOmega)
+	if err != nil {
+		return nil, err
+	}
+	for _, noise := range noises {
+		b := newGeneral(aOmega.Rows, aOmega.Cols)
+		copy(b.Data, aOmega.Data)
+		for r := range b.Rows {
+			blas64.Axpy(noise-i.model.Noise, vec(omega.Data[r*omega.Stride:][:b.Cols]), vec(b.Data[r*b.Stride:][:b.Cols]))
+		}
+		parallel.For(dense.Blocks(b.Rows), func(r int) { s.SolveLTRight(rowBlock(b, r)) })
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// factoriseS returns the Cholesky factor of S = ΩᵀAΩ, given AΩ.
+func (i *Information) factoriseS(omega, aOmega blas64.General) (*dense.Lower, error) {
+	k := omega.Cols
+	g := multiply(blas.Trans, omega, aOmega)
+	s := dense.NewLower(k)
+	s.EachTile(func(a, b int, t blas64.General) {
+		for r := range t.Rows {
+			copy(t.Data[r*t.Stride:][:t.Cols], g.Data[(a*dense.Tile+r)*k+b*dense.Tile:])
+		}
+	})
+	if err := s.Cholesky(); err != nil {
+		return nil, fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", k,
+			err, i.model.Kernel, i.model.Noise)
+	}
+	return s, nil
+}
+
+func (i *Information) check(p *Projection) {
+	if n, _ := p.Dims(); n != i.x.Len() {
+		panic(fmt.Sprintf("gppl: Information: the projection p is of %d observations, want n = %d", n, i.x.Len()))
+	}
+}
+
+// symmetric copies g into a SymDense.
+func symmetric(g blas64.General) *mat.SymDense {
+	return mat.NewSymDense(g.Rows, slices.Clone(g.Data))
+}
+
+// halfProducts returns ½⟨m_a, m_b⟩ for all pairs of the given matrices.
+func halfProducts(m []blas64.General) *mat.SymDense {
+	h := mat.NewSymDense(len(m), nil)
+	for a := range m {
+		for b := range a + 1 {
+			h.SetSym(a, b, 0.5*blas64.Dot(vec(m[a].Data), vec(m[b].Data)))
+		}
+	}
+	return h
+}
+
+// multiply returns op(a)·b, a block of rows at a time on all processors.
+func multiply(ta blas.Transpose, a, b blas64.General) blas64.General {
+	rows := a.Rows
+	if ta == blas.Trans {
+		rows = a.Cols
+	}
+	c := newGeneral(rows, b.Cols)
+	parallel.For(dense.Blocks(rows), func(s int) {
+		part := rowBlock(a, s)
+		if ta == blas.Trans {
+			part = a
+			part.Cols, part.Data = dense.Width(rows, s), a.Data[s*dense.Tile:]
+		}
+		dense.Gemm(ta, blas.NoTrans, 1, part, b, 0, rowBlock(c, s))
+	})
+	return c
+}
+
+// rowBlock returns block s of the rows of g.
+func rowBlock(g blas64.General, s int) blas64.General {
+	n := g.Rows
+	g.Rows, g.Data = dense.Width(n, s), g.Data[s*dense.Tile*g.Stride:]
+	return g
+}
+
+// whiten replaces the symmetric matrix w by L⁻¹wL⁻ᵀ, in 4/3·n³ flops: of the
+// second solve only the lower triangle is computed.
+func whiten(l *dense.Lower, w blas64.General) {
+	n := w.Rows
+	nb := dense.Blocks(n)
+	parallel.For(nb, func(s int) {
+		columns := w
+		columns.Cols, columns.Data = dense.Width(n, s), w.Data[s*dense.Tile:]
+		l.SolveL(columns)
+	})
+	parallel.For(nb, func(c int) {
+		s := nb - 1 - c // longest row first
+		row := rowBlock(w, s)
+		tile := func(t int) blas64.General {
+			g := row
+			g.Cols, g.Data = dense.Width(n, t), row.Data[t*dense.Tile:]
+			return g
+		}
+		for t := range s + 1 {
+			for u := range t {
+				dense.Gemm(blas.NoTrans, blas.Trans, -1, tile(u), l.At(t, u), 1, tile(t))
+			}
+			blas64.Trsm(blas.Right, blas.Trans, 1, lowerOf(l.At(t, t)), tile(t))
+		}
+	})
+	for r := range n {
+		for c := range r {
+			w.Data[c*w.Stride+r] = w.Data[r*w.Stride+c]
+		}
+	}
+}
+
+// mulLT replaces b (n×m) by Lᵀb, in n²m flops.
+func mulLT(l *dense.Lower, b blas64.General) {
+	nb := dense.Blocks(b.Rows)
+	for s := range nb {
+		row := rowBlock(b, s)
+		blas64.Trmm(blas.Left, blas.Trans, 1, lowerOf(l.At(s, s)), row)
+		for t := s + 1; t < nb; t++ {
+			dense.Gemm(blas.Trans, blas.NoTrans, 1, l.At(t, s), rowBlock(b, t), 1, row)
+		}
+	}
+}
+
+func lowerOf(a blas64.General) blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
+}
