@@ -42,6 +42,8 @@ type Projected struct {
 	beta   []float64
 	report LossReport
 
+	residual *residual // what the projections leave of y; nil: not used
+
 	noise float64 // of the last evaluation, White terms included
 	fill  func()  // fillS, made once so that calls need not allocate
 }
@@ -207,6 +209,9 @@ func (l *Projected) Explain() string {
 
 func (l *Projected) String() string {
 	n, k := l.proj.Dims()
+	if l.residual != nil {
+		return fmt.Sprintf("PL + residual (n=%d, k=%d, %s)", n, k, l.proj.Design)
+	}
 	return fmt.Sprintf("PL (n=%d, k=%d, %s)", n, k, l.proj.Design)
 }
 
@@ -214,10 +219,35 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	if err := checkParams(l.params, theta); err != nil {
 		return 0, err
 	}
-	k := len(l.z)
+	k, last := len(l.z), len(theta)-1
+	tau, err := l.covariance(theta, grad != nil)
+	if err != nil {
+		return 0, err
+	}
+	copy(l.beta, l.z)
+	l.factor.SolveL(columnOf(l.beta))
+	l.factor.SolveLT(columnOf(l.beta))
+	quad := blas64.Dot(vec(l.z), vec(l.beta))
+	value := 0.5 * (quad + l.factor.LogDet() + float64(k)*log2Pi)
+	var slope float64 // of the residual's part, in τ
+	if l.residual != nil {
+		var rest float64
+		rest, slope = l.residual.nll(tau)
+		value += rest
+	}
+	if grad != nil {
+		l.weights()
+		l.gradient(grad, slope, theta[last])
+		toNatural(grad, theta)
+	}
+	return value, nil
+}
+
+// covariance factorises S at theta and returns τ, or 0 without a residual.
+func (l *Projected) covariance(theta []float64, derivatives bool) (tau float64, err error) {
 	last := len(theta) - 1
 	kernel, noise := l.kernel.at(theta[:last]), theta[last]
-	white, err := l.project(kernel, noise, grad != nil)
+	white, err := l.project(kernel, noise, derivatives)
 	if err != nil {
 		return 0, err
 	}
@@ -225,30 +255,34 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	jitter, err := choleskyWithJitter(l.factor, variance(kernel)+noise, l.fill)
 	l.report.Jitter = max(l.report.Jitter, jitter)
 	if err != nil {
-		return 0, fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", k, err, kernel, noise)
+		return 0, fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", len(l.z), err, kernel, noise)
 	}
-	copy(l.beta, l.z)
-	l.factor.SolveL(columnOf(l.beta))
-	l.factor.SolveLT(columnOf(l.beta))
-	if grad != nil {
-		l.weights()
-		clear(grad)
-		for _, t := range l.use {
-			t.engine.contract(grad[t.offset:last], l.v, t.kernel)
-		}
-		for p := range grad {
-			grad[p] *= 0.5
-		}
-		total := 0.5 * (noise + white) * l.traceV()
-		if white > 0 && l.terms != nil {
-			l.split.shareNoise(grad, total, noise)
-		} else {
-			grad[last] = total
-		}
-		toNatural(grad, theta)
+	if l.residual == nil {
+		return 0, nil
 	}
-	quad := blas64.Dot(vec(l.z), vec(l.beta))
-	return 0.5 * (quad + l.factor.LogDet() + float64(k)*log2Pi), nil
+	return l.remainder()
+}
+
+// gradient sets grad to ½⟨v, ∂S⟩ + slope·∂τ in the logs of the parameters, for
+// the noise variance of the model, without White terms. It overwrites v.
+func (l *Projected) gradient(grad []float64, slope, noise float64) {
+	clear(grad)
+	last := len(grad) - 1
+	total := l.noise * (0.5*l.traceV() + slope)
+	if l.residual != nil {
+		l.addRemainder(grad[:last], slope)
+	}
+	for _, t := range l.use {
+		t.engine.contract(grad[t.offset:last], l.v, t.kernel)
+	}
+	for p := range grad {
+		grad[p] *= 0.5
+	}
+	if l.terms != nil {
+		l.split.shareNoise(grad, total, noise)
+	} else {
+		grad[last] = total
+	}
 }
 
 // project sets gram to ΩᵀKΩ without the White terms, whose variance it returns:
@@ -309,18 +343,26 @@ func (l *Projected) fillS() {
 // weights sets v = S⁻¹ − ββᵀ.
 func (l *Projected) weights() {
 	k := len(l.z)
+	v := blas64.General{Rows: k, Cols: k, Stride: k, Data: l.v}
+	l.inverse(v)
+	blas64.Ger(-1, vec(l.beta), vec(l.beta), v)
+}
+
+// inverse sets dst to S⁻¹, both triangles.
+func (l *Projected) inverse(dst blas64.General) {
+	k := dst.Rows
 	l.factor.InvertL(l.inv)
-	nb := dense.Blocks(k)
-	for i := range nb {
+	for i := range dense.Blocks(k) {
 		for j := range i + 1 {
-			tile := blas64.General{Rows: dense.Width(k, i), Cols: dense.Width(k, j), Stride: k, Data: l.v[i*dense.Tile*k+j*dense.Tile:]}
+			tile := dst
+			tile.Rows, tile.Cols = dense.Width(k, i), dense.Width(k, j)
+			tile.Data = dst.Data[i*dense.Tile*k+j*dense.Tile:]
 			l.inv.InverseTile(tile, i, j)
 		}
 	}
 	for a := range k {
-		for b := range a + 1 {
-			v := l.v[a*k+b] - l.beta[a]*l.beta[b]
-			l.v[a*k+b], l.v[b*k+a] = v, v
+		for b := range a {
+			dst.Data[b*k+a] = dst.Data[a*k+b]
 		}
 	}
 }

@@ -42,6 +42,8 @@ type Projection struct {
 	Orthonormal bool       // ΩᵀΩ = I
 	Design      string
 	Seed        uint64
+
+	drawn int // columns of Spectral tried by SpectralProjection, 0 for others
 }
 
 // NewProjection draws k directions for the inputs x by the given design and
@@ -319,42 +321,6 @@ func (d Eigen) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 	e.VectorsTo(&u)
 	for j := range k { // eigenvalues ascend
 		omega.ColView(j).(*mat.VecDense).CopyVec(u.ColView(n - 1 - j))
-	}
-	return nil
-}
-
-// Spectral takes the k lowest frequencies of a Fourier basis on an interval of
-// length P a little longer than the range of x: 1, cos(2πx/P), sin(2πx/P),
-// cos(4πx/P), … It needs d = 1.
-type Spectral struct {
-	Stretch float64 // P/range; 0 means 1.08
-}
-
-func (d Spectral) String() string { return "Spectral" }
-
-func (d Spectral) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
-	lo, span, err := series(x, "Spectral")
-	if err != nil {
-		return err
-	}
-	stretch := d.Stretch
-	if stretch == 0 {
-		stretch = 1.08
-	}
-	w := 2 * math.Pi / (stretch * span)
-	for i, xi := range x.at {
-		row := omega.RawRowView(i)
-		for j := range row {
-			m := float64((j + 1) / 2)
-			switch sin, cos := math.Sincos(w * m * (xi - lo)); {
-			case j%2 == 1:
-				row[j] = cos
-			case j > 0:
-				row[j] = sin
-			default:
-				row[j] = 1
-			}
-		}
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func TestDesignDirections(t *testing.T) {
 		}
 	}
 
-	waves := raw(gppl.Spectral{})
+	waves := raw(gppl.Spectral{Stretch: 1.08})
 	for i := range n {
 		a := 2 * math.Pi * (x.At(i)[0] - lo) / (1.08 * (hi - lo))
 		for j, want := range []float64{1, math.Cos(a), math.Sin(a), math.Cos(2 * a), math.Sin(2 * a)} {

@@ -1,0 +1,705 @@
+package gppl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+)
+
+// AutoSettings says how FitAuto works. The zero value is what is recommended.
+type AutoSettings struct {
+	// Fit says how each training goes. Its NoStandardErrors holds for the
+	// result; GradientTolerance is 1e-3 where it is 0. Starts is the number of
+	// further starts that are tried where the first ends in doubt; 0 means 6.
+	Fit Settings
+	// KeepStart trains from the model as it is given. Otherwise its values do
+	// not matter: training starts from StartFrom.
+	KeepStart bool
+	// Projected keeps to projections where the exact likelihood would cost less,
+	// as long as there is a number of projections below n that suffices.
+	Projected bool
+	// Gain, in nats, is what the last addition of projections may gain, by
+	// training on from where it stood, for their number to be enough; 0 means
+	// 0.5.
+	Gain float64
+	// Efficiency is the share of the information that projections are to keep
+	// about every parameter, the square of the ratio of standard errors, as long
+	// as more projections gain any. 0 means 0.8: the information of the data is
+	// known to about a tenth (see AutoStep.Kept).
+	Efficiency float64
+	// StdErrLog, unless 0, makes standard errors of all log θ below it enough
+	// in place of Efficiency.
+	StdErrLog float64
+	// MaxProjections bounds k; 0 means n/2.
+	MaxProjections int
+	// Progress, unless nil, is called after every step.
+	Progress func(AutoStep)
+}
+
+// AutoStep is one round of FitAuto: a training, and what was decided upon it.
+type AutoStep struct {
+	K         int       // projections; 0 for the exact likelihood
+	Value     float64   // of the loss after training, in nats
+	Theta     []float64 // natural values of the parameters after training
+	Gain      float64   // nats by which training went down from where the step before stood
+	Needed    int       // columns that the trained model's spectrum asks for; 0 if no number would do
+	StdErrLog []float64 // of log θ; nil if not known
+	// Kept is the share of the information about each parameter that the
+	// projections keep, by Whittle's approximation of that of the data, which is
+	// good to about a tenth; nil if not known.
+	Kept        []float64
+	Evaluations int
+	Seconds     float64 // set-up included
+	Decision    string  // what follows from it, and why
+}
+
+// AutoResult is what FitAuto found. The Result is that of the last step; its
+// times and evaluations are those of all steps.
+type AutoResult struct {
+	*Result
+	Exact      bool        // the loss is the exact likelihood
+	Projection *Projection // that was trained on last; nil if none was
+	Kept       []float64   // share of the information about each parameter, as in AutoStep; nil if not known
+	Why        string      // why this loss, and why no more projections
+	Steps      []AutoStep
+}
+
+// Doubtful is the status of what FitAuto returns where training converged, but
+// to what the data do not determine: the warnings say to what. It is no success.
+const Doubtful Status = "doubtful"
+
+// signalRatio is what is left of the signal, relative to the noise, at the
+// frequencies beyond the projections: a tenth leaves about a thousandth of the
+// noise outside altogether, for SE.
+const signalRatio = 0.1
+
+// patience is the seconds that an evaluation of the exact likelihood may take as
+// an answer to doubts.
+const patience = 10
+
+// FitAuto learns the parameters of m from a time series without further choices:
+// by the projected likelihood with its residual (NewResidual) on Spectral
+// projections whose number it finds, or by the exact likelihood where that costs
+// less.
+//
+// It starts from the data (StartFrom) with three quarters of the projections that
+// the start's spectrum asks for (SpectralColumns), trains, and adds projections,
+// going on from where it stood, until
+//
+//   - the signal is below a tenth of the noise at all frequencies beyond them,
+//   - what they leave of y is white to a periodogram: no band of frequencies has
+//     more power than chance explains,
+//   - the last addition gained less than Gain,
+//   - they keep the share Efficiency of the information about each parameter, as
+//     far as that is known,
+//   - and no parameter is driven to where data end: a noise variance that
+//     vanishes, a lengthscale beyond the range or below the spacing of x.
+//
+// It takes the exact likelihood if an engine computes it for less than the
+// projections that are needed (Laplace and Matérn by the state-space engine,
+// short series, kernels of few frequencies), or if half of n would not be enough.
+// If doubts stay, it tries further starts from around the data's and around its
+// best, keeps the best point of all, and returns it as Doubtful with warnings.
+//
+// Standard errors of a projected result come from the information of z and of
+// the residual (Projected.Information), the share that is kept from Whittle's
+// approximation of the information of y, which holds for x without clusters.
+//
+// It is an error if y is constant, since the likelihood is then unbounded, if
+// the loss cannot be evaluated at the start, or if ctx ends, which returns the
+// best point so far with ctx's error.
+func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult, error) {
+	if m.Kernel == nil {
+		return nil, fmt.Errorf("gppl: the model has no kernel")
+	}
+	if _, err := NewData(d.X, d.Y); err != nil {
+		return nil, err
+	}
+	if slices.Min(d.Y) == slices.Max(d.Y) {
+		return nil, fmt.Errorf("gppl: fit: all %d observations equal %v: the likelihood has no maximum", d.Len(), d.Y[0])
+	}
+	a := &auto{ctx: ctx, settings: s, data: d, result: &AutoResult{}}
+	a.settings.Fit.GradientTolerance = orDefault(s.Fit.GradientTolerance, 1e-3)
+	a.settings.Gain = orDefault(s.Gain, 0.5)
+	a.settings.Efficiency = orDefault(s.Efficiency, 0.8)
+	a.settings.MaxProjections = cmp.Or(s.MaxProjections, d.Len()/2)
+	a.starts = []Model{m}
+	if !s.KeepStart {
+		a.starts = startsFrom(m, d)
+	}
+	a.at, a.next = a.starts[0], a.starts
+	if err := a.at.Check(); err != nil {
+		return nil, err
+	}
+	err := a.run()
+	if a.result.Result == nil {
+		return nil, err
+	}
+	a.finish()
+	return a.result, err
+}
+
+// auto is the work of FitAuto.
+type auto struct {
+	ctx      context.Context
+	settings AutoSettings
+	data     Data
+	at       Model   // where training stands
+	starts   []Model // where it begins: the best of these
+	loss     Loss    // trained last
+	result   *AutoResult
+	next     []Model // further starts of the next training
+	coloured bool    // what the projections left was not white
+
+	evaluations    int // of all trainings
+	setUp, trained time.Duration
+}
+
+// run trains on more and more projections, and then or instead exactly.
+func (a *auto) run() error {
+	exact, err := NewExact(a.at, a.data)
+	if err != nil {
+		return err
+	}
+	if why := a.noProjections(); why != "" {
+		return a.trainExact(exact, why)
+	}
+	needed, _ := a.needed(a.at)
+	count := max(16, needed*3/4)
+	for {
+		if why := a.exactInstead(exact, count); why != "" {
+			return a.trainExact(exact, why)
+		}
+		step, err := a.trainProjected(count)
+		if err != nil {
+			return err
+		}
+		more, why := a.more(step, count)
+		if more == 0 {
+			a.result.Why = why
+			a.record(step, "enough: "+why)
+			return a.settle(exact)
+		}
+		a.record(step, fmt.Sprintf("%d columns next: %s", more, why))
+		count = more
+	}
+}
+
+// noProjections says why projections are of no use for these inputs.
+func (a *auto) noProjections() string {
+	if d := a.data.X.Dim(); d != 1 {
+		return fmt.Sprintf("the inputs have dimension %d, and Spectral projections are for time series", d)
+	}
+	if lo, hi := a.data.X.Range(0); lo == hi {
+		return "all inputs coincide"
+	}
+	if n := a.data.Len(); n < 64 {
+		return fmt.Sprintf("the series is short: n = %d", n)
+	}
+	return ""
+}
+
+// needed returns the columns that the spectrum of m asks for, or 0 and why no
+// number would do.
+func (a *auto) needed(m Model) (int, error) {
+	count, err := SpectralColumns(m, a.data.X, signalRatio)
+	if err != nil {
+		return 0, err
+	}
+	return count + 4, nil // for the ends of the range, which matter where there are few
+}
+
+// exactInstead says why the exact likelihood is the better choice, if it is.
+func (a *auto) exactInstead(exact *Exact, count int) string {
+	needed, err := a.needed(a.at)
+	if err != nil {
+		return "no number of projections holds the signal's spectrum: " + strings.TrimPrefix(err.Error(), "gppl: ")
+	}
+	count = max(count, needed)
+	if n := a.data.Len(); count > a.settings.MaxProjections && count > 16 {
+		return fmt.Sprintf("the signal asks for %d projections of n = %d", count, n)
+	}
+	if a.settings.Projected {
+		return ""
+	}
+	engine, seconds := exact.predict(a.at)
+	switch projected := a.predict(count); {
+	case math.IsInf(seconds, 1):
+	case math.IsInf(projected, 1):
+		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, and no engine projects this kernel for less than n²k", engine, duration(seconds))
+	case seconds < projected:
+		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, %d projections %s (set-up shared)",
+			engine, duration(seconds), count, duration(projected))
+	}
+	return ""
+}
+
+// predict returns the engine that would take m and the seconds an evaluation, a
+// share of the set-up included; +Inf if none keeps the tolerance.
+func (l *Exact) predict(m Model) (engine string, seconds float64) {
+	for i, e := range l.engines {
+		l.choice.candidates[i] = e.forecast(m.Kernel, m.Noise)
+	}
+	i := l.choice.next(0)
+	if i < 0 {
+		return "", math.Inf(1)
+	}
+	return l.choice.names[i], l.choice.candidates[i].cost()
+}
+
+// predict returns the seconds that an evaluation with k spectral projections
+// would take, a share of the set-up included.
+func (a *auto) predict(columns int) float64 {
+	n, k, noise := float64(a.data.Len()), float64(columns), a.at.Noise
+	lo, hi := a.data.X.Range(0)
+	eps := spectralEps(1e-8*k, n, variance(a.at.Kernel), noise)
+	m, _, why := forecastSpectral(a.at.Kernel, hi-lo, eps, false)
+	if why != (reason{}) {
+		return math.Inf(1)
+	}
+	setup := 8*n*k*k/(2*flopRate) + fourier.Predict(a.data.Len(), columns, 0, int(m)+1, featureTolerance).Seconds/2
+	return (8*m*k*k+2*k*k*k)/(2*flopRate) + setup/evaluationsAhead
+}
+
+// elsewhere is a loss that is trained from another start.
+type elsewhere struct {
+	Loss
+	start Model
+}
+
+func (l elsewhere) Params() []Param { return l.start.Params() }
+
+// train trains from where it stands and from the further starts that are due, and
+// returns the best, with the nats by which that is below where it stood.
+func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
+	starts := a.next
+	if len(a.result.Steps) > 0 {
+		starts = append([]Model{a.at}, starts...)
+	}
+	a.next = nil
+	var first error
+	stood := math.NaN()
+	for _, start := range starts {
+		r, err := a.trainFrom(loss, start)
+		if r != nil && math.IsNaN(stood) {
+			stood = r.Trace[0].Value
+		}
+		if r != nil && (best == nil || r.Value < best.Value) {
+			best = r
+		}
+		if a.ctx.Err() != nil {
+			break
+		}
+		if err != nil && first == nil {
+			first = err
+		}
+	}
+	switch {
+	case best == nil:
+		return nil, 0, first
+	case a.ctx.Err() != nil:
+		return best, stood - best.Value, a.ctx.Err()
+	}
+	return best, stood - best.Value, nil
+}
+
+// trainFrom runs one training.
+func (a *auto) trainFrom(loss Loss, start Model) (*Result, error) {
+	s := a.settings.Fit
+	s.Starts = 1
+	_, projected := loss.(*Projected)
+	s.NoStandardErrors = s.NoStandardErrors || projected // those of the information follow
+	r, err := Fit(a.ctx, elsewhere{loss, start}, s)
+	if r != nil {
+		a.evaluations += r.Evaluations
+		a.trained += r.FitTime
+	}
+	return r, err
+}
+
+// trainProjected trains on the first count columns.
+func (a *auto) trainProjected(count int) (AutoStep, error) {
+	began := time.Now()
+	p := a.result.Projection
+	var err error
+	if p == nil {
+		p, err = SpectralProjection(a.data.X, count)
+	} else {
+		p, err = p.Extend(a.data.X, count)
+	}
+	if err != nil {
+		return AutoStep{}, err
+	}
+	loss, err := NewResidual(a.at, a.data, p)
+	if err != nil {
+		return AutoStep{}, err
+	}
+	a.result.Projection = p
+	before := a.trained
+	r, gain, err := a.train(loss)
+	if r == nil {
+		return AutoStep{}, err
+	}
+	a.at, a.result.Result, a.loss = r.Model, r, loss
+	_, k := p.Dims()
+	step := AutoStep{K: k, Gain: gain}
+	step.Needed, _ = a.needed(a.at)
+	if err == nil && !a.settings.Fit.NoStandardErrors && step.Needed <= count && step.Needed > 0 {
+		step.StdErrLog, step.Kept = a.efficiency(loss)
+	}
+	step.Seconds = time.Since(began).Seconds()
+	a.setUp += time.Since(began) - (a.trained - before)
+	return step, err
+}
+
+// efficiency sets the standard errors of the result and returns them, with the
+// share of the information that the projections keep.
+func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
+	r := a.result.Result
+	theta := values(r.Model.Params())
+	info, err := loss.Information(theta)
+	if err != nil {
+		r.warn("no standard errors: %v", err)
+		return nil, nil
+	}
+	stdErr = a.stdErrors(info)
+	for i := range r.Params {
+		r.Params[i].StdErrLog = stdErr[i]
+		if math.IsInf(stdErr[i], 1) {
+			r.Params[i].StdErrLog = 0
+		}
+	}
+	all, err := whittleInformation(r.Model, a.data.X)
+	if err != nil {
+		return stdErr, nil
+	}
+	for i, best := range a.stdErrors(all) {
+		share := 1.0 // of nothing, for what is fixed or the data do not determine
+		if stdErr[i] > 0 && !math.IsInf(best, 1) {
+			share = min(1, best*best/(stdErr[i]*stdErr[i]))
+		}
+		kept = append(kept, share)
+	}
+	return stdErr, kept
+}
+
+// stdErrors returns the standard errors of the logs of the trained parameters, 0
+// for the fixed ones, +Inf for those that are not identified.
+func (a *auto) stdErrors(info *mat.SymDense) []float64 {
+	all := a.at.Params()
+	var trained []int
+	var params []Param
+	for i, p := range all {
+		if !isFixed(p) {
+			trained, params = append(trained, i), append(params, p)
+		}
+	}
+	se := make([]float64, len(all))
+	if len(trained) == 0 {
+		return se
+	}
+	part := mat.NewSymDense(len(trained), nil)
+	for i, p := range trained {
+		for j, q := range trained[:i+1] {
+			part.SetSym(i, j, info.At(p, q))
+		}
+	}
+	found, _ := StdErrLog(part, params) // the error names those that are +Inf, or there is none
+	for i, p := range trained {
+		if se[p] = math.Inf(1); found != nil {
+			se[p] = found[i]
+		}
+	}
+	return se
+}
+
+// more returns how many columns to go on with, or 0, and why.
+func (a *auto) more(step AutoStep, count int) (columns int, why string) {
+	room := a.settings.MaxProjections
+	switch {
+	case step.Needed == 0:
+		return 2 * count, "the signal's spectrum has no end"
+	case step.Needed > count:
+		return max(step.Needed, count*5/4), "signal above a tenth of the noise beyond them"
+	case !a.coloured && count < room:
+		if top, nats := a.colour(); top > count {
+			a.coloured = true
+			a.next = append(slices.Clone(a.starts[1:]), a.at.shorten(float64(top)/float64(count)))
+			return min(top, room), fmt.Sprintf("a band of frequencies beyond them has signal worth %.2g nats", nats)
+		}
+	}
+	switch {
+	case a.stuck() != "" && count < room:
+		return min(room, 2*count), a.stuck()
+	case len(a.result.Steps) == 0:
+		return min(max(count*5/4, step.Needed), max(room, count)), "to see whether they gain anything"
+	case step.Gain > a.settings.Gain && count < room:
+		return min(room, count*3/2), fmt.Sprintf("the last gained %.2g nats", step.Gain)
+	case !a.accurate(step) && count < room:
+		return min(room, count*3/2), "standard errors above those of the data"
+	}
+	return 0, fmt.Sprintf("the signal is below a tenth of the noise beyond them, the last gained %.2g nats", step.Gain)
+}
+
+// accurate reports whether the standard errors are as asked for, or no better for
+// the last addition of projections.
+func (a *auto) accurate(step AutoStep) bool {
+	if step.StdErrLog == nil || step.Kept == nil {
+		return true
+	}
+	if a.settings.StdErrLog > 0 && slices.Max(step.StdErrLog) <= a.settings.StdErrLog {
+		return true
+	}
+	least := slices.Min(step.Kept)
+	if steps := a.result.Steps; len(steps) > 0 && steps[len(steps)-1].Kept != nil {
+		return least >= a.settings.Efficiency || least < slices.Min(steps[len(steps)-1].Kept)+0.01
+	}
+	return least >= a.settings.Efficiency
+}
+
+// record keeps a step with what was decided.
+func (a *auto) record(step AutoStep, decision string) {
+	r := a.result.Result
+	step.Value, step.Theta, step.Evaluations, step.Decision = r.Value, values(r.Model.Params()), r.Evaluations, decision
+	a.result.Steps = append(a.result.Steps, step)
+	a.result.Kept = step.Kept
+	if a.settings.Progress != nil {
+		a.settings.Progress(step)
+	}
+}
+
+// trainExact trains the exact likelihood.
+func (a *auto) trainExact(exact *Exact, why string) error {
+	began := time.Now()
+	if len(a.starts) > 1 { // a kernel of several scales may do better elsewhere
+		a.next = a.starts
+	}
+	r, gain, err := a.train(exact)
+	if r == nil {
+		return err
+	}
+	a.at, a.result.Result, a.loss = r.Model, r, exact
+	a.result.Exact, a.result.Why = true, why
+	step := AutoStep{Gain: gain, Seconds: time.Since(began).Seconds()}
+	for _, p := range r.Params {
+		step.StdErrLog = append(step.StdErrLog, p.StdErrLog)
+		step.Kept = append(step.Kept, 1)
+	}
+	step.Needed, _ = a.needed(a.at)
+	a.record(step, "exact: "+why)
+	if err != nil {
+		return err
+	}
+	return a.settle(nil)
+}
+
+// settle answers doubts about what was found: by the exact likelihood, unless it
+// was that, and by further starts.
+func (a *auto) settle(exact *Exact) error {
+	doubts := a.doubts()
+	if doubts == nil {
+		return nil
+	}
+	if exact != nil && !a.settings.Projected {
+		if _, seconds := exact.predict(a.at); seconds < patience {
+			return a.trainExact(exact, "the projections left doubts: "+strings.Join(doubts, "; "))
+		}
+	}
+	began := time.Now()
+	best := a.result.Result
+	rnd := rand.New(rand.NewPCG(a.settings.Fit.Seed, 2))
+	spread := orDefault(a.settings.Fit.Spread, 1)
+	tried := 0
+	for i := range cmp.Or(a.settings.Fit.Starts, 6) {
+		around := a.starts[i%len(a.starts)]
+		if i%2 == 1 {
+			around = best.Model
+		}
+		r, err := a.trainFrom(a.loss, around.spread(spread, rnd))
+		if a.ctx.Err() != nil {
+			return a.ctx.Err()
+		}
+		if err != nil {
+			continue // a start where the loss cannot be evaluated
+		}
+		tried++
+		if r.Value < best.Value {
+			best = r
+		}
+	}
+	step := AutoStep{K: a.result.Steps[len(a.result.Steps)-1].K, Gain: a.result.Value - best.Value, Seconds: time.Since(began).Seconds()}
+	a.at, a.result.Result = best.Model, best
+	if l, ok := a.loss.(*Projected); ok && !a.settings.Fit.NoStandardErrors {
+		step.StdErrLog, step.Kept = a.efficiency(l)
+	}
+	a.record(step, fmt.Sprintf("best of %d further starts, since %s", tried, strings.Join(doubts, "; ")))
+	if doubts = a.doubts(); doubts != nil {
+		if best.Status == Converged || best.Status == Stalled {
+			best.Status, best.Reason = Doubtful, doubts[0]
+		}
+		for _, d := range doubts {
+			best.warn("%s", d)
+		}
+	}
+	return nil
+}
+
+// spread returns m with its trained parameters moved at random in their raw
+// values.
+func (m Model) spread(by float64, rnd *rand.Rand) Model {
+	params := m.Params()
+	theta := values(params)
+	for i, p := range params {
+		if !isFixed(p) {
+			t := transformOf(p)
+			theta[i] = t.Natural(t.Raw(p.Value) + by*rnd.NormFloat64())
+		}
+	}
+	return m.WithParams(theta)
+}
+
+// shorten returns m with its lengthscales, but not its periods, divided by c.
+func (m Model) shorten(c float64) Model {
+	params := m.Params()
+	theta := values(params)
+	for i, p := range params {
+		if p.Unit == unitX && !isPeriod(p) && !isFixed(p) {
+			theta[i] /= c
+		}
+	}
+	return m.WithParams(theta)
+}
+
+// stuck says where training ran to the end of what data can tell, or "".
+func (a *auto) stuck() string {
+	if d := a.limits(); d != nil {
+		return d[0]
+	}
+	return ""
+}
+
+// limits lists the parameters that were driven to where the data end.
+func (a *auto) limits() (doubts []string) {
+	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
+	params := a.at.Params()
+	last := len(params) - 1
+	power := blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / float64(a.data.Len())
+	if noise := params[last]; !isFixed(noise) && noise.Value < 1e-6*power {
+		doubt("the noise variance was driven to its floor, %.2g", noise.Value)
+	}
+	if a.data.X.Dim() != 1 {
+		return doubts
+	}
+	l := newLine(a.data.X, nil)
+	spacing := coverage(l.t) / float64(len(l.t))
+	for _, p := range params[:last] {
+		switch {
+		case p.Unit != unitX || isFixed(p) || l.span == 0:
+		case p.Value > 2*l.span:
+			doubt("%s was driven beyond the range of x: %.3g of %.3g", p.Name, p.Value, l.span)
+		case p.Value < spacing/4:
+			doubt("%s was driven below the spacing of x: %.3g of %.3g", p.Name, p.Value, spacing)
+		}
+	}
+	return doubts
+}
+
+// doubts lists why what was found may not be what the data determine; nil if
+// there is no reason.
+func (a *auto) doubts() []string {
+	doubts := a.limits()
+	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
+	r := a.result.Result
+	var parts split
+	if parts.of(r.Model.Kernel) {
+		noise := r.Model.Noise + parts.whiteVariance
+		if signal := variance(r.Model.Kernel) - parts.whiteVariance; signal < 1e-3*noise {
+			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
+		}
+	}
+	for _, p := range r.Params {
+		switch {
+		case isFixed(p.Param) || a.settings.Fit.NoStandardErrors:
+		case p.StdErrLog == 0:
+			doubt("%s has no standard error: it is not determined, or this is no minimum", p.Name)
+		case p.StdErrLog > 1:
+			doubt("%s is hardly determined: the standard error of its logarithm is %.2g", p.Name, p.StdErrLog)
+		}
+	}
+	switch r.Status {
+	case Stalled, Limited:
+		doubt("training ended before the optimum: %s", r.Reason)
+	}
+	return doubts
+}
+
+// finish gives the result the totals of all steps.
+func (a *auto) finish() {
+	r := a.result.Result
+	r.Evaluations, r.FitTime, r.SetupTime = a.evaluations, a.trained, a.setUp
+	if a.result.Exact {
+		r.SetupTime += a.loss.Report().Setup
+	}
+}
+
+// String renders the steps and the outcome.
+func (r *AutoResult) String() string {
+	var b strings.Builder
+	for _, s := range r.Steps {
+		if s.K > 0 {
+			fmt.Fprintf(&b, "k = %d: ", s.K)
+		} else {
+			b.WriteString("exact: ")
+		}
+		fmt.Fprintf(&b, "%.6g nats, gained %.2g, %d evaluations, %s; %s\n", s.Value, s.Gain, s.Evaluations, duration(s.Seconds), s.Decision)
+	}
+	return b.String() + r.Result.String()
+}
+
+// colour looks for bands of frequencies at which what the projections leave is
+// above its mean: a model that put b frequencies at p times the mean power would
+// gain b·(p − 1 − log p) nats (Whittle). It returns the columns that cover the
+// highest such band worth more than chance explains, and what the best is worth;
+// 0 if there is none.
+func (a *auto) colour() (columns int, nats float64) {
+	loss, ok := a.loss.(*Projected)
+	if !ok || loss.residual == nil {
+		return 0, 0
+	}
+	const band = 12
+	const chance = 8 // nats, beside the log of the number of bands
+	n := a.data.Len()
+	lo, hi := a.data.X.Range(0)
+	first := int(Spectral{}.frequency(float64(a.result.Projection.drawn / 2)))
+	bands := (n/2 - first) / band
+	if bands < 2 {
+		return 0, 0
+	}
+	sums := newGeneral(2*band*bands, 1)
+	rest := blas64.General{Rows: n, Cols: 1, Stride: 1, Data: loss.residual.rest}
+	fourier.NewPoints(a.data.X.at, lo, hi-lo).Sums(sums, rest, first+1, featureTolerance)
+	power := make([]float64, bands)
+	for i, c := range sums.Data {
+		power[i/(2*band)] += c * c / band
+	}
+	sorted := slices.Clone(power)
+	slices.Sort(sorted)
+	mean := sorted[bands/2]
+	for i, v := range power {
+		p := v / mean
+		if worth := band * (p - 1 - math.Log(p)); p > 1 && worth > chance+math.Log(float64(bands)) {
+			columns, nats = Spectral{}.columns(float64(first+(i+1)*band)), max(nats, worth)
+		}
+	}
+	return columns, nats
+}

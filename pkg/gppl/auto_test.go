@@ -1,0 +1,274 @@
+package gppl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// seDraw returns n of total noisy observations of an SE process on [0, 1000].
+func seDraw(t testing.TB, n, total int, l float64, seed uint64) gppl.Data {
+	t.Helper()
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: l}, Noise: 0.1}
+	s, _, _, err := dataset.Synthetic{Model: m, N: total, Seed: seed}.Draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pick := rand.New(rand.NewPCG(seed, 5)).Perm(total)[:n]
+	return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(s.X), s.Y)).Pick(pick)
+}
+
+// excess returns the exact NLL at m above its optimum near m.
+func excess(t testing.TB, m gppl.Model, d gppl.Data) float64 {
+	t.Helper()
+	l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
+	at, _ := valueAt(t, l)
+	ml := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, gppl.Settings{NoStandardErrors: true}))
+	return at - ml.Value
+}
+
+func TestFitAuto(t *testing.T) {
+	for _, c := range []struct {
+		n, total int
+		l        float64
+	}{{1000, 1500, 20}, {1000, 1000, 5}} {
+		for seed := range uint64(3) {
+			d := seDraw(t, c.n, c.total, c.l, seed+1)
+			for _, projected := range []bool{true, false} {
+				t.Run(fmt.Sprintf("l=%v/seed=%d/projected=%v", c.l, seed+1, projected), func(t *testing.T) {
+					var steps int
+					r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, gppl.AutoSettings{
+						Projected: projected,
+						Progress:  func(gppl.AutoStep) { steps++ },
+					}))
+					if projected && r.Exact || r.Status != gppl.Converged || len(r.Warnings) > 0 || steps != len(r.Steps) {
+						t.Errorf("exact %v, %d steps of %d: %v", r.Exact, len(r.Steps), steps, r)
+					}
+					if e := excess(t, r.Model, d); e > 0.5 {
+						t.Errorf("%.3g nats above the optimum: %v", e, r)
+					}
+					for i, p := range r.Params {
+						if truth := []float64{1, c.l, 0.1}[i]; !(p.StdErrLog > 0) || math.Abs(math.Log(p.Value/truth)) > 4*p.StdErrLog {
+							t.Errorf("%s = %v ± %v of log, in truth %v", p.Name, p.Value, p.StdErrLog, truth)
+						}
+						if r.Kept[i] < 0.8 || r.Kept[i] > 1 {
+							t.Errorf("share of the information about %s: %v", p.Name, r.Kept[i])
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestFitAutoColour hides a fast oscillation behind a slow signal: it shows in what
+// the first projections leave of y, not in the spectrum of the model that they
+// teach.
+func TestFitAutoColour(t *testing.T) {
+	slow := seDraw(t, 1000, 1000, 60, 4)
+	for i := range slow.Y {
+		slow.Y[i] += 0.5 * math.Sin(2*math.Pi*slow.X.At(i)[0]/6)
+	}
+	coloured := func(s gppl.AutoStep) bool { return strings.Contains(s.Decision, "a band of frequencies") }
+	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, slow, gppl.AutoSettings{Projected: true}))
+	i := slices.IndexFunc(r.Steps, coloured)
+	if i < 0 || r.Steps[i].K > 150 || r.Steps[i+1].K < 2*1000/6 {
+		t.Errorf("the oscillation at frequency 1/6 of 1000 was not looked at: %v", r)
+	}
+	if e := excess(t, r.Model, slow); e > 0.5 {
+		t.Errorf("%.3g nats above the optimum: %v", e, r)
+	}
+}
+
+// TestFitAutoKeepsStart checks that training goes on from where it stood, with
+// fixed parameters kept and columns added to those at hand.
+func TestFitAutoKeepsStart(t *testing.T) {
+	d := seDraw(t, 600, 600, 5, 9)
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}.Fix("variance")
+	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), m, d, gppl.AutoSettings{Projected: true, KeepStart: true, Gain: 1e-3}))
+	if len(r.Steps) < 2 || r.Params[0].Value != 1 || r.Params[0].StdErrLog != 0 {
+		t.Fatal(r)
+	}
+	for i, s := range r.Steps[1:] {
+		if s.K <= r.Steps[i].K || s.Gain < 0 {
+			t.Errorf("step %d: k = %d after %d, gained %v", i+1, s.K, r.Steps[i].K, s.Gain)
+		}
+	}
+	none := m.Fix("lengthscale", gppl.NoiseName)
+	for _, projected := range []bool{true, false} {
+		if r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), none, d, gppl.AutoSettings{Projected: projected})); r.Status != gppl.Converged || r.Model.String() != none.String() {
+			t.Errorf("nothing to train: %v", r)
+		}
+	}
+	last := r.Steps[len(r.Steps)-1]
+	if _, k := r.Projection.Dims(); k != last.K || last.Needed > k || last.Gain > 1e-3 {
+		t.Errorf("k = %d, last step %+v", k, last)
+	}
+	if e := excess(t, r.Model, d); e > 0.5 {
+		t.Errorf("%.3g nats above the optimum: %v", e, r)
+	}
+}
+
+func TestFitAutoSunspots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some ten seconds")
+	}
+	d := sunspots(t)
+	for _, c := range []struct {
+		kernel gppl.Kernel
+		want   float64
+		exact  bool
+	}{
+		{gppl.SE{}, 1549.119, true},
+		{gppl.SE{}, 1549.119, false},
+		{gppl.Laplace{}, 1432.675, true},
+		{gppl.RQ{}, 1531.907, true},
+		{gppl.LocPer{}, 1468.565, true},
+	} {
+		r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: c.kernel}, d, gppl.AutoSettings{Projected: !c.exact}))
+		nll, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(r.Model, d)))
+		t.Logf("NLL %v: %v", nll, r)
+		if nll > c.want+1 || r.Exact != c.exact {
+			t.Errorf("%v: NLL %v, want %v; exact %v, want %v: %s", r.Model, nll, c.want, r.Exact, c.exact, r.Why)
+		}
+		if _, laplace := c.kernel.(gppl.Laplace); laplace && (r.Engine != gppl.EngineStateSpace || !strings.Contains(r.Why, "falls too slowly")) {
+			t.Errorf("Laplace by %s: %s", r.Engine, r.Why)
+		}
+	}
+}
+
+// TestFitAutoSurvives fits data that no model of the family made.
+func TestFitAutoSurvives(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	x := make([]float64, 300)
+	for i := range x {
+		x[i] = 100 * rnd.Float64()
+	}
+	slices.Sort(x)
+	of := func(x []float64, f func(i int, x float64) float64) gppl.Data {
+		y := make([]float64, len(x))
+		for i, v := range x {
+			y[i] = f(i, v)
+		}
+		return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+	}
+	noisy := func(x float64) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() }
+	var gaps, clusters, twice []float64
+	for i, v := range x {
+		gaps = append(gaps, v+500*math.Floor(v/50))
+		clusters = append(clusters, 1000*float64(i%3)+v/100)
+		twice = append(twice, x[i/2])
+	}
+	for _, c := range []struct {
+		name  string
+		data  gppl.Data
+		doubt string // what must be warned of; "" for a success
+	}{
+		{"white noise", of(x, func(int, float64) float64 { return rnd.NormFloat64() }), "any"},
+		{"trend", of(x, func(_ int, x float64) float64 { return x - 50 + 0.1*rnd.NormFloat64() }), "any"},
+		{"exact trend", of(x, func(_ int, x float64) float64 { return x - 50 }), "noise variance"},
+		{"two points", of([]float64{0, 1}, func(i int, _ float64) float64 { return float64(i) - 0.4 }), "any"},
+		{"one point", of([]float64{0}, func(int, float64) float64 { return 1 }), "constant"},
+		{"all equal", of(x, func(int, float64) float64 { return 3 }), "constant"},
+		{"all zero", of(x, func(int, float64) float64 { return 0 }), "constant"},
+		{"step", of(x, func(_ int, x float64) float64 { return math.Copysign(1, x-50) + 0.1*rnd.NormFloat64() }), ""},
+		{"heavy tails", of(x, func(_ int, x float64) float64 { return math.Sin(x/3) + 0.1*rnd.NormFloat64()/rnd.Float64() }), ""},
+		{"gaps", of(gaps, func(_ int, x float64) float64 { return noisy(x) }), ""},
+		{"clusters", of(clusters, func(_ int, x float64) float64 { return noisy(100 * x) }), ""},
+		{"duplicated x", of(twice, func(_ int, x float64) float64 { return noisy(x) }), ""},
+		{"one x", of(make([]float64, 80), func(int, float64) float64 { return rnd.NormFloat64() }), "any"},
+	} {
+		for _, projected := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/projected=%v", c.name, projected), func(t *testing.T) {
+				r, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, c.data, gppl.AutoSettings{Projected: projected})
+				if c.doubt == "constant" {
+					if err == nil || !strings.Contains(err.Error(), "no maximum") {
+						t.Errorf("got %v, %v, want an error", r, err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Log(r)
+				for _, p := range r.Params {
+					if !(p.Value > 0) || math.IsInf(p.Value, 0) {
+						t.Errorf("%s = %v", p.Name, p.Value)
+					}
+				}
+				if c.doubt == "" && r.Status != gppl.Converged {
+					t.Errorf("status %s: %s", r.Status, r.Reason)
+				}
+				if c.doubt != "" && r.Status != gppl.Doubtful {
+					t.Errorf("status %s, want doubts", r.Status)
+				}
+				if c.doubt != "" && c.doubt != "any" && !strings.Contains(strings.Join(r.Warnings, "; "), c.doubt) {
+					t.Errorf("warnings %q, want %q", r.Warnings, c.doubt)
+				}
+			})
+		}
+	}
+}
+
+func TestFitAutoErrors(t *testing.T) {
+	d := seDraw(t, 100, 100, 20, 1)
+	if _, err := gppl.FitAuto(context.Background(), gppl.Model{}, d, gppl.AutoSettings{}); err == nil {
+		t.Error("no error without a kernel")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, projected := range []bool{true, false} {
+		if r, err := gppl.FitAuto(ctx, gppl.Model{Kernel: gppl.SE{}}, d, gppl.AutoSettings{Projected: projected}); !errors.Is(err, context.Canceled) || r == nil || r.Status != gppl.Cancelled {
+			t.Errorf("cancelled: got %v, %v", r, err)
+		}
+	}
+}
+
+// TestStartFrom checks that starts are near the truth where that is known.
+func TestStartFrom(t *testing.T) {
+	for seed := range uint64(5) {
+		d := seDraw(t, 800, 800, 10, seed+1)
+		m := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, d)
+		k := m.Kernel.(gppl.SE)
+		for _, c := range []struct{ got, truth, factor float64 }{{m.Noise, 0.1, 1.3}, {k.Variance, 1, 3}, {k.Lengthscale, 10, 3}} {
+			if !(c.got < c.truth*c.factor) || !(c.got > c.truth/c.factor) {
+				t.Errorf("seed %d: %v, want within a factor %v of %v", seed+1, m, c.factor, c.truth)
+			}
+		}
+	}
+	// Period, noise shared with White, what is fixed, transforms.
+	rnd := rand.New(rand.NewPCG(3, 3))
+	x, y := make([]float64, 500), make([]float64, 500)
+	for i := range x {
+		x[i] = 200 * rnd.Float64()
+		y[i] = 3*math.Sin(2*math.Pi*x[i]/7) + 0.3*rnd.NormFloat64()
+	}
+	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{}, gppl.White{}), Noise: 1}
+	p := gppl.StartFrom(m, d).Kernel.(gppl.Sum).Terms()[0].(gppl.LocPer)
+	if math.Abs(p.Period/7-1) > 0.03 || p.Lengthscale < 20 || p.Variance < 1 || p.Variance > 20 {
+		t.Errorf("start %v", p)
+	}
+	start := gppl.StartFrom(m, d)
+	if w := start.Kernel.(gppl.Sum).Terms()[1].(gppl.White).Variance; w != start.Noise || w > 0.1 {
+		t.Errorf("White %v, noise %v", w, start.Noise)
+	}
+	fixed := gppl.Model{Kernel: gppl.SE{Variance: 2, Lengthscale: 3}, Noise: 0.5}.Fix("lengthscale", gppl.NoiseName)
+	if s := gppl.StartFrom(fixed, d); s.Kernel.(gppl.SE).Lengthscale != 3 || s.Noise != 0.5 {
+		t.Errorf("fixed parameters moved: %v", s)
+	}
+	for _, c := range [][]float64{{0}, {0, 0}, {1, 1, 1, 1}, {1e-300, 1, 2, 3}} {
+		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(c), make([]float64, len(c))))
+		if s := gppl.StartFrom(gppl.PaperModel(gppl.LocPer{}), d); s.Check() != nil {
+			t.Errorf("x = %v, y = 0: %v", c, s.Check())
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Spectral takes 1 and then cos(2πν_j(x−x₀)), sin(2πν_j(x−x₀)) at ascending
+// frequencies, x₀ the start of the range of x: the first k of a list that does
+// not depend on k, so that columns can be added to those at hand
+// (SpectralProjection, Extend). It needs d = 1.
+//
+// With Stretch, the frequencies are those of a Fourier basis on an interval
+// longer than the range by that factor, ν_j = j/(Stretch·range). Such a basis
+// has k·(1−1/Stretch) columns more than there are functions of that band on the
+// range, and their condition grows exponentially with this excess: for 1.08 it
+// is 1e10 at k = 200, beyond rounding at k = 300. A few are wanted, for what the
+// ends of the range have beyond a periodic function; without Stretch their
+// number grows like log k, as that of the prolate functions does (Landau and
+// Widom 1980):
+//
+//	ν_j·range = j − 2·log(1 + δj/2),  δ = 1 − 1/1.08
+type Spectral struct {
+	Stretch float64 // of a Fourier basis; 0 means the list that suits any k
+}
+
+func (d Spectral) String() string { return "Spectral" }
+
+// excess is how fast the list of frequencies falls behind the multiples of
+// 1/range: the factor of log.
+const excess = 2
+
+// frequency returns ν_j in cycles per range of x.
+func (d Spectral) frequency(j float64) float64 {
+	if d.Stretch != 0 {
+		return j / d.Stretch
+	}
+	return j - excess*math.Log1p((1-1/1.08)*j/excess)
+}
+
+// columns returns the number of columns up to the given frequency, in cycles per
+// range; the sine and the cosine beyond it are counted, too.
+func (d Spectral) columns(frequency float64) int {
+	j := math.Ceil(frequency)
+	for d.frequency(j) < frequency {
+		j++
+	}
+	return 2*int(j) + 1
+}
+
+func (d Spectral) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+	return d.directions(omega, x, 0)
+}
+
+// directions sets omega to the columns from the given one on.
+func (d Spectral) directions(omega *mat.Dense, x Inputs, from int) error {
+	lo, span, err := series(x, "Spectral")
+	if err != nil {
+		return err
+	}
+	_, k := omega.Dims()
+	turn := make([]float64, k)
+	for j := range turn {
+		turn[j] = 2 * math.Pi * d.frequency(float64((from+j+1)/2))
+	}
+	for i, xi := range x.at {
+		u := (xi - lo) / span
+		row := omega.RawRowView(i)
+		for j := range row {
+			switch c := from + j; {
+			case c%2 == 1 && j+1 < k:
+				row[j+1], row[j] = math.Sincos(turn[j] * u)
+			case c%2 == 1:
+				row[j] = math.Cos(turn[j] * u)
+			case c == 0:
+				row[j] = 1
+			case j == 0:
+				row[j] = math.Sin(turn[j] * u)
+			}
+		}
+	}
+	return nil
+}
+
+// SpectralProjection returns the projection on the first count columns of
+// Spectral that are independent of those before them: fewer where gaps or
+// duplicates in x do not let count of them be told apart. It takes O(n·count²).
+// It is an error if count < 1 or x is no time series of distinct ends.
+func SpectralProjection(x Inputs, count int) (*Projection, error) {
+	if err := x.check("x"); err != nil {
+		return nil, err
+	}
+	if count < 1 {
+		return nil, fmt.Errorf("gppl: %d columns: at least one is needed", count)
+	}
+	p := &Projection{Orthonormal: true, Design: Spectral{}.String()}
+	return p.Extend(x, count)
+}
+
+// independent is what orthogonalisation must leave of a column of length one for
+// it to count as independent of those before. What is cut off carries that
+// squared of a column's signal.
+const independent = 1e-7
+
+// Extend returns a projection that adds to p, which SpectralProjection or Extend
+// made for the same x, the columns of the design up to count. The columns of p
+// stay what they are: only the new ones are orthonormalised, against them and
+// among themselves, in O(n·k·new). It panics if p is of another kind or of
+// another number of observations.
+func (p *Projection) Extend(x Inputs, count int) (*Projection, error) {
+	n := x.Len()
+	var old blas64.General
+	if p.Omega != nil {
+		old = p.Omega.RawMatrix()
+		if p.drawn == 0 || old.Rows != n {
+			panic(fmt.Sprintf("gppl: Extend: p has %d columns of SpectralProjection for %d observations, x has %d", p.drawn, old.Rows, n))
+		}
+	}
+	if count <= p.drawn || old.Cols >= n {
+		return p, nil
+	}
+	q := newGeneral(n, min(n, old.Cols+count-p.drawn)) // all columns so far, of which k are in use
+	k := 0
+	appendColumns := func(w blas64.General) {
+		for i := range n {
+			copy(q.Data[i*q.Stride+k:], w.Data[i*w.Stride:][:w.Cols])
+		}
+		k += w.Cols
+	}
+	appendColumns(old)
+	const block = 256
+	for drawn := p.drawn; drawn < count && k < n; {
+		w := mat.NewDense(n, min(block, count-drawn, n-k), nil)
+		if err := (Spectral{}).directions(w, x, drawn); err != nil {
+			return nil, err
+		}
+		drawn += w.RawMatrix().Cols
+		before := q
+		before.Cols = k
+		appendColumns(newDirections(w.RawMatrix(), before))
+	}
+	omega := mat.NewDense(n, k, nil)
+	for i := range n {
+		copy(omega.RawRowView(i), q.Data[i*q.Stride:][:k])
+	}
+	return &Projection{Omega: omega, Orthonormal: true, Design: p.Design, Seed: p.Seed, drawn: count}, nil
+}
+
+// newDirections returns an orthonormal basis of what the columns of w add to the
+// orthonormal columns of q, without those of w that depend on the ones before
+// them. It overwrites w.
+func newDirections(w, q blas64.General) blas64.General {
+	for j := range w.Cols {
+		c := blas64.Vector{N: w.Rows, Inc: w.Stride, Data: w.Data[j:]}
+		if length := blas64.Nrm2(c); length > 0 { // a sine may vanish at every x
+			blas64.Scal(1/length, c)
+		}
+	}
+	deflate(w, q)
+	if !choleskyQR(w) {
+		w = dropDependent(w)
+		orthonormalise(w)
+	}
+	// Rounding has left something of q, and of the columns in one another: twice
+	// is enough (Giraud, Langou, Rozložník and van den Eshof 2005).
+	deflate(w, q)
+	if !choleskyQR(w) {
+		orthonormalise(w)
+	}
+	return w
+}
+
+// choleskyQR orthonormalises w by the Cholesky factor of wᵀw: w ← wL⁻ᵀ, to about
+// the rounding times the square of its condition, in 2n·k² flops that run in
+// parallel. It leaves w alone and reports false if that condition is bad.
+func choleskyQR(w blas64.General) bool {
+	if w.Cols == 0 {
+		return true
+	}
+	n, k := w.Rows, w.Cols
+	strip := func(c int) blas64.General {
+		from, to := n*c/lanes, n*(c+1)/lanes
+		s := w
+		s.Rows, s.Data = to-from, w.Data[from*w.Stride:]
+		return s
+	}
+	part := make([]blas64.General, lanes)
+	parallel.For(lanes, func(c int) {
+		part[c] = newGeneral(k, k)
+		if s := strip(c); s.Rows > 0 {
+			for i := range dense.Blocks(k) { // the lower triangle
+				a, g := s, part[c]
+				a.Cols, a.Data = dense.Width(k, i), s.Data[i*dense.Tile:]
+				g.Rows, g.Data = a.Cols, g.Data[i*dense.Tile*k:]
+				g.Cols = i*dense.Tile + a.Cols
+				b := s
+				b.Cols = g.Cols
+				dense.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, g)
+			}
+		}
+	})
+	for _, p := range part[1:] {
+		add(part[0].Data, p.Data)
+	}
+	factor := dense.NewLower(k)
+	factor.EachTile(func(i, j int, t blas64.General) {
+		from := part[0]
+		from.Data = from.Data[i*dense.Tile*k+j*dense.Tile:]
+		for a := range t.Rows {
+			copy(t.Data[a*t.Stride:][:t.Cols], from.Data[a*k:])
+		}
+	})
+	if factor.Cholesky() != nil || !(factor.MinDiagonal() > 1e-2) {
+		return false
+	}
+	parallel.For(lanes, func(c int) {
+		if s := strip(c); s.Rows > 0 {
+			factor.SolveLTRight(s)
+		}
+	})
+	return true
+}
+
+// dropDependent returns w without the columns that depend on those before them.
+func dropDependent(w blas64.General) blas64.General {
+	r := newGeneral(w.Rows, w.Cols)
+	copyGeneral(r, w)
+	tau := make([]float64, w.Cols)
+	work := make([]float64, 1)
+	lapack64.Geqrf(r, tau, work, -1)
+	work = make([]float64, int(work[0]))
+	lapack64.Geqrf(r, tau, work, len(work))
+	kept := 0
+	for j := range w.Cols {
+		if math.Abs(r.Data[j*r.Stride+j]) > independent {
+			for i := range w.Rows {
+				w.Data[i*w.Stride+kept] = w.Data[i*w.Stride+j]
+			}
+			kept++
+		}
+	}
+	w.Cols = kept
+	return w
+}
+
+// deflate sets w to (I − qqᵀ)w.
+func deflate(w, q blas64.General) {
+	if q.Cols == 0 || w.Cols == 0 {
+		return
+	}
+	along := newGeneral(q.Cols, w.Cols)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, q, w, 0, along)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, q, along, 1, w)
+}
+
+func copyGeneral(dst, src blas64.General) {
+	for i := range src.Rows {
+		copy(dst.Data[i*dst.Stride:][:src.Cols], src.Data[i*src.Stride:])
+	}
+}

@@ -1,0 +1,355 @@
+package gppl
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
+)
+
+// StartFrom returns m with its parameters set from the data, as a place to train
+// from. The values that m has do not matter, but for those that are Fixed, which
+// stay. For a time series
+//
+//   - the noise variance comes from how far observations are off the line
+//     through their neighbours (Gasser, Sroka and Jennen-Steinmetz 1986);
+//   - the scales of the kernel are those, among a dozen or two to each, at which
+//     it fits the empirical autocovariance best by least squares, one after the
+//     other: the autocovariance is that of the observations binned on a grid,
+//     over the pairs that each lag has, so that x may be uneven; periods are
+//     tried where the periodogram peaks;
+//   - the variances are what that fit says, within what y allows.
+//
+// Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
+// of the extent of x as every scale. It takes O(n log n) time and never fails:
+// whatever the data are, all values are positive and finite. Parameters are known
+// by their names and units; those of a kernel of one's own that are neither a
+// variance nor a scale start at 1.
+func StartFrom(m Model, d Data) Model {
+	s := newStarter(m, d)
+	if d.X.Dim() == 1 && d.Len() > 2 {
+		if l := newLine(d.X, d.Y); l.span > 0 {
+			s.noise = min(max(differenceNoise(l, s.noise), 1e-6*s.power), s.power)
+			a := autocovarianceOf(l)
+			if !slices.ContainsFunc(s.params, isPeriod) {
+				a = a.near()
+			}
+			s.match(a)
+		}
+	}
+	return s.model()
+}
+
+// startsFrom returns StartFrom and, for kernels of several scales, whose
+// likelihood may have a minimum for every order of these, a second start: all
+// scales equal to the lengthscale of SE that fits best, all pure numbers 1.
+func startsFrom(m Model, d Data) []Model {
+	starts := []Model{StartFrom(m, d)}
+	theta := values(starts[0].Params())
+	scales := 0
+	l := StartFrom(Model{Kernel: SE{1, 1}}, d).Kernel.(SE).Lengthscale
+	for i, p := range m.Params() {
+		switch {
+		case isFixed(p):
+		case p.Unit == unitX:
+			theta[i] = l
+			scales++
+		case p.Unit == "":
+			theta[i] = 1
+		}
+	}
+	if scales > 1 {
+		starts = append(starts, m.WithParams(theta))
+	}
+	return starts
+}
+
+// starter holds the parameters of a kernel while they are sought.
+type starter struct {
+	of     Model
+	params []Param // the kernel's
+	theta  []float64
+	power  float64 // mean of y²
+	extent float64 // of x
+	noise  float64
+}
+
+func newStarter(m Model, d Data) *starter {
+	s := &starter{of: m, params: m.Kernel.Params(), power: floats.Dot(d.Y, d.Y) / float64(d.Len())}
+	for j := range d.X.Dim() {
+		lo, hi := d.X.Range(j)
+		s.extent = max(s.extent, hi-lo)
+	}
+	if !(s.power > 0) {
+		s.power = 1
+	}
+	if !(s.extent > 0) {
+		s.extent = 1
+	}
+	s.noise = 0.1 * s.power
+	for i, p := range m.Params()[:len(s.params)] {
+		s.params[i] = p
+		v := 1.0
+		switch {
+		case isFixed(p):
+			v = p.Value
+		case p.Unit == unitX:
+			v = s.extent / 5
+		}
+		s.theta = append(s.theta, v)
+	}
+	s.scale(s.power / variance(s.of.Kernel.WithParams(s.theta)))
+	return s
+}
+
+// scale multiplies the kernel by c, through the variances that are trained.
+func (s *starter) scale(c float64) {
+	for _, i := range amplitudes(s.of.Kernel, 0) {
+		if !isFixed(s.params[i]) {
+			s.theta[i] *= c
+		}
+	}
+}
+
+// amplitudes returns the indices of the parameters in which k is linear: the
+// variance of every term of a sum, that of one factor of a product, none of
+// White.
+func amplitudes(k Kernel, offset int) (at []int) {
+	switch k := k.(type) {
+	case White:
+		return nil
+	case Sum:
+		for i, part := range k.parts {
+			at = append(at, amplitudes(part, offset+k.offset[i])...)
+		}
+		return at
+	case Product:
+		for i, part := range k.parts {
+			if at = amplitudes(part, offset+k.offset[i]); at != nil {
+				return at
+			}
+		}
+	}
+	if i := slices.IndexFunc(k.Params(), func(p Param) bool { return p.Unit == unitY2 }); i >= 0 {
+		return []int{offset + i}
+	}
+	return nil
+}
+
+// model returns the model at what was found, the noise shared with White terms,
+// all within the reach of their transforms.
+func (s *starter) model() Model {
+	var parts split
+	kernel := s.of.Kernel.WithParams(s.theta)
+	share := s.noise
+	if parts.of(kernel) {
+		share /= float64(1 + len(parts.white))
+		for _, i := range parts.white {
+			if !isFixed(s.params[i]) {
+				s.theta[i] = share
+			}
+		}
+	}
+	theta := append(slices.Clone(s.theta), share)
+	for i, p := range s.of.Params() {
+		if isFixed(p) {
+			theta[i] = p.Value
+		} else if t, ok := p.Transform.(Softplus); ok {
+			theta[i] = max(theta[i], 1.001*t.Floor)
+		}
+	}
+	return s.of.WithParams(theta)
+}
+
+// differenceNoise estimates the noise variance from triples of neighbours, those
+// over gaps left out, or returns otherwise if there are too few.
+func differenceNoise(l *line, otherwise float64) float64 {
+	wide := 4 * coverage(l.t) / float64(len(l.t))
+	var sum, count float64
+	for i := 1; i+1 < len(l.t); i++ {
+		width := l.t[i+1] - l.t[i-1]
+		if width > wide {
+			continue
+		}
+		a := 0.5
+		if width > 0 {
+			a = (l.t[i+1] - l.t[i]) / width
+		}
+		e := l.y[i] - a*l.y[i-1] - (1-a)*l.y[i+1]
+		sum += e * e / (1 + a*a + (1-a)*(1-a))
+		count++
+	}
+	if count < 3 {
+		return otherwise
+	}
+	return sum / count
+}
+
+// autocovariance is the empirical one of a time series.
+type autocovariance struct {
+	lag, value, pairs []float64 // at lags that have pairs, from 0 up to a third of the range
+	peaks             []float64 // periods at which the periodogram peaks, the highest first
+	spacing, span     float64
+}
+
+// autocovarianceOf bins the series on a grid twice as fine as its mean spacing
+// and counts all pairs by their lag, an observation with itself left out.
+func autocovarianceOf(l *line) *autocovariance {
+	n := len(l.t)
+	bins := 64
+	for bins < 2*n && bins < 1<<14 {
+		bins *= 2
+	}
+	width := l.span / float64(bins-1)
+	sum, count := make([]float64, 2*bins), make([]float64, 2*bins) // padded: no pairs across the ends
+	var self float64
+	for i, t := range l.t {
+		b := int((t-l.t[0])/width + 0.5)
+		sum[b] += l.y[i]
+		count[b]++
+		self += l.y[i] * l.y[i]
+	}
+	fft := fourier.NewFFT(2 * bins)
+	correlate := func(x []float64) (lags, spectrum []float64) {
+		c := fft.Coefficients(nil, x)
+		for i, v := range c {
+			p := real(v)*real(v) + imag(v)*imag(v)
+			spectrum = append(spectrum, p)
+			c[i] = complex(p/float64(2*bins), 0)
+		}
+		return fft.Sequence(nil, c), spectrum
+	}
+	products, periodogram := correlate(sum)
+	pairs, _ := correlate(count)
+	products[0] -= self
+	pairs[0] -= float64(n)
+	a := &autocovariance{spacing: coverage(l.t) / float64(n), span: l.span, peaks: peakPeriods(periodogram, 2*float64(bins)*width, l.span)}
+	for h := range bins / 3 {
+		if pairs[h] > 0.5 {
+			a.lag = append(a.lag, float64(h)*width)
+			a.value = append(a.value, products[h]/pairs[h])
+			a.pairs = append(a.pairs, pairs[h])
+		}
+	}
+	return a
+}
+
+// peakPeriods returns the periods, of at most half the range, of the highest
+// local maxima of a periodogram over the given length.
+func peakPeriods(p []float64, length, span float64) []float64 {
+	var at []int
+	for j := 1; j+1 < len(p); j++ {
+		if p[j] > p[j-1] && p[j] >= p[j+1] && length/float64(j) <= span/2 {
+			at = append(at, j)
+		}
+	}
+	slices.SortFunc(at, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
+	var periods []float64
+	for _, j := range at[:min(6, len(at))] {
+		periods = append(periods, length/float64(j))
+	}
+	return periods
+}
+
+// near returns the autocovariance up to four times the lag at which it has
+// fallen to half of what it is between neighbours. Beyond, one draw of a process
+// differs from the mean by more than a fit can bear.
+func (a *autocovariance) near() *autocovariance {
+	var neighbours float64
+	for i, v := range a.value {
+		if neighbours = max(neighbours, v); a.lag[i] > 3*a.spacing {
+			break
+		}
+	}
+	half := slices.IndexFunc(a.value, func(v float64) bool { return v < neighbours/2 })
+	end := len(a.lag)
+	if half >= 0 {
+		end = min(end, 4*half+8)
+	}
+	b := *a
+	b.lag, b.value, b.pairs = a.lag[:end], a.value[:end], a.pairs[:end]
+	return &b
+}
+
+// match sets the kernel's parameters one after the other, twice, to the
+// candidates that fit best.
+func (s *starter) match(a *autocovariance) {
+	fit := make([]float64, len(a.lag))
+	// misfit returns Σ pairs·(value − c·k(lag))² up to a constant, at the best c.
+	misfit := func() (loss, c float64) {
+		s.of.Kernel.WithParams(s.theta).Cov(fit, a.lag)
+		var vk, kk float64
+		for i, k := range fit {
+			vk += a.pairs[i] * a.value[i] * k
+			kk += a.pairs[i] * k * k
+		}
+		if !(vk > 0) || !(kk > 0) {
+			return 0, 0
+		}
+		return -vk * vk / kk, vk / kk
+	}
+	terms := amplitudes(s.of.Kernel, 0)
+	for range 2 {
+		for i, candidates := range s.candidates(a, terms) {
+			best, keep := math.Inf(1), s.theta[i]
+			for _, v := range candidates {
+				s.theta[i] = v
+				if loss, _ := misfit(); loss < best {
+					best, keep = loss, v
+				}
+			}
+			s.theta[i] = keep
+		}
+	}
+	v := variance(s.of.Kernel.WithParams(s.theta))
+	_, c := misfit()
+	s.scale(min(max(c, 0.02*s.power/v), 1.5*s.power/v))
+}
+
+// candidates lists the values to try, parameter by parameter: periods first, for
+// a lengthscale tells little about a wrong one, then scales, then pure numbers
+// and the weights of the terms of a sum.
+func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []float64] {
+	grid := func(from, to float64, count int) []float64 {
+		return floats.LogSpan(make([]float64, count), from, to)
+	}
+	kinds := []func(i int, p Param) []float64{
+		func(_ int, p Param) []float64 {
+			if isPeriod(p) {
+				return a.peaks
+			}
+			return nil
+		},
+		func(_ int, p Param) []float64 {
+			if p.Unit == unitX && !isPeriod(p) {
+				return grid(a.spacing, a.span, 24)
+			}
+			return nil
+		},
+		func(i int, p Param) []float64 {
+			switch {
+			case p.Unit == "":
+				return grid(0.25, 8, 6)
+			case len(terms) > 1 && slices.Contains(terms, i):
+				return grid(s.theta[i]/100, s.theta[i]*100, 9)
+			}
+			return nil
+		},
+	}
+	return func(yield func(int, []float64) bool) {
+		for _, kind := range kinds {
+			for i, p := range s.params {
+				if c := kind(i, p); c != nil && !isFixed(p) && !yield(i, c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isPeriod reports whether p is a period, by its name, alone or of a part.
+func isPeriod(p Param) bool { return p.Name == "period" || strings.HasSuffix(p.Name, ".period") }
