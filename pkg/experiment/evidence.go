@@ -14,6 +14,7 @@ import (
 // Evidence is all that was stored, at full scale: what the ledger's verdicts follow from.
 type Evidence struct {
 	E1, E2, Sunspots, EEG []Outcome
+	Accurate              []Outcome
 	Theory                theory.Results
 	Published             Published
 }
@@ -25,7 +26,7 @@ func LoadEvidence(dir string) (*Evidence, error) {
 	if e.Published, err = LoadPublished(); err != nil {
 		return nil, fmt.Errorf("experiment: published.json: %w", err)
 	}
-	for name, to := range map[string]*[]Outcome{"e1": &e.E1, "e2": &e.E2, "sunspots": &e.Sunspots, "eeg": &e.EEG} {
+	for name, to := range map[string]*[]Outcome{"e1": &e.E1, "e2": &e.E2, "sunspots": &e.Sunspots, "eeg": &e.EEG, "accurate": &e.Accurate} {
 		store, err := OpenStore(filepath.Join(dir, name+".jsonl"))
 		if err != nil {
 			return nil, err

@@ -34,6 +34,10 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 		return o, fmt.Errorf("experiment: no kernel %q", t.Kernel)
 	}
 	model := gppl.PaperModel(kernel)
+	o.PaperRecording = sample.Paper
+	if t.Loss == Auto || t.Loss == AutoProjected {
+		return o, o.automatic(ctx, model, sample)
+	}
 	loss, err := t.loss(model, sample.Train)
 	if err != nil {
 		return o, err
@@ -53,15 +57,49 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 		o.Error = err.Error()
 		return o, nil
 	}
-	o.PaperRecording = sample.Paper
 	o.learnt(result)
-	if err := o.judge(sample, result); err != nil {
-		return o, err
+	return o, o.judge(sample, result)
+}
+
+// automatic does a trial by FitAuto.
+func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) error {
+	result, err := gppl.FitAuto(ctx, model, s.Train, gppl.AutoSettings{Projected: o.Trial.Loss == AutoProjected})
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if math.IsNaN(o.NLL) || math.IsInf(o.NLL, 0) {
-		o.Error, o.NLL = fmt.Sprintf("the exact NLL is %v at what was learnt", o.NLL), 0
+	if err != nil {
+		o.Error = err.Error()
+		return nil
 	}
-	return o, nil
+	o.learnt(result.Result)
+	o.Kept = result.Kept
+	if o.Trial.Source.Seed <= 1 {
+		o.Why = result.Why
+	}
+	if !result.Exact && result.Projection != nil {
+		_, o.K = result.Projection.Dims()
+	}
+	for _, p := range result.Params {
+		o.StdErr = append(o.StdErr, p.StdErrLog)
+	}
+	if err := o.judge(s, result.Result); err != nil {
+		return err
+	}
+	if o.Trial.Source.Seed > 1 {
+		return nil // the steps of one draw are shown
+	}
+	exact, err := gppl.NewExact(result.Model, s.Train)
+	if err != nil {
+		return err
+	}
+	for _, step := range result.Steps {
+		nll, err := exact.ValueGrad(nil, step.Theta)
+		if err != nil || math.IsNaN(nll) || math.IsInf(nll, 0) {
+			nll = math.MaxFloat64
+		}
+		o.Steps = append(o.Steps, Step{K: step.K, NLL: nll, Seconds: step.Seconds, Decision: step.Decision})
+	}
+	return nil
 }
 
 // loss makes the loss that is trained.
@@ -88,7 +126,7 @@ func (t Trial) loss(model gppl.Model, d gppl.Data) (gppl.Loss, error) {
 		if err == nil {
 			loss = vfe.WithSetup(chosen)
 		}
-	case PL:
+	case PL, Residual:
 		design, ok := Designs[t.Design]
 		if !ok {
 			return nil, fmt.Errorf("experiment: no design %q", t.Design)
@@ -103,7 +141,11 @@ func (t Trial) loss(model gppl.Model, d gppl.Data) (gppl.Loss, error) {
 		}
 		drawn := time.Since(began)
 		var pl *gppl.Projected
-		pl, err = gppl.NewProjected(model, d, omega, engine)
+		make := gppl.NewProjected
+		if t.Loss == Residual {
+			make = gppl.NewResidual
+		}
+		pl, err = make(model, d, omega, engine)
 		if err == nil {
 			loss = pl.WithSetup(drawn)
 		}
@@ -153,10 +195,6 @@ func (o *Outcome) judge(s Sample, r *gppl.Result) error {
 	if err != nil {
 		return err
 	}
-	var start []float64
-	for _, p := range r.Params {
-		start = append(start, p.Start)
-	}
 	theta := append([]float64(nil), o.Theta...)
 	if o.Trial.Authors.Diagonal > 0 {
 		theta[len(theta)-1] += 1e-6 // which the authors' exact NLL adds
@@ -165,8 +203,12 @@ func (o *Outcome) judge(s Sample, r *gppl.Result) error {
 		o.Error = err.Error()
 		return nil
 	}
+	if math.IsNaN(o.NLL) || math.IsInf(o.NLL, 0) {
+		o.Error, o.NLL = fmt.Sprintf("the exact NLL is %v at what was learnt", o.NLL), 0
+		return nil
+	}
 	o.Inexact = exact.Report().Inexact
-	if o.StartNLL, err = startNLL(o.Trial, exact, start); err != nil {
+	if o.StartNLL, err = startNLL(o.Trial, exact); err != nil {
 		return err
 	}
 	if o.Trial.Source.Name == "draw" && o.Trial.Source.N <= 1000 {
@@ -200,11 +242,15 @@ type startKey struct {
 
 var starts sync.Map // startKey → float64
 
-// startNLL is the exact NLL of the untrained model, computed once for each data set and kernel.
-func startNLL(t Trial, exact gppl.Loss, theta []float64) (float64, error) {
+// startNLL is the exact NLL where the paper begins, computed once for each data set and kernel.
+func startNLL(t Trial, exact gppl.Loss) (float64, error) {
 	key := startKey{t.Source, t.Kernel}
 	if v, ok := starts.Load(key); ok {
 		return v.(float64), nil
+	}
+	var theta []float64
+	for _, p := range gppl.PaperModel(Kernels[t.Kernel]).Params() {
+		theta = append(theta, p.Value)
 	}
 	v, err := exact.ValueGrad(nil, theta)
 	if err == nil {

@@ -128,6 +128,7 @@ func (p *pass) do(ctx context.Context, i, workers int) error {
 	o, err := t.Run(ctx)
 	if err == nil {
 		o.Workers = min(workers, len(p.todo))
+		o = o.rounded() // as it will be read again
 		err = p.runner.Store.Put(o)
 	}
 	took := time.Since(began).Seconds()

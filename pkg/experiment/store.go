@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -89,6 +90,7 @@ func (s *Store) Outcomes() []Outcome {
 
 // Put appends an outcome to the file, in one write.
 func (s *Store) Put(o Outcome) error {
+	o = o.rounded()
 	line, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("experiment: %v: %w", o.Trial, err)
@@ -159,7 +161,7 @@ func (s *Store) Tidy(trials []Trial) error {
 	var text strings.Builder
 	kept := map[string]Outcome{}
 	for _, key := range keys {
-		line, err := json.Marshal(s.outcomes[key])
+		line, err := json.Marshal(s.outcomes[key].rounded())
 		if err != nil {
 			return err
 		}
@@ -184,4 +186,34 @@ func (s *Store) Tidy(trials []Trial) error {
 	}
 	s.outcomes, s.order, s.stale = kept, keys, 0
 	return nil
+}
+
+// rounded returns the outcome with ten digits of each number and four of each time: what is more is noise, and makes files large.
+func (o Outcome) rounded() Outcome {
+	for _, v := range []*float64{&o.NLL, &o.StartNLL, &o.Value, &o.Variance} {
+		*v = significant(*v, 10)
+	}
+	for _, v := range []*float64{&o.Setup, &o.Fit, &o.Inexact} {
+		*v = significant(*v, 4)
+	}
+	for _, v := range []*[]float64{&o.Theta, &o.StdErr, &o.Inducing, &o.Kept} {
+		*v = slices.Clone(*v)
+		for i := range *v {
+			(*v)[i] = significant((*v)[i], 10)
+		}
+	}
+	o.Steps = slices.Clone(o.Steps)
+	for i := range o.Steps {
+		o.Steps[i].NLL, o.Steps[i].Seconds = significant(o.Steps[i].NLL, 10), significant(o.Steps[i].Seconds, 4)
+	}
+	return o
+}
+
+// significant rounds v to a number of significant digits.
+func significant(v float64, digits int) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	if err != nil {
+		return v // beyond the range of float64 once rounded up
+	}
+	return r
 }

@@ -15,7 +15,7 @@ type Trial struct {
 	Protocol  string    `json:"protocol"` // Paper or GPPL
 	Source    Source    `json:"source"`
 	Kernel    string    `json:"kernel"`             // a key of Kernels
-	Loss      string    `json:"loss"`               // ML, VFE, PL, Residual or Auto
+	Loss      string    `json:"loss"`               // ML, VFE, PL, Residual, Auto or AutoProjected
 	Design    string    `json:"design,omitempty"`   // of the projections: a key of Designs
 	Order     int       `json:"order,omitempty"`    // k projections, or m inducing inputs
 	Optimiser Optimiser `json:"optimiser,omitzero"` // zero for Auto, which chooses its own
@@ -35,6 +35,10 @@ const (
 	ML  = "ML"  // the exact negative log likelihood
 	VFE = "VFE" // the variational free energy
 	PL  = "PL"  // the projected likelihood
+
+	Residual      = "PL + residual"   // with the energy that the projections leave
+	Auto          = "auto"            // gppl.FitAuto
+	AutoProjected = "auto, projected" // the same, kept to projections
 )
 
 // Optimiser says how a trial is trained.
@@ -118,6 +122,12 @@ type Outcome struct {
 
 	PaperRecording bool `json:"paper_recording,omitempty"` // the EEG is the paper's
 
+	// Of Auto and AutoProjected:
+	K     int       `json:"k,omitempty"`     // projections in the end, 0 for the exact likelihood
+	Why   string    `json:"why,omitempty"`   // this loss and no more projections
+	Kept  []float64 `json:"kept,omitempty"`  // share of the information about each parameter, as the fit estimates it
+	Steps []Step    `json:"steps,omitempty"` // what was tried
+
 	MSE  *Validation `json:"validation,omitempty"`     // where the source holds data back
 	VMSE *Validation `json:"vfe_validation,omitempty"` // the same by VFE's own posterior
 
@@ -137,6 +147,14 @@ func (o Outcome) Seconds() float64 { return o.Setup + o.Fit }
 // untrained start, or is not finite.
 func (o Outcome) Failed() bool {
 	return o.Error != "" || math.IsNaN(o.NLL) || math.IsInf(o.NLL, 0) || o.NLL > o.StartNLL
+}
+
+// A Step is one round of an automatic fit.
+type Step struct {
+	K        int     `json:"k"`
+	NLL      float64 `json:"nll"` // exact, at what the round learnt
+	Seconds  float64 `json:"s"`
+	Decision string  `json:"decision"`
 }
 
 // Validation is the error of predictions y* ≈ μ on data held back, in the unit of the standardised observations.

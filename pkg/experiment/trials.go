@@ -197,9 +197,88 @@ func EEG(s Scale) (trials []Trial) {
 	return trials
 }
 
-// Named returns the trials of the named experiment: e1, e2, sunspots or eeg.
+// AccurateSources are the draws on which PL is asked to be as good as ML.
+func AccurateSources(s Scale) []Source {
+	if s == Smoke {
+		return []Source{draw(20, 240, 120, 0), draw(5, 240, 240, 0)}
+	}
+	return []Source{draw(20, 2000, 1000, 0), draw(5, 4000, 1000, 0), draw(5, 4000, 2000, 0), draw(5, 4000, 4000, 0)}
+}
+
+// AccurateSeeds is how many draws of each there are, and CalibrationSeeds how many of the first.
+func AccurateSeeds(s Scale) int    { return pick(s, 100, 3) }
+func CalibrationSeeds(s Scale) int { return pick(s, 200, 5) }
+
+// Accurate compares fits that choose their own loss and projections with ML, and with the paper's PL (Sphere, k = 100), all to
+// their optimum.
+func Accurate(s Scale) (trials []Trial) {
+	k := pick(s, 100, 20)
+	for i, source := range AccurateSources(s) {
+		for seed := 1; seed <= CalibrationSeeds(s); seed++ {
+			source.Seed = uint64(seed)
+			base := Trial{Protocol: GPPL, Source: source, Kernel: "SE"}
+			auto, projected, ml, pl := base, base, base, base
+			auto.Loss, projected.Loss, ml.Loss, pl.Loss = Auto, AutoProjected, ML, PL
+			ml.Optimiser, pl.Optimiser = quasiNewton, quasiNewton
+			pl.Design, pl.Order, pl.Seed = "Sphere", k, uint64(seed)
+			switch {
+			case seed <= AccurateSeeds(s):
+				trials = append(trials, auto, projected, ml, pl)
+			case i == 0:
+				trials = append(trials, projected)
+			}
+			if seed == 1 && source.N >= 2000 {
+				ml.Engine = "dense"
+				trials = append(trials, ml)
+			}
+		}
+	}
+	for _, kernel := range KernelNames {
+		base := Trial{Protocol: GPPL, Source: Source{Name: "sunspots", N: pick(s, 3319, 240)}, Kernel: kernel}
+		auto, projected, ml := base, base, base
+		auto.Loss, projected.Loss, ml.Loss, ml.Optimiser = Auto, AutoProjected, ML, quasiNewton
+		trials = append(trials, auto, projected, ml)
+	}
+	return trials
+}
+
+// CurveDesigns and CurveOrders are those of the curves of excess against k.
+var CurveDesigns = []string{"Sphere", "Localised", "One-hot", "Spectral"}
+
+func CurveOrders(s Scale) []int { return pick(s, []int{50, 100, 150, 200, 300}, []int{10, 20, 40}) }
+
+// CurveSources are the draws of the curves.
+func CurveSources(s Scale) []Source {
+	if s == Smoke {
+		return []Source{draw(5, 240, 120, 0)}
+	}
+	return []Source{draw(5, 4000, 1000, 0), draw(5, 4000, 3000, 0)}
+}
+
+// Curves varies k by design, with the residual energy and without, over five draws.
+func Curves(s Scale) (trials []Trial) {
+	for _, source := range CurveSources(s) {
+		for seed := 1; seed <= pick(s, 5, 2); seed++ {
+			source.Seed = uint64(seed)
+			ml := Trial{Protocol: GPPL, Source: source, Kernel: "SE", Loss: ML, Optimiser: quasiNewton}
+			trials = append(trials, ml)
+			for _, design := range CurveDesigns {
+				for _, k := range CurveOrders(s) {
+					for _, loss := range []string{PL, Residual} {
+						t := ml
+						t.Loss, t.Design, t.Order, t.Seed = loss, design, k, uint64(seed)
+						trials = append(trials, t)
+					}
+				}
+			}
+		}
+	}
+	return trials
+}
+
+// Named returns the trials of the named experiment: e1, e2, sunspots, eeg, accurate or curves.
 func Named(name string, s Scale) ([]Trial, bool) {
-	lists := map[string]func(Scale) []Trial{"e1": E1, "e2": E2, "sunspots": Sunspots, "eeg": EEG}
+	lists := map[string]func(Scale) []Trial{"e1": E1, "e2": E2, "sunspots": Sunspots, "eeg": EEG, "accurate": Accurate, "curves": Curves}
 	list, ok := lists[name]
 	if !ok {
 		return nil, false

@@ -96,16 +96,21 @@ func E1Options(all []experiment.Outcome) *viz.Table {
 
 // E1Strips shows every draw.
 func E1Strips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, error) {
+	const least = 1e-4 // what is less is as good as nothing, and has no place on a log axis
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title: "PL ends nearer to the optimum than VFE, if it does not fail", XLabel: "optimiser and method", YLabel: "exact NLL above its optimum (nats)", Height: 400,
-			Caption: "E1, one dot a draw: how far the exact NLL at the learnt hyperparameters lies above its minimum for that draw. Paper protocol: BFGS and Adam; ours: L-BFGS to the optimum. Marks: the published figures.",
+			Title: "Proper VFE is at the optimum; PL depends on the draw of the projections", XLabel: "optimiser and method", YLabel: "exact NLL above its optimum (nats)", Height: 400,
+			Caption: "E1, one dot a draw: how far the exact NLL at the learnt hyperparameters lies above its minimum for that draw (at least 1e-4 is drawn). Paper protocol: BFGS and Adam; ours: L-BFGS to the optimum. Marks: the published figures.",
 		},
 		LogY: true,
 	}
 	for _, optimiser := range []string{"BFGS", "Adam", "L-BFGS"} {
 		for _, m := range []string{experiment.VFE, experiment.PL} {
-			s := viz.Strip{Name: optimiser + " " + m, Values: experiment.Excess(all, experiment.Where(all, experiment.E1By(optimiser, m))), Slot: slots[m]}
+			values := experiment.Excess(all, experiment.Where(all, experiment.E1By(optimiser, m)))
+			for i := range values {
+				values[i] = max(values[i], least)
+			}
+			s := viz.Strip{Name: optimiser + " " + m, Values: values, Slot: slots[m]}
 			if v, ok := p.E1[optimiser]; ok && experiment.ScaleFromEnvironment() == experiment.Full {
 				s.Marks = []float64{v[m].NLL - v[experiment.ML].NLL}
 			}

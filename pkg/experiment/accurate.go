@@ -1,0 +1,100 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// AccurateBy returns the outcomes of one loss on draws like source, of the first seeds, by the engines' choice.
+func AccurateBy(all []Outcome, source Source, loss string, seeds int) []Outcome {
+	return Where(all, func(t Trial) bool {
+		s := t.Source
+		seed := s.Seed
+		s.Seed = source.Seed
+		return s == source && t.Loss == loss && t.Engine == "" && int(seed) <= seeds
+	})
+}
+
+// Unsuccessful counts the outcomes that did harm or that say of themselves that they did not succeed.
+func Unsuccessful(all []Outcome) (count int) {
+	for _, o := range all {
+		if o.Failed() || o.Status != string(gppl.Converged) {
+			count++
+		}
+	}
+	return count
+}
+
+// Coverage is how often the truth of a parameter is within two stated standard errors of its estimate, in the log.
+type Coverage struct {
+	Name              string
+	Truth             float64
+	Estimates, Stated []float64 // of each draw; stated are standard errors of the log
+	Spread            float64   // standard deviation of the log of the estimates
+	Covered, Of       int
+}
+
+// Coverages counts over the draws of the first source, by fits kept to projections.
+func Coverages(all []Outcome) (cs []Coverage) {
+	var source Source
+	for _, o := range all {
+		if o.Trial.Loss == AutoProjected && o.Trial.Source.Name == "draw" {
+			source = o.Trial.Source
+			break
+		}
+	}
+	ours := AccurateBy(all, source, AutoProjected, math.MaxInt)
+	if len(ours) == 0 {
+		return nil
+	}
+	for i, p := range source.Truth().Params() {
+		c := Coverage{Name: p.Name, Truth: p.Value}
+		var logs []float64
+		for _, o := range ours {
+			if o.Error != "" || len(o.StdErr) <= i {
+				c.Of++ // no statement covers nothing
+				continue
+			}
+			off := math.Log(o.Theta[i] / p.Value)
+			c.Of++
+			if math.Abs(off) <= 2*o.StdErr[i] {
+				c.Covered++
+			}
+			c.Estimates, c.Stated = append(c.Estimates, o.Theta[i]), append(c.Stated, o.StdErr[i])
+			logs = append(logs, off)
+		}
+		c.Spread = stat.StdDev(logs, nil)
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// Speed is the time to the answer on one draw.
+type Speed struct {
+	Source                    Source
+	Dense, Engines, Projected float64 // seconds, set-up included
+}
+
+// Speeds compares, where ML was run densely.
+func Speeds(all []Outcome) (speeds []Speed) {
+	for _, o := range all {
+		if o.Trial.Loss != ML || o.Trial.Engine != "dense" || o.Error != "" {
+			continue
+		}
+		of := func(loss string) float64 {
+			i := slices.IndexFunc(all, func(x Outcome) bool {
+				return x.Trial.Source == o.Trial.Source && x.Trial.Loss == loss && x.Trial.Engine == ""
+			})
+			if i < 0 {
+				return math.NaN()
+			}
+			return all[i].Seconds()
+		}
+		speeds = append(speeds, Speed{o.Trial.Source, o.Seconds(), of(ML), of(AutoProjected)})
+	}
+	return speeds
+}

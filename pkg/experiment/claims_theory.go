@@ -1,3 +1,0 @@
-package experiment
-
-var theoryClaims []claim

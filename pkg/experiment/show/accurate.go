@@ -1,0 +1,209 @@
+package show
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// AccurateTable is how far above ML's optimum fits end that choose for themselves, and the paper's PL, over many draws.
+func AccurateTable(all []experiment.Outcome) *viz.Table {
+	scale := experiment.ScaleFromEnvironment()
+	t := &viz.Table{
+		Caption: "Exact NLL above ML's own optimum (nats), and time, over draws",
+		Columns: []viz.Column{{Name: "draw of SE"}, {Name: "method"}, {Name: "above the optimum", Unit: "nats", Format: viz.Digits(2)}, {Name: "failed"}, {Name: "k", Format: viz.Fixed(0)},
+			{Name: "exact taken"}, {Name: "time", Unit: "s", Format: viz.Digits(2)}},
+		Notes: smokeNote([]string{"Failed: in error, or worse than untrained, or not reported as converged.", machines(all)}),
+	}
+	for _, source := range experiment.AccurateSources(scale) {
+		for _, loss := range []string{experiment.AutoProjected, experiment.Auto, experiment.ML, experiment.PL} {
+			ours := experiment.AccurateBy(all, source, loss, experiment.AccurateSeeds(scale))
+			name := map[string]string{experiment.AutoProjected: "projected, k by itself", experiment.Auto: "automatic", experiment.ML: "ML, engines", experiment.PL: "paper's PL, k = 100, converged"}[loss]
+			row := []any{fmt.Sprintf("n = %d, l = %g", source.N, source.Lengthscale), name, spread(experiment.Excess(all, ours)), share(experiment.Unsuccessful(ours), len(ours)), nil, nil, spread(experiment.Values(ours, seconds))}
+			if loss == experiment.Auto || loss == experiment.AutoProjected {
+				exact := 0
+				var k []float64
+				for _, o := range ours {
+					if o.K == 0 {
+						exact++
+					} else {
+						k = append(k, float64(o.K))
+					}
+				}
+				row[4], row[5] = spread(k), share(exact, len(ours))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// AccurateStrips shows every draw.
+func AccurateStrips(all []experiment.Outcome) (*viz.Figure, error) {
+	scale := experiment.ScaleFromEnvironment()
+	const least = 1e-6 // what is less is as good as nothing, and has no place on a log axis
+	o := viz.StripsOptions{
+		Frame: viz.Frame{
+			Title: "Projections that choose their number are as accurate as ML", XLabel: "draw and method", YLabel: "exact NLL above its optimum (nats)", Height: 420,
+			Caption: "One dot a draw: excess over ML's own optimum (at least 1e-6 is drawn). The rule at 0.5 nats is what half of the draws must keep.",
+		},
+		LogY:  true,
+		Rules: []viz.Rule{{Y: 0.5, Name: "0.5 nats"}},
+	}
+	for _, source := range experiment.AccurateSources(scale) {
+		for i, loss := range []string{experiment.AutoProjected, experiment.PL} {
+			v := experiment.Excess(all, experiment.AccurateBy(all, source, loss, experiment.AccurateSeeds(scale)))
+			for j := range v {
+				v[j] = max(v[j], least)
+			}
+			o.Strips = append(o.Strips, viz.Strip{Name: fmt.Sprintf("%d, l=%g %s", source.N, source.Lengthscale, []string{"auto", "PL 100"}[i]), Values: v, Slot: []int{viz.Green, viz.Blue}[i]})
+		}
+	}
+	return viz.Strips(o)
+}
+
+// AccurateSunspots sets the automatic fits on the sunspots beside the optimum.
+func AccurateSunspots(all []experiment.Outcome) *viz.Table {
+	t := &viz.Table{
+		Caption: "Sunspots: automatic fits and exact ML",
+		Columns: []viz.Column{{Name: "kernel"}, {Name: "ML optimum", Unit: "nats", Format: viz.Fixed(3)}, {Name: "method"}, {Name: "exact NLL", Unit: "nats", Format: viz.Fixed(3)}, {Name: "above", Format: viz.Digits(2)},
+			{Name: "k"}, {Name: "time", Unit: "s", Format: viz.Digits(2)}, {Name: "status"}, {Name: "why"}},
+		Notes: smokeNote(nil),
+	}
+	for _, kernel := range experiment.KernelNames {
+		for _, loss := range []string{experiment.AutoProjected, experiment.Auto} {
+			for _, o := range experiment.Where(all, func(x experiment.Trial) bool {
+				return x.Source.Name == "sunspots" && x.Kernel == kernel && x.Loss == loss
+			}) {
+				var k any = "exact"
+				if o.K > 0 {
+					k = o.K
+				}
+				best := experiment.Optimum(all, o.Trial)
+				t.Rows = append(t.Rows, []any{kernel, best, loss, o.NLL, math.Max(0, o.NLL-best), k, o.Seconds(), o.Status, o.Why})
+			}
+		}
+	}
+	return t
+}
+
+// Calibration says in how many draws the truth lies within two stated standard errors of the estimate.
+func Calibration(all []experiment.Outcome) *viz.Table {
+	t := &viz.Table{
+		Caption: "Coverage: draws with the truth within two stated standard errors of the estimate",
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "truth"}, {Name: "estimate", Format: viz.Digits(3)}, {Name: "stated standard error of the log", Format: viz.Digits(3)},
+			{Name: "spread of the log over draws", Format: viz.Digits(3)}, {Name: "covered"}, {Name: "share", Format: viz.Percent(1)}},
+		Notes: smokeNote([]string{"95.4 % is what normal estimates with right standard errors give."}),
+	}
+	for _, c := range experiment.Coverages(all) {
+		t.Rows = append(t.Rows, []any{c.Name, c.Truth, spread(c.Estimates), spread(c.Stated), c.Spread, share(c.Covered, c.Of), float64(c.Covered) / float64(c.Of)})
+	}
+	return t
+}
+
+// Speed compares the time to the answer with ML by the dense path, in the same run.
+func Speed(all []experiment.Outcome) *viz.Table {
+	t := &viz.Table{
+		Caption: "Time to the answer, set-up included",
+		Columns: []viz.Column{{Name: "draw of SE"}, {Name: "ML dense", Unit: "s", Format: viz.Digits(3)}, {Name: "projected", Unit: "s", Format: viz.Digits(3)}, {Name: "dense / projected", Format: viz.Digits(3)},
+			{Name: "ML by engines", Unit: "s", Format: viz.Digits(3)}, {Name: "dense / engines", Format: viz.Digits(3)}},
+		Notes: smokeNote([]string{machines(all)}),
+	}
+	for _, s := range experiment.Speeds(all) {
+		t.Rows = append(t.Rows, []any{s.Source.String(), s.Dense, s.Projected, s.Dense / s.Projected, s.Engines, s.Dense / s.Engines})
+	}
+	return t
+}
+
+// AccurateTrace shows how k was chosen on the first draw of each source and on the sunspots.
+func AccurateTrace(all []experiment.Outcome) *viz.Table {
+	t := &viz.Table{
+		Caption: "How k was chosen, step by step (fits kept to projections)",
+		Columns: []viz.Column{{Name: "data"}, {Name: "k"}, {Name: "above the optimum", Unit: "nats", Format: viz.Digits(3)}, {Name: "time", Unit: "s", Format: viz.Digits(2)}, {Name: "decision"}},
+		Notes:   smokeNote(nil),
+	}
+	for _, o := range all {
+		if o.Trial.Loss != experiment.AutoProjected || o.Trial.Source.Seed > 1 {
+			continue
+		}
+		for i, step := range o.Steps {
+			name := ""
+			if i == 0 {
+				name = o.Trial.Source.String()
+				if o.Trial.Source.Name == "sunspots" {
+					name += " " + o.Trial.Kernel
+				}
+			}
+			var k any = "exact"
+			if step.K > 0 {
+				k = step.K
+			}
+			t.Rows = append(t.Rows, []any{name, k, step.NLL - experiment.Optimum(all, o.Trial), step.Seconds, step.Decision})
+		}
+	}
+	return t
+}
+
+// ExcessCurves shows excess against k by design, with the residual energy and without, a panel for each source.
+func ExcessCurves(all []experiment.Outcome) (*viz.Figure, error) {
+	return curves(all, "k", "number of projections k", func(t experiment.Trial, o []experiment.Outcome) float64 { return float64(t.Order) })
+}
+
+// ExcessAgainstTime is the same against the time to the answer.
+func ExcessAgainstTime(all []experiment.Outcome) (*viz.Figure, error) {
+	return curves(all, "time", "time, set-up included (s)", func(_ experiment.Trial, o []experiment.Outcome) float64 {
+		mid, _, _ := quartiles(experiment.Values(o, seconds))
+		return mid
+	})
+}
+
+func curves(all []experiment.Outcome, against, label string, x func(experiment.Trial, []experiment.Outcome) float64) (*viz.Figure, error) {
+	scale := experiment.ScaleFromEnvironment()
+	looks := map[string]struct {
+		slot   int
+		marker viz.Marker
+	}{"Sphere": {viz.Blue, viz.Triangle}, "Localised": {viz.Orange, viz.Diamond}, "One-hot": {viz.Vermillion, viz.Square}, "Spectral": {viz.Green, viz.Disc}}
+	var panels []*viz.Figure
+	for _, source := range experiment.CurveSources(scale) {
+		for _, loss := range []string{experiment.PL, experiment.Residual} {
+			o := viz.ScatterOptions{
+				Frame: viz.Frame{Title: fmt.Sprintf("n = %d, l = %g, %s", source.N, source.Lengthscale, loss), XLabel: label, YLabel: "excess (nats)"},
+				LogX:  true, LogY: true, YRange: [2]float64{0.01, 1e4},
+			}
+			for _, design := range experiment.CurveDesigns {
+				group := viz.PointGroup{Name: design, Marker: looks[design].marker, Slot: looks[design].slot}
+				for _, k := range experiment.CurveOrders(scale) {
+					ours := experiment.Where(all, func(t experiment.Trial) bool {
+						return t.Source.N == source.N && t.Loss == loss && t.Design == design && t.Order == k
+					})
+					if len(ours) == 0 {
+						continue
+					}
+					p := viz.Point{X: x(ours[0].Trial, ours)}
+					if against == "time" {
+						p.Label = fmt.Sprint(k)
+					}
+					p.Y, p.YLo, p.YHi = quartiles(experiment.Excess(all, ours))
+					group.Points = append(group.Points, p)
+				}
+				o.Groups = append(o.Groups, group)
+			}
+			f, err := viz.Scatter(o)
+			if err != nil {
+				return nil, err
+			}
+			panels = append(panels, f)
+		}
+	}
+	rows := len(panels) / 2
+	return viz.Grid(rows, 2, viz.GridOptions{
+		Frame: viz.Frame{
+			Title:  "With enough Spectral projections and the residual energy, nothing is left on the table",
+			XLabel: label, YLabel: "exact NLL above its optimum (nats)", Height: 120 + 300*float64(rows),
+			Caption: "Medians over draws with quartiles, trained by L-BFGS to the optimum; left without the residual energy, right with it. Arrow heads: beyond the axis.",
+		},
+		ShareY: true,
+	}, panels...)
+}
