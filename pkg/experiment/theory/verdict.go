@@ -182,7 +182,7 @@ func theoremStatements() []statement {
 				}
 				found := fmt.Sprintf("the least trace is that of %s (%.4g; One-hot %.4g), with a standard error of the log noise of "+
 					"%.3g, against %.3g with One-hot and %.3g from all data",
-					least, of(least, "trace"), of("onehot", "trace"), of(least, "stderr.noise"), of("onehot", "stderr.noise"), of("all_data", "stderr.noise"))
+					designNames[least], of(least, "trace"), of("onehot", "trace"), of(least, "stderr.noise"), of("onehot", "stderr.noise"), of("all_data", "stderr.noise"))
 				return found, status(least == "eigen" && most != "eigen", reproduced, contradicted)
 			},
 		},
@@ -232,7 +232,12 @@ func theoremStatements() []statement {
 	}
 }
 
-// designs of figure 1, as the paper has them: its Localised is over the index of
+// designNames are the names of designs by the part of a key that stands for them.
+var designNames = map[string]string{
+	"sphere": "Sphere", "localised": "Localised", "localised_unsorted": "Localised", "onehot": "One-hot", "spectral": "Spectral", "eigen": "Eigen",
+}
+
+// figureDesigns are those of figure 1 as the paper has them: its Localised is over the index of
 // unsorted observations.
 var figureDesigns = []string{"sphere", "localised_unsorted", "onehot"}
 
@@ -250,7 +255,7 @@ func spectrumStatements(r Results) (all []statement) {
 	list := func(k float64, designs []string) string {
 		var parts []string
 		for _, d := range designs {
-			parts = append(parts, fmt.Sprintf("%s %.4g", strings.ReplaceAll(d, "_", " "), r[name(d, k, "figure.median")]))
+			parts = append(parts, fmt.Sprintf("%s %.4g", designNames[d], r[name(d, k, "figure.median")]))
 		}
 		return fmt.Sprintf("k = %.0f: %s", k, strings.Join(parts, ", "))
 	}
@@ -296,7 +301,7 @@ func spectrumStatements(r Results) (all []statement) {
 				for _, t := range traces {
 					worst = max(worst, r[t]/r["spectrum.trace"])
 				}
-				return fmt.Sprintf("tr K = %.4g; %s", r["spectrum.trace"], perK(sorted)), status(worst < 0.5, reproduced, contradicted)
+				return fmt.Sprintf("tr K = %.0f; %s", r["spectrum.trace"], perK(sorted)), status(worst < 0.5, reproduced, contradicted)
 			},
 		},
 		{
