@@ -134,7 +134,8 @@ func normalise(w blas64.General) {
 //
 // Every step multiplies W from the right, so that the span never changes: once
 // orthonormalised, Repulsive is Sphere with the same seed, up to a rotation to
-// which the projected likelihood is blind. Only Raw{Repulsive{}} differs.
+// which the projected likelihood is blind; so is Raw{Repulsive{}}, but for a
+// constant and for rounding.
 type Repulsive struct {
 	Steps int     // 0 means 200
 	Rate  float64 // η; 0 means 0.1
