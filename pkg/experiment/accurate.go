@@ -75,8 +75,8 @@ func Coverages(all []Outcome) (cs []Coverage) {
 
 // Speed is the time to the answer on one draw.
 type Speed struct {
-	Source                    Source
-	Dense, Engines, Projected float64 // seconds, set-up included
+	Source                               Source
+	Dense, Engines, Projected, Automatic float64 // seconds, set-up included
 }
 
 // Speeds compares, where ML was run densely.
@@ -94,7 +94,7 @@ func Speeds(all []Outcome) (speeds []Speed) {
 			}
 			return all[i].Seconds()
 		}
-		speeds = append(speeds, Speed{o.Trial.Source, o.Seconds(), of(ML), of(AutoProjected)})
+		speeds = append(speeds, Speed{o.Trial.Source, o.Seconds(), of(ML), of(AutoProjected), of(Auto)})
 	}
 	return speeds
 }

@@ -380,9 +380,15 @@ var codeClaims = []claim{
 			if len(adam) == 0 || len(lbfgs) == 0 {
 				return "", NotRun
 			}
-			return fmt.Sprintf("Adam %.3f, L-BFGS %.3f", adam[0], lbfgs[0]), verdict(1, lbfgs[0] <= 1468.565+0.01 && adam[0] > 1500, Reproduced, Contradicted)
+			ours := fmt.Sprintf("Adam %.3f, L-BFGS %.3f", adam[0], lbfgs[0])
+			for _, v := range NLLs(Where(e.Accurate, func(t Trial) bool {
+				return t.Source.Name == "sunspots" && t.Kernel == "LocPer" && t.Loss == AutoProjected
+			})) {
+				ours += fmt.Sprintf("; started from the data and kept to projections %.3f", v)
+			}
+			return ours, verdict(1, lbfgs[0] <= 1468.565+0.01 && adam[0] > 1500, Reproduced, Contradicted)
 		},
-		why: map[Status]string{Reproduced: "Adam settles in the basin where the period is that of the whole record and LocPer is SE; L-BFGS finds the annual period"},
+		why: map[Status]string{Reproduced: "the likelihood has several optima: Adam ends where LocPer is no more than SE, L-BFGS at a period of about 1.1 years; the published figure is a local optimum too, one that our fit ends at when it is kept to projections"},
 	},
 	{
 		id: "code-rule", group: GroupCode, notebook: "07-E3-sunspots", published: "fewer steps",
@@ -497,7 +503,7 @@ var betterClaims = []claim{
 			s, ok, judged := "", true, 0
 			for _, kernel := range KernelNames {
 				for _, o := range Where(e.Accurate, func(t Trial) bool {
-					return t.Source.Name == "sunspots" && t.Kernel == kernel && t.Loss == AutoProjected
+					return t.Source.Name == "sunspots" && t.Kernel == kernel && t.Loss == Auto
 				}) {
 					judged++
 					x := o.NLL - Optimum(e.Accurate, o.Trial)
@@ -507,20 +513,20 @@ var betterClaims = []claim{
 			}
 			return s, verdict(judged, ok, Better, Contradicted)
 		},
-		why: map[Status]string{Better: "where no number of projections would do (Laplace) the exact likelihood is taken, in O(n), and the result says so", Contradicted: "it falls short for a kernel"},
+		why: map[Status]string{Better: "it takes the exact likelihood by an engine where that costs less, and says so; kept to projections LocPer ends at another local optimum", Contradicted: "it falls short for a kernel"},
 	},
 	{
 		id: "better-speed", group: GroupBetter, notebook: "09-accurate", published: "5 to 10 times",
-		text: "It takes a fraction of the time of exact ML by the dense path.", tolerance: "at least 20 times less at n = 2000, 100 times at n = 4000, set-up included",
+		text: "The automatic fit takes a fraction of the time of exact ML by the dense path.", tolerance: "at least 20 times less at n = 2000, 100 times at n = 4000, set-up included",
 		rule: func(e *Evidence) (string, Status) {
 			s, ok, judged := "", true, 0
 			for _, v := range Speeds(e.Accurate) {
 				judged++
-				ok = ok && v.Dense/v.Projected >= map[int]float64{2000: 20, 4000: 100}[v.Source.N]
-				s += fmt.Sprintf("n=%d: ×%.0f (exact ML by the engines ×%.0f). ", v.Source.N, v.Dense/v.Projected, v.Dense/v.Engines)
+				ok = ok && v.Dense/v.Automatic >= map[int]float64{2000: 20, 4000: 100}[v.Source.N]
+				s += fmt.Sprintf("n=%d: ×%.0f (kept to projections ×%.0f, exact ML by the engines from the paper's start ×%.0f). ", v.Source.N, v.Dense/v.Automatic, v.Dense/v.Projected, v.Dense/v.Engines)
 			}
 			return s, verdict(judged, ok, Better, Contradicted)
 		},
-		why: map[Status]string{Better: "and exact ML by the fast engines is as quick at these sizes: projections win where n is far larger, or where data must be sketched", Contradicted: "it falls short of that"},
+		why: map[Status]string{Better: "it takes the exact likelihood by an engine where that costs less, as it does at these sizes: projections win where n is far larger, or where data must be sketched", Contradicted: "it falls short of that"},
 	},
 }

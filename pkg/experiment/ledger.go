@@ -307,7 +307,7 @@ func sunspotML(e *Evidence, kernel string, p Figure) Row {
 	case math.Abs(ours[0]-p.NLL) <= optimumTolerance:
 		r.Status = Reproduced
 	case ours[0] < p.NLL:
-		r.Status, r.Why = Corrected, "the published figure is not the optimum: L-BFGS from the same start goes lower"
+		r.Status, r.Why = Corrected, "the published figure is not the optimum, at best a local one: L-BFGS from the same start goes lower"
 	default:
 		r.Status, r.Why = Contradicted, "the published figure is lower than what we can reach"
 	}
@@ -424,11 +424,13 @@ func table3(e *Evidence) (rows []Row) {
 			rows = append(rows, r)
 		}
 		v, p := e.Published.EEG[kernel][VFE], e.Published.EEG[kernel][PL]
-		t := Row{ID: "table3-" + kernel + "-time", Group: GroupTable3, Claim: "time of VFE over PL's, " + kernel, Notebook: "08-E3-EEG", Published: fmt.Sprintf("%.2g", v.Seconds/p.Seconds),
-			Status: NotComparable, Why: "PL by our engines does not do the paper's arithmetic, and at n = 8000 the dense path was not run"}
+		t := Row{ID: "table3-" + kernel + "-time", Group: GroupTable3, Claim: "time of VFE over PL's, " + kernel, Notebook: "08-E3-EEG", Published: fmt.Sprintf("%.2g", v.Seconds/p.Seconds)}
 		vfe, pl := Where(e.EEG, EEGBy(Paper, kernel, VFE)), Where(e.EEG, EEGBy(Paper, kernel, PL))
 		if len(vfe) > 0 && len(pl) > 0 && vfe[0].Error == "" && pl[0].Error == "" {
 			t.Ours = fmt.Sprintf("%.2g", vfe[0].Seconds()/pl[0].Seconds())
+			t.Status, t.Why = NotComparable, "PL by our engines does not do the paper's arithmetic, and at n = 8000 the dense path was not run"
+		} else {
+			t.Status, t.Why = NotRun, "takes hours: GPPL_SLOW=1 runs it"
 		}
 		rows = append(rows, t)
 	}

@@ -1,11 +1,11 @@
 package experiment
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,53 +16,79 @@ import (
 )
 
 // A Store keeps outcomes in a file of JSON lines, each written whole as it ends, so that a killed run loses only what was
-// running. A later line of the same key counts in the place of an earlier one.
+// running. A later line of the same key counts in the place of an earlier one. Several programs may add to one file at once: it
+// only ever grows, but for Tidy, by single writes to its end.
 type Store struct {
 	path string
 
-	mu       sync.Mutex
-	outcomes map[string]Outcome
-	order    []string // keys in the order of the file
-	stale    int      // lines that a later one replaced
+	mu sync.Mutex
+	contents
 }
 
-// OpenStore reads the store at path; a file that does not exist is an empty store. A last line that was cut off is left out. It is
-// an error if another line is not an outcome; it names the line.
+// contents are what the file holds.
+type contents struct {
+	outcomes map[string]Outcome
+	order    []string // keys in the order of the file
+	stale    int      // lines that are of no use: replaced by a later one, or cut off
+	size     int64    // bytes that were read
+}
+
+// OpenStore reads the store at path; a file that does not exist is an empty store. A line that was cut off, by a kill or a full
+// disk, is left out. It is an error if another line is not an outcome; it names the line.
 func OpenStore(path string) (*Store, error) {
-	s := &Store{path: path, outcomes: map[string]Outcome{}}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
+	c, err := readStore(path)
 	if err != nil {
 		return nil, err
 	}
-	complete := len(text) == 0 || text[len(text)-1] == '\n'
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, len(text)+1)
-	for number := 1; lines.Scan(); number++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+	return &Store{path: path, contents: c}, nil
+}
+
+func readStore(path string) (contents, error) {
+	c := contents{outcomes: map[string]Outcome{}}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	c.size = int64(len(text))
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
 			continue
 		}
 		var o Outcome
-		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
-			if !complete && bytes.HasSuffix(text, lines.Bytes()) {
-				break // killed while it was written
+		if err := json.Unmarshal(line, &o); err != nil {
+			if cutOff(line) {
+				c.stale++
+				continue
 			}
-			return nil, fmt.Errorf("experiment: %s, line %d: %w", path, number, err)
+			return c, fmt.Errorf("experiment: %s, line %d: %w", path, number, err)
 		}
-		s.keep(o)
+		c.keep(o)
 	}
-	return s, lines.Err()
+	return c, nil
 }
 
-func (s *Store) keep(o Outcome) {
-	if _, ok := s.outcomes[o.Key]; ok {
-		s.stale++
-	} else {
-		s.order = append(s.order, o.Key)
+// cutOff reports whether the line begins as an outcome does and ends too soon.
+func cutOff(line []byte) bool {
+	if line[0] != '{' {
+		return false
 	}
-	s.outcomes[o.Key] = o
+	var any json.RawMessage
+	return errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&any), io.ErrUnexpectedEOF)
+}
+
+func (c *contents) keep(o Outcome) {
+	if _, ok := c.outcomes[o.Key]; ok {
+		c.stale++
+	} else {
+		c.order = append(c.order, o.Key)
+	}
+	c.outcomes[o.Key] = o
 }
 
 // Get returns the outcome of a trial, if it is stored.
@@ -89,7 +115,7 @@ func (s *Store) Outcomes() []Outcome {
 }
 
 // Put appends an outcome to the file, in one write.
-func (s *Store) Put(o Outcome) error {
+func (s *Store) Put(o Outcome) (err error) {
 	o = o.rounded()
 	line, err := json.Marshal(o)
 	if err != nil {
@@ -104,47 +130,43 @@ func (s *Store) Put(o Outcome) error {
 	if err != nil {
 		return err
 	}
-	if err := dropCutOff(f); err != nil {
-		f.Close()
+	defer func() { err = errors.Join(err, f.Close()) }()
+	ended, err := endsLine(f)
+	if err != nil {
 		return err
+	}
+	if !ended {
+		line = append([]byte{'\n'}, line...)
 	}
 	if _, err := f.Write(append(line, '\n')); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
 		return err
 	}
 	s.keep(o)
 	return nil
 }
 
-// dropCutOff ends the file after its last whole line: what follows is of a run that was killed while it wrote.
-func dropCutOff(f *os.File) error {
+// endsLine reports whether what is appended to the file begins a line. It does not if a run was killed while it wrote, and
+// may not while another one writes; the latter makes an empty line, which does no harm.
+func endsLine(f *os.File) (bool, error) {
 	info, err := f.Stat()
-	if err != nil {
-		return err
+	if err != nil || info.Size() == 0 {
+		return true, err
 	}
-	end := info.Size()
-	for b := make([]byte, 1); end > 0; end-- {
-		if _, err := f.ReadAt(b, end-1); err != nil {
-			return err
-		}
-		if b[0] == '\n' {
-			break
-		}
-	}
-	if end == info.Size() {
-		return nil
-	}
-	return f.Truncate(end)
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return last[0] == '\n', err
 }
 
 // Tidy rewrites the file, whole or not at all: without lines that later ones replaced or that belong to none of the trials, in the
-// order of the trials.
+// order of the trials. It leaves the file alone while another program adds to it.
 func (s *Store) Tidy(trials []Trial) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now, err := readStore(s.path) // another program may have added to it
+	if err != nil {
+		return err
+	}
+	s.contents = now
 	var keys []string
 	for _, t := range trials {
 		key, err := t.Key()
@@ -181,14 +203,17 @@ func (s *Store) Tidy(trials []Trial) error {
 	if err := errors.Join(part.Chmod(0o644), part.Sync(), part.Close()); err != nil {
 		return err
 	}
+	if info, err := os.Stat(s.path); err != nil || info.Size() != s.size {
+		return err
+	}
 	if err := os.Rename(part.Name(), s.path); err != nil {
 		return err
 	}
-	s.outcomes, s.order, s.stale = kept, keys, 0
+	s.contents = contents{outcomes: kept, order: keys, size: int64(text.Len())}
 	return nil
 }
 
-// rounded returns the outcome with ten digits of each number and four of each time: what is more is noise, and makes files large.
+// rounded returns the outcome with ten digits of its numbers, fewer of standard errors and times: what is more makes files large.
 func (o Outcome) rounded() Outcome {
 	for _, v := range []*float64{&o.NLL, &o.StartNLL, &o.Value, &o.Variance} {
 		*v = significant(*v, 10)
@@ -196,10 +221,13 @@ func (o Outcome) rounded() Outcome {
 	for _, v := range []*float64{&o.Setup, &o.Fit, &o.Inexact} {
 		*v = significant(*v, 4)
 	}
-	for _, v := range []*[]float64{&o.Theta, &o.StdErr, &o.Inducing, &o.Kept} {
-		*v = slices.Clone(*v)
-		for i := range *v {
-			(*v)[i] = significant((*v)[i], 10)
+	for _, v := range []struct {
+		numbers *[]float64
+		digits  int
+	}{{&o.Theta, 10}, {&o.Inducing, 10}, {&o.StdErr, 6}, {&o.Kept, 4}} {
+		*v.numbers = slices.Clone(*v.numbers)
+		for i := range *v.numbers {
+			(*v.numbers)[i] = significant((*v.numbers)[i], v.digits)
 		}
 	}
 	o.Steps = slices.Clone(o.Steps)

@@ -3,7 +3,6 @@ package show
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
@@ -75,5 +74,3 @@ func share(k, n int) string {
 	}
 	return fmt.Sprintf("%d of %d", k, n)
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,105 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestStoreTogether lets programs add to one store at once, with lines of several pages, and kills one of them that never stops:
+// nothing that a program was told is stored may be lost or torn.
+func TestStoreTogether(t *testing.T) {
+	const programs, each = 3, 40
+	if path := os.Getenv("GPPL_TEST_STORE"); path != "" { // we are one of them
+		putMany(t, path, os.Getenv("GPPL_TEST_NAME"), each)
+		return
+	}
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	// It begins with a line that a killed run did not end.
+	if err := os.WriteFile(path, []byte(`{"key":"cut off","nll":`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	start := func(name string) *exec.Cmd {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestStoreTogether$")
+		cmd.Env = append(os.Environ(), "GPPL_TEST_STORE="+path, "GPPL_TEST_NAME="+name)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	endless := start("endless")
+	var cmds []*exec.Cmd
+	for i := range programs {
+		cmds = append(cmds, start(strconv.Itoa(i)))
+	}
+	for _, cmd := range cmds {
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	endless.Process.Kill()
+	endless.Wait()
+	found := map[string]int{}
+	for _, o := range open(t, path).Outcomes() {
+		name, _, _ := strings.Cut(o.Key, " ")
+		found[name]++
+		if len(o.Theta) != 2000 {
+			t.Errorf("%s has %d numbers", o.Key, len(o.Theta))
+		}
+	}
+	for i := range programs {
+		if got := found[strconv.Itoa(i)]; got != each {
+			t.Errorf("program %d stored %d outcomes, %d are there", i, each, got)
+		}
+	}
+	if found["endless"] == 0 {
+		t.Error("the program that was killed stored nothing")
+	}
+}
+
+// putMany stores so many outcomes, or never stops if the name says so.
+func putMany(t *testing.T, path, name string, n int) {
+	s := open(t, path)
+	for i := 0; i < n || name == "endless"; i++ {
+		o := outcome(fmt.Sprintf("%s %d", name, i), float64(i))
+		o.Theta = make([]float64, 2000)
+		for j := range o.Theta {
+			o.Theta[j] = float64(j) + 0.123456789
+		}
+		if err := s.Put(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStoreTidyTogether wants what another program adds after the store was opened to outlive Tidy.
+func TestStoreTidyTogether(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	trials := E1(Smoke)[:2]
+	put := func(s *Store, trial Trial) {
+		key, err := trial.Key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := outcome(key, 1)
+		o.Trial = trial
+		if err := s.Put(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ours, theirs := open(t, path), open(t, path)
+	put(ours, trials[1])
+	put(ours, trials[1])
+	put(theirs, trials[0])
+	if err := ours.Tidy(trials); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(open(t, path).Outcomes()); got != 2 {
+		t.Errorf("%d outcomes are left, want 2", got)
+	}
+}
