@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,21 +28,26 @@ type CSVOptions struct {
 	Missing []string
 	// SkipMissing leaves out the rows whose x or y is missing, rather than returning an error.
 	SkipMissing bool
+	// Time says how x is written; "" finds out from the first row whether it is a date or a number.
+	Time TimeFormat
+	// Seconds makes a date the seconds since 1970 (UTC), with the XUnit [UnixSeconds], rather than a decimal year: every day
+	// then has one length, whatever the year.
+	Seconds bool
 }
 
 // ReadCSV reads two columns of a CSV file with a header. Spaces around a field, a byte order mark and CRLF line ends are
 // ignored; every row must have as many fields as the first.
 //
 // Y is numeric and finite. X is numeric and finite, or a date in ISO 8601 form, with or without a time of day (2006-01-02,
-// 2006-01-02T15:04:05Z): the first row decides which, for all. Dates become decimal years by [DecimalYear], and XUnit then is
-// "decimal year"; all other units are left empty, for the caller to set. XName and YName are the names in the header. Rows
-// keep their order.
+// 2006-01-02T15:04:05Z): the first row decides which, for all, unless CSVOptions.Time does. Dates become decimal years by
+// [DecimalYear], and XUnit then is "decimal year" (seconds since 1970 with CSVOptions.Seconds); all other units are left empty,
+// for the caller to set. XName and YName are the names in the header. Rows keep their order.
 //
 // An error names line, column and offending text; a file without a single row is an error. ReadCSV panics if Comma or Comment
 // is not a possible separator.
 func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	opt.check()
-	s, err := readCSV(r, opt)
+	s, _, err := readCSV(r, opt)
 	if err != nil {
 		return Series{}, fmt.Errorf("dataset: CSV: %w", err)
 	}
@@ -53,18 +56,8 @@ func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 
 // ReadCSVFile is [ReadCSV] on a file. The base name of path becomes the series' Name, and path its Source.
 func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
-	opt.check()
-	f, err := os.Open(path)
-	if err != nil {
-		return Series{}, fmt.Errorf("dataset: %w", err)
-	}
-	defer f.Close()
-	s, err := readCSV(f, opt)
-	if err != nil {
-		return Series{}, fmt.Errorf("dataset: %s: %w", path, err)
-	}
-	s.Name, s.Source = filepath.Base(path), path
-	return s, nil
+	s, _, err := ReadCSVReport(path, opt)
+	return s, err
 }
 
 // check panics on runes that encoding/csv refuses: a mistake of the caller, not of the file.
@@ -80,7 +73,8 @@ func (opt CSVOptions) check() {
 	}
 }
 
-func readCSV(r io.Reader, opt CSVOptions) (Series, error) {
+func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
+	var rep CSVReport
 	table := csv.NewReader(withoutBOM(r))
 	table.ReuseRecord = true
 	table.Comment = opt.Comment
@@ -89,10 +83,10 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	}
 	row, err := table.Read()
 	if err == io.EOF {
-		return Series{}, errors.New("the file is empty")
+		return Series{}, rep, errors.New("the file is empty")
 	}
 	if err != nil {
-		return Series{}, err
+		return Series{}, rep, err
 	}
 	names := make([]string, len(row))
 	if !opt.NoHeader {
@@ -102,29 +96,32 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	}
 	xcol, err := column(names, opt.X, 1)
 	if err != nil {
-		return Series{}, fmt.Errorf("x: %w", err)
+		return Series{}, rep, fmt.Errorf("x: %w", err)
 	}
 	ycol, err := column(names, opt.Y, 2)
 	if err != nil {
-		return Series{}, fmt.Errorf("y: %w", err)
+		return Series{}, rep, fmt.Errorf("y: %w", err)
 	}
 	if !opt.NoHeader {
 		row, err = table.Read()
 	}
 
 	s := Series{XName: names[xcol], YName: names[ycol]}
-	var parseX func(string) (float64, error)
+	rep.Columns, rep.X, rep.Y = names, xcol, ycol
+	parseX := opt.parser(opt.Time, &s)
+	rep.Time = opt.Time
 	for ; err != io.EOF; row, err = table.Read() {
 		if err != nil {
-			return Series{}, err
+			return Series{}, rep, err
 		}
 		xtext, ytext := strings.TrimSpace(row[xcol]), strings.TrimSpace(row[ycol])
-		bad := func(col int, err error) (Series, error) {
+		bad := func(col int, err error) (Series, CSVReport, error) {
 			line, _ := table.FieldPos(col)
-			return Series{}, fmt.Errorf("line %d, %s: %w", line, columnName(names, col), err)
+			return Series{}, rep, fmt.Errorf("line %d, %s: %w", line, columnName(names, col), err)
 		}
 		if noX, noY := opt.missing(xtext), opt.missing(ytext); noX || noY {
 			if opt.SkipMissing {
+				rep.Skipped++
 				continue
 			}
 			col, text := ycol, ytext
@@ -134,14 +131,15 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, error) {
 			return bad(col, fmt.Errorf("missing value %s (CSVOptions.SkipMissing leaves such rows out)", quoted(text)))
 		}
 		if parseX == nil {
-			parseX = parseFinite
-			if _, err := parseDate(xtext); err == nil {
-				parseX, s.XUnit = parseDate, "decimal year"
+			rep.Time = TimeNumber
+			if _, err := parseTime(xtext); err == nil {
+				rep.Time = TimeISO
 			}
+			parseX = opt.parser(rep.Time, &s)
 		}
 		x, err := parseX(xtext)
 		if err != nil {
-			if len(s.X) == 0 {
+			if len(s.X) == 0 && opt.Time == TimeAuto {
 				err = fmt.Errorf("%w, nor an ISO date", err)
 			}
 			return bad(xcol, err)
@@ -153,9 +151,10 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, error) {
 		s.X, s.Y = append(s.X, x), append(s.Y, y)
 	}
 	if len(s.X) == 0 {
-		return Series{}, errors.New("no rows with both x and y")
+		return Series{}, rep, errors.New("no rows with both x and y")
 	}
-	return s, nil
+	rep.Rows = len(s.X) + rep.Skipped
+	return s, rep, nil
 }
 
 func (opt CSVOptions) missing(text string) bool {
@@ -188,20 +187,6 @@ func columnName(names []string, i int) string {
 		return fmt.Sprintf("column %d", i+1)
 	}
 	return fmt.Sprintf("column %d (%s)", i+1, quoted(names[i]))
-}
-
-// dateLayouts are the forms of ISO 8601 that are met in practice; time.Parse adds fractions of a second to each.
-var dateLayouts = []string{
-	time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04",
-}
-
-func parseDate(text string) (float64, error) {
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return DecimalYear(t), nil
-		}
-	}
-	return 0, fmt.Errorf("%s is not an ISO date", quoted(text))
 }
 
 // DecimalYear returns t, in UTC, as its year plus the part of that year which has passed: 2 July 2023, 12:00 is 2023.5.

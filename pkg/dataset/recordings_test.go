@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"io"
 	"math"
 	"net/http"
 	"os"
@@ -152,7 +151,7 @@ func TestRecordingsAreCheckedOnDownload(t *testing.T) {
 	t.Run("EEG, good", func(t *testing.T) {
 		root := module(t)
 		s, err := EEG(t.Context(), publisher(t, func(w http.ResponseWriter, _ *http.Request) {
-			io.WriteString(w, string(eegSpec().bytes()))
+			w.Write(eegSpec().bytes())
 		}))
 		if want := filepath.Join(root, "data", "eeg27.edf"); err != nil || s.Source != want {
 			t.Errorf("Source %q, error %v; want %s", s.Source, err, want)

@@ -100,7 +100,7 @@ type logTicks struct{ n int }
 func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	first, last := math.Log10(lo), math.Log10(hi)
 	if last-first < 0.8 { // less than a decade: a log axis is nearly linear
-		return linearTicks{t.n}.Ticks(lo, hi)
+		return linearTicks(t).Ticks(lo, hi)
 	}
 	stride := max(1, int(math.Ceil((last-first)/float64(t.n+1))))
 	plain := lo >= 1e-3/2 && hi <= 2e4

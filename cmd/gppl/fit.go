@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// inputFlags choose what is read and how it is modelled.
+func inputFlags() []cli.Flag {
+	const file, model = "THE FILE", "THE MODEL"
+	return []cli.Flag{
+		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
+		&cli.StringFlag{Name: "y", Value: "2", Usage: "`COLUMN` of values, by name or by number from 1", Category: file},
+		&cli.StringFlag{Name: "time", Usage: "`FORMAT` of x: iso, unix (seconds since 1970) or number; found out if not given", Category: file},
+		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
+		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
+		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields; found out if not given", Category: file},
+		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
+		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, beside an empty cell, NA, NaN and null", Category: file},
+		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
+		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, sums of them, auto", Category: model},
+		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
+		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
+		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "`N` observations up to which the likelihood is exact; above, it is projected", Category: model},
+		jsonFlag(), quietFlag(),
+	}
+}
+
+func jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "write the result as JSON"}
+}
+
+func quietFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress"}
+}
+
+const defaultForecast = 24
+
+func forecastFlag() cli.Flag {
+	return &cli.IntFlag{Name: "forecast", Value: defaultForecast, Usage: "`STEPS` ahead, of the series' own step: months, weeks, …", Category: "RESULTS"}
+}
+
+func fitCommand() *cli.Command {
+	return &cli.Command{
+		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv",
+		Description: `Compares kernels by their likelihood, keeps the one with the lowest BIC, checks its residuals and forecasts.
+
+   gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
+   gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
+   gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json`,
+		Flags: append(inputFlags(), forecastFlag(),
+			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
+			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
+			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"},
+		),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := writable(c, "report", "model", "out"); err != nil {
+				return err
+			}
+			if c.Int("forecast") < 1 {
+				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
+			}
+			a, err := learn(ctx, c)
+			if err != nil {
+				return err
+			}
+			f, err := a.Forecast(c.Int("forecast"))
+			if err != nil {
+				return err
+			}
+			r, err := a.Residuals()
+			if err != nil {
+				fmt.Fprintf(c.Root().ErrWriter, "gppl: no residual checks: %s\n", message(err))
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var written []string
+			for _, o := range []struct {
+				flag  string
+				write func(io.Writer) error
+			}{
+				{"report", func(w io.Writer) error { return show.Report(ctx, w, a, f) }},
+				{"model", a.Encode},
+				{"out", func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }},
+			} {
+				if path := c.String(o.flag); path != "" {
+					if err := analysis.WriteFile(path, o.write); err != nil {
+						return err
+					}
+					written = append(written, path)
+				}
+			}
+			if c.Bool("json") {
+				return writeJSON(c, show.Describe(a, f, r))
+			}
+			return show.Text(c.Root().Writer, a, f, r, written)
+		},
+	}
+}
+
+func compareCommand() *cli.Command {
+	return &cli.Command{
+		Name: "compare", Usage: "compare kernels by exact likelihood and BIC", ArgsUsage: "FILE.csv",
+		Description: `   gppl compare co2-weekly.csv --x date --y co2_ppm
+   gppl compare data.csv --kernel "SE, Matern32, SE + Periodic, SE + LocPer" --json`,
+		Flags: inputFlags(),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			a, err := learn(ctx, c)
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				return writeJSON(c, show.Describe(a, nil, nil))
+			}
+			return show.Text(c.Root().Writer, a, nil, nil, nil)
+		},
+	}
+}
+
+// learn reads the file that is the argument and trains what the flags say.
+func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
+	path, err := argument(c, "csv file")
+	if err != nil {
+		return nil, err
+	}
+	kernels, err := analysis.ParseKernels(c.String("kernel"))
+	if err != nil {
+		return nil, usageError{errors.New(message(err))}
+	}
+	o := analysis.ReadOptions{
+		X: c.String("x"), Y: c.String("y"), XUnit: c.String("x-unit"), YUnit: c.String("y-unit"),
+		NoHeader: c.Bool("no-header"), Missing: c.StringSlice("missing"), Last: c.Int("last"),
+		Time: dataset.TimeFormat(c.String("time")),
+	}
+	if !slices.Contains([]dataset.TimeFormat{dataset.TimeAuto, dataset.TimeISO, dataset.TimeUnix, dataset.TimeNumber}, o.Time) {
+		return nil, usageError{fmt.Errorf("--time %q: it is iso, unix or number", o.Time)}
+	}
+	if o.Comma, err = comma(c.String("comma")); err != nil {
+		return nil, err
+	}
+	s, err := analysis.Read(path, o)
+	if err != nil {
+		return nil, err
+	}
+	settings := analysis.Options{Kernels: kernels, RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	if settings.RandomStarts == 0 {
+		settings.RandomStarts = -1
+	}
+	bar := progress(c, len(kernels))
+	settings.Progress = func(p analysis.Progress) {
+		bar.Set(p.Index)
+		bar.Message("%s, %s: %.2f nats, %d evaluations", p.Candidate, p.Stage, p.Best, p.Evaluations)
+	}
+	a, err := analysis.Fit(ctx, s, settings)
+	bar.Fail(err)
+	return a, err
+}
+
+// progress is a bar on standard error, lines on any other writer, nothing if --quiet.
+func progress(c *cli.Command, total int) *viz.Progress {
+	switch w := c.Root().ErrWriter; {
+	case c.Bool("quiet"):
+		return nil
+	case w == os.Stderr:
+		return viz.NewProgress("kernels", total)
+	default:
+		return viz.NewProgressTo(w, "kernels", total)
+	}
+}
+
+func comma(text string) (rune, error) {
+	switch text {
+	case "":
+		return 0, nil
+	case `\t`, "tab":
+		return '\t', nil
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	if size != len(text) || r == utf8.RuneError || r == '"' || r == '\r' || r == '\n' {
+		return 0, usageError{fmt.Errorf("--comma %q: one character, or tab", text)}
+	}
+	return r, nil
+}
+
+// writable fails before the work is done if a file could not be written after it.
+func writable(c *cli.Command, flags ...string) error {
+	for _, flag := range flags {
+		path := c.String(flag)
+		if path == "" {
+			continue
+		}
+		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+			return fmt.Errorf("--%s %s: there is no folder %s", flag, path, filepath.Dir(path))
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return fmt.Errorf("--%s %s: that is a folder", flag, path)
+		}
+	}
+	return nil
+}
+
+func writeJSON(c *cli.Command, v any) error {
+	e := json.NewEncoder(c.Root().Writer)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

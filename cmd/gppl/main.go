@@ -1,0 +1,110 @@
+// Command gppl takes a csv file with a time series to a Gaussian-process model, a forecast and a report.
+//
+//	gppl fit data.csv --x date --y value --forecast 24 --report report.html --model model.json
+//	gppl compare data.csv --x date --y value
+//	gppl predict model.json --forecast 24 --out forecast.csv
+//	gppl data sunspots
+//
+// It exits with 0 if all went well, 1 if something failed, 2 if it was called wrongly. Results go to standard output, progress
+// and messages to standard error. Files appear whole or not at all.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v3"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once what does not look at ctx
+	os.Exit(run(ctx, os.Args, os.Stdout, os.Stderr))
+}
+
+// The exit codes.
+const (
+	exitOK = iota
+	exitFailed
+	exitUsage
+)
+
+// usageError is a wrong call, as opposed to one that failed.
+type usageError struct{ error }
+
+// run is the program without the process.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := command(stdout, stderr).Run(ctx, args)
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "gppl: %v\nTry gppl --help, or gppl COMMAND --help.\n", usage.error)
+		return exitUsage
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "gppl: interrupted")
+	default:
+		fmt.Fprintf(stderr, "gppl: %s\n", message(err))
+	}
+	return exitFailed
+}
+
+// message is an error without the names of packages in front.
+func message(err error) string {
+	text := err.Error()
+	for {
+		rest := text
+		for _, name := range []string{"analysis: ", "dataset: ", "viz: ", "gppl: "} {
+			rest = strings.TrimPrefix(rest, name)
+		}
+		if rest == text {
+			return text
+		}
+		text = rest
+	}
+}
+
+func command(stdout, stderr io.Writer) *cli.Command {
+	root := &cli.Command{
+		Name:  "gppl",
+		Usage: "Gaussian-process models of a time series in a csv file",
+		Description: `Examples:
+   gppl fit data.csv --x date --y value --forecast 24 --report report.html --model model.json
+   gppl compare data.csv --x 1 --y 3 --kernel "SE, Matern32, SE + LocPer"
+   gppl predict model.json --forecast 52 --out forecast.csv
+   gppl data sunspots`,
+		Commands:  []*cli.Command{fitCommand(), compareCommand(), predictCommand(), dataCommand()},
+		Writer:    stdout,
+		ErrWriter: stderr,
+		Action: func(_ context.Context, c *cli.Command) error {
+			if name := c.Args().First(); name != "" {
+				return usageError{fmt.Errorf("no command %q: there are fit, compare, predict, data", name)}
+			}
+			_ = cli.ShowRootCommandHelp(c)
+			return usageError{errors.New("a command is missing")}
+		},
+		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run tells, and chooses the exit code
+	}
+	for _, c := range append(root.Commands, root) {
+		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
+	}
+	return root
+}
+
+// argument returns the only argument of a command.
+func argument(c *cli.Command, what string) (string, error) {
+	if c.NArg() == 1 {
+		return c.Args().First(), nil
+	}
+	if c.NArg() == 0 {
+		return "", usageError{fmt.Errorf("%s: %s is missing", c.Name, what)}
+	}
+	return "", usageError{fmt.Errorf("%s: one %s, not %d: %s", c.Name, what, c.NArg(), strings.Join(c.Args().Slice(), " "))}
+}

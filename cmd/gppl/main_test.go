@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+)
+
+const script = "<script>alert(1)</script>"
+
+// csv writes a series whose y column has a hostile name.
+func csv(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "day,%s\n", script)
+	for i := range 60 {
+		fmt.Fprintf(&b, "2024-%02d-%02d,%.3f\n", 1+i/28, 1+i%28, math.Sin(0.4*float64(i))+0.05*math.Sin(77*float64(i*i)))
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func gppl(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(context.Background(), append([]string{"gppl"}, args...), &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestFitAndPredict(t *testing.T) {
+	path, dir := csv(t), t.TempDir()
+	report, model, forecast := filepath.Join(dir, "r.html"), filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv")
+	code, stdout, stderr := gppl("fit", path, "--x", "day", "--y", script, "--kernel", "SE, SE + Laplace", "--forecast", "5",
+		"--report", report, "--model", model, "--out", forecast, "--json")
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var got show.JSON
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.N != 60 || len(got.Candidates) != 2 || len(got.Forecast) != 5 || got.Residuals == nil || !got.Exact {
+		t.Errorf("%+v", got)
+	}
+	if !strings.Contains(stderr, "100 %") {
+		t.Errorf("no progress on stderr: %q", stderr)
+	}
+
+	page, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	if strings.Contains(text, "<script") || !strings.Contains(text, html.EscapeString(script)) {
+		t.Error("the name of a column is not escaped in the report")
+	}
+	for _, outside := range []string{"src=", "@import", "url(", "<link", `href="http`} {
+		if strings.Contains(text, outside) {
+			t.Errorf("the report loads something: %s", outside)
+		}
+	}
+	if n := strings.Count(text, "<svg"); n < 5 {
+		t.Errorf("%d figures in the report", n)
+	}
+
+	_, written, _ := gppl("predict", model, "--forecast", "5")
+	saved, err := os.ReadFile(forecast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(saved), written); diff != "" {
+		t.Errorf("predict differs from fit:\n%s", diff)
+	}
+	code, stdout, stderr = gppl("predict", model, "--at", "2024-02-01", "--at", "2024-01-01T12:00:00Z")
+	if code != exitOK || strings.Count(stdout, "\n") != 3 {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	if code, _, stderr = gppl("predict", model, "--at", "soon"); code != exitUsage || !strings.Contains(stderr, `"soon"`) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if code, _, stderr = gppl("predict", path); code != exitFailed || !strings.Contains(stderr, "no saved analysis") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	code, stdout, stderr := gppl("compare", csv(t), "--kernel", "SE,Laplace", "--quiet")
+	if code != exitOK || stderr != "" || !strings.Contains(stdout, "Kernels compared") || !strings.Contains(stdout, "Laplace") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	path := csv(t)
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--help"}, exitOK, ""},
+		{[]string{"fit", "--help"}, exitOK, ""},
+		{nil, exitUsage, "a command is missing"},
+		{[]string{"fitt"}, exitUsage, `no command "fitt"`},
+		{[]string{"fit"}, exitUsage, "csv file is missing"},
+		{[]string{"fit", path, "other.csv"}, exitUsage, "one csv file, not 2"},
+		{[]string{"fit", path, "--nope"}, exitUsage, "nope"},
+		{[]string{"fit", path, "--forecast", "many"}, exitUsage, "many"},
+		{[]string{"fit", path, "--forecast", "0"}, exitUsage, "at least one step"},
+		{[]string{"fit", path, "--kernel", "Foo"}, exitUsage, `"Foo"`},
+		{[]string{"fit", path, "--time", "lunar"}, exitUsage, "iso, unix or number"},
+		{[]string{"fit", path, "--comma", "ab"}, exitUsage, "one character"},
+		{[]string{"fit", path, "--report", filepath.Join(path, "r.html")}, exitFailed, "no folder"},
+		{[]string{"fit", path + ".none"}, exitFailed, "no such file"},
+		{[]string{"fit", path, "--y", "level"}, exitFailed, `no column "level"`},
+		{[]string{"fit", path, "--x", "2", "--y", "1"}, exitFailed, `line 2, column 1 ("day"): "2024-01-01" is not a finite number`},
+		{[]string{"data", "moon"}, exitUsage, `"moon"`},
+	} {
+		code, stdout, stderr := gppl(test.args...)
+		if code != test.code || !strings.Contains(stderr, test.want) {
+			t.Errorf("gppl %q: exit %d, want %d; %s", test.args, code, test.code, stderr)
+		}
+		if test.code == exitOK && !strings.Contains(stdout, "gppl fit") {
+			t.Errorf("gppl %q shows no example: %s", test.args, stdout)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	path, dir := csv(t), t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, err bytes.Buffer
+	code := run(ctx, []string{"gppl", "fit", path, "--model", filepath.Join(dir, "m.json")}, &out, &err)
+	left, _ := os.ReadDir(dir)
+	if code != exitFailed || !strings.Contains(err.String(), "interrupted") || len(left) != 0 {
+		t.Errorf("exit %d, %d files: %s", code, len(left), err.String())
+	}
+}
+
+func TestData(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "co2.csv")
+	code, stdout, stderr := gppl("data", "co2", "--out", out)
+	if code != exitOK || !strings.Contains(stdout, "embedded") || !strings.Contains(stdout, "2225") || !strings.Contains(stdout, "public domain") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = gppl("compare", out, "--kernel", "Matern32", "--last", "50", "--quiet")
+	if code != exitOK || !strings.Contains(stdout, "50 observations of CO2 (ppm)") {
+		t.Errorf("what data writes, compare does not read: exit %d: %s%s", code, stdout, stderr)
+	}
+	if code, stdout, _ = gppl("data"); code != exitOK || !strings.Contains(stdout, "sunspots") {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+	t.Setenv("GPPL_DATA", t.TempDir())
+	t.Chdir(t.TempDir())
+	if code, _, stderr = gppl("data", "sunspots", "--offline"); code != exitFailed || !strings.Contains(stderr, "not found") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

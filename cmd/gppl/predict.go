@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
+
+func predictCommand() *cli.Command {
+	return &cli.Command{
+		Name: "predict", Usage: "predict with a model that gppl fit saved", ArgsUsage: "MODEL.json",
+		Description: `The model holds the observations: the csv file is not needed.
+
+   gppl predict model.json --forecast 52 --out forecast.csv
+   gppl predict model.json --at 2030-01-01 --at 2031-01-01`,
+		Flags: []cli.Flag{
+			forecastFlag(),
+			&cli.StringSliceFlag{Name: "at", Usage: "predict at this `DATE` or number instead; may be repeated", Category: "RESULTS"},
+			&cli.StringFlag{Name: "out", Usage: "write to `FILE.csv` rather than to standard output", Category: "RESULTS"},
+			jsonFlag(),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			path, err := argument(c, "saved model")
+			if err != nil {
+				return err
+			}
+			if err := writable(c, "out"); err != nil {
+				return err
+			}
+			a, err := analysis.Load(path)
+			if err != nil {
+				return err
+			}
+			f, err := predictions(a, c)
+			if err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if out := c.String("out"); out != "" {
+				if err := analysis.WriteFile(out, func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }); err != nil {
+					return err
+				}
+				if !c.Bool("json") {
+					fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", len(f.X), out)
+				}
+			}
+			switch {
+			case c.Bool("json"):
+				return writeJSON(c, show.Describe(a, f, nil))
+			case c.String("out") == "":
+				return f.WriteCSV(c.Root().Writer, a.Series.Axis)
+			}
+			return nil
+		},
+	}
+}
+
+// predictions are those at the places asked for, or ahead.
+func predictions(a *analysis.Analysis, c *cli.Command) (*analysis.Forecast, error) {
+	at := c.StringSlice("at")
+	if len(at) == 0 {
+		if c.Int("forecast") < 1 {
+			return nil, usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
+		}
+		return a.Forecast(c.Int("forecast"))
+	}
+	x := make([]float64, len(at))
+	for i, text := range at {
+		var err error
+		if x[i], err = a.Series.Axis.Parse(text); err != nil {
+			return nil, usageError{fmt.Errorf("--at: %s", message(err))}
+		}
+	}
+	slices.Sort(x)
+	return a.Predict(x)
+}
+
+func dataCommand() *cli.Command {
+	return &cli.Command{
+		Name: "data", Usage: "find or download a recording", ArgsUsage: "[NAME]",
+		Description: `Without a name, lists the recordings. Otherwise looks for one in the folder that GPPL_DATA names, in data/, and at its
+publisher, and prints where it is and what it holds. --out writes it as a csv file for gppl fit.
+
+   gppl data
+   gppl data sunspots
+   gppl data sunspots --out sunspots.csv && gppl fit sunspots.csv`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "write the series to `FILE.csv`"},
+			&cli.BoolFlag{Name: "offline", Usage: "do not download"},
+			jsonFlag(),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if c.NArg() == 0 {
+				return show.Recordings(c.Root().Writer)
+			}
+			name, err := argument(c, "recording")
+			if err != nil {
+				return err
+			}
+			recording, err := analysis.FindRecording(name)
+			if err != nil {
+				return usageError{fmt.Errorf("%s", message(err))}
+			}
+			if err := writable(c, "out"); err != nil {
+				return err
+			}
+			s, err := recording.Load(ctx, dataset.Options{Offline: c.Bool("offline"), Log: c.Root().ErrWriter})
+			if err != nil {
+				return err
+			}
+			if out := c.String("out"); out != "" {
+				if err := analysis.WriteFile(out, func(w io.Writer) error { return analysis.WriteSeries(w, s) }); err != nil {
+					return err
+				}
+			}
+			facts := show.Facts(recording, s, c.String("out"))
+			if c.Bool("json") {
+				return writeJSON(c, facts)
+			}
+			return facts.Text(c.Root().Writer)
+		},
+	}
+}

@@ -1,0 +1,393 @@
+package analysis
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// rhythm is a noisy rhythm of 12 steps on a trend: rows of step and value.
+func rhythm(n int, row func(i int, y float64) string) string {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	var b strings.Builder
+	b.WriteString("t,level\n")
+	for i := range n {
+		x := float64(i)
+		b.WriteString(row(i, 10+0.02*x+math.Sin(2*math.Pi*x/12)+0.1*rnd.NormFloat64()))
+	}
+	return b.String()
+}
+
+func monthly(n int) string {
+	return rhythm(n, func(i int, y float64) string { return fmt.Sprintf("%d-%02d-01,%.4f\n", 2000+i/12, i%12+1, y) })
+}
+
+func TestRead(t *testing.T) {
+	var rows []string
+	for i := range 20 {
+		if i != 7 && i != 8 {
+			rows = append(rows, fmt.Sprintf("2024-01-%02d,%d", i+1, i*i%7))
+		}
+	}
+	rows[3], rows[4] = rows[4], rows[3]
+	rows = append(rows, "2024-01-20,5", "2024-01-21,")
+	s, err := Read(file(t, "day,level\n"+strings.Join(rows, "\n")), ReadOptions{YUnit: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"19 observations of level from 2024-01-01 to 2024-01-20, every 1 day.",
+		"1 row without a value was left out.",
+		"1 gap, the longest from 2024-01-07 to 2024-01-10; 2 observations would fill them. The model needs no filling in.",
+		"1 x occur more than once, the first at 2024-01-20. Each observation is used.",
+		"1 row out of order was sorted by x.",
+	}
+	if diff := cmp.Diff(want, s.Notes()); diff != "" {
+		t.Error(diff)
+	}
+	if s.Axis.Label() != "day (days since 2024-01-01)" || s.X[0] != 0 || s.YLabel() != "level (m)" {
+		t.Errorf("%q, %q, first x %v", s.Axis.Label(), s.YLabel(), s.X[0])
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	many := strings.Repeat("1,2\n", 12)
+	for name, test := range map[string]struct {
+		text string
+		o    ReadOptions
+		want []string
+	}{
+		"wrong column": {"t,y\n0,1\n", ReadOptions{Y: "z"}, []string{"data.csv", `no column "z"`, `"t"`}},
+		"text":         {"t,y\n0,1\n1,two\n", ReadOptions{}, []string{"data.csv", "line 3", "column 2", `"two"`}},
+		"few":          {"t,y\n0,1\n1,2\n", ReadOptions{}, []string{"2 observations", "at least 10"}},
+		"one x":        {"t,y\n" + many, ReadOptions{}, []string{"1 different x"}},
+		"constant":     {rhythm(20, func(i int, _ float64) string { return fmt.Sprintf("%d,5\n", i) }), ReadOptions{}, []string{"y is 5 in all 20 rows"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Read(file(t, test.text), test.o)
+			for _, w := range test.want {
+				if err == nil || !strings.Contains(err.Error(), w) {
+					t.Errorf("error %v, want %q in it", err, w)
+				}
+			}
+		})
+	}
+	if _, err := Read(filepath.Join(t.TempDir(), "none.csv"), ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+func TestUnixByName(t *testing.T) {
+	text := rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", 1_700_000_000+3600*i, y) })
+	s, err := Read(file(t, strings.Replace(text, "t,", "unix_time,", 1)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Axis.Dates || s.Axis.Text(s.X[0]) != "2023-11-14T22:13:20Z" || s.Axis.Unit != "hour" {
+		t.Errorf("%+v, first %s", s.Axis, s.Axis.Text(s.X[0]))
+	}
+	if s, err = Read(file(t, text), ReadOptions{}); err != nil || s.Axis.Dates {
+		t.Errorf("a column t of numbers was taken for dates: %v", err)
+	}
+}
+
+func TestAfter(t *testing.T) {
+	for _, test := range []struct{ dates, want string }{
+		{"2023-01-31 2023-02-28 2023-03-31 2023-04-30", "2023-05-31 2023-06-30"},
+		{"2023-10-01 2023-11-01 2023-12-01", "2024-01-01 2024-02-01"},
+		{"2000-01-01 2001-01-01 2002-01-01 2004-01-01", "2005-01-01 2006-01-01"},
+		{"2024-02-27 2024-02-28", "2024-02-29 2024-03-01"},
+		{"1999-02-27 1999-03-06 2024-02-24", "2024-03-02 2024-03-09"},
+	} {
+		var seconds []float64
+		for _, d := range strings.Fields(test.dates) {
+			tm, err := dataset.ParseTime(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seconds = append(seconds, float64(tm.Unix()))
+		}
+		a := dateAxis("t", seconds)
+		last := a.fromSeconds(seconds[len(seconds)-1])
+		step := a.fromSeconds(seconds[1]) - a.fromSeconds(seconds[0])
+		got := a.Text(a.after(last, step, 1)) + " " + a.Text(a.after(last, step, 2))
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.dates, got, test.want)
+		}
+		if x, err := a.Parse(a.Text(last)); err != nil || math.Abs(x-last) > 1e-9 {
+			t.Errorf("%s: Parse(Text(%v)) = %v, %v", test.dates, last, x, err)
+		}
+	}
+}
+
+func TestKernels(t *testing.T) {
+	names, err := ParseKernels(" se, matern52 + LOCPER ,auto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(append([]string{"SE", "Matern52 + LocPer"}, Auto...), names); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := ParseKernels("SE + Foo"); err == nil || !strings.Contains(err.Error(), `"Foo"`) || !strings.Contains(err.Error(), "LocPer") {
+		t.Error(err)
+	}
+}
+
+func TestLikelyPeriods(t *testing.T) {
+	s, err := Read("../../data/co2-weekly.csv", ReadOptions{X: "date", Y: "co2_ppm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := likelyPeriods(s.X, detrended(s.X, s.Y), s.Step, 2)
+	if len(p) != 2 || math.Abs(p[0]-1) > 0.01 || math.Abs(p[1]-0.5) > 0.005 {
+		t.Errorf("periods of CO2: %v years, want 1 and 0.5", p)
+	}
+}
+
+// learn fits a monthly rhythm once for several tests.
+func learn(t *testing.T) *Analysis {
+	t.Helper()
+	s, err := Read(file(t, monthly(120)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last Progress
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"SE", "SE + Periodic", "Matern32"}, Progress: func(p Progress) { last = p }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.Count != 3 || last.Evaluations == 0 {
+		t.Errorf("last progress %+v", last)
+	}
+	return a
+}
+
+func TestFit(t *testing.T) {
+	a := learn(t)
+	if a.Kernel() != "SE + Periodic" {
+		t.Fatalf("kernel %s: %+v", a.Kernel(), a.Candidates)
+	}
+	for _, p := range a.Result.Params {
+		if p.Name == "Periodic.period" && math.Abs(p.Value-1) > 0.01 {
+			t.Errorf("period %v years, want 1", p.Value)
+		}
+	}
+	best := a.Candidates[0]
+	if want := 2*best.NLL + 6*math.Log(120); math.Abs(best.BIC-want) > 1e-9 {
+		t.Errorf("BIC %v, want %v", best.BIC, want)
+	}
+	data, _ := a.standardised()
+	exact, _ := gppl.NewExact(a.Result.Model, data)
+	if v, err := exact.ValueGrad(nil, naturals(a.Result.Model)); err != nil || math.Abs(v-best.NLL) > 1e-6 {
+		t.Errorf("exact NLL %v (%v), the candidate says %v", v, err, best.NLL)
+	}
+
+	f, err := a.Forecast(24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.When[0] != "2010-01-01" || f.When[23] != "2011-12-01" {
+		t.Errorf("forecast from %s to %s", f.When[0], f.When[23])
+	}
+	for i := range f.X {
+		want := 10 + 0.02*float64(120+i) + math.Sin(2*math.Pi*float64(i)/12)
+		if lo, hi := f.Band(i); f.NoisyVar[i] <= f.LatentVar[i] || want < lo-0.3 || want > hi+0.3 {
+			t.Errorf("step %d: %v in [%v, %v], want about %v", i, f.Mean[i], lo, hi, want)
+		}
+	}
+
+	t.Run("components add up", func(t *testing.T) {
+		x := []float64{a.Series.X[3], a.Series.X[50] + 0.01, f.X[5]}
+		terms, err := a.Components(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := a.Predict(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x {
+			if sum := a.Scaling.Mean + terms[0].Mean[i] + terms[1].Mean[i]; math.Abs(sum-p.Mean[i]) > 1e-6 {
+				t.Errorf("at %v: %v, the posterior is %v", x[i], sum, p.Mean[i])
+			}
+		}
+	})
+	t.Run("innovations are one-step predictions", func(t *testing.T) {
+		r, err := a.Residuals()
+		if err != nil {
+			t.Fatal(err)
+		}
+		const i = 40
+		past, err := gppl.NewData(data.X.Slice(0, i), data.Y[:i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		post, err := gppl.NewPosterior(a.Result.Model, past)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, variance := post.Noisy(data.X.Slice(i, i+1))
+		if want := (data.Y[i] - mean[0]) / math.Sqrt(variance[0]); math.Abs(r.E[i]-want) > 1e-6 {
+			t.Errorf("innovation %v, want %v", r.E[i], want)
+		}
+		if r.LjungBoxP < 0.01 || r.JarqueBeraP < 0.01 {
+			t.Errorf("the right model is refused: %q", r.Verdict())
+		}
+	})
+	t.Run("saved and loaded", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "m.json")
+		if err := a.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := b.Forecast(24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(f, g, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+			t.Error(diff)
+		}
+		if b.Series.Source.SHA256 == "" || b.Series.Source.File != "data.csv" {
+			t.Errorf("%+v", b.Series.Source)
+		}
+		text, _ := os.ReadFile(path)
+		for _, bad := range []string{
+			"", "{}", `{"format":"gppl analysis","version":2}`, string(text[:len(text)/2]),
+			strings.Replace(string(text), `"unit":"year"`, `"unit":"week"`, 1),
+			strings.Replace(string(text), `"x":[`, `"x":[1,`, 1),
+		} {
+			if _, err := decode([]byte(bad)); err == nil {
+				t.Errorf("no error for %.60q", bad)
+			}
+		}
+	})
+	t.Run("slices", func(t *testing.T) {
+		s, err := a.Slices(context.Background(), 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range s {
+			if s.Excess[4] > 1e-9 || s.Excess[0] < 0 || s.Excess[8] < 0 {
+				t.Errorf("%s: %v is no valley", s.Name, s.Excess)
+			}
+		}
+	})
+	t.Run("csv", func(t *testing.T) {
+		var b bytes.Buffer
+		if err := f.WriteCSV(&b, a.Series.Axis); err != nil {
+			t.Fatal(err)
+		}
+		s, err := dataset.ReadCSV(&b, dataset.CSVOptions{X: "t", Y: "mean"})
+		if err != nil || s.Len() != 24 || math.Abs(s.Y[3]-f.Mean[3]) > 1e-6 {
+			t.Errorf("%v, %v", s, err)
+		}
+	})
+}
+
+func TestFitProjected(t *testing.T) {
+	s, err := Read(file(t, monthly(200)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"SE", "LocPer"}, MaxExact: 100, Projections: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Projections == 0 || a.Kernel() != "LocPer" {
+		t.Errorf("%d projections, %+v", a.Projections, a.Candidates)
+	}
+	if _, err := a.Forecast(3); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFitCancelled(t *testing.T) {
+	s, err := Read(file(t, monthly(60)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	a, err := Fit(ctx, s, Options{Progress: func(p Progress) {
+		if p.Evaluations > 5 {
+			cancel()
+		}
+	}})
+	if a != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// The tests must refuse white Gaussian noise about as often as their level says, and see a weak correlation.
+func TestCheckWhite(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	const draws = 400
+	var correlated, skewed, seen int
+	for range draws {
+		white, red := make([]float64, 500), make([]float64, 500)
+		for i := range white {
+			white[i] = rnd.NormFloat64()
+			red[i] = white[i]
+			if i > 0 {
+				red[i] += 0.3 * red[i-1]
+			}
+		}
+		r := checkWhite(white)
+		if r.LjungBoxP < 0.05 {
+			correlated++
+		}
+		if r.JarqueBeraP < 0.05 {
+			skewed++
+		}
+		if r = checkWhite(red); r.LjungBoxP < 0.01 && strings.Contains(r.Verdict()[0], "largest at lag 1.") {
+			seen++
+		}
+	}
+	// 5 % of 400 is 20 ± 4.4; both tests hold their level only about.
+	if correlated < 6 || correlated > 40 || skewed < 6 || skewed > 40 || seen < 0.98*draws {
+		t.Errorf("of %d: white noise refused %d times for its correlation and %d for its distribution; red noise %d times", draws, correlated, skewed, seen)
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := WriteFile(path, func(w io.Writer) error {
+		fmt.Fprint(w, "half")
+		return errors.New("disk full")
+	})
+	left, _ := os.ReadDir(dir)
+	text, _ := os.ReadFile(path)
+	if err == nil || string(text) != "before" || len(left) != 1 {
+		t.Errorf("%v; %q, %d files", err, text, len(left))
+	}
+}

@@ -1,0 +1,358 @@
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Options say how candidates are trained. The zero value is what is recommended.
+//
+// Up to MaxExact observations the likelihood is the exact one. Above it, all candidates are trained and compared by one
+// projected likelihood, with the residual energy (gppl.NewResidual) and the same Spectral projections, so that their values
+// can be compared with one another; they are not the exact NLL, and Analysis.Projections says so.
+type Options struct {
+	Kernels      []string // as ParseKernel reads them; nil: Auto
+	RandomStarts int      // starting points at random around those taken from the data; 0 means 1, below 0 none
+	Seed         uint64
+	MaxExact     int // 0 means 6000
+	Projections  int // 0 means 400
+	Progress     func(Progress)
+}
+
+// Progress is where a comparison stands.
+type Progress struct {
+	Candidate    string
+	Index, Count int     // of the candidate, from 0
+	Evaluations  int     // of the likelihood, so far, of all candidates
+	Best         float64 // the lowest NLL of this candidate in its present stage
+	Stage        string
+	Elapsed      time.Duration
+}
+
+// Candidate is a kernel that was tried.
+type Candidate struct {
+	Kernel      string  `json:"kernel"`
+	NLL         float64 `json:"nll"` // nats, of the standardised observations
+	BIC         float64 `json:"bic"`
+	Parameters  int     `json:"parameters"` // trained, noise included
+	Model       string  `json:"model"`
+	Status      string  `json:"status"`
+	Engine      string  `json:"engine"`
+	Evaluations int     `json:"evaluations"`
+	Seconds     float64 `json:"seconds"`
+	// Error says why the candidate could not be trained; its NLL and BIC are then 0.
+	Error string `json:"error,omitempty"`
+}
+
+// Analysis is a series with the model that was learnt from it.
+type Analysis struct {
+	Series     *Series
+	Scaling    dataset.Scaling // between y and what the model sees
+	Candidates []Candidate     // the lowest BIC first, failures last
+	Result     *gppl.Result    // of the best
+	// Projections is 0 if the likelihood is exact, else how many projections it saw.
+	Projections int
+
+	posterior *gppl.Posterior
+	note      string // on the posterior, where it is not exact
+	factor    *factor
+}
+
+// Kernel returns the name of the kernel that was kept.
+func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
+
+const (
+	trainTolerance = 1e-4 // nats per observation that an engine may err by while training; values compared have the default
+	slow           = 0.03 // seconds of an evaluation above which training begins on fewer observations
+	fewer          = 300
+	// gradientTolerance is of parameters in their standard errors: the NLL is within some thousandths of a nat.
+	gradientTolerance = 0.05
+)
+
+// Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters.
+//
+// Kernels with a period are trained from gppl.StartFrom's values at each of the two likeliest periods, others from its values
+// for the series with and without its trend, and at random around them. Where one evaluation takes long, and for kernels with a
+// period, all this is done on 300 observations, and the best is then trained on all. A candidate that cannot be trained is kept with the reason; it is
+// an error if none can, if a kernel's name is unknown, or if ctx ends.
+func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
+	if len(o.Kernels) == 0 {
+		o.Kernels = Auto
+	}
+	o.MaxExact, o.Projections = orDefault(o.MaxExact, 6000), orDefault(o.Projections, 400)
+	o.RandomStarts = max(0, orDefault(o.RandomStarts, 1))
+	kernels := make([]gppl.Kernel, len(o.Kernels))
+	for i, name := range o.Kernels {
+		k, err := ParseKernel(name)
+		if err != nil {
+			return nil, err
+		}
+		kernels[i] = k
+	}
+	z, scaling := dataset.Series{X: s.X, Y: s.Y}.Standardize()
+	data, err := gppl.NewData(gppl.Scalars(z.X), z.Y)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	t := trainer{options: o, data: data, step: s.Step, began: time.Now()}
+	if data.Len() > o.MaxExact {
+		if t.omega, err = projections(data, min(o.Projections, data.Len()/2)); err != nil {
+			return nil, err
+		}
+	}
+	t.detrended = gppl.Data{X: data.X, Y: detrended(z.X, z.Y)}
+	t.periods = likelyPeriods(z.X, t.detrended.Y, s.Step, 2)
+
+	a := &Analysis{Series: s, Scaling: scaling}
+	if t.omega != nil {
+		_, a.Projections = t.omega.Dims()
+	}
+	models := map[string]gppl.Model{} // with the scales that they were trained in
+	for i, k := range kernels {
+		t.index = i
+		began, before := time.Now(), t.evaluations
+		c := Candidate{Kernel: kernelName(k)}
+		t.candidate = c.Kernel
+		r, err := t.train(ctx, k)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("analysis: training %s: %w", c.Kernel, ctx.Err())
+		}
+		if err == nil {
+			c.NLL, err = t.value(r.Model)
+		}
+		if err != nil {
+			c.Error = err.Error()
+		} else {
+			c.describe(r, len(s.X))
+			models[c.Kernel] = r.Model
+		}
+		c.Evaluations, c.Seconds = t.evaluations-before, time.Since(began).Seconds()
+		a.Candidates = append(a.Candidates, c)
+	}
+	a.rank()
+	best := &a.Candidates[0]
+	if best.Error != "" {
+		return nil, fmt.Errorf("analysis: no candidate could be trained; %s: %s", best.Kernel, best.Error)
+	}
+	t.candidate, t.stage = best.Kernel, "standard errors"
+	loss, err := t.loss(models[best.Kernel], t.data)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	r, err := gppl.Fit(ctx, loss, t.settings(gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 40}))
+	if err != nil {
+		return nil, fmt.Errorf("analysis: training %s: %w", best.Kernel, err)
+	}
+	a.Result = plain(r)
+	best.NLL = a.Result.Value
+	best.describe(a.Result, len(s.X))
+	a.rank()
+	return a, nil
+}
+
+// projections returns those that a long series is seen through.
+func projections(d gppl.Data, count int) (*gppl.Projection, error) {
+	omega, err := gppl.SpectralProjection(d.X, count)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	return omega, nil
+}
+
+// describe fills in what a result tells of a candidate whose NLL is known.
+func (c *Candidate) describe(r *gppl.Result, n int) {
+	c.Parameters = len(r.Params)
+	c.BIC = 2*c.NLL + float64(c.Parameters)*math.Log(float64(n))
+	c.Model, c.Status, c.Engine = r.Model.String(), string(r.Status), r.Engine
+}
+
+func (a *Analysis) rank() {
+	slices.SortStableFunc(a.Candidates, func(p, q Candidate) int {
+		if (p.Error == "") != (q.Error == "") {
+			if p.Error == "" {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(p.BIC, q.BIC)
+	})
+}
+
+func orDefault(v, otherwise int) int {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+// trainer trains one candidate after the other on the same data.
+type trainer struct {
+	options   Options
+	data      gppl.Data
+	step      float64
+	detrended gppl.Data
+	periods   []float64
+	omega     *gppl.Projection // nil: exact
+
+	index       int
+	candidate   string
+	stage       string
+	evaluations int
+	began       time.Time
+}
+
+// loss returns the likelihood of d at m: the projected one if there are projections of it, else the exact one.
+func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
+	if t.omega != nil && d.Len() == t.data.Len() {
+		return gppl.NewResidual(m, d, t.omega, opts...)
+	}
+	return gppl.NewExact(m, d, opts...)
+}
+
+// value returns the likelihood of all data at m, to the default tolerance.
+func (t *trainer) value(m gppl.Model) (float64, error) {
+	loss, err := t.loss(m, t.data)
+	if err != nil {
+		return 0, err
+	}
+	t.evaluations++
+	return loss.ValueGrad(nil, naturals(m))
+}
+
+// settings adds to s what reports progress.
+func (t *trainer) settings(s gppl.Settings) gppl.Settings {
+	before := t.evaluations
+	s.Progress = func(p gppl.Progress) {
+		t.evaluations = before + p.Evaluations
+		if t.options.Progress != nil {
+			t.options.Progress(Progress{
+				Candidate: t.candidate, Index: t.index, Count: len(t.options.Kernels), Stage: t.stage,
+				Evaluations: t.evaluations, Best: p.Best, Elapsed: time.Since(t.began),
+			})
+		}
+	}
+	return s
+}
+
+func (t *trainer) train(ctx context.Context, k gppl.Kernel) (*gppl.Result, error) {
+	starts := startsFor(k, t.data, t.detrended, t.periods)
+	t.stage = "training"
+	span := t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0]
+	for i, m := range starts {
+		starts[i] = scaled(m, nil, span)
+	}
+	seconds, err := t.cost(starts[0])
+	if err != nil {
+		return nil, err
+	}
+	settings := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 200}
+	// What a kernel with a period costs changes much as it is trained.
+	if t.data.Len() <= fewer || seconds < slow && !hasPeriod(k) {
+		settings.NoStandardErrors = true
+		return t.best(ctx, starts, t.data, settings)
+	}
+	t.stage = fmt.Sprintf("first steps, on %d observations", fewer)
+	r, err := t.best(ctx, starts, t.few(k), settings)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	t.stage = fmt.Sprintf("training on all %d", t.data.Len())
+	if err == nil {
+		starts = append(starts, scaled(r.Model, r, span))
+	}
+	settings.NoStandardErrors = true
+	settings.Stop = gppl.StopBelow(0.005) // nats: BIC is read to tenths
+	return t.run(ctx, t.lowest(starts), t.data, settings)
+}
+
+// cost returns how long an evaluation of value and gradient at m takes: the second if the first is quick, since that sets up.
+func (t *trainer) cost(m gppl.Model) (seconds float64, err error) {
+	loss, err := t.loss(m, t.data, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return 0, err
+	}
+	theta := naturals(m)
+	grad := make([]float64, len(theta))
+	for range 2 {
+		began := time.Now()
+		if _, err := loss.ValueGrad(grad, theta); err != nil {
+			return 0, err
+		}
+		t.evaluations++
+		seconds = time.Since(began).Seconds()
+		if seconds > 4*slow {
+			break
+		}
+	}
+	return seconds, nil
+}
+
+// few picks every so many of the latest observations for the first steps: as widely as still resolves a period, if the kernel
+// has one, else over the whole range.
+func (t *trainer) few(k gppl.Kernel) gppl.Data {
+	n := t.data.Len()
+	stride := (n - 1) / (fewer - 1)
+	if hasPeriod(k) && len(t.periods) > 0 {
+		const perPeriod = 6
+		stride = max(1, min(stride, int(slices.Min(t.periods)/(perPeriod*t.step))))
+	}
+	pick := make([]int, fewer)
+	for i := range pick {
+		pick[i] = n - 1 - (fewer-1-i)*stride
+	}
+	return t.data.Pick(pick)
+}
+
+// best trains on d from every start, and at random around each, and returns the best.
+func (t *trainer) best(ctx context.Context, starts []gppl.Model, d gppl.Data, s gppl.Settings) (best *gppl.Result, err error) {
+	var failures []error
+	random := t.options.RandomStarts
+	if hasPeriod(starts[0].Kernel) {
+		random = 0 // a period at random is as good as none
+	}
+	s.Starts, s.Spread, s.Seed = 1+random, 2, t.options.Seed+1
+	for _, m := range starts {
+		r, err := t.run(ctx, m, d, s)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		if best == nil || r.Value < best.Value {
+			best = r
+		}
+	}
+	if best == nil {
+		return nil, errors.Join(failures...)
+	}
+	return best, nil
+}
+
+func (t *trainer) run(ctx context.Context, m gppl.Model, d gppl.Data, s gppl.Settings) (*gppl.Result, error) {
+	loss, err := t.loss(m, d, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return nil, err
+	}
+	return gppl.Fit(ctx, loss, t.settings(s))
+}
+
+// lowest returns the model with the lowest value on all data, the first if none has one.
+func (t *trainer) lowest(models []gppl.Model) gppl.Model {
+	best, at := math.Inf(1), 0
+	for i, m := range models {
+		if v, err := t.value(m); err == nil && v < best {
+			best, at = v, i
+		}
+	}
+	return models[at]
+}

@@ -1,0 +1,181 @@
+package analysis
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// maxPosterior is the number of observations up to which a dense posterior is worth its n³/3 flops.
+const maxPosterior = 15000
+
+// inducing is how many inputs stand for the data where there are more, and no engine takes them all.
+const inducing = 1000
+
+// standardised returns the observations as the model sees them.
+func (a *Analysis) standardised() (gppl.Data, error) {
+	z := make([]float64, len(a.Series.Y))
+	for i, y := range a.Series.Y {
+		z[i] = a.Scaling.Standard(y)
+	}
+	return gppl.NewData(gppl.Scalars(a.Series.X), z)
+}
+
+// condition makes the posterior, once.
+func (a *Analysis) condition() error {
+	if a.posterior != nil {
+		return nil
+	}
+	data, err := a.standardised()
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
+	}
+	n := data.Len()
+	if n <= maxPosterior {
+		a.posterior, err = gppl.NewPosterior(a.Result.Model, data)
+	} else {
+		for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded} {
+			if a.posterior, err = gppl.NewPosterior(a.Result.Model, data, gppl.WithEngine(engine)); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			z := make([]float64, inducing)
+			for i := range z {
+				z[i] = a.Series.X[i*(n-1)/(inducing-1)]
+			}
+			a.note = fmt.Sprintf("The posterior of %d observations is approximated through %d inducing inputs (VFE).", n, inducing)
+			a.posterior, err = gppl.NewVFEPosterior(a.Result.Model, data, gppl.Scalars(slices.Compact(z)))
+		}
+	}
+	if err != nil {
+		a.posterior = nil
+		return fmt.Errorf("analysis: conditioning on the data: %w", err)
+	}
+	return nil
+}
+
+// Forecast is a prediction in the unit of the file.
+type Forecast struct {
+	X         []float64
+	When      []string // X as text: dates in ISO form, or numbers
+	Mean      []float64
+	LatentVar []float64 // of f
+	NoisyVar  []float64 // of a new observation
+}
+
+// Predict returns the posterior at each x, ascending, on the axis of the series.
+func (a *Analysis) Predict(x []float64) (*Forecast, error) {
+	if err := a.condition(); err != nil {
+		return nil, err
+	}
+	for i, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("analysis: x[%d] = %v is not finite", i, v)
+		}
+	}
+	f := &Forecast{X: x}
+	mean, latent := a.posterior.Latent(gppl.Scalars(x))
+	f.Mean = a.Scaling.Values(nil, mean)
+	f.LatentVar = a.Scaling.Variances(nil, latent)
+	f.NoisyVar = make([]float64, len(x))
+	noise := a.Scaling.Variance(a.Result.Model.Noise)
+	for i, v := range f.LatentVar {
+		f.NoisyVar[i] = v + noise
+		f.When = append(f.When, a.Series.Axis.Text(x[i]))
+	}
+	return f, nil
+}
+
+// Forecast predicts the given number of steps beyond the last observation; a step is the series' own: a calendar month for a
+// monthly series, else the median distance of its observations.
+func (a *Analysis) Forecast(steps int) (*Forecast, error) {
+	if steps < 1 {
+		return nil, fmt.Errorf("analysis: a forecast of %d steps: at least one is needed", steps)
+	}
+	const most = 1_000_000
+	if steps > most {
+		return nil, fmt.Errorf("analysis: a forecast of %d steps: at most %d", steps, most)
+	}
+	s := a.Series
+	last := s.X[len(s.X)-1]
+	x := make([]float64, steps)
+	for i := range x {
+		x[i] = s.Axis.after(last, s.Step, i+1)
+	}
+	return a.Predict(x)
+}
+
+// Fitted predicts on an even grid of the given size over the part of the axis from one place to another.
+func (a *Analysis) Fitted(from, to float64, points int) (*Forecast, error) {
+	x := make([]float64, points)
+	for i := range x {
+		x[i] = from + (to-from)*float64(i)/float64(points-1)
+	}
+	return a.Predict(x)
+}
+
+// Quantile95 is the half width of a 95 % band in standard deviations.
+const Quantile95 = 1.959963984540054
+
+// Band returns the ends of the 95 % band of a new observation at point i.
+func (f *Forecast) Band(i int) (lo, hi float64) {
+	w := Quantile95 * math.Sqrt(f.NoisyVar[i])
+	return f.Mean[i] - w, f.Mean[i] + w
+}
+
+// WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
+// observation, and the latter's 95 % band.
+func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
+	table := csv.NewWriter(w)
+	rows := [][]string{{plainCell(orElse(a.Name, "x")), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
+	for i, when := range f.When {
+		lo, hi := f.Band(i)
+		rows = append(rows, []string{when, number(f.Mean[i]), number(math.Sqrt(f.LatentVar[i])), number(math.Sqrt(f.NoisyVar[i])), number(lo), number(hi)})
+	}
+	return table.WriteAll(rows)
+}
+
+// plainCell keeps a name from the data from being taken for a formula by a spreadsheet.
+func plainCell(s string) string {
+	if strings.HasPrefix(s, "=") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "@") {
+		return "'" + s
+	}
+	return s
+}
+
+// Note says what about the posterior is not exact; "" if nothing is.
+func (a *Analysis) Note() string { return a.note }
+
+// WithNoise returns the analysis with another noise variance, of the standardised series, and by how many nats that raises
+// the exact NLL.
+func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, err error) {
+	m := a.Result.Model
+	m.Noise = noise
+	data, err := a.standardised()
+	if err != nil {
+		return nil, 0, fmt.Errorf("analysis: %w", err)
+	}
+	loss, err := gppl.NewExact(m, data)
+	if err != nil {
+		return nil, 0, fmt.Errorf("analysis: %w", err)
+	}
+	there, err := loss.ValueGrad(nil, naturals(m))
+	if err != nil {
+		return nil, 0, fmt.Errorf("analysis: %w", err)
+	}
+	here, err := loss.ValueGrad(nil, naturals(a.Result.Model))
+	if err != nil {
+		return nil, 0, fmt.Errorf("analysis: %w", err)
+	}
+	r := *a.Result
+	r.Model = m
+	return &Analysis{Series: a.Series, Scaling: a.Scaling, Candidates: a.Candidates, Projections: a.Projections, Result: &r}, there - here, nil
+}

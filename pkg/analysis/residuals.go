@@ -1,0 +1,251 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// maxDense is how many observations the residual checks and the components factorise densely, the latest ones.
+const maxDense = 4000
+
+// factor is A = K + σ²I of the latest observations, factorised.
+type factor struct {
+	from  int // the first observation in it
+	x, z  []float64
+	chol  mat.Cholesky
+	alpha *mat.VecDense // A⁻¹z
+}
+
+// factorise makes it, once.
+func (a *Analysis) factorise() (*factor, error) {
+	if a.factor != nil {
+		return a.factor, nil
+	}
+	data, err := a.standardised()
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	f := &factor{from: max(0, data.Len()-maxDense), x: a.Series.X, z: data.Y}
+	f.x, f.z = f.x[f.from:], f.z[f.from:]
+	n := len(f.x)
+	gram := mat.NewSymDense(n, nil)
+	row := make([]float64, n)
+	for i := range n {
+		r := row[:n-i]
+		distancesFrom(r, f.x[i], f.x[i:])
+		r[0] = gppl.Self
+		a.Result.Model.Kernel.Cov(r, r)
+		r[0] += a.Result.Model.Noise
+		for j, v := range r {
+			gram.SetSym(i, i+j, v)
+		}
+	}
+	if !f.chol.Factorize(gram) {
+		return nil, errors.New("analysis: the covariance of the observations is singular to working precision: the noise that was learnt is too small for it")
+	}
+	f.alpha = mat.NewVecDense(n, nil)
+	if err := f.chol.SolveVecTo(f.alpha, mat.NewVecDense(n, f.z)); err != nil {
+		var bad mat.Condition
+		if !errors.As(err, &bad) {
+			return nil, fmt.Errorf("analysis: %w", err)
+		}
+	}
+	a.factor = f
+	return f, nil
+}
+
+func distancesFrom(dst []float64, at float64, x []float64) {
+	for i, v := range x {
+		dst[i] = math.Abs(v - at)
+	}
+}
+
+// Residuals are the standardised innovations e = L⁻¹z, A = LLᵀ: each observation less its prediction from those before it,
+// over the standard deviation of that prediction. Under the model they are independent and N(0, 1), which leave-one-out
+// residuals are not.
+type Residuals struct {
+	X, E []float64
+	// Of is the number of observations in the series; only the latest 4000 are looked at.
+	Of int
+
+	Mean, SD           float64
+	Skewness, Kurtosis float64   // excess kurtosis
+	Autocorrelation    []float64 // at lags 1, 2, …
+	Band               float64   // what 95 % of them are within if e is white: 1.96/√n
+
+	// LjungBox is n(n+2)Σ ρ_h²/(n−h) over the first LjungBoxLags lags, 20 at most: more make it refuse white noise too often
+	// (Ljung and Box 1978). Under the model it is about χ² with as many degrees of freedom as lags; the parameters having
+	// been learnt from the same data, the probability is a little too high.
+	LjungBox     float64
+	LjungBoxP    float64
+	LjungBoxLags int
+	// JarqueBera is n(skewness²/6 + kurtosis²/24), about χ² with two degrees of freedom for Gaussian e.
+	JarqueBera  float64
+	JarqueBeraP float64
+}
+
+// Residuals checks the model by its innovations. It takes n³/3 flops for n up to 4000.
+func (a *Analysis) Residuals() (*Residuals, error) {
+	f, err := a.factorise()
+	if err != nil {
+		return nil, err
+	}
+	n := len(f.x)
+	var l mat.TriDense
+	f.chol.LTo(&l)
+	var e mat.VecDense
+	if err := e.SolveVec(&l, mat.NewVecDense(n, f.z)); err != nil {
+		var bad mat.Condition
+		if !errors.As(err, &bad) {
+			return nil, fmt.Errorf("analysis: %w", err)
+		}
+	}
+	r := checkWhite(e.RawVector().Data)
+	r.X, r.Of = f.x, len(a.Series.X)
+	return r, nil
+}
+
+// checkWhite computes what Residuals tells of e.
+func checkWhite(e []float64) *Residuals {
+	n := float64(len(e))
+	r := &Residuals{E: e, Band: 1.96 / math.Sqrt(n)}
+	r.Mean, r.SD = stat.MeanStdDev(e, nil)
+	r.Skewness, r.Kurtosis = stat.Skew(e, nil), stat.ExKurtosis(e, nil)
+	lags := max(1, min(40, len(e)/5))
+	r.LjungBoxLags = min(lags, 20)
+	var total float64
+	for _, v := range e {
+		total += (v - r.Mean) * (v - r.Mean)
+	}
+	for h := 1; h <= lags; h++ {
+		var sum float64
+		for i := h; i < len(e); i++ {
+			sum += (e[i] - r.Mean) * (e[i-h] - r.Mean)
+		}
+		rho := sum / total
+		r.Autocorrelation = append(r.Autocorrelation, rho)
+		if h <= r.LjungBoxLags {
+			r.LjungBox += n * (n + 2) * rho * rho / (n - float64(h))
+		}
+	}
+	r.LjungBoxP = distuv.ChiSquared{K: float64(r.LjungBoxLags)}.Survival(r.LjungBox)
+	r.JarqueBera = n * (r.Skewness*r.Skewness/6 + r.Kurtosis*r.Kurtosis/24)
+	r.JarqueBeraP = distuv.ChiSquared{K: 2}.Survival(r.JarqueBera)
+	return r
+}
+
+// Outside returns the lags, from 1, whose autocorrelation is beyond the band.
+func (r *Residuals) Outside() []int {
+	var lags []int
+	for h, rho := range r.Autocorrelation {
+		if math.Abs(rho) > r.Band {
+			lags = append(lags, h+1)
+		}
+	}
+	return lags
+}
+
+// Verdict says in sentences what the checks say, at the level of 1 %.
+func (r *Residuals) Verdict() []string {
+	const level = 0.01
+	var v []string
+	lags := len(r.Autocorrelation)
+	outside := r.Outside()
+	beyond := fmt.Sprintf("%d of %d autocorrelations are beyond the band, %.1f expected", len(outside), lags, 0.05*float64(lags))
+	if r.LjungBoxP < level {
+		v = append(v, fmt.Sprintf("The innovations are correlated (Ljung–Box p = %.2g): the model misses structure in time. %s, the largest at lag %d.", r.LjungBoxP, beyond, r.largestLag()))
+	} else {
+		v = append(v, fmt.Sprintf("Nothing speaks against white innovations (Ljung–Box p = %.2g; %s).", r.LjungBoxP, beyond))
+	}
+	if r.JarqueBeraP < level {
+		v = append(v, fmt.Sprintf("Their distribution is not Gaussian (Jarque–Bera p = %.2g, skewness %.2g, excess kurtosis %.2g): bands are only as good as that.", r.JarqueBeraP, r.Skewness, r.Kurtosis))
+	} else {
+		v = append(v, fmt.Sprintf("Nothing speaks against a Gaussian distribution (Jarque–Bera p = %.2g).", r.JarqueBeraP))
+	}
+	// The standard error of a standard deviation of Gaussian values is 1/√(2n).
+	if math.Abs(r.SD-1) > 3/math.Sqrt(2*float64(len(r.E))) {
+		v = append(v, fmt.Sprintf("Their standard deviation is %.3g, not 1: the bands are too %s.", r.SD, map[bool]string{true: "narrow", false: "wide"}[r.SD > 1]))
+	}
+	if n := len(r.E); n < r.Of {
+		v = append(v, fmt.Sprintf("Checked on the latest %d of %d observations.", n, r.Of))
+	}
+	return v
+}
+
+func (r *Residuals) largestLag() int {
+	at := 0
+	for h, rho := range r.Autocorrelation {
+		if math.Abs(rho) > math.Abs(r.Autocorrelation[at]) {
+			at = h
+		}
+	}
+	return at + 1
+}
+
+// Component is the posterior of one term of a sum.
+type Component struct {
+	Name     string
+	X, Mean  []float64 // in the unit of y, about zero: the mean of y is not in it
+	Variance []float64
+}
+
+// ErrNoComponents says that the kernel is no sum, or the series too long for a dense factor.
+var ErrNoComponents = errors.New("analysis: no components")
+
+// Components returns the posterior mean and variance of every term of a sum at x (Duvenaud 2014, Automatic model
+// construction with Gaussian processes, section 2.4.5):
+//
+//	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
+//
+// The means add up to the posterior mean less the mean of y; the variances do not add up, for the terms are correlated given
+// the data. It takes n² flops for each x. The error is ErrNoComponents for kernels that are no sum and for more than 4000
+// observations.
+func (a *Analysis) Components(x []float64) ([]Component, error) {
+	sum, ok := a.Result.Model.Kernel.(gppl.Sum)
+	if !ok || len(a.Series.X) > maxDense {
+		return nil, ErrNoComponents
+	}
+	f, err := a.factorise()
+	if err != nil {
+		return nil, err
+	}
+	var out []Component
+	n := len(f.x)
+	var l mat.TriDense
+	f.chol.LTo(&l)
+	for _, term := range sum.Terms() {
+		c := Component{Name: kernelName(term), X: x}
+		cross := mat.NewDense(n, len(x), nil)
+		for i := range n {
+			row := cross.RawRowView(i)
+			distancesFrom(row, f.x[i], x)
+			term.Cov(row, row)
+		}
+		var mean mat.VecDense
+		mean.MulVec(cross.T(), f.alpha)
+		var solved mat.Dense
+		if err := solved.Solve(&l, cross); err != nil {
+			var bad mat.Condition
+			if !errors.As(err, &bad) {
+				return nil, fmt.Errorf("analysis: %w", err)
+			}
+		}
+		prior := []float64{gppl.Self}
+		term.Cov(prior, prior)
+		for j := range x {
+			column := solved.ColView(j)
+			v := prior[0] - mat.Dot(column, column)
+			c.Mean = append(c.Mean, a.Scaling.Scale*mean.AtVec(j))
+			c.Variance = append(c.Variance, a.Scaling.Variance(max(v, 0)))
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

@@ -1,0 +1,48 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// scaledLog is θ = exp(s·u): with s the standard error of log θ, a step of one in u matters as much for every parameter, and
+// L-BFGS needs a fraction of the evaluations. A gradient of g in u is worth g²/2 nats.
+type scaledLog struct{ s float64 }
+
+var _ gppl.Transform = scaledLog{}
+
+func (t scaledLog) Natural(u float64) float64 { return math.Exp(t.s * u) }
+func (t scaledLog) Raw(theta float64) float64 { return math.Log(theta) / t.s }
+func (t scaledLog) Slope(u float64) float64   { return t.s * t.Natural(u) }
+func (t scaledLog) String() string            { return fmt.Sprintf("log/%.3g", t.s) }
+
+// scaled returns m with its parameters scaled by the standard errors of a result, where it has them, or else by a guess: a
+// period is determined to about a fifth of a cycle over the span, anything else to a third.
+func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
+	for i, p := range m.Params() {
+		s := 0.3
+		if isPeriod(p.Name) {
+			s = min(s, 0.2*p.Value/span)
+		}
+		if r != nil && r.Params[i].StdErrLog > 0 {
+			s = min(r.Params[i].StdErrLog, 1)
+		}
+		m = m.WithTransform(p.Name, scaledLog{s})
+	}
+	return m
+}
+
+// plain returns the result with the parameters' own transforms, which can be saved.
+func plain(r *gppl.Result) *gppl.Result {
+	out := *r
+	out.Model = gppl.Model{Kernel: r.Model.Kernel, Noise: r.Model.Noise}
+	out.Params = nil
+	for i, p := range out.Model.Params() {
+		fitted := r.Params[i]
+		fitted.Param = p
+		out.Params = append(out.Params, fitted)
+	}
+	return &out
+}

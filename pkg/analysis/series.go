@@ -1,0 +1,254 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
+
+// ReadOptions say what of a csv file is read. The zero value takes column 1 as x and column 2 as y.
+type ReadOptions struct {
+	X, Y         string // a column by its name in the header or by its number from 1
+	XUnit, YUnit string // for axes and tables; that of dates is known
+	Comma        rune   // what separates the fields; 0: found out
+	NoHeader     bool
+	Missing      []string           // texts for a missing value, beside an empty cell, NA, NaN, null and the like
+	Time         dataset.TimeFormat // how x is written; "": found out
+	// Last keeps only that many of the latest observations; 0 keeps all.
+	Last int
+}
+
+// Source says where a series comes from.
+type Source struct {
+	File   string `json:"file"` // base name
+	SHA256 string `json:"sha256"`
+	Rows   int    `json:"rows"`
+	// Skipped rows lack x or y. Dropped ones were left out by ReadOptions.Last.
+	Skipped  int      `json:"skipped"`
+	Dropped  int      `json:"dropped,omitempty"`
+	Columns  []string `json:"columns"`
+	Unsorted int      `json:"unsorted"` // rows that came before the row above them in x
+}
+
+// Series is a time series ready to be modelled: x ascending, on one axis.
+type Series struct {
+	Source Source
+	Axis   Axis
+	YName  string
+	YUnit  string
+	X, Y   []float64
+
+	Step       float64   // the median distance of neighbours in x, duplicates apart
+	Even       bool      // most distances are about Step
+	Gaps       []Stretch // where neighbours are further apart than they should be, the longest first
+	Absent     int       // observations that an even series would have in its gaps
+	Duplicates []float64 // the x that occur more than once
+}
+
+// Stretch is a part of the axis.
+type Stretch struct{ From, To float64 }
+
+var missing = []string{"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-", "?"}
+
+// Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. Where x is neither
+// a date nor asked to be one, numbers of a column that is named after Unix time are taken for that.
+//
+// The error for a file that is not there, a column that is not, or a cell that is no number says which file, line and column
+// it is and what is there. At least ten observations at three different x are needed, and y must not be constant.
+func Read(path string, o ReadOptions) (*Series, error) {
+	s, rep, err := read(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Time == dataset.TimeAuto && rep.Time == dataset.TimeNumber && looksUnix(s) {
+		o.Time = dataset.TimeUnix
+		if s, rep, err = read(path, o); err != nil {
+			return nil, err
+		}
+	}
+	out := &Series{
+		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
+		YName:  orElse(s.YName, "y"), YUnit: o.YUnit,
+	}
+	order := make([]int, s.Len())
+	for i := range order {
+		order[i] = i
+		if i > 0 && s.X[i] < s.X[i-1] {
+			out.Source.Unsorted++
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case s.X[a] < s.X[b]:
+			return -1
+		case s.X[a] > s.X[b]:
+			return 1
+		}
+		return 0
+	})
+	if o.Last > 0 && len(order) > o.Last {
+		out.Source.Dropped = len(order) - o.Last
+		order = order[out.Source.Dropped:]
+	}
+	s = s.Select(order)
+	if err := enough(s); err != nil {
+		return nil, fmt.Errorf("analysis: %s: %w", path, err)
+	}
+	out.X, out.Y = s.X, s.Y
+	if rep.Time == dataset.TimeNumber {
+		out.Axis = Axis{Name: orElse(s.XName, "x"), Unit: orElse(o.XUnit, unitOf(s.XName))}
+	} else {
+		out.Axis = dateAxis(orElse(s.XName, "date"), s.X)
+		for i, x := range s.X {
+			out.X[i] = out.Axis.fromSeconds(x)
+		}
+	}
+	out.spacing()
+	return out, nil
+}
+
+func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
+	return dataset.ReadCSVReport(path, dataset.CSVOptions{
+		X: o.X, Y: o.Y, Comma: o.Comma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true,
+		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...),
+	})
+}
+
+// looksUnix reports whether x are seconds since 1970 by their name, and of this half century by their values.
+func looksUnix(s dataset.Series) bool {
+	name := strings.ToLower(s.XName)
+	named := strings.Contains(name, "unix") || strings.Contains(name, "epoch") || strings.Contains(name, "timestamp")
+	return named && slices.Min(s.X) > 1e8 && slices.Max(s.X) < 4e9
+}
+
+// unitOf guesses the unit of a column of numbers from its name: decimal years are told by it, "time (s)" says it itself.
+func unitOf(name string) string {
+	lower := strings.ToLower(strings.TrimSpace(name))
+	if lower == "year" || lower == "years" || strings.Contains(lower, "decimal") {
+		return "year"
+	}
+	return ""
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func enough(s dataset.Series) error {
+	distinct := 0
+	for i, x := range s.X {
+		if i == 0 || x != s.X[i-1] {
+			distinct++
+		}
+	}
+	const fewest = 10
+	switch {
+	case s.Len() < fewest:
+		return fmt.Errorf("%d observations are too few to learn from: at least %d are needed", s.Len(), fewest)
+	case distinct < 3:
+		return fmt.Errorf("%d observations at %d different x are not a series", s.Len(), distinct)
+	case slices.Min(s.Y) == slices.Max(s.Y):
+		return fmt.Errorf("y is %v in all %d rows: there is nothing to learn", s.Y[0], s.Len())
+	}
+	return nil
+}
+
+// spacing finds step, gaps and duplicates. A gap is wider than one and a half steps; in a series whose steps vary, than ten.
+func (s *Series) spacing() {
+	var steps []float64
+	for i := 1; i < len(s.X); i++ {
+		if d := s.X[i] - s.X[i-1]; d > 0 {
+			steps = append(steps, d)
+		} else if n := len(s.Duplicates); n == 0 || s.Duplicates[n-1] != s.X[i] {
+			s.Duplicates = append(s.Duplicates, s.X[i])
+		}
+	}
+	slices.Sort(steps)
+	s.Step = steps[len(steps)/2]
+	q1, q3 := steps[len(steps)/4], steps[3*len(steps)/4]
+	s.Even = q3-q1 < 0.2*s.Step
+	wide := 1.5
+	if !s.Even {
+		wide = 10
+	}
+	for i := 1; i < len(s.X); i++ {
+		if d := s.X[i] - s.X[i-1]; d > wide*s.Step {
+			s.Gaps = append(s.Gaps, Stretch{s.X[i-1], s.X[i]})
+			s.Absent += int(math.Round(d/s.Step)) - 1
+		}
+	}
+	slices.SortStableFunc(s.Gaps, func(a, b Stretch) int {
+		switch la, lb := a.To-a.From, b.To-b.From; {
+		case la > lb*(1+1e-9):
+			return -1
+		case lb > la*(1+1e-9):
+			return 1
+		}
+		return 0
+	})
+}
+
+// YLabel names y with its unit.
+func (s *Series) YLabel() string {
+	if s.YUnit == "" {
+		return s.YName
+	}
+	return fmt.Sprintf("%s (%s)", s.YName, s.YUnit)
+}
+
+// Notes says in sentences what a reader of the file should know: its extent, and what is missing, doubled or out of order.
+func (s *Series) Notes() []string {
+	a, n := s.Axis, len(s.X)
+	spacing := "every " + a.Length(s.Step)
+	switch {
+	case !s.Even:
+		spacing = "unevenly spaced, " + a.Length(s.Step) + " apart in the median"
+	case a.Months == 1:
+		spacing = "every month"
+	case a.Months == 12:
+		spacing = "every year"
+	case a.Months > 0:
+		spacing = fmt.Sprintf("every %d months", a.Months)
+	}
+	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.", n, s.YName, a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
+	if k := s.Source.Skipped; k > 0 {
+		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", count(k, "row"), was(k)))
+	}
+	if k := s.Source.Dropped; k > 0 {
+		notes = append(notes, fmt.Sprintf("Only the last %d observations are used; %d earlier ones are left out.", n, k))
+	}
+	if k := len(s.Gaps); k > 0 {
+		text := fmt.Sprintf("%s, the longest from %s to %s", count(k, "gap"), a.Text(s.Gaps[0].From), a.Text(s.Gaps[0].To))
+		if s.Even {
+			text += fmt.Sprintf("; %s would fill them", count(s.Absent, "observation"))
+		}
+		notes = append(notes, text+". The model needs no filling in.")
+	}
+	if k := len(s.Duplicates); k > 0 {
+		notes = append(notes, fmt.Sprintf("%d x occur more than once, the first at %s. Each observation is used.", k, a.Text(s.Duplicates[0])))
+	}
+	if k := s.Source.Unsorted; k > 0 {
+		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", count(k, "row"), was(k)))
+	}
+	return notes
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}

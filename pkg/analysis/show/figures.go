@@ -1,0 +1,250 @@
+// Package show makes figures, tables and a report of an analysis, with package viz.
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// fittedPoints is how many places a posterior is drawn at.
+const fittedPoints = 500
+
+// Forecast draws the latest observations, the fit through them and the forecast with its bands. The observations shown are
+// all, or those as far back as eight times the length of the forecast, at least sixty.
+func Forecast(a *analysis.Analysis, f *analysis.Forecast) (*viz.Figure, error) {
+	s := a.Series
+	first := recent(s, f)
+	x, y := s.X[first:], s.Y[first:]
+	last := x[len(x)-1]
+	fit, err := a.Fitted(x[0], last, fittedPoints)
+	if err != nil {
+		return nil, err
+	}
+	end := f.X[len(f.X)-1]
+	fine, err := a.Fitted(last, end, max(2, min(fittedPoints, 12*len(f.X))))
+	if err != nil {
+		return nil, err
+	}
+	fit.X = append(fit.X, fine.X...)
+	fit.Mean = append(fit.Mean, fine.Mean...)
+	fit.LatentVar = append(fit.LatentVar, fine.LatentVar...)
+	fit.NoisyVar = append(fit.NoisyVar, fine.NoisyVar...)
+	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function and of a new observation.", a.Kernel())
+	if first > 0 {
+		caption += fmt.Sprintf(" Shown are the latest %d of %d observations.", len(x), len(s.X))
+	}
+	return viz.Series(viz.SeriesOptions{
+		Frame: viz.Frame{
+			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, f.When[len(f.When)-1]),
+			XLabel: s.Axis.Label(), YLabel: s.YLabel(), Caption: caption, Width: 960,
+		},
+		Observed:    viz.Points{X: x, Y: y},
+		Predictions: []viz.Prediction{{Name: "mean", X: fit.X, Mean: fit.Mean, LatentVar: fit.LatentVar, NoisyVar: fit.NoisyVar}},
+		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
+	})
+}
+
+// recent returns the first observation that is drawn beside a forecast.
+func recent(s *analysis.Series, f *analysis.Forecast) int {
+	last := s.X[len(s.X)-1]
+	from := last - 8*(f.X[len(f.X)-1]-last)
+	first, _ := slices.BinarySearch(s.X, from)
+	return max(0, min(first, len(s.X)-60))
+}
+
+// Series draws all observations.
+func Series(s *analysis.Series) (*viz.Figure, error) {
+	return viz.Series(viz.SeriesOptions{
+		Frame: viz.Frame{
+			Title: s.YName, XLabel: s.Axis.Label(), YLabel: s.YLabel(), Width: 960, Height: 300,
+			Caption: fmt.Sprintf("All %d observations of %s.", len(s.X), s.Source.File),
+		},
+		Observed: viz.Points{X: s.X, Y: s.Y},
+	})
+}
+
+// Residuals draws the innovations along the axis, their histogram and their autocorrelation.
+func Residuals(a *analysis.Analysis, r *analysis.Residuals) ([]*viz.Figure, error) {
+	const unit = "standardised innovation"
+	along, err := viz.Series(viz.SeriesOptions{
+		Frame: viz.Frame{
+			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), YLabel: unit, Width: 960, Height: 260,
+			Caption: "Standardised innovations: each observation less its prediction from those before it, in standard deviations of that prediction.",
+		},
+		Observed: viz.Points{Name: "innovations", X: r.X, Y: r.E},
+	})
+	if err != nil {
+		return nil, err
+	}
+	histogram, err := viz.Histogram(viz.HistogramOptions{
+		Frame: viz.Frame{
+			Title: "Are they Gaussian?", XLabel: unit, YLabel: "density", Width: 470, Height: 320,
+			Caption: fmt.Sprintf("Histogram of the innovations. Jarque–Bera p = %.2g.", r.JarqueBeraP),
+		},
+		Values: r.E,
+	})
+	if err != nil {
+		return nil, err
+	}
+	correlogram, err := viz.Correlogram(viz.CorrelogramOptions{
+		Frame: viz.Frame{
+			Title: "Are they white?", XLabel: "lag (observations)", YLabel: "autocorrelation", Width: 470, Height: 320,
+			Caption: fmt.Sprintf("Autocorrelation of the innovations. Ljung–Box p = %.2g over %d lags.", r.LjungBoxP, r.LjungBoxLags),
+		},
+		Values: r.Autocorrelation, Band: r.Band,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []*viz.Figure{along, histogram, correlogram}, nil
+}
+
+// Components draws the terms of a sum over the observations and the forecast. The error is analysis.ErrNoComponents for other
+// kernels.
+func Components(a *analysis.Analysis, f *analysis.Forecast) (*viz.Figure, error) {
+	s := a.Series
+	last, end := s.X[len(s.X)-1], f.X[len(f.X)-1]
+	x := make([]float64, fittedPoints)
+	from := s.X[recent(s, f)]
+	for i := range x {
+		x[i] = from + (end-from)*float64(i)/(fittedPoints-1)
+	}
+	terms, err := a.Components(x)
+	if err != nil {
+		return nil, err
+	}
+	o := viz.ComponentsOptions{
+		Frame: viz.Frame{
+			Title: "What the model is made of", XLabel: s.Axis.Label(), YLabel: s.YLabel(), Width: 960,
+			Caption: fmt.Sprintf("Posterior of each term of %s with its 95 %% band. The means add up to the fit less the mean of the data, %.5g; the bands do not add up, for the terms are correlated.", a.Kernel(), a.Scaling.Mean),
+		},
+		Spans: []viz.Span{{From: last, To: end}},
+	}
+	for _, c := range terms {
+		o.Terms = append(o.Terms, viz.Prediction{Name: c.Name, X: c.X, Mean: c.Mean, LatentVar: c.Variance})
+	}
+	return viz.Components(o)
+}
+
+// Slices draws the likelihood along each parameter.
+func Slices(a *analysis.Analysis, slices []analysis.Slice) (*viz.Figure, error) {
+	o := viz.SliceOptions{Frame: viz.Frame{
+		Title: "How well the data determine each parameter", Width: 960,
+		Caption: "Likelihood along each parameter, the others kept at the optimum, beside the parabola that its standard error stands for. The parabola is wider where parameters can make up for one another.",
+	}}
+	for _, s := range slices {
+		label := s.Name
+		if s.Unit != "" {
+			label += " (" + s.Unit + ")"
+		}
+		o.Slices = append(o.Slices, viz.SliceCurve{Name: s.Name, Label: label, Value: s.Value, Excess: s.Excess, Optimum: s.Optimum, Parabola: s.StdErr})
+	}
+	return viz.Slices(o)
+}
+
+// Comparison lists the candidates, the best first.
+func Comparison(a *analysis.Analysis) *viz.Table {
+	nll := "exact NLL"
+	t := &viz.Table{Caption: "Kernels compared", Notes: []string{
+		"NLL of the standardised series; BIC = 2·NLL + parameters·log n. Ten of BIC are strong evidence.",
+	}}
+	if a.Projections > 0 {
+		nll = "projected NLL"
+		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: all were trained and compared by the projected likelihood of %d projections with the residual energy.", len(a.Series.X), a.Projections))
+	}
+	t.Columns = []viz.Column{{Name: "kernel"}, {Name: nll, Unit: "nats", Format: viz.Fixed(2), Best: viz.Min}, {Name: "parameters"},
+		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
+	for _, c := range a.Candidates {
+		if c.Error != "" {
+			t.Rows = append(t.Rows, []any{c.Kernel, nil, nil, nil, "failed: " + c.Error, nil, c.Evaluations, c.Seconds})
+			continue
+		}
+		t.Rows = append(t.Rows, []any{c.Kernel, c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
+	}
+	return t
+}
+
+// Parameters lists the parameters of the best model with their standard errors, in units.
+func Parameters(a *analysis.Analysis) *viz.Table {
+	t := &viz.Table{
+		Caption: "Parameters of " + a.Kernel(),
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error", Unit: "about"}, {Name: "unit"}},
+		Notes:   []string{"Variances are in the unit of y squared. Standard errors are those of the logarithm, from the curvature of the likelihood, times the value."},
+	}
+	for _, p := range a.Result.Params {
+		value, unit := p.Value, p.Unit
+		switch {
+		case p.Unit == "y²":
+			value = a.Scaling.Variance(value)
+			unit = ""
+			if a.Series.YUnit != "" {
+				unit = a.Series.YUnit + "²"
+			}
+		case p.Unit == "x":
+			unit = a.Series.Axis.Unit
+		}
+		var stderr any
+		if p.StdErrLog > 0 {
+			stderr = value * p.StdErrLog
+		}
+		t.Rows = append(t.Rows, []any{p.Name, value, stderr, unit})
+	}
+	return t
+}
+
+// Predictions lists a forecast, its middle left out if it is long.
+func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
+	t := &viz.Table{
+		Caption: "Forecast of " + a.Series.YLabel(),
+		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: viz.Digits(6)}, {Name: "95 % from", Format: viz.Digits(6)}, {Name: "to", Format: viz.Digits(6)}},
+		Notes:   []string{"The band is that of a new observation, noise included."},
+	}
+	const most, ends = 26, 12
+	for i, when := range f.When {
+		if len(f.When) > most && i == ends {
+			t.Rows = append(t.Rows, []any{"…", nil, nil, nil})
+		}
+		if len(f.When) > most && i >= ends && i < len(f.When)-ends {
+			continue
+		}
+		lo, hi := f.Band(i)
+		t.Rows = append(t.Rows, []any{when, f.Mean[i], lo, hi})
+	}
+	return t
+}
+
+// warnings are those of training and of the posterior.
+func warnings(a *analysis.Analysis) []string {
+	w := slices.Clone(a.Result.Warnings)
+	if n := a.Note(); n != "" {
+		w = append(w, n)
+	}
+	if a.Result.Status == gppl.Limited || a.Result.Status == gppl.Stalled {
+		w = append(w, "Training ended as "+strings.ToLower(string(a.Result.Status))+": "+a.Result.Reason)
+	}
+	return slices.Compact(w)
+}
+
+// WithNoise draws the forecast as it would be with another noise variance (of the standardised series), all else kept, and
+// says in its title what that costs in likelihood.
+func WithNoise(a *analysis.Analysis, noise float64, steps int) (*viz.Figure, error) {
+	other, excess, err := a.WithNoise(noise)
+	if err != nil {
+		return nil, err
+	}
+	f, err := other.Forecast(steps)
+	if err != nil {
+		return nil, err
+	}
+	fig, err := Forecast(other, f)
+	if err != nil {
+		return nil, err
+	}
+	fig.Title = fmt.Sprintf("Noise variance %.3g: NLL %+.1f nats", noise, excess)
+	return fig, nil
+}

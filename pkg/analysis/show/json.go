@@ -1,0 +1,70 @@
+package show
+
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+)
+
+// JSON is what a program reads of an analysis; the fields of what was not asked for are left out.
+type JSON struct {
+	File       string               `json:"file"`
+	SHA256     string               `json:"sha256"`
+	N          int                  `json:"n"`
+	Notes      []string             `json:"notes"`
+	Kernel     string               `json:"kernel"`
+	Exact      bool                 `json:"exact_likelihood"`
+	Parameters []ParameterJSON      `json:"parameters"` // of the standardised series
+	Candidates []analysis.Candidate `json:"candidates"`
+	Residuals  *ResidualsJSON       `json:"residuals,omitempty"`
+	Forecast   []PointJSON          `json:"forecast,omitempty"`
+	Warnings   []string             `json:"warnings,omitempty"`
+}
+
+// ParameterJSON is a parameter of the best model.
+type ParameterJSON struct {
+	Name      string  `json:"name"`
+	Value     float64 `json:"value"`
+	StdErrLog float64 `json:"std_err_log,omitempty"`
+}
+
+// ResidualsJSON is what the checks of the innovations gave.
+type ResidualsJSON struct {
+	N           int      `json:"n"`
+	SD          float64  `json:"sd"`
+	LjungBoxP   float64  `json:"ljung_box_p"`
+	Lags        int      `json:"lags"`
+	JarqueBeraP float64  `json:"jarque_bera_p"`
+	Verdict     []string `json:"verdict"`
+}
+
+// PointJSON is one step of a forecast.
+type PointJSON struct {
+	X             string  `json:"x"`
+	Mean          float64 `json:"mean"`
+	SDLatent      float64 `json:"sd_latent"`
+	SDObservation float64 `json:"sd_observation"`
+	Lower         float64 `json:"lower_95"`
+	Upper         float64 `json:"upper_95"`
+}
+
+// Describe returns the analysis for a program, with the forecast and the residual checks that are not nil.
+func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals) JSON {
+	j := JSON{
+		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Notes: a.Series.Notes(),
+		Kernel: a.Kernel(), Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
+	}
+	for _, p := range a.Result.Params {
+		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, p.StdErrLog})
+	}
+	if r != nil {
+		j.Residuals = &ResidualsJSON{len(r.E), r.SD, r.LjungBoxP, r.LjungBoxLags, r.JarqueBeraP, r.Verdict()}
+	}
+	if f != nil {
+		for i, when := range f.When {
+			lo, hi := f.Band(i)
+			j.Forecast = append(j.Forecast, PointJSON{when, f.Mean[i], math.Sqrt(f.LatentVar[i]), math.Sqrt(f.NoisyVar[i]), lo, hi})
+		}
+	}
+	return j
+}

@@ -1,0 +1,125 @@
+package show
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+//go:embed report.html
+var page string
+
+// pages is html/template: what comes from the data is escaped where it stands.
+var pages = template.Must(template.New("report").Parse(page))
+
+// content is what the template shows.
+type content struct {
+	Series      *analysis.Series
+	Kernel      string
+	Summary     []string
+	Written     string
+	Forecast    template.HTML
+	Predictions template.HTML
+	All         template.HTML
+	Comparison  template.HTML
+	Parameters  template.HTML
+	Verdict     []string
+	Along       template.HTML
+	Histogram   template.HTML
+	Correlogram template.HTML
+	Components  template.HTML
+	Slices      template.HTML
+	Result      string
+	Warnings    []string
+	NoResiduals string
+}
+
+// slicePoints is how many places the likelihood is drawn at, along each parameter.
+const slicePoints = 25
+
+// Report writes the analysis as one HTML page that loads nothing: forecast, comparison, parameters, residual checks, terms of
+// a sum, and, where an evaluation of the likelihood takes less than 20 ms, slices through it.
+func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.Forecast) error {
+	c := content{
+		Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
+		Result: a.Result.String(), Summary: Summary(a, f),
+	}
+	var err error
+	figure := func(fig *viz.Figure, problem error) (h template.HTML) {
+		if err == nil {
+			err = problem
+		}
+		if err == nil {
+			h, err = fig.HTML()
+		}
+		return h
+	}
+	table := func(t *viz.Table) (h template.HTML) {
+		if err == nil {
+			h, err = t.HTML()
+		}
+		return h
+	}
+	c.Forecast = figure(Forecast(a, f))
+	c.Predictions = table(Predictions(a, f))
+	c.All = figure(Series(a.Series))
+	c.Comparison = table(Comparison(a))
+	c.Parameters = table(Parameters(a))
+	if r, problem := a.Residuals(); problem != nil {
+		c.NoResiduals = problem.Error()
+	} else {
+		c.Verdict = r.Verdict()
+		figs, problem := Residuals(a, r)
+		if problem != nil {
+			return problem
+		}
+		c.Along, c.Histogram, c.Correlogram = figure(figs[0], nil), figure(figs[1], nil), figure(figs[2], nil)
+	}
+	if fig, problem := Components(a, f); !errors.Is(problem, analysis.ErrNoComponents) {
+		c.Components = figure(fig, problem)
+	}
+	if a.Quick(20 * time.Millisecond) {
+		slices, problem := a.Slices(ctx, slicePoints)
+		if problem != nil {
+			return problem
+		}
+		c.Slices = figure(Slices(a, slices))
+	}
+	c.Warnings = warnings(a)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return pages.Execute(w, c)
+}
+
+// Summary says in sentences what was found.
+func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
+	best := a.Candidates[0]
+	text := fmt.Sprintf("%s describes the series best", best.Kernel)
+	switch {
+	case len(a.Candidates) == 1:
+		text = fmt.Sprintf("%s was trained", best.Kernel)
+	case a.Candidates[1].Error == "":
+		text += fmt.Sprintf(", by %.1f of BIC before %s", a.Candidates[1].BIC-best.BIC, a.Candidates[1].Kernel)
+	}
+	out := []string{text + "."}
+	if f != nil {
+		i := len(f.When) - 1
+		lo, hi := f.Band(i)
+		value := strings.TrimSpace(fmt.Sprintf("%.6g %s", f.Mean[i], a.Series.YUnit))
+		out = append(out, fmt.Sprintf("At %s it expects %s of %s; with a probability of 95 %% a new observation is between %.6g and %.6g.",
+			f.When[i], a.Series.YName, value, lo, hi))
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
+
+// Text writes an analysis for a terminal: the series, the candidates, the best model, and the checks, the forecast and the
+// names of files written that are not nil.
+func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals, written []string) error {
+	var b strings.Builder
+	lines := func(title string, text []string) {
+		if len(text) > 0 {
+			fmt.Fprintf(&b, "\n%s\n", title)
+		}
+		for _, t := range text {
+			fmt.Fprintf(&b, "  %s\n", printable(t))
+		}
+	}
+	lines("Series", a.Series.Notes())
+	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
+	if r != nil {
+		lines("Checks", r.Verdict())
+	}
+	if f != nil {
+		fmt.Fprintf(&b, "\n%s", Predictions(a, f))
+	}
+	lines("Warnings", warnings(a))
+	lines("Result", Summary(a, f))
+	for _, path := range written {
+		fmt.Fprintf(&b, "  written: %s\n", path)
+	}
+	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
+	return err
+}
+
+// printable keeps control characters of the data from the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// Recordings lists the recordings for a terminal.
+func Recordings(w io.Writer) error {
+	for _, r := range analysis.Recordings {
+		if _, err := fmt.Fprintf(w, "%-10s %s (%s)\n", r.Name, r.Title, r.Licence); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(w, "\ngppl data NAME finds or downloads one.")
+	return err
+}
+
+// RecordingFacts say what a recording holds.
+type RecordingFacts struct {
+	Name    string     `json:"name"`
+	Title   string     `json:"title"`
+	Path    string     `json:"path"` // "embedded" if it is part of the program
+	N       int        `json:"n"`
+	XName   string     `json:"x_name"`
+	XUnit   string     `json:"x_unit,omitempty"`
+	YName   string     `json:"y_name"`
+	YUnit   string     `json:"y_unit,omitempty"`
+	XRange  [2]float64 `json:"x_range"`
+	Licence string     `json:"licence"`
+	From    string     `json:"from"`
+	Written string     `json:"written,omitempty"`
+	summary string
+}
+
+// Facts describes a recording that was loaded, and the csv file that it was written to, if any.
+func Facts(r analysis.Recording, s dataset.Series, written string) RecordingFacts {
+	return RecordingFacts{
+		Name: r.Name, Title: r.Title, Path: s.Source, N: s.Len(), XName: s.XName, XUnit: s.XUnit, YName: s.YName, YUnit: s.YUnit,
+		XRange: [2]float64{s.X[0], s.X[len(s.X)-1]}, Licence: r.Licence, From: r.From, Written: written, summary: s.String(),
+	}
+}
+
+// Text writes the facts for a terminal.
+func (f RecordingFacts) Text(w io.Writer) error {
+	text := fmt.Sprintf("%s\n  path     %s\n  series   %s\n  licence  %s\n  from     %s\n", f.Title, f.Path, f.summary, f.Licence, f.From)
+	if f.Written != "" {
+		text += fmt.Sprintf("  written  %s; try gppl fit %s\n", f.Written, f.Written)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}

@@ -1,0 +1,90 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Slice is the likelihood along one parameter, the others kept at their optimum.
+type Slice struct {
+	Name    string
+	Unit    string    // of the parameter: that of x, of y squared (standardised: none), or none
+	Value   []float64 // of the parameter
+	Excess  []float64 // NLL above that of the optimum, in nats; +Inf where it cannot be computed
+	Optimum float64
+	StdErr  float64 // of the log; 0 if it is not known
+}
+
+// highest is how far above the optimum, in nats, the ends of a slice may lie.
+const highest = 12
+
+// Slices evaluates the likelihood along each parameter, at the given number of points, within four standard errors of its
+// log (within a factor of three where that is not known, and never beyond one of ten), or as near as it rises by 12 nats.
+func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
+	data, err := a.standardised()
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	t := trainer{data: data}
+	if a.Projections > 0 {
+		if t.omega, err = projections(data, a.Projections); err != nil {
+			return nil, err
+		}
+	}
+	loss, err := t.loss(a.Result.Model, data)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	theta := naturals(a.Result.Model)
+	lowest, err := loss.ValueGrad(nil, theta)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	var out []Slice
+	for i, p := range a.Result.Params {
+		s := Slice{Name: p.Name, Optimum: p.Value, StdErr: p.StdErrLog}
+		if p.Unit == "x" {
+			s.Unit = a.Series.Axis.Unit
+		}
+		half := math.Log(3)
+		if p.StdErrLog > 0 {
+			half = min(4*p.StdErrLog, math.Log(10))
+		}
+		excess := func(u float64) float64 {
+			theta[i] = p.Value * math.Exp(u)
+			v, err := loss.ValueGrad(nil, theta)
+			if err != nil {
+				return math.Inf(1)
+			}
+			return v - lowest
+		}
+		for range 40 {
+			if min(excess(-half), excess(half)) <= highest {
+				break
+			}
+			half *= 0.7
+		}
+		for j := range points {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			u := half * (2*float64(j)/float64(points-1) - 1)
+			above := excess(u)
+			s.Value, s.Excess = append(s.Value, theta[i]), append(s.Excess, above)
+		}
+		theta[i] = p.Value
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// Quick reports whether one evaluation of the likelihood takes less than the given time.
+func (a *Analysis) Quick(limit time.Duration) bool {
+	if a.Projections > 0 {
+		return false
+	}
+	n := len(a.Result.Trace)
+	return n > 0 && a.Result.Trace[n-1].Seconds/float64(n) < limit.Seconds()
+}

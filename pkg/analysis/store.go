@@ -1,0 +1,142 @@
+package analysis
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+const (
+	format  = "gppl analysis"
+	version = 1
+)
+
+// stored is an analysis in a file: with its observations, so that it predicts without the csv file, and with that file's
+// name and checksum, so that one can tell what it was learnt from.
+type stored struct {
+	Format      string       `json:"format"`
+	Version     int          `json:"version"`
+	Source      Source       `json:"source"`
+	Axis        Axis         `json:"axis"`
+	YName       string       `json:"y_name"`
+	YUnit       string       `json:"y_unit,omitempty"`
+	X           []float64    `json:"x"`
+	Y           []float64    `json:"y"`
+	Candidates  []Candidate  `json:"candidates"`
+	Projections int          `json:"projections,omitempty"`
+	Result      *gppl.Result `json:"result"`
+}
+
+// Save writes the analysis to a file, whole or not at all.
+func (a *Analysis) Save(path string) error { return WriteFile(path, a.Encode) }
+
+// Encode writes the analysis as Load reads it.
+func (a *Analysis) Encode(w io.Writer) error {
+	s := a.Series
+	err := json.NewEncoder(w).Encode(stored{
+		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
+		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result,
+	})
+	if err != nil {
+		return fmt.Errorf("analysis: saving: %w", err)
+	}
+	return nil
+}
+
+// Load reads what Save wrote, and checks it.
+func Load(path string) (*Analysis, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: load: %w", err)
+	}
+	a, err := decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: load %s: %w", path, err)
+	}
+	return a, nil
+}
+
+func decode(b []byte) (*Analysis, error) {
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("this is no saved analysis: %w", err)
+	}
+	if head.Format != format {
+		return nil, fmt.Errorf("format %q, want %q: this is no saved analysis", head.Format, format)
+	}
+	if head.Version != version {
+		return nil, fmt.Errorf("version %d, this program reads version %d", head.Version, version)
+	}
+	var j stored
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&j); err != nil {
+		return nil, err
+	}
+	if err := j.check(); err != nil {
+		return nil, err
+	}
+	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y}
+	s.spacing()
+	_, scaling := dataset.Series{X: s.X, Y: s.Y}.Standardize()
+	return &Analysis{Series: s, Scaling: scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result}, nil
+}
+
+// check refuses what no analysis can be.
+func (j *stored) check() error {
+	if len(j.X) != len(j.Y) {
+		return fmt.Errorf("%d x and %d y", len(j.X), len(j.Y))
+	}
+	if !slices.IsSorted(j.X) {
+		return errors.New("x is not ascending")
+	}
+	for i := range j.X {
+		if math.Abs(j.X[i]) > 1e300 || math.Abs(j.Y[i]) > 1e300 {
+			return fmt.Errorf("observation %d is (%v, %v)", i, j.X[i], j.Y[i])
+		}
+	}
+	if err := enough(dataset.Series{X: j.X, Y: j.Y}); err != nil {
+		return err
+	}
+	if j.Result == nil || len(j.Candidates) == 0 {
+		return errors.New("there is no model in it")
+	}
+	if j.Axis.Dates && unitSeconds[j.Axis.Unit] == 0 {
+		return fmt.Errorf("dates in the unit %q", j.Axis.Unit)
+	}
+	if j.Axis.Months < 0 || j.Axis.Months > 1200 {
+		return fmt.Errorf("steps of %d months", j.Axis.Months)
+	}
+	return nil
+}
+
+// WriteFile writes a file, whole or not at all: to a temporary one beside it, which then takes its name. Whatever write
+// returns, and a full disk, leave what was there before.
+func WriteFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
+	}
+	defer os.Remove(f.Name()) // fails once renamed
+	err = write(f)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("analysis: writing %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReadCSVTimes(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		opt  CSVOptions
+		want []float64
+		unit string
+	}{
+		"dates as seconds":  {"t,y\n1970-01-02,1\n1970-01-01T00:00:01.5Z,2\n1970-01-01T02:00:00+02:00,3\n", CSVOptions{Seconds: true}, []float64{86400, 1.5, 0}, UnixSeconds},
+		"months":            {"t,y\n1970-01,1\n1970-02,2\n", CSVOptions{Seconds: true}, []float64{0, 31 * 86400}, UnixSeconds},
+		"unix":              {"t,y\n0,1\n1.25,2\n-1,3\n", CSVOptions{Seconds: true, Time: TimeUnix}, []float64{0, 1.25, -1}, UnixSeconds},
+		"unix as years":     {"t,y\n0,1\n31536000,2\n", CSVOptions{Time: TimeUnix}, []float64{1970, 1971}, "decimal year"},
+		"years are numbers": {"t,y\n1970.5,1\n1971,2\n", CSVOptions{Seconds: true}, []float64{1970.5, 1971}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := ReadCSV(strings.NewReader(test.text), test.opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, s.X); diff != "" || s.XUnit != test.unit {
+				t.Errorf("unit %q (-want +got):\n%s", s.XUnit, diff)
+			}
+		})
+	}
+	_, err := ReadCSV(strings.NewReader("t,y\n1600000000000,1\n"), CSVOptions{Time: TimeUnix})
+	mustFail(t, err, "line 2", "column 1", `"1600000000000"`, "milliseconds")
+	_, err = ReadCSV(strings.NewReader("t,y\n7,1\n"), CSVOptions{Time: TimeISO})
+	mustFail(t, err, "line 2", `"7" is not an ISO date`)
+}
+
+func TestReadCSVReport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	text := "day;level;flag\n2024-01-01;1;a,b\n2024-01-02;;c\n2024-01-03;3;d\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, got, err := ReadCSVReport(path, CSVOptions{X: "day", Y: "level", SkipMissing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(text))
+	want := CSVReport{Comma: ';', Columns: []string{"day", "level", "flag"}, X: 0, Y: 1, Time: TimeISO, Rows: 3, Skipped: 1, SHA256: hex.EncodeToString(sum[:])}
+	if diff := cmp.Diff(want, got); diff != "" || s.Len() != 2 {
+		t.Errorf("%d rows (-want +got):\n%s", s.Len(), diff)
+	}
+}

@@ -1,0 +1,82 @@
+package viz
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestResidualFigures(t *testing.T) {
+	frame := Frame{XLabel: "x", YLabel: "y", Title: "<script>"}
+	values := []float64{-1.2, -0.3, 0, 0.1, 0.4, 0.9, 2.2, math.NaN()}
+	histogram, err := Histogram(HistogramOptions{Frame: frame, Values: values})
+	if err != nil {
+		t.Fatal(err)
+	}
+	correlogram, err := Correlogram(CorrelogramOptions{Frame: frame, Values: []float64{0.5, -0.1, 0.02}, Band: 0.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := Prediction{Name: "SE", X: []float64{0, 1}, Mean: []float64{0, 1}, LatentVar: []float64{1, 1}}
+	components, err := Components(ComponentsOptions{Frame: frame, Terms: []Prediction{term, term}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slice := SliceCurve{Name: "lengthscale", Label: "lengthscale (s)", Value: []float64{1, 2, 4}, Excess: []float64{2, 0, 2}, Optimum: 2, Parabola: 0.3}
+	slices, err := Slices(SliceOptions{Slices: []SliceCurve{slice, slice}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		fig  *Figure
+		want []string
+	}{
+		"histogram":   {histogram, []string{"7 values", "standard normal"}}, // NaN is not counted
+		"correlogram": {correlogram, []string{"within the band", "beyond it", "95 % of white noise within"}},
+		"components":  {components, []string{">SE<", "95 % band for f"}},
+		"slices":      {slices, []string{"lengthscale (s)", "by the standard error", "optimum"}},
+	} {
+		svg, err := test.fig.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range test.want {
+			if !strings.Contains(string(svg), w) {
+				t.Errorf("%s: no %q", name, w)
+			}
+		}
+		if strings.Contains(string(svg), "<script") {
+			t.Errorf("%s: the title is not escaped", name)
+		}
+	}
+	nothing := []error{}
+	_, err = Histogram(HistogramOptions{Frame: frame, Values: []float64{math.NaN()}})
+	nothing = append(nothing, err)
+	_, err = Correlogram(CorrelogramOptions{Frame: frame, Values: []float64{math.Inf(1)}})
+	nothing = append(nothing, err)
+	_, err = Components(ComponentsOptions{Frame: frame})
+	nothing = append(nothing, err)
+	_, err = Slices(SliceOptions{})
+	nothing = append(nothing, err)
+	for i, err := range nothing {
+		if !errors.Is(err, ErrNoData) {
+			t.Errorf("figure %d of nothing: %v", i, err)
+		}
+	}
+}
+
+func TestSlide(t *testing.T) {
+	drawn := 0
+	draw := func(v float64) (*Figure, error) {
+		drawn++
+		return Curves(CurvesOptions{Frame: Frame{XLabel: "x", YLabel: "y"}, Curves: []Curve{{Y: []float64{v, 1}}}})
+	}
+	// Without a reader it draws once and does not wait.
+	if err := Slide(SliderOptions{From: 1, To: 10, Start: 2}, draw); err != nil || drawn != 1 {
+		t.Errorf("%v, drawn %d times", err, drawn)
+	}
+	if err := Slide(SliderOptions{From: 1, To: 10, Start: 20}, draw); err == nil {
+		t.Error("a start beyond the range is no error")
+	}
+}

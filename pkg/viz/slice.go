@@ -1,0 +1,67 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+)
+
+// SliceCurve is the excess of a loss over its optimum along one parameter, the others kept.
+type SliceCurve struct {
+	Name     string // of the parameter
+	Label    string // of the horizontal axis, with the unit
+	Value    []float64
+	Excess   []float64 // nats
+	Optimum  float64
+	Parabola float64 // standard error of the log of the parameter, whose parabola is drawn too; 0: none
+}
+
+// SliceOptions describe slices through a loss. The axis labels of the frame are not used: each panel has its own.
+type SliceOptions struct {
+	Frame
+	Slices []SliceCurve
+	Cols   int     // zero means three
+	Limit  float64 // of the vertical axes, in nats; zero means 8
+}
+
+// Slices draws the loss along each parameter in a panel of its own, on a logarithmic axis: a narrow valley is a parameter
+// that the data determine, a flat one a parameter that they do not.
+//
+// It returns an error if there is no slice, one has nothing to draw, or a label is missing.
+func Slices(o SliceOptions) (*Figure, error) {
+	if len(o.Slices) == 0 {
+		return nil, fmt.Errorf("%w: there are no slices", ErrNoData)
+	}
+	if o.Limit == 0 {
+		o.Limit = 8
+	}
+	cols := o.Cols
+	if cols == 0 {
+		cols = 3
+	}
+	cols = min(cols, len(o.Slices))
+	var figs []*Figure
+	for i, s := range o.Slices {
+		curves := []Curve{{Name: "loss", X: s.Value, Y: s.Excess, Slot: Blue}}
+		if s.Parabola > 0 {
+			parabola := make([]float64, len(s.Value))
+			for j, v := range s.Value {
+				u := math.Log(v/s.Optimum) / s.Parabola
+				parabola[j] = 0.5 * u * u
+			}
+			curves = append(curves, Curve{Name: "by the standard error", X: s.Value, Y: parabola, Slot: Vermillion})
+		}
+		f, err := Curves(CurvesOptions{
+			Frame:  Frame{Title: s.Name, XLabel: s.Label, YLabel: "above the optimum (nats)"},
+			LogX:   true,
+			Curves: append(curves, Curve{Name: "optimum", X: []float64{s.Optimum}, Y: []float64{0}, Mark: Dots, Slot: Grey}),
+			YRange: [2]float64{-0.04 * o.Limit, o.Limit},
+		})
+		if err != nil {
+			return nil, fmt.Errorf("slice %d (%q): %w", i, s.Name, err)
+		}
+		figs = append(figs, f)
+	}
+	rows := (len(figs) + cols - 1) / cols
+	o.XLabel, o.YLabel = "", ""
+	return Grid(rows, cols, GridOptions{Frame: o.Frame}, figs...)
+}
