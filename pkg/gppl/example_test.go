@@ -69,3 +69,33 @@ func ExampleModel_Fix() {
 	// alpha = 1, trained through fixed
 	// noise variance = 0.6931, trained through softplus+1e-06
 }
+
+// A product shares one variance among its factors: keep all but one of them.
+func ExampleMul() {
+	k := gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 11})
+	m := gppl.Model{Kernel: gppl.Add(k, gppl.Matern32{Variance: 0.2, Lengthscale: 0.5}), Noise: 0.1}.Fix("Product.SE.variance")
+	for _, p := range m.Params() {
+		fmt.Printf("%-28s %-3v %v\n", p.Name, p.Value, p.Transform)
+	}
+	// Output:
+	// Product.SE.variance          1   fixed
+	// Product.SE.lengthscale       30  log
+	// Product.Periodic.variance    1   log
+	// Product.Periodic.lengthscale 1   log
+	// Product.Periodic.period      11  log
+	// Matern32.variance            0.2 log
+	// Matern32.lengthscale         0.5 log
+	// noise variance               0.1 log
+}
+
+// StartFrom takes values from the data, and leaves the fixed ones alone.
+func ExampleStartFrom() {
+	m := gppl.StartFrom(gppl.Model{Kernel: gppl.Matern52{Variance: 2}}.Fix("variance"), exampleData(300))
+	for _, p := range m.Params() {
+		fmt.Printf("%s %.0e\n", p.Name, p.Value)
+	}
+	// Output:
+	// variance 2e+00
+	// lengthscale 2e+01
+	// noise variance 1e-01
+}

@@ -1,0 +1,297 @@
+package gppl_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// exampleModel is the model that the examples draw from.
+var exampleModel = gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
+
+// exampleData is n observations of exampleModel at random x in [0, 1000).
+func exampleData(n int) gppl.Data {
+	series, _, _, err := dataset.Synthetic{Model: exampleModel, N: n, Seed: 1}.Draw()
+	if err != nil {
+		log.Fatal(err)
+	}
+	data, err := gppl.NewData(gppl.Scalars(series.X), series.Y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return data
+}
+
+// exampleFit is exampleModel learnt back from 300 observations, exactly.
+func exampleFit() (*gppl.Result, gppl.Data) {
+	data := exampleData(300)
+	loss, err := gppl.NewExact(gppl.StartFrom(exampleModel, data), data)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return result, data
+}
+
+// Maximum likelihood, with standard errors of the logarithms of the parameters.
+func ExampleNewExact() {
+	data := exampleData(500)
+	model := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data) // values from the data
+	loss, err := gppl.NewExact(model, data)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Status)
+	for _, p := range result.Params {
+		fmt.Printf("%s: %.2g, standard error of its log %.1g\n", p.Name, p.Value, p.StdErrLog)
+	}
+	// Output:
+	// converged
+	// variance: 0.87, standard error of its log 0.3
+	// lengthscale: 21, standard error of its log 0.07
+	// noise variance: 0.1, standard error of its log 0.07
+}
+
+// The paper's projected likelihood: k directions drawn on the sphere. It is
+// worse than maximum likelihood by the last number, in nats.
+func ExampleNewProjected() {
+	data := exampleData(500)
+	model := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
+	omega, err := gppl.NewProjection(gppl.Sphere{}, data.X, 100, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	loss, err := gppl.NewProjected(model, data, omega)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	exact, err := gppl.NewExact(result.Model, data)
+	if err != nil {
+		log.Fatal(err)
+	}
+	best, err := gppl.Fit(context.Background(), exact, gppl.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s; exact NLL above its minimum: %.1f\n", result.Status, best.Trace[0].Value-best.Value)
+	// Output:
+	// converged; exact NLL above its minimum: 4.4
+}
+
+// Projections on the lowest frequencies, and the energy of what they leave:
+// PL that loses next to nothing.
+func ExampleNewResidual() {
+	data := exampleData(500)
+	model := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
+	omega, err := gppl.SpectralProjection(data.X, 100)
+	if err != nil {
+		log.Fatal(err)
+	}
+	loss, err := gppl.NewResidual(model, data, omega)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s, lengthscale %.3g, noise variance %.2g\n", result.Status, result.Params[1].Value, result.Model.Noise)
+	// Output:
+	// converged, lengthscale 21.2, noise variance 0.1
+}
+
+// The sparse variational bound, from inducing inputs that k-means++ chose.
+func ExampleNewVFE() {
+	data := exampleData(300)
+	z, err := gppl.KMeans(data.X, 60, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	loss, err := gppl.NewVFE(exampleModel, data, z, gppl.VFEOptions{FixInducing: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	posterior, err := gppl.NewVFEPosterior(result.Model, data, z)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, _ := posterior.Latent(gppl.Scalars([]float64{500}))
+	fmt.Printf("%s, f(500) = %.1f\n", result.Status, mean[0])
+	// Output:
+	// converged, f(500) = -0.4
+}
+
+// Nothing to choose but the kernel. Why says which loss was taken.
+func ExampleFitAuto() {
+	data := exampleData(600)
+	result, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, data, gppl.AutoSettings{Projected: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, k := result.Projection.Dims()
+	fmt.Printf("%s, exact: %t, fewer than n/2 projections: %t\n", result.Status, result.Exact, k < data.Len()/2)
+	for i, p := range result.Params {
+		fmt.Printf("%s: %.2g ± %.1g, information kept: %.1f\n", p.Name, p.Value, p.Value*p.StdErrLog, result.Kept[i])
+	}
+	// Output:
+	// converged, exact: false, fewer than n/2 projections: true
+	// variance: 0.76 ± 0.2, information kept: 1.0
+	// lengthscale: 21 ± 1, information kept: 1.0
+	// noise variance: 0.098 ± 0.006, information kept: 1.0
+}
+
+// Doubt is a status: here the data hold no signal.
+func ExampleFitAuto_doubtful() {
+	noise := gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 0.1}
+	series, _, _, err := dataset.Synthetic{Model: noise, N: 200, Seed: 3}.Draw()
+	if err != nil {
+		log.Fatal(err)
+	}
+	data, err := gppl.NewData(gppl.Scalars(series.X), series.Y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, data, gppl.AutoSettings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Status, len(result.Warnings) > 0)
+	// Output:
+	// doubtful true
+}
+
+// Other ways to train: the paper's optimiser and stopping rule, further
+// starting points, a bound on the work.
+func ExampleFit() {
+	data := exampleData(300)
+	loss, err := gppl.NewExact(gppl.StartFrom(gppl.PaperModel(gppl.SE{}), data), data)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range []gppl.Settings{
+		{},
+		{Starts: 3, Spread: 0.3, Seed: 1},
+		{Method: gppl.AdamRate(0.1), Stop: gppl.StopBelow(1e-2), GradientTolerance: -1},
+		{MaxEvaluations: 3},
+	} {
+		result, err := gppl.Fit(context.Background(), loss, s)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: %.0f nats\n", result.Status, result.Value)
+	}
+	// Output:
+	// converged: 164 nats
+	// converged: 164 nats
+	// stopped by rule: 164 nats
+	// limit reached: 165 nats
+}
+
+// The latent band is of the function, the noisy one of a new observation.
+// Within the data both are narrower than the prior; beyond them they return to
+// it.
+func ExampleNewPosterior() {
+	result, data := exampleFit()
+	posterior, err := gppl.NewPosterior(result.Model, data)
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := gppl.Scalars([]float64{500, 1010, 2000})
+	mean, latent := posterior.Latent(x)
+	_, noisy := posterior.Noisy(x)
+	fmt.Printf("f(500) = %.1f\n", mean[0])
+	for i := range mean {
+		fmt.Printf("x = %4.0f: f ± %.1f, y ± %.1f\n", x.At(i)[0], 1.96*math.Sqrt(latent[i]), 1.96*math.Sqrt(noisy[i]))
+	}
+	// Output:
+	// f(500) = -0.4
+	// x =  500: f ± 0.3, y ± 0.7
+	// x = 1010: f ± 0.9, y ± 1.1
+	// x = 2000: f ± 1.9, y ± 2.0
+}
+
+// A saved result holds the model, its transforms and all about training.
+// Kernels of one's own must be known to RegisterKernel.
+func ExampleLoadResult() {
+	result, _ := exampleFit()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "model.json")
+	if err := result.Save(path); err != nil {
+		log.Fatal(err)
+	}
+	again, err := gppl.LoadResult(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(again.Model.String() == result.Model.String(), again.Status)
+	// Output:
+	// true converged
+}
+
+// Explain marks the engine that was taken with an arrow, and says of every
+// other what it would cost or why it cannot be taken.
+func ExampleExact_Explain() {
+	data := exampleData(300)
+	for _, kernel := range []gppl.Kernel{
+		gppl.Matern32{Variance: 1, Lengthscale: 20},
+		gppl.SE{Variance: 1, Lengthscale: 200},
+		gppl.SE{Variance: 1, Lengthscale: 2},
+	} {
+		loss, err := gppl.NewExact(gppl.Model{Kernel: kernel, Noise: 0.1}, data)
+		if err != nil {
+			log.Fatal(err)
+		}
+		theta := []float64{1, kernel.Params()[1].Value, 0.1}
+		if _, err := loss.ValueGrad(nil, theta); err != nil {
+			log.Fatal(err)
+		}
+		for _, line := range strings.Split(loss.Explain(), "\n") {
+			if strings.HasPrefix(line, "→") {
+				fmt.Println(kernel, "by", strings.Fields(line)[1])
+			}
+		}
+	}
+	// Output:
+	// Matern32(variance=1, lengthscale=20) by statespace
+	// SE(variance=1, lengthscale=200) by spectral
+	// SE(variance=1, lengthscale=2) by banded
+}
+
+// A forced engine that cannot take the kernel says why.
+func ExampleWithEngine() {
+	data := exampleData(300)
+	loss, err := gppl.NewExact(exampleModel, data, gppl.WithEngine(gppl.EngineStateSpace))
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = gppl.Fit(context.Background(), loss, gppl.Settings{})
+	fmt.Println(err)
+	// Output:
+	// gppl: fit: the loss cannot be evaluated at its start: gppl: the statespace engine cannot take this kernel: not a sum of Laplace, Matérn 3/2 and 5/2 kernels
+}
