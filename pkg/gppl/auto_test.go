@@ -73,6 +73,9 @@ func TestFitAuto(t *testing.T) {
 // the first projections leave of y, not in the spectrum of the model that they
 // teach.
 func TestFitAutoColour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
 	slow := seDraw(t, 1000, 1000, 60, 4)
 	for i := range slow.Y {
 		slow.Y[i] += 0.5 * math.Sin(2*math.Pi*slow.X.At(i)[0]/6)
@@ -147,6 +150,9 @@ func TestFitAutoSunspots(t *testing.T) {
 
 // TestFitAutoSurvives fits data that no model of the family made.
 func TestFitAutoSurvives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	x := make([]float64, 300)
 	for i := range x {

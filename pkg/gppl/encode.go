@@ -339,6 +339,9 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	if err := strict(b, &j); err != nil {
 		return fmt.Errorf("gppl: result: %w", err)
 	}
+	if j.Model.Kernel == nil {
+		return errors.New("gppl: result: no model")
+	}
 	params := j.Model.Params()
 	if len(j.Params) != len(params) {
 		return fmt.Errorf("gppl: result: %d parameters for a model of %d", len(j.Params), len(params))
@@ -349,6 +352,11 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	}
 	if len(j.Starts) > 0 && (j.Best < 0 || j.Best >= len(j.Starts)) {
 		return fmt.Errorf("gppl: result: best start %d of %d", j.Best, len(j.Starts))
+	}
+	for _, s := range []float64{j.SetupSeconds, j.FitSeconds} {
+		if s < 0 || s > math.MaxInt64/float64(2*time.Second) {
+			return fmt.Errorf("gppl: result: a time of %v s", s)
+		}
 	}
 	out := Result{
 		Model: j.Model, Value: j.Value, Loss: j.Loss, Inducing: j.Inducing,
@@ -374,7 +382,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
 // Save writes the result to a file, whole or not at all: to a temporary file
 // beside it, which then takes its name.

@@ -1,0 +1,128 @@
+package gppl_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// bounded runs read and fails if it allocates more than a file of so many
+// bytes can call for: a constant, and for each byte what a nested kernel takes.
+func bounded(t *testing.T, size int, read func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	read()
+	runtime.ReadMemStats(&after)
+	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(1<<20+2000*size); got > most {
+		t.Errorf("%d bytes are allocated for a file of %d", got, size)
+	}
+}
+
+func mustJSON(t testing.TB, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatalf("what was read cannot be written: %v", err)
+	}
+	return b
+}
+
+// sameJSON fails unless what is written again is what was written first.
+func sameJSON(t *testing.T, first []byte, again any) {
+	t.Helper()
+	if second := mustJSON(t, again); string(second) != string(first) {
+		t.Fatalf("written and read again:\n%s\nwant\n%s", second, first)
+	}
+}
+
+func fuzzModels() []gppl.Model {
+	se := gppl.SE{Variance: 1, Lengthscale: 20}
+	return []gppl.Model{
+		{Kernel: se, Noise: 0.1},
+		gppl.PaperModel(gppl.RQ{}),
+		gppl.PaperModel(gppl.Add(gppl.Mul(se, gppl.Periodic{Variance: 2, Lengthscale: 1, Period: 3}), gppl.White{Variance: 1})).Fix("noise variance"),
+		gppl.Model{Kernel: gppl.LocPer{}, Noise: 1}.WithParams([]float64{1e-300, 1, 1e300, 2, 3}),
+	}
+}
+
+func FuzzModelJSON(f *testing.F) {
+	for _, m := range fuzzModels() {
+		f.Add(mustJSON(f, m))
+	}
+	f.Add([]byte(`{"kernel":{"type":"Sum","parts":[{"type":"SE"}]},"noise_variance":1e999,"transforms":[]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var m gppl.Model
+		var err error
+		bounded(t, len(b), func() { err = json.Unmarshal(b, &m) })
+		if err != nil {
+			if m.Kernel != nil {
+				t.Fatalf("a model was made in spite of %v", err)
+			}
+			return
+		}
+		if m.Kernel == nil {
+			if string(b) == "null" { // which encoding/json takes for no value at all
+				return
+			}
+			t.Fatal("no kernel and no error")
+		}
+		if err := m.Check(); err != nil {
+			t.Fatalf("what was read is not a model: %v", err)
+		}
+		first := mustJSON(t, m)
+		var again gppl.Model
+		if err := json.Unmarshal(first, &again); err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
+		}
+		sameJSON(t, first, again)
+		if m.String() != again.String() {
+			t.Fatalf("written and read again: %v, want %v", again, m)
+		}
+	})
+}
+
+func FuzzResultJSON(f *testing.F) {
+	for i, m := range fuzzModels() {
+		r := &gppl.Result{
+			Model: m, Value: -12.5, Loss: "exact NLL (n=3)", Status: "converged", Reason: "gradient", Evaluations: 7, Iterations: 3,
+			SetupTime: 16777188, FitTime: 3, Engine: "dense", Warnings: []string{"w"},
+			Trace:  []gppl.TracePoint{{Evaluation: 1, Seconds: 0.25, Value: 3}},
+			Starts: []gppl.StartResult{{Value: 1, Theta: []float64{1, 2}}},
+		}
+		for _, p := range m.Params() {
+			r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: p.Value, StdErrLog: float64(i), AtBound: i > 1})
+		}
+		f.Add(mustJSON(f, r))
+	}
+	f.Add([]byte(`{"format":"gppl result","version":1}`))
+	path := filepath.Join(f.TempDir(), "result.json")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var r *gppl.Result
+		var err error
+		bounded(t, len(b), func() { r, err = gppl.LoadResult(path) })
+		if err != nil {
+			if r != nil {
+				t.Fatalf("a result was made in spite of %v", err)
+			}
+			return
+		}
+		_ = r.String()
+		first := mustJSON(t, r)
+		again := new(gppl.Result)
+		if err := json.Unmarshal(first, again); err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
+		}
+		sameJSON(t, first, again)
+		if again.SetupTime != r.SetupTime || again.FitTime != r.FitTime || r.SetupTime < 0 || r.FitTime < 0 {
+			t.Fatalf("times of %v and %v, read again as %v and %v", r.SetupTime, r.FitTime, again.SetupTime, again.FitTime)
+		}
+	})
+}

@@ -1,0 +1,25 @@
+package gppl_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/badfs"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func TestSaveWholeOrNot(t *testing.T) {
+	r := &gppl.Result{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}, Reason: strings.Repeat("x", 10000)}
+	for _, p := range r.Model.Params() {
+		r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: 1})
+	}
+	path := filepath.Join(t.TempDir(), "result.json")
+	if err := r.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	badfs.CheckSave(t, path, func() error { return r.Save(path) })
+	if _, err := gppl.LoadResult(path); err != nil {
+		t.Error(err)
+	}
+}

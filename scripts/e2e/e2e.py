@@ -1,0 +1,349 @@
+"""Runs the notebooks in a real JupyterLab, by a real browser, and looks at what a reader would see; run.sh is the way in."""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from playwright.sync_api import Error as BrowserError
+from playwright.sync_api import TimeoutError as BrowserTimeout
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(os.environ["GPPL_ROOT"])
+NOTEBOOKS = ROOT / "notebooks"
+WIDTH, HEIGHT, TALLEST = 1280, 900, 16000  # of the window and of a screenshot, pixels
+
+# What differs from JupyterLab as lab.sh opens it: nothing is saved (the notebooks are committed without outputs), and cells out
+# of sight are in the document as well, so that it can be asked about them.
+SETTINGS = {
+    "docmanager-extension/plugin": {"autosave": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
+}
+
+# The progress bars of a cell, as pkg/viz draws them: their titles, how far they are ("3/20 …", or "3 steps …" where the total is
+# not known), and what the bar itself says of it, if there is one.
+BARS = """(cell) => [...cell.querySelectorAll('.jp-OutputArea-output div > strong:first-child')].flatMap((strong) => {
+  const bar = strong.parentElement.querySelector('[role=progressbar]');
+  const text = strong.parentElement.lastElementChild.textContent;
+  const match = /^(\\d+)(?:\\/(\\d+)| steps) · /.exec(text);
+  if (!match) return [];
+  const number = (x) => x === undefined || x === null ? null : Number(x);
+  return [{
+    title: strong.textContent, text, now: number(match[1]), max: number(match[2]),
+    drawn: bar && {now: number(bar.getAttribute('aria-valuenow')), max: number(bar.getAttribute('aria-valuemax')),
+                   share: bar.firstElementChild.getBoundingClientRect().width / bar.getBoundingClientRect().width},
+  }];
+})"""
+
+# Notes what each bar shows as it comes, by cell and title.
+WATCH_BARS = f"""() => {{
+  const bars = {BARS};
+  window.gpplBars = {{}};
+  new MutationObserver(() => document.querySelectorAll('.jp-Notebook-cell').forEach((cell, i) => {{
+    for (const bar of bars(cell)) {{
+      const seen = window.gpplBars[`${{i + 1}}: ${{bar.title}}`] ??= [];
+      if (seen.at(-1) !== bar.now) seen.push(bar.now);
+    }}
+  }})).observe(document.body, {{childList: true, subtree: true, characterData: true}});
+}}"""
+
+# Where the run stands: the numbers of the cells that wait or run, of those that ran, and what the kernel does.
+STATE = """() => {
+  const prompts = [...document.querySelectorAll('.jp-Notebook-cell')].map((c, i) => [i + 1, c.querySelector('.jp-InputPrompt')?.textContent.trim() ?? '']);
+  return {
+    waiting: prompts.filter(([, p]) => p === '[*]:').map(([i]) => i),
+    ran: prompts.filter(([, p]) => /^\\[\\d+\\]:$/.test(p)).map(([i]) => i),
+    kernel: document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status ?? 'missing',
+  };
+}"""
+
+# What each cell shows. A figure is the outermost svg or img, as in scripts/report/check.py; it is drawn if it takes up room and
+# holds marks or pixels.
+CELLS = """() => [...document.querySelectorAll('.jp-Notebook-cell')].map((cell, i) => {
+  const bars = BARS;
+  const shown = cell.querySelectorAll('.jp-OutputArea-output, .jp-MarkdownOutput');
+  const all = (what) => [...shown].flatMap((o) => [...o.querySelectorAll(what)]);
+  const figures = all('svg, img').filter((f) => !f.parentElement.closest('svg'));
+  const empty = (f) => {
+    const box = f.getBoundingClientRect();
+    if (box.width < 50 || box.height < 50) return `is ${Math.round(box.width)}×${Math.round(box.height)} pixels small`;
+    if (f.tagName === 'IMG') return f.complete && f.naturalWidth > 0 ? '' : 'is an image that did not load';
+    return f.querySelectorAll('path, circle, rect, line, polyline, polygon, use').length < 5 ? 'has hardly a mark' : '';
+  };
+  return {
+    number: i + 1,
+    code: cell.classList.contains('jp-CodeCell'),
+    prompt: cell.querySelector('.jp-InputPrompt')?.textContent.trim() ?? '',
+    figures: figures.map(empty),
+    tables: all('table').map((t) => t.rows.length),
+    bars: bars(cell),
+    errors: [...cell.querySelectorAll('[data-mime-type="application/vnd.jupyter.error"]')].map((e) => e.innerText),
+    stderr: [...cell.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"]')].map((e) => e.innerText).join('\\n'),
+  };
+})""".replace("BARS", BARS)
+
+
+class Failure(Exception):
+    """What a reader would not be content with; the text says where."""
+
+
+class Lab:
+    """JupyterLab as scripts/lab.sh starts it, on a free port."""
+
+    def __init__(self, folder):
+        settings = folder / "settings"
+        for plugin, values in SETTINGS.items():
+            file = settings / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(values))
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        self.log = ROOT / ".env" / "e2e.log"
+        with self.log.open("w") as log:
+            # A group of its own, so that kernels end with it.
+            self.process = subprocess.Popen(
+                [ROOT / "scripts/lab.sh", "--no-browser", f"--ServerApp.port={port}"] + ["--allow-root"] * (os.getuid() == 0),
+                env=os.environ | {"JUPYTERLAB_SETTINGS_DIR": str(settings), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces")},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+
+    def started(self, seconds):
+        """Waits for the file in which a Jupyter server tells its address and token."""
+        told = Path(os.environ["JUPYTER_RUNTIME_DIR"]) / f"jpserver-{self.process.pid}.json"
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise Failure(f"JupyterLab ended with status {self.process.returncode}:\n{self.log.read_text()[-2000:]}")
+            try:
+                facts = json.loads(told.read_text())
+                self.url, self.token, self.port = facts["url"], facts["token"], facts["port"]
+                self.ask("api/status")
+                return
+            except (OSError, ValueError):  # not there yet, half written, not listening yet
+                time.sleep(0.1)
+        raise Failure(f"JupyterLab did not start within {seconds} s; its log is {self.log}")
+
+    def ask(self, path, method="GET", token=True):
+        request = urllib.request.Request(self.url + path, method=method, headers={"Authorization": f"token {self.token}"} if token else {})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.read()
+
+    def check_guarded(self):
+        """It listens on localhost alone, and lets nobody in without the token."""
+        if not re.fullmatch(r"[0-9a-f]{32,}", self.token or ""):
+            raise Failure(f"JupyterLab has no token worth the name: {self.token!r}")
+        for path in ("api/contents", "api/kernels", "api/terminals"):
+            try:
+                self.ask(path, token=False)
+            except urllib.error.HTTPError as error:
+                if error.code in (401, 403):
+                    continue
+                raise
+            raise Failure(f"JupyterLab answers {path} without its token")
+        tables = [Path(f"/proc/net/{name}") for name in ("tcp", "tcp6")]
+        if not tables[0].is_file():
+            print("JupyterLab: that it listens on localhost alone is not checked: there is no /proc/net/tcp", flush=True)
+            return
+        listening = []
+        for table in tables:
+            for row in table.read_text().splitlines()[1:] if table.is_file() else []:
+                address, port = row.split()[1].split(":")
+                if int(port, 16) == self.port and row.split()[3] == "0A":  # 0A: listens
+                    listening.append(address)
+        if listening != ["0100007F"]:  # 127.0.0.1, as the kernel of Linux writes it
+            raise Failure(f"JupyterLab listens on {listening}, want 127.0.0.1 (0100007F) alone")
+
+    def end_kernels(self):
+        for session in json.loads(self.ask("api/sessions")):
+            self.ask(f"api/sessions/{session['id']}", method="DELETE")
+
+    def stop(self):
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, sign)
+            except ProcessLookupError:
+                break
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                pass
+
+
+def bytes_of(frame):
+    return frame if isinstance(frame, bytes) else frame.encode()
+
+
+def wait_kernel(page, answered):
+    """Waits until the kernel has answered: JupyterLab calls one idle that it has not asked yet, and forgets what is run before then.
+    GoNB's stays "unknown" until the first cell, because it does not answer JupyterLab's second question, for its history."""
+    end = time.monotonic() + 60
+    while not answered or page.evaluate(STATE)["kernel"] not in ("idle", "unknown"):
+        if time.monotonic() > end:
+            raise Failure(f"the kernel {'is ' + page.evaluate(STATE)['kernel'] if answered else 'has not answered'} after 60 s")
+        page.wait_for_timeout(50)
+
+
+def wait_run(page, cells, seconds):
+    """Waits until the kernel has done with every cell, and tells a cell that does not end."""
+    end = time.monotonic() + seconds
+    last = cells[-1]["number"]
+    while True:
+        state = page.evaluate(STATE)
+        if state["kernel"] == "idle" and not state["waiting"] and state["ran"] and (last in state["ran"] or page.locator('[data-mime-type="application/vnd.jupyter.error"]').count()):
+            return
+        if time.monotonic() > end:
+            at = state["waiting"][0] if state["waiting"] else last
+            raise Failure(f"cell {at} had not ended after {seconds:.0f} s (the kernel is {state['kernel']})")
+        page.wait_for_timeout(100)
+
+
+def bar_problems(bar, seen):
+    """What is wrong with a progress bar, of which seen are the counts that it showed."""
+    if "failed: " in bar["text"]:
+        yield f"ends with {bar['text']!r}"
+    if bar["max"] is None and bar["now"] == 0 or bar["max"] is not None and bar["now"] != bar["max"]:
+        yield f"is not complete: {bar['text']!r}"
+    if bar["max"] is not None and (not bar["drawn"] or (bar["drawn"]["now"], bar["drawn"]["max"]) != (bar["now"], bar["max"]) or bar["drawn"]["share"] < 0.99):
+        yield f"is not drawn as far as its text says: {bar['drawn']} for {bar['text']!r}"
+    if len(seen) < 2:
+        yield f"did not move: it only showed {seen}"
+
+
+def judge(cells, bars, facts, source):
+    """What a reader would miss or stumble over."""
+    problems = []
+    for cell in cells:
+        where = f"cell {cell['number']}"
+        problems += [f"{where} ends in an error: {text.strip()}" for text in cell["errors"]]
+        if re.search(r"panic:|fatal error:|^exit status \d", cell["stderr"], re.M):
+            problems.append(f"{where} wrote to stderr: {cell['stderr'].strip()}")
+        if cell["code"] and not re.fullmatch(r"\[\d+\]:", cell["prompt"]):
+            problems.append(f"{where} did not run (its prompt is {cell['prompt']!r})")
+        problems += [f"{where}: figure {i} {why}" for i, why in enumerate(cell["figures"], 1) if why]
+        problems += [f"{where}: table {i} has {rows} rows" for i, rows in enumerate(cell["tables"], 1) if rows < 2]
+        problems += [f"{where}: the progress bar {bar['title']!r} {why}" for bar in cell["bars"] for why in bar_problems(bar, bars.get(f"{cell['number']}: {bar['title']}", []))]
+        if "viz.NewProgress(" in source[cell["number"] - 1] and not cell["bars"]:
+            problems.append(f"{where} shows no progress bar")
+    for what in ("figures", "tables"):
+        found = sum(len(cell[what]) for cell in cells)
+        if found != facts.get(what, 0):
+            by_cell = ", ".join(f"{len(c[what])} in cell {c['number']}" for c in cells if c[what]) or "none"
+            problems.append(f"{found} {what}, want {facts.get(what, 0)} as its metadata say ({by_cell})")
+    return problems
+
+
+def screenshot(page, path):
+    """The whole notebook in one picture: the window is made as tall as it."""
+    tall = page.evaluate("() => { const p = document.querySelector('.jp-NotebookPanel .jp-WindowedPanel-outer'); return p ? p.scrollHeight - p.clientHeight : 0; }")
+    page.set_viewport_size({"width": WIDTH, "height": min(HEIGHT + tall, TALLEST)})
+    page.evaluate("() => document.querySelector('.jp-NotebookPanel .jp-WindowedPanel-outer')?.scrollTo(0, 0)")
+    page.screenshot(path=path)
+
+
+def run_notebook(lab, browser, path, out, seconds):
+    """Opens a notebook, runs all of its cells, and returns a line about what was seen."""
+    notebook = json.loads(path.read_text("utf-8"))
+    facts = notebook["metadata"].get("gppl", {})
+    source = ["".join(cell["source"]) for cell in notebook["cells"]]
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+    strangers, crashes, answered = set(), [], []
+    context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    page.on("request", lambda r: r.url.startswith((lab.url, "data:", "blob:")) or strangers.add(r.url[:100]))
+    page.on("pageerror", lambda e: crashes.append(str(e)))
+    page.on("websocket", lambda w: w.on("framereceived", lambda frame: b"kernel_info_reply" in bytes_of(frame) and answered.append(True)))
+    try:
+        page.goto(f"{lab.url}lab/tree/{path.name}?reset&token={lab.token}")
+        page.locator(".jp-NotebookPanel .jp-Notebook-cell").nth(len(source) - 1).wait_for(state="attached")
+        wait_kernel(page, answered)
+        page.evaluate(WATCH_BARS)
+        start = time.monotonic()
+        page.locator("#jp-MainMenu").get_by_text("Run", exact=True).click()
+        page.locator(".lm-Menu").get_by_text("Run All Cells", exact=True).click()
+        wait_run(page, [c for c in page.evaluate(CELLS) if c["code"]], seconds)
+        took = time.monotonic() - start
+        cells, bars = page.evaluate(CELLS), page.evaluate("() => window.gpplBars")
+        problems = judge(cells, bars, facts, source)
+        problems += [f"something is loaded from outside: {url}" for url in sorted(strangers)]
+        problems += [f"the page threw an error: {text}" for text in crashes]
+        if hashlib.sha256(path.read_bytes()).hexdigest() != before:
+            problems.append("the notebook's file is no longer what it was")
+        if problems:
+            raise Failure("\n  ".join(problems))
+        count = lambda what: sum(len(cell[what]) for cell in cells)
+        moved = "".join(f", bar {key.split(': ', 1)[1]!r} {len(seen)} pictures" for key, seen in bars.items())
+        return f"{took:.1f} s, {count('figures')} figures, {count('tables')} tables{moved}"
+    except BrowserTimeout as error:
+        raise Failure(f"JupyterLab did not get there: {error.message}") from None
+    except BrowserError as error:
+        raise Failure(f"the browser: {error.message}") from None
+    finally:
+        try:
+            screenshot(page, out / f"{path.stem}.png")
+        except BrowserError as error:
+            print(f"{path.name}: no screenshot: {error.message}", file=sys.stderr)
+        context.close()
+
+
+def missing(needs):
+    folders = [ROOT / "data"] + [Path(os.environ["GPPL_DATA"])] * bool(os.environ.get("GPPL_DATA"))
+    return [n for n in needs if not any((f / n).is_file() for f in folders)]
+
+
+def main():
+    cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh", description="Runs the notebooks in JupyterLab in headless Chromium, at smoke scale.")
+    cli.add_argument("--only", metavar="NAME", default="", help="only the notebooks whose names begin so, e.g. 05")
+    cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports" / "e2e", help="where the screenshots go (reports/e2e/)")
+    cli.add_argument("--timeout", metavar="MINUTES", type=float, default=10, help="the most that one notebook may take")
+    args = cli.parse_args()
+    chosen = sorted(p for p in NOTEBOOKS.glob("*.ipynb") if p.name.startswith(args.only))
+    if not chosen:
+        cli.error(f"no notebook begins with {args.only!r}")
+    args.out.mkdir(parents=True, exist_ok=True)
+    # Stored results would leave the progress bars nothing to do.
+    os.environ |= {"GPPL_SCALE": "smoke", "GPPL_FRESH": str(int(time.time()))}
+    passed, failed, skipped = [], [], []
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        lab = Lab(Path(folder))
+        try:
+            lab.started(60)
+            lab.check_guarded()
+            browser = playwright.chromium.launch(executable_path=os.environ["GPPL_CHROMIUM"], args=["--no-sandbox"] * (os.getuid() == 0))
+            for path in chosen:
+                absent = missing(json.loads(path.read_text("utf-8"))["metadata"].get("gppl", {}).get("needs", []))
+                if absent:
+                    print(f"{path.name}: SKIPPED: {', '.join(absent)} not found", flush=True)
+                    skipped.append(path.name)
+                    continue
+                try:
+                    print(f"{path.name}: {run_notebook(lab, browser, path, args.out, args.timeout * 60)}", flush=True)
+                    passed.append(path.name)
+                except Failure as failure:
+                    print(f"{path.name}: FAILED:\n  {failure}", file=sys.stderr, flush=True)
+                    failed.append(path.name)
+                lab.end_kernels()
+            browser.close()
+        except Failure as failure:
+            sys.exit(f"e2e: FAILED: {failure}")
+        finally:
+            lab.stop()
+    print(f"screenshots: {args.out}")
+    print(f"{len(passed)} passed, {len(failed)} failed, {len(skipped)} skipped")
+    if failed:
+        sys.exit(f"FAILED: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
