@@ -617,3 +617,22 @@ func TestFallbacksOfSums(t *testing.T) {
 		t.Errorf("%d fallbacks, want 1", r.Fallbacks)
 	}
 }
+
+// TestSpectralExactForgets wants no more features of a short lengthscale after a long one than without: the period that the long
+// one asks for multiplies them.
+func TestSpectralExactForgets(t *testing.T) {
+	d := benchData(t, 300)
+	features := func(lengthscales ...float64) (count int) {
+		e := newSpectralExact(newLine(d.X, d.Y))
+		for _, l := range lengthscales {
+			if _, _, err := e.nll(nil, SE{1, l}, 0.1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return len(e.features)
+	}
+	fresh, after := features(20), features(1000, 20)
+	if float64(after) > 1.6*float64(fresh) {
+		t.Errorf("%d features after a lengthscale of 1000, %d without", after, fresh)
+	}
+}

@@ -71,10 +71,12 @@ func seriesPeriod(span float64, k Kernel, eps float64, images bool) (period floa
 }
 
 // covers reports whether the period suits kernel k. With images, a window is
-// only for kernels that cannot do without.
+// only for kernels that cannot do without, and a period that a long lengthscale
+// asked for is not kept for a short one, whose frequencies it would multiply.
 func (s *cosineSeries) covers(k Kernel, eps float64, images bool) bool {
 	if s.window == nil {
-		return reach(k, eps) <= s.period-s.span
+		r := reach(k, eps)
+		return r <= s.period-s.span && (!images || s.period <= 1.5*(s.span+1.4*r))
 	}
 	_, windowed, err := seriesPeriod(s.span, k, eps, images)
 	return !images || windowed && err == nil
