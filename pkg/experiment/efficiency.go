@@ -1,19 +1,23 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Efficiency is what projections keep of the information in the data about each parameter: the squared ratio of the Cramér–Rao
-// standard errors, 1 if nothing is lost and 0 where a parameter is not identified.
+// Efficiency is what a loss keeps of the information in the data about each parameter: the variance of the best unbiased estimate
+// over that of the loss's own minimum, both to first order at the truth. 1 if nothing is lost; for PL alone it is the squared ratio of
+// the Cramér–Rao standard errors.
 type Efficiency struct {
 	Design   string
 	Residual bool // with the residual energy
 	K        int
-	Kept     []float64 // for each parameter of the model
+	Kept     []float64 // for each parameter of the model; NaN where they are not identified to rounding
 }
 
 // Efficiencies computes them at the truth of a draw of SE with l = 5 for every design and k of the curves. O(n³) once.
@@ -26,10 +30,6 @@ func Efficiencies(s Scale) (es []Efficiency, params []gppl.Param, err error) {
 	}
 	model := source.Truth()
 	params = model.Params()
-	theta := make([]float64, len(params))
-	for i, p := range params {
-		theta[i] = p.Value
-	}
 	info, err := gppl.NewInformation(model, sample.Train.X)
 	if err != nil {
 		return nil, nil, err
@@ -45,27 +45,123 @@ func Efficiencies(s Scale) (es []Efficiency, params []gppl.Param, err error) {
 				if err != nil {
 					return nil, nil, fmt.Errorf("experiment: %w", err)
 				}
-				make := gppl.NewProjected
-				if residual {
-					make = gppl.NewResidual
-				}
-				loss, err := make(model, sample.Train, omega)
-				if err != nil {
+				cov, err := godambe(info, omega, residual)
+				var singular mat.Condition
+				if err != nil && !errors.As(err, &singular) {
 					return nil, nil, err
 				}
-				kept, err := loss.Information(theta)
-				if err != nil {
-					return nil, nil, err
-				}
-				// A parameter that is not identified has an infinite standard error, and keeps nothing.
-				stderr, _ := gppl.StdErrLog(kept, params)
 				e := Efficiency{Design: design, Residual: residual, K: k}
-				for i := range stderr {
-					e.Kept = append(e.Kept, math.Pow(all[i]/stderr[i], 2))
+				for i := range all {
+					kept := math.NaN()
+					if err == nil {
+						kept = all[i] * all[i] / cov.At(i, i)
+						if math.Abs(kept) < 1e-9 { // rounding, of a variance beyond any
+							kept = 0
+						}
+					}
+					e.Kept = append(e.Kept, kept)
 				}
 				es = append(es, e)
 			}
 		}
 	}
 	return es, params, nil
+}
+
+// godambe returns the covariance of the minimum of PL, or of PL with the residual energy, to first order at the model of info, in the
+// logs of the parameters: H⁻¹JH⁻ᵀ with J the covariance of the score and H its sensitivity (Godambe 1960). It is honest where the
+// remainder is not white, as the inverse information is not. The score of parameter a is ½(yᵀB_a y − tr B_a A) with
+//
+//	B_a = ΩM_aΩᵀ + c_a I,  M_a = S⁻¹∂_aS S⁻¹ − c_a I,  c_a = ∂_aτ/τ²,  τ = (tr A − tr S)/(n−k)
+//
+// so that H_ab = ½tr B_a∂_bA and J_ab = ½tr(B_aAB_bA) need k×k matrices alone; without the residual c = 0. O(n²k + p²k³).
+func godambe(info *gppl.Information, omega *gppl.Projection, residual bool) (*mat.Dense, error) {
+	n, k := omega.Dims()
+	a := info.Covariance()
+	p := len(info.Params())
+	var ao, s, aa mat.Dense
+	ao.Mul(a, omega.Omega)
+	s.Mul(omega.Omega.T(), &ao)
+	aa.Mul(ao.T(), &ao) // ΩᵀA²Ω
+	var factor mat.Cholesky
+	if !factor.Factorize(symmetric(&s)) {
+		return nil, fmt.Errorf("experiment: the covariance of %d projections cannot be factorised", k)
+	}
+	tau := (mat.Trace(a) - mat.Trace(&s)) / float64(n-k)
+	var square float64 // tr A²
+	for _, v := range a.RawSymmetric().Data {
+		square += v * v
+	}
+	m, ms, ds := make([]mat.Dense, p), make([]mat.Dense, p), make([]mat.Dense, p)
+	c, whole := make([]float64, p), make([]float64, p)
+	for i := range p {
+		dot := info.Derivative(i)
+		var do mat.Dense
+		do.Mul(dot, omega.Omega)
+		ds[i].Mul(omega.Omega.T(), &do)
+		whole[i] = mat.Trace(dot)
+		if residual {
+			c[i] = (whole[i] - mat.Trace(&ds[i])) / float64(n-k) / (tau * tau)
+		}
+		var half mat.Dense
+		if err := factor.SolveTo(&half, &ds[i]); err != nil {
+			return nil, err
+		}
+		if err := factor.SolveTo(&m[i], half.T()); err != nil {
+			return nil, err
+		}
+		for j := range k {
+			m[i].Set(j, j, m[i].At(j, j)-c[i])
+		}
+		ms[i].Mul(&m[i], &s)
+	}
+	h, j := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil)
+	for x := range p {
+		for y := range p {
+			h.Set(x, y, 0.5*(inner(&m[x], &ds[y])+c[x]*whole[y]))
+			j.Set(x, y, 0.5*(inner(&ms[x], ms[y].T())+c[y]*inner(&m[x], &aa)+c[x]*inner(&m[y], &aa)+c[x]*c[y]*square))
+		}
+	}
+	// In units of each parameter's own sensitivity, so that only what is not identified makes H singular.
+	unit := make([]float64, p)
+	for i := range unit {
+		unit[i] = 1 / math.Sqrt(math.Abs(h.At(i, i)))
+	}
+	scale := func(m *mat.Dense) {
+		m.Apply(func(x, y int, v float64) float64 { return v * unit[x] * unit[y] }, m)
+	}
+	scale(h)
+	scale(j)
+	var left, cov mat.Dense
+	if err := left.Solve(h, j); err != nil {
+		return nil, fmt.Errorf("experiment: the parameters are not identified: %w", err)
+	}
+	if err := cov.Solve(h, left.T()); err != nil {
+		return nil, fmt.Errorf("experiment: the parameters are not identified: %w", err)
+	}
+	scale(&cov)
+	return &cov, nil
+}
+
+// inner returns Σ a_ij·b_ij, which is tr ab for symmetric b.
+func inner(a, b mat.Matrix) (sum float64) {
+	rows, cols := a.Dims()
+	for i := range rows {
+		for j := range cols {
+			sum += a.At(i, j) * b.At(i, j)
+		}
+	}
+	return sum
+}
+
+// symmetric returns the symmetric part of a.
+func symmetric(a *mat.Dense) *mat.SymDense {
+	n, _ := a.Dims()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			s.SetSym(i, j, 0.5*(a.At(i, j)+a.At(j, i)))
+		}
+	}
+	return s
 }
