@@ -157,7 +157,7 @@ func E2Strips(all []experiment.Outcome) (*viz.Figure, error) {
 	largest := slices.Max(experiment.E2Orders(scale))
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title: fmt.Sprintf("At k = %d neither is as good as ML", largest), XLabel: "n and training of PL", YLabel: "exact NLL above its optimum (nats)", Height: 420,
+			Title: fmt.Sprintf("At k = %d PL is not as good as ML", largest), XLabel: "n and training of PL", YLabel: "exact NLL above its optimum (nats)", Height: 420,
 			Caption: fmt.Sprintf("PL with k = %d, one dot a draw, by the paper's protocol (Adam, stopped) and converged (L-BFGS).", largest),
 		},
 		LogY: true,
