@@ -113,11 +113,14 @@ type Sphere struct{}
 func (Sphere) String() string { return "Sphere" }
 
 func (Sphere) Directions(omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
-	w := omega.RawMatrix()
-	for i := range w.Data {
-		w.Data[i] = rnd.NormFloat64()
+	n, _ := omega.Dims()
+	for i := range n {
+		row := omega.RawRowView(i)
+		for j := range row {
+			row[j] = rnd.NormFloat64()
+		}
 	}
-	normalise(w)
+	normalise(omega.RawMatrix())
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package gppl_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
 func designs() []gppl.Design {
@@ -32,43 +32,14 @@ func uniform(n int, side float64, seed uint64) gppl.Inputs {
 
 func TestDesigns(t *testing.T) {
 	x := uniform(300, 30, 1)
-	for _, design := range designs() {
-		for _, k := range []int{1, 2, 20} {
-			t.Run(fmt.Sprintf("%v/k=%d", design, k), func(t *testing.T) {
-				p, err := gppl.NewProjection(design, x, k, 4)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if n, got := p.Dims(); n != 300 || got != k || !p.Orthonormal {
-					t.Fatalf("n=%d, k=%d, orthonormal %v", n, got, p.Orthonormal)
-				}
-				var gram mat.Dense
-				gram.Mul(p.Omega.T(), p.Omega)
-				for i := range k {
-					for j := range k {
-						want := 0.0
-						if i == j {
-							want = 1
-						}
-						if math.Abs(gram.At(i, j)-want) > 1e-12 {
-							t.Fatalf("ΩᵀΩ[%d][%d] = %v", i, j, gram.At(i, j))
-						}
-					}
-				}
-				same, _ := gppl.NewProjection(design, x, k, 4)
-				if !mat.Equal(p.Omega, same.Omega) {
-					t.Error("the same seed gives another Ω")
-				}
-				other, _ := gppl.NewProjection(design, x, k, 5)
-				switch design.(type) {
-				case gppl.Localised, gppl.Spectral, gppl.Eigen:
-				case gppl.Mixed:
-				default:
-					if mat.Equal(p.Omega, other.Omega) {
-						t.Error("another seed gives the same Ω")
-					}
-				}
-			})
+	for _, design := range append(designs(), gppl.Identity{}, gppl.Raw{Design: gppl.Sphere{}}) {
+		t.Run(design.String(), func(t *testing.T) { gppltest.CheckDesign(t, design) })
+	}
+	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}, gppl.OneHot{}} {
+		one := must[*gppl.Projection](t)(gppl.NewProjection(design, x, 20, 4))
+		other := must[*gppl.Projection](t)(gppl.NewProjection(design, x, 20, 5))
+		if mat.Equal(one.Omega, other.Omega) {
+			t.Errorf("%v: another seed gives the same Ω", design)
 		}
 	}
 }
