@@ -7,12 +7,14 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // A Runner does many trials and stores each as it ends.
 type Runner struct {
 	Store    *Store
-	Workers  int              // trials at once; 0 is one for each processor
+	Workers  int              // trials at once, but for those whose times are compared, which run alone; 0 is one for each processor
 	Since    time.Time        // stored outcomes from before it are not taken, but computed anew
 	Keep     func(Trial) bool // trials whose outcome is taken whatever its age, and not computed if there is none; nil: none
 	Progress func(Progress)   // called, one call at a time, as trials begin and end
@@ -68,9 +70,45 @@ func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	p.alone = alone(trials)
+	shared, timed := split(p.todo, func(i int) bool { return !p.alone(trials[i]) })
+	p.workers = min(workers, max(1, len(shared)))
+	p.each(ctx, cancel, shared, p.workers)
+	p.each(ctx, cancel, timed, 1)
+	return p.outcomes, context.Cause(ctx)
+}
+
+// alone tells the trials that have the machine to themselves, after all others: those that measure a dense evaluation, and those
+// whose times are compared with that of a dense training on the same data.
+func alone(trials []Trial) func(Trial) bool {
+	compared := map[Source]bool{}
+	for _, t := range trials {
+		if t.Protocol == GPPL && t.Engine == gppl.EngineDense {
+			compared[t.Source] = true
+		}
+	}
+	return func(t Trial) bool {
+		return t.Optimiser.Method == Evaluate || t.Protocol == GPPL && compared[t.Source]
+	}
+}
+
+// split divides the indices into those that are in and those that are not, in their order.
+func split(all []int, in func(int) bool) (yes, no []int) {
+	for _, i := range all {
+		if in(i) {
+			yes = append(yes, i)
+		} else {
+			no = append(no, i)
+		}
+	}
+	return yes, no
+}
+
+// each does trials, so many at once.
+func (p *pass) each(ctx context.Context, cancel context.CancelCauseFunc, todo []int, workers int) {
 	next := make(chan int)
 	var group sync.WaitGroup
-	for range min(workers, len(p.todo)) {
+	for range workers {
 		group.Go(func() {
 			for i := range next {
 				if err := p.do(ctx, i, workers); err != nil {
@@ -80,7 +118,7 @@ func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
 		})
 	}
 feed:
-	for _, i := range p.todo {
+	for _, i := range todo {
 		select {
 		case next <- i:
 		case <-ctx.Done():
@@ -89,7 +127,6 @@ feed:
 	}
 	close(next)
 	group.Wait()
-	return p.outcomes, context.Cause(ctx)
 }
 
 // pass is one call of Run.
@@ -98,6 +135,8 @@ type pass struct {
 	trials   []Trial
 	outcomes []Outcome
 	todo     []int // indices of trials to compute
+	alone    func(Trial) bool
+	workers  int // trials at once, but for those that run alone
 	began    time.Time
 
 	mu       sync.Mutex
@@ -127,7 +166,7 @@ func (p *pass) do(ctx context.Context, i, workers int) error {
 	began := time.Now()
 	o, err := t.Run(ctx)
 	if err == nil {
-		o.Workers = min(workers, len(p.todo))
+		o.Workers = workers
 		o = o.rounded() // as it will be read again
 		err = p.runner.Store.Put(o)
 	}
@@ -148,7 +187,7 @@ func (p *pass) do(ctx context.Context, i, workers int) error {
 		}
 		c.seconds += took
 		c.trials++
-		p.progress.Left = p.left(workers)
+		p.progress.Left = p.left()
 	})
 	if err != nil {
 		return fmt.Errorf("%v: %w", t, err)
@@ -157,21 +196,28 @@ func (p *pass) do(ctx context.Context, i, workers int) error {
 }
 
 // left estimates what is left: for each trial the mean of those like it that have ended, else the mean of all.
-func (p *pass) left(workers int) time.Duration {
+func (p *pass) left() time.Duration {
 	var all cost
 	for _, c := range p.spent {
 		all.seconds += c.seconds
 		all.trials += c.trials
 	}
-	var total float64
+	var left float64
 	for _, i := range p.todo {
-		if c := p.spent[p.trials[i].class()]; c != nil {
-			total += c.seconds / float64(c.trials)
-		} else {
-			total += all.seconds / float64(all.trials)
+		if p.outcomes[i].When != 0 {
+			continue
 		}
+		at := all
+		if c := p.spent[p.trials[i].class()]; c != nil {
+			at = *c
+		}
+		took := at.seconds / float64(at.trials)
+		if !p.alone(p.trials[i]) {
+			took /= float64(p.workers)
+		}
+		left += took
 	}
-	return time.Duration((total - all.seconds) / float64(workers) * float64(time.Second))
+	return time.Duration(left * float64(time.Second))
 }
 
 // tell changes the progress and reports it.

@@ -89,6 +89,43 @@ func TestRunner(t *testing.T) {
 	}
 }
 
+// TestRunnerAlone wants trials whose times are compared to have the machine to themselves, after the others.
+func TestRunnerAlone(t *testing.T) {
+	base := Trial{Protocol: GPPL, Source: draw(5, 60, 40, 1), Kernel: "SE", Loss: ML, Optimiser: quasiNewton}
+	dense, evaluate, other := base, base, base
+	dense.Engine = "dense"
+	evaluate.Protocol, evaluate.Optimiser = Paper, Optimiser{Method: Evaluate}
+	other.Source = draw(5, 60, 40, 2)
+	another := other
+	another.Source.Seed = 3
+	trials := []Trial{dense, base, evaluate, other, another}
+	timed := func(x Trial) bool { return x != other && x != another }
+	shared := 0 // trials at once
+	outcomes, err := Runner{Store: open(t, filepath.Join(t.TempDir(), "a")), Workers: 2, Progress: func(p Progress) {
+		for _, x := range p.Running {
+			if timed(x) && (len(p.Running) > 1 || p.Done < 2) {
+				t.Errorf("%v runs beside or before others: %v", x, p.Running)
+			}
+		}
+		shared = max(shared, len(p.Running))
+	}}.Run(context.Background(), trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range outcomes {
+		want := 2
+		if timed(o.Trial) {
+			want = 1
+		}
+		if o.Workers != want {
+			t.Errorf("%v: %d at once, want %d", o.Trial, o.Workers, want)
+		}
+	}
+	if shared != 2 {
+		t.Errorf("at most %d ran at once, want 2", shared)
+	}
+}
+
 func TestRunnerStopsAtErrors(t *testing.T) {
 	bad := E1(Smoke)[0]
 	bad.Kernel = "none"
