@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestReadCSV(t *testing.T) {
@@ -156,37 +155,6 @@ func TestDecimalYear(t *testing.T) {
 	} {
 		if got := DecimalYear(test.t); math.Abs(got-test.want) > 1e-12 {
 			t.Errorf("DecimalYear(%v) = %v, want %v", test.t, got, test.want)
-		}
-	}
-}
-
-func FuzzReadCSV(f *testing.F) {
-	f.Add("t,y\n0,1\n1,2\n", "", "", false, false)
-	f.Add("\ufeffday,y\r\n2023-01-01,1\r\n2023-01-02,\r\n", "day", "2", false, true)
-	f.Add("0;1\n", "1", "1", true, false)
-	f.Add("t,y\n0,NaN\n", "y", "t", false, false)
-	f.Add("\"t,y\n0", "", "", false, false)
-	f.Fuzz(func(t *testing.T, text, x, y string, noHeader, skip bool) {
-		s, err := ReadCSV(strings.NewReader(text), CSVOptions{X: x, Y: y, NoHeader: noHeader, SkipMissing: skip})
-		checkRead(t, s, err, len(text))
-	})
-}
-
-// checkRead asserts what every reader promises: an error and nothing, or finite observations, no more than the bytes allow.
-func checkRead(t *testing.T, s Series, err error, bytes int) {
-	t.Helper()
-	if err != nil {
-		if diff := cmp.Diff(Series{}, s, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("error %v with a series:\n%s", err, diff)
-		}
-		return
-	}
-	if len(s.X) != len(s.Y) || s.Len() == 0 || s.Len() > bytes {
-		t.Errorf("%d x and %d y from %d bytes", len(s.X), len(s.Y), bytes)
-	}
-	for i := range s.X {
-		if v := s.X[i] + s.Y[i]; math.IsNaN(v) || math.IsInf(s.X[i], 0) || math.IsInf(s.Y[i], 0) {
-			t.Fatalf("observation %d is (%g, %g)", i, s.X[i], s.Y[i])
 		}
 	}
 }

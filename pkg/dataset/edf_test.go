@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -353,35 +352,4 @@ func TestOpenEDF(t *testing.T) {
 	mustFail(t, err, path)
 	_, err = OpenEDF(filepath.Dir(path))
 	mustFail(t, err, "not a regular file")
-}
-
-// Run it with -fuzzminimizetime=1x: shortening an interesting file byte by byte otherwise takes most of the time.
-func FuzzReadEDF(f *testing.F) {
-	f.Add(twoSignals().bytes())
-	f.Add(edfSpec{}.bytes())
-	unknown := twoSignals()
-	unknown.records, unknown.duration = "-1", "1e300"
-	f.Add(unknown.bytes())
-	huge := twoSignals()
-	huge.records, huge.signals[0].samples = "99999999", "99999999"
-	f.Add(huge.bytes())
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		e, err := ReadEDF(bytes.NewReader(raw), int64(len(raw)))
-		if err != nil {
-			return
-		}
-		for _, label := range e.Labels() {
-			s, err := e.Series(label)
-			checkRead(t, s, err, len(raw)/2)
-			if err == nil && !slices.IsSorted(s.X) {
-				t.Errorf("signal %q: times are not increasing", label)
-			}
-		}
-		for _, s := range e.Signals {
-			if s.Samples < 0 || s.Samples > len(raw)/2 || math.IsNaN(s.Rate) {
-				t.Errorf("%d samples at %g Hz in %d bytes", s.Samples, s.Rate, len(raw))
-			}
-		}
-	})
 }

@@ -73,7 +73,7 @@ func Find(ctx context.Context, f File, opt Options) (string, error) {
 	}
 	if opt.Path != "" {
 		if err := isFile(opt.Path); err != nil {
-			return "", fmt.Errorf("dataset: Options.Path: %w", err)
+			return "", fmt.Errorf("dataset: the given file: %w", err)
 		}
 		return opt.Path, nil
 	}
@@ -111,7 +111,7 @@ func Find(ctx context.Context, f File, opt Options) (string, error) {
 	case f.URL == "":
 		missing.tried("download: no publisher is known")
 	case opt.Offline:
-		missing.tried("download from %s: not allowed (Options.Offline)", f.URL)
+		missing.tried("download from %s: not allowed offline", f.URL)
 	case len(folders) == 0:
 		missing.tried("download from %s: there is no folder to put it in", f.URL)
 	default:
@@ -138,7 +138,7 @@ func (e *NotFoundError) Error() string {
 	for i, t := range e.Tried {
 		fmt.Fprintf(&b, "  %d. %s\n", i+1, t)
 	}
-	fmt.Fprintf(&b, "Put the file in a folder and set %s=that folder, or give its path in Options.Path.", EnvDir)
+	fmt.Fprintf(&b, "Put the file in a folder and set %s=that folder, or give its path.", EnvDir)
 	if e.File.URL != "" {
 		fmt.Fprintf(&b, " Its publisher has it at %s", e.File.URL)
 	}

@@ -122,13 +122,13 @@ func TestFindOffline(t *testing.T) {
 			t.Errorf("Tried = %q; want [%d] with %q", missing.Tried, i, want)
 		}
 	}
-	mustFail(t, err, "tide.csv not found", "set GPPL_DATA=", "Options.Path", f.URL)
+	mustFail(t, err, "tide.csv not found", "set GPPL_DATA=", "give its path", f.URL)
 
 	t.Setenv(EnvDir, "")
 	_, err = Find(t.Context(), tideFile, Options{})
 	mustFail(t, err, "GPPL_DATA: not set", "no publisher is known")
 	_, err = Find(t.Context(), f, Options{Path: "none.csv"})
-	mustFail(t, err, "Options.Path", "none.csv")
+	mustFail(t, err, "the given file", "none.csv")
 	if got := names(t, filepath.Join(root, "data")); got != nil {
 		t.Errorf("data/ has %q", got)
 	}

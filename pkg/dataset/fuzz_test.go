@@ -4,46 +4,48 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// bounded runs read and fails if it allocates more than a file of so many bytes can call for, whatever its header says: a
-// constant for buffers, and for each byte what a column of one character takes with its name, its place and its error text.
-func bounded(t *testing.T, size int, read func()) {
-	t.Helper()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	read()
-	runtime.ReadMemStats(&after)
-	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(1<<20+1000*size); got > most {
-		t.Errorf("%d bytes are allocated for a file of %d", got, size)
-	}
-}
+// What every reader promises of any bytes: an error and nothing, or finite observations, no more than the bytes allow; memory
+// bounded by the size of the file whatever its header says; and what was read, written and read again, is the same.
 
-// Other fuzz tests, of what a series holds, are beside each reader's tests; these here are of memory, and of reading again.
-
-func FuzzCSVAgain(f *testing.F) {
+func FuzzReadCSV(f *testing.F) {
 	for _, text := range []string{
 		"x,y\n1,2\n3,4\n",
 		"\xef\xbb\xbfdate,ppm\r\n2006-01-02,1e3\r\n2007-01-02T15:04:05Z,-2\r\n",
+		"day,y\r\n2023-01-01,1\r\n2023-01-02,\r\n",
+		"t,y\n1136214245,1\n1136214246.5,2\n",
 		"a;b;c\n1;;3\n2;NA;4\n",
 		"\"x\",\"y \"\"z\"\"\"\n\"1\",\"2\"\n",
+		"t,y\n0,NaN\n",
+		"\"t,y\n0",
 		"1,2\n1\n",
 	} {
 		f.Add([]byte(text), "", "2", uint8(0))
 		f.Add([]byte(text), "date", "c", uint8(7))
+		f.Add([]byte(text), "1", "2", uint8(0x38))
 	}
+	times := []TimeFormat{TimeAuto, TimeISO, TimeUnix, TimeNumber}
 	f.Fuzz(func(t *testing.T, text []byte, x, y string, flags uint8) {
-		opt := CSVOptions{X: x, Y: y, NoHeader: flags&1 != 0, SkipMissing: flags&2 != 0, Missing: []string{"NA"}}
+		opt := CSVOptions{
+			X: x, Y: y, NoHeader: flags&1 != 0, SkipMissing: flags&2 != 0, Missing: []string{"NA"},
+			Seconds: flags&8 != 0, Time: times[flags>>4&3],
+		}
 		if flags&4 != 0 {
 			opt.Comma, opt.Comment = ';', '#'
 		}
 		var s Series
 		var err error
 		bounded(t, len(text)+len(x)+len(y), func() { s, err = ReadCSV(bytes.NewReader(text), opt) })
+		checkRead(t, s, err, len(text))
 		if err != nil {
 			return
 		}
@@ -61,15 +63,26 @@ func FuzzCSVAgain(f *testing.F) {
 	})
 }
 
-func FuzzSILSOAgain(f *testing.F) {
+func FuzzReadSILSO(f *testing.F) {
+	f.Add([]byte(silsoText))
+	f.Add([]byte("1749;01;1749.042;NaN;1;1;1"))
+	f.Add([]byte("\ufeff;;;;;;"))
 	f.Add([]byte("1749;01;1749.042;  96.7; -1.0;   -1;1\n1749;02;1749.123; 104.3; -1.0;   -1;1\n"))
 	f.Add([]byte("\xef\xbb\xbf2025;07;2025.538;  -1;  -1;   -1;0\r\n\r\n2025;08;2025.623; 133.5; 22.1; 1077;0"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var months []silsoMonth
+		var s Series
 		var err error
-		bounded(t, len(text), func() { months, err = readSILSO(bytes.NewReader(text)) })
+		bounded(t, len(text), func() { s, err = ReadSILSO(bytes.NewReader(text)) })
+		checkRead(t, s, err, len(text))
 		if err != nil {
 			return
+		}
+		if !slices.IsSorted(s.X) {
+			t.Error("decimal years are not increasing")
+		}
+		months, err := readSILSO(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
 		}
 		var b bytes.Buffer
 		for _, m := range months {
@@ -82,14 +95,18 @@ func FuzzSILSOAgain(f *testing.F) {
 	})
 }
 
-func FuzzEDFParts(f *testing.F) {
+func FuzzReadEDF(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(edfSpec{}.bytes())
 	f.Add(twoSignals().bytes())
 	unknown := twoSignals()
 	unknown.records = "-1"
 	f.Add(unknown.bytes())
-	large := twoSignals()
-	large.records, large.signals[0].samples = "99999999", "99999999"
-	f.Add(large.bytes())
+	unknown.duration = "1e300"
+	f.Add(unknown.bytes())
+	huge := twoSignals()
+	huge.records, huge.signals[0].samples = "99999999", "99999999"
+	f.Add(huge.bytes())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var e *EDF
 		var err error
@@ -97,11 +114,20 @@ func FuzzEDFParts(f *testing.F) {
 		if err != nil {
 			return
 		}
+		for _, s := range e.Signals {
+			if s.Samples < 0 || s.Samples > len(raw)/2 || math.IsNaN(s.Rate) {
+				t.Errorf("%d samples at %g Hz in %d bytes", s.Samples, s.Rate, len(raw))
+			}
+		}
 		for _, label := range e.Labels() {
 			var s Series
 			bounded(t, len(raw), func() { s, err = e.Series(label) })
+			checkRead(t, s, err, len(raw)/2)
 			if err != nil {
 				continue
+			}
+			if !slices.IsSorted(s.X) {
+				t.Errorf("signal %q: times are not increasing", label)
 			}
 			// There is no writer; a signal read in two parts is what it is in one.
 			for _, cut := range []int{1, len(s.X) / 2, len(s.X) - 1} {
@@ -119,4 +145,36 @@ func FuzzEDFParts(f *testing.F) {
 			}
 		}
 	})
+}
+
+// bounded runs read and fails if it allocates more than a file of so many bytes can call for: a constant for buffers, and for
+// each byte what a column of one character takes with its name, its place and its error text.
+func bounded(t *testing.T, size int, read func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	read()
+	runtime.ReadMemStats(&after)
+	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(1<<20+1000*size); got > most {
+		t.Errorf("%d bytes are allocated for a file of %d", got, size)
+	}
+}
+
+// checkRead asserts what every reader promises: an error and nothing, or finite observations, no more than the bytes allow.
+func checkRead(t *testing.T, s Series, err error, bytes int) {
+	t.Helper()
+	if err != nil {
+		if diff := cmp.Diff(Series{}, s, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("error %v with a series:\n%s", err, diff)
+		}
+		return
+	}
+	if len(s.X) != len(s.Y) || s.Len() == 0 || s.Len() > bytes {
+		t.Errorf("%d x and %d y from %d bytes", len(s.X), len(s.Y), bytes)
+	}
+	for i := range s.X {
+		if v := s.X[i] + s.Y[i]; math.IsNaN(v) || math.IsInf(s.X[i], 0) || math.IsInf(s.Y[i], 0) {
+			t.Fatalf("observation %d is (%g, %g)", i, s.X[i], s.Y[i])
+		}
+	}
 }

@@ -64,16 +64,3 @@ func TestReadSILSOErrors(t *testing.T) {
 		})
 	}
 }
-
-func FuzzReadSILSO(f *testing.F) {
-	f.Add(silsoText)
-	f.Add("1749;01;1749.042;NaN;1;1;1")
-	f.Add("\ufeff;;;;;;")
-	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ReadSILSO(strings.NewReader(text))
-		checkRead(t, s, err, len(text))
-		if err == nil && !slices.IsSorted(s.X) {
-			t.Error("decimal years are not increasing")
-		}
-	})
-}
