@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // Slice is the likelihood along one parameter, the others kept at their optimum.
@@ -23,25 +25,11 @@ const highest = 12
 // Slices evaluates the likelihood along each parameter, at the given number of points, within four standard errors of its
 // log (within a factor of three where that is not known, and never beyond one of ten), or as near as it rises by 12 nats.
 func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
-	data, err := a.standardised()
+	v, err := a.valley()
 	if err != nil {
-		return nil, fmt.Errorf("analysis: %w", err)
+		return nil, err
 	}
-	t := trainer{data: data}
-	if a.Projections > 0 {
-		if t.omega, err = projections(data, a.Projections); err != nil {
-			return nil, err
-		}
-	}
-	loss, err := t.loss(a.Result.Model, data)
-	if err != nil {
-		return nil, fmt.Errorf("analysis: %w", err)
-	}
-	theta := naturals(a.Result.Model)
-	lowest, err := loss.ValueGrad(nil, theta)
-	if err != nil {
-		return nil, fmt.Errorf("analysis: %w", err)
-	}
+	theta := v.theta
 	var out []Slice
 	for i, p := range a.Result.Params {
 		s := Slice{Name: p.Name, Optimum: p.Value, StdErr: p.StdErrLog}
@@ -54,11 +42,7 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 		}
 		excess := func(u float64) float64 {
 			theta[i] = p.Value * math.Exp(u)
-			v, err := loss.ValueGrad(nil, theta)
-			if err != nil {
-				return math.Inf(1)
-			}
-			return v - lowest
+			return v.excess()
 		}
 		for range 40 {
 			if min(excess(-half), excess(half)) <= highest {
@@ -78,6 +62,43 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// valley is the likelihood that a was trained by, around its optimum.
+type valley struct {
+	loss   gppl.Loss
+	theta  []float64 // where it is looked at; the optimum at first
+	lowest float64
+}
+
+func (a *Analysis) valley() (*valley, error) {
+	data, err := a.standardised()
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	t := trainer{data: data}
+	if a.Projections > 0 {
+		if t.omega, err = projections(data, a.Projections); err != nil {
+			return nil, err
+		}
+	}
+	v := &valley{theta: naturals(a.Result.Model)}
+	if v.loss, err = t.loss(a.Result.Model, data); err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	if v.lowest, err = v.loss.ValueGrad(nil, v.theta); err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	return v, nil
+}
+
+// excess is how far the NLL at theta is above that of the optimum; +Inf where it cannot be computed.
+func (v *valley) excess() float64 {
+	value, err := v.loss.ValueGrad(nil, v.theta)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return value - v.lowest
 }
 
 // Quick reports whether one evaluation of the likelihood takes less than the given time.

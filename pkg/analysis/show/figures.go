@@ -147,6 +147,26 @@ func Slices(a *analysis.Analysis, slices []analysis.Slice) (*viz.Figure, error) 
 	return viz.Slices(o)
 }
 
+// Contour draws the likelihood over the two parameters that can best make up for each other.
+func Contour(c *analysis.Contour) (*viz.Figure, error) {
+	label := func(x analysis.ContourAxis) string {
+		if x.Unit == "" {
+			return x.Name
+		}
+		return x.Name + " (" + x.Unit + ")"
+	}
+	return viz.Contour(viz.ContourOptions{
+		Frame: viz.Frame{
+			Title:  fmt.Sprintf("What one gives, the other takes: correlation %.2f", c.Correlation),
+			XLabel: label(c.A), YLabel: label(c.B), Width: 620, Height: 440,
+			Caption: "Likelihood over the two parameters whose estimates are the most correlated, the others kept at the optimum. Within the lines lie 68, 95 and 99 % of confidence, as the likelihood ratio has it: 1.15, 3.0 and 4.6 nats above the optimum.",
+		},
+		LogX: true, LogY: true, X: c.A.Value, Y: c.B.Value, Z: c.Excess,
+		Levels: []viz.ContourLevel{{Z: 1.148, Name: "68 %"}, {Z: 2.996, Name: "95 %"}, {Z: 4.605, Name: "99 %"}},
+		Mark:   [2]float64{c.A.Optimum, c.B.Optimum}, MarkName: "optimum",
+	})
+}
+
 // Comparison lists the candidates, the best first.
 func Comparison(a *analysis.Analysis) *viz.Table {
 	nll := "exact NLL"

@@ -22,6 +22,7 @@ var pages = template.Must(template.New("report").Parse(page))
 
 // content is what the template shows.
 type content struct {
+	Dark        template.CSS
 	Series      *analysis.Series
 	Kernel      string
 	Summary     []string
@@ -37,6 +38,7 @@ type content struct {
 	Correlogram template.HTML
 	Components  template.HTML
 	Slices      template.HTML
+	Contour     template.HTML
 	Result      string
 	Warnings    []string
 	NoResiduals string
@@ -46,10 +48,10 @@ type content struct {
 const slicePoints = 25
 
 // Report writes the analysis as one HTML page that loads nothing: forecast, comparison, parameters, residual checks, terms of
-// a sum, and, where an evaluation of the likelihood takes less than 20 ms, slices through it.
+// a sum, and, where an evaluation of the likelihood takes less than 20 ms, slices through it, and a contour where it takes less than 5.
 func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.Forecast) error {
 	c := content{
-		Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
+		Dark: viz.DarkCSS(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		Result: a.Result.String(), Summary: Summary(a, f),
 	}
 	var err error
@@ -92,6 +94,14 @@ func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.
 			return problem
 		}
 		c.Slices = figure(Slices(a, slices))
+	}
+	if a.Quick(5 * time.Millisecond) {
+		if contour, problem := a.Contour(ctx, slicePoints); !errors.Is(problem, analysis.ErrOneParameter) {
+			if problem != nil {
+				return problem
+			}
+			c.Contour = figure(Contour(contour))
+		}
 	}
 	c.Warnings = warnings(a)
 	if err != nil {

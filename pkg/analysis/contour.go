@@ -1,0 +1,132 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Contour is the likelihood over two parameters, the others kept at their optimum.
+type Contour struct {
+	A, B        ContourAxis
+	Excess      [][]float64 // NLL above that of the optimum, in nats: a row for each value of B, a column for each of A
+	Correlation float64     // of the logs of A and B, by the curvature of the likelihood, all parameters free
+}
+
+// ContourAxis is a parameter and the values at which the likelihood was computed.
+type ContourAxis struct {
+	Name, Unit string // as in Slice
+	Value      []float64
+	Optimum    float64
+}
+
+// ErrOneParameter says that there are no two parameters to draw a contour over.
+var ErrOneParameter = errors.New("analysis: a contour needs two parameters that the data determine")
+
+// Contour evaluates the likelihood on a square of points around the optimum, over the two parameters that can best make up for
+// each other: those whose logs are the most correlated, by the curvature of the likelihood at the optimum (central differences
+// of its gradient). It reaches three and a half standard deviations of the two, the others kept, and no further than a factor
+// of ten.
+func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
+	v, err := a.valley()
+	if err != nil {
+		return nil, err
+	}
+	params := a.Result.Params
+	var free []int
+	for i, p := range params {
+		if p.StdErrLog > 0 { // neither fixed, nor at a bound, nor left open by the data
+			free = append(free, i)
+		}
+	}
+	if len(free) < 2 {
+		return nil, ErrOneParameter
+	}
+	curvature, err := v.curvature(free)
+	if err != nil {
+		return nil, err
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(curvature) {
+		return nil, fmt.Errorf("analysis: the likelihood of %s does not curve upwards at its optimum: training has not converged", a.Kernel())
+	}
+	var cov mat.SymDense
+	if err := factor.InverseTo(&cov); err != nil { // the covariances themselves are wanted
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	c := &Contour{}
+	var i, j int
+	for q := range free {
+		for p := range q {
+			if r := cov.At(p, q) / math.Sqrt(cov.At(p, p)*cov.At(q, q)); math.Abs(r) >= math.Abs(c.Correlation) {
+				c.Correlation, i, j = r, p, q
+			}
+		}
+	}
+	// The others kept, the covariance is the inverse of the block of these two.
+	hii, hjj, hij := curvature.At(i, i), curvature.At(j, j), curvature.At(i, j)
+	det := hii*hjj - hij*hij
+	axis := func(at int, variance float64) ContourAxis {
+		p := params[free[at]]
+		s := ContourAxis{Name: p.Name, Optimum: p.Value, Value: make([]float64, points)}
+		if p.Unit == "x" {
+			s.Unit = a.Series.Axis.Unit
+		}
+		reach := min(3.5*math.Sqrt(variance), math.Log(10))
+		floats.LogSpan(s.Value, p.Value*math.Exp(-reach), p.Value*math.Exp(reach))
+		return s
+	}
+	c.A, c.B = axis(i, hjj/det), axis(j, hii/det)
+	for _, b := range c.B.Value {
+		row := make([]float64, points)
+		for k, value := range c.A.Value {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			v.theta[free[i]], v.theta[free[j]] = value, b
+			row[k] = v.excess()
+		}
+		c.Excess = append(c.Excess, row)
+	}
+	return c, nil
+}
+
+// curvature returns the second derivatives of the likelihood in the logs of some parameters.
+func (v *valley) curvature(of []int) (*mat.SymDense, error) {
+	const step = 1e-4
+	slope := func(i int, u float64) ([]float64, error) {
+		theta := append([]float64(nil), v.theta...)
+		theta[i] *= math.Exp(u)
+		grad := make([]float64, len(theta))
+		if _, err := v.loss.ValueGrad(grad, theta); err != nil {
+			return nil, fmt.Errorf("analysis: %w", err)
+		}
+		floats.Mul(grad, theta) // ∂/∂log θ
+		return grad, nil
+	}
+	h := mat.NewDense(len(of), len(of), nil)
+	for p, i := range of {
+		up, err := slope(i, step)
+		if err != nil {
+			return nil, err
+		}
+		down, err := slope(i, -step)
+		if err != nil {
+			return nil, err
+		}
+		for q, j := range of {
+			h.Set(p, q, (up[j]-down[j])/(2*step))
+		}
+	}
+	s := mat.NewSymDense(len(of), nil)
+	for p := range of {
+		for q := range p + 1 {
+			s.SetSym(p, q, (h.At(p, q)+h.At(q, p))/2)
+		}
+	}
+	return s, nil
+}
