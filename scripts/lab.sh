@@ -4,6 +4,8 @@ set -euo pipefail
 
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+# Someone looks: cells may wait for a control to be moved.
+export GPPL_INTERACTIVE=${GPPL_INTERACTIVE-1}
 # Off: news and update checks, which ask servers on the internet, and the search for other languages' servers (gopls
 # serves GoNB without it), which leaves files in the home.
 exec jupyter lab --ServerApp.ip=127.0.0.1 --ServerApp.root_dir="$GPPL_ROOT/notebooks" \

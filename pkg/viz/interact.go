@@ -7,11 +7,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/janpfeifer/gonb/gonbui/comms"
 	"github.com/janpfeifer/gonb/gonbui/widgets"
 )
 
-// EnvInteractive is the environment variable that, set to 1, lets cells wait for a reader who moves a slider. Without it, as
-// in a run without a browser, they draw once and end.
+// EnvInteractive is the environment variable that, set to 1, lets cells wait for a reader who moves a slider, as
+// scripts/lab.sh does. Without it, as in a run without a browser, they draw once and end.
 const EnvInteractive = "GPPL_INTERACTIVE"
 
 // Interactive reports whether there is a notebook and a reader to wait for.
@@ -22,24 +23,76 @@ type SliderOptions struct {
 	Name     string // of the value, with its unit
 	From, To float64
 	Start    float64
-	Idle     time.Duration // without a move, after which the cell ends; zero means five minutes
+	Idle     time.Duration // without a move, after which the cell ends; zero means two minutes
 }
 
-// Slide draws a figure at the start and, where [Interactive], below a slider and again at every value that it is moved to,
-// until it has not been moved for a while. It returns an error if the range is not positive or empty, or draw returns one at
-// the start; a later one is shown in place of the figure.
+// Slide draws a figure at the start and, where [Interactive], a slider above it, and the figure again at every value that the
+// slider is moved to, until it has not been moved for a while. It returns an error if the range is not positive or empty, or
+// draw returns one at the start; a later one is shown in place of the figure.
 func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 	if !(o.From > 0 && o.From < o.To) || !(o.Start >= o.From && o.Start <= o.To) || math.IsInf(o.To, 0) {
 		return fmt.Errorf("viz: a slider from %g to %g that starts at %g", o.From, o.To, o.Start)
 	}
-	if o.Idle == 0 {
-		o.Idle = 5 * time.Minute
-	}
 	const steps = 100
-	value := func(step int) float64 { return o.From * math.Pow(o.To/o.From, float64(step)/steps) }
 	start := int(math.Round(steps * math.Log(o.Start/o.From) / math.Log(o.To/o.From)))
+	value := func(step int) float64 {
+		if step == start {
+			return o.Start
+		}
+		return o.From * math.Pow(o.To/o.From, float64(step)/steps)
+	}
+	return interact(interaction{
+		name: o.Name, start: start, steps: steps + 1, idle: o.Idle,
+		control: func() moves { return screen.slider(steps, start) },
+		says:    func(step int) string { return fmt.Sprintf("%s: %.4g", o.Name, value(step)) },
+		draw:    func(step int) (*Figure, error) { return draw(value(step)) },
+	})
+}
 
-	first, err := draw(o.Start)
+// SelectOptions describe a choice among a few things.
+type SelectOptions struct {
+	Name    string // of what is chosen
+	Options []string
+	Start   int           // the option chosen at first
+	Idle    time.Duration // without a choice, after which the cell ends; zero means two minutes
+}
+
+// Select draws a figure for the first choice and, where [Interactive], the list of options above it, and the figure again for
+// every option that is chosen, as [Slide] does for a value. It returns an error if there is no such first choice, or draw
+// returns one for it.
+func Select(o SelectOptions, draw func(option int) (*Figure, error)) error {
+	if o.Start < 0 || o.Start >= len(o.Options) {
+		return fmt.Errorf("viz: a selection of %d options that starts at option %d", len(o.Options), o.Start)
+	}
+	return interact(interaction{
+		name: o.Name, start: o.Start, steps: len(o.Options), idle: o.Idle,
+		control: func() moves { return screen.choice(o.Options, o.Start) },
+		says:    func(step int) string { return o.Name + ": " + o.Options[step] },
+		draw:    draw,
+	})
+}
+
+// moves are the steps to which a reader moves a control.
+type moves struct {
+	C     <-chan int
+	close func()
+}
+
+// interaction is a control and what follows its steps, 0 to steps − 1.
+type interaction struct {
+	name         string
+	start, steps int
+	idle         time.Duration
+	control      func() moves // shows it, and waits for the browser to answer
+	says         func(step int) string
+	draw         func(step int) (*Figure, error)
+}
+
+// patience is how long the browser may take to answer.
+var patience = 10 * time.Second
+
+func interact(a interaction) error {
+	first, err := a.draw(a.start)
 	if err != nil {
 		return err
 	}
@@ -47,56 +100,68 @@ func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 		_, err := Show(first)
 		return err
 	}
-	id := "gppl_slide_" + screen.newID()
-	Note(o.Name)
-	moves := make(chan int, 1)
-	var end func()
-	ready := make(chan struct{})
-	go func() { // Done waits for the browser to answer
-		listen := widgets.Slider(0, steps, start).Done().Listen().LatestOnly()
-		end = listen.Close
-		go func() {
-			for step := range listen.C {
-				moves <- step
-			}
-		}()
-		ready <- struct{}{}
-	}()
-	if err := update(id, o.Name, o.Start, first); err != nil {
+	if a.idle == 0 {
+		a.idle = 2 * time.Minute
+	}
+	Note(a.name)
+	ready := make(chan moves, 1)
+	go func() { ready <- a.control() }()
+	id := "gppl_interact_" + screen.newID()
+	if err := update(id, a.says(a.start), first); err != nil {
 		return err
 	}
+	var steps moves
 	select {
-	case <-ready:
-		defer end()
-	case <-time.After(10 * time.Second):
-		Note("The slider does not answer: no browser is looking at this notebook.")
+	case steps = <-ready:
+		defer steps.close()
+	case <-time.After(patience):
+		Note("The control does not answer: no browser is looking at this notebook.")
 		return nil
 	}
 	for {
 		select {
-		case step := <-moves:
-			v := value(step)
-			f, err := draw(v)
+		case step := <-steps.C:
+			if step < 0 || step >= a.steps {
+				continue
+			}
+			f, err := a.draw(step)
 			if err == nil {
-				err = update(id, o.Name, v, f)
+				err = update(id, a.says(step), f)
 			}
 			if err != nil {
-				screen.update(id, paragraph(err.Error()))
+				screen.update(id, paragraph(a.says(step))+paragraph(err.Error()))
 			}
-		case <-time.After(o.Idle):
+		case <-time.After(a.idle):
 			return nil
 		}
 	}
 }
 
 // update puts a figure where the one before it stands.
-func update(id, name string, value float64, f *Figure) error {
+func update(id, says string, f *Figure) error {
 	h, err := f.HTML()
 	if err != nil {
 		return err
 	}
-	screen.update(id, paragraph(fmt.Sprintf("%s: %.4g", name, value))+string(h))
+	screen.update(id, styleElement+paragraph(says)+string(h)) // replaced as a whole, so the style is in each
 	return nil
 }
 
-func paragraph(text string) string { return "<p>" + html.EscapeString(text) + "</p>" }
+// GoNB's widgets. Done, which puts one on the page, waits for the browser to answer.
+
+func gonbSlider(steps, start int) moves {
+	return listen(widgets.Slider(0, steps, start).Done().Listen())
+}
+
+func gonbChoice(options []string, start int) moves {
+	escaped := make([]string, len(options))
+	for i, o := range options {
+		escaped[i] = html.EscapeString(o) // GoNB writes them as they are
+	}
+	return listen(widgets.Select(escaped).SetDefault(start).Done().Listen())
+}
+
+func listen(c *comms.AddressChan[int]) moves {
+	c = c.LatestOnly()
+	return moves{c.C, c.Close}
+}

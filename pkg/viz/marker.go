@@ -77,9 +77,10 @@ func (g glyph) drawEdge(c *draw.Canvas, at vg.Point, dx, dy vg.Length) {
 	c.FillPolygon(col, []vg.Point{tip, {X: at.X - dx*r - dy*r, Y: at.Y - dy*r + dx*r}, {X: at.X - dx*r + dy*r, Y: at.Y - dy*r - dx*r}})
 }
 
-// pale mixes a colour with the background.
-func pale(c color.NRGBA) color.NRGBA {
-	mix := func(v, b uint8) uint8 { return uint8((55*int(v) + 45*int(b)) / 100) }
-	bg := style.background
-	return color.NRGBA{R: mix(c.R, bg.R), G: mix(c.G, bg.G), B: mix(c.B, bg.B), A: c.A}
+func pale(c color.NRGBA) color.NRGBA { return mix(c, style.background) }
+
+// mix pales a colour by a background.
+func mix(c, background color.NRGBA) color.NRGBA {
+	part := func(v, b uint8) uint8 { return uint8((55*int(v) + 45*int(b)) / 100) }
+	return color.NRGBA{R: part(c.R, background.R), G: part(c.G, background.G), B: part(c.B, background.B), A: c.A}
 }

@@ -3,6 +3,8 @@ package viz
 import (
 	"html"
 	"html/template"
+	"strings"
+	"sync"
 
 	"github.com/janpfeifer/gonb/gonbui"
 )
@@ -15,13 +17,20 @@ var screen = struct {
 	update   func(id, html string)
 	markdown func(string)
 	newID    func() string
+	slider   func(steps, start int) moves
+	choice   func(options []string, start int) moves
 }{
 	on:       func() bool { return gonbui.IsNotebook },
 	html:     func(s string) { gonbui.DisplayHTML(s); gonbui.Sync() },
 	update:   func(id, s string) { gonbui.UpdateHTML(id, s); gonbui.Sync() },
 	markdown: func(s string) { gonbui.DisplayMarkdown(s); gonbui.Sync() },
 	newID:    gonbui.UniqueId,
+	slider:   gonbSlider,
+	choice:   gonbChoice,
 }
+
+// styled sees to it that a cell, which is a program of its own, brings the dark look with the first thing that it shows.
+var styled sync.Once
 
 // InNotebook reports whether the program is run by GoNB, so that what is shown appears in a notebook. Elsewhere the Show
 // functions do nothing and say so.
@@ -59,6 +68,7 @@ func ShowHTML(h template.HTML) (shown bool) {
 	if !InNotebook() {
 		return false
 	}
+	styled.Do(func() { h = template.HTML(styleElement) + h })
 	screen.html(string(h))
 	return true
 }
@@ -73,9 +83,16 @@ func ShowMarkdown(s string) (shown bool) {
 	return true
 }
 
-// Note displays one paragraph of plain text, escaped. It reports whether there was a notebook to show it in.
-func Note(s string) (shown bool) {
-	return ShowHTML(template.HTML("<p>" + html.EscapeString(s) + "</p>"))
+// Note displays one paragraph of plain text, escaped, each argument on a line of its own. It reports whether there was a
+// notebook to show it in.
+func Note(lines ...string) (shown bool) { return ShowHTML(template.HTML(paragraph(lines...))) }
+
+func paragraph(lines ...string) string {
+	escaped := make([]string, len(lines))
+	for i, l := range lines {
+		escaped[i] = html.EscapeString(l)
+	}
+	return "<p>" + strings.Join(escaped, "<br>") + "</p>"
 }
 
 // Must returns v, or panics with err: for a notebook, where a cell that fails should stop with the reason, as in

@@ -53,14 +53,15 @@ func (f *Figure) SVG() (template.HTML, error) {
 	return template.HTML(s), err
 }
 
-// HTML returns the figure with its caption as a <figure> element. Its errors are those of [Figure.SVG].
+// HTML returns the figure with its caption as a <figure> element, which is dark on a dark page that has [DarkCSS]. Its errors are
+// those of [Figure.SVG].
 func (f *Figure) HTML() (template.HTML, error) {
 	svg, err := f.SVG()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<figure style="margin:0.6em 0;max-width:%gpx">%s`, f.Width, svg)
+	fmt.Fprintf(&b, `<figure style="margin:0.6em 0;max-width:%gpx">%s`, f.Width, inPage(string(svg)))
 	if f.Caption != "" {
 		fmt.Fprintf(&b, `<figcaption style="font-size:0.92em;line-height:1.4;margin-top:0.3em">%s</figcaption>`, html.EscapeString(f.Caption))
 	}

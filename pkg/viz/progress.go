@@ -217,6 +217,6 @@ func (p *Progress) html() string {
 			`<span style="display:block;height:100%%;width:%.1f%%;background:%s"></span></span>`,
 			html.EscapeString(p.title), p.total, p.current, 100*p.share(), colour)
 	}
-	return fmt.Sprintf(`<div style="display:flex;flex-wrap:wrap;align-items:center;gap:0.3em 0.7em;font-size:0.95em;line-height:1.5;font-variant-numeric:tabular-nums">`+
-		`<strong>%s</strong>%s<span>%s</span></div>`, html.EscapeString(p.title), bar, html.EscapeString(p.status()))
+	return inPage(fmt.Sprintf(`<div style="display:flex;flex-wrap:wrap;align-items:center;gap:0.3em 0.7em;font-size:0.95em;line-height:1.5;font-variant-numeric:tabular-nums">`+
+		`<strong>%s</strong>%s<span>%s</span></div>`, html.EscapeString(p.title), bar, html.EscapeString(p.status())))
 }

@@ -65,18 +65,3 @@ func TestResidualFigures(t *testing.T) {
 		}
 	}
 }
-
-func TestSlide(t *testing.T) {
-	drawn := 0
-	draw := func(v float64) (*Figure, error) {
-		drawn++
-		return Curves(CurvesOptions{Frame: Frame{XLabel: "x", YLabel: "y"}, Curves: []Curve{{Y: []float64{v, 1}}}})
-	}
-	// Without a reader it draws once and does not wait.
-	if err := Slide(SliderOptions{From: 1, To: 10, Start: 2}, draw); err != nil || drawn != 1 {
-		t.Errorf("%v, drawn %d times", err, drawn)
-	}
-	if err := Slide(SliderOptions{From: 1, To: 10, Start: 20}, draw); err == nil {
-		t.Error("a start beyond the range is no error")
-	}
-}

@@ -14,7 +14,7 @@ import (
 // pxToPt turns CSS pixels, in which a figure's size is given, into gonum/plot's points.
 const pxToPt = 0.75
 
-// theme holds every visual decision of the package. A dark notebook would be a second value of this type.
+// theme holds every visual decision of the package.
 type theme struct {
 	background, ink, muted, axis, grid, observed, heldOut, span color.NRGBA
 
@@ -44,7 +44,7 @@ const (
 	Grey
 )
 
-// light is the only theme so far. The palette is Okabe and Ito's, without its yellow, which is illegible on white, and with
+// light is the theme that everything is made in; dark stands for it on a dark page. The palette is Okabe and Ito's, without its yellow, which is illegible on white, and with
 // the blue and the vermillion, the pair furthest apart for every kind of colour blindness, first.
 var light = theme{
 	background: rgb(0xFFFFFF),

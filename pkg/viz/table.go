@@ -141,13 +141,13 @@ func (c Column) header() string {
 
 // The table's looks are written on its elements: a style sheet would reach, and be reached by, the rest of the page.
 const (
-	tableCSS   = "border-collapse:collapse;margin:0.6em 0;font-size:0.95em;line-height:1.35;border:0;font-variant-numeric:tabular-nums;color:#1f2328;background:#fff"
+	tableCSS   = "border-collapse:collapse;margin:0.6em 0;font-size:0.95em;line-height:1.35;border:0;font-variant-numeric:tabular-nums;color:#1f2328;background:#ffffff"
 	captionCSS = "caption-side:top;text-align:left;font-weight:600;padding:0.3em 0.7em 0.45em;color:inherit"
 	headCSS    = "padding:0.3em 0.5em;border:0;border-top:1.5px solid #8c959f;border-bottom:1px solid #8c959f;font-weight:600;vertical-align:bottom;white-space:normal;"
-	cellCSS    = "padding:0.25em 0.5em;border:0;border-bottom:1px solid #e7eaed;background:#fff;"
+	cellCSS    = "padding:0.25em 0.5em;border:0;border-bottom:1px solid #e7eaed;background:#ffffff;"
 	bestCSS    = "font-weight:700;background:#e6f4ef;"
 	smallCSS   = "font-size:0.84em;font-weight:400;color:#57606a;white-space:nowrap"
-	notesCSS   = "text-align:left;padding:0.4em 0.7em;border:0;background:#fff;color:#57606a;font-size:0.92em;white-space:normal"
+	notesCSS   = "text-align:left;padding:0.4em 0.7em;border:0;background:#ffffff;color:#57606a;font-size:0.92em;white-space:normal"
 )
 
 // HTML returns the table as a <table> element with its looks on it, everything in it escaped. It returns an error if there
@@ -205,7 +205,7 @@ func (t *Table) HTML() (template.HTML, error) {
 		b.WriteString("</td></tr></tfoot>")
 	}
 	b.WriteString("</table>")
-	return template.HTML(b.String()), nil
+	return template.HTML(inPage(b.String())), nil
 }
 
 // String returns the table as text for a terminal, the best values marked by an asterisk. A short row is filled up and a

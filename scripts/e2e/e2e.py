@@ -1,6 +1,7 @@
 """Runs the notebooks in a real JupyterLab, by a real browser, and looks at what a reader would see; run.sh is the way in."""
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -101,7 +102,7 @@ class Failure(Exception):
 class Lab:
     """JupyterLab as scripts/lab.sh starts it, on a free port."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, environment):
         settings = folder / "settings"
         for plugin, values in SETTINGS.items():
             file = settings / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
@@ -115,7 +116,7 @@ class Lab:
             # A group of its own, so that kernels end with it.
             self.process = subprocess.Popen(
                 [ROOT / "scripts/lab.sh", "--no-browser", f"--ServerApp.port={port}"] + ["--allow-root"] * (os.getuid() == 0),
-                env=os.environ | {"JUPYTERLAB_SETTINGS_DIR": str(settings), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces")},
+                env=os.environ | environment | {"JUPYTERLAB_SETTINGS_DIR": str(settings), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces")},
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 
     def started(self, seconds):
@@ -251,13 +252,11 @@ def screenshot(page, path):
     page.screenshot(path=path)
 
 
-def run_notebook(lab, browser, path, out, seconds):
-    """Opens a notebook, runs all of its cells, and returns a line about what was seen."""
-    notebook = json.loads(path.read_text("utf-8"))
-    facts = notebook["metadata"].get("gppl", {})
-    source = ["".join(cell["source"]) for cell in notebook["cells"]]
-    before = hashlib.sha256(path.read_bytes()).hexdigest()
+@contextlib.contextmanager
+def opened(lab, browser, path, picture):
+    """The page of a notebook in JupyterLab, its kernel ready; a screenshot is taken at the end."""
     strangers, crashes, answered = set(), [], []
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
     context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(60_000)
@@ -266,35 +265,155 @@ def run_notebook(lab, browser, path, out, seconds):
     page.on("websocket", lambda w: w.on("framereceived", lambda frame: b"kernel_info_reply" in bytes_of(frame) and answered.append(True)))
     try:
         page.goto(f"{lab.url}lab/tree/{path.name}?reset&token={lab.token}")
-        page.locator(".jp-NotebookPanel .jp-Notebook-cell").nth(len(source) - 1).wait_for(state="attached")
+        cells = len(json.loads(path.read_text("utf-8"))["cells"])
+        page.locator(".jp-NotebookPanel .jp-Notebook-cell").nth(cells - 1).wait_for(state="attached")
         wait_kernel(page, answered)
-        page.evaluate(WATCH_BARS)
-        start = time.monotonic()
-        page.locator("#jp-MainMenu").get_by_text("Run", exact=True).click()
-        page.locator(".lm-Menu").get_by_text("Run All Cells", exact=True).click()
-        wait_run(page, [c for c in page.evaluate(CELLS) if c["code"]], seconds)
-        took = time.monotonic() - start
-        cells, bars = page.evaluate(CELLS), page.evaluate("() => window.gpplBars")
-        problems = judge(cells, bars, facts, source)
-        problems += [f"something is loaded from outside: {url}" for url in sorted(strangers)]
+        yield page
+        problems = [f"something is loaded from outside: {url}" for url in sorted(strangers)]
         problems += [f"the page threw an error: {text}" for text in crashes]
         if hashlib.sha256(path.read_bytes()).hexdigest() != before:
             problems.append("the notebook's file is no longer what it was")
         if problems:
             raise Failure("\n  ".join(problems))
-        count = lambda what: sum(len(cell[what]) for cell in cells)
-        moved = "".join(f", bar {key.split(': ', 1)[1]!r} {len(seen)} pictures" for key, seen in bars.items())
-        return f"{took:.1f} s, {count('figures')} figures, {count('tables')} tables{moved}"
     except BrowserTimeout as error:
         raise Failure(f"JupyterLab did not get there: {error.message}") from None
     except BrowserError as error:
         raise Failure(f"the browser: {error.message}") from None
     finally:
         try:
-            screenshot(page, out / f"{path.stem}.png")
+            screenshot(page, picture)
         except BrowserError as error:
             print(f"{path.name}: no screenshot: {error.message}", file=sys.stderr)
         context.close()
+        lab.end_kernels()
+
+
+def choose(page, *menus):
+    """Clicks through the menus."""
+    page.locator("#jp-MainMenu").get_by_text(menus[0], exact=True).click()
+    for name in menus[1:-1]:
+        page.locator(".lm-Menu").get_by_text(name, exact=True).hover()
+    page.locator(".lm-Menu").get_by_text(menus[-1], exact=True).last.click()
+
+
+def run_notebook(lab, browser, path, out, seconds):
+    """Opens a notebook, runs all of its cells, and returns a line about what was seen."""
+    notebook = json.loads(path.read_text("utf-8"))
+    source = ["".join(cell["source"]) for cell in notebook["cells"]]
+    with opened(lab, browser, path, out / f"{path.stem}.png") as page:
+        page.evaluate(WATCH_BARS)
+        start = time.monotonic()
+        choose(page, "Run", "Run All Cells")
+        wait_run(page, [c for c in page.evaluate(CELLS) if c["code"]], seconds)
+        took = time.monotonic() - start
+        cells, bars = page.evaluate(CELLS), page.evaluate("() => window.gpplBars")
+        if problems := judge(cells, bars, notebook["metadata"].get("gppl", {}), source):
+            raise Failure("\n  ".join(problems))
+        count = lambda what: sum(len(cell[what]) for cell in cells)
+        moved = "".join(f", bar {key.split(': ', 1)[1]!r} {len(seen)} pictures" for key, seen in bars.items())
+        return f"{took:.1f} s, {count('figures')} figures, {count('tables')} tables{moved}"
+
+
+# Contrast (WCAG's, from 1 to 21) of the texts and of the thickest lines of the figures and tables with what is behind them.
+CONTRAST = """() => {
+  const rgb = (css) => css.match(/[\\d.]+/g).map(Number);
+  const luminance = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const contrast = (a, b) => { const [x, y] = [luminance(a), luminance(b)].sort(); return (y + 0.05) / (x + 0.05); };
+  const worst = {text: 21, table: 21, brightest: 0};
+  for (const svg of document.querySelectorAll('.jp-OutputArea-output svg')) {
+    const back = rgb(getComputedStyle(svg.querySelector('path, rect')).fill);
+    worst.brightest = Math.max(worst.brightest, luminance(back));
+    for (const t of svg.querySelectorAll('text')) worst.text = Math.min(worst.text, contrast(rgb(getComputedStyle(t).fill), back));
+  }
+  for (const cell of document.querySelectorAll('.jp-OutputArea-output td')) {
+    const style = getComputedStyle(cell);
+    worst.table = Math.min(worst.table, contrast(rgb(style.color), rgb(style.backgroundColor)));
+    worst.brightest = Math.max(worst.brightest, luminance(rgb(style.backgroundColor)));
+  }
+  return worst;
+}"""
+
+
+def try_dark(lab, browser, path, out, seconds):
+    """Runs a notebook and turns JupyterLab dark: figures and tables must follow and stay legible."""
+    with opened(lab, browser, path, out / f"{path.stem}-dark.png") as page:
+        choose(page, "Run", "Run All Cells")
+        wait_run(page, [c for c in page.evaluate(CELLS) if c["code"]], seconds)
+        bright = page.evaluate(CONTRAST)
+        choose(page, "Settings", "Theme", "JupyterLab Dark")
+        page.locator("body[data-jp-theme-light=false]").wait_for()
+        page.wait_for_timeout(500)
+        dark = page.evaluate(CONTRAST)
+        if bright["brightest"] < 0.9 or dark["brightest"] > 0.1:
+            raise Failure(f"figures and tables do not follow the theme: luminance behind them {bright['brightest']:.2f} and, dark, {dark['brightest']:.2f}")
+        for name, seen in (("light", bright), ("dark", dark)):
+            if min(seen["text"], seen["table"]) < 4.5:
+                raise Failure(f"{name}: texts of figures have contrast {seen['text']:.1f}, tables {seen['table']:.1f}; want 4.5")
+        return f"dark: contrast of texts at least {dark['text']:.1f} in figures, {dark['table']:.1f} in tables"
+
+
+def interrupt(page, seconds=30):
+    """Presses the stop button, and waits until the cell has ended."""
+    choose(page, "Kernel", "Interrupt Kernel")
+    end = time.monotonic() + seconds
+    while page.evaluate(STATE)["waiting"] or page.evaluate(STATE)["kernel"] != "idle":
+        if time.monotonic() > end:
+            raise Failure(f"the cell still runs {seconds} s after it was interrupted")
+        page.wait_for_timeout(50)
+
+
+def try_control(lab, browser, path, out, seconds, control, move):
+    """Runs a notebook whose last cell waits for a reader, moves its control, and stops it."""
+    with opened(lab, browser, path, out / f"{path.stem}-control.png") as page:
+        choose(page, "Run", "Run All Cells")
+        found = page.locator(f".jp-OutputArea-output {control}")
+        found.wait_for(timeout=1000 * seconds)
+        cell = page.locator(".jp-Notebook-cell").filter(has=found)
+        figure = lambda: cell.locator("svg").last.inner_html()
+        cell.locator("svg").last.wait_for()
+        page.wait_for_timeout(500)  # GoNB's scripts come after the element
+        seen = [figure()]
+        for where in (0.8, 0.2):
+            move(found, where)
+            end = time.monotonic() + 60
+            while figure() == seen[-1]:
+                if time.monotonic() > end:
+                    raise Failure(f"the figure does not follow the {control}, moved to {where:.0%}")
+                page.wait_for_timeout(50)
+            seen.append(figure())
+        if not page.evaluate(STATE)["waiting"]:
+            raise Failure("the cell has ended while it should wait for the reader")
+        interrupt(page)
+        return f"the figure followed {control} twice, and the stop button ended the cell"
+
+
+def try_stop(lab, browser, path, store, out, seconds):
+    """Stops a run of trials, looks at what it has stored, and lets it go on."""
+    with opened(lab, browser, path, out / f"{path.stem}-stopped.png") as page:
+        page.evaluate(WATCH_BARS)
+        choose(page, "Run", "Run All Cells")
+        end = time.monotonic() + seconds
+        while not any(bar[-1] >= 3 for bar in page.evaluate("() => Object.values(window.gpplBars)")):
+            if time.monotonic() > end:
+                raise Failure(f"no trial has ended after {seconds} s")
+            page.wait_for_timeout(20)
+        interrupt(page)
+        kept = [json.loads(line) for line in store.read_text("utf-8").splitlines()]  # each line whole, or this fails
+        if not kept:
+            raise Failure("what the run had computed is lost")
+        left = [f.name for f in store.parent.iterdir() if f.name.startswith("." + store.name) or f.suffix == ".part"]
+        if left:
+            raise Failure(f"the interrupted cell left {left}")
+        choose(page, "Run", "Run All Cells")
+        wait_run(page, [c for c in page.evaluate(CELLS) if c["code"]], seconds)
+        cells = page.evaluate(CELLS)
+        if errors := [text for cell in cells for text in cell["errors"]]:
+            raise Failure("the run does not go on after it was stopped: " + "; ".join(errors))
+        done = [json.loads(line) for line in store.read_text("utf-8").splitlines()]
+        if lost := [k for k in kept if k not in done]:
+            raise Failure(f"{len(lost)} of {len(kept)} stored trials were not kept")
+        return f"stopped after {len(kept)} trials, none lost, and gone on to {len(done)}"
 
 
 def missing(needs):
@@ -314,31 +433,55 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     # Stored results would leave the progress bars nothing to do.
     os.environ |= {"GPPL_SCALE": "smoke", "GPPL_FRESH": str(int(time.time()))}
+    seconds = args.timeout * 60
     passed, failed, skipped = [], [], []
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        lab = Lab(Path(folder))
+
+    def attempt(name, path, what):
+        absent = missing(json.loads(path.read_text("utf-8"))["metadata"].get("gppl", {}).get("needs", []))
+        if absent:
+            print(f"{name}: SKIPPED: {', '.join(absent)} not found", flush=True)
+            skipped.append(name)
+            return
         try:
-            lab.started(60)
-            lab.check_guarded()
-            browser = playwright.chromium.launch(executable_path=os.environ["GPPL_CHROMIUM"], args=["--no-sandbox"] * (os.getuid() == 0))
-            for path in chosen:
-                absent = missing(json.loads(path.read_text("utf-8"))["metadata"].get("gppl", {}).get("needs", []))
-                if absent:
-                    print(f"{path.name}: SKIPPED: {', '.join(absent)} not found", flush=True)
-                    skipped.append(path.name)
-                    continue
-                try:
-                    print(f"{path.name}: {run_notebook(lab, browser, path, args.out, args.timeout * 60)}", flush=True)
-                    passed.append(path.name)
-                except Failure as failure:
-                    print(f"{path.name}: FAILED:\n  {failure}", file=sys.stderr, flush=True)
-                    failed.append(path.name)
-                lab.end_kernels()
-            browser.close()
+            print(f"{name}: {what(path)}", flush=True)
+            passed.append(name)
         except Failure as failure:
-            sys.exit(f"e2e: FAILED: {failure}")
-        finally:
-            lab.stop()
+            print(f"{name}: FAILED:\n  {failure}", file=sys.stderr, flush=True)
+            failed.append(name)
+
+    @contextlib.contextmanager
+    def laboratory(playwright, **environment):
+        with tempfile.TemporaryDirectory() as folder:
+            lab = Lab(Path(folder), environment)
+            try:
+                lab.started(60)
+                lab.check_guarded()
+                browser = playwright.chromium.launch(executable_path=os.environ["GPPL_CHROMIUM"], args=["--no-sandbox"] * (os.getuid() == 0))
+                yield lab, browser
+                browser.close()
+            except Failure as failure:
+                sys.exit(f"e2e: FAILED: {failure}")
+            finally:
+                lab.stop()
+
+    with sync_playwright() as playwright:
+        with laboratory(playwright, GPPL_INTERACTIVE="0") as (lab, browser):  # nobody moves a slider
+            for path in chosen:
+                attempt(path.name, path, lambda p: run_notebook(lab, browser, p, args.out, seconds))
+        os.environ.pop("GPPL_INTERACTIVE", None)
+        drag = lambda slider, where: slider.click(position={"x": where * slider.bounding_box()["width"], "y": slider.bounding_box()["height"] / 2})
+        pick = lambda select, where: select.select_option(index=int(where * select.locator("option").count()))
+        trials = {  # in JupyterLab as a reader opens it
+            "01-quickstart": lambda p: try_dark(lab, browser, p, args.out, seconds),
+            "02-sunspots": lambda p: try_control(lab, browser, p, args.out, seconds, "select", pick),
+            "05-E1": lambda p: try_stop(lab, browser, p, NOTEBOOKS / "out" / "smoke-e1.jsonl", args.out, seconds),
+            "10-your-data": lambda p: try_control(lab, browser, p, args.out, seconds, "input[type=range]", drag),
+        }
+        os.environ["GPPL_FRESH"] = str(int(time.time()) + 1)
+        with laboratory(playwright) as (lab, browser):
+            for path in chosen:
+                if what := trials.get(path.stem):
+                    attempt(path.name + " by hand", path, what)
     print(f"screenshots: {args.out}")
     print(f"{len(passed)} passed, {len(failed)} failed, {len(skipped)} skipped")
     if failed:

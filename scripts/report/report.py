@@ -162,8 +162,11 @@ def execute(path, nb, seconds):
 
 def write(target, text):
     part = target.with_suffix(".part")
-    part.write_text(text, "utf-8")
-    part.replace(target)  # whole or not at all
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(target)  # whole or not at all
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def report(path, out, seconds):
@@ -178,6 +181,8 @@ def report(path, out, seconds):
         "Scale": SCALE, "Stored results": stored, "Seeds": about.get("seeds", "not stated"), "Executed": about["date"], "Duration": about["duration"],
     }
     code_css = HtmlFormatter(style="friendly", nobackground=True).get_style_defs(".highlight")
+    dark_code = HtmlFormatter(style="github-dark", nobackground=True).get_style_defs(".highlight")
+    code_css += f"\n@media screen and (prefers-color-scheme: dark) {{\n{dark_code}\n}}"
     page = PAGES.get_template("page.html.j2").render(nb=nb, facts=about, code_css=code_css)
     if problems := check(page):
         raise Failure("the report is not fit to be shown: " + "; ".join(problems))
