@@ -46,7 +46,7 @@ install() {
 	"$env/venv/bin/python" -m pip install --quiet --no-input --disable-pip-version-check \
 		--requirement "$GPPL_ROOT/scripts/requirements.txt"
 
-	echo "setup: gonb, gopls, goimports into .env/bin"
+	echo "setup: GoNB and the Go tools that it and CI need into .env/bin"
 	(cd "$GPPL_ROOT/tools" && GOWORK=off GOBIN=$env/bin go install tool)
 
 	echo "setup: the GoNB kernel into .env/jupyter"

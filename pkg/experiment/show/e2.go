@@ -85,7 +85,7 @@ func E2Table(all []experiment.Outcome, p experiment.Published) *viz.Table {
 		Caption: "E2: exact NLL above the optimum of the draw (nats)",
 		Columns: []viz.Column{{Name: "n"}, {Name: "k = m"}, {Name: "VFE published*", Format: viz.Digits(3)}, {Name: "VFE paper protocol", Format: viz.Digits(3)}, {Name: "VFE converged", Format: viz.Digits(3)},
 			{Name: "PL published*", Format: viz.Digits(3)}, {Name: "PL paper protocol", Format: viz.Digits(3)}, {Name: "PL converged", Format: viz.Digits(3)}},
-		Notes: smokeNote([]string{"* Above ML's of the same notebook, one draw.", "Paper protocol: Adam, stopped by the paper's rule; converged: L-BFGS to a vanishing gradient."}),
+		Notes: smokeNote([]string{"* Above ML's of the same notebook, one draw.", "Paper protocol: Adam, stopped by the paper's rule; converged: L-BFGS to a vanishing gradient.", directions(5, experiment.E2Sizes(scale)...)}),
 	}
 	published := func(n, order int, method string) any {
 		var v, ml float64

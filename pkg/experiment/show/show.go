@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -51,6 +54,23 @@ func machines(all []experiment.Outcome) string {
 		s += " and " + n
 	}
 	return s + fmt.Sprintf(", %d trials at once; the published ones on a MacBook Pro M3.", workers)
+}
+
+// directions says how many directions carry signal above the noise, by [gppl.SpectralColumns] on evenly spread times.
+func directions(lengthscale float64, sizes ...int) string {
+	s := fmt.Sprintf("Directions whose signal is above the noise, at lengthscale %g:", lengthscale)
+	for i, n := range sizes {
+		x := floats.Span(make([]float64, n), 0, 1000)
+		count, err := gppl.SpectralColumns(experiment.Source{Lengthscale: lengthscale}.Truth(), gppl.Scalars(x), 1)
+		if err != nil {
+			panic(err) // SE has a cutoff on any series
+		}
+		if i > 0 {
+			s += ","
+		}
+		s += fmt.Sprintf(" %d of %d", count, n)
+	}
+	return s + "."
 }
 
 // smokeNote warns that nothing at smoke scale is the paper's.
