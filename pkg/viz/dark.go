@@ -82,8 +82,8 @@ var darkCSS = func() template.CSS {
 		"@media screen and (prefers-color-scheme:dark){:root.gppl{%[1]s}}", strings.Join(variables, "")))
 }()
 
-// styleElement is that style sheet in a page.
-var styleElement = "<style>" + string(darkCSS) + "</style>"
+// styleElement is that style sheet in a notebook, where a slider is wide enough to be moved by its hundredth.
+var styleElement = "<style>" + string(darkCSS) + "\ninput[id^=gonb_slider_]{width:min(480px,90%)}</style>"
 
 var (
 	styleAttribute = regexp.MustCompile(`style="[^"]*"`)

@@ -5,6 +5,7 @@ import (
 	"html"
 	"math"
 	"os"
+	"os/signal"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui/comms"
@@ -27,7 +28,8 @@ type SliderOptions struct {
 }
 
 // Slide draws a figure at the start and, where [Interactive], a slider above it, and the figure again at every value that the
-// slider is moved to, until it has not been moved for a while. It returns an error if the range is not positive or empty, or
+// slider is moved to, until it has not been moved for a while or the cell is
+// stopped. It returns an error if the range is not positive or empty, or
 // draw returns one at the start; a later one is shown in place of the figure.
 func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 	if !(o.From > 0 && o.From < o.To) || !(o.Start >= o.From && o.Start <= o.To) || math.IsInf(o.To, 0) {
@@ -42,7 +44,7 @@ func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 		return o.From * math.Pow(o.To/o.From, float64(step)/steps)
 	}
 	return interact(interaction{
-		name: o.Name, start: start, steps: steps + 1, idle: o.Idle,
+		start: start, steps: steps + 1, idle: o.Idle,
 		control: func() moves { return screen.slider(steps, start) },
 		says:    func(step int) string { return fmt.Sprintf("%s: %.4g", o.Name, value(step)) },
 		draw:    func(step int) (*Figure, error) { return draw(value(step)) },
@@ -65,7 +67,7 @@ func Select(o SelectOptions, draw func(option int) (*Figure, error)) error {
 		return fmt.Errorf("viz: a selection of %d options that starts at option %d", len(o.Options), o.Start)
 	}
 	return interact(interaction{
-		name: o.Name, start: o.Start, steps: len(o.Options), idle: o.Idle,
+		start: o.Start, steps: len(o.Options), idle: o.Idle,
 		control: func() moves { return screen.choice(o.Options, o.Start) },
 		says:    func(step int) string { return o.Name + ": " + o.Options[step] },
 		draw:    draw,
@@ -80,7 +82,6 @@ type moves struct {
 
 // interaction is a control and what follows its steps, 0 to steps − 1.
 type interaction struct {
-	name         string
 	start, steps int
 	idle         time.Duration
 	control      func() moves // shows it, and waits for the browser to answer
@@ -103,7 +104,6 @@ func interact(a interaction) error {
 	if a.idle == 0 {
 		a.idle = 2 * time.Minute
 	}
-	Note(a.name)
 	ready := make(chan moves, 1)
 	go func() { ready <- a.control() }()
 	id := "gppl_interact_" + screen.newID()
@@ -118,8 +118,13 @@ func interact(a interaction) error {
 		Note("The control does not answer: no browser is looking at this notebook.")
 		return nil
 	}
+	stop := make(chan os.Signal, 1) // the stop button of the notebook
+	signal.Notify(stop, os.Interrupt)
+	defer signal.Stop(stop)
 	for {
 		select {
+		case <-stop:
+			return nil
 		case step := <-steps.C:
 			if step < 0 || step >= a.steps {
 				continue

@@ -3,6 +3,7 @@ package viz
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,26 @@ func TestSelectFollows(t *testing.T) {
 	r.sees(t, "k: 10")
 	if err := <-end; err != nil || len(r.options) != 2 {
 		t.Errorf("error %v, options %q", err, r.options)
+	}
+}
+
+// TestStopButton checks that a cell which is stopped while it waits ends well.
+func TestStopButton(t *testing.T) {
+	r := newReader(t)
+	end := make(chan error)
+	go func() { end <- Slide(SliderOptions{Name: "v", From: 1, To: 2, Start: 1, Idle: time.Minute}, drawLine) }()
+	r.sees(t, "v: 1")
+	r.moves <- 100 // it waits for moves, so for the button too
+	r.sees(t, "v: 2")
+	me, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := me.Signal(os.Interrupt); err != nil {
+		t.Skipf("no interrupts here: %v", err)
+	}
+	if err := <-end; err != nil {
+		t.Error(err)
 	}
 }
 

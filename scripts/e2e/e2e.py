@@ -342,7 +342,7 @@ def try_dark(lab, browser, path, out, seconds):
         wait_run(page, [c for c in page.evaluate(CELLS) if c["code"]], seconds)
         bright = page.evaluate(CONTRAST)
         choose(page, "Settings", "Theme", "JupyterLab Dark")
-        page.locator("body[data-jp-theme-light=false]").wait_for()
+        page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
         page.wait_for_timeout(500)
         dark = page.evaluate(CONTRAST)
         if bright["brightest"] < 0.9 or dark["brightest"] > 0.1:
@@ -370,8 +370,9 @@ def try_control(lab, browser, path, out, seconds, control, move):
         found = page.locator(f".jp-OutputArea-output {control}")
         found.wait_for(timeout=1000 * seconds)
         cell = page.locator(".jp-Notebook-cell").filter(has=found)
-        figure = lambda: cell.locator("svg").last.inner_html()
-        cell.locator("svg").last.wait_for()
+        drawn = cell.locator(".jp-OutputArea-output svg").last
+        figure = drawn.inner_html
+        drawn.wait_for()
         page.wait_for_timeout(500)  # GoNB's scripts come after the element
         seen = [figure()]
         for where in (0.8, 0.2):
@@ -385,6 +386,8 @@ def try_control(lab, browser, path, out, seconds, control, move):
         if not page.evaluate(STATE)["waiting"]:
             raise Failure("the cell has ended while it should wait for the reader")
         interrupt(page)
+        if "signal" in (said := cell.locator(".jp-OutputArea").inner_text()) or "exit status" in said:
+            raise Failure(f"the cell does not end well when it is stopped: {said[-200:]}")
         return f"the figure followed {control} twice, and the stop button ended the cell"
 
 
@@ -399,7 +402,8 @@ def try_stop(lab, browser, path, store, out, seconds):
                 raise Failure(f"no trial has ended after {seconds} s")
             page.wait_for_timeout(20)
         interrupt(page)
-        kept = [json.loads(line) for line in store.read_text("utf-8").splitlines()]  # each line whole, or this fails
+        stored = [json.loads(line) for line in store.read_text("utf-8").splitlines()]  # each line whole, or this fails
+        kept = [o for o in stored if o["when"] >= int(os.environ["GPPL_FRESH"])]
         if not kept:
             raise Failure("what the run had computed is lost")
         left = [f.name for f in store.parent.iterdir() if f.name.startswith("." + store.name) or f.suffix == ".part"]
@@ -417,8 +421,9 @@ def try_stop(lab, browser, path, store, out, seconds):
 
 
 def missing(needs):
-    folders = [ROOT / "data"] + [Path(os.environ["GPPL_DATA"])] * bool(os.environ.get("GPPL_DATA"))
-    return [n for n in needs if not any((f / n).is_file() for f in folders)]
+    """Those of the recordings that are not on this machine; "a|b" is one of two."""
+    folders = [ROOT / "data"] + [Path(f) for f in [os.environ.get("GPPL_DATA")] if f]
+    return [n.replace("|", " or ") for n in needs if not any((f / name).is_file() for f in folders for name in n.split("|"))]
 
 
 def main():

@@ -124,8 +124,9 @@ def facts(path):
 
 
 def missing(needs):
-    folders = [ROOT / "data"] + [Path(os.environ["GPPL_DATA"])] * bool(os.environ.get("GPPL_DATA"))
-    return [n for n in needs if not any((f / n).is_file() for f in folders)]
+    """Those of the recordings that are not on this machine; "a|b" is one of two."""
+    folders = [ROOT / "data"] + [Path(f) for f in [os.environ.get("GPPL_DATA")] if f]
+    return [n.replace("|", " or ") for n in needs if not any((f / name).is_file() for f in folders for name in n.split("|"))]
 
 
 def execute(path, nb, seconds):

@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 os.environ.setdefault("GPPL_ROOT", str(Path(__file__).resolve().parents[2]))
@@ -112,6 +113,28 @@ class Index(unittest.TestCase):
         page = index(None)
         self.assertNotIn('id="ledger"', page)
         self.assertIn('id="reports"', page)
+
+
+class Recordings(unittest.TestCase):
+    def test_missing(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ):
+            os.environ.pop("GPPL_DATA", None)
+            self.assertEqual(report.missing([]), [])
+            self.assertEqual(report.missing(["none.csv"]), ["none.csv"])
+            os.environ["GPPL_DATA"] = folder
+            (Path(folder) / "some.csv").touch()
+            self.assertEqual(report.missing(["none.csv", "some.csv", "none.csv|some.csv"]), ["none.csv"])
+
+
+class Write(unittest.TestCase):
+    def test_leaves_nothing_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder) / "page.html"
+            report.write(target, "before")
+            with unittest.mock.patch.object(Path, "write_text", side_effect=OSError(28, "No space left on device")), self.assertRaises(OSError):
+                report.write(target, "after")
+            self.assertEqual([f.name for f in Path(folder).iterdir()], ["page.html"])
+            self.assertEqual(target.read_text("utf-8"), "before")
 
 
 if __name__ == "__main__":
