@@ -157,17 +157,6 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-func TestLikelyPeriods(t *testing.T) {
-	s, err := Read("../../data/co2-weekly.csv", ReadOptions{X: "date", Y: "co2_ppm"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := likelyPeriods(s.X, detrended(s.X, s.Y), s.Step, 2)
-	if len(p) != 2 || math.Abs(p[0]-1) > 0.01 || math.Abs(p[1]-0.5) > 0.005 {
-		t.Errorf("periods of CO2: %v years, want 1 and 0.5", p)
-	}
-}
-
 // learn fits a monthly rhythm once for several tests.
 func learn(t *testing.T) *Analysis {
 	t.Helper()

@@ -108,8 +108,8 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 			return nil, err
 		}
 	}
-	t.detrended = gppl.Data{X: data.X, Y: detrended(z.X, z.Y)}
-	t.periods = likelyPeriods(z.X, t.detrended.Y, s.Step, 2)
+	t.detrended = gppl.Detrend(data)
+	t.periods = gppl.LikelyPeriods(data, 2)
 
 	a := &Analysis{Series: s, Scaling: scaling}
 	if t.omega != nil {

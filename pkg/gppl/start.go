@@ -1,11 +1,9 @@
 package gppl
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
@@ -20,8 +18,9 @@ import (
 //   - the scales of the kernel are those, among a dozen or two to each, at which
 //     it fits the empirical autocovariance best by least squares, one after the
 //     other: the autocovariance is that of the observations binned on a grid,
-//     over the pairs that each lag has, so that x may be uneven; periods are
-//     tried where the periodogram peaks;
+//     over the pairs that each lag has, so that x may be uneven;
+//   - periods are among the likely ones (LikelyPeriods), those at which the
+//     kernel fits the autocovariance of the data without their trend best;
 //   - the variances are what that fit says, within what y allows.
 //
 // Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
@@ -35,7 +34,9 @@ func StartFrom(m Model, d Data) Model {
 		if l := newLine(d.X, d.Y); l.span > 0 {
 			s.noise = min(max(differenceNoise(l, s.noise), 1e-6*s.power), s.power)
 			a := autocovarianceOf(l)
-			if !slices.ContainsFunc(s.params, isPeriod) {
+			if slices.ContainsFunc(s.params, isPeriod) {
+				s.findPeriods(d)
+			} else {
 				a = a.near()
 			}
 			s.match(a)
@@ -76,6 +77,8 @@ type starter struct {
 	power  float64 // mean of y²
 	extent float64 // of x
 	noise  float64
+
+	periods []float64 // to be tried; nil: those in theta stay
 }
 
 func newStarter(m Model, d Data) *starter {
@@ -192,7 +195,6 @@ func differenceNoise(l *line, otherwise float64) float64 {
 // autocovariance is the empirical one of a time series.
 type autocovariance struct {
 	lag, value, pairs []float64 // at lags that have pairs, from 0 up to a third of the range
-	peaks             []float64 // periods at which the periodogram peaks, the highest first
 	spacing, span     float64
 }
 
@@ -214,20 +216,17 @@ func autocovarianceOf(l *line) *autocovariance {
 		self += l.y[i] * l.y[i]
 	}
 	fft := fourier.NewFFT(2 * bins)
-	correlate := func(x []float64) (lags, spectrum []float64) {
+	correlate := func(x []float64) []float64 {
 		c := fft.Coefficients(nil, x)
 		for i, v := range c {
-			p := real(v)*real(v) + imag(v)*imag(v)
-			spectrum = append(spectrum, p)
-			c[i] = complex(p/float64(2*bins), 0)
+			c[i] = complex((real(v)*real(v)+imag(v)*imag(v))/float64(2*bins), 0)
 		}
-		return fft.Sequence(nil, c), spectrum
+		return fft.Sequence(nil, c)
 	}
-	products, periodogram := correlate(sum)
-	pairs, _ := correlate(count)
+	products, pairs := correlate(sum), correlate(count)
 	products[0] -= self
 	pairs[0] -= float64(n)
-	a := &autocovariance{spacing: coverage(l.t) / float64(n), span: l.span, peaks: peakPeriods(periodogram, 2*float64(bins)*width, l.span)}
+	a := &autocovariance{spacing: coverage(l.t) / float64(n), span: l.span}
 	for h := range bins / 3 {
 		if pairs[h] > 0.5 {
 			a.lag = append(a.lag, float64(h)*width)
@@ -236,23 +235,6 @@ func autocovarianceOf(l *line) *autocovariance {
 		}
 	}
 	return a
-}
-
-// peakPeriods returns the periods, of at most half the range, of the highest
-// local maxima of a periodogram over the given length.
-func peakPeriods(p []float64, length, span float64) []float64 {
-	var at []int
-	for j := 1; j+1 < len(p); j++ {
-		if p[j] > p[j-1] && p[j] >= p[j+1] && length/float64(j) <= span/2 {
-			at = append(at, j)
-		}
-	}
-	slices.SortFunc(at, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
-	var periods []float64
-	for _, j := range at[:min(6, len(at))] {
-		periods = append(periods, length/float64(j))
-	}
-	return periods
 }
 
 // near returns the autocovariance up to four times the lag at which it has
@@ -320,7 +302,7 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 	kinds := []func(i int, p Param) []float64{
 		func(_ int, p Param) []float64 {
 			if isPeriod(p) {
-				return a.peaks
+				return s.periods
 			}
 			return nil
 		},
@@ -350,6 +332,3 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 		}
 	}
 }
-
-// isPeriod reports whether p is a period, by its name, alone or of a part.
-func isPeriod(p Param) bool { return p.Name == "period" || strings.HasSuffix(p.Name, ".period") }
