@@ -29,6 +29,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
 		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields; found out if not given", Category: file},
+		&cli.BoolFlag{Name: "decimal-comma", Usage: "numbers are written 3,14", Category: file},
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, beside an empty cell, NA, NaN and null", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
@@ -108,7 +109,13 @@ func fitCommand() *cli.Command {
 			if c.Bool("json") {
 				return writeJSON(c, show.Describe(a, f, r))
 			}
-			return show.Text(c.Root().Writer, a, f, r, written)
+			if err := show.Text(c.Root().Writer, a, f, r, written); err != nil {
+				return err
+			}
+			if written == nil {
+				fmt.Fprintln(c.Root().ErrWriter, "Nothing was written. --report FILE.html makes a page with figures, --model FILE.json keeps the model, --out FILE.csv the forecast.")
+			}
+			return nil
 		},
 	}
 }
@@ -144,7 +151,7 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	}
 	o := analysis.ReadOptions{
 		X: c.String("x"), Y: c.String("y"), XUnit: c.String("x-unit"), YUnit: c.String("y-unit"),
-		NoHeader: c.Bool("no-header"), Missing: c.StringSlice("missing"), Last: c.Int("last"),
+		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), Missing: c.StringSlice("missing"), Last: c.Int("last"),
 		Time: dataset.TimeFormat(c.String("time")),
 	}
 	if !slices.Contains([]dataset.TimeFormat{dataset.TimeAuto, dataset.TimeISO, dataset.TimeUnix, dataset.TimeNumber}, o.Time) {

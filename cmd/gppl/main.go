@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -40,7 +41,7 @@ type usageError struct{ error }
 
 // run is the program without the process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := command(stdout, stderr).Run(ctx, args)
+	err := command(stdout, stderr).Run(ctx, helpFirst(args))
 	var usage usageError
 	switch {
 	case err == nil:
@@ -54,6 +55,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "gppl: %s\n", message(err))
 	}
 	return exitFailed
+}
+
+// helpFirst makes a question for help a question about the command, wherever it stands: cli takes what comes before it for the
+// name of a topic.
+func helpFirst(args []string) []string {
+	asks := func(a string) bool { return a == "--help" || a == "-h" }
+	if len(args) > 2 && !strings.HasPrefix(args[1], "-") && slices.ContainsFunc(args[2:], asks) {
+		return []string{args[0], args[1], "--help"}
+	}
+	return args
 }
 
 // message is an error without the names of packages in front.

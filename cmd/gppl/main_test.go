@@ -112,6 +112,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"--help"}, exitOK, ""},
 		{[]string{"fit", "--help"}, exitOK, ""},
+		{[]string{"predict", "model.json", "--help"}, exitOK, ""},
 		{nil, exitUsage, "a command is missing"},
 		{[]string{"fitt"}, exitUsage, `no command "fitt"`},
 		{[]string{"fit"}, exitUsage, "csv file is missing"},

@@ -60,7 +60,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"19 observations of level from 2024-01-01 to 2024-01-20, every 1 day.",
+		"19 observations of level (m) from 2024-01-01 to 2024-01-20, every 1 day.",
 		"1 row without a value was left out.",
 		"1 gap, the longest from 2024-01-07 to 2024-01-10; 2 observations would fill them. The model needs no filling in.",
 		"1 x occur more than once, the first at 2024-01-20. Each observation is used.",
@@ -98,6 +98,27 @@ func TestReadErrors(t *testing.T) {
 	}
 	if _, err := Read(filepath.Join(t.TempDir(), "none.csv"), ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
+	}
+}
+
+func TestSplitUnit(t *testing.T) {
+	for column, want := range map[string][2]string{
+		"level (m)": {"level", "m"}, "Temperatur [°C]": {"Temperatur", "°C"}, "a (b) (c)": {"a (b)", "c"},
+		"level": {"level", ""}, "(m)": {"(m)", ""}, "level ()": {"level ()", ""}, "f(x) of y": {"f(x) of y", ""}, "": {"", ""},
+	} {
+		if name, unit, _ := splitUnit(column); name != want[0] || unit != want[1] {
+			t.Errorf("%q: %q in %q", column, name, unit)
+		}
+	}
+	text := strings.Replace(rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, y) }), ",level\n", ",level (m)\n", 1)
+	for _, o := range []ReadOptions{{}, {YUnit: "cm"}} {
+		s, err := Read(file(t, text), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[string]string{"": "level (m)", "cm": "level (m) (cm)"}[o.YUnit]; s.YLabel() != want {
+			t.Errorf("label %q, want %q", s.YLabel(), want)
+		}
 	}
 }
 

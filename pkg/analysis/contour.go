@@ -73,9 +73,7 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	axis := func(at int, variance float64) ContourAxis {
 		p := params[free[at]]
 		s := ContourAxis{Name: p.Name, Optimum: p.Value, Value: make([]float64, points)}
-		if p.Unit == "x" {
-			s.Unit = a.Series.Axis.Unit
-		}
+		s.Unit = a.unit(p)
 		reach := min(3.5*math.Sqrt(variance), math.Log(10))
 		floats.LogSpan(s.Value, p.Value*math.Exp(-reach), p.Value*math.Exp(reach))
 		return s

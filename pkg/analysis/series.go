@@ -14,6 +14,7 @@ type ReadOptions struct {
 	X, Y         string // a column by its name in the header or by its number from 1
 	XUnit, YUnit string // for axes and tables; that of dates is known
 	Comma        rune   // what separates the fields; 0: found out
+	DecimalComma bool   // numbers are written 3,14
 	NoHeader     bool
 	Missing      []string           // texts for a missing value, beside an empty cell, NA, NaN, null and the like
 	Time         dataset.TimeFormat // how x is written; "": found out
@@ -73,6 +74,9 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
 		YName:  orElse(s.YName, "y"), YUnit: o.YUnit,
 	}
+	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
+		out.YName, out.YUnit = name, unit
+	}
 	order := make([]int, s.Len())
 	for i := range order {
 		order[i] = i
@@ -112,7 +116,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 
 func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
 	return dataset.ReadCSVReport(path, dataset.CSVOptions{
-		X: o.X, Y: o.Y, Comma: o.Comma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true,
+		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true,
 		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...),
 	})
 }
@@ -131,6 +135,19 @@ func unitOf(name string) string {
 		return "year"
 	}
 	return ""
+}
+
+// splitUnit divides "level (m)" into a name and a unit.
+func splitUnit(column string) (name, unit string, ok bool) {
+	for _, ends := range []string{"()", "[]"} {
+		if from := strings.LastIndexByte(column, ends[0]); from > 0 && column[len(column)-1] == ends[1] {
+			name, unit = strings.TrimSpace(column[:from]), strings.TrimSpace(column[from+1:len(column)-1])
+			if name != "" && unit != "" {
+				return name, unit, true
+			}
+		}
+	}
+	return column, "", false
 }
 
 func orElse(s, otherwise string) string {
@@ -216,7 +233,7 @@ func (s *Series) Notes() []string {
 	case a.Months > 0:
 		spacing = fmt.Sprintf("every %d months", a.Months)
 	}
-	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.", n, s.YName, a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
+	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
 	if k := s.Source.Skipped; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", count(k, "row"), was(k)))
 	}

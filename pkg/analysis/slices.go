@@ -12,7 +12,7 @@ import (
 // Slice is the likelihood along one parameter, the others kept at their optimum.
 type Slice struct {
 	Name    string
-	Unit    string    // of the parameter: that of x, of y squared (standardised: none), or none
+	Unit    string    // of the parameter: that of x, "standardised" for variances, or none
 	Value   []float64 // of the parameter
 	Excess  []float64 // NLL above that of the optimum, in nats; +Inf where it cannot be computed
 	Optimum float64
@@ -33,9 +33,7 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 	var out []Slice
 	for i, p := range a.Result.Params {
 		s := Slice{Name: p.Name, Optimum: p.Value, StdErr: p.StdErrLog}
-		if p.Unit == "x" {
-			s.Unit = a.Series.Axis.Unit
-		}
+		s.Unit = a.unit(p)
 		half := math.Log(3)
 		if p.StdErrLog > 0 {
 			half = min(4*p.StdErrLog, math.Log(10))
@@ -62,6 +60,17 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// unit is that of a parameter as it is trained: of the standardised series.
+func (a *Analysis) unit(p gppl.FittedParam) string {
+	switch p.Unit {
+	case "x":
+		return a.Series.Axis.Unit
+	case "y²":
+		return "standardised"
+	}
+	return ""
 }
 
 // valley is the likelihood that a was trained by, around its optimum.

@@ -22,6 +22,8 @@ type CSVOptions struct {
 	Comma rune
 	// Comment, if not 0, starts the lines that are ignored.
 	Comment rune
+	// DecimalComma says that numbers are written 3,14; a point is then no part of a number.
+	DecimalComma bool
 	// NoHeader says that the first line is data already; columns are then chosen by number only.
 	NoHeader bool
 	// Missing lists texts that, as an empty cell does, stand for a missing value: "NA", "NaN", "-99.99".
@@ -144,7 +146,7 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
 			}
 			return bad(xcol, err)
 		}
-		y, err := parseFinite(ytext)
+		y, err := opt.number(ytext)
 		if err != nil {
 			return bad(ycol, err)
 		}
@@ -155,6 +157,28 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
 	}
 	rep.Rows = len(s.X) + rep.Skipped
 	return s, rep, nil
+}
+
+// number reads a number as it is written in the file.
+func (opt CSVOptions) number(text string) (float64, error) {
+	pointed := strings.Replace(text, ",", ".", 1)
+	if opt.DecimalComma {
+		if strings.Contains(text, ".") {
+			return 0, fmt.Errorf("%s is not a finite number with a decimal comma", quoted(text))
+		}
+		v, err := parseFinite(pointed)
+		if err != nil {
+			return 0, fmt.Errorf("%s is not a finite number with a decimal comma", quoted(text))
+		}
+		return v, nil
+	}
+	v, err := parseFinite(text)
+	if err != nil && pointed != text {
+		if _, problem := parseFinite(pointed); problem == nil {
+			err = fmt.Errorf("%w (is it a decimal comma?)", err)
+		}
+	}
+	return v, err
 }
 
 func (opt CSVOptions) missing(text string) bool {

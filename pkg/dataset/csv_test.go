@@ -30,6 +30,10 @@ func TestReadCSV(t *testing.T) {
 			"a;b;c\nx;1;3\n", CSVOptions{X: "3", Y: "2", Comma: ';'},
 			Series{XName: "c", YName: "b", X: []float64{3}, Y: []float64{1}},
 		},
+		"decimal comma": {
+			"a;b\n1,5;-3,25\n2;1e3\n", CSVOptions{Comma: ';', DecimalComma: true},
+			Series{XName: "a", YName: "b", X: []float64{1.5, 2}, Y: []float64{-3.25, 1000}},
+		},
 		"a name goes before a number": {
 			"2,1\n5,6\n", CSVOptions{X: "2", Y: "1"},
 			Series{XName: "2", YName: "1", X: []float64{5}, Y: []float64{6}},
@@ -89,6 +93,8 @@ func TestReadCSVErrors(t *testing.T) {
 		"text after a quoted line break": {"t,y,z\n0,1,\"a\nb\"\n1,two,c\n", CSVOptions{},
 			[]string{"line 4", `"two"`}},
 		"NaN":             {"t,y\n0,NaN\n", CSVOptions{}, []string{"line 2", `"NaN" is not a finite number`}},
+		"comma":           {"t;y\n0;1,5\n", CSVOptions{Comma: ';'}, []string{`"1,5" is not a finite number`, "decimal comma?"}},
+		"thousands":       {"t;y\n0;1.000,5\n", CSVOptions{Comma: ';', DecimalComma: true}, []string{`"1.000,5"`, "with a decimal comma"}},
 		"Inf":             {"t,y\n0,-Inf\n", CSVOptions{}, []string{`"-Inf" is not a finite number`}},
 		"overflow":        {"t,y\n0,1e999\n", CSVOptions{}, []string{`"1e999"`}},
 		"NaN in x":        {"t,y\nnan,1\n", CSVOptions{}, []string{"column 1", `"nan"`}},

@@ -89,7 +89,7 @@ func (opt CSVOptions) parser(format TimeFormat, s *Series) func(string) (float64
 	case TimeAuto:
 		return nil
 	case TimeNumber:
-		return parseFinite
+		return opt.number
 	case TimeISO:
 		s.XUnit = unit
 		return func(text string) (float64, error) {
@@ -102,7 +102,7 @@ func (opt CSVOptions) parser(format TimeFormat, s *Series) func(string) (float64
 	case TimeUnix:
 		s.XUnit = unit
 		return func(text string) (float64, error) {
-			v, err := parseFinite(text)
+			v, err := opt.number(text)
 			if err != nil {
 				return 0, err
 			}

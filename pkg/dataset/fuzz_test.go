@@ -24,6 +24,7 @@ func FuzzReadCSV(f *testing.F) {
 		"day,y\r\n2023-01-01,1\r\n2023-01-02,\r\n",
 		"t,y\n1136214245,1\n1136214246.5,2\n",
 		"a;b;c\n1;;3\n2;NA;4\n",
+		"a;b\n1,5;-3,25\n2;1e3\n",
 		"\"x\",\"y \"\"z\"\"\"\n\"1\",\"2\"\n",
 		"t,y\n0,NaN\n",
 		"\"t,y\n0",
@@ -32,12 +33,13 @@ func FuzzReadCSV(f *testing.F) {
 		f.Add([]byte(text), "", "2", uint8(0))
 		f.Add([]byte(text), "date", "c", uint8(7))
 		f.Add([]byte(text), "1", "2", uint8(0x38))
+		f.Add([]byte(text), "", "", uint8(0x44))
 	}
 	times := []TimeFormat{TimeAuto, TimeISO, TimeUnix, TimeNumber}
 	f.Fuzz(func(t *testing.T, text []byte, x, y string, flags uint8) {
 		opt := CSVOptions{
 			X: x, Y: y, NoHeader: flags&1 != 0, SkipMissing: flags&2 != 0, Missing: []string{"NA"},
-			Seconds: flags&8 != 0, Time: times[flags>>4&3],
+			Seconds: flags&8 != 0, DecimalComma: flags&0x40 != 0, Time: times[flags>>4&3],
 		}
 		if flags&4 != 0 {
 			opt.Comma, opt.Comment = ';', '#'

@@ -157,7 +157,7 @@ func Contour(c *analysis.Contour) (*viz.Figure, error) {
 	}
 	return viz.Contour(viz.ContourOptions{
 		Frame: viz.Frame{
-			Title:  fmt.Sprintf("What one gives, the other takes: correlation %.2f", c.Correlation),
+			Title:  fmt.Sprintf("%s and %s make up for each other: correlation %.2f", c.A.Name, c.B.Name, c.Correlation),
 			XLabel: label(c.A), YLabel: label(c.B), Width: 620, Height: 440,
 			Caption: "Likelihood over the two parameters whose estimates are the most correlated, the others kept at the optimum. Within the lines lie 68, 95 and 99 % of confidence, as the likelihood ratio has it: 1.15, 3.0 and 4.6 nats above the optimum.",
 		},
@@ -219,9 +219,10 @@ func Parameters(a *analysis.Analysis) *viz.Table {
 
 // Predictions lists a forecast, its middle left out if it is long.
 func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
+	d := viz.Fixed(decimals(f))
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
-		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: viz.Digits(6)}, {Name: "95 % from", Format: viz.Digits(6)}, {Name: "to", Format: viz.Digits(6)}},
+		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d}},
 		Notes:   []string{"The band is that of a new observation, noise included."},
 	}
 	const most, ends = 26, 12

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -127,9 +128,22 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 	if f != nil {
 		i := len(f.When) - 1
 		lo, hi := f.Band(i)
-		value := strings.TrimSpace(fmt.Sprintf("%.6g %s", f.Mean[i], a.Series.YUnit))
-		out = append(out, fmt.Sprintf("At %s it expects %s of %s; with a probability of 95 %% a new observation is between %.6g and %.6g.",
-			f.When[i], a.Series.YName, value, lo, hi))
+		d := decimals(f)
+		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %% a new observation is between %.*f and %.*f.",
+			f.When[i], a.Series.YName, strings.TrimSpace(fmt.Sprintf("%.*f %s", d, f.Mean[i], a.Series.YUnit)), d, lo, d, hi))
 	}
 	return out
+}
+
+// decimals is how many a forecast is written with: three digits of its least standard deviation.
+func decimals(f *analysis.Forecast) int {
+	least := math.Inf(1)
+	for i := range f.Mean {
+		lo, hi := f.Band(i)
+		least = min(least, (hi-lo)/4)
+	}
+	if !(least > 0) || math.IsInf(least, 0) {
+		return 6
+	}
+	return min(max(0, 2-int(math.Floor(math.Log10(least)))), 12)
 }
