@@ -118,3 +118,16 @@ func (a *Analysis) Quick(limit time.Duration) bool {
 	n := len(a.Result.Trace)
 	return n > 0 && a.Result.Trace[n-1].Seconds/float64(n) < limit.Seconds()
 }
+
+// Periodogram compares the standardised series with what the model expects, frequency by frequency.
+func (a *Analysis) Periodogram() (*gppl.Periodogram, error) {
+	data, err := a.standardised()
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	p, err := gppl.NewPeriodogram(a.Result.Model, data)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	return p, nil
+}

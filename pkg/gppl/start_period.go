@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/dsp/window"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // LikelyPeriods returns up to count periods at which the periodogram of a time
@@ -78,31 +77,46 @@ func vertex(power []float64) float64 {
 	return 0
 }
 
-// Detrend returns a time series with y less its least-squares cubic in x; less
-// its mean, for inputs of several dimensions or few distinct x.
+// Detrend returns a time series with y less its least-squares cubic in x, or a
+// lower power where x has fewer distinct values; less its mean, for inputs of
+// several dimensions.
 func Detrend(d Data) Data {
 	rest := slices.Clone(d.Y)
-	centred := func() Data {
-		floats.AddConst(-floats.Sum(d.Y)/float64(d.Len()), rest)
-		return Data{X: d.X, Y: rest}
+	for _, q := range trend(d.X) {
+		floats.AddScaled(rest, -floats.Dot(q, rest), q)
 	}
-	const terms = 4
-	if d.X.Dim() != 1 || d.Len() < terms {
-		return centred()
-	}
-	lo, hi := d.X.Range(0)
-	basis := mat.NewDense(d.Len(), terms, nil)
-	for i, t := range d.X.at {
-		u := 2*(t-lo)/(hi-lo) - 1
-		basis.SetRow(i, []float64{1, u, 0.5 * (3*u*u - 1), 0.5 * (5*u*u*u - 3*u)}) // Legendre: well conditioned
-	}
-	var c, fit mat.VecDense
-	if err := c.SolveVec(basis, mat.NewVecDense(d.Len(), slices.Clone(d.Y))); err != nil {
-		return centred()
-	}
-	fit.MulVec(basis, &c)
-	floats.Sub(rest, fit.RawVector().Data)
 	return Data{X: d.X, Y: rest}
+}
+
+// trend returns an orthonormal basis of the cubics in x, by the three-term
+// recurrence of their orthogonal polynomials on x (Forsythe 1957); of the
+// constants, for inputs of several dimensions.
+func trend(x Inputs) (basis [][]float64) {
+	n := x.Len()
+	q := slices.Repeat([]float64{1 / math.Sqrt(float64(n))}, n)
+	basis = append(basis, q)
+	if x.Dim() != 1 {
+		return basis
+	}
+	lo, hi := x.Range(0)
+	for range 3 {
+		next := make([]float64, n)
+		for i, t := range x.at {
+			next[i] = (2*(t-lo)/(hi-lo) - 1) * q[i]
+		}
+		for range 2 { // again, against rounding
+			for _, b := range basis {
+				floats.AddScaled(next, -floats.Dot(b, next), b)
+			}
+		}
+		length := floats.Norm(next, 2)
+		if !(length > 1e-9) { // too few distinct x, or all equal: NaN
+			return basis
+		}
+		floats.Scale(1/length, next)
+		basis, q = append(basis, next), next
+	}
+	return basis
 }
 
 // findPeriods sets the periods of the kernel that are not fixed: of the likely

@@ -3,6 +3,7 @@ package show
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -129,6 +130,49 @@ func Components(a *analysis.Analysis, f *analysis.Forecast) (*viz.Figure, error)
 		o.Terms = append(o.Terms, viz.Prediction{Name: c.Name, X: c.X, Mean: c.Mean, LatentVar: c.Variance})
 	}
 	return viz.Components(o)
+}
+
+// Spectrum draws the periodogram of the data beside its expectation under the model, both averaged over bands of frequencies so
+// narrow that a rhythm stands out.
+func Spectrum(a *analysis.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
+	const bands = 120
+	first, last := p.Frequency[0], p.Frequency[len(p.Frequency)-1]
+	var frequency, data, model, count [bands + 1]float64
+	for j, f := range p.Frequency {
+		b := int(bands * math.Log(f/first) / math.Log(max(last/first, 1.01)))
+		frequency[b] += f
+		data[b] += p.Data[j]
+		model[b] += p.Expected[j]
+		count[b]++
+	}
+	var x, y, expected []float64
+	for b, n := range count {
+		if n > 0 {
+			x = append(x, frequency[b]/n)
+			y = append(y, a.Scaling.Variance(data[b]/n))
+			expected = append(expected, a.Scaling.Variance(model[b]/n))
+		}
+	}
+	unit := "1"
+	if a.Series.Axis.Unit != "" {
+		unit = "1/" + a.Series.Axis.Unit
+	}
+	power := "power"
+	if a.Series.YUnit != "" {
+		power += " (" + a.Series.YUnit + "²)"
+	}
+	return viz.Curves(viz.CurvesOptions{
+		Frame: viz.Frame{
+			Title: "Has the model the rhythms of the data?", XLabel: "frequency (" + unit + ")", YLabel: power, Width: 960, Height: 340,
+			Caption: "Periodogram of the series less its trend (Hann's window), averaged over narrow bands, and what the model expects of it. A peak that the line lacks is a rhythm that the model does not know; at the right, both end at the noise.",
+		},
+		LogX: true, LogY: true,
+		Curves: []viz.Curve{
+			{Name: "data", X: x, Y: y, Mark: viz.Dots, Slot: viz.Grey},
+			{Name: "expected by the model", X: x, Y: expected, Slot: viz.Blue},
+		},
+		Rules: []viz.Rule{{Y: a.Scaling.Variance(p.Noise), Name: "noise variance"}},
+	})
 }
 
 // Slices draws the likelihood along each parameter.

@@ -38,6 +38,7 @@ type content struct {
 	Histogram   template.HTML
 	Correlogram template.HTML
 	Components  template.HTML
+	Spectrum    template.HTML
 	Slices      template.HTML
 	Contour     template.HTML
 	Result      string
@@ -48,7 +49,7 @@ type content struct {
 // slicePoints is how many places the likelihood is drawn at, along each parameter.
 const slicePoints = 25
 
-// Report writes the analysis as one HTML page that loads nothing: forecast, comparison, parameters, residual checks, terms of
+// Report writes the analysis as one HTML page that loads nothing: forecast, comparison, parameters, residual checks, spectrum, terms of
 // a sum, and, where an evaluation of the likelihood takes less than 20 ms, slices through it, and a contour where it takes less than 5.
 func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.Forecast) error {
 	c := content{
@@ -86,6 +87,11 @@ func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.
 		}
 		c.Along, c.Histogram, c.Correlogram = figure(figs[0], nil), figure(figs[1], nil), figure(figs[2], nil)
 	}
+	periodogram, problem := a.Periodogram()
+	if problem != nil {
+		return problem
+	}
+	c.Spectrum = figure(Spectrum(a, periodogram))
 	if fig, problem := Components(a, f); !errors.Is(problem, analysis.ErrNoComponents) {
 		c.Components = figure(fig, problem)
 	}

@@ -102,11 +102,11 @@ func checkDesign(d gppl.Design, x gppl.Inputs, k int) error {
 			within := i >= margin && i < margin+n && j >= margin && j < margin+k
 			switch {
 			case within && v == sentinel:
-				return fmt.Errorf("Directions left entry (%d, %d) unset", i-margin, j-margin)
+				return fmt.Errorf("entry (%d, %d) was left unset", i-margin, j-margin)
 			case within && (math.IsNaN(v) || math.IsInf(v, 0)):
 				return fmt.Errorf("direction %d has entry %v at observation %d", j-margin, v, i-margin)
 			case !within && v != sentinel:
-				return fmt.Errorf("Directions wrote beside its matrix, %d, %d from its first entry", i-margin, j-margin)
+				return fmt.Errorf("something was written beside the matrix, %d, %d from its first entry", i-margin, j-margin)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func checkDesign(d gppl.Design, x gppl.Inputs, k int) error {
 		return errors.New("the same generator gives other directions: something else is random")
 	}
 	if !slices.Equal(before, rows(x)) {
-		return errors.New("Directions changed x")
+		return errors.New("the directions changed x")
 	}
 
 	p, err := gppl.NewProjection(d, x, k, seed)

@@ -40,7 +40,7 @@ func TestCheckDesign(t *testing.T) {
 			omega.Set(0, 0, rand.Float64())
 			return nil
 		}},
-		{"Directions changed x", func(_ *mat.Dense, x gppl.Inputs) error {
+		{"the directions changed x", func(_ *mat.Dense, x gppl.Inputs) error {
 			x.At(0)[0]++
 			return nil
 		}},
@@ -48,7 +48,7 @@ func TestCheckDesign(t *testing.T) {
 			omega.Set(3, 0, math.NaN())
 			return nil
 		}},
-		{"wrote beside its matrix", func(omega *mat.Dense, _ gppl.Inputs) error {
+		{"written beside the matrix", func(omega *mat.Dense, _ gppl.Inputs) error {
 			raw := omega.RawMatrix()
 			raw.Data[min(raw.Cols, len(raw.Data)-1)] = 0 // the first entry beyond the first row
 			return nil
