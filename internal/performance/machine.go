@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"math"
 	"os"
@@ -12,27 +11,20 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/internal/machine"
 )
 
-// machine is what there is to compute with.
-type machine struct {
+// rates are what there is to compute with.
+type rates struct {
 	cpu               string
 	load              string
 	gemm, triad       float64 // GF/s and GB/s on all processors
 	gemmEnd, triadEnd float64
 }
 
-func machineNow() machine {
-	m := machine{cpu: "unknown processor", load: "unknown"}
-	if f, err := os.Open("/proc/cpuinfo"); err == nil {
-		defer f.Close()
-		for s := bufio.NewScanner(f); s.Scan(); {
-			if name, v, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
-				m.cpu = strings.TrimSpace(v)
-				break
-			}
-		}
-	}
+func ratesNow() rates {
+	m := rates{cpu: machine.CPU(), load: "unknown"}
 	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
 		m.load, _, _ = strings.Cut(string(b), " ")
 	}
@@ -97,7 +89,7 @@ func triadRate() float64 {
 	return 24 * n / best / 1e9
 }
 
-func (m machine) text(p plan, took time.Duration) string {
+func (m rates) text(p plan, took time.Duration) string {
 	var b strings.Builder
 	kind := "full run"
 	if p.quick {

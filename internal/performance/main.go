@@ -64,7 +64,7 @@ func run(out string, quick bool) error {
 		return err
 	}
 	p := planFor(quick)
-	m := machineNow()
+	m := ratesNow()
 	log.Printf("%s: Gemm %.1f GF/s, triad %.1f GB/s", m.cpu, m.gemm, m.triad)
 
 	againstN, err := sweepN(p)
@@ -87,7 +87,7 @@ func run(out string, quick bool) error {
 	if err != nil {
 		return err
 	}
-	end := machineNow() // again, to tell a machine that changed its speed
+	end := ratesNow() // again, to tell a machine that changed its speed
 	m.gemmEnd, m.triadEnd = end.gemm, end.triad
 	best := m
 	best.gemm, best.triad = max(m.gemm, end.gemm), max(m.triad, end.triad)

@@ -52,7 +52,7 @@ func bandwidth(n int) (float64, error) {
 // interpolation nodes, as engine_interpolated.go has them.
 const nodes = 30
 
-func textShares(m machine, s []sweep, p plan) string {
+func textShares(m rates, s []sweep, p plan) string {
 	var rows [][]string
 	add := func(sweep int, name, engine string, n float64, formula string, flops, bytes float64) {
 		got, ok := s[sweep].at(engine, n)
@@ -103,7 +103,7 @@ func textShares(m machine, s []sweep, p plan) string {
 
 // textFloor sets evaluations of PL that no longer depend on n beside what they
 // cannot do without.
-func textFloor(m machine, s sweep) string {
+func textFloor(m rates, s sweep) string {
 	var rows [][]string
 	for _, e := range s.engines {
 		k := e.x

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,13 +12,14 @@ import (
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // Run does the trial. What goes wrong in training is part of the Outcome; the error is of data that cannot be had, of a trial
 // that makes no sense, or of ctx.
 func (t Trial) Run(ctx context.Context) (Outcome, error) {
-	o := Outcome{Trial: t, Machine: machine(), When: time.Now().Unix()}
+	o := Outcome{Trial: t, Machine: fmt.Sprintf("%s, %d cores", machine.CPU(), runtime.NumCPU()), When: time.Now().Unix()}
 	var err error
 	if o.Key, err = t.Key(); err != nil {
 		return o, err
@@ -311,16 +310,3 @@ func (o *Outcome) evaluate(loss gppl.Loss) error {
 	o.Setup, o.Engine, o.Evaluations, o.Status = report.Setup.Seconds(), report.Engine, 1, "measured"
 	return nil
 }
-
-// machine names the processor.
-var machine = sync.OnceValue(func() string {
-	name := runtime.GOARCH
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		if _, rest, ok := strings.Cut(string(text), "model name"); ok {
-			line, _, _ := strings.Cut(rest, "\n")
-			_, value, _ := strings.Cut(line, ":")
-			name = strings.TrimSpace(value)
-		}
-	}
-	return fmt.Sprintf("%s, %d cores", name, runtime.NumCPU())
-})

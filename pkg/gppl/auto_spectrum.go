@@ -29,7 +29,10 @@ func newSpectrum(m Model, x Inputs) (*spectrum, error) {
 	l := newLine(x, nil)
 	s := &spectrum{n: float64(x.Len()), span: l.span, covered: coverage(l.t)}
 	tail := s.tail(m)
-	if b := bandwidth(m.Kernel, tail) * l.span; !(b < 4*maxFeatures) {
+	switch b := bandwidth(m.Kernel, tail) * l.span; {
+	case math.IsInf(b, 1):
+		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly to get below a noise variance of %.3g", m.Kernel, m.Noise)
+	case !(b < 4*maxFeatures):
 		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly: it takes %.2g frequencies to get below a noise variance of %.3g", m.Kernel, b, m.Noise)
 	}
 	series, err := newCosineSeries(l.span, m.Kernel, tail, false)

@@ -144,9 +144,8 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 // decimals is how many a forecast is written with: three digits of its least standard deviation.
 func decimals(f *analysis.Forecast) int {
 	least := math.Inf(1)
-	for i := range f.Mean {
-		lo, hi := f.Band(i)
-		least = min(least, (hi-lo)/4)
+	for _, v := range f.NoisyVar {
+		least = min(least, math.Sqrt(v))
 	}
 	if !(least > 0) || math.IsInf(least, 0) {
 		return 6

@@ -1,0 +1,28 @@
+// Package machine names what there is to compute with.
+package machine
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// CPU is the processor's model, or its architecture where that is not told.
+var CPU = sync.OnceValue(func() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	return model(string(text))
+})
+
+// model finds the first model in what /proc/cpuinfo says.
+func model(text string) string {
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}

@@ -1,0 +1,142 @@
+package show
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+)
+
+const script = "<script>alert(1)</script>"
+
+// fitted is a model of a rhythm on a rise, of a series whose name is a script.
+func fitted(t *testing.T) (*analysis.Analysis, *analysis.Forecast) {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(6, 6))
+	var b strings.Builder
+	fmt.Fprintf(&b, "month,%s (m)\n", script)
+	for i := range 96 {
+		x := float64(i)
+		fmt.Fprintf(&b, "%d-%02d,%.4f\n", 2015+i/12, 1+i%12, 100+0.2*x+3*math.Sin(2*math.Pi*x/12)+0.5*rnd.NormFloat64())
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := analysis.Read(path, analysis.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := analysis.Fit(context.Background(), s, analysis.Options{Kernels: []string{"SE", "SE + Periodic"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := a.Forecast(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, f
+}
+
+func TestShow(t *testing.T) {
+	a, f := fitted(t)
+	if a.Kernel() != "SE + Periodic" {
+		t.Fatalf("%s is the best: %+v", a.Kernel(), a.Candidates)
+	}
+	t.Run("report", func(t *testing.T) {
+		var b strings.Builder
+		if err := Report(context.Background(), &b, a, f); err != nil {
+			t.Fatal(err)
+		}
+		page := b.String()
+		if strings.Contains(page, "<script") || !strings.Contains(page, html.EscapeString(script)) {
+			t.Error("the name of the series is not escaped")
+		}
+		if bad := regexp.MustCompile(`NaN|[+−-]?Inf\b|%!|https?://[^w]`).FindString(page); bad != "" {
+			t.Errorf("the page has %q", bad)
+		}
+		figures, captions := strings.Count(page, "<svg"), strings.Count(page, "<figcaption")
+		if figures < 7 || captions != figures { // forecast, series, three of residuals, spectrum, components; the others if there is time
+			t.Errorf("%d figures, %d captions, want 7 at least", figures, captions)
+		}
+		for _, want := range []string{"Has the model the rhythms of the data?", "prefers-color-scheme:dark", "BIC above the best", " m; with a probability of 95"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%q is not on the page", want)
+			}
+		}
+	})
+	t.Run("valley", func(t *testing.T) {
+		slices, err := a.Slices(context.Background(), 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Slices(a, slices); err != nil {
+			t.Error(err)
+		}
+		contour, err := a.Contour(context.Background(), 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fig, err := Contour(contour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(fig.Title, "make up for each other: correlation") {
+			t.Errorf("title %q", fig.Title)
+		}
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := Report(ctx, &strings.Builder{}, a, f); err == nil {
+			t.Error("a report was made after it was cancelled")
+		}
+	})
+	t.Run("text", func(t *testing.T) {
+		r, err := a.Residuals()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := Text(&b, a, f, r, []string{"out.html"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"96 observations", "SE + Periodic", "2023-12-01", "written: out.html", "m²"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%q is not in\n%s", want, b.String())
+			}
+		}
+		text, err := json.Marshal(Describe(a, f, r))
+		if err != nil || !json.Valid(text) {
+			t.Error(err)
+		}
+	})
+	t.Run("noise", func(t *testing.T) {
+		fig, err := WithNoise(a, 10*a.Result.Model.Noise, 12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(fig.Title, "NLL +") {
+			t.Errorf("ten times the noise costs nothing: %q", fig.Title)
+		}
+	})
+}
+
+// TestDecimals wants a forecast with as many digits as it deserves.
+func TestDecimals(t *testing.T) {
+	for sd, want := range map[float64]int{3: 2, 0.4: 3, 250: 0, 1e-4: 6, 0: 6} {
+		f := &analysis.Forecast{Mean: []float64{1}, NoisyVar: []float64{sd * sd}}
+		if got := decimals(f); got != want {
+			t.Errorf("a standard deviation of %v: %d decimals, want %d", sd, got, want)
+		}
+	}
+}

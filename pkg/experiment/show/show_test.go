@@ -1,0 +1,146 @@
+package show
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// stored are the outcomes that come with the project; the test is skipped where the recording that they are of is not there.
+func stored(t *testing.T, name string) []experiment.Outcome {
+	t.Helper()
+	t.Setenv("GPPL_SCALE", "")
+	t.Chdir("../../../notebooks")
+	trials, ok := experiment.Named(name, experiment.Full)
+	if !ok {
+		t.Fatalf("no experiment %q", name)
+	}
+	if _, err := trials[0].Source.Load(); err != nil {
+		t.Skip(err)
+	}
+	all, err := experiment.Stored(name, trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func published(t *testing.T) experiment.Published {
+	t.Helper()
+	p, err := experiment.LoadPublished()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var notANumber = regexp.MustCompile(`NaN|[+−-]?Inf\b|%!`)
+
+// checkTable wants rows, no cell that is no number, and some texts.
+func checkTable(t *testing.T, table *viz.Table, rows int, want ...string) {
+	t.Helper()
+	if len(table.Rows) < rows {
+		t.Errorf("%s: %d rows, want %d", table.Caption, len(table.Rows), rows)
+	}
+	h, err := table.HTML()
+	if err != nil {
+		t.Fatalf("%s: %v", table.Caption, err)
+	}
+	if bad := notANumber.FindString(string(h)); bad != "" {
+		t.Errorf("%s: has %s:\n%s", table.Caption, bad, table)
+	}
+	for _, w := range want {
+		if !strings.Contains(string(h), w) {
+			t.Errorf("%s: %q is missing:\n%s", table.Caption, w, table)
+		}
+	}
+}
+
+// checkFigure wants a figure that has a caption and can be drawn, with some texts.
+func checkFigure(t *testing.T, f *viz.Figure, err error, want ...string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := f.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range append(want, "<figcaption") {
+		if !strings.Contains(string(h), w) {
+			t.Errorf("figure %q: %q is missing", f.Title, w)
+		}
+	}
+}
+
+func TestE1(t *testing.T) {
+	all, p := stored(t, "e1"), published(t)
+	checkTable(t, Table1(all, p), 6, "ML", "VFE", "PL")
+	checkTable(t, E1Protocols(all), 9, "Directions whose signal is above the noise, at lengthscale 20: 63 of 1000.")
+	checkTable(t, E1Options(all), 4)
+	checkTable(t, E1Variance(all), 3)
+	f, err := E1Strips(all, p)
+	checkFigure(t, f, err, "nats")
+	f, err = Figure2(all)
+	checkFigure(t, f, err)
+}
+
+func TestE2(t *testing.T) {
+	all, p := stored(t, "e2"), published(t)
+	checkTable(t, E2Table(all, p), 18, "191 of 500")
+	checkTable(t, E2Failures(all), 6)
+	for _, protocol := range []string{experiment.Paper, experiment.GPPL} {
+		f, err := Figure3(all, p, protocol)
+		checkFigure(t, f, err, "nats")
+	}
+	f, err := E2Strips(all)
+	checkFigure(t, f, err, "nats")
+}
+
+func TestSunspots(t *testing.T) {
+	all, p := stored(t, "sunspots"), published(t)
+	checkTable(t, Table2(all, p), 4, "1549.12", "1432.675", "1531.907")
+	checkTable(t, VFEVariants(all, p), 4)
+	checkTable(t, SunspotsPL(all), 4)
+	checkTable(t, SunspotsSteps(all), 4)
+	f, err := SunspotsStrips(all, p)
+	checkFigure(t, f, err, "nats")
+}
+
+func TestEEG(t *testing.T) {
+	checkTable(t, Table3(stored(t, "eeg"), published(t), "another recording"), 4, "another recording", "not run")
+}
+
+func TestAccurate(t *testing.T) {
+	all := stored(t, "accurate")
+	checkTable(t, AccurateTable(all), 16)
+	checkTable(t, AccurateSunspots(all), 4, "1549.119")
+	checkTable(t, Calibration(all), 3)
+	checkTable(t, Speed(all), 2)
+	checkTable(t, AccurateTrace(all), 2)
+	f, err := AccurateStrips(all)
+	checkFigure(t, f, err, "nats")
+}
+
+func TestCurves(t *testing.T) {
+	all := stored(t, "curves")
+	f, err := ExcessCurves(all)
+	checkFigure(t, f, err, "nats")
+	f, err = ExcessAgainstTime(all)
+	checkFigure(t, f, err, "nats")
+}
+
+// TestMisfit makes the tables that are computed as they are shown.
+func TestMisfit(t *testing.T) {
+	t.Setenv("GPPL_SCALE", "smoke")
+	for _, table := range []func(experiment.Scale) (*viz.Table, error){Efficiency, Misfits} {
+		made, err := table(experiment.Smoke)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkTable(t, made, 3)
+	}
+}
