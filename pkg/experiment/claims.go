@@ -52,6 +52,23 @@ func verdict(judged int, ok bool, yes, no Status) Status {
 	return no
 }
 
+// each judges a claim case by case, kernel by kernel or size by size: what is said of those that were run, in how many of them it
+// holds, and how many they are. A case that was not run says nothing.
+func each[T any](cases []T, judge func(T) (text string, holds bool)) (all string, held, judged int) {
+	for _, c := range cases {
+		text, holds := judge(c)
+		if text == "" {
+			continue
+		}
+		all += text + ". "
+		judged++
+		if holds {
+			held++
+		}
+	}
+	return all, held, judged
+}
+
 // pairs compares two losses run on the same source with the same seed; the first that matches counts.
 func pairs(a, b []Outcome) (as, bs []Outcome) {
 	for _, x := range a {
@@ -192,24 +209,17 @@ var experimentClaims = []claim{
 		id: "e2-time", group: GroupExperiments, notebook: "06-E2", published: "for n < 3000; on par above",
 		text: "E2: PL ends training quicker than VFE for n < 3000, and both are on par for larger n.", tolerance: "medians of dense times at k = m = 150; on par: PL takes at most 1.5 times VFE's",
 		rule: func(e *Evidence) (string, Status) {
-			s, ok, judged := "", true, 0
-			for _, n := range E2Sizes(Full) {
+			s, held, judged := each(E2Sizes(Full), func(n int) (string, bool) {
 				dense := func(loss string) float64 {
 					return median(Values(Where(e.E2, E2By(Paper, loss, n, 150)), func(o Outcome) float64 { return DenseSeconds(e.E2, o) }))
 				}
 				r := dense(PL) / dense(VFE)
 				if math.IsNaN(r) {
-					continue
+					return "", false
 				}
-				judged++
-				s += fmt.Sprintf("n=%d ×%.2g. ", n, r)
-				if n < 3000 {
-					ok = ok && r < 1
-				} else {
-					ok = ok && r < 1.5
-				}
-			}
-			return "time of PL over VFE: " + s, verdict(judged, ok, Reproduced, Contradicted)
+				return fmt.Sprintf("n=%d ×%.2g", n, r), r < 1 || n >= 3000 && r < 1.5
+			})
+			return "time of PL over VFE: " + s, verdict(judged, held == judged, Reproduced, Contradicted)
 		},
 		why: map[Status]string{
 			Reproduced:   "in time to the stop: VFE with its free inducing inputs takes up to all 2001 steps of Adam. But neither reaches ML's NLL, and by the engines ML itself takes no longer",
@@ -220,17 +230,17 @@ var experimentClaims = []claim{
 		id: "e3-sunspots", group: GroupExperiments, notebook: "07-E3-sunspots", published: "for all kernels",
 		text: "E3, sunspots: PL is more accurate than VFE for every kernel.", tolerance: "the median of PL below the median of proper VFE",
 		rule: func(e *Evidence) (string, Status) {
-			s, ok, judged := "", true, 0
-			for _, kernel := range KernelNames {
-				pl, vfe := median(NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{})))), median(NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{}))))
-				if math.IsNaN(pl) || math.IsNaN(vfe) {
-					continue
+			s, held, judged := each(KernelNames, func(kernel string) (string, bool) {
+				nll := func(loss string) float64 {
+					return median(NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{}))))
 				}
-				judged++
-				ok = ok && pl < vfe
-				s += fmt.Sprintf("%s %s / %s. ", kernel, number(pl), number(vfe))
-			}
-			return "PL / VFE: " + s, verdict(judged, ok, Reproduced, Contradicted)
+				pl, vfe := nll(PL), nll(VFE)
+				if math.IsNaN(pl) || math.IsNaN(vfe) {
+					return "", false
+				}
+				return fmt.Sprintf("%s %s / %s", kernel, number(pl), number(vfe)), pl < vfe
+			})
+			return "PL / VFE: " + s, verdict(judged, held == judged, Reproduced, Contradicted)
 		},
 		why: map[Status]string{Contradicted: "over ten draws of the projections PL with k = 100 is better for some kernels only, its worst draws are thousands of nats off, and two of the VFE columns are not VFE's (the noise in K_uu)"},
 	},
@@ -238,13 +248,11 @@ var experimentClaims = []claim{
 		id: "e3-sunspots-best", group: GroupExperiments, notebook: "07-E3-sunspots", published: "one draw",
 		text: "E3, sunspots: the published PL figures are typical of PL with k = 100 Sphere projections.", tolerance: "between the quartiles of ten draws",
 		rule: func(e *Evidence) (string, Status) {
-			s, inside, judged := "", 0, 0
-			for _, kernel := range KernelNames {
+			s, inside, judged := each(KernelNames, func(kernel string) (string, bool) {
 				v := NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{})))
 				if len(v) == 0 {
-					continue
+					return "", false
 				}
-				judged++
 				p := e.Published.Sunspots[kernel][PL].NLL
 				below := 0
 				for _, x := range v {
@@ -252,11 +260,8 @@ var experimentClaims = []claim{
 						below++
 					}
 				}
-				if 4*below >= len(v) && 4*below <= 3*len(v) {
-					inside++
-				}
-				s += fmt.Sprintf("%s: %d of %d draws are better. ", kernel, below, len(v))
-			}
+				return fmt.Sprintf("%s: %d of %d draws are better", kernel, below, len(v)), 4*below >= len(v) && 4*below <= 3*len(v)
+			})
 			return s, verdict(judged, inside == judged, Reproduced, Contradicted)
 		},
 		why: map[Status]string{Contradicted: "they are among the better draws"},
@@ -265,21 +270,19 @@ var experimentClaims = []claim{
 		id: "e3-eeg", group: GroupExperiments, notebook: "08-E3-EEG", published: "for all kernels",
 		text: "E3, EEG: PL predicts better than VFE for every kernel.", tolerance: "NMSE, the paper's recording",
 		rule: func(e *Evidence) (string, Status) {
-			s, ok, judged, paper := "", true, 0, true
-			for _, kernel := range KernelNames {
+			paper := true
+			s, held, judged := each(KernelNames, func(kernel string) (string, bool) {
 				pl, vfe := Where(e.EEG, EEGBy(Paper, kernel, PL)), Where(e.EEG, EEGBy(Paper, kernel, VFE))
 				if len(pl) == 0 || len(vfe) == 0 || pl[0].MSE == nil || vfe[0].VMSE == nil {
-					continue
+					return "", false
 				}
-				judged++
 				paper = paper && pl[0].PaperRecording
-				ok = ok && pl[0].MSE.NMSE < vfe[0].VMSE.NMSE
-				s += fmt.Sprintf("%s %.3f / %.3f (%.3f). ", kernel, pl[0].MSE.NMSE, vfe[0].VMSE.NMSE, vfe[0].MSE.NMSE)
-			}
+				return fmt.Sprintf("%s %.3f / %.3f (%.3f)", kernel, pl[0].MSE.NMSE, vfe[0].VMSE.NMSE, vfe[0].MSE.NMSE), pl[0].MSE.NMSE < vfe[0].VMSE.NMSE
+			})
 			if judged > 0 && !paper {
 				return "PL / VFE (its hyperparameters with the exact posterior), another recording: " + s, NotComparable
 			}
-			return "PL / VFE: " + s, verdict(judged, ok, Reproduced, Contradicted)
+			return "PL / VFE: " + s, verdict(judged, held == judged, Reproduced, Contradicted)
 		},
 		why: map[Status]string{NotComparable: "the paper's recording was not there, and VFE with m = 500 has had 200 steps of Adam, where the authors allow 2001"},
 	},
@@ -287,18 +290,14 @@ var experimentClaims = []claim{
 		id: "e3-eeg-infeasible", group: GroupExperiments, notebook: "08-E3-EEG", published: "unfeasible",
 		text: "E3, EEG: exact GP training on 10 000 observations is unfeasible.", tolerance: "trained to the optimum within ten minutes",
 		rule: func(e *Evidence) (string, Status) {
-			s, feasible, judged := "", false, 0
-			for _, kernel := range KernelNames {
-				for _, o := range Where(e.EEG, EEGBy(GPPL, kernel, ML)) {
-					if o.Error != "" {
-						continue
-					}
-					judged++
-					feasible = feasible || o.Seconds() < 600
-					s += fmt.Sprintf("%s %.2g s (%s). ", kernel, o.Seconds(), o.Engine)
+			s, feasible, judged := each(KernelNames, func(kernel string) (string, bool) {
+				runs := Where(e.EEG, EEGBy(GPPL, kernel, ML))
+				if len(runs) == 0 || runs[0].Error != "" {
+					return "", false
 				}
-			}
-			return "ML trained at n = 8000: " + s, verdict(judged, !feasible, Reproduced, Corrected)
+				return fmt.Sprintf("%s %.2g s (%s)", kernel, runs[0].Seconds(), runs[0].Engine), runs[0].Seconds() < 600
+			})
+			return "ML trained at n = 8000: " + s, verdict(judged, feasible == 0, Reproduced, Corrected)
 		},
 		why: map[Status]string{Corrected: "it is unfeasible densely; the structure of a time series makes it a matter of seconds for all kernels but RQ"},
 	},
@@ -309,17 +308,14 @@ var codeClaims = []claim{
 		id: "code-noise", group: GroupCode, notebook: "07-E3-sunspots", published: "1765.050 and 1769.835",
 		text: "The VFE columns of RQ and LocPer on the sunspots are explained by the noise variance in K_uu, not by VFE.", tolerance: fmt.Sprintf("%d nats", closeTo),
 		rule: func(e *Evidence) (string, Status) {
-			s, ok, judged := "", true, 0
-			for _, kernel := range []string{"RQ", "LocPer"} {
+			s, held, judged := each([]string{"RQ", "LocPer"}, func(kernel string) (string, bool) {
 				r := sunspotVFE(e, "", "", kernel, e.Published.Sunspots[kernel][VFE].NLL)
 				if r.Status == NotRun {
-					continue
+					return "", false
 				}
-				judged++
-				ok = ok && r.Status == Corrected
-				s += fmt.Sprintf("%s: %s. ", kernel, r.Ours)
-			}
-			return s, verdict(judged, ok, Reproduced, Contradicted)
+				return fmt.Sprintf("%s: %s", kernel, r.Ours), r.Status == Corrected
+			})
+			return s, verdict(judged, held == judged, Reproduced, Contradicted)
 		},
 		why: map[Status]string{Reproduced: "proper VFE ends near 1690 for both; with the noise in K_uu it ends where the paper's columns are"},
 	},
@@ -394,20 +390,17 @@ var codeClaims = []claim{
 		id: "code-rule", group: GroupCode, notebook: "07-E3-sunspots", published: "fewer steps",
 		text: "Part of PL's fewer steps is a looser stop: the rule compares absolute changes, and PL sums k terms where NLL sums n.", tolerance: "medians of evaluations",
 		rule: func(e *Evidence) (string, Status) {
-			s, more, judged := "", true, 0
-			for _, kernel := range KernelNames {
+			s, more, judged := each(KernelNames, func(kernel string) (string, bool) {
 				evals := func(match func(Trial) bool) float64 {
 					return median(Values(Where(e.Sunspots, match), func(o Outcome) float64 { return float64(o.Evaluations) }))
 				}
 				stopped, like, ml := evals(SunspotsBy(Paper, kernel, PL, Authors{})), evals(LooserStop(kernel)), evals(SunspotsBy(Paper, kernel, ML, Authors{}))
 				if math.IsNaN(stopped) || math.IsNaN(like) {
-					continue
+					return "", false
 				}
-				judged++
-				more = more && like > stopped
-				s += fmt.Sprintf("%s: %.0f, with the rule per number %.0f; ML %.0f. ", kernel, stopped, like, ml)
-			}
-			return s, verdict(judged, more, Reproduced, Contradicted)
+				return fmt.Sprintf("%s: %.0f, with the rule per number %.0f; ML %.0f", kernel, stopped, like, ml), like > stopped
+			})
+			return s, verdict(judged, more == judged, Reproduced, Contradicted)
 		},
 		why: map[Status]string{Reproduced: "asked for as much per number as NLL, PL takes as many steps or more"},
 	},
@@ -431,15 +424,14 @@ var betterClaims = []claim{
 		id: "better-exact", group: GroupBetter, notebook: "07-E3-sunspots", published: "172 to 232 s",
 		text: "Exact maximum likelihood on the sunspots needs no approximation.", tolerance: "every kernel to its optimum within a minute",
 		rule: func(e *Evidence) (string, Status) {
-			s, quick, judged := "", true, 0
-			for _, kernel := range KernelNames {
-				for _, o := range Where(e.Sunspots, SunspotsBy(GPPL, kernel, ML, Authors{})) {
-					judged++
-					quick = quick && o.Seconds() < 60
-					s += fmt.Sprintf("%s %.2g s. ", kernel, o.Seconds())
+			s, quick, judged := each(KernelNames, func(kernel string) (string, bool) {
+				runs := Where(e.Sunspots, SunspotsBy(GPPL, kernel, ML, Authors{}))
+				if len(runs) == 0 {
+					return "", false
 				}
-			}
-			return s, verdict(judged, quick, Better, Contradicted)
+				return fmt.Sprintf("%s %.2g s", kernel, runs[0].Seconds()), runs[0].Seconds() < 60
+			})
+			return s, verdict(judged, quick == judged, Better, Contradicted)
 		},
 		why: map[Status]string{Better: "the structure of a time series (Fourier series, bands, state space) gives the exact likelihood for less than PL costs densely"},
 	},
@@ -447,18 +439,15 @@ var betterClaims = []claim{
 		id: "better-pl-cost", group: GroupBetter, notebook: "07-E3-sunspots", published: "19.6 to 42 s",
 		text: "An evaluation of PL does not depend on n.", tolerance: "trained in less than a tenth of the dense time, medians",
 		rule: func(e *Evidence) (string, Status) {
-			s, quick, judged := "", true, 0
-			for _, kernel := range KernelNames {
+			s, quick, judged := each(KernelNames, func(kernel string) (string, bool) {
 				runs := Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{}))
 				if len(runs) == 0 {
-					continue
+					return "", false
 				}
-				judged++
 				ours, dense := median(Values(runs, Outcome.Seconds)), median(Values(runs, func(o Outcome) float64 { return DenseSeconds(e.Sunspots, o) }))
-				quick = quick && ours < dense/10
-				s += fmt.Sprintf("%s %.2g s, dense %.2g s. ", kernel, ours, dense)
-			}
-			return s, verdict(judged, quick, Better, Contradicted)
+				return fmt.Sprintf("%s %.2g s, dense %.2g s", kernel, ours, dense), ours < dense/10
+			})
+			return s, verdict(judged, quick == judged, Better, Contradicted)
 		},
 		why: map[Status]string{Better: "the projected features of the kernel are computed once; docs/performance.md has the measurements"},
 	},
@@ -466,18 +455,16 @@ var betterClaims = []claim{
 		id: "better-accurate", group: GroupBetter, notebook: "09-accurate", published: "k by hand",
 		text: "A projected likelihood that keeps the residual energy and chooses its own number of Spectral projections is as accurate as ML.", tolerance: "over 100 draws of each of four: at most 0.5 nats in the median, 2 in the worst, no failure",
 		rule: func(e *Evidence) (string, Status) {
-			s, ok, judged := "", true, 0
-			for _, source := range AccurateSources(Full) {
+			s, held, judged := each(AccurateSources(Full), func(source Source) (string, bool) {
 				ours := AccurateBy(e.Accurate, source, AutoProjected, AccurateSeeds(Full))
 				if len(ours) == 0 {
-					continue
+					return "", false
 				}
-				judged++
 				excess, failed := Excess(e.Accurate, ours), Unsuccessful(ours)
-				ok = ok && len(ours) == AccurateSeeds(Full) && median(excess) <= 0.5 && rangeOf(excess).hi <= 2 && failed == 0
-				s += fmt.Sprintf("n=%d l=%g: median %s, worst %s, %d failed. ", source.N, source.Lengthscale, number(median(excess)), number(rangeOf(excess).hi), failed)
-			}
-			return s, verdict(judged, ok && judged == len(AccurateSources(Full)), Better, Contradicted)
+				return fmt.Sprintf("n=%d l=%g: median %s, worst %s, %d failed", source.N, source.Lengthscale, number(median(excess)), number(rangeOf(excess).hi), failed),
+					len(ours) == AccurateSeeds(Full) && median(excess) <= 0.5 && rangeOf(excess).hi <= 2 && failed == 0
+			})
+			return s, verdict(judged, held == len(AccurateSources(Full)), Better, Contradicted)
 		},
 		why: map[Status]string{Better: "the paper's PL on the same draws is tens of nats off in the median, and fails on some", Contradicted: "it falls short of that"},
 	},
@@ -485,14 +472,11 @@ var betterClaims = []claim{
 		id: "better-calibrated", group: GroupBetter, notebook: "09-accurate", published: "none stated",
 		text: "The learnt hyperparameters come with standard errors that can be believed.", tolerance: "the truth within ±2 in 90 to 98 % of 200 draws, for every parameter",
 		rule: func(e *Evidence) (string, Status) {
-			s, ok := "", true
-			cs := Coverages(e.Accurate)
-			for _, c := range cs {
+			s, held, judged := each(Coverages(e.Accurate), func(c Coverage) (string, bool) {
 				share := float64(c.Covered) / float64(c.Of)
-				ok = ok && share >= 0.9 && share <= 0.98 && c.Of == CalibrationSeeds(Full)
-				s += fmt.Sprintf("%s %.1f %%. ", c.Name, 100*share)
-			}
-			return s, verdict(len(cs), ok, Better, Contradicted)
+				return fmt.Sprintf("%s %.1f %%", c.Name, 100*share), share >= 0.9 && share <= 0.98 && c.Of == CalibrationSeeds(Full)
+			})
+			return s, verdict(judged, held == judged, Better, Contradicted)
 		},
 		why: map[Status]string{Better: "from the information of the projections and of the residual", Contradicted: "coverage is outside of that for a parameter"},
 	},
@@ -500,18 +484,12 @@ var betterClaims = []claim{
 		id: "better-sunspots", group: GroupBetter, notebook: "09-accurate", published: "35.4, 242.4, 56.8 and 36.7 nats above ML",
 		text: "On the sunspots the automatic fit is as good as exact ML.", tolerance: "within 1 nat of the optimum for every kernel",
 		rule: func(e *Evidence) (string, Status) {
-			s, ok, judged := "", true, 0
-			for _, kernel := range KernelNames {
-				for _, o := range Where(e.Accurate, func(t Trial) bool {
-					return t.Source.Name == "sunspots" && t.Kernel == kernel && t.Loss == Auto
-				}) {
-					judged++
-					x := o.NLL - Optimum(e.Accurate, o.Trial)
-					ok = ok && o.Error == "" && x <= 1
-					s += fmt.Sprintf("%s +%s in %.2g s. ", kernel, number(max(0, x)), o.Seconds())
-				}
-			}
-			return s, verdict(judged, ok, Better, Contradicted)
+			runs := Where(e.Accurate, func(t Trial) bool { return t.Source.Name == "sunspots" && t.Loss == Auto })
+			s, held, judged := each(runs, func(o Outcome) (string, bool) {
+				x := o.NLL - Optimum(e.Accurate, o.Trial)
+				return fmt.Sprintf("%s +%s in %.2g s", o.Trial.Kernel, number(max(0, x)), o.Seconds()), o.Error == "" && x <= 1
+			})
+			return s, verdict(judged, held == judged, Better, Contradicted)
 		},
 		why: map[Status]string{Better: "it takes the exact likelihood by an engine where that costs less, and says so; kept to projections LocPer ends at another local optimum", Contradicted: "it falls short for a kernel"},
 	},
@@ -519,13 +497,11 @@ var betterClaims = []claim{
 		id: "better-speed", group: GroupBetter, notebook: "09-accurate", published: "5 to 10 times",
 		text: "The automatic fit takes a fraction of the time of exact ML by the dense path.", tolerance: "at least 20 times less at n = 2000, 100 times at n = 4000, set-up included",
 		rule: func(e *Evidence) (string, Status) {
-			s, ok, judged := "", true, 0
-			for _, v := range Speeds(e.Accurate) {
-				judged++
-				ok = ok && v.Dense/v.Automatic >= map[int]float64{2000: 20, 4000: 100}[v.Source.N]
-				s += fmt.Sprintf("n=%d: ×%.0f (kept to projections ×%.0f, exact ML by the engines from the paper's start ×%.0f). ", v.Source.N, v.Dense/v.Automatic, v.Dense/v.Projected, v.Dense/v.Engines)
-			}
-			return s, verdict(judged, ok, Better, Contradicted)
+			s, held, judged := each(Speeds(e.Accurate), func(v Speed) (string, bool) {
+				return fmt.Sprintf("n=%d: ×%.0f (kept to projections ×%.0f, exact ML by the engines from the paper's start ×%.0f)", v.Source.N, v.Dense/v.Automatic, v.Dense/v.Projected, v.Dense/v.Engines),
+					v.Dense/v.Automatic >= map[int]float64{2000: 20, 4000: 100}[v.Source.N]
+			})
+			return s, verdict(judged, held == judged, Better, Contradicted)
 		},
 		why: map[Status]string{Better: "it takes the exact likelihood by an engine where that costs less, as it does at these sizes: projections win where n is far larger, or where data must be sketched", Contradicted: "it falls short of that"},
 	},
