@@ -43,9 +43,10 @@ func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 		}
 		return o.From * math.Pow(o.To/o.From, float64(step)/steps)
 	}
+	show := screen.slider
 	return interact(interaction{
 		start: start, steps: steps + 1, idle: o.Idle,
-		control: func() moves { return screen.slider(steps, start) },
+		control: func() moves { return show(steps, start) },
 		says:    func(step int) string { return fmt.Sprintf("%s: %.4g", o.Name, value(step)) },
 		draw:    func(step int) (*Figure, error) { return draw(value(step)) },
 	})
@@ -66,9 +67,10 @@ func Select(o SelectOptions, draw func(option int) (*Figure, error)) error {
 	if o.Start < 0 || o.Start >= len(o.Options) {
 		return fmt.Errorf("viz: a selection of %d options that starts at option %d", len(o.Options), o.Start)
 	}
+	show := screen.choice
 	return interact(interaction{
 		start: o.Start, steps: len(o.Options), idle: o.Idle,
-		control: func() moves { return screen.choice(o.Options, o.Start) },
+		control: func() moves { return show(o.Options, o.Start) },
 		says:    func(step int) string { return o.Name + ": " + o.Options[step] },
 		draw:    draw,
 	})
