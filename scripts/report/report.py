@@ -173,13 +173,15 @@ def write(target, text):
 def report(path, out, seconds):
     nb = nbformat.read(path, as_version=4)
     about = facts(path)
+    if not about.get("seeds"):
+        raise Failure("its metadata (gppl.seeds) do not say which seeds it draws with")
     start = time.monotonic()
     execute(path, nb, seconds)
     nb.cells = [c for c in nb.cells if BOOTSTRAP not in c.metadata.get("tags", [])]
     stored = "computed anew where stored before this run" if os.environ.get("GPPL_FRESH") else "used where there are any"
     about |= {"duration": duration(time.monotonic() - start), "scale": SCALE, "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC", "commit": commit()}
     about["environment"] = environment() | {
-        "Scale": SCALE, "Stored results": stored, "Seeds": about.get("seeds", "not stated"), "Executed": about["date"], "Duration": about["duration"],
+        "Scale": SCALE, "Stored results": stored, "Seeds": about["seeds"], "Executed": about["date"], "Duration": about["duration"],
     }
     code_css = HtmlFormatter(style="friendly", nobackground=True).get_style_defs(".highlight")
     dark_code = HtmlFormatter(style="github-dark", nobackground=True).get_style_defs(".highlight")
