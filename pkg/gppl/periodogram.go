@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Periodogram is a time series beside what a model expects of it, frequency by
@@ -64,9 +65,13 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 		window[i] = s * s
 		squares += window[i] * window[i]
 	}
+	// low are the frequencies that are asked for: a small part of those of the fine grid.
+	low := func(series []float64) []complex128 {
+		return slices.Clone(g.fft.Coefficients(nil, series)[:last+1])
+	}
 	// transform returns Σ_i w_i·v_i·exp(−2πi·ξ·x_i).
 	transform := func(v []float64) []complex128 {
-		return g.fft.Coefficients(nil, g.put(floats.MulTo(make([]float64, len(v)), window, v)))
+		return low(g.put(floats.MulTo(make([]float64, len(v)), window, v)))
 	}
 	power := func(v complex128) float64 { return real(v)*real(v) + imag(v)*imag(v) }
 	data := transform(Detrend(d).Y)
@@ -81,7 +86,7 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	self := []float64{Self}
 	m.Kernel.Cov(self, self)
 	p.Noise = m.Noise + self[0] - cov[0]
-	all := g.fft.Coefficients(nil, floats.MulTo(pairs, pairs, cov))
+	all := low(floats.MulTo(pairs, pairs, cov))
 
 	// What the trend takes: with the columns q of Q, A = u*q and B = u*Kq,
 	// −2·Re Σ_c A_c·B̄_c + Σ_cd A_c·Ā_d·q_cᵀKq_d, and of the noise Σ_c|A_c|².
@@ -93,13 +98,19 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 		covered[c] = g.convolve(q[c], spectrum)
 		a[c], b[c] = transform(q[c]), transform(covered[c])
 	}
+	inner := mat.NewDense(len(q), len(q), nil) // QᵀKQ
+	for c := range q {
+		for e := range q {
+			inner.Set(c, e, floats.Dot(q[c], covered[e]))
+		}
+	}
 	for j := first; j <= last; j++ {
 		signal, noise := real(all[j]), squares
 		for c := range q {
 			signal -= 2 * real(a[c][j]*cmplx.Conj(b[c][j]))
 			noise -= power(a[c][j])
 			for e := range q {
-				signal += real(a[c][j]*cmplx.Conj(a[e][j])) * floats.Dot(q[c], covered[e])
+				signal += real(a[c][j]*cmplx.Conj(a[e][j])) * inner.At(c, e)
 			}
 		}
 		p.Expected = append(p.Expected, (max(signal, 0)+p.Noise*max(noise, 0))/squares)
