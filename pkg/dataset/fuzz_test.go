@@ -5,13 +5,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/internal/allocation"
 )
 
 // What every reader promises of any bytes: an error and nothing, or finite observations, no more than the bytes allow; memory
@@ -149,17 +150,10 @@ func FuzzReadEDF(f *testing.F) {
 	})
 }
 
-// bounded runs read and fails if it allocates more than a file of so many bytes can call for: a constant for buffers, and for
-// each byte what a column of one character takes with its name, its place and its error text.
+// bounded allows for each byte what a column of one character takes with its name, its place and its error text.
 func bounded(t *testing.T, size int, read func()) {
 	t.Helper()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	read()
-	runtime.ReadMemStats(&after)
-	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(1<<20+1000*size); got > most {
-		t.Errorf("%d bytes are allocated for a file of %d", got, size)
-	}
+	allocation.Bounded(t, size, 1000, read)
 }
 
 // checkRead asserts what every reader promises: an error and nothing, or finite observations, no more than the bytes allow.

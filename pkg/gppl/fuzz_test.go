@@ -4,23 +4,16 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/allocation"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// bounded runs read and fails if it allocates more than a file of so many
-// bytes can call for: a constant, and for each byte what a nested kernel takes.
+// bounded allows for each byte what a nested kernel takes.
 func bounded(t *testing.T, size int, read func()) {
 	t.Helper()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	read()
-	runtime.ReadMemStats(&after)
-	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(1<<20+2000*size); got > most {
-		t.Errorf("%d bytes are allocated for a file of %d", got, size)
-	}
+	allocation.Bounded(t, size, 2000, read)
 }
 
 func mustJSON(t testing.TB, v any) []byte {

@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
@@ -129,5 +130,27 @@ func TestPeriodogramErrors(t *testing.T) {
 	}
 	if _, err := gppl.NewPeriodogram(gppl.Model{Noise: 1}, gppl.Data{}); err == nil {
 		t.Error("no kernel: no error")
+	}
+}
+
+// BenchmarkPeriodogram shows that the time grows as n log n.
+func BenchmarkPeriodogram(b *testing.B) {
+	for _, n := range []int{1000, 10000, 100000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			rnd := rand.New(rand.NewPCG(1, 1))
+			x, y := make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i], y[i] = float64(n)*rnd.Float64(), rnd.NormFloat64()
+			}
+			d, err := gppl.NewData(gppl.Scalars(x), y)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := gppl.NewPeriodogram(gppl.PaperModel(gppl.SE{}), d); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

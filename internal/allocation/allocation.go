@@ -1,0 +1,20 @@
+// Package allocation bounds, in tests, what a reader allocates.
+package allocation
+
+import (
+	"runtime"
+	"testing"
+)
+
+// Bounded runs read and fails if it allocates more than a file of so many bytes can call for, whatever its header says: a constant
+// for buffers, and so much for each byte.
+func Bounded(t testing.TB, size, perByte int, read func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	read()
+	runtime.ReadMemStats(&after)
+	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(1<<20+perByte*size); got > most {
+		t.Errorf("%d bytes are allocated for a file of %d", got, size)
+	}
+}
