@@ -9,8 +9,8 @@ import (
 
 // startsFor returns models to train from, at least one. A kernel with a period gets gppl.StartFrom's values at each of the
 // likeliest periods: the likelihood has a maximum at each multiple of a period, so that the period has to be right from the
-// start. Any other gets those for the data and for the data less their
-// trend: the likelihood has one maximum where the kernel explains the trend alone and another where it explains more.
+// start. Any other gets those for the data and for the data less their trend: the likelihood has one maximum where the kernel
+// explains the trend alone and another where it explains more.
 func startsFor(k gppl.Kernel, d, detrended gppl.Data, periods []float64) []gppl.Model {
 	plain := gppl.Model{Kernel: k, Noise: 1}
 	if !hasPeriod(k) || len(periods) == 0 {

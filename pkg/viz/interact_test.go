@@ -81,11 +81,24 @@ func (r *reader) sees(t *testing.T, want string) {
 	}
 }
 
+// stop presses the stop button, which sends an interrupt, and returns what the cell ends with. The cell must be waiting.
+func (r *reader) stop(t *testing.T, end <-chan error) error {
+	t.Helper()
+	me, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := me.Signal(os.Interrupt); err != nil {
+		t.Skipf("no interrupts here: %v", err)
+	}
+	return <-end
+}
+
 func TestSlideFollows(t *testing.T) {
 	r := newReader(t)
 	end := make(chan error)
 	go func() {
-		end <- Slide(SliderOptions{Name: "noise <b>", From: 1, To: 100, Start: 10.1, Idle: 200 * time.Millisecond}, func(v float64) (*Figure, error) {
+		end <- Slide(SliderOptions{Name: "noise <b>", From: 1, To: 100, Start: 10.1, Idle: time.Hour}, func(v float64) (*Figure, error) {
 			if v > 99 {
 				return nil, errors.New("too <much>")
 			}
@@ -100,8 +113,8 @@ func TestSlideFollows(t *testing.T) {
 	r.moves <- 101 // from a browser that is mistaken
 	r.moves <- 50  // where it started
 	r.sees(t, "noise &lt;b&gt;: 10.1")
-	if err := <-end; err != nil || !r.closed {
-		t.Errorf("after a rest: error %v, closed %v", err, r.closed)
+	if err := r.stop(t, end); err != nil || !r.closed {
+		t.Errorf("stopped: error %v, closed %v", err, r.closed)
 	}
 }
 
@@ -109,36 +122,25 @@ func TestSelectFollows(t *testing.T) {
 	r := newReader(t)
 	end := make(chan error)
 	go func() {
-		end <- Select(SelectOptions{Name: "k", Options: []string{"10", "<20>"}, Start: 1, Idle: 200 * time.Millisecond}, func(i int) (*Figure, error) {
+		end <- Select(SelectOptions{Name: "k", Options: []string{"10", "<20>"}, Start: 1, Idle: time.Hour}, func(i int) (*Figure, error) {
 			return drawLine(float64(i))
 		})
 	}()
 	r.sees(t, "k: &lt;20&gt;")
 	r.moves <- 0
 	r.sees(t, "k: 10")
-	if err := <-end; err != nil || len(r.options) != 2 {
+	if err := r.stop(t, end); err != nil || len(r.options) != 2 {
 		t.Errorf("error %v, options %q", err, r.options)
 	}
 }
 
-// TestStopButton checks that a cell which is stopped while it waits ends well.
-func TestStopButton(t *testing.T) {
+// TestRest checks that a cell ends when nothing has been moved for a while.
+func TestRest(t *testing.T) {
 	r := newReader(t)
-	end := make(chan error)
-	go func() { end <- Slide(SliderOptions{Name: "v", From: 1, To: 2, Start: 1, Idle: time.Minute}, drawLine) }()
+	if err := Slide(SliderOptions{Name: "v", From: 1, To: 2, Start: 1, Idle: time.Millisecond}, drawLine); err != nil || !r.closed {
+		t.Errorf("error %v, closed %v", err, r.closed)
+	}
 	r.sees(t, "v: 1")
-	r.moves <- 100 // it waits for moves, so for the button too
-	r.sees(t, "v: 2")
-	me, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := me.Signal(os.Interrupt); err != nil {
-		t.Skipf("no interrupts here: %v", err)
-	}
-	if err := <-end; err != nil {
-		t.Error(err)
-	}
 }
 
 // TestNobodyThere checks that a cell ends if no browser answers.
