@@ -57,7 +57,11 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 		return o, nil
 	}
 	o.learnt(result)
-	return o, o.judge(sample, result)
+	exact, err := gppl.NewExact(result.Model, sample.Train)
+	if err != nil {
+		return o, err
+	}
+	return o, o.judge(exact, sample, result)
 }
 
 // automatic does a trial by FitAuto.
@@ -81,15 +85,15 @@ func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) err
 	for _, p := range result.Params {
 		o.StdErr = append(o.StdErr, p.StdErrLog)
 	}
-	if err := o.judge(s, result.Result); err != nil {
+	exact, err := gppl.NewExact(result.Model, s.Train)
+	if err != nil {
+		return err
+	}
+	if err := o.judge(exact, s, result.Result); err != nil {
 		return err
 	}
 	if o.Trial.Source.Seed > 1 {
 		return nil // the steps of one draw are shown
-	}
-	exact, err := gppl.NewExact(result.Model, s.Train)
-	if err != nil {
-		return err
 	}
 	for _, step := range result.Steps {
 		nll, err := exact.ValueGrad(nil, step.Theta)
@@ -189,11 +193,7 @@ func (o *Outcome) learnt(r *gppl.Result) {
 }
 
 // judge computes the exact NLL at what was learnt and where training began, and predicts what was held back.
-func (o *Outcome) judge(s Sample, r *gppl.Result) error {
-	exact, err := gppl.NewExact(r.Model, s.Train)
-	if err != nil {
-		return err
-	}
+func (o *Outcome) judge(exact *gppl.Exact, s Sample, r *gppl.Result) (err error) {
 	theta := append([]float64(nil), o.Theta...)
 	if o.Trial.Authors.Diagonal > 0 {
 		theta[len(theta)-1] += 1e-6 // which the authors' exact NLL adds
