@@ -244,6 +244,7 @@ type resultJSON struct {
 	Reason       string
 	GradientNorm float64
 	Evaluations  int
+	Checks       int `json:",omitempty"`
 	Iterations   int
 	SetupSeconds float64
 	FitSeconds   float64
@@ -301,7 +302,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Format: resultFormat, Version: resultVersion,
 		Model: r.Model, Value: r.Value, Loss: r.Loss, Inducing: r.Inducing,
 		Status: r.Status, Reason: r.Reason, GradientNorm: r.GradientNorm,
-		Evaluations: r.Evaluations, Iterations: r.Iterations,
+		Evaluations: r.Evaluations, Checks: r.Checks, Iterations: r.Iterations,
 		SetupSeconds: r.SetupTime.Seconds(), FitSeconds: r.FitTime.Seconds(),
 		Engine: r.Engine, Jitter: r.Jitter, Warnings: r.Warnings, Best: r.Best,
 	}
@@ -361,7 +362,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	out := Result{
 		Model: j.Model, Value: j.Value, Loss: j.Loss, Inducing: j.Inducing,
 		Status: j.Status, Reason: j.Reason, GradientNorm: j.GradientNorm,
-		Evaluations: j.Evaluations, Iterations: j.Iterations,
+		Evaluations: j.Evaluations, Checks: j.Checks, Iterations: j.Iterations,
 		SetupTime: seconds(j.SetupSeconds), FitTime: seconds(j.FitSeconds),
 		Engine: j.Engine, Jitter: j.Jitter, Warnings: j.Warnings, Best: j.Best,
 	}

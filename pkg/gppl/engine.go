@@ -136,6 +136,7 @@ type choice struct {
 	names      []string
 	candidates []forecast
 	chosen     int
+	leftOut    uint  // engines whose gradient Fit found wrong
 	used       []int // evaluations by each engine
 	fallbacks  int   // evaluations where an engine failed, and how many a report has
 	noted      int
@@ -151,7 +152,7 @@ func newChoice(o options, limit float64, names []string) choice {
 // as can be; −1 if none is left.
 func (c *choice) next(failed uint) int {
 	usable := func(i int) bool {
-		return c.candidates[i].reason == (reason{}) && failed&(1<<i) == 0 && (c.engine == "" || c.engine == c.names[i])
+		return c.candidates[i].reason == (reason{}) && (failed|c.leftOut)&(1<<i) == 0 && (c.engine == "" || c.engine == c.names[i])
 	}
 	limit := math.Inf(1)
 	for i, f := range c.candidates {

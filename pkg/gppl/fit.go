@@ -154,9 +154,12 @@ type objective struct {
 	began       time.Time
 	startIndex  int
 	evaluations int
-	failures    int   // evaluations that ended in an error
-	failure     error // the last such error
-	best        point // of the running start
+	checks      int      // values that were computed to check gradients
+	faults      []string // what they found of the running start
+	replaced    []string // engines that were left out because of it
+	failures    int      // evaluations that ended in an error
+	failure     error    // the last such error
+	best        point    // of the running start
 	trace       []TracePoint
 }
 
@@ -245,9 +248,13 @@ func (o *objective) run(u []float64) StartResult {
 	if o.startIndex == 0 {
 		before-- // Fit evaluated this start already
 	}
-	o.best = point{}
+	o.best, o.faults = point{}, nil
+	o.checkStart(u)
 	o.evaluate(u)
 	var result StartResult
+	if len(o.faults) > 0 { // what follows would be of no use
+		return o.finish(result, began, before)
+	}
 	if len(u) == 0 {
 		result.Status, result.Reason = Converged, "no parameter is trained"
 		return o.finish(result, began, before)
@@ -311,6 +318,19 @@ func (o *objective) run(u []float64) StartResult {
 }
 
 func (o *objective) finish(r StartResult, began time.Time, before int) StartResult {
+	switch {
+	case r.Status == Stalled && o.withGrad && !math.IsInf(o.best.value, 0):
+		if fault := o.confirmGradient(o.best.u, o.best.grad, o.best.value); fault != "" {
+			o.faults = append(o.faults, "the gradient is wrong where training ended: "+fault)
+		}
+	case r.Status == Converged && (o.settings.NoStandardErrors || !o.loss.Report().Likelihood):
+		if fault := o.confirmOptimum(o.best.u, o.best.value); fault != "" {
+			o.faults = append(o.faults, fault)
+		}
+	}
+	if r.faults = o.faults; len(r.faults) > 0 && r.Status != Cancelled {
+		r.Status, r.Reason = Unconfirmed, r.faults[0]
+	}
 	r.Value = o.best.value
 	r.Evaluations = o.evaluations - before
 	r.Seconds = time.Since(began).Seconds()

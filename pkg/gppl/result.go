@@ -24,6 +24,7 @@ type Result struct {
 	GradientNorm float64 // largest derivative with respect to a raw parameter
 
 	Evaluations int // of value and gradient, all starts together
+	Checks      int // evaluations of the value alone that checked gradients
 	Iterations  int // of the best start
 	SetupTime   time.Duration
 	FitTime     time.Duration // all but the set-up
@@ -58,6 +59,7 @@ type StartResult struct {
 	Seconds     float64
 
 	gradient []float64
+	faults   []string // what the checks of its gradients found
 }
 
 // TracePoint is one evaluation of the loss. Value is +Inf where the loss could
@@ -98,6 +100,13 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	rep := o.loss.Report()
 	r.Engine, r.SetupTime, r.Jitter = rep.Engine, rep.Setup, rep.Jitter
 	r.Evaluations = o.evaluations
+	r.Checks = o.checks
+	for _, fault := range win.faults {
+		r.warn("%s", fault)
+	}
+	for _, what := range o.replaced {
+		r.warn("%s", what)
+	}
 	if r.Jitter > 0 {
 		r.warn("jitter of up to %.3g had to be added to a covariance matrix", r.Jitter)
 	}
@@ -144,13 +153,16 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	}
 	p := len(o.trained)
 	h := mat.NewSymDense(p, nil)
-	plus, minus := make([]float64, p), make([]float64, p)
+	plus, minus, first := make([]float64, p), make([]float64, p), make([]float64, p)
 	const step = 1e-4
 	for a := range p {
-		if !o.logGradient(plus, win.Theta, a, step) || !o.logGradient(minus, win.Theta, a, -step) {
+		above, ok := o.logGradient(plus, win.Theta, a, step)
+		below, ok2 := o.logGradient(minus, win.Theta, a, -step)
+		if !ok || !ok2 {
 			r.warn("no standard errors: the loss cannot be evaluated around the optimum")
 			return
 		}
+		first[a] = (above - below) / (2 * step)
 		for b := range p {
 			d := (plus[b] - minus[b]) / (2 * step)
 			if b < a {
@@ -172,8 +184,14 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	for a, i := range o.trained {
 		r.Params[i].StdErrLog = math.Sqrt(cov.At(a, a))
 	}
+	if r.Status == Converged {
+		if fault := o.confirmByCurvature(first, &cov, win); fault != "" {
+			r.Status, r.Reason = Unconfirmed, fault
+			r.warn("%s", fault)
+		}
+	}
 	if r.Status == Stalled {
-		if !o.logGradient(plus, win.Theta, 0, 0) {
+		if _, ok := o.logGradient(plus, win.Theta, 0, 0); !ok {
 			return
 		}
 		g := mat.NewVecDense(p, plus)
@@ -183,20 +201,22 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	}
 }
 
-// logGradient sets grad to the derivatives of the loss in the logs of the
-// trained parameters, at theta with trained parameter a moved by step.
-func (o *objective) logGradient(grad, theta []float64, a int, step float64) bool {
+// logGradient returns the value of the loss, and sets grad to its derivatives in
+// the logs of the trained parameters, at theta with trained parameter a moved by
+// step.
+func (o *objective) logGradient(grad, theta []float64, a int, step float64) (value float64, ok bool) {
 	copy(o.theta, theta)
 	o.known = false
 	o.theta[o.trained[a]] *= math.Exp(step)
-	if _, err := o.loss.ValueGrad(o.gradTheta, o.theta); err != nil {
-		return false
+	value, err := o.loss.ValueGrad(o.gradTheta, o.theta)
+	if err != nil {
+		return 0, false
 	}
 	o.evaluations++
 	for j, i := range o.trained {
 		grad[j] = o.gradTheta[i] * o.theta[i]
 	}
-	return true
+	return value, true
 }
 
 // String renders the outcome in a few lines.

@@ -1,0 +1,236 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Fit checks the gradient that it is given against values of the loss, which
+// come by another route: at every start, where the gradient is large, and where
+// training ended, so that what is called an optimum is one. That takes two
+// values at a start, and at the end none beside those of the standard errors, or
+// two without them; more only where these disagree.
+
+// Unconfirmed is the status of a training whose gradient does not agree with
+// differences of the loss's value: where it ended is no optimum. The warnings
+// say where and by how much. It is no success.
+const Unconfirmed Status = "gradient not confirmed"
+
+const (
+	// gradientFault is the relative error of one derivative that the check at a
+	// start is to see.
+	gradientFault = 1e-3
+	// valueRounding is the error of a value that differences reckon with,
+	// relative to the largest of the value and 1.
+	valueRounding = 1e-13
+	// optimumGain, in nats, is how far below an optimum its neighbours' values may
+	// put the minimum.
+	optimumGain = 0.01
+)
+
+// differenceSteps are the steps of differences, in raw parameters. The first
+// suits most losses; a loss that oscillates in a period needs shorter ones.
+var differenceSteps = [...]float64{1e-3, 1e-4, 1e-2, 1e-5}
+
+// slopes are derivatives along a direction by central differences of values.
+type slopes struct {
+	first, second float64 // derivatives
+	limit         float64 // what the first may err by: truncation and rounding
+}
+
+// along computes them from the values at u ± h·d and, with four, at u ± 2h·d;
+// value is that at u. ok is false where the loss cannot be evaluated.
+func (o *objective) along(u, d []float64, h, value float64, four bool) (s slopes, ok bool) {
+	at := func(step float64) float64 {
+		for j, i := range o.trained {
+			o.theta[i] = transformOf(o.params[i]).Natural(u[j] + step*d[j])
+		}
+		o.checks++
+		v, err := o.loss.ValueGrad(nil, o.theta)
+		if err != nil {
+			return math.NaN()
+		}
+		return v
+	}
+	plus, minus := at(h), at(-h)
+	s.first = (plus - minus) / (2 * h)
+	s.second = (plus - 2*value + minus) / (h * h)
+	if four {
+		coarse := s.first
+		s.first = (8*(plus-minus) - (at(2*h) - at(-2*h))) / (12 * h)
+		s.limit = 0.1 * math.Abs(s.first-coarse) // far more than the fourth order leaves
+	}
+	s.limit += 2 * valueRounding * max(1, math.Abs(value), math.Abs(plus)) / h
+	return s, !math.IsNaN(s.first) && !math.IsInf(s.first, 0)
+}
+
+// confirmGradient compares the gradient at u with differences of the value, and
+// returns what is wrong with it, or "".
+func (o *objective) confirmGradient(u, grad []float64, value float64) string {
+	d, slope := balanced(grad)
+	if slope == 0 || o.ctx.Err() != nil {
+		return ""
+	}
+	visible := 0.5 * gradientFault / float64(len(u)) * slope
+	if s, ok := o.along(u, d, differenceSteps[0], value, false); ok && math.Abs(s.first-slope) <= visible {
+		return ""
+	}
+	disagreed := math.NaN() // what the step before found
+	for _, h := range differenceSteps {
+		s, ok := o.along(u, d, h, value, true)
+		off := math.Abs(s.first - slope)
+		switch {
+		case off <= visible:
+			return ""
+		case !ok || off <= s.limit: // too coarse to tell
+		case math.Abs(s.first-disagreed) <= 0.2*off: // two steps agree with each other
+			return fmt.Sprintf("along one direction it gives a slope of %.6g, differences of the value %.6g ± %.1g", slope, s.first, s.limit)
+		default:
+			disagreed = s.first
+		}
+	}
+	return ""
+}
+
+// balanced returns a direction along which all derivatives add alike to the
+// slope, but for those below a thousandth of the largest, and the slope.
+func balanced(grad []float64) (d []float64, slope float64) {
+	var most float64
+	for _, g := range grad {
+		most = max(most, math.Abs(g))
+	}
+	least := most
+	for _, g := range grad {
+		least = min(least, max(math.Abs(g), 1e-3*most))
+	}
+	d = make([]float64, len(grad))
+	for j, g := range grad {
+		if most > 0 {
+			d[j] = math.Copysign(least/max(math.Abs(g), least), g)
+		}
+		slope += d[j] * g
+	}
+	return d, slope
+}
+
+// confirmOptimum looks, around the point where training ended, whether values
+// fall on although the gradient vanishes: with slope s and curvature c, both by
+// differences, the minimum along a direction lies s²/2c below.
+func (o *objective) confirmOptimum(u []float64, value float64) string {
+	if len(u) == 0 || o.ctx.Err() != nil || math.IsInf(value, 0) {
+		return ""
+	}
+	d := make([]float64, len(u))
+	for j := range d { // irregular, so that no two parameters cancel
+		d[j] = math.Cos(float64(j * j))
+	}
+	const step = 1e-2
+	if s, ok := o.along(u, d, step, value, false); ok && s.second > 0 && s.first*s.first <= 2*optimumGain*s.second {
+		return ""
+	}
+	for _, h := range [...]float64{step, step / 10, step / 100} {
+		s, ok := o.along(u, d, h, value, true)
+		if !ok {
+			continue
+		}
+		// Where the curvature is lost in rounding, or negative, what a step gains
+		// is all that can be said.
+		excess := max(0, math.Abs(s.first)-s.limit)
+		gain := excess * step
+		if s.second > 0 {
+			gain = min(gain, 0.5*excess*excess/s.second)
+		}
+		if gain <= optimumGain {
+			return ""
+		}
+		if h == step/100 {
+			return fmt.Sprintf("where training ended differences of the value give a slope of %.3g ± %.1g: the minimum is %.2g nats below or more", s.first, s.limit, gain)
+		}
+	}
+	return ""
+}
+
+// confirmByCurvature is confirmOptimum with the values that the standard errors
+// took anyway: first differences of all parameters, and the covariance.
+func (o *objective) confirmByCurvature(first []float64, cov mat.Matrix, win StartResult) string {
+	s := mat.NewVecDense(len(first), first)
+	if gain := 0.5 * mat.Inner(s, cov, s); gain <= optimumGain {
+		return ""
+	}
+	u := make([]float64, len(o.trained))
+	for j, i := range o.trained {
+		u[j] = transformOf(o.params[i]).Raw(win.Theta[i])
+	}
+	return o.confirmOptimum(u, win.Value)
+}
+
+// checkStart confirms the gradient at a start. Where an engine of the loss is to
+// blame, training goes on with the others.
+func (o *objective) checkStart(u []float64) {
+	for len(u) > 0 && o.withGrad {
+		if _, err := o.evaluate(u); err != nil || math.IsInf(o.value, 0) {
+			return
+		}
+		fault := o.confirmGradient(u, o.grad, o.value)
+		if fault == "" {
+			return
+		}
+		other, engine := withoutEngine(o.loss)
+		if other == nil {
+			o.faults = append(o.faults, "the gradient at the start is wrong: "+fault)
+			return
+		}
+		o.replaced = append(o.replaced, fmt.Sprintf("the gradient of the %s engine is wrong at the start, and the engine was left out: %s", engine, fault))
+		o.loss, o.known, o.best = other, false, point{}
+	}
+}
+
+// withoutEngine returns the loss without the engine that it used last, and the
+// name of that engine; nil where it has no other.
+func withoutEngine(l Loss) (Loss, string) {
+	if w, ok := l.(interface{ withoutEngine() (Loss, string) }); ok {
+		return w.withoutEngine()
+	}
+	return nil, ""
+}
+
+func (l elsewhere) withoutEngine() (Loss, string) {
+	other, engine := withoutEngine(l.Loss)
+	if other == nil {
+		return nil, ""
+	}
+	return elsewhere{other, l.start}, engine
+}
+
+// withoutEngine returns the loss without the engine of the last evaluation.
+func (l *Exact) withoutEngine() (Loss, string) {
+	c := *l
+	engine, ok := c.choice.leaveOut()
+	if !ok {
+		return nil, ""
+	}
+	return &c, engine
+}
+
+// withoutEngine returns the loss without the engine of the last evaluation, of
+// the first term that has another.
+func (l *Projected) withoutEngine() (Loss, string) {
+	for _, t := range l.use {
+		if engine, ok := t.choice.leaveOut(); ok {
+			return l, engine
+		}
+	}
+	return nil, ""
+}
+
+// leaveOut keeps the engine that was chosen last from being chosen again; ok is
+// false where no other could take its place.
+func (c *choice) leaveOut() (engine string, ok bool) {
+	if c.chosen < 0 || c.next(c.leftOut|1<<c.chosen) < 0 {
+		return "", false
+	}
+	c.leftOut |= 1 << c.chosen
+	return c.names[c.chosen], true
+}

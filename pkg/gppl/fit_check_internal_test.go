@@ -1,0 +1,51 @@
+package gppl
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// spoilt is an engine whose gradient has a derivative of the wrong sign.
+type spoilt struct{ exactEngine }
+
+func (e spoilt) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
+	value, jitter, err = e.exactEngine.nll(grad, k, noise)
+	if grad != nil {
+		grad[0] = -grad[0]
+	}
+	return value, jitter, err
+}
+
+func (e spoilt) forecast(Kernel, float64) forecast { return forecast{} } // always the cheapest
+
+// TestFitLeavesOutEngine trains where the engine that is chosen has a wrong
+// gradient: training goes on with another, reaches the optimum, and says so.
+func TestFitLeavesOutEngine(t *testing.T) {
+	d := benchData(t, 100)
+	want, err := newExactFor(t, d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := newExactFor(t, d, func(l *Exact) { l.engines[1] = spoilt{l.engines[1]} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != Converged || got.Value > want.Value+1e-6 {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+	if all := strings.Join(got.Warnings, " "); !strings.Contains(all, "spectral engine is wrong") {
+		t.Errorf("warnings: %s", all)
+	}
+}
+
+func newExactFor(t *testing.T, d Data, change func(*Exact)) (*Result, error) {
+	l, err := NewExact(benchModel, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(l)
+	}
+	return Fit(context.Background(), l, Settings{})
+}
