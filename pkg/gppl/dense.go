@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -202,11 +203,12 @@ type denseExact struct {
 	factor  *dense.Lower
 	inverse *dense.Lower // L⁻¹, made when a gradient is first asked for
 	alpha   []float64
+	probe   []float64 // L⁻¹y, for the check of L⁻¹
 	lanes   []lane
 }
 
 func newDenseExact(d Data) *denseExact {
-	return &denseExact{x: d.X, y: d.Y, alpha: make([]float64, d.Len()), lanes: newLanes(0)}
+	return &denseExact{x: d.X, y: d.Y, alpha: make([]float64, d.Len()), probe: make([]float64, d.Len()), lanes: newLanes(0)}
 }
 
 func (e *denseExact) name() string { return EngineDense }
@@ -229,9 +231,13 @@ func (e *denseExact) nll(grad []float64, k Kernel, noise float64) (value, jitter
 	}
 	copy(e.alpha, e.y)
 	e.factor.SolveL(columnOf(e.alpha))
+	copy(e.probe, e.alpha)
 	e.factor.SolveLT(columnOf(e.alpha))
 	if grad != nil {
 		e.contract(grad)
+		if err := e.check(); err != nil {
+			return 0, jitter, err
+		}
 	}
 	quad := blas64.Dot(vec(e.y), vec(e.alpha))
 	return 0.5 * (quad + e.factor.LogDet() + float64(len(e.y))*log2Pi), jitter, nil
@@ -276,6 +282,22 @@ func choleskyWithJitter(l *dense.Lower, scale float64, fill func()) (jitter floa
 		}
 	}
 	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
+}
+
+// check compares α = L⁻ᵀ(L⁻¹y) by a solve with the same by the L⁻¹ that the
+// gradient is made of, in n² flops.
+func (e *denseExact) check() error {
+	n, norm := float64(len(e.y)), blas64.Nrm2(vec(e.probe))
+	e.inverse.MulLT(columnOf(e.probe))
+	var off float64
+	for i, a := range e.alpha {
+		if d := math.Abs(a - e.probe[i]); !(d <= off) {
+			off = d
+		}
+	}
+	// Rounding of L⁻¹: its norm is at most 1/σ, its condition √(1 + n·v/σ²).
+	limit := 0x1p-46 * n * math.Sqrt((1+n*variance(e.kernel)/e.noise)/e.noise) * norm
+	return verify("the inverse of the Cholesky factor", off, 0, limit)
 }
 
 // contract sets grad[p] = ½⟨A⁻¹ − ααᵀ, ∂A/∂log θ_p⟩, noise last.

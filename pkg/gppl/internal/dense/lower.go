@@ -225,6 +225,18 @@ func (l *Lower) MulL(b blas64.General) {
 	}
 }
 
+// MulLT sets b (n×m) to Lᵀ·b, in n²m flops.
+func (l *Lower) MulLT(b blas64.General) {
+	nb := Blocks(l.n)
+	for i := range nb {
+		bi := rows(b, i)
+		blas64.Trmm(blas.Left, blas.Trans, 1, lowerTriangle(l.At(i, i)), bi)
+		for j := i + 1; j < nb; j++ {
+			Gemm(blas.Trans, blas.NoTrans, 1, l.At(j, i), rows(b, j), 1, bi)
+		}
+	}
+}
+
 // InvertL sets dst to L⁻¹, in n³/3 flops. dst and l must not share storage.
 func (l *Lower) InvertL(dst *Lower) {
 	l.inverse = dst

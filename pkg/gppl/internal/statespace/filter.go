@@ -35,6 +35,7 @@ type Filter struct {
 	inv   []float64 // 1/s
 	alpha []float64 // e on the way forward, α on the way back
 	logS  float64   // Σ log s
+	quad  float64   // yᵀA⁻¹y
 
 	// The state's basis is the sum hᵀx in the first place and all of x but its
 	// own first place after it, so that h = (1, 0, …) for sums as well: what an
@@ -86,6 +87,7 @@ func (f *Filter) NLL(grad, y []float64, cs []Component, noise float64) (float64,
 	if err != nil {
 		return 0, err
 	}
+	f.quad = quad
 	if grad != nil {
 		f.backward(grad)
 	}
@@ -105,6 +107,9 @@ func (f *Filter) Factorise(cs []Component, noise float64) error {
 // LogDet returns log|A| of the last matrix that was factorised, by Factorise,
 // NLL or Posterior.
 func (f *Filter) LogDet() float64 { return f.logS }
+
+// Quad returns yᵀA⁻¹y of the last call to NLL.
+func (f *Filter) Quad() float64 { return f.quad }
 
 // Alpha sets dst = A⁻¹y after a call to NLL with a gradient.
 func (f *Filter) Alpha(dst []float64) { copy(dst, f.alpha) }
