@@ -1,0 +1,279 @@
+package toeplitz
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Workspace is the memory that Factor works in: kept from call to call, it
+// spares allocations. It serves one goroutine at a time, and any n. The zero
+// value is ready.
+type Workspace struct {
+	lattice lattice
+	lanes   []lane
+	size    int
+
+	solution, residual, along []float64
+
+	// The loops that run in parallel, made once so that calls need not allocate,
+	// and what they run on.
+	columns, convolve, correlate func(int)
+	f                            *Factor
+	rhs                          []float64
+}
+
+// lane is what one of two processors transforms with.
+type lane struct {
+	fft      *fourier.FFT
+	seq      []float64
+	hat, rhs []complex128
+	power    []float64
+}
+
+// lanes is the number of fixed shares that transforms are cut into.
+const lanes = 2
+
+func (w *Workspace) reset(size int) {
+	if w.size == size {
+		return
+	}
+	if w.lanes == nil {
+		w.lanes = make([]lane, lanes)
+		for i := range w.lanes {
+			w.lanes[i].fft = fourier.NewFFT(size)
+		}
+		w.columns, w.convolve, w.correlate = w.columnsShare, w.convolveShare, w.correlateShare
+	}
+	w.size = size
+	for i := range w.lanes {
+		l := &w.lanes[i]
+		l.fft.Reset(size)
+		l.seq = resize(l.seq, size)
+		l.hat, l.rhs = resizeComplex(l.hat, size/2+1), resizeComplex(l.rhs, size/2+1)
+		l.power = resize(l.power, size/2+1)
+	}
+}
+
+// forward sets dst to the transform of x.
+func (l *lane) forward(dst []complex128, x []float64) {
+	copy(l.seq, x)
+	clear(l.seq[len(x):])
+	l.fft.Coefficients(dst, l.seq)
+}
+
+// Solve sets dst to A⁻¹b, with one step of iterative refinement: 16 transforms
+// of 2n numbers, and 8nm flops for m missing rows. Missing entries of b are not
+// read, those of dst are zero. dst may be b.
+//
+// Refinement removes what the inverse formula adds to the error of a backward
+// stable solve.
+func (f *Factor) Solve(dst, b []float64, w *Workspace) {
+	f.check("dst", dst)
+	f.check("b", b)
+	w.reset(f.size)
+	w.solution, w.residual = resize(w.solution, f.n), resize(w.residual, f.n)
+	copy(w.residual, b)
+	f.mask(w.residual)
+	f.apply(w.solution, w.residual, w)
+	f.multiply(dst, w.solution, w, b)
+	f.mask(dst)
+	f.apply(w.residual, dst, w)
+	for i, v := range w.residual {
+		dst[i] = w.solution[i] + v
+	}
+}
+
+// Residual sets dst to b − Ax in the observed rows, and to zero in the missing
+// ones, by two transforms. Then bᵀA⁻¹b = xᵀ(b + dst) − dstᵀA⁻¹dst for any x whose
+// missing entries are zero: with x = A⁻¹b but for rounding the last term is of
+// second order.
+func (f *Factor) Residual(dst, b, x []float64, w *Workspace) {
+	f.check("dst", dst)
+	f.check("b", b)
+	f.check("x", x)
+	w.reset(f.size)
+	f.multiply(dst, x, w, b)
+	f.mask(dst)
+}
+
+func (f *Factor) check(name string, x []float64) {
+	if len(x) != f.n {
+		panic(fmt.Sprintf("toeplitz: %s has %d entries for %d rows", name, len(x), f.n))
+	}
+}
+
+func (f *Factor) mask(x []float64) {
+	for _, i := range f.missing {
+		x[i] = 0
+	}
+}
+
+// multiply sets dst to b − A·x, A over all rows. dst may be b.
+func (f *Factor) multiply(dst, x []float64, w *Workspace, b []float64) {
+	l := &w.lanes[0]
+	l.forward(l.hat, x)
+	for i, v := range l.hat {
+		e := f.eigen[i] / float64(f.size)
+		l.hat[i] = complex(e*real(v), e*imag(v))
+	}
+	l.fft.Sequence(l.seq, l.hat)
+	for i, v := range b {
+		dst[i] = v - l.seq[i]
+	}
+}
+
+// apply sets dst to (A⁻¹ − BBᵀ)b, where the missing entries of b are zero.
+func (f *Factor) apply(dst, b []float64, w *Workspace) {
+	w.f, w.rhs = f, b
+	parallel.For(lanes, w.convolve)
+	w.f, w.rhs = nil, nil
+	l := &w.lanes[0]
+	other := w.lanes[1].hat
+	scale := 1 / (f.x[0] * float64(f.size) * float64(f.size))
+	for i, v := range l.hat {
+		v -= other[i]
+		l.hat[i] = complex(scale*real(v), scale*imag(v))
+	}
+	l.fft.Sequence(l.seq, l.hat)
+	copy(dst, l.seq[:f.n])
+	if m := len(f.missing); m > 0 {
+		w.along = resize(w.along, m)
+		blas64.Gemv(blas.NoTrans, 1, f.b, vec(b), 0, vec(w.along))
+		blas64.Gemv(blas.Trans, -1, f.b, vec(w.along), 1, vec(dst))
+		f.mask(dst)
+	}
+}
+
+// convolveShare sets the spectrum of lane i to that of L(x)L(x)ᵀb for lane 0, of
+// L(x̃)L(x̃)ᵀb for lane 1, times size.
+func (w *Workspace) convolveShare(i int) {
+	f, l := w.f, &w.lanes[i]
+	column := f.hat
+	if i == 1 {
+		column = f.tilde
+	}
+	l.forward(l.hat, w.rhs)
+	for j, v := range l.hat {
+		l.hat[j] = conj(column[j]) * v
+	}
+	l.twice(column, f.n)
+}
+
+// twice goes on from the spectrum of Lᵀb, still cyclic, to that of L·Lᵀb.
+func (l *lane) twice(column []complex128, n int) {
+	l.fft.Sequence(l.seq, l.hat)
+	clear(l.seq[n:])
+	l.fft.Coefficients(l.hat, l.seq)
+	for j, v := range l.hat {
+		l.hat[j] = column[j] * v
+	}
+}
+
+// columnsShare sets every other row of b to the column of A⁻¹ of a missing row.
+func (w *Workspace) columnsShare(i int) {
+	f, l := w.f, &w.lanes[i]
+	scale := 1 / (f.x[0] * float64(f.size))
+	for k := i; k < len(f.missing); k += lanes {
+		at := f.missing[k]
+		// L(x)ᵀe = (x_at, …, x_0, 0, …), and x̃ likewise: 0 at its own place.
+		clear(l.seq)
+		for j := range at + 1 {
+			l.seq[j] = f.x[at-j]
+		}
+		l.fft.Coefficients(l.rhs, l.seq)
+		clear(l.seq)
+		for j := range at {
+			l.seq[j] = f.x[f.n-at+j]
+		}
+		l.fft.Coefficients(l.hat, l.seq)
+		for j, v := range l.rhs {
+			v = f.hat[j]*v - f.tilde[j]*l.hat[j]
+			l.hat[j] = complex(scale*real(v), scale*imag(v))
+		}
+		l.fft.Sequence(l.seq, l.hat)
+		copy(f.b.Data[k*f.n:][:f.n], l.seq)
+	}
+}
+
+// Diagonal sets dst to the diagonal of A⁻¹, zero in missing rows, in O(nm) time.
+func (f *Factor) Diagonal(dst []float64) {
+	f.check("dst", dst)
+	// A⁻¹ is symmetric about its other diagonal too: sums of half the length.
+	n := f.n
+	var sum float64
+	for i := range (n + 1) / 2 {
+		sum += f.x[i] * f.x[i]
+		if i > 0 {
+			sum -= f.x[n-i] * f.x[n-i]
+		}
+		dst[i] = sum / f.x[0]
+		dst[n-1-i] = dst[i]
+	}
+	for k := range f.missing {
+		for i, v := range f.b.Data[k*n:][:n] {
+			dst[i] -= v * v
+		}
+	}
+	f.mask(dst)
+}
+
+// DiagonalSums sets dst to the n sums s_d = Σ_i (A⁻¹ − ααᵀ)_(i,i+d) over the pairs
+// of observed rows that are d apart, or those of A⁻¹ where alpha is nil, by 4 + m
+// transforms. Missing entries of α must be zero. With α = A⁻¹y,
+// ½yᵀA⁻¹y + ½log|A| has the derivatives ½s_0 with respect to c_0 and s_d with
+// respect to c_d.
+func (f *Factor) DiagonalSums(dst, alpha []float64, w *Workspace) {
+	f.check("dst", dst)
+	if alpha != nil {
+		f.check("alpha", alpha)
+	}
+	w.reset(f.size)
+	w.f, w.rhs = f, alpha
+	parallel.For(lanes, w.correlate)
+	w.f, w.rhs = nil, nil
+	l := &w.lanes[0]
+	other := w.lanes[1].power
+	for i, v := range l.power {
+		l.hat[i] = complex((v+other[i])/float64(f.size), 0)
+	}
+	l.fft.Sequence(l.seq, l.hat)
+	copy(dst, l.seq[:f.n])
+}
+
+// correlateShare sets the power of a lane to its share of the transform of the
+// sums along diagonals.
+func (w *Workspace) correlateShare(i int) {
+	f, l := w.f, &w.lanes[i]
+	if i == 0 {
+		clear(l.seq[f.n:])
+		for j, v := range f.x {
+			l.seq[j] = (0.5*float64(f.n) - float64(j)) * v
+		}
+		l.fft.Coefficients(l.hat, l.seq)
+		for j, v := range l.hat {
+			x := f.hat[j]
+			l.power[j] = 2 * (real(x)*real(v) + imag(x)*imag(v)) / f.x[0]
+		}
+	} else {
+		clear(l.power)
+		if w.rhs != nil {
+			l.subtractPower(w.rhs)
+		}
+	}
+	for k := i; k < len(f.missing); k += lanes {
+		l.subtractPower(f.b.Data[k*f.n:][:f.n])
+	}
+}
+
+// subtractPower takes |x̂|² from power.
+func (l *lane) subtractPower(x []float64) {
+	l.forward(l.hat, x)
+	for j, v := range l.hat {
+		l.power[j] -= real(v)*real(v) + imag(v)*imag(v)
+	}
+}

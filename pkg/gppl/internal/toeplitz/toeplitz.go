@@ -1,0 +1,248 @@
+// Package toeplitz does the linear algebra of symmetric positive definite
+// Toeplitz matrices, A_ij = c_|i−j|, and of what is left of one when a few of
+// its rows and columns are missing: log|A|, A⁻¹b, the diagonal of A⁻¹, and the
+// sums along all of its diagonals, in O(n²) time, nearly all of it in one filter,
+// and O(n) memory.
+//
+// # Factorisation
+//
+// The Cholesky factor of A has a recursion from column to column (Schur 1917;
+// Bareiss 1969). From u = v = c, stage m = 1 … n−1 does
+//
+//	κ_m = u_m/v_(m−1),   u_i ← u_i − κ_m·v_(i−1),   v_i ← v_(i−1) − κ_m·u_i   (i ≥ m),
+//
+// which makes u_m zero. Then v_i, i ≥ m, is column m of L in A = LDLᵀ, times D_m,
+// and D_m = v_m: the variance of the error of predicting one entry of a series
+// of covariance A from the m before it. So log|A| = Σ log D_m, and A is positive
+// definite if and only if all D_m > 0, D_0 = c_0.
+//
+// The coefficients of that prediction follow from the κ_m (Durbin 1960; Levinson
+// 1947). From p = r = (1, 0, …) they are the same filter,
+//
+//	p_j ← p_j − κ_m·r_(j−1),   r_j ← r_(j−1) − κ_m·p_j,
+//
+// and in the end x = p/D_(n−1) is the first column of A⁻¹. Durbin and Levinson
+// find κ_m from p, by an inner product. Here it comes from u and v: that is stable
+// for every positive definite A, like Cholesky (Bojanczyk, Brent, de Hoog and
+// Sweet 1995), and leaves no sums, on which processors would have to wait for
+// each other. The two filters together work on n + 1 entries in every stage.
+//
+// # Inverse
+//
+// The first column x tells all of A⁻¹ (Gohberg and Semencul 1972),
+//
+//	x_0·A⁻¹ = L(x)L(x)ᵀ − L(x̃)L(x̃)ᵀ,   x̃ = (0, x_(n−1), …, x_1),
+//
+// where L(x) is the lower triangular Toeplitz matrix with first column x. So A⁻¹b
+// is four convolutions, by FFT. An entry differs from the one above it on its
+// diagonal by
+//
+//	(A⁻¹)_(i+1,j+1) − (A⁻¹)_ij = (x_(i+1)x_(j+1) − x_(n−1−i)x_(n−1−j))/x_0,
+//
+// which gives the main diagonal in n steps. Adding up, the product x_j·x_(j+d)
+// stands n−d−j times in the sum of the dth diagonal for the first term, j times
+// less for the second, so that
+//
+//	s_d = Σ_i (A⁻¹)_(i,i+d) = (1/x_0)·Σ_j (n−d−2j)·x_j·x_(j+d).
+//
+// With n−d−2j = (n/2−j) + (n/2−j−d) this is the correlation of x with (n/2−j)x_j,
+// both ways round: the transform of s is 2·Re(conj(x̂)·ŵ)/x_0, ŵ that of
+// (n/2−j)x_j. Those of ααᵀ, Σ_i α_i·α_(i+d), have the transform |α̂|².
+//
+// # Missing rows
+//
+// Let A be Toeplitz over all rows, the observed o and the m missing ones, and
+//
+//	A⁻¹ = [P Q; Qᵀ R],   R = (A⁻¹)_mm = (A_mm − A_mo·A_oo⁻¹·A_om)⁻¹.
+//
+// R⁻¹ is the Schur complement of A_oo in A, whence |A| = |A_oo|/|R|, and from the
+// inverse of a block matrix
+//
+//	log|A_oo| = log|A| + log|R|,   A_oo⁻¹ = P − QR⁻¹Qᵀ.
+//
+// Let E be the m columns of the identity of the missing rows, R = FFᵀ and
+// B = A⁻¹E·F⁻ᵀ (n×m). Then BBᵀ = [QR⁻¹Qᵀ Q; Qᵀ R] and
+//
+//	A⁻¹ − BBᵀ = [A_oo⁻¹ 0; 0 0]
+//
+// is the inverse wanted, with zeros in the missing rows and columns. So a sum
+// over all entries is one over the observed alone: the diagonal is that of A⁻¹
+// less Σ_k B_ik², and the sums along diagonals, over pairs of observed rows, are
+// s_d − Σ_k Σ_i B_ik·B_(i+d,k), m autocorrelations more. They take O(m·n log n)
+// time for the columns A⁻¹E, O(m²n) for B, and nm numbers of memory.
+//
+// # Accuracy
+//
+// A relative error ε of the entries of A moves log|A| by up to ε·‖A‖·tr A⁻¹, and
+// that is what rounding does: with ε = 2⁻⁵³, and A = K + σ²I, tr A⁻¹ ≤ n/σ². The
+// computed x is nearly that of another Toeplitz matrix, A + ΔA, the one that has
+// the computed κ, and log|A| belongs to it too. [Factor.Backward] measures it by
+// one product: ‖Ax − e_1‖/‖x‖ = ‖ΔA·x‖/‖x‖.
+package toeplitz
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Factor is what is kept of A to work with A⁻¹: 6n numbers or so, and for m
+// missing rows nm + m²/2 more. Its methods, Factorise but for, do not change it:
+// they may run at the same time, each with a Workspace of its own. The zero
+// value is empty.
+type Factor struct {
+	n        int
+	x        []float64
+	logDet   float64
+	backward float64
+
+	size           int          // of the transforms, at least 2n−1
+	eigen          []float64    // of a circulant that A is a corner of
+	hat, tilde     []complex128 // transforms of x and x̃
+	missing        []int
+	b              blas64.General // m×n: Bᵀ
+	r              *dense.Lower   // m×m: F
+	logDetObserved float64
+}
+
+// Factorise sets f to the factor of A, with first column c, without the rows and
+// columns missing, in ascending order: about 4n² flops on all processors. It
+// returns NotPositive if A is not positive definite to rounding.
+func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
+	n := len(c)
+	if n == 0 {
+		panic("toeplitz: no rows")
+	}
+	for i, at := range missing {
+		if at < 0 || at >= n || i > 0 && at <= missing[i-1] {
+			panic(fmt.Sprintf("toeplitz: missing rows must ascend within 0 … %d: entry %d is %d", n-1, i, at))
+		}
+	}
+	f.n, f.missing = n, f.missing[:0]
+	f.x = resize(f.x, n)
+	var err error
+	if f.logDet, err = w.lattice.factorise(f.x, c); err != nil {
+		return err
+	}
+	f.size = smooth(2*n - 1)
+	w.reset(f.size)
+	f.transform(c, w)
+	f.measure(w)
+	f.logDetObserved = f.logDet
+	if len(missing) == 0 {
+		return nil
+	}
+	f.missing = append(f.missing, missing...)
+	return f.remove(w)
+}
+
+// transform sets eigen, hat and tilde.
+func (f *Factor) transform(c []float64, w *Workspace) {
+	l := &w.lanes[0]
+	half := f.size/2 + 1
+	f.eigen = resize(f.eigen, half)
+	f.hat, f.tilde = resizeComplex(f.hat, half), resizeComplex(f.tilde, half)
+	clear(l.seq)
+	copy(l.seq, c)
+	for i := 1; i < f.n; i++ {
+		l.seq[f.size-i] = c[i]
+	}
+	l.fft.Coefficients(l.hat, l.seq)
+	for i, v := range l.hat {
+		f.eigen[i] = real(v)
+	}
+	l.forward(f.hat, f.x)
+	clear(l.seq)
+	for i := 1; i < f.n; i++ {
+		l.seq[i] = f.x[f.n-i]
+	}
+	l.fft.Coefficients(f.tilde, l.seq)
+}
+
+// measure sets backward.
+func (f *Factor) measure(w *Workspace) {
+	l := &w.lanes[0]
+	for i, v := range f.hat {
+		l.hat[i] = complex(f.eigen[i]/float64(f.size), 0) * v
+	}
+	l.fft.Sequence(l.seq, l.hat)
+	l.seq[0]--
+	f.backward = blas64.Nrm2(vec(l.seq[:f.n])) / blas64.Nrm2(vec(f.x))
+}
+
+// N returns the number of rows, the missing ones among them.
+func (f *Factor) N() int { return f.n }
+
+// LogDet returns log|A|, of the observed rows and columns.
+func (f *Factor) LogDet() float64 { return f.logDetObserved }
+
+// Backward returns ‖Ax − e_1‖/‖x‖, x the computed first column of A⁻¹: the size
+// of the change of A for which the results are exact, as far as one product can
+// tell. Then |Δlog|A|| ≲ Backward·tr A⁻¹ and |ΔbᵀA⁻¹b| ≲ Backward·‖A⁻¹b‖². It is
+// about 2⁻⁵³·‖A‖ where all went well. It tells nothing of missing rows.
+func (f *Factor) Backward() float64 { return f.backward }
+
+// FirstColumn returns the first column of A⁻¹, no row missing. The caller must
+// not change it.
+func (f *Factor) FirstColumn() []float64 { return f.x }
+
+// remove sets r and b for the missing rows.
+func (f *Factor) remove(w *Workspace) error {
+	m := len(f.missing)
+	f.b = blas64.General{Rows: m, Cols: f.n, Stride: f.n, Data: resize(f.b.Data, m*f.n)}
+	w.f = f
+	parallel.For(len(w.lanes), w.columns)
+	w.f = nil
+	if f.r == nil || f.r.N() != m {
+		f.r = dense.NewLower(m)
+	}
+	for i := range dense.Blocks(m) {
+		for j := range i + 1 {
+			t := f.r.At(i, j)
+			for a := range t.Rows {
+				for b := range t.Cols {
+					t.Data[a*t.Stride+b] = f.b.Data[(i*dense.Tile+a)*f.n+f.missing[j*dense.Tile+b]]
+				}
+			}
+		}
+	}
+	if err := f.r.Cholesky(); err != nil {
+		if bad, ok := err.(dense.NotPositive); ok {
+			return NotPositive{f.missing[bad.Row]}
+		}
+		return err
+	}
+	f.r.SolveL(f.b)
+	f.logDetObserved = f.logDet + f.r.LogDet()
+	return nil
+}
+
+// smooth returns the least even 2^a·3^b·5^c ≥ n: a fast size for an FFT.
+func smooth(n int) int {
+	for n += n % 2; ; n += 2 {
+		rest := n
+		for _, f := range []int{2, 3, 5} {
+			for rest%f == 0 {
+				rest /= f
+			}
+		}
+		if rest == 1 {
+			return n
+		}
+	}
+}
+
+func resizeComplex(x []complex128, n int) []complex128 {
+	if cap(x) < n {
+		return make([]complex128, n)
+	}
+	return x[:n]
+}
+
+func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// conj returns the conjugate of z; cmplx.Conj is not inlined everywhere.
+func conj(z complex128) complex128 { return complex(real(z), -imag(z)) }

@@ -1,0 +1,392 @@
+package toeplitz
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+const eps = 0x1p-53
+
+// columns are first columns without noise, of variance 1.
+var columns = map[string]func(d float64) float64{
+	"SE":      func(d float64) float64 { return math.Exp(-d * d / 200) },
+	"RQ":      func(d float64) float64 { return math.Pow(1+d*d/100, -0.7) },
+	"Laplace": func(d float64) float64 { return math.Exp(-d / 8) },
+	"LocPer": func(d float64) float64 {
+		s := math.Sin(math.Pi * d / 12)
+		return math.Exp(-d*d/5000 - 2*s*s)
+	},
+	"alternating": func(d float64) float64 { return math.Pow(-0.9, d) },
+	"white":       func(d float64) float64 { return max(0, 1-d) },
+}
+
+func column(n int, k func(float64) float64, noise float64) []float64 {
+	c := make([]float64, n)
+	for i := range c {
+		c[i] = k(float64(i))
+	}
+	c[0] += noise
+	return c
+}
+
+// want is A without the missing rows, densely, in as many digits as Cholesky has.
+type want struct {
+	observed []int
+	a        *mat.SymDense
+	inverse  mat.SymDense
+	chol     mat.Cholesky
+}
+
+func densely(t *testing.T, c []float64, missing []int) *want {
+	t.Helper()
+	w := &want{}
+	for i := range c {
+		if !slices.Contains(missing, i) {
+			w.observed = append(w.observed, i)
+		}
+	}
+	w.a = mat.NewSymDense(len(w.observed), nil)
+	for i, p := range w.observed {
+		for j, q := range w.observed[:i+1] {
+			w.a.SetSym(i, j, c[p-q])
+		}
+	}
+	if !w.chol.Factorize(w.a) {
+		t.Fatal("the dense matrix is not positive definite")
+	}
+	if err := w.chol.InverseTo(&w.inverse); err != nil {
+		if _, ok := err.(mat.Condition); !ok {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// norm returns max Σ_j|A_ij|, no less than ‖A‖.
+func (w *want) norm() float64 { return mat.Norm(w.a, math.Inf(1)) }
+
+func (w *want) trace() float64 { return mat.Trace(&w.inverse) }
+
+func noisy(n int, seed uint64) []float64 {
+	r := rand.New(rand.NewPCG(seed, 7))
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = r.NormFloat64()
+	}
+	return y
+}
+
+// drop returns m distinct rows of n in ascending order.
+func drop(n, m int, seed uint64) []int {
+	at := rand.New(rand.NewPCG(seed, 3)).Perm(n)[:m]
+	slices.Sort(at)
+	return at
+}
+
+// TestDense compares everything with dense code, in units of the change that
+// rounding A alone can make: ε(‖A‖·tr A⁻¹ + n) of log|A|, and of the rest in
+// proportion, ‖A⁻¹‖ ≤ tr A⁻¹. Both sides err by a small multiple of it.
+func TestDense(t *testing.T) {
+	var w Workspace
+	var f Factor
+	worst := map[string]float64{}
+	for _, n := range []int{1, 2, 3, 4, 7, 31, 64, 65, 66, 131, 211, 641} { // around and beyond depth and width
+		for name, k := range columns {
+			for _, noise := range []float64{1, 0.1, 1e-4, 1e-8} {
+				for _, m := range []int{0, 1, 5, 70} {
+					if m > 0 && n <= 2*m || n > 500 && (noise == 1 || m == 1 || testing.Short()) {
+						continue
+					}
+					c, missing := column(n, k, noise), drop(n, m, uint64(n))
+					label := fmt.Sprintf("n=%d/%s/noise=%g/missing=%d", n, name, noise, m)
+					if err := f.Factorise(c, missing, &w); err != nil {
+						t.Errorf("%s: %v", label, err)
+						continue
+					}
+					d := densely(t, c, missing)
+					unit := eps * (d.norm()*d.trace() + float64(n))
+					check := func(what string, got, want, unit, bound float64) {
+						t.Helper()
+						e := math.Abs(got-want) / unit
+						if !(e <= bound) {
+							t.Errorf("%s: %s: %v, densely %v: %.1f times rounding", label, what, got, want, e)
+						}
+						worst[what] = max(worst[what], e)
+					}
+					check("log det", f.LogDet(), d.chol.LogDet(), unit, 16) // of white noise the dense one errs, by the logarithms it adds up
+
+					y := noisy(n, 1)
+					alpha, rest := make([]float64, n), make([]float64, n)
+					f.Solve(alpha, y, &w)
+					f.Residual(rest, y, alpha, &w)
+					var alphaWant mat.VecDense
+					yo := mat.NewVecDense(len(d.observed), nil)
+					for i, p := range d.observed {
+						yo.SetVec(i, y[p])
+					}
+					if err := d.chol.SolveVecTo(&alphaWant, yo); err != nil {
+						if _, ok := err.(mat.Condition); !ok {
+							t.Fatal(err)
+						}
+					}
+					size := mat.Norm(&alphaWant, 2)
+					var off float64
+					for i, p := range d.observed {
+						off = math.Hypot(off, alpha[p]-alphaWant.AtVec(i))
+					}
+					check("solve", off, 0, unit*size, 4)
+					quad, quadWant := floats.Dot(alpha, y)+floats.Dot(alpha, rest), mat.Dot(yo, &alphaWant)
+					for _, p := range missing {
+						if alpha[p] != 0 || rest[p] != 0 {
+							t.Errorf("%s: missing entry %d: solution %v, residual %v", label, p, alpha[p], rest[p])
+						}
+					}
+					check("quadratic form", quad, quadWant, eps*(d.norm()*size*size+float64(n)*quadWant), 4)
+
+					diagonal := make([]float64, n)
+					f.Diagonal(diagonal)
+					for i, p := range d.observed {
+						check("diagonal", diagonal[p], d.inverse.At(i, i), unit*d.trace(), 16)
+					}
+
+					sums, withAlpha := make([]float64, n), make([]float64, n)
+					f.DiagonalSums(sums, nil, &w)
+					f.DiagonalSums(withAlpha, alpha, &w)
+					sumsWant, outer := make([]float64, n), make([]float64, n)
+					for i, p := range d.observed {
+						for j, q := range d.observed[:i+1] {
+							sumsWant[p-q] += d.inverse.At(i, j)
+							outer[p-q] += alphaWant.AtVec(i) * alphaWant.AtVec(j)
+						}
+					}
+					for i := range sums {
+						check("sums", sums[i], sumsWant[i], unit*d.trace(), 16)
+						check("sums with alpha", withAlpha[i], sumsWant[i]-outer[i], unit*(d.trace()+size*size), 16)
+					}
+				}
+			}
+		}
+	}
+	for what, e := range worst {
+		t.Logf("%s: %.2g times rounding at worst", what, e)
+	}
+}
+
+// TestGradient compares the sums along diagonals with central differences of the
+// likelihood with respect to the first column.
+func TestGradient(t *testing.T) {
+	const n = 40
+	missing := []int{3, 4, 19}
+	y := noisy(n, 2)
+	for _, at := range missing {
+		y[at] = math.NaN() // never read
+	}
+	c := column(n, columns["RQ"], 0.1)
+	var w Workspace
+	var f Factor
+	value := func(c []float64) float64 {
+		if err := f.Factorise(c, missing, &w); err != nil {
+			t.Fatal(err)
+		}
+		alpha := make([]float64, n)
+		f.Solve(alpha, y, &w)
+		v := 0.5 * f.LogDet()
+		for i, a := range alpha {
+			if a != 0 {
+				v += 0.5 * a * y[i]
+			}
+		}
+		return v
+	}
+	value(c)
+	alpha, got := make([]float64, n), make([]float64, n)
+	f.Solve(alpha, y, &w)
+	f.DiagonalSums(got, alpha, &w)
+	got[0] *= 0.5
+	for d := range n {
+		const h = 1e-5
+		up, down := slices.Clone(c), slices.Clone(c)
+		up[d] += h
+		down[d] -= h
+		want := (value(up) - value(down)) / (2 * h)
+		if math.Abs(got[d]-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("lag %d: %v, by differences %v", d, got[d], want)
+		}
+	}
+}
+
+// TestBackward holds the measured backward error to its word: it bounds the error
+// of log|A|, and where a result is spoilt it says so.
+func TestBackward(t *testing.T) {
+	const n = 400
+	var w Workspace
+	var f Factor
+	for name, k := range columns {
+		for _, noise := range []float64{1, 1e-3, 1e-8} {
+			c := column(n, k, noise)
+			if err := f.Factorise(c, nil, &w); err != nil {
+				t.Fatal(name, noise, err)
+			}
+			d := densely(t, c, nil)
+			if e, most := f.Backward(), 8*eps*d.norm(); !(e <= most) {
+				t.Errorf("%s, noise %g: backward error %.2g, want at most %.2g", name, noise, e, most)
+			}
+			if e, most := math.Abs(f.LogDet()-d.chol.LogDet()), f.Backward()*d.trace()+16*eps*(d.norm()*d.trace()+n); !(e <= most) {
+				t.Errorf("%s, noise %g: log det errs by %.2g, at most %.2g by the backward error", name, noise, e, most)
+			}
+			f.x[n/2] *= 1 + 1e-9
+			f.transform(c, &w)
+			f.measure(&w)
+			if spoilt := f.Backward(); noise == 1 && !(spoilt > 1e-13) && math.Abs(f.x[n/2]) > 1e-3 {
+				t.Errorf("%s: a wrong column has backward error %.2g", name, spoilt)
+			}
+		}
+	}
+}
+
+func TestNotPositive(t *testing.T) {
+	c := column(200, columns["SE"], 0.1)
+	c[150] = 3
+	spoilt := func(c []float64, want int) {
+		t.Helper()
+		var f Factor
+		var w Workspace
+		err := f.Factorise(c, nil, &w)
+		var bad NotPositive
+		if !errors.As(err, &bad) || bad.Row != want {
+			t.Errorf("error %v, want row %d", err, want)
+		}
+	}
+	spoilt(c, 150)
+	c = column(200, columns["SE"], 0.1)
+	c[70] = math.NaN()
+	spoilt(c, 70)
+	spoilt([]float64{0, 0}, 0)
+	spoilt([]float64{math.Inf(1)}, 0)
+	spoilt([]float64{1, 1}, 1)
+	spoilt([]float64{-1, 0}, 0)
+}
+
+// TestReuse wants the same digits from used memory as from new, whatever it was
+// used for, and on one processor as on two.
+func TestReuse(t *testing.T) {
+	var w Workspace
+	var f Factor
+	type result struct {
+		logDet          float64
+		x, sums, solved []float64
+	}
+	run := func(n, m int, f *Factor, w *Workspace) result {
+		c := column(n, columns["RQ"], 0.01)
+		if err := f.Factorise(c, drop(n, m, 5), w); err != nil {
+			t.Fatal(err)
+		}
+		r := result{f.LogDet(), slices.Clone(f.FirstColumn()), make([]float64, n), make([]float64, n)}
+		f.Solve(r.solved, noisy(n, 3), w)
+		f.DiagonalSums(r.sums, r.solved, w)
+		return r
+	}
+	for _, c := range [][2]int{{1500, 0}, {40, 3}, {1100, 9}, {3, 0}, {1500, 70}, {1, 0}} {
+		var w1 Workspace
+		var f1 Factor
+		got, want := run(c[0], c[1], &f, &w), run(c[0], c[1], &f1, &w1)
+		if got.logDet != want.logDet || !slices.Equal(got.x, want.x) || !slices.Equal(got.sums, want.sums) || !slices.Equal(got.solved, want.solved) {
+			t.Errorf("n=%d, %d missing: other digits from used memory", c[0], c[1])
+		}
+	}
+}
+
+// TestConcurrent uses one factor from two goroutines, for the race detector.
+func TestConcurrent(t *testing.T) {
+	const n = 500
+	var w Workspace
+	var f Factor
+	if err := f.Factorise(column(n, columns["RQ"], 0.1), []int{7, 80}, &w); err != nil {
+		t.Fatal(err)
+	}
+	y, want := noisy(n, 4), make([]float64, n)
+	f.Solve(want, y, &w)
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			var w Workspace
+			for range 20 {
+				x, s := make([]float64, n), make([]float64, n)
+				f.Solve(x, y, &w)
+				f.DiagonalSums(s, x, &w)
+				if !slices.Equal(x, want) {
+					t.Error("another solution")
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestNoAllocation(t *testing.T) {
+	const n = 1500
+	c, y, x, s := column(n, columns["RQ"], 0.1), noisy(n, 4), make([]float64, n), make([]float64, n)
+	missing := []int{3, 700}
+	var w Workspace
+	var f Factor
+	all := func() {
+		if err := f.Factorise(c, missing, &w); err != nil {
+			t.Fatal(err)
+		}
+		f.Solve(x, y, &w)
+		f.Residual(s, y, x, &w)
+		f.Diagonal(s)
+		f.DiagonalSums(s, x, &w)
+	}
+	all()
+	if a := testing.AllocsPerRun(5, all); a > 0 {
+		t.Errorf("%v allocations", a)
+	}
+}
+
+func BenchmarkFactorise(b *testing.B) {
+	for _, c := range [][2]int{{1000, 0}, {3319, 0}, {3319, 33}, {20000, 0}} {
+		n, m := c[0], c[1]
+		b.Run(fmt.Sprintf("n=%d/missing=%d", n, m), func(b *testing.B) {
+			c, missing := column(n, columns["RQ"], 0.1), drop(n, m, 1)
+			var w Workspace
+			var f Factor
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f.Factorise(c, missing, &w); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(4*float64(n)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GF/s")
+		})
+	}
+}
+
+// BenchmarkLikelihood is all of a value and its derivatives.
+func BenchmarkLikelihood(b *testing.B) {
+	for _, n := range []int{1000, 3319, 20000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			c, y := column(n, columns["RQ"], 0.1), noisy(n, 1)
+			x, s := make([]float64, n), make([]float64, n)
+			var w Workspace
+			var f Factor
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f.Factorise(c, nil, &w); err != nil {
+					b.Fatal(err)
+				}
+				f.Solve(x, y, &w)
+				f.Residual(s, y, x, &w)
+				f.DiagonalSums(s, x, &w)
+			}
+		})
+	}
+}
