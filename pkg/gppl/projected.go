@@ -55,6 +55,10 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
 	n, k := p.Dims()
 	if n != d.Len() {
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
@@ -72,7 +76,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
 	l.fill = l.fillS
-	l.plan(d.X, p, optionsOf(opts))
+	l.plan(d.X, p, o)
 	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
 }
@@ -88,11 +92,11 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 	series := newLine(x, nil)
 	state := newStateSpaceProjected(series, omega)
 	banded := newBandedProjected(series, omega)
-	spectral := newSpectralProjected(x, series, omega)
+	spectral := newSpectralProjected(x, series, omega, o.tolerance)
 	term := func(k Kernel) *projectedTerm {
 		engines := []projectedEngine{state, spectral, banded, all}
 		if _, _, ok := scaled(k); ok {
-			base := newProjectedTerm(omega.Cols, optionsOf(nil), engines...)
+			base := newProjectedTerm(omega.Cols, options{tolerance: o.tolerance}, engines...)
 			e := newInterpolated(base, omega.Rows, omega.Cols)
 			t := newProjectedTerm(omega.Cols, o, append([]projectedEngine{e}, engines...)...)
 			e.size = func() float64 { return t.size }
@@ -108,7 +112,7 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 	l.whole = newProjectedTerm(omega.Cols, o, state, spectral, banded, all)
 	for _, k := range l.split.signal {
 		// Each term needs engines of its own: they keep what contract needs.
-		state, banded, spectral = newStateSpaceProjected(series, omega), newBandedProjected(series, omega), newSpectralProjected(x, series, omega)
+		state, banded, spectral = newStateSpaceProjected(series, omega), newBandedProjected(series, omega), newSpectralProjected(x, series, omega, o.tolerance)
 		l.terms = append(l.terms, term(k))
 	}
 }
@@ -247,6 +251,9 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 func (l *Projected) covariance(theta []float64, derivatives bool) (tau float64, err error) {
 	last := len(theta) - 1
 	kernel, noise := l.kernel.at(theta[:last]), theta[last]
+	if err := checkVariance(kernel); err != nil {
+		return 0, err
+	}
 	white, err := l.project(kernel, noise, derivatives)
 	if err != nil {
 		return 0, err
