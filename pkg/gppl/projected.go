@@ -27,6 +27,7 @@ var _ Loss = (*Projected)(nil)
 type Projected struct {
 	model  Model
 	proj   *Projection
+	x      Inputs
 	params []Param
 	kernel kernelAt
 	split  split
@@ -64,7 +65,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
 	l := &Projected{
-		model: m, proj: p, params: m.Params(), kernel: kernelAt{family: m.Kernel},
+		model: m, proj: p, x: d.X, params: m.Params(), kernel: kernelAt{family: m.Kernel},
 		z:      p.Project(d.Y),
 		gram:   make([]float64, k*k),
 		factor: dense.NewLower(k), inv: dense.NewLower(k),
