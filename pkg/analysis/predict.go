@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -72,6 +73,11 @@ type Forecast struct {
 
 // Predict returns the posterior at each x, ascending, on the axis of the series.
 func (a *Analysis) Predict(x []float64) (*Forecast, error) {
+	return a.PredictContext(context.Background(), x)
+}
+
+// PredictContext is Predict that ends with the error of ctx if that ends first.
+func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, error) {
 	if err := a.condition(); err != nil {
 		return nil, err
 	}
@@ -81,7 +87,10 @@ func (a *Analysis) Predict(x []float64) (*Forecast, error) {
 		}
 	}
 	f := &Forecast{X: x}
-	mean, latent := a.posterior.Latent(gppl.Scalars(x))
+	mean, latent, err := a.posterior.LatentContext(ctx, gppl.Scalars(x))
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
 	f.Mean = a.Scaling.Values(nil, mean)
 	f.LatentVar = a.Scaling.Variances(nil, latent)
 	f.NoisyVar = make([]float64, len(x))

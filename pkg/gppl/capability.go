@@ -199,3 +199,36 @@ func bandwidth(k Kernel, eps float64) float64 {
 func harmonics(l, digits float64) float64 {
 	return 3 + math.Sqrt(2*digits)/l + digits/8
 }
+
+// steepness bounds r·|k′(r)| for 0 ≤ r ≤ span, relative to the variance: what a
+// relative error of the distance, or of a period, does to the covariance.
+func steepness(k Kernel, span float64) float64 {
+	// exp(−c·sin²a) turns at most by min(c, √(2c/e)) for each unit of a = πr/p.
+	periodic := func(l, period float64) float64 {
+		c := 2 / (l * l)
+		return math.Pi / period * min(c, math.Sqrt(2*c/math.E))
+	}
+	switch k := k.(type) {
+	case White:
+		return 0
+	case Periodic:
+		return span * periodic(k.Lengthscale, k.Period)
+	case LocPer: // r·exp(−r²/2l²) is at most 0.61·l
+		return 1 + min(span, 0.61*k.Lengthscale)*periodic(k.PeriodicLengthscale, k.Period)
+	case Sum:
+		var s, all float64
+		for _, p := range k.parts {
+			v := variance(p)
+			s, all = s+v*steepness(p, span), all+v
+		}
+		return s / all
+	case Product: // where one factor has died out, no other is steep
+		span = min(span, reach(k, 0.01))
+		var s float64
+		for _, p := range k.parts {
+			s += steepness(p, span)
+		}
+		return s
+	}
+	return 1 // of one shape at one scale
+}

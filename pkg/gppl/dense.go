@@ -126,9 +126,15 @@ func (e *denseProjected) rowsOf(b int) blas64.General {
 	return o
 }
 
-// gram uses the symmetry of K = U + Uᵀ, where U is its upper triangle with the
-// diagonal halved: ΩᵀKΩ = ΩᵀUΩ + (ΩᵀUΩ)ᵀ.
 func (e *denseProjected) gram(s []float64, kernel Kernel, _ float64, _ bool) error {
+	e.sandwich(s, func(r []float64) { kernel.Cov(r, r) })
+	return nil
+}
+
+// sandwich sets s to ΩᵀKΩ, where cov replaces distances by the entries of K. It
+// uses the symmetry of K = U + Uᵀ, where U is its upper triangle with the diagonal
+// halved: ΩᵀKΩ = ΩᵀUΩ + (ΩᵀUΩ)ᵀ.
+func (e *denseProjected) sandwich(s []float64, cov func(r []float64)) {
 	n, k := e.omega.Rows, e.omega.Cols
 	nb := dense.Blocks(n)
 	parallel.For(min(lanes, nb), func(c int) {
@@ -141,7 +147,7 @@ func (e *denseProjected) gram(s []float64, kernel Kernel, _ float64, _ bool) err
 				tile := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.r}
 				r := l.r[:tile.Rows*tile.Cols]
 				tileDistances(r, e.x, i, j)
-				kernel.Cov(r, r)
+				cov(r)
 				alpha, beta := 1.0, 1.0
 				if j == i {
 					alpha, beta = 0.5, 0
@@ -160,7 +166,6 @@ func (e *denseProjected) gram(s []float64, kernel Kernel, _ float64, _ bool) err
 			s[a*k+b], s[b*k+a] = v, v
 		}
 	}
-	return nil
 }
 
 // contract weighs ∂K by W = ΩVΩᵀ, a tile of it at a time.

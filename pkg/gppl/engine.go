@@ -14,7 +14,8 @@ import (
 // would be, and takes the cheapest that keeps the tolerance; the choice may
 // change as training moves. This file is where they are chosen.
 
-// The names of the engines, for WithEngine.
+// The names of the engines, for WithEngine. They are untyped constants, equal to
+// the strings in LossReport.Engine and in Explain.
 const (
 	// EngineDense takes any kernel in any dimension: symmetric tiles.
 	EngineDense = "dense"
@@ -37,23 +38,43 @@ type Option func(*options)
 type options struct {
 	engine    string
 	tolerance float64
+	posterior bool // one evaluation, for a posterior
 }
 
-// WithEngine forces the named engine. Where it cannot take the kernel, the loss
-// returns an error that says why. "" is the automatic choice.
+// WithEngine forces the named engine; "" is the automatic choice. A loss is not
+// made with a name that there is not. Where the engine cannot take the kernel,
+// ValueGrad returns an error that says why.
 func WithEngine(name string) Option { return func(o *options) { o.engine = name } }
 
 // WithTolerance sets the error that an engine may have, in nats per observation
 // (per projection for PL). The default is 1e-8.
 func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
 
-func optionsOf(opts []Option) options {
-	o := options{tolerance: 1e-8}
+// forPosterior says that the loss is evaluated once, to condition on the data.
+func forPosterior(o *options) { o.posterior = true }
+
+// engineNames are all there are, for whatever loss.
+var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineInterpolated}
+
+// optionsOf applies the options; it is an error if they name an engine that there
+// is not, or no tolerance.
+func optionsOf(opts []Option) (options, error) {
+	o := options{tolerance: defaultTolerance}
 	for _, f := range opts {
 		f(&o)
 	}
-	return o
+	if o.engine != "" && !slices.Contains(engineNames, o.engine) {
+		return o, fmt.Errorf("gppl: WithEngine: there is no engine %q: use %s, or \"\" for the automatic choice", o.engine,
+			strings.Join(engineNames, ", "))
+	}
+	if !(o.tolerance > 0) || math.IsInf(o.tolerance, 1) {
+		return o, fmt.Errorf("gppl: WithTolerance: %v nats: want a positive number", o.tolerance)
+	}
+	return o, nil
 }
+
+// defaultTolerance is in nats per observation or projection.
+const defaultTolerance = 1e-8
 
 // exactEngine evaluates the exact NLL of one data set.
 type exactEngine interface {
@@ -176,12 +197,30 @@ func (c *choice) refused() error {
 		return c.lastErr
 	}
 	if i := slices.Index(c.names, c.engine); i >= 0 {
-		return fmt.Errorf("gppl: the %s engine cannot take this kernel: %s", c.engine, c.candidates[i].reason)
+		return fmt.Errorf("gppl: the %s engine cannot take this kernel: %s", c.engine, c.why(i))
 	}
 	if c.engine != "" {
 		return fmt.Errorf("gppl: no engine %q for this loss: there are %s", c.engine, strings.Join(c.names, ", "))
 	}
-	return fmt.Errorf("gppl: no engine takes this kernel: %s", c.candidates[len(c.candidates)-1].reason)
+	return fmt.Errorf("gppl: no engine takes this kernel: %s", c.why(len(c.candidates)-1))
+}
+
+// why says why candidate i was not taken.
+func (c *choice) why(i int) string {
+	f := c.candidates[i]
+	if f.reason != (reason{}) {
+		return f.reason.String()
+	}
+	return fmt.Sprintf("it predicts an error of %v nats in %v seconds", f.err, f.cost())
+}
+
+// checkVariance is an error unless the kernel has a prior variance: a positive
+// finite number.
+func checkVariance(k Kernel) error {
+	if v := variance(k); !(v > 0) || math.IsInf(v, 1) {
+		return fmt.Errorf("gppl: the prior variance of %v is %v: a parameter is too small or too large to compute with", k, v)
+	}
+	return nil
 }
 
 // failed notes that engine i could not do what it was chosen for.

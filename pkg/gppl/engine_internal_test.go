@@ -609,7 +609,7 @@ func TestSpectralGradientLoose(t *testing.T) {
 // TestFallbacksOfSums: what each term fell back counts.
 func TestFallbacksOfSums(t *testing.T) {
 	var r LossReport
-	first, second := newChoice(optionsOf(nil), 1, []string{"a"}), newChoice(optionsOf(nil), 1, []string{"a"})
+	first, second := newChoice(options{tolerance: defaultTolerance}, 1, []string{"a"}), newChoice(options{tolerance: defaultTolerance}, 1, []string{"a"})
 	first.fallbacks = 1
 	r.note(&first, 0)
 	r.note(&second, 0)
@@ -623,7 +623,7 @@ func TestFallbacksOfSums(t *testing.T) {
 func TestSpectralExactForgets(t *testing.T) {
 	d := benchData(t, 300)
 	features := func(lengthscales ...float64) (count int) {
-		e := newSpectralExact(newLine(d.X, d.Y))
+		e := newSpectralExact(newLine(d.X, d.Y), options{tolerance: defaultTolerance})
 		for _, l := range lengthscales {
 			if _, _, err := e.nll(nil, SE{1, l}, 0.1); err != nil {
 				t.Fatal(err)

@@ -27,6 +27,7 @@ type spectralProjected struct {
 	span   float64
 	lo     float64
 	omega  blas64.General
+	nats   float64 // the tolerance, for all projections together
 	split  split
 	series *cosineSeries
 	points *fourier.Points
@@ -44,8 +45,8 @@ type spectralProjected struct {
 	product, quadratic func(int) // the loops that run in parallel, made once
 }
 
-func newSpectralProjected(x Inputs, l *line, omega blas64.General) *spectralProjected {
-	e := &spectralProjected{x: x, lo: l.lo, span: l.span, omega: omega}
+func newSpectralProjected(x Inputs, l *line, omega blas64.General, tolerance float64) *spectralProjected {
+	e := &spectralProjected{x: x, lo: l.lo, span: l.span, omega: omega, nats: tolerance * float64(omega.Cols)}
 	e.product, e.quadratic = e.productShare, e.quadraticShare
 	for range shares {
 		e.part = append(e.part, newGeneral(omega.Cols, omega.Cols))
@@ -91,7 +92,7 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 	}
 	n, kk := float64(e.x.Len()), float64(e.omega.Cols)
 	v := variance(k)
-	eps := spectralEps(1e-8*kk, n, v, noise)
+	eps := spectralEps(e.nats, n, v, noise)
 	m, _, why := forecastSpectral(k, e.span, eps, false)
 	if why != (reason{}) {
 		return forecast{reason: why}
@@ -110,9 +111,8 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 }
 
 func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, _ bool) error {
-	kk := e.omega.Cols
 	v := variance(k)
-	eps := spectralEps(1e-8*float64(kk), float64(e.x.Len()), v, noise)
+	eps := spectralEps(e.nats, float64(e.x.Len()), v, noise)
 	if e.series == nil || !e.series.covers(k, eps, false) {
 		series, err := newCosineSeries(e.span, k, eps, false)
 		if err != nil {
@@ -302,7 +302,10 @@ func (e *spectralProjected) quadraticForms(m0, m1 int) {
 // out.) ΦᵀΦ is Toeplitz plus Hankel, from sums over the data computed once.
 // An evaluation takes 2p³/3 flops, half of them for the gradient, whatever n.
 type spectralExact struct {
-	line   *line
+	line      *line
+	tolerance float64 // nats per observation
+	tight     bool    // for a posterior: as exact as a few frequencies more make it
+
 	split  split
 	series *cosineSeries
 	points *fourier.Points
@@ -321,24 +324,26 @@ type spectralExact struct {
 	noise      float64
 }
 
-func newSpectralExact(l *line) *spectralExact {
-	return &spectralExact{line: l, yy: blas64.Dot(vec(l.y), vec(l.y))}
+func newSpectralExact(l *line, o options) *spectralExact {
+	return &spectralExact{line: l, tolerance: o.tolerance, tight: o.posterior, yy: blas64.Dot(vec(l.y), vec(l.y))}
 }
 
 func (e *spectralExact) name() string { return EngineSpectral }
 
 // eps is what the coefficients that are left out may sum to, relative to the
-// variance: 3e-9·σ²/v keeps the value within the default tolerance, and far
-// within in practice.
-// Where a hundredth of it takes few frequencies, as for a Gaussian spectrum, the
-// gradient near an optimum is worth them.
+// variance: 0.3·σ²/v times the tolerance keeps the value within it, and far within
+// in practice. Where less takes few frequencies, as for a Gaussian spectrum, the
+// gradient near an optimum is worth them, and a posterior the more.
 func (e *spectralExact) eps(k Kernel, noise float64) float64 {
-	v := variance(k)
-	loose, tight := 3e-9*noise/v, 2e-11*noise/v
-	if bandwidth(k, tight)*e.line.span < 300 {
+	const least = 1e-14
+	if e.tight && bandwidth(k, least)*e.line.span < 600 {
+		return least
+	}
+	loose := 0.3 * e.tolerance * noise / variance(k)
+	if tight := loose / 150; bandwidth(k, tight)*e.line.span < 300 {
 		loose = tight
 	}
-	return min(1e-10, max(1e-14, loose))
+	return min(0.01*e.tolerance, max(least, loose))
 }
 
 func (e *spectralExact) forecast(k Kernel, noise float64) forecast {

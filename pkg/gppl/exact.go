@@ -35,17 +35,20 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
 	l := &Exact{model: m, data: d, params: m.Params(), kernel: kernelAt{family: m.Kernel}}
 	if d.X.Dim() == 1 {
 		series := newLine(d.X, d.Y)
-		l.engines = append(l.engines, newStateSpaceExact(series), newSpectralExact(series), newBandedExact(series))
+		l.engines = append(l.engines, newStateSpaceExact(series), newSpectralExact(series, o), newBandedExact(series))
 	}
 	l.engines = append(l.engines, newDenseExact(d))
 	var names []string
 	for _, e := range l.engines {
 		names = append(names, e.name())
 	}
-	o := optionsOf(opts)
 	l.choice = newChoice(o, o.tolerance*float64(d.Len()), names)
 	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
@@ -75,6 +78,9 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 	}
 	last := len(theta) - 1
 	k, noise := l.kernel.at(theta[:last]), theta[last]
+	if err := checkVariance(k); err != nil {
+		return 0, err
+	}
 	for i, e := range l.engines {
 		l.choice.candidates[i] = e.forecast(k, noise)
 	}

@@ -1,9 +1,11 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
@@ -16,22 +18,25 @@ import (
 // Posterior is the Gaussian process given the data. Its latent mean and
 // variance are those of the function f; its noisy ones are those of a new
 // observation y = f(x) + ε, whose variance is larger by σ². A Posterior is
-// safe for concurrent use.
+// safe for concurrent use, and what it answers does not depend on what it was
+// asked before.
 type Posterior struct {
 	model     Model
 	predictor predictor
 	engine    string
 	dim       int
 	jitter    float64
+	horizon   horizon
 }
 
-// predictor is what the posteriors of different engines differ in.
+// predictor is what the posteriors of different engines differ in. It does not
+// change, and is safe for concurrent use.
 type predictor interface {
 	// latent sets the posterior mean and variance of f at each of x.
-	latent(mean, variances []float64, x Inputs) error
+	latent(ctx context.Context, mean, variances []float64, x Inputs) error
 	// joint sets the mean at x, and cov, a symmetric len(x)×len(x) matrix, to
 	// the covariance.
-	joint(mean []float64, cov *dense.Lower, x Inputs) error
+	joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error
 }
 
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006,
@@ -39,7 +44,7 @@ type predictor interface {
 // NewExact. Densely that takes n³/3 flops and memory for n²/2 numbers, and n²
 // flops per new input; with a state space it is linear in n.
 func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
-	l, err := NewExact(m, d, opts...)
+	l, err := NewExact(m, d, append(slices.Clone(opts), forPosterior)...)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +52,7 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 		return nil, err
 	}
 	e := l.engines[l.choice.chosen]
-	return &Posterior{m, e.posterior(), e.name(), d.X.Dim(), l.report.Jitter}, nil
+	return &Posterior{m, e.posterior(), e.name(), d.X.Dim(), l.report.Jitter, newHorizon(m, d.Len(), d.X)}, nil
 }
 
 // NewVFEPosterior conditions m on the data through the inducing inputs z, as
@@ -66,7 +71,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	weights := append([]float64(nil), w.bInvC...)
 	blas64.Scal(1/math.Sqrt(m.Noise), vec(weights))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
-	return &Posterior{m, c, EngineDense, d.X.Dim(), jitter}, nil
+	return &Posterior{m, c, EngineDense, d.X.Dim(), jitter, newHorizon(m, d.Len(), d.X, z)}, nil
 }
 
 // Jitter returns what had to be added to a diagonal to factorise, usually 0.
@@ -78,61 +83,143 @@ func (p *Posterior) Model() Model { return p.model }
 // Engine returns the name of the engine that computes the posterior.
 func (p *Posterior) Engine() string { return p.engine }
 
-// Latent returns the posterior mean and variance of f at each x.
+// Latent returns the posterior mean and variance of f at each x. Both are NaN
+// where there is no answer; LatentContext says why.
 func (p *Posterior) Latent(x Inputs) (mean, variances []float64) {
-	p.checkDim(x)
-	n := x.Len()
-	mean, variances = make([]float64, n), make([]float64, n)
-	if n == 0 {
-		return mean, variances
-	}
-	if err := p.predictor.latent(mean, variances, x); err != nil {
-		// What could fail did not when the posterior was made.
-		panic(fmt.Sprintf("gppl: Posterior: %v", err))
-	}
-	for i := range variances {
-		variances[i] = max(variances[i], 0) // rounding, where the data determine f
-	}
+	mean, variances, _ = p.LatentContext(context.Background(), x)
 	return mean, variances
 }
 
-// Noisy returns the posterior mean and variance of a new observation at each x.
+// LatentContext is Latent that can be cancelled and says what went wrong. Where
+// the kernel has died out between x and all of the data, the answer is the prior.
+// It is an error, with the index, if an input is not finite or is so far from the
+// data that their distance has lost the digits that the kernel needs (1e300 for
+// a Periodic): mean and variance are NaN there, and right elsewhere. If ctx ends,
+// its error is returned and nothing is known. It panics if x has another
+// dimension than the data.
+func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
+	p.checkDim(x)
+	n := x.Len()
+	mean, variances = make([]float64, n), make([]float64, n)
+	near, prior, err := p.horizon.divide(x)
+	for i := range n {
+		mean[i], variances[i] = math.NaN(), math.NaN()
+	}
+	v := variance(p.model.Kernel)
+	for _, i := range prior {
+		mean[i], variances[i] = 0, v
+	}
+	if len(near) == 0 {
+		return mean, variances, err
+	}
+	nearMean, nearVariances := make([]float64, len(near)), make([]float64, len(near))
+	if e := p.predictor.latent(ctx, nearMean, nearVariances, x.Pick(near)); e != nil {
+		return mean, variances, e
+	}
+	for j, i := range near {
+		mean[i] = nearMean[j]
+		variances[i] = max(nearVariances[j], 0) // rounding, where the data determine f
+		if bad := math.IsNaN(mean[i]) || math.IsNaN(variances[i]); bad && err == nil {
+			err = fmt.Errorf("gppl: the posterior at x[%d] = %v is not a number", i, x.At(i))
+		}
+	}
+	return mean, variances, err
+}
+
+// Noisy returns the posterior mean and variance of a new observation at each x,
+// NaN where there is no answer; NoisyContext says why.
 func (p *Posterior) Noisy(x Inputs) (mean, variances []float64) {
-	mean, variances = p.Latent(x)
+	mean, variances, _ = p.NoisyContext(context.Background(), x)
+	return mean, variances
+}
+
+// NoisyContext is Noisy that can be cancelled and says what went wrong, as
+// LatentContext does.
+func (p *Posterior) NoisyContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
+	mean, variances, err = p.LatentContext(ctx, x)
 	for i := range variances {
 		variances[i] += p.model.Noise
 	}
-	return mean, variances
+	return mean, variances, err
 }
 
 func (p *Posterior) checkDim(x Inputs) {
 	if x.Dim() != p.dim {
 		panic(fmt.Sprintf("gppl: Posterior: x has dimension %d, the data have %d", x.Dim(), p.dim))
 	}
-	if err := x.check("x"); err != nil && x.Len() > 0 {
-		panic(err.Error())
-	}
 }
 
 // Sample draws count functions f from the posterior at the inputs x, jointly
 // over x: row i of the result is one of them. It takes O(len(x)³). The jitter
-// is what had to be added to the covariance of f.
+// is what had to be added to the covariance of f. Errors are those of
+// LatentContext, or that the covariance cannot be factorised.
 func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
 	p.checkDim(x)
 	if err := x.check("x"); err != nil {
 		return nil, 0, err
 	}
+	mean, cov, err := p.joint(x)
+	if err != nil {
+		return nil, 0, err
+	}
 	n := x.Len()
-	mean, cov := make([]float64, n), dense.NewLower(n)
-	jitter, err = choleskyWithJitter(cov, variance(p.model.Kernel), func() {
-		if e := p.predictor.joint(mean, cov, x); e != nil {
-			err = e
-		}
+	factor := dense.NewLower(n)
+	jitter, err = choleskyWithJitter(factor, variance(p.model.Kernel), func() {
+		factor.EachTile(func(i, j int, t blas64.General) { copy(t.Data, cov.At(i, j).Data) })
 	})
 	if err != nil {
 		return nil, jitter, fmt.Errorf("gppl: the posterior covariance at %d inputs cannot be factorised: %w", n, err)
 	}
-	return draw(cov, mean, count, seed), jitter, nil
+	return draw(factor, mean, count, seed), jitter, nil
+}
+
+// joint returns the posterior mean and covariance of f at x.
+func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error) {
+	n := x.Len()
+	near, prior, err := p.horizon.divide(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	mean, cov = make([]float64, n), dense.NewLower(n)
+	if len(prior) == 0 {
+		return mean, cov, p.predictor.joint(context.Background(), mean, cov, x)
+	}
+	// What is beyond the horizon is correlated as it was before the data came,
+	// with what is not as well.
+	fillGram(cov, x, p.model.Kernel, 0)
+	cov.EachTile(func(_, _ int, t blas64.General) {
+		for i, v := range t.Data {
+			if math.IsNaN(v) { // a distance overflows; the kernel dies out before
+				t.Data[i] = 0
+			}
+		}
+	})
+	if len(near) == 0 {
+		return mean, cov, nil
+	}
+	m, c := make([]float64, len(near)), dense.NewLower(len(near))
+	if err := p.predictor.joint(context.Background(), m, c, x.Pick(near)); err != nil {
+		return nil, nil, err
+	}
+	at := make([]int, n) // index among the near ones, or −1
+	for i := range at {
+		at[i] = -1
+	}
+	for j, i := range near {
+		at[i], mean[i] = j, m[j]
+	}
+	cov.EachTile(func(i, j int, t blas64.General) {
+		for r := range t.Rows {
+			for s := range t.Cols {
+				if a, b := at[i*dense.Tile+r], at[j*dense.Tile+s]; a >= 0 && b >= 0 {
+					a, b = max(a, b), min(a, b)
+					from := c.At(a/dense.Tile, b/dense.Tile)
+					t.Data[r*t.Stride+s] = from.Data[a%dense.Tile*from.Stride+b%dense.Tile]
+				}
+			}
+		}
+	})
+	return mean, cov, nil
 }
 
 // columnsOf returns block b of the columns of a.
@@ -199,11 +286,14 @@ type factors interface {
 	condition(mean []float64, x Inputs) (less, more blas64.General)
 }
 
-func (c conditioner) latent(mean, variances []float64, x Inputs) error {
+func (c conditioner) latent(ctx context.Context, mean, variances []float64, x Inputs) error {
 	n := x.Len()
 	prior := variance(c.kernel)
 	const batch = dense.Tile
 	parallel.For((n+batch-1)/batch, func(b int) {
+		if ctx.Err() != nil {
+			return
+		}
 		from, to := b*batch, min(n, (b+1)*batch)
 		less, more := c.factors.condition(mean[from:to], x.Slice(from, to))
 		v := variances[from:to]
@@ -213,10 +303,10 @@ func (c conditioner) latent(mean, variances []float64, x Inputs) error {
 		addSquares(v, -1, less)
 		addSquares(v, 1, more)
 	})
-	return nil
+	return ctx.Err()
 }
 
-func (c conditioner) joint(mean []float64, cov *dense.Lower, x Inputs) error {
+func (c conditioner) joint(_ context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
 	less, more := c.factors.condition(mean, x)
 	fillGram(cov, x, c.kernel, 0)
 	addOuter(cov, -1, less)
@@ -306,7 +396,10 @@ func (e *stateSpaceExact) posterior() predictor {
 	return &stateSpacePosterior{engine: e, kernel: e.kernel, noise: e.noise}
 }
 
-func (p *stateSpacePosterior) latent(mean, variances []float64, x Inputs) error {
+func (p *stateSpacePosterior) latent(ctx context.Context, mean, variances []float64, x Inputs) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	p.Lock()
 	defer p.Unlock()
 	e := p.engine
@@ -320,8 +413,8 @@ func (p *stateSpacePosterior) latent(mean, variances []float64, x Inputs) error 
 }
 
 // joint solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.
-func (p *stateSpacePosterior) joint(mean []float64, cov *dense.Lower, x Inputs) error {
-	if err := p.latent(mean, nil, x); err != nil {
+func (p *stateSpacePosterior) joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
+	if err := p.latent(ctx, mean, nil, x); err != nil {
 		return err
 	}
 	p.Lock()
@@ -343,109 +436,5 @@ func (p *stateSpacePosterior) joint(mean []float64, cov *dense.Lower, x Inputs) 
 		b.Rows, b.Data = t.Cols, b.Data[j*dense.Tile*b.Stride:]
 		dense.Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, t)
 	})
-	return nil
-}
-
-// spectralPosterior is Bayesian linear regression on the features: with
-// g = Dφ(x) the mean is gᵀh/σ² and the covariance gᵀT⁻¹g′ (see spectralExact).
-// It holds where the series of the kernel does: within the range that it was
-// made for, which grows with the inputs asked for.
-type spectralPosterior struct {
-	sync.Mutex
-	engine *spectralExact
-	kernel Kernel
-	noise  float64 // the model's own
-}
-
-func (e *spectralExact) posterior() predictor {
-	return &spectralPosterior{engine: e, kernel: e.kernel, noise: e.noise}
-}
-
-// features returns gᵀ at the inputs, L⁻¹g, and J, which is −1 from row negative on.
-func (p *spectralPosterior) features(x Inputs) (g, solved blas64.General, err error) {
-	lo, hi := x.Range(0)
-	l := p.engine.line
-	if lo < l.lo || hi > l.lo+l.span {
-		wider := *l
-		wider.lo = min(lo, l.lo)
-		wider.span = max(hi, l.lo+l.span) - wider.lo
-		e := newSpectralExact(&wider)
-		if _, _, err := e.nll(nil, p.kernel, p.noise); err != nil {
-			return g, solved, err
-		}
-		p.engine = e
-	}
-	e := p.engine
-	g = newGeneral(len(e.features), x.Len())
-	w := 2 * math.Pi / e.series.period
-	for i, f := range e.features {
-		for j, xj := range x.at {
-			sin, cos := math.Sincos(w * float64(f.Frequency()) * (xj - e.line.lo))
-			if f.IsSin() {
-				cos = sin
-			}
-			g.Data[i*g.Stride+j] = e.root[i] * cos
-		}
-	}
-	solved = newGeneral(g.Rows, g.Cols)
-	copy(solved.Data, g.Data)
-	e.t.SolveL(solved)
-	return g, solved, nil
-}
-
-// mean sets mean = gᵀh/σ².
-func (p *spectralPosterior) mean(mean []float64, g blas64.General) {
-	e := p.engine
-	blas64.Gemv(blas.Trans, 1/(p.noise+e.split.whiteVariance), g, vec(e.h), 0, vec(mean))
-}
-
-// signed returns the rows of a whose sign in J is 1, and those where it is −1.
-func (p *spectralPosterior) signed(a blas64.General) (plus, minus blas64.General) {
-	plus, minus = a, a
-	plus.Rows = min(p.engine.negative, a.Rows)
-	minus.Rows = a.Rows - plus.Rows
-	minus.Data = a.Data[plus.Rows*a.Stride:]
-	return plus, minus
-}
-
-func (p *spectralPosterior) latent(mean, variances []float64, x Inputs) error {
-	p.Lock()
-	defer p.Unlock()
-	const batch = 512
-	lo, hi := x.Range(0)
-	if _, _, err := p.features(Scalars([]float64{lo, hi})); err != nil { // the whole range at once
-		return err
-	}
-	for from := 0; from < x.Len(); from += batch {
-		to := min(x.Len(), from+batch)
-		g, solved, err := p.features(x.Slice(from, to))
-		if err != nil {
-			return err
-		}
-		p.mean(mean[from:to], g)
-		v := variances[from:to]
-		for i := range v {
-			v[i] = p.engine.split.whiteVariance
-		}
-		plus, minus := p.signed(solved)
-		addSquares(v, 1, plus)
-		addSquares(v, -1, minus)
-	}
-	return nil
-}
-
-func (p *spectralPosterior) joint(mean []float64, cov *dense.Lower, x Inputs) error {
-	p.Lock()
-	defer p.Unlock()
-	g, solved, err := p.features(x)
-	if err != nil {
-		return err
-	}
-	p.mean(mean, g)
-	plus, minus := p.signed(solved)
-	cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
-	addOuter(cov, 1, plus)
-	addOuter(cov, -1, minus)
-	cov.AddDiagonal(p.engine.split.whiteVariance)
 	return nil
 }

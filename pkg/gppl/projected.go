@@ -27,6 +27,7 @@ var _ Loss = (*Projected)(nil)
 type Projected struct {
 	model  Model
 	proj   *Projection
+	x      Inputs
 	params []Param
 	kernel kernelAt
 	split  split
@@ -55,12 +56,16 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
 	n, k := p.Dims()
 	if n != d.Len() {
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
 	l := &Projected{
-		model: m, proj: p, params: m.Params(), kernel: kernelAt{family: m.Kernel},
+		model: m, proj: p, x: d.X, params: m.Params(), kernel: kernelAt{family: m.Kernel},
 		z:      p.Project(d.Y),
 		gram:   make([]float64, k*k),
 		factor: dense.NewLower(k), inv: dense.NewLower(k),
@@ -72,7 +77,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
 	l.fill = l.fillS
-	l.plan(d.X, p, optionsOf(opts))
+	l.plan(d.X, p, o)
 	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
 }
@@ -88,11 +93,11 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 	series := newLine(x, nil)
 	state := newStateSpaceProjected(series, omega)
 	banded := newBandedProjected(series, omega)
-	spectral := newSpectralProjected(x, series, omega)
+	spectral := newSpectralProjected(x, series, omega, o.tolerance)
 	term := func(k Kernel) *projectedTerm {
 		engines := []projectedEngine{state, spectral, banded, all}
 		if _, _, ok := scaled(k); ok {
-			base := newProjectedTerm(omega.Cols, optionsOf(nil), engines...)
+			base := newProjectedTerm(omega.Cols, options{tolerance: o.tolerance}, engines...)
 			e := newInterpolated(base, omega.Rows, omega.Cols)
 			t := newProjectedTerm(omega.Cols, o, append([]projectedEngine{e}, engines...)...)
 			e.size = func() float64 { return t.size }
@@ -108,7 +113,7 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 	l.whole = newProjectedTerm(omega.Cols, o, state, spectral, banded, all)
 	for _, k := range l.split.signal {
 		// Each term needs engines of its own: they keep what contract needs.
-		state, banded, spectral = newStateSpaceProjected(series, omega), newBandedProjected(series, omega), newSpectralProjected(x, series, omega)
+		state, banded, spectral = newStateSpaceProjected(series, omega), newBandedProjected(series, omega), newSpectralProjected(x, series, omega, o.tolerance)
 		l.terms = append(l.terms, term(k))
 	}
 }
@@ -247,6 +252,9 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 func (l *Projected) covariance(theta []float64, derivatives bool) (tau float64, err error) {
 	last := len(theta) - 1
 	kernel, noise := l.kernel.at(theta[:last]), theta[last]
+	if err := checkVariance(kernel); err != nil {
+		return 0, err
+	}
 	white, err := l.project(kernel, noise, derivatives)
 	if err != nil {
 		return 0, err

@@ -89,6 +89,10 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
 	if err := z.check("inducing inputs"); err != nil {
 		return nil, err
 	}
@@ -117,7 +121,6 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	for _, e := range l.engines {
 		names = append(names, e.name())
 	}
-	o := optionsOf(opts)
 	l.choice = newChoice(o, o.tolerance*float64(d.Len()), names)
 	l.report = LossReport{Setup: time.Since(start)}
 	return l, nil
@@ -230,6 +233,9 @@ func repulsion(grad []float64, z Inputs, s, weight float64) float64 {
 // factorise computes L, Φ, L_B and c for one kernel, noise variance and Z.
 func (l *VFE) factorise(k Kernel, noise float64, z Inputs) (jitter float64, err error) {
 	m, w := z.Len(), &l.work
+	if err := checkVariance(k); err != nil {
+		return 0, err
+	}
 	w.kernel, w.noise, w.z = k, noise, z
 	var onDiagonal float64
 	if l.opt.NoiseInGram {

@@ -37,7 +37,9 @@ type spectralVFE struct {
 // root of the smallest eigenvalue of K_uu.
 const vfeEps = 1e-13
 
-func newSpectralVFE(l *line) *spectralVFE { return &spectralVFE{exact: newSpectralExact(l)} }
+func newSpectralVFE(l *line) *spectralVFE {
+	return &spectralVFE{exact: newSpectralExact(l, options{tolerance: defaultTolerance})}
+}
 
 func (e *spectralVFE) name() string { return EngineSpectral }
 
