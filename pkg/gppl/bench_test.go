@@ -166,8 +166,11 @@ func BenchmarkNLL(b *testing.B) {
 				force = ""
 			}
 			run(fmt.Sprintf("engine=%s/n=3319/kernel=%s", engine, c.name), d, c.m, WithEngine(force))
+			regular := regularData(b, 3319, 1749, 1./12)
+			run(fmt.Sprintf("engine=%s/n=3319/regular/kernel=%s", engine, c.name), regular, c.m, WithEngine(force))
 		}
 	}
+	run("engine=toeplitz/n=20000", regularData(b, 20000, 0, 1), Model{Kernel: RQ{1, 20, 1}, Noise: 0.1}, WithEngine(EngineToeplitz))
 }
 
 // sunspotData reads the file straight, since the readers of pkg/dataset import

@@ -27,6 +27,9 @@ const (
 	// EngineStateSpace takes Laplace, Matérn 3/2 and 5/2 on the line and their
 	// sums: a Kalman filter, linear in n.
 	EngineStateSpace = "statespace"
+	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with
+	// a constant step, of which a few places may be missing.
+	EngineToeplitz = "toeplitz"
 	// EngineInterpolated, for PL alone, takes kernels v·φ(r/l) on the line:
 	// interpolation in log l between matrices that another engine made.
 	EngineInterpolated = "interpolated"
@@ -54,7 +57,7 @@ func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance 
 func forPosterior(o *options) { o.posterior = true }
 
 // engineNames are all there are, for whatever loss.
-var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineInterpolated}
+var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineToeplitz, EngineInterpolated}
 
 // optionsOf applies the options; it is an error if they name an engine that there
 // is not, or no tolerance.
@@ -191,18 +194,32 @@ func (c *choice) next(failed uint) int {
 	return best
 }
 
-// refused says why no engine is left.
+// Refusal is the error of a loss that has no engine for the kernel, the noise and
+// the inputs at hand, or of the engine that was forced.
+type Refusal struct {
+	Engine string // "" where none was forced
+	Reason string
+}
+
+func (e *Refusal) Error() string {
+	if e.Engine == "" {
+		return "gppl: no engine takes this kernel: " + e.Reason
+	}
+	return fmt.Sprintf("gppl: the %s engine cannot take this kernel: %s", e.Engine, e.Reason)
+}
+
+// refused says why no engine is left: a Refusal, or what the last one failed of.
 func (c *choice) refused() error {
 	if c.lastErr != nil {
 		return c.lastErr
 	}
 	if i := slices.Index(c.names, c.engine); i >= 0 {
-		return fmt.Errorf("gppl: the %s engine cannot take this kernel: %s", c.engine, c.why(i))
+		return &Refusal{c.engine, c.why(i)}
 	}
 	if c.engine != "" {
-		return fmt.Errorf("gppl: no engine %q for this loss: there are %s", c.engine, strings.Join(c.names, ", "))
+		return &Refusal{c.engine, "it is not for this loss and these inputs, which have " + strings.Join(c.names, ", ")}
 	}
-	return fmt.Errorf("gppl: no engine takes this kernel: %s", c.why(len(c.candidates)-1))
+	return &Refusal{Reason: c.why(len(c.candidates) - 1)}
 }
 
 // why says why candidate i was not taken.

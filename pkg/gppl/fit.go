@@ -21,9 +21,12 @@ type Settings struct {
 	Method func() optimize.Method
 	// GradientTolerance ends training in success once no derivative of the
 	// loss with respect to a raw parameter is larger, in nats. For a log
-	// transform that is nats per unit of log θ. 0 means 1e-4, which leaves the
-	// loss within about 1e-9 nats of its minimum. A negative value switches
-	// it off.
+	// transform that is nats per unit of log θ. A negative value switches it
+	// off.
+	//
+	// 0 means 1e-4 or, for L-BFGS with up to twelve parameters, 1e-4 in units of
+	// standard errors, √(gᵀH⁻¹g) for the gradient g and the curvature H: the
+	// same for any number of observations, within 5e-9 nats of the minimum.
 	GradientTolerance float64
 	// Stop returns a further stopping rule, such as &ChangeBelow{…}; nil means
 	// none.
@@ -143,6 +146,8 @@ type objective struct {
 	trained  []int     // indices of the parameters that are not fixed
 	start    []float64 // raw
 	gradTol  float64
+	scored   bool     // training ends by the gradient in units of standard errors
+	curved   measured // the curvature that newton took last
 
 	theta, gradTheta []float64
 	u, grad          []float64 // where value and grad were computed
@@ -183,6 +188,7 @@ func newObjective(ctx context.Context, loss Loss, s Settings) *objective {
 	o.gradTol = orDefault(s.GradientTolerance, 1e-4)
 	if o.settings.Method == nil {
 		o.settings.Method = LBFGS
+		o.scored = s.GradientTolerance == 0 && s.Stop == nil && len(o.start) <= maxNewton
 	}
 	uses, err := o.settings.Method().Uses(optimize.Available{Grad: true})
 	if err != nil {
@@ -263,10 +269,13 @@ func (o *objective) run(u []float64) StartResult {
 	if limit == 0 {
 		limit = 1000
 	}
+	scored := o.scored
 	for {
 		u, from := o.best.u, o.best.value
 		stop := optimize.Converger(optimize.NeverTerminate{})
 		switch {
+		case scored:
+			stop = &littleLeft{}
 		case o.settings.Stop != nil:
 			stop = o.settings.Stop()
 		case !o.withGrad:
@@ -294,6 +303,19 @@ func (o *objective) run(u []float64) StartResult {
 			o.best = point{}
 			o.evaluate(u)
 			o.withGrad = false
+		}
+		if scored && err == nil && res.Status == optimize.FunctionConvergence && o.ctx.Err() == nil {
+			if o.settings.NoStandardErrors || !o.loss.Report().Likelihood {
+				result.Status, result.Reason = Converged, "what is left to gain is below 5e-9 nats, by the last step"
+				return o.finish(result, began, before)
+			}
+			if score, ok := o.newton(); ok {
+				result.Status, result.Reason = Converged, describeScore(score)
+				return o.finish(result, began, before)
+			}
+			if scored = false; o.ctx.Err() == nil && o.evaluations-before < limit {
+				continue
+			}
 		}
 		switch gradient := floats.Norm(o.best.grad, math.Inf(1)); {
 		case o.ctx.Err() != nil:

@@ -34,7 +34,7 @@ func exactLoss(t testing.TB, d gppl.Data) *gppl.Exact {
 func TestFitMethodsAgree(t *testing.T) {
 	d := drawn(t, 200, 1)
 	want := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{}))
-	if want.Status != gppl.Converged || want.GradientNorm > 1e-4 || len(want.Warnings) > 0 {
+	if want.Status != gppl.Converged || want.GradientNorm > 1e-2 || len(want.Warnings) > 0 {
 		t.Fatalf("L-BFGS: %v", want)
 	}
 	for name, s := range map[string]gppl.Settings{

@@ -430,11 +430,16 @@ func (p *stateSpacePosterior) joint(ctx context.Context, mean []float64, cov *de
 		e.filter.Solve(solved.Data[row:row+cross.Cols], cross.Data[row:row+cross.Cols])
 	}
 	fillGram(cov, x, p.kernel, 0)
-	cov.EachTile(func(i, j int, t blas64.General) {
-		a, b := cross, solved
+	subtractProduct(cov, cross, solved)
+	return nil
+}
+
+// subtractProduct subtracts a·bᵀ, which must be symmetric, from c.
+func subtractProduct(c *dense.Lower, a, b blas64.General) {
+	c.EachTile(func(i, j int, t blas64.General) {
+		a, b := a, b
 		a.Rows, a.Data = t.Rows, a.Data[i*dense.Tile*a.Stride:]
 		b.Rows, b.Data = t.Cols, b.Data[j*dense.Tile*b.Stride:]
 		dense.Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, t)
 	})
-	return nil
 }

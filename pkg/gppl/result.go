@@ -152,24 +152,10 @@ func (o *objective) curvature(r *Result, win StartResult) {
 		return
 	}
 	p := len(o.trained)
-	h := mat.NewSymDense(p, nil)
-	plus, minus, first := make([]float64, p), make([]float64, p), make([]float64, p)
-	const step = 1e-4
-	for a := range p {
-		above, ok := o.logGradient(plus, win.Theta, a, step)
-		below, ok2 := o.logGradient(minus, win.Theta, a, -step)
-		if !ok || !ok2 {
-			r.warn("no standard errors: the loss cannot be evaluated around the optimum")
-			return
-		}
-		first[a] = (above - below) / (2 * step)
-		for b := range p {
-			d := (plus[b] - minus[b]) / (2 * step)
-			if b < a {
-				d = 0.5 * (d + h.At(a, b))
-			}
-			h.SetSym(a, b, d)
-		}
+	h, first, ok := o.logCurvature(win)
+	if !ok {
+		r.warn("no standard errors: the loss cannot be evaluated around the optimum")
+		return
 	}
 	var c mat.Cholesky
 	if !c.Factorize(h) {
@@ -191,6 +177,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 		}
 	}
 	if r.Status == Stalled {
+		plus := make([]float64, p)
 		if _, ok := o.logGradient(plus, win.Theta, 0, 0); !ok {
 			return
 		}
@@ -199,6 +186,47 @@ func (o *objective) curvature(r *Result, win StartResult) {
 			r.Status, r.Reason = Converged, fmt.Sprintf("to rounding: the curvature puts the optimum %.1g nats below", excess)
 		}
 	}
+}
+
+// logCurvature returns the Hessian of the loss in the logs of the trained
+// parameters, and first differences of its values.
+func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []float64, ok bool) {
+	if o.knowsCurvature(win) {
+		return o.curved.h, o.curved.first, true
+	}
+	p := len(o.trained)
+	h = mat.NewSymDense(p, nil)
+	plus, minus, first := make([]float64, p), make([]float64, p), make([]float64, p)
+	for a := range p {
+		above, ok1 := o.logGradient(plus, win.Theta, a, curvatureStep)
+		below, ok2 := o.logGradient(minus, win.Theta, a, -curvatureStep)
+		if !ok1 || !ok2 {
+			return nil, nil, false
+		}
+		first[a] = (above - below) / (2 * curvatureStep)
+		for b := range p {
+			d := (plus[b] - minus[b]) / (2 * curvatureStep)
+			if b < a {
+				d = 0.5 * (d + h.At(a, b))
+			}
+			h.SetSym(a, b, d)
+		}
+	}
+	return h, first, true
+}
+
+// knowsCurvature reports whether newton took the curvature just where training
+// ended, in the logs of the parameters.
+func (o *objective) knowsCurvature(win StartResult) bool {
+	if o.curved.h == nil {
+		return false
+	}
+	for j, i := range o.trained {
+		if transformOf(o.params[i]) != (Log{}) || Log.Natural(Log{}, o.curved.u[j]) != win.Theta[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // logGradient returns the value of the loss, and sets grad to its derivatives in

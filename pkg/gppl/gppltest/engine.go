@@ -1,6 +1,7 @@
 package gppltest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,11 +15,14 @@ import (
 // over a standard set of kernels, lengthscales, noise and inputs, for the exact
 // NLL and for PL: values to 1e-8, relative to the value or to the number of
 // observations (projections), whichever is more, and gradients, in the
-// logarithms of the parameters, to 1e-6 of their norm, likewise. An engine may
-// refuse a kernel with an error; it must take one case at least. Fallbacks do
+// logarithms of the parameters, to 1e-6 of their norm, likewise. Fallbacks do
 // not happen to a forced engine, and the report must name it. Short tests take a
 // fifth of the set.
-func CheckEngine(t *testing.T, engine string) {
+//
+// An engine may refuse a case by a gppl.Refusal, unless must says that it takes
+// it (proj is nil for the exact NLL); any other error is a failure. It must take
+// one case at least.
+func CheckEngine(t *testing.T, engine string, must func(m gppl.Model, d gppl.Data, proj *gppl.Projection) bool) {
 	t.Helper()
 	taken := 0
 	for i, c := range engineCases() {
@@ -26,12 +30,16 @@ func CheckEngine(t *testing.T, engine string) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			took, err := c.compare(engine)
-			if err != nil {
-				t.Error(err)
-			}
-			if took {
+			err := c.compare(engine)
+			switch refusal := (*gppl.Refusal)(nil); {
+			case err == nil:
 				taken++
+			case !errors.As(err, &refusal):
+				t.Error(err)
+			case refusal.Reason == "":
+				t.Errorf("%s refuses without a reason", engine)
+			case must(c.model, c.data, c.proj):
+				t.Errorf("must take this case: %v", err)
 			}
 		})
 	}
@@ -47,8 +55,8 @@ type engineCase struct {
 	proj  *gppl.Projection // nil: the exact NLL
 }
 
-// compare reports whether the engine took the case, and what was wrong.
-func (c engineCase) compare(engine string) (took bool, err error) {
+// compare returns a Refusal, or what is wrong.
+func (c engineCase) compare(engine string) error {
 	build := func(name string) (gppl.Loss, error) {
 		if c.proj == nil {
 			return gppl.NewExact(c.model, c.data, gppl.WithEngine(name))
@@ -57,19 +65,19 @@ func (c engineCase) compare(engine string) (took bool, err error) {
 	}
 	loss, err := build(engine)
 	if err != nil {
-		return false, nil // refused: it says why
+		return err
 	}
 	value, grad, err := valueGradLog(loss)
 	if err != nil {
-		return false, nil
+		return err
 	}
 	dense, err := build(gppl.EngineDense)
 	if err != nil {
-		return true, err
+		return fmt.Errorf("dense: %v", err)
 	}
 	want, wantGrad, err := valueGradLog(dense)
 	if err != nil {
-		return true, fmt.Errorf("dense: %w", err)
+		return fmt.Errorf("dense: %v", err)
 	}
 	terms := float64(c.data.Len())
 	if c.proj != nil {
@@ -77,21 +85,21 @@ func (c engineCase) compare(engine string) (took bool, err error) {
 		terms = float64(k)
 	}
 	if !(math.Abs(value-want) <= 1e-8*max(terms, math.Abs(want))) {
-		return true, fmt.Errorf("%s: %v, dense %v, difference %.3g", engine, value, want, value-want)
+		return fmt.Errorf("%s: %v, dense %v, difference %.3g", engine, value, want, value-want)
 	}
 	var diff, norm float64
 	for i, g := range wantGrad {
 		diff, norm = math.Hypot(diff, grad[i]-g), math.Hypot(norm, g)
 	}
 	if !(diff <= 1e-6*max(terms, norm)) {
-		return true, fmt.Errorf("%s: gradient in logs %v, dense %v", engine, grad, wantGrad)
+		return fmt.Errorf("%s: gradient in logs %v, dense %v", engine, grad, wantGrad)
 	}
 	for _, name := range strings.Split(loss.Report().Engine, " + ") {
 		if name != engine {
-			return true, fmt.Errorf("%s was forced, but %q is reported", engine, loss.Report().Engine)
+			return fmt.Errorf("%s was forced, but %q is reported", engine, loss.Report().Engine)
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // valueGradLog evaluates a loss at its own parameters.
@@ -159,8 +167,34 @@ func engineCases() (cases []engineCase) {
 					}
 					cases = append(cases, c)
 				}
+				cases = append(cases, regularCase(k, noise, sizes[turn%len(sizes)], turn%3, rnd))
 			}
 		}
 	}
 	return cases
+}
+
+// regularCase is the exact NLL on n places at a constant step, of which some are
+// missing.
+func regularCase(k gppl.Kernel, noise float64, n, missing int, rnd *rand.Rand) engineCase {
+	n = max(n, 20+missing)
+	gaps := map[int]bool{}
+	for len(gaps) < missing {
+		gaps[1+rnd.IntN(n-2)] = true
+	}
+	var x, y []float64
+	for i := range n {
+		if !gaps[i] {
+			x = append(x, -7+30*float64(i)/float64(n-1))
+			y = append(y, math.Sin(float64(i))+math.Sqrt(noise)*rnd.NormFloat64())
+		}
+	}
+	d, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		panic(err)
+	}
+	return engineCase{
+		name:  fmt.Sprintf("%v/noise=%v/n=%d/regular/missing=%d", k, noise, n, missing),
+		model: gppl.Model{Kernel: k, Noise: noise}, data: d,
+	}
 }

@@ -1,0 +1,179 @@
+package gppl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// regularData is n places of a constant step, from lo, without the missing ones.
+func regularData(tb testing.TB, n int, lo, step float64, missing ...int) Data {
+	tb.Helper()
+	rnd := rand.New(rand.NewPCG(uint64(n), 9))
+	var x, y []float64
+	for i := range n {
+		v := math.Sin(float64(i)/7) + 0.3*rnd.NormFloat64()
+		if len(missing) > 0 && missing[0] == i {
+			missing = missing[1:]
+			continue
+		}
+		x, y = append(x, lo+step*float64(i)), append(y, v)
+	}
+	d, err := NewData(Scalars(x), y)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+func TestRegular(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		t    []float64
+		n    int // 0: not regular
+	}{
+		{"integers", []float64{3, 4, 5, 6}, 4},
+		{"one missing of many", append(steps(20, 0.1, 0), 2.1, 2.2), 23},
+		{"large offset", steps(50, 0.25, 1.7e9), 50},
+		{"decimal steps", steps(1000, 0.001, -3), 1000},
+		{"two", []float64{1, 9}, 2},
+		{"one", []float64{1}, 0},
+		{"a duplicate", []float64{1, 2, 2, 3}, 0},
+		{"half missing", []float64{0, 1, 2, 3, 10}, 0},
+		{"irregular", []float64{0, 1, 2.3, 3, 4}, 0},
+	} {
+		g, ok := regularOf(c.t)
+		if ok != (c.n > 0) || ok && (g.n != c.n || len(g.place) != len(c.t) || len(g.missing) != c.n-len(c.t)) {
+			t.Errorf("%s: %v, %+v", c.name, ok, g)
+			continue
+		}
+		for i, p := range g.place {
+			if off := math.Abs(c.t[0] + float64(p)*g.step - c.t[i]); off > g.off+1e-15*math.Abs(c.t[i]) {
+				t.Errorf("%s: place %d is %g off, more than %g", c.name, i, off, g.off)
+			}
+		}
+	}
+}
+
+func steps(n int, step, lo float64) (t []float64) {
+	for i := range n {
+		t = append(t, lo+float64(i)*step)
+	}
+	return t
+}
+
+// TestToeplitzPromise takes the bound of the engine at its word: for values and
+// gradients, over noise and steps that are off by rounding or by more.
+func TestToeplitzPromise(t *testing.T) {
+	for _, k := range []Kernel{SE{1, 3}, Laplace{2, 20}, RQ{1, 4, 0.7}, Periodic{1, 0.8, 11}, Add(Matern32{1, 5}, White{0.1}), Mul(SE{1, 40}, Periodic{1, 1, 12})} {
+		for _, noise := range []float64{1e-6, 1e-2, 3} {
+			for _, jiggle := range []float64{0, 1e-12, 1e-9} {
+				d := regularData(t, 151, 1e3, 1, 5, 77, 78)
+				rnd := rand.New(rand.NewPCG(1, 1))
+				for i := range d.X.at[1 : d.Len()-1] {
+					d.X.at[i+1] += jiggle * (rnd.Float64() - 0.5)
+				}
+				name := fmt.Sprintf("%v, noise %g, off by %g", k, noise, jiggle)
+				m := Model{Kernel: k, Noise: noise}
+				got, grad, bound := evaluated(t, m, d, EngineToeplitz)
+				want, wantGrad, rounding := evaluated(t, m, d, EngineDense)
+				if off := math.Abs(got - want); off > bound+rounding {
+					t.Errorf("%s: value off by %g, promised %g", name, off, bound)
+				}
+				for p := range grad {
+					if off := math.Abs(grad[p] - wantGrad[p]); off > 30*(bound+rounding)+1e-12*math.Abs(wantGrad[p]) {
+						t.Errorf("%s: derivative %d = %g, dense %g, promised %g", name, p, grad[p], wantGrad[p], bound)
+					}
+				}
+			}
+		}
+	}
+}
+
+// evaluated returns value and gradient by the named engine, and what it promises.
+func evaluated(t *testing.T, m Model, d Data, engine string) (value float64, grad []float64, bound float64) {
+	t.Helper()
+	l, err := NewExact(m, d, WithEngine(engine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := values(l.Params())
+	grad = make([]float64, len(theta))
+	if value, err = l.ValueGrad(grad, theta); err != nil {
+		t.Fatalf("%v by %s: %v", m, engine, err)
+	}
+	for p := range grad {
+		grad[p] *= theta[p]
+	}
+	bound, _ = l.choice.bound()
+	return value, grad, bound
+}
+
+func TestToeplitzChecks(t *testing.T) {
+	d := regularData(t, 200, 0, 1, 50)
+	e := newToeplitzExact(newLine(d.X, d.Y))
+	grad := make([]float64, 3)
+	if _, _, err := e.nll(grad, SE{1, 4}, 0.1); err != nil {
+		t.Fatal(err)
+	}
+	e.factor.DiagonalSums(e.w, e.alpha, &e.work)
+	if err := e.checkSums(); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []int{0, 1, 60, 199} {
+		old := e.w[d]
+		e.w[d] += 1e-4 * (1 + math.Abs(old))
+		if err := e.checkSums(); !errors.As(err, new(unverified)) {
+			t.Errorf("lag %d is wrong: %v", d, err)
+		}
+		e.w[d] = old
+	}
+	e.rest[3] += 1e-3
+	if err := e.checkFactor(); !errors.As(err, new(unverified)) {
+		t.Errorf("the solution is wrong: %v", err)
+	}
+}
+
+func TestToeplitzPosterior(t *testing.T) {
+	d := regularData(t, 130, 5, 0.5, 20, 21)
+	var at []float64
+	for i := range 60 {
+		at = append(at, -20+2.3*float64(i))
+	}
+	x := Scalars(at)
+	for _, k := range []Kernel{SE{1, 4}, Periodic{1, 1, 9}, Add(RQ{1, 3, 1}, White{0.2})} {
+		m := Model{Kernel: k, Noise: 0.05}
+		got, err := NewPosterior(m, d, WithEngine(EngineToeplitz))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := NewPosterior(m, d, WithEngine(EngineDense))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, v := got.Latent(x)
+		wantMean, wantV := want.Latent(x)
+		for i := range at {
+			if math.Abs(mean[i]-wantMean[i]) > 1e-9 || math.Abs(v[i]-wantV[i]) > 1e-9 {
+				t.Errorf("%v at %v: %v, %v, dense %v, %v", k, at[i], mean[i], v[i], wantMean[i], wantV[i])
+			}
+		}
+		joint, wantJoint := dense.NewLower(len(at)), dense.NewLower(len(at))
+		if err := got.predictor.joint(context.Background(), mean, joint, x); err != nil {
+			t.Fatal(err)
+		}
+		if err := want.predictor.joint(context.Background(), wantMean, wantJoint, x); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range joint.At(0, 0).Data {
+			if math.Abs(c-wantJoint.At(0, 0).Data[i]) > 1e-9 {
+				t.Errorf("%v: covariance %d = %v, dense %v", k, i, c, wantJoint.At(0, 0).Data[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// An absolute tolerance on the gradient asks for more digits the more observations
+// there are, and in the end for digits that rounding has taken. What counts is the
+// gradient in units of standard errors: how far away the optimum is, in the same
+// units. L-BFGS ends when its own steps say that this is small; the curvature that
+// standard errors need anyway then tells, and gives Newton's steps where it is not.
+
+const (
+	// scoreTolerance is the gradient at which training ends, in units of standard
+	// errors: √(gᵀH⁻¹g), H the curvature. The optimum is that many standard errors
+	// away, and half its square, 5e-9 nats, below.
+	scoreTolerance = 1e-4
+	// maxNewton is the number of parameters up to which the rule is for: it is
+	// checked by the curvature, which takes two evaluations for each.
+	maxNewton = 12
+	// newtonSteps bounds the steps with one curvature.
+	newtonSteps = 4
+	// curvatureStep is the step of differences of gradients, in raw parameters.
+	curvatureStep = 1e-4
+)
+
+// littleLeft is a rule that ends L-BFGS when less than ½·scoreTolerance² remains,
+// as far as its last step tells: what the step gained, times the square of the
+// factor by which it shortened the gradient. That is trusted only where L-BFGS
+// converges faster than linearly, which is where the factor is small.
+type littleLeft struct{ value, gradient float64 }
+
+func (s *littleLeft) Init(int) { s.value, s.gradient = math.Inf(1), 0 }
+
+func (s *littleLeft) Converged(loc *optimize.Location) optimize.Status {
+	gradient := floats.Norm(loc.Gradient, 2)
+	gain, ratio := s.value-loc.F, gradient/s.gradient
+	s.value, s.gradient = loc.F, gradient
+	if gain >= 0 && ratio < 0.3 && gain*ratio*ratio < 0.5*scoreTolerance*scoreTolerance {
+		return optimize.FunctionConvergence
+	}
+	return optimize.NotTerminated
+}
+
+// measured is the curvature of the loss around a point, by central differences of
+// gradients in raw parameters, and first differences of its values.
+type measured struct {
+	u, first []float64
+	h        *mat.SymDense
+}
+
+// newton takes Newton's steps from the best point. It reports the gradient there
+// in units of standard errors, and whether that is small enough; it gives up where
+// the curvature is not positive or a step does not descend.
+func (o *objective) newton() (score float64, ok bool) {
+	u, g, value := slices.Clone(o.best.u), slices.Clone(o.best.grad), o.best.value
+	h, first := mat.NewSymDense(len(u), nil), make([]float64, len(u))
+	at := slices.Clone(u)
+	for a := range u {
+		if o.ctx.Err() != nil {
+			return 0, false
+		}
+		var side [2][]float64
+		for i, step := range [...]float64{curvatureStep, -curvatureStep} {
+			at[a] = u[a] + step
+			if _, err := o.evaluate(at); err != nil || math.IsInf(o.value, 0) {
+				return 0, false
+			}
+			side[i] = slices.Clone(o.grad)
+			first[a] += o.value / (2 * step)
+		}
+		at[a] = u[a]
+		for b := range u {
+			d := (side[0][b] - side[1][b]) / (2 * curvatureStep)
+			if b < a {
+				d = 0.5 * (d + h.At(a, b))
+			}
+			h.SetSym(a, b, d)
+		}
+	}
+	o.curved = measured{slices.Clone(u), first, h}
+	o.best = point{slices.Clone(u), g, value} // not where differences were taken
+	var c mat.Cholesky
+	if !c.Factorize(h) {
+		return 0, false
+	}
+	for range newtonSteps {
+		gradient := mat.NewVecDense(len(g), g)
+		var step mat.VecDense
+		if err := c.SolveVecTo(&step, gradient); err != nil {
+			return 0, false
+		}
+		if score = math.Sqrt(mat.Dot(gradient, &step)); score <= scoreTolerance {
+			return score, true
+		}
+		if score > 3 { // too far for a parabola
+			return score, false
+		}
+		for j := range u {
+			u[j] -= step.AtVec(j)
+		}
+		v, err := o.evaluate(u)
+		if err != nil || !(v <= value+valueRounding*math.Abs(value)) {
+			return score, false
+		}
+		value, g = v, slices.Clone(o.grad)
+		// Rounding can hide which of two values is lower; the gradient tells.
+		o.best = point{slices.Clone(u), g, v}
+	}
+	return score, false
+}
+
+// describeScore is the reason of a training that newton has ended.
+func describeScore(score float64) string {
+	return fmt.Sprintf("gradient %.2g ≤ %.2g standard errors", score, scoreTolerance)
+}
