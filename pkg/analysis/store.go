@@ -103,7 +103,7 @@ func (j *stored) check() error {
 		return errors.New("x is not ascending")
 	}
 	for i := range j.X {
-		if math.Abs(j.X[i]) > 1e300 || math.Abs(j.Y[i]) > 1e300 {
+		if math.Abs(j.X[i]) > largest || math.Abs(j.Y[i]) > largest {
 			return fmt.Errorf("observation %d is (%v, %v)", i, j.X[i], j.Y[i])
 		}
 	}
