@@ -58,7 +58,28 @@ func (a *Analysis) condition() error {
 		a.posterior = nil
 		return fmt.Errorf("analysis: conditioning on the data: %w", err)
 	}
+	if n := a.lostNoise(); n != "" {
+		a.note = strings.TrimSpace(a.note + " " + n)
+	}
 	return nil
+}
+
+// lostNoise says that the noise cannot be told from rounding, or that jitter was added in its place; "" if neither. A sum over n
+// observations of a variance v is rounded by n·v·2⁻⁵², about the error that a factorisation of their covariance makes.
+func (a *Analysis) lostNoise() string {
+	m := a.Result.Model
+	variances := []float64{0, gppl.Self}
+	m.Kernel.Cov(variances, variances)
+	signal, noise := variances[0], m.Noise+variances[1]-variances[0]
+	const eps = 0x1p-52
+	switch jitter := a.posterior.Jitter(); {
+	case jitter > 0:
+		return fmt.Sprintf("Jitter of %.2g had to be added to the noise variance of %.2g: bands near observations show rounding.", jitter, m.Noise)
+	case noise < eps*float64(len(a.Series.X))*signal:
+		return fmt.Sprintf("The noise variance, %.2g, is lost in rounding beside the signal's, %.2g: near observations mean and bands are not to be relied on. "+
+			"Were the values computed rather than measured, or rounded? Train with some noise.", noise, signal)
+	}
+	return ""
 }
 
 // Forecast is a prediction in the unit of the file.

@@ -61,7 +61,7 @@ var missing = func() (all []string) {
 	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "?", "."} {
 		all = append(all, text, strings.ToUpper(text), strings.ToLower(text))
 	}
-	return append(all, "N/a", "Nan", "nAn")
+	return append(all, "N/a", "Nan")
 }()
 
 // largest and smallest bound |x|, |y|, the range of x and the standard deviation of y: the square of what is between them, times a

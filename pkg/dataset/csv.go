@@ -188,6 +188,15 @@ func (opt CSVOptions) limitError(text string) error {
 	return fmt.Errorf("%s is beyond ±%g (if it stands for a missing value, name it as one: Missing, --missing; else scale the column)", quoted(text), opt.Limit)
 }
 
+// ParseNumber reads a number as ReadCSV does: decimal digits, with or without a point and an exponent, and finite.
+func ParseNumber(text string) (float64, error) {
+	v, err := parseFinite(text)
+	if err != nil {
+		return 0, fmt.Errorf("dataset: %w%s", err, CSVOptions{}.numberHint(text))
+	}
+	return v, nil
+}
+
 // number reads a number as it is written in the file.
 func (opt CSVOptions) number(text string) (float64, error) {
 	if !opt.DecimalComma {

@@ -16,7 +16,7 @@ var (
 	withUnit    = regexp.MustCompile(`^(\p{Sc}\s*[+-]?[\d.,]+|[+-]?[\d.,]+([eE][+-]?\d+)?\s*(\p{Sc}|[\pL°µ][\pL°µ/²³0-9]*))$`)
 	slashDate   = regexp.MustCompile(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`)
 	longYear    = regexp.MustCompile(`^[+-]?\d{5,}-\d\d`)
-	second60    = regexp.MustCompile(`:60\b`)
+	second60    = regexp.MustCompile(`:\d\d:60`)
 	zoneName    = regexp.MustCompile(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`)
 )
 

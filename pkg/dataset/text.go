@@ -138,13 +138,14 @@ func (u *utf16Reader) unit() (rune, error) {
 type lineReader struct {
 	r    io.Reader
 	line int
-	cr   bool // the byte before was \r
+	cr   bool  // the byte before was \r
+	err  error // of the last read; a Peek that met it must not hide it from the reads after
 }
 
 func (l *lineReader) Read(p []byte) (n int, err error) {
-	for n == 0 && err == nil && len(p) > 0 {
+	for n == 0 && l.err == nil && len(p) > 0 {
 		var got int
-		got, err = l.r.Read(p)
+		got, l.err = l.r.Read(p)
 		for _, c := range p[:got] {
 			lf := c == '\n'
 			if lf && l.cr {
@@ -154,7 +155,8 @@ func (l *lineReader) Read(p []byte) (n int, err error) {
 			l.cr = c == '\r'
 			switch {
 			case c == 0:
-				return n, fmt.Errorf("line %d holds a NUL byte: this is no text file, or one that was not closed properly (remove what follows)", l.line)
+				l.err = fmt.Errorf("line %d holds a NUL byte: this is no text file, or one that was not closed properly (remove what follows)", l.line)
+				return n, l.err
 			case lf || l.cr:
 				c = '\n'
 				l.line++
@@ -163,7 +165,7 @@ func (l *lineReader) Read(p []byte) (n int, err error) {
 			n++
 		}
 	}
-	return n, err
+	return n, l.err
 }
 
 // parseFinite reads a decimal number. strconv.ParseFloat reads "NaN", "Inf", "0x1p3" and "1_000", too, which are no observations.
