@@ -70,14 +70,14 @@ func (a *Analysis) lostNoise() string {
 	m := a.Result.Model
 	variances := []float64{0, gppl.Self}
 	m.Kernel.Cov(variances, variances)
-	signal, noise := variances[0], m.Noise+variances[1]-variances[0]
+	signal, noise := variances[0], m.Noise+(variances[1]-variances[0])
 	const eps = 0x1p-52
 	switch jitter := a.posterior.Jitter(); {
 	case jitter > 0:
-		return fmt.Sprintf("Jitter of %.2g had to be added to the noise variance of %.2g: bands near observations show rounding.", jitter, m.Noise)
+		return fmt.Sprintf("Jitter of %.2g had to be added to a noise variance of %.2g (of the standardised series): bands near observations show rounding.", jitter, m.Noise)
 	case noise < eps*float64(len(a.Series.X))*signal:
-		return fmt.Sprintf("The noise variance, %.2g, is lost in rounding beside the signal's, %.2g: near observations mean and bands are not to be relied on. "+
-			"Were the values computed rather than measured, or rounded? Train with some noise.", noise, signal)
+		return fmt.Sprintf("The noise variance is %.2g of the signal's, which is lost in rounding: bands near observations are not to be relied on. "+
+			"If the observations have errors, fit again from a file in which they show.", noise/signal)
 	}
 	return ""
 }

@@ -192,7 +192,11 @@ func (opt CSVOptions) limitError(text string) error {
 func ParseNumber(text string) (float64, error) {
 	v, err := parseFinite(text)
 	if err != nil {
-		return 0, fmt.Errorf("dataset: %w%s", err, CSVOptions{}.numberHint(text))
+		hint := CSVOptions{}.numberHint(text)
+		if hint == missingHint {
+			hint = "" // there is no column that it could be missing in
+		}
+		return 0, fmt.Errorf("dataset: %w%s", err, hint)
 	}
 	return v, nil
 }

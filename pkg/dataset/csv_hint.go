@@ -20,13 +20,16 @@ var (
 	zoneName    = regexp.MustCompile(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`)
 )
 
+// missingHint is the last resort of numberHint.
+const missingHint = " (if it stands for a missing value, name it as one: Missing, --missing)"
+
 // numberHint says, in parentheses, how a text that is no number could be made one; "" if nothing is known.
 func (opt CSVOptions) numberHint(text string) string {
 	switch {
 	case hexadecimal.MatchString(text):
 		return " (a hexadecimal number? write it in decimal)"
 	case infinite.MatchString(text):
-		return " (if it stands for a missing value, name it as one: Missing, --missing)"
+		return missingHint
 	case strings.Contains(text, "_"):
 		return " (write digits without _ between them)"
 	case isDecimal(text):
@@ -38,7 +41,7 @@ func (opt CSVOptions) numberHint(text string) string {
 	case minus.MatchString(text):
 		return " (a typographic minus? write -)"
 	case opt.decimalComma(text):
-		return " (is it a decimal comma?)"
+		return " (is it a decimal comma? DecimalComma, --decimal-comma)"
 	case thousands.MatchString(text):
 		return " (write digits without marks between thousands)"
 	}
@@ -48,7 +51,7 @@ func (opt CSVOptions) numberHint(text string) string {
 	if withUnit.MatchString(text) {
 		return " (write numbers without a unit, which can stand in the header)"
 	}
-	return " (if it stands for a missing value, name it as one: Missing, --missing)"
+	return missingHint
 }
 
 // decimalComma reports whether text would be a number with a point for its comma.
