@@ -155,6 +155,9 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), Missing: c.StringSlice("missing"), Last: c.Int("last"),
 		Time: dataset.TimeFormat(c.String("time")),
 	}
+	if o.Last < 0 {
+		return nil, usageError{fmt.Errorf("--last %d: a number of observations, or 0 for all", o.Last)}
+	}
 	// Unless they are asked for, columns 1 and 2 are meant, not columns of these names.
 	if c.IsSet("x") {
 		o.X = c.String("x")

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -267,5 +268,98 @@ func checkHostile(t *testing.T, path string, args, want []string) {
 	}
 	if lines := strings.Count(strings.TrimSpace(stderr), "\n"); refused && lines > 0 || len([]rune(stderr)) > 520 {
 		t.Errorf("a message of %d more lines and %d characters: %.300q", lines, len(stderr), stderr)
+	}
+}
+
+// TestHostileModels: predict answers, with a warning where the answer is not to be relied on, or says in one line why not.
+func TestHostileModels(t *testing.T) {
+	model := filepath.Join(filepath.Dir(neutral(t, "")), "model.json")
+	if code, _, stderr := gppl("fit", neutral(t, plain), "--kernel", "Matern32", "-q", "--model", model); code != exitOK {
+		t.Fatal(stderr)
+	}
+	b, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := string(b)
+	number := func(name, value string) string {
+		changed := regexp.MustCompile(`"`+name+`":[^,}]+`).ReplaceAllString(whole, `"`+name+`":`+value)
+		if changed == whole {
+			t.Fatalf("no %q in the model", name)
+		}
+		return changed
+	}
+	for _, test := range []hostile{
+		{"as it is", whole, "", []string{"20,"}},
+		{"a place", whole, "--at 1.5", []string{"1.5,"}},
+		{"far away", whole, "--at 1e300 --at -1e300", []string{"-1e+300,", "\n1e+300,"}},
+		{"hexadecimal place", whole, "--at 0x10", []string{"!hexadecimal"}},
+		{"place with _", whole, "--at 1_000", []string{"!without _"}},
+		{"no place", whole, "--at nan", []string{`!"nan" is not a finite number`}},
+		{"infinite place", whole, "--at -inf", []string{`!"-inf" is not a finite number`}},
+		{"huge place", whole, "--at " + strings.Repeat("9", 100000), []string{"!is not a finite number"}},
+		{"date on an axis of numbers", whole, "--at 2024-01-01", []string{"!date"}},
+		{"too many steps", whole, "--forecast 99999999999", []string{"!at most 1000000"}},
+		{"noise of 1e-300", number("noise_variance", "1e-300"), "--at 3", []string{"warning: The noise variance is", "lost in rounding", "3,"}},
+		{"noise of 1e-300, as JSON", number("noise_variance", "1e-300"), "--at 3 --json", []string{"warning: ", `"warnings": [`, "lost in rounding"}},
+		{"no noise", number("noise_variance", "0"), "", []string{`!"noise variance"`, "not positive"}},
+		{"negative lengthscale", number("lengthscale", "-1"), "", []string{`!"lengthscale"`, "not positive"}},
+		{"variance of 1e300", number("variance", "1e300"), "", []string{"!out of the range of float64"}},
+		{"lengthscale of 1e-300", number("lengthscale", "1e-300"), "", []string{"20,"}},
+		{"lengthscale of 1e300", number("lengthscale", "1e300"), "", []string{"20,"}},
+		{"version", number("version", "7"), "", []string{"!version 7"}},
+		{"x of 1e300", strings.Replace(whole, `"x":[0,1,`, `"x":[-1e300,1,`, 1), "", []string{"!observation 0 is (-1e+300"}},
+		{"unsorted", strings.Replace(whole, `"x":[0,1,`, `"x":[1,0,`, 1), "", []string{"!x is not ascending"}},
+		{"truncated", whole[:len(whole)/2], "", []string{"!no saved analysis"}},
+		{"empty", "", "", []string{"!no saved analysis"}},
+		{"the csv file", plain, "", []string{"!no saved analysis"}},
+		{"gzip", gzipped(whole), "", []string{"!no saved analysis"}},
+		{"deep", strings.Repeat("[", 200000), "", []string{"!no saved analysis"}},
+		{"long name", strings.ReplaceAll(whole, `"lengthscale"`, `"`+strings.Repeat("l", 100000)+`"`), "", []string{`!lacks parameter "lengthscale"`}},
+		{"unknown kernel", strings.ReplaceAll(whole, `"Matern32"`, `"`+strings.Repeat("M", 100000)+`"`), "", []string{"!unknown kernel type"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := neutral(t, test.file)
+			code, stdout, stderr := gppl(append([]string{"predict", path}, strings.Fields(test.args)...)...)
+			t.Logf("exit %d: %.200s %.120s", code, stderr, stdout)
+			first, refused := strings.CutPrefix(test.want[0], "!")
+			if refused != (code != exitOK) || refused && stdout != "" || strings.Contains(stdout, "NaN") || strings.Contains(stdout, "Inf") {
+				t.Errorf("exit %d", code)
+			}
+			for _, want := range append([]string{first}, test.want[1:]...) {
+				if !strings.Contains(stdout+stderr, want) {
+					t.Errorf("no %q", want)
+				}
+			}
+			stderr = strings.TrimSuffix(stderr, "Try gppl --help, or gppl COMMAND --help.\n")
+			if strings.Count(stderr, "\n") > 1 || len([]rune(stderr)) > 520 {
+				t.Errorf("a message of %d lines and %d characters", strings.Count(stderr, "\n"), len([]rune(stderr)))
+			}
+		})
+	}
+}
+
+// TestOutputs: what is read is not written over, and a link stays one.
+func TestOutputs(t *testing.T) {
+	path := neutral(t, plain)
+	if code, _, stderr := gppl("fit", path, "--kernel", "SE", "-q", "--out", path); code != exitFailed || !strings.Contains(stderr, "file that is read") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	link := filepath.Join(filepath.Dir(path), "link")
+	target := filepath.Join(filepath.Dir(path), "target.csv")
+	if err := os.WriteFile(target, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Skip("no links: ", err)
+	}
+	if code, _, stderr := gppl("fit", path, "--kernel", "SE", "-q", "--out", link); code != exitOK {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link was replaced: %v", err)
+	}
+	if b, err := os.ReadFile(target); err != nil || len(b) == 0 {
+		t.Errorf("nothing was written through the link: %v", err)
 	}
 }

@@ -65,3 +65,26 @@ func TestSignals(t *testing.T) {
 		}
 	}
 }
+
+// What is no regular file is written to, not replaced: a root's --out /dev/null must not make a file of the device.
+func TestOutputToPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip("no named pipes: ", err)
+	}
+	read := make(chan []byte)
+	go func() {
+		b, _ := os.ReadFile(pipe)
+		read <- b
+	}()
+	if code, _, stderr := gppl("fit", neutral(t, plain), "--kernel", "SE", "-q", "--forecast", "3", "--out", pipe); code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	info, err := os.Lstat(pipe)
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Fatalf("the pipe was replaced: %v", err)
+	}
+	if b := <-read; bytes.Count(b, []byte("\n")) != 4 {
+		t.Errorf("read %q", b)
+	}
+}

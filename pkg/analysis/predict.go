@@ -77,7 +77,7 @@ func (a *Analysis) lostNoise() string {
 		return fmt.Sprintf("Jitter of %.2g had to be added to a noise variance of %.2g (of the standardised series): bands near observations show rounding.", jitter, m.Noise)
 	case noise < eps*float64(len(a.Series.X))*signal:
 		return fmt.Sprintf("The noise variance is %.2g of the signal's, which is lost in rounding: bands near observations are not to be relied on. "+
-			"If the observations have errors, fit again from a file in which they show.", noise/signal)
+			"If the observations have errors, this model does not know them: fit again.", noise/signal)
 	}
 	return ""
 }
@@ -91,7 +91,7 @@ type Forecast struct {
 	NoisyVar  []float64 // of a new observation
 }
 
-// Predict returns the posterior at each x, ascending, on the axis of the series.
+// Predict returns the posterior at each x, ascending, on the axis of the series. A prediction that is not finite is an error.
 func (a *Analysis) Predict(x []float64) (*Forecast, error) {
 	if err := a.condition(); err != nil {
 		return nil, err
@@ -110,6 +110,10 @@ func (a *Analysis) Predict(x []float64) (*Forecast, error) {
 	for i, v := range f.LatentVar {
 		f.NoisyVar[i] = v + noise
 		f.When = append(f.When, a.Series.Axis.Text(x[i]))
+		if sum := f.Mean[i] + f.NoisyVar[i]; math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return nil, fmt.Errorf("analysis: the prediction at %s is %g with a variance of %g: the parameters of the model, %v, are out of the range of float64",
+				f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)
+		}
 	}
 	return f, nil
 }

@@ -104,7 +104,7 @@ func (j *stored) check() error {
 	}
 	for i := range j.X {
 		if math.Abs(j.X[i]) > largest || math.Abs(j.Y[i]) > largest {
-			return fmt.Errorf("observation %d is (%v, %v)", i, j.X[i], j.Y[i])
+			return fmt.Errorf("observation %d is (%v, %v), beyond ±%g", i, j.X[i], j.Y[i], largest)
 		}
 	}
 	if err := enough(dataset.Series{X: j.X, Y: j.Y}); err != nil {

@@ -193,8 +193,11 @@ func ParseNumber(text string) (float64, error) {
 	v, err := parseFinite(text)
 	if err != nil {
 		hint := CSVOptions{}.numberHint(text)
-		if hint == missingHint {
-			hint = "" // there is no column that it could be missing in
+		switch hint { // there is no column here
+		case missingHint:
+			hint = ""
+		case dateInstead:
+			hint = " (it is a date)"
 		}
 		return 0, fmt.Errorf("dataset: %w%s", err, hint)
 	}

@@ -20,8 +20,11 @@ var (
 	zoneName    = regexp.MustCompile(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`)
 )
 
-// missingHint is the last resort of numberHint.
-const missingHint = " (if it stands for a missing value, name it as one: Missing, --missing)"
+// Hints that are about a column.
+const (
+	missingHint = " (if it stands for a missing value, name it as one: Missing, --missing)"
+	dateInstead = " (it is a date: is this the column that was meant?)"
+)
 
 // numberHint says, in parentheses, how a text that is no number could be made one; "" if nothing is known.
 func (opt CSVOptions) numberHint(text string) string {
@@ -46,7 +49,7 @@ func (opt CSVOptions) numberHint(text string) string {
 		return " (write digits without marks between thousands)"
 	}
 	if _, err := parseTime(text); err == nil {
-		return " (it is a date: is this the column that was meant?)"
+		return dateInstead
 	}
 	if withUnit.MatchString(text) {
 		return " (write numbers without a unit, which can stand in the header)"
