@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
 )
@@ -111,6 +110,10 @@ func readCSV(r io.Reader, opt CSVOptions, find bool) (Series, CSVReport, error) 
 	rep.Columns, rep.X, rep.Y = names, xcol, ycol
 	parseX := opt.parser(opt.Time, &s)
 	rep.Time = opt.Time
+	missing := map[string]bool{"": true}
+	for _, text := range opt.Missing {
+		missing[text] = true
+	}
 	for ; err != io.EOF; row, err = rows.next() {
 		if err != nil {
 			return Series{}, rep, err
@@ -120,7 +123,7 @@ func readCSV(r io.Reader, opt CSVOptions, find bool) (Series, CSVReport, error) 
 			line, _ := rows.table.FieldPos(col)
 			return Series{}, rep, fmt.Errorf("line %d, %s: %w", line, columnName(names, col), err)
 		}
-		if noX, noY := opt.missing(xtext), opt.missing(ytext); noX || noY {
+		if noX, noY := missing[xtext], missing[ytext]; noX || noY {
 			if opt.SkipMissing {
 				rep.Skipped++
 				continue
@@ -213,10 +216,6 @@ func (opt CSVOptions) number(text string) (float64, error) {
 		return v, nil
 	}
 	return 0, fmt.Errorf("%s is not a finite number with a decimal comma", quoted(text))
-}
-
-func (opt CSVOptions) missing(text string) bool {
-	return text == "" || slices.Contains(opt.Missing, text)
 }
 
 // DecimalYear returns t, in UTC, as its year plus the part of that year which has passed: 2 July 2023, 12:00 is 2023.5.
