@@ -454,3 +454,14 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("%v; %q, %d files", err, text, len(left))
 	}
 }
+
+func TestAxisText(t *testing.T) {
+	for x, want := range map[float64]string{0.1 + 0.2: "0.3", 1700000000.0012: "1700000000.0012", 12: "12", -1e-9: "-1e-09"} {
+		if got := (Axis{}).Text(x); got != want {
+			t.Errorf("%v is written %s, want %s", x, got, want)
+		}
+	}
+	if _, err := (Axis{Dates: true, Unit: "year"}).Parse("10001-01-01"); err == nil || !strings.Contains(err.Error(), "four digits") || !strings.Contains(err.Error(), "such as") {
+		t.Error(err)
+	}
+}

@@ -107,7 +107,8 @@ func (a Axis) Time(x float64) time.Time {
 // Text returns x as it is written in tables and csv files: a date in ISO form, or the number.
 func (a Axis) Text(x float64) string {
 	if !a.Dates {
-		return strconv.FormatFloat(x, 'g', 12, 64)
+		const digits = 15 // as many as decimal numbers keep in float64: seconds since 1970 to 10 µs
+		return strconv.FormatFloat(x, 'g', digits, 64)
 	}
 	t := a.Time(x)
 	switch {

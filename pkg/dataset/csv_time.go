@@ -161,7 +161,7 @@ var dateLayouts = []string{
 func ParseTime(text string) (time.Time, error) {
 	t, err := parseTime(text)
 	if err != nil {
-		return t, fmt.Errorf("dataset: %w", err)
+		return t, fmt.Errorf("dataset: %w%s", err, dateHint(text))
 	}
 	return t, nil
 }
