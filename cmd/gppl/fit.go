@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
@@ -25,10 +26,10 @@ func inputFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
 		&cli.StringFlag{Name: "y", Value: "2", Usage: "`COLUMN` of values, by name or by number from 1", Category: file},
-		&cli.StringFlag{Name: "time", Usage: "`FORMAT` of x: iso, unix (seconds since 1970) or number; found out if not given", Category: file},
+		&cli.StringFlag{Name: "time", Usage: "`FORMAT` of x: iso, unix (seconds since 1970), unix-ms, unix-us, unix-ns or number; found out if not given", Category: file},
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
-		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields; found out if not given", Category: file},
+		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields, tab, or space for any number of blanks; found out if not given", Category: file},
 		&cli.BoolFlag{Name: "decimal-comma", Usage: "numbers are written 3,14", Category: file},
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, beside an empty cell, NA, NaN and null", Category: file},
@@ -79,16 +80,16 @@ func fitCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			f, err := a.Forecast(c.Int("forecast"))
+			f, err := interruptible(ctx, func() (*analysis.Forecast, error) { return a.Forecast(c.Int("forecast")) })
 			if err != nil {
 				return err
 			}
-			r, err := a.Residuals()
+			r, err := interruptible(ctx, a.Residuals)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err != nil {
 				fmt.Fprintf(c.Root().ErrWriter, "gppl: no residual checks: %s\n", message(err))
-			}
-			if err := ctx.Err(); err != nil {
-				return err
 			}
 			var written []string
 			for _, o := range []struct {
@@ -100,16 +101,16 @@ func fitCommand() *cli.Command {
 				{"out", func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }},
 			} {
 				if path := c.String(o.flag); path != "" {
-					if err := analysis.WriteFile(path, o.write); err != nil {
+					if err := writeFile(ctx, path, o.write); err != nil {
 						return err
 					}
 					written = append(written, path)
 				}
 			}
 			if c.Bool("json") {
-				return writeJSON(c, show.Describe(a, f, r))
+				return writeJSON(ctx, c, show.Describe(a, f, r))
 			}
-			if err := show.Text(c.Root().Writer, a, f, r, written); err != nil {
+			if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, f, r, written) }); err != nil {
 				return err
 			}
 			if written == nil {
@@ -132,9 +133,9 @@ func compareCommand() *cli.Command {
 				return err
 			}
 			if c.Bool("json") {
-				return writeJSON(c, show.Describe(a, nil, nil))
+				return writeJSON(ctx, c, show.Describe(a, nil, nil))
 			}
-			return show.Text(c.Root().Writer, a, nil, nil, nil)
+			return print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, nil, nil, nil) })
 		},
 	}
 }
@@ -150,17 +151,27 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 		return nil, usageError{errors.New(message(err))}
 	}
 	o := analysis.ReadOptions{
-		X: c.String("x"), Y: c.String("y"), XUnit: c.String("x-unit"), YUnit: c.String("y-unit"),
+		XUnit: c.String("x-unit"), YUnit: c.String("y-unit"),
 		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), Missing: c.StringSlice("missing"), Last: c.Int("last"),
 		Time: dataset.TimeFormat(c.String("time")),
 	}
-	if !slices.Contains([]dataset.TimeFormat{dataset.TimeAuto, dataset.TimeISO, dataset.TimeUnix, dataset.TimeNumber}, o.Time) {
-		return nil, usageError{fmt.Errorf("--time %q: it is iso, unix or number", o.Time)}
+	if o.Last < 0 {
+		return nil, usageError{fmt.Errorf("--last %d: a number of observations, or 0 for all", o.Last)}
+	}
+	// Unless they are asked for, columns 1 and 2 are meant, not columns of these names.
+	if c.IsSet("x") {
+		o.X = c.String("x")
+	}
+	if c.IsSet("y") {
+		o.Y = c.String("y")
+	}
+	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
+		return nil, usageError{fmt.Errorf("--time %q: it is iso, unix, unix-ms, unix-us, unix-ns or number", o.Time)}
 	}
 	if o.Comma, err = comma(c.String("comma")); err != nil {
 		return nil, err
 	}
-	s, err := analysis.Read(path, o)
+	s, err := interruptible(ctx, func() (*analysis.Series, error) { return analysis.Read(path, o) })
 	if err != nil {
 		return nil, err
 	}
@@ -169,11 +180,18 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 		settings.RandomStarts = -1
 	}
 	bar := progress(c, len(kernels))
+	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
 	settings.Progress = func(p analysis.Progress) {
-		bar.Set(p.Index)
-		bar.Message("%s, %s: %.2f nats, %d evaluations", p.Candidate, p.Stage, p.Best, p.Evaluations)
+		drawing.Lock()
+		defer drawing.Unlock()
+		if ctx.Err() == nil {
+			bar.Set(p.Index)
+			bar.Message("%s, %s: %.2f nats, %d evaluations", p.Candidate, p.Stage, p.Best, p.Evaluations)
+		}
 	}
-	a, err := analysis.Fit(ctx, s, settings)
+	a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Fit(ctx, s, settings) })
+	drawing.Lock()
+	defer drawing.Unlock()
 	bar.Fail(err)
 	return a, err
 }
@@ -196,10 +214,12 @@ func comma(text string) (rune, error) {
 		return 0, nil
 	case `\t`, "tab":
 		return '\t', nil
+	case "space":
+		return ' ', nil
 	}
 	r, size := utf8.DecodeRuneInString(text)
 	if size != len(text) || r == utf8.RuneError || r == '"' || r == '\r' || r == '\n' {
-		return 0, usageError{fmt.Errorf("--comma %q: one character, or tab", text)}
+		return 0, usageError{fmt.Errorf("--comma %q: one character, tab or space", text)}
 	}
 	return r, nil
 }
@@ -216,13 +236,19 @@ func writable(c *cli.Command, flags ...string) error {
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("--%s %s: that is a folder", flag, path)
+		} else if err == nil && info.Mode().IsRegular() {
+			if input, err := os.Stat(c.Args().First()); err == nil && os.SameFile(info, input) {
+				return fmt.Errorf("--%s %s: that is the file that is read", flag, path)
+			}
 		}
 	}
 	return nil
 }
 
-func writeJSON(c *cli.Command, v any) error {
-	e := json.NewEncoder(c.Root().Writer)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+func writeJSON(ctx context.Context, c *cli.Command, v any) error {
+	return print(ctx, c.Root().Writer, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	})
 }

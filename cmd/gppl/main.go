@@ -5,8 +5,8 @@
 //	gppl predict model.json --forecast 24 --out forecast.csv
 //	gppl data sunspots
 //
-// It exits with 0 if all went well, 1 if something failed, 2 if it was called wrongly. Results go to standard output, progress
-// and messages to standard error. Files appear whole or not at all.
+// It exits with 0 if all went well, 1 if something failed, 2 if it was called wrongly, 130 or 143 if SIGINT or SIGTERM ended it.
+// Results go to standard output, progress and messages to standard error. Files appear whole or not at all.
 package main
 
 import (
@@ -21,12 +21,39 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once what does not look at ctx
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		signal.Stop(signals) // a second one ends at once what does not look at ctx
+		cancel(ended{s})
+	}()
 	os.Exit(run(ctx, os.Args, os.Stdout, os.Stderr))
+}
+
+// ended is the cause of a context that a signal ended.
+type ended struct{ os.Signal }
+
+func (e ended) Error() string {
+	if e.Signal == os.Interrupt {
+		return "interrupted"
+	}
+	return e.String()
+}
+
+// code is what shells make of a program that the signal ended.
+func (e ended) code() int {
+	if number, ok := e.Signal.(syscall.Signal); ok {
+		return 128 + int(number)
+	}
+	return exitFailed
 }
 
 // The exit codes.
@@ -43,11 +70,15 @@ type usageError struct{ error }
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := command(stdout, stderr).Run(ctx, helpFirst(args))
 	var usage usageError
+	var signal ended
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(context.Cause(ctx), &signal):
+		fmt.Fprintf(stderr, "gppl: %v\n", signal)
+		return signal.code()
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "gppl: %v\nTry gppl --help, or gppl COMMAND --help.\n", usage.error)
+		fmt.Fprintf(stderr, "gppl: %s\nTry gppl --help, or gppl COMMAND --help.\n", message(usage.error))
 		return exitUsage
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "gppl: interrupted")
@@ -67,7 +98,8 @@ func helpFirst(args []string) []string {
 	return args
 }
 
-// message is an error without the names of packages in front.
+// message is an error without the names of packages in front, on one line of 500 characters at most, unless it is a list of where a
+// recording was looked for.
 func message(err error) string {
 	text := err.Error()
 	for {
@@ -76,10 +108,19 @@ func message(err error) string {
 			rest = strings.TrimPrefix(rest, name)
 		}
 		if rest == text {
-			return text
+			break
 		}
 		text = rest
 	}
+	if list := (*dataset.NotFoundError)(nil); errors.As(err, &list) {
+		return text
+	}
+	const most = 500
+	text = show.Printable(strings.ReplaceAll(text, "\n", "; "))
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most-1]) + "…"
+	}
+	return text
 }
 
 func command(stdout, stderr io.Writer) *cli.Command {

@@ -121,7 +121,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"fit", path, "--forecast", "many"}, exitUsage, "many"},
 		{[]string{"fit", path, "--forecast", "0"}, exitUsage, "at least one step"},
 		{[]string{"fit", path, "--kernel", "Foo"}, exitUsage, `"Foo"`},
-		{[]string{"fit", path, "--time", "lunar"}, exitUsage, "iso, unix or number"},
+		{[]string{"fit", path, "--time", "lunar"}, exitUsage, "unix-ns or number"},
 		{[]string{"fit", path, "--comma", "ab"}, exitUsage, "one character"},
 		{[]string{"fit", path, "--report", filepath.Join(path, "r.html")}, exitFailed, "no folder"},
 		{[]string{"fit", path + ".none"}, exitFailed, "no such file"},

@@ -34,19 +34,29 @@ func predictCommand() *cli.Command {
 			if err := writable(c, "out"); err != nil {
 				return err
 			}
-			a, err := analysis.Load(path)
+			a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Load(path) })
 			if err != nil {
 				return err
 			}
-			f, err := predictions(a, c)
+			x, err := places(a, c)
 			if err != nil {
 				return err
 			}
-			if err := ctx.Err(); err != nil {
+			f, err := interruptible(ctx, func() (*analysis.Forecast, error) {
+				if x == nil {
+					return a.Forecast(c.Int("forecast"))
+				}
+				return a.Predict(x)
+			})
+			if err != nil {
 				return err
 			}
+			if note := a.Note(); note != "" {
+				fmt.Fprintf(c.Root().ErrWriter, "gppl: warning: %s\n", note)
+			}
+			csv := func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }
 			if out := c.String("out"); out != "" {
-				if err := analysis.WriteFile(out, func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }); err != nil {
+				if err := writeFile(ctx, out, csv); err != nil {
 					return err
 				}
 				if !c.Bool("json") {
@@ -55,23 +65,23 @@ func predictCommand() *cli.Command {
 			}
 			switch {
 			case c.Bool("json"):
-				return writeJSON(c, show.Describe(a, f, nil))
+				return writeJSON(ctx, c, show.Describe(a, f, nil))
 			case c.String("out") == "":
-				return f.WriteCSV(c.Root().Writer, a.Series.Axis)
+				return print(ctx, c.Root().Writer, csv)
 			}
 			return nil
 		},
 	}
 }
 
-// predictions are those at the places asked for, or ahead.
-func predictions(a *analysis.Analysis, c *cli.Command) (*analysis.Forecast, error) {
+// places returns the x asked for, ascending; nil if a forecast is.
+func places(a *analysis.Analysis, c *cli.Command) ([]float64, error) {
 	at := c.StringSlice("at")
 	if len(at) == 0 {
 		if c.Int("forecast") < 1 {
 			return nil, usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
 		}
-		return a.Forecast(c.Int("forecast"))
+		return nil, nil
 	}
 	x := make([]float64, len(at))
 	for i, text := range at {
@@ -81,7 +91,7 @@ func predictions(a *analysis.Analysis, c *cli.Command) (*analysis.Forecast, erro
 		}
 	}
 	slices.Sort(x)
-	return a.Predict(x)
+	return x, nil
 }
 
 func dataCommand() *cli.Command {
@@ -118,13 +128,13 @@ publisher, and prints where it is and what it holds. --out writes it as a csv fi
 				return err
 			}
 			if out := c.String("out"); out != "" {
-				if err := analysis.WriteFile(out, func(w io.Writer) error { return analysis.WriteSeries(w, s) }); err != nil {
+				if err := writeFile(ctx, out, func(w io.Writer) error { return analysis.WriteSeries(w, s) }); err != nil {
 					return err
 				}
 			}
 			facts := show.Facts(recording, s, c.String("out"))
 			if c.Bool("json") {
-				return writeJSON(c, facts)
+				return writeJSON(ctx, c, facts)
 			}
 			return facts.Text(c.Root().Writer)
 		},

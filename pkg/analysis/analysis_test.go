@@ -136,6 +136,39 @@ func TestUnixByName(t *testing.T) {
 	}
 }
 
+func TestReadRemarks(t *testing.T) {
+	times := func(name, unit string, origin, step int) string {
+		text := rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d%s,%.3f\n", origin+step*i, unit, y) })
+		return strings.Replace(text, "t,", name+",", 1)
+	}
+	for name, test := range map[string]struct {
+		text string
+		o    ReadOptions
+		want string // in the notes; "" for no remark
+		unit string // of the axis
+	}{
+		"milliseconds by name":        {times("Timestamp (ms)", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, "is read as Unix time in milliseconds; --time number", "hour"},
+		"milliseconds by values":      {times("t", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, "look like Unix time in milliseconds; --time unix-ms", ""},
+		"told to be numbers":          {times("unix", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeNumber}, "", ""},
+		"told to be seconds":          {times("t", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeUnix}, "", "hour"},
+		"compact dates":               {times("t", "", 2024_01_01, 1), ReadOptions{}, "look like dates written 20240131", ""},
+		"no compact dates":            {times("t", "", 2024_01_20, 1), ReadOptions{}, "", ""},
+		"nanoseconds, a microsecond":  {times("t", "", 1_700_000_000_000_000_000, 1000), ReadOptions{Time: dataset.TimeUnixNano}, "x is rounded to multiples of 2.384e-07 seconds", "second"},
+		"nanoseconds, a millisecond":  {times("t", "", 1_700_000_000_000_000_000, 1_000_000), ReadOptions{Time: dataset.TimeUnixNano}, "", "second"},
+		"numbers that are hardly set": {times("t", "e15", 9000, 0) + "9000.00000000000001e15,1\n9001e15,2\n9002e15,2\n", ReadOptions{}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Read(file(t, test.text), test.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(s.remarks, " "); test.want == "" && got != "" || !strings.Contains(strings.Join(s.Notes(), " "), test.want) || s.Axis.Unit != test.unit {
+				t.Errorf("remarks %q, axis %+v", got, s.Axis)
+			}
+		})
+	}
+}
+
 func TestAfter(t *testing.T) {
 	for _, test := range []struct{ dates, want string }{
 		{"2023-01-31 2023-02-28 2023-03-31 2023-04-30", "2023-05-31 2023-06-30"},
@@ -419,5 +452,16 @@ func TestWriteFile(t *testing.T) {
 	text, _ := os.ReadFile(path)
 	if err == nil || string(text) != "before" || len(left) != 1 {
 		t.Errorf("%v; %q, %d files", err, text, len(left))
+	}
+}
+
+func TestAxisText(t *testing.T) {
+	for x, want := range map[float64]string{0.1 + 0.2: "0.3", 1700000000.0012: "1700000000.0012", 12: "12", -1e-9: "-1e-09"} {
+		if got := (Axis{}).Text(x); got != want {
+			t.Errorf("%v is written %s, want %s", x, got, want)
+		}
+	}
+	if _, err := (Axis{Dates: true, Unit: "year"}).Parse("10001-01-01"); err == nil || !strings.Contains(err.Error(), "four digits") || !strings.Contains(err.Error(), "such as") {
+		t.Error(err)
 	}
 }

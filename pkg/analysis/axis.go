@@ -107,7 +107,8 @@ func (a Axis) Time(x float64) time.Time {
 // Text returns x as it is written in tables and csv files: a date in ISO form, or the number.
 func (a Axis) Text(x float64) string {
 	if !a.Dates {
-		return strconv.FormatFloat(x, 'g', 12, 64)
+		const digits = 15 // as many as decimal numbers keep in float64: seconds since 1970 to 10 µs
+		return strconv.FormatFloat(x, 'g', digits, 64)
 	}
 	t := a.Time(x)
 	switch {
@@ -119,18 +120,18 @@ func (a Axis) Text(x float64) string {
 	return t.Round(time.Second).Format(time.RFC3339)
 }
 
-// Parse reads what Text writes, and any ISO date or number.
+// Parse reads what Text writes: on an axis of dates any ISO date, else any number.
 func (a Axis) Parse(text string) (float64, error) {
 	if !a.Dates {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, fmt.Errorf("analysis: %q is not a number", text)
+		v, err := dataset.ParseNumber(text)
+		if err != nil {
+			return 0, fmt.Errorf("analysis: %w", err)
 		}
 		return v, nil
 	}
 	t, err := dataset.ParseTime(text)
 	if err != nil {
-		return 0, fmt.Errorf("analysis: %w", err)
+		return 0, fmt.Errorf("analysis: %w: x are dates, such as %s", err, a.Text(a.Zero))
 	}
 	return a.fromSeconds(float64(t.Unix()) + 1e-9*float64(t.Nanosecond())), nil
 }

@@ -59,7 +59,28 @@ func (a *Analysis) condition() error {
 		a.posterior = nil
 		return fmt.Errorf("analysis: conditioning on the data: %w", err)
 	}
+	if n := a.lostNoise(); n != "" {
+		a.note = strings.TrimSpace(a.note + " " + n)
+	}
 	return nil
+}
+
+// lostNoise says that the noise cannot be told from rounding, or that jitter was added in its place; "" if neither. A sum over n
+// observations of a variance v is rounded by n·v·2⁻⁵², about the error that a factorisation of their covariance makes.
+func (a *Analysis) lostNoise() string {
+	m := a.Result.Model
+	variances := []float64{0, gppl.Self}
+	m.Kernel.Cov(variances, variances)
+	signal, noise := variances[0], m.Noise+(variances[1]-variances[0])
+	const eps = 0x1p-52
+	switch jitter := a.posterior.Jitter(); {
+	case jitter > 0:
+		return fmt.Sprintf("Jitter of %.2g had to be added to a noise variance of %.2g (of the standardised series): bands near observations show rounding.", jitter, m.Noise)
+	case noise < eps*float64(len(a.Series.X))*signal:
+		return fmt.Sprintf("The noise variance is %.2g of the signal's, which is lost in rounding: bands near observations are not to be relied on. "+
+			"If the observations have errors, this model does not know them: fit again.", noise/signal)
+	}
+	return ""
 }
 
 // Forecast is a prediction in the unit of the file.
@@ -71,7 +92,7 @@ type Forecast struct {
 	NoisyVar  []float64 // of a new observation
 }
 
-// Predict returns the posterior at each x, ascending, on the axis of the series.
+// Predict returns the posterior at each x, ascending, on the axis of the series. A prediction that is not finite is an error.
 func (a *Analysis) Predict(x []float64) (*Forecast, error) {
 	return a.PredictContext(context.Background(), x)
 }
@@ -98,6 +119,10 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	for i, v := range f.LatentVar {
 		f.NoisyVar[i] = v + noise
 		f.When = append(f.When, a.Series.Axis.Text(x[i]))
+		if sum := f.Mean[i] + f.NoisyVar[i]; math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return nil, fmt.Errorf("analysis: the prediction at %s is %g with a variance of %g: the parameters of the model, %v, are out of the range of float64",
+				f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)
+		}
 	}
 	return f, nil
 }

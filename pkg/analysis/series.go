@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -47,32 +49,59 @@ type Series struct {
 	Gaps       []Stretch // where neighbours are further apart than they should be, the longest first
 	Absent     int       // observations that an even series would have in its gaps
 	Duplicates []float64 // the x that occur more than once
+
+	remarks []string // on how the file was read
 }
 
 // Stretch is a part of the axis.
 type Stretch struct{ From, To float64 }
 
-var missing = []string{"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-", "?"}
+// missing are texts for a missing value, each as it is, in capitals and in small letters.
+var missing = func() (all []string) {
+	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "?", "."} {
+		all = append(all, text, strings.ToUpper(text), strings.ToLower(text))
+	}
+	return append(all, "N/a", "Nan")
+}()
+
+// largest and smallest bound |x|, |y|, the range of x and the standard deviation of y: the square of what is between them, times a
+// variance of the standardised series up to 1e28 or down to 1e-28, is within float64.
+const (
+	largest  = 1e140
+	smallest = 1e-140
+)
 
 // Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. Where x is neither
-// a date nor asked to be one, numbers of a column that is named after Unix time are taken for that.
+// a date nor asked to be one, numbers of a column that is named after Unix time are taken for that, in the unit in which all are
+// between 1973 and 2096 (dataset.LikelyUnix); Notes says so, and says what else looks like dates.
 //
 // The error for a file that is not there, a column that is not, or a cell that is no number says which file, line and column
-// it is and what is there. At least ten observations at three different x are needed, and y must not be constant.
+// it is and what is there. At least ten observations at three different x are needed, and y must not be constant. Numbers are
+// up to 1e140 in size, and their range above 1e-140.
 func Read(path string, o ReadOptions) (*Series, error) {
 	s, rep, err := read(path, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Time == dataset.TimeAuto && rep.Time == dataset.TimeNumber && looksUnix(s) {
-		o.Time = dataset.TimeUnix
-		if s, rep, err = read(path, o); err != nil {
-			return nil, err
+	if rep.X == rep.Y {
+		return nil, fmt.Errorf("analysis: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
+	}
+	remarks := headerRemarks(s, rep)
+	if o.Time == dataset.TimeAuto && rep.Time == dataset.TimeNumber {
+		if format, remark := unixOf(s); format != dataset.TimeNumber {
+			rep.Time = format
+			perSecond, _ := format.Unix()
+			for i := range s.X {
+				s.X[i] /= perSecond
+			}
+			remarks = append(remarks, remark)
+		} else if remark != "" {
+			remarks = append(remarks, remark)
 		}
 	}
 	out := &Series{
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
-		YName:  orElse(s.YName, "y"), YUnit: o.YUnit,
+		YName:  orElse(s.YName, "y"), YUnit: o.YUnit, remarks: remarks,
 	}
 	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
 		out.YName, out.YUnit = name, unit
@@ -101,6 +130,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	if err := enough(s); err != nil {
 		return nil, fmt.Errorf("analysis: %s: %w", path, err)
 	}
+	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
 	out.X, out.Y = s.X, s.Y
 	if rep.Time == dataset.TimeNumber {
 		out.Axis = Axis{Name: orElse(s.XName, "x"), Unit: orElse(o.XUnit, unitOf(s.XName))}
@@ -111,21 +141,73 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		}
 	}
 	out.spacing()
+	if out.Axis.Dates {
+		rounding /= unitSeconds[out.Axis.Unit]
+	}
+	const exact = 100 // steps in which the median distance is known to 1 %
+	if out.Step < exact*rounding {
+		out.remarks = append(out.remarks, fmt.Sprintf("x is rounded to multiples of %s, which matters where observations are %s apart: count x from the first observation.",
+			out.Axis.Length(rounding), out.Axis.Length(out.Step)))
+	}
 	return out, nil
 }
 
+// ulp is the distance from v to the next float64.
+func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
+
 func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
 	return dataset.ReadCSVReport(path, dataset.CSVOptions{
-		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true,
+		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
 		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...),
 	})
 }
 
-// looksUnix reports whether x are seconds since 1970 by their name, and of this half century by their values.
-func looksUnix(s dataset.Series) bool {
+// headerRemarks says where the first line may have been data.
+func headerRemarks(s dataset.Series, rep dataset.CSVReport) []string {
+	if !isValue(s.XName) || !isValue(s.YName) {
+		return nil
+	}
+	return []string{fmt.Sprintf("The first line, with %s and %s, was taken for the header. If it is data, add --no-header.", s.XName, s.YName)}
+}
+
+// isValue reports whether a name in the header is a number or a date.
+func isValue(name string) bool {
+	if _, err := strconv.ParseFloat(name, 64); err == nil {
+		return true
+	}
+	_, err := dataset.ParseTime(name)
+	return err == nil
+}
+
+// unixOf returns the format of x that are times since 1970 by the name of their column and by their values, with a remark; else
+// TimeNumber, with a remark if the values are like dates.
+func unixOf(s dataset.Series) (format dataset.TimeFormat, remark string) {
 	name := strings.ToLower(s.XName)
 	named := strings.Contains(name, "unix") || strings.Contains(name, "epoch") || strings.Contains(name, "timestamp")
-	return named && slices.Min(s.X) > 1e8 && slices.Max(s.X) < 4e9
+	format = dataset.LikelyUnix(s.X)
+	_, unit := format.Unix()
+	switch {
+	case format == dataset.TimeNumber && compactDates(s.X):
+		return format, fmt.Sprintf("The numbers in %s look like dates written 20240131: write them 2024-01-31, or their distances are wrong.", orElse(s.XName, "x"))
+	case format == dataset.TimeNumber:
+		return format, ""
+	case named:
+		return format, fmt.Sprintf("%s is read as Unix time in %s; --time number reads it as plain numbers.", s.XName, unit)
+	}
+	return dataset.TimeNumber, fmt.Sprintf("The numbers in %s look like Unix time in %s; --time %s reads them as dates.", orElse(s.XName, "x"), unit, format)
+}
+
+// compactDates reports whether all x are dates written as the number 20240131.
+func compactDates(x []float64) bool {
+	for _, v := range x {
+		if v < 1800_01_01 || v > 2200_01_01 || v != math.Trunc(v) {
+			return false
+		}
+		if _, err := time.Parse("20060102", strconv.Itoa(int(v))); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // unitOf guesses the unit of a column of numbers from its name: decimal years are told by it, "time (s)" says it itself.
@@ -167,11 +249,17 @@ func enough(s dataset.Series) error {
 	const fewest = 10
 	switch {
 	case s.Len() < fewest:
-		return fmt.Errorf("%d observations are too few to learn from: at least %d are needed", s.Len(), fewest)
+		return fmt.Errorf("%s %s too few to learn from: at least %d are needed", count(s.Len(), "observation"), are(s.Len()), fewest)
 	case distinct < 3:
 		return fmt.Errorf("%d observations at %d different x are not a series", s.Len(), distinct)
 	case slices.Min(s.Y) == slices.Max(s.Y):
 		return fmt.Errorf("y is %v in all %d rows: there is nothing to learn", s.Y[0], s.Len())
+	}
+	if _, scaling := s.Standardize(); scaling.Scale < smallest {
+		return fmt.Errorf("y varies by only %.3g: multiply it by a power of ten", scaling.Scale)
+	}
+	if span := s.X[s.Len()-1] - s.X[0]; span < smallest {
+		return fmt.Errorf("x ranges over only %.3g: multiply it by a power of ten", span)
 	}
 	return nil
 }
@@ -253,7 +341,14 @@ func (s *Series) Notes() []string {
 	if k := s.Source.Unsorted; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", count(k, "row"), was(k)))
 	}
-	return notes
+	return append(notes, s.remarks...)
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 func count(n int, what string) string {

@@ -103,8 +103,8 @@ func (j *stored) check() error {
 		return errors.New("x is not ascending")
 	}
 	for i := range j.X {
-		if math.Abs(j.X[i]) > 1e300 || math.Abs(j.Y[i]) > 1e300 {
-			return fmt.Errorf("observation %d is (%v, %v)", i, j.X[i], j.Y[i])
+		if math.Abs(j.X[i]) > largest || math.Abs(j.Y[i]) > largest {
+			return fmt.Errorf("observation %d is (%v, %v), beyond ±%g", i, j.X[i], j.Y[i], largest)
 		}
 	}
 	if err := enough(dataset.Series{X: j.X, Y: j.Y}); err != nil {
@@ -123,8 +123,14 @@ func (j *stored) check() error {
 }
 
 // WriteFile writes a file, whole or not at all: to a temporary one beside it, which then takes its name. Whatever write
-// returns, and a full disk, leave what was there before.
+// returns, and a full disk, leave what was there before. A link stays one; a device or a pipe is written to, not replaced.
 func WriteFile(path string, write func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return writeTo(path, write)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)
@@ -134,6 +140,18 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("analysis: writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// writeTo writes to what is no regular file.
+func writeTo(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		err = errors.Join(write(f), f.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("analysis: writing %s: %w", path, err)

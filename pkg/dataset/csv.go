@@ -1,15 +1,12 @@
 package dataset
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
+	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // CSVOptions says which columns of a CSV file are read, and how. The zero value reads column 1 as x and column 2 as y of a
@@ -18,7 +15,7 @@ type CSVOptions struct {
 	// X and Y each choose a column by its name in the header or, failing that, by its number, counted from 1.
 	// Empty: "1" for X, "2" for Y.
 	X, Y string
-	// Comma separates fields; 0 means ','.
+	// Comma separates fields; 0 means ','. A space stands for any run of blanks and tabulators.
 	Comma rune
 	// Comment, if not 0, starts the lines that are ignored.
 	Comment rune
@@ -30,6 +27,8 @@ type CSVOptions struct {
 	Missing []string
 	// SkipMissing leaves out the rows whose x or y is missing, rather than returning an error.
 	SkipMissing bool
+	// Limit, unless 0, makes an error of an x or y of numbers that is larger than it in size.
+	Limit float64
 	// Time says how x is written; "" finds out from the first row whether it is a date or a number.
 	Time TimeFormat
 	// Seconds makes a date the seconds since 1970 (UTC), with the XUnit [UnixSeconds], rather than a decimal year: every day
@@ -37,11 +36,13 @@ type CSVOptions struct {
 	Seconds bool
 }
 
-// ReadCSV reads two columns of a CSV file with a header. Spaces around a field, a byte order mark and CRLF line ends are
-// ignored; every row must have as many fields as the first.
+// ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with one;
+// names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and blank lines
+// are ignored. Every row must have as many fields as the first; empty ones beyond those do not count.
 //
-// Y is numeric and finite. X is numeric and finite, or a date in ISO 8601 form, with or without a time of day (2006-01-02,
-// 2006-01-02T15:04:05Z): the first row decides which, for all, unless CSVOptions.Time does. Dates become decimal years by
+// Y is numeric and finite: decimal digits, with or without a point and an exponent. X is that too, or a date in ISO 8601 form, with
+// or without a time of day (2006-01-02, 2006-01-02T15:04:05Z; see [ParseTime]): the first row decides which, for all, unless
+// CSVOptions.Time does. Dates become decimal years by
 // [DecimalYear], and XUnit then is "decimal year" (seconds since 1970 with CSVOptions.Seconds); all other units are left empty,
 // for the caller to set. XName and YName are the names in the header. Rows keep their order.
 //
@@ -49,7 +50,7 @@ type CSVOptions struct {
 // is not a possible separator.
 func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	opt.check()
-	s, _, err := readCSV(r, opt)
+	s, _, err := readCSV(r, opt, false)
 	if err != nil {
 		return Series{}, fmt.Errorf("dataset: CSV: %w", err)
 	}
@@ -64,26 +65,23 @@ func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
 
 // check panics on runes that encoding/csv refuses: a mistake of the caller, not of the file.
 func (opt CSVOptions) check() {
-	valid := func(r rune) bool {
-		return r == 0 || r != '"' && r != '\r' && r != '\n' && utf8.ValidRune(r) && r != utf8.RuneError
-	}
-	if !valid(opt.Comma) {
+	if opt.Comma != 0 && !possible(opt.Comma) {
 		panic(fmt.Sprintf("dataset: CSVOptions.Comma = %q cannot separate fields", opt.Comma))
 	}
-	if !valid(opt.Comment) || opt.Comment != 0 && (opt.Comment == opt.Comma || opt.Comma == 0 && opt.Comment == ',') {
+	if opt.Comment != 0 && (!possible(opt.Comment) || opt.Comment == opt.Comma || opt.Comma == 0 && opt.Comment == ',') {
 		panic(fmt.Sprintf("dataset: CSVOptions.Comment = %q cannot start a comment", opt.Comment))
 	}
 }
 
-func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
+// readCSV reads a table whose separator is found if find is set and Comma is 0.
+func readCSV(r io.Reader, opt CSVOptions, find bool) (Series, CSVReport, error) {
 	var rep CSVReport
-	table := csv.NewReader(withoutBOM(r))
-	table.ReuseRecord = true
-	table.Comment = opt.Comment
-	if opt.Comma != 0 {
-		table.Comma = opt.Comma
+	rows, err := newRowReader(r, &opt, find)
+	rep.Comma = opt.Comma
+	if err != nil {
+		return Series{}, rep, err
 	}
-	row, err := table.Read()
+	row, err := rows.next()
 	if err == io.EOF {
 		return Series{}, rep, errors.New("the file is empty")
 	}
@@ -93,7 +91,7 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
 	names := make([]string, len(row))
 	if !opt.NoHeader {
 		for i, name := range row {
-			names[i] = strings.TrimSpace(name)
+			names[i] = nameText(name)
 		}
 	}
 	xcol, err := column(names, opt.X, 1)
@@ -105,23 +103,27 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
 		return Series{}, rep, fmt.Errorf("y: %w", err)
 	}
 	if !opt.NoHeader {
-		row, err = table.Read()
+		row, err = rows.next()
 	}
 
 	s := Series{XName: names[xcol], YName: names[ycol]}
 	rep.Columns, rep.X, rep.Y = names, xcol, ycol
 	parseX := opt.parser(opt.Time, &s)
 	rep.Time = opt.Time
-	for ; err != io.EOF; row, err = table.Read() {
+	missing := map[string]bool{"": true}
+	for _, text := range opt.Missing {
+		missing[text] = true
+	}
+	for ; err != io.EOF; row, err = rows.next() {
 		if err != nil {
 			return Series{}, rep, err
 		}
 		xtext, ytext := strings.TrimSpace(row[xcol]), strings.TrimSpace(row[ycol])
 		bad := func(col int, err error) (Series, CSVReport, error) {
-			line, _ := table.FieldPos(col)
+			line, _ := rows.table.FieldPos(col)
 			return Series{}, rep, fmt.Errorf("line %d, %s: %w", line, columnName(names, col), err)
 		}
-		if noX, noY := opt.missing(xtext), opt.missing(ytext); noX || noY {
+		if noX, noY := missing[xtext], missing[ytext]; noX || noY {
 			if opt.SkipMissing {
 				rep.Skipped++
 				continue
@@ -141,14 +143,17 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
 		}
 		x, err := parseX(xtext)
 		if err != nil {
-			if len(s.X) == 0 && opt.Time == TimeAuto {
-				err = fmt.Errorf("%w, nor an ISO date", err)
-			}
-			return bad(xcol, err)
+			return bad(xcol, opt.explain(err, xtext, rep.Time, len(s.X) == 0))
 		}
 		y, err := opt.number(ytext)
 		if err != nil {
-			return bad(ycol, err)
+			return bad(ycol, fmt.Errorf("%w%s", err, opt.numberHint(ytext)))
+		}
+		if opt.beyond(y) {
+			return bad(ycol, opt.limitError(ytext))
+		}
+		if rep.Time == TimeNumber && opt.beyond(x) {
+			return bad(xcol, opt.limitError(xtext))
 		}
 		s.X, s.Y = append(s.X, x), append(s.Y, y)
 	}
@@ -159,58 +164,58 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
 	return s, rep, nil
 }
 
+// explain adds to the error of an x what may help: format is what it was read as, first says that no row was read before.
+func (opt CSVOptions) explain(err error, text string, format TimeFormat, first bool) error {
+	hint := dateHint(text)
+	switch {
+	case format != TimeNumber && format != TimeISO, opt.Time == TimeISO:
+	case opt.Time == TimeAuto && first:
+		err = fmt.Errorf("%w, nor an ISO date", err)
+		if hint == "" && !isDecimal(text) {
+			hint = opt.numberHint(text)
+		}
+	case format == TimeISO && hint == "" && isDecimal(text):
+		hint = ", as the first row is"
+	case format == TimeNumber:
+		hint = opt.numberHint(text)
+		if _, problem := parseTime(text); problem == nil && opt.Time == TimeAuto {
+			hint = ", as the first row is"
+		}
+	}
+	return fmt.Errorf("%w%s", err, hint)
+}
+
+func (opt CSVOptions) beyond(v float64) bool { return opt.Limit != 0 && math.Abs(v) > opt.Limit }
+
+func (opt CSVOptions) limitError(text string) error {
+	return fmt.Errorf("%s is beyond ±%g (if it stands for a missing value, name it as one: Missing, --missing; else scale the column)", quoted(text), opt.Limit)
+}
+
+// ParseNumber reads a number as ReadCSV does: decimal digits, with or without a point and an exponent, and finite.
+func ParseNumber(text string) (float64, error) {
+	v, err := parseFinite(text)
+	if err != nil {
+		hint := CSVOptions{}.numberHint(text)
+		switch hint { // there is no column here
+		case missingHint:
+			hint = ""
+		case dateInstead:
+			hint = " (it is a date)"
+		}
+		return 0, fmt.Errorf("dataset: %w%s", err, hint)
+	}
+	return v, nil
+}
+
 // number reads a number as it is written in the file.
 func (opt CSVOptions) number(text string) (float64, error) {
-	pointed := strings.Replace(text, ",", ".", 1)
-	if opt.DecimalComma {
-		if strings.Contains(text, ".") {
-			return 0, fmt.Errorf("%s is not a finite number with a decimal comma", quoted(text))
-		}
-		v, err := parseFinite(pointed)
-		if err != nil {
-			return 0, fmt.Errorf("%s is not a finite number with a decimal comma", quoted(text))
-		}
+	if !opt.DecimalComma {
+		return parseFinite(text)
+	}
+	if v, err := parseFinite(strings.Replace(text, ",", ".", 1)); err == nil && !strings.Contains(text, ".") {
 		return v, nil
 	}
-	v, err := parseFinite(text)
-	if err != nil && pointed != text {
-		if _, problem := parseFinite(pointed); problem == nil {
-			err = fmt.Errorf("%w (is it a decimal comma?)", err)
-		}
-	}
-	return v, err
-}
-
-func (opt CSVOptions) missing(text string) bool {
-	return text == "" || slices.Contains(opt.Missing, text)
-}
-
-// column returns the index of the column that spec names or, if no name fits, numbers from 1.
-func column(names []string, spec string, otherwise int) (int, error) {
-	if spec == "" {
-		spec = strconv.Itoa(otherwise)
-	}
-	if i := slices.Index(names, spec); i >= 0 {
-		if slices.Index(names[i+1:], spec) >= 0 {
-			return 0, fmt.Errorf("more than one column is named %s: choose it by number", quoted(spec))
-		}
-		return i, nil
-	}
-	if n, err := strconv.Atoi(spec); err == nil && 1 <= n && n <= len(names) {
-		return n - 1, nil
-	}
-	have := make([]string, len(names))
-	for i := range names {
-		have[i] = columnName(names, i)
-	}
-	return 0, fmt.Errorf("no column %s; there are %s", quoted(spec), strings.Join(have, ", "))
-}
-
-func columnName(names []string, i int) string {
-	if names[i] == "" {
-		return fmt.Sprintf("column %d", i+1)
-	}
-	return fmt.Sprintf("column %d (%s)", i+1, quoted(names[i]))
+	return 0, fmt.Errorf("%s is not a finite number with a decimal comma", quoted(text))
 }
 
 // DecimalYear returns t, in UTC, as its year plus the part of that year which has passed: 2 July 2023, 12:00 is 2023.5.

@@ -164,3 +164,57 @@ func TestDecimalYear(t *testing.T) {
 		}
 	}
 }
+
+func TestNumbers(t *testing.T) {
+	for text, want := range map[string]float64{
+		"0": 0, "-0": 0, "+1": 1, "1.": 1, ".5": 0.5, "-.5e1": -5, "1e-3": 0.001, "1E+3": 1000, "1e-999": 0, "007": 7, "9007199254740993": 9007199254740992,
+	} {
+		if got, err := ParseNumber(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{
+		"", ".", "+", "e1", "1e", "1e+", "1_000", "0x1p3", "0x10", "0b1", "inf", "-Inf", "Infinity", "nan", "1e999", "1 ", "1,5", "--1", "1.2.3", "١", "1f", "1d2", "0X.8p1",
+	} {
+		if got, err := ParseNumber(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+func TestNearestColumns(t *testing.T) {
+	names := make([]string, 1000)
+	for i := range names {
+		names[i] = strings.Repeat("column of a long name ", 10) + string(rune('a'+i%26))
+	}
+	names[700], names[800] = "Level", "lovely"
+	_, err := column(names, "levle", 2)
+	mustFail(t, err, `no column "levle"; there are column 701 ("Level"), column 801 ("lovely"), `, ", and 996 more")
+	if len(err.Error()) > 400 {
+		t.Errorf("%d bytes: %v", len(err.Error()), err)
+	}
+	for _, d := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"abc", "abc", 0}, {"ab", "ba", 2}} {
+		if got := editDistance(d.a, d.b); got != d.want {
+			t.Errorf("from %q to %q: %d, want %d", d.a, d.b, got, d.want)
+		}
+	}
+}
+
+// A reader that delivers a byte at a time, as a slow pipe may, gives what the whole does.
+func TestReadCSVSlowly(t *testing.T) {
+	for _, text := range []string{
+		"t,y\r\n0,1\r\n1,2\r\n", "t,y\r0,1\r1,2", "\xff\xfet\x00,\x00y\x00\r\x00\n\x000\x00,\x001\x00\r\x001\x00,\x002\x00", "\ufefft,y\n\n0,1\n\r\n1,2\n",
+	} {
+		s, err := ReadCSV(iotest.OneByteReader(strings.NewReader(text)), CSVOptions{X: "t"})
+		if err != nil || s.Len() != 2 || s.X[1] != 1 || s.Y[1] != 2 {
+			t.Errorf("%q: %+v, %v", text, s, err)
+		}
+	}
+	s, err := ReadCSV(iotest.OneByteReader(strings.NewReader("  t \"y  z\"\n\n 0\t 1  \n1 2")), CSVOptions{Comma: ' '})
+	if err != nil || s.Len() != 2 || s.YName != "y  z" || s.Y[0] != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

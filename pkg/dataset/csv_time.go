@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,13 +17,51 @@ import (
 type TimeFormat string
 
 // The formats. TimeAuto takes the first row for an ISO date if it is one, and else for a number: seconds since 1970 look like
-// any other number, so that TimeUnix has to be asked for.
+// any other number, so that TimeUnix has to be asked for (see [LikelyUnix]).
 const (
-	TimeAuto   TimeFormat = ""
-	TimeISO    TimeFormat = "iso"    // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
-	TimeUnix   TimeFormat = "unix"   // seconds since 1970-01-01 UTC, with or without a fraction
-	TimeNumber TimeFormat = "number" // decimal years, seconds of an experiment, …
+	TimeAuto      TimeFormat = ""
+	TimeISO       TimeFormat = "iso"     // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
+	TimeUnix      TimeFormat = "unix"    // seconds since 1970-01-01 UTC, with or without a fraction
+	TimeUnixMilli TimeFormat = "unix-ms" // milliseconds
+	TimeUnixMicro TimeFormat = "unix-us" // microseconds
+	TimeUnixNano  TimeFormat = "unix-ns" // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
+	TimeNumber    TimeFormat = "number"  // decimal years, seconds of an experiment, …
 )
+
+// TimeFormats are the formats that can be asked for.
+var TimeFormats = []TimeFormat{TimeISO, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano, TimeNumber}
+
+// unixUnits are the units in which a time since 1970 is counted.
+var unixUnits = []struct {
+	format    TimeFormat
+	perSecond float64
+	name      string
+}{{TimeUnix, 1, "seconds"}, {TimeUnixMilli, 1e3, "milliseconds"}, {TimeUnixMicro, 1e6, "microseconds"}, {TimeUnixNano, 1e9, "nanoseconds"}}
+
+// Unix returns how many units of a format of times since 1970 make a second, and their name; 0 and "" for another format.
+func (f TimeFormat) Unix() (perSecond float64, name string) {
+	for _, u := range unixUnits {
+		if u.format == f {
+			return u.perSecond, u.name
+		}
+	}
+	return 0, ""
+}
+
+// LikelyUnix returns the format of times since 1970 in which all of x lie between 1973 and 2096; TimeNumber if there is none. It
+// cannot be sure: other numbers are as large.
+func LikelyUnix(x []float64) TimeFormat {
+	if len(x) == 0 {
+		return TimeNumber
+	}
+	lo, hi := extent(x)
+	for _, u := range unixUnits {
+		if lo > 1e8*u.perSecond && hi < 4e9*u.perSecond {
+			return u.format
+		}
+	}
+	return TimeNumber
+}
 
 // UnixSeconds is the XUnit of a date that was read with CSVOptions.Seconds.
 const UnixSeconds = "s since 1970"
@@ -38,8 +77,8 @@ type CSVReport struct {
 	SHA256  string // of the file, hexadecimal
 }
 
-// ReadCSVReport is [ReadCSVFile] with a report. If CSVOptions.Comma is 0, the first line decides whether ',', ';' or a
-// tabulator separates the fields.
+// ReadCSVReport is [ReadCSVFile] with a report. If CSVOptions.Comma is 0, the first line decides whether ',', ';', a tabulator,
+// '|' or blanks separate the fields.
 func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
 	opt.check()
 	f, err := os.Open(path)
@@ -47,34 +86,17 @@ func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
 		return Series{}, CSVReport{}, fmt.Errorf("dataset: %w", err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return Series{}, CSVReport{}, fmt.Errorf("dataset: %s is a folder, not a file", path)
+	}
 	sum := sha256.New()
-	r := bufio.NewReaderSize(io.TeeReader(f, sum), 64<<10)
-	if opt.Comma == 0 {
-		opt.Comma = separator(r)
-	}
-	if opt.Comma == opt.Comment {
-		return Series{}, CSVReport{}, fmt.Errorf("dataset: %s: fields are separated by %q, which also starts comments", path, opt.Comma)
-	}
-	s, rep, err := readCSV(r, opt)
+	s, rep, err := readCSV(bufio.NewReaderSize(io.TeeReader(f, sum), 64<<10), opt, true)
 	if err != nil {
 		return Series{}, rep, fmt.Errorf("dataset: %s: %w", path, err)
 	}
 	s.Name, s.Source = filepath.Base(path), path
-	rep.Comma, rep.SHA256 = opt.Comma, hex.EncodeToString(sum.Sum(nil))
+	rep.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return s, rep, nil
-}
-
-// separator returns what separates the fields of the first line: the one that occurs most often, a comma if none does.
-func separator(r *bufio.Reader) rune {
-	head, _ := r.Peek(8 << 10) // an error is met again by the first read
-	first, _, _ := strings.Cut(string(head), "\n")
-	comma, most := ',', strings.Count(first, ",")
-	for _, c := range ";\t" {
-		if n := strings.Count(first, string(c)); n > most {
-			comma, most = c, n
-		}
-	}
-	return comma
 }
 
 // parser returns what reads an x of the given format, and sets the unit of s; nil for TimeAuto.
@@ -99,20 +121,28 @@ func (opt CSVOptions) parser(format TimeFormat, s *Series) func(string) (float64
 			}
 			return of(t), nil
 		}
-	case TimeUnix:
+	}
+	if perSecond, name := format.Unix(); perSecond > 0 {
 		s.XUnit = unit
 		return func(text string) (float64, error) {
 			v, err := opt.number(text)
 			if err != nil {
-				return 0, err
+				return 0, fmt.Errorf("%w%s", err, opt.numberHint(text))
 			}
 			const years10000 = 3e11
-			if v < -years10000 || v > years10000 {
-				return 0, fmt.Errorf("%s is not a number of seconds since 1970 (are they milliseconds?)", quoted(text))
+			if v = v / perSecond; v < -years10000 || v > years10000 {
+				hint := ""
+				if likely := LikelyUnix([]float64{v * perSecond}); likely != TimeNumber {
+					_, other := likely.Unix()
+					hint = fmt.Sprintf(" (are they %s? %s reads them)", other, likely)
+				}
+				return 0, fmt.Errorf("%s is not a number of %s since 1970%s", quoted(text), name, hint)
 			}
-			whole := int64(v)
-			t := time.Unix(whole, int64(1e9*(v-float64(whole))))
-			return of(t), nil
+			if opt.Seconds {
+				return v, nil
+			}
+			whole := math.Floor(v)
+			return of(time.Unix(int64(whole), int64(1e9*(v-whole)))), nil
 		}
 	}
 	panic(fmt.Sprintf("dataset: CSVOptions.Time = %q is not a format", format))
@@ -122,22 +152,58 @@ func (opt CSVOptions) parser(format TimeFormat, s *Series) func(string) (float64
 var dateLayouts = []string{
 	time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01",
+	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07",
 }
 
-// ParseTime reads a date in ISO 8601 form, with or without a time of day and a zone; without a zone it is UTC.
+// ParseTime reads a date in ISO 8601 form, with or without a time of day and a zone, which a space may precede: Z, UTC, GMT, +02:00,
+// +0200 or +02; without a zone it is UTC. A leap second, such as 2016-12-31T23:59:60Z, is the second that follows it, as in Unix
+// time: it must end an hour of UTC.
 func ParseTime(text string) (time.Time, error) {
 	t, err := parseTime(text)
 	if err != nil {
-		return t, fmt.Errorf("dataset: %w", err)
+		return t, fmt.Errorf("dataset: %w%s", err, dateHint(text))
 	}
 	return t, nil
 }
 
 func parseTime(text string) (time.Time, error) {
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), nil
+	const longest = 64 // of what is a date
+	if len(text) <= longest {
+		plain := plainZone(text)
+		if t, ok := parseLayouts(plain); ok {
+			return t, nil
+		}
+		if t, ok := parseLayouts(strings.Replace(plain, ":60", ":59", 1)); ok && isLeap(plain, t) {
+			return t.Add(time.Second), nil
 		}
 	}
 	return time.Time{}, fmt.Errorf("%s is not an ISO date", quoted(text))
+}
+
+func parseLayouts(text string) (time.Time, bool) {
+	for _, layout := range dateLayouts {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// isLeap reports whether text has :60 for its seconds, t being the date with :59 there, and these end an hour.
+func isLeap(text string, t time.Time) bool {
+	const seconds = len("2006-01-02T15:04") // where they begin
+	return len(text) > seconds && strings.HasPrefix(text[seconds:], ":60") && t.Minute() == 59 && t.Second() == 59
+}
+
+// plainZone writes the zone of a date without a space before it, and Z for its other names.
+func plainZone(text string) string {
+	for _, name := range []string{" UTC", "UTC", " GMT", " Z", "z"} {
+		if rest, ok := strings.CutSuffix(text, name); ok && len(rest) > len(time.DateOnly) {
+			return rest + "Z"
+		}
+	}
+	if i := strings.LastIndexByte(text, ' '); i > len(time.DateOnly) && i+1 < len(text) && (text[i+1] == '+' || text[i+1] == '-') {
+		return text[:i] + text[i+1:]
+	}
+	return text
 }

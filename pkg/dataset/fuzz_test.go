@@ -30,26 +30,45 @@ func FuzzReadCSV(f *testing.F) {
 		"t,y\n0,NaN\n",
 		"\"t,y\n0",
 		"1,2\n1\n",
+		"\xff\xfet\x00,\x00y\x00\n\x000\x00,\x001\x00\n\x00",
+		"\xfe\xff\x00t\x00,\x00y\x00\r\xd8\x3d\xde\x00\x00,\x001",
+		"t,y\r0,1\r1,2\r\r\n2,3",
+		"sep=;\r\nt;y\r\n0;1\r\n",
+		"  t   y \n 0\t 1 \n\n 1  2\n",
+		"t,y,\n0,1,,\n1,2\n",
+		"t|y\n2016-12-31T23:59:60Z|1\n2017-01-01 00:00:01 UTC|2\n",
+		"t,y\n1700000000000,1\n1700000060000,1_000\n",
+		"t,y\n0x1p3,1\n",
+		"H\xf6he,y\n1e300,1\n",
 	} {
 		f.Add([]byte(text), "", "2", uint8(0))
 		f.Add([]byte(text), "date", "c", uint8(7))
 		f.Add([]byte(text), "1", "2", uint8(0x38))
 		f.Add([]byte(text), "", "", uint8(0x44))
+		f.Add([]byte(text), "", "", uint8(0x82))
+		f.Add([]byte(text), "t", "y", uint8(0x9a))
 	}
-	times := []TimeFormat{TimeAuto, TimeISO, TimeUnix, TimeNumber}
+	times := []TimeFormat{TimeAuto, TimeISO, TimeUnix, TimeNumber, TimeAuto, TimeUnixMilli, TimeUnixMicro, TimeUnixNano}
 	f.Fuzz(func(t *testing.T, text []byte, x, y string, flags uint8) {
 		opt := CSVOptions{
 			X: x, Y: y, NoHeader: flags&1 != 0, SkipMissing: flags&2 != 0, Missing: []string{"NA"},
-			Seconds: flags&8 != 0, DecimalComma: flags&0x40 != 0, Time: times[flags>>4&3],
+			Seconds: flags&8 != 0, DecimalComma: flags&0x40 != 0, Time: times[flags>>4&3|flags>>5&4],
 		}
 		if flags&4 != 0 {
 			opt.Comma, opt.Comment = ';', '#'
 		}
+		file := flags&0x80 != 0 // as analysis reads one
+		if file {
+			opt.Limit = 1e140
+		}
 		var s Series
 		var err error
-		bounded(t, len(text)+len(x)+len(y), func() { s, err = ReadCSV(bytes.NewReader(text), opt) })
+		bounded(t, len(text)+len(x)+len(y), func() { s, _, err = readCSV(bytes.NewReader(text), opt, file) })
 		checkRead(t, s, err, len(text))
 		if err != nil {
+			if len(err.Error()) > 1000 {
+				t.Fatalf("an error of %d bytes: %.200s", len(err.Error()), err)
+			}
 			return
 		}
 		var b bytes.Buffer

@@ -86,7 +86,7 @@ func TestSunspots(t *testing.T) {
 	}
 	write(t, path, "<html>")
 	_, err = Sunspots(t.Context(), Options{Path: path})
-	mustFail(t, err, path, "line 1")
+	mustFail(t, err, path, "HTML")
 }
 
 // eegSpec is a short recording with the signal that is asked for.
@@ -131,7 +131,7 @@ func TestRecordingsAreCheckedOnDownload(t *testing.T) {
 		read   func(opt Options) error
 		want   string
 	}{
-		"sunspots, a page": {"<html>", func(opt Options) error { _, err := Sunspots(t.Context(), opt); return err }, "line 1"},
+		"sunspots, a page": {"<html>", func(opt Options) error { _, err := Sunspots(t.Context(), opt); return err }, "HTML"},
 		"EEG, a page":      {"<html>", func(opt Options) error { _, err := EEG(t.Context(), opt); return err }, "too few"},
 		"EEG, cut": {string(eegSpec().bytes()[:515]),
 			func(opt Options) error { _, err := EEG(t.Context(), opt); return err }, "truncated"},

@@ -96,7 +96,8 @@ func (s Series) mustMatch() {
 // with the Scaling that undoes it. Its YUnit is "sd", standard deviations. X is shared, not copied.
 //
 // A constant y, or a single observation, has no scale of its own: Scale is then 1 and the result is all zeros, never NaN. An
-// empty series gives Scaling{Mean: 0, Scale: 1}.
+// empty series gives Scaling{Mean: 0, Scale: 1}. No finite y overflows, but for Scale where two observations are as far apart as
+// float64 reaches: it is then the largest float64.
 func (s Series) Standardize() (Series, Scaling) {
 	s.mustMatch()
 	sc := scalingOf(s.Y)
@@ -115,7 +116,12 @@ type Scaling struct {
 }
 
 // Standard maps an observed value to the standardised scale.
-func (sc Scaling) Standard(y float64) float64 { return (y - sc.Mean) / sc.Scale }
+func (sc Scaling) Standard(y float64) float64 {
+	if d := y - sc.Mean; !math.IsInf(d, 0) {
+		return d / sc.Scale
+	}
+	return (y/2 - sc.Mean/2) / (sc.Scale / 2) // the difference is beyond float64, its half is not
+}
 
 // Value maps a standardised value, such as a posterior mean, back to the unit of y.
 func (sc Scaling) Value(z float64) float64 { return sc.Mean + sc.Scale*z }
@@ -155,6 +161,16 @@ func scalingOf(y []float64) Scaling {
 		return Scaling{Mean: lo, Scale: 1}
 	}
 	n := float64(len(y))
+	// Sums and differences of y beyond this could overflow; a power of two scales it without rounding.
+	const largest, shrink = 0x1p900, 0x1p-100
+	if max(-lo, hi) > largest {
+		small := make([]float64, len(y))
+		for i, v := range y {
+			small[i] = shrink * v
+		}
+		sc := scalingOf(small)
+		return Scaling{Mean: sc.Mean / shrink, Scale: min(sc.Scale/shrink, math.MaxFloat64)}
+	}
 	var sum float64
 	for _, v := range y {
 		sum += v

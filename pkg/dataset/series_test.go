@@ -176,3 +176,18 @@ func TestStandardizeProperties(t *testing.T) {
 		}
 	})
 }
+
+func TestStandardizeExtremes(t *testing.T) {
+	for _, y := range [][]float64{
+		{1e308, -1e308, 1e308, -1e308, 0}, {math.MaxFloat64, -math.MaxFloat64, 0}, {1e308, 1.1e308, 1.2e308}, {1e-308, 2e-308, 5e-308}, {1e300, 1, 2},
+	} {
+		s, sc := Series{X: make([]float64, len(y)), Y: y}.Standardize()
+		var sum, squares float64
+		for _, z := range s.Y {
+			sum, squares = sum+z, squares+z*z
+		}
+		if !(math.Abs(sum) < 1e-9) || !(math.Abs(squares-float64(len(y)-1)) < 1e-9) {
+			t.Errorf("%g: %g by %+v, sum %g, sum of squares %g", y, s.Y, sc, sum, squares)
+		}
+	}
+}

@@ -51,7 +51,11 @@ func sunspotSeries(months []silsoMonth) Series {
 // readSILSO returns the rows that have a number; at least one.
 func readSILSO(r io.Reader) ([]silsoMonth, error) {
 	var months []silsoMonth
-	scanner := bufio.NewScanner(withoutBOM(r))
+	text, err := decoded(r)
+	if err != nil {
+		return nil, err
+	}
+	scanner := bufio.NewScanner(text)
 	line := 0
 	for scanner.Scan() {
 		line++

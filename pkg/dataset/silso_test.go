@@ -46,7 +46,7 @@ func TestReadSILSOErrors(t *testing.T) {
 	}{
 		"empty":              {"", []string{"no rows"}},
 		"all missing":        {"1749;01;1749.042;-1;-1.0;-1;1\n", []string{"no rows"}},
-		"a page":             {"<html>not found</html>", []string{"line 1", "want 7", "<html>"}},
+		"a page":             {"<html>not found</html>", []string{"HTML"}},
 		"daily file":         {"1818;01;01;1818.001;  -1; -1.0;   0;1\n", []string{"8 fields"}},
 		"cut within a field": {row + "1749;02;1749.1", []string{"line 2", "3 fields"}},
 		"cut before the end": {row + "1749;02;1749.123; 104.3; -1.0;   -1;", []string{"line 2", "field 7"}},

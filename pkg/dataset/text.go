@@ -3,36 +3,234 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
-// withoutBOM returns a reader of r without the UTF-8 byte order mark that spreadsheet programs put first.
-func withoutBOM(r io.Reader) *bufio.Reader {
-	b := bufio.NewReader(r)
-	// An error here is met again, and reported, by the first read.
-	if head, _ := b.Peek(3); bytes.Equal(head, []byte("\xef\xbb\xbf")) {
-		b.Discard(3)
+// headSize is how much of a file is looked at to tell its encoding and its separator.
+const headSize = 8 << 10
+
+// decoded returns a reader of the text in r as UTF-8 with \n for line ends: it leaves a byte order mark out, and translates UTF-16
+// with such a mark, and \r\n and a lone \r. What is no text is an error, at once where the first bytes tell, else of the read that
+// meets a NUL byte.
+func decoded(r io.Reader) (*bufio.Reader, error) {
+	b := bufio.NewReaderSize(r, headSize)
+	head, _ := b.Peek(headSize) // an error here is met again, and reported, by the first read
+	for _, s := range signatures {
+		if bytes.HasPrefix(head, []byte(s.start)) {
+			return nil, errors.New(s.is)
+		}
 	}
-	return b
+	var source io.Reader = b
+	switch {
+	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+		b.Discard(3)
+	case bytes.HasPrefix(head, []byte("\xff\xfe")):
+		b.Discard(2)
+		source = &utf16Reader{r: b, order: binary.LittleEndian}
+	case bytes.HasPrefix(head, []byte("\xfe\xff")):
+		b.Discard(2)
+		source = &utf16Reader{r: b, order: binary.BigEndian}
+	case looksUTF16(head):
+		return nil, errors.New("the text is UTF-16 without a byte order mark: save it as UTF-8, or with the mark")
+	case isPage.Match(head):
+		return nil, errors.New("this is an HTML or XML page, not csv: was a message of a web server saved in place of the data?")
+	case isJSON.Match(head):
+		return nil, errors.New("this is JSON, not csv: convert it to csv first")
+	}
+	return bufio.NewReaderSize(&lineReader{r: source, line: 1}, headSize), nil
 }
 
-// parseFinite reads a number. "NaN" and "Inf" parse as numbers in Go but are no observations.
-func parseFinite(text string) (float64, error) {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%s is not a finite number", quoted(text))
+// signatures are the first bytes of files that are taken for csv files by mistake.
+var signatures = []struct{ start, is string }{
+	{"\xff\xfe\x00\x00", "the text is UTF-32: save it as UTF-8"},
+	{"\x00\x00\xfe\xff", "the text is UTF-32: save it as UTF-8"},
+	{"\x1f\x8b", "this is a gzip archive, not text: unpack it first (gunzip)"},
+	{"BZh", "this is a bzip2 archive, not text: unpack it first (bunzip2)"},
+	{"\xfd7zXZ\x00", "this is an xz archive, not text: unpack it first (unxz)"},
+	{"\x28\xb5\x2f\xfd", "this is a zstd archive, not text: unpack it first (unzstd)"},
+	{"PK\x03\x04", "this is a zip archive or a spreadsheet (xlsx, ods), not text: unpack it, or save the sheet as csv"},
+	{"\xd0\xcf\x11\xe0", "this is an Excel file (xls), not text: save the sheet as csv"},
+	{"%PDF-", "this is a PDF file, not csv"},
+	{"PAR1", "this is a Parquet file, not text: convert it to csv first"},
+	{"\x89HDF", "this is an HDF5 file, not text: convert it to csv first"},
+	{"SQLite format 3", "this is an SQLite database, not text: export the table as csv"},
+}
+
+var (
+	isPage = regexp.MustCompile(`(?i)^\s*<(!doctype|html|\?xml|!--)`)
+	isJSON = regexp.MustCompile(`^\s*(\{\s*"|\[\s*[\[{])`)
+)
+
+// looksUTF16 reports whether every other byte of head is NUL more often than not, and no byte between is: text in UTF-16, mostly of
+// ASCII characters.
+func looksUTF16(head []byte) bool {
+	var nul [2]int
+	for i, c := range head {
+		if c == 0 {
+			nul[i%2]++
+		}
 	}
-	return v, nil
+	return max(nul[0], nul[1]) > len(head)/4 && min(nul[0], nul[1]) == 0
+}
+
+// utf16Reader translates UTF-16 to UTF-8; half a surrogate pair becomes U+FFFD.
+type utf16Reader struct {
+	r     *bufio.Reader
+	order binary.ByteOrder
+	left  []byte // encoded, not yet delivered
+	buf   [2 * utf8.UTFMax]byte
+}
+
+func (u *utf16Reader) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(u.left) == 0 {
+			if u.left, err = u.next(); err != nil {
+				return n, err
+			}
+		}
+		k := copy(p[n:], u.left)
+		u.left = u.left[k:]
+		n += k
+	}
+	return n, nil
+}
+
+// next returns the next character, or what half a pair and the character after it give.
+func (u *utf16Reader) next() ([]byte, error) {
+	first, err := u.unit()
+	if err != nil {
+		return nil, err
+	}
+	if !utf16.IsSurrogate(first) {
+		return utf8.AppendRune(u.buf[:0], first), nil
+	}
+	if pair, _ := u.r.Peek(2); len(pair) == 2 {
+		if r := utf16.DecodeRune(first, rune(u.order.Uint16(pair))); r != utf8.RuneError {
+			u.r.Discard(2)
+			return utf8.AppendRune(u.buf[:0], r), nil
+		}
+	}
+	return utf8.AppendRune(u.buf[:0], utf8.RuneError), nil
+}
+
+func (u *utf16Reader) unit() (rune, error) {
+	var b [2]byte
+	switch _, err := io.ReadFull(u.r, b[:]); err {
+	case nil:
+		return rune(u.order.Uint16(b[:])), nil
+	case io.ErrUnexpectedEOF:
+		return 0, errors.New("the UTF-16 text ends within a character: the file was cut off")
+	default:
+		return 0, err
+	}
+}
+
+// lineReader makes \n of \r\n and of a lone \r, and refuses NUL bytes.
+type lineReader struct {
+	r    io.Reader
+	line int
+	cr   bool  // the byte before was \r
+	err  error // of the last read; a Peek that met it must not hide it from the reads after
+}
+
+func (l *lineReader) Read(p []byte) (n int, err error) {
+	for n == 0 && l.err == nil && len(p) > 0 {
+		var got int
+		got, l.err = l.r.Read(p)
+		for _, c := range p[:got] {
+			lf := c == '\n'
+			if lf && l.cr {
+				l.cr = false
+				continue
+			}
+			l.cr = c == '\r'
+			switch {
+			case c == 0:
+				l.err = fmt.Errorf("line %d holds a NUL byte: this is no text file, or one that was not closed properly (remove what follows)", l.line)
+				return n, l.err
+			case lf || l.cr:
+				c = '\n'
+				l.line++
+			}
+			p[n] = c
+			n++
+		}
+	}
+	return n, l.err
+}
+
+// parseFinite reads a decimal number. strconv.ParseFloat reads "NaN", "Inf", "0x1p3" and "1_000", too, which are no observations.
+func parseFinite(text string) (float64, error) {
+	if isDecimal(text) {
+		if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(v, 0) {
+			return v, nil
+		}
+	}
+	return 0, fmt.Errorf("%s is not a finite number", quoted(text))
+}
+
+// isDecimal reports whether text is [+-] digits [. digits] [e [+-] digits], with a digit before or after the point.
+func isDecimal(text string) bool {
+	digits := func() (n int) {
+		for n < len(text) && '0' <= text[n] && text[n] <= '9' {
+			n++
+		}
+		text = text[n:]
+		return n
+	}
+	accept := func(chars string) bool {
+		if text == "" || !strings.Contains(chars, text[:1]) {
+			return false
+		}
+		text = text[1:]
+		return true
+	}
+	accept("+-")
+	n := digits()
+	if accept(".") {
+		n += digits()
+	}
+	if n == 0 {
+		return false
+	}
+	if accept("eE") {
+		accept("+-")
+		if digits() == 0 {
+			return false
+		}
+	}
+	return text == ""
 }
 
 // quoted quotes text for a message; text that is long, as binary data read by mistake tends to be, is cut.
 func quoted(text string) string {
-	const most = 40
-	if r := []rune(text); len(r) > most {
-		return strconv.Quote(string(r[:most])) + "…"
+	const most, widest = 40, 80 // runes of text, bytes of what is written for them
+	runes := []rune(text[:min(len(text), utf8.UTFMax*(most+1))])
+	if len(runes) > most {
+		runes = runes[:most]
 	}
-	return strconv.Quote(text)
+	cut := len(string(runes)) < len(text) && utf8.ValidString(text)
+	if utf8.ValidString(text) {
+		text = string(runes)
+	} else if len(text) > most {
+		text, cut = text[:most], true
+	}
+	q := strconv.Quote(text)
+	for len(q) > widest {
+		text, cut = text[:len(text)/2], true
+		q = strconv.Quote(text)
+	}
+	if cut {
+		q += "…"
+	}
+	return q
 }

@@ -254,6 +254,7 @@ type resultJSON struct {
 	Starts       []startJSON
 	Best         int
 	Trace        traceJSON
+	Auto         json.RawMessage `json:",omitempty"` // what an AutoResult adds; a Result leaves it out
 }
 
 // paramJSON is what a FittedParam adds to the model's parameter of that name.
@@ -297,8 +298,10 @@ func (v *orInf) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalJSON writes the result in the versioned format of Save.
-func (r *Result) MarshalJSON() ([]byte, error) {
-	j := resultJSON{
+func (r *Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.encode()) }
+
+func (r *Result) encode() *resultJSON {
+	j := &resultJSON{
 		Format: resultFormat, Version: resultVersion,
 		Model: r.Model, Value: r.Value, Loss: r.Loss, Inducing: r.Inducing,
 		Status: r.Status, Reason: r.Reason, GradientNorm: r.GradientNorm,
@@ -318,45 +321,51 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	for _, s := range r.Starts {
 		j.Starts = append(j.Starts, startJSON{orInf(s.Value), s})
 	}
-	return json.Marshal(j)
+	return j
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote and checks it.
+// UnmarshalJSON reads what MarshalJSON wrote and checks it; of what an AutoResult wrote it reads the Result.
 func (r *Result) UnmarshalJSON(b []byte) error {
+	_, err := r.decode(b)
+	return err
+}
+
+// decode sets r to what b holds, and returns what an AutoResult added.
+func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 	var head struct {
 		Format  string `json:"format"`
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return fmt.Errorf("gppl: result: %w", err)
+		return nil, fmt.Errorf("gppl: result: %w", err)
 	}
 	if head.Format != resultFormat {
-		return fmt.Errorf("gppl: result: format %q, want %q", head.Format, resultFormat)
+		return nil, fmt.Errorf("gppl: result: format %q, want %q", head.Format, resultFormat)
 	}
 	if head.Version != resultVersion {
-		return fmt.Errorf("gppl: result: version %d, this program reads version %d", head.Version, resultVersion)
+		return nil, fmt.Errorf("gppl: result: version %d, this program reads version %d", head.Version, resultVersion)
 	}
 	var j resultJSON
 	if err := strict(b, &j); err != nil {
-		return fmt.Errorf("gppl: result: %w", err)
+		return nil, fmt.Errorf("gppl: result: %w", err)
 	}
 	if j.Model.Kernel == nil {
-		return errors.New("gppl: result: no model")
+		return nil, errors.New("gppl: result: no model")
 	}
 	params := j.Model.Params()
 	if len(j.Params) != len(params) {
-		return fmt.Errorf("gppl: result: %d parameters for a model of %d", len(j.Params), len(params))
+		return nil, fmt.Errorf("gppl: result: %d parameters for a model of %d", len(j.Params), len(params))
 	}
 	n := len(j.Trace.Value)
 	if len(j.Trace.Start) != n || len(j.Trace.Evaluation) != n || len(j.Trace.Seconds) != n {
-		return fmt.Errorf("gppl: result: the columns of the trace differ in length")
+		return nil, fmt.Errorf("gppl: result: the columns of the trace differ in length")
 	}
 	if len(j.Starts) > 0 && (j.Best < 0 || j.Best >= len(j.Starts)) {
-		return fmt.Errorf("gppl: result: best start %d of %d", j.Best, len(j.Starts))
+		return nil, fmt.Errorf("gppl: result: best start %d of %d", j.Best, len(j.Starts))
 	}
 	for _, s := range []float64{j.SetupSeconds, j.FitSeconds} {
 		if s < 0 || s > math.MaxInt64/float64(2*time.Second) {
-			return fmt.Errorf("gppl: result: a time of %v s", s)
+			return nil, fmt.Errorf("gppl: result: a time of %v s", s)
 		}
 	}
 	out := Result{
@@ -368,7 +377,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	}
 	for i, p := range j.Params {
 		if p.Name != params[i].Name {
-			return fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
+			return nil, fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
 		}
 		out.Params = append(out.Params, FittedParam{params[i], p.Start, p.StdErrLog, p.AtBound})
 	}
@@ -380,15 +389,17 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 		out.Starts = append(out.Starts, s.StartResult)
 	}
 	*r = out
-	return nil
+	return j.Auto, nil
 }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
 // Save writes the result to a file, whole or not at all: to a temporary file
 // beside it, which then takes its name.
-func (r *Result) Save(path string) error {
-	b, err := json.MarshalIndent(r, "", "  ")
+func (r *Result) Save(path string) error { return save(path, r) }
+
+func save(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("gppl: save %s: %w", path, err)
 	}
@@ -408,7 +419,7 @@ func (r *Result) Save(path string) error {
 	return nil
 }
 
-// LoadResult reads a result that Save wrote.
+// LoadResult reads a result that Save wrote, or the Result of an AutoResult.
 func LoadResult(path string) (*Result, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -2,9 +2,12 @@ package gppl_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/allocation"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -117,5 +120,37 @@ func FuzzResultJSON(f *testing.F) {
 		if again.SetupTime != r.SetupTime || again.FitTime != r.FitTime || r.SetupTime < 0 || r.FitTime < 0 {
 			t.Fatalf("times of %v and %v, read again as %v and %v", r.SetupTime, r.FitTime, again.SetupTime, again.FitTime)
 		}
+	})
+}
+
+func FuzzAutoResultJSON(f *testing.F) {
+	for _, m := range fuzzModels() {
+		r := gppl.AutoResult{
+			Result: &gppl.Result{Model: m, Status: "doubtful"}, Exact: true, Kept: []float64{0.5, math.Inf(1)}, Why: "w",
+			Projection: &gppl.Projection{Omega: mat.NewDense(2, 1, []float64{0.6, 0.8}), Orthonormal: true, Design: "Sphere", Seed: 3},
+			Steps:      []gppl.AutoStep{{K: 3, Gain: math.NaN(), StdErrLog: []float64{math.Inf(-1)}, Decision: "d"}},
+		}
+		for _, p := range m.Params() {
+			r.Params = append(r.Params, gppl.FittedParam{Param: p})
+		}
+		f.Add(mustJSON(f, r))
+		f.Add(mustJSON(f, r.Result))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r gppl.AutoResult
+		var err error
+		bounded(t, len(b), func() { err = json.Unmarshal(b, &r) })
+		if err != nil || r.Result == nil {
+			if r.Result != nil || err == nil && string(b) != "null" {
+				t.Fatalf("a result was made in spite of %v, or none without", err)
+			}
+			return
+		}
+		first := mustJSON(t, r)
+		var again gppl.AutoResult
+		if err := json.Unmarshal(first, &again); err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
+		}
+		sameJSON(t, first, again)
 	})
 }

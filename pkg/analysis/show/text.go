@@ -18,7 +18,7 @@ func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.R
 			fmt.Fprintf(&b, "\n%s\n", title)
 		}
 		for _, t := range text {
-			fmt.Fprintf(&b, "  %s\n", printable(t))
+			fmt.Fprintf(&b, "  %s\n", Printable(t))
 		}
 	}
 	lines("Series", a.Series.Notes())
@@ -38,8 +38,8 @@ func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.R
 	return err
 }
 
-// printable keeps control characters of the data from the terminal.
-func printable(s string) string {
+// Printable keeps control characters of the data from the terminal.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
 			return '\uFFFD'

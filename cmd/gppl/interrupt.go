@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+)
+
+// interruptible runs f, which computes and writes nothing, and does not wait for it once ctx ends: the program can then end although
+// the library does not look at ctx. A panic of f is an error of one line.
+func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				o.err = fmt.Errorf("internal error: %v (%s): please report it, with the command and the file", p, origin())
+			}
+			done <- o
+		}()
+		o.value, o.err = f()
+	}()
+	var none T
+	select {
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case o := <-done:
+		return o.value, o.err
+	}
+}
+
+// origin is where the panic that is being recovered from began.
+func origin() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
+	for panicked := false; ; {
+		f, more := frames.Next()
+		switch {
+		case f.Function == "runtime.gopanic":
+			panicked = true
+		case panicked && !strings.HasPrefix(f.Function, "runtime."):
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return "of unknown origin"
+		}
+	}
+}
+
+// rendered returns what write writes, as a whole.
+func rendered(ctx context.Context, write func(io.Writer) error) ([]byte, error) {
+	return interruptible(ctx, func() ([]byte, error) {
+		var b bytes.Buffer
+		err := write(&b)
+		return b.Bytes(), err
+	})
+}
+
+// writeFile writes a file, whole or not at all.
+func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
+	b, err := rendered(ctx, write)
+	if err != nil {
+		return err
+	}
+	return analysis.WriteFile(path, func(w io.Writer) error { return all(w, b) })
+}
+
+// print writes to w what write writes, whole or, but for a broken pipe, not at all.
+func print(ctx context.Context, w io.Writer, write func(io.Writer) error) error {
+	b, err := rendered(ctx, write)
+	if err != nil {
+		return err
+	}
+	return all(w, b)
+}
+
+func all(w io.Writer, b []byte) error {
+	_, err := w.Write(b)
+	return err
+}

@@ -1,0 +1,103 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// column returns the index of the column that spec names or, if no name fits, numbers from 1; an empty spec is the number otherwise.
+func column(names []string, spec string, otherwise int) (int, error) {
+	if spec == "" {
+		if otherwise <= len(names) {
+			return otherwise - 1, nil
+		}
+		spec = strconv.Itoa(otherwise)
+	}
+	if i := slices.Index(names, spec); i >= 0 {
+		if slices.Index(names[i+1:], spec) >= 0 {
+			return 0, fmt.Errorf("more than one column is named %s: choose it by number", quoted(spec))
+		}
+		return i, nil
+	}
+	if n, err := strconv.Atoi(spec); err == nil && 1 <= n && n <= len(names) {
+		return n - 1, nil
+	}
+	return 0, noColumn(names, spec)
+}
+
+// noColumn lists the columns that there are: all if they are few, else those whose names are the most like spec.
+func noColumn(names []string, spec string) error {
+	const all, some = 6, 4
+	list := make([]int, len(names))
+	for i := range list {
+		list[i] = i
+	}
+	more := ""
+	if len(names) > all {
+		apart := make([]int, len(names))
+		for i, name := range names {
+			apart[i] = editDistance(strings.ToLower(spec), strings.ToLower(head(name)))
+		}
+		slices.SortStableFunc(list, func(a, b int) int { return apart[a] - apart[b] })
+		list, more = list[:some], fmt.Sprintf(", and %d more", len(names)-some)
+	}
+	have := make([]string, len(list))
+	for k, i := range list {
+		have[k] = columnName(names, i)
+	}
+	if len(names) == 1 {
+		more = "; remove lines above the header, or name the character between the fields: Comma, --comma"
+	}
+	return fmt.Errorf("no column %s; there are %s%s", quoted(spec), strings.Join(have, ", "), more)
+}
+
+// head is as much of a name as is compared.
+func head(name string) string {
+	const most = 64
+	return name[:min(len(name), most)]
+}
+
+// editDistance returns the number of insertions, deletions and replacements of bytes that make b of a (Levenshtein), in O(len(a)·len(b)).
+func editDistance(a, b string) int {
+	a = head(a)
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func columnName(names []string, i int) string {
+	if names[i] == "" {
+		return fmt.Sprintf("column %d", i+1)
+	}
+	return fmt.Sprintf("column %d (%s)", i+1, quoted(names[i]))
+}
+
+// nameText is a name in the header without spaces around it; one that is not UTF-8 is taken for Latin-1.
+func nameText(name string) string {
+	name = strings.TrimSpace(name)
+	if utf8.ValidString(name) {
+		return strings.Clone(name)
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		b.WriteRune(rune(name[i]))
+	}
+	return b.String()
+}

@@ -1,0 +1,92 @@
+package dataset
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// rowReader reads the rows of a table, each with as many fields as the first.
+type rowReader struct {
+	table *csv.Reader
+	width int // of the first row; 0 before it
+}
+
+// newRowReader decodes r. With find, it sets opt.Comma where that is 0.
+func newRowReader(r io.Reader, opt *CSVOptions, find bool) (*rowReader, error) {
+	text, err := decoded(r)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case opt.Comma == 0 && find:
+		if opt.Comma = separator(text, *opt); opt.Comma == opt.Comment {
+			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
+		}
+	case opt.Comma == 0:
+		opt.Comma = ','
+	}
+	if opt.Comma == ' ' {
+		r = &blankReader{r: text}
+	} else {
+		r = text
+	}
+	table := csv.NewReader(r)
+	table.ReuseRecord, table.FieldsPerRecord = true, -1
+	table.Comma, table.Comment = opt.Comma, opt.Comment
+	return &rowReader{table: table}, nil
+}
+
+// next returns the next row that is not blank, or io.EOF.
+func (r *rowReader) next() ([]string, error) {
+	for {
+		row, err := r.table.Read()
+		if err != nil {
+			return nil, syntax(err)
+		}
+		if len(row) == 1 && strings.TrimSpace(row[0]) == "" {
+			if r.width != 1 {
+				continue
+			}
+		}
+		if r.width == 0 {
+			r.width = len(row)
+		}
+		if len(row) < r.width || strings.TrimSpace(strings.Join(row[r.width:], "")) != "" {
+			return nil, r.ragged(row)
+		}
+		return row[:r.width], nil
+	}
+}
+
+// ragged says which row has another number of fields than the first.
+func (r *rowReader) ragged(row []string) error {
+	line, _ := r.table.FieldPos(0)
+	hint := ""
+	if len(row) == 1 {
+		for _, c := range ",;\t|" {
+			if c != r.table.Comma && strings.ContainsRune(row[0], c) {
+				hint = fmt.Sprintf(" (are fields separated by %q there, and by %q before?)", c, r.table.Comma)
+				break
+			}
+		}
+	}
+	return fmt.Errorf("line %d: wrong number of fields: %d, where the first line has %d: %s%s",
+		line, len(row), r.width, quoted(strings.Join(row, string(r.table.Comma))), hint)
+}
+
+// syntax puts an error of encoding/csv in words.
+func syntax(err error) error {
+	var parse *csv.ParseError
+	switch {
+	case !errors.As(err, &parse):
+		return err
+	case errors.Is(err, csv.ErrBareQuote):
+		return fmt.Errorf("line %d: a quotation mark \" within a field: remove it, or double it and quote the field", parse.Line)
+	case errors.Is(err, csv.ErrQuote):
+		return fmt.Errorf("line %d: a field that a quotation mark \" opens is not closed as it should be, up to line %d", parse.StartLine, parse.Line)
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// separator returns what separates the fields, by the first line: a character that a line "sep=;" before it names, as Excel
+// writes it; else the one that occurs most often outside quotes of comma, semicolon, tabulator and bar; else blanks, where the first
+// two lines have as many words, at least two; else a comma. A comma is none where it is the decimal sign.
+func separator(r *bufio.Reader, opt CSVOptions) rune {
+	head, _ := r.Peek(headSize) // an error is met again by the first read
+	first, rest := nextLine(head, opt.Comment)
+	if name, ok := strings.CutPrefix(first, "sep="); ok {
+		if c, size := utf8.DecodeRuneInString(name); size == len(name) && possible(c) {
+			r.Discard(len(head) - len(rest) - 1) // the line end stays, so that lines are counted
+			return c
+		}
+	}
+	candidates := ",;\t|"
+	if opt.DecimalComma {
+		candidates = candidates[1:]
+	}
+	best, most := ',', 0
+	for _, c := range candidates {
+		n, within := 0, false
+		for _, d := range first {
+			if d == '"' {
+				within = !within
+			}
+			if d == c && !within {
+				n++
+			}
+		}
+		if n > most {
+			best, most = c, n
+		}
+	}
+	if most == 0 {
+		second, _ := nextLine(rest, opt.Comment)
+		if n := len(strings.Fields(first)); n > 1 && n == len(strings.Fields(second)) {
+			return ' '
+		}
+	}
+	return best
+}
+
+// nextLine returns the next line that is neither blank nor a comment, and what follows it.
+func nextLine(text []byte, comment rune) (line string, rest []byte) {
+	for len(text) > 0 {
+		first, rest, _ := bytes.Cut(text, []byte("\n"))
+		text = rest
+		line := strings.Trim(string(first), " ")
+		if line != "" && (comment == 0 || !strings.HasPrefix(line, string(comment))) {
+			return line, rest
+		}
+	}
+	return "", nil
+}
+
+// possible reports whether r can separate fields.
+func possible(r rune) bool {
+	return r != 0 && r != '"' && r != '\r' && r != '\n' && utf8.ValidRune(r) && r != utf8.RuneError
+}
+
+// blankReader makes one space of the blanks between the fields of a line, and leaves out those around it.
+type blankReader struct {
+	r      *bufio.Reader
+	quoted bool
+	inside bool // of a line: a field came before
+	blank  bool // since then
+}
+
+func (b *blankReader) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		c, err := b.r.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		switch {
+		case !b.quoted && (c == ' ' || c == '\t'):
+			b.blank = b.inside
+			continue
+		case !b.quoted && c == '\n':
+			b.inside, b.blank = false, false
+		case b.blank:
+			b.blank = false
+			b.r.UnreadByte() // what was read last
+			c = ' '
+		default:
+			b.inside = true
+			if c == '"' {
+				b.quoted = !b.quoted
+			}
+		}
+		p[n] = c
+		n++
+	}
+	return n, nil
+}
+
+var (
+	_ io.Reader = (*blankReader)(nil)
+	_ io.Reader = (*lineReader)(nil)
+	_ io.Reader = (*utf16Reader)(nil)
+)

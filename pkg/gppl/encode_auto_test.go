@@ -1,0 +1,150 @@
+package gppl_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// filled sets every exported field at v that is zero, in structs and slices all the way down, to something that is not: a field
+// that a file leaves out then differs when it is read. It leaves models, kernels, transforms and matrices as they are.
+func filled(t *testing.T, v reflect.Value, name string) {
+	t.Helper()
+	switch v.Interface().(type) {
+	case gppl.Model, gppl.Transform, *mat.Dense:
+		if v.IsZero() {
+			t.Fatalf("%s must be given", name)
+		}
+		return
+	case time.Duration:
+		v.SetInt(int64(1500 * time.Millisecond))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			t.Fatalf("%s must be given", name)
+		}
+		filled(t, v.Elem(), name)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				filled(t, v.Field(i), name+"."+f.Name)
+			}
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		}
+		for i := range v.Len() {
+			filled(t, v.Index(i), name)
+		}
+	default:
+		if !v.IsZero() {
+			return
+		}
+		switch {
+		case v.CanInt():
+			v.SetInt(1)
+		case v.CanUint():
+			v.SetUint(7)
+		case v.CanFloat():
+			v.SetFloat(0.625)
+		case v.Kind() == reflect.Bool:
+			v.SetBool(true)
+		case v.Kind() == reflect.String:
+			v.SetString("some " + name)
+		default:
+			t.Fatalf("%s is a %v, which this test does not know how to fill", name, v.Type())
+		}
+	}
+}
+
+// sameResult compares all fields of results, but for the gradient that a StartResult keeps to itself.
+var sameResult = cmp.Options{
+	cmp.Comparer(func(a, b gppl.Model) bool { return a.String() == b.String() && cmp.Equal(a.Params(), b.Params()) }),
+	cmp.Comparer(func(a, b *mat.Dense) bool { return a == b || a != nil && b != nil && mat.Equal(a, b) }),
+	cmp.AllowUnexported(gppl.Projection{}),
+	cmpopts.IgnoreUnexported(gppl.StartResult{}),
+	cmpopts.EquateNaNs(),
+}
+
+func TestAutoResultFile(t *testing.T) {
+	d := drawn(t, 300, 20)
+	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.PaperModel(gppl.SE{}), d, gppl.AutoSettings{Projected: true}))
+	if r.Projection == nil || len(r.Steps) == 0 {
+		t.Fatalf("no projection or no steps: %v", r)
+	}
+	r.Steps[0].StdErrLog = []float64{math.Inf(1), 1, math.Inf(-1)}
+	r.Steps[0].Gain = math.NaN()
+	r.Starts = append(r.Starts, gppl.StartResult{Value: math.Inf(1)})
+	filled(t, reflect.ValueOf(r), "AutoResult")
+
+	path := filepath.Join(t.TempDir(), "auto.json")
+	if err := r.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got := must[*gppl.AutoResult](t)(gppl.LoadAutoResult(path))
+	if diff := cmp.Diff(r, got, sameResult); diff != "" {
+		t.Errorf("saved (−) and loaded (+) differ:\n%s", diff)
+	}
+	plain := must[*gppl.Result](t)(gppl.LoadResult(path))
+	if diff := cmp.Diff(r.Result, plain, sameResult); diff != "" {
+		t.Errorf("saved (−) and loaded as a Result (+) differ:\n%s", diff)
+	}
+	// What was loaded goes on as what was saved.
+	n, k := got.Projection.Dims()
+	a, b := must[*gppl.Projection](t)(r.Projection.Extend(d.X, k+9)), must[*gppl.Projection](t)(got.Projection.Extend(d.X, k+9))
+	if _, more := b.Dims(); n != d.Len() || more <= k || !mat.Equal(a.Omega, b.Omega) {
+		t.Errorf("extended from %d to %d columns, or to others than before", k, more)
+	}
+
+	// By value, as by pointer.
+	value, pointer := must[[]byte](t)(json.Marshal(*r)), must[[]byte](t)(json.Marshal(r))
+	if string(value) != string(pointer) {
+		t.Errorf("by value:\n%.200s\nby pointer:\n%.200s", value, pointer)
+	}
+	if b, err := json.Marshal(gppl.AutoResult{}); err == nil {
+		t.Errorf("no result is written as %s", b)
+	}
+	whole := string(pointer)
+	for name, text := range map[string]string{
+		"a Result":        string(must[[]byte](t)(json.Marshal(r.Result))),
+		"truncated":       whole[:len(whole)/2],
+		"unknown field":   strings.Replace(whole, `"Why"`, `"Whyever"`, 1),
+		"more directions": strings.Replace(whole, `"Observations":300`, `"Observations":301`, 1),
+		"other length":    strings.Replace(whole, `"Omega":"`, `"Omega":"AAAAAAAAAAAA`, 1),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := gppl.LoadAutoResult(path); err == nil || text == whole {
+			t.Errorf("%s: no error, got %v", name, got)
+		}
+	}
+}
+
+func TestResultFileIsWhole(t *testing.T) {
+	d := drawn(t, 60, 5)
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{Starts: 2, MaxEvaluations: 20}))
+	filled(t, reflect.ValueOf(r), "Result")
+	var got gppl.Result
+	if err := json.Unmarshal(mustJSON(t, r), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r, &got, sameResult); diff != "" {
+		t.Errorf("written (−) and read (+) differ:\n%s", diff)
+	}
+}
