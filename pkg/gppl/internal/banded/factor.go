@@ -188,6 +188,17 @@ func backward(a *Matrix, x blas64.General, j int) {
 // With W = U⁻¹P, and Z the inverse of what was eliminated after block j:
 // Z_j· = −WZ, and Z_jj = U⁻¹U⁻ᵀ + WZWᵀ. Every entry of Z that this takes is in
 // the band, for the columns of a block have no gaps between them.
+//
+// The error of a column relative to its largest entry is about that of solving
+// for it: 10·2⁻⁵³ times the condition, and up to 100 times at a condition of
+// 1e10 (TestInverseAccuracy). It does not grow with n. One step takes an error
+// E of Z to MEMᵀ, M = [−W; I], and M cannot amplify, for it takes the part of
+// Z that is in reach to less than that of the next block: MZMᵀ ≤ Z. This holds
+// for a symmetric Z only. Z_jj is therefore made symmetric to the last bit:
+// of an antisymmetric E, as rounding leaves in Z_jj, only the square blocks on
+// the diagonal would be carried on, each by a part of W alone. Such parts are
+// large where the matrix is a smooth covariance, and E would grow
+// exponentially: by 1e67 for SE at n = 3000, l = 32 and σ² = 1e-6.
 func (a *Matrix) Inverse(dst *Matrix) {
 	same := func(b, c block) bool { return b.lo == c.lo && b.hi == c.hi }
 	if dst.n != a.n || !slices.EqualFunc(a.blocks, dst.blocks, same) {
@@ -211,6 +222,7 @@ func invert(a *Matrix, dst *Matrix, j int) {
 	blas64.Trsm(blas.Left, blas.NoTrans, 1, u, inv)
 	if b.off.Cols == 0 {
 		dense.Gemm(blas.NoTrans, blas.Trans, 1, inv, inv, 0, z.diag)
+		symmetrise(z.diag)
 		return
 	}
 	w := like(b.off, s.off)
@@ -225,6 +237,17 @@ func invert(a *Matrix, dst *Matrix, j int) {
 	}
 	dense.Gemm(blas.NoTrans, blas.Trans, 1, inv, inv, 0, z.diag)
 	dense.Gemm(blas.NoTrans, blas.Trans, -1, z.off, w, 1, z.diag)
+	symmetrise(z.diag)
+}
+
+// symmetrise replaces d by ½(d + dᵀ).
+func symmetrise(d blas64.General) {
+	for i := range d.Rows {
+		for j := range i {
+			v := 0.5 * (d.Data[i*d.Stride+j] + d.Data[j*d.Stride+i])
+			d.Data[i*d.Stride+j], d.Data[j*d.Stride+i] = v, v
+		}
+	}
 }
 
 // piece is the number of rows that one processor takes in Inverse.
