@@ -95,11 +95,13 @@ func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col i
 
 // bandedExact is a banded Cholesky factorisation and the selected inverse
 // within the band: n·b² flops for the value and 2n·b² more for the gradient,
-// in memory for n·b numbers.
+// in memory for n·b numbers. A gradient is checked before it is returned, in
+// 4n·b flops: see checkInverse and checkScale.
 type bandedExact struct {
 	band   band
 	kernel Kernel
 	alpha  []float64
+	check  banded.Check
 }
 
 func newBandedExact(l *line) *bandedExact {
@@ -118,9 +120,21 @@ func (e *bandedExact) forecast(k Kernel, noise float64) forecast {
 	}
 	n := float64(len(e.alpha))
 	return forecast{
-		seconds: n*width*(3*width/flopRate+pairSeconds)/1.5 + n*20e-9,
-		err:     n * 1.5 * rounding(variance(k), noise),
+		seconds: n*width*(3*width/flopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
+		err:     n * bandedRounding(variance(k), noise),
 	}
+}
+
+// solveSeconds is what a solve takes for each number of the factor, which it
+// reads there and back; memory is the limit. A gradient takes two, α and the
+// check.
+const solveSeconds = 2 * 2 * 0.5e-9
+
+// bandedRounding is the error of the banded engine per observation, of the value
+// and of a derivative ½tr(A⁻¹∂A) with ∂A about as large as K. The recursion for
+// A⁻¹ loses more than the factorisation from v/σ² = 1e9 on, as its root.
+func bandedRounding(v, noise float64) float64 {
+	return (1.5 + 5e-5*math.Sqrt(v/noise)) * rounding(v, noise)
 }
 
 func (e *bandedExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
@@ -138,7 +152,11 @@ func (e *bandedExact) nll(grad []float64, k Kernel, noise float64) (value, jitte
 		return value, 0, nil
 	}
 	a.SolveLT(columnOf(e.alpha))
+	e.check.Solve(a)
 	a.Inverse(a)
+	if err := e.checkInverse(noise); err != nil {
+		return 0, 0, err
+	}
 	last := len(grad) - 1
 	e.band.eachTile(a, len(grad), func(l *lane, row, col int, tile blas64.General) {
 		size := tile.Rows * tile.Cols
@@ -155,7 +173,50 @@ func (e *bandedExact) nll(grad []float64, k Kernel, noise float64) (value, jitte
 		k.Contract(l.grad[:last], w.Data, r.Data)
 	})
 	gradients(grad, e.band.lanes)
+	if err := e.checkScale(grad, noise, quad); err != nil {
+		return 0, 0, err
+	}
 	return value, 0, nil
+}
+
+// checkInverse verifies the selected inverse, which is in the place of the
+// matrix: where the recursion ends against columns that were solved for, and
+// everywhere by 1/(v + σ²) ≤ (A⁻¹)_ii ≤ 1/σ².
+func (e *bandedExact) checkInverse(noise float64) error {
+	v := variance(e.kernel)
+	limit := checkMargin * bandedRounding(v, noise)
+	if err := verify("the inverse within the band", e.check.Discrepancy(&e.band.gram), 0, limit); err != nil {
+		return err
+	}
+	lo, hi := e.band.gram.DiagonalRange()
+	if err := verify("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/((v+noise)*lo)), 1, limit); err != nil {
+		return err
+	}
+	return verify("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*noise), 1, limit)
+}
+
+// checkMargin is how many times the promised error a check lets pass, so that it
+// does not refuse good answers: random cases take up less than a tenth of it,
+// the worst inverse of banded's TestCheckHolds, at v/σ² = 1e10, a quarter.
+const checkMargin = 16
+
+// checkScale verifies the sum of the gradient: multiplying K and σ² by the same
+// factor gives
+//
+//	Σ ∂/∂log(variance of each term) + ∂/∂log σ² = ½(n − yᵀA⁻¹y).
+//
+// It sees faults of the weights and of the sums over tiles. It does not see an
+// inverse that is wrong in a direction that is orthogonal to A, and the
+// recursion can make such ones.
+func (e *bandedExact) checkScale(grad []float64, noise, quad float64) error {
+	last := len(grad) - 1
+	sum, ok := scaleGradient(e.kernel, grad[:last])
+	if !ok {
+		return nil
+	}
+	n := float64(len(e.alpha))
+	limit := checkMargin * bandedRounding(variance(e.kernel), noise) * (n + quad)
+	return verify("the gradient in the scale of A", sum+grad[last], 0.5*(n-quad), limit)
 }
 
 // bandedProjected multiplies the banded K by Ω: 4n·b·k flops for the value, and

@@ -1,0 +1,36 @@
+package gppl
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkBandedNLL evaluates the exact likelihood by the banded engine, the
+// value alone and with its gradient, over widths of the band.
+func BenchmarkBandedNLL(b *testing.B) {
+	for _, c := range []struct {
+		n           int
+		lengthscale float64
+	}{{3000, 2}, {3000, 17}, {3000, 60}, {30000, 17}} {
+		d := benchData(b, c.n)
+		x := make([]float64, c.n)
+		for i := range x {
+			x[i] = d.X.at[i] * float64(c.n) / 1000 // mean spacing 1
+		}
+		e := newBandedExact(newLine(Scalars(x), d.Y))
+		for _, what := range []string{"value", "gradient"} {
+			var grad []float64
+			if what == "gradient" {
+				grad = make([]float64, 3)
+			}
+			b.Run(fmt.Sprintf("%s/n=%d/l=%v", what, c.n, c.lengthscale), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, _, err := e.nll(grad, SE{1, c.lengthscale}, 0.1); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package gppl
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+func norm(x []float64) float64 { return blas64.Nrm2(vec(x)) }
+
+// spaced returns n times one apart.
+func spaced(n int) Inputs {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return Scalars(x)
+}
+
+// smoothCases are smooth kernels whose band is many blocks wide. At commit
+// 1b1a4f7 their gradient was wrong by factors between 1e2 and 1e67, without a
+// word: Takahashi's recursion amplified its own rounding.
+var smoothCases = []struct {
+	name  string
+	n     int
+	k     Kernel
+	noise float64
+}{
+	{"LocPer", 2000, LocPer{1, 60, 12, 1}, 0.1},
+	{"SE", 3000, SE{1, 32}, 1e-6},
+	{"Matern52×Periodic", 2000, Mul(Matern52{1, 32}, Periodic{1, 1, 12}), 1e-4},
+	{"SE×Periodic", 1500, Mul(SE{1, 24}, Periodic{1, 0.7, 9}), 1e-5},
+}
+
+// TestBandedGradientSmooth compares the gradient of smooth kernels, at spacing
+// 1, with the dense engine's.
+func TestBandedGradientSmooth(t *testing.T) {
+	for _, c := range smoothCases {
+		t.Run(c.name, func(t *testing.T) {
+			n := c.n
+			if testing.Short() {
+				n = 700
+			}
+			m := Model{Kernel: c.k, Noise: c.noise}
+			d := drawFrom(t, m, spaced(n), rand.New(rand.NewPCG(1, 11)))
+			got, want := make([]float64, len(m.Params())), make([]float64, len(m.Params()))
+			series := newLine(d.X, d.Y)
+			v, _, err := newBandedExact(series).nll(got, m.Kernel, m.Noise)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, _, err := newDenseExact(d).nll(want, m.Kernel, m.Noise)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var off float64
+			for i := range got {
+				off = max(off, math.Abs(got[i]-want[i]))
+			}
+			// What the two promise for derivatives of about one nat per observation.
+			u := bandedRounding(variance(c.k), c.noise) + rounding(variance(c.k), c.noise)
+			limit := 4 * u * max(float64(n), norm(want)) // 4: that of a period is larger
+			t.Logf("value %.9g, dense %.9g; gradient %.6g, dense %.6g; off by %.2g, %.2g allowed", v, w, got, want, off, limit)
+			if !(off <= limit) {
+				t.Errorf("the gradient is off by %.2g, %.2g allowed", off, limit)
+			}
+		})
+	}
+}
+
+// TestBandedTraining: training by the banded engine ends where the spectral
+// engine's does. With the gradient of 1b1a4f7 it stalled far above.
+func TestBandedTraining(t *testing.T) {
+	d := drawFrom(t, Model{Kernel: SE{1, 16}, Noise: 1e-8}, spaced(1000), rand.New(rand.NewPCG(0, 12)))
+	var value [2]float64
+	for i, engine := range []string{EngineBanded, EngineSpectral} {
+		l, err := NewExact(Model{Kernel: SE{0.5, 10}, Noise: 1e-4}, d, WithEngine(engine))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Fit(context.Background(), l, Settings{NoStandardErrors: true, MaxEvaluations: 150})
+		if err != nil {
+			t.Fatal(err)
+		}
+		value[i] = r.Value
+		t.Logf("%s: %.4f nats, %v, %d evaluations, %v", engine, r.Value, r.Status, r.Evaluations, r.Model)
+	}
+	if !(math.Abs(value[0]-value[1]) < 0.01) {
+		t.Errorf("banded ends at %.4f nats, spectral at %.4f", value[0], value[1])
+	}
+}
+
+// faultyBanded is the banded engine with a fault between its inverse and the
+// check, and one in the gradient.
+type faultyBanded struct {
+	*bandedExact
+	inverse func(row, col int, tile blas64.General)
+	grad    func(grad []float64)
+}
+
+func (e faultyBanded) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
+	value, jitter, err = e.bandedExact.nll(grad, k, noise)
+	if err != nil || grad == nil {
+		return value, jitter, err
+	}
+	a := &e.band.gram
+	e.band.fill(k, noise)
+	if err := a.Cholesky(); err != nil {
+		return 0, 0, err
+	}
+	e.check.Solve(a)
+	a.Inverse(a)
+	a.EachTile(e.inverse)
+	if err := e.checkInverse(noise); err != nil {
+		return 0, 0, err
+	}
+	e.grad(grad)
+	quad := blas64.Dot(vec(e.alpha), vec(e.band.line.y)) // yᵀα
+	return value, jitter, e.checkScale(grad, noise, quad)
+}
+
+// TestBandedCheck: faults of the inverse and of its sums send an evaluation to
+// the next engine, and are counted.
+func TestBandedCheck(t *testing.T) {
+	k := Add(SE{1, 6}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.01})
+	m := Model{Kernel: k, Noise: 0.01}
+	d := drawFrom(t, m, spaced(400), rand.New(rand.NewPCG(1, 13)))
+	theta := values(m.Params())
+	want := make([]float64, len(theta))
+	dense, err := NewExact(m, d, WithEngine(EngineDense))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := dense.ValueGrad(want, theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inTile := func(f func(tile blas64.General, diagonal bool)) func(int, int, blas64.General) {
+		return func(row, col int, tile blas64.General) { f(tile, row == col) }
+	}
+	scale := func(x []float64, f float64) { blas64.Scal(f, vec(x)) }
+	for _, fault := range []struct {
+		name    string
+		inverse func(tile blas64.General, diagonal bool)
+		grad    func(grad []float64)
+	}{
+		{"none", nil, nil},
+		{"inverse 1.001 times as large", func(tile blas64.General, _ bool) { scale(tile.Data, 1.001) }, nil},
+		{"wrong sign beside the diagonal", func(tile blas64.General, diagonal bool) {
+			if !diagonal {
+				scale(tile.Data, -1)
+			}
+		}, nil},
+		{"nothing beside the diagonal", func(tile blas64.General, diagonal bool) {
+			if !diagonal {
+				clear(tile.Data)
+			}
+		}, nil},
+		{"not a number", func(tile blas64.General, _ bool) { tile.Data[0] = math.NaN() }, nil},
+		{"gradient 1.001 times as large", nil, func(g []float64) { scale(g, 1.001) }},
+		{"wrong sign", nil, func(g []float64) { scale(g, -1) }},
+		{"no first term", nil, func(g []float64) { g[0] = 0 }},
+		{"no noise", nil, func(g []float64) { g[len(g)-1] = 0 }},
+	} {
+		t.Run(fault.name, func(t *testing.T) {
+			l, err := NewExact(m, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			banded := -1
+			for i, e := range l.engines {
+				if e.name() != EngineBanded {
+					continue
+				}
+				banded = i
+				faulty := faultyBanded{e.(*bandedExact), func(int, int, blas64.General) {}, func([]float64) {}}
+				if fault.inverse != nil {
+					faulty.inverse = inTile(fault.inverse)
+				}
+				if fault.grad != nil {
+					faulty.grad = fault.grad
+				}
+				l.engines[i] = faulty
+			}
+			l.engines = l.engines[banded:] // banded, then dense
+			l.choice = newChoice(l.choice.options, l.choice.limit, []string{EngineBanded, EngineDense})
+			grad := make([]float64, len(theta))
+			got, err := l.ValueGrad(grad, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, u := l.Report(), unverified{}
+			if fault.inverse == nil && fault.grad == nil {
+				if r.Engine != EngineBanded || r.Fallbacks > 0 {
+					t.Errorf("without a fault: %+v, %v", r, l.choice.lastErr)
+				}
+			} else if r.Engine != EngineDense || r.Fallbacks != 1 || !errors.As(l.choice.lastErr, &u) {
+				t.Errorf("not caught: %+v, %v", r, l.choice.lastErr)
+			}
+			if math.Abs(got-value) > 1e-8*400 {
+				t.Errorf("value %v, want %v", got, value)
+			}
+			for i := range grad {
+				if math.Abs(grad[i]-want[i]) > 1e-6*(1+math.Abs(want[i])) {
+					t.Errorf("gradient %v, want %v", grad, want)
+					break
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package banded
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Check compares an Inverse with solutions by the factor that it was made of:
+// Solve with the factor, then Discrepancy of the inverse. It owns 3n numbers,
+// kept for the next matrix. The zero value is ready for use.
+//
+// Solving shares nothing with the recursion but the factor. Errors of the
+// recursion show where it ends, so one right-hand side e is random in the rows
+// of the block that is eliminated first in each half, one in each half; a third
+// is in the first block of the middle, where the halves meet and set out from.
+// Where the band closes (no entries beside a block), the recursion begins anew,
+// so each such stretch has its own e; what they solve for does not overlap.
+type Check struct {
+	x [3][]float64  // A⁻¹e of the first half, the second and the middle
+	e [side]float64 // the entries of e in a block that has any
+}
+
+// signs are the signs of e: the first 32 bits of π after the point.
+const signs uint32 = 0x243f6a88
+
+// ends reports whether the recursion ends at block j: whether j is the first
+// block of its part, in the order of elimination, or of a stretch of it.
+func (a *Matrix) ends(j int) bool {
+	switch {
+	case j >= a.h:
+		return j == len(a.blocks)-1 || a.blocks[j+1].off.Cols == 0
+	case j == 0 || j == a.m:
+		return true
+	}
+	return a.blocks[j-1].off.Cols == 0
+}
+
+// Solve solves for what Discrepancy compares with, in 4n·b flops and 8b² for
+// the middle.
+func (c *Check) Solve(a *Matrix) {
+	for i := range c.e {
+		c.e[i] = float64(signs>>i&1)*2 - 1
+	}
+	for i := range c.x {
+		c.x[i] = resize(c.x[i], a.n)
+		clear(c.x[i])
+	}
+	for j := range a.blocks {
+		if a.ends(j) {
+			b := &a.blocks[j]
+			copy(c.x[a.part(j)][b.at:b.at+b.diag.Rows], c.e[:])
+		}
+	}
+	inward(a, c, checkForward)
+	outward(a, c, checkBackward)
+}
+
+// checkForward is forward for those right-hand sides that concern block j: a
+// half its own, the middle all of them.
+func checkForward(a *Matrix, c *Check, j int) { c.each(a, j, forward) }
+
+func checkBackward(a *Matrix, c *Check, j int) { c.each(a, j, backward) }
+
+func (c *Check) each(a *Matrix, j int, step func(*Matrix, blas64.General, int)) {
+	p := a.part(j)
+	step(a, single(c.x[p]), j)
+	if p == 2 && a.m > 0 {
+		step(a, single(c.x[0]), j)
+		step(a, single(c.x[1]), j)
+	}
+}
+
+// single returns x as a matrix of one column.
+func single(x []float64) blas64.General {
+	return blas64.General{Rows: len(x), Cols: 1, Stride: 1, Data: x}
+}
+
+// Discrepancy returns the largest difference between Ze and the solution, within
+// the band of each block that was solved for, relative to the largest entry of
+// the solution there: about the relative error of Z = A⁻¹ where the recursion
+// ends. z must be the inverse of the matrix that Solve had. It is NaN if
+// anything compared is not a number. A second call needs a second Solve.
+func (c *Check) Discrepancy(z *Matrix) float64 {
+	var worst float64
+	for j := range z.blocks {
+		if !z.ends(j) {
+			continue
+		}
+		b := &z.blocks[j]
+		x := c.x[z.part(j)]
+		own, beside := x[b.at:b.at+b.diag.Rows], x[b.lo:b.hi]
+		most := max(largest(own), largest(beside))
+		e := c.e[:b.diag.Rows]
+		blas64.Gemv(blas.NoTrans, -1, b.diag, vector(e), 1, vector(own))
+		if b.off.Cols > 0 {
+			blas64.Gemv(blas.Trans, -1, b.off, vector(e), 1, vector(beside))
+		}
+		worst = max(worst, max(largest(own), largest(beside))/most)
+	}
+	return worst
+}
+
+// largest returns max |x_i|, NaN if any is.
+func largest(x []float64) float64 {
+	var m float64
+	for _, v := range x {
+		m = max(m, math.Abs(v))
+	}
+	return m
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// DiagonalRange returns the smallest and the largest entry on the diagonal, NaN
+// if any is.
+func (a *Matrix) DiagonalRange() (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, b := range a.blocks {
+		for i := range b.diag.Rows {
+			v := b.diag.Data[i*(b.diag.Stride+1)]
+			lo, hi = min(lo, v), max(hi, v)
+		}
+	}
+	return lo, hi
+}
