@@ -92,8 +92,8 @@ func (q *problem) coefficients() []float64 {
 // result is a likelihood without its constant, ½log|A| + ½yᵀA⁻¹y, and derivatives with
 // respect to log σ² and to the function along given directions.
 type result struct {
-	value, noise float64
-	along        []float64
+	value, quadratic, noise float64
+	along                   []float64
 }
 
 // grid evaluates by the package; directions are those of the coefficients.
@@ -106,7 +106,8 @@ func (q *problem) grid(tol float64, directions [][]float64, f *Factor, w *Worksp
 	f.Project(beta, q.sums, w)
 	h := slices.Clone(beta)
 	f.Solve(column(h))
-	r := result{value: 0.5 * (f.LogDet() + f.Quadratic(q.yy, beta, h))}
+	r := result{quadratic: f.Quadratic(q.yy, beta, h)}
+	r.value = 0.5 * (f.LogDet() + r.quadratic)
 	dst := make([]float64, len(c))
 	r.noise = q.noise * f.Gradient(dst, q.sums, q.yy, beta, h, w)
 	for _, d := range directions {
@@ -241,6 +242,9 @@ func TestDense(t *testing.T) {
 			check("∂log noise", got.noise, want.noise, bound)
 			check("∂log variance", got.along[0], want.along[0], bound)
 			check("∂log lengthscale", got.along[1], want.along[1], bound)
+			// ½tr((A⁻¹ − ααᵀ)A) = ½(n − yᵀA⁻¹y), which holds better than that the dense
+			// derivatives do.
+			check("∂log noise + ∂log variance", got.noise+got.along[0], 0.5*(float64(len(c.t))-got.quadratic), bound)
 			t.Logf("p = %d, band %d, reach %d", f.p, f.band, f.reach)
 		})
 	}
