@@ -1,0 +1,146 @@
+package fourier
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// Basis is an orthonormal basis of features over points that is computed from
+// moments alone. Let W (n×k) be the features at the points, each divided by its
+// length. WᵀW is a Gram matrix of Moments; with WᵀW = LLᵀ the basis is
+// Q = WL⁻ᵀ. Neither W nor Q is ever formed, and once the moments are known, the cost
+// does not depend on n.
+//
+// Rounding is amplified by up to ‖L⁻¹‖²: QᵀQ is the identity, and products with Q
+// are exact, within some 1e-15·Condition()². The pivots of L do not show that: the
+// features may be dependent in many digits while every pivot is near one.
+type Basis struct {
+	features  []Feature
+	scale     []float64 // one over the lengths
+	l         *dense.Lower
+	condition float64
+}
+
+// Basis returns a basis of the span of the features over the points whose moments
+// are t, in their order. It leaves out a feature if row i of L⁻¹, the coefficients of
+// column i of Q, would be longer than limit: then ‖L⁻¹‖ ≤ limit·√k. The basis of
+// the first features is the first part of the basis of all. It takes k³ flops.
+// The moments must reach twice the highest frequency.
+func (t Moments) Basis(features []Feature, limit float64) *Basis {
+	if !(limit > 1) {
+		panic(fmt.Sprintf("fourier: limit %v", limit))
+	}
+	b := &Basis{}
+	var rows, inverse [][]float64 // of L and L⁻¹
+	gram := newGeneral(1, len(features))
+	for i := range features {
+		k := len(b.features)
+		row, coef := make([]float64, k+1), make([]float64, k+1)
+		length := t.length(features[i], gram)
+		if !(length > 0) {
+			continue
+		}
+		g := slice(gram, 0, 1, 0, k)
+		t.Gram(g, features[i:i+1], b.features)
+		rest := 1.0
+		for j, r := range rows {
+			v := (g.Data[j]*b.scale[j]/length - blas64.Dot(vec(row[:j]), vec(r[:j]))) / r[j]
+			row[j] = v
+			rest -= v * v
+			blas64.Axpy(-v, vec(inverse[j]), vec(coef[:j+1]))
+		}
+		if !(rest > 0) {
+			continue
+		}
+		row[k], coef[k] = math.Sqrt(rest), 1
+		blas64.Scal(1/row[k], vec(coef))
+		size := blas64.Nrm2(vec(coef))
+		if size > limit {
+			continue
+		}
+		b.condition = math.Hypot(b.condition, size)
+		rows, inverse = append(rows, row), append(inverse, coef)
+		b.features, b.scale = append(b.features, features[i]), append(b.scale, 1/length)
+	}
+	b.l = dense.NewLower(len(rows))
+	b.l.EachTile(func(i, j int, tile blas64.General) {
+		for a := range tile.Rows {
+			from := rows[i*dense.Tile+a]
+			copy(tile.Data[a*tile.Stride:][:tile.Cols], from[min(len(from), j*dense.Tile):])
+		}
+	})
+	return b
+}
+
+// length returns that of a feature over the points, or 0 for one that vanishes at every
+// point but for rounding, as sines may.
+func (t Moments) length(f Feature, work blas64.General) float64 {
+	own := slice(work, 0, 1, 0, 1)
+	t.Gram(own, []Feature{f}, []Feature{f})
+	if v := own.Data[0]; v > 1e-13*t[0] {
+		return math.Sqrt(v)
+	}
+	return 0
+}
+
+// Features returns the features that are kept. The caller must not change them.
+func (b *Basis) Features() []Feature { return b.features }
+
+// Condition returns ‖L⁻¹‖, in the norm that is the root of the sum of squares.
+func (b *Basis) Condition() float64 { return b.condition }
+
+// Product sets dst (len(rows)×k) to RᵀQ, where column i of R is the feature rows[i] at
+// the points. The moments t of the same points must reach the sum of the highest
+// frequencies of both. It takes k² flops a row.
+func (b *Basis) Product(dst blas64.General, t Moments, rows []Feature) {
+	t.Gram(dst, rows, b.features)
+	b.turn(dst)
+}
+
+// Project sets dst (k) to Qᵀy from the sums of y over the points as Sums orders
+// them, from frequency 0.
+func (b *Basis) Project(dst, sums []float64) {
+	if len(dst) != len(b.features) {
+		panic(fmt.Sprintf("fourier: %d entries for a basis of %d", len(dst), len(b.features)))
+	}
+	for i, f := range b.features {
+		dst[i] = sums[f]
+	}
+	b.turn(blas64.General{Rows: 1, Cols: len(dst), Stride: max(1, len(dst)), Data: dst})
+}
+
+// At sets dst (n×k) to the functions that are the columns of Q, at any points p of the
+// same circle.
+func (b *Basis) At(dst blas64.General, p *Points) {
+	if dst.Rows != p.N() || dst.Cols != len(b.features) {
+		panic(fmt.Sprintf("fourier: %d×%d entries for %d points and a basis of %d", dst.Rows, dst.Cols, p.N(), len(b.features)))
+	}
+	for i := range dst.Rows {
+		row := dst.Data[i*dst.Stride:][:dst.Cols]
+		last, sin, cos := -1, 0.0, 0.0
+		for j, f := range b.features {
+			if m := f.Frequency(); m != last {
+				sin, cos = p.sincos(i, float64(m))
+				last = m
+			}
+			if row[j] = cos; f.IsSin() {
+				row[j] = sin
+			}
+		}
+	}
+	b.turn(dst)
+}
+
+// turn goes from products with the features to products with Q.
+func (b *Basis) turn(dst blas64.General) {
+	for i := range dst.Rows {
+		for j, s := range b.scale {
+			dst.Data[i*dst.Stride+j] *= s
+		}
+	}
+	b.l.SolveLTRight(dst)
+}

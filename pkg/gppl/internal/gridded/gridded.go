@@ -1,0 +1,473 @@
+// Package gridded does the linear algebra of A = K + σ²I over n scalars t_i, where
+//
+//	K_ij = k(t_i − t_j),   k(τ) = Σ_m c_m cos(2πmτ/P),   c_m ≥ 0, m = 0 … M,
+//
+// for functions k that are smooth and die out, like exp(−τ²/2l²): log|A|, yᵀA⁻¹y,
+// their derivatives, and A⁻¹ from point to point. The t_i may be any, in any order,
+// as close to each other as they like or equal. They enter by sums alone,
+//
+//	E_j = Σ_i exp(2πij·t_i/P), j ≤ 2M,   F_j = Σ_i y_i·exp(2πij·t_i/P), j ≤ M,   Σ_i y_i²,
+//
+// which are those of package fourier, computed once; from there, a factorisation
+// takes time and memory in proportion to T/l, the range over the scale of k, and none to n. Nothing is approximated but for rounding.
+//
+// # A basis that is local
+//
+// Let s_m = √c_0 for m = 0 and √(c_m/2) else, s_(−m) = s_m, and let the grid of the
+// period have p ≥ 2M + 1 points x_g = gP/p. The function
+//
+//	r(τ) = p^(−½)·Σ_(|m|≤M) s_m·exp(2πimτ/P)
+//
+// is a convolution root of k: with B_ig = r(t_i − x_g),
+//
+//	Σ_g r(t − x_g)·r(x_g − t′) = Σ_m s_m²·exp(2πim(t−t′)/P) = k(t − t′),  so K = BBᵀ,
+//
+// because Σ_g exp(2πi(m−m′)g/p) = p·δ_mm′ where p exceeds all m − m′. By Sylvester's
+// identity and the matrix inversion lemma
+//
+//	H = I + σ⁻²BᵀB (p×p),  β = Bᵀy,  h = H⁻¹β
+//	log|A| = n·log σ² + log|H|,   yᵀA⁻¹y = σ⁻²(yᵀy − σ⁻²βᵀh).
+//
+// All this holds for any k. Here r dies out: for k = v·exp(−τ²/2l²), r is a Gaussian of
+// scale l/√2, below 1e-15 of r(0) beyond 5.9l. So row g of BᵀB knows only of
+// the points near x_g, and
+//
+//	(BᵀB)_gg′ = Σ_i r(t_i − x_g)·r(t_i − x_g′)
+//
+// is banded: r·r is below 1e-15 of its peak where |x_g − x_g′| > 8.3l. With c down to
+// 1e-30 of its maximum p = 3.74·P/l, the band reaches 31 entries to
+// either side, and one Cholesky factorisation of H is O(p·31²). H ≥ I, so it cannot fail
+// for reasons other than a σ² lost in rounding.
+//
+// The grid is a circle, the band is not. All t_i must lie at least the reach of r
+// from both ends of the period: then no entry of BᵀB joins one end to the other.
+//
+// # H from the sums
+//
+// r(t − x_g)·r(t − x_g′) has frequencies up to 2M. The sum of such a function q over the
+// points is, with E_j and any grid of N > 4M points,
+//
+//	Σ_i q(t_i) = (1/N)·Σ_a q(aP/N)·ρ_a,   ρ_a = Re(E_0 + 2·Σ_(j≤2M) conj(E_j)·exp(2πija/N)).
+//
+// The finer grid N = 2p has the x_g at even places and the middle of any two of
+// them at a place as well. Let r_a be r there, Z its last place above the tolerance,
+// d = g′ − g and f = g + g′ the middle between them, as a place. Then
+//
+//	(BᵀB)_gg′ = (1/N)·Σ_(|z|≤Z−d) w_d(z)·ρ_(f+z),   w_d(z) = r_(d+z)·r_(d−z),
+//
+// a product of a matrix of windows of ρ with a small matrix w, for even and for
+// odd f. β needs an FFT.
+//
+// # Derivatives
+//
+// With G = H⁻¹ within the band,
+//
+//	d(½log|A| + ½yᵀA⁻¹y) = Σ_gg′ ½σ⁻²(G + σ⁻⁴hhᵀ)_gg′·d(BᵀB)_gg′ − σ⁻⁴hᵀdβ   (σ fixed).
+//
+// The first sum is the adjoint of the product above: windows of ρ times the bands of
+// G + σ⁻⁴hhᵀ give the derivatives with respect to w, these those with respect to r_a, and an
+// FFT those with respect to s_m and c_m. They are good for changes of c that leave r
+// short, as a change of v or l does, not for one c_m alone. Last, with |y − σ⁻²Bh| = |σ²A⁻¹y|,
+//
+//	tr A⁻¹ = σ⁻²(n − p + tr G),   |A⁻¹y|² = σ⁻⁴(yᵀy − σ⁻²βᵀh − σ⁻²hᵀh).
+//
+// # Points
+//
+// Let b(t) be the vector with entries r(t − x_g). k(t, ·)A⁻¹y = σ⁻²b(t)ᵀh, and
+// k(0) − k(t, ·)A⁻¹k(·, t) = b(t)ᵀG·b(t), see [Predictor]. At a point t_i of the data, it
+// gives A⁻¹ itself:
+//
+//	(A⁻¹y)_i = σ⁻²(y_i − σ⁻²b(t_i)ᵀh),   (A⁻¹)_ii = σ⁻²(1 − σ⁻²b(t_i)ᵀG·b(t_i)).
+//
+// # Accuracy
+//
+// What is left out of s and r is relative to their largest by tol. Rounding, and tol
+// in its place where that is larger, moves ½log|A| in proportion to tol·n·k(0)/σ²: see
+// [Bound]. The c_m must be positive to their own last digit, not to that of the
+// largest, for what enters is their roots: analytic, not from an FFT of k.
+//
+// How short r is depends on where the root of c, as a function of frequency, stops being
+// analytic. A Gaussian is a Gaussian's root. A sum of two, k = v_1·exp(−τ²/2l_1²) +
+// v_2·exp(−τ²/2l_2²), has a root with branch points, whose r dies out exponentially alone:
+// of the scales 6 and 2, it reaches 125 where 36 would do for the longer by itself.
+// Near-periodic functions reach further still.
+//
+// We know of no publication of this. Near to it are equispaced Fourier features
+// (Greengard, arXiv 2109.14081, O(M³)), and the compactly supported bases of Matérn
+// kernels (Chen, Ding and Tuo 2022; Bolin et al., arXiv 2410.13000).
+package gridded
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Floor is the smallest tolerance that is of use: rounding of r reaches it.
+const Floor = 1e-15
+
+// Points is what a factor needs to know of the t_i.
+type Points struct {
+	N           int
+	First, Last float64         // the least and the largest t_i/P, in [0, 1)
+	Moments     fourier.Moments // Re E_j and Im E_j by turns
+}
+
+// Factor is the factorisation of A: some p·(reach + 60) numbers. Its methods, Factorise
+// but for, do not change it: they may run at the same time, each with a Workspace
+// of its own. The zero value is empty.
+type Factor struct {
+	points Points
+	noise  float64
+	count  int       // len(c)
+	s      []float64 // s_0 … s_M
+	p      int       // grid points
+	reach  int       // Z: the last place of the finer grid with r_a ≠ 0
+	band   int       // largest d with w_d ≠ 0
+	r      []float64 // r_0 … r_Z
+	bands  [2]blas64.General
+	first  []int
+	h      banded.Matrix
+}
+
+// Unresolved is the error of Factorise for coefficients that have not fallen far
+// enough at the last of them.
+type Unresolved struct{ Tail float64 }
+
+func (e Unresolved) Error() string {
+	return fmt.Sprintf("the roots of the coefficients end at %.2g of the largest: more frequencies are needed", e.Tail)
+}
+
+// Gap is the error of Factorise for points too near to the ends of the period: Have
+// is how near, Need how near they may be, as shares of the period. It is infinite
+// where no period would do, because the convolution root does not die out.
+type Gap struct{ Have, Need float64 }
+
+func (e Gap) Error() string {
+	return fmt.Sprintf("the points lie within %.3g of an end of the period, the convolution root reaches %.3g: a longer period is needed", e.Have, e.Need)
+}
+
+// Negative is the error of Factorise for a coefficient below zero, or not finite.
+type Negative struct {
+	Frequency int
+	Value     float64
+}
+
+func (e Negative) Error() string {
+	return fmt.Sprintf("coefficient %d is %v, not positive", e.Frequency, e.Value)
+}
+
+// Factorise sets f to the factor of A with the coefficients c, roots and reach
+// to the relative tolerance tol, at least Floor. Frequencies whose root is below tol are
+// dropped, and the grid is chosen for the others. It returns Negative, Unresolved,
+// Gap, or banded.NotPositive where σ² is lost in rounding, and panics if the points
+// have too few moments.
+func (f *Factor) Factorise(c []float64, points Points, noise, tol float64, w *Workspace) error {
+	if len(c) == 0 || points.N < 1 || !(noise > 0) || !(tol >= Floor) {
+		panic(fmt.Sprintf("gridded: %d coefficients, %d points, noise %v, tolerance %v", len(c), points.N, noise, tol))
+	}
+	f.points, f.noise = points, noise
+	if err := f.roots(c, tol); err != nil {
+		return err
+	}
+	m := len(f.s) - 1
+	if len(points.Moments) < 2*(2*m+1) {
+		panic(fmt.Sprintf("gridded: %d moments for frequencies up to %d", len(points.Moments), 2*m))
+	}
+	f.p = smooth(2*m + 1)
+	w.reset(f.p)
+	if err := f.root(tol, w); err != nil {
+		return err
+	}
+	f.narrow(tol)
+	f.form(w)
+	f.first = profile(f.first, f.p, f.band)
+	f.fill(&f.h, f.first, w)
+	return f.h.Cholesky()
+}
+
+// roots sets s.
+func (f *Factor) roots(c []float64, tol float64) error {
+	f.count = len(c)
+	var largest float64
+	for m, v := range c {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return Negative{m, v}
+		}
+		if m > 0 {
+			v *= 0.5
+		}
+		largest = max(largest, v)
+	}
+	if largest == 0 {
+		return Negative{}
+	}
+	largest = math.Sqrt(largest)
+	f.s = f.s[:0]
+	last := 0
+	for m, v := range c {
+		if m > 0 {
+			v *= 0.5
+		}
+		v = math.Sqrt(v)
+		if v > tol*largest {
+			last = m
+		}
+		f.s = append(f.s, v)
+	}
+	if last == len(c)-1 {
+		return Unresolved{f.s[last] / largest}
+	}
+	f.s = f.s[:last+1]
+	return nil
+}
+
+// root sets r and its reach.
+func (f *Factor) root(tol float64, w *Workspace) error {
+	scale := 1 / math.Sqrt(float64(f.p))
+	clear(w.fineHat)
+	for m, v := range f.s {
+		w.fineHat[m] = complex(scale*v, 0)
+	}
+	w.fineFFT.Sequence(w.fine, w.fineHat)
+	f.reach = f.p
+	for f.reach > 0 && !(math.Abs(w.fine[f.reach]) > tol*w.fine[0]) {
+		f.reach--
+	}
+	f.r = append(f.r[:0], w.fine[:f.reach+1]...)
+	have := min(f.points.First, 1-f.points.Last)
+	if need := float64(f.reach) / float64(2*f.p); !(have >= need) {
+		if f.reach > f.p/2 {
+			need = math.Inf(1)
+		}
+		return Gap{have, need}
+	}
+	return nil
+}
+
+// narrow sets band.
+func (f *Factor) narrow(tol float64) {
+	least := tol * f.r[0] * f.r[0]
+	for f.band = min(f.reach, f.p-1); f.band > 0; f.band-- {
+		for z := range f.reach - f.band + 1 {
+			if math.Abs(f.r[f.band+z]*f.r[abs(f.band-z)]) > least {
+				return
+			}
+		}
+	}
+}
+
+// weights sets row z of dst to w_d(z) times scale, d = odd, odd + 2, …
+func (f *Factor) weights(dst blas64.General, odd int, scale float64) {
+	for z := range dst.Rows {
+		row := dst.Data[z*dst.Stride:][:dst.Cols]
+		for e := range row {
+			row[e] = 0
+			if d := 2*e + odd; d+z <= f.reach {
+				row[e] = scale * f.r[d+z] * f.r[abs(d-z)]
+			}
+		}
+	}
+}
+
+// diagonals is the number of d ≤ band with the parity odd.
+func (f *Factor) diagonals(odd int) int { return (f.band-odd)/2 + 1 }
+
+// form sets bands[odd][q][e] to σ⁻²(BᵀB)_gg′, d = g′−g = 2e + odd, g + g′ = 2q + odd.
+func (f *Factor) form(w *Workspace) {
+	w.density(f)
+	w.f = f
+	for odd := range 2 {
+		w.weights[odd] = resizeGeneral(w.weights[odd], f.reach+1, f.diagonals(odd))
+		f.weights(w.weights[odd], odd, 1/(f.noise*float64(2*f.p)))
+		f.bands[odd] = resizeGeneral(f.bands[odd], f.p, f.diagonals(odd))
+	}
+	parallel.For(chunks, w.formShare)
+	w.f = nil
+}
+
+// profile returns the first column of each of p rows that reach so far to the left.
+func profile(first []int, p, reach int) []int {
+	first = resize(first, p)
+	for g := range first {
+		first[g] = max(0, g-reach)
+	}
+	return first
+}
+
+// fill sets h to H with the given profile.
+func (f *Factor) fill(h *banded.Matrix, first []int, w *Workspace) {
+	h.Reset(first)
+	w.f, w.matrix = f, h
+	parallel.For(h.Blocks(), w.fillBlock)
+	w.f, w.matrix = nil, nil
+}
+
+// tile fills a tile of H.
+func (f *Factor) tile(row, col int, t blas64.General) {
+	for i := range t.Rows {
+		for j, out := 0, t.Data[i*t.Stride:][:t.Cols]; j < len(out); j++ {
+			at, d := row+i, col+j-row-i
+			if d < 0 {
+				at, d = col+j, -d
+			}
+			if d > f.band {
+				out[j] = 0
+				continue
+			}
+			b := &f.bands[d&1]
+			out[j] = b.Data[(at+d>>1)*b.Stride+d>>1]
+			if d == 0 {
+				out[j]++
+			}
+		}
+	}
+}
+
+// Size returns p, the number of grid points.
+func (f *Factor) Size() int { return f.p }
+
+// Band returns how far H reaches to either side of its diagonal.
+func (f *Factor) Band() int { return f.band }
+
+// LogDet returns log|A|.
+func (f *Factor) LogDet() float64 {
+	return float64(f.points.N)*math.Log(f.noise) + f.h.LogDet()
+}
+
+// Project sets beta to β = Bᵀy, where sums are the F_j, real and imaginary parts by turns
+// as those of package fourier are.
+func (f *Factor) Project(beta, sums []float64, w *Workspace) {
+	f.check(beta, sums)
+	w.reset(f.p)
+	scale := 1 / math.Sqrt(float64(f.p))
+	clear(w.coarseHat)
+	for m, s := range f.s {
+		w.coarseHat[m] = complex(scale*s*sums[2*m], -scale*s*sums[2*m+1])
+	}
+	w.coarseFFT.Sequence(beta, w.coarseHat)
+}
+
+func (f *Factor) check(beta, sums []float64) {
+	if len(beta) != f.p || len(sums) < 2*len(f.s) {
+		panic(fmt.Sprintf("gridded: %d entries for a grid of %d, %d sums for %d frequencies", len(beta), f.p, len(sums), len(f.s)))
+	}
+}
+
+// Solve replaces b (p×k) by H⁻¹b.
+func (f *Factor) Solve(b blas64.General) {
+	f.h.SolveL(b)
+	f.h.SolveLT(b)
+}
+
+// SolveL replaces b (p×k) by L⁻¹b, where LLᵀ = H: |L⁻¹b|² = bᵀH⁻¹b.
+func (f *Factor) SolveL(b blas64.General) { f.h.SolveL(b) }
+
+// Quadratic returns yᵀA⁻¹z from yᵀz, β of y and h = H⁻¹β of z.
+func (f *Factor) Quadratic(yz float64, beta, h []float64) float64 {
+	return (yz - blas64.Dot(vec(beta), vec(h))/f.noise) / f.noise
+}
+
+// Gradient sets dst[m] to the derivative of ½log|A| + ½yᵀA⁻¹y with respect to c_m,
+// zero for frequencies that were dropped, and returns that with respect to σ². It takes
+// the sums F_j of y, yᵀy, β and h = H⁻¹β; for y = nil sums and all others zero it
+// is that of ½log|A| alone. Twice the time of a factorisation or so. Since A is linear in c
+// and σ², Σ_m c_m·dst[m] + σ²·noise = ½(n − yᵀA⁻¹y): a check at run time.
+func (f *Factor) Gradient(dst, sums []float64, yy float64, beta, h []float64, w *Workspace) (noise float64) {
+	f.check(beta, sums)
+	f.check(h, sums)
+	if len(dst) != f.count {
+		panic(fmt.Sprintf("gridded: %d derivatives for %d coefficients", len(dst), f.count))
+	}
+	w.reset(f.p)
+	w.inverse.Reset(f.first)
+	f.h.Inverse(&w.inverse)
+	trace := w.adjoint(f, h)
+	clear(dst)
+	f.backward(dst, sums, h, w)
+
+	bh, hh := blas64.Dot(vec(beta), vec(h)), blas64.Dot(vec(h), vec(h))
+	n := float64(f.points.N)
+	return 0.5 * (n - float64(f.p) + trace - (yy-bh/f.noise-hh/f.noise)/f.noise) / f.noise
+}
+
+// backward goes from the derivatives with respect to w_d(z) to those with respect to c.
+func (f *Factor) backward(dst, sums, h []float64, w *Workspace) {
+	clear(w.fine)
+	for odd := range 2 {
+		by := w.slopes[odd]
+		for z := range by.Cols {
+			for e := range by.Rows {
+				d := 2*e + odd
+				if d+z > f.reach {
+					break
+				}
+				v := by.Data[e*by.Stride+z]
+				w.fine[d+z] += v * f.r[abs(d-z)]
+				w.fine[abs(d-z)] += v * f.r[d+z]
+			}
+		}
+	}
+	w.fineFFT.Coefficients(w.fineHat, w.fine)
+	w.coarseFFT.Coefficients(w.coarseHat, h)
+	scale := 1 / math.Sqrt(float64(f.p))
+	for m, s := range f.s {
+		if s == 0 {
+			continue
+		}
+		v := real(w.fineHat[m]) - (real(w.coarseHat[m])*sums[2*m]-imag(w.coarseHat[m])*sums[2*m+1])/(f.noise*f.noise)
+		v *= scale / (2 * s) // ds/dc = 1/2s, and 1/4s for the pair ±m
+		dst[m] = v
+	}
+}
+
+// Bound returns a bound on the error of ½log|A| + ½yᵀA⁻¹y, and of its derivatives with
+// respect to log σ² and log k, for n points, k(0) and σ². It was measured: Gaussians stay
+// below a tenth of it, sums of two of them, whose roots have long tails, below a half.
+func Bound(n int, k0, noise, tol float64) float64 {
+	return 4 * float64(n) * k0 / noise * max(tol, Floor)
+}
+
+// smooth returns the least even 2^a·3^b·5^c ≥ n: a fast size for an FFT.
+func smooth(n int) int {
+	for n += n % 2; ; n += 2 {
+		rest := n
+		for _, f := range []int{2, 3, 5} {
+			for rest%f == 0 {
+				rest /= f
+			}
+		}
+		if rest == 1 {
+			return n
+		}
+	}
+}
+
+func abs(i int) int { return max(i, -i) }
+
+func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+func resize[T any](x []T, n int) []T {
+	if cap(x) < n {
+		return make([]T, n, n+n/8)
+	}
+	return x[:n]
+}
+
+func resizeGeneral(a blas64.General, r, c int) blas64.General {
+	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: resize(a.Data, r*c)}
+}
+
+// multiply sets c = op(a)·b + beta·c.
+func multiply(t blas.Transpose, a, b blas64.General, beta float64, c blas64.General) {
+	if c.Rows > 0 && c.Cols > 0 {
+		dense.Gemm(t, blas.NoTrans, 1, a, b, beta, c)
+	}
+}
