@@ -42,6 +42,8 @@ type spectralProjected struct {
 	v    blas64.General
 	last int // frequencies up to the last that is kept
 
+	probed int // of the frequencies left out, those below are what leftOut looks at
+
 	product, quadratic func(int) // the loops that run in parallel, made once
 }
 
@@ -129,6 +131,7 @@ func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, _ bool) e
 		return fmt.Errorf("gppl: %d frequencies for %v", m, k)
 	}
 	e.grow(m)
+	e.probed = min(e.m, m+m/16+2)
 	e.keep(m, eps*v/float64(2*m+1))
 	e.weigh()
 	e.multiply(s)
@@ -190,6 +193,28 @@ func (e *spectralProjected) weigh() {
 		}
 	}
 	e.b = b
+}
+
+// leftOut returns βᵀΔS₀β = Σ c_m((b_mᵀβ)² + (s_mᵀβ)²) over the frequencies that
+// are left out, those whose features are not computed at the most that any has.
+func (e *spectralProjected) leftOut(beta []float64) float64 {
+	k := e.omega.Cols
+	var left, most, tail float64
+	kept := 0
+	for m, c := range e.series.c {
+		switch {
+		case kept < len(e.kept) && e.kept[kept] == m:
+			kept++
+		case m >= e.probed:
+			tail += math.Abs(c)
+		case c != 0:
+			b := blas64.Dot(vec(e.feat.Data[2*m*k:][:k]), vec(beta))
+			s := blas64.Dot(vec(e.feat.Data[(2*m+1)*k:][:k]), vec(beta))
+			left += math.Abs(c) * (b*b + s*s)
+			most = max(most, b*b+s*s)
+		}
+	}
+	return left + tail*most
 }
 
 func resizeGeneral(a blas64.General, r, c int) blas64.General {
@@ -316,12 +341,17 @@ type spectralExact struct {
 
 	features   []fourier.Feature
 	root       []float64 // C^½ of each
+	leading    []int     // the frequencies that are kept, ascending
+	probed     int       // of those left out, the last that uncertainty looks at
+	coef, row  []float64
 	t, inverse *dense.Lower
 	b, h, diag []float64
 	q          []float64
 	negative   int // features from here on have negative weights
 	kernel     Kernel
 	noise      float64
+	form       float64 // yᵀA⁻¹y
+	extra      float64 // see uncertainty
 }
 
 func newSpectralExact(l *line, o options) *spectralExact {
@@ -392,8 +422,9 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 	blas64.Scal(-1, vec(e.h[e.negative:]))
 	e.t.SolveLT(columnOf(e.h))
 	bh := blas64.Dot(vec(e.b), vec(e.h))
-	quad := (e.yy - bh/total) / total
-	value = 0.5 * (quad + n*(math.Log(total)+log2Pi) + e.t.LogDet())
+	e.form = (e.yy - bh/total) / total
+	e.extra = e.uncertainty(total)
+	value = 0.5 * (e.form + n*(math.Log(total)+log2Pi) + e.t.LogDet())
 	if grad == nil {
 		return value, 0, nil
 	}
@@ -422,6 +453,63 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 	return value, 0, nil
 }
 
+func (e *spectralExact) measure() (form, extra float64) { return e.form, e.extra }
+
+// sumRounding is what sums over the data err by, relative to the root of the sum
+// of the squares of their terms, and measured: featureTolerance is never used up.
+const sumRounding = 4e-16
+
+// uncertainty bounds what yᵀA⁻¹y errs by beyond a relative error of A. With
+// a = σ⁻²Dh, the coefficients of the posterior mean,
+//
+//	yᵀA⁻¹y = σ⁻²(yᵀy − 2aᵀΦᵀy + aᵀ(ΦᵀΦ + σ²C⁻¹)a)
+//
+// is stationary in a: what counts is the rounding of yᵀy, Φᵀy and ΦᵀΦ. What the
+// series leaves out, ΔK, changes it by αᵀΔKα, α = A⁻¹y: with the features beyond
+// those kept, where Φᵀα = σ⁻²(Φᵀy − ΦᵀΦa) is known, Σ c_m·|α̂_m|². It is half of
+// that since the value is.
+func (e *spectralExact) uncertainty(noise float64) float64 {
+	n := float64(len(e.line.t))
+	var sum float64
+	e.coef = resize(e.coef, len(e.features))
+	for i, root := range e.root {
+		e.coef[i] = root * e.h[i] / noise
+		sum += math.Abs(e.coef[i])
+	}
+	fitted := sum * math.Sqrt(n)
+	size := math.Sqrt(e.yy) + fitted
+	rounded := (8*0x1p-53*e.yy + sumRounding*size*size) / noise
+
+	// The frequencies that are left out, one after another as far as there are
+	// moments; the tail of the series beyond them at the most that any of these has.
+	var left, most, tail float64
+	kept := 0
+	e.row = resize(e.row, len(e.features))
+	row := blas64.General{Rows: 1, Cols: len(e.row), Stride: len(e.row), Data: e.row}
+	for m, c := range e.series.c {
+		if c == 0 {
+			continue
+		}
+		if kept < len(e.leading) && e.leading[kept] == m {
+			kept++
+			continue
+		}
+		if m > e.m || m > e.probed {
+			tail += math.Abs(c)
+			continue
+		}
+		var power float64
+		for _, f := range [...]fourier.Feature{fourier.Cos(m), fourier.Sin(m)} {
+			e.moment.Gram(row, []fourier.Feature{f}, e.features)
+			a := (e.phiY[f] - blas64.Dot(vec(e.row), vec(e.coef))) / noise
+			power += a * a
+		}
+		left += math.Abs(c) * power
+		most = max(most, power)
+	}
+	return 0.5 * (rounded + left + tail*most)
+}
+
 // prepare expands the kernel and makes sure of the sums that it needs.
 func (e *spectralExact) prepare(k Kernel, eps float64) error {
 	if e.series == nil || !e.series.covers(k, eps, true) {
@@ -447,8 +535,12 @@ func (e *spectralExact) prepare(k Kernel, eps float64) error {
 		e.phiY = sums.Data
 	}
 	threshold := eps * variance(k) / float64(2*m+1)
-	e.features, e.root = e.features[:0], e.root[:0]
+	e.features, e.root, e.leading = e.features[:0], e.root[:0], e.leading[:0]
+	e.probed = min(e.m, m+m/16+2)
 	for j, c := range e.series.c[:m] {
+		if math.Abs(c) > threshold {
+			e.leading = append(e.leading, j)
+		}
 		if c > threshold {
 			e.take(j, c)
 		}

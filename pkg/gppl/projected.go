@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -86,6 +87,12 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 func (l *Projected) plan(x Inputs, p *Projection, o options) {
 	omega := p.Omega.RawMatrix()
 	all := newDenseProjected(x, p)
+	n, span := float64(x.Len()), extent(x)
+	defer func() {
+		for _, t := range append(l.terms[:len(l.terms):len(l.terms)], l.whole) {
+			t.n, t.span = n, span
+		}
+	}()
 	if x.Dim() != 1 || !l.split.of(l.model.Kernel) {
 		l.whole = newProjectedTerm(omega.Cols, o, all)
 		return
@@ -121,6 +128,7 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 // projectedTerm is one kernel with the engines that may compute ΩᵀKΩ.
 type projectedTerm struct {
 	k       int
+	n, span float64 // the number of observations, and the largest distance there is
 	engines []projectedEngine
 	choice  choice
 	gram    []float64
@@ -151,8 +159,10 @@ func newProjectedTerm(k int, o options, engines ...projectedEngine) *projectedTe
 // forecast asks all engines and returns what the best of them expects.
 func (t *projectedTerm) forecast(k Kernel, offset int, noise float64) forecast {
 	t.kernel, t.offset = k, offset
+	blur := float64(t.k) * phases(k, t.span, noise, math.Sqrt(t.n))
 	for i, e := range t.engines {
 		t.choice.candidates[i] = e.forecast(k, noise)
+		t.choice.candidates[i].err += blur
 	}
 	if i := t.choice.next(0); i >= 0 {
 		return t.choice.candidates[i]
@@ -240,12 +250,46 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 		rest, slope = l.residual.nll(tau)
 		value += rest
 	}
+	l.promise(quad, tau, value)
 	if grad != nil {
 		l.weights()
 		l.gradient(grad, slope, theta[last])
 		toNatural(grad, theta)
 	}
 	return value, nil
+}
+
+// truncated is a projected engine that leaves out a part ΔS₀ and says what that
+// does to zᵀS⁻¹z: βᵀΔS₀β, β = S⁻¹z.
+type truncated interface {
+	leftOut(beta []float64) float64
+}
+
+// promise records what the value may err by: what the forecasts of the terms say
+// for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
+// what the residual's τ loses where n·k(0) − tr S₀ cancels.
+func (l *Projected) promise(form, tau, value float64) {
+	k := float64(len(l.z))
+	nats, limit := summation(value, k), 0.0
+	for _, t := range l.use {
+		c := &t.choice
+		c.last.nats = completed(c.candidates[c.chosen].err, form, k)
+		if e, ok := t.engine.(truncated); ok {
+			c.last.nats += 0.5 * e.leftOut(l.beta)
+		}
+		c.last.limit = c.limit * max(1, form/k)
+		nats, limit = nats+c.last.nats, max(limit, c.last.limit)
+	}
+	if r := l.residual; r != nil {
+		var signal float64
+		for _, t := range l.use {
+			signal += r.n * variance(t.kernel)
+		}
+		lost := 8 * 0x1p-53 * (signal/r.dof + tau) / tau // relative, of τ
+		nats += 0.5 * (r.dof + r.energy/tau) * lost
+		limit = max(limit, limit/k*max(r.dof, r.energy/tau))
+	}
+	l.report.promise(nats, nats <= limit)
 }
 
 // covariance factorises S at theta and returns τ, or 0 without a residual.

@@ -193,6 +193,8 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 		toNatural(grad[:l.hyper], theta[:l.hyper])
 	}
 	value := 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack)
+	l.choice.promise(quad, 0, value, float64(n))
+	l.report.promise(l.choice.bound())
 	if l.opt.Repulsion != 0 {
 		var gradZ []float64
 		if grad != nil {
