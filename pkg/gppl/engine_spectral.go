@@ -3,6 +3,7 @@ package gppl
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -42,6 +43,7 @@ type spectralProjected struct {
 	v    blas64.General
 	last int // frequencies up to the last that is kept
 
+	probe  []float64
 	probed int // of the frequencies left out, those below are what leftOut looks at
 
 	product, quadratic func(int) // the loops that run in parallel, made once
@@ -112,7 +114,7 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 	return f
 }
 
-func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, _ bool) error {
+func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, derivatives bool) error {
 	v := variance(k)
 	eps := spectralEps(e.nats, float64(e.x.Len()), v, noise)
 	if e.series == nil || !e.series.covers(k, eps, false) {
@@ -135,7 +137,37 @@ func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, _ bool) e
 	e.keep(m, eps*v/float64(2*m+1))
 	e.weigh()
 	e.multiply(s)
+	if derivatives {
+		return e.verifyGram(s)
+	}
 	return nil
+}
+
+// verifyGram compares zᵀS₀z with Σ_m c_m((b_mᵀz)² + (s_mᵀz)²) for one z of ±1.
+func (e *spectralProjected) verifyGram(s []float64) error {
+	k := e.omega.Cols
+	if e.probe == nil {
+		e.probe = make([]float64, k)
+		rnd := rand.New(rand.NewPCG(uint64(k), 4))
+		for i := range e.probe {
+			e.probe[i] = float64(2*rnd.IntN(2) - 1)
+		}
+	}
+	var got, want, scale float64
+	for i, z := range e.probe {
+		got += z * blas64.Dot(vec(s[i*k:][:k]), vec(e.probe))
+	}
+	for _, m := range e.kept {
+		b := blas64.Dot(vec(e.feat.Data[2*m*k:][:k]), vec(e.probe))
+		sine := blas64.Dot(vec(e.feat.Data[(2*m+1)*k:][:k]), vec(e.probe))
+		part := e.series.c[m] * (b*b + sine*sine)
+		want += part
+		scale += math.Abs(part)
+	}
+	for i := range e.probe {
+		scale += float64(k) * math.Abs(s[i*(k+1)])
+	}
+	return verify("a projected covariance", got, want, backward*scale)
 }
 
 // grow computes features up to frequency m, and some more to spare.
@@ -288,6 +320,9 @@ func (e *spectralProjected) contract(grad, v []float64, kernel Kernel) {
 	e.series.contract(grad, e.q[:e.last], kernel)
 }
 
+// verified checks the last contract.
+func (e *spectralProjected) verified() error { return e.series.verified() }
+
 // quadraticShare computes q for a share of the frequencies: all up to the last
 // where most are kept, else one by one.
 func (e *spectralProjected) quadraticShare(c int) {
@@ -344,6 +379,7 @@ type spectralExact struct {
 	leading    []int     // the frequencies that are kept, ascending
 	probed     int       // of those left out, the last that uncertainty looks at
 	coef, row  []float64
+	z          []float64 // T⁻¹e_i
 	t, inverse *dense.Lower
 	b, h, diag []float64
 	q          []float64
@@ -445,13 +481,69 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 			e.q[f.Frequency()] += 0.5 * (1 - j*(e.diag[i]+e.h[i]*e.h[i]/(total*total))) / c
 		}
 	}
+	if err := e.verifyInverse(total); err != nil {
+		return 0, 0, err
+	}
 	clear(grad)
 	e.series.contract(grad[:len(grad)-1], e.q, k)
+	if err := e.series.verified(); err != nil {
+		return 0, 0, err
+	}
 	trA := n - float64(p) + trace                  // σ²·tr A⁻¹
 	alpha2 := (e.yy - bh/total - hh/total) / total // σ²·|A⁻¹y|²
 	e.split.shareNoise(grad, 0.5*(trA-alpha2), noise)
 	return value, 0, nil
 }
+
+// verifyInverse compares one entry of the diagonal of T⁻¹ with the solution z of
+// Tz = e_i by the factor, and z and h with a row of T made again from the moments:
+// the factorisation, its inverse and both solutions, in p² flops.
+func (e *spectralExact) verifyInverse(noise float64) error {
+	p := len(e.features)
+	if p == 0 {
+		return nil
+	}
+	i := pick(p, noise, e.root[0], e.form)
+	e.row, e.z = resize(e.row, p), resize(e.z, p)
+	clear(e.z)
+	e.z[i] = 1
+	e.t.SolveL(columnOf(e.z))
+	blas64.Scal(-1, vec(e.z[e.negative:]))
+	e.t.SolveLT(columnOf(e.z))
+	trust := gradientTrust * math.Abs(e.diag[i])
+	if e.negative < p { // squares of both signs have been added
+		trust = gradientTrust
+	}
+	if err := verify("an entry of an inverse", e.diag[i], e.z[i], trust); err != nil {
+		return err
+	}
+	row := blas64.General{Rows: 1, Cols: p, Stride: p, Data: e.row}
+	e.moment.Gram(row, e.features[i:i+1], e.features)
+	n := float64(len(e.line.t))
+	sign := 1.0
+	if i >= e.negative {
+		sign = -1
+	}
+	one, b := sign*e.z[i], sign*e.h[i]
+	var scale, scaleB float64
+	own := math.Sqrt(1 + e.root[i]*e.root[i]*n/noise)
+	for j, g := range e.row {
+		t := g * e.root[i] * e.root[j] / noise
+		one += t * e.z[j]
+		b += t * e.h[j]
+		size := own * math.Sqrt(1+e.root[j]*e.root[j]*n/noise) // at least |T_ij|
+		scale += size * math.Abs(e.z[j])
+		scaleB += size * math.Abs(e.h[j])
+	}
+	if err := verify("a row of a product with its inverse", one, 1, backward*scale); err != nil {
+		return err
+	}
+	return verify("a row of a linear system", b, e.b[i], backward*scaleB)
+}
+
+// backward is the relative residual that a factorisation may leave, with a margin
+// over the rounding of some thousands of operations.
+const backward = 1e-11
 
 func (e *spectralExact) measure() (form, extra float64) { return e.form, e.extra }
 

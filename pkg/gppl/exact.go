@@ -110,6 +110,16 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 			continue
 		}
 		form, extra := measure(l.engines[i], value, n, noise)
+		if _, exact := l.engines[i].(measured); exact && grad != nil && jitter == 0 {
+			if err := verifyScale(grad, k, n, form); err != nil {
+				if i == coarse {
+					return 0, err
+				}
+				failed |= 1 << i
+				l.choice.failed(i, err)
+				continue
+			}
+		}
 		l.choice.took(i)
 		l.choice.promise(form, extra, value, n)
 		if i != coarse && l.choice.better(failed|1<<i, form, n) >= 0 {
