@@ -254,3 +254,24 @@ func steepness(k Kernel, span float64) float64 {
 	}
 	return 1 // of one shape at one scale
 }
+
+// scaleDerivative returns the sum of those derivatives, in logs, that scale the
+// kernel as a whole, Σ ∂/∂log v; ok is false if it is not known which they are.
+func scaleDerivative(grad []float64, k Kernel) (sum float64, ok bool) {
+	switch k := k.(type) {
+	case SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, White:
+		return grad[0], true
+	case Sum:
+		for i, p := range k.parts {
+			part, ok := scaleDerivative(grad[k.offset[i]:], p)
+			if !ok {
+				return 0, false
+			}
+			sum += part
+		}
+		return sum, true
+	case Product: // any one factor
+		return scaleDerivative(grad, k.parts[0])
+	}
+	return 0, false
+}

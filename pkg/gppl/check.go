@@ -29,3 +29,32 @@ func verify(what string, got, want, limit float64) error {
 	}
 	return nil
 }
+
+// gradientTrust is the relative error beyond which a part of a gradient counts as
+// wrong: what engines keep in all tests is a tenth of it.
+const gradientTrust = 1e-6
+
+// verifyScale checks a gradient in logs, noise last, by what every likelihood of
+// a covariance A obeys: as the variances and the noise grow together, A does, and
+// the derivative is ½(terms − yᵀA⁻¹y). It costs nothing and sees a wrong sign or
+// a part that is missing, but no error that A⁻¹ has as a whole.
+func verifyScale(grad []float64, k Kernel, terms, form float64) error {
+	last := len(grad) - 1
+	sum, ok := scaleDerivative(grad[:last], k)
+	if !ok {
+		return nil
+	}
+	return verify("the derivative in the scale of the covariance", sum+grad[last], 0.5*(terms-form),
+		gradientTrust*(terms+math.Abs(form)+math.Abs(grad[last])))
+}
+
+// pick returns an index below n that the parameters decide: another at every
+// evaluation, and the same at the same one.
+func pick(n int, theta ...float64) int {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, t := range theta {
+		h = (h ^ math.Float64bits(t)) * 0xff51afd7ed558ccd
+		h ^= h >> 29
+	}
+	return int(h % uint64(n))
+}

@@ -103,6 +103,12 @@ type projectedEngine interface {
 	contract(grad, v []float64, k Kernel)
 }
 
+// measured is an engine that knows, once it has evaluated, what a forecast cannot:
+// the quadratic form yᵀA⁻¹y, and what its value may err by beyond the forecast.
+type measured interface {
+	measure() (form, extra float64)
+}
+
 // forecast is what an engine expects of one evaluation of value and gradient.
 type forecast struct {
 	reason  reason  // why the engine cannot do it, if it cannot
@@ -162,9 +168,12 @@ type choice struct {
 	chosen     int
 	leftOut    uint  // engines whose gradient Fit found wrong
 	used       []int // evaluations by each engine
-	fallbacks  int   // evaluations where an engine failed, and how many a report has
-	noted      int
-	lastErr    error
+	last       struct {
+		nats, limit float64 // what the last value may err by, and was allowed to
+	}
+	fallbacks int // evaluations where an engine failed, and how many a report has
+	noted     int
+	lastErr   error
 }
 
 func newChoice(o options, limit float64, names []string) choice {
@@ -268,14 +277,54 @@ func (c *choice) engines() string {
 	return strings.Join(used, ", ")
 }
 
-// bound returns the error promised by the engine chosen last, and whether it
-// keeps the tolerance.
+// bound returns the error promised for the last value, and whether it keeps the
+// tolerance.
 func (c *choice) bound() (nats float64, kept bool) {
 	if c.chosen < 0 {
 		return 0, true
 	}
-	e := c.candidates[c.chosen].err
-	return e, e <= c.limit
+	return c.last.nats, c.last.nats <= c.last.limit
+}
+
+// promise sets what the last value may err by, given the quadratic form yᵀA⁻¹y
+// of it. A forecast is made for a form of one per term, as the model expects; the
+// form itself errs in proportion, by a relative perturbation of A. extra is what
+// the engine adds to that. The tolerance is per term or, where the form is larger
+// than their number, relative to it: y is then off the model's scale.
+func (c *choice) promise(form, extra, value, terms float64) {
+	c.last.nats = completed(c.candidates[c.chosen].err, form, terms) + extra + summation(value, terms)
+	c.last.limit = c.limit * max(1, form/terms)
+}
+
+// completed is a forecast's error bound once the quadratic form is known: half of
+// it is for log|A|, half for a form of one per term.
+func completed(err, form, terms float64) float64 { return 0.5 * err * (1 + max(1, form/terms)) }
+
+// summation is the rounding of a value of so many terms, itself.
+func summation(value, terms float64) float64 { return 8 * 0x1p-53 * max(math.Abs(value), terms) }
+
+// better returns the next candidate that promises an eighth of what the last value
+// may err by, where that is not allowed; −1 if that is kept or none does.
+func (c *choice) better(failed uint, form, terms float64) int {
+	if _, kept := c.bound(); kept {
+		return -1
+	}
+	i := c.next(failed)
+	if i >= 0 && 8*completed(c.candidates[i].err, form, terms) < c.last.nats {
+		return i
+	}
+	return -1
+}
+
+// phases is what the rounding of distances adds to an error bound, per term: the
+// phase πr/p of a periodic kernel has the relative error of r, and so the absolute
+// one of 2⁻⁵³·πr/p. norm is that of a matrix of such errors, over one of them.
+func phases(k Kernel, span, noise, norm float64) float64 {
+	s := steepness(k, span)
+	if s <= 8 { // within what rounding allows already
+		return 0
+	}
+	return 2 * 0x1p-53 * s * norm * variance(k) / noise
 }
 
 // explain says what was considered at the last evaluation and why.
@@ -304,6 +353,8 @@ func (c *choice) explain(b *strings.Builder) {
 		fmt.Fprintf(b, ", error at most %.1g nats", f.err)
 		if f.err > c.limit {
 			b.WriteString(": not exact enough")
+		} else if nats, kept := c.bound(); i == c.chosen && !kept {
+			fmt.Fprintf(b, ", with these observations %.1g", nats)
 		}
 		if c.used[i] > 0 {
 			fmt.Fprintf(b, "; did %d evaluations", c.used[i])

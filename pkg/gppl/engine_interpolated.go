@@ -145,6 +145,46 @@ func (e *interpolated) build(k Kernel, u, noise float64) error {
 	}
 	e.panel = p
 	e.near = e.near[:0]
+	return e.verifyPanel(k, u, p.noise)
+}
+
+// verifyPanel compares the interpolation at u, no node, with what the engine of
+// the nodes makes there: a thirtieth of the set-up.
+func (e *interpolated) verifyPanel(k Kernel, u, noise float64) error {
+	if err := e.unit(e.sPack, k, u, noise); err != nil {
+		return err
+	}
+	e.lagrange(u)
+	var off float64
+	for i, want := range e.sPack {
+		for q, w := range e.weight {
+			want -= w * e.panel.s[q][i]
+		}
+		off = max(off, math.Abs(want))
+	}
+	if err := verify("an interpolated covariance", off, 0, 50*interpolationError*e.panel.size); err != nil {
+		e.panel.s = nil
+		return err
+	}
+	return nil
+}
+
+// verifyWeights: constants and straight lines are interpolated exactly, and so are
+// their slopes. Very near a node the slopes lose digits.
+func (e *interpolated) verifyWeights(u float64) error {
+	var one, none, off, slope float64
+	for q, w := range e.weight {
+		d := e.panel.node[q] - u
+		one += w
+		off += w * d
+		none += e.slope[q]
+		slope += e.slope[q] * d
+	}
+	for _, c := range [...]struct{ got, want float64 }{{one, 1}, {off, 0}, {none, 0}, {slope, 1}} {
+		if err := verify("weights of an interpolation", c.got, c.want, 1e-9); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -209,6 +249,9 @@ func (e *interpolated) gram(s []float64, k Kernel, noise float64, _ bool) error 
 	}
 	e.v = v
 	e.lagrange(u)
+	if err := e.verifyWeights(u); err != nil {
+		return err
+	}
 	parallel.For(shares, e.combine)
 	i := 0
 	for a := range e.k {

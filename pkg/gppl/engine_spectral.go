@@ -3,6 +3,7 @@ package gppl
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -41,6 +42,9 @@ type spectralProjected struct {
 	u    blas64.General
 	v    blas64.General
 	last int // frequencies up to the last that is kept
+
+	probe  []float64
+	probed int // of the frequencies left out, those below are what leftOut looks at
 
 	product, quadratic func(int) // the loops that run in parallel, made once
 }
@@ -110,7 +114,7 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 	return f
 }
 
-func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, _ bool) error {
+func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, derivatives bool) error {
 	v := variance(k)
 	eps := spectralEps(e.nats, float64(e.x.Len()), v, noise)
 	if e.series == nil || !e.series.covers(k, eps, false) {
@@ -129,10 +133,41 @@ func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, _ bool) e
 		return fmt.Errorf("gppl: %d frequencies for %v", m, k)
 	}
 	e.grow(m)
+	e.probed = min(e.m, m+m/16+2)
 	e.keep(m, eps*v/float64(2*m+1))
 	e.weigh()
 	e.multiply(s)
+	if derivatives {
+		return e.verifyGram(s)
+	}
 	return nil
+}
+
+// verifyGram compares zᵀS₀z with Σ_m c_m((b_mᵀz)² + (s_mᵀz)²) for one z of ±1.
+func (e *spectralProjected) verifyGram(s []float64) error {
+	k := e.omega.Cols
+	if e.probe == nil {
+		e.probe = make([]float64, k)
+		rnd := rand.New(rand.NewPCG(uint64(k), 4))
+		for i := range e.probe {
+			e.probe[i] = float64(2*rnd.IntN(2) - 1)
+		}
+	}
+	var got, want, scale float64
+	for i, z := range e.probe {
+		got += z * blas64.Dot(vec(s[i*k:][:k]), vec(e.probe))
+	}
+	for _, m := range e.kept {
+		b := blas64.Dot(vec(e.feat.Data[2*m*k:][:k]), vec(e.probe))
+		sine := blas64.Dot(vec(e.feat.Data[(2*m+1)*k:][:k]), vec(e.probe))
+		part := e.series.c[m] * (b*b + sine*sine)
+		want += part
+		scale += math.Abs(part)
+	}
+	for i := range e.probe {
+		scale += float64(k) * math.Abs(s[i*(k+1)])
+	}
+	return verify("a projected covariance", got, want, backward*scale)
 }
 
 // grow computes features up to frequency m, and some more to spare.
@@ -190,6 +225,28 @@ func (e *spectralProjected) weigh() {
 		}
 	}
 	e.b = b
+}
+
+// leftOut returns βᵀΔS₀β = Σ c_m((b_mᵀβ)² + (s_mᵀβ)²) over the frequencies that
+// are left out, those whose features are not computed at the most that any has.
+func (e *spectralProjected) leftOut(beta []float64) float64 {
+	k := e.omega.Cols
+	var left, most, tail float64
+	kept := 0
+	for m, c := range e.series.c {
+		switch {
+		case kept < len(e.kept) && e.kept[kept] == m:
+			kept++
+		case m >= e.probed:
+			tail += math.Abs(c)
+		case c != 0:
+			b := blas64.Dot(vec(e.feat.Data[2*m*k:][:k]), vec(beta))
+			s := blas64.Dot(vec(e.feat.Data[(2*m+1)*k:][:k]), vec(beta))
+			left += math.Abs(c) * (b*b + s*s)
+			most = max(most, b*b+s*s)
+		}
+	}
+	return left + tail*most
 }
 
 func resizeGeneral(a blas64.General, r, c int) blas64.General {
@@ -263,6 +320,9 @@ func (e *spectralProjected) contract(grad, v []float64, kernel Kernel) {
 	e.series.contract(grad, e.q[:e.last], kernel)
 }
 
+// verified checks the last contract.
+func (e *spectralProjected) verified() error { return e.series.verified() }
+
 // quadraticShare computes q for a share of the frequencies: all up to the last
 // where most are kept, else one by one.
 func (e *spectralProjected) quadraticShare(c int) {
@@ -316,12 +376,18 @@ type spectralExact struct {
 
 	features   []fourier.Feature
 	root       []float64 // C^½ of each
+	leading    []int     // the frequencies that are kept, ascending
+	probed     int       // of those left out, the last that uncertainty looks at
+	coef, row  []float64
+	z          []float64 // T⁻¹e_i
 	t, inverse *dense.Lower
 	b, h, diag []float64
 	q          []float64
 	negative   int // features from here on have negative weights
 	kernel     Kernel
 	noise      float64
+	form       float64 // yᵀA⁻¹y
+	extra      float64 // see uncertainty
 }
 
 func newSpectralExact(l *line, o options) *spectralExact {
@@ -392,8 +458,9 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 	blas64.Scal(-1, vec(e.h[e.negative:]))
 	e.t.SolveLT(columnOf(e.h))
 	bh := blas64.Dot(vec(e.b), vec(e.h))
-	quad := (e.yy - bh/total) / total
-	value = 0.5 * (quad + n*(math.Log(total)+log2Pi) + e.t.LogDet())
+	e.form = (e.yy - bh/total) / total
+	e.extra = e.uncertainty(total)
+	value = 0.5 * (e.form + n*(math.Log(total)+log2Pi) + e.t.LogDet())
 	if grad == nil {
 		return value, 0, nil
 	}
@@ -414,12 +481,125 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 			e.q[f.Frequency()] += 0.5 * (1 - j*(e.diag[i]+e.h[i]*e.h[i]/(total*total))) / c
 		}
 	}
+	if err := e.verifyInverse(total); err != nil {
+		return 0, 0, err
+	}
 	clear(grad)
 	e.series.contract(grad[:len(grad)-1], e.q, k)
+	if err := e.series.verified(); err != nil {
+		return 0, 0, err
+	}
 	trA := n - float64(p) + trace                  // σ²·tr A⁻¹
 	alpha2 := (e.yy - bh/total - hh/total) / total // σ²·|A⁻¹y|²
 	e.split.shareNoise(grad, 0.5*(trA-alpha2), noise)
 	return value, 0, nil
+}
+
+// verifyInverse compares one entry of the diagonal of T⁻¹ with the solution z of
+// Tz = e_i by the factor, and z and h with a row of T made again from the moments:
+// the factorisation, its inverse and both solutions, in p² flops.
+func (e *spectralExact) verifyInverse(noise float64) error {
+	p := len(e.features)
+	if p == 0 {
+		return nil
+	}
+	i := pick(p, noise, e.root[0], e.form)
+	e.row, e.z = resize(e.row, p), resize(e.z, p)
+	clear(e.z)
+	e.z[i] = 1
+	e.t.SolveL(columnOf(e.z))
+	blas64.Scal(-1, vec(e.z[e.negative:]))
+	e.t.SolveLT(columnOf(e.z))
+	trust := gradientTrust * math.Abs(e.diag[i])
+	if e.negative < p { // squares of both signs have been added
+		trust = gradientTrust
+	}
+	if err := verify("an entry of an inverse", e.diag[i], e.z[i], trust); err != nil {
+		return err
+	}
+	row := blas64.General{Rows: 1, Cols: p, Stride: p, Data: e.row}
+	e.moment.Gram(row, e.features[i:i+1], e.features)
+	n := float64(len(e.line.t))
+	sign := 1.0
+	if i >= e.negative {
+		sign = -1
+	}
+	one, b := sign*e.z[i], sign*e.h[i]
+	var scale, scaleB float64
+	own := math.Sqrt(1 + e.root[i]*e.root[i]*n/noise)
+	for j, g := range e.row {
+		t := g * e.root[i] * e.root[j] / noise
+		one += t * e.z[j]
+		b += t * e.h[j]
+		size := own * math.Sqrt(1+e.root[j]*e.root[j]*n/noise) // at least |T_ij|
+		scale += size * math.Abs(e.z[j])
+		scaleB += size * math.Abs(e.h[j])
+	}
+	if err := verify("a row of a product with its inverse", one, 1, backward*scale); err != nil {
+		return err
+	}
+	return verify("a row of a linear system", b, e.b[i], backward*scaleB)
+}
+
+// backward is the relative residual that a factorisation may leave, with a margin
+// over the rounding of some thousands of operations.
+const backward = 1e-11
+
+func (e *spectralExact) measure() (form, extra float64) { return e.form, e.extra }
+
+// sumRounding is what sums over the data err by, relative to the root of the sum
+// of the squares of their terms, and measured: featureTolerance is never used up.
+const sumRounding = 4e-16
+
+// uncertainty bounds what yᵀA⁻¹y errs by beyond a relative error of A. With
+// a = σ⁻²Dh, the coefficients of the posterior mean,
+//
+//	yᵀA⁻¹y = σ⁻²(yᵀy − 2aᵀΦᵀy + aᵀ(ΦᵀΦ + σ²C⁻¹)a)
+//
+// is stationary in a: what counts is the rounding of yᵀy, Φᵀy and ΦᵀΦ. What the
+// series leaves out, ΔK, changes it by αᵀΔKα, α = A⁻¹y: with the features beyond
+// those kept, where Φᵀα = σ⁻²(Φᵀy − ΦᵀΦa) is known, Σ c_m·|α̂_m|². It is half of
+// that since the value is.
+func (e *spectralExact) uncertainty(noise float64) float64 {
+	n := float64(len(e.line.t))
+	var sum float64
+	e.coef = resize(e.coef, len(e.features))
+	for i, root := range e.root {
+		e.coef[i] = root * e.h[i] / noise
+		sum += math.Abs(e.coef[i])
+	}
+	fitted := sum * math.Sqrt(n)
+	size := math.Sqrt(e.yy) + fitted
+	rounded := (8*0x1p-53*e.yy + sumRounding*size*size) / noise
+
+	// The frequencies that are left out, one after another as far as there are
+	// moments; the tail of the series beyond them at the most that any of these has.
+	var left, most, tail float64
+	kept := 0
+	e.row = resize(e.row, len(e.features))
+	row := blas64.General{Rows: 1, Cols: len(e.row), Stride: len(e.row), Data: e.row}
+	for m, c := range e.series.c {
+		if c == 0 {
+			continue
+		}
+		if kept < len(e.leading) && e.leading[kept] == m {
+			kept++
+			continue
+		}
+		if m > e.m || m > e.probed {
+			tail += math.Abs(c)
+			continue
+		}
+		var power float64
+		for _, f := range [...]fourier.Feature{fourier.Cos(m), fourier.Sin(m)} {
+			e.moment.Gram(row, []fourier.Feature{f}, e.features)
+			a := (e.phiY[f] - blas64.Dot(vec(e.row), vec(e.coef))) / noise
+			power += a * a
+		}
+		left += math.Abs(c) * power
+		most = max(most, power)
+	}
+	return 0.5 * (rounded + left + tail*most)
 }
 
 // prepare expands the kernel and makes sure of the sums that it needs.
@@ -447,8 +627,12 @@ func (e *spectralExact) prepare(k Kernel, eps float64) error {
 		e.phiY = sums.Data
 	}
 	threshold := eps * variance(k) / float64(2*m+1)
-	e.features, e.root = e.features[:0], e.root[:0]
+	e.features, e.root, e.leading = e.features[:0], e.root[:0], e.leading[:0]
+	e.probed = min(e.m, m+m/16+2)
 	for j, c := range e.series.c[:m] {
+		if math.Abs(c) > threshold {
+			e.leading = append(e.leading, j)
+		}
 		if c > threshold {
 			e.take(j, c)
 		}

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -25,6 +26,7 @@ type Exact struct {
 	kernel  kernelAt
 	engines []exactEngine
 	choice  choice
+	span    float64 // the largest distance there is
 	report  LossReport
 }
 
@@ -50,6 +52,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 		names = append(names, e.name())
 	}
 	l.choice = newChoice(o, o.tolerance*float64(d.Len()), names)
+	l.span = extent(d.X)
 	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
 }
@@ -81,27 +84,65 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 	if err := checkVariance(k); err != nil {
 		return 0, err
 	}
+	n := float64(l.data.Len())
+	blur := n * phases(k, l.span, noise, 1)
 	for i, e := range l.engines {
 		l.choice.candidates[i] = e.forecast(k, noise)
+		l.choice.candidates[i].err += blur
 	}
 	l.choice.lastErr = nil
 	var failed uint
+	coarse := -1 // an engine whose value may err by too much, but there was none better
 	for {
 		i := l.choice.next(failed)
 		if i < 0 {
-			return 0, l.choice.refused()
+			if i = coarse; i < 0 {
+				return 0, l.choice.refused()
+			}
 		}
 		value, jitter, err := l.engines[i].nll(grad, k, noise)
 		if err != nil { // the next engine may do better
+			if i == coarse {
+				return 0, err
+			}
 			failed |= 1 << i
 			l.choice.failed(i, err)
 			continue
 		}
+		form, extra := measure(l.engines[i], value, n, noise)
+		if _, exact := l.engines[i].(measured); exact && grad != nil && jitter == 0 {
+			if err := verifyScale(grad, k, n, form); err != nil {
+				if i == coarse {
+					return 0, err
+				}
+				failed |= 1 << i
+				l.choice.failed(i, err)
+				continue
+			}
+		}
 		l.choice.took(i)
+		l.choice.promise(form, extra, value, n)
+		if i != coarse && l.choice.better(failed|1<<i, form, n) >= 0 {
+			failed |= 1 << i
+			coarse = i
+			l.choice.fallbacks++
+			continue
+		}
 		l.report.note(&l.choice, jitter)
+		l.report.promise(l.choice.bound())
 		if grad != nil {
 			toNatural(grad, theta)
 		}
 		return value, nil
 	}
+}
+
+// measure returns yᵀA⁻¹y and what the value may err by beyond the forecast. An
+// engine that does not say has a form of at most 2·value − n·log 2πσ², since
+// log|A| ≥ n·log σ².
+func measure(e exactEngine, value, n, noise float64) (form, extra float64) {
+	if m, ok := e.(measured); ok {
+		return m.measure()
+	}
+	return max(0, 2*value-n*(log2Pi+math.Log(noise))), 0
 }

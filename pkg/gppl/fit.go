@@ -146,8 +146,8 @@ type objective struct {
 	trained  []int     // indices of the parameters that are not fixed
 	start    []float64 // raw
 	gradTol  float64
-	scored   bool     // training ends by the gradient in units of standard errors
-	curved   measured // the curvature that newton took last
+	scored   bool        // training ends by the gradient in units of standard errors
+	curved   curvatureAt // the curvature that newton took last
 
 	theta, gradTheta []float64
 	u, grad          []float64 // where value and grad were computed

@@ -48,9 +48,9 @@ func (s *littleLeft) Converged(loc *optimize.Location) optimize.Status {
 	return optimize.NotTerminated
 }
 
-// measured is the curvature of the loss around a point, by central differences of
+// curvatureAt is the curvature of the loss around a point, by central differences of
 // gradients in raw parameters, and first differences of its values.
-type measured struct {
+type curvatureAt struct {
 	u, first []float64
 	h        *mat.SymDense
 }
@@ -84,7 +84,7 @@ func (o *objective) newton() (score float64, ok bool) {
 			h.SetSym(a, b, d)
 		}
 	}
-	o.curved = measured{slices.Clone(u), first, h}
+	o.curved = curvatureAt{slices.Clone(u), first, h}
 	o.best = point{slices.Clone(u), g, value} // not where differences were taken
 	var c mat.Cholesky
 	if !c.Factorize(h) {

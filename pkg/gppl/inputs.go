@@ -65,6 +65,15 @@ func (x Inputs) Range(j int) (lo, hi float64) {
 	return lo, hi
 }
 
+// extent returns the diagonal of the box around x: no distance is larger.
+func extent(x Inputs) (d float64) {
+	for j := range x.d {
+		lo, hi := x.Range(j)
+		d = math.Hypot(d, hi-lo)
+	}
+	return d
+}
+
 // check returns an error that names the first bad coordinate.
 func (x Inputs) check(arg string) error {
 	if x.Len() == 0 {

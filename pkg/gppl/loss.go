@@ -35,6 +35,9 @@ type LossReport struct {
 	Jitter     float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
 	Fallbacks  int           // evaluations where an engine failed and another took over
 	Inexact    float64       // the largest error bound, in nats, of an evaluation where no engine could keep the tolerance; 0 if all did
+
+	LastBound   float64 // the error bound of the last value, in nats
+	LastInexact float64 // the same if no engine could keep the tolerance there; 0 if one did
 }
 
 // note records what an evaluation had to do.
@@ -42,7 +45,14 @@ func (r *LossReport) note(c *choice, jitter float64) {
 	r.Jitter = max(r.Jitter, jitter)
 	r.Fallbacks += c.fallbacks - c.noted
 	c.noted = c.fallbacks
-	if nats, kept := c.bound(); !kept {
+}
+
+// promise records the error bound of the last value, and whether the tolerance
+// was kept.
+func (r *LossReport) promise(nats float64, kept bool) {
+	r.LastBound, r.LastInexact = nats, 0
+	if !kept {
+		r.LastInexact = nats
 		r.Inexact = max(r.Inexact, nats)
 	}
 }

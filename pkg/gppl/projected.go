@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -45,8 +46,9 @@ type Projected struct {
 
 	residual *residual // what the projections leave of y; nil: not used
 
-	noise float64 // of the last evaluation, White terms included
-	fill  func()  // fillS, made once so that calls need not allocate
+	noise  float64 // of the last evaluation, White terms included
+	jitter float64 // of the last evaluation
+	fill   func()  // fillS, made once so that calls need not allocate
 }
 
 // NewProjected returns the projected likelihood of the data under the
@@ -86,6 +88,12 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 func (l *Projected) plan(x Inputs, p *Projection, o options) {
 	omega := p.Omega.RawMatrix()
 	all := newDenseProjected(x, p)
+	n, span := float64(x.Len()), extent(x)
+	defer func() {
+		for _, t := range append(l.terms[:len(l.terms):len(l.terms)], l.whole) {
+			t.n, t.span = n, span
+		}
+	}()
 	if x.Dim() != 1 || !l.split.of(l.model.Kernel) {
 		l.whole = newProjectedTerm(omega.Cols, o, all)
 		return
@@ -121,8 +129,10 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 // projectedTerm is one kernel with the engines that may compute ΩᵀKΩ.
 type projectedTerm struct {
 	k       int
+	n, span float64 // the number of observations, and the largest distance there is
 	engines []projectedEngine
 	choice  choice
+	failed  uint // engines whose answer failed its check, at this evaluation
 	gram    []float64
 	kernel  Kernel
 	offset  int // of its first parameter in the whole kernel
@@ -151,10 +161,12 @@ func newProjectedTerm(k int, o options, engines ...projectedEngine) *projectedTe
 // forecast asks all engines and returns what the best of them expects.
 func (t *projectedTerm) forecast(k Kernel, offset int, noise float64) forecast {
 	t.kernel, t.offset = k, offset
+	blur := float64(t.k) * phases(k, t.span, noise, math.Sqrt(t.n))
 	for i, e := range t.engines {
 		t.choice.candidates[i] = e.forecast(k, noise)
+		t.choice.candidates[i].err += blur
 	}
-	if i := t.choice.next(0); i >= 0 {
+	if i := t.choice.next(t.failed); i >= 0 {
 		return t.choice.candidates[i]
 	}
 	return cannot("no engine takes it")
@@ -162,8 +174,10 @@ func (t *projectedTerm) forecast(k Kernel, offset int, noise float64) forecast {
 
 // compute sets gram by the best engine that succeeds.
 func (t *projectedTerm) compute(noise float64, derivatives bool) error {
-	t.choice.lastErr = nil
-	var failed uint
+	failed := t.failed
+	if failed == 0 {
+		t.choice.lastErr = nil
+	}
 	for {
 		i := t.choice.next(failed)
 		if i < 0 {
@@ -224,28 +238,91 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	if err := checkParams(l.params, theta); err != nil {
 		return 0, err
 	}
+	l.whole.failed = 0
+	for _, t := range l.terms {
+		t.failed = 0
+	}
+	for {
+		value, failed, err := l.evaluate(grad, theta)
+		if failed == nil {
+			return value, err
+		}
+		// An answer failed its check: the next engine.
+		failed.failed |= 1 << failed.choice.chosen
+		failed.choice.failed(failed.choice.chosen, err)
+	}
+}
+
+// evaluate is ValueGrad by the engines whose answers have not failed. The term
+// whose answer fails its check now is returned with the error.
+func (l *Projected) evaluate(grad, theta []float64) (value float64, failed *projectedTerm, err error) {
 	k, last := len(l.z), len(theta)-1
 	tau, err := l.covariance(theta, grad != nil)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	copy(l.beta, l.z)
 	l.factor.SolveL(columnOf(l.beta))
 	l.factor.SolveLT(columnOf(l.beta))
 	quad := blas64.Dot(vec(l.z), vec(l.beta))
-	value := 0.5 * (quad + l.factor.LogDet() + float64(k)*log2Pi)
+	value = 0.5 * (quad + l.factor.LogDet() + float64(k)*log2Pi)
 	var slope float64 // of the residual's part, in τ
 	if l.residual != nil {
 		var rest float64
 		rest, slope = l.residual.nll(tau)
 		value += rest
 	}
+	l.promise(quad, tau, value)
 	if grad != nil {
 		l.weights()
-		l.gradient(grad, slope, theta[last])
+		if failed, err := l.gradient(grad, slope, theta[last]); err != nil {
+			return 0, failed, err
+		}
+		terms, form := float64(k), quad
+		if r := l.residual; r != nil {
+			terms, form = terms+r.dof, form+r.energy/tau
+		}
+		if l.jitter == 0 {
+			if err := verifyScale(grad, l.kernel.at(theta[:last]), terms, form); err != nil {
+				return 0, nil, err
+			}
+		}
 		toNatural(grad, theta)
 	}
-	return value, nil
+	return value, nil, nil
+}
+
+// truncated is a projected engine that leaves out a part ΔS₀ and says what that
+// does to zᵀS⁻¹z: βᵀΔS₀β, β = S⁻¹z.
+type truncated interface {
+	leftOut(beta []float64) float64
+}
+
+// promise records what the value may err by: what the forecasts of the terms say
+// for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
+// what the residual's τ loses where n·k(0) − tr S₀ cancels.
+func (l *Projected) promise(form, tau, value float64) {
+	k := float64(len(l.z))
+	nats, limit := summation(value, k), 0.0
+	for _, t := range l.use {
+		c := &t.choice
+		c.last.nats = completed(c.candidates[c.chosen].err, form, k)
+		if e, ok := t.engine.(truncated); ok {
+			c.last.nats += 0.5 * e.leftOut(l.beta)
+		}
+		c.last.limit = c.limit * max(1, form/k)
+		nats, limit = nats+c.last.nats, max(limit, c.last.limit)
+	}
+	if r := l.residual; r != nil {
+		var signal float64
+		for _, t := range l.use {
+			signal += r.n * variance(t.kernel)
+		}
+		lost := 8 * 0x1p-53 * (signal/r.dof + tau) / tau // relative, of τ
+		nats += 0.5 * (r.dof + r.energy/tau) * lost
+		limit = max(limit, limit/k*max(r.dof, r.energy/tau))
+	}
+	l.report.promise(nats, nats <= limit)
 }
 
 // covariance factorises S at theta and returns τ, or 0 without a residual.
@@ -261,6 +338,7 @@ func (l *Projected) covariance(theta []float64, derivatives bool) (tau float64, 
 	}
 	l.noise = noise + white
 	jitter, err := choleskyWithJitter(l.factor, variance(kernel)+noise, l.fill)
+	l.jitter = jitter
 	l.report.Jitter = max(l.report.Jitter, jitter)
 	if err != nil {
 		return 0, fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", len(l.z), err, kernel, noise)
@@ -272,8 +350,11 @@ func (l *Projected) covariance(theta []float64, derivatives bool) (tau float64, 
 }
 
 // gradient sets grad to ½⟨v, ∂S⟩ + slope·∂τ in the logs of the parameters, for
-// the noise variance of the model, without White terms. It overwrites v.
-func (l *Projected) gradient(grad []float64, slope, noise float64) {
+// the noise variance of the model, without White terms. It overwrites v. It is an
+// error, with the term, if what a term contributes fails its check: as its
+// variances grow, S₀ does, so that ⟨v, ∂S₀⟩ = ⟨v, S₀⟩, which costs k² flops and
+// shares nothing with how the engine contracts.
+func (l *Projected) gradient(grad []float64, slope, noise float64) (*projectedTerm, error) {
 	clear(grad)
 	last := len(grad) - 1
 	total := l.noise * (0.5*l.traceV() + slope)
@@ -281,7 +362,27 @@ func (l *Projected) gradient(grad []float64, slope, noise float64) {
 		l.addRemainder(grad[:last], slope)
 	}
 	for _, t := range l.use {
-		t.engine.contract(grad[t.offset:last], l.v, t.kernel)
+		part := grad[t.offset:last]
+		before, _ := scaleDerivative(part, t.kernel)
+		t.engine.contract(part, l.v, t.kernel)
+		after, ok := scaleDerivative(part, t.kernel)
+		if e, is := t.engine.(interface{ verified() error }); is {
+			if err := e.verified(); err != nil {
+				return t, err
+			}
+		}
+		if !ok {
+			continue
+		}
+		var want, scale float64
+		for i, v := range l.v {
+			p := v * t.gram[i]
+			want += p
+			scale += math.Abs(p)
+		}
+		if err := verify("the contraction of a projected covariance", after-before, want, 1e-9*(scale+math.Abs(before))); err != nil {
+			return t, err
+		}
 	}
 	for p := range grad {
 		grad[p] *= 0.5
@@ -291,6 +392,7 @@ func (l *Projected) gradient(grad []float64, slope, noise float64) {
 	} else {
 		grad[last] = total
 	}
+	return nil, nil
 }
 
 // project sets gram to ΩᵀKΩ without the White terms, whose variance it returns:

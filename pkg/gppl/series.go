@@ -24,6 +24,7 @@ type cosineSeries struct {
 	plan         *fourier.Cosine
 	tau, mirror  []float64 // τ_j = jP/N and P − τ_j, j = 0 … N/2
 	g, c         []float64
+	adjoint      [3]float64 // ⟨q, c⟩ and ⟨w, g⟩ of the last contract, and the sum of absolute values
 }
 
 // maxSamples bounds N/2.
@@ -141,11 +142,20 @@ func (s *cosineSeries) expand(k Kernel, eps float64) (m int, err error) {
 }
 
 // contract adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. It overwrites the
-// coefficients.
+// coefficients. verified checks it.
 func (s *cosineSeries) contract(grad, q []float64, k Kernel) {
+	s.adjoint = [3]float64{}
+	for m, v := range q {
+		s.adjoint[0] += v * s.c[m]
+		s.adjoint[2] += math.Abs(v * s.c[m])
+	}
 	copy(s.c, q)
 	clear(s.c[len(q):])
 	s.plan.Coefficients(s.c, s.c)
+	for j, w := range s.c {
+		s.adjoint[1] += w * s.g[j]
+		s.adjoint[2] += math.Abs(w * s.g[j])
+	}
 	if s.window != nil {
 		for j, w := range s.window {
 			s.c[j] *= w
@@ -155,4 +165,10 @@ func (s *cosineSeries) contract(grad, q []float64, k Kernel) {
 	}
 	k.Contract(grad, s.c, s.tau)
 	k.Contract(grad, s.c, s.mirror)
+}
+
+// verified is an error if the last contract did not go back through the transform
+// by which the coefficients came: with c = Fg and w = Fᵀq, ⟨q, c⟩ = ⟨w, g⟩.
+func (s *cosineSeries) verified() error {
+	return verify("the sum over features", s.adjoint[1], s.adjoint[0], 1e-10*s.adjoint[2])
 }

@@ -190,9 +190,21 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 		if l.opt.NoiseInGram {
 			grad[last] += w.noise * w.traceG
 		}
+		if e, is := w.engine.(interface{ verified() error }); is {
+			if err := e.verified(); err != nil {
+				return 0, err
+			}
+		}
+		if jitter == 0 {
+			if err := verifyScale(grad[:l.hyper], w.kernel, float64(n), quad); err != nil {
+				return 0, err
+			}
+		}
 		toNatural(grad[:l.hyper], theta[:l.hyper])
 	}
 	value := 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack)
+	l.choice.promise(quad, 0, value, float64(n))
+	l.report.promise(l.choice.bound())
 	if l.opt.Repulsion != 0 {
 		var gradZ []float64
 		if grad != nil {

@@ -156,3 +156,6 @@ func (e *spectralVFE) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64
 	x.series.contract(grad, e.q, w.kernel)
 	return beta2
 }
+
+// verified checks the last contract.
+func (e *spectralVFE) verified() error { return e.exact.series.verified() }
