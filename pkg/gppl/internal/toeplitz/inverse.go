@@ -18,7 +18,7 @@ type Workspace struct {
 	lanes   []lane
 	size    int
 
-	solution, residual, along []float64
+	rest, step, along []float64
 
 	// The loops that run in parallel, made once so that calls need not allocate,
 	// and what they run on.
@@ -66,25 +66,30 @@ func (l *lane) forward(dst []complex128, x []float64) {
 	l.fft.Coefficients(dst, l.seq)
 }
 
-// Solve sets dst to A⁻¹b, with one step of iterative refinement: 16 transforms
-// of 2n numbers, and 8nm flops for m missing rows. Missing entries of b are not
-// read, those of dst are zero. dst may be b.
-//
-// Refinement removes what the inverse formula adds to the error of a backward
-// stable solve.
+// Solve sets dst to A⁻¹b, by 7 transforms of 2n numbers, and 4nm flops for m missing
+// rows. Missing entries of b are not read, those of dst are zero. dst may be b.
 func (f *Factor) Solve(dst, b []float64, w *Workspace) {
 	f.check("dst", dst)
 	f.check("b", b)
 	w.reset(f.size)
-	w.solution, w.residual = resize(w.solution, f.n), resize(w.residual, f.n)
-	copy(w.residual, b)
-	f.mask(w.residual)
-	f.apply(w.solution, w.residual, w)
-	f.multiply(dst, w.solution, w, b)
-	f.mask(dst)
-	f.apply(w.residual, dst, w)
-	for i, v := range w.residual {
-		dst[i] = w.solution[i] + v
+	w.rest = resize(w.rest, f.n)
+	copy(w.rest, b)
+	f.mask(w.rest)
+	f.apply(dst, w.rest, w)
+}
+
+// Refine adds A⁻¹(b − Ax) to x: one step of iterative refinement, 9 transforms. It
+// brings the error of Solve, about 6 times what rounding of A makes, down to 2 times.
+func (f *Factor) Refine(x, b []float64, w *Workspace) {
+	f.check("x", x)
+	f.check("b", b)
+	w.reset(f.size)
+	w.rest, w.step = resize(w.rest, f.n), resize(w.step, f.n)
+	f.multiply(w.rest, x, w, b)
+	f.mask(w.rest)
+	f.apply(w.step, w.rest, w)
+	for i, v := range w.step {
+		x[i] += v
 	}
 }
 
