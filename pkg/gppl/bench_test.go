@@ -148,6 +148,11 @@ func BenchmarkNLL(b *testing.B) {
 		})
 	}
 	run("engine=dense/n=1000", benchData(b, 1000), benchModel, WithEngine(EngineDense))
+	// A range of 33 333 lengthscales, irregular.
+	for _, n := range []int{100_000, 1_000_000} {
+		run(fmt.Sprintf("engine=auto/n=%d/kernel=SE", n), benchData(b, n), Model{Kernel: SE{1, 0.03}, Noise: 0.1})
+	}
+	run("engine=toeplitz/n=20000", regularData(b, 20000, 0, 1), Model{Kernel: RQ{1, 20, 1}, Noise: 0.1}, WithEngine(EngineToeplitz))
 	d := sunspotData(b)
 	for _, c := range []struct {
 		name string
@@ -170,7 +175,6 @@ func BenchmarkNLL(b *testing.B) {
 			run(fmt.Sprintf("engine=%s/n=3319/regular/kernel=%s", engine, c.name), regular, c.m, WithEngine(force))
 		}
 	}
-	run("engine=toeplitz/n=20000", regularData(b, 20000, 0, 1), Model{Kernel: RQ{1, 20, 1}, Noise: 0.1}, WithEngine(EngineToeplitz))
 }
 
 // sunspotData reads the file straight, since the readers of pkg/dataset import

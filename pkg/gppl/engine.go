@@ -27,6 +27,9 @@ const (
 	// EngineStateSpace takes Laplace, Matérn 3/2 and 5/2 on the line and their
 	// sums: a Kalman filter, linear in n.
 	EngineStateSpace = "statespace"
+	// EngineGridded, for the exact likelihood, takes SE and its like on the line,
+	// in a time that grows with the range over the lengthscale, not with n.
+	EngineGridded = "gridded"
 	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with
 	// a constant step, of which a few places may be missing.
 	EngineToeplitz = "toeplitz"
@@ -57,7 +60,7 @@ func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance 
 func forPosterior(o *options) { o.posterior = true }
 
 // engineNames are all there are, for whatever loss.
-var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineToeplitz, EngineInterpolated}
+var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz, EngineInterpolated}
 
 // optionsOf applies the options; it is an error if they name an engine that there
 // is not, or no tolerance.

@@ -18,7 +18,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
-var engineNames = []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineToeplitz, gppl.EngineInterpolated}
+var engineNames = []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineInterpolated}
 
 func TestCheckEngine(t *testing.T) {
 	line := func(_ gppl.Model, d gppl.Data) bool { lo, hi := d.X.Range(0); return hi > lo }
@@ -32,6 +32,9 @@ func TestCheckEngine(t *testing.T) {
 		},
 		gppl.EngineBanded: func(m gppl.Model, _ gppl.Data, _ *gppl.Projection) bool {
 			return onlyOf(m.Kernel, "SE", "Laplace", "Matern32", "Matern52", "LocPer")
+		},
+		gppl.EngineGridded: func(m gppl.Model, d gppl.Data, p *gppl.Projection) bool {
+			return p == nil && line(m, d) && strings.Count(fmt.Sprint(m.Kernel), "SE(") == 1 && onlyOf(m.Kernel, "SE", "White")
 		},
 		gppl.EngineToeplitz: func(_ gppl.Model, d gppl.Data, p *gppl.Projection) bool {
 			return p == nil && d.Len() > 1 && d.X.At(0)[0] == -7 // the regular ones

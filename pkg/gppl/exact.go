@@ -44,7 +44,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	l := &Exact{model: m, data: d, params: m.Params(), kernel: kernelAt{family: m.Kernel}}
 	if d.X.Dim() == 1 {
 		series := newLine(d.X, d.Y)
-		l.engines = append(l.engines, newStateSpaceExact(series), newSpectralExact(series, o), newToeplitzExact(series), newBandedExact(series))
+		l.engines = append(l.engines, newStateSpaceExact(series), newSpectralExact(series, o), newGriddedExact(series), newToeplitzExact(series), newBandedExact(series))
 	}
 	l.engines = append(l.engines, newDenseExact(d))
 	var names []string

@@ -34,7 +34,7 @@ func TestPosteriorEngines(t *testing.T) {
 		if err := want.predictor.joint(context.Background(), wantMean, wantCov, x); err != nil {
 			t.Fatal(err)
 		}
-		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace} {
+		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded} {
 			got, err := NewPosterior(m, d, WithEngine(engine))
 			if err != nil {
 				if engine == "" {

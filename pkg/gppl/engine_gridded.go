@@ -1,0 +1,253 @@
+package gppl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// A Spectrum is a Kernel whose spectral density is known by a formula,
+//
+//	S(f) = ∫ k(τ)·cos 2πfτ dτ,  f in cycles per unit of x,
+//
+// in all its digits, however small it is. One that falls as fast as a Gaussian,
+// and whose square root has a transform that does too, gets the gridded engine.
+type Spectrum interface {
+	Kernel
+	// Density sets dst[i] = S(f[i]). dst and f have one length and may be the
+	// same slice.
+	Density(dst, f []float64)
+	// ContractDensity adds Σ_i w[i]·∂S(f[i])/∂log θ_p to grad[p], for each p.
+	ContractDensity(grad, w, f []float64)
+}
+
+// griddedExact is the exact NLL of a smooth kernel that dies out, SE above all,
+// in a time that grows with the range over the lengthscale and not with n: the
+// sums over the data that enter it are computed once, and the matrix that is
+// factorised is banded. The derivation is in internal/gridded.
+type griddedExact struct {
+	line     *line
+	yy       float64
+	split    split
+	period   float64
+	origin   float64
+	m        int // frequencies that are computed
+	moment   fourier.Moments
+	sums     []float64 // of y
+	f, c, q  []float64 // frequencies m/P, coefficients, derivatives in them
+	beta, h  []float64
+	factor   gridded.Factor
+	work     gridded.Workspace
+	kernel   Kernel
+	noise    float64 // White terms included
+	form     float64 // yᵀA⁻¹y
+}
+
+func newGriddedExact(l *line) *griddedExact {
+	return &griddedExact{line: l, yy: blas64.Dot(vec(l.y), vec(l.y))}
+}
+
+func (e *griddedExact) name() string { return EngineGridded }
+
+const (
+	// rootTolerance is what is left out of roots of coefficients and of their
+	// transform, relative to the largest.
+	rootTolerance = gridded.Floor
+	// rootReach is the reach of the convolution root relative to that of a kernel
+	// with a Gaussian spectrum, with a margin for a lengthscale that grows.
+	rootReach = 0.8
+	// griddedSeconds is what a grid point takes, value and gradient.
+	griddedSeconds = 1.5e-6
+	// maxGrid bounds the grid.
+	maxGrid = 4 << 20
+)
+
+const noDensity = "no formula of its spectral density is known, or it is no single term"
+
+func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
+	if !e.split.of(k) {
+		return cannot(whiteProduct)
+	}
+	if _, ok := e.split.signal[0].(Spectrum); !ok || len(e.split.signal) > 1 {
+		return cannot(noDensity)
+	}
+	if e.line.span == 0 {
+		return cannot("all inputs coincide")
+	}
+	period := e.line.span + 2*rootReach*reach(k, rootTolerance)
+	frequencies := bandwidth(k, rootTolerance*rootTolerance) * period
+	grid := 2 * frequencies
+	if !(grid < maxGrid) {
+		return forecast{reason: reason{"it would take a grid of %.2g points", grid}}
+	}
+	n, v, total := float64(len(e.line.t)), variance(k), noise+e.split.whiteVariance
+	f := forecast{
+		seconds: grid*griddedSeconds + 2e-4,
+		err:     gridded.Bound(len(e.line.t), v, total, rootTolerance),
+	}
+	if !e.covers(k) {
+		f.setup = n*600e-9 + frequencies*4e-6
+	}
+	return f
+}
+
+// covers reports whether the sums that are there do for k.
+func (e *griddedExact) covers(k Kernel) bool {
+	return e.m > 0 && e.period >= e.line.span+2*rootReach*reach(k, rootTolerance)*0.95 && int(e.frequencies(k)) <= e.m
+}
+
+// frequencies is how many the coefficients of k take to fall far enough.
+func (e *griddedExact) frequencies(k Kernel) float64 {
+	return math.Ceil(bandwidth(k, rootTolerance*rootTolerance)*e.period) + 2
+}
+
+// prepare makes sure of the sums.
+func (e *griddedExact) prepare(k Kernel) error {
+	if e.covers(k) {
+		return nil
+	}
+	gap := rootReach * reach(k, rootTolerance)
+	if period := e.line.span + 2*gap; e.m == 0 || period > e.period {
+		e.period, e.origin, e.m = period, e.line.lo-gap, 0
+	}
+	m := e.frequencies(k)
+	if m > maxGrid {
+		return fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
+	}
+	e.m = int(m) + int(m)/8
+	points := fourier.NewPoints(e.line.t, e.origin, e.period)
+	e.moment = points.Moments(2*e.m, featureTolerance)
+	sums := newGeneral(2*(e.m+1), 1)
+	points.Sums(sums, blas64.General{Rows: len(e.line.y), Cols: 1, Stride: 1, Data: e.line.y}, 0, featureTolerance)
+	e.sums = sums.Data
+	e.f = make([]float64, e.m+1)
+	for j := range e.f {
+		e.f[j] = float64(j) / e.period
+	}
+	e.c, e.q = make([]float64, e.m+1), make([]float64, e.m+1)
+	return nil
+}
+
+func (e *griddedExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
+	e.split.of(k)
+	term := e.split.signal[0].(Spectrum)
+	e.kernel, e.noise = k, noise+e.split.whiteVariance
+	if err := e.prepare(k); err != nil {
+		return 0, 0, err
+	}
+	m := min(int(e.frequencies(k)), e.m)
+	f, c, q := e.f[:m+1], e.c[:m+1], e.q[:m+1]
+	term.Density(c, f)
+	e.perPeriod(c)
+	n := len(e.line.t)
+	first := (e.line.lo - e.origin) / e.period
+	points := gridded.Points{N: n, First: first, Last: first + e.line.span/e.period, Moments: e.moment}
+	if err := e.factor.Factorise(c, points, e.noise, rootTolerance, &e.work); err != nil {
+		return 0, 0, fmt.Errorf("gppl: gridded engine: %w (kernel %v, noise variance %.4g)", err, k, noise)
+	}
+	e.beta, e.h = resize(e.beta, e.factor.Size()), resize(e.h, e.factor.Size())
+	e.factor.Project(e.beta, e.sums, &e.work)
+	copy(e.h, e.beta)
+	e.factor.Solve(columnOf(e.h))
+	e.form = e.factor.Quadratic(e.yy, e.beta, e.h)
+	value = 0.5 * (e.form + e.factor.LogDet() + float64(n)*log2Pi)
+	if grad == nil {
+		return value, 0, nil
+	}
+	slope := e.factor.Gradient(q, e.sums, e.yy, e.beta, e.h, &e.work)
+	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − yᵀA⁻¹y).
+	scale := blas64.Dot(vec(c), vec(q)) + e.noise*slope
+	if err := verify("the gradient in the scale of the covariance", scale, 0.5*(float64(n)-e.form), gradientTrust*(float64(n)+math.Abs(e.form)+math.Abs(e.noise*slope))); err != nil {
+		return 0, 0, err
+	}
+	clear(grad)
+	e.perPeriod(q)
+	o := e.split.offset[0]
+	term.ContractDensity(grad[o:o+len(term.Params())], q, f)
+	e.split.shareNoise(grad, e.noise*slope, noise)
+	return value, 0, nil
+}
+
+// perPeriod turns densities into coefficients of the cosine series, by Poisson's
+// formula, k(τ) = S(0)/P + Σ_m (2/P)·S(m/P)·cos(2πmτ/P), and is its own adjoint.
+func (e *griddedExact) perPeriod(c []float64) {
+	c[0] /= e.period
+	for j := 1; j < len(c); j++ {
+		c[j] *= 2 / e.period
+	}
+}
+
+func (e *griddedExact) measure() (form, extra float64) { return e.form, 0 }
+
+// griddedPosterior predicts from the few grid points around an input.
+type griddedPosterior struct {
+	factor         *gridded.Factor
+	predictor      *gridded.Predictor
+	h              []float64
+	origin, period float64
+	kernel         Kernel
+	white          float64 // variance of White terms, part of f
+	err            error
+}
+
+func (e *griddedExact) posterior() predictor {
+	factor := e.factor
+	e.factor = gridded.Factor{}
+	p := &griddedPosterior{
+		factor: &factor, h: append([]float64(nil), e.h...), origin: e.origin, period: e.period,
+		kernel: e.kernel, white: e.split.whiteVariance,
+	}
+	p.predictor, p.err = factor.Predictor(&e.work)
+	return p
+}
+
+// at returns an input in periods.
+func (p *griddedPosterior) at(x Inputs, i int) float64 { return (x.at[i] - p.origin) / p.period }
+
+func (p *griddedPosterior) latent(ctx context.Context, mean, variances []float64, x Inputs) error {
+	if p.err != nil {
+		return p.err
+	}
+	const batch = 256
+	parallel.For((x.Len()+batch-1)/batch, func(b int) {
+		work := make([]float64, p.predictor.Width())
+		for i := b * batch; i < min(x.Len(), (b+1)*batch) && ctx.Err() == nil; i++ {
+			mean[i] = p.predictor.Mean(p.at(x, i), p.h, work)
+			if variances != nil {
+				variances[i] = p.white + p.predictor.Variance(p.at(x, i), work)
+			}
+		}
+	})
+	return ctx.Err()
+}
+
+// joint is K** − b bᵀ + bᵀH⁻¹b, with the vectors b(x) on the grid in the columns
+// of a matrix.
+func (p *griddedPosterior) joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
+	if err := p.latent(ctx, mean, nil, x); err != nil {
+		return err
+	}
+	n := x.Len()
+	b := newGeneral(p.factor.Size(), n)
+	basis := make([]float64, p.predictor.Width())
+	for i := range n {
+		first := p.predictor.Basis(basis, p.at(x, i))
+		for g, v := range basis {
+			if row := first + g; row >= 0 && row < b.Rows {
+				b.Data[row*b.Stride+i] = v
+			}
+		}
+	}
+	fillGram(cov, x, p.kernel, 0)
+	addOuter(cov, -1, b)
+	p.factor.SolveL(b)
+	addOuter(cov, 1, b)
+	return ctx.Err()
+}
