@@ -198,7 +198,7 @@ func backward(a *Matrix, x blas64.General, j int) {
 //
 // An entry is as exact as if it had been solved for, and it stays so however
 // large n is: relative to the largest entry of its column the error is about
-// 10·2⁻⁵³·κ, and at most 300·2⁻⁵³·κ at κ = 1e10, where A = K + σ²I and κ = v/σ²
+// 10·2⁻⁵³·κ, and at most 430·2⁻⁵³·κ at κ = 1e10, where A = K + σ²I and κ = v/σ²
 // (TestInverseAccuracy, TestInverseLong). One step takes an error E of Z to
 // MEMᵀ with M = [−W; I]. Steps like it cannot amplify E, because MZMᵀ ≤ Z where
 // the next step looks. That holds for symmetric E only. Rounding leaves Z_jj
