@@ -137,6 +137,7 @@ func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, derivativ
 	e.keep(m, eps*v/float64(2*m+1))
 	e.weigh()
 	e.multiply(s)
+	tampered("projected gram", s)
 	if derivatives {
 		return e.verifyGram(s)
 	}
@@ -317,6 +318,7 @@ func (e *spectralProjected) contract(grad, v []float64, kernel Kernel) {
 		e.last = e.kept[len(e.kept)-1] + 1
 	}
 	parallel.For(shares, e.quadratic)
+	tampered("projected q", e.q[:e.last])
 	e.series.contract(grad, e.q[:e.last], kernel)
 }
 
@@ -457,6 +459,7 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 	e.t.SolveL(columnOf(e.h))
 	blas64.Scal(-1, vec(e.h[e.negative:]))
 	e.t.SolveLT(columnOf(e.h))
+	tampered("spectral h", e.h)
 	bh := blas64.Dot(vec(e.b), vec(e.h))
 	e.form = (e.yy - bh/total) / total
 	e.extra = e.uncertainty(total)
@@ -467,6 +470,7 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 
 	// With w_f = ½[1 − J_f(T⁻¹)_ff − σ⁻⁴J_f h_f²]/c_f the gradient is Σ_f w_f ∂c_f.
 	e.diagonalOfInverse()
+	tampered("spectral diag", e.diag)
 	e.q = resize(e.q, len(e.series.c))
 	clear(e.q)
 	var trace, hh float64
@@ -481,6 +485,7 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 			e.q[f.Frequency()] += 0.5 * (1 - j*(e.diag[i]+e.h[i]*e.h[i]/(total*total))) / c
 		}
 	}
+	tampered("spectral q", e.q)
 	if err := e.verifyInverse(total); err != nil {
 		return 0, 0, err
 	}
