@@ -157,28 +157,6 @@ func scaled(k Kernel) (variance, lengthscale float64, ok bool) {
 	return 0, 0, false
 }
 
-// scaleGradient returns the derivative in log s of a value at s·k, s = 1, from
-// its derivatives in the logs of k's parameters: the sum over the variances of
-// the terms that are added. It reports whether it knows which these are.
-func scaleGradient(k Kernel, grad []float64) (sum float64, ok bool) {
-	switch k := k.(type) {
-	case SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, White:
-		return grad[0], true
-	case Sum:
-		for i, p := range k.parts {
-			s, ok := scaleGradient(p, grad[k.offset[i]:k.offset[i+1]])
-			if !ok {
-				return 0, false
-			}
-			sum += s
-		}
-		return sum, true
-	case Product: // scaling one factor scales the product
-		return scaleGradient(k.parts[0], grad[:k.offset[1]])
-	}
-	return 0, false
-}
-
 // bandwidth estimates the frequency, in cycles per unit of x, beyond which what
 // is left of the kernel's spectrum is below eps times its variance; +Inf where
 // it is not known. Costs are predicted from it; what is promised is measured on

@@ -58,3 +58,12 @@ func pick(n int, theta ...float64) int {
 	}
 	return int(h % uint64(n))
 }
+
+// tamper, in tests, spoils an intermediate result before it is used and checked.
+var tamper func(what string, x []float64)
+
+func tampered(what string, x []float64) {
+	if tamper != nil {
+		tamper(what, x)
+	}
+}

@@ -210,7 +210,7 @@ const checkMargin = 16
 // recursion can make such ones.
 func (e *bandedExact) checkScale(grad []float64, noise, quad float64) error {
 	last := len(grad) - 1
-	sum, ok := scaleGradient(e.kernel, grad[:last])
+	sum, ok := scaleDerivative(grad[:last], e.kernel)
 	if !ok {
 		return nil
 	}

@@ -249,6 +249,8 @@ func (e *interpolated) gram(s []float64, k Kernel, noise float64, _ bool) error 
 	}
 	e.v = v
 	e.lagrange(u)
+	tampered("interpolated slope", e.slope)
+	tampered("interpolated weight", e.weight)
 	if err := e.verifyWeights(u); err != nil {
 		return err
 	}

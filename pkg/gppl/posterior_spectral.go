@@ -200,7 +200,8 @@ func (p *spectralPosterior) regress(ctx context.Context, mean []float64, x Input
 
 func (p *spectralPosterior) joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
 	lo, hi := x.Range(0)
-	if p.represented(lo) && p.represented(hi) {
+	// The inputs are represented with the data, and with one another.
+	if far := p.hi - p.engine.line.lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {
 		g, solved := p.features(x)
 		blas64.Gemv(blas.Trans, 1/p.noise, g, vec(p.engine.h), 0, vec(mean))
 		plus, minus := p.signed(solved)

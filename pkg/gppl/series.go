@@ -152,6 +152,7 @@ func (s *cosineSeries) contract(grad, q []float64, k Kernel) {
 	copy(s.c, q)
 	clear(s.c[len(q):])
 	s.plan.Coefficients(s.c, s.c)
+	tampered("series adjoint", s.c)
 	for j, w := range s.c {
 		s.adjoint[1] += w * s.g[j]
 		s.adjoint[2] += math.Abs(w * s.g[j])

@@ -153,6 +153,7 @@ func (e *spectralVFE) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64
 		}
 	}
 	clear(grad)
+	tampered("VFE q", e.q)
 	x.series.contract(grad, e.q, w.kernel)
 	return beta2
 }
