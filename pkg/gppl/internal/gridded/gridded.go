@@ -2,61 +2,64 @@
 //
 //	K_ij = k(t_i − t_j),   k(τ) = Σ_m c_m cos(2πmτ/P),   c_m ≥ 0, m = 0 … M,
 //
-// for functions k that are smooth and die out, like exp(−τ²/2l²): log|A|, yᵀA⁻¹y,
-// their derivatives, and A⁻¹ from point to point. The t_i may be any, in any order,
-// as close to each other as they like or equal. They enter by sums alone,
+// for functions k that are smooth and die out, such as v·exp(−τ²/2l²): log|A|,
+// yᵀA⁻¹y, their derivatives, and what predictions at new points need. The t_i may
+// lie anywhere, in any order, close together or equal. They enter through sums alone,
 //
 //	E_j = Σ_i exp(2πij·t_i/P), j ≤ 2M,   F_j = Σ_i y_i·exp(2πij·t_i/P), j ≤ M,   Σ_i y_i²,
 //
-// which are those of package fourier, computed once; from there, a factorisation
-// takes time and memory in proportion to T/l, the range over the scale of k, and none to n. Nothing is approximated but for rounding.
+// which package fourier computes once. From then on, a factorisation takes time and
+// memory proportional to T/l, the range over the scale of k, whatever n is. Nothing
+// is approximated beyond the rounding error.
 //
-// # A basis that is local
+// # A local basis
 //
-// Let s_m = √c_0 for m = 0 and √(c_m/2) else, s_(−m) = s_m, and let the grid of the
-// period have p ≥ 2M + 1 points x_g = gP/p. The function
+// Let s_0 = √c_0, s_m = s_(−m) = √(c_m/2), and let a grid on the period have
+// p ≥ 2M + 1 points x_g = gP/p. The function
 //
 //	r(τ) = p^(−½)·Σ_(|m|≤M) s_m·exp(2πimτ/P)
 //
-// is a convolution root of k: with B_ig = r(t_i − x_g),
+// is a convolution root of k on that grid: since Σ_g exp(2πi(m−m′)g/p) = p·δ_mm′ for
+// |m|, |m′| ≤ M,
 //
-//	Σ_g r(t − x_g)·r(x_g − t′) = Σ_m s_m²·exp(2πim(t−t′)/P) = k(t − t′),  so K = BBᵀ,
+//	Σ_g r(t − x_g)·r(t′ − x_g) = Σ_m s_m²·exp(2πim(t−t′)/P) = k(t − t′).
 //
-// because Σ_g exp(2πi(m−m′)g/p) = p·δ_mm′ where p exceeds all m − m′. By Sylvester's
-// identity and the matrix inversion lemma
+// So K = BBᵀ with B_ig = r(t_i − x_g). By Sylvester's identity and the matrix
+// inversion lemma
 //
 //	H = I + σ⁻²BᵀB (p×p),  β = Bᵀy,  h = H⁻¹β
 //	log|A| = n·log σ² + log|H|,   yᵀA⁻¹y = σ⁻²(yᵀy − σ⁻²βᵀh).
 //
-// All this holds for any k. Here r dies out: for k = v·exp(−τ²/2l²), r is a Gaussian of
-// scale l/√2, below 1e-15 of r(0) beyond 5.9l. So row g of BᵀB knows only of
-// the points near x_g, and
+// This holds for any k. What matters is that r dies out: for k = v·exp(−τ²/2l²), r is
+// a Gaussian of scale l/√2, which falls below 1e-15 of r(0) at 5.9l. So
 //
 //	(BᵀB)_gg′ = Σ_i r(t_i − x_g)·r(t_i − x_g′)
 //
-// is banded: r·r is below 1e-15 of its peak where |x_g − x_g′| > 8.3l. With c down to
-// 1e-30 of its maximum p = 3.74·P/l, the band reaches 31 entries to
-// either side, and one Cholesky factorisation of H is O(p·31²). H ≥ I, so it cannot fail
-// for reasons other than a σ² lost in rounding.
+// is banded: r·r is below 1e-15 of its peak where |x_g − x_g′| > 8.3l. With
+// coefficients down to 1e-30 of the largest, p = 3.74·P/l, the band has 31 entries on
+// either side of the diagonal, and its Cholesky factorisation takes O(31²·p). H ≥ I,
+// so it can fail only where σ² is lost in rounding.
 //
-// The grid is a circle, the band is not. All t_i must lie at least the reach of r
-// from both ends of the period: then no entry of BᵀB joins one end to the other.
+// The grid is a circle, but the band must not wrap around it. So all t_i must keep a
+// distance from both ends of the period that is at least the reach of r. Then no
+// entry of BᵀB joins one end of the grid to the other.
 //
 // # H from the sums
 //
-// r(t − x_g)·r(t − x_g′) has frequencies up to 2M. The sum of such a function q over the
-// points is, with E_j and any grid of N > 4M points,
+// The function r(t − x_g)·r(t − x_g′) has frequencies up to 2M. The sum of any such
+// function q over the points follows from the E_j, on any grid of N > 4M points:
 //
-//	Σ_i q(t_i) = (1/N)·Σ_a q(aP/N)·ρ_a,   ρ_a = Re(E_0 + 2·Σ_(j≤2M) conj(E_j)·exp(2πija/N)).
+//	Σ_i q(t_i) = (1/N)·Σ_a q(aP/N)·ρ_a,   ρ_a = E_0 + 2·Re Σ_(1≤j≤2M) conj(E_j)·exp(2πija/N).
 //
-// The finer grid N = 2p has the x_g at even places and the middle of any two of
-// them at a place as well. Let r_a be r there, Z its last place above the tolerance,
-// d = g′ − g and f = g + g′ the middle between them, as a place. Then
+// The finer grid N = 2p has the x_g at its even places, and the midpoint of any two
+// of them at a place too. Let r_a be the values of r on it, Z the last place where
+// r_a exceeds the tolerance, d = g′ − g, and f = g + g′ the place of the midpoint.
+// Then
 //
-//	(BᵀB)_gg′ = (1/N)·Σ_(|z|≤Z−d) w_d(z)·ρ_(f+z),   w_d(z) = r_(d+z)·r_(d−z),
+//	(BᵀB)_gg′ = (1/N)·Σ_(|z|≤Z−d) w_d(z)·ρ_(f+z),   w_d(z) = r_(d+z)·r_(d−z).
 //
-// a product of a matrix of windows of ρ with a small matrix w, for even and for
-// odd f. β needs an FFT.
+// For even f, and for odd f, this is a product of a matrix whose rows are windows of ρ
+// with a small matrix w. β takes one FFT.
 //
 // # Derivatives
 //
@@ -64,37 +67,41 @@
 //
 //	d(½log|A| + ½yᵀA⁻¹y) = Σ_gg′ ½σ⁻²(G + σ⁻⁴hhᵀ)_gg′·d(BᵀB)_gg′ − σ⁻⁴hᵀdβ   (σ fixed).
 //
-// The first sum is the adjoint of the product above: windows of ρ times the bands of
-// G + σ⁻⁴hhᵀ give the derivatives with respect to w, these those with respect to r_a, and an
-// FFT those with respect to s_m and c_m. They are good for changes of c that leave r
-// short, as a change of v or l does, not for one c_m alone. Last, with |y − σ⁻²Bh| = |σ²A⁻¹y|,
+// The chain runs backwards: windows of ρ times the bands of G + σ⁻⁴hhᵀ give the
+// derivatives with respect to w, these those with respect to r_a, and an FFT those with
+// respect to s_m and c_m. They hold for changes of c that leave r short, as a change
+// of v or l does, not for a change of a single c_m. Last, since Bσ⁻²h = y − σ²A⁻¹y,
 //
 //	tr A⁻¹ = σ⁻²(n − p + tr G),   |A⁻¹y|² = σ⁻⁴(yᵀy − σ⁻²βᵀh − σ⁻²hᵀh).
 //
-// # Points
+// # Prediction
 //
-// Let b(t) be the vector with entries r(t − x_g). k(t, ·)A⁻¹y = σ⁻²b(t)ᵀh, and
-// k(0) − k(t, ·)A⁻¹k(·, t) = b(t)ᵀG·b(t), see [Predictor]. At a point t_i of the data, it
-// gives A⁻¹ itself:
+// Let b(t) be the vector with entries r(t − x_g), and k(t) that with entries
+// k(t − t_i). Then k(t)ᵀA⁻¹y = σ⁻²b(t)ᵀh and k(0) − k(t)ᵀA⁻¹k(t) = b(t)ᵀG·b(t), see
+// [Predictor]. At the points of the data this gives A⁻¹ itself:
 //
 //	(A⁻¹y)_i = σ⁻²(y_i − σ⁻²b(t_i)ᵀh),   (A⁻¹)_ii = σ⁻²(1 − σ⁻²b(t_i)ᵀG·b(t_i)).
 //
+// # Weights
+//
+// With weights w_i in all sums, E_j, F_j and Σ w_i·y_i², everything holds for
+// A = K + σ²·diag(1/w), except that log|A| lacks −Σ log w_i.
+//
 // # Accuracy
 //
-// What is left out of s and r is relative to their largest by tol. Rounding, and tol
-// in its place where that is larger, moves ½log|A| in proportion to tol·n·k(0)/σ²: see
-// [Bound]. The c_m must be positive to their own last digit, not to that of the
-// largest, for what enters is their roots: analytic, not from an FFT of k.
+// What is left out of s, r and H is below tol of the largest entry. The effect on
+// log|A| grows like tol·n·k(0)/σ², and so does that of rounding: see [Bound]. The c_m
+// must be accurate to their own last digits, not to those of the largest, since their
+// roots enter: they must come from a formula, not from an FFT of k.
 //
-// How short r is depends on where the root of c, as a function of frequency, stops being
-// analytic. A Gaussian is a Gaussian's root. A sum of two, k = v_1·exp(−τ²/2l_1²) +
-// v_2·exp(−τ²/2l_2²), has a root with branch points, whose r dies out exponentially alone:
-// of the scales 6 and 2, it reaches 125 where 36 would do for the longer by itself.
-// Near-periodic functions reach further still.
+// How short r is depends on where √c, as a function of frequency, stops being analytic.
+// The root of a Gaussian is a Gaussian. The root of a sum of two has branch points, and
+// r dies out only exponentially: for scales 6 and 2 it reaches 125, where 36 suffice for
+// the longer scale alone. For nearly periodic k it reaches further still.
 //
-// We know of no publication of this. Near to it are equispaced Fourier features
-// (Greengard, arXiv 2109.14081, O(M³)), and the compactly supported bases of Matérn
-// kernels (Chen, Ding and Tuo 2022; Bolin et al., arXiv 2410.13000).
+// We know of no publication of this method. Related are equispaced Fourier features,
+// O(M³) (Greengard, arXiv 2109.14081), and bases of compact support for Matérn kernels
+// (Chen, Ding and Tuo 2022; Bolin et al., arXiv 2410.13000).
 package gridded
 
 import (
@@ -113,16 +120,16 @@ import (
 // Floor is the smallest tolerance that is of use: rounding of r reaches it.
 const Floor = 1e-15
 
-// Points is what a factor needs to know of the t_i.
+// Points is what Factorise needs to know about the t_i.
 type Points struct {
 	N           int
-	First, Last float64         // the least and the largest t_i/P, in [0, 1)
+	First, Last float64         // the smallest and the largest t_i/P, in [0, 1)
 	Moments     fourier.Moments // Re E_j and Im E_j by turns
 }
 
-// Factor is the factorisation of A: some p·(reach + 60) numbers. Its methods, Factorise
-// but for, do not change it: they may run at the same time, each with a Workspace
-// of its own. The zero value is empty.
+// Factor is a factorisation of A. It holds about 100p numbers for a Gaussian k. Methods
+// other than Factorise do not change it and may run at the same time, each with a
+// Workspace of its own. The zero value is empty.
 type Factor struct {
 	points Points
 	noise  float64
@@ -137,21 +144,21 @@ type Factor struct {
 	h      banded.Matrix
 }
 
-// Unresolved is the error of Factorise for coefficients that have not fallen far
-// enough at the last of them.
+// Unresolved is the error of Factorise if the roots of the coefficients have not fallen
+// below the tolerance at the last one: Tail is what the last is of the largest.
 type Unresolved struct{ Tail float64 }
 
 func (e Unresolved) Error() string {
 	return fmt.Sprintf("the roots of the coefficients end at %.2g of the largest: more frequencies are needed", e.Tail)
 }
 
-// Gap is the error of Factorise for points too near to the ends of the period: Have
-// is how near, Need how near they may be, as shares of the period. It is infinite
-// where no period would do, because the convolution root does not die out.
+// Gap is the error of Factorise if points lie too close to an end of the period: Have
+// is their distance from it, Need the reach of r, in periods. Need is infinite if r
+// does not die out within the period.
 type Gap struct{ Have, Need float64 }
 
 func (e Gap) Error() string {
-	return fmt.Sprintf("the points lie within %.3g of an end of the period, the convolution root reaches %.3g: a longer period is needed", e.Have, e.Need)
+	return fmt.Sprintf("points lie within %.3g periods of an end of the period, but the convolution root reaches %.3g: a longer period is needed", e.Have, e.Need)
 }
 
 // Negative is the error of Factorise for a coefficient below zero, or not finite.
@@ -164,11 +171,12 @@ func (e Negative) Error() string {
 	return fmt.Sprintf("coefficient %d is %v, not positive", e.Frequency, e.Value)
 }
 
-// Factorise sets f to the factor of A with the coefficients c, roots and reach
-// to the relative tolerance tol, at least Floor. Frequencies whose root is below tol are
-// dropped, and the grid is chosen for the others. It returns Negative, Unresolved,
-// Gap, or banded.NotPositive where σ² is lost in rounding, and panics if the points
-// have too few moments.
+// Factorise sets f to the factor of A with the coefficients c and the noise variance σ².
+// It drops frequencies whose root is below tol ≥ Floor of the largest, and chooses the
+// grid for the others. The errors are Negative, Unresolved, Gap, and
+// banded.NotPositive if σ² is lost in rounding. It panics if there are fewer moments
+// than 2M + 1 for the frequencies that are kept. It takes about p·60² flops for a
+// Gaussian k.
 func (f *Factor) Factorise(c []float64, points Points, noise, tol float64, w *Workspace) error {
 	if len(c) == 0 || points.N < 1 || !(noise > 0) || !(tol >= Floor) {
 		panic(fmt.Sprintf("gridded: %d coefficients, %d points, noise %v, tolerance %v", len(c), points.N, noise, tol))
@@ -342,8 +350,8 @@ func (f *Factor) LogDet() float64 {
 	return float64(f.points.N)*math.Log(f.noise) + f.h.LogDet()
 }
 
-// Project sets beta to β = Bᵀy, where sums are the F_j, real and imaginary parts by turns
-// as those of package fourier are.
+// Project sets beta (p) to β = Bᵀy. sums are the F_j, real and imaginary parts by turns,
+// as package fourier orders them.
 func (f *Factor) Project(beta, sums []float64, w *Workspace) {
 	f.check(beta, sums)
 	w.reset(f.p)
@@ -375,11 +383,13 @@ func (f *Factor) Quadratic(yz float64, beta, h []float64) float64 {
 	return (yz - blas64.Dot(vec(beta), vec(h))/f.noise) / f.noise
 }
 
-// Gradient sets dst[m] to the derivative of ½log|A| + ½yᵀA⁻¹y with respect to c_m,
-// zero for frequencies that were dropped, and returns that with respect to σ². It takes
-// the sums F_j of y, yᵀy, β and h = H⁻¹β; for y = nil sums and all others zero it
-// is that of ½log|A| alone. Twice the time of a factorisation or so. Since A is linear in c
-// and σ², Σ_m c_m·dst[m] + σ²·noise = ½(n − yᵀA⁻¹y): a check at run time.
+// Gradient sets dst[m] to the derivative of ½log|A| + ½yᵀA⁻¹y with respect to c_m, zero
+// for frequencies that were dropped, and returns the derivative with respect to σ². It
+// takes the sums F_j of y, yᵀy, β and h = H⁻¹β; with zeros for all of them, the
+// derivatives are those of ½log|A|. It takes about twice the time of Factorise.
+//
+// A is linear in c and σ², so Σ_m c_m·dst[m] + σ²·noise = ½(n − yᵀA⁻¹y): a check that a
+// caller can make at run time.
 func (f *Factor) Gradient(dst, sums []float64, yy float64, beta, h []float64, w *Workspace) (noise float64) {
 	f.check(beta, sums)
 	f.check(h, sums)
@@ -429,8 +439,10 @@ func (f *Factor) backward(dst, sums, h []float64, w *Workspace) {
 }
 
 // Bound returns a bound on the error of ½log|A| + ½yᵀA⁻¹y, and of its derivatives with
-// respect to log σ² and log k, for n points, k(0) and σ². It was measured: Gaussians stay
-// below a tenth of it, sums of two of them, whose roots have long tails, below a half.
+// respect to log σ² and log v, for n points. Derivatives with respect to log l may err by
+// 32 times as much: what is left out of r and H is small, but its derivative is larger by
+// τ²/l², up to 70. The bound is empirical: see TestDense, TestRandom and TestMixture,
+// where values stay below a sixth of it.
 func Bound(n int, k0, noise, tol float64) float64 {
 	return 4 * float64(n) * k0 / noise * max(tol, Floor)
 }

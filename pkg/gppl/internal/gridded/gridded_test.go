@@ -121,6 +121,9 @@ type densely struct {
 	result
 	alpha, diagonal []float64 // A⁻¹y and the diagonal of A⁻¹
 	chol            mat.Cholesky
+	// By how much its derivatives, sums over n² entries that cancel, miss the identity
+	// ½tr((A⁻¹ − ααᵀ)A) = ½(n − yᵀA⁻¹y): what they err by is of that size.
+	rounding float64
 }
 
 // dense evaluates densely; derivatives are functions of τ.
@@ -146,7 +149,9 @@ func (q *problem) dense(t testing.TB, derivatives []func(tau float64) float64) *
 	var inverse mat.SymDense
 	condition(d.chol.InverseTo(&inverse))
 	d.value = 0.5 * (d.chol.LogDet() + blas64.Dot(vec(q.y), vec(d.alpha)))
+	d.quadratic = blas64.Dot(vec(q.y), vec(d.alpha))
 	d.along = make([]float64, len(derivatives))
+	var variance float64
 	for i := range n {
 		d.diagonal[i] = inverse.At(i, i)
 		d.noise += 0.5 * q.noise * (inverse.At(i, i) - d.alpha[i]*d.alpha[i])
@@ -155,11 +160,13 @@ func (q *problem) dense(t testing.TB, derivatives []func(tau float64) float64) *
 			if i == j {
 				v *= 0.5
 			}
+			variance += v * q.k.at(q.t[i]-q.t[j])
 			for k, f := range derivatives {
 				d.along[k] += v * f(q.t[i]-q.t[j])
 			}
 		}
 	}
+	d.rounding = math.Abs(d.noise + variance - 0.5*(float64(n)-d.quadratic))
 	return d
 }
 
@@ -248,6 +255,68 @@ func TestDense(t *testing.T) {
 			check("∂log noise + ∂log variance", got.noise+got.along[0], 0.5*(float64(len(c.t))-got.quadratic), bound)
 			t.Logf("p = %d, band %d, reach %d", f.p, f.band, f.reach)
 		})
+	}
+}
+
+// TestRandom holds values and derivatives to Bound over random numbers of points, ranges,
+// noise, tolerances and clusters.
+func TestRandom(t *testing.T) {
+	count := 200
+	if testing.Short() {
+		count = 40
+	}
+	var f Factor
+	var w Workspace
+	worst := map[string]float64{}
+	r := rand.New(rand.NewPCG(21, 1))
+	for i := range count {
+		n := 1 + r.IntN(120)
+		span := math.Pow(10, 3*r.Float64()-1)
+		x := make([]float64, n)
+		for j := range x {
+			x[j] = span * math.Pow(r.Float64(), 1+3*float64(i%3)) // the more, the closer to zero
+		}
+		k := gaussian{math.Pow(10, 2*r.Float64()-1), 0.5 + r.Float64()}
+		noise, tol := k.v*math.Pow(10, 1-8*r.Float64()), math.Pow(10, -15+6*r.Float64()*float64(i%2))
+		q := newProblem(x, k, 6.5*k.l, noise)
+		d := [][]float64{q.coefficients(), nil}
+		for m, v := range d[0] {
+			u := 2 * math.Pi * float64(m) * k.l / q.period
+			d[1] = append(d[1], v*(1-u*u))
+		}
+		got, err := q.grid(tol, d, &f, &w)
+		if err != nil {
+			t.Errorf("case %d: %v", i, err)
+			continue
+		}
+		want := q.dense(t, []func(float64) float64{k.at, func(tau float64) float64 { return k.at(tau) * tau * tau / (k.l * k.l) }})
+		bound := Bound(n, k.v, noise, tol) + 1e-14*(math.Abs(want.value)+q.yy/noise)
+		for what, v := range map[string][2]float64{
+			"value": {got.value, want.value}, "∂log noise": {got.noise, want.noise},
+			"∂log variance": {got.along[0], want.along[0]}, "∂log lengthscale": {got.along[1], want.along[1]},
+		} {
+			e, bound := math.Abs(v[0]-v[1]), bound
+			if what != "value" && what != "∂log noise" {
+				e -= 2 * want.rounding
+			}
+			if what == "∂log lengthscale" {
+				bound *= 32
+			}
+			worst[what] = max(worst[what], e/bound)
+			if !(e <= bound) {
+				t.Errorf("case %d, n=%d, span %.3g, variance over noise %.2g, tolerance %.1g: %s: %v, densely %v: %.2g, want %.2g",
+					i, n, span/k.l, k.v/noise, tol, what, v[0], v[1], e, bound)
+			}
+		}
+		// Without dense code: value and derivatives fit each other.
+		e := math.Abs(got.noise + got.along[0] - 0.5*(float64(n)-got.quadratic))
+		worst["identity"] = max(worst["identity"], e/bound)
+		if !(e <= bound) {
+			t.Errorf("case %d: ½(n − yᵀA⁻¹y) and the derivatives differ by %.2g, want %.2g", i, e, bound)
+		}
+	}
+	for what, e := range worst {
+		t.Logf("%s: %.2g of the bound at worst", what, e)
 	}
 }
 
@@ -408,6 +477,55 @@ func TestPredictor(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWeights compares K + σ²·diag(1/w), from weighted sums, with dense code.
+func TestWeights(t *testing.T) {
+	const n = 300
+	k := gaussian{1, 3}
+	q := newProblem(uniform(n, 200, 13), k, 6.5*k.l, 0.2)
+	r := rand.New(rand.NewPCG(4, 4))
+	w, wy := make([]float64, n), make([]float64, n)
+	var logW, wyy float64
+	a := mat.NewSymDense(n, nil)
+	for i := range n {
+		w[i] = math.Exp(r.NormFloat64())
+		wy[i] = w[i] * q.y[i]
+		wyy += w[i] * q.y[i] * q.y[i]
+		logW += math.Log(w[i])
+		for j := range i + 1 {
+			a.SetSym(i, j, k.at(q.t[i]-q.t[j]))
+		}
+		a.SetSym(i, i, a.At(i, i)+q.noise/w[i])
+	}
+	points := fourier.NewPoints(q.t, q.origin, q.period)
+	q.points.Moments = make([]float64, 2*(2*q.m+1))
+	points.Sums(column(q.points.Moments), column(w), 0, 1e-15)
+	points.Sums(column(q.sums), column(wy), 0, 1e-15)
+	q.yy = wyy
+	var f Factor
+	var space Workspace
+	got, err := q.grid(Floor, nil, &f, &space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chol mat.Cholesky
+	var alpha mat.VecDense
+	var inverse mat.SymDense
+	if !chol.Factorize(a) || chol.SolveVecTo(&alpha, mat.NewVecDense(n, q.y)) != nil || chol.InverseTo(&inverse) != nil {
+		t.Fatal("dense code fails")
+	}
+	value, noise := 0.5*(chol.LogDet()+mat.Dot(&alpha, mat.NewVecDense(n, q.y))), 0.0
+	for i, v := range w {
+		noise += 0.5 * q.noise / v * (inverse.At(i, i) - alpha.AtVec(i)*alpha.AtVec(i))
+	}
+	bound := Bound(n, 1, q.noise, Floor) * 10 // the largest weight is about 15
+	if e := math.Abs(got.value - 0.5*logW - value); !(e <= bound) {
+		t.Errorf("value off by %.2g, want %.2g", e, bound)
+	}
+	if e := math.Abs(got.noise - noise); !(e <= bound) {
+		t.Errorf("derivative off by %.2g, want %.2g", e, bound)
 	}
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
 )
 
-// Predictor evaluates the vectors b(t) of the package comment, and G = H⁻¹ between their
-// entries. It does not change: methods may run at the same time. It does not need
-// the factor that it came from.
+// Predictor evaluates the vectors b(t) of the package comment, and b(t)ᵀG·b(t). It does
+// not change, and does not refer to the factor that it came from: its methods may run at
+// the same time.
 //
-// On reach more than its reach to both sides, r agrees with a function of a short period,
-// which takes few frequencies: with Q grid points to the short period, b(t) is a Q×Q
-// matrix times the cosines and sines at t, which is what an evaluation costs, beside
-// as much for the variance.
+// Only Q consecutive entries of b(t) are not zero. There, r equals a function of a short
+// period of Q grid points, which takes about Q/2 frequencies. So b(t) is a Q×Q matrix
+// times the cosines and sines of t: 2Q² flops, Q = 48 for a Gaussian k, and as much for
+// the variance.
 type Predictor struct {
 	p      int
 	q      int // grid points of the short period
@@ -28,8 +28,8 @@ type Predictor struct {
 	g      blas64.General // G_g,g+d, d = 0 … q−1
 }
 
-// Predictor returns the predictor of f. It takes an inverse within a band that is a half
-// wider than the factor's, and keeps pQ numbers.
+// Predictor returns the predictor of f. It inverts H within a band of Q, wider than the
+// factor's by a half, once, and keeps pQ numbers.
 func (f *Factor) Predictor(w *Workspace) (*Predictor, error) {
 	w.reset(f.p)
 	z := &Predictor{p: f.p, noise: f.noise}
@@ -68,8 +68,8 @@ func (z *Predictor) expand(f *Factor) {
 		}
 	}
 	hat := fourier.NewFFT(2*z.q).Coefficients(nil, samples)
-	// r has frequencies up to a half of the finest. Cut off at its reach, it has all, below
-	// rounding.
+	// r has frequencies up to half of the highest one. Those that the cut at its reach adds
+	// are below the tolerance.
 	z.waves = min(z.q/2+3, z.q)
 	z.series = resizeGeneral(z.series, z.q, 2*z.waves)
 	for k := range z.q {
@@ -92,10 +92,10 @@ func (z *Predictor) expand(f *Factor) {
 // Width returns Q, the number of entries of b(t) that are not zero.
 func (z *Predictor) Width() int { return z.q }
 
-// Basis sets dst, of Width entries, to entries first … first+Q−1 of b(t), t in periods. All
-// others are zero. Where first is negative or first+Q beyond the grid, as for t outside of
-// [0, 1), entries that are not of the grid belong to points that no data reach: G is
-// the identity there, and h zero.
+// Basis sets dst, of Width entries, to the entries first … first+Q−1 of b(t), where t is
+// in periods; all others are zero. Near the ends of the period and outside of it, some or
+// all of them do not belong to the grid, 0 … p−1. These stand for grid points that no
+// data reach: there G is the identity and h zero.
 func (z *Predictor) Basis(dst []float64, t float64) (first int) {
 	if len(dst) != z.q {
 		panic("gridded: b has another width")

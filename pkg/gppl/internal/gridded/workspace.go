@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// Workspace is the memory that Factor works in: kept from call to call, it spares
-// allocations. It serves one goroutine at a time, and any factor. The zero value is
+// Workspace is scratch memory for Factor. Reused from call to call, it saves
+// allocations. One goroutine at a time may use it, for any factor. The zero value is
 // ready.
 type Workspace struct {
 	p                   int

@@ -29,11 +29,11 @@ const (
 //
 //	a ← a − κ·zb,  b ← zb − κ·a   (z shifts by one place)
 //
-// that the package comment describes, for two inputs at once. Stages are done
-// depth at a time. Their κ follow from the first depth entries alone; then every
-// piece of width entries, with the depth entries before it, passes through all
-// of them on its own. So pieces are independent, each stays in the cache of its
-// processor, and no entry depends on how many processors there are.
+// of the package comment, for two inputs at once. It does depth stages at a time.
+// Their κ follow from the first depth entries alone. Then every piece of width
+// entries, together with the depth entries before it, passes through all of these
+// stages on its own: pieces are independent, each stays in the cache of its
+// processor, and no result depends on the number of processors.
 type lattice struct {
 	n    int
 	u, v [2][]float64 // the column c, filtered: nonzero from the stage on

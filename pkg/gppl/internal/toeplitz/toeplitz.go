@@ -1,8 +1,8 @@
 // Package toeplitz does the linear algebra of symmetric positive definite
-// Toeplitz matrices, A_ij = c_|i−j|, and of what is left of one when a few of
-// its rows and columns are missing: log|A|, A⁻¹b, the diagonal of A⁻¹, and the
-// sums along all of its diagonals, in O(n²) time, nearly all of it in one filter,
-// and O(n) memory.
+// Toeplitz matrices, A_ij = c_|i−j|, and of such matrices without a few of their
+// rows and columns: log|A|, A⁻¹b, the diagonal of A⁻¹, and the sums along all
+// diagonals of A⁻¹. It takes O(n²) time, nearly all of it in one filter, and O(n)
+// memory.
 //
 // # Factorisation
 //
@@ -11,13 +11,13 @@
 //
 //	κ_m = u_m/v_(m−1),   u_i ← u_i − κ_m·v_(i−1),   v_i ← v_(i−1) − κ_m·u_i   (i ≥ m),
 //
-// which makes u_m zero. Then v_i, i ≥ m, is column m of L in A = LDLᵀ, times D_m,
-// and D_m = v_m: the variance of the error of predicting one entry of a series
-// of covariance A from the m before it. So log|A| = Σ log D_m, and A is positive
+// which makes u_m zero. Then v_i, i ≥ m, is column m of LD in A = LDLᵀ, and
+// D_m = v_m is the variance of the error of predicting one entry of a series of
+// covariance A from the m entries before it. So log|A| = Σ log D_m, and A is positive
 // definite if and only if all D_m > 0, D_0 = c_0.
 //
 // The coefficients of that prediction follow from the κ_m (Durbin 1960; Levinson
-// 1947). From p = r = (1, 0, …) they are the same filter,
+// 1947), by the same filter from p = r = (1, 0, …),
 //
 //	p_j ← p_j − κ_m·r_(j−1),   r_j ← r_(j−1) − κ_m·p_j,
 //
@@ -29,7 +29,7 @@
 //
 // # Inverse
 //
-// The first column x tells all of A⁻¹ (Gohberg and Semencul 1972),
+// The first column x determines A⁻¹ (Gohberg and Semencul 1972),
 //
 //	x_0·A⁻¹ = L(x)L(x)ᵀ − L(x̃)L(x̃)ᵀ,   x̃ = (0, x_(n−1), …, x_1),
 //
@@ -39,14 +39,13 @@
 //
 //	(A⁻¹)_(i+1,j+1) − (A⁻¹)_ij = (x_(i+1)x_(j+1) − x_(n−1−i)x_(n−1−j))/x_0,
 //
-// which gives the main diagonal in n steps. Adding up, the product x_j·x_(j+d)
-// stands n−d−j times in the sum of the dth diagonal for the first term, j times
-// less for the second, so that
+// which gives the main diagonal in n steps. In the sum of diagonal d, the product
+// x_j·x_(j+d) occurs n − d − j times with a plus and j times with a minus, so that
 //
 //	s_d = Σ_i (A⁻¹)_(i,i+d) = (1/x_0)·Σ_j (n−d−2j)·x_j·x_(j+d).
 //
 // With n−d−2j = (n/2−j) + (n/2−j−d) this is the correlation of x with (n/2−j)x_j,
-// both ways round: the transform of s is 2·Re(conj(x̂)·ŵ)/x_0, ŵ that of
+// in both directions: the transform of s is 2·Re(conj(x̂)·ŵ)/x_0, ŵ that of
 // (n/2−j)x_j. Those of ααᵀ, Σ_i α_i·α_(i+d), have the transform |α̂|².
 //
 // # Missing rows
@@ -65,18 +64,19 @@
 //
 //	A⁻¹ − BBᵀ = [A_oo⁻¹ 0; 0 0]
 //
-// is the inverse wanted, with zeros in the missing rows and columns. So a sum
-// over all entries is one over the observed alone: the diagonal is that of A⁻¹
-// less Σ_k B_ik², and the sums along diagonals, over pairs of observed rows, are
-// s_d − Σ_k Σ_i B_ik·B_(i+d,k), m autocorrelations more. They take O(m·n log n)
-// time for the columns A⁻¹E, O(m²n) for B, and nm numbers of memory.
+// is A_oo⁻¹ with zeros in the missing rows and columns. So sums over all entries are
+// sums over the observed ones: the diagonal is that of A⁻¹ minus Σ_k B_ik², and the
+// sums along diagonals, over pairs of observed rows, are
+// s_d − Σ_k Σ_i B_ik·B_(i+d,k), that is m more autocorrelations. The columns A⁻¹E take
+// O(m·n log n) time, B takes O(m²n) time and nm numbers of memory.
 //
 // # Accuracy
 //
-// A relative error ε of the entries of A moves log|A| by up to ε·‖A‖·tr A⁻¹, and
-// that is what rounding does: with ε = 2⁻⁵³, and A = K + σ²I, tr A⁻¹ ≤ n/σ². The
-// computed x is nearly that of another Toeplitz matrix, A + ΔA, the one that has
-// the computed κ, and log|A| belongs to it too. [Factor.Backward] measures it by
+// Rounding of A alone, a relative change ε = 2⁻⁵³ of it, moves log|A| by up to
+// ε·‖A‖·tr A⁻¹, at most ε·n·‖A‖/σ² for A = K + σ²I. The results err by a small multiple
+// of what that does to them (TestDense, for ‖A‖·‖A⁻¹‖ up to 1e10). The computed x is
+// nearly that of another Toeplitz matrix A + ΔA, the one with the computed κ, and the
+// computed log|A| belongs to the same matrix. [Factor.Backward] measures it with
 // one product: ‖Ax − e_1‖/‖x‖ = ‖ΔA·x‖/‖x‖.
 package toeplitz
 
@@ -89,10 +89,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// Factor is what is kept of A to work with A⁻¹: 6n numbers or so, and for m
-// missing rows nm + m²/2 more. Its methods, Factorise but for, do not change it:
-// they may run at the same time, each with a Workspace of its own. The zero
-// value is empty.
+// Factor is a factorisation of A. It holds about 6n numbers, and nm + m²/2 more for m
+// missing rows. Methods other than Factorise do not change it and may run at the
+// same time, each with a Workspace of its own. The zero value is empty.
 type Factor struct {
 	n        int
 	x        []float64
@@ -108,9 +107,9 @@ type Factor struct {
 	logDetObserved float64
 }
 
-// Factorise sets f to the factor of A, with first column c, without the rows and
-// columns missing, in ascending order: about 4n² flops on all processors. It
-// returns NotPositive if A is not positive definite to rounding.
+// Factorise sets f to the factor of the A with first column c, without the rows and
+// columns in missing, which must ascend. It takes about 4n² flops, on all
+// processors, and returns NotPositive if A is not positive definite to rounding.
 func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 	n := len(c)
 	if n == 0 {
@@ -179,14 +178,14 @@ func (f *Factor) N() int { return f.n }
 // LogDet returns log|A|, of the observed rows and columns.
 func (f *Factor) LogDet() float64 { return f.logDetObserved }
 
-// Backward returns ‖Ax − e_1‖/‖x‖, x the computed first column of A⁻¹: the size
-// of the change of A for which the results are exact, as far as one product can
-// tell. Then |Δlog|A|| ≲ Backward·tr A⁻¹ and |ΔbᵀA⁻¹b| ≲ Backward·‖A⁻¹b‖². It is
-// about 2⁻⁵³·‖A‖ where all went well. It tells nothing of missing rows.
+// Backward returns ‖Ax − e_1‖/‖x‖, where x is the computed first column of A⁻¹: an
+// estimate of the change of A for which the results are exact. So log|A| errs by about
+// Backward·tr A⁻¹, and bᵀA⁻¹b by Backward·‖A⁻¹b‖². It is below 8·2⁻⁵³·‖A‖ unless
+// something went wrong (TestBackward). It does not see what is done for missing rows.
 func (f *Factor) Backward() float64 { return f.backward }
 
-// FirstColumn returns the first column of A⁻¹, no row missing. The caller must
-// not change it.
+// FirstColumn returns the first column of the inverse of the whole matrix, no row
+// missing. The caller must not change it.
 func (f *Factor) FirstColumn() []float64 { return f.x }
 
 // remove sets r and b for the missing rows.
@@ -244,5 +243,4 @@ func resizeComplex(x []complex128, n int) []complex128 {
 
 func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// conj returns the conjugate of z; cmplx.Conj is not inlined everywhere.
 func conj(z complex128) complex128 { return complex(real(z), -imag(z)) }
