@@ -20,7 +20,8 @@ type truth struct {
 	value wide
 	size  float64 // sum of the absolute values of the terms of value
 	grad  []wide
-	// gradSize[p] is the sum of the absolute values of the terms of grad[p].
+	// gradSize[p] is the sum of the absolute values of the terms of grad[p],
+	// pair of observations by pair.
 	gradSize []float64
 	// slope[p] is the largest |∂k/∂log θ_p| between two of the observations,
 	// relative to the prior variance: how much faster than the variance itself
@@ -68,18 +69,22 @@ func newWideGram(k gppl.Kernel, x []float64) *wideGram {
 	return g
 }
 
-// contract returns ⟨w, ∂K_p⟩ for a symmetric w whose lower triangle row makes,
-// one row at a time, for every p.
-func (g *wideGram) contract(row func(dst []wide, i int)) []wide {
-	sum := make([]wide, len(g.deriv))
+// contract adds c·⟨w, ∂K_p⟩ to component p of the gradient, for every p and a
+// symmetric w whose lower triangle row makes, one row at a time.
+func (g *wideGram) contract(t *truth, c float64, row func(dst []wide, i int)) {
 	w := make([]wide, len(g.k))
 	for i := range g.k {
 		row(w[:i+1], i)
 		for p, d := range g.deriv {
-			sum[p] = sum[p].Add(doubled.Dot(d[i][:i], w).Scale(2)).Add(d[i][i].Mul(w[i]))
+			sum := doubled.Dot(d[i][:i], w).Scale(2).Add(d[i][i].Mul(w[i]))
+			t.grad[p] = t.grad[p].Add(sum.Times(c))
+			size := math.Abs(d[i][i].Hi * w[i].Hi)
+			for j, v := range d[i][:i] {
+				size += 2 * math.Abs(v.Hi*w[j].Hi)
+			}
+			t.gradSize[p] += math.Abs(c) * size
 		}
 	}
-	return sum
 }
 
 // outer is the row of vvᵀ.
@@ -122,7 +127,10 @@ func newGaussian(a doubled.Lower, b []wide) (*gaussian, error) {
 func (g *gaussian) nll(t *truth) {
 	constant := doubled.Log2π.Times(float64(len(g.b)))
 	t.value = t.value.Add(g.quad.Add(g.logDet).Add(constant).Scale(0.5))
-	t.size += 0.5 * (g.quad.Hi + math.Abs(g.logDet.Hi) + constant.Hi)
+	t.size += 0.5 * (math.Abs(g.logDet.Hi) + constant.Hi)
+	for i, b := range g.b {
+		t.size += 0.5 * math.Abs(b.Hi*g.alpha[i].Hi)
+	}
 }
 
 // trace returns tr A⁻¹.
@@ -165,16 +173,12 @@ func (g *wideGram) exact(noise float64, y []float64) (*truth, error) {
 	}
 	t := g.newTruth()
 	a.nll(t)
-	for p, v := range g.contract(func(dst []wide, i int) {
+	g.contract(t, 0.5, func(dst []wide, i int) {
 		for j := range dst {
 			dst[j] = a.inverse.Inverse(i, j)
 		}
-	}) {
-		t.term(p, 0.5, v)
-	}
-	for p, v := range g.contract(outer(a.alpha)) {
-		t.term(p, -0.5, v)
-	}
+	})
+	g.contract(t, -0.5, outer(a.alpha))
 	last := len(g.deriv)
 	t.term(last, 0.5*noise, a.trace())
 	t.term(last, -0.5*noise, doubled.Dot(a.alpha, a.alpha))
@@ -277,23 +281,19 @@ func (g *wideGram) projected(noise float64, y []float64, proj *gppl.Projection, 
 		}
 	}
 	left := make([]wide, k)
-	for p, v := range g.contract(func(dst []wide, i int) {
+	g.contract(t, 0.5, func(dst []wide, i int) {
 		for c := range left {
 			left[c] = doubled.Dot(weight[c], row[i])
 		}
 		for j := range dst {
 			dst[j] = doubled.Dot(left, row[j])
 		}
-	}) {
-		t.term(p, 0.5, v)
-	}
+	})
 	back := make([]wide, n) // Ωβ
 	for i := range back {
 		back[i] = doubled.Dot(row[i], a.alpha)
 	}
-	for p, v := range g.contract(outer(back)) {
-		t.term(p, -0.5, v)
-	}
+	g.contract(t, -0.5, outer(back))
 	last := len(g.deriv)
 	var traceInv, quad wide // ⟨S⁻¹, ΩᵀΩ⟩ and βᵀΩᵀΩβ
 	for c := range k {
@@ -364,21 +364,17 @@ func (g *wideGram) standIn(noise float64, y []float64) *truth {
 		return nil
 	}
 	t := g.newTruth()
-	(&gaussian{quad: quad, logDet: doubled.Of(chol.LogDet()), b: make([]wide, n)}).nll(t)
+	(&gaussian{quad: quad, logDet: doubled.Of(chol.LogDet()), alpha: widenVector(alpha.RawVector().Data), b: widenVector(y)}).nll(t)
 	last := len(g.deriv)
 	var trace wide
-	for p, v := range g.contract(func(dst []wide, i int) {
+	g.contract(t, 0.5, func(dst []wide, i int) {
 		for j := range dst {
 			dst[j] = doubled.Of(inv.At(i, j))
 		}
 		trace = trace.Add(dst[i])
-	}) {
-		t.term(p, 0.5, v)
-	}
+	})
 	w := widenVector(alpha.RawVector().Data)
-	for p, v := range g.contract(outer(w)) {
-		t.term(p, -0.5, v)
-	}
+	g.contract(t, -0.5, outer(w))
 	t.term(last, 0.5*noise, trace)
 	t.term(last, -0.5*noise, doubled.Dot(w, w))
 	return t
