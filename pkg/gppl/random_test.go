@@ -19,6 +19,7 @@ import (
 var (
 	randomCases = flag.Int("cases", 0, "TestRandomCases: how many `cases` of all sizes; 0 is a short set of small ones")
 	randomFrom  = flag.Int("from", 0, "TestRandomCases: the `number` of the first case")
+	randomTime  = flag.Duration("budget", 0, "TestRandomCases: begin no further case after this `time`; 0 is no limit")
 )
 
 // promisesKept says whether the engines keep all promises of the short set.
@@ -41,7 +42,7 @@ func TestRandomCases(t *testing.T) {
 	}
 	began := time.Now()
 	s := judgeAll(*randomFrom, count, largest)
-	t.Logf("%d cases in %.0f s\n%s", count, time.Since(began).Seconds(), s.table())
+	t.Logf("%d cases in %.0f s\n%s", s.cases, time.Since(began).Seconds(), s.table())
 	if count == 1 {
 		for _, j := range s.all {
 			t.Logf("%s %s: %s, value %.3g, gradient %.3g of what is allowed\n%s", j.loss, j.engine, j.verdict, j.value, j.grad, j.detail)
@@ -64,6 +65,7 @@ func TestRandomCases(t *testing.T) {
 
 // summary is all judgements of a run.
 type summary struct {
+	cases  int
 	all    []judged
 	errors []error
 }
@@ -81,17 +83,19 @@ func judgeAll(from, count, largest int) *summary {
 	var s summary
 	var lock sync.Mutex
 	var next, done atomic.Int64
+	began := time.Now()
 	next.Store(int64(from))
 	var group sync.WaitGroup
 	work := func() {
 		defer group.Done()
-		for {
+		for *randomTime == 0 || time.Since(began) < *randomTime {
 			c := takeCase(&next, &done, from, count, largest)
 			if c == nil {
 				return
 			}
 			js, err := judgeCase(c)
 			lock.Lock()
+			s.cases++
 			if err != nil {
 				s.errors = append(s.errors, fmt.Errorf("%v: %w", c, err))
 			}
@@ -125,7 +129,7 @@ func takeCase(next, done *atomic.Int64, from, count, largest int) *randomCase {
 		if d > int64(count) {
 			return nil
 		}
-		if d%500 == 0 {
+		if d%250 == 0 {
 			fmt.Fprintf(os.Stderr, "%d of %d cases\n", d, count)
 		}
 		return c
