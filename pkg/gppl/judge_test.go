@@ -20,11 +20,11 @@ import (
 //	LossReport.Inexact, where no engine could keep the tolerance
 //
 // The value may err by the promise. A derivative in log θ_p may err by the
-// promise times gradientFactor times slope_p, the largest |∂k/∂log θ_p| between
-// two observations relative to the prior variance (1 at least): where a
-// parameter moves the covariances fast, as a period does that fits into the
-// range a thousand times, it moves their errors as fast. Both may, beside that,
-// err by relativeRounding of the sum of the absolute values of their terms.
+// promise times gradientFactor times slope_p, the largest of 1, |∂k/∂log θ_p|/v
+// between two observations, and |tr A⁻¹∂A|/n: where a parameter moves the
+// covariances fast, as a period does that fits into the range a thousand times,
+// it moves their errors as fast. Both may, beside that, err by relativeRounding
+// of the sum of the absolute values of their terms.
 //
 // An evaluation that had to add jitter says so in LossReport.Jitter. It is that
 // of another model, and is counted but not judged.
@@ -62,14 +62,21 @@ type judgement struct {
 	value, grad  float64 // errors as ratios to what is allowed
 	promise      float64
 	inexact      bool
+	offScale     bool // y is far off the model's scale
 	detail       string
 }
+
+// offScale is the yᵀA⁻¹y per observation, 1 in the mean under the model, from
+// which y counts as off the model's scale. The tables tell these cases apart:
+// line searches visit them.
+const offScale = 10
 
 func (j judgement) worst() float64 { return max(j.value, j.grad) }
 
 // judge compares an evaluation with the truth.
 func judge(e evaluation, t *truth, terms int) (j judgement) {
 	j.verdict, j.detail = e.verdict, e.detail
+	j.offScale = t.quad > offScale*float64(terms)
 	if e.verdict != kept {
 		return j
 	}
@@ -273,4 +280,4 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 }
 
 // standInFrom is the n from which the float64 reference may stand in.
-const standInFrom = 800
+const standInFrom = 600

@@ -42,7 +42,7 @@ func TestRandomCases(t *testing.T) {
 	}
 	began := time.Now()
 	s := judgeAll(*randomFrom, count, largest)
-	t.Logf("%d cases in %.0f s\n%s", s.cases, time.Since(began).Seconds(), s.table())
+	t.Logf("%d cases in %.0f s\n%s", s.cases, time.Since(began).Seconds(), s.tables())
 	if count == 1 {
 		for _, j := range s.all {
 			t.Logf("%s %s: %s, value %.3g, gradient %.3g of what is allowed\n%s", j.loss, j.engine, j.verdict, j.value, j.grad, j.detail)
@@ -102,6 +102,9 @@ func judgeAll(from, count, largest int) *summary {
 			for _, j := range js {
 				s.all = append(s.all, judged{j, c.number, c.String()})
 			}
+			if s.cases%200 == 0 && count > 200 {
+				fmt.Fprintf(os.Stderr, "%d of %d cases after %.0f s\n%s\n", s.cases, count, time.Since(began).Seconds(), s.tables())
+			}
 			lock.Unlock()
 		}
 	}
@@ -125,19 +128,20 @@ func takeCase(next, done *atomic.Int64, from, count, largest int) *randomCase {
 		if c == nil {
 			continue
 		}
-		d := done.Add(1)
-		if d > int64(count) {
+		if done.Add(1) > int64(count) {
 			return nil
-		}
-		if d%250 == 0 {
-			fmt.Fprintf(os.Stderr, "%d of %d cases\n", d, count)
 		}
 		return c
 	}
 }
 
+// tables tells the cases with y on the model's scale from the others.
+func (s *summary) tables() string {
+	return fmt.Sprintf("y on the model's scale (yᵀA⁻¹y ≤ %d n):\n%s\ny off it:\n%s", offScale, s.table(false), s.table(true))
+}
+
 // table has one line for each loss and engine.
-func (s *summary) table() string {
+func (s *summary) table(offScale bool) string {
 	type row struct {
 		count                     map[verdict]int
 		value, grad               int
@@ -147,6 +151,9 @@ func (s *summary) table() string {
 	rows := map[string]*row{}
 	var names []string
 	for _, j := range s.all {
+		if j.offScale != offScale {
+			continue
+		}
 		name := j.loss + "\t" + j.engine
 		r := rows[name]
 		if r == nil {
@@ -183,6 +190,14 @@ func (s *summary) table() string {
 	return b.String()
 }
 
+// scaleOf says whether y is on the model's scale.
+func scaleOf(j judged) string {
+	if j.offScale {
+		return "off scale"
+	}
+	return "of the model"
+}
+
 // bad lists wrong answers, NaN, panics and hangs, the worst of each engine
 // first, ten of each.
 func (s *summary) bad() (lines []string) {
@@ -191,15 +206,15 @@ func (s *summary) bad() (lines []string) {
 		return !slices.Contains([]verdict{exceeded, notANum, panicked, hung}, j.verdict)
 	})
 	slices.SortStableFunc(wrong, func(a, b judged) int {
-		return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.engine, b.engine), -cmp.Compare(rank(a), rank(b)))
+		return cmp.Or(cmp.Compare(scaleOf(a), scaleOf(b)), cmp.Compare(a.loss, b.loss), cmp.Compare(a.engine, b.engine), -cmp.Compare(rank(a), rank(b)))
 	})
 	same := 0
 	for i, j := range wrong {
-		if same++; i == 0 || wrong[i-1].loss != j.loss || wrong[i-1].engine != j.engine {
+		if same++; i == 0 || wrong[i-1].loss != j.loss || wrong[i-1].engine != j.engine || wrong[i-1].offScale != j.offScale {
 			same = 1
 		}
 		if same <= 10 {
-			lines = append(lines, fmt.Sprintf("%s %s: %s by %.3g (value %.3g, gradient %.3g)\n  %s\n  %s", j.loss, j.engine, j.verdict, j.worst(), j.value, j.grad, j.about, j.detail))
+			lines = append(lines, fmt.Sprintf("y %s, %s %s: %s by %.3g (value %.3g, gradient %.3g)\n  %s\n  %s", scaleOf(j), j.loss, j.engine, j.verdict, j.worst(), j.value, j.grad, j.about, j.detail))
 		}
 	}
 	return lines

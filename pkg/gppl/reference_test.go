@@ -19,13 +19,14 @@ import (
 type truth struct {
 	value wide
 	size  float64 // sum of the absolute values of the terms of value
+	quad  float64 // yᵀA⁻¹y, or zᵀS⁻¹z
 	grad  []wide
 	// gradSize[p] is the sum of the absolute values of the terms of grad[p],
 	// pair of observations by pair.
 	gradSize []float64
-	// slope[p] is the largest |∂k/∂log θ_p| between two of the observations,
-	// relative to the prior variance: how much faster than the variance itself
-	// the covariances change with the parameter. 1 at least.
+	// slope[p] says how much faster than log v the covariances move with
+	// log θ_p: the largest of 1, |∂k/∂log θ_p|/v between two of the observations,
+	// and |tr A⁻¹∂A|/n, which is 1 at most for v itself.
 	slope []float64
 	prior float64 // v, the prior variance
 }
@@ -87,6 +88,14 @@ func (g *wideGram) contract(t *truth, c float64, row func(dst []wide, i int)) {
 	}
 }
 
+// steepen sets the slopes to |tr A⁻¹∂A|/n where that is more, when the gradient
+// is ½tr A⁻¹∂A so far.
+func (t *truth) steepen(n int) {
+	for p, v := range t.grad {
+		t.slope[p] = max(t.slope[p], 2*math.Abs(v.Hi)/float64(n))
+	}
+}
+
 // outer is the row of vvᵀ.
 func outer(v []wide) func(dst []wide, i int) {
 	return func(dst []wide, i int) {
@@ -127,6 +136,7 @@ func newGaussian(a doubled.Lower, b []wide) (*gaussian, error) {
 func (g *gaussian) nll(t *truth) {
 	constant := doubled.Log2π.Times(float64(len(g.b)))
 	t.value = t.value.Add(g.quad.Add(g.logDet).Add(constant).Scale(0.5))
+	t.quad = g.quad.Hi
 	t.size += 0.5 * (math.Abs(g.logDet.Hi) + constant.Hi)
 	for i, b := range g.b {
 		t.size += 0.5 * math.Abs(b.Hi*g.alpha[i].Hi)
@@ -171,13 +181,14 @@ func (g *wideGram) exact(noise float64, y []float64) (*truth, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := g.newTruth()
+	t, n := g.newTruth(), len(y)
 	a.nll(t)
 	g.contract(t, 0.5, func(dst []wide, i int) {
 		for j := range dst {
 			dst[j] = a.inverse.Inverse(i, j)
 		}
 	})
+	t.steepen(n)
 	g.contract(t, -0.5, outer(a.alpha))
 	last := len(g.deriv)
 	t.term(last, 0.5*noise, a.trace())
@@ -289,6 +300,7 @@ func (g *wideGram) projected(noise float64, y []float64, proj *gppl.Projection, 
 			dst[j] = doubled.Dot(left, row[j])
 		}
 	})
+	t.steepen(k)
 	back := make([]wide, n) // Ωβ
 	for i := range back {
 		back[i] = doubled.Dot(row[i], a.alpha)
@@ -373,6 +385,7 @@ func (g *wideGram) standIn(noise float64, y []float64) *truth {
 		}
 		trace = trace.Add(dst[i])
 	})
+	t.steepen(n)
 	w := widenVector(alpha.RawVector().Data)
 	g.contract(t, -0.5, outer(w))
 	t.term(last, 0.5*noise, trace)
