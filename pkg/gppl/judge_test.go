@@ -30,7 +30,7 @@ import (
 // of another model, and is counted but not judged.
 const (
 	toleranceNats    = 1e-8
-	gradientFactor   = 30
+	gradientFactor   = 10
 	relativeRounding = 1e-14
 )
 
@@ -172,7 +172,7 @@ func evaluateNow(build func() (explained, error), before []float64) (e evaluatio
 	e.report, e.explain = loss.Report(), loss.Explain()
 	if err != nil {
 		e.verdict, e.detail = failed, err.Error()
-		if strings.Contains(err.Error(), "cannot take this kernel") {
+		if strings.Contains(err.Error(), "cannot take this kernel") || strings.Contains(err.Error(), "no engine") {
 			e.verdict = refused
 		}
 		return e
