@@ -97,10 +97,10 @@ func faultEngines() (all []faultEngine) {
 	compact := func(l float64) []gppl.Kernel {
 		return []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: l}, gppl.Matern52{Variance: 1, Lengthscale: l}}
 	}
-	any := func(l float64) []gppl.Kernel { return slices.Concat(matern(l), smooth(l)) }
+	every := func(l float64) []gppl.Kernel { return slices.Concat(matern(l), smooth(l)) }
 	for _, loss := range []string{"exact", "PL", "residual"} {
 		all = append(all,
-			faultEngine{loss, gppl.EngineDense, any}, faultEngine{loss, gppl.EngineSpectral, smooth},
+			faultEngine{loss, gppl.EngineDense, every}, faultEngine{loss, gppl.EngineSpectral, smooth},
 			faultEngine{loss, gppl.EngineBanded, compact}, faultEngine{loss, gppl.EngineStateSpace, matern})
 		if loss != "exact" {
 			all = append(all, faultEngine{loss, gppl.EngineInterpolated, compact})

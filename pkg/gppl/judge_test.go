@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,14 +91,15 @@ func judge(e evaluation, t *truth, terms int) (j judgement) {
 	}
 	off := func(got float64, want wide) float64 { return (got - want.Hi) - want.Lo }
 	j.value = over(off(e.value, t.value), j.promise+relativeRounding*t.size)
-	var b strings.Builder
-	fmt.Fprintf(&b, "value %.15g, true %.15g, error %.3g (promise %.3g)", e.value, t.value.Hi, off(e.value, t.value), j.promise)
+	var worst string
 	for p, g := range e.grad {
 		ratio := over(off(g, t.grad[p]), gradientFactor*t.slope[p]*j.promise+relativeRounding*t.gradSize[p])
-		j.grad = max(j.grad, ratio)
-		fmt.Fprintf(&b, "; ∂%d %.10g, true %.10g, error %.3g (slope %.3g)", p, g, t.grad[p].Hi, off(g, t.grad[p]), t.slope[p])
+		if p == 0 || ratio > j.grad {
+			j.grad = ratio
+			worst = fmt.Sprintf("; worst ∂%d %.10g, true %.10g, error %.3g (slope %.3g)", p, g, t.grad[p].Hi, off(g, t.grad[p]), t.slope[p])
+		}
 	}
-	j.detail = b.String()
+	j.detail = fmt.Sprintf("value %.15g, true %.15g, error %.3g (promise %.3g)", e.value, t.value.Hi, off(e.value, t.value), j.promise) + worst
 	for _, g := range append(e.grad, e.value) {
 		if math.IsNaN(g) || math.IsInf(g, 0) {
 			j.verdict = notANum
@@ -166,7 +168,8 @@ func evaluateNow(build func() (explained, error), before []float64) (e evaluatio
 	theta := startOf(loss)
 	e.grad = make([]float64, len(theta))
 	if before != nil {
-		_, _ = loss.ValueGrad(e.grad, before) // it may fail there
+		before = append(slices.Clone(before), theta[len(before):]...) // inducing inputs
+		_, _ = loss.ValueGrad(e.grad, before)                         // it may fail there
 	}
 	e.value, err = loss.ValueGrad(e.grad, theta)
 	e.report, e.explain = loss.Report(), loss.Explain()
@@ -258,6 +261,15 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 	run("exact", exact, len(x), engines, func(o ...gppl.Option) (explained, error) {
 		return gppl.NewExact(c.model, c.data, o...)
 	})
+	if z := c.inducing(); z != nil {
+		bound, err := vfeTruth(c.model, x, c.data.Y, z)
+		if err != nil {
+			return all, err
+		}
+		run("VFE", bound, len(x), []string{gppl.EngineDense, gppl.EngineSpectral}, func(o ...gppl.Option) (explained, error) {
+			return gppl.NewVFE(c.model, c.data, gppl.Scalars(z), gppl.VFEOptions{}, o...)
+		})
+	}
 	if c.proj == nil {
 		return all, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -349,4 +350,32 @@ func (c *randomCase) drawProjection(d dice) {
 	}
 	c.proj = proj
 	c.residual = proj.Orthonormal && d.chance(0.5)
+}
+
+// inducing returns the inducing inputs of a third of the small cases, nil for
+// the others: up to twelve of the x, moved a little.
+func (c *randomCase) inducing() []float64 {
+	n := c.data.Len()
+	lo, hi := c.data.X.Range(0)
+	if c.number%3 != 0 || n > 300 || hi == lo || hasWhite(c.model.Kernel) {
+		return nil
+	}
+	d := dice{rand.New(rand.NewPCG(uint64(c.number), 12))}
+	z := make([]float64, min(n, 1+d.IntN(12)))
+	for i := range z {
+		z[i] = c.data.X.At(i * n / len(z))[0] + 0.3*(hi-lo)/float64(n)*d.NormFloat64()
+	}
+	return z
+}
+
+func hasWhite(k gppl.Kernel) bool {
+	switch k := k.(type) {
+	case gppl.White:
+		return true
+	case gppl.Sum:
+		return slices.ContainsFunc(k.Terms(), hasWhite)
+	case gppl.Product:
+		return slices.ContainsFunc(k.Factors(), hasWhite)
+	}
+	return false
 }

@@ -377,3 +377,39 @@ func TestStandIn(t *testing.T) {
 		t.Error("the stand-in takes a noise of 1e-8")
 	}
 }
+
+// TestReferenceVFE: with Z = X the bound is tight, in value and, since it is an
+// upper bound there at its minimum in Z, in the gradient; elsewhere it is above.
+func TestReferenceVFE(t *testing.T) {
+	const n = 15
+	rnd := rand.New(rand.NewPCG(35, 0))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = float64(i)+0.3*rnd.Float64(), rnd.NormFloat64()
+	}
+	for _, k := range checkKernels() {
+		if hasWhite(k) {
+			continue
+		}
+		m := gppl.Model{Kernel: k, Noise: 0.1}
+		exact, err := newWideGram(k, x).exact(m.Noise, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, err := vfeTruth(m, x, y, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := bound.value.Sub(exact.value).Hi; math.Abs(e) > 1e-12 {
+			t.Errorf("%v: VFE at Z = X is %v, exact %v", k, bound.value.Hi, exact.value.Hi)
+		}
+		for p := range exact.grad {
+			if e := bound.grad[p].Sub(exact.grad[p]).Hi; math.Abs(e) > 1e-7*(1+exact.gradSize[p]) {
+				t.Errorf("%v: ∂%d of VFE at Z = X is %v, exact %v", k, p, bound.grad[p].Hi, exact.grad[p].Hi)
+			}
+		}
+		if fewer, err := vfeTruth(m, x, y, x[:6]); err != nil || fewer.value.Sub(exact.value).Hi < 0 {
+			t.Errorf("%v: VFE with 6 inducing inputs is %v, below the exact %v (%v)", k, fewer.value.Hi, exact.value.Hi, err)
+		}
+	}
+}
