@@ -46,7 +46,7 @@ func predictCommand() *cli.Command {
 				if x == nil {
 					return a.Forecast(c.Int("forecast"))
 				}
-				return a.Predict(x)
+				return a.PredictContext(ctx, x)
 			})
 			if err != nil {
 				return err

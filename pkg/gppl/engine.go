@@ -53,7 +53,9 @@ type options struct {
 func WithEngine(name string) Option { return func(o *options) { o.engine = name } }
 
 // WithTolerance sets the error that an engine may have, in nats per observation
-// (per projection for PL). The default is 1e-8.
+// (per projection for PL). The default is 1e-8. Where yᵀA⁻¹y is larger than the
+// number of observations, y being off the model's scale, the tolerance is relative
+// to it: digits that far from any optimum are of no use.
 func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
 
 // forPosterior says that the loss is evaluated once, to condition on the data.

@@ -101,6 +101,7 @@ type bandedExact struct {
 	band   band
 	kernel Kernel
 	alpha  []float64
+	form   float64 // yᵀA⁻¹y
 	check  banded.Check
 }
 
@@ -146,8 +147,8 @@ func (e *bandedExact) nll(grad []float64, k Kernel, noise float64) (value, jitte
 	}
 	copy(e.alpha, e.band.line.y)
 	a.SolveL(columnOf(e.alpha))
-	quad := blas64.Dot(vec(e.alpha), vec(e.alpha))
-	value = 0.5 * (quad + a.LogDet() + float64(len(e.alpha))*log2Pi)
+	e.form = blas64.Dot(vec(e.alpha), vec(e.alpha))
+	value = 0.5 * (e.form + a.LogDet() + float64(len(e.alpha))*log2Pi)
 	if grad == nil {
 		return value, 0, nil
 	}
@@ -173,11 +174,13 @@ func (e *bandedExact) nll(grad []float64, k Kernel, noise float64) (value, jitte
 		k.Contract(l.grad[:last], w.Data, r.Data)
 	})
 	gradients(grad, e.band.lanes)
-	if err := e.checkScale(grad, noise, quad); err != nil {
+	if err := e.checkScale(grad, noise); err != nil {
 		return 0, 0, err
 	}
 	return value, 0, nil
 }
+
+func (e *bandedExact) measure() (form, extra float64) { return e.form, 0 }
 
 // checkInverse verifies the selected inverse, which is in the place of the
 // matrix: where the recursion ends against columns that were solved for, and
@@ -208,15 +211,15 @@ const checkMargin = 16
 // It sees faults of the weights and of the sums over tiles. It does not see an
 // inverse that is wrong in a direction that is orthogonal to A, and the
 // recursion can make such ones.
-func (e *bandedExact) checkScale(grad []float64, noise, quad float64) error {
+func (e *bandedExact) checkScale(grad []float64, noise float64) error {
 	last := len(grad) - 1
 	sum, ok := scaleDerivative(grad[:last], e.kernel)
 	if !ok {
 		return nil
 	}
 	n := float64(len(e.alpha))
-	limit := checkMargin * bandedRounding(variance(e.kernel), noise) * (n + quad)
-	return verify("the gradient in the scale of A", sum+grad[last], 0.5*(n-quad), limit)
+	limit := checkMargin * bandedRounding(variance(e.kernel), noise) * (n + e.form)
+	return verify("the gradient in the scale of A", sum+grad[last], 0.5*(n-e.form), limit)
 }
 
 // bandedProjected multiplies the banded K by Ω: 4n·b·k flops for the value, and

@@ -33,21 +33,21 @@ type Spectrum interface {
 // sums over the data that enter it are computed once, and the matrix that is
 // factorised is banded. The derivation is in internal/gridded.
 type griddedExact struct {
-	line     *line
-	yy       float64
-	split    split
-	period   float64
-	origin   float64
-	m        int // frequencies that are computed
-	moment   fourier.Moments
-	sums     []float64 // of y
-	f, c, q  []float64 // frequencies m/P, coefficients, derivatives in them
-	beta, h  []float64
-	factor   gridded.Factor
-	work     gridded.Workspace
-	kernel   Kernel
-	noise    float64 // White terms included
-	form     float64 // yᵀA⁻¹y
+	line    *line
+	yy      float64
+	split   split
+	period  float64
+	origin  float64
+	m       int // frequencies that are computed
+	moment  fourier.Moments
+	sums    []float64 // of y
+	f, c, q []float64 // frequencies m/P, coefficients, derivatives in them
+	beta, h []float64
+	factor  gridded.Factor
+	work    gridded.Workspace
+	kernel  Kernel
+	noise   float64 // White terms included
+	form    float64 // yᵀA⁻¹y
 }
 
 func newGriddedExact(l *line) *griddedExact {

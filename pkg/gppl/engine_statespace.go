@@ -93,6 +93,8 @@ func (e *stateSpaceExact) nll(grad []float64, k Kernel, noise float64) (value, j
 	return value, 0, nil
 }
 
+func (e *stateSpaceExact) measure() (form, extra float64) { return e.filter.Quad(), 0 }
+
 // check verifies a gradient. Scaling all variances and the noise by one factor
 // scales A: the derivatives in their logs add to ½(n − yᵀA⁻¹y). And on a short
 // stretch of the series the gradient along one direction is compared with a

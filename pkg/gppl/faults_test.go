@@ -18,7 +18,7 @@ var faultCases = flag.Int("faults", 0, "TestFaults: `cases` for each engine and 
 
 // faultsCaught says whether training is expected to notice faulty gradients.
 // While it is false, TestFaults reports what is caught and is skipped.
-const faultsCaught = false
+const faultsCaught = true
 
 // caughtShare is the least share of faults that must be caught, and
 // 1 − caughtShare the largest share of false alarms without a fault.
@@ -116,7 +116,9 @@ func faultEngines() (all []faultEngine) {
 			all = append(all, faultEngine{loss, gppl.EngineInterpolated, compact})
 		}
 	}
-	return all
+	return append(all, faultEngine{"exact", gppl.EngineGridded, func(l float64) []gppl.Kernel {
+		return []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: l}}
+	}})
 }
 
 // draw makes training number i of the engine: a series from a model, and a start

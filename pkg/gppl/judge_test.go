@@ -257,7 +257,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 			all = append(all, j)
 		}
 	}
-	engines := []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace}
+	engines := []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz}
 	run("exact", exact, len(x), engines, func(o ...gppl.Option) (explained, error) {
 		return gppl.NewExact(c.model, c.data, o...)
 	})

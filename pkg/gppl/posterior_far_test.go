@@ -129,7 +129,7 @@ func TestPosteriorCovarianceFarAway(t *testing.T) {
 // large that its distance to the data has no digits left, an error.
 func TestPosteriorAnywhere(t *testing.T) {
 	d := benchData(t, 60)
-	for _, engine := range []string{EngineSpectral, EngineDense, EngineBanded, EngineStateSpace} {
+	for _, engine := range []string{EngineSpectral, EngineDense, EngineBanded, EngineStateSpace, EngineGridded} {
 		for _, k := range append(farKernels, Laplace{1, 20}, Matern32{1, 20}, Matern52{1, 20}) {
 			m := Model{Kernel: k, Noise: 0.1}
 			p, err := NewPosterior(m, d, WithEngine(engine))
@@ -190,7 +190,7 @@ func TestPosteriorCancelled(t *testing.T) {
 		x[i] = float64(i)
 	}
 	for _, k := range []Kernel{SE{1, 50}, RQ{1, 50, 1}, Laplace{1, 20}} {
-		for _, engine := range []string{EngineSpectral, EngineDense, EngineBanded, EngineStateSpace} {
+		for _, engine := range []string{EngineSpectral, EngineDense, EngineBanded, EngineStateSpace, EngineGridded} {
 			p, err := NewPosterior(Model{Kernel: k, Noise: 0.1}, d, WithEngine(engine))
 			if err != nil {
 				continue

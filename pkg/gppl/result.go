@@ -113,8 +113,8 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	if rep.Fallbacks > 0 {
 		r.warn("%d times an engine could not keep its promise and another took over", rep.Fallbacks)
 	}
-	if rep.Inexact > 0 {
-		r.warn("no engine could keep the tolerance: the loss may be wrong by up to %.2g nats where the noise is tiny against the variance", rep.Inexact)
+	if nats := o.inexact(win); nats > 0 {
+		r.warn("no engine could keep the tolerance: the loss may be wrong by up to %.2g nats at the best point, where the noise is tiny against the variance", nats)
 	}
 	if o.failures > 0 {
 		r.warn("%d of %d evaluations could not be computed and counted as infinite, the last one: %v", o.failures, o.evaluations, o.failure)
@@ -123,6 +123,20 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 		r.warn("training ended before the optimum: %s", r.Reason)
 	}
 	return r
+}
+
+// inexact returns the error bound of the loss at the best point, if no engine kept
+// the tolerance there, or 0. What evaluations on the way there may have erred by
+// is of no concern. It takes a value, and only if there was any such evaluation.
+func (o *objective) inexact(win StartResult) float64 {
+	if o.loss.Report().Inexact == 0 || o.ctx.Err() != nil {
+		return 0
+	}
+	o.checks++
+	if _, err := o.loss.ValueGrad(nil, win.Theta); err != nil {
+		return 0
+	}
+	return o.loss.Report().LastInexact
 }
 
 func (r *Result) warn(format string, args ...any) {
