@@ -65,6 +65,9 @@ const (
 	rootReach = 0.8
 	// griddedSeconds is what a grid point takes, value and gradient.
 	griddedSeconds = 1.5e-6
+	// griddedMargin is for the derivative in the lengthscale, which errs by up to a
+	// dozen of the bounds of the value where the noise is tiny.
+	griddedMargin = 8
 	// maxGrid bounds the grid.
 	maxGrid = 4 << 20
 )
@@ -90,7 +93,7 @@ func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 	n, v, total := float64(len(e.line.t)), variance(k), noise+e.split.whiteVariance
 	f := forecast{
 		seconds: grid*griddedSeconds + 2e-4,
-		err:     gridded.Bound(len(e.line.t), v, total, rootTolerance),
+		err:     griddedMargin * gridded.Bound(len(e.line.t), v, total, rootTolerance),
 	}
 	if !e.covers(k) {
 		f.setup = n*600e-9 + frequencies*4e-6

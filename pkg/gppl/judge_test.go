@@ -18,7 +18,8 @@ import (
 // The promise of an evaluation is, in nats, the larger of
 //
 //	the tolerance, 1e-8 per observation, or per projection for PL
-//	LossReport.Inexact, where no engine could keep the tolerance
+//	LossReport.LastBound, what the engine states of this evaluation, which takes
+//	yᵀA⁻¹y into account
 //
 // The value may err by the promise. A derivative in log θ_p may err by the
 // promise times gradientFactor times slope_p, the largest of 1, |∂k/∂log θ_p|/v
@@ -38,7 +39,7 @@ const (
 // promise returns what the report promises for an evaluation over so many
 // observations or projections.
 func promise(r gppl.LossReport, terms int) float64 {
-	return max(toleranceNats*float64(terms), r.Inexact)
+	return max(toleranceNats*float64(terms), r.LastBound)
 }
 
 // verdict is how an evaluation went.
@@ -82,7 +83,7 @@ func judge(e evaluation, t *truth, terms int) (j judgement) {
 		return j
 	}
 	j.promise = promise(e.report, terms)
-	j.inexact = e.report.Inexact > 0
+	j.inexact = e.report.LastInexact > 0
 	over := func(err, allowed float64) float64 {
 		if math.IsNaN(err) {
 			return math.Inf(1)

@@ -54,7 +54,7 @@ func (e *spectralVFE) forecast(w *vfeWork, k Kernel, noise float64, z Inputs) fo
 	frequencies, _, _ := forecastSpectral(k, e.exact.line.span, vfeEps, true)
 	p, m := 2*frequencies, float64(z.Len())
 	n, v := float64(len(e.exact.line.t)), variance(k)
-	f.err = n * vfeEps * v / noise * math.Sqrt(v) / w.luu.MinDiagonal()
+	f.err = n * (2*vfeEps*v/noise*math.Sqrt(v)/w.luu.MinDiagonal() + vfeRounding*rounding(v, noise))
 	f.seconds = (2*m*p*p+8*m*m*p)/(2*flopRate) + p*p*1.5e-9 + 2*m*p*15e-9
 	return f
 }
