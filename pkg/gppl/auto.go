@@ -71,6 +71,7 @@ type AutoResult struct {
 	Projection *Projection // that was trained on last; nil if none was
 	Kept       []float64   // share of the information about each parameter, as in AutoStep; nil if not known
 	Why        string      // why this loss, and why no more projections
+	Search     Search      // what was searched before this was called the optimum
 	Steps      []AutoStep
 }
 
@@ -128,7 +129,7 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 	if slices.Min(d.Y) == slices.Max(d.Y) {
 		return nil, fmt.Errorf("gppl: fit: all %d observations equal %v: the likelihood has no maximum", d.Len(), d.Y[0])
 	}
-	a := &auto{ctx: ctx, settings: s, data: d, result: &AutoResult{}}
+	a := &auto{ctx: ctx, settings: s, data: d, family: m, result: &AutoResult{}}
 	a.settings.Fit.GradientTolerance = orDefault(s.Fit.GradientTolerance, 1e-3)
 	a.settings.Gain = orDefault(s.Gain, 0.5)
 	a.settings.Efficiency = orDefault(s.Efficiency, 0.8)
@@ -137,10 +138,15 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 	if !s.KeepStart {
 		a.starts = startsFrom(m, d)
 	}
-	a.at, a.next = a.starts[0], a.starts
-	if err := a.at.Check(); err != nil {
+	if err := a.starts[0].Check(); err != nil {
 		return nil, err
 	}
+	if !s.KeepStart {
+		if err := a.search(); err != nil {
+			return nil, err
+		}
+	}
+	a.at, a.next = a.starts[0], a.starts
 	err := a.run()
 	if a.result.Result == nil {
 		return nil, err
@@ -154,6 +160,7 @@ type auto struct {
 	ctx      context.Context
 	settings AutoSettings
 	data     Data
+	family   Model   // as it was given
 	at       Model   // where training stands
 	starts   []Model // where it begins: the best of these
 	loss     Loss    // trained last
@@ -163,6 +170,50 @@ type auto struct {
 
 	evaluations    int // of all trainings
 	setUp, trained time.Duration
+}
+
+// search replaces the starts by the optima of the exact likelihood, or of that of a part of the data.
+func (a *auto) search() error {
+	began := time.Now()
+	scales := newScales(a.data, slices.ContainsFunc(a.starts[0].Params(), isPeriod))
+	if scales.lengthscales == nil || a.data.Len() < 4 {
+		return nil
+	}
+	if scales.shortest < scales.longest {
+		for i, m := range a.starts {
+			a.starts[i] = m.withPeriodsWithin(scales.shortest, scales.longest).inside()
+		}
+	}
+	loss, err := newBlocks(a.starts[0], a.data)
+	if err != nil {
+		return err
+	}
+	s := &searcher{
+		ctx: a.ctx, model: a.starts[0], loss: loss, n: float64(loss.n), scales: scales, search: &a.result.Search,
+		power:   blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / float64(a.data.Len()),
+		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
+	}
+	s.findLinear()
+	s.run(a.starts)
+	a.result.Search.Lengthscales, a.result.Search.Periods = scales.lengthscales, scales.periods
+	if !loss.whole() {
+		a.result.Search.Subset = loss.n
+	}
+	within := 2.0
+	if !loss.whole() {
+		within = 10
+	}
+	if len(s.optima) > 0 {
+		a.starts = nil
+		for _, p := range s.distinct(s.optima, 3, 0.2) {
+			if p.value < s.optima[0].value+within {
+				a.starts = append(a.starts, s.model.WithParams(p.u).inside())
+			}
+		}
+	}
+	a.evaluations += a.result.Search.Evaluations
+	a.trained += time.Since(began)
+	return nil
 }
 
 // run trains on more and more projections, and then or instead exactly.
@@ -643,9 +694,13 @@ func (a *auto) doubts() []string {
 	return doubts
 }
 
-// finish gives the result the totals of all steps.
+// finish gives the result the totals of all steps, and the model its own transforms.
 func (a *auto) finish() {
 	r := a.result.Result
+	r.Model = a.family.WithParams(values(r.Model.Params()))
+	for i, p := range a.family.Params() {
+		r.Params[i].Transform = p.Transform
+	}
 	r.Evaluations, r.FitTime, r.SetupTime = a.evaluations, a.trained, a.setUp
 	if a.result.Exact {
 		r.SetupTime += a.loss.Report().Setup
@@ -663,6 +718,7 @@ func (r *AutoResult) String() string {
 		}
 		fmt.Fprintf(&b, "%.6g nats, gained %.2g, %d evaluations, %s; %s\n", s.Value, s.Gain, s.Evaluations, duration(s.Seconds), s.Decision)
 	}
+	fmt.Fprintf(&b, "%v\n", r.Search)
 	return b.String() + r.Result.String()
 }
 

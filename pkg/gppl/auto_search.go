@@ -1,0 +1,408 @@
+package gppl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Search says what FitAuto searched before it called a point the optimum. Nothing in it depends on the time that anything
+// took.
+type Search struct {
+	Lengthscales []float64 // that starts have: every octave from the spacing of x to its range
+	Periods      []float64 // that starts have: peaks of the periodogram, their doubles and halves, combs of harmonics, octaves
+	Screened     int       // starts whose likelihoods were compared, each at its best common factor of all variances
+	Trained      int       // starts from which training began
+	Moved        int       // changes of the best point that were compared: other scales, periods, weights, noise
+	Subset       int       // observations that starts were compared on; 0 means all
+	Agree        int       // trainings that ended at the best point, or within a tenth of a nat of it
+	Next         float64   // nats by which the next best of the other optima lies above; +Inf if there is none
+	Evaluations  int       // of all that
+}
+
+// String says it in one line.
+func (s Search) String() string {
+	if s.Screened == 0 {
+		return "no search: training from the start that was given, alone"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "searched %d starts at %d lengthscales", s.Screened, len(s.Lengthscales))
+	if len(s.Periods) > 0 {
+		fmt.Fprintf(&b, " and %d periods", len(s.Periods))
+	}
+	if s.Subset > 0 {
+		fmt.Fprintf(&b, ", on %d of the observations", s.Subset)
+	}
+	fmt.Fprintf(&b, ", and %d changes of the best; trained from %d, %d ended at the best", s.Moved, s.Trained, s.Agree)
+	if !math.IsInf(s.Next, 1) {
+		fmt.Fprintf(&b, ", the next optimum is %.3g nats above", s.Next)
+	}
+	return b.String()
+}
+
+// Sizes of a search. Each stage trains fewer starts for longer (successive halving): a start is known by little training.
+const (
+	screenedAtMost = 360 // starts that are compared untrained
+	firstStage     = 16  // of them are trained for firstSteps evaluations
+	firstSteps     = 12
+	secondStage    = 6 // of them for secondSteps more
+	secondSteps    = 40
+	moveRounds     = 4   // rounds of changes of the best point
+	movesTrained   = 5   // in each
+	wholeUpTo      = 400 // observations up to which all of them are searched on
+	blockSize      = 128 // observations of each part of longer series that are searched on
+)
+
+// searcher looks for the optima of one loss.
+type searcher struct {
+	ctx     context.Context
+	model   Model // the family, with the transforms that hold while it is searched
+	loss    Loss
+	n       float64 // observations of the loss
+	scales  scales
+	power   float64 // mean of y²
+	noise   float64 // variance of the noise, guessed from neighbours
+	linear  []int   // indices of the parameters that a common factor of all variances goes to; nil if there is none
+	optima  []point // that training ended at, natural values, best first
+	search  *Search
+	methods Settings
+}
+
+// profile returns the loss at theta with all its variances multiplied by the factor that makes it least, and moves theta
+// there: at c times the variances it is Q/2c + (n/2)·log c + const, which two values determine. Where a variance is fixed
+// it is the loss at theta.
+func (s *searcher) profile(theta []float64) float64 {
+	value := s.value(theta)
+	if s.linear == nil || math.IsInf(value, 1) {
+		return value
+	}
+	const factor = 4
+	at := slices.Clone(theta)
+	for _, i := range s.linear {
+		at[i] *= factor
+	}
+	other := s.value(at)
+	q := 2 * (value - other + 0.5*s.n*math.Log(factor)) / (1 - 1.0/factor)
+	if !(q > 0) || math.IsInf(other, 1) {
+		return value
+	}
+	c := q / s.n
+	for _, i := range s.linear {
+		theta[i] *= c
+	}
+	return value - 0.5*q + 0.5*s.n*(1+math.Log(c))
+}
+
+func (s *searcher) value(theta []float64) float64 {
+	s.search.Evaluations++
+	v, err := s.loss.ValueGrad(nil, theta)
+	if err != nil || math.IsNaN(v) {
+		return math.Inf(1)
+	}
+	return v
+}
+
+// findLinear sets the indices of the variances that the loss scales with, if they are all trained and do scale it.
+func (s *searcher) findLinear() {
+	params := s.model.Params()
+	last := len(params) - 1
+	at := amplitudes(s.model.Kernel, 0)
+	var parts split
+	if parts.of(s.model.Kernel) {
+		at = append(at, parts.white...)
+	}
+	for _, i := range append(slices.Clone(at), last) {
+		if isFixed(params[i]) {
+			return
+		}
+	}
+	// A kernel of one's own may have a parameter in the unit of y² that it is not linear in.
+	theta := values(params)[:last]
+	r := []float64{0, 0.1, 0.3, 1, 3}
+	for i := range r[1:] {
+		r[i+1] *= s.scales.lengthscales[len(s.scales.lengthscales)-1]
+	}
+	once, twice := make([]float64, len(r)), make([]float64, len(r))
+	s.model.Kernel.WithParams(theta).Cov(once, r)
+	for _, i := range at {
+		theta[i] *= 2
+	}
+	s.model.Kernel.WithParams(theta).Cov(twice, r)
+	for i := range r {
+		if math.Abs(twice[i]-2*once[i]) > 1e-9*math.Abs(once[i]) {
+			return
+		}
+	}
+	s.linear = append(at, last)
+}
+
+// levels returns, parameter by parameter, the values that starts have; nil for those that stay as they are. The last entry
+// is that of the noise, relative to what of the kernel's variance varies within the range of x.
+func (s *searcher) levels() [][]float64 {
+	params := s.model.Params()
+	last := len(params) - 1
+	scale, period := 0, 0
+	for _, p := range params {
+		switch {
+		case isFixed(p):
+		case isPeriod(p):
+			period++
+		case p.Unit == unitX:
+			scale++
+		}
+	}
+	terms := amplitudes(s.model.Kernel, 0)
+	all := make([][]float64, len(params))
+	for i, p := range params[:last] {
+		switch {
+		case isFixed(p):
+		case isPeriod(p):
+			all[i] = s.scales.periods
+		case p.Unit == unitX:
+			all[i] = s.scales.lengthscales
+		case p.Unit == "":
+			all[i] = []float64{0.4, 1, 3}
+		case slices.Contains(terms, i) && len(terms) > 1 && i != terms[0]:
+			all[i] = []float64{0.1, 1, 10}
+		}
+	}
+	if !isFixed(params[last]) {
+		all[last] = []float64{1e-3, 0.03, 0.5}
+		if scale+period == 1 {
+			all[last] = []float64{1e-4, 3e-3, 0.03, 0.2, 1}
+		}
+	}
+	return all
+}
+
+// candidates returns the starts of the search: all combinations of the levels or, if these are too many, as many of them
+// spread evenly, by the additive recurrence of the generalised golden ratio (Roberts 2018).
+func (s *searcher) candidates() (all [][]float64) {
+	levels := s.levels()
+	var free []int
+	count := 1.0
+	for i, l := range levels {
+		if len(l) > 0 {
+			free = append(free, i)
+			count *= float64(len(l))
+		}
+	}
+	base := values(s.model.Params())
+	pick := func(index func(j, size int) int) {
+		theta := slices.Clone(base)
+		for j, i := range free {
+			theta[i] = levels[i][index(j, len(levels[i]))]
+		}
+		all = append(all, s.normalised(theta, len(levels[len(levels)-1]) > 0))
+	}
+	if count <= screenedAtMost {
+		for c := range int(count) {
+			pick(func(_, size int) int {
+				i := c % size
+				c /= size
+				return i
+			})
+		}
+		return all
+	}
+	// g solves g^(d+1) = g + 1.
+	g, d := 1.5, float64(len(free))
+	for range 60 {
+		g = math.Pow(1+g, 1/(d+1))
+	}
+	for c := range screenedAtMost {
+		pick(func(j, size int) int {
+			u := 0.5 + float64(c+1)*math.Pow(g, -float64(j+1))
+			return min(size-1, int(float64(size)*(u-math.Floor(u))))
+		})
+	}
+	return all
+}
+
+// normalised returns theta with its kernel's variances scaled to vary as much as y does, and its noise relative to that.
+func (s *searcher) normalised(theta []float64, noise bool) []float64 {
+	last := len(theta) - 1
+	v := s.varying(theta)
+	params := s.model.Params()
+	for _, i := range amplitudes(s.model.Kernel, 0) {
+		if !isFixed(params[i]) {
+			theta[i] *= s.power / v
+		}
+	}
+	if noise {
+		theta[last] *= s.power
+	}
+	return values(s.model.WithParams(theta).inside().Params())
+}
+
+// varying returns how much of the kernel's variance varies within the range of x: k(0) less the least of k(r).
+func (s *searcher) varying(theta []float64) float64 {
+	r := make([]float64, 65)
+	longest := s.scales.lengthscales[len(s.scales.lengthscales)-1]
+	for i := range r {
+		r[i] = longest * float64(i) / float64(len(r)-1)
+	}
+	for _, p := range s.model.WithParams(theta).Params() {
+		if isPeriod(p) {
+			r = append(r, 0.25*p.Value, 0.5*p.Value)
+		}
+	}
+	s.model.Kernel.WithParams(theta[:len(theta)-1]).Cov(r, r)
+	return max(r[0]-slices.Min(r), 1e-3*r[0])
+}
+
+// distinct returns the best of the points, at most count of them, no two within the given distances of each other: in the
+// logs of scales, pure numbers and ratios of variances, and in cycles of a period over the range.
+func (s *searcher) distinct(points []point, count int, apart float64) (kept []point) {
+	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
+	for _, p := range points {
+		if math.IsInf(p.value, 1) || len(kept) == count {
+			break
+		}
+		if !slices.ContainsFunc(kept, func(q point) bool { return s.distance(p.u, q.u) < apart }) {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+func (s *searcher) distance(a, b []float64) (d float64) {
+	last := len(a) - 1
+	for i, p := range s.model.Params() {
+		switch {
+		case isFixed(p):
+		case isPeriod(p):
+			d = max(d, 4*math.Abs(s.scales.longest/a[i]-s.scales.longest/b[i]))
+		case i == last:
+			d = max(d, 0.5*math.Abs(math.Log(a[i]/b[i])))
+		case p.Unit == unitY2:
+			d = max(d, 0.5*math.Abs(math.Log(a[i]/a[last])-math.Log(b[i]/b[last])))
+		default:
+			d = max(d, math.Abs(math.Log(a[i]/b[i])))
+		}
+	}
+	return d
+}
+
+// train goes on from a point for some evaluations.
+func (s *searcher) train(p point, evaluations int) point {
+	settings := s.methods
+	settings.MaxEvaluations = evaluations
+	r, _ := Fit(s.ctx, elsewhere{s.loss, s.model.WithParams(p.u).inside()}, settings)
+	if r == nil {
+		return point{u: p.u, value: math.Inf(1)}
+	}
+	s.search.Evaluations += r.Evaluations
+	return point{u: values(r.Model.Params()), value: r.Value}
+}
+
+// run screens the candidates and the given starts, trains the best, and then changes the best point as long as that
+// helps.
+func (s *searcher) run(given []Model) {
+	var points []point
+	for _, m := range given {
+		theta := values(m.inside().Params())
+		points = append(points, point{u: theta, value: s.profile(theta)})
+	}
+	for _, theta := range s.candidates() {
+		if s.ctx.Err() != nil {
+			return
+		}
+		points = append(points, point{u: theta, value: s.profile(theta)})
+	}
+	s.search.Screened = len(points)
+	first := slices.Clone(points[:len(given)])
+	first = append(first, s.distinct(points[len(given):], firstStage, 0.9)...)
+	s.search.Trained += len(first)
+	s.stages(first)
+	for range moveRounds {
+		if len(s.optima) == 0 || s.ctx.Err() != nil || !s.move() {
+			return
+		}
+	}
+}
+
+// stages trains the points in stages and adds to the optima where it ends.
+func (s *searcher) stages(points []point) {
+	for i, p := range points {
+		points[i] = s.train(p, firstSteps)
+	}
+	for _, p := range s.distinct(points, secondStage, 0.2) {
+		s.optima = append(s.optima, s.train(p, secondSteps))
+	}
+	slices.SortStableFunc(s.optima, func(a, b point) int { return cmp.Compare(a.value, b.value) })
+}
+
+// move compares changes of the best point and trains from the best of them. It reports whether that found a better one.
+func (s *searcher) move() bool {
+	best := s.optima[0]
+	var moved []point
+	for _, theta := range s.changes(best.u) {
+		moved = append(moved, point{u: theta, value: s.profile(theta)})
+	}
+	s.search.Moved += len(moved)
+	moved = s.distinct(moved, movesTrained, 0.3)
+	s.search.Trained += len(moved)
+	s.stages(moved)
+	return s.optima[0].value < best.value-0.01
+}
+
+// changes returns points to go on from theta: one parameter at another scale, a rhythm at a multiple or a part of its
+// period, two terms that trade places, all shorter with less noise.
+func (s *searcher) changes(theta []float64) (all [][]float64) {
+	params := s.model.Params()
+	last := len(params) - 1
+	change := func(f func(at []float64)) {
+		at := slices.Clone(theta)
+		f(at)
+		all = append(all, values(s.model.WithParams(at).inside().Params()))
+	}
+	for i, p := range params {
+		factors := []float64{0.1, 0.3, 3, 10}
+		switch {
+		case isFixed(p):
+			continue
+		case isPeriod(p):
+			factors = []float64{1. / 3, 0.5, 2. / 3, 1.5, 2, 3}
+		case p.Unit == unitY2:
+			factors = []float64{1e-3, 0.05, 20, 1e3}
+		}
+		for _, c := range factors {
+			change(func(at []float64) { at[i] *= c })
+		}
+		for j, q := range params[:i] {
+			if q.Unit == p.Unit && isPeriod(p) == isPeriod(q) && !isFixed(q) && j != last {
+				change(func(at []float64) { at[i], at[j] = at[j], at[i] })
+			}
+		}
+		if isPeriod(p) { // the same shape at short lags, with another period
+			for _, c := range []float64{0.5, 2, 3} {
+				change(func(at []float64) {
+					at[i] *= c
+					if i < last-1 && params[i+1].Unit == "" {
+						at[i+1] /= c
+					}
+				})
+			}
+			for _, period := range s.scales.periods {
+				change(func(at []float64) { at[i] = period })
+			}
+		}
+	}
+	for _, c := range []float64{0.05, 0.2, 0.5} {
+		change(func(at []float64) {
+			for i, p := range params {
+				if p.Unit == unitX && !isPeriod(p) && !isFixed(p) {
+					at[i] *= c
+				}
+			}
+			if !isFixed(params[last]) {
+				at[last] *= 0.1
+			}
+		})
+	}
+	return all
+}
