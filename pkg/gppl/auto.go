@@ -157,16 +157,17 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 
 // auto is the work of FitAuto.
 type auto struct {
-	ctx      context.Context
-	settings AutoSettings
-	data     Data
-	family   Model   // as it was given
-	at       Model   // where training stands
-	starts   []Model // where it begins: the best of these
-	loss     Loss    // trained last
-	result   *AutoResult
-	next     []Model // further starts of the next training
-	coloured bool    // what the projections left was not white
+	ctx       context.Context
+	settings  AutoSettings
+	data      Data
+	family    Model   // as it was given
+	at        Model   // where training stands
+	starts    []Model // where it begins: the best of these
+	loss      Loss    // trained last
+	result    *AutoResult
+	next      []Model  // further starts of the next training
+	unsettled []string // doubts that the search left
+	coloured  bool     // what the projections left was not white
 
 	evaluations    int // of all trainings
 	setUp, trained time.Duration
@@ -184,12 +185,16 @@ func (a *auto) search() error {
 			a.starts[i] = m.withPeriodsWithin(scales.shortest, scales.longest).inside()
 		}
 	}
-	loss, err := newBlocks(a.starts[0], a.data)
+	loss, err := newBlocks(a.starts[0], a.data, trainWhole, trainSize)
+	if err != nil {
+		return err
+	}
+	compared, err := newBlocks(a.starts[0], a.data, screenWhole, screenSize)
 	if err != nil {
 		return err
 	}
 	s := &searcher{
-		ctx: a.ctx, model: a.starts[0], loss: loss, n: float64(loss.n), scales: scales, search: &a.result.Search,
+		ctx: a.ctx, model: a.starts[0], loss: loss, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
 		power:   blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / float64(a.data.Len()),
 		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
@@ -211,6 +216,16 @@ func (a *auto) search() error {
 			}
 		}
 	}
+	if loss.whole() && len(s.optima) > 1 {
+		a.result.Search.Next = s.optima[1].value - s.optima[0].value
+	}
+	if better, nats := s.beyond(a.family); nats > 1 {
+		a.unsettled = append(a.unsettled, fmt.Sprintf("beyond the range of x a period would fit %.3g nats better, as no rhythm but a lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
+	}
+	if s.open {
+		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
+	}
+	a.result.Search.Evaluations += s.profiler.count
 	a.evaluations += a.result.Search.Evaluations
 	a.trained += time.Since(began)
 	return nil
@@ -571,7 +586,7 @@ func (a *auto) settle(exact *Exact) error {
 	rnd := rand.New(rand.NewPCG(a.settings.Fit.Seed, 2))
 	spread := orDefault(a.settings.Fit.Spread, 1)
 	tried := 0
-	for i := range cmp.Or(a.settings.Fit.Starts, 6) {
+	for i := range a.further() {
 		around := a.starts[i%len(a.starts)]
 		if i%2 == 1 {
 			around = best.Model
@@ -603,6 +618,16 @@ func (a *auto) settle(exact *Exact) error {
 		}
 	}
 	return nil
+}
+
+// further returns the number of random starts that are tried where doubts stay: none, unless it is asked for, where the
+// search was of all data and ended at an optimum.
+func (a *auto) further() int {
+	ended := a.result.Status == Stalled || a.result.Status == Limited
+	if a.settings.Fit.Starts == 0 && a.result.Exact && a.result.Search.Screened > 0 && !ended && a.data.Len() <= trainWhole {
+		return 0
+	}
+	return cmp.Or(a.settings.Fit.Starts, 6)
 }
 
 // spread returns m with its trained parameters moved at random in their raw
@@ -656,6 +681,8 @@ func (a *auto) limits() (doubts []string) {
 	for _, p := range params[:last] {
 		switch {
 		case p.Unit != unitX || isFixed(p) || l.span == 0:
+		case atEnd(p):
+			doubt("%s was driven to the end of what x can show: %.3g, within %v", p.Name, p.Value, p.Transform)
 		case p.Value > 2*l.span:
 			doubt("%s was driven beyond the range of x: %.3g of %.3g", p.Name, p.Value, l.span)
 		case p.Value < spacing/4:
@@ -668,7 +695,7 @@ func (a *auto) limits() (doubts []string) {
 // doubts lists why what was found may not be what the data determine; nil if
 // there is no reason.
 func (a *auto) doubts() []string {
-	doubts := a.limits()
+	doubts := append(a.limits(), a.unsettled...)
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	r := a.result.Result
 	var parts split

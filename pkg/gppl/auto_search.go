@@ -19,9 +19,16 @@ type Search struct {
 	Moved        int       // changes of the best point that were compared: other scales, periods, weights, noise
 	Subset       int       // observations that starts were compared on; 0 means all
 	Agree        int       // trainings that ended at the best point, or within a tenth of a nat of it
-	Next         float64   // nats by which the next best of the other optima lies above; +Inf if there is none
+	Next         float64   // nats by which the next best of the other optima lies above; 0 if there is none
 	Evaluations  int       // of all that
 }
+
+// noiseRatios are the variances of the noise that starts have, relative to that of the kernel within the range of x, and
+// moveRatios those of changes of a point, relative to what it has.
+var (
+	noiseRatios = []float64{1e-4, 3e-3, 0.03, 0.2, 1}
+	moveRatios  = []float64{0.03, 0.3, 1}
+)
 
 // String says it in one line.
 func (s Search) String() string {
@@ -37,7 +44,7 @@ func (s Search) String() string {
 		fmt.Fprintf(&b, ", on %d of the observations", s.Subset)
 	}
 	fmt.Fprintf(&b, ", and %d changes of the best; trained from %d, %d ended at the best", s.Moved, s.Trained, s.Agree)
-	if !math.IsInf(s.Next, 1) {
+	if s.Next > 0 {
 		fmt.Fprintf(&b, ", the next optimum is %.3g nats above", s.Next)
 	}
 	return b.String()
@@ -45,64 +52,59 @@ func (s Search) String() string {
 
 // Sizes of a search. Each stage trains fewer starts for longer (successive halving): a start is known by little training.
 const (
-	screenedAtMost = 360 // starts that are compared untrained
-	firstStage     = 16  // of them are trained for firstSteps evaluations
+	screenedAtMost = 160 // kernels that are compared untrained, each with all noiseRatios
+	firstStage     = 3   // of them, for each parameter but one, are trained for firstSteps evaluations
 	firstSteps     = 12
-	secondStage    = 6 // of them for secondSteps more
+	secondStage    = 5 // of them at most for secondSteps more
 	secondSteps    = 40
-	moveRounds     = 4   // rounds of changes of the best point
-	movesTrained   = 5   // in each
-	wholeUpTo      = 400 // observations up to which all of them are searched on
-	blockSize      = 128 // observations of each part of longer series that are searched on
+	hopeless       = 30  // nats above the best at which a start is given up after firstSteps
+	farOff         = 60  // nats above the best at which a change of it is not trained
+	nearby         = 5   // nats above the best at which a change of it is given up after firstSteps
+	moveRounds     = 3   // rounds of changes of the best point
+	trainWhole     = 400 // observations up to which all of them are trained on
+	trainSize      = 128 // observations of each of three parts of longer series that are
+	screenWhole    = 160 // the same for the likelihoods that are compared
+	screenSize     = 80
 )
 
 // searcher looks for the optima of one loss.
 type searcher struct {
-	ctx     context.Context
-	model   Model // the family, with the transforms that hold while it is searched
-	loss    Loss
-	n       float64 // observations of the loss
-	scales  scales
-	power   float64 // mean of y²
-	noise   float64 // variance of the noise, guessed from neighbours
-	linear  []int   // indices of the parameters that a common factor of all variances goes to; nil if there is none
-	optima  []point // that training ended at, natural values, best first
-	search  *Search
-	methods Settings
+	ctx      context.Context
+	model    Model // the family, with the transforms that hold while it is searched
+	loss     Loss
+	n        float64 // observations of the loss
+	scales   scales
+	power    float64 // mean of y²
+	linear   []int   // indices of the parameters that a common factor of all variances goes to; nil if there is none
+	open     bool    // the last change of the best point still gained
+	optima   []point // that training ended at, natural values, best first
+	search   *Search
+	methods  Settings
+	profiler *profiler
 }
 
-// profile returns the loss at theta with all its variances multiplied by the factor that makes it least, and moves theta
-// there: at c times the variances it is Q/2c + (n/2)·log c + const, which two values determine. Where a variance is fixed
-// it is the loss at theta.
-func (s *searcher) profile(theta []float64) float64 {
-	value := s.value(theta)
-	if s.linear == nil || math.IsInf(value, 1) {
-		return value
+// screen returns the points with the kernel of theta and each of some ratios of its noise, at the best common factor of
+// all variances.
+func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
+	last := len(theta) - 1
+	if isFixed(s.model.Params()[last]) {
+		ratios = []float64{1}
 	}
-	const factor = 4
-	at := slices.Clone(theta)
-	for _, i := range s.linear {
-		at[i] *= factor
+	noises := make([]float64, len(ratios))
+	for i, r := range ratios {
+		noises[i] = r * theta[last]
 	}
-	other := s.value(at)
-	q := 2 * (value - other + 0.5*s.n*math.Log(factor)) / (1 - 1.0/factor)
-	if !(q > 0) || math.IsInf(other, 1) {
-		return value
+	nll, factors := make([]float64, len(ratios)), make([]float64, len(ratios))
+	s.profiler.profile(nll, factors, s.model.WithParams(theta), noises, s.linear != nil)
+	for i, v := range nll {
+		at := slices.Clone(theta)
+		at[last] = noises[i]
+		for _, j := range s.linear {
+			at[j] *= factors[i]
+		}
+		points = append(points, point{u: at, value: v})
 	}
-	c := q / s.n
-	for _, i := range s.linear {
-		theta[i] *= c
-	}
-	return value - 0.5*q + 0.5*s.n*(1+math.Log(c))
-}
-
-func (s *searcher) value(theta []float64) float64 {
-	s.search.Evaluations++
-	v, err := s.loss.ValueGrad(nil, theta)
-	if err != nil || math.IsNaN(v) {
-		return math.Inf(1)
-	}
-	return v
+	return points
 }
 
 // findLinear sets the indices of the variances that the loss scales with, if they are all trained and do scale it.
@@ -139,21 +141,10 @@ func (s *searcher) findLinear() {
 	s.linear = append(at, last)
 }
 
-// levels returns, parameter by parameter, the values that starts have; nil for those that stay as they are. The last entry
-// is that of the noise, relative to what of the kernel's variance varies within the range of x.
+// levels returns, parameter by parameter, the values that starts have; nil for those that stay as they are.
 func (s *searcher) levels() [][]float64 {
 	params := s.model.Params()
 	last := len(params) - 1
-	scale, period := 0, 0
-	for _, p := range params {
-		switch {
-		case isFixed(p):
-		case isPeriod(p):
-			period++
-		case p.Unit == unitX:
-			scale++
-		}
-	}
 	terms := amplitudes(s.model.Kernel, 0)
 	all := make([][]float64, len(params))
 	for i, p := range params[:last] {
@@ -164,15 +155,9 @@ func (s *searcher) levels() [][]float64 {
 		case p.Unit == unitX:
 			all[i] = s.scales.lengthscales
 		case p.Unit == "":
-			all[i] = []float64{0.4, 1, 3}
+			all[i] = []float64{0.12, 0.4, 1, 3}
 		case slices.Contains(terms, i) && len(terms) > 1 && i != terms[0]:
 			all[i] = []float64{0.1, 1, 10}
-		}
-	}
-	if !isFixed(params[last]) {
-		all[last] = []float64{1e-3, 0.03, 0.5}
-		if scale+period == 1 {
-			all[last] = []float64{1e-4, 3e-3, 0.03, 0.2, 1}
 		}
 	}
 	return all
@@ -196,7 +181,7 @@ func (s *searcher) candidates() (all [][]float64) {
 		for j, i := range free {
 			theta[i] = levels[i][index(j, len(levels[i]))]
 		}
-		all = append(all, s.normalised(theta, len(levels[len(levels)-1]) > 0))
+		all = append(all, s.normalised(theta))
 	}
 	if count <= screenedAtMost {
 		for c := range int(count) {
@@ -222,8 +207,8 @@ func (s *searcher) candidates() (all [][]float64) {
 	return all
 }
 
-// normalised returns theta with its kernel's variances scaled to vary as much as y does, and its noise relative to that.
-func (s *searcher) normalised(theta []float64, noise bool) []float64 {
+// normalised returns theta with its kernel's variances scaled to vary as much as y does, and as much noise.
+func (s *searcher) normalised(theta []float64) []float64 {
 	last := len(theta) - 1
 	v := s.varying(theta)
 	params := s.model.Params()
@@ -232,8 +217,8 @@ func (s *searcher) normalised(theta []float64, noise bool) []float64 {
 			theta[i] *= s.power / v
 		}
 	}
-	if noise {
-		theta[last] *= s.power
+	if !isFixed(params[last]) {
+		theta[last] = s.power
 	}
 	return values(s.model.WithParams(theta).inside().Params())
 }
@@ -302,52 +287,143 @@ func (s *searcher) train(p point, evaluations int) point {
 // run screens the candidates and the given starts, trains the best, and then changes the best point as long as that
 // helps.
 func (s *searcher) run(given []Model) {
-	var points []point
+	var points, first []point
 	for _, m := range given {
-		theta := values(m.inside().Params())
-		points = append(points, point{u: theta, value: s.profile(theta)})
+		first = append(first, point{u: values(m.inside().Params())})
 	}
 	for _, theta := range s.candidates() {
 		if s.ctx.Err() != nil {
 			return
 		}
-		points = append(points, point{u: theta, value: s.profile(theta)})
+		points = append(points, s.screen(theta, noiseRatios)...)
 	}
 	s.search.Screened = len(points)
-	first := slices.Clone(points[:len(given)])
-	first = append(first, s.distinct(points[len(given):], firstStage, 0.9)...)
+	first = append(first, s.distinct(points, firstStage*s.free(), 0.9)...)
 	s.search.Trained += len(first)
-	s.stages(first)
+	s.stages(first, hopeless)
 	for range moveRounds {
-		if len(s.optima) == 0 || s.ctx.Err() != nil || !s.move() {
+		if len(s.optima) == 0 || s.ctx.Err() != nil {
+			return
+		}
+		best := s.optima[0].value
+		if s.open = s.move() && s.optima[0].value < best-1; s.optima[0].value > best-0.01 {
 			return
 		}
 	}
 }
 
-// stages trains the points in stages and adds to the optima where it ends.
-func (s *searcher) stages(points []point) {
+// free returns the number of parameters that are trained, less one for the common factor of the variances.
+func (s *searcher) free() int {
+	count := -1
+	for _, p := range s.model.Params() {
+		if !isFixed(p) {
+			count++
+		}
+	}
+	return max(1, count)
+}
+
+// stages trains the points in stages and adds to the optima where it ends. Those that are on their way to an optimum that is
+// known already, or stand far above the best, are not trained further.
+func (s *searcher) stages(points []point, within float64) {
+	best := math.Inf(1)
 	for i, p := range points {
 		points[i] = s.train(p, firstSteps)
+		best = min(best, points[i].value)
+	}
+	if len(s.optima) > 0 {
+		best = min(best, s.optima[0].value)
 	}
 	for _, p := range s.distinct(points, secondStage, 0.2) {
-		s.optima = append(s.optima, s.train(p, secondSteps))
+		switch {
+		case p.value > best+within:
+			continue
+		case !s.known(p):
+			s.add(s.train(p, secondSteps))
+		}
 	}
+}
+
+// known reports whether p is at one of the optima, or on its last steps to it, and counts it if that is the best. Where a
+// parameter is not determined, points of one value are one optimum.
+func (s *searcher) known(p point) bool {
+	i := slices.IndexFunc(s.optima, func(q point) bool {
+		return math.Abs(p.value-q.value) < 0.01 || s.distance(p.u, q.u) < 0.1 && p.value > q.value
+	})
+	if i == 0 {
+		s.search.Agree++
+	}
+	return i >= 0
+}
+
+// add takes p among the optima, unless it is one of them.
+func (s *searcher) add(p point) {
+	if s.known(p) {
+		return
+	}
+	if len(s.optima) == 0 || p.value < s.optima[0].value {
+		s.search.Agree = 1
+	}
+	s.optima = append(s.optima, p)
 	slices.SortStableFunc(s.optima, func(a, b point) int { return cmp.Compare(a.value, b.value) })
 }
 
 // move compares changes of the best point and trains from the best of them. It reports whether that found a better one.
 func (s *searcher) move() bool {
 	best := s.optima[0]
+	stands := s.screen(best.u, []float64{1})[0].value
 	var moved []point
 	for _, theta := range s.changes(best.u) {
-		moved = append(moved, point{u: theta, value: s.profile(theta)})
+		for _, p := range s.screen(theta, moveRatios) {
+			s.search.Moved++
+			if p.value < stands+farOff {
+				moved = append(moved, p)
+			}
+		}
 	}
-	s.search.Moved += len(moved)
-	moved = s.distinct(moved, movesTrained, 0.3)
+	moved = s.distinct(moved, 1+s.free(), 0.3)
 	s.search.Trained += len(moved)
-	s.stages(moved)
+	s.stages(moved, nearby)
 	return s.optima[0].value < best.value-0.01
+}
+
+// beyond returns the best point whose periods are above the range of x, and the nats by which it is better than the best
+// within; 0 if none is, or if periods are not kept within it. A period that long is none that the data show: with it
+// Periodic is a kernel of the lengthscale l_p·p/2π without any rhythm.
+func (s *searcher) beyond(family Model) (better point, nats float64) {
+	if len(s.optima) == 0 || !slices.ContainsFunc(s.model.Params(), func(p Param) bool { _, kept := p.Transform.(interval); return kept }) {
+		return point{}, 0
+	}
+	free := *s
+	free.model, free.optima, free.search = family, nil, &Search{}
+	best := s.optima[0]
+	params := s.model.Params()
+	var points []point
+	for _, c := range []float64{1.1, 3} {
+		long := slices.Clone(best.u)
+		at := -1
+		for i, p := range params {
+			if _, kept := p.Transform.(interval); kept {
+				at, long[i] = i, c*s.scales.longest
+			}
+		}
+		if at+2 < len(params) && params[at+1].Unit == "" && !isFixed(params[at+1]) {
+			for _, l := range s.scales.lengthscales {
+				long[at+1] = 2 * math.Pi * l / long[at]
+				points = append(points, free.screen(slices.Clone(long), moveRatios)...)
+			}
+		} else {
+			points = append(points, free.screen(long, moveRatios)...)
+		}
+	}
+	for _, p := range free.distinct(points, 2, 0.3) {
+		p = free.train(free.train(p, firstSteps), secondSteps)
+		if p.value < best.value-nats {
+			better, nats = p, best.value-p.value
+		}
+	}
+	s.search.Evaluations += free.search.Evaluations
+	return better, nats
 }
 
 // changes returns points to go on from theta: one parameter at another scale, a rhythm at a multiple or a part of its

@@ -14,9 +14,10 @@ type blocks struct {
 	n     int
 }
 
-// newBlocks returns the exact likelihood of all data if they are few. Of a longer series it takes neighbours in the
-// middle, every so many-th over a longer stretch, and every so many-th of all: short, middle and long lags.
-func newBlocks(m Model, d Data) (*blocks, error) {
+// newBlocks returns the exact likelihood of all data up to so many. Of a longer series it takes three parts of a size:
+// neighbours in the middle, every so many-th over a longer stretch, and every so many-th of all, for short, middle and
+// long lags.
+func newBlocks(m Model, d Data, whole, size int) (*blocks, error) {
 	n := d.Len()
 	b := &blocks{}
 	take := func(d Data) error {
@@ -25,7 +26,7 @@ func newBlocks(m Model, d Data) (*blocks, error) {
 		b.n += d.Len()
 		return err
 	}
-	if n <= wholeUpTo {
+	if n <= whole {
 		return b, take(d)
 	}
 	order := make([]int, n)
@@ -43,10 +44,10 @@ func newBlocks(m Model, d Data) (*blocks, error) {
 			return 0
 		})
 	}
-	all := float64(n) / blockSize
+	all := float64(n) / float64(size)
 	for _, stride := range []float64{1, math.Sqrt(all), all} {
-		at := make([]int, blockSize)
-		first := 0.5 * (float64(n) - stride*blockSize)
+		at := make([]int, size)
+		first := 0.5 * (float64(n) - stride*float64(size))
 		for i := range at {
 			at[i] = order[int(first+stride*(float64(i)+0.5))]
 		}

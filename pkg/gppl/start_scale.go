@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -163,12 +164,18 @@ func (b interval) Slope(u float64) float64 {
 	return b.Natural(u) * math.Log(b.hi/b.lo) * e / ((1 + e) * (1 + e))
 }
 
-func (b interval) String() string { return "interval" }
+func (b interval) String() string { return fmt.Sprintf("%.3g to %.3g", b.lo, b.hi) }
 
 // inside moves theta into the interval, off its ends by a hundredth of its logarithm.
 func (b interval) inside(theta float64) float64 {
 	margin := math.Pow(b.hi/b.lo, 0.01)
 	return min(max(theta, b.lo*margin), b.hi/margin)
+}
+
+// atEnd reports whether p is at an end of the interval that it is kept within.
+func atEnd(p Param) bool {
+	b, kept := p.Transform.(interval)
+	return kept && p.Value != b.inside(p.Value)
 }
 
 // withPeriodsWithin returns m with its periods trained within [lo, hi], but for those that have a transform of their own.
