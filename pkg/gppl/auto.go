@@ -194,7 +194,7 @@ func (a *auto) search() error {
 		return err
 	}
 	s := &searcher{
-		ctx: a.ctx, model: a.starts[0], loss: loss, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
+		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: loss, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
 		power:   blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / float64(a.data.Len()),
 		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
@@ -222,6 +222,7 @@ func (a *auto) search() error {
 	if better, nats := s.beyond(a.family); nats > 1 {
 		a.unsettled = append(a.unsettled, fmt.Sprintf("beyond the range of x a period would fit %.3g nats better, as no rhythm but a lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
 	}
+	a.unsettled = append(a.unsettled, s.rivals()...)
 	if s.open {
 		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
 	}
@@ -705,6 +706,9 @@ func (a *auto) doubts() []string {
 			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
 		}
 	}
+	if gain := a.overNoise(); a.result.Exact && doubts == nil && gain < a.chance() {
+		doubt("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain)
+	}
 	for _, p := range r.Params {
 		switch {
 		case isFixed(p.Param) || a.settings.Fit.NoStandardErrors:
@@ -719,6 +723,24 @@ func (a *auto) doubts() []string {
 		doubt("training ended before the optimum: %s", r.Reason)
 	}
 	return doubts
+}
+
+// overNoise returns the nats by which the model is better than white noise of the best variance.
+func (a *auto) overNoise() float64 {
+	n := float64(a.data.Len())
+	power := blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / n
+	return 0.5*n*(1+log2Pi+math.Log(power)) - a.result.Value
+}
+
+// chance returns the nats by which a model is better than white noise where there is nothing else: one for each parameter
+// and, with a period, the highest of about n peaks of a periodogram, log n.
+func (a *auto) chance() float64 {
+	params := a.family.Params()
+	nats := float64(len(params) - 1)
+	if slices.ContainsFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) }) {
+		nats += math.Log(float64(a.data.Len()))
+	}
+	return nats
 }
 
 // finish gives the result the totals of all steps, and the model its own transforms.

@@ -27,7 +27,7 @@ type Search struct {
 // moveRatios those of changes of a point, relative to what it has.
 var (
 	noiseRatios = []float64{1e-4, 3e-3, 0.03, 0.2, 1}
-	moveRatios  = []float64{0.03, 0.3, 1}
+	moveRatios  = []float64{0.1, 1}
 )
 
 // String says it in one line.
@@ -52,7 +52,7 @@ func (s Search) String() string {
 
 // Sizes of a search. Each stage trains fewer starts for longer (successive halving): a start is known by little training.
 const (
-	screenedAtMost = 160 // kernels that are compared untrained, each with all noiseRatios
+	screenedAtMost = 240 // kernels that are compared untrained, each with all noiseRatios
 	firstStage     = 3   // of them, for each parameter but one, are trained for firstSteps evaluations
 	firstSteps     = 12
 	secondStage    = 5 // of them at most for secondSteps more
@@ -70,7 +70,8 @@ const (
 // searcher looks for the optima of one loss.
 type searcher struct {
 	ctx      context.Context
-	model    Model // the family, with the transforms that hold while it is searched
+	model    Model   // the family, with the transforms that hold while it is searched
+	params   []Param // of the model
 	loss     Loss
 	n        float64 // observations of the loss
 	scales   scales
@@ -87,7 +88,7 @@ type searcher struct {
 // all variances.
 func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 	last := len(theta) - 1
-	if isFixed(s.model.Params()[last]) {
+	if isFixed(s.params[last]) {
 		ratios = []float64{1}
 	}
 	noises := make([]float64, len(ratios))
@@ -146,6 +147,11 @@ func (s *searcher) levels() [][]float64 {
 	params := s.model.Params()
 	last := len(params) - 1
 	terms := amplitudes(s.model.Kernel, 0)
+	lengthscales, numbers := s.scales.lengthscales, []float64{0.12, 0.4, 1, 3}
+	if s.free() > 3 { // room for the other parameters
+		numbers = []float64{0.2, 0.6, 2}
+		lengthscales = thin(lengthscales, 5)
+	}
 	all := make([][]float64, len(params))
 	for i, p := range params[:last] {
 		switch {
@@ -153,14 +159,25 @@ func (s *searcher) levels() [][]float64 {
 		case isPeriod(p):
 			all[i] = s.scales.periods
 		case p.Unit == unitX:
-			all[i] = s.scales.lengthscales
+			all[i] = lengthscales
 		case p.Unit == "":
-			all[i] = []float64{0.12, 0.4, 1, 3}
+			all[i] = numbers
 		case slices.Contains(terms, i) && len(terms) > 1 && i != terms[0]:
 			all[i] = []float64{0.1, 1, 10}
 		}
 	}
 	return all
+}
+
+// thin returns count of the values, evenly, or all if they are no more.
+func thin(values []float64, count int) (some []float64) {
+	if len(values) <= count {
+		return values
+	}
+	for i := range count {
+		some = append(some, values[i*(len(values)-1)/(count-1)])
+	}
+	return some
 }
 
 // candidates returns the starts of the search: all combinations of the levels or, if these are too many, as many of them
@@ -254,9 +271,33 @@ func (s *searcher) distinct(points []point, count int, apart float64) (kept []po
 	return kept
 }
 
+// stratified returns about count of the points: the best of all, and the best with each of the values of each period and
+// lengthscale, so that no scale goes untried because another parameter outweighs it.
+func (s *searcher) stratified(points []point, count int) []point {
+	kept := s.distinct(points, (count+2)/3, 0.9) // sorts them
+	for i, p := range s.params {
+		if p.Unit != unitX || isFixed(p) {
+			continue
+		}
+		var seen []float64
+		for _, q := range points {
+			if len(seen) == max(3, count/3) || math.IsInf(q.value, 1) {
+				break
+			}
+			if v := q.u[i]; !slices.Contains(seen, v) {
+				seen = append(seen, v)
+				if !slices.ContainsFunc(kept, func(k point) bool { return k.u[i] == v }) {
+					kept = append(kept, q)
+				}
+			}
+		}
+	}
+	return kept
+}
+
 func (s *searcher) distance(a, b []float64) (d float64) {
 	last := len(a) - 1
-	for i, p := range s.model.Params() {
+	for i, p := range s.params {
 		switch {
 		case isFixed(p):
 		case isPeriod(p):
@@ -291,14 +332,18 @@ func (s *searcher) run(given []Model) {
 	for _, m := range given {
 		first = append(first, point{u: values(m.inside().Params())})
 	}
+	ratios := noiseRatios
+	if s.free() > 3 {
+		ratios = thin(noiseRatios, 3)
+	}
 	for _, theta := range s.candidates() {
 		if s.ctx.Err() != nil {
 			return
 		}
-		points = append(points, s.screen(theta, noiseRatios)...)
+		points = append(points, s.screen(theta, ratios)...)
 	}
 	s.search.Screened = len(points)
-	first = append(first, s.distinct(points, firstStage*s.free(), 0.9)...)
+	first = append(first, s.stratified(points, firstStage*s.free())...)
 	s.search.Trained += len(first)
 	s.stages(first, hopeless)
 	for range moveRounds {
@@ -315,7 +360,7 @@ func (s *searcher) run(given []Model) {
 // free returns the number of parameters that are trained, less one for the common factor of the variances.
 func (s *searcher) free() int {
 	count := -1
-	for _, p := range s.model.Params() {
+	for _, p := range s.params {
 		if !isFixed(p) {
 			count++
 		}
@@ -387,6 +432,25 @@ func (s *searcher) move() bool {
 	return s.optima[0].value < best.value-0.01
 }
 
+// rivals says which other periods do about as well as the best, beside its multiples and its parts.
+func (s *searcher) rivals() (doubts []string) {
+	const close = 5 // nats: a start that was missed may well be as much better
+	for i, p := range s.params {
+		if !isPeriod(p) || isFixed(p) {
+			continue
+		}
+		for _, o := range s.optima {
+			ratio := max(o.u[i]/s.optima[0].u[i], s.optima[0].u[i]/o.u[i])
+			harmonic := math.Abs(ratio-math.Round(ratio)) < 0.03*ratio
+			if above := o.value - s.optima[0].value; !harmonic && above < close {
+				doubts = append(doubts, fmt.Sprintf("%s is not determined: %.4g fits within %.2g nats of %.4g", p.Name, o.u[i], above, s.optima[0].u[i]))
+				break
+			}
+		}
+	}
+	return doubts
+}
+
 // beyond returns the best point whose periods are above the range of x, and the nats by which it is better than the best
 // within; 0 if none is, or if periods are not kept within it. A period that long is none that the data show: with it
 // Periodic is a kernel of the lengthscale l_p·p/2π without any rhythm.
@@ -395,7 +459,7 @@ func (s *searcher) beyond(family Model) (better point, nats float64) {
 		return point{}, 0
 	}
 	free := *s
-	free.model, free.optima, free.search = family, nil, &Search{}
+	free.model, free.params, free.optima, free.search = family, family.Params(), nil, &Search{}
 	best := s.optima[0]
 	params := s.model.Params()
 	var points []point
@@ -465,6 +529,18 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			}
 			for _, period := range s.scales.periods {
 				change(func(at []float64) { at[i] = period })
+				change(func(at []float64) { // and regular for some periods
+					at[i] = period
+					for j, q := range params[:last] {
+						switch {
+						case isFixed(q):
+						case q.Unit == "":
+							at[j] = 1
+						case q.Unit == unitX && !isPeriod(q):
+							at[j] = max(at[j], 2*period)
+						}
+					}
+				})
 			}
 		}
 	}
