@@ -177,7 +177,7 @@ type auto struct {
 func (a *auto) search() error {
 	began := time.Now()
 	scales := newScales(a.data, slices.ContainsFunc(a.starts[0].Params(), isPeriod))
-	if scales.lengthscales == nil || a.data.Len() < 4 {
+	if scales.lengthscales == nil || a.data.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !isFixed(p) }) {
 		return nil
 	}
 	if scales.shortest < scales.longest {
@@ -223,6 +223,9 @@ func (a *auto) search() error {
 		a.unsettled = append(a.unsettled, fmt.Sprintf("beyond the range of x a period would fit %.3g nats better, as no rhythm but a lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
 	}
 	a.unsettled = append(a.unsettled, s.rivals()...)
+	if share := outliers(a.data.Y); scales.periods != nil && share > 0.5 {
+		a.unsettled = append(a.unsettled, fmt.Sprintf("a fiftieth of the observations hold %.0f %% of the mean of y²: these outliers decide on the period, and no search finds the best for sure", 100*share))
+	}
 	if s.open {
 		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
 	}
@@ -230,6 +233,22 @@ func (a *auto) search() error {
 	a.evaluations += a.result.Search.Evaluations
 	a.trained += time.Since(began)
 	return nil
+}
+
+// outliers returns the share of the sum of y² that the largest fiftieth of y holds: 0.13 for normal noise.
+func outliers(y []float64) float64 {
+	squares := make([]float64, len(y))
+	for i, v := range y {
+		squares[i] = v * v
+	}
+	slices.Sort(squares)
+	var top, all float64
+	for i, v := range squares {
+		if all += v; i >= len(y)-max(1, len(y)/50) {
+			top += v
+		}
+	}
+	return top / all
 }
 
 // run trains on more and more projections, and then or instead exactly.
@@ -706,7 +725,7 @@ func (a *auto) doubts() []string {
 			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
 		}
 	}
-	if gain := a.overNoise(); a.result.Exact && doubts == nil && gain < a.chance() {
+	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), isFixed) && gain < a.chance() {
 		doubt("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain)
 	}
 	for _, p := range r.Params {

@@ -53,9 +53,9 @@ func (s Search) String() string {
 // Sizes of a search. Each stage trains fewer starts for longer (successive halving): a start is known by little training.
 const (
 	screenedAtMost = 240 // kernels that are compared untrained, each with all noiseRatios
-	firstStage     = 3   // of them, for each parameter but one, are trained for firstSteps evaluations
+	firstStage     = 2   // of them, for each parameter but one, are trained for firstSteps evaluations
 	firstSteps     = 12
-	secondStage    = 5 // of them at most for secondSteps more
+	secondStage    = 4 // of them at most for secondSteps more
 	secondSteps    = 40
 	hopeless       = 30  // nats above the best at which a start is given up after firstSteps
 	farOff         = 60  // nats above the best at which a change of it is not trained
@@ -281,7 +281,7 @@ func (s *searcher) stratified(points []point, count int) []point {
 		}
 		var seen []float64
 		for _, q := range points {
-			if len(seen) == max(3, count/3) || math.IsInf(q.value, 1) {
+			if len(seen) == (count+2)/3 || math.IsInf(q.value, 1) {
 				break
 			}
 			if v := q.u[i]; !slices.Contains(seen, v) {
@@ -426,7 +426,7 @@ func (s *searcher) move() bool {
 			}
 		}
 	}
-	moved = s.distinct(moved, 1+s.free(), 0.3)
+	moved = s.distinct(moved, s.free(), 0.3)
 	s.search.Trained += len(moved)
 	s.stages(moved, nearby)
 	return s.optima[0].value < best.value-0.01
@@ -434,7 +434,7 @@ func (s *searcher) move() bool {
 
 // rivals says which other periods do about as well as the best, beside its multiples and its parts.
 func (s *searcher) rivals() (doubts []string) {
-	const close = 5 // nats: a start that was missed may well be as much better
+	const close = 2 // nats: a start that was missed may well be as much better
 	for i, p := range s.params {
 		if !isPeriod(p) || isFixed(p) {
 			continue
@@ -507,8 +507,10 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			continue
 		case isPeriod(p):
 			factors = []float64{1. / 3, 0.5, 2. / 3, 1.5, 2, 3}
-		case p.Unit == unitY2:
-			factors = []float64{1e-3, 0.05, 20, 1e3}
+		case p.Unit == unitY2: // the ratios to the noise are tried with every change
+			if factors = []float64{1e-3, 0.05, 20}; i == last || len(amplitudes(s.model.Kernel, 0)) < 2 {
+				factors = nil
+			}
 		}
 		for _, c := range factors {
 			change(func(at []float64) { at[i] *= c })
@@ -527,7 +529,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 					}
 				})
 			}
-			for _, period := range s.scales.periods {
+			for _, period := range s.scales.periods[:min(12, len(s.scales.periods))] {
 				change(func(at []float64) { at[i] = period })
 				change(func(at []float64) { // and regular for some periods
 					at[i] = period
