@@ -20,10 +20,12 @@ import (
 type AutoSettings struct {
 	// Fit says how each training goes. Its NoStandardErrors holds for the
 	// result; GradientTolerance is 1e-3 where it is 0. Starts is the number of
-	// further starts that are tried where the first ends in doubt; 0 means 6.
+	// random starts that are tried where doubts stay; 0 means 6, or none after a
+	// search of all data that ended at an optimum.
 	Fit Settings
-	// KeepStart trains from the model as it is given. Otherwise its values do
-	// not matter: training starts from StartFrom.
+	// KeepStart trains from the model as it is given, without a search. Otherwise
+	// its values do not matter, and periods whose transform is the default stay
+	// between twice the mean spacing of x and its range.
 	KeepStart bool
 	// Projected keeps to projections where the exact likelihood would cost less,
 	// as long as there is a number of projections below n that suffices.
@@ -93,7 +95,16 @@ const patience = 10
 // projections whose number it finds, or by the exact likelihood where that costs
 // less.
 //
-// It starts from the data (StartFrom) with three quarters of the projections that
+// First it searches for starts: it compares the exact likelihoods of kernels at
+// every octave of lengthscales and at every period that the periodogram shows,
+// each with several noise variances, trains the best of them a little and the
+// best of those further (successive halving), and then changes the best: other
+// scales, periods, weights, less noise. Up to 400 observations it trains on all
+// of them, beyond on three parts of 128, close together, further apart and spread
+// over all. AutoResult.Search says what was searched: Converged means that this
+// search found nothing better. It does not prove that there is nothing better.
+//
+// From there it trains with three quarters of the projections that
 // the start's spectrum asks for (SpectralColumns), trains, and adds projections,
 // going on from where it stood, until
 //

@@ -73,7 +73,6 @@ type searcher struct {
 	model    Model   // the family, with the transforms that hold while it is searched
 	params   []Param // of the model
 	loss     Loss
-	n        float64 // observations of the loss
 	scales   scales
 	power    float64 // mean of y²
 	linear   []int   // indices of the parameters that a common factor of all variances goes to; nil if there is none
