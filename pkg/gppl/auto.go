@@ -235,7 +235,7 @@ func (a *auto) search() error {
 	}
 	a.unsettled = append(a.unsettled, s.rivals()...)
 	if share := outliers(a.data.Y); scales.periods != nil && share > 0.5 {
-		a.unsettled = append(a.unsettled, fmt.Sprintf("a fiftieth of the observations hold %.0f %% of the mean of y²: these outliers decide on the period, and no search finds the best for sure", 100*share))
+		a.unsettled = append(a.unsettled, fmt.Sprintf("a fiftieth of the observations hold %.2g of the mean of y²: these outliers decide on the period, and no search finds the best for sure", share))
 	}
 	if s.open {
 		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
