@@ -520,6 +520,13 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			}
 		}
 		if isPeriod(p) { // the same shape at short lags, with another period
+			for _, cycles := range []float64{-1, -0.5, 0.5, 1} { // more or fewer over the range: a neighbouring lobe
+				change(func(at []float64) {
+					if f := 1/at[i] + cycles/s.scales.longest; f > 0 {
+						at[i] = 1 / f
+					}
+				})
+			}
 			for _, c := range []float64{0.5, 2, 3} {
 				change(func(at []float64) {
 					at[i] *= c
