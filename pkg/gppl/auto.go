@@ -180,6 +180,8 @@ type auto struct {
 	given     []Model  // starts that the search of a part of the data did not come from
 	sure      []Model  // those of them that the next training goes to the end from
 	retried   bool     // they were tried with as many projections as it takes
+	shortest  float64  // what periods may be, unless they are as they were given; 0: anything
+	longest   float64
 	unsettled []string // doubts that the search left
 	coloured  bool     // what the projections left was not white
 
@@ -194,7 +196,9 @@ func (a *auto) search() error {
 	if scales.lengthscales == nil || a.data.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !isFixed(p) }) {
 		return nil
 	}
+	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
 	if scales.shortest < scales.longest {
+		a.shortest, a.longest = scales.shortest, scales.longest
 		for i, m := range a.starts {
 			a.starts[i] = m.withPeriodsWithin(scales.shortest, scales.longest).inside()
 		}
@@ -222,7 +226,6 @@ func (a *auto) search() error {
 	if !loss.whole() {
 		within = 10
 	}
-	given := a.starts
 	if len(s.optima) > 0 {
 		a.starts = nil
 		for _, p := range s.distinct(s.optima, 3, 0.2) {
@@ -414,7 +417,7 @@ func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
 		if r != nil && math.IsNaN(stood) {
 			stood = r.Trace[0].Value
 		}
-		if r != nil && (best == nil || r.Value < best.Value) {
+		if r != nil && (best == nil || r.Value < best.Value && a.periodsAllowed(r.Model)) {
 			best = r
 		}
 		if a.ctx.Err() != nil {
@@ -431,6 +434,14 @@ func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
 		return best, stood - best.Value, a.ctx.Err()
 	}
 	return best, stood - best.Value, nil
+}
+
+// periodsAllowed reports whether every period that is trained lies where the search
+// lets periods be.
+func (a *auto) periodsAllowed(m Model) bool {
+	return a.longest == 0 || !slices.ContainsFunc(m.Params(), func(p Param) bool {
+		return isPeriod(p) && !isFixed(p) && !(p.Value >= a.shortest && p.Value <= a.longest)
+	})
 }
 
 // halve trains each of several starts for a few evaluations and returns where the
