@@ -52,9 +52,11 @@ func run(dir string, asJSON, write bool) error {
 		return err
 	}
 	for _, r := range rows {
-		fmt.Printf("%-14s %s\n%15s%s | %s\n", r.Status, r.Claim, "", r.Published, r.Ours)
-		if r.Why != "" {
-			fmt.Printf("%15s%s\n", "", r.Why)
+		fmt.Printf("%-18s %s\n", r.Status, r.Claim)
+		for _, line := range []string{r.Published + " | " + r.Ours, r.Tolerance, r.Why} {
+			if line != "" {
+				fmt.Printf("%19s%s\n", "", line)
+			}
 		}
 	}
 	fmt.Println(experiment.Summary(rows))
