@@ -60,13 +60,16 @@ func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) 
 	}
 	title, caption := "Paper protocol: NLL against time", "The paper's Figure 3: medians over draws with quartiles, k or m beside each marker, the dashed line at ML's NLL; hollow: the markers of their figure, which are the numbers in the outputs of their notebook, of another draw and machine. A bar may reach beyond the axis. Our times: evaluations times the measured cost of a dense one, set-up included."
 	if protocol == experiment.GPPL {
-		title, caption = "Our protocol: NLL against time", "The same draws by L-BFGS to the optimum, each loss by its fastest engine: measured times, set-up included. A bar may reach beyond the axis: a quarter of PL's runs can be far worse than untrained."
+		title, caption = "Our protocol: NLL against time", "The same draws by L-BFGS to the optimum, each loss by its fastest engine: measured times, set-up included. Bars may reach beyond the axis, and arrow heads are medians beyond it: PL with k = 50, converged, can lose the noise altogether."
 	}
 	rows := (len(panels) + 1) / 2
 	return viz.Grid(rows, 2, viz.GridOptions{Frame: viz.Frame{Title: title, XLabel: "time (s)", YLabel: "exact NLL at the learnt hyperparameters (nats)", Caption: caption, Height: 120 + 300*float64(rows)}}, panels...)
 }
 
-// around is a range for the vertical axis that holds every marker, and is not stretched by the ends of bars: a bar may reach beyond it.
+// farthest is how many times above the lowest marker another may be drawn in its place; beyond it is an arrow head at the edge.
+const farthest = 4
+
+// around is a range for the vertical axis that holds the markers, and is stretched neither by a far one nor by the ends of bars.
 func around(groups []viz.PointGroup) [2]float64 {
 	lo, hi := math.Inf(1), 0.0
 	for _, g := range groups {
@@ -74,6 +77,7 @@ func around(groups []viz.PointGroup) [2]float64 {
 			lo, hi = min(lo, p.Y), max(hi, p.Y)
 		}
 	}
+	hi = min(hi, farthest*lo)
 	margin := math.Pow(hi/lo, 0.15) // of the height, which is logarithmic
 	margin = max(margin, 1.05)
 	return [2]float64{lo / margin, hi * margin}
