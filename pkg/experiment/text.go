@@ -88,7 +88,7 @@ var textClaims = []claim{
 			}
 			return fmt.Sprintf("PL ends %s nats above ML in the median; %.0f %% of the variance of its logarithm is between Ω on the same data", nestedSpan(groups), 100*withinShare(logs)), Corrected
 		},
-		why: map[Status]string{Corrected: "the spread over Ω alone is as wide as that over data: a table of one draw is one point of a wide distribution"},
+		why: map[Status]string{Corrected: "a table of one Ω is one point of a wide distribution, whose spread is for the most part that of Ω on the same data"},
 	},
 	{
 		id: "text-noise", group: GroupText, notebook: "06-E2", published: "5: σ² = 0.1",
