@@ -321,12 +321,19 @@ func validate(p *gppl.Posterior, s Sample) *Validation {
 	return &Validation{RMSE: math.Sqrt(residual / float64(len(s.Y))), NMSE: residual / energy}
 }
 
-// evaluate measures one evaluation at the start.
+// evaluate measures one evaluation where most of training takes place: at the truth of a draw, else at the start. On a draw of SE with
+// lengthscale 5 the start has lengthscale 1, where many numbers in a Cholesky factor are subnormal, and take a processor half as long
+// again: 6.03 s at n = 4000, against 4.02 s along a training.
 func (o *Outcome) evaluate(loss gppl.Loss) error {
 	params := loss.Params()
 	theta, grad := make([]float64, len(params)), make([]float64, len(params))
 	for i, p := range params {
 		theta[i] = p.Value
+	}
+	if o.Trial.Source.Name == "draw" {
+		for i, p := range o.Trial.Source.Truth().Params() {
+			theta[i] = p.Value
+		}
 	}
 	o.Fit = math.Inf(1)
 	for range 3 {

@@ -49,8 +49,8 @@ type Optimiser struct {
 	Tolerance  float64 `json:"tolerance,omitempty"`  // of the paper's stopping rule; 0 is to a vanishing gradient
 }
 
-// Evaluate is the method of a trial that trains nothing: it measures what one evaluation of value and gradient takes at the
-// start, the least of three.
+// Evaluate is the method of a trial that trains nothing: it measures what one evaluation of value and gradient takes, the least of
+// three.
 const Evaluate = "evaluate"
 
 // Authors are the things that the authors' code does and that the paper does not say (spec, section 6).
