@@ -112,3 +112,9 @@ func TestPool(t *testing.T) {
 		t.Errorf("the span of k of the pool is that of Sphere: %v", kept)
 	}
 }
+
+func TestAuthorsNoise(t *testing.T) {
+	if want := softplus(math.Log(0.1)) + 1e-4 + 2e-6; math.Abs(AuthorsNoise-want) > 1e-15 {
+		t.Errorf("the noise variance of the authors' data is %v, want %v", AuthorsNoise, want)
+	}
+}
