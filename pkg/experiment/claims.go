@@ -402,21 +402,29 @@ var codeClaims = []claim{
 			}
 			pl, _ := change(Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal, Float32: true})), Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})))
 			vfe, failed := change(Where(e.E1, NotebookE1With(VFE, Authors{Float32: true})), Where(e.E1, NotebookE1With(VFE, Authors{})))
-			var large []Outcome
+			runs := 0
+			var retries, higher []float64 // of the runs of E2 that fail: how often, and how much higher they end than the median in double
 			for _, n := range E2Sizes(Full) {
-				large = append(large, Where(e.E2, E2Single(n, 150))...)
+				double := median(Excess(e.E2, Where(e.E2, E2By(Paper, VFE, n, 150))))
+				for _, o := range Where(e.E2, E2Single(n, 150)) {
+					runs++
+					if o.Retries > 100 {
+						retries, higher = append(retries, float64(o.Retries)), append(higher, Excess(e.E2, []Outcome{o})[0]-double)
+					}
+				}
 			}
-			if len(pl) == 0 || len(large) == 0 {
+			if len(pl) == 0 || runs == 0 {
 				return "", NotRun
 			}
-			retries := median(Values(large, func(o Outcome) float64 { return float64(o.Retries) }))
-			return fmt.Sprintf("it moves the NLL of PL by %s nats in the median over %d draws, of VFE with m = 40 (E1) by %s with %d failed factorisations; VFE with m = 150 (E2) has %.0f failed factorisations a run in the median of %d, and ends higher",
-					number(median(pl)), len(pl), number(median(vfe)), failed, retries, len(large)),
-				verdict(len(pl), retries == 0 && median(pl) <= 1, Reproduced, Corrected)
+			s := fmt.Sprintf("it moves the NLL of PL by %s nats in the median over %d draws, of VFE with m = 40 (E1) by %s with %d failed factorisations in all", number(median(pl)), len(pl), number(median(vfe)), failed)
+			if len(retries) > 0 {
+				s += fmt.Sprintf("; of %d runs of VFE with m = 150 (E2) %d have %.0f or more failed factorisations, and end %s nats or more higher than in double precision", runs, len(retries), rangeOf(retries).lo, number(rangeOf(higher).lo))
+			}
+			return s, verdict(len(pl), len(retries) == 0 && median(pl) <= 1, Reproduced, Corrected)
 		},
 		why: map[Status]string{
 			Reproduced: "true, and harmless at a noise variance of 0.1",
-			Corrected:  "harmless for PL; for VFE with m = 150 it is not: what is left of a squared distance near x = 1000 is wrong by up to 0.1, K_uu is then not positive definite, and the jitter that mends it changes from step to step",
+			Corrected:  "harmless for PL; for VFE with m = 150 it is not, on some draws: what is left of a squared distance near x = 1000 is wrong by up to 0.1, K_uu is then not positive definite, and the jitter that mends it changes from step to step",
 		},
 	},
 	{
