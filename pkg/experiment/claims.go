@@ -187,7 +187,7 @@ var experimentClaims = []claim{
 		},
 		why: map[Status]string{
 			Reproduced: "it is the method's",
-			Corrected:  "the excess is a slip in prediction, not VFE's: forward_VFE takes K_uu with the noise in it (gp.py, line 405), and A⁻¹K_uu⁻¹ for A⁻¹ in the last term (line 428). By the exact posterior VFE's hyperparameters give a variance close to ML's. The slip explains ×2.0 of the ×2.4 to ×2.6 in the figure, which is of another run than the stored one",
+			Corrected:  "the excess is a slip in prediction, not VFE's: forward_VFE takes K_uu with the noise in it (gp.py, line 405), and A⁻¹K_uu⁻¹ for A⁻¹ in the last term (line 432). By the exact posterior VFE's hyperparameters give a variance close to ML's. The slip explains ×2.0 of the ×2.4 to ×2.6 in the figure, which is of another run than the stored one",
 		},
 	},
 	{

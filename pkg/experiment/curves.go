@@ -117,7 +117,7 @@ func figures(e *Evidence) (rows []draft) {
 				d.Ours = "as their code predicts " + d.Ours + fmt.Sprintf("; by the exact posterior %s", medianSpan(exact))
 				if median(exact) < 1.25 && median(ours) > 1.5 && published > 1.5 {
 					d.Status = Corrected
-					d.why[Corrected] = "most of it is a slip in prediction: the noise in K_uu, and A⁻¹K_uu⁻¹ for A⁻¹ (gp.py, lines 405 and 428); the exact posterior at the same hyperparameters does not give it. The rest we cannot explain: their code gives 1.97 with the hyperparameters that the notebook prints for BFGS, too; the figure is of another run, since its savefig is commented out"
+					d.why[Corrected] = "most of it is a slip in prediction: the noise in K_uu, and A⁻¹K_uu⁻¹ for A⁻¹ (gp.py, lines 405 and 432); the exact posterior at the same hyperparameters does not give it. The rest we cannot explain: their code gives 1.97 with the hyperparameters that the notebook prints for BFGS, too; the figure is of another run, since its savefig is commented out"
 				}
 			}
 			rows = append(rows, d)
