@@ -32,7 +32,7 @@ func figure2Variances(r *gppl.Result, s Sample) (exact, figure float64, err erro
 	return exact, stat.Mean(v, nil), err
 }
 
-// ForwardVFE returns the variances at x that the authors' forward_VFE (gp.py, lines 398 to 440) predicts for noisy observations:
+// ForwardVFE returns the variances at x that the authors' forward_VFE (gp.py, lines 398 to 438) predicts for noisy observations:
 //
 //	v + σ² − k_xuᵀ(U⁻¹ − A⁻¹U⁻¹)k_ux,  U = K_uu + σ²I,  A = U + K_uf K_fu/σ²
 //
