@@ -84,7 +84,7 @@ func Ledger(e *Evidence) []Row {
 			if d.Status != NotRun && d.Test.Holm >= Level && (d.Status == Contradicted || d.Status == Corrected && d.why[Within] != "") {
 				d.Status, d.Why = Within, ""
 			}
-			verdict := fmt.Sprintf("%s, n = %d: p = %.2g, corrected for all rows %.2g", d.Test.Name, d.Test.N, d.Test.P, d.Test.Holm)
+			verdict := fmt.Sprintf("%s, n = %d: p = %.2g, corrected for all rows %.2g, level %g %%", d.Test.Name, d.Test.N, d.Test.P, d.Test.Holm, 100*Level)
 			d.Tolerance = strings.TrimPrefix(d.Tolerance+"; "+verdict, "; ")
 		}
 		if w, ok := d.why[d.Status]; ok {
