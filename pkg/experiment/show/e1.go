@@ -214,7 +214,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 		panels = append(panels, f)
 	}
 	return viz.Grid(len(panels), 1, viz.GridOptions{
-		Frame: viz.Frame{Title: "VFE's excess variance is a slip in prediction", XLabel: "x", YLabel: "variance of a noisy observation", Height: 120 + 260*float64(len(panels)),
+		Frame: viz.Frame{Title: "Most of VFE's excess variance is a slip in prediction", XLabel: "x", YLabel: "variance of a noisy observation", Height: 120 + 260*float64(len(panels)),
 			Caption: "The paper's Figure 2: lines are ours, on our first draw with the settings of the authors' notebook, as their code predicts; dots are read from their vector figures, of their draw. The green line, near PL's, is the exact posterior with VFE's own hyperparameters."},
 		ShareX: true, ShareY: true,
 	}, panels...)

@@ -100,9 +100,9 @@ func TestE1(t *testing.T) {
 	checkTable(t, E1Protocols(all), 9, "Directions whose signal is above the noise, at lengthscale 20: 63 of 1000.")
 	f, err := E1Strips(all, p)
 	checkFigure(t, f, err, "nats")
-	checkTable(t, Table1Notebook(notebook, p), 2)
-	checkTable(t, E1Options(notebook), 1)
-	checkTable(t, E1Variance(notebook), 1)
+	checkTable(t, Table1Notebook(notebook, p), 6)
+	checkTable(t, E1Options(notebook), 7)
+	checkTable(t, E1Variance(notebook), 4)
 	f, err = Figure2(notebook)
 	checkFigure(t, f, err, "published")
 }
