@@ -305,13 +305,16 @@ type truncated interface {
 
 // promise records what the value may err by: what the forecasts of the terms say
 // for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
-// what the residual's τ loses where n·k(0) − tr S₀ cancels.
+// what the residual's τ loses where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
 func (l *Projected) promise(form, tau, value float64) {
 	k := float64(len(l.z))
 	nats, limit := summation(value, k), 0.0
 	for _, t := range l.use {
 		c := &t.choice
 		c.last.nats = completed(c.candidates[c.chosen].err, form, k)
+		if r := l.residual; r != nil { // what S₀ lacks, τ has too much
+			c.last.nats += 0.5 * c.candidates[c.chosen].err * r.energy / (tau * r.dof)
+		}
 		if e, ok := t.engine.(truncated); ok {
 			c.last.nats += 0.5 * e.leftOut(l.beta)
 		}
@@ -324,10 +327,20 @@ func (l *Projected) promise(form, tau, value float64) {
 			signal += r.n * variance(t.kernel)
 		}
 		lost := 8 * 0x1p-53 * (signal/r.dof + tau) / tau // relative, of τ
+		lost += l.directions.error() * l.largest() / (r.dof * tau)
 		nats += 0.5 * (r.dof + r.energy/tau) * lost
 		limit = max(limit, limit/k*max(r.dof, r.energy/tau))
 	}
 	l.report.promise(nats, nats <= limit)
+}
+
+// largest returns the largest entry of S₀.
+func (l *Projected) largest() float64 {
+	var v float64
+	for i := 0; i < len(l.gram); i += len(l.z) + 1 {
+		v = max(v, l.gram[i])
+	}
+	return v
 }
 
 // covariance factorises S at theta and returns τ, or 0 without a residual.

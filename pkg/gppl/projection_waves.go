@@ -27,8 +27,8 @@ type waveBasis struct {
 	basis    *fourier.Basis
 }
 
-// Up to conditionLimit, waveError is within a tenth of the default tolerance for
-// 100 projections. The condition of the list of frequencies is 500 at k = 101, 6000
+// At conditionLimit, error is half of the default tolerance for 160 projections. The
+// condition of the list of frequencies is 500 at k = 101, 6000
 // at k = 151 and 50 000 at k = 201, whatever n is, and larger where x has gaps: more
 // than maxWaves directions need not be tried.
 const (
@@ -105,8 +105,9 @@ func (w *waveBasis) error() float64 {
 	return waveRounding * c * c
 }
 
-// waveRounding is the relative rounding of a moment; see TestWavesAgainstOmega.
-const waveRounding = 4e-16
+// waveRounding is the relative rounding of a moment, 4e-16, with a margin of five;
+// see TestWavesAgainstOmega.
+const waveRounding = 2e-15
 
 // form returns the Ω of waves, orthonormal to rounding: the columns of the
 // projection that it was extended from, and what the others add.
@@ -142,7 +143,8 @@ type directions struct {
 func directionsOf(p *Projection, x Inputs, o options) directions {
 	d := directions{n: p.n, k: p.k, proj: p}
 	needsOmega := o.engine != "" && o.engine != EngineSpectral && o.engine != EngineInterpolated
-	if w := p.waves; w != nil && !needsOmega && w.error() < 0.5*o.tolerance*float64(p.k) && slices.Equal(w.x.at, x.at) {
+	const share = 0.5 // of the tolerance, the rest being for the engine
+	if w := p.waves; w != nil && !needsOmega && w.error() < share*o.tolerance*float64(p.k) && slices.Equal(w.x.at, x.at) {
 		d.waves = w
 	}
 	return d
