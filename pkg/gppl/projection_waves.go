@@ -31,9 +31,11 @@ type waveBasis struct {
 // condition of the list of frequencies is 500 at k = 101, 6000
 // at k = 151 and 50 000 at k = 201, whatever n is, and larger where x has gaps: more
 // than maxWaves directions need not be tried.
+// Where x has no gaps, commonWaves are known to pass.
 const (
 	conditionLimit = 2e4
 	maxWaves       = 256
+	commonWaves    = 150
 )
 
 // newWaveBasis returns the first count directions of Spectral for x, or nil where
@@ -267,4 +269,12 @@ func (w *waveMoments) seconds(m int) float64 {
 		return 0
 	}
 	return fourier.Predict(w.waves.x.Len(), 1, 0, m+1, featureTolerance).Seconds / 2
+}
+
+// forecastWaves returns the seconds that k directions by waves take for n inputs, with
+// their products with m frequencies of a kernel's series, of twice the range at most.
+func forecastWaves(n, k, m int) float64 {
+	kk := float64(k)
+	sums := fourier.Predict(n, 1, 0, lattice/2*m+wave(k-1)+1, featureTolerance).Seconds
+	return 3*sums/2 + float64(m)*kk*(kk/flopRate+2e-9) // moments twice, and the sums of y
 }

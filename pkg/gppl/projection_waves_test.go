@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -239,5 +240,70 @@ func TestWavesDeterminism(t *testing.T) {
 		if more := run(procs); more != one {
 			t.Errorf("%d processors give other digits than one", procs)
 		}
+	}
+}
+
+// TestWavesExtend checks that waves are extended by waves, that Ω keeps its first
+// columns, that z is Ωᵀy whether or not there is Ω, and that a projection that was
+// saved goes on as the one that was not.
+func TestWavesExtend(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 13))
+	x := waveInputs("seconds", 700, rnd)
+	part, err := SpectralProjection(x, 61)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := new(Projection)
+	if err := json.Unmarshal(b, loaded); err != nil {
+		t.Fatal(err)
+	}
+	more, err := part.Extend(x, 101)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := loaded.Extend(x, 101)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if part.waves == nil || more.waves == nil || again.waves == nil {
+		t.Fatal("not by waves")
+	}
+	omega := more.Omega()
+	if !mat.Equal(omega.Slice(0, 700, 0, 61), part.Omega()) {
+		t.Error("Extend changed the columns that were there")
+	}
+	if !mat.Equal(omega, again.Omega()) {
+		t.Error("a projection that was saved is extended to other columns")
+	}
+	var gram mat.Dense
+	gram.Mul(omega.T(), omega)
+	if !mat.EqualApprox(&gram, eye(101), 1e-13) {
+		t.Error("Ω is not orthonormal")
+	}
+	y := make([]float64, 700)
+	for i := range y {
+		y[i] = rnd.NormFloat64()
+	}
+	for j, z := range more.Project(y) {
+		if want := mat.Dot(omega.ColView(j), mat.NewVecDense(700, y)); math.Abs(z-want) > 1e-8 {
+			t.Errorf("z[%d] = %v, by Ω %v", j, z, want)
+		}
+	}
+
+	// Other inputs than those of the waves have Ω alone.
+	d, err := NewData(waveInputs("grid", 700, rnd), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, err := NewProjected(Model{Kernel: SE{Variance: 1, Lengthscale: 30}, Noise: 0.1}, d, part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loss.directions.waves != nil {
+		t.Error("waves at other inputs than their own")
 	}
 }
