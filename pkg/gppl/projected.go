@@ -93,7 +93,7 @@ func (l *Projected) plan(x Inputs, o options) {
 	n, span := float64(x.Len()), extent(x)
 	defer func() {
 		for _, t := range append(l.terms[:len(l.terms):len(l.terms)], l.whole) {
-			t.n, t.span, t.directionError = n, span, d.error()
+			t.n, t.span, t.directionError = n, span, d.bound()
 		}
 	}()
 	if x.Dim() != 1 || !l.split.of(l.model.Kernel) {
@@ -327,7 +327,7 @@ func (l *Projected) promise(form, tau, value float64) {
 			signal += r.n * variance(t.kernel)
 		}
 		lost := 8 * 0x1p-53 * (signal/r.dof + tau) / tau // relative, of τ
-		lost += l.directions.error() * l.largest() / (r.dof * tau)
+		lost += l.directions.bound() * l.largest() / (r.dof * tau)
 		nats += 0.5 * (r.dof + r.energy/tau) * lost
 		limit = max(limit, limit/k*max(r.dof, r.energy/tau))
 	}

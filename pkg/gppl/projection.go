@@ -383,7 +383,7 @@ func (d Raw) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 }
 
 // Project returns z = Ωᵀy, of length k. It panics if len(y) is not n. For a
-// Spectral projection without Ω it takes O(n), and errs by up to some 1e-10 of |y|.
+// Spectral projection without Ω it takes O(n), and may err by some 1e-8 of |y|.
 func (p *Projection) Project(y []float64) []float64 {
 	n, k := p.Dims()
 	if len(y) != n {

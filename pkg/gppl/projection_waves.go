@@ -27,11 +27,10 @@ type waveBasis struct {
 	basis    *fourier.Basis
 }
 
-// At conditionLimit, error is half of the default tolerance for 160 projections. The
-// condition of the list of frequencies is 500 at k = 101, 6000
-// at k = 151 and 50 000 at k = 201, whatever n is, and larger where x has gaps: more
-// than maxWaves directions need not be tried.
-// Where x has no gaps, commonWaves are known to pass.
+// At conditionLimit, waves err by half of the default tolerance of 160 projections.
+// The condition of the list of frequencies is 500 at k = 101, 6000 at k = 151 and
+// 50 000 at k = 201, whatever n is, and larger where x has gaps: up to commonWaves
+// directions pass where it has none, more than maxWaves need not be tried.
 const (
 	conditionLimit = 2e4
 	maxWaves       = 256
@@ -99,10 +98,10 @@ func (w *waveBasis) project(y []float64) []float64 {
 	return z
 }
 
-// error bounds what PL errs by since ΩᵀΩ is I but for rounding, E, for a form
+// bound is on what PL errs by since ΩᵀΩ is I but for rounding, E, for a form
 // zᵀS⁻¹z of one per projection: ½tr(S⁻¹σ²E) + ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. The
 // condition squared bounds the trace norm of E over the rounding of a moment.
-func (w *waveBasis) error() float64 {
+func (w *waveBasis) bound() float64 {
 	c := w.basis.Condition()
 	return waveRounding * c * c
 }
@@ -146,7 +145,7 @@ func directionsOf(p *Projection, x Inputs, o options) directions {
 	d := directions{n: p.n, k: p.k, proj: p}
 	needsOmega := o.engine != "" && o.engine != EngineSpectral && o.engine != EngineInterpolated
 	const share = 0.5 // of the tolerance, the rest being for the engine
-	if w := p.waves; w != nil && !needsOmega && w.error() < share*o.tolerance*float64(p.k) && slices.Equal(w.x.at, x.at) {
+	if w := p.waves; w != nil && !needsOmega && w.bound() < share*o.tolerance*float64(p.k) && slices.Equal(w.x.at, x.at) {
 		d.waves = w
 	}
 	return d
@@ -174,7 +173,7 @@ func (d directions) rest(y, z []float64) []float64 {
 }
 
 // matrix returns Ω, formed if need be. That of waves is what moments make of it,
-// orthonormal within error, so that z and S agree whatever engine makes them.
+// orthonormal within bound, so that z and S agree whatever engine makes them.
 func (d directions) matrix() blas64.General {
 	if d.waves == nil {
 		return d.proj.Omega().RawMatrix()
@@ -200,12 +199,12 @@ func (d directions) forming() float64 {
 	return n * k * (k/flopRate + 15e-9) / 2
 }
 
-// error is that of waves, or 0.
-func (d directions) error() float64 {
+// bound is that of waves, or 0.
+func (d directions) bound() float64 {
 	if d.waves == nil {
 		return 0
 	}
-	return d.waves.error()
+	return d.waves.bound()
 }
 
 // wavePeriod returns a period of lattice/step times the range that suits a series
