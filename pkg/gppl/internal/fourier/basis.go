@@ -173,6 +173,9 @@ func (b *Basis) Subtract(y, z []float64, p *Points) {
 
 // turn goes from products with the features to products with Q.
 func (b *Basis) turn(dst blas64.General) {
+	if dst.Rows == 0 {
+		return
+	}
 	for i := range dst.Rows {
 		for j, s := range b.scale {
 			dst.Data[i*dst.Stride+j] *= s
