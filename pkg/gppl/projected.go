@@ -45,6 +45,7 @@ type Projected struct {
 	beta       []float64
 	report     LossReport
 
+	size     float64   // |y|
 	residual *residual // what the projections leave of y; nil: not used
 
 	noise  float64 // of the last evaluation, White terms included
@@ -70,6 +71,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	directions := directionsOf(p, d.X, o)
 	l := &Projected{
 		model: m, proj: p, directions: directions, x: d.X, params: m.Params(), kernel: kernelAt{family: m.Kernel},
+		size:   blas64.Nrm2(vec(d.Y)),
 		z:      directions.project(d.Y),
 		gram:   make([]float64, k*k),
 		factor: dense.NewLower(k), inv: dense.NewLower(k),
@@ -320,6 +322,13 @@ func (l *Projected) promise(form, tau, value float64) {
 		}
 		c.last.limit = c.limit * max(1, form/k)
 		nats, limit = nats+c.last.nats, max(limit, c.last.limit)
+	}
+	if w := l.directions.waves; w != nil {
+		var signal float64 // the size of a y that S₀ takes for signal
+		for _, t := range l.use {
+			signal += math.Sqrt(float64(l.directions.n) * variance(t.kernel) * form)
+		}
+		nats += w.rounding(l.size+signal) * blas64.Nrm2(vec(l.beta))
 	}
 	if r := l.residual; r != nil {
 		var signal float64

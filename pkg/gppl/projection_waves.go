@@ -110,6 +110,11 @@ func (w *waveBasis) bound() float64 {
 // see TestWavesAgainstOmega.
 const waveRounding = 2e-15
 
+// rounding bounds what Ωᵀy errs by for a y of the given length.
+func (w *waveBasis) rounding(length float64) float64 {
+	return sumRounding * w.basis.Condition() * length
+}
+
 // form returns the Ω of waves, orthonormal to rounding: the columns of the
 // projection that it was extended from, and what the others add.
 func (p *Projection) form() *mat.Dense {
