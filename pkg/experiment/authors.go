@@ -52,7 +52,7 @@ func newSingle(m gppl.Model, d gppl.Data, omega *gppl.Projection) (*single, erro
 	y := d.Y
 	if omega != nil {
 		y = omega.Project(d.Y)
-		raw := omega.Omega.RawMatrix()
+		raw := omega.Omega().RawMatrix()
 		s.w = blas32.General{Rows: d.Len(), Cols: raw.Cols, Stride: raw.Cols, Data: toSingle(raw.Data)}
 	}
 	s.z = toSingle(y)

@@ -80,8 +80,8 @@ func godambe(info *gppl.Information, omega *gppl.Projection, residual bool) (*ma
 	a := info.Covariance()
 	p := len(info.Params())
 	var ao, s, aa mat.Dense
-	ao.Mul(a, omega.Omega)
-	s.Mul(omega.Omega.T(), &ao)
+	ao.Mul(a, omega.Omega())
+	s.Mul(omega.Omega().T(), &ao)
 	aa.Mul(ao.T(), &ao) // ΩᵀA²Ω
 	var factor mat.Cholesky
 	if !factor.Factorize(symmetric(&s)) {
@@ -97,8 +97,8 @@ func godambe(info *gppl.Information, omega *gppl.Projection, residual bool) (*ma
 	for i := range p {
 		dot := info.Derivative(i)
 		var do mat.Dense
-		do.Mul(dot, omega.Omega)
-		ds[i].Mul(omega.Omega.T(), &do)
+		do.Mul(dot, omega.Omega())
+		ds[i].Mul(omega.Omega().T(), &do)
 		whole[i] = mat.Trace(dot)
 		if residual {
 			c[i] = (whole[i] - mat.Trace(&ds[i])) / float64(n-k) / (tau * tau)

@@ -52,7 +52,7 @@ func TestNotebookOmega(t *testing.T) {
 		{0, 0, -0.028961785360937187}, {0, 1, -0.0015847458451898231}, {0, 2, -0.0303142650852942}, {1000, 50, 0.003340363393234151},
 		{3318, 98, -0.03251723630469521}, {3318, 99, -0.012144805458016064},
 	} {
-		if got := omega.Omega.At(c.i, c.j); math.Abs(got-c.want) > 1e-14 {
+		if got := omega.Omega().At(c.i, c.j); math.Abs(got-c.want) > 1e-14 {
 			t.Errorf("Ω[%d, %d] = %v, want %v", c.i, c.j, got, c.want)
 		}
 	}

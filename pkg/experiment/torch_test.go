@@ -78,7 +78,7 @@ func TestPool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := start.Omega
+	w := start.Omega()
 	for range poolSteps {
 		var g, f mat.Dense
 		g.Mul(w.T(), w)
@@ -95,7 +95,7 @@ func TestPool(t *testing.T) {
 			}
 		}
 	}
-	if !mat.EqualApprox(got.Omega, w.Slice(0, n, 0, k), 1e-9) {
+	if !mat.EqualApprox(got.Omega(), w.Slice(0, n, 0, k), 1e-9) {
 		t.Error("the first vectors of the pool are not those of the authors' loop")
 	}
 	sphere, err := gppl.NewProjection(gppl.Sphere{}, x, k, 3)
@@ -107,7 +107,7 @@ func TestPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	var inside mat.Dense
-	inside.Mul(sphere.Omega.T(), q.Omega)
+	inside.Mul(sphere.Omega().T(), q.Omega())
 	if kept := mat.Norm(&inside, 2) / math.Sqrt(k); kept > 0.99 {
 		t.Errorf("the span of k of the pool is that of Sphere: %v", kept)
 	}

@@ -383,7 +383,10 @@ func (a *auto) predict(columns int) float64 {
 	if why != (reason{}) {
 		return math.Inf(1)
 	}
-	setup := 8*n*k*k/(2*flopRate) + fourier.Predict(a.data.Len(), columns, 0, int(m)+1, featureTolerance).Seconds/2
+	setup := forecastWaves(a.data.Len(), columns, int(m))
+	if columns > commonWaves {
+		setup = 8*n*k*k/(2*flopRate) + fourier.Predict(a.data.Len(), columns, 0, int(m)+1, featureTolerance).Seconds/2
+	}
 	return (8*m*k*k+2*k*k*k)/(2*flopRate) + setup/evaluationsAhead
 }
 

@@ -105,8 +105,8 @@ func BenchmarkPL(b *testing.B) {
 			}
 			// Dense numbers, as Sphere has, without its time to orthonormalise.
 			rnd := rand.New(rand.NewPCG(1, 1))
-			for i := range p.Omega.RawMatrix().Data {
-				p.Omega.RawMatrix().Data[i] = rnd.NormFloat64() / math.Sqrt(float64(n))
+			for i := range p.Omega().RawMatrix().Data {
+				p.Omega().RawMatrix().Data[i] = rnd.NormFloat64() / math.Sqrt(float64(n))
 			}
 			p.Orthonormal = false
 			loss, err := NewProjected(m, d, p, opts...)

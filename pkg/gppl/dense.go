@@ -87,19 +87,19 @@ func eachTile(n int, ls []lane, f func(l *lane, i, j int)) {
 // denseProjected computes S₀ = ΩᵀKΩ in 2·½n²k flops and its contraction in as
 // many, with O(nk) memory: never a matrix n×n.
 type denseProjected struct {
-	x     Inputs
-	omega blas64.General // n×k
-	lanes []lane
-	strip []blas64.General // per lane: (ΩV or KΩ) of one block of rows
-	sum   []blas64.General // per lane: k×k
+	x          Inputs
+	directions directions
+	omega      blas64.General // n×k
+	lanes      []lane
+	strip      []blas64.General // per lane: (ΩV or KΩ) of one block of rows
+	sum        []blas64.General // per lane: k×k
 }
 
-func newDenseProjected(x Inputs, p *Projection) *denseProjected {
-	_, k := p.Dims()
-	e := &denseProjected{x: x, omega: p.Omega.RawMatrix(), lanes: newLanes(0)}
+func newDenseProjected(x Inputs, d directions) *denseProjected {
+	e := &denseProjected{x: x, directions: d, omega: d.shape(), lanes: newLanes(0)}
 	for range e.lanes {
-		e.strip = append(e.strip, newGeneral(dense.Tile, k))
-		e.sum = append(e.sum, newGeneral(k, k))
+		e.strip = append(e.strip, newGeneral(dense.Tile, d.k))
+		e.sum = append(e.sum, newGeneral(d.k, d.k))
 	}
 	return e
 }
@@ -114,6 +114,7 @@ func (e *denseProjected) forecast(k Kernel, noise float64) forecast {
 	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
 	return forecast{
 		seconds: (2*n*n*kk/flopRate + n*n*pairSeconds) / 2,
+		setup:   e.directions.forming(),
 		err:     kk * gramRounding(variance(k)*n, noise),
 	}
 }
@@ -135,6 +136,7 @@ func (e *denseProjected) gram(s []float64, kernel Kernel, _ float64, _ bool) err
 // uses the symmetry of K = U + Uᵀ, where U is its upper triangle with the diagonal
 // halved: ΩᵀKΩ = ΩᵀUΩ + (ΩᵀUΩ)ᵀ.
 func (e *denseProjected) sandwich(s []float64, cov func(r []float64)) {
+	e.omega = e.directions.matrix()
 	n, k := e.omega.Rows, e.omega.Cols
 	nb := dense.Blocks(n)
 	parallel.For(min(lanes, nb), func(c int) {

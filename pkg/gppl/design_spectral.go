@@ -29,6 +29,9 @@ import (
 // Widom 1980):
 //
 //	ν_j·range = j − 2·log(1 + δj/2),  δ = 1 − 1/1.08
+//
+// rounded to a multiple of 1/16: as a sub-grid of the frequencies of a kernel's
+// series, it lets the losses do without the directions themselves.
 type Spectral struct {
 	Stretch float64 // of a Fourier basis; 0 means the list that suits any k
 }
@@ -44,7 +47,7 @@ func (d Spectral) frequency(j float64) float64 {
 	if d.Stretch != 0 {
 		return j / d.Stretch
 	}
-	return j - excess*math.Log1p((1-1/1.08)*j/excess)
+	return math.Round(lattice*(j-excess*math.Log1p((1-1/1.08)*j/excess))) / lattice
 }
 
 // columns returns the number of columns up to the given frequency, in cycles per
@@ -93,8 +96,8 @@ func (d Spectral) directions(omega *mat.Dense, x Inputs, from int) error {
 
 // SpectralProjection returns the projection on the first count columns of
 // Spectral that are independent of those before them: fewer where gaps or
-// duplicates in x do not let count of them be told apart. It takes O(n·count²).
-// It is an error if count < 1 or x is no time series of distinct ends.
+// duplicates in x do not let count of them be told apart. It takes O(n·count²),
+// and O(n + count³) where sums over the data do (see NewProjection). It is an error if count < 1 or x is no time series of distinct ends.
 func SpectralProjection(x Inputs, count int) (*Projection, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
@@ -102,7 +105,7 @@ func SpectralProjection(x Inputs, count int) (*Projection, error) {
 	if count < 1 {
 		return nil, fmt.Errorf("gppl: %d columns: at least one is needed", count)
 	}
-	p := &Projection{Orthonormal: true, Design: Spectral{}.String()}
+	p := &Projection{Orthonormal: true, Design: Spectral{}.String(), n: x.Len()}
 	return p.Extend(x, count)
 }
 
@@ -114,19 +117,28 @@ const independent = 1e-7
 // Extend returns a projection that adds to p, which SpectralProjection or Extend
 // made for the same x, the columns of the design up to count. The columns of p
 // stay what they are: only the new ones are orthonormalised, against them and
-// among themselves, in O(n·k·new). It panics if p is of another kind or of
+// among themselves, in O(n·k·new) where Ω is formed. It panics if p is of another kind or of
 // another number of observations.
 func (p *Projection) Extend(x Inputs, count int) (*Projection, error) {
 	n := x.Len()
-	var old blas64.General
-	if p.Omega != nil {
-		old = p.Omega.RawMatrix()
-		if p.drawn == 0 || old.Rows != n {
-			panic(fmt.Sprintf("gppl: Extend: p has %d columns of SpectralProjection for %d observations, x has %d", p.drawn, old.Rows, n))
+	if p.n != n || p.k > 0 && p.drawn == 0 {
+		panic(fmt.Sprintf("gppl: Extend: p has %d columns of SpectralProjection for %d observations, x has %d", p.drawn, p.n, n))
+	}
+	if count <= p.drawn || p.k >= n {
+		return p, nil
+	}
+	if p.k == 0 || p.moment != nil {
+		if waves := newWaveBasis(x, count, p.moment); waves != nil {
+			q := waves.projection(p.Design, p.Seed)
+			if q.drawn = count; p.k > 0 {
+				q.from = p
+			}
+			return q, nil
 		}
 	}
-	if count <= p.drawn || old.Cols >= n {
-		return p, nil
+	var old blas64.General
+	if p.k > 0 {
+		old = p.Omega().RawMatrix()
 	}
 	q := newGeneral(n, min(n, old.Cols+count-p.drawn)) // all columns so far, of which k are in use
 	k := 0
@@ -152,7 +164,7 @@ func (p *Projection) Extend(x Inputs, count int) (*Projection, error) {
 	for i := range n {
 		copy(omega.RawRowView(i), q.Data[i*q.Stride:][:k])
 	}
-	return &Projection{Omega: omega, Orthonormal: true, Design: p.Design, Seed: p.Seed, drawn: count}, nil
+	return &Projection{Orthonormal: true, Design: p.Design, Seed: p.Seed, n: n, k: k, drawn: count, omega: matrix{m: omega}}, nil
 }
 
 // newDirections returns an orthonormal basis of what the columns of w add to the

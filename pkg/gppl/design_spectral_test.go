@@ -13,7 +13,7 @@ import (
 
 func orthonormality(p *gppl.Projection) float64 {
 	var gram mat.Dense
-	gram.Mul(p.Omega.T(), p.Omega)
+	gram.Mul(p.Omega().T(), p.Omega())
 	_, k := p.Dims()
 	worst := 0.0
 	for i := range k {
@@ -27,7 +27,7 @@ func orthonormality(p *gppl.Projection) float64 {
 
 // condition returns that of k directions of length one.
 func condition(t *testing.T, d gppl.Design, x gppl.Inputs, k int) float64 {
-	w := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Raw{Design: d}, x, k, 0)).Omega
+	w := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Raw{Design: d}, x, k, 0)).Omega()
 	for j := range k {
 		c := w.ColView(j).(*mat.VecDense)
 		c.ScaleVec(1/mat.Norm(c, 2), c)
@@ -61,15 +61,15 @@ func TestSpectralProjection(t *testing.T) {
 			if d := orthonormality(more); d > 1e-12 {
 				t.Errorf("extended: ΩᵀΩ is off I by %v", d)
 			}
-			if !mat.Equal(more.Omega.Slice(0, x.Len(), 0, 130), part.Omega) {
+			if !mat.Equal(more.Omega().Slice(0, x.Len(), 0, 130), part.Omega()) {
 				t.Error("Extend changed the columns that were there")
 			}
 			raw := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Raw{Design: gppl.Spectral{}}, x, k, 0))
 			for _, p := range []*gppl.Projection{all, more} {
 				var along, back mat.Dense
-				along.Mul(p.Omega.T(), raw.Omega)
-				back.Mul(p.Omega, &along)
-				if !mat.EqualApprox(&back, raw.Omega, 1e-11) {
+				along.Mul(p.Omega().T(), raw.Omega())
+				back.Mul(p.Omega(), &along)
+				if !mat.EqualApprox(&back, raw.Omega(), 1e-11) {
 					t.Error("the span is not that of the directions")
 				}
 			}

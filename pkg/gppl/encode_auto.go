@@ -139,19 +139,21 @@ type projectionJSON struct {
 	Orthonormal  bool
 	Design       string
 	Seed         uint64
-	Drawn        int `json:",omitempty"`
+	Drawn        int       `json:",omitempty"`
+	Moments      []float64 `json:",omitempty"` // what Extend goes on from
 }
 
 // MarshalJSON writes all of the projection, Ω included.
 func (p *Projection) MarshalJSON() ([]byte, error) {
-	if p.Omega == nil {
+	if p.k == 0 {
 		return nil, errors.New("gppl: a projection without directions cannot be saved")
 	}
 	n, k := p.Dims()
-	j := projectionJSON{Observations: n, Projections: k, Orthonormal: p.Orthonormal, Design: p.Design, Seed: p.Seed, Drawn: p.drawn}
+	j := projectionJSON{Observations: n, Projections: k, Orthonormal: p.Orthonormal, Design: p.Design, Seed: p.Seed, Drawn: p.drawn, Moments: p.moment}
+	omega := p.Omega()
 	j.Omega = make([]byte, 0, 8*n*k)
 	for i := range n {
-		for _, v := range p.Omega.RawRowView(i) {
+		for _, v := range omega.RawRowView(i) {
 			j.Omega = binary.LittleEndian.AppendUint64(j.Omega, math.Float64bits(v))
 		}
 	}
@@ -184,6 +186,12 @@ func (p *Projection) UnmarshalJSON(b []byte) error {
 			}
 		}
 	}
-	*p = Projection{mat.NewDense(n, k, entries), j.Orthonormal, j.Design, j.Seed, j.Drawn}
+	for i, v := range j.Moments {
+		if !(math.Abs(v) <= 2*float64(n)) {
+			return fmt.Errorf("gppl: projection: moment %d of %d observations is %v", i, n, v)
+		}
+	}
+	*p = Projection{Orthonormal: j.Orthonormal, Design: j.Design, Seed: j.Seed, n: n, k: k, drawn: j.Drawn,
+		omega: matrix{m: mat.NewDense(n, k, entries)}, moment: j.Moments}
 	return nil
 }

@@ -225,14 +225,15 @@ func (e *bandedExact) checkScale(grad []float64, noise float64) error {
 // bandedProjected multiplies the banded K by Ω: 4n·b·k flops for the value, and
 // as many for the gradient.
 type bandedProjected struct {
-	band   band
-	omega  blas64.General // rows in the order of the series
-	sorted bool
-	kOmega blas64.General
+	band       band
+	directions directions
+	omega      blas64.General // rows in the order of the series
+	sorted     bool
+	kOmega     blas64.General
 }
 
-func newBandedProjected(l *line, omega blas64.General) *bandedProjected {
-	return &bandedProjected{band: band{line: l}, omega: omega}
+func newBandedProjected(l *line, d directions) *bandedProjected {
+	return &bandedProjected{band: band{line: l}, directions: d, omega: d.shape()}
 }
 
 func (e *bandedProjected) name() string { return EngineBanded }
@@ -248,13 +249,14 @@ func (e *bandedProjected) forecast(k Kernel, noise float64) forecast {
 	}
 	return forecast{
 		seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,
+		setup:   e.directions.forming(),
 		err:     kk * gramRounding(variance(k)*n, noise),
 	}
 }
 
 func (e *bandedProjected) gram(s []float64, k Kernel, _ float64, _ bool) error {
 	if !e.sorted {
-		e.omega, e.sorted = e.band.line.sortRows(e.omega), true
+		e.omega, e.sorted = e.band.line.sortRows(e.directions.matrix()), true
 		e.kOmega = newGeneral(e.omega.Rows, e.omega.Cols)
 	}
 	e.band.fill(k, 0)

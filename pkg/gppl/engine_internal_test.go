@@ -153,7 +153,7 @@ func against(t fataler, got, dense Loss, theta []float64, terms int) (m mistake,
 // conditionOf returns that of ΩᵀΩ.
 func conditionOf(p *Projection) float64 {
 	var s mat.SymDense
-	s.SymOuterK(1, p.Omega.T())
+	s.SymOuterK(1, p.Omega().T())
 	var e mat.EigenSym
 	if !e.Factorize(&s, false) {
 		return math.Inf(1)

@@ -21,14 +21,18 @@ const featureTolerance = 1e-15
 const maxFeatures = 1 << 15
 
 // spectralProjected computes S₀ = Σ_m c_m(b_m b_mᵀ + s_m s_mᵀ), where b_m = Ωᵀcos
-// and s_m = Ωᵀsin of the mth frequency are computed once. With M frequencies an
+// and s_m = Ωᵀsin of the mth frequency are computed once: by sums over the data, or
+// from moments where the directions are waves. With M frequencies an
 // evaluation takes 8Mk² flops, whatever n is, half of them for the gradient.
 type spectralProjected struct {
 	x      Inputs
 	span   float64
 	lo     float64
-	omega  blas64.General
-	nats   float64 // the tolerance, for all projections together
+	n, k   int
+	dirs   directions
+	waves  *waveMoments // with directions by waves
+	step   int          // frequency 1 of the series, in waves of the circle of waves
+	nats   float64      // the tolerance, for all projections together
 	split  split
 	series *cosineSeries
 	points *fourier.Points
@@ -49,11 +53,11 @@ type spectralProjected struct {
 	product, quadratic func(int) // the loops that run in parallel, made once
 }
 
-func newSpectralProjected(x Inputs, l *line, omega blas64.General, tolerance float64) *spectralProjected {
-	e := &spectralProjected{x: x, lo: l.lo, span: l.span, omega: omega, nats: tolerance * float64(omega.Cols)}
+func newSpectralProjected(x Inputs, l *line, d directions, w *waveMoments, tolerance float64) *spectralProjected {
+	e := &spectralProjected{x: x, lo: l.lo, span: l.span, n: d.n, k: d.k, dirs: d, waves: w, nats: tolerance * float64(d.k)}
 	e.product, e.quadratic = e.productShare, e.quadraticShare
 	for range shares {
-		e.part = append(e.part, newGeneral(omega.Cols, omega.Cols))
+		e.part = append(e.part, newGeneral(d.k, d.k))
 	}
 	return e
 }
@@ -94,7 +98,7 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 	if !e.split.of(k) {
 		return cannot(whiteProduct)
 	}
-	n, kk := float64(e.x.Len()), float64(e.omega.Cols)
+	n, kk := float64(e.x.Len()), float64(e.k)
 	v := variance(k)
 	eps := spectralEps(e.nats, n, v, noise)
 	m, _, why := forecastSpectral(k, e.span, eps, false)
@@ -109,7 +113,7 @@ func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 		err:     n*eps*v/noise + kk*gramRounding(v*n, noise),
 	}
 	if int(m) > e.m || e.series == nil {
-		f.setup = fourier.Predict(e.x.Len(), e.omega.Cols, e.m, int(m)+1, featureTolerance).Seconds / 2
+		f.setup = e.forecastFeatures(k, eps, m)
 	}
 	return f
 }
@@ -118,12 +122,9 @@ func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, derivativ
 	v := variance(k)
 	eps := spectralEps(e.nats, float64(e.x.Len()), v, noise)
 	if e.series == nil || !e.series.covers(k, eps, false) {
-		series, err := newCosineSeries(e.span, k, eps, false)
-		if err != nil {
+		if err := e.newSeries(k, eps); err != nil {
 			return err
 		}
-		e.series, e.m = series, 0
-		e.points = fourier.NewPoints(e.x.at, e.lo, series.period)
 	}
 	m, err := e.series.expand(k, eps)
 	if err != nil {
@@ -144,9 +145,39 @@ func (e *spectralProjected) gram(s []float64, k Kernel, noise float64, derivativ
 	return nil
 }
 
+// newSeries begins a series, on the circle of the waves if there are any.
+func (e *spectralProjected) newSeries(k Kernel, eps float64) (err error) {
+	e.m = 0
+	if e.dirs.waves == nil {
+		if e.series, err = newCosineSeries(e.span, k, eps, false); err == nil {
+			e.points = fourier.NewPoints(e.x.at, e.lo, e.series.period)
+		}
+		return err
+	}
+	step, period, windowed, err := wavePeriod(e.span, k, eps)
+	if err == nil {
+		e.series, e.step = newCosineSeriesOf(e.span, period, windowed, k, eps), step
+	}
+	return err
+}
+
+// forecastFeatures returns the seconds that the features up to frequency m of the
+// series for k may take.
+func (e *spectralProjected) forecastFeatures(k Kernel, eps, m float64) float64 {
+	kk := float64(e.k)
+	if e.dirs.waves == nil {
+		return fourier.Predict(e.n, e.k, e.m, int(m)+1, featureTolerance).Seconds / 2
+	}
+	step, _, _, err := wavePeriod(e.span, k, eps)
+	if err != nil {
+		return 0
+	}
+	return e.waves.seconds(step*int(m)) + m*kk*(kk/flopRate+2e-9)
+}
+
 // verifyGram compares zᵀS₀z with Σ_m c_m((b_mᵀz)² + (s_mᵀz)²) for one z of ±1.
 func (e *spectralProjected) verifyGram(s []float64) error {
-	k := e.omega.Cols
+	k := e.k
 	if e.probe == nil {
 		e.probe = make([]float64, k)
 		rnd := rand.New(rand.NewPCG(uint64(k), 4))
@@ -177,12 +208,16 @@ func (e *spectralProjected) grow(m int) {
 		return
 	}
 	m += m/8 + 8
-	k := e.omega.Cols
+	k := e.k
 	feat := newGeneral(2*m, k)
 	copy(feat.Data, e.feat.Data[:2*e.m*k])
 	more := feat
 	more.Rows, more.Data = 2*(m-e.m), feat.Data[2*e.m*k:]
-	e.points.Sums(more, e.omega, e.m, featureTolerance)
+	if e.dirs.waves != nil {
+		e.waves.product(more, e.step, e.m)
+	} else {
+		e.points.Sums(more, e.dirs.matrix(), e.m, featureTolerance)
+	}
 	e.m, e.feat = m, feat
 }
 
@@ -200,7 +235,7 @@ func (e *spectralProjected) keep(m int, threshold float64) {
 // weigh sets a to the kept features, each times the root of its weight, and b
 // to the same with the sign of the weight.
 func (e *spectralProjected) weigh() {
-	k := e.omega.Cols
+	k := e.k
 	rows := 2 * len(e.kept)
 	e.a = resizeGeneral(e.a, rows, k)
 	negative := false
@@ -231,7 +266,7 @@ func (e *spectralProjected) weigh() {
 // leftOut returns βᵀΔS₀β = Σ c_m((b_mᵀβ)² + (s_mᵀβ)²) over the frequencies that
 // are left out, those whose features are not computed at the most that any has.
 func (e *spectralProjected) leftOut(beta []float64) float64 {
-	k := e.omega.Cols
+	k := e.k
 	var left, most, tail float64
 	kept := 0
 	for m, c := range e.series.c {
@@ -265,7 +300,7 @@ func share(rows, c int) (from, to int) { return rows * c / shares, rows * (c + 1
 // multiply sets s = aᵀb, symmetric, in 2·rows·k² flops, a half of which is
 // saved by symmetry but for the tiles on the diagonal.
 func (e *spectralProjected) multiply(s []float64) {
-	k := e.omega.Cols
+	k := e.k
 	parallel.For(shares, e.product)
 	for i := range k {
 		for j := range i + 1 {
@@ -280,7 +315,7 @@ func (e *spectralProjected) multiply(s []float64) {
 
 // productShare multiplies a share of the rows.
 func (e *spectralProjected) productShare(c int) {
-	k := e.omega.Cols
+	k := e.k
 	from, to := share(e.a.Rows, c)
 	part := e.part[c]
 	if from == to {
@@ -308,7 +343,7 @@ func between(a blas64.General, from, to, b int) blas64.General {
 // contract uses ∂S₀ = Σ_m ∂c_m(…): with q_m = b_mᵀVb_m + s_mᵀVs_m the gradient is
 // Σ_m q_m ∂c_m.
 func (e *spectralProjected) contract(grad, v []float64, kernel Kernel) {
-	k := e.omega.Cols
+	k := e.k
 	e.q = resize(e.q, len(e.series.c))
 	clear(e.q)
 	e.u = resizeGeneral(e.u, 2*e.m, k)
@@ -343,7 +378,7 @@ func (e *spectralProjected) quadraticForms(m0, m1 int) {
 	if m0 == m1 {
 		return
 	}
-	k := e.omega.Cols
+	k := e.k
 	f, u := e.feat, e.u
 	f.Rows, f.Data = 2*(m1-m0), f.Data[2*m0*k:]
 	u.Rows, u.Data = f.Rows, u.Data[2*m0*k:]

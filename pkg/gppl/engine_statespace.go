@@ -156,6 +156,7 @@ func resize(x []float64, n int) []float64 {
 // 2nk² flops, as many again with derivatives, and O(nk) beside them.
 type stateSpaceProjected struct {
 	line       *line
+	directions directions
 	omega      blas64.General // rows in the order of the series
 	product    *statespace.Product
 	split      split
@@ -164,8 +165,8 @@ type stateSpaceProjected struct {
 	slope      []blas64.General
 }
 
-func newStateSpaceProjected(l *line, omega blas64.General) *stateSpaceProjected {
-	return &stateSpaceProjected{line: l, omega: omega}
+func newStateSpaceProjected(l *line, d directions) *stateSpaceProjected {
+	return &stateSpaceProjected{line: l, directions: d, omega: d.shape()}
 }
 
 func (e *stateSpaceProjected) name() string { return EngineStateSpace }
@@ -182,13 +183,14 @@ func (e *stateSpaceProjected) forecast(k Kernel, noise float64) forecast {
 	c := float64(len(e.components))
 	return forecast{
 		seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
+		setup:   e.directions.forming(),
 		err:     kk * gramRounding(variance(k)*n, noise),
 	}
 }
 
 func (e *stateSpaceProjected) gram(s []float64, k Kernel, _ float64, derivatives bool) error {
 	if e.product == nil {
-		e.omega = e.line.sortRows(e.omega)
+		e.omega = e.line.sortRows(e.directions.matrix())
 		e.product = statespace.NewProduct(e.line.t)
 	}
 	e.split.of(k)

@@ -398,7 +398,7 @@ func TestOracleSunspotsEngines(t *testing.T) {
 					t.Errorf("%s of %v by %q: %v, want %v, gradient off by %.2g", what, m.Kernel, engine, got, want, diff/norm)
 				}
 			}
-			check("PL", must[*gppl.Projected](t)(gppl.NewProjected(m, d, &gppl.Projection{Omega: omega}, gppl.WithEngine(engine))), c.PL.Value, c.PL.GradLog)
+			check("PL", must[*gppl.Projected](t)(gppl.NewProjected(m, d, gppl.ProjectionOf(omega), gppl.WithEngine(engine))), c.PL.Value, c.PL.GradLog)
 			if exactTooLong(m.Kernel, engine) {
 				continue
 			}

@@ -159,7 +159,7 @@ func (i *Information) Derivative(p int) *mat.SymDense { return symmetric(i.dot[p
 // on each other. It panics if p is of another number of observations.
 func (i *Information) Projected(p *Projection) (*mat.SymDense, error) {
 	i.check(p)
-	omega := p.Omega.RawMatrix()
+	omega := p.Omega().RawMatrix()
 	s, err := i.factoriseS(omega, multiply(blas.NoTrans, i.gram, omega))
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (i *Information) Loss(p *Projection) (InformationLoss, error) {
 	i.check(p)
 	n, k := p.Dims()
 	q := newGeneral(n, k)
-	mat.NewDense(n, k, q.Data).Copy(p.Omega)
+	mat.NewDense(n, k, q.Data).Copy(p.Omega())
 	mulLT(i.factor, q)
 	if dependent := orthonormalise(q); dependent != nil {
 		return InformationLoss{},
@@ -334,7 +334,7 @@ func (i *Information) ConditionalTrace(p *Projection) (observed, latent float64,
 // BBᵀ = CΩS⁻¹ΩᵀC, where C = K + noise·I.
 func (i *Information) explained(p *Projection, noises ...float64) (all []blas64.General, err error) {
 	i.check(p)
-	omega := p.Omega.RawMatrix()
+	omega := p.Omega().RawMatrix()
 	aOmega := multiply(blas.NoTrans, i.gram, omega)
 	s, err := i.factoriseS(omega, aOmega)
 	if err != nil {

@@ -234,7 +234,6 @@ func TestInformationRoutes(t *testing.T) {
 						bound("cross against its formula", distance(loss.Cross, cross, iy), 1e-9)
 					}
 					if k == 7 {
-						turned := &Projection{Omega: new(mat.Dense), Design: "turned"}
 						rnd := rand.New(rand.NewPCG(3, uint64(d)))
 						r := mat.NewDense(k, k, nil)
 						for a := range k {
@@ -243,7 +242,9 @@ func TestInformationRoutes(t *testing.T) {
 							}
 							r.Set(a, a, r.At(a, a)+4)
 						}
-						turned.Omega.Mul(p.Omega, r)
+						var omega mat.Dense
+						omega.Mul(p.Omega(), r)
+						turned := ProjectionOf(&omega)
 						again := must[*mat.SymDense](t)(i.Projected(turned))
 						bound("I_Z of Ω → ΩR", distance(again, iz, iy), 1e-9)
 						lossAgain := must[InformationLoss](t)(i.Loss(turned))
@@ -340,7 +341,7 @@ func bigInformation(i *Information, p *Projection) (diagonal []*big.Float) {
 	of := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 	congruent := func(a mat.Symmetric) [][]*big.Float {
 		n := a.SymmetricDim()
-		omega := func(r, c int) *big.Float { return of(p.Omega.At(r, c)) }
+		omega := func(r, c int) *big.Float { return of(p.Omega().At(r, c)) }
 		k := n
 		if p == nil {
 			omega = func(r, c int) *big.Float {
@@ -417,8 +418,8 @@ func TestScoreVariance(t *testing.T) {
 	var ofY, ofZ []func([]float64) float64
 	for a := range 3 {
 		var s, dot mat.Dense
-		s.Product(p.Omega.T(), i.Covariance(), p.Omega)
-		dot.Product(p.Omega.T(), i.Derivative(a), p.Omega)
+		s.Product(p.Omega().T(), i.Covariance(), p.Omega())
+		dot.Product(p.Omega().T(), i.Derivative(a), p.Omega())
 		ofY, ofZ = append(ofY, score(t, i.Covariance(), i.Derivative(a))), append(ofZ, score(t, &s, &dot))
 	}
 	scores := make([][]float64, 6)
@@ -484,8 +485,8 @@ func TestConditional(t *testing.T) {
 		near(t, "tr Cov(f|Z)", tl, mat.Trace(latent), 1e-12)
 		// ΩᵀY is known given Z.
 		var known mat.Dense
-		known.Product(p.Omega.T(), observed, p.Omega)
-		if v := mat.Max(&known) / mat.Max(p.Omega); v > 1e-12 {
+		known.Product(p.Omega().T(), observed, p.Omega())
+		if v := mat.Max(&known) / mat.Max(p.Omega()); v > 1e-12 {
 			t.Errorf("%v: Cov(Z|Z) = %v", design, v)
 		}
 	}
@@ -614,7 +615,8 @@ func TestInformationErrors(t *testing.T) {
 	failing("too large", "bytes", err)
 
 	i := information(t, m, x)
-	twice := &Projection{Omega: mat.NewDense(5, 2, []float64{1, 1, 0, 0, 0, 0, 0, 0, 0, 0}), Design: "twice"}
+	twice := ProjectionOf(mat.NewDense(5, 2, []float64{1, 1, 0, 0, 0, 0, 0, 0, 0, 0}))
+	twice.Design = "twice"
 	_, err = i.Projected(twice)
 	failing("dependent columns", "projections cannot be factorised", err)
 	_, err = i.Loss(twice)
@@ -629,5 +631,5 @@ func TestInformationErrors(t *testing.T) {
 			t.Errorf("a projection of 4 observations: panic %v", r)
 		}
 	}()
-	_, _ = i.Projected(&Projection{Omega: mat.NewDense(4, 1, nil)})
+	_, _ = i.Projected(ProjectionOf(mat.NewDense(4, 1, nil)))
 }

@@ -124,10 +124,12 @@ func FuzzResultJSON(f *testing.F) {
 }
 
 func FuzzAutoResultJSON(f *testing.F) {
+	projection := gppl.ProjectionOf(mat.NewDense(2, 1, []float64{0.6, 0.8}))
+	projection.Orthonormal, projection.Design, projection.Seed = true, "Sphere", 3
 	for _, m := range fuzzModels() {
 		r := gppl.AutoResult{
 			Result: &gppl.Result{Model: m, Status: "doubtful"}, Exact: true, Kept: []float64{0.5, math.Inf(1)}, Why: "w",
-			Projection: &gppl.Projection{Omega: mat.NewDense(2, 1, []float64{0.6, 0.8}), Orthonormal: true, Design: "Sphere", Seed: 3},
+			Projection: projection,
 			Steps:      []gppl.AutoStep{{K: 3, Gain: math.NaN(), StdErrLog: []float64{math.Inf(-1)}, Decision: "d"}},
 		}
 		for _, p := range m.Params() {

@@ -166,10 +166,10 @@ func TestProjectedRotation(t *testing.T) {
 	}
 	logDet, _ := mat.LogDet(r)
 	var turned mat.Dense
-	turned.Mul(p.Omega, r)
+	turned.Mul(p.Omega(), r)
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 2}, Noise: 0.1}
 	a, ga := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, p)))
-	b, gb := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, &gppl.Projection{Omega: &turned})))
+	b, gb := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, gppl.ProjectionOf(&turned))))
 	if relative(b, a+logDet) > 1e-10 {
 		t.Errorf("PL(ΩR) = %v, want PL(Ω) + log|det R| = %v", b, a+logDet)
 	}

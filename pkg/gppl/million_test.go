@@ -155,9 +155,8 @@ func against(b *testing.B, r *gppl.Result, truth gppl.Model) {
 	}
 }
 
-// BenchmarkMillionPL trains PL with SE, from data to optimum. Ω alone takes
-// 0.8 GB at k = 100, so that there is room for no copy of it. Spectral is the
-// design that tells most: the lowest 50 frequencies hold all of a signal with
+// BenchmarkMillionPL trains PL with SE, from data to optimum. Ω would take 0.8 GB
+// at k = 100, and is never formed. Spectral is the design that tells most: the lowest 50 frequencies hold all of a signal with
 // l = 25, and some that hold noise alone, which is how the noise is learnt.
 // Sphere, at k = 100, hardly sees noise of this size (spec, section 5).
 func BenchmarkMillionPL(b *testing.B) {

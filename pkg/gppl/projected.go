@@ -26,24 +26,26 @@ var _ Loss = (*Projected)(nil)
 // gradient as many more, in memory for O(nk + k²) numbers; on a time series,
 // engines that use the structure of the kernel need far less.
 type Projected struct {
-	model  Model
-	proj   *Projection
-	x      Inputs
-	params []Param
-	kernel kernelAt
-	split  split
-	whole  *projectedTerm   // the kernel as one
-	terms  []*projectedTerm // or term by term; nil if it does not split
-	use    []*projectedTerm // what the last evaluation used
-	z      []float64        // Ωᵀy
-	oto    []float64        // ΩᵀΩ, k×k; nil where it is I
-	gram   []float64        // ΩᵀKΩ, k×k
-	factor *dense.Lower
-	inv    *dense.Lower
-	v      []float64 // S⁻¹ − ββᵀ, k×k
-	beta   []float64
-	report LossReport
+	model      Model
+	proj       *Projection
+	directions directions
+	x          Inputs
+	params     []Param
+	kernel     kernelAt
+	split      split
+	whole      *projectedTerm   // the kernel as one
+	terms      []*projectedTerm // or term by term; nil if it does not split
+	use        []*projectedTerm // what the last evaluation used
+	z          []float64        // Ωᵀy
+	oto        []float64        // ΩᵀΩ, k×k; nil where it is I
+	gram       []float64        // ΩᵀKΩ, k×k
+	factor     *dense.Lower
+	inv        *dense.Lower
+	v          []float64 // S⁻¹ − ββᵀ, k×k
+	beta       []float64
+	report     LossReport
 
+	size     float64   // |y|
 	residual *residual // what the projections leave of y; nil: not used
 
 	noise  float64 // of the last evaluation, White terms included
@@ -66,62 +68,65 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	if n != d.Len() {
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
+	directions := directionsOf(p, d.X, o)
 	l := &Projected{
-		model: m, proj: p, x: d.X, params: m.Params(), kernel: kernelAt{family: m.Kernel},
-		z:      p.Project(d.Y),
+		model: m, proj: p, directions: directions, x: d.X, params: m.Params(), kernel: kernelAt{family: m.Kernel},
+		size:   blas64.Nrm2(vec(d.Y)),
+		z:      directions.project(d.Y),
 		gram:   make([]float64, k*k),
 		factor: dense.NewLower(k), inv: dense.NewLower(k),
 		v: make([]float64, k*k), beta: make([]float64, k),
 	}
-	omega := p.Omega.RawMatrix()
 	if !p.Orthonormal {
+		omega := p.Omega().RawMatrix()
 		l.oto = make([]float64, k*k)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
 	l.fill = l.fillS
-	l.plan(d.X, p, o)
+	l.plan(d.X, o)
 	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
 }
 
 // plan sets up the engines: for the whole kernel, and for each term of a sum.
-func (l *Projected) plan(x Inputs, p *Projection, o options) {
-	omega := p.Omega.RawMatrix()
-	all := newDenseProjected(x, p)
+func (l *Projected) plan(x Inputs, o options) {
+	d := l.directions
+	all := newDenseProjected(x, d)
 	n, span := float64(x.Len()), extent(x)
 	defer func() {
 		for _, t := range append(l.terms[:len(l.terms):len(l.terms)], l.whole) {
-			t.n, t.span = n, span
+			t.n, t.span, t.directionError = n, span, d.bound()
 		}
 	}()
 	if x.Dim() != 1 || !l.split.of(l.model.Kernel) {
-		l.whole = newProjectedTerm(omega.Cols, o, all)
+		l.whole = newProjectedTerm(d.k, o, all)
 		return
 	}
 	series := newLine(x, nil)
-	state := newStateSpaceProjected(series, omega)
-	banded := newBandedProjected(series, omega)
-	spectral := newSpectralProjected(x, series, omega, o.tolerance)
+	moments := &waveMoments{waves: d.waves}
+	state := newStateSpaceProjected(series, d)
+	banded := newBandedProjected(series, d)
+	spectral := newSpectralProjected(x, series, d, moments, o.tolerance)
 	term := func(k Kernel) *projectedTerm {
 		engines := []projectedEngine{state, spectral, banded, all}
 		if _, _, ok := scaled(k); ok {
-			base := newProjectedTerm(omega.Cols, options{tolerance: o.tolerance}, engines...)
-			e := newInterpolated(base, omega.Rows, omega.Cols)
-			t := newProjectedTerm(omega.Cols, o, append([]projectedEngine{e}, engines...)...)
+			base := newProjectedTerm(d.k, options{tolerance: o.tolerance}, engines...)
+			e := newInterpolated(base, d.n, d.k)
+			t := newProjectedTerm(d.k, o, append([]projectedEngine{e}, engines...)...)
 			e.size = func() float64 { return t.size }
 			return t
 		}
-		return newProjectedTerm(omega.Cols, o, engines...)
+		return newProjectedTerm(d.k, o, engines...)
 	}
 	if len(l.split.signal) == 1 {
 		l.whole = term(l.split.signal[0])
 		l.terms = []*projectedTerm{l.whole}
 		return
 	}
-	l.whole = newProjectedTerm(omega.Cols, o, state, spectral, banded, all)
+	l.whole = newProjectedTerm(d.k, o, state, spectral, banded, all)
 	for _, k := range l.split.signal {
 		// Each term needs engines of its own: they keep what contract needs.
-		state, banded, spectral = newStateSpaceProjected(series, omega), newBandedProjected(series, omega), newSpectralProjected(x, series, omega, o.tolerance)
+		state, banded, spectral = newStateSpaceProjected(series, d), newBandedProjected(series, d), newSpectralProjected(x, series, d, moments, o.tolerance)
 		l.terms = append(l.terms, term(k))
 	}
 }
@@ -130,14 +135,16 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 type projectedTerm struct {
 	k       int
 	n, span float64 // the number of observations, and the largest distance there is
-	engines []projectedEngine
-	choice  choice
-	failed  uint // engines whose answer failed its check, at this evaluation
-	gram    []float64
-	kernel  Kernel
-	offset  int // of its first parameter in the whole kernel
-	engine  projectedEngine
-	size    float64 // the largest entry of gram over the variance, at the last evaluation
+
+	directionError float64 // what the directions add to the error of each engine
+	engines        []projectedEngine
+	choice         choice
+	failed         uint // engines whose answer failed its check, at this evaluation
+	gram           []float64
+	kernel         Kernel
+	offset         int // of its first parameter in the whole kernel
+	engine         projectedEngine
+	size           float64 // the largest entry of gram over the variance, at the last evaluation
 }
 
 // largest returns the largest entry of gram: positive semi-definite, it is on
@@ -161,7 +168,7 @@ func newProjectedTerm(k int, o options, engines ...projectedEngine) *projectedTe
 // forecast asks all engines and returns what the best of them expects.
 func (t *projectedTerm) forecast(k Kernel, offset int, noise float64) forecast {
 	t.kernel, t.offset = k, offset
-	blur := float64(t.k) * phases(k, t.span, noise, math.Sqrt(t.n))
+	blur := float64(t.k)*phases(k, t.span, noise, math.Sqrt(t.n)) + t.directionError
 	for i, e := range t.engines {
 		t.choice.candidates[i] = e.forecast(k, noise)
 		t.choice.candidates[i].err += blur
@@ -300,18 +307,28 @@ type truncated interface {
 
 // promise records what the value may err by: what the forecasts of the terms say
 // for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
-// what the residual's τ loses where n·k(0) − tr S₀ cancels.
+// what the residual's τ loses where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
 func (l *Projected) promise(form, tau, value float64) {
 	k := float64(len(l.z))
 	nats, limit := summation(value, k), 0.0
 	for _, t := range l.use {
 		c := &t.choice
 		c.last.nats = completed(c.candidates[c.chosen].err, form, k)
+		if r := l.residual; r != nil { // what S₀ lacks, τ has too much
+			c.last.nats += 0.5 * c.candidates[c.chosen].err * r.energy / (tau * r.dof)
+		}
 		if e, ok := t.engine.(truncated); ok {
 			c.last.nats += 0.5 * e.leftOut(l.beta)
 		}
 		c.last.limit = c.limit * max(1, form/k)
 		nats, limit = nats+c.last.nats, max(limit, c.last.limit)
+	}
+	if w := l.directions.waves; w != nil {
+		var signal float64 // the size of a y that S₀ takes for signal
+		for _, t := range l.use {
+			signal += math.Sqrt(float64(l.directions.n) * variance(t.kernel) * form)
+		}
+		nats += w.rounding(l.size+signal) * blas64.Nrm2(vec(l.beta))
 	}
 	if r := l.residual; r != nil {
 		var signal float64
@@ -319,10 +336,20 @@ func (l *Projected) promise(form, tau, value float64) {
 			signal += r.n * variance(t.kernel)
 		}
 		lost := 8 * 0x1p-53 * (signal/r.dof + tau) / tau // relative, of τ
+		lost += l.directions.bound() * l.largest() / (r.dof * tau)
 		nats += 0.5 * (r.dof + r.energy/tau) * lost
 		limit = max(limit, limit/k*max(r.dof, r.energy/tau))
 	}
 	l.report.promise(nats, nats <= limit)
+}
+
+// largest returns the largest entry of S₀.
+func (l *Projected) largest() float64 {
+	var v float64
+	for i := 0; i < len(l.gram); i += len(l.z) + 1 {
+		v = max(v, l.gram[i])
+	}
+	return v
 }
 
 // covariance factorises S at theta and returns τ, or 0 without a residual.

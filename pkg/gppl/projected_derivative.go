@@ -42,7 +42,7 @@ func (e *spectralProjected) derivative(s []float64, kernel Kernel, p int) {
 	kept := len(e.series.c)
 	c := make([]float64, kept)
 	e.series.derivative(c, kernel, p)
-	k := e.omega.Cols
+	k := e.k
 	e.kept = e.kept[:0]
 	for m := range min(kept, e.m) {
 		e.kept = append(e.kept, m)

@@ -6,11 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
 // A Design draws the directions ω₁, …, ω_k on which observations are
@@ -36,19 +38,54 @@ var (
 
 // A Projection is a matrix Ω (n×k) whose columns are directions in the space
 // of the n observations; z = Ωᵀy are the projected data. Its columns are
-// orthonormal unless the design is Raw.
+// orthonormal unless the design is Raw. The Ω of Spectral is formed when Omega is
+// called: losses whose kernels have a spectrum do without. A Projection must not
+// be copied.
 type Projection struct {
-	Omega       *mat.Dense // n×k
-	Orthonormal bool       // ΩᵀΩ = I
+	Orthonormal bool // ΩᵀΩ = I
 	Design      string
 	Seed        uint64
 
+	n, k  int
 	drawn int // columns of Spectral tried by SpectralProjection, 0 for others
+
+	omega   matrix
+	waves   *waveBasis      // nil where there is Ω only
+	columns matrix          // of waves
+	moment  fourier.Moments // those of waves, which JSON keeps too
+	from    *Projection     // what Extend added to, where Ω begins with its columns
 }
 
+// A matrix is formed when it is first asked for.
+type matrix struct {
+	once sync.Once
+	m    *mat.Dense
+}
+
+func (a *matrix) get(form func() *mat.Dense) *mat.Dense {
+	a.once.Do(func() {
+		if a.m == nil {
+			a.m = form()
+		}
+	})
+	return a.m
+}
+
+// ProjectionOf returns the projection on the columns of omega, as they are: not
+// taken as orthonormal. It keeps omega, which must not change afterwards.
+func ProjectionOf(omega *mat.Dense) *Projection {
+	n, k := omega.Dims()
+	return &Projection{Design: "given", n: n, k: k, omega: matrix{m: omega}}
+}
+
+// Omega returns Ω, n×k, which must not be changed. A Spectral one is formed on the
+// first call, in O(nk²), and kept.
+func (p *Projection) Omega() *mat.Dense { return p.omega.get(p.form) }
+
 // NewProjection draws k directions for the inputs x by the given design and
-// seed and orthonormalises them by a thin QR factorisation, in O(nk²). The
-// same arguments give the same Ω. It is an error if k is not in 1, …, n, or if
+// seed and orthonormalises them by a thin QR factorisation, in O(nk²). For
+// Spectral{} of up to some 150 directions, sums over the data take the place of
+// both, in O(n + k³) time and O(n) memory. The same arguments give the same Ω. It is an error if k is not in 1, …, n, or if
 // the directions are linearly dependent: the error then names the columns that
 // add nothing to those before them.
 func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, error) {
@@ -59,11 +96,17 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 	if k < 1 || k > n {
 		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations: want 1 ≤ k ≤ n", k, n)
 	}
-	p := &Projection{Omega: mat.NewDense(n, k, nil), Design: design.String(), Seed: seed}
-	if err := design.Directions(p.Omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {
+	if design == Design(Spectral{}) {
+		if waves := newWaveBasis(x, k, nil); waves != nil {
+			return waves.projection(design.String(), seed), nil
+		}
+	}
+	omega := mat.NewDense(n, k, nil)
+	p := &Projection{Design: design.String(), Seed: seed, n: n, k: k, omega: matrix{m: omega}}
+	if err := design.Directions(omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		return nil, err
 	}
-	for i, v := range p.Omega.RawMatrix().Data {
+	for i, v := range omega.RawMatrix().Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("gppl: %v projection: direction %d has entry %v at observation %d", design, i%k, v, i/k)
 		}
@@ -72,7 +115,7 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 		return p, nil
 	}
 	p.Orthonormal = true
-	if dependent := orthonormalise(p.Omega.RawMatrix()); dependent != nil {
+	if dependent := orthonormalise(omega.RawMatrix()); dependent != nil {
 		return nil, fmt.Errorf("gppl: %v projection of n = %d observations has rank %d of k = %d: columns %v (from 0) vanish or depend on those before them",
 			design, n, k-len(dependent), k, dependent)
 	}
@@ -80,7 +123,7 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 }
 
 // Dims returns the number of observations n and of projections k.
-func (p *Projection) Dims() (n, k int) { return p.Omega.Dims() }
+func (p *Projection) Dims() (n, k int) { return p.n, p.k }
 
 // orthonormalise replaces the columns of q by an orthonormal basis of their
 // span, column j of it in the span of columns 0, …, j. It returns the columns
@@ -339,15 +382,14 @@ func (d Raw) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 	return d.Design.Directions(omega, x, rnd)
 }
 
-// Project returns z = Ωᵀy, of length k. It panics if len(y) is not n.
+// Project returns z = Ωᵀy, of length k. It panics if len(y) is not n. For a
+// Spectral projection without Ω it takes O(n), and may err by some 1e-8 of |y|.
 func (p *Projection) Project(y []float64) []float64 {
 	n, k := p.Dims()
 	if len(y) != n {
 		panic(fmt.Sprintf("gppl: Project: len(y) = %d, want n = %d", len(y), n))
 	}
-	z := make([]float64, k)
-	blas64.Gemv(blas.Trans, 1, p.Omega.RawMatrix(), vec(y), 0, vec(z))
-	return z
+	return directions{n, k, p.waves, p}.project(y)
 }
 
 func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

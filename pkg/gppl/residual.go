@@ -5,7 +5,6 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -36,8 +35,7 @@ func NewResidual(m Model, d Data, p *Projection, opts ...Option) (*Projected, er
 	}
 	n, k := p.Dims()
 	if n > k {
-		rest := append([]float64(nil), d.Y...)
-		blas64.Gemv(blas.NoTrans, -1, p.Omega.RawMatrix(), vec(l.z), 1, vec(rest))
+		rest := l.directions.rest(d.Y, l.z)
 		l.residual = &residual{dof: float64(n - k), n: float64(n), rest: rest, energy: blas64.Dot(vec(rest), vec(rest))}
 	}
 	l.report.Setup = time.Since(start)

@@ -53,7 +53,7 @@ func TestResidual(t *testing.T) {
 
 				// The same with a basis of the complement.
 				pl, _ := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, p)))
-				q := complement(p.Omega)
+				q := complement(p.Omega())
 				var rest mat.VecDense
 				rest.MulVec(q.T(), mat.NewVecDense(n, data.Y))
 				var kq, qkq mat.Dense
@@ -143,7 +143,7 @@ func TestInformation(t *testing.T) {
 		t.Run(kernel.String(), func(t *testing.T) {
 			m := gppl.Model{Kernel: kernel, Noise: 0.2}
 			p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Spectral{}, data.X, k, 3))
-			q := complement(p.Omega)
+			q := complement(p.Omega())
 			var theta []float64
 			for _, p := range m.Params() {
 				theta = append(theta, p.Value)
@@ -156,8 +156,8 @@ func TestInformation(t *testing.T) {
 				}
 				var ao, aq, qaq mat.Dense
 				s = new(mat.Dense)
-				ao.Mul(a, p.Omega)
-				s.Mul(p.Omega.T(), &ao)
+				ao.Mul(a, p.Omega())
+				s.Mul(p.Omega().T(), &ao)
 				aq.Mul(a, q)
 				qaq.Mul(q.T(), &aq)
 				return s, mat.Trace(&qaq) / (n - k)

@@ -37,6 +37,11 @@ func newCosineSeries(span float64, k Kernel, eps float64, images bool) (*cosineS
 	if err != nil {
 		return nil, err
 	}
+	return newCosineSeriesOf(span, period, windowed, k, eps), nil
+}
+
+// newCosineSeriesOf returns the series of the given period for kernel k.
+func newCosineSeriesOf(span, period float64, windowed bool, k Kernel, eps float64) *cosineSeries {
 	s := &cosineSeries{span: span, period: period}
 	if windowed {
 		s.window = []float64{} // filled by resample
@@ -47,7 +52,7 @@ func newCosineSeries(span float64, k Kernel, eps float64, images bool) (*cosineS
 		n *= 2
 	}
 	s.resample(n)
-	return s, nil
+	return s
 }
 
 // seriesPeriod returns the period for kernel k and whether it takes a window.

@@ -90,7 +90,7 @@ func (l *lowRank) meanProjected(p *gppl.Projection) float64 {
 // projected returns C = Λ^½UᵀΩ, r×k.
 func (l *lowRank) projected(p *gppl.Projection) *mat.Dense {
 	var c mat.Dense
-	c.Mul(l.u.T(), p.Omega)
+	c.Mul(l.u.T(), p.Omega())
 	for i, s := range l.root {
 		row := c.RawRowView(i)
 		for j := range row {

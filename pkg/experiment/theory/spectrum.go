@@ -283,7 +283,7 @@ func (d *draw) sameSpan(k int) (s SameSpan, err error) {
 		if err != nil {
 			return s, err
 		}
-		drawn, spans, infos = append(drawn, raw.Omega), append(spans, p.Omega), append(infos, info)
+		drawn, spans, infos = append(drawn, raw.Omega()), append(spans, p.Omega()), append(infos, info)
 	}
 	var moved, inside, out mat.Dense
 	moved.Sub(drawn[1], drawn[0])

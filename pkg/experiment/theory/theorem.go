@@ -151,8 +151,8 @@ func (s study) steps(draws int) (r Steps, err error) {
 	scores := make([]func([]float64) float64, 2*q)
 	for b := range q {
 		var sz, dz mat.Dense
-		sz.Product(p.Omega.T(), a, p.Omega)
-		dz.Product(p.Omega.T(), s.info.Derivative(b), p.Omega)
+		sz.Product(p.Omega().T(), a, p.Omega())
+		dz.Product(p.Omega().T(), s.info.Derivative(b), p.Omega())
 		if scores[b], err = score(a, s.info.Derivative(b)); err != nil {
 			return r, err
 		}

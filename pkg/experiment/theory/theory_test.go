@@ -67,7 +67,7 @@ func TestLowRank(t *testing.T) {
 				t.Errorf("%v: trace %v, want %v", design, trace, mat.Trace(want))
 			}
 			var projected mat.Dense
-			projected.Product(p.Omega.T(), gram, p.Omega)
+			projected.Product(p.Omega().T(), gram, p.Omega())
 			if got, want := low.meanProjected(p), mat.Trace(&projected)/k; math.Abs(got-want) > 1e-10*want {
 				t.Errorf("%v: mean of the diagonal of ΩᵀKΩ %v, want %v", design, got, want)
 			}
@@ -76,7 +76,7 @@ func TestLowRank(t *testing.T) {
 	theirs := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Eigen{Kernel: kernel}, x, 5, 0))
 	ours := must[*gppl.Projection](t)(gppl.NewProjection(low.top(), x, 5, 0))
 	var overlap mat.Dense
-	overlap.Mul(theirs.Omega.T(), ours.Omega)
+	overlap.Mul(theirs.Omega().T(), ours.Omega())
 	if d := mat.Norm(&overlap, 2); math.Abs(d-math.Sqrt(5)) > 1e-10 {
 		t.Errorf("the span of the top 5 eigenvectors overlaps by %v, want √5", d)
 	}

@@ -59,7 +59,7 @@ func (s study) toN(seeds int) (v Vanishing, err error) {
 			if seed >= runs {
 				continue
 			}
-			p, err := gppl.NewProjection(columns{"Sphere", all.Omega, 0}, s.x, point.K, 0)
+			p, err := gppl.NewProjection(columns{"Sphere", all.Omega(), 0}, s.x, point.K, 0)
 			if err != nil {
 				return v, err
 			}

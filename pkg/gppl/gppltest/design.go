@@ -125,14 +125,14 @@ func checkDesign(d gppl.Design, x gppl.Inputs, k int) error {
 		return nil // Raw, which promises no more
 	}
 	same, err := gppl.NewProjection(d, x, k, seed)
-	if err != nil || !mat.Equal(p.Omega, same.Omega) {
+	if err != nil || !mat.Equal(p.Omega(), same.Omega()) {
 		return fmt.Errorf("the same seed gives another Ω (error: %v)", err)
 	}
 	// R = ΩᵀW is upper triangular and ΩR = W: nested spans.
 	var gram, r, back mat.Dense
-	gram.Mul(p.Omega.T(), p.Omega)
-	r.Mul(p.Omega.T(), w)
-	back.Mul(p.Omega, &r)
+	gram.Mul(p.Omega().T(), p.Omega())
+	r.Mul(p.Omega().T(), w)
+	back.Mul(p.Omega(), &r)
 	size := mat.Norm(w, 2)
 	for j := range k {
 		for i := range k {

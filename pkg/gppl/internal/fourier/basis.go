@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Basis is an orthonormal basis of features over points that is computed from
@@ -97,8 +98,15 @@ func (b *Basis) Condition() float64 { return b.condition }
 // the points. The moments t of the same points must reach the sum of the highest
 // frequencies of both. It takes k² flops a row.
 func (b *Basis) Product(dst blas64.General, t Moments, rows []Feature) {
-	t.Gram(dst, rows, b.features)
-	b.turn(dst)
+	if dst.Rows != len(rows) {
+		panic(fmt.Sprintf("fourier: %d rows for %d features", dst.Rows, len(rows)))
+	}
+	parallel.For(lanes, func(c int) {
+		from, to := dst.Rows*c/lanes, dst.Rows*(c+1)/lanes
+		part := slice(dst, from, to, 0, dst.Cols)
+		t.Gram(part, rows[from:to], b.features)
+		b.turn(part)
+	})
 }
 
 // Project sets dst (k) to Qᵀy from the sums of y over the points as Sums orders
@@ -119,24 +127,55 @@ func (b *Basis) At(dst blas64.General, p *Points) {
 	if dst.Rows != p.N() || dst.Cols != len(b.features) {
 		panic(fmt.Sprintf("fourier: %d×%d entries for %d points and a basis of %d", dst.Rows, dst.Cols, p.N(), len(b.features)))
 	}
-	for i := range dst.Rows {
-		row := dst.Data[i*dst.Stride:][:dst.Cols]
-		last, sin, cos := -1, 0.0, 0.0
-		for j, f := range b.features {
-			if m := f.Frequency(); m != last {
-				sin, cos = p.sincos(i, float64(m))
-				last = m
-			}
-			if row[j] = cos; f.IsSin() {
-				row[j] = sin
-			}
+	parallel.For(lanes, func(c int) {
+		from, to := dst.Rows*c/lanes, dst.Rows*(c+1)/lanes
+		for i := from; i < to; i++ {
+			b.waves(dst.Data[i*dst.Stride:][:dst.Cols], p, i)
+		}
+		b.turn(slice(dst, from, to, 0, dst.Cols))
+	})
+}
+
+// waves sets row to the features at point i.
+func (b *Basis) waves(row []float64, p *Points, i int) {
+	last, sin, cos := -1, 0.0, 0.0
+	for j, f := range b.features {
+		if m := f.Frequency(); m != last {
+			sin, cos = p.sincos(i, float64(m))
+			last = m
+		}
+		if row[j] = cos; f.IsSin() {
+			row[j] = sin
 		}
 	}
-	b.turn(dst)
+}
+
+// Subtract subtracts Qz from y (n) at the points p, by the coefficients L⁻ᵀz: in
+// O(nk), where At takes O(nk²).
+func (b *Basis) Subtract(y, z []float64, p *Points) {
+	k := len(b.features)
+	if len(y) != p.N() || len(z) != k {
+		panic(fmt.Sprintf("fourier: %d values at %d points, %d coefficients for a basis of %d", len(y), p.N(), len(z), k))
+	}
+	coef := append([]float64(nil), z...)
+	b.l.SolveLT(blas64.General{Rows: k, Cols: 1, Stride: 1, Data: coef})
+	for j, s := range b.scale {
+		coef[j] *= s
+	}
+	parallel.For(lanes, func(c int) {
+		row := make([]float64, k)
+		for i := len(y) * c / lanes; i < len(y)*(c+1)/lanes; i++ {
+			b.waves(row, p, i)
+			y[i] -= blas64.Dot(vec(row), vec(coef))
+		}
+	})
 }
 
 // turn goes from products with the features to products with Q.
 func (b *Basis) turn(dst blas64.General) {
+	if dst.Rows == 0 {
+		return
+	}
 	for i := range dst.Rows {
 		for j, s := range b.scale {
 			dst.Data[i*dst.Stride+j] *= s
