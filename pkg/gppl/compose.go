@@ -210,8 +210,8 @@ type LocPer struct{ Variance, Lengthscale, Period, PeriodicLengthscale float64 }
 
 func (k LocPer) Params() []Param {
 	return append(varianceAndLengthscale(k.Variance, k.Lengthscale),
-		Param{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX},
-		Param{Name: "periodic lengthscale", Value: k.PeriodicLengthscale, Transform: Log{}})
+		Param{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod},
+		Param{Name: "periodic lengthscale", Value: k.PeriodicLengthscale, Transform: Log{}, Role: RoleShape})
 }
 func (k LocPer) WithParams(theta []float64) Kernel {
 	want(theta, 4, "LocPer")

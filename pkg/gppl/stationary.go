@@ -18,8 +18,8 @@ var (
 
 func varianceAndLengthscale(v, l float64) []Param {
 	return []Param{
-		{Name: "variance", Value: v, Transform: Log{}, Unit: unitY2},
-		{Name: "lengthscale", Value: l, Transform: Log{}, Unit: unitX},
+		{Name: "variance", Value: v, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
+		{Name: "lengthscale", Value: l, Transform: Log{}, Unit: unitX, Role: RoleLengthscale},
 	}
 }
 
@@ -247,7 +247,7 @@ type RQ struct{ Variance, Lengthscale, Alpha float64 }
 
 func (k RQ) Params() []Param {
 	return append(varianceAndLengthscale(k.Variance, k.Lengthscale),
-		Param{Name: "alpha", Value: k.Alpha, Transform: Log{}})
+		Param{Name: "alpha", Value: k.Alpha, Transform: Log{}, Role: RoleShape})
 }
 func (k RQ) WithParams(theta []float64) Kernel {
 	want(theta, 3, "RQ")
@@ -297,9 +297,9 @@ type Periodic struct{ Variance, Lengthscale, Period float64 }
 
 func (k Periodic) Params() []Param {
 	return []Param{
-		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2},
-		{Name: "lengthscale", Value: k.Lengthscale, Transform: Log{}},
-		{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX},
+		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
+		{Name: "lengthscale", Value: k.Lengthscale, Transform: Log{}, Role: RoleShape},
+		{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod},
 	}
 }
 func (k Periodic) WithParams(theta []float64) Kernel {
@@ -347,7 +347,7 @@ func (k Periodic) Slope(dst, r []float64) {
 type White struct{ Variance float64 }
 
 func (k White) Params() []Param {
-	return []Param{{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2}}
+	return []Param{{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2, Role: RoleNoise}}
 }
 func (k White) WithParams(theta []float64) Kernel {
 	want(theta, 1, "White")

@@ -109,7 +109,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		transform = Fixed{}
 	}
 	for i, v := range z.at {
-		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: unitX})
+		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: unitX, Role: RoleInput})
 	}
 	l.yy = blas64.Dot(vec(d.Y), vec(d.Y))
 	l.work.init(z)
