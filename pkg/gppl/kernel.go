@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"sync"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
 // A Kernel is a stationary, isotropic covariance function k(r; θ) of the
@@ -63,6 +65,29 @@ func want(theta []float64, n int, kernel string) {
 	if len(theta) != n {
 		panic(fmt.Sprintf("gppl: %s.WithParams: len(theta) = %d, want %d", kernel, len(theta), n))
 	}
+}
+
+func varianceAndLengthscale(v, l float64) []Param {
+	return []Param{
+		{Name: "variance", Value: v, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
+		{Name: "lengthscale", Value: l, Transform: Log{}, Unit: unitX, Role: RoleLengthscale},
+	}
+}
+
+// expScaled sets x[i] = v·exp(x[i]).
+func expScaled(x []float64, v float64) {
+	vexp.Exp(x, x)
+	for i := range x {
+		x[i] *= v
+	}
+}
+
+// expOf sets dst[i] = exp(c·r[i]) for all of dst.
+func expOf(dst, r []float64, c float64) {
+	for i, ri := range r[:len(dst)] {
+		dst[i] = c * ri
+	}
+	vexp.Exp(dst, dst)
 }
 
 // describe renders name(parameter=value, …).

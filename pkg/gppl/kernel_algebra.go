@@ -2,14 +2,12 @@ package gppl
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
 var (
 	_ Kernel = Sum{}
 	_ Kernel = Product{}
-	_ Kernel = LocPer{}
 )
 
 // composite is what Sum and Product share: their parts and how the parameters
@@ -200,61 +198,5 @@ func (k Product) Slope(dst, r []float64) {
 		}
 		copy(dst, sum)
 		dst, r = dst[m:], r[m:]
-	}
-}
-
-// LocPer is the locally periodic kernel v·exp(−r²/2l² − 2 sin²(πr/p)/l_p²): a
-// periodic pattern that drifts over the lengthscale l. It is SE × Periodic
-// with one variance.
-type LocPer struct{ Variance, Lengthscale, Period, PeriodicLengthscale float64 }
-
-func (k LocPer) Params() []Param {
-	return append(varianceAndLengthscale(k.Variance, k.Lengthscale),
-		Param{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod},
-		Param{Name: "periodic lengthscale", Value: k.PeriodicLengthscale, Transform: Log{}, Role: RoleShape})
-}
-func (k LocPer) WithParams(theta []float64) Kernel {
-	want(theta, 4, "LocPer")
-	return LocPer{theta[0], theta[1], theta[2], theta[3]}
-}
-func (k LocPer) String() string { return describe("LocPer", k.Params()) }
-
-func (k LocPer) Cov(dst, r []float64) {
-	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
-	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
-	for i, ri := range r {
-		s := math.Sin(math.Pi * ri / k.Period)
-		dst[i] = -cl*ri*ri - cp*s*s
-	}
-	expScaled(dst[:len(r)], k.Variance)
-}
-
-func (k LocPer) Contract(grad, w, r []float64) {
-	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
-	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
-	var gv, gl, gp, glp float64
-	for i, ri := range r {
-		q := cl * ri * ri
-		a := math.Pi * ri / k.Period
-		s, cs := math.Sincos(a)
-		e := w[i] * math.Exp(-q-cp*s*s)
-		gv += e
-		gl += e * q
-		gp += e * a * s * cs
-		glp += e * s * s
-	}
-	grad[0] += k.Variance * gv
-	grad[1] += 2 * k.Variance * gl
-	grad[2] += 2 * cp * k.Variance * gp
-	grad[3] += 2 * cp * k.Variance * glp
-}
-
-func (k LocPer) Slope(dst, r []float64) {
-	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
-	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
-	f := math.Pi / k.Period
-	for i, ri := range r {
-		s, cs := math.Sincos(f * ri)
-		dst[i] = -k.Variance * (2*cl*ri + 2*cp*f*s*cs) * math.Exp(-cl*ri*ri-cp*s*s)
 	}
 }
