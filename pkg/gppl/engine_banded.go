@@ -100,6 +100,7 @@ func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col i
 type bandedExact struct {
 	band   band
 	kernel Kernel
+	scale  scaling
 	alpha  []float64
 	form   float64 // yᵀA⁻¹y
 	check  banded.Check
@@ -213,7 +214,7 @@ const checkMargin = 16
 // recursion can make such ones.
 func (e *bandedExact) checkScale(grad []float64, noise float64) error {
 	last := len(grad) - 1
-	sum, ok := scaleDerivative(grad[:last], e.kernel)
+	sum, ok := e.scale.derivative(grad[:last], e.kernel)
 	if !ok {
 		return nil
 	}

@@ -13,21 +13,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// A Spectrum is a Kernel whose spectral density is known by a formula,
-//
-//	S(f) = ∫ k(τ)·cos 2πfτ dτ,  f in cycles per unit of x,
-//
-// in all its digits, however small it is. One that falls as fast as a Gaussian,
-// and whose square root has a transform that does too, gets the gridded engine.
-type Spectrum interface {
-	Kernel
-	// Density sets dst[i] = S(f[i]). dst and f have one length and may be the
-	// same slice.
-	Density(dst, f []float64)
-	// ContractDensity adds Σ_i w[i]·∂S(f[i])/∂log θ_p to grad[p], for each p.
-	ContractDensity(grad, w, f []float64)
-}
-
 // griddedExact is the exact NLL of a smooth kernel that dies out, SE above all,
 // in a time that grows with the range over the lengthscale and not with n: the
 // sums over the data that enter it are computed once, and the matrix that is
@@ -172,8 +157,7 @@ func (e *griddedExact) nll(grad []float64, k Kernel, noise float64) (value, jitt
 	}
 	clear(grad)
 	e.perPeriod(q)
-	o := e.split.offset[0]
-	term.ContractDensity(grad[o:o+len(term.Params())], q, f)
+	term.ContractDensity(e.split.own(grad, 0), q, f)
 	e.split.shareNoise(grad, e.noise*slope, noise)
 	return value, 0, nil
 }

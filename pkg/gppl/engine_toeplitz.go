@@ -153,8 +153,7 @@ func (e *toeplitzExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 	clear(grad)
 	e.w[0] *= 0.5
 	for i, term := range e.split.signal {
-		o := e.split.offset[i]
-		term.Contract(grad[o:o+len(term.Params())], e.w, e.lag)
+		term.Contract(e.split.own(grad, i), e.w, e.lag)
 	}
 	e.split.shareNoise(grad, 0.5*e.noise*trace, noise)
 	return value, 0, nil

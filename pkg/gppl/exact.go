@@ -24,6 +24,7 @@ type Exact struct {
 	data    Data
 	params  []Param
 	kernel  kernelAt
+	scale   scaling
 	engines []exactEngine
 	choice  choice
 	span    float64 // the largest distance there is
@@ -111,7 +112,7 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 		}
 		form, extra := measure(l.engines[i], value, n, noise)
 		if _, exact := l.engines[i].(measured); exact && grad != nil && jitter == 0 {
-			if err := verifyScale(grad, k, n, form); err != nil {
+			if err := verifyScale(grad, &l.scale, k, n, form); err != nil {
 				if i == coarse {
 					return 0, err
 				}

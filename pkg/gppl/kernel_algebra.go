@@ -2,12 +2,17 @@ package gppl
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
 var (
-	_ Kernel = Sum{}
-	_ Kernel = Product{}
+	_ Kernel      = Sum{}
+	_ Reacher     = Sum{}
+	_ Bandlimited = Sum{}
+	_ Kernel      = Product{}
+	_ Reacher     = Product{}
+	_ Bandlimited = Product{}
 )
 
 // composite is what Sum and Product share: their parts and how the parameters
@@ -199,4 +204,91 @@ func (k Product) Slope(dst, r []float64) {
 		copy(dst, sum)
 		dst, r = dst[m:], r[m:]
 	}
+}
+
+// What engines may know of sums and products, from what they may know of the
+// parts. (Scale and Markov form are those of a term: a sum is split into terms,
+// and a product has neither.)
+
+// Reach returns the longest of the terms' reaches.
+func (k Sum) Reach(eps float64) float64 {
+	r := 0.0
+	for _, p := range k.parts {
+		r = max(r, reach(p, eps))
+	}
+	return r
+}
+
+// Reach returns the shortest of the factors' reaches: one that has died out is
+// enough.
+func (k Product) Reach(eps float64) float64 {
+	r := math.Inf(1)
+	for _, p := range k.parts {
+		r = min(r, reach(p, eps))
+	}
+	return r
+}
+
+// Bandwidth returns the largest of the terms' bandwidths.
+func (k Sum) Bandwidth(eps float64) float64 {
+	var b float64
+	for _, p := range k.parts {
+		b = max(b, bandwidth(p, eps))
+	}
+	return b
+}
+
+// Bandwidth returns the sum of the factors' bandwidths: their spectra are
+// convolved.
+func (k Product) Bandwidth(eps float64) float64 {
+	var b float64
+	for _, p := range k.parts {
+		b += bandwidth(p, eps)
+	}
+	return b
+}
+
+// steepness is the mean of those of the terms, by their variances.
+func (k Sum) steepness(span float64) float64 {
+	var s, all float64
+	for _, p := range k.parts {
+		v := variance(p)
+		s, all = s+v*steepness(p, span), all+v
+	}
+	if all == 0 {
+		return 0
+	}
+	return s / all
+}
+
+// steepness is the sum of those of the factors; where one has died out, no other
+// is steep.
+func (k Product) steepness(span float64) float64 {
+	span = min(span, reach(k, 0.01))
+	var s float64
+	for _, p := range k.parts {
+		s += steepness(p, span)
+	}
+	return s
+}
+
+// amplitudes are those of all terms.
+func (k Sum) amplitudes(offset int) (at []int, known bool) {
+	known = true
+	for i, p := range k.parts {
+		more, ok := amplitudes(p, offset+k.offset[i])
+		at, known = append(at, more...), known && ok
+	}
+	return at, known
+}
+
+// amplitudes are those of the first factor that has any.
+func (k Product) amplitudes(offset int) (at []int, known bool) {
+	for i, p := range k.parts {
+		more, ok := amplitudes(p, offset+k.offset[i])
+		if known = known || ok; ok && more != nil {
+			return more, true
+		}
+	}
+	return nil, known
 }

@@ -5,9 +5,20 @@ import (
 )
 
 var (
-	_ Kernel = Laplace{}
-	_ Kernel = Matern32{}
-	_ Kernel = Matern52{}
+	_ Kernel      = Laplace{}
+	_ Kernel      = Matern32{}
+	_ Kernel      = Matern52{}
+	_ Reacher     = Laplace{}
+	_ Reacher     = Matern32{}
+	_ Reacher     = Matern52{}
+	_ Bandlimited = Matern32{}
+	_ Bandlimited = Matern52{}
+	_ Scaled      = Laplace{}
+	_ Scaled      = Matern32{}
+	_ Scaled      = Matern52{}
+	_ Markovian   = Laplace{}
+	_ Markovian   = Matern32{}
+	_ Markovian   = Matern52{}
 )
 
 // Laplace is the exponential (Matérn 1/2, Ornstein–Uhlenbeck) kernel
@@ -21,6 +32,15 @@ func (k Laplace) WithParams(theta []float64) Kernel {
 	return Laplace{theta[0], theta[1]}
 }
 func (k Laplace) String() string { return describe("Laplace", k.Params()) }
+
+func (k Laplace) Reach(eps float64) float64              { return -k.Lengthscale * math.Log(eps) }
+func (k Laplace) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
+func (k Laplace) steepness(float64) float64              { return 1 }
+
+func (k Laplace) Markov(dst []MaternTerm) []MaternTerm {
+	return append(dst, MaternTerm{0, k.Variance, k.Lengthscale})
+}
+func (k Laplace) ContractMarkov(grad, w []float64) { add(grad, w) }
 
 func (k Laplace) Cov(dst, r []float64) {
 	c := -1 / k.Lengthscale
@@ -69,6 +89,22 @@ func (k Matern32) WithParams(theta []float64) Kernel {
 	return Matern32{theta[0], theta[1]}
 }
 func (k Matern32) String() string { return describe("Matern32", k.Params()) }
+
+func (k Matern32) Reach(eps float64) float64 {
+	return k.Lengthscale / sqrt3 * tail(eps, func(a float64) float64 { return 1 + a })
+}
+
+// Bandwidth follows from a density that falls like (2πfl/√3)⁻⁴.
+func (k Matern32) Bandwidth(eps float64) float64 {
+	return sqrt3 * math.Pow(eps, -1./3) / (2 * math.Pi * k.Lengthscale)
+}
+func (k Matern32) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
+func (k Matern32) steepness(float64) float64              { return 1 }
+
+func (k Matern32) Markov(dst []MaternTerm) []MaternTerm {
+	return append(dst, MaternTerm{1, k.Variance, k.Lengthscale})
+}
+func (k Matern32) ContractMarkov(grad, w []float64) { add(grad, w) }
 
 var sqrt3, sqrt5 = math.Sqrt(3), math.Sqrt(5)
 
@@ -124,6 +160,22 @@ func (k Matern52) WithParams(theta []float64) Kernel {
 }
 func (k Matern52) String() string { return describe("Matern52", k.Params()) }
 
+func (k Matern52) Reach(eps float64) float64 {
+	return k.Lengthscale / sqrt5 * tail(eps, func(a float64) float64 { return 1 + a + a*a/3 })
+}
+
+// Bandwidth follows from a density that falls like (2πfl/√5)⁻⁶.
+func (k Matern52) Bandwidth(eps float64) float64 {
+	return sqrt5 * math.Pow(eps, -1./5) / (2 * math.Pi * k.Lengthscale)
+}
+func (k Matern52) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
+func (k Matern52) steepness(float64) float64              { return 1 }
+
+func (k Matern52) Markov(dst []MaternTerm) []MaternTerm {
+	return append(dst, MaternTerm{2, k.Variance, k.Lengthscale})
+}
+func (k Matern52) ContractMarkov(grad, w []float64) { add(grad, w) }
+
 func (k Matern52) Cov(dst, r []float64) {
 	c := sqrt5 / k.Lengthscale
 	var buf [chunk]float64
@@ -163,4 +215,14 @@ func (k Matern52) Slope(dst, r []float64) {
 		a := c * ri
 		dst[i] = -k.Variance * c * a * (1 + a) / 3 * math.Exp(-a)
 	}
+}
+
+// tail solves poly(a)·exp(−a) = eps for a by fixed-point iteration, which
+// contracts since log poly grows slowly.
+func tail(eps float64, poly func(float64) float64) float64 {
+	a := -math.Log(eps)
+	for range 30 {
+		a = math.Log(poly(a)) - math.Log(eps)
+	}
+	return a
 }

@@ -5,8 +5,11 @@ import (
 )
 
 var (
-	_ Kernel = Periodic{}
-	_ Kernel = LocPer{}
+	_ Kernel      = Periodic{}
+	_ Kernel      = LocPer{}
+	_ Bandlimited = Periodic{}
+	_ Bandlimited = LocPer{}
+	_ Reacher     = LocPer{}
 )
 
 // Periodic is the kernel v·exp(−2 sin²(πr/p)/l²) (MacKay 1998; Rasmussen and
@@ -28,6 +31,14 @@ func (k Periodic) WithParams(theta []float64) Kernel {
 	return Periodic{theta[0], theta[1], theta[2]}
 }
 func (k Periodic) String() string { return describe("Periodic", k.Params()) }
+
+func (k Periodic) Bandwidth(eps float64) float64 {
+	return harmonics(k.Lengthscale, -math.Log(eps)) / k.Period
+}
+
+func (k Periodic) steepness(span float64) float64 {
+	return span * periodicSteepness(k.Lengthscale, k.Period)
+}
 
 func (k Periodic) Cov(dst, r []float64) {
 	c := -2 / (k.Lengthscale * k.Lengthscale)
@@ -79,6 +90,20 @@ func (k LocPer) WithParams(theta []float64) Kernel {
 }
 func (k LocPer) String() string { return describe("LocPer", k.Params()) }
 
+// Reach is that of the SE factor.
+func (k LocPer) Reach(eps float64) float64 { return k.Lengthscale * math.Sqrt(-2*math.Log(eps)) }
+
+// Bandwidth is the sum of those of the two factors.
+func (k LocPer) Bandwidth(eps float64) float64 {
+	digits := -math.Log(eps)
+	return math.Sqrt(2*digits)/(2*math.Pi*k.Lengthscale) + harmonics(k.PeriodicLengthscale, digits)/k.Period
+}
+
+// steepness: r·exp(−r²/2l²) is at most 0.61·l.
+func (k LocPer) steepness(span float64) float64 {
+	return 1 + min(span, 0.61*k.Lengthscale)*periodicSteepness(k.PeriodicLengthscale, k.Period)
+}
+
 func (k LocPer) Cov(dst, r []float64) {
 	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
 	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
@@ -117,4 +142,17 @@ func (k LocPer) Slope(dst, r []float64) {
 		s, cs := math.Sincos(f * ri)
 		dst[i] = -k.Variance * (2*cl*ri + 2*cp*f*s*cs) * math.Exp(-cl*ri*ri-cp*s*s)
 	}
+}
+
+// harmonics estimates how many harmonics exp(−2 sin²/l²) has: its coefficients
+// are Bessel functions I_j(1/l²), which fall like a Gaussian and then faster.
+func harmonics(l, digits float64) float64 {
+	return 3 + math.Sqrt(2*digits)/l + digits/8
+}
+
+// periodicSteepness bounds the slope of exp(−2 sin²(πr/p)/l²): exp(−c·sin²a)
+// turns at most by min(c, √(2c/e)) for each unit of a = πr/p.
+func periodicSteepness(l, period float64) float64 {
+	c := 2 / (l * l)
+	return math.Pi / period * min(c, math.Sqrt(2*c/math.E))
 }

@@ -5,7 +5,9 @@ import (
 )
 
 var (
-	_ Kernel = RQ{}
+	_ Kernel      = RQ{}
+	_ Reacher     = RQ{}
+	_ Bandlimited = RQ{}
 )
 
 // RQ is the rational quadratic kernel v·(1 + r²/2αl²)^−α (Rasmussen and
@@ -21,6 +23,19 @@ func (k RQ) WithParams(theta []float64) Kernel {
 	return RQ{theta[0], theta[1], theta[2]}
 }
 func (k RQ) String() string { return describe("RQ", k.Params()) }
+
+// Reach returns where (1 + r²/2αl²)^−α = eps.
+func (k RQ) Reach(eps float64) float64 {
+	return k.Lengthscale * math.Sqrt(2*k.Alpha*math.Expm1(-math.Log(eps)/k.Alpha))
+}
+
+// Bandwidth follows from a density that falls like exp(−2πfl√(2α)).
+func (k RQ) Bandwidth(eps float64) float64 {
+	return -math.Log(eps) / (2 * math.Pi * k.Lengthscale * math.Sqrt(2*k.Alpha))
+}
+
+// steepness: r·|k′|/v = 2α·s·(1 − s)^α, s = q/(1 + q), is below 1.
+func (k RQ) steepness(float64) float64 { return 1 }
 
 func (k RQ) Cov(dst, r []float64) {
 	c := 0.5 / (k.Alpha * k.Lengthscale * k.Lengthscale)

@@ -7,8 +7,11 @@ import (
 )
 
 var (
-	_ Kernel   = SE{}
-	_ Spectrum = SE{}
+	_ Kernel      = SE{}
+	_ Spectrum    = SE{}
+	_ Reacher     = SE{}
+	_ Bandlimited = SE{}
+	_ Scaled      = SE{}
 )
 
 // SE is the squared exponential kernel v·exp(−r²/2l²) (Rasmussen and Williams
@@ -21,6 +24,16 @@ func (k SE) WithParams(theta []float64) Kernel {
 	return SE{theta[0], theta[1]}
 }
 func (k SE) String() string { return describe("SE", k.Params()) }
+
+// Reach returns l·√(−2·log eps).
+func (k SE) Reach(eps float64) float64 { return k.Lengthscale * math.Sqrt(-2*math.Log(eps)) }
+
+// Bandwidth returns where exp(−2π²l²f²) = eps.
+func (k SE) Bandwidth(eps float64) float64 {
+	return math.Sqrt(-2*math.Log(eps)) / (2 * math.Pi * k.Lengthscale)
+}
+func (k SE) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
+func (k SE) steepness(float64) float64              { return 1 }
 
 func (k SE) Cov(dst, r []float64) {
 	c := -0.5 / (k.Lengthscale * k.Lengthscale)

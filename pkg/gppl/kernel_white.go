@@ -1,7 +1,9 @@
 package gppl
 
 var (
-	_ Kernel = White{}
+	_ Kernel      = White{}
+	_ Reacher     = White{}
+	_ Bandlimited = White{}
 )
 
 // White is v for an observation with itself and 0 otherwise, even at the same
@@ -16,6 +18,13 @@ func (k White) WithParams(theta []float64) Kernel {
 	return White{theta[0]}
 }
 func (k White) String() string { return describe("White", k.Params()) }
+
+func (k White) Reach(float64) float64     { return 0 }
+func (k White) Bandwidth(float64) float64 { return 0 }
+func (k White) steepness(float64) float64 { return 0 }
+
+// amplitudes: the variance scales the covariance of White, which is not a signal.
+func (k White) amplitudes(offset int) ([]int, bool) { return []int{offset}, true }
 
 func (k White) Cov(dst, r []float64) {
 	for i, ri := range r {

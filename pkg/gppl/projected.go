@@ -32,6 +32,7 @@ type Projected struct {
 	params []Param
 	kernel kernelAt
 	split  split
+	scale  scaling
 	whole  *projectedTerm   // the kernel as one
 	terms  []*projectedTerm // or term by term; nil if it does not split
 	use    []*projectedTerm // what the last evaluation used
@@ -104,9 +105,8 @@ func (l *Projected) plan(x Inputs, p *Projection, o options) {
 	spectral := newSpectralProjected(x, series, omega, o.tolerance)
 	term := func(k Kernel) *projectedTerm {
 		engines := []projectedEngine{state, spectral, banded, all}
-		if _, _, ok := scaled(k); ok {
-			base := newProjectedTerm(omega.Cols, options{tolerance: o.tolerance}, engines...)
-			e := newInterpolated(base, omega.Rows, omega.Cols)
+		base := newProjectedTerm(omega.Cols, options{tolerance: o.tolerance}, engines...)
+		if e := newInterpolated(k, base, omega.Rows, omega.Cols); e != nil {
 			t := newProjectedTerm(omega.Cols, o, append([]projectedEngine{e}, engines...)...)
 			e.size = func() float64 { return t.size }
 			return t
@@ -132,6 +132,7 @@ type projectedTerm struct {
 	n, span float64 // the number of observations, and the largest distance there is
 	engines []projectedEngine
 	choice  choice
+	scaling scaling
 	failed  uint // engines whose answer failed its check, at this evaluation
 	gram    []float64
 	kernel  Kernel
@@ -283,7 +284,7 @@ func (l *Projected) evaluate(grad, theta []float64) (value float64, failed *proj
 			terms, form = terms+r.dof, form+r.energy/tau
 		}
 		if l.jitter == 0 {
-			if err := verifyScale(grad, l.kernel.at(theta[:last]), terms, form); err != nil {
+			if err := verifyScale(grad, &l.scale, l.kernel.at(theta[:last]), terms, form); err != nil {
 				return 0, nil, err
 			}
 		}
@@ -363,9 +364,9 @@ func (l *Projected) gradient(grad []float64, slope, noise float64) (*projectedTe
 	}
 	for _, t := range l.use {
 		part := grad[t.offset:last]
-		before, _ := scaleDerivative(part, t.kernel)
+		before, _ := t.scaling.derivative(part, t.kernel)
 		t.engine.contract(part, l.v, t.kernel)
-		after, ok := scaleDerivative(part, t.kernel)
+		after, ok := t.scaling.derivative(part, t.kernel)
 		if e, is := t.engine.(interface{ verified() error }); is {
 			if err := e.verified(); err != nil {
 				return t, err

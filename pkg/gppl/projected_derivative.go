@@ -68,14 +68,23 @@ func (s *cosineSeries) derivative(dst []float64, k Kernel, p int) {
 	s.plan.Coefficients(dst, s.g)
 }
 
-func (e *stateSpaceProjected) derivative(s []float64, _ Kernel, p int) {
+// derivative is the chain rule from the components, one after the other, to
+// parameter p.
+func (e *stateSpaceProjected) derivative(s []float64, k Kernel, p int) {
 	clear(s)
-	for i, o := range e.split.offset {
-		switch p {
-		case o:
-			add(s, e.value[i].Data)
-		case o + 1:
-			add(s, e.slope[i].Data)
+	grad := make([]float64, len(k.Params()))
+	w := make([]float64, 2*len(e.components))
+	for i := range w {
+		clear(grad)
+		w[i] = 1
+		e.markov.contract(grad, w)
+		w[i] = 0
+		part := e.value[i/2]
+		if i%2 == 1 {
+			part = e.slope[i/2]
+		}
+		if grad[p] != 0 {
+			blas64.Axpy(grad[p], vec(part.Data), vec(s))
 		}
 	}
 }
@@ -84,7 +93,7 @@ func (e *stateSpaceProjected) derivative(s []float64, _ Kernel, p int) {
 // slope of the interpolation.
 func (e *interpolated) derivative(s []float64, _ Kernel, p int) {
 	weights := e.weight
-	if p == 1 {
+	if p == e.lengthAt {
 		weights = e.slope
 	}
 	packed := make([]float64, e.packed)

@@ -111,36 +111,17 @@ func newStarter(m Model, d Data) *starter {
 
 // scale multiplies the kernel by c, through the variances that are trained.
 func (s *starter) scale(c float64) {
-	for _, i := range amplitudes(s.of.Kernel, 0) {
+	for _, i := range s.amplitudes() {
 		if !isFixed(s.params[i]) {
 			s.theta[i] *= c
 		}
 	}
 }
 
-// amplitudes returns the indices of the parameters in which k is linear: the
-// variance of every term of a sum, that of one factor of a product, none of
-// White.
-func amplitudes(k Kernel, offset int) (at []int) {
-	switch k := k.(type) {
-	case White:
-		return nil
-	case Sum:
-		for i, part := range k.parts {
-			at = append(at, amplitudes(part, offset+k.offset[i])...)
-		}
-		return at
-	case Product:
-		for i, part := range k.parts {
-			if at = amplitudes(part, offset+k.offset[i]); at != nil {
-				return at
-			}
-		}
-	}
-	if i := slices.IndexFunc(k.Params(), func(p Param) bool { return p.Unit == unitY2 }); i >= 0 {
-		return []int{offset + i}
-	}
-	return nil
+// amplitudes returns the indices of the variances that scale the signal.
+func (s *starter) amplitudes() []int {
+	at, _ := amplitudes(s.of.Kernel, 0)
+	return slices.DeleteFunc(at, func(i int) bool { return s.params[i].Role == RoleNoise })
 }
 
 // model returns the model at what was found, the noise shared with White terms,
@@ -274,7 +255,7 @@ func (s *starter) match(a *autocovariance) {
 		}
 		return -vk * vk / kk, vk / kk
 	}
-	terms := amplitudes(s.of.Kernel, 0)
+	terms := s.amplitudes()
 	for range 2 {
 		for i, candidates := range s.candidates(a, terms) {
 			best, keep := math.Inf(1), s.theta[i]

@@ -30,6 +30,7 @@ type VFE struct {
 	z       Inputs
 	opt     VFEOptions
 	params  []Param
+	scale   scaling
 	hyper   int // parameters of the model; those of Z follow
 	yy      float64
 	engines []vfeEngine
@@ -196,7 +197,7 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 			}
 		}
 		if jitter == 0 {
-			if err := verifyScale(grad[:l.hyper], w.kernel, float64(n), quad); err != nil {
+			if err := verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad); err != nil {
 				return 0, err
 			}
 		}
