@@ -20,10 +20,12 @@ import (
 type AutoSettings struct {
 	// Fit says how each training goes. Its NoStandardErrors holds for the
 	// result; GradientTolerance is 1e-3 where it is 0. Starts is the number of
-	// further starts that are tried where the first ends in doubt; 0 means 6.
+	// random starts that are tried where doubts stay; 0 means 6, or none after a
+	// search of all data that ended at an optimum.
 	Fit Settings
-	// KeepStart trains from the model as it is given. Otherwise its values do
-	// not matter: training starts from StartFrom.
+	// KeepStart trains from the model as it is given, without a search. Otherwise
+	// its values do not matter, and periods whose transform is the default stay
+	// between twice the mean spacing of x and its range.
 	KeepStart bool
 	// Projected keeps to projections where the exact likelihood would cost less,
 	// as long as there is a number of projections below n that suffices.
@@ -71,6 +73,7 @@ type AutoResult struct {
 	Projection *Projection // that was trained on last; nil if none was
 	Kept       []float64   // share of the information about each parameter, as in AutoStep; nil if not known
 	Why        string      // why this loss, and why no more projections
+	Search     Search      // what was searched before this was called the optimum
 	Steps      []AutoStep
 }
 
@@ -92,7 +95,16 @@ const patience = 10
 // projections whose number it finds, or by the exact likelihood where that costs
 // less.
 //
-// It starts from the data (StartFrom) with three quarters of the projections that
+// First it searches for starts: it compares the exact likelihoods of kernels at
+// every octave of lengthscales and at every period that the periodogram shows,
+// each with several noise variances, trains the best of them a little and the
+// best of those further (successive halving), and then changes the best: other
+// scales, periods, weights, less noise. Up to 400 observations it trains on all
+// of them, beyond on three parts of 128, close together, further apart and spread
+// over all. AutoResult.Search says what was searched: Converged means that this
+// search found nothing better. It does not prove that there is nothing better.
+//
+// From there it trains with three quarters of the projections that
 // the start's spectrum asks for (SpectralColumns), trains, and adds projections,
 // going on from where it stood, until
 //
@@ -128,7 +140,7 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 	if slices.Min(d.Y) == slices.Max(d.Y) {
 		return nil, fmt.Errorf("gppl: fit: all %d observations equal %v: the likelihood has no maximum", d.Len(), d.Y[0])
 	}
-	a := &auto{ctx: ctx, settings: s, data: d, result: &AutoResult{}}
+	a := &auto{ctx: ctx, settings: s, data: d, family: m, result: &AutoResult{}}
 	a.settings.Fit.GradientTolerance = orDefault(s.Fit.GradientTolerance, 1e-3)
 	a.settings.Gain = orDefault(s.Gain, 0.5)
 	a.settings.Efficiency = orDefault(s.Efficiency, 0.8)
@@ -137,10 +149,15 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 	if !s.KeepStart {
 		a.starts = startsFrom(m, d)
 	}
-	a.at, a.next = a.starts[0], a.starts
-	if err := a.at.Check(); err != nil {
+	if err := a.starts[0].Check(); err != nil {
 		return nil, err
 	}
+	if !s.KeepStart {
+		if err := a.search(); err != nil {
+			return nil, err
+		}
+	}
+	a.at, a.next = a.starts[0], a.starts
 	err := a.run()
 	if a.result.Result == nil {
 		return nil, err
@@ -151,18 +168,98 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 
 // auto is the work of FitAuto.
 type auto struct {
-	ctx      context.Context
-	settings AutoSettings
-	data     Data
-	at       Model   // where training stands
-	starts   []Model // where it begins: the best of these
-	loss     Loss    // trained last
-	result   *AutoResult
-	next     []Model // further starts of the next training
-	coloured bool    // what the projections left was not white
+	ctx       context.Context
+	settings  AutoSettings
+	data      Data
+	family    Model   // as it was given
+	at        Model   // where training stands
+	starts    []Model // where it begins: the best of these
+	loss      Loss    // trained last
+	result    *AutoResult
+	next      []Model  // further starts of the next training
+	unsettled []string // doubts that the search left
+	coloured  bool     // what the projections left was not white
 
 	evaluations    int // of all trainings
 	setUp, trained time.Duration
+}
+
+// search replaces the starts by the optima of the exact likelihood, or of that of a part of the data.
+func (a *auto) search() error {
+	began := time.Now()
+	scales := newScales(a.data, slices.ContainsFunc(a.starts[0].Params(), isPeriod))
+	if scales.lengthscales == nil || a.data.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !isFixed(p) }) {
+		return nil
+	}
+	if scales.shortest < scales.longest {
+		for i, m := range a.starts {
+			a.starts[i] = m.withPeriodsWithin(scales.shortest, scales.longest).inside()
+		}
+	}
+	loss, err := newBlocks(a.starts[0], a.data, trainWhole, trainSize)
+	if err != nil {
+		return err
+	}
+	compared, err := newBlocks(a.starts[0], a.data, screenWhole, screenSize)
+	if err != nil {
+		return err
+	}
+	s := &searcher{
+		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: loss, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
+		power:   blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / float64(a.data.Len()),
+		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
+	}
+	s.findLinear()
+	s.run(a.starts)
+	a.result.Search.Lengthscales, a.result.Search.Periods = scales.lengthscales, scales.periods
+	if !loss.whole() {
+		a.result.Search.Subset = loss.n
+	}
+	within := 2.0
+	if !loss.whole() {
+		within = 10
+	}
+	if len(s.optima) > 0 {
+		a.starts = nil
+		for _, p := range s.distinct(s.optima, 3, 0.2) {
+			if p.value < s.optima[0].value+within {
+				a.starts = append(a.starts, s.model.WithParams(p.u).inside())
+			}
+		}
+	}
+	if loss.whole() && len(s.optima) > 1 {
+		a.result.Search.Next = s.optima[1].value - s.optima[0].value
+	}
+	if better, nats := s.beyond(a.family); nats > 1 {
+		a.unsettled = append(a.unsettled, fmt.Sprintf("beyond the range of x a period would fit %.3g nats better, as no rhythm but a lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
+	}
+	a.unsettled = append(a.unsettled, s.rivals()...)
+	if share := outliers(a.data.Y); scales.periods != nil && share > 0.5 {
+		a.unsettled = append(a.unsettled, fmt.Sprintf("a fiftieth of the observations hold %.2g of the mean of y²: these outliers decide on the period, and no search finds the best for sure", share))
+	}
+	if s.open {
+		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
+	}
+	a.result.Search.Evaluations += s.profiler.count
+	a.evaluations += a.result.Search.Evaluations
+	a.trained += time.Since(began)
+	return nil
+}
+
+// outliers returns the share of the sum of y² that the largest fiftieth of y holds: 0.13 for normal noise.
+func outliers(y []float64) float64 {
+	squares := make([]float64, len(y))
+	for i, v := range y {
+		squares[i] = v * v
+	}
+	slices.Sort(squares)
+	var top, all float64
+	for i, v := range squares {
+		if all += v; i >= len(y)-max(1, len(y)/50) {
+			top += v
+		}
+	}
+	return top / all
 }
 
 // run trains on more and more projections, and then or instead exactly.
@@ -520,7 +617,7 @@ func (a *auto) settle(exact *Exact) error {
 	rnd := rand.New(rand.NewPCG(a.settings.Fit.Seed, 2))
 	spread := orDefault(a.settings.Fit.Spread, 1)
 	tried := 0
-	for i := range cmp.Or(a.settings.Fit.Starts, 6) {
+	for i := range a.further() {
 		around := a.starts[i%len(a.starts)]
 		if i%2 == 1 {
 			around = best.Model
@@ -552,6 +649,16 @@ func (a *auto) settle(exact *Exact) error {
 		}
 	}
 	return nil
+}
+
+// further returns the number of random starts that are tried where doubts stay: none, unless it is asked for, where the
+// search was of all data and ended at an optimum.
+func (a *auto) further() int {
+	ended := a.result.Status == Stalled || a.result.Status == Limited
+	if a.settings.Fit.Starts == 0 && a.result.Exact && a.result.Search.Screened > 0 && !ended && a.data.Len() <= trainWhole {
+		return 0
+	}
+	return cmp.Or(a.settings.Fit.Starts, 6)
 }
 
 // spread returns m with its trained parameters moved at random in their raw
@@ -605,6 +712,8 @@ func (a *auto) limits() (doubts []string) {
 	for _, p := range params[:last] {
 		switch {
 		case p.Unit != unitX || isFixed(p) || l.span == 0:
+		case atEnd(p):
+			doubt("%s was driven to the end of what x can show: %.3g, within %v", p.Name, p.Value, p.Transform)
 		case p.Value > 2*l.span:
 			doubt("%s was driven beyond the range of x: %.3g of %.3g", p.Name, p.Value, l.span)
 		case p.Value < spacing/4:
@@ -617,7 +726,7 @@ func (a *auto) limits() (doubts []string) {
 // doubts lists why what was found may not be what the data determine; nil if
 // there is no reason.
 func (a *auto) doubts() []string {
-	doubts := a.limits()
+	doubts := append(a.limits(), a.unsettled...)
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	r := a.result.Result
 	var parts split
@@ -626,6 +735,9 @@ func (a *auto) doubts() []string {
 		if signal := variance(r.Model.Kernel) - parts.whiteVariance; signal < 1e-3*noise {
 			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
 		}
+	}
+	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), isFixed) && gain < a.chance() {
+		doubt("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain)
 	}
 	for _, p := range r.Params {
 		switch {
@@ -643,9 +755,31 @@ func (a *auto) doubts() []string {
 	return doubts
 }
 
-// finish gives the result the totals of all steps.
+// overNoise returns the nats by which the model is better than white noise of the best variance.
+func (a *auto) overNoise() float64 {
+	n := float64(a.data.Len())
+	power := blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / n
+	return 0.5*n*(1+log2Pi+math.Log(power)) - a.result.Value
+}
+
+// chance returns the nats by which a model is better than white noise where there is nothing else: one for each parameter
+// and, with a period, the highest of about n peaks of a periodogram, log n.
+func (a *auto) chance() float64 {
+	params := a.family.Params()
+	nats := float64(len(params) - 1)
+	if slices.ContainsFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) }) {
+		nats += math.Log(float64(a.data.Len()))
+	}
+	return nats
+}
+
+// finish gives the result the totals of all steps, and the model its own transforms.
 func (a *auto) finish() {
 	r := a.result.Result
+	r.Model = a.family.WithParams(values(r.Model.Params()))
+	for i, p := range a.family.Params() {
+		r.Params[i].Transform = p.Transform
+	}
 	r.Evaluations, r.FitTime, r.SetupTime = a.evaluations, a.trained, a.setUp
 	if a.result.Exact {
 		r.SetupTime += a.loss.Report().Setup
@@ -663,6 +797,7 @@ func (r *AutoResult) String() string {
 		}
 		fmt.Fprintf(&b, "%.6g nats, gained %.2g, %d evaluations, %s; %s\n", s.Value, s.Gain, s.Evaluations, duration(s.Seconds), s.Decision)
 	}
+	fmt.Fprintf(&b, "%v\n", r.Search)
 	return b.String() + r.Result.String()
 }
 

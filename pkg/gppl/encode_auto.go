@@ -20,6 +20,7 @@ type autoJSON struct {
 	Projection *Projection `json:",omitempty"`
 	Kept       []anyFloat
 	Why        string
+	Search     Search
 	Steps      []autoStepJSON
 }
 
@@ -73,7 +74,7 @@ func (r AutoResult) MarshalJSON() ([]byte, error) {
 	if r.Result == nil {
 		return nil, errors.New("gppl: an AutoResult without a Result cannot be saved")
 	}
-	a := autoJSON{Exact: r.Exact, Projection: r.Projection, Kept: converted[anyFloat](r.Kept), Why: r.Why}
+	a := autoJSON{Exact: r.Exact, Projection: r.Projection, Kept: converted[anyFloat](r.Kept), Why: r.Why, Search: r.Search}
 	for _, s := range r.Steps {
 		a.Steps = append(a.Steps, autoStepJSON{
 			plainStep: plainStep(s), Value: anyFloat(s.Value), Gain: anyFloat(s.Gain), Seconds: anyFloat(s.Seconds),
@@ -102,7 +103,7 @@ func (r *AutoResult) UnmarshalJSON(b []byte) error {
 	if err := strict(auto, &a); err != nil {
 		return fmt.Errorf("gppl: result: %w", err)
 	}
-	out := AutoResult{Result: &result, Exact: a.Exact, Projection: a.Projection, Kept: converted[float64](a.Kept), Why: a.Why}
+	out := AutoResult{Result: &result, Exact: a.Exact, Projection: a.Projection, Kept: converted[float64](a.Kept), Why: a.Why, Search: a.Search}
 	for _, s := range a.Steps {
 		step := AutoStep(s.plainStep)
 		step.Value, step.Gain, step.Seconds = float64(s.Value), float64(s.Gain), float64(s.Seconds)

@@ -222,8 +222,7 @@ func (e *toeplitzExact) checkSums() error {
 type toeplitzPosterior struct {
 	factor *toeplitz.Factor
 	alpha  []float64
-	form   float64 // yᵀA⁻¹y
-	place  Inputs  // the inputs of the observed places
+	place  Inputs // the inputs of the observed places
 	at     []int
 	n      int
 	kernel Kernel

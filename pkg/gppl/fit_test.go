@@ -241,7 +241,9 @@ func TestResultFile(t *testing.T) {
 			return cmp.Equal(pa, pb) && a.String() == b.String()
 		}),
 		cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "SetupTime" || p.String() == "FitTime" }, cmp.Ignore()),
-		cmp.FilterPath(func(p cmp.Path) bool { return strings.HasSuffix(p.String(), "gradient") }, cmp.Ignore()),
+		cmp.FilterPath(func(p cmp.Path) bool {
+			return strings.HasSuffix(p.String(), "gradient") || strings.HasSuffix(p.String(), "faults")
+		}, cmp.Ignore()),
 	}
 	if diff := cmp.Diff(r, got, opts); diff != "" {
 		t.Errorf("saved (−) and loaded (+) differ:\n%s", diff)

@@ -120,7 +120,7 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 		mean[i] = nearMean[j]
 		variances[i] = max(nearVariances[j], 0) // rounding, where the data determine f
 		if bad := math.IsNaN(mean[i]) || math.IsNaN(variances[i]); bad && err == nil {
-			err = fmt.Errorf("gppl: the posterior at x[%d] = %v is not a number", i, x.At(i))
+			err = fmt.Errorf("gppl: the posterior at x[%d] = %v is not a number: the parameters of %v are out of the range of float64", i, x.At(i), p.model)
 		}
 	}
 	return mean, variances, err

@@ -19,6 +19,38 @@ import (
 // the frequencies of the grid. It takes O(n log n). There are none in inputs of
 // several dimensions, and none if all x are equal.
 func LikelyPeriods(d Data, count int) []float64 {
+	g := newPowerGrid(d)
+	if g == nil {
+		return nil
+	}
+	power, length, spacing := g.power, g.length, g.spacing
+	type peak struct{ period, power float64 }
+	var peaks []peak
+	for j := 2; j+1 < len(power); j++ {
+		p := length / float64(j)
+		if power[j] > power[j-1] && power[j] >= power[j+1] && p <= g.span/2 && p >= 2*spacing {
+			peaks = append(peaks, peak{length / (float64(j) + vertex(power[j-1:j+2])), power[j]})
+		}
+	}
+	slices.SortFunc(peaks, func(a, b peak) int { return cmp.Compare(b.power, a.power) })
+	var periods []float64
+	for _, p := range peaks[:min(count, len(peaks))] {
+		if p.power > 0.05*peaks[0].power {
+			periods = append(periods, p.period)
+		}
+	}
+	return periods
+}
+
+// powerGrid is the power of a time series without its trend, under a Hann window, at the frequencies j/length.
+type powerGrid struct {
+	power                 []float64
+	length, spacing, span float64
+}
+
+// newPowerGrid bins the series on a grid of twice as many bins as there are mean spacings, padded to twice its range. It
+// returns nil for what is no time series.
+func newPowerGrid(d Data) *powerGrid {
 	if d.X.Dim() != 1 || d.Len() < 3 {
 		return nil
 	}
@@ -48,23 +80,7 @@ func LikelyPeriods(d Data, count int) []float64 {
 	for _, c := range fourier.NewFFT(2*bins).Coefficients(nil, mean) {
 		power = append(power, real(c)*real(c)+imag(c)*imag(c))
 	}
-	length := 2 * float64(bins) * width
-	type peak struct{ period, power float64 }
-	var peaks []peak
-	for j := 2; j+1 < len(power); j++ {
-		p := length / float64(j)
-		if power[j] > power[j-1] && power[j] >= power[j+1] && p <= l.span/2 && p >= 2*spacing {
-			peaks = append(peaks, peak{length / (float64(j) + vertex(power[j-1:j+2])), power[j]})
-		}
-	}
-	slices.SortFunc(peaks, func(a, b peak) int { return cmp.Compare(b.power, a.power) })
-	var periods []float64
-	for _, p := range peaks[:min(count, len(peaks))] {
-		if p.power > 0.05*peaks[0].power {
-			periods = append(periods, p.period)
-		}
-	}
-	return periods
+	return &powerGrid{power: power, length: 2 * float64(bins) * width, spacing: spacing, span: l.span}
 }
 
 // vertex returns where, from the middle one, the parabola through the logs of

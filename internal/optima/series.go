@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// A kind of series: how it is drawn from a source of randomness.
+type kind struct {
+	name string
+	draw func(rnd *rand.Rand) (x, y []float64)
+}
+
+// span is the range of x, and points the number of observations, of all kinds.
+const (
+	span   = 100.0
+	points = 150
+)
+
+// kinds are the series that FitAuto is tried on: draws of the kernels, and much
+// that none of them drew.
+func kinds() []kind {
+	return []kind{
+		{"SE, short", process(uneven, gppl.SE{Variance: 1, Lengthscale: 1.5}, 0.1)},
+		{"SE, long, quantised", quantised(process(uneven, gppl.SE{Variance: 1, Lengthscale: 20}, 0.02), 0.25)},
+		{"Matérn 3/2", process(even, gppl.Matern32{Variance: 1, Lengthscale: 5}, 0.01)},
+		{"RQ", process(uneven, gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 0.3}, 0.05)},
+		{"Periodic", process(uneven, gppl.Periodic{Variance: 1, Period: 13, Lengthscale: 0.8}, 0.1)},
+		{"LocPer", process(uneven, gppl.LocPer{Variance: 1, Lengthscale: 30, Period: 6, PeriodicLengthscale: 1}, 0.05)},
+		{"SE + Periodic", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 15}, gppl.Periodic{Variance: 1, Period: 7, Lengthscale: 1}), 0.05)},
+		{"two scales", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 25}, gppl.SE{Variance: 0.3, Lengthscale: 1.2}), 0.01)},
+		{"two sines", of(uneven, func(x float64, rnd *rand.Rand) float64 {
+			return math.Sin(x/1.5) + math.Sin(x/11) + 0.1*rnd.NormFloat64()
+		})},
+		{"trend", of(uneven, func(x float64, rnd *rand.Rand) float64 { return (x-span/2)/20 + 0.3*rnd.NormFloat64() })},
+		{"random walk", func(rnd *rand.Rand) (x, y []float64) {
+			x, y = even(rnd), make([]float64, points)
+			for i := range y[1:] {
+				y[i+1] = y[i] + rnd.NormFloat64()
+			}
+			return x, y
+		}},
+		{"white noise", of(uneven, func(_ float64, rnd *rand.Rand) float64 { return rnd.NormFloat64() })},
+		{"heavy tails", of(uneven, func(x float64, rnd *rand.Rand) float64 {
+			return math.Sin(x/3) + 0.1*rnd.NormFloat64()/rnd.Float64()
+		})},
+		{"gap of 90 %", of(gap, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x) + 0.2*rnd.NormFloat64() })},
+		{"clustered x", of(clustered, func(x float64, rnd *rand.Rand) float64 {
+			return math.Sin(5*x) + math.Sin(x/9) + 0.2*rnd.NormFloat64()
+		})},
+		{"duplicated x", of(duplicated, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() })},
+		{"step", of(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Copysign(1, x-span/2) + 0.1*rnd.NormFloat64() })},
+		{"chirp", of(even, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x*x/100) + 0.1*rnd.NormFloat64() })},
+		{"spike", func(rnd *rand.Rand) (x, y []float64) {
+			x, y = even(rnd), make([]float64, points)
+			for i := range y {
+				y[i] = 0.1 * rnd.NormFloat64()
+			}
+			y[points/3] = 5
+			return x, y
+		}},
+		{"season and trend", of(even, func(x float64, rnd *rand.Rand) float64 {
+			return x/30 - 1.5 + 0.5*math.Sin(2*math.Pi*x/8) + 0.2*math.Sin(4*math.Pi*x/8) + 0.2*rnd.NormFloat64()
+		})},
+	}
+}
+
+// series draws the kind from a seed, less its mean.
+func (k kind) series(seed uint64) (gppl.Data, error) {
+	x, y := k.draw(rand.New(rand.NewPCG(seed, 11)))
+	var mean float64
+	for _, v := range y {
+		mean += v / float64(len(y))
+	}
+	for i := range y {
+		y[i] -= mean
+	}
+	return gppl.NewData(gppl.Scalars(x), y)
+}
+
+// even, uneven, gap, clustered and duplicated are ways to place the times.
+func even(*rand.Rand) []float64 {
+	x := make([]float64, points)
+	for i := range x {
+		x[i] = span * float64(i) / points
+	}
+	return x
+}
+
+func uneven(rnd *rand.Rand) []float64 {
+	return sorted(func(int) float64 { return span * rnd.Float64() })
+}
+
+func gap(rnd *rand.Rand) []float64 {
+	return sorted(func(i int) float64 { return 0.05*span*rnd.Float64() + 0.95*span*float64(i%2) })
+}
+
+func clustered(rnd *rand.Rand) []float64 {
+	return sorted(func(i int) float64 { return span*float64(i%5)/5 + 2*rnd.Float64() })
+}
+
+func duplicated(rnd *rand.Rand) []float64 {
+	half := uneven(rnd)
+	return sorted(func(i int) float64 { return half[i/2] })
+}
+
+func sorted(at func(i int) float64) []float64 {
+	x := make([]float64, points)
+	for i := range x {
+		x[i] = at(i)
+	}
+	slices.SortFunc(x, cmp.Compare[float64])
+	return x
+}
+
+// of observes a function of x, noise included.
+func of(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) func(*rand.Rand) (x, y []float64) {
+	return func(rnd *rand.Rand) (x, y []float64) {
+		x = times(rnd)
+		for _, v := range x {
+			y = append(y, f(v, rnd))
+		}
+		return x, y
+	}
+}
+
+// process draws from a Gaussian process with a kernel and a noise variance.
+func process(times func(*rand.Rand) []float64, k gppl.Kernel, noise float64) func(*rand.Rand) (x, y []float64) {
+	return func(rnd *rand.Rand) (x, y []float64) {
+		x = times(rnd)
+		cov := mat.NewSymDense(points, nil)
+		r := make([]float64, points)
+		for i := range x {
+			for j := range x {
+				r[j] = math.Abs(x[i] - x[j])
+			}
+			k.Cov(r, r)
+			for j := range i + 1 {
+				cov.SetSym(i, j, r[j])
+			}
+			cov.SetSym(i, i, cov.At(i, i)+noise)
+		}
+		var c mat.Cholesky
+		if !c.Factorize(cov) {
+			panic("optima: a covariance with noise is not positive definite")
+		}
+		z := mat.NewVecDense(points, nil)
+		for i := range points {
+			z.SetVec(i, rnd.NormFloat64())
+		}
+		var l mat.TriDense
+		c.LTo(&l)
+		var drawn mat.VecDense
+		drawn.MulVec(&l, z)
+		return x, drawn.RawVector().Data
+	}
+}
+
+// quantised rounds y to multiples of step.
+func quantised(draw func(*rand.Rand) (x, y []float64), step float64) func(*rand.Rand) (x, y []float64) {
+	return func(rnd *rand.Rand) (x, y []float64) {
+		x, y = draw(rnd)
+		for i, v := range y {
+			y[i] = step * math.Round(v/step)
+		}
+		return x, y
+	}
+}

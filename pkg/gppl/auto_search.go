@@ -1,0 +1,568 @@
+package gppl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Search says what FitAuto searched before it called a point the optimum. Nothing in it depends on the time that anything
+// took.
+type Search struct {
+	Lengthscales []float64 // that starts have: every octave from the spacing of x to its range
+	Periods      []float64 // that starts have: peaks of the periodogram, their doubles and halves, combs of harmonics, octaves
+	Screened     int       // starts whose likelihoods were compared, each at its best common factor of all variances
+	Trained      int       // starts from which training began
+	Moved        int       // changes of the best point that were compared: other scales, periods, weights, noise
+	Subset       int       // observations that starts were compared on; 0 means all
+	Agree        int       // trainings that ended at the best point, or within a tenth of a nat of it
+	Next         float64   // nats by which the next best of the other optima lies above; 0 if there is none
+	Evaluations  int       // of all that
+}
+
+// noiseRatios are the variances of the noise that starts have, relative to that of the kernel within the range of x, and
+// moveRatios those of changes of a point, relative to what it has.
+var (
+	noiseRatios = []float64{1e-4, 3e-3, 0.03, 0.2, 1}
+	moveRatios  = []float64{0.1, 1}
+)
+
+// String says it in one line.
+func (s Search) String() string {
+	if s.Screened == 0 {
+		return "no search: training from the start that was given, alone"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "searched %d starts at %d lengthscales", s.Screened, len(s.Lengthscales))
+	if len(s.Periods) > 0 {
+		fmt.Fprintf(&b, " and %d periods", len(s.Periods))
+	}
+	if s.Subset > 0 {
+		fmt.Fprintf(&b, ", on %d of the observations", s.Subset)
+	}
+	fmt.Fprintf(&b, ", and %d changes of the best; trained from %d, %d ended at the best", s.Moved, s.Trained, s.Agree)
+	if s.Next > 0 {
+		fmt.Fprintf(&b, ", the next optimum is %.3g nats above", s.Next)
+	}
+	return b.String()
+}
+
+// Sizes of a search. Each stage trains fewer starts for longer (successive halving): a start is known by little training.
+const (
+	screenedAtMost = 240 // kernels that are compared untrained, each with all noiseRatios
+	firstStage     = 2   // of them, for each parameter but one, are trained for firstSteps evaluations
+	firstSteps     = 12
+	secondStage    = 4 // of them at most for secondSteps more
+	secondSteps    = 40
+	hopeless       = 30  // nats above the best at which a start is given up after firstSteps
+	farOff         = 60  // nats above the best at which a change of it is not trained
+	nearby         = 5   // nats above the best at which a change of it is given up after firstSteps
+	moveRounds     = 3   // rounds of changes of the best point
+	trainWhole     = 400 // observations up to which all of them are trained on
+	trainSize      = 128 // observations of each of three parts of longer series that are
+	screenWhole    = 160 // the same for the likelihoods that are compared
+	screenSize     = 80
+)
+
+// searcher looks for the optima of one loss.
+type searcher struct {
+	ctx      context.Context
+	model    Model   // the family, with the transforms that hold while it is searched
+	params   []Param // of the model
+	loss     Loss
+	scales   scales
+	power    float64 // mean of y²
+	linear   []int   // indices of the parameters that a common factor of all variances goes to; nil if there is none
+	open     bool    // the last change of the best point still gained
+	optima   []point // that training ended at, natural values, best first
+	search   *Search
+	methods  Settings
+	profiler *profiler
+}
+
+// screen returns the points with the kernel of theta and each of some ratios of its noise, at the best common factor of
+// all variances.
+func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
+	last := len(theta) - 1
+	if isFixed(s.params[last]) {
+		ratios = []float64{1}
+	}
+	noises := make([]float64, len(ratios))
+	for i, r := range ratios {
+		noises[i] = r * theta[last]
+	}
+	nll, factors := make([]float64, len(ratios)), make([]float64, len(ratios))
+	s.profiler.profile(nll, factors, s.model.WithParams(theta), noises, s.linear != nil)
+	for i, v := range nll {
+		at := slices.Clone(theta)
+		at[last] = noises[i]
+		for _, j := range s.linear {
+			at[j] *= factors[i]
+		}
+		points = append(points, point{u: at, value: v})
+	}
+	return points
+}
+
+// findLinear sets the indices of the variances that the loss scales with, if they are all trained and do scale it.
+func (s *searcher) findLinear() {
+	params := s.model.Params()
+	last := len(params) - 1
+	at := amplitudes(s.model.Kernel, 0)
+	var parts split
+	if parts.of(s.model.Kernel) {
+		at = append(at, parts.white...)
+	}
+	for _, i := range append(slices.Clone(at), last) {
+		if isFixed(params[i]) {
+			return
+		}
+	}
+	// A kernel of one's own may have a parameter in the unit of y² that it is not linear in.
+	theta := values(params)[:last]
+	r := []float64{0, 0.1, 0.3, 1, 3}
+	for i := range r[1:] {
+		r[i+1] *= s.scales.lengthscales[len(s.scales.lengthscales)-1]
+	}
+	once, twice := make([]float64, len(r)), make([]float64, len(r))
+	s.model.Kernel.WithParams(theta).Cov(once, r)
+	for _, i := range at {
+		theta[i] *= 2
+	}
+	s.model.Kernel.WithParams(theta).Cov(twice, r)
+	for i := range r {
+		if math.Abs(twice[i]-2*once[i]) > 1e-9*math.Abs(once[i]) {
+			return
+		}
+	}
+	s.linear = append(at, last)
+}
+
+// levels returns, parameter by parameter, the values that starts have; nil for those that stay as they are.
+func (s *searcher) levels() [][]float64 {
+	params := s.model.Params()
+	last := len(params) - 1
+	terms := amplitudes(s.model.Kernel, 0)
+	lengthscales, numbers := s.scales.lengthscales, []float64{0.12, 0.4, 1, 3}
+	if s.free() > 3 { // room for the other parameters
+		numbers = []float64{0.2, 0.6, 2}
+		lengthscales = thin(lengthscales, 5)
+	}
+	all := make([][]float64, len(params))
+	for i, p := range params[:last] {
+		switch {
+		case isFixed(p):
+		case isPeriod(p):
+			all[i] = s.scales.periods
+		case p.Unit == unitX:
+			all[i] = lengthscales
+		case p.Unit == "":
+			all[i] = numbers
+		case slices.Contains(terms, i) && len(terms) > 1 && i != terms[0]:
+			all[i] = []float64{0.1, 1, 10}
+		}
+	}
+	return all
+}
+
+// thin returns count of the values, evenly, or all if they are no more.
+func thin(values []float64, count int) (some []float64) {
+	if len(values) <= count {
+		return values
+	}
+	for i := range count {
+		some = append(some, values[i*(len(values)-1)/(count-1)])
+	}
+	return some
+}
+
+// candidates returns the starts of the search: all combinations of the levels or, if these are too many, as many of them
+// spread evenly, by the additive recurrence of the generalised golden ratio (Roberts 2018).
+func (s *searcher) candidates() (all [][]float64) {
+	levels := s.levels()
+	var free []int
+	count := 1.0
+	for i, l := range levels {
+		if len(l) > 0 {
+			free = append(free, i)
+			count *= float64(len(l))
+		}
+	}
+	base := values(s.model.Params())
+	pick := func(index func(j, size int) int) {
+		theta := slices.Clone(base)
+		for j, i := range free {
+			theta[i] = levels[i][index(j, len(levels[i]))]
+		}
+		all = append(all, s.normalised(theta))
+	}
+	if count <= screenedAtMost {
+		for c := range int(count) {
+			pick(func(_, size int) int {
+				i := c % size
+				c /= size
+				return i
+			})
+		}
+		return all
+	}
+	// g solves g^(d+1) = g + 1.
+	g, d := 1.5, float64(len(free))
+	for range 60 {
+		g = math.Pow(1+g, 1/(d+1))
+	}
+	for c := range screenedAtMost {
+		pick(func(j, size int) int {
+			u := 0.5 + float64(c+1)*math.Pow(g, -float64(j+1))
+			return min(size-1, int(float64(size)*(u-math.Floor(u))))
+		})
+	}
+	return all
+}
+
+// normalised returns theta with its kernel's variances scaled to vary as much as y does, and as much noise.
+func (s *searcher) normalised(theta []float64) []float64 {
+	last := len(theta) - 1
+	v := s.varying(theta)
+	params := s.model.Params()
+	for _, i := range amplitudes(s.model.Kernel, 0) {
+		if !isFixed(params[i]) {
+			theta[i] *= s.power / v
+		}
+	}
+	if !isFixed(params[last]) {
+		theta[last] = s.power
+	}
+	return values(s.model.WithParams(theta).inside().Params())
+}
+
+// varying returns how much of the kernel's variance varies within the range of x: k(0) less the least of k(r).
+func (s *searcher) varying(theta []float64) float64 {
+	r := make([]float64, 65)
+	longest := s.scales.lengthscales[len(s.scales.lengthscales)-1]
+	for i := range r {
+		r[i] = longest * float64(i) / float64(len(r)-1)
+	}
+	for _, p := range s.model.WithParams(theta).Params() {
+		if isPeriod(p) {
+			r = append(r, 0.25*p.Value, 0.5*p.Value)
+		}
+	}
+	s.model.Kernel.WithParams(theta[:len(theta)-1]).Cov(r, r)
+	return max(r[0]-slices.Min(r), 1e-3*r[0])
+}
+
+// distinct returns the best of the points, at most count of them, no two within the given distances of each other: in the
+// logs of scales, pure numbers and ratios of variances, and in cycles of a period over the range.
+func (s *searcher) distinct(points []point, count int, apart float64) (kept []point) {
+	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
+	for _, p := range points {
+		if math.IsInf(p.value, 1) || len(kept) == count {
+			break
+		}
+		if !slices.ContainsFunc(kept, func(q point) bool { return s.distance(p.u, q.u) < apart }) {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// stratified returns about count of the points: the best of all, and the best with each of the values of each period and
+// lengthscale, so that no scale goes untried because another parameter outweighs it.
+func (s *searcher) stratified(points []point, count int) []point {
+	kept := s.distinct(points, (count+2)/3, 0.9) // sorts them
+	for i, p := range s.params {
+		if p.Unit != unitX || isFixed(p) {
+			continue
+		}
+		var seen []float64
+		for _, q := range points {
+			if len(seen) == (count+2)/3 || math.IsInf(q.value, 1) {
+				break
+			}
+			if v := q.u[i]; !slices.Contains(seen, v) {
+				seen = append(seen, v)
+				if !slices.ContainsFunc(kept, func(k point) bool { return k.u[i] == v }) {
+					kept = append(kept, q)
+				}
+			}
+		}
+	}
+	return kept
+}
+
+func (s *searcher) distance(a, b []float64) (d float64) {
+	last := len(a) - 1
+	for i, p := range s.params {
+		switch {
+		case isFixed(p):
+		case isPeriod(p):
+			d = max(d, 4*math.Abs(s.scales.longest/a[i]-s.scales.longest/b[i]))
+		case i == last:
+			d = max(d, 0.5*math.Abs(math.Log(a[i]/b[i])))
+		case p.Unit == unitY2:
+			d = max(d, 0.5*math.Abs(math.Log(a[i]/a[last])-math.Log(b[i]/b[last])))
+		default:
+			d = max(d, math.Abs(math.Log(a[i]/b[i])))
+		}
+	}
+	return d
+}
+
+// train goes on from a point for some evaluations.
+func (s *searcher) train(p point, evaluations int) point {
+	settings := s.methods
+	settings.MaxEvaluations = evaluations
+	r, _ := Fit(s.ctx, elsewhere{s.loss, s.model.WithParams(p.u).inside()}, settings)
+	if r == nil {
+		return point{u: p.u, value: math.Inf(1)}
+	}
+	s.search.Evaluations += r.Evaluations
+	return point{u: values(r.Model.Params()), value: r.Value}
+}
+
+// run screens the candidates and the given starts, trains the best, and then changes the best point as long as that
+// helps.
+func (s *searcher) run(given []Model) {
+	var points, first []point
+	for _, m := range given {
+		first = append(first, point{u: values(m.inside().Params())})
+	}
+	ratios := noiseRatios
+	if s.free() > 3 {
+		ratios = thin(noiseRatios, 3)
+	}
+	for _, theta := range s.candidates() {
+		if s.ctx.Err() != nil {
+			return
+		}
+		points = append(points, s.screen(theta, ratios)...)
+	}
+	s.search.Screened = len(points)
+	first = append(first, s.stratified(points, firstStage*s.free())...)
+	s.search.Trained += len(first)
+	s.stages(first, hopeless)
+	for range moveRounds {
+		if len(s.optima) == 0 || s.ctx.Err() != nil {
+			return
+		}
+		best := s.optima[0].value
+		if s.open = s.move() && s.optima[0].value < best-1; s.optima[0].value > best-0.01 {
+			return
+		}
+	}
+}
+
+// free returns the number of parameters that are trained, less one for the common factor of the variances.
+func (s *searcher) free() int {
+	count := -1
+	for _, p := range s.params {
+		if !isFixed(p) {
+			count++
+		}
+	}
+	return max(1, count)
+}
+
+// stages trains the points in stages and adds to the optima where it ends. Those that are on their way to an optimum that is
+// known already, or stand far above the best, are not trained further.
+func (s *searcher) stages(points []point, within float64) {
+	best := math.Inf(1)
+	for i, p := range points {
+		points[i] = s.train(p, firstSteps)
+		best = min(best, points[i].value)
+	}
+	if len(s.optima) > 0 {
+		best = min(best, s.optima[0].value)
+	}
+	for _, p := range s.distinct(points, secondStage, 0.2) {
+		switch {
+		case p.value > best+within:
+			continue
+		case !s.known(p):
+			s.add(s.train(p, secondSteps))
+		}
+	}
+}
+
+// known reports whether p is at one of the optima, or on its last steps to it, and counts it if that is the best. Where a
+// parameter is not determined, points of one value are one optimum.
+func (s *searcher) known(p point) bool {
+	i := slices.IndexFunc(s.optima, func(q point) bool {
+		return math.Abs(p.value-q.value) < 0.01 || s.distance(p.u, q.u) < 0.1 && p.value > q.value
+	})
+	if i == 0 {
+		s.search.Agree++
+	}
+	return i >= 0
+}
+
+// add takes p among the optima, unless it is one of them.
+func (s *searcher) add(p point) {
+	if s.known(p) {
+		return
+	}
+	if len(s.optima) == 0 || p.value < s.optima[0].value {
+		s.search.Agree = 1
+	}
+	s.optima = append(s.optima, p)
+	slices.SortStableFunc(s.optima, func(a, b point) int { return cmp.Compare(a.value, b.value) })
+}
+
+// move compares changes of the best point and trains from the best of them. It reports whether that found a better one.
+func (s *searcher) move() bool {
+	best := s.optima[0]
+	stands := s.screen(best.u, []float64{1})[0].value
+	var moved []point
+	for _, theta := range s.changes(best.u) {
+		for _, p := range s.screen(theta, moveRatios) {
+			s.search.Moved++
+			if p.value < stands+farOff {
+				moved = append(moved, p)
+			}
+		}
+	}
+	moved = s.distinct(moved, s.free(), 0.3)
+	s.search.Trained += len(moved)
+	s.stages(moved, nearby)
+	return s.optima[0].value < best.value-0.01
+}
+
+// rivals says which other periods do about as well as the best, beside its multiples and its parts.
+func (s *searcher) rivals() (doubts []string) {
+	const close = 2 // nats: a start that was missed may well be as much better
+	for i, p := range s.params {
+		if !isPeriod(p) || isFixed(p) {
+			continue
+		}
+		for _, o := range s.optima {
+			ratio := max(o.u[i]/s.optima[0].u[i], s.optima[0].u[i]/o.u[i])
+			harmonic := math.Abs(ratio-math.Round(ratio)) < 0.03*ratio
+			if above := o.value - s.optima[0].value; !harmonic && above < close {
+				doubts = append(doubts, fmt.Sprintf("%s is not determined: %.4g fits within %.2g nats of %.4g", p.Name, o.u[i], above, s.optima[0].u[i]))
+				break
+			}
+		}
+	}
+	return doubts
+}
+
+// beyond returns the best point whose periods are above the range of x, and the nats by which it is better than the best
+// within; 0 if none is, or if periods are not kept within it. A period that long is none that the data show: with it
+// Periodic is a kernel of the lengthscale l_p·p/2π without any rhythm.
+func (s *searcher) beyond(family Model) (better point, nats float64) {
+	if len(s.optima) == 0 || !slices.ContainsFunc(s.model.Params(), func(p Param) bool { _, kept := p.Transform.(interval); return kept }) {
+		return point{}, 0
+	}
+	free := *s
+	free.model, free.params, free.optima, free.search = family, family.Params(), nil, &Search{}
+	best := s.optima[0]
+	params := s.model.Params()
+	var points []point
+	for _, c := range []float64{1.1, 3} {
+		long := slices.Clone(best.u)
+		at := -1
+		for i, p := range params {
+			if _, kept := p.Transform.(interval); kept {
+				at, long[i] = i, c*s.scales.longest
+			}
+		}
+		if at+2 < len(params) && params[at+1].Unit == "" && !isFixed(params[at+1]) {
+			for _, l := range s.scales.lengthscales {
+				long[at+1] = 2 * math.Pi * l / long[at]
+				points = append(points, free.screen(slices.Clone(long), moveRatios)...)
+			}
+		} else {
+			points = append(points, free.screen(long, moveRatios)...)
+		}
+	}
+	for _, p := range free.distinct(points, 2, 0.3) {
+		p = free.train(free.train(p, firstSteps), secondSteps)
+		if p.value < best.value-nats {
+			better, nats = p, best.value-p.value
+		}
+	}
+	s.search.Evaluations += free.search.Evaluations
+	return better, nats
+}
+
+// changes returns points to go on from theta: one parameter at another scale, a rhythm at a multiple or a part of its
+// period, two terms that trade places, all shorter with less noise.
+func (s *searcher) changes(theta []float64) (all [][]float64) {
+	params := s.model.Params()
+	last := len(params) - 1
+	change := func(f func(at []float64)) {
+		at := slices.Clone(theta)
+		f(at)
+		all = append(all, values(s.model.WithParams(at).inside().Params()))
+	}
+	for i, p := range params {
+		factors := []float64{0.1, 0.3, 3, 10}
+		switch {
+		case isFixed(p):
+			continue
+		case isPeriod(p):
+			factors = []float64{1. / 3, 0.5, 2. / 3, 1.5, 2, 3}
+		case p.Unit == unitY2: // the ratios to the noise are tried with every change
+			if factors = []float64{1e-3, 0.05, 20}; i == last || len(amplitudes(s.model.Kernel, 0)) < 2 {
+				factors = nil
+			}
+		}
+		for _, c := range factors {
+			change(func(at []float64) { at[i] *= c })
+		}
+		for j, q := range params[:i] {
+			if q.Unit == p.Unit && isPeriod(p) == isPeriod(q) && !isFixed(q) && j != last {
+				change(func(at []float64) { at[i], at[j] = at[j], at[i] })
+			}
+		}
+		if isPeriod(p) { // the same shape at short lags, with another period
+			for _, cycles := range []float64{-1, -0.5, 0.5, 1} { // more or fewer over the range: a neighbouring lobe
+				change(func(at []float64) {
+					if f := 1/at[i] + cycles/s.scales.longest; f > 0 {
+						at[i] = 1 / f
+					}
+				})
+			}
+			for _, c := range []float64{0.5, 2, 3} {
+				change(func(at []float64) {
+					at[i] *= c
+					if i < last-1 && params[i+1].Unit == "" {
+						at[i+1] /= c
+					}
+				})
+			}
+			for _, period := range s.scales.periods[:min(12, len(s.scales.periods))] {
+				change(func(at []float64) { at[i] = period })
+				change(func(at []float64) { // and regular for some periods
+					at[i] = period
+					for j, q := range params[:last] {
+						switch {
+						case isFixed(q):
+						case q.Unit == "":
+							at[j] = 1
+						case q.Unit == unitX && !isPeriod(q):
+							at[j] = max(at[j], 2*period)
+						}
+					}
+				})
+			}
+		}
+	}
+	for _, c := range []float64{0.05, 0.2, 0.5} {
+		change(func(at []float64) {
+			for i, p := range params {
+				if p.Unit == unitX && !isPeriod(p) && !isFixed(p) {
+					at[i] *= c
+				}
+			}
+			if !isFixed(params[last]) {
+				at[last] *= 0.1
+			}
+		})
+	}
+	return all
+}

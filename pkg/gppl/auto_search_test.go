@@ -1,0 +1,84 @@
+package gppl_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// observe returns n observations of f at even times with noise.
+func observe(t testing.TB, n int, spacing, noise float64, seed uint64, f func(x float64) float64) gppl.Data {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(seed, 21))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = spacing * float64(i)
+		y[i] = f(x[i]) + noise*rnd.NormFloat64()
+	}
+	return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+}
+
+// bestFrom trains the exact likelihood from each of the models and returns the least value.
+func bestFrom(t testing.TB, d gppl.Data, starts ...gppl.Model) float64 {
+	t.Helper()
+	best := math.Inf(1)
+	for _, m := range starts {
+		loss := must[*gppl.Exact](t)(gppl.NewExact(m, d))
+		r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, gppl.Settings{NoStandardErrors: true}))
+		best = min(best, r.Value)
+	}
+	return best
+}
+
+// TestFitAutoFast mixes a slow wave and a fast one: a slow kernel that takes the fast one for noise is an optimum, hundreds
+// of nats above the best.
+func TestFitAutoFast(t *testing.T) {
+	for _, spacing := range []float64{0.5, 1} {
+		d := observe(t, 200, spacing, 0.1, 1, func(x float64) float64 { return math.Sin(x/1.5) + math.Sin(x/11) })
+		for _, k := range []gppl.Kernel{gppl.SE{Variance: 2, Lengthscale: 3}, gppl.Matern32{Variance: 1.5, Lengthscale: 5}} {
+			best := bestFrom(t, d, gppl.Model{Kernel: k, Noise: 0.01})
+			r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: k}, d, gppl.AutoSettings{}))
+			if r.Value > best+0.1 {
+				t.Errorf("%T, spacing %v: %.1f nats above the best: %v", k, spacing, r.Value-best, r)
+			}
+			if r.Search.Screened == 0 || r.Search.Trained == 0 || r.Search.Agree == 0 {
+				t.Errorf("the search does not say what it did: %+v", r.Search)
+			}
+		}
+	}
+}
+
+// TestFitAutoPeriod wants the period of a rhythm that others outweigh, and none that x cannot show.
+func TestFitAutoPeriod(t *testing.T) {
+	d := observe(t, 150, 0.7, 0.2, 2, func(x float64) float64 {
+		return math.Sin(2*math.Pi*x/7) + 0.7*math.Sin(4*math.Pi*x/7) + 1.2*math.Sin(x/16)
+	})
+	k := gppl.Add(gppl.SE{Variance: 1, Lengthscale: 16}, gppl.Periodic{Variance: 1, Period: 7, Lengthscale: 1})
+	best := bestFrom(t, d, gppl.Model{Kernel: k, Noise: 0.04})
+	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: k}, d, gppl.AutoSettings{}))
+	if r.Value > best+0.5 {
+		t.Errorf("%.2f nats above the best: %v", r.Value-best, r)
+	}
+	if again := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: k}, d, gppl.AutoSettings{})); again.Value != r.Value || !reflect.DeepEqual(again.Search, r.Search) {
+		t.Errorf("another result the second time: %v, %v", again, r)
+	}
+	for _, p := range r.Params {
+		if p.Transform != (gppl.Log{}) {
+			t.Errorf("%s comes back with the transform %v", p.Name, p.Transform)
+		}
+	}
+	// A smooth curve has no rhythm: Periodic would take a period beyond the range.
+	smooth := observe(t, 100, 1, 0.1, 3, func(x float64) float64 { return math.Sin(x*x/600) + x/40 })
+	r = must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.Periodic{}}, smooth, gppl.AutoSettings{}))
+	if p := r.Model.Kernel.(gppl.Periodic).Period; p < 2 || p > 99 {
+		t.Errorf("period %v of a series with spacing 1 and range 99", p)
+	}
+	if r.Status != gppl.Doubtful || !strings.Contains(strings.Join(r.Warnings, "; "), "beyond the range of x") {
+		t.Errorf("a period at the end of the range, without a word: %v", r)
+	}
+}

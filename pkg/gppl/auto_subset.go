@@ -1,0 +1,87 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// blocks is a composite likelihood: the sum of the exact likelihoods of parts of the data, as if they were independent
+// (Varin, Reid and Firth 2011).
+type blocks struct {
+	parts []*Exact
+	grad  []float64
+	n     int
+}
+
+// newBlocks returns the exact likelihood of all data up to so many. Of a longer series it takes three parts of a size:
+// neighbours in the middle, every so many-th over a longer stretch, and every so many-th of all, for short, middle and
+// long lags.
+func newBlocks(m Model, d Data, whole, size int) (*blocks, error) {
+	n := d.Len()
+	b := &blocks{}
+	take := func(d Data) error {
+		part, err := NewExact(m, d)
+		b.parts = append(b.parts, part)
+		b.n += d.Len()
+		return err
+	}
+	if n <= whole {
+		return b, take(d)
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	if d.X.Dim() == 1 {
+		slices.SortStableFunc(order, func(i, j int) int {
+			switch {
+			case d.X.at[i] < d.X.at[j]:
+				return -1
+			case d.X.at[i] > d.X.at[j]:
+				return 1
+			}
+			return 0
+		})
+	}
+	all := float64(n) / float64(size)
+	for _, stride := range []float64{1, math.Sqrt(all), all} {
+		at := make([]int, size)
+		first := 0.5 * (float64(n) - stride*float64(size))
+		for i := range at {
+			at[i] = order[int(first+stride*(float64(i)+0.5))]
+		}
+		if err := take(d.Pick(at)); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// whole reports whether these are all data.
+func (b *blocks) whole() bool { return len(b.parts) == 1 }
+
+func (b *blocks) Params() []Param             { return b.parts[0].Params() }
+func (b *blocks) Model(theta []float64) Model { return b.parts[0].Model(theta) }
+func (b *blocks) Report() LossReport          { return b.parts[0].Report() }
+func (b *blocks) String() string {
+	return fmt.Sprintf("sum of %d exact NLLs (n=%d)", len(b.parts), b.n)
+}
+
+func (b *blocks) ValueGrad(grad, theta []float64) (sum float64, err error) {
+	var g []float64
+	if grad != nil {
+		b.grad = resize(b.grad, len(grad))
+		g = b.grad
+		clear(grad)
+	}
+	for _, p := range b.parts {
+		v, err := p.ValueGrad(g, theta)
+		if err != nil {
+			return 0, err
+		}
+		sum += v
+		add(grad, g)
+	}
+	return sum, nil
+}

@@ -1,0 +1,108 @@
+package gppl
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func searchData(n int) Data {
+	rnd := rand.New(rand.NewPCG(4, 4))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i) + 0.3*rnd.Float64()
+		y[i] = math.Sin(x[i]/5) + math.Sin(x[i]) + 0.2*rnd.NormFloat64()
+	}
+	return Data{Scalars(x), y}
+}
+
+// TestProfiler compares the screened likelihood with the exact one at the variances that it names, and wants that to be the
+// least over their common factor.
+func TestProfiler(t *testing.T) {
+	d := searchData(70)
+	for _, k := range []Kernel{SE{2, 3}, Matern32{1, 4}, Add(SE{1, 20}, Periodic{0.5, 6, 1}), RQ{1, 2, 0.5}} {
+		m := Model{Kernel: k, Noise: 1}
+		b, err := newBlocks(m, d, 100, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newProfiler(b)
+		noises := []float64{0.01, 0.3}
+		nll, factors := make([]float64, 2), make([]float64, 2)
+		for _, free := range []bool{true, false} {
+			p.profile(nll, factors, m, noises, free)
+			for i, noise := range noises {
+				at := func(c float64) float64 {
+					theta := values(m.Params())
+					theta[len(theta)-1] = noise
+					for j, q := range m.Params() {
+						if q.Unit == unitY2 {
+							theta[j] *= c * factors[i]
+						}
+					}
+					v, err := b.ValueGrad(nil, theta)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return v
+				}
+				if v := at(1); math.Abs(v-nll[i]) > 1e-6*math.Abs(v) || !free && factors[i] != 1 {
+					t.Errorf("%v, noise %v, free %v: screened %v, exact %v", k, noise, free, nll[i], v)
+				} else if free && (at(1.01) < v || at(0.99) < v) {
+					t.Errorf("%v, noise %v: %v is not the least: %v, %v", k, noise, v, at(0.99), at(1.01))
+				}
+			}
+		}
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	d := searchData(500)
+	m := Model{Kernel: SE{1, 2}, Noise: 0.1}
+	b, err := newBlocks(m, d, 400, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.whole() || b.n != 3*64 {
+		t.Fatalf("%d parts, n = %d", len(b.parts), b.n)
+	}
+	theta := values(m.Params())
+	grad := make([]float64, len(theta))
+	if _, err := b.ValueGrad(grad, theta); err != nil {
+		t.Fatal(err)
+	}
+	for i := range theta {
+		const h = 1e-5
+		var side [2]float64
+		for j, s := range []float64{h, -h} {
+			at := append([]float64(nil), theta...)
+			at[i] += s * theta[i]
+			side[j], _ = b.ValueGrad(nil, at)
+		}
+		if want := (side[0] - side[1]) / (2 * h * theta[i]); math.Abs(grad[i]-want) > 1e-5*(1+math.Abs(want)) {
+			t.Errorf("derivative %d: %v, by differences %v", i, grad[i], want)
+		}
+	}
+}
+
+func TestInterval(t *testing.T) {
+	b := interval{2, 90}
+	for _, u := range []float64{-700, -3, 0, 0.5, 4, 700} {
+		theta := b.Natural(u)
+		if !(theta >= 2 && theta <= 90.0000001) {
+			t.Errorf("θ(%v) = %v", u, theta)
+		}
+		const h = 1e-6
+		if want := (b.Natural(u+h) - b.Natural(u-h)) / (2 * h); math.Abs(b.Slope(u)-want) > 1e-5*(1+math.Abs(want)) {
+			t.Errorf("slope at %v: %v, by differences %v", u, b.Slope(u), want)
+		}
+		if math.Abs(u) < 10 && math.Abs(b.Raw(theta)-u) > 1e-9*(1+math.Abs(u)) {
+			t.Errorf("u(θ(%v)) = %v", u, b.Raw(theta))
+		}
+	}
+	for _, theta := range []float64{1e-9, 2, 90, 1e9} {
+		if u := b.Raw(b.inside(theta)); math.IsInf(u, 0) || math.IsNaN(u) || !atEnd(Param{Value: theta, Transform: b}) {
+			t.Errorf("%v: inside at %v, u = %v", theta, b.inside(theta), u)
+		}
+	}
+}
