@@ -47,7 +47,6 @@ func newSingle(m gppl.Model, d gppl.Data, omega *gppl.Projection) *single {
 		for j := range n {
 			s.r[i*n+j] = math.Abs(d.X.At(i)[0] - d.X.At(j)[0])
 		}
-		s.r[i*n+i] = gppl.Self
 	}
 	y := d.Y
 	if omega != nil {
@@ -79,7 +78,7 @@ func (s *single) ValueGrad(grad, theta []float64) (float64, error) {
 	kernel.Cov(cov, s.r)
 	a := blas32.General{Rows: n, Cols: n, Stride: n, Data: toSingle(cov)}
 	for i := range n {
-		a.Data[i*n+i] += float32(theta[last])
+		a.Data[i*n+i] += float32(theta[last] + gppl.Nugget(kernel))
 	}
 	c := a // the covariance of z
 	if s.omega != nil {
@@ -118,6 +117,9 @@ func (s *single) ValueGrad(grad, theta []float64) (float64, error) {
 	}
 	clear(grad)
 	kernel.Contract(grad[:last], weight, s.r)
+	if k, ok := kernel.(gppl.Nuggeter); ok {
+		k.ContractNugget(grad[:last], trace)
+	}
 	for p := range last {
 		grad[p] /= theta[p] // from log θ to θ
 	}

@@ -731,8 +731,8 @@ func (a *auto) doubts() []string {
 	r := a.result.Result
 	var parts split
 	if parts.of(r.Model.Kernel) {
-		noise := r.Model.Noise + parts.whiteVariance
-		if signal := variance(r.Model.Kernel) - parts.whiteVariance; signal < 1e-3*noise {
+		noise := r.Model.Noise + Nugget(r.Model.Kernel)
+		if signal := variance(r.Model.Kernel); signal < 1e-3*noise {
 			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
 		}
 	}

@@ -4,7 +4,7 @@ import "math"
 
 // What an engine may know of a kernel beyond its covariance, the kernel says
 // itself, by optional interfaces: Reacher, Bandlimited, Scaled, Markovian,
-// Spectrum. A kernel without them is computed densely, or by the Toeplitz engine
+// Spectrum, Nuggeter. A kernel without them is computed densely, or by the Toeplitz engine
 // on a regular series. Sum and Product combine what their parts say. Engines ask
 // through the functions of this file and terms.go, and do not know the types.
 // gppltest.CheckKernel compares what a kernel says with what it computes.
@@ -93,6 +93,41 @@ type Spectrum interface {
 	ContractDensity(grad, w, f []float64)
 }
 
+// A Nuggeter has a part that an observation shares with itself alone, and not with
+// another one at the same x: white noise, in any number of dimensions. Cov leaves
+// it out. Losses, whatever their engine, add it to the noise variance; it
+// is part of the latent f, of which a posterior at a new x has it anew.
+type Nuggeter interface {
+	// Nugget returns its variance, in the unit of y², at least 0.
+	Nugget() float64
+	// ContractNugget adds w·∂nugget/∂log θ_p to grad[p], for each p.
+	ContractNugget(grad []float64, w float64)
+}
+
+// Nugget returns the nugget of k, 0 if it has none: Var f(x) = k(0) + nugget.
+func Nugget(k Kernel) float64 {
+	if k, ok := k.(Nuggeter); ok {
+		return k.Nugget()
+	}
+	return 0
+}
+
+// contractNugget adds w times the derivatives of the nugget in the logs.
+func contractNugget(grad []float64, k Kernel, w float64) {
+	if k, ok := k.(Nuggeter); ok {
+		k.ContractNugget(grad, w)
+	}
+}
+
+// contractVariance adds w times the derivatives of k(0) in the logs.
+func contractVariance(grad []float64, k Kernel, w float64) {
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	weight, r := buf[0][:1], buf[1][:1]
+	weight[0], r[0] = w, 0
+	k.Contract(grad, weight, r)
+}
+
 // reach returns a distance beyond which |k| stays below eps times its variance,
 // +Inf if there is none that is known.
 func reach(k Kernel, eps float64) float64 {
@@ -169,8 +204,8 @@ func sampledSteepness(k Kernel, span float64) float64 {
 	return 2 * most / v
 }
 
-// scaling is which parameters scale a kernel as a whole: those v with Σ ∂k/∂log v = k. It
-// serves one family of kernels.
+// scaling is which parameters scale a kernel as a whole: those v with Σ ∂k/∂log v = k.
+// It serves one family of kernels.
 type scaling struct {
 	at           []int
 	known, ready bool
@@ -180,7 +215,7 @@ type scaling struct {
 // as a whole; ok is false if it is not known which they are.
 func (s *scaling) derivative(grad []float64, k Kernel) (sum float64, ok bool) {
 	if !s.ready {
-		s.at, s.known = amplitudes(k, 0)
+		s.at, s.known = amplitudesOf(k, 0)
 		s.ready = true
 	}
 	for _, i := range s.at {
@@ -189,10 +224,10 @@ func (s *scaling) derivative(grad []float64, k Kernel) (sum float64, ok bool) {
 	return sum, s.known
 }
 
-// amplitudes returns the indices, from offset on, of the parameters that scale k
+// amplitudesOf returns the indices, from offset on, of the parameters that scale k
 // as a whole, and whether they are known: the variances of every term of a sum,
 // those of one factor of a product, none of White.
-func amplitudes(k Kernel, offset int) (at []int, known bool) {
+func amplitudesOf(k Kernel, offset int) (at []int, known bool) {
 	if k, ok := k.(interface {
 		amplitudes(offset int) ([]int, bool)
 	}); ok {
@@ -204,4 +239,19 @@ func amplitudes(k Kernel, offset int) (at []int, known bool) {
 		}
 	}
 	return at, at != nil
+}
+
+// amplitudes is amplitudesOf where what is known will do.
+func amplitudes(k Kernel, offset int) []int {
+	at, _ := amplitudesOf(k, offset)
+	return at
+}
+
+// noiseTerms returns the indices, from offset on, of the variances of those terms
+// of a sum that are White.
+func noiseTerms(k Kernel, offset int) []int {
+	if k, ok := k.(interface{ noiseTerms(offset int) []int }); ok {
+		return k.noiseTerms(offset)
+	}
+	return nil
 }

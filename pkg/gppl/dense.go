@@ -21,12 +21,8 @@ func (x Inputs) block(b int) Inputs {
 }
 
 // tileDistances sets the row-major tile r to the distances between blocks i
-// and j of x, the diagonal of a diagonal tile marked Self.
+// and j of x.
 func tileDistances(r []float64, x Inputs, i, j int) {
-	if i == j {
-		selfDistances(r, x.block(i))
-		return
-	}
 	distances(r, x.block(i), x.block(j))
 }
 

@@ -67,12 +67,7 @@ func (b *band) fill(k Kernel, diagonal float64) {
 // distances sets a tile to the distances between its rows' and its columns'
 // observations.
 func (b *band) distances(tile blas64.General, row, col int) {
-	x, z := Inputs{1, b.line.t[row : row+tile.Rows]}, Inputs{1, b.line.t[col : col+tile.Cols]}
-	if row == col {
-		selfDistances(tile.Data, x)
-		return
-	}
-	distances(tile.Data, x, z)
+	distances(tile.Data, Inputs{1, b.line.t[row : row+tile.Rows]}, Inputs{1, b.line.t[col : col+tile.Cols]})
 }
 
 // eachTile calls f for every tile of m with room for distances and weights,

@@ -31,7 +31,7 @@ type griddedExact struct {
 	factor  gridded.Factor
 	work    gridded.Workspace
 	kernel  Kernel
-	noise   float64 // White terms included
+	noise   float64
 	form    float64 // yᵀA⁻¹y
 }
 
@@ -61,7 +61,7 @@ const noDensity = "no formula of its spectral density is known, or it is no sing
 
 func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 	if !e.split.of(k) {
-		return cannot(whiteProduct)
+		return cannot(noSignal)
 	}
 	if _, ok := e.split.signal[0].(Spectrum); !ok || len(e.split.signal) > 1 {
 		return cannot(noDensity)
@@ -75,10 +75,10 @@ func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 	if !(grid < maxGrid) {
 		return forecast{reason: reason{"it would take a grid of %.2g points", grid}}
 	}
-	n, v, total := float64(len(e.line.t)), variance(k), noise+e.split.whiteVariance
+	n, v := float64(len(e.line.t)), variance(k)
 	f := forecast{
 		seconds: grid*griddedSeconds + 2e-4,
-		err:     griddedMargin * gridded.Bound(len(e.line.t), v, total, rootTolerance),
+		err:     griddedMargin * gridded.Bound(len(e.line.t), v, noise, rootTolerance),
 	}
 	if !e.covers(k) {
 		f.setup = n*600e-9 + frequencies*4e-6
@@ -126,7 +126,7 @@ func (e *griddedExact) prepare(k Kernel) error {
 func (e *griddedExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
 	e.split.of(k)
 	term := e.split.signal[0].(Spectrum)
-	e.kernel, e.noise = k, noise+e.split.whiteVariance
+	e.kernel, e.noise = k, noise
 	if err := e.prepare(k); err != nil {
 		return 0, 0, err
 	}
@@ -158,7 +158,7 @@ func (e *griddedExact) nll(grad []float64, k Kernel, noise float64) (value, jitt
 	clear(grad)
 	e.perPeriod(q)
 	term.ContractDensity(e.split.own(grad, 0), q, f)
-	e.split.shareNoise(grad, e.noise*slope, noise)
+	grad[len(grad)-1] = e.noise * slope
 	return value, 0, nil
 }
 
@@ -180,7 +180,6 @@ type griddedPosterior struct {
 	h              []float64
 	origin, period float64
 	kernel         Kernel
-	white          float64 // variance of White terms, part of f
 	err            error
 }
 
@@ -189,7 +188,7 @@ func (e *griddedExact) posterior() predictor {
 	e.factor = gridded.Factor{}
 	p := &griddedPosterior{
 		factor: &factor, h: append([]float64(nil), e.h...), origin: e.origin, period: e.period,
-		kernel: e.kernel, white: e.split.whiteVariance,
+		kernel: e.kernel,
 	}
 	p.predictor, p.err = factor.Predictor(&e.work)
 	return p
@@ -208,7 +207,7 @@ func (p *griddedPosterior) latent(ctx context.Context, mean, variances []float64
 		for i := b * batch; i < min(x.Len(), (b+1)*batch) && ctx.Err() == nil; i++ {
 			mean[i] = p.predictor.Mean(p.at(x, i), p.h, work)
 			if variances != nil {
-				variances[i] = p.white + p.predictor.Variance(p.at(x, i), work)
+				variances[i] = p.predictor.Variance(p.at(x, i), work)
 			}
 		}
 	})

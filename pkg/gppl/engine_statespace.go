@@ -15,7 +15,7 @@ type stateSpaceExact struct {
 	filter    *statespace.Filter
 	grad      []float64
 	kernel    Kernel
-	noise     float64            // White terms included
+	noise     float64
 	short     *statespace.Filter // of a stretch of the series, for the check
 	shortY    []float64
 	shortGrad []float64
@@ -60,7 +60,7 @@ func (e *stateSpaceExact) forecast(k Kernel, noise float64) forecast {
 
 func (e *stateSpaceExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
 	e.markov.of(k)
-	e.kernel, e.noise = k, noise+e.split.whiteVariance
+	e.kernel, e.noise = k, noise
 	var g []float64
 	if grad != nil {
 		e.grad = resize(e.grad, 2*len(e.components)+1)
@@ -76,7 +76,7 @@ func (e *stateSpaceExact) nll(grad []float64, k Kernel, noise float64) (value, j
 	}
 	clear(grad)
 	e.markov.contract(grad, g[:last])
-	e.split.shareNoise(grad, g[last], noise)
+	grad[len(grad)-1] = g[last]
 	return value, 0, nil
 }
 

@@ -81,7 +81,8 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 		return 0, err
 	}
 	last := len(theta) - 1
-	k, noise := l.kernel.at(theta[:last]), theta[last]
+	k := l.kernel.at(theta[:last])
+	noise := theta[last] + Nugget(k)
 	if err := checkVariance(k); err != nil {
 		return 0, err
 	}
@@ -132,6 +133,7 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 		l.report.note(&l.choice, jitter)
 		l.report.promise(l.choice.bound())
 		if grad != nil {
+			shareNoise(grad, k, theta[last], noise)
 			toNatural(grad, theta)
 		}
 		return value, nil

@@ -10,9 +10,11 @@ var (
 	_ Kernel      = Sum{}
 	_ Reacher     = Sum{}
 	_ Bandlimited = Sum{}
+	_ Nuggeter    = Sum{}
 	_ Kernel      = Product{}
 	_ Reacher     = Product{}
 	_ Bandlimited = Product{}
+	_ Nuggeter    = Product{}
 )
 
 // composite is what Sum and Product share: their parts and how the parameters
@@ -272,11 +274,57 @@ func (k Product) steepness(span float64) float64 {
 	return s
 }
 
+// Nugget returns the sum of the terms' nuggets.
+func (k Sum) Nugget() (w float64) {
+	for _, p := range k.parts {
+		w += Nugget(p)
+	}
+	return w
+}
+
+func (k Sum) ContractNugget(grad []float64, w float64) {
+	for i, p := range k.parts {
+		contractNugget(grad[k.offset[i]:k.offset[i+1]], p, w)
+	}
+}
+
+// Nugget multiplies out: with δ = 1 for an observation with itself and 0
+// otherwise, (S₁ + w₁δ)(S₂ + w₂δ) = S₁S₂ + δ·(w₁S₂(0) + w₂S₁(0) + w₁w₂).
+func (k Product) Nugget() float64 {
+	_, w := k.atZero(-1)
+	return w
+}
+
+// atZero returns the variance and the nugget of the product of all factors but
+// skip.
+func (k Product) atZero(skip int) (signal, nugget float64) {
+	signal = 1
+	for f, p := range k.parts {
+		if f != skip {
+			s, w := variance(p), Nugget(p)
+			signal, nugget = signal*s, nugget*(s+w)+signal*w
+		}
+	}
+	return signal, nugget
+}
+
+func (k Product) ContractNugget(grad []float64, w float64) {
+	if k.Nugget() == 0 {
+		return
+	}
+	for f, p := range k.parts {
+		own := grad[k.offset[f]:k.offset[f+1]]
+		signal, nugget := k.atZero(f)
+		contractNugget(own, p, w*(signal+nugget))
+		contractVariance(own, p, w*nugget)
+	}
+}
+
 // amplitudes are those of all terms.
 func (k Sum) amplitudes(offset int) (at []int, known bool) {
 	known = true
 	for i, p := range k.parts {
-		more, ok := amplitudes(p, offset+k.offset[i])
+		more, ok := amplitudesOf(p, offset+k.offset[i])
 		at, known = append(at, more...), known && ok
 	}
 	return at, known
@@ -285,10 +333,18 @@ func (k Sum) amplitudes(offset int) (at []int, known bool) {
 // amplitudes are those of the first factor that has any.
 func (k Product) amplitudes(offset int) (at []int, known bool) {
 	for i, p := range k.parts {
-		more, ok := amplitudes(p, offset+k.offset[i])
+		more, ok := amplitudesOf(p, offset+k.offset[i])
 		if known = known || ok; ok && more != nil {
 			return more, true
 		}
 	}
 	return nil, known
+}
+
+// noiseTerms are those of all terms. (White as a factor is no noise of its own.)
+func (k Sum) noiseTerms(offset int) (at []int) {
+	for i, p := range k.parts {
+		at = append(at, noiseTerms(p, offset+k.offset[i])...)
+	}
+	return at
 }

@@ -4,10 +4,12 @@ var (
 	_ Kernel      = White{}
 	_ Reacher     = White{}
 	_ Bandlimited = White{}
+	_ Nuggeter    = White{}
 )
 
 // White is v for an observation with itself and 0 otherwise, even at the same
-// x (see Self): noise as part of a sum, beside the model's own.
+// x: noise as part of a sum, beside the model's own. Its covariance is 0 at
+// every distance, and v is its nugget, which losses add to the noise variance.
 type White struct{ Variance float64 }
 
 func (k White) Params() []Param {
@@ -23,24 +25,12 @@ func (k White) Reach(float64) float64     { return 0 }
 func (k White) Bandwidth(float64) float64 { return 0 }
 func (k White) steepness(float64) float64 { return 0 }
 
-// amplitudes: the variance scales the covariance of White, which is not a signal.
-func (k White) amplitudes(offset int) ([]int, bool) { return []int{offset}, true }
+// Nugget returns v.
+func (k White) Nugget() float64                          { return k.Variance }
+func (k White) ContractNugget(grad []float64, w float64) { grad[0] += w * k.Variance }
+func (k White) amplitudes(int) (at []int, known bool)    { return nil, true } // of no signal
+func (k White) noiseTerms(offset int) []int              { return []int{offset} }
 
-func (k White) Cov(dst, r []float64) {
-	for i, ri := range r {
-		dst[i] = 0
-		if isSelf(ri) {
-			dst[i] = k.Variance
-		}
-	}
-}
-
-func (k White) Contract(grad, w, r []float64) {
-	for i, ri := range r {
-		if isSelf(ri) {
-			grad[0] += k.Variance * w[i]
-		}
-	}
-}
-
-func (k White) Slope(dst, r []float64) { clear(dst[:len(r)]) }
+func (k White) Cov(dst, r []float64)       { clear(dst[:len(r)]) }
+func (k White) Contract(_, _, _ []float64) {}
+func (k White) Slope(dst, r []float64)     { clear(dst[:len(r)]) }

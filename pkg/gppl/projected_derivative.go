@@ -112,20 +112,9 @@ func (e *interpolated) derivative(s []float64, _ Kernel, p int) {
 // derivative sets s (k×k) to ∂S/∂log θ_p at the parameters of the last call of
 // project with derivatives; the noise is the last parameter.
 func (l *Projected) derivative(s []float64, theta []float64, p int) error {
-	last := len(theta) - 1
 	clear(s)
-	noise := theta[last]
-	if p < last {
-		noise = 0
-		for _, w := range l.split.white {
-			if l.terms != nil && w == p {
-				noise = theta[p]
-			}
-		}
-	}
-	if noise != 0 {
+	if noise := l.noiseSlope(theta, p); noise != 0 {
 		l.addNoise(s, noise)
-		return nil
 	}
 	part := make([]float64, len(s))
 	for _, t := range l.use {
@@ -140,6 +129,18 @@ func (l *Projected) derivative(s []float64, theta []float64, p int) error {
 		add(s, part)
 	}
 	return nil
+}
+
+// noiseSlope returns the derivative of the noise variance, with the nugget, in
+// log θ_p.
+func (l *Projected) noiseSlope(theta []float64, p int) float64 {
+	last := len(theta) - 1
+	if p == last {
+		return theta[last]
+	}
+	grad := make([]float64, last)
+	contractNugget(grad, l.kernel.at(theta[:last]), 1)
+	return grad[p]
 }
 
 // reach returns the extent of the inputs, the farthest that a pair can be apart.

@@ -105,37 +105,33 @@ func newStarter(m Model, d Data) *starter {
 		}
 		s.theta = append(s.theta, v)
 	}
-	s.scale(s.power / variance(s.of.Kernel.WithParams(s.theta)))
+	s.scale(s.power / s.prior())
 	return s
+}
+
+// prior returns the variance of f, with the nugget.
+func (s *starter) prior() float64 {
+	k := s.of.Kernel.WithParams(s.theta)
+	return variance(k) + Nugget(k)
 }
 
 // scale multiplies the kernel by c, through the variances that are trained.
 func (s *starter) scale(c float64) {
-	for _, i := range s.amplitudes() {
+	for _, i := range amplitudes(s.of.Kernel, 0) {
 		if !isFixed(s.params[i]) {
 			s.theta[i] *= c
 		}
 	}
 }
 
-// amplitudes returns the indices of the variances that scale the signal.
-func (s *starter) amplitudes() []int {
-	at, _ := amplitudes(s.of.Kernel, 0)
-	return slices.DeleteFunc(at, func(i int) bool { return s.params[i].Role == RoleNoise })
-}
-
 // model returns the model at what was found, the noise shared with White terms,
 // all within the reach of their transforms.
 func (s *starter) model() Model {
-	var parts split
-	kernel := s.of.Kernel.WithParams(s.theta)
-	share := s.noise
-	if parts.of(kernel) {
-		share /= float64(1 + len(parts.white))
-		for _, i := range parts.white {
-			if !isFixed(s.params[i]) {
-				s.theta[i] = share
-			}
+	white := noiseTerms(s.of.Kernel, 0)
+	share := s.noise / float64(1+len(white))
+	for _, i := range white {
+		if !isFixed(s.params[i]) {
+			s.theta[i] = share
 		}
 	}
 	theta := append(slices.Clone(s.theta), share)
@@ -255,7 +251,7 @@ func (s *starter) match(a *autocovariance) {
 		}
 		return -vk * vk / kk, vk / kk
 	}
-	terms := s.amplitudes()
+	terms := amplitudes(s.of.Kernel, 0)
 	for range 2 {
 		for i, candidates := range s.candidates(a, terms) {
 			best, keep := math.Inf(1), s.theta[i]
@@ -268,7 +264,7 @@ func (s *starter) match(a *autocovariance) {
 			s.theta[i] = keep
 		}
 	}
-	v := variance(s.of.Kernel.WithParams(s.theta))
+	v := s.prior()
 	_, c := misfit()
 	s.scale(min(max(c, 0.02*s.power/v), 1.5*s.power/v))
 }

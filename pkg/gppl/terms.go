@@ -1,82 +1,59 @@
 package gppl
 
 import (
-	"slices"
-
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// split is a kernel as signal + white noise: White terms of a sum add to the
-// noise variance, and the rest is what an engine has to work on. It serves one
-// family of kernels.
+// A model A = K + σ²I is brought into the form that engines know here: K is the
+// continuous covariance, a sum of terms, and σ² all of the white noise, the
+// kernel's nugget included. Losses add the nugget before they ask an engine
+// and share the derivative afterwards.
+
+// split is the signal of a kernel as a sum of terms. It serves one family of
+// kernels.
 type split struct {
-	signal        []Kernel // the terms that are not White
-	offset        []int    // of each term's first parameter in the whole kernel
-	end           []int    // of its last parameter, plus one
-	white         []int    // indices of the White variances in the whole kernel
-	whites        []float64
-	whiteVariance float64
-	params        int // of the whole kernel
+	signal []Kernel // the terms, but for those that are white noise alone
+	offset []int    // of each term's first parameter in the whole kernel
+	end    []int    // of its last parameter, plus one
+	params int      // of the whole kernel
 }
 
-// of splits k, reusing memory. It reports false for what only the dense engine
-// can do: White as a factor of a product, or no signal at all.
+const noSignal = "the kernel is white noise alone"
+
+// of splits k, reusing memory. It reports false if there is no signal.
 func (s *split) of(k Kernel) bool {
-	s.signal, s.offset, s.end, s.white, s.whites = s.signal[:0], s.offset[:0], s.end[:0], s.white[:0], s.whites[:0]
-	s.whiteVariance = 0
+	s.signal, s.offset, s.end = s.signal[:0], s.offset[:0], s.end[:0]
 	if s.params == 0 {
 		s.params = len(k.Params())
 	}
-	return s.add(k, 0, s.params) && len(s.signal) > 0
+	s.add(k, 0, s.params)
+	return len(s.signal) > 0
 }
 
-func (s *split) add(k Kernel, offset, end int) bool {
-	switch k := k.(type) {
-	case White:
-		s.white = append(s.white, offset)
-		s.whites = append(s.whites, k.Variance)
-		s.whiteVariance += k.Variance
-		return true
-	case Sum:
-		for i, p := range k.parts {
-			if !s.add(p, offset+k.offset[i], offset+k.offset[i+1]) {
-				return false
-			}
+func (s *split) add(k Kernel, offset, end int) {
+	if sum, ok := k.(Sum); ok {
+		for i, p := range sum.parts {
+			s.add(p, offset+sum.offset[i], offset+sum.offset[i+1])
 		}
-		return true
-	case Product:
-		if slices.ContainsFunc(k.parts, hasWhite) {
-			return false
-		}
+		return
+	}
+	if reach(k, 0.5) == 0 { // zero everywhere
+		return
 	}
 	s.signal = append(s.signal, k)
 	s.offset, s.end = append(s.offset, offset), append(s.end, end)
-	return true
 }
 
 // own returns the part of a gradient that belongs to the parameters of term i.
 func (s *split) own(grad []float64, i int) []float64 { return grad[s.offset[i]:s.end[i]] }
 
-// shareNoise divides the derivative in the log of the total noise variance
-// among the White terms and, last in grad, the model's own noise.
-func (s *split) shareNoise(grad []float64, total, noise float64) {
-	all := noise + s.whiteVariance
-	for i, p := range s.white {
-		grad[p] = total * s.whites[i] / all
-	}
-	grad[len(grad)-1] = total * noise / all
-}
-
-func hasWhite(k Kernel) bool {
-	switch k := k.(type) {
-	case White:
-		return true
-	case Sum:
-		return slices.ContainsFunc(k.parts, hasWhite)
-	case Product:
-		return slices.ContainsFunc(k.parts, hasWhite)
-	}
-	return false
+// shareNoise divides the derivative in the log of the total noise variance, last in
+// grad, among the model's own noise and the parameters that k's nugget depends on.
+func shareNoise(grad []float64, k Kernel, own, total float64) {
+	last := len(grad) - 1
+	slope := grad[last] / total
+	grad[last] = slope * own
+	contractNugget(grad[:last], k, slope)
 }
 
 // markov is a kernel as a sum of Matérn components, some to each of its terms.

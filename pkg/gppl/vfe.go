@@ -201,6 +201,7 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 				return 0, err
 			}
 		}
+		shareNoise(grad[:l.hyper], w.kernel, theta[last], w.noise)
 		toNatural(grad[:l.hyper], theta[:l.hyper])
 	}
 	value := 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack)
@@ -249,6 +250,7 @@ func (l *VFE) factorise(k Kernel, noise float64, z Inputs) (jitter float64, err 
 	if err := checkVariance(k); err != nil {
 		return 0, err
 	}
+	noise += Nugget(k)
 	w.kernel, w.noise, w.z = k, noise, z
 	var onDiagonal float64
 	if l.opt.NoiseInGram {
@@ -352,14 +354,14 @@ func (w *vfeWork) contract(grad, gradZ []float64, n int) (trBInv, beta2 float64)
 		g.Data[i] *= 0.5
 	}
 	w.traceG = trace(g)
-	selfDistances(w.r, w.z)
+	distances(w.r, w.z, w.z)
 	w.kernel.Contract(grad, g.Data, w.r)
 	for i := range g.Data {
 		g.Data[i] *= 2 // a point moves in its row and in its column
 	}
 	addSlopes(gradZ, g.Data, w.r, w.z, w.z, w.kernel)
 
-	w.kernel.Contract(grad, []float64{float64(n) / (2 * w.noise)}, []float64{Self})
+	contractVariance(grad, w.kernel, float64(n)/(2*w.noise))
 	return trBInv, beta2
 }
 
