@@ -278,7 +278,7 @@ func choleskyWithJitter(l *dense.Lower, scale float64, fill func()) (jitter floa
 	if err = l.Cholesky(); err == nil {
 		return 0, nil
 	}
-	for jitter = 1e-12 * scale; jitter <= 1.01e-6*scale; jitter *= 10 {
+	for jitter = 1e-12 * scale; jitter > 0 && jitter <= 1.01e-6*scale; jitter *= 10 {
 		fill()
 		l.AddDiagonal(jitter)
 		if e := l.Cholesky(); e == nil {

@@ -253,7 +253,7 @@ func (l *VFE) factorise(k Kernel, noise float64, z Inputs) (jitter float64, err 
 	noise += Nugget(k)
 	w.kernel, w.noise, w.z = k, noise, z
 	var onDiagonal float64
-	if l.opt.NoiseInGram {
+	if l.opt.NoiseInGram || variance(k) == 0 { // K_uu of no signal is 0, and so is Q
 		onDiagonal = noise
 	}
 	jitter, err = choleskyWithJitter(w.luu, variance(k), func() { fillGram(w.luu, z, k, onDiagonal) })
