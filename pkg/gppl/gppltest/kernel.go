@@ -21,7 +21,9 @@ import (
 // WithParams agree and leave the receiver alone, that Cov and Slope work in
 // place and do not depend on how pairs are grouped, that Contract and Slope
 // equal central differences, and that its Gram matrices are positive
-// semi-definite on the line.
+// semi-definite on the line. What the kernel says of itself, by the roles of its
+// parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian
+// and Spectrum, is compared with what it computes.
 func CheckKernel(t *testing.T, k gppl.Kernel) {
 	t.Helper()
 	params := k.Params()
@@ -154,6 +156,8 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 			t.Errorf("smallest eigenvalue %v of a Gram matrix whose largest is %v", v[0], v[n-1])
 		}
 	})
+
+	checkClaims(t, k)
 }
 
 // fourthOrder is a central difference whose error falls with the fourth power
