@@ -1,6 +1,7 @@
 // Command ledger prints the published numbers and claims beside what was found, as its statuses follow from the stored results.
 //
-//	go run ./internal/ledger            one line a row
+//	go run ./internal/ledger            the rows, each with its claim, numbers, test and remark
+//	go run ./internal/ledger -only contradicted      rows of one status, or whose names begin so
 //	go run ./internal/ledger -json      for the index of the reports
 //	go run ./internal/ledger -write     writes notebooks/results/ledger.json, which the tests hold against the stored results
 package main
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 )
@@ -19,14 +21,15 @@ func main() {
 	dir := flag.String("results", "notebooks/results", "folder of the stored results")
 	asJSON := flag.Bool("json", false, "print JSON")
 	write := flag.Bool("write", false, "write ledger.json into the folder")
+	only := flag.String("only", "", "print rows of this status, or whose ids begin so")
 	flag.Parse()
-	if err := run(*dir, *asJSON, *write); err != nil {
+	if err := run(*dir, *only, *asJSON, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "ledger:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, asJSON, write bool) error {
+func run(dir, only string, asJSON, write bool) error {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return err
@@ -52,9 +55,14 @@ func run(dir string, asJSON, write bool) error {
 		return err
 	}
 	for _, r := range rows {
-		fmt.Printf("%-14s %s\n%15s%s | %s\n", r.Status, r.Claim, "", r.Published, r.Ours)
-		if r.Why != "" {
-			fmt.Printf("%15s%s\n", "", r.Why)
+		if string(r.Status) != only && !strings.HasPrefix(r.ID, only) {
+			continue
+		}
+		fmt.Printf("%-18s %s: %s\n", r.Status, r.ID, r.Claim)
+		for _, line := range []string{r.Published + " | " + r.Ours, r.Tolerance, r.Why} {
+			if line != "" {
+				fmt.Printf("%19s%s\n", "", line)
+			}
 		}
 	}
 	fmt.Println(experiment.Summary(rows))

@@ -29,33 +29,34 @@ func (l onDiagonal) ValueGrad(grad, theta []float64) (float64, error) {
 }
 
 // single is PL, or with Ω = nil the exact NLL, in the single precision that the authors' E1 and E2 ran in: the Gram matrix, its
-// projection, factor and inverse are float32. It is here to show the effect, and is not made to be fast: O(n²k), O(n³), and
-// memory for 2n² numbers.
+// projection, factor and inverse are float32, and squared distances are x² + z² − 2xz. It is for SE alone. It is here to show the
+// effect, and is not made to be fast: O(n²k), O(n³), and memory for 2n² numbers.
 type single struct {
 	model gppl.Model
 	data  gppl.Data
 	omega *gppl.Projection
 	w     blas32.General // Ω, n×k
 	z     []float32      // Ωᵀy, or y
-	r     []float64      // distances, n×n
+	s     blas32.General // squared distances, n×n
 }
 
-func newSingle(m gppl.Model, d gppl.Data, omega *gppl.Projection) *single {
-	n := d.Len()
-	s := &single{model: m, data: d, omega: omega, r: make([]float64, n*n)}
-	for i := range n {
-		for j := range n {
-			s.r[i*n+j] = math.Abs(d.X.At(i)[0] - d.X.At(j)[0])
-		}
+func newSingle(m gppl.Model, d gppl.Data, omega *gppl.Projection) (*single, error) {
+	if _, ok := m.Kernel.(gppl.SE); !ok {
+		return nil, fmt.Errorf("experiment: single precision is for SE alone, not for %v", m.Kernel)
 	}
+	x := make([]float32, d.Len())
+	for i := range x {
+		x[i] = float32(d.X.At(i)[0])
+	}
+	s := &single{model: m, data: d, omega: omega, s: squares(x, x)}
 	y := d.Y
 	if omega != nil {
 		y = omega.Project(d.Y)
 		raw := omega.Omega.RawMatrix()
-		s.w = blas32.General{Rows: n, Cols: raw.Cols, Stride: raw.Cols, Data: toSingle(raw.Data)}
+		s.w = blas32.General{Rows: d.Len(), Cols: raw.Cols, Stride: raw.Cols, Data: toSingle(raw.Data)}
 	}
 	s.z = toSingle(y)
-	return s
+	return s, nil
 }
 
 func toSingle(v []float64) []float32 {
@@ -72,13 +73,15 @@ func (s *single) Report() gppl.LossReport          { return gppl.LossReport{Engi
 func (s *single) String() string                   { return fmt.Sprintf("float32 loss (%d numbers)", len(s.z)) }
 
 func (s *single) ValueGrad(grad, theta []float64) (float64, error) {
-	n, last := s.data.Len(), len(theta)-1
-	kernel := s.model.Kernel.WithParams(theta[:last])
-	cov := make([]float64, n*n)
-	kernel.Cov(cov, s.r)
-	a := blas32.General{Rows: n, Cols: n, Stride: n, Data: toSingle(cov)}
+	n := s.data.Len()
+	v, length, noise := float32(theta[0]), float32(theta[1]), float32(theta[2])
+	a := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
+	for i, sq := range s.s.Data {
+		a.Data[i] = v * exp32(-0.5*sq/(length*length))
+	}
+	cov := append([]float32(nil), a.Data...)
 	for i := range n {
-		a.Data[i*n+i] += float32(theta[last] + gppl.Nugget(kernel))
+		a.Data[i*n+i] += noise
 	}
 	c := a // the covariance of z
 	if s.omega != nil {
@@ -88,42 +91,30 @@ func (s *single) ValueGrad(grad, theta []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// V = C⁻¹ − ββᵀ by solving for the columns of I.
+	weight := invert32(c) // becomes V = C⁻¹ − ββᵀ
 	k := c.Rows
-	v := blas32.General{Rows: k, Cols: k, Stride: k, Data: make([]float32, k*k)}
-	for i := range k {
-		v.Data[i*k+i] = 1
-	}
-	factor := blas32.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: k, Stride: k, Data: c.Data}
-	blas32.Trsm(blas.Left, blas.NoTrans, 1, factor, v)
-	blas32.Trsm(blas.Left, blas.Trans, 1, factor, v)
-	zv, beta := blas32.Vector{N: k, Inc: 1, Data: s.z}, blas32.Vector{N: k, Inc: 1, Data: make([]float32, k)}
-	blas32.Gemv(blas.NoTrans, 1, v, zv, 0, beta)
-	value := 0.5 * (blas32.Dot(zv, beta) + logDet + float32(k)*float32(math.Log(2*math.Pi)))
+	z, beta := blas32.Vector{N: k, Inc: 1, Data: s.z}, vector32(k)
+	blas32.Gemv(blas.NoTrans, 1, weight, z, 0, beta)
+	value := 0.5 * (blas32.Dot(z, beta) + logDet + float32(k)*float32(math.Log(2*math.Pi)))
 	if grad == nil {
 		return float64(value), nil
 	}
-	blas32.Ger(-1, beta, beta, v)
+	blas32.Ger(-1, beta, beta, weight)
 	if s.omega != nil {
-		v = product(blas.NoTrans, blas.Trans, product(blas.NoTrans, blas.NoTrans, s.w, v), s.w)
+		weight = product(blas.NoTrans, blas.Trans, product(blas.NoTrans, blas.NoTrans, s.w, weight), s.w)
 	}
-	weight := cov
-	var trace float64
-	for i := range weight {
-		weight[i] = 0.5 * float64(v.Data[i])
+	var byV, byL, trace float64 // sums of n² terms: pairwise in PyTorch, in double precision here
+	for i, w := range weight.Data {
+		wk := float64(w * cov[i])
+		byV += wk
+		byL += wk * float64(s.s.Data[i])
 	}
 	for i := range n {
-		trace += weight[i*n+i]
+		trace += float64(weight.Data[i*n+i])
 	}
-	clear(grad)
-	kernel.Contract(grad[:last], weight, s.r)
-	if k, ok := kernel.(gppl.Nuggeter); ok {
-		k.ContractNugget(grad[:last], trace)
-	}
-	for p := range last {
-		grad[p] /= theta[p] // from log θ to θ
-	}
-	grad[last] = trace
+	grad[0] = 0.5 * byV / theta[0]
+	grad[1] = 0.5 * byL / (theta[1] * theta[1] * theta[1])
+	grad[2] = 0.5 * trace
 	return float64(value), nil
 }
 

@@ -5,35 +5,43 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
 
-// A claim in words has a finding for every status that its rule can give, so that what is said follows from what is stored.
+// A claim in words has a finding for every status that its rule can give, so that what is said follows from what is stored. If it has a
+// test, Contradicted is what a rejection makes of it.
 type claim struct {
 	id, group, text, notebook string
 	published                 string
 	tolerance                 string
 	rule                      func(*Evidence) (ours string, status Status)
+	test                      func(*Evidence) *Test
 	why                       map[Status]string
 }
 
-func (c claim) row(e *Evidence) Row {
+func (c claim) draft(e *Evidence) draft {
 	r := Row{ID: c.id, Group: c.group, Claim: c.text, Published: c.published, Tolerance: c.tolerance, Notebook: c.notebook}
 	r.Ours, r.Status = c.rule(e)
-	r.Why = c.why[r.Status]
-	if r.Status == NotRun {
-		r.Ours, r.Why = "", "nothing is stored to judge it by"
+	if c.test != nil {
+		r.Test = c.test(e)
 	}
-	return r
+	if r.Status == NotRun || c.test != nil && r.Test == nil {
+		r.Ours, r.Status, r.Why, r.Test = "", NotRun, "nothing is stored to judge it by", nil
+		return draft{Row: r}
+	}
+	r.Why = c.why[r.Status]
+	return draft{r, c.why}
 }
 
 // claims returns the rows of every claim in words.
-func claims(e *Evidence) (rows []Row) {
+func claims(e *Evidence) (rows []draft) {
 	for _, v := range theory.Verdicts(e.Theory) {
-		rows = append(rows, Row{ID: v.ID, Group: GroupTheory, Claim: v.Statement, Published: v.Where, Status: Status(v.Status), Why: v.Found, Notebook: notebooks[v.Notebook]})
+		rows = append(rows, draft{Row: Row{ID: v.ID, Group: GroupTheory, Claim: v.Statement, Published: v.Where, Status: Status(v.Status), Why: v.Found, Tolerance: v.Test, Notebook: notebooks[v.Notebook]}})
 	}
-	for _, c := range slices.Concat(experimentClaims, codeClaims, betterClaims) {
-		rows = append(rows, c.row(e))
+	for _, c := range slices.Concat(experimentClaims, textClaims, codeClaims, betterClaims) {
+		rows = append(rows, c.draft(e))
 	}
 	return rows
 }
@@ -92,29 +100,45 @@ func wins(a, b []float64) (won int) {
 	return won
 }
 
+// sameNLL is how many nats apart two NLL may be to count as the same: a likelihood ratio of seven.
+const sameNLL = 2
+
 var experimentClaims = []claim{
 	{
 		id: "e1-accuracy", group: GroupExperiments, notebook: "05-E1", published: "in all cases",
-		text: "E1: PL achieved an NLL closer to the exact GP than VFE, with both optimisers.", tolerance: "every draw",
+		text: "E1: PL achieved an NLL closer to the exact GP than VFE, with both optimisers.", tolerance: "each optimiser, with k = m = 40 as in the notebook and with 100 as in the text",
 		rule: func(e *Evidence) (string, Status) {
-			var won, of int
-			for _, o := range []string{"BFGS", "Adam"} {
-				pl, vfe := pairs(Where(e.E1, E1By(o, PL)), Where(e.E1, E1By(o, VFE)))
-				won += wins(NLLs(pl), NLLs(vfe))
-				of += len(pl)
+			s, of := "", 0
+			for _, c := range accuracyCases(e) {
+				s += fmt.Sprintf("%s: PL nearer in %d of %d draws, PL − VFE %s nats. ", c.name, c.won, len(c.change), medianSpan(c.change))
+				of += len(c.change)
 			}
-			return fmt.Sprintf("%d of %d runs", won, of), verdict(of, won == of, Reproduced, Contradicted)
+			return s, verdict(of, false, Reproduced, Contradicted)
 		},
-		why: map[Status]string{Contradicted: "proper VFE with m = 100 is at ML's optimum here, since its inducing inputs are half a lengthscale apart; its published 21 nats above are of an option or a stop that the paper does not tell of"},
+		test: func(e *Evidence) *Test {
+			var tests []*Test
+			for _, c := range accuracyCases(e) {
+				tests = append(tests, signs(c.won, len(c.change)))
+			}
+			return worst(tests)
+		},
+		why: map[Status]string{
+			Contradicted: "with m = 100 VFE is at ML's optimum on every draw, its inducing inputs being half a lengthscale apart; with k = m = 40, which is what Table 1 is of, VFE is the nearer one in most draws",
+			Within:       "neither is the nearer one in most draws",
+		},
 	},
 	{
-		id: "e1-accuracy-converged", group: GroupExperiments, notebook: "05-E1", published: "(not stated)",
-		text: "E1: the same when both are trained to their optimum.", tolerance: "the median over draws",
+		id: "e1-accuracy-converged", group: GroupExperiments, notebook: "05-E1", published: "3.3: PL is closer",
+		text: "PL achieves an NLL that is closer to that of the exact solution than VFE's (here: E1, k = m = 100, both trained to their optimum).",
 		rule: func(e *Evidence) (string, Status) {
-			pl, vfe := Excess(e.E1, Where(e.E1, E1By("L-BFGS", PL))), Excess(e.E1, Where(e.E1, E1By("L-BFGS", VFE)))
-			return fmt.Sprintf("medians: PL %s, VFE %s nats above ML", number(median(pl)), number(median(vfe))), verdict(len(pl), median(pl) < median(vfe), Reproduced, Contradicted)
+			pl, vfe := pairs(Where(e.E1, E1By("L-BFGS", PL)), Where(e.E1, E1By("L-BFGS", VFE)))
+			return fmt.Sprintf("medians: PL %s, VFE %s nats above ML; PL − VFE %s", number(median(Excess(e.E1, pl))), number(median(Excess(e.E1, vfe))), medianSpan(differences(NLLs(pl), NLLs(vfe)))), verdict(len(pl), false, Reproduced, Contradicted)
 		},
-		why: map[Status]string{Reproduced: "with k = 100 and l = 20 the projections see enough", Contradicted: "trained to the optimum VFE is the nearer one"},
+		test: func(e *Evidence) *Test {
+			pl, vfe := pairs(Where(e.E1, E1By("L-BFGS", PL)), Where(e.E1, E1By("L-BFGS", VFE)))
+			return signs(wins(NLLs(pl), NLLs(vfe)), len(pl))
+		},
+		why: map[Status]string{Contradicted: "trained to the optimum VFE is the nearer one on every draw", Within: "neither is nearer in most draws"},
 	},
 	{
 		id: "e1-time", group: GroupExperiments, notebook: "05-E1", published: "in all cases",
@@ -132,38 +156,43 @@ var experimentClaims = []claim{
 				faster = faster && t[PL] < t[VFE] && t[PL] < t[ML]
 				s += fmt.Sprintf("%s: PL %.2g, VFE %.2g, ML %.2g s. ", o, t[PL], t[VFE], t[ML])
 			}
-			return s, verdict(n, faster, Reproduced, Contradicted)
+			return s, verdict(n, faster, Order, NotComparable)
 		},
-		why: map[Status]string{Contradicted: "faster than ML, not than VFE: with equal care for both, an O(nm²) evaluation is cheaper than an O(n²k) one"},
+		why: map[Status]string{NotComparable: "faster than ML in both, as published; against VFE the order depends on machine and library: an O(nm²) evaluation is cheaper than an O(n²k) one, and how much cheaper is a matter of the code"},
 	},
 	{
 		id: "e1-steps", group: GroupExperiments, notebook: "05-E1", published: "a reduced number of iterations",
-		text: "E1 and the conclusion: PL needs fewer optimisation steps than VFE, about as few as ML.", tolerance: "medians of evaluations, Adam",
+		text: "E1 and the conclusion: PL needs fewer optimisation steps than VFE, about as few as ML.", tolerance: "medians of evaluations, Adam, k = m = 40 as in the notebook; at most 1.5 times ML's",
 		rule: func(e *Evidence) (string, Status) {
 			evals := func(m string) float64 {
-				return median(Values(Where(e.E1, E1By("Adam", m)), func(o Outcome) float64 { return float64(o.Evaluations) }))
+				return median(Values(Where(e.E1, NotebookE1("Adam", m)), func(o Outcome) float64 { return float64(o.Evaluations) }))
 			}
 			pl, vfe, ml := evals(PL), evals(VFE), evals(ML)
-			return fmt.Sprintf("PL %.0f, VFE %.0f, ML %.0f", pl, vfe, ml), verdict(len(e.E1), pl < vfe && pl < 1.5*ml, Reproduced, Contradicted)
+			return fmt.Sprintf("PL %.0f, VFE %.0f, ML %.0f", pl, vfe, ml), verdict(len(Where(e.E1, NotebookE1("Adam", PL))), pl < vfe && pl < 1.5*ml, Reproduced, Contradicted)
 		},
-		why: map[Status]string{Reproduced: "part of it is the stopping rule, which compares absolute changes of a sum of k terms with those of one of n: see the next group"},
+		why: map[Status]string{Reproduced: "part of it is the stopping rule, which compares absolute changes of a sum of k terms with those of one of n: see the next groups"},
 	},
 	{
-		id: "e1-variance", group: GroupExperiments, notebook: "05-E1", published: "Figure 2",
-		text: "E1: VFE overestimates the posterior variance, PL's remains closer to ML's.", tolerance: "VFE above ML in the median, PL nearer in most draws",
+		id: "e1-variance", group: GroupExperiments, notebook: "05-E1", published: "Figure 2: ×2.40 and ×2.58 of ML's, PL ×1.20 and ×1.10",
+		text: "E1: VFE overestimates the posterior variance, PL's remains closer to ML's.", tolerance: "mean variance of a noisy observation over ML's, settings of the notebook, both optimisers",
 		rule: func(e *Evidence) (string, Status) {
-			vfe, pl, nearer := VarianceRatios(e.E1, "Adam")
-			return fmt.Sprintf("VFE ×%s, PL ×%s of ML's in the median; PL nearer in %d of %d", number(median(vfe)), number(median(pl)), nearer, len(pl)),
-				verdict(len(pl), median(vfe) > 1 && 2*nearer > len(pl), Reproduced, Contradicted)
+			asFigure, exact := Figure2Ratios(e.E1, VFE, "")
+			if len(asFigure) == 0 {
+				return "", NotRun
+			}
+			pl, _ := Figure2Ratios(e.E1, PL, "")
+			a, x, p := medianSpan(asFigure), medianSpan(exact), medianSpan(pl)
+			slip := a.lo > 1.5 && x.hi < 1.25
+			return fmt.Sprintf("VFE as their code predicts ×%s, by the exact posterior at the same hyperparameters ×%s; PL ×%s", a, x, p), verdict(len(asFigure), slip, Corrected, Reproduced)
 		},
 		why: map[Status]string{
-			Reproduced:   "VFE's is above ML's as it must be where inducing inputs are too few; with m = 100 the excess is small",
-			Contradicted: "proper VFE with m = 100 has ML's variance here; it is PL's that varies with the draw of the projections",
+			Reproduced: "it is the method's",
+			Corrected:  "the excess is a slip in prediction, not VFE's: forward_VFE takes K_uu with the noise in it (gp.py, line 405), and A⁻¹K_uu⁻¹ for A⁻¹ in the last term (line 432). By the exact posterior VFE's hyperparameters give a variance close to ML's. The slip explains ×2.0 of the ×2.4 to ×2.6 in the figure, which is of another run than the stored one",
 		},
 	},
 	{
 		id: "e2-same", group: GroupExperiments, notebook: "06-E2", published: "in all cases",
-		text: "E2: VFE and PL achieve the same NLL as ML at k = m = 150, for every n.", tolerance: "2 nats in every draw",
+		text: "E2: VFE and PL achieve the same NLL as ML at k = m = 150, for every n.", tolerance: fmt.Sprintf("PL's excess is %d nats or less, in geometric mean over runs", sameNLL),
 		rule: func(e *Evidence) (string, Status) {
 			worst := map[string]float64{}
 			near, of := map[string]int{}, map[string]int{}
@@ -172,7 +201,7 @@ var experimentClaims = []claim{
 					for _, protocol := range []string{Paper, GPPL} {
 						for _, x := range Excess(e.E2, Where(e.E2, E2By(protocol, loss, n, 150))) {
 							of[loss]++
-							if x <= 2 {
+							if x <= sameNLL {
 								near[loss]++
 							}
 							worst[loss] = max(worst[loss], x)
@@ -180,30 +209,29 @@ var experimentClaims = []claim{
 					}
 				}
 			}
-			return fmt.Sprintf("within 2 nats: PL %d of %d runs, VFE %d of %d; worst PL +%s, VFE +%s nats", near[PL], of[PL], near[VFE], of[VFE], number(worst[PL]), number(worst[VFE])),
+			return fmt.Sprintf("within 2 nats of ML: PL %d of %d runs, VFE %d of %d; worst PL +%s, VFE +%s nats", near[PL], of[PL], near[VFE], of[VFE], number(worst[PL]), number(worst[VFE])),
 				verdict(of[PL], near[PL] == of[PL] && near[VFE] == of[VFE], Reproduced, Contradicted)
 		},
-		why: map[Status]string{Contradicted: "more directions than 150 carry signal above the noise (2·ξ_c·P, gppl.SpectralColumns): 150 of either kind are too few. The outputs of the authors' own notebook say so as well (n = 3000: PL 1925 against ML 1139)"},
-	},
-	{
-		id: "e2-failures", group: GroupExperiments, notebook: "06-E2", published: "(not stated)",
-		text: "E2: PL trained to its optimum is safe.", tolerance: "no run worse than untrained",
-		rule: func(e *Evidence) (string, Status) {
-			count := func(protocol string) (failed, of int) {
+		test: func(e *Evidence) *Test {
+			// By draw: the mean, over n and both protocols, of the logarithm of PL's excess.
+			var means []float64
+			for seed := uint64(1); ; seed++ {
+				var logs []float64
 				for _, n := range E2Sizes(Full) {
-					for _, k := range E2Orders(Full) {
-						runs := Where(e.E2, E2By(protocol, PL, n, k))
-						failed += Failures(runs)
-						of += len(runs)
+					for _, protocol := range []string{Paper, GPPL} {
+						of := func(t Trial) bool { return t.Source.Seed == seed && E2By(protocol, PL, n, 150)(t) }
+						for _, x := range Excess(e.E2, Where(e.E2, of)) {
+							logs = append(logs, math.Log(max(x, sameNLL/100)))
+						}
 					}
 				}
-				return failed, of
+				if len(logs) == 0 {
+					return above(means, math.Log(sameNLL))
+				}
+				means = append(means, stat.Mean(logs, nil))
 			}
-			stopped, n := count(Paper)
-			converged, m := count(GPPL)
-			return fmt.Sprintf("worse than untrained: %d of %d stopped as in the paper, %d of %d converged", stopped, n, converged, m), verdict(m, converged == 0, Reproduced, Contradicted)
 		},
-		why: map[Status]string{Contradicted: "with too few projections the likelihood of z alone can be highest without any noise; the early stop hides it"},
+		why: map[Status]string{Contradicted: "more directions than 150 carry signal above the noise (2·ξ_c·P, gppl.SpectralColumns): 150 of either kind are too few. The outputs of the authors' own notebook say so as well (n = 3000: PL 1925 against ML 1139)", Within: "on most draws they are the same"},
 	},
 	{
 		id: "e2-time", group: GroupExperiments, notebook: "06-E2", published: "for n < 3000; on par above",
@@ -219,52 +247,61 @@ var experimentClaims = []claim{
 				}
 				return fmt.Sprintf("n=%d ×%.2g", n, r), r < 1 || n >= 3000 && r < 1.5
 			})
-			return "time of PL over VFE: " + s, verdict(judged, held == judged, Reproduced, Contradicted)
+			return "time of PL over VFE: " + s, verdict(judged, held == judged, Order, NotComparable)
 		},
 		why: map[Status]string{
-			Reproduced:   "in time to the stop: VFE with its free inducing inputs takes up to all 2001 steps of Adam. But neither reaches ML's NLL, and by the engines ML itself takes no longer",
-			Contradicted: "the cost of a dense evaluation grows as n² for PL and as n for VFE; and neither reaches ML's NLL",
+			Order:         "in time to the stop: VFE with its free inducing inputs takes up to all 2001 steps of Adam. But neither reaches ML's NLL, and by the engines ML itself takes no longer",
+			NotComparable: "the cost of a dense evaluation grows as n² for PL and as n for VFE; where they cross depends on the machine",
 		},
 	},
 	{
 		id: "e3-sunspots", group: GroupExperiments, notebook: "07-E3-sunspots", published: "for all kernels",
-		text: "E3, sunspots: PL is more accurate than VFE for every kernel.", tolerance: "the median of PL below the median of proper VFE",
+		text: "E3, sunspots: PL is more accurate than VFE for every kernel.", tolerance: "draws of Ω that end below the median of proper VFE, for each kernel",
 		rule: func(e *Evidence) (string, Status) {
 			s, held, judged := each(KernelNames, func(kernel string) (string, bool) {
-				nll := func(loss string) float64 {
-					return median(NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{}))))
-				}
-				pl, vfe := nll(PL), nll(VFE)
-				if math.IsNaN(pl) || math.IsNaN(vfe) {
+				pl, vfe := sunspotPair(e, kernel)
+				if len(pl) == 0 || math.IsNaN(vfe) {
 					return "", false
 				}
-				return fmt.Sprintf("%s %s / %s", kernel, number(pl), number(vfe)), pl < vfe
+				return fmt.Sprintf("%s: PL %s, VFE %s, PL better in %d of %d", kernel, medianSpan(pl), number(vfe), below(pl, vfe), len(pl)), 2*below(pl, vfe) >= len(pl)
 			})
-			return "PL / VFE: " + s, verdict(judged, held == judged, Reproduced, Contradicted)
+			return s, verdict(judged, held == judged, Reproduced, Contradicted)
 		},
-		why: map[Status]string{Contradicted: "over ten draws of the projections PL with k = 100 is better for some kernels only, its worst draws are thousands of nats off, and two of the VFE columns are not VFE's (the noise in K_uu)"},
+		test: func(e *Evidence) *Test {
+			var tests []*Test
+			for _, kernel := range KernelNames {
+				pl, vfe := sunspotPair(e, kernel)
+				tests = append(tests, signs(below(pl, vfe), len(pl)))
+			}
+			return worst(tests)
+		},
+		why: map[Status]string{
+			Contradicted: "PL with k = 100 is better for Laplace, and worse for another kernel on most draws of Ω; its worst draws are thousands of nats off, and three of the published VFE columns have the noise in K_uu",
+			Within:       "for Laplace PL is better on most draws of Ω; for no kernel is it worse on significantly more than half, but its worst draws are thousands of nats off, and three of the published VFE columns have the noise in K_uu",
+		},
 	},
 	{
-		id: "e3-sunspots-best", group: GroupExperiments, notebook: "07-E3-sunspots", published: "one draw",
-		text: "E3, sunspots: the published PL figures are typical of PL with k = 100 Sphere projections.", tolerance: "between the quartiles of ten draws",
+		id: "e3-sunspots-best", group: GroupExperiments, notebook: "07-E3-sunspots", published: "one Ω",
+		text: "E3, sunspots: the published PL figures are typical of PL with k = 100 Sphere projections.", tolerance: "each kernel, by the logarithm of what is above ML",
 		rule: func(e *Evidence) (string, Status) {
-			s, inside, judged := each(KernelNames, func(kernel string) (string, bool) {
+			s, _, judged := each(KernelNames, func(kernel string) (string, bool) {
 				v := NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{})))
 				if len(v) == 0 {
 					return "", false
 				}
-				p := e.Published.Sunspots[kernel][PL].NLL
-				below := 0
-				for _, x := range v {
-					if x < p {
-						below++
-					}
-				}
-				return fmt.Sprintf("%s: %d of %d draws are better", kernel, below, len(v)), 4*below >= len(v) && 4*below <= 3*len(v)
+				return fmt.Sprintf("%s: %d of %d draws are better", kernel, below(v, e.Published.Sunspots[kernel][PL].NLL), len(v)), true
 			})
-			return s, verdict(judged, inside == judged, Reproduced, Contradicted)
+			return s, verdict(judged, false, Reproduced, Contradicted)
 		},
-		why: map[Status]string{Contradicted: "they are among the better draws"},
+		test: func(e *Evidence) *Test {
+			var tests []*Test
+			for _, kernel := range KernelNames {
+				o := optimumOf(e, kernel)
+				tests = append(tests, prediction(e.Published.Sunspots[kernel][PL].NLL-o, excessOver(NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{}))), o), true))
+			}
+			return worst(tests)
+		},
+		why: map[Status]string{Contradicted: "they are among the better draws", Within: "they are among the better draws, but not more so than chance allows; one draw says little, where the range is of thousands of nats"},
 	},
 	{
 		id: "e3-eeg", group: GroupExperiments, notebook: "08-E3-EEG", published: "for all kernels",
@@ -277,10 +314,10 @@ var experimentClaims = []claim{
 					return "", false
 				}
 				paper = paper && pl[0].PaperRecording
-				return fmt.Sprintf("%s %.3f / %.3f (%.3f)", kernel, pl[0].MSE.NMSE, vfe[0].VMSE.NMSE, vfe[0].MSE.NMSE), pl[0].MSE.NMSE < vfe[0].VMSE.NMSE
+				return fmt.Sprintf("%s %.3f / %.3f (%.3f)", kernel, pl[0].MSE.NMSE, vfe[0].MSE.NMSE, vfe[0].VMSE.NMSE), pl[0].MSE.NMSE < vfe[0].MSE.NMSE
 			})
 			if judged > 0 && !paper {
-				return "PL / VFE (its hyperparameters with the exact posterior), another recording: " + s, NotComparable
+				return "PL / VFE by the exact posterior, as the authors predict (by its own), another recording: " + s, NotComparable
 			}
 			return "PL / VFE: " + s, verdict(judged, held == judged, Reproduced, Contradicted)
 		},
@@ -321,18 +358,22 @@ var codeClaims = []claim{
 	},
 	{
 		id: "code-repulsion", group: GroupCode, notebook: "07-E3-sunspots", published: "not mentioned",
-		text: "The ELBO of the authors' code subtracts 1000 × a repulsion between inducing points.", tolerance: "1 nat",
+		text: "The ELBO of the authors' code subtracts 1000·Σ_{i≠j} exp(−2d²)/(m(m−1)/2), a repulsion between inducing points (gp.py, lines 50 to 57 and 551).", tolerance: "5 nats in the median of a kernel",
 		rule: func(e *Evidence) (string, Status) {
-			var change []float64
-			for _, kernel := range KernelNames {
-				with, without := pairs(Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{Repulsion: 1000})), Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{})))
-				for i := range with {
-					change = append(change, with[i].NLL-without[i].NLL)
+			s, small, judged := each(KernelNames, func(kernel string) (string, bool) {
+				change := repulsionEffect(e, kernel)
+				if len(change) == 0 {
+					return "", false
 				}
-			}
-			return fmt.Sprintf("it moves VFE's NLL by %s nats in the median", number(median(change))), verdict(len(change), math.Abs(median(change)) <= 1, Reproduced, Corrected)
+				in := rangeOf(change)
+				return fmt.Sprintf("%s %+.2f [%+.2f, %+.2f] over %d", kernel, median(change), in.lo, in.hi, len(change)), math.Abs(median(change)) <= 5
+			})
+			return "it moves VFE's NLL by (nats, with and without the noise in K_uu, three starts): " + s, verdict(judged, small == judged, Reproduced, Corrected)
 		},
-		why: map[Status]string{Corrected: "it makes VFE worse: k-means centres a unit of x apart are pushed away from where they serve", Reproduced: "it hardly matters"},
+		why: map[Status]string{
+			Reproduced: "true, and it hardly matters: at m = 100 the weight of a pair is 0.4, for the sum is divided by the number of pairs",
+			Corrected:  "it matters for a kernel",
+		},
 	},
 	{
 		id: "code-diagonal", group: GroupCode, notebook: "05-E1", published: "not mentioned",
@@ -343,30 +384,68 @@ var codeClaims = []claim{
 			for i := range with {
 				change = append(change, math.Abs(with[i].NLL-without[i].NLL))
 			}
-			return fmt.Sprintf("it moves the NLL by %s nats in the median, %s at most", number(median(change)), number(rangeOf(change).hi)), verdict(len(change), median(change) <= 1, Reproduced, Corrected)
+			return fmt.Sprintf("it moves the NLL by %s nats in the median over %d draws, %s at most", number(median(change)), len(change), number(rangeOf(change).hi)), verdict(len(change), median(change) <= 1, Reproduced, Corrected)
 		},
 		why: map[Status]string{Reproduced: "true, and it matters only where PL drives the noise variance towards zero", Corrected: "it matters"},
 	},
 	{
-		id: "code-float32", group: GroupCode, notebook: "05-E1", published: "not mentioned",
-		text: "E1 and E2 ran in single precision.", tolerance: "1 nat",
+		id: "code-float32", group: GroupCode, notebook: "06-E2", published: "not mentioned",
+		text: "E1 and E2 ran in single precision, with x² + z² − 2xz for squared distances.", tolerance: "1 nat",
 		rule: func(e *Evidence) (string, Status) {
-			var change []float64
-			failed := 0
-			for _, loss := range []string{PL, ML} {
-				with, without := pairs(Where(e.E1, func(t Trial) bool { return t.Authors == Authors{Float32: true} && t.Loss == loss }), Where(e.E1, E1By("Adam", loss)))
+			change := func(with, without []Outcome) (d []float64, failed int) {
+				with, without = pairs(with, without)
 				for i := range with {
-					if with[i].Error != "" {
-						failed++
-						continue
+					failed += with[i].Retries
+					d = append(d, math.Abs(with[i].NLL-without[i].NLL))
+				}
+				return d, failed
+			}
+			pl, _ := change(Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal, Float32: true})), Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})))
+			vfe, failed := change(Where(e.E1, NotebookE1With(VFE, Authors{Float32: true})), Where(e.E1, NotebookE1With(VFE, Authors{})))
+			runs := 0
+			var retries, higher []float64 // of the runs of E2 that fail: how often, and how much higher they end than the median in double
+			for _, n := range E2Sizes(Full) {
+				double := median(Excess(e.E2, Where(e.E2, E2By(Paper, VFE, n, 150))))
+				for _, o := range Where(e.E2, E2Single(n, 150)) {
+					runs++
+					if o.Retries > 100 {
+						retries, higher = append(retries, float64(o.Retries)), append(higher, Excess(e.E2, []Outcome{o})[0]-double)
 					}
-					change = append(change, math.Abs(with[i].NLL-without[i].NLL))
 				}
 			}
-			return fmt.Sprintf("it moves the NLL by %s nats in the median, %s at most; %d runs failed", number(median(change)), number(rangeOf(change).hi), failed),
-				verdict(len(change)+failed, failed == 0 && median(change) <= 1, Reproduced, Corrected)
+			if len(pl) == 0 || runs == 0 {
+				return "", NotRun
+			}
+			s := fmt.Sprintf("it moves the NLL of PL by %s nats in the median over %d draws, of VFE with m = 40 (E1) by %s with %d failed factorisations in all", number(median(pl)), len(pl), number(median(vfe)), failed)
+			if len(retries) > 0 {
+				s += fmt.Sprintf("; of %d runs of VFE with m = 150 (E2) %d have %.0f or more failed factorisations, and end %s nats or more higher than in double precision", runs, len(retries), rangeOf(retries).lo, number(rangeOf(higher).lo))
+			}
+			return s, verdict(len(pl), len(retries) == 0 && median(pl) <= 1, Reproduced, Corrected)
 		},
-		why: map[Status]string{Reproduced: "true, and harmless at a noise variance of 0.1", Corrected: "it matters"},
+		why: map[Status]string{
+			Reproduced: "true, and harmless at a noise variance of 0.1",
+			Corrected:  "harmless for PL; for VFE with m = 150 it is not, on some draws: what is left of a squared distance near x = 1000 is wrong by up to 0.1, K_uu is then not positive definite, and the jitter that mends it changes from step to step",
+		},
+	},
+	{
+		id: "code-early-stop", group: GroupCode, notebook: "06-E2", published: "not mentioned",
+		text: "The early stop protects PL: trained to its optimum it can drive the noise variance to zero and end worse than untrained.", tolerance: "runs of E2 worse than untrained, ten draws",
+		rule: func(e *Evidence) (string, Status) {
+			count := func(protocol string) (failed, of int) {
+				for _, n := range E2Sizes(Full) {
+					for _, k := range E2Orders(Full) {
+						runs := Where(e.E2, E2By(protocol, PL, n, k))
+						failed += Failures(runs)
+						of += len(runs)
+					}
+				}
+				return failed, of
+			}
+			stopped, n := count(Paper)
+			converged, m := count(GPPL)
+			return fmt.Sprintf("%d of %d stopped as in the paper, %d of %d converged", stopped, n, converged, m), verdict(m, converged > stopped, Reproduced, Contradicted)
+		},
+		why: map[Status]string{Reproduced: "with too few projections the likelihood of z alone can be highest without any noise: it is to the authors' credit, and to the stop's, that their runs do not show it"},
 	},
 	{
 		id: "code-locper", group: GroupCode, notebook: "07-E3-sunspots", published: "1510.357",
@@ -422,7 +501,7 @@ var codeClaims = []claim{
 var betterClaims = []claim{
 	{
 		id: "better-exact", group: GroupBetter, notebook: "07-E3-sunspots", published: "172 to 232 s",
-		text: "Exact maximum likelihood on the sunspots needs no approximation.", tolerance: "every kernel to its optimum within a minute",
+		text: "Exact maximum likelihood on the sunspots needs no approximation (exact engines, no projections: ML against ML).", tolerance: "every kernel to its optimum within a minute",
 		rule: func(e *Evidence) (string, Status) {
 			s, quick, judged := each(KernelNames, func(kernel string) (string, bool) {
 				runs := Where(e.Sunspots, SunspotsBy(GPPL, kernel, ML, Authors{}))
@@ -437,10 +516,10 @@ var betterClaims = []claim{
 	},
 	{
 		id: "better-pl-cost", group: GroupBetter, notebook: "07-E3-sunspots", published: "19.6 to 42 s",
-		text: "An evaluation of PL does not depend on n.", tolerance: "trained in less than a tenth of the dense time, medians",
+		text: "An evaluation of PL does not depend on n (the paper's PL, Sphere, k = 100: the same loss, other arithmetic).", tolerance: "trained in less than a tenth of the dense time, medians of ten draws",
 		rule: func(e *Evidence) (string, Status) {
 			s, quick, judged := each(KernelNames, func(kernel string) (string, bool) {
-				runs := Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{}))
+				runs := Where(e.Sunspots, func(t Trial) bool { return t.Seed <= 10 && SunspotsBy(Paper, kernel, PL, Authors{})(t) }) // as many as have every option
 				if len(runs) == 0 {
 					return "", false
 				}
@@ -449,11 +528,11 @@ var betterClaims = []claim{
 			})
 			return s, verdict(judged, quick == judged, Better, Contradicted)
 		},
-		why: map[Status]string{Better: "the projected features of the kernel are computed once; docs/performance.md has the measurements"},
+		why: map[Status]string{Better: "the projected features of the kernel are computed once; docs/performance.md has the measurements", Contradicted: "it takes longer"},
 	},
 	{
 		id: "better-accurate", group: GroupBetter, notebook: "09-accurate", published: "k by hand",
-		text: "A projected likelihood that keeps the residual energy and chooses its own number of Spectral projections is as accurate as ML.", tolerance: "over 100 draws of each of four: at most 0.5 nats in the median, 2 in the worst, no failure",
+		text: "A projected likelihood that keeps the residual energy and chooses its own number of Spectral projections is as accurate as ML. It takes more of them than the paper's 100, as many as carry signal.", tolerance: "over 100 draws of each of four: at most 0.5 nats in the median, 2 in the worst, no failure",
 		rule: func(e *Evidence) (string, Status) {
 			s, held, judged := each(AccurateSources(Full), func(source Source) (string, bool) {
 				ours := AccurateBy(e.Accurate, source, AutoProjected, AccurateSeeds(Full))
@@ -461,7 +540,8 @@ var betterClaims = []claim{
 					return "", false
 				}
 				excess, failed := Excess(e.Accurate, ours), Unsuccessful(ours)
-				return fmt.Sprintf("n=%d l=%g: median %s, worst %s, %d failed", source.N, source.Lengthscale, number(median(excess)), number(rangeOf(excess).hi), failed),
+				k, exact := orders(ours)
+				return fmt.Sprintf("n=%d l=%g: k = %.0f in the median, exact in %d of %d; median %s nats above ML, worst %s, %d failed", source.N, source.Lengthscale, k, exact, len(ours), number(median(excess)), number(rangeOf(excess).hi), failed),
 					len(ours) == AccurateSeeds(Full) && median(excess) <= 0.5 && rangeOf(excess).hi <= 2 && failed == 0
 			})
 			return s, verdict(judged, held == len(AccurateSources(Full)), Better, Contradicted)
@@ -482,20 +562,23 @@ var betterClaims = []claim{
 	},
 	{
 		id: "better-sunspots", group: GroupBetter, notebook: "09-accurate", published: "35.4, 242.4, 56.8 and 36.7 nats above ML",
-		text: "On the sunspots the automatic fit is as good as exact ML.", tolerance: "within 1 nat of the optimum for every kernel",
+		text: "On the sunspots the automatic fit is as good as exact ML, by taking an exact engine; kept to projections it is so for all kernels but LocPer.", tolerance: "within 1 nat of the optimum for every kernel",
 		rule: func(e *Evidence) (string, Status) {
 			runs := Where(e.Accurate, func(t Trial) bool { return t.Source.Name == "sunspots" && t.Loss == Auto })
 			s, held, judged := each(runs, func(o Outcome) (string, bool) {
 				x := o.NLL - Optimum(e.Accurate, o.Trial)
 				return fmt.Sprintf("%s +%s in %.2g s", o.Trial.Kernel, number(max(0, x)), o.Seconds()), o.Error == "" && x <= 1
 			})
-			return s, verdict(judged, held == judged, Better, Contradicted)
+			p, _, _ := each(Where(e.Accurate, func(t Trial) bool { return t.Source.Name == "sunspots" && t.Loss == AutoProjected }), func(o Outcome) (string, bool) {
+				return fmt.Sprintf("%s %+.2f with k = %d", o.Trial.Kernel, o.NLL-Optimum(e.Accurate, o.Trial), o.K), true
+			})
+			return s + "Kept to projections: " + p, verdict(judged, held == judged, Better, Contradicted)
 		},
-		why: map[Status]string{Better: "it takes the exact likelihood by an engine where that costs less, and says so; kept to projections LocPer ends at another local optimum", Contradicted: "it falls short for a kernel"},
+		why: map[Status]string{Better: "what is compared with PL's k = 100 is an exact likelihood, not projections; kept to projections, with more of them than 100, LocPer ends at another local optimum, 41.8 nats above", Contradicted: "it falls short for a kernel"},
 	},
 	{
 		id: "better-speed", group: GroupBetter, notebook: "09-accurate", published: "5 to 10 times",
-		text: "The automatic fit takes a fraction of the time of exact ML by the dense path.", tolerance: "at least 20 times less at n = 2000, 100 times at n = 4000, set-up included",
+		text: "The automatic fit takes a fraction of the time of exact ML by the dense path (at these sizes it takes an exact engine; projections apart).", tolerance: "at least 20 times less at n = 2000, 100 times at n = 4000, set-up included",
 		rule: func(e *Evidence) (string, Status) {
 			s, held, judged := each(Speeds(e.Accurate), func(v Speed) (string, bool) {
 				return fmt.Sprintf("n=%d: ×%.0f (kept to projections ×%.0f, exact ML by the engines from the paper's start ×%.0f)", v.Source.N, v.Dense/v.Automatic, v.Dense/v.Projected, v.Dense/v.Engines),
@@ -505,4 +588,57 @@ var betterClaims = []claim{
 		},
 		why: map[Status]string{Better: "it takes the exact likelihood by an engine where that costs less, as it does at these sizes: projections win where n is far larger, or where data must be sketched", Contradicted: "it falls short of that"},
 	},
+}
+
+// accuracyCase compares PL with VFE on the same draws.
+type accuracyCase struct {
+	name   string
+	won    int
+	change []float64 // NLL of PL less that of VFE
+}
+
+func accuracyCases(e *Evidence) (cases []accuracyCase) {
+	for _, optimiser := range []string{"BFGS", "Adam"} {
+		for _, c := range []struct {
+			name string
+			of   func(string) func(Trial) bool
+		}{
+			{optimiser + ", 40", func(loss string) func(Trial) bool { return NotebookE1(optimiser, loss) }},
+			{optimiser + ", 100", func(loss string) func(Trial) bool { return E1By(optimiser, loss) }},
+		} {
+			pl, vfe := pairs(Where(e.E1, c.of(PL)), Where(e.E1, c.of(VFE)))
+			if len(pl) < 2 {
+				continue
+			}
+			cases = append(cases, accuracyCase{c.name, wins(NLLs(pl), NLLs(vfe)), differences(NLLs(pl), NLLs(vfe))})
+		}
+	}
+	return cases
+}
+
+// sunspotPair returns the NLL of PL over draws of Ω and the median of proper VFE's.
+func sunspotPair(e *Evidence, kernel string) (pl []float64, vfe float64) {
+	return NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{}))), median(NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{}))))
+}
+
+// repulsionEffect is what the repulsion adds to VFE's NLL, run by run, with the noise in K_uu and without.
+func repulsionEffect(e *Evidence, kernel string) (change []float64) {
+	for _, noisy := range []bool{false, true} {
+		with, without := pairs(Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{NoiseInGram: noisy, Repel: true})), Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{NoiseInGram: noisy})))
+		change = append(change, differences(NLLs(with), NLLs(without))...)
+	}
+	return change
+}
+
+// orders is the median number of projections of fits that chose it, and how many chose the exact likelihood.
+func orders(all []Outcome) (k float64, exact int) {
+	var ks []float64
+	for _, o := range all {
+		if o.K == 0 {
+			exact++
+		} else {
+			ks = append(ks, float64(o.K))
+		}
+	}
+	return median(ks), exact
 }

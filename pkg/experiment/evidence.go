@@ -3,7 +3,9 @@ package experiment
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -26,12 +28,15 @@ func LoadEvidence(dir string) (*Evidence, error) {
 	if e.Published, err = LoadPublished(); err != nil {
 		return nil, fmt.Errorf("experiment: published.json: %w", err)
 	}
-	for name, to := range map[string]*[]Outcome{"e1": &e.E1, "e2": &e.E2, "sunspots": &e.Sunspots, "eeg": &e.EEG, "accurate": &e.Accurate} {
-		store, err := OpenStore(filepath.Join(dir, name+".jsonl"))
+	for _, from := range []struct {
+		name string
+		to   *[]Outcome
+	}{{"e1", &e.E1}, {"e1-notebook", &e.E1}, {"e2", &e.E2}, {"sunspots", &e.Sunspots}, {"eeg", &e.EEG}, {"accurate", &e.Accurate}} {
+		store, err := OpenStore(filepath.Join(dir, from.name+".jsonl"))
 		if err != nil {
 			return nil, err
 		}
-		*to = store.Outcomes()
+		*from.to = append(*from.to, store.Outcomes()...)
 	}
 	e.Theory, err = theory.Load(filepath.Join(dir, "theory.json"))
 	return e, err
@@ -51,6 +56,22 @@ type Published struct {
 		NLL map[string]float64 `json:"NLL"`
 	} `json:"initial_losses_authors_notebook"`
 	Optima map[string]json.RawMessage `json:"independent_optima_sunspots"`
+
+	// What the authors' notebooks print beside their tables.
+	NotebookDigits map[string]float64 `json:"E3_sunspots_authors_notebook_PL_digits"`
+	Logs           Logs               `json:"authors_notebook_logs"`
+}
+
+// Logs are what the outputs of the authors' notebooks hold beside the numbers of the tables.
+type Logs struct {
+	E1 map[string]struct {
+		Start float64   `json:"start"` // the loss at the first step
+		Stop  int       `json:"stop"`  // the step that ended training, 0 if none did
+		Theta []float64 `json:"theta"`
+	} `json:"E1_BFGS"`
+	E2Start map[string]float64            `json:"E2_start_NLL"` // by n
+	Stops   map[string]map[string]int     `json:"E3_sunspots_stop"`
+	EEG     map[string]map[string]float64 `json:"E3_eeg_NLL"`
 }
 
 // Figure is a published result: an NLL or a normalised mean square error (which the paper calls RMSE), and seconds.
@@ -109,6 +130,15 @@ func Optimum(all []Outcome, t Trial) float64 {
 	return math.NaN()
 }
 
+// startAsAuthors is the NLL on the sunspots where the paper begins, with the 1e-6 that the authors' code adds to the diagonal of what
+// it factorises.
+func startAsAuthors(e *Evidence, kernel string) (float64, error) {
+	for _, o := range Where(e.Sunspots, NotebookPL(kernel)) {
+		return o.StartNLL, nil
+	}
+	return 0, errors.New("nothing is stored")
+}
+
 // Excess is how far the exact NLL of each outcome lies above the optimum of the same data, to a millionth of a nat.
 func Excess(all, some []Outcome) []float64 {
 	v := NLLs(some)
@@ -152,17 +182,70 @@ func median(v []float64) float64 {
 // plain is a trial without the authors' options.
 func plain(t Trial) bool { return t.Authors == Authors{} && t.Optimiser.Method != Evaluate }
 
-// E1By returns the trials of E1 by one method, one loss and k = m = 100: "BFGS" and "Adam" of the paper, "L-BFGS" ours.
+// E1By returns the trials of E1 by one method, one loss and k = m = 100, as the paper's text has it: "BFGS" and "Adam" of the paper,
+// "L-BFGS" ours.
 func E1By(method, loss string) func(Trial) bool {
 	return func(t Trial) bool {
-		return plain(t) && t.Optimiser.Method == method && t.Loss == loss && t.Design != "Repulsive"
+		return plain(t) && t.Optimiser.Method == method && t.Loss == loss && t.Source.Noise == 0
 	}
+}
+
+// NotebookE1 returns the trials of E1 with all settings of the authors' notebook, k = m = 40 among them, by one optimiser ("BFGS" or
+// "Adam") and one loss.
+func NotebookE1(optimiser, loss string) func(Trial) bool {
+	return func(t Trial) bool {
+		as := map[string]Authors{ML: {Diagonal: MLDiagonal}, VFE: {Repel: true}, PL: {Diagonal: PLDiagonal}}[loss]
+		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers[optimiser] && t.Loss == loss && t.Authors == as && (loss != PL || t.Design == PoolDesign)
+	}
+}
+
+// NotebookE1With returns those by Adam with other options: of VFE, or of PL with Sphere projections.
+func NotebookE1With(loss string, a Authors) func(Trial) bool {
+	return func(t Trial) bool {
+		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers["Adam"] && t.Loss == loss && t.Authors == a && t.Design != PoolDesign
+	}
+}
+
+// NotebookBest returns the trials of E1 on the data of the authors' notebook, k = m = 40, by L-BFGS to the optimum.
+func NotebookBest(loss string) func(Trial) bool {
+	return func(t Trial) bool { return t.Source.Noise != 0 && t.Protocol == GPPL && t.Loss == loss }
+}
+
+// NestedExcess returns how far above the optimum PL with k = 40 Sphere projections ends, for each draw of the data over several Ω.
+func NestedExcess(all []Outcome) (groups [][]float64) {
+	byDraw := map[uint64][]Outcome{}
+	for _, o := range Where(all, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})) {
+		byDraw[o.Trial.Source.Seed] = append(byDraw[o.Trial.Source.Seed], o)
+	}
+	for _, seed := range slices.Sorted(maps.Keys(byDraw)) {
+		groups = append(groups, Excess(all, byDraw[seed]))
+	}
+	return groups
+}
+
+// E2Noise returns the trials of E2 by exact ML on the data of the authors' notebook, whose noise variance is ln 1.1.
+func E2Noise(n int) func(Trial) bool {
+	return func(t Trial) bool {
+		return t.Source.Noise != 0 && t.Source.N == n && t.Loss == ML && t.Protocol == GPPL
+	}
+}
+
+// E2Single returns the trials of E2 by VFE in single precision.
+func E2Single(n, order int) func(Trial) bool {
+	return func(t Trial) bool {
+		return t.Authors.Float32 && t.Loss == VFE && t.Source.N == n && t.Order == order
+	}
+}
+
+// NotebookPL returns the trial of PL on the sunspots with the Ω of the authors' notebook.
+func NotebookPL(kernel string) func(Trial) bool {
+	return func(t Trial) bool { return t.Design == NotebookDesign && t.Kernel == kernel }
 }
 
 // E2By returns the trials of E2 by one protocol, loss and order (0 for ML) at n observations.
 func E2By(protocol, loss string, n, order int) func(Trial) bool {
 	return func(t Trial) bool {
-		return plain(t) && t.Protocol == protocol && t.Loss == loss && t.Source.N == n && t.Order == order
+		return plain(t) && t.Protocol == protocol && t.Loss == loss && t.Source.N == n && t.Order == order && t.Source.Noise == 0
 	}
 }
 
@@ -170,7 +253,7 @@ func E2By(protocol, loss string, n, order int) func(Trial) bool {
 // rule where the protocol is the paper's.
 func SunspotsBy(protocol, kernel, loss string, a Authors) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Optimiser.Method != Evaluate && t.Authors == a && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss &&
+		return t.Optimiser.Method != Evaluate && t.Authors == a && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss && t.Design != NotebookDesign &&
 			(protocol != Paper || t.Optimiser.Tolerance == sunspotAdam.Tolerance)
 	}
 }
@@ -222,6 +305,33 @@ func VarianceRatios(all []Outcome, optimiser string) (vfe, pl []float64, nearer 
 		}
 	}
 	return vfe, pl, nearer
+}
+
+// Figure2Ratios returns, for each draw of E1 with the settings of the authors' notebook, the mean variance of a noisy observation by what
+// a loss learnt over that by what ML learnt: as the code of their Figure 2 predicts it, and by the exact posterior. optimiser is
+// "BFGS", "Adam" or, for both, "".
+func Figure2Ratios(all []Outcome, loss, optimiser string) (figure, exact []float64) {
+	for _, name := range []string{"BFGS", "Adam"} {
+		if optimiser != "" && optimiser != name {
+			continue
+		}
+		ours, ml := pairs(Where(all, NotebookE1(name, loss)), sameSeeds(Where(all, NotebookE1(name, ML))))
+		for i := range ours {
+			if ours[i].Error == "" && ml[i].Error == "" {
+				figure, exact = append(figure, ours[i].Figure2/ml[i].Figure2), append(exact, ours[i].Exact/ml[i].Exact)
+			}
+		}
+	}
+	return figure, exact
+}
+
+// sameSeeds gives outcomes of ML, which has no seed of its own, that of their draw, so that pairs can tell which belong together.
+func sameSeeds(all []Outcome) []Outcome {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Trial.Seed = all[i].Trial.Source.Seed
+	}
+	return all
 }
 
 // LoadPublished returns the published figures.

@@ -62,7 +62,7 @@ func ExampleRunner() {
 	// 2 of 2 done, 2 of them stored; ML is the optimum: true, PL is above it: true
 }
 
-// The ledger follows from the evidence: with none, nothing is claimed.
+// The ledger follows from the evidence: with none, nothing is claimed but what can be read in the paper itself.
 func ExampleLedger() {
 	published, err := experiment.LoadPublished()
 	if err != nil {
@@ -71,9 +71,11 @@ func ExampleLedger() {
 	rows := experiment.Ledger(&experiment.Evidence{Published: published})
 	count := map[experiment.Status]int{}
 	for _, r := range rows {
-		count[r.Status]++
+		if r.Group != experiment.GroupText {
+			count[r.Status]++
+		}
 	}
-	fmt.Println(len(rows) > 0, len(rows) == count[experiment.NotRun]+count[experiment.NotComparable])
+	fmt.Println(count[experiment.NotRun] > 0, len(count))
 	// Output:
-	// true true
+	// true 1
 }

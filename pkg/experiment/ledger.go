@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,17 +9,24 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Status is what became of a published number or claim.
+// Status is what became of a published number or claim. Each is defined here, once; scripts/report/ledger.py and docs/reproducing.md
+// repeat the definitions for readers.
 type Status string
 
 const (
-	Reproduced    Status = "reproduced"
-	Corrected     Status = "corrected"      // it holds once a slip is mended, or its cause is something that the paper does not say
-	Contradicted  Status = "contradicted"   // measurement says otherwise
-	NotComparable Status = "not comparable" // other data or another machine
-	Better        Status = "better"         // what this project adds
-	NotRun        Status = "not run"        // nothing is stored to judge it by
+	Exactly       Status = "reproduced exactly" // the same number, to a millionth, from the same random numbers
+	Reproduced    Status = "reproduced"         // within the tolerance that the row states, for what is not random
+	Within        Status = "within the spread"  // random, and no test tells the published number from one more draw of ours
+	Order         Status = "order reproduced"   // of two times the same one is shorter; the factor depends on machine and library
+	Corrected     Status = "corrected"          // it holds once a slip is mended, or with what the paper does not say
+	Contradicted  Status = "contradicted"       // measurement says otherwise, by the test that the row states
+	NotComparable Status = "not comparable"     // other data or another machine
+	Better        Status = "better"             // what this project adds
+	NotRun        Status = "not run"            // nothing is stored to judge it by
 )
+
+// Statuses are all of them, in the order of a summary.
+var Statuses = []Status{Exactly, Reproduced, Within, Order, Corrected, Contradicted, NotComparable, Better, NotRun}
 
 // Row is one published number or claim, beside what was found.
 type Row struct {
@@ -29,49 +35,95 @@ type Row struct {
 	Claim     string `json:"claim"`
 	Published string `json:"published"`
 	Ours      string `json:"ours"`
-	Tolerance string `json:"tolerance"` // what counts as the same
+	Tolerance string `json:"tolerance"` // what counts as the same, or the test that tells it from chance
 	Status    Status `json:"status"`
 	Why       string `json:"why"`
 	Notebook  string `json:"notebook"`
+
+	Test *Test `json:"test,omitempty"` // of what is random
 }
 
 // The groups of the ledger, in their order.
 const (
 	GroupTheory      = "The theorem and the choice of projections"
 	GroupExperiments = "What the experiments are said to show"
+	GroupText        = "Statements of the text"
 	GroupCode        = "What the authors' code does, and the paper does not say"
 	GroupBetter      = "Beyond the paper"
 	GroupTable1      = "Table 1 (E1), number by number"
+	GroupFigures     = "Figures 1 and 2, number by number"
 	GroupFigure3     = "Figure 3 (E2), number by number"
 	GroupTable2      = "Table 2 (sunspots), number by number"
 	GroupNotebook    = "The authors' notebooks on the sunspots, number by number"
 	GroupTable3      = "Table 3 (EEG), number by number"
+	GroupLog         = "What the authors' notebooks print beside their tables, number by number"
 )
 
-// Ledger returns every published number and every claim in words, with the status that follows from the evidence.
+// draft is a row whose verdict may still depend on how many rows are tested: Status is what a rejection makes of it, and why has the
+// text for each status.
+type draft struct {
+	Row
+	why map[Status]string
+}
+
+// Ledger returns every published number and every claim in words, with the status that follows from the evidence. The tests of all
+// rows are corrected for their number by Holm's method: what they do not reject at Level is within the spread.
 func Ledger(e *Evidence) []Row {
-	rows := claims(e)
-	rows = append(rows, table1(e)...)
-	rows = append(rows, figure3(e)...)
-	rows = append(rows, table2(e)...)
-	rows = append(rows, authorsNotebook(e)...)
-	rows = append(rows, table3(e)...)
+	drafts := slices.Concat(claims(e), table1(e), figures(e), figure3(e), table2(e), authorsNotebook(e), table3(e), logs(e))
+	var p []float64
+	for _, d := range drafts {
+		if d.Test != nil {
+			p = append(p, d.Test.P)
+		}
+	}
+	corrected := holm(p)
+	rows := make([]Row, len(drafts))
+	for i, d := range drafts {
+		if d.Test != nil {
+			d.Test.Holm, corrected = corrected[0], corrected[1:]
+			if d.Status != NotRun && d.Test.Holm >= Level && (d.Status == Contradicted || d.Status == Corrected && d.why[Within] != "") {
+				d.Status, d.Why = Within, ""
+			}
+			verdict := fmt.Sprintf("%s, n = %d: p = %.2g, corrected for all rows %.2g, level %g %%", d.Test.Name, d.Test.N, d.Test.P, d.Test.Holm, 100*Level)
+			d.Tolerance = strings.TrimPrefix(d.Tolerance+"; "+verdict, "; ")
+		}
+		if w, ok := d.why[d.Status]; ok {
+			d.Why = w
+		}
+		rows[i] = d.Row
+	}
 	return rows
 }
 
-// Summary says in one sentence how many of the rows have which status.
+// Summary says in a few sentences how many of the rows have which status, and what chance may have to do with it.
 func Summary(rows []Row) string {
 	count := map[Status]int{}
+	tested, small, rejected := 0, 0, 0
 	for _, r := range rows {
 		count[r.Status]++
+		if r.Test == nil {
+			continue
+		}
+		tested++
+		if r.Test.P < Level {
+			small++
+		}
+		if r.Test.Holm < Level {
+			rejected++
+		}
 	}
 	var parts []string
-	for _, s := range []Status{Reproduced, Corrected, Contradicted, NotComparable, Better, NotRun} {
+	for _, s := range Statuses {
 		if count[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
 		}
 	}
-	return fmt.Sprintf("%d rows: %s.", len(rows), strings.Join(parts, ", "))
+	text := fmt.Sprintf("%d rows: %s.", len(rows), strings.Join(parts, ", "))
+	if tested > 0 {
+		text += fmt.Sprintf(" %d rows are random and tested. One by one at %.0f %%, %.1f would be rejected by chance if all were true, and %d are; corrected for their number (Holm), %d are, of which at most %.2f are expected by chance.",
+			tested, 100*Level, Level*float64(tested), small, rejected, Level)
+	}
+	return text
 }
 
 // interval is the range of some values.
@@ -87,78 +139,57 @@ func rangeOf(v []float64) interval {
 	return in
 }
 
-func (i interval) empty() bool                 { return !(i.lo <= i.hi) }
-func (i interval) contains(x float64) bool     { return i.lo <= x && x <= i.hi }
-func (i interval) widened(by float64) interval { return interval{i.lo - by, i.hi + by} }
+func (i interval) empty() bool { return !(i.lo <= i.hi) }
 
-// factor is how many times larger or smaller a time may be to count as the same: processors and libraries differ.
-const factor = 3
-
-// among judges a published number against ours over seeds: it is reproduced if it lies in their range, widened by its own width
-// where there are fewer than ten, which cover too little of the distribution.
-func among(r Row, published float64, ours []float64, unit string) Row {
-	in := rangeOf(ours)
-	if in.empty() {
-		r.Status, r.Why = NotRun, "nothing is stored"
-		return r
+// among judges a published number that is one draw against ours over draws. Numbers that vary by factors are compared by their
+// logarithms.
+func among(r Row, published float64, ours []float64, unit string) draft {
+	in, test := rangeOf(ours), prediction(published, ours, true)
+	if in.empty() || test == nil {
+		r.Status, r.Why = NotRun, "nothing is stored, or one draw"
+		return draft{r, map[Status]string{}}
 	}
-	r.Tolerance = fmt.Sprintf("the range over %d seeds", len(ours))
-	if len(ours) < 10 {
-		in = in.widened(in.hi - in.lo)
-		r.Tolerance += ", widened by its width"
-	}
-	r.Ours = fmt.Sprintf("%s [%s, %s] %s", number(median(ours)), number(in.lo), number(in.hi), unit)
-	if in.contains(published) {
-		r.Status = Reproduced
-		return r
-	}
-	r.Status = Contradicted
+	r.Ours = fmt.Sprintf("%s [%s, %s] %s over %d draws", number(median(ours)), number(in.lo), number(in.hi), unit, len(ours))
+	r.Test, r.Status = test, Contradicted
 	side := "above"
-	if published < in.lo {
+	if published < median(ours) {
 		side = "below"
 	}
-	r.Why = cmp.Or(r.Why, fmt.Sprintf("the published figure lies %s all of ours", side))
-	return r
+	return draft{r, map[Status]string{Contradicted: fmt.Sprintf("the published figure lies %s what ours give", side)}}
 }
 
-// drawn judges a published NLL of a draw that is not ours: it is reproduced if it lies within three standard deviations of ours.
-func drawn(r Row, published float64, ours []float64) Row {
-	if len(ours) < 2 {
-		r.Status, r.Why = NotRun, "nothing is stored"
-		return r
+// drawn judges a published NLL of a draw that is not ours.
+func drawn(r Row, published float64, ours []float64) draft {
+	test := prediction(published, ours, false)
+	if test == nil {
+		r.Status, r.Why = NotRun, "nothing is stored, or one draw"
+		return draft{Row: r}
 	}
-	mean, sd := stat.MeanStdDev(ours, nil)
-	r.Ours, r.Tolerance = fmt.Sprintf("%s ± %s nats over %d draws", number(mean), number(sd), len(ours)), "3 standard deviations of a draw"
-	if math.Abs(published-mean) <= 3*sd {
-		r.Status = Reproduced
-	} else {
-		r.Status, r.Why = Contradicted, "draws of the stated model do not give it"
-	}
-	return r
+	mean, sd := stat.MeanStdDev(finite(ours), nil)
+	r.Ours = fmt.Sprintf("%s ± %s nats over %d draws, z = %.1f", number(mean), number(sd), len(ours), zScore(published, ours))
+	r.Test, r.Status, r.Why = test, Contradicted, "draws of the stated model do not give it"
+	return draft{Row: r}
 }
 
-// ratio judges a published ratio of times against the median of ours.
-func ratio(r Row, published float64, ours []float64) Row {
+// ratio judges a published ratio of times against the median of ours. Its order may be reproduced; the factor is of a machine and of
+// a library, theirs PyTorch on a MacBook Pro M3, ours Go.
+func ratio(r Row, published float64, ours []float64) draft {
 	m := median(ours)
 	if math.IsNaN(m) {
 		r.Status, r.Why = NotRun, "no times are stored"
-		return r
+		return draft{Row: r}
 	}
-	r.Published, r.Ours = fmt.Sprintf("%.2g", published), fmt.Sprintf("%.2g", m)
-	r.Tolerance = fmt.Sprintf("a factor of %d", factor)
-	switch {
-	case m <= factor*published && published <= factor*m:
-		r.Status = Reproduced
-	case (published < 1) != (m < 1):
-		r.Status, r.Why = Contradicted, "the other method is the faster one here, with the dense arithmetic of the paper in Go"
-	default:
-		r.Status, r.Why = Contradicted, "the same method is the faster one, by another factor"
+	r.Published, r.Ours, r.Tolerance = fmt.Sprintf("%.2g", published), fmt.Sprintf("%.2g", m), "the same one of the two is faster"
+	if (published < 1) == (m < 1) {
+		r.Status, r.Why = Order, "factor not comparable: another machine and library"
+	} else {
+		r.Status, r.Why = NotComparable, "the order of the two depends on machine and library: with our dense arithmetic it is the other way round"
 	}
-	return r
+	return draft{Row: r}
 }
 
 // seconds is the row of a time that has no other to be compared with.
-func seconds(r Row, published float64, ours []float64) Row {
+func seconds(r Row, published float64, ours []float64) draft {
 	r.Published = fmt.Sprintf("%.3g s", published)
 	r.Status, r.Why = NotComparable, "another machine (a MacBook Pro M3) and library; times are compared as ratios"
 	if m := median(ours); !math.IsNaN(m) {
@@ -166,7 +197,7 @@ func seconds(r Row, published float64, ours []float64) Row {
 	} else {
 		r.Status, r.Why = NotRun, "no times are stored"
 	}
-	return r
+	return draft{Row: r}
 }
 
 // number prints five significant digits or so.
@@ -184,12 +215,12 @@ func number(v float64) string {
 
 var methodNames = []string{ML, VFE, PL}
 
-func table1(e *Evidence) (rows []Row) {
+func table1(e *Evidence) (rows []draft) {
 	for _, optimiser := range []string{"BFGS", "Adam"} {
 		dense := func(loss string) []float64 { return Values(Where(e.E1, E1By(optimiser, loss)), Outcome.Seconds) }
 		for _, loss := range methodNames {
 			p, ml := e.Published.E1[optimiser][loss], e.Published.E1[optimiser][ML]
-			ours := Where(e.E1, E1By(optimiser, loss))
+			ours := Where(e.E1, NotebookE1(optimiser, loss))
 			r := Row{ID: fmt.Sprintf("table1-%s-%s-nll", optimiser, loss), Group: GroupTable1, Notebook: "05-E1"}
 			if loss == ML {
 				r.Claim, r.Published = fmt.Sprintf("NLL of ML, %s", optimiser), fmt.Sprintf("%.1f nats", p.NLL)
@@ -197,11 +228,14 @@ func table1(e *Evidence) (rows []Row) {
 			} else {
 				r.Claim = fmt.Sprintf("NLL of %s above ML's, %s (%.1f − %.1f)", loss, optimiser, p.NLL, ml.NLL)
 				r.Published = fmt.Sprintf("%.1f nats", p.NLL-ml.NLL)
-				r = among(r, p.NLL-ml.NLL, Excess(e.E1, ours), "nats")
-				if loss == VFE && r.Status == Contradicted {
-					r.Why = "proper VFE ends at ML's optimum; noise in K_uu would account for a part"
+				d := among(r, p.NLL-ml.NLL, Excess(e.E1, ours), "nats")
+				switch loss {
+				case VFE:
+					d = orderForty(e, d, optimiser, p.NLL-ml.NLL)
+				case PL:
+					d.why[Within] = fmt.Sprintf("k = 40 Repulsive directions of their notebook; %d of %d draws end nearer to ML than the published one", below(Excess(e.E1, ours), p.NLL-ml.NLL), len(ours))
 				}
-				rows = append(rows, r)
+				rows = append(rows, d)
 			}
 			t := Row{ID: fmt.Sprintf("table1-%s-%s-time", optimiser, loss), Group: GroupTable1, Notebook: "05-E1"}
 			if loss == ML {
@@ -214,6 +248,30 @@ func table1(e *Evidence) (rows []Row) {
 		}
 	}
 	return rows
+}
+
+// orderForty makes of VFE's row in Table 1 a correction, if the published figure is one of m = 40 and not of the m = 100 of the text.
+func orderForty(e *Evidence, d draft, optimiser string, published float64) draft {
+	if d.Status == NotRun {
+		return d
+	}
+	hundred := Excess(e.E1, Where(e.E1, E1By(optimiser, VFE)))
+	d.Ours = fmt.Sprintf("m = 40: %s; m = 100: %s", d.Ours, number(median(hundred)))
+	if d.Test.P >= Level && published > rangeOf(hundred).hi {
+		d.Status = Corrected
+		d.why[Corrected] = "the figure is of m = 40, which the notebook sets (Experiment 1, cell 3), not of the m = 100 of the text; with 100, half a lengthscale apart, VFE is at ML's optimum"
+	}
+	return d
+}
+
+// below counts the numbers below x.
+func below(v []float64, x float64) (count int) {
+	for _, y := range v {
+		if y < x {
+			count++
+		}
+	}
+	return count
 }
 
 // quotients divides a by b, seed by seed; if there is one of b it is that of all.
@@ -230,7 +288,7 @@ func quotients(a, b []float64) []float64 {
 	return q
 }
 
-func figure3(e *Evidence) (rows []Row) {
+func figure3(e *Evidence) (rows []draft) {
 	of := func(n, order int, loss string) []Outcome { return Where(e.E2, E2By(Paper, loss, n, order)) }
 	dense := func(n, order int, loss string) []float64 {
 		return Values(of(n, order, loss), func(o Outcome) float64 { return DenseSeconds(e.E2, o) })
@@ -251,18 +309,69 @@ func figure3(e *Evidence) (rows []Row) {
 		t := Row{ID: fmt.Sprintf("figure3-%d-%s-%d-time", p.N, p.Method, p.Order), Group: GroupFigure3, Notebook: "06-E2"}
 		if p.Method == ML {
 			r.Claim, r.Published = "NLL of "+name, fmt.Sprintf("%.1f nats", p.NLL)
-			rows = append(rows, drawn(r, p.NLL, NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0)))))
+			rows = append(rows, noiseOfDraws(r, p.NLL, NLLs(Where(e.E2, E2Noise(p.N))), NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0)))))
 			t.Claim = "time of " + name
 			rows = append(rows, seconds(t, p.Seconds, dense(p.N, 0, ML)))
 			continue
 		}
+		excess := p.NLL - ml[p.N].NLL
 		r.Claim = fmt.Sprintf("NLL of %s, above ML's", name)
-		r.Published = fmt.Sprintf("%.1f nats", p.NLL-ml[p.N].NLL)
-		rows = append(rows, among(r, p.NLL-ml[p.N].NLL, Excess(e.E2, ours), "nats"))
+		r.Published = fmt.Sprintf("%.1f nats", excess)
+		d := among(r, excess, Excess(e.E2, ours), "nats")
+		if p.Method == VFE && p.Order == 150 {
+			d = numericalFailure(e, d, p, excess)
+		}
+		rows = append(rows, d)
 		t.Claim = fmt.Sprintf("time of %s, over ML's", name)
 		rows = append(rows, ratio(t, p.Seconds/ml[p.N].Seconds, quotients(dense(p.N, p.Order, p.Method), dense(p.N, 0, ML))))
 	}
 	return rows
+}
+
+// noiseOfDraws judges ML's NLL by draws with the noise variance of the authors' data, beside that of the text.
+func noiseOfDraws(r Row, published float64, ours, stated []float64) draft {
+	d := drawn(r, published, ours)
+	if d.Status == NotRun || len(stated) < 2 {
+		return d
+	}
+	z := zScore(published, stated)
+	d.Ours = fmt.Sprintf("noise variance ln 1.1: %s; 0.1: z = %.1f", d.Ours, z)
+	if prediction(published, stated, false).P < Level && d.Test.P >= Level/10 {
+		d.Status = Corrected
+		d.Why = "the authors' data have the noise variance ln 1.1 = 0.0953, not 0.1: log 0.1 passes through softplus (gp.py, lines 338 and 348)"
+	}
+	return d
+}
+
+// LoggedFailures are the failed factorisations that the authors' notebook of E2 logs, all of VFE with m = 150, by n.
+var LoggedFailures = map[int]int{500: 10394, 1000: 4542, 1500: 968, 2000: 7021, 3000: 0, 4000: 827}
+
+// numericalFailure makes of VFE's row a correction, if double precision does not give the published figure, the authors' log has
+// failed factorisations by the thousand there, and single precision makes factorisations of ours fail, too.
+func numericalFailure(e *Evidence, d draft, p E2Figure, published float64) draft {
+	if d.Status == NotRun {
+		return d
+	}
+	failing, of := 0, 0
+	for _, n := range E2Sizes(Full) {
+		for _, o := range Where(e.E2, E2Single(n, p.Order)) {
+			of++
+			if o.Retries > 100 {
+				failing++
+			}
+		}
+	}
+	if single := Where(e.E2, E2Single(p.N, p.Order)); len(single) > 0 {
+		x := Excess(e.E2, single)
+		in := rangeOf(x)
+		failed := Values(single, func(o Outcome) float64 { return float64(o.Retries) })
+		d.Ours += fmt.Sprintf("; in single precision %s [%s, %s] over %d draws, with %.0f to %.0f failed factorisations", number(median(x)), number(in.lo), number(in.hi), len(x), rangeOf(failed).lo, rangeOf(failed).hi)
+	}
+	if d.Test.P < Level && published > 0 && failing > 0 && LoggedFailures[p.N] > 1000 {
+		d.Status = Corrected
+		d.Why = fmt.Sprintf("numerical failure, not VFE: squared distances of x near 1000 cancel in single precision. The authors' log has %d failed factorisations here, and its loss goes up where they begin; so computed, %d of our %d runs at m = 150 have thousands, too", LoggedFailures[p.N], failing, of)
+	}
+	return d
 }
 
 // optimumTolerance is how far from the minimum a published ML may be: the paper prints three decimals and stops early.
@@ -271,10 +380,10 @@ const optimumTolerance = 0.02
 // closeTo is how near one of our VFE runs must come to a published one, in nats: k-means starts elsewhere, and both stop early.
 const closeTo = 15
 
-func table2(e *Evidence) (rows []Row) {
+func table2(e *Evidence) (rows []draft) {
 	for _, kernel := range KernelNames {
 		published := e.Published.Sunspots[kernel]
-		rows = append(rows, sunspotML(e, kernel, published[ML]), sunspotVFE(e, GroupTable2, "table2", kernel, published[VFE].NLL), sunspotPL(e, GroupTable2, "table2", kernel, published[PL].NLL))
+		rows = append(rows, draft{Row: sunspotML(e, kernel, published[ML])}, draft{Row: sunspotVFE(e, GroupTable2, "table2", kernel, published[VFE].NLL)}, sunspotPL(e, kernel, published[PL].NLL))
 		dense := func(loss string) []float64 {
 			return Values(Where(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{})), func(o Outcome) float64 { return DenseSeconds(e.Sunspots, o) })
 		}
@@ -333,8 +442,8 @@ func sunspotVFE(e *Evidence, group, prefix, kernel string, published float64) Ro
 		}
 		return nearest
 	}
-	proper := near(Authors{}, Authors{Repulsion: 1000})
-	noisy := near(Authors{NoiseInGram: true}, Authors{NoiseInGram: true, Repulsion: 1000})
+	proper := near(Authors{}, Authors{Repel: true})
+	noisy := near(Authors{NoiseInGram: true}, Authors{NoiseInGram: true, Repel: true})
 	if math.IsInf(proper, 1) || math.IsInf(noisy, 1) {
 		r.Status, r.Why = NotRun, "nothing is stored"
 		return r
@@ -354,18 +463,85 @@ func sunspotVFE(e *Evidence, group, prefix, kernel string, published float64) Ro
 	return r
 }
 
-func sunspotPL(e *Evidence, group, prefix, kernel string, published float64) Row {
-	r := Row{
-		ID: fmt.Sprintf("%s-%s-PL-nll", prefix, kernel), Group: group, Claim: "NLL of PL, " + kernel, Notebook: "07-E3-sunspots",
+// sunspotPL judges Table 2's PL, of an Ω that is not known, by draws of Ω.
+func sunspotPL(e *Evidence, kernel string, published float64) draft {
+	ours := NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{})))
+	d := among(Row{
+		ID: fmt.Sprintf("table2-%s-PL-nll", kernel), Group: GroupTable2, Claim: "NLL of PL, " + kernel, Notebook: "07-E3-sunspots",
 		Published: fmt.Sprintf("%.3f nats", published),
+	}, published, excessOver(ours, optimumOf(e, kernel)), "nats")
+	if d.Status != NotRun {
+		in := rangeOf(ours)
+		d.Ours = fmt.Sprintf("%s [%s, %s] nats over %d draws of Ω", number(median(ours)), number(in.lo), number(in.hi), len(ours))
+		d.Test = prediction(published-optimumOf(e, kernel), excessOver(ours, optimumOf(e, kernel)), true)
+		d.why[Within] = fmt.Sprintf("%d of %d draws of Ω end lower", below(ours, published), len(ours))
 	}
-	return among(r, published, NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{}))), "nats")
+	return d
 }
 
-func authorsNotebook(e *Evidence) (rows []Row) {
+// optimumOf is ML's NLL on the sunspots; of LocPer the best.
+func optimumOf(e *Evidence, kernel string) float64 {
+	ml := NLLs(Where(e.Sunspots, SunspotsBy(GPPL, kernel, ML, Authors{})))
+	if len(ml) == 0 {
+		return math.NaN()
+	}
+	return ml[0]
+}
+
+func excessOver(v []float64, optimum float64) []float64 {
+	x := make([]float64, len(v))
+	for i := range v {
+		x[i] = v[i] - optimum
+	}
+	return x
+}
+
+// seed55 is what an independent run of the authors' code in Python gives to more digits than their notebook prints: PL before the
+// first step, the exact NLL after the last, the step at which it stops, and what it learns.
+var seed55 = map[string]struct {
+	start, nll float64
+	stop       int
+	theta      []float64
+}{
+	"SE":      {141.8983, 1595.47238046, 80, []float64{1.07828, 2.19348, 0.117586}},
+	"Laplace": {144.7203, 1932.05649517, 88, []float64{1.12255, 2.43238, 0.006509}},
+	"RQ":      {140.6436, 1591.26842315, 86, []float64{1.07530, 2.18645, 201.43, 0.121402}},
+	"LocPer":  {146.5957, 1585.76350991, 77, []float64{1.06545, 2.17590, 1.20569, 53.0894, 0.119166}},
+}
+
+// sameNumber is how near, relatively, a number of the same random numbers must come.
+const sameNumber = 1e-6
+
+// exactPL judges the notebook's PL column, whose Ω is known.
+func exactPL(e *Evidence, kernel string, published float64) draft {
+	r := Row{
+		ID: fmt.Sprintf("notebook-%s-PL-nll", kernel), Group: GroupNotebook, Claim: "NLL of PL, " + kernel + ", with the Ω of NumPy's seed 55", Notebook: "07-E3-sunspots",
+		Published: fmt.Sprintf("%.8f nats", published), Tolerance: fmt.Sprintf("%.0e of the number; the same start, stop step and learnt parameters", sameNumber),
+	}
+	ours := Where(e.Sunspots, NotebookPL(kernel))
+	if len(ours) == 0 || ours[0].Error != "" {
+		r.Status, r.Why = NotRun, "nothing is stored"
+		return draft{Row: r}
+	}
+	o, spread := ours[0], NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{})))
+	off := math.Abs(o.NLL/published - 1)
+	in, want := rangeOf(spread), seed55[kernel]
+	same := off <= sameNumber && math.Abs(o.NLL/want.nll-1) <= sameNumber && o.Evaluations-1 == want.stop && math.Abs(o.Start-want.start) <= 5e-5
+	for i, v := range want.theta { // of which six digits are known
+		same = same && math.Abs(o.Theta[i]/v-1) <= 1e-4
+	}
+	r.Ours = fmt.Sprintf("%.6f nats (%.0e off), from PL = %.4f at the start, stopped at step %d, learnt %.6g", o.NLL, off, o.Start, o.Evaluations-1, o.Theta)
+	r.Why = fmt.Sprintf("one Ω for the whole column, since the code sets the seed 55 at every evaluation (gp.py, line 478); over %d draws of Ω the NLL ranges from %s to %s", len(spread), number(in.lo), number(in.hi))
+	if r.Status = Exactly; !same {
+		r.Status, r.Why = Contradicted, "not with this Ω and these settings"
+	}
+	return draft{Row: r}
+}
+
+func authorsNotebook(e *Evidence) (rows []draft) {
 	for _, kernel := range KernelNames {
 		p := e.Published.Notebook[kernel]
-		rows = append(rows, sunspotVFE(e, GroupNotebook, "notebook", kernel, p[VFE].NLL), sunspotPL(e, GroupNotebook, "notebook", kernel, p[PL].NLL))
+		rows = append(rows, draft{Row: sunspotVFE(e, GroupNotebook, "notebook", kernel, p[VFE].NLL)}, exactPL(e, kernel, e.Published.NotebookDigits[kernel]))
 		dense := func(loss string) []float64 {
 			return Values(Where(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{})), func(o Outcome) float64 { return DenseSeconds(e.Sunspots, o) })
 		}
@@ -373,17 +549,17 @@ func authorsNotebook(e *Evidence) (rows []Row) {
 		rows = append(rows, ratio(t, p[VFE].Seconds/p[PL].Seconds, []float64{median(dense(VFE)) / median(dense(PL))}))
 
 		r := Row{ID: "initial-" + kernel, Group: GroupNotebook, Claim: "NLL at the start (all parameters 1, noise variance ln 2), " + kernel, Notebook: "07-E3-sunspots",
-			Published: fmt.Sprintf("%.4f nats", e.Published.Initial.NLL[kernel]), Tolerance: "0.01 nats"}
-		ours := Where(e.Sunspots, SunspotsBy(GPPL, kernel, ML, Authors{}))
+			Published: fmt.Sprintf("%.4f nats", e.Published.Initial.NLL[kernel]), Tolerance: "1e-4 nats"}
+		start, err := startAsAuthors(e, kernel)
 		switch {
-		case len(ours) == 0:
-			r.Status, r.Why = NotRun, "nothing is stored"
-		case math.Abs(ours[0].StartNLL-e.Published.Initial.NLL[kernel]) <= 0.01:
-			r.Ours, r.Status = fmt.Sprintf("%.4f nats", ours[0].StartNLL), Reproduced
+		case err != nil:
+			r.Status, r.Why = NotRun, err.Error()
+		case math.Abs(start-e.Published.Initial.NLL[kernel]) <= 1e-4:
+			r.Ours, r.Status, r.Why = fmt.Sprintf("%.4f nats", start), Reproduced, "with the 1e-6 that their code adds to the diagonal"
 		default:
-			r.Ours, r.Status, r.Why = fmt.Sprintf("%.4f nats", ours[0].StartNLL), Contradicted, "the model differs"
+			r.Ours, r.Status, r.Why = fmt.Sprintf("%.4f nats", start), Contradicted, "the model differs"
 		}
-		rows = append(rows, r)
+		rows = append(rows, draft{Row: r})
 	}
 	return rows
 }
@@ -395,7 +571,7 @@ func EEGBy(protocol, kernel, loss string) func(Trial) bool {
 	}
 }
 
-func table3(e *Evidence) (rows []Row) {
+func table3(e *Evidence) (rows []draft) {
 	for _, kernel := range KernelNames {
 		for _, loss := range []string{VFE, PL} {
 			p := e.Published.EEG[kernel][loss]
@@ -406,13 +582,10 @@ func table3(e *Evidence) (rows []Row) {
 			ours := slices.DeleteFunc(Where(e.EEG, EEGBy(Paper, kernel, loss)), func(o Outcome) bool { return o.MSE == nil })
 			if len(ours) == 0 {
 				r.Status, r.Why = NotRun, "takes hours: GPPL_SLOW=1 runs it"
-				rows = append(rows, r)
+				rows = append(rows, draft{Row: r})
 				continue
 			}
-			v := ours[0].MSE.NMSE
-			if loss == VFE {
-				v = ours[0].VMSE.NMSE
-			}
+			v := ours[0].MSE.NMSE // by the exact posterior, for VFE too, as the authors predict (Experiment 3, cell 17)
 			r.Ours = fmt.Sprintf("%.3f", v)
 			if !ours[0].PaperRecording {
 				r.Status, r.Why = NotComparable, "ours is of another recording (eeg_burst_eg.edf): the paper's eeg27.edf was not there"
@@ -421,7 +594,7 @@ func table3(e *Evidence) (rows []Row) {
 			} else {
 				r.Status, r.Why = Contradicted, "on the same recording"
 			}
-			rows = append(rows, r)
+			rows = append(rows, draft{Row: r})
 		}
 		v, p := e.Published.EEG[kernel][VFE], e.Published.EEG[kernel][PL]
 		t := Row{ID: "table3-" + kernel + "-time", Group: GroupTable3, Claim: "time of VFE over PL's, " + kernel, Notebook: "08-E3-EEG", Published: fmt.Sprintf("%.2g", v.Seconds/p.Seconds)}
@@ -432,7 +605,7 @@ func table3(e *Evidence) (rows []Row) {
 		} else {
 			t.Status, t.Why = NotRun, "takes hours: GPPL_SLOW=1 runs it"
 		}
-		rows = append(rows, t)
+		rows = append(rows, draft{Row: t})
 	}
 	return rows
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,13 +43,12 @@ func TestLedger(t *testing.T) {
 		t.Errorf("ledger.json (−) is not what follows from the stored results (+): go run ./internal/ledger -write\n%s", diff)
 	}
 	seen := map[string]bool{}
-	known := []Status{Reproduced, Corrected, Contradicted, NotComparable, Better, NotRun}
 	for _, r := range rows {
 		if seen[r.ID] || r.ID == "" {
 			t.Errorf("row %q is there twice", r.ID)
 		}
 		seen[r.ID] = true
-		if r.Group == "" || r.Claim == "" || r.Published == "" || r.Notebook == "" || !slices.Contains(known, r.Status) {
+		if r.Group == "" || r.Claim == "" || r.Published == "" || r.Notebook == "" || !slices.Contains(Statuses, r.Status) {
 			t.Errorf("row %q lacks something: %+v", r.ID, r)
 		}
 		if _, err := os.Stat(filepath.Join(results, "..", r.Notebook+".ipynb")); err != nil {
@@ -56,6 +56,12 @@ func TestLedger(t *testing.T) {
 		}
 		if (r.Status == Corrected || r.Status == Contradicted || r.Status == NotComparable) && r.Why == "" {
 			t.Errorf("row %q is %s, and does not say why", r.ID, r.Status)
+		}
+		if r.Status == Contradicted && r.Tolerance == "" {
+			t.Errorf("row %q is contradicted by no test", r.ID)
+		}
+		if r.Status == Contradicted && r.Test != nil && r.Test.Holm >= Level {
+			t.Errorf("row %q is contradicted at p = %v after correction", r.ID, r.Test.Holm)
 		}
 	}
 }
@@ -89,6 +95,17 @@ func TestLedgerFollows(t *testing.T) {
 	}
 	if got := status(e, "e2-same"); got != Reproduced {
 		t.Errorf("E2's claim is %s where all NLL are equal", got)
+	}
+	if got := status(e, "notebook-SE-PL-nll"); got != Exactly {
+		t.Errorf("the notebook's PL is %s", got)
+	}
+	for i, o := range e.Sunspots {
+		if o.Trial.Design == NotebookDesign {
+			e.Sunspots[i].NLL *= 1 + 2e-6
+		}
+	}
+	if got := status(e, "notebook-SE-PL-nll"); got != Contradicted {
+		t.Errorf("the notebook's PL, two millionths off, is %s", got)
 	}
 	e.E2 = nil
 	if got := status(e, "e2-same"); got != NotRun {
@@ -168,4 +185,41 @@ func TestStoredResults(t *testing.T) {
 func haveSunspots() bool {
 	_, err := dataset.Sunspots(context.Background(), dataset.Options{Offline: true})
 	return err == nil
+}
+
+// TestErrata wants every row that docs/errata.md names to be in the ledger, and every row of the text that is corrected to be named
+// there.
+func TestErrata(t *testing.T) {
+	text, err := os.ReadFile("../../docs/errata.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]Row{}
+	for _, r := range Ledger(evidence(t)) {
+		rows[r.ID] = r
+	}
+	named := map[string]bool{}
+	entries := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.ReplaceAll(line, `\|`, ""), "|")
+		if len(cells) != 7 || !strings.Contains(cells[5], "`") {
+			continue
+		}
+		entries++
+		for id := range strings.SplitSeq(cells[5], ",") {
+			id = strings.Trim(id, " `")
+			named[id] = true
+			if _, ok := rows[id]; !ok {
+				t.Errorf("errata.md names row %q, which the ledger has not", id)
+			}
+		}
+	}
+	if entries < 30 {
+		t.Errorf("errata.md has %d entries", entries)
+	}
+	for id, r := range rows {
+		if r.Group == GroupText && r.Status == Corrected && !named[id] {
+			t.Errorf("errata.md does not name %q: %s", id, r.Claim)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestStoreTogether lets programs add to one store at once, with lines of several pages, and kills one of them that never stops:
@@ -42,6 +43,9 @@ func TestStoreTogether(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	for !stores(open(t, path), "endless") { // it may not have had the processor yet; the test's own limit ends the wait
+		time.Sleep(5 * time.Millisecond)
+	}
 	endless.Process.Kill()
 	endless.Wait()
 	found := map[string]int{}
@@ -60,6 +64,16 @@ func TestStoreTogether(t *testing.T) {
 	if found["endless"] == 0 {
 		t.Error("the program that was killed stored nothing")
 	}
+}
+
+// stores reports whether an outcome of the named program is there.
+func stores(s *Store, name string) bool {
+	for _, o := range s.Outcomes() {
+		if strings.HasPrefix(o.Key, name+" ") {
+			return true
+		}
+	}
+	return false
 }
 
 // putMany stores so many outcomes, or never stops if the name says so.

@@ -43,23 +43,30 @@ const (
 
 // Optimiser says how a trial is trained.
 type Optimiser struct {
-	Method     string  `json:"method"`               // Adam, BFGS, L-BFGS, or Evaluate
-	Rate       float64 `json:"rate,omitempty"`       // of Adam
+	Method     string  `json:"method"`               // Adam, BFGS, L-BFGS, TorchAdam, TorchLBFGS, or Evaluate
+	Rate       float64 `json:"rate,omitempty"`       // of Adam and of PyTorch's optimisers
 	Iterations int     `json:"iterations,omitempty"` // at most; 0 is no limit
 	Tolerance  float64 `json:"tolerance,omitempty"`  // of the paper's stopping rule; 0 is to a vanishing gradient
 }
 
-// Evaluate is the method of a trial that trains nothing: it measures what one evaluation of value and gradient takes at the
-// start, the least of three.
+// Evaluate is the method of a trial that trains nothing: it measures what one evaluation of value and gradient takes, the least of
+// three.
 const Evaluate = "evaluate"
 
 // Authors are the things that the authors' code does and that the paper does not say (spec, section 6).
 type Authors struct {
 	NoiseInGram bool    `json:"noise_in_gram,omitempty"` // VFE: K_uu + σ²I for K_uu
-	Repulsion   float64 `json:"repulsion,omitempty"`     // VFE: weight of the repulsion between inducing inputs
+	Repel       bool    `json:"repel,omitempty"`         // VFE: the repulsion between inducing inputs
 	Diagonal    float64 `json:"diagonal,omitempty"`      // added to the diagonal of K while training
-	Float32     bool    `json:"float32,omitempty"`       // PL and ML: matrices in single precision
+	Float32     bool    `json:"float32,omitempty"`       // matrices in single precision, with x² + z² − 2xz for squared distances
 }
+
+// What the authors' code adds to the diagonal of K while training, for Authors.Diagonal: 1e-4 to that of PL, and 1e-6 to any matrix
+// that it factorises.
+const (
+	PLDiagonal = 1e-4 + 1e-6
+	MLDiagonal = 1e-6
+)
 
 // Kernels are those of the paper, all parameters at 1.
 var Kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Laplace": gppl.Laplace{}, "RQ": gppl.RQ{}, "LocPer": gppl.LocPer{}}
@@ -67,6 +74,7 @@ var Kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Laplace": gppl.Laplace{},
 // Designs are those of the projections.
 var Designs = map[string]gppl.Design{
 	"Sphere": gppl.Sphere{}, "Repulsive": gppl.Repulsive{}, "Localised": gppl.Localised{}, "One-hot": gppl.OneHot{}, "Spectral": gppl.Spectral{},
+	NotebookDesign: legacySphere{notebookSeed}, PoolDesign: repulsivePool{},
 }
 
 // String names the trial in a line.
@@ -109,6 +117,7 @@ type Outcome struct {
 
 	NLL      float64   `json:"nll"`                 // exact, at the learnt hyperparameters, in nats
 	StartNLL float64   `json:"start_nll,omitempty"` // exact, where training began
+	Start    float64   `json:"start,omitempty"`     // the loss before the first step, where it is trained as the authors' code does
 	Value    float64   `json:"value"`               // of the loss that was trained
 	Theta    []float64 `json:"theta"`               // learnt, natural values, noise variance last
 	StdErr   []float64 `json:"std_err,omitempty"`   // standard errors of log θ, where they are stated
@@ -118,7 +127,13 @@ type Outcome struct {
 	Inexact  float64   `json:"inexact,omitempty"` // bound on the error of the loss, where no engine kept its tolerance
 	Warnings []string  `json:"warnings,omitempty"`
 
+	Retries int `json:"retries,omitempty"` // factorisations in single precision that failed and were tried again with more on the diagonal
+
 	Variance float64 `json:"variance,omitempty"` // mean posterior variance of the function over the range, of draws; of VFE by its own posterior
+	// Of trials with the settings of the authors' notebook, mean variances of noisy observations over the range: by the exact
+	// posterior at what was learnt, and as the code of their Figure 2 predicts.
+	Exact   float64 `json:"exact_variance,omitempty"`
+	Figure2 float64 `json:"figure_2_variance,omitempty"`
 
 	PaperRecording bool `json:"paper_recording,omitempty"` // the EEG is the paper's
 

@@ -157,7 +157,7 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 			return nil, err
 		}
 	}
-	a.at, a.next = a.starts[0], a.starts
+	a.at, a.next, a.sure = a.starts[0], a.starts, a.given
 	err := a.run()
 	if a.result.Result == nil {
 		return nil, err
@@ -176,7 +176,12 @@ type auto struct {
 	starts    []Model // where it begins: the best of these
 	loss      Loss    // trained last
 	result    *AutoResult
-	next      []Model  // further starts of the next training
+	next      []Model // further starts of the next training: the best of them are trained to the end
+	given     []Model // starts that the search of a part of the data did not come from
+	sure      []Model // those of them that the next training goes to the end from
+	retried   bool    // they were tried with as many projections as it takes
+	shortest  float64 // what periods may be, unless they are as they were given; 0: anything
+	longest   float64
 	unsettled []string // doubts that the search left
 	coloured  bool     // what the projections left was not white
 
@@ -191,7 +196,9 @@ func (a *auto) search() error {
 	if scales.lengthscales == nil || a.data.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !isFixed(p) }) {
 		return nil
 	}
+	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
 	if scales.shortest < scales.longest {
+		a.shortest, a.longest = scales.shortest, scales.longest
 		for i, m := range a.starts {
 			a.starts[i] = m.withPeriodsWithin(scales.shortest, scales.longest).inside()
 		}
@@ -224,6 +231,13 @@ func (a *auto) search() error {
 		for _, p := range s.distinct(s.optima, 3, 0.2) {
 			if p.value < s.optima[0].value+within {
 				a.starts = append(a.starts, s.model.WithParams(p.u).inside())
+			}
+		}
+	}
+	if !loss.whole() { // a part of the data may not tell what all of them would
+		for _, m := range given {
+			if theta := values(m.Params()); !slices.ContainsFunc(a.starts, func(o Model) bool { return s.distance(theta, values(o.Params())) < 0.2 }) {
+				a.given = append(a.given, m)
 			}
 		}
 	}
@@ -282,6 +296,11 @@ func (a *auto) run() error {
 			return err
 		}
 		more, why := a.more(step, count)
+		if more == 0 && len(a.given) > 0 && !a.retried && len(a.result.Steps) > 0 {
+			a.retried, a.sure = true, a.given
+			a.record(step, "again, from the starts that fewer projections may have misjudged: "+why)
+			continue
+		}
 		if more == 0 {
 			a.result.Why = why
 			a.record(step, "enough: "+why)
@@ -384,14 +403,21 @@ func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
 		starts = append([]Model{a.at}, starts...)
 	}
 	a.next = nil
-	var first error
 	stood := math.NaN()
+	if len(starts) > fullTrainings {
+		if v, err := loss.ValueGrad(nil, values(starts[0].Params())); err == nil {
+			stood = v
+		}
+		starts = a.halve(loss, starts)
+	}
+	starts, a.sure = append(starts, a.sure...), nil
+	var first error
 	for _, start := range starts {
-		r, err := a.trainFrom(loss, start)
+		r, err := a.trainFrom(loss, start, a.settings.Fit.MaxEvaluations)
 		if r != nil && math.IsNaN(stood) {
 			stood = r.Trace[0].Value
 		}
-		if r != nil && (best == nil || r.Value < best.Value) {
+		if r != nil && (best == nil || r.Value < best.Value && a.periodsAllowed(r.Model)) {
 			best = r
 		}
 		if a.ctx.Err() != nil {
@@ -410,10 +436,44 @@ func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
 	return best, stood - best.Value, nil
 }
 
-// trainFrom runs one training.
-func (a *auto) trainFrom(loss Loss, start Model) (*Result, error) {
+// periodsAllowed reports whether every period that is trained lies where the search
+// lets periods be.
+func (a *auto) periodsAllowed(m Model) bool {
+	return a.longest == 0 || !slices.ContainsFunc(m.Params(), func(p Param) bool {
+		return isPeriod(p) && !isFixed(p) && !(p.Value >= a.shortest && p.Value <= a.longest)
+	})
+}
+
+// halve trains each of several starts for a few evaluations and returns where the
+// best of them stand, with where training stood before.
+func (a *auto) halve(loss Loss, starts []Model) []Model {
+	var tried []*Result
+	for _, start := range starts {
+		if r, _ := a.trainFrom(loss, start, firstSteps); r != nil {
+			tried = append(tried, r)
+		}
+	}
+	slices.SortStableFunc(tried, func(p, q *Result) int { return cmp.Compare(p.Value, q.Value) })
+	var best []Model
+	for i, r := range tried {
+		// One that is on its way to where another stands already is no further start.
+		if len(best) < fullTrainings && (i == 0 || r.Value-tried[i-1].Value > 1e-3) {
+			best = append(best, r.Model)
+		}
+	}
+	if len(best) == 0 {
+		return starts[:1]
+	}
+	return best
+}
+
+// fullTrainings is the number of starts that are trained to the end on one loss.
+const fullTrainings = 2
+
+// trainFrom runs one training, of so many evaluations at most; 0 means the default.
+func (a *auto) trainFrom(loss Loss, start Model, evaluations int) (*Result, error) {
 	s := a.settings.Fit
-	s.Starts = 1
+	s.Starts, s.MaxEvaluations = 1, evaluations
 	_, projected := loss.(*Projected)
 	s.NoStandardErrors = s.NoStandardErrors || projected // those of the information follow
 	r, err := Fit(a.ctx, elsewhere{loss, start}, s)
@@ -578,8 +638,8 @@ func (a *auto) record(step AutoStep, decision string) {
 // trainExact trains the exact likelihood.
 func (a *auto) trainExact(exact *Exact, why string) error {
 	began := time.Now()
-	if len(a.starts) > 1 { // a kernel of several scales may do better elsewhere
-		a.next = a.starts
+	if len(a.starts)+len(a.given) > 1 { // a kernel of several scales may do better elsewhere
+		a.next, a.sure = a.starts, a.given
 	}
 	r, gain, err := a.train(exact)
 	if r == nil {
@@ -622,7 +682,7 @@ func (a *auto) settle(exact *Exact) error {
 		if i%2 == 1 {
 			around = best.Model
 		}
-		r, err := a.trainFrom(a.loss, around.spread(spread, rnd))
+		r, err := a.trainFrom(a.loss, around.spread(spread, rnd), a.settings.Fit.MaxEvaluations)
 		if a.ctx.Err() != nil {
 			return a.ctx.Err()
 		}

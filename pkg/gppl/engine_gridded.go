@@ -88,7 +88,8 @@ func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 
 // covers reports whether the sums that are there do for k.
 func (e *griddedExact) covers(k Kernel) bool {
-	return e.m > 0 && e.period >= e.line.span+2*rootReach*reach(k, rootTolerance)*0.95 && int(e.frequencies(k)) <= e.m
+	needed := e.line.span + 2*rootReach*reach(k, rootTolerance)
+	return e.m > 0 && e.period >= 0.98*needed && e.period <= 2*needed && e.frequencies(k) <= float64(e.m)
 }
 
 // frequencies is how many the coefficients of k take to fall far enough.
@@ -102,7 +103,7 @@ func (e *griddedExact) prepare(k Kernel) error {
 		return nil
 	}
 	gap := rootReach * reach(k, rootTolerance)
-	if period := e.line.span + 2*gap; e.m == 0 || period > e.period {
+	if period := e.line.span + 2*gap; e.m == 0 || period > e.period || 2*period < e.period {
 		e.period, e.origin, e.m = period, e.line.lo-gap, 0
 	}
 	m := e.frequencies(k)

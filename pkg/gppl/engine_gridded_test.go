@@ -58,8 +58,9 @@ func TestGriddedWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 30 {
-		m := Model{Kernel: SE{math.Exp(rnd.NormFloat64()), 5 * math.Exp(1.5*rnd.NormFloat64())}, Noise: 0.1 * math.Exp(rnd.NormFloat64())}
+	for i := range 40 {
+		far := []float64{1, 1e12, 1e100}[i%20/18*(1+i%2)] // now and then, a lengthscale that nobody wants
+		m := Model{Kernel: SE{math.Exp(rnd.NormFloat64()), 5 * far * math.Exp(1.5*rnd.NormFloat64())}, Noise: 0.1 * math.Exp(rnd.NormFloat64())}
 		fresh, grad, bound := evaluated(t, m, d, EngineGridded)
 		got := make([]float64, len(grad))
 		theta := values(m.Params())

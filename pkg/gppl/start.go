@@ -26,7 +26,7 @@ import (
 // Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
 // of the extent of x as every scale. It takes O(n log n) time and never fails:
 // whatever the data are, all values are positive and finite. Parameters are known
-// by their names and units; those of a kernel of one's own that are neither a
+// by their roles and units; those of a kernel of one's own that are neither a
 // variance nor a scale start at 1.
 func StartFrom(m Model, d Data) Model {
 	s := newStarter(m, d)

@@ -9,9 +9,12 @@ from string import ascii_lowercase
 # In the order of the page: what a reader must not miss comes first among what does not hold. The signs are those of
 # viz.Status, so that a verdict looks the same in a notebook.
 STATUSES = {
+    "reproduced exactly": ("≡", "the same number, to a millionth, from the same random numbers"),
     "reproduced": ("✓", "ours agrees, within the tolerance given"),
-    "corrected": ("→", "true once a slip is mended, or owed to something that the paper does not say"),
-    "contradicted": ("✗", "measured, and found otherwise"),
+    "within the spread": ("∈", "random: no test tells the published number from one more draw of ours"),
+    "order reproduced": ("≶", "of two times the same one is shorter; the factor depends on machine and library"),
+    "corrected": ("→", "true once a slip is mended, or with what the paper does not say"),
+    "contradicted": ("✗", "measured, and found otherwise by the test that the row states"),
     "better": ("▲", "what gppl adds to the paper"),
     "not comparable": ("≁", "other data or another machine"),
     "not run": ("·", "nothing is stored to judge it by"),
@@ -108,7 +111,7 @@ class Ledger:
         claims = [r for g in self.groups if not g.numbers for r in g.rows]
         chosen = lambda *statuses: sorted((r for r in claims if r["status"] in statuses), key=lambda r: statuses.index(r["status"]))
         return {
-            "What holds": chosen("reproduced"),
+            "What holds": chosen("reproduced exactly", "reproduced", "order reproduced", "within the spread"),
             "What does not, as printed": chosen("contradicted", "corrected"),
             "What is better here": chosen("better"),
         }

@@ -79,7 +79,7 @@ class LedgerTest(unittest.TestCase):
     def test_digest(self):
         book = ledger(*(row(id=s.replace(" ", "-"), status=s) for s in STATUSES), row(id="n", group="Table 1, number by number", status="contradicted"))
         self.assertEqual({t: [r["id"] for r in rows] for t, rows in book.digest.items()},
-                         {"What holds": ["reproduced"], "What does not, as printed": ["contradicted", "corrected"], "What is better here": ["better"]})
+                         {"What holds": ["reproduced-exactly", "reproduced", "order-reproduced", "within-the-spread"], "What does not, as printed": ["contradicted", "corrected"], "What is better here": ["better"]})
         self.assertEqual(book.counts["contradicted"], 2)
 
     def test_notes(self):

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -18,8 +19,13 @@ func stored(t *testing.T, name string) []experiment.Outcome {
 	if !ok {
 		t.Fatalf("no experiment %q", name)
 	}
-	if _, err := trials[0].Source.Load(); err != nil {
-		t.Skip(err)
+	for _, x := range trials {
+		if x.Source.Name == "draw" {
+			continue
+		}
+		if _, err := x.Source.Load(); err != nil {
+			t.Skip(err)
+		}
 	}
 	all, err := experiment.Stored(name, trials)
 	if err != nil {
@@ -76,22 +82,47 @@ func checkFigure(t *testing.T, f *viz.Figure, err error, want ...string) {
 	}
 }
 
+// partly are the outcomes of an experiment of which not all needs to be stored.
+func partly(t *testing.T, name string) []experiment.Outcome {
+	t.Helper()
+	t.Setenv("GPPL_SCALE", "")
+	store, err := experiment.OpenStore(experiment.Full.StorePath("../../../notebooks", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store.Outcomes()
+}
+
 func TestE1(t *testing.T) {
+	notebook := partly(t, "e1-notebook")
 	all, p := stored(t, "e1"), published(t)
 	checkTable(t, Table1(all, p), 6, "ML", "VFE", "PL")
 	checkTable(t, E1Protocols(all), 9, "Directions whose signal is above the noise, at lengthscale 20: 63 of 1000.")
-	checkTable(t, E1Options(all), 4)
-	checkTable(t, E1Variance(all), 3)
 	f, err := E1Strips(all, p)
 	checkFigure(t, f, err, "nats")
-	f, err = Figure2(all)
-	checkFigure(t, f, err)
+	checkTable(t, Table1Notebook(notebook, p), 2)
+	checkTable(t, E1Options(notebook), 1)
+	checkTable(t, E1Variance(notebook), 1)
+	f, err = Figure2(notebook)
+	checkFigure(t, f, err, "published")
+}
+
+// TestFigure1 draws Figure 1 from spectra that are small.
+func TestFigure1(t *testing.T) {
+	t.Setenv("GPPL_SCALE", "smoke")
+	r, err := theory.Spectrum(theory.Smoke, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Figure1(r)
+	checkFigure(t, f, err, "Repulsive")
 }
 
 func TestE2(t *testing.T) {
 	all, p := stored(t, "e2"), published(t)
 	checkTable(t, E2Table(all, p), 18, "191 of 500")
 	checkTable(t, E2Failures(all), 6)
+	checkTable(t, E2Single(all, p), 1, "10394")
 	for _, protocol := range []string{experiment.Paper, experiment.GPPL} {
 		f, err := Figure3(all, p, protocol)
 		checkFigure(t, f, err, "nats")
@@ -105,6 +136,7 @@ func TestSunspots(t *testing.T) {
 	checkTable(t, Table2(all, p), 4, "1549.12", "1432.675", "1531.907")
 	checkTable(t, VFEVariants(all, p), 4)
 	checkTable(t, SunspotsPL(all), 4)
+	checkTable(t, SunspotsExact(all, p), 4, "1595.472381", "1932.05649820")
 	checkTable(t, SunspotsSteps(all), 4)
 	f, err := SunspotsStrips(all, p)
 	checkFigure(t, f, err, "nats")

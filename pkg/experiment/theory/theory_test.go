@@ -153,9 +153,9 @@ func TestSmoke(t *testing.T) {
 	}
 	results := must[Results](t)(Load(stored))
 	want := map[string]string{
-		"score": reproduced, "loss-formula": reproduced, "quadratic": contradicted, "corollary-1": reproduced, "corollary-2": corrected,
+		"score": reproduced, "loss-formula": reproduced, "quadratic": corrected, "corollary-1": reproduced, "corollary-2": corrected,
 		"optimal-directions": contradicted, "without-loss-of-generality": contradicted, "trace-bounds": corrected, "positive-definite": corrected,
-		"repulsive": contradicted,
+		"repulsive": corrected,
 	}
 	for _, v := range Verdicts(results) {
 		if s, ok := want[v.ID]; ok && v.Status != s {

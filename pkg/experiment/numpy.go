@@ -1,0 +1,78 @@
+package experiment
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext/prng"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// legacyNormal draws what numpy.random.randn draws after numpy.random.seed: uniform numbers of 53 bits from MT19937, two 32 bit
+// words each, turned into normal ones by the polar method of Marsaglia, of whose pairs the second number is returned first. The
+// uniform numbers are NumPy's to the bit, the normal ones to the last digit, which is that of the C library's logarithm.
+type legacyNormal struct {
+	source *prng.MT19937
+	saved  float64
+	has    bool
+}
+
+func newLegacyNormal(seed uint32) *legacyNormal {
+	source := prng.NewMT19937()
+	source.Seed(uint64(seed)) // init_genrand, as numpy.random.seed of a whole number
+	return &legacyNormal{source: source}
+}
+
+// uniform is numpy's random_sample, in [0, 1).
+func (g *legacyNormal) uniform() float64 {
+	a, b := g.source.Uint32()>>5, g.source.Uint32()>>6
+	return (float64(a)*(1<<26) + float64(b)) / (1 << 53)
+}
+
+func (g *legacyNormal) next() float64 {
+	if g.has {
+		g.has = false
+		return g.saved
+	}
+	for {
+		x, y := 2*g.uniform()-1, 2*g.uniform()-1
+		r2 := float64(x*x) + float64(y*y) // rounded apart: a fused multiply-add would differ from NumPy's in the last digit
+		if r2 >= 1 || r2 == 0 {
+			continue
+		}
+		f := math.Sqrt(-2 * math.Log(r2) / r2)
+		g.saved, g.has = f*x, true
+		return f * y
+	}
+}
+
+// notebookSeed is what the authors' code sets at every evaluation of PL (gp.py, line 478): every Ω that their notebooks draw after
+// one, of one shape, is the same.
+const notebookSeed = 55
+
+// NotebookDesign names the Ω of the authors' sunspot notebook in Designs.
+const NotebookDesign = "NumPy seed 55"
+
+// legacySphere is the Sphere design as the authors draw it: randn(n, k) of NumPy's legacy generator, row by row, columns
+// normalised. gppl.NewProjection then does what numpy.linalg.qr does, Householder reflections by LAPACK, signs and all.
+type legacySphere struct{ seed uint32 }
+
+func (d legacySphere) String() string { return NotebookDesign }
+
+// Directions is part of gppl.Design; rnd is not used, since the seed is part of the design.
+func (d legacySphere) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
+	n, k := omega.Dims()
+	g := newLegacyNormal(d.seed)
+	norms := make([]float64, k)
+	for i := range n {
+		for j := range k {
+			v := g.next()
+			omega.Set(i, j, v)
+			norms[j] += v * v
+		}
+	}
+	omega.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(norms[j]) }, omega)
+	return nil
+}

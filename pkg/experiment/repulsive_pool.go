@@ -1,0 +1,97 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// PoolDesign names the Repulsive design of the authors' code in Designs: 400 vectors repel each other, and the first k of them are
+// taken (gp.py, lines 306 and 307).
+const PoolDesign = "Repulsive, k of 400"
+
+// repulsivePool is that design. The repulsion multiplies W, n×400 and Gaussian, from the right by a matrix that depends on WᵀW
+// alone, so that the span of the first k columns is uniformly distributed, as Sphere's is; but it is not the span that Sphere has
+// from the same seed, as it would be if k vectors repelled each other.
+type repulsivePool struct{}
+
+// The settings of the authors' sphere_with_repulsion.
+const (
+	poolSize  = 400
+	poolSteps = 200
+	poolRate  = 0.1
+)
+
+func (repulsivePool) String() string { return PoolDesign }
+
+// Directions is part of gppl.Design. It works on WᵀW and on the coefficients of W, in O(400³) for each step whatever n is, and stops
+// where all vectors are orthogonal to rounding, beyond which a step changes nothing.
+func (repulsivePool) Directions(omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand) error {
+	n, k := omega.Dims()
+	p := min(poolSize, n)
+	if k > p {
+		return fmt.Errorf("experiment: %d directions of a pool of %d", k, p)
+	}
+	w := general(n, p)
+	for i := range w.Data {
+		w.Data[i] = rnd.NormFloat64()
+	}
+	gram, next, move, held := general(p, p), general(p, p), general(p, p), general(p, p)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, w, w, 0, gram)
+	b, c := general(p, p), general(p, p) // W·b are the vectors now
+	for i := range p {
+		b.Data[i*p+i] = 1
+	}
+	rescale(b, gram)
+	for range poolSteps {
+		most := 0.0
+		for i := range p {
+			for j := range p {
+				g := gram.Data[i*p+j]
+				if i == j {
+					move.Data[i*p+j] = 1
+					continue
+				}
+				move.Data[i*p+j] = -poolRate * g
+				most = max(most, math.Abs(g))
+			}
+		}
+		if most < 1e-15 {
+			break
+		}
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, b, move, 0, c)
+		b, c = c, b
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, gram, move, 0, held)
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, move, held, 0, next)
+		gram, next = next, gram
+		rescale(b, gram)
+	}
+	first := blas64.General{Rows: p, Cols: k, Stride: p, Data: b.Data}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w, first, 0, omega.RawMatrix())
+	return nil
+}
+
+// rescale divides the vectors by their lengths, whose squares are on the diagonal of gram.
+func rescale(b, gram blas64.General) {
+	p := gram.Rows
+	s := make([]float64, p)
+	for i := range s {
+		s[i] = 1 / math.Sqrt(gram.Data[i*p+i])
+	}
+	for i := range p {
+		for j := range p {
+			gram.Data[i*p+j] *= s[i] * s[j]
+			b.Data[i*p+j] *= s[j]
+		}
+	}
+}
+
+func general(rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+}

@@ -1,0 +1,199 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Level is the probability, over the whole ledger, of contradicting the paper by chance: the tests of all rows together are held to
+// it by Holm's correction.
+const Level = 0.05
+
+// A Test is a statistical test of a published number or claim, against what was measured on several draws.
+type Test struct {
+	Name string  `json:"name"`
+	N    int     `json:"n"` // independent draws
+	P    float64 `json:"p"` // before the correction
+	Holm float64 `json:"holm"`
+}
+
+// prediction tests whether x is a draw of the distribution that sample is of: Student's t for one further normal number, two-sided.
+// It takes logarithms if all numbers are positive and log is set, as for numbers that vary by factors.
+func prediction(x float64, sample []float64, log bool) *Test {
+	name := "t test of one more draw"
+	v := finite(sample)
+	if log && x > 0 && len(v) > 0 && slices.Min(v) > 0 {
+		name += ", of logarithms"
+		x = math.Log(x)
+		for i := range v {
+			v[i] = math.Log(v[i])
+		}
+	}
+	n := float64(len(v))
+	if n < 2 {
+		return nil
+	}
+	mean, sd := stat.MeanStdDev(v, nil)
+	t := math.Abs(x-mean) / (sd * math.Sqrt(1+1/n))
+	return &Test{Name: name, N: len(v), P: 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(t)}
+}
+
+// zScore is how many standard deviations x lies above the mean of sample.
+func zScore(x float64, sample []float64) float64 {
+	mean, sd := stat.MeanStdDev(finite(sample), nil)
+	return (x - mean) / sd
+}
+
+// signs tests whether a win is as likely as a loss, against its being less likely: the probability of so few wins or fewer.
+func signs(won, of int) *Test {
+	if of == 0 {
+		return nil
+	}
+	return &Test{Name: "sign test, one-sided", N: of, P: distuv.Binomial{N: float64(of), P: 0.5}.CDF(float64(won))}
+}
+
+// above tests whether the mean of numbers is at most limit, against its being above: Student's t.
+func above(v []float64, limit float64) *Test {
+	n := float64(len(v))
+	if n < 2 {
+		return nil
+	}
+	mean, sd := stat.MeanStdDev(v, nil)
+	return &Test{Name: "t test of a mean over draws, one-sided", N: len(v), P: distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival((mean - limit) / (sd / math.Sqrt(n)))}
+}
+
+// slope tests whether the slope of y over x is zero or less, against its being positive.
+func slope(x, y []float64) (b float64, test *Test) {
+	n := float64(len(x))
+	if n < 3 {
+		return math.NaN(), nil
+	}
+	_, b = stat.LinearRegression(x, y, nil, false)
+	mx, my := stat.Mean(x, nil), stat.Mean(y, nil)
+	var sxx, rest float64
+	for i := range x {
+		sxx += (x[i] - mx) * (x[i] - mx)
+		r := y[i] - my - b*(x[i]-mx)
+		rest += r * r
+	}
+	t := b / math.Sqrt(rest/(n-2)/sxx)
+	return b, &Test{Name: "t test of a slope, one-sided", N: len(x), P: distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 2}.Survival(t)}
+}
+
+// worst combines tests of parts of a claim of which each must hold: the least p, times how many they are (Bonferroni).
+func worst(tests []*Test) *Test {
+	tests = slices.DeleteFunc(slices.Clone(tests), func(t *Test) bool { return t == nil })
+	if len(tests) == 0 {
+		return nil
+	}
+	least := *slices.MinFunc(tests, func(a, b *Test) int { return cmp.Compare(a.P, b.P) })
+	least.P = min(1, least.P*float64(len(tests)))
+	if len(tests) > 1 {
+		least.Name += fmt.Sprintf(", least of %d by Bonferroni", len(tests))
+	}
+	return &least
+}
+
+// holm returns the p values corrected for their number, so that those below a level are there by chance with no greater probability,
+// whatever depends on what (Holm 1979).
+func holm(p []float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	out := make([]float64, len(p))
+	most := 0.0
+	for rank, i := range order {
+		most = max(most, min(1, p[i]*float64(len(p)-rank)))
+		out[i] = most
+	}
+	return out
+}
+
+// span is an interval that holds a quantity with a probability of 95 %.
+type span struct{ mid, lo, hi float64 }
+
+func (s span) String() string {
+	return fmt.Sprintf("%s [%s, %s]", number(s.mid), number(s.lo), number(s.hi))
+}
+
+// resamples is how many a bootstrap takes; its intervals are then good to about a percent of their width.
+const resamples = 4000
+
+// medianSpan returns the median of v and its bootstrap interval, by percentiles.
+func medianSpan(v []float64) span {
+	groups := make([][]float64, len(v))
+	for i := range v {
+		groups[i] = v[i : i+1]
+	}
+	return nestedSpan(groups)
+}
+
+// nestedSpan returns the median of numbers that are nested, such as of several Ω for each draw of the data, and its bootstrap
+// interval: draws are resampled, and Ω within each.
+func nestedSpan(groups [][]float64) span {
+	all := slices.Concat(groups...)
+	s := span{mid: median(all), lo: math.NaN(), hi: math.NaN()}
+	if len(groups) < 2 {
+		return s
+	}
+	rnd := rand.New(rand.NewPCG(1, 8))
+	var medians, drawn []float64
+	for range resamples {
+		drawn = drawn[:0]
+		for range groups {
+			g := groups[rnd.IntN(len(groups))]
+			for range g {
+				drawn = append(drawn, g[rnd.IntN(len(g))])
+			}
+		}
+		medians = append(medians, median(drawn))
+	}
+	slices.Sort(medians)
+	s.lo, s.hi = medians[resamples/40], medians[resamples-1-resamples/40]
+	return s
+}
+
+// withinShare is the share of the variance of nested numbers that is within groups: 1 if the groups do not matter (one-way analysis
+// of variance, groups of one size).
+func withinShare(groups [][]float64) float64 {
+	var within, means []float64
+	for _, g := range groups {
+		within = append(within, stat.Variance(g, nil))
+		means = append(means, stat.Mean(g, nil))
+	}
+	w := stat.Mean(within, nil)
+	between := max(0, stat.Variance(means, nil)-w/float64(len(groups[0])))
+	return w / (w + between)
+}
+
+// differences returns a − b, pair by pair.
+func differences(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+func finite(v []float64) (some []float64) {
+	for _, x := range v {
+		if !math.IsNaN(x) && !math.IsInf(x, 0) {
+			some = append(some, x)
+		}
+	}
+	return some
+}
+
+// fromMoments is prediction for a sample of n of which the mean and the standard deviation are known.
+func fromMoments(x, mean, sd float64, n int) *Test {
+	t := math.Abs(x-mean) / (sd * math.Sqrt(1+1/float64(n)))
+	return &Test{Name: "t test of one more draw", N: n, P: 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n) - 1}.Survival(t)}
+}

@@ -1,0 +1,95 @@
+package experiment
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestPrediction wants the stated level: of numbers that are one more draw, five in a hundred are rejected, and of others more.
+func TestPrediction(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	rejected := func(shift float64) (count int) {
+		for range 4000 {
+			v := make([]float64, 8)
+			for i := range v {
+				v[i] = rnd.NormFloat64()
+			}
+			if prediction(rnd.NormFloat64()+shift, v, false).P < 0.05 {
+				count++
+			}
+		}
+		return count
+	}
+	if n := rejected(0); n < 150 || n > 250 {
+		t.Errorf("%d of 4000 are rejected at 5 %%", n)
+	}
+	if n := rejected(4); n < 3000 {
+		t.Errorf("%d of 4000 are rejected four standard deviations off", n)
+	}
+	if prediction(1, []float64{2}, false) != nil {
+		t.Error("one draw makes a test")
+	}
+}
+
+func TestSigns(t *testing.T) {
+	if p := signs(0, 20).P; math.Abs(p-math.Exp2(-20)) > 1e-12 {
+		t.Errorf("no win of 20: %v", p)
+	}
+	if p := signs(10, 20).P; p < 0.5 {
+		t.Errorf("10 wins of 20: %v", p)
+	}
+}
+
+// TestHolm holds the correction against an example computed by hand.
+func TestHolm(t *testing.T) {
+	got := holm([]float64{0.01, 0.04, 0.03, 0.005})
+	for i, want := range []float64{0.03, 0.06, 0.06, 0.02} {
+		if math.Abs(got[i]-want) > 1e-12 {
+			t.Errorf("p %d becomes %v, want %v", i, got[i], want)
+		}
+	}
+}
+
+// TestMedianSpan wants 95 % of the intervals to hold the median, nested or not.
+func TestMedianSpan(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	held := 0
+	const runs = 200
+	for range runs {
+		groups := make([][]float64, 20)
+		for i := range groups {
+			shift := rnd.NormFloat64()
+			for range 3 {
+				groups[i] = append(groups[i], shift+rnd.NormFloat64())
+			}
+		}
+		if s := nestedSpan(groups); s.lo <= 0 && 0 <= s.hi {
+			held++
+		}
+	}
+	if held < 175 {
+		t.Errorf("%d of %d intervals hold the median", held, runs)
+	}
+}
+
+func TestWithinShare(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	groups := make([][]float64, 400)
+	for i := range groups {
+		shift := 2 * rnd.NormFloat64()
+		for range 4 {
+			groups[i] = append(groups[i], shift+rnd.NormFloat64())
+		}
+	}
+	if got := withinShare(groups); math.Abs(got-0.2) > 0.05 {
+		t.Errorf("the share within is %v, want 0.2", got)
+	}
+}
+
+func TestSlope(t *testing.T) {
+	b, test := slope([]float64{1, 2, 3, 4}, []float64{2, 4.1, 5.9, 8})
+	if math.Abs(b-1.98) > 0.01 || test.P > 1e-3 {
+		t.Errorf("slope %v, %v", b, test)
+	}
+}

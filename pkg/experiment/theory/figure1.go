@@ -1,0 +1,60 @@
+package theory
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// FigureOne returns, under names that begin with "figure1", the mean and the standard deviation over draws of the times and of the
+// projections of the largest eigenvalue of each curve of figure 1, which the paper shows of one draw; and the trace of Σ for k = 200
+// Sphere projections with and without what the authors add to the diagonal.
+func FigureOne(scale string) (Results, error) {
+	n, draws := pick(scale, 2000, 200), pick(scale, 20, 3)
+	c := Case{N: n, Span: float64(n) / 2, Variance: 5, Lengthscale: 10}
+	first := map[string][]float64{}
+	var with, without []float64
+	for seed := range uint64(draws) {
+		d := &draw{seed: seed + 1, x: line(n, c.Span, seed+1)}
+		var err error
+		if d.gram, err = newLowRank(gppl.SE{Variance: c.Variance, Lengthscale: c.Lengthscale}, d.x); err != nil {
+			return nil, err
+		}
+		first["k"] = append(first["k"], d.gram.eigenvalues()[0])
+		for i, k := range []int{n / 40, n / 20, n / 10} {
+			for _, design := range []gppl.Design{gppl.Sphere{}, unsorted{}, gppl.OneHot{}} {
+				p, err := gppl.NewProjection(design, d.x, k, d.seed)
+				if err != nil {
+					return nil, err
+				}
+				jitter := figureJitter(i == 2) * d.gram.meanProjected(p)
+				values, err := d.gram.conditionalEigenvalues(p, jitter)
+				if err != nil {
+					return nil, err
+				}
+				name := key(design.String(), fmt.Sprintf("k%d", k))
+				first[name] = append(first[name], values[0])
+				if i < 2 || design != (gppl.Sphere{}) {
+					continue
+				}
+				for _, t := range []struct {
+					to    *[]float64
+					share float64
+				}{{&with, 1}, {&without, 1e-9}} {
+					trace, err := d.gram.conditionalTrace(p, t.share*jitter)
+					if err != nil {
+						return nil, err
+					}
+					*t.to = append(*t.to, trace)
+				}
+			}
+		}
+	}
+	r := Results{"figure1.draws": float64(draws), "figure1.trace.with": stat.Mean(with, nil), "figure1.trace.without": stat.Mean(without, nil)}
+	for name, v := range first {
+		r["figure1."+name+".mean"], r["figure1."+name+".sd"] = stat.MeanStdDev(v, nil)
+	}
+	return r, nil
+}

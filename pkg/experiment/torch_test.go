@@ -1,0 +1,120 @@
+package experiment
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// TestTorch trains one loss by PyTorch's optimisers and wants the numbers that PyTorch gives: Adam is Adam, and both end where
+// L-BFGS with a line search does if they are left to.
+func TestTorch(t *testing.T) {
+	sample, err := draw(20, 240, 120, 1).Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := gppl.PaperModel(gppl.SE{})
+	exact, err := gppl.NewExact(model, sample.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := gppl.Fit(context.Background(), exact, gppl.Settings{NoStandardErrors: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Optimiser{{Method: TorchAdam, Rate: 0.1, Iterations: 3000, Tolerance: 1e-9}, {Method: TorchLBFGS, Rate: 0.05, Iterations: 300, Tolerance: 1e-9}} {
+		r, start, err := o.asAuthors(context.Background(), exact, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := exact.ValueGrad(nil, []float64{1, 1, math.Ln2 + 1e-6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(start-want) > 1e-9 || math.Abs(r.Value-best.Value) > 1e-4 {
+			t.Errorf("%s: from %v to %v, want from %v to %v", o.Method, start, r.Value, want, best.Value)
+		}
+		if o.Method == TorchLBFGS && r.Evaluations < 10*r.Iterations {
+			t.Errorf("%d steps of L-BFGS took %d evaluations, want about 20 each", r.Iterations, r.Evaluations)
+		}
+	}
+	// The first step of Adam is the rate times the sign of the gradient, as far as ε lets it.
+	r, _, err := Optimiser{Method: TorchAdam, Rate: 0.25, Iterations: 1}.asAuthors(context.Background(), exact, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := math.Abs(math.Log(r.Params[1].Value)); math.Abs(got-0.25) > 1e-6 {
+		t.Errorf("the first step moves the log lengthscale by %v, want 0.25", got)
+	}
+}
+
+// TestRepulsion holds the formula against the authors' loops, at two points and at a hundred.
+func TestRepulsion(t *testing.T) {
+	if got, want := repulsion(nil, []float64{0, 0.5}), 1000*2*math.Exp(-0.5); math.Abs(got-want) > 1e-9 {
+		t.Errorf("of two points: %v, want %v", got, want)
+	}
+	far := floats.Span(make([]float64, 100), 0, 1000)
+	far[1] = far[0] + 0.5
+	if got, want := repulsion(nil, far), 4000/(100*99.0)*math.Exp(-0.5); math.Abs(got-want) > 1e-9 {
+		t.Errorf("of a pair among a hundred: %v, want %v", got, want)
+	}
+}
+
+// TestPool compares the short way with the authors' loop on n×400 matrices, here n×n for a small n, and wants the span of the first k
+// to differ from that of Sphere.
+func TestPool(t *testing.T) {
+	const n, k = 30, 4
+	x := gppl.Scalars(Grid(0, 1, n))
+	got, err := gppl.NewProjection(gppl.Raw{Design: repulsivePool{}}, x, k, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, err := gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, x, n, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := start.Omega
+	for range poolSteps {
+		var g, f mat.Dense
+		g.Mul(w.T(), w)
+		for i := range n {
+			g.Set(i, i, 0)
+		}
+		f.Mul(w, &g)
+		f.Scale(-poolRate, &f)
+		w.Add(w, &f)
+		for j := range n {
+			norm := mat.Norm(w.ColView(j), 2)
+			for i := range n {
+				w.Set(i, j, w.At(i, j)/norm)
+			}
+		}
+	}
+	if !mat.EqualApprox(got.Omega, w.Slice(0, n, 0, k), 1e-9) {
+		t.Error("the first vectors of the pool are not those of the authors' loop")
+	}
+	sphere, err := gppl.NewProjection(gppl.Sphere{}, x, k, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := gppl.NewProjection(repulsivePool{}, x, k, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inside mat.Dense
+	inside.Mul(sphere.Omega.T(), q.Omega)
+	if kept := mat.Norm(&inside, 2) / math.Sqrt(k); kept > 0.99 {
+		t.Errorf("the span of k of the pool is that of Sphere: %v", kept)
+	}
+}
+
+func TestAuthorsNoise(t *testing.T) {
+	if want := softplus(math.Log(0.1)) + 1e-4 + 2e-6; math.Abs(AuthorsNoise-want) > 1e-15 {
+		t.Errorf("the noise variance of the authors' data is %v, want %v", AuthorsNoise, want)
+	}
+}
