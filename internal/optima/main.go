@@ -167,7 +167,7 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 			return 1e-4 * power, power
 		case p.Unit == "y²":
 			return 1e-2 * power, 1e2 * power
-		case p.Name == "period" || strings.HasSuffix(p.Name, ".period"):
+		case p.Role == gppl.RolePeriod:
 			return 2 * spacing, hi - lo
 		case p.Unit == "x":
 			return spacing / 2, 2 * (hi - lo)

@@ -69,9 +69,9 @@ func (a *Analysis) condition() error {
 // observations of a variance v is rounded by n·v·2⁻⁵², about the error that a factorisation of their covariance makes.
 func (a *Analysis) lostNoise() string {
 	m := a.Result.Model
-	variances := []float64{0, gppl.Self}
-	m.Kernel.Cov(variances, variances)
-	signal, noise := variances[0], m.Noise+(variances[1]-variances[0])
+	at := []float64{0}
+	m.Kernel.Cov(at, at)
+	signal, noise := at[0], m.Noise+gppl.Nugget(m.Kernel)
 	const eps = 0x1p-52
 	switch jitter := a.posterior.Jitter(); {
 	case jitter > 0:

@@ -40,9 +40,8 @@ func (a *Analysis) factorise() (*factor, error) {
 	for i := range n {
 		r := row[:n-i]
 		distancesFrom(r, f.x[i], f.x[i:])
-		r[0] = gppl.Self
 		a.Result.Model.Kernel.Cov(r, r)
-		r[0] += a.Result.Model.Noise
+		r[0] += a.Result.Model.Noise + gppl.Nugget(a.Result.Model.Kernel)
 		for j, v := range r {
 			gram.SetSym(i, i+j, v)
 		}
@@ -237,8 +236,9 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 				return nil, fmt.Errorf("analysis: %w", err)
 			}
 		}
-		prior := []float64{gppl.Self}
+		prior := []float64{0}
 		term.Cov(prior, prior)
+		prior[0] += gppl.Nugget(term)
 		for j := range x {
 			column := solved.ColView(j)
 			v := prior[0] - mat.Dot(column, column)

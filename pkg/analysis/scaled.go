@@ -23,7 +23,7 @@ func (t scaledLog) String() string            { return fmt.Sprintf("log/%.3g", t
 func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
 	for i, p := range m.Params() {
 		s := 0.3
-		if isPeriod(p.Name) {
+		if p.Role == gppl.RolePeriod {
 			s = min(s, 0.2*p.Value/span)
 		}
 		if r != nil && r.Params[i].StdErrLog > 0 {

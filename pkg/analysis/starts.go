@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -25,7 +24,7 @@ func startsFor(k gppl.Kernel, d, detrended gppl.Data, periods []float64) []gppl.
 		theta := naturals(plain)
 		var names []string
 		for i, p := range plain.Params() {
-			if isPeriod(p.Name) {
+			if p.Role == gppl.RolePeriod {
 				theta[i] = period
 				names = append(names, p.Name)
 			}
@@ -37,10 +36,8 @@ func startsFor(k gppl.Kernel, d, detrended gppl.Data, periods []float64) []gppl.
 }
 
 func hasPeriod(k gppl.Kernel) bool {
-	return slices.ContainsFunc(k.Params(), func(p gppl.Param) bool { return isPeriod(p.Name) })
+	return slices.ContainsFunc(k.Params(), func(p gppl.Param) bool { return p.Role == gppl.RolePeriod })
 }
-
-func isPeriod(name string) bool { return name == "period" || strings.HasSuffix(name, ".period") }
 
 // naturals returns the natural values of a model's parameters.
 func naturals(m gppl.Model) []float64 {

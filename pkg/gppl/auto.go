@@ -176,11 +176,11 @@ type auto struct {
 	starts    []Model // where it begins: the best of these
 	loss      Loss    // trained last
 	result    *AutoResult
-	next      []Model  // further starts of the next training: the best of them are trained to the end
-	given     []Model  // starts that the search of a part of the data did not come from
-	sure      []Model  // those of them that the next training goes to the end from
-	retried   bool     // they were tried with as many projections as it takes
-	shortest  float64  // what periods may be, unless they are as they were given; 0: anything
+	next      []Model // further starts of the next training: the best of them are trained to the end
+	given     []Model // starts that the search of a part of the data did not come from
+	sure      []Model // those of them that the next training goes to the end from
+	retried   bool    // they were tried with as many projections as it takes
+	shortest  float64 // what periods may be, unless they are as they were given; 0: anything
 	longest   float64
 	unsettled []string // doubts that the search left
 	coloured  bool     // what the projections left was not white
@@ -794,8 +794,8 @@ func (a *auto) doubts() []string {
 	r := a.result.Result
 	var parts split
 	if parts.of(r.Model.Kernel) {
-		noise := r.Model.Noise + parts.whiteVariance
-		if signal := variance(r.Model.Kernel) - parts.whiteVariance; signal < 1e-3*noise {
+		noise := r.Model.Noise + Nugget(r.Model.Kernel)
+		if signal := variance(r.Model.Kernel); signal < 1e-3*noise {
 			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
 		}
 	}

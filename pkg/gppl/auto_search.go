@@ -111,11 +111,7 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 func (s *searcher) findLinear() {
 	params := s.model.Params()
 	last := len(params) - 1
-	at := amplitudes(s.model.Kernel, 0)
-	var parts split
-	if parts.of(s.model.Kernel) {
-		at = append(at, parts.white...)
-	}
+	at := append(amplitudes(s.model.Kernel, 0), noiseTerms(s.model.Kernel, 0)...)
 	for _, i := range append(slices.Clone(at), last) {
 		if isFixed(params[i]) {
 			return
@@ -127,13 +123,19 @@ func (s *searcher) findLinear() {
 	for i := range r[1:] {
 		r[i+1] *= s.scales.lengthscales[len(s.scales.lengthscales)-1]
 	}
-	once, twice := make([]float64, len(r)), make([]float64, len(r))
-	s.model.Kernel.WithParams(theta).Cov(once, r)
+	// covariances returns those at r and, last, the nugget.
+	covariances := func() []float64 {
+		k := s.model.Kernel.WithParams(theta)
+		c := make([]float64, len(r), len(r)+1)
+		k.Cov(c, r)
+		return append(c, Nugget(k))
+	}
+	once := covariances()
 	for _, i := range at {
 		theta[i] *= 2
 	}
-	s.model.Kernel.WithParams(theta).Cov(twice, r)
-	for i := range r {
+	twice := covariances()
+	for i := range once {
 		if math.Abs(twice[i]-2*once[i]) > 1e-9*math.Abs(once[i]) {
 			return
 		}

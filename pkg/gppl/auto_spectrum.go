@@ -16,7 +16,7 @@ type spectrum struct {
 	series  *cosineSeries
 	step    float64   // of frequency, in cycles per unit of x
 	signal  []float64 // (n/covered)·f at 0, step, 2·step, …
-	noise   float64   // σ², White terms included
+	noise   float64   // σ², with the nugget
 	n       float64
 	span    float64
 	covered float64 // length of the range without its gaps
@@ -55,7 +55,7 @@ func (s *spectrum) set(m Model) error {
 	if !parts.of(m.Kernel) {
 		return fmt.Errorf("gppl: %v has no spectrum that is known", m.Kernel)
 	}
-	s.noise = m.Noise + parts.whiteVariance
+	s.noise = m.Noise + Nugget(m.Kernel)
 	count, err := s.series.expand(m.Kernel, s.tail(m))
 	if err != nil {
 		return err

@@ -1,255 +1,257 @@
 package gppl
 
-import (
-	"math"
-	"slices"
+import "math"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
-)
+// What an engine may know of a kernel beyond its covariance, the kernel says
+// itself, by optional interfaces: Reacher, Bandlimited, Scaled, Markovian,
+// Spectrum, Nuggeter. A kernel without them is computed densely, or by the Toeplitz engine
+// on a regular series. Sum and Product combine what their parts say. Engines ask
+// through the functions of this file and terms.go, and do not know the types.
+// gppltest.CheckKernel compares what a kernel says with what it computes.
 
-// What engines may know of a kernel is asked here and nowhere else: how it
-// splits into signal and white noise, how far it reaches, whether it has a
-// state-space form, whether it is one shape at one scale.
-
-// split is a kernel as signal + white noise: White terms of a sum add to the
-// noise variance, and the rest is what an engine has to work on.
-type split struct {
-	signal        []Kernel // the terms that are not White
-	offset        []int    // of each term's first parameter in the whole kernel
-	white         []int    // indices of the White variances in the whole kernel
-	whites        []float64
-	whiteVariance float64
+// A Reacher is a Kernel that dies out. It gets the banded engine, and the spectral
+// one with positive weights.
+type Reacher interface {
+	// Reach returns a distance ρ, in the unit of x, with
+	//
+	//	|k(r)| ≤ eps·k(0)  for all r ≥ ρ,  0 < eps < 1,
+	//
+	// +Inf if there is none; 0 says that k is zero everywhere. Engines take eps
+	// down to 1e-250. What lies beyond is left out or taken for the prior, so
+	// that a ρ too small makes likelihoods and predictions wrong, without an
+	// error; one too large costs time.
+	Reach(eps float64) float64
 }
 
-// of splits k, reusing memory. It reports false for what only the dense engine
-// can do: White as a factor of a product, or no signal at all.
-func (s *split) of(k Kernel) bool {
-	s.signal, s.offset, s.white, s.whites = s.signal[:0], s.offset[:0], s.white[:0], s.whites[:0]
-	s.whiteVariance = 0
-	return s.add(k, 0) && len(s.signal) > 0
+// A Bandlimited kernel has a spectrum that falls. It gets the spectral engine.
+type Bandlimited interface {
+	// Bandwidth estimates the frequency, in cycles per unit of x, beyond which
+	// less than eps·k(0) of the kernel's spectrum is left; +Inf if it does not
+	// fall. Costs are predicted from it, and k is sampled at least three times
+	// as often as that: what is left out is then measured on the coefficients.
+	// An estimate that is wrong by a factor makes the choice of engine
+	// worse. One that misses a part of the spectrum altogether, such as a
+	// modulation, aliases it, and likelihoods are wrong without an error.
+	Bandwidth(eps float64) float64
 }
 
-func (s *split) add(k Kernel, offset int) bool {
-	switch k := k.(type) {
-	case White:
-		s.white = append(s.white, offset)
-		s.whites = append(s.whites, k.Variance)
-		s.whiteVariance += k.Variance
-		return true
-	case Sum:
-		for i, p := range k.parts {
-			if !s.add(p, offset+k.offset[i]) {
-				return false
-			}
-		}
-		return true
-	case Product:
-		if slices.ContainsFunc(k.parts, hasWhite) {
-			return false
-		}
+// A Scaled kernel is one shape at one scale, k(r) = v·φ(r/l), where φ has no
+// parameters: v and l are the only two of the kernel, of the roles RoleVariance
+// and RoleLengthscale, in either order. It gets the interpolated engine for PL,
+// which is a polynomial in log l: φ must be analytic and bounded for
+// |arg r| < π/4, or the engine finds its interpolation off, and another takes
+// over.
+type Scaled interface {
+	// Scale returns the values of v, in the unit of y², and l, in that of x. If k
+	// is not of the form above likelihoods are wrong without an error.
+	Scale() (variance, lengthscale float64)
+}
+
+// A MaternTerm is a Matérn covariance with ν = Order + ½ for Order 0, 1 or 2
+// (Rasmussen and Williams 2006, eq. 4.16), a = √(2ν)·r/Lengthscale:
+//
+//	v·e⁻ᵃ,  v·(1 + a)·e⁻ᵃ,  v·(1 + a + a²/3)·e⁻ᵃ
+//
+// It is the covariance of a Markov process of Order + 1 numbers.
+type MaternTerm struct {
+	Order                 int
+	Variance, Lengthscale float64
+}
+
+// A Markovian kernel is a sum of Matérn terms, whatever its own parameters are. It
+// gets the state-space engine, in time linear in n.
+type Markovian interface {
+	// Markov appends the terms whose sum is k to dst and returns it. How many
+	// there are, and their orders, do not depend on the parameters. It does not
+	// allocate where dst has room. If the sum is not k likelihoods are wrong
+	// without an error.
+	Markov(dst []MaternTerm) []MaternTerm
+	// ContractMarkov is the chain rule from the terms to the kernel's own
+	// parameters: it adds
+	//
+	//	Σ_i w[2i]·∂log v_i/∂log θ_p + w[2i+1]·∂log l_i/∂log θ_p
+	//
+	// to grad[p], for each p, where v_i and l_i are those of term i. grad has
+	// an entry per parameter, w two per term.
+	ContractMarkov(grad, w []float64)
+}
+
+// A Spectrum is a Kernel whose spectral density is known by a formula,
+//
+//	S(f) = ∫ k(τ)·cos 2πfτ dτ,  f in cycles per unit of x,
+//
+// in all its digits, however small it is. One that falls as fast as a Gaussian,
+// and whose square root has a transform that does too, gets the gridded engine,
+// if it is a Reacher and Bandlimited. If S is not that of k likelihoods are wrong
+// without an error.
+type Spectrum interface {
+	Kernel
+	// Density sets dst[i] = S(f[i]). dst and f have one length and may be the
+	// same slice.
+	Density(dst, f []float64)
+	// ContractDensity adds Σ_i w[i]·∂S(f[i])/∂log θ_p to grad[p], for each p.
+	ContractDensity(grad, w, f []float64)
+}
+
+// A Nuggeter has a part that an observation shares with itself alone, and not with
+// another one at the same x: white noise, in any number of dimensions. Cov leaves
+// it out. Losses, whatever their engine, add it to the noise variance; it
+// is part of the latent f, of which a posterior at a new x has it anew.
+type Nuggeter interface {
+	// Nugget returns its variance, in the unit of y², at least 0.
+	Nugget() float64
+	// ContractNugget adds w·∂nugget/∂log θ_p to grad[p], for each p.
+	ContractNugget(grad []float64, w float64)
+}
+
+// Nugget returns the nugget of k, 0 if it has none: Var f(x) = k(0) + nugget.
+func Nugget(k Kernel) float64 {
+	if k, ok := k.(Nuggeter); ok {
+		return k.Nugget()
 	}
-	s.signal = append(s.signal, k)
-	s.offset = append(s.offset, offset)
-	return true
+	return 0
 }
 
-// shareNoise divides the derivative in the log of the total noise variance
-// among the White terms and, last in grad, the model's own noise.
-func (s *split) shareNoise(grad []float64, total, noise float64) {
-	all := noise + s.whiteVariance
-	for i, p := range s.white {
-		grad[p] = total * s.whites[i] / all
+// contractNugget adds w times the derivatives of the nugget in the logs.
+func contractNugget(grad []float64, k Kernel, w float64) {
+	if k, ok := k.(Nuggeter); ok {
+		k.ContractNugget(grad, w)
 	}
-	grad[len(grad)-1] = total * noise / all
 }
 
-func hasWhite(k Kernel) bool {
-	switch k := k.(type) {
-	case White:
-		return true
-	case Sum:
-		return slices.ContainsFunc(k.parts, hasWhite)
-	case Product:
-		return slices.ContainsFunc(k.parts, hasWhite)
-	}
-	return false
+// contractVariance adds w times the derivatives of k(0) in the logs.
+func contractVariance(grad []float64, k Kernel, w float64) {
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	weight, r := buf[0][:1], buf[1][:1]
+	weight[0], r[0] = w, 0
+	k.Contract(grad, weight, r)
 }
 
 // reach returns a distance beyond which |k| stays below eps times its variance,
 // +Inf if there is none that is known.
 func reach(k Kernel, eps float64) float64 {
-	switch k := k.(type) {
-	case SE:
-		return k.Lengthscale * math.Sqrt(-2*math.Log(eps))
-	case LocPer:
-		return k.Lengthscale * math.Sqrt(-2*math.Log(eps))
-	case Laplace:
-		return -k.Lengthscale * math.Log(eps)
-	case Matern32:
-		return k.Lengthscale / sqrt3 * tail(eps, func(a float64) float64 { return 1 + a })
-	case Matern52:
-		return k.Lengthscale / sqrt5 * tail(eps, func(a float64) float64 { return 1 + a + a*a/3 })
-	case RQ:
-		// (1 + r²/2αl²)^−α = eps
-		return k.Lengthscale * math.Sqrt(2*k.Alpha*math.Expm1(-math.Log(eps)/k.Alpha))
-	case White:
-		return 0
-	case Sum:
-		r := 0.0
-		for _, p := range k.parts {
-			r = max(r, reach(p, eps))
-		}
-		return r
-	case Product: // one factor that has died out is enough
-		r := math.Inf(1)
-		for _, p := range k.parts {
-			r = min(r, reach(p, eps))
-		}
-		return r
+	if k, ok := k.(Reacher); ok {
+		return k.Reach(eps)
 	}
 	return math.Inf(1)
 }
 
-// tail solves poly(a)·exp(−a) = eps for a by fixed-point iteration, which
-// contracts since log poly grows slowly.
-func tail(eps float64, poly func(float64) float64) float64 {
-	a := -math.Log(eps)
-	for range 30 {
-		a = math.Log(poly(a)) - math.Log(eps)
+// bandwidth returns the frequency beyond which what is left of the kernel's
+// spectrum is below eps times its variance; +Inf where it is not known.
+func bandwidth(k Kernel, eps float64) float64 {
+	if k, ok := k.(Bandlimited); ok {
+		return k.Bandwidth(eps)
 	}
-	return a
+	return math.Inf(1)
 }
 
-// maternComponents returns the state-space form of every signal term, and
-// whether all have one.
-func (s *split) maternComponents(dst []statespace.Component) ([]statespace.Component, bool) {
-	dst = dst[:0]
-	for _, k := range s.signal {
-		var c statespace.Component
-		switch k := k.(type) {
-		case Laplace:
-			c = statespace.Component{Order: 0, Variance: k.Variance, Lengthscale: k.Lengthscale}
-		case Matern32:
-			c = statespace.Component{Order: 1, Variance: k.Variance, Lengthscale: k.Lengthscale}
-		case Matern52:
-			c = statespace.Component{Order: 2, Variance: k.Variance, Lengthscale: k.Lengthscale}
-		default:
-			return dst, false
-		}
-		dst = append(dst, c)
+// scaledAt returns the indices of the variance and the lengthscale of a Scaled
+// kernel; ok is false for any other.
+func scaledAt(k Kernel) (variance, lengthscale int, ok bool) {
+	params := k.Params()
+	if _, is := k.(Scaled); !is || len(params) != 2 {
+		return 0, 0, false
 	}
-	return dst, true
-}
-
-// scaled returns the variance and lengthscale of a kernel v·φ(r/l), and whether
-// it is of that form: one shape φ at one scale.
-func scaled(k Kernel) (variance, lengthscale float64, ok bool) {
-	switch k := k.(type) {
-	case SE:
-		return k.Variance, k.Lengthscale, true
-	case Laplace:
-		return k.Variance, k.Lengthscale, true
-	case Matern32:
-		return k.Variance, k.Lengthscale, true
-	case Matern52:
-		return k.Variance, k.Lengthscale, true
+	switch {
+	case params[0].Role == RoleVariance && params[1].Role == RoleLengthscale:
+		return 0, 1, true
+	case params[0].Role == RoleLengthscale && params[1].Role == RoleVariance:
+		return 1, 0, true
 	}
 	return 0, 0, false
-}
-
-// bandwidth estimates the frequency, in cycles per unit of x, beyond which what
-// is left of the kernel's spectrum is below eps times its variance; +Inf where
-// it is not known. Costs are predicted from it; what is promised is measured on
-// the coefficients themselves.
-func bandwidth(k Kernel, eps float64) float64 {
-	digits := -math.Log(eps)
-	switch k := k.(type) {
-	case SE:
-		return math.Sqrt(2*digits) / (2 * math.Pi * k.Lengthscale)
-	case RQ:
-		return digits / (2 * math.Pi * k.Lengthscale * math.Sqrt(2*k.Alpha))
-	case Matern52:
-		return sqrt5 * math.Pow(eps, -1./5) / (2 * math.Pi * k.Lengthscale)
-	case Matern32:
-		return sqrt3 * math.Pow(eps, -1./3) / (2 * math.Pi * k.Lengthscale)
-	case Periodic:
-		return harmonics(k.Lengthscale, digits) / k.Period
-	case LocPer:
-		return math.Sqrt(2*digits)/(2*math.Pi*k.Lengthscale) + harmonics(k.PeriodicLengthscale, digits)/k.Period
-	case White:
-		return 0
-	case Sum:
-		var b float64
-		for _, p := range k.parts {
-			b = max(b, bandwidth(p, eps))
-		}
-		return b
-	case Product:
-		var b float64
-		for _, p := range k.parts {
-			b += bandwidth(p, eps)
-		}
-		return b
-	}
-	return math.Inf(1)
-}
-
-// harmonics estimates how many harmonics exp(−2 sin²/l²) has: its coefficients
-// are Bessel functions I_j(1/l²), which fall like a Gaussian and then faster.
-func harmonics(l, digits float64) float64 {
-	return 3 + math.Sqrt(2*digits)/l + digits/8
 }
 
 // steepness bounds r·|k′(r)| for 0 ≤ r ≤ span, relative to the variance: what a
 // relative error of the distance, or of a period, does to the covariance.
 func steepness(k Kernel, span float64) float64 {
-	// exp(−c·sin²a) turns at most by min(c, √(2c/e)) for each unit of a = πr/p.
-	periodic := func(l, period float64) float64 {
-		c := 2 / (l * l)
-		return math.Pi / period * min(c, math.Sqrt(2*c/math.E))
+	if k, ok := k.(interface{ steepness(span float64) float64 }); ok {
+		return k.steepness(span)
 	}
-	switch k := k.(type) {
-	case White:
-		return 0
-	case Periodic:
-		return span * periodic(k.Lengthscale, k.Period)
-	case LocPer: // r·exp(−r²/2l²) is at most 0.61·l
-		return 1 + min(span, 0.61*k.Lengthscale)*periodic(k.PeriodicLengthscale, k.Period)
-	case Sum:
-		var s, all float64
-		for _, p := range k.parts {
-			v := variance(p)
-			s, all = s+v*steepness(p, span), all+v
-		}
-		return s / all
-	case Product: // where one factor has died out, no other is steep
-		span = min(span, reach(k, 0.01))
-		var s float64
-		for _, p := range k.parts {
-			s += steepness(p, span)
-		}
-		return s
-	}
-	return 1 // of one shape at one scale
+	return sampledSteepness(k, span)
 }
 
-// scaleDerivative returns the sum of those derivatives, in logs, that scale the
-// kernel as a whole, Σ ∂/∂log v; ok is false if it is not known which they are.
-func scaleDerivative(grad []float64, k Kernel) (sum float64, ok bool) {
-	switch k := k.(type) {
-	case SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, White:
-		return grad[0], true
-	case Sum:
-		for i, p := range k.parts {
-			part, ok := scaleDerivative(grad[k.offset[i]:], p)
-			if !ok {
-				return 0, false
-			}
-			sum += part
-		}
-		return sum, true
-	case Product: // any one factor
-		return scaleDerivative(grad, k.parts[0])
+// sampledSteepness is twice the largest r·|k′(r)| of 512 distances: some at equal
+// ratios, for kernels that fall, and some spread over the farther half, where one
+// that oscillates is steepest. The factor is for what lies between them.
+func sampledSteepness(k Kernel, span float64) float64 {
+	const (
+		golden  = 0.6180339887498949
+		octaves = 30 // distances below 1e-9 of the span are too short to matter
+	)
+	v := variance(k)
+	if !(span > 0) || v == 0 {
+		return 0
 	}
-	return 0, false
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	r, slope := buf[0][:], buf[1][:]
+	for i := range r {
+		if u := float64(i) / chunk; i%2 == 0 {
+			r[i] = span * math.Exp2(-octaves*u)
+		} else {
+			_, u = math.Modf(golden * float64(i))
+			r[i] = span * (1 - 0.5*u)
+		}
+	}
+	k.Slope(slope, r)
+	var most float64
+	for i, s := range slope {
+		if s := math.Abs(r[i] * s); !(s <= most) { // NaN too
+			most = s
+		}
+	}
+	return 2 * most / v
+}
+
+// scaling is which parameters scale a kernel as a whole: those v with Σ ∂k/∂log v = k.
+// It serves one family of kernels.
+type scaling struct {
+	at           []int
+	known, ready bool
+}
+
+// derivative returns the sum of those derivatives, in logs, that scale the kernel
+// as a whole; ok is false if it is not known which they are.
+func (s *scaling) derivative(grad []float64, k Kernel) (sum float64, ok bool) {
+	if !s.ready {
+		s.at, s.known = amplitudesOf(k, 0)
+		s.ready = true
+	}
+	for _, i := range s.at {
+		sum += grad[i]
+	}
+	return sum, s.known
+}
+
+// amplitudesOf returns the indices, from offset on, of the parameters that scale k
+// as a whole, and whether they are known: the variances of every term of a sum,
+// those of one factor of a product, none of White.
+func amplitudesOf(k Kernel, offset int) (at []int, known bool) {
+	if k, ok := k.(interface {
+		amplitudes(offset int) ([]int, bool)
+	}); ok {
+		return k.amplitudes(offset)
+	}
+	for i, p := range k.Params() {
+		if p.Role == RoleVariance {
+			at = append(at, offset+i)
+		}
+	}
+	return at, at != nil
+}
+
+// amplitudes is amplitudesOf where what is known will do.
+func amplitudes(k Kernel, offset int) []int {
+	at, _ := amplitudesOf(k, offset)
+	return at
+}
+
+// noiseTerms returns the indices, from offset on, of the variances of those terms
+// of a sum that are White.
+func noiseTerms(k Kernel, offset int) []int {
+	if k, ok := k.(interface{ noiseTerms(offset int) []int }); ok {
+		return k.noiseTerms(offset)
+	}
+	return nil
 }

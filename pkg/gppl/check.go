@@ -38,9 +38,9 @@ const gradientTrust = 1e-6
 // a covariance A obeys: as the variances and the noise grow together, A does, and
 // the derivative is ½(terms − yᵀA⁻¹y). It costs nothing and sees a wrong sign or
 // a part that is missing, but no error that A⁻¹ has as a whole.
-func verifyScale(grad []float64, k Kernel, terms, form float64) error {
+func verifyScale(grad []float64, s *scaling, k Kernel, terms, form float64) error {
 	last := len(grad) - 1
-	sum, ok := scaleDerivative(grad[:last], k)
+	sum, ok := s.derivative(grad[:last], k)
 	if !ok {
 		return nil
 	}

@@ -21,12 +21,8 @@ func (x Inputs) block(b int) Inputs {
 }
 
 // tileDistances sets the row-major tile r to the distances between blocks i
-// and j of x, the diagonal of a diagonal tile marked Self.
+// and j of x.
 func tileDistances(r []float64, x Inputs, i, j int) {
-	if i == j {
-		selfDistances(r, x.block(i))
-		return
-	}
 	distances(r, x.block(i), x.block(j))
 }
 
@@ -284,7 +280,7 @@ func choleskyWithJitter(l *dense.Lower, scale float64, fill func()) (jitter floa
 	if err = l.Cholesky(); err == nil {
 		return 0, nil
 	}
-	for jitter = 1e-12 * scale; jitter <= 1.01e-6*scale; jitter *= 10 {
+	for jitter = 1e-12 * scale; jitter > 0 && jitter <= 1.01e-6*scale; jitter *= 10 {
 		fill()
 		l.AddDiagonal(jitter)
 		if e := l.Cholesky(); e == nil {

@@ -248,7 +248,7 @@ func (c *choice) why(i int) string {
 // checkVariance is an error unless the kernel has a prior variance: a positive
 // finite number.
 func checkVariance(k Kernel) error {
-	if v := variance(k); !(v > 0) || math.IsInf(v, 1) {
+	if v := variance(k) + Nugget(k); !(v > 0) || math.IsInf(v, 1) {
 		return fmt.Errorf("gppl: the prior variance of %v is %v: a parameter is too small or too large to compute with", k, v)
 	}
 	return nil

@@ -67,12 +67,7 @@ func (b *band) fill(k Kernel, diagonal float64) {
 // distances sets a tile to the distances between its rows' and its columns'
 // observations.
 func (b *band) distances(tile blas64.General, row, col int) {
-	x, z := Inputs{1, b.line.t[row : row+tile.Rows]}, Inputs{1, b.line.t[col : col+tile.Cols]}
-	if row == col {
-		selfDistances(tile.Data, x)
-		return
-	}
-	distances(tile.Data, x, z)
+	distances(tile.Data, Inputs{1, b.line.t[row : row+tile.Rows]}, Inputs{1, b.line.t[col : col+tile.Cols]})
 }
 
 // eachTile calls f for every tile of m with room for distances and weights,
@@ -100,6 +95,7 @@ func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col i
 type bandedExact struct {
 	band   band
 	kernel Kernel
+	scale  scaling
 	alpha  []float64
 	form   float64 // yᵀA⁻¹y
 	check  banded.Check
@@ -213,7 +209,7 @@ const checkMargin = 16
 // recursion can make such ones.
 func (e *bandedExact) checkScale(grad []float64, noise float64) error {
 	last := len(grad) - 1
-	sum, ok := scaleDerivative(grad[:last], e.kernel)
+	sum, ok := e.scale.derivative(grad[:last], e.kernel)
 	if !ok {
 		return nil
 	}

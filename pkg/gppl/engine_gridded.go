@@ -13,21 +13,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// A Spectrum is a Kernel whose spectral density is known by a formula,
-//
-//	S(f) = ∫ k(τ)·cos 2πfτ dτ,  f in cycles per unit of x,
-//
-// in all its digits, however small it is. One that falls as fast as a Gaussian,
-// and whose square root has a transform that does too, gets the gridded engine.
-type Spectrum interface {
-	Kernel
-	// Density sets dst[i] = S(f[i]). dst and f have one length and may be the
-	// same slice.
-	Density(dst, f []float64)
-	// ContractDensity adds Σ_i w[i]·∂S(f[i])/∂log θ_p to grad[p], for each p.
-	ContractDensity(grad, w, f []float64)
-}
-
 // griddedExact is the exact NLL of a smooth kernel that dies out, SE above all,
 // in a time that grows with the range over the lengthscale and not with n: the
 // sums over the data that enter it are computed once, and the matrix that is
@@ -46,7 +31,7 @@ type griddedExact struct {
 	factor  gridded.Factor
 	work    gridded.Workspace
 	kernel  Kernel
-	noise   float64 // White terms included
+	noise   float64
 	form    float64 // yᵀA⁻¹y
 }
 
@@ -76,7 +61,7 @@ const noDensity = "no formula of its spectral density is known, or it is no sing
 
 func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 	if !e.split.of(k) {
-		return cannot(whiteProduct)
+		return cannot(noSignal)
 	}
 	if _, ok := e.split.signal[0].(Spectrum); !ok || len(e.split.signal) > 1 {
 		return cannot(noDensity)
@@ -90,10 +75,10 @@ func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 	if !(grid < maxGrid) {
 		return forecast{reason: reason{"it would take a grid of %.2g points", grid}}
 	}
-	n, v, total := float64(len(e.line.t)), variance(k), noise+e.split.whiteVariance
+	n, v := float64(len(e.line.t)), variance(k)
 	f := forecast{
 		seconds: grid*griddedSeconds + 2e-4,
-		err:     griddedMargin * gridded.Bound(len(e.line.t), v, total, rootTolerance),
+		err:     griddedMargin * gridded.Bound(len(e.line.t), v, noise, rootTolerance),
 	}
 	if !e.covers(k) {
 		f.setup = n*600e-9 + frequencies*4e-6
@@ -142,7 +127,7 @@ func (e *griddedExact) prepare(k Kernel) error {
 func (e *griddedExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
 	e.split.of(k)
 	term := e.split.signal[0].(Spectrum)
-	e.kernel, e.noise = k, noise+e.split.whiteVariance
+	e.kernel, e.noise = k, noise
 	if err := e.prepare(k); err != nil {
 		return 0, 0, err
 	}
@@ -173,9 +158,8 @@ func (e *griddedExact) nll(grad []float64, k Kernel, noise float64) (value, jitt
 	}
 	clear(grad)
 	e.perPeriod(q)
-	o := e.split.offset[0]
-	term.ContractDensity(grad[o:o+len(term.Params())], q, f)
-	e.split.shareNoise(grad, e.noise*slope, noise)
+	term.ContractDensity(e.split.own(grad, 0), q, f)
+	grad[len(grad)-1] = e.noise * slope
 	return value, 0, nil
 }
 
@@ -197,7 +181,6 @@ type griddedPosterior struct {
 	h              []float64
 	origin, period float64
 	kernel         Kernel
-	white          float64 // variance of White terms, part of f
 	err            error
 }
 
@@ -206,7 +189,7 @@ func (e *griddedExact) posterior() predictor {
 	e.factor = gridded.Factor{}
 	p := &griddedPosterior{
 		factor: &factor, h: append([]float64(nil), e.h...), origin: e.origin, period: e.period,
-		kernel: e.kernel, white: e.split.whiteVariance,
+		kernel: e.kernel,
 	}
 	p.predictor, p.err = factor.Predictor(&e.work)
 	return p
@@ -225,7 +208,7 @@ func (p *griddedPosterior) latent(ctx context.Context, mean, variances []float64
 		for i := b * batch; i < min(x.Len(), (b+1)*batch) && ctx.Err() == nil; i++ {
 			mean[i] = p.predictor.Mean(p.at(x, i), p.h, work)
 			if variances != nil {
-				variances[i] = p.white + p.predictor.Variance(p.at(x, i), work)
+				variances[i] = p.predictor.Variance(p.at(x, i), work)
 			}
 		}
 	})

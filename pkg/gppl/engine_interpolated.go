@@ -21,7 +21,8 @@ import (
 type interpolated struct {
 	base   *projectedTerm // makes the nodes
 	n, k   int
-	packed int // k(k+1)/2
+	theta  []float64 // of the kernel at a node
+	packed int       // k(k+1)/2
 	near   []float64
 	panel  panel
 	weight []float64 // L_q(u)
@@ -31,6 +32,8 @@ type interpolated struct {
 	dots   []float64
 	v      float64
 	size   func() float64 // the largest entry of S/v at the last evaluation, or 0
+
+	varianceAt, lengthAt int // the indices of v and l among the parameters
 
 	combine, dot func(int) // the loops that run in parallel, made once
 }
@@ -57,10 +60,15 @@ const (
 	closeBy = 0.4
 )
 
-func newInterpolated(base *projectedTerm, n, k int) *interpolated {
+// newInterpolated returns nil unless the kernel is of one shape at one scale.
+func newInterpolated(kernel Kernel, base *projectedTerm, n, k int) *interpolated {
+	v, l, ok := scaledAt(kernel)
+	if !ok {
+		return nil
+	}
 	size := k * (k + 1) / 2
 	e := &interpolated{
-		base: base, n: n, k: k, packed: size,
+		base: base, n: n, k: k, packed: size, varianceAt: v, lengthAt: l, theta: []float64{1, 1},
 		weight: make([]float64, nodes), slope: make([]float64, nodes), dots: make([]float64, nodes),
 		vPack: make([]float64, size), sPack: make([]float64, size),
 	}
@@ -71,10 +79,7 @@ func newInterpolated(base *projectedTerm, n, k int) *interpolated {
 func (e *interpolated) name() string { return EngineInterpolated }
 
 func (e *interpolated) forecast(k Kernel, noise float64) forecast {
-	v, l, ok := scaled(k)
-	if !ok {
-		return cannot("not one shape at one lengthscale")
-	}
+	v, l := k.(Scaled).Scale()
 	base := e.base.forecast(k, 0, noise)
 	if base.reason != (reason{}) {
 		return base
@@ -190,7 +195,8 @@ func (e *interpolated) verifyWeights(u float64) error {
 
 // unit sets dst to ΩᵀKΩ, packed, at variance 1 and log lengthscale u.
 func (e *interpolated) unit(dst []float64, k Kernel, u, noise float64) error {
-	at := k.WithParams([]float64{1, math.Exp(u)})
+	e.theta[e.lengthAt] = math.Exp(u)
+	at := k.WithParams(e.theta)
 	if f := e.base.forecast(at, 0, noise); f.reason != (reason{}) {
 		return e.base.choice.refused()
 	}
@@ -240,7 +246,7 @@ func (e *interpolated) lagrange(u float64) {
 }
 
 func (e *interpolated) gram(s []float64, k Kernel, noise float64, _ bool) error {
-	v, l, _ := scaled(k)
+	v, l := k.(Scaled).Scale()
 	u := math.Log(l)
 	if !e.inside(u, noise/v) {
 		if err := e.build(k, u, noise/v); err != nil {
@@ -286,6 +292,6 @@ func (e *interpolated) contract(grad, v []float64, _ Kernel) {
 		value += e.weight[q] * d
 		slope += e.slope[q] * d
 	}
-	grad[0] += e.v * value
-	grad[1] += e.v * slope
+	grad[e.varianceAt] += e.v * value
+	grad[e.lengthAt] += e.v * slope
 }

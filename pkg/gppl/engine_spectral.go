@@ -71,8 +71,6 @@ func spectralEps(nats, n, v, noise float64) float64 {
 	return min(1e-11, max(2e-15, 0.3*nats*noise/(n*v)))
 }
 
-const whiteProduct = "White noise as a factor of a product"
-
 // forecastSpectral returns the number of frequencies to expect, or why there
 // are too many.
 func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, windowed bool, why reason) {
@@ -96,7 +94,7 @@ func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies flo
 
 func (e *spectralProjected) forecast(k Kernel, noise float64) forecast {
 	if !e.split.of(k) {
-		return cannot(whiteProduct)
+		return cannot(noSignal)
 	}
 	n, kk := float64(e.x.Len()), float64(e.k)
 	v := variance(k)
@@ -451,11 +449,10 @@ func (e *spectralExact) eps(k Kernel, noise float64) float64 {
 
 func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 	if !e.split.of(k) {
-		return cannot(whiteProduct)
+		return cannot(noSignal)
 	}
 	n, v := float64(len(e.line.t)), variance(k)
-	total := noise + e.split.whiteVariance
-	eps := e.eps(k, total)
+	eps := e.eps(k, noise)
 	m, windowed, why := forecastSpectral(k, e.line.span, eps, true)
 	if why != (reason{}) {
 		return forecast{reason: why}
@@ -466,10 +463,10 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 	}
 	f := forecast{
 		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,
-		err:     3*n*eps*v/total + n*rounding(v, total),
+		err:     3*n*eps*v/noise + n*rounding(v, noise),
 	}
 	if windowed { // weights of both signs cancel
-		f.err += n * n * rounding(v, total) * v / total
+		f.err += n * n * rounding(v, noise) * v / noise
 	}
 	if int(m) > e.m {
 		f.setup = n*300e-9 + m*1e-6
@@ -480,15 +477,14 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
 	e.split.of(k)
 	e.kernel, e.noise = k, noise
-	total := noise + e.split.whiteVariance
-	eps := e.eps(k, total)
+	eps := e.eps(k, noise)
 	if err := e.prepare(k, eps); err != nil {
 		return 0, 0, err
 	}
 	n, p := float64(len(e.line.t)), len(e.features)
-	e.fill(total)
+	e.fill(noise)
 	if err := e.t.CholeskySigned(dense.Blocks(e.negative)); err != nil {
-		return 0, 0, fmt.Errorf("gppl: spectral engine: %w (kernel %v, noise variance %.4g)", err, k, total)
+		return 0, 0, fmt.Errorf("gppl: spectral engine: %w (kernel %v, noise variance %.4g)", err, k, noise)
 	}
 	copy(e.h, e.b)
 	e.t.SolveL(columnOf(e.h))
@@ -496,9 +492,9 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 	e.t.SolveLT(columnOf(e.h))
 	tampered("spectral h", e.h)
 	bh := blas64.Dot(vec(e.b), vec(e.h))
-	e.form = (e.yy - bh/total) / total
-	e.extra = e.uncertainty(total)
-	value = 0.5 * (e.form + n*(math.Log(total)+log2Pi) + e.t.LogDet())
+	e.form = (e.yy - bh/noise) / noise
+	e.extra = e.uncertainty(noise)
+	value = 0.5 * (e.form + n*(math.Log(noise)+log2Pi) + e.t.LogDet())
 	if grad == nil {
 		return value, 0, nil
 	}
@@ -517,11 +513,11 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 		trace += j * e.diag[i]
 		hh += j * e.h[i] * e.h[i]
 		if c := j * e.root[i] * e.root[i]; c != 0 {
-			e.q[f.Frequency()] += 0.5 * (1 - j*(e.diag[i]+e.h[i]*e.h[i]/(total*total))) / c
+			e.q[f.Frequency()] += 0.5 * (1 - j*(e.diag[i]+e.h[i]*e.h[i]/(noise*noise))) / c
 		}
 	}
 	tampered("spectral q", e.q)
-	if err := e.verifyInverse(total); err != nil {
+	if err := e.verifyInverse(noise); err != nil {
 		return 0, 0, err
 	}
 	clear(grad)
@@ -530,8 +526,8 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 		return 0, 0, err
 	}
 	trA := n - float64(p) + trace                  // σ²·tr A⁻¹
-	alpha2 := (e.yy - bh/total - hh/total) / total // σ²·|A⁻¹y|²
-	e.split.shareNoise(grad, 0.5*(trA-alpha2), noise)
+	alpha2 := (e.yy - bh/noise - hh/noise) / noise // σ²·|A⁻¹y|²
+	grad[len(grad)-1] = 0.5 * (trA - alpha2)
 	return value, 0, nil
 }
 

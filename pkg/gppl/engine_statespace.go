@@ -10,17 +10,16 @@ import (
 
 // stateSpaceExact runs a Kalman filter over the sorted series: O(n).
 type stateSpaceExact struct {
-	line       *line
-	split      split
-	filter     *statespace.Filter
-	components []statespace.Component
-	grad       []float64
-	kernel     Kernel
-	noise      float64            // White terms included
-	short      *statespace.Filter // of a stretch of the series, for the check
-	shortY     []float64
-	shortGrad  []float64
-	moved      []statespace.Component
+	line *line
+	markov
+	filter    *statespace.Filter
+	grad      []float64
+	kernel    Kernel
+	noise     float64
+	short     *statespace.Filter // of a stretch of the series, for the check
+	shortY    []float64
+	shortGrad []float64
+	moved     []statespace.Component
 }
 
 func newStateSpaceExact(l *line) *stateSpaceExact {
@@ -49,8 +48,7 @@ func stateDim(cs []statespace.Component) (d int) {
 const notMatern = "not a sum of Laplace, Matérn 3/2 and 5/2 kernels"
 
 func (e *stateSpaceExact) forecast(k Kernel, noise float64) forecast {
-	ok := e.prepare(k)
-	if !ok {
+	if !e.markov.of(k) {
 		return cannot(notMatern)
 	}
 	n := float64(len(e.line.t))
@@ -60,19 +58,9 @@ func (e *stateSpaceExact) forecast(k Kernel, noise float64) forecast {
 	}
 }
 
-// prepare reads the kernel's components and white noise.
-func (e *stateSpaceExact) prepare(k Kernel) bool {
-	ok := e.split.of(k)
-	if !ok {
-		return false
-	}
-	e.components, ok = e.split.maternComponents(e.components)
-	return ok
-}
-
 func (e *stateSpaceExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
-	e.prepare(k)
-	e.kernel, e.noise = k, noise+e.split.whiteVariance
+	e.markov.of(k)
+	e.kernel, e.noise = k, noise
 	var g []float64
 	if grad != nil {
 		e.grad = resize(e.grad, 2*len(e.components)+1)
@@ -86,10 +74,9 @@ func (e *stateSpaceExact) nll(grad []float64, k Kernel, noise float64) (value, j
 	if err := e.check(g); err != nil {
 		return 0, 0, err
 	}
-	for i, o := range e.split.offset {
-		grad[o], grad[o+1] = g[2*i], g[2*i+1]
-	}
-	e.split.shareNoise(grad, g[last], noise)
+	clear(grad)
+	e.markov.contract(grad, g[:last])
+	grad[len(grad)-1] = g[last]
 	return value, 0, nil
 }
 
@@ -158,11 +145,11 @@ type stateSpaceProjected struct {
 	line       *line
 	directions directions
 	omega      blas64.General // rows in the order of the series
-	product    *statespace.Product
-	split      split
-	components []statespace.Component
-	value      []blas64.General // per component k×k
-	slope      []blas64.General
+	markov
+	product *statespace.Product
+	value   []blas64.General // per component k×k
+	slope   []blas64.General
+	weight  []float64 // per component two: ⟨V, value⟩ and ⟨V, slope⟩
 }
 
 func newStateSpaceProjected(l *line, d directions) *stateSpaceProjected {
@@ -172,11 +159,7 @@ func newStateSpaceProjected(l *line, d directions) *stateSpaceProjected {
 func (e *stateSpaceProjected) name() string { return EngineStateSpace }
 
 func (e *stateSpaceProjected) forecast(k Kernel, noise float64) forecast {
-	ok := e.split.of(k)
-	if ok {
-		e.components, ok = e.split.maternComponents(e.components)
-	}
-	if !ok {
+	if !e.markov.of(k) {
 		return cannot(notMatern)
 	}
 	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
@@ -193,8 +176,7 @@ func (e *stateSpaceProjected) gram(s []float64, k Kernel, _ float64, derivatives
 		e.omega = e.line.sortRows(e.directions.matrix())
 		e.product = statespace.NewProduct(e.line.t)
 	}
-	e.split.of(k)
-	e.components, _ = e.split.maternComponents(e.components)
+	e.markov.of(k)
 	kk := e.omega.Cols
 	for len(e.value) < len(e.components) {
 		e.value = append(e.value, newGeneral(kk, kk))
@@ -214,10 +196,11 @@ func (e *stateSpaceProjected) gram(s []float64, k Kernel, _ float64, derivatives
 }
 
 func (e *stateSpaceProjected) contract(grad, v []float64, _ Kernel) {
-	for i, o := range e.split.offset {
-		grad[o] += blas64.Dot(vec(v), vec(e.value[i].Data))
-		grad[o+1] += blas64.Dot(vec(v), vec(e.slope[i].Data))
+	e.weight = e.weight[:0]
+	for i := range e.components {
+		e.weight = append(e.weight, blas64.Dot(vec(v), vec(e.value[i].Data)), blas64.Dot(vec(v), vec(e.slope[i].Data)))
 	}
+	e.markov.contract(grad, e.weight)
 }
 
 // sortRows returns the rows of a in the order of the series, copied unless they

@@ -28,7 +28,7 @@ type toeplitzExact struct {
 	ok     bool
 	split  split
 	y      []float64 // at the places, 0 where missing
-	lag    []float64 // d·step; the first is Self
+	lag    []float64 // d·step
 	c      []float64 // first column of A
 	wave   []float64 // of a check
 	w      []float64 // s_d, and what Cov and Slope work in
@@ -38,7 +38,7 @@ type toeplitzExact struct {
 	factor toeplitz.Factor
 	work   toeplitz.Workspace
 	kernel Kernel
-	noise  float64 // White terms included
+	noise  float64
 }
 
 func newToeplitzExact(l *line) *toeplitzExact {
@@ -55,7 +55,6 @@ func newToeplitzExact(l *line) *toeplitzExact {
 	for d := range e.lag {
 		e.lag[d] = float64(d) * e.grid.step
 	}
-	e.lag[0] = Self
 	return e
 }
 
@@ -74,21 +73,20 @@ func (e *toeplitzExact) forecast(k Kernel, noise float64) forecast {
 		return cannot("the inputs have no constant step")
 	}
 	if !e.split.of(k) {
-		return cannot(whiteProduct)
+		return cannot(noSignal)
 	}
 	n, m := float64(e.grid.n), float64(len(e.grid.missing))
 	if bytes := 8 * n * (20 + m); bytes > maxMemory {
 		return tooLarge(bytes)
 	}
 	size, slopes := e.count(k)
-	total := noise + e.split.whiteVariance
-	norm := total + 2*size // ‖A‖, by its rows
+	norm := noise + 2*size // ‖A‖, by its rows
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
 	perturbed := 0x1p-52*norm + 4*e.grid.off*slopes
 	return forecast{
 		seconds: n*n*toeplitzStage + m*n*(toeplitzSolve+m*toeplitzMissing) + 40*toeplitzSolve*n/20 + n*2*pairSeconds,
-		err:     n / total * perturbed,
+		err:     n / noise * perturbed,
 	}
 }
 
@@ -124,7 +122,7 @@ func (e *toeplitzExact) count(k Kernel) (size, slopes float64) {
 
 func (e *toeplitzExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
 	e.split.of(k)
-	e.kernel, e.noise = k, noise+e.split.whiteVariance
+	e.kernel, e.noise = k, noise
 	clear(e.c)
 	for _, term := range e.split.signal {
 		term.Cov(e.w, e.lag)
@@ -153,10 +151,9 @@ func (e *toeplitzExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 	clear(grad)
 	e.w[0] *= 0.5
 	for i, term := range e.split.signal {
-		o := e.split.offset[i]
-		term.Contract(grad[o:o+len(term.Params())], e.w, e.lag)
+		term.Contract(e.split.own(grad, i), e.w, e.lag)
 	}
-	e.split.shareNoise(grad, 0.5*e.noise*trace, noise)
+	grad[len(grad)-1] = 0.5 * noise * trace
 	return value, 0, nil
 }
 

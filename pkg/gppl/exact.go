@@ -24,6 +24,7 @@ type Exact struct {
 	data    Data
 	params  []Param
 	kernel  kernelAt
+	scale   scaling
 	engines []exactEngine
 	choice  choice
 	span    float64 // the largest distance there is
@@ -80,7 +81,8 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 		return 0, err
 	}
 	last := len(theta) - 1
-	k, noise := l.kernel.at(theta[:last]), theta[last]
+	k := l.kernel.at(theta[:last])
+	noise := theta[last] + Nugget(k)
 	if err := checkVariance(k); err != nil {
 		return 0, err
 	}
@@ -111,7 +113,7 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 		}
 		form, extra := measure(l.engines[i], value, n, noise)
 		if _, exact := l.engines[i].(measured); exact && grad != nil && jitter == 0 {
-			if err := verifyScale(grad, k, n, form); err != nil {
+			if err := verifyScale(grad, &l.scale, k, n, form); err != nil {
 				if i == coarse {
 					return 0, err
 				}
@@ -131,6 +133,7 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 		l.report.note(&l.choice, jitter)
 		l.report.promise(l.choice.bound())
 		if grad != nil {
+			shareNoise(grad, k, theta[last], noise)
 			toNatural(grad, theta)
 		}
 		return value, nil

@@ -14,7 +14,10 @@ type Cosine struct{ Variance, Period float64 }
 func init() { gppl.RegisterKernel(Cosine{}) } // so that LoadResult knows it
 
 func (k Cosine) Params() []gppl.Param {
-	return []gppl.Param{{Name: "variance", Value: k.Variance, Unit: "y²"}, {Name: "period", Value: k.Period, Unit: "x"}}
+	return []gppl.Param{
+		{Name: "variance", Value: k.Variance, Unit: "y²", Role: gppl.RoleVariance},
+		{Name: "period", Value: k.Period, Unit: "x", Role: gppl.RolePeriod},
+	}
 }
 
 func (k Cosine) WithParams(theta []float64) gppl.Kernel {

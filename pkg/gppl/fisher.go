@@ -115,7 +115,14 @@ func (i *Information) derivatives(moved []int) {
 			}
 		}
 	})
-	addDiagonal(i.gram, i.model.Noise)
+	addDiagonal(i.gram, i.model.Noise+Nugget(i.model.Kernel))
+	nugget := make([]float64, nkernel)
+	contractNugget(nugget, i.model.Kernel, 1)
+	for q, p := range moved {
+		if p < nkernel {
+			addDiagonal(i.dot[q], nugget[p])
+		}
+	}
 	if last := len(moved) - 1; moved[last] == nkernel {
 		addDiagonal(i.dot[last], i.model.Noise)
 	}

@@ -117,15 +117,6 @@ func distances(r []float64, a, b Inputs) {
 	}
 }
 
-// selfDistances is distances(r, a, a) with the diagonal marked Self.
-func selfDistances(r []float64, a Inputs) {
-	distances(r, a, a)
-	n := a.Len()
-	for i := range n {
-		r[i*n+i] = Self
-	}
-}
-
 // Data is a validated set of n observations: inputs x and values y. The model
 // has mean zero, so y is to be centred (dataset.Series.Standardize does it).
 type Data struct {

@@ -2,14 +2,16 @@ package gppl
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"sync"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
 // A Kernel is a stationary, isotropic covariance function k(r; θ) of the
-// Euclidean distance r = |x − x'|, at given values of its parameters. It is an
-// immutable value: its parameters are its fields, as in
+// Euclidean distance r = |x − x'|, at given values of its parameters, and
+// continuous in r: what an observation has for itself alone is a Nuggeter's
+// (White). It is an immutable value: its parameters are its fields, as in
 //
 //	SE{Variance: 1, Lengthscale: 20}
 //
@@ -35,19 +37,12 @@ type Kernel interface {
 	fmt.Stringer
 }
 
-// Self is the distance of an observation to itself: negative zero. It equals
-// 0 in all arithmetic; White alone tells the two apart, so that two
-// observations at the same x share their signal but not their noise.
-var Self = math.Copysign(0, -1)
-
-func isSelf(r float64) bool { return r == 0 && math.Signbit(r) }
-
-// variance returns k(0) of an observation with itself, the prior variance.
+// variance returns k(0), the prior variance without the nugget.
 func variance(k Kernel) float64 {
 	buf := scratchPool.Get().(*scratch)
 	defer scratchPool.Put(buf)
 	v := buf[0][:1]
-	v[0] = Self
+	v[0] = 0
 	k.Cov(v, v)
 	return v[0]
 }
@@ -63,6 +58,29 @@ func want(theta []float64, n int, kernel string) {
 	if len(theta) != n {
 		panic(fmt.Sprintf("gppl: %s.WithParams: len(theta) = %d, want %d", kernel, len(theta), n))
 	}
+}
+
+func varianceAndLengthscale(v, l float64) []Param {
+	return []Param{
+		{Name: "variance", Value: v, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
+		{Name: "lengthscale", Value: l, Transform: Log{}, Unit: unitX, Role: RoleLengthscale},
+	}
+}
+
+// expScaled sets x[i] = v·exp(x[i]).
+func expScaled(x []float64, v float64) {
+	vexp.Exp(x, x)
+	for i := range x {
+		x[i] *= v
+	}
+}
+
+// expOf sets dst[i] = exp(c·r[i]) for all of dst.
+func expOf(dst, r []float64, c float64) {
+	for i, ri := range r[:len(dst)] {
+		dst[i] = c * ri
+	}
+	vexp.Exp(dst, dst)
 }
 
 // describe renders name(parameter=value, …).

@@ -79,12 +79,24 @@ func TestLosses(t *testing.T) {
 					gppltest.CheckLoss(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, p)))
 					raw := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, data.X, n/3, 3))
 					gppltest.CheckLoss(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, raw)))
-					z := must[gppl.Inputs](t)(gppl.KMeans(data.X, 9, 1))
+					z := apart(must[gppl.Inputs](t)(gppl.KMeans(data.X, 9, 1)))
 					gppltest.CheckLoss(t, must[*gppl.VFE](t)(gppl.NewVFE(m, data, z, gppl.VFEOptions{})))
 				})
 			}
 		}
 	}
+}
+
+// apart moves inputs off the data, where a rough kernel has a kink in them and
+// central differences converge slowly.
+func apart(z gppl.Inputs) gppl.Inputs {
+	var moved []float64
+	for i := range z.Len() {
+		for _, v := range z.At(i) {
+			moved = append(moved, v+0.013)
+		}
+	}
+	return gppl.Vectors(moved, z.Dim())
 }
 
 // TestLimits checks identities between the losses.

@@ -37,7 +37,7 @@ func PaperModel(k Kernel) Model {
 // Params returns the kernel's parameters and, last, the noise variance, each
 // with the transform under which it is trained.
 func (m Model) Params() []Param {
-	params := append(m.Kernel.Params(), Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: unitY2})
+	params := append(m.Kernel.Params(), Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: unitY2, Role: RoleNoise})
 	for i, t := range m.transforms {
 		if t != nil {
 			params[i].Transform = t

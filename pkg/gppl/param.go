@@ -7,12 +7,49 @@ import (
 
 // A Param is one hyperparameter: its name, its natural value, the transform
 // through which it is optimised, and its unit: "x" for that of the inputs,
-// "y²" for that of the observations squared, "" for a pure number.
+// "y²" for that of the observations squared, "" for a pure number. What it does
+// in its kernel is its role. Names are for people: no code reads them.
 type Param struct {
 	Name      string
 	Value     float64
 	Transform Transform
 	Unit      string
+	Role      Role
+}
+
+// A Role says what a parameter does in its kernel or model. Start values, checks
+// of gradients and warnings depend on it; the likelihood does not.
+type Role int
+
+const (
+	// RoleUnknown is the zero value: the parameter starts at 1, and nothing is
+	// checked.
+	RoleUnknown Role = iota
+	// RoleVariance is a variance that scales the kernel: multiplying all
+	// variances of a kernel, other than a Product, by c multiplies k by c, so
+	// that Σ ∂k/∂log v = k. Losses check gradients by this: where it does not
+	// hold, they refuse every gradient. For a Product it holds factor by factor.
+	RoleVariance
+	// RoleLengthscale is a distance over which the kernel falls, in the unit of x.
+	RoleLengthscale
+	// RolePeriod is a distance after which the kernel repeats, in the unit of x.
+	// Start values are taken from the periodogram.
+	RolePeriod
+	// RoleShape is a pure number of about 1 that shapes the kernel.
+	RoleShape
+	// RoleNoise is the variance of white noise: a model's, and that of White.
+	RoleNoise
+	// RoleInput is a coordinate of an inducing input.
+	RoleInput
+)
+
+// String returns the role in lower case.
+func (r Role) String() string {
+	names := [...]string{"unknown", "variance", "lengthscale", "period", "shape", "noise", "input"}
+	if r < 0 || int(r) >= len(names) {
+		return fmt.Sprintf("Role(%d)", int(r))
+	}
+	return names[r]
 }
 
 // A Transform maps an unconstrained raw value u, which the optimiser moves, to

@@ -20,7 +20,7 @@ type Periodogram struct {
 	Frequency []float64 // ξ, cycles per unit of x, ascending: from 1/range to half the mean sampling rate
 	Data      []float64 // I(ξ), of the data without their trend, in the unit of y²
 	Expected  []float64 // its expectation under the model, the noise included
-	Noise     float64   // what white noise would have, at every frequency: σ², White terms included
+	Noise     float64   // what white noise would have, at every frequency: σ², with the nugget
 }
 
 // NewPeriodogram returns the periodogram of d less its trend (Detrend), with
@@ -83,9 +83,7 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	// u*Ku: the pairs of each lag times their covariance, summed with cosines.
 	pairs := g.correlate(g.put(window))
 	cov := g.covariances(m.Kernel)
-	self := []float64{Self}
-	m.Kernel.Cov(self, self)
-	p.Noise = m.Noise + self[0] - cov[0]
+	p.Noise = m.Noise + Nugget(m.Kernel)
 	all := low(floats.MulTo(pairs, pairs, cov))
 
 	// What the trend takes: with the columns q of Q, A = u*q and B = u*Kq,

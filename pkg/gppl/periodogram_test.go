@@ -58,9 +58,8 @@ func TestPeriodogram(t *testing.T) {
 		for k := range x {
 			r := []float64{math.Abs(x[i] - x[k])}
 			if i == k {
-				r[0] = gppl.Self
 				without.Set(i, i, 1)
-				a.Set(i, i, m.Noise)
+				a.Set(i, i, m.Noise+gppl.Nugget(m.Kernel))
 			}
 			m.Kernel.Cov(r, r)
 			a.Set(i, k, a.At(i, k)+r[0])

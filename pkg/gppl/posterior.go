@@ -27,10 +27,12 @@ type Posterior struct {
 	dim       int
 	jitter    float64
 	horizon   horizon
+	nugget    float64 // of the kernel: a part of f
 }
 
-// predictor is what the posteriors of different engines differ in. It does not
-// change, and is safe for concurrent use.
+// predictor is what the posteriors of different engines differ in: that of the
+// continuous part of f, without the nugget. It does not change, and is safe for
+// concurrent use.
 type predictor interface {
 	// latent sets the posterior mean and variance of f at each of x.
 	latent(ctx context.Context, mean, variances []float64, x Inputs) error
@@ -52,7 +54,7 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 		return nil, err
 	}
 	e := l.engines[l.choice.chosen]
-	return &Posterior{m, e.posterior(), e.name(), d.X.Dim(), l.report.Jitter, newHorizon(m, d.Len(), d.X)}, nil
+	return &Posterior{m, e.posterior(), e.name(), d.X.Dim(), l.report.Jitter, newHorizon(m, d.Len(), d.X), Nugget(m.Kernel)}, nil
 }
 
 // NewVFEPosterior conditions m on the data through the inducing inputs z, as
@@ -69,9 +71,9 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 		return nil, err
 	}
 	weights := append([]float64(nil), w.bInvC...)
-	blas64.Scal(1/math.Sqrt(m.Noise), vec(weights))
+	blas64.Scal(1/math.Sqrt(w.noise), vec(weights))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
-	return &Posterior{m, c, EngineDense, d.X.Dim(), jitter, newHorizon(m, d.Len(), d.X, z)}, nil
+	return &Posterior{m, c, EngineDense, d.X.Dim(), jitter, newHorizon(m, d.Len(), d.X, z), Nugget(m.Kernel)}, nil
 }
 
 // Jitter returns what had to be added to a diagonal to factorise, usually 0.
@@ -107,7 +109,7 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 	}
 	v := variance(p.model.Kernel)
 	for _, i := range prior {
-		mean[i], variances[i] = 0, v
+		mean[i], variances[i] = 0, v+p.nugget
 	}
 	if len(near) == 0 {
 		return mean, variances, err
@@ -118,7 +120,7 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 	}
 	for j, i := range near {
 		mean[i] = nearMean[j]
-		variances[i] = max(nearVariances[j], 0) // rounding, where the data determine f
+		variances[i] = max(nearVariances[j], 0) + p.nugget // rounding, where the data determine f
 		if bad := math.IsNaN(mean[i]) || math.IsNaN(variances[i]); bad && err == nil {
 			err = fmt.Errorf("gppl: the posterior at x[%d] = %v is not a number: the parameters of %v are out of the range of float64", i, x.At(i), p.model)
 		}
@@ -164,8 +166,9 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 	}
 	n := x.Len()
 	factor := dense.NewLower(n)
-	jitter, err = choleskyWithJitter(factor, variance(p.model.Kernel), func() {
+	jitter, err = choleskyWithJitter(factor, variance(p.model.Kernel)+p.nugget, func() {
 		factor.EachTile(func(i, j int, t blas64.General) { copy(t.Data, cov.At(i, j).Data) })
+		factor.AddDiagonal(p.nugget)
 	})
 	if err != nil {
 		return nil, jitter, fmt.Errorf("gppl: the posterior covariance at %d inputs cannot be factorised: %w", n, err)
@@ -173,7 +176,7 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 	return draw(factor, mean, count, seed), jitter, nil
 }
 
-// joint returns the posterior mean and covariance of f at x.
+// joint returns the posterior mean and covariance of f at x, without the nugget.
 func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error) {
 	n := x.Len()
 	near, prior, err := p.horizon.divide(x)
@@ -258,8 +261,8 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 		return nil, nil, 0, err
 	}
 	n := x.Len()
-	gram := dense.NewLower(n)
-	jitter, err = choleskyWithJitter(gram, variance(m.Kernel), func() { fillGram(gram, x, m.Kernel, 0) })
+	gram, nugget := dense.NewLower(n), Nugget(m.Kernel)
+	jitter, err = choleskyWithJitter(gram, variance(m.Kernel)+nugget, func() { fillGram(gram, x, m.Kernel, nugget) })
 	if err != nil {
 		return nil, nil, jitter, fmt.Errorf("gppl: the prior covariance at %d inputs cannot be factorised: %w (kernel %v)", n, err, m.Kernel)
 	}
@@ -389,7 +392,7 @@ type stateSpacePosterior struct {
 	sync.Mutex
 	engine *stateSpaceExact
 	kernel Kernel
-	noise  float64 // White terms included
+	noise  float64
 }
 
 func (e *stateSpaceExact) posterior() predictor {
@@ -403,13 +406,7 @@ func (p *stateSpacePosterior) latent(ctx context.Context, mean, variances []floa
 	p.Lock()
 	defer p.Unlock()
 	e := p.engine
-	if err := e.filter.Posterior(mean, variances, x.at, e.line.y, e.components, p.noise); err != nil {
-		return err
-	}
-	for i := range variances {
-		variances[i] += e.split.whiteVariance
-	}
-	return nil
+	return e.filter.Posterior(mean, variances, x.at, e.line.y, e.components, p.noise)
 }
 
 // joint solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.

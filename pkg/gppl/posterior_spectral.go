@@ -28,13 +28,13 @@ import (
 type spectralPosterior struct {
 	engine *spectralExact // from now on it does not change
 	kernel Kernel
-	noise  float64 // White terms included
+	noise  float64
 	prior  float64
 	lo, hi float64 // the features represent the covariances from here to there
 }
 
 func (e *spectralExact) posterior() predictor {
-	p := &spectralPosterior{engine: e, kernel: e.kernel, noise: e.noise + e.split.whiteVariance, prior: variance(e.kernel)}
+	p := &spectralPosterior{engine: e, kernel: e.kernel, noise: e.noise, prior: variance(e.kernel)}
 	p.lo, p.hi = e.line.lo, e.line.lo+e.line.span
 	if e.series.window == nil { // a sum of images: the next one begins a period later
 		if room := e.series.period - reach(e.kernel, e.eps(e.kernel, p.noise)) - e.line.span; room > 0 {
@@ -107,9 +107,6 @@ func (p *spectralPosterior) within(mean, variances []float64, x Inputs, places [
 	g, solved := p.features(x)
 	m, v := make([]float64, len(places)), make([]float64, len(places))
 	blas64.Gemv(blas.Trans, 1/p.noise, g, vec(p.engine.h), 0, vec(m))
-	for i := range v {
-		v[i] = p.engine.split.whiteVariance
-	}
 	plus, minus := p.signed(solved)
 	addSquares(v, 1, plus)
 	addSquares(v, -1, minus)
@@ -208,7 +205,6 @@ func (p *spectralPosterior) joint(ctx context.Context, mean []float64, cov *dens
 		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
 		addOuter(cov, 1, plus)
 		addOuter(cov, -1, minus)
-		cov.AddDiagonal(p.engine.split.whiteVariance)
 		return nil
 	}
 	clear(mean)

@@ -33,8 +33,9 @@ type Projected struct {
 	params     []Param
 	kernel     kernelAt
 	split      split
+	scale      scaling
 	whole      *projectedTerm   // the kernel as one
-	terms      []*projectedTerm // or term by term; nil if it does not split
+	terms      []*projectedTerm // or term by term; nil if x is no time series
 	use        []*projectedTerm // what the last evaluation used
 	z          []float64        // Ωᵀy
 	oto        []float64        // ΩᵀΩ, k×k; nil where it is I
@@ -48,7 +49,7 @@ type Projected struct {
 	size     float64   // |y|
 	residual *residual // what the projections leave of y; nil: not used
 
-	noise  float64 // of the last evaluation, White terms included
+	noise  float64 // of the last evaluation, with the nugget
 	jitter float64 // of the last evaluation
 	fill   func()  // fillS, made once so that calls need not allocate
 }
@@ -109,9 +110,8 @@ func (l *Projected) plan(x Inputs, o options) {
 	spectral := newSpectralProjected(x, series, d, moments, o.tolerance)
 	term := func(k Kernel) *projectedTerm {
 		engines := []projectedEngine{state, spectral, banded, all}
-		if _, _, ok := scaled(k); ok {
-			base := newProjectedTerm(d.k, options{tolerance: o.tolerance}, engines...)
-			e := newInterpolated(base, d.n, d.k)
+		base := newProjectedTerm(d.k, options{tolerance: o.tolerance}, engines...)
+		if e := newInterpolated(k, base, d.n, d.k); e != nil {
 			t := newProjectedTerm(d.k, o, append([]projectedEngine{e}, engines...)...)
 			e.size = func() float64 { return t.size }
 			return t
@@ -139,6 +139,7 @@ type projectedTerm struct {
 	directionError float64 // what the directions add to the error of each engine
 	engines        []projectedEngine
 	choice         choice
+	scaling        scaling
 	failed         uint // engines whose answer failed its check, at this evaluation
 	gram           []float64
 	kernel         Kernel
@@ -282,7 +283,7 @@ func (l *Projected) evaluate(grad, theta []float64) (value float64, failed *proj
 	l.promise(quad, tau, value)
 	if grad != nil {
 		l.weights()
-		if failed, err := l.gradient(grad, slope, theta[last]); err != nil {
+		if failed, err := l.gradient(grad, slope); err != nil {
 			return 0, failed, err
 		}
 		terms, form := float64(k), quad
@@ -290,10 +291,11 @@ func (l *Projected) evaluate(grad, theta []float64) (value float64, failed *proj
 			terms, form = terms+r.dof, form+r.energy/tau
 		}
 		if l.jitter == 0 {
-			if err := verifyScale(grad, l.kernel.at(theta[:last]), terms, form); err != nil {
+			if err := verifyScale(grad, &l.scale, l.kernel.at(theta[:last]), terms, form); err != nil {
 				return 0, nil, err
 			}
 		}
+		shareNoise(grad, l.kernel.at(theta[:last]), theta[last], l.noise)
 		toNatural(grad, theta)
 	}
 	return value, nil, nil
@@ -359,11 +361,11 @@ func (l *Projected) covariance(theta []float64, derivatives bool) (tau float64, 
 	if err := checkVariance(kernel); err != nil {
 		return 0, err
 	}
-	white, err := l.project(kernel, noise, derivatives)
-	if err != nil {
+	noise += Nugget(kernel)
+	if err := l.project(kernel, noise, derivatives); err != nil {
 		return 0, err
 	}
-	l.noise = noise + white
+	l.noise = noise
 	jitter, err := choleskyWithJitter(l.factor, variance(kernel)+noise, l.fill)
 	l.jitter = jitter
 	l.report.Jitter = max(l.report.Jitter, jitter)
@@ -376,12 +378,12 @@ func (l *Projected) covariance(theta []float64, derivatives bool) (tau float64, 
 	return l.remainder()
 }
 
-// gradient sets grad to ½⟨v, ∂S⟩ + slope·∂τ in the logs of the parameters, for
-// the noise variance of the model, without White terms. It overwrites v. It is an
+// gradient sets grad to ½⟨v, ∂S⟩ + slope·∂τ in the logs of the parameters and,
+// last, of the noise variance with the nugget. It overwrites v. It is an
 // error, with the term, if what a term contributes fails its check: as its
 // variances grow, S₀ does, so that ⟨v, ∂S₀⟩ = ⟨v, S₀⟩, which costs k² flops and
 // shares nothing with how the engine contracts.
-func (l *Projected) gradient(grad []float64, slope, noise float64) (*projectedTerm, error) {
+func (l *Projected) gradient(grad []float64, slope float64) (*projectedTerm, error) {
 	clear(grad)
 	last := len(grad) - 1
 	total := l.noise * (0.5*l.traceV() + slope)
@@ -390,9 +392,9 @@ func (l *Projected) gradient(grad []float64, slope, noise float64) (*projectedTe
 	}
 	for _, t := range l.use {
 		part := grad[t.offset:last]
-		before, _ := scaleDerivative(part, t.kernel)
+		before, _ := t.scaling.derivative(part, t.kernel)
 		t.engine.contract(part, l.v, t.kernel)
-		after, ok := scaleDerivative(part, t.kernel)
+		after, ok := t.scaling.derivative(part, t.kernel)
 		if e, is := t.engine.(interface{ verified() error }); is {
 			if err := e.verified(); err != nil {
 				return t, err
@@ -414,46 +416,40 @@ func (l *Projected) gradient(grad []float64, slope, noise float64) (*projectedTe
 	for p := range grad {
 		grad[p] *= 0.5
 	}
-	if l.terms != nil {
-		l.split.shareNoise(grad, total, noise)
-	} else {
-		grad[last] = total
-	}
+	grad[last] = total
 	return nil, nil
 }
 
-// project sets gram to ΩᵀKΩ without the White terms, whose variance it returns:
-// term by term, or as a whole where that is cheaper.
-func (l *Projected) project(kernel Kernel, noise float64, derivatives bool) (white float64, err error) {
+// project sets gram to ΩᵀKΩ, term by term, or as a whole where that is cheaper.
+func (l *Projected) project(kernel Kernel, noise float64, derivatives bool) error {
 	clear(l.gram)
 	if l.terms == nil {
 		l.whole.forecast(kernel, 0, noise)
 		l.use = append(l.use[:0], l.whole)
 	} else {
 		l.split.of(kernel)
-		white = l.split.whiteVariance
 		var apart float64
 		refused := false
 		for i, t := range l.terms {
-			f := t.forecast(l.split.signal[i], l.split.offset[i], noise+white)
+			f := t.forecast(l.split.signal[i], l.split.offset[i], noise)
 			apart += f.cost()
 			refused = refused || f.reason != (reason{})
 		}
 		l.use = append(l.use[:0], l.terms...)
-		if len(l.terms) > 1 && len(l.split.white) == 0 {
+		if len(l.terms) > 1 {
 			if f := l.whole.forecast(kernel, 0, noise); f.reason == (reason{}) && (refused || f.cost() < apart) {
 				l.use = append(l.use[:0], l.whole)
 			}
 		}
 	}
 	for _, t := range l.use {
-		if err := t.compute(noise+white, derivatives); err != nil {
-			return 0, err
+		if err := t.compute(noise, derivatives); err != nil {
+			return err
 		}
 		add(l.gram, t.gram)
 		l.report.note(&t.choice, 0)
 	}
-	return white, nil
+	return nil
 }
 
 // fillS sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ.

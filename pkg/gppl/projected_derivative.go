@@ -68,14 +68,23 @@ func (s *cosineSeries) derivative(dst []float64, k Kernel, p int) {
 	s.plan.Coefficients(dst, s.g)
 }
 
-func (e *stateSpaceProjected) derivative(s []float64, _ Kernel, p int) {
+// derivative is the chain rule from the components, one after the other, to
+// parameter p.
+func (e *stateSpaceProjected) derivative(s []float64, k Kernel, p int) {
 	clear(s)
-	for i, o := range e.split.offset {
-		switch p {
-		case o:
-			add(s, e.value[i].Data)
-		case o + 1:
-			add(s, e.slope[i].Data)
+	grad := make([]float64, len(k.Params()))
+	w := make([]float64, 2*len(e.components))
+	for i := range w {
+		clear(grad)
+		w[i] = 1
+		e.markov.contract(grad, w)
+		w[i] = 0
+		part := e.value[i/2]
+		if i%2 == 1 {
+			part = e.slope[i/2]
+		}
+		if grad[p] != 0 {
+			blas64.Axpy(grad[p], vec(part.Data), vec(s))
 		}
 	}
 }
@@ -84,7 +93,7 @@ func (e *stateSpaceProjected) derivative(s []float64, _ Kernel, p int) {
 // slope of the interpolation.
 func (e *interpolated) derivative(s []float64, _ Kernel, p int) {
 	weights := e.weight
-	if p == 1 {
+	if p == e.lengthAt {
 		weights = e.slope
 	}
 	packed := make([]float64, e.packed)
@@ -103,20 +112,9 @@ func (e *interpolated) derivative(s []float64, _ Kernel, p int) {
 // derivative sets s (k×k) to ∂S/∂log θ_p at the parameters of the last call of
 // project with derivatives; the noise is the last parameter.
 func (l *Projected) derivative(s []float64, theta []float64, p int) error {
-	last := len(theta) - 1
 	clear(s)
-	noise := theta[last]
-	if p < last {
-		noise = 0
-		for _, w := range l.split.white {
-			if l.terms != nil && w == p {
-				noise = theta[p]
-			}
-		}
-	}
-	if noise != 0 {
+	if noise := l.noiseSlope(theta, p); noise != 0 {
 		l.addNoise(s, noise)
-		return nil
 	}
 	part := make([]float64, len(s))
 	for _, t := range l.use {
@@ -131,6 +129,18 @@ func (l *Projected) derivative(s []float64, theta []float64, p int) error {
 		add(s, part)
 	}
 	return nil
+}
+
+// noiseSlope returns the derivative of the noise variance, with the nugget, in
+// log θ_p.
+func (l *Projected) noiseSlope(theta []float64, p int) float64 {
+	last := len(theta) - 1
+	if p == last {
+		return theta[last]
+	}
+	grad := make([]float64, last)
+	contractNugget(grad, l.kernel.at(theta[:last]), 1)
+	return grad[p]
 }
 
 // reach returns the extent of the inputs, the farthest that a pair can be apart.

@@ -52,13 +52,11 @@ func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
 
 // remainderSlope returns ∂τ/∂log θ_a, given ∂S.
 func (l *Projected) remainderSlope(dS blas64.General, theta []float64, a int) float64 {
-	var self float64 // of all observations: n·∂(k(0) + σ²)
-	if last := len(theta) - 1; a == last {
-		self = l.residual.n * theta[last]
-	} else {
+	self := l.residual.n * l.noiseSlope(theta, a) // of all observations: n·∂(k(0) + σ²)
+	if last := len(theta) - 1; a < last {
 		grad := make([]float64, last)
-		l.kernel.at(theta[:last]).Contract(grad, []float64{l.residual.n}, []float64{Self})
-		self = grad[a]
+		contractVariance(grad, l.kernel.at(theta[:last]), l.residual.n)
+		self += grad[a]
 	}
 	return (self - trace(dS)) / l.residual.dof
 }

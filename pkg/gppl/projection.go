@@ -358,7 +358,7 @@ func (d Eigen) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 	}
 	n, k := omega.Dims()
 	gram := make([]float64, n*n)
-	selfDistances(gram, x)
+	distances(gram, x, x)
 	d.Kernel.Cov(gram, gram)
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(n, gram), true) {

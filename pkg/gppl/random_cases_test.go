@@ -204,7 +204,8 @@ func (d dice) model(span float64, n int) gppl.Model {
 		k = gppl.Mul(gppl.Add(single(), d.second(single, scale)), d.factor(span, n))
 	}
 	v := make([]float64, 1)
-	k.Cov(v, []float64{gppl.Self})
+	k.Cov(v, []float64{0})
+	v[0] += gppl.Nugget(k)
 	ratio := d.log10(-10, 4)
 	if d.chance(0.6) {
 		ratio = d.log10(-4, 1)
@@ -263,8 +264,8 @@ func (d dice) kernel(span float64, n int, scale float64) gppl.Kernel {
 // drawTarget draws y on the model's scale, or off it.
 func (c *randomCase) drawTarget(d dice, x []float64) []float64 {
 	prior := make([]float64, 1)
-	c.model.Kernel.Cov(prior, []float64{gppl.Self})
-	sd := math.Sqrt(prior[0] + c.model.Noise)
+	c.model.Kernel.Cov(prior, []float64{0})
+	sd := math.Sqrt(prior[0] + gppl.Nugget(c.model.Kernel) + c.model.Noise)
 	kind := d.pick(0.45, 0.12, 0.1, 0.08, 0.09, 0.08, 0.08)
 	y := make([]float64, len(x))
 	c.target = []string{"drawn", "white", "sine", "constant", "spike", "trend", "alternating"}[kind]
@@ -313,9 +314,9 @@ func (c *randomCase) drawFromModel(d dice, y, x []float64) bool {
 		for j := range i {
 			row[j] = math.Abs(x[i] - x[j])
 		}
-		row[i] = gppl.Self
+		row[i] = 0
 		c.model.Kernel.Cov(row[:i+1], row[:i+1])
-		row[i] += c.model.Noise
+		row[i] += c.model.Noise + gppl.Nugget(c.model.Kernel)
 		for j, v := range row[:i+1] {
 			a.SetSym(i, j, v)
 		}

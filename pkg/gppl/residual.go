@@ -47,8 +47,6 @@ type residual struct {
 	n, dof float64   // n and n−k
 	rest   []float64 // y − Ωz
 	energy float64   // r = |rest|²
-	self   [1]float64
-	one    [1]float64
 }
 
 // nll returns ½[(n−k)·log 2πτ + r/τ] and its derivative in τ.
@@ -82,8 +80,7 @@ func (l *Projected) addRemainder(grad []float64, slope float64) {
 	for i := range k {
 		l.v[i*(k+1)] -= c
 	}
-	r.self[0], r.one[0] = Self, r.n*c
 	for _, t := range l.use {
-		t.kernel.Contract(grad[t.offset:t.offset+len(t.kernel.Params())], r.one[:], r.self[:])
+		contractVariance(grad[t.offset:t.offset+len(t.kernel.Params())], t.kernel, r.n*c)
 	}
 }

@@ -19,10 +19,10 @@ func denseGram(k gppl.Kernel, x gppl.Inputs) *mat.SymDense {
 	for i := range n {
 		for j := range i + 1 {
 			r := []float64{math.Abs(x.At(i)[0] - x.At(j)[0])}
-			if i == j {
-				r[0] = gppl.Self
-			}
 			k.Cov(r, r)
+			if i == j {
+				r[0] += gppl.Nugget(k)
+			}
 			g.SetSym(i, j, r[0])
 		}
 	}

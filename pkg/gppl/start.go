@@ -26,7 +26,7 @@ import (
 // Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
 // of the extent of x as every scale. It takes O(n log n) time and never fails:
 // whatever the data are, all values are positive and finite. Parameters are known
-// by their names and units; those of a kernel of one's own that are neither a
+// by their roles and units; those of a kernel of one's own that are neither a
 // variance nor a scale start at 1.
 func StartFrom(m Model, d Data) Model {
 	s := newStarter(m, d)
@@ -105,8 +105,14 @@ func newStarter(m Model, d Data) *starter {
 		}
 		s.theta = append(s.theta, v)
 	}
-	s.scale(s.power / variance(s.of.Kernel.WithParams(s.theta)))
+	s.scale(s.power / s.prior())
 	return s
+}
+
+// prior returns the variance of f, with the nugget.
+func (s *starter) prior() float64 {
+	k := s.of.Kernel.WithParams(s.theta)
+	return variance(k) + Nugget(k)
 }
 
 // scale multiplies the kernel by c, through the variances that are trained.
@@ -118,43 +124,14 @@ func (s *starter) scale(c float64) {
 	}
 }
 
-// amplitudes returns the indices of the parameters in which k is linear: the
-// variance of every term of a sum, that of one factor of a product, none of
-// White.
-func amplitudes(k Kernel, offset int) (at []int) {
-	switch k := k.(type) {
-	case White:
-		return nil
-	case Sum:
-		for i, part := range k.parts {
-			at = append(at, amplitudes(part, offset+k.offset[i])...)
-		}
-		return at
-	case Product:
-		for i, part := range k.parts {
-			if at = amplitudes(part, offset+k.offset[i]); at != nil {
-				return at
-			}
-		}
-	}
-	if i := slices.IndexFunc(k.Params(), func(p Param) bool { return p.Unit == unitY2 }); i >= 0 {
-		return []int{offset + i}
-	}
-	return nil
-}
-
 // model returns the model at what was found, the noise shared with White terms,
 // all within the reach of their transforms.
 func (s *starter) model() Model {
-	var parts split
-	kernel := s.of.Kernel.WithParams(s.theta)
-	share := s.noise
-	if parts.of(kernel) {
-		share /= float64(1 + len(parts.white))
-		for _, i := range parts.white {
-			if !isFixed(s.params[i]) {
-				s.theta[i] = share
-			}
+	white := noiseTerms(s.of.Kernel, 0)
+	share := s.noise / float64(1+len(white))
+	for _, i := range white {
+		if !isFixed(s.params[i]) {
+			s.theta[i] = share
 		}
 	}
 	theta := append(slices.Clone(s.theta), share)
@@ -287,7 +264,7 @@ func (s *starter) match(a *autocovariance) {
 			s.theta[i] = keep
 		}
 	}
-	v := variance(s.of.Kernel.WithParams(s.theta))
+	v := s.prior()
 	_, c := misfit()
 	s.scale(min(max(c, 0.02*s.power/v), 1.5*s.power/v))
 }

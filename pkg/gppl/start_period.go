@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/dsp/window"
@@ -155,5 +154,4 @@ func (s *starter) findPeriods(d Data) {
 	}
 }
 
-// isPeriod reports whether p is a period, by its name, alone or of a part.
-func isPeriod(p Param) bool { return p.Name == "period" || strings.HasSuffix(p.Name, ".period") }
+func isPeriod(p Param) bool { return p.Role == RolePeriod }

@@ -30,6 +30,7 @@ type VFE struct {
 	z       Inputs
 	opt     VFEOptions
 	params  []Param
+	scale   scaling
 	hyper   int // parameters of the model; those of Z follow
 	yy      float64
 	engines []vfeEngine
@@ -109,7 +110,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		transform = Fixed{}
 	}
 	for i, v := range z.at {
-		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: unitX})
+		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: unitX, Role: RoleInput})
 	}
 	l.yy = blas64.Dot(vec(d.Y), vec(d.Y))
 	l.work.init(z)
@@ -196,10 +197,11 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 			}
 		}
 		if jitter == 0 {
-			if err := verifyScale(grad[:l.hyper], w.kernel, float64(n), quad); err != nil {
+			if err := verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad); err != nil {
 				return 0, err
 			}
 		}
+		shareNoise(grad[:l.hyper], w.kernel, theta[last], w.noise)
 		toNatural(grad[:l.hyper], theta[:l.hyper])
 	}
 	value := 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack)
@@ -248,9 +250,10 @@ func (l *VFE) factorise(k Kernel, noise float64, z Inputs) (jitter float64, err 
 	if err := checkVariance(k); err != nil {
 		return 0, err
 	}
+	noise += Nugget(k)
 	w.kernel, w.noise, w.z = k, noise, z
 	var onDiagonal float64
-	if l.opt.NoiseInGram {
+	if l.opt.NoiseInGram || variance(k) == 0 { // K_uu of no signal is 0, and so is Q
 		onDiagonal = noise
 	}
 	jitter, err = choleskyWithJitter(w.luu, variance(k), func() { fillGram(w.luu, z, k, onDiagonal) })
@@ -351,14 +354,14 @@ func (w *vfeWork) contract(grad, gradZ []float64, n int) (trBInv, beta2 float64)
 		g.Data[i] *= 0.5
 	}
 	w.traceG = trace(g)
-	selfDistances(w.r, w.z)
+	distances(w.r, w.z, w.z)
 	w.kernel.Contract(grad, g.Data, w.r)
 	for i := range g.Data {
 		g.Data[i] *= 2 // a point moves in its row and in its column
 	}
 	addSlopes(gradZ, g.Data, w.r, w.z, w.z, w.kernel)
 
-	w.kernel.Contract(grad, []float64{float64(n) / (2 * w.noise)}, []float64{Self})
+	contractVariance(grad, w.kernel, float64(n)/(2*w.noise))
 	return trBInv, beta2
 }
 

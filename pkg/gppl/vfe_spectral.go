@@ -62,7 +62,7 @@ func (e *spectralVFE) forecast(w *vfeWork, k Kernel, noise float64, z Inputs) fo
 func (e *spectralVFE) project(w *vfeWork, phiY []float64) error {
 	x := e.exact
 	if !x.split.of(w.kernel) {
-		return fmt.Errorf("gppl: %s", whiteProduct)
+		return fmt.Errorf("gppl: %s", noSignal)
 	}
 	if err := x.prepare(w.kernel, vfeEps); err != nil {
 		return err

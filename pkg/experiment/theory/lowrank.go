@@ -31,8 +31,8 @@ func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 		for j := i; j < n; j++ {
 			row[j] = math.Abs(x.At(i)[0] - x.At(j)[0])
 		}
-		row[i] = gppl.Self
 		k.Cov(row[i:], row[i:])
+		row[i] += gppl.Nugget(k)
 	}
 	var pivoted mat.PivotedCholesky
 	pivoted.Factorize(gram, 1e-14*gram.At(0, 0)) // false: not of full rank, as expected

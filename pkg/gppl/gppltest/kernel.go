@@ -21,7 +21,9 @@ import (
 // WithParams agree and leave the receiver alone, that Cov and Slope work in
 // place and do not depend on how pairs are grouped, that Contract and Slope
 // equal central differences, and that its Gram matrices are positive
-// semi-definite on the line.
+// semi-definite on the line. What the kernel says of itself, by the roles of its
+// parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian
+// and Spectrum, is compared with what it computes.
 func CheckKernel(t *testing.T, k gppl.Kernel) {
 	t.Helper()
 	params := k.Params()
@@ -140,9 +142,11 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 			for j := range x {
 				gram[i*n+j] = math.Abs(x[i] - x[j])
 			}
-			gram[i*n+i] = gppl.Self
 		}
 		k.Cov(gram, gram)
+		for i := range n {
+			gram[i*n+i] += gppl.Nugget(k)
+		}
 		var e mat.EigenSym
 		if !e.Factorize(mat.NewSymDense(n, gram), false) {
 			t.Fatal("no eigenvalues")
@@ -152,6 +156,8 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 			t.Errorf("smallest eigenvalue %v of a Gram matrix whose largest is %v", v[0], v[n-1])
 		}
 	})
+
+	checkClaims(t, k)
 }
 
 // fourthOrder is a central difference whose error falls with the fourth power
@@ -165,15 +171,15 @@ var fourthOrder = fd.Formula{
 	Step:       1e-4,
 }
 
-// distances covers zero, self, tiny, ordinary and far distances, and more of
+// distances covers zero, tiny, ordinary and far distances, and more of
 // them than kernels work through at a time.
 func distances() []float64 {
-	r := []float64{0, gppl.Self, 1e-8, 1e-3, 12}
+	r := []float64{0, 1e-8, 1e-3, 12}
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for range 1200 {
 		r = append(r, 6*rnd.Float64())
 	}
-	return append(r, gppl.Self)
+	return append(r, 0)
 }
 
 func panics(f func()) (did bool) {

@@ -7,9 +7,14 @@ import (
 )
 
 var (
-	_ Kernel = Sum{}
-	_ Kernel = Product{}
-	_ Kernel = LocPer{}
+	_ Kernel      = Sum{}
+	_ Reacher     = Sum{}
+	_ Bandlimited = Sum{}
+	_ Nuggeter    = Sum{}
+	_ Kernel      = Product{}
+	_ Reacher     = Product{}
+	_ Bandlimited = Product{}
+	_ Nuggeter    = Product{}
 )
 
 // composite is what Sum and Product share: their parts and how the parameters
@@ -203,58 +208,143 @@ func (k Product) Slope(dst, r []float64) {
 	}
 }
 
-// LocPer is the locally periodic kernel v·exp(−r²/2l² − 2 sin²(πr/p)/l_p²): a
-// periodic pattern that drifts over the lengthscale l. It is SE × Periodic
-// with one variance.
-type LocPer struct{ Variance, Lengthscale, Period, PeriodicLengthscale float64 }
+// What engines may know of sums and products, from what they may know of the
+// parts. (Scale and Markov form are those of a term: a sum is split into terms,
+// and a product has neither.)
 
-func (k LocPer) Params() []Param {
-	return append(varianceAndLengthscale(k.Variance, k.Lengthscale),
-		Param{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX},
-		Param{Name: "periodic lengthscale", Value: k.PeriodicLengthscale, Transform: Log{}})
-}
-func (k LocPer) WithParams(theta []float64) Kernel {
-	want(theta, 4, "LocPer")
-	return LocPer{theta[0], theta[1], theta[2], theta[3]}
-}
-func (k LocPer) String() string { return describe("LocPer", k.Params()) }
-
-func (k LocPer) Cov(dst, r []float64) {
-	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
-	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
-	for i, ri := range r {
-		s := math.Sin(math.Pi * ri / k.Period)
-		dst[i] = -cl*ri*ri - cp*s*s
+// Reach returns the longest of the terms' reaches.
+func (k Sum) Reach(eps float64) float64 {
+	r := 0.0
+	for _, p := range k.parts {
+		r = max(r, reach(p, eps))
 	}
-	expScaled(dst[:len(r)], k.Variance)
+	return r
 }
 
-func (k LocPer) Contract(grad, w, r []float64) {
-	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
-	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
-	var gv, gl, gp, glp float64
-	for i, ri := range r {
-		q := cl * ri * ri
-		a := math.Pi * ri / k.Period
-		s, cs := math.Sincos(a)
-		e := w[i] * math.Exp(-q-cp*s*s)
-		gv += e
-		gl += e * q
-		gp += e * a * s * cs
-		glp += e * s * s
+// Reach returns the shortest of the factors' reaches: one that has died out is
+// enough.
+func (k Product) Reach(eps float64) float64 {
+	r := math.Inf(1)
+	for _, p := range k.parts {
+		r = min(r, reach(p, eps))
 	}
-	grad[0] += k.Variance * gv
-	grad[1] += 2 * k.Variance * gl
-	grad[2] += 2 * cp * k.Variance * gp
-	grad[3] += 2 * cp * k.Variance * glp
+	return r
 }
 
-func (k LocPer) Slope(dst, r []float64) {
-	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
-	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
-	f := math.Pi / k.Period
-	for i, ri := range r {
-		s, cs := math.Sincos(f * ri)
-		dst[i] = -k.Variance * (2*cl*ri + 2*cp*f*s*cs) * math.Exp(-cl*ri*ri-cp*s*s)
+// Bandwidth returns the largest of the terms' bandwidths.
+func (k Sum) Bandwidth(eps float64) float64 {
+	var b float64
+	for _, p := range k.parts {
+		b = max(b, bandwidth(p, eps))
 	}
+	return b
+}
+
+// Bandwidth returns the sum of the factors' bandwidths: their spectra are
+// convolved.
+func (k Product) Bandwidth(eps float64) float64 {
+	var b float64
+	for _, p := range k.parts {
+		b += bandwidth(p, eps)
+	}
+	return b
+}
+
+// steepness is the mean of those of the terms, by their variances.
+func (k Sum) steepness(span float64) float64 {
+	var s, all float64
+	for _, p := range k.parts {
+		v := variance(p)
+		s, all = s+v*steepness(p, span), all+v
+	}
+	if all == 0 {
+		return 0
+	}
+	return s / all
+}
+
+// steepness is the sum of those of the factors; where one has died out, no other
+// is steep.
+func (k Product) steepness(span float64) float64 {
+	span = min(span, reach(k, 0.01))
+	var s float64
+	for _, p := range k.parts {
+		s += steepness(p, span)
+	}
+	return s
+}
+
+// Nugget returns the sum of the terms' nuggets.
+func (k Sum) Nugget() (w float64) {
+	for _, p := range k.parts {
+		w += Nugget(p)
+	}
+	return w
+}
+
+func (k Sum) ContractNugget(grad []float64, w float64) {
+	for i, p := range k.parts {
+		contractNugget(grad[k.offset[i]:k.offset[i+1]], p, w)
+	}
+}
+
+// Nugget multiplies out: with δ = 1 for an observation with itself and 0
+// otherwise, (S₁ + w₁δ)(S₂ + w₂δ) = S₁S₂ + δ·(w₁S₂(0) + w₂S₁(0) + w₁w₂).
+func (k Product) Nugget() float64 {
+	_, w := k.atZero(-1)
+	return w
+}
+
+// atZero returns the variance and the nugget of the product of all factors but
+// skip.
+func (k Product) atZero(skip int) (signal, nugget float64) {
+	signal = 1
+	for f, p := range k.parts {
+		if f != skip {
+			s, w := variance(p), Nugget(p)
+			signal, nugget = signal*s, nugget*(s+w)+signal*w
+		}
+	}
+	return signal, nugget
+}
+
+func (k Product) ContractNugget(grad []float64, w float64) {
+	if k.Nugget() == 0 {
+		return
+	}
+	for f, p := range k.parts {
+		own := grad[k.offset[f]:k.offset[f+1]]
+		signal, nugget := k.atZero(f)
+		contractNugget(own, p, w*(signal+nugget))
+		contractVariance(own, p, w*nugget)
+	}
+}
+
+// amplitudes are those of all terms.
+func (k Sum) amplitudes(offset int) (at []int, known bool) {
+	known = true
+	for i, p := range k.parts {
+		more, ok := amplitudesOf(p, offset+k.offset[i])
+		at, known = append(at, more...), known && ok
+	}
+	return at, known
+}
+
+// amplitudes are those of the first factor that has any.
+func (k Product) amplitudes(offset int) (at []int, known bool) {
+	for i, p := range k.parts {
+		more, ok := amplitudesOf(p, offset+k.offset[i])
+		if known = known || ok; ok && more != nil {
+			return more, true
+		}
+	}
+	return nil, known
+}
+
+// noiseTerms are those of all terms. (White as a factor is no noise of its own.)
+func (k Sum) noiseTerms(offset int) (at []int) {
+	for i, p := range k.parts {
+		at = append(at, noiseTerms(p, offset+k.offset[i])...)
+	}
+	return at
 }

@@ -1,0 +1,339 @@
+package gppltest
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// checkClaims compares what a kernel says of itself, by its roles and by optional
+// interfaces, with what it computes.
+func checkClaims(t *testing.T, k gppl.Kernel) {
+	t.Run("Roles", func(t *testing.T) { checkRoles(t, k) })
+	t.Run("Continuous", func(t *testing.T) {
+		if v, near := cov(k, 0), cov(k, 1e-12); math.Abs(v-near) > 1e-6*math.Abs(v) {
+			t.Errorf("k(0) = %v, but k(1e-12) = %v: what an observation has for itself alone belongs in Nugget", v, near)
+		}
+	})
+	if k, ok := k.(gppl.Nuggeter); ok {
+		t.Run("Nugget", func(t *testing.T) { checkNugget(t, k) })
+	}
+	if c, ok := k.(gppl.Reacher); ok {
+		t.Run("Reach", func(t *testing.T) { checkReach(t, k, c.Reach) })
+	}
+	if c, ok := k.(gppl.Bandlimited); ok {
+		t.Run("Bandwidth", func(t *testing.T) { checkBandwidth(t, k, c.Bandwidth) })
+	}
+	if c, ok := k.(gppl.Scaled); ok {
+		t.Run("Scale", func(t *testing.T) { checkScale(t, k, c) })
+	}
+	if c, ok := k.(gppl.Markovian); ok {
+		t.Run("Markov", func(t *testing.T) { checkMarkov(t, k, c) })
+	}
+	if k, ok := k.(gppl.Spectrum); ok {
+		t.Run("Density", func(t *testing.T) { checkDensity(t, k) })
+	}
+}
+
+func cov(k gppl.Kernel, r float64) float64 {
+	v := []float64{r}
+	k.Cov(v, v)
+	return v[0]
+}
+
+func thetaOf(k gppl.Kernel) (theta []float64) {
+	for _, p := range k.Params() {
+		theta = append(theta, p.Value)
+	}
+	return theta
+}
+
+// gradientLog differentiates f in the logs of the kernel's parameters.
+func gradientLog(k gppl.Kernel, f func(k gppl.Kernel) float64) []float64 {
+	var u []float64
+	for _, v := range thetaOf(k) {
+		u = append(u, math.Log(v))
+	}
+	return fd.Gradient(nil, func(u []float64) float64 {
+		at := make([]float64, len(u))
+		for i, v := range u {
+			at[i] = math.Exp(v)
+		}
+		return f(k.WithParams(at))
+	}, u, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
+}
+
+// checkRoles: the variances of a kernel, together, scale it; of those of sums and
+// products every part is looked at.
+func checkRoles(t *testing.T, k gppl.Kernel) {
+	switch k := k.(type) {
+	case gppl.Sum:
+		for _, p := range k.Terms() {
+			checkRoles(t, p)
+		}
+		return
+	case gppl.Product:
+		for _, p := range k.Factors() {
+			checkRoles(t, p)
+		}
+		return
+	}
+	params := k.Params()
+	scales := slices.ContainsFunc(params, func(p gppl.Param) bool { return p.Role == gppl.RoleVariance })
+	grad := make([]float64, len(params))
+	for _, r := range []float64{0, 0.1, 0.7, 2, 5} {
+		clear(grad)
+		k.Contract(grad, []float64{1}, []float64{r})
+		var sum float64
+		for i, p := range params {
+			if p.Role == gppl.RoleVariance {
+				sum += grad[i]
+			}
+		}
+		if v := cov(k, r); scales && !(math.Abs(sum-v) <= 1e-9*math.Abs(cov(k, 0))) {
+			t.Errorf("%v: Σ ∂k/∂log v over parameters of RoleVariance is %v at %v, want k = %v", k, sum, r, v)
+		}
+	}
+	moved := thetaOf(k)
+	for i := range moved {
+		moved[i] *= 1.5
+	}
+	for i, p := range k.WithParams(moved).Params() {
+		if p.Role != params[i].Role || p.Unit != params[i].Unit {
+			t.Errorf("%v: role and unit of parameter %q depend on its value", k, p.Name)
+		}
+	}
+}
+
+func checkNugget(t *testing.T, k gppl.Nuggeter) {
+	if w := k.Nugget(); !(w >= 0) || math.IsInf(w, 1) {
+		t.Errorf("Nugget = %v, want a number of at least 0", w)
+	}
+	want := gradientLog(k.(gppl.Kernel), gppl.Nugget)
+	got := slices.Repeat([]float64{3}, len(want)) // ContractNugget adds
+	k.ContractNugget(got, 2)
+	for p := range got {
+		got[p] = (got[p] - 3) / 2
+	}
+	closeVectors(t, "∂nugget/∂log θ", got, want, 1e-8)
+}
+
+func checkReach(t *testing.T, k gppl.Kernel, reach func(eps float64) float64) {
+	v, before := cov(k, 0), 0.0
+	for _, eps := range []float64{0.5, 1e-2, 1e-6, 1e-12, 1e-17, 1e-250} {
+		r := reach(eps)
+		if !(r >= before) {
+			t.Errorf("Reach(%v) = %v, but for a larger eps it is %v", eps, r, before)
+		}
+		before = r
+		if math.IsInf(r, 1) {
+			return
+		}
+		for j := range 400 {
+			at := r * (1 + 1e-9 + 0.01*float64(j))
+			if c := cov(k, at); !(math.Abs(c) <= eps*v*(1+1e-6)) {
+				t.Errorf("Reach(%v) = %v, but k(%v) = %v·k(0)", eps, r, at, c/v)
+				return
+			}
+		}
+	}
+}
+
+// checkBandwidth: of the spectrum of k, smoothed, at most some hundred times eps is
+// beyond the frequency that is said to leave eps.
+func checkBandwidth(t *testing.T, k gppl.Kernel, bandwidth func(eps float64) float64) {
+	const (
+		eps   = 1e-4
+		loose = 100 // it is an estimate
+	)
+	b := bandwidth(eps)
+	if b == 0 || math.IsInf(b, 1) {
+		if b == 0 && cov(k, 0) != 0 {
+			t.Error("Bandwidth = 0, but there is a covariance")
+		}
+		return
+	}
+	// A Gaussian window of width s smooths over 1/2πs; k is sampled at 16 b.
+	s := 10 / b
+	const samples = 1440
+	step := 1 / (16 * b)
+	var g [samples]float64
+	for i := range g {
+		at := step * float64(i)
+		g[i] = cov(k, at) * math.Exp(-0.5*(at/s)*(at/s))
+	}
+	g[0] *= 0.5
+	var beyond, all float64
+	for m := range samples {
+		var density float64
+		for i, v := range g {
+			density += v * math.Cos(math.Pi*float64(m)*float64(i)/samples)
+		}
+		all += math.Abs(density)
+		if f := float64(m) / (2 * samples * step); f > 1.25*b {
+			beyond += math.Abs(density)
+		}
+	}
+	if !(beyond <= loose*eps*all) {
+		t.Errorf("Bandwidth(%v) = %v, but beyond it is %.2g of the spectrum", eps, b, beyond/all)
+	}
+}
+
+func checkScale(t *testing.T, k gppl.Kernel, c gppl.Scaled) {
+	params := k.Params()
+	if len(params) != 2 {
+		t.Fatalf("a Scaled kernel has a variance and a lengthscale; this has %d parameters", len(params))
+	}
+	v, l := 0, 1
+	if params[0].Role == gppl.RoleLengthscale {
+		v, l = 1, 0
+	}
+	if params[v].Role != gppl.RoleVariance || params[l].Role != gppl.RoleLengthscale {
+		t.Fatalf("the parameters of a Scaled kernel have the roles %v and %v, want variance and lengthscale", params[0].Role, params[1].Role)
+	}
+	if gotV, gotL := c.Scale(); gotV != params[v].Value || gotL != params[l].Value {
+		t.Errorf("Scale = %v, %v, but the parameters are %v, %v", gotV, gotL, params[v].Value, params[l].Value)
+	}
+	// at returns k(r) at variance 1 and lengthscale exp(u).
+	at := func(r, u float64) float64 {
+		theta := make([]float64, 2)
+		theta[v], theta[l] = 1, math.Exp(u)
+		return cov(k.WithParams(theta), r)
+	}
+	theta := thetaOf(k)
+	theta[v], theta[l] = 1.7*theta[v], 0.6*theta[l]
+	moved := k.WithParams(theta)
+	const nodes, halfWidth = 30, 0.6 // as the interpolated engine has them
+	for _, r := range []float64{0, 0.3, 1, 3, 10} {
+		r *= params[l].Value
+		if got, want := cov(moved, 0.6*r), 1.7*cov(k, r); math.Abs(got-want) > 1e-12*1.7*cov(k, 0) {
+			t.Errorf("k at 1.7 v, 0.6 l and 0.6 r is %v, want 1.7 k = %v", got, want)
+		}
+		centre := math.Log(params[l].Value)
+		u := centre + 0.37*halfWidth
+		var sum, weights float64
+		for q := range nodes {
+			angle := math.Pi * (float64(q) + 0.5) / nodes
+			x := centre + halfWidth*math.Cos(angle)
+			w := math.Sin(angle) / (u - x)
+			if q%2 == 1 {
+				w = -w
+			}
+			sum, weights = sum+w*at(r, x), weights+w
+		}
+		if off := sum/weights - at(r, u); !(math.Abs(off) <= 1e-10*math.Abs(at(0, u))) {
+			t.Errorf("k(%v) is no polynomial in log l: interpolation is off by %.2g·v", r, off)
+		}
+	}
+}
+
+// ofTerm returns the kernel of a Matérn term.
+func ofTerm(m gppl.MaternTerm) gppl.Kernel {
+	switch m.Order {
+	case 0:
+		return gppl.Laplace{Variance: m.Variance, Lengthscale: m.Lengthscale}
+	case 1:
+		return gppl.Matern32{Variance: m.Variance, Lengthscale: m.Lengthscale}
+	case 2:
+		return gppl.Matern52{Variance: m.Variance, Lengthscale: m.Lengthscale}
+	}
+	return nil
+}
+
+func checkMarkov(t *testing.T, k gppl.Kernel, c gppl.Markovian) {
+	terms := c.Markov(nil)
+	r := []float64{0, 1e-3, 0.1, 0.4, 1, 2.5, 7}
+	rnd := rand.New(rand.NewPCG(7, 8))
+	w := make([]float64, len(r))
+	for i := range w {
+		w[i] = rnd.NormFloat64()
+	}
+	want, got, part := make([]float64, len(r)), make([]float64, len(r)), make([]float64, len(r))
+	k.Cov(want, r)
+	slopes := make([]float64, 2*len(terms))
+	for i, m := range terms {
+		term := ofTerm(m)
+		if term == nil {
+			t.Fatalf("term %d of the Markov form has order %d, want 0, 1 or 2", i, m.Order)
+		}
+		term.Cov(part, r)
+		for j, v := range part {
+			got[j] += v
+		}
+		term.Contract(slopes[2*i:2*i+2], w, r)
+	}
+	for j := range got {
+		if !(math.Abs(got[j]-want[j]) <= 1e-12*math.Abs(want[0])) {
+			t.Errorf("the Markov form is %v at %v, k is %v", got[j], r[j], want[j])
+		}
+	}
+	grad := make([]float64, len(k.Params()))
+	k.Contract(grad, w, r)
+	chain := slices.Repeat([]float64{3}, len(grad)) // ContractMarkov adds
+	c.ContractMarkov(chain, slopes)
+	for p := range chain {
+		chain[p] -= 3
+	}
+	closeVectors(t, "derivatives by ContractMarkov", chain, grad, 1e-10)
+	moved := thetaOf(k)
+	for i := range moved {
+		moved[i] *= 1.5
+	}
+	if m := k.WithParams(moved).(gppl.Markovian).Markov(terms[:len(terms):len(terms)]); len(m) != 2*len(terms) || !slices.Equal(m[:len(terms)], terms) {
+		t.Errorf("Markov does not append to dst as many terms as at other parameters: %v", m)
+	}
+}
+
+// checkDensity compares with the cosine transform of the covariance, by Simpson's
+// rule, where the kernel dies out.
+func checkDensity(t *testing.T, k gppl.Spectrum) {
+	c, ok := k.(gppl.Reacher)
+	if !ok || math.IsInf(c.Reach(1e-12), 1) {
+		t.Skip("the kernel does not say how far it reaches")
+	}
+	const intervals = 1 << 14
+	step := c.Reach(1e-12) / intervals
+	f := make([]float64, 9)
+	for i := range f {
+		f[i] = 0.1 * float64(i) * 2 / c.Reach(0.1)
+	}
+	density := make([]float64, len(f))
+	k.Density(density, f)
+	for i, fi := range f {
+		var sum float64
+		for j := range intervals + 1 {
+			weight := 2. / 3
+			switch {
+			case j == 0 || j == intervals:
+				weight = 1. / 3
+			case j%2 == 1:
+				weight = 4. / 3
+			}
+			at := step * float64(j)
+			sum += 2 * weight * step * cov(k, at) * math.Cos(2*math.Pi*fi*at)
+		}
+		if !(math.Abs(density[i]-sum) <= 1e-7*math.Abs(density[0])) {
+			t.Errorf("Density at %v is %v, the cosine transform %v", fi, density[i], sum)
+		}
+	}
+	w := make([]float64, len(f))
+	for i := range w {
+		w[i] = 1 / (1 + float64(i))
+	}
+	want := gradientLog(k, func(k gppl.Kernel) (sum float64) {
+		s := make([]float64, len(f))
+		k.(gppl.Spectrum).Density(s, f)
+		for i, v := range s {
+			sum += w[i] * v
+		}
+		return sum
+	})
+	got := make([]float64, len(want))
+	k.ContractDensity(got, w, f)
+	closeVectors(t, "Σ w ∂S/∂log θ", got, want, 1e-7)
+}
