@@ -88,8 +88,8 @@ func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 
 // covers reports whether the sums that are there do for k.
 func (e *griddedExact) covers(k Kernel) bool {
-	needed := e.line.span + 2*rootReach*reach(k, rootTolerance)
-	return e.m > 0 && e.period >= 0.98*needed && e.period <= 2*needed && e.frequencies(k) <= float64(e.m)
+	gap := 2 * rootReach * reach(k, rootTolerance)
+	return e.m > 0 && e.period >= e.line.span+0.93*gap && e.period <= 2*(e.line.span+gap) && e.frequencies(k) <= float64(e.m)
 }
 
 // frequencies is how many the coefficients of k take to fall far enough.

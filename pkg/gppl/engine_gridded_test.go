@@ -58,6 +58,11 @@ func TestGriddedWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for l := 4.5; l < 5.5; l *= 1.003 { // a lengthscale that grows by little
+		if _, err := kept.ValueGrad(nil, []float64{1, l, 0.1}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i := range 40 {
 		far := []float64{1, 1e12, 1e100}[i%20/18*(1+i%2)] // now and then, a lengthscale that nobody wants
 		m := Model{Kernel: SE{math.Exp(rnd.NormFloat64()), 5 * far * math.Exp(1.5*rnd.NormFloat64())}, Noise: 0.1 * math.Exp(rnd.NormFloat64())}
