@@ -24,7 +24,7 @@ type stateSpaceExact struct {
 
 func newStateSpaceExact(l *line) *stateSpaceExact {
 	n := len(l.t)
-	length := min(n, max(4, n/100))
+	length := min(n, max(4, n/250))
 	from := (n - length) / 2
 	return &stateSpaceExact{
 		line: l, filter: statespace.NewFilter(l.t),
@@ -85,7 +85,7 @@ func (e *stateSpaceExact) measure() (form, extra float64) { return e.filter.Quad
 // check verifies a gradient. Scaling all variances and the noise by one factor
 // scales A: the derivatives in their logs add to ½(n − yᵀA⁻¹y). And on a short
 // stretch of the series the gradient along one direction is compared with a
-// difference of values, which takes a hundredth of an evaluation.
+// difference of values, which takes a hundredth of an evaluation or so.
 func (e *stateSpaceExact) check(g []float64) error {
 	n, quad, last := float64(len(e.line.t)), e.filter.Quad(), len(g)-1
 	sum := g[last]

@@ -63,8 +63,9 @@ func (e *toeplitzExact) name() string { return EngineToeplitz }
 // What the factor takes, measured: seconds a place squared, and for every missing
 // place seconds a place (its solve) and a place and missing place.
 const (
-	toeplitzStage   = 2.2e-9
-	toeplitzSolve   = 1e-6
+	toeplitzStage   = 0.75e-9
+	toeplitzOnce    = 3e-7
+	toeplitzSolve   = 3e-7
 	toeplitzMissing = 4e-9
 )
 
@@ -85,13 +86,13 @@ func (e *toeplitzExact) forecast(k Kernel, noise float64) forecast {
 	// at most n/σ² and |α|², where the model is right, about as large.
 	perturbed := 0x1p-52*norm + 4*e.grid.off*slopes
 	return forecast{
-		seconds: n*n*toeplitzStage + m*n*(toeplitzSolve+m*toeplitzMissing) + 40*toeplitzSolve*n/20 + n*2*pairSeconds,
+		seconds: n*n*toeplitzStage + n*toeplitzOnce + m*n*(toeplitzSolve+m*toeplitzMissing),
 		err:     n / noise * perturbed,
 	}
 }
 
 // countedLags bounds the lags that a forecast looks at.
-const countedLags = 4096
+const countedLags = 256
 
 // count returns Σ_d |k(d·step)| and Σ_d |k′(d·step)|, the second only where some
 // input is off its place. Long series are counted at every few lags, with a
