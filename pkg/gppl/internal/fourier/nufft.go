@@ -80,7 +80,7 @@ func newGrid(n, k, m1 int, tol float64) grid {
 // below frequency m1, σ of them in fact. What the window lets through of aliases
 // was measured at random points: less than 6w·exp(−πw√(1−1/σ)) for w ≥ 4.
 func gridOf(m1, over int, tol float64) grid {
-	g := grid{size: smooth(max(2*over*m1, 32))}
+	g := grid{size: Smooth(max(2*over*m1, 32))}
 	sigma := float64(g.size) / float64(2*m1)
 	rate := math.Pi * math.Sqrt(1-1/sigma)
 	for g.width = 4; 6*float64(g.width)*math.Exp(-rate*float64(g.width)) > tol; {
@@ -90,8 +90,8 @@ func gridOf(m1, over int, tol float64) grid {
 	return g
 }
 
-// smooth returns the least even 2^a·3^b·5^c ≥ n.
-func smooth(n int) int {
+// Smooth returns the least even 2^a·3^b·5^c ≥ n: a fast size for an FFT.
+func Smooth(n int) int {
 	for n += n % 2; ; n += 2 {
 		rest := n
 		for _, f := range []int{2, 3, 5} {

@@ -189,7 +189,7 @@ func (f *Factor) Factorise(c []float64, points Points, noise, tol float64, w *Wo
 	if len(points.Moments) < 2*(2*m+1) {
 		panic(fmt.Sprintf("gridded: %d moments for frequencies up to %d", len(points.Moments), 2*m))
 	}
-	f.p = smooth(2*m + 1)
+	f.p = fourier.Smooth(2*m + 1)
 	w.reset(f.p)
 	if err := f.root(tol, w); err != nil {
 		return err
@@ -445,21 +445,6 @@ func (f *Factor) backward(dst, sums, h []float64, w *Workspace) {
 // where values stay below a sixth of it.
 func Bound(n int, k0, noise, tol float64) float64 {
 	return 4 * float64(n) * k0 / noise * max(tol, Floor)
-}
-
-// smooth returns the least even 2^a·3^b·5^c ≥ n: a fast size for an FFT.
-func smooth(n int) int {
-	for n += n % 2; ; n += 2 {
-		rest := n
-		for _, f := range []int{2, 3, 5} {
-			for rest%f == 0 {
-				rest /= f
-			}
-		}
-		if rest == 1 {
-			return n
-		}
-	}
 }
 
 func abs(i int) int { return max(i, -i) }

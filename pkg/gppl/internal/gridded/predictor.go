@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
+	nufft "github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
 // Predictor evaluates the vectors b(t) of the package comment, and b(t)ᵀG·b(t). It does
@@ -59,7 +60,7 @@ func (f *Factor) Predictor(w *Workspace) (*Predictor, error) {
 
 // expand sets series: r over the short period as a sum of waves.
 func (z *Predictor) expand(f *Factor) {
-	z.q = smooth(f.reach + 2) // 2q places, r on the inner 2·reach + 1
+	z.q = nufft.Smooth(f.reach + 2) // 2q places, r on the inner 2·reach + 1
 	samples := make([]float64, 2*z.q)
 	for a, v := range f.r {
 		samples[a] = v

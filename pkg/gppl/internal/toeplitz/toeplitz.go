@@ -86,6 +86,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -126,7 +127,7 @@ func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 	if f.logDet, err = w.lattice.factorise(f.x, c); err != nil {
 		return err
 	}
-	f.size = smooth(2*n - 1)
+	f.size = fourier.Smooth(2*n - 1)
 	w.reset(f.size)
 	f.transform(c, w)
 	f.measure(w)
@@ -217,21 +218,6 @@ func (f *Factor) remove(w *Workspace) error {
 	f.r.SolveL(f.b)
 	f.logDetObserved = f.logDet + f.r.LogDet()
 	return nil
-}
-
-// smooth returns the least even 2^a·3^b·5^c ≥ n: a fast size for an FFT.
-func smooth(n int) int {
-	for n += n % 2; ; n += 2 {
-		rest := n
-		for _, f := range []int{2, 3, 5} {
-			for rest%f == 0 {
-				rest /= f
-			}
-		}
-		if rest == 1 {
-			return n
-		}
-	}
 }
 
 func resizeComplex(x []complex128, n int) []complex128 {
