@@ -26,10 +26,10 @@ func inputFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
 		&cli.StringFlag{Name: "y", Value: "2", Usage: "`COLUMN` of values, by name or by number from 1", Category: file},
-		&cli.StringFlag{Name: "time", Usage: "`FORMAT` of x: iso, unix (seconds since 1970), unix-ms, unix-us, unix-ns or number; found out if not given", Category: file},
+		&cli.StringFlag{Name: "time", Usage: "`FORMAT` of x: iso, unix (seconds since 1970), unix-ms, unix-us, unix-ns or number; detected if not given", Category: file},
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
-		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields, tab, or space for any number of blanks; found out if not given", Category: file},
+		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields, tab, or space for any number of blanks; detected if not given", Category: file},
 		&cli.BoolFlag{Name: "decimal-comma", Usage: "numbers are written 3,14", Category: file},
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, beside an empty cell, NA, NaN and null", Category: file},

@@ -167,7 +167,7 @@ func headerRemarks(s dataset.Series, rep dataset.CSVReport) []string {
 	if !isValue(s.XName) || !isValue(s.YName) {
 		return nil
 	}
-	return []string{fmt.Sprintf("The first line, with %s and %s, was taken for the header. If it is data, add --no-header.", s.XName, s.YName)}
+	return []string{fmt.Sprintf("The first line, with %s and %s, was read as the header. If it is data, add --no-header.", s.XName, s.YName)}
 }
 
 // isValue reports whether a name in the header is a number or a date.

@@ -89,7 +89,7 @@ func columnName(names []string, i int) string {
 	return fmt.Sprintf("column %d (%s)", i+1, quoted(names[i]))
 }
 
-// nameText is a name in the header without spaces around it; one that is not UTF-8 is taken for Latin-1.
+// nameText is a name in the header without spaces around it; one that is not UTF-8 is read as Latin-1.
 func nameText(name string) string {
 	name = strings.TrimSpace(name)
 	if utf8.ValidString(name) {

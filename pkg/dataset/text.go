@@ -49,7 +49,7 @@ func decoded(r io.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(&lineReader{r: source, line: 1}, headSize), nil
 }
 
-// signatures are the first bytes of files that are taken for csv files by mistake.
+// signatures are the first bytes of files that are mistaken for csv files.
 var signatures = []struct{ start, is string }{
 	{"\xff\xfe\x00\x00", "the text is UTF-32: save it as UTF-8"},
 	{"\x00\x00\xfe\xff", "the text is UTF-32: save it as UTF-8"},
