@@ -193,7 +193,7 @@ func TestOwnKernelEngines(t *testing.T) {
 		engines []string // others that take it
 	}{
 		{ringing, irregular, false, gppl.EngineSpectral, []string{gppl.EngineBanded}},
-		{ringing, regular, false, gppl.EngineSpectral, []string{gppl.EngineToeplitz, gppl.EngineBanded}},
+		{ringing, regular, false, gppl.EngineToeplitz, []string{gppl.EngineSpectral, gppl.EngineBanded}},
 		{gppl.Add(ringing, gppl.SE{Variance: 1, Lengthscale: 9}), irregular, false, gppl.EngineSpectral, []string{gppl.EngineBanded}},
 		{gppl.Mul(ringing, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, white)), irregular, false, gppl.EngineBanded, []string{gppl.EngineSpectral}},
 		{ringing, irregular, true, gppl.EngineSpectral + ", " + gppl.EngineInterpolated, []string{gppl.EngineBanded}},
