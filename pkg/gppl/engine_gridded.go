@@ -53,6 +53,9 @@ const (
 	// griddedMargin is for the derivative in the lengthscale, which errs by up to a
 	// dozen of the bounds of the value where the noise is tiny.
 	griddedMargin = 8
+	// griddedContrast is the largest variance, relative to the noise's, for which
+	// the derivative in the lengthscale keeps what the margin promises.
+	griddedContrast = 3e8
 	// maxGrid bounds the grid.
 	maxGrid = 4 << 20
 )
@@ -76,6 +79,9 @@ func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 		return forecast{reason: reason{"it would take a grid of %.2g points", grid}}
 	}
 	n, v := float64(len(e.line.t)), variance(k)
+	if v > griddedContrast*noise {
+		return forecast{reason: reason{"the variance is %.2g times the noise's: its derivatives would lose their digits", v / noise}}
+	}
 	f := forecast{
 		seconds: grid*griddedSeconds + 2e-4,
 		err:     griddedMargin * gridded.Bound(len(e.line.t), v, noise, rootTolerance),

@@ -602,8 +602,8 @@ const sumRounding = 4e-16
 //
 // is stationary in a: what counts is the rounding of yᵀy, Φᵀy and ΦᵀΦ. What the
 // series leaves out, ΔK, changes it by αᵀΔKα, α = A⁻¹y: with the features beyond
-// those kept, where Φᵀα = σ⁻²(Φᵀy − ΦᵀΦa) is known, Σ c_m·|α̂_m|². It is half of
-// that since the value is.
+// those kept, where Φᵀα = σ⁻²(Φᵀy − ΦᵀΦa) is known, Σ c_m·|α̂_m|². The value errs by
+// half of that; the other half is for the derivatives, which err by more.
 func (e *spectralExact) uncertainty(noise float64) float64 {
 	n := float64(len(e.line.t))
 	var sum float64
@@ -643,7 +643,7 @@ func (e *spectralExact) uncertainty(noise float64) float64 {
 		left += math.Abs(c) * power
 		most = max(most, power)
 	}
-	return 0.5 * (rounded + left + tail*most)
+	return rounded + left + tail*most
 }
 
 // prepare expands the kernel and makes sure of the sums that it needs.

@@ -36,7 +36,7 @@ type LossReport struct {
 	Fallbacks  int           // evaluations where an engine failed and another took over
 	Inexact    float64       // the largest error bound, in nats, of an evaluation where no engine could keep the tolerance; 0 if all did
 
-	LastBound   float64 // the error bound of the last value, in nats
+	LastBound   float64 // the error bound of the last value, in nats; a derivative in log θ errs by up to 20 times that, or more where the kernel is steep in it
 	LastInexact float64 // the same if no engine could keep the tolerance there; 0 if one did
 }
 
