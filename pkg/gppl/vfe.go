@@ -260,8 +260,10 @@ func (l *VFE) factorise(k Kernel, noise float64, z Inputs) (jitter float64, err 
 	if err != nil {
 		return jitter, fmt.Errorf("gppl: the covariance of %d inducing inputs cannot be factorised: %w (kernel %v)", m, err, k)
 	}
+	blur := float64(l.data.Len()) * phases(k, extent(l.data.X), noise, 1)
 	for i, e := range l.engines {
 		l.choice.candidates[i] = e.forecast(w, k, noise, z)
+		l.choice.candidates[i].err += blur
 	}
 	l.choice.lastErr = nil
 	var failed uint
