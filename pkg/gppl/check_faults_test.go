@@ -25,6 +25,9 @@ func scaleBy(x []float64, f float64) {
 // TestFaultsAreCaught spoils each intermediate result of the spectral and the
 // interpolated engines: what is returned is right, by another engine, or an error.
 func TestFaultsAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	defer func() { tamper = nil }()
 	rnd := rand.New(rand.NewPCG(5, 5))
 	d := benchData(t, 120)
