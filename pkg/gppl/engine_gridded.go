@@ -52,7 +52,7 @@ const (
 	griddedSeconds = 1.5e-6
 	// griddedMargin is for the derivative in the lengthscale, which errs by up to a
 	// dozen of the bounds of the value where the noise is tiny.
-	griddedMargin = 8
+	griddedMargin = 12
 	// griddedContrast is the largest variance, relative to the noise's, for which
 	// the derivative in the lengthscale keeps what the margin promises.
 	griddedContrast = 3e8

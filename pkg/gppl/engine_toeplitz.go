@@ -91,32 +91,34 @@ func (e *toeplitzExact) forecast(k Kernel, noise float64) forecast {
 	}
 }
 
-// countedLags bounds the lags that a forecast looks at.
-const countedLags = 256
+// A forecast looks at the first nearLags lags, where kernels are steep, and at about
+// as many of the others, with a margin.
+const nearLags = 128
 
 // count returns Σ_d |k(d·step)| and Σ_d |k′(d·step)|, the second only where some
-// input is off its place. Long series are counted at every few lags, with a
-// margin.
+// input is off its place.
 func (e *toeplitzExact) count(k Kernel) (size, slopes float64) {
-	stride := (e.grid.n + countedLags - 1) / countedLags
-	each := float64(stride)
-	if stride > 1 {
-		each *= 2
-	}
-	lags, w := e.rest[:0], e.w[:0]
-	for d := 0; d < e.grid.n; d += stride {
+	near := min(nearLags, e.grid.n)
+	stride := (e.grid.n-near)/nearLags + 1
+	lags := append(e.rest[:0], e.lag[:near]...)
+	for d := near; d < e.grid.n; d += stride {
 		lags = append(lags, e.lag[d])
 	}
-	w = w[:len(lags)]
-	k.Cov(w, lags)
-	for _, v := range w {
-		size += each * math.Abs(v)
+	w := e.w[:len(lags)]
+	sum := func() (total float64) {
+		for i, v := range w {
+			if v = math.Abs(v); i >= near && stride > 1 {
+				v *= 2 * float64(stride)
+			}
+			total += v
+		}
+		return total
 	}
+	k.Cov(w, lags)
+	size = sum()
 	if e.grid.off > 0 {
 		k.Slope(w, lags)
-		for _, v := range w {
-			slopes += each * math.Abs(v)
-		}
+		slopes = sum()
 	}
 	return size, slopes
 }
