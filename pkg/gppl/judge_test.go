@@ -32,7 +32,7 @@ import (
 // of another model, and is counted but not judged.
 const (
 	toleranceNats    = 1e-8
-	gradientFactor = 20
+	gradientFactor   = 20
 	relativeRounding = 1e-14
 )
 
