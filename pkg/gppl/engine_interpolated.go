@@ -167,7 +167,7 @@ func (e *interpolated) verifyPanel(k Kernel, u, noise float64) error {
 		}
 		off = max(off, math.Abs(want))
 	}
-	if err := verify("an interpolated covariance", off, 0, 50*interpolationError*e.panel.size); err != nil {
+	if err := verify("an interpolated covariance", off, 0, 1000*interpolationError*e.panel.size); err != nil {
 		e.panel.s = nil
 		return err
 	}
