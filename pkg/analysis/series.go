@@ -72,7 +72,7 @@ const (
 )
 
 // Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. Where x is neither
-// a date nor asked to be one, numbers of a column that is named after Unix time are taken for that, in the unit in which all are
+// a date nor asked to be one, numbers of a column that is named after Unix time are read as that, in the unit in which all are
 // between 1973 and 2096 (dataset.LikelyUnix); Notes says so, and says what else looks like dates.
 //
 // The error for a file that is not there, a column that is not, or a cell that is no number says which file, line and column

@@ -17,7 +17,7 @@ type Reacher interface {
 	//	|k(r)| ≤ eps·k(0)  for all r ≥ ρ,  0 < eps < 1,
 	//
 	// +Inf if there is none; 0 says that k is zero everywhere. Engines take eps
-	// down to 1e-250. What lies beyond is left out or taken for the prior, so
+	// down to 1e-250. What lies beyond is left out or has the prior, so
 	// that a ρ too small makes likelihoods and predictions wrong, without an
 	// error; one too large costs time.
 	Reach(eps float64) float64
