@@ -360,19 +360,6 @@ func (a *auto) exactInstead(exact *Exact, count int) string {
 	return ""
 }
 
-// predict returns the engine that would take m and the seconds an evaluation, a
-// share of the set-up included; +Inf if none keeps the tolerance.
-func (l *Exact) predict(m Model) (engine string, seconds float64) {
-	for i, e := range l.engines {
-		l.choice.candidates[i] = e.forecast(m.Kernel, m.Noise)
-	}
-	i := l.choice.next(0)
-	if i < 0 {
-		return "", math.Inf(1)
-	}
-	return l.choice.names[i], l.choice.candidates[i].cost()
-}
-
 // predict returns the seconds that an evaluation with k spectral projections
 // would take, a share of the set-up included.
 func (a *auto) predict(columns int) float64 {

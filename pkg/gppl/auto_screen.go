@@ -37,8 +37,8 @@ func newProfiler(b *blocks) *profiler {
 
 // linear reports whether the exact likelihood of a kernel takes O(n).
 func (p *profiler) linear(k Kernel) bool {
-	f := p.exact.parts[0].engines[0].forecast(k, 1)
-	return p.exact.parts[0].engines[0].name() == EngineStateSpace && f.reason == (reason{})
+	var m markov
+	return p.exact.parts[0].data.X.Dim() == 1 && m.of(k)
 }
 
 // profile sets nll to the negative log likelihoods with the kernel of m and each of the noise variances, and factors

@@ -211,12 +211,16 @@ type scaling struct {
 	known, ready bool
 }
 
+func scalingOf(k Kernel) scaling {
+	at, known := amplitudesOf(k, 0)
+	return scaling{at, known, true}
+}
+
 // derivative returns the sum of those derivatives, in logs, that scale the kernel
 // as a whole; ok is false if it is not known which they are.
 func (s *scaling) derivative(grad []float64, k Kernel) (sum float64, ok bool) {
 	if !s.ready {
-		s.at, s.known = amplitudesOf(k, 0)
-		s.ready = true
+		*s = scalingOf(k)
 	}
 	for _, i := range s.at {
 		sum += grad[i]

@@ -15,17 +15,17 @@ func TestEngineChecks(t *testing.T) {
 	failed := func(err error) bool { return errors.As(err, new(unverified)) }
 
 	t.Run("dense", func(t *testing.T) {
-		e := newDenseExact(d)
-		grad := make([]float64, 3)
-		if _, _, err := e.nll(grad, benchModel.Kernel, benchModel.Noise); err != nil {
+		var e *denseFactor
+		if _, err := nllBy(newDenseExact(d.X, columnOf(d.Y)), make([]float64, 3), benchModel.Kernel, benchModel.Noise, 300,
+			func(f exactFactor) { e = f.(*denseFactor) }); err != nil {
 			t.Fatal(err)
 		}
 		for _, place := range []int{0, e.inverse.N() / 2, e.inverse.N() - 1} {
 			tile := e.inverse.At(place/dense.Tile, 0)
 			old := tile.Data[place%dense.Tile*tile.Stride]
 			tile.Data[place%dense.Tile*tile.Stride] += 1e-3 * (1 + math.Abs(old))
-			copy(e.probe, e.y)
-			e.factor.SolveL(columnOf(e.probe))
+			copyGeneral(e.half, e.engine.columns)
+			e.l.SolveL(e.half)
 			if err := e.check(); !failed(err) {
 				t.Errorf("row %d of the inverse of the factor is wrong: %v", place, err)
 			}

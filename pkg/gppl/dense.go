@@ -2,7 +2,6 @@ package gppl
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -196,73 +195,6 @@ func (e *denseProjected) contract(grad, v []float64, kernel Kernel) {
 	}
 }
 
-// denseExact factorises A = LLᵀ in n³/3 flops and contracts with A⁻¹ in 2n³/3
-// more. It holds the lower triangles of L and of L⁻¹: n² numbers.
-type denseExact struct {
-	x       Inputs
-	y       []float64
-	kernel  Kernel
-	noise   float64
-	factor  *dense.Lower
-	inverse *dense.Lower // L⁻¹, made when a gradient is first asked for
-	alpha   []float64
-	probe   []float64 // L⁻¹y, for the check of L⁻¹
-	form    float64   // yᵀA⁻¹y
-	lanes   []lane
-}
-
-func newDenseExact(d Data) *denseExact {
-	return &denseExact{x: d.X, y: d.Y, alpha: make([]float64, d.Len()), probe: make([]float64, d.Len()), lanes: newLanes(0)}
-}
-
-func (e *denseExact) name() string { return EngineDense }
-
-func (e *denseExact) forecast(k Kernel, noise float64) forecast {
-	n := float64(e.x.Len())
-	if bytes := 16 * triangle(e.x.Len()); bytes > maxMemory {
-		return tooLarge(bytes)
-	}
-	return forecast{
-		seconds: (n*n*n/flopRate + n*n*pairSeconds) / 2,
-		err:     n * rounding(variance(k), noise),
-	}
-}
-
-func (e *denseExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
-	jitter, err = e.factorise(k, noise)
-	if err != nil {
-		return 0, jitter, err
-	}
-	copy(e.alpha, e.y)
-	e.factor.SolveL(columnOf(e.alpha))
-	copy(e.probe, e.alpha)
-	e.factor.SolveLT(columnOf(e.alpha))
-	if grad != nil {
-		e.contract(grad)
-		if err := e.check(); err != nil {
-			return 0, jitter, err
-		}
-	}
-	e.form = blas64.Dot(vec(e.y), vec(e.alpha))
-	return 0.5 * (e.form + e.factor.LogDet() + float64(len(e.y))*log2Pi), jitter, nil
-}
-
-func (e *denseExact) measure() (form, extra float64) { return e.form, 0 }
-
-func (e *denseExact) factorise(k Kernel, noise float64) (float64, error) {
-	e.kernel, e.noise = k, noise
-	if e.factor == nil {
-		e.factor = dense.NewLower(e.x.Len())
-	}
-	jitter, err := choleskyWithJitter(e.factor, variance(k)+noise, func() {
-		fillGram(e.factor, e.x, k, noise)
-	})
-	if err != nil {
-		return jitter, fmt.Errorf("gppl: the covariance of %d observations cannot be factorised: %w (kernel %v, noise variance %.4g)", e.x.Len(), err, k, noise)
-	}
-	return jitter, nil
-}
-
 // fillGram sets l to the lower triangle of K + noise·I.
 func fillGram(l *dense.Lower, x Inputs, k Kernel, noise float64) {
 	l.EachTile(func(i, j int, t blas64.General) {
@@ -288,49 +220,4 @@ func choleskyWithJitter(l *dense.Lower, scale float64, fill func()) (jitter floa
 		}
 	}
 	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
-}
-
-// check compares α = L⁻ᵀ(L⁻¹y) by a solve with the same by the L⁻¹ that the
-// gradient is made of, in n² flops.
-func (e *denseExact) check() error {
-	n, norm := float64(len(e.y)), blas64.Nrm2(vec(e.probe))
-	e.inverse.MulLT(columnOf(e.probe))
-	var off float64
-	for i, a := range e.alpha {
-		if d := math.Abs(a - e.probe[i]); !(d <= off) {
-			off = d
-		}
-	}
-	// Rounding of L⁻¹: its norm is at most 1/σ, its condition √(1 + n·v/σ²).
-	limit := 0x1p-46 * n * math.Sqrt((1+n*variance(e.kernel)/e.noise)/e.noise) * norm
-	return verify("the inverse of the Cholesky factor", off, 0, limit)
-}
-
-// contract sets grad[p] = ½⟨A⁻¹ − ααᵀ, ∂A/∂log θ_p⟩, noise last.
-func (e *denseExact) contract(grad []float64) {
-	n := e.x.Len()
-	if e.inverse == nil {
-		e.inverse = dense.NewLower(n)
-	}
-	e.factor.InvertL(e.inverse)
-	last := len(grad) - 1
-	grow(e.lanes, len(grad))
-	eachTile(n, e.lanes, func(l *lane, i, j int) {
-		rows, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
-		weight := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: l.w}
-		e.inverse.InverseTile(weight, j, i)
-		blas64.Ger(-1, vec(e.alpha[j*dense.Tile:][:rows]), vec(e.alpha[i*dense.Tile:][:cols]), weight)
-		w, r := l.w[:rows*cols], l.r[:rows*cols]
-		if i == j {
-			for d := range rows {
-				l.grad[last] += 0.5 * e.noise * w[d*cols+d]
-			}
-			for p := range w {
-				w[p] *= 0.5
-			}
-		}
-		tileDistances(r, e.x, j, i)
-		e.kernel.Contract(l.grad[:last], w, r)
-	})
-	gradients(grad, e.lanes)
 }

@@ -273,9 +273,3 @@ func deflate(w, q blas64.General) {
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, q, w, 0, along)
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, q, along, 1, w)
 }
-
-func copyGeneral(dst, src blas64.General) {
-	for i := range src.Rows {
-		copy(dst.Data[i*dst.Stride:][:src.Cols], src.Data[i*src.Stride:])
-	}
-}

@@ -53,7 +53,7 @@ func TestBandedGradientSmooth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, _, err := newDenseExact(d).nll(want, m.Kernel, m.Noise)
+			w, err := nllBy(newDenseExact(d.X, columnOf(d.Y)), want, m.Kernel, m.Noise, n, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,17 +176,17 @@ func TestBandedCheck(t *testing.T) {
 					continue
 				}
 				banded = i
-				faulty := faultyBanded{e.(*bandedExact), func(int, int, blas64.General) {}, func([]float64) {}}
+				faulty := faultyBanded{e.(*legacyEngine).old.(*bandedExact), func(int, int, blas64.General) {}, func([]float64) {}}
 				if fault.inverse != nil {
 					faulty.inverse = inTile(fault.inverse)
 				}
 				if fault.grad != nil {
 					faulty.grad = fault.grad
 				}
-				l.engines[i] = faulty
+				l.engines[i] = legacy(faulty)
 			}
 			l.engines = l.engines[banded:] // banded, then dense
-			l.choice = newChoice(l.choice.options, l.choice.limit, []string{EngineBanded, EngineDense})
+			l.chooser = newChooser(l.chooser.options, l.chooser.limit, []string{EngineBanded, EngineDense})
 			grad := make([]float64, len(theta))
 			got, err := l.ValueGrad(grad, theta)
 			if err != nil {
@@ -195,10 +195,10 @@ func TestBandedCheck(t *testing.T) {
 			r, u := l.Report(), unverified{}
 			if fault.inverse == nil && fault.grad == nil {
 				if r.Engine != EngineBanded || r.Fallbacks > 0 {
-					t.Errorf("without a fault: %+v, %v", r, l.choice.lastErr)
+					t.Errorf("without a fault: %+v, %v", r, l.chooser.last.lastErr)
 				}
-			} else if r.Engine != EngineDense || r.Fallbacks != 1 || !errors.As(l.choice.lastErr, &u) {
-				t.Errorf("not caught: %+v, %v", r, l.choice.lastErr)
+			} else if r.Engine != EngineDense || r.Fallbacks != 1 || !errors.As(l.chooser.last.lastErr, &u) {
+				t.Errorf("not caught: %+v, %v", r, l.chooser.last.lastErr)
 			}
 			if math.Abs(got-value) > 1e-8*400 {
 				t.Errorf("value %v, want %v", got, value)

@@ -204,7 +204,8 @@ func (e *griddedExact) posterior() predictor {
 // at returns an input in periods.
 func (p *griddedPosterior) at(x Inputs, i int) float64 { return (x.at[i] - p.origin) / p.period }
 
-func (p *griddedPosterior) latent(ctx context.Context, mean, variances []float64, x Inputs) error {
+func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	mean := means.Data
 	if p.err != nil {
 		return p.err
 	}
@@ -223,8 +224,8 @@ func (p *griddedPosterior) latent(ctx context.Context, mean, variances []float64
 
 // joint is K** − b bᵀ + bᵀH⁻¹b, with the vectors b(x) on the grid in the columns
 // of a matrix.
-func (p *griddedPosterior) joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
-	if err := p.latent(ctx, mean, nil, x); err != nil {
+func (p *griddedPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	if err := p.latent(ctx, means, nil, x); err != nil {
 		return err
 	}
 	n := x.Len()

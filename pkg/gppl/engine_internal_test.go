@@ -87,11 +87,11 @@ func drawFrom(t fataler, m Model, x Inputs, rnd *rand.Rand) Data {
 	for i := range y {
 		y[i] = rnd.NormFloat64()
 	}
-	e := newDenseExact(Data{x, y})
-	if _, err := e.factorise(m.Kernel, m.Noise); err != nil {
+	f, err := newDenseExact(x, columnOf(y)).factor(compiledAt(m.Kernel, m.Noise))
+	if err != nil {
 		t.Fatal(err)
 	}
-	e.factor.MulL(columnOf(y))
+	f.(*denseFactor).l.MulL(columnOf(y))
 	return Data{x, y}
 }
 
@@ -203,7 +203,7 @@ func expensive(l Loss, engine string, theta []float64) bool {
 		k := l.model.Kernel.WithParams(theta[:last])
 		for _, e := range l.engines {
 			if e.name() == engine {
-				f := e.forecast(k, noise)
+				f := e.forecast(compiledAt(k, noise))
 				return f.seconds+f.setup > limit
 			}
 		}

@@ -202,16 +202,3 @@ func (e *stateSpaceProjected) contract(grad, v []float64, _ Kernel) {
 	}
 	e.markov.contract(grad, e.weight)
 }
-
-// sortRows returns the rows of a in the order of the series, copied unless they
-// are in it already.
-func (l *line) sortRows(a blas64.General) blas64.General {
-	if l.order == nil {
-		return a
-	}
-	sorted := newGeneral(a.Rows, a.Cols)
-	for i, o := range l.order {
-		copy(sorted.Data[i*sorted.Stride:][:a.Cols], a.Data[o*a.Stride:])
-	}
-	return sorted
-}

@@ -256,7 +256,8 @@ func (p *toeplitzPosterior) condition(cross, solved []float64, x Inputs) (mean f
 	return mean
 }
 
-func (p *toeplitzPosterior) latent(ctx context.Context, mean, variances []float64, x Inputs) error {
+func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	mean := means.Data
 	prior := variance(p.kernel)
 	parallel.For(x.Len(), func(i int) {
 		if ctx.Err() != nil {
@@ -269,7 +270,8 @@ func (p *toeplitzPosterior) latent(ctx context.Context, mean, variances []float6
 	return ctx.Err()
 }
 
-func (p *toeplitzPosterior) joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
+func (p *toeplitzPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	mean := means.Data
 	cross, solved := newGeneral(x.Len(), p.n), newGeneral(x.Len(), p.n)
 	parallel.For(x.Len(), func(i int) {
 		if ctx.Err() == nil {

@@ -110,7 +110,7 @@ func evaluated(t *testing.T, m Model, d Data, engine string) (value float64, gra
 	for p := range grad {
 		grad[p] *= theta[p]
 	}
-	bound, _ = l.choice.bound()
+	bound = l.Report().LastBound
 	return value, grad, bound
 }
 
@@ -164,10 +164,10 @@ func TestToeplitzPosterior(t *testing.T) {
 			}
 		}
 		joint, wantJoint := dense.NewLower(len(at)), dense.NewLower(len(at))
-		if err := got.predictor.joint(context.Background(), mean, joint, x); err != nil {
+		if err := got.predictor.joint(context.Background(), columnOf(mean), joint, x); err != nil {
 			t.Fatal(err)
 		}
-		if err := want.predictor.joint(context.Background(), wantMean, wantJoint, x); err != nil {
+		if err := want.predictor.joint(context.Background(), columnOf(wantMean), wantJoint, x); err != nil {
 			t.Fatal(err)
 		}
 		for i, c := range joint.At(0, 0).Data {

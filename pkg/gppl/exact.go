@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 var _ Loss = (*Exact)(nil)
@@ -19,16 +21,27 @@ var _ Loss = (*Exact)(nil)
 // and on the inputs: see Explain. Densely, the value takes n³/3 flops and the
 // gradient 2n³/3 more, in memory for n² numbers; on a time series, engines that
 // use the structure of the kernel need far less.
+//
+// It is safe for concurrent use, in working memory for as many evaluations as
+// run at once.
 type Exact struct {
 	model   Model
 	data    Data
 	params  []Param
-	kernel  kernelAt
 	scale   scaling
-	engines []exactEngine
-	choice  choice
 	span    float64 // the largest distance there is
-	report  LossReport
+	engines []exactEngine
+	chooser *chooser
+	tally   *tally
+	calls   *pool[exactCall]
+}
+
+// exactCall is the working memory of one evaluation.
+type exactCall struct {
+	compiled
+	selection
+	value float64
+	g, r  blas64.General // CᵀA⁻¹C, and the R of the gradient
 }
 
 // NewExact returns the exact negative log likelihood of the data, to be trained
@@ -42,20 +55,24 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Exact{model: m, data: d, params: m.Params(), kernel: kernelAt{family: m.Kernel}}
+	l := &Exact{model: m, data: d, params: m.Params(), scale: scalingOf(m.Kernel), span: extent(d.X)}
+	l.tally, l.calls = new(tally), new(pool[exactCall])
 	if d.X.Dim() == 1 {
 		series := newLine(d.X, d.Y)
-		l.engines = append(l.engines, newStateSpaceExact(series), newSpectralExact(series, o), newGriddedExact(series), newToeplitzExact(series), newBandedExact(series))
+		l.engines = append(l.engines, legacy(newStateSpaceExact(series)), legacy(newSpectralExact(series, o)), legacy(newGriddedExact(series)),
+			legacy(newToeplitzExact(series)), legacy(newBandedExact(series)))
 	}
-	l.engines = append(l.engines, newDenseExact(d))
-	var names []string
+	l.engines = append(l.engines, newDenseExact(d.X, columnOf(d.Y)))
+	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), l.engineNames())
+	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
+	return l, nil
+}
+
+func (l *Exact) engineNames() (names []string) {
 	for _, e := range l.engines {
 		names = append(names, e.name())
 	}
-	l.choice = newChoice(o, o.tolerance*float64(d.Len()), names)
-	l.span = extent(d.X)
-	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
-	return l, nil
+	return names
 }
 
 func (l *Exact) Params() []Param             { return append([]Param(nil), l.params...) }
@@ -63,8 +80,8 @@ func (l *Exact) Model(theta []float64) Model { return l.model.WithParams(theta) 
 func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.data.Len()) }
 
 func (l *Exact) Report() LossReport {
-	r := l.report
-	r.Engine = l.choice.engines()
+	r := l.tally.get()
+	r.Engine = l.chooser.engines()
 	return r
 }
 
@@ -72,80 +89,110 @@ func (l *Exact) Report() LossReport {
 // was expected to cost and to err, and which was taken.
 func (l *Exact) Explain() string {
 	var b strings.Builder
-	l.choice.explain(&b)
+	l.chooser.explain(&b)
 	return b.String()
 }
 
 func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
+	value, _, err := l.evaluate(grad, theta, false)
+	return value, err
+}
+
+// evaluate is ValueGrad that returns the factor too, if it is to be kept.
+func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exactFactor, err error) {
 	if err := checkParams(l.params, theta); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	last := len(theta) - 1
-	k := l.kernel.at(theta[:last])
-	noise := theta[last] + Nugget(k)
-	if err := checkVariance(k); err != nil {
-		return 0, err
+	c := l.calls.get()
+	defer l.calls.put(c)
+	if err := c.compile(l.model.Kernel, theta); err != nil {
+		return 0, nil, err
 	}
-	n := float64(l.data.Len())
-	blur := n * phases(k, l.span, noise, 1)
+	l.forecast(c)
+	var jitter float64
+	err = l.chooser.evaluate(&c.selection, func(i int) (o outcome, err error) {
+		if f != nil {
+			f.release() // of an engine that promised too little
+		}
+		if f, err = l.engines[i].factor(&c.compiled); err != nil {
+			return o, err
+		}
+		jitter = f.jitter()
+		if o, err = l.assemble(f, grad, c); err != nil {
+			f.release()
+			f = nil
+		}
+		c.value = o.value
+		return o, err
+	})
+	if f != nil && (!keep || err != nil) {
+		f.release()
+		f = nil
+	}
+	l.tally.note(&c.selection, jitter)
+	if err != nil {
+		return 0, nil, err
+	}
+	if grad != nil {
+		c.naturalGradient(grad, theta)
+	}
+	return c.value, f, nil
+}
+
+// forecast asks all engines about the compiled model.
+func (l *Exact) forecast(c *exactCall) {
+	l.chooser.begin(&c.selection)
+	blur := float64(l.data.Len()) * phases(c.kernel, l.span, c.noise, 1)
 	for i, e := range l.engines {
-		l.choice.candidates[i] = e.forecast(k, noise)
-		l.choice.candidates[i].err += blur
-	}
-	l.choice.lastErr = nil
-	var failed uint
-	coarse := -1 // an engine whose value may err by too much, but there was none better
-	for {
-		i := l.choice.next(failed)
-		if i < 0 {
-			if i = coarse; i < 0 {
-				return 0, l.choice.refused()
-			}
-		}
-		value, jitter, err := l.engines[i].nll(grad, k, noise)
-		if err != nil { // the next engine may do better
-			if i == coarse {
-				return 0, err
-			}
-			failed |= 1 << i
-			l.choice.failed(i, err)
-			continue
-		}
-		form, extra := measure(l.engines[i], value, n, noise)
-		if _, exact := l.engines[i].(measured); exact && grad != nil && jitter == 0 {
-			if err := verifyScale(grad, &l.scale, k, n, form); err != nil {
-				if i == coarse {
-					return 0, err
-				}
-				failed |= 1 << i
-				l.choice.failed(i, err)
-				continue
-			}
-		}
-		l.choice.took(i)
-		l.choice.promise(form, extra, value, n)
-		if i != coarse && l.choice.better(failed|1<<i, form, n) >= 0 {
-			failed |= 1 << i
-			coarse = i
-			l.choice.fallbacks++
-			continue
-		}
-		l.report.note(&l.choice, jitter)
-		l.report.promise(l.choice.bound())
-		if grad != nil {
-			shareNoise(grad, k, theta[last], noise)
-			toNatural(grad, theta)
-		}
-		return value, nil
+		c.candidates[i] = e.forecast(&c.compiled)
+		c.candidates[i].err += blur
 	}
 }
 
-// measure returns yᵀA⁻¹y and what the value may err by beyond the forecast. An
-// engine that does not say has a form of at most 2·value − n·log 2πσ², since
-// log|A| ≥ n·log σ².
-func measure(e exactEngine, value, n, noise float64) (form, extra float64) {
-	if m, ok := e.(measured); ok {
-		return m.measure()
+// assemble computes the value and, unless grad is nil, its derivatives in logs.
+func (l *Exact) assemble(f exactFactor, grad []float64, c *exactCall) (outcome, error) {
+	n := float64(l.data.Len())
+	c.g = resizeGeneral(c.g, 1, 1)
+	f.gram(c.g)
+	form := c.g.Data[0]
+	o := outcome{value: 0.5 * (form + f.logDet() + n*log2Pi), terms: n, form: form, extra: f.uncertainty()}
+	if grad == nil {
+		return o, nil
 	}
-	return max(0, 2*value-n*(log2Pi+math.Log(noise))), 0
+	c.r = resizeGeneral(c.r, 1, 1)
+	c.r.Data[0] = 1
+	if err := f.gradient(grad, c.r); err != nil {
+		return o, err
+	}
+	if f.jitter() == 0 {
+		return o, verifyScale(grad, &l.scale, c.kernel, n, form)
+	}
+	return o, nil
+}
+
+// predict returns the engine that would take m and the seconds an evaluation, a
+// share of the set-up included; +Inf if none keeps the tolerance.
+func (l *Exact) predict(m Model) (engine string, seconds float64) {
+	c := l.calls.get()
+	defer l.calls.put(c)
+	if err := c.compile(l.model.Kernel, values(m.Params())); err != nil {
+		return "", math.Inf(1)
+	}
+	l.forecast(c)
+	i := l.chooser.next(&c.selection)
+	if i < 0 {
+		return "", math.Inf(1)
+	}
+	return l.chooser.names[i], c.candidates[i].cost()
+}
+
+// withoutEngine returns the loss without the engine of the last evaluation, and
+// its name.
+func (l *Exact) withoutEngine() (Loss, string) {
+	other := *l
+	var engine string
+	if other.chooser, engine = l.chooser.leaveOut(); engine == "" {
+		return nil, ""
+	}
+	return &other, engine
 }

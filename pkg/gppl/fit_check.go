@@ -204,16 +204,6 @@ func (l elsewhere) withoutEngine() (Loss, string) {
 	return elsewhere{other, l.start}, engine
 }
 
-// withoutEngine returns the loss without the engine of the last evaluation.
-func (l *Exact) withoutEngine() (Loss, string) {
-	c := *l
-	engine, ok := c.choice.leaveOut()
-	if !ok {
-		return nil, ""
-	}
-	return &c, engine
-}
-
 // withoutEngine returns the loss without the engine of the last evaluation, of
 // the first term that has another.
 func (l *Projected) withoutEngine() (Loss, string) {
@@ -223,14 +213,4 @@ func (l *Projected) withoutEngine() (Loss, string) {
 		}
 	}
 	return nil, ""
-}
-
-// leaveOut keeps the engine that was chosen last from being chosen again; ok is
-// false where no other could take its place.
-func (c *choice) leaveOut() (engine string, ok bool) {
-	if c.chosen < 0 || c.next(c.leftOut|1<<c.chosen) < 0 {
-		return "", false
-	}
-	c.leftOut |= 1 << c.chosen
-	return c.names[c.chosen], true
 }

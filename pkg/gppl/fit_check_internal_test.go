@@ -4,20 +4,27 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // spoilt is an engine whose gradient has a derivative of the wrong sign.
 type spoilt struct{ exactEngine }
 
-func (e spoilt) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
-	value, jitter, err = e.exactEngine.nll(grad, k, noise)
-	if grad != nil {
-		grad[0] = -grad[0]
-	}
-	return value, jitter, err
+func (e spoilt) factor(m *compiled) (exactFactor, error) {
+	f, err := e.exactEngine.factor(m)
+	return spoiltFactor{f}, err
 }
 
-func (e spoilt) forecast(Kernel, float64) forecast { return forecast{} } // always the cheapest
+func (e spoilt) forecast(*compiled) forecast { return forecast{} } // always the cheapest
+
+type spoiltFactor struct{ exactFactor }
+
+func (f spoiltFactor) gradient(grad []float64, r blas64.General) error {
+	err := f.exactFactor.gradient(grad, r)
+	grad[0] = -grad[0]
+	return err
+}
 
 // TestFitLeavesOutEngine trains where the engine that is chosen has a wrong
 // gradient: training goes on with another, reaches the optimum, and says so.

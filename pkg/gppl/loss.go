@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -38,6 +39,31 @@ type LossReport struct {
 
 	LastBound   float64 // the error bound of the last value, in nats; a derivative in log θ errs by up to 20 times that, or more where the kernel is steep in it
 	LastInexact float64 // the same if no engine could keep the tolerance there; 0 if one did
+}
+
+// tally is the report of a loss that several goroutines may use.
+type tally struct {
+	mu     sync.Mutex
+	report LossReport
+}
+
+// note records what an evaluation had to do, and the error bound of its value.
+func (t *tally) note(s *selection, jitter float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := &t.report
+	r.Jitter = max(r.Jitter, jitter)
+	r.Fallbacks += s.fallbacks
+	if s.chosen >= 0 {
+		r.promise(s.nats, s.kept())
+	}
+}
+
+// get returns the report so far.
+func (t *tally) get() LossReport {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.report
 }
 
 // note records what an evaluation had to do.

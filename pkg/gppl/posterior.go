@@ -34,11 +34,12 @@ type Posterior struct {
 // continuous part of f, without the nugget. It does not change, and is safe for
 // concurrent use.
 type predictor interface {
-	// latent sets the posterior mean and variance of f at each of x.
-	latent(ctx context.Context, mean, variances []float64, x Inputs) error
-	// joint sets the mean at x, and cov, a symmetric len(x)×len(x) matrix, to
+	// latent sets row i of means, len(x)×c, to k(x_i, ·)A⁻¹C, the posterior means
+	// that each column of C gives, and variances[i] to the posterior variance.
+	latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error
+	// joint sets the means at x, and cov, a symmetric len(x)×len(x) matrix, to
 	// the covariance.
-	joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error
+	joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error
 }
 
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006,
@@ -50,11 +51,11 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := l.ValueGrad(nil, values(l.params)); err != nil {
+	_, f, err := l.evaluate(nil, values(l.params), true)
+	if err != nil {
 		return nil, err
 	}
-	e := l.engines[l.choice.chosen]
-	return &Posterior{m, e.posterior(), e.name(), d.X.Dim(), l.report.Jitter, newHorizon(m, d.Len(), d.X), Nugget(m.Kernel)}, nil
+	return &Posterior{m, f.posterior(), l.chooser.engines(), d.X.Dim(), f.jitter(), newHorizon(m, d.Len(), d.X), Nugget(m.Kernel)}, nil
 }
 
 // NewVFEPosterior conditions m on the data through the inducing inputs z, as
@@ -115,7 +116,7 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 		return mean, variances, err
 	}
 	nearMean, nearVariances := make([]float64, len(near)), make([]float64, len(near))
-	if e := p.predictor.latent(ctx, nearMean, nearVariances, x.Pick(near)); e != nil {
+	if e := p.predictor.latent(ctx, columnOf(nearMean), nearVariances, x.Pick(near)); e != nil {
 		return mean, variances, e
 	}
 	for j, i := range near {
@@ -185,7 +186,7 @@ func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error
 	}
 	mean, cov = make([]float64, n), dense.NewLower(n)
 	if len(prior) == 0 {
-		return mean, cov, p.predictor.joint(context.Background(), mean, cov, x)
+		return mean, cov, p.predictor.joint(context.Background(), columnOf(mean), cov, x)
 	}
 	// What is beyond the horizon is correlated as it was before the data came,
 	// with what is not as well.
@@ -201,7 +202,7 @@ func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error
 		return mean, cov, nil
 	}
 	m, c := make([]float64, len(near)), dense.NewLower(len(near))
-	if err := p.predictor.joint(context.Background(), m, c, x.Pick(near)); err != nil {
+	if err := p.predictor.joint(context.Background(), columnOf(m), c, x.Pick(near)); err != nil {
 		return nil, nil, err
 	}
 	at := make([]int, n) // index among the near ones, or −1
@@ -283,13 +284,13 @@ type conditioner struct {
 	factors factors
 }
 
-// factors gives the mean at x and those matrices, a column for each of x. more
-// may be empty.
+// factors gives the means at x, len(x)×c, and those matrices, a column for each of
+// x. more may be empty.
 type factors interface {
-	condition(mean []float64, x Inputs) (less, more blas64.General)
+	condition(means blas64.General, x Inputs) (less, more blas64.General)
 }
 
-func (c conditioner) latent(ctx context.Context, mean, variances []float64, x Inputs) error {
+func (c conditioner) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	n := x.Len()
 	prior := variance(c.kernel)
 	const batch = dense.Tile
@@ -298,7 +299,7 @@ func (c conditioner) latent(ctx context.Context, mean, variances []float64, x In
 			return
 		}
 		from, to := b*batch, min(n, (b+1)*batch)
-		less, more := c.factors.condition(mean[from:to], x.Slice(from, to))
+		less, more := c.factors.condition(rowsFrom(means, from, to-from), x.Slice(from, to))
 		v := variances[from:to]
 		for i := range v {
 			v[i] = prior
@@ -309,8 +310,8 @@ func (c conditioner) latent(ctx context.Context, mean, variances []float64, x In
 	return ctx.Err()
 }
 
-func (c conditioner) joint(_ context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
-	less, more := c.factors.condition(mean, x)
+func (c conditioner) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	less, more := c.factors.condition(means, x)
 	fillGram(cov, x, c.kernel, 0)
 	addOuter(cov, -1, less)
 	addOuter(cov, 1, more)
@@ -349,24 +350,20 @@ type exactFactors struct {
 	x      Inputs
 	kernel Kernel
 	factor interface{ SolveL(b blas64.General) }
-	alpha  []float64 // A⁻¹y
+	alpha  blas64.General // A⁻¹C
 }
 
-func (p *exactFactors) condition(mean []float64, x Inputs) (less, more blas64.General) {
+func (p *exactFactors) condition(means blas64.General, x Inputs) (less, more blas64.General) {
 	less = crossCovariance(p.x, x, p.kernel)
-	blas64.Gemv(blas.Trans, 1, less, vec(p.alpha), 0, vec(mean))
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.alpha, 0, means)
 	p.factor.SolveL(less) // L⁻¹K_x*
 	return less, more
-}
-
-func (e *denseExact) posterior() predictor {
-	return conditioner{e.kernel, &exactFactors{x: e.x, kernel: e.kernel, factor: e.factor, alpha: e.alpha}}
 }
 
 func (e *bandedExact) posterior() predictor {
 	alpha := append([]float64(nil), e.alpha...) // F⁻¹y
 	e.band.gram.SolveLT(columnOf(alpha))
-	return conditioner{e.kernel, &exactFactors{x: Inputs{1, e.band.line.t}, kernel: e.kernel, factor: &e.band.gram, alpha: alpha}}
+	return conditioner{e.kernel, &exactFactors{x: Inputs{1, e.band.line.t}, kernel: e.kernel, factor: &e.band.gram, alpha: columnOf(alpha)}}
 }
 
 // vfeFactors condition on the inducing variables.
@@ -377,10 +374,10 @@ type vfeFactors struct {
 	weights []float64 // B⁻¹Φᵀy/σ
 }
 
-func (p *vfeFactors) condition(mean []float64, x Inputs) (less, more blas64.General) {
+func (p *vfeFactors) condition(means blas64.General, x Inputs) (less, more blas64.General) {
 	less = crossCovariance(p.z, x, p.kernel)
 	p.luu.SolveL(less) // L⁻¹K_u*
-	blas64.Gemv(blas.Trans, 1, less, vec(p.weights), 0, vec(mean))
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, columnOf(p.weights), 0, means)
 	more = newGeneral(less.Rows, less.Cols)
 	copy(more.Data, less.Data)
 	p.lb.SolveL(more) // L_B⁻¹L⁻¹K_u*
@@ -399,19 +396,19 @@ func (e *stateSpaceExact) posterior() predictor {
 	return &stateSpacePosterior{engine: e, kernel: e.kernel, noise: e.noise}
 }
 
-func (p *stateSpacePosterior) latent(ctx context.Context, mean, variances []float64, x Inputs) error {
+func (p *stateSpacePosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	p.Lock()
 	defer p.Unlock()
 	e := p.engine
-	return e.filter.Posterior(mean, variances, x.at, e.line.y, e.components, p.noise)
+	return e.filter.Posterior(means.Data, variances, x.at, e.line.y, e.components, p.noise)
 }
 
 // joint solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.
-func (p *stateSpacePosterior) joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
-	if err := p.latent(ctx, mean, nil, x); err != nil {
+func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	if err := p.latent(ctx, means, nil, x); err != nil {
 		return err
 	}
 	p.Lock()

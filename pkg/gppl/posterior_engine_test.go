@@ -31,7 +31,7 @@ func TestPosteriorEngines(t *testing.T) {
 		mean, latent := want.Latent(x)
 		_, noisy := want.Noisy(x)
 		wantMean, wantCov := make([]float64, len(grid)), dense.NewLower(len(grid))
-		if err := want.predictor.joint(context.Background(), wantMean, wantCov, x); err != nil {
+		if err := want.predictor.joint(context.Background(), columnOf(wantMean), wantCov, x); err != nil {
 			t.Fatal(err)
 		}
 		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded} {
@@ -47,7 +47,7 @@ func TestPosteriorEngines(t *testing.T) {
 			gm, gv := got.Latent(x)
 			_, gn := got.Noisy(x)
 			jointMean, jointCov := make([]float64, len(grid)), dense.NewLower(len(grid))
-			if err := got.predictor.joint(context.Background(), jointMean, jointCov, x); err != nil {
+			if err := got.predictor.joint(context.Background(), columnOf(jointMean), jointCov, x); err != nil {
 				t.Fatal(err)
 			}
 			for i := range grid {

@@ -71,7 +71,8 @@ func (p *spectralPosterior) signed(a blas64.General) (plus, minus blas64.General
 	return plus, minus
 }
 
-func (p *spectralPosterior) latent(ctx context.Context, mean, variances []float64, x Inputs) error {
+func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	mean := means.Data
 	var within, beyond []int
 	for i, v := range x.at {
 		if p.represented(v) {
@@ -195,7 +196,8 @@ func (p *spectralPosterior) regress(ctx context.Context, mean []float64, x Input
 	return g, nil
 }
 
-func (p *spectralPosterior) joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
+func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	mean := means.Data
 	lo, hi := x.Range(0)
 	// The inputs are represented with the data, and with one another.
 	if far := p.hi - p.engine.line.lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {

@@ -1,0 +1,44 @@
+package gppl
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// What engines do with the columns that A⁻¹ is asked about.
+
+// copyGeneral copies src into dst, of the same size.
+func copyGeneral(dst, src blas64.General) {
+	if dst.Stride == dst.Cols && src.Stride == src.Cols {
+		copy(dst.Data, src.Data[:src.Rows*src.Cols])
+		return
+	}
+	for i := range src.Rows {
+		copy(dst.Data[i*dst.Stride:][:dst.Cols], src.Data[i*src.Stride:])
+	}
+}
+
+// combine returns a·r, in the memory of dst where it does.
+func combine(dst, a, r blas64.General) blas64.General {
+	dst = resizeGeneral(dst, a.Rows, r.Cols)
+	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, a, r, 0, dst)
+	return dst
+}
+
+// rowsFrom returns count rows of a.
+func rowsFrom(a blas64.General, from, count int) blas64.General {
+	a.Rows, a.Data = count, a.Data[from*a.Stride:]
+	return a
+}
+
+// subtractOuter subtracts a·bᵀ from w; with one column in each it is a rank-one
+// update.
+func subtractOuter(w, a, b blas64.General) {
+	if a.Cols == 1 {
+		blas64.Ger(-1, blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data}, blas64.Vector{N: b.Rows, Inc: b.Stride, Data: b.Data}, w)
+		return
+	}
+	dense.Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, w)
+}

@@ -1,0 +1,51 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// compiled is a model at one θ in the form that engines know: A = K + σ²I, where
+// K is the continuous covariance, a sum of terms, and σ² all of the white noise,
+// the kernel's nugget included.
+type compiled struct {
+	kernel   Kernel
+	own      float64 // the noise variance of the model itself
+	noise    float64 // σ², with the nugget
+	variance float64 // k(0)
+	split    split   // the terms of K; none where it is white noise alone
+	markov   markov  // K as a sum of Markov components
+	isMarkov bool
+
+	theta []float64 // of the kernel, which is made anew only where they differ
+}
+
+// compile sets m to the family's kernel at theta, noise variance last. It is an
+// error unless the prior variance is a positive finite number.
+func (m *compiled) compile(family Kernel, theta []float64) error {
+	last := len(theta) - 1
+	if m.kernel == nil || !slices.Equal(theta[:last], m.theta) {
+		m.theta = append(m.theta[:0], theta[:last]...)
+		m.kernel = family.WithParams(m.theta)
+		m.variance = variance(m.kernel)
+		m.split.of(m.kernel)
+		m.isMarkov = m.markov.of(m.kernel)
+	}
+	nugget := Nugget(m.kernel)
+	m.own, m.noise = theta[last], theta[last]+nugget
+	if v := m.variance + nugget; !(v > 0) || math.IsInf(v, 1) {
+		return fmt.Errorf("gppl: the prior variance of %v is %v: a parameter is too small or too large to compute with", m.kernel, v)
+	}
+	return nil
+}
+
+// hasSignal reports whether K is more than white noise.
+func (m *compiled) hasSignal() bool { return len(m.split.signal) > 0 }
+
+// naturalGradient turns derivatives in logs, those of the total noise last, into
+// those in θ: what the nugget has is shared out first.
+func (m *compiled) naturalGradient(grad, theta []float64) {
+	shareNoise(grad, m.kernel, m.own, m.noise)
+	toNatural(grad, theta)
+}

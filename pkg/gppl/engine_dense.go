@@ -1,0 +1,138 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// denseExact factorises A = LLᵀ in n³/3 flops and contracts with A⁻¹ in 2n³/3
+// more. A factor holds the lower triangles of L and of L⁻¹: n² numbers.
+type denseExact struct {
+	x       Inputs
+	columns blas64.General // C, n×c
+	factors pool[denseFactor]
+}
+
+func newDenseExact(x Inputs, columns blas64.General) *denseExact {
+	return &denseExact{x: x, columns: columns}
+}
+
+func (e *denseExact) name() string { return EngineDense }
+
+func (e *denseExact) forecast(m *compiled) forecast {
+	n := float64(e.x.Len())
+	if bytes := 16 * triangle(e.x.Len()); bytes > maxMemory {
+		return tooLarge(bytes)
+	}
+	return forecast{
+		seconds: (n*n*n/flopRate + n*n*pairSeconds) / 2,
+		err:     n * rounding(m.variance, m.noise),
+	}
+}
+
+// denseFactor is A = LLᵀ.
+type denseFactor struct {
+	engine  *denseExact
+	kernel  Kernel
+	noise   float64
+	added   float64 // jitter
+	l       *dense.Lower
+	inverse *dense.Lower   // L⁻¹, made when a gradient is first asked for
+	half    blas64.General // L⁻¹C
+	alpha   blas64.General // A⁻¹C
+	u       blas64.General // A⁻¹CR
+	lanes   []lane
+}
+
+func (e *denseExact) factor(m *compiled) (exactFactor, error) {
+	f := e.factors.get()
+	f.engine, f.kernel, f.noise = e, m.kernel, m.noise
+	if f.l == nil {
+		f.l = dense.NewLower(e.x.Len())
+		f.half = newGeneral(e.columns.Rows, e.columns.Cols)
+		f.alpha = newGeneral(e.columns.Rows, e.columns.Cols)
+		f.lanes = newLanes(0)
+	}
+	var err error
+	f.added, err = choleskyWithJitter(f.l, m.variance+m.noise, func() { fillGram(f.l, e.x, f.kernel, f.noise) })
+	if err != nil {
+		f.release()
+		return nil, fmt.Errorf("gppl: the covariance of %d observations cannot be factorised: %w (kernel %v, noise variance %.4g)", e.x.Len(), err, m.kernel, m.noise)
+	}
+	return f, nil
+}
+
+func (f *denseFactor) release()             { f.engine.factors.put(f) }
+func (f *denseFactor) jitter() float64      { return f.added }
+func (f *denseFactor) logDet() float64      { return f.l.LogDet() }
+func (f *denseFactor) uncertainty() float64 { return 0 }
+
+func (f *denseFactor) gram(g blas64.General) {
+	copyGeneral(f.half, f.engine.columns)
+	f.l.SolveL(f.half)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, f.half, f.half, 0, g)
+}
+
+// solve sets alpha to A⁻¹C, given L⁻¹C.
+func (f *denseFactor) solve() {
+	copyGeneral(f.alpha, f.half)
+	f.l.SolveLT(f.alpha)
+}
+
+// gradient is ½⟨A⁻¹ − UUᵀ, ∂A⟩, a tile at a time.
+func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
+	f.solve()
+	f.u = combine(f.u, f.alpha, r)
+	n := f.engine.x.Len()
+	if f.inverse == nil {
+		f.inverse = dense.NewLower(n)
+	}
+	f.l.InvertL(f.inverse)
+	last := len(grad) - 1
+	grow(f.lanes, len(grad))
+	eachTile(n, f.lanes, func(l *lane, i, j int) {
+		rows, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
+		weight := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: l.w}
+		f.inverse.InverseTile(weight, j, i)
+		subtractOuter(weight, rowsFrom(f.u, j*dense.Tile, rows), rowsFrom(f.u, i*dense.Tile, cols))
+		w, r := l.w[:rows*cols], l.r[:rows*cols]
+		if i == j {
+			for d := range rows {
+				l.grad[last] += 0.5 * f.noise * w[d*cols+d]
+			}
+			for p := range w {
+				w[p] *= 0.5
+			}
+		}
+		tileDistances(r, f.engine.x, j, i)
+		f.kernel.Contract(l.grad[:last], w, r)
+	})
+	gradients(grad, f.lanes)
+	return f.check()
+}
+
+// check compares α = L⁻ᵀ(L⁻¹C) by a solve with the same by the L⁻¹ that the
+// gradient is made of, in n² flops a column.
+func (f *denseFactor) check() error {
+	n, norm := float64(f.alpha.Rows), blas64.Nrm2(vec(f.half.Data))
+	f.inverse.MulLT(f.half)
+	var off float64
+	for i, a := range f.alpha.Data {
+		if d := math.Abs(a - f.half.Data[i]); !(d <= off) {
+			off = d
+		}
+	}
+	// Rounding of L⁻¹: its norm is at most 1/σ, its condition √(1 + n·v/σ²).
+	limit := 0x1p-46 * n * math.Sqrt((1+n*variance(f.kernel)/f.noise)/f.noise) * norm
+	return verify("the inverse of the Cholesky factor", off, 0, limit)
+}
+
+func (f *denseFactor) posterior() predictor {
+	f.solve()
+	return conditioner{f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}}
+}

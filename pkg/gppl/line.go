@@ -1,0 +1,91 @@
+package gppl
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// line is a time series in ascending order, with columns beside it.
+type line struct {
+	t       []float64
+	y       []float64      // the first column; nil if there are none
+	columns blas64.General // n×c: y, and the basis of the mean
+	order   []int          // t[i] = x[order[i]]; nil if x was sorted
+	lo      float64
+	span    float64
+}
+
+// newLine sorts a one-dimensional data set; y may be nil.
+func newLine(x Inputs, y []float64) *line {
+	l := sortLine(x)
+	if y != nil {
+		l.setColumns(columnOf(y))
+	}
+	return l
+}
+
+// setColumns brings columns that belong to x into the order of the series.
+func (l *line) setColumns(c blas64.General) {
+	l.columns = l.sortRows(c)
+	if c.Cols == 1 {
+		l.y = l.columns.Data
+		return
+	}
+	l.y = make([]float64, c.Rows)
+	blas64.Copy(blas64.Vector{N: c.Rows, Inc: c.Stride, Data: l.columns.Data}, vec(l.y))
+}
+
+func sortLine(x Inputs) *line {
+	l := &line{t: x.at}
+	if !slices.IsSorted(x.at) {
+		l.order = make([]int, len(x.at))
+		for i := range l.order {
+			l.order[i] = i
+		}
+		slices.SortStableFunc(l.order, func(a, b int) int {
+			switch {
+			case x.at[a] < x.at[b]:
+				return -1
+			case x.at[a] > x.at[b]:
+				return 1
+			}
+			return 0
+		})
+		l.t = make([]float64, len(x.at))
+		for i, o := range l.order {
+			l.t[i] = x.at[o]
+		}
+	}
+	l.lo = l.t[0]
+	l.span = l.t[len(l.t)-1] - l.lo
+	return l
+}
+
+// neighbours estimates the mean number of points within distance r to the right
+// of a point, from a sample of points.
+func (l *line) neighbours(r float64) float64 {
+	n := len(l.t)
+	const sample = 64
+	step := max(1, n/sample)
+	var total, count float64
+	for i := 0; i < n; i += step {
+		j, _ := slices.BinarySearch(l.t[i:], l.t[i]+r)
+		total += float64(j)
+		count++
+	}
+	return total / count
+}
+
+// sortRows returns the rows of a in the order of the series, copied unless they
+// are in it already.
+func (l *line) sortRows(a blas64.General) blas64.General {
+	if l.order == nil {
+		return a
+	}
+	sorted := newGeneral(a.Rows, a.Cols)
+	for i, o := range l.order {
+		copy(sorted.Data[i*sorted.Stride:][:a.Cols], a.Data[o*a.Stride:])
+	}
+	return sorted
+}
