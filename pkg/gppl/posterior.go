@@ -366,7 +366,7 @@ func (e *denseExact) posterior() predictor {
 func (e *bandedExact) posterior() predictor {
 	alpha := append([]float64(nil), e.alpha...) // F⁻¹y
 	e.band.gram.SolveLT(columnOf(alpha))
-	return conditioner{e.kernel, &exactFactors{x: Inputs{1, e.band.line.t}, kernel: e.kernel, factor: &e.band.gram, alpha: alpha}}
+	return conditioner{e.kernel, &exactFactors{x: Scalars(e.band.line.t), kernel: e.kernel, factor: &e.band.gram, alpha: alpha}}
 }
 
 // vfeFactors condition on the inducing variables.
@@ -420,7 +420,7 @@ func (p *stateSpacePosterior) joint(ctx context.Context, mean []float64, cov *de
 	if err := e.filter.Factorise(e.components, p.noise); err != nil {
 		return err
 	}
-	cross := crossCovariance(x, Inputs{1, e.line.t}, p.kernel)
+	cross := crossCovariance(x, Scalars(e.line.t), p.kernel)
 	solved := newGeneral(cross.Rows, cross.Cols)
 	for i := range cross.Rows {
 		row := i * cross.Stride
