@@ -167,16 +167,24 @@ func decodeTransform(j transformJSON) (Transform, error) {
 
 type modelJSON struct {
 	Kernel     kernelJSON      `json:"kernel"`
+	Mean       *meanJSON       `json:"mean,omitempty"`
 	Noise      float64         `json:"noise_variance"`
 	Transforms []transformJSON `json:"transforms"` // one per parameter, noise last
 }
 
-// MarshalJSON writes the kernel, the noise variance and the transforms.
+// MarshalJSON writes the mean, the kernel, the noise variance and the transforms.
 func (m Model) MarshalJSON() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	j := modelJSON{Kernel: encodeKernel(m.Kernel), Noise: m.Noise}
+	if m.Mean != nil {
+		mean, err := encodeMean(m.Mean)
+		if err != nil {
+			return nil, err
+		}
+		j.Mean = &mean
+	}
 	for _, p := range m.Params() {
 		t, err := encodeTransform(p.Transform)
 		if err != nil {
@@ -198,6 +206,11 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("gppl: model: %w", err)
 	}
 	read := Model{Kernel: k, Noise: j.Noise}
+	if j.Mean != nil {
+		if read.Mean, err = decodeMean(*j.Mean, 0); err != nil {
+			return fmt.Errorf("gppl: model: %w", err)
+		}
+	}
 	params := read.Params()
 	if len(j.Transforms) != len(params) {
 		return fmt.Errorf("gppl: model: %d transforms for %d parameters", len(j.Transforms), len(params))
