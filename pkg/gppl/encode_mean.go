@@ -33,19 +33,11 @@ func init() {
 func RegisterMean(zero Mean) {
 	meanTypes.Lock()
 	defer meanTypes.Unlock()
-	name := kindOfMean(zero)
+	name := nameOfType(zero)
 	if other, taken := meanTypes.m[name]; taken && reflect.TypeOf(other) != reflect.TypeOf(zero) {
 		panic(fmt.Sprintf("gppl: RegisterMean: %q is %T already, not %T", name, other, zero))
 	}
 	meanTypes.m[name] = zero
-}
-
-func kindOfMean(m Mean) string {
-	t := reflect.TypeOf(m)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.Name()
 }
 
 type meanJSON struct {
@@ -56,7 +48,7 @@ type meanJSON struct {
 }
 
 func encodeMean(m Mean) (meanJSON, error) {
-	j := meanJSON{Type: kindOfMean(m)}
+	j := meanJSON{Type: nameOfType(m)}
 	var parts []Mean
 	switch m := m.(type) {
 	case MeanSum:
@@ -128,19 +120,9 @@ func decodeMean(j meanJSON, depth int) (Mean, error) {
 	if !known {
 		return nil, fmt.Errorf("unknown mean type %q (a mean of your own needs RegisterMean)", j.Type)
 	}
-	t := reflect.TypeOf(zero)
-	pointer := t.Kind() == reflect.Pointer
-	if pointer {
-		t = t.Elem()
+	m, err := readFields(zero, j.Fields)
+	if err != nil {
+		return nil, fmt.Errorf("mean %s: %w", j.Type, err)
 	}
-	read := reflect.New(t)
-	if j.Fields != nil {
-		if err := strict(j.Fields, read.Interface()); err != nil {
-			return nil, fmt.Errorf("mean %s: %w", j.Type, err)
-		}
-	}
-	if !pointer {
-		read = read.Elem()
-	}
-	return read.Interface().(Mean), nil
+	return m, nil
 }
