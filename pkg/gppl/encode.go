@@ -50,13 +50,7 @@ func RegisterKernel(zero Kernel) {
 }
 
 // kindOf returns the name of a kernel's type, such as "SE".
-func kindOf(k Kernel) string {
-	t := reflect.TypeOf(k)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.Name()
-}
+func kindOf(k Kernel) string { return nameOfType(k) }
 
 type kernelJSON struct {
 	Type       string             `json:"type"`
@@ -167,16 +161,24 @@ func decodeTransform(j transformJSON) (Transform, error) {
 
 type modelJSON struct {
 	Kernel     kernelJSON      `json:"kernel"`
+	Mean       *meanJSON       `json:"mean,omitempty"`
 	Noise      float64         `json:"noise_variance"`
 	Transforms []transformJSON `json:"transforms"` // one per parameter, noise last
 }
 
-// MarshalJSON writes the kernel, the noise variance and the transforms.
+// MarshalJSON writes the mean, the kernel, the noise variance and the transforms.
 func (m Model) MarshalJSON() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	j := modelJSON{Kernel: encodeKernel(m.Kernel), Noise: m.Noise}
+	if m.Mean != nil {
+		mean, err := encodeMean(m.Mean)
+		if err != nil {
+			return nil, err
+		}
+		j.Mean = &mean
+	}
 	for _, p := range m.Params() {
 		t, err := encodeTransform(p.Transform)
 		if err != nil {
@@ -198,6 +200,11 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("gppl: model: %w", err)
 	}
 	read := Model{Kernel: k, Noise: j.Noise}
+	if j.Mean != nil {
+		if read.Mean, err = decodeMean(*j.Mean, 0); err != nil {
+			return fmt.Errorf("gppl: model: %w", err)
+		}
+	}
 	params := read.Params()
 	if len(j.Transforms) != len(params) {
 		return fmt.Errorf("gppl: model: %d transforms for %d parameters", len(j.Transforms), len(params))
@@ -238,6 +245,9 @@ type resultJSON struct {
 	Value   float64
 	Loss    string
 
+	LogPrior float64      `json:",omitempty"`
+	Priors   []ParamPrior `json:",omitempty"`
+
 	Params       []paramJSON
 	Inducing     []float64 `json:",omitempty"`
 	Status       Status
@@ -263,6 +273,7 @@ type paramJSON struct {
 	Start     float64
 	StdErrLog float64 `json:",omitempty"`
 	AtBound   bool    `json:",omitempty"`
+	TiedTo    string  `json:",omitempty"`
 }
 
 // traceJSON holds a trace by columns.
@@ -304,13 +315,14 @@ func (r *Result) encode() *resultJSON {
 	j := &resultJSON{
 		Format: resultFormat, Version: resultVersion,
 		Model: r.Model, Value: r.Value, Loss: r.Loss, Inducing: r.Inducing,
+		LogPrior: r.LogPrior, Priors: r.Priors,
 		Status: r.Status, Reason: r.Reason, GradientNorm: r.GradientNorm,
 		Evaluations: r.Evaluations, Checks: r.Checks, Iterations: r.Iterations,
 		SetupSeconds: r.SetupTime.Seconds(), FitSeconds: r.FitTime.Seconds(),
 		Engine: r.Engine, Jitter: r.Jitter, Warnings: r.Warnings, Best: r.Best,
 	}
 	for _, p := range r.Params {
-		j.Params = append(j.Params, paramJSON{p.Name, p.Start, p.StdErrLog, p.AtBound})
+		j.Params = append(j.Params, paramJSON{p.Name, p.Start, p.StdErrLog, p.AtBound, p.TiedTo})
 	}
 	for _, t := range r.Trace {
 		j.Trace.Start = append(j.Trace.Start, t.Start)
@@ -370,6 +382,7 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 	}
 	out := Result{
 		Model: j.Model, Value: j.Value, Loss: j.Loss, Inducing: j.Inducing,
+		LogPrior: j.LogPrior, Priors: j.Priors,
 		Status: j.Status, Reason: j.Reason, GradientNorm: j.GradientNorm,
 		Evaluations: j.Evaluations, Checks: j.Checks, Iterations: j.Iterations,
 		SetupTime: seconds(j.SetupSeconds), FitTime: seconds(j.FitSeconds),
@@ -379,7 +392,7 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 		if p.Name != params[i].Name {
 			return nil, fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
 		}
-		out.Params = append(out.Params, FittedParam{params[i], p.Start, p.StdErrLog, p.AtBound})
+		out.Params = append(out.Params, FittedParam{params[i], p.Start, p.StdErrLog, p.AtBound, p.TiedTo})
 	}
 	for i, v := range j.Trace.Value {
 		out.Trace = append(out.Trace, TracePoint{j.Trace.Start[i], j.Trace.Evaluation[i], j.Trace.Seconds[i], float64(v)})

@@ -32,6 +32,10 @@ func filled(t *testing.T, v reflect.Value, name string) {
 		v.SetInt(int64(1500 * time.Millisecond))
 		return
 	}
+	if v.Type() == reflect.TypeFor[gppl.Prior]() && v.IsNil() {
+		v.Set(reflect.ValueOf(gppl.Gamma{Shape: 2, Rate: 3}))
+		return
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {

@@ -235,7 +235,7 @@ func (e *toeplitzExact) posterior() predictor {
 	e.factor = toeplitz.Factor{}
 	return &toeplitzPosterior{
 		factor: &factor, alpha: append([]float64(nil), e.alpha...), kernel: e.kernel, n: e.grid.n,
-		place: Inputs{1, e.line.t}, at: e.grid.place, work: sync.Pool{New: func() any { return new(toeplitz.Workspace) }},
+		place: Scalars(e.line.t), at: e.grid.place, work: sync.Pool{New: func() any { return new(toeplitz.Workspace) }},
 	}
 }
 

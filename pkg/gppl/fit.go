@@ -360,6 +360,9 @@ func (o *objective) finish(r StartResult, began time.Time, before int) StartResu
 	for j, i := range o.trained {
 		r.Theta[i] = transformOf(o.params[i]).Natural(o.best.u[j])
 	}
+	for i, leader := range leaders(o.loss) {
+		r.Theta[i] = r.Theta[leader]
+	}
 	r.gradient = o.best.grad
 	return r
 }

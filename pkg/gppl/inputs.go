@@ -9,13 +9,14 @@ import (
 // d = 1 and the points are the times. Build it with Scalars or Vectors; the
 // values are not copied and must not be changed afterwards.
 type Inputs struct {
-	d  int
-	at []float64 // row-major, n×d
+	d       int
+	at      []float64 // row-major, n×d
+	columns *columns  // nil: none
 }
 
 // Scalars returns the n one-dimensional inputs x: the times of a series, in
 // any order, duplicates allowed.
-func Scalars(x []float64) Inputs { return Inputs{1, x} }
+func Scalars(x []float64) Inputs { return Inputs{d: 1, at: x} }
 
 // Vectors returns n inputs of dimension d, stored row by row in x: point i is
 // x[i*d : (i+1)*d]. It panics if d < 1 or if len(x) is no multiple of d.
@@ -26,7 +27,7 @@ func Vectors(x []float64, d int) Inputs {
 	if len(x)%d != 0 {
 		panic(fmt.Sprintf("gppl: Vectors: len(x) = %d is no multiple of d = %d", len(x), d))
 	}
-	return Inputs{d, x}
+	return Inputs{d: d, at: x}
 }
 
 // Len returns n, the number of points.
@@ -44,7 +45,9 @@ func (x Inputs) Dim() int { return x.d }
 func (x Inputs) At(i int) []float64 { return x.at[i*x.d : (i+1)*x.d] }
 
 // Slice returns the points i, …, j−1, sharing the storage of x.
-func (x Inputs) Slice(i, j int) Inputs { return Inputs{x.d, x.at[i*x.d : j*x.d]} }
+func (x Inputs) Slice(i, j int) Inputs {
+	return Inputs{x.d, x.at[i*x.d : j*x.d], x.columns.each(func(v []float64) []float64 { return v[i:j] })}
+}
 
 // Pick returns the points at the given indices, copied.
 func (x Inputs) Pick(idx []int) Inputs {
@@ -52,7 +55,13 @@ func (x Inputs) Pick(idx []int) Inputs {
 	for _, i := range idx {
 		at = append(at, x.At(i)...)
 	}
-	return Inputs{x.d, at}
+	return Inputs{x.d, at, x.columns.each(func(v []float64) []float64 {
+		picked := make([]float64, len(idx))
+		for k, i := range idx {
+			picked[k] = v[i]
+		}
+		return picked
+	})}
 }
 
 // Range returns the smallest and the largest coordinate along axis j.
@@ -87,7 +96,7 @@ func (x Inputs) check(arg string) error {
 			return fmt.Errorf("gppl: %s[%d][%d] = %v is not finite", arg, i/x.d, i%x.d, v)
 		}
 	}
-	return nil
+	return x.columns.check(arg)
 }
 
 // distances sets r, a row-major a.Len()×b.Len() block, to the Euclidean

@@ -46,7 +46,7 @@ func KMeans(x Inputs, m int, seed uint64) (Inputs, error) {
 func seedCentres(x Inputs, m int, rnd *rand.Rand) (Inputs, error) {
 	n := x.Len()
 	next := rnd.IntN(n)
-	centres := Inputs{x.d, append(make([]float64, 0, m*x.d), x.At(next)...)}
+	centres := Inputs{d: x.d, at: append(make([]float64, 0, m*x.d), x.At(next)...)}
 	dist2 := make([]float64, n)
 	for i := range dist2 {
 		dist2[i] = math.Inf(1)

@@ -8,12 +8,13 @@ import (
 
 // A Model is a Gaussian process observed with independent noise:
 //
-//	y_i = f(x_i) + ε_i,  f ~ GP(0, Kernel),  ε_i ~ N(0, Noise)
+//	y_i = h(x_i)ᵀβ + f(x_i) + ε_i,  f ~ GP(0, Kernel),  ε_i ~ N(0, Noise)
 //
 // It is an immutable value; training returns a new one.
 type Model struct {
 	Kernel Kernel
 	Noise  float64 // noise variance σ², in the unit of y²
+	Mean   Mean    // h and the prior of β; nil for a mean of zero
 
 	transforms []Transform // one per parameter; nil for each parameter's own
 }
@@ -86,7 +87,8 @@ func (m Model) Fix(names ...string) Model {
 }
 
 // Check returns an error that names the first parameter which is not finite
-// and positive, or that cannot be reached by its transform.
+// and positive, or that cannot be reached by its transform, or what is wrong with
+// the mean.
 func (m Model) Check() error {
 	if m.Kernel == nil {
 		return fmt.Errorf("gppl: the model has no kernel")
@@ -100,10 +102,16 @@ func (m Model) Check() error {
 			return fmt.Errorf("gppl: parameter %q (index %d) = %v is out of the range of its transform %v", p.Name, i, p.Value, p.Transform)
 		}
 	}
+	if m.Mean != nil {
+		return checkMean(m.Mean)
+	}
 	return nil
 }
 
-// String renders the kernel and the noise variance.
+// String renders the mean, the kernel and the noise variance.
 func (m Model) String() string {
+	if m.Mean != nil {
+		return fmt.Sprintf("GP(mean %v, %v, %s=%.4g)", m.Mean, m.Kernel, NoiseName, m.Noise)
+	}
 	return fmt.Sprintf("GP(%v, %s=%.4g)", m.Kernel, NoiseName, m.Noise)
 }

@@ -363,7 +363,7 @@ func (p *exactFactors) condition(means blas64.General, x Inputs) (less, more bla
 func (e *bandedExact) posterior() predictor {
 	alpha := append([]float64(nil), e.alpha...) // F⁻¹y
 	e.band.gram.SolveLT(columnOf(alpha))
-	return conditioner{e.kernel, &exactFactors{x: Inputs{1, e.band.line.t}, kernel: e.kernel, factor: &e.band.gram, alpha: columnOf(alpha)}}
+	return conditioner{e.kernel, &exactFactors{x: Scalars(e.band.line.t), kernel: e.kernel, factor: &e.band.gram, alpha: columnOf(alpha)}}
 }
 
 // vfeFactors condition on the inducing variables.
@@ -417,7 +417,7 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 	if err := e.filter.Factorise(e.components, p.noise); err != nil {
 		return err
 	}
-	cross := crossCovariance(x, Inputs{1, e.line.t}, p.kernel)
+	cross := crossCovariance(x, Scalars(e.line.t), p.kernel)
 	solved := newGeneral(cross.Rows, cross.Cols)
 	for i := range cross.Rows {
 		row := i * cross.Stride

@@ -135,7 +135,7 @@ func (p *spectralPosterior) beyond(ctx context.Context, mean, variances []float6
 // block of rows at a time: n×len(x) in all.
 func (p *spectralPosterior) regress(ctx context.Context, mean []float64, x Inputs, visit func(r blas64.General)) (g blas64.General, err error) {
 	e := p.engine
-	t := Inputs{1, e.line.t}
+	t := Scalars(e.line.t)
 	n, q, f := t.Len(), x.Len(), len(e.features)
 	g = newGeneral(f, q)
 	size := max(1, min(128, (4<<20)/n))

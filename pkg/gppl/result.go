@@ -16,6 +16,8 @@ type Result struct {
 	Model    Model   // at the best point
 	Value    float64 // of the loss there, in nats
 	Loss     string  // what was minimised
+	LogPrior float64 // log density of the priors there, 0 without any: the likelihood alone is −Value − LogPrior
+	Priors   []ParamPrior
 	Params   []FittedParam
 	Inducing []float64 // the inducing inputs, row-major, where the loss trains any
 
@@ -45,7 +47,8 @@ type FittedParam struct {
 	// for a fixed parameter, for a loss that is no likelihood, and where the
 	// curvature is not positive. That of θ is about θ·StdErrLog.
 	StdErrLog float64
-	AtBound   bool // driven to where its transform or the float range ends
+	AtBound   bool   // driven to where its transform or the float range ends
+	TiedTo    string // the parameter whose value it takes (Tie), "" if none
 }
 
 // StartResult is how training went from one starting point.
@@ -96,7 +99,13 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 		}
 	}
 	r.Inducing = append(r.Inducing, win.Theta[hyper:]...)
+	r.LogPrior, r.Priors = priorsAt(o.loss, win.Theta)
 	o.curvature(r, win)
+	for i, leader := range leaders(o.loss) {
+		if i < hyper && leader != i {
+			r.Params[i].TiedTo, r.Params[i].StdErrLog = o.params[leader].Name, r.Params[leader].StdErrLog
+		}
+	}
 	rep := o.loss.Report()
 	r.Engine, r.SetupTime, r.Jitter = rep.Engine, rep.Setup, rep.Jitter
 	r.Evaluations = o.evaluations
@@ -265,12 +274,17 @@ func (o *objective) logGradient(grad, theta []float64, a int, step float64) (val
 func (r *Result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s = %.6g nats, %s (%s)\n", r.Loss, r.Value, r.Status, r.Reason)
+	if len(r.Priors) > 0 {
+		fmt.Fprintf(&b, "  of which the likelihood %.6g, the priors %.6g\n", r.Value+r.LogPrior, -r.LogPrior)
+	}
 	for _, p := range r.Params {
 		fmt.Fprintf(&b, "  %-24s %.6g", p.Name, p.Value)
 		if p.StdErrLog > 0 {
 			fmt.Fprintf(&b, " ± %.2g", p.Value*p.StdErrLog)
 		}
-		if _, fixed := p.Transform.(Fixed); fixed {
+		if p.TiedTo != "" {
+			fmt.Fprintf(&b, " (that of %s)", p.TiedTo)
+		} else if isFixed(p.Param) {
 			b.WriteString(" (fixed)")
 		}
 		b.WriteString("\n")

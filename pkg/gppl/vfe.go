@@ -168,7 +168,7 @@ func (l *VFE) Explain() string {
 
 // Inducing returns the inducing inputs at theta.
 func (l *VFE) Inducing(theta []float64) Inputs {
-	return Inputs{l.z.d, append([]float64(nil), theta[l.hyper:]...)}
+	return Vectors(append([]float64(nil), theta[l.hyper:]...), l.z.d)
 }
 
 func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
@@ -176,7 +176,7 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 		return 0, err
 	}
 	w, last := &l.work, l.hyper-1
-	jitter, err := l.factorise(l.model.Kernel.WithParams(theta[:last]), theta[last], Inputs{l.z.d, theta[l.hyper:]})
+	jitter, err := l.factorise(l.model.Kernel.WithParams(theta[:last]), theta[last], Vectors(theta[l.hyper:], l.z.d))
 	l.report.note(&l.choice, jitter)
 	if err != nil {
 		return 0, err

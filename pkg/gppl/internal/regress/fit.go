@@ -1,0 +1,173 @@
+package regress
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A Fit is the regression at one A. It does not change.
+type Fit struct {
+	basis  *Basis
+	g      *mat.SymDense
+	m      mat.Cholesky  // of M = QᵀA⁻¹Q + P
+	inv    mat.SymDense  // M⁻¹, h×h
+	gamma  *mat.VecDense // M⁻¹QᵀA⁻¹y
+	v      *mat.VecDense // [1, −γ]
+	logDet float64
+	quad   float64 // yᵀA⁻¹y less what the mean explains
+}
+
+const log2Pi = 1.8378770664093454835606594728112352797
+
+// ErrIndefinite is the error where rounding has made QᵀA⁻¹Q indefinite.
+var ErrIndefinite = errors.New("the basis cannot be told apart under this covariance: HᵀA⁻¹H is singular to working precision")
+
+// NewFit solves the regression from G = CᵀA⁻¹C, (1+h)×(1+h), C = [y, Q]. It takes O(h³).
+func (b *Basis) NewFit(g *mat.SymDense) (*Fit, error) {
+	h := b.Len()
+	if n := g.SymmetricDim(); n != 1+h {
+		panic(fmt.Sprintf("regress: NewFit: G is %d×%d, want 1 + %d", n, n, h))
+	}
+	f := &Fit{basis: b, g: g}
+	m := mat.NewSymDense(h, nil)
+	right := mat.NewVecDense(h, nil)
+	for i := range h {
+		for j := i; j < h; j++ {
+			m.SetSym(i, j, g.At(1+i, 1+j))
+		}
+		if !b.flat[i] {
+			m.SetSym(i, i, m.At(i, i)+1)
+		}
+		right.SetVec(i, g.At(0, 1+i))
+	}
+	if !f.m.Factorize(m) {
+		return nil, ErrIndefinite
+	}
+	f.gamma = mat.NewVecDense(h, nil)
+	if err := f.m.SolveVecTo(f.gamma, right); err != nil {
+		return nil, ErrIndefinite
+	}
+	if err := f.m.InverseTo(&f.inv); err != nil {
+		return nil, ErrIndefinite
+	}
+	f.logDet = f.m.LogDet()
+	f.v = mat.NewVecDense(1+h, nil)
+	f.v.SetVec(0, 1)
+	for i := range h {
+		f.v.SetVec(1+i, -f.gamma.AtVec(i))
+	}
+	f.quad = g.At(0, 0) - mat.Dot(right, f.gamma)
+	return f, nil
+}
+
+// Value is what the mean adds to the negative log likelihood of y under N(0, A):
+//
+//	½log|M| − ½yᵀA⁻¹Q M⁻¹ QᵀA⁻¹y − (h_flat/2)·log 2π,  M = QᵀA⁻¹Q + P,
+//
+// P = 1 on the diagonal of columns with a Gaussian prior, 0 elsewhere. With flat columns
+// alone the sum is the restricted likelihood, NLL(y − Hβ̂) + ½log|HᵀA⁻¹H| − ½log|HᵀH| −
+// (h/2)·log 2π: the density of n − h orthonormal contrasts that are free of β. With
+// Gaussian ones alone it is the likelihood under N(0, A + HBHᵀ).
+func (f *Fit) Value() float64 {
+	return 0.5*(f.logDet+f.quad-f.g.At(0, 0)) - 0.5*float64(f.basis.count)*log2Pi
+}
+
+// Quad returns yᵀA⁻¹y less what the mean explains: (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂.
+func (f *Fit) Quad() float64 { return f.quad }
+
+// Weights returns W, (1+h)×(1+h), with which the gradient of the whole value is
+//
+//	½tr(A⁻¹∂A) − ½⟨W, CᵀA⁻¹ ∂A A⁻¹C⟩,  W = vvᵀ + [0, 0; 0, M⁻¹],  v = [1, −γ̂].
+func (f *Fit) Weights() *mat.SymDense {
+	h := f.basis.Len()
+	w := mat.NewSymDense(1+h, nil)
+	for i := range 1 + h {
+		for j := i; j < 1+h; j++ {
+			s := f.v.AtVec(i) * f.v.AtVec(j)
+			if i > 0 {
+				s += f.inv.At(i-1, j-1)
+			}
+			w.SetSym(i, j, s)
+		}
+	}
+	return w
+}
+
+// PriorGradient sets dst[j] to the derivative of the value in log b_j, the log of a
+// prior variance: ½(1 − E γ_j²) given the data. It is 0 for flat columns.
+func (f *Fit) PriorGradient(dst []float64) {
+	for j, flat := range f.basis.flat {
+		dst[j] = 0
+		if !flat {
+			g := f.gamma.AtVec(j)
+			dst[j] = 0.5 * (1 - g*g - f.inv.At(j, j))
+		}
+	}
+}
+
+// Beta returns β̂ = Tγ̂, the generalised least-squares estimate or, with Gaussian priors,
+// the posterior mean.
+func (f *Fit) Beta() []float64 {
+	var b mat.VecDense
+	b.MulVec(f.basis.T, f.gamma)
+	return b.RawVector().Data
+}
+
+// Covariance returns that of β given y, TM⁻¹Tᵀ: (HᵀA⁻¹H + B⁻¹)⁻¹.
+func (f *Fit) Covariance() *mat.SymDense {
+	h := f.basis.Len()
+	var half, all mat.Dense
+	half.Mul(f.basis.T, &f.inv)
+	all.Mul(&half, f.basis.T.T())
+	c := mat.NewSymDense(h, nil)
+	for i := range h {
+		for j := i; j < h; j++ {
+			c.SetSym(i, j, 0.5*(all.At(i, j)+all.At(j, i)))
+		}
+	}
+	return c
+}
+
+// Contrast returns v = [1, −γ̂], the weights of C = [y, Q] whose sum is y − Hβ̂: then
+// A⁻¹(y − Hβ̂) = (A⁻¹C)v.
+func (f *Fit) Contrast() []float64 { return mat.VecDenseCopyOf(f.v).RawVector().Data }
+
+// Predict returns what the regression adds to a prediction at an input x* whose basis is
+// q = h*T (Basis.Apply), k*ᵀA⁻¹C being c, 1+h long, of which c[0] is the mean without
+// regression:
+//
+//	mean = qᵀγ̂ + cᵀv,  more = rᵀM⁻¹r,  r = q − c[1:],
+//
+// so that the prediction is N(mean, k** − k*ᵀA⁻¹k* + more) (Rasmussen and Williams 2006,
+// eq. 2.41 and 2.42).
+func (f *Fit) Predict(q, c []float64) (mean, more float64) {
+	if len(q) != f.basis.Len() || len(c) != 1+f.basis.Len() {
+		panic(fmt.Sprintf("regress: Predict: len(q) = %d and len(c) = %d for %d columns", len(q), len(c), f.basis.Len()))
+	}
+	r := make([]float64, len(q))
+	mean = c[0]
+	for j, qj := range q {
+		r[j] = qj - c[1+j]
+		mean += r[j] * f.gamma.AtVec(j)
+	}
+	return mean, f.Form(r, r)
+}
+
+// Form returns rᵀM⁻¹s. With rows of A⁻¹Q for r and s it is what the regression takes
+// from an entry of A⁻¹, as leave-one-out needs it.
+func (f *Fit) Form(r, s []float64) float64 {
+	return mat.Inner(mat.NewVecDense(len(r), r), &f.inv, mat.NewVecDense(len(s), s))
+}
+
+// StdErr returns the standard errors of β.
+func (f *Fit) StdErr() []float64 {
+	c := f.Covariance()
+	se := make([]float64, f.basis.Len())
+	for j := range se {
+		se[j] = math.Sqrt(c.At(j, j))
+	}
+	return se
+}

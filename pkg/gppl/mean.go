@@ -1,0 +1,255 @@
+package gppl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
+)
+
+// A Mean is the mean function of a model, a linear combination of h known functions,
+//
+//	m(x) = h(x)ᵀβ,  β_j ~ N(0, b_j) independently, or flat,
+//
+// whose coefficients β are not parameters: likelihoods and forecasts average over them
+// (Rasmussen and Williams 2006, section 2.7). With flat priors, the default, that is the
+// restricted likelihood. A Mean is an immutable value, as a Kernel is:
+//
+//	AddMeans(Intercept{}, NewTrend(1, x), Fourier{Period: 1, Harmonics: 3})
+//
+// Basis functions depend on x alone, so that a prediction at new inputs evaluates the
+// same ones. What no function of x can tell, a Regressor takes from the columns of the
+// inputs (Inputs.WithColumn). A user's own Mean is made known to LoadResult by
+// RegisterMean.
+type Mean interface {
+	// Columns returns the names of the basis functions and the priors of their
+	// coefficients, in order: at least one.
+	Columns() []Column
+	// Basis returns the functions at x, one row to a point and one column to a
+	// function: n×h, n = x.Len() ≥ 1. It is an error if they cannot be evaluated
+	// at x.
+	Basis(x Inputs) (*mat.Dense, error)
+	// Check returns an error if a field is out of range. The other methods may
+	// assume that it is nil.
+	Check() error
+	// String names the mean.
+	fmt.Stringer
+}
+
+// A Column is one basis function of a Mean.
+type Column struct {
+	Name     string
+	Variance float64 // b, the prior variance of its coefficient; +Inf for a flat prior
+}
+
+// flats returns columns of flat priors.
+func flats(names ...string) []Column {
+	c := make([]Column, len(names))
+	for i, name := range names {
+		c[i] = Column{name, math.Inf(1)}
+	}
+	return c
+}
+
+// MeanSum is the sum of mean functions: their columns side by side. Build it with
+// AddMeans.
+type MeanSum struct{ parts []Mean }
+
+// AddMeans returns the sum of the given means, at least one.
+func AddMeans(parts ...Mean) MeanSum {
+	if len(parts) == 0 {
+		panic("gppl: AddMeans of no means")
+	}
+	return MeanSum{append([]Mean(nil), parts...)}
+}
+
+// Parts returns the means that are added.
+func (m MeanSum) Parts() []Mean { return append([]Mean(nil), m.parts...) }
+
+func (m MeanSum) Columns() (all []Column) {
+	for _, p := range m.parts {
+		all = append(all, p.Columns()...)
+	}
+	return all
+}
+
+func (m MeanSum) Basis(x Inputs) (*mat.Dense, error) {
+	all := mat.NewDense(x.Len(), len(m.Columns()), nil)
+	at := 0
+	for _, p := range m.parts {
+		b, err := p.Basis(x)
+		if err != nil {
+			return nil, err
+		}
+		_, h := b.Dims()
+		all.Slice(0, x.Len(), at, at+h).(*mat.Dense).Copy(b)
+		at += h
+	}
+	return all, nil
+}
+
+// Check also wants the names of the columns to differ.
+func (m MeanSum) Check() error {
+	if len(m.parts) == 0 {
+		return errors.New("gppl: a sum of no means")
+	}
+	for _, p := range m.parts {
+		if err := p.Check(); err != nil {
+			return err
+		}
+	}
+	seen := map[string]bool{}
+	for _, c := range m.Columns() {
+		if seen[c.Name] {
+			return fmt.Errorf("gppl: the mean has two columns %q", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
+
+func (m MeanSum) String() string {
+	var s []string
+	for _, p := range m.parts {
+		s = append(s, p.String())
+	}
+	return strings.Join(s, " + ")
+}
+
+// GaussianBeta is a mean whose coefficients have Gaussian priors, β_j ~ N(0,
+// Variances[j]) independently; +Inf is a flat prior. A model with it is the one with
+// h(x)ᵀBh(x′) added to the kernel. One variance serves all columns. The unit of a
+// variance is that of y² over that of the column squared.
+type GaussianBeta struct {
+	Of        Mean
+	Variances []float64
+}
+
+func (m GaussianBeta) Columns() []Column {
+	c := m.Of.Columns()
+	for i := range c {
+		c[i].Variance = m.Variances[min(i, len(m.Variances)-1)]
+	}
+	return c
+}
+
+func (m GaussianBeta) Basis(x Inputs) (*mat.Dense, error) { return m.Of.Basis(x) }
+
+func (m GaussianBeta) Check() error {
+	if m.Of == nil {
+		return errors.New("gppl: GaussianBeta of no mean")
+	}
+	if err := m.Of.Check(); err != nil {
+		return err
+	}
+	columns := m.Of.Columns()
+	if n := len(m.Variances); n != 1 && n != len(columns) {
+		return fmt.Errorf("gppl: %d prior variances for the %d columns of %v", n, len(columns), m.Of)
+	}
+	for i, v := range m.Variances {
+		if !(v > 0) {
+			return fmt.Errorf("gppl: the prior variance of column %q is %v: it is not positive", columns[i].Name, v)
+		}
+	}
+	return nil
+}
+
+func (m GaussianBeta) String() string {
+	var s []string
+	for _, v := range m.Variances {
+		s = append(s, fmt.Sprintf("%.4g", v))
+	}
+	return fmt.Sprintf("(%v; β ~ N(0, %s))", m.Of, strings.Join(s, ", "))
+}
+
+// checkMean is Check, and that there are columns.
+func checkMean(m Mean) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	columns := m.Columns()
+	if len(columns) == 0 {
+		return fmt.Errorf("gppl: the mean %v has no columns", m)
+	}
+	for _, c := range columns {
+		if !(c.Variance > 0) {
+			return fmt.Errorf("gppl: the prior variance of column %q is %v: it is not positive", c.Name, c.Variance)
+		}
+	}
+	return nil
+}
+
+// CheckBasis returns an error, which names the column, unless the coefficients of m are
+// determined by observations at x: if a basis function is not finite, if it is zero at
+// all x or a linear combination of others, where their priors are flat, or if there are
+// not more points than columns of flat priors. What leaves 1e-10 of a column's length to
+// it alone counts as a combination. It takes O(nh²).
+func CheckBasis(m Mean, x Inputs) error {
+	if err := checkMean(m); err != nil {
+		return err
+	}
+	if err := x.check("x"); err != nil {
+		return err
+	}
+	h, err := basisAt(m, x)
+	if err != nil {
+		return err
+	}
+	_, err = regressionOn(m, h)
+	return err
+}
+
+// basisAt returns the basis at x, finite.
+func basisAt(m Mean, x Inputs) (*mat.Dense, error) {
+	h, err := m.Basis(x)
+	if err != nil {
+		return nil, err
+	}
+	columns := m.Columns()
+	if r, c := h.Dims(); r != x.Len() || c != len(columns) {
+		panic(fmt.Sprintf("gppl: the basis of %v is %d×%d, want %d points by %d columns", m, r, c, x.Len(), len(columns)))
+	}
+	for j, c := range columns {
+		for i := range x.Len() {
+			if v := h.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("gppl: column %q of the mean is %v at x[%d] = %v", c.Name, v, i, x.At(i))
+			}
+		}
+	}
+	return h, nil
+}
+
+// regressionOn prepares the basis h of m, at the data or projected as they are.
+func regressionOn(m Mean, h *mat.Dense) (*regress.Basis, error) {
+	columns := m.Columns()
+	variances := make([]float64, len(columns))
+	free := 0
+	for j, c := range columns {
+		variances[j] = c.Variance
+		if math.IsInf(c.Variance, 1) {
+			free++
+		}
+	}
+	if n, _ := h.Dims(); n <= free {
+		return nil, fmt.Errorf("gppl: %d observations for %d columns of the mean %v with flat priors: there must be more", n, free, m)
+	}
+	b, err := regress.NewBasis(h, variances)
+	var rank *regress.RankError
+	if errors.As(err, &rank) {
+		name := columns[rank.Column].Name
+		if rank.Zero {
+			return nil, fmt.Errorf("gppl: column %q of the mean is zero at all observations: leave it out, or give it a prior (GaussianBeta)", name)
+		}
+		var with []string
+		for _, j := range rank.With {
+			with = append(with, fmt.Sprintf("%q", columns[j].Name))
+		}
+		return nil, fmt.Errorf("gppl: column %q of the mean is a linear combination of %s at the observations: leave one out, or give it a prior (GaussianBeta)",
+			name, strings.Join(with, ", "))
+	}
+	return b, err
+}
