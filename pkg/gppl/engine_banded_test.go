@@ -183,7 +183,7 @@ func TestBandedCheck(t *testing.T) {
 				if fault.grad != nil {
 					faulty.grad = fault.grad
 				}
-				l.engines[i] = legacy(faulty)
+				l.engines[i] = legacy(faulty, 1)
 			}
 			l.engines = l.engines[banded:] // banded, then dense
 			l.chooser = newChooser(l.chooser.options, l.chooser.limit, []string{EngineBanded, EngineDense})

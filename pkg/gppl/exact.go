@@ -17,6 +17,10 @@ var _ Loss = (*Exact)(nil)
 //	NLL  = ½yᵀA⁻¹y + ½log|A| + (n/2)·log 2π,  A = K + σ²I
 //	∂NLL = ½tr((A⁻¹ − ααᵀ)∂A),                α = A⁻¹y
 //
+// With a mean function (Model.Mean) the coefficients are integrated out: with flat
+// priors this is the restricted likelihood of the contrasts of y that are free of
+// them (eq. 2.45), made invariant to the scaling of the basis by −½log|HᵀH|.
+//
 // Which engine computes it, and in how many operations, depends on the kernel
 // and on the inputs: see Explain. Densely, the value takes n³/3 flops and the
 // gradient 2n³/3 more, in memory for n² numbers; on a time series, engines that
@@ -30,6 +34,8 @@ type Exact struct {
 	params  []Param
 	scale   scaling
 	span    float64 // the largest distance there is
+	mean    *regression // nil for a mean of zero
+	columns blas64.General // C, n×c: y and the basis of the mean
 	engines []exactEngine
 	chooser *chooser
 	tally   *tally
@@ -57,12 +63,16 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	}
 	l := &Exact{model: m, data: d, params: m.Params(), scale: scalingOf(m.Kernel), span: extent(d.X)}
 	l.tally, l.calls = new(tally), new(pool[exactCall])
-	if d.X.Dim() == 1 {
-		series := newLine(d.X, d.Y)
-		l.engines = append(l.engines, legacy(newStateSpaceExact(series)), legacy(newSpectralExact(series, o)), legacy(newGriddedExact(series)),
-			legacy(newToeplitzExact(series)), legacy(newBandedExact(series)))
+	if l.mean, l.columns, err = dataColumns(m, d); err != nil {
+		return nil, err
 	}
-	l.engines = append(l.engines, newDenseExact(d.X, columnOf(d.Y)))
+	if d.X.Dim() == 1 {
+		series := sortLine(d.X)
+		series.setColumns(l.columns)
+		l.engines = append(l.engines, legacy(newStateSpaceExact(series), l.columns.Cols), legacy(newSpectralExact(series, o), l.columns.Cols), legacy(newGriddedExact(series), l.columns.Cols),
+			legacy(newToeplitzExact(series), l.columns.Cols), legacy(newBandedExact(series), l.columns.Cols))
+	}
+	l.engines = append(l.engines, newDenseExact(d.X, l.columns))
 	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), l.engineNames())
 	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
@@ -151,16 +161,24 @@ func (l *Exact) forecast(c *exactCall) {
 
 // assemble computes the value and, unless grad is nil, its derivatives in logs.
 func (l *Exact) assemble(f exactFactor, grad []float64, c *exactCall) (outcome, error) {
-	n := float64(l.data.Len())
-	c.g = resizeGeneral(c.g, 1, 1)
+	n, cols := float64(l.data.Len()), l.columns.Cols
+	c.g, c.r = resizeGeneral(c.g, cols, cols), resizeGeneral(c.r, cols, cols)
 	f.gram(c.g)
-	form := c.g.Data[0]
-	o := outcome{value: 0.5 * (form + f.logDet() + n*log2Pi), terms: n, form: form, extra: f.uncertainty()}
+	value, form := 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi), c.g.Data[0]
+	c.r.Data[0] = 1
+	if l.mean != nil {
+		fit, err := l.mean.fit(c.g)
+		if err != nil {
+			return outcome{}, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
+		}
+		value += fit.Value()
+		fit.Root(c.r.Data)
+		form = weightedForm(c.g, c.r)
+	}
+	o := outcome{value: value, terms: n, form: form, extra: f.uncertainty()}
 	if grad == nil {
 		return o, nil
 	}
-	c.r = resizeGeneral(c.r, 1, 1)
-	c.r.Data[0] = 1
 	if err := f.gradient(grad, c.r); err != nil {
 		return o, err
 	}

@@ -20,10 +20,10 @@ type oldEngine interface {
 type legacyEngine struct {
 	mu  sync.Mutex
 	old oldEngine
-	n   float64
+	columns int
 }
 
-func legacy(e oldEngine) exactEngine { return &legacyEngine{old: e} }
+func legacy(e oldEngine, columns int) exactEngine { return &legacyEngine{old: e, columns: columns} }
 
 type legacyFactor struct {
 	e           *legacyEngine
@@ -35,6 +35,9 @@ type legacyFactor struct {
 
 func (e *legacyEngine) name() string { return e.old.name() }
 func (e *legacyEngine) forecast(m *compiled) forecast {
+	if e.columns > 1 {
+		return cannot("it takes no mean yet")
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.old.forecast(m.kernel, m.noise)

@@ -88,9 +88,6 @@ func checkModelData(m Model, d Data) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	if m.Mean != nil {
-		return fmt.Errorf("gppl: this loss takes no mean function yet, and the model has the mean %v", m.Mean)
-	}
 	_, err := NewData(d.X, d.Y)
 	return err
 }

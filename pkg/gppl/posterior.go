@@ -16,7 +16,8 @@ import (
 )
 
 // Posterior is the Gaussian process given the data. Its latent mean and
-// variance are those of the function f; its noisy ones are those of a new
+// variance are those of the function f, the mean function included, whose
+// coefficients are as uncertain as the data leave them; its noisy ones are those of a new
 // observation y = f(x) + ε, whose variance is larger by σ². A Posterior is
 // safe for concurrent use, and what it answers does not depend on what it was
 // asked before.
@@ -27,7 +28,8 @@ type Posterior struct {
 	dim       int
 	jitter    float64
 	horizon   horizon
-	nugget    float64 // of the kernel: a part of f
+	nugget    float64      // of the kernel: a part of f
+	mean      *conditioned // nil for a mean of zero
 }
 
 // predictor is what the posteriors of different engines differ in: that of the
@@ -55,7 +57,18 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{m, f.posterior(), l.chooser.engines(), d.X.Dim(), f.jitter(), newHorizon(m, d.Len(), d.X), Nugget(m.Kernel)}, nil
+	p := &Posterior{model: m, engine: l.chooser.engines(), dim: d.X.Dim(), jitter: f.jitter(), horizon: newHorizon(m, d.Len(), d.X), nugget: Nugget(m.Kernel)}
+	if l.mean != nil {
+		g := newGeneral(l.columns.Cols, l.columns.Cols)
+		f.gram(g)
+		fit, err := l.mean.fit(g)
+		if err != nil {
+			return nil, fmt.Errorf("gppl: %w (%v)", err, m)
+		}
+		p.mean = &conditioned{l.mean, fit}
+	}
+	p.predictor = f.posterior()
+	return p, nil
 }
 
 // NewVFEPosterior conditions m on the data through the inducing inputs z, as
@@ -74,7 +87,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	weights := append([]float64(nil), w.bInvC...)
 	blas64.Scal(1/math.Sqrt(w.noise), vec(weights))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
-	return &Posterior{m, c, EngineDense, d.X.Dim(), jitter, newHorizon(m, d.Len(), d.X, z), Nugget(m.Kernel)}, nil
+	return &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: jitter, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}, nil
 }
 
 // Jitter returns what had to be added to a diagonal to factorise, usually 0.
@@ -109,19 +122,25 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 		mean[i], variances[i] = math.NaN(), math.NaN()
 	}
 	v := variance(p.model.Kernel)
+	beyond := newGeneral(len(prior), p.columns())
+	if e := p.setMeans(mean, variances, x, prior, beyond); e != nil {
+		return mean, variances, e
+	}
 	for _, i := range prior {
-		mean[i], variances[i] = 0, v+p.nugget
+		variances[i] += v + p.nugget
 	}
 	if len(near) == 0 {
 		return mean, variances, err
 	}
-	nearMean, nearVariances := make([]float64, len(near)), make([]float64, len(near))
-	if e := p.predictor.latent(ctx, columnOf(nearMean), nearVariances, x.Pick(near)); e != nil {
+	means, nearVariances := newGeneral(len(near), p.columns()), make([]float64, len(near))
+	if e := p.predictor.latent(ctx, means, nearVariances, x.Pick(near)); e != nil {
+		return mean, variances, e
+	}
+	if e := p.setMeans(mean, variances, x, near, means); e != nil {
 		return mean, variances, e
 	}
 	for j, i := range near {
-		mean[i] = nearMean[j]
-		variances[i] = max(nearVariances[j], 0) + p.nugget // rounding, where the data determine f
+		variances[i] += max(nearVariances[j], 0) + p.nugget // rounding, where the data determine f
 		if bad := math.IsNaN(mean[i]) || math.IsNaN(variances[i]); bad && err == nil {
 			err = fmt.Errorf("gppl: the posterior at x[%d] = %v is not a number: the parameters of %v are out of the range of float64", i, x.At(i), p.model)
 		}
@@ -144,6 +163,37 @@ func (p *Posterior) NoisyContext(ctx context.Context, x Inputs) (mean, variances
 		variances[i] += p.model.Noise
 	}
 	return mean, variances, err
+}
+
+// columns returns c, the number of columns of the predictor's means.
+func (p *Posterior) columns() int {
+	if p.mean == nil {
+		return 1
+	}
+	return 1 + p.mean.basis.Len()
+}
+
+// setMeans sets the posterior mean at those of x whose indices are given, row j of
+// means being of the jth, and the variance to what the coefficients' uncertainty has
+// in it.
+func (p *Posterior) setMeans(mean, variances []float64, x Inputs, at []int, means blas64.General) error {
+	if len(at) == 0 {
+		return nil
+	}
+	if p.mean == nil {
+		for j, i := range at {
+			mean[i], variances[i] = means.Data[j], 0
+		}
+		return nil
+	}
+	q, err := p.mean.basisOf(x.Pick(at))
+	if err != nil {
+		return err
+	}
+	for j, i := range at {
+		mean[i], variances[i] = p.mean.predict(q.RawRowView(j), means.Data[j*means.Stride:][:means.Cols])
+	}
+	return nil
 }
 
 func (p *Posterior) checkDim(x Inputs) {
@@ -179,14 +229,36 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 
 // joint returns the posterior mean and covariance of f at x, without the nugget.
 func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error) {
-	n := x.Len()
-	near, prior, err := p.horizon.divide(x)
+	means, cov, err := p.engineJoint(x)
 	if err != nil {
 		return nil, nil, err
 	}
-	mean, cov = make([]float64, n), dense.NewLower(n)
+	if p.mean == nil {
+		return means.Data, cov, nil
+	}
+	q, err := p.mean.basisOf(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	mean = make([]float64, x.Len())
+	for i := range mean {
+		mean[i], _ = p.mean.predict(q.RawRowView(i), means.Data[i*means.Stride:][:means.Cols])
+	}
+	addOuter(cov, 1, p.mean.spread(q, means))
+	return mean, cov, nil
+}
+
+// engineJoint returns what each column of C predicts at x, and the covariance if the
+// mean were known.
+func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lower, err error) {
+	n := x.Len()
+	near, prior, err := p.horizon.divide(x)
+	if err != nil {
+		return means, nil, err
+	}
+	means, cov = newGeneral(n, p.columns()), dense.NewLower(n)
 	if len(prior) == 0 {
-		return mean, cov, p.predictor.joint(context.Background(), columnOf(mean), cov, x)
+		return means, cov, p.predictor.joint(context.Background(), means, cov, x)
 	}
 	// What is beyond the horizon is correlated as it was before the data came,
 	// with what is not as well.
@@ -199,18 +271,19 @@ func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error
 		}
 	})
 	if len(near) == 0 {
-		return mean, cov, nil
+		return means, cov, nil
 	}
-	m, c := make([]float64, len(near)), dense.NewLower(len(near))
-	if err := p.predictor.joint(context.Background(), columnOf(m), c, x.Pick(near)); err != nil {
-		return nil, nil, err
+	m, c := newGeneral(len(near), p.columns()), dense.NewLower(len(near))
+	if err := p.predictor.joint(context.Background(), m, c, x.Pick(near)); err != nil {
+		return means, nil, err
 	}
 	at := make([]int, n) // index among the near ones, or −1
 	for i := range at {
 		at[i] = -1
 	}
 	for j, i := range near {
-		at[i], mean[i] = j, m[j]
+		at[i] = j
+		copy(means.Data[i*means.Stride:][:means.Cols], m.Data[j*m.Stride:])
 	}
 	cov.EachTile(func(i, j int, t blas64.General) {
 		for r := range t.Rows {
@@ -223,7 +296,7 @@ func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error
 			}
 		}
 	})
-	return mean, cov, nil
+	return means, cov, nil
 }
 
 // columnsOf returns block b of the columns of a.

@@ -61,6 +61,9 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
+	if m.Mean != nil {
+		return nil, fmt.Errorf("gppl: this loss takes no mean function yet, and the model has the mean %v", m.Mean)
+	}
 	o, err := optionsOf(opts)
 	if err != nil {
 		return nil, err

@@ -90,6 +90,9 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
+	if m.Mean != nil {
+		return nil, fmt.Errorf("gppl: this loss takes no mean function yet, and the model has the mean %v", m.Mean)
+	}
 	o, err := optionsOf(opts)
 	if err != nil {
 		return nil, err

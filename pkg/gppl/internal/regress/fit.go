@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -170,4 +172,31 @@ func (f *Fit) StdErr() []float64 {
 		se[j] = math.Sqrt(c.At(j, j))
 	}
 	return se
+}
+
+// Root sets r, (1+h)×(1+h) and row-major, to a root of Weights: W = RRᵀ, R = [v, [0; L⁻ᵀ]]
+// where M = LLᵀ.
+func (f *Fit) Root(r []float64) {
+	h := f.basis.Len()
+	if len(r) != (1+h)*(1+h) {
+		panic(fmt.Sprintf("regress: Root: len(r) = %d for %d columns", len(r), h))
+	}
+	clear(r)
+	for i := range 1 + h {
+		r[i*(1+h)] = f.v.AtVec(i)
+	}
+	var l mat.TriDense
+	f.m.LTo(&l)
+	part := blas64.General{Rows: h, Cols: h, Stride: 1 + h, Data: r[1+h+1:]}
+	for i := range h {
+		part.Data[i*part.Stride+i] = 1
+	}
+	blas64.Trsm(blas.Left, blas.Trans, 1, l.RawTriangular(), part)
+}
+
+// Whiten replaces a, h×n, by L⁻¹a, M = LLᵀ: aᵀM⁻¹a is then its square.
+func (f *Fit) Whiten(a blas64.General) {
+	var l mat.TriDense
+	f.m.LTo(&l)
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, l.RawTriangular(), a)
 }

@@ -1,0 +1,144 @@
+package gppl
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
+)
+
+// regression is the mean of a model on the data of a loss, or on projections of them,
+// with the coefficients integrated out. An engine sees it as columns beside y, and
+// that is all it knows of means:
+//
+//	C = [y − Qγ₀, Q],  Q = HT,
+//
+// Q being the basis in coordinates in which flat columns are orthonormal. γ₀ is the
+// least-squares fit of the flat columns: likelihoods do not change by it, and what
+// the mean explains does not cancel in them.
+type regression struct {
+	mean   Mean
+	basis  *regress.Basis
+	gamma0 []float64 // h
+}
+
+// newRegression returns the regression on the basis h of m, and its columns C. The
+// error names the column of the basis that the data do not determine.
+func newRegression(m Mean, h *mat.Dense, y []float64) (*regression, blas64.General, error) {
+	basis, err := regressionOn(m, h)
+	if err != nil {
+		return nil, blas64.General{}, err
+	}
+	r := &regression{mean: m, basis: basis, gamma0: make([]float64, basis.Len())}
+	n, cols := len(y), basis.Len()
+	c := newGeneral(n, 1+cols)
+	rest := append([]float64(nil), y...)
+	q := basis.Q.RawMatrix()
+	for j, column := range m.Columns() {
+		if !math.IsInf(column.Variance, 1) {
+			continue
+		}
+		of := blas64.Vector{N: n, Inc: q.Stride, Data: q.Data[j:]}
+		for range 2 { // again, against rounding
+			g := blas64.Dot(of, vec(rest))
+			blas64.Axpy(-g, of, vec(rest))
+			r.gamma0[j] += g
+		}
+	}
+	for i := range n {
+		c.Data[i*c.Stride] = rest[i]
+		copy(c.Data[i*c.Stride+1:][:cols], q.Data[i*q.Stride:])
+	}
+	return r, c, nil
+}
+
+// fit solves the regression from G = CᵀA⁻¹C.
+func (r *regression) fit(g blas64.General) (*regress.Fit, error) {
+	return r.basis.NewFit(symmetric(g))
+}
+
+// Coefficient is what was learnt of a column of a mean.
+type Coefficient struct {
+	Name   string
+	Value  float64 // the generalised least-squares estimate or, with a prior, the posterior mean
+	StdErr float64 // given the kernel's parameters and the noise
+}
+
+// coefficients returns what a fit says of each column.
+func (r *regression) coefficients(f *regress.Fit) []Coefficient {
+	shift := mat.NewVecDense(len(r.gamma0), nil)
+	shift.MulVec(r.basis.T, mat.NewVecDense(len(r.gamma0), r.gamma0))
+	beta, se := f.Beta(), f.StdErr()
+	var all []Coefficient
+	for j, c := range r.mean.Columns() {
+		all = append(all, Coefficient{c.Name, beta[j] + shift.AtVec(j), se[j]})
+	}
+	return all
+}
+
+// conditioned is a regression given the data: what it adds to predictions.
+type conditioned struct {
+	*regression
+	fit *regress.Fit
+}
+
+// basisOf returns the basis at x in the coordinates of the regression.
+func (c *conditioned) basisOf(x Inputs) (*mat.Dense, error) {
+	h, err := basisAt(c.mean, x)
+	if err != nil {
+		return nil, err
+	}
+	return c.basis.Apply(h), nil
+}
+
+// predict returns the mean at an input whose basis is q and what the uncertainty of
+// the coefficients adds to the variance, where the engine's means are k(x, ·)A⁻¹C.
+func (c *conditioned) predict(q, means []float64) (mean, more float64) {
+	mean, more = c.fit.Predict(q, means)
+	for j, g := range c.gamma0 {
+		mean += q[j] * g
+	}
+	return mean, more
+}
+
+// spread returns S, h×len(x), such that the covariance of predictions grows by SᵀS =
+// RM⁻¹Rᵀ: R, what each basis has more than the engine's means (Rasmussen and Williams
+// 2006, eq. 2.42).
+func (c *conditioned) spread(q *mat.Dense, means blas64.General) blas64.General {
+	rows, h := q.Dims()
+	s := newGeneral(h, rows)
+	for i := range rows {
+		for j := range h {
+			s.Data[j*s.Stride+i] = q.At(i, j) - means.Data[i*means.Stride+1+j]
+		}
+	}
+	c.fit.Whiten(s)
+	return s
+}
+
+// weightedForm returns tr(RᵀGR).
+func weightedForm(g, r blas64.General) (form float64) {
+	for j := range r.Cols {
+		for a := range g.Rows {
+			for b := range g.Cols {
+				form += r.Data[a*r.Stride+j] * g.Data[a*g.Stride+b] * r.Data[b*r.Stride+j]
+			}
+		}
+	}
+	return form
+}
+
+// dataColumns returns y as the columns of an engine, with the basis of m beside it if
+// m has a mean.
+func dataColumns(m Model, d Data) (*regression, blas64.General, error) {
+	if m.Mean == nil {
+		return nil, columnOf(d.Y), nil
+	}
+	h, err := basisAt(m.Mean, d.X)
+	if err != nil {
+		return nil, blas64.General{}, err
+	}
+	return newRegression(m.Mean, h, d.Y)
+}
