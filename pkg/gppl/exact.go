@@ -33,8 +33,8 @@ type Exact struct {
 	data    Data
 	params  []Param
 	scale   scaling
-	span    float64 // the largest distance there is
-	mean    *regression // nil for a mean of zero
+	span    float64        // the largest distance there is
+	mean    *regression    // nil for a mean of zero
 	columns blas64.General // C, n×c: y and the basis of the mean
 	engines []exactEngine
 	chooser *chooser

@@ -16,8 +16,8 @@ import (
 // to a vanishing gradient, from the loss's own parameters.
 type Settings struct {
 	// Method returns a fresh optimisation method: gonum's optimize.LBFGS,
-	// BFGS, CG, NelderMead, …, or Adam. nil means L-BFGS. (A method keeps
-	// state, so that each run needs its own.)
+	// BFGS, CG, NelderMead, …, FisherScoring, or Adam. nil means L-BFGS. (A
+	// method keeps state, so that each run needs its own.)
 	Method func() optimize.Method
 	// GradientTolerance ends training in success once no derivative of the
 	// loss with respect to a raw parameter is larger, in nats. For a log
@@ -155,6 +155,8 @@ type objective struct {
 	known            bool
 	lastErr          error
 	withGrad         bool // the method wants gradients
+	withHess         bool // and Hessians: it is given the Fisher information
+	informed         int  // how often
 
 	began       time.Time
 	startIndex  int
@@ -190,11 +192,12 @@ func newObjective(ctx context.Context, loss Loss, s Settings) *objective {
 		o.settings.Method = LBFGS
 		o.scored = s.GradientTolerance == 0 && s.Stop == nil && len(o.start) <= maxNewton
 	}
-	uses, err := o.settings.Method().Uses(optimize.Available{Grad: true})
+	_, informed := loss.(Informed)
+	uses, err := o.settings.Method().Uses(optimize.Available{Grad: true, Hess: informed})
 	if err != nil {
-		panic(fmt.Sprintf("gppl: Settings.Method cannot train a function with a gradient: %v", err))
+		panic(fmt.Sprintf("gppl: Settings.Method cannot train %v, a function with a gradient: %v", loss, err))
 	}
-	o.withGrad = uses.Grad
+	o.withGrad, o.withHess = uses.Grad, uses.Hess
 	return o
 }
 
@@ -282,13 +285,17 @@ func (o *objective) run(u []float64) StartResult {
 			stop = &optimize.FunctionConverge{Absolute: 1e-8, Iterations: 100}
 		}
 		done := o.evaluations - before
-		res, err := optimize.Minimize(optimize.Problem{
+		problem := optimize.Problem{
 			Func: func(u []float64) float64 { v, _ := o.evaluate(u); return v },
 			Grad: func(grad, u []float64) { o.evaluate(u); copy(grad, o.grad) },
 			Status: func() (optimize.Status, error) {
 				return optimize.NotTerminated, o.ctx.Err()
 			},
-		}, u, &optimize.Settings{
+		}
+		if o.withHess {
+			problem.Hess = o.hessian
+		}
+		res, err := optimize.Minimize(problem, u, &optimize.Settings{
 			GradientThreshold: max(o.gradTol, 0),
 			Converger:         stop,
 			MajorIterations:   o.settings.MaxIterations,

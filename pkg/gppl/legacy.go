@@ -18,8 +18,8 @@ type oldEngine interface {
 
 // legacyEngine makes an old engine a new one, at twice the cost.
 type legacyEngine struct {
-	mu  sync.Mutex
-	old oldEngine
+	mu      sync.Mutex
+	old     oldEngine
 	columns int
 }
 
