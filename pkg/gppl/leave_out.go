@@ -1,0 +1,188 @@
+package gppl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// What is left out is predicted from a factorisation of all the data: with P = A⁻¹, or
+// with a mean P = A⁻¹ − A⁻¹QM⁻¹QᵀA⁻¹, and α = Py,
+//
+//	y_i given the others ~ N(y_i − α_i/P_ii, 1/P_ii),
+//
+// and the same with blocks in the place of entries (Rasmussen and Williams 2006, eq.
+// 5.12; Dubrule 1983 with a mean, whose coefficients are then those without y_i).
+// An engine's posterior at the data tells both: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance
+// σ² − σ⁴(A⁻¹)ᵢᵢ.
+
+// LeaveOneOut returns the mean and variance of each observation y_i, its noise included,
+// given all others under the model m: by one factorisation, as by n. The parameters are
+// not learnt again. It takes a posterior and its prediction at the n inputs. It is an
+// error if m or d is not valid, or as for NewPosterior.
+func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, err error) {
+	blocks := make([][]int, d.Len())
+	for i := range blocks {
+		blocks[i] = []int{i}
+	}
+	return LeaveBlockOut(m, d, blocks, opts...)
+}
+
+// LeaveBlockOut is LeaveOneOut with the observations of a block left out together:
+// mean[i] and variances[i] are those of y_i given all that are in other blocks than its
+// own, and NaN for an observation that is in none. Blocks hold indices into d. It
+// takes O(b³) more for a block of b. It is an error if an index is out of range or
+// occurs twice.
+func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
+	if err := checkBlocks(blocks, d.Len()); err != nil {
+		return nil, nil, err
+	}
+	p, err := NewPosterior(m, d, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, columns, err := dataColumns(m, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := leaver{p: p, columns: columns, noise: m.Noise + Nugget(m.Kernel) + p.jitter, x: d.X, y: d.Y}
+	mean, variances = make([]float64, d.Len()), make([]float64, d.Len())
+	for i := range mean {
+		mean[i], variances[i] = math.NaN(), math.NaN()
+	}
+	single := true
+	for _, block := range blocks {
+		single = single && len(block) <= 1
+	}
+	if single {
+		return mean, variances, l.ones(mean, variances, blocks)
+	}
+	for _, block := range blocks {
+		if err := l.block(mean, variances, block); err != nil {
+			return nil, nil, err
+		}
+	}
+	return mean, variances, nil
+}
+
+func checkBlocks(blocks [][]int, n int) error {
+	seen := make([]bool, n)
+	for b, block := range blocks {
+		for _, i := range block {
+			if i < 0 || i >= n {
+				return fmt.Errorf("gppl: block %d has the index %d, but there are %d observations", b, i, n)
+			}
+			if seen[i] {
+				return fmt.Errorf("gppl: observation %d is in block %d and in one before it, or twice", i, b)
+			}
+			seen[i] = true
+		}
+	}
+	return nil
+}
+
+// leaver leaves observations out of a posterior.
+type leaver struct {
+	p       *Posterior
+	columns blas64.General // C
+	noise   float64
+	x       Inputs
+	y       []float64
+}
+
+// ones leaves out one observation at a time.
+func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
+	var at []int
+	for _, b := range blocks {
+		at = append(at, b...)
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	means, v := newGeneral(len(at), l.columns.Cols), make([]float64, len(at))
+	if err := l.p.predictor.latent(context.Background(), means, v, l.x.Pick(at)); err != nil {
+		return err
+	}
+	for j, i := range at {
+		precision := (l.noise - v[j]) / (l.noise * l.noise)
+		solved := l.solved(i, means.Data[j*means.Stride:])
+		alpha := solved[0]
+		if c := l.p.mean; c != nil {
+			precision -= c.fit.Form(solved[1:], solved[1:])
+			alpha = blas64.Dot(vec(solved), vec(c.fit.Contrast()))
+		}
+		if !(precision > 0) {
+			return fmt.Errorf("gppl: observation %d cannot be left out: what it adds to the others is lost in rounding", i)
+		}
+		mean[i], variances[i] = l.y[i]-alpha/precision, 1/precision
+	}
+	return nil
+}
+
+// solved returns row i of A⁻¹C, the posterior means at which are given.
+func (l *leaver) solved(i int, means []float64) []float64 {
+	row := make([]float64, l.columns.Cols)
+	for c := range row {
+		row[c] = (l.columns.Data[i*l.columns.Stride+c] - means[c]) / l.noise
+	}
+	return row
+}
+
+// block leaves out one block.
+func (l *leaver) block(mean, variances []float64, at []int) error {
+	n := len(at)
+	if n == 0 {
+		return nil
+	}
+	means, cov := newGeneral(n, l.columns.Cols), dense.NewLower(n)
+	if err := l.p.predictor.joint(context.Background(), means, cov, l.x.Pick(at)); err != nil {
+		return err
+	}
+	// P_BB = σ⁻²I − σ⁻⁴cov, less what the mean takes.
+	scale := -1 / (l.noise * l.noise)
+	cov.EachTile(func(_, _ int, t blas64.General) {
+		for i := range t.Rows {
+			blas64.Scal(scale, vec(t.Data[i*t.Stride:][:t.Cols]))
+		}
+	})
+	cov.AddDiagonal(1 / l.noise)
+	alpha, solved := make([]float64, n), newGeneral(n, l.columns.Cols)
+	for j, i := range at {
+		copy(solved.Data[j*solved.Stride:], l.solved(i, means.Data[j*means.Stride:]))
+		alpha[j] = solved.Data[j*solved.Stride]
+	}
+	if c := l.p.mean; c != nil {
+		blas64.Gemv(blas.NoTrans, 1, solved, vec(c.fit.Contrast()), 0, vec(alpha))
+		rows := newGeneral(solved.Cols-1, n)
+		for j := range n {
+			for k := range rows.Rows {
+				rows.Data[k*rows.Stride+j] = solved.Data[j*solved.Stride+1+k]
+			}
+		}
+		c.fit.Whiten(rows)
+		addOuter(cov, -1, rows)
+	}
+	if err := cov.Cholesky(); err != nil {
+		return fmt.Errorf("gppl: %d observations from %d on cannot be left out: what they add to the others is lost in rounding: %w", n, at[0], err)
+	}
+	// P_BB⁻¹α_B, and the diagonal of P_BB⁻¹.
+	cov.SolveL(columnOf(alpha))
+	cov.SolveLT(columnOf(alpha))
+	inverse := newGeneral(n, n)
+	addDiagonal(inverse, 1)
+	cov.SolveL(inverse)
+	for j, i := range at {
+		var v float64
+		for k := j; k < n; k++ {
+			w := inverse.Data[k*inverse.Stride+j]
+			v += w * w
+		}
+		mean[i], variances[i] = l.y[i]-alpha[j], v
+	}
+	return nil
+}
