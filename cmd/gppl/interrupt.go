@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
 // interruptible runs f, which computes and writes nothing, and does not wait for it once ctx ends: the program can then end although
@@ -72,7 +72,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	if err != nil {
 		return err
 	}
-	return analysis.WriteFile(path, func(w io.Writer) error { return all(w, b) })
+	return wholefile.Write(path, func(w io.Writer) error { return all(w, b) })
 }
 
 // print writes to w what write writes, whole or, but for a broken pipe, not at all.

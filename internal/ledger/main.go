@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 )
 
@@ -45,11 +46,7 @@ func run(dir, only string, asJSON, write bool) error {
 	text = append(text, '\n')
 	switch {
 	case write:
-		path := filepath.Join(dir, "ledger.json")
-		if err := os.WriteFile(path+".part", text, 0o644); err != nil {
-			return err
-		}
-		return os.Rename(path+".part", path)
+		return wholefile.WriteBytes(filepath.Join(dir, "ledger.json"), text)
 	case asJSON:
 		_, err = os.Stdout.Write(text)
 		return err

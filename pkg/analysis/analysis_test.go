@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -435,23 +434,6 @@ func TestCheckWhite(t *testing.T) {
 	// 5 % of 400 is 20 ± 4.4; both tests hold their level only about.
 	if correlated < 6 || correlated > 40 || skewed < 6 || skewed > 40 || seen < 0.98*draws {
 		t.Errorf("of %d: white noise refused %d times for its correlation and %d for its distribution; red noise %d times", draws, correlated, skewed, seen)
-	}
-}
-
-func TestWriteFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a")
-	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	err := WriteFile(path, func(w io.Writer) error {
-		fmt.Fprint(w, "half")
-		return errors.New("disk full")
-	})
-	left, _ := os.ReadDir(dir)
-	text, _ := os.ReadFile(path)
-	if err == nil || string(text) != "before" || len(left) != 1 {
-		t.Errorf("%v; %q, %d files", err, text, len(left))
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -37,7 +37,7 @@ type stored struct {
 }
 
 // Save writes the analysis to a file, whole or not at all.
-func (a *Analysis) Save(path string) error { return WriteFile(path, a.Encode) }
+func (a *Analysis) Save(path string) error { return wholefile.Write(path, a.Encode) }
 
 // Encode writes the analysis as Load reads it.
 func (a *Analysis) Encode(w io.Writer) error {
@@ -118,43 +118,6 @@ func (j *stored) check() error {
 	}
 	if j.Axis.Months < 0 || j.Axis.Months > 1200 {
 		return fmt.Errorf("steps of %d months", j.Axis.Months)
-	}
-	return nil
-}
-
-// WriteFile writes a file, whole or not at all: to a temporary one beside it, which then takes its name. Whatever write
-// returns, and a full disk, leave what was there before. A link stays one; a device or a pipe is written to, not replaced.
-func WriteFile(path string, write func(io.Writer) error) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return writeTo(path, write)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("analysis: %w", err)
-	}
-	defer os.Remove(f.Name()) // fails once renamed
-	err = write(f)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("analysis: writing %s: %w", path, err)
-	}
-	return nil
-}
-
-// writeTo writes to what is no regular file.
-func writeTo(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err == nil {
-		err = errors.Join(write(f), f.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("analysis: writing %s: %w", path, err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
 // A Store keeps outcomes in a file of JSON lines, each written whole as it ends, so that a killed run loses only what was
@@ -191,27 +194,27 @@ func (s *Store) Tidy(trials []Trial) error {
 		text.Write(line)
 		text.WriteByte('\n')
 	}
-	part, err := os.CreateTemp(filepath.Dir(s.path), "."+filepath.Base(s.path)+"-*")
+	err = wholefile.Write(s.path, func(w io.Writer) error {
+		if _, err := io.WriteString(w, text.String()); err != nil {
+			return err
+		}
+		if info, err := os.Stat(s.path); err != nil || info.Size() != s.size {
+			return cmp.Or(err, errChanged)
+		}
+		return nil
+	})
+	if errors.Is(err, errChanged) {
+		return nil
+	}
 	if err != nil {
-		return err
-	}
-	defer os.Remove(part.Name()) // where it was not renamed
-	if _, err := part.WriteString(text.String()); err != nil {
-		part.Close()
-		return err
-	}
-	if err := errors.Join(part.Chmod(0o644), part.Sync(), part.Close()); err != nil {
-		return err
-	}
-	if info, err := os.Stat(s.path); err != nil || info.Size() != s.size {
-		return err
-	}
-	if err := os.Rename(part.Name(), s.path); err != nil {
 		return err
 	}
 	s.contents = contents{outcomes: kept, order: keys, size: int64(text.Len())}
 	return nil
 }
+
+// errChanged is that another program has added to the store meanwhile.
+var errChanged = errors.New("the store has changed")
 
 // rounded returns the outcome with ten digits of its numbers, fewer of standard errors and times: what is more makes files large.
 func (o Outcome) rounded() Outcome {

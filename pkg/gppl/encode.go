@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"sync"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
 // Models and results are written as versioned JSON. A kernel is its type, its
@@ -416,18 +417,8 @@ func save(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("gppl: save %s: %w", path, err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
+	if err := wholefile.WriteBytes(path, append(b, '\n')); err != nil {
 		return fmt.Errorf("gppl: save: %w", err)
-	}
-	defer os.Remove(f.Name()) // fails once renamed
-	_, err = f.Write(append(b, '\n'))
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("gppl: save %s: %w", path, err)
 	}
 	return nil
 }

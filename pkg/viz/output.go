@@ -8,10 +8,10 @@ import (
 	"html/template"
 	"image/color"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/font"
@@ -97,32 +97,13 @@ func (f *Figure) Save(path string) error {
 	default:
 		return fmt.Errorf("viz: cannot save %q: the extension is not .svg, .png or .pdf", path)
 	}
-	return writeFile(path, out)
-}
-
-// writeFile writes a file by way of a temporary one in the same folder.
-func writeFile(path string, out io.WriterTo) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
+	if err := wholefile.Write(path, func(w io.Writer) error {
+		_, err := out.WriteTo(w)
+		return err
+	}); err != nil {
 		return fmt.Errorf("viz: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close()
-			_ = os.Remove(tmp.Name())
-			err = fmt.Errorf("viz: saving %q: %w", path, err)
-		}
-	}()
-	if _, err := out.WriteTo(tmp); err != nil {
-		return err
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return nil
 }
 
 // svgCanvas is gonum/plot's SVG canvas made fit for a web page: see finish.

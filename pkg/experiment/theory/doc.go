@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
 // The scales: Full is that of the paper, Smoke takes seconds.
@@ -111,11 +113,7 @@ func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	part := path + ".part"
-	if err := os.WriteFile(part, append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(part, path)
+	return wholefile.WriteBytes(path, append(text, '\n'))
 }
 
 // spread is the median and the range of values over seeds.
