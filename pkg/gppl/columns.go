@@ -63,3 +63,19 @@ func subtractOuter(w, a, b blas64.General) {
 	}
 	dense.Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, w)
 }
+
+// combineRows returns rᵀ·a, the combinations of the rows of a, in the memory of dst
+// where it does.
+func combineRows(dst, a, r blas64.General) blas64.General {
+	dst = resizeGeneral(dst, r.Cols, a.Cols)
+	clear(dst.Data)
+	for j := range r.Cols {
+		for i := range a.Rows {
+			blas64.Axpy(r.Data[i*r.Stride+j], row(a, i), row(dst, j))
+		}
+	}
+	return dst
+}
+
+// row returns row i of a.
+func row(a blas64.General, i int) blas64.Vector { return vec(a.Data[i*a.Stride:][:a.Cols]) }

@@ -60,7 +60,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if d.X.Dim() == 1 {
 		series := newLine(d.X, d.Y)
 		l.engines = append(l.engines, legacy(newStateSpaceExact(series)), legacy(newSpectralExact(series, o)), legacy(newGriddedExact(series)),
-			legacy(newToeplitzExact(series)), newBandedExact(series))
+			newToeplitzExact(series), newBandedExact(series))
 	}
 	l.engines = append(l.engines, newDenseExact(d.X, columnOf(d.Y)))
 	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), l.engineNames())

@@ -65,8 +65,6 @@ func (f *legacyFactor) n() float64 {
 		return float64(len(e.line.t))
 	case *griddedExact:
 		return float64(len(e.line.t))
-	case *toeplitzExact:
-		return float64(len(e.line.t))
 	}
 	return math.NaN()
 }
