@@ -20,9 +20,30 @@ func copyGeneral(dst, src blas64.General) {
 	}
 }
 
+// products sets g to aᵀb.
+func products(g, a, b blas64.General) {
+	if a.Cols == 1 && b.Cols == 1 {
+		g.Data[0] = blas64.Dot(firstColumn(a), firstColumn(b))
+		return
+	}
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, g)
+}
+
+// firstColumn returns the first column of a.
+func firstColumn(a blas64.General) blas64.Vector {
+	return blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data}
+}
+
 // combine returns a·r, in the memory of dst where it does.
 func combine(dst, a, r blas64.General) blas64.General {
 	dst = resizeGeneral(dst, a.Rows, r.Cols)
+	if a.Cols == 1 && r.Cols == 1 {
+		copyGeneral(dst, a)
+		if r.Data[0] != 1 {
+			blas64.Scal(r.Data[0], firstColumn(dst))
+		}
+		return dst
+	}
 	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, a, r, 0, dst)
 	return dst
 }
@@ -37,8 +58,24 @@ func rowsFrom(a blas64.General, from, count int) blas64.General {
 // update.
 func subtractOuter(w, a, b blas64.General) {
 	if a.Cols == 1 {
-		blas64.Ger(-1, blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data}, blas64.Vector{N: b.Rows, Inc: b.Stride, Data: b.Data}, w)
+		blas64.Ger(-1, firstColumn(a), firstColumn(b), w)
 		return
 	}
 	dense.Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, w)
 }
+
+// combineRows returns rᵀ·a, the combinations of the rows of a, in the memory of dst
+// where it does.
+func combineRows(dst, a, r blas64.General) blas64.General {
+	dst = resizeGeneral(dst, r.Cols, a.Cols)
+	clear(dst.Data)
+	for j := range r.Cols {
+		for i := range a.Rows {
+			blas64.Axpy(r.Data[i*r.Stride+j], row(a, i), row(dst, j))
+		}
+	}
+	return dst
+}
+
+// row returns row i of a.
+func row(a blas64.General, i int) blas64.Vector { return vec(a.Data[i*a.Stride:][:a.Cols]) }

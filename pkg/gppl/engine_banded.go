@@ -3,122 +3,44 @@ package gppl
 import (
 	"fmt"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// negligible is the covariance, relative to the variance, that the banded
-// engine leaves out.
-const negligible = 1e-17
-
-// band is the Gram matrix of a sorted series within a kernel's reach.
-type band struct {
-	line  *line
-	reach float64
-	first []int
-	gram  banded.Matrix
-	ready bool
-	lanes []lane
-}
-
-const noReach = "the kernel does not die out, or not in a way that is known"
-
-// size estimates the mean half-width of the band and the bytes that its numbers
-// take.
-func (b *band) size(k Kernel) (width, bytes float64, ok bool) {
-	r := reach(k, negligible)
-	if math.IsInf(r, 0) || math.IsNaN(r) {
-		return 0, 0, false
-	}
-	width = b.line.neighbours(r) + 32
-	bytes = 8 * float64(len(b.line.t)) * width
-	return width, bytes, true
-}
-
-// fill evaluates k and adds to the diagonal.
-func (b *band) fill(k Kernel, diagonal float64) {
-	t := b.line.t
-	if r := reach(k, negligible); !b.ready || r != b.reach {
-		b.reach, b.ready = r, true
-		if b.first == nil {
-			b.first = make([]int, len(t))
-		}
-		j := 0
-		for i, ti := range t {
-			for t[j] < ti-r {
-				j++
-			}
-			b.first[i] = j
-		}
-		b.gram.Reset(b.first)
-	}
-	b.gram.EachTile(func(row, col int, tile blas64.General) {
-		b.distances(tile, row, col)
-		k.Cov(tile.Data, tile.Data)
-	})
-	b.gram.AddDiagonal(diagonal)
-}
-
-// distances sets a tile to the distances between its rows' and its columns'
-// observations.
-func (b *band) distances(tile blas64.General, row, col int) {
-	distances(tile.Data, Scalars(b.line.t[row:row+tile.Rows]), Scalars(b.line.t[col:col+tile.Cols]))
-}
-
-// eachTile calls f for every tile of m with room for distances and weights,
-// lane by lane in parallel.
-func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col int, tile blas64.General)) {
-	size := m.MaxTile()
-	if b.lanes == nil {
-		b.lanes = make([]lane, lanes)
-	}
-	for i := range b.lanes {
-		b.lanes[i].r, b.lanes[i].w = resize(b.lanes[i].r, size), resize(b.lanes[i].w, size)
-	}
-	grow(b.lanes, params)
-	parallel.For(lanes, func(c int) {
-		for j := c; j < m.Blocks(); j += lanes {
-			m.Block(j, func(row, col int, tile blas64.General) { f(&b.lanes[c], row, col, tile) })
-		}
-	})
-}
+var (
+	_ exactEngine = (*bandedExact)(nil)
+	_ exactFactor = (*bandedFactor)(nil)
+)
 
 // bandedExact is a banded Cholesky factorisation and the selected inverse
 // within the band: n·b² flops for the value and 2n·b² more for the gradient,
 // in memory for n·b numbers. A gradient is checked before it is returned, in
 // 4n·b flops: see checkInverse and checkScale.
 type bandedExact struct {
-	band   band
-	kernel Kernel
-	scale  scaling
-	alpha  []float64
-	form   float64 // yᵀA⁻¹y
-	check  banded.Check
+	line    *line
+	factors pool[bandedFactor]
 }
 
-func newBandedExact(l *line) *bandedExact {
-	return &bandedExact{band: band{line: l}, alpha: make([]float64, len(l.t))}
-}
+func newBandedExact(l *line) *bandedExact { return &bandedExact{line: l} }
 
 func (e *bandedExact) name() string { return EngineBanded }
 
-func (e *bandedExact) forecast(k Kernel, noise float64) forecast {
-	width, bytes, ok := e.band.size(k)
+func (e *bandedExact) forecast(m *compiled) forecast {
+	b := band{line: e.line}
+	width, bytes, ok := b.size(m.kernel)
 	if !ok {
 		return cannot(noReach)
 	}
 	if bytes > maxMemory {
 		return tooLarge(bytes)
 	}
-	n := float64(len(e.alpha))
+	n := float64(len(e.line.t))
 	return forecast{
 		seconds: n*width*(3*width/flopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
-		err:     n * bandedRounding(variance(k), noise),
+		err:     n * bandedRounding(m.variance, m.noise),
 	}
 }
 
@@ -134,64 +56,115 @@ func bandedRounding(v, noise float64) float64 {
 	return (1.5 + 5e-5*math.Sqrt(v/noise)) * rounding(v, noise)
 }
 
-func (e *bandedExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
-	e.kernel = k
-	a := &e.band.gram
-	e.band.fill(k, noise)
+// bandedFactor is A = FFᵀ within the band. A gradient replaces F by A⁻¹, to save
+// half of the memory: nothing else can be asked after it but logDet and gram.
+type bandedFactor struct {
+	engine   *bandedExact
+	kernel   Kernel
+	variance float64
+	noise    float64
+	band     band // F, then A⁻¹
+	inverted bool
+	det      float64
+	half     blas64.General // F⁻¹C
+	u        blas64.General // A⁻¹CR
+	form     float64        // Σ_j u_jᵀAu_j
+	check    banded.Check
+	scale    scaling
+	diagonal []float64 // of A⁻¹, where errors are known
+}
+
+func (e *bandedExact) factor(m *compiled) (exactFactor, error) {
+	f := e.factors.get()
+	f.engine, f.kernel, f.variance, f.noise, f.inverted = e, m.kernel, m.variance, m.noise, false
+	f.band.line = e.line
+	f.band.fill(f.kernel, f.noise)
+	a := &f.band.gram
+	if e.line.errors != nil {
+		a.AddDiagonals(e.line.errors)
+	}
 	if err := a.Cholesky(); err != nil {
-		return 0, 0, fmt.Errorf("gppl: banded engine: %w (kernel %v, noise variance %.4g)", err, k, noise)
+		f.release()
+		return nil, fmt.Errorf("gppl: banded engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
 	}
-	copy(e.alpha, e.band.line.y)
-	a.SolveL(columnOf(e.alpha))
-	e.form = blas64.Dot(vec(e.alpha), vec(e.alpha))
-	value = 0.5 * (e.form + a.LogDet() + float64(len(e.alpha))*log2Pi)
-	if grad == nil {
-		return value, 0, nil
+	f.det = a.LogDet()
+	f.half = resizeGeneral(f.half, e.line.columns.Rows, e.line.columns.Cols)
+	copyGeneral(f.half, e.line.columns)
+	a.SolveL(f.half)
+	return f, nil
+}
+
+func (f *bandedFactor) release()              { f.engine.factors.put(f) }
+func (f *bandedFactor) jitter() float64       { return 0 }
+func (f *bandedFactor) logDet() float64       { return f.det }
+func (f *bandedFactor) uncertainty() float64  { return 0 }
+func (f *bandedFactor) gram(g blas64.General) { products(g, f.half, f.half) }
+
+func (f *bandedFactor) gradient(grad []float64, r blas64.General) error {
+	f.invert(r)
+	if err := f.checkInverse(); err != nil {
+		return err
 	}
-	a.SolveLT(columnOf(e.alpha))
-	e.check.Solve(a)
+	f.contract(grad)
+	return f.checkScale(grad)
+}
+
+// needFactor panics if the factor was replaced by the inverse.
+func (f *bandedFactor) needFactor() {
+	if f.inverted {
+		panic("gppl: the banded factor was replaced by the inverse")
+	}
+}
+
+// invert replaces F by A⁻¹, and sets u to A⁻¹CR.
+func (f *bandedFactor) invert(r blas64.General) {
+	f.needFactor()
+	a := &f.band.gram
+	f.u = combine(f.u, f.half, r)
+	f.form = blas64.Dot(vec(f.u.Data), vec(f.u.Data))
+	a.SolveLT(f.u)
+	f.check.Solve(a)
 	a.Inverse(a)
-	if err := e.checkInverse(noise); err != nil {
-		return 0, 0, err
-	}
+	f.inverted = true
+}
+
+// contract is ½⟨A⁻¹ − UUᵀ, ∂A⟩, a tile of the band at a time.
+func (f *bandedFactor) contract(grad []float64) {
 	last := len(grad) - 1
-	e.band.eachTile(a, len(grad), func(l *lane, row, col int, tile blas64.General) {
+	f.band.eachTile(&f.band.gram, len(grad), func(l *lane, row, col int, tile blas64.General) {
 		size := tile.Rows * tile.Cols
 		w := blas64.General{Rows: tile.Rows, Cols: tile.Cols, Stride: tile.Cols, Data: l.w[:size]}
 		copy(w.Data, tile.Data)
-		blas64.Ger(-1, vec(e.alpha[row:row+tile.Rows]), vec(e.alpha[col:col+tile.Cols]), w)
+		subtractOuter(w, rowsFrom(f.u, row, tile.Rows), rowsFrom(f.u, col, tile.Cols))
 		if row == col {
-			l.grad[last] += 0.5 * noise * trace(w)
+			l.grad[last] += 0.5 * f.noise * trace(w)
 			blas64.Scal(0.5, vec(w.Data))
 		}
 		r := tile
 		r.Data = l.r[:size]
-		e.band.distances(r, row, col)
-		k.Contract(l.grad[:last], w.Data, r.Data)
+		f.band.distances(r, row, col)
+		f.kernel.Contract(l.grad[:last], w.Data, r.Data)
 	})
-	gradients(grad, e.band.lanes)
-	if err := e.checkScale(grad, noise); err != nil {
-		return 0, 0, err
-	}
-	return value, 0, nil
+	gradients(grad, f.band.lanes)
 }
-
-func (e *bandedExact) measure() (form, extra float64) { return e.form, 0 }
 
 // checkInverse verifies the selected inverse, which is in the place of the
 // matrix: where the recursion ends against columns that were solved for, and
-// everywhere by 1/(v + σ²) ≤ (A⁻¹)_ii ≤ 1/σ².
-func (e *bandedExact) checkInverse(noise float64) error {
-	v := variance(e.kernel)
-	limit := checkMargin * bandedRounding(v, noise)
-	if err := verify("the inverse within the band", e.check.Discrepancy(&e.band.gram), 0, limit); err != nil {
+// everywhere by 1/max A_ii ≤ (A⁻¹)_ii ≤ 1/σ².
+func (f *bandedFactor) checkInverse() error {
+	limit := checkMargin * bandedRounding(f.variance, f.noise)
+	if err := verify("the inverse within the band", f.check.Discrepancy(&f.band.gram), 0, limit); err != nil {
 		return err
 	}
-	lo, hi := e.band.gram.DiagonalRange()
-	if err := verify("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/((v+noise)*lo)), 1, limit); err != nil {
+	most := f.variance + f.noise
+	if known := f.engine.line.errors; known != nil {
+		most += slices.Max(known)
+	}
+	lo, hi := f.band.gram.DiagonalRange()
+	if err := verify("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/(most*lo)), 1, limit); err != nil {
 		return err
 	}
-	return verify("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*noise), 1, limit)
+	return verify("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*f.noise), 1, limit)
 }
 
 // checkMargin is how many times the promised error a check lets pass, so that it
@@ -199,96 +172,45 @@ func (e *bandedExact) checkInverse(noise float64) error {
 // the worst inverse of banded's TestCheckHolds, at v/σ² = 1e10, a quarter.
 const checkMargin = 16
 
-// checkScale verifies the sum of the gradient: multiplying K and σ² by the same
-// factor gives
+// checkScale verifies the sum of the gradient: multiplying A by a factor, that is K,
+// σ² and the known errors, gives
 //
-//	Σ ∂/∂log(variance of each term) + ∂/∂log σ² = ½(n − yᵀA⁻¹y).
+//	Σ ∂/∂log(variance of each term) + ∂/∂log σ² + ½Σ_i s_i·((A⁻¹)_ii − |u_i|²) = ½(n − Σ_j u_jᵀAu_j).
 //
 // It sees faults of the weights and of the sums over tiles. It does not see an
 // inverse that is wrong in a direction that is orthogonal to A, and the
 // recursion can make such ones.
-func (e *bandedExact) checkScale(grad []float64, noise float64) error {
+func (f *bandedFactor) checkScale(grad []float64) error {
 	last := len(grad) - 1
-	sum, ok := e.scale.derivative(grad[:last], e.kernel)
+	sum, ok := f.scale.derivative(grad[:last], f.kernel)
 	if !ok {
 		return nil
 	}
-	n := float64(len(e.alpha))
-	limit := checkMargin * bandedRounding(variance(e.kernel), noise) * (n + e.form)
-	return verify("the gradient in the scale of A", sum+grad[last], 0.5*(n-e.form), limit)
+	n := float64(f.u.Rows)
+	limit := checkMargin * bandedRounding(f.variance, f.noise) * (n + f.form)
+	return verify("the gradient in the scale of A", sum+grad[last]+f.knownShare(), 0.5*(n-f.form), limit)
 }
 
-// bandedProjected multiplies the banded K by Ω: 4n·b·k flops for the value, and
-// as many for the gradient.
-type bandedProjected struct {
-	band       band
-	directions directions
-	omega      blas64.General // rows in the order of the series
-	sorted     bool
-	kOmega     blas64.General
+// knownShare is ½Σ_i s_i·((A⁻¹)_ii − |u_i|²), what the known errors s have of the
+// derivative in the scale of A.
+func (f *bandedFactor) knownShare() (share float64) {
+	known := f.engine.line.errors
+	if known == nil {
+		return 0
+	}
+	f.diagonal = resize(f.diagonal, len(known))
+	f.band.gram.Diagonal(f.diagonal)
+	for i, s := range known {
+		u := vec(f.u.Data[i*f.u.Stride:][:f.u.Cols])
+		share += 0.5 * s * (f.diagonal[i] - blas64.Dot(u, u))
+	}
+	return share
 }
 
-func newBandedProjected(l *line, d directions) *bandedProjected {
-	return &bandedProjected{band: band{line: l}, directions: d, omega: d.shape()}
-}
-
-func (e *bandedProjected) name() string { return EngineBanded }
-
-func (e *bandedProjected) forecast(k Kernel, noise float64) forecast {
-	width, bytes, ok := e.band.size(k)
-	if !ok {
-		return cannot(noReach)
-	}
-	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
-	if bytes += 16 * n * kk; bytes > maxMemory {
-		return tooLarge(bytes)
-	}
-	return forecast{
-		seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,
-		setup:   e.directions.forming(),
-		err:     kk * gramRounding(variance(k)*n, noise),
-	}
-}
-
-func (e *bandedProjected) gram(s []float64, k Kernel, _ float64, _ bool) error {
-	if !e.sorted {
-		e.omega, e.sorted = e.band.line.sortRows(e.directions.matrix()), true
-		e.kOmega = newGeneral(e.omega.Rows, e.omega.Cols)
-	}
-	e.band.fill(k, 0)
-	e.band.gram.Mul(e.kOmega, e.omega)
-	kk := e.omega.Cols
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, e.omega, e.kOmega, 0, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: s})
-	for i := range kk {
-		for j := range i {
-			v := 0.5 * (s[i*kk+j] + s[j*kk+i])
-			s[i*kk+j], s[j*kk+i] = v, v
-		}
-	}
-	return nil
-}
-
-// contract weighs ∂K by W = ΩVΩᵀ within the band.
-func (e *bandedProjected) contract(grad, v []float64, k Kernel) {
-	kk := e.omega.Cols
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, e.omega, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: v}, 0, e.kOmega)
-	e.band.eachTile(&e.band.gram, len(grad), func(l *lane, row, col int, tile blas64.General) {
-		size := tile.Rows * tile.Cols
-		twice := 2.0 // the tile and its mirror image
-		if row == col {
-			twice = 1
-		}
-		left, right := e.kOmega, e.omega
-		left.Rows, left.Data = tile.Rows, left.Data[row*left.Stride:]
-		right.Rows, right.Data = tile.Cols, right.Data[col*right.Stride:]
-		w := blas64.General{Rows: tile.Rows, Cols: tile.Cols, Stride: tile.Cols, Data: l.w[:size]}
-		dense.Gemm(blas.NoTrans, blas.Trans, twice, left, right, 0, w)
-		r := tile
-		r.Data = l.r[:size]
-		e.band.distances(r, row, col)
-		k.Contract(l.grad, w.Data, r.Data)
-	})
-	for _, l := range e.band.lanes {
-		add(grad, l.grad)
-	}
+func (f *bandedFactor) posterior() predictor {
+	f.needFactor()
+	alpha := newGeneral(f.half.Rows, f.half.Cols)
+	copyGeneral(alpha, f.half)
+	f.band.gram.SolveLT(alpha)
+	return conditioner{f.kernel, &exactFactors{x: Scalars(f.engine.line.t), kernel: f.kernel, factor: &f.band.gram, alpha: alpha}}
 }

@@ -49,7 +49,7 @@ func TestBandedGradientSmooth(t *testing.T) {
 			d := drawFrom(t, m, spaced(n), rand.New(rand.NewPCG(1, 11)))
 			got, want := make([]float64, len(m.Params())), make([]float64, len(m.Params()))
 			series := newLine(d.X, d.Y)
-			v, _, err := newBandedExact(series).nll(got, m.Kernel, m.Noise)
+			v, err := nllBy(newBandedExact(series), got, m.Kernel, m.Noise, n, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,29 +97,34 @@ func TestBandedTraining(t *testing.T) {
 // faultyBanded is the banded engine with a fault between its inverse and the
 // check, and one in the gradient.
 type faultyBanded struct {
-	*bandedExact
+	exactEngine
 	inverse func(row, col int, tile blas64.General)
 	grad    func(grad []float64)
 }
 
-func (e faultyBanded) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
-	value, jitter, err = e.bandedExact.nll(grad, k, noise)
-	if err != nil || grad == nil {
-		return value, jitter, err
+type faultyBandedFactor struct {
+	*bandedFactor
+	faults faultyBanded
+}
+
+func (e faultyBanded) factor(m *compiled) (exactFactor, error) {
+	f, err := e.exactEngine.factor(m)
+	if err != nil {
+		return nil, err
 	}
-	a := &e.band.gram
-	e.band.fill(k, noise)
-	if err := a.Cholesky(); err != nil {
-		return 0, 0, err
+	return faultyBandedFactor{f.(*bandedFactor), e}, nil
+}
+
+// gradient is that of a bandedFactor, with the faults.
+func (f faultyBandedFactor) gradient(grad []float64, r blas64.General) error {
+	f.invert(r)
+	f.band.gram.EachTile(f.faults.inverse)
+	if err := f.checkInverse(); err != nil {
+		return err
 	}
-	e.check.Solve(a)
-	a.Inverse(a)
-	a.EachTile(e.inverse)
-	if err := e.checkInverse(noise); err != nil {
-		return 0, 0, err
-	}
-	e.grad(grad)
-	return value, jitter, e.checkScale(grad, noise)
+	f.contract(grad)
+	f.faults.grad(grad)
+	return f.checkScale(grad)
 }
 
 // TestBandedCheck: faults of the inverse and of its sums send an evaluation to
@@ -176,14 +181,14 @@ func TestBandedCheck(t *testing.T) {
 					continue
 				}
 				banded = i
-				faulty := faultyBanded{e.(*legacyEngine).old.(*bandedExact), func(int, int, blas64.General) {}, func([]float64) {}}
+				faulty := faultyBanded{e, func(int, int, blas64.General) {}, func([]float64) {}}
 				if fault.inverse != nil {
 					faulty.inverse = inTile(fault.inverse)
 				}
 				if fault.grad != nil {
 					faulty.grad = fault.grad
 				}
-				l.engines[i] = legacy(faulty, 1)
+				l.engines[i] = faulty
 			}
 			l.engines = l.engines[banded:] // banded, then dense
 			l.chooser = newChooser(l.chooser.options, l.chooser.limit, []string{EngineBanded, EngineDense})

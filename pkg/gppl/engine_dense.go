@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
@@ -15,6 +14,7 @@ import (
 type denseExact struct {
 	x       Inputs
 	columns blas64.General // C, n×c
+	errors  []float64      // as of line, in the order of x
 	factors pool[denseFactor]
 }
 
@@ -59,7 +59,12 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 		f.lanes = newLanes(0)
 	}
 	var err error
-	f.added, err = choleskyWithJitter(f.l, m.variance+m.noise, func() { fillGram(f.l, e.x, f.kernel, f.noise) })
+	f.added, err = choleskyWithJitter(f.l, m.variance+m.noise, func() {
+		fillGram(f.l, e.x, f.kernel, f.noise)
+		if e.errors != nil {
+			f.l.AddDiagonals(e.errors)
+		}
+	})
 	if err != nil {
 		f.release()
 		return nil, fmt.Errorf("gppl: the covariance of %d observations cannot be factorised: %w (kernel %v, noise variance %.4g)", e.x.Len(), err, m.kernel, m.noise)
@@ -75,7 +80,7 @@ func (f *denseFactor) uncertainty() float64 { return 0 }
 func (f *denseFactor) gram(g blas64.General) {
 	copyGeneral(f.half, f.engine.columns)
 	f.l.SolveL(f.half)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, f.half, f.half, 0, g)
+	products(g, f.half, f.half)
 }
 
 // solve sets alpha to A⁻¹C, given L⁻¹C.

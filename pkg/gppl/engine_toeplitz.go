@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -13,32 +12,29 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/toeplitz"
 )
 
+var (
+	_ exactEngine = (*toeplitzExact)(nil)
+	_ exactFactor = (*toeplitzFactor)(nil)
+)
+
 // toeplitzExact takes any stationary kernel on a series with a constant step,
 // of which a few places may be missing. A_ij = k(|i−j|·step) + σ²δ_ij is Toeplitz:
-// with s_d the sums along the diagonals of A⁻¹ − ααᵀ,
+// with s_d the sums along the diagonals of A⁻¹ − UUᵀ,
 //
-//	∂NLL = ½s_0·∂c_0 + Σ_d s_d·∂c_d,  c_d = k(d·step),
+//	½⟨A⁻¹ − UUᵀ, ∂A⟩ = ½s_0·∂c_0 + Σ_d s_d·∂c_d,  c_d = k(d·step),
 //
 // so that n covariances and n derivatives do where a dense matrix has n². About
 // 4n² flops for the factor, in memory for O(n) numbers; the derivation is in
 // internal/toeplitz.
 type toeplitzExact struct {
-	line   *line
-	grid   regular
-	ok     bool
-	split  split
-	y      []float64 // at the places, 0 where missing
-	lag    []float64 // d·step
-	c      []float64 // first column of A
-	wave   []float64 // of a check
-	w      []float64 // s_d, and what Cov and Slope work in
-	alpha  []float64
-	form   float64 // yᵀA⁻¹y
-	rest   []float64
-	factor toeplitz.Factor
-	work   toeplitz.Workspace
-	kernel Kernel
-	noise  float64
+	line    *line
+	grid    regular
+	ok      bool
+	columns blas64.General // Cᵀ, c×n, at the places, 0 where missing
+	lag     []float64      // d·step
+	sampled []float64      // the lags that a forecast looks at
+	weight  []float64      // and how many each of them stands for
+	factors pool[toeplitzFactor]
 }
 
 func newToeplitzExact(l *line) *toeplitzExact {
@@ -47,14 +43,16 @@ func newToeplitzExact(l *line) *toeplitzExact {
 		return e
 	}
 	n := e.grid.n
-	e.y, e.lag, e.c, e.w = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	e.alpha, e.rest, e.wave = make([]float64, n), make([]float64, n), make([]float64, n)
+	e.columns, e.lag = newGeneral(l.columns.Cols, n), make([]float64, n)
 	for i, p := range e.grid.place {
-		e.y[p] = l.y[i]
+		for j, v := range l.columns.Data[i*l.columns.Stride:][:l.columns.Cols] {
+			e.columns.Data[j*n+p] = v
+		}
 	}
 	for d := range e.lag {
 		e.lag[d] = float64(d) * e.grid.step
 	}
+	e.sample()
 	return e
 }
 
@@ -69,25 +67,27 @@ const (
 	toeplitzMissing = 4e-9
 )
 
-func (e *toeplitzExact) forecast(k Kernel, noise float64) forecast {
-	if !e.ok {
+func (e *toeplitzExact) forecast(c *compiled) forecast {
+	switch {
+	case !e.ok:
 		return cannot("the inputs have no constant step")
-	}
-	if !e.split.of(k) {
+	case e.line.errors != nil:
+		return cannot("observations have errors of their own, and A is not Toeplitz")
+	case !c.hasSignal():
 		return cannot(noSignal)
 	}
 	n, m := float64(e.grid.n), float64(len(e.grid.missing))
 	if bytes := 8 * n * (20 + m); bytes > maxMemory {
 		return tooLarge(bytes)
 	}
-	size, slopes := e.count(k)
-	norm := noise + 2*size // ‖A‖, by its rows
+	size, slopes := e.count(c.kernel)
+	norm := c.noise + 2*size // ‖A‖, by its rows
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
 	perturbed := 0x1p-52*norm + 4*e.grid.off*slopes
 	return forecast{
 		seconds: n*n*toeplitzStage + n*toeplitzOnce + m*n*(toeplitzSolve+m*toeplitzMissing),
-		err:     n / noise * perturbed,
+		err:     n / c.noise * perturbed,
 	}
 }
 
@@ -95,103 +95,158 @@ func (e *toeplitzExact) forecast(k Kernel, noise float64) forecast {
 // as many of the others, with a margin.
 const nearLags = 128
 
+// sample chooses the lags that a forecast looks at.
+func (e *toeplitzExact) sample() {
+	near := min(nearLags, e.grid.n)
+	for _, lag := range e.lag[:near] {
+		e.sampled, e.weight = append(e.sampled, lag), append(e.weight, 1)
+	}
+	stride := (e.grid.n-near)/nearLags + 1
+	weight := 1.0
+	if stride > 1 {
+		weight = 2 * float64(stride)
+	}
+	for d := near; d < e.grid.n; d += stride {
+		e.sampled, e.weight = append(e.sampled, e.lag[d]), append(e.weight, weight)
+	}
+}
+
 // count returns Σ_d |k(d·step)| and Σ_d |k′(d·step)|, the second only where some
 // input is off its place.
 func (e *toeplitzExact) count(k Kernel) (size, slopes float64) {
-	near := min(nearLags, e.grid.n)
-	stride := (e.grid.n-near)/nearLags + 1
-	lags := append(e.rest[:0], e.lag[:near]...)
-	for d := near; d < e.grid.n; d += stride {
-		lags = append(lags, e.lag[d])
-	}
-	w := e.w[:len(lags)]
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	w := buf[0][:len(e.sampled)]
 	sum := func() (total float64) {
 		for i, v := range w {
-			if v = math.Abs(v); i >= near && stride > 1 {
-				v *= 2 * float64(stride)
-			}
-			total += v
+			total += e.weight[i] * math.Abs(v)
 		}
 		return total
 	}
-	k.Cov(w, lags)
+	k.Cov(w, e.sampled)
 	size = sum()
 	if e.grid.off > 0 {
-		k.Slope(w, lags)
+		k.Slope(w, e.sampled)
 		slopes = sum()
 	}
 	return size, slopes
 }
 
-func (e *toeplitzExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
-	e.split.of(k)
-	e.kernel, e.noise = k, noise
-	clear(e.c)
-	for _, term := range e.split.signal {
-		term.Cov(e.w, e.lag)
-		add(e.c, e.w)
-	}
-	e.c[0] += e.noise
-	if err := e.factor.Factorise(e.c, e.grid.missing, &e.work); err != nil {
-		return 0, 0, fmt.Errorf("gppl: toeplitz engine: %w (kernel %v, noise variance %.4g)", err, k, noise)
-	}
-	n := len(e.line.t)
-	e.factor.Solve(e.alpha, e.y, &e.work)
-	e.factor.Residual(e.rest, e.y, e.alpha, &e.work)
-	e.form = blas64.Dot(vec(e.alpha), vec(e.y)) + blas64.Dot(vec(e.alpha), vec(e.rest))
-	value = 0.5 * (e.form + e.factor.LogDet() + float64(n)*log2Pi)
-	if grad == nil {
-		return value, 0, e.checkFactor()
-	}
-	e.factor.DiagonalSums(e.w, e.alpha, &e.work)
-	trace := e.w[0]
-	if err := e.checkFactor(); err != nil {
-		return 0, 0, err
-	}
-	if err := e.checkSums(); err != nil {
-		return 0, 0, err
-	}
-	clear(grad)
-	e.w[0] *= 0.5
-	for i, term := range e.split.signal {
-		term.Contract(e.split.own(grad, i), e.w, e.lag)
-	}
-	grad[len(grad)-1] = 0.5 * noise * trace
-	return value, 0, nil
+// toeplitzFactor is A of the places, factorised. Vectors of n entries are rows here.
+type toeplitzFactor struct {
+	engine *toeplitzExact
+	model  *compiled
+	kernel Kernel
+	noise  float64
+	c      []float64 // the first column of A
+	factor toeplitz.Factor
+	work   toeplitz.Workspace
+	alpha  blas64.General // (A⁻¹C)ᵀ, c×n
+	rest   blas64.General // (C − A·alpha)ᵀ: rounding
+	u      blas64.General // (A⁻¹CR)ᵀ, r×n
+	sums   []float64      // s_d
+	wave   []float64      // of a check
+	solved []float64
 }
 
-// measure returns yᵀA⁻¹y, and what the value errs by for the change of A that the
-// computed factor belongs to: as for the forecast, but with what is known now.
-func (e *toeplitzExact) measure() (form, extra float64) {
-	return e.form, 0.5 * e.factor.Backward() * (float64(e.grid.n)/e.noise + blas64.Dot(vec(e.alpha), vec(e.alpha)))
+func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
+	f := e.factors.get()
+	f.engine, f.model, f.kernel, f.noise = e, m, m.kernel, m.noise
+	n, columns := e.grid.n, e.columns
+	f.c, f.sums = resize(f.c, n), resize(f.sums, n)
+	clear(f.c)
+	for _, term := range m.split.signal {
+		term.Cov(f.sums, e.lag)
+		add(f.c, f.sums)
+	}
+	f.c[0] += f.noise
+	if err := f.factor.Factorise(f.c, e.grid.missing, &f.work); err != nil {
+		f.release()
+		return nil, fmt.Errorf("gppl: toeplitz engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
+	}
+	f.alpha, f.rest = resizeGeneral(f.alpha, columns.Rows, n), resizeGeneral(f.rest, columns.Rows, n)
+	for j := range columns.Rows {
+		c, alpha := row(columns, j).Data, row(f.alpha, j).Data
+		f.factor.Solve(alpha, c, &f.work)
+		f.factor.Residual(row(f.rest, j).Data, c, alpha, &f.work)
+	}
+	if err := f.check(); err != nil {
+		f.release()
+		return nil, err
+	}
+	return f, nil
 }
 
-// checkFactor verifies the factor by the products of A with what it says is the
-// first column of A⁻¹, and with α.
-func (e *toeplitzExact) checkFactor() error {
-	norm := -e.c[0]
-	for _, c := range e.c {
-		norm += 2 * math.Abs(c)
+func (f *toeplitzFactor) release()        { f.engine.factors.put(f) }
+func (f *toeplitzFactor) jitter() float64 { return 0 }
+func (f *toeplitzFactor) logDet() float64 { return f.factor.LogDet() }
+
+// gram is (A⁻¹C)ᵀC plus what rounding left of it, to second order.
+func (f *toeplitzFactor) gram(g blas64.General) {
+	for i := range g.Rows {
+		for j := range i + 1 {
+			v := blas64.Dot(row(f.alpha, i), row(f.engine.columns, j)) + blas64.Dot(row(f.rest, i), row(f.alpha, j))
+			g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
+		}
 	}
-	if err := verify("the factor of the Toeplitz matrix", e.factor.Backward(), 0, toeplitzTolerance*norm); err != nil {
+}
+
+// uncertainty is what the value errs by for the change of A that the computed
+// factor belongs to: as for the forecast, but with what is known now.
+func (f *toeplitzFactor) uncertainty() float64 {
+	y := row(f.alpha, 0)
+	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.n)/f.noise + blas64.Dot(y, y))
+}
+
+func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
+	f.u = combineRows(f.u, f.alpha, r)
+	f.factor.DiagonalSums(f.sums, f.u.Data, &f.work)
+	if err := f.checkSums(); err != nil {
 		return err
 	}
-	return verify("the solution by the Toeplitz factor", blas64.Nrm2(vec(e.rest)), 0, toeplitzTolerance*(blas64.Nrm2(vec(e.y))+norm*blas64.Nrm2(vec(e.alpha))))
+	clear(grad)
+	grad[len(grad)-1] = 0.5 * f.noise * f.sums[0]
+	f.sums[0] *= 0.5
+	for i, term := range f.model.split.signal {
+		term.Contract(f.model.split.own(grad, i), f.sums, f.engine.lag)
+	}
+	return nil
+}
+
+// check verifies the factor by the products of A with what it says is the first
+// column of A⁻¹, and with its solutions.
+func (f *toeplitzFactor) check() error {
+	norm := -f.c[0]
+	for _, c := range f.c {
+		norm += 2 * math.Abs(c)
+	}
+	if err := verify("the factor of the Toeplitz matrix", f.factor.Backward(), 0, toeplitzTolerance*norm); err != nil {
+		return err
+	}
+	for j := range f.alpha.Rows {
+		limit := toeplitzTolerance * (blas64.Nrm2(row(f.engine.columns, j)) + norm*blas64.Nrm2(row(f.alpha, j)))
+		if err := verify("the solution by the Toeplitz factor", blas64.Nrm2(row(f.rest, j)), 0, limit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // toeplitzTolerance is what the checks allow, relative: far above rounding. What
 // remains below it is in the error bound, by measure.
 const toeplitzTolerance = 1e-8
 
-// checkSums verifies the sums along the diagonals, w = s: with u_i = exp(iωi),
+// checkSums verifies the sums along the diagonals: with w_i = exp(iωi),
 //
-//	s_0 + 2Σ_d s_d·cos ωd = Σ_ij (A⁻¹ − ααᵀ)_ij·cos ω(i−j) = uᴴA⁻¹u − |αᵀu|²,
+//	s_0 + 2Σ_d s_d·cos ωd = Σ_ij (A⁻¹ − UUᵀ)_ij·cos ω(i−j) = wᴴA⁻¹w − |Uᵀw|²,
 //
 // by two solves.
-func (e *toeplitzExact) checkSums() error {
+func (f *toeplitzFactor) checkSums() error {
 	const omega = 2.399963229728653 // the golden angle: no lag is at a node for long
-	var sums, size, inverse, re, im float64
-	for d, s := range e.w {
+	n, missing := f.engine.grid.n, f.engine.grid.missing
+	f.wave, f.solved = resize(f.wave, n), resize(f.solved, n)
+	var sums, size, inverse, outer float64
+	for d, s := range f.sums {
 		term := 2 * s * math.Cos(omega*float64(d))
 		if d == 0 {
 			term = s
@@ -200,85 +255,88 @@ func (e *toeplitzExact) checkSums() error {
 		size += math.Abs(term)
 	}
 	for _, wave := range []func(float64) float64{math.Cos, math.Sin} {
-		next := 0
-		for i := range e.rest {
-			e.rest[i] = wave(omega * float64(i))
-			if next < len(e.grid.missing) && e.grid.missing[next] == i {
-				e.rest[i], next = 0, next+1
-			}
+		for i := range f.wave {
+			f.wave[i] = wave(omega * float64(i))
 		}
-		e.factor.Solve(e.wave, e.rest, &e.work)
-		inverse += blas64.Dot(vec(e.rest), vec(e.wave))
+		for _, i := range missing {
+			f.wave[i] = 0
+		}
+		f.factor.Solve(f.solved, f.wave, &f.work)
+		inverse += blas64.Dot(vec(f.wave), vec(f.solved))
+		for j := range f.u.Rows {
+			along := blas64.Dot(vec(f.wave), row(f.u, j))
+			outer += along * along
+		}
 	}
-	for i, a := range e.alpha {
-		s, c := math.Sincos(omega * float64(i))
-		re, im = re+a*c, im+a*s
-	}
-	n := float64(e.grid.n)
-	return verify("the sums along the diagonals of the inverse", sums, inverse-re*re-im*im, toeplitzTolerance*(size+inverse+re*re+im*im+n))
+	return verify("the sums along the diagonals of the inverse", sums, inverse-outer, toeplitzTolerance*(size+inverse+outer+float64(n)))
 }
 
 // toeplitzPosterior predicts by solves: O(n) for a mean and O(n log n) for a
-// variance. It has a factor of its own, which does not change.
+// variance.
 type toeplitzPosterior struct {
-	factor *toeplitz.Factor
-	alpha  []float64
-	place  Inputs // the inputs of the observed places
-	at     []int
-	n      int
-	kernel Kernel
-	work   sync.Pool
+	factor  *toeplitzFactor // does not change any more
+	observe Inputs          // of the observed places
+	work    pool[toeplitzWork]
 }
 
-func (e *toeplitzExact) posterior() predictor {
-	factor := e.factor
-	e.factor = toeplitz.Factor{}
-	return &toeplitzPosterior{
-		factor: &factor, alpha: append([]float64(nil), e.alpha...), kernel: e.kernel, n: e.grid.n,
-		place: Scalars(e.line.t), at: e.grid.place, work: sync.Pool{New: func() any { return new(toeplitz.Workspace) }},
-	}
+// toeplitzWork is what one input takes.
+type toeplitzWork struct {
+	work          toeplitz.Workspace
+	row           []float64 // k(x, ·) at the observed places
+	cross, solved []float64 // the same at all places, and A⁻¹ of it
 }
 
-// condition sets a row of cross to k(x, ·) at the places, and of solved to A⁻¹ of
-// it, and returns the mean.
-func (p *toeplitzPosterior) condition(cross, solved []float64, x Inputs) (mean float64) {
-	row := crossCovariance(x, p.place, p.kernel).Data
+func (f *toeplitzFactor) posterior() predictor {
+	return &toeplitzPosterior{factor: f, observe: Scalars(f.engine.line.t)}
+}
+
+// condition sets cross to k(x, ·) at the places, solved to A⁻¹ of it and means to
+// those at x.
+func (p *toeplitzPosterior) condition(means, cross, solved []float64, x Inputs, w *toeplitzWork) {
+	w.row = resize(w.row, p.observe.Len())
+	distances(w.row, x, p.observe)
+	p.factor.kernel.Cov(w.row, w.row)
 	clear(cross)
-	for i, at := range p.at {
-		cross[at] = row[i]
-		mean += row[i] * p.alpha[at]
+	for i, at := range p.factor.engine.grid.place {
+		cross[at] = w.row[i]
 	}
-	if solved != nil {
-		w := p.work.Get().(*toeplitz.Workspace)
-		p.factor.Solve(solved, cross, w)
-		p.work.Put(w)
+	for j := range means {
+		means[j] = blas64.Dot(vec(cross), row(p.factor.alpha, j))
 	}
-	return mean
+	p.factor.factor.Solve(solved, cross, &w.work)
+}
+
+// each calls f for every input, with working memory.
+func (p *toeplitzPosterior) each(ctx context.Context, x Inputs, f func(i int, w *toeplitzWork)) error {
+	parallel.For(x.Len(), func(i int) {
+		if ctx.Err() == nil {
+			w := p.work.get()
+			f(i, w)
+			p.work.put(w)
+		}
+	})
+	return ctx.Err()
 }
 
 func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	mean := means.Data
-	prior := variance(p.kernel)
-	parallel.For(x.Len(), func(i int) {
-		if ctx.Err() != nil {
-			return
-		}
-		cross, solved := make([]float64, p.n), make([]float64, p.n)
-		mean[i] = p.condition(cross, solved, x.Slice(i, i+1))
-		variances[i] = prior - blas64.Dot(vec(cross), vec(solved))
+	n, prior := p.factor.engine.grid.n, variance(p.factor.kernel)
+	return p.each(ctx, x, func(i int, w *toeplitzWork) {
+		w.cross, w.solved = resize(w.cross, n), resize(w.solved, n)
+		p.condition(row(means, i).Data, w.cross, w.solved, x.Slice(i, i+1), w)
+		variances[i] = prior - blas64.Dot(vec(w.cross), vec(w.solved))
 	})
-	return ctx.Err()
 }
 
 func (p *toeplitzPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	mean := means.Data
-	cross, solved := newGeneral(x.Len(), p.n), newGeneral(x.Len(), p.n)
-	parallel.For(x.Len(), func(i int) {
-		if ctx.Err() == nil {
-			mean[i] = p.condition(cross.Data[i*p.n:][:p.n], solved.Data[i*p.n:][:p.n], x.Slice(i, i+1))
-		}
+	n := p.factor.engine.grid.n
+	cross, solved := newGeneral(x.Len(), n), newGeneral(x.Len(), n)
+	err := p.each(ctx, x, func(i int, w *toeplitzWork) {
+		p.condition(row(means, i).Data, row(cross, i).Data, row(solved, i).Data, x.Slice(i, i+1), w)
 	})
-	fillGram(cov, x, p.kernel, 0)
+	if err != nil {
+		return err
+	}
+	fillGram(cov, x, p.factor.kernel, 0)
 	subtractProduct(cov, cross, solved)
-	return ctx.Err()
+	return nil
 }

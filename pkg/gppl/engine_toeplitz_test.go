@@ -116,25 +116,28 @@ func evaluated(t *testing.T, m Model, d Data, engine string) (value float64, gra
 
 func TestToeplitzChecks(t *testing.T) {
 	d := regularData(t, 200, 0, 1, 50)
-	e := newToeplitzExact(newLine(d.X, d.Y))
-	grad := make([]float64, 3)
-	if _, _, err := e.nll(grad, SE{1, 4}, 0.1); err != nil {
+	var f *toeplitzFactor
+	if _, err := nllBy(newToeplitzExact(newLine(d.X, d.Y)), make([]float64, 3), SE{1, 4}, 0.1, d.Len(),
+		func(any exactFactor) { f = any.(*toeplitzFactor) }); err != nil {
 		t.Fatal(err)
 	}
-	e.factor.DiagonalSums(e.w, e.alpha, &e.work)
-	if err := e.checkSums(); err != nil {
+	f.factor.DiagonalSums(f.sums, f.u.Data, &f.work)
+	if err := f.checkSums(); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range []int{0, 1, 60, 199} {
-		old := e.w[d]
-		e.w[d] += 1e-4 * (1 + math.Abs(old))
-		if err := e.checkSums(); !errors.As(err, new(unverified)) {
+		old := f.sums[d]
+		f.sums[d] += 1e-4 * (1 + math.Abs(old))
+		if err := f.checkSums(); !errors.As(err, new(unverified)) {
 			t.Errorf("lag %d is wrong: %v", d, err)
 		}
-		e.w[d] = old
+		f.sums[d] = old
 	}
-	e.rest[3] += 1e-3
-	if err := e.checkFactor(); !errors.As(err, new(unverified)) {
+	if err := f.check(); err != nil {
+		t.Fatal(err)
+	}
+	f.rest.Data[3] += 1e-3
+	if err := f.check(); !errors.As(err, new(unverified)) {
 		t.Errorf("the solution is wrong: %v", err)
 	}
 }
@@ -175,5 +178,24 @@ func TestToeplitzPosterior(t *testing.T) {
 				t.Errorf("%v: covariance %d = %v, dense %v", k, i, c, wantJoint.At(0, 0).Data[i])
 			}
 		}
+	}
+}
+
+// TestToeplitzPosteriorAllocations: predicting at many inputs allocates less than a
+// vector of n for each.
+func TestToeplitzPosteriorAllocations(t *testing.T) {
+	const n, inputs = 3000, 20
+	d := regularData(t, n, 0, 1)
+	p, err := NewPosterior(Model{Kernel: SE{1, 4}, Noise: 0.1}, d, WithEngine(EngineToeplitz))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, means, variances := d.X.Slice(0, inputs), newGeneral(inputs, 1), make([]float64, inputs)
+	if bytes := leastAllocated(func() {
+		if err := p.predictor.latent(context.Background(), means, variances, x); err != nil {
+			t.Fatal(err)
+		}
+	}); bytes > 8*n {
+		t.Errorf("%d bytes for %d inputs", bytes, inputs)
 	}
 }

@@ -70,7 +70,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 		series := sortLine(d.X)
 		series.setColumns(l.columns)
 		l.engines = append(l.engines, legacy(newStateSpaceExact(series), l.columns.Cols), legacy(newSpectralExact(series, o), l.columns.Cols), legacy(newGriddedExact(series), l.columns.Cols),
-			legacy(newToeplitzExact(series), l.columns.Cols), legacy(newBandedExact(series), l.columns.Cols))
+			newToeplitzExact(series), newBandedExact(series))
 	}
 	l.engines = append(l.engines, newDenseExact(d.X, l.columns))
 	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), l.engineNames())

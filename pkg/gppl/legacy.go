@@ -62,15 +62,11 @@ func (f *legacyFactor) gram(g blas64.General) { g.Data[0] = f.form }
 func (f *legacyFactor) uncertainty() float64  { return f.extra }
 func (f *legacyFactor) n() float64 {
 	switch e := f.e.old.(type) {
-	case *bandedExact:
-		return float64(len(e.band.line.t))
 	case *stateSpaceExact:
 		return float64(len(e.line.t))
 	case *spectralExact:
 		return float64(len(e.line.t))
 	case *griddedExact:
-		return float64(len(e.line.t))
-	case *toeplitzExact:
 		return float64(len(e.line.t))
 	}
 	return math.NaN()

@@ -433,12 +433,6 @@ func (p *exactFactors) condition(means blas64.General, x Inputs) (less, more bla
 	return less, more
 }
 
-func (e *bandedExact) posterior() predictor {
-	alpha := append([]float64(nil), e.alpha...) // F⁻¹y
-	e.band.gram.SolveLT(columnOf(alpha))
-	return conditioner{e.kernel, &exactFactors{x: Scalars(e.band.line.t), kernel: e.kernel, factor: &e.band.gram, alpha: columnOf(alpha)}}
-}
-
 // vfeFactors condition on the inducing variables.
 type vfeFactors struct {
 	z       Inputs

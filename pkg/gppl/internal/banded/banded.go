@@ -210,6 +210,32 @@ func (a *Matrix) AddDiagonal(v float64) {
 	}
 }
 
+// AddDiagonals adds d[i] to diagonal entry i.
+func (a *Matrix) AddDiagonals(d []float64) {
+	a.checkDiagonal(d)
+	for _, b := range a.blocks {
+		for i, v := range d[b.at:][:b.diag.Rows] {
+			b.diag.Data[i*(b.diag.Stride+1)] += v
+		}
+	}
+}
+
+// Diagonal sets dst to the diagonal.
+func (a *Matrix) Diagonal(dst []float64) {
+	a.checkDiagonal(dst)
+	for _, b := range a.blocks {
+		for i := range b.diag.Rows {
+			dst[b.at+i] = b.diag.Data[i*(b.diag.Stride+1)]
+		}
+	}
+}
+
+func (a *Matrix) checkDiagonal(d []float64) {
+	if len(d) != a.n {
+		panic(fmt.Sprintf("banded: %d numbers for a diagonal of %d", len(d), a.n))
+	}
+}
+
 // LogDet returns log|A| = 2·Σ log F_ii of a Cholesky factor.
 func (a *Matrix) LogDet() float64 {
 	var s float64

@@ -76,6 +76,19 @@ func (l *Lower) AddDiagonal(v float64) {
 	}
 }
 
+// AddDiagonals adds d[i] to diagonal entry i.
+func (l *Lower) AddDiagonals(d []float64) {
+	if len(d) != l.n {
+		panic(fmt.Sprintf("dense: %d numbers for a diagonal of %d", len(d), l.n))
+	}
+	for b := range Blocks(l.n) {
+		t := l.At(b, b)
+		for i, v := range d[b*Tile:][:t.Rows] {
+			t.Data[i*t.Stride+i] += v
+		}
+	}
+}
+
 // NotPositive is the error of Cholesky: the leading minor that ends in Row is
 // not positive definite.
 type NotPositive struct{ Row int }

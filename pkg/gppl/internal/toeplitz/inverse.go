@@ -228,15 +228,16 @@ func (f *Factor) Diagonal(dst []float64) {
 	f.mask(dst)
 }
 
-// DiagonalSums sets dst to the n sums s_d = Σ_i (A⁻¹ − ααᵀ)_(i,i+d) over the pairs
-// of observed rows that are d apart, or those of A⁻¹ where alpha is nil, by 4 + m
-// transforms. Missing entries of α must be zero. With α = A⁻¹y,
+// DiagonalSums sets dst to the n sums s_d = Σ_i (A⁻¹ − Σ_k α_kα_kᵀ)_(i,i+d) over the
+// pairs of observed rows that are d apart, for any number of vectors α_k of n
+// entries, one after the other in alpha, by 3 + m transforms and one for each α_k.
+// Missing entries of α_k must be zero. With one, α = A⁻¹y,
 // ½yᵀA⁻¹y + ½log|A| has the derivatives ½s_0 with respect to c_0 and s_d with
 // respect to c_d.
 func (f *Factor) DiagonalSums(dst, alpha []float64, w *Workspace) {
 	f.check("dst", dst)
-	if alpha != nil {
-		f.check("alpha", alpha)
+	if len(alpha)%f.n != 0 {
+		panic(fmt.Sprintf("toeplitz: alpha has %d entries, not some vectors of %d", len(alpha), f.n))
 	}
 	w.reset(f.size)
 	w.f, w.rhs = f, alpha
@@ -267,9 +268,9 @@ func (w *Workspace) correlateShare(i int) {
 		}
 	} else {
 		clear(l.power)
-		if w.rhs != nil {
-			l.subtractPower(w.rhs)
-		}
+	}
+	for k := lanes - 1 - i; k*f.n < len(w.rhs); k += lanes { // the first in the other lane
+		l.subtractPower(w.rhs[k*f.n:][:f.n])
 	}
 	for k := i; k < len(f.missing); k += lanes {
 		l.subtractPower(f.b.Data[k*f.n:][:f.n])

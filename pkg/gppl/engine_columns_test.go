@@ -1,0 +1,258 @@
+package gppl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// A columnCase is an engine on the line, and kernels that it takes.
+type columnCase struct {
+	name    string
+	of      func(l *line) exactEngine
+	kernels []Kernel
+	regular bool // it wants a constant step
+	known   bool // it takes known errors
+}
+
+var columnCases = []columnCase{
+	{EngineBanded, func(l *line) exactEngine { return newBandedExact(l) },
+		[]Kernel{SE{1, 3}, Matern32{0.7, 2}, Add(SE{1, 2}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.1})}, false, true},
+	{EngineToeplitz, func(l *line) exactEngine { return newToeplitzExact(l) },
+		[]Kernel{SE{1, 3}, RQ{0.7, 4, 0.8}, Add(Laplace{1, 9}, Periodic{0.5, 1, 12}, White{0.1})}, true, false},
+}
+
+// columnSeries is n inputs, not sorted, with y, a constant, a trend and known errors.
+func columnSeries(n int, regular bool) (x Inputs, columns blas64.General, known []float64) {
+	rnd := rand.New(rand.NewPCG(uint64(n), 77))
+	at, columns, known := make([]float64, n), newGeneral(n, 3), make([]float64, n)
+	for i := range at {
+		at[i] = float64(n) * rnd.Float64()
+		if regular {
+			at[i] = float64(i + i/50) // a place in fifty is missing
+		}
+		copy(columns.Data[3*i:], []float64{rnd.NormFloat64(), 1, at[i]/float64(n) - 0.5})
+		known[i] = 0.3 * rnd.ExpFloat64()
+	}
+	return Scalars(at), columns, known
+}
+
+// answers is all that a factor says of its columns.
+type answers struct {
+	logDet    float64
+	gram      blas64.General
+	grad      []float64
+	means     blas64.General
+	variances []float64
+	cov       *dense.Lower
+}
+
+// answersOf asks one factor for all but the posterior, and another for that.
+func answersOf(e exactEngine, m *compiled, c int, r blas64.General, at Inputs) (a answers, err error) {
+	if why := e.forecast(m).reason; why != (reason{}) {
+		return a, fmt.Errorf("%s: %v", e.name(), why)
+	}
+	f, err := e.factor(m)
+	if err != nil {
+		return a, err
+	}
+	a.logDet, a.gram, a.grad = f.logDet(), newGeneral(c, c), make([]float64, len(m.kernel.Params())+1)
+	f.gram(a.gram)
+	err = f.gradient(a.grad, r)
+	f.release()
+	if err != nil {
+		return a, fmt.Errorf("%s, %v: %w", e.name(), m.kernel, err)
+	}
+	if f, err = e.factor(m); err != nil {
+		return a, err
+	}
+	f.gram(newGeneral(c, c))
+	p := f.posterior()
+	a.means, a.variances, a.cov = newGeneral(at.Len(), c), make([]float64, at.Len()), dense.NewLower(at.Len())
+	if err := p.latent(context.Background(), a.means, a.variances, at); err != nil {
+		return a, err
+	}
+	means := newGeneral(at.Len(), c)
+	if err := p.joint(context.Background(), means, a.cov, at); err != nil {
+		return a, err
+	}
+	for i, v := range means.Data {
+		if math.Abs(v-a.means.Data[i]) > 1e-9*(1+math.Abs(v)) {
+			return a, fmt.Errorf("%s: mean %d is %v, jointly %v", e.name(), i, a.means.Data[i], v)
+		}
+	}
+	return a, nil
+}
+
+// TestSeveralColumns compares each engine with the dense one: y and the basis of a
+// mean, any combination of them in the gradient, with and without known errors.
+func TestSeveralColumns(t *testing.T) {
+	const n = 230
+	for _, c := range columnCases {
+		for i, k := range c.kernels {
+			for _, withErrors := range []bool{false, true} {
+				if withErrors && !c.known {
+					continue
+				}
+				x, columns, known := columnSeries(n, c.regular)
+				l, reference := newLine(x, nil), newDenseExact(x, columns)
+				l.setColumns(columns)
+				if withErrors {
+					l.setErrors(known)
+					reference.errors = known
+				}
+				engine, m := c.of(l), compiledAt(k, 0.2)
+				rnd := rand.New(rand.NewPCG(uint64(i), 78))
+				at := Scalars([]float64{-40, x.at[3], x.at[7] + 1e-3, 0.4 * n, 0.71 * n, n + 2, 30 * n})
+				for _, cols := range []int{1, 2, 3} {
+					r := newGeneral(3, cols)
+					for j := range r.Data {
+						r.Data[j] = rnd.NormFloat64()
+					}
+					name := fmt.Sprintf("%s, %v, R 3×%d, errors %v", c.name, k, cols, withErrors)
+					got, err := answersOf(engine, m, 3, r, at)
+					if err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					want, err := answersOf(reference, m, 3, r, at)
+					if err != nil {
+						t.Fatal(err)
+					}
+					within := func(what string, got, want []float64) {
+						var size float64
+						for _, v := range want {
+							size = max(size, math.Abs(v))
+						}
+						for j, v := range got {
+							if !(math.Abs(v-want[j]) <= 1e-8*(1+size)) {
+								t.Errorf("%s: %s is %v, dense %v", name, what, got, want)
+								return
+							}
+						}
+					}
+					within("log|A|", []float64{got.logDet}, []float64{want.logDet})
+					within("CᵀA⁻¹C", got.gram.Data, want.gram.Data)
+					within("the gradient", got.grad, want.grad)
+					within("the posterior mean", got.means.Data, want.means.Data)
+					within("the posterior variance", got.variances, want.variances)
+					within("the posterior covariance", got.cov.At(0, 0).Data, want.cov.At(0, 0).Data)
+				}
+			}
+		}
+	}
+}
+
+// TestEnginesTogether: goroutines that share an engine and a posterior get the
+// digits that one alone gets.
+func TestEnginesTogether(t *testing.T) {
+	const n, goroutines = 150, 3
+	for _, c := range columnCases {
+		x, columns, _ := columnSeries(n, c.regular)
+		l := newLine(x, nil)
+		l.setColumns(columns)
+		engine, at := c.of(l), Scalars([]float64{-40, 0.4 * n, 0.71 * n, n + 2})
+		r := blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, -0.4, 2}}
+		want := make([]answers, len(c.kernels))
+		for i, k := range c.kernels {
+			var err error
+			if want[i], err = answersOf(c.of(l), compiledAt(k, 0.2), 3, r, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := engine.factor(compiledAt(c.kernels[0], 0.2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared := f.posterior()
+		var wait sync.WaitGroup
+		for g := range goroutines {
+			wait.Go(func() {
+				for turn := range 2 * len(c.kernels) {
+					i := (g + turn) % len(c.kernels)
+					got, err := answersOf(engine, compiledAt(c.kernels[i], 0.2), 3, r, at)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					means, variances := newGeneral(at.Len(), 3), make([]float64, at.Len())
+					if err := shared.latent(context.Background(), means, variances, at); err != nil {
+						t.Error(err)
+					}
+					for j, v := range got.grad {
+						if v != want[i].grad[j] {
+							t.Errorf("%s, %v: gradient %v, alone %v", c.name, c.kernels[i], got.grad, want[i].grad)
+							break
+						}
+					}
+					for j, v := range means.Data {
+						if v != want[0].means.Data[j] {
+							t.Errorf("%s: means %v, alone %v", c.name, means.Data, want[0].means.Data)
+							break
+						}
+					}
+				}
+			})
+		}
+		wait.Wait()
+	}
+}
+
+// TestSteadyStateAllocations: an evaluation allocates nothing that grows with n.
+func TestSteadyStateAllocations(t *testing.T) {
+	const n = 2000
+	for _, c := range columnCases {
+		for _, cols := range []int{1, 3} {
+			x, all, _ := columnSeries(n, c.regular)
+			columns := newGeneral(n, cols)
+			for i := range n {
+				copy(columns.Data[i*cols:][:cols], all.Data[i*all.Stride:])
+			}
+			l := newLine(x, nil)
+			l.setColumns(columns)
+			e, m := c.of(l), compiledAt(c.kernels[0], 0.2)
+			g, r, grad := newGeneral(cols, cols), newGeneral(cols, 1), make([]float64, len(m.kernel.Params())+1)
+			for i := range r.Data {
+				r.Data[i] = 1
+			}
+			evaluate := func() {
+				e.forecast(m)
+				f, err := e.factor(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.gram(g)
+				if err := f.gradient(grad, r); err != nil {
+					t.Fatal(err)
+				}
+				f.release()
+			}
+			bytes := leastAllocated(evaluate)
+			if t.Logf("%s: %d bytes an evaluation with %d columns", c.name, bytes, cols); bytes > 8*n/4 {
+				t.Errorf("%s: %d bytes an evaluation with %d columns", c.name, bytes, cols)
+			}
+		}
+	}
+}
+
+// leastAllocated returns the least number of bytes that a call of f allocates: some
+// calls may allocate more, where a garbage collection emptied the pools of buffers.
+func leastAllocated(f func()) (bytes uint64) {
+	f()
+	bytes = math.MaxUint64
+	for range 10 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		bytes = min(bytes, after.TotalAlloc-before.TotalAlloc)
+	}
+	return bytes
+}
