@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"reflect"
@@ -233,7 +234,7 @@ func strict(b []byte, v any) error {
 	if err := d.Decode(v); err != nil {
 		return err
 	}
-	if _, err := d.Token(); err == nil {
+	if _, err := d.Token(); err != io.EOF {
 		return errors.New("more than one JSON value")
 	}
 	return nil

@@ -1,0 +1,267 @@
+package forecast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A Window is the observations From, …, To − 1 of a series.
+type Window struct{ From, To int }
+
+// Len returns To − From.
+func (w Window) Len() int { return w.To - w.From }
+
+// A Fit learns what there is to learn from the observations of a window, such as
+// hyperparameters, and returns how to forecast with it.
+type Fit func(ctx context.Context, train Window) (Forecaster, error)
+
+// A Forecaster forecasts the observations of test from those of train, with what its Fit
+// has learnt: from this train, or from an earlier one.
+type Forecaster func(ctx context.Context, train, test Window) (Predictive, error)
+
+// Plan says which origins a backtest has. Training always ends where the test begins.
+type Plan struct {
+	First   int // observations before the first origin
+	Horizon int // observations to forecast at each origin
+	// Step is how far apart origins are; 0 means Horizon, so that every observation is
+	// forecast once.
+	Step int
+	// Window is how many observations to train on at most; 0 means all before the
+	// origin.
+	Window int
+	// RefitEvery is after how many origins Fit is called again: 1 at each, 0 at the
+	// first alone, so that later origins see new observations with old parameters.
+	RefitEvery int
+	// Season is that of MASE and of the seasonal naive forecast; 0 means 1.
+	Season int
+	// Levels are those of the central intervals; nil means 0.5 and 0.95.
+	Levels []float64
+}
+
+// Scores are the scores of many forecasts of one value each. See the functions of their
+// names.
+type Scores struct {
+	N         int // forecasts
+	RMSE      float64
+	MAE       float64
+	MASE      float64 // mean of |y − f| over the scale of the forecast's own training data
+	SMAPE     float64
+	NLPD      float64
+	CRPS      float64
+	Intervals []IntervalScores // by level
+}
+
+// IntervalScores are the scores of central intervals at one level.
+type IntervalScores struct{ Level, Coverage, Width, Score float64 }
+
+// Lead is the scores of forecasts h observations ahead.
+type Lead struct {
+	H            int // from 1
+	Model, Naive Scores
+}
+
+// Origin is what happened at one origin.
+type Origin struct {
+	Train, Test  Window
+	Refit        bool
+	Err          error // why there is no forecast, nil if there is
+	Model, Naive Scores
+}
+
+// Report is what a backtest found. All scores are over the origins that have a forecast.
+type Report struct {
+	Model, Naive Scores // Naive is the seasonal naive forecast of the same values
+	Leads        []Lead // by the number of observations ahead
+	Origins      []Origin
+	Failed       int // origins without a forecast
+}
+
+// Backtest forecasts y from rolling origins (Tashman 2000): at First, First + Step, …, as
+// long as Horizon observations follow, it trains on what came before and scores the
+// forecast of what came next, beside the seasonal naive one. Where a forecast fails the
+// origin is reported with its error, and the next one follows; a fit that fails is tried
+// again at the next origin.
+//
+// It is an error if the plan is out of range or has no origin, if y is not finite, or if no
+// origin has a forecast. When ctx ends, the report so far is returned with its error.
+func Backtest(ctx context.Context, y []float64, plan Plan, fit Fit) (*Report, error) {
+	plan, err := plan.filled(y)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	b := bench{levels: plan.Levels}
+	var forecaster Forecaster
+	var failed error
+	for at, count := plan.First, 0; at+plan.Horizon <= len(y); at, count = at+plan.Step, count+1 {
+		if ctx.Err() != nil {
+			break
+		}
+		o := Origin{Train: Window{0, at}, Test: Window{at, at + plan.Horizon}}
+		if plan.Window > 0 {
+			o.Train.From = max(0, at-plan.Window)
+		}
+		o.Refit = forecaster == nil || plan.RefitEvery > 0 && count%plan.RefitEvery == 0
+		var p Predictive
+		p, o.Err = func() (Predictive, error) {
+			if o.Refit {
+				f, err := fit(ctx, o.Train)
+				if err != nil {
+					return nil, err
+				}
+				forecaster = f
+			}
+			return forecaster(ctx, o.Train, o.Test)
+		}()
+		if ctx.Err() != nil { // what failed is the context
+			break
+		}
+		if o.Err == nil {
+			o.Model, o.Naive, o.Err = b.score(p, y, o, plan.Season)
+		}
+		if o.Err != nil {
+			failed = o.Err
+			r.Failed++
+		}
+		r.Origins = append(r.Origins, o)
+	}
+	r.Model, r.Naive = b.summarise(b.model), b.summarise(b.naive)
+	for h := range plan.Horizon {
+		r.Leads = append(r.Leads, Lead{h + 1, b.summarise(every(b.model, h, plan.Horizon)), b.summarise(every(b.naive, h, plan.Horizon))})
+	}
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
+	if r.Failed == len(r.Origins) {
+		return r, fmt.Errorf("forecast: no forecast at any of %d origins, the last one: %w", r.Failed, failed)
+	}
+	return r, nil
+}
+
+// filled returns the plan with its defaults, or what is wrong with it.
+func (p Plan) filled(y []float64) (Plan, error) {
+	for i, v := range y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return p, fmt.Errorf("forecast: y[%d] = %v is not finite", i, v)
+		}
+	}
+	if p.Season == 0 {
+		p.Season = 1
+	}
+	if p.Step == 0 {
+		p.Step = p.Horizon
+	}
+	if p.Levels == nil {
+		p.Levels = []float64{0.5, 0.95}
+	}
+	switch {
+	case p.Horizon < 1:
+		return p, fmt.Errorf("forecast: a horizon of %d: want at least 1", p.Horizon)
+	case p.Step < 0 || p.Window < 0 || p.RefitEvery < 0 || p.Season < 0:
+		return p, errors.New("forecast: Step, Window, RefitEvery and Season may not be negative")
+	case p.First <= p.Season:
+		return p, fmt.Errorf("forecast: %d observations before the first origin for a season of %d: want more than one season", p.First, p.Season)
+	case p.Window > 0 && p.Window <= p.Season:
+		return p, fmt.Errorf("forecast: a window of %d observations for a season of %d: want more than one season", p.Window, p.Season)
+	case p.First+p.Horizon > len(y):
+		return p, fmt.Errorf("forecast: %d observations for a first origin at %d and a horizon of %d: there is none", len(y), p.First, p.Horizon)
+	}
+	for _, level := range p.Levels {
+		if !(level > 0 && level < 1) {
+			return p, fmt.Errorf("forecast: an interval at level %v: want 0 < level < 1", level)
+		}
+	}
+	return p, nil
+}
+
+// bench keeps the scores of single forecasts.
+type bench struct {
+	levels       []float64
+	model, naive []single
+}
+
+// single is the scores of the forecast of one value.
+type single struct {
+	square, absolute, scaled, smape, nlpd, crps float64
+	intervals                                   []IntervalScores
+}
+
+func (b *bench) score(p Predictive, y []float64, o Origin, season int) (model, naive Scores, err error) {
+	train, test := y[o.Train.From:o.Train.To], y[o.Test.From:o.Test.To]
+	scale := Scale(train, season)
+	own, err := b.singles(p, test, scale)
+	if err != nil {
+		return model, naive, err
+	}
+	n, err := SeasonalNaive(train, season, len(test))
+	if err != nil {
+		return model, naive, err
+	}
+	other, err := b.singles(n, test, scale)
+	if err != nil {
+		return model, naive, err
+	}
+	b.model, b.naive = append(b.model, own...), append(b.naive, other...)
+	return b.summarise(own), b.summarise(other), nil
+}
+
+func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, error) {
+	f, log, crps := p.Mean(), p.LogDensity(y), p.CRPS(y)
+	same("a forecast", len(y), len(f), len(log), len(crps))
+	out := make([]single, len(y))
+	for i := range y {
+		if math.IsNaN(f[i]) || math.IsInf(f[i], 0) {
+			return nil, fmt.Errorf("forecast: the forecast %d ahead is %v", i+1, f[i])
+		}
+		e := math.Abs(y[i] - f[i])
+		out[i] = single{square: e * e, absolute: e, scaled: e / scale, smape: smape(y[i], f[i]), nlpd: -log[i], crps: crps[i]}
+	}
+	for _, level := range b.levels {
+		lo, hi := p.Quantile(0.5*(1-level)), p.Quantile(0.5*(1+level))
+		same("a forecast", len(y), len(lo), len(hi))
+		for i := range y {
+			out[i].intervals = append(out[i].intervals,
+				IntervalScores{level, covered(y[i], lo[i], hi[i]), hi[i] - lo[i], intervalScore(y[i], lo[i], hi[i], level)})
+		}
+	}
+	return out, nil
+}
+
+// every returns the entries h, h + horizon, ….
+func every(all []single, h, horizon int) (some []single) {
+	for i := h; i < len(all); i += horizon {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+func (b *bench) summarise(all []single) Scores {
+	of := func(f func(single) float64) float64 { return mean(len(all), func(i int) float64 { return f(all[i]) }) }
+	s := Scores{
+		N:    len(all),
+		RMSE: math.Sqrt(of(func(s single) float64 { return s.square })),
+		MAE:  of(func(s single) float64 { return s.absolute }), MASE: of(func(s single) float64 { return s.scaled }),
+		SMAPE: of(func(s single) float64 { return s.smape }), NLPD: of(func(s single) float64 { return s.nlpd }),
+		CRPS: of(func(s single) float64 { return s.crps }),
+	}
+	for j, level := range b.levels {
+		s.Intervals = append(s.Intervals, IntervalScores{
+			level, of(func(s single) float64 { return s.intervals[j].Coverage }),
+			of(func(s single) float64 { return s.intervals[j].Width }), of(func(s single) float64 { return s.intervals[j].Score }),
+		})
+	}
+	return s
+}
+
+// String renders the scores on one line.
+func (s Scores) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "n=%d RMSE %.4g, MAE %.4g, MASE %.3f, sMAPE %.2f %%, NLPD %.3f, CRPS %.4g", s.N, s.RMSE, s.MAE, s.MASE, s.SMAPE, s.NLPD, s.CRPS)
+	for _, i := range s.Intervals {
+		fmt.Fprintf(&b, ", %g %% intervals hold %.1f %% (width %.4g)", 100*i.Level, 100*i.Coverage, i.Width)
+	}
+	return b.String()
+}

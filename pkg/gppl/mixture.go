@@ -1,0 +1,155 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+)
+
+// Mixture is a forecast at several inputs, at each of them a mixture of Gaussians:
+// Σ_c Weights[c]·N(Means[c][i], Variances[c][i]).
+type Mixture struct {
+	Weights          []float64   // of the components, of sum 1
+	Means, Variances [][]float64 // component by component, one value per input
+}
+
+// Len returns the number of inputs.
+func (m *Mixture) Len() int {
+	if len(m.Means) == 0 {
+		return 0
+	}
+	return len(m.Means[0])
+}
+
+// each returns a number for each input from its components' means and standard deviations.
+func (m *Mixture) each(f func(i int, mu, sd []float64) float64) []float64 {
+	out := make([]float64, m.Len())
+	mu, sd := make([]float64, len(m.Weights)), make([]float64, len(m.Weights))
+	for i := range out {
+		for c := range m.Weights {
+			mu[c], sd[c] = m.Means[c][i], math.Sqrt(m.Variances[c][i])
+		}
+		out[i] = f(i, mu, sd)
+	}
+	return out
+}
+
+func (m *Mixture) average(f func(c int) float64) (sum float64) {
+	for c, w := range m.Weights {
+		sum += w * f(c)
+	}
+	return sum
+}
+
+// Mean returns the means Σ w_c·μ_c.
+func (m *Mixture) Mean() []float64 {
+	return m.each(func(_ int, mu, _ []float64) float64 {
+		return m.average(func(c int) float64 { return mu[c] })
+	})
+}
+
+// Variance returns Σ w_c·(σ_c² + (μ_c − μ)²): what the components have, and what they
+// differ by.
+func (m *Mixture) Variance() []float64 {
+	return m.each(func(_ int, mu, sd []float64) float64 {
+		mean := m.average(func(c int) float64 { return mu[c] })
+		return m.average(func(c int) float64 { return sd[c]*sd[c] + (mu[c]-mean)*(mu[c]-mean) })
+	})
+}
+
+// normalCDF is Φ, with the digits of both tails.
+func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+
+// Quantile returns the quantiles at level p, to a relative 1e-12 of the width of the
+// distribution. It panics unless 0 < p < 1.
+func (m *Mixture) Quantile(p float64) []float64 {
+	if !(p > 0 && p < 1) {
+		panic(fmt.Sprintf("gppl: Mixture.Quantile: p = %v, want 0 < p < 1", p))
+	}
+	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	return m.each(func(_ int, mu, sd []float64) float64 {
+		// The quantile is between those of the components.
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for c := range mu {
+			q := mu[c] + z*sd[c]
+			if math.IsNaN(q) {
+				return math.NaN()
+			}
+			lo, hi = min(lo, q), max(hi, q)
+		}
+		const steps = 45 // 2⁻⁴⁵ of the bracket
+		for range steps {
+			if lo == hi {
+				break
+			}
+			mid := lo + 0.5*(hi-lo)
+			below := m.average(func(c int) float64 {
+				if sd[c] == 0 {
+					if mu[c] <= mid {
+						return 1
+					}
+					return 0
+				}
+				return normalCDF((mid - mu[c]) / sd[c])
+			})
+			if below < p {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		return lo + 0.5*(hi-lo)
+	})
+}
+
+// LogDensity returns the log densities at y, in nats. It panics unless y has a value for
+// each input.
+func (m *Mixture) LogDensity(y []float64) []float64 {
+	m.checkLen(y)
+	log := make([]float64, len(m.Weights))
+	return m.each(func(i int, mu, sd []float64) float64 {
+		most := math.Inf(-1)
+		for c, w := range m.Weights {
+			z := (y[i] - mu[c]) / sd[c]
+			log[c] = math.Log(w) - 0.5*log2Pi - math.Log(sd[c]) - 0.5*z*z
+			most = max(most, log[c])
+		}
+		if math.IsInf(most, 0) {
+			return most
+		}
+		var sum float64
+		for _, l := range log {
+			sum += math.Exp(l - most)
+		}
+		return most + math.Log(sum)
+	})
+}
+
+// CRPS returns the continuous ranked probability scores at y, in the unit of y,
+//
+//	Σ_c w_c·A(y − μ_c, σ_c²) − ½Σ_cd w_c·w_d·A(μ_c − μ_d, σ_c² + σ_d²),
+//
+// A(μ, σ²) = E|N(μ, σ²)| (Grimit et al. 2006). It takes the square of the number of
+// components for each input. It panics unless y has a value for each.
+func (m *Mixture) CRPS(y []float64) []float64 {
+	m.checkLen(y)
+	return m.each(func(i int, mu, sd []float64) float64 {
+		return m.average(func(c int) float64 {
+			return meanAbs(y[i]-mu[c], sd[c]) - 0.5*m.average(func(d int) float64 { return meanAbs(mu[c]-mu[d], math.Hypot(sd[c], sd[d])) })
+		})
+	})
+}
+
+// meanAbs is E|N(μ, σ²)|.
+func meanAbs(mu, sd float64) float64 {
+	if sd == 0 {
+		return math.Abs(mu)
+	}
+	z := mu / sd
+	return sd*math.Sqrt(2/math.Pi)*math.Exp(-0.5*z*z) + mu*math.Erf(z/math.Sqrt2)
+}
+
+func (m *Mixture) checkLen(y []float64) {
+	if len(y) != m.Len() {
+		panic(fmt.Sprintf("gppl: Mixture: len(y) = %d for %d inputs", len(y), m.Len()))
+	}
+}

@@ -1,0 +1,243 @@
+package gppl_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+var _ forecast.Predictive = (*gppl.Mixture)(nil)
+
+func TestMixture(t *testing.T) {
+	m := &gppl.Mixture{
+		Weights:   []float64{0.5, 0.3, 0.2},
+		Means:     [][]float64{{0, 1, 2}, {3, 1, 2}, {-1, 1, 4}},
+		Variances: [][]float64{{1, 4, 0}, {0.25, 4, 0}, {9, 4, 0}},
+	}
+	y := []float64{0.7, -2, 3}
+	// By draws.
+	rnd := rand.New(rand.NewPCG(1, 2))
+	const n = 200000
+	var sum, square [3]float64
+	sample := make([][]float64, 3)
+	for range n {
+		u, c := rnd.Float64(), 0
+		for u > m.Weights[c] && c < 2 {
+			u -= m.Weights[c]
+			c++
+		}
+		for i := range 3 {
+			v := m.Means[c][i] + math.Sqrt(m.Variances[c][i])*rnd.NormFloat64()
+			sum[i] += v / n
+			square[i] += v * v / n
+			sample[i] = append(sample[i], v)
+		}
+	}
+	mean, variance, crps := m.Mean(), m.Variance(), m.CRPS(y)
+	for i := range 3 {
+		near(t, "mean", mean[i], sum[i], 0.02)
+		near(t, "variance", variance[i], square[i]-sum[i]*sum[i], 0.06)
+		near(t, "CRPS", crps[i], forecast.CRPSSample(y[i], sample[i]), 0.01)
+	}
+	for _, p := range []float64{1e-6, 0.025, 0.5, 0.9} {
+		q := m.Quantile(p)
+		near(t, "quantile of equal components", q[1], 1+2*distuv.UnitNormal.Quantile(p), 1e-9)
+		var below float64
+		for c, w := range m.Weights {
+			below += w * distuv.UnitNormal.CDF((q[0]-m.Means[c][0])/math.Sqrt(m.Variances[c][0]))
+		}
+		near(t, "level of the quantile", below, p, 1e-9)
+	}
+	near(t, "quantile of points", m.Quantile(0.5)[2], 2, 1e-9)
+	near(t, "quantile of points", m.Quantile(0.9)[2], 4, 1e-9)
+	log := m.LogDensity(y)
+	var density float64
+	for c, w := range m.Weights {
+		density += w * distuv.Normal{Mu: m.Means[c][0], Sigma: math.Sqrt(m.Variances[c][0])}.Prob(y[0])
+	}
+	near(t, "log density", log[0], math.Log(density), 1e-12)
+	near(t, "log density", log[1], distuv.Normal{Mu: 1, Sigma: 2}.LogProb(-2), 1e-12)
+	one := &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{1}}, Variances: [][]float64{{4}}}
+	near(t, "CRPS of one component", one.CRPS([]float64{2.5})[0], forecast.CRPS([]float64{2.5}, []float64{1}, []float64{4}), 1e-14)
+}
+
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// noiseOnly is white noise of an unknown variance, for which everything is known.
+func noiseOnly(t *testing.T, n int) (gppl.Model, gppl.Data, float64) {
+	data := randomData(t, n, 1, 3)
+	var square float64
+	for _, y := range data.Y {
+		square += y * y
+	}
+	return gppl.Model{Kernel: gppl.SE{Variance: 1e-14, Lengthscale: 1}, Noise: square / float64(n)}.Fix("variance", "lengthscale"), data, square
+}
+
+// TestUncertainNoise: with σ² uniform in its log, a new observation is Student-t with n
+// degrees of freedom and the scale yᵀy/n; with an inverse gamma prior (a, b), one in σ²,
+// with 2a + n and (2b + yᵀy)/(2a + n).
+func TestUncertainNoise(t *testing.T) {
+	const n, a, b = 8, 2.5, 3.0
+	m, data, square := noiseOnly(t, n)
+	exact := must[*gppl.Exact](t)(gppl.NewExact(m, data))
+	for name, c := range map[string]struct {
+		loss           gppl.Loss
+		degrees, scale float64
+	}{
+		"uniform in log σ²": {exact, n, square / n},
+		"inverse gamma": {must[*gppl.MAP](t)(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.InverseGamma{Shape: a, Scale: b}})),
+			2*a + n, (2*b + square) / (2*a + n)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			r := must[*gppl.Result](t)(gppl.Fit(ctx, c.loss, gppl.Settings{}))
+			u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, c.loss, r, gppl.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))
+			if u.Fallback != "" || !(u.K < 0.7) || u.Failed != 0 || len(u.Models) != 1000 || !strings.Contains(u.String(), "k̂") {
+				t.Fatalf("%v: %+v", u, u.Fallback)
+			}
+			condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }
+			f := must[*gppl.Mixture](t)(u.Predict(ctx, gppl.Scalars([]float64{100, 200}), condition))
+			want := distuv.StudentsT{Sigma: math.Sqrt(c.scale), Nu: c.degrees}
+			for _, p := range []float64{0.75, 0.975, 0.995} {
+				got := f.Quantile(p)
+				if math.Abs(got[1]/want.Quantile(p)-1) > 0.02 {
+					t.Errorf("quantile at %v: %v, Student-t %v", p, got[1], want.Quantile(p))
+				}
+			}
+			near(t, "log density", f.LogDensity([]float64{2, 2})[0], want.LogProb(2), 0.04)
+			// Known parameters have thinner tails.
+			if plug := math.Sqrt(r.Model.Noise) * distuv.UnitNormal.Quantile(0.995); plug > 0.9*f.Quantile(0.995)[0] {
+				t.Errorf("99 %% band of known parameters %v, of uncertain ones %v", plug, f.Quantile(0.995)[0])
+			}
+			again := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, c.loss, r, gppl.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))
+			if again.Models[7].Noise != u.Models[7].Noise || again.K != u.K {
+				t.Error("the same seed gives other draws")
+			}
+		})
+	}
+}
+
+// TestUncertainLengthscale compares the mean of a parameter with quadrature.
+func TestUncertainLengthscale(t *testing.T) {
+	data := randomData(t, 40, 1, 9)
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.5}.Fix("variance", gppl.NoiseName)
+	exact := must[*gppl.Exact](t)(gppl.NewExact(m, data))
+	loss := must[*gppl.MAP](t)(gppl.NewMAP(exact, gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 4, Scale: 4}}))
+	ctx := context.Background()
+	r := must[*gppl.Result](t)(gppl.Fit(ctx, loss, gppl.Settings{}))
+	u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, loss, r, gppl.UncertainSettings{Draws: 2000, Models: 2000}))
+	if u.Fallback != "" {
+		t.Fatal(u)
+	}
+	density := func(l float64) float64 {
+		v, err := loss.ValueGrad(nil, []float64{1, l, 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return math.Exp(r.Value - v)
+	}
+	best := r.Model.Kernel.(gppl.SE).Lengthscale
+	all := quad.Fixed(density, 0.05*best, 20*best, 400, nil, 0)
+	want := quad.Fixed(func(l float64) float64 { return l * density(l) }, 0.05*best, 20*best, 400, nil, 0) / all
+	var got float64
+	for _, m := range u.Models {
+		got += m.Kernel.(gppl.SE).Lengthscale / float64(len(u.Models))
+	}
+	if math.Abs(got/want-1) > 0.02 {
+		t.Errorf("mean lengthscale %v, by quadrature %v (the best is %v)", got, want, best)
+	}
+}
+
+func TestUncertainFallbacks(t *testing.T) {
+	ctx := context.Background()
+	m, data, _ := noiseOnly(t, 20)
+	exact := must[*gppl.Exact](t)(gppl.NewExact(m, data))
+	r := must[*gppl.Result](t)(gppl.Fit(ctx, exact, gppl.Settings{}))
+
+	fixed := must[*gppl.Exact](t)(gppl.NewExact(m.Fix(gppl.NoiseName), data))
+	rf := must[*gppl.Result](t)(gppl.Fit(ctx, fixed, gppl.Settings{}))
+	if u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, fixed, rf, gppl.UncertainSettings{})); len(u.Models) != 1 || !strings.Contains(u.Fallback, "no parameter was trained") {
+		t.Errorf("nothing trained: %v", u)
+	}
+	// A posterior that has next to nothing where the curvature was taken.
+	heavy := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, spike{exact, r.Model.Noise}, r, gppl.UncertainSettings{Draws: 1000}))
+	if len(heavy.Models) != 1 || !strings.Contains(heavy.Fallback, "cannot be trusted (k̂ = ") || !(heavy.K > 0.7) {
+		t.Errorf("a narrow minimum: k̂ = %v, %v", heavy.K, heavy)
+	}
+	f := must[*gppl.Mixture](t)(heavy.Predict(ctx, gppl.Scalars([]float64{9}), func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }))
+	_, v := must[*gppl.Posterior](t)(gppl.NewPosterior(r.Model, data)).Noisy(gppl.Scalars([]float64{9}))
+	if math.Abs(f.Variance()[0]-v[0]) > 1e-12 || len(f.Weights) != 1 {
+		t.Errorf("the fallback forecasts a variance of %v, the learnt model %v", f.Variance()[0], v[0])
+	}
+	// A maximum.
+	upside := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, negative{exact}, r, gppl.UncertainSettings{}))
+	if !strings.Contains(upside.Fallback, "curvature") {
+		t.Errorf("at a maximum: %v", upside)
+	}
+
+	if _, err := gppl.NewUncertain(ctx, exact, nil, gppl.UncertainSettings{}); err == nil {
+		t.Error("no result: no error")
+	}
+	other := must[*gppl.Exact](t)(gppl.NewExact(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, Noise: 1}, data))
+	if _, err := gppl.NewUncertain(ctx, other, r, gppl.UncertainSettings{}); err == nil || !strings.Contains(err.Error(), "3 parameters") {
+		t.Errorf("the result of another loss: %v", err)
+	}
+	if _, err := gppl.NewUncertain(ctx, exact, r, gppl.UncertainSettings{Draws: -1}); err == nil {
+		t.Error("−1 draws: no error")
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := gppl.NewUncertain(cancelled, exact, r, gppl.UncertainSettings{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, exact, r, gppl.UncertainSettings{}))
+	if len(u.Models) != 64 {
+		t.Errorf("%d models by default", len(u.Models))
+	}
+	broken := errors.New("broken")
+	if _, err := u.Predict(ctx, data.X, func(gppl.Model) (*gppl.Posterior, error) { return nil, broken }); !errors.Is(err, broken) {
+		t.Errorf("no posterior: %v", err)
+	}
+}
+
+// spike is a loss with a narrow minimum, beyond which it falls far lower.
+type spike struct {
+	gppl.Loss
+	at float64
+}
+
+func (l spike) ValueGrad(grad, theta []float64) (float64, error) {
+	u := math.Log(theta[2] / l.at)
+	const c, depth, steep = 1e6, 40, 30
+	th := math.Tanh(steep * u)
+	if grad != nil {
+		clear(grad)
+		grad[2] = (0.1*c*u/(1+c*u*u) - 2*depth*steep*th*(1-th*th)) / theta[2]
+	}
+	return 0.05*math.Log1p(c*u*u) - depth*th*th, nil
+}
+
+// negative is a loss upside down.
+type negative struct{ gppl.Loss }
+
+func (l negative) ValueGrad(grad, theta []float64) (float64, error) {
+	v, err := l.Loss.ValueGrad(grad, theta)
+	for i := range grad {
+		grad[i] = -grad[i]
+	}
+	return -v, err
+}

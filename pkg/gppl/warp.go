@@ -1,0 +1,359 @@
+package gppl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat"
+)
+
+// A Warp is a strictly increasing transformation z = g(y) of the observations, after which
+// a Gaussian process is a better model of them (Snelson, Rasmussen and Ghahramani 2004).
+// The model is fitted to z. Densities of y have the Jacobian,
+//
+//	log p(y) = log p(z) + Σ_i log g′(y_i)    (LogJacobian),
+//
+// so that losses of different warps compare once it is subtracted: NLL(z) − LogJacobian.
+// Quantiles go back by g⁻¹ as they are; means do not (Warped). It is an immutable value.
+type Warp interface {
+	// Forward returns g(y); it is NaN or ±Inf where y is not inside the domain.
+	Forward(y float64) float64
+	// Inverse returns g⁻¹(z), the end of the domain where z is beyond the range of g.
+	Inverse(z float64) float64
+	// LogSlope returns log g′(y) for y inside the domain.
+	LogSlope(y float64) float64
+	// Check returns an error if a field is out of range.
+	Check() error
+	fmt.Stringer
+}
+
+var (
+	_ Warp = LogWarp{}
+	_ Warp = BoxCoxWarp{}
+	_ Warp = LogitWarp{}
+)
+
+// LogWarp is z = log(y + Offset), for y > −Offset: effects that multiply.
+type LogWarp struct{ Offset float64 }
+
+func (w LogWarp) Forward(y float64) float64  { return math.Log(y + w.Offset) }
+func (w LogWarp) Inverse(z float64) float64  { return math.Exp(z) - w.Offset }
+func (w LogWarp) LogSlope(y float64) float64 { return -math.Log(y + w.Offset) }
+func (w LogWarp) Check() error               { return checkOffset(w.Offset) }
+func (w LogWarp) String() string             { return "log" + withOffset(w.Offset) }
+
+func checkOffset(offset float64) error {
+	if !isFinite(offset) {
+		return fmt.Errorf("gppl: a warp with the offset %v", offset)
+	}
+	return nil
+}
+
+func withOffset(offset float64) string {
+	if offset == 0 {
+		return "(y)"
+	}
+	return fmt.Sprintf("(y + %s)", number(offset))
+}
+
+// BoxCoxWarp is z = ((y + Offset)^Lambda − 1)/Lambda, log(y + Offset) for Lambda = 0, for
+// y > −Offset (Box and Cox 1964): 1 leaves the shape of y as it is, ½ is a square root,
+// −1 a reciprocal. FitBoxCox estimates Lambda. Its range ends at −1/Lambda; a Gaussian does
+// not know, and what it puts beyond goes back to the end of the domain: −Offset for
+// Lambda > 0, +Inf for Lambda < 0.
+type BoxCoxWarp struct{ Lambda, Offset float64 }
+
+// Forward is expm1(λ·log y)/λ, which keeps its digits as λ vanishes.
+func (w BoxCoxWarp) Forward(y float64) float64 {
+	if w.Lambda == 0 {
+		return math.Log(y + w.Offset)
+	}
+	if y+w.Offset == 0 {
+		return math.Inf(-1) // not in the domain
+	}
+	return math.Expm1(w.Lambda*math.Log(y+w.Offset)) / w.Lambda
+}
+
+func (w BoxCoxWarp) Inverse(z float64) float64 {
+	if w.Lambda == 0 {
+		return math.Exp(z) - w.Offset
+	}
+	if w.Lambda*z <= -1 {
+		if w.Lambda > 0 {
+			return -w.Offset
+		}
+		return math.Inf(1)
+	}
+	return math.Exp(math.Log1p(w.Lambda*z)/w.Lambda) - w.Offset
+}
+
+func (w BoxCoxWarp) LogSlope(y float64) float64 { return (w.Lambda - 1) * math.Log(y+w.Offset) }
+
+func (w BoxCoxWarp) Check() error {
+	if !isFinite(w.Lambda) || math.Abs(w.Lambda) > 10 {
+		return fmt.Errorf("gppl: a Box–Cox warp with lambda %v: want −10 to 10", w.Lambda)
+	}
+	return checkOffset(w.Offset)
+}
+
+func (w BoxCoxWarp) String() string {
+	return fmt.Sprintf("Box–Cox%s, lambda = %.4g", withOffset(w.Offset), w.Lambda)
+}
+
+// LogitWarp is z = log((y − Lo)/(Hi − y)), for Lo < y < Hi: shares and percentages.
+type LogitWarp struct{ Lo, Hi float64 }
+
+func (w LogitWarp) Forward(y float64) float64 { return math.Log(y-w.Lo) - math.Log(w.Hi-y) }
+
+func (w LogitWarp) Inverse(z float64) float64 {
+	e := math.Exp(-math.Abs(z)) // from the nearer end, for the digits
+	if z < 0 {
+		return w.Lo + (w.Hi-w.Lo)*e/(1+e)
+	}
+	return w.Hi - (w.Hi-w.Lo)*e/(1+e)
+}
+
+func (w LogitWarp) LogSlope(y float64) float64 {
+	return math.Log(w.Hi-w.Lo) - math.Log(y-w.Lo) - math.Log(w.Hi-y)
+}
+
+func (w LogitWarp) Check() error {
+	if !isFinite(w.Lo) || !isFinite(w.Hi) || !(w.Lo < w.Hi) || !isFinite(w.Hi-w.Lo) {
+		return fmt.Errorf("gppl: a logit warp between %v and %v", w.Lo, w.Hi)
+	}
+	return nil
+}
+
+func (w LogitWarp) String() string {
+	return fmt.Sprintf("logit on %s to %s", number(w.Lo), number(w.Hi))
+}
+
+// WarpData returns d with g(y) for y. It is an error, which names the index, if a value is
+// not inside the domain of g.
+func WarpData(w Warp, d Data) (Data, error) {
+	if err := w.Check(); err != nil {
+		return Data{}, err
+	}
+	z := make([]float64, len(d.Y))
+	for i, y := range d.Y {
+		if z[i] = w.Forward(y); !isFinite(z[i]) || !isFinite(w.LogSlope(y)) {
+			return Data{}, fmt.Errorf("gppl: y[%d] = %v is not inside the domain of %v", i, y, w)
+		}
+	}
+	return Data{X: d.X, Y: z}, nil
+}
+
+// LogJacobian returns Σ_i log g′(y_i), in nats.
+func LogJacobian(w Warp, y []float64) (sum float64) {
+	for _, v := range y {
+		sum += w.LogSlope(v)
+	}
+	return sum
+}
+
+// FitBoxCox returns the Box–Cox warp with that Lambda in [−2, 2] whose profile likelihood
+// is largest: the least nll(z) − LogJacobian, where nll(z) is the negative log likelihood
+// of the warped observations at its own best parameters, such as the Value of a Fit. A nil
+// nll takes them for independent normals of unknown mean and variance (Box and Cox 1964).
+// It also returns that least value, which compares with those of other warps; 17 values of
+// Lambda are tried, and about as many more around the best, to within 1e-3.
+//
+// It is an error if an observation is not above −offset, if there are fewer than three, or
+// if all are equal, and what nll returns at the first Lambda that it fails for.
+func FitBoxCox(d Data, offset float64, nll func(z Data) (float64, error)) (BoxCoxWarp, float64, error) {
+	if nll == nil {
+		nll = independentNormals
+	}
+	if d.Len() < 3 {
+		return BoxCoxWarp{}, 0, fmt.Errorf("gppl: %d observations for a Box–Cox warp: want at least three", d.Len())
+	}
+	var failed error
+	profile := func(lambda float64) float64 {
+		w := BoxCoxWarp{Lambda: lambda, Offset: offset}
+		z, err := WarpData(w, d)
+		if err == nil {
+			var v float64
+			if v, err = nll(z); err == nil && !math.IsNaN(v) {
+				return v - LogJacobian(w, d.Y)
+			}
+		}
+		if failed == nil && err != nil {
+			failed = err
+		}
+		return math.Inf(1)
+	}
+	const grid, reach, step = 8, 2.0, 0.25
+	best, least := 0.0, math.Inf(1)
+	for i := -grid; i <= grid; i++ {
+		if v := profile(step * float64(i)); v < least {
+			best, least = step*float64(i), v
+		}
+	}
+	if failed != nil {
+		return BoxCoxWarp{}, 0, failed
+	}
+	if math.IsInf(least, 1) {
+		return BoxCoxWarp{}, 0, errors.New("gppl: no Box–Cox warp of the observations has a finite likelihood")
+	}
+	// Golden section between the neighbours (Kiefer 1953).
+	const golden = 0.6180339887498949
+	lo, hi := max(-reach, best-step), min(reach, best+step)
+	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fa, fb := profile(a), profile(b)
+	for hi-lo > 1e-3 {
+		if fa < fb {
+			hi, b, fb = b, a, fa
+			a = hi - golden*(hi-lo)
+			fa = profile(a)
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + golden*(hi-lo)
+			fb = profile(b)
+		}
+	}
+	for _, c := range [][2]float64{{a, fa}, {b, fb}} {
+		if c[1] < least {
+			best, least = c[0], c[1]
+		}
+	}
+	return BoxCoxWarp{Lambda: best, Offset: offset}, least, failed
+}
+
+// independentNormals is the least negative log likelihood of independent normals,
+// ½n·(log 2πσ̂² + 1), σ̂² the mean square about the mean.
+func independentNormals(z Data) (float64, error) {
+	n := float64(z.Len())
+	variance := stat.PopVariance(z.Y, nil)
+	if !(variance > 0) {
+		return 0, errors.New("gppl: all observations are equal: no variance to compare")
+	}
+	return 0.5 * n * (log2Pi + math.Log(variance) + 1), nil
+}
+
+// Warped is a forecast of y from one of z = g(y).
+type Warped struct {
+	Of   *Mixture // of z
+	Warp Warp
+}
+
+// Len returns the number of inputs.
+func (f Warped) Len() int { return f.Of.Len() }
+
+func (f Warped) back(z []float64) []float64 {
+	for i, v := range z {
+		z[i] = f.Warp.Inverse(v)
+	}
+	return z
+}
+
+// Quantile returns the quantiles of y at level p: g⁻¹ of those of z. The median, p = ½, is
+// the point forecast of least absolute error.
+func (f Warped) Quantile(p float64) []float64 { return f.back(f.Of.Quantile(p)) }
+
+// hermiteNodes are enough for 1e-12 where g⁻¹ is exponential with a standard deviation of 2
+// in z.
+const hermiteNodes = 48
+
+// Mean returns E g⁻¹(z), by Gauss–Hermite quadrature for each component. It may be far
+// above the median, and need not exist: for a Box–Cox warp of Lambda < 0 it does not.
+func (f Warped) Mean() []float64 {
+	x, w := make([]float64, hermiteNodes), make([]float64, hermiteNodes)
+	quad.Hermite{}.FixedLocations(x, w, math.Inf(-1), math.Inf(1))
+	return f.Of.each(func(_ int, mu, sd []float64) float64 {
+		if b, ok := f.Warp.(BoxCoxWarp); ok && b.Lambda < 0 {
+			return math.Inf(1)
+		}
+		return f.Of.average(func(c int) float64 {
+			var sum float64
+			for k, u := range x {
+				sum += w[k] / math.Sqrt(math.Pi) * f.Warp.Inverse(mu[c]+math.Sqrt2*sd[c]*u)
+			}
+			return sum
+		})
+	})
+}
+
+// LogDensity returns the log densities of y, log p(g(y)) + log g′(y), in nats; −Inf outside
+// the domain.
+func (f Warped) LogDensity(y []float64) []float64 {
+	z := make([]float64, len(y))
+	for i, v := range y {
+		z[i] = f.Warp.Forward(v)
+	}
+	log := f.Of.LogDensity(z)
+	for i, v := range y {
+		if log[i] += f.Warp.LogSlope(v); math.IsNaN(z[i]) || math.IsInf(z[i], 0) {
+			log[i] = math.Inf(-1)
+		}
+	}
+	return log
+}
+
+// CRPS returns the continuous ranked probability scores at y, in the unit of y, from 256
+// quantiles: 2·mean of (1[y < q] − p)·(q − y). It takes some milliseconds for each input.
+func (f Warped) CRPS(y []float64) []float64 {
+	f.Of.checkLen(y)
+	const levels = 256
+	out := make([]float64, len(y))
+	for k := range levels {
+		p := (float64(k) + 0.5) / levels
+		for i, q := range f.Quantile(p) {
+			if y[i] < q {
+				out[i] += 2 * (1 - p) * (q - y[i]) / levels
+			} else {
+				out[i] += 2 * p * (y[i] - q) / levels
+			}
+		}
+	}
+	return out
+}
+
+// A warp is written as its type with its fields: {"type": "LogitWarp", "fields": {…}}.
+type warpJSON struct {
+	Type   string          `json:"type"`
+	Fields json.RawMessage `json:"fields"`
+}
+
+var warpTypes = map[string]Warp{"LogWarp": LogWarp{}, "BoxCoxWarp": BoxCoxWarp{}, "LogitWarp": LogitWarp{}}
+
+// MarshalWarp writes one of the warps of this package as JSON.
+func MarshalWarp(w Warp) ([]byte, error) {
+	if w == nil {
+		return nil, errors.New("gppl: a nil warp cannot be saved")
+	}
+	name := nameOfType(w)
+	if _, known := warpTypes[name]; !known {
+		return nil, fmt.Errorf("gppl: the warp %v (%T) cannot be saved", w, w)
+	}
+	if err := w.Check(); err != nil {
+		return nil, err
+	}
+	fields, err := json.Marshal(w)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(warpJSON{name, fields})
+}
+
+// UnmarshalWarp reads what MarshalWarp wrote and checks it.
+func UnmarshalWarp(b []byte) (Warp, error) {
+	var j warpJSON
+	if err := strict(b, &j); err != nil {
+		return nil, fmt.Errorf("gppl: warp: %w", err)
+	}
+	zero, known := warpTypes[j.Type]
+	if !known {
+		return nil, fmt.Errorf("gppl: warp: unknown type %q", j.Type)
+	}
+	w, err := readFields(zero, j.Fields)
+	if err != nil {
+		return nil, fmt.Errorf("gppl: warp %s: %w", j.Type, err)
+	}
+	if err := w.Check(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}

@@ -1,0 +1,235 @@
+package gppl_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+var _ forecast.Predictive = gppl.Warped{}
+
+func TestWarps(t *testing.T) {
+	for _, c := range []struct {
+		w gppl.Warp
+		y []float64
+	}{
+		{gppl.LogWarp{}, []float64{1e-9, 0.3, 1, 700}},
+		{gppl.LogWarp{Offset: 2}, []float64{-1.999, 0, 5}},
+		{gppl.BoxCoxWarp{Lambda: 0.5}, []float64{1e-9, 0.3, 1, 700}},
+		{gppl.BoxCoxWarp{Lambda: -1.3, Offset: 1}, []float64{-0.9, 0, 3, 90}},
+		{gppl.BoxCoxWarp{}, []float64{0.1, 1, 30}},
+		{gppl.BoxCoxWarp{Lambda: 1e-14}, []float64{0.1, 1, 30}},
+		{gppl.LogitWarp{Lo: -1, Hi: 3}, []float64{-1 + 1e-9, 0, 2, 3 - 1e-12}},
+	} {
+		t.Run(c.w.String(), func(t *testing.T) {
+			if err := c.w.Check(); err != nil {
+				t.Fatal(err)
+			}
+			before := math.Inf(-1)
+			for _, y := range c.y {
+				z := c.w.Forward(y)
+				if !(z > before) {
+					t.Errorf("g(%v) = %v is not above %v", y, z, before)
+				}
+				before = z
+				if back := c.w.Inverse(z); math.Abs(back-y) > 1e-12*(1+math.Abs(y)) {
+					t.Errorf("there and back: %v, want %v", back, y)
+				}
+				h := 1e-4 * math.Abs(1/math.Exp(c.w.LogSlope(y))) * min(1, math.Exp(c.w.LogSlope(y)))
+				slope := (c.w.Forward(y+h) - c.w.Forward(y-h)) / (2 * h)
+				if y > -0.9 && y > 1e-3 && y < 2.9 && math.Abs(math.Log(slope)-c.w.LogSlope(y)) > 1e-6 {
+					t.Errorf("log slope at %v: %v, by differences %v", y, c.w.LogSlope(y), math.Log(slope))
+				}
+			}
+			again, err := gppl.UnmarshalWarp(must[[]byte](t)(gppl.MarshalWarp(c.w)))
+			if err != nil || again != c.w {
+				t.Errorf("read %v (%v), want %v", again, err, c.w)
+			}
+
+			// The density of a forecast integrates to one, and quantiles are where its
+			// integral says.
+			f := gppl.Warped{Of: &gppl.Mixture{Weights: []float64{0.7, 0.3}, Means: [][]float64{{0.1}, {0.3}}, Variances: [][]float64{{0.04}, {0.01}}}, Warp: c.w}
+			density := func(z float64) float64 { // by the substitution y = g⁻¹(z)
+				y := c.w.Inverse(z)
+				return math.Exp(f.LogDensity([]float64{y})[0] - c.w.LogSlope(y))
+			}
+			lo, hi := -0.75, 1.4 // seven standard deviations, and inside the range of all
+			if b, ok := c.w.(gppl.BoxCoxWarp); ok && b.Lambda < 0 {
+				hi = 0.76
+			}
+			all := quad.Fixed(density, lo, hi, 200, nil, 0)
+			if math.Abs(all-1) > 2e-3 {
+				t.Errorf("the density integrates to %v", all)
+			}
+			for _, p := range []float64{0.1, 0.5, 0.9} {
+				q := f.Quantile(p)[0]
+				if below := quad.Fixed(density, lo, c.w.Forward(q), 200, nil, 0); math.Abs(below-p) > 1e-4 {
+					t.Errorf("below the quantile at %v: %v", p, below)
+				}
+			}
+			want := quad.Fixed(func(z float64) float64 { return c.w.Inverse(z) * density(z) }, lo, hi, 200, nil, 0)
+			if got := f.Mean()[0]; math.Abs(got-want) > 1e-2 && !math.IsInf(got, 1) {
+				t.Errorf("mean %v, by quadrature %v", got, want)
+			}
+			rnd := rand.New(rand.NewPCG(1, 2))
+			var sample []float64
+			for range 20000 {
+				z := 0.1 + 0.2*rnd.NormFloat64()
+				if rnd.Float64() < 0.3 {
+					z = 0.3 + 0.1*rnd.NormFloat64()
+				}
+				sample = append(sample, c.w.Inverse(z))
+			}
+			y := c.w.Inverse(0.5)
+			if got, want := f.CRPS([]float64{y})[0], forecast.CRPSSample(y, sample); math.Abs(got-want) > 0.02*(math.Abs(want)+0.1) {
+				t.Errorf("CRPS %v, of draws %v", got, want)
+			}
+		})
+	}
+}
+
+// TestWarpedLogNormal: a Gaussian forecast of log y is a log-normal one of y.
+func TestWarpedLogNormal(t *testing.T) {
+	d := distuv.LogNormal{Mu: 0.4, Sigma: 0.8}
+	for _, w := range []gppl.Warp{gppl.LogWarp{}, gppl.BoxCoxWarp{}} {
+		f := gppl.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{0.4}}, Variances: [][]float64{{0.64}}}, Warp: w}
+		near(t, "quantile", f.Quantile(0.975)[0], d.Quantile(0.975), 1e-9)
+		near(t, "mean", f.Mean()[0], d.Mean(), 1e-11)
+		near(t, "log density", f.LogDensity([]float64{2.2})[0], d.LogProb(2.2), 1e-12)
+		if v := f.LogDensity([]float64{-1})[0]; !math.IsInf(v, -1) {
+			t.Errorf("log density at −1: %v", v)
+		}
+	}
+	if m := (gppl.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{0}}, Variances: [][]float64{{1}}}, Warp: gppl.BoxCoxWarp{Lambda: -1}}).Mean()[0]; !math.IsInf(m, 1) {
+		t.Errorf("the mean of a reciprocal normal is %v", m)
+	}
+}
+
+// TestWarpJacobian: −log p(y) of log y ~ GP is that of log y plus Σ log y.
+func TestWarpJacobian(t *testing.T) {
+	data := randomData(t, 40, 1, 5)
+	for i := range data.Y {
+		data.Y[i] = math.Exp(data.Y[i])
+	}
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.3}
+	nll := func(d gppl.Data) float64 {
+		z := must[gppl.Data](t)(gppl.WarpData(gppl.LogWarp{}, d))
+		v, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, z)))
+		return v - gppl.LogJacobian(gppl.LogWarp{}, d.Y)
+	}
+	want := nll(data)
+	var sum float64
+	for _, y := range data.Y {
+		sum += math.Log(y)
+	}
+	z := must[gppl.Data](t)(gppl.WarpData(gppl.LogWarp{}, data))
+	v, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, z)))
+	near(t, "NLL", want, v+sum, 1e-10)
+}
+
+func TestFitBoxCox(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for _, lambda := range []float64{-0.7, 0, 0.4, 1} {
+		w := gppl.BoxCoxWarp{Lambda: lambda, Offset: 2}
+		var y, x []float64
+		for i := range 2000 {
+			x = append(x, float64(i))
+			y = append(y, w.Inverse(0.3+0.25*rnd.NormFloat64()))
+		}
+		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+		got, nll, err := gppl.FitBoxCox(d, 2, nil)
+		if err != nil || math.Abs(got.Lambda-lambda) > 0.3 || got.Offset != 2 {
+			t.Errorf("λ = %v: got %v, %v", lambda, got, err)
+		}
+		// It is the least of the profile.
+		for _, off := range []float64{-0.02, 0.02} {
+			z := must[gppl.Data](t)(gppl.WarpData(gppl.BoxCoxWarp{Lambda: got.Lambda + off, Offset: 2}, d))
+			var mean, variance float64
+			for _, v := range z.Y {
+				mean += v / 2000
+			}
+			for _, v := range z.Y {
+				variance += (v - mean) * (v - mean) / 2000
+			}
+			if v := 1000*(math.Log(2*math.Pi*variance)+1) - gppl.LogJacobian(gppl.BoxCoxWarp{Lambda: got.Lambda + off, Offset: 2}, y); v < nll {
+				t.Errorf("λ = %v: the profile is %v at %v, %v at %v", lambda, nll, got.Lambda, v, got.Lambda+off)
+			}
+		}
+	}
+
+	// With a Gaussian process in place of independent normals.
+	data := randomData(t, 60, 1, 5)
+	for i := range data.Y {
+		data.Y[i] = math.Exp(0.5 * data.Y[i])
+	}
+	got, _, err := gppl.FitBoxCox(data, 0, func(z gppl.Data) (float64, error) {
+		loss, err := gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.3}, z)
+		if err != nil {
+			return 0, err
+		}
+		r, err := gppl.Fit(context.Background(), loss, gppl.Settings{NoStandardErrors: true})
+		if err != nil {
+			return 0, err
+		}
+		return r.Value, nil
+	})
+	if err != nil || math.Abs(got.Lambda) > 0.8 {
+		t.Errorf("of the exponential of a Gaussian process: %v, %v", got, err)
+	}
+
+	broken := errors.New("broken")
+	if _, _, err := gppl.FitBoxCox(data, 0, func(gppl.Data) (float64, error) { return 0, broken }); !errors.Is(err, broken) {
+		t.Errorf("a likelihood that fails: %v", err)
+	}
+	for want, y := range map[string][]float64{
+		"y[1] = 0 is not inside": {1, 0, 3},
+		"at least three":         {1, 2},
+		"all observations are":   {2, 2, 2},
+	} {
+		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(make([]float64, len(y))), y))
+		if _, _, err := gppl.FitBoxCox(d, 0, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want an error that says %s", y, err, want)
+		}
+	}
+}
+
+func TestWarpErrors(t *testing.T) {
+	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars([]float64{1, 2}), []float64{0.5, 1}))
+	for want, w := range map[string]gppl.Warp{
+		"y[1] = 1 is not inside the domain of logit on 0 to 1": gppl.LogitWarp{Lo: 0, Hi: 1},
+		"y[0] = 0.5 is not inside the domain of log(y + -0.5)": gppl.LogWarp{Offset: -0.5},
+		"lambda 50":       gppl.BoxCoxWarp{Lambda: 50},
+		"between 1 and 1": gppl.LogitWarp{Lo: 1, Hi: 1},
+		"offset NaN":      gppl.LogWarp{Offset: math.NaN()},
+	} {
+		if _, err := gppl.WarpData(w, d); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want an error that says %s", w, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"type":"Cube","fields":{}}`:                    `unknown type "Cube"`,
+		`{"type":"LogitWarp","fields":{"Lo":2}}`:         "between 2 and 0",
+		`{"type":"LogWarp","fields":{"Shift":2}}`:        "Shift",
+		`{"type":"LogWarp","fields":{"Offset":1}} trail`: "more than one",
+	} {
+		if _, err := gppl.UnmarshalWarp([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error that says %s", text, err, want)
+		}
+	}
+	if _, err := gppl.MarshalWarp(nil); err == nil {
+		t.Error("a nil warp is written")
+	}
+	// Beyond the range of a Box–Cox warp is the end of the domain.
+	if lo, hi := (gppl.BoxCoxWarp{Lambda: 0.5, Offset: 3}).Inverse(-7), (gppl.BoxCoxWarp{Lambda: -0.5}).Inverse(7); lo != -3 || !math.IsInf(hi, 1) {
+		t.Errorf("beyond the range: %v and %v", lo, hi)
+	}
+}
