@@ -64,7 +64,7 @@ func (b *band) fill(k Kernel, diagonal float64) {
 // distances sets a tile to the distances between its rows' and its columns'
 // observations.
 func (b *band) distances(tile blas64.General, row, col int) {
-	distances(tile.Data, Scalars(b.line.t[row : row+tile.Rows]), Scalars(b.line.t[col : col+tile.Cols]))
+	distances(tile.Data, Scalars(b.line.t[row:row+tile.Rows]), Scalars(b.line.t[col:col+tile.Cols]))
 }
 
 // eachTile calls f for every tile of m with room for distances and weights,

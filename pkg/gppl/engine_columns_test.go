@@ -103,7 +103,7 @@ func TestSeveralColumns(t *testing.T) {
 					continue
 				}
 				x, columns, known := columnSeries(n, c.regular)
-				l, reference := newLine(x, nil), newDenseExact(x, columns)
+				l, reference := newLine(x, nil), newDenseExact(x, columns, nil)
 				l.setColumns(columns)
 				if withErrors {
 					l.setErrors(known)

@@ -18,8 +18,8 @@ type denseExact struct {
 	factors pool[denseFactor]
 }
 
-func newDenseExact(x Inputs, columns blas64.General) *denseExact {
-	return &denseExact{x: x, columns: columns}
+func newDenseExact(x Inputs, columns blas64.General, errors []float64) *denseExact {
+	return &denseExact{x: x, columns: columns, errors: errors}
 }
 
 func (e *denseExact) name() string { return EngineDense }

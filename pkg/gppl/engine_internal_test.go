@@ -87,12 +87,12 @@ func drawFrom(t fataler, m Model, x Inputs, rnd *rand.Rand) Data {
 	for i := range y {
 		y[i] = rnd.NormFloat64()
 	}
-	f, err := newDenseExact(x, columnOf(y)).factor(compiledAt(m.Kernel, m.Noise))
+	f, err := newDenseExact(x, columnOf(y), nil).factor(compiledAt(m.Kernel, m.Noise))
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.(*denseFactor).l.MulL(columnOf(y))
-	return Data{x, y}
+	return Data{X: x, Y: y}
 }
 
 type fataler interface {

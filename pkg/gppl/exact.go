@@ -69,10 +69,13 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if d.X.Dim() == 1 {
 		series := sortLine(d.X)
 		series.setColumns(l.columns)
+		if d.Errors != nil {
+			series.setErrors(d.knownVariances())
+		}
 		l.engines = append(l.engines, legacy(newStateSpaceExact(series), l.columns.Cols), legacy(newSpectralExact(series, o), l.columns.Cols), legacy(newGriddedExact(series), l.columns.Cols),
 			newToeplitzExact(series), newBandedExact(series))
 	}
-	l.engines = append(l.engines, newDenseExact(d.X, l.columns))
+	l.engines = append(l.engines, newDenseExact(d.X, l.columns, d.knownVariances()))
 	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), l.engineNames())
 	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
@@ -182,7 +185,7 @@ func (l *Exact) assemble(f exactFactor, grad []float64, c *exactCall) (outcome, 
 	if err := f.gradient(grad, c.r); err != nil {
 		return o, err
 	}
-	if f.jitter() == 0 {
+	if f.jitter() == 0 && l.data.Errors == nil { // known errors do not scale
 		return o, verifyScale(grad, &l.scale, c.kernel, n, form)
 	}
 	return o, nil

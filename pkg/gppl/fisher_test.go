@@ -492,7 +492,7 @@ func TestConditional(t *testing.T) {
 	}
 	// Given all observations, the function has the posterior's variance.
 	y := make([]float64, 90)
-	post := must[*Posterior](t)(NewPosterior(m, Data{x, y}))
+	post := must[*Posterior](t)(NewPosterior(m, Data{X: x, Y: y}))
 	_, want := post.Latent(x)
 	latent := must[*mat.SymDense](t)(i.ConditionalLatent(projectionOf(t, Identity{}, x, 90, 1)))
 	for j, v := range want {

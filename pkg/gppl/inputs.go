@@ -126,11 +126,16 @@ func distances(r []float64, a, b Inputs) {
 	}
 }
 
-// Data is a validated set of n observations: inputs x and values y. The model
-// has mean zero, so y is to be centred (dataset.Series.Standardize does it).
+// Data is a validated set of n observations: inputs x and values y. Unless the
+// model has a Mean its mean is zero, so that y is to be centred
+// (dataset.Series.Standardize does it).
 type Data struct {
 	X Inputs
 	Y []float64 // length n
+	// Errors are standard deviations s_i of errors of the observations' own that are
+	// known beforehand (error bars), in the unit of y, beside the noise that the model
+	// has for all: Cov(y) = K + σ²I + diag(s²). nil if there are none.
+	Errors []float64
 }
 
 // NewData checks and pairs inputs and observations. Nothing is copied and
@@ -148,7 +153,44 @@ func NewData(x Inputs, y []float64) (Data, error) {
 			return Data{}, fmt.Errorf("gppl: y[%d] = %v is not finite", i, v)
 		}
 	}
-	return Data{x, y}, nil
+	return Data{X: x, Y: y}, nil
+}
+
+// WithErrors returns the same observations with known standard deviations of their
+// errors. It is an error, with the index, if one is negative or not finite. Nothing is
+// copied. An observation of which nothing is known is better left out than given a
+// huge error.
+func (d Data) WithErrors(errors []float64) (Data, error) {
+	d.Errors = errors
+	return d, d.check()
+}
+
+// check is an error unless the data are what Data promises.
+func (d Data) check() error {
+	if _, err := NewData(d.X, d.Y); err != nil || d.Errors == nil {
+		return err
+	}
+	if len(d.Errors) != len(d.Y) {
+		return fmt.Errorf("gppl: %d errors are given for %d observations", len(d.Errors), len(d.Y))
+	}
+	for i, s := range d.Errors {
+		if !(s >= 0 && s*s <= math.MaxFloat64) {
+			return fmt.Errorf("gppl: the known error of observation %d is %v: it is to be a standard deviation", i, s)
+		}
+	}
+	return nil
+}
+
+// knownVariances returns the squares of the known errors, nil if there are none.
+func (d Data) knownVariances() []float64 {
+	if d.Errors == nil {
+		return nil
+	}
+	v := make([]float64, len(d.Errors))
+	for i, s := range d.Errors {
+		v[i] = s * s
+	}
+	return v
 }
 
 // Len returns n, the number of observations.
@@ -160,5 +202,12 @@ func (d Data) Pick(idx []int) Data {
 	for k, i := range idx {
 		y[k] = d.Y[i]
 	}
-	return Data{d.X.Pick(idx), y}
+	picked := Data{X: d.X.Pick(idx), Y: y}
+	if d.Errors != nil {
+		picked.Errors = make([]float64, len(idx))
+		for k, i := range idx {
+			picked.Errors[k] = d.Errors[i]
+		}
+	}
+	return picked
 }

@@ -19,9 +19,9 @@ import (
 // and the same with blocks in the place of entries (Rasmussen and Williams 2006, eq.
 // 5.12; Dubrule 1983 with a mean, whose coefficients are then those without y_i).
 // An engine's posterior at the data tells both: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance
-// σ² − σ⁴(A⁻¹)ᵢᵢ.
+// σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's own error.
 
-// LeaveOneOut returns the mean and variance of each observation y_i, its noise included,
+// LeaveOneOut returns the mean and variance of each observation y_i, its noise and known error included,
 // given all others under the model m: by one factorisation, as by n. The parameters are
 // not learnt again. It takes a posterior and its prediction at the n inputs. It is an
 // error if m or d is not valid, or as for NewPosterior.
@@ -50,7 +50,11 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 	if err != nil {
 		return nil, nil, err
 	}
-	l := leaver{p: p, columns: columns, noise: m.Noise + Nugget(m.Kernel) + p.jitter, x: d.X, y: d.Y}
+	l := leaver{p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y}
+	for i := range l.noise {
+		l.noise[i] = m.Noise + Nugget(m.Kernel) + p.jitter
+	}
+	add(l.noise, d.knownVariances())
 	mean, variances = make([]float64, d.Len()), make([]float64, d.Len())
 	for i := range mean {
 		mean[i], variances[i] = math.NaN(), math.NaN()
@@ -90,7 +94,7 @@ func checkBlocks(blocks [][]int, n int) error {
 type leaver struct {
 	p       *Posterior
 	columns blas64.General // C
-	noise   float64
+	noise   []float64      // of each observation
 	x       Inputs
 	y       []float64
 }
@@ -109,7 +113,7 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 		return err
 	}
 	for j, i := range at {
-		precision := (l.noise - v[j]) / (l.noise * l.noise)
+		precision := (1 - v[j]/l.noise[i]) / l.noise[i]
 		solved := l.solved(i, means.Data[j*means.Stride:])
 		alpha := solved[0]
 		if c := l.p.mean; c != nil {
@@ -128,7 +132,7 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 func (l *leaver) solved(i int, means []float64) []float64 {
 	row := make([]float64, l.columns.Cols)
 	for c := range row {
-		row[c] = (l.columns.Data[i*l.columns.Stride+c] - means[c]) / l.noise
+		row[c] = (l.columns.Data[i*l.columns.Stride+c] - means[c]) / l.noise[i]
 	}
 	return row
 }
@@ -143,14 +147,19 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 	if err := l.p.predictor.joint(context.Background(), means, cov, l.x.Pick(at)); err != nil {
 		return err
 	}
-	// P_BB = σ⁻²I − σ⁻⁴cov, less what the mean takes.
-	scale := -1 / (l.noise * l.noise)
-	cov.EachTile(func(_, _ int, t blas64.General) {
-		for i := range t.Rows {
-			blas64.Scal(scale, vec(t.Data[i*t.Stride:][:t.Cols]))
+	// P_BB = D⁻¹ − D⁻¹·cov·D⁻¹, D the noise, less what the mean takes.
+	precision := make([]float64, n)
+	for j, i := range at {
+		precision[j] = 1 / l.noise[i]
+	}
+	cov.EachTile(func(bi, bj int, t blas64.General) {
+		for a := range t.Rows {
+			for b := range t.Cols {
+				t.Data[a*t.Stride+b] *= -precision[bi*dense.Tile+a] * precision[bj*dense.Tile+b]
+			}
 		}
 	})
-	cov.AddDiagonal(1 / l.noise)
+	cov.AddDiagonals(precision)
 	alpha, solved := make([]float64, n), newGeneral(n, l.columns.Cols)
 	for j, i := range at {
 		copy(solved.Data[j*solved.Stride:], l.solved(i, means.Data[j*means.Stride:]))

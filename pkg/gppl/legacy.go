@@ -35,6 +35,9 @@ type legacyFactor struct {
 
 func (e *legacyEngine) name() string { return e.old.name() }
 func (e *legacyEngine) forecast(m *compiled) forecast {
+	if s, ok := e.old.(interface{ hasErrors() bool }); ok && s.hasErrors() {
+		return cannot("it takes no known errors yet")
+	}
 	if e.columns > 1 {
 		return cannot("it takes no mean yet")
 	}
@@ -77,3 +80,7 @@ func (f *legacyFactor) gradient(grad []float64, r blas64.General) error {
 }
 func (f *legacyFactor) posterior() predictor { return f.e.old.posterior() }
 func (f *legacyFactor) release()             { f.e.mu.Unlock() }
+
+func (e *stateSpaceExact) hasErrors() bool { return e.line.errors != nil }
+func (e *spectralExact) hasErrors() bool   { return e.line.errors != nil }
+func (e *griddedExact) hasErrors() bool    { return e.line.errors != nil }

@@ -88,8 +88,7 @@ func checkModelData(m Model, d Data) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	_, err := NewData(d.X, d.Y)
-	return err
+	return d.check()
 }
 
 // toNatural turns derivatives with respect to log θ into those with respect to

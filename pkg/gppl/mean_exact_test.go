@@ -146,34 +146,14 @@ func TestMeanExact(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var theta []float64
-				for _, p := range l.Params() {
-					theta = append(theta, p.Value)
-				}
-				grad := make([]float64, len(theta))
-				got, err := l.ValueGrad(grad, theta)
+				got, err := l.ValueGrad(nil, valuesAtStart(l))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if off := math.Abs(got - want); off > 1e-8*80 {
 					t.Errorf("value %.12g, dense formulas give %.12g: off by %.2g", got, want, off)
 				}
-				for i := range theta {
-					at := func(step float64) float64 {
-						moved := append([]float64(nil), theta...)
-						moved[i] *= math.Exp(step)
-						v, err := l.ValueGrad(nil, moved)
-						if err != nil {
-							t.Fatal(err)
-						}
-						return v
-					}
-					const h = 1e-4
-					slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
-					if off := math.Abs(grad[i]*theta[i] - slope); off > 1e-6*(1+math.Abs(slope)) {
-						t.Errorf("derivative %d in the log: %.10g, differences give %.10g", i, grad[i]*theta[i], slope)
-					}
-				}
+				checkGradient(t, c, engine)
 			})
 		}
 	}

@@ -13,7 +13,7 @@ func searchData(n int) Data {
 		x[i] = float64(i) + 0.3*rnd.Float64()
 		y[i] = math.Sin(x[i]/5) + math.Sin(x[i]) + 0.2*rnd.NormFloat64()
 	}
-	return Data{Scalars(x), y}
+	return Data{X: Scalars(x), Y: y}
 }
 
 // TestProfiler compares the screened likelihood with the exact one at the variances that it names, and wants that to be the

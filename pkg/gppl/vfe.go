@@ -102,6 +102,9 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if m.Mean != nil {
 		return nil, fmt.Errorf("gppl: this loss takes no mean function yet, and the model has the mean %v", m.Mean)
 	}
+	if d.Errors != nil {
+		return nil, fmt.Errorf("gppl: this loss takes no known errors of observations yet")
+	}
 	o, err := optionsOf(opts)
 	if err != nil {
 		return nil, err

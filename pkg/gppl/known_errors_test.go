@@ -1,0 +1,160 @@
+package gppl_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// TestKnownErrors: errors that are all equal are a noise variance; one that is huge
+// leaves its observation out; and gradients are those of differences.
+func TestKnownErrors(t *testing.T) {
+	takes := map[string][]string{
+		"SE": {gppl.EngineBanded}, "SE, regular": {gppl.EngineBanded},
+		"Matern32": {gppl.EngineBanded, gppl.EngineStateSpace}, "SE + Laplace + White": {gppl.EngineBanded},
+	}
+	for _, c := range meanCases(60) {
+		n := c.data.Len()
+		for _, engine := range append(takes[c.name], gppl.EngineDense, "") {
+			t.Run(fmt.Sprintf("%s/%s", c.name, engine), func(t *testing.T) {
+				same, noisier := c, c
+				same.data = withErrors(t, c.data, func(int) float64 { return 0.4 })
+				noisier.model.Noise += 0.16
+				if got, want := valueOf(t, same, engine), valueOf(t, noisier, gppl.EngineDense); math.Abs(got-want) > 1e-8*float64(n) {
+					t.Errorf("equal errors: %.12g, the same in the noise variance: %.12g", got, want)
+				}
+
+				// What an observation of huge error adds is its density, ½log 2πs². (With flat
+				// coefficients ½log|HᵀH| would differ.)
+				const out, huge = 17, 1e7
+				lost := c
+				lost.model.Mean = nil
+				lost.data.Y = make([]float64, n)
+				for i := range n {
+					lost.data.Y[i] = math.Sin(float64(i))
+				}
+				lost.data = withErrors(t, lost.data, func(i int) float64 {
+					if i == out {
+						return huge
+					}
+					return 0.1 * float64(i%3)
+				})
+				var rest []int
+				for i := range n {
+					if i != out {
+						rest = append(rest, i)
+					}
+				}
+				left := lost
+				left.data = lost.data.Pick(rest)
+				got := valueOf(t, lost, engine) - 0.5*math.Log(2*math.Pi*huge*huge)
+				if want := valueOf(t, left, gppl.EngineDense); math.Abs(got-want) > 1e-6 {
+					t.Errorf("with an error of %g at one: %.10g, without it: %.10g", huge, got, want)
+				}
+
+				varied := c
+				varied.data = withErrors(t, c.data, func(i int) float64 { return 0.2 * float64(i%5) })
+				checkGradient(t, varied, engine)
+			})
+		}
+	}
+}
+
+// TestLeaveOutKnownErrors: with errors that differ, as without them.
+func TestLeaveOutKnownErrors(t *testing.T) {
+	for _, c := range meanCases(40) {
+		c.data = withErrors(t, c.data, func(i int) float64 { return 0.15 * float64(i%4) })
+		blocks := [][]int{{0}, {5}, {7, 8, 9}, {39, 2}}
+		got, variances, err := gppl.LeaveBlockOut(c.model, c.data, blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range blocks { // Noisy knows nothing of the errors
+			for _, i := range block {
+				variances[i] -= c.data.Errors[i] * c.data.Errors[i]
+			}
+		}
+		comparedWithRefits(t, c, blocks, got, variances)
+	}
+}
+
+func withErrors(t *testing.T, d gppl.Data, of func(i int) float64) gppl.Data {
+	t.Helper()
+	s := make([]float64, d.Len())
+	for i := range s {
+		s[i] = of(i)
+	}
+	d, err := d.WithErrors(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func valueOf(t *testing.T, c meanCase, engine string) float64 {
+	t.Helper()
+	l, err := gppl.NewExact(c.model, c.data, gppl.WithEngine(engine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := l.ValueGrad(nil, valuesAtStart(l))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func valuesAtStart(l gppl.Loss) (theta []float64) {
+	for _, p := range l.Params() {
+		theta = append(theta, p.Value)
+	}
+	return theta
+}
+
+// checkGradient compares the gradient with differences of the value.
+func checkGradient(t *testing.T, c meanCase, engine string) {
+	t.Helper()
+	l, err := gppl.NewExact(c.model, c.data, gppl.WithEngine(engine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := valuesAtStart(l)
+	grad := make([]float64, len(theta))
+	if _, err := l.ValueGrad(grad, theta); err != nil {
+		t.Fatal(err)
+	}
+	for i := range theta {
+		at := func(step float64) float64 {
+			moved := append([]float64(nil), theta...)
+			moved[i] *= math.Exp(step)
+			v, err := l.ValueGrad(nil, moved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		const h = 1e-4
+		slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+		if off := math.Abs(grad[i]*theta[i] - slope); off > 1e-6*(1+math.Abs(slope)) {
+			t.Errorf("derivative %d in the log: %.10g, differences give %.10g", i, grad[i]*theta[i], slope)
+		}
+	}
+}
+
+func TestKnownErrorsRefused(t *testing.T) {
+	c := meanCases(40)[0]
+	for _, s := range [][]float64{{1, 2}, make([]float64, 41)} {
+		if _, err := c.data.WithErrors(s); err == nil {
+			t.Errorf("%d errors for 40 observations: none", len(s))
+		}
+	}
+	for _, bad := range []float64{-1, math.NaN(), math.Inf(1), 1e200} {
+		s := make([]float64, 40)
+		s[3] = bad
+		if _, err := c.data.WithErrors(s); err == nil {
+			t.Errorf("an error of %v: none", bad)
+		}
+	}
+}
