@@ -71,3 +71,32 @@ func thetaOf(m gppl.Model) (theta []float64) {
 	}
 	return theta
 }
+
+// TestFixRedundant: after it, every direction in the parameters changes the covariance.
+func TestFixRedundant(t *testing.T) {
+	se, rq, per, white := gppl.SE{Variance: 2, Lengthscale: 1}, gppl.RQ{Variance: 3, Lengthscale: 1, Alpha: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 2}, gppl.White{Variance: 1}
+	for _, c := range []struct {
+		k    gppl.Kernel
+		want []string
+	}{
+		{se, nil},
+		{gppl.Add(se, rq), nil},
+		{gppl.Mul(se, per), []string{"Periodic.variance"}},
+		{gppl.Add(gppl.Mul(se, per), gppl.Mul(rq, per, se), white), []string{"Product1.Periodic.variance", "Product2.Periodic.variance", "Product2.SE.variance"}},
+		{gppl.Mul(gppl.Add(se, rq), gppl.Add(rq, per)), []string{"Sum2.RQ.variance"}},
+		{gppl.Mul(se, gppl.Mul(rq, per)), []string{"Product.Periodic.variance", "Product.RQ.variance"}},
+		{gppl.Mul(white, se, rq), []string{"RQ.variance"}},
+	} {
+		var got []string
+		for _, p := range (gppl.Model{Kernel: c.k, Noise: 1}).FixRedundant().Params() {
+			if p.Transform == (gppl.Fixed{}) {
+				got = append(got, p.Name)
+			}
+		}
+		slices.Sort(c.want)
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v: fixed %q, want %q", c.k, got, c.want)
+		}
+	}
+}
