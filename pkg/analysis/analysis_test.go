@@ -447,3 +447,81 @@ func TestAxisText(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestParseKernel(t *testing.T) {
+	for text, want := range map[string]string{
+		"SE*Periodic + White":                  "SE * Periodic",
+		" white+rq ":                           "RQ",
+		"(SE + RQ) * periodic × Laplace":       "(SE + RQ) * Periodic * Laplace",
+		"SE * (Periodic)+ ((LocPer))":          "SE * Periodic + LocPer",
+		"SpectralMixture + SpectralMixture":    "SpectralMixture + SpectralMixture",
+		"(SE + (RQ + Laplace)) + SE * (SE*RQ)": "SE + RQ + Laplace + SE * SE * RQ",
+	} {
+		k, err := ParseKernel(text)
+		if err != nil || kernelName(k) != want {
+			t.Errorf("%q: got %v (%v), want %s", text, k, err, want)
+			continue
+		}
+		again, err := ParseKernel(kernelName(k))
+		if err != nil || again.String() != k.String() {
+			t.Errorf("%s is read as %v (%v), want %v", kernelName(k), again, err, k)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                             "ends too early",
+		"SE +":                         "ends too early",
+		"SE RQ":                        `"RQ" was not expected`,
+		"SE + * RQ":                    `"*" was not expected`,
+		"(SE + RQ":                     "lacks a closing parenthesis",
+		"SE)":                          `")" was not expected`,
+		"SE * Foo":                     `no kernel "Foo"`,
+		"White":                        "noise alone",
+		"SE * White":                   "White as a factor",
+		"(SE + White)":                 "White within parentheses",
+		"White * SE":                   "White as a factor",
+		"SE(RQ)":                       `"(" was not expected`,
+		strings.Repeat("(", 99) + "SE": "nested deeper",
+	} {
+		if k, err := ParseKernel(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v (%v), want an error that says %s", text, k, err, want)
+		}
+	}
+}
+
+// TestProductFit: of a product only what the data determine is trained, and it is no worse than LocPer, the same kernel with one
+// variance.
+func TestProductFit(t *testing.T) {
+	var x, y []float64
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range 150 {
+		x = append(x, 0.2*float64(i))
+		y = append(y, math.Sin(2*math.Pi*x[i]/3)*(1+0.3*math.Sin(x[i]/9))+0.1*rnd.NormFloat64())
+	}
+	fit := func(kernel string) *Analysis {
+		t.Helper()
+		s := &Series{X: x, Y: y, Step: 0.2}
+		a, err := Fit(context.Background(), s, Options{Kernels: []string{kernel}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a, b := fit("SE*Periodic + White"), fit("LocPer")
+	if a.Kernel() != "SE * Periodic" || a.Candidates[0].Parameters != 5 || b.Candidates[0].Parameters != 5 {
+		t.Errorf("%+v and %+v", a.Candidates[0], b.Candidates[0])
+	}
+	if math.Abs(a.Result.Value-b.Result.Value) > 0.01 {
+		t.Errorf("the product has %v nats, LocPer %v", a.Result.Value, b.Result.Value)
+	}
+	fixed := 0
+	for _, p := range a.Result.Params {
+		if isFixed(p.Param) {
+			fixed++
+		} else if p.StdErrLog == 0 {
+			t.Errorf("%s has no standard error: %v", p.Name, a.Result.Warnings)
+		}
+	}
+	if fixed != 1 {
+		t.Errorf("%d parameters are fixed, want one:\n%v", fixed, a.Result)
+	}
+}

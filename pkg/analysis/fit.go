@@ -169,7 +169,12 @@ func projections(d gppl.Data, count int) (*gppl.Projection, error) {
 
 // describe fills in what a result tells of a candidate whose NLL is known.
 func (c *Candidate) describe(r *gppl.Result, n int) {
-	c.Parameters = len(r.Params)
+	c.Parameters = 0
+	for _, p := range r.Params {
+		if !isFixed(p.Param) {
+			c.Parameters++
+		}
+	}
 	c.BIC = 2*c.NLL + float64(c.Parameters)*math.Log(float64(n))
 	c.Model, c.Status, c.Engine = r.Model.String(), string(r.Status), r.Engine
 }

@@ -2,7 +2,10 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -23,30 +26,161 @@ var families = []struct {
 	{"RQ", gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}},
 	{"Periodic", gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}},
 	{"LocPer", gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}},
+	{"SpectralMixture", gppl.SpectralMixture{Variance: 1, Lengthscale: 1, Period: 1}},
 }
 
-// ParseKernel reads the name of a kernel or of a sum: "SE", "matern52", "SE + LocPer". All parameters are 1.
+// ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic",
+// "(SE + RQ) * Periodic". All parameters are 1. A term White stands for the noise that every model has anyway, and adds
+// nothing.
 func ParseKernel(text string) (gppl.Kernel, error) {
-	var terms []gppl.Kernel
-	for _, name := range strings.Split(text, "+") {
-		name = strings.TrimSpace(name)
-		var found gppl.Kernel
-		var known []string
-		for _, f := range families {
-			known = append(known, f.name)
-			if strings.EqualFold(f.name, name) {
-				found = f.kernel
-			}
-		}
-		if found == nil {
-			return nil, fmt.Errorf("analysis: no kernel %q: there are %s, and sums such as SE + LocPer", name, strings.Join(known, ", "))
-		}
-		terms = append(terms, found)
+	p := kernelParser{text: text}
+	k, err := p.sum(0)
+	if err == nil && p.next() != "" {
+		err = p.unexpected(p.next())
 	}
-	if len(terms) == 1 {
+	if err != nil {
+		return nil, err
+	}
+	if k == nil {
+		return nil, fmt.Errorf("analysis: the kernel %q is noise alone: every model has that; name a kernel of the signal", strings.TrimSpace(text))
+	}
+	return k, nil
+}
+
+// kernelParser reads
+//
+//	sum = product { "+" product }    product = factor { "*" factor }    factor = name | "(" sum ")"
+type kernelParser struct {
+	text string // the whole
+	at   int    // how far it has been read
+}
+
+// maxNesting is how deep parentheses may be nested.
+const maxNesting = 16
+
+// next returns the next symbol or name without reading it, "" at the end.
+func (p *kernelParser) next() string {
+	rest := strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace)
+	p.at = len(p.text) - len(rest)
+	if end := strings.IndexFunc(rest, func(r rune) bool { return strings.ContainsRune("+*×()", r) || unicode.IsSpace(r) }); end > 0 {
+		return rest[:end]
+	} else if end == 0 {
+		r, _ := utf8.DecodeRuneInString(rest)
+		return string(r)
+	}
+	return rest
+}
+
+// take reads the next symbol if it is one of those.
+func (p *kernelParser) take(symbols ...string) bool {
+	s := p.next()
+	if s == "" || !slices.Contains(symbols, s) {
+		return false
+	}
+	p.at += len(s)
+	return true
+}
+
+func (p *kernelParser) unexpected(s string) error {
+	if s == "" {
+		return fmt.Errorf("analysis: the kernel %q ends too early", strings.TrimSpace(p.text))
+	}
+	return fmt.Errorf("analysis: %q was not expected in the kernel %q, after %q", s, strings.TrimSpace(p.text), strings.TrimSpace(p.text[:p.at]))
+}
+
+// sum returns nil where all terms are White.
+func (p *kernelParser) sum(depth int) (gppl.Kernel, error) {
+	var terms []gppl.Kernel
+	for {
+		k, err := p.product(depth)
+		if err != nil {
+			return nil, err
+		}
+		switch k := k.(type) {
+		case nil:
+			if depth > 0 {
+				return nil, fmt.Errorf("analysis: White within parentheses, in the kernel %q: it can be a term of the whole sum alone", strings.TrimSpace(p.text))
+			}
+		case gppl.Sum:
+			terms = append(terms, k.Terms()...)
+		default:
+			terms = append(terms, k)
+		}
+		if !p.take("+") {
+			break
+		}
+	}
+	switch len(terms) {
+	case 0:
+		return nil, nil
+	case 1:
 		return terms[0], nil
 	}
 	return gppl.Add(terms...), nil
+}
+
+// product returns nil for White.
+func (p *kernelParser) product(depth int) (gppl.Kernel, error) {
+	var factors []gppl.Kernel
+	white := false
+	for {
+		k, err := p.factor(depth)
+		if err != nil {
+			return nil, err
+		}
+		switch k := k.(type) {
+		case nil:
+			white = true
+		case gppl.Product:
+			factors = append(factors, k.Factors()...)
+		default:
+			factors = append(factors, k)
+		}
+		if white && len(factors) > 0 {
+			return nil, fmt.Errorf("analysis: White as a factor, in the kernel %q: it can be a term of the whole sum alone", strings.TrimSpace(p.text))
+		}
+		if !p.take("*", "×") {
+			break
+		}
+	}
+	switch len(factors) {
+	case 0:
+		return nil, nil
+	case 1:
+		return factors[0], nil
+	}
+	return gppl.Mul(factors...), nil
+}
+
+// factor returns nil for White.
+func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
+	if p.take("(") {
+		if depth == maxNesting {
+			return nil, fmt.Errorf("analysis: parentheses nested deeper than %d in the kernel %q", maxNesting, strings.TrimSpace(p.text))
+		}
+		k, err := p.sum(depth + 1)
+		if err == nil && !p.take(")") {
+			err = fmt.Errorf("analysis: the kernel %q lacks a closing parenthesis", strings.TrimSpace(p.text))
+		}
+		return k, err
+	}
+	name := p.next()
+	if strings.Contains("+*×)", name) { // "" too
+		return nil, p.unexpected(name)
+	}
+	if strings.EqualFold(name, "White") {
+		p.at += len(name)
+		return nil, nil
+	}
+	var known []string
+	for _, f := range families {
+		if strings.EqualFold(f.name, name) {
+			p.at += len(name)
+			return f.kernel, nil
+		}
+		known = append(known, f.name)
+	}
+	return nil, fmt.Errorf("analysis: no kernel %q: there are %s, and sums and products such as SE + LocPer or SE * Periodic", name, strings.Join(known, ", "))
 }
 
 // ParseKernels reads a list of kernels separated by commas; "auto" stands for [Auto]. Each is returned by its name in a
@@ -69,12 +203,22 @@ func ParseKernels(list string) ([]string, error) {
 
 // kernelName returns the name that ParseKernel reads.
 func kernelName(k gppl.Kernel) string {
-	if sum, ok := k.(gppl.Sum); ok {
-		var names []string
-		for _, t := range sum.Terms() {
+	var names []string
+	switch k := k.(type) {
+	case gppl.Sum:
+		for _, t := range k.Terms() {
 			names = append(names, kernelName(t))
 		}
 		return strings.Join(names, " + ")
+	case gppl.Product:
+		for _, f := range k.Factors() {
+			name := kernelName(f)
+			if _, sum := f.(gppl.Sum); sum {
+				name = "(" + name + ")"
+			}
+			names = append(names, name)
+		}
+		return strings.Join(names, " * ")
 	}
 	name, _, _ := strings.Cut(k.String(), "(")
 	return name

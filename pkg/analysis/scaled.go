@@ -22,6 +22,9 @@ func (t scaledLog) String() string            { return fmt.Sprintf("log/%.3g", t
 // period is determined to about a fifth of a cycle over the span, anything else to a third.
 func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
 	for i, p := range m.Params() {
+		if isFixed(p) {
+			continue
+		}
 		s := 0.3
 		if p.Role == gppl.RolePeriod {
 			s = min(s, 0.2*p.Value/span)
@@ -34,6 +37,8 @@ func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
 	return m
 }
 
+func isFixed(p gppl.Param) bool { return p.Transform == gppl.Fixed{} }
+
 // plain returns the result with the parameters' own transforms, which can be saved.
 func plain(r *gppl.Result) *gppl.Result {
 	out := *r
@@ -41,6 +46,10 @@ func plain(r *gppl.Result) *gppl.Result {
 	out.Params = nil
 	for i, p := range out.Model.Params() {
 		fitted := r.Params[i]
+		if isFixed(fitted.Param) {
+			out.Model = out.Model.Fix(p.Name)
+			p.Transform = gppl.Fixed{}
+		}
 		fitted.Param = p
 		out.Params = append(out.Params, fitted)
 	}

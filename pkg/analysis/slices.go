@@ -32,6 +32,9 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 	theta := v.theta
 	var out []Slice
 	for i, p := range a.Result.Params {
+		if isFixed(p.Param) {
+			continue
+		}
 		s := Slice{Name: p.Name, Optimum: p.Value, StdErr: p.StdErrLog}
 		s.Unit = a.unit(p)
 		half := math.Log(3)

@@ -8,11 +8,11 @@ import (
 
 // startsFor returns models to train from, at least one. A kernel with a period gets gppl.StartFrom's values at each of the
 // likeliest periods: the likelihood has a maximum at each multiple of a period, so that the period has to be right from the
-// start. Any other gets those for the data and for the data less their trend: the likelihood has one maximum where the kernel
+// start. (Of several periods StartFrom makes each another one.) Any other gets those for the data and for the data less their trend: the likelihood has one maximum where the kernel
 // explains the trend alone and another where it explains more.
 func startsFor(k gppl.Kernel, d, detrended gppl.Data, periods []float64) []gppl.Model {
-	plain := gppl.Model{Kernel: k, Noise: 1}
-	if !hasPeriod(k) || len(periods) == 0 {
+	plain := gppl.Model{Kernel: k, Noise: 1}.FixRedundant()
+	if periodsOf(k) != 1 || len(periods) == 0 {
 		starts := []gppl.Model{gppl.StartFrom(plain, d)}
 		if rest := gppl.StartFrom(plain, detrended); !slices.Equal(naturals(rest), naturals(starts[0])) {
 			starts = append(starts, rest)
@@ -35,8 +35,16 @@ func startsFor(k gppl.Kernel, d, detrended gppl.Data, periods []float64) []gppl.
 	return starts
 }
 
-func hasPeriod(k gppl.Kernel) bool {
-	return slices.ContainsFunc(k.Params(), func(p gppl.Param) bool { return p.Role == gppl.RolePeriod })
+func hasPeriod(k gppl.Kernel) bool { return periodsOf(k) > 0 }
+
+// periodsOf returns the number of periods among the parameters of k.
+func periodsOf(k gppl.Kernel) (n int) {
+	for _, p := range k.Params() {
+		if p.Role == gppl.RolePeriod {
+			n++
+		}
+	}
+	return n
 }
 
 // naturals returns the natural values of a model's parameters.

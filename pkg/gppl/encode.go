@@ -33,7 +33,7 @@ var kernelTypes = struct {
 }{m: map[string]Kernel{}}
 
 func init() {
-	for _, k := range []Kernel{SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, White{}} {
+	for _, k := range []Kernel{SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, SpectralMixture{}, White{}} {
 		RegisterKernel(k)
 	}
 }

@@ -126,6 +126,30 @@ func Mul(factors ...Kernel) Product { return Product{compose(factors, "product")
 // Factors returns the kernels that are multiplied.
 func (k Product) Factors() []Kernel { return append([]Kernel(nil), k.parts...) }
 
+// redundant returns the indices, from offset on, of the variances that only scale what
+// another variance scales already: within each product, the first of every factor but the
+// first factor that has one.
+func redundant(k Kernel, offset int) (at []int) {
+	switch k := k.(type) {
+	case Sum:
+		for i, p := range k.parts {
+			at = append(at, redundant(p, offset+k.offset[i])...)
+		}
+	case Product:
+		scaled := false
+		for i, p := range k.parts {
+			at = append(at, redundant(p, offset+k.offset[i])...)
+			if own := amplitudes(p, offset+k.offset[i]); len(own) > 0 {
+				if scaled {
+					at = append(at, own[0])
+				}
+				scaled = true
+			}
+		}
+	}
+	return at
+}
+
 func (k Product) WithParams(theta []float64) Kernel {
 	return Product{k.withParams(theta, "Product")}
 }

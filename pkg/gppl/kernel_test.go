@@ -19,6 +19,7 @@ func kernels() []gppl.Kernel {
 		gppl.Matern32{Variance: 0.9, Lengthscale: 1.4},
 		gppl.Matern52{Variance: 1.2, Lengthscale: 0.8},
 		gppl.LocPer{Variance: 1.5, Lengthscale: 3, Period: 1.2, PeriodicLengthscale: 0.6},
+		gppl.SpectralMixture{Variance: 1.2, Lengthscale: 2.1, Period: 1.4},
 		gppl.Add(se, per),
 		gppl.Add(se, laplace, white),
 		gppl.Mul(se, per),

@@ -86,6 +86,17 @@ func (m Model) Fix(names ...string) Model {
 	return m
 }
 
+// FixRedundant returns the same model with those variances kept at their values that only
+// scale what another variance scales already: of a product, the variances of all factors
+// but the first, of which the likelihood knows the product alone.
+func (m Model) FixRedundant() Model {
+	params := m.Kernel.Params()
+	for _, i := range redundant(m.Kernel, 0) {
+		m = m.Fix(params[i].Name)
+	}
+	return m
+}
+
 // Check returns an error that names the first parameter which is not finite
 // and positive, or that cannot be reached by its transform, or what is wrong with
 // the mean.

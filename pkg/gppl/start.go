@@ -269,6 +269,20 @@ func (s *starter) match(a *autocovariance) {
 	s.scale(min(max(c, 0.02*s.power/v), 1.5*s.power/v))
 }
 
+// untaken returns the periods to try for parameter i: those that no other period of the
+// kernel has. Two terms of one period would be one term, and a mixture whose terms are
+// alike would never tell them apart.
+func (s *starter) untaken(i int) []float64 {
+	return slices.DeleteFunc(slices.Clone(s.periods), func(period float64) bool {
+		for j, p := range s.params {
+			if j != i && isPeriod(p) && s.theta[j] == period {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // candidates lists the values to try, parameter by parameter: periods first, for
 // a lengthscale tells little about a wrong one, then scales, then pure numbers
 // and the weights of the terms of a sum.
@@ -277,9 +291,9 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 		return floats.LogSpan(make([]float64, count), from, to)
 	}
 	kinds := []func(i int, p Param) []float64{
-		func(_ int, p Param) []float64 {
+		func(i int, p Param) []float64 {
 			if isPeriod(p) {
-				return s.periods
+				return s.untaken(i)
 			}
 			return nil
 		},

@@ -133,6 +133,7 @@ func engineCases() (cases []engineCase) {
 			gppl.Add(laplace, gppl.Matern52{Variance: 0.4, Lengthscale: 3 * l}, gppl.White{Variance: 0.1}),
 			gppl.Add(se, periodic),
 			gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 4 * l}, periodic),
+			gppl.Add(gppl.SpectralMixture{Variance: 1, Lengthscale: 2 * l, Period: l}, gppl.SpectralMixture{Variance: 0.4, Lengthscale: 0.7 * l, Period: 3 * l}),
 		}
 	}
 	designs := []gppl.Design{nil, gppl.Sphere{}, nil, gppl.OneHot{}, nil, gppl.Spectral{}, nil, gppl.Raw{Design: gppl.Sphere{}}}
