@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -35,6 +36,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, beside an empty cell, NA, NaN and null", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, SpectralMixture, sums (+) and products (*) of them, auto", Category: model},
+		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the likeliest with the best kernel", Category: model},
 		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
 		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "`N` observations up to which the likelihood is exact; above, it is projected", Category: model},
@@ -150,6 +152,9 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if err != nil {
 		return nil, usageError{errors.New(message(err))}
 	}
+	if !slices.Contains(analysis.Trends, strings.ToLower(c.String("trend"))) {
+		return nil, usageError{fmt.Errorf("--trend %q: it is one of %s", c.String("trend"), strings.Join(analysis.Trends, ", "))}
+	}
 	o := analysis.ReadOptions{
 		XUnit: c.String("x-unit"), YUnit: c.String("y-unit"),
 		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), Missing: c.StringSlice("missing"), Last: c.Int("last"),
@@ -175,7 +180,7 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := analysis.Options{Kernels: kernels, RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	settings := analysis.Options{Kernels: kernels, Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
 	if settings.RandomStarts == 0 {
 		settings.RandomStarts = -1
 	}

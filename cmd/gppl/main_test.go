@@ -52,7 +52,7 @@ func TestFitAndPredict(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.N != 60 || len(got.Candidates) != 2 || len(got.Forecast) != 5 || got.Residuals == nil || !got.Exact {
+	if got.N != 60 || len(got.Candidates) != 4 || len(got.Forecast) != 5 || got.Residuals == nil || !got.Exact {
 		t.Errorf("%+v", got)
 	}
 	if !strings.Contains(stderr, "100 %") {

@@ -218,7 +218,7 @@ func learn(t *testing.T) *Analysis {
 		t.Fatal(err)
 	}
 	var last Progress
-	a, err := Fit(context.Background(), s, Options{Kernels: []string{"SE", "SE + Periodic", "Matern32"}, Progress: func(p Progress) { last = p }})
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"SE", "SE + Periodic", "Matern32"}, Trend: "none", Progress: func(p Progress) { last = p }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,6 +371,62 @@ func TestFit(t *testing.T) {
 			t.Errorf("%v, %v", s, err)
 		}
 	})
+}
+
+// TestTrend: a series that rises has a trend, in the components as well, and a forecast that rises with it; one that does not
+// has none.
+func TestTrend(t *testing.T) {
+	s, err := Read(file(t, monthly(120)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"Periodic", "SE"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Candidates) != 4 || a.Candidates[0].Name() != "Periodic, linear trend" {
+		t.Errorf("%+v", a.Candidates)
+	}
+	f, err := a.Forecast(120)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.X {
+		want := 10 + 0.02*float64(120+i) + math.Sin(2*math.Pi*float64(i)/12)
+		if lo, hi := f.Band(i); want < lo || want > hi || hi-lo > 1 {
+			t.Errorf("step %d: [%v, %v], want about %v", i, lo, hi, want)
+		}
+	}
+	x := []float64{a.Series.X[3], f.X[90]}
+	terms, err := a.Components(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x {
+		sum := a.Scaling.Mean
+		for _, term := range terms {
+			sum += term.Mean[i]
+		}
+		if terms[0].Name != "trend" || math.Abs(sum-p.Mean[i]) > 1e-6 {
+			t.Errorf("at %v: the components from %s on sum to %v, the posterior is %v", x[i], terms[0].Name, sum, p.Mean[i])
+		}
+	}
+	if r, err := a.Residuals(); err != nil || r.LjungBoxP < 0.001 || math.Abs(r.SD-1) > 0.3 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for i := range s.Y {
+		s.Y[i] -= 0.02 * float64(i)
+	}
+	if a, err = Fit(context.Background(), s, Options{Kernels: []string{"Periodic", "SE"}}); err != nil || a.Candidates[0].Name() != "Periodic" {
+		t.Errorf("without a trend: %+v, %v", a.Candidates, err)
+	}
+	if _, err := Fit(context.Background(), s, Options{Trend: "cubic"}); err == nil || !strings.Contains(err.Error(), "quadratic") {
+		t.Errorf("a cubic trend: %v", err)
+	}
 }
 
 func TestFitProjected(t *testing.T) {

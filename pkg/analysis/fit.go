@@ -20,6 +20,7 @@ import (
 // can be compared with one another; they are not the exact NLL, and Analysis.Projections says so.
 type Options struct {
 	Kernels      []string // as ParseKernel reads them; nil: Auto
+	Trend        string   // one of Trends; "" means auto: the best kernel with each of them
 	RandomStarts int      // starting points at random around those taken from the data; 0 means 1, below 0 none
 	Seed         uint64
 	MaxExact     int // 0 means 6000
@@ -40,6 +41,7 @@ type Progress struct {
 // Candidate is a kernel that was tried.
 type Candidate struct {
 	Kernel      string  `json:"kernel"`
+	Trend       string  `json:"trend"` // linear, quadratic or none
 	NLL         float64 `json:"nll"` // nats, of the standardised observations
 	BIC         float64 `json:"bic"`
 	Parameters  int     `json:"parameters"` // trained, noise included
@@ -66,6 +68,14 @@ type Analysis struct {
 	factor    *factor
 }
 
+// Name names the candidate: its kernel and its trend.
+func (c Candidate) Name() string {
+	if c.Trend == "" || c.Trend == "none" {
+		return c.Kernel
+	}
+	return c.Kernel + ", " + c.Trend + " trend"
+}
+
 // Kernel returns the name of the kernel that was kept.
 func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 
@@ -77,7 +87,9 @@ const (
 	gradientTolerance = 0.05
 )
 
-// Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters.
+// Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
+// trend, or what Options.Trend says; with auto the best is then tried without and with a quadratic one. The coefficients of a
+// trend have priors and are integrated out, so that they do not count as parameters.
 //
 // Kernels with a period are trained from gppl.StartFrom's values at each of the two likeliest periods, others from its values
 // for the series with and without its trend, and at random around them. Where one evaluation takes long, and for kernels with a
@@ -102,11 +114,17 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	t := trainer{options: o, data: data, step: s.Step, began: time.Now()}
+	t := trainer{options: o, data: data, step: s.Step, began: time.Now(), count: len(kernels)}
+	if cmp.Or(o.Trend, "auto") == "auto" {
+		t.count += 2
+	}
 	if data.Len() > o.MaxExact {
 		if t.omega, err = projections(data, min(o.Projections, data.Len()/2)); err != nil {
 			return nil, err
 		}
+	}
+	if err := t.setTrend(cmp.Or(o.Trend, "auto")); err != nil {
+		return nil, err
 	}
 	t.detrended = gppl.Detrend(data)
 	t.periods = gppl.LikelyPeriods(data, 2)
@@ -115,15 +133,14 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if t.omega != nil {
 		_, a.Projections = t.omega.Dims()
 	}
-	models := map[string]gppl.Model{} // with the scales that they were trained in
-	for i, k := range kernels {
-		t.index = i
+	models := map[string]gppl.Model{} // by the name of the candidate, with the scales that they were trained in
+	try := func(k gppl.Kernel, starts []gppl.Model) error {
 		began, before := time.Now(), t.evaluations
-		c := Candidate{Kernel: kernelName(k)}
-		t.candidate = c.Kernel
-		r, err := t.train(ctx, k)
+		c := Candidate{Kernel: kernelName(k), Trend: t.trend}
+		t.candidate = c.Name()
+		r, err := t.train(ctx, k, starts)
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("analysis: training %s: %w", c.Kernel, ctx.Err())
+			return fmt.Errorf("analysis: training %s: %w", c.Name(), ctx.Err())
 		}
 		if err == nil {
 			c.NLL, err = t.value(r.Model)
@@ -132,24 +149,47 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 			c.Error = err.Error()
 		} else {
 			c.describe(r, len(s.X))
-			models[c.Kernel] = r.Model
+			models[c.Name()] = r.Model
 		}
 		c.Evaluations, c.Seconds = t.evaluations-before, time.Since(began).Seconds()
 		a.Candidates = append(a.Candidates, c)
+		t.index++
+		return nil
+	}
+	for _, k := range kernels {
+		if err := try(k, nil); err != nil {
+			return nil, err
+		}
+	}
+	a.rank()
+	for _, trend := range t.otherTrends() {
+		best, ok := models[a.Candidates[0].Name()]
+		if !ok {
+			break
+		}
+		if err := t.setTrend(trend); err != nil {
+			return nil, err
+		}
+		if err := try(best.Kernel, []gppl.Model{best}); err != nil {
+			return nil, err
+		}
 	}
 	a.rank()
 	best := &a.Candidates[0]
 	if best.Error != "" {
-		return nil, fmt.Errorf("analysis: no candidate could be trained; %s: %s", best.Kernel, best.Error)
+		return nil, fmt.Errorf("analysis: no candidate could be trained; %s: %s", best.Name(), best.Error)
 	}
-	t.candidate, t.stage = best.Kernel, "standard errors"
-	loss, err := t.loss(models[best.Kernel], t.data)
+	if err := t.setTrend(best.Trend); err != nil {
+		return nil, err
+	}
+	t.candidate, t.stage = best.Name(), "standard errors"
+	loss, err := t.loss(models[best.Name()], t.data)
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
 	r, err := gppl.Fit(ctx, loss, t.settings(gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 40}))
 	if err != nil {
-		return nil, fmt.Errorf("analysis: training %s: %w", best.Kernel, err)
+		return nil, fmt.Errorf("analysis: training %s: %w", best.Name(), err)
 	}
 	a.Result = plain(r)
 	best.NLL = a.Result.Value
@@ -206,8 +246,11 @@ type trainer struct {
 	detrended gppl.Data
 	periods   []float64
 	omega     *gppl.Projection // nil: exact
+	trend     string
+	mean      gppl.Mean // of that trend
 
 	index       int
+	count       int // of candidates
 	candidate   string
 	stage       string
 	evaluations int
@@ -216,6 +259,7 @@ type trainer struct {
 
 // loss returns the likelihood of d at m: the projected one if there are projections of it, else the exact one.
 func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
+	m.Mean = t.mean
 	if t.omega != nil && d.Len() == t.data.Len() {
 		return gppl.NewResidual(m, d, t.omega, opts...)
 	}
@@ -239,7 +283,7 @@ func (t *trainer) settings(s gppl.Settings) gppl.Settings {
 		t.evaluations = before + p.Evaluations
 		if t.options.Progress != nil {
 			t.options.Progress(Progress{
-				Candidate: t.candidate, Index: t.index, Count: len(t.options.Kernels), Stage: t.stage,
+				Candidate: t.candidate, Index: t.index, Count: t.count, Stage: t.stage,
 				Evaluations: t.evaluations, Best: p.Best, Elapsed: time.Since(t.began),
 			})
 		}
@@ -247,8 +291,31 @@ func (t *trainer) settings(s gppl.Settings) gppl.Settings {
 	return s
 }
 
-func (t *trainer) train(ctx context.Context, k gppl.Kernel) (*gppl.Result, error) {
-	starts := startsFor(k, t.data, t.detrended, t.periods)
+// setTrend has the next candidates trained with a trend; auto begins with the linear one, in which the others are found.
+func (t *trainer) setTrend(trend string) (err error) {
+	if t.trend = trend; trend == "auto" {
+		t.trend = "linear"
+		if t.omega != nil { // projected likelihoods have no means yet
+			t.trend = "none"
+		}
+	}
+	t.mean, err = meanOf(t.trend, t.data.X)
+	return err
+}
+
+// otherTrends returns those that the best kernel is tried with as well.
+func (t *trainer) otherTrends() []string {
+	if cmp.Or(t.options.Trend, "auto") != "auto" || t.omega != nil {
+		return nil
+	}
+	return []string{"none", "quadratic"}
+}
+
+// train learns the parameters of k, from the given starts if there are any.
+func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model) (*gppl.Result, error) {
+	if starts == nil {
+		starts = startsFor(k, t.data, t.detrended, t.periods)
+	}
 	t.stage = "training"
 	span := t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0]
 	for i, m := range starts {

@@ -12,7 +12,7 @@ import (
 
 // Auto are the kernels that are compared unless others are asked for: smooth, less smooth and rough signals, signals of many
 // scales, rhythms that drift, and sums of them.
-var Auto = []string{"SE", "Matern52", "Matern32", "Laplace", "RQ", "LocPer", "SE + Periodic", "SE + LocPer", "Laplace + Matern52"}
+var Auto = []string{"SE", "Matern52", "Matern32", "Laplace", "RQ", "Periodic", "LocPer", "SE + Periodic", "SE + LocPer", "Laplace + Matern52"}
 
 // families are the kernels that ParseKernel knows, at values of no importance.
 var families = []struct {

@@ -15,7 +15,8 @@ import (
 // maxDense is how many observations the residual checks and the components factorise densely, the latest ones.
 const maxDense = 4000
 
-// factor is A = K + σ²I of the latest observations, factorised.
+// factor is A = K + HBHᵀ + σ²I of the latest observations, factorised: with a trend, its coefficients are a part of the
+// covariance.
 type factor struct {
 	from  int // the first observation in it
 	x, z  []float64
@@ -45,6 +46,13 @@ func (a *Analysis) factorise() (*factor, error) {
 		for j, v := range r {
 			gram.SetSym(i, i+j, v)
 		}
+	}
+	trend, err := a.trendBasis(f.x)
+	if err != nil {
+		return nil, err
+	}
+	if trend != nil {
+		gram.SymRankK(gram, 1, trend)
 	}
 	if !f.chol.Factorize(gram) {
 		return nil, errors.New("analysis: the covariance of the observations is singular to working precision: the noise that was learnt is too small for it")
@@ -198,17 +206,20 @@ type Component struct {
 // ErrNoComponents says that the kernel is no sum, or the series too long for a dense factor.
 var ErrNoComponents = errors.New("analysis: no components")
 
-// Components returns the posterior mean and variance of every term of a sum at x (Duvenaud 2014, Automatic model
-// construction with Gaussian processes, section 2.4.5):
+// Components returns the posterior mean and variance of every term of a sum, and of the trend if there is one, at x
+// (Duvenaud 2014, Automatic model construction with Gaussian processes, section 2.4.5):
 //
 //	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
 //
 // The means add up to the posterior mean less the mean of y; the variances do not add up, for the terms are correlated given
-// the data. It takes n² flops for each x. The error is ErrNoComponents for kernels that are no sum and for more than 4000
+// the data. It takes n² flops for each x. The error is ErrNoComponents for models of one term and for more than 4000
 // observations.
 func (a *Analysis) Components(x []float64) ([]Component, error) {
-	sum, ok := a.Result.Model.Kernel.(gppl.Sum)
-	if !ok || len(a.Series.X) > maxDense {
+	terms := []gppl.Kernel{a.Result.Model.Kernel}
+	if sum, ok := terms[0].(gppl.Sum); ok {
+		terms = sum.Terms()
+	}
+	if len(terms) == 1 && a.Result.Model.Mean == nil || len(a.Series.X) > maxDense {
 		return nil, ErrNoComponents
 	}
 	f, err := a.factorise()
@@ -219,33 +230,54 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 	n := len(f.x)
 	var l mat.TriDense
 	f.chol.LTo(&l)
-	for _, term := range sum.Terms() {
-		c := Component{Name: kernelName(term), X: x}
-		cross := mat.NewDense(n, len(x), nil)
-		for i := range n {
-			row := cross.RawRowView(i)
-			distancesFrom(row, f.x[i], x)
-			term.Cov(row, row)
-		}
+	add := func(name string, cross *mat.Dense, prior func(j int) float64) error {
+		c := Component{Name: name, X: x}
 		var mean mat.VecDense
 		mean.MulVec(cross.T(), f.alpha)
 		var solved mat.Dense
 		if err := solved.Solve(&l, cross); err != nil {
 			var bad mat.Condition
 			if !errors.As(err, &bad) {
-				return nil, fmt.Errorf("analysis: %w", err)
+				return fmt.Errorf("analysis: %w", err)
 			}
 		}
-		prior := []float64{0}
-		term.Cov(prior, prior)
-		prior[0] += gppl.Nugget(term)
 		for j := range x {
 			column := solved.ColView(j)
-			v := prior[0] - mat.Dot(column, column)
+			v := prior(j) - mat.Dot(column, column)
 			c.Mean = append(c.Mean, a.Scaling.Scale*mean.AtVec(j))
 			c.Variance = append(c.Variance, a.Scaling.Variance(max(v, 0)))
 		}
 		out = append(out, c)
+		return nil
+	}
+	if a.Result.Model.Mean != nil {
+		here, err := a.trendBasis(f.x)
+		if err != nil {
+			return nil, err
+		}
+		there, err := a.trendBasis(x)
+		if err != nil {
+			return nil, err
+		}
+		var cross mat.Dense
+		cross.Mul(here, there.T())
+		if err := add("trend", &cross, func(j int) float64 { return mat.Dot(there.RowView(j), there.RowView(j)) }); err != nil {
+			return nil, err
+		}
+	}
+	for _, term := range terms {
+		cross := mat.NewDense(n, len(x), nil)
+		for i := range n {
+			row := cross.RawRowView(i)
+			distancesFrom(row, f.x[i], x)
+			term.Cov(row, row)
+		}
+		prior := []float64{0}
+		term.Cov(prior, prior)
+		prior[0] += gppl.Nugget(term)
+		if err := add(kernelName(term), cross, func(int) float64 { return prior[0] }); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

@@ -88,7 +88,7 @@ func (a *Analysis) valley() (*valley, error) {
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	t := trainer{data: data}
+	t := trainer{data: data, mean: a.Result.Model.Mean}
 	if a.Projections > 0 {
 		if t.omega, err = projections(data, a.Projections); err != nil {
 			return nil, err

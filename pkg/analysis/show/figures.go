@@ -225,10 +225,10 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
 	for _, c := range a.Candidates {
 		if c.Error != "" {
-			t.Rows = append(t.Rows, []any{c.Kernel, nil, nil, nil, "failed: " + c.Error, nil, c.Evaluations, c.Seconds})
+			t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, "failed: " + c.Error, nil, c.Evaluations, c.Seconds})
 			continue
 		}
-		t.Rows = append(t.Rows, []any{c.Kernel, c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
+		t.Rows = append(t.Rows, []any{c.Name(), c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
 	}
 	return t
 }

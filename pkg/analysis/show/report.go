@@ -123,12 +123,12 @@ func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.
 // Summary says in sentences what was found.
 func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 	best := a.Candidates[0]
-	text := fmt.Sprintf("%s describes the series best", best.Kernel)
+	text := fmt.Sprintf("%s describes the series best", best.Name())
 	switch {
 	case len(a.Candidates) == 1:
-		text = fmt.Sprintf("%s was trained", best.Kernel)
+		text = fmt.Sprintf("%s was trained", best.Name())
 	case a.Candidates[1].Error == "":
-		text += fmt.Sprintf(", by %.1f of BIC before %s", a.Candidates[1].BIC-best.BIC, a.Candidates[1].Kernel)
+		text += fmt.Sprintf(", by %.1f of BIC before %s", a.Candidates[1].BIC-best.BIC, a.Candidates[1].Name())
 	}
 	out := []string{text + "."}
 	if f != nil {

@@ -1,0 +1,55 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Trends are what Options.Trend may say: the mean function of the model, whose coefficients are learnt with it. "auto", or
+// "", compares them.
+var Trends = []string{"auto", "none", "linear", "quadratic"}
+
+// trendVariance is the prior variance of the coefficients of a trend, of the standardised series and of x between −1 and 1:
+// a trend that explains all of the series has a slope of √3. With a prior, likelihoods with and without a trend can be
+// compared, and a trend that the data do not show is kept near zero.
+const trendVariance = 4
+
+// meanOf returns the mean function for a trend, nil for none: a series without trend is standardised, and its mean is zero.
+func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
+	degree := 0
+	switch strings.ToLower(trend) {
+	case "none":
+		return nil, nil
+	case "linear":
+		degree = 1
+	case "quadratic":
+		degree = 2
+	default:
+		return nil, fmt.Errorf("analysis: no trend %q: it is one of %s", trend, strings.Join(Trends, ", "))
+	}
+	return gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(degree, x)), Variances: []float64{trendVariance}}, nil
+}
+
+// trendBasis returns the columns of the model's trend at x, each times the prior standard deviation of its coefficient, so
+// that the trend's covariance is their outer product; nil for a model without.
+func (a *Analysis) trendBasis(x []float64) (*mat.Dense, error) {
+	m := a.Result.Model.Mean
+	if m == nil {
+		return nil, nil
+	}
+	h, err := m.Basis(gppl.Scalars(x))
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	for j, c := range m.Columns() {
+		for i := range x {
+			h.Set(i, j, h.At(i, j)*math.Sqrt(c.Variance))
+		}
+	}
+	return h, nil
+}
