@@ -342,7 +342,17 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model)
 	}
 	settings.NoStandardErrors = true
 	settings.Stop = gppl.StopBelow(0.005) // nats: BIC is read to tenths
-	return t.run(ctx, t.lowest(starts), t.data, settings)
+	var failures []error
+	for len(starts) > 0 { // from the best that can be trained from
+		at := t.lowest(starts)
+		r, err := t.run(ctx, starts[at], t.data, settings)
+		if err == nil || ctx.Err() != nil {
+			return r, err
+		}
+		failures = append(failures, err)
+		starts = slices.Delete(starts, at, at+1)
+	}
+	return nil, errors.Join(failures...)
 }
 
 // cost returns how long an evaluation of value and gradient at m takes: the second if the first is quick, since that sets up.
@@ -418,13 +428,13 @@ func (t *trainer) run(ctx context.Context, m gppl.Model, d gppl.Data, s gppl.Set
 	return gppl.Fit(ctx, loss, t.settings(s))
 }
 
-// lowest returns the model with the lowest value on all data, the first if none has one.
-func (t *trainer) lowest(models []gppl.Model) gppl.Model {
+// lowest returns the index of the model with the lowest value on all data, 0 if none has one.
+func (t *trainer) lowest(models []gppl.Model) int {
 	best, at := math.Inf(1), 0
 	for i, m := range models {
 		if v, err := t.value(m); err == nil && v < best {
 			best, at = v, i
 		}
 	}
-	return models[at]
+	return at
 }

@@ -34,18 +34,23 @@ func verify(what string, got, want, limit float64) error {
 // wrong: what engines keep in all tests is a tenth of it.
 const gradientTrust = 1e-6
 
+// gradientPromise is how many times the error bound of the value a derivative in log θ
+// may err (LossReport.LastBound).
+const gradientPromise = 20
+
 // verifyScale checks a gradient in logs, noise last, by what every likelihood of
 // a covariance A obeys: as the variances and the noise grow together, A does, and
 // the derivative is ½(terms − yᵀA⁻¹y). It costs nothing and sees a wrong sign or
-// a part that is missing, but no error that A⁻¹ has as a whole.
-func verifyScale(grad []float64, s *scaling, k Kernel, terms, form float64) error {
+// a part that is missing, but no error that A⁻¹ has as a whole. What is within the
+// promise, the error bound of the value in nats, is no fault.
+func verifyScale(grad []float64, s *scaling, k Kernel, terms, form, promise float64) error {
 	last := len(grad) - 1
 	sum, ok := s.derivative(grad[:last], k)
 	if !ok {
 		return nil
 	}
 	return verify("the derivative in the scale of the covariance", sum+grad[last], 0.5*(terms-form),
-		gradientTrust*(terms+math.Abs(form)+math.Abs(grad[last])))
+		gradientTrust*(terms+math.Abs(form)+math.Abs(grad[last]))+gradientPromise*promise)
 }
 
 // pick returns an index below n that the parameters decide: another at every

@@ -131,7 +131,7 @@ func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exa
 			return o, err
 		}
 		jitter = f.jitter()
-		if o, err = l.assemble(f, grad, c); err != nil {
+		if o, err = l.assemble(f, c.candidates[i].err, grad, c); err != nil {
 			f.release()
 			f = nil
 		}
@@ -162,8 +162,9 @@ func (l *Exact) forecast(c *exactCall) {
 	}
 }
 
-// assemble computes the value and, unless grad is nil, its derivatives in logs.
-func (l *Exact) assemble(f exactFactor, grad []float64, c *exactCall) (outcome, error) {
+// assemble computes the value and, unless grad is nil, its derivatives in logs. expected
+// is the error bound of the forecast.
+func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exactCall) (outcome, error) {
 	n, cols := float64(l.data.Len()), l.columns.Cols
 	c.g, c.r = resizeGeneral(c.g, cols, cols), resizeGeneral(c.r, cols, cols)
 	f.gram(c.g)
@@ -186,7 +187,7 @@ func (l *Exact) assemble(f exactFactor, grad []float64, c *exactCall) (outcome, 
 		return o, err
 	}
 	if f.jitter() == 0 && l.data.Errors == nil { // known errors do not scale
-		return o, verifyScale(grad, &l.scale, c.kernel, n, form)
+		return o, verifyScale(grad, &l.scale, c.kernel, n, form, completed(expected, form, n)+o.extra)
 	}
 	return o, nil
 }

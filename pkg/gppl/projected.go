@@ -297,7 +297,7 @@ func (l *Projected) evaluate(grad, theta []float64) (value float64, failed *proj
 			terms, form = terms+r.dof, form+r.energy/tau
 		}
 		if l.jitter == 0 {
-			if err := verifyScale(grad, &l.scale, l.kernel.at(theta[:last]), terms, form); err != nil {
+			if err := verifyScale(grad, &l.scale, l.kernel.at(theta[:last]), terms, form, 0); err != nil {
 				return 0, nil, err
 			}
 		}

@@ -212,7 +212,7 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 			}
 		}
 		if jitter == 0 {
-			if err := verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad); err != nil {
+			if err := verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, 0); err != nil {
 				return 0, err
 			}
 		}
