@@ -24,6 +24,8 @@ type columnCase struct {
 }
 
 var columnCases = []columnCase{
+	{EngineStateSpace, func(l *line) exactEngine { return newStateSpaceExact(l) },
+		[]Kernel{Laplace{1, 5}, Matern32{0.7, 8}, Matern52{1.2, 6}, Add(Matern32{1, 50}, Laplace{0.3, 2}, White{0.1}), Add(Matern52{1, 20}, Matern52{0.4, 3})}, false, true},
 	{EngineBanded, func(l *line) exactEngine { return newBandedExact(l) },
 		[]Kernel{SE{1, 3}, Matern32{0.7, 2}, Add(SE{1, 2}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.1})}, false, true},
 	{EngineToeplitz, func(l *line) exactEngine { return newToeplitzExact(l) },

@@ -59,8 +59,6 @@ func (f *legacyFactor) gram(g blas64.General) { g.Data[0] = f.form }
 func (f *legacyFactor) uncertainty() float64  { return f.extra }
 func (f *legacyFactor) n() float64 {
 	switch e := f.e.old.(type) {
-	case *stateSpaceExact:
-		return float64(len(e.line.t))
 	case *spectralExact:
 		return float64(len(e.line.t))
 	case *griddedExact:
