@@ -16,14 +16,14 @@ func (f *Filter) forward1(y []float64) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	var m, c float64 // after the observation: the mean and its variance
+	var m, k, was float64 // after the observation: the mean, its variance over the noise, and that
 	for i, yi := range y {
 		if own != nil {
 			noise = f.noise + own[i]
 		}
 		e := es[i]
 		m *= e
-		p := e*e*c + v*gs[i]
+		p := e*e*was*k + v*gs[i] // e²·was does not wait for k
 		s := p + noise
 		if !(s > floor) {
 			return 0, NotPositive{i}
@@ -33,9 +33,8 @@ func (f *Filter) forward1(y []float64) (quad float64, err error) {
 		mean[i], cov[i], inv[i], errs[i] = m, p, is, d
 		quad += d * d * is
 		logs.add(s * unit)
-		k := p * is
+		k, was = p*is, noise
 		m += k * d
-		c = noise * k
 	}
 	f.logS = logs.sum + math.Log(logs.prod) + float64(n)*math.Log(scale)
 	return quad, nil
