@@ -42,7 +42,7 @@ type Progress struct {
 type Candidate struct {
 	Kernel      string  `json:"kernel"`
 	Trend       string  `json:"trend"` // linear, quadratic or none
-	NLL         float64 `json:"nll"` // nats, of the standardised observations
+	NLL         float64 `json:"nll"`   // nats, of the standardised observations
 	BIC         float64 `json:"bic"`
 	Parameters  int     `json:"parameters"` // trained, noise included
 	Model       string  `json:"model"`

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -24,6 +25,8 @@ type columnCase struct {
 }
 
 var columnCases = []columnCase{
+	{EngineStateSpace, func(l *line) exactEngine { return newStateSpaceExact(l) },
+		[]Kernel{Laplace{1, 5}, Matern32{0.7, 8}, Matern52{1.2, 6}, Add(Matern32{1, 50}, Laplace{0.3, 2}, White{0.1}), Add(Matern52{1, 20}, Matern52{0.4, 3})}, false, true},
 	{EngineBanded, func(l *line) exactEngine { return newBandedExact(l) },
 		[]Kernel{SE{1, 3}, Matern32{0.7, 2}, Add(SE{1, 2}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.1})}, false, true},
 	{EngineToeplitz, func(l *line) exactEngine { return newToeplitzExact(l) },
@@ -255,4 +258,58 @@ func leastAllocated(f func()) (bytes uint64) {
 		bytes = min(bytes, after.TotalAlloc-before.TotalAlloc)
 	}
 	return bytes
+}
+
+// TestLossTogether: goroutines that share one loss get the digits that one alone
+// gets, at parameters of their own.
+func TestLossTogether(t *testing.T) {
+	const n, points = 150, 4
+	for _, c := range append([]columnCase{{name: EngineDense, kernels: []Kernel{SE{1, 3}}}}, columnCases...) {
+		x, columns, _ := columnSeries(n, c.regular)
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = columns.Data[i*columns.Stride]
+		}
+		for _, k := range c.kernels {
+			m := Model{Kernel: k, Noise: 0.2}
+			build := func() *Exact {
+				l, err := NewExact(m, Data{X: x, Y: y}, WithEngine(c.name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return l
+			}
+			at := func(p int) []float64 {
+				theta := values(m.Params())
+				for i := range theta {
+					theta[i] *= 1 + 0.1*float64(p)
+				}
+				return theta
+			}
+			evaluate := func(l *Exact, p int) []float64 {
+				grad := make([]float64, len(m.Params()))
+				value, err := l.ValueGrad(grad, at(p))
+				if err != nil {
+					t.Error(err)
+				}
+				return append(grad, value)
+			}
+			var want [points][]float64
+			for p := range want {
+				want[p] = evaluate(build(), p)
+			}
+			shared := build()
+			var wait sync.WaitGroup
+			for g := range 2 {
+				wait.Go(func() {
+					for turn := range 2 * points {
+						if p := (turn + 2*g) % points; !slices.Equal(evaluate(shared, p), want[p]) {
+							t.Errorf("%s, %v at %v: not the digits that it has alone", c.name, k, at(p))
+						}
+					}
+				})
+			}
+			wait.Wait()
+		}
+	}
 }

@@ -1,34 +1,29 @@
 package gppl
 
 import (
+	"context"
+	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+)
+
+var (
+	_ exactEngine = (*stateSpaceExact)(nil)
+	_ exactFactor = (*stateSpaceFactor)(nil)
 )
 
 // stateSpaceExact runs a Kalman filter over the sorted series: O(n).
 type stateSpaceExact struct {
-	line *line
-	markov
-	filter    *statespace.Filter
-	grad      []float64
-	kernel    Kernel
-	noise     float64
-	short     *statespace.Filter // of a stretch of the series, for the check
-	shortY    []float64
-	shortGrad []float64
-	moved     []statespace.Component
+	line    *line
+	factors pool[stateSpaceFactor]
 }
 
-func newStateSpaceExact(l *line) *stateSpaceExact {
-	n := len(l.t)
-	length := min(n, max(4, n/250))
-	from := (n - length) / 2
-	return &stateSpaceExact{
-		line: l, filter: statespace.NewFilter(l.t),
-		short: statespace.NewFilter(l.t[from : from+length]), shortY: l.y[from : from+length],
-	}
-}
+func newStateSpaceExact(l *line) *stateSpaceExact { return &stateSpaceExact{line: l} }
 
 func (e *stateSpaceExact) name() string { return EngineStateSpace }
 
@@ -45,72 +40,135 @@ func stateDim(cs []statespace.Component) (d int) {
 
 const notMatern = "not a sum of Laplace, Matérn 3/2 and 5/2 kernels"
 
-func (e *stateSpaceExact) forecast(k Kernel, noise float64) forecast {
-	if !e.markov.of(k) {
+func (e *stateSpaceExact) forecast(m *compiled) forecast {
+	if !m.isMarkov {
 		return cannot(notMatern)
 	}
 	n := float64(len(e.line.t))
 	return forecast{
-		seconds: n * stateSeconds(stateDim(e.components)),
-		err:     n * 0x1p-50 * math.Sqrt(1+variance(k)/noise), // see statespace
+		seconds: n * stateSeconds(stateDim(m.markov.components)),
+		err:     n * 0x1p-50 * math.Sqrt(1+m.variance/m.noise), // see statespace
 	}
 }
 
-func (e *stateSpaceExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
-	e.markov.of(k)
-	e.kernel, e.noise = k, noise
-	var g []float64
-	if grad != nil {
-		e.grad = resize(e.grad, 2*len(e.components)+1)
-		g = e.grad
+// stateSpaceFactor is A = LDLᵀ, row by row.
+type stateSpaceFactor struct {
+	engine *stateSpaceExact
+	model  *compiled
+	kernel Kernel
+	filter *statespace.Filter
+	g      blas64.General // CᵀA⁻¹C
+	grad   []float64      // in log v and log l of each component, and log σ²
+	short  stretch
+}
+
+func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
+	f := e.factors.get()
+	f.engine, f.model, f.kernel = e, m, m.kernel
+	if f.filter == nil {
+		f.filter = statespace.NewFilter(e.line.t, e.line.errors)
+		f.g = newGeneral(e.line.columns.Cols, e.line.columns.Cols)
+		f.short.of(e.line)
 	}
-	value, err = e.filter.NLL(g, e.line.y, e.components, e.noise)
-	if err != nil || grad == nil {
-		return value, 0, err
+	if err := f.filter.Factorise(e.line.columns, m.markov.components, m.noise); err != nil {
+		f.release()
+		return nil, fmt.Errorf("gppl: statespace engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
 	}
-	last := len(g) - 1
-	if err := e.check(g); err != nil {
-		return 0, 0, err
+	f.filter.Gram(f.g)
+	return f, nil
+}
+
+func (f *stateSpaceFactor) release()              { f.engine.factors.put(f) }
+func (f *stateSpaceFactor) jitter() float64       { return 0 }
+func (f *stateSpaceFactor) logDet() float64       { return f.filter.LogDet() }
+func (f *stateSpaceFactor) uncertainty() float64  { return 0 }
+func (f *stateSpaceFactor) gram(g blas64.General) { copyGeneral(g, f.g) }
+
+func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
+	f.grad = resize(f.grad, 2*len(f.model.markov.components)+1)
+	last := len(f.grad) - 1
+	known := f.filter.Gradient(f.grad, r)
+	if err := f.check(known, r); err != nil {
+		return err
 	}
 	clear(grad)
-	e.markov.contract(grad, g[:last])
-	grad[len(grad)-1] = g[last]
-	return value, 0, nil
+	f.model.markov.contract(grad, f.grad[:last])
+	grad[len(grad)-1] = f.grad[last]
+	return nil
 }
 
-func (e *stateSpaceExact) measure() (form, extra float64) { return e.filter.Quad(), 0 }
-
-// check verifies a gradient. Scaling all variances and the noise by one factor
-// scales A: the derivatives in their logs add to ½(n − yᵀA⁻¹y). And on a short
-// stretch of the series the gradient along one direction is compared with a
+// check verifies a gradient. Scaling all variances, the noise and the known errors by
+// one factor scales A: the derivatives in their logs add to ½(n − Σ_j u_jᵀAu_j). And on
+// a short stretch of the series the gradient along one direction is compared with a
 // difference of values, which takes a hundredth of an evaluation or so.
-func (e *stateSpaceExact) check(g []float64) error {
-	n, quad, last := float64(len(e.line.t)), e.filter.Quad(), len(g)-1
-	sum := g[last]
-	for i := range e.components {
-		sum += g[2*i]
+func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
+	n, form, last := float64(len(f.engine.line.t)), formOf(f.g, r), len(f.grad)-1
+	sum := f.grad[last] + known
+	for i := range f.model.markov.components {
+		sum += f.grad[2*i]
 	}
-	rounding := 0x1p-49 * math.Sqrt(1+variance(e.kernel)/e.noise)
-	if err := verify("the sum of the derivatives in the variances", sum, 0.5*(n-quad), (n+quad)*(1e-9+rounding)); err != nil {
+	rounding := 0x1p-49 * math.Sqrt(1+f.model.variance/f.model.noise)
+	if err := verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
 		return err
 	}
+	return f.short.check(f.model.markov.components, f.model.noise, r, rounding)
+}
 
-	e.shortGrad = resize(e.shortGrad, len(g))
-	if _, err := e.short.NLL(e.shortGrad, e.shortY, e.components, e.noise); err != nil {
+// formOf returns Σ_j r_jᵀGr_j.
+func formOf(g, r blas64.General) (form float64) {
+	for a := range g.Rows {
+		for b := range g.Cols {
+			for j := range r.Cols {
+				form += r.Data[a*r.Stride+j] * g.Data[a*g.Stride+b] * r.Data[b*r.Stride+j]
+			}
+		}
+	}
+	return form
+}
+
+// stretch is a short stretch of a series, on which gradients are checked by
+// differences.
+type stretch struct {
+	filter  *statespace.Filter
+	columns blas64.General
+	g       blas64.General
+	grad    []float64
+	moved   []statespace.Component
+}
+
+// of takes the stretch from the middle of the series.
+func (s *stretch) of(l *line) {
+	n := len(l.t)
+	length := min(n, max(4, n/250))
+	from := (n - length) / 2
+	var errors []float64
+	if l.errors != nil {
+		errors = l.errors[from : from+length]
+	}
+	s.filter = statespace.NewFilter(l.t[from:from+length], errors)
+	s.columns = rowsFrom(l.columns, from, length)
+	s.g = newGeneral(l.columns.Cols, l.columns.Cols)
+}
+
+// check compares the gradient with a difference of values.
+func (s *stretch) check(cs []statespace.Component, noise float64, r blas64.General, rounding float64) error {
+	s.grad = resize(s.grad, 2*len(cs)+1)
+	if _, err := s.value(cs, noise, r, 0); err != nil {
 		return err
 	}
-	size := float64(len(e.shortY)) + e.short.Quad()
+	s.filter.Gradient(s.grad, r)
+	size := float64(s.columns.Rows) + formOf(s.g, r)
 	var slope float64
-	for i, d := range e.shortGrad {
+	for i, d := range s.grad {
 		slope += direction(i) * d
 		size += math.Abs(d)
 	}
 	const h = 1e-4
-	plus, err := e.shortNLL(h)
+	plus, err := s.value(cs, noise, r, h)
 	if err != nil {
 		return err
 	}
-	minus, err := e.shortNLL(-h)
+	minus, err := s.value(cs, noise, r, -h)
 	if err != nil {
 		return err
 	}
@@ -120,14 +178,18 @@ func (e *stateSpaceExact) check(g []float64) error {
 // direction is that of the difference: different in each parameter.
 func direction(i int) float64 { return 1 / (1 + 0.3*float64(i)) }
 
-// shortNLL is the value of the stretch at a step along the direction in log θ.
-func (e *stateSpaceExact) shortNLL(step float64) (float64, error) {
-	e.moved = append(e.moved[:0], e.components...)
-	for i := range e.moved {
-		e.moved[i].Variance *= math.Exp(step * direction(2*i))
-		e.moved[i].Lengthscale *= math.Exp(step * direction(2*i+1))
+// value is ½log|A| + ½Σ_j (Cr_j)ᵀA⁻¹Cr_j at a step along the direction in log θ.
+func (s *stretch) value(cs []statespace.Component, noise float64, r blas64.General, step float64) (float64, error) {
+	s.moved = append(s.moved[:0], cs...)
+	for i := range s.moved {
+		s.moved[i].Variance *= math.Exp(step * direction(2*i))
+		s.moved[i].Lengthscale *= math.Exp(step * direction(2*i+1))
 	}
-	return e.short.NLL(nil, e.shortY, e.moved, e.noise*math.Exp(step*direction(2*len(e.moved))))
+	if err := s.filter.Factorise(s.columns, s.moved, noise*math.Exp(step*direction(2*len(cs)))); err != nil {
+		return 0, err
+	}
+	s.filter.Gram(s.g)
+	return 0.5 * (s.filter.LogDet() + formOf(s.g, r)), nil
 }
 
 func resize(x []float64, n int) []float64 {
@@ -135,4 +197,60 @@ func resize(x []float64, n int) []float64 {
 		return make([]float64, n)
 	}
 	return x[:n]
+}
+
+// stateSpacePosterior smooths: O(n + len(x)) for means and variances.
+type stateSpacePosterior struct {
+	line    *line
+	kernel  Kernel
+	filter  *statespace.Filter // does not change any more
+	readers pool[stateSpaceReader]
+}
+
+type stateSpaceReader struct{ filter *statespace.Filter }
+
+func (f *stateSpaceFactor) posterior() predictor {
+	return &stateSpacePosterior{line: f.engine.line, kernel: f.kernel, filter: f.filter}
+}
+
+// reader returns the filter with working memory for one goroutine.
+func (p *stateSpacePosterior) reader() *stateSpaceReader {
+	r := p.readers.get()
+	if r.filter == nil {
+		r.filter = p.filter.Reader()
+	}
+	return r
+}
+
+func (p *stateSpacePosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := p.reader()
+	defer p.readers.put(r)
+	r.filter.Posterior(means, variances, x.at)
+	return nil
+}
+
+// joint solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.
+func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	if err := p.latent(ctx, means, nil, x); err != nil {
+		return err
+	}
+	cross := crossCovariance(x, Scalars(p.line.t), p.kernel)
+	solved := newGeneral(cross.Rows, cross.Cols)
+	parallel.For(cross.Rows, func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		r := p.reader()
+		defer p.readers.put(r)
+		r.filter.Solve(row(solved, i).Data, row(cross, i).Data)
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	fillGram(cov, x, p.kernel, 0)
+	subtractProduct(cov, cross, solved)
+	return nil
 }

@@ -65,8 +65,6 @@ func (f *legacyFactor) gram(g blas64.General) { g.Data[0] = f.form }
 func (f *legacyFactor) uncertainty() float64  { return f.extra }
 func (f *legacyFactor) n() float64 {
 	switch e := f.e.old.(type) {
-	case *stateSpaceExact:
-		return float64(len(e.line.t))
 	case *spectralExact:
 		return float64(len(e.line.t))
 	case *griddedExact:
@@ -81,6 +79,5 @@ func (f *legacyFactor) gradient(grad []float64, r blas64.General) error {
 func (f *legacyFactor) posterior() predictor { return f.e.old.posterior() }
 func (f *legacyFactor) release()             { f.e.mu.Unlock() }
 
-func (e *stateSpaceExact) hasErrors() bool { return e.line.errors != nil }
-func (e *spectralExact) hasErrors() bool   { return e.line.errors != nil }
-func (e *griddedExact) hasErrors() bool    { return e.line.errors != nil }
+func (e *spectralExact) hasErrors() bool { return e.line.errors != nil }
+func (e *griddedExact) hasErrors() bool  { return e.line.errors != nil }

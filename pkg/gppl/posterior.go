@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -449,50 +448,6 @@ func (p *vfeFactors) condition(means blas64.General, x Inputs) (less, more blas6
 	copy(more.Data, less.Data)
 	p.lb.SolveL(more) // L_B⁻¹L⁻¹K_u*
 	return less, more
-}
-
-// stateSpacePosterior smooths: O(n + len(x)) for means and variances.
-type stateSpacePosterior struct {
-	sync.Mutex
-	engine *stateSpaceExact
-	kernel Kernel
-	noise  float64
-}
-
-func (e *stateSpaceExact) posterior() predictor {
-	return &stateSpacePosterior{engine: e, kernel: e.kernel, noise: e.noise}
-}
-
-func (p *stateSpacePosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	p.Lock()
-	defer p.Unlock()
-	e := p.engine
-	return e.filter.Posterior(means.Data, variances, x.at, e.line.y, e.components, p.noise)
-}
-
-// joint solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.
-func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	if err := p.latent(ctx, means, nil, x); err != nil {
-		return err
-	}
-	p.Lock()
-	defer p.Unlock()
-	e := p.engine
-	if err := e.filter.Factorise(e.components, p.noise); err != nil {
-		return err
-	}
-	cross := crossCovariance(x, Scalars(e.line.t), p.kernel)
-	solved := newGeneral(cross.Rows, cross.Cols)
-	for i := range cross.Rows {
-		row := i * cross.Stride
-		e.filter.Solve(solved.Data[row:row+cross.Cols], cross.Data[row:row+cross.Cols])
-	}
-	fillGram(cov, x, p.kernel, 0)
-	subtractProduct(cov, cross, solved)
-	return nil
 }
 
 // subtractProduct subtracts a·bᵀ, which must be symmetric, from c.

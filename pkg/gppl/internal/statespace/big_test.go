@@ -137,13 +137,13 @@ func bigNLL(t, y []float64, cs []Component, noise float64) (float64, []float64) 
 	return 0.5 * (q + logDet + float64(n)*math.Log(2*math.Pi)), grad
 }
 
-// promise is the bound on rounding errors that NLL's documentation states.
+// promise is the bound on rounding errors that the documentation of Filter states.
 func promise(f *Filter, cs []Component, noise, quad float64) float64 {
 	n := float64(len(f.t))
 	return eps * ((n+quad)*math.Sqrt(1+total(cs)/noise) + math.Sqrt(n)*(quad+math.Abs(f.LogDet())))
 }
 
-// TestAccuracy holds NLL to its promise, by 220-bit arithmetic, and logs what
+// TestAccuracy holds the filter to its promise, by 220-bit arithmetic, and logs what
 // dense float64 algebra reaches.
 func TestAccuracy(t *testing.T) {
 	if testing.Short() {
@@ -163,7 +163,7 @@ func TestAccuracy(t *testing.T) {
 						want, wantGrad := bigNLL(x, y, cs, noise)
 
 						grad, alpha := make([]float64, 2*len(cs)+1), make([]float64, n)
-						f := NewFilter(x)
+						f := NewFilter(x, nil)
 						got, err := f.NLL(grad, y, cs, noise)
 						if err != nil {
 							t.Fatal(err)
@@ -211,13 +211,13 @@ func TestLongChains(t *testing.T) {
 					mx[n-1-i], my[n-1-i] = -x[i], y[i]
 				}
 				grad, mirrored, alpha := make([]float64, 2*len(cs)+1), make([]float64, 2*len(cs)+1), make([]float64, n)
-				f := NewFilter(x)
+				f := NewFilter(x, nil)
 				v, err := f.NLL(grad, y, cs, noise)
 				if err != nil {
 					t.Fatal(err)
 				}
 				f.Alpha(alpha)
-				w, err := NewFilter(mx).NLL(mirrored, my, cs, noise)
+				w, err := NewFilter(mx, nil).NLL(mirrored, my, cs, noise)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,14 +3,18 @@ package statespace
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// A Filter factorises A = K + σ²I for one set of inputs. It is the Kalman
-// filter, which is A = LDLᵀ with unit lower triangular L, row by row, in O(nD³):
-// with m and P the mean and covariance of the state before y_i is seen, given
-// all before it,
+// A Filter factorises A = K + σ²I + diag(s) for one set of inputs, s being known
+// variances of the observations' errors, and knows CᵀA⁻¹C for some columns C. It is
+// the Kalman filter, which is A = LDLᵀ with unit lower triangular L, row by row, in
+// O(nD³): with m and P the mean and covariance of the state before y_i is seen,
+// given all before it,
 //
-//	e = y_i − hᵀm    s = hᵀPh + σ²    k = Ph/s          D_ii = s, (L⁻¹y)_i = e
+//	e = y_i − hᵀm    s = hᵀPh + σ² + s_i    k = Ph/s     D_ii = s, (L⁻¹y)_i = e
 //	m ← Φ(m + k·e)   P ← Φ(P − s·k·kᵀ)Φᵀ + Q
 //
 // and back, r and N summing up what the later observations say of the state, so
@@ -20,37 +24,66 @@ import (
 //	α_i = e/s − kᵀr              (A⁻¹)_ii = 1/s + kᵀNk
 //	r ← Φᵀ(r + h·α_i)            N ← Φᵀ((I − hkᵀ)N(I − khᵀ) + hhᵀ/s)Φ
 //
-// Working memory, D² + D + 2 numbers per input and 3 per component, is kept
-// from call to call: calls allocate only when they need more than any before.
-// A Filter is not safe for concurrent use.
+// P, k, N and s are the same for all columns y of C; m, e, r and α are each column's
+// own, in O(nD²) more. What rounding costs ½yᵀA⁻¹y + ½log|A| is no more than
+//
+//	2.2e-16·((n + q)·√(1 + v/σ²) + √n·(q + |log|A||)),  q = yᵀA⁻¹y, v = Σ v_c
+//
+// and four times that for a derivative, as far as tested (v/σ² up to 1e12): dense
+// algebra loses v/σ², not its root.
+//
+// Memory, D² + 2 numbers per input, 3 per component and D + 1 per column, is kept from
+// call to call: calls allocate only when they need more than any before. Methods other
+// than Factorise leave the factorisation as it is, but work in memory of the Filter: it
+// is not safe for concurrent use. See Reader.
 type Filter struct {
 	t     []float64
+	known []float64 // s, or nil
 	cs    []Component
-	noise float64
+	noise float64   // σ²
 	dim   int       // D
 	first []int     // the place of h's 1 for each component
 	steps []steps   // for each component
-	mean  []float64 // n×D: m
 	cov   []float64 // n×D×D: P
 	inv   []float64 // 1/s
-	alpha []float64 // e on the way forward, α on the way back
+	cols  int       // of C
+	mean  []float64 // m: for each column n×D; those of a column of zeros if there is none
+	errs  []float64 // e: for each column n
 	logS  float64   // Σ log s
-	quad  float64   // yᵀA⁻¹y
+	quad  float64   // yᵀA⁻¹y of the first column
 
 	// The state's basis is the sum hᵀx in the first place and all of x but its
 	// own first place after it, so that h = (1, 0, …) for sums as well: what an
 	// observation fixes is a number of its own, not a difference of large ones.
+	drift [][]entry // F of each component in that basis
+
+	scratch
+}
+
+// scratch is what the methods of a Filter work in.
+type scratch struct {
 	work                []float64
 	phi, phiT           []float64   // Φ in that basis, D×D
 	block, q            [][]float64 // Φ and Q of each component, d×d
-	drift               [][]entry   // F of each component in that basis
 	r, k, w, p, n, m, x []float64   // D or D×D each
+	alpha               []float64   // α of the last Gradient
+	mixedMean           []float64   // m and e of a combination of the columns
+	mixedErrs           []float64
 }
 
-// NewFilter returns a filter for inputs t, ascending. It keeps t.
-func NewFilter(t []float64) *Filter {
+// NewFilter returns a filter for inputs t, ascending, and known error variances,
+// which may be nil. It keeps both.
+func NewFilter(t, errors []float64) *Filter {
 	checkSorted(t)
-	return &Filter{t: t}
+	if errors != nil && len(errors) != len(t) {
+		panic(fmt.Sprintf("statespace: %d errors at %d inputs", len(errors), len(t)))
+	}
+	for i, s := range errors {
+		if !(s >= 0 && s <= math.MaxFloat64) {
+			panic(fmt.Sprintf("statespace: error variance %d is %v, want a finite number, not negative", i, s))
+		}
+	}
+	return &Filter{t: t, known: errors}
 }
 
 // NotPositive is the error for a matrix A whose leading minor that ends in Row
@@ -61,61 +94,100 @@ func (e NotPositive) Error() string {
 	return fmt.Sprintf("statespace: the leading minor of order %d is not positive definite", e.Row+1)
 }
 
-// NLL returns the negative log likelihood of y ~ N(0, A),
-//
-//	½yᵀA⁻¹y + ½log|A| + (n/2)·log 2π,
-//
-// and, unless grad is nil, sets grad to its gradient ½tr((A⁻¹ − ααᵀ)∂A) with
-// respect to log v, log l of each component in turn and, last, log σ². Rounding
-// costs no more than
-//
-//	|ΔNLL| ≤ 2.2e-16·((n + q)·√(1 + v/σ²) + √n·(q + |log|A||)),  q = yᵀA⁻¹y, v = Σ v_c
-//
-// and four times that for a derivative, as far as tested (v/σ² up to 1e12): dense
-// algebra loses v/σ², not its root.
-func (f *Filter) NLL(grad, y []float64, cs []Component, noise float64) (float64, error) {
-	if len(y) != len(f.t) {
-		panic(fmt.Sprintf("statespace: %d observations at %d inputs", len(y), len(f.t)))
+// Factorise factorises A and solves for the columns C, n×c, of which there may be
+// none.
+func (f *Filter) Factorise(columns blas64.General, cs []Component, noise float64) error {
+	n := len(f.t)
+	if columns.Cols > 0 && columns.Rows != n {
+		panic(fmt.Sprintf("statespace: %d observations at %d inputs", columns.Rows, n))
 	}
-	if grad != nil && len(grad) != 2*len(cs)+1 {
-		panic(fmt.Sprintf("statespace: room for %d derivatives, want %d", len(grad), 2*len(cs)+1))
-	}
-	if err := f.prepare(cs, noise); err != nil {
-		return 0, err
-	}
-	quad, err := f.forward(y)
-	if err != nil {
-		return 0, err
-	}
-	f.quad = quad
-	if grad != nil {
-		f.backward(grad)
-	}
-	return 0.5 * (quad + f.logS + float64(len(y))*math.Log(2*math.Pi)), nil
-}
-
-// Factorise prepares Solve and LogDet.
-func (f *Filter) Factorise(cs []Component, noise float64) error {
-	if err := f.prepare(cs, noise); err != nil {
+	if err := f.prepare(columns.Cols, cs, noise); err != nil {
 		return err
 	}
-	clear(f.alpha)
-	_, err := f.forward(f.alpha)
-	return err
+	y := f.errs[:n]
+	switch {
+	case columns.Cols == 0:
+		clear(y)
+	case columns.Stride == 1:
+		y = columns.Data[:n]
+	default:
+		for i := range y {
+			y[i] = columns.Data[i*columns.Stride]
+		}
+	}
+	var err error
+	if f.quad, err = f.forward(y); err != nil {
+		return err
+	}
+	if f.cols > 1 {
+		f.follow(columns)
+	}
+	return nil
 }
 
-// LogDet returns log|A| of the last matrix that was factorised, by Factorise,
-// NLL or Posterior.
+// LogDet returns log|A|.
 func (f *Filter) LogDet() float64 { return f.logS }
 
-// Quad returns yᵀA⁻¹y of the last call to NLL.
-func (f *Filter) Quad() float64 { return f.quad }
+// Gram sets g, c×c, to CᵀA⁻¹C.
+func (f *Filter) Gram(g blas64.General) {
+	n := len(f.t)
+	for a := range f.cols {
+		for b := range a + 1 {
+			v := f.quad
+			if a > 0 {
+				v = 0
+				ea, eb := f.errs[a*n:][:n], f.errs[b*n:][:n]
+				for i, is := range f.inv {
+					v += ea[i] * eb[i] * is
+				}
+			}
+			g.Data[a*g.Stride+b], g.Data[b*g.Stride+a] = v, v
+		}
+	}
+}
 
-// Alpha sets dst = A⁻¹y after a call to NLL with a gradient.
+// Gradient sets grad to the derivatives
+//
+//	½tr(A⁻¹∂A) − ½Σ_j u_jᵀ∂A u_j,  U = A⁻¹CR,
+//
+// for R, c×r, with respect to log v, log l of each component in turn and, last,
+// log σ², and returns that in the direction ∂A = diag(s) of the known errors, 0 if
+// there are none. With C = y and R = 1 they are those of the negative log likelihood.
+func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
+	if len(grad) != 2*len(f.cs)+1 {
+		panic(fmt.Sprintf("statespace: room for %d derivatives, want %d", len(grad), 2*len(f.cs)+1))
+	}
+	if r.Cols > 0 && r.Rows != f.cols {
+		panic(fmt.Sprintf("statespace: R has %d rows for %d columns", r.Rows, f.cols))
+	}
+	f.alpha = resize(f.alpha, len(f.t))
+	if f.cols == 1 && r.Cols == 1 && r.Data[0] == 1 {
+		return f.backward(grad, f.mean, f.errs)
+	}
+	mean, errs := f.mix(r, 0)
+	known = f.backward(grad, mean, errs)
+	for j := 1; j < r.Cols; j++ {
+		mean, errs = f.mix(r, j)
+		known += f.addOuter(grad, mean, errs)
+	}
+	return known
+}
+
+// Alpha sets dst to the first column of A⁻¹CR of the last Gradient.
 func (f *Filter) Alpha(dst []float64) { copy(dst, f.alpha) }
 
+// Reader returns a filter that shares the factorisation and has working memory of
+// its own, so that it may be used at the same time, as long as f does not factorise
+// anew. It must not factorise.
+func (f *Filter) Reader() *Filter {
+	r := *f
+	r.scratch = scratch{}
+	r.allocate()
+	return &r
+}
+
 // prepare sets up the transitions and the memory.
-func (f *Filter) prepare(cs []Component, noise float64) error {
+func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 	if err := check(cs); err != nil {
 		return err
 	}
@@ -136,10 +208,23 @@ func (f *Filter) prepare(cs []Component, noise float64) error {
 		f.steps[c].set(f.t, comp, true)
 	}
 	d := f.dim
-	f.mean, f.cov = resize(f.mean, n*d), resize(f.cov, n*d*d)
-	f.inv, f.alpha = resize(f.inv, n), resize(f.alpha, n)
+	f.cols = cols
+	f.mean, f.errs = resize(f.mean, max(1, cols)*n*d), resize(f.errs, max(1, cols)*n)
+	f.cov, f.inv = resize(f.cov, n*d*d), resize(f.inv, n)
+	f.allocate()
+	for c, comp := range cs {
+		if c == len(f.drift) {
+			f.drift = append(f.drift, nil)
+		}
+		f.drift[c] = f.embed(f.drift[c][:0], c, drift[comp.Order])
+	}
+	return nil
+}
 
-	f.work = resize(f.work, 3*d+6*d*d+2*9*len(cs))
+// allocate makes room to work in, for the components at hand.
+func (f *Filter) allocate() {
+	d := f.dim
+	f.work = resize(f.work, 3*d+6*d*d+2*9*len(f.cs))
 	free := f.work
 	take := func(size int) (x []float64) {
 		x, free = free[:size:size], free[size:]
@@ -150,15 +235,10 @@ func (f *Filter) prepare(cs []Component, noise float64) error {
 	f.p, f.n, f.m, f.x = take(d*d), take(d*d), take(d*d), take(d*d)
 	f.phi, f.phiT = take(d*d), take(d*d)
 	f.block, f.q = f.block[:0], f.q[:0]
-	for c, comp := range cs {
+	for _, comp := range f.cs {
 		dd := comp.dim() * comp.dim()
 		f.block, f.q = append(f.block, take(dd)), append(f.q, take(dd))
-		if c == len(f.drift) {
-			f.drift = append(f.drift, nil)
-		}
-		f.drift[c] = f.embed(f.drift[c][:0], c, drift[comp.Order])
 	}
-	return nil
 }
 
 // An entry of a sparse matrix.
@@ -208,17 +288,28 @@ func (l *logSum) add(x float64) {
 	}
 }
 
-// scale returns Σv + σ², which no s exceeds.
+// noiseAt returns the noise variance of input i.
+func (f *Filter) noiseAt(i int) float64 {
+	if f.known == nil {
+		return f.noise
+	}
+	return f.noise + f.known[i]
+}
+
+// scale returns Σv + σ² and the largest known error, which no s exceeds.
 func (f *Filter) scale() float64 {
 	s := f.noise
+	if len(f.known) > 0 {
+		s += slices.Max(f.known)
+	}
 	for _, c := range f.cs {
 		s += c.Variance
 	}
 	return s
 }
 
-// forward sweeps from the first input to the last and returns yᵀA⁻¹y. y may be
-// alpha.
+// forward sweeps from the first input to the last with the first column, and
+// returns yᵀA⁻¹y. y may be errs.
 func (f *Filter) forward(y []float64) (quad float64, err error) {
 	if len(f.cs) == 1 {
 		switch f.cs[0].Order {
@@ -237,18 +328,20 @@ func (f *Filter) forward(y []float64) (quad float64, err error) {
 	for i := range f.t {
 		f.transitions(i)
 		mean, cov := f.mean[i*d:][:d], f.cov[i*d*d:][:d*d]
-		f.predict(mean, cov, f.w, f.p)
+		apply(mean, f.phi, f.w)
+		f.spread(cov, f.p)
 
-		s := cov[0] + f.noise
+		s := cov[0] + f.noiseAt(i)
 		if !(s > tiny*scale) {
 			return 0, NotPositive{i}
 		}
 		logs.add(s / scale)
 		f.inv[i] = 1 / s
 		e := y[i] - mean[0]
-		f.alpha[i] = e
+		f.errs[i] = e
 		quad += e * e / s
-		f.update(f.w, f.p, i, e)
+		f.update(f.p, i)
+		f.move(f.w, mean, e)
 	}
 	f.logS = logs.sum + math.Log(logs.prod) + float64(len(f.t))*math.Log(scale)
 	return quad, nil
@@ -263,22 +356,28 @@ func (f *Filter) gain(i int) {
 	}
 }
 
-// update sets mean = m + k·e and cov = P − s·k·kᵀ, those after observation i,
-// which is σ²k in the first row and column.
-func (f *Filter) update(mean, cov []float64, i int, e float64) {
-	d := f.dim
-	m, p := f.mean[i*d:][:d], f.cov[i*d*d:][:d*d]
+// update sets k, and cov = P − s·k·kᵀ, that after observation i, which is the noise
+// variance times k in the first row and column.
+func (f *Filter) update(cov []float64, i int) {
+	d, noise := f.dim, f.noiseAt(i)
+	p := f.cov[i*d*d:][:d*d]
 	f.gain(i)
 	for a, k := range f.k {
-		mean[a] = m[a] + k*e
 		row, h := cov[a*d:][:d], p[:d]
 		for b, v := range p[a*d:][:d] {
 			row[b] = v - k*h[b]
 		}
-		row[0] = f.noise * k
+		row[0] = noise * k
 	}
 	for a, k := range f.k {
-		cov[a] = f.noise * k
+		cov[a] = noise * k
+	}
+}
+
+// move sets after = m + k·e: a mean after an observation. k must be set.
+func (f *Filter) move(after, m []float64, e float64) {
+	for a, k := range f.k {
+		after[a] = m[a] + k*e
 	}
 }
 
@@ -315,9 +414,8 @@ func (f *Filter) assemble() {
 	}
 }
 
-// predict sets mean = Φ·m and cov = ΦPΦᵀ + Q. It uses x.
-func (f *Filter) predict(mean, cov, m, p []float64) {
-	apply(mean, f.phi, m)
+// spread sets cov = ΦPΦᵀ + Q. It uses x.
+func (f *Filter) spread(cov, p []float64) {
 	f.sandwich(cov, f.phi, p)
 	d := f.dim
 	for c, o := range f.first {
@@ -372,18 +470,23 @@ func (f *Filter) sandwich(dst, b, s []float64) {
 	}
 }
 
-// observe takes r and N from after observation i to before it, and returns α_i
-// and (A⁻¹)_ii.
-func (f *Filter) observe(i int) (alpha, diag float64) {
+// inform takes r from after observation i, of error e, to before it, and returns
+// α_i. k must be set.
+func (f *Filter) inform(r []float64, e float64, i int) (alpha float64) {
+	alpha = e * f.inv[i]
+	for a, k := range f.k {
+		alpha -= k * r[a]
+	}
+	r[0] += alpha
+	return alpha
+}
+
+// observe sets k, takes N from after observation i to before it and returns (A⁻¹)_ii.
+func (f *Filter) observe(i int) (diag float64) {
 	d := f.dim
 	f.gain(i)
 	is := f.inv[i]
-	c := f.noise * is // 1 − k₁
-	alpha = f.alpha[i] * is
-	for a, k := range f.k {
-		alpha -= k * f.r[a]
-	}
-	f.r[0] += alpha
+	c := f.noiseAt(i) * is // 1 − k₁
 
 	// u = N·k without N's first column; its own first entry is not used.
 	head, first := f.n[:d], f.n[0]
@@ -405,36 +508,40 @@ func (f *Filter) observe(i int) (alpha, diag float64) {
 		v := c*head[a] - f.w[a]
 		head[a], f.n[a*d] = v, v
 	}
-	return alpha, diag
+	return diag
 }
 
-// backward sweeps from the last input to the first and sets alpha to A⁻¹y and
-// grad to the gradient. With M = N − rrᵀ, NLL has the derivatives ½M in Q, −r in
+// backward sweeps from the last input to the first for one column of the given
+// means and errors. It sets alpha to A⁻¹y and grad to the gradient, and returns
+// that in the direction of the known errors. With M = N − rrᵀ, NLL has the derivatives ½M in Q, −r in
 // m and ½M in P (Koopman and Shephard 1992), and over a gap m and P follow
 // dm/da = Fm, dP/da = FP + PFᵀ + q·v·e_d·e_dᵀ, hence
 //
 //	∂NLL/∂log v = Σ ½tr(MQ)
 //	∂NLL/∂log l = −Σ a·(tr(MFP) − rᵀFm + ½q·v·M_dd)
-func (f *Filter) backward(grad []float64) {
+func (f *Filter) backward(grad, means, errs []float64) (known float64) {
 	if len(f.cs) == 1 {
 		switch f.cs[0].Order {
 		case 0:
-			f.backward1(grad)
+			return f.backward1(grad, means, errs)
 		case 1:
-			f.backward2(grad)
+			return f.backward2(grad, means, errs)
 		case 2:
-			f.backward3(grad)
+			return f.backward3(grad, means, errs)
 		}
-		return
 	}
 	clear(grad)
 	clear(f.r)
 	clear(f.n)
 	d, last := f.dim, len(grad)-1
 	for i := len(f.t) - 1; i >= 0; i-- {
-		alpha, diag := f.observe(i)
+		diag := f.observe(i)
+		alpha := f.inform(f.r, errs[i], i)
 		f.alpha[i] = alpha
 		grad[last] += 0.5 * f.noise * (diag - alpha*alpha)
+		if f.known != nil {
+			known += 0.5 * f.known[i] * (diag - alpha*alpha)
+		}
 
 		for a, ra := range f.r {
 			row := f.m[a*d:][:d]
@@ -443,7 +550,7 @@ func (f *Filter) backward(grad []float64) {
 			}
 		}
 		f.transitions(i)
-		mean, cov := f.mean[i*d:][:d], f.cov[i*d*d:][:d*d]
+		mean, cov := means[i*d:][:d], f.cov[i*d*d:][:d*d]
 		for k := range d { // x = M·P
 			apply(f.x[k*d:][:d], cov, f.m[k*d:][:d])
 		}
@@ -481,9 +588,10 @@ func (f *Filter) backward(grad []float64) {
 		copy(f.r, f.w)
 		f.sandwich(f.n, f.phiT, f.n)
 	}
+	return known
 }
 
-// Solve sets dst = A⁻¹b for the last matrix that was factorised, in O(nD·d).
+// Solve sets dst = A⁻¹b, in O(nD·d).
 // dst may be b.
 func (f *Filter) Solve(dst, b []float64) {
 	if len(b) != len(f.t) || len(dst) != len(f.t) {
@@ -496,20 +604,13 @@ func (f *Filter) Solve(dst, b []float64) {
 		apply(mean, f.phi, after)
 		v -= mean[0]
 		f.gain(i)
-		for a, k := range f.k {
-			after[a] = mean[a] + k*v
-		}
+		f.move(after, mean, v)
 		dst[i] = v
 	}
 	clear(f.r)
 	for i := len(dst) - 1; i >= 0; i-- {
 		f.gain(i)
-		v := dst[i] * f.inv[i]
-		for a, k := range f.k {
-			v -= k * f.r[a]
-		}
-		dst[i] = v
-		f.r[0] += v
+		dst[i] = f.inform(f.r, dst[i], i)
 		f.transitions(i)
 		apply(f.w, f.phiT, f.r)
 		copy(f.r, f.w)

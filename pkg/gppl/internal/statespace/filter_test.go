@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/diff/fd"
 	"pgregory.net/rapid"
 )
@@ -60,7 +61,7 @@ func TestNLL(t *testing.T) {
 								continue
 							}
 							grad := make([]float64, 2*len(cs)+1)
-							f := NewFilter(x)
+							f := NewFilter(x, nil)
 							got, err := f.NLL(grad, y, cs, noise)
 							if err != nil {
 								t.Fatalf("n=%d l=%g noise=%g: %v", n, l, noise, err)
@@ -105,7 +106,7 @@ func TestSpecialSweeps(t *testing.T) {
 			// A second component of variance 1e-300 changes nothing but the path.
 			two := []Component{one[0], {0, 1e-300, 1}}
 			want, got := make([]float64, 5), make([]float64, 3)
-			f, g := NewFilter(x), NewFilter(x)
+			f, g := NewFilter(x, nil), NewFilter(x, nil)
 			wantValue, err := f.NLL(want, y, two, 0.1)
 			if err != nil {
 				t.Fatal(err)
@@ -132,7 +133,7 @@ func TestCentralDifferences(t *testing.T) {
 		cs := scaled(cs, 0.3)
 		const noise = 0.05
 		y := drawY(rnd, x, cs, noise)
-		f := NewFilter(x)
+		f := NewFilter(x, nil)
 		value := func(u []float64) float64 {
 			at := append([]Component(nil), cs...)
 			for c := range at {
@@ -171,8 +172,8 @@ func TestSolve(t *testing.T) {
 				b := normals(rnd, n)
 				kept := slices.Clone(b)
 				want, _ := denseNLL(x, b, cs, noise)
-				f := NewFilter(x)
-				if err := f.Factorise(cs, noise); err != nil {
+				f := NewFilter(x, nil)
+				if err := f.Factorise(blas64.General{}, cs, noise); err != nil {
 					t.Fatal(err)
 				}
 				got := make([]float64, n)
@@ -204,12 +205,12 @@ func TestNoiseFree(t *testing.T) {
 		cs := []Component{{order, 2, 1}}
 		want, _ := denseNLL(x, y, cs, 0)
 		grad := make([]float64, 3)
-		got, err := NewFilter(x).NLL(grad, y, cs, 0)
+		got, err := NewFilter(x, nil).NLL(grad, y, cs, 0)
 		if err != nil || math.Abs(got-want.nll) > 1e-11*math.Abs(want.nll) || maxDiff(grad, want.grad) > 1e-10*maxNorm(want.grad) {
 			t.Errorf("order %d: %v, %v, %v, want %v, %v", order, got, grad, err, want.nll, want.grad)
 		}
 		var np NotPositive
-		if _, err := NewFilter([]float64{0, 1, 1}).NLL(nil, y[:3], cs, 0); !errors.As(err, &np) || np.Row != 2 {
+		if _, err := NewFilter([]float64{0, 1, 1}, nil).NLL(nil, y[:3], cs, 0); !errors.As(err, &np) || np.Row != 2 {
 			t.Errorf("order %d, coinciding inputs without noise: %v, want NotPositive{2}", order, err)
 		}
 	}
@@ -224,7 +225,7 @@ func TestExtremes(t *testing.T) {
 			for _, cs := range [][]Component{{{order, 1, l}}, {{order, 1, l}, {2 - order, 0.5, 1 / max(l, 1e-300)}}} {
 				want, ok := denseNLL(x, y, cs, 0.1)
 				grad := make([]float64, 2*len(cs)+1)
-				got, err := NewFilter(x).NLL(grad, y, cs, 0.1)
+				got, err := NewFilter(x, nil).NLL(grad, y, cs, 0.1)
 				if err != nil || math.IsNaN(got) || math.IsNaN(maxDiff(grad, grad)) {
 					t.Fatalf("order %d, l=%g: %v, %v, %v", order, l, got, grad, err)
 				}
@@ -237,7 +238,7 @@ func TestExtremes(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	f := NewFilter([]float64{0, 1})
+	f := NewFilter([]float64{0, 1}, nil)
 	y := []float64{1, 2}
 	for _, c := range []Component{{0, 0, 1}, {0, -1, 1}, {1, 1, 0}, {1, math.NaN(), 1}, {2, 1, math.Inf(1)}} {
 		if _, err := f.NLL(nil, y, []Component{c}, 1); err == nil {
@@ -250,14 +251,14 @@ func TestMisuse(t *testing.T) {
 		}
 	}
 	for what, call := range map[string]func(){
-		"descending inputs":   func() { NewFilter([]float64{1, 0}) },
-		"NaN input":           func() { NewFilter([]float64{math.NaN()}) },
+		"descending inputs":   func() { NewFilter([]float64{1, 0}, nil) },
+		"NaN input":           func() { NewFilter([]float64{math.NaN()}, nil) },
 		"too few y":           func() { f.NLL(nil, y[:1], sums["0"], 1) },
 		"gradient of 2":       func() { f.NLL(make([]float64, 2), y, sums["0"], 1) },
 		"no component":        func() { f.NLL(nil, y, nil, 1) },
 		"order 3":             func() { f.NLL(nil, y, []Component{{3, 1, 1}}, 1) },
 		"too few rows":        func() { NewProduct(f.t).Mul(general(1, 1, y), general(1, 1, y), sums["0"]) },
-		"prediction at a NaN": func() { f.Posterior(y[:1], nil, []float64{math.NaN()}, y, sums["0"], 1) },
+		"prediction at a NaN": func() { f.predict(y[:1], nil, []float64{math.NaN()}, y, sums["0"], 1) },
 	} {
 		func() {
 			defer func() {
@@ -269,11 +270,11 @@ func TestMisuse(t *testing.T) {
 		}()
 	}
 	// No observation at all.
-	if v, err := NewFilter(nil).NLL(make([]float64, 3), nil, sums["1"], 1); v != 0 || err != nil {
+	if v, err := NewFilter(nil, nil).NLL(make([]float64, 3), nil, sums["1"], 1); v != 0 || err != nil {
 		t.Errorf("no observation: %v, %v", v, err)
 	}
 	mean, variance := []float64{1}, []float64{0}
-	if err := NewFilter(nil).Posterior(mean, variance, []float64{3}, nil, sums["1"], 1); err != nil || mean[0] != 0 || variance[0] != 1.5 {
+	if err := NewFilter(nil, nil).predict(mean, variance, []float64{3}, nil, sums["1"], 1); err != nil || mean[0] != 0 || variance[0] != 1.5 {
 		t.Errorf("prior at one input: %v, %v, %v", mean, variance, err)
 	}
 }
@@ -283,7 +284,7 @@ func TestNoAllocation(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(15, 16))
 	x, y := sorted(uniform(rnd, 1000)), normals(rnd, 1000)
 	for name, cs := range sums {
-		f := NewFilter(x)
+		f := NewFilter(x, nil)
 		grad := make([]float64, 2*len(cs)+1)
 		l := 0.1
 		allocs := testing.AllocsPerRun(10, func() {
@@ -329,7 +330,7 @@ func TestProperties(t *testing.T) {
 		y := drawY(rnd, x, cs, noise)
 		keptX, keptY := slices.Clone(x), slices.Clone(y)
 
-		f := NewFilter(x)
+		f := NewFilter(x, nil)
 		grad := make([]float64, 2*len(cs)+1)
 		value, err := f.NLL(grad, y, cs, noise)
 		if err != nil {
@@ -372,7 +373,7 @@ func TestProperties(t *testing.T) {
 			mx[n-1-i], my[n-1-i] = -x[i], y[i]
 		}
 		mirrored := make([]float64, len(grad))
-		got, err := NewFilter(mx).NLL(mirrored, my, cs, noise)
+		got, err := NewFilter(mx, nil).NLL(mirrored, my, cs, noise)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -385,7 +386,7 @@ func TestProperties(t *testing.T) {
 
 		// Var f(t_i) = σ² − σ⁴(A⁻¹)_ii and E f(t_i) = y_i − σ²α_i.
 		mean, variance := make([]float64, n), make([]float64, n)
-		if err := f.Posterior(mean, variance, x, y, cs, noise); err != nil {
+		if err := f.predict(mean, variance, x, y, cs, noise); err != nil {
 			r.Fatal(err)
 		}
 		vtol := 1e-12*total(cs) + 1e-11*noise + float64(n)*eps*total(cs)

@@ -4,34 +4,29 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Posterior sets mean and variance to those of the latent process, noise apart,
-// at the inputs at, in any order, given y:
+// Posterior sets row i of means, m×c, and variance[i] to the mean that each column
+// y of C gives and the variance of the latent process, noise apart, at the inputs
+// at, in any order:
 //
 //	mean = K_*ᵀA⁻¹y,  variance = diag(K_** − K_*ᵀA⁻¹K_*)
 //
-// in O((n + m)·D³ + m·log m). variance may be nil. Between two inputs the state
-// comes from the earlier one by Φ, with mean x and covariance P, and the
-// information of all later ones from the next by Φᵀ: hᵀ(x + Pr), hᵀ(P − PNP)h.
-// The variance has an absolute error of a few 1e-16·Σv; it is never negative.
-func (f *Filter) Posterior(mean, variance, at, y []float64, cs []Component, noise float64) error {
-	if len(y) != len(f.t) {
-		panic(fmt.Sprintf("statespace: %d observations at %d inputs", len(y), len(f.t)))
-	}
-	if len(mean) != len(at) || variance != nil && len(variance) != len(at) {
-		panic(fmt.Sprintf("statespace: room for %d means and %d variances at %d inputs", len(mean), len(variance), len(at)))
+// in O((n + m)·D³ + m·log m), n being the inputs after the first of at. variance may
+// be nil. Between two inputs the state comes from the earlier one by Φ, with mean x
+// and covariance P, and the information of all later ones from the next by Φᵀ:
+// hᵀ(x + Pr), hᵀ(P − PNP)h. The variance has an absolute error of a few 1e-16·Σv; it
+// is never negative.
+func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
+	if means.Rows != len(at) || means.Cols != f.cols || variance != nil && len(variance) != len(at) {
+		panic(fmt.Sprintf("statespace: room for %d×%d means and %d variances at %d inputs, with %d columns", means.Rows, means.Cols, len(variance), len(at), f.cols))
 	}
 	for i, s := range at {
 		if math.IsNaN(s) {
 			panic(fmt.Sprintf("statespace: input %d is NaN", i))
 		}
-	}
-	if err := f.prepare(cs, noise); err != nil {
-		return err
-	}
-	if _, err := f.forward(y); err != nil {
-		return err
 	}
 	order := make([]int, len(at)) // from the last to the first
 	for i := range order {
@@ -46,17 +41,20 @@ func (f *Filter) Posterior(mean, variance, at, y []float64, cs []Component, nois
 		}
 		return 0
 	})
-	d := f.dim
-	m, p := make([]float64, d), make([]float64, d*d) // after an observation
+	d, last := f.dim, len(f.t)
+	m, p := make([]float64, f.cols*d), make([]float64, d*d) // after an observation
 	x, cov := make([]float64, d), make([]float64, d*d)
+	info := make([]float64, f.cols*d) // r of each column
 	r, n := make([]float64, d), make([]float64, d*d)
-	clear(f.r)
 	clear(f.n)
-	for i := len(f.t) - 1; i >= -1; i-- {
-		// f.r and f.n are the information of the observations after i, at
+	for i := last - 1; i >= -1 && len(order) > 0; i-- {
+		// info and f.n are the information of the observations after i, at
 		// input i+1.
 		if i >= 0 {
-			f.update(m, p, i, f.alpha[i])
+			f.update(p, i)
+			for c := range f.cols {
+				f.move(m[c*d:][:d], f.mean[(c*last+i)*d:][:d], f.errs[c*last+i])
+			}
 		}
 		for len(order) > 0 && (i < 0 || at[order[0]] >= f.t[i]) {
 			o := order[0]
@@ -66,23 +64,28 @@ func (f *Filter) Posterior(mean, variance, at, y []float64, cs []Component, nois
 			} else {
 				f.jump(math.Inf(1))
 			}
-			f.predict(x, cov, m, p)
-			if i+1 < len(f.t) {
-				f.jump(f.t[i+1] - at[o])
-				apply(r, f.phiT, f.r)
-				f.sandwich(n, f.phiT, f.n)
-			} else {
-				clear(r)
-				clear(n)
+			f.spread(cov, p)
+			// The means before the adjoints: both need their own Φ.
+			for c := range f.cols {
+				apply(x, f.phi, m[c*d:][:d])
+				means.Data[o*means.Stride+c] = x[0]
 			}
-			mu, s := x[0], cov[0]
-			for a := range d {
-				mu += cov[a] * r[a]
-				for b := range d {
-					s -= cov[a] * cov[b] * n[a*d+b]
+			s := cov[0]
+			if i+1 < last {
+				f.jump(f.t[i+1] - at[o])
+				for c := range f.cols {
+					apply(r, f.phiT, info[c*d:][:d])
+					for a, v := range cov[:d] {
+						means.Data[o*means.Stride+c] += v * r[a]
+					}
+				}
+				f.sandwich(n, f.phiT, f.n)
+				for a := range d {
+					for b := range d {
+						s -= cov[a] * cov[b] * n[a*d+b]
+					}
 				}
 			}
-			mean[o] = mu
 			if variance != nil {
 				variance[o] = max(0, s)
 			}
@@ -90,16 +93,20 @@ func (f *Filter) Posterior(mean, variance, at, y []float64, cs []Component, nois
 		if i >= 0 {
 			// What r and N are at input i is before its observation; the
 			// next round wants them there.
-			if i+1 < len(f.t) {
+			if i+1 < last {
 				f.transitions(i + 1)
-				apply(f.w, f.phiT, f.r)
-				copy(f.r, f.w)
+				for c := range f.cols {
+					apply(f.w, f.phiT, info[c*d:][:d])
+					copy(info[c*d:], f.w)
+				}
 				f.sandwich(f.n, f.phiT, f.n)
 			}
 			f.observe(i)
+			for c := range f.cols {
+				f.inform(info[c*d:][:d], f.errs[c*last+i], i)
+			}
 		}
 	}
-	return nil
 }
 
 // jump sets block, q, phi and phiT to those of a gap, which may be infinite.

@@ -55,8 +55,8 @@ func TestPosterior(t *testing.T) {
 							}
 							at = append(at, x[0], x[n-1], -1e6, 1e6, x[0])
 							mean, variance := make([]float64, len(at)), make([]float64, len(at))
-							f := NewFilter(x)
-							if err := f.Posterior(mean, variance, at, y, cs, noise); err != nil {
+							f := NewFilter(x, nil)
+							if err := f.predict(mean, variance, at, y, cs, noise); err != nil {
 								t.Fatal(err)
 							}
 							wantMean, wantVar, ok := densePosterior(x, at, y, cs, noise)

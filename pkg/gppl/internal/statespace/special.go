@@ -11,15 +11,19 @@ func (f *Filter) forward1(y []float64) (quad float64, err error) {
 	n := len(y)
 	st := &f.steps[0]
 	es, gs := st.e[:n], st.g[:n]
-	mean, cov, inv, errs := f.mean[:n], f.cov[:n], f.inv[:n], f.alpha[:n]
-	noise, v, scale := f.noise, f.cs[0].Variance, f.scale()
+	mean, cov, inv, errs := f.mean[:n], f.cov[:n], f.inv[:n], f.errs[:n]
+	noise, own := f.noise, f.known
+	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	var m, k float64 // after the observation: the mean, and σ²k is its variance
+	var m, k, was float64 // after the observation: the mean, its variance over the noise, and that
 	for i, yi := range y {
+		if own != nil {
+			noise = f.noise + own[i]
+		}
 		e := es[i]
 		m *= e
-		p := e*e*noise*k + v*gs[i]
+		p := e*e*was*k + v*gs[i] // e²·was does not wait for k
 		s := p + noise
 		if !(s > floor) {
 			return 0, NotPositive{i}
@@ -29,7 +33,7 @@ func (f *Filter) forward1(y []float64) (quad float64, err error) {
 		mean[i], cov[i], inv[i], errs[i] = m, p, is, d
 		quad += d * d * is
 		logs.add(s * unit)
-		k = p * is
+		k, was = p*is, noise
 		m += k * d
 	}
 	f.logS = logs.sum + math.Log(logs.prod) + float64(n)*math.Log(scale)
@@ -37,18 +41,26 @@ func (f *Filter) forward1(y []float64) (quad float64, err error) {
 }
 
 // backward1 is backward for one component of order 0.
-func (f *Filter) backward1(grad []float64) {
+func (f *Filter) backward1(grad, means, errs []float64) (known float64) {
 	n := len(f.t)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
-	mean, cov, inv, alpha := f.mean[:n], f.cov[:n], f.inv[:n], f.alpha[:n]
-	noise, v := f.noise, f.cs[0].Variance
+	mean, cov, inv, alpha := means[:n], f.cov[:n], f.inv[:n], f.alpha[:n]
+	errs = errs[:n]
+	noise, own, v := f.noise, f.known, f.cs[0].Variance
 	var r, nn, gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
+		if own != nil {
+			noise = f.noise + own[i]
+		}
 		is, p, e := inv[i], cov[i], es[i]
 		k, c := p*is, noise*is // c = 1 − k
-		al := alpha[i]*is - k*r
-		gn += is + k*k*nn - al*al
+		al := errs[i]*is - k*r
+		d := is + k*k*nn - al*al
+		gn += d
+		if own != nil {
+			known += 0.5 * own[i] * d
+		}
 		alpha[i] = al
 		r += al
 		nn = is + c*c*nn
@@ -58,7 +70,8 @@ func (f *Filter) backward1(grad []float64) {
 		r *= e
 		nn *= e * e
 	}
-	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*noise*gn
+	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*f.noise*gn
+	return known
 }
 
 // forward2 is forward for one component of order 1.
@@ -66,12 +79,16 @@ func (f *Filter) forward2(y []float64) (quad float64, err error) {
 	n := len(y)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
-	mean, cov, inv, errs := f.mean[:2*n], f.cov[:4*n], f.inv[:n], f.alpha[:n]
-	noise, v, scale := f.noise, f.cs[0].Variance, f.scale()
+	mean, cov, inv, errs := f.mean[:2*n], f.cov[:4*n], f.inv[:n], f.errs[:n]
+	noise, own := f.noise, f.known
+	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
 	var m1, m2, f11, f12, f22 float64 // after the observation
 	for i, yi := range y {
+		if own != nil {
+			noise = f.noise + own[i]
+		}
 		a, e := as[i], es[i]
 		e2 := e * e
 		dm := a * (m1 + m2)
@@ -108,22 +125,30 @@ func (f *Filter) forward2(y []float64) (quad float64, err error) {
 }
 
 // backward2 is backward for one component of order 1.
-func (f *Filter) backward2(grad []float64) {
+func (f *Filter) backward2(grad, means, errs []float64) (known float64) {
 	n := len(f.t)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
-	mean, cov, inv, alpha := f.mean[:2*n], f.cov[:4*n], f.inv[:n], f.alpha[:n]
-	noise, v := f.noise, f.cs[0].Variance
+	mean, cov, inv, alpha := means[:2*n], f.cov[:4*n], f.inv[:n], f.alpha[:n]
+	errs = errs[:n]
+	noise, own, v := f.noise, f.known, f.cs[0].Variance
 	var r1, r2, n11, n12, n22, gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
+		if own != nil {
+			noise = f.noise + own[i]
+		}
 		is, a, e := inv[i], as[i], es[i]
 		mi, ci := mean[2*i:2*i+2:2*i+2], cov[4*i:4*i+4:4*i+4]
 		p11, p12, p22 := ci[0], ci[1], ci[3]
 		k1, k2, c := p11*is, p12*is, noise*is // c = 1 − k₁
 
-		al := alpha[i]*is - k1*r1 - k2*r2
+		al := errs[i]*is - k1*r1 - k2*r2
 		w1, w2 := n11*k1+n12*k2, n12*k1+n22*k2
-		gn += is + k1*w1 + k2*w2 - al*al
+		d := is + k1*w1 + k2*w2 - al*al
+		gn += d
+		if own != nil {
+			known += 0.5 * own[i] * d
+		}
 		alpha[i] = al
 		r1 += al
 		n11 = is + c*(c*n11-2*k2*n12) + k2*k2*n22
@@ -145,7 +170,8 @@ func (f *Filter) backward2(grad []float64) {
 		b1, b2 := a*(t11-t12), a*(t21-t22)
 		n11, n12, n22 = e2*(t11+b1), e2*(t12+b1), e2*(t22+b2)
 	}
-	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*noise*gn
+	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*f.noise*gn
+	return known
 }
 
 // propagator3 returns Φ of order 2, row by row.
@@ -187,12 +213,16 @@ func (f *Filter) forward3(y []float64) (quad float64, err error) {
 	n := len(y)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
-	mean, cov, inv, errs := f.mean[:3*n], f.cov[:9*n], f.inv[:n], f.alpha[:n]
-	noise, v, scale := f.noise, f.cs[0].Variance, f.scale()
+	mean, cov, inv, errs := f.mean[:3*n], f.cov[:9*n], f.inv[:n], f.errs[:n]
+	noise, own := f.noise, f.known
+	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
 	var m1, m2, m3, c11, c12, c13, c22, c23, c33 float64 // after the observation
 	for i, yi := range y {
+		if own != nil {
+			noise = f.noise + own[i]
+		}
 		a, e := as[i], es[i]
 		f11, f12, f13, f21, f22, f23, f31, f32, f33 := propagator3(a, e)
 		m1, m2, m3 = f11*m1+f12*m2+f13*m3, f21*m1+f22*m2+f23*m3, f31*m1+f32*m2+f33*m3
@@ -226,22 +256,30 @@ func (f *Filter) forward3(y []float64) (quad float64, err error) {
 }
 
 // backward3 is backward for one component of order 2.
-func (f *Filter) backward3(grad []float64) {
+func (f *Filter) backward3(grad, means, errs []float64) (known float64) {
 	n := len(f.t)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
-	mean, cov, inv, alpha := f.mean[:3*n], f.cov[:9*n], f.inv[:n], f.alpha[:n]
-	noise, v := f.noise, f.cs[0].Variance
+	mean, cov, inv, alpha := means[:3*n], f.cov[:9*n], f.inv[:n], f.alpha[:n]
+	errs = errs[:n]
+	noise, own, v := f.noise, f.known, f.cs[0].Variance
 	var r1, r2, r3, n11, n12, n13, n22, n23, n33, gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
+		if own != nil {
+			noise = f.noise + own[i]
+		}
 		is, a, e := inv[i], as[i], es[i]
 		mi, ci := mean[3*i:3*i+3:3*i+3], cov[9*i:9*i+9:9*i+9]
 		p11, p12, p13, p22, p23, p33 := ci[0], ci[1], ci[2], ci[4], ci[5], ci[8]
 		k1, k2, k3, c := p11*is, p12*is, p13*is, noise*is // c = 1 − k₁
 
-		al := alpha[i]*is - k1*r1 - k2*r2 - k3*r3
+		al := errs[i]*is - k1*r1 - k2*r2 - k3*r3
 		w1, w2, w3 := n11*k1+n12*k2+n13*k3, n12*k1+n22*k2+n23*k3, n13*k1+n23*k2+n33*k3
-		gn += is + k1*w1 + k2*w2 + k3*w3 - al*al
+		d := is + k1*w1 + k2*w2 + k3*w3 - al*al
+		gn += d
+		if own != nil {
+			known += 0.5 * own[i] * d
+		}
 		alpha[i] = al
 		r1 += al
 		u2, u3 := n22*k2+n23*k3, n23*k2+n33*k3
@@ -262,5 +300,6 @@ func (f *Filter) backward3(grad []float64) {
 		r1, r2, r3 = f11*r1+f21*r2+f31*r3, f12*r1+f22*r2+f32*r3, f13*r1+f23*r2+f33*r3
 		n11, n12, n13, n22, n23, n33 = sandwich3(f11, f21, f31, f12, f22, f32, f13, f23, f33, n11, n12, n13, n22, n23, n33)
 	}
-	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*noise*gn
+	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*f.noise*gn
+	return known
 }

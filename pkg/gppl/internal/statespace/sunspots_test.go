@@ -68,7 +68,7 @@ func TestOracleSunspots(t *testing.T) {
 	if err := json.Unmarshal(b, &oracle); err != nil {
 		t.Fatal(err)
 	}
-	f := NewFilter(x)
+	f := NewFilter(x, nil)
 	cases := 0
 	for _, c := range oracle.Cases {
 		order, ok := map[string]int{"Laplace": 0, "Matern32": 1, "Matern52": 2}[c.Kernel]
