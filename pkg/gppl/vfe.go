@@ -67,6 +67,8 @@ type vfeWork struct {
 	bInv, e blas64.General // m×m
 	u, r    []float64      // K_uu⁻¹K_ux β; distances within Z
 	traceG  float64        // of the weight on ∂K_uu
+	steep   float64        // what rounding of a distance does to a covariance, at least 1
+	worst   float64        // 1/λ, the smallest eigenvalue of K_uu
 }
 
 // vfeEngine does what involves all n observations.
@@ -80,7 +82,14 @@ type vfeEngine interface {
 	// the logs of the kernel's parameters and in Z, its weight being
 	// Φe − βuᵀ with β = (y − ΦB⁻¹Φᵀy)/σ², and returns |β|².
 	contract(grad, gradZ []float64, w *vfeWork) (beta2 float64)
+	// inexact is the error of an entry of K_xu, relative to the variance, over
+	// what K_uu has as well.
+	inexact() float64
 }
+
+// vfeRounding is a margin over what first-order perturbation says of the rounding
+// of the bound. Over random cases no value needed more than 1 (TestRandomVFE).
+const vfeRounding = 4
 
 // NewVFE returns the variational free energy of the data with inducing inputs
 // z, to be trained from the parameters of m and from z. KMeans(x, m, seed)
@@ -205,7 +214,7 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 		toNatural(grad[:l.hyper], theta[:l.hyper])
 	}
 	value := 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack)
-	l.choice.promise(quad, 0, value, float64(n))
+	l.choice.promise(quad, w.perturbation(float64(n), quad, grad != nil), value, float64(n))
 	l.report.promise(l.choice.bound())
 	if l.opt.Repulsion != 0 {
 		var gradZ []float64
@@ -260,6 +269,8 @@ func (l *VFE) factorise(k Kernel, noise float64, z Inputs) (jitter float64, err 
 	if err != nil {
 		return jitter, fmt.Errorf("gppl: the covariance of %d inducing inputs cannot be factorised: %w (kernel %v)", m, err, k)
 	}
+	w.worst = w.inverseNorm()
+	w.steep = max(1, steepness(k, extent(l.data.X)))
 	blur := float64(l.data.Len()) * phases(k, extent(l.data.X), noise, 1)
 	for i, e := range l.engines {
 		l.choice.candidates[i] = e.forecast(w, k, noise, z)
@@ -301,6 +312,68 @@ func (w *vfeWork) project() error {
 	copy(w.bInvC, w.c)
 	w.lb.SolveLT(columnOf(w.bInvC))
 	return nil
+}
+
+// inverseNorm returns 1/λ for the smallest eigenvalue λ of K_uu, by three steps of
+// inverse iteration from a vector that no eigenvector is orthogonal to. O(m²).
+func (w *vfeWork) inverseNorm() (norm float64) {
+	const golden = 0.6180339887498949
+	x := w.u
+	for i := range x {
+		_, fraction := math.Modf(golden * float64(i+1))
+		x[i] = fraction - 0.5
+	}
+	for range 3 {
+		w.luu.SolveL(columnOf(x))
+		w.luu.SolveLT(columnOf(x))
+		if norm = blas64.Nrm2(vec(x)); math.IsInf(norm, 1) {
+			break
+		}
+		blas64.Scal(1/norm, vec(x))
+	}
+	return norm
+}
+
+// perturbation returns what the rounding of K_uu and what is wrong with K_xu do to
+// the value, to first order. An observation is interpolated with the weights
+// W = K_xu K_uu⁻¹, so that errors of size ε in the covariances move Q by W·ε·Wᵀ and
+// the value by at most
+//
+//	ε(|W|²/σ² + |u|²) from K_uu,  ε(2√n·|W|/σ² + √n·|β||u|) from K_xu
+//
+// in Frobenius norms. W is large where inducing inputs nearly coincide, whatever
+// the condition of K_uu. A derivative, above all in an inducing input, has the
+// errors of W itself, which are greater by up to the condition number κ of K_uu;
+// √κ is what was found at most, since ∂K has little where K_uu is near singular.
+// form is yᵀC⁻¹y ≥ σ²|β|². With a gradient, its weights are at hand; otherwise they
+// take 2m³ flops.
+func (w *vfeWork) perturbation(n, form float64, gradient bool) float64 {
+	if !gradient {
+		w.weigh()
+	}
+	v := variance(w.kernel)
+	u2 := blas64.Dot(vec(w.u), vec(w.u))
+	w2 := max(0, 2*w.traceG-u2) // |W|²/σ²
+	err := 0x1p-53 * w.steep * v * (w2 + u2)
+	if e := w.engine.inexact(); e > 0 {
+		err += e * v * math.Sqrt(n) * (2*math.Sqrt(w2/w.noise) + math.Sqrt(u2*max(0, form)/w.noise))
+	}
+	if gradient && err > 0 {
+		err *= math.Sqrt(1 + v*w.worst)
+	}
+	return vfeRounding * err
+}
+
+// weigh sets u, and traceG to the trace of the weight on ∂K_uu as contract does,
+// or a little more: B⁻¹ ≤ I.
+func (w *vfeWork) weigh() {
+	copy(w.u, w.bInvC)
+	w.luu.SolveLT(columnOf(w.u))
+	blas64.Scal(1/math.Sqrt(w.noise), vec(w.u))
+	copy(w.e.Data, w.phiPhi.Data)
+	w.luu.SolveLRight(w.e)
+	w.luu.SolveLT(w.e)
+	w.traceG = 0.5 * (trace(w.e) + blas64.Dot(vec(w.u), vec(w.u)))
 }
 
 func trace(a blas64.General) float64 {

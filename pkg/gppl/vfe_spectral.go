@@ -41,7 +41,8 @@ func newSpectralVFE(l *line) *spectralVFE {
 	return &spectralVFE{exact: newSpectralExact(l, options{tolerance: defaultTolerance})}
 }
 
-func (e *spectralVFE) name() string { return EngineSpectral }
+func (e *spectralVFE) name() string     { return EngineSpectral }
+func (e *spectralVFE) inexact() float64 { return vfeEps }
 
 func (e *spectralVFE) forecast(w *vfeWork, k Kernel, noise float64, z Inputs) forecast {
 	f := e.exact.forecast(k, noise)
@@ -54,7 +55,10 @@ func (e *spectralVFE) forecast(w *vfeWork, k Kernel, noise float64, z Inputs) fo
 	frequencies, _, _ := forecastSpectral(k, e.exact.line.span, vfeEps, true)
 	p, m := 2*frequencies, float64(z.Len())
 	n, v := float64(len(e.exact.line.t)), variance(k)
-	f.err = n * (2*vfeEps*v/noise*math.Sqrt(v)/w.luu.MinDiagonal() + vfeRounding*rounding(v, noise))
+	if condition := v * w.worst; condition*vfeEps > 1 {
+		return forecast{reason: reason{"the inducing inputs nearly coincide: their covariance has condition %.1g", condition}}
+	}
+	f.err = vfeRounding * n * (2*vfeEps*v/noise*math.Sqrt(v*w.worst) + rounding(v, noise))
 	f.seconds = (2*m*p*p+8*m*m*p)/(2*flopRate) + p*p*1.5e-9 + 2*m*p*15e-9
 	return f
 }
