@@ -21,6 +21,8 @@ import (
 // than it does densely.
 type spectralVFE struct {
 	exact *spectralExact // the features of the data
+	basis spectralBasis
+	split split
 	gram  blas64.General // FᵀF, p×p
 	psi   blas64.General // Ψ, m×p
 	dpsi  blas64.General // ∂Ψ/∂z
@@ -45,16 +47,19 @@ func (e *spectralVFE) name() string     { return EngineSpectral }
 func (e *spectralVFE) inexact() float64 { return vfeEps }
 
 func (e *spectralVFE) forecast(w *vfeWork, k Kernel, noise float64, z Inputs) forecast {
-	f := e.exact.forecast(k, noise)
+	if !e.split.of(k) {
+		return cannot(noSignal)
+	}
+	f := e.exact.predict(k, variance(k), noise)
 	if f.reason != (reason{}) {
 		return f
 	}
-	if lo, hi := z.Range(0); lo < e.exact.line.lo || hi > e.exact.line.lo+e.exact.line.span {
+	if lo, hi := z.Range(0); lo < e.exact.lo || hi > e.exact.lo+e.exact.span {
 		return cannot("an inducing input lies outside the data")
 	}
-	frequencies, _, _ := forecastSpectral(k, e.exact.line.span, vfeEps, true)
+	frequencies, _, _ := forecastSpectral(k, e.exact.span, vfeEps, true)
 	p, m := 2*frequencies, float64(z.Len())
-	n, v := float64(len(e.exact.line.t)), variance(k)
+	n, v := float64(e.exact.n), variance(k)
 	if condition := v * w.worst; condition*vfeEps > 1 {
 		return forecast{reason: reason{"the inducing inputs nearly coincide: their covariance has condition %.1g", condition}}
 	}
@@ -64,11 +69,11 @@ func (e *spectralVFE) forecast(w *vfeWork, k Kernel, noise float64, z Inputs) fo
 }
 
 func (e *spectralVFE) project(w *vfeWork, phiY []float64) error {
-	x := e.exact
-	if !x.split.of(w.kernel) {
+	x := &e.basis
+	if !e.split.of(w.kernel) {
 		return fmt.Errorf("gppl: %s", noSignal)
 	}
-	if err := x.prepare(w.kernel, vfeEps); err != nil {
+	if err := e.exact.expand(x, w.kernel, vfeEps); err != nil {
 		return err
 	}
 	p, m := len(x.features), len(phiY)
@@ -77,11 +82,11 @@ func (e *spectralVFE) project(w *vfeWork, phiY []float64) error {
 	parallel.For(nb, func(i int) { // rows of tiles
 		g := e.gram
 		g.Rows, g.Data = dense.Width(p, i), g.Data[i*dense.Tile*p:]
-		x.moment.Gram(g, x.features[i*dense.Tile:][:g.Rows], x.features)
+		x.sums.moments.Gram(g, x.features[i*dense.Tile:][:g.Rows], x.features)
 	})
 	e.fy, e.fb, e.eb = resize(e.fy, p), resize(e.fb, p), resize(e.eb, m)
 	for i, f := range x.features {
-		e.fy[i] = x.phiY[f]
+		e.fy[i] = x.sums.columns.Data[f]
 	}
 	e.psi, e.dpsi = resizeGeneral(e.psi, m, p), resizeGeneral(e.dpsi, m, p)
 	omega := 2 * math.Pi / x.series.period
@@ -89,7 +94,7 @@ func (e *spectralVFE) project(w *vfeWork, phiY []float64) error {
 		psi, dpsi := e.psi.Data[u*p:][:p], e.dpsi.Data[u*p:][:p]
 		for i, f := range x.features {
 			a := omega * float64(f.Frequency())
-			sin, cos := math.Sincos(a * (z - x.line.lo))
+			sin, cos := math.Sincos(a * (z - x.sums.origin))
 			if f.IsSin() {
 				psi[i], dpsi[i] = sin, a*cos
 			} else {
@@ -111,14 +116,6 @@ func (e *spectralVFE) project(w *vfeWork, phiY []float64) error {
 	return nil
 }
 
-// weight returns c_f of a feature.
-func (e *spectralExact) weight(f int) float64 {
-	if f >= e.negative {
-		return -e.root[f] * e.root[f]
-	}
-	return e.root[f] * e.root[f]
-}
-
 // product sets c = a·op(b), block rows of a in parallel.
 func product(tb blas.Transpose, a, b, c blas64.General) {
 	const rows = 32
@@ -131,7 +128,7 @@ func product(tb blas.Transpose, a, b, c blas64.General) {
 }
 
 func (e *spectralVFE) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64) {
-	x := e.exact
+	x := &e.basis
 	p, m := e.psi.Cols, e.psi.Rows
 	// Fᵀβ, and |β|² by Φᵀy = Bg = g + ΦᵀΦg, where g = B⁻¹Φᵀy.
 	copy(e.fb, e.fy)
@@ -139,7 +136,7 @@ func (e *spectralVFE) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64
 	g := w.bInvC
 	blas64.Gemv(blas.NoTrans, 1, w.phiPhi, vec(g), 0, vec(e.eb)) // ΦᵀΦg
 	gg, gpg := blas64.Dot(vec(g), vec(g)), blas64.Dot(vec(g), vec(e.eb))
-	beta2 = (x.yy - 2*gg - gpg) / (w.noise * w.noise)
+	beta2 = (e.exact.yy.Data[0] - 2*gg - gpg) / (w.noise * w.noise)
 
 	// The weight on K_xu is Φe − βuᵀ; its transpose times F is eᵀ·E·FᵀF − u(Fᵀβ)ᵀ.
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, w.e, e.eg, 0, e.w)
@@ -163,4 +160,4 @@ func (e *spectralVFE) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64
 }
 
 // verified checks the last contract.
-func (e *spectralVFE) verified() error { return e.exact.series.verified() }
+func (e *spectralVFE) verified() error { return e.basis.series.verified() }
