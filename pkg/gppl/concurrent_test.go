@@ -76,3 +76,15 @@ func TestConcurrentSpectral(t *testing.T) {
 		}, 8, 0.5)
 	}
 }
+
+// TestConcurrentGridded is the same by grids.
+func TestConcurrentGridded(t *testing.T) {
+	d := benchData(t, 200)
+	walkConcurrently(t, func() Loss {
+		l, err := NewExact(Model{Kernel: SE{1, 20}, Noise: 0.3}, d, WithEngine(EngineGridded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}, 20, 0.5)
+}

@@ -127,3 +127,20 @@ func TestSpectralManyColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestGriddedManyColumns: several columns at once.
+func TestGriddedManyColumns(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(12, 2))
+	d := benchData(t, 150)
+	c := trendColumns(d)
+	series := sortLine(d.X)
+	series.setColumns(c)
+	e := newGriddedExact(series)
+	for _, k := range []Kernel{SE{1, 40}, SE{2, 5}, Add(SE{1, 900}, White{0.1}), SE{1, 50}} {
+		for _, noise := range []float64{0.01, 1} {
+			if !checkColumns(t, e, d, c, k, noise, rnd) {
+				t.Errorf("%v is not taken", k)
+			}
+		}
+	}
+}

@@ -374,19 +374,28 @@ func (f *spectralFactor) bound() (bound float64) {
 			sum += math.Abs(f.coef[i*c+j])
 		}
 		yy := f.engine.yy.Data[j*f.engine.yy.Stride+j]
-		fitted := sum * math.Sqrt(n)
-		size := math.Sqrt(yy) + fitted
-		err := (8*0x1p-53*yy+sumRounding*size*size)/f.noise + missed.sum + tail*missed.most
-		if j > 0 {
-			form := f.g.Data[j*(c+1)]
-			if !(form > 0) {
-				return math.Inf(1)
-			}
-			err /= form
-		}
-		bound += err
+		bound += relativeTo(f.g, j, roundedForm(yy, sum*math.Sqrt(n), f.noise)+missed.sum+tail*missed.most)
 	}
 	return bound
+}
+
+// roundedForm bounds what the rounding of sums over the data does to yᵀA⁻¹y, given yᵀy
+// and the size of what is fitted to y.
+func roundedForm(yy, fitted, noise float64) float64 {
+	size := math.Sqrt(yy) + fitted
+	return (8*0x1p-53*yy + sumRounding*size*size) / noise
+}
+
+// relativeTo returns what an error of g_jj, g = CᵀA⁻¹C, does to the value: for y it is
+// the error itself, for a column of the basis that of log g_jj.
+func relativeTo(g blas64.General, j int, err float64) float64 {
+	if j == 0 {
+		return err
+	}
+	if form := g.Data[j*g.Stride+j]; form > 0 {
+		return err / form
+	}
+	return math.Inf(1)
 }
 
 // leftOut sets missed to Σ c_m·|α̂_m|² and the largest |α̂_m|² of each column over the

@@ -59,7 +59,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	l.tally, l.calls = new(tally), new(pool[exactCall])
 	if d.X.Dim() == 1 {
 		series := newLine(d.X, d.Y)
-		l.engines = append(l.engines, legacy(newStateSpaceExact(series)), newSpectralExact(series, o), legacy(newGriddedExact(series)),
+		l.engines = append(l.engines, legacy(newStateSpaceExact(series)), newSpectralExact(series, o), newGriddedExact(series),
 			legacy(newToeplitzExact(series)), legacy(newBandedExact(series)))
 	}
 	l.engines = append(l.engines, newDenseExact(d.X, columnOf(d.Y)))

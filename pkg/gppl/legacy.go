@@ -63,8 +63,6 @@ func (f *legacyFactor) n() float64 {
 		return float64(len(e.band.line.t))
 	case *stateSpaceExact:
 		return float64(len(e.line.t))
-	case *griddedExact:
-		return float64(len(e.line.t))
 	case *toeplitzExact:
 		return float64(len(e.line.t))
 	}

@@ -10,6 +10,21 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
+// summed is data that an engine reads by sums. It does not change, but for the sums
+// that it keeps.
+type summed struct {
+	observed
+	n        int
+	lo, span float64
+	kept     keptSums
+}
+
+func (d *summed) read(o observed) {
+	d.observed, d.n = o, o.count()
+	d.lo, d.span = o.extent()
+	d.kept.data = o
+}
+
 // circleSums are sums over the data on one circle. They do not change.
 type circleSums struct {
 	origin, period float64

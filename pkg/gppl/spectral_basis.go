@@ -9,19 +9,7 @@ import (
 )
 
 // spectralData is the data as engines read them that represent a kernel by waves.
-// It does not change, but for the sums that it keeps.
-type spectralData struct {
-	observed
-	n        int
-	lo, span float64
-	kept     keptSums
-}
-
-func (d *spectralData) read(o observed) {
-	d.observed, d.n = o, o.count()
-	d.lo, d.span = o.extent()
-	d.kept.data = o
-}
+type spectralData struct{ summed }
 
 // frequencies returns the number to expect, or why there are too many.
 func (d *spectralData) frequencies(k Kernel, eps float64) (m float64, windowed bool, why reason) {
