@@ -88,3 +88,21 @@ func TestConcurrentGridded(t *testing.T) {
 		return l
 	}, 20, 0.5)
 }
+
+// TestConcurrentVFE is the same with inducing inputs, by either engine.
+func TestConcurrentVFE(t *testing.T) {
+	d := benchData(t, 200)
+	z, err := KMeans(d.X, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range []string{EngineDense, EngineSpectral, ""} {
+		walkConcurrently(t, func() Loss {
+			l, err := NewVFE(Model{Kernel: SE{1, 90}, Noise: 0.3}, d, z, VFEOptions{}, WithEngine(engine))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}, 8, 0.3)
+	}
+}

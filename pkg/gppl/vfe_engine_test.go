@@ -32,7 +32,8 @@ func TestVFEEngines(t *testing.T) {
 			if _, err := got.ValueGrad(nil, values(got.Params())); err != nil {
 				t.Fatal(err)
 			}
-			if bound, kept := got.choice.bound(); !kept {
+			if last := &got.chooser.last; !last.kept() {
+				bound := last.nats
 				if got.Report().Inexact < bound {
 					t.Errorf("%v, m = %d: the bound of %v nats is not told", k, count, bound)
 				}
