@@ -141,6 +141,8 @@ type spectralFactor struct {
 	row, z     []float64      // of ΦᵀΦ; L⁻¹e_i
 	coef       []float64      // σ⁻²Dh
 	missed     []leftOut
+
+	fillRow, diagonalOf func(int) // the loops that run in parallel, made once
 }
 
 // leftOut is what a column has to do with the frequencies that are left out.
@@ -149,6 +151,9 @@ type leftOut struct{ sum, most float64 }
 func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.get()
 	f.engine, f.kernel, f.noise = e, m.kernel, m.noise
+	if f.fillRow == nil {
+		f.fillRow, f.diagonalOf = f.fillRowOfTiles, f.diagonalOfBlock
+	}
 	if err := e.expand(&f.spectralBasis, m.kernel, e.eps(m.kernel, m.noise)); err != nil {
 		f.release()
 		return nil, err
@@ -174,17 +179,7 @@ func (f *spectralFactor) fill() {
 	if f.t == nil || f.t.N() != p {
 		f.t, f.inverse = dense.NewLower(p), nil
 	}
-	f.t.EachTile(func(i, j int, t blas64.General) {
-		r0, c0 := i*dense.Tile, j*dense.Tile
-		f.sums.moments.Gram(t, f.features[r0:r0+t.Rows], f.features[c0:c0+t.Cols])
-		for a := range t.Rows {
-			scale := f.root[r0+a] / f.noise
-			row := t.Data[a*t.Stride:][:t.Cols]
-			for b := range row {
-				row[b] *= scale * f.root[c0+b]
-			}
-		}
-	})
+	parallel.For(dense.Blocks(p), f.fillRow)
 	for b := range dense.Blocks(p) {
 		t, j := f.t.At(b, b), f.sign(b*dense.Tile)
 		for i := range t.Rows {
@@ -196,6 +191,23 @@ func (f *spectralFactor) fill() {
 		row := f.b.Data[i*f.b.Stride:]
 		for j, v := range columns.Data[int(feature)*columns.Stride:][:columns.Cols] {
 			row[j] = f.root[i] * v
+		}
+	}
+}
+
+// fillRowOfTiles sets a row of tiles of T − J, the longest row first.
+func (f *spectralFactor) fillRowOfTiles(k int) {
+	i := dense.Blocks(f.t.N()) - 1 - k
+	for j := range i + 1 {
+		t := f.t.At(i, j)
+		r0, c0 := i*dense.Tile, j*dense.Tile
+		f.sums.moments.Gram(t, f.features[r0:r0+t.Rows], f.features[c0:c0+t.Cols])
+		for a := range t.Rows {
+			scale := f.root[r0+a] / f.noise
+			row := t.Data[a*t.Stride:][:t.Cols]
+			for b := range row {
+				row[b] *= scale * f.root[c0+b]
+			}
 		}
 	}
 }
@@ -268,13 +280,16 @@ func (f *spectralFactor) diagonalOfInverse() {
 	f.t.InvertL(f.inverse)
 	f.diag = resize(f.diag, p)
 	clear(f.diag)
-	nb := dense.Blocks(p)
-	parallel.For(nb, func(j int) {
-		d := f.diag[j*dense.Tile:][:dense.Width(p, j)]
-		for i := j; i < nb; i++ {
-			addSquares(d, f.sign(i*dense.Tile), f.inverse.At(i, j))
-		}
-	})
+	parallel.For(dense.Blocks(p), f.diagonalOf)
+}
+
+// diagonalOfBlock adds a column of tiles of L⁻¹.
+func (f *spectralFactor) diagonalOfBlock(j int) {
+	p := f.t.N()
+	d := f.diag[j*dense.Tile:][:dense.Width(p, j)]
+	for i := j; i < dense.Blocks(p); i++ {
+		addSquares(d, f.sign(i*dense.Tile), f.inverse.At(i, j))
+	}
 }
 
 // verifyInverse compares one entry of the diagonal of T⁻¹, which came from all of

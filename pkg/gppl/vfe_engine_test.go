@@ -76,3 +76,21 @@ func TestVFEEngines(t *testing.T) {
 		t.Errorf("beyond the data: %v by %s", err, l.Report().Engine)
 	}
 }
+
+// TestConcurrentVFE is the same with inducing inputs, by either engine.
+func TestConcurrentVFE(t *testing.T) {
+	d := benchData(t, 200)
+	z, err := KMeans(d.X, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range []string{EngineDense, EngineSpectral, ""} {
+		walkConcurrently(t, func() Loss {
+			l, err := NewVFE(Model{Kernel: SE{1, 90}, Noise: 0.3}, d, z, VFEOptions{}, WithEngine(engine))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}, 8, 0.3)
+	}
+}
