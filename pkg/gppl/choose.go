@@ -75,10 +75,11 @@ func (c *chooser) next(s *selection) int {
 
 // outcome is what an evaluation knows that its forecast could not.
 type outcome struct {
-	value float64
-	terms float64 // of the likelihood: observations or projections
-	form  float64 // yᵀA⁻¹y
-	extra float64 // what the value may err by beyond the forecast
+	value  float64
+	terms  float64 // of the likelihood: observations or projections
+	form   float64 // yᵀA⁻¹y
+	extra  float64 // what the value may err by beyond the forecast
+	shared float64 // the part of it that any engine would have
 }
 
 // evaluate has engines attempt an evaluation until one succeeds and promises what
@@ -139,7 +140,7 @@ func (c *chooser) better(s *selection, o outcome) bool {
 	s.failed |= 1 << s.chosen
 	i := c.next(s)
 	s.failed = failed
-	return i >= 0 && 8*completed(s.candidates[i].err, o.form, o.terms) < s.nats
+	return i >= 0 && 8*(completed(s.candidates[i].err, o.form, o.terms)+o.shared) < s.nats
 }
 
 // completed is a forecast's error bound once the quadratic form is known: half of

@@ -79,3 +79,31 @@ func combineRows(dst, a, r blas64.General) blas64.General {
 
 // row returns row i of a.
 func row(a blas64.General, i int) blas64.Vector { return vec(a.Data[i*a.Stride:][:a.Cols]) }
+
+// column returns column j of a.
+func column(a blas64.General, j int) blas64.Vector {
+	return blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data[j:]}
+}
+
+// crossProduct returns aᵀb.
+func crossProduct(a, b blas64.General) blas64.General {
+	p := newGeneral(a.Cols, b.Cols)
+	for i := range a.Cols {
+		for j := range b.Cols {
+			p.Data[i*p.Stride+j] = blas64.Dot(column(a, i), column(b, j))
+		}
+	}
+	return p
+}
+
+// weightedForm returns Σ_j r_jᵀ g r_j = ⟨g, rrᵀ⟩, for g and r, c×c and c×r.
+func weightedForm(g, r blas64.General) (sum float64) {
+	for j := range r.Cols {
+		for a := range r.Rows {
+			for b := range r.Rows {
+				sum += r.Data[a*r.Stride+j] * g.Data[a*g.Stride+b] * r.Data[b*r.Stride+j]
+			}
+		}
+	}
+	return sum
+}

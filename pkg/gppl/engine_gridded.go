@@ -8,35 +8,24 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// griddedExact is the exact NLL of a smooth kernel that dies out, SE above all,
+// griddedExact is the exact likelihood of a smooth kernel that dies out, SE above all,
 // in a time that grows with the range over the lengthscale and not with n: the
 // sums over the data that enter it are computed once, and the matrix that is
 // factorised is banded. The derivation is in internal/gridded.
 type griddedExact struct {
-	line    *line
-	yy      float64
-	split   split
-	period  float64
-	origin  float64
-	m       int // frequencies that are computed
-	moment  fourier.Moments
-	sums    []float64 // of y
-	f, c, q []float64 // frequencies m/P, coefficients, derivatives in them
-	beta, h []float64
-	factor  gridded.Factor
-	work    gridded.Workspace
-	kernel  Kernel
-	noise   float64
-	form    float64 // yᵀA⁻¹y
+	summed
+	yy      blas64.General // CᵀC of the columns
+	factors pool[griddedFactor]
 }
 
-func newGriddedExact(l *line) *griddedExact {
-	return &griddedExact{line: l, yy: blas64.Dot(vec(l.y), vec(l.y))}
+func newGriddedExact(d observed) *griddedExact {
+	e := &griddedExact{yy: d.squares()}
+	e.read(d)
+	return e
 }
 
 func (e *griddedExact) name() string { return EngineGridded }
@@ -56,156 +45,231 @@ const (
 	// griddedContrast is the largest variance, relative to the noise's, for which
 	// the derivative in the lengthscale keeps what the margin promises.
 	griddedContrast = 3e8
+	// griddedSpare is how many frequencies more than the bandwidth has are taken.
+	griddedSpare = 2
 	// maxGrid bounds the grid.
 	maxGrid = 4 << 20
 )
 
 const noDensity = "no formula of its spectral density is known, or it is no single term"
 
-func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
-	if !e.split.of(k) {
+func (e *griddedExact) forecast(m *compiled) forecast {
+	if why := e.refuses(); why != "" {
+		return cannot(why)
+	}
+	if !m.hasSignal() {
 		return cannot(noSignal)
 	}
-	if _, ok := e.split.signal[0].(Spectrum); !ok || len(e.split.signal) > 1 {
+	if _, ok := m.split.signal[0].(Spectrum); !ok || len(m.split.signal) > 1 {
 		return cannot(noDensity)
 	}
-	if e.line.span == 0 {
+	if e.span == 0 {
 		return cannot("all inputs coincide")
 	}
-	period := e.line.span + 2*rootReach*reach(k, rootTolerance)
-	frequencies := bandwidth(k, rootTolerance*rootTolerance) * period
+	period := e.span + 2*rootGap(m.kernel)
+	frequencies := bandwidth(m.kernel, rootTolerance*rootTolerance) * period
+	if c, ok := e.circle(); ok {
+		frequencies *= c.period / period
+		switch need := math.Ceil(frequencies) + griddedSpare; {
+		case need > float64(c.highest):
+			return forecast{reason: reason{c.beyond, need / c.period}}
+		case period > c.period*(1+1e-12):
+			return cannot(c.resolves)
+		}
+	}
 	grid := 2 * frequencies
 	if !(grid < maxGrid) {
 		return forecast{reason: reason{"it would take a grid of %.2g points", grid}}
 	}
-	n, v := float64(len(e.line.t)), variance(k)
-	if v > griddedContrast*noise {
-		return forecast{reason: reason{"the variance is %.2g times the noise's: its derivatives would lose their digits", v / noise}}
+	n, v := float64(e.n), m.variance
+	if v > griddedContrast*m.noise {
+		return forecast{reason: reason{"the variance is %.2g times the noise's: its derivatives would lose their digits", v / m.noise}}
 	}
 	f := forecast{
 		seconds: grid*griddedSeconds + 2e-4,
-		err:     griddedMargin * gridded.Bound(len(e.line.t), v, noise, rootTolerance),
+		err:     griddedMargin * gridded.Bound(e.n, v, m.noise, rootTolerance),
 	}
-	if !e.covers(k) {
+	if !e.known(m.kernel) {
 		f.setup = n*600e-9 + frequencies*4e-6
 	}
 	return f
 }
 
-// covers reports whether the sums that are there do for k.
-func (e *griddedExact) covers(k Kernel) bool {
-	gap := 2 * rootReach * reach(k, rootTolerance)
-	return e.m > 0 && e.period >= e.line.span+0.93*gap && e.period <= 2*(e.line.span+gap) && e.frequencies(k) <= float64(e.m)
+// rootGap is how far the points must keep from the ends of the period.
+func rootGap(k Kernel) float64 { return rootReach * reach(k, rootTolerance) }
+
+// suits reports whether the period is long enough for k, and not much too long.
+func (e *griddedExact) suits(c *circleSums, k Kernel) bool {
+	if _, ok := e.circle(); ok {
+		return true
+	}
+	gap := 2 * rootGap(k)
+	return c.period >= e.span+0.93*gap && c.period <= 2*(e.span+gap)
 }
 
-// frequencies is how many the coefficients of k take to fall far enough.
-func (e *griddedExact) frequencies(k Kernel) float64 {
-	return math.Ceil(bandwidth(k, rootTolerance*rootTolerance)*e.period) + 2
+// rootFrequencies is how many the coefficients of k take to fall far enough.
+func rootFrequencies(k Kernel, period float64) float64 {
+	return math.Ceil(bandwidth(k, rootTolerance*rootTolerance)*period) + griddedSpare
 }
 
-// prepare makes sure of the sums.
-func (e *griddedExact) prepare(k Kernel) error {
-	if e.covers(k) {
-		return nil
+// known reports whether the sums that k takes are there.
+func (e *griddedExact) known(k Kernel) bool {
+	c := e.kept.find(func(c *circleSums) bool { return e.suits(c, k) })
+	return c != nil && rootFrequencies(k, c.period) <= float64(c.m)
+}
+
+// sumsFor returns the sums that k takes, and the number of frequencies.
+func (e *griddedExact) sumsFor(k Kernel) (*circleSums, int, error) {
+	suits := func(c *circleSums) bool { return e.suits(c, k) }
+	c := e.kept.find(suits)
+	if c == nil {
+		gap := rootGap(k)
+		origin, period := e.lo-gap, e.span+2*gap
+		if fixed, ok := e.circle(); ok {
+			origin, period = fixed.origin, fixed.period
+		}
+		c = e.kept.begin(suits, circleSums{origin: origin, period: period})
 	}
-	gap := rootReach * reach(k, rootTolerance)
-	if period := e.line.span + 2*gap; e.m == 0 || period > e.period || 2*period < e.period {
-		e.period, e.origin, e.m = period, e.line.lo-gap, 0
-	}
-	m := e.frequencies(k)
+	m := rootFrequencies(k, c.period)
 	if m > maxGrid {
-		return fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
+		return nil, 0, fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
 	}
-	e.m = int(m) + int(m)/8
-	points := fourier.NewPoints(e.line.t, e.origin, e.period)
-	e.moment = points.Moments(2*e.m, featureTolerance)
-	sums := newGeneral(2*(e.m+1), 1)
-	points.Sums(sums, blas64.General{Rows: len(e.line.y), Cols: 1, Stride: 1, Data: e.line.y}, 0, featureTolerance)
-	e.sums = sums.Data
-	e.f = make([]float64, e.m+1)
-	for j := range e.f {
-		e.f[j] = float64(j) / e.period
+	var err error
+	if m := int(m); m > c.m {
+		c, err = e.kept.grow(c, m, m+m/8)
 	}
-	e.c, e.q = make([]float64, e.m+1), make([]float64, e.m+1)
+	return c, int(m), err
+}
+
+// griddedFactor is the factor of one model.
+type griddedFactor struct {
+	engine  *griddedExact
+	model   *compiled
+	kernel  Kernel
+	noise   float64
+	sums    *circleSums
+	f, c, q []float64 // frequencies m/P, coefficients, derivatives in them
+	factor  gridded.Factor
+	work    gridded.Workspace
+	beta, h blas64.General // BᵀC and H⁻¹BᵀC, p×c
+	g       blas64.General // CᵀA⁻¹C
+	u, of   blas64.General // hR, and the sums of the columns CR
+}
+
+func (e *griddedExact) factor(m *compiled) (exactFactor, error) {
+	f := e.factors.get()
+	f.engine, f.model, f.kernel, f.noise = e, m, m.kernel, m.noise
+	if err := f.factorise(); err != nil {
+		f.release()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *griddedFactor) factorise() error {
+	e := f.engine
+	sums, m, err := e.sumsFor(f.kernel)
+	if err != nil {
+		return err
+	}
+	f.sums = sums
+	f.f, f.c, f.q = resize(f.f, m+1), resize(f.c, m+1), resize(f.q, m+1)
+	for j := range f.f {
+		f.f[j] = float64(j) / sums.period
+	}
+	f.term().Density(f.c, f.f)
+	f.perPeriod(f.c)
+	first := (e.lo - sums.origin) / sums.period
+	points := gridded.Points{N: e.n, First: first, Last: first + e.span/sums.period, Moments: sums.moments}
+	if err := f.factor.Factorise(f.c, points, f.noise, rootTolerance, &f.work); err != nil {
+		return fmt.Errorf("gppl: gridded engine: %w (kernel %v, noise variance %.4g)", err, f.kernel, f.noise)
+	}
 	return nil
 }
 
-func (e *griddedExact) nll(grad []float64, k Kernel, noise float64) (value, jitter float64, err error) {
-	e.split.of(k)
-	term := e.split.signal[0].(Spectrum)
-	e.kernel, e.noise = k, noise
-	if err := e.prepare(k); err != nil {
-		return 0, 0, err
-	}
-	m := min(int(e.frequencies(k)), e.m)
-	f, c, q := e.f[:m+1], e.c[:m+1], e.q[:m+1]
-	term.Density(c, f)
-	e.perPeriod(c)
-	n := len(e.line.t)
-	first := (e.line.lo - e.origin) / e.period
-	points := gridded.Points{N: n, First: first, Last: first + e.line.span/e.period, Moments: e.moment}
-	if err := e.factor.Factorise(c, points, e.noise, rootTolerance, &e.work); err != nil {
-		return 0, 0, fmt.Errorf("gppl: gridded engine: %w (kernel %v, noise variance %.4g)", err, k, noise)
-	}
-	e.beta, e.h = resize(e.beta, e.factor.Size()), resize(e.h, e.factor.Size())
-	e.factor.Project(e.beta, e.sums, &e.work)
-	copy(e.h, e.beta)
-	e.factor.Solve(columnOf(e.h))
-	e.form = e.factor.Quadratic(e.yy, e.beta, e.h)
-	value = 0.5 * (e.form + e.factor.LogDet() + float64(n)*log2Pi)
-	if grad == nil {
-		return value, 0, nil
-	}
-	slope := e.factor.Gradient(q, e.sums, e.yy, e.beta, e.h, &e.work)
-	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − yᵀA⁻¹y).
-	scale := blas64.Dot(vec(c), vec(q)) + e.noise*slope
-	if err := verify("the gradient in the scale of the covariance", scale, 0.5*(float64(n)-e.form), gradientTrust*(float64(n)+math.Abs(e.form)+math.Abs(e.noise*slope))); err != nil {
-		return 0, 0, err
-	}
-	clear(grad)
-	e.perPeriod(q)
-	term.ContractDensity(e.split.own(grad, 0), q, f)
-	grad[len(grad)-1] = e.noise * slope
-	return value, 0, nil
-}
+// term is the kernel without its nugget.
+func (f *griddedFactor) term() Spectrum { return f.model.split.signal[0].(Spectrum) }
 
 // perPeriod turns densities into coefficients of the cosine series, by Poisson's
 // formula, k(τ) = S(0)/P + Σ_m (2/P)·S(m/P)·cos(2πmτ/P), and is its own adjoint.
-func (e *griddedExact) perPeriod(c []float64) {
-	c[0] /= e.period
+func (f *griddedFactor) perPeriod(c []float64) {
+	c[0] /= f.sums.period
 	for j := 1; j < len(c); j++ {
-		c[j] *= 2 / e.period
+		c[j] *= 2 / f.sums.period
 	}
 }
 
-func (e *griddedExact) measure() (form, extra float64) { return e.form, 0 }
+func (f *griddedFactor) release()        { f.engine.factors.put(f) }
+func (f *griddedFactor) jitter() float64 { return 0 }
+func (f *griddedFactor) logDet() float64 { return f.factor.LogDet() - f.engine.logWeights() }
+
+func (f *griddedFactor) gram(g blas64.General) {
+	p, c, yy := f.factor.Size(), f.sums.columns.Cols, f.engine.yy
+	f.beta, f.h = resizeGeneral(f.beta, p, c), resizeGeneral(f.h, p, c)
+	f.factor.Project(f.beta, f.sums.columns, &f.work)
+	copyGeneral(f.h, f.beta)
+	f.factor.Solve(f.h)
+	f.g = resizeGeneral(f.g, c, c)
+	for i := range c {
+		for j := range i + 1 {
+			bh := blas64.Dot(column(f.beta, i), column(f.h, j))
+			v := (yy.Data[i*yy.Stride+j] - bh/f.noise) / f.noise
+			f.g.Data[i*c+j], f.g.Data[j*c+i] = v, v
+		}
+	}
+	copyGeneral(g, f.g)
+}
+
+// uncertainty is the rounding of CᵀC and ΦᵀC in the form of y, and in those of other
+// columns relative to them, since they enter by log|HᵀA⁻¹H|. What is fitted is no
+// larger than the column.
+func (f *griddedFactor) uncertainty() (bound float64) {
+	c := f.g.Cols
+	for j := range c {
+		yy := f.engine.yy.Data[j*f.engine.yy.Stride+j]
+		bound += relativeTo(f.g, j, roundedForm(yy, math.Sqrt(yy), f.noise))
+	}
+	return bound
+}
+
+func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
+	f.u = combine(f.u, f.h, r)
+	f.of = combine(f.of, rowsFrom(f.sums.columns, 0, 2*len(f.c)), r)
+	form := weightedForm(f.g, r)
+	slope := f.factor.Gradient(f.q, f.of, f.u, form, &f.work)
+	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − tr RᵀCᵀA⁻¹CR).
+	n := float64(f.engine.n)
+	scale := blas64.Dot(vec(f.c), vec(f.q)) + f.noise*slope
+	if err := verify("the gradient in the scale of the covariance", scale, 0.5*(n-form), gradientTrust*(n+math.Abs(form)+math.Abs(f.noise*slope))); err != nil {
+		return err
+	}
+	clear(grad)
+	f.perPeriod(f.q)
+	f.term().ContractDensity(f.model.split.own(grad, 0), f.q, f.f)
+	grad[len(grad)-1] = f.noise * slope
+	return nil
+}
 
 // griddedPosterior predicts from the few grid points around an input.
 type griddedPosterior struct {
-	factor         *gridded.Factor
+	*griddedFactor // from now on it does not change
 	predictor      *gridded.Predictor
-	h              []float64
-	origin, period float64
-	kernel         Kernel
 	err            error
 }
 
-func (e *griddedExact) posterior() predictor {
-	factor := e.factor
-	e.factor = gridded.Factor{}
-	p := &griddedPosterior{
-		factor: &factor, h: append([]float64(nil), e.h...), origin: e.origin, period: e.period,
-		kernel: e.kernel,
-	}
-	p.predictor, p.err = factor.Predictor(&e.work)
+func (f *griddedFactor) posterior() predictor {
+	p := &griddedPosterior{griddedFactor: f}
+	p.predictor, p.err = f.factor.Predictor(&f.work)
+	f.model, f.work = nil, gridded.Workspace{} // of no more use
 	return p
 }
 
 // at returns an input in periods.
-func (p *griddedPosterior) at(x Inputs, i int) float64 { return (x.at[i] - p.origin) / p.period }
+func (p *griddedPosterior) at(x Inputs, i int) float64 {
+	return (x.at[i] - p.sums.origin) / p.sums.period
+}
 
 func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	mean := means.Data
 	if p.err != nil {
 		return p.err
 	}
@@ -213,7 +277,7 @@ func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, var
 	parallel.For((x.Len()+batch-1)/batch, func(b int) {
 		work := make([]float64, p.predictor.Width())
 		for i := b * batch; i < min(x.Len(), (b+1)*batch) && ctx.Err() == nil; i++ {
-			mean[i] = p.predictor.Mean(p.at(x, i), p.h, work)
+			p.predictor.Means(means.Data[i*means.Stride:][:means.Cols], p.at(x, i), p.h, work)
 			if variances != nil {
 				variances[i] = p.predictor.Variance(p.at(x, i), work)
 			}

@@ -599,11 +599,12 @@ func TestSpectralExactForgets(t *testing.T) {
 	features := func(lengthscales ...float64) (count int) {
 		e := newSpectralExact(newLine(d.X, d.Y), options{tolerance: defaultTolerance})
 		for _, l := range lengthscales {
-			if _, _, err := e.nll(nil, SE{1, l}, 0.1); err != nil {
+			_, err := nllBy(e, nil, SE{1, l}, 0.1, d.Len(), func(f exactFactor) { count = len(f.(*spectralFactor).features) })
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		return len(e.features)
+		return count
 	}
 	fresh, after := features(20), features(1000, 20)
 	if float64(after) > 1.6*float64(fresh) {

@@ -72,7 +72,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 		if d.Errors != nil {
 			series.setErrors(d.knownVariances())
 		}
-		l.engines = append(l.engines, newStateSpaceExact(series), legacy(newSpectralExact(series, o), l.columns.Cols), legacy(newGriddedExact(series), l.columns.Cols),
+		l.engines = append(l.engines, newStateSpaceExact(series), newSpectralExact(series, o), newGriddedExact(series),
 			newToeplitzExact(series), newBandedExact(series))
 	}
 	l.engines = append(l.engines, newDenseExact(d.X, l.columns, d.knownVariances()))

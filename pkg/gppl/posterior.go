@@ -78,15 +78,14 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &l.work
-	jitter, err := l.factorise(m.Kernel, m.Noise, z)
-	if err != nil {
+	w := l.works.get() // to keep
+	if err := l.evaluate(w, nil, values(l.params)); err != nil {
 		return nil, err
 	}
 	weights := append([]float64(nil), w.bInvC...)
 	blas64.Scal(1/math.Sqrt(w.noise), vec(weights))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
-	return &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: jitter, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}, nil
+	return &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}, nil
 }
 
 // Jitter returns what had to be added to a diagonal to factorise, usually 0.

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -26,18 +27,18 @@ import (
 // counts by its square and nothing cancels. It takes O(np) for each x, far or
 // near; nothing is kept.
 type spectralPosterior struct {
-	engine *spectralExact // from now on it does not change
-	kernel Kernel
-	noise  float64
-	prior  float64
-	lo, hi float64 // the features represent the covariances from here to there
+	*spectralFactor         // from now on it does not change
+	line            *line   // the data, nil if only sums over them are known
+	prior           float64 // k(0)
+	lo, hi          float64 // the features represent the covariances from here to there
 }
 
-func (e *spectralExact) posterior() predictor {
-	p := &spectralPosterior{engine: e, kernel: e.kernel, noise: e.noise, prior: variance(e.kernel)}
-	p.lo, p.hi = e.line.lo, e.line.lo+e.line.span
-	if e.series.window == nil { // a sum of images: the next one begins a period later
-		if room := e.series.period - reach(e.kernel, e.eps(e.kernel, p.noise)) - e.line.span; room > 0 {
+func (f *spectralFactor) posterior() predictor {
+	e := f.engine
+	p := &spectralPosterior{spectralFactor: f, prior: variance(f.kernel), lo: e.lo, hi: e.lo + e.span}
+	p.line, _ = e.observed.(*line)
+	if f.series.window == nil { // a sum of images: the next one begins a period later
+		if room := f.series.period - reach(f.kernel, e.eps(f.kernel, f.noise)) - e.span; room > 0 {
 			p.lo, p.hi = p.lo-room, p.hi+room
 		}
 	}
@@ -46,33 +47,31 @@ func (e *spectralExact) posterior() predictor {
 
 func (p *spectralPosterior) represented(x float64) bool { return p.lo <= x && x <= p.hi }
 
-// features returns gᵀ at represented inputs, and L⁻¹g.
-func (p *spectralPosterior) features(x Inputs) (g, solved blas64.General) {
-	e := p.engine
-	phi := newGeneral(x.Len(), len(e.features))
-	fourier.NewPoints(x.at, e.line.lo, e.series.period).Features(phi, 0, e.features)
+// at returns gᵀ at represented inputs, and L⁻¹g.
+func (p *spectralPosterior) at(x Inputs) (g, solved blas64.General) {
+	phi := newGeneral(x.Len(), len(p.features))
+	fourier.NewPoints(x.at, p.sums.origin, p.sums.period).Features(phi, 0, p.features)
 	g, solved = newGeneral(phi.Cols, phi.Rows), newGeneral(phi.Cols, phi.Rows)
-	for i, root := range e.root {
+	for i, root := range p.root {
 		for j := range phi.Rows {
 			g.Data[i*g.Stride+j] = root * phi.Data[j*phi.Stride+i]
 		}
 	}
 	copy(solved.Data, g.Data)
-	e.t.SolveL(solved)
+	p.t.SolveL(solved)
 	return g, solved
 }
 
 // signed returns the rows of a whose sign in J is 1, and those where it is −1.
 func (p *spectralPosterior) signed(a blas64.General) (plus, minus blas64.General) {
 	plus, minus = a, a
-	plus.Rows = min(p.engine.negative, a.Rows)
+	plus.Rows = min(p.negative, a.Rows)
 	minus.Rows = a.Rows - plus.Rows
 	minus.Data = a.Data[plus.Rows*a.Stride:]
 	return plus, minus
 }
 
 func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	mean := means.Data
 	var within, beyond []int
 	for i, v := range x.at {
 		if p.represented(v) {
@@ -85,40 +84,55 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 	parallel.For((len(within)+batch-1)/batch, func(b int) {
 		if ctx.Err() == nil {
 			part := within[b*batch : min(len(within), (b+1)*batch)]
-			p.within(mean, variances, x.Pick(part), part)
+			p.within(means, variances, x.Pick(part), part)
 		}
 	})
+	if len(beyond) == 0 {
+		return ctx.Err()
+	}
+	if p.line == nil {
+		return p.unknown(x.at[beyond[0]])
+	}
 	// As many at a time as have a covariance with every datum in 32 MB.
-	size := max(1, min(batch, (4<<20)/len(p.engine.line.t)))
+	size := max(1, min(batch, (4<<20)/p.engine.n))
 	for from := 0; from < len(beyond); from += size {
 		part := beyond[from:min(len(beyond), from+size)]
-		m, v := make([]float64, len(part)), make([]float64, len(part))
+		m, v := newGeneral(len(part), means.Cols), make([]float64, len(part))
 		if err := p.beyond(ctx, m, v, x.Pick(part)); err != nil {
 			return err
 		}
+		scatter(means, m, part)
 		for j, i := range part {
-			mean[i], variances[i] = m[j], v[j]
+			variances[i] = v[j]
 		}
 	}
 	return ctx.Err()
 }
 
+// scatter copies the rows of a to the given places of dst.
+func scatter(dst, a blas64.General, places []int) {
+	for j, i := range places {
+		copy(dst.Data[i*dst.Stride:][:dst.Cols], a.Data[j*a.Stride:])
+	}
+}
+
 // within predicts at represented inputs, whose places are given.
-func (p *spectralPosterior) within(mean, variances []float64, x Inputs, places []int) {
-	g, solved := p.features(x)
-	m, v := make([]float64, len(places)), make([]float64, len(places))
-	blas64.Gemv(blas.Trans, 1/p.noise, g, vec(p.engine.h), 0, vec(m))
+func (p *spectralPosterior) within(means blas64.General, variances []float64, x Inputs, places []int) {
+	g, solved := p.at(x)
+	m, v := newGeneral(len(places), means.Cols), make([]float64, len(places))
+	dense.Gemm(blas.Trans, blas.NoTrans, 1/p.noise, g, p.h, 0, m)
 	plus, minus := p.signed(solved)
 	addSquares(v, 1, plus)
 	addSquares(v, -1, minus)
+	scatter(means, m, places)
 	for j, i := range places {
-		mean[i], variances[i] = m[j], v[j]
+		variances[i] = v[j]
 	}
 }
 
 // beyond predicts at any inputs.
-func (p *spectralPosterior) beyond(ctx context.Context, mean, variances []float64, x Inputs) error {
-	g, err := p.regress(ctx, mean, x, func(r blas64.General) { addSquares(variances, 1/p.noise, r) })
+func (p *spectralPosterior) beyond(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	g, err := p.regress(ctx, means, x, func(r blas64.General) { addSquares(variances, 1/p.noise, r) })
 	if err != nil {
 		return err
 	}
@@ -131,12 +145,12 @@ func (p *spectralPosterior) beyond(ctx context.Context, mean, variances []float6
 	return nil
 }
 
-// regress sets the mean at x, returns g, p×len(x), and calls visit with r, a
-// block of rows at a time: n×len(x) in all.
-func (p *spectralPosterior) regress(ctx context.Context, mean []float64, x Inputs, visit func(r blas64.General)) (g blas64.General, err error) {
-	e := p.engine
-	t := Scalars(e.line.t)
-	n, q, f := t.Len(), x.Len(), len(e.features)
+// regress adds the means at x to what is there, returns g, p×len(x), and calls visit
+// with r, a block of rows at a time: n×len(x) in all.
+func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x Inputs, visit func(r blas64.General)) (g blas64.General, err error) {
+	t := Scalars(p.line.t)
+	points := fourier.NewPoints(t.at, p.sums.origin, p.sums.period)
+	n, q, f, c := t.Len(), x.Len(), len(p.features), means.Cols
 	g = newGeneral(f, q)
 	size := max(1, min(128, (4<<20)/n))
 	for from := 0; from < q; from += size { // σ⁻²DΦᵀk
@@ -144,74 +158,78 @@ func (p *spectralPosterior) regress(ctx context.Context, mean []float64, x Input
 			return g, err
 		}
 		to := min(q, from+size)
-		sums := newGeneral(2*(e.m+1), to-from)
-		e.points.Sums(sums, crossCovariance(t, x.Slice(from, to), p.kernel), 0, featureTolerance)
-		for i, feature := range e.features {
+		sums := newGeneral(2*(p.sums.m+1), to-from)
+		points.Sums(sums, crossCovariance(t, x.Slice(from, to), p.kernel), 0, featureTolerance)
+		for i, feature := range p.features {
 			for j, v := range sums.Data[int(feature)*sums.Stride:][:sums.Cols] {
-				g.Data[i*g.Stride+from+j] = e.root[i] / p.noise * v
+				g.Data[i*g.Stride+from+j] = p.root[i] / p.noise * v
 			}
 		}
 	}
-	e.t.SolveL(g)
+	p.t.SolveL(g)
 	_, minus := p.signed(g)
 	for i := range minus.Rows {
 		blas64.Scal(-1, vec(minus.Data[i*minus.Stride:][:q]))
 	}
-	e.t.SolveLT(g)
+	p.t.SolveLT(g)
 
-	// Dg, and beside it σ⁻²Dh, by which α follows.
-	dg := newGeneral(f, q+1)
-	for i, root := range e.root {
-		sign := 1.0
-		if i >= e.negative {
-			sign = -1
-		}
-		row := g.Data[i*g.Stride:][:q]
-		blas64.Axpy(sign*e.h[i]/p.noise, vec(row), vec(mean))
-		blas64.Axpy(root, vec(row), vec(dg.Data[i*dg.Stride:][:q]))
-		dg.Data[i*dg.Stride+q] = root * e.h[i] / p.noise
+	// Dg, and beside it σ⁻²Dh, by which A⁻¹C = σ⁻²(C − σ⁻²ΦDh) follows.
+	dg, jh := newGeneral(f, q+c), newGeneral(f, c)
+	for i, root := range p.root {
+		row, h := dg.Data[i*dg.Stride:], p.h.Data[i*p.h.Stride:][:c]
+		blas64.Axpy(root, vec(g.Data[i*g.Stride:][:q]), vec(row[:q]))
+		blas64.Axpy(root/p.noise, vec(h), vec(row[q:q+c]))
+		blas64.Axpy(p.sign(i)/p.noise, vec(h), vec(jh.Data[i*jh.Stride:][:c]))
 	}
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, g, jh, 1, means)
 	const rows, strip = 1024, 64
-	phi, fit := newGeneral(min(n, rows), f), newGeneral(min(n, rows), q+1)
+	phi, fit, alpha := newGeneral(min(n, rows), f), newGeneral(min(n, rows), q+c), newGeneral(min(n, rows), c)
 	for from := 0; from < n; from += rows {
 		if err := ctx.Err(); err != nil {
 			return g, err
 		}
-		phi.Rows, fit.Rows = min(rows, n-from), min(rows, n-from)
-		r := crossCovariance(t.Slice(from, from+phi.Rows), x, p.kernel)
-		parallel.For((phi.Rows+strip-1)/strip, func(s int) {
+		count := min(rows, n-from)
+		phi.Rows, fit.Rows, alpha.Rows = count, count, count
+		r := crossCovariance(t.Slice(from, from+count), x, p.kernel)
+		parallel.For((count+strip-1)/strip, func(s int) {
 			a, b := phi, fit
 			a.Rows = min(strip, phi.Rows-s*strip)
 			a.Data, b.Rows, b.Data = a.Data[s*strip*a.Stride:], a.Rows, b.Data[s*strip*b.Stride:]
-			e.points.Features(a, from+s*strip, e.features)
+			points.Features(a, from+s*strip, p.features)
 			dense.Gemm(blas.NoTrans, blas.NoTrans, 1, a, dg, 0, b)
 		})
-		for i := range r.Rows {
-			row, fitted := r.Data[i*r.Stride:][:q], fit.Data[i*fit.Stride:][:q+1]
-			blas64.Axpy(-1, vec(fitted[:q]), vec(row))
-			blas64.Axpy((e.line.y[from+i]-fitted[q])/p.noise, vec(row), vec(mean))
+		columns := p.line.columns
+		for i := range count {
+			fitted := fit.Data[i*fit.Stride:][:q+c]
+			blas64.Axpy(-1, vec(fitted[:q]), vec(r.Data[i*r.Stride:][:q]))
+			for j, v := range columns.Data[(from+i)*columns.Stride:][:c] {
+				alpha.Data[i*alpha.Stride+j] = (v - fitted[q+j]) / p.noise
+			}
 		}
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, r, alpha, 1, means)
 		visit(r)
 	}
 	return g, nil
 }
 
 func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	mean := means.Data
 	lo, hi := x.Range(0)
 	// The inputs are represented with the data, and with one another.
-	if far := p.hi - p.engine.line.lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {
-		g, solved := p.features(x)
-		blas64.Gemv(blas.Trans, 1/p.noise, g, vec(p.engine.h), 0, vec(mean))
+	if far := p.hi - p.engine.lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {
+		g, solved := p.at(x)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1/p.noise, g, p.h, 0, means)
 		plus, minus := p.signed(solved)
 		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
 		addOuter(cov, 1, plus)
 		addOuter(cov, -1, minus)
 		return nil
 	}
-	clear(mean)
+	if p.line == nil {
+		return p.unknown(hi)
+	}
+	clear(means.Data)
 	fillGram(cov, x, p.kernel, 0)
-	g, err := p.regress(ctx, mean, x, func(r blas64.General) { addOuter(cov, -1/p.noise, r) })
+	g, err := p.regress(ctx, means, x, func(r blas64.General) { addOuter(cov, -1/p.noise, r) })
 	if err != nil {
 		return err
 	}
@@ -219,4 +237,9 @@ func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov
 	addOuter(cov, -1, plus)
 	addOuter(cov, 1, minus)
 	return nil
+}
+
+// unknown is the error of a posterior from sums at an input that they do not determine.
+func (p *spectralPosterior) unknown(x float64) error {
+	return fmt.Errorf("gppl: the posterior at x = %v is not known: the sums represent it from %v to %v", x, p.lo, p.hi)
 }

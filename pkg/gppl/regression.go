@@ -118,18 +118,6 @@ func (c *conditioned) spread(q *mat.Dense, means blas64.General) blas64.General 
 	return s
 }
 
-// weightedForm returns tr(RᵀGR).
-func weightedForm(g, r blas64.General) (form float64) {
-	for j := range r.Cols {
-		for a := range g.Rows {
-			for b := range g.Cols {
-				form += r.Data[a*r.Stride+j] * g.Data[a*g.Stride+b] * r.Data[b*r.Stride+j]
-			}
-		}
-	}
-	return form
-}
-
 // dataColumns returns y as the columns of an engine, with the basis of m beside it if
 // m has a mean.
 func dataColumns(m Model, d Data) (*regression, blas64.General, error) {

@@ -24,6 +24,9 @@ var _ Loss = (*VFE)(nil)
 // along with the model unless FixInducing was asked for. Densely, value and
 // gradient take about 6nm² flops, in memory for O(nm) numbers; a smooth kernel
 // on the line that p features represent takes 2mp² + 6m²p, whatever n is.
+//
+// It is safe for concurrent use, in working memory for as many evaluations as run
+// at once.
 type VFE struct {
 	model   Model
 	data    Data
@@ -31,12 +34,13 @@ type VFE struct {
 	opt     VFEOptions
 	params  []Param
 	scale   scaling
-	hyper   int // parameters of the model; those of Z follow
+	span    float64 // the largest distance there is
+	hyper   int     // parameters of the model; those of Z follow
 	yy      float64
 	engines []vfeEngine
-	choice  choice
-	work    vfeWork
-	report  LossReport
+	chooser *chooser
+	tally   *tally
+	works   *pool[vfeWork]
 }
 
 // VFEOptions says how a VFE loss treats its inducing inputs. The zero value is
@@ -53,38 +57,49 @@ type VFEOptions struct {
 	Repulsion, RepulsionRange float64
 }
 
-// vfeWork is the state of one factorisation, and room for the gradient.
+// vfeWork is the working memory of one evaluation: the model, what is chosen for it,
+// one factorisation, and room for the gradient.
 type vfeWork struct {
-	kernel  Kernel
-	noise   float64
+	compiled
+	selection
 	z       Inputs
+	added   float64        // jitter
 	luu, lb *dense.Lower   // factors of K_uu and of B
 	phiPhi  blas64.General // ΦᵀΦ, m×m
 	c       []float64      // L_B⁻¹Φᵀy
 	bInvC   []float64      // B⁻¹Φᵀy = L_B⁻ᵀc
-	engine  vfeEngine
+	value   float64
 
 	bInv, e blas64.General // m×m
 	u, r    []float64      // K_uu⁻¹K_ux β; distances within Z
+	dist    []float64      // for addSlopes
 	traceG  float64        // of the weight on ∂K_uu
 	steep   float64        // what rounding of a distance does to a covariance, at least 1
 	worst   float64        // 1/λ, the smallest eigenvalue of K_uu
 }
 
-// vfeEngine does what involves all n observations.
+// vfeEngine does what involves all n observations. It does not change, beyond what it
+// keeps to save time, and is safe for concurrent use.
 type vfeEngine interface {
 	name() string
-	forecast(w *vfeWork, k Kernel, noise float64, z Inputs) forecast
-	// project sets phiPhi = ΦᵀΦ and phiY = Φᵀy for the kernel, noise and Z of w,
-	// whose luu is factorised.
-	project(w *vfeWork, phiY []float64) error
-	// contract sets grad and gradZ to what ∂K_xu contributes to the gradient in
-	// the logs of the kernel's parameters and in Z, its weight being
-	// Φe − βuᵀ with β = (y − ΦB⁻¹Φᵀy)/σ², and returns |β|².
-	contract(grad, gradZ []float64, w *vfeWork) (beta2 float64)
+	// forecast says what an evaluation would take, K_uu being factorised in w.
+	forecast(w *vfeWork) forecast
+	// project sets phiPhi = ΦᵀΦ and c = Φᵀy for the model and Z of w.
+	project(w *vfeWork) (vfeProjection, error)
 	// inexact is the error of an entry of K_xu, relative to the variance, over
 	// what K_uu has as well.
 	inexact() float64
+}
+
+// vfeProjection is the observations as one model sees them. It is for one goroutine.
+type vfeProjection interface {
+	// contract sets grad and gradZ to what ∂K_xu contributes to the gradient in
+	// the logs of the kernel's parameters and in Z, its weight being
+	// Φe − βuᵀ with β = (y − ΦB⁻¹Φᵀy)/σ², and returns |β|². It is an error if the
+	// answer fails its check.
+	contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error)
+	// release gives its memory back.
+	release()
 }
 
 // vfeRounding is a margin over what first-order perturbation says of the rounding
@@ -118,7 +133,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if z.Len() > d.Len() {
 		return nil, fmt.Errorf("gppl: m = %d inducing inputs for n = %d observations: want m ≤ n", z.Len(), d.Len())
 	}
-	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.Params()}
+	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.Params(), scale: scalingOf(m.Kernel), span: extent(d.X)}
 	l.hyper = len(l.params)
 	var transform Transform = Free{}
 	if opt.FixInducing {
@@ -128,7 +143,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: unitX, Role: RoleInput})
 	}
 	l.yy = blas64.Dot(vec(d.Y), vec(d.Y))
-	l.work.init(z)
+	l.tally, l.works = new(tally), new(pool[vfeWork])
 	if d.X.Dim() == 1 {
 		l.engines = append(l.engines, newSpectralVFE(newLine(d.X, d.Y)))
 	}
@@ -137,8 +152,8 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	for _, e := range l.engines {
 		names = append(names, e.name())
 	}
-	l.choice = newChoice(o, o.tolerance*float64(d.Len()), names)
-	l.report = LossReport{Setup: time.Since(start)}
+	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), names)
+	l.tally.report = LossReport{Setup: time.Since(start)}
 	return l, nil
 }
 
@@ -149,8 +164,11 @@ func inducingName(i, d int) string {
 	return fmt.Sprintf("inducing input %d.%d", i/d, i%d)
 }
 
-func (w *vfeWork) init(z Inputs) {
-	m := z.Len()
+// init makes room for m inducing inputs, once.
+func (w *vfeWork) init(m int) {
+	if w.luu != nil {
+		return
+	}
 	w.luu, w.lb = dense.NewLower(m), dense.NewLower(m)
 	w.phiPhi, w.bInv, w.e = newGeneral(m, m), newGeneral(m, m), newGeneral(m, m)
 	w.c, w.bInvC, w.u, w.r = make([]float64, m), make([]float64, m), make([]float64, m), make([]float64, m*m)
@@ -159,7 +177,9 @@ func (w *vfeWork) init(z Inputs) {
 // WithSetup counts d, the time that choosing the inducing inputs took, as part
 // of the set-up, and returns l.
 func (l *VFE) WithSetup(d time.Duration) *VFE {
-	l.report.Setup += d
+	l.tally.mu.Lock()
+	defer l.tally.mu.Unlock()
+	l.tally.report.Setup += d
 	return l
 }
 
@@ -168,8 +188,8 @@ func (l *VFE) Model(theta []float64) Model { return l.model.WithParams(theta[:l.
 func (l *VFE) String() string              { return fmt.Sprintf("VFE (n=%d, m=%d)", l.data.Len(), l.z.Len()) }
 
 func (l *VFE) Report() LossReport {
-	r := l.report
-	r.Engine = l.choice.engines()
+	r := l.tally.get()
+	r.Engine = l.chooser.engines()
 	return r
 }
 
@@ -177,7 +197,7 @@ func (l *VFE) Report() LossReport {
 // was expected to cost and to err, and which was taken.
 func (l *VFE) Explain() string {
 	var b strings.Builder
-	l.choice.explain(&b)
+	l.chooser.explain(&b)
 	return b.String()
 }
 
@@ -187,41 +207,15 @@ func (l *VFE) Inducing(theta []float64) Inputs {
 }
 
 func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
-	if err := checkParams(l.params, theta); err != nil {
+	w := l.works.get()
+	defer l.works.put(w)
+	if err := l.evaluate(w, grad, theta); err != nil {
 		return 0, err
 	}
-	w, last := &l.work, l.hyper-1
-	jitter, err := l.factorise(l.model.Kernel.WithParams(theta[:last]), theta[last], Vectors(theta[l.hyper:], l.z.d))
-	l.report.note(&l.choice, jitter)
-	if err != nil {
-		return 0, err
-	}
-	n, m := l.data.Len(), l.z.Len()
-	slack := float64(n)*variance(w.kernel)/w.noise - trace(w.phiPhi) // tr(K − Q)/σ²
-	quad := (l.yy - blas64.Dot(vec(w.c), vec(w.c))) / w.noise        // yᵀC⁻¹y, C = Q + σ²I
+	value := w.value
 	if grad != nil {
-		trBInv, beta2 := w.contract(grad[:last], grad[l.hyper:], n)
-		// σ²·tr C⁻¹ = n − m + tr B⁻¹
-		grad[last] = 0.5 * (float64(n-m) + trBInv - w.noise*beta2 - slack)
-		if l.opt.NoiseInGram {
-			grad[last] += w.noise * w.traceG
-		}
-		if e, is := w.engine.(interface{ verified() error }); is {
-			if err := e.verified(); err != nil {
-				return 0, err
-			}
-		}
-		if jitter == 0 {
-			if err := verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, 0); err != nil {
-				return 0, err
-			}
-		}
-		shareNoise(grad[:l.hyper], w.kernel, theta[last], w.noise)
-		toNatural(grad[:l.hyper], theta[:l.hyper])
+		w.naturalGradient(grad[:l.hyper], theta[:l.hyper])
 	}
-	value := 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack)
-	l.choice.promise(quad, w.perturbation(float64(n), quad, grad != nil), value, float64(n))
-	l.report.promise(l.choice.bound())
 	if l.opt.Repulsion != 0 {
 		var gradZ []float64
 		if grad != nil {
@@ -230,6 +224,66 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 		value += l.opt.Repulsion * repulsion(gradZ, w.z, orDefault(l.opt.RepulsionRange, 1), l.opt.Repulsion)
 	}
 	return value, nil
+}
+
+// evaluate sets w to the bound and its factors and, unless grad is nil, grad to its
+// derivatives in the logs of the model's parameters, and in Z.
+func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
+	if err := checkParams(l.params, theta); err != nil {
+		return err
+	}
+	if err := w.compile(l.model.Kernel, theta[:l.hyper]); err != nil {
+		return err
+	}
+	w.init(l.z.Len())
+	w.z = Vectors(theta[l.hyper:], l.z.d)
+	l.chooser.begin(&w.selection)
+	err := l.factorise(w)
+	if err == nil {
+		blur := float64(l.data.Len()) * phases(w.kernel, l.span, w.noise, 1)
+		for i, e := range l.engines {
+			w.candidates[i] = e.forecast(w)
+			w.candidates[i].err += blur
+		}
+		err = l.chooser.evaluate(&w.selection, func(i int) (outcome, error) { return l.attempt(l.engines[i], w, grad) })
+	}
+	l.tally.note(&w.selection, w.added)
+	return err
+}
+
+// attempt evaluates by one engine.
+func (l *VFE) attempt(engine vfeEngine, w *vfeWork, grad []float64) (o outcome, err error) {
+	p, err := engine.project(w)
+	if err != nil {
+		return o, err
+	}
+	defer p.release()
+	if err := w.factorise(); err != nil {
+		return o, err
+	}
+	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
+	slack := float64(n)*w.variance/w.noise - trace(w.phiPhi)  // tr(K − Q)/σ²
+	quad := (l.yy - blas64.Dot(vec(w.c), vec(w.c))) / w.noise // yᵀC⁻¹y, C = Q + σ²I
+	w.value = 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack)
+	o = outcome{value: w.value, terms: float64(n), form: quad}
+	if grad != nil {
+		trBInv, beta2, err := w.contract(p, grad[:last], grad[l.hyper:], n)
+		if err != nil {
+			return o, err
+		}
+		// σ²·tr C⁻¹ = n − m + tr B⁻¹
+		grad[last] = 0.5 * (float64(n-m) + trBInv - w.noise*beta2 - slack)
+		if l.opt.NoiseInGram {
+			grad[last] += w.noise * w.traceG
+		}
+		if w.added == 0 {
+			if err := verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, 0); err != nil {
+				return o, err
+			}
+		}
+	}
+	o.shared, o.extra = w.perturbation(engine.inexact(), float64(n), quad, grad != nil)
+	return o, nil
 }
 
 // repulsion returns Σ_{i<j} exp(−|z_i − z_j|²/s²) and, unless grad is nil, adds
@@ -259,51 +313,23 @@ func repulsion(grad []float64, z Inputs, s, weight float64) float64 {
 	return sum
 }
 
-// factorise computes L, Φ, L_B and c for one kernel, noise variance and Z.
-func (l *VFE) factorise(k Kernel, noise float64, z Inputs) (jitter float64, err error) {
-	m, w := z.Len(), &l.work
-	if err := checkVariance(k); err != nil {
-		return 0, err
-	}
-	noise += Nugget(k)
-	w.kernel, w.noise, w.z = k, noise, z
+// factorise computes L for the kernel, noise variance and Z of w.
+func (l *VFE) factorise(w *vfeWork) (err error) {
 	var onDiagonal float64
-	if l.opt.NoiseInGram || variance(k) == 0 { // K_uu of no signal is 0, and so is Q
-		onDiagonal = noise
+	if l.opt.NoiseInGram || w.variance == 0 { // K_uu of no signal is 0, and so is Q
+		onDiagonal = w.noise
 	}
-	jitter, err = choleskyWithJitter(w.luu, variance(k), func() { fillGram(w.luu, z, k, onDiagonal) })
+	w.added, err = choleskyWithJitter(w.luu, w.variance, func() { fillGram(w.luu, w.z, w.kernel, onDiagonal) })
 	if err != nil {
-		return jitter, fmt.Errorf("gppl: the covariance of %d inducing inputs cannot be factorised: %w (kernel %v)", m, err, k)
+		return fmt.Errorf("gppl: the covariance of %d inducing inputs cannot be factorised: %w (kernel %v)", w.z.Len(), err, w.kernel)
 	}
 	w.worst = w.inverseNorm()
-	w.steep = max(1, steepness(k, extent(l.data.X)))
-	blur := float64(l.data.Len()) * phases(k, extent(l.data.X), noise, 1)
-	for i, e := range l.engines {
-		l.choice.candidates[i] = e.forecast(w, k, noise, z)
-		l.choice.candidates[i].err += blur
-	}
-	l.choice.lastErr = nil
-	var failed uint
-	for {
-		i := l.choice.next(failed)
-		if i < 0 {
-			return jitter, l.choice.refused()
-		}
-		w.engine = l.engines[i]
-		if err = w.project(); err == nil {
-			l.choice.took(i)
-			return jitter, nil
-		}
-		failed |= 1 << i
-		l.choice.failed(i, err)
-	}
+	w.steep = max(1, steepness(w.kernel, l.span))
+	return nil
 }
 
-// project computes ΦᵀΦ, L_B and c by the engine.
-func (w *vfeWork) project() error {
-	if err := w.engine.project(w, w.c); err != nil {
-		return err
-	}
+// factorise computes L_B and c, given ΦᵀΦ and Φᵀy.
+func (w *vfeWork) factorise() error {
 	m := len(w.c)
 	w.lb.EachTile(func(i, j int, t blas64.General) {
 		for a := range t.Rows {
@@ -352,22 +378,23 @@ func (w *vfeWork) inverseNorm() (norm float64) {
 // errors of W itself, which are greater by up to the condition number κ of K_uu;
 // √κ is what was found at most, since ∂K has little where K_uu is near singular.
 // form is yᵀC⁻¹y ≥ σ²|β|². With a gradient, its weights are at hand; otherwise they
-// take 2m³ flops.
-func (w *vfeWork) perturbation(n, form float64, gradient bool) float64 {
+// take 2m³ flops. What K_uu does is shared by all engines.
+func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared, all float64) {
 	if !gradient {
 		w.weigh()
 	}
-	v := variance(w.kernel)
+	v := w.variance
 	u2 := blas64.Dot(vec(w.u), vec(w.u))
 	w2 := max(0, 2*w.traceG-u2) // |W|²/σ²
-	err := 0x1p-53 * w.steep * v * (w2 + u2)
-	if e := w.engine.inexact(); e > 0 {
-		err += e * v * math.Sqrt(n) * (2*math.Sqrt(w2/w.noise) + math.Sqrt(u2*max(0, form)/w.noise))
+	shared = 0x1p-53 * w.steep * v * (w2 + u2)
+	if all = shared; inexact > 0 {
+		all += inexact * v * math.Sqrt(n) * (2*math.Sqrt(w2/w.noise) + math.Sqrt(u2*max(0, form)/w.noise))
 	}
-	if gradient && err > 0 {
-		err *= math.Sqrt(1 + v*w.worst)
+	margin := float64(vfeRounding)
+	if gradient && all > 0 {
+		margin *= math.Sqrt(1 + v*w.worst)
 	}
-	return vfeRounding * err
+	return margin * shared, margin * all
 }
 
 // weigh sets u, and traceG to the trace of the weight on ∂K_uu as contract does,
@@ -401,7 +428,7 @@ func columnOf(x []float64) blas64.General {
 //	on ∂K_xu: Φ(B⁻¹ − I)L⁻¹/σ − βuᵀ
 //	on ∂K_uu: ½[L⁻ᵀ(B + B⁻¹ − 2I)L⁻¹ + uuᵀ]
 //	on each ∂k(x, x): 1/2σ²
-func (w *vfeWork) contract(grad, gradZ []float64, n int) (trBInv, beta2 float64) {
+func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64, n int) (trBInv, beta2 float64, err error) {
 	sigma := math.Sqrt(w.noise)
 
 	clear(w.bInv.Data)
@@ -422,7 +449,9 @@ func (w *vfeWork) contract(grad, gradZ []float64, n int) (trBInv, beta2 float64)
 		w.u[i] /= sigma
 	}
 
-	beta2 = w.engine.contract(grad, gradZ, w)
+	if beta2, err = p.contract(grad, gradZ, w); err != nil {
+		return 0, 0, err
+	}
 
 	// K_uu, with B⁻¹ at hand and B − I = ΦᵀΦ.
 	g := w.bInv
@@ -440,10 +469,10 @@ func (w *vfeWork) contract(grad, gradZ []float64, n int) (trBInv, beta2 float64)
 	for i := range g.Data {
 		g.Data[i] *= 2 // a point moves in its row and in its column
 	}
-	addSlopes(gradZ, g.Data, w.r, w.z, w.z, w.kernel)
+	w.dist = addSlopes(gradZ, g.Data, w.r, w.dist, w.z, w.z, w.kernel)
 
 	contractVariance(grad, w.kernel, float64(n)/(2*w.noise))
-	return trBInv, beta2
+	return trBInv, beta2, nil
 }
 
 func add(dst, src []float64) {

@@ -12,9 +12,16 @@ import (
 
 // denseVFE holds Φ and goes through its rows in blocks, in 5nm² flops.
 type denseVFE struct {
-	data  Data
-	phi   blas64.General // Φ, n×m
-	lanes []vfeLane
+	data        Data
+	m           int
+	projections pool[denseVFEProjection]
+}
+
+// denseVFEProjection is Φ at one model.
+type denseVFEProjection struct {
+	engine *denseVFE
+	phi    blas64.General // Φ, n×m
+	lanes  []vfeLane
 }
 
 // vfeLane is the working memory of one lane: a share of the blocks of rows.
@@ -26,59 +33,62 @@ type vfeLane struct {
 	beta   []float64      // of one block of rows
 	beta2  float64        // |β|²
 	w, r   []float64      // weights and distances, Tile×m
+	dist   []float64      // for addSlopes
 }
 
-func newDenseVFE(d Data, z Inputs) *denseVFE {
-	n, m := d.Len(), z.Len()
-	e := &denseVFE{data: d}
-	for range min(lanes, dense.Blocks(n)) {
-		e.lanes = append(e.lanes, vfeLane{
-			phiPhi: newGeneral(m, m), phiY: make([]float64, m), slope: make([]float64, len(z.at)),
-			beta: make([]float64, dense.Tile), w: make([]float64, dense.Tile*m), r: make([]float64, dense.Tile*m),
-		})
-	}
-	return e
-}
+func newDenseVFE(d Data, z Inputs) *denseVFE { return &denseVFE{data: d, m: z.Len()} }
 
 func (e *denseVFE) name() string { return EngineDense }
 
 func (e *denseVFE) inexact() float64 { return 0 }
 
-func (e *denseVFE) forecast(_ *vfeWork, k Kernel, noise float64, z Inputs) forecast {
-	n, m := float64(e.data.Len()), float64(z.Len())
+func (e *denseVFE) forecast(w *vfeWork) forecast {
+	n, m := float64(e.data.Len()), float64(e.m)
 	return forecast{
 		seconds: n * m * (6*m/flopRate + 2*pairSeconds) / 2,
-		err:     n * vfeRounding * rounding(variance(k), noise),
+		err:     n * rounding(w.variance, w.noise),
 	}
 }
 
+// init makes room, once.
+func (p *denseVFEProjection) init(e *denseVFE) {
+	n, m := e.data.Len(), e.m
+	p.engine, p.phi = e, newGeneral(n, m)
+	for range min(lanes, dense.Blocks(n)) {
+		p.lanes = append(p.lanes, vfeLane{
+			phiPhi: newGeneral(m, m), phiY: make([]float64, m), slope: make([]float64, m*e.data.X.d),
+			beta: make([]float64, dense.Tile), w: make([]float64, dense.Tile*m), r: make([]float64, dense.Tile*m),
+		})
+	}
+}
+
+func (p *denseVFEProjection) release() { p.engine.projections.put(p) }
+
 // eachBlock calls f for every block of rows, lane by lane in parallel, after
 // reset for each lane.
-func (e *denseVFE) eachBlock(f func(own *vfeLane, b int), reset func(own *vfeLane)) {
-	nb := dense.Blocks(e.data.Len())
-	parallel.For(len(e.lanes), func(c int) {
-		reset(&e.lanes[c])
-		for b := c; b < nb; b += len(e.lanes) {
-			f(&e.lanes[c], b)
+func (p *denseVFEProjection) eachBlock(f func(own *vfeLane, b int), reset func(own *vfeLane)) {
+	nb := dense.Blocks(p.phi.Rows)
+	parallel.For(len(p.lanes), func(c int) {
+		reset(&p.lanes[c])
+		for b := c; b < nb; b += len(p.lanes) {
+			f(&p.lanes[c], b)
 		}
 	})
 }
 
-func (e *denseVFE) phiBlock(b int) blas64.General {
-	p := e.phi
-	p.Rows = dense.Width(e.phi.Rows, b)
-	p.Data = p.Data[b*dense.Tile*p.Stride:]
-	return p
+func (p *denseVFEProjection) phiBlock(b int) blas64.General {
+	return rowsFrom(p.phi, b*dense.Tile, dense.Width(p.phi.Rows, b))
 }
 
-func (e *denseVFE) project(w *vfeWork, phiY []float64) error {
-	m := len(phiY)
-	if e.phi.Data == nil {
-		e.phi = newGeneral(e.data.Len(), m)
+func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
+	p := e.projections.get()
+	if p.engine == nil {
+		p.init(e)
 	}
+	m := e.m
 	scale := 1 / math.Sqrt(w.noise)
-	e.eachBlock(func(own *vfeLane, b int) {
-		phi := e.phiBlock(b)
+	p.eachBlock(func(own *vfeLane, b int) {
+		phi := p.phiBlock(b)
 		block := phi.Data[:phi.Rows*m]
 		distances(block, e.data.X.block(b), w.z)
 		w.kernel.Cov(block, block)
@@ -91,30 +101,30 @@ func (e *denseVFE) project(w *vfeWork, phiY []float64) error {
 		clear(own.phiY)
 	})
 	clear(w.phiPhi.Data)
-	clear(phiY)
-	for _, own := range e.lanes {
+	clear(w.c)
+	for _, own := range p.lanes {
 		add(w.phiPhi.Data, own.phiPhi.Data)
-		add(phiY, own.phiY)
+		add(w.c, own.phiY)
 	}
-	return nil
+	return p, nil
 }
 
-func (e *denseVFE) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64) {
-	m := len(w.u)
-	e.eachBlock(func(own *vfeLane, b int) {
-		phi, x := e.phiBlock(b), e.data.X.block(b)
+func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
+	m, data := len(w.u), p.engine.data
+	p.eachBlock(func(own *vfeLane, b int) {
+		phi, x := p.phiBlock(b), data.X.block(b)
 		size := phi.Rows * m
 		weight := blas64.General{Rows: phi.Rows, Cols: m, Stride: m, Data: own.w[:size]}
 		r := own.r[:size]
 		beta := own.beta[:phi.Rows] // (y − ΦB⁻¹Φᵀy)/σ²
-		copy(beta, e.data.Y[b*dense.Tile:])
+		copy(beta, data.Y[b*dense.Tile:])
 		blas64.Gemv(blas.NoTrans, -1/w.noise, phi, vec(w.bInvC), 1/w.noise, vec(beta))
 		own.beta2 += blas64.Dot(vec(beta), vec(beta))
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
 		blas64.Ger(-1, vec(beta), vec(w.u), weight)
 		distances(r, x, w.z)
 		w.kernel.Contract(own.grad, weight.Data, r)
-		addSlopes(own.slope, weight.Data, r, x, w.z, w.kernel)
+		own.dist = addSlopes(own.slope, weight.Data, r, own.dist, x, w.z, w.kernel)
 	}, func(own *vfeLane) {
 		if own.grad == nil {
 			own.grad = make([]float64, len(grad))
@@ -125,17 +135,17 @@ func (e *denseVFE) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64) {
 	})
 	clear(grad)
 	clear(gradZ)
-	for _, own := range e.lanes {
+	for _, own := range p.lanes {
 		add(grad, own.grad)
 		add(gradZ, own.slope)
 		beta2 += own.beta2
 	}
-	return beta2
+	return beta2, nil
 }
 
 // addSlopes adds Σ_i w_ij ∂k(|x_i − z_j|)/∂z_j to slope (row-major m×d). It
-// overwrites r, the distances.
-func addSlopes(slope, w, r []float64, x, z Inputs, k Kernel) {
+// overwrites r, the distances, and returns dist, memory that it may have used.
+func addSlopes(slope, w, r, dist []float64, x, z Inputs, k Kernel) []float64 {
 	m, d := z.Len(), z.d
 	if d == 1 {
 		k.Slope(r, r)
@@ -148,9 +158,9 @@ func addSlopes(slope, w, r []float64, x, z Inputs, k Kernel) {
 				slope[j] += s
 			}
 		}
-		return
+		return dist
 	}
-	dist := append([]float64(nil), r...)
+	dist = append(dist[:0], r...)
 	k.Slope(r, r)
 	for i := range x.Len() {
 		xi := x.At(i)
@@ -164,4 +174,5 @@ func addSlopes(slope, w, r []float64, x, z Inputs, k Kernel) {
 			}
 		}
 	}
+	return dist
 }

@@ -32,7 +32,8 @@ func TestVFEEngines(t *testing.T) {
 			if _, err := got.ValueGrad(nil, values(got.Params())); err != nil {
 				t.Fatal(err)
 			}
-			if bound, kept := got.choice.bound(); !kept {
+			if last := &got.chooser.last; !last.kept() {
+				bound := last.nats
 				if got.Report().Inexact < bound {
 					t.Errorf("%v, m = %d: the bound of %v nats is not told", k, count, bound)
 				}
@@ -73,5 +74,23 @@ func TestVFEEngines(t *testing.T) {
 	}
 	if _, err := l.ValueGrad(nil, values(l.Params())); err != nil || l.Report().Engine != EngineDense {
 		t.Errorf("beyond the data: %v by %s", err, l.Report().Engine)
+	}
+}
+
+// TestConcurrentVFE is the same with inducing inputs, by either engine.
+func TestConcurrentVFE(t *testing.T) {
+	d := benchData(t, 200)
+	z, err := KMeans(d.X, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range []string{EngineDense, EngineSpectral, ""} {
+		walkConcurrently(t, func() Loss {
+			l, err := NewVFE(Model{Kernel: SE{1, 90}, Noise: 0.3}, d, z, VFEOptions{}, WithEngine(engine))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}, 8, 0.3)
 	}
 }

@@ -1,7 +1,6 @@
 package gppl
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -20,16 +19,23 @@ import (
 // L⁻¹ is applied before FᵀF is, so that an ill-conditioned K_uu does no more harm
 // than it does densely.
 type spectralVFE struct {
-	exact *spectralExact // the features of the data
-	gram  blas64.General // FᵀF, p×p
-	psi   blas64.General // Ψ, m×p
-	dpsi  blas64.General // ∂Ψ/∂z
-	e, eg blas64.General // E and E·FᵀF, m×p
-	w     blas64.General // the weight on K_xu, times F: m×p
-	fy    []float64
-	fb    []float64 // Fᵀβ
-	eb    []float64
-	q     []float64
+	exact       *spectralExact // the data
+	projections pool[spectralVFEProjection]
+}
+
+// spectralVFEProjection is the features at one model.
+type spectralVFEProjection struct {
+	spectralBasis
+	engine *spectralVFE
+	gram   blas64.General // FᵀF, p×p
+	psi    blas64.General // Ψ, m×p
+	dpsi   blas64.General // ∂Ψ/∂z
+	e, eg  blas64.General // E and E·FᵀF, m×p
+	w      blas64.General // the weight on K_xu, times F: m×p
+	fy     []float64
+	fb     []float64 // Fᵀβ
+	eb     []float64
+	q      []float64
 }
 
 // vfeEps is what the coefficients that are left out may sum to, relative to the
@@ -44,79 +50,80 @@ func newSpectralVFE(l *line) *spectralVFE {
 func (e *spectralVFE) name() string     { return EngineSpectral }
 func (e *spectralVFE) inexact() float64 { return vfeEps }
 
-func (e *spectralVFE) forecast(w *vfeWork, k Kernel, noise float64, z Inputs) forecast {
-	f := e.exact.forecast(k, noise)
+func (e *spectralVFE) forecast(w *vfeWork) forecast {
+	if !w.hasSignal() {
+		return cannot(noSignal)
+	}
+	f := e.exact.forecast(&w.compiled)
 	if f.reason != (reason{}) {
 		return f
 	}
-	if lo, hi := z.Range(0); lo < e.exact.line.lo || hi > e.exact.line.lo+e.exact.line.span {
+	if lo, hi := w.z.Range(0); lo < e.exact.lo || hi > e.exact.lo+e.exact.span {
 		return cannot("an inducing input lies outside the data")
 	}
-	frequencies, _, _ := forecastSpectral(k, e.exact.line.span, vfeEps, true)
-	p, m := 2*frequencies, float64(z.Len())
-	n, v := float64(len(e.exact.line.t)), variance(k)
+	frequencies, _, _ := e.exact.frequencies(w.kernel, vfeEps)
+	p, m := 2*frequencies, float64(w.z.Len())
+	n, v := float64(e.exact.n), w.variance
 	if condition := v * w.worst; condition*vfeEps > 1 {
 		return forecast{reason: reason{"the inducing inputs nearly coincide: their covariance has condition %.1g", condition}}
 	}
-	f.err = vfeRounding * n * (2*vfeEps*v/noise*math.Sqrt(v*w.worst) + rounding(v, noise))
+	f.err = vfeRounding * n * (2*vfeEps*v/w.noise*math.Sqrt(v*w.worst) + rounding(v, w.noise))
 	f.seconds = (2*m*p*p+8*m*m*p)/(2*flopRate) + p*p*1.5e-9 + 2*m*p*15e-9
 	return f
 }
 
-func (e *spectralVFE) project(w *vfeWork, phiY []float64) error {
-	x := e.exact
-	if !x.split.of(w.kernel) {
-		return fmt.Errorf("gppl: %s", noSignal)
+func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
+	f := e.projections.get()
+	f.engine = e
+	if err := e.exact.expand(&f.spectralBasis, w.kernel, vfeEps); err != nil {
+		f.release()
+		return nil, err
 	}
-	if err := x.prepare(w.kernel, vfeEps); err != nil {
-		return err
-	}
-	p, m := len(x.features), len(phiY)
-	e.gram = resizeGeneral(e.gram, p, p)
+	f.project(w)
+	return f, nil
+}
+
+func (f *spectralVFEProjection) release() { f.engine.projections.put(f) }
+
+// project sets ΦᵀΦ and Φᵀy, given the features.
+func (f *spectralVFEProjection) project(w *vfeWork) {
+	p, m := len(f.features), w.z.Len()
+	f.gram = resizeGeneral(f.gram, p, p)
 	nb := dense.Blocks(p)
 	parallel.For(nb, func(i int) { // rows of tiles
-		g := e.gram
+		g := f.gram
 		g.Rows, g.Data = dense.Width(p, i), g.Data[i*dense.Tile*p:]
-		x.moment.Gram(g, x.features[i*dense.Tile:][:g.Rows], x.features)
+		f.sums.moments.Gram(g, f.features[i*dense.Tile:][:g.Rows], f.features)
 	})
-	e.fy, e.fb, e.eb = resize(e.fy, p), resize(e.fb, p), resize(e.eb, m)
-	for i, f := range x.features {
-		e.fy[i] = x.phiY[f]
+	f.fy, f.fb, f.eb = resize(f.fy, p), resize(f.fb, p), resize(f.eb, m)
+	for i, feature := range f.features {
+		f.fy[i] = f.sums.columns.Data[feature]
 	}
-	e.psi, e.dpsi = resizeGeneral(e.psi, m, p), resizeGeneral(e.dpsi, m, p)
-	omega := 2 * math.Pi / x.series.period
+	f.psi, f.dpsi = resizeGeneral(f.psi, m, p), resizeGeneral(f.dpsi, m, p)
+	omega := 2 * math.Pi / f.series.period
 	for u, z := range w.z.at {
-		psi, dpsi := e.psi.Data[u*p:][:p], e.dpsi.Data[u*p:][:p]
-		for i, f := range x.features {
-			a := omega * float64(f.Frequency())
-			sin, cos := math.Sincos(a * (z - x.line.lo))
-			if f.IsSin() {
+		psi, dpsi := f.psi.Data[u*p:][:p], f.dpsi.Data[u*p:][:p]
+		for i, feature := range f.features {
+			a := omega * float64(feature.Frequency())
+			sin, cos := math.Sincos(a * (z - f.sums.origin))
+			if feature.IsSin() {
 				psi[i], dpsi[i] = sin, a*cos
 			} else {
 				psi[i], dpsi[i] = cos, -a*sin
 			}
 		}
 	}
-	e.e, e.eg, e.w = resizeGeneral(e.e, m, p), resizeGeneral(e.eg, m, p), resizeGeneral(e.w, m, p)
+	f.e, f.eg, f.w = resizeGeneral(f.e, m, p), resizeGeneral(f.eg, m, p), resizeGeneral(f.w, m, p)
 	scale := 1 / math.Sqrt(w.noise)
 	for u := range m {
 		for i := range p {
-			e.e.Data[u*p+i] = scale * e.psi.Data[u*p+i] * x.weight(i)
+			f.e.Data[u*p+i] = scale * f.psi.Data[u*p+i] * f.weight(i)
 		}
 	}
-	w.luu.SolveL(e.e)
-	product(blas.NoTrans, e.e, e.gram, e.eg)
-	dense.Gemm(blas.NoTrans, blas.Trans, 1, e.eg, e.e, 0, w.phiPhi)
-	blas64.Gemv(blas.NoTrans, 1, e.e, vec(e.fy), 0, vec(phiY))
-	return nil
-}
-
-// weight returns c_f of a feature.
-func (e *spectralExact) weight(f int) float64 {
-	if f >= e.negative {
-		return -e.root[f] * e.root[f]
-	}
-	return e.root[f] * e.root[f]
+	w.luu.SolveL(f.e)
+	product(blas.NoTrans, f.e, f.gram, f.eg)
+	dense.Gemm(blas.NoTrans, blas.Trans, 1, f.eg, f.e, 0, w.phiPhi)
+	blas64.Gemv(blas.NoTrans, 1, f.e, vec(f.fy), 0, vec(w.c))
 }
 
 // product sets c = a·op(b), block rows of a in parallel.
@@ -130,37 +137,33 @@ func product(tb blas.Transpose, a, b, c blas64.General) {
 	})
 }
 
-func (e *spectralVFE) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64) {
-	x := e.exact
-	p, m := e.psi.Cols, e.psi.Rows
+func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
+	p, m := f.psi.Cols, f.psi.Rows
 	// Fᵀβ, and |β|² by Φᵀy = Bg = g + ΦᵀΦg, where g = B⁻¹Φᵀy.
-	copy(e.fb, e.fy)
-	blas64.Gemv(blas.Trans, -1/w.noise, e.eg, vec(w.bInvC), 1/w.noise, vec(e.fb))
+	copy(f.fb, f.fy)
+	blas64.Gemv(blas.Trans, -1/w.noise, f.eg, vec(w.bInvC), 1/w.noise, vec(f.fb))
 	g := w.bInvC
-	blas64.Gemv(blas.NoTrans, 1, w.phiPhi, vec(g), 0, vec(e.eb)) // ΦᵀΦg
-	gg, gpg := blas64.Dot(vec(g), vec(g)), blas64.Dot(vec(g), vec(e.eb))
-	beta2 = (x.yy - 2*gg - gpg) / (w.noise * w.noise)
+	blas64.Gemv(blas.NoTrans, 1, w.phiPhi, vec(g), 0, vec(f.eb)) // ΦᵀΦg
+	gg, gpg := blas64.Dot(vec(g), vec(g)), blas64.Dot(vec(g), vec(f.eb))
+	beta2 = (f.engine.exact.yy.Data[0] - 2*gg - gpg) / (w.noise * w.noise)
 
 	// The weight on K_xu is Φe − βuᵀ; its transpose times F is eᵀ·E·FᵀF − u(Fᵀβ)ᵀ.
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, w.e, e.eg, 0, e.w)
-	blas64.Ger(-1, vec(w.u), vec(e.fb), e.w)
-	e.q = resize(e.q, len(x.series.c))
-	clear(e.q)
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, w.e, f.eg, 0, f.w)
+	blas64.Ger(-1, vec(w.u), vec(f.fb), f.w)
+	f.q = resize(f.q, len(f.series.c))
+	clear(f.q)
 	clear(gradZ)
 	for u := range m {
-		for i, f := range x.features {
-			v := e.w.Data[u*p+i]
-			if c := x.weight(i); c != 0 {
-				e.q[f.Frequency()] += v * e.psi.Data[u*p+i]
-				gradZ[u] += v * c * e.dpsi.Data[u*p+i]
+		for i, feature := range f.features {
+			v := f.w.Data[u*p+i]
+			if c := f.weight(i); c != 0 {
+				f.q[feature.Frequency()] += v * f.psi.Data[u*p+i]
+				gradZ[u] += v * c * f.dpsi.Data[u*p+i]
 			}
 		}
 	}
 	clear(grad)
-	tampered("VFE q", e.q)
-	x.series.contract(grad, e.q, w.kernel)
-	return beta2
+	tampered("VFE q", f.q)
+	f.series.contract(grad, f.q, w.kernel)
+	return beta2, f.series.verified()
 }
-
-// verified checks the last contract.
-func (e *spectralVFE) verified() error { return e.exact.series.verified() }

@@ -350,22 +350,28 @@ func (f *Factor) LogDet() float64 {
 	return float64(f.points.N)*math.Log(f.noise) + f.h.LogDet()
 }
 
-// Project sets beta (p) to β = Bᵀy. sums are the F_j, real and imaginary parts by turns,
+// Project sets beta (p×c) to BᵀC for c columns C of the data, such as β = Bᵀy. Column j
+// of sums (at least 2(M+1)×c) has the F_m of column j, real and imaginary parts by turns,
 // as package fourier orders them.
-func (f *Factor) Project(beta, sums []float64, w *Workspace) {
+func (f *Factor) Project(beta, sums blas64.General, w *Workspace) {
 	f.check(beta, sums)
 	w.reset(f.p)
 	scale := 1 / math.Sqrt(float64(f.p))
-	clear(w.coarseHat)
-	for m, s := range f.s {
-		w.coarseHat[m] = complex(scale*s*sums[2*m], -scale*s*sums[2*m+1])
+	for j := range beta.Cols {
+		clear(w.coarseHat)
+		for m, s := range f.s {
+			at := 2*m*sums.Stride + j
+			w.coarseHat[m] = complex(scale*s*sums.Data[at], -scale*s*sums.Data[at+sums.Stride])
+		}
+		w.coarseFFT.Sequence(w.column, w.coarseHat)
+		blas64.Copy(vec(w.column), columnOf(beta, j))
 	}
-	w.coarseFFT.Sequence(beta, w.coarseHat)
 }
 
-func (f *Factor) check(beta, sums []float64) {
-	if len(beta) != f.p || len(sums) < 2*len(f.s) {
-		panic(fmt.Sprintf("gridded: %d entries for a grid of %d, %d sums for %d frequencies", len(beta), f.p, len(sums), len(f.s)))
+func (f *Factor) check(beta, sums blas64.General) {
+	if beta.Rows != f.p || sums.Rows < 2*len(f.s) || beta.Cols != sums.Cols {
+		panic(fmt.Sprintf("gridded: %d×%d entries for a grid of %d, %d×%d sums for %d frequencies",
+			beta.Rows, beta.Cols, f.p, sums.Rows, sums.Cols, len(f.s)))
 	}
 }
 
@@ -383,15 +389,15 @@ func (f *Factor) Quadratic(yz float64, beta, h []float64) float64 {
 	return (yz - blas64.Dot(vec(beta), vec(h))/f.noise) / f.noise
 }
 
-// Gradient sets dst[m] to the derivative of ½log|A| + ½yᵀA⁻¹y with respect to c_m, zero
-// for frequencies that were dropped, and returns the derivative with respect to σ². It
-// takes the sums F_j of y, yᵀy, β and h = H⁻¹β; with zeros for all of them, the
-// derivatives are those of ½log|A|. It takes about twice the time of Factorise.
+// Gradient sets dst[m] to the derivative of ½log|A| + ½Σ_j y_jᵀA⁻¹y_j with respect to c_m,
+// zero for frequencies that were dropped, and returns the derivative with respect to σ².
+// The y_j, one or several, enter by their sums F_m and h = H⁻¹β, a column each, and by
+// form = Σ_j y_jᵀA⁻¹y_j; with zeros for all of them, the derivatives are those of ½log|A|.
+// It takes about twice the time of Factorise.
 //
-// A is linear in c and σ², so Σ_m c_m·dst[m] + σ²·noise = ½(n − yᵀA⁻¹y): a check that a
+// A is linear in c and σ², so Σ_m c_m·dst[m] + σ²·noise = ½(n − form): a check that a
 // caller can make at run time.
-func (f *Factor) Gradient(dst, sums []float64, yy float64, beta, h []float64, w *Workspace) (noise float64) {
-	f.check(beta, sums)
+func (f *Factor) Gradient(dst []float64, sums, h blas64.General, form float64, w *Workspace) (noise float64) {
 	f.check(h, sums)
 	if len(dst) != f.count {
 		panic(fmt.Sprintf("gridded: %d derivatives for %d coefficients", len(dst), f.count))
@@ -403,13 +409,16 @@ func (f *Factor) Gradient(dst, sums []float64, yy float64, beta, h []float64, w 
 	clear(dst)
 	f.backward(dst, sums, h, w)
 
-	bh, hh := blas64.Dot(vec(beta), vec(h)), blas64.Dot(vec(h), vec(h))
+	var hh float64
+	for j := range h.Cols {
+		hh += blas64.Dot(columnOf(h, j), columnOf(h, j))
+	}
 	n := float64(f.points.N)
-	return 0.5 * (n - float64(f.p) + trace - (yy-bh/f.noise-hh/f.noise)/f.noise) / f.noise
+	return 0.5 * (n - float64(f.p) + trace - (form - hh/(f.noise*f.noise))) / f.noise
 }
 
 // backward goes from the derivatives with respect to w_d(z) to those with respect to c.
-func (f *Factor) backward(dst, sums, h []float64, w *Workspace) {
+func (f *Factor) backward(dst []float64, sums, h blas64.General, w *Workspace) {
 	clear(w.fine)
 	for odd := range 2 {
 		by := w.slopes[odd]
@@ -426,15 +435,22 @@ func (f *Factor) backward(dst, sums, h []float64, w *Workspace) {
 		}
 	}
 	w.fineFFT.Coefficients(w.fineHat, w.fine)
-	w.coarseFFT.Coefficients(w.coarseHat, h)
 	scale := 1 / math.Sqrt(float64(f.p))
 	for m, s := range f.s {
-		if s == 0 {
-			continue
+		if s != 0 {
+			dst[m] = real(w.fineHat[m]) * scale / (2 * s) // ds/dc = 1/2s, and 1/4s for the pair ±m
 		}
-		v := real(w.fineHat[m]) - (real(w.coarseHat[m])*sums[2*m]-imag(w.coarseHat[m])*sums[2*m+1])/(f.noise*f.noise)
-		v *= scale / (2 * s) // ds/dc = 1/2s, and 1/4s for the pair ±m
-		dst[m] = v
+	}
+	for j := range h.Cols {
+		blas64.Copy(columnOf(h, j), vec(w.column))
+		w.coarseFFT.Coefficients(w.coarseHat, w.column)
+		for m, s := range f.s {
+			if s != 0 {
+				at := 2*m*sums.Stride + j
+				v := real(w.coarseHat[m])*sums.Data[at] - imag(w.coarseHat[m])*sums.Data[at+sums.Stride]
+				dst[m] -= v / (f.noise * f.noise) * scale / (2 * s)
+			}
+		}
 	}
 }
 
@@ -450,6 +466,11 @@ func Bound(n int, k0, noise, tol float64) float64 {
 func abs(i int) int { return max(i, -i) }
 
 func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// columnOf returns column j of a.
+func columnOf(a blas64.General, j int) blas64.Vector {
+	return blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data[j:]}
+}
 
 func resize[T any](x []T, n int) []T {
 	if cap(x) < n {

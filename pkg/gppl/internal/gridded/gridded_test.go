@@ -104,13 +104,13 @@ func (q *problem) grid(tol float64, directions [][]float64, f *Factor, w *Worksp
 		return result{}, err
 	}
 	beta := make([]float64, f.Size())
-	f.Project(beta, q.sums, w)
+	f.Project(column(beta), column(q.sums), w)
 	h := slices.Clone(beta)
 	f.Solve(column(h))
 	r := result{quadratic: f.Quadratic(q.yy, beta, h)}
 	r.value = 0.5 * (f.LogDet() + r.quadratic)
 	dst := make([]float64, len(c))
-	r.noise = q.noise * f.Gradient(dst, q.sums, q.yy, beta, h, w)
+	r.noise = q.noise * f.Gradient(dst, column(q.sums), column(h), f.Quadratic(q.yy, beta, h), w)
 	for _, d := range directions {
 		r.along = append(r.along, blas64.Dot(vec(d), vec(dst)))
 	}
@@ -356,18 +356,18 @@ func TestGradient(t *testing.T) {
 			t.Fatal(err)
 		}
 		beta := make([]float64, f.Size())
-		f.Project(beta, q.sums, &w)
+		f.Project(column(beta), column(q.sums), &w)
 		h := slices.Clone(beta)
 		f.Solve(column(h))
 		return 0.5 * (f.LogDet() + f.Quadratic(q.yy, beta, h))
 	}
 	value(c, q.noise)
 	beta := make([]float64, f.Size())
-	f.Project(beta, q.sums, &w)
+	f.Project(column(beta), column(q.sums), &w)
 	h := slices.Clone(beta)
 	f.Solve(column(h))
 	dst := make([]float64, len(c))
-	noise := f.Gradient(dst, q.sums, q.yy, beta, h, &w)
+	noise := f.Gradient(dst, column(q.sums), column(h), f.Quadratic(q.yy, beta, h), &w)
 	const step = 1e-5
 	// A smooth change: a coefficient alone would leave a root that does not die out.
 	for degree := range 4 {
@@ -433,7 +433,7 @@ func TestPredictor(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := make([]float64, f.Size())
-			f.Project(h, q.sums, &w)
+			f.Project(column(h), column(q.sums), &w)
 			f.Solve(column(h))
 			z, err := f.Predictor(&w)
 			if err != nil {
@@ -460,7 +460,7 @@ func TestPredictor(t *testing.T) {
 				}
 				mean, variance := mat.Dot(cross, mat.NewVecDense(n, d.alpha)), c.k.v-mat.Dot(cross, &solved)
 				phase := (s - q.origin) / q.period
-				if got := z.Mean(phase, h, work); !(math.Abs(got-mean) <= bound) {
+				if got := meanAt(z, phase, h, work); !(math.Abs(got-mean) <= bound) {
 					t.Errorf("mean at %v: %v, densely %v: differs by %.2g, want %.2g", s, got, mean, math.Abs(got-mean), bound)
 				}
 				if got := z.Variance(phase, work); !(math.Abs(got-variance) <= bound) {
@@ -469,7 +469,7 @@ func TestPredictor(t *testing.T) {
 			}
 			for i, s := range q.t {
 				phase := (s - q.origin) / q.period
-				if got := (q.y[i] - z.Mean(phase, h, work)) / q.noise; !(math.Abs(got-d.alpha[i]) <= bound/q.noise) {
+				if got := (q.y[i] - meanAt(z, phase, h, work)) / q.noise; !(math.Abs(got-d.alpha[i]) <= bound/q.noise) {
 					t.Errorf("A⁻¹y, entry %d: %v, densely %v", i, got, d.alpha[i])
 				}
 				if got := (1 - z.Variance(phase, work)/q.noise) / q.noise; !(math.Abs(got-d.diagonal[i]) <= bound/(q.noise*q.noise)) {
@@ -597,10 +597,10 @@ func TestConcurrent(t *testing.T) {
 			var w Workspace
 			for range 3 {
 				beta, dst := make([]float64, f.Size()), make([]float64, q.m+1)
-				f.Project(beta, q.sums, &w)
+				f.Project(column(beta), column(q.sums), &w)
 				h := slices.Clone(beta)
 				f.Solve(column(h))
-				if got := q.noise * f.Gradient(dst, q.sums, q.yy, beta, h, &w); got != want.noise {
+				if got := q.noise * f.Gradient(dst, column(q.sums), column(h), f.Quadratic(q.yy, beta, h), &w); got != want.noise {
 					t.Errorf("derivative %v, alone %v", got, want.noise)
 				}
 			}
@@ -624,14 +624,83 @@ func TestNoAllocation(t *testing.T) {
 			t.Fatal(err)
 		}
 		beta, h = resize(beta, f.Size()), resize(h, f.Size())
-		f.Project(beta, q.sums, &w)
+		f.Project(column(beta), column(q.sums), &w)
 		copy(h, beta)
 		f.Solve(column(h))
-		f.Gradient(dst, q.sums, q.yy, beta, h, &w)
+		f.Gradient(dst, column(q.sums), column(h), f.Quadratic(q.yy, beta, h), &w)
 	}
 	all()
 	if a := testing.AllocsPerRun(5, all); a > 0 {
 		t.Errorf("%v allocations", a)
+	}
+}
+
+func meanAt(z *Predictor, t float64, h, work []float64) float64 {
+	var mean [1]float64
+	z.Means(mean[:], t, column(h), work)
+	return mean[0]
+}
+
+// TestColumns: the derivatives for several columns are the sum of those for each, with
+// those of ½log|A| counted once, and projections and means do not mix columns.
+func TestColumns(t *testing.T) {
+	const c = 3
+	q := newProblem(uniform(300, 100, 10), gaussian{1, 3}, 20, 0.1)
+	var f Factor
+	var w Workspace
+	if err := f.Factorise(q.coefficients(), q.points, q.noise, Floor, &w); err != nil {
+		t.Fatal(err)
+	}
+	z, err := f.Predictor(&w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(10, 10))
+	sums := resizeGeneral(blas64.General{}, len(q.sums), c)
+	beta, h := resizeGeneral(blas64.General{}, f.Size(), c), resizeGeneral(blas64.General{}, f.Size(), c)
+	for i := range sums.Data {
+		sums.Data[i] = q.sums[i/c] + r.NormFloat64()
+	}
+	f.Project(beta, sums, &w)
+	copy(h.Data, beta.Data)
+	f.Solve(h)
+	one := func(j int) (s, b, x []float64) { // of column j; zeros if there is none
+		s, b, x = make([]float64, sums.Rows), make([]float64, f.Size()), make([]float64, f.Size())
+		if j < c {
+			blas64.Copy(columnOf(sums, j), vec(s))
+		}
+		f.Project(column(b), column(s), &w)
+		copy(x, b)
+		f.Solve(column(x))
+		return s, b, x
+	}
+	want, dst := make([]float64, q.m+1), make([]float64, q.m+1)
+	var form, wantNoise float64
+	work, means := make([]float64, z.Width()), make([]float64, c)
+	z.Means(means, 0.4, h, work)
+	for j := range c + 1 {
+		s, b, x := one(j)
+		yy, weight := 1000.0, 1.0
+		if j == c {
+			yy, weight = 0, 1-c
+		} else if got := meanAt(z, 0.4, x, work); math.Abs(got-means[j]) > 1e-12*(1+math.Abs(got)) {
+			t.Errorf("mean %d is %v, alone %v", j, means[j], got)
+		}
+		one := f.Quadratic(yy, b, x)
+		form += one
+		wantNoise += weight * f.Gradient(dst, column(s), column(x), one, &w)
+		for m, v := range dst {
+			want[m] += weight * v
+		}
+	}
+	noise := f.Gradient(dst, sums, h, form, &w)
+	if math.Abs(noise-wantNoise) > 1e-10*math.Abs(wantNoise) {
+		t.Errorf("derivative in the noise %v, one by one %v", noise, wantNoise)
+	}
+	for m, v := range dst {
+		if math.Abs(v-want[m]) > 1e-9*math.Abs(want[m])+1e-9 {
+			t.Errorf("derivative %d: %v, one by one %v", m, v, want[m])
+		}
 	}
 }
 
@@ -655,10 +724,10 @@ func BenchmarkGridded(b *testing.B) {
 					b.Fatal(err)
 				}
 				beta, h = resize(beta, f.Size()), resize(h, f.Size())
-				f.Project(beta, q.sums, &w)
+				f.Project(column(beta), column(q.sums), &w)
 				copy(h, beta)
 				f.Solve(column(h))
-				f.Gradient(dst, q.sums, q.yy, beta, h, &w)
+				f.Gradient(dst, column(q.sums), column(h), f.Quadratic(q.yy, beta, h), &w)
 			}
 			b.ReportMetric(float64(f.Size()), "p")
 			b.ReportMetric(float64(f.Band()), "band")

@@ -117,15 +117,17 @@ func (z *Predictor) Basis(dst []float64, t float64) (first int) {
 	return first
 }
 
-// Mean returns b(t)ᵀh/σ², t in periods: k(t, ·)A⁻¹y where h = H⁻¹Bᵀy. work has Width
-// entries.
-func (z *Predictor) Mean(t float64, h, work []float64) float64 {
+// Means sets dst[j] to b(t)ᵀh_j/σ² for each column of h, t in periods: k(t, ·)A⁻¹y where
+// h = H⁻¹Bᵀy. work has Width entries.
+func (z *Predictor) Means(dst []float64, t float64, h blas64.General, work []float64) {
 	first := z.Basis(work, t)
 	from, to := z.inside(first)
-	if from >= to {
-		return 0
+	for j := range dst {
+		if dst[j] = 0; from < to {
+			at := blas64.Vector{N: to - from, Inc: h.Stride, Data: h.Data[(first+from)*h.Stride+j:]}
+			dst[j] = blas64.Dot(vec(work[from:to]), at) / z.noise
+		}
 	}
-	return blas64.Dot(vec(work[from:to]), vec(h[first+from:first+to])) / z.noise
 }
 
 // Variance returns b(t)ᵀG·b(t) = k(0) − k(t, ·)A⁻¹k(·, t), t in periods. work has Width

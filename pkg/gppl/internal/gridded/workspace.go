@@ -15,6 +15,7 @@ import (
 type Workspace struct {
 	p                   int
 	coarseFFT, fineFFT  *fourier.FFT // of p and of 2p numbers
+	column              []float64    // p
 	fine                []float64
 	coarseHat, fineHat  []complex128
 	padded              []float64         // ρ, with reach places more at both ends
@@ -31,7 +32,7 @@ type Workspace struct {
 	// What the loops that run in parallel work on.
 	f      *Factor
 	matrix *banded.Matrix
-	h      []float64
+	h      blas64.General
 }
 
 // share is the memory of one share of the grid points.
@@ -63,7 +64,7 @@ func (w *Workspace) reset(p int) {
 		w.fineFFT.Reset(2 * p)
 	}
 	w.p = p
-	w.fine = resize(w.fine, 2*p)
+	w.column, w.fine = resize(w.column, p), resize(w.fine, 2*p)
 	w.coarseHat, w.fineHat = resize(w.coarseHat, p/2+1), resize(w.fineHat, p+1)
 }
 
@@ -118,9 +119,9 @@ func (w *Workspace) formChunk(c int) {
 	}
 }
 
-// adjoint sets slopes to the derivatives of ½log|A| + ½yᵀA⁻¹y with respect to w_d(z), z ≥ 0,
-// by way of H, and returns tr G.
-func (w *Workspace) adjoint(f *Factor, h []float64) (trace float64) {
+// adjoint sets slopes to the derivatives of ½log|A| + ½Σ_j y_jᵀA⁻¹y_j with respect to
+// w_d(z), z ≥ 0, by way of H, and returns tr G.
+func (w *Workspace) adjoint(f *Factor, h blas64.General) (trace float64) {
 	w.density(f)
 	w.f, w.matrix, w.h = f, &w.inverse, h
 	for odd := range 2 {
@@ -131,10 +132,14 @@ func (w *Workspace) adjoint(f *Factor, h []float64) (trace float64) {
 	}
 	parallel.For(w.inverse.Blocks(), w.readInto)
 	diagonal := w.bands[0]
-	for g, v := range h {
+	for g := range h.Rows {
+		v := h.Data[g*h.Stride]
 		at := &diagonal.Data[g*diagonal.Stride]
 		trace += *at
 		*at += v * v / (f.noise * f.noise)
+	}
+	for j := 1; j < h.Cols; j++ {
+		w.addProducts(f, columnOf(h, j))
 	}
 	parallel.For(chunks, w.adjointShare)
 	scale := 0.5 / (f.noise * float64(2*f.p))
@@ -146,7 +151,7 @@ func (w *Workspace) adjoint(f *Factor, h []float64) (trace float64) {
 			}
 		}
 	}
-	w.f, w.matrix, w.h = nil, nil, nil
+	w.f, w.matrix, w.h = nil, nil, blas64.General{}
 	return trace
 }
 
@@ -161,14 +166,28 @@ func (w *Workspace) adjointChunk(c int) {
 	}
 }
 
+// addProducts adds σ⁻⁴hhᵀ for one more column of h, twice beside the diagonal.
+func (w *Workspace) addProducts(f *Factor, h blas64.Vector) {
+	scale := 1 / (f.noise * f.noise)
+	for g := range f.p {
+		hg := scale * h.Data[g*h.Inc]
+		w.bands[0].Data[g*w.bands[0].Stride] += hg * h.Data[g*h.Inc]
+		for d := 1; d <= min(f.band, f.p-1-g); d++ {
+			b := &w.bands[d&1]
+			b.Data[(g+d>>1)*b.Stride+d>>1] += 2 * hg * h.Data[(g+d)*h.Inc]
+		}
+	}
+}
+
 // read sets the entries of bands that a tile of G has: those of G on the diagonal, twice
-// those of G + σ⁻⁴hhᵀ beside it.
+// those of G + σ⁻⁴hhᵀ beside it, for the first column of h.
 func (w *Workspace) read(row, col int, t blas64.General) {
 	f := w.f
 	scale := 1 / (f.noise * f.noise)
+	h, stride := w.h.Data, w.h.Stride
 	for i := range t.Rows {
 		in := t.Data[i*t.Stride:][:t.Cols]
-		hi := scale * w.h[row+i]
+		hi := scale * h[(row+i)*stride]
 		for j, v := range in {
 			at, d := row+i, col+j-row-i
 			if d < 0 {
@@ -181,7 +200,7 @@ func (w *Workspace) read(row, col int, t blas64.General) {
 				continue
 			}
 			if d > 0 {
-				v = 2 * (v + hi*w.h[col+j])
+				v = 2 * (v + hi*h[(col+j)*stride])
 			}
 			b := &w.bands[d&1]
 			b.Data[(at+d>>1)*b.Stride+d>>1] = v

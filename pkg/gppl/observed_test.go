@@ -1,0 +1,105 @@
+package gppl
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// onCircle is data whose sums are known on one circle only, up to a frequency, and
+// whose noise variance is σ²/w.
+type onCircle struct {
+	*line
+	fixed  circle
+	weight float64
+}
+
+func (o onCircle) circle() (circle, bool) { return o.fixed, true }
+func (o onCircle) logWeights() float64    { return float64(len(o.t)) * math.Log(o.weight) }
+
+// TestFixedCircle: engines that know sums on one circle answer as those that may choose
+// it, and refuse kernels that it does not resolve.
+func TestFixedCircle(t *testing.T) {
+	d := benchData(t, 200)
+	for _, room := range []float64{0.5, 1.2} { // without and with room for a window
+		l := newLine(d.X, d.Y)
+		period := l.span * (1 + room)
+		o := onCircle{l, circle{l.lo - 0.5*room*l.span, period, 400, "too long", "frequency %v"}, 1.5}
+		taken, windows := 0, 0
+		for _, k := range []Kernel{SE{1, 50}, SE{1, 14}, SE{1, 3}, SE{1, 400}, RQ{1, 100, 1}, Periodic{1, 1, 300}} {
+			for _, e := range []exactEngine{newSpectralExact(o, options{tolerance: defaultTolerance}), newGriddedExact(o)} {
+				m := compiledAt(k, 0.1)
+				f := e.forecast(m)
+				if f.reason != (reason{}) {
+					var refusal *Refusal
+					if _, err := newSpectralExact(o, options{tolerance: defaultTolerance}).circleFor(k, 1e-12); err != nil && !errors.As(err, &refusal) {
+						t.Errorf("%v: %v is no refusal", k, err)
+					}
+					continue
+				}
+				taken++
+				var logDet, extra float64
+				value, err := nllBy(e, nil, k, 0.1, d.Len(), func(f exactFactor) {
+					logDet, extra = f.logDet(), f.uncertainty()
+					if s, ok := f.(*spectralFactor); ok && s.sums.windowed {
+						windows++
+					}
+				})
+				if err != nil {
+					t.Fatal(k, err)
+				}
+				dense := newDenseExact(d.X, columnOf(d.Y), nil)
+				want, err := nllBy(dense, nil, k, 0.1, d.Len(), func(f exactFactor) { logDet -= f.logDet() })
+				if err != nil {
+					t.Fatal(err)
+				}
+				bound := f.err + dense.forecast(m).err + extra
+				if off := math.Abs(value + 0.5*o.logWeights() - want); off > bound {
+					t.Errorf("%s of %v: off by %.2g, promised %.2g", e.name(), k, off, bound)
+				}
+				if off := math.Abs(logDet + o.logWeights()); off > bound {
+					t.Errorf("%s of %v: log|A| off by %.2g, promised %.2g", e.name(), k, off, bound)
+				}
+			}
+		}
+		if taken < 3 || (windows > 0) != (room > 1) {
+			t.Errorf("room %v: %d taken, %d by windows", room, taken, windows)
+		}
+	}
+}
+
+// TestKeptSums: sums are computed once for each circle, more of them where they are
+// asked for, and forgotten on circles that were begun long ago.
+func TestKeptSums(t *testing.T) {
+	d := benchData(t, 50)
+	s := keptSums{data: newLine(d.X, d.Y)}
+	begin := func(period float64) *circleSums {
+		return s.begin(func(c *circleSums) bool { return c.period == period }, circleSums{period: period})
+	}
+	grow := func(period float64, m int) *circleSums {
+		c, err := s.grow(begin(period), m, m+5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := grow(2000, 10)
+	if again := grow(2000, 15); again != first || again.m != 15 {
+		t.Errorf("computed again: up to %d", again.m)
+	}
+	more := grow(2000, 16)
+	if more == first || more.m != 21 || first.m != 15 || len(*s.known.Load()) != 1 {
+		t.Errorf("grown to %d, the first to %d, of %d", more.m, first.m, len(*s.known.Load()))
+	}
+	if a, b := vec(first.columns.Data), vec(more.columns.Data[:len(first.columns.Data)]); blas64.Nrm2(a) == 0 || math.Abs(blas64.Dot(a, a)-blas64.Dot(a, b)) > 1e-12*blas64.Dot(a, a) {
+		t.Error("sums differ")
+	}
+	for i := range keptCircles {
+		grow(3000+float64(i), 10)
+	}
+	if len(*s.known.Load()) != keptCircles || begin(2000).m != 0 {
+		t.Error("the oldest circle is still there")
+	}
+}
