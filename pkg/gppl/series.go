@@ -24,6 +24,7 @@ type cosineSeries struct {
 	plan         *fourier.Cosine
 	tau, mirror  []float64 // τ_j = jP/N and P − τ_j, j = 0 … N/2
 	g, c         []float64
+	w            []float64  // derivatives in the samples
 	adjoint      [3]float64 // ⟨q, c⟩ and ⟨w, g⟩ of the last contract, and the sum of absolute values
 }
 
@@ -76,22 +77,28 @@ func seriesPeriod(span float64, k Kernel, eps float64, images bool) (period floa
 	return 2 * span * (1 + max(0.04, min(0.1, fall))), true, nil
 }
 
-// covers reports whether the period suits kernel k. With images, a window is
-// only for kernels that cannot do without, and a period that a long lengthscale
-// asked for is not kept for a short one, whose frequencies it would multiply.
+// covers reports whether the period suits kernel k.
 func (s *cosineSeries) covers(k Kernel, eps float64, images bool) bool {
-	if s.window == nil {
+	return seriesCovers(s.span, s.period, s.window != nil, k, eps, images)
+}
+
+// seriesCovers reports whether a period, with a window or without, suits kernel k.
+// With images, a window is only for kernels that cannot do without, and a period that
+// a long lengthscale asked for is not kept for a short one, whose frequencies it would
+// multiply.
+func seriesCovers(span, period float64, windowed bool, k Kernel, eps float64, images bool) bool {
+	if !windowed {
 		r := reach(k, eps)
-		return r <= s.period-s.span && (!images || s.period <= 1.5*(s.span+1.4*r))
+		return r <= period-span && (!images || period <= 1.5*(span+1.4*r))
 	}
-	_, windowed, err := seriesPeriod(s.span, k, eps, images)
-	return !images || windowed && err == nil
+	_, must, err := seriesPeriod(span, k, eps, images)
+	return !images || must && err == nil
 }
 
 // resample takes n+1 samples of half a period.
 func (s *cosineSeries) resample(n int) {
 	s.plan = fourier.NewCosine(2 * n)
-	s.tau, s.g, s.c = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	s.tau, s.g, s.c, s.w = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	for j := range s.tau {
 		s.tau[j] = s.period * float64(j) / float64(2*n)
 	}
@@ -146,31 +153,30 @@ func (s *cosineSeries) expand(k Kernel, eps float64) (m int, err error) {
 	}
 }
 
-// contract adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. It overwrites the
-// coefficients. verified checks it.
+// contract adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. verified checks it.
 func (s *cosineSeries) contract(grad, q []float64, k Kernel) {
 	s.adjoint = [3]float64{}
 	for m, v := range q {
 		s.adjoint[0] += v * s.c[m]
 		s.adjoint[2] += math.Abs(v * s.c[m])
 	}
-	copy(s.c, q)
-	clear(s.c[len(q):])
-	s.plan.Coefficients(s.c, s.c)
-	tampered("series adjoint", s.c)
-	for j, w := range s.c {
+	copy(s.w, q)
+	clear(s.w[len(q):])
+	s.plan.Coefficients(s.w, s.w)
+	tampered("series adjoint", s.w)
+	for j, w := range s.w {
 		s.adjoint[1] += w * s.g[j]
 		s.adjoint[2] += math.Abs(w * s.g[j])
 	}
 	if s.window != nil {
 		for j, w := range s.window {
-			s.c[j] *= w
+			s.w[j] *= w
 		}
-		k.Contract(grad, s.c, s.tau)
+		k.Contract(grad, s.w, s.tau)
 		return
 	}
-	k.Contract(grad, s.c, s.tau)
-	k.Contract(grad, s.c, s.mirror)
+	k.Contract(grad, s.w, s.tau)
+	k.Contract(grad, s.w, s.mirror)
 }
 
 // verified is an error if the last contract did not go back through the transform
