@@ -39,8 +39,15 @@ func newChooser(o options, limit float64, names []string) *chooser {
 
 // without returns a chooser that never takes engine i, and forgets what it used.
 func (c *chooser) without(i int) *chooser {
+	d := c.fresh()
+	d.leftOut |= 1 << i
+	return d
+}
+
+// fresh returns a chooser that has been asked nothing yet.
+func (c *chooser) fresh() *chooser {
 	d := newChooser(c.options, c.limit, c.names)
-	d.leftOut = c.leftOut | 1<<i
+	d.leftOut = c.leftOut
 	return d
 }
 
@@ -154,12 +161,23 @@ func summation(value, terms float64) float64 { return 8 * 0x1p-53 * max(math.Abs
 func (c *chooser) record(s *selection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	candidates := append(c.last.candidates[:0], s.candidates...)
-	c.last = *s
-	c.last.candidates = candidates
+	c.keep(s)
 	if s.chosen >= 0 {
 		c.used[s.chosen]++
 	}
+}
+
+// settle keeps a selection, already counted, whose promise was made afterwards.
+func (c *chooser) settle(s *selection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(s)
+}
+
+func (c *chooser) keep(s *selection) {
+	candidates := append(c.last.candidates[:0], s.candidates...)
+	c.last = *s
+	c.last.candidates = candidates
 }
 
 // Refusal is the error of a loss that has no engine for the kernel, the noise and

@@ -48,6 +48,33 @@ func combine(dst, a, r blas64.General) blas64.General {
 	return dst
 }
 
+// formOf returns tr(RᵀGR).
+func formOf(g, r blas64.General) (form float64) {
+	for j := range r.Cols {
+		for a := range g.Rows {
+			for b := range g.Cols {
+				form += r.Data[a*r.Stride+j] * g.Data[a*g.Stride+b] * r.Data[b*r.Stride+j]
+			}
+		}
+	}
+	return form
+}
+
+// columnAt returns column j of a.
+func columnAt(a blas64.General, j int) blas64.Vector {
+	return blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data[j:]}
+}
+
+// sliceOf returns the entries of x, copied unless they lie side by side.
+func sliceOf(x blas64.Vector) []float64 {
+	if x.Inc == 1 {
+		return x.Data[:x.N]
+	}
+	s := make([]float64, x.N)
+	blas64.Copy(x, vec(s))
+	return s
+}
+
 // rowsFrom returns count rows of a.
 func rowsFrom(a blas64.General, from, count int) blas64.General {
 	a.Rows, a.Data = count, a.Data[from*a.Stride:]
@@ -94,16 +121,4 @@ func crossProduct(a, b blas64.General) blas64.General {
 		}
 	}
 	return p
-}
-
-// weightedForm returns Σ_j r_jᵀ g r_j = ⟨g, rrᵀ⟩, for g and r, c×c and c×r.
-func weightedForm(g, r blas64.General) (sum float64) {
-	for j := range r.Cols {
-		for a := range r.Rows {
-			for b := range r.Rows {
-				sum += r.Data[a*r.Stride+j] * g.Data[a*g.Stride+b] * r.Data[b*r.Stride+j]
-			}
-		}
-	}
-	return sum
 }

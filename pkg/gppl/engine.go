@@ -126,15 +126,29 @@ type exactFactor interface {
 	release()
 }
 
-// projectedEngine computes S₀ = ΩᵀKΩ for one set of inputs and one Ω.
+// A projectedEngine computes S₀ = ΩᵀKΩ for one set of inputs and one Ω. It does
+// not change, beyond what it keeps to save time, and is safe for concurrent use.
 type projectedEngine interface {
 	name() string
-	forecast(k Kernel, noise float64) forecast
-	// gram sets s (k×k, row-major) to ΩᵀKΩ, and prepares contract if asked to.
-	gram(s []float64, k Kernel, noise float64, derivatives bool) error
-	// contract adds ⟨V, Ωᵀ(∂K/∂log θ_p)Ω⟩ to grad[p], for symmetric V (k×k)
-	// and the kernel that gram was called with.
-	contract(grad, v []float64, k Kernel)
+	// forecast says what S₀ and its contraction would take. It changes nothing.
+	forecast(m *compiledTerm) forecast
+	// gram computes S₀, and with derivatives what contract needs. The term must not
+	// change before the answer is released.
+	gram(m *compiledTerm, derivatives bool) (projectedGram, error)
+}
+
+// A projectedGram is S₀ of one term. It is for one goroutine.
+type projectedGram interface {
+	// covariance returns S₀, k×k, row-major, which is not to be changed.
+	covariance() []float64
+	// contract adds ⟨V, ∂S₀/∂log θ_p⟩ to grad[p] for each parameter of the term, for
+	// symmetric V (k×k), which it does not change. It is an error if the answer
+	// fails its check.
+	contract(grad, v []float64) error
+	// leftOut bounds βᵀΔS₀β, where ΔS₀ is what the engine leaves out of S₀.
+	leftOut(beta blas64.Vector) float64
+	// release gives the memory back.
+	release()
 }
 
 // triangle is the number of float64 in the tiles of the lower triangle of an n×n matrix.

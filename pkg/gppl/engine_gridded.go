@@ -235,7 +235,7 @@ func (f *griddedFactor) uncertainty() (bound float64) {
 func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
 	f.u = combine(f.u, f.h, r)
 	f.of = combine(f.of, rowsFrom(f.sums.columns, 0, 2*len(f.c)), r)
-	form := weightedForm(f.g, r)
+	form := formOf(f.g, r)
 	slope := f.factor.Gradient(f.q, f.of, f.u, form, &f.work)
 	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − tr RᵀCᵀA⁻¹CR).
 	n := float64(f.engine.n)

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -208,18 +209,25 @@ func expensive(l Loss, engine string, theta []float64) bool {
 			}
 		}
 	case *Projected:
-		k := l.model.Kernel.WithParams(theta[:last])
-		if l.terms == nil || !l.split.of(k) {
+		if !l.apart {
 			return false
 		}
-		for i, term := range l.terms {
-			for _, e := range term.engines {
+		c := l.calls.get()
+		defer l.done(c)
+		if err := l.begin(c, theta); err != nil {
+			return false
+		}
+		for i := range c.terms {
+			t := &c.terms[i]
+			for j, e := range t.engines {
 				if e.name() != engine {
 					continue
 				}
-				f := e.forecast(l.split.signal[i], noise)
+				f := t.candidates[j]
 				if in, ok := e.(*interpolated); ok {
-					b := in.base.forecast(l.split.signal[i], 0, noise)
+					var s selection
+					in.base.forecast(&s, &t.compiledTerm)
+					b := in.base.best(&s)
 					f.seconds, f.setup = f.seconds+nodes*b.seconds, 3*b.setup
 				}
 				if f.seconds+f.setup > limit {
@@ -582,12 +590,14 @@ func TestSpectralGradientLoose(t *testing.T) {
 
 // TestFallbacksOfSums: what each term fell back counts.
 func TestFallbacksOfSums(t *testing.T) {
-	var r LossReport
-	first, second := newChoice(options{tolerance: defaultTolerance}, 1, []string{"a"}), newChoice(options{tolerance: defaultTolerance}, 1, []string{"a"})
-	first.fallbacks = 1
-	r.note(&first, 0)
-	r.note(&second, 0)
-	if r.Fallbacks != 1 {
+	l := &Projected{tally: new(tally), used: new(lastUse)}
+	c := &projectedCall{terms: make([]termCall, 2)}
+	for i := range c.terms {
+		c.terms[i].projectedTerm = new(projectedTerm)
+	}
+	c.terms[0].reject(errors.New("off"))
+	l.note(c)
+	if r := l.Report(); r.Fallbacks != 1 {
 		t.Errorf("%d fallbacks, want 1", r.Fallbacks)
 	}
 }

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -19,32 +20,34 @@ import (
 // another by another engine: at most, it doubles what training would have taken
 // without it.
 type interpolated struct {
-	base   *projectedTerm // makes the nodes
+	base   *projectedTerm  // makes the nodes
+	asks   pool[selection] // of base
+	grams  pool[interpolatedGram]
 	n, k   int
-	theta  []float64 // of the kernel at a node
-	packed int       // k(k+1)/2
-	near   []float64
-	panel  panel
-	weight []float64 // L_q(u)
-	slope  []float64 // L′_q(u)
-	vPack  []float64
-	sPack  []float64
-	dots   []float64
-	v      float64
-	size   func() float64 // the largest entry of S/v at the last evaluation, or 0
+	packed int // k(k+1)/2
 
 	varianceAt, lengthAt int // the indices of v and l among the parameters
 
-	combine, dot func(int) // the loops that run in parallel, made once
+	mu    sync.Mutex
+	near  []sighting // the last evaluations outside the panel
+	panel *panel     // nil: none yet
+
+	building sync.Mutex // held while a panel is built
 }
 
-// panel is an interval of u with its nodes.
+// sighting is an evaluation that was made.
+type sighting struct {
+	u    float64
+	size float64 // the largest entry of S₀/v, 0 where it is not known
+}
+
+// panel is an interval of u with its nodes. It does not change.
 type panel struct {
 	centre float64
 	node   [nodes]float64
-	s      [][]float64 // S_q, packed; nil: no panel
-	size   float64     // the largest entry of any S_q
-	noise  float64     // the least noise, relative to the variance, for which the nodes are exact enough
+	s      [nodes][]float64 // S_q, packed
+	size   float64          // the largest entry of any S_q
+	noise  float64          // the least noise, relative to the variance, for which the nodes are exact enough
 }
 
 const (
@@ -61,149 +64,142 @@ const (
 )
 
 // newInterpolated returns nil unless the kernel is of one shape at one scale.
-func newInterpolated(kernel Kernel, base *projectedTerm, n, k int) *interpolated {
+func newInterpolated(kernel Kernel, base *projectedTerm) *interpolated {
 	v, l, ok := scaledAt(kernel)
 	if !ok {
 		return nil
 	}
-	size := k * (k + 1) / 2
-	e := &interpolated{
-		base: base, n: n, k: k, packed: size, varianceAt: v, lengthAt: l, theta: []float64{1, 1},
-		weight: make([]float64, nodes), slope: make([]float64, nodes), dots: make([]float64, nodes),
-		vPack: make([]float64, size), sPack: make([]float64, size),
-	}
-	e.combine, e.dot = e.combineShare, e.dotNode
-	return e
+	return &interpolated{base: base, n: base.n, k: base.k, packed: base.k * (base.k + 1) / 2, varianceAt: v, lengthAt: l}
 }
 
 func (e *interpolated) name() string { return EngineInterpolated }
 
-func (e *interpolated) forecast(k Kernel, noise float64) forecast {
-	v, l := k.(Scaled).Scale()
-	base := e.base.forecast(k, 0, noise)
-	if base.reason != (reason{}) {
-		return base
+func (e *interpolated) forecast(m *compiledTerm) forecast {
+	v, l := m.kernel.(Scaled).Scale()
+	u := math.Log(l)
+	ask := e.asks.get()
+	e.base.forecast(ask, m)
+	best := e.base.best(ask)
+	e.asks.put(ask)
+	if best.reason != (reason{}) {
+		return best
 	}
+	p, count, size := e.known(u, m.noise/v)
 	f := forecast{
 		seconds: 4*nodes*float64(e.packed)/4e9/2 + 2e-6,
-		err:     base.err + float64(e.k)*interpolationError*v*e.largest()/noise,
+		err:     best.err + float64(e.k)*interpolationError*v*size/m.noise,
 	}
-	if !e.inside(math.Log(l), noise/v) {
+	if p == nil && count < nodes { // later, what a panel costs will have been spent
 		f.setup = math.Inf(1)
-		if e.count(math.Log(l)) >= nodes {
-			f.setup = 0 // what it would have cost has been spent
-		}
 	}
 	return f
 }
 
-// inside reports whether the panel holds at u, for a noise variance relative to
-// the variance.
-func (e *interpolated) inside(u, noise float64) bool {
-	return e.panel.s != nil && math.Abs(u-e.panel.centre) <= halfWidth && noise >= e.panel.noise
-}
-
-// largest returns the largest entry of S/v: as it was last, and n before that.
-func (e *interpolated) largest() float64 {
-	switch s := e.size(); {
-	case e.panel.s != nil:
-		return max(s, e.panel.size)
-	case s > 0:
-		return s
+// known returns the panel that holds at u, for a noise variance relative to the
+// variance, nil if none does; how many of the last evaluations were near u; and the
+// largest entry of S/v that is to be expected, n if nothing is known of it.
+func (e *interpolated) known(u, noise float64) (p *panel, count int, size float64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p := e.panel; p != nil && math.Abs(u-p.centre) <= halfWidth && noise >= p.noise {
+		return p, 0, p.size
 	}
-	return float64(e.n)
-}
-
-// count returns how many of the last evaluations were near u, and remembers u.
-func (e *interpolated) count(u float64) (n int) {
-	for _, w := range e.near {
-		if math.Abs(w-u) <= closeBy {
-			n++
+	for _, s := range e.near {
+		if math.Abs(s.u-u) <= closeBy {
+			count++
+			size = max(size, s.size)
 		}
 	}
-	if len(e.near) == 2*nodes {
-		copy(e.near, e.near[1:])
-		e.near = e.near[:2*nodes-1]
+	if size == 0 {
+		size = float64(e.n)
 	}
-	e.near = append(e.near, u)
-	return n
+	return nil, count, size
+}
+
+// saw remembers an evaluation outside the panel.
+func (e *interpolated) saw(m *compiledTerm, largest float64) {
+	v, l := m.kernel.(Scaled).Scale()
+	u := math.Log(l)
+	if p, _, _ := e.known(u, m.noise/v); p != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.near) == 2*nodes {
+		e.near = append(e.near[:0], e.near[1:]...)
+	}
+	e.near = append(e.near, sighting{u, largest / v})
+}
+
+// panelAt returns a panel that holds at u, built if need be.
+func (e *interpolated) panelAt(m *compiledTerm, u, noise float64) (*panel, error) {
+	if p, _, _ := e.known(u, noise); p != nil {
+		return p, nil
+	}
+	e.building.Lock()
+	defer e.building.Unlock()
+	if p, _, _ := e.known(u, noise); p != nil { // by another goroutine
+		return p, nil
+	}
+	p, err := e.build(m.kernel, u, noise)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.near = e.near[:0]
+	if err != nil {
+		return nil, err
+	}
+	e.panel = p
+	return p, nil
 }
 
 // build computes the nodes of a panel around u.
-func (e *interpolated) build(k Kernel, u, noise float64) error {
-	old := e.panel.s
-	p := panel{centre: u, noise: noise / 30} // room for the noise to fall
+func (e *interpolated) build(k Kernel, u, noise float64) (*panel, error) {
+	p := &panel{centre: u, noise: noise / 30} // room for the noise to fall
+	at := &termCall{projectedTerm: e.base}
+	defer at.release()
 	for q := range p.node {
 		p.node[q] = u + halfWidth*math.Cos(math.Pi*(float64(q)+0.5)/nodes)
-		if len(old) == nodes {
-			p.s = append(p.s, old[q])
-		} else {
-			p.s = append(p.s, make([]float64, e.packed))
-		}
-		if err := e.unit(p.s[q], k, p.node[q], p.noise); err != nil {
-			e.panel.s = nil
-			return err
+		p.s[q] = make([]float64, e.packed)
+		if err := e.unit(p.s[q], at, k, p.node[q], p.noise); err != nil {
+			return nil, err
 		}
 		for _, v := range p.s[q] {
 			p.size = max(p.size, math.Abs(v))
 		}
 	}
-	e.panel = p
-	e.near = e.near[:0]
-	return e.verifyPanel(k, u, p.noise)
+	return p, e.verifyPanel(p, at, k)
 }
 
-// verifyPanel compares the interpolation at u, no node, with what the engine of
-// the nodes makes there: a thirtieth of the set-up.
-func (e *interpolated) verifyPanel(k Kernel, u, noise float64) error {
-	if err := e.unit(e.sPack, k, u, noise); err != nil {
+// verifyPanel compares the interpolation at the centre, no node, with what the
+// engine of the nodes makes there: a thirtieth of the set-up.
+func (e *interpolated) verifyPanel(p *panel, at *termCall, k Kernel) error {
+	direct := make([]float64, e.packed)
+	if err := e.unit(direct, at, k, p.centre, p.noise); err != nil {
 		return err
 	}
-	e.lagrange(u)
+	var weight, slope [nodes]float64
+	p.lagrange(&weight, &slope, p.centre)
 	var off float64
-	for i, want := range e.sPack {
-		for q, w := range e.weight {
-			want -= w * e.panel.s[q][i]
+	for i, want := range direct {
+		for q, w := range weight {
+			want -= w * p.s[q][i]
 		}
 		off = max(off, math.Abs(want))
 	}
-	if err := verify("an interpolated covariance", off, 0, 1000*interpolationError*e.panel.size); err != nil {
-		e.panel.s = nil
-		return err
-	}
-	return nil
-}
-
-// verifyWeights: constants and straight lines are interpolated exactly, and so are
-// their slopes. Very near a node the slopes lose digits.
-func (e *interpolated) verifyWeights(u float64) error {
-	var one, none, off, slope float64
-	for q, w := range e.weight {
-		d := e.panel.node[q] - u
-		one += w
-		off += w * d
-		none += e.slope[q]
-		slope += e.slope[q] * d
-	}
-	for _, c := range [...]struct{ got, want float64 }{{one, 1}, {off, 0}, {none, 0}, {slope, 1}} {
-		if err := verify("weights of an interpolation", c.got, c.want, 1e-9); err != nil {
-			return err
-		}
-	}
-	return nil
+	return verify("an interpolated covariance", off, 0, 1000*interpolationError*p.size)
 }
 
 // unit sets dst to ΩᵀKΩ, packed, at variance 1 and log lengthscale u.
-func (e *interpolated) unit(dst []float64, k Kernel, u, noise float64) error {
-	e.theta[e.lengthAt] = math.Exp(u)
-	at := k.WithParams(e.theta)
-	if f := e.base.forecast(at, 0, noise); f.reason != (reason{}) {
-		return e.base.choice.refused()
-	}
-	if err := e.base.compute(noise, false); err != nil {
+func (e *interpolated) unit(dst []float64, at *termCall, k Kernel, u, noise float64) error {
+	at.release()
+	theta := [2]float64{1, 1}
+	theta[e.lengthAt] = math.Exp(u)
+	at.set(k.WithParams(theta[:]), 0, len(theta), noise)
+	at.forecast(&at.selection, &at.compiledTerm)
+	if err := at.compute(false); err != nil {
 		return err
 	}
-	pack(dst, e.base.gram, e.k, 1)
+	pack(dst, at.gram.covariance(), e.k, 1)
 	return nil
 }
 
@@ -220,12 +216,23 @@ func pack(dst, s []float64, k int, off float64) {
 	}
 }
 
+// unpack sets both triangles of s.
+func unpack(s, packed []float64, k int) {
+	i := 0
+	for a := range k {
+		for b, x := range packed[i : i+a+1] {
+			s[a*k+b], s[b*k+a] = x, x
+		}
+		i += a + 1
+	}
+}
+
 // lagrange sets the weights of the nodes, and of their derivatives, at u.
-func (e *interpolated) lagrange(u float64) {
+func (p *panel) lagrange(weight, slope *[nodes]float64, u float64) {
 	// Barycentric weights of Chebyshev points of the first kind (Berrut and
 	// Trefethen 2004, eq. 5.3).
 	var sum, dsum float64
-	for q, x := range e.panel.node {
+	for q, x := range p.node {
 		if u == x {
 			u += 1e-15 * (1 + math.Abs(u)) // the limit is the same to rounding
 		}
@@ -234,64 +241,108 @@ func (e *interpolated) lagrange(u float64) {
 			w = -w
 		}
 		d := u - x
-		e.weight[q] = w / d
-		e.slope[q] = -w / (d * d)
-		sum += e.weight[q]
-		dsum += e.slope[q]
+		weight[q] = w / d
+		slope[q] = -w / (d * d)
+		sum += weight[q]
+		dsum += slope[q]
 	}
-	for q := range e.weight {
-		e.slope[q] = (e.slope[q] - e.weight[q]*dsum/sum) / sum
-		e.weight[q] /= sum
+	for q := range weight {
+		slope[q] = (slope[q] - weight[q]*dsum/sum) / sum
+		weight[q] /= sum
 	}
 }
 
-func (e *interpolated) gram(s []float64, k Kernel, noise float64, _ bool) error {
-	v, l := k.(Scaled).Scale()
+// interpolatedGram is S₀ by interpolation.
+type interpolatedGram struct {
+	engine *interpolated
+	panel  *panel
+	v      float64
+	weight [nodes]float64 // L_q(u)
+	slope  [nodes]float64 // L′_q(u)
+	dots   [nodes]float64
+	s      []float64
+	sPack  []float64
+	vPack  []float64
+
+	combine, dot func(int) // the loops that run in parallel, made once
+}
+
+func (e *interpolated) gram(m *compiledTerm, _ bool) (projectedGram, error) {
+	v, l := m.kernel.(Scaled).Scale()
 	u := math.Log(l)
-	if !e.inside(u, noise/v) {
-		if err := e.build(k, u, noise/v); err != nil {
+	p, err := e.panelAt(m, u, m.noise/v)
+	if err != nil {
+		return nil, err
+	}
+	g := e.grams.get()
+	if g.s == nil {
+		g.engine, g.s = e, make([]float64, e.k*e.k)
+		g.sPack, g.vPack = make([]float64, e.packed), make([]float64, e.packed)
+		g.combine, g.dot = g.combineShare, g.dotNode
+	}
+	g.panel, g.v = p, v
+	p.lagrange(&g.weight, &g.slope, u)
+	tampered("interpolated slope", g.slope[:])
+	tampered("interpolated weight", g.weight[:])
+	if err := g.verifyWeights(u); err != nil {
+		g.release()
+		return nil, err
+	}
+	parallel.For(shares, g.combine)
+	unpack(g.s, g.sPack, e.k)
+	return g, nil
+}
+
+// verifyWeights: constants and straight lines are interpolated exactly, and so are
+// their slopes. Very near a node the slopes lose digits.
+func (g *interpolatedGram) verifyWeights(u float64) error {
+	var one, none, off, slope float64
+	for q, w := range g.weight {
+		d := g.panel.node[q] - u
+		one += w
+		off += w * d
+		none += g.slope[q]
+		slope += g.slope[q] * d
+	}
+	for _, c := range [...]struct{ got, want float64 }{{one, 1}, {off, 0}, {none, 0}, {slope, 1}} {
+		if err := verify("weights of an interpolation", c.got, c.want, 1e-9); err != nil {
 			return err
 		}
-	}
-	e.v = v
-	e.lagrange(u)
-	tampered("interpolated slope", e.slope)
-	tampered("interpolated weight", e.weight)
-	if err := e.verifyWeights(u); err != nil {
-		return err
-	}
-	parallel.For(shares, e.combine)
-	i := 0
-	for a := range e.k {
-		for b, x := range e.sPack[i : i+a+1] {
-			s[a*e.k+b], s[b*e.k+a] = x, x
-		}
-		i += a + 1
 	}
 	return nil
 }
 
 // combineShare computes a share of S₀, packed.
-func (e *interpolated) combineShare(c int) {
-	from, to := share(e.packed, c)
-	dst := vec(e.sPack[from:to])
+func (g *interpolatedGram) combineShare(c int) {
+	from, to := share(g.engine.packed, c)
+	dst := vec(g.sPack[from:to])
 	clear(dst.Data)
-	for q, w := range e.weight {
-		blas64.Axpy(e.v*w, vec(e.panel.s[q][from:to]), dst)
+	for q, w := range g.weight {
+		blas64.Axpy(g.v*w, vec(g.panel.s[q][from:to]), dst)
 	}
 }
 
 // dotNode computes ⟨V, S_q⟩.
-func (e *interpolated) dotNode(q int) { e.dots[q] = blas64.Dot(vec(e.vPack), vec(e.panel.s[q])) }
+func (g *interpolatedGram) dotNode(q int) { g.dots[q] = blas64.Dot(vec(g.vPack), vec(g.panel.s[q])) }
 
-func (e *interpolated) contract(grad, v []float64, _ Kernel) {
-	pack(e.vPack, v, e.k, 2)
-	parallel.For(nodes, e.dot)
+func (g *interpolatedGram) contract(grad, v []float64) error {
+	pack(g.vPack, v, g.engine.k, 2)
+	parallel.For(nodes, g.dot)
 	var value, slope float64
-	for q, d := range e.dots {
-		value += e.weight[q] * d
-		slope += e.slope[q] * d
+	for q, d := range g.dots {
+		value += g.weight[q] * d
+		slope += g.slope[q] * d
 	}
-	grad[e.varianceAt] += e.v * value
-	grad[e.lengthAt] += e.v * slope
+	grad[g.engine.varianceAt] += g.v * value
+	grad[g.engine.lengthAt] += g.v * slope
+	return nil
+}
+
+func (g *interpolatedGram) covariance() []float64         { return g.s }
+func (g *interpolatedGram) leftOut(blas64.Vector) float64 { return 0 }
+
+// release forgets the panel too, which may be large.
+func (g *interpolatedGram) release() {
+	g.panel = nil
+	g.engine.grams.put(g)
 }

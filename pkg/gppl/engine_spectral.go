@@ -269,7 +269,7 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) error {
 		return err
 	}
 	trA := float64(f.engine.n-len(f.features)) + trace // σ²·tr A⁻¹
-	uu := weightedForm(f.g, r) - hh/(f.noise*f.noise)  // σ²·|U|²
+	uu := formOf(f.g, r) - hh/(f.noise*f.noise)        // σ²·|U|²
 	grad[last] = 0.5 * (trA - uu)
 	return nil
 }

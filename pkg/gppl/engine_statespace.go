@@ -114,18 +114,6 @@ func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
 	return f.short.check(f.model.markov.components, f.model.noise, r, rounding)
 }
 
-// formOf returns Σ_j r_jᵀGr_j.
-func formOf(g, r blas64.General) (form float64) {
-	for a := range g.Rows {
-		for b := range g.Cols {
-			for j := range r.Cols {
-				form += r.Data[a*r.Stride+j] * g.Data[a*g.Stride+b] * r.Data[b*r.Stride+j]
-			}
-		}
-	}
-	return form
-}
-
 // stretch is a short stretch of a series, on which gradients are checked by
 // differences.
 type stretch struct {

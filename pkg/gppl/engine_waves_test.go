@@ -65,7 +65,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 	for i := range r.Data {
 		r.Data[i] = rnd.NormFloat64()
 	}
-	form := weightedForm(h, r)
+	form := formOf(h, r)
 	slope, wantSlope := make([]float64, len(m.theta)+1), make([]float64, len(m.theta)+1)
 	for range 2 { // a factor is a value
 		if err := got.gradient(slope, r); err != nil {

@@ -177,7 +177,7 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 		}
 		value += fit.Value()
 		fit.Root(c.r.Data)
-		form = weightedForm(c.g, c.r)
+		form = formOf(c.g, c.r)
 	}
 	o := outcome{value: value, terms: n, form: form, extra: f.uncertainty()}
 	if grad == nil {

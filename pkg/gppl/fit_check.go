@@ -203,14 +203,3 @@ func (l elsewhere) withoutEngine() (Loss, string) {
 	}
 	return elsewhere{other, l.start}, engine
 }
-
-// withoutEngine returns the loss without the engine of the last evaluation, of
-// the first term that has another.
-func (l *Projected) withoutEngine() (Loss, string) {
-	for _, t := range l.use {
-		if engine, ok := t.choice.leaveOut(); ok {
-			return l, engine
-		}
-	}
-	return nil, ""
-}

@@ -49,14 +49,32 @@ type tally struct {
 
 // note records what an evaluation had to do, and the error bound of its value.
 func (t *tally) note(s *selection, jitter float64) {
+	t.add(s.fallbacks, jitter)
+	if s.chosen >= 0 {
+		t.promise(s.nats, s.kept())
+	}
+}
+
+// add counts engines that failed, and jitter.
+func (t *tally) add(fallbacks int, jitter float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := &t.report
-	r.Jitter = max(r.Jitter, jitter)
-	r.Fallbacks += s.fallbacks
-	if s.chosen >= 0 {
-		r.promise(s.nats, s.kept())
-	}
+	t.report.Jitter = max(t.report.Jitter, jitter)
+	t.report.Fallbacks += fallbacks
+}
+
+// promise records the error bound of a value, and whether the tolerance was kept.
+func (t *tally) promise(nats float64, kept bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.report.promise(nats, kept)
+}
+
+// setUp counts time that was spent before.
+func (t *tally) setUp(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.report.Setup += d
 }
 
 // get returns the report so far.

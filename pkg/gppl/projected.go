@@ -25,33 +25,47 @@ var _ Loss = (*Projected)(nil)
 // that suits it: see Explain. Densely, the value takes n²k flops and the
 // gradient as many more, in memory for O(nk + k²) numbers; on a time series,
 // engines that use the structure of the kernel need far less.
+//
+// It is safe for concurrent use, in working memory for as many evaluations as
+// run at once.
 type Projected struct {
 	model      Model
 	proj       *Projection
 	directions directions
-	x          Inputs
 	params     []Param
-	kernel     kernelAt
-	split      split
 	scale      scaling
-	whole      *projectedTerm   // the kernel as one
-	terms      []*projectedTerm // or term by term; nil if x is no time series
-	use        []*projectedTerm // what the last evaluation used
-	z          []float64        // Ωᵀy
-	oto        []float64        // ΩᵀΩ, k×k; nil where it is I
-	gram       []float64        // ΩᵀKΩ, k×k
-	factor     *dense.Lower
-	inv        *dense.Lower
-	v          []float64 // S⁻¹ − ββᵀ, k×k
-	beta       []float64
-	report     LossReport
+	z          blas64.General // ΩᵀC, k×c: C is y
+	sizes      []float64      // the lengths of the columns of C
+	oto        []float64      // ΩᵀΩ, k×k; nil where it is I
+	residual   *residual      // what the projections leave of C; nil: not used
 
-	size     float64   // |y|
-	residual *residual // what the projections leave of y; nil: not used
+	terms []*projectedTerm // those of the kernel, by the engines of a series
+	whole *projectedTerm   // the kernel as one; nil if it has one term
+	apart bool             // terms has the kernel's terms, or else the kernel as it is
 
-	noise  float64 // of the last evaluation, with the nugget
-	jitter float64 // of the last evaluation
-	fill   func()  // fillS, made once so that calls need not allocate
+	tally *tally
+	used  *lastUse
+	calls *pool[projectedCall]
+}
+
+// projectedCall is the working memory of one evaluation.
+type projectedCall struct {
+	compiled
+	loss  *Projected
+	terms []termCall
+	whole termCall
+	use   []*termCall // terms, or the whole
+
+	s0     []float64 // ΩᵀKΩ, k×k
+	factor *dense.Lower
+	fill   func() // fillS, made once so that calls need not allocate
+	jitter float64
+	tau    float64 // the variance of what the projections leave
+
+	half, alpha, u blas64.General // L⁻¹Z, S⁻¹Z and S⁻¹ZR, k×c
+	g, r           blas64.General // ZᵀS⁻¹Z, c×c, and R
+	inverse        *dense.Lower
+	v              blas64.General // S⁻¹ − UUᵀ, k×k
 }
 
 // NewProjected returns the projected likelihood of the data under the
@@ -77,153 +91,60 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	}
 	directions := directionsOf(p, d.X, o)
 	l := &Projected{
-		model: m, proj: p, directions: directions, x: d.X, params: m.Params(), kernel: kernelAt{family: m.Kernel},
-		size:   blas64.Nrm2(vec(d.Y)),
-		z:      directions.project(d.Y),
-		gram:   make([]float64, k*k),
-		factor: dense.NewLower(k), inv: dense.NewLower(k),
-		v: make([]float64, k*k), beta: make([]float64, k),
+		model: m, proj: p, directions: directions, params: m.Params(), scale: scalingOf(m.Kernel),
+		z: directions.projectColumns(columnOf(d.Y)), sizes: []float64{blas64.Nrm2(vec(d.Y))},
+		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]),
 	}
 	if !p.Orthonormal {
 		omega := p.Omega().RawMatrix()
 		l.oto = make([]float64, k*k)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
-	l.fill = l.fillS
 	l.plan(d.X, o)
-	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
+	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
 }
 
-// plan sets up the engines: for the whole kernel, and for each term of a sum.
+// plan sets up the engines, which all terms share, for each term of the kernel and
+// for the whole of it.
 func (l *Projected) plan(x Inputs, o options) {
 	d := l.directions
 	all := newDenseProjected(x, d)
-	n, span := float64(x.Len()), extent(x)
-	defer func() {
-		for _, t := range append(l.terms[:len(l.terms):len(l.terms)], l.whole) {
-			t.n, t.span, t.directionError = n, span, d.bound()
-		}
-	}()
-	if x.Dim() != 1 || !l.split.of(l.model.Kernel) {
-		l.whole = newProjectedTerm(d.k, o, all)
+	var parts split
+	if x.Dim() != 1 || !parts.of(l.model.Kernel) {
+		l.terms = []*projectedTerm{newProjectedTerm(l.model.Kernel, x, d, o, all)}
 		return
 	}
-	series := newLine(x, nil)
-	moments := &waveMoments{waves: d.waves}
-	state := newStateSpaceProjected(series, d)
-	banded := newBandedProjected(series, d)
-	spectral := newSpectralProjected(x, series, d, moments, o.tolerance)
-	term := func(k Kernel) *projectedTerm {
-		engines := []projectedEngine{state, spectral, banded, all}
-		base := newProjectedTerm(d.k, options{tolerance: o.tolerance}, engines...)
-		if e := newInterpolated(k, base, d.n, d.k); e != nil {
-			t := newProjectedTerm(d.k, o, append([]projectedEngine{e}, engines...)...)
-			e.size = func() float64 { return t.size }
-			return t
+	series := sortLine(x)
+	sorted := newSortedDirections(series, d)
+	engines := []projectedEngine{newStateSpaceProjected(sorted), newSpectralProjected(newFeatures(x, series, d), o.tolerance), newBandedProjected(sorted), all}
+	l.apart = true
+	for _, k := range parts.signal {
+		own := engines
+		base := newProjectedTerm(k, x, d, options{tolerance: o.tolerance}, engines...)
+		if e := newInterpolated(k, base); e != nil {
+			own = append([]projectedEngine{e}, engines...)
 		}
-		return newProjectedTerm(d.k, o, engines...)
+		l.terms = append(l.terms, newProjectedTerm(k, x, d, o, own...))
 	}
-	if len(l.split.signal) == 1 {
-		l.whole = term(l.split.signal[0])
-		l.terms = []*projectedTerm{l.whole}
-		return
-	}
-	l.whole = newProjectedTerm(d.k, o, state, spectral, banded, all)
-	for _, k := range l.split.signal {
-		// Each term needs engines of its own: they keep what contract needs.
-		state, banded, spectral = newStateSpaceProjected(series, d), newBandedProjected(series, d), newSpectralProjected(x, series, d, moments, o.tolerance)
-		l.terms = append(l.terms, term(k))
-	}
-}
-
-// projectedTerm is one kernel with the engines that may compute ΩᵀKΩ.
-type projectedTerm struct {
-	k       int
-	n, span float64 // the number of observations, and the largest distance there is
-
-	directionError float64 // what the directions add to the error of each engine
-	engines        []projectedEngine
-	choice         choice
-	scaling        scaling
-	failed         uint // engines whose answer failed its check, at this evaluation
-	gram           []float64
-	kernel         Kernel
-	offset         int // of its first parameter in the whole kernel
-	engine         projectedEngine
-	size           float64 // the largest entry of gram over the variance, at the last evaluation
-}
-
-// largest returns the largest entry of gram: positive semi-definite, it is on
-// the diagonal.
-func (t *projectedTerm) largest() float64 {
-	var v float64
-	for i := 0; i < len(t.gram); i += t.k + 1 {
-		v = max(v, t.gram[i])
-	}
-	return v
-}
-
-func newProjectedTerm(k int, o options, engines ...projectedEngine) *projectedTerm {
-	var names []string
-	for _, e := range engines {
-		names = append(names, e.name())
-	}
-	return &projectedTerm{k: k, engines: engines, choice: newChoice(o, o.tolerance*float64(k), names), gram: make([]float64, k*k)}
-}
-
-// forecast asks all engines and returns what the best of them expects.
-func (t *projectedTerm) forecast(k Kernel, offset int, noise float64) forecast {
-	t.kernel, t.offset = k, offset
-	blur := float64(t.k)*phases(k, t.span, noise, math.Sqrt(t.n)) + t.directionError
-	for i, e := range t.engines {
-		t.choice.candidates[i] = e.forecast(k, noise)
-		t.choice.candidates[i].err += blur
-	}
-	if i := t.choice.next(t.failed); i >= 0 {
-		return t.choice.candidates[i]
-	}
-	return cannot("no engine takes it")
-}
-
-// compute sets gram by the best engine that succeeds.
-func (t *projectedTerm) compute(noise float64, derivatives bool) error {
-	failed := t.failed
-	if failed == 0 {
-		t.choice.lastErr = nil
-	}
-	for {
-		i := t.choice.next(failed)
-		if i < 0 {
-			return t.choice.refused()
-		}
-		err := t.engines[i].gram(t.gram, t.kernel, noise, derivatives)
-		if err == nil {
-			t.engine = t.engines[i]
-			t.choice.took(i)
-			t.size = t.largest() / variance(t.kernel)
-			return nil
-		}
-		failed |= 1 << i
-		t.choice.failed(i, err)
+	if len(l.terms) > 1 {
+		l.whole = newProjectedTerm(l.model.Kernel, x, d, o, engines...)
 	}
 }
 
 // WithSetup counts d, the time that drawing the projection took, as part of the
 // set-up, and returns l.
 func (l *Projected) WithSetup(d time.Duration) *Projected {
-	l.report.Setup += d
+	l.tally.setUp(d)
 	return l
 }
 
 func (l *Projected) Params() []Param             { return append([]Param(nil), l.params...) }
 func (l *Projected) Model(theta []float64) Model { return l.model.WithParams(theta) }
 func (l *Projected) Report() LossReport {
-	r := l.report
+	r := l.tally.get()
 	var names []string
-	for _, t := range l.use {
-		names = append(names, t.choice.engines())
-	}
+	l.used.each(func(t *projectedTerm, _ Kernel) { names = append(names, t.chooser.engines()) })
 	r.Engine = strings.Join(names, " + ")
 	return r
 }
@@ -233,10 +154,10 @@ func (l *Projected) Report() LossReport {
 // kernel.
 func (l *Projected) Explain() string {
 	var b strings.Builder
-	for _, t := range l.use {
-		fmt.Fprintf(&b, "%v: ", t.kernel)
-		t.choice.explain(&b)
-	}
+	l.used.each(func(t *projectedTerm, k Kernel) {
+		fmt.Fprintf(&b, "%v: ", k)
+		t.chooser.explain(&b)
+	})
 	return b.String()
 }
 
@@ -252,265 +173,350 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	if err := checkParams(l.params, theta); err != nil {
 		return 0, err
 	}
-	l.whole.failed = 0
-	for _, t := range l.terms {
-		t.failed = 0
+	c := l.calls.get()
+	defer l.done(c)
+	if err := l.begin(c, theta); err != nil {
+		return 0, err
 	}
-	for {
-		value, failed, err := l.evaluate(grad, theta)
-		if failed == nil {
-			return value, err
+	value, failed, err := l.evaluate(c, grad)
+	for failed != nil { // an answer failed its check: the next engine
+		failed.reject(err)
+		c.choose()
+		value, failed, err = l.evaluate(c, grad)
+	}
+	l.note(c)
+	if err != nil {
+		return 0, err
+	}
+	if grad != nil {
+		c.naturalGradient(grad, theta)
+	}
+	return value, nil
+}
+
+// begin compiles the kernel at theta and asks the engines about each of its terms.
+func (l *Projected) begin(c *projectedCall, theta []float64) error {
+	if c.loss == nil {
+		c.init(l)
+	}
+	if err := c.compile(l.model.Kernel, theta); err != nil {
+		return err
+	}
+	for i := range c.terms {
+		t := &c.terms[i]
+		if l.apart {
+			t.set(c.split.signal[i], c.split.offset[i], c.split.end[i], c.noise)
+		} else {
+			t.set(c.kernel, 0, len(theta)-1, c.noise)
 		}
-		// An answer failed its check: the next engine.
-		failed.failed |= 1 << failed.choice.chosen
-		failed.choice.failed(failed.choice.chosen, err)
+		t.forecast(&t.selection, &t.compiledTerm)
+	}
+	if l.whole != nil {
+		t := &c.whole
+		t.set(c.kernel, 0, len(theta)-1, c.noise)
+		t.forecast(&t.selection, &t.compiledTerm)
+	}
+	c.choose()
+	return nil
+}
+
+// init makes the working memory, k²/2·(2 + lower triangles) numbers of it at once.
+func (c *projectedCall) init(l *Projected) {
+	k, cols := l.z.Rows, l.z.Cols
+	c.loss = l
+	c.terms = make([]termCall, len(l.terms))
+	for i := range c.terms {
+		c.terms[i].projectedTerm = l.terms[i]
+	}
+	c.whole.projectedTerm = l.whole
+	c.s0, c.v = make([]float64, k*k), newGeneral(k, k)
+	c.factor, c.inverse = dense.NewLower(k), dense.NewLower(k)
+	c.half, c.alpha = newGeneral(k, cols), newGeneral(k, cols)
+	c.g, c.r = newGeneral(cols, cols), newGeneral(cols, cols)
+	c.fill = c.fillS
+}
+
+// choose sets use to the terms or to the whole, by which is expected to be cheaper.
+func (c *projectedCall) choose() {
+	var apart float64
+	refused := false
+	for i := range c.terms {
+		t := &c.terms[i]
+		f := t.best(&t.selection)
+		apart += f.cost()
+		refused = refused || f.reason != (reason{})
+	}
+	whole := false
+	if c.loss.whole != nil {
+		f := c.whole.best(&c.whole.selection)
+		whole = f.reason == (reason{}) && (refused || f.cost() < apart)
+	}
+	c.use = c.use[:0]
+	if whole {
+		c.use = append(c.use, &c.whole)
+		return
+	}
+	for i := range c.terms {
+		c.use = append(c.use, &c.terms[i])
 	}
 }
 
-// evaluate is ValueGrad by the engines whose answers have not failed. The term
-// whose answer fails its check now is returned with the error.
-func (l *Projected) evaluate(grad, theta []float64) (value float64, failed *projectedTerm, err error) {
-	k, last := len(l.z), len(theta)-1
-	tau, err := l.covariance(theta, grad != nil)
-	if err != nil {
+// done gives the working memory back.
+func (l *Projected) done(c *projectedCall) {
+	c.whole.release()
+	for i := len(c.terms) - 1; i >= 0; i-- { // the first on top, to find its own again
+		c.terms[i].release()
+	}
+	l.calls.put(c)
+}
+
+// note reports what the evaluation had to do, and lets engines know of it.
+func (l *Projected) note(c *projectedCall) {
+	fallbacks := c.whole.fallbacks
+	for i := range c.terms {
+		fallbacks += c.terms[i].fallbacks
+		c.terms[i].tell()
+	}
+	l.tally.add(fallbacks, c.jitter)
+	l.used.note(c.use)
+}
+
+// evaluate returns the value and, unless grad is nil, sets grad to the derivatives in
+// logs, by the engines whose answers have not failed. The term whose answer fails its
+// check now is returned with the error.
+func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, failed *termCall, err error) {
+	if err := l.covariance(c, grad != nil); err != nil {
 		return 0, nil, err
 	}
-	copy(l.beta, l.z)
-	l.factor.SolveL(columnOf(l.beta))
-	l.factor.SolveLT(columnOf(l.beta))
-	quad := blas64.Dot(vec(l.z), vec(l.beta))
-	value = 0.5 * (quad + l.factor.LogDet() + float64(k)*log2Pi)
-	var slope float64 // of the residual's part, in τ
-	if l.residual != nil {
-		var rest float64
-		rest, slope = l.residual.nll(tau)
-		value += rest
+	copyGeneral(c.half, l.z)
+	c.factor.SolveL(c.half)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, c.half, c.half, 0, c.g)
+	copyGeneral(c.alpha, c.half)
+	c.factor.SolveLT(c.alpha)
+	c.r.Data[0] = 1
+	c.u = combine(c.u, c.alpha, c.r)
+	form := formOf(c.g, c.r)
+	terms, logDet, all := float64(l.z.Rows), c.factor.LogDet(), form // with the residual, if there is one
+	if r := l.residual; r != nil {
+		terms += r.dof
+		logDet += r.dof * math.Log(c.tau)
+		all += formOf(r.energy, c.r) / c.tau
 	}
-	l.promise(quad, tau, value)
-	if grad != nil {
-		l.weights()
-		if failed, err := l.gradient(grad, slope); err != nil {
-			return 0, failed, err
+	value = 0.5 * (all + logDet + terms*log2Pi)
+	l.promise(c, form, value)
+	if grad == nil {
+		return value, nil, nil
+	}
+	if failed, err := l.gradient(c, grad); err != nil {
+		return 0, failed, err
+	}
+	if c.jitter == 0 {
+		if err := verifyScale(grad, &l.scale, c.kernel, terms, all, 0); err != nil {
+			return 0, nil, err
 		}
-		terms, form := float64(k), quad
-		if r := l.residual; r != nil {
-			terms, form = terms+r.dof, form+r.energy/tau
-		}
-		if l.jitter == 0 {
-			if err := verifyScale(grad, &l.scale, l.kernel.at(theta[:last]), terms, form, 0); err != nil {
-				return 0, nil, err
-			}
-		}
-		shareNoise(grad, l.kernel.at(theta[:last]), theta[last], l.noise)
-		toNatural(grad, theta)
 	}
 	return value, nil, nil
-}
-
-// truncated is a projected engine that leaves out a part ΔS₀ and says what that
-// does to zᵀS⁻¹z: βᵀΔS₀β, β = S⁻¹z.
-type truncated interface {
-	leftOut(beta []float64) float64
 }
 
 // promise records what the value may err by: what the forecasts of the terms say
 // for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
 // what the residual's τ loses where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
-func (l *Projected) promise(form, tau, value float64) {
-	k := float64(len(l.z))
+func (l *Projected) promise(c *projectedCall, form, value float64) {
+	k := float64(l.z.Rows)
 	nats, limit := summation(value, k), 0.0
-	for _, t := range l.use {
-		c := &t.choice
-		c.last.nats = completed(c.candidates[c.chosen].err, form, k)
+	var energy float64
+	if r := l.residual; r != nil {
+		energy = formOf(r.energy, c.r)
+	}
+	for _, t := range c.use {
+		s := &t.selection
+		err := s.candidates[s.chosen].err
+		s.nats = completed(err, form, k)
 		if r := l.residual; r != nil { // what S₀ lacks, τ has too much
-			c.last.nats += 0.5 * c.candidates[c.chosen].err * r.energy / (tau * r.dof)
+			s.nats += 0.5 * err * energy / (c.tau * r.dof)
 		}
-		if e, ok := t.engine.(truncated); ok {
-			c.last.nats += 0.5 * e.leftOut(l.beta)
+		for j := range c.u.Cols {
+			s.nats += 0.5 * t.gram.leftOut(columnAt(c.u, j))
 		}
-		c.last.limit = c.limit * max(1, form/k)
-		nats, limit = nats+c.last.nats, max(limit, c.last.limit)
+		s.allowed = t.chooser.limit * max(1, form/k)
+		t.chooser.settle(s)
+		nats, limit = nats+s.nats, max(limit, s.allowed)
 	}
 	if w := l.directions.waves; w != nil {
-		var signal float64 // the size of a y that S₀ takes for signal
-		for _, t := range l.use {
-			signal += math.Sqrt(float64(l.directions.n) * variance(t.kernel) * form)
-		}
-		nats += w.rounding(l.size+signal) * blas64.Nrm2(vec(l.beta))
+		nats += l.waveRounding(c, w, form)
 	}
 	if r := l.residual; r != nil {
-		var signal float64
-		for _, t := range l.use {
-			signal += r.n * variance(t.kernel)
+		signal := r.n * c.variance
+		lost := 8 * 0x1p-53 * (signal/r.dof + c.tau) / c.tau // relative, of τ
+		lost += l.directions.bound() * largestDiagonal(c.s0, l.z.Rows) / (r.dof * c.tau)
+		nats += 0.5 * (r.dof + energy/c.tau) * lost
+		limit = max(limit, limit/k*max(r.dof, energy/c.tau))
+	}
+	l.tally.promise(nats, nats <= limit)
+}
+
+// waveRounding bounds what the value errs by since z does, where it is summed by waves.
+func (l *Projected) waveRounding(c *projectedCall, w *waveBasis, form float64) (nats float64) {
+	var signal float64 // the size of a y that S₀ takes for signal
+	for _, t := range c.use {
+		signal += math.Sqrt(float64(l.directions.n) * t.variance * form)
+	}
+	for j := range c.r.Cols {
+		size := signal
+		for i, s := range l.sizes {
+			size += s * math.Abs(c.r.Data[i*c.r.Stride+j])
 		}
-		lost := 8 * 0x1p-53 * (signal/r.dof + tau) / tau // relative, of τ
-		lost += l.directions.bound() * l.largest() / (r.dof * tau)
-		nats += 0.5 * (r.dof + r.energy/tau) * lost
-		limit = max(limit, limit/k*max(r.dof, r.energy/tau))
+		nats += w.rounding(size) * blas64.Nrm2(columnAt(c.u, j))
 	}
-	l.report.promise(nats, nats <= limit)
+	return nats
 }
 
-// largest returns the largest entry of S₀.
-func (l *Projected) largest() float64 {
-	var v float64
-	for i := 0; i < len(l.gram); i += len(l.z) + 1 {
-		v = max(v, l.gram[i])
+// covariance factorises S, and sets τ where there is a residual.
+func (l *Projected) covariance(c *projectedCall, derivatives bool) (err error) {
+	c.jitter, c.tau = 0, 0
+	clear(c.s0)
+	for _, t := range c.use {
+		if err := t.compute(derivatives); err != nil {
+			return err
+		}
+		add(c.s0, t.gram.covariance())
 	}
-	return v
-}
-
-// covariance factorises S at theta and returns τ, or 0 without a residual.
-func (l *Projected) covariance(theta []float64, derivatives bool) (tau float64, err error) {
-	last := len(theta) - 1
-	kernel, noise := l.kernel.at(theta[:last]), theta[last]
-	if err := checkVariance(kernel); err != nil {
-		return 0, err
+	if c.jitter, err = choleskyWithJitter(c.factor, c.variance+c.noise, c.fill); err != nil {
+		return fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", l.z.Rows, err, c.kernel, c.noise)
 	}
-	noise += Nugget(kernel)
-	if err := l.project(kernel, noise, derivatives); err != nil {
-		return 0, err
-	}
-	l.noise = noise
-	jitter, err := choleskyWithJitter(l.factor, variance(kernel)+noise, l.fill)
-	l.jitter = jitter
-	l.report.Jitter = max(l.report.Jitter, jitter)
-	if err != nil {
-		return 0, fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", len(l.z), err, kernel, noise)
-	}
-	if l.residual == nil {
-		return 0, nil
-	}
-	return l.remainder()
-}
-
-// gradient sets grad to ½⟨v, ∂S⟩ + slope·∂τ in the logs of the parameters and,
-// last, of the noise variance with the nugget. It overwrites v. It is an
-// error, with the term, if what a term contributes fails its check: as its
-// variances grow, S₀ does, so that ⟨v, ∂S₀⟩ = ⟨v, S₀⟩, which costs k² flops and
-// shares nothing with how the engine contracts.
-func (l *Projected) gradient(grad []float64, slope float64) (*projectedTerm, error) {
-	clear(grad)
-	last := len(grad) - 1
-	total := l.noise * (0.5*l.traceV() + slope)
 	if l.residual != nil {
-		l.addRemainder(grad[:last], slope)
+		c.tau, err = l.remainder(c)
 	}
-	for _, t := range l.use {
-		part := grad[t.offset:last]
-		before, _ := t.scaling.derivative(part, t.kernel)
-		t.engine.contract(part, l.v, t.kernel)
-		after, ok := t.scaling.derivative(part, t.kernel)
-		if e, is := t.engine.(interface{ verified() error }); is {
-			if err := e.verified(); err != nil {
-				return t, err
+	return err
+}
+
+// fillS sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ.
+func (c *projectedCall) fillS() {
+	k, oto := c.v.Rows, c.loss.oto
+	for i := range dense.Blocks(k) {
+		for j := range i + 1 {
+			t := c.factor.At(i, j)
+			for a := range t.Rows {
+				from := (i*dense.Tile+a)*k + j*dense.Tile
+				row := t.Data[a*t.Stride:][:t.Cols]
+				copy(row, c.s0[from:])
+				if oto != nil {
+					blas64.Axpy(c.noise, vec(oto[from:from+t.Cols]), vec(row))
+				}
 			}
 		}
-		if !ok {
-			continue
-		}
-		var want, scale float64
-		for i, v := range l.v {
-			p := v * t.gram[i]
-			want += p
-			scale += math.Abs(p)
-		}
-		if err := verify("the contraction of a projected covariance", after-before, want, 1e-9*(scale+math.Abs(before))); err != nil {
+	}
+	if oto == nil {
+		c.factor.AddDiagonal(c.noise)
+	}
+}
+
+// gradient sets grad to ½⟨V, ∂S⟩, V = S⁻¹ − UUᵀ, and the residual's part, in the logs of
+// the parameters and, last, of the noise variance with the nugget. It is an
+// error, with the term, if what a term contributes fails its check: as its
+// variances grow, S₀ does, so that ⟨V, ∂S₀⟩ = ⟨V, S₀⟩, which costs k² flops and
+// shares nothing with how the engine contracts.
+func (l *Projected) gradient(c *projectedCall, grad []float64) (*termCall, error) {
+	c.weights()
+	clear(grad)
+	last := len(grad) - 1
+	total := 0.5 * l.traceV(c)
+	if r := l.residual; r != nil {
+		slope := 0.5 * (r.dof - formOf(r.energy, c.r)/c.tau) / c.tau // in τ
+		total += slope
+		l.addRemainder(grad[:last], c, slope)
+	}
+	for _, t := range c.use {
+		if err := t.contribute(grad[:last], c.v.Data); err != nil {
 			return t, err
 		}
 	}
 	for p := range grad {
 		grad[p] *= 0.5
 	}
-	grad[last] = total
+	grad[last] = c.noise * total
 	return nil, nil
 }
 
-// project sets gram to ΩᵀKΩ, term by term, or as a whole where that is cheaper.
-func (l *Projected) project(kernel Kernel, noise float64, derivatives bool) error {
-	clear(l.gram)
-	if l.terms == nil {
-		l.whole.forecast(kernel, 0, noise)
-		l.use = append(l.use[:0], l.whole)
-	} else {
-		l.split.of(kernel)
-		var apart float64
-		refused := false
-		for i, t := range l.terms {
-			f := t.forecast(l.split.signal[i], l.split.offset[i], noise)
-			apart += f.cost()
-			refused = refused || f.reason != (reason{})
-		}
-		l.use = append(l.use[:0], l.terms...)
-		if len(l.terms) > 1 {
-			if f := l.whole.forecast(kernel, 0, noise); f.reason == (reason{}) && (refused || f.cost() < apart) {
-				l.use = append(l.use[:0], l.whole)
-			}
-		}
+// contribute adds ⟨V, ∂S₀⟩ to the gradient, and verifies it.
+func (t *termCall) contribute(grad, v []float64) error {
+	own := t.own(grad)
+	before, _ := t.scaling.derivative(own, t.kernel)
+	if err := t.gram.contract(own, v); err != nil {
+		return err
 	}
-	for _, t := range l.use {
-		if err := t.compute(noise, derivatives); err != nil {
-			return err
-		}
-		add(l.gram, t.gram)
-		l.report.note(&t.choice, 0)
+	after, ok := t.scaling.derivative(own, t.kernel)
+	if !ok {
+		return nil
 	}
-	return nil
+	var want, scale float64
+	for i, s := range t.gram.covariance() {
+		p := v[i] * s
+		want += p
+		scale += math.Abs(p)
+	}
+	return verify("the contraction of a projected covariance", after-before, want, 1e-9*(scale+math.Abs(before)))
 }
 
-// fillS sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ.
-func (l *Projected) fillS() {
-	k := len(l.z)
+// weights sets v = S⁻¹ − UUᵀ, both triangles.
+func (c *projectedCall) weights() {
+	k := c.v.Rows
+	c.factor.InvertL(c.inverse)
 	for i := range dense.Blocks(k) {
 		for j := range i + 1 {
-			t := l.factor.At(i, j)
-			for a := range t.Rows {
-				from := (i*dense.Tile+a)*k + j*dense.Tile
-				row := t.Data[a*t.Stride:][:t.Cols]
-				copy(row, l.gram[from:])
-				if l.oto != nil {
-					blas64.Axpy(l.noise, vec(l.oto[from:from+t.Cols]), vec(row))
-				}
-			}
-		}
-	}
-	if l.oto == nil {
-		l.factor.AddDiagonal(l.noise)
-	}
-}
-
-// weights sets v = S⁻¹ − ββᵀ.
-func (l *Projected) weights() {
-	k := len(l.z)
-	v := blas64.General{Rows: k, Cols: k, Stride: k, Data: l.v}
-	l.inverse(v)
-	blas64.Ger(-1, vec(l.beta), vec(l.beta), v)
-}
-
-// inverse sets dst to S⁻¹, both triangles.
-func (l *Projected) inverse(dst blas64.General) {
-	k := dst.Rows
-	l.factor.InvertL(l.inv)
-	for i := range dense.Blocks(k) {
-		for j := range i + 1 {
-			tile := dst
+			tile := c.v
 			tile.Rows, tile.Cols = dense.Width(k, i), dense.Width(k, j)
-			tile.Data = dst.Data[i*dense.Tile*k+j*dense.Tile:]
-			l.inv.InverseTile(tile, i, j)
+			tile.Data = tile.Data[i*dense.Tile*k+j*dense.Tile:]
+			c.inverse.InverseTile(tile, i, j)
 		}
 	}
 	for a := range k {
 		for b := range a {
-			dst.Data[b*k+a] = dst.Data[a*k+b]
+			c.v.Data[b*k+a] = c.v.Data[a*k+b]
 		}
 	}
+	subtractOuter(c.v, c.u, c.u)
 }
 
-// traceV returns ⟨v, ΩᵀΩ⟩.
-func (l *Projected) traceV() float64 {
+// traceV returns ⟨V, ΩᵀΩ⟩.
+func (l *Projected) traceV(c *projectedCall) float64 {
 	if l.oto != nil {
-		return blas64.Dot(vec(l.v), vec(l.oto))
+		return blas64.Dot(vec(c.v.Data), vec(l.oto))
 	}
-	k := len(l.z)
-	return trace(blas64.General{Rows: k, Cols: k, Stride: k, Data: l.v})
+	return trace(c.v)
+}
+
+// withoutEngine returns the loss without the engine of the last evaluation, of
+// the first term that has another, and the name of that engine.
+func (l *Projected) withoutEngine() (Loss, string) {
+	var faulty *projectedTerm
+	var without *chooser
+	var engine string
+	l.used.each(func(t *projectedTerm, _ Kernel) {
+		if without == nil {
+			without, engine = t.chooser.leaveOut()
+			faulty = t
+		}
+	})
+	if without == nil {
+		return nil, ""
+	}
+	other := *l
+	other.used, other.calls = new(lastUse), new(pool[projectedCall])
+	other.terms = nil
+	renew := func(t *projectedTerm) *projectedTerm {
+		if t == nil {
+			return nil
+		}
+		n := *t
+		if n.chooser = t.chooser.fresh(); t == faulty {
+			n.chooser = without
+		}
+		return &n
+	}
+	for _, t := range l.terms {
+		other.terms = append(other.terms, renew(t))
+	}
+	other.whole = renew(l.whole)
+	return &other, engine
 }

@@ -1,83 +1,117 @@
 package gppl
 
 import (
+	"sync"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
+// sortedDirections are an Ω with its rows in the order of a series, formed when an
+// engine first computes with it. It is safe for concurrent use.
+type sortedDirections struct {
+	directions
+	line  *line
+	once  sync.Once
+	omega blas64.General
+}
+
+func newSortedDirections(l *line, d directions) *sortedDirections {
+	return &sortedDirections{directions: d, line: l}
+}
+
+// matrix returns Ω.
+func (s *sortedDirections) matrix() blas64.General {
+	s.once.Do(func() { s.omega = s.line.sortRows(s.directions.matrix()) })
+	return s.omega
+}
+
 // bandedProjected multiplies the banded K by Ω: 4n·b·k flops for the value, and
 // as many for the gradient.
 type bandedProjected struct {
-	band       band
-	directions directions
-	omega      blas64.General // rows in the order of the series
-	sorted     bool
-	kOmega     blas64.General
+	directions *sortedDirections
+	grams      pool[bandedGram]
 }
 
-func newBandedProjected(l *line, d directions) *bandedProjected {
-	return &bandedProjected{band: band{line: l}, directions: d, omega: d.shape()}
+func newBandedProjected(d *sortedDirections) *bandedProjected {
+	return &bandedProjected{directions: d}
 }
 
 func (e *bandedProjected) name() string { return EngineBanded }
 
-func (e *bandedProjected) forecast(k Kernel, noise float64) forecast {
-	width, bytes, ok := e.band.size(k)
+func (e *bandedProjected) forecast(m *compiledTerm) forecast {
+	b := band{line: e.directions.line}
+	width, bytes, ok := b.size(m.kernel)
 	if !ok {
 		return cannot(noReach)
 	}
-	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
+	n, kk := float64(e.directions.n), float64(e.directions.k)
 	if bytes += 16 * n * kk; bytes > maxMemory {
 		return tooLarge(bytes)
 	}
 	return forecast{
 		seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,
 		setup:   e.directions.forming(),
-		err:     kk * gramRounding(variance(k)*n, noise),
+		err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }
 
-func (e *bandedProjected) gram(s []float64, k Kernel, _ float64, _ bool) error {
-	if !e.sorted {
-		e.omega, e.sorted = e.band.line.sortRows(e.directions.matrix()), true
-		e.kOmega = newGeneral(e.omega.Rows, e.omega.Cols)
+// bandedGram is S₀ by the banded engine.
+type bandedGram struct {
+	engine *bandedProjected
+	term   *compiledTerm
+	band   band
+	s      blas64.General
+	omega  blas64.General // rows in the order of the series
+	work   blas64.General // n×k: KΩ, then ΩV
+}
+
+func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
+	g := e.grams.get()
+	g.engine, g.term = e, m
+	kk := e.directions.k
+	if g.omega.Data == nil {
+		g.omega = e.directions.matrix()
+		g.band, g.work, g.s = band{line: e.directions.line}, newGeneral(e.directions.n, kk), newGeneral(kk, kk)
 	}
-	e.band.fill(k, 0)
-	e.band.gram.Mul(e.kOmega, e.omega)
-	kk := e.omega.Cols
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, e.omega, e.kOmega, 0, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: s})
+	g.band.fill(m.kernel, 0)
+	g.band.gram.Mul(g.work, g.omega)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, g.omega, g.work, 0, g.s)
+	s := g.s.Data
 	for i := range kk {
 		for j := range i {
 			v := 0.5 * (s[i*kk+j] + s[j*kk+i])
 			s[i*kk+j], s[j*kk+i] = v, v
 		}
 	}
-	return nil
+	return g, nil
 }
 
+func (g *bandedGram) release()                      { g.engine.grams.put(g) }
+func (g *bandedGram) covariance() []float64         { return g.s.Data }
+func (g *bandedGram) leftOut(blas64.Vector) float64 { return 0 }
+
 // contract weighs ∂K by W = ΩVΩᵀ within the band.
-func (e *bandedProjected) contract(grad, v []float64, k Kernel) {
-	kk := e.omega.Cols
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, e.omega, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: v}, 0, e.kOmega)
-	e.band.eachTile(&e.band.gram, len(grad), func(l *lane, row, col int, tile blas64.General) {
+func (g *bandedGram) contract(grad, v []float64) error {
+	kk := g.omega.Cols
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, g.omega, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: v}, 0, g.work)
+	g.band.eachTile(&g.band.gram, len(grad), func(l *lane, row, col int, tile blas64.General) {
 		size := tile.Rows * tile.Cols
 		twice := 2.0 // the tile and its mirror image
 		if row == col {
 			twice = 1
 		}
-		left, right := e.kOmega, e.omega
-		left.Rows, left.Data = tile.Rows, left.Data[row*left.Stride:]
-		right.Rows, right.Data = tile.Cols, right.Data[col*right.Stride:]
 		w := blas64.General{Rows: tile.Rows, Cols: tile.Cols, Stride: tile.Cols, Data: l.w[:size]}
-		dense.Gemm(blas.NoTrans, blas.Trans, twice, left, right, 0, w)
+		dense.Gemm(blas.NoTrans, blas.Trans, twice, rowsFrom(g.work, row, tile.Rows), rowsFrom(g.omega, col, tile.Cols), 0, w)
 		r := tile
 		r.Data = l.r[:size]
-		e.band.distances(r, row, col)
-		k.Contract(l.grad, w.Data, r.Data)
+		g.band.distances(r, row, col)
+		g.term.kernel.Contract(l.grad, w.Data, r.Data)
 	})
-	for _, l := range e.band.lanes {
+	for _, l := range g.band.lanes {
 		add(grad, l.grad)
 	}
+	return nil
 }

@@ -22,28 +22,34 @@ func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
 	if err := checkParams(l.params, theta); err != nil {
 		return nil, err
 	}
-	p, k := len(theta), len(l.z)
-	tau, err := l.covariance(theta, true)
+	c := l.calls.get()
+	defer l.done(c)
+	if err := l.begin(c, theta); err != nil {
+		return nil, err
+	}
+	err := l.covariance(c, true)
+	l.note(c)
 	if err != nil {
 		return nil, err
 	}
+	p, k := len(theta), l.z.Rows
 	white := make([]blas64.General, p) // L⁻¹∂SL⁻ᵀ
 	slope := make([]float64, p)        // ∂τ
 	for a := range p {
 		white[a] = newGeneral(k, k)
-		if err := l.derivative(white[a].Data, theta, a); err != nil {
+		if err := l.derivative(white[a].Data, c, a); err != nil {
 			return nil, err
 		}
 		if l.residual != nil {
-			slope[a] = l.remainderSlope(white[a], theta, a)
+			slope[a] = l.remainderSlope(white[a], c, a)
 		}
-		whiten(l.factor, white[a])
+		whiten(c.factor, white[a])
 	}
 	info := halfProducts(white)
 	if l.residual != nil {
 		for a := range p {
 			for b := range a + 1 {
-				info.SetSym(a, b, info.At(a, b)+0.5*l.residual.dof*slope[a]*slope[b]/(tau*tau))
+				info.SetSym(a, b, info.At(a, b)+0.5*l.residual.dof*slope[a]*slope[b]/(c.tau*c.tau))
 			}
 		}
 	}
@@ -51,11 +57,12 @@ func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
 }
 
 // remainderSlope returns ∂τ/∂log θ_a, given ∂S.
-func (l *Projected) remainderSlope(dS blas64.General, theta []float64, a int) float64 {
-	self := l.residual.n * l.noiseSlope(theta, a) // of all observations: n·∂(k(0) + σ²)
-	if last := len(theta) - 1; a < last {
+func (l *Projected) remainderSlope(dS blas64.General, c *projectedCall, a int) float64 {
+	last := len(l.params) - 1
+	self := l.residual.n * c.noiseSlope(a, last) // of all observations: n·∂(k(0) + σ²)
+	if a < last {
 		grad := make([]float64, last)
-		contractVariance(grad, l.kernel.at(theta[:last]), l.residual.n)
+		contractVariance(grad, c.kernel, l.residual.n)
 		self += grad[a]
 	}
 	return (self - trace(dS)) / l.residual.dof

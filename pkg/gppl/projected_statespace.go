@@ -9,63 +9,73 @@ import (
 // stateSpaceProjected multiplies K by Ω with sums that run along the series:
 // 2nk² flops, as many again with derivatives, and O(nk) beside them.
 type stateSpaceProjected struct {
-	line       *line
-	directions directions
-	omega      blas64.General // rows in the order of the series
-	markov
+	directions *sortedDirections
+	grams      pool[stateSpaceGram]
+}
+
+func newStateSpaceProjected(d *sortedDirections) *stateSpaceProjected {
+	return &stateSpaceProjected{directions: d}
+}
+
+func (e *stateSpaceProjected) name() string { return EngineStateSpace }
+
+func (e *stateSpaceProjected) forecast(m *compiledTerm) forecast {
+	if !m.isMarkov {
+		return cannot(notMatern)
+	}
+	n, kk := float64(e.directions.n), float64(e.directions.k)
+	c := float64(len(m.markov.components))
+	return forecast{
+		seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
+		setup:   e.directions.forming(),
+		err:     kk * gramRounding(m.variance*n, m.noise),
+	}
+}
+
+// stateSpaceGram is S₀ by the state-space engine.
+type stateSpaceGram struct {
+	engine  *stateSpaceProjected
+	term    *compiledTerm
 	product *statespace.Product
+	s       []float64
 	value   []blas64.General // per component k×k
 	slope   []blas64.General
 	weight  []float64 // per component two: ⟨V, value⟩ and ⟨V, slope⟩
 }
 
-func newStateSpaceProjected(l *line, d directions) *stateSpaceProjected {
-	return &stateSpaceProjected{line: l, directions: d, omega: d.shape()}
-}
-
-func (e *stateSpaceProjected) name() string { return EngineStateSpace }
-
-func (e *stateSpaceProjected) forecast(k Kernel, noise float64) forecast {
-	if !e.markov.of(k) {
-		return cannot(notMatern)
+func (e *stateSpaceProjected) gram(m *compiledTerm, derivatives bool) (projectedGram, error) {
+	g := e.grams.get()
+	g.engine, g.term = e, m
+	kk, c := e.directions.k, len(m.markov.components)
+	if g.product == nil {
+		g.product = statespace.NewProduct(e.directions.line.t)
+		g.s = make([]float64, kk*kk)
 	}
-	n, kk := float64(e.omega.Rows), float64(e.omega.Cols)
-	c := float64(len(e.components))
-	return forecast{
-		seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
-		setup:   e.directions.forming(),
-		err:     kk * gramRounding(variance(k)*n, noise),
+	for len(g.value) < c {
+		g.value = append(g.value, newGeneral(kk, kk))
+		g.slope = append(g.slope, newGeneral(kk, kk))
 	}
-}
-
-func (e *stateSpaceProjected) gram(s []float64, k Kernel, _ float64, derivatives bool) error {
-	if e.product == nil {
-		e.omega = e.line.sortRows(e.directions.matrix())
-		e.product = statespace.NewProduct(e.line.t)
-	}
-	e.markov.of(k)
-	kk := e.omega.Cols
-	for len(e.value) < len(e.components) {
-		e.value = append(e.value, newGeneral(kk, kk))
-		e.slope = append(e.slope, newGeneral(kk, kk))
-	}
-	c := len(e.components)
 	var slopes []blas64.General
 	if derivatives {
-		slopes = e.slope[:c]
+		slopes = g.slope[:c]
 	}
-	e.product.Gram(e.value[:c], slopes, e.omega, e.components)
-	clear(s)
-	for _, v := range e.value[:c] {
-		add(s, v.Data)
+	g.product.Gram(g.value[:c], slopes, e.directions.matrix(), m.markov.components)
+	clear(g.s)
+	for _, v := range g.value[:c] {
+		add(g.s, v.Data)
 	}
-	return nil
+	return g, nil
 }
 
-func (e *stateSpaceProjected) contract(grad, v []float64, _ Kernel) {
-	e.weight = e.weight[:0]
-	for i := range e.components {
-		e.weight = append(e.weight, blas64.Dot(vec(v), vec(e.value[i].Data)), blas64.Dot(vec(v), vec(e.slope[i].Data)))
+func (g *stateSpaceGram) release()                      { g.engine.grams.put(g) }
+func (g *stateSpaceGram) covariance() []float64         { return g.s }
+func (g *stateSpaceGram) leftOut(blas64.Vector) float64 { return 0 }
+
+func (g *stateSpaceGram) contract(grad, v []float64) error {
+	g.weight = g.weight[:0]
+	for i := range g.term.markov.components {
+		g.weight = append(g.weight, blas64.Dot(vec(v), vec(g.value[i].Data)), blas64.Dot(vec(v), vec(g.slope[i].Data)))
 	}
-	e.markov.contract(grad, e.weight)
+	g.term.markov.contract(grad, g.weight)
+	return nil
 }

@@ -122,15 +122,17 @@ func (p *Projection) form() *mat.Dense {
 	var old blas64.General
 	if p.from != nil {
 		old = p.from.Omega().RawMatrix()
-		copyGeneral(omega.RawMatrix(), old)
+		left := omega.RawMatrix()
+		left.Cols = old.Cols
+		copyGeneral(left, old)
 	}
 	w := newGeneral(p.n, p.k)
 	p.waves.at(w)
 	w.Cols, w.Data = p.k-old.Cols, w.Data[old.Cols:]
 	added := newDirections(w, old)
-	to := omega.RawMatrix()
-	to.Data = to.Data[old.Cols:]
-	copyGeneral(to, added)
+	right := omega.RawMatrix()
+	right.Cols, right.Data = added.Cols, right.Data[old.Cols:]
+	copyGeneral(right, added)
 	return omega
 }
 
@@ -166,6 +168,15 @@ func (d directions) project(y []float64) []float64 {
 	return z
 }
 
+// projectColumns returns ΩᵀC, k×c.
+func (d directions) projectColumns(c blas64.General) blas64.General {
+	z := newGeneral(d.k, c.Cols)
+	for j := range c.Cols {
+		blas64.Copy(vec(d.project(sliceOf(columnAt(c, j)))), columnAt(z, j))
+	}
+	return z
+}
+
 // rest returns y − Ωz, in O(nk).
 func (d directions) rest(y, z []float64) []float64 {
 	rest := slices.Clone(y)
@@ -188,11 +199,6 @@ func (d directions) matrix() blas64.General {
 		d.waves.at(q.RawMatrix())
 		return q
 	}).RawMatrix()
-}
-
-// shape is matrix without entries, for its dimensions.
-func (d directions) shape() blas64.General {
-	return blas64.General{Rows: d.n, Cols: d.k, Stride: max(1, d.k)}
 }
 
 // forming returns the seconds that matrix is expected to take, for a forecast.

@@ -2,9 +2,9 @@ package gppl
 
 import (
 	"fmt"
-	"math"
 	"time"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -35,52 +35,61 @@ func NewResidual(m Model, d Data, p *Projection, opts ...Option) (*Projected, er
 	}
 	n, k := p.Dims()
 	if n > k {
-		rest := l.directions.rest(d.Y, l.z)
-		l.residual = &residual{dof: float64(n - k), n: float64(n), rest: rest, energy: blas64.Dot(vec(rest), vec(rest))}
+		l.residual = newResidual(l.directions, columnOf(d.Y), l.z)
 	}
-	l.report.Setup = time.Since(start)
+	l.tally.report.Setup = time.Since(start)
 	return l, nil
 }
 
-// residual is what the projections leave of y.
+// residual is what the projections leave of y, and of the columns beside it.
 type residual struct {
-	n, dof float64   // n and n−k
-	rest   []float64 // y − Ωz
-	energy float64   // r = |rest|²
+	n, dof float64        // n and n−k
+	rest   []float64      // y − Ωz
+	energy blas64.General // RᵀR of what is left of all columns, c×c
 }
 
-// nll returns ½[(n−k)·log 2πτ + r/τ] and its derivative in τ.
-func (r *residual) nll(tau float64) (value, slope float64) {
-	return 0.5 * (r.dof*(math.Log(tau)+log2Pi) + r.energy/tau), 0.5 * (r.dof - r.energy/tau) / tau
+// newResidual returns that of columns (n×c), y first, whose projections are z (k×c).
+func newResidual(d directions, columns, z blas64.General) *residual {
+	r := &residual{n: float64(d.n), dof: float64(d.n - d.k), energy: newGeneral(z.Cols, z.Cols)}
+	all := newGeneral(columns.Rows, columns.Cols)
+	for j := range columns.Cols {
+		rest := d.rest(sliceOf(columnAt(columns, j)), sliceOf(columnAt(z, j)))
+		blas64.Copy(vec(rest), columnAt(all, j))
+		if j == 0 {
+			r.rest = rest
+		}
+	}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, all, all, 0, r.energy)
+	return r
 }
 
-// remainder returns τ at the parameters of the last call of project.
-func (l *Projected) remainder() (float64, error) {
+// remainder returns τ of a call that has computed S₀.
+func (l *Projected) remainder(c *projectedCall) (float64, error) {
 	var signal float64
-	for _, t := range l.use {
-		signal += l.residual.n * variance(t.kernel)
+	for _, t := range c.use {
+		signal += l.residual.n * t.variance
 	}
-	k := len(l.z)
+	k := l.z.Rows
 	for i := range k {
-		signal -= l.gram[i*(k+1)]
+		signal -= c.s0[i*(k+1)]
 	}
-	tau := l.noise + signal/l.residual.dof
+	tau := c.noise + signal/l.residual.dof
 	if !(tau > 0) {
-		return 0, fmt.Errorf("gppl: the variance of what %d projections leave is %.4g by rounding (noise variance %.4g)", k, tau, l.noise)
+		return 0, fmt.Errorf("gppl: the variance of what %d projections leave is %.4g by rounding (noise variance %.4g)", k, tau, c.noise)
 	}
 	return tau, nil
 }
 
 // addRemainder prepares grad and v so that ½(grad + ⟨v, ∂S₀⟩) includes
 // slope·∂(n·k(0) − tr S₀)/(n−k).
-func (l *Projected) addRemainder(grad []float64, slope float64) {
+func (l *Projected) addRemainder(grad []float64, c *projectedCall, slope float64) {
 	r := l.residual
-	c := 2 * slope / r.dof
-	k := len(l.z)
+	w := 2 * slope / r.dof
+	k := l.z.Rows
 	for i := range k {
-		l.v[i*(k+1)] -= c
+		c.v.Data[i*(k+1)] -= w
 	}
-	for _, t := range l.use {
-		contractVariance(grad[t.offset:t.offset+len(t.kernel.Params())], t.kernel, r.n*c)
+	for _, t := range c.use {
+		contractVariance(t.own(grad), t.kernel, r.n*w)
 	}
 }

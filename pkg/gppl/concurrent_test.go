@@ -1,0 +1,345 @@
+package gppl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A loss may be used from several goroutines, and what was asked of it before must
+// not show. These tests compare one object with others that are made anew.
+
+// walkLosses are the kinds of loss that the walks and the goroutines use.
+var walkLosses = []struct {
+	name    string
+	engines []string
+	build   func(m Model, d Data, p *Projection, opts ...Option) (Loss, error)
+}{
+	{"exact", append([]string{"", EngineDense, EngineToeplitz, EngineGridded}, exactEngines...),
+		func(m Model, d Data, _ *Projection, opts ...Option) (Loss, error) { return NewExact(m, d, opts...) }},
+	{"PL", append([]string{"", EngineDense}, projectedEngines...),
+		func(m Model, d Data, p *Projection, opts ...Option) (Loss, error) {
+			return NewProjected(m, d, p, opts...)
+		}},
+	{"residual", []string{"", EngineSpectral},
+		func(m Model, d Data, p *Projection, opts ...Option) (Loss, error) {
+			return NewResidual(m, d, p, opts...)
+		}},
+}
+
+// answer is what a loss says at one θ.
+type answer struct {
+	value  float64
+	grad   []float64 // nil: not asked
+	bound  float64   // that was promised
+	kept   bool
+	jitter float64
+	err    error
+}
+
+func askLoss(l Loss, theta []float64, gradient bool) (a answer) {
+	if gradient {
+		a.grad = make([]float64, len(theta))
+	}
+	a.value, a.err = l.ValueGrad(a.grad, theta)
+	return a
+}
+
+// agree compares two answers at theta: within what both promise, and the gradient to
+// what engines keep. It returns the distance relative to what is allowed.
+func agree(got, want answer, theta []float64, terms int) (ratio float64, err error) {
+	if (got.err == nil) != (want.err == nil) {
+		return math.Inf(1), fmt.Errorf("error %v, fresh %v", got.err, want.err)
+	}
+	if got.err != nil {
+		return 0, nil
+	}
+	allowed := got.bound + want.bound
+	ratio = math.Abs(got.value-want.value) / allowed
+	if !(ratio <= 1) {
+		return ratio, fmt.Errorf("value %v, fresh %v: off by %.2g of %.2g promised", got.value, want.value, math.Abs(got.value-want.value), allowed)
+	}
+	if got.grad == nil {
+		return ratio, nil
+	}
+	var off, norm float64
+	for i, p := range theta {
+		off = math.Hypot(off, (got.grad[i]-want.grad[i])*p)
+		norm = math.Hypot(norm, want.grad[i]*p)
+	}
+	if limit := gradientTolerance*max(norm, float64(terms)) + 20*allowed; !(off <= limit) {
+		return math.Inf(1), fmt.Errorf("gradient %v, fresh %v: off by %.2g, %.2g allowed", got.grad, want.grad, off, limit)
+	}
+	return ratio, nil
+}
+
+// TestGoroutines evaluates one loss of each kind and engine from two goroutines at
+// once, starting with what it computes once, and wants what one alone gets from
+// another loss.
+func TestGoroutines(t *testing.T) {
+	steps := 6
+	if testing.Short() {
+		steps = 3
+	}
+	kernels := []Kernel{SE{1, 60}, Matern32{1, 60}, Add(SE{1, 90}, Periodic{0.5, 1, 40}, White{0.1}), Add(Laplace{1, 30}, Matern52{0.5, 90})}
+	for _, inputs := range []string{"regular", "irregular"} {
+		if testing.Short() && inputs == "irregular" {
+			continue
+		}
+		rnd := rand.New(rand.NewPCG(1, 20))
+		x := engineInputs(inputs, 80, rnd)
+		for i := range x.at {
+			x.at[i] *= 10
+		}
+		sphere, err := NewProjection(Sphere{}, x, 15, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waves, err := NewProjection(Spectral{}, x, 15, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range kernels {
+			m := Model{Kernel: k, Noise: 0.1}
+			d := drawFrom(t, m, x, rnd)
+			for _, kind := range walkLosses {
+				for _, engine := range kind.engines {
+					for _, p := range []*Projection{sphere, waves} {
+						if kind.name == "exact" && p != sphere {
+							continue
+						}
+						build := func() Loss {
+							l, err := kind.build(m, d, p, WithEngine(engine))
+							if err != nil {
+								t.Fatal(err)
+							}
+							return l
+						}
+						l, terms := build(), d.Len()
+						start := values(l.Params())
+						count := steps
+						if engine == EngineInterpolated { // a panel falls into the walk
+							count = 2 * steps
+						}
+						thetas, want, alone := make([][]float64, count), make([]answer, count), build()
+						for i := range thetas {
+							thetas[i] = slices.Clone(start)
+							for j := range thetas[i] {
+								thetas[i][j] *= math.Exp(0.2 * rnd.NormFloat64())
+							}
+							want[i] = askLoss(alone, thetas[i], true)
+							want[i].bound, want[i].kept = promised(alone)
+						}
+						if want[0].err != nil {
+							continue // not for this engine
+						}
+						var wait sync.WaitGroup
+						failures := make([]error, 2)
+						for g := range failures {
+							wait.Add(1)
+							go func() {
+								defer wait.Done()
+								for i := range thetas {
+									at := (i + g*count/2) % count
+									got := askLoss(l, thetas[at], true)
+									got.bound = want[at].bound // of the same engine, or one as good
+									if _, err := agree(got, want[at], thetas[at], terms); err != nil {
+										failures[g] = fmt.Errorf("at %.4g: %w", thetas[at], err)
+									}
+									_ = l.Report()
+								}
+							}()
+						}
+						wait.Wait()
+						for _, err := range failures {
+							if err != nil {
+								t.Errorf("%s, %v, %s inputs, engine %q, %s: %v", kind.name, k, inputs, engine, p.Design, err)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestWalk takes one loss through a random walk over θ, with values, gradients,
+// information and posteriors by turns, and compares each answer with that of an
+// object made for it alone.
+func TestWalk(t *testing.T) {
+	steps := 40
+	switch {
+	case long():
+		steps = 1000
+	case testing.Short():
+		steps = 5
+	}
+	worst := map[string]float64{}
+	defer func() { t.Logf("of what is promised: %v", worst) }()
+	for i, k := range engineKernels(1, 10) {
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
+		rnd := rand.New(rand.NewPCG(uint64(i), 21))
+		m := Model{Kernel: k, Noise: 0.1}
+		d := drawFrom(t, m, engineInputs(inputKinds[i%len(inputKinds)], 60, rnd), rnd)
+		p, err := NewProjection(Sphere{}, d.X, 12, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := engineInputs("irregular", 7, rnd)
+		for _, kind := range walkLosses {
+			for _, engine := range kind.engines {
+				where := fmt.Sprintf("%s, %v, engine %q", kind.name, k, engine)
+				build := func() Loss {
+					l, err := kind.build(m, d, p, WithEngine(engine))
+					if err != nil {
+						t.Fatal(err)
+					}
+					return l
+				}
+				l := build()
+				if _, err := l.ValueGrad(nil, values(l.Params())); err != nil {
+					continue // not for this engine
+				}
+				w := walker{loss: l, fresh: build, where: where, rnd: rnd, at: at, data: d, engine: engine}
+				w.start(values(l.Params()))
+				for range steps {
+					if !w.step(t) {
+						break
+					}
+				}
+				key := kind.name + " " + engine
+				worst[key] = max(worst[key], w.worst)
+			}
+		}
+	}
+}
+
+type walker struct {
+	loss         Loss
+	fresh        func() Loss
+	where        string
+	engine       string
+	rnd          *rand.Rand
+	data         Data
+	at           Inputs
+	first, theta []float64
+	worst        float64
+}
+
+func (w *walker) start(theta []float64) { w.first, w.theta = theta, slices.Clone(theta) }
+
+// step goes on and asks one thing; false ends the walk.
+func (w *walker) step(t *testing.T) bool {
+	size := 0.02 // near, as training: panels are built
+	if w.rnd.IntN(8) == 0 {
+		size = 0.6
+	}
+	for j := range w.theta {
+		w.theta[j] *= math.Exp(size * w.rnd.NormFloat64())
+		w.theta[j] = min(max(w.theta[j], w.first[j]/5), 5*w.first[j])
+	}
+	if w.engine != "" && expensive(w.loss, w.engine, w.theta) {
+		return true
+	}
+	var err error
+	switch w.rnd.IntN(4) {
+	case 0:
+		err = w.compare(false)
+	case 1:
+		err = w.compare(true)
+	case 2:
+		err = w.information()
+	default:
+		err = w.posterior()
+	}
+	if err != nil {
+		t.Errorf("%s at %.5g: %v", w.where, w.theta, err)
+	}
+	return err == nil
+}
+
+func (w *walker) compare(gradient bool) error {
+	one := w.fresh()
+	got, want := askLoss(w.loss, w.theta, gradient), askLoss(one, w.theta, gradient)
+	got.bound, got.kept = promised(w.loss)
+	want.bound, want.kept = promised(one)
+	if w.loss.Report().Jitter > 0 || one.Report().Jitter > 0 {
+		return nil
+	}
+	ratio, err := agree(got, want, w.theta, w.data.Len())
+	w.worst = max(w.worst, ratio)
+	return err
+}
+
+// information compares that of a projected loss.
+func (w *walker) information() error {
+	informed := func(l Loss) (*mat.SymDense, error) { return l.(*Projected).Information(w.theta) }
+	if _, ok := w.loss.(*Projected); !ok {
+		return w.compare(true)
+	}
+	got, err := informed(w.loss)
+	want, wantErr := informed(w.fresh())
+	if (err == nil) != (wantErr == nil) {
+		return fmt.Errorf("information: error %v, fresh %v", err, wantErr)
+	}
+	if err != nil {
+		return nil
+	}
+	for a := range w.theta {
+		for b := range w.theta {
+			if off := math.Abs(got.At(a, b)-want.At(a, b)) / math.Sqrt(want.At(a, a)*want.At(b, b)); off > 1e-7 {
+				return fmt.Errorf("information [%d][%d] %v, fresh %v", a, b, got.At(a, b), want.At(a, b))
+			}
+		}
+	}
+	return nil
+}
+
+// posterior compares predictions: those of the exact loss that walks, conditioned
+// where it is, with those of another.
+func (w *walker) posterior() error {
+	exact, ok := w.loss.(*Exact)
+	if !ok {
+		return w.compare(false)
+	}
+	predict := func(l *Exact) (mean, variances []float64, err error) {
+		_, f, err := l.evaluate(nil, w.theta, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		if strings.HasSuffix(fmt.Sprintf("%T", f), ".legacyFactor") { // its posterior would lock the loss
+			f.release()
+			return nil, nil, nil
+		}
+		mean, variances = make([]float64, w.at.Len()), make([]float64, w.at.Len())
+		err = f.posterior().latent(context.Background(), columnOf(mean), variances, w.at)
+		return mean, variances, err
+	}
+	mean, vars, err := predict(exact)
+	wantMean, wantVars, wantErr := predict(w.fresh().(*Exact))
+	if (err == nil) != (wantErr == nil) {
+		return fmt.Errorf("posterior: error %v, fresh %v", err, wantErr)
+	}
+	if err != nil {
+		return nil
+	}
+	var scale float64
+	for _, v := range wantMean {
+		scale = max(scale, math.Abs(v))
+	}
+	for i := range mean {
+		if math.Abs(mean[i]-wantMean[i]) > 1e-6*(1+scale) || math.Abs(vars[i]-wantVars[i]) > 1e-6*(1+wantVars[i]) {
+			return fmt.Errorf("posterior at %v: mean %v, variance %v, fresh %v, %v", w.at.At(i), mean[i], vars[i], wantMean[i], wantVars[i])
+		}
+	}
+	return nil
+}

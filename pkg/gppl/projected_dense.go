@@ -1,0 +1,155 @@
+package gppl
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// denseProjected computes S₀ = ΩᵀKΩ in 2·½n²k flops and its contraction in as
+// many, with O(nk) memory: never a matrix n×n.
+type denseProjected struct {
+	x          Inputs
+	directions directions
+	grams      pool[denseGram]
+}
+
+func newDenseProjected(x Inputs, d directions) *denseProjected {
+	return &denseProjected{x: x, directions: d}
+}
+
+func (e *denseProjected) name() string { return EngineDense }
+
+func (e *denseProjected) forecast(m *compiledTerm) forecast {
+	n, kk := float64(e.directions.n), float64(e.directions.k)
+	return forecast{
+		seconds: (2*n*n*kk/flopRate + n*n*pairSeconds) / 2,
+		setup:   e.directions.forming(),
+		err:     kk * gramRounding(m.variance*n, m.noise),
+	}
+}
+
+// denseGram is S₀ by the dense engine.
+type denseGram struct {
+	engine *denseProjected
+	term   *compiledTerm
+	omega  blas64.General // n×k
+	s      []float64
+	lanes  []lane
+	strip  []blas64.General // per lane: (ΩV or KΩ) of one block of rows
+	sum    []blas64.General // per lane: k×k
+	v      blas64.General
+	param  int // whose derivative takes the place of K; −1 for K
+
+	sandwich, weighted func(lane int) // the loops that run in parallel, made once
+}
+
+func (e *denseProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
+	g := e.grams.get()
+	if g.s == nil {
+		g.init(e)
+	}
+	g.term = m
+	g.multiply(g.s, -1)
+	return g, nil
+}
+
+func (g *denseGram) init(e *denseProjected) {
+	k := e.directions.k
+	g.engine, g.omega, g.s, g.lanes = e, e.directions.matrix(), make([]float64, k*k), newLanes(0)
+	for range g.lanes {
+		g.strip = append(g.strip, newGeneral(dense.Tile, k))
+		g.sum = append(g.sum, newGeneral(k, k))
+	}
+	g.sandwich, g.weighted = g.sandwichLane, g.weightedLane
+}
+
+func (g *denseGram) release()                      { g.engine.grams.put(g) }
+func (g *denseGram) covariance() []float64         { return g.s }
+func (g *denseGram) leftOut(blas64.Vector) float64 { return 0 }
+
+// rowsOf returns block b of the rows of Ω.
+func (g *denseGram) rowsOf(b int) blas64.General {
+	return rowsFrom(g.omega, b*dense.Tile, dense.Width(g.omega.Rows, b))
+}
+
+// busy is the number of lanes that have work.
+func (g *denseGram) busy() int { return min(lanes, dense.Blocks(g.omega.Rows)) }
+
+// multiply sets s to ΩᵀKΩ, or with the derivative of K in a parameter in its place.
+// It uses the symmetry of K = U + Uᵀ, where U is its upper triangle with the
+// diagonal halved: ΩᵀKΩ = ΩᵀUΩ + (ΩᵀUΩ)ᵀ.
+func (g *denseGram) multiply(s []float64, param int) {
+	g.param = param
+	grow(g.lanes, g.term.end-g.term.offset)
+	parallel.For(g.busy(), g.sandwich)
+	k := g.omega.Cols
+	for a := range k {
+		for b := range a + 1 {
+			var v float64
+			for _, sum := range g.sum[:g.busy()] {
+				v += sum.Data[a*k+b] + sum.Data[b*k+a]
+			}
+			s[a*k+b], s[b*k+a] = v, v
+		}
+	}
+}
+
+// sandwichLane sums ΩᵀUΩ over the rows of a lane.
+func (g *denseGram) sandwichLane(c int) {
+	l, sum, n := &g.lanes[c], g.sum[c], g.omega.Rows
+	clear(sum.Data)
+	for i := c; i < dense.Blocks(n); i += lanes {
+		strip := rowsFrom(g.strip[c], 0, dense.Width(n, i)) // rows i of UΩ
+		for j := i; j < dense.Blocks(n); j++ {
+			tile := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.r}
+			r := l.r[:tile.Rows*tile.Cols]
+			tileDistances(r, g.engine.x, i, j)
+			if g.param < 0 {
+				g.term.kernel.Cov(r, r)
+			} else {
+				derivativeAt(r, r, g.term.kernel, g.param, l.grad)
+			}
+			alpha, beta := 1.0, 1.0
+			if j == i {
+				alpha, beta = 0.5, 0
+			}
+			dense.Gemm(blas.NoTrans, blas.NoTrans, alpha, tile, g.rowsOf(j), beta, strip)
+		}
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, g.rowsOf(i), strip, 1, sum)
+	}
+}
+
+// contract weighs ∂K by W = ΩVΩᵀ, a tile of it at a time.
+func (g *denseGram) contract(grad, v []float64) error {
+	k := g.omega.Cols
+	g.v = blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
+	grow(g.lanes, len(grad))
+	parallel.For(g.busy(), g.weighted)
+	for _, l := range g.lanes {
+		add(grad, l.grad)
+	}
+	return nil
+}
+
+// weightedLane contracts the rows of a lane.
+func (g *denseGram) weightedLane(c int) {
+	l, n := &g.lanes[c], g.omega.Rows
+	for i := c; i < dense.Blocks(n); i += lanes {
+		strip := rowsFrom(g.strip[c], 0, dense.Width(n, i)) // rows i of ΩV
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, g.rowsOf(i), g.v, 0, strip)
+		for j := i; j < dense.Blocks(n); j++ {
+			size := strip.Rows * dense.Width(n, j)
+			weight := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.w}
+			twice := 2.0 // the tile and its mirror image
+			if j == i {
+				twice = 1
+			}
+			dense.Gemm(blas.NoTrans, blas.Trans, twice, strip, g.rowsOf(j), 0, weight)
+			tileDistances(l.r[:size], g.engine.x, i, j)
+			g.term.kernel.Contract(l.grad, l.w[:size], l.r[:size])
+		}
+	}
+}

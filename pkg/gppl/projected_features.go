@@ -1,0 +1,153 @@
+package gppl
+
+import (
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+)
+
+// features are what the spectral engine of PL computes once: the projections of
+// waves, on as many circles as the lengthscales of kernels ask for, and on each up to
+// the highest frequency that any kernel has. They only grow, so that what was taken
+// from them stays valid. They are safe for concurrent use.
+type features struct {
+	x        Inputs
+	lo, span float64
+	dirs     directions
+	moments  *waveMoments // with directions by waves
+
+	mu      sync.Mutex
+	circles []*featureCircle
+}
+
+// featureCircle holds the features of the waves of one period.
+type featureCircle struct {
+	period float64
+	step   int // frequency 1, in waves of the circle of waves
+
+	mu     sync.Mutex
+	points *fourier.Points
+	m      int            // frequencies that are computed
+	rows   blas64.General // 2m×k: b_0, s_0, b_1, s_1, …
+}
+
+// maxCircles bounds what is kept. Periods run from once to 2.7 times the range, and one
+// serves kernels whose own is a third shorter, so that a few do.
+const maxCircles = 6
+
+// slack is how many times as long as a kernel's own period one may be that is there.
+const slack = 1.5
+
+func newFeatures(x Inputs, l *line, d directions) *features {
+	f := &features{x: x, lo: l.lo, span: l.span, dirs: d}
+	if d.waves != nil {
+		f.moments = &waveMoments{waves: d.waves}
+	}
+	return f
+}
+
+// period returns that of kernel k by itself, its step, and whether it takes a window.
+func (f *features) period(k Kernel, eps float64) (step int, period float64, windowed bool, err error) {
+	if f.dirs.waves != nil {
+		return wavePeriod(f.span, k, eps)
+	}
+	period, windowed, err = seriesPeriod(f.span, k, eps, false)
+	return 0, period, windowed, err
+}
+
+// suits reports whether the circle can take the place of a kernel's own period, of
+// which it multiplies the frequencies. A window falls from the range to half a period;
+// images end within what the period leaves.
+func (f *features) suits(c *featureCircle, k Kernel, eps, own float64, windowed bool) bool {
+	least := f.span + reach(k, eps)
+	if windowed {
+		least = min(own, 2.07*f.span) // the narrowest fall
+	}
+	return c.period >= least && c.period <= slack*own
+}
+
+// find returns the shortest circle that there is for kernel k, nil if there is none,
+// and whether it takes a window.
+func (f *features) find(k Kernel, eps float64) (best *featureCircle, windowed bool, err error) {
+	_, own, windowed, err := f.period(k, eps)
+	if err != nil {
+		return nil, false, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.circles {
+		if f.suits(c, k, eps, own, windowed) && (best == nil || c.period < best.period) {
+			best = c
+		}
+	}
+	return best, windowed, nil
+}
+
+// circle returns one for kernel k, begun if need be, and whether it takes a window.
+func (f *features) circle(k Kernel, eps float64) (*featureCircle, bool, error) {
+	c, windowed, err := f.find(k, eps)
+	if c != nil || err != nil {
+		return c, windowed, err
+	}
+	c = new(featureCircle)
+	c.step, c.period, _, _ = f.period(k, eps)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.circles = append(f.circles, c); len(f.circles) > maxCircles {
+		f.circles = f.circles[1:] // who computes with it keeps it
+	}
+	return c, windowed, nil
+}
+
+// upTo returns the features of at least the first m frequencies, and how many they are.
+func (f *features) upTo(c *featureCircle, m int) (rows blas64.General, count int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m > c.m {
+		f.grow(c, m+m/8+8) // some to spare
+	}
+	return c.rows, c.m
+}
+
+// grow computes features up to frequency m, in other memory than those before.
+func (f *features) grow(c *featureCircle, m int) {
+	k := f.dirs.k
+	rows := newGeneral(2*m, k)
+	copy(rows.Data, c.rows.Data)
+	more := rowsFrom(rows, 2*c.m, 2*(m-c.m))
+	if f.dirs.waves != nil {
+		f.moments.product(more, c.step, c.m)
+	} else {
+		if c.points == nil {
+			c.points = fourier.NewPoints(f.x.at, f.lo, c.period)
+		}
+		c.points.Sums(more, f.dirs.matrix(), c.m, featureTolerance)
+	}
+	c.m, c.rows = m, rows
+}
+
+// forecast returns the seconds that the first m frequencies of kernel k may take, 0 if
+// they are there.
+func (f *features) forecast(k Kernel, eps, m float64) float64 {
+	var have int
+	c, _, err := f.find(k, eps)
+	if c != nil {
+		c.mu.Lock()
+		have = c.m
+		c.mu.Unlock()
+	}
+	if err != nil || have > 0 && int(m) <= have {
+		return 0
+	}
+	kk := float64(f.dirs.k)
+	if f.dirs.waves == nil {
+		return fourier.Predict(f.dirs.n, f.dirs.k, have, int(m)+1, featureTolerance).Seconds / 2
+	}
+	step, _, _, err := wavePeriod(f.span, k, eps)
+	if err != nil {
+		return 0
+	}
+	return f.moments.seconds(step*int(m)) + m*kk*(kk/flopRate+2e-9)
+}

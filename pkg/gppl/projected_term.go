@@ -1,0 +1,162 @@
+package gppl
+
+import (
+	"math"
+	"sync"
+)
+
+// compiledTerm is a term of a kernel, or the whole of it, in the form that
+// projected engines know. It serves one family of kernels.
+type compiledTerm struct {
+	kernel      Kernel
+	offset, end int     // its parameters in those of the whole kernel
+	noise       float64 // σ² of the model
+	variance    float64 // k(0)
+	markov      markov  // as a sum of Markov components
+	isMarkov    bool
+}
+
+func (m *compiledTerm) set(k Kernel, offset, end int, noise float64) {
+	m.kernel, m.offset, m.end, m.noise = k, offset, end, noise
+	m.variance = variance(k)
+	m.isMarkov = m.markov.of(k)
+}
+
+// own returns the part of a gradient that belongs to the term.
+func (m *compiledTerm) own(grad []float64) []float64 { return grad[m.offset:m.end] }
+
+// projectedTerm is one family of kernels with the engines that may compute ΩᵀKΩ.
+type projectedTerm struct {
+	n, k           int
+	span           float64 // the largest distance there is
+	directionError float64 // what the directions add to the error of each engine
+	engines        []projectedEngine
+	chooser        *chooser
+	scaling        scaling
+}
+
+func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...projectedEngine) *projectedTerm {
+	var names []string
+	for _, e := range engines {
+		names = append(names, e.name())
+	}
+	return &projectedTerm{
+		n: d.n, k: d.k, span: extent(x), directionError: d.bound(),
+		engines: engines, chooser: newChooser(o, o.tolerance*float64(d.k), names), scaling: scalingOf(k),
+	}
+}
+
+// forecast asks all engines about m.
+func (t *projectedTerm) forecast(s *selection, m *compiledTerm) {
+	t.chooser.begin(s)
+	blur := float64(t.k)*phases(m.kernel, t.span, m.noise, math.Sqrt(float64(t.n))) + t.directionError
+	for i, e := range t.engines {
+		s.candidates[i] = e.forecast(m)
+		s.candidates[i].err += blur
+	}
+}
+
+// best returns what the best of the engines that have not failed expects.
+func (t *projectedTerm) best(s *selection) forecast {
+	if i := t.chooser.next(s); i >= 0 {
+		return s.candidates[i]
+	}
+	return cannot("no engine takes it")
+}
+
+// termCall is a term at one evaluation, with its engine and its covariance.
+type termCall struct {
+	*projectedTerm
+	compiledTerm
+	selection
+	gram projectedGram // nil: not computed
+}
+
+// compute has the engines attempt the covariance, unless it is there.
+func (t *termCall) compute(derivatives bool) error {
+	if t.gram != nil {
+		return nil
+	}
+	return t.chooser.evaluate(&t.selection, func(i int) (outcome, error) {
+		t.release() // of an engine that promised too little
+		gram, err := t.engines[i].gram(&t.compiledTerm, derivatives)
+		if err == nil {
+			t.gram = gram
+		}
+		return outcome{terms: float64(t.k)}, err
+	})
+}
+
+// reject notes that the answer of the engine failed its check, so that the next
+// takes over.
+func (t *termCall) reject(err error) {
+	t.release()
+	t.selection.failed |= 1 << t.chosen
+	t.fallbacks++
+	t.lastErr = err
+}
+
+// release gives the memory of the covariance back, if there is one.
+func (t *termCall) release() {
+	if t.gram != nil {
+		t.gram.release()
+		t.gram = nil
+	}
+}
+
+// largest returns the largest entry of the covariance: positive semi-definite, it
+// is on the diagonal.
+func (t *termCall) largest() float64 { return largestDiagonal(t.gram.covariance(), t.k) }
+
+func largestDiagonal(s []float64, k int) (v float64) {
+	for i := 0; i < len(s); i += k + 1 {
+		v = max(v, s[i])
+	}
+	return v
+}
+
+// A witness is a projected engine that makes its forecasts from where evaluations
+// were made. The loss tells it of each, once.
+type witness interface {
+	// saw says that an evaluation was made of m, whose covariance had the given
+	// largest entry; 0 if it is not known.
+	saw(m *compiledTerm, largest float64)
+}
+
+// tell has the engines of the term know of the evaluation.
+func (t *termCall) tell() {
+	for _, e := range t.engines {
+		if w, ok := e.(witness); ok {
+			var largest float64
+			if t.gram != nil {
+				largest = t.largest()
+			}
+			w.saw(&t.compiledTerm, largest)
+		}
+	}
+}
+
+// lastUse is which terms the last evaluation used, for Explain and Report.
+type lastUse struct {
+	mu      sync.Mutex
+	terms   []*projectedTerm
+	kernels []Kernel
+}
+
+func (u *lastUse) note(use []*termCall) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.terms, u.kernels = u.terms[:0], u.kernels[:0]
+	for _, t := range use {
+		u.terms, u.kernels = append(u.terms, t.projectedTerm), append(u.kernels, t.kernel)
+	}
+}
+
+// each calls f for each of them.
+func (u *lastUse) each(f func(t *projectedTerm, k Kernel)) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for i, t := range u.terms {
+		f(t, u.kernels[i])
+	}
+}
