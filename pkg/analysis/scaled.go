@@ -42,7 +42,7 @@ func isFixed(p gppl.Param) bool { return p.Transform == gppl.Fixed{} }
 // plain returns the result with the parameters' own transforms, which can be saved.
 func plain(r *gppl.Result) *gppl.Result {
 	out := *r
-	out.Model = gppl.Model{Kernel: r.Model.Kernel, Noise: r.Model.Noise}
+	out.Model = gppl.Model{Kernel: r.Model.Kernel, Noise: r.Model.Noise, Mean: r.Model.Mean}
 	out.Params = nil
 	for i, p := range out.Model.Params() {
 		fitted := r.Params[i]
