@@ -92,6 +92,10 @@ func FuzzResultJSON(f *testing.F) {
 			Trace:  []gppl.TracePoint{{Evaluation: 1, Seconds: 0.25, Value: 3}},
 			Starts: []gppl.StartResult{{Value: 1, Theta: []float64{1, 2}}},
 		}
+		if i == 1 {
+			r.LogPrior = -2.5
+			r.Priors = []gppl.ParamPrior{{Name: gppl.NoiseName, Role: gppl.RoleNoise, Prior: gppl.Gamma{Shape: 2, Rate: 3}}}
+		}
 		for _, p := range m.Params() {
 			r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: p.Value, StdErrLog: float64(i), AtBound: i > 1})
 		}

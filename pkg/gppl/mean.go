@@ -253,3 +253,38 @@ func regressionOn(m Mean, h *mat.Dense) (*regress.Basis, error) {
 	}
 	return b, err
 }
+
+// leastSquaresRest returns d with what ordinary least squares leaves of y, all priors taken
+// for flat or, where that does not determine them, only those that are; d as it is where the
+// model has no mean or its basis cannot be evaluated.
+func leastSquaresRest(m Model, d Data) Data {
+	if m.Mean == nil || checkMean(m.Mean) != nil {
+		return d
+	}
+	h, err := basisAt(m.Mean, d.X)
+	if err != nil {
+		return d
+	}
+	columns := m.Mean.Columns()
+	if len(columns) >= d.Len() {
+		return d
+	}
+	variances := make([]float64, len(columns))
+	for j := range variances {
+		variances[j] = math.Inf(1)
+	}
+	b, err := regress.NewBasis(h, variances)
+	if err != nil {
+		if b, err = regressionOn(m.Mean, h); err != nil {
+			return d
+		}
+	}
+	rest := mat.NewVecDense(d.Len(), append([]float64(nil), d.Y...))
+	for j := range columns {
+		if b.IsFlat(j) { // Q is orthonormal there
+			q := b.Q.ColView(j)
+			rest.AddScaledVec(rest, -mat.Dot(q, rest), q)
+		}
+	}
+	return Data{X: d.X, Y: rest.RawVector().Data}
+}

@@ -216,3 +216,43 @@ func TestColumns(t *testing.T) {
 		}()
 	}
 }
+
+// TestMeanStart: start values and default priors are those of what the mean leaves of y.
+func TestMeanStart(t *testing.T) {
+	d := randomData(t, 120, 1, 4)
+	lo, hi := d.X.Range(0)
+	raised := make([]float64, d.Len())
+	for i, y := range d.Y {
+		u := (d.X.At(i)[0] - lo) / (hi - lo)
+		raised[i] = y + 400 - 1000*u
+	}
+	high := must[gppl.Data](t)(gppl.NewData(d.X, raised))
+	for _, mean := range []gppl.Mean{
+		gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, d.X)),
+		gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{}), Variances: []float64{100}},
+	} {
+		m := gppl.Model{Kernel: gppl.Add(gppl.SE{}, gppl.Periodic{}), Noise: 1, Mean: mean}
+		a, b := gppl.StartFrom(m, d), gppl.StartFrom(m, high)
+		if a.Mean == nil {
+			t.Fatal("the start has lost its mean")
+		}
+		for i, p := range a.Params() {
+			if got := b.Params()[i].Value; math.Abs(got/p.Value-1) > 1e-6 {
+				t.Errorf("%v: %s starts at %v, with a trend in y at %v", mean, p.Name, p.Value, got)
+			}
+		}
+		one, other := gppl.DefaultPriors(m, d), gppl.DefaultPriors(m, high)
+		for i, p := range one {
+			if a, b := p.Prior.(gppl.LogNormal), other[i].Prior.(gppl.LogNormal); math.Abs(a.Mu-b.Mu) > 1e-6 {
+				t.Errorf("%v: the prior of %s is %v, with a trend in y %v", mean, p.Name, a, b)
+			}
+		}
+	}
+	// What cannot be evaluated or determined changes nothing.
+	plain := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}, Noise: 1}, d)
+	for _, mean := range []gppl.Mean{gppl.Regressor{Name: "none"}, gppl.Trend{}, gppl.Step{At: hi + 1}} {
+		if got := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}, Noise: 1, Mean: mean}, d); got.Noise != plain.Noise {
+			t.Errorf("%v: noise %v, want %v", mean, got.Noise, plain.Noise)
+		}
+	}
+}

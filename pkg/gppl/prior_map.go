@@ -202,10 +202,12 @@ func priorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 //   - a shape: the median is 1, a standard deviation a factor of e either way.
 //
 // Of inputs of several dimensions, the range is the longest of the box, the spacing
-// range/n^(1/d). Parameters of no known role have none. They do not stand for knowledge of
+// range/n^(1/d). If the model has a mean, y is what least squares leaves of it. Parameters
+// of no known role have none. They do not stand for knowledge of
 // yours: give that by name.
 func DefaultPriors(m Model, d Data) []ParamPrior {
 	const wide, narrow = 2, 1 // standard deviations of the log
+	d = leastSquaresRest(m, d)
 	var mean, variance, extent float64
 	n := float64(d.Len())
 	for _, y := range d.Y {

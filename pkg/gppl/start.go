@@ -27,8 +27,10 @@ import (
 // of the extent of x as every scale. It takes O(n log n) time and never fails:
 // whatever the data are, all values are positive and finite. Parameters are known
 // by their roles and units; those of a kernel of one's own that are neither a
-// variance nor a scale start at 1.
+// variance nor a scale start at 1. If the model has a mean, all this is of what least
+// squares leaves of y.
 func StartFrom(m Model, d Data) Model {
+	d = leastSquaresRest(m, d)
 	s := newStarter(m, d)
 	if d.X.Dim() == 1 && d.Len() > 2 {
 		if l := newLine(d.X, d.Y); l.span > 0 {
@@ -52,7 +54,7 @@ func startsFrom(m Model, d Data) []Model {
 	starts := []Model{StartFrom(m, d)}
 	theta := values(starts[0].Params())
 	scales := 0
-	l := StartFrom(Model{Kernel: SE{1, 1}}, d).Kernel.(SE).Lengthscale
+	l := StartFrom(Model{Kernel: SE{1, 1}, Mean: m.Mean}, d).Kernel.(SE).Lengthscale
 	for i, p := range m.Params() {
 		switch {
 		case isFixed(p):

@@ -118,7 +118,7 @@ func TestUncertainNoise(t *testing.T) {
 					t.Errorf("quantile at %v: %v, Student-t %v", p, got[1], want.Quantile(p))
 				}
 			}
-			near(t, "log density", f.LogDensity([]float64{2, 2})[0], want.LogProb(2), 0.04)
+			near(t, "log density", f.LogDensity([]float64{2, 2})[0], want.LogProb(2), 0.06)
 			// Known parameters have thinner tails.
 			if plug := math.Sqrt(r.Model.Noise) * distuv.UnitNormal.Quantile(0.995); plug > 0.9*f.Quantile(0.995)[0] {
 				t.Errorf("99 %% band of known parameters %v, of uncertain ones %v", plug, f.Quantile(0.995)[0])
@@ -175,7 +175,7 @@ func TestUncertainFallbacks(t *testing.T) {
 	}
 	// A posterior that has next to nothing where the curvature was taken.
 	heavy := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, spike{exact, r.Model.Noise}, r, gppl.UncertainSettings{Draws: 1000}))
-	if len(heavy.Models) != 1 || !strings.Contains(heavy.Fallback, "cannot be trusted (k̂ = ") || !(heavy.K > 0.7) {
+	if len(heavy.Models) != 1 || !strings.Contains(heavy.Fallback, "cannot be trusted: k̂ stays above 0.7 (") || !(heavy.K > 0.7) {
 		t.Errorf("a narrow minimum: k̂ = %v, %v", heavy.K, heavy)
 	}
 	f := must[*gppl.Mixture](t)(heavy.Predict(ctx, gppl.Scalars([]float64{9}), func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }))
@@ -229,6 +229,48 @@ func (l spike) ValueGrad(grad, theta []float64) (float64, error) {
 		grad[2] = (0.1*c*u/(1+c*u*u) - 2*depth*steep*th*(1-th*th)) / theta[2]
 	}
 	return 0.05*math.Log1p(c*u*u) - depth*th*th, nil
+}
+
+// TestUncertainSkewed: posteriors that fall to the right far more slowly than to the left,
+// which the curvature does not know. Normal draws failed here, with k̂ = 0.54 and 0.61.
+func TestUncertainSkewed(t *testing.T) {
+	ctx := context.Background()
+	m, data, _ := noiseOnly(t, 20)
+	exact := must[*gppl.Exact](t)(gppl.NewExact(m, data))
+	r := must[*gppl.Result](t)(gppl.Fit(ctx, exact, gppl.Settings{}))
+	for right, adapted := range map[float64]bool{1: false, 4: false, 40: true} {
+		u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, skewed{exact, r.Model.Noise, right}, r, gppl.UncertainSettings{Draws: 2000, Models: 2000}))
+		if u.Fallback != "" || (u.Adapted > 0) != adapted || strings.Contains(u.String(), "adapted") != adapted {
+			t.Errorf("%v times as slowly: %v; adapted is to be %v", right, u, adapted)
+		}
+		var mean float64
+		for _, m := range u.Models {
+			mean += math.Log(m.Noise/r.Model.Noise) / 0.1 / float64(len(u.Models))
+		}
+		// Two halves of normals.
+		if want := math.Sqrt(2/math.Pi) * (right*right - 1) / (right + 1); math.Abs(mean-want) > 0.1*(1+right) {
+			t.Errorf("%v times as slowly: mean %v, want %v", right, mean, want)
+		}
+	}
+}
+
+// skewed is the density of u = log(σ²/at) with a standard deviation of 0.1 to the left and
+// right times that to the right.
+type skewed struct {
+	gppl.Loss
+	at, right float64
+}
+
+func (l skewed) ValueGrad(grad, theta []float64) (float64, error) {
+	u, sd := math.Log(theta[2]/l.at), 0.1
+	if u > 0 {
+		sd *= l.right
+	}
+	if grad != nil {
+		clear(grad)
+		grad[2] = u / (sd * sd) / theta[2]
+	}
+	return 0.5 * u * u / (sd * sd), nil
 }
 
 // negative is a loss upside down.

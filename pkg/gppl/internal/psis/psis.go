@@ -15,7 +15,8 @@ type Smoothed struct {
 	// K is k̂, the shape of the tail of the raw weights: their moments up to 1/k̂ exist.
 	// Up to 0.7 averages over the draws are reliable; at 0.5 and above convergence is
 	// slow, and from 1 on there is no mean. It is −Inf where the largest weights are
-	// equal, and NaN where there are too few draws to tell, fewer than 25.
+	// equal, and NaN where there are too few draws to tell: fewer than 25, or fewer than
+	// six within the support.
 	K float64
 	// ESS is the effective number of draws 1/Σw².
 	ESS float64
@@ -60,8 +61,15 @@ func Smooth(r []float64) (*Smoothed, error) {
 		return 0
 	})
 	out := &Smoothed{Weights: w, K: math.NaN()}
+	inside := 0 // draws within the support: the others keep their weight of 0
+	for _, v := range w {
+		if v > 0 {
+			inside++
+		}
+	}
 	tail := int(math.Ceil(min(0.2*float64(s), 3*math.Sqrt(float64(s)))))
-	if tail >= minTail && s > tail {
+	tail = min(tail, inside-1)
+	if tail >= minTail {
 		cut := w[order[s-tail-1]]
 		excess := make([]float64, tail)
 		for i := range excess {

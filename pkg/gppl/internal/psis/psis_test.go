@@ -116,8 +116,20 @@ func TestSmoothEdges(t *testing.T) {
 	check(t, s, 3)
 	few := slices.Repeat([]float64{math.Inf(-1)}, 50) // most of them outside the support
 	few[3], few[30] = 1, 2
-	if s, err = psis.Smooth(few); err != nil || math.IsNaN(s.K) || s.Weights[0] != 0 {
+	if s, err = psis.Smooth(few); err != nil || !math.IsNaN(s.K) {
 		t.Errorf("two within the support: %+v, %v", s, err)
+	}
+	check(t, s, 50)
+	for i := range 8 {
+		few[3*i] = float64(i)
+	}
+	if s, err = psis.Smooth(few); err != nil || math.IsNaN(s.K) {
+		t.Errorf("some within the support: %+v, %v", s, err)
+	}
+	for i, w := range s.Weights {
+		if (w == 0) != math.IsInf(few[i], -1) {
+			t.Errorf("draw %d of ratio %v has the weight %v", i, few[i], w)
+		}
 	}
 	check(t, s, 50)
 	ties := make([]float64, 200) // a tail that begins with ties

@@ -122,6 +122,9 @@ func columnNorm(h *mat.Dense, j int) float64 { return floats.Norm(mat.Col(nil, j
 func (b *Basis) Len() int  { return len(b.flat) }
 func (b *Basis) Flat() int { return b.count }
 
+// IsFlat reports whether column j has a flat prior.
+func (b *Basis) IsFlat(j int) bool { return b.flat[j] }
+
 // Apply returns h*T: rows of H at other inputs in the coordinates of Q.
 func (b *Basis) Apply(h mat.Matrix) *mat.Dense {
 	var q mat.Dense
