@@ -241,6 +241,9 @@ func (a *auto) search() error {
 			}
 		}
 	}
+	if !loss.whole() {
+		a.spectralStarts(s, given)
+	}
 	if loss.whole() && len(s.optima) > 1 {
 		a.result.Search.Next = s.optima[1].value - s.optima[0].value
 	}
@@ -254,10 +257,56 @@ func (a *auto) search() error {
 	if s.open {
 		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
 	}
-	a.result.Search.Evaluations += s.profiler.count
+	a.result.Search.Evaluations += s.profiler.evaluations()
 	a.evaluations += a.result.Search.Evaluations
 	a.trained += time.Since(began)
 	return nil
+}
+
+// spectralStarts adds the optima of a search by the periodogram of all data, of which s saw a part, where a faint rhythm does
+// not show: first if they are much better by that, and else to the given starts.
+func (a *auto) spectralStarts(s *searcher, given []Model) {
+	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
+	loss := newWhittle(s.model, a.data)
+	if loss == nil {
+		return
+	}
+	all := *s
+	all.loss, all.profiler, all.optima, all.search = loss, loss, nil, &Search{}
+	from := slices.Clone(a.starts)
+	if s.scales.periods != nil { // first those that the best start leaves in the data
+		periods := loss.excess(a.starts[0], likeliest/4)
+		periods = slices.DeleteFunc(periods, func(p float64) bool { return !(p >= s.scales.shortest && p <= s.scales.longest) })
+		for _, p := range periods {
+			from = append(from, all.withPeriod(a.starts[0], p))
+		}
+		periods = append(periods, s.scales.periods...)
+		all.scales.periods = periods[:min(likeliest, len(periods))]
+	}
+	for _, m := range given {
+		from = append(from, s.model.WithParams(values(m.Params())))
+	}
+	all.run(from)
+	a.result.Search.Spectral = all.search.Screened + all.search.Moved
+	a.result.Search.Evaluations += all.search.Evaluations + loss.evaluations()
+	known := math.Inf(1) // the best of the starts that there are, by the periodogram
+	for _, m := range a.starts {
+		if v, err := loss.ValueGrad(nil, values(m.Params())); err == nil {
+			known = min(known, v)
+		}
+	}
+	var first []Model
+	for _, p := range all.distinct(all.optima, 2, 0.2) {
+		near := func(o Model) bool { return s.distance(p.u, values(o.Params())) < 0.2 }
+		switch m := s.model.WithParams(p.u).inside(); {
+		case p.value > all.optima[0].value+close || slices.ContainsFunc(a.starts, near) || slices.ContainsFunc(a.given, near):
+		case p.value < known-much:
+			first = append(first, m)
+		default:
+			a.given = append(a.given, m)
+		}
+	}
+	a.starts = append(first, a.starts...)
 }
 
 // outliers returns the share of the sum of y² that the largest fiftieth of y holds: 0.13 for normal noise.

@@ -68,6 +68,8 @@ func (p *profiler) profile(nll, factors []float64, m Model, noises []float64, fr
 	}
 }
 
+func (p *profiler) evaluations() int { return p.count }
+
 // filter returns Q and log|B| from the likelihoods at one and at four times the variances or, where these are not free,
 // twice what they add to the likelihood in one.
 func (p *profiler) filter(theta []float64, noise float64, free bool) (quad, logdet float64) {

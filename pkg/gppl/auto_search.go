@@ -18,6 +18,7 @@ type Search struct {
 	Trained      int       // starts from which training began
 	Moved        int       // changes of the best point that were compared: other scales, periods, weights, noise
 	Subset       int       // observations that starts were compared on; 0 means all
+	Spectral     int       // starts and changes that were compared by the periodogram of all data, where Subset is not 0
 	Agree        int       // trainings that ended at the best point, or within a tenth of a nat of it
 	Next         float64   // nats by which the next best of the other optima lies above; 0 if there is none
 	Evaluations  int       // of all that
@@ -44,6 +45,9 @@ func (s Search) String() string {
 		fmt.Fprintf(&b, ", on %d of the observations", s.Subset)
 	}
 	fmt.Fprintf(&b, ", and %d changes of the best; trained from %d, %d ended at the best", s.Moved, s.Trained, s.Agree)
+	if s.Spectral > 0 {
+		fmt.Fprintf(&b, "; compared %d by the periodogram of all", s.Spectral)
+	}
 	if s.Next > 0 {
 		fmt.Fprintf(&b, ", the next optimum is %.3g nats above", s.Next)
 	}
@@ -80,7 +84,15 @@ type searcher struct {
 	optima   []point // that training ended at, natural values, best first
 	search   *Search
 	methods  Settings
-	profiler *profiler
+	profiler comparer
+}
+
+// comparer compares starts, each at the best common factor of all variances if that is free.
+type comparer interface {
+	// profile sets nll to what m is worth with each of the noise variances, and factors to the factors of all variances
+	// that it has that at: 1 if free is false.
+	profile(nll, factors []float64, m Model, noises []float64, free bool)
+	evaluations() int
 }
 
 // screen returns the points with the kernel of theta and each of some ratios of its noise, at the best common factor of
@@ -428,9 +440,70 @@ func (s *searcher) move() bool {
 		}
 	}
 	moved = s.distinct(moved, s.free(), 0.3)
+	for i, p := range s.params {
+		if isPeriod(p) && !isFixed(p) {
+			moved = append(moved, s.lobes(best.u, i, stands+farOff)...)
+		}
+	}
 	s.search.Trained += len(moved)
 	s.stages(moved, nearby)
 	return s.optima[0].value < best.value-0.01
+}
+
+// lobes returns theta with its parameter i, a period, at other minima of the likelihood: the best on either side, below a
+// limit. A rhythm of many harmonics has minima that are a small part of a cycle over the range wide, and clusters of x
+// repeat them.
+func (s *searcher) lobes(theta []float64, i int, limit float64) (minima []point) {
+	const cycles, finer = 1.5, 16
+	for _, side := range []float64{-1, 1} {
+		var scan []point
+		for step := range int(cycles*finer) + 1 {
+			at := slices.Clone(theta)
+			at[i] = 1 / (1/theta[i] + side*float64(step)/(finer*s.scales.longest))
+			if !(at[i] >= s.scales.shortest && at[i] <= s.scales.longest) {
+				break
+			}
+			scan = append(scan, s.screen(at, []float64{1})...)
+			s.search.Moved++
+		}
+		best := -1
+		for j := 1; j+1 < len(scan); j++ {
+			minimum := scan[j].value < scan[j-1].value && scan[j].value <= scan[j+1].value
+			if minimum && scan[j].value < limit && (best < 0 || scan[j].value < scan[best].value) {
+				best = j
+			}
+		}
+		if best >= 0 {
+			minima = append(minima, scan[best])
+		}
+	}
+	return minima
+}
+
+// withPeriod returns m with another period, a plain shape and, of several terms, one of them as faint as suits that best.
+func (s *searcher) withPeriod(m Model, period float64) Model {
+	theta := values(m.Params())
+	for i, p := range s.params {
+		switch {
+		case isFixed(p):
+		case isPeriod(p):
+			theta[i] = period
+		case p.Unit == "":
+			theta[i] = 1
+		}
+	}
+	best := s.screen(theta, []float64{1})[0]
+	for _, i := range amplitudes(s.model.Kernel, 0) {
+		for _, c := range []float64{0.1, 0.01} {
+			if at := slices.Clone(theta); !isFixed(s.params[i]) {
+				at[i] *= c
+				if p := s.screen(at, []float64{1})[0]; p.value < best.value {
+					best = p
+				}
+			}
+		}
+	}
+	return s.model.WithParams(best.u).inside()
 }
 
 // rivals says which other periods do about as well as the best, beside its multiples and its parts.

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -27,7 +28,11 @@ func TestRandomVFE(t *testing.T) {
 		numbers = append(numbers, *randomFrom+i)
 	}
 	var s summary
+	began := time.Now()
 	for _, number := range numbers {
+		if *randomTime > 0 && time.Since(began) > *randomTime {
+			break
+		}
 		c := newRandomCase(number, 300)
 		if c == nil || number%3 != 0 {
 			continue

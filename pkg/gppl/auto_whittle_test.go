@@ -1,0 +1,133 @@
+package gppl
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestWhittle compares the gradient with differences, the profile with the value at the variances that it names, and
+// differences of W with those of the exact likelihood.
+func TestWhittle(t *testing.T) {
+	d := searchData(600)
+	at := func(l Loss, theta, grad []float64) float64 {
+		t.Helper()
+		v, err := l.ValueGrad(grad, theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, k := range []Kernel{SE{1, 3}, Laplace{1, 5}, Add(SE{0.5, 5}, Periodic{0.5, 1, 6.2832}), RQ{1, 2, 0.5}, Add(LocPer{1, 20, 6.3, 1}, White{0.02})} {
+		m := Model{Kernel: k, Noise: 0.03}
+		f := newWhittle(m, d)
+		theta := values(m.Params())
+		grad := make([]float64, len(theta))
+		value := at(f, theta, grad)
+		for p := range theta {
+			const h = 1e-5
+			moved := append([]float64(nil), theta...)
+			moved[p] = theta[p] * (1 + h)
+			up := at(f, moved, nil)
+			moved[p] = theta[p] * (1 - h)
+			if slope := (up - at(f, moved, nil)) / (2 * h); math.Abs(slope-grad[p]*theta[p]) > 1e-4*(1+math.Abs(slope)) {
+				t.Errorf("%v: ∂/∂log θ_%d is %v, by differences %v", k, p, grad[p]*theta[p], slope)
+			}
+		}
+		nll, factors := make([]float64, 1), make([]float64, 1)
+		f.profile(nll, factors, m, []float64{m.Noise}, true)
+		for i, p := range m.Params() {
+			if p.Unit == unitY2 {
+				theta[i] *= factors[0]
+			}
+		}
+		if v := at(f, theta, grad); math.Abs(v-nll[0]) > 1e-9*math.Abs(v) || v > value {
+			t.Errorf("%v: %v at the best factor, profiled %v; %v without it", k, v, nll[0], value)
+		}
+		if _, line := k.(Sum); line && Nugget(k) == 0 {
+			continue // neighbours of the lines of Periodic are one and the same, under the window
+		}
+		exact, err := NewExact(m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		better, worse := theta, values(m.Params())
+		worse[len(worse)-1] *= 2
+		if drop, want := at(f, worse, nil)-at(f, better, nil), at(exact, worse, nil)-at(exact, better, nil); math.Abs(drop-want) > 0.2*math.Abs(want)+5 {
+			t.Errorf("%v: W differs by %v, the exact likelihood by %v", k, drop, want)
+		}
+	}
+	if newWhittle(Model{Kernel: SE{1, 1}, Noise: 1}, Data{Scalars([]float64{1, 1}), []float64{1, 2}}) != nil {
+		t.Error("two coinciding times have no periodogram")
+	}
+}
+
+// TestSpectralStarts adds to a random walk that returns a rhythm that is worth 80 nats to 3000 observations and 10 to the part of them
+// that the search trains on: one of the starts has it nevertheless.
+func TestSpectralStarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	const n, period = 3000, 6.3
+	rnd := rand.New(rand.NewPCG(5, 5))
+	x, y := make([]float64, n), make([]float64, n)
+	var walk float64
+	for i := range x {
+		x[i] = float64(i)
+		walk = 0.98*walk + 0.2*rnd.NormFloat64()
+		y[i] = walk + 0.1*math.Sin(2*math.Pi*x[i]/period) + 0.3*rnd.NormFloat64()
+	}
+	family := Model{Kernel: Add(Laplace{1, 1}, Periodic{1, 1, 1})}
+	a := &auto{ctx: context.Background(), data: Data{Scalars(x), y}, family: family, result: &AutoResult{}}
+	a.starts = startsFrom(family, a.data)
+	if err := a.search(); err != nil {
+		t.Fatal(err)
+	}
+	w := newWhittle(family, a.data)
+	if p := w.excess(Model{Kernel: Laplace{1, 50}, Noise: 0.09}, 1); len(p) != 1 || math.Abs(p[0]/period-1) > 0.002 {
+		t.Errorf("beyond a random walk there are the periods %v, want %v", p, period)
+	}
+	found := false
+	for _, m := range append(a.starts, a.given...) {
+		p := m.Params()[4]
+		found = found || math.Abs(p.Value/period-1) < 0.002
+	}
+	if !found || a.result.Search.Spectral == 0 {
+		t.Errorf("no start has the period %v: %v, %v; %v", period, a.starts, a.given, a.result.Search)
+	}
+}
+
+// TestLobes wants the other lobe of a rhythm that clusters of times show at several periods.
+func TestLobes(t *testing.T) {
+	const n, period = 100, 16.3
+	rnd := rand.New(rand.NewPCG(6, 6))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = 20*float64(i%5) + 2*rnd.Float64()
+		for h := 1.0; h < 6; h++ {
+			y[i] += math.Sin(2*math.Pi*h*x[i]/period+h) / h
+		}
+		y[i] += 0.2 * rnd.NormFloat64()
+	}
+	d := Data{Scalars(x), y}
+	m := Model{Kernel: Periodic{1, 0.4, period}, Noise: 0.04}
+	loss, err := newBlocks(m, d, trainWhole, trainSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &searcher{
+		ctx: context.Background(), model: m, params: m.Params(), loss: loss, profiler: newProfiler(loss), scales: newScales(d, true), search: &Search{},
+		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
+	}
+	s.findLinear()
+	for _, cycles := range []float64{-1, -0.6, 0.4, 1} {
+		theta := values(m.Params())
+		theta[2] = 1 / (1/period + cycles/s.scales.longest)
+		lobes := s.lobes(theta, 2, math.Inf(1))
+		if !slices.ContainsFunc(lobes, func(p point) bool { return math.Abs(s.scales.longest*(1/p.u[2]-1/period)) < 0.2 }) {
+			t.Errorf("%v cycles from the period %v the lobes are %v", cycles, period, lobes)
+		}
+	}
+}
