@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jinja2
 import nbformat
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from math_core import LatexError, LatexToMathML
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -75,7 +75,16 @@ PAGES = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent)
 PAGES.filters["markdown"] = markdown
 PAGES.filters["ansi"] = lambda text: Markup(ansi2html(text))
 PAGES.filters["gocode"] = lambda text: Markup(highlight(text, GoLexer(), HtmlFormatter()))
-PAGES.filters["keep"] = lambda text: text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")  # "k = 100" on one line
+SUBSCRIPT = re.compile(r"(?<!\w)(\w)_(?:\{([^}]*)\}|([A-Za-z]+)\b)")  # I_Y and K_uu, but not train_step
+
+
+def keep(text):
+    """Text of the ledger for a page: "k = 100" stays on one line, and I_Y gets its subscript."""
+    text = str(escape(text)).replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
+    return Markup(SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", text))
+
+
+PAGES.filters["keep"] = keep
 PAGES.filters["base64"] = lambda text: base64.b64encode(text.encode()).decode()
 
 
