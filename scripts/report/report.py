@@ -75,12 +75,15 @@ PAGES = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent)
 PAGES.filters["markdown"] = markdown
 PAGES.filters["ansi"] = lambda text: Markup(ansi2html(text))
 PAGES.filters["gocode"] = lambda text: Markup(highlight(text, GoLexer(), HtmlFormatter()))
+MINUS = re.compile(r"(?<![\w)])-(?=\d)")  # of -2.2, but not of 1e-4 or E1-3
+POWER = re.compile(r"\^([\d.]*\d)")
 SUBSCRIPT = re.compile(r"(?<!\w)(\w)_(?:\{([^}]*)\}|([A-Za-z]+)\b)")  # I_Y and K_uu, but not train_step
 
 
 def keep(text):
-    """Text of the ledger for a page: "k = 100" stays on one line, and I_Y gets its subscript."""
+    """Text of the ledger for a page: "k = 100" stays on one line, a minus is one, I_Y gets its subscript and n^2 its power."""
     text = str(escape(text)).replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
+    text = POWER.sub(r"<sup>\1</sup>", MINUS.sub("\u2212", text))
     return Markup(SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", text))
 
 
