@@ -38,7 +38,7 @@ def index(book):
 class Keep(unittest.TestCase):
     def test_subscripts(self):
         self.assertEqual(report.keep("ΔI = I_Y − I_Z"), "ΔI\u00a0=\u00a0I<sub>Y</sub> − I<sub>Z</sub>")
-        self.assertEqual(report.keep("Σ_{i≠j} K_uu, p < 5 %"), "Σ<sub>i≠j</sub> K<sub>uu</sub>, p &lt; 5\u00a0%")
+        self.assertEqual(report.keep("Σ_{i≠j} K_uu, l_p², p < 5 %"), "Σ<sub>i≠j</sub> K<sub>uu</sub>, l<sub>p</sub>², p &lt; 5\u00a0%")
         self.assertEqual(report.keep("train_step, forward_VFE"), "train_step, forward_VFE")
 
     def test_numbers(self):
