@@ -17,8 +17,8 @@ const (
 	Exactly       Status = "reproduced exactly" // the same number, to a millionth, from the same random numbers
 	Reproduced    Status = "reproduced"         // within the tolerance that the row states, for what is not random
 	Within        Status = "within the spread"  // random, and no test tells the published number from one more draw of ours
-	Order         Status = "order reproduced"   // of two times the same one is shorter; the factor depends on machine and library
-	Corrected     Status = "corrected"          // it holds once a slip is mended, or with what the paper does not say
+	Order         Status = "order reproduced"   // the same one of two times is shorter; the factor depends on machine and library
+	Corrected     Status = "corrected"          // it holds once a slip is corrected, or with a setting that the paper does not state
 	Contradicted  Status = "contradicted"       // measurement says otherwise, by the test that the row states
 	NotComparable Status = "not comparable"     // other data or another machine
 	Better        Status = "better"             // what this project adds
@@ -46,9 +46,9 @@ type Row struct {
 // The groups of the ledger, in their order.
 const (
 	GroupTheory      = "The theorem and the choice of projections"
-	GroupExperiments = "What the experiments are said to show"
+	GroupExperiments = "The conclusions from the experiments"
 	GroupText        = "Statements of the text"
-	GroupCode        = "What the authors' code does, and the paper does not say"
+	GroupCode        = "Details of the authors' code that the paper does not mention"
 	GroupBetter      = "Beyond the paper"
 	GroupTable1      = "Table 1 (E1), number by number"
 	GroupFigures     = "Figures 1 and 2, number by number"
@@ -56,7 +56,7 @@ const (
 	GroupTable2      = "Table 2 (sunspots), number by number"
 	GroupNotebook    = "The authors' notebooks on the sunspots, number by number"
 	GroupTable3      = "Table 3 (EEG), number by number"
-	GroupLog         = "What the authors' notebooks print beside their tables, number by number"
+	GroupLog         = "Other output of the authors' notebooks, number by number"
 )
 
 // draft is a row whose verdict may still depend on how many rows are tested: Status is what a rejection makes of it, and why has the
@@ -183,7 +183,7 @@ func ratio(r Row, published float64, ours []float64) draft {
 	if (published < 1) == (m < 1) {
 		r.Status, r.Why = Order, "factor not comparable: another machine and library"
 	} else {
-		r.Status, r.Why = NotComparable, "the order of the two depends on machine and library: with our dense arithmetic it is the other way round"
+		r.Status, r.Why = NotComparable, "the order depends on machine and library: with our dense arithmetic it is reversed"
 	}
 	return draft{Row: r}
 }
@@ -259,7 +259,7 @@ func orderForty(e *Evidence, d draft, optimiser string, published float64) draft
 	d.Ours = fmt.Sprintf("m = 40: %s; m = 100: %s", d.Ours, number(median(hundred)))
 	if d.Test.P >= Level && published > rangeOf(hundred).hi {
 		d.Status = Corrected
-		d.why[Corrected] = "the figure is of m = 40, which the notebook sets (Experiment 1, cell 3), not of the m = 100 of the text; with 100, half a lengthscale apart, VFE is at ML's optimum"
+		d.why[Corrected] = "the figure was made with m = 40, which the notebook sets (Experiment 1, cell 3), not with the m = 100 of the text; with 100 inducing inputs, half a lengthscale apart, VFE reaches ML's optimum"
 	}
 	return d
 }
@@ -289,9 +289,9 @@ func quotients(a, b []float64) []float64 {
 }
 
 func figure3(e *Evidence) (rows []draft) {
-	of := func(n, order int, loss string) []Outcome { return Where(e.E2, E2By(Paper, loss, n, order)) }
 	dense := func(n, order int, loss string) []float64 {
-		return Values(of(n, order, loss), func(o Outcome) float64 { return DenseSeconds(e.E2, o) })
+		ours, _ := E2Paper(e.E2, loss, n, order)
+		return Values(ours, func(o Outcome) float64 { return DenseSeconds(e.E2, o) })
 	}
 	ml := map[int]E2Figure{}
 	for _, p := range e.Published.E2 {
@@ -304,12 +304,12 @@ func figure3(e *Evidence) (rows []draft) {
 		if p.Order > 0 {
 			name = fmt.Sprintf("%s %d, n = %d", p.Method, p.Order, p.N)
 		}
-		ours := of(p.N, p.Order, p.Method)
+		ours, stated := E2Paper(e.E2, p.Method, p.N, p.Order)
 		r := Row{ID: fmt.Sprintf("figure3-%d-%s-%d-nll", p.N, p.Method, p.Order), Group: GroupFigure3, Notebook: "06-E2"}
 		t := Row{ID: fmt.Sprintf("figure3-%d-%s-%d-time", p.N, p.Method, p.Order), Group: GroupFigure3, Notebook: "06-E2"}
 		if p.Method == ML {
 			r.Claim, r.Published = "NLL of "+name, fmt.Sprintf("%.1f nats", p.NLL)
-			rows = append(rows, noiseOfDraws(r, p.NLL, NLLs(Where(e.E2, E2Noise(p.N))), NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0)))))
+			rows = append(rows, noiseOfDraws(r, p.NLL, NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0))), NLLs(Where(e.E2, E2Stated(GPPL, ML, p.N, 0)))))
 			t.Claim = "time of " + name
 			rows = append(rows, seconds(t, p.Seconds, dense(p.N, 0, ML)))
 			continue
@@ -318,6 +318,9 @@ func figure3(e *Evidence) (rows []draft) {
 		r.Claim = fmt.Sprintf("NLL of %s, above ML's", name)
 		r.Published = fmt.Sprintf("%.1f nats", excess)
 		d := among(r, excess, Excess(e.E2, ours), "nats")
+		if stated && d.Status != NotRun {
+			d.Ours += ", of noise variance 0.1"
+		}
 		if p.Method == VFE && p.Order == 150 {
 			d = numericalFailure(e, d, p, excess)
 		}
@@ -338,7 +341,8 @@ func noiseOfDraws(r Row, published float64, ours, stated []float64) draft {
 	d.Ours = fmt.Sprintf("noise variance ln 1.1: %s; 0.1: z = %.1f", d.Ours, z)
 	if prediction(published, stated, false).P < Level && d.Test.P >= Level/10 {
 		d.Status = Corrected
-		d.Why = "the authors' data have the noise variance ln 1.1 = 0.0953, not 0.1: log 0.1 passes through softplus (gp.py, lines 338 and 348)"
+		d.Tolerance = "corrected if 0.1 is rejected at 5 % and ln 1.1 is not at 0.5 %; this rule was chosen after the draws had been seen"
+		d.Why = "the authors' data have the noise variance ln 1.1 = 0.0953, not 0.1: log 0.1 passes through softplus (gp.py, lines 338 and 348), a fact of their code that does not depend on our draws"
 	}
 	return d
 }
@@ -346,30 +350,51 @@ func noiseOfDraws(r Row, published float64, ours, stated []float64) draft {
 // LoggedFailures are the failed factorisations that the authors' notebook of E2 logs, all of VFE with m = 150, by n.
 var LoggedFailures = map[int]int{500: 10394, 1000: 4542, 1500: 968, 2000: 7021, 3000: 0, 4000: 827}
 
+// singleDraws is how many draws in single precision were seen when the rule of numericalFailure was chosen. Higher ones confirm it.
+const singleDraws = 2
+
 // numericalFailure makes of VFE's row a correction, if double precision does not give the published figure, the authors' log has
-// failed factorisations by the thousand there, and single precision makes factorisations of ours fail, too.
+// failed factorisations by the thousand there, and single precision makes factorisations of ours fail, too, on draws that were made
+// after this rule had been chosen.
 func numericalFailure(e *Evidence, d draft, p E2Figure, published float64) draft {
 	if d.Status == NotRun {
 		return d
 	}
-	failing, of := 0, 0
+	failing, of, confirming, later := 0, 0, 0, 0
 	for _, n := range E2Sizes(Full) {
 		for _, o := range Where(e.E2, E2Single(n, p.Order)) {
 			of++
+			if o.Trial.Source.Seed > singleDraws {
+				later++
+			}
 			if o.Retries > 100 {
 				failing++
+				if o.Trial.Source.Seed > singleDraws {
+					confirming++
+				}
 			}
 		}
 	}
+	reached := false // in single precision
 	if single := Where(e.E2, E2Single(p.N, p.Order)); len(single) > 0 {
 		x := Excess(e.E2, single)
+		reached = rangeOf(x).hi >= published
 		in := rangeOf(x)
 		failed := Values(single, func(o Outcome) float64 { return float64(o.Retries) })
 		d.Ours += fmt.Sprintf("; in single precision %s [%s, %s] over %d draws, with %.0f to %.0f failed factorisations", number(median(x)), number(in.lo), number(in.hi), len(x), rangeOf(failed).lo, rangeOf(failed).hi)
 	}
-	if d.Test.P < Level && published > 0 && failing > 0 && LoggedFailures[p.N] > 1000 {
+	if LoggedFailures[p.N] > 1000 {
+		d.Tolerance = fmt.Sprintf("corrected if double precision is rejected at 5 %% in this row alone, the authors' log has more than 1000 failed factorisations here, and runs of ours in single precision fail. "+
+			"This rule was chosen after draws 1 to 3 in double and %d draws in single precision had been seen; it is judged on draws 11 to 13, and on later runs in single precision (%d of %d fail by the thousand)", singleDraws, confirming, later)
+	}
+	if d.Test.P < Level && published > 0 && confirming > 0 && LoggedFailures[p.N] > 1000 {
 		d.Status = Corrected
-		d.Why = fmt.Sprintf("numerical failure, not VFE: squared distances of x near 1000 cancel in single precision. The authors' log has %d failed factorisations here, and its loss goes up where they begin; so computed, %d of our %d runs at m = 150 have thousands, too", LoggedFailures[p.N], failing, of)
+		d.Why = fmt.Sprintf("a numerical failure, not a property of VFE: squared distances of x near 1000 cancel in single precision. The authors' log has %d failed factorisations here, and the loss rises where they begin. Computed the same way, %d of our %d runs at m = 150 fail by the thousand", LoggedFailures[p.N], failing, of)
+		if !reached {
+			d.Why += ", but those at this n do not reach the published figure"
+		}
+	} else if LoggedFailures[p.N] > 1000 {
+		d.why[Within] = fmt.Sprintf("the authors' log has %d failed factorisations here, but on new draws double precision does not exclude the published figure", LoggedFailures[p.N])
 	}
 	return d
 }
@@ -416,9 +441,9 @@ func sunspotML(e *Evidence, kernel string, p Figure) Row {
 	case math.Abs(ours[0]-p.NLL) <= optimumTolerance:
 		r.Status = Reproduced
 	case ours[0] < p.NLL:
-		r.Status, r.Why = Corrected, "the published figure is not the optimum, at best a local one: L-BFGS from the same start goes lower"
+		r.Status, r.Why = Corrected, "the published figure is not the optimum, at best a local one: L-BFGS from the same start ends lower"
 	default:
-		r.Status, r.Why = Contradicted, "the published figure is lower than what we can reach"
+		r.Status, r.Why = Contradicted, "the published figure is lower than any that we reach"
 	}
 	return r
 }
@@ -452,9 +477,9 @@ func sunspotVFE(e *Evidence, group, prefix, kernel string, published float64) Ro
 	isProper, isNoisy := math.Abs(proper-published) <= closeTo, math.Abs(noisy-published) <= closeTo
 	switch {
 	case isProper && (kernel == "SE" || !isNoisy):
-		r.Status, r.Why = Reproduced, "by the method as published by Titsias"
+		r.Status, r.Why = Reproduced, "with the method as published by Titsias"
 	case isNoisy && !isProper:
-		r.Status, r.Why = Corrected, "explained by the noise variance that the authors' code adds to K_uu, not by VFE"
+		r.Status, r.Why = Corrected, "explained by the noise variance that the authors' code adds to K_uu, not by VFE itself"
 	case isProper && isNoisy:
 		r.Status, r.Why = Reproduced, "by both"
 	default:
@@ -531,7 +556,7 @@ func exactPL(e *Evidence, kernel string, published float64) draft {
 		same = same && math.Abs(o.Theta[i]/v-1) <= 1e-4
 	}
 	r.Ours = fmt.Sprintf("%.6f nats (%.0e off), from PL = %.4f at the start, stopped at step %d, learnt %.6g", o.NLL, off, o.Start, o.Evaluations-1, o.Theta)
-	r.Why = fmt.Sprintf("one Ω for the whole column, since the code sets the seed 55 at every evaluation (gp.py, line 478); over %d draws of Ω the NLL ranges from %s to %s", len(spread), number(in.lo), number(in.hi))
+	r.Why = fmt.Sprintf("one Ω for the whole column, because the code sets seed 55 at every evaluation (gp.py, line 478); over %d draws of Ω the NLL ranges from %s to %s", len(spread), number(in.lo), number(in.hi))
 	if r.Status = Exactly; !same {
 		r.Status, r.Why = Contradicted, "not with this Ω and these settings"
 	}
@@ -588,7 +613,7 @@ func table3(e *Evidence) (rows []draft) {
 			v := ours[0].MSE.NMSE // by the exact posterior, for VFE too, as the authors predict (Experiment 3, cell 17)
 			r.Ours = fmt.Sprintf("%.3f", v)
 			if !ours[0].PaperRecording {
-				r.Status, r.Why = NotComparable, "ours is of another recording (eeg_burst_eg.edf): the paper's eeg27.edf was not there"
+				r.Status, r.Why = NotComparable, "ours is for another recording (eeg_burst_eg.edf): the paper's eeg27.edf was not available"
 			} else if r.Tolerance = "10 %"; math.Abs(v/p.NMSE-1) <= 0.1 {
 				r.Status = Reproduced
 			} else {
@@ -601,7 +626,7 @@ func table3(e *Evidence) (rows []draft) {
 		vfe, pl := Where(e.EEG, EEGBy(Paper, kernel, VFE)), Where(e.EEG, EEGBy(Paper, kernel, PL))
 		if len(vfe) > 0 && len(pl) > 0 && vfe[0].Error == "" && pl[0].Error == "" {
 			t.Ours = fmt.Sprintf("%.2g", vfe[0].Seconds()/pl[0].Seconds())
-			t.Status, t.Why = NotComparable, "PL by our engines does not do the paper's arithmetic, and at n = 8000 the dense path was not run"
+			t.Status, t.Why = NotComparable, "our engines compute PL differently from the paper, and the dense path was not run at n = 8000"
 		} else {
 			t.Status, t.Why = NotRun, "takes hours: GPPL_SLOW=1 runs it"
 		}

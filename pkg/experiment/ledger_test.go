@@ -113,6 +113,71 @@ func TestLedgerFollows(t *testing.T) {
 	}
 }
 
+// TestLedgerConfirmed wants verdicts whose rules were chosen after the data had been seen to follow from other data: they must not move
+// with the draws that the rules were chosen on, and must move with those made later.
+func TestLedgerConfirmed(t *testing.T) {
+	row := func(e *Evidence, id string) Row {
+		for _, r := range Ledger(e) {
+			if r.ID == id {
+				return r
+			}
+		}
+		t.Fatalf("no row %q", id)
+		return Row{}
+	}
+	change := func(all []Outcome, match func(Trial) bool, f func(*Outcome)) {
+		changed := 0
+		for i := range all {
+			if match(all[i].Trial) {
+				f(&all[i])
+				changed++
+			}
+		}
+		if changed == 0 {
+			t.Fatal("no trial matches")
+		}
+	}
+	later := func(t Trial) bool { return t.Source.Noise != 0 }
+	asPL := func(t Trial) bool { return t.Loss == PL }
+	none := func(o *Outcome) { o.NLL = 0 } // far below ML
+	e := evidence(t)
+	before := row(e, "e2-same")
+	change(e.E2, func(t Trial) bool { return asPL(t) && !later(t) }, none)
+	if after := row(e, "e2-same"); before.Status != Contradicted || after.Status != Contradicted || after.Test.P != before.Test.P {
+		t.Errorf("e2-same: %s, and %s without the draws on which its rule was chosen", before.Status, after.Status)
+	}
+	change(e.E2, func(t Trial) bool { return asPL(t) && later(t) }, none)
+	if after := row(e, "e2-same"); after.Status != Within {
+		t.Errorf("e2-same is %s where PL ends below ML on the later draws: %+v", after.Status, after.Test)
+	}
+
+	e = evidence(t)
+	exact := func(o *Outcome) { o.Figure2 = o.Exact } // a figure without the slip
+	if got := row(e, "e1-variance").Status; got != Corrected {
+		t.Errorf("e1-variance is %s", got)
+	}
+	change(e.E1, func(t Trial) bool { return t.Loss == VFE && t.Source.Noise != 0 && !NotebookE1Confirming(t) }, exact)
+	if got := row(e, "e1-variance").Status; got != Corrected {
+		t.Errorf("e1-variance moves with the draws on which its rule was chosen: %s", got)
+	}
+	change(e.E1, NotebookE1Confirming, exact)
+	for _, id := range []string{"e1-variance", "figure2-Adam-VFE"} {
+		if got := row(e, id).Status; got == Corrected {
+			t.Errorf("%s is still %s where the later draws do not show a slip", id, got)
+		}
+	}
+
+	e = evidence(t)
+	const failed = "figure3-2000-VFE-150-nll"
+	if got := row(e, failed).Status; got != Corrected {
+		t.Errorf("%s is %s", failed, got)
+	}
+	change(e.E2, func(t Trial) bool { return t.Authors.Float32 && t.Source.Seed > singleDraws }, func(o *Outcome) { o.Retries = 0 })
+	if got := row(e, failed).Status; got == Corrected {
+		t.Errorf("%s is still %s where no later run in single precision fails", failed, got)
+	}
+}
+
 // TestLedgerCovers wants a row for every number in published.json that is a result.
 func TestLedgerCovers(t *testing.T) {
 	e := evidence(t)

@@ -41,7 +41,19 @@ func prediction(x float64, sample []float64, log bool) *Test {
 	}
 	mean, sd := stat.MeanStdDev(v, nil)
 	t := math.Abs(x-mean) / (sd * math.Sqrt(1+1/n))
-	return &Test{Name: name, N: len(v), P: 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(t)}
+	return &Test{Name: name, N: len(v), P: min(1, 2*survival(t, n-1))}
+}
+
+// survival is the probability that Student's t with nu degrees of freedom exceeds t. An infinite t is of numbers without spread; NaN is
+// of numbers without spread that are at the limit, and no evidence.
+func survival(t, nu float64) float64 {
+	switch {
+	case math.IsNaN(t), math.IsInf(t, -1):
+		return 1
+	case math.IsInf(t, 1):
+		return 0
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Survival(t)
 }
 
 // zScore is how many standard deviations x lies above the mean of sample.
@@ -65,7 +77,7 @@ func above(v []float64, limit float64) *Test {
 		return nil
 	}
 	mean, sd := stat.MeanStdDev(v, nil)
-	return &Test{Name: "t test of a mean over draws, one-sided", N: len(v), P: distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival((mean - limit) / (sd / math.Sqrt(n)))}
+	return &Test{Name: "t test of a mean over draws, one-sided", N: len(v), P: survival((mean-limit)/(sd/math.Sqrt(n)), n-1)}
 }
 
 // slope tests whether the slope of y over x is zero or less, against its being positive.
@@ -83,7 +95,7 @@ func slope(x, y []float64) (b float64, test *Test) {
 		rest += r * r
 	}
 	t := b / math.Sqrt(rest/(n-2)/sxx)
-	return b, &Test{Name: "t test of a slope, one-sided", N: len(x), P: distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 2}.Survival(t)}
+	return b, &Test{Name: "t test of a slope, one-sided", N: len(x), P: survival(t, n-2)}
 }
 
 // worst combines tests of parts of a claim of which each must hold: the least p, times how many they are (Bonferroni).
@@ -195,5 +207,5 @@ func finite(v []float64) (some []float64) {
 // fromMoments is prediction for a sample of n of which the mean and the standard deviation are known.
 func fromMoments(x, mean, sd float64, n int) *Test {
 	t := math.Abs(x-mean) / (sd * math.Sqrt(1+1/float64(n)))
-	return &Test{Name: "t test of one more draw", N: n, P: 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n) - 1}.Survival(t)}
+	return &Test{Name: "t test of one more draw", N: n, P: min(1, 2*survival(t, float64(n)-1))}
 }

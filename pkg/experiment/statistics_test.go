@@ -93,3 +93,22 @@ func TestSlope(t *testing.T) {
 		t.Errorf("slope %v, %v", b, test)
 	}
 }
+
+// TestWithoutSpread wants a probability, and not NaN, of numbers that are all equal: a NaN would pass every comparison with a level.
+func TestWithoutSpread(t *testing.T) {
+	equal := []float64{2, 2, 2}
+	for name, c := range map[string]struct {
+		got  *Test
+		want float64
+	}{
+		"above the limit": {above(equal, 1), 0},
+		"below the limit": {above(equal, 3), 1},
+		"at the limit":    {above(equal, 2), 1},
+		"another number":  {prediction(3, equal, false), 0},
+		"the same number": {prediction(2, equal, false), 1},
+	} {
+		if c.got.P != c.want {
+			t.Errorf("%s: p = %v, want %v", name, c.got.P, c.want)
+		}
+	}
+}

@@ -32,20 +32,20 @@ var textClaims = []claim{
 			}
 			return fmt.Sprintf("ML's NLL is the lower one in %d of %d pairs", worse, of), verdict(of, worse == 0, Reproduced, Contradicted)
 		},
-		why: map[Status]string{Contradicted: "the yardstick is the exact NLL, which exact training minimises: nothing can be lower at its optimum. In computational cost the statement stands"},
+		why: map[Status]string{Contradicted: "accuracy is measured by the exact NLL, which exact training minimises, so nothing can be lower than its optimum. For computational cost the statement holds"},
 	},
 	{
 		id: "text-pl-nll", group: GroupText, notebook: "03-theorem", published: "3.1, eq. (PL_NLL)",
 		text: "The loss has Ωᵀ(K + σ²I)⁻¹Ω where the projected data have the covariance Ωᵀ(K + σ²I)Ω.", tolerance: "white noise of variance 0.1, n = 200, k = 40",
 		rule: func(*Evidence) (string, Status) {
 			printed, meant := printedNoise()
-			return fmt.Sprintf("as printed it learns the noise variance %.2f, with the inverse left out %.3f", printed, meant), verdict(1, math.Abs(printed/0.1-1) < 0.5, Reproduced, Corrected)
+			return fmt.Sprintf("as printed it learns the noise variance %.2f, without the inverse %.3f", printed, meant), verdict(1, math.Abs(printed/0.1-1) < 0.5, Reproduced, Corrected)
 		},
-		why: map[Status]string{Corrected: "a slip of print: eq. (GP_pdf_projected) and the code have the covariance itself. As printed the loss learns reciprocals"},
+		why: map[Status]string{Corrected: "a misprint: eq. (GP_pdf_projected) and the code have the covariance itself. As printed the loss learns reciprocals"},
 	},
 	{
 		id: "text-k", group: GroupText, notebook: "05-E1", published: "E1: k = m = 100",
-		text: "Table 1 is of k = m = 100.", tolerance: "the notebook's setting and outputs; VFE above ML on our draws",
+		text: "Table 1 was made with k = m = 100.", tolerance: "the notebook's setting and outputs; VFE above ML on our draws",
 		rule: func(e *Evidence) (string, Status) {
 			forty, hundred := rangeOf(Excess(e.E1, Where(e.E1, NotebookE1("BFGS", VFE)))), rangeOf(Excess(e.E1, Where(e.E1, E1By("BFGS", VFE))))
 			if forty.empty() || hundred.empty() {
@@ -55,7 +55,7 @@ var textClaims = []claim{
 			return fmt.Sprintf("Experiment 1, cell 3 sets M = 40, and its outputs 337.40, 358.46, 349.40 are Table 1's. VFE's %.1f nats above ML: ours with 40 from %s to %s, with 100 from %s to %s",
 				p, number(forty.lo), number(forty.hi), number(hundred.lo), number(hundred.hi)), verdict(1, hundred.lo <= p && p <= hundred.hi, Reproduced, Corrected)
 		},
-		why: map[Status]string{Corrected: "Table 1 is of k = m = 40"},
+		why: map[Status]string{Corrected: "Table 1 was made with k = m = 40"},
 	},
 	{
 		id: "text-spherical", group: GroupText, notebook: "05-E1", published: "4 and 5: spherical",
@@ -66,9 +66,9 @@ var textClaims = []claim{
 				return "", NotRun
 			}
 			d := differences(NLLs(pool), NLLs(sphere))
-			return fmt.Sprintf("notebooks of E1 and E2: 'proj-repulsive', E3: 'proj-sphere'. Repulsive less Sphere: %s nats, Repulsive lower in %d of %d", medianSpan(d), wins(NLLs(pool), NLLs(sphere)), len(d)), Corrected
+			return fmt.Sprintf("notebooks of E1 and E2: 'proj-repulsive', E3: 'proj-sphere'. Repulsive − Sphere: %s nats, Repulsive lower in %d of %d", medianSpan(d), wins(NLLs(pool), NLLs(sphere)), len(d)), Corrected
 		},
-		why: map[Status]string{Corrected: "E1 and E2 use Repulsive ones, 400 repelled and k taken; their span is uniform, as Sphere's: equal in distribution, so that nothing changes"},
+		why: map[Status]string{Corrected: "E1 and E2 use Repulsive projections, k of 400 vectors that repel each other. Their span is uniformly distributed, as that of Sphere, so nothing changes"},
 	},
 	{
 		id: "text-nested", group: GroupText, notebook: "05-E1", published: "one draw of each",
@@ -88,7 +88,7 @@ var textClaims = []claim{
 			}
 			return fmt.Sprintf("PL ends %s nats above ML in the median; %.0f %% of the variance of its logarithm is between Ω on the same data", nestedSpan(groups), 100*withinShare(logs)), Corrected
 		},
-		why: map[Status]string{Corrected: "a table of one Ω is one point of a wide distribution, whose spread is for the most part that of Ω on the same data"},
+		why: map[Status]string{Corrected: "a table of one Ω is one point of a wide distribution; most of its spread is between Ω on the same data"},
 	},
 	{
 		id: "text-noise", group: GroupText, notebook: "06-E2", published: "5: σ² = 0.1",
@@ -109,7 +109,7 @@ var textClaims = []claim{
 			add("E1", e.Published.E1["Adam"][ML].NLL, NLLs(Where(e.E1, E1By("L-BFGS", ML))), NLLs(Where(e.E1, NotebookBest(ML))))
 			for _, p := range e.Published.E2 {
 				if p.Method == ML {
-					add(fmt.Sprintf("n=%d", p.N), p.NLL, NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0))), NLLs(Where(e.E2, E2Noise(p.N))))
+					add(fmt.Sprintf("n=%d", p.N), p.NLL, NLLs(Where(e.E2, E2Stated(GPPL, ML, p.N, 0))), NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0))))
 				}
 			}
 			return "with 0.1 → with ln 1.1: " + s, verdict(judged, nearer < judged, Reproduced, Corrected)
@@ -146,7 +146,7 @@ var textClaims = []claim{
 			_, test := slope(n, differences(pl, vfe))
 			return test
 		},
-		why: map[Status]string{Contradicted: "a quadratic and a linear cost diverge: their ratio grows in proportion to n. What they do is cross, where PL's fewer steps no longer make up for it", Within: "the ratio does not grow significantly"},
+		why: map[Status]string{Contradicted: "a quadratic and a linear cost diverge: their ratio grows in proportion to n. Total times cross where PL's smaller number of steps no longer compensates for it", Within: "the ratio does not grow significantly"},
 	},
 	{
 		id: "text-worst-best", group: GroupText, notebook: "03-theorem", published: "4, after the bound",
@@ -158,7 +158,7 @@ var textClaims = []claim{
 			}
 			return fmt.Sprintf("the top eigenvectors attain the lower bound, %.4g; Sphere leaves %.4g, One-hot %.4g", eigen, e.Theory["theorem.choice.sphere.trace"], e.Theory["theorem.choice.onehot.trace"]), verdict(1, eigen > e.Theory["theorem.choice.sphere.trace"], Reproduced, Corrected)
 		},
-		why: map[Status]string{Corrected: "“worst” and “best” are interchanged: what is left is the sum of the eigenvalues that were not chosen, least for the largest chosen"},
+		why: map[Status]string{Corrected: "“worst” and “best” are interchanged: the remaining trace is the sum of the eigenvalues that were not chosen, smallest when the largest are chosen"},
 	},
 	{
 		id: "text-transpose", group: GroupText, notebook: "03-theorem", published: "4",
@@ -172,7 +172,7 @@ var textClaims = []claim{
 	{
 		id: "text-variable", group: GroupText, notebook: "03-theorem", published: "3.2, proof",
 		text: "p(z|θ) = ∫ p(z|θ) 1{Ωᵀy = z} dy.", rule: known("p(z|θ) = ∫ p(y|θ) δ(Ωᵀy − z) dy"),
-		why: map[Status]string{Corrected: "p(y|θ) under the integral, and a delta for the indicator, whose set has no volume; the proof goes through"},
+		why: map[Status]string{Corrected: "p(y|θ) under the integral, and a delta function instead of the indicator of a set of measure zero; the rest of the proof is correct"},
 	},
 	{
 		id: "text-proof", group: GroupText, notebook: "03-theorem", published: "3.2, proof",
@@ -226,7 +226,7 @@ var textClaims = []claim{
 			more := len(r) - below(r, 1)
 			return fmt.Sprintf("×%s of ML's; larger in %d of %d draws", medianSpan(r), more, len(r)), verdict(len(r), signs(len(r)-more, len(r)).P < Level, Reproduced, Contradicted)
 		},
-		why: map[Status]string{Reproduced: "as known, where inducing inputs are too few"},
+		why: map[Status]string{Reproduced: "as known, when there are too few inducing inputs"},
 	},
 	{
 		id: "text-parity", group: GroupText, notebook: "07-E3-sunspots", published: "5, E3: VFE over PL from 0.35 to 2.2",
@@ -244,7 +244,7 @@ var textClaims = []claim{
 			})
 			return "VFE over PL: " + s, verdict(judged, near == judged, Reproduced, NotComparable)
 		},
-		why: map[Status]string{Reproduced: "to the stop, with dense arithmetic", NotComparable: "which is the faster one depends on machine and library"},
+		why: map[Status]string{Reproduced: "time until training stops, with dense arithmetic", NotComparable: "which of the two is faster depends on machine and library"},
 	},
 	{
 		id: "text-table1-time", group: GroupText, notebook: "05-E1", published: "Table 1: 3.76 s",
@@ -254,21 +254,21 @@ var textClaims = []claim{
 	{
 		id: "text-setup", group: GroupText, notebook: "06-E2", published: "“running time”",
 		text: "The times are what training takes.", rule: known("train_step alone is timed (gp.py, line 743): not k-means (0.1 to 0.3 s), nor the repulsion of 400 vectors (0.6 s at n = 500 to 5.6 s at n = 4000, as the notebook prints), nor the QR"),
-		why: map[Status]string{Corrected: "set-up is left out: at n = 500 the repulsion adds a quarter to PL's 2.6 s. Ours include it"},
+		why: map[Status]string{Corrected: "set-up is not timed: at n = 500 the repulsion would add a quarter to PL's 2.6 s. Our times include set-up"},
 	},
 	{
 		id: "text-eeg-replacement", group: GroupText, notebook: "08-E3-EEG", published: "5, E3: a 10 000-sample subset",
-		text: "The EEG data are a subset of the recording.", rule: known("drawn with replacement (numpy.random.choice, Experiment 3, cell 13): of 10 000 draws from 400 000, about 80 of the 8000 training points repeat another and 40 of the 2000 held back were trained on"),
-		why: map[Status]string{Corrected: "repeats have the same value, so that the likelihood sees points without noise; a permutation would not"},
+		text: "The EEG data are a subset of the recording.", rule: known("drawn with replacement (numpy.random.choice, Experiment 3, cell 13): of 10 000 draws from 400 000, about 80 of the 8000 training points repeat another, and about 40 of the 2000 held-out points are also training points"),
+		why: map[Status]string{Corrected: "repeats have the same value, so the likelihood sees noise-free repeats; a permutation would avoid this"},
 	},
 	{
 		id: "text-periodic", group: GroupText, notebook: "07-E3-sunspots", published: "the periodic kernels",
 		text: "Per and LocPer have the same periodic part.", rule: known("gp.py divides by l_p in Per (lines 610 and 700) and by l_p² in LocPer (lines 634 and 717)"),
-		why: map[Status]string{Corrected: "l_p² in both, as is usual; Per is in no table"},
+		why: map[Status]string{Corrected: "l_p² in both, as usual; Per is not in any table"},
 	},
 	{
 		id: "text-plot-order", group: GroupText, notebook: "05-E1", published: "titles of Experiment 1, cell 9",
-		text: "The titles of the notebook's plots give squared errors.", rule: known("the predictions are at sorted times, the data that they are compared with are not sorted"),
+		text: "The titles of the notebook's plots give squared errors.", rule: known("the predictions are at sorted times, but the data that they are compared with are not sorted"),
 		why: map[Status]string{Corrected: "no number of the paper depends on it"},
 	},
 	{
@@ -281,7 +281,7 @@ var textClaims = []claim{
 			}
 			return fmt.Sprintf("%.0f with ε as in Experiment 0, %.2g without", with, e.Theory["figure1.trace.without"]), verdict(1, false, Reproduced, Corrected)
 		},
-		why: map[Status]string{Corrected: "of K without noise, with ε = 1e-3 (k = 50, 100) or 1e-2 (k = 200) of the mean of its diagonal added to ΩᵀKΩ: at k = 200 what is seen is ε"},
+		why: map[Status]string{Corrected: "it shows that of K without noise, with ε = 1e-3 (k = 50, 100) or 1e-2 (k = 200) of its mean diagonal added to ΩᵀKΩ; at k = 200 the trace is that of ε"},
 	},
 }
 

@@ -65,13 +65,24 @@ func Nested(s Scale) int { return pick(s, 5, 2) }
 
 // E1Notebook is E1 with the settings of the authors' notebook: noise variance ln 1.1, k = m = 40, PyTorch's optimisers, Repulsive
 // projections of 400, the repulsion of inducing inputs, and what they add to diagonals. Then the same without an option, or with one
-// more; PL with several Sphere projections for each draw of the data; and all three by L-BFGS to the optimum.
+// more; PL with several Sphere projections for each draw of the data; and all three by L-BFGS to the optimum. ML and VFE with the
+// notebook's settings are repeated on twenty further draws, to confirm what Figure 2 showed on the first twenty.
 func E1Notebook(s Scale) (trials []Trial) {
 	for seed := 1; seed <= pick(s, 20, 2); seed++ {
 		trials = append(trials, notebookE1(s, seed)...)
 	}
+	for seed := notebookDraws + 1; seed <= notebookDraws+pick(s, 20, 1); seed++ {
+		for _, t := range notebookE1(s, seed) {
+			if NotebookE1Confirming(t) {
+				trials = append(trials, t)
+			}
+		}
+	}
 	return trials
 }
+
+// notebookDraws is how many draws of E1 were seen when the rule about Figure 2 was chosen. Higher ones confirm it.
+const notebookDraws = 20
 
 func notebookE1(s Scale, seed int) (trials []Trial) {
 	n, k := pick(s, 1000, 120), NotebookOrder(s)
@@ -120,49 +131,66 @@ func E2Sizes(s Scale) []int {
 }
 func E2Orders(s Scale) []int { return pick(s, []int{50, 100, 150}, []int{10, 20}) }
 
-// E2 varies the number of observations of SE with l = 5 and the order. Paper: Adam, over three draws, PL over ten. GPPL: L-BFGS over ten
-// draws, VFE with at most 250 iterations. The cost of a dense evaluation is measured for each size and order. Then ML on twenty draws
-// with the noise variance of the authors' data, and VFE of the largest order as their code computed it, in single precision, for the
-// sizes at which their log has most failed factorisations.
+// E2 varies the number of observations of SE with l = 5 and the order. It has data of two kinds:
+//
+//   - Noise variance ln 1.1, as the authors' data have it, on draws 11 to 20. Paper: Adam; ML and VFE of the largest order over three
+//     draws, PL over ten. GPPL: L-BFGS to the optimum, PL over ten, ML over draws 1 to 20.
+//   - Noise variance 0.1, as the text has it, on draws 1 to 10. Paper: PL over ten, ML and VFE of the smaller orders over three. GPPL:
+//     all three over ten. Rules of the ledger were chosen on these draws; they are judged on the others.
+//
+// VFE by L-BFGS has at most 250 iterations. The cost of a dense evaluation is measured for each size and order. VFE of the largest order
+// is also done as the authors' code computed it, in single precision, for the sizes at which their log has most failed factorisations.
 func E2(s Scale) (trials []Trial) {
-	seeds, few := pick(s, 10, 2), pick(s, 3, 1)
-	sizes := E2Sizes(s)
+	sizes, seeds := E2Sizes(s), pick(s, 10, 2)
 	of := sizes[len(sizes)-1]
 	for seed := 1; seed <= seeds; seed++ {
 		for _, n := range sizes {
-			base := Trial{Source: draw(5, of, n, seed), Kernel: "SE", Seed: uint64(seed)}
-			for _, t := range byOrder(base, E2Orders(s)) {
-				best := t
-				best.Protocol, best.Optimiser = GPPL, quasiNewton
-				if t.Loss == VFE {
-					best.Optimiser.Iterations = 250 // the last inducing inputs take thousands to settle, and gain nothing
-				}
-				trials = append(trials, best)
-				if seed <= few || t.Loss == PL {
-					t.Protocol, t.Optimiser = Paper, e2Adam
-					trials = append(trials, t)
-				}
-				if seed == 1 {
-					t.Protocol, t.Optimiser, t.Engine = Paper, Optimiser{Method: Evaluate}, "dense"
-					trials = append(trials, t)
-				}
-			}
+			trials = append(trials, e2At(s, draw(5, of, n, seed), seed)...)
 		}
 	}
 	for seed := 1; seed <= 2*seeds; seed++ {
 		for _, n := range sizes {
 			source := draw(5, of, n, seed)
 			source.Noise = AuthorsNoise
-			t := Trial{Protocol: GPPL, Source: source, Kernel: "SE", Optimiser: quasiNewton, Loss: ML}
-			trials = append(trials, t)
-			t.Protocol, t.Seed = Paper, uint64(seed)
-			switch largest := slices.Max(E2Orders(s)); {
-			case seed <= few && n <= pick(s, 2000, 100) && n != 1500:
-				t.Loss, t.Order = VFE, largest
-				t.Optimiser, t.Authors = e2Adam, Authors{Float32: true, Repel: true}
-				t.Optimiser.Method = TorchAdam
-				trials = append(trials, t)
+			if seed > seeds {
+				trials = append(trials, e2At(s, source, seed-seeds)...)
+				continue
 			}
+			ml := Trial{Protocol: GPPL, Source: source, Kernel: "SE", Optimiser: quasiNewton, Loss: ML}
+			trials = append(trials, ml)
+			if seed <= e2Few(s) && n <= pick(s, 2000, 100) && n != 1500 {
+				single := Trial{Protocol: Paper, Source: source, Kernel: "SE", Seed: source.Seed, Loss: VFE, Order: slices.Max(E2Orders(s))}
+				single.Optimiser, single.Authors = e2Adam, Authors{Float32: true, Repel: true}
+				single.Optimiser.Method = TorchAdam
+				trials = append(trials, single)
+			}
+		}
+	}
+	return trials
+}
+
+// e2Few is how many draws have what takes long.
+func e2Few(s Scale) int { return pick(s, 3, 1) }
+
+// e2At returns the trials of one source, which is the i-th of its kind.
+func e2At(s Scale, source Source, i int) (trials []Trial) {
+	stated := source.Noise == 0 // as the text has it
+	for _, t := range byOrder(Trial{Source: source, Kernel: "SE", Seed: source.Seed}, E2Orders(s)) {
+		best := t
+		best.Protocol, best.Optimiser = GPPL, quasiNewton
+		if t.Loss == VFE {
+			best.Optimiser.Iterations = 250 // the last inducing inputs take thousands to settle, and gain nothing
+		}
+		if stated || t.Loss != VFE {
+			trials = append(trials, best)
+		}
+		if t.Loss == PL || i <= e2Few(s) && (t.Loss == ML || stated != (t.Order == slices.Max(E2Orders(s)))) {
+			t.Protocol, t.Optimiser = Paper, e2Adam
+			trials = append(trials, t)
+		}
+		if stated && i == 1 {
+			t.Protocol, t.Optimiser, t.Engine = Paper, Optimiser{Method: Evaluate}, "dense"
+			trials = append(trials, t)
 		}
 	}
 	return trials

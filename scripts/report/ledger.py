@@ -10,11 +10,11 @@ from string import ascii_lowercase
 # viz.Status, so that a verdict looks the same in a notebook.
 STATUSES = {
     "reproduced exactly": ("≡", "the same number, to a millionth, from the same random numbers"),
-    "reproduced": ("✓", "ours agrees, within the tolerance given"),
-    "within the spread": ("∈", "random: no test tells the published number from one more draw of ours"),
-    "order reproduced": ("≶", "of two times the same one is shorter; the factor depends on machine and library"),
-    "corrected": ("→", "true once a slip is mended, or with what the paper does not say"),
-    "contradicted": ("✗", "measured, and found otherwise by the test that the row states"),
+    "reproduced": ("✓", "ours agrees within the stated tolerance"),
+    "within the spread": ("∈", "random: no test distinguishes the published number from another draw of ours"),
+    "order reproduced": ("≶", "the same one of two times is shorter; the factor depends on machine and library"),
+    "corrected": ("→", "true once a slip is corrected, or with a setting that the paper does not state"),
+    "contradicted": ("✗", "our measurements reject it, by the test stated in the row"),
     "better": ("▲", "what gppl adds to the paper"),
     "not comparable": ("≁", "other data or another machine"),
     "not run": ("·", "nothing is stored to judge it by"),
@@ -112,6 +112,6 @@ class Ledger:
         chosen = lambda *statuses: sorted((r for r in claims if r["status"] in statuses), key=lambda r: statuses.index(r["status"]))
         return {
             "What holds": chosen("reproduced exactly", "reproduced", "order reproduced", "within the spread"),
-            "What does not, as printed": chosen("contradicted", "corrected"),
+            "What does not hold as printed": chosen("contradicted", "corrected"),
             "What is better here": chosen("better"),
         }

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jinja2
 import nbformat
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from math_core import LatexError, LatexToMathML
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -75,7 +75,19 @@ PAGES = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent)
 PAGES.filters["markdown"] = markdown
 PAGES.filters["ansi"] = lambda text: Markup(ansi2html(text))
 PAGES.filters["gocode"] = lambda text: Markup(highlight(text, GoLexer(), HtmlFormatter()))
-PAGES.filters["keep"] = lambda text: text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")  # "k = 100" on one line
+MINUS = re.compile(r"(?<![\w)])-(?=\d)")  # of -2.2, but not of 1e-4 or E1-3
+POWER = re.compile(r"\^([\d.]*\d)")
+SUBSCRIPT = re.compile(r"(?<!\w)(\w)_(?:\{([^}]*)\}|([A-Za-z]+)(?![A-Za-z_]))")  # I_Y and K_uu, but not train_step
+
+
+def keep(text):
+    """Text of the ledger for a page: "k = 100" stays on one line, a minus is one, I_Y gets its subscript and n^2 its power."""
+    text = str(escape(text)).replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
+    text = POWER.sub(r"<sup>\1</sup>", MINUS.sub("\u2212", text))
+    return Markup(SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", text))
+
+
+PAGES.filters["keep"] = keep
 PAGES.filters["base64"] = lambda text: base64.b64encode(text.encode()).decode()
 
 

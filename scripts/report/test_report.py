@@ -35,6 +35,16 @@ def index(book):
         return (Path(out) / "index.html").read_text("utf-8")
 
 
+class Keep(unittest.TestCase):
+    def test_subscripts(self):
+        self.assertEqual(report.keep("ΔI = I_Y − I_Z"), "ΔI\u00a0=\u00a0I<sub>Y</sub> − I<sub>Z</sub>")
+        self.assertEqual(report.keep("Σ_{i≠j} K_uu, l_p², p < 5 %"), "Σ<sub>i≠j</sub> K<sub>uu</sub>, l<sub>p</sub>², p &lt; 5\u00a0%")
+        self.assertEqual(report.keep("train_step, forward_VFE"), "train_step, forward_VFE")
+
+    def test_numbers(self):
+        self.assertEqual(report.keep("-2.2 [-4, 1e-4], PL n^1.78."), "\u22122.2 [\u22124, 1e-4], PL n<sup>1.78</sup>.")
+
+
 class Check(unittest.TestCase):
     def test_passes(self):
         self.assertEqual(check(FIGURE + TABLE + ENVIRONMENT), [])
@@ -79,7 +89,7 @@ class LedgerTest(unittest.TestCase):
     def test_digest(self):
         book = ledger(*(row(id=s.replace(" ", "-"), status=s) for s in STATUSES), row(id="n", group="Table 1, number by number", status="contradicted"))
         self.assertEqual({t: [r["id"] for r in rows] for t, rows in book.digest.items()},
-                         {"What holds": ["reproduced-exactly", "reproduced", "order-reproduced", "within-the-spread"], "What does not, as printed": ["contradicted", "corrected"], "What is better here": ["better"]})
+                         {"What holds": ["reproduced-exactly", "reproduced", "order-reproduced", "within-the-spread"], "What does not hold as printed": ["contradicted", "corrected"], "What is better here": ["better"]})
         self.assertEqual(book.counts["contradicted"], 2)
 
     def test_notes(self):

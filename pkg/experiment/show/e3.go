@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -16,7 +17,7 @@ func Table2(all []experiment.Outcome, p experiment.Published) *viz.Table {
 		Caption: fmt.Sprintf("Table 2: sunspots, performance and running time (m = k = %d)", order),
 		Columns: []viz.Column{{Name: "kernel"}, {Name: ""}, {Name: "ML NLL", Format: viz.Fixed(3)}, {Name: "ML time", Unit: "s", Format: viz.Digits(3)},
 			{Name: "VFE NLL", Format: viz.Fixed(1)}, {Name: "VFE time", Unit: "s", Format: viz.Digits(3)}, {Name: "PL NLL", Format: viz.Digits(5)}, {Name: "PL time", Unit: "s", Format: viz.Digits(3)}},
-		Notes: smokeNote([]string{"NLL in nats: exact, at what each method learnt. VFE here is the proper one. PL over draws of the projections, VFE over draws of k-means.",
+		Notes: smokeNote([]string{"NLL in nats: exact, at the learnt hyperparameters. VFE here is without the noise in K_uu. PL over draws of the projections, VFE over draws of k-means.",
 			"“dense”: evaluations times the measured cost of a dense one; “engines”: as measured.", machines(all)}),
 	}
 	for _, kernel := range experiment.KernelNames {
@@ -49,10 +50,10 @@ func Table2(all []experiment.Outcome, p experiment.Published) *viz.Table {
 // VFEVariants tells which VFE the published figures are of.
 func VFEVariants(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	t := &viz.Table{
-		Caption: "Which VFE explains the published figures? Exact NLL at what it learnt (nats)",
+		Caption: "Which variant of VFE explains the published figures? Exact NLL at the learnt hyperparameters (nats)",
 		Columns: []viz.Column{{Name: "kernel"}, {Name: "proper VFE", Format: viz.Fixed(1)}, {Name: "with repulsion", Format: viz.Fixed(1)}, {Name: "with the noise in K_uu", Format: viz.Fixed(1)},
 			{Name: "with both", Format: viz.Fixed(1)}, {Name: "published, paper", Format: viz.Fixed(1)}, {Name: "published, notebook", Format: viz.Fixed(1)}, {Name: "proper, converged", Format: viz.Fixed(1)}, {Name: "noise in K_uu, converged", Format: viz.Fixed(1)}},
-		Notes: smokeNote([]string{"The authors' code adds the noise variance to K_uu for every kernel but SE, and to the loss a repulsion between inducing points, 1000·Σ exp(−2d²)/(m(m−1)/2)."}),
+		Notes: smokeNote([]string{"The authors' code adds the noise variance to K_uu for every kernel but SE, and to the loss a repulsion between inducing points (row code-repulsion of the ledger)."}),
 	}
 	for _, kernel := range experiment.KernelNames {
 		row := []any{kernel}
@@ -78,7 +79,7 @@ func SunspotsPL(all []experiment.Outcome) *viz.Table {
 		Caption: "PL on the sunspots over draws of the projections: exact NLL (nats) by how training ends",
 		Columns: []viz.Column{{Name: "kernel"}, {Name: "paper's rule", Format: viz.Digits(5)}, {Name: "evaluations", Format: viz.Fixed(0)}, {Name: "rule per number", Format: viz.Digits(5)}, {Name: "evaluations", Format: viz.Fixed(0)},
 			{Name: "1e-4 on the diagonal", Format: viz.Digits(5)}, {Name: "converged", Format: viz.Digits(5)}, {Name: "noise at its floor"}, {Name: "worse than untrained"}},
-		Notes: smokeNote([]string{"“Rule per number”: the tolerance of the paper's rule times k/n, so that it asks as much of a loss of k terms as of one of n."}),
+		Notes: smokeNote([]string{"“Rule per number”: the tolerance of the paper's rule times k/n, so that a loss of k terms is held to the same standard as one of n."}),
 	}
 	for _, kernel := range experiment.KernelNames {
 		stopped := experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, experiment.PL, experiment.Authors{}))
@@ -94,10 +95,10 @@ func SunspotsPL(all []experiment.Outcome) *viz.Table {
 // SunspotsExact is the notebook's PL column, reproduced with its own Ω.
 func SunspotsExact(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	t := &viz.Table{
-		Caption: "PL with the Ω of NumPy's seed 55: the column of the authors' notebook, to the digit",
-		Columns: []viz.Column{{Name: "kernel"}, {Name: "PL at the start", Format: viz.Fixed(4)}, {Name: "step at which it stops"}, {Name: "the same, notebook"}, {Name: "exact NLL learnt", Unit: "nats", Format: viz.Fixed(6)},
-			{Name: "notebook", Unit: "nats", Format: viz.Fixed(8)}, {Name: "relative difference", Format: viz.Digits(1)}, {Name: "other draws of Ω", Unit: "nats", Format: viz.Digits(5)}},
-		Notes: smokeNote([]string{"One Ω serves the whole column, since the code sets the seed at every evaluation. It is one point of the distribution in the last column."}),
+		Caption: "PL with the Ω of NumPy's seed 55 beside the column of the authors' notebook",
+		Columns: []viz.Column{{Name: "kernel"}, {Name: "PL at the start", Format: viz.Fixed(4)}, {Name: "stops at step"}, {Name: "stops at step, notebook"}, {Name: "exact NLL", Unit: "nats", Format: viz.Fixed(6)},
+			{Name: "exact NLL, notebook", Unit: "nats", Format: viz.Fixed(8)}, {Name: "relative difference", Format: viz.Digits(1)}, {Name: "other draws of Ω", Unit: "nats", Format: viz.Digits(5)}},
+		Notes: smokeNote([]string{"The whole column uses one Ω, because the code sets the seed at every evaluation. It is one draw from the distribution in the last column."}),
 	}
 	for _, kernel := range experiment.KernelNames {
 		for _, o := range experiment.Where(all, experiment.NotebookPL(kernel)) {
@@ -117,7 +118,7 @@ func SunspotsStrips(all []experiment.Outcome, p experiment.Published) (*viz.Figu
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
 			Title: "One draw of the projections says little", XLabel: "kernel and method, paper protocol", YLabel: "exact NLL above its optimum (nats)", Height: 420,
-			Caption: "Sunspots, one dot a run: PL over thirty draws of the projections, proper VFE over three of k-means. Marks: the published figures above our optimum of the same kernel.",
+			Caption: "Sunspots, one dot per run: PL over thirty draws of the projections, VFE without the noise in K_uu over three draws of k-means. Diamonds: the published figures, above our optimum for the same kernel.",
 		},
 		LogY: true,
 	}
@@ -163,15 +164,19 @@ func Table3(all []experiment.Outcome, p experiment.Published, label string) *viz
 	scale := experiment.ScaleFromEnvironment()
 	t := &viz.Table{
 		Caption: fmt.Sprintf("Table 3: EEG, performance and running time (m = k = %d). Ours: %s", experiment.EEGOrder(scale), label),
-		Columns: []viz.Column{{Name: "kernel"}, {Name: "method"}, {Name: "protocol"}, {Name: "NMSE published (as RMSE)", Format: viz.Fixed(3)}, {Name: "NMSE", Format: viz.Digits(3)}, {Name: "RMSE", Unit: "standardised", Format: viz.Digits(3)},
+		Columns: []viz.Column{{Name: "kernel"}, {Name: "method"}, {Name: "protocol"}, {Name: "NMSE, published", Format: viz.Fixed(3)}, {Name: "NMSE", Format: viz.Digits(3)}, {Name: "RMSE", Format: viz.Digits(3)},
 			{Name: "exact NLL", Unit: "nats", Format: viz.Fixed(1)}, {Name: "evaluations", Format: viz.Fixed(0)}, {Name: "published", Unit: "s", Format: viz.Fixed(0)}, {Name: "time", Unit: "s", Format: viz.Digits(3)}, {Name: "engine"}},
-		Notes: smokeNote([]string{"The paper's “RMSE” is ‖μ − y‖²/‖y‖²: a normalised mean square error (NMSE). All predict by the exact posterior, as the authors' do (Experiment 3, cell 17).", machines(all)}),
+		Notes: smokeNote([]string{"The paper's “RMSE” is a normalised mean square error, NMSE = ‖μ − y‖²/‖y‖². Our RMSE is in units of the standardised signal. All methods predict with the exact posterior, as the authors' notebook does (Experiment 3, cell 17). Engine: the one used most; “+” if there were others.", machines(all)}),
 	}
 	for _, kernel := range experiment.KernelNames {
 		for _, m := range methods {
 			for _, protocol := range []string{experiment.Paper, experiment.GPPL} {
 				for _, o := range experiment.Where(all, experiment.EEGBy(protocol, kernel, m)) {
-					row := []any{kernel, m, protocol, nil, nil, nil, nil, nil, nil, nil, o.Engine}
+					engine, _, more := strings.Cut(o.Engine, ",")
+					if more {
+						engine += " +"
+					}
+					row := []any{kernel, m, protocol, nil, nil, nil, nil, nil, nil, nil, engine}
 					if f, ok := p.EEG[kernel][m]; ok && protocol == experiment.Paper && scale == experiment.Full {
 						row[3], row[8] = f.NMSE, f.Seconds
 					}

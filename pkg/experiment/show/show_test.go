@@ -102,7 +102,7 @@ func TestE1(t *testing.T) {
 	checkFigure(t, f, err, "nats")
 	checkTable(t, Table1Notebook(notebook, p), 6)
 	checkTable(t, E1Options(notebook), 7)
-	checkTable(t, E1Variance(notebook), 4)
+	checkTable(t, E1Variance(notebook), 6)
 	f, err = Figure2(notebook)
 	checkFigure(t, f, err, "published")
 }

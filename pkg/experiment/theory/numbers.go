@@ -159,3 +159,11 @@ func (r Results) has(names ...string) bool {
 	}
 	return true
 }
+
+// DesignName is the name of a design in tables and figures, which is that of the stored results but for One-hot.
+func DesignName(stored string) string {
+	if stored == "OneHot" {
+		return "One-hot"
+	}
+	return stored
+}
