@@ -183,7 +183,7 @@ func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
 		return 0, err
 	}
 	m := f.model.WithParams(theta)
-	if err := checkVariance(m.Kernel); err != nil {
+	if err := checkVariance(m.Kernel, variance(m.Kernel)+Nugget(m.Kernel)); err != nil {
 		return 0, err
 	}
 	f.expect(m.Kernel)

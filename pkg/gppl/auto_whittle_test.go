@@ -59,7 +59,7 @@ func TestWhittle(t *testing.T) {
 			t.Errorf("%v: W differs by %v, the exact likelihood by %v", k, drop, want)
 		}
 	}
-	if newWhittle(Model{Kernel: SE{1, 1}, Noise: 1}, Data{Scalars([]float64{1, 1}), []float64{1, 2}}) != nil {
+	if newWhittle(Model{Kernel: SE{1, 1}, Noise: 1}, Data{X: Scalars([]float64{1, 1}), Y: []float64{1, 2}}) != nil {
 		t.Error("two coinciding times have no periodogram")
 	}
 }
@@ -80,7 +80,7 @@ func TestSpectralStarts(t *testing.T) {
 		y[i] = walk + 0.1*math.Sin(2*math.Pi*x[i]/period) + 0.3*rnd.NormFloat64()
 	}
 	family := Model{Kernel: Add(Laplace{1, 1}, Periodic{1, 1, 1})}
-	a := &auto{ctx: context.Background(), data: Data{Scalars(x), y}, family: family, result: &AutoResult{}}
+	a := &auto{ctx: context.Background(), data: Data{X: Scalars(x), Y: y}, family: family, result: &AutoResult{}}
 	a.starts = startsFrom(family, a.data)
 	if err := a.search(); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestLobes(t *testing.T) {
 		}
 		y[i] += 0.2 * rnd.NormFloat64()
 	}
-	d := Data{Scalars(x), y}
+	d := Data{X: Scalars(x), Y: y}
 	m := Model{Kernel: Periodic{1, 0.4, period}, Noise: 0.04}
 	loss, err := newBlocks(m, d, trainWhole, trainSize)
 	if err != nil {

@@ -34,8 +34,14 @@ func (m *compiled) compile(family Kernel, theta []float64) error {
 	}
 	nugget := Nugget(m.kernel)
 	m.own, m.noise = theta[last], theta[last]+nugget
-	if v := m.variance + nugget; !(v > 0) || math.IsInf(v, 1) {
-		return fmt.Errorf("gppl: the prior variance of %v is %v: a parameter is too small or too large to compute with", m.kernel, v)
+	return checkVariance(m.kernel, m.variance+nugget)
+}
+
+// checkVariance is an error unless v, the prior variance of k, is a positive finite
+// number.
+func checkVariance(k Kernel, v float64) error {
+	if !(v > 0) || math.IsInf(v, 1) {
+		return fmt.Errorf("gppl: the prior variance of %v is %v: a parameter is too small or too large to compute with", k, v)
 	}
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 // A Loss is what training minimises: a negative log likelihood, or a bound on
 // one, in nats, as a function of the natural values θ of its parameters.
 //
-// A Loss keeps factorisations and working memory between calls; it must not be
-// used from two goroutines at once. It uses all processors by itself.
+// A Loss is safe for concurrent use, and what it returns does not depend on what it
+// was asked before, beyond the promised tolerance; it uses all processors by itself. It
+// keeps sums over the data and working memory between calls, to save time.
 type Loss interface {
 	// Params returns the parameters with the values they start from: those of
 	// the model, noise variance last, and then any that are the loss's own.
@@ -82,13 +83,6 @@ func (t *tally) get() LossReport {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.report
-}
-
-// note records what an evaluation had to do.
-func (r *LossReport) note(c *choice, jitter float64) {
-	r.Jitter = max(r.Jitter, jitter)
-	r.Fallbacks += c.fallbacks - c.noted
-	c.noted = c.fallbacks
 }
 
 // promise records the error bound of the last value, and whether the tolerance

@@ -181,7 +181,7 @@ func TestMeanReferenceIdentities(t *testing.T) {
 
 	// What the basis explains does not count.
 	m.Mean = trend
-	shifted := Data{d.X, append([]float64(nil), d.Y...)}
+	shifted := Data{X: d.X, Y: append([]float64(nil), d.Y...)}
 	wind, _ := d.X.Column("wind")
 	for i := range shifted.Y {
 		shifted.Y[i] += 100 - 3*d.X.at[i] + 5*wind[i]
