@@ -120,16 +120,12 @@ func (e *griddedExact) known(k Kernel) bool {
 
 // sumsFor returns the sums that k takes, and the number of frequencies.
 func (e *griddedExact) sumsFor(k Kernel) (*circleSums, int, error) {
-	suits := func(c *circleSums) bool { return e.suits(c, k) }
-	c := e.kept.find(suits)
-	if c == nil {
-		gap := rootGap(k)
-		origin, period := e.lo-gap, e.span+2*gap
-		if fixed, ok := e.circle(); ok {
-			origin, period = fixed.origin, fixed.period
-		}
-		c = e.kept.begin(suits, circleSums{origin: origin, period: period})
+	gap := rootGap(k)
+	origin, period := e.lo-gap, e.span+2*gap
+	if fixed, ok := e.circle(); ok {
+		origin, period = fixed.origin, fixed.period
 	}
+	c := e.kept.begin(func(c *circleSums) bool { return e.suits(c, k) }, circleSums{origin: origin, period: period})
 	m := rootFrequencies(k, c.period)
 	if m > maxGrid {
 		return nil, 0, fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)

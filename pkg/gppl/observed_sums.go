@@ -75,13 +75,17 @@ func (s *keptSums) find(suits func(c *circleSums) bool) *circleSums {
 // begin is find where there must be one: if none suits, the one that is proposed
 // is known from now on, with no sums yet.
 func (s *keptSums) begin(suits func(c *circleSums) bool, proposed circleSums) *circleSums {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if c := s.find(suits); c != nil {
 		return c
 	}
-	c := &proposed
-	s.put(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.find(suits)
+	if c == nil {
+		c = new(circleSums)
+		*c = proposed
+		s.put(c)
+	}
 	return c
 }
 

@@ -32,24 +32,15 @@ func (d *spectralData) circleFor(k Kernel, eps float64) (*circleSums, error) {
 		if why != (reason{}) {
 			return nil, &Refusal{EngineSpectral, why.String()}
 		}
-		return d.circleOf(func(c *circleSums) bool { return c.windowed == windowed }, fixed.origin, fixed.period, windowed), nil
-	}
-	suits := func(c *circleSums) bool { return seriesCovers(d.span, c.period, c.windowed, k, eps, true) }
-	if c := d.kept.find(suits); c != nil {
-		return c, nil
+		return d.kept.begin(func(c *circleSums) bool { return c.windowed == windowed },
+			circleSums{origin: fixed.origin, period: fixed.period, windowed: windowed}), nil
 	}
 	period, windowed, err := seriesPeriod(d.span, k, eps, true)
 	if err != nil {
 		return nil, err
 	}
-	return d.circleOf(suits, d.lo, period, windowed), nil
-}
-
-func (d *spectralData) circleOf(suits func(c *circleSums) bool, origin, period float64, windowed bool) *circleSums {
-	if c := d.kept.find(suits); c != nil {
-		return c
-	}
-	return d.kept.begin(suits, circleSums{origin: origin, period: period, windowed: windowed})
+	return d.kept.begin(func(c *circleSums) bool { return seriesCovers(d.span, c.period, c.windowed, k, eps, true) },
+		circleSums{origin: d.lo, period: period, windowed: windowed}), nil
 }
 
 // spectralBasis is the features φ_f that represent a kernel at the distances of the
