@@ -14,7 +14,6 @@ type choice struct {
 	names      []string
 	candidates []forecast
 	chosen     int
-	leftOut    uint  // engines whose gradient Fit found wrong
 	used       []int // evaluations by each engine
 	last       struct {
 		nats, limit float64 // what the last value may err by, and was allowed to
@@ -33,7 +32,7 @@ func newChoice(o options, limit float64, names []string) choice {
 // as can be; −1 if none is left.
 func (c *choice) next(failed uint) int {
 	usable := func(i int) bool {
-		return c.candidates[i].reason == (reason{}) && (failed|c.leftOut)&(1<<i) == 0 && (c.engine == "" || c.engine == c.names[i])
+		return c.candidates[i].reason == (reason{}) && failed&(1<<i) == 0 && (c.engine == "" || c.engine == c.names[i])
 	}
 	limit := math.Inf(1)
 	for i, f := range c.candidates {
@@ -130,19 +129,6 @@ func (c *choice) promise(form, extra, value, terms float64) {
 	c.last.limit = c.limit * max(1, form/terms)
 }
 
-// better returns the next candidate that promises an eighth of what the last value
-// may err by, where that is not allowed; −1 if that is kept or none does.
-func (c *choice) better(failed uint, form, terms float64) int {
-	if _, kept := c.bound(); kept {
-		return -1
-	}
-	i := c.next(failed)
-	if i >= 0 && 8*completed(c.candidates[i].err, form, terms) < c.last.nats {
-		return i
-	}
-	return -1
-}
-
 // explain says what was considered at the last evaluation and why.
 func (c *choice) explain(b *strings.Builder) {
 	fmt.Fprintf(b, "tolerance %.2g nats", c.limit)
@@ -177,14 +163,4 @@ func (c *choice) explain(b *strings.Builder) {
 		}
 		b.WriteString("\n")
 	}
-}
-
-// leaveOut keeps the engine that was chosen last from being chosen again; ok is
-// false where no other could take its place.
-func (c *choice) leaveOut() (engine string, ok bool) {
-	if c.chosen < 0 || c.next(c.leftOut|1<<c.chosen) < 0 {
-		return "", false
-	}
-	c.leftOut |= 1 << c.chosen
-	return c.names[c.chosen], true
 }
