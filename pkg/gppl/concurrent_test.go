@@ -124,6 +124,9 @@ func TestGoroutines(t *testing.T) {
 						}
 						l, terms := build(), d.Len()
 						start := values(l.Params())
+						if engine != "" && expensive(build(), engine, start) {
+							continue
+						}
 						count := steps
 						if engine == EngineInterpolated { // a panel falls into the walk
 							count = 2 * steps
