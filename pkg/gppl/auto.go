@@ -101,7 +101,8 @@ const patience = 10
 // best of those further (successive halving), and then changes the best: other
 // scales, periods, weights, less noise. Up to 400 observations it trains on all
 // of them, beyond on three parts of 128, close together, further apart and spread
-// over all. AutoResult.Search says what was searched: Converged means that this
+// over all, and a second search goes by the periodogram of all data, where faint
+// rhythms show that a part does not have. AutoResult.Search says what was searched: Converged means that this
 // search found nothing better. It does not prove that there is nothing better.
 //
 // From there it trains with three quarters of the projections that
