@@ -34,6 +34,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
@@ -105,6 +106,17 @@ type Sum struct {
 
 // New returns an empty sum.
 func (p *Plan) New() *Sum { return &Sum{Cells: make([]uint64, Words*p.count)} }
+
+// Reset makes s the sum of no points again.
+func (s *Sum) Reset() {
+	s.N, s.YY, s.LogW = 0, [4]uint64{}, [2]uint64{}
+	clear(s.Cells)
+}
+
+// Clone returns a copy.
+func (s *Sum) Clone() *Sum {
+	return &Sum{N: s.N, Cells: slices.Clone(s.Cells), YY: s.YY, LogW: s.LogW}
+}
 
 // block is the number of points whose windows are computed at once: enough for the
 // processor to overlap them, few enough to stay in the first cache.
