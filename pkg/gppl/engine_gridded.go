@@ -18,7 +18,10 @@ import (
 // sums over the data that enter it are computed once, and the matrix that is
 // factorised is banded. The derivation is in internal/gridded.
 type griddedExact struct {
-	line    *line
+	data    observed
+	n       int
+	lo      float64
+	span    float64
 	yy      float64
 	split   split
 	period  float64
@@ -35,8 +38,10 @@ type griddedExact struct {
 	form    float64 // yᵀA⁻¹y
 }
 
-func newGriddedExact(l *line) *griddedExact {
-	return &griddedExact{line: l, yy: blas64.Dot(vec(l.y), vec(l.y))}
+func newGriddedExact(d observed) *griddedExact {
+	e := &griddedExact{data: d, n: d.count(), yy: d.squares()}
+	e.lo, e.span = d.extent()
+	return e
 }
 
 func (e *griddedExact) name() string { return EngineGridded }
@@ -69,22 +74,28 @@ func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 	if _, ok := e.split.signal[0].(Spectrum); !ok || len(e.split.signal) > 1 {
 		return cannot(noDensity)
 	}
-	if e.line.span == 0 {
+	if e.span == 0 {
 		return cannot("all inputs coincide")
 	}
-	period := e.line.span + 2*rootReach*reach(k, rootTolerance)
+	period := e.span + 2*rootReach*reach(k, rootTolerance)
 	frequencies := bandwidth(k, rootTolerance*rootTolerance) * period
+	if c, ok := e.data.circle(); ok {
+		frequencies *= c.period / period
+		if need := math.Ceil(frequencies) + griddedSpare; need > float64(c.highest) || period > c.period*(1+1e-12) {
+			return cannot(c.resolves)
+		}
+	}
 	grid := 2 * frequencies
 	if !(grid < maxGrid) {
 		return forecast{reason: reason{"it would take a grid of %.2g points", grid}}
 	}
-	n, v := float64(len(e.line.t)), variance(k)
+	n, v := float64(e.n), variance(k)
 	if v > griddedContrast*noise {
 		return forecast{reason: reason{"the variance is %.2g times the noise's: its derivatives would lose their digits", v / noise}}
 	}
 	f := forecast{
 		seconds: grid*griddedSeconds + 2e-4,
-		err:     griddedMargin * gridded.Bound(len(e.line.t), v, noise, rootTolerance),
+		err:     griddedMargin * gridded.Bound(e.n, v, noise, rootTolerance),
 	}
 	if !e.covers(k) {
 		f.setup = n*600e-9 + frequencies*4e-6
@@ -94,13 +105,16 @@ func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 
 // covers reports whether the sums that are there do for k.
 func (e *griddedExact) covers(k Kernel) bool {
+	if _, ok := e.data.circle(); ok {
+		return e.m > 0
+	}
 	gap := 2 * rootReach * reach(k, rootTolerance)
-	return e.m > 0 && e.period >= e.line.span+0.93*gap && e.period <= 2*(e.line.span+gap) && e.frequencies(k) <= float64(e.m)
+	return e.m > 0 && e.period >= e.span+0.93*gap && e.period <= 2*(e.span+gap) && e.frequencies(k) <= float64(e.m)
 }
 
 // frequencies is how many the coefficients of k take to fall far enough.
 func (e *griddedExact) frequencies(k Kernel) float64 {
-	return math.Ceil(bandwidth(k, rootTolerance*rootTolerance)*e.period) + 2
+	return math.Ceil(bandwidth(k, rootTolerance*rootTolerance)*e.period) + griddedSpare
 }
 
 // prepare makes sure of the sums.
@@ -108,20 +122,20 @@ func (e *griddedExact) prepare(k Kernel) error {
 	if e.covers(k) {
 		return nil
 	}
-	gap := rootReach * reach(k, rootTolerance)
-	if period := e.line.span + 2*gap; e.m == 0 || period > e.period || 2*period < e.period {
-		e.period, e.origin, e.m = period, e.line.lo-gap, 0
+	if c, ok := e.data.circle(); ok {
+		e.period, e.origin, e.m = c.period, c.origin, c.highest
+	} else {
+		gap := rootReach * reach(k, rootTolerance)
+		if period := e.span + 2*gap; e.m == 0 || period > e.period || 2*period < e.period {
+			e.period, e.origin, e.m = period, e.lo-gap, 0
+		}
+		m := e.frequencies(k)
+		if m > maxGrid {
+			return fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
+		}
+		e.m = int(m) + int(m)/8
 	}
-	m := e.frequencies(k)
-	if m > maxGrid {
-		return fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
-	}
-	e.m = int(m) + int(m)/8
-	points := fourier.NewPoints(e.line.t, e.origin, e.period)
-	e.moment = points.Moments(2*e.m, featureTolerance)
-	sums := newGeneral(2*(e.m+1), 1)
-	points.Sums(sums, blas64.General{Rows: len(e.line.y), Cols: 1, Stride: 1, Data: e.line.y}, 0, featureTolerance)
-	e.sums = sums.Data
+	e.moment, e.sums = e.data.sums(e.origin, e.period, e.m)
 	e.f = make([]float64, e.m+1)
 	for j := range e.f {
 		e.f[j] = float64(j) / e.period
@@ -141,9 +155,9 @@ func (e *griddedExact) nll(grad []float64, k Kernel, noise float64) (value, jitt
 	f, c, q := e.f[:m+1], e.c[:m+1], e.q[:m+1]
 	term.Density(c, f)
 	e.perPeriod(c)
-	n := len(e.line.t)
-	first := (e.line.lo - e.origin) / e.period
-	points := gridded.Points{N: n, First: first, Last: first + e.line.span/e.period, Moments: e.moment}
+	n := e.n
+	first := (e.lo - e.origin) / e.period
+	points := gridded.Points{N: n, First: first, Last: first + e.span/e.period, Moments: e.moment}
 	if err := e.factor.Factorise(c, points, e.noise, rootTolerance, &e.work); err != nil {
 		return 0, 0, fmt.Errorf("gppl: gridded engine: %w (kernel %v, noise variance %.4g)", err, k, noise)
 	}
@@ -152,7 +166,7 @@ func (e *griddedExact) nll(grad []float64, k Kernel, noise float64) (value, jitt
 	copy(e.h, e.beta)
 	e.factor.Solve(columnOf(e.h))
 	e.form = e.factor.Quadratic(e.yy, e.beta, e.h)
-	value = 0.5 * (e.form + e.factor.LogDet() + float64(n)*log2Pi)
+	value = 0.5 * (e.form + e.factor.LogDet() - e.data.logWeights() + float64(n)*log2Pi)
 	if grad == nil {
 		return value, 0, nil
 	}

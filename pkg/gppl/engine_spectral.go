@@ -397,13 +397,16 @@ func (e *spectralProjected) quadraticForms(m0, m1 int) {
 // out.) ΦᵀΦ is Toeplitz plus Hankel, from sums over the data computed once.
 // An evaluation takes 2p³/3 flops, half of them for the gradient, whatever n.
 type spectralExact struct {
-	line      *line
+	data      observed
+	line      *line // of the data, nil if only sums are known
+	n         int
+	lo, span  float64
+	origin    float64 // of the circle
 	tolerance float64 // nats per observation
 	tight     bool    // for a posterior: as exact as a few frequencies more make it
 
 	split  split
 	series *cosineSeries
-	points *fourier.Points
 	m      int             // frequencies that are computed
 	moment fourier.Moments // up to 2m
 	phiY   []float64       // Φᵀy: cos, sin by turns
@@ -425,8 +428,11 @@ type spectralExact struct {
 	extra      float64 // see uncertainty
 }
 
-func newSpectralExact(l *line, o options) *spectralExact {
-	return &spectralExact{line: l, tolerance: o.tolerance, tight: o.posterior, yy: blas64.Dot(vec(l.y), vec(l.y))}
+func newSpectralExact(d observed, o options) *spectralExact {
+	e := &spectralExact{data: d, n: d.count(), tolerance: o.tolerance, tight: o.posterior, yy: d.squares()}
+	e.lo, e.span = d.extent()
+	e.line, _ = d.(*line)
+	return e
 }
 
 func (e *spectralExact) name() string { return EngineSpectral }
@@ -437,11 +443,11 @@ func (e *spectralExact) name() string { return EngineSpectral }
 // gradient near an optimum is worth them, and a posterior the more.
 func (e *spectralExact) eps(k Kernel, noise float64) float64 {
 	const least = 1e-14
-	if e.tight && bandwidth(k, least)*e.line.span < 600 {
+	if e.tight && bandwidth(k, least)*e.span < 600 {
 		return least
 	}
 	loose := 0.3 * e.tolerance * noise / variance(k)
-	if tight := loose / 150; bandwidth(k, tight)*e.line.span < 300 {
+	if tight := loose / 150; bandwidth(k, tight)*e.span < 300 {
 		loose = tight
 	}
 	return min(0.01*e.tolerance, max(least, loose))
@@ -451,14 +457,14 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 	if !e.split.of(k) {
 		return cannot(noSignal)
 	}
-	n, v := float64(len(e.line.t)), variance(k)
+	n, v := float64(e.n), variance(k)
 	eps := e.eps(k, noise)
-	m, windowed, why := forecastSpectral(k, e.line.span, eps, true)
+	m, windowed, why := e.frequencies(k, eps)
 	if why != (reason{}) {
 		return forecast{reason: why}
 	}
 	p := 2*m - 1
-	if p > 12000 {
+	if p > maxDenseFeatures {
 		return forecast{reason: reason{"it would take about %.2g frequencies", m}}
 	}
 	f := forecast{
@@ -481,7 +487,7 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 	if err := e.prepare(k, eps); err != nil {
 		return 0, 0, err
 	}
-	n, p := float64(len(e.line.t)), len(e.features)
+	n, p := float64(e.n), len(e.features)
 	e.fill(noise)
 	if err := e.t.CholeskySigned(dense.Blocks(e.negative)); err != nil {
 		return 0, 0, fmt.Errorf("gppl: spectral engine: %w (kernel %v, noise variance %.4g)", err, k, noise)
@@ -494,7 +500,7 @@ func (e *spectralExact) nll(grad []float64, k Kernel, noise float64) (value, jit
 	bh := blas64.Dot(vec(e.b), vec(e.h))
 	e.form = (e.yy - bh/noise) / noise
 	e.extra = e.uncertainty(noise)
-	value = 0.5 * (e.form + n*(math.Log(noise)+log2Pi) + e.t.LogDet())
+	value = 0.5 * (e.form + n*(math.Log(noise)+log2Pi) + e.t.LogDet() - e.data.logWeights())
 	if grad == nil {
 		return value, 0, nil
 	}
@@ -549,7 +555,7 @@ func (e *spectralExact) verifyInverse(noise float64) error {
 	}
 	e.row = resize(e.row, p)
 	e.moment.Gram(blas64.General{Rows: 1, Cols: p, Stride: p, Data: e.row}, e.features[i:i+1], e.features)
-	n := float64(len(e.line.t))
+	n := e.moment[0] // or the sum of weights
 	b := e.h[i]
 	if i >= e.negative {
 		b = -b
@@ -605,7 +611,7 @@ const sumRounding = 4e-16
 // those kept, where Φᵀα = σ⁻²(Φᵀy − ΦᵀΦa) is known, Σ c_m·|α̂_m|². The value errs by
 // half of that; the other half is for the derivatives, which err by more.
 func (e *spectralExact) uncertainty(noise float64) float64 {
-	n := float64(len(e.line.t))
+	n := e.moment[0] // or the sum of weights
 	var sum float64
 	e.coef = resize(e.coef, len(e.features))
 	for i, root := range e.root {
@@ -646,15 +652,34 @@ func (e *spectralExact) uncertainty(noise float64) float64 {
 	return rounded + left + tail*most
 }
 
+// frequencies returns the number to expect, or why there are too many.
+func (e *spectralExact) frequencies(k Kernel, eps float64) (m float64, windowed bool, why reason) {
+	if c, ok := e.data.circle(); ok {
+		return c.frequencies(e.span, k, eps)
+	}
+	return forecastSpectral(k, e.span, eps, true)
+}
+
+// newSeries makes sure of a series that suits k.
+func (e *spectralExact) newSeries(k Kernel, eps float64) (err error) {
+	if c, ok := e.data.circle(); ok {
+		_, windowed, _ := c.frequencies(e.span, k, eps)
+		if e.series == nil || windowed != (e.series.window != nil) {
+			e.series, e.origin = newCosineSeriesOf(e.span, c.period, windowed, k, eps), c.origin
+		}
+		return nil
+	}
+	if e.series == nil || !e.series.covers(k, eps, true) {
+		e.origin, e.m = e.lo, 0
+		e.series, err = newCosineSeries(e.span, k, eps, true)
+	}
+	return err
+}
+
 // prepare expands the kernel and makes sure of the sums that it needs.
 func (e *spectralExact) prepare(k Kernel, eps float64) error {
-	if e.series == nil || !e.series.covers(k, eps, true) {
-		series, err := newCosineSeries(e.line.span, k, eps, true)
-		if err != nil {
-			return err
-		}
-		e.series, e.m = series, 0
-		e.points = fourier.NewPoints(e.line.t, e.line.lo, series.period)
+	if err := e.newSeries(k, eps); err != nil {
+		return err
 	}
 	m, err := e.series.expand(k, eps)
 	if err != nil {
@@ -664,11 +689,13 @@ func (e *spectralExact) prepare(k Kernel, eps float64) error {
 		return fmt.Errorf("gppl: %d frequencies for %v", m, k)
 	}
 	if m > e.m {
-		e.m = m + m/8 + 8
-		e.moment = e.points.Moments(2*e.m, featureTolerance)
-		sums := newGeneral(2*(e.m+1), 1)
-		e.points.Sums(sums, blas64.General{Rows: len(e.line.y), Cols: 1, Stride: 1, Data: e.line.y}, 0, featureTolerance)
-		e.phiY = sums.Data
+		if e.m = m + m/8 + 8; e.line == nil {
+			c, _ := e.data.circle()
+			if e.m = c.highest; m > e.m {
+				return fmt.Errorf("gppl: spectral engine: %d frequencies for %v: %s", m, k, c.resolves)
+			}
+		}
+		e.moment, e.phiY = e.data.sums(e.origin, e.series.period, e.m)
 	}
 	threshold := eps * variance(k) / float64(2*m+1)
 	e.features, e.root, e.leading = e.features[:0], e.root[:0], e.leading[:0]

@@ -21,7 +21,8 @@ var _ Loss = (*Exact)(nil)
 // use the structure of the kernel need far less.
 type Exact struct {
 	model   Model
-	data    Data
+	data    Data // zero if only sums of them are known
+	n       int
 	params  []Param
 	kernel  kernelAt
 	scale   scaling
@@ -42,25 +43,34 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Exact{model: m, data: d, params: m.Params(), kernel: kernelAt{family: m.Kernel}}
+	var engines []exactEngine
 	if d.X.Dim() == 1 {
 		series := newLine(d.X, d.Y)
-		l.engines = append(l.engines, newStateSpaceExact(series), newSpectralExact(series, o), newGriddedExact(series), newToeplitzExact(series), newBandedExact(series))
+		engines = append(engines, newStateSpaceExact(series), newSpectralExact(series, o), newGriddedExact(series), newToeplitzExact(series), newBandedExact(series))
 	}
-	l.engines = append(l.engines, newDenseExact(d))
+	engines = append(engines, newDenseExact(d))
+	l := newExact(m, d.Len(), engines, o, extent(d.X))
+	l.data = d
+	l.report.Setup = time.Since(start)
+	return l, nil
+}
+
+// newExact returns the loss of n observations, which the engines know, over the given
+// range of inputs.
+func newExact(m Model, n int, engines []exactEngine, o options, span float64) *Exact {
+	l := &Exact{model: m, n: n, params: m.Params(), kernel: kernelAt{family: m.Kernel}, engines: engines, span: span}
 	var names []string
 	for _, e := range l.engines {
 		names = append(names, e.name())
 	}
-	l.choice = newChoice(o, o.tolerance*float64(d.Len()), names)
-	l.span = extent(d.X)
-	l.report = LossReport{Likelihood: true, Setup: time.Since(start)}
-	return l, nil
+	l.choice = newChoice(o, o.tolerance*float64(n), names)
+	l.report = LossReport{Likelihood: true}
+	return l
 }
 
 func (l *Exact) Params() []Param             { return append([]Param(nil), l.params...) }
 func (l *Exact) Model(theta []float64) Model { return l.model.WithParams(theta) }
-func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.data.Len()) }
+func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.n) }
 
 func (l *Exact) Report() LossReport {
 	r := l.report
@@ -86,7 +96,7 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 	if err := checkVariance(k); err != nil {
 		return 0, err
 	}
-	n := float64(l.data.Len())
+	n := float64(l.n)
 	blur := n * phases(k, l.span, noise, 1)
 	for i, e := range l.engines {
 		l.choice.candidates[i] = e.forecast(k, noise)

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -35,9 +36,9 @@ type spectralPosterior struct {
 
 func (e *spectralExact) posterior() predictor {
 	p := &spectralPosterior{engine: e, kernel: e.kernel, noise: e.noise, prior: variance(e.kernel)}
-	p.lo, p.hi = e.line.lo, e.line.lo+e.line.span
+	p.lo, p.hi = e.lo, e.lo+e.span
 	if e.series.window == nil { // a sum of images: the next one begins a period later
-		if room := e.series.period - reach(e.kernel, e.eps(e.kernel, p.noise)) - e.line.span; room > 0 {
+		if room := e.series.period - reach(e.kernel, e.eps(e.kernel, p.noise)) - e.span; room > 0 {
 			p.lo, p.hi = p.lo-room, p.hi+room
 		}
 	}
@@ -50,7 +51,7 @@ func (p *spectralPosterior) represented(x float64) bool { return p.lo <= x && x 
 func (p *spectralPosterior) features(x Inputs) (g, solved blas64.General) {
 	e := p.engine
 	phi := newGeneral(x.Len(), len(e.features))
-	fourier.NewPoints(x.at, e.line.lo, e.series.period).Features(phi, 0, e.features)
+	fourier.NewPoints(x.at, e.origin, e.series.period).Features(phi, 0, e.features)
 	g, solved = newGeneral(phi.Cols, phi.Rows), newGeneral(phi.Cols, phi.Rows)
 	for i, root := range e.root {
 		for j := range phi.Rows {
@@ -87,8 +88,11 @@ func (p *spectralPosterior) latent(ctx context.Context, mean, variances []float6
 			p.within(mean, variances, x.Pick(part), part)
 		}
 	})
+	if p.engine.line == nil && len(beyond) > 0 {
+		return p.unknown(x.at[beyond[0]])
+	}
 	// As many at a time as have a covariance with every datum in 32 MB.
-	size := max(1, min(batch, (4<<20)/len(p.engine.line.t)))
+	size := max(1, min(batch, (4<<20)/p.engine.n))
 	for from := 0; from < len(beyond); from += size {
 		part := beyond[from:min(len(beyond), from+size)]
 		m, v := make([]float64, len(part)), make([]float64, len(part))
@@ -135,6 +139,7 @@ func (p *spectralPosterior) beyond(ctx context.Context, mean, variances []float6
 func (p *spectralPosterior) regress(ctx context.Context, mean []float64, x Inputs, visit func(r blas64.General)) (g blas64.General, err error) {
 	e := p.engine
 	t := Inputs{1, e.line.t}
+	points := fourier.NewPoints(e.line.t, e.origin, e.series.period)
 	n, q, f := t.Len(), x.Len(), len(e.features)
 	g = newGeneral(f, q)
 	size := max(1, min(128, (4<<20)/n))
@@ -144,7 +149,7 @@ func (p *spectralPosterior) regress(ctx context.Context, mean []float64, x Input
 		}
 		to := min(q, from+size)
 		sums := newGeneral(2*(e.m+1), to-from)
-		e.points.Sums(sums, crossCovariance(t, x.Slice(from, to), p.kernel), 0, featureTolerance)
+		points.Sums(sums, crossCovariance(t, x.Slice(from, to), p.kernel), 0, featureTolerance)
 		for i, feature := range e.features {
 			for j, v := range sums.Data[int(feature)*sums.Stride:][:sums.Cols] {
 				g.Data[i*g.Stride+from+j] = e.root[i] / p.noise * v
@@ -182,7 +187,7 @@ func (p *spectralPosterior) regress(ctx context.Context, mean []float64, x Input
 			a, b := phi, fit
 			a.Rows = min(strip, phi.Rows-s*strip)
 			a.Data, b.Rows, b.Data = a.Data[s*strip*a.Stride:], a.Rows, b.Data[s*strip*b.Stride:]
-			e.points.Features(a, from+s*strip, e.features)
+			points.Features(a, from+s*strip, e.features)
 			dense.Gemm(blas.NoTrans, blas.NoTrans, 1, a, dg, 0, b)
 		})
 		for i := range r.Rows {
@@ -198,7 +203,7 @@ func (p *spectralPosterior) regress(ctx context.Context, mean []float64, x Input
 func (p *spectralPosterior) joint(ctx context.Context, mean []float64, cov *dense.Lower, x Inputs) error {
 	lo, hi := x.Range(0)
 	// The inputs are represented with the data, and with one another.
-	if far := p.hi - p.engine.line.lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {
+	if far := p.hi - p.engine.lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {
 		g, solved := p.features(x)
 		blas64.Gemv(blas.Trans, 1/p.noise, g, vec(p.engine.h), 0, vec(mean))
 		plus, minus := p.signed(solved)
@@ -206,6 +211,9 @@ func (p *spectralPosterior) joint(ctx context.Context, mean []float64, cov *dens
 		addOuter(cov, 1, plus)
 		addOuter(cov, -1, minus)
 		return nil
+	}
+	if p.engine.line == nil {
+		return p.unknown(hi)
 	}
 	clear(mean)
 	fillGram(cov, x, p.kernel, 0)
@@ -217,4 +225,9 @@ func (p *spectralPosterior) joint(ctx context.Context, mean []float64, cov *dens
 	addOuter(cov, -1, plus)
 	addOuter(cov, 1, minus)
 	return nil
+}
+
+// unknown is the error of a posterior from sums at an input that they do not determine.
+func (p *spectralPosterior) unknown(x float64) error {
+	return fmt.Errorf("gppl: the posterior at x = %v is not known: the sums represent it from %v to %v", x, p.lo, p.hi)
 }

@@ -1,0 +1,68 @@
+package gppl
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+)
+
+// observed is all that the spectral and the gridded engine read of the data.
+type observed interface {
+	count() int                  // n
+	squares() float64            // Σ w·y²
+	logWeights() float64         // Σ log w
+	extent() (lo, span float64)  // bounds on the inputs
+	circle() (c circle, ok bool) // ok if sums are known on this circle only
+	// sums returns the moments, to frequency 2m at least, and the sums of y, to m, on a
+	// circle: that of circle if there is one.
+	sums(origin, period float64, m int) (fourier.Moments, []float64)
+}
+
+// circle is a fixed circle, with frequencies up to highest.
+type circle struct {
+	origin, period float64
+	highest        int
+	resolves       string // for errors
+}
+
+var _ observed = (*line)(nil)
+
+func (l *line) count() int                 { return len(l.t) }
+func (l *line) squares() float64           { return blas64.Dot(vec(l.y), vec(l.y)) }
+func (l *line) logWeights() float64        { return 0 }
+func (l *line) extent() (lo, span float64) { return l.lo, l.span }
+func (l *line) circle() (circle, bool)     { return circle{}, false }
+
+func (l *line) sums(origin, period float64, m int) (fourier.Moments, []float64) {
+	points := fourier.NewPoints(l.t, origin, period)
+	moments := points.Moments(2*m, featureTolerance)
+	sums := newGeneral(2*(m+1), 1)
+	points.Sums(sums, blas64.General{Rows: len(l.y), Cols: 1, Stride: 1, Data: l.y}, 0, featureTolerance)
+	return moments, sums.Data
+}
+
+// windowRoom is how much longer than twice the range the period must be for a window to
+// fall in it, relative to the range.
+const windowRoom = 0.04
+
+// frequencies returns how many of the circle k takes, whether by a window, or why k is
+// beyond what the sums resolve.
+func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, windowed bool, why reason) {
+	b := bandwidth(k, eps)
+	if math.IsInf(b, 0) {
+		return 0, false, cannot("its spectrum does not fall, or not in a way that is known").reason
+	}
+	if windowed = !(reach(k, eps) <= c.period-span); windowed {
+		if c.period < (2+2*windowRoom)*span {
+			return 0, true, cannot(c.resolves).reason
+		}
+		b += 30 / (c.period - 2*span) // what the window spreads
+	}
+	m = math.Ceil(b*c.period) + 1
+	if m > float64(c.highest) {
+		return m, windowed, cannot(c.resolves).reason
+	}
+	return m, windowed, reason{}
+}
