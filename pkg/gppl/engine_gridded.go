@@ -81,7 +81,10 @@ func (e *griddedExact) forecast(k Kernel, noise float64) forecast {
 	frequencies := bandwidth(k, rootTolerance*rootTolerance) * period
 	if c, ok := e.data.circle(); ok {
 		frequencies *= c.period / period
-		if need := math.Ceil(frequencies) + griddedSpare; need > float64(c.highest) || period > c.period*(1+1e-12) {
+		switch need := math.Ceil(frequencies) + griddedSpare; {
+		case need > float64(c.highest):
+			return forecast{reason: reason{c.beyond, need / c.period}}
+		case period > c.period*(1+1e-12):
 			return cannot(c.resolves)
 		}
 	}

@@ -442,7 +442,10 @@ func (e *spectralExact) name() string { return EngineSpectral }
 // in practice. Where less takes few frequencies, as for a Gaussian spectrum, the
 // gradient near an optimum is worth them, and a posterior the more.
 func (e *spectralExact) eps(k Kernel, noise float64) float64 {
-	const least = 1e-14
+	least := 1e-14
+	if c, ok := e.data.circle(); ok {
+		least = c.least(e.span, k)
+	}
 	if e.tight && bandwidth(k, least)*e.span < 600 {
 		return least
 	}
@@ -692,7 +695,7 @@ func (e *spectralExact) prepare(k Kernel, eps float64) error {
 		if e.m = m + m/8 + 8; e.line == nil {
 			c, _ := e.data.circle()
 			if e.m = c.highest; m > e.m {
-				return fmt.Errorf("gppl: spectral engine: %d frequencies for %v: %s", m, k, c.resolves)
+				return &Refusal{EngineSpectral, reason{c.beyond, float64(m) / c.period}.String()}
 			}
 		}
 		e.moment, e.phiY = e.data.sums(e.origin, e.series.period, e.m)

@@ -25,6 +25,7 @@ type circle struct {
 	origin, period float64
 	highest        int
 	resolves       string // for errors
+	beyond         string // that, with a frequency to be filled in
 }
 
 var _ observed = (*line)(nil)
@@ -47,6 +48,18 @@ func (l *line) sums(origin, period float64, m int) (fourier.Moments, []float64) 
 // fall in it, relative to the range.
 const windowRoom = 0.04
 
+// least is the smallest sum of coefficients that may be left out, relative to the
+// variance. By a window it is ten times what the rounding of all of them adds up to: there
+// may be no other engine to take over where that is not below what is asked for.
+func (c circle) least(span float64, k Kernel) float64 {
+	const images, window = 1e-14, 1e-13
+	if reach(k, images) <= c.period-span {
+		return images
+	}
+	const rounding = 1e-16 // of a coefficient
+	return max(window, rounding*bandwidth(k, window)*c.period)
+}
+
 // frequencies returns how many of the circle k takes, whether by a window, or why k is
 // beyond what the sums resolve.
 func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, windowed bool, why reason) {
@@ -62,7 +75,7 @@ func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, win
 	}
 	m = math.Ceil(b*c.period) + 1
 	if m > float64(c.highest) {
-		return m, windowed, cannot(c.resolves).reason
+		return m, windowed, reason{c.beyond, m / c.period}
 	}
 	return m, windowed, reason{}
 }

@@ -37,6 +37,9 @@ type spectralPosterior struct {
 func (e *spectralExact) posterior() predictor {
 	p := &spectralPosterior{engine: e, kernel: e.kernel, noise: e.noise, prior: variance(e.kernel)}
 	p.lo, p.hi = e.lo, e.lo+e.span
+	if e.line == nil { // the end of the range, but for rounding
+		p.hi += 1e-12 * e.span
+	}
 	if e.series.window == nil { // a sum of images: the next one begins a period later
 		if room := e.series.period - reach(e.kernel, e.eps(e.kernel, p.noise)) - e.span; room > 0 {
 			p.lo, p.hi = p.lo-room, p.hi+room
