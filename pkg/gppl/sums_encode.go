@@ -27,7 +27,8 @@ import (
 //	128 16  Σ log w
 //	144  8  CRC-64 (ECMA) of all that precedes
 //	152     the grid of E, then that of F
-//	end  8  CRC-64 of all that precedes
+//	end  8  CRC-64 of all that precedes but for the other CRC: a CRC of what ends with its
+//	        own CRC is a constant, and would not tell one header from another
 //
 // Everything follows from the header and the observations, the widths of integers being
 // the least that hold them all: equal sums have equal files.
@@ -80,7 +81,12 @@ func (s *Sums) MarshalBinary() ([]byte, error) {
 			b = append(b, word[:width]...)
 		}
 	}
-	return le.AppendUint64(b, crc64.Checksum(b, crcTable)), nil
+	return le.AppendUint64(b, sumsChecksum(b)), nil
+}
+
+// sumsChecksum returns that of a file but for its last 8 bytes.
+func sumsChecksum(b []byte) uint64 {
+	return crc64.Update(crc64.Checksum(b[:headerBytes-8], crcTable), crcTable, b[headerBytes:])
 }
 
 // sumWidths returns the least number of bytes that hold every integer of E and of F.
@@ -167,7 +173,7 @@ func decodeSums(b []byte) (*Sums, error) {
 	case len(b) > want:
 		return nil, fmt.Errorf("the file has %d bytes after its end: %d, not %d", len(b)-want, len(b), want)
 	}
-	if got, want := crc64.Checksum(b[:len(b)-8], crcTable), le.Uint64(b[len(b)-8:]); got != want {
+	if got, want := sumsChecksum(b[:len(b)-8]), le.Uint64(b[len(b)-8:]); got != want {
 		return nil, fmt.Errorf("the file is damaged: its checksum is %016x, and %016x was written", got, want)
 	}
 	s.sum.N = le.Uint64(b[88:])

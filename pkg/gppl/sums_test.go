@@ -254,7 +254,7 @@ func TestSumsBadShards(t *testing.T) {
 		b := change(bytes.Clone(file))
 		table := crc64.MakeTable(crc64.ECMA)
 		binary.LittleEndian.PutUint64(b[144:], crc64.Checksum(b[:144], table))
-		binary.LittleEndian.PutUint64(b[len(b)-8:], crc64.Checksum(b[:len(b)-8], table))
+		binary.LittleEndian.PutUint64(b[len(b)-8:], crc64.Update(crc64.Checksum(b[:144], table), table, b[152:len(b)-8]))
 		return b
 	}
 	flip := func(bit int) []byte {
@@ -285,6 +285,9 @@ func TestSumsBadShards(t *testing.T) {
 		}
 		return marshal(t, s)
 	}
+	// The same observations but for one more, and so integers of as many bytes.
+	otherHeader := other(func(*gppl.SumsHeader) { x, y, w = append(x, 50), append(y, 3), append(w, 1) })[:152]
+	x, y, w = x[:500], y[:500], w[:500]
 	cases := []struct {
 		name string
 		file []byte
@@ -304,6 +307,7 @@ func TestSumsBadShards(t *testing.T) {
 		{"a bit of the header", flip(8*20 + 5), "the header is damaged"},
 		{"a bit of n", flip(8*90 + 1), "the header is damaged"},
 		{"a bit of the grid", flip(8*len(file)/2 + 1), "the file is damaged"},
+		{"the header of another file", append(bytes.Clone(otherHeader), file[152:]...), "the file is damaged"},
 		{"a bit of the checksum", flip(8*len(file) - 3), "the file is damaged"},
 		{"version 2", resealed(put(8, 2, 2)), "version 2 of the format, and this program reads version 1"},
 		{"a mean basis", resealed(put(10, 3, 2)), "a mean basis of 3 columns"},
