@@ -467,7 +467,7 @@ func (e *spectralExact) forecast(k Kernel, noise float64) forecast {
 		return forecast{reason: why}
 	}
 	p := 2*m - 1
-	if p > maxDenseFeatures {
+	if p > 12000 {
 		return forecast{reason: reason{"it would take about %.2g frequencies", m}}
 	}
 	f := forecast{

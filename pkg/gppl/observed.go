@@ -60,6 +60,10 @@ func (c circle) least(span float64, k Kernel) float64 {
 	return max(window, rounding*bandwidth(k, window)*c.period)
 }
 
+// maxSumsFeatures is how many features are kept for a dense matrix: some seconds an
+// evaluation.
+const maxSumsFeatures = 4000
+
 // frequencies returns how many of the circle k takes, whether by a window, or why k is
 // beyond what the sums resolve.
 func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, windowed bool, why reason) {
@@ -76,6 +80,9 @@ func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, win
 	m = math.Ceil(b*c.period) + 1
 	if m > float64(c.highest) {
 		return m, windowed, reason{c.beyond, m / c.period}
+	}
+	if p := 2*m - 1; p > maxSumsFeatures {
+		return m, windowed, reason{"it would take a dense matrix of %.0f features, and 4000 are the most: a single SE needs none, and longer lengthscales fewer", p}
 	}
 	return m, windowed, reason{}
 }

@@ -18,8 +18,8 @@ import (
 //
 // The gridded engine takes SE and its like, in a time that grows with the range over the
 // lengthscale. The spectral engine takes other kernels whose spectrum falls within the
-// frequencies of s, by a dense matrix of up to 12 000 of them. Any other model is refused,
-// with the range that s resolves.
+// frequencies of s, by a dense matrix of up to 4000 features, two for each frequency. Any
+// other model is refused, with the range that s resolves.
 func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, error) {
 	start := time.Now()
 	if err := m.Check(); err != nil {

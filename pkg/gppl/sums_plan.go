@@ -104,12 +104,9 @@ func (s *Sums) Plan() SumsPlan {
 	return p
 }
 
-// maxDenseFeatures is how many features the spectral engine takes.
-const maxDenseFeatures = 12000
-
 // denseSumsSeconds is what the spectral engine takes for so many features.
 func denseSumsSeconds(features float64) float64 {
-	if features > maxDenseFeatures {
+	if features > maxSumsFeatures {
 		return math.Inf(1)
 	}
 	return (2*features*features*features/3)/(2*flopRate) + features*features*6e-9
