@@ -198,10 +198,13 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 		return other.Header(), nil
 	}
 	r := library.SumsRange{Lo: math.NaN(), Hi: math.NaN(), Centre: c.Float("centre"), Largest: c.Float("largest"), Shortest: c.Float("lengthscale"), Longest: c.Float("longest")}
-	for flag, to := range map[string]*float64{"from": &r.Lo, "to": &r.Hi} {
-		if text := c.String(flag); text != "" {
-			if *to, err = place(text); err != nil {
-				return h, usageError{fmt.Errorf("--%s: %w", flag, err)}
+	for _, end := range []struct {
+		flag string
+		at   *float64
+	}{{"from", &r.Lo}, {"to", &r.Hi}} {
+		if text := c.String(end.flag); text != "" {
+			if *end.at, err = place(text); err != nil {
+				return h, usageError{fmt.Errorf("--%s: %w", end.flag, err)}
 			}
 		}
 	}
@@ -392,7 +395,7 @@ func (s *summer) inRange(b *dataset.CSVBlock) (x, y []float64) {
 // show moves the bar.
 func (s *summer) show(b *dataset.CSVBlock) {
 	rows, size := s.read.Add(int64(len(b.X))), s.done.Add(int64(b.Bytes))
-	s.bar.Set(int(min(size, max(size, s.total)) >> 20))
+	s.bar.Set(int(size >> 20))
 	s.bar.Message("%d rows, %.2g a second", rows, float64(rows)/time.Since(s.began).Seconds())
 }
 
