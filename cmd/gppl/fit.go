@@ -60,8 +60,9 @@ func forecastFlag() cli.Flag {
 
 func fitCommand() *cli.Command {
 	return &cli.Command{
-		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv",
-		Description: `Compares kernels by their likelihood, keeps the one with the lowest BIC, checks its residuals and forecasts.
+		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv | FILE.sums",
+		Description: `Compares kernels by their likelihood, keeps the one with the lowest BIC, checks its residuals and forecasts. From sums (gppl sum)
+it compares kernels and learns; there are no observations to check or to forecast from.
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
@@ -74,6 +75,9 @@ func fitCommand() *cli.Command {
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := writable(c, "report", "model", "out"); err != nil {
 				return err
+			}
+			if isSums(c.Args().First()) {
+				return fitSums(ctx, c)
 			}
 			if c.Int("forecast") < 1 {
 				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
@@ -155,26 +159,13 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if !slices.Contains(analysis.Trends, strings.ToLower(c.String("trend"))) {
 		return nil, usageError{fmt.Errorf("--trend %q: it is one of %s", c.String("trend"), strings.Join(analysis.Trends, ", "))}
 	}
-	o := analysis.ReadOptions{
-		XUnit: c.String("x-unit"), YUnit: c.String("y-unit"),
-		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), Missing: c.StringSlice("missing"), Last: c.Int("last"),
-		Time: dataset.TimeFormat(c.String("time")),
+	o, err := readOptions(c)
+	if err != nil {
+		return nil, err
 	}
+	o.XUnit, o.YUnit, o.Last = c.String("x-unit"), c.String("y-unit"), c.Int("last")
 	if o.Last < 0 {
 		return nil, usageError{fmt.Errorf("--last %d: a number of observations, or 0 for all", o.Last)}
-	}
-	// Unless they are asked for, columns 1 and 2 are meant, not columns of these names.
-	if c.IsSet("x") {
-		o.X = c.String("x")
-	}
-	if c.IsSet("y") {
-		o.Y = c.String("y")
-	}
-	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
-		return nil, usageError{fmt.Errorf("--time %q: it is iso, unix, unix-ms, unix-us, unix-ns or number", o.Time)}
-	}
-	if o.Comma, err = comma(c.String("comma")); err != nil {
-		return nil, err
 	}
 	s, err := interruptible(ctx, func() (*analysis.Series, error) { return analysis.Read(path, o) })
 	if err != nil {
@@ -184,7 +175,7 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if settings.RandomStarts == 0 {
 		settings.RandomStarts = -1
 	}
-	bar := progress(c, len(kernels))
+	bar := progress(c, "kernels", len(kernels))
 	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
 	settings.Progress = func(p analysis.Progress) {
 		drawing.Lock()
@@ -201,15 +192,35 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	return a, err
 }
 
+// readOptions are what the flags say of a csv file.
+func readOptions(c *cli.Command) (o analysis.ReadOptions, err error) {
+	o = analysis.ReadOptions{
+		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), Missing: c.StringSlice("missing"),
+		Time: dataset.TimeFormat(c.String("time")),
+	}
+	// Unless they are asked for, columns 1 and 2 are meant, not columns of these names.
+	if c.IsSet("x") {
+		o.X = c.String("x")
+	}
+	if c.IsSet("y") {
+		o.Y = c.String("y")
+	}
+	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
+		return o, usageError{fmt.Errorf("--time %q: it is iso, unix, unix-ms, unix-us, unix-ns or number", o.Time)}
+	}
+	o.Comma, err = comma(c.String("comma"))
+	return o, err
+}
+
 // progress is a bar on standard error, lines on any other writer, nothing if --quiet.
-func progress(c *cli.Command, total int) *viz.Progress {
+func progress(c *cli.Command, title string, total int) *viz.Progress {
 	switch w := c.Root().ErrWriter; {
 	case c.Bool("quiet"):
 		return nil
 	case w == os.Stderr:
-		return viz.NewProgress("kernels", total)
+		return viz.NewProgress(title, total)
 	default:
-		return viz.NewProgressTo(w, "kernels", total)
+		return viz.NewProgressTo(w, title, total)
 	}
 }
 

@@ -4,6 +4,8 @@
 //	gppl compare data.csv --x date --y value
 //	gppl predict model.json --forecast 24 --out forecast.csv
 //	gppl data sunspots
+//	gppl sum january.csv february.csv -o winter.sums
+//	gppl fit winter.sums
 //
 // It exits with 0 if all went well, 1 if something failed, 2 if it was called wrongly, 130 or 143 if SIGINT or SIGTERM ended it.
 // Results go to standard output, progress and messages to standard error. Files appear whole or not at all.
@@ -131,13 +133,15 @@ func command(stdout, stderr io.Writer) *cli.Command {
    gppl fit data.csv --x date --y value --forecast 24 --report report.html --model model.json
    gppl compare data.csv --x 1 --y 3 --kernel "SE, Matern32, SE + LocPer"
    gppl predict model.json --forecast 52 --out forecast.csv
-   gppl data sunspots`,
-		Commands:  []*cli.Command{fitCommand(), compareCommand(), predictCommand(), dataCommand()},
+   gppl data sunspots
+   gppl sum january.csv february.csv -o winter.sums
+   gppl fit winter.sums`,
+		Commands:  []*cli.Command{fitCommand(), compareCommand(), predictCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
 		Writer:    stdout,
 		ErrWriter: stderr,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
-				return usageError{fmt.Errorf("no command %q: there are fit, compare, predict, data", name)}
+				return usageError{fmt.Errorf("no command %q: there are fit, compare, predict, data, sum, merge, info", name)}
 			}
 			_ = cli.ShowRootCommandHelp(c)
 			return usageError{errors.New("a command is missing")}

@@ -10,12 +10,23 @@ import (
 
 // rowReader reads the rows of a table, each with as many fields as the first.
 type rowReader struct {
-	table *csv.Reader
-	width int // of the first row; 0 before it
+	table  *csv.Reader
+	width  int // of the first row; 0 before it
+	before int // lines before those that table reads
 }
 
 // newRowReader decodes r. With find, it sets opt.Comma where that is 0.
 func newRowReader(r io.Reader, opt *CSVOptions, find bool) (*rowReader, error) {
+	r, err := tableText(r, opt, find)
+	if err != nil {
+		return nil, err
+	}
+	return rowsOf(r, opt), nil
+}
+
+// tableText decodes r to lines of fields with one character between them, and sets opt.Comma where that is 0: to what is found, or
+// to a comma.
+func tableText(r io.Reader, opt *CSVOptions, find bool) (io.Reader, error) {
 	text, err := decoded(r)
 	if err != nil {
 		return nil, err
@@ -29,14 +40,17 @@ func newRowReader(r io.Reader, opt *CSVOptions, find bool) (*rowReader, error) {
 		opt.Comma = ','
 	}
 	if opt.Comma == ' ' {
-		r = &blankReader{r: text}
-	} else {
-		r = text
+		return &blankReader{r: text}, nil
 	}
+	return text, nil
+}
+
+// rowsOf reads rows from what tableText returned.
+func rowsOf(r io.Reader, opt *CSVOptions) *rowReader {
 	table := csv.NewReader(r)
 	table.ReuseRecord, table.FieldsPerRecord = true, -1
 	table.Comma, table.Comment = opt.Comma, opt.Comment
-	return &rowReader{table: table}, nil
+	return &rowReader{table: table}
 }
 
 // next returns the next row that is not blank, or io.EOF.
@@ -44,7 +58,7 @@ func (r *rowReader) next() ([]string, error) {
 	for {
 		row, err := r.table.Read()
 		if err != nil {
-			return nil, syntax(err)
+			return nil, syntax(err, r.before)
 		}
 		if len(row) == 1 && strings.TrimSpace(row[0]) == "" {
 			if r.width != 1 {
@@ -73,20 +87,33 @@ func (r *rowReader) ragged(row []string) error {
 			}
 		}
 	}
-	return fmt.Errorf("line %d: wrong number of fields: %d, where the first line has %d: %s%s",
-		line, len(row), r.width, quoted(strings.Join(row, string(r.table.Comma))), hint)
+	return rowError{line, fmt.Errorf("wrong number of fields: %d, where the first line has %d: %s%s",
+		len(row), r.width, quoted(strings.Join(row, string(r.table.Comma))), hint)}
 }
 
-// syntax puts an error of encoding/csv in words.
-func syntax(err error) error {
+// rowError is an error of one row, after which the next can be read.
+type rowError struct {
+	line int // as the table counts them
+	error
+}
+
+func (e rowError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.error) }
+func (e rowError) Unwrap() error { return e.error }
+
+// syntax puts an error of encoding/csv, which began to read after some lines, in words.
+func syntax(err error, before int) error {
 	var parse *csv.ParseError
 	switch {
 	case !errors.As(err, &parse):
 		return err
 	case errors.Is(err, csv.ErrBareQuote):
-		return fmt.Errorf("line %d: a quotation mark \" within a field: remove it, or double it and quote the field", parse.Line)
+		return rowError{parse.Line, errors.New("a quotation mark \" within a field: remove it, or double it and quote the field")}
 	case errors.Is(err, csv.ErrQuote):
-		return fmt.Errorf("line %d: a field that a quotation mark \" opens is not closed as it should be, up to line %d", parse.StartLine, parse.Line)
+		open := fmt.Errorf("a field that a quotation mark \" opens is not closed as it should be, up to line %d", parse.Line+before)
+		if parse.StartLine == parse.Line {
+			return rowError{parse.Line, open}
+		}
+		return fmt.Errorf("line %d: %w", parse.StartLine+before, open)
 	}
 	return err
 }

@@ -146,6 +146,10 @@ func (l *lineReader) Read(p []byte) (n int, err error) {
 	for n == 0 && l.err == nil && len(p) > 0 {
 		var got int
 		got, l.err = l.r.Read(p)
+		if !l.cr && bytes.IndexByte(p[:got], '\r') < 0 && bytes.IndexByte(p[:got], 0) < 0 {
+			l.line += bytes.Count(p[:got], newline)
+			return got, l.err
+		}
 		for _, c := range p[:got] {
 			lf := c == '\n'
 			if lf && l.cr {
@@ -167,6 +171,8 @@ func (l *lineReader) Read(p []byte) (n int, err error) {
 	}
 	return n, l.err
 }
+
+var newline = []byte("\n")
 
 // parseFinite reads a decimal number. strconv.ParseFloat reads "NaN", "Inf", "0x1p3" and "1_000", too, which are no observations.
 func parseFinite(text string) (float64, error) {

@@ -45,6 +45,7 @@ type denseFactor struct {
 	inverse *dense.Lower   // L⁻¹, made when a gradient is first asked for
 	half    blas64.General // L⁻¹C
 	alpha   blas64.General // A⁻¹C
+	probe   blas64.General // the same by L⁻¹, for the check
 	u       blas64.General // A⁻¹CR
 	lanes   []lane
 }
@@ -125,10 +126,12 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 // gradient is made of, in n² flops a column.
 func (f *denseFactor) check() error {
 	n, norm := float64(f.alpha.Rows), blas64.Nrm2(vec(f.half.Data))
-	f.inverse.MulLT(f.half)
+	f.probe = resizeGeneral(f.probe, f.half.Rows, f.half.Cols)
+	copyGeneral(f.probe, f.half)
+	f.inverse.MulLT(f.probe)
 	var off float64
 	for i, a := range f.alpha.Data {
-		if d := math.Abs(a - f.half.Data[i]); !(d <= off) {
+		if d := math.Abs(a - f.probe.Data[i]); !(d <= off) {
 			off = d
 		}
 	}

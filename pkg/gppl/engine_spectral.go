@@ -79,7 +79,10 @@ func (e *spectralExact) name() string { return EngineSpectral }
 // in practice. Where less takes few frequencies, as for a Gaussian spectrum, the
 // gradient near an optimum is worth them, and a posterior the more.
 func (e *spectralExact) eps(k Kernel, noise float64) float64 {
-	const least = 1e-14
+	least := 1e-14
+	if c, ok := e.circle(); ok {
+		least = c.least(e.span, k)
+	}
 	if e.tight && bandwidth(k, least)*e.span < 600 {
 		return least
 	}

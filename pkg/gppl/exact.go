@@ -30,12 +30,13 @@ var _ Loss = (*Exact)(nil)
 // run at once.
 type Exact struct {
 	model   Model
-	data    Data
+	data    Data // zero if only sums of them are known
+	n       int
 	params  []Param
 	scale   scaling
-	span    float64        // the largest distance there is
-	mean    *regression    // nil for a mean of zero
-	columns blas64.General // C, n×c: y and the basis of the mean
+	span    float64     // the largest distance there is
+	mean    *regression // nil for a mean of zero
+	columns int         // c, of y and the basis of the mean
 	engines []exactEngine
 	chooser *chooser
 	tally   *tally
@@ -61,36 +62,43 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Exact{model: m, data: d, params: m.Params(), scale: scalingOf(m.Kernel), span: extent(d.X)}
-	l.tally, l.calls = new(tally), new(pool[exactCall])
-	if l.mean, l.columns, err = dataColumns(m, d); err != nil {
+	mean, columns, err := dataColumns(m, d)
+	if err != nil {
 		return nil, err
 	}
+	var engines []exactEngine
 	if d.X.Dim() == 1 {
 		series := sortLine(d.X)
-		series.setColumns(l.columns)
+		series.setColumns(columns)
 		if d.Errors != nil {
 			series.setErrors(d.knownVariances())
 		}
-		l.engines = append(l.engines, newStateSpaceExact(series), newSpectralExact(series, o), newGriddedExact(series),
+		engines = append(engines, newStateSpaceExact(series), newSpectralExact(series, o), newGriddedExact(series),
 			newToeplitzExact(series), newBandedExact(series))
 	}
-	l.engines = append(l.engines, newDenseExact(d.X, l.columns, d.knownVariances()))
-	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), l.engineNames())
-	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
+	engines = append(engines, newDenseExact(d.X, columns, d.knownVariances()))
+	l := newExact(m, d.Len(), engines, o, extent(d.X))
+	l.data, l.mean, l.columns = d, mean, columns.Cols
+	l.tally.setUp(time.Since(start))
 	return l, nil
 }
 
-func (l *Exact) engineNames() (names []string) {
-	for _, e := range l.engines {
+// newExact returns the loss of n observations, which the engines know, over the given
+// range of inputs, with a mean of zero.
+func newExact(m Model, n int, engines []exactEngine, o options, span float64) *Exact {
+	l := &Exact{model: m, n: n, params: m.Params(), scale: scalingOf(m.Kernel), columns: 1, engines: engines, span: span}
+	var names []string
+	for _, e := range engines {
 		names = append(names, e.name())
 	}
-	return names
+	l.chooser = newChooser(o, o.tolerance*float64(n), names)
+	l.tally, l.calls = &tally{report: LossReport{Likelihood: true}}, new(pool[exactCall])
+	return l
 }
 
 func (l *Exact) Params() []Param             { return append([]Param(nil), l.params...) }
 func (l *Exact) Model(theta []float64) Model { return l.model.WithParams(theta) }
-func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.data.Len()) }
+func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.n) }
 
 func (l *Exact) Report() LossReport {
 	r := l.tally.get()
@@ -155,7 +163,7 @@ func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exa
 // forecast asks all engines about the compiled model.
 func (l *Exact) forecast(c *exactCall) {
 	l.chooser.begin(&c.selection)
-	blur := float64(l.data.Len()) * phases(c.kernel, l.span, c.noise, 1)
+	blur := float64(l.n) * phases(c.kernel, l.span, c.noise, 1)
 	for i, e := range l.engines {
 		c.candidates[i] = e.forecast(&c.compiled)
 		c.candidates[i].err += blur
@@ -165,7 +173,7 @@ func (l *Exact) forecast(c *exactCall) {
 // assemble computes the value and, unless grad is nil, its derivatives in logs. expected
 // is the error bound of the forecast.
 func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exactCall) (outcome, error) {
-	n, cols := float64(l.data.Len()), l.columns.Cols
+	n, cols := float64(l.n), l.columns
 	c.g, c.r = resizeGeneral(c.g, cols, cols), resizeGeneral(c.r, cols, cols)
 	f.gram(c.g)
 	value, form := 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi), c.g.Data[0]

@@ -50,6 +50,22 @@ func (l *line) sums(origin, period float64, m int) (fourier.Moments, blas64.Gene
 // fall in it, relative to the range.
 const windowRoom = 0.04
 
+// least is the smallest sum of coefficients that may be left out, relative to the
+// variance. By a window it is ten times what the rounding of all of them adds up to: there
+// may be no other engine to take over where that is not below what is asked for.
+func (c circle) least(span float64, k Kernel) float64 {
+	const images, window = 1e-14, 1e-13
+	if reach(k, images) <= c.period-span {
+		return images
+	}
+	const rounding = 1e-16 // of a coefficient
+	return max(window, rounding*bandwidth(k, window)*c.period)
+}
+
+// maxSumsFeatures is how many features are kept for a dense matrix: some seconds an
+// evaluation.
+const maxSumsFeatures = 4000
+
 // frequencies returns how many of the circle k takes, whether by a window, or why k is
 // beyond what the sums resolve.
 func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, windowed bool, why reason) {
@@ -66,6 +82,9 @@ func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, win
 	m = math.Ceil(b*c.period) + 1
 	if m > float64(c.highest) {
 		return m, windowed, reason{c.beyond, m / c.period}
+	}
+	if p := 2*m - 1; p > maxSumsFeatures {
+		return m, windowed, reason{"it would take a dense matrix of %.0f features, and 4000 are the most: a single SE needs none, and longer lengthscales fewer", p}
 	}
 	return m, windowed, reason{}
 }

@@ -52,13 +52,20 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.posterior(d.X)
+}
+
+// posterior conditions the model of the loss on its data, which lie at x or between two
+// ends.
+func (l *Exact) posterior(x Inputs) (*Posterior, error) {
+	m := l.model
 	_, f, err := l.evaluate(nil, values(l.params), true)
 	if err != nil {
 		return nil, err
 	}
-	p := &Posterior{model: m, engine: l.chooser.engines(), dim: d.X.Dim(), jitter: f.jitter(), horizon: newHorizon(m, d.Len(), d.X), nugget: Nugget(m.Kernel)}
+	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
 	if l.mean != nil {
-		g := newGeneral(l.columns.Cols, l.columns.Cols)
+		g := newGeneral(l.columns, l.columns)
 		f.gram(g)
 		fit, err := l.mean.fit(g)
 		if err != nil {

@@ -37,6 +37,9 @@ func (f *spectralFactor) posterior() predictor {
 	e := f.engine
 	p := &spectralPosterior{spectralFactor: f, prior: variance(f.kernel), lo: e.lo, hi: e.lo + e.span}
 	p.line, _ = e.observed.(*line)
+	if p.line == nil { // the end of the range, but for rounding
+		p.hi += 1e-12 * e.span
+	}
 	if f.series.window == nil { // a sum of images: the next one begins a period later
 		if room := f.series.period - reach(f.kernel, e.eps(f.kernel, f.noise)) - e.span; room > 0 {
 			p.lo, p.hi = p.lo-room, p.hi+room

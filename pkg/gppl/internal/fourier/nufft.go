@@ -108,9 +108,15 @@ func Smooth(n int) int {
 // locate returns the first of the grid points under the window around point i,
 // and how far before it the window begins, in (0, 1] but for rounding.
 func (g *grid) locate(p *Points, i int) (first int, ahead float64) {
+	return g.place(p.hi[i], p.lo[i])
+}
+
+// place is locate for the phase hi + lo. No product is fused with what it is added
+// to, so that every processor gives the same bits.
+func (g *grid) place(hi, lo float64) (first int, ahead float64) {
 	size := float64(g.size)
-	a := p.hi[i] * size
-	rest := math.FMA(p.hi[i], size, -a) + p.lo[i]*size
+	a := float64(hi * size)
+	rest := math.FMA(hi, size, -a) + float64(lo*size)
 	c := math.Floor(a)
 	u := a - c + rest
 	if g.width%2 == 1 {
@@ -204,23 +210,26 @@ func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
 // window sets first[q] and taps[q·width:] to the grid points under the window
 // around points[q] and its values there.
 func (g *grid) window(first []int, taps []float64, p *Points, points []int32) {
-	width := g.width
-	half := 0.5 * float64(width)
-	scale := 1 / half
 	for q, i := range points {
 		var ahead float64
 		first[q], ahead = g.locate(p, int(i))
-		tap := taps[q*width:][:width]
-		t := -half
-		for c := range tap {
-			z := (t + ahead) * scale
-			z *= z
-			tap[c] = -g.beta * z / (1 + math.Sqrt(max(0, 1-z))) // β(√(1−z²) − 1)
-			t++
-		}
+		g.exponents(taps[q*g.width:][:g.width], ahead)
 	}
-	taps = taps[:len(points)*width]
+	taps = taps[:len(points)*g.width]
 	vexp.Exp(taps, taps)
+}
+
+// exponents sets tap to log ψ at the grid points under a window that begins ahead of
+// the first of them. No product is fused with what it is added to: see place.
+func (g *grid) exponents(tap []float64, ahead float64) {
+	t := -0.5 * float64(g.width)
+	scale := 2 / float64(g.width)
+	for c := range tap {
+		z := (t + ahead) * scale
+		z = float64(z * z)
+		tap[c] = -g.beta * z / (1 + math.Sqrt(max(0, 1-z))) // β(√(1−z²) − 1)
+		t++
+	}
 }
 
 // gains returns 1/ψ̂(m) for m in [m0, m1), ψ̂(m) = ∫ψ(t)cos(2πmt/size)dt. With

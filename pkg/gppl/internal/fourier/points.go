@@ -38,14 +38,18 @@ func NewPoints(x []float64, origin, period float64) *Points {
 	}
 	p := &Points{make([]float64, len(x)), make([]float64, len(x))}
 	for i, v := range x {
-		d := v - origin
-		back := v - d
-		rest := back - origin + (v - (d + back)) // v − origin = d + rest, exactly (Knuth)
-		q := d / period
-		p.lo[i] = (math.FMA(-q, period, d) + rest) / period
-		p.hi[i] = q - math.RoundToEven(q)
+		p.hi[i], p.lo[i] = phase(v, origin, period)
 	}
 	return p
+}
+
+// phase returns (x − origin)/period modulo 1 as hi + lo.
+func phase(x, origin, period float64) (hi, lo float64) {
+	d := x - origin
+	back := x - d
+	rest := back - origin + (x - (d + back)) // x − origin = d + rest, exactly (Knuth)
+	q := d / period
+	return q - math.RoundToEven(q), (math.FMA(-q, period, d) + rest) / period
 }
 
 // N returns the number of points.

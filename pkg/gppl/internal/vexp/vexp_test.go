@@ -58,3 +58,13 @@ func BenchmarkExp(b *testing.B) {
 		b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/4096, "ns/exp")
 	})
 }
+
+// TestTable compares the table with powers of two.
+func TestTable(t *testing.T) {
+	for i, v := range table {
+		got, want := math.Float64frombits(v+uint64(i)<<(52-bits)), math.Exp2(float64(i)/size)
+		if math.Abs(got-want) > 0x1p-52 {
+			t.Errorf("2^(%d/%d) = %v, want %v", i, size, got, want)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	library "github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// forCSV are the flags of gppl fit that need observations.
+var forCSV = []string{"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "no-header", "missing", "last", "max-exact", "forecast", "report", "out"}
+
+// sumsFit is a kernel that was learnt from sums, or why it was not.
+type sumsFit struct {
+	Kernel  string          `json:"kernel"`
+	BIC     float64         `json:"bic,omitempty"`
+	Refused string          `json:"refused,omitempty"`
+	Result  *library.Result `json:"result,omitempty"`
+}
+
+// fitSums learns from a file of sums, for each kernel that is asked for, and SE if none is.
+func fitSums(ctx context.Context, c *cli.Command) error {
+	path, err := argument(c, "file of sums")
+	if err != nil {
+		return err
+	}
+	for _, flag := range forCSV {
+		if c.IsSet(flag) {
+			return usageError{fmt.Errorf("--%s needs observations, and %s holds sums of them", flag, path)}
+		}
+	}
+	if err := writable(c, "model"); err != nil {
+		return err
+	}
+	names := []string{"SE"}
+	if c.IsSet("kernel") {
+		if names, err = analysis.ParseKernels(c.String("kernel")); err != nil {
+			return usageError{errors.New(message(err))}
+		}
+	}
+	s, err := readSums(path)
+	if err != nil {
+		return err
+	}
+	bar := progress(c, "kernels", len(names))
+	var fits []sumsFit
+	for i, name := range names {
+		bar.Set(i)
+		bar.Message("%s", name)
+		fit, err := interruptible(ctx, func() (sumsFit, error) { return fitKernel(ctx, s, name, c.Int("starts"), uint64(c.Uint("seed"))) })
+		if err != nil {
+			bar.Fail(err)
+			return err
+		}
+		fits = append(fits, fit)
+	}
+	bar.Done()
+	slices.SortStableFunc(fits, func(a, b sumsFit) int {
+		switch {
+		case a.Result == nil && b.Result == nil, a.Result != nil && b.Result != nil && a.BIC == b.BIC:
+			return 0
+		case b.Result == nil, a.Result != nil && a.BIC < b.BIC:
+			return -1
+		}
+		return 1
+	})
+	best := fits[0]
+	if best.Result == nil {
+		return fmt.Errorf("%s: %s: %s", path, best.Kernel, best.Refused)
+	}
+	if model := c.String("model"); model != "" {
+		err := writeFile(ctx, model, func(w io.Writer) error {
+			b, err := json.MarshalIndent(best.Result, "", "  ")
+			if err != nil {
+				return err
+			}
+			return all(w, append(b, '\n'))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	mean := s.Mean()
+	if c.Bool("json") {
+		return writeJSON(ctx, c, struct {
+			File         string    `json:"file"`
+			Observations int       `json:"observations"`
+			Mean         float64   `json:"mean"`
+			Candidates   []sumsFit `json:"candidates"`
+		}{path, s.Len(), mean, fits})
+	}
+	return print(ctx, c.Root().Writer, func(w io.Writer) error {
+		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", path, count(s.Len(), "observation", "observations"), mean)
+		for _, f := range fits {
+			if f.Result == nil {
+				fmt.Fprintf(w, "%-24s refused: %s\n", f.Kernel, f.Refused)
+			} else if len(fits) > 1 {
+				fmt.Fprintf(w, "%-24s BIC %.2f\n", f.Kernel, f.BIC)
+			}
+		}
+		_, err := fmt.Fprintf(w, "%s\n", best.Result)
+		return err
+	})
+}
+
+// fitKernel learns one kernel from the best of several starts. A refusal is no error.
+func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, seed uint64) (sumsFit, error) {
+	fit := sumsFit{Kernel: name}
+	kernel, err := analysis.ParseKernel(name)
+	if err != nil {
+		return fit, err
+	}
+	mean := s.Mean()
+	best, lowest := library.Model{}, math.Inf(1)
+	for _, m := range sumsStarts(kernel, s) {
+		loss, err := library.NewSumsExact(m, s, mean)
+		if err != nil {
+			return fit, err
+		}
+		if err := ctx.Err(); err != nil {
+			return fit, err
+		}
+		value, err := loss.ValueGrad(nil, valuesOf(m))
+		if refusal := (*library.Refusal)(nil); errors.As(err, &refusal) {
+			fit.Refused = refusal.Reason
+			continue
+		}
+		if err == nil && value < lowest {
+			best, lowest = m, value
+		}
+	}
+	if math.IsInf(lowest, 1) {
+		if fit.Refused == "" {
+			fit.Refused = "its likelihood cannot be computed at any start"
+		}
+		return fit, nil
+	}
+	loss, err := library.NewSumsExact(best, s, mean)
+	if err != nil {
+		return fit, err
+	}
+	settings := library.Settings{Seed: seed}
+	if starts > 1 {
+		settings.Starts = starts
+	}
+	if fit.Result, err = library.Fit(ctx, loss, settings); err != nil {
+		return fit, err
+	}
+	fit.Refused = ""
+	fit.BIC = 2*fit.Result.Value + float64(len(fit.Result.Params))*math.Log(float64(s.Len()))
+	return fit, nil
+}
+
+// sumsStarts are models to begin at: lengthscales from the shortest that is resolved up to a third of the range, a factor of four apart,
+// with the longest first, which cost the least, and periods in the same steps; the variance of the data is shared by the noise and the
+// terms.
+func sumsStarts(kernel library.Kernel, s *library.Sums) (starts []library.Model) {
+	variance := max(s.Variance(), math.SmallestNonzeroFloat64)
+	first, last := s.Extent()
+	shortest, _ := s.Header().Lengthscales()
+	longest := max((last-first)/3, 2*shortest)
+	params := kernel.Params()
+	terms, scaled := 0, 0
+	for _, p := range params {
+		switch p.Role {
+		case library.RoleVariance:
+			terms++
+		case library.RoleLengthscale, library.RolePeriod:
+			scaled++
+		}
+	}
+	const step = 4
+	var scales []float64
+	for l := longest; l >= 2*shortest; l /= step {
+		scales = append(scales, l)
+	}
+	if scaled == 0 {
+		scales = scales[:1]
+	}
+	// All of one scale, and those of further terms each a step longer or shorter.
+	for _, spread := range []float64{1, step, 1.0 / step} {
+		if scaled < 2 && spread != 1 {
+			break
+		}
+		for _, l := range scales {
+			theta := make([]float64, len(params))
+			inside := true
+			for i, p := range params {
+				switch p.Role {
+				case library.RoleVariance:
+					theta[i] = 0.7 * variance / float64(terms)
+				case library.RoleLengthscale, library.RolePeriod:
+					theta[i] = l
+					inside = inside && l >= 2*shortest && l <= 3*longest
+					l *= spread
+				default:
+					theta[i] = p.Value
+				}
+			}
+			if inside {
+				starts = append(starts, library.Model{Kernel: kernel.WithParams(theta), Noise: 0.3 * variance})
+			}
+		}
+	}
+	return starts
+}
+
+func valuesOf(m library.Model) (theta []float64) {
+	for _, p := range m.Params() {
+		theta = append(theta, p.Value)
+	}
+	return theta
+}

@@ -1,0 +1,426 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	library "github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+func sumCommand() *cli.Command {
+	const header = "THE SUMS"
+	var flags []cli.Flag
+	for _, f := range inputFlags() {
+		if slices.Contains([]string{"x", "y", "time", "comma", "decimal-comma", "no-header", "missing"}, f.Names()[0]) {
+			flags = append(flags, f)
+		}
+	}
+	return &cli.Command{
+		Name: "sum", Usage: "add up what a likelihood needs of csv files of any size", ArgsUsage: "FILE.csv …",
+		Description: `The sums of smooth kernels, such as SE, are some kilobytes, however many rows there are. Sums of parts merge exactly.
+Dates become seconds since 1970. "-" reads standard input.
+
+   gppl sum 2023.csv 2024.csv --x time --y level -o two.sums
+   gppl sum 2025.csv --x time --y level --like two.sums -o third.sums
+   gppl merge two.sums third.sums -o all.sums
+   gppl fit all.sums`,
+		Flags: append(flags,
+			&cli.StringFlag{Name: "like", Usage: "take the header of `FILE.sums`, to merge with it later", Category: header},
+			&cli.StringFlag{Name: "from", Usage: "earliest `X` to come: a number or a date; from a look at the files if not given", Category: header},
+			&cli.StringFlag{Name: "to", Usage: "latest `X` to come", Category: header},
+			&cli.FloatFlag{Name: "lengthscale", Usage: "shortest `LENGTHSCALE` of SE to resolve, in the unit of x, seconds for dates; a thousandth of the range if not given", HideDefault: true, Category: header},
+			&cli.FloatFlag{Name: "longest", Usage: "longest `LENGTHSCALE` of interest, for smaller sums; any if not given", HideDefault: true, Category: header},
+			&cli.FloatFlag{Name: "centre", Usage: "a `Y` near the mean; from a look at the files if not given", HideDefault: true, Category: header},
+			&cli.FloatFlag{Name: "largest", Usage: "the largest `DISTANCE` of y from the centre", HideDefault: true, Category: header},
+			&cli.BoolFlag{Name: "strict", Usage: "make an error of a row that cannot be read or is out of range, rather than leave it out", Category: "THE FILE"},
+			outFlag(), jsonFlag(), quietFlag(),
+		),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			s, err := newSummer(c)
+			if err != nil {
+				return err
+			}
+			sums, err := s.run(ctx)
+			if err != nil {
+				return err
+			}
+			if err := writeSums(c.String("out"), sums); err != nil {
+				return err
+			}
+			s.tell(sums)
+			return tellSums(ctx, c, c.String("out"), sums)
+		},
+	}
+}
+
+func outFlag() cli.Flag {
+	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the sums to `FILE.sums`", Category: "RESULTS"}
+}
+
+// outOf returns where sums are to be written, having checked that they can be.
+func outOf(c *cli.Command) (string, error) {
+	out := c.String("out")
+	if out == "" {
+		return "", usageError{fmt.Errorf("%s: -o FILE.sums is missing", c.Name)}
+	}
+	return out, writable(c, "out")
+}
+
+// summer adds up files.
+type summer struct {
+	command *cli.Command
+	stderr  io.Writer
+	files   []string
+	options analysis.ReadOptions
+	strict  bool
+	header  library.SumsHeader
+	parts   []*library.Sums // one for each worker
+
+	rows, skipped, bad int
+	first              []badRow // of those that were left out, some
+	seconds            float64
+	bar                *viz.Progress
+	began              time.Time
+	done, read         atomic.Int64 // bytes, rows
+	total              int64        // bytes, 0 if that is not known
+}
+
+// badRow is a row that was left out.
+type badRow struct {
+	file string
+	dataset.CSVRowError
+}
+
+// mostShown is the number of bad rows that are shown.
+const mostShown = 10
+
+func newSummer(c *cli.Command) (*summer, error) {
+	s := &summer{command: c, stderr: c.Root().ErrWriter, files: c.Args().Slice(), strict: c.Bool("strict")}
+	if len(s.files) == 0 {
+		return nil, usageError{errors.New("sum: a csv file is missing")}
+	}
+	if _, err := outOf(c); err != nil {
+		return nil, err
+	}
+	stdin := 0
+	for _, f := range s.files {
+		if f == "-" {
+			stdin++
+			continue
+		}
+		info, err := os.Stat(f)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			return nil, fmt.Errorf("%s is a folder, not a file", f)
+		}
+		if out, err := os.Stat(c.String("out")); err == nil && os.SameFile(out, info) {
+			return nil, fmt.Errorf("--out %s: that is a file that is read", c.String("out"))
+		}
+		s.total += info.Size()
+	}
+	if stdin > 1 {
+		return nil, usageError{errors.New("sum: - stands for standard input, which can be read once")}
+	}
+	if stdin > 0 {
+		s.total = 0
+	}
+	var err error
+	s.options, err = readOptions(c)
+	return s, err
+}
+
+func (s *summer) run(ctx context.Context) (*library.Sums, error) {
+	var err error
+	if s.header, err = s.plan(ctx); err != nil {
+		return nil, err
+	}
+	for range runtime.GOMAXPROCS(0) {
+		part, err := library.NewSums(s.header)
+		if err != nil {
+			return nil, err
+		}
+		s.parts = append(s.parts, part)
+	}
+	s.began = time.Now()
+	s.bar = progress(s.command, "MB", int(s.total>>20))
+	for _, file := range s.files {
+		if err := s.add(ctx, file); err != nil {
+			s.bar.Fail(err)
+			return nil, err
+		}
+	}
+	s.bar.Done()
+	s.seconds = time.Since(s.began).Seconds()
+	for _, part := range s.parts[1:] {
+		if err := s.parts[0].Merge(part); err != nil {
+			return nil, err
+		}
+	}
+	if s.parts[0].Len() == 0 {
+		s.tell(s.parts[0])
+		return nil, errors.New("no row could be added: nothing is written")
+	}
+	return s.parts[0], nil
+}
+
+// plan returns the header: that of another file, or from a first look.
+func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
+	c := s.command
+	if like := c.String("like"); like != "" {
+		for _, flag := range []string{"from", "to", "lengthscale", "longest", "centre", "largest"} {
+			if c.IsSet(flag) {
+				return h, usageError{fmt.Errorf("--%s: --like %s says that", flag, like)}
+			}
+		}
+		other, err := readSums(like)
+		if err != nil {
+			return h, err
+		}
+		return other.Header(), nil
+	}
+	r := library.SumsRange{Lo: math.NaN(), Hi: math.NaN(), Centre: c.Float("centre"), Largest: c.Float("largest"), Shortest: c.Float("lengthscale"), Longest: c.Float("longest")}
+	for _, end := range []struct {
+		flag string
+		at   *float64
+	}{{"from", &r.Lo}, {"to", &r.Hi}} {
+		if text := c.String(end.flag); text != "" {
+			if *end.at, err = place(text); err != nil {
+				return h, usageError{fmt.Errorf("--%s: %w", end.flag, err)}
+			}
+		}
+	}
+	if slices.Contains(s.files, "-") {
+		if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || r.Largest == 0 {
+			return h, usageError{errors.New("sum: standard input cannot be looked at first: say --from, --to and --largest (and --centre), or --like FILE.sums")}
+		}
+	} else if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || !c.IsSet("centre") || !c.IsSet("largest") {
+		seen, err := s.look(ctx)
+		if err != nil {
+			return h, err
+		}
+		if math.IsNaN(r.Lo) {
+			r.Lo = seen.Lo
+		}
+		if math.IsNaN(r.Hi) {
+			r.Hi = seen.Hi
+		}
+		if !c.IsSet("centre") {
+			r.Centre = seen.Centre
+		}
+		if !c.IsSet("largest") {
+			r.Largest = seen.Largest
+		}
+	}
+	p, err := library.PlanSums(r)
+	return p.Header, err
+}
+
+// place reads a number, or a date as seconds since 1970.
+func place(text string) (float64, error) {
+	if at, err := dataset.ParseTime(text); err == nil {
+		return float64(at.Unix()) + 1e-9*float64(at.Nanosecond()), nil
+	}
+	v, err := dataset.ParseNumber(text)
+	if err != nil {
+		return 0, fmt.Errorf("%w, nor an ISO date", err)
+	}
+	return v, nil
+}
+
+// A first look reads a file whole up to wholeFile bytes, else pieces of it.
+const (
+	wholeFile  = 4 << 20
+	pieces     = 16
+	pieceBytes = 128 << 10
+	// lookMargin is what is added to the range on either side, of it, and lookSpread how much further than what was seen y
+	// may be, where a file was not read whole.
+	lookMargin = 0.05
+	lookSpread = 4
+)
+
+// look returns the range of the files from a first look.
+func (s *summer) look(ctx context.Context) (r library.SumsRange, err error) {
+	var x, y []float64
+	whole := true
+	for _, file := range s.files {
+		text, all, err := excerpt(file)
+		if err != nil {
+			return r, err
+		}
+		whole = whole && all
+		_, err = analysis.Stream(bytes.NewReader(text), s.options, 1, func(_ int, b *dataset.CSVBlock) error {
+			x, y = append(x, b.X...), append(y, b.Y...)
+			return ctx.Err()
+		})
+		if err != nil {
+			return r, fmt.Errorf("%s: %s", file, message(err))
+		}
+	}
+	if len(x) == 0 {
+		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: say --from, --to, --centre and --largest, or --like FILE.sums", strings.Join(s.files, ", "))
+	}
+	if whole {
+		return library.SampleRange(x, y, 0, 1)
+	}
+	return library.SampleRange(x, y, lookMargin, lookSpread)
+}
+
+// excerpt returns some lines of a file, its first and last among them, or all.
+func excerpt(path string) (text []byte, whole bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%s is no regular file and cannot be looked at first: say --from, --to, --centre and --largest, or --like FILE.sums", path)
+	}
+	if info.Size() <= wholeFile {
+		text, err = io.ReadAll(f)
+		return text, true, err
+	}
+	piece := make([]byte, pieceBytes)
+	for i := range pieces {
+		at := (info.Size() - pieceBytes) * int64(i) / (pieces - 1)
+		n, err := f.ReadAt(piece, at)
+		if err != nil && err != io.EOF {
+			return nil, false, err
+		}
+		lines := piece[:n]
+		if i > 0 {
+			_, lines, _ = bytes.Cut(lines, []byte("\n"))
+		}
+		if i < pieces-1 {
+			lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
+		}
+		text = append(text, lines...)
+	}
+	return text, false, nil
+}
+
+// add adds a file.
+func (s *summer) add(ctx context.Context, file string) error {
+	in := io.Reader(os.Stdin)
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	var mu sync.Mutex
+	var bad []badRow
+	stopped := errors.New("a bad row")
+	visit := func(worker int, b *dataset.CSVBlock) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x, y := s.inRange(b)
+		s.show(b)
+		if len(b.Bad) > 0 {
+			mu.Lock()
+			s.bad += len(b.Bad)
+			for _, row := range b.Bad[:min(len(b.Bad), mostShown)] {
+				bad = append(bad, badRow{file, row})
+			}
+			slices.SortFunc(bad, func(a, b badRow) int { return cmp.Compare(a.Line, b.Line) })
+			bad = bad[:min(len(bad), mostShown)]
+			mu.Unlock()
+			if s.strict {
+				return stopped
+			}
+		}
+		return s.parts[worker].Add(x, y)
+	}
+	rep, err := analysis.Stream(in, s.options, len(s.parts), visit)
+	name := file
+	if file == "-" {
+		name = "standard input"
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case s.strict && len(bad) > 0:
+		return fmt.Errorf("%s, line %d: %w", name, bad[0].Line, bad[0].Err)
+	case err != nil:
+		return fmt.Errorf("%s: %s", name, message(err))
+	case rep.X == rep.Y:
+		return fmt.Errorf("%s: x and y are both column %d: choose another for one of them", name, rep.X+1)
+	}
+	s.rows += rep.Rows
+	s.skipped += rep.Skipped
+	s.first = append(s.first, bad[:min(len(bad), mostShown-min(mostShown, len(s.first)))]...)
+	return nil
+}
+
+// inRange returns the rows that the sums take; the others become bad ones.
+func (s *summer) inRange(b *dataset.CSVBlock) (x, y []float64) {
+	n := 0
+	for i, t := range b.X {
+		if err := s.header.Takes(t, b.Y[i], 1); err != nil {
+			b.Bad = append(b.Bad, dataset.CSVRowError{Line: b.Lines[i], Err: err})
+			continue
+		}
+		b.X[n], b.Y[n] = t, b.Y[i]
+		n++
+	}
+	slices.SortStableFunc(b.Bad, func(a, b dataset.CSVRowError) int { return cmp.Compare(a.Line, b.Line) })
+	return b.X[:n], b.Y[:n]
+}
+
+// show moves the bar.
+func (s *summer) show(b *dataset.CSVBlock) {
+	rows, size := s.read.Add(int64(len(b.X))), s.done.Add(int64(b.Bytes))
+	s.bar.Set(int(size >> 20))
+	s.bar.Message("%d rows, %.2g a second", rows, float64(rows)/time.Since(s.began).Seconds())
+}
+
+// tell says what was left out.
+func (s *summer) tell(sums *library.Sums) {
+	for _, row := range s.first {
+		fmt.Fprintf(s.stderr, "gppl: %s, line %d: %s\n", row.file, row.Line, message(row.Err))
+	}
+	if more := s.bad - len(s.first); more > 0 {
+		fmt.Fprintf(s.stderr, "gppl: and %d more\n", more)
+	}
+	if s.bad > 0 {
+		fmt.Fprintf(s.stderr, "gppl: warning: %s left out; --strict makes an error of them, --from, --to, --centre and --largest set the range\n", count(s.bad, "row was", "rows were"))
+	}
+	if s.skipped > 0 {
+		fmt.Fprintf(s.stderr, "gppl: %s without a value left out\n", count(s.skipped, "row", "rows"))
+	}
+	if s.seconds > 0 && !s.command.Bool("quiet") {
+		fmt.Fprintf(s.stderr, "gppl: %d rows of %s in %.3g s, %.3g a second\n", sums.Len()+s.bad+s.skipped, count(len(s.files), "file", "files"), s.seconds, float64(s.rows)/s.seconds)
+	}
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}

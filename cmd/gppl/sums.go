@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+	library "github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func mergeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "merge", Usage: "add up sums, or subtract some", ArgsUsage: "FILE.sums …",
+		Description: `The result has the same bytes in whatever order, and as if all rows had been summed at once.
+
+   gppl merge january.sums february.sums -o winter.sums
+   gppl merge year.sums july.sums --subtract -o without-july.sums`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "subtract", Usage: "subtract all files but the first from it"},
+			outFlag(), jsonFlag(),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			out, err := outOf(c)
+			if err != nil {
+				return err
+			}
+			files := c.Args().Slice()
+			if len(files) == 0 {
+				return usageError{errors.New("merge: a file of sums is missing")}
+			}
+			all, err := interruptible(ctx, func() (*library.Sums, error) { return merged(ctx, files, c.Bool("subtract")) })
+			if err != nil {
+				return err
+			}
+			if err := writeSums(out, all); err != nil {
+				return err
+			}
+			return tellSums(ctx, c, out, all)
+		},
+	}
+}
+
+// merged adds up files, or subtracts all but the first.
+func merged(ctx context.Context, files []string, subtract bool) (*library.Sums, error) {
+	all, err := readSums(files[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files[1:] {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s, err := readSums(file)
+		if err != nil {
+			return nil, err
+		}
+		if subtract {
+			err = all.Subtract(s)
+		} else {
+			err = all.Merge(s)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s and %s: %s", files[0], file, message(err))
+		}
+	}
+	return all, nil
+}
+
+func infoCommand() *cli.Command {
+	return &cli.Command{
+		Name: "info", Usage: "say what sums hold and resolve", ArgsUsage: "FILE.sums",
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			path, err := argument(c, "file of sums")
+			if err != nil {
+				return err
+			}
+			s, err := readSums(path)
+			if err != nil {
+				return err
+			}
+			return tellSums(ctx, c, path, s)
+		},
+	}
+}
+
+// isSums reports whether a file begins as one of sums does.
+func isSums(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const magic = "GPPLSUMS"
+	var b [len(magic)]byte
+	_, err = io.ReadFull(f, b[:])
+	return err == nil && string(b[:]) == magic
+}
+
+func readSums(path string) (*library.Sums, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := new(library.Sums)
+	if err := s.UnmarshalBinary(b); err != nil {
+		return nil, fmt.Errorf("%s: %s", path, message(err))
+	}
+	return s, nil
+}
+
+// writeSums writes sums, whole or not at all.
+func writeSums(path string, s *library.Sums) error {
+	b, err := s.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return wholefile.Write(path, func(w io.Writer) error { return all(w, b) })
+}
+
+// sumsInfo is what there is to say of sums.
+type sumsInfo struct {
+	File           string             `json:"file"`
+	Observations   int                `json:"observations"`
+	First          *float64           `json:"first,omitempty"`
+	Last           *float64           `json:"last,omitempty"`
+	Mean           *float64           `json:"mean,omitempty"`
+	Deviation      *float64           `json:"standard_deviation,omitempty"`
+	Header         library.SumsHeader `json:"header"`
+	ShortestScale  float64            `json:"shortest_lengthscale"`
+	LongestScale   float64            `json:"longest_lengthscale_in_linear_time"`
+	MemoryBytes    int                `json:"memory_bytes"`
+	SecondsGridded float64            `json:"seconds_likelihood_se"`
+	SecondsDense   *float64           `json:"seconds_likelihood_dense,omitempty"`
+}
+
+// tellSums says what sums hold, as text or JSON.
+func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums) error {
+	p := s.Plan()
+	h := p.Header
+	i := sumsInfo{File: path, Observations: s.Len(), Header: h, MemoryBytes: p.Bytes, SecondsGridded: p.Gridded}
+	i.ShortestScale, i.LongestScale = h.Lengthscales()
+	if !math.IsInf(p.Dense, 0) {
+		i.SecondsDense = &p.Dense
+	}
+	if s.Len() > 0 {
+		first, last := s.Extent()
+		mean, deviation := s.Mean(), math.Sqrt(max(0, s.Variance()))
+		i.First, i.Last, i.Mean, i.Deviation = &first, &last, &mean, &deviation
+	}
+	if c.Bool("json") {
+		return writeJSON(ctx, c, i)
+	}
+	return print(ctx, c.Root().Writer, func(w io.Writer) error {
+		fmt.Fprintf(w, "%s: %s\n", path, count(s.Len(), "observation", "observations"))
+		if i.First != nil {
+			fmt.Fprintf(w, "  x         %.10g to %.10g, of %.10g to %.10g that it takes\n", *i.First, *i.Last, h.Lo, h.Hi)
+			fmt.Fprintf(w, "  y         mean %.6g, standard deviation %.4g, up to %.4g from %.6g\n", *i.Mean, *i.Deviation, h.Largest, h.Centre)
+			if *i.Deviation < 1e-6*h.Largest {
+				fmt.Fprintf(w, "  warning   y varies by so little of what is taken that digits are lost: sum again with --centre and --largest\n")
+			}
+		}
+		fmt.Fprintf(w, "  resolves  %d frequencies of the period %.6g: SE lengthscales from %.4g, in linear time up to %.4g\n", h.Highest, h.Period, i.ShortestScale, i.LongestScale)
+		if h.LargestWeight > 0 {
+			fmt.Fprintf(w, "  weights   up to %v\n", h.LargestWeight)
+		}
+		_, err := fmt.Fprintf(w, "  costs     %v\n", costs(p))
+		return err
+	})
+}
+
+func costs(p library.SumsPlan) string {
+	text := fmt.Sprintf("%.3g MB of memory, about %.2g s a likelihood of SE", 1e-6*float64(p.Bytes), p.Gridded)
+	if math.IsInf(p.Dense, 0) {
+		return text + "; a kernel that needs all frequencies in a dense matrix is refused"
+	}
+	return text + fmt.Sprintf(", at most %.2g s of another kernel", p.Dense)
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// put writes a file into a folder and returns its path.
+func put(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// readings are rows from to to−1 of a series of 3000.
+func readings(from, to int) string {
+	var b strings.Builder
+	b.WriteString("t,level\n")
+	for i := from; i < to; i++ {
+		t := float64(i) / 30
+		fmt.Fprintf(&b, "%.4f,%.6f\n", t, 20+math.Sin(t)+math.Sin(0.31*t+1)+0.1*math.Sin(77*float64(i*i)))
+	}
+	return b.String()
+}
+
+func must(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := gppl(args...)
+	if code != exitOK {
+		t.Fatalf("gppl %s: exit %d: %s", strings.Join(args, " "), code, stderr)
+	}
+	return stdout, stderr
+}
+
+func bytesOf(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestSumMergeFit takes a series in one file and in three through the shell: the bytes agree, and so does what is learnt.
+func TestSumMergeFit(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	whole := put(t, dir, "whole.csv", readings(0, 3000))
+	a, b, c := put(t, dir, "a.csv", readings(0, 1100)), put(t, dir, "b.csv", readings(1100, 1200)), put(t, dir, "c.csv", readings(1200, 3000))
+
+	stdout, stderr := must(t, "sum", whole, "--lengthscale", "0.3", "-o", at("whole.sums"))
+	for _, want := range []string{"3000 observations", "SE lengthscales from 0.2999"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in %q", want, stdout)
+		}
+	}
+	if !strings.Contains(stderr, "3000 rows of 1 file") {
+		t.Errorf("no rate: %q", stderr)
+	}
+	must(t, "sum", c, a, b, "--like", at("whole.sums"), "-o", at("three.sums"), "-q")
+	for _, f := range []string{a, b, c} {
+		must(t, "sum", f, "--like", at("whole.sums"), "-o", strings.TrimSuffix(f, "csv")+"sums", "-q")
+	}
+	must(t, "merge", at("c.sums"), at("a.sums"), at("b.sums"), "-o", at("merged.sums"))
+	want := bytesOf(t, at("whole.sums"))
+	for _, name := range []string{"three.sums", "merged.sums"} {
+		if !bytes.Equal(bytesOf(t, at(name)), want) {
+			t.Errorf("%s has other bytes", name)
+		}
+	}
+	must(t, "merge", at("whole.sums"), at("b.sums"), "--subtract", "-o", at("less.sums"))
+	must(t, "merge", at("a.sums"), at("c.sums"), "-o", at("ac.sums"))
+	if !bytes.Equal(bytesOf(t, at("less.sums")), bytesOf(t, at("ac.sums"))) {
+		t.Error("the whole less b is not a and c")
+	}
+
+	stdout, _ = must(t, "info", at("less.sums"), "--json")
+	var info sumsInfo
+	if err := json.Unmarshal([]byte(stdout), &info); err != nil {
+		t.Fatal(err)
+	}
+	if info.Observations != 2900 || math.Abs(*info.Mean-20) > 0.2 || math.Abs(*info.Last-2999.0/30) > 1 {
+		t.Errorf("%+v", info)
+	}
+
+	stdout, _ = must(t, "fit", at("merged.sums"), "--kernel", "SE, Matern32", "--model", at("m.json"), "-q")
+	for _, want := range []string{"3000 observations about their mean", "converged", "lengthscale", "refused: these sums resolve"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in %q", want, stdout)
+		}
+	}
+	if !strings.Contains(string(bytesOf(t, at("m.json"))), `"gppl result"`) {
+		t.Error("no model is saved")
+	}
+}
+
+// TestSumStdin reads standard input, whose range has to be told.
+func TestSumStdin(t *testing.T) {
+	dir := t.TempDir()
+	whole := put(t, dir, "whole.csv", readings(0, 500))
+	file, err := os.Open(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	before := os.Stdin
+	os.Stdin = file
+	defer func() { os.Stdin = before }()
+	a, b := filepath.Join(dir, "a.sums"), filepath.Join(dir, "b.sums")
+	header := []string{"--from", "0", "--to", "100", "--centre", "20", "--largest", "4", "--lengthscale", "1", "-q", "-o"}
+	must(t, append([]string{"sum", "-"}, append(header, a)...)...)
+	must(t, append([]string{"sum", whole}, append(header, b)...)...)
+	if !bytes.Equal(bytesOf(t, a), bytesOf(t, b)) {
+		t.Error("standard input gives other bytes than the file")
+	}
+}
+
+// TestSumDates counts seconds.
+func TestSumDates(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("when,y\n")
+	for i := range 100 {
+		fmt.Fprintf(&b, "2024-03-%02dT%02d:00:00Z,%d\n", 1+i/24, i%24, i%7)
+	}
+	out := filepath.Join(dir, "a.sums")
+	stdout, _ := must(t, "sum", put(t, dir, "d.csv", b.String()), "--from", "2024-03-01", "--to", "2024-04-01", "-o", out, "-q", "--json")
+	var info sumsInfo
+	if err := json.Unmarshal([]byte(stdout), &info); err != nil {
+		t.Fatal(err)
+	}
+	if info.Header.Lo != 1709251200 || info.Header.Hi != 1709251200+31*86400 || info.Observations != 100 {
+		t.Errorf("%+v", info)
+	}
+}
+
+// TestSumBadRows leaves bad rows out, says where they are, and makes an error of them if asked to.
+func TestSumBadRows(t *testing.T) {
+	dir := t.TempDir()
+	lines := strings.Split(readings(0, 200), "\n")
+	lines[10], lines[20], lines[30], lines[40] = "0.3,abc", "0.5", "1e6,20", "1.3,NA"
+	bad := put(t, dir, "bad.csv", strings.Join(lines, "\n"))
+	out := filepath.Join(dir, "a.sums")
+	header := []string{"--from", "0", "--to", "10", "--centre", "20", "--largest", "4", "-o", out}
+	stdout, stderr := must(t, append([]string{"sum", bad}, header...)...)
+	for _, want := range []string{"bad.csv, line 11: column 2", `"abc"`, "bad.csv, line 21: wrong number of fields: 1", "bad.csv, line 31: t = 1e+06 is not within [0, 10]", "3 rows were left out", "1 row without a value left out"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("%q is not in %q", want, stderr)
+		}
+	}
+	if !strings.Contains(stdout, "196 observations") {
+		t.Error(stdout)
+	}
+	before := bytesOf(t, out)
+	code, _, stderr := gppl(append([]string{"sum", bad, "--strict"}, header...)...)
+	if code != exitFailed || !strings.Contains(stderr, "bad.csv, line 11: column 2") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if !bytes.Equal(bytesOf(t, out), before) {
+		t.Error("the file has changed though the command failed")
+	}
+}
+
+// TestSumsHostile wants an error of one line that says what is wrong, and no file.
+func TestSumsHostile(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	good := put(t, dir, "good.csv", readings(0, 300))
+	must(t, "sum", good, "-o", at("good.sums"), "-q")
+	must(t, "sum", good, "-o", at("other.sums"), "--to", "12", "-q")
+	sums := string(bytesOf(t, at("good.sums")))
+	damaged := []byte(sums)
+	damaged[len(damaged)/2] ^= 4
+	put(t, dir, "damaged.sums", string(damaged))
+	put(t, dir, "short.sums", sums[:len(sums)-9])
+	put(t, dir, "empty.csv", "")
+	put(t, dir, "constant.csv", "t,y\n"+strings.Repeat("1,2\n", 20))
+	put(t, dir, "text.csv", "t,y\n"+strings.Repeat("a,b\n", 20))
+	for _, c := range []struct {
+		args string // divided by spaces, DIR stands for the folder
+		code int
+		want string
+	}{
+		{"sum", exitUsage, "a csv file is missing"},
+		{"sum DIR/good.csv", exitUsage, "-o FILE.sums is missing"},
+		{"sum DIR/none.csv -o DIR/x.sums", exitFailed, "no such file"},
+		{"sum DIR -o DIR/x.sums", exitFailed, "is a folder"},
+		{"sum DIR/good.csv -o DIR/none/x.sums", exitFailed, "there is no folder"},
+		{"sum DIR/good.csv -o DIR/good.csv", exitFailed, "that is"},
+		{"sum DIR/good.csv DIR/constant.csv -o DIR/constant.csv", exitFailed, "that is a file that is read"},
+		{"sum - -o DIR/x.sums", exitUsage, "say --from, --to and --largest"},
+		{"sum - - -o DIR/x.sums", exitUsage, "can be read once"},
+		{"sum DIR/empty.csv -o DIR/x.sums", exitFailed, "empty.csv: CSV: the file is empty"},
+		{"sum DIR/constant.csv -o DIR/x.sums", exitFailed, "all 20 times are 1"},
+		{"sum DIR/text.csv -o DIR/x.sums", exitFailed, "found no row with numbers"},
+		{"sum DIR/text.csv --from 0 --to 1 --centre 0 --largest 1 -o DIR/x.sums", exitFailed, "no row could be added"},
+		{"sum DIR/good.csv --y 3 -o DIR/x.sums", exitFailed, "no column"},
+		{"sum DIR/good.csv --y 1 -o DIR/x.sums", exitFailed, "both column 1"},
+		{"sum DIR/good.csv --from yesterday -o DIR/x.sums", exitUsage, "yesterday"},
+		{"sum DIR/good.csv --from 5 --to 4 -o DIR/x.sums", exitFailed, "Hi = 4"},
+		{"sum DIR/good.csv --lengthscale 1e-9 -o DIR/x.sums", exitFailed, "the shortest that can be resolved is"},
+		{"sum DIR/good.csv --lengthscale -1 -o DIR/x.sums", exitFailed, "Shortest = -1"},
+		{"sum DIR/good.csv --like DIR/good.csv -o DIR/x.sums", exitFailed, "no file of sums"},
+		{"sum DIR/good.csv --like DIR/good.sums --from 3 -o DIR/x.sums", exitUsage, "--like"},
+		{"merge", exitUsage, "-o FILE.sums is missing"},
+		{"merge -o DIR/x.sums", exitUsage, "a file of sums is missing"},
+		{"merge DIR/good.sums DIR/other.sums -o DIR/x.sums", exitFailed, "the headers differ: Hi is"},
+		{"merge DIR/good.sums DIR/damaged.sums -o DIR/x.sums", exitFailed, "damaged.sums: Sums: the file is damaged"},
+		{"merge DIR/good.sums DIR/short.sums -o DIR/x.sums", exitFailed, "short.sums: Sums: the file is cut short"},
+		{"merge DIR/good.sums DIR/good.csv -o DIR/x.sums", exitFailed, "good.csv: Sums: this is no file of sums"},
+		{"merge DIR/good.sums DIR/good.sums DIR/good.sums --subtract -o DIR/x.sums", exitFailed, "300 observations from 0"},
+		{"info DIR/damaged.sums", exitFailed, "damaged"},
+		{"info", exitUsage, "file of sums is missing"},
+		{"fit DIR/damaged.sums", exitFailed, "damaged"},
+		{"fit DIR/good.sums --report DIR/x.html", exitUsage, "--report needs observations"},
+		{"fit DIR/good.sums --kernel Matern32 -q", exitFailed, "these sums resolve frequencies up to"},
+		{"fit DIR/good.sums --kernel Nonsense -q", exitUsage, "no kernel"},
+	} {
+		args := strings.Fields(strings.ReplaceAll(c.args, "DIR", dir))
+		code, stdout, stderr := gppl(args...)
+		last := strings.Split(strings.TrimSpace(stderr), "\n")
+		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" && c.code != exitUsage {
+			t.Errorf("%s: exit %d, want %d and %q: %s%s", c.args, code, c.code, c.want, stdout, strings.Join(last, "\n"))
+		}
+		if _, err := os.Stat(at("x.sums")); err == nil {
+			t.Errorf("%s: a file was written", c.args)
+			os.Remove(at("x.sums"))
+		}
+	}
+	for _, name := range []string{"good.csv", "constant.csv"} {
+		if bytesOf(t, at(name))[0] != 't' {
+			t.Errorf("%s was overwritten", name)
+		}
+	}
+}
+
+// TestSumLargeFile looks at pieces of a file that is too large for a first look at all of it.
+func TestSumLargeFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 6 MB")
+	}
+	var b strings.Builder
+	b.WriteString("t,y\n")
+	const n = 300000
+	for i := range n {
+		fmt.Fprintf(&b, "%.3f,%.6f\n", float64(i)/100, math.Sin(float64(i)/1000)+0.1*math.Sin(77*float64(i%1000*i)))
+	}
+	dir := t.TempDir()
+	stdout, stderr := must(t, "sum", put(t, dir, "large.csv", b.String()), "-o", filepath.Join(dir, "a.sums"), "--json")
+	var info sumsInfo
+	if err := json.Unmarshal([]byte(stdout), &info); err != nil {
+		t.Fatal(err)
+	}
+	if info.Observations != n || info.Header.Lo > 0 || info.Header.Lo < -300 || strings.Contains(stderr, "left out") {
+		t.Errorf("%+v\n%s", info, stderr)
+	}
+}

@@ -1,0 +1,175 @@
+// Command scale learns a Gaussian process from any number of simulated observations, which are never stored: they are made in chunks
+// and added to gppl.Sums, by as many workers as asked for.
+//
+//	go run ./internal/scale -n 1e9
+//	go run ./internal/scale -n 1e7 -range 1e5 -workers 1
+//
+// It prints the time, the memory, a checksum of the sums, which does not depend on the workers, and the parameters that are learnt, in
+// standard errors from the truth.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"hash/crc64"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func main() {
+	n := flag.Float64("n", 1e7, "observations")
+	span := flag.Float64("range", 1000, "range of the times, in lengthscales")
+	shortest := flag.Float64("shortest", 0.5, "shortest lengthscale that the sums resolve, in lengthscales")
+	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines, each with sums of its own")
+	seed := flag.Uint64("seed", 1, "of the observations")
+	out := flag.String("o", "", "write the sums to this file")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, int(*n), *span, *shortest, *workers, *seed, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+// truth is what is simulated: SE with lengthscale 1, so that times are in lengthscales.
+var truth = gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
+
+func run(ctx context.Context, n int, span, shortest float64, workers int, seed uint64, out string) error {
+	if n < 1 || !(span > 0) || workers < 1 {
+		return fmt.Errorf("%d observations over a range of %v by %d workers", n, span, workers)
+	}
+	plan, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: span, Shortest: shortest, Longest: 4, Largest: 12})
+	if err != nil {
+		return err
+	}
+	fmt.Println(plan)
+	began := time.Now()
+	f := newSignal(span, seed)
+	fmt.Printf("signal drawn in %.2f s\n", time.Since(began).Seconds())
+
+	began = time.Now()
+	all, adding, err := collect(ctx, plan.Header, f, n, workers, seed)
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(began).Seconds()
+	file, err := all.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d observations in %.1f s by %d workers: %.3g a second; %.3g a second and worker without their simulation\n",
+		all.Len(), seconds, workers, float64(n)/seconds, float64(n)/adding.Seconds())
+	fmt.Printf("memory %s; a file of %d bytes, checksum %016x\n", memory(), len(file), crc64.Checksum(file[:len(file)-8], crc64.MakeTable(crc64.ECMA)))
+	if out != "" {
+		if err := os.WriteFile(out, file, 0o666); err != nil {
+			return err
+		}
+	}
+	return learn(ctx, all)
+}
+
+// chunk is the number of observations that are made at a time.
+const chunk = 1 << 16
+
+// collect adds n observations. adding is the time that this took, all workers together.
+func collect(ctx context.Context, h gppl.SumsHeader, f *signalGrid, n, workers int, seed uint64) (all *gppl.Sums, adding time.Duration, err error) {
+	parts := make([]*gppl.Sums, workers)
+	for i := range parts {
+		if parts[i], err = gppl.NewSums(h); err != nil {
+			return nil, 0, err
+		}
+	}
+	var next, spent atomic.Int64
+	var wait sync.WaitGroup
+	errs := make([]error, workers)
+	began := time.Now()
+	for i, part := range parts {
+		wait.Go(func() {
+			t, y := make([]float64, chunk), make([]float64, chunk)
+			for errs[i] == nil && ctx.Err() == nil {
+				c := int(next.Add(1)) - 1
+				size := min(chunk, n-c*chunk)
+				if size <= 0 {
+					return
+				}
+				f.observe(t[:size], y[:size], c, n, truth.Noise, seed)
+				start := time.Now()
+				// In pieces too small for Add to ask other processors: the workers have them.
+				const piece = 4096
+				for from := 0; from < size && errs[i] == nil; from += piece {
+					to := min(from+piece, size)
+					errs[i] = part.Add(t[from:to], y[from:to])
+				}
+				spent.Add(int64(time.Since(start)))
+				if c%256 == 0 {
+					done := float64(c*chunk) / float64(n)
+					fmt.Fprintf(os.Stderr, "\r\x1b[K%.1f %% after %.0f s", 100*done, time.Since(began).Seconds())
+				}
+			}
+		})
+	}
+	wait.Wait()
+	fmt.Fprint(os.Stderr, "\r\x1b[K")
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	for i, part := range parts {
+		if errs[i] != nil {
+			return nil, 0, errs[i]
+		}
+		if i > 0 {
+			if err := parts[0].Merge(part); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	return parts[0], time.Duration(spent.Load()), nil
+}
+
+// learn trains from a start that is wrong by a factor of three.
+func learn(ctx context.Context, s *gppl.Sums) error {
+	start := truth.WithParams([]float64{3, 1.6, 0.3})
+	began := time.Now()
+	loss, err := gppl.NewSumsExact(start, s, 0)
+	if err != nil {
+		return err
+	}
+	setup := time.Since(began)
+	result, err := gppl.Fit(ctx, loss, gppl.Settings{})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("trained in %.2f s: %.2f s to read the sums, %d evaluations\n%v\n", time.Since(began).Seconds(), setup.Seconds(), result.Evaluations, result)
+	for i, p := range truth.Params() {
+		learnt := result.Params[i]
+		fmt.Printf("%-16s true %-6v learnt %.8g, %+.2f standard errors of %.2g\n", p.Name, p.Value, learnt.Value,
+			math.Log(learnt.Value/p.Value)/learnt.StdErrLog, learnt.Value*learnt.StdErrLog)
+	}
+	fmt.Printf("memory %s\n", memory())
+	return nil
+}
+
+// memory is the largest that the process has had, as far as the system tells, and what Go has of it.
+func memory() string {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	text := fmt.Sprintf("%.1f MB of Go", 1e-6*float64(m.Sys))
+	if status, err := os.ReadFile("/proc/self/status"); err == nil {
+		for line := range strings.Lines(string(status)) {
+			if peak, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+				text += ", largest resident set " + strings.TrimSpace(peak)
+			}
+		}
+	}
+	return text
+}

@@ -1,0 +1,311 @@
+package gppl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/sums"
+)
+
+// Sums is all that the likelihood of a smooth stationary kernel needs of any number of
+// observations, in a fixed amount of memory. With phases φ_i = (t_i − Origin)/Period,
+// M = Highest and v_i = y_i − Centre it holds
+//
+//	n,  Σ_i w_i·v_i²,  Σ_i log w_i,
+//	E_j = Σ_i w_i·exp(2πij·φ_i), j = 0 … 2M,
+//	F_j = Σ_i w_i·v_i·exp(2πij·φ_i), j = 0 … M,
+//
+// with all w_i = 1 unless the header says that there are weights. NewSumsExact reads the
+// exact likelihood from it, NewSumsPosterior a posterior.
+//
+// Sums with one header form a group: Merge adds, Subtract takes away. They are kept in
+// integers (see internal/sums), so that observations may be split among any number of
+// Sums in any order, on any number of machines, and the merged Sums has the same bits, as
+// has its file. The E_j and F_j err by some 2e-15 of the sum of the absolute values of
+// their terms.
+//
+// Adding takes some 150 ns an observation on one processor. A Sums must not be changed
+// from two goroutines at once. Use one for each goroutine, and Merge.
+type Sums struct {
+	header SumsHeader
+	plan   *sums.Plan
+	sum    *sums.Sum
+	lanes  []*sums.Sum // of further processors, empty between calls
+}
+
+// SumsHeader says what Sums takes and resolves. Only those with equal headers can be
+// merged. PlanSums makes one.
+type SumsHeader struct {
+	Lo, Hi         float64 // every input lies in [Lo, Hi]
+	Origin, Period float64 // of the circle; [Lo, Hi] lies within, away from its ends
+	Highest        int     // M, the highest frequency, in cycles per Period
+	Centre         float64 // subtracted from every observation
+	Largest        float64 // |y − Centre| is at most that; a power of two
+	LargestWeight  float64 // no weight is larger, a power of two; 0: there are no weights
+}
+
+// The bounds of a header.
+const (
+	leastHighest = 16
+	mostHighest  = 1 << 20 // 270 MB
+	mostExponent = 400     // of the powers of two: squares must not overflow
+)
+
+// Check returns an error that names the first field which is out of range.
+func (h SumsHeader) Check() error {
+	_, err := h.plan()
+	return err
+}
+
+func (h SumsHeader) plan() (*sums.Plan, error) {
+	bad := func(name string, value any, want string) error {
+		return fmt.Errorf("gppl: SumsHeader.%s = %v: want %s", name, value, want)
+	}
+	for _, f := range h.fields() {
+		if v, ok := f.value.(float64); ok && (math.IsNaN(v) || math.IsInf(v, 0)) {
+			return nil, bad(f.name, v, "a finite number")
+		}
+	}
+	powerOfTwo := func(v float64) bool {
+		fraction, exponent := math.Frexp(v)
+		return fraction == 0.5 && exponent >= -mostExponent && exponent <= mostExponent
+	}
+	const powers = "a power of two between 2^-400 and 2^400"
+	switch {
+	case !(h.Hi > h.Lo):
+		return nil, bad("Hi", h.Hi, fmt.Sprintf("more than Lo = %v", h.Lo))
+	case !(h.Period > h.Hi-h.Lo):
+		return nil, bad("Period", h.Period, fmt.Sprintf("more than the range %v", h.Hi-h.Lo))
+	case math.IsInf(h.Hi-h.Lo, 0) || math.IsInf(h.Origin+h.Period, 0):
+		return nil, bad("Period", h.Period, "a smaller number")
+	case h.Highest < leastHighest || h.Highest > mostHighest:
+		return nil, bad("Highest", h.Highest, fmt.Sprintf("%d to %d", leastHighest, mostHighest))
+	case !powerOfTwo(h.Largest):
+		return nil, bad("Largest", h.Largest, powers)
+	case h.LargestWeight != 0 && !powerOfTwo(h.LargestWeight):
+		return nil, bad("LargestWeight", h.LargestWeight, powers+", or 0")
+	}
+	p, err := sums.NewPlan(h.Origin, h.Period, h.Highest, h.Lo, h.Hi, sums.Units{Centre: h.Centre, Value: h.Largest, Weight: h.LargestWeight})
+	if err != nil {
+		return nil, fmt.Errorf("gppl: SumsHeader: %w", err)
+	}
+	return p, nil
+}
+
+// headerField is a field of a header by name, a float64 or an int.
+type headerField struct {
+	name  string
+	value any
+}
+
+func (h SumsHeader) fields() []headerField {
+	return []headerField{
+		{"Lo", h.Lo}, {"Hi", h.Hi}, {"Origin", h.Origin}, {"Period", h.Period}, {"Highest", h.Highest},
+		{"Centre", h.Centre}, {"Largest", h.Largest}, {"LargestWeight", h.LargestWeight},
+	}
+}
+
+// Difference says in which fields h and o differ, "" if in none.
+func (h SumsHeader) Difference(o SumsHeader) string {
+	var differ []string
+	theirs := o.fields()
+	for i, f := range h.fields() {
+		if f.value != theirs[i].value {
+			differ = append(differ, fmt.Sprintf("%s is %v and %v", f.name, f.value, theirs[i].value))
+		}
+	}
+	return strings.Join(differ, ", ")
+}
+
+// Takes returns an error unless Sums with this header take the observation y at t with
+// weight w, which is 1 where there are no weights.
+func (h SumsHeader) Takes(t, y, w float64) error {
+	switch {
+	case !(t >= h.Lo && t <= h.Hi):
+		return fmt.Errorf("t = %v is not within [%v, %v], the range of these sums", t, h.Lo, h.Hi)
+	case !(math.Abs(y-h.Centre) <= h.Largest):
+		return fmt.Errorf("y = %v is not within %v of %v, the range of these sums", y, h.Largest, h.Centre)
+	case h.LargestWeight == 0 && w != 1:
+		return fmt.Errorf("the weight is %v, and these sums have no weights", w)
+	case h.LargestWeight > 0 && !(w > 0 && w <= h.LargestWeight):
+		return fmt.Errorf("the weight %v is not within (0, %v], the range of these sums", w, h.LargestWeight)
+	}
+	return nil
+}
+
+// NewSums returns the sums of no observations.
+func NewSums(h SumsHeader) (*Sums, error) {
+	for _, v := range []*float64{&h.Lo, &h.Hi, &h.Origin, &h.Centre, &h.LargestWeight} {
+		*v += 0 // −0 is 0, in a file as well
+	}
+	p, err := h.plan()
+	if err != nil {
+		return nil, err
+	}
+	return &Sums{header: h, plan: p, sum: p.New()}, nil
+}
+
+// Header returns the header.
+func (s *Sums) Header() SumsHeader { return s.header }
+
+// Len returns n, the number of observations.
+func (s *Sums) Len() int { return int(s.sum.N) }
+
+// Add adds observations y at t. It is an error, with index and value, if one lies outside
+// of what the header says; then none is added. It panics if the lengths differ. Large
+// chunks are spread over the processors; the result does not depend on that.
+func (s *Sums) Add(t, y []float64) error {
+	if s.header.LargestWeight > 0 {
+		return errors.New("gppl: Sums.Add: these sums have weights: use AddWeighted")
+	}
+	return s.add("Add", t, y, nil)
+}
+
+// AddWeighted is Add with weights w: the noise variance of y[i] is σ²/w[i].
+func (s *Sums) AddWeighted(t, y, w []float64) error {
+	if s.header.LargestWeight == 0 {
+		return errors.New("gppl: Sums.AddWeighted: these sums have no weights: use Add, or a header with LargestWeight")
+	}
+	if len(w) != len(t) {
+		panic(fmt.Sprintf("gppl: Sums.AddWeighted: len(w) = %d, len(t) = %d", len(w), len(t)))
+	}
+	return s.add("AddWeighted", t, y, w)
+}
+
+// mostObservations keeps n an int, far below the 2⁶⁴ that the integers have room for.
+const mostObservations = math.MaxInt64
+
+func (s *Sums) add(name string, t, y, w []float64) error {
+	if len(y) != len(t) {
+		panic(fmt.Sprintf("gppl: Sums.%s: len(y) = %d, len(t) = %d", name, len(y), len(t)))
+	}
+	if uint64(len(t)) > mostObservations-s.sum.N {
+		return fmt.Errorf("gppl: Sums.%s: %d and %d observations are more than can be counted", name, s.sum.N, len(t))
+	}
+	h, weight := &s.header, 1.0
+	for i, ti := range t {
+		if w != nil {
+			weight = w[i]
+		}
+		inside := ti >= h.Lo && ti <= h.Hi && math.Abs(y[i]-h.Centre) <= h.Largest
+		if !inside || w != nil && !(weight > 0 && weight <= h.LargestWeight) {
+			return fmt.Errorf("gppl: Sums.%s: observation %d: %w", name, i, h.Takes(ti, y[i], weight))
+		}
+	}
+	// A processor more has a grid of its own, to be merged: worth it for as many points
+	// as a quarter of the grid.
+	lanes := max(1, min(runtime.GOMAXPROCS(0), len(t)/max(2*addPiece, s.plan.Count()/4)))
+	for len(s.lanes) < lanes-1 {
+		s.lanes = append(s.lanes, s.plan.New())
+	}
+	if lanes == 1 {
+		s.plan.Add(s.sum, t, y, w)
+		return nil
+	}
+	var next atomic.Int64
+	parallel.For(lanes, func(lane int) {
+		into := s.sum
+		if lane > 0 {
+			into = s.lanes[lane-1]
+		}
+		for {
+			from := addPiece * (int(next.Add(1)) - 1)
+			if from >= len(t) {
+				return
+			}
+			to := min(from+addPiece, len(t))
+			if w == nil {
+				s.plan.Add(into, t[from:to], y[from:to], nil)
+			} else {
+				s.plan.Add(into, t[from:to], y[from:to], w[from:to])
+			}
+		}
+	})
+	for _, lane := range s.lanes[:lanes-1] {
+		s.sum.Merge(lane)
+		lane.Reset()
+	}
+	return nil
+}
+
+// addPiece is the number of observations that a processor takes at a time.
+const addPiece = 4096
+
+// Merge adds the observations of o to those of s. It is an error that says what differs
+// if the headers do; s is then as it was.
+func (s *Sums) Merge(o *Sums) error {
+	if d := s.header.Difference(o.header); d != "" {
+		return fmt.Errorf("gppl: Sums.Merge: the headers differ: %s", d)
+	}
+	if o.sum.N > mostObservations-s.sum.N {
+		return fmt.Errorf("gppl: Sums.Merge: %d and %d observations are more than can be counted", s.sum.N, o.sum.N)
+	}
+	s.sum.Merge(o.sum)
+	return nil
+}
+
+// Subtract takes the observations of o away from those of s. It is an error if the
+// headers differ, or if o holds what s does not, as far as sums can tell; s is then as it
+// was. What cannot be told is whether observations that s does not hold would fit among
+// those that it does.
+func (s *Sums) Subtract(o *Sums) error {
+	if d := s.header.Difference(o.header); d != "" {
+		return fmt.Errorf("gppl: Sums.Subtract: the headers differ: %s", d)
+	}
+	if o.sum.N > s.sum.N {
+		return fmt.Errorf("gppl: Sums.Subtract: %d observations from %d", o.sum.N, s.sum.N)
+	}
+	if !s.sum.Holds(o.sum) {
+		return fmt.Errorf("gppl: Sums.Subtract: the %d observations to subtract are not among the %d", o.sum.N, s.sum.N)
+	}
+	s.sum.Subtract(o.sum)
+	return nil
+}
+
+// Clone returns a copy.
+func (s *Sums) Clone() *Sums {
+	return &Sums{header: s.header, plan: s.plan, sum: s.sum.Clone()}
+}
+
+// Extent returns bounds on the inputs of all observations, wider by up to some hundredths
+// of the shortest wave, or by its length where weights are tiny; NaN if there are none.
+func (s *Sums) Extent() (lo, hi float64) {
+	first, last, ok := s.plan.Extent(s.sum)
+	if !ok {
+		return math.NaN(), math.NaN()
+	}
+	h := s.header
+	return max(h.Lo, h.Origin+first*h.Period), min(h.Hi, h.Origin+last*h.Period)
+}
+
+// Mean returns the weighted mean of the observations, and Variance their mean square
+// about it; NaN if there are none.
+func (s *Sums) Mean() float64 {
+	f := s.plan.Values(s.sum)
+	return s.header.Centre + f[0]/s.weight()
+}
+
+// Variance returns the weighted mean square of the observations about their mean.
+func (s *Sums) Variance() float64 {
+	f := s.plan.Values(s.sum)
+	mean := f[0] / s.weight()
+	return s.plan.Squares(s.sum)/s.weight() - mean*mean
+}
+
+// weight returns Σ w.
+func (s *Sums) weight() float64 {
+	if s.header.LargestWeight == 0 {
+		return float64(s.sum.N)
+	}
+	return s.plan.Moments(s.sum)[0]
+}
+
+// String tells the number of observations and what the header resolves.
+func (s *Sums) String() string {
+	return fmt.Sprintf("sums of %d observations, %v", s.sum.N, s.header)
+}

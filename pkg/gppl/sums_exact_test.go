@@ -1,0 +1,339 @@
+package gppl_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+)
+
+// sumsCase is a model and data that sums can stand for.
+type sumsCase struct {
+	model    gppl.Model
+	data     gppl.Data
+	plan     gppl.SumsRange
+	variance float64 // of the signal, at least
+}
+
+// newSumsCase makes case number: signal to noise from 1 to 1e3, or to 100 where the
+// kernel does not die out.
+func newSumsCase(number int) sumsCase {
+	d := dice{rand.New(rand.NewPCG(uint64(number), 17))}
+	n := int(d.log10(0.5, 2.6))
+	x := make([]float64, n)
+	clustered := d.chance(0.3)
+	for i := range x {
+		x[i] = d.Float64()
+		if clustered {
+			x[i] = (float64(d.IntN(4)) + 1e-3*x[i]) / 4
+		}
+		if i > 0 && d.chance(0.1) {
+			x[i] = x[d.IntN(i)]
+		}
+	}
+	span, offset := d.log10(-3, 3), 0.0
+	if d.chance(0.5) {
+		offset = 100 * span * d.NormFloat64()
+	}
+	for i := range x {
+		x[i] = offset + span*x[i]
+	}
+	v := d.log10(-2, 2)
+	kind := d.pick(0.4, 0.12, 0.12, 0.12, 0.12, 0.12)
+	noise := v * d.log10(-3, 0)
+	if kind >= 1 && kind <= 4 { // by a window: weights of both signs cancel
+		noise = v * d.log10(-2, 0)
+	}
+	l := span * d.log10(-2, -1)
+	var k gppl.Kernel
+	switch kind {
+	case 0:
+		k = gppl.SE{Variance: v, Lengthscale: l}
+	case 1:
+		k = gppl.RQ{Variance: v, Lengthscale: max(l, 0.05*span), Alpha: 2 + 3*d.Float64()}
+	case 2:
+		k = gppl.Periodic{Variance: v, Lengthscale: 1 + d.Float64(), Period: max(2*l, 0.05*span)}
+	case 3:
+		k = gppl.LocPer{Variance: v, Lengthscale: max(l, 0.1*span), PeriodicLengthscale: 1 + d.Float64(), Period: max(2*l, 0.1*span)}
+	case 4:
+		k = gppl.Add(gppl.SE{Variance: v, Lengthscale: l}, gppl.SE{Variance: v, Lengthscale: span})
+	default:
+		k = gppl.Add(gppl.SE{Variance: v, Lengthscale: l}, gppl.White{Variance: noise})
+	}
+	model := gppl.Model{Kernel: k, Noise: noise}
+	f, y, _, err := model.Sample(gppl.Scalars(x), uint64(number))
+	if err != nil {
+		panic(err)
+	}
+	_ = f
+	largest := 0.0
+	for i := range y {
+		y[i] += 3
+		largest = max(largest, math.Abs(y[i]-2.5))
+	}
+	data, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		panic(err)
+	}
+	return sumsCase{model, data, gppl.SumsRange{
+		Lo: offset - 0.1*span, Hi: offset + 1.1*span, Shortest: 0.5 * l, Centre: 2.5, Largest: largest * (1 + d.Float64()),
+	}, v}
+}
+
+// centred returns the data less a constant.
+func centred(d gppl.Data, centre float64) gppl.Data {
+	y := make([]float64, d.Len())
+	for i, v := range d.Y {
+		y[i] = v - centre
+	}
+	return gppl.Data{X: d.X, Y: y}
+}
+
+// sumsOf returns the sums of the data.
+func sumsOf(t testing.TB, r gppl.SumsRange, d gppl.Data) *gppl.Sums {
+	t.Helper()
+	s := newSums(t, sumsHeader(t, r))
+	x := make([]float64, d.Len())
+	for i := range x {
+		x[i] = d.X.At(i)[0]
+	}
+	if err := s.Add(x, d.Y); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSumsExact compares the loss and the posterior from sums with those from the data,
+// by the dense engine.
+func TestSumsExact(t *testing.T) {
+	cases := 200
+	if testing.Short() {
+		cases = 40
+	}
+	const tol = 1e-9
+	refused := 0
+	engines, kernels := map[string]int{}, map[string]int{}
+	var worst [4]float64
+	for number := range cases {
+		c := newSumsCase(number)
+		name := fmt.Sprintf("case %d: %v, n=%d", number, c.model, c.data.Len())
+		s := sumsOf(t, c.plan, c.data)
+		centre := s.Mean()
+		if number%3 == 0 {
+			centre = 2.5
+		}
+		d := centred(c.data, centre)
+		raw, err := gppl.NewExact(c.model, d, gppl.WithEngine(gppl.EngineDense))
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := startValues(c.model)
+		got, want := make([]float64, len(theta)), make([]float64, len(theta))
+		post, err := gppl.NewSumsPosterior(c.model, s, centre, gppl.WithTolerance(1e-10))
+		var refusal *gppl.Refusal
+		for tries := 0; errors.As(err, &refusal) && tries < 6; tries++ { // not resolved
+			refused++
+			c.plan.Shortest /= 2
+			s = sumsOf(t, c.plan, c.data)
+			post, err = gppl.NewSumsPosterior(c.model, s, centre, gppl.WithTolerance(1e-10))
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		loss, err := gppl.NewSumsExact(c.model, s, centre, gppl.WithTolerance(1e-10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := loss.ValueGrad(got, theta)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		w, err := raw.ValueGrad(want, theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		engines[loss.Report().Engine]++
+		kernels[fmt.Sprintf("%T", c.model.Kernel)]++
+		scale := max(math.Abs(w), float64(c.data.Len()))
+		check := func(i int, what string, got, want, scale float64) {
+			off := math.Abs(got-want) / scale
+			if worst[i] = max(worst[i], off); !(off <= tol) {
+				t.Errorf("%s, %s: %s is %v, want %v: off by %.2g", name, loss.Report().Engine, what, got, want, off)
+			}
+		}
+		check(0, "the value", v, w, scale)
+		for p := range theta {
+			scale = max(scale, math.Abs(theta[p]*want[p]))
+		}
+		for p := range theta {
+			check(1, fmt.Sprintf("derivative %d", p), theta[p]*got[p], theta[p]*want[p], scale)
+		}
+
+		rawPost, err := gppl.NewPosterior(c.model, d, gppl.WithEngine(gppl.EngineDense))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := make([]float64, 21)
+		for i := range at {
+			at[i] = c.plan.Lo + (c.plan.Hi-c.plan.Lo)*float64(i)/20
+		}
+		x := gppl.Scalars(at)
+		mean, variances, err := post.LatentContext(t.Context(), x)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		rawMean, rawVariances := rawPost.Latent(x)
+		prior := c.variance
+		for i := range at {
+			check(2, "a mean", mean[i], rawMean[i], math.Sqrt(prior)*10)
+			check(3, "a variance", variances[i], rawVariances[i], prior)
+		}
+	}
+	t.Logf("%d refusals; engines %v, kernels %v; off at most by %.2g in value, %.2g in gradient, %.2g in mean, %.2g in variance", refused, engines, kernels, worst[0], worst[1], worst[2], worst[3])
+}
+
+// TestSumsWeights compares a weighted loss with that of data in which an observation of
+// weight w stands w times with w times the noise variance: the same likelihood of the
+// means, up to constants. With all weights 2 and twice the noise it is the plain one.
+func TestSumsWeights(t *testing.T) {
+	for _, k := range []gppl.Kernel{gppl.SE{Variance: 2, Lengthscale: 4}, gppl.RQ{Variance: 2, Lengthscale: 5, Alpha: 2}} {
+		x, y, w := sumsSeries(9, 300)
+		m := gppl.Model{Kernel: k, Noise: 0.3}
+		s := newSums(t, sumsHeader(t, weightedRange))
+		if err := s.AddWeighted(x, y, w); err != nil {
+			t.Fatal(err)
+		}
+		loss, err := gppl.NewSumsExact(m, s, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := startValues(m)
+		grad := make([]float64, len(theta))
+		got, err := loss.ValueGrad(grad, theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := func(theta []float64) float64 { return denseWeighted(t, m.WithParams(theta), x, y, w, 3) }
+		if v := want(theta); math.Abs(got-v) > 1e-9*math.Abs(v) {
+			t.Errorf("%v: %v, want %v", k, got, v)
+		}
+		for p := range theta {
+			up, down := append([]float64{}, theta...), append([]float64{}, theta...)
+			const h = 1e-5
+			up[p] *= 1 + h
+			down[p] *= 1 - h
+			slope := (want(up) - want(down)) / (2 * h * theta[p])
+			if math.Abs(grad[p]-slope) > 1e-5*(1+math.Abs(slope)) {
+				t.Errorf("%v: derivative %d is %v, want %v", k, p, grad[p], slope)
+			}
+		}
+	}
+}
+
+// TestSumsRefusals wants an error that names the range of what is resolved.
+func TestSumsRefusals(t *testing.T) {
+	x, y, _ := sumsSeries(10, 200)
+	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5}))
+	if _, err := gppl.NewSumsExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3); err == nil {
+		t.Error("there is a loss of no observations")
+	}
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kernel gppl.Kernel
+		want   string
+	}{
+		{gppl.SE{Variance: 1, Lengthscale: 1}, ""},
+		{gppl.SE{Variance: 1, Lengthscale: 0.1}, "SE lengthscales from 0.5 to 5"},
+		{gppl.SE{Variance: 1, Lengthscale: 50}, "SE lengthscales from 0.5 to 5"},
+		{gppl.Matern32{Variance: 1, Lengthscale: 1}, "these sums"},
+		{gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 10}, "these sums resolve frequencies up to"},
+		{gppl.White{Variance: 1}, "white noise"},
+	} {
+		loss, err := gppl.NewSumsExact(gppl.Model{Kernel: c.kernel, Noise: 0.1}, s, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = loss.ValueGrad(nil, startValues(gppl.Model{Kernel: c.kernel, Noise: 0.1}))
+		var refusal *gppl.Refusal
+		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v, want %q", c.kernel, err, c.want)
+		}
+	}
+	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 20, Alpha: 3}, Noise: 0.1}
+	wide := newSums(t, sumsHeader(t, plainRange))
+	if err := wide.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	post, err := gppl.NewSumsPosterior(m, wide, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = post.LatentContext(t.Context(), gppl.Scalars([]float64{50, 101}))
+	if err == nil || !strings.Contains(err.Error(), "x = 101") || !strings.Contains(err.Error(), "from 0 to 100") {
+		t.Errorf("beyond the range: %v", err)
+	}
+	if _, _, err := post.Sample(gppl.Scalars([]float64{50, 101}), 1, 1); err == nil || !strings.Contains(err.Error(), "x = 101") {
+		t.Errorf("a sample beyond the range: %v", err)
+	}
+}
+
+// TestSumsLoss is the conformance of the loss.
+func TestSumsLoss(t *testing.T) {
+	x, y, _ := sumsSeries(12, 400)
+	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5}))
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1.5}, gppl.RQ{Variance: 1, Lengthscale: 4, Alpha: 3}} {
+		loss, err := gppl.NewSumsExact(gppl.Model{Kernel: k, Noise: 0.2}, s, s.Mean())
+		if err != nil {
+			t.Fatal(err)
+		}
+		gppltest.CheckLoss(t, loss)
+	}
+}
+
+// TestSumsFit learns from sums what it learns from the data.
+func TestSumsFit(t *testing.T) {
+	x, y, _ := sumsSeries(13, 1500)
+	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.3, Centre: 3, Largest: 5}))
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	m := gppl.Model{Kernel: gppl.SE{Variance: 0.5, Lengthscale: 1}, Noise: 0.1}
+	loss, err := gppl.NewSumsExact(m, s, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := gppl.Fit(t.Context(), loss, gppl.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := gppl.NewExact(m, centred(data, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := gppl.Fit(t.Context(), raw, gppl.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != gppl.Converged || math.Abs(got.Value-want.Value) > 1e-7*math.Abs(want.Value) {
+		t.Errorf("from sums:\n%v\nfrom data:\n%v", got, want)
+	}
+	for i, p := range got.Params {
+		if off := math.Abs(math.Log(p.Value / want.Params[i].Value)); off > 0.01*p.StdErrLog {
+			t.Errorf("%s is %v ± %v, want %v", p.Name, p.Value, p.Value*p.StdErrLog, want.Params[i].Value)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+)
+
+// SumsRange is what Sums are to take and to resolve.
+type SumsRange struct {
+	Lo, Hi float64 // of all inputs, and of those where a posterior is wanted
+	// Shortest is the shortest lengthscale of SE whose exact likelihood can be read; 0 is
+	// a thousandth of the range. Other kernels need as many frequencies as their
+	// spectrum takes to fall.
+	Shortest float64
+	// Longest, unless 0, is the longest lengthscale of interest, of SE and its like. It
+	// saves half of the frequencies where it is short against the range. If it is 0 the
+	// period is 2.16 times the range, which also serves kernels that do not die out.
+	Longest float64
+	// Centre is near the mean of the observations, and none is further than Largest
+	// from it; the smallest power of two that is no less is taken. Digits are lost only
+	// if it is a thousand times larger than most are.
+	Centre, Largest float64
+	LargestWeight   float64 // 0: no weights
+}
+
+// SumsPlan is a header with what it resolves and costs.
+type SumsPlan struct {
+	Header    SumsHeader
+	Bytes     int     // of memory
+	FileBytes int     // of a file with 1e9 observations
+	Gridded   float64 // seconds for a likelihood of SE with gradient at the shortest lengthscale
+	Dense     float64 // the same for a kernel that uses all frequencies in a dense matrix; +Inf if that is refused
+}
+
+const (
+	// periodRatio is the period over the range. Twice 1.08: the frequencies of Spectral
+	// are among those of the sums, and a window has room to fall (see cosineSeries).
+	periodRatio = 2 * 1.08
+	// defaultResolution is the range over the shortest lengthscale.
+	defaultResolution = 1000
+)
+
+// PlanSums returns the smallest header for r.
+func PlanSums(r SumsRange) (SumsPlan, error) {
+	for _, f := range []struct {
+		name  string
+		value float64
+		least float64
+	}{{"Lo", r.Lo, math.Inf(-1)}, {"Hi", r.Hi, r.Lo}, {"Shortest", r.Shortest, 0}, {"Longest", r.Longest, 0}, {"Centre", r.Centre, math.Inf(-1)}, {"Largest", r.Largest, 0}, {"LargestWeight", r.LargestWeight, 0}} {
+		if math.IsInf(f.value, 0) || !(f.value >= f.least) {
+			return SumsPlan{}, fmt.Errorf("gppl: PlanSums: %s = %v: want a finite number, no less than %v", f.name, f.value, f.least)
+		}
+	}
+	span := r.Hi - r.Lo
+	switch {
+	case !(span > 0):
+		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: the range from %v to %v is empty", r.Lo, r.Hi)
+	case !(r.Largest > 0):
+		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: Largest = %v: want a positive number", r.Largest)
+	}
+	if r.Shortest == 0 {
+		r.Shortest = span / defaultResolution
+	}
+	if r.Longest != 0 && r.Longest < r.Shortest {
+		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: Longest = %v is less than Shortest = %v", r.Longest, r.Shortest)
+	}
+	h := SumsHeader{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: powerOfTwo(r.Largest), LargestWeight: powerOfTwo(r.LargestWeight)}
+	h.Period = periodRatio * span
+	if short := span + griddedGap(r.Longest); r.Longest > 0 && short < h.Period {
+		h.Period = short
+	}
+	h.Origin = r.Lo - 0.5*(h.Period-span)
+	m := math.Ceil(seFrequency/r.Shortest*h.Period) + griddedSpare
+	if m > mostHighest {
+		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: a lengthscale of %v on a range of %v takes %.3g frequencies, and %d are the most: the shortest that can be resolved is %.3g",
+			r.Shortest, span, m, mostHighest, seFrequency*h.Period/(mostHighest-griddedSpare))
+	}
+	h.Highest = max(leastHighest, int(m))
+	return planOf(h)
+}
+
+// planOf returns what a header resolves and costs.
+func planOf(h SumsHeader) (SumsPlan, error) {
+	p, err := h.plan()
+	if err != nil {
+		return SumsPlan{}, err
+	}
+	const perCell = 24 // bytes in a file: two integers of 62 bits and those of 1e9/4
+	features := 2*float64(h.Highest) + 1
+	plan := SumsPlan{
+		Header: h, Bytes: p.Bytes(), FileBytes: perCell*p.Count() + fileOverhead,
+		Gridded: 2 * float64(h.Highest) * griddedSeconds,
+		Dense:   denseSumsSeconds(features),
+	}
+	return plan, nil
+}
+
+// Plan returns what the header of s resolves and costs.
+func (s *Sums) Plan() SumsPlan {
+	p, err := planOf(s.header)
+	if err != nil {
+		panic(err) // the header was checked
+	}
+	return p
+}
+
+// denseSumsSeconds is what the spectral engine takes for so many features.
+func denseSumsSeconds(features float64) float64 {
+	if features > maxSumsFeatures {
+		return math.Inf(1)
+	}
+	return (2*features*features*features/3)/(2*flopRate) + features*features*6e-9
+}
+
+// seFrequency is the frequency where the density of SE with lengthscale 1 falls to
+// rootTolerance², where the gridded engine ends.
+var seFrequency = bandwidth(SE{1, 1}, rootTolerance*rootTolerance)
+
+// griddedGap is how much longer than the range the period must be for SE.
+func griddedGap(lengthscale float64) float64 {
+	if lengthscale == 0 {
+		return 0
+	}
+	return 2 * rootReach * reach(SE{1, lengthscale}, rootTolerance)
+}
+
+// powerOfTwo returns the smallest that is no less than v, 0 for 0.
+func powerOfTwo(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	fraction, exponent := math.Frexp(v)
+	if fraction == 0.5 {
+		exponent--
+	}
+	return math.Ldexp(1, exponent)
+}
+
+// Lengthscales returns the shortest and the longest lengthscale of SE that the gridded
+// engine takes. Longer ones, and kernels that do not die out, are for the spectral
+// engine, if the period is more than twice the range.
+func (h SumsHeader) Lengthscales() (shortest, longest float64) {
+	shortest = seFrequency * h.Period / float64(h.Highest-griddedSpare)
+	return shortest, (h.Period - (h.Hi - h.Lo)) / griddedGap(1)
+}
+
+// String says which observations are taken and what is resolved.
+func (h SumsHeader) String() string {
+	shortest, longest := h.Lengthscales()
+	text := fmt.Sprintf("t from %v to %v, |y − %v| ≤ %v, %d frequencies of the period %.6g, SE lengthscales from %.3g to %.3g",
+		h.Lo, h.Hi, h.Centre, h.Largest, h.Highest, h.Period, shortest, longest)
+	if h.LargestWeight > 0 {
+		text += fmt.Sprintf(", weights up to %v", h.LargestWeight)
+	}
+	return text
+}
+
+// String says what the plan resolves and costs.
+func (p SumsPlan) String() string {
+	dense := "refused"
+	if !math.IsInf(p.Dense, 1) {
+		dense = duration(p.Dense)
+	}
+	return fmt.Sprintf("%v; %.3g MB of memory, %.3g MB in a file; an exact likelihood takes about %s with SE, at most %s with kernels for which the matrix is dense",
+		p.Header, 1e-6*float64(p.Bytes), 1e-6*float64(p.FileBytes), duration(p.Gridded), dense)
+}
+
+// SampleRange returns the range of a sample of the data with a margin: a part margin of
+// the sample's range on either side of t, and spread times the largest distance of y from
+// the mean of the sample. It is an error if the sample has no two different times or no
+// two different values.
+func SampleRange(t, y []float64, margin, spread float64) (SumsRange, error) {
+	d, err := NewData(Scalars(t), y)
+	if err != nil {
+		return SumsRange{}, err
+	}
+	lo, hi := d.X.Range(0)
+	if lo == hi {
+		return SumsRange{}, fmt.Errorf("gppl: SampleRange: all %d times are %v", len(t), lo)
+	}
+	var mean, largest float64
+	for i, v := range y {
+		mean += (v - mean) / float64(i+1)
+	}
+	for _, v := range y {
+		largest = max(largest, math.Abs(v-mean))
+	}
+	if largest == 0 {
+		return SumsRange{}, fmt.Errorf("gppl: SampleRange: all %d values are %v", len(y), y[0])
+	}
+	room := margin * (hi - lo)
+	return SumsRange{Lo: lo - room, Hi: hi + room, Centre: mean, Largest: spread * largest}, nil
+}
