@@ -232,12 +232,6 @@ func TestMeanReferenceIdentities(t *testing.T) {
 // TestLossesRefuseMeans until they take them: a mean that is ignored would be silent.
 func TestLossesRefuseMeans(t *testing.T) {
 	m, d := meanCase(t, Intercept{})
-	if _, err := NewExact(m, d); err == nil {
-		t.Error("NewExact ignores the mean")
-	}
-	if _, err := NewPosterior(m, d); err == nil {
-		t.Error("NewPosterior ignores the mean")
-	}
 	if _, err := NewVFE(m, d, Scalars([]float64{1, 2}), VFEOptions{}); err == nil {
 		t.Error("NewVFE ignores the mean")
 	}
