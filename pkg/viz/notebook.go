@@ -29,7 +29,7 @@ var screen = struct {
 	choice:   gonbChoice,
 }
 
-// styled sees to it that a cell, which is a program of its own, brings the dark look with the first thing that it shows.
+// styled sees to it that a cell, which is a program of its own, brings style and script with the first thing that it shows.
 var styled sync.Once
 
 // InNotebook reports whether the program is run by GoNB, so that what is shown appears in a notebook. Elsewhere the Show
@@ -68,7 +68,7 @@ func ShowHTML(h template.HTML) (shown bool) {
 	if !InNotebook() {
 		return false
 	}
-	styled.Do(func() { h = template.HTML(styleElement) + h })
+	styled.Do(func() { h = template.HTML(notebookHead) + h })
 	screen.html(string(h))
 	return true
 }

@@ -144,14 +144,24 @@ type dotter interface {
 	Dots(centres []vg.Point, radius vg.Length)
 }
 
+// under is the canvas at the bottom: gonum/plot wraps canvases in one another as it crops.
+func under(c vg.Canvas) vg.Canvas {
+	for {
+		switch w := c.(type) {
+		case draw.Canvas:
+			c = w.Canvas
+		case *draw.Canvas:
+			c = w.Canvas
+		default:
+			return c
+		}
+	}
+}
+
 // fillDots draws discs as ONE shape: where translucent dots overlap, their colour does not add up to a blot.
 func fillDots(c *draw.Canvas, pts []vg.Point, r vg.Length, look draw.LineStyle) {
 	c.SetColor(look.Color)
-	under := c.Canvas // gonum/plot wraps canvases in one another as it crops
-	for w, ok := under.(draw.Canvas); ok; w, ok = under.(draw.Canvas) {
-		under = w.Canvas
-	}
-	if d, ok := under.(dotter); ok {
+	if d, ok := under(c).(dotter); ok {
 		d.Dots(pts, r)
 		return
 	}
@@ -212,7 +222,7 @@ func (s spanPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		sty.XAlign = draw.XCenter
 		half := sty.Width(s.Label) / 2
 		x := vg.Length(math.Min(float64((x0+x1)/2), float64(c.Max.X-half)))
-		c.FillText(sty, vg.Point{X: x, Y: c.Max.Y + 4}, s.Label)
+		unzoomed(c, func() { c.FillText(sty, vg.Point{X: x, Y: c.Max.Y + 4}, s.Label) })
 	}
 }
 
@@ -330,7 +340,7 @@ func (e endLabels) Plot(c draw.Canvas, plt *plot.Plot) {
 		fillDots(&c, []vg.Point{end}, style.markerR, draw.LineStyle{Color: col})
 		sty := e.style(l.slot)
 		// YCenter centres the box with its descent and line gap; digits have no descent.
-		c.FillText(sty, vg.Point{X: c.Max.X + leader, Y: y + sty.FontExtents().Descent}, l.text)
+		unzoomed(c, func() { c.FillText(sty, vg.Point{X: c.Max.X + leader, Y: y + sty.FontExtents().Descent}, l.text) })
 	}
 }
 

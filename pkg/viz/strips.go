@@ -69,6 +69,7 @@ func Strips(o StripsOptions) (*Figure, error) {
 			}
 		}
 		slices.Sort(one.values)
+		b.layer(layer{kind: layerStrip, name: clean(st.Name), look: style.line(one.slot), y: one.values})
 		s.strips = append(s.strips, one)
 		names[i] = clean(st.Name)
 	}
@@ -94,7 +95,7 @@ func Strips(o StripsOptions) (*Figure, error) {
 		return nil, err
 	}
 	b.plot.X.Min, b.plot.X.Max = 0.5, float64(len(o.Strips))+0.5
-	b.plot.X.Tick.Marker = nameTicks{names, vg.Length(o.Width * pxToPt)}
+	f.panels[0].xTicks = nameTicks{names, vg.Length(o.Width * pxToPt)}
 	b.plot.X.Tick.Length = 0
 	b.plot.X.Tick.Label.Handler = plot.DefaultTextHandler // which knows lines
 	b.plot.X.Tick.Label.Color = style.ink
