@@ -168,7 +168,7 @@ func (t *Table) HTML() (template.HTML, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<table style="%s">`, tableCSS)
 	if c := clean(t.Caption); c != "" {
-		fmt.Fprintf(&b, `<caption style="%s">%s</caption>`, captionCSS, html.EscapeString(c))
+		fmt.Fprintf(&b, `<caption style="%s"><div class="gppl-stay">%s</div></caption>`, captionCSS, html.EscapeString(c))
 	}
 	b.WriteString("<thead><tr>")
 	for j, c := range t.Columns {
@@ -195,14 +195,14 @@ func (t *Table) HTML() (template.HTML, error) {
 	}
 	b.WriteString("</tbody>")
 	if notes := t.notes(); len(notes) > 0 {
-		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s">`, len(t.Columns), notesCSS)
+		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s"><div class="gppl-stay">`, len(t.Columns), notesCSS)
 		for i, n := range notes {
 			if i > 0 {
 				b.WriteString("<br>")
 			}
 			b.WriteString(html.EscapeString(clean(n)))
 		}
-		b.WriteString("</td></tr></tfoot>")
+		b.WriteString("</div></td></tr></tfoot>")
 	}
 	b.WriteString("</table>")
 	return template.HTML(inPage(b.String())), nil

@@ -13,8 +13,9 @@ from pathlib import Path
 os.environ.setdefault("GPPL_ROOT", str(Path(__file__).resolve().parents[2]))
 
 import report
-from check import check
+from check import HEAVIEST, check
 from ledger import OFTEN, STATUSES, Ledger, LedgerError
+from page import Numbering, PageError, References, contents, pager, plain
 
 ENVIRONMENT = '<section id="environment"></section>'
 FIGURE = "<figure><svg></svg><figcaption>what it shows</figcaption></figure>"
@@ -38,6 +39,8 @@ def index(book):
 class Check(unittest.TestCase):
     def test_passes(self):
         self.assertEqual(check(FIGURE + TABLE + ENVIRONMENT), [])
+        narrow = FIGURE.replace("</svg>", '</svg><svg class="gppl-narrow"></svg>')
+        self.assertEqual(check('<script type="application/json" id="gppl">{"figures": 2}</script>' + narrow + ENVIRONMENT), ["1 figures instead of 2"])
         self.assertEqual(check(f"<table><caption>panels</caption><tr><td>{FIGURE}</td></tr></table>{ENVIRONMENT}"), [])
 
     def test_finds(self):
@@ -54,9 +57,64 @@ class Check(unittest.TestCase):
             '<img src="https://example.org/a.png">' + ENVIRONMENT: "loads something from outside",
             '<pre class="error">x</pre>' + ENVIRONMENT: "a cell ended in an error",
             "file:///x" + ENVIRONMENT: "a path of this machine",
+            '<p id="a"><b id="a">' + ENVIRONMENT: "two elements have the id 'a'",
+            '<a href="#b">' + ENVIRONMENT: "a link leads to #b",
+            '<html lang="en">' + ENVIRONMENT: "no description",
+            "x" * (HEAVIEST + 1) + ENVIRONMENT: "bytes, more than",
         }.items():
             with self.subTest(problem):
                 self.assertIn(problem, "; ".join(check(page)))
+
+
+class Pages(unittest.TestCase):
+    HEAD = "<style>@media screen{body[data-jp-theme-light=false]{--x:1}}</style><script>window.gpplFigures||1</script>"
+
+    def test_numbers(self):
+        n = Numbering()
+        out = n.output(self.HEAD + '<figure class="f"><svg></svg><figcaption s>one</figcaption></figure><figure><figcaption>two</figcaption></figure>', ["figure:forecast"])
+        self.assertIn('<figure id="figure-1" class="f">', out)
+        self.assertIn('<figcaption s><span class="number">Figure 1.</span> one', out)
+        self.assertIn('<figcaption><span class="number">Figure 2.</span> two', out)
+        self.assertNotIn("<style>", out)
+        self.assertNotIn("<script>", out)
+        self.assertEqual(n.css, "@media screen{body[data-jp-theme-light=false]{--x:1}}")
+        out = n.output('<table style="s"><caption c><div class="gppl-stay">what</div></caption></table>', ["table:results"])
+        self.assertIn('<div class="scroll" id="table-1">', out)
+        self.assertIn('<caption id="table-1-caption" c><div class="gppl-stay"><span class="number">Table 1.</span> what', out)
+        self.assertTrue(out.endswith("</table></div></div>"))
+        link = lambda text: n.link(str(report.markdown(text)))
+        self.assertIn('<a href="#figure-1">Figure\u00a01</a>', link("[Figure](#figure:forecast)"))
+        self.assertIn('<a href="#table-1">the results (Table\u00a01)</a>', link("[the results](#table:results)"))
+        with self.assertRaises(PageError):
+            link("[Figure](#figure:nothing)")
+        with self.assertRaises(PageError):
+            n.output("<figure></figure>", ["figure:forecast"])
+
+    def test_references(self):
+        r = References([{"words": "VFE", "text": "T", "link": ""}, {"words": "the paper", "text": "C", "link": ""}, {"words": "EEG", "text": "E", "link": ""}])
+        out = r.cite("<h2>VFE</h2><p><code>VFE</code> in the paper. VFE, VFE</p>")
+        self.assertEqual(out, '<h2>VFE</h2><p><code>VFE</code> in the paper<a class="cite" href="#reference-1" aria-label="reference 1">[1]</a>. '
+                              'VFE<a class="cite" href="#reference-2" aria-label="reference 2">[2]</a>, VFE</p>')
+        self.assertEqual([x["text"] for x in r.cited], ["C", "T"])
+        self.assertEqual(r.cite("<p>the paper</p>"), "<p>the paper</p>")
+        for entry in References().known:
+            self.assertTrue(entry["text"] and entry["words"])
+
+    def test_contents(self):
+        text = str(report.markdown("# Title\n\n## One $k$\n\ntext\n\n### Two"))
+        self.assertEqual([(level, place) for level, place, _ in contents(text)], [(2, "One-k"), (3, "Two")])
+        self.assertIn("<math>", contents(text)[0][2])
+        self.assertNotIn("<a", contents(text)[0][2])
+
+    def test_pager(self):
+        rows = [{"name": "a", "title": "A & a", "date": "1"}, {"name": "skipped", "title": "S"}, {"name": "b", "title": "B", "date": "1"}]
+        self.assertIn('rel="next" href="b.html"', pager(rows, "a"))
+        self.assertNotIn('rel="prev"', pager(rows, "a"))
+        self.assertIn("A &amp; a", pager(rows, "b"))
+        self.assertEqual(pager(rows, "skipped"), "<!--pager--><!--/pager-->")
+
+    def test_plain(self):
+        self.assertEqual(plain(r"See [it](#x), *so* `a`, with $\ell = 5$."), "See it, so a, with ell = 5.")
 
 
 class LedgerTest(unittest.TestCase):
@@ -106,7 +164,7 @@ class Index(unittest.TestCase):
         evil = "<script>alert(1)</script>"
         for field in ("group", "claim", "published", "ours", "tolerance", "why", "notebook"):
             page = index(ledger(*(row(id=str(i), **{field: evil}) for i in range(OFTEN))))
-            self.assertNotIn("<script>", page, field)
+            self.assertNotIn(evil, page, field)
             self.assertIn("&lt;script&gt;", page, field)
 
     def test_without_ledger(self):
