@@ -172,11 +172,15 @@ func (t *Table) HTML() (template.HTML, error) {
 	}
 	b.WriteString("<thead><tr>")
 	for j, c := range t.Columns {
-		fmt.Fprintf(&b, `<th scope="col" style="%s%s">%s`, headCSS, strings.TrimSuffix(side(j), ";white-space:nowrap"), html.EscapeString(clean(c.Name)))
+		tag := `th scope="col"`
+		if clean(c.Name) == "" { // a header that says nothing is none
+			tag = "td"
+		}
+		fmt.Fprintf(&b, `<%s style="%s%s">%s`, tag, headCSS, strings.TrimSuffix(side(j), ";white-space:nowrap"), html.EscapeString(clean(c.Name)))
 		if c.Unit != "" {
 			fmt.Fprintf(&b, ` <span style="font-weight:400;color:#57606a">(%s)</span>`, html.EscapeString(clean(c.Unit)))
 		}
-		b.WriteString("</th>")
+		b.WriteString("</" + tag[:2] + ">")
 	}
 	b.WriteString("</tr></thead>\n<tbody>")
 	for i := range t.Rows {

@@ -64,6 +64,14 @@ func TestTableHTML(t *testing.T) {
 	}
 }
 
+// TestTableHeader checks that a column without a name has no header: a screen reader would read an empty one at every cell.
+func TestTableHeader(t *testing.T) {
+	s := string(Must((&Table{Columns: []Column{{}, {Name: "a"}}, Rows: [][]any{{"x", 1}}}).HTML()))
+	if strings.Count(s, "<th ") != 1 || strings.Count(s, "</th>") != 1 {
+		t.Errorf("want one header: %s", s)
+	}
+}
+
 func TestTableEscapes(t *testing.T) {
 	const evil = `"><script>alert(1)</script>`
 	for _, tb := range []*Table{

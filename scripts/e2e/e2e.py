@@ -75,7 +75,7 @@ CELLS = """() => [...document.querySelectorAll('.jp-Notebook-cell')].map((cell, 
   const bars = BARS;
   const shown = cell.querySelectorAll('.jp-OutputArea-output, .jp-MarkdownOutput');
   const all = (what) => [...shown].flatMap((o) => [...o.querySelectorAll(what)]);
-  const figures = all('svg, img').filter((f) => !f.parentElement.closest('svg'));
+  const figures = all('svg, img').filter((f) => !f.parentElement.closest('svg') && (f.getClientRects().length || !f.closest('.gppl-plot')));
   const empty = (f) => {
     const box = f.getBoundingClientRect();
     if (box.width < 50 || box.height < 50) return `is ${Math.round(box.width)}×${Math.round(box.height)} pixels small`;

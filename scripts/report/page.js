@@ -34,6 +34,12 @@
 		box.addEventListener('scroll', () => look(box), {passive: true});
 		new ResizeObserver(() => look(box)).observe(box);
 	}
+	// What scrolls can be scrolled by keys, and what does not is no stop on the way of the tab key.
+	const scrollers = new ResizeObserver((seen) => seen.forEach(({target: e}) => {
+		if (e.scrollWidth > e.clientWidth + 1) e.setAttribute('tabindex', '0');
+		else e.removeAttribute('tabindex');
+	}));
+	for (const e of document.querySelectorAll('pre, math[display="block"]')) scrollers.observe(e);
 	// The contents follow the reader.
 	const links = [...document.querySelectorAll('.toc a')];
 	const heads = links.map((a) => document.getElementById(a.hash.slice(1)) ?? document.getElementById(decodeURIComponent(a.hash.slice(1))));
