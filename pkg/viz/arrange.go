@@ -37,7 +37,9 @@ const (
 	// The heights of the panels of a narrow figure, with their axes, in CSS pixels.
 	narrowHeight = 270
 	narrowPanel  = 225
-	narrowNames  = 90 // more, for names that are written upwards
+	narrowNames  = 60 // more, for names that are written upwards
+
+	uprightLength = 90 // points, of a line of such a name
 )
 
 // narrow is the arrangement for a phone; ok is false for a figure that can shrink to it.

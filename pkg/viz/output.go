@@ -99,6 +99,8 @@ func (f *Figure) HTML() (template.HTML, error) {
 		}
 		svg += narrow
 		class += fmt.Sprintf(" gppl-below-%d", f.breakpoint())
+	} else {
+		class += " gppl-half" // two may stand side by side
 	}
 	if slices.ContainsFunc(f.panels, func(p panel) bool { return p.plot != nil && p.zoomable() }) {
 		class += " gppl-live"

@@ -42,7 +42,7 @@
 	// Ticks at 1, 2 or 5 times a power of ten, or at decades, as pkg/viz places them.
 	const ticks = (a, b, log, n) => {
 		if (log && Math.log10(b / a) >= 0.8) {
-			const few = Math.log10(b / a) < 1.3, stride = Math.max(1, Math.ceil(Math.log10(b / a) / (n + 1))), found = [];
+			const few = Math.log10(b / a) < (n < 3 ? 1.3 : 2.2), stride = Math.max(1, Math.ceil(Math.log10(b / a) / (n + 1))), found = [];
 			for (let e = Math.floor(Math.log10(a)); e <= Math.ceil(Math.log10(b)); e++) {
 				if (e % stride) continue;
 				for (const m of few ? [1, 2, 5] : [1]) if (m * 10 ** e >= a && m * 10 ** e <= b) found.push([m * 10 ** e, short(m * 10 ** e)]);

@@ -216,8 +216,12 @@ func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 	sty := style.text(style.tickSize, style.ink, false)
 	lines := make([][]string, len(t.names))
 	most := 1
+	room := 0.88 * t.width / vg.Length(len(t.names))
+	if t.upright() {
+		room = uprightLength
+	}
 	for i, n := range t.names {
-		lines[i] = wrap(sty, n, 0.88*t.width/vg.Length(len(t.names)))
+		lines[i] = wrap(sty, n, room)
 		most = max(most, len(lines[i]))
 	}
 	var ticks []plot.Tick
