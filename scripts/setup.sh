@@ -52,9 +52,20 @@ install() {
 	echo "setup: the GoNB kernel into .env/jupyter"
 	mkdir -p "$JUPYTER_CONFIG_DIR" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR" "$IPYTHONDIR"
 	gonb --install 2>"$env/install.log" || die "GoNB could not be registered: $(cat "$env/install.log")"
+
+	# JupyterLab asks at its first start whether it may show news from the internet. It may not, and need not ask.
+	mkdir -p "$JUPYTER_CONFIG_DIR/labconfig"
+	printf '%s\n' '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' \
+		>"$JUPYTER_CONFIG_DIR/labconfig/default_setting_overrides.json"
 	printf '%s\n' "$key" >"$env/key"
 }
 
 if [ ! -x "$env/venv/bin/python" ] || [ ! -x "$env/bin/gonb" ] || [ "$(cat "$env/key" 2>/dev/null)" != "$key" ]; then
 	install
+fi
+
+# Running a notebook leaves the clone clean: git sees notebooks without outputs. A linked work tree shares its settings with others
+# and is left alone.
+if [ -d "$GPPL_ROOT/.git" ] && command -v git >/dev/null; then
+	git -C "$GPPL_ROOT" config filter.gppl-notebook.clean '.env/venv/bin/python -B scripts/notebook-clean.py' || true
 fi

@@ -29,7 +29,6 @@ WIDTH, HEIGHT, TALLEST = 1280, 900, 16000  # of the window and of a screenshot, 
 SETTINGS = {
     "docmanager-extension/plugin": {"autosave": False},
     "notebook-extension/tracker": {"windowingMode": "none"},
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
 }
 
 # The progress bars of a cell, as pkg/viz draws them: their titles, how far they are ("3/20 …", or "3 steps …" where the total is
@@ -271,6 +270,7 @@ def opened(lab, browser, path, picture):
         yield page
         problems = [f"something is loaded from outside: {url}" for url in sorted(strangers)]
         problems += [f"the page threw an error: {text}" for text in crashes]
+        problems += [f"JupyterLab pops up: {text!r}" for text in page.locator(".Toastify__toast").all_inner_texts()]
         if hashlib.sha256(path.read_bytes()).hexdigest() != before:
             problems.append("the notebook's file is no longer what it was")
         if problems:

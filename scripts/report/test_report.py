@@ -5,12 +5,17 @@
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
 os.environ.setdefault("GPPL_ROOT", str(Path(__file__).resolve().parents[2]))
+
+import nbformat
 
 import report
 from check import HEAVIEST, check
@@ -182,6 +187,56 @@ class Recordings(unittest.TestCase):
             os.environ["GPPL_DATA"] = folder
             (Path(folder) / "some.csv").touch()
             self.assertEqual(report.missing(["none.csv", "some.csv", "none.csv|some.csv"]), ["none.csv"])
+
+
+class Clean(unittest.TestCase):
+    """Running a notebook does not change what git sees."""
+
+    NOTEBOOKS = sorted((Path(os.environ["GPPL_ROOT"]) / "notebooks").glob("*.ipynb"))
+
+    def run_through(self, path):
+        """A notebook as JupyterLab saves it after a run."""
+        nb = nbformat.read(path, as_version=4)
+        nb.metadata["language_info"] |= {"version": "go1.26", "nbconvert_exporter": "", "pygments_lexer": ""}
+        for i, cell in enumerate(nb.cells):
+            if cell.cell_type == "code":
+                cell.execution_count, cell.outputs = i, [nbformat.v4.new_output("stream", text="x")]
+                cell.metadata["execution"] = {"iopub.execute_input": "2026"}
+        return nbformat.writes(nb) + "\n"
+
+    def test_committed_clean(self):
+        self.assertTrue(self.NOTEBOOKS)
+        for path in self.NOTEBOOKS:
+            committed = path.read_bytes()
+            saved = self.run_through(path).encode()
+            self.assertNotEqual(saved, committed)
+            done = subprocess.run([sys.executable, "-B", Path(os.environ["GPPL_ROOT"]) / "scripts/notebook-clean.py"], input=saved, capture_output=True, check=True)
+            self.assertEqual(done.stdout.decode(), committed.decode(), path.name)
+
+    def test_clone_stays_clean(self):
+        root = Path(os.environ["GPPL_ROOT"])
+        with tempfile.TemporaryDirectory() as folder:
+            clone = Path(folder)
+            git = lambda *a: subprocess.run(["git", "-C", folder, "-c", "user.name=t", "-c", "user.email=t@localhost", *a], capture_output=True, text=True, check=True).stdout
+            (clone / "notebooks").mkdir()
+            (clone / "scripts").mkdir()
+            shutil.copy(root / ".gitattributes", clone)
+            shutil.copy(root / "scripts/notebook-clean.py", clone / "scripts")
+            path = clone / "notebooks" / self.NOTEBOOKS[0].name
+            shutil.copy(self.NOTEBOOKS[0], path)
+            git("init", "-q")
+            git("add", ".")
+            git("commit", "-qm", "x")
+            path.write_text(self.run_through(path), "utf-8")
+            self.assertNotEqual(git("status", "--porcelain"), "", "without the filter the clone is clean already")
+            git("config", "filter.gppl-notebook.clean", f"{sys.executable} -B scripts/notebook-clean.py")
+            self.assertEqual(git("status", "--porcelain"), "")
+            path.write_text(path.read_text("utf-8").replace("Mauna Loa", "Hawaii"), "utf-8")
+            self.assertIn(path.name, git("status", "--porcelain"))  # a change of the text is one
+
+    def test_no_notebook(self):
+        done = subprocess.run([sys.executable, "-B", Path(os.environ["GPPL_ROOT"]) / "scripts/notebook-clean.py"], input=b"<<<<<<<\n{", capture_output=True, check=True)
+        self.assertEqual(done.stdout, b"<<<<<<<\n{")
 
 
 class Write(unittest.TestCase):
