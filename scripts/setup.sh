@@ -63,9 +63,3 @@ install() {
 if [ ! -x "$env/venv/bin/python" ] || [ ! -x "$env/bin/gonb" ] || [ "$(cat "$env/key" 2>/dev/null)" != "$key" ]; then
 	install
 fi
-
-# Running a notebook leaves the clone clean: git sees notebooks without outputs. A linked work tree shares its settings with others
-# and is left alone.
-if [ -d "$GPPL_ROOT/.git" ] && command -v git >/dev/null; then
-	git -C "$GPPL_ROOT" config filter.gppl-notebook.clean '.env/venv/bin/python -B scripts/notebook-clean.py' || true
-fi

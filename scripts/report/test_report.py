@@ -17,8 +17,11 @@ os.environ.setdefault("GPPL_ROOT", str(Path(__file__).resolve().parents[2]))
 
 import nbformat
 
+sys.path.insert(0, str(Path(os.environ["GPPL_ROOT"]) / "scripts" / "lab"))
+
 import report
 from check import HEAVIEST, check
+from gppl_contents import Contents as Manager
 from ledger import OFTEN, STATUSES, Ledger, LedgerError
 from page import Numbering, PageError, References, contents, pager, plain
 
@@ -189,54 +192,61 @@ class Recordings(unittest.TestCase):
             self.assertEqual(report.missing(["none.csv", "some.csv", "none.csv|some.csv"]), ["none.csv"])
 
 
-class Clean(unittest.TestCase):
-    """Running a notebook does not change what git sees."""
+class Contents(unittest.TestCase):
+    """Running a notebook in JupyterLab and saving it leaves the clone clean, and its outputs are not lost."""
 
-    NOTEBOOKS = sorted((Path(os.environ["GPPL_ROOT"]) / "notebooks").glob("*.ipynb"))
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.clone = Path(folder.name)
+        source = sorted((Path(os.environ["GPPL_ROOT"]) / "notebooks").glob("*.ipynb"))
+        for path in source:
+            shutil.copy(path, self.clone)
+        self.names = [path.name for path in source]
+        self.git("init", "-q")
+        self.git("add", ".")
+        self.git("commit", "-qm", "x")
+        self.contents = Manager(root_dir=str(self.clone))
+        self.contents.outputs = self.clone / ".git" / "outputs"
 
-    def run_through(self, path):
-        """A notebook as JupyterLab saves it after a run."""
-        nb = nbformat.read(path, as_version=4)
+    def git(self, *command):
+        return subprocess.run(["git", "-C", self.clone, "-c", "user.name=t", "-c", "user.email=t@localhost", *command], capture_output=True, text=True, check=True).stdout
+
+    def run_through(self, name):
+        """What JupyterLab saves after a run."""
+        model = self.contents.get(name)
+        nb = model["content"]
         nb.metadata["language_info"] |= {"version": "go1.26", "nbconvert_exporter": "", "pygments_lexer": ""}
         for i, cell in enumerate(nb.cells):
             if cell.cell_type == "code":
                 cell.execution_count, cell.outputs = i, [nbformat.v4.new_output("stream", text="x")]
-                cell.metadata["execution"] = {"iopub.execute_input": "2026"}
-        return nbformat.writes(nb) + "\n"
+                cell.metadata |= {"execution": {"iopub.execute_input": "2026"}, "trusted": True}
+        return {"type": "notebook", "format": "json", "content": nb}
 
-    def test_committed_clean(self):
-        self.assertTrue(self.NOTEBOOKS)
-        for path in self.NOTEBOOKS:
-            committed = path.read_bytes()
-            saved = self.run_through(path).encode()
-            self.assertNotEqual(saved, committed)
-            done = subprocess.run([sys.executable, "-B", Path(os.environ["GPPL_ROOT"]) / "scripts/notebook-clean.py"], input=saved, capture_output=True, check=True)
-            self.assertEqual(done.stdout.decode(), committed.decode(), path.name)
+    def test_clean(self):
+        self.assertTrue(self.names)
+        for name in self.names:
+            self.contents.save(self.run_through(name), name)
+            self.assertEqual(self.git("status", "--porcelain", "--untracked-files=no"), "", name)
+            again = [c for c in self.contents.get(name)["content"].cells if c.cell_type == "code"]
+            self.assertTrue(all(c.outputs[0].text == "x" and c.metadata.trusted for c in again))
 
-    def test_clone_stays_clean(self):
-        root = Path(os.environ["GPPL_ROOT"])
-        with tempfile.TemporaryDirectory() as folder:
-            clone = Path(folder)
-            git = lambda *a: subprocess.run(["git", "-C", folder, "-c", "user.name=t", "-c", "user.email=t@localhost", *a], capture_output=True, text=True, check=True).stdout
-            (clone / "notebooks").mkdir()
-            (clone / "scripts").mkdir()
-            shutil.copy(root / ".gitattributes", clone)
-            shutil.copy(root / "scripts/notebook-clean.py", clone / "scripts")
-            path = clone / "notebooks" / self.NOTEBOOKS[0].name
-            shutil.copy(self.NOTEBOOKS[0], path)
-            git("init", "-q")
-            git("add", ".")
-            git("commit", "-qm", "x")
-            path.write_text(self.run_through(path), "utf-8")
-            self.assertNotEqual(git("status", "--porcelain"), "", "without the filter the clone is clean already")
-            git("config", "filter.gppl-notebook.clean", f"{sys.executable} -B scripts/notebook-clean.py")
-            self.assertEqual(git("status", "--porcelain"), "")
-            path.write_text(path.read_text("utf-8").replace("Mauna Loa", "Hawaii"), "utf-8")
-            self.assertIn(path.name, git("status", "--porcelain"))  # a change of the text is one
+    def test_changes(self):
+        model = self.run_through(self.names[0])
+        code = [c for c in model["content"].cells if c.cell_type == "code"]
+        self.contents.save(model, self.names[0])
+        text = (self.clone / self.names[0]).read_text("utf-8")
+        nb = nbformat.reads(text, as_version=4)
+        next(c for c in nb.cells if c.id == code[0].id).source += "\n// another"
+        nbformat.write(nb, self.clone / self.names[0])
+        again = [c for c in self.contents.get(self.names[0])["content"].cells if c.cell_type == "code"]
+        self.assertEqual((again[0].outputs, again[1].outputs[0].text), ([], "x"))  # of a cell that has changed, nothing
+        self.assertIn(self.names[0], self.git("status", "--porcelain", "--untracked-files=no"))
 
-    def test_no_notebook(self):
-        done = subprocess.run([sys.executable, "-B", Path(os.environ["GPPL_ROOT"]) / "scripts/notebook-clean.py"], input=b"<<<<<<<\n{", capture_output=True, check=True)
-        self.assertEqual(done.stdout, b"<<<<<<<\n{")
+    def test_own(self):
+        model = self.run_through(self.names[0])
+        self.contents.save(model, "mine.ipynb")
+        self.assertIn('"text": [', (self.clone / "mine.ipynb").read_text("utf-8"))
 
 
 class Write(unittest.TestCase):
