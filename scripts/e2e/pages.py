@@ -129,7 +129,7 @@ def try_figure(browser, path, out, _):
         closer = views()
         need(closer[0][1] - closer[0][0] < 0.7 * (home[0][1] - home[0][0]), f"the button does not zoom: {home} to {closer}")
         need(hidden() > 0, "the labels of the axes are not those of what is seen")
-        drawn = figure.locator("canvas").evaluate("(c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length")
+        drawn = figure.locator("canvas").first.evaluate("(c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length")
         need(drawn > 1000, "nothing is drawn of what was zoomed")
         figure.screenshot(path=out / f"{path.stem}-zoomed.png")
         page.mouse.move(*at(0.5, 0.6))

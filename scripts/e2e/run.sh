@@ -27,5 +27,5 @@ if [ "$(cat "$GPPL_ROOT/.env/e2e/key" 2>/dev/null)" != "$wanted" ]; then
 	printf '%s\n' "$wanted" >"$GPPL_ROOT/.env/e2e/key"
 fi
 what=e2e.py
-if [ "${1-}" = --pages ]; then what=pages.py; shift; fi
+if [ "${1-}" = "--pages" ]; then what=pages.py; shift; fi
 exec "$GPPL_ROOT/.env/e2e/bin/python" -B "$GPPL_ROOT/scripts/e2e/$what" "$@"
