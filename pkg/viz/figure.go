@@ -18,7 +18,7 @@ import (
 type Frame struct {
 	Title   string // drawn above the data: the message, not the names of the axes; may be empty
 	Caption string // shown below the figure in a notebook, not drawn in a file
-	Alt     string // what the figure shows, for those who cannot see it; default: made of title, caption and labels
+	Alt     string // what the figure shows, for those who cannot see it; default: title, caption, and words made from the numbers
 
 	XLabel, YLabel string
 
@@ -119,18 +119,7 @@ func (f *Figure) alt() string {
 		return f.Alt
 	}
 	parts := []string{f.Title, f.Caption}
-	if f.XLabel != "" {
-		parts = append(parts, fmt.Sprintf("%s against %s", f.YLabel, f.XLabel))
-	}
-	var names []string
-	for _, e := range f.legend() {
-		names = append(names, e.name)
-	}
-	if words := f.words(); words != "" {
-		parts = append(parts, words)
-	} else {
-		parts = append(parts, strings.Join(names, ", "))
-	}
+	parts = append(parts, f.words())
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	for i := range parts {
 		parts[i] = strings.TrimRight(parts[i], ". ")

@@ -35,17 +35,41 @@ func (f *Figure) words() string {
 			head = ""
 		}
 	}
+	if x, y := f.axes(); x != "" && len(sentences) > 0 {
+		sentences = append([]string{fmt.Sprintf("%s against %s.", y, x)}, sentences...)
+	}
 	if more > 0 {
 		sentences = append(sentences, fmt.Sprintf("%d more are not described.", more))
 	}
 	return strings.Join(sentences, " ")
 }
 
+// axes are the labels of the axes; empty where panels differ.
+func (f *Figure) axes() (x, y string) {
+	if f.shared {
+		return f.XLabel, f.YLabel
+	}
+	for _, p := range f.panels {
+		switch {
+		case p.plot == nil:
+		case x == "":
+			x, y = p.xLabel, p.yLabel
+		case p.xLabel != x || p.yLabel != y:
+			return "", ""
+		}
+	}
+	return x, y
+}
+
 func say(v float64) string { return formatDigits(v, 3) }
 
-// sayX writes an abscissa with enough digits to tell a year.
+// sayX writes an abscissa, with enough digits to tell the month of a year.
 func sayX(v float64) string {
-	s := formatDigits(v, 5)
+	digits := 3
+	if math.Abs(v) >= 1000 {
+		digits = 5
+	}
+	s := formatDigits(v, digits)
 	if strings.Contains(s, ".") && !strings.Contains(s, "e") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
@@ -58,7 +82,7 @@ func (l *layer) words(before []layer) string {
 	switch l.kind {
 	case layerLine:
 		if name == "" {
-			name = "The line"
+			name = "A line without a name"
 		}
 		return l.course(name)
 	case layerDots, layerBars, layerStems:
