@@ -1,6 +1,6 @@
 """What a page has beside the text and outputs of its notebook: numbers and links of figures and tables, contents, references, neighbours.
 
-A code cell whose tags include "figure:NAME" or "table:NAME" names the first figure or table that it shows. In Markdown
+The tags "figure:NAME" and "table:NAME" of a code cell name the figures and tables that it shows, in their order. In Markdown
 [Figure](#figure:NAME) becomes "Figure 3", linked, and [the forecast](#figure:NAME) becomes "the forecast (Figure 3)".
 """
 
@@ -30,22 +30,25 @@ class Numbering:
 
     def __init__(self):
         self.count = {"figure": 0, "table": 0}
-        self.named = {}
+        self.named, self.waiting = {}, {}
         self.css = ""  # of pkg/viz, from the first cell that shows something
 
-    def output(self, text, tags):
-        """The HTML of an output, its figures and tables numbered; tags are those of its cell."""
+    def cell(self, tags):
+        """Begins a cell with its tags."""
+        self.waiting = {kind: [t.partition(":")[2] for t in tags if t.startswith(kind + ":")] for kind in self.count}
+
+    def output(self, text):
+        """The HTML of an output of the cell, its figures and tables numbered."""
         if found := HEAD.search(text):
             self.css = self.css or found[1]
             text = HEAD.sub("", text)
-        names = {kind: [t.partition(":")[2] for t in tags if t.startswith(kind + ":")] for kind in self.count}
 
         def begin(match):
             kind = match[0][1:]
             self.count[kind] += 1
             number = self.count[kind]
-            if names[kind]:
-                name = names[kind].pop(0)
+            if self.waiting[kind]:
+                name = self.waiting[kind].pop(0)
                 if (kind, name) in self.named:
                     raise PageError(f"two cells have the tag {kind}:{name}")
                 self.named[kind, name] = number

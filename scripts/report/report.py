@@ -178,10 +178,11 @@ def render(nb, about, code_css):
     for cell in nb.cells:  # outputs first: the text may refer to what comes after it
         if cell.cell_type != "code":
             continue
+        numbering.cell(cell.metadata.get("tags", []))
         for output in cell.outputs:
             data = output.get("data", {})
             if "text/html" in data and not {"image/svg+xml", "image/png"} & data.keys():
-                output["html"] = Markup(numbering.output(data["text/html"], cell.metadata.get("tags", [])))
+                output["html"] = Markup(numbering.output(data["text/html"]))
             elif "text/markdown" in data:
                 output["html"] = Markup('<div class="prose">') + markdown(data["text/markdown"]) + Markup("</div>")
     for cell in nb.cells:

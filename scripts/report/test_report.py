@@ -79,14 +79,16 @@ class Pages(unittest.TestCase):
 
     def test_numbers(self):
         n = Numbering()
-        out = n.output(self.HEAD + '<figure class="f"><svg></svg><figcaption s>one</figcaption></figure><figure><figcaption>two</figcaption></figure>', ["figure:forecast"])
+        n.cell(["figure:forecast", "bootstrap"])
+        out = n.output(self.HEAD + '<figure class="f"><svg></svg><figcaption s>one</figcaption></figure><figure><figcaption>two</figcaption></figure>')
         self.assertIn('<figure id="figure-1" class="f">', out)
         self.assertIn('<figcaption s><span class="number">Figure 1.</span> one', out)
         self.assertIn('<figcaption><span class="number">Figure 2.</span> two', out)
         self.assertNotIn("<style>", out)
         self.assertNotIn("<script>", out)
         self.assertEqual(n.css, "@media screen{body[data-jp-theme-light=false]{--x:1}}")
-        out = n.output('<table style="s"><caption c><div class="gppl-stay">what</div></caption></table>', ["table:results"])
+        n.cell(["table:results", "table:more"])
+        out = n.output('<table style="s"><caption c><div class="gppl-stay">what</div></caption></table>')
         self.assertIn('<div class="scroll" id="table-1">', out)
         self.assertIn('<caption id="table-1-caption" c><div class="gppl-stay"><span class="number">Table 1.</span> what', out)
         self.assertTrue(out.endswith("</table></div></div>"))
@@ -95,8 +97,11 @@ class Pages(unittest.TestCase):
         self.assertIn('<a href="#table-1">the results (Table\u00a01)</a>', link("[the results](#table:results)"))
         with self.assertRaises(PageError):
             link("[Figure](#figure:nothing)")
+        n.output("<table><caption>more</caption></table>")  # another output of the same cell
+        self.assertIn('<a href="#table-2">Table\u00a02</a>', link("[Table](#table:more)"))
+        n.cell(["figure:forecast"])
         with self.assertRaises(PageError):
-            n.output("<figure></figure>", ["figure:forecast"])
+            n.output("<figure></figure>")
 
     def test_references(self):
         r = References([{"words": "VFE", "text": "T", "link": ""}, {"words": "the paper", "text": "C", "link": ""}, {"words": "EEG", "text": "E", "link": ""}])
