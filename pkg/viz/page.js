@@ -91,7 +91,7 @@
 			if (this.figure.classList.contains('gppl-live')) {
 				button('+', 'Zoom in', () => this.zoom(0.5));
 				button('−', 'Zoom out', () => this.zoom(2));
-				this.reset = button('Reset', 'Show all of it', () => this.home());
+				this.reset = button('Reset', 'Reset: show all of it', () => this.home());
 				this.reset.disabled = true;
 			}
 			button('SVG', 'Download this figure as SVG', () => this.save('svg', this.vector(), 'image/svg+xml'));

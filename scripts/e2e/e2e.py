@@ -399,7 +399,7 @@ def try_control(lab, browser, path, out, seconds, control, move):
         found = page.locator(f".jp-OutputArea-output {control}")
         found.wait_for(timeout=1000 * seconds)
         cell = page.locator(".jp-Notebook-cell").filter(has=found)
-        drawn = cell.locator(".jp-OutputArea-output svg").last
+        drawn = cell.locator(".jp-OutputArea-output svg:visible").last
         figure = drawn.inner_html
         drawn.wait_for()
         page.wait_for_timeout(500)  # GoNB's scripts come after the element

@@ -122,7 +122,7 @@ def try_figure(browser, path, out, _):
         page.mouse.move(5, 5)
         tip.wait_for(state="hidden")
 
-        reset = figure.get_by_role("button", name="Show all of it")
+        reset = figure.get_by_role("button", name="Reset: show all of it")
         need(reset.is_disabled(), "there is something to reset before a zoom")
         figure.get_by_role("button", name="Zoom in").click()
         page.wait_for_function("(f) => f.querySelector('.gppl-zoomed')", arg=figure.element_handle())
