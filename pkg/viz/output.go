@@ -49,6 +49,9 @@ func (f *Figure) SVG() (template.HTML, error) {
 	return template.HTML(s), err
 }
 
+// halfWidth, in CSS pixels, is that of figures of which two may stand side by side.
+const halfWidth = 480
+
 // svg draws an arrangement; class and css are of the <svg> element.
 func (f *Figure) svg(a arrangement, class, css string) (string, error) {
 	w, h := a.size()
@@ -99,8 +102,9 @@ func (f *Figure) HTML() (template.HTML, error) {
 		}
 		svg += narrow
 		class += fmt.Sprintf(" gppl-below-%d", f.breakpoint())
-	} else {
-		class += " gppl-half" // two may stand side by side
+	}
+	if f.Width <= halfWidth {
+		class += " gppl-half"
 	}
 	if slices.ContainsFunc(f.panels, func(p panel) bool { return p.plot != nil && p.zoomable() }) {
 		class += " gppl-live"

@@ -190,6 +190,9 @@ func (t *Table) HTML() (template.HTML, error) {
 			if utf8.RuneCountInString(cells[i][j].text) <= 16 { // "PL, k = 100" is one word to the reader
 				css += "white-space:nowrap;"
 			}
+			if utf8.RuneCountInString(cells[i][j].text) > 48 { // a sentence is not squeezed to a word a line on a phone: the table scrolls
+				css += "min-width:16em;"
+			}
 			if cells[i][j].best {
 				css += bestCSS
 			}

@@ -72,6 +72,14 @@ func TestTableHeader(t *testing.T) {
 	}
 }
 
+// TestTableSentences checks that a long text keeps a readable width where the page is narrow.
+func TestTableSentences(t *testing.T) {
+	s := string(Must((&Table{Columns: []Column{{Name: "why"}}, Rows: [][]any{{strings.Repeat("why ", 20)}, {"short"}}}).HTML()))
+	if strings.Count(s, "min-width:16em") != 1 {
+		t.Errorf("want one wide cell: %s", s)
+	}
+}
+
 func TestTableEscapes(t *testing.T) {
 	const evil = `"><script>alert(1)</script>`
 	for _, tb := range []*Table{
