@@ -52,6 +52,11 @@ install() {
 	echo "setup: the GoNB kernel into .env/jupyter"
 	mkdir -p "$JUPYTER_CONFIG_DIR" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR" "$IPYTHONDIR"
 	gonb --install 2>"$env/install.log" || die "GoNB could not be registered: $(cat "$env/install.log")"
+
+	# JupyterLab asks at its first start whether it may show news from the internet. It may not, and need not ask.
+	mkdir -p "$JUPYTER_CONFIG_DIR/labconfig"
+	printf '%s\n' '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' \
+		>"$JUPYTER_CONFIG_DIR/labconfig/default_setting_overrides.json"
 	printf '%s\n' "$key" >"$env/key"
 }
 

@@ -36,12 +36,11 @@ var walkLosses = []struct {
 
 // answer is what a loss says at one θ.
 type answer struct {
-	value  float64
-	grad   []float64 // nil: not asked
-	bound  float64   // that was promised
-	kept   bool
-	jitter float64
-	err    error
+	value float64
+	grad  []float64 // nil: not asked
+	bound float64   // that was promised
+	kept  bool
+	err   error
 }
 
 func askLoss(l Loss, theta []float64, gradient bool) (a answer) {

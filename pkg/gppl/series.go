@@ -77,11 +77,6 @@ func seriesPeriod(span float64, k Kernel, eps float64, images bool) (period floa
 	return 2 * span * (1 + max(0.04, min(0.1, fall))), true, nil
 }
 
-// covers reports whether the period suits kernel k.
-func (s *cosineSeries) covers(k Kernel, eps float64, images bool) bool {
-	return seriesCovers(s.span, s.period, s.window != nil, k, eps, images)
-}
-
 // seriesCovers reports whether a period, with a window or without, suits kernel k.
 // With images, a window is only for kernels that cannot do without, and a period that
 // a long lengthscale asked for is not kept for a short one, whose frequencies it would

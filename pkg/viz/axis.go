@@ -104,6 +104,10 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	}
 	stride := max(1, int(math.Ceil((last-first)/float64(t.n+1))))
 	plain := lo >= 1e-3/2 && hi <= 2e4
+	few := 2.2 // decades, in which 2 and 5 are labelled
+	if t.n < 3 {
+		few = 1.3
+	}
 	label := func(v float64) string {
 		if plain {
 			return strconv.FormatFloat(v, 'f', -1, 64)
@@ -118,7 +122,7 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 				continue
 			}
 			switch {
-			case m == 1 && ((e%stride)+stride)%stride == 0, last-first < 2.2 && (m == 2 || m == 5):
+			case m == 1 && ((e%stride)+stride)%stride == 0, last-first < few && (m == 2 || m == 5):
 				ticks = append(ticks, plot.Tick{Value: v, Label: label(v)})
 			case stride == 1 || m == 1:
 				ticks = append(ticks, plot.Tick{Value: v})
@@ -147,7 +151,7 @@ func (u unlabelled) Ticks(lo, hi float64) []plot.Tick {
 type superscript struct{ text.Plain }
 
 const (
-	supScale = 0.72
+	supScale = 0.8 // 11 pixels, beside ticks of 14
 	supRaise = 0.38
 )
 
@@ -181,10 +185,12 @@ func (h superscript) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) 
 	// The baseline where text.Plain has it, so that labels with and without a power sit alike.
 	pt.Y += vg.Length(sty.YAlign)*(height+depth) - face.Extents().Ascent + sty.Font.Size
 	c.SetColor(sty.Color)
-	c.FillString(face, pt, base)
-	if sup != "" {
-		pt.X += face.Width(base)
-		pt.Y += supRaise * sty.Font.Size
-		c.FillString(h.Fonts.Lookup(sty.Font, supScale*sty.Font.Size), pt, sup)
-	}
+	unzoomed(c, func() {
+		c.FillString(face, pt, base)
+		if sup != "" {
+			pt.X += face.Width(base)
+			pt.Y += supRaise * sty.Font.Size
+			c.FillString(h.Fonts.Lookup(sty.Font, supScale*sty.Font.Size), pt, sup)
+		}
+	})
 }

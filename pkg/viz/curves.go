@@ -62,10 +62,7 @@ func Curves(o CurvesOptions) (*Figure, error) {
 	}
 	b := newBuilder(o.Frame, o.LogX, o.LogY)
 	for _, s := range o.Spans {
-		s.Label = clean(s.Label)
-		b.plot.Add(spanPlot{s})
-		b.reach(s.From, math.NaN())
-		b.reach(s.To, math.NaN())
+		b.span(s)
 	}
 	b.grid()
 	b.rules(o.Rules)
@@ -154,6 +151,8 @@ type builder struct {
 	logX, logY     bool
 	plot           *plot.Plot
 	legend         []entry
+	layers         []layer
+	xTicks, yTicks plot.Ticker
 	x0, x1, y0, y1 float64
 	drawn          bool // something is drawable
 }
@@ -169,7 +168,8 @@ func newBuilder(fr Frame, logX, logY bool) *builder {
 		}
 		return linearTicks{n}
 	}
-	style.dress(b.plot, ticks(logX, max(3, int(fr.Width/100))), ticks(logY, max(3, int(fr.Height/65))))
+	b.xTicks, b.yTicks = ticks(logX, max(3, int(fr.Width/100))), ticks(logY, max(3, int(fr.Height/65)))
+	style.dress(b.plot)
 	if logX {
 		b.plot.X.Scale = plot.LogScale{}
 	}
@@ -198,6 +198,12 @@ func (b *builder) reachAll(p path) {
 	}
 }
 
+// layer notes what is drawn.
+func (b *builder) layer(l layer) {
+	l.logX, l.logY = b.logX, b.logY
+	b.layers = append(b.layers, l)
+}
+
 func (b *builder) grid() {
 	b.plot.Add(gridPlot{draw.LineStyle{Color: style.grid, Width: style.gridWidth}})
 }
@@ -205,12 +211,14 @@ func (b *builder) grid() {
 func (b *builder) line(name string, p path, look draw.LineStyle) {
 	b.reachAll(p)
 	b.plot.Add(linePlot{p, look})
+	b.layer(layer{kind: layerLine, name: name, look: look, x: p.x, y: p.y})
 	b.legend = append(b.legend, entry{name: name, look: look, kind: swatchLine})
 }
 
 func (b *builder) dots(name string, p path, col color.NRGBA, radius vg.Length) {
 	b.reachAll(p)
 	b.plot.Add(dotsPlot{p, radius, draw.LineStyle{Color: col}})
+	b.layer(layer{kind: layerDots, name: name, look: draw.LineStyle{Color: col}, x: p.x, y: p.y, size: float64(radius)})
 	b.legend = append(b.legend, entry{name: name, look: draw.LineStyle{Color: col, Width: radius}, kind: swatchDots})
 }
 
@@ -238,11 +246,14 @@ func (b *builder) observations(p Points, col color.NRGBA, radius vg.Length, limi
 		name = fmt.Sprintf("%s (%d of %d drawn)", name, len(all.x), n)
 	}
 	b.dots(name, all, col, radius)
+	if last := &b.layers[len(b.layers)-1]; n > limit { // a page has more than can be told apart at first sight
+		last.name, last.x, last.y = clean(p.Name), p.X, p.Y
+	}
 	return nil
 }
 
 // band draws mean ± z·√variance; nil variance draws nothing.
-func (b *builder) band(p Prediction, variance []float64, z float64, col color.NRGBA) {
+func (b *builder) band(name string, p Prediction, variance []float64, z float64, col color.NRGBA) {
 	if variance == nil {
 		return
 	}
@@ -256,12 +267,27 @@ func (b *builder) band(p Prediction, variance []float64, z float64, col color.NR
 		}
 	}
 	b.plot.Add(bandPlot{p.X, lo, hi, draw.LineStyle{Color: col}})
+	b.layer(layer{kind: layerBand, name: name, look: draw.LineStyle{Color: col}, x: p.X, lo: lo, hi: hi})
+}
+
+// span shades a stretch of the horizontal axis.
+func (b *builder) span(s Span) {
+	s.Label = clean(s.Label)
+	b.plot.Add(spanPlot{s})
+	b.reach(s.From, math.NaN())
+	b.reach(s.To, math.NaN())
+	// JSON has no infinity; this is beyond every axis.
+	ends := [2]float64{math.Max(s.From, -hugest), math.Min(s.To, hugest)}
+	b.layer(layer{kind: layerSpan, name: s.Label, look: draw.LineStyle{Color: style.span}, lo: ends[:1], hi: ends[1:]})
 }
 
 // rules draws reference lines.
 func (b *builder) rules(rules []Rule) {
 	for _, r := range rules {
 		b.plot.Add(rulePlot{r, b.logY})
+		if drawable(r.Y, b.logY) {
+			b.layer(layer{kind: layerRule, name: clean(r.Name), look: r.look(), y: []float64{r.Y}})
+		}
 		b.reach(math.NaN(), r.Y)
 	}
 }
@@ -298,5 +324,8 @@ func (b *builder) figure(xShare float64) (*Figure, error) {
 	}
 	b.plot.X.Min, b.plot.X.Max = widen(b.x0, b.x1, b.logX, xShare)
 	b.plot.Y.Min, b.plot.Y.Max = widen(b.y0, b.y1, b.logY, 0.05)
-	return &Figure{Frame: b.frame, rows: 1, cols: 1, panels: []panel{{b.plot, b.frame.XLabel, b.frame.YLabel, b.legend}}}, nil
+	return &Figure{Frame: b.frame, rows: 1, cols: 1, panels: []panel{{
+		plot: b.plot, xLabel: b.frame.XLabel, yLabel: b.frame.YLabel, legend: b.legend, layers: b.layers,
+		logX: b.logX, logY: b.logY, xTicks: b.xTicks, yTicks: b.yTicks,
+	}}}, nil
 }

@@ -2,7 +2,6 @@ package viz
 
 import (
 	"fmt"
-	"html/template"
 	"image/color"
 	"regexp"
 	"slices"
@@ -11,7 +10,7 @@ import (
 )
 
 // Figures and tables are made in one look, the light one. In a page each of its colours is written as a CSS variable with the
-// light colour as what holds where the variable is not defined, var(--gppl-0072b2,#0072b2); [DarkCSS] defines them for dark
+// light colour as what holds where the variable is not defined, var(--gppl-0072b2,#0072b2); [CSS] defines them for dark
 // pages. So one output serves a reader by day and by night, on any page, and on paper.
 
 // dark is the theme that stands for light on a dark page: the same hues, raised to the same contrast against the background.
@@ -67,23 +66,16 @@ var darkOf = func() map[color.NRGBA]color.NRGBA {
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("%02x%02x%02x", c.R, c.G, c.B) }
 
-// DarkCSS is a style sheet that gives the figures and tables of a page their dark look: in JupyterLab and in VS Code if
-// their theme is dark, and in a page whose root element has the class "gppl" if its reader prefers dark pages. On paper they
-// stay light. What is shown in a notebook brings it along.
-func DarkCSS() template.CSS { return darkCSS }
-
-var darkCSS = func() template.CSS {
+// darkCSS defines the dark colours where a page is dark.
+var darkCSS = func() string {
 	var variables []string
 	for l, d := range darkOf {
 		variables = append(variables, "--gppl-"+hex(l)+":#"+hex(d)+";")
 	}
 	slices.Sort(variables)
-	return template.CSS(fmt.Sprintf("@media screen{body[data-jp-theme-light=false],body.vscode-dark{%s}}\n"+
-		"@media screen and (prefers-color-scheme:dark){:root.gppl{%[1]s}}", strings.Join(variables, "")))
+	return fmt.Sprintf("@media screen{body[data-jp-theme-light=false],body.vscode-dark{%s}}\n"+
+		"@media screen and (prefers-color-scheme:dark){:root.gppl{%[1]s}}", strings.Join(variables, ""))
 }()
-
-// styleElement is that style sheet in a notebook, where a slider is wide enough to be moved by its hundredth.
-var styleElement = "<style>" + string(darkCSS) + "\ninput[id^=gonb_slider_]{width:min(480px,90%)}</style>"
 
 var (
 	styleAttribute = regexp.MustCompile(`style="[^"]*"`)

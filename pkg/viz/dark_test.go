@@ -53,7 +53,7 @@ func TestDarkCovers(t *testing.T) {
 		t.Errorf("only %d colours can change", len(found))
 	}
 	for _, m := range found {
-		if distance(parseHex(m[1]), parseHex(m[2])) > 2 || !strings.Contains(string(DarkCSS()), "--gppl-"+m[1]+":#") {
+		if distance(parseHex(m[1]), parseHex(m[2])) > 2 || !strings.Contains(string(CSS()), "--gppl-"+m[1]+":#") {
 			t.Errorf("%s has no dark colour", m[0])
 		}
 	}

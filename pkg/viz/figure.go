@@ -18,7 +18,7 @@ import (
 type Frame struct {
 	Title   string // drawn above the data: the message, not the names of the axes; may be empty
 	Caption string // shown below the figure in a notebook, not drawn in a file
-	Alt     string // what the figure shows, for those who cannot see it; default: made of title, caption and labels
+	Alt     string // what the figure shows, for those who cannot see it; default: title, caption, and words made from the numbers
 
 	XLabel, YLabel string
 
@@ -32,12 +32,23 @@ type Figure struct {
 	rows, cols int
 	panels     []panel // row by row; a nil plot is an empty place
 	shared     bool    // Frame's axis labels belong to all panels and are drawn once
+
+	shareX, shareY bool // all panels have one range
 }
 
 type panel struct {
 	plot           *plot.Plot
+	title          string // of a panel of a grid
 	xLabel, yLabel string // empty if the figure has them for all
 	legend         []entry
+	layers         []layer
+	logX, logY     bool
+	custom         bool // a caller may have added to the plot
+
+	// Ticks in the figure's own arrangement, and whether their labels are left to a neighbour. The plot's are set when it
+	// is drawn: see arrange.
+	xTicks, yTicks     plot.Ticker
+	xUnnamed, yUnnamed bool
 }
 
 // entry is a line of the legend: one sample of a look and its name.
@@ -60,8 +71,11 @@ const (
 
 // Plot returns the gonum/plot plot of a panel, counted row by row from zero, to add what the constructors do not offer; nil
 // for an empty place of a grid. Titles, axis labels and legends are the Figure's, and empty in the plot. It panics if there
-// is no such place.
-func (f *Figure) Plot(i int) *plot.Plot { return f.panels[i].plot }
+// is no such place. In a page such a panel cannot be zoomed: the script does not know what was added.
+func (f *Figure) Plot(i int) *plot.Plot {
+	f.panels[i].custom = true
+	return f.panels[i].plot
+}
 
 // ErrNoData is what a constructor returns, wrapped, when nothing it was given can be drawn.
 var ErrNoData = errors.New("viz: no data to draw")
@@ -105,14 +119,7 @@ func (f *Figure) alt() string {
 		return f.Alt
 	}
 	parts := []string{f.Title, f.Caption}
-	if f.XLabel != "" {
-		parts = append(parts, fmt.Sprintf("%s against %s", f.YLabel, f.XLabel))
-	}
-	var names []string
-	for _, e := range f.legend() {
-		names = append(names, e.name)
-	}
-	parts = append(parts, strings.Join(names, ", "))
+	parts = append(parts, f.words())
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	for i := range parts {
 		parts[i] = strings.TrimRight(parts[i], ". ")
@@ -181,11 +188,12 @@ func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
 		}
 		p := f.panels[0]
 		if f.Title != "" {
+			p.title = f.Title
 			p.plot.Add(headPlot(f.Title))
 		}
 		xs, ys = append(xs, &p.plot.X), append(ys, &p.plot.Y)
-		p.plot.X.Tick.Marker = fewer(p.plot.X.Tick.Marker, cols, g.Width/float64(cols))
-		p.plot.Y.Tick.Marker = fewer(p.plot.Y.Tick.Marker, 2, g.Height/float64(rows))
+		p.xTicks = fewer(p.xTicks, cols, g.Width/float64(cols))
+		p.yTicks = fewer(p.yTicks, 2, g.Height/float64(rows))
 		if g.shared {
 			p.xLabel, p.yLabel = "", ""
 		}
@@ -205,17 +213,11 @@ func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
 			}
 		}
 	}
-	for i, p := range g.panels {
-		if p.plot == nil {
-			continue
-		}
+	g.shareX, g.shareY = o.ShareX, o.ShareY
+	for i := range g.panels {
 		below := i + cols
-		if o.ShareX && below < len(g.panels) && g.panels[below].plot != nil {
-			dropLabels(&p.plot.X)
-		}
-		if o.ShareY && i%cols > 0 && g.panels[i-1].plot != nil {
-			dropLabels(&p.plot.Y)
-		}
+		g.panels[i].xUnnamed = o.ShareX && below < len(g.panels) && g.panels[below].plot != nil
+		g.panels[i].yUnnamed = o.ShareY && i%cols > 0 && g.panels[i-1].plot != nil
 	}
 	return g, nil
 }
@@ -232,12 +234,6 @@ func shareRange(axes []*plot.Axis, name string) error {
 		a.Min, a.Max = lo, hi
 	}
 	return nil
-}
-
-func dropLabels(a *plot.Axis) {
-	a.Tick.Marker = unlabelled{a.Tick.Marker}
-	a.Tick.Label.Font.Size = 1 // takes no room
-	a.Label.TextStyle = a.Tick.Label
 }
 
 // fewer ticks for an axis that is one of n in the same room, and has some pixels.
@@ -258,55 +254,102 @@ func fewer(t plot.Ticker, n int, pixels float64) plot.Ticker {
 	return t
 }
 
+// place is where a panel was drawn: the rectangle of its data, in points from the bottom left of the figure, and whether it has
+// labels at its ticks.
+type place struct {
+	panel  int
+	data   vg.Rectangle
+	xNamed bool
+	yNamed bool
+}
+
 // draw draws the whole figure on c, from the top: title, legend, panels.
-func (f *Figure) draw(c draw.Canvas) {
+func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
+	a.setTicks()
 	c.SetColor(style.background)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, style.margin, -style.margin-4, style.margin, -style.margin)
-
-	title := style.text(style.titleSize, style.ink, true)
-	c.Max.Y -= writeLines(c, title, wrap(title, f.Title, c.Max.X-c.Min.X))
-	if n := f.drawLegend(c); n > 0 {
-		c.Max.Y -= n + style.gap
-	} else {
-		c.Max.Y -= 2
-	}
+	c.Max.Y -= f.drawHead(c)
 
 	// Axis labels are drawn here and not by gonum/plot, which makes room above a log axis for a label that it centres as if
 	// the axis were linear.
 	label := style.text(style.labelSize, style.ink, false)
-	room := label.Height("x") + 4
-	tiles := draw.Tiles{Rows: f.rows, Cols: f.cols, PadX: 12, PadY: 8}
-	if f.shared {
-		c = draw.Crop(c, room, 0, room, 0)
-	} else {
-		tiles.PadLeft, tiles.PadBottom = room, room
-		tiles.PadX, tiles.PadY = tiles.PadX+room, tiles.PadY+room
+	width, height := c.Max.X-c.Min.X, c.Max.Y-c.Min.Y
+	if !f.shared {
+		width, height = width/vg.Length(a.cols)-30, height/vg.Length(a.rows)-12 // the axes across; a label may reach beyond its ends
 	}
-	rows := make([][]*plot.Plot, f.rows)
+	lines := func(s string, room vg.Length) []string { return wrap(label, s, room) }
+	xLines, yLines := len(lines(f.XLabel, width)), len(lines(f.YLabel, height))
+	if !f.shared {
+		for _, p := range a.places {
+			if p != nil {
+				xLines, yLines = max(xLines, len(lines(p.xLabel, width))), max(yLines, len(lines(p.yLabel, height)))
+			}
+		}
+	}
+	below, left := vg.Length(xLines)*label.Height("x")+4, vg.Length(yLines)*label.Height("x")+4
+	tiles := draw.Tiles{Rows: a.rows, Cols: a.cols, PadX: 12, PadY: 8}
+	if f.shared {
+		c = draw.Crop(c, left, 0, below, 0)
+	} else {
+		tiles.PadLeft, tiles.PadBottom = left, below
+		tiles.PadX, tiles.PadY = tiles.PadX+left, tiles.PadY+below
+	}
+	rows := make([][]*plot.Plot, a.rows)
 	for i := range rows {
-		for _, p := range f.panels[i*f.cols : (i+1)*f.cols] {
+		for _, p := range a.places[i*a.cols : (i+1)*a.cols] {
+			if p == nil {
+				rows[i] = append(rows[i], nil)
+				continue
+			}
 			rows[i] = append(rows[i], p.plot)
 		}
 	}
 	canvases := plot.Align(rows, tiles, c)
+	var places []place
 	var outer, inner vg.Rectangle // of all panels: with ticks, and without
-	for i, p := range f.panels {
-		if p.plot == nil {
+	for i, p := range a.places {
+		if p == nil {
 			continue
 		}
-		pc := canvases[i/f.cols][i%f.cols]
-		p.plot.Draw(pc)
-		data := p.plot.DataCanvas(pc).Rectangle
-		drawLabels(c, label, p.xLabel, p.yLabel, pc.Rectangle, data)
-		if outer == (vg.Rectangle{}) {
-			outer, inner = pc.Rectangle, data
+		pc := canvases[i/a.cols][i%a.cols]
+		at := place{panel: f.indexOf(p), xNamed: a.narrow || !p.xUnnamed, yNamed: a.narrow || !p.yUnnamed}
+		if s, ok := under(c).(*svgCanvas); ok {
+			s.panel = at.panel
 		}
-		outer, inner = union(outer, pc.Rectangle), union(inner, data)
+		p.plot.Draw(pc)
+		at.data = p.plot.DataCanvas(pc).Rectangle
+		places = append(places, at)
+		drawLabels(c, label, lines(p.xLabel, width), lines(p.yLabel, height), pc.Rectangle, at.data)
+		if outer == (vg.Rectangle{}) {
+			outer, inner = pc.Rectangle, at.data
+		}
+		outer, inner = union(outer, pc.Rectangle), union(inner, at.data)
 	}
 	if f.shared {
-		drawLabels(c, label, f.XLabel, f.YLabel, outer, inner)
+		drawLabels(c, label, lines(f.XLabel, width), lines(f.YLabel, height), outer, inner)
 	}
+	return places
+}
+
+func (f *Figure) indexOf(p *panel) int {
+	for i := range f.panels {
+		if p == &f.panels[i] {
+			return i
+		}
+	}
+	panic("viz: a panel of another figure")
+}
+
+// drawHead writes title and legend at the top of c and returns their height.
+func (f *Figure) drawHead(c draw.Canvas) vg.Length {
+	title := style.text(style.titleSize, style.ink, true)
+	h := writeLines(c, title, wrap(title, f.Title, c.Max.X-c.Min.X))
+	c.Max.Y -= h
+	if n := f.drawLegend(c); n > 0 {
+		return h + n + style.gap
+	}
+	return h + 2
 }
 
 func union(a, b vg.Rectangle) vg.Rectangle {
@@ -316,18 +359,18 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 	}
 }
 
-// drawLabels writes axis labels outside the outer rectangle, centred on the inner one.
-func drawLabels(c draw.Canvas, sty text.Style, x, y string, outer, inner vg.Rectangle) {
-	descent := sty.FontExtents().Descent
+// drawLabels writes axis labels, of some lines each, outside the outer rectangle, centred on the inner one.
+func drawLabels(c draw.Canvas, sty text.Style, x, y []string, outer, inner vg.Rectangle) {
+	descent, line := sty.FontExtents().Descent, sty.Height("x")
 	sty.XAlign = draw.XCenter
 	sty.YAlign = draw.YTop
-	if x != "" {
-		c.FillText(sty, vg.Point{X: (inner.Min.X + inner.Max.X) / 2, Y: outer.Min.Y - 4 + descent}, x)
+	for i, s := range x {
+		c.FillText(sty, vg.Point{X: (inner.Min.X + inner.Max.X) / 2, Y: outer.Min.Y - 4 + descent - vg.Length(i)*line}, s)
 	}
 	sty.YAlign = draw.YBottom
 	sty.Rotation = math.Pi / 2
-	if y != "" {
-		c.FillText(sty, vg.Point{X: outer.Min.X - 4 - descent, Y: (inner.Min.Y + inner.Max.Y) / 2}, y)
+	for i, s := range y {
+		c.FillText(sty, vg.Point{X: outer.Min.X - 4 - descent - vg.Length(len(y)-1-i)*line, Y: (inner.Min.Y + inner.Max.Y) / 2}, s)
 	}
 }
 

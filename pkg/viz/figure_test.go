@@ -323,6 +323,35 @@ func runsOf(p path) (runs [][]vg.Point) {
 	return runs
 }
 
+// TestStraighten checks that a curve keeps its shape, by the distance of every vertex from what is drawn, and loses most of its vertices.
+func TestStraighten(t *testing.T) {
+	var pts []vg.Point
+	for i := range 1000 {
+		x := 0.6 * float64(i)
+		pts = append(pts, vg.Point{X: vg.Length(x), Y: vg.Length(100 * math.Sin(x/40))})
+	}
+	pts = append(pts, vg.Point{X: 50, Y: 0}, vg.Point{X: 60, Y: 0}, vg.Point{X: 55, Y: 0}) // it turns back, on one line
+	kept := straighten(slices.Clone(pts))
+	if len(kept) > 250 || kept[0] != pts[0] || kept[len(kept)-1] != pts[len(pts)-1] {
+		t.Errorf("%d vertices are kept of %d, from %v to %v", len(kept), len(pts), kept[0], kept[len(kept)-1])
+	}
+	for _, p := range pts {
+		nearest := math.Inf(1)
+		for i := 1; i < len(kept); i++ {
+			a, b := kept[i-1], kept[i]
+			ab, ap := b.Sub(a), p.Sub(a)
+			u := math.Max(0, math.Min(1, float64(ap.X*ab.X+ap.Y*ab.Y)/float64(ab.X*ab.X+ab.Y*ab.Y)))
+			nearest = math.Min(nearest, math.Hypot(float64(ap.X)-u*float64(ab.X), float64(ap.Y)-u*float64(ab.Y)))
+		}
+		if nearest > sagitta+1e-9 {
+			t.Fatalf("%v is %.3f points from the curve that is drawn", p, nearest)
+		}
+	}
+	if flat := straighten([]vg.Point{{X: 1}, {X: 1}, {X: 1}}); len(flat) != 2 {
+		t.Errorf("one place thrice: %v", flat)
+	}
+}
+
 func TestGaps(t *testing.T) {
 	runs := runsOf(path{x: []float64{0, 1, 2, 3, 4, inf, 6, 7}, y: []float64{1, 2, nan, 4, 5, 5, 1, 2}})
 	if len(runs) != 3 {
@@ -331,8 +360,8 @@ func TestGaps(t *testing.T) {
 	if runs := runsOf(path{x: []float64{1, 2, 3}, y: []float64{1, 0, 2}, logY: true}); len(runs) != 2 {
 		t.Errorf("a zero on a log axis: %d runs", len(runs))
 	}
-	near := runsOf(path{x: []float64{0, 0.001, 0.002, 9, 9.001}, y: []float64{0, 0, 0, 0, 0}})
-	if len(near) != 1 || len(near[0]) != 3 {
+	near := runsOf(path{x: []float64{0, 0.001, 0.002, 9, 9.001}, y: []float64{0, 0, 0, 9, 9}})
+	if len(near) != 1 || len(near[0]) != 2 {
 		t.Errorf("vertices on one spot are kept: %v", near)
 	}
 }

@@ -150,7 +150,7 @@ func update(id, says string, f *Figure) error {
 	if err != nil {
 		return err
 	}
-	screen.update(id, styleElement+paragraph(says)+string(h)) // replaced as a whole, so the style is in each
+	screen.update(id, notebookHead+paragraph(says)+string(h)) // replaced as a whole, so style and script are in each
 	return nil
 }
 

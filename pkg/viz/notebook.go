@@ -1,8 +1,10 @@
 package viz
 
 import (
+	"fmt"
 	"html"
 	"html/template"
+	"os"
 	"strings"
 	"sync"
 
@@ -29,7 +31,7 @@ var screen = struct {
 	choice:   gonbChoice,
 }
 
-// styled sees to it that a cell, which is a program of its own, brings the dark look with the first thing that it shows.
+// styled sees to it that a cell, which is a program of its own, brings style and script with the first thing that it shows.
 var styled sync.Once
 
 // InNotebook reports whether the program is run by GoNB, so that what is shown appears in a notebook. Elsewhere the Show
@@ -68,7 +70,7 @@ func ShowHTML(h template.HTML) (shown bool) {
 	if !InNotebook() {
 		return false
 	}
-	styled.Do(func() { h = template.HTML(styleElement) + h })
+	styled.Do(func() { h = template.HTML(notebookHead) + h })
 	screen.html(string(h))
 	return true
 }
@@ -95,12 +97,23 @@ func paragraph(lines ...string) string {
 	return "<p>" + strings.Join(escaped, "<br>") + "</p>"
 }
 
-// Must returns v, or panics with err: for a notebook, where a cell that fails should stop with the reason, as in
+// Must returns v, or ends a cell of a notebook with err, as [Check] does:
 //
 //	viz.Show(viz.Must(viz.Loss(options)))
 func Must[T any](v T, err error) T {
-	if err != nil {
+	Check(err)
+	return v
+}
+
+// Check ends a cell of a notebook with the one line that err says; the trace of a panic would bury it. Outside a notebook it panics.
+// It does nothing if err is nil.
+func Check(err error) {
+	switch {
+	case err == nil:
+	case InNotebook():
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1) // the cell is a program of its own
+	default:
 		panic(err)
 	}
-	return v
 }

@@ -32,6 +32,30 @@ func TestOutsideNotebook(t *testing.T) {
 	}
 }
 
+// TestCheck checks that a cell that fails says why in one line, and ends as failed.
+func TestCheck(t *testing.T) {
+	problem := errors.New("line 4: not a number")
+	if os.Getenv("GPPL_TEST_CELL") != "" {
+		screen.on = func() bool { return true }
+		Check(nil)
+		Must(0, problem)
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCheck$")
+	cmd.Env = append(os.Environ(), "GPPL_TEST_CELL=1")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 || stderr.String() != problem.Error()+"\n" {
+		t.Errorf("a failing cell ends with %v and says %q", err, stderr.String())
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("outside a notebook it does not panic")
+		}
+	}()
+	Check(problem)
+}
+
 // TestGoNB runs this test binary as GoNB runs a cell, with named pipes, and reads what arrives.
 func TestGoNB(t *testing.T) {
 	if os.Getenv(protocol.GONB_PIPE_ENV) != "" {

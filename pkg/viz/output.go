@@ -8,7 +8,9 @@ import (
 	"html/template"
 	"image/color"
 	"io"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
@@ -26,46 +28,102 @@ import (
 const pngDPI = 192
 
 // render draws f on a canvas; what a plotter of the caller's own makes of it by panicking is returned as an error.
-func (f *Figure) render(c vg.CanvasSizer) (err error) {
+func (f *Figure) render(c vg.CanvasSizer, a arrangement) (places []place, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("viz: drawing the figure %q: %v", f.Title, r)
 		}
 	}()
-	f.draw(draw.New(c))
-	return nil
+	return f.draw(draw.New(c), a), nil
 }
 
-func (f *Figure) size() (w, h vg.Length) {
-	return vg.Length(f.Width * pxToPt), vg.Length(f.Height * pxToPt)
+func (a arrangement) size() (w, h vg.Length) {
+	return vg.Length(a.width * pxToPt), vg.Length(a.height * pxToPt)
 }
 
 // SVG returns the figure as an <svg> element, to be put into a page. It scales down with the page, needs nothing from the
 // network, and has no ids, so that any number of figures can stand in one page. An error comes only from a plotter that was
 // added to the figure's plots.
 func (f *Figure) SVG() (template.HTML, error) {
-	w, h := f.size()
-	c := &svgCanvas{Canvas: vgsvg.New(w, h)}
-	if err := f.render(c); err != nil {
-		return "", err
-	}
-	s, err := c.finish(f.Width, f.Height, f.alt())
+	s, err := f.svg(f.wide(), "", "")
 	return template.HTML(s), err
 }
 
-// HTML returns the figure with its caption as a <figure> element, which is dark on a dark page that has [DarkCSS]. Its errors are
-// those of [Figure.SVG].
+// halfWidth, in CSS pixels, is that of figures of which two may stand side by side.
+const halfWidth = 480
+
+// svg draws an arrangement; class and css are of the <svg> element.
+func (f *Figure) svg(a arrangement, class, css string) (string, error) {
+	w, h := a.size()
+	c := &svgCanvas{Canvas: vgsvg.New(w, h)}
+	places, err := f.render(c, a)
+	if err != nil {
+		return "", err
+	}
+	attributes := fmt.Sprintf(`width="%g" height="%g" role="img" aria-label="%s" style="%smax-width:100%%;height:auto"`,
+		a.width, math.Ceil(a.height), html.EscapeString(f.alt()), css)
+	if class != "" {
+		attributes += fmt.Sprintf(` class="%s" data-panels="%s"`, class, panelsAttribute(places, h))
+	}
+	return c.finish(attributes)
+}
+
+// panelsAttribute tells the script of a page where the panels are: "panel x y width height labels" for each, in points from the top
+// left, where labels is 1 with labels at the horizontal ticks, plus 2 with some at the vertical ones.
+func panelsAttribute(places []place, height vg.Length) string {
+	var parts []string
+	for _, p := range places {
+		labels := 0
+		if p.xNamed {
+			labels++
+		}
+		if p.yNamed {
+			labels += 2
+		}
+		size := p.data.Size()
+		parts = append(parts, fmt.Sprintf("%d %.2f %.2f %.2f %.2f %d", p.panel, p.data.Min.X, height-p.data.Max.Y, size.X, size.Y, labels))
+	}
+	return strings.Join(parts, ";")
+}
+
+// HTML returns the figure with its caption as a <figure> element. In a page that has [CSS] it is dark where the page is, and drawn
+// anew, not shrunken, where there is little room; in one that has [Script] too, a reader can zoom, read values off and
+// take the data. Without either it is the figure of [Figure.SVG], whose errors are its own.
 func (f *Figure) HTML() (template.HTML, error) {
-	svg, err := f.SVG()
+	svg, err := f.svg(f.wide(), "gppl-wide", "")
+	if err != nil {
+		return "", err
+	}
+	class := "gppl-figure"
+	if a, ok := f.narrow(); ok {
+		narrow, err := f.svg(a, "gppl-narrow", "display:none;")
+		if err != nil {
+			return "", err
+		}
+		svg += narrow
+		class += fmt.Sprintf(" gppl-below-%d", f.breakpoint())
+	}
+	if f.Width <= halfWidth {
+		class += " gppl-half"
+	}
+	if slices.ContainsFunc(f.panels, func(p panel) bool { return p.plot != nil && p.zoomable() }) {
+		class += " gppl-live"
+	}
+	data, err := f.data()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<figure style="margin:0.6em 0;max-width:%gpx">%s`, f.Width, inPage(string(svg)))
+	fmt.Fprintf(&b, `<figure class="%s" data-gppl="%s" style="margin:0.6em 0;max-width:%gpx"><div class="gppl-plot">%s</div>`,
+		class, data, f.Width, inPage(svg))
 	if f.Caption != "" {
 		fmt.Fprintf(&b, `<figcaption style="font-size:0.92em;line-height:1.4;margin-top:0.3em">%s</figcaption>`, html.EscapeString(f.Caption))
 	}
-	b.WriteString("</figure>")
+	b.WriteString(`<div class="gppl-foot">`)
+	if words := f.words(); words != "" {
+		fmt.Fprintf(&b, `<details class="gppl-words"><summary>In words</summary><p>%s</p></details>`, html.EscapeString(words))
+	}
+	b.WriteString("</div></figure>")
 	return template.HTML(b.String()), nil
 }
 
@@ -73,7 +131,8 @@ func (f *Figure) HTML() (template.HTML, error) {
 // at all: it is written beside its place and then renamed. The folder must exist. A PNG has two pixels for each CSS pixel; the
 // text of a PDF is outlines.
 func (f *Figure) Save(path string) error {
-	w, h := f.size()
+	wide := f.wide()
+	w, h := wide.size()
 	var out io.WriterTo
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".svg":
@@ -84,13 +143,13 @@ func (f *Figure) Save(path string) error {
 		out = bytes.NewBufferString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + string(svg))
 	case ".png":
 		c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(style.background))
-		if err := f.render(c); err != nil {
+		if _, err := f.render(c, wide); err != nil {
 			return err
 		}
 		out = vgimg.PngCanvas{Canvas: c}
 	case ".pdf":
 		c := pdfCanvas{vgpdf.New(w, h)}
-		if err := f.render(c); err != nil {
+		if _, err := f.render(c, wide); err != nil {
 			return err
 		}
 		out = c
@@ -110,6 +169,19 @@ func (f *Figure) Save(path string) error {
 type svgCanvas struct {
 	*vgsvg.Canvas
 	widths []vg.Length // of the texts, in the order drawn
+	class  []string    // the same
+
+	panel    int
+	unzoomed bool // texts that a zoomed panel hides
+}
+
+// unzoomed marks the texts that f draws as true only until the reader of a page zooms the panel: labels of ticks.
+func unzoomed(c vg.Canvas, f func()) {
+	if s, ok := under(c).(*svgCanvas); ok {
+		s.unzoomed = true
+		defer func() { s.unzoomed = false }()
+	}
+	f()
 }
 
 // FillString implements vg.Canvas.
@@ -117,7 +189,11 @@ func (c *svgCanvas) FillString(f font.Face, pt vg.Point, s string) {
 	if strings.TrimSpace(s) == "" {
 		return
 	}
-	c.widths = append(c.widths, f.Width(s))
+	class := ""
+	if c.unzoomed {
+		class = fmt.Sprintf(`class="gppl-t%d" `, c.panel)
+	}
+	c.widths, c.class = append(c.widths, f.Width(s)), append(c.class, class)
 	c.Canvas.FillString(f, pt, s)
 }
 
@@ -137,12 +213,12 @@ func (c *svgCanvas) Dots(centres []vg.Point, r vg.Length) {
 // fontStack stands for the font that the layout was made for, then for those with its metrics.
 const fontStack = `font-family:'Liberation Sans',Arial,Helvetica,sans-serif`
 
-// finish returns the element, with size in CSS pixels and a description:
+// finish returns the element with further attributes:
 //   - an opening tag that scales with the page and is announced as one picture;
 //   - fonts by families that a browser has, and on each text the width that it was laid out for, so that where none of them
 //     is installed another is squeezed to fit instead of running into the data;
 //   - round caps and joins, which Dots counts on.
-func (c *svgCanvas) finish(width, height float64, alt string) (string, error) {
+func (c *svgCanvas) finish(attributes string) (string, error) {
 	var raw bytes.Buffer
 	if _, err := c.WriteTo(&raw); err != nil {
 		return "", err
@@ -154,17 +230,15 @@ func (c *svgCanvas) finish(width, height float64, alt string) (string, error) {
 	}
 	var b strings.Builder
 	b.Grow(len(body) + 4096)
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%g" height="%g" `+
-		`viewBox="0 0 %g %g" role="img" aria-label="%s" stroke-linecap="round" stroke-linejoin="round" `+
-		`style="max-width:100%%;height:auto">`,
-		width, height, w.Points(), h.Points(), html.EscapeString(alt))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s viewBox="0 0 %g %g" stroke-linecap="round" stroke-linejoin="round">`,
+		attributes, w.Points(), h.Points())
 	parts := strings.Split(body, "<text ")
 	if len(parts)-1 != len(c.widths) {
 		return "", errors.New("viz: gonum/plot's SVG has texts that were not drawn")
 	}
 	b.WriteString(parts[0])
 	for i, p := range parts[1:] {
-		fmt.Fprintf(&b, `<text textLength="%.5g" lengthAdjust="spacingAndGlyphs" `, c.widths[i].Points())
+		fmt.Fprintf(&b, `<text %stextLength="%.5g" lengthAdjust="spacingAndGlyphs" `, c.class[i], c.widths[i].Points())
 		// The first match is the style attribute: the text itself comes later, and has its quotes escaped.
 		p = strings.Replace(p, "font-family:Liberation Sans;font-variant:normal", fontStack, 1)
 		b.WriteString(p)

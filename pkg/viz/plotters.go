@@ -44,6 +44,51 @@ func (p path) runs(c *draw.Canvas, plt *plot.Plot, f func([]vg.Point)) {
 	}
 }
 
+// sagitta is how far, in points, a vertex must stand off the line between its neighbours to be drawn: a tenth of a thin line.
+const sagitta = 0.06
+
+// straighten drops the vertices that stand off the line between those kept by less than sagitta (Douglas and Peucker 1973): a smooth
+// curve of a thousand vertices keeps some hundred. O(n log n) for most curves, O(n²) at worst.
+func straighten(pts []vg.Point) []vg.Point {
+	if len(pts) < 3 {
+		return pts
+	}
+	keep := make([]bool, len(pts))
+	keep[0], keep[len(pts)-1] = true, true
+	for stack := [][2]int{{0, len(pts) - 1}}; len(stack) > 0; {
+		from, to := stack[len(stack)-1][0], stack[len(stack)-1][1]
+		stack = stack[:len(stack)-1]
+		chord := pts[to].Sub(pts[from])
+		length := math.Hypot(float64(chord.X), float64(chord.Y))
+		farthest, at := sagitta, -1
+		for i := from + 1; i < to; i++ {
+			d := pts[i].Sub(pts[from])
+			off := math.Hypot(float64(d.X), float64(d.Y))
+			if length > 0 {
+				// Beyond the ends of the chord the distance to its line is too small; a curve that turns back is cut there.
+				along := float64(d.X*chord.X+d.Y*chord.Y) / length
+				if 0 <= along && along <= length {
+					off = math.Abs(float64(d.X*chord.Y-d.Y*chord.X)) / length
+				}
+			}
+			if off > farthest {
+				farthest, at = off, i
+			}
+		}
+		if at >= 0 {
+			keep[at] = true
+			stack = append(stack, [2]int{from, at}, [2]int{at, to})
+		}
+	}
+	kept := pts[:0]
+	for i, p := range pts {
+		if keep[i] {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
 // simplify drops the vertices within tolerance of the last one kept; the ends stay.
 func simplify(pts []vg.Point) []vg.Point {
 	if len(pts) < 3 {
@@ -56,7 +101,7 @@ func simplify(pts []vg.Point) []vg.Point {
 			kept = append(kept, p)
 		}
 	}
-	return append(kept, pts[len(pts)-1])
+	return straighten(append(kept, pts[len(pts)-1]))
 }
 
 // linePlot draws a line.
@@ -144,14 +189,24 @@ type dotter interface {
 	Dots(centres []vg.Point, radius vg.Length)
 }
 
+// under is the canvas at the bottom: gonum/plot wraps canvases in one another as it crops.
+func under(c vg.Canvas) vg.Canvas {
+	for {
+		switch w := c.(type) {
+		case draw.Canvas:
+			c = w.Canvas
+		case *draw.Canvas:
+			c = w.Canvas
+		default:
+			return c
+		}
+	}
+}
+
 // fillDots draws discs as ONE shape: where translucent dots overlap, their colour does not add up to a blot.
 func fillDots(c *draw.Canvas, pts []vg.Point, r vg.Length, look draw.LineStyle) {
 	c.SetColor(look.Color)
-	under := c.Canvas // gonum/plot wraps canvases in one another as it crops
-	for w, ok := under.(draw.Canvas); ok; w, ok = under.(draw.Canvas) {
-		under = w.Canvas
-	}
-	if d, ok := under.(dotter); ok {
+	if d, ok := under(c).(dotter); ok {
 		d.Dots(pts, r)
 		return
 	}
@@ -212,7 +267,7 @@ func (s spanPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		sty.XAlign = draw.XCenter
 		half := sty.Width(s.Label) / 2
 		x := vg.Length(math.Min(float64((x0+x1)/2), float64(c.Max.X-half)))
-		c.FillText(sty, vg.Point{X: x, Y: c.Max.Y + 4}, s.Label)
+		unzoomed(c, func() { c.FillText(sty, vg.Point{X: x, Y: c.Max.Y + 4}, s.Label) })
 	}
 }
 
@@ -330,7 +385,7 @@ func (e endLabels) Plot(c draw.Canvas, plt *plot.Plot) {
 		fillDots(&c, []vg.Point{end}, style.markerR, draw.LineStyle{Color: col})
 		sty := e.style(l.slot)
 		// YCenter centres the box with its descent and line gap; digits have no descent.
-		c.FillText(sty, vg.Point{X: c.Max.X + leader, Y: y + sty.FontExtents().Descent}, l.text)
+		unzoomed(c, func() { c.FillText(sty, vg.Point{X: c.Max.X + leader, Y: y + sty.FontExtents().Descent}, l.text) })
 	}
 }
 

@@ -60,6 +60,7 @@ func Histogram(o HistogramOptions) (*Figure, error) {
 	b.reach(lo, 0)
 	b.reach(hi, 0)
 	b.plot.Add(h)
+	b.layer(layer{kind: layerBars, name: "density", look: h.look, x: h.x, y: h.y, size: h.width})
 	b.legend = append(b.legend, entry{name: fmt.Sprintf("%d values", len(sorted)), look: h.look, kind: swatchBand})
 	var normal path
 	from, to := math.Min(lo, -3.5), math.Max(hi, 3.5)
@@ -129,7 +130,9 @@ func Correlogram(o CorrelogramOptions) (*Figure, error) {
 		if len(s.x) == 0 {
 			continue
 		}
-		b.plot.Add(stemsPlot{s.path, draw.LineStyle{Color: style.colour(s.slot), Width: 1.4}})
+		stem := draw.LineStyle{Color: style.colour(s.slot), Width: 1.4}
+		b.plot.Add(stemsPlot{s.path, stem})
+		b.layer(layer{kind: layerStems, name: s.name, look: stem, x: s.x, y: s.y})
 		b.dots(s.name, s.path, style.colour(s.slot), style.markerR)
 	}
 	b.reach(0, 0)

@@ -55,12 +55,15 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 	p := pointsPlot{logX: o.LogX, logY: o.LogY}
 	for i, g := range o.Groups {
 		look := glyph{g.Marker, style.colour(slotOf(g.Slot, i)), style.glyphR, g.Hollow}
+		drawn := layer{kind: layerPoints, name: clean(g.Name), glyph: look}
 		for _, pt := range g.Points {
 			if !drawable(pt.X, o.LogX) || !drawable(pt.Y, o.LogY) {
 				continue
 			}
 			pt.Label = clean(pt.Label)
 			p.points = append(p.points, glyphPoint{pt, look})
+			drawn.x, drawn.y, drawn.label = append(drawn.x, pt.X), append(drawn.y, pt.Y), append(drawn.label, pt.Label)
+			drawn.xBars, drawn.yBars = append(drawn.xBars, [2]float64{pt.XLo, pt.XHi}), append(drawn.yBars, [2]float64{pt.YLo, pt.YHi})
 			b.drawn = true
 			b.reach(pt.X, pt.Y)
 			if pt.XLo < pt.XHi {
@@ -71,6 +74,9 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 				b.reach(math.NaN(), pt.YLo)
 				b.reach(math.NaN(), pt.YHi)
 			}
+		}
+		if len(drawn.x) > 0 {
+			b.layer(drawn)
 		}
 		b.legend = append(b.legend, entry{name: clean(g.Name), glyph: look, kind: swatchGlyph})
 	}

@@ -112,10 +112,7 @@ func series(o SeriesOptions) (*Figure, error) {
 	b := newBuilder(o.Frame, false, false)
 
 	for _, s := range o.Spans {
-		s.Label = clean(s.Label)
-		b.plot.Add(spanPlot{s})
-		b.reach(s.From, math.NaN())
-		b.reach(s.To, math.NaN())
+		b.span(s)
 	}
 	b.grid()
 
@@ -126,15 +123,24 @@ func series(o SeriesOptions) (*Figure, error) {
 	if !single {
 		latentAlpha, noisyAlpha = style.overlaid, style.overlaid/2
 	}
+	share := fmt.Sprintf("%.4g %%", 100*math.Erf(o.Z/math.Sqrt2))
+	if o.Z == 1.96 {
+		share = "95 %"
+	}
+	forF, forY := share+" band for f", share+" band for y, with noise"
 	for i, p := range o.Predictions {
 		if err := p.check(i); err != nil {
 			return nil, err
 		}
+		of := ""
+		if !single {
+			of = " of " + clean(p.Name)
+		}
 		latent = latent || p.LatentVar != nil
 		noisy = noisy || p.NoisyVar != nil
 		col := style.colour(slotOf(p.Slot, i))
-		b.band(p, p.NoisyVar, o.Z, withAlpha(col, noisyAlpha))
-		b.band(p, p.LatentVar, o.Z, withAlpha(col, latentAlpha))
+		b.band(forY+of, p, p.NoisyVar, o.Z, withAlpha(col, noisyAlpha))
+		b.band(forF+of, p, p.LatentVar, o.Z, withAlpha(col, latentAlpha))
 	}
 	for _, d := range []struct {
 		Points
@@ -168,15 +174,11 @@ func series(o SeriesOptions) (*Figure, error) {
 	if single {
 		col = style.colour(slotOf(o.Predictions[0].Slot, 0))
 	}
-	share := fmt.Sprintf("%.4g %%", 100*math.Erf(o.Z/math.Sqrt2))
-	if o.Z == 1.96 {
-		share = "95 %"
-	}
 	if latent {
-		b.legend = append(b.legend, entry{name: share + " band for f", look: draw.LineStyle{Color: withAlpha(col, latentAlpha+noisyAlpha)}, kind: swatchBand})
+		b.legend = append(b.legend, entry{name: forF, look: draw.LineStyle{Color: withAlpha(col, latentAlpha+noisyAlpha)}, kind: swatchBand})
 	}
 	if noisy {
-		b.legend = append(b.legend, entry{name: share + " band for y, with noise", look: draw.LineStyle{Color: withAlpha(col, noisyAlpha)}, kind: swatchBand})
+		b.legend = append(b.legend, entry{name: forY, look: draw.LineStyle{Color: withAlpha(col, noisyAlpha)}, kind: swatchBand})
 	}
 	return b.figure(0.012)
 }

@@ -69,6 +69,7 @@ func Strips(o StripsOptions) (*Figure, error) {
 			}
 		}
 		slices.Sort(one.values)
+		b.layer(layer{kind: layerStrip, name: clean(st.Name), look: style.line(one.slot), y: one.values})
 		s.strips = append(s.strips, one)
 		names[i] = clean(st.Name)
 	}
@@ -94,7 +95,7 @@ func Strips(o StripsOptions) (*Figure, error) {
 		return nil, err
 	}
 	b.plot.X.Min, b.plot.X.Max = 0.5, float64(len(o.Strips))+0.5
-	b.plot.X.Tick.Marker = nameTicks{names, vg.Length(o.Width * pxToPt)}
+	f.panels[0].xTicks = nameTicks{names, vg.Length(o.Width * pxToPt)}
 	b.plot.X.Tick.Length = 0
 	b.plot.X.Tick.Label.Handler = plot.DefaultTextHandler // which knows lines
 	b.plot.X.Tick.Label.Color = style.ink
@@ -215,8 +216,12 @@ func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 	sty := style.text(style.tickSize, style.ink, false)
 	lines := make([][]string, len(t.names))
 	most := 1
+	room := 0.88 * t.width / vg.Length(len(t.names))
+	if t.upright() {
+		room = uprightLength
+	}
 	for i, n := range t.names {
-		lines[i] = wrap(sty, n, 0.88*t.width/vg.Length(len(t.names)))
+		lines[i] = wrap(sty, n, room)
 		most = max(most, len(lines[i]))
 	}
 	var ticks []plot.Tick

@@ -113,7 +113,7 @@ func (t *theme) text(size vg.Length, c color.Color, bold bool) text.Style {
 }
 
 // dress gives a new plot the theme: a light grid, thin grey axes, no box.
-func (t *theme) dress(p *plot.Plot, xTicks, yTicks plot.Ticker) {
+func (t *theme) dress(p *plot.Plot) {
 	p.BackgroundColor = nil
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Padding = 0
@@ -123,10 +123,6 @@ func (t *theme) dress(p *plot.Plot, xTicks, yTicks plot.Ticker) {
 		a.Tick.Label = t.text(t.tickSize, t.muted, false)
 		a.Tick.Label.Handler = superscript{Plain: text.Plain{Fonts: plot.DefaultTextHandler.Cache()}}
 	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = xTicks, yTicks
 	p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XCenter, draw.YTop
 	p.Y.Tick.Label.XAlign, p.Y.Tick.Label.YAlign = draw.XRight, draw.YCenter
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle = a.Tick.Label // gonum/plot takes the space beside tick labels from it
-	}
 }

@@ -168,15 +168,19 @@ func (t *Table) HTML() (template.HTML, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<table style="%s">`, tableCSS)
 	if c := clean(t.Caption); c != "" {
-		fmt.Fprintf(&b, `<caption style="%s">%s</caption>`, captionCSS, html.EscapeString(c))
+		fmt.Fprintf(&b, `<caption style="%s"><div class="gppl-stay">%s</div></caption>`, captionCSS, html.EscapeString(c))
 	}
 	b.WriteString("<thead><tr>")
 	for j, c := range t.Columns {
-		fmt.Fprintf(&b, `<th scope="col" style="%s%s">%s`, headCSS, strings.TrimSuffix(side(j), ";white-space:nowrap"), html.EscapeString(clean(c.Name)))
+		tag := `th scope="col"`
+		if clean(c.Name) == "" { // a header that says nothing is none
+			tag = "td"
+		}
+		fmt.Fprintf(&b, `<%s style="%s%s">%s`, tag, headCSS, strings.TrimSuffix(side(j), ";white-space:nowrap"), html.EscapeString(clean(c.Name)))
 		if c.Unit != "" {
 			fmt.Fprintf(&b, ` <span style="font-weight:400;color:#57606a">(%s)</span>`, html.EscapeString(clean(c.Unit)))
 		}
-		b.WriteString("</th>")
+		b.WriteString("</" + tag[:2] + ">")
 	}
 	b.WriteString("</tr></thead>\n<tbody>")
 	for i := range t.Rows {
@@ -185,6 +189,9 @@ func (t *Table) HTML() (template.HTML, error) {
 			css := cellCSS
 			if utf8.RuneCountInString(cells[i][j].text) <= 16 { // "PL, k = 100" is one word to the reader
 				css += "white-space:nowrap;"
+			}
+			if utf8.RuneCountInString(cells[i][j].text) > 48 { // a sentence is not squeezed to a word a line on a phone: the table scrolls
+				css += "min-width:16em;"
 			}
 			if cells[i][j].best {
 				css += bestCSS
@@ -195,14 +202,14 @@ func (t *Table) HTML() (template.HTML, error) {
 	}
 	b.WriteString("</tbody>")
 	if notes := t.notes(); len(notes) > 0 {
-		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s">`, len(t.Columns), notesCSS)
+		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s"><div class="gppl-stay">`, len(t.Columns), notesCSS)
 		for i, n := range notes {
 			if i > 0 {
 				b.WriteString("<br>")
 			}
 			b.WriteString(html.EscapeString(clean(n)))
 		}
-		b.WriteString("</td></tr></tfoot>")
+		b.WriteString("</div></td></tr></tfoot>")
 	}
 	b.WriteString("</table>")
 	return template.HTML(inPage(b.String())), nil

@@ -64,6 +64,22 @@ func TestTableHTML(t *testing.T) {
 	}
 }
 
+// TestTableHeader checks that a column without a name has no header: a screen reader would read an empty one at every cell.
+func TestTableHeader(t *testing.T) {
+	s := string(Must((&Table{Columns: []Column{{}, {Name: "a"}}, Rows: [][]any{{"x", 1}}}).HTML()))
+	if strings.Count(s, "<th ") != 1 || strings.Count(s, "</th>") != 1 {
+		t.Errorf("want one header: %s", s)
+	}
+}
+
+// TestTableSentences checks that a long text keeps a readable width where the page is narrow.
+func TestTableSentences(t *testing.T) {
+	s := string(Must((&Table{Columns: []Column{{Name: "why"}}, Rows: [][]any{{strings.Repeat("why ", 20)}, {"short"}}}).HTML()))
+	if strings.Count(s, "min-width:16em") != 1 {
+		t.Errorf("want one wide cell: %s", s)
+	}
+}
+
 func TestTableEscapes(t *testing.T) {
 	const evil = `"><script>alert(1)</script>`
 	for _, tb := range []*Table{

@@ -29,7 +29,6 @@ WIDTH, HEIGHT, TALLEST = 1280, 900, 16000  # of the window and of a screenshot, 
 SETTINGS = {
     "docmanager-extension/plugin": {"autosave": False},
     "notebook-extension/tracker": {"windowingMode": "none"},
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
 }
 
 # The progress bars of a cell, as pkg/viz draws them: their titles, how far they are ("3/20 …", or "3 steps …" where the total is
@@ -75,7 +74,7 @@ CELLS = """() => [...document.querySelectorAll('.jp-Notebook-cell')].map((cell, 
   const bars = BARS;
   const shown = cell.querySelectorAll('.jp-OutputArea-output, .jp-MarkdownOutput');
   const all = (what) => [...shown].flatMap((o) => [...o.querySelectorAll(what)]);
-  const figures = all('svg, img').filter((f) => !f.parentElement.closest('svg'));
+  const figures = all('svg, img').filter((f) => !f.parentElement.closest('svg') && (f.getClientRects().length || !f.closest('.gppl-plot')));
   const empty = (f) => {
     const box = f.getBoundingClientRect();
     if (box.width < 50 || box.height < 50) return `is ${Math.round(box.width)}×${Math.round(box.height)} pixels small`;
@@ -271,6 +270,7 @@ def opened(lab, browser, path, picture):
         yield page
         problems = [f"something is loaded from outside: {url}" for url in sorted(strangers)]
         problems += [f"the page threw an error: {text}" for text in crashes]
+        problems += [f"JupyterLab pops up: {text!r}" for text in page.locator(".Toastify__toast").all_inner_texts()]
         if hashlib.sha256(path.read_bytes()).hexdigest() != before:
             problems.append("the notebook's file is no longer what it was")
         if problems:
@@ -335,11 +335,39 @@ CONTRAST = """() => {
 }"""
 
 
+def try_figure(page):
+    """Reads values off the first figure by keys and zooms, as in a report; the keys are not JupyterLab's then."""
+    figure = page.locator("figure.gppl-live").first
+    stage = figure.locator(".gppl-stage")
+    stage.wait_for(state="attached")
+    stage.scroll_into_view_if_needed()
+    stage.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("(f) => f.querySelector('[role=status]').textContent", arg=figure.element_handle())
+    said = figure.locator("[role=status]").inner_text()
+    page.keyboard.press("+")
+    page.wait_for_function("(f) => f.querySelector('.gppl-zoomed')", arg=figure.element_handle())
+    page.keyboard.press("0")
+    page.wait_for_function("(f) => !f.querySelector('.gppl-zoomed')", arg=figure.element_handle())
+    if not figure.evaluate("(f) => f.contains(document.activeElement)"):
+        raise Failure("the keys of a figure are taken by JupyterLab")
+    return said.splitlines()[0]
+
+
+def try_save(page):
+    """Saves a notebook that was run, and opens it anew: its outputs are there, though its file is as it was (see opened)."""
+    choose(page, "File", "Save Notebook")
+    page.wait_for_timeout(1000)
+    page.reload()
+    page.locator(".jp-Notebook-cell figure svg").first.wait_for()
+
+
 def try_dark(lab, browser, path, out, seconds):
-    """Runs a notebook and turns JupyterLab dark: figures and tables must follow and stay legible."""
+    """Runs a notebook, tries a figure, and turns JupyterLab dark: figures and tables must follow and stay legible."""
     with opened(lab, browser, path, out / f"{path.stem}-dark.png") as page:
         choose(page, "Run", "Run All Cells")
         wait_run(page, [c for c in page.evaluate(CELLS) if c["code"]], seconds)
+        said = try_figure(page)
         bright = page.evaluate(CONTRAST)
         choose(page, "Settings", "Theme", "JupyterLab Dark")
         page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
@@ -350,7 +378,8 @@ def try_dark(lab, browser, path, out, seconds):
         for name, seen in (("light", bright), ("dark", dark)):
             if min(seen["text"], seen["table"]) < 4.5:
                 raise Failure(f"{name}: texts of figures have contrast {seen['text']:.1f}, tables {seen['table']:.1f}; want 4.5")
-        return f"dark: contrast of texts at least {dark['text']:.1f} in figures, {dark['table']:.1f} in tables"
+        try_save(page)
+        return f"read off {said!r} by keys; dark: contrast of texts at least {dark['text']:.1f} in figures, {dark['table']:.1f} in tables; saved, with a clean clone"
 
 
 def interrupt(page, seconds=30):
@@ -370,7 +399,7 @@ def try_control(lab, browser, path, out, seconds, control, move):
         found = page.locator(f".jp-OutputArea-output {control}")
         found.wait_for(timeout=1000 * seconds)
         cell = page.locator(".jp-Notebook-cell").filter(has=found)
-        drawn = cell.locator(".jp-OutputArea-output svg").last
+        drawn = cell.locator(".jp-OutputArea-output svg:visible").last
         figure = drawn.inner_html
         drawn.wait_for()
         page.wait_for_timeout(500)  # GoNB's scripts come after the element

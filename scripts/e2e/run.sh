@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Opens every notebook in a real JupyterLab in headless Chromium, runs all its cells at smoke scale and looks at what it shows.
 #   scripts/e2e/run.sh [--only 05] [--help]      GPPL_CHROMIUM=/path/to/chromium names the browser
+#   scripts/e2e/run.sh --pages [--only 05]       looks at the pages in reports/ instead, which scripts/reproduce.sh makes
 # Screenshots go to reports/e2e/.
 set -euo pipefail
 
@@ -25,4 +26,6 @@ if [ "$(cat "$GPPL_ROOT/.env/e2e/key" 2>/dev/null)" != "$wanted" ]; then
 		--requirement "$GPPL_ROOT/scripts/requirements-e2e.txt"
 	printf '%s\n' "$wanted" >"$GPPL_ROOT/.env/e2e/key"
 fi
-exec "$GPPL_ROOT/.env/e2e/bin/python" -B "$GPPL_ROOT/scripts/e2e/e2e.py" "$@"
+what=e2e.py
+if [ "${1-}" = "--pages" ]; then what=pages.py; shift; fi
+exec "$GPPL_ROOT/.env/e2e/bin/python" -B "$GPPL_ROOT/scripts/e2e/$what" "$@"

@@ -1,5 +1,5 @@
-"""What a report must keep: it opens with no network, names no path of the machine, holds its figures and tables, each with a
-caption, says what computed it, and has no error.
+"""What a report must keep: it opens with no network, is no heavier than a reader on a phone can bear, names no path of the machine,
+holds its figures and tables, each with a caption, links to what is there, says what computed it, and has no error.
 
 Usage: check.py report.html …
 """
@@ -10,9 +10,13 @@ import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 # Attributes that make a browser fetch something. A plain <a href> only does when the reader clicks.
 FETCHING = {"src", "srcset", "poster", "data", "background", "href", "xlink:href", "action"}
+
+
+HEAVIEST = 1_500_000  # bytes
 
 
 class Page(HTMLParser):
@@ -22,6 +26,7 @@ class Page(HTMLParser):
         super().__init__()
         self.problems, self.facts, self.inside = [], {}, ""
         self.figures = self.tables = self.svg = 0
+        self.ids, self.targets, self.language, self.description = [], set(), "", ""
         self.open = []  # the <figure> and <table> elements that we are in, and what their captions say
         self.in_caption = self.environment = False
 
@@ -33,7 +38,15 @@ class Page(HTMLParser):
                 self.problems.append(f"<{tag} {key}={value[:80]!r}> loads something from outside the page")
             if re.search(r"url\(\s*['\"]?(?!['\"]?(data:|#))", value):
                 self.problems.append(f"<{tag} {key}=…url(…)> loads something from outside the page")
-        if tag in ("svg", "img") and not self.svg:
+        self.ids += [attrs["id"]] if "id" in attrs else []
+        if tag == "a" and attrs.get("href", "").startswith("#"):
+            self.targets.add(attrs["href"][1:])
+        if tag == "html":
+            self.language = attrs.get("lang", "")
+        if tag == "meta" and attrs.get("name") == "description":
+            self.description = attrs.get("content", "")
+        narrow = "gppl-narrow" in attrs.get("class", "").split()  # the same figure, for a phone
+        if tag in ("svg", "img") and not self.svg and not narrow:
             self.figures += 1
             if not any(holder["tag"] == "figure" for holder in self.open):
                 self.problems.append(f"figure {self.figures} is not in a <figure>, with a caption")
@@ -73,6 +86,12 @@ def check(text):
     page.feed(text)
     page.close()
     page.problems += [f"{holder['tag']} {holder['number']} does not end" for holder in page.open]
+    if (size := len(text.encode())) > HEAVIEST:
+        page.problems.append(f"the page has {size} bytes, more than {HEAVIEST}")
+    page.problems += [f"two elements have the id {i!r}" for i in sorted({i for i in page.ids if page.ids.count(i) > 1})]
+    page.problems += [f"a link leads to #{t}, which is not there" for t in sorted(page.targets) if not {t, unquote(t)} & set(page.ids)]  # a browser tries both
+    if "<html" in text and not (page.language and page.description.strip()):
+        page.problems.append("the page has no language or no description")
     if not page.environment:
         page.problems.append("nothing says what computed it")
     for what, found in (("figures", page.figures), ("tables", page.tables)):

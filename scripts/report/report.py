@@ -26,6 +26,7 @@ from pygments.lexers import GoLexer
 
 from check import check
 from ledger import Ledger, LedgerError
+from page import PAGER, Numbering, PageError, References, contents, figure_script, pager, plain
 
 ROOT = Path(os.environ["GPPL_ROOT"])
 SCALE = os.environ.get("GPPL_SCALE") or "full"
@@ -88,6 +89,7 @@ def keep(text):
 
 
 PAGES.filters["keep"] = keep
+PAGES.filters["plain"] = plain
 PAGES.filters["base64"] = lambda text: base64.b64encode(text.encode()).decode()
 
 
@@ -182,6 +184,34 @@ def write(target, text):
         part.unlink(missing_ok=True)
 
 
+def render(nb, about, code_css):
+    """The page of an executed notebook."""
+    numbering, references, cells = Numbering(), References(), []
+    for cell in nb.cells:  # outputs first: the text may refer to what comes after it
+        if cell.cell_type != "code":
+            continue
+        numbering.cell(cell.metadata.get("tags", []))
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if "text/html" in data and not {"image/svg+xml", "image/png"} & data.keys():
+                output["html"] = Markup(numbering.output(data["text/html"]))
+            elif "text/markdown" in data:
+                output["html"] = Markup('<div class="prose">') + markdown(data["text/markdown"]) + Markup("</div>")
+    for cell in nb.cells:
+        if cell.cell_type == "markdown":
+            cells.append({"prose": Markup(references.cite(numbering.link(markdown(cell.source))))})
+        elif cell.cell_type == "code":
+            cells.append({"source": cell.source, "outputs": cell.outputs})
+    headings = contents("".join(c["prose"] for c in cells if "prose" in c))
+    if references.cited:
+        headings.append((2, "references", "References"))
+    headings.append((2, "environment", "Made with"))
+    script = (Path(__file__).parent / "page.js").read_text("utf-8")
+    return PAGES.get_template("page.html.j2").render(
+        cells=cells, facts=about, code_css=code_css, figure_css=numbering.css, contents=headings, references=references.cited,
+        script=script + (figure_script() if numbering.count["figure"] else ""))
+
+
 def report(path, out, seconds):
     nb = nbformat.read(path, as_version=4)
     about = facts(path)
@@ -198,7 +228,10 @@ def report(path, out, seconds):
     code_css = HtmlFormatter(style="friendly", nobackground=True).get_style_defs(".highlight")
     dark_code = HtmlFormatter(style="github-dark", nobackground=True).get_style_defs(".highlight")
     code_css += f"\n@media screen and (prefers-color-scheme: dark) {{\n{dark_code}\n}}"
-    page = PAGES.get_template("page.html.j2").render(nb=nb, facts=about, code_css=code_css)
+    try:
+        page = render(nb, about, code_css)
+    except PageError as error:
+        raise Failure(str(error)) from None
     if problems := check(page):
         raise Failure("the report is not fit to be shown: " + "; ".join(problems))
     write(out / f"{path.stem}.html", page)
@@ -214,7 +247,13 @@ def index(out, notebooks, why, ledger):
         rows.append(json.loads(found[1]) if found else facts(path) | {"figures": ""})
         rows[-1]["why"] = why.get(path, "" if found else "not executed")
     pages = {r["name"] for r in rows if r.get("date")}
-    page = PAGES.get_template("index.html.j2").render(reports=rows, pages=pages, ledger=ledger, environment=environment())
+    for name in pages:  # which neighbours there are is known now
+        text = (out / f"{name}.html").read_text("utf-8")
+        linked = PAGER.sub(lambda _: pager(rows, name), text)
+        if linked != text:
+            write(out / f"{name}.html", linked)
+    script = (Path(__file__).parent / "page.js").read_text("utf-8")
+    page = PAGES.get_template("index.html.j2").render(script=script, reports=rows, pages=pages, ledger=ledger, environment=environment())
     if problems := check(page):
         raise Failure("index.html: " + "; ".join(problems))
     write(out / "index.html", page)

@@ -5,6 +5,9 @@
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -12,9 +15,15 @@ from pathlib import Path
 
 os.environ.setdefault("GPPL_ROOT", str(Path(__file__).resolve().parents[2]))
 
+import nbformat
+
+sys.path.insert(0, str(Path(os.environ["GPPL_ROOT"]) / "scripts" / "lab"))
+
 import report
-from check import check
+from check import HEAVIEST, check
+from gppl_contents import Contents as Manager
 from ledger import OFTEN, STATUSES, Ledger, LedgerError
+from page import Numbering, PageError, References, contents, pager, plain
 
 ENVIRONMENT = '<section id="environment"></section>'
 FIGURE = "<figure><svg></svg><figcaption>what it shows</figcaption></figure>"
@@ -48,6 +57,8 @@ class Keep(unittest.TestCase):
 class Check(unittest.TestCase):
     def test_passes(self):
         self.assertEqual(check(FIGURE + TABLE + ENVIRONMENT), [])
+        narrow = FIGURE.replace("</svg>", '</svg><svg class="gppl-narrow"></svg>')
+        self.assertEqual(check('<script type="application/json" id="gppl">{"figures": 2}</script>' + narrow + ENVIRONMENT), ["1 figures instead of 2"])
         self.assertEqual(check(f"<table><caption>panels</caption><tr><td>{FIGURE}</td></tr></table>{ENVIRONMENT}"), [])
 
     def test_finds(self):
@@ -64,9 +75,69 @@ class Check(unittest.TestCase):
             '<img src="https://example.org/a.png">' + ENVIRONMENT: "loads something from outside",
             '<pre class="error">x</pre>' + ENVIRONMENT: "a cell ended in an error",
             "file:///x" + ENVIRONMENT: "a path of this machine",
+            '<p id="a"><b id="a">' + ENVIRONMENT: "two elements have the id 'a'",
+            '<a href="#b">' + ENVIRONMENT: "a link leads to #b",
+            '<html lang="en">' + ENVIRONMENT: "no description",
+            "x" * (HEAVIEST + 1) + ENVIRONMENT: "bytes, more than",
         }.items():
             with self.subTest(problem):
                 self.assertIn(problem, "; ".join(check(page)))
+
+
+class Pages(unittest.TestCase):
+    HEAD = "<style>@media screen{body[data-jp-theme-light=false]{--x:1}}</style><script>window.gpplFigures||1</script>"
+
+    def test_numbers(self):
+        n = Numbering()
+        n.cell(["figure:forecast", "bootstrap"])
+        out = n.output(self.HEAD + '<figure class="f"><svg></svg><figcaption s>one</figcaption></figure><figure><figcaption>two</figcaption></figure>')
+        self.assertIn('<figure id="figure-1" class="f">', out)
+        self.assertIn('<figcaption s><span class="number">Figure 1.</span> one', out)
+        self.assertIn('<figcaption><span class="number">Figure 2.</span> two', out)
+        self.assertNotIn("<style>", out)
+        self.assertNotIn("<script>", out)
+        self.assertEqual(n.css, "@media screen{body[data-jp-theme-light=false]{--x:1}}")
+        n.cell(["table:results", "table:more"])
+        out = n.output('<table style="s"><caption c><div class="gppl-stay">what</div></caption></table>')
+        self.assertIn('<div class="scroll" id="table-1">', out)
+        self.assertIn('<caption id="table-1-caption" c><div class="gppl-stay"><span class="number">Table 1.</span> what', out)
+        self.assertTrue(out.endswith("</table></div></div>"))
+        link = lambda text: n.link(str(report.markdown(text)))
+        self.assertIn('<a href="#figure-1">Figure\u00a01</a>', link("[Figure](#figure:forecast)"))
+        self.assertIn('<a href="#table-1">the results (Table\u00a01)</a>', link("[the results](#table:results)"))
+        with self.assertRaises(PageError):
+            link("[Figure](#figure:nothing)")
+        n.output("<table><caption>more</caption></table>")  # another output of the same cell
+        self.assertIn('<a href="#table-2">Table\u00a02</a>', link("[Table](#table:more)"))
+        n.cell(["figure:forecast"])
+        with self.assertRaises(PageError):
+            n.output("<figure></figure>")
+
+    def test_references(self):
+        r = References([{"words": "VFE", "text": "T", "link": ""}, {"words": "the paper", "text": "C", "link": ""}, {"words": "EEG", "text": "E", "link": ""}])
+        out = r.cite("<h2>VFE</h2><p><code>VFE</code> in the paper. VFE, VFE</p>")
+        self.assertEqual(out, '<h2>VFE</h2><p><code>VFE</code> in the paper<a class="cite" href="#reference-1" aria-label="reference 1">[1]</a>. '
+                              'VFE<a class="cite" href="#reference-2" aria-label="reference 2">[2]</a>, VFE</p>')
+        self.assertEqual([x["text"] for x in r.cited], ["C", "T"])
+        self.assertEqual(r.cite("<p>the paper</p>"), "<p>the paper</p>")
+        for entry in References().known:
+            self.assertTrue(entry["text"] and entry["words"])
+
+    def test_contents(self):
+        text = str(report.markdown("# Title\n\n## One $k$\n\ntext\n\n### Two"))
+        self.assertEqual([(level, place) for level, place, _ in contents(text)], [(2, "One-k"), (3, "Two")])
+        self.assertIn("<math>", contents(text)[0][2])
+        self.assertNotIn("<a", contents(text)[0][2])
+
+    def test_pager(self):
+        rows = [{"name": "a", "title": "A & a", "date": "1"}, {"name": "skipped", "title": "S"}, {"name": "b", "title": "B", "date": "1"}]
+        self.assertIn('rel="next" href="b.html"', pager(rows, "a"))
+        self.assertNotIn('rel="prev"', pager(rows, "a"))
+        self.assertIn("A &amp; a", pager(rows, "b"))
+        self.assertEqual(pager(rows, "skipped"), "<!--pager--><!--/pager-->")
+
+    def test_plain(self):
+        self.assertEqual(plain(r"See [it](#x), *so* `a`, with $\ell = 5$."), "See it, so a, with ell = 5.")
 
 
 class LedgerTest(unittest.TestCase):
@@ -116,7 +187,7 @@ class Index(unittest.TestCase):
         evil = "<script>alert(1)</script>"
         for field in ("group", "claim", "published", "ours", "tolerance", "why", "notebook"):
             page = index(ledger(*(row(id=str(i), **{field: evil}) for i in range(OFTEN))))
-            self.assertNotIn("<script>", page, field)
+            self.assertNotIn(evil, page, field)
             self.assertIn("&lt;script&gt;", page, field)
 
     def test_without_ledger(self):
@@ -134,6 +205,63 @@ class Recordings(unittest.TestCase):
             os.environ["GPPL_DATA"] = folder
             (Path(folder) / "some.csv").touch()
             self.assertEqual(report.missing(["none.csv", "some.csv", "none.csv|some.csv"]), ["none.csv"])
+
+
+class Contents(unittest.TestCase):
+    """Running a notebook in JupyterLab and saving it leaves the clone clean, and its outputs are not lost."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.clone = Path(folder.name)
+        source = sorted((Path(os.environ["GPPL_ROOT"]) / "notebooks").glob("*.ipynb"))
+        for path in source:
+            shutil.copy(path, self.clone)
+        self.names = [path.name for path in source]
+        self.git("init", "-q")
+        self.git("add", ".")
+        self.git("commit", "-qm", "x")
+        self.contents = Manager(root_dir=str(self.clone))
+        self.contents.outputs = self.clone / ".git" / "outputs"
+
+    def git(self, *command):
+        return subprocess.run(["git", "-C", self.clone, "-c", "user.name=t", "-c", "user.email=t@localhost", *command], capture_output=True, text=True, check=True).stdout
+
+    def run_through(self, name):
+        """What JupyterLab saves after a run."""
+        model = self.contents.get(name)
+        nb = model["content"]
+        nb.metadata["language_info"] |= {"version": "go1.26", "nbconvert_exporter": "", "pygments_lexer": ""}
+        for i, cell in enumerate(nb.cells):
+            if cell.cell_type == "code":
+                cell.execution_count, cell.outputs = i, [nbformat.v4.new_output("stream", text="x")]
+                cell.metadata |= {"execution": {"iopub.execute_input": "2026"}, "trusted": True}
+        return {"type": "notebook", "format": "json", "content": nb}
+
+    def test_clean(self):
+        self.assertTrue(self.names)
+        for name in self.names:
+            self.contents.save(self.run_through(name), name)
+            self.assertEqual(self.git("status", "--porcelain", "--untracked-files=no"), "", name)
+            again = [c for c in self.contents.get(name)["content"].cells if c.cell_type == "code"]
+            self.assertTrue(all(c.outputs[0].text == "x" and c.metadata.trusted for c in again))
+
+    def test_changes(self):
+        model = self.run_through(self.names[0])
+        code = [c for c in model["content"].cells if c.cell_type == "code"]
+        self.contents.save(model, self.names[0])
+        text = (self.clone / self.names[0]).read_text("utf-8")
+        nb = nbformat.reads(text, as_version=4)
+        next(c for c in nb.cells if c.id == code[0].id).source += "\n// another"
+        nbformat.write(nb, self.clone / self.names[0])
+        again = [c for c in self.contents.get(self.names[0])["content"].cells if c.cell_type == "code"]
+        self.assertEqual((again[0].outputs, again[1].outputs[0].text), ([], "x"))  # of a cell that has changed, nothing
+        self.assertIn(self.names[0], self.git("status", "--porcelain", "--untracked-files=no"))
+
+    def test_own(self):
+        model = self.run_through(self.names[0])
+        self.contents.save(model, "mine.ipynb")
+        self.assertIn('"text": [', (self.clone / "mine.ipynb").read_text("utf-8"))
 
 
 class Write(unittest.TestCase):

@@ -24,6 +24,7 @@ var pages = template.Must(template.New("report").Parse(page))
 // content is what the template shows.
 type content struct {
 	Dark        template.CSS
+	Script      template.JS
 	Series      *analysis.Series
 	Kernel      string
 	Summary     []string
@@ -53,7 +54,7 @@ const slicePoints = 25
 // a sum, and, where an evaluation of the likelihood takes less than 20 ms, slices through it, and a contour where it takes less than 5.
 func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.Forecast) error {
 	c := content{
-		Dark: viz.DarkCSS(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
+		Dark: viz.CSS(), Script: viz.Script(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		Result: a.Result.String(), Summary: Summary(a, f),
 	}
 	var err error

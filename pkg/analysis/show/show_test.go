@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 const script = "<script>alert(1)</script>"
@@ -58,13 +59,19 @@ func TestShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := b.String()
+		own := "<script>" + string(viz.Script()) + "</script>"
+		if strings.Count(page, own) != 1 {
+			t.Error("the page does not have the script of its figures once")
+		}
+		page = strings.Replace(page, own, "", 1)
+		page = regexp.MustCompile(`data-gppl="[^"]*"`).ReplaceAllString(page, "") // compressed
 		if strings.Contains(page, "<script") || !strings.Contains(page, html.EscapeString(script)) {
 			t.Error("the name of the series is not escaped")
 		}
 		if bad := regexp.MustCompile(`NaN|[+−-]?Inf\b|%!|https?://[^w]`).FindString(page); bad != "" {
 			t.Errorf("the page has %q", bad)
 		}
-		figures, captions := strings.Count(page, "<svg"), strings.Count(page, "<figcaption")
+		figures, captions := strings.Count(page, "<figure"), strings.Count(page, "<figcaption")
 		if figures < 7 || captions != figures { // forecast, series, three of residuals, spectrum, components; the others if there is time
 			t.Errorf("%d figures, %d captions, want 7 at least", figures, captions)
 		}

@@ -32,7 +32,8 @@ func run(out string) error {
 		return err
 	}
 	var page strings.Builder
-	page.WriteString(`<!doctype html><meta charset="utf-8"><title>viz</title><body style="max-width:860px;margin:1em auto;font-family:sans-serif">`)
+	page.WriteString(`<!doctype html><html lang="en" class="gppl"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+		`<title>viz</title><style>` + string(viz.CSS()) + `</style><body style="max-width:860px;margin:1em auto;padding:0 1em;font-family:sans-serif">`)
 	for _, f := range []struct {
 		name string
 		make func() (*viz.Figure, error)
@@ -71,6 +72,7 @@ func run(out string) error {
 		time.Sleep(5 * time.Millisecond)
 	}
 	bar.Done()
+	page.WriteString("<script>" + string(viz.Script()) + "</script>")
 	return os.WriteFile(filepath.Join(out, "index.html"), []byte(page.String()), 0o644)
 }
 

@@ -1,0 +1,137 @@
+package viz
+
+import (
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// arrangement is how the panels of a figure are placed: as asked for, or for a narrow screen, one below the other.
+type arrangement struct {
+	rows, cols    int
+	places        []*panel // row by row; nil is an empty place
+	width, height float64  // CSS pixels
+	narrow        bool
+}
+
+func (f *Figure) wide() arrangement {
+	a := arrangement{rows: f.rows, cols: f.cols, width: f.Width, height: f.Height}
+	for i := range f.panels {
+		p := &f.panels[i]
+		if p.plot == nil {
+			p = nil
+		}
+		a.places = append(a.places, p)
+	}
+	return a
+}
+
+const (
+	// narrowWidth, in CSS pixels, is what a phone of 400 leaves beside the margins of a page.
+	narrowWidth = 360
+	// legible is the share of its size to which a figure may shrink: the labels of ticks, of 14 pixels, are then of 11.
+	legible = 0.8
+	// The heights of the panels of a narrow figure, with their axes, in CSS pixels.
+	narrowHeight = 270
+	narrowPanel  = 225
+	narrowNames  = 60 // more, for names that are written upwards
+
+	uprightLength = 90 // points, of a line of such a name
+)
+
+// narrow is the arrangement for a phone; ok is false for a figure that can shrink to it.
+func (f *Figure) narrow() (a arrangement, ok bool) {
+	if f.Width*legible <= narrowWidth {
+		return a, false
+	}
+	a = arrangement{cols: 1, width: narrowWidth, narrow: true}
+	for _, p := range f.wide().places {
+		if p != nil {
+			a.places = append(a.places, p)
+		}
+	}
+	a.rows = len(a.places)
+	c := draw.New(vgsvg.New(narrowWidth*pxToPt, 2*narrowHeight)) // nothing but the size of the head is taken from it
+	c = draw.Crop(c, style.margin, -style.margin, 0, 0)
+	a.height = 24 + float64(f.drawHead(c))/pxToPt
+	for _, p := range a.places {
+		switch t, named := p.xTicks.(nameTicks); {
+		case named && t.narrow().upright():
+			a.height += narrowHeight + narrowNames
+		case a.rows == 1:
+			a.height += narrowHeight
+		default:
+			a.height += narrowPanel
+		}
+	}
+	return a, true
+}
+
+// breakpoint is the width of a page's column, in CSS pixels and hundreds, below which the narrow figure stands for the wide one.
+func (f *Figure) breakpoint() int { return int(math.Ceil(f.Width*legible/100)) * 100 }
+
+// setTicks gives the axes of all panels the ticks that there is room for.
+func (a arrangement) setTicks() {
+	for _, p := range a.places {
+		if p == nil {
+			continue
+		}
+		x, y := p.xTicks, p.yTicks
+		if a.narrow {
+			x, y = narrowTicks(x), narrowTicks(y)
+		}
+		setTicks(&p.plot.X, x, p.xUnnamed && !a.narrow)
+		setTicks(&p.plot.Y, y, p.yUnnamed && !a.narrow)
+		if t, ok := x.(nameTicks); ok {
+			sty := &p.plot.X.Tick.Label
+			sty.Rotation, sty.XAlign, sty.YAlign = 0, draw.XCenter, draw.YTop
+			if t.upright() {
+				sty.Rotation, sty.XAlign, sty.YAlign = math.Pi/2, draw.XRight, draw.YCenter
+			}
+		}
+	}
+}
+
+// narrowTicks are those of an axis a third of a page wide.
+func narrowTicks(t plot.Ticker) plot.Ticker {
+	switch t := t.(type) {
+	case linearTicks:
+		return linearTicks{min(t.n, 4)}
+	case logTicks:
+		return logTicks{min(t.n, 2)}
+	case nameTicks:
+		return t.narrow()
+	}
+	return t
+}
+
+func (t nameTicks) narrow() nameTicks {
+	return nameTicks{t.names, (narrowWidth - 80) * pxToPt} // 80: the vertical axis
+}
+
+// upright reports whether a word is wider than its share of the axis, so that the names are written upwards.
+func (t nameTicks) upright() bool {
+	sty := style.text(style.tickSize, style.ink, false)
+	share := 0.96 * t.width / vg.Length(max(1, len(t.names)))
+	for _, n := range t.names {
+		for _, word := range wrap(sty, n, 0) {
+			if sty.Width(word) > share {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// setTicks gives an axis its ticks, with labels or without.
+func setTicks(a *plot.Axis, t plot.Ticker, unnamed bool) {
+	a.Tick.Marker, a.Tick.Label.Font.Size = t, style.tickSize
+	if unnamed {
+		a.Tick.Marker = unlabelled{t}
+		a.Tick.Label.Font.Size = 1 // takes no room
+	}
+	a.Label.TextStyle = a.Tick.Label // gonum/plot takes the space beside tick labels from it
+}

@@ -1,0 +1,56 @@
+package viz
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+//go:embed page.css
+var figureCSS string
+
+//go:embed page.js
+var script string
+
+// CSS is a style sheet for the figures and tables of a page. It gives them their dark look: in JupyterLab and in VS Code if their
+// theme is dark, and in a page whose root element has the class "gppl" if its reader prefers dark pages; on paper they stay
+// light. And it shows the narrow drawing of a figure where there is no room for the wide one. What is shown in a
+// notebook brings it along.
+func CSS() template.CSS { return template.CSS(pageCSS) }
+
+// Script lets the reader of a page read values off its figures, zoom, and take their data. It loads nothing. A page has it once, in
+// a <script> element; what is shown in a notebook brings it along.
+func Script() template.JS { return template.JS(script) }
+
+var pageCSS = func() string {
+	var b strings.Builder
+	b.WriteString(darkCSS + "\n" + figureCSS)
+	for w := 400; w <= 1200; w += 100 { // the breakpoints of figures from 500 to 1500 pixels
+		fmt.Fprintf(&b, "@container (max-width:%d.98px){.gppl-below-%d .gppl-wide{display:none!important}.gppl-below-%[2]d .gppl-narrow{display:block!important}}\n", w-1, w)
+	}
+	return b.String()
+}()
+
+// notebookHead is both in a notebook, with the slider wide enough to be moved by its hundredth. Every cell is a program of its own
+// and does not know what the page has, so the script comes compressed: a third of its length.
+var notebookHead = func() string {
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write([]byte(script))
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		panic(err) // of a buffer
+	}
+	return "<style>" + pageCSS + "input[id^=gonb_slider_]{width:min(480px,90%)}</style>" +
+		"<script>window.gpplFigures||window.DecompressionStream&&new Response(new Blob([Uint8Array.from(atob('" +
+		base64.StdEncoding.EncodeToString(packed.Bytes()) +
+		"'),c=>c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(t=>new Function(t)())</script>"
+}()

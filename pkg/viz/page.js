@@ -1,0 +1,670 @@
+// Makes the figures of a page alive: values under the cursor, zoom, pan, and their data to take. It finds what a figure shows in its
+// data-gppl attribute (see layer.go) and draws over the SVG, which is all there is where this script is not run.
+(() => {
+	if (window.gpplFigures) return;
+	window.gpplFigures = true;
+	const nearby = 24; // CSS pixels from the cursor to what it reads off
+	const crowd = 3000; // dots beyond which pixels are set instead of discs filled: a path of 10⁵ discs takes a second
+	const minus = (s) => s.replace(/-/g, '−');
+	const make = (tag, attributes = {}, ...children) => {
+		const e = document.createElement(tag);
+		for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+		e.append(...children);
+		return e;
+	};
+
+	// What a figure shows: panels of layers, their numbers in typed arrays, NaN where there is a gap.
+	const decode = async (text) => {
+		const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+		const panels = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
+		for (const p of panels) {
+			if (!p) continue;
+			for (const l of p.layers) {
+				for (const k of ['x', 'y', 'lo', 'hi', 'xBars', 'yBars']) {
+					if (typeof l[k] === 'number') {
+						if (k === 'y') l.again = true; // the dots on a line
+						l[k] = p.layers[l[k]][k];
+					} else if (l[k]) l[k] = Float64Array.from(l[k], (v) => v === null ? NaN : v);
+				}
+				l.ascends = !!l.x && l.x.every((v, i) => i === 0 || v >= l.x[i - 1]);
+			}
+			p.home = {x0: p.range[0], x1: p.range[1], y0: p.range[2], y1: p.range[3]};
+			p.view = {...p.home};
+			p.cloud = p.layers.some((l) => l.kind === 'points');
+		}
+		return panels;
+	};
+
+	const scale = (v, log) => log ? Math.log10(v) : v;
+	const unscale = (v, log) => log ? 10 ** v : v;
+	const zoomed = (p) => ['x0', 'x1', 'y0', 'y1'].some((k) => p.view[k] !== p.home[k]);
+
+	// Ticks at 1, 2 or 5 times a power of ten, or at decades, as pkg/viz places them.
+	const ticks = (a, b, log, n) => {
+		if (log && Math.log10(b / a) >= 0.8) {
+			const few = Math.log10(b / a) < (n < 3 ? 1.3 : 2.2), stride = Math.max(1, Math.ceil(Math.log10(b / a) / (n + 1))), found = [];
+			for (let e = Math.floor(Math.log10(a)); e <= Math.ceil(Math.log10(b)); e++) {
+				if (e % stride) continue;
+				for (const m of few ? [1, 2, 5] : [1]) if (m * 10 ** e >= a && m * 10 ** e <= b) found.push([m * 10 ** e, short(m * 10 ** e)]);
+			}
+			return found;
+		}
+		const raw = (b - a) / n, power = 10 ** Math.floor(Math.log10(raw));
+		const step = power * ([1, 2, 5].find((m) => raw < power * m * 1.5) ?? 10), found = [];
+		const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+		for (let k = Math.ceil(a / step - 1e-9); k * step <= b + 1e-9 * step && found.length < 40; k++) {
+			const v = k * step, plain = Math.max(Math.abs(a), Math.abs(b)) < 1e7 && digits < 9;
+			found.push([v, k === 0 ? '0' : minus(plain ? v.toFixed(digits) : v.toPrecision(4))]);
+		}
+		return found;
+	};
+	const short = (v) => v >= 1e-3 && v < 1e5 ? String(+v.toPrecision(6)) : minus(v.toExponential(0).replace('e+', 'e'));
+	const said = (v, span) => {
+		if (!Number.isFinite(v)) return '–';
+		const a = Math.abs(v);
+		if (v !== 0 && (a < 1e-4 || a >= 1e7)) return minus(v.toExponential(3));
+		const digits = Math.max(0, Math.min(8, 3 - Math.floor(Math.log10(span || a || 1))));
+		return minus(a && a < 10 ** -digits ? v.toPrecision(3) : v.toFixed(digits));
+	};
+
+	class Figure {
+		constructor(figure) {
+			this.figure = figure;
+			this.plot = figure.querySelector('.gppl-plot');
+			this.name = (this.plot.querySelector('svg').getAttribute('aria-label') || 'figure').split('. ')[0];
+			this.tools();
+			if (figure.classList.contains('gppl-live')) this.stage();
+		}
+
+		load() {
+			return this.loading ??= decode(this.figure.dataset.gppl).then((panels) => { this.panels = panels; return panels; });
+		}
+
+		tools() {
+			const tools = make('div', {class: 'gppl-tools', role: 'group', 'aria-label': `Tools of the figure: ${this.name}`});
+			const button = (text, title, action) => {
+				const b = make('button', {type: 'button', title, 'aria-label': title}, text);
+				b.addEventListener('click', () => this.load().then(action));
+				tools.append(b);
+				return b;
+			};
+			if (this.figure.classList.contains('gppl-live')) {
+				button('+', 'Zoom in', () => this.zoom(0.5));
+				button('−', 'Zoom out', () => this.zoom(2));
+				this.reset = button('Reset', 'Reset: show all of it', () => this.home());
+				this.reset.disabled = true;
+			}
+			button('SVG', 'Download this figure as SVG', () => this.save('svg', this.vector(), 'image/svg+xml'));
+			button('CSV', 'Download the data of this figure as CSV', () => this.save('csv', this.table(), 'text/csv'));
+			this.figure.querySelector('.gppl-foot').prepend(tools);
+		}
+
+		stage() {
+			this.canvas = make('canvas', {'aria-hidden': 'true'});
+			this.top = make('canvas', {'aria-hidden': 'true'}); // what follows the pointer, so that the rest need not be drawn again
+			this.tip = make('div', {class: 'gppl-tip', 'aria-hidden': 'true'});
+			this.tip.hidden = true;
+			this.live = make('div', {class: 'gppl-hidden', role: 'status', 'aria-live': 'polite'});
+			const s = this.stageElement = make('div', {
+				class: 'gppl-stage', tabindex: '0', role: 'application', 'data-lm-suppress-shortcuts': 'true',
+				'aria-label': `Values and zoom of the figure: ${this.name}. Left and right arrow read values, up and down change the panel, plus and minus zoom, shift with an arrow moves, 0 shows all, escape ends.`,
+			}, this.canvas, this.top, this.tip);
+			this.plot.append(s, this.live);
+			const with_ = (f) => (e) => this.panels ? f(e) : this.load().then(() => f(e));
+			s.addEventListener('pointerenter', () => this.load());
+			s.addEventListener('focus', () => this.load());
+			s.addEventListener('pointermove', with_((e) => this.move(e)));
+			s.addEventListener('pointerdown', with_((e) => this.down(e)));
+			s.addEventListener('pointerup', with_((e) => this.up(e)));
+			s.addEventListener('pointercancel', () => { this.drag = null; this.draw(); });
+			s.addEventListener('pointerleave', () => { if (!this.drag) this.point(null); });
+			s.addEventListener('dblclick', () => this.home());
+			s.addEventListener('wheel', (e) => {
+				if (!this.panels || !(e.ctrlKey || document.activeElement === s)) return; // the page scrolls
+				const at = this.at(e);
+				if (!at) return;
+				e.preventDefault();
+				this.zoom(e.deltaY < 0 ? 0.8 : 1.25, at);
+			}, {passive: false});
+			s.addEventListener('keydown', (e) => this.key(e));
+			new ResizeObserver(() => this.panels && this.draw()).observe(this.plot);
+			matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.panels && this.draw());
+		}
+
+		svg() { return [...this.plot.children].find((c) => c.tagName === 'svg' && c.getClientRects().length); }
+
+		// Where the panels are drawn, in points, and how many CSS pixels a point has.
+		geometry() {
+			const svg = this.svg();
+			if (!svg) return {places: [], k: 1};
+			const box = svg.getBoundingClientRect();
+			const places = svg.dataset.panels.split(';').map((part) => {
+				const [panel, x, y, w, h, labels] = part.split(' ').map(Number);
+				return {panel, x, y, w, h, labels};
+			});
+			return {svg, places, k: box.width / svg.viewBox.baseVal.width, width: box.width, height: box.height};
+		}
+
+		// Functions from data to points.
+		map(p, r) {
+			const v = p.view, x0 = scale(v.x0, p.xLog), x1 = scale(v.x1, p.xLog), y0 = scale(v.y0, p.yLog), y1 = scale(v.y1, p.yLog);
+			return {
+				x: (x) => r.x + r.w * (scale(x, p.xLog) - x0) / (x1 - x0), y: (y) => r.y + r.h * (1 - (scale(y, p.yLog) - y0) / (y1 - y0)),
+				backX: (px) => unscale(x0 + (px - r.x) / r.w * (x1 - x0), p.xLog), backY: (py) => unscale(y0 + (1 - (py - r.y) / r.h) * (y1 - y0), p.yLog),
+			};
+		}
+
+		// The panel under the pointer, and where in it.
+		at(e) {
+			const {svg, places, k} = this.geometry();
+			if (!svg) return null;
+			const box = svg.getBoundingClientRect(), px = (e.clientX - box.left) / k, py = (e.clientY - box.top) / k;
+			const r = places.find((r) => px > r.x - 8 && px < r.x + r.w + 8 && py > r.y - 8 && py < r.y + r.h + 8);
+			return r && this.panels[r.panel] ? {r, p: this.panels[r.panel], px, py, k} : null;
+		}
+
+		// The panels that share an axis with one.
+		linked(p, axis) { return p[axis === 'x' ? 'shareX' : 'shareY'] ? this.panels.filter((q) => q) : [p]; }
+
+		setRange(p, axis, a, b) {
+			const log = p[axis + 'Log'], h0 = scale(p.home[axis + 0], log), h1 = scale(p.home[axis + 1], log);
+			let lo = scale(a, log), hi = scale(b, log);
+			const span = Math.min(hi - lo, h1 - h0);
+			if (!(span > 1e-6 * (h1 - h0))) return; // closer than the numbers are known
+			if (lo < h0) { lo = h0; hi = h0 + span; }
+			if (hi > h1) { hi = h1; lo = h1 - span; }
+			const all = span >= (h1 - h0) * (1 - 1e-9);
+			for (const q of this.linked(p, axis)) {
+				if (!q.zoom) continue;
+				q.view[axis + 0] = all ? q.home[axis + 0] : unscale(lo, log);
+				q.view[axis + 1] = all ? q.home[axis + 1] : unscale(hi, log);
+			}
+		}
+
+		// Gives the vertical axis the range of what is in sight: by zooming along x a reader wants to see the curve fill the panel.
+		fit(p) {
+			let lo = Infinity, hi = -Infinity;
+			const group = new Set([...this.linked(p, 'x'), p].flatMap((q) => this.linked(q, 'y')));
+			const fitOne = (members) => {
+				lo = Infinity; hi = -Infinity;
+				for (const q of members) for (const l of q.layers) {
+					if (!l.x) continue;
+					for (let i = 0; i < l.x.length; i++) {
+						if (l.x[i] < q.view.x0 || l.x[i] > q.view.x1) continue;
+						for (const y of [l.y?.[i], l.lo?.[i], l.hi?.[i]]) if (Number.isFinite(y) && (!q.yLog || y > 0)) { lo = Math.min(lo, y); hi = Math.max(hi, y); }
+					}
+				}
+				const q = members[0];
+				if (!(lo < hi)) return;
+				const a = scale(lo, q.yLog), b = scale(hi, q.yLog), pad = 0.05 * (b - a);
+				const y0 = Math.max(unscale(a - pad, q.yLog), q.home.y0), y1 = Math.min(unscale(b + pad, q.yLog), q.home.y1);
+				if (y0 < y1) this.setRange(q, 'y', y0, y1);
+			};
+			if (p.shareY) fitOne([...group]);
+			else for (const q of group) if (q.zoom) fitOne([q]);
+		}
+
+		zoom(factor, at) {
+			const {places} = this.geometry();
+			if (!at) { // by a button or a key: around what is read off, or the middle
+				const panel = this.cursor?.p ?? this.panels.find((p) => p?.zoom), r = places.find((r) => this.panels[r.panel] === panel);
+				if (!r) return;
+				const m = this.map(panel, r);
+				at = {p: panel, r, px: this.cursor ? m.x(this.cursor.x) : r.x + r.w / 2, py: this.cursor && panel.cloud ? m.y(this.cursor.hits[0].l.y[this.cursor.hits[0].i]) : r.y + r.h / 2};
+			}
+			const {p, r} = at;
+			if (!p.zoom) return;
+			const m = this.map(p, r), toX = (px) => m.backX(at.px + (px - at.px) * factor), toY = (py) => m.backY(at.py + (py - at.py) * factor);
+			this.setRange(p, 'x', toX(r.x), toX(r.x + r.w));
+			if (p.cloud) this.setRange(p, 'y', toY(r.y + r.h), toY(r.y));
+			else if (p.view.x0 === p.home.x0 && p.view.x1 === p.home.x1) for (const q of this.linked(p, 'x').flatMap((q) => this.linked(q, 'y'))) Object.assign(q.view, {y0: q.home.y0, y1: q.home.y1});
+			else this.fit(p);
+			this.draw();
+		}
+
+		pan(p, r, dx, dy) { // in points
+			const m = this.map(p, r);
+			this.setRange(p, 'x', m.backX(r.x - dx), m.backX(r.x + r.w - dx));
+			if (dy) this.setRange(p, 'y', m.backY(r.y + r.h - dy), m.backY(r.y - dy));
+		}
+
+		home() {
+			for (const p of this.panels ?? []) if (p) p.view = {...p.home};
+			this.draw();
+		}
+
+		down(e) {
+			const at = this.at(e);
+			if (!at || e.button || !at.p.zoom) return;
+			const moves = zoomed(at.p) && !e.shiftKey;
+			if (e.pointerType === 'touch' && !moves) return; // the page scrolls; a tap reads off
+			this.drag = {...at, moves, x: at.px, y: at.py};
+			this.stageElement.setPointerCapture(e.pointerId);
+		}
+
+		move(e) {
+			if (!this.drag) {
+				if (e.pointerType === 'touch' && e.buttons) return;
+				const at = this.at(e);
+				this.point(at && this.nearest(at));
+				return;
+			}
+			const {svg, k} = this.geometry(), box = svg.getBoundingClientRect(), d = this.drag;
+			const px = (e.clientX - box.left) / k, py = (e.clientY - box.top) / k;
+			this.point(null);
+			if (d.moves) {
+				this.pan(d.p, d.r, px - d.px, e.pointerType === 'touch' ? 0 : py - d.py);
+				d.px = px; d.py = py;
+			} else d.to = {x: Math.min(Math.max(px, d.r.x), d.r.x + d.r.w), y: Math.min(Math.max(py, d.r.y), d.r.y + d.r.h)};
+			this.draw();
+		}
+
+		up(e) {
+			const d = this.drag;
+			this.drag = null;
+			if (d?.to && Math.abs(d.to.x - d.x) > 4) {
+				const m = this.map(d.p, d.r), tall = Math.abs(d.to.y - d.y) > 0.08 * d.r.h;
+				this.setRange(d.p, 'x', m.backX(Math.min(d.x, d.to.x)), m.backX(Math.max(d.x, d.to.x)));
+				if (tall) this.setRange(d.p, 'y', m.backY(Math.max(d.y, d.to.y)), m.backY(Math.min(d.y, d.to.y)));
+				else this.fit(d.p);
+			}
+			const at = this.at(e);
+			if (at && e.pointerType === 'touch') this.point(this.nearest(at));
+			this.draw();
+		}
+
+		key(e) {
+			const used = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', '+', '=', '-', '_', '0', 'Escape'].includes(e.key);
+			if (!used || e.ctrlKey || e.metaKey || e.altKey) return;
+			e.preventDefault();
+			e.stopPropagation();
+			this.load().then(() => {
+				const panels = this.panels.filter((p) => p?.zoom || p?.layers.some((l) => l.x)), {places} = this.geometry();
+				const p = this.cursor?.p ?? panels[0], r = places.find((r) => this.panels[r.panel] === p);
+				const steps = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[e.key];
+				if (e.key === '+' || e.key === '=') this.zoom(0.5);
+				else if (e.key === '-' || e.key === '_') this.zoom(2);
+				else if (e.key === '0') this.home();
+				else if (e.key === 'Escape') this.point(null);
+				else if (e.shiftKey) { this.pan(p, r, -steps[0] * r.w / 5, steps[1] * r.h / 5); this.draw(); }
+				else if (steps[1]) {
+					const next = panels[panels.indexOf(p) - steps[1]];
+					if (next) this.step(next, 0, true);
+				} else this.step(p, steps[0], true);
+			});
+		}
+
+		// The next thing to read off: points in the order of x, or the abscissae of the curves.
+		step(p, by, aloud) {
+			p.stops ??= p.cloud
+				? p.layers.flatMap((l) => l.kind === 'points' ? Array.from(l.x, (x, i) => ({x, hits: [{l, i}]})) : []).sort((a, b) => a.x - b.x)
+				: [...new Set(p.layers.flatMap((l) => l.x ? Array.from(l.x).filter(Number.isFinite) : []))].sort((a, b) => a - b).map((x) => ({x}));
+			const seen = p.stops.filter((s) => s.x >= p.view.x0 && s.x <= p.view.x1);
+			if (!seen.length) return;
+			let i = this.cursor?.p === p ? seen.findIndex((s) => p.cloud ? s.hits[0].l === this.cursor.hits[0].l && s.hits[0].i === this.cursor.hits[0].i : s.x >= this.cursor.x) : -1;
+			i = i < 0 ? (by < 0 ? seen.length - 1 : 0) : Math.min(Math.max(i + by, 0), seen.length - 1);
+			const s = seen[i];
+			this.point({p, x: s.x, hits: s.hits ?? this.hits(p, s.x)});
+			if (aloud) this.live.textContent = this.tip.textContent;
+		}
+
+		// What the layers are at an abscissa: the nearest of each, if it is near.
+		hits(p, x) {
+			const r = this.geometry().places.find((r) => this.panels[r.panel] === p), m = this.map(p, r), px = m.x(x), hits = [];
+			for (const l of p.layers) {
+				if (!l.x || l.again) continue;
+				const i = this.nearestIndex(l, x, (v) => Math.abs(m.x(v) - px));
+				if (i >= 0 && Math.abs(m.x(l.x[i]) - px) < nearby / 3) hits.push({l, i});
+			}
+			return hits;
+		}
+
+		nearestIndex(l, x, distance) {
+			if (l.ascends) {
+				let a = 0, b = l.x.length - 1;
+				while (b - a > 1) { const c = (a + b) >> 1; if (l.x[c] < x) a = c; else b = c; }
+				return distance(l.x[a]) <= distance(l.x[b]) ? a : b;
+			}
+			let best = -1, least = Infinity;
+			for (let i = 0; i < l.x.length; i++) { const d = distance(l.x[i]); if (d < least) { least = d; best = i; } }
+			return best;
+		}
+
+		nearest({p, r, px, py, k}) {
+			const m = this.map(p, r);
+			let best = null, least = nearby / k;
+			for (const l of p.layers) {
+				if (!l.x) continue;
+				if (p.cloud) {
+					if (l.kind !== 'points') continue;
+					for (let i = 0; i < l.x.length; i++) {
+						const d = Math.hypot(m.x(l.x[i]) - px, m.y(l.y[i]) - py);
+						if (d < least) { least = d; best = {p, x: l.x[i], hits: [{l, i}]}; }
+					}
+					continue;
+				}
+				const i = this.nearestIndex(l, m.backX(px), (v) => Math.abs(m.x(v) - px)), d = Math.abs(m.x(l.x[i]) - px);
+				if (d < least) { least = d; best = {p, x: l.x[i]}; }
+			}
+			if (best && !best.hits) best.hits = this.hits(p, best.x);
+			return best;
+		}
+
+		point(cursor) {
+			if (!cursor && !this.cursor) return;
+			this.cursor = cursor;
+			this.over();
+			this.tip.hidden = !cursor;
+			if (!cursor) return;
+			const {p, x, hits} = cursor, spanX = p.view.x1 - p.view.x0, spanY = p.view.y1 - p.view.y0;
+			const value = (v) => said(v, p.yLog ? 0 : spanY);
+			const lines = [make('div', {}, make('b', {}, `${p.xLabel}: ${said(x, p.xLog ? 0 : spanX)}`))];
+			for (const {l, i} of hits) {
+				const dot = make('i');
+				dot.style.background = this.colour(l.colour);
+				const text = l.lo ? `${value(l.lo[i])} to ${value(l.hi[i])}` : value(l.y[i]);
+				lines.push(make('div', {}, dot, `${l.labels?.[i] ? `${l.name} ${l.labels[i]}` : l.name || p.yLabel}: ${text} `));
+				if (l.yBars && Number.isFinite(l.yBars[2 * i])) lines.at(-1).append(`(${value(l.yBars[2 * i])} to ${value(l.yBars[2 * i + 1])}) `);
+			}
+			this.tip.replaceChildren(...lines);
+			const {places, k, width, height} = this.geometry(), r = places.find((r) => this.panels[r.panel] === p), m = this.map(p, r);
+			const left = m.x(x) * k, tip = this.tip.getBoundingClientRect();
+			const top = (p.cloud ? m.y(hits[0].l.y[hits[0].i]) : r.y) * k + 8;
+			this.tip.style.left = `${Math.max(0, left + 12 + tip.width > width ? left - 12 - tip.width : left + 12)}px`;
+			this.tip.style.top = `${Math.max(0, Math.min(top, height - tip.height))}px`;
+		}
+
+		colour(hex) { return getComputedStyle(this.plot).getPropertyValue(`--gppl-${hex}`).trim() || `#${hex}`; }
+
+		draw() {
+			const {svg, places, k, width, height} = this.geometry();
+			if (!svg || !this.panels) return;
+			const g = this.sheet(this.canvas, k, width, height);
+			let any = false;
+			for (const r of places) {
+				const p = this.panels[r.panel], is = p?.zoom && zoomed(p);
+				any ||= is;
+				for (const t of svg.querySelectorAll(`.gppl-t${r.panel}`)) t.style.visibility = is ? 'hidden' : '';
+				if (is) this.panel(g, p, r);
+			}
+			if (this.reset) this.reset.disabled = !any;
+			this.stageElement.classList.toggle('gppl-zoomed', any);
+			this.over();
+		}
+
+		// A canvas as large as the figure, empty, in points.
+		sheet(c, k, width, height) {
+			const ratio = window.devicePixelRatio || 1;
+			c.width = Math.round(width * ratio);
+			c.height = Math.round(height * ratio);
+			c.style.width = `${width}px`;
+			c.style.height = `${height}px`;
+			const g = c.getContext('2d');
+			g.scale(k * ratio, k * ratio);
+			g.lineCap = g.lineJoin = 'round';
+			return g;
+		}
+
+		over() {
+			const {svg, places, k, width, height} = this.geometry();
+			if (!svg) return;
+			const g = this.sheet(this.top, k, width, height);
+			this.mark(g, places);
+			if (this.drag?.to) {
+				const d = this.drag;
+				g.fillStyle = this.colour('0072b2');
+				g.globalAlpha = 0.15;
+				g.fillRect(d.x, d.y, d.to.x - d.x, d.to.y - d.y);
+				g.globalAlpha = 1;
+			}
+		}
+
+		// The cross hair, and rings around what is read off.
+		mark(g, places) {
+			const at = this.cursor, r = at && places.find((r) => this.panels[r.panel] === at.p);
+			if (!r) return;
+			const m = this.map(at.p, r), x = m.x(at.x);
+			if (x < r.x - 1 || x > r.x + r.w + 1) return;
+			g.strokeStyle = this.colour('57606a');
+			g.lineWidth = 0.7;
+			if (!at.p.cloud) { g.beginPath(); g.moveTo(x, r.y); g.lineTo(x, r.y + r.h); g.stroke(); }
+			g.lineWidth = 1.4;
+			for (const {l, i} of at.hits) {
+				const y = l.y ? m.y(l.y[i]) : NaN;
+				if (!(y >= r.y - 1 && y <= r.y + r.h + 1)) continue;
+				g.strokeStyle = this.colour(l.colour);
+				g.fillStyle = this.colour('ffffff');
+				g.beginPath();
+				g.arc(m.x(l.x[i]), y, at.p.cloud ? 6 : 3, 0, 7);
+				if (!at.p.cloud) g.fill();
+				g.stroke();
+			}
+		}
+
+		panel(g, p, r) {
+			const m = this.map(p, r), v = p.view;
+			g.fillStyle = this.colour('ffffff');
+			g.fillRect(r.x - 5.5, r.y - 3, r.w + 17.5, r.h + 8.5); // marks of ticks and leaders of end labels too
+			const xs = ticks(v.x0, v.x1, p.xLog, Math.max(3, Math.round(r.w / 75))), ys = ticks(v.y0, v.y1, p.yLog, Math.max(2, Math.round(r.h / 48)));
+			g.strokeStyle = this.colour('e7eaed');
+			g.lineWidth = 0.6;
+			g.beginPath();
+			for (const [t] of xs) { g.moveTo(m.x(t), r.y); g.lineTo(m.x(t), r.y + r.h); }
+			for (const [t] of ys) { g.moveTo(r.x, m.y(t)); g.lineTo(r.x + r.w, m.y(t)); }
+			g.stroke();
+			g.save();
+			g.beginPath();
+			g.rect(r.x, r.y, r.w, r.h);
+			g.clip();
+			for (const l of p.layers) this.layer(g, l, p, r, m);
+			g.restore();
+			g.setLineDash([]);
+			g.globalAlpha = 1;
+			g.strokeStyle = this.colour('8c959f');
+			g.lineWidth = 0.8;
+			g.beginPath();
+			g.moveTo(r.x, r.y); g.lineTo(r.x, r.y + r.h); g.lineTo(r.x + r.w, r.y + r.h);
+			for (const [t] of xs) { g.moveTo(m.x(t), r.y + r.h); g.lineTo(m.x(t), r.y + r.h + 4); }
+			for (const [t] of ys) { g.moveTo(r.x, m.y(t)); g.lineTo(r.x - 4, m.y(t)); }
+			g.stroke();
+			g.fillStyle = this.colour('57606a');
+			g.font = '10.5px "Liberation Sans", Arial, Helvetica, sans-serif';
+			g.textAlign = 'center';
+			g.textBaseline = 'top';
+			if (r.labels & 1) for (const [t, s] of xs) g.fillText(s, m.x(t), r.y + r.h + 6);
+			g.textAlign = 'right';
+			g.textBaseline = 'middle';
+			if (r.labels & 2) for (const [t, s] of ys) g.fillText(s, r.x - 6, m.y(t));
+		}
+
+		layer(g, l, p, r, m) {
+			g.strokeStyle = g.fillStyle = this.colour(l.colour);
+			g.globalAlpha = l.alpha ?? 1;
+			g.lineWidth = l.width ?? 1;
+			g.setLineDash(l.dashes ?? []);
+			const ok = (i) => Number.isFinite(l.x[i]) && Number.isFinite(l.y[i]) && (!p.xLog || l.x[i] > 0) && (!p.yLog || l.y[i] > 0);
+			let from = 0, to = l.x?.length ?? 0;
+			if (l.ascends) { // what is in sight, and one on each side
+				const first = (x) => { let a = 0, b = l.x.length; while (a < b) { const c = (a + b) >> 1; if (l.x[c] < x) a = c + 1; else b = c; } return a; };
+				from = Math.max(0, first(p.view.x0) - 1);
+				to = Math.min(l.x.length, first(p.view.x1) + 2);
+			}
+			// A run of more points than columns is drawn by its lowest and highest in each column.
+			const trace = (y, draw) => {
+				const dense = to - from > 6 * r.w;
+				let column = NaN, lo, hi, last;
+				const flush = () => { if (!Number.isNaN(column)) { draw(lo[0], lo[1]); if (hi[1] !== lo[1]) draw(hi[0], hi[1]); draw(last[0], last[1]); column = NaN; } };
+				for (let i = from; i < to; i++) {
+					const px = m.x(l.x[i]), py = m.y(y[i]);
+					if (!Number.isFinite(px + py)) { flush(); draw(null); continue; }
+					if (!dense) { draw(px, py); continue; }
+					const c = Math.floor(2 * px);
+					if (c !== column) { flush(); column = c; lo = hi = [px, py]; }
+					if (py < lo[1]) lo = [px, py];
+					if (py > hi[1]) hi = [px, py];
+					last = [px, py];
+				}
+				flush();
+			};
+			switch (l.kind) {
+			case 'line': {
+				let pen = false;
+				g.beginPath();
+				trace(l.y, (x, y) => { if (x === null) pen = false; else if (pen) g.lineTo(x, y); else { g.moveTo(x, y); pen = true; } });
+				g.stroke();
+				break;
+			}
+			case 'dots': {
+				const size = l.size ?? 1.2;
+				if (to - from > crowd) { this.pixels(g, l, from, to, r, m, size); break; }
+				g.beginPath();
+				for (let i = from; i < to; i++) {
+					if (!ok(i)) continue;
+					const x = m.x(l.x[i]), y = m.y(l.y[i]);
+					if (x < r.x - 3 || x > r.x + r.w + 3 || y < r.y - 3 || y > r.y + r.h + 3) continue;
+					g.moveTo(x + size, y);
+					g.arc(x, y, size, 0, 7);
+				}
+				g.fill();
+				break;
+			}
+			case 'band': {
+				let upper = [], lower = [];
+				const flush = () => {
+					if (upper.length > 1) { g.beginPath(); for (const [x, y] of [...upper, ...lower.reverse()]) g.lineTo(x, y); g.fill(); }
+					upper = []; lower = [];
+				};
+				const step = Math.max(1, Math.floor((to - from) / (4 * r.w)));
+				for (let i = from; i < to; i += i + step < to ? step : 1) {
+					const x = m.x(l.x[i]), a = m.y(l.hi[i]), b = m.y(l.lo[i]);
+					if (!Number.isFinite(x + a + b)) { flush(); continue; }
+					upper.push([x, a]); lower.push([x, b]);
+				}
+				flush();
+				break;
+			}
+			case 'rule':
+				g.beginPath(); g.moveTo(r.x, m.y(l.y[0])); g.lineTo(r.x + r.w, m.y(l.y[0])); g.stroke();
+				break;
+			case 'span': {
+				const edge = (v) => Math.min(Math.max(m.x(Math.min(Math.max(v, p.view.x0), p.view.x1)), r.x), r.x + r.w);
+				g.fillRect(edge(l.lo[0]), r.y, edge(l.hi[0]) - edge(l.lo[0]), r.h);
+				break;
+			}
+			case 'bars':
+				for (let i = from; i < to; i++) { const a = m.x(l.x[i] - l.size / 2), b = m.x(l.x[i] + l.size / 2); g.fillRect(a + 0.4, m.y(l.y[i]), b - a - 0.8, m.y(0) - m.y(l.y[i])); }
+				break;
+			case 'stems':
+				g.beginPath();
+				for (let i = from; i < to; i++) { g.moveTo(m.x(l.x[i]), m.y(0)); g.lineTo(m.x(l.x[i]), m.y(l.y[i])); }
+				g.stroke();
+				break;
+			case 'points':
+				for (let i = 0; i < l.x.length; i++) this.glyph(g, l, i, p, m);
+			}
+		}
+
+		// Many dots, each some pixels of a picture; where they overlap, the colour does not add up.
+		pixels(g, l, from, to, r, m, size) {
+			const k = g.getTransform().a, w = Math.ceil(r.w * k), h = Math.ceil(r.h * k), d = Math.max(1, Math.round(2 * size * k));
+			const picture = new ImageData(w, h), seen = new Uint32Array(picture.data.buffer);
+			const probe = document.createElement('canvas').getContext('2d');
+			probe.fillStyle = g.fillStyle;
+			probe.globalAlpha = g.globalAlpha;
+			probe.fillRect(0, 0, 1, 1);
+			const colour = new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0];
+			for (let i = from; i < to; i++) {
+				const x = Math.round((m.x(l.x[i]) - r.x) * k - d / 2), y = Math.round((m.y(l.y[i]) - r.y) * k - d / 2);
+				if (!(x > -d && y > -d && x < w && y < h)) continue;
+				for (let b = Math.max(0, y); b < Math.min(h, y + d); b++) {
+					for (let a = Math.max(0, x); a < Math.min(w, x + d); a++) {
+						const corner = d > 3 && (a === x || a === x + d - 1) && (b === y || b === y + d - 1);
+						if (!corner) seen[b * w + a] = colour;
+					}
+				}
+			}
+			const sheet = document.createElement('canvas');
+			sheet.width = w;
+			sheet.height = h;
+			sheet.getContext('2d').putImageData(picture, 0, 0);
+			g.globalAlpha = 1;
+			g.drawImage(sheet, r.x, r.y, w / k, h / k);
+		}
+
+		// A marker with its bars and its label; the shapes are those of marker.go.
+		glyph(g, l, i, p, m) {
+			const x = m.x(l.x[i]), y = m.y(l.y[i]), clamp = (f, v, a, b) => f(Math.min(Math.max(v, a), b));
+			g.lineWidth = 1.1;
+			g.globalAlpha = l.hollow ? 0.35 : 0.67;
+			g.beginPath();
+			if (Number.isFinite(l.xBars[2 * i])) { g.moveTo(clamp(m.x, l.xBars[2 * i], p.view.x0, p.view.x1), y); g.lineTo(clamp(m.x, l.xBars[2 * i + 1], p.view.x0, p.view.x1), y); }
+			if (Number.isFinite(l.yBars[2 * i])) { g.moveTo(x, clamp(m.y, l.yBars[2 * i], p.view.y0, p.view.y1)); g.lineTo(x, clamp(m.y, l.yBars[2 * i + 1], p.view.y0, p.view.y1)); }
+			g.stroke();
+			const [corners, start, radii] = [[32, 0, [1]], [4, Math.PI / 4, [1.25]], [3, Math.PI / 2, [1.35]], [10, Math.PI / 2, [1.6, 0.68]], [4, 0, [1.3]]][l.marker];
+			g.globalAlpha = l.hollow ? 0.55 : 1;
+			g.beginPath();
+			for (let j = 0; j < corners; j++) {
+				const a = start + 2 * Math.PI * j / corners, d = l.size * radii[j % radii.length];
+				g.lineTo(x + d * Math.cos(a), y - d * Math.sin(a));
+			}
+			g.closePath();
+			if (l.hollow) g.stroke(); else g.fill();
+			g.globalAlpha = 1;
+			if (!l.labels[i]) return;
+			g.fillStyle = this.colour('57606a');
+			g.font = '10px "Liberation Sans", Arial, Helvetica, sans-serif';
+			g.textAlign = 'left';
+			g.textBaseline = 'middle';
+			g.fillText(l.labels[i], x + l.size + 3, y);
+			g.fillStyle = this.colour(l.colour);
+		}
+
+		vector() {
+			const svg = this.plot.querySelector('svg').cloneNode(true);
+			for (const a of ['class', 'data-panels', 'style']) svg.removeAttribute(a);
+			for (const t of svg.querySelectorAll('text')) { t.removeAttribute('class'); t.style.visibility = ''; }
+			return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(svg).replace(/var\(--gppl-[0-9a-f]{6},\s*(#[0-9a-fA-F]{6})\)/g, '$1');
+		}
+
+		table() {
+			const labels = (k) => { const all = new Set(this.panels.filter((p) => p).map((p) => p[k])); return all.size === 1 ? [...all][0] : ''; };
+			const head = ['panel', 'series', `x${labels('xLabel') && `: ${labels('xLabel')}`}`, `y${labels('yLabel') && `: ${labels('yLabel')}`}`, 'y from', 'y to', 'x from', 'x to', 'label'];
+			const rows = [], num = (v) => Number.isFinite(v) ? String(v) : '';
+			for (const p of this.panels) {
+				for (const l of p?.layers ?? []) {
+					const name = l.of ? `${l.name} (${(l.x ?? l.y).length} of ${l.of})` : l.name;
+					const n = Math.max(l.x?.length ?? 0, l.y?.length ?? 0, l.lo?.length ?? 0);
+					if (l.again) continue;
+					for (let i = 0; i < n; i++) {
+						const span = l.kind === 'span', bar = (k, j) => l[k] ? num(l[k][2 * i + j]) : '';
+						rows.push([p.title, name, l.x ? num(l.x[i]) : '', l.y ? num(l.y[i]) : '', span ? '' : l.lo ? num(l.lo[i]) : bar('yBars', 0), span ? '' : l.hi ? num(l.hi[i]) : bar('yBars', 1),
+							span ? num(l.lo[i]) : bar('xBars', 0), span ? num(l.hi[i]) : bar('xBars', 1), l.labels?.[i] ?? '']);
+					}
+				}
+			}
+			const used = head.map((_, j) => j < 4 && j > 0 || rows.some((r) => r[j] !== ''));
+			const cell = (s) => /[",\n]/.test(s) ? `"${s.replace(/"/g, '""')}"` : s;
+			return [head, ...rows].map((r) => r.filter((_, j) => used[j]).map(cell).join(',')).join('\r\n') + '\r\n';
+		}
+
+		save(extension, text, type) {
+			const page = decodeURIComponent(location.pathname.split('/').pop()).replace(/\.(html|ipynb)$/, '');
+			const a = make('a', {download: `${[page, this.figure.id || 'figure'].filter((s) => s).join('-')}.${extension}`, href: URL.createObjectURL(new Blob([text], {type}))});
+			document.body.append(a);
+			a.click();
+			a.remove();
+			setTimeout(() => URL.revokeObjectURL(a.href), 10000);
+		}
+	}
+
+	const start = () => {
+		if (!window.DecompressionStream) return; // the SVG is there
+		for (const f of document.querySelectorAll('figure.gppl-figure:not([data-ready])')) {
+			f.dataset.ready = '';
+			f.gppl = new Figure(f);
+		}
+	};
+	start();
+	if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start);
+	else if (document.querySelector('.jp-Notebook, .notebook-app, .jp-LabShell')) new MutationObserver(start).observe(document.body, {childList: true, subtree: true});
+})();

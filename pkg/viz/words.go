@@ -1,0 +1,213 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// maxSentences bounds the description of a figure: a reader who cannot see it wants its message, not all of its numbers.
+const maxSentences = 8
+
+// words says what the figure shows, from its numbers, one sentence a curve.
+func (f *Figure) words() string {
+	var sentences []string
+	more := 0
+	for i := range f.panels {
+		p := &f.panels[i]
+		if p.plot == nil {
+			continue
+		}
+		head := ""
+		if len(f.panels) > 1 && p.title != "" {
+			head = p.title + ": "
+		}
+		for j := range p.layers {
+			s := p.layers[j].words(p.layers[:j])
+			if s == "" {
+				continue
+			}
+			if len(sentences) == maxSentences {
+				more++
+				continue
+			}
+			sentences = append(sentences, head+s+".")
+			head = ""
+		}
+	}
+	if x, y := f.axes(); x != "" && len(sentences) > 0 {
+		sentences = append([]string{fmt.Sprintf("%s against %s.", y, x)}, sentences...)
+	}
+	if more > 0 {
+		sentences = append(sentences, fmt.Sprintf("%d more are not described.", more))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// axes are the labels of the axes; empty where panels differ.
+func (f *Figure) axes() (x, y string) {
+	if f.shared {
+		return f.XLabel, f.YLabel
+	}
+	for _, p := range f.panels {
+		switch {
+		case p.plot == nil:
+		case x == "":
+			x, y = p.xLabel, p.yLabel
+		case p.xLabel != x || p.yLabel != y:
+			return "", ""
+		}
+	}
+	return x, y
+}
+
+func say(v float64) string { return formatDigits(v, 3) }
+
+// sayX writes an abscissa, with enough digits to tell the month of a year.
+func sayX(v float64) string {
+	digits := 3
+	if math.Abs(v) >= 1000 {
+		digits = 5
+	}
+	s := formatDigits(v, digits)
+	if strings.Contains(s, ".") && !strings.Contains(s, "e") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// words describes a layer; before are those drawn below it, which may be the same curve in another form.
+func (l *layer) words(before []layer) string {
+	name := l.name
+	switch l.kind {
+	case layerLine:
+		if name == "" {
+			name = "A line without a name"
+		}
+		return l.course(name)
+	case layerDots, layerBars, layerStems:
+		for _, o := range before {
+			if sameSlice(o.y, l.y) { // the dots on a line
+				return ""
+			}
+		}
+		n, xs, ys := l.extent()
+		if n == 0 {
+			return ""
+		}
+		if name == "" {
+			name = "Dots"
+		}
+		if n == 1 {
+			return fmt.Sprintf("%s: one at (%s, %s)", name, sayX(xs[0]), say(ys[0]))
+		}
+		return fmt.Sprintf("%s: %d from %s to %s, between %s and %s", name, n, sayX(xs[0]), sayX(xs[1]), say(ys[0]), say(ys[1]))
+	case layerBand:
+		first, last := -1, -1
+		for i := range l.x {
+			if w := l.hi[i] - l.lo[i]; !math.IsNaN(w) && !math.IsInf(w, 0) {
+				if first < 0 {
+					first = i
+				}
+				last = i
+			}
+		}
+		if first < 0 {
+			return ""
+		}
+		return fmt.Sprintf("The %s is %s wide at %s and %s at %s", name,
+			say(l.hi[first]-l.lo[first]), sayX(l.x[first]), say(l.hi[last]-l.lo[last]), sayX(l.x[last]))
+	case layerRule:
+		if name == "" {
+			return ""
+		}
+		return fmt.Sprintf("%s: a horizontal line at %s", name, say(l.y[0]))
+	case layerPoints:
+		n, xs, ys := l.extent()
+		switch {
+		case n == 0:
+			return ""
+		case name == "":
+			name = "Points"
+		}
+		if n == 1 {
+			return fmt.Sprintf("%s is at (%s, %s)", name, sayX(xs[0]), say(ys[0]))
+		}
+		return fmt.Sprintf("%s: %d points from %s to %s, between %s and %s", name, n, sayX(xs[0]), sayX(xs[1]), say(ys[0]), say(ys[1]))
+	case layerStrip:
+		s := SpreadOf(l.y, NoBest)
+		if s.N == 0 {
+			return ""
+		}
+		_, _, ys := l.extent()
+		return fmt.Sprintf("%s: median %s of %d, between %s and %s", name, say(s.Median), s.N, say(ys[0]), say(ys[1]))
+	case layerLevels:
+		return name
+	}
+	return ""
+}
+
+// course tells where a line begins and ends, and its highest or lowest value, where that is neither.
+func (l *layer) course(name string) string {
+	first, last, low, high := -1, -1, -1, -1
+	for i, y := range l.y {
+		if !drawable(l.x[i], l.logX) || !drawable(y, l.logY) {
+			continue
+		}
+		if first < 0 {
+			first, low, high = i, i, i
+		}
+		last = i
+		if y < l.y[low] {
+			low = i
+		}
+		if y > l.y[high] {
+			high = i
+		}
+	}
+	switch {
+	case first < 0:
+		return ""
+	case first == last:
+		return fmt.Sprintf("%s is %s at %s", name, say(l.y[first]), sayX(l.x[first]))
+	case l.y[low] == l.y[high]:
+		return fmt.Sprintf("%s stays at %s from %s to %s", name, say(l.y[low]), sayX(l.x[first]), sayX(l.x[last]))
+	}
+	verb := "rises"
+	if l.y[last] < l.y[first] {
+		verb = "falls"
+	}
+	// A difference that overflows is infinite, and then beyond every share of the range.
+	if math.Abs(l.y[last]-l.y[first]) < 0.05*(l.y[high]-l.y[low]) {
+		verb = "goes"
+	}
+	s := fmt.Sprintf("%s %s from %s at %s to %s at %s", name, verb, say(l.y[first]), sayX(l.x[first]), say(l.y[last]), sayX(l.x[last]))
+	const apart = 0.05 // of the range, beyond both ends: an extreme worth a word
+	var extremes []string
+	if v := l.y[low]; math.Min(l.y[first], l.y[last])-v > apart*(l.y[high]-v) {
+		extremes = append(extremes, fmt.Sprintf("lowest %s at %s", say(v), sayX(l.x[low])))
+	}
+	if v := l.y[high]; v-math.Max(l.y[first], l.y[last]) > apart*(v-l.y[low]) {
+		extremes = append(extremes, fmt.Sprintf("highest %s at %s", say(v), sayX(l.x[high])))
+	}
+	if len(extremes) > 0 {
+		s += ", " + strings.Join(extremes, ", ")
+	}
+	return s
+}
+
+// extent counts the places that can be drawn and gives their ranges.
+func (l *layer) extent() (n int, xs, ys [2]float64) {
+	xs, ys = [2]float64{math.Inf(1), math.Inf(-1)}, [2]float64{math.Inf(1), math.Inf(-1)}
+	for i, y := range l.y {
+		if !drawable(y, l.logY) || l.x != nil && !drawable(l.x[i], l.logX) {
+			continue
+		}
+		n++
+		ys = [2]float64{math.Min(ys[0], y), math.Max(ys[1], y)}
+		if l.x != nil {
+			xs = [2]float64{math.Min(xs[0], l.x[i]), math.Max(xs[1], l.x[i])}
+		}
+	}
+	return n, xs, ys
+}

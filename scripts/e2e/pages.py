@@ -1,0 +1,327 @@
+"""Opens the reports in a browser, on a laptop and on a phone, and tries what a reader can do with them; run.sh --pages is the way in.
+
+On every page: no request to the network, no error, nothing wider than the screen, texts of figures large enough, and no violation that
+axe finds, light and dark. On one page each: contents, keyboard, values and zoom of figures, downloads, copying, tables that scroll.
+"""
+
+import argparse
+import csv
+import importlib.util
+import io
+import os
+import re
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from playwright.sync_api import Error as BrowserError
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(os.environ["GPPL_ROOT"])
+LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 400, "height": 860}
+SMALLEST = 11  # CSS pixels of a text in a figure on a phone
+HEAVIEST = 1_500_000  # bytes of a page
+TALLEST = 16000  # of a screenshot, pixels
+
+# The texts of the figures that are shown, with their size on the screen in CSS pixels.
+TEXTS = """() => [...document.querySelectorAll('figure svg')].filter((s) => s.getClientRects().length).flatMap((svg) => {
+  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  return [...svg.querySelectorAll('text')].map((t) => [t.textContent, parseFloat(getComputedStyle(t).fontSize) * scale]);
+})"""
+
+
+class Failure(Exception):
+    """What a reader would not be content with."""
+
+
+def need(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def axe_source():
+    """axe-core, as its package on PyPI brings it; GPPL_AXE names another copy."""
+    if own := os.environ.get("GPPL_AXE"):
+        return Path(own).read_text("utf-8")
+    return (Path(importlib.util.find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text("utf-8")
+
+
+def axe(page, source):
+    page.evaluate(source)
+    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.target.join(' ')).slice(0, 3), v.nodes.length])")
+    return [f"axe {rule}: {what}: {n} times, as {', '.join(where)}" for rule, what, where, n in found]
+
+
+class Visit:
+    """A page as a reader opens it, in a context of its own."""
+
+    def __init__(self, browser, path, size, **options):
+        self.context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.problems = []
+        own = path.resolve().as_uri()
+        self.page.on("request", lambda r: r.url.split("#")[0] == own or r.url.startswith(("data:", "blob:")) or r.is_navigation_request() or self.problems.append(f"it asks for {r.url[:100]}"))
+        self.page.on("pageerror", lambda e: self.problems.append(f"its script fails: {e}"))
+        self.page.goto(own)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+
+def look(browser, path, out, source):
+    """What every page must keep."""
+    problems = []
+    size = path.stat().st_size
+    if size > HEAVIEST:
+        problems.append(f"{size} bytes, want at most {HEAVIEST}")
+    for name, view in (("1280", LAPTOP), ("400", PHONE)):
+        with Visit(browser, path, view, color_scheme="light") as v:
+            page = v.page
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            if wide > view["width"]:
+                problems.append(f"{name}: the page is {wide} pixels wide")
+            texts = page.evaluate(TEXTS)
+            if view is PHONE and (small := [(t, s) for t, s in texts if s < SMALLEST]):
+                problems.append(f"{name}: {len(small)} texts of figures are too small, as {small[0][0]!r} of {small[0][1]:.1f} pixels")
+            height = min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
+            page.screenshot(path=out / f"{path.stem}-{name}.png", clip={"x": 0, "y": 0, "width": view["width"], "height": height}, full_page=True)
+            if view is PHONE:  # the laptop is light, the phone dark: between them every rule is asked, without asking twice
+                page.emulate_media(color_scheme="dark")
+            problems += [f"{name}: {p}" for p in axe(page, source) + v.problems]
+    if problems:
+        raise Failure("\n  ".join(problems))
+    return f"{size // 1000} kB, {len(texts)} texts in figures, axe finds nothing"
+
+
+VIEW = "(figure) => figure.gppl.panels && figure.gppl.panels.map((p) => p && [p.view.x0, p.view.x1, p.view.y0, p.view.y1])"
+
+
+def try_figure(browser, path, out, _):
+    """Values under the cursor, zoom by button, pointer, wheel and key, and back."""
+    with Visit(browser, path, LAPTOP) as v:
+        page, figure = v.page, v.page.locator("figure.gppl-live").first
+        stage, tip = figure.locator(".gppl-stage"), figure.locator(".gppl-tip")
+        figure.scroll_into_view_if_needed()
+        box = figure.locator("svg:visible").bounding_box()
+        at = lambda x, y: (box["x"] + x * box["width"], box["y"] + y * box["height"])
+        views = lambda: figure.evaluate(VIEW)
+        hidden = lambda: figure.evaluate("(f) => [...f.querySelectorAll('.gppl-wide [class^=gppl-t]')].filter((t) => t.style.visibility === 'hidden').length")
+
+        page.mouse.move(*at(0.5, 0.6))
+        tip.wait_for(state="visible")
+        first = tip.inner_text()
+        need(re.search(r": [−\d]", first), f"no value under the cursor: {first!r}")
+        page.mouse.move(*at(0.8, 0.6))
+        need(tip.inner_text() != first, "the value does not follow the cursor")
+        home = views()
+        page.mouse.move(5, 5)
+        tip.wait_for(state="hidden")
+
+        reset = figure.get_by_role("button", name="Reset: show all of it")
+        need(reset.is_disabled(), "there is something to reset before a zoom")
+        figure.get_by_role("button", name="Zoom in").click()
+        page.wait_for_function("(f) => f.querySelector('.gppl-zoomed')", arg=figure.element_handle())
+        closer = views()
+        need(closer[0][1] - closer[0][0] < 0.7 * (home[0][1] - home[0][0]), f"the button does not zoom: {home} to {closer}")
+        need(hidden() > 0, "the labels of the axes are not those of what is seen")
+        drawn = figure.locator("canvas").first.evaluate("(c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length")
+        need(drawn > 1000, "nothing is drawn of what was zoomed")
+        figure.screenshot(path=out / f"{path.stem}-zoomed.png")
+        page.mouse.move(*at(0.5, 0.6))
+        page.mouse.down()
+        page.mouse.move(*at(0.3, 0.6), steps=3)
+        page.mouse.up()
+        need(views()[0][0] > closer[0][0], "dragging does not move what is seen")
+        reset.click()
+        need(views() == home and hidden() == 0, "not all of it is shown again")
+
+        page.mouse.move(*at(0.4, 0.5))
+        page.mouse.down()
+        page.mouse.move(*at(0.6, 0.7), steps=3)
+        page.mouse.up()
+        chosen = views()[0]
+        need(home[0][0] < chosen[0] < chosen[1] < home[0][1], f"a box does not zoom: {chosen}")
+        page.mouse.dblclick(*at(0.5, 0.5))
+        need(views() == home, "a double click does not show all of it")
+
+        page.evaluate("() => document.activeElement.blur()")
+        scrolled = page.evaluate("scrollY")
+        page.mouse.wheel(0, 120)
+        page.wait_for_function("(y) => scrollY !== y", arg=scrolled)
+        need(views() == home, "the wheel zooms a figure that the reader scrolls past")
+        page.mouse.wheel(0, -120)
+        page.wait_for_function("(y) => scrollY === y", arg=scrolled)
+        stage.focus()
+        page.mouse.wheel(0, -120)
+        page.wait_for_timeout(100)
+        need(views() != home and page.evaluate("scrollY") == scrolled, "the wheel does not zoom the figure that the reader is in")
+        page.keyboard.press("0")
+        page.wait_for_timeout(50)
+        need(views() == home, "0 does not show all of it")
+
+        # By keys alone.
+        says = figure.locator("[role=status]")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(50)
+        one = says.inner_text()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(50)
+        need(one and says.inner_text() not in ("", one), f"arrows do not read values: {one!r}")
+        page.keyboard.press("+")
+        page.wait_for_timeout(50)
+        near = views()
+        need(near != home, "+ does not zoom")
+        page.keyboard.press("Shift+ArrowRight")
+        page.wait_for_timeout(50)
+        need(views()[0][0] > near[0][0], "shift and an arrow do not move what is seen")
+        page.keyboard.press("0")
+        page.keyboard.press("Escape")
+        page.wait_for_timeout(50)
+        need(views() == home and tip.is_hidden(), "0 and escape do not end it")
+        need(not v.problems, "; ".join(v.problems))
+        return f"read off {first.splitlines()[0]!r}, zoomed by button, box, drag, wheel and keys"
+
+
+def try_scatter(browser, path, out, _):
+    """Points of a scatter are read off one by one, with their label."""
+    with Visit(browser, path, LAPTOP) as v:
+        live = v.page.locator("figure.gppl-live")
+        for i in range(live.count()):
+            figure = live.nth(i)
+            figure.locator(".gppl-stage").focus()
+            v.page.keyboard.press("ArrowRight")
+            v.page.wait_for_function("(f) => f.gppl.panels", arg=figure.element_handle())
+            if figure.evaluate("(f) => f.gppl.panels.some((p) => p && p.cloud)"):
+                v.page.keyboard.press("ArrowRight")
+                v.page.wait_for_timeout(50)
+                said = figure.locator("[role=status]").inner_text()
+                need(": " in said, f"a point is not read off: {said!r}")
+                v.page.keyboard.press("+")
+                v.page.wait_for_timeout(50)
+                need(figure.locator(".gppl-zoomed").count() == 1, "a scatter does not zoom")
+                figure.screenshot(path=out / f"{path.stem}-scatter.png")
+                need(not v.problems, "; ".join(v.problems))
+                return f"read off {said[:60]!r}"
+        raise Failure("there is no scatter")
+
+
+def try_downloads(browser, path, out, _):
+    """A figure as SVG, and its data as csv."""
+    with Visit(browser, path, LAPTOP, accept_downloads=True) as v:
+        figure = v.page.locator("figure.gppl-figure").first
+        got = {}
+        for name in ("SVG", "CSV"):
+            with v.page.expect_download() as download:
+                figure.get_by_role("button", name=name).click()
+            got[name] = (download.value.suggested_filename, download.value.path().read_text("utf-8"))
+        need(got["SVG"][0] == f"{path.stem}-figure-1.svg", f"the SVG is called {got['SVG'][0]}")
+        svg = ElementTree.fromstring(got["SVG"][1])
+        need(svg.tag.endswith("svg") and len(list(svg.iter("{http://www.w3.org/2000/svg}path"))) > 5, "the SVG is hardly one")
+        need("var(" not in got["SVG"][1], "the SVG has colours that only a page knows")
+        rows = list(csv.reader(io.StringIO(got["CSV"][1])))
+        shown = figure.evaluate("(f) => f.gppl.panels.flatMap((p) => p.layers.filter((l) => !l.again).map((l) => Math.max(l.x?.length ?? 0, l.y?.length ?? 0, l.lo?.length ?? 0))).reduce((a, b) => a + b)")
+        need(len(rows) == shown + 1 and all(len(r) == len(rows[0]) for r in rows), f"the csv has {len(rows)} rows for {shown} values")
+        x = next(i for i, name in enumerate(rows[0]) if name.startswith("x: "))
+        numbers = [float(r[x]) for r in rows[1:] if r[x]]
+        need(len(numbers) > 10, f"the csv has {len(numbers)} abscissae")
+        need(not v.problems, "; ".join(v.problems))
+        return f"{got['SVG'][0]}, and {len(rows) - 1} rows of {', '.join(rows[0])}"
+
+
+def try_reading(browser, path, out, _):
+    """Skip link, contents, copying, references, neighbours, and the page on a phone."""
+    with Visit(browser, path, LAPTOP, permissions=["clipboard-read", "clipboard-write"]) as v:
+        page = v.page
+        page.keyboard.press("Tab")
+        need(page.evaluate("document.activeElement.className") == "skip", "the first key does not lead past the contents")
+        page.keyboard.press("Enter")
+        need(page.evaluate("document.activeElement.id") == "text", "the way past the contents leads elsewhere")
+        links = page.locator(".toc a")
+        need(links.count() >= 3 and links.first.is_visible(), "no contents beside the text")
+        entry = links.nth(2)
+        entry.click()
+        page.wait_for_timeout(300)
+        place = page.evaluate("(a) => document.getElementById(a.hash.slice(1))?.getBoundingClientRect().top ?? document.getElementById(decodeURIComponent(a.hash.slice(1))).getBoundingClientRect().top", entry.element_handle())
+        need(-5 < place < 200, f"an entry of the contents leads to {place:.0f} pixels from its heading")
+        need(entry.get_attribute("aria-current") == "true", "the contents do not say where the reader is")
+        code = page.locator(".cell details", has=page.locator(".highlight")).first
+        code.locator("summary").click()
+        code.locator(".copy").click()
+        code.get_by_text("Copied").wait_for()
+        copied, shown = page.evaluate("navigator.clipboard.readText()"), code.locator("pre").inner_text()
+        need(copied.strip() == shown.strip() and len(copied) > 20, "what is copied is not the code")
+        cite = page.locator("a.cite").first
+        cite.click()
+        need(page.locator(cite.get_attribute("href")).is_visible(), "a reference leads nowhere")
+        links = [a.get_attribute("href") for a in page.locator(".pager a").all()]
+        need(links and all((path.parent / l).is_file() for l in links), f"neighbours that are not there: {links}")
+        need(not v.problems, "; ".join(v.problems))
+    with Visit(browser, path, PHONE) as v:
+        need(not v.page.locator(".toc a").first.is_visible(), "the contents are not folded on a phone")
+        v.page.locator(".toc summary").click()
+        need(v.page.locator(".toc a").first.is_visible(), "the contents do not open on a phone")
+        need(v.page.locator("figure .gppl-narrow").first.is_visible() and not v.page.locator("figure .gppl-wide").first.is_visible(), "a phone shows the wide figure")
+    with Visit(browser, path, LAPTOP, java_script_enabled=False) as v:
+        need(v.page.locator("figure .gppl-wide").first.is_visible() and v.page.locator("figure button").count() == 0, "without scripts the figure is not there, or has dead buttons")
+    return "skip link, contents, copying, references, neighbours, phone, no script"
+
+
+def try_table(browser, path, out, _):
+    """On a phone a wide table says that it scrolls, and scrolls by keys."""
+    with Visit(browser, path, PHONE) as v:
+        v.page.wait_for_timeout(200)
+        table = v.page.locator(".scroll.scrolls").first
+        need(table.count() == 1 and "more-right" in table.get_attribute("class"), "no table says that it scrolls")
+        box = table.locator(".sideways")
+        caption = table.locator("caption .gppl-stay").bounding_box()
+        need(caption["x"] >= 0 and caption["x"] + caption["width"] <= PHONE["width"], "the caption leaves the screen")
+        box.focus()
+        for _ in range(30):
+            v.page.keyboard.press("ArrowRight")
+        v.page.wait_for_function("(e) => e.classList.contains('more-left')", arg=table.element_handle())
+        return f"{v.page.locator('.scroll.scrolls').count()} tables scroll, and say so"
+
+
+def main():
+    cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh --pages", description="Looks at the reports in headless Chromium and tries what a reader can do with them.")
+    cli.add_argument("--only", metavar="NAME", default="", help="only the pages whose names begin so, e.g. 05")
+    cli.add_argument("--reports", metavar="DIR", type=Path, default=ROOT / "reports", help="where the pages are (reports/)")
+    cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports" / "e2e", help="where the screenshots go (reports/e2e/)")
+    args = cli.parse_args()
+    pages = sorted(p for p in args.reports.glob("*.html") if p.name.startswith(args.only))
+    if not pages:
+        cli.error(f"no page in {args.reports}: scripts/reproduce.sh makes them")
+    args.out.mkdir(parents=True, exist_ok=True)
+    trials = {
+        "01-quickstart": (try_figure, try_downloads, try_reading),
+        "02-sunspots": (try_figure, try_table),
+        "03-theorem": (try_scatter,),
+        "10-your-data": (try_downloads,),
+    }
+    source = axe_source()
+    passed, failed = 0, []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=os.environ["GPPL_CHROMIUM"], args=["--no-sandbox"] * (os.getuid() == 0))
+        for path in pages:
+            for what in (look, *trials.get(path.stem, ())):
+                start = time.monotonic()
+                try:
+                    print(f"{path.name}: {what.__name__}: {what(browser, path, args.out, source)} ({time.monotonic() - start:.1f} s)", flush=True)
+                    passed += 1
+                except (Failure, BrowserError) as failure:
+                    print(f"{path.name}: {what.__name__}: FAILED:\n  {failure}", file=sys.stderr, flush=True)
+                    failed.append(f"{path.name} {what.__name__}")
+        browser.close()
+    print(f"screenshots: {args.out}")
+    print(f"{passed} passed, {len(failed)} failed")
+    if failed:
+        sys.exit(f"FAILED: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
