@@ -128,20 +128,32 @@ const patience = 10
 // the residual (Projected.Information), the share that is kept from Whittle's
 // approximation of the information of y, which holds for x without clusters.
 //
-// It is an error if y is constant, since the likelihood is then unbounded, if
+// If the model has a mean, the search for starts is of what least squares leaves of y, and
+// training is of the model with its mean. Observations with known errors are trained on exactly.
+//
+// It is an error if y is constant or the mean explains all of it, since the likelihood is then unbounded, if
 // the loss cannot be evaluated at the start, or if ctx ends, which returns the
 // best point so far with ctx's error.
 func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult, error) {
 	if m.Kernel == nil {
 		return nil, fmt.Errorf("gppl: the model has no kernel")
 	}
-	if _, err := NewData(d.X, d.Y); err != nil {
+	if err := d.check(); err != nil {
 		return nil, err
+	}
+	if m.Mean != nil {
+		if err := CheckBasis(m.Mean, d.X); err != nil {
+			return nil, err
+		}
 	}
 	if slices.Min(d.Y) == slices.Max(d.Y) {
 		return nil, fmt.Errorf("gppl: fit: all %d observations equal %v: the likelihood has no maximum", d.Len(), d.Y[0])
 	}
-	a := &auto{ctx: ctx, settings: s, data: d, family: m, result: &AutoResult{}}
+	rest := leastSquaresRest(m, d)
+	if left, all := blas64.Nrm2(vec(rest.Y)), blas64.Nrm2(vec(d.Y)); left <= constant*all {
+		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())
+	}
+	a := &auto{ctx: ctx, settings: s, data: d, rest: rest, family: m, result: &AutoResult{}}
 	a.settings.Fit.GradientTolerance = orDefault(s.Fit.GradientTolerance, 1e-3)
 	a.settings.Gain = orDefault(s.Gain, 0.5)
 	a.settings.Efficiency = orDefault(s.Efficiency, 0.8)
@@ -167,11 +179,15 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 	return a.result, err
 }
 
+// constant is the share of y that rounding leaves where a mean explains all of it.
+const constant = 1e-13
+
 // auto is the work of FitAuto.
 type auto struct {
 	ctx       context.Context
 	settings  AutoSettings
 	data      Data
+	rest      Data    // what least squares leaves of them, if the model has a mean
 	family    Model   // as it was given
 	at        Model   // where training stands
 	starts    []Model // where it begins: the best of these
@@ -190,11 +206,30 @@ type auto struct {
 	setUp, trained time.Duration
 }
 
-// search replaces the starts by the optima of the exact likelihood, or of that of a part of the data.
+// search replaces the starts by the optima of the exact likelihood, or of that of a part of the data. If the model has a
+// mean, it is what least squares leaves of y that is searched, as if its mean were zero: for starts that is enough.
 func (a *auto) search() error {
+	mean := a.family.Mean
+	setMean := func(mean Mean) {
+		for _, models := range [][]Model{a.starts, a.given} {
+			for i := range models {
+				models[i].Mean = mean
+			}
+		}
+	}
+	setMean(nil)
+	err := a.searchRest(a.rest)
+	setMean(mean)
+	return err
+}
+
+// searchRest is search of d with models of a zero mean.
+func (a *auto) searchRest(d Data) error {
 	began := time.Now()
-	scales := newScales(a.data, slices.ContainsFunc(a.starts[0].Params(), isPeriod))
-	if scales.lengthscales == nil || a.data.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !isFixed(p) }) {
+	family := a.family
+	family.Mean = nil
+	scales := newScales(d, slices.ContainsFunc(a.starts[0].Params(), isPeriod))
+	if scales.lengthscales == nil || d.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !isFixed(p) }) {
 		return nil
 	}
 	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
@@ -204,20 +239,22 @@ func (a *auto) search() error {
 			a.starts[i] = m.withPeriodsWithin(scales.shortest, scales.longest).inside()
 		}
 	}
-	loss, err := newBlocks(a.starts[0], a.data, trainWhole, trainSize)
+	loss, err := newBlocks(a.starts[0], d, trainWhole, trainSize)
 	if err != nil {
 		return err
 	}
-	compared, err := newBlocks(a.starts[0], a.data, screenWhole, screenSize)
+	compared, err := newBlocks(a.starts[0], d, screenWhole, screenSize)
 	if err != nil {
 		return err
 	}
 	s := &searcher{
 		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: loss, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
-		power:   blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / float64(a.data.Len()),
+		power:   blas64.Dot(vec(d.Y), vec(d.Y)) / float64(d.Len()),
 		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
-	s.findLinear()
+	if d.Errors == nil { // known errors do not scale with the variances
+		s.findLinear()
+	}
 	s.run(a.starts)
 	a.result.Search.Lengthscales, a.result.Search.Periods = scales.lengthscales, scales.periods
 	if !loss.whole() {
@@ -243,16 +280,16 @@ func (a *auto) search() error {
 		}
 	}
 	if !loss.whole() {
-		a.spectralStarts(s, given)
+		a.spectralStarts(s, d, given)
 	}
 	if loss.whole() && len(s.optima) > 1 {
 		a.result.Search.Next = s.optima[1].value - s.optima[0].value
 	}
-	if better, nats := s.beyond(a.family); nats > 1 {
+	if better, nats := s.beyond(family); nats > 1 {
 		a.unsettled = append(a.unsettled, fmt.Sprintf("beyond the range of x a period would fit %.3g nats better, as no rhythm but a lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
 	}
 	a.unsettled = append(a.unsettled, s.rivals()...)
-	if share := outliers(a.data.Y); scales.periods != nil && share > 0.5 {
+	if share := outliers(d.Y); scales.periods != nil && share > 0.5 {
 		a.unsettled = append(a.unsettled, fmt.Sprintf("a fiftieth of the observations hold %.2g of the mean of y²: these outliers decide on the period, and no search finds the best for sure", share))
 	}
 	if s.open {
@@ -266,9 +303,12 @@ func (a *auto) search() error {
 
 // spectralStarts adds the optima of a search by the periodogram of all data, of which s saw a part, where a faint rhythm does
 // not show: first if they are much better by that, and else to the given starts.
-func (a *auto) spectralStarts(s *searcher, given []Model) {
+func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
-	loss := newWhittle(s.model, a.data)
+	if d.Errors != nil {       // it knows nothing of them
+		return
+	}
+	loss := newWhittle(s.model, d)
 	if loss == nil {
 		return
 	}
@@ -368,6 +408,9 @@ func (a *auto) noProjections() string {
 	}
 	if lo, hi := a.data.X.Range(0); lo == hi {
 		return "all inputs coincide"
+	}
+	if a.data.Errors != nil {
+		return "the observations have known errors, which projections do not take"
 	}
 	if n := a.data.Len(); n < 64 {
 		return fmt.Sprintf("the series is short: n = %d", n)
@@ -800,8 +843,8 @@ func (a *auto) limits() (doubts []string) {
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	params := a.at.Params()
 	last := len(params) - 1
-	power := blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / float64(a.data.Len())
-	if noise := params[last]; !isFixed(noise) && noise.Value < 1e-6*power {
+	power := blas64.Dot(vec(a.rest.Y), vec(a.rest.Y)) / float64(a.data.Len())
+	if noise := params[last]; !isFixed(noise) && noise.Value < 1e-6*power && a.data.Errors == nil {
 		doubt("the noise variance was driven to its floor, %.2g", noise.Value)
 	}
 	if a.data.X.Dim() != 1 {
@@ -857,8 +900,15 @@ func (a *auto) doubts() []string {
 
 // overNoise returns the nats by which the model is better than white noise of the best variance.
 func (a *auto) overNoise() float64 {
-	n := float64(a.data.Len())
-	power := blas64.Dot(vec(a.data.Y), vec(a.data.Y)) / n
+	n := float64(a.data.Len()) // of contrasts that are free of flat coefficients
+	if a.family.Mean != nil {
+		for _, c := range a.family.Mean.Columns() {
+			if math.IsInf(c.Variance, 1) {
+				n--
+			}
+		}
+	}
+	power := blas64.Dot(vec(a.rest.Y), vec(a.rest.Y)) / n
 	return 0.5*n*(1+log2Pi+math.Log(power)) - a.result.Value
 }
 

@@ -24,13 +24,14 @@ type profiled struct {
 	data      Data
 	cov, work *dense.Lower
 	white     []float64
+	known     []float64 // variances of known errors
 }
 
 func newProfiler(b *blocks) *profiler {
 	p := &profiler{exact: b, n: float64(b.n)}
 	for _, part := range b.parts {
 		n := part.data.Len()
-		p.parts = append(p.parts, profiled{part.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n)})
+		p.parts = append(p.parts, profiled{part.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n), part.data.knownVariances()})
 	}
 	return p
 }
@@ -104,6 +105,9 @@ func (p *profiled) add(quad, logdet []float64, k Kernel, noises []float64) {
 	for i, noise := range noises {
 		p.cov.EachTile(func(r, c int, tile blas64.General) { copy(p.work.At(r, c).Data, tile.Data) })
 		p.work.AddDiagonal(noise)
+		if p.known != nil {
+			p.work.AddDiagonals(p.known)
+		}
 		if p.work.Cholesky() != nil {
 			quad[i], logdet[i] = math.Inf(1), math.Inf(1)
 			continue

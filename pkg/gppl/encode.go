@@ -251,7 +251,8 @@ type resultJSON struct {
 	Priors   []ParamPrior `json:",omitempty"`
 
 	Params       []paramJSON
-	Inducing     []float64 `json:",omitempty"`
+	Mean         []Coefficient `json:",omitempty"`
+	Inducing     []float64     `json:",omitempty"`
 	Status       Status
 	Reason       string
 	GradientNorm float64
@@ -317,7 +318,7 @@ func (r *Result) encode() *resultJSON {
 	j := &resultJSON{
 		Format: resultFormat, Version: resultVersion,
 		Model: r.Model, Value: r.Value, Loss: r.Loss, Inducing: r.Inducing,
-		LogPrior: r.LogPrior, Priors: r.Priors,
+		LogPrior: r.LogPrior, Priors: r.Priors, Mean: r.Mean,
 		Status: r.Status, Reason: r.Reason, GradientNorm: r.GradientNorm,
 		Evaluations: r.Evaluations, Checks: r.Checks, Iterations: r.Iterations,
 		SetupSeconds: r.SetupTime.Seconds(), FitSeconds: r.FitTime.Seconds(),
@@ -384,7 +385,7 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 	}
 	out := Result{
 		Model: j.Model, Value: j.Value, Loss: j.Loss, Inducing: j.Inducing,
-		LogPrior: j.LogPrior, Priors: j.Priors,
+		LogPrior: j.LogPrior, Priors: j.Priors, Mean: j.Mean,
 		Status: j.Status, Reason: j.Reason, GradientNorm: j.GradientNorm,
 		Evaluations: j.Evaluations, Checks: j.Checks, Iterations: j.Iterations,
 		SetupTime: seconds(j.SetupSeconds), FitTime: seconds(j.FitSeconds),

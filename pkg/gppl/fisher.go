@@ -39,8 +39,8 @@ type Information struct {
 }
 
 // NewInformation computes what observations at x tell about the parameters of
-// m, at their present values. It is an error if x or m is not valid, if every
-// parameter is fixed, if the matrices would not fit in memory, or if A cannot
+// m, at their present values. It is an error if x or m is not valid, if m
+// has a mean, if every parameter is fixed, if the matrices would not fit in memory, or if A cannot
 // be factorised: no jitter is added, since it would add information that is not
 // there.
 func NewInformation(m Model, x Inputs) (*Information, error) {
@@ -49,6 +49,9 @@ func NewInformation(m Model, x Inputs) (*Information, error) {
 	}
 	if err := m.Check(); err != nil {
 		return nil, err
+	}
+	if m.Mean != nil {
+		return nil, fmt.Errorf("gppl: the information of a model with a mean is not computed here: leave the mean %v out, or ask Projected.Information", m.Mean)
 	}
 	n := x.Len()
 	i := &Information{model: m, x: x}

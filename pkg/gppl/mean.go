@@ -286,5 +286,6 @@ func leastSquaresRest(m Model, d Data) Data {
 			rest.AddScaledVec(rest, -mat.Dot(q, rest), q)
 		}
 	}
-	return Data{X: d.X, Y: rest.RawVector().Data}
+	d.Y = rest.RawVector().Data
+	return d
 }

@@ -228,18 +228,3 @@ func TestMeanReferenceIdentities(t *testing.T) {
 	}
 	near("a constant covariance", gaussian, want)
 }
-
-// TestLossesRefuseMeans until they take them: a mean that is ignored would be silent.
-func TestLossesRefuseMeans(t *testing.T) {
-	m, d := meanCase(t, Intercept{})
-	if _, err := NewVFE(m, d, Scalars([]float64{1, 2}), VFEOptions{}); err == nil {
-		t.Error("NewVFE ignores the mean")
-	}
-	p, err := NewProjection(Sphere{}, d.X, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := NewProjected(m, d, p); err == nil {
-		t.Error("NewProjected ignores the mean")
-	}
-}

@@ -65,9 +65,7 @@ func (l *Exact) posterior(x Inputs) (*Posterior, error) {
 	}
 	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
 	if l.mean != nil {
-		g := newGeneral(l.columns, l.columns)
-		f.gram(g)
-		fit, err := l.mean.fit(g)
+		fit, err := l.fitOf(f)
 		if err != nil {
 			return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 		}
@@ -89,10 +87,20 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	if err := l.evaluate(w, nil, values(l.params)); err != nil {
 		return nil, err
 	}
-	weights := append([]float64(nil), w.bInvC...)
-	blas64.Scal(1/math.Sqrt(w.noise), vec(weights))
+	weights := newGeneral(w.c.Rows, w.c.Cols)
+	copyGeneral(weights, w.c)
+	w.lb.SolveLT(weights)
+	blas64.Scal(1/math.Sqrt(w.noise), vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
-	return &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}, nil
+	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
+	if l.mean != nil {
+		fit, err := l.mean.fit(w.g)
+		if err != nil {
+			return nil, fmt.Errorf("gppl: %w (%v)", err, m)
+		}
+		p.mean = &conditioned{l.mean, fit}
+	}
+	return p, nil
 }
 
 // Jitter returns what had to be added to a diagonal to factorise, usually 0.
@@ -329,9 +337,10 @@ func draw(factor *dense.Lower, mean []float64, count int, seed uint64) [][]float
 }
 
 // Sample draws one function f from the prior at the inputs x, and noisy
-// observations y = f + ε of it, from the given seed. It takes O(n³) and memory
-// for n²/2 numbers. The jitter is what had to be added to K; smooth kernels on
-// close inputs need some.
+// observations y = f + ε of it, from the given seed. If the model has a mean, f includes
+// it, its coefficients drawn from their priors: it is an error if one of them is flat. It
+// takes O(n³) and memory for n²/2 numbers. The jitter is what had to be added to K;
+// smooth kernels on close inputs need some.
 func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
 	if err := m.Check(); err != nil {
 		return nil, nil, 0, err
@@ -346,6 +355,11 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 		return nil, nil, jitter, fmt.Errorf("gppl: the prior covariance at %d inputs cannot be factorised: %w (kernel %v)", n, err, m.Kernel)
 	}
 	f = draw(gram, nil, 1, seed)[0]
+	if m.Mean != nil {
+		if err := m.drawMean(f, x, rand.New(rand.NewPCG(seed, 6)).NormFloat64); err != nil {
+			return nil, nil, jitter, err
+		}
+	}
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	sigma := math.Sqrt(m.Noise)
 	y = make([]float64, n)
@@ -443,13 +457,13 @@ type vfeFactors struct {
 	z       Inputs
 	kernel  Kernel
 	luu, lb *dense.Lower
-	weights []float64 // B⁻¹Φᵀy/σ
+	weights blas64.General // B⁻¹ΦᵀC/σ, m×c
 }
 
 func (p *vfeFactors) condition(means blas64.General, x Inputs) (less, more blas64.General) {
 	less = crossCovariance(p.z, x, p.kernel)
 	p.luu.SolveL(less) // L⁻¹K_u*
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, columnOf(p.weights), 0, means)
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.weights, 0, means)
 	more = newGeneral(less.Rows, less.Cols)
 	copy(more.Data, less.Data)
 	p.lb.SolveL(more) // L_B⁻¹L⁻¹K_u*

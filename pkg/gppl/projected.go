@@ -21,7 +21,8 @@ var _ Loss = (*Projected)(nil)
 //	∂PL = ½⟨S⁻¹ − ββᵀ, Ωᵀ∂AΩ⟩,               β = S⁻¹z
 //
 // (the paper's eq. (GP_pdf_projected); its eq. (PL_NLL) prints an inverse too
-// many). ΩᵀKΩ is a sum over the terms of a sum of kernels, each by the engine
+// many). With a mean function it sees ΩᵀH, and the coefficients are integrated out as in
+// Exact. ΩᵀKΩ is a sum over the terms of a sum of kernels, each by the engine
 // that suits it: see Explain. Densely, the value takes n²k flops and the
 // gradient as many more, in memory for O(nk + k²) numbers; on a time series,
 // engines that use the structure of the kernel need far less.
@@ -34,7 +35,8 @@ type Projected struct {
 	directions directions
 	params     []Param
 	scale      scaling
-	z          blas64.General // ΩᵀC, k×c: C is y
+	mean       *regression    // nil for a mean of zero
+	z          blas64.General // ΩᵀC, k×c: y and the basis of the mean
 	sizes      []float64      // the lengths of the columns of C
 	oto        []float64      // ΩᵀΩ, k×k; nil where it is I
 	residual   *residual      // what the projections leave of C; nil: not used
@@ -64,6 +66,7 @@ type projectedCall struct {
 
 	half, alpha, u blas64.General // L⁻¹Z, S⁻¹Z and S⁻¹ZR, k×c
 	g, r           blas64.General // ZᵀS⁻¹Z, c×c, and R
+	all            blas64.General // g and what the residual adds to it
 	inverse        *dense.Lower
 	v              blas64.General // S⁻¹ − UUᵀ, k×k
 }
@@ -74,9 +77,6 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	start := time.Now()
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
-	}
-	if m.Mean != nil {
-		return nil, fmt.Errorf("gppl: this loss takes no mean function yet, and the model has the mean %v", m.Mean)
 	}
 	if d.Errors != nil {
 		return nil, fmt.Errorf("gppl: this loss takes no known errors of observations yet")
@@ -90,9 +90,13 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
 	directions := directionsOf(p, d.X, o)
+	mean, z, sizes, err := projectedColumns(m, d, directions)
+	if err != nil {
+		return nil, err
+	}
 	l := &Projected{
 		model: m, proj: p, directions: directions, params: m.Params(), scale: scalingOf(m.Kernel),
-		z: directions.projectColumns(columnOf(d.Y)), sizes: []float64{blas64.Nrm2(vec(d.Y))},
+		mean: mean, z: z, sizes: sizes,
 		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]),
 	}
 	if !p.Orthonormal {
@@ -232,7 +236,7 @@ func (c *projectedCall) init(l *Projected) {
 	c.s0, c.v = make([]float64, k*k), newGeneral(k, k)
 	c.factor, c.inverse = dense.NewLower(k), dense.NewLower(k)
 	c.half, c.alpha = newGeneral(k, cols), newGeneral(k, cols)
-	c.g, c.r = newGeneral(cols, cols), newGeneral(cols, cols)
+	c.g, c.r, c.all = newGeneral(cols, cols), newGeneral(cols, cols), newGeneral(cols, cols)
 	c.fill = c.fillS
 }
 
@@ -288,21 +292,26 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	if err := l.covariance(c, grad != nil); err != nil {
 		return 0, nil, err
 	}
-	copyGeneral(c.half, l.z)
-	c.factor.SolveL(c.half)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, c.half, c.half, 0, c.g)
-	copyGeneral(c.alpha, c.half)
-	c.factor.SolveLT(c.alpha)
+	l.solve(c)
 	c.r.Data[0] = 1
-	c.u = combine(c.u, c.alpha, c.r)
-	form := formOf(c.g, c.r)
-	terms, logDet, all := float64(l.z.Rows), c.factor.LogDet(), form // with the residual, if there is one
+	terms, logDet := float64(l.z.Rows), c.factor.LogDet() // with the residual, if there is one
 	if r := l.residual; r != nil {
 		terms += r.dof
 		logDet += r.dof * math.Log(c.tau)
-		all += formOf(r.energy, c.r) / c.tau
 	}
-	value = 0.5 * (all + logDet + terms*log2Pi)
+	value = 0.5 * (c.all.Data[0] + logDet + terms*log2Pi)
+	if l.mean != nil {
+		fit, err := l.mean.fit(c.all)
+		if err != nil {
+			return 0, nil, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
+		}
+		value += fit.Value()
+		fit.Root(c.r.Data)
+	}
+	copyGeneral(c.alpha, c.half)
+	c.factor.SolveLT(c.alpha)
+	c.u = combine(c.u, c.alpha, c.r)
+	form, all := formOf(c.g, c.r), formOf(c.all, c.r)
 	l.promise(c, form, value)
 	if grad == nil {
 		return value, nil, nil
@@ -316,6 +325,18 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 		}
 	}
 	return value, nil, nil
+}
+
+// solve sets half = L⁻¹Z and, from it, g = ZᵀS⁻¹Z and all, to which the residual adds
+// what it sees of C.
+func (l *Projected) solve(c *projectedCall) {
+	copyGeneral(c.half, l.z)
+	c.factor.SolveL(c.half)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, c.half, c.half, 0, c.g)
+	copy(c.all.Data, c.g.Data)
+	if l.residual != nil {
+		blas64.Axpy(1/c.tau, vec(l.residual.energy.Data), vec(c.all.Data))
+	}
 }
 
 // promise records what the value may err by: what the forecasts of the terms say

@@ -11,7 +11,8 @@ import (
 //	I_Z[a][b] = ½tr(S⁻¹∂_aS·S⁻¹∂_bS),
 //
 // and, for NewResidual, that of the residual energy taken for white added:
-// ½(n−k)·∂_a log τ·∂_b log τ.
+// ½(n−k)·∂_a log τ·∂_b log τ. With a mean it is that of the restricted likelihood, less
+// by what goes into the coefficients.
 //
 // From the matrices ∂S, which the engine that trains gives exactly, but for the
 // banded one: there by central differences of the eighth order, to some 1e-9. It
@@ -51,6 +52,11 @@ func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
 			for b := range a + 1 {
 				info.SetSym(a, b, info.At(a, b)+0.5*l.residual.dof*slope[a]*slope[b]/(c.tau*c.tau))
 			}
+		}
+	}
+	if l.mean != nil {
+		if err := l.meanTakes(info, c, white, slope); err != nil {
+			return nil, err
 		}
 	}
 	return info, nil

@@ -59,13 +59,6 @@ func (r *regression) fit(g blas64.General) (*regress.Fit, error) {
 	return r.basis.NewFit(symmetric(g))
 }
 
-// Coefficient is what was learnt of a column of a mean.
-type Coefficient struct {
-	Name   string
-	Value  float64 // the generalised least-squares estimate or, with a prior, the posterior mean
-	StdErr float64 // given the kernel's parameters and the noise
-}
-
 // coefficients returns what a fit says of each column.
 func (r *regression) coefficients(f *regress.Fit) []Coefficient {
 	shift := mat.NewVecDense(len(r.gamma0), nil)

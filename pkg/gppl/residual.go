@@ -35,10 +35,24 @@ func NewResidual(m Model, d Data, p *Projection, opts ...Option) (*Projected, er
 	}
 	n, k := p.Dims()
 	if n > k {
-		l.residual = newResidual(l.directions, columnOf(d.Y), l.z)
+		if err := l.keepResidual(m, d); err != nil {
+			return nil, err
+		}
 	}
 	l.tally.report.Setup = time.Since(start)
 	return l, nil
+}
+
+// keepResidual makes l see all of y, and of the basis of the mean: in the coordinates
+// in which the basis is orthonormal on the data, not on their projections.
+func (l *Projected) keepResidual(m Model, d Data) error {
+	mean, columns, err := dataColumns(m, d)
+	if err != nil {
+		return err
+	}
+	l.mean, l.z, l.sizes = mean, l.directions.projectColumns(columns), lengths(columns)
+	l.residual = newResidual(l.directions, columns, l.z)
+	return nil
 }
 
 // residual is what the projections leave of y, and of the columns beside it.

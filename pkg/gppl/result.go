@@ -19,7 +19,8 @@ type Result struct {
 	LogPrior float64 // log density of the priors there, 0 without any: the likelihood alone is −Value − LogPrior
 	Priors   []ParamPrior
 	Params   []FittedParam
-	Inducing []float64 // the inducing inputs, row-major, where the loss trains any
+	Mean     []Coefficient // of the model's mean, nil without one
+	Inducing []float64     // the inducing inputs, row-major, where the loss trains any
 
 	Status       Status
 	Reason       string
@@ -101,6 +102,9 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	r.Inducing = append(r.Inducing, win.Theta[hyper:]...)
 	r.LogPrior, r.Priors = priorsAt(o.loss, win.Theta)
 	o.curvature(r, win)
+	if o.ctx.Err() == nil {
+		r.learnMean(o.loss, win.Theta)
+	}
 	for i, leader := range leaders(o.loss) {
 		if i < hyper && leader != i {
 			r.Params[i].TiedTo, r.Params[i].StdErrLog = o.params[leader].Name, r.Params[leader].StdErrLog
@@ -289,6 +293,7 @@ func (r *Result) String() string {
 		}
 		b.WriteString("\n")
 	}
+	r.describeMean(&b)
 	fmt.Fprintf(&b, "  %d evaluations, %v set-up + %v training, engine %s", r.Evaluations, r.SetupTime.Round(time.Microsecond), r.FitTime.Round(time.Microsecond), r.Engine)
 	for _, w := range r.Warnings {
 		b.WriteString("\n  warning: " + w)

@@ -34,9 +34,11 @@ type VFE struct {
 	opt     VFEOptions
 	params  []Param
 	scale   scaling
-	span    float64 // the largest distance there is
-	hyper   int     // parameters of the model; those of Z follow
-	yy      float64
+	span    float64        // the largest distance there is
+	hyper   int            // parameters of the model; those of Z follow
+	mean    *regression    // nil for a mean of zero
+	columns blas64.General // C, n×c: y and the basis of the mean
+	cc      blas64.General // CᵀC
 	engines []vfeEngine
 	chooser *chooser
 	tally   *tally
@@ -66,12 +68,14 @@ type vfeWork struct {
 	added   float64        // jitter
 	luu, lb *dense.Lower   // factors of K_uu and of B
 	phiPhi  blas64.General // ΦᵀΦ, m×m
-	c       []float64      // L_B⁻¹Φᵀy
-	bInvC   []float64      // B⁻¹Φᵀy = L_B⁻ᵀc
+	c       blas64.General // L_B⁻¹ΦᵀC, m×c
+	g, root blas64.General // Cᵀ(Q + σ²I)⁻¹C, c×c, and the R of the gradient
+	bInvC   blas64.General // B⁻¹ΦᵀCR = L_B⁻ᵀcR, m×c
 	value   float64
 
 	bInv, e blas64.General // m×m
-	u, r    []float64      // K_uu⁻¹K_ux β; distances within Z
+	u       blas64.General // K_uu⁻¹K_ux β, m×c
+	x, r    []float64      // of inverseNorm; distances within Z
 	dist    []float64      // for addSlopes
 	traceG  float64        // of the weight on ∂K_uu
 	steep   float64        // what rounding of a distance does to a covariance, at least 1
@@ -84,7 +88,7 @@ type vfeEngine interface {
 	name() string
 	// forecast says what an evaluation would take, K_uu being factorised in w.
 	forecast(w *vfeWork) forecast
-	// project sets phiPhi = ΦᵀΦ and c = Φᵀy for the model and Z of w.
+	// project sets phiPhi = ΦᵀΦ and c = ΦᵀC for the model and Z of w.
 	project(w *vfeWork) (vfeProjection, error)
 	// inexact is the error of an entry of K_xu, relative to the variance, over
 	// what K_uu has as well.
@@ -95,7 +99,7 @@ type vfeEngine interface {
 type vfeProjection interface {
 	// contract sets grad and gradZ to what ∂K_xu contributes to the gradient in
 	// the logs of the kernel's parameters and in Z, its weight being
-	// Φe − βuᵀ with β = (y − ΦB⁻¹Φᵀy)/σ², and returns |β|². It is an error if the
+	// Φe − βuᵀ with β = (C − ΦB⁻¹ΦᵀC)R/σ², n×c, and returns |β|². It is an error if the
 	// answer fails its check.
 	contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error)
 	// release gives its memory back.
@@ -113,9 +117,6 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	start := time.Now()
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
-	}
-	if m.Mean != nil {
-		return nil, fmt.Errorf("gppl: this loss takes no mean function yet, and the model has the mean %v", m.Mean)
 	}
 	if d.Errors != nil {
 		return nil, fmt.Errorf("gppl: this loss takes no known errors of observations yet")
@@ -142,12 +143,18 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	for i, v := range z.at {
 		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: unitX, Role: RoleInput})
 	}
-	l.yy = blas64.Dot(vec(d.Y), vec(d.Y))
+	if l.mean, l.columns, err = dataColumns(m, d); err != nil {
+		return nil, err
+	}
+	l.cc = newGeneral(l.columns.Cols, l.columns.Cols)
+	products(l.cc, l.columns, l.columns)
 	l.tally, l.works = new(tally), new(pool[vfeWork])
 	if d.X.Dim() == 1 {
-		l.engines = append(l.engines, newSpectralVFE(newLine(d.X, d.Y)))
+		series := sortLine(d.X)
+		series.setColumns(l.columns)
+		l.engines = append(l.engines, newSpectralVFE(series))
 	}
-	l.engines = append(l.engines, newDenseVFE(d, z))
+	l.engines = append(l.engines, newDenseVFE(d.X, l.columns, z))
 	var names []string
 	for _, e := range l.engines {
 		names = append(names, e.name())
@@ -164,14 +171,16 @@ func inducingName(i, d int) string {
 	return fmt.Sprintf("inducing input %d.%d", i/d, i%d)
 }
 
-// init makes room for m inducing inputs, once.
-func (w *vfeWork) init(m int) {
+// init makes room for m inducing inputs and c columns, once.
+func (w *vfeWork) init(m, c int) {
 	if w.luu != nil {
 		return
 	}
 	w.luu, w.lb = dense.NewLower(m), dense.NewLower(m)
 	w.phiPhi, w.bInv, w.e = newGeneral(m, m), newGeneral(m, m), newGeneral(m, m)
-	w.c, w.bInvC, w.u, w.r = make([]float64, m), make([]float64, m), make([]float64, m), make([]float64, m*m)
+	w.c, w.bInvC, w.u = newGeneral(m, c), newGeneral(m, c), newGeneral(m, c)
+	w.g, w.root = newGeneral(c, c), newGeneral(c, c)
+	w.x, w.r = make([]float64, m), make([]float64, m*m)
 }
 
 // WithSetup counts d, the time that choosing the inducing inputs took, as part
@@ -235,7 +244,7 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 	if err := w.compile(l.model.Kernel, theta[:l.hyper]); err != nil {
 		return err
 	}
-	w.init(l.z.Len())
+	w.init(l.z.Len(), l.columns.Cols)
 	w.z = Vectors(theta[l.hyper:], l.z.d)
 	l.chooser.begin(&w.selection)
 	err := l.factorise(w)
@@ -262,9 +271,24 @@ func (l *VFE) attempt(engine vfeEngine, w *vfeWork, grad []float64) (o outcome, 
 		return o, err
 	}
 	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
-	slack := float64(n)*w.variance/w.noise - trace(w.phiPhi)  // tr(K − Q)/σ²
-	quad := (l.yy - blas64.Dot(vec(w.c), vec(w.c))) / w.noise // yᵀC⁻¹y, C = Q + σ²I
-	w.value = 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + quad + slack)
+	slack := float64(n)*w.variance/w.noise - trace(w.phiPhi) // tr(K − Q)/σ²
+	products(w.g, w.c, w.c)
+	for i, v := range l.cc.Data {
+		w.g.Data[i] = (v - w.g.Data[i]) / w.noise
+	}
+	w.value = 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + w.g.Data[0] + slack)
+	w.root.Data[0] = 1
+	if l.mean != nil {
+		fit, err := l.mean.fit(w.g)
+		if err != nil {
+			return o, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, w.kernel, w.noise)
+		}
+		w.value += fit.Value()
+		fit.Root(w.root.Data)
+	}
+	quad := formOf(w.g, w.root)
+	w.bInvC = combine(w.bInvC, w.c, w.root)
+	w.lb.SolveLT(w.bInvC)
 	o = outcome{value: w.value, terms: float64(n), form: quad}
 	if grad != nil {
 		trBInv, beta2, err := w.contract(p, grad[:last], grad[l.hyper:], n)
@@ -328,9 +352,9 @@ func (l *VFE) factorise(w *vfeWork) (err error) {
 	return nil
 }
 
-// factorise computes L_B and c, given ΦᵀΦ and Φᵀy.
+// factorise computes L_B and c, given ΦᵀΦ and ΦᵀC.
 func (w *vfeWork) factorise() error {
-	m := len(w.c)
+	m := w.c.Rows
 	w.lb.EachTile(func(i, j int, t blas64.General) {
 		for a := range t.Rows {
 			copy(t.Data[a*t.Stride:][:t.Cols], w.phiPhi.Data[(i*dense.Tile+a)*m+j*dense.Tile:])
@@ -340,9 +364,7 @@ func (w *vfeWork) factorise() error {
 	if err := w.lb.Cholesky(); err != nil {
 		return fmt.Errorf("gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %w (kernel %v, noise variance %.4g)", m, err, w.kernel, w.noise)
 	}
-	w.lb.SolveL(columnOf(w.c))
-	copy(w.bInvC, w.c)
-	w.lb.SolveLT(columnOf(w.bInvC))
+	w.lb.SolveL(w.c)
 	return nil
 }
 
@@ -350,7 +372,7 @@ func (w *vfeWork) factorise() error {
 // inverse iteration from a vector that no eigenvector is orthogonal to. O(m²).
 func (w *vfeWork) inverseNorm() (norm float64) {
 	const golden = 0.6180339887498949
-	x := w.u
+	x := w.x
 	for i := range x {
 		_, fraction := math.Modf(golden * float64(i+1))
 		x[i] = fraction - 0.5
@@ -384,7 +406,7 @@ func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared,
 		w.weigh()
 	}
 	v := w.variance
-	u2 := blas64.Dot(vec(w.u), vec(w.u))
+	u2 := blas64.Dot(vec(w.u.Data), vec(w.u.Data))
 	w2 := max(0, 2*w.traceG-u2) // |W|²/σ²
 	shared = 0x1p-53 * w.steep * v * (w2 + u2)
 	if all = shared; inexact > 0 {
@@ -400,13 +422,13 @@ func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared,
 // weigh sets u, and traceG to the trace of the weight on ∂K_uu as contract does,
 // or a little more: B⁻¹ ≤ I.
 func (w *vfeWork) weigh() {
-	copy(w.u, w.bInvC)
-	w.luu.SolveLT(columnOf(w.u))
-	blas64.Scal(1/math.Sqrt(w.noise), vec(w.u))
+	copy(w.u.Data, w.bInvC.Data)
+	w.luu.SolveLT(w.u)
+	blas64.Scal(1/math.Sqrt(w.noise), vec(w.u.Data))
 	copy(w.e.Data, w.phiPhi.Data)
 	w.luu.SolveLRight(w.e)
 	w.luu.SolveLT(w.e)
-	w.traceG = 0.5 * (trace(w.e) + blas64.Dot(vec(w.u), vec(w.u)))
+	w.traceG = 0.5 * (trace(w.e) + blas64.Dot(vec(w.u.Data), vec(w.u.Data)))
 }
 
 func trace(a blas64.General) float64 {
@@ -422,8 +444,8 @@ func columnOf(x []float64) blas64.General {
 }
 
 // contract sets grad and gradZ to the gradient in the log of the kernel's
-// parameters and in Z, and returns tr B⁻¹ and |β|². With C = Q + σ²I, β = C⁻¹y
-// and u = K_uu⁻¹K_ux β, the weights are
+// parameters and in Z, and returns tr B⁻¹ and |β|². With β = (Q + σ²I)⁻¹CR, of a zero
+// mean (Q + σ²I)⁻¹y, and u = K_uu⁻¹K_ux β, the weights are
 //
 //	on ∂K_xu: Φ(B⁻¹ − I)L⁻¹/σ − βuᵀ
 //	on ∂K_uu: ½[L⁻ᵀ(B + B⁻¹ − 2I)L⁻¹ + uuᵀ]
@@ -440,13 +462,13 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64, n int) (trBIn
 	copy(w.e.Data, w.bInv.Data)
 	addDiagonal(w.e, -1)
 	w.luu.SolveLRight(w.e)
-	copy(w.u, w.bInvC)
-	w.luu.SolveLT(columnOf(w.u))
+	copy(w.u.Data, w.bInvC.Data)
+	w.luu.SolveLT(w.u)
 	for i := range w.e.Data {
 		w.e.Data[i] /= sigma
 	}
-	for i := range w.u {
-		w.u[i] /= sigma
+	for i := range w.u.Data {
+		w.u.Data[i] /= sigma
 	}
 
 	if beta2, err = p.contract(grad, gradZ, w); err != nil {
@@ -459,7 +481,9 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64, n int) (trBIn
 	addDiagonal(g, -1)
 	w.luu.SolveLRight(g)
 	w.luu.SolveLT(g)
-	blas64.Ger(1, vec(w.u), vec(w.u), g)
+	for j := range w.u.Cols {
+		blas64.Ger(1, columnAt(w.u, j), columnAt(w.u, j), g)
+	}
 	for i := range g.Data {
 		g.Data[i] *= 0.5
 	}
@@ -485,4 +509,20 @@ func addDiagonal(a blas64.General, v float64) {
 	for i := range a.Rows {
 		a.Data[i*a.Stride+i] += v
 	}
+}
+
+func (l *VFE) coefficientsAt(theta []float64) ([]Coefficient, error) {
+	if l.mean == nil {
+		return nil, nil
+	}
+	w := l.works.get()
+	defer l.works.put(w)
+	if err := l.evaluate(w, nil, theta); err != nil {
+		return nil, err
+	}
+	fit, err := l.mean.fit(w.g)
+	if err != nil {
+		return nil, err
+	}
+	return l.mean.coefficients(fit), nil
 }

@@ -12,7 +12,8 @@ import (
 
 // denseVFE holds Φ and goes through its rows in blocks, in 5nm² flops.
 type denseVFE struct {
-	data        Data
+	x           Inputs
+	columns     blas64.General // C, n×c
 	m           int
 	projections pool[denseVFEProjection]
 }
@@ -27,23 +28,25 @@ type denseVFEProjection struct {
 // vfeLane is the working memory of one lane: a share of the blocks of rows.
 type vfeLane struct {
 	phiPhi blas64.General // ΦᵀΦ of the lane's rows, m×m
-	phiY   []float64      // Φᵀy of the lane's rows
+	phiC   blas64.General // ΦᵀC of the lane's rows, m×c
 	grad   []float64      // ∂/∂log θ of the kernel's parameters
 	slope  []float64      // ∂/∂Z, m×d
-	beta   []float64      // of one block of rows
+	beta   blas64.General // of one block of rows
 	beta2  float64        // |β|²
 	w, r   []float64      // weights and distances, Tile×m
 	dist   []float64      // for addSlopes
 }
 
-func newDenseVFE(d Data, z Inputs) *denseVFE { return &denseVFE{data: d, m: z.Len()} }
+func newDenseVFE(x Inputs, columns blas64.General, z Inputs) *denseVFE {
+	return &denseVFE{x: x, columns: columns, m: z.Len()}
+}
 
 func (e *denseVFE) name() string { return EngineDense }
 
 func (e *denseVFE) inexact() float64 { return 0 }
 
 func (e *denseVFE) forecast(w *vfeWork) forecast {
-	n, m := float64(e.data.Len()), float64(e.m)
+	n, m := float64(e.x.Len()), float64(e.m)
 	return forecast{
 		seconds: n * m * (6*m/flopRate + 2*pairSeconds) / 2,
 		err:     n * rounding(w.variance, w.noise),
@@ -52,12 +55,12 @@ func (e *denseVFE) forecast(w *vfeWork) forecast {
 
 // init makes room, once.
 func (p *denseVFEProjection) init(e *denseVFE) {
-	n, m := e.data.Len(), e.m
+	n, m, c := e.x.Len(), e.m, e.columns.Cols
 	p.engine, p.phi = e, newGeneral(n, m)
 	for range min(lanes, dense.Blocks(n)) {
 		p.lanes = append(p.lanes, vfeLane{
-			phiPhi: newGeneral(m, m), phiY: make([]float64, m), slope: make([]float64, m*e.data.X.d),
-			beta: make([]float64, dense.Tile), w: make([]float64, dense.Tile*m), r: make([]float64, dense.Tile*m),
+			phiPhi: newGeneral(m, m), phiC: newGeneral(m, c), slope: make([]float64, m*e.x.d),
+			beta: newGeneral(dense.Tile, c), w: make([]float64, dense.Tile*m), r: make([]float64, dense.Tile*m),
 		})
 	}
 }
@@ -90,38 +93,43 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 	p.eachBlock(func(own *vfeLane, b int) {
 		phi := p.phiBlock(b)
 		block := phi.Data[:phi.Rows*m]
-		distances(block, e.data.X.block(b), w.z)
+		distances(block, e.x.block(b), w.z)
 		w.kernel.Cov(block, block)
 		w.luu.SolveLTRight(phi)
 		blas64.Scal(scale, vec(block))
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
-		blas64.Gemv(blas.Trans, 1, phi, vec(e.data.Y[b*dense.Tile:][:phi.Rows]), 1, vec(own.phiY))
+		columns := rowsFrom(e.columns, b*dense.Tile, phi.Rows)
+		for j := range columns.Cols {
+			blas64.Gemv(blas.Trans, 1, phi, columnAt(columns, j), 1, columnAt(own.phiC, j))
+		}
 	}, func(own *vfeLane) {
 		clear(own.phiPhi.Data)
-		clear(own.phiY)
+		clear(own.phiC.Data)
 	})
 	clear(w.phiPhi.Data)
-	clear(w.c)
+	clear(w.c.Data)
 	for _, own := range p.lanes {
 		add(w.phiPhi.Data, own.phiPhi.Data)
-		add(w.c, own.phiY)
+		add(w.c.Data, own.phiC.Data)
 	}
 	return p, nil
 }
 
 func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
-	m, data := len(w.u), p.engine.data
+	m, e := w.u.Rows, p.engine
 	p.eachBlock(func(own *vfeLane, b int) {
-		phi, x := p.phiBlock(b), data.X.block(b)
+		phi, x := p.phiBlock(b), e.x.block(b)
 		size := phi.Rows * m
 		weight := blas64.General{Rows: phi.Rows, Cols: m, Stride: m, Data: own.w[:size]}
 		r := own.r[:size]
-		beta := own.beta[:phi.Rows] // (y − ΦB⁻¹Φᵀy)/σ²
-		copy(beta, data.Y[b*dense.Tile:])
-		blas64.Gemv(blas.NoTrans, -1/w.noise, phi, vec(w.bInvC), 1/w.noise, vec(beta))
-		own.beta2 += blas64.Dot(vec(beta), vec(beta))
+		beta := combine(own.beta, rowsFrom(e.columns, b*dense.Tile, phi.Rows), w.root) // (C − ΦB⁻¹ΦᵀC)R/σ²
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
-		blas64.Ger(-1, vec(beta), vec(w.u), weight)
+		for j := range beta.Cols {
+			column := columnAt(beta, j)
+			blas64.Gemv(blas.NoTrans, -1/w.noise, phi, columnAt(w.bInvC, j), 1/w.noise, column)
+			own.beta2 += blas64.Dot(column, column)
+			blas64.Ger(-1, column, columnAt(w.u, j), weight)
+		}
 		distances(r, x, w.z)
 		w.kernel.Contract(own.grad, weight.Data, r)
 		own.dist = addSlopes(own.slope, weight.Data, r, own.dist, x, w.z, w.kernel)

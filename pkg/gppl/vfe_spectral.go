@@ -12,9 +12,9 @@ import (
 
 // spectralVFE writes K_xu = FCΨᵀ with p features of the data F (n×p) and of the
 // inducing inputs Ψ (m×p). Then Φ = FEᵀ with E = σ⁻¹L⁻¹ΨC (m×p), and all that
-// involves the data is in FᵀF and Fᵀy:
+// involves the data is in FᵀF and FᵀC:
 //
-//	ΦᵀΦ = E·FᵀF·Eᵀ,  Φᵀy = E·Fᵀy,  Fᵀβ = σ⁻²(Fᵀy − FᵀF·Eᵀ·B⁻¹Φᵀy)
+//	ΦᵀΦ = E·FᵀF·Eᵀ,  ΦᵀC = E·FᵀC,  Fᵀβ = σ⁻²(FᵀC − FᵀF·Eᵀ·B⁻¹ΦᵀC)R
 //
 // L⁻¹ is applied before FᵀF is, so that an ill-conditioned K_uu does no more harm
 // than it does densely.
@@ -32,8 +32,8 @@ type spectralVFEProjection struct {
 	dpsi   blas64.General // ∂Ψ/∂z
 	e, eg  blas64.General // E and E·FᵀF, m×p
 	w      blas64.General // the weight on K_xu, times F: m×p
-	fy     []float64
-	fb     []float64 // Fᵀβ
+	fc     blas64.General // FᵀC, p×c
+	fb     blas64.General // Fᵀβ, p×c
 	eb     []float64
 	q      []float64
 }
@@ -85,7 +85,7 @@ func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
 
 func (f *spectralVFEProjection) release() { f.engine.projections.put(f) }
 
-// project sets ΦᵀΦ and Φᵀy, given the features.
+// project sets ΦᵀΦ and ΦᵀC, given the features.
 func (f *spectralVFEProjection) project(w *vfeWork) {
 	p, m := len(f.features), w.z.Len()
 	f.gram = resizeGeneral(f.gram, p, p)
@@ -95,9 +95,10 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 		g.Rows, g.Data = dense.Width(p, i), g.Data[i*dense.Tile*p:]
 		f.sums.moments.Gram(g, f.features[i*dense.Tile:][:g.Rows], f.features)
 	})
-	f.fy, f.fb, f.eb = resize(f.fy, p), resize(f.fb, p), resize(f.eb, m)
+	columns := f.sums.columns
+	f.fc, f.eb = resizeGeneral(f.fc, p, columns.Cols), resize(f.eb, m)
 	for i, feature := range f.features {
-		f.fy[i] = f.sums.columns.Data[feature]
+		copy(f.fc.Data[i*columns.Cols:][:columns.Cols], columns.Data[int(feature)*columns.Stride:])
 	}
 	f.psi, f.dpsi = resizeGeneral(f.psi, m, p), resizeGeneral(f.dpsi, m, p)
 	omega := 2 * math.Pi / f.series.period
@@ -123,7 +124,9 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 	w.luu.SolveL(f.e)
 	product(blas.NoTrans, f.e, f.gram, f.eg)
 	dense.Gemm(blas.NoTrans, blas.Trans, 1, f.eg, f.e, 0, w.phiPhi)
-	blas64.Gemv(blas.NoTrans, 1, f.e, vec(f.fy), 0, vec(w.c))
+	for j := range columns.Cols {
+		blas64.Gemv(blas.NoTrans, 1, f.e, columnAt(f.fc, j), 0, columnAt(w.c, j))
+	}
 }
 
 // product sets c = a·op(b), block rows of a in parallel.
@@ -139,17 +142,22 @@ func product(tb blas.Transpose, a, b, c blas64.General) {
 
 func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
 	p, m := f.psi.Cols, f.psi.Rows
-	// Fᵀβ, and |β|² by Φᵀy = Bg = g + ΦᵀΦg, where g = B⁻¹Φᵀy.
-	copy(f.fb, f.fy)
-	blas64.Gemv(blas.Trans, -1/w.noise, f.eg, vec(w.bInvC), 1/w.noise, vec(f.fb))
-	g := w.bInvC
-	blas64.Gemv(blas.NoTrans, 1, w.phiPhi, vec(g), 0, vec(f.eb)) // ΦᵀΦg
-	gg, gpg := blas64.Dot(vec(g), vec(g)), blas64.Dot(vec(g), vec(f.eb))
-	beta2 = (f.engine.exact.yy.Data[0] - 2*gg - gpg) / (w.noise * w.noise)
+	// Fᵀβ, and |β|² by ΦᵀCR = Bg = g + ΦᵀΦg, where g = B⁻¹ΦᵀCR.
+	f.fb = combine(f.fb, f.fc, w.root)
+	beta2 = formOf(f.engine.exact.yy, w.root)
+	for j := range f.fb.Cols {
+		g := columnAt(w.bInvC, j)
+		blas64.Gemv(blas.Trans, -1/w.noise, f.eg, g, 1/w.noise, columnAt(f.fb, j))
+		blas64.Gemv(blas.NoTrans, 1, w.phiPhi, g, 0, vec(f.eb)) // ΦᵀΦg
+		beta2 -= 2*blas64.Dot(g, g) + blas64.Dot(g, vec(f.eb))
+	}
+	beta2 /= w.noise * w.noise
 
 	// The weight on K_xu is Φe − βuᵀ; its transpose times F is eᵀ·E·FᵀF − u(Fᵀβ)ᵀ.
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, w.e, f.eg, 0, f.w)
-	blas64.Ger(-1, vec(w.u), vec(f.fb), f.w)
+	for j := range f.fb.Cols {
+		blas64.Ger(-1, columnAt(w.u, j), columnAt(f.fb, j), f.w)
+	}
 	f.q = resize(f.q, len(f.series.c))
 	clear(f.q)
 	clear(gradZ)

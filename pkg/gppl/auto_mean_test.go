@@ -1,0 +1,100 @@
+package gppl_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// rising is a draw of SE l = 3 with noise 0.04 at n irregular times on [0, n/5], on a line.
+func rising(t *testing.T, n int, level, slope float64) gppl.Data {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(uint64(n), 11))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = (float64(i) + 0.8*rnd.Float64()) / 5
+	}
+	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.04}.Sample(gppl.Scalars(x), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range y {
+		y[i] += level + slope*x[i]
+	}
+	return gppl.Data{X: gppl.Scalars(x), Y: y}
+}
+
+// TestFitAutoMean: FitAuto learns a model with a mean, whatever line is in y, by the exact
+// likelihood and by projections.
+func TestFitAutoMean(t *testing.T) {
+	for _, n := range []int{60, 900} {
+		var first *gppl.AutoResult
+		for _, slope := range []float64{0.2, -40} {
+			d := rising(t, n, 30*slope, slope)
+			m := gppl.Model{Kernel: gppl.SE{}, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})}
+			r, err := gppl.FitAuto(context.Background(), m, d, gppl.AutoSettings{Projected: n > 60})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Status != gppl.Converged && r.Status != gppl.Doubtful || r.Exact == (n > 60) { // 60 hardly determine a variance
+				t.Fatalf("n = %d: exact %v, %v", n, r.Exact, r)
+			}
+			if l := r.Params[1].Value; math.Abs(math.Log(l/3)) > 0.5 {
+				t.Errorf("n = %d: lengthscale %.3g, drawn with 3", n, l)
+			}
+			if len(r.Mean) != 2 || math.Abs(r.Mean[1].Value-slope) > 4*r.Mean[1].StdErr {
+				t.Errorf("n = %d: %+v, the slope is %v", n, r.Mean, slope)
+			}
+			if first == nil {
+				first = r
+				continue
+			}
+			for i, p := range r.Params { // as far as trained
+				if math.Abs(math.Log(p.Value/first.Params[i].Value)) > 1e-3 {
+					t.Errorf("n = %d: %s = %.8g, with another line in y %.8g", n, p.Name, p.Value, first.Params[i].Value)
+				}
+			}
+		}
+	}
+}
+
+// TestFitAutoExplained: where the mean explains all of y there is nothing to learn.
+func TestFitAutoExplained(t *testing.T) {
+	d := rising(t, 100, 0, 0)
+	for i := range d.Y {
+		d.Y[i] = 3 - 2*d.X.At(i)[0]
+	}
+	m := gppl.Model{Kernel: gppl.SE{}, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})}
+	if _, err := gppl.FitAuto(context.Background(), m, d, gppl.AutoSettings{}); err == nil || !strings.Contains(err.Error(), "explains all") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestFitAutoKnownErrors: observations with known errors are trained on exactly, and the
+// noise beyond them is learnt.
+func TestFitAutoKnownErrors(t *testing.T) {
+	d := rising(t, 300, 0, 0)
+	rnd := rand.New(rand.NewPCG(3, 3))
+	s := make([]float64, d.Len())
+	for i := range s {
+		if i%3 == 0 {
+			s[i] = 2
+		}
+		d.Y[i] += s[i] * rnd.NormFloat64()
+	}
+	d, err := d.WithErrors(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, gppl.AutoSettings{Projected: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if noise := r.Params[2].Value; !r.Exact || math.Abs(math.Log(noise/0.04)) > 0.5 {
+		t.Errorf("exact %v, noise variance %.3g beside the known errors, drawn with 0.04\n%v", r.Exact, noise, r)
+	}
+}

@@ -1,0 +1,86 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Outliers is what the residuals of a fitted model say of its noise.
+type Outliers struct {
+	// Z are the leave-one-out residuals, (y_i − mean)/standard deviation of y_i given all
+	// other observations: N(0, 1) if the model is right.
+	Z []float64
+	// At are the observations that the model cannot explain, most extreme first: with
+	// Gaussian noise, the chance of even one |Z| as large among n is below 1 %.
+	At []int
+	// Gain is by how many nats a Student-t distribution fits Z better than a normal one,
+	// each of the best scale, and Nu its degrees of freedom.
+	Gain, Nu float64
+	// P is the chance of as large a gain if Z is normal: ½·P(χ²₁ > 2·Gain), since the
+	// normal is at the end of the range of ν (Self and Liang 1987).
+	P float64
+}
+
+// FindOutliers tests the noise of a model against heavy tails, from LeaveOneOut: by all of
+// the residuals together, whatever their scale, since outliers have inflated the noise that
+// was learnt. The residuals are taken for independent, which they nearly are.
+func FindOutliers(m Model, d Data, opts ...Option) (*Outliers, error) {
+	if d.Len() < 5 {
+		return nil, fmt.Errorf("gppl: %d observations: a test for outliers wants five or more", d.Len())
+	}
+	mean, variances, err := LeaveOneOut(m, d, opts...)
+	if err != nil {
+		return nil, err
+	}
+	o := &Outliers{Z: make([]float64, d.Len())}
+	n := float64(d.Len())
+	r2 := make([]float64, d.Len())
+	var square float64
+	for i, y := range d.Y {
+		o.Z[i] = (y - mean[i]) / math.Sqrt(variances[i])
+		r2[i] = o.Z[i] * o.Z[i]
+		square += r2[i] / n
+		if n*math.Erfc(math.Abs(o.Z[i])/math.Sqrt2) < 0.01 {
+			o.At = append(o.At, i)
+		}
+	}
+	slices.SortFunc(o.At, func(i, j int) int {
+		if math.Abs(o.Z[i]) > math.Abs(o.Z[j]) {
+			return -1
+		}
+		return 1
+	})
+	if !(square > 0) {
+		return nil, fmt.Errorf("gppl: the residuals of %v are all 0", m)
+	}
+	s, log := studentOf(r2, square)
+	normal := -0.5 * n * (log2Pi + math.Log(square) + 1)
+	o.Gain, o.Nu = max(0, log-normal), s.nu
+	o.P = 0.5 * math.Erfc(math.Sqrt(o.Gain))
+	if o.Gain == 0 {
+		o.P = 1
+	}
+	return o, nil
+}
+
+// proposalP is the chance below which heavy tails are proposed.
+const proposalP = 0.01
+
+// Proposed reports whether Student-t noise (FitRobust) is worth its parameter: P below 1 %.
+func (o *Outliers) Proposed() bool { return o.P < proposalP }
+
+// String says what was found and what to do.
+func (o *Outliers) String() string {
+	var b strings.Builder
+	if o.Proposed() {
+		fmt.Fprintf(&b, "the noise has heavy tails: Student-t noise of ν ≈ %.2g fits the leave-one-out residuals better by %.3g nats (p = %.1g): use FitRobust", o.Nu, o.Gain, o.P)
+	} else {
+		fmt.Fprintf(&b, "no sign of heavy tails (p = %.2g)", o.P)
+	}
+	if len(o.At) > 0 {
+		fmt.Fprintf(&b, "; %d of %d observations are more than Gaussian noise explains, the worst %.1f standard deviations off", len(o.At), len(o.Z), math.Abs(o.Z[o.At[0]]))
+	}
+	return b.String()
+}

@@ -1,0 +1,136 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
+)
+
+// projectedColumns returns what PL sees of the data: z = Ωᵀy, with ΩᵀH beside it if m
+// has a mean, in the coordinates of the regression of z on ΩᵀH. sizes are bounds on the
+// lengths of the columns before they were projected.
+func projectedColumns(m Model, d Data, directions directions) (mean *regression, z blas64.General, sizes []float64, err error) {
+	z = directions.projectColumns(columnOf(d.Y))
+	sizes = lengths(columnOf(d.Y))
+	if m.Mean == nil {
+		return nil, z, sizes, nil
+	}
+	h, err := basisAt(m.Mean, d.X)
+	if err != nil {
+		return nil, z, nil, err
+	}
+	seen := directions.projectColumns(h.RawMatrix())
+	mean, z, err = newRegression(m.Mean, mat.NewDense(seen.Rows, seen.Cols, seen.Data), sliceOf(columnAt(z, 0)))
+	if err != nil {
+		return nil, z, nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", directions.k, err)
+	}
+	// The columns of Z are combinations of projections: what rounds is as long as the
+	// columns that are combined.
+	for j := range h.RawMatrix().Cols {
+		var size float64
+		for i, length := range lengths(h.RawMatrix()) {
+			size += length * math.Abs(mean.basis.T.At(i, j))
+		}
+		sizes = append(sizes, size)
+		sizes[0] += size * math.Abs(mean.gamma0[j])
+	}
+	return mean, z, sizes, nil
+}
+
+// lengths returns those of the columns of c.
+func lengths(c blas64.General) (all []float64) {
+	for j := range c.Cols {
+		all = append(all, blas64.Nrm2(columnAt(c, j)))
+	}
+	return all
+}
+
+func (l *Projected) coefficientsAt(theta []float64) ([]Coefficient, error) {
+	if l.mean == nil {
+		return nil, nil
+	}
+	if err := checkParams(l.params, theta); err != nil {
+		return nil, err
+	}
+	c := l.calls.get()
+	defer l.done(c)
+	if err := l.begin(c, theta); err != nil {
+		return nil, err
+	}
+	if err := l.covariance(c, false); err != nil {
+		return nil, err
+	}
+	fit, err := l.fitOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return l.mean.coefficients(fit), nil
+}
+
+// fitOf returns the regression at a call that has factorised S.
+func (l *Projected) fitOf(c *projectedCall) (*regress.Fit, error) {
+	l.solve(c)
+	return l.mean.fit(c.all)
+}
+
+// meanTakes subtracts from info, the information at a call, what goes into the
+// coefficients of the mean. With white_a = L⁻¹∂_aS L⁻ᵀ and, for the residual,
+// slope_a/τ·I, W_a the two together, and N = I − BBᵀ, B = L⁻¹QM^-½ on both,
+//
+//	½tr(NW_aNW_b) = ½tr(W_aW_b) − tr(BᵀW_aW_bB) + ½tr(BᵀW_aB·BᵀW_bB).
+func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas64.General, slope []float64) error {
+	fit, err := l.fitOf(c)
+	if err != nil {
+		return fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
+	}
+	h, k := l.z.Cols-1, l.z.Rows
+	b := newGeneral(h, k) // Bᵀ of the projections
+	for i := range k {
+		for j := range h {
+			b.Data[j*k+i] = c.half.Data[i*c.half.Stride+1+j]
+		}
+	}
+	fit.Whiten(b)
+	rest := newGeneral(h, h) // BᵀB of the residual
+	if l.residual != nil {
+		energy := l.residual.energy
+		energy.Rows, energy.Cols, energy.Data = h, h, energy.Data[energy.Stride+1:]
+		copyGeneral(rest, energy)
+		blas64.Scal(1/c.tau, vec(rest.Data))
+		fit.Whiten(rest)
+		transposed := newGeneral(h, h)
+		for i := range h {
+			for j := range h {
+				transposed.Data[i*h+j] = rest.Data[j*h+i]
+			}
+		}
+		fit.Whiten(transposed)
+		rest = transposed
+	}
+	moved, inner := make([]blas64.General, len(white)), make([]blas64.General, len(white)) // BᵀW_a, BᵀW_aB
+	relative := func(a int) float64 {
+		if l.residual == nil {
+			return 0
+		}
+		return slope[a] / c.tau
+	}
+	for a, w := range white {
+		moved[a], inner[a] = newGeneral(h, k), newGeneral(h, h)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, b, w, 0, moved[a])
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, moved[a], b, 0, inner[a])
+		blas64.Axpy(relative(a), vec(rest.Data), vec(inner[a].Data))
+	}
+	for a := range white {
+		for d := range a + 1 {
+			first := blas64.Dot(vec(moved[a].Data), vec(moved[d].Data)) + relative(a)*relative(d)*trace(rest)
+			second := 0.5 * blas64.Dot(vec(inner[a].Data), vec(inner[d].Data))
+			info.SetSym(a, d, info.At(a, d)-first+second)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,302 @@
+package gppl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// RobustSettings says how FitRobust trains. The zero value is what is recommended.
+type RobustSettings struct {
+	// Fit trains the kernel in each round; 0 evaluations mean 20 a round.
+	Fit Settings
+	// MaxRounds bounds the rounds; 0 means 200.
+	MaxRounds int
+	// Tolerance ends training once a round lowers the bound by less, in nats; 0 means 1e-5.
+	Tolerance float64
+	// Nu keeps the degrees of freedom at that value; 0 learns them.
+	Nu float64
+}
+
+// Robust is a Gaussian process with Student-t noise, given data:
+//
+//	y_i = h(x_i)ᵀβ + f(x_i) + ε_i,  ε_i/σ ~ t_ν.
+//
+// An observation far off the others counts less, by its weight, instead of moving f and
+// inflating the noise of all.
+type Robust struct {
+	// Model is the kernel and the mean with, for noise, the σ² of the Student-t: its
+	// variance is σ²·ν/(ν − 2), +Inf up to ν = 2.
+	Model   Model
+	Nu      float64   // ν; at 200, the largest, the noise is as good as Gaussian
+	Weights []float64 // of the observations: the posterior mean of λ_i, at most (ν+1)/ν
+	// Bound is an upper bound on the negative log likelihood of the data, in nats: that
+	// of a posterior in which f and the λ are independent (variational Bayes). It compares
+	// with the Value of an exact fit with Gaussian noise.
+	Bound     float64
+	Status    Status // Converged, Limited or Cancelled
+	Reason    string
+	Trace     []float64 // the bound after each round; it never rises
+	data      Data
+	predicted []float64 // E(y_i − f(x_i))²
+}
+
+// FitRobust learns the kernel's parameters of m, the scale and the degrees of freedom of
+// Student-t noise from the data. m.Noise is where σ² begins, unless it is Fixed; a model
+// that Fit or FitAuto learnt with Gaussian noise is a good start.
+//
+// It minimises a variational bound on the negative log likelihood by rounds of three steps,
+// none of which raises it:
+//
+//   - the weights w_i from r_i² = E(y_i − f(x_i))²;
+//   - σ² and ν, from the likelihood of the r_i² with the weights integrated out;
+//   - the kernel's parameters, by the exact likelihood with the noise variances σ²/w_i
+//     (Data.Errors): dense, banded or, for Matérn, by a state space in O(n).
+//
+// Rounds end at a minimum, linearly: a few dozen where the noise is well determined. There
+// may be several, since outliers can also be signal: this is the one that the start leads to.
+// (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011 compare with EP.)
+//
+// It is an error if the kernel has white noise of its own, which Student-t noise stands for,
+// if the data have known errors, if they are fewer than five, or as for NewExact. If ctx ends, what was found
+// comes with its error.
+func FitRobust(ctx context.Context, m Model, d Data, s RobustSettings) (*Robust, error) {
+	if err := checkModelData(m, d); err != nil {
+		return nil, err
+	}
+	switch {
+	case Nugget(m.Kernel) > 0:
+		return nil, fmt.Errorf("gppl: Student-t noise stands for all white noise, but the kernel %v has its own: leave it out", m.Kernel)
+	case d.Errors != nil:
+		return nil, errors.New("gppl: Student-t noise is not combined with known errors: leave one of them out")
+	case d.Len() < 5:
+		return nil, fmt.Errorf("gppl: %d observations: Student-t noise wants five or more", d.Len())
+	case s.Nu != 0 && !(s.Nu >= leastNu && s.Nu <= mostNu):
+		return nil, fmt.Errorf("gppl: %v degrees of freedom: want %d to %d, or 0 to learn them", s.Nu, leastNu, mostNu)
+	}
+	rounds := s.MaxRounds
+	if rounds == 0 {
+		rounds = 200
+	}
+	tolerance := orDefault(s.Tolerance, 1e-5)
+	if s.Fit.MaxEvaluations == 0 {
+		s.Fit.MaxEvaluations = 20
+	}
+	s.Fit.NoStandardErrors = true
+	params := m.Params()
+	e := robustWork{settings: s, data: d, model: m, noiseFixed: isFixed(params[len(params)-1])}
+	e.noise = student{nu: 4, scale2: m.Noise} // between Cauchy's tails and the normal's: none is given up at once
+	if s.Nu != 0 {
+		e.noise.nu = s.Nu
+	}
+	r := &Robust{data: d, Status: Limited, Reason: fmt.Sprintf("%d rounds", rounds)}
+	best := math.Inf(1)
+	for range rounds {
+		if err := e.expect(); err != nil {
+			return nil, err
+		}
+		e.learnNoise()
+		bound, err := e.learnKernel(ctx)
+		if err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			r.Status, r.Reason = Cancelled, ctx.Err().Error()
+			break
+		}
+		r.Trace = append(r.Trace, bound)
+		if best-bound < tolerance {
+			r.Status, r.Reason = Converged, fmt.Sprintf("the last of %d rounds lowered the bound by %.2g nats", len(r.Trace), best-bound)
+			best = min(best, bound)
+			break
+		}
+		best = bound
+	}
+	e.describe(r, best)
+	return r, ctx.Err()
+}
+
+// robustWork is the state of FitRobust.
+type robustWork struct {
+	settings   RobustSettings
+	data       Data
+	model      Model // its kernel
+	noise      student
+	noiseFixed bool
+	r2         []float64 // E(y_i − f(x_i))²; nil before the first round
+}
+
+// gaussian returns the model and data of Gaussian noise of the variances σ²/w_i: the
+// least of them, σ²·ν/(ν+1), is the model's, the rest errors. Without r2 all are σ².
+func gaussian(m Model, d Data, noise student, r2 []float64) (Model, Data) {
+	if r2 == nil {
+		m.Noise = noise.scale2
+		return m, d
+	}
+	m.Noise = noise.scale2 / noise.most()
+	d.Errors = make([]float64, d.Len())
+	for i, r := range r2 {
+		// σ²/w − σ²ν/(ν+1) = r²/(ν+1)
+		d.Errors[i] = math.Sqrt(r / (noise.nu + 1))
+	}
+	return m, d
+}
+
+// expect sets r2 from the posterior of f given the weights.
+func (e *robustWork) expect() error {
+	m, d := gaussian(e.model, e.data, e.noise, e.r2)
+	p, err := NewPosterior(m, d)
+	if err != nil {
+		return err
+	}
+	mean, variances, err := p.LatentContext(context.Background(), d.X)
+	if err != nil {
+		return err
+	}
+	r2 := make([]float64, len(mean))
+	for i, f := range mean {
+		r2[i] = (d.Y[i]-f)*(d.Y[i]-f) + variances[i]
+	}
+	e.r2 = r2
+	return nil
+}
+
+// learnNoise sets ν and σ², given r2.
+func (e *robustWork) learnNoise() {
+	switch {
+	case e.settings.Nu == 0 && !e.noiseFixed:
+		e.noise, _ = studentOf(e.r2, e.noise.scale2)
+	case !e.noiseFixed:
+		for range 500 {
+			var sum float64
+			for _, r := range e.r2 {
+				sum += e.noise.weight(r) * r / float64(len(e.r2))
+			}
+			done := math.Abs(sum-e.noise.scale2) <= 1e-12*sum
+			if e.noise.scale2 = sum; done {
+				break
+			}
+		}
+	case e.settings.Nu == 0:
+		e.noise.nu = bestNu(e.r2, e.noise)
+	}
+}
+
+// bestNu returns the ν of the largest likelihood at a given σ², by a golden section of its
+// logarithm.
+func bestNu(r2 []float64, s student) float64 {
+	value := func(logNu float64) (sum float64) {
+		s.nu = math.Exp(logNu)
+		for _, r := range r2 {
+			sum += s.logDensity(r)
+		}
+		return sum
+	}
+	const golden = 0.6180339887498949
+	lo, hi := math.Log(leastNu), math.Log(mostNu)
+	for hi-lo > 1e-6 {
+		if a, b := hi-golden*(hi-lo), lo+golden*(hi-lo); value(a) > value(b) {
+			hi = b
+		} else {
+			lo = a
+		}
+	}
+	return math.Exp(0.5 * (lo + hi))
+}
+
+// learnKernel trains the kernel given the weights, and returns the bound.
+func (e *robustWork) learnKernel(ctx context.Context) (bound float64, err error) {
+	m, d := gaussian(e.model, e.data, e.noise, e.r2)
+	m = m.Fix(NoiseName)
+	loss, err := NewExact(m, d)
+	if err != nil {
+		return 0, err
+	}
+	r, err := Fit(ctx, loss, e.settings.Fit)
+	if err != nil {
+		return 0, err
+	}
+	e.model.Kernel = r.Model.Kernel
+	bound = r.Value
+	for _, r := range e.r2 {
+		bound -= e.noise.slack(r)
+	}
+	return bound, nil
+}
+
+// describe sets what was found.
+func (e *robustWork) describe(r *Robust, bound float64) {
+	r.Model, r.Nu, r.Bound = e.model, e.noise.nu, bound
+	r.Model.Noise = e.noise.scale2
+	r.predicted = slices.Clone(e.r2)
+	for _, v := range e.r2 {
+		r.Weights = append(r.Weights, e.noise.weight(v))
+	}
+}
+
+func (r *Robust) noise() student { return student{r.Nu, r.Model.Noise} }
+
+// Posterior conditions on the data with their weights. Its Latent values are of f with the
+// mean; its Noisy ones lack the tails: ask Predict.
+func (r *Robust) Posterior(opts ...Option) (*Posterior, error) {
+	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
+	return NewPosterior(m, d, opts...)
+}
+
+// studentComponents of a mixture have its quantiles from 0.1 % to 99.9 % within 1e-3 of the
+// scale for ν ≥ 2.
+const studentComponents = 64
+
+// Predict returns the distribution of a new observation at each x, tails included: a mixture
+// of Gaussians of f's variance and σ²/λ, over quantiles of λ.
+func (r *Robust) Predict(ctx context.Context, x Inputs) (*Mixture, error) {
+	p, err := r.Posterior()
+	if err != nil {
+		return nil, err
+	}
+	mean, variances, err := p.LatentContext(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	precisions, weights := r.noise().mixed(studentComponents)
+	m := &Mixture{Weights: weights}
+	for _, lambda := range precisions {
+		v := make([]float64, len(variances))
+		for i := range v {
+			v[i] = variances[i] + r.Model.Noise/lambda
+		}
+		m.Means, m.Variances = append(m.Means, mean), append(m.Variances, v)
+	}
+	return m, nil
+}
+
+// String renders the outcome and the observations that count least.
+func (r *Robust) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Student-t noise, ν = %.3g, σ = %.4g: bound %.6g nats, %s (%s)\n  %v", r.Nu, math.Sqrt(r.Model.Noise), r.Bound, r.Status, r.Reason, r.Model)
+	const doubted = 0.3
+	var at []int
+	for i, w := range r.Weights {
+		if w < doubted {
+			at = append(at, i)
+		}
+	}
+	slices.SortFunc(at, func(i, j int) int {
+		if r.Weights[i] < r.Weights[j] {
+			return -1
+		}
+		return 1
+	})
+	fmt.Fprintf(&b, "\n  %d of %d observations have a weight below %.1f", len(at), len(r.Weights), doubted)
+	for k, i := range at {
+		if k == 5 {
+			b.WriteString(", …")
+			break
+		}
+		fmt.Fprintf(&b, "%s x = %.6g (%.2g)", map[bool]string{true: ":", false: ","}[k == 0], r.data.X.At(i)[0], r.Weights[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,199 @@
+package gppl_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// planted is a sine of n observations with noise of variance 0.01, every 17th of which is
+// off by 3 up or down; where is which.
+func planted(n int) (d gppl.Data, truth []float64, where []int) {
+	rnd := rand.New(rand.NewPCG(9, uint64(n)))
+	x, y := make([]float64, n), make([]float64, n)
+	truth = make([]float64, n)
+	for i := range x {
+		x[i] = 0.1 * (float64(i) + 0.5*rnd.Float64())
+		truth[i] = math.Sin(x[i])
+		y[i] = truth[i] + 0.1*rnd.NormFloat64()
+		if i%17 == 5 {
+			y[i] += 3 * float64(1-2*(i%2))
+			where = append(where, i)
+		}
+	}
+	return gppl.Data{X: gppl.Scalars(x), Y: y}, truth, where
+}
+
+func learnt(t *testing.T, m gppl.Model, d gppl.Data) *gppl.Result {
+	t.Helper()
+	l, err := gppl.NewExact(gppl.StartFrom(m, d), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gppl.Fit(context.Background(), l, gppl.Settings{NoStandardErrors: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestFitRobust: planted outliers get small weights, f is nearer to the truth than with
+// Gaussian noise, the bound falls in every round and says that Student-t noise is better.
+func TestFitRobust(t *testing.T) {
+	d, truth, where := planted(170)
+	for _, m := range []gppl.Model{
+		{Kernel: gppl.SE{}}, {Kernel: gppl.Matern32{}}, {Kernel: gppl.SE{}, Mean: gppl.Intercept{}},
+	} {
+		gaussian := learnt(t, m, d)
+		test, err := gppl.FindOutliers(gaussian.Model, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !test.Proposed() || test.P > 1e-10 {
+			t.Errorf("%v: Student-t noise is not proposed: %v", m.Kernel, test)
+		}
+		r, err := gppl.FitRobust(context.Background(), gaussian.Model, d, gppl.RobustSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != gppl.Converged {
+			t.Errorf("%v", r)
+		}
+		for i := 1; i < len(r.Trace); i++ {
+			if r.Trace[i] > r.Trace[i-1]+1e-7 {
+				t.Errorf("round %d raises the bound from %v to %v", i, r.Trace[i-1], r.Trace[i])
+			}
+		}
+		if !(r.Bound < gaussian.Value-50) {
+			t.Errorf("bound %v, with Gaussian noise %v", r.Bound, gaussian.Value)
+		}
+		for i, w := range r.Weights {
+			if off := slices.Contains(where, i); off != (w < 0.05) {
+				t.Errorf("%v: observation %d has the weight %.3g; planted: %v", m.Kernel, i, w, off)
+			}
+		}
+		if s := math.Sqrt(r.Model.Noise); s < 0.06 || s > 0.14 {
+			t.Errorf("scale %.3g, drawn with 0.1", s)
+		}
+		robust, err := r.Posterior()
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := gppl.NewPosterior(gaussian.Model, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rms := func(p *gppl.Posterior) (sum float64) {
+			mean, _ := p.Latent(d.X)
+			for i, f := range mean {
+				sum += (f - truth[i]) * (f - truth[i]) / float64(len(mean))
+			}
+			return math.Sqrt(sum)
+		}
+		if with, without := rms(robust), rms(plain); !(with < 0.5*without) {
+			t.Errorf("%v: f is off by %.3g with Student-t noise, by %.3g with Gaussian", m.Kernel, with, without)
+		}
+	}
+}
+
+// TestFitRobustGaussian: where the noise is Gaussian, ν is large, the bound is that of
+// Gaussian noise, and Student-t noise is proposed no more often than it claims.
+func TestFitRobustGaussian(t *testing.T) {
+	const series = 60
+	proposed := 0
+	for seed := range uint64(series) {
+		x := make([]float64, 80)
+		for i := range x {
+			x[i] = float64(i) / 4
+		}
+		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.05}
+		_, y, _, err := m.Sample(gppl.Scalars(x), seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := gppl.Data{X: gppl.Scalars(x), Y: y}
+		test, err := gppl.FindOutliers(m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.Proposed() {
+			proposed++
+		} else if seed < 3 {
+			g := learnt(t, m, d)
+			r, err := gppl.FitRobust(context.Background(), g.Model, d, gppl.RobustSettings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Nu > 50 && math.Abs(r.Bound-g.Value) > 0.5 {
+				t.Errorf("seed %d: bound %.6g with ν = %.3g, Gaussian %.6g", seed, r.Bound, r.Nu, g.Value)
+			}
+		}
+	}
+	if proposed > 4 { // 0.6 expected
+		t.Errorf("Student-t noise was proposed for %d of %d series with Gaussian noise", proposed, series)
+	}
+}
+
+// TestFitRobustNu: of Student-t noise, ν and σ are learnt about right.
+func TestFitRobustNu(t *testing.T) {
+	const n, nu, sigma = 1500, 3, 0.3
+	rnd := rand.New(rand.NewPCG(2, 2))
+	noise := distuv.StudentsT{Sigma: sigma, Nu: nu, Src: rnd}
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i) / 20
+		y[i] = 2*math.Sin(x[i]/2) + noise.Rand()
+	}
+	d := gppl.Data{X: gppl.Scalars(x), Y: y}
+	start := gppl.Model{Kernel: gppl.Matern52{Variance: 2, Lengthscale: 4}, Noise: 0.2}
+	r, err := gppl.FitRobust(context.Background(), start, d, gppl.RobustSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(math.Log(r.Nu/nu)) > 0.35 || math.Abs(math.Log(r.Model.Noise/(sigma*sigma))) > 0.25 {
+		t.Errorf("ν = %.3g and σ = %.3g, drawn with %v and %v", r.Nu, math.Sqrt(r.Model.Noise), nu, sigma)
+	}
+
+	// The predictive distribution far off: f has its prior there, y − f Student's.
+	at := gppl.Scalars([]float64{1e4})
+	p, err := r.Predict(context.Background(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := r.Model.Kernel.Params()[0].Value
+	draws := make([]float64, 200_000)
+	student := distuv.StudentsT{Sigma: math.Sqrt(r.Model.Noise), Nu: r.Nu, Src: rnd}
+	for i := range draws {
+		draws[i] = math.Sqrt(f)*rnd.NormFloat64() + student.Rand()
+	}
+	slices.Sort(draws)
+	for _, level := range []float64{0.005, 0.25, 0.5, 0.975, 0.995} {
+		want := stat.Quantile(level, stat.Empirical, draws, nil)
+		if got := p.Quantile(level)[0]; math.Abs(got-want) > 0.03*math.Sqrt(f) {
+			t.Errorf("quantile %v: %.4g, of draws %.4g", level, got, want)
+		}
+	}
+}
+
+// TestFitRobustRefuses what it cannot do.
+func TestFitRobustRefuses(t *testing.T) {
+	d, _, _ := planted(40)
+	white := gppl.Model{Kernel: gppl.Add(gppl.SE{1, 1}, gppl.White{0.1}), Noise: 0.1}
+	if _, err := gppl.FitRobust(context.Background(), white, d, gppl.RobustSettings{}); err == nil {
+		t.Error("a kernel with white noise is taken")
+	}
+	m := gppl.Model{Kernel: gppl.SE{1, 1}, Noise: 0.1}
+	if _, err := gppl.FitRobust(context.Background(), m, withErrors(t, d, func(int) float64 { return 1 }), gppl.RobustSettings{}); err == nil {
+		t.Error("known errors are taken")
+	}
+	if _, err := gppl.FitRobust(context.Background(), m, d, gppl.RobustSettings{Nu: 0.5}); err == nil {
+		t.Error("ν = 0.5 is taken")
+	}
+}

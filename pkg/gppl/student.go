@@ -1,0 +1,116 @@
+package gppl
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Student-t noise of ν degrees of freedom and scale σ is a scale mixture of Gaussians,
+//
+//	ε | λ ~ N(0, σ²/λ),  λ ~ Gamma(ν/2, ν/2),
+//
+// whose λ, given that ε² is r² in the mean, is Gamma((ν+1)/2, (ν + r²/σ²)/2): of the mean
+//
+//	w(r²) = (ν + 1)/(ν + r²/σ²),
+//
+// the weight of an observation, below 1 where it is far off (Lange, Little and Taylor 1989).
+type student struct {
+	nu, scale2 float64 // ν and σ²
+}
+
+// Degrees of freedom are learnt between leastNu, where the tails are Cauchy's, and mostNu,
+// where 1000 observations cannot tell the noise from Gaussian.
+const leastNu, mostNu = 1, 200
+
+func (s student) weight(r2 float64) float64 { return (s.nu + 1) / (s.nu + r2/s.scale2) }
+
+// most is the largest weight.
+func (s student) most() float64 { return (s.nu + 1) / s.nu }
+
+// logDensity is the log density of ε at ε² = r².
+func (s student) logDensity(r2 float64) float64 {
+	return s.logConstant() - 0.5*(s.nu+1)*math.Log1p(r2/(s.nu*s.scale2))
+}
+
+func (s student) logConstant() float64 {
+	a, _ := math.Lgamma(0.5 * (s.nu + 1))
+	b, _ := math.Lgamma(0.5 * s.nu)
+	return a - b - 0.5*math.Log(math.Pi*s.nu*s.scale2)
+}
+
+// slack is E log λ − log E λ, halved, less the Kullback–Leibler divergence of q(λ) from
+// its prior, where q is that of r²: what the evidence bound of an observation has beyond
+// the Gaussian likelihood of variance σ²/w.
+func (s student) slack(r2 float64) float64 {
+	a, b := 0.5*(s.nu+1), 0.5*(s.nu+r2/s.scale2)
+	a0 := 0.5 * s.nu
+	psi := mathext.Digamma(a)
+	la, _ := math.Lgamma(a)
+	la0, _ := math.Lgamma(a0)
+	kl := (a-a0)*psi - la + la0 + a0*math.Log(b/a0) + a*(a0-b)/b
+	return 0.5*(psi-math.Log(a)) - kl
+}
+
+// studentOf returns the ν within bounds and the σ² that have the largest likelihood Σ log
+// p(r_i²): σ² by its fixed point σ² = Σ w_i r_i²/n, ν by a golden section of its logarithm,
+// to within 1e-6. from is where σ² begins. The r² must not all be 0.
+func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
+	scale2 := from
+	profile := func(logNu float64) (student, float64) {
+		s := student{math.Exp(logNu), scale2}
+		for range 500 {
+			var sum float64
+			for _, r := range r2 {
+				sum += s.weight(r) * r
+			}
+			sum /= float64(len(r2))
+			done := math.Abs(sum-s.scale2) <= 1e-12*sum
+			if s.scale2 = sum; done {
+				break
+			}
+		}
+		scale2 = s.scale2
+		log := s.logConstant() * float64(len(r2))
+		for _, r := range r2 {
+			log -= 0.5 * (s.nu + 1) * math.Log1p(r/(s.nu*s.scale2))
+		}
+		return s, log
+	}
+	const golden = 0.6180339887498949
+	lo, hi := math.Log(leastNu), math.Log(mostNu)
+	best, logDensity = profile(hi) // the likelihood rises towards Gaussian noise where it does at all
+	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	sa, fa := profile(a)
+	sb, fb := profile(b)
+	for hi-lo > 1e-6 {
+		if fa > fb {
+			hi, b, sb, fb = b, a, sa, fa
+			a = hi - golden*(hi-lo)
+			sa, fa = profile(a)
+		} else {
+			lo, a, sa, fa = a, b, sb, fb
+			b = lo + golden*(hi-lo)
+			sb, fb = profile(b)
+		}
+	}
+	if fa > logDensity {
+		best, logDensity = sa, fa
+	}
+	if fb > logDensity {
+		best, logDensity = sb, fb
+	}
+	return best, logDensity
+}
+
+// mixed returns the components of λ for a mixture of Gaussians: precisions, and weights of
+// sum 1, at the quantiles in the middle of unequal steps, which are finer in both tails.
+func (s student) mixed(components int) (precisions, weights []float64) {
+	step := func(u float64) float64 { return u * u * u * (10 - 15*u + 6*u*u) }
+	for c := range components {
+		lo, hi := step(float64(c)/float64(components)), step(float64(c+1)/float64(components))
+		q := mathext.GammaIncRegInv(0.5*s.nu, 0.5*(lo+hi))
+		precisions, weights = append(precisions, q/(0.5*s.nu)), append(weights, hi-lo)
+	}
+	return precisions, weights
+}
