@@ -19,9 +19,11 @@ import (
 // projected likelihood, with the residual energy (gppl.NewResidual) and the same Spectral projections, so that their values
 // can be compared with one another; they are not the exact NLL, and Analysis.Projections says so.
 type Options struct {
-	Kernels      []string // as ParseKernel reads them; nil: Auto
-	Trend        string   // one of Trends; "" means auto: the best kernel with each of them
-	RandomStarts int      // starting points at random around those taken from the data; 0 means 1, below 0 none
+	Kernels      []string  // as ParseKernel reads them; nil: Auto
+	Trend        string    // one of Trends; "" means auto: the best kernel with each of them
+	Periods      []float64 // periods of the season on the axis of the series; nil: the calendar's and those detected
+	Horizon      int       // steps ahead that the forecast is for; 0 means 24
+	RandomStarts int       // starting points at random around those taken from the data; 0 means 1, below 0 none
 	Seed         uint64
 	MaxExact     int // 0 means 6000
 	Projections  int // 0 means 400
@@ -75,6 +77,9 @@ func (c Candidate) Name() string {
 	}
 	return c.Kernel + ", " + c.Trend + " trend"
 }
+
+// Name names the model that was kept: its kernel and its trend.
+func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
 // Kernel returns the name of the kernel that was kept.
 func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }

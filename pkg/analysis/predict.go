@@ -164,6 +164,16 @@ func (f *Forecast) Band(i int) (lo, hi float64) {
 	return f.Mean[i] - w, f.Mean[i] + w
 }
 
+// Quantile returns the quantile of a new observation at each x, at level p, 0 < p < 1.
+func (f *Forecast) Quantile(p float64) []float64 {
+	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	q := make([]float64, len(f.Mean))
+	for i, m := range f.Mean {
+		q[i] = m + z*math.Sqrt(f.NoisyVar[i])
+	}
+	return q
+}
+
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
 // observation, and the latter's 95 % band.
 func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
