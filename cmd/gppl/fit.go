@@ -35,7 +35,9 @@ func inputFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, beside an empty cell, NA, NaN and null", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
-		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, SpectralMixture, sums (+) and products (*) of them, auto", Category: model},
+		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, SpectralMixture, sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
+		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: never, always, or auto where that is likelier", Category: model},
+		&cli.StringSliceFlag{Name: "period", Usage: "`PERIOD` of the season, fixed to that: 1y, 7d, 24h, or a number (of steps for dates, else of x); may be repeated; none for no season; the calendar's or detected if not given", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the likeliest with the best kernel", Category: model},
 		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
@@ -148,9 +150,14 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	kernels, err := analysis.ParseKernels(c.String("kernel"))
-	if err != nil {
-		return nil, usageError{errors.New(message(err))}
+	var kernels []string
+	if !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
+		if kernels, err = analysis.ParseKernels(c.String("kernel")); err != nil {
+			return nil, usageError{errors.New(message(err))}
+		}
+	}
+	if !slices.Contains(analysis.Logs, strings.ToLower(c.String("log"))) {
+		return nil, usageError{fmt.Errorf("--log %q: it is one of %s", c.String("log"), strings.Join(analysis.Logs, ", "))}
 	}
 	if !slices.Contains(analysis.Trends, strings.ToLower(c.String("trend"))) {
 		return nil, usageError{fmt.Errorf("--trend %q: it is one of %s", c.String("trend"), strings.Join(analysis.Trends, ", "))}
@@ -180,17 +187,29 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := analysis.Options{Kernels: kernels, Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	settings := analysis.Options{Kernels: kernels, Log: c.String("log"), Horizon: c.Int("forecast"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
 	if settings.RandomStarts == 0 {
 		settings.RandomStarts = -1
 	}
-	bar := progress(c, len(kernels))
+	for _, text := range c.StringSlice("period") {
+		if strings.EqualFold(text, "none") {
+			settings.NoSeason = true
+			continue
+		}
+		period, err := s.ParsePeriod(text)
+		if err != nil {
+			return nil, usageError{errors.New(message(err))}
+		}
+		settings.Periods = append(settings.Periods, period)
+	}
+	const shares = 100 // of the work, that the bar counts
+	bar := progress(c, shares)
 	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
 	settings.Progress = func(p analysis.Progress) {
 		drawing.Lock()
 		defer drawing.Unlock()
 		if ctx.Err() == nil {
-			bar.Set(p.Index)
+			bar.Set(p.Index * shares / max(1, p.Count))
 			bar.Message("%s, %s: %.2f nats, %d evaluations", p.Candidate, p.Stage, p.Best, p.Evaluations)
 		}
 	}
@@ -207,9 +226,9 @@ func progress(c *cli.Command, total int) *viz.Progress {
 	case c.Bool("quiet"):
 		return nil
 	case w == os.Stderr:
-		return viz.NewProgress("kernels", total)
+		return viz.NewProgress("models", total)
 	default:
-		return viz.NewProgressTo(w, "kernels", total)
+		return viz.NewProgressTo(w, "models", total)
 	}
 }
 

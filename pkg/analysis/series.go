@@ -267,7 +267,7 @@ func enough(s dataset.Series) error {
 			distinct++
 		}
 	}
-	const fewest = 10
+	const fewest = 5
 	switch {
 	case s.Len() < fewest:
 		return fmt.Errorf("%s %s too few to learn from: at least %d are needed", count(s.Len(), "observation"), are(s.Len()), fewest)
