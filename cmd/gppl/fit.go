@@ -63,12 +63,13 @@ func forecastFlag() cli.Flag {
 func fitCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv",
-		Description: `Compares kernels by their likelihood, keeps the one with the lowest BIC, checks its residuals and forecasts.
+		Description: `Finds structure and parameters by their evidence, or compares the kernels named by BIC, tests the model on the latest past
+at the horizon of the forecast, says whether to use it, checks residuals and forecasts.
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
    gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json`,
-		Flags: append(inputFlags(), forecastFlag(),
+		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"},
@@ -88,6 +89,10 @@ func fitCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			trust, err := backtest(ctx, c, a)
+			if err != nil {
+				return err
+			}
 			r, err := interruptible(ctx, a.Residuals)
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -100,7 +105,7 @@ func fitCommand() *cli.Command {
 				flag  string
 				write func(io.Writer) error
 			}{
-				{"report", func(w io.Writer) error { return show.Report(ctx, w, a, f) }},
+				{"report", func(w io.Writer) error { return show.Report(ctx, w, a, f, trust) }},
 				{"model", a.Encode},
 				{"out", func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }},
 			} {
@@ -112,9 +117,9 @@ func fitCommand() *cli.Command {
 				}
 			}
 			if c.Bool("json") {
-				return writeJSON(ctx, c, show.Describe(a, f, r))
+				return writeJSON(ctx, c, show.Describe(a, f, r, trust))
 			}
-			if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, f, r, written) }); err != nil {
+			if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, f, r, trust, written) }); err != nil {
 				return err
 			}
 			if written == nil {
@@ -137,9 +142,9 @@ func compareCommand() *cli.Command {
 				return err
 			}
 			if c.Bool("json") {
-				return writeJSON(ctx, c, show.Describe(a, nil, nil))
+				return writeJSON(ctx, c, show.Describe(a, nil, nil, nil))
 			}
-			return print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, nil, nil, nil) })
+			return print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, nil, nil, nil, nil) })
 		},
 	}
 }

@@ -2,6 +2,7 @@
 //
 //	gppl fit data.csv --x date --y value --forecast 24 --report report.html --model model.json
 //	gppl compare data.csv --x date --y value
+//	gppl backtest data.csv --x date --y value --forecast 24
 //	gppl predict model.json --forecast 24 --out forecast.csv
 //	gppl data sunspots
 //
@@ -132,12 +133,12 @@ func command(stdout, stderr io.Writer) *cli.Command {
    gppl compare data.csv --x 1 --y 3 --kernel "SE, Matern32, SE + LocPer"
    gppl predict model.json --forecast 52 --out forecast.csv
    gppl data sunspots`,
-		Commands:  []*cli.Command{fitCommand(), compareCommand(), predictCommand(), dataCommand()},
+		Commands:  []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), dataCommand()},
 		Writer:    stdout,
 		ErrWriter: stderr,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
-				return usageError{fmt.Errorf("no command %q: there are fit, compare, predict, data", name)}
+				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, data", name)}
 			}
 			_ = cli.ShowRootCommandHelp(c)
 			return usageError{errors.New("a command is missing")}

@@ -28,22 +28,26 @@ func (s *scores) fields() []*float64 {
 
 // outcome is what became of one series.
 type outcome struct {
-	id           string
-	err          error
-	model        string
-	n            int
-	own, naive   scores
-	warned       bool
-	seconds      float64
-	crossChecked bool
+	id         string
+	err        error
+	model      string
+	n          int
+	own, naive scores
+	warned     bool
+	trust      *analysis.Trust
+	seconds    float64
 }
 
 func (o outcome) String() string {
 	if o.err != nil {
 		return fmt.Sprintf("%-6s failed: %v", o.id, o.err)
 	}
-	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f warned=%-5v %5.2f s %s",
-		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS, o.own.Cover95, o.warned, o.seconds, o.model)
+	var past string
+	if t := o.trust; t != nil {
+		past = fmt.Sprintf("past: %.2f, error %.2f, spread %.2f, late %.2f, %d×%d", t.Coverage, t.Relative, t.Spread, t.Late, t.Origins, t.Horizon)
+	}
+	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f warned=%-5v %5.2f s %s; %s",
+		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS, o.own.Cover95, o.warned, o.seconds, o.model, past)
 }
 
 // levels are those of the quantiles that CRPS is computed from.
@@ -108,7 +112,8 @@ func one(ctx context.Context, g group, s series, backtest bool) (o outcome) {
 		o.model = a.Name()
 		o.own = score(f.Quantile, s.train, s.test, g.season)
 		if backtest {
-			o.warned, o.crossChecked, err = trusted(ctx, a, len(s.test))
+			o.trust, err = a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.test)})
+			o.warned = err == nil && !o.trust.Use
 		}
 		return err
 	}()
@@ -198,8 +203,4 @@ func finiteMean(v []float64) float64 {
 		}
 	}
 	return sum / max(n, 1)
-}
-
-func trusted(ctx context.Context, a *analysis.Analysis, horizon int) (warned, checked bool, err error) {
-	return false, false, nil
 }
