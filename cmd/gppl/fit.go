@@ -35,7 +35,9 @@ func inputFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, beside an empty cell, NA, NaN and null", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
-		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, SpectralMixture, sums (+) and products (*) of them, auto", Category: model},
+		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, SpectralMixture, sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
+		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: never, always, or auto where that is likelier", Category: model},
+		&cli.StringSliceFlag{Name: "period", Usage: "`PERIOD` of the season, fixed to that: 1y, 7d, 24h, or a number (of steps for dates, else of x); may be repeated; none for no season; the calendar's or detected if not given", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the likeliest with the best kernel", Category: model},
 		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
@@ -61,13 +63,15 @@ func forecastFlag() cli.Flag {
 func fitCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv | FILE.sums",
-		Description: `Compares kernels by their likelihood, keeps the one with the lowest BIC, checks its residuals and forecasts. From sums (gppl sum)
-it compares kernels and learns; there are no observations to check or to forecast from.
+		Description: `Finds structure and parameters by their evidence, or compares the kernels named by BIC, tests the model on the latest past
+at the horizon of the forecast, says whether to use it, checks residuals and forecasts.
+From sums (gppl sum) it compares kernels and learns; there are no observations to check or to forecast from.
+
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
    gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json`,
-		Flags: append(inputFlags(), forecastFlag(),
+		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"},
@@ -90,6 +94,10 @@ it compares kernels and learns; there are no observations to check or to forecas
 			if err != nil {
 				return err
 			}
+			trust, err := backtest(ctx, c, a)
+			if err != nil {
+				return err
+			}
 			r, err := interruptible(ctx, a.Residuals)
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -102,7 +110,7 @@ it compares kernels and learns; there are no observations to check or to forecas
 				flag  string
 				write func(io.Writer) error
 			}{
-				{"report", func(w io.Writer) error { return show.Report(ctx, w, a, f) }},
+				{"report", func(w io.Writer) error { return show.Report(ctx, w, a, f, trust) }},
 				{"model", a.Encode},
 				{"out", func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }},
 			} {
@@ -114,9 +122,9 @@ it compares kernels and learns; there are no observations to check or to forecas
 				}
 			}
 			if c.Bool("json") {
-				return writeJSON(ctx, c, show.Describe(a, f, r))
+				return writeJSON(ctx, c, show.Describe(a, f, r, trust))
 			}
-			if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, f, r, written) }); err != nil {
+			if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, f, r, trust, written) }); err != nil {
 				return err
 			}
 			if written == nil {
@@ -139,9 +147,9 @@ func compareCommand() *cli.Command {
 				return err
 			}
 			if c.Bool("json") {
-				return writeJSON(ctx, c, show.Describe(a, nil, nil))
+				return writeJSON(ctx, c, show.Describe(a, nil, nil, nil))
 			}
-			return print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, nil, nil, nil) })
+			return print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, nil, nil, nil, nil) })
 		},
 	}
 }
@@ -152,9 +160,14 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	kernels, err := analysis.ParseKernels(c.String("kernel"))
-	if err != nil {
-		return nil, usageError{errors.New(message(err))}
+	var kernels []string
+	if !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
+		if kernels, err = analysis.ParseKernels(c.String("kernel")); err != nil {
+			return nil, usageError{errors.New(message(err))}
+		}
+	}
+	if !slices.Contains(analysis.Logs, strings.ToLower(c.String("log"))) {
+		return nil, usageError{fmt.Errorf("--log %q: it is one of %s", c.String("log"), strings.Join(analysis.Logs, ", "))}
 	}
 	if !slices.Contains(analysis.Trends, strings.ToLower(c.String("trend"))) {
 		return nil, usageError{fmt.Errorf("--trend %q: it is one of %s", c.String("trend"), strings.Join(analysis.Trends, ", "))}
@@ -171,17 +184,29 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := analysis.Options{Kernels: kernels, Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	settings := analysis.Options{Kernels: kernels, Log: c.String("log"), Horizon: c.Int("forecast"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
 	if settings.RandomStarts == 0 {
 		settings.RandomStarts = -1
 	}
-	bar := progress(c, "kernels", len(kernels))
+	for _, text := range c.StringSlice("period") {
+		if strings.EqualFold(text, "none") {
+			settings.NoSeason = true
+			continue
+		}
+		period, err := s.ParsePeriod(text)
+		if err != nil {
+			return nil, usageError{errors.New(message(err))}
+		}
+		settings.Periods = append(settings.Periods, period)
+	}
+	const shares = 100 // of the work, that the bar counts
+	bar := progress(c, "models", shares)
 	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
 	settings.Progress = func(p analysis.Progress) {
 		drawing.Lock()
 		defer drawing.Unlock()
 		if ctx.Err() == nil {
-			bar.Set(p.Index)
+			bar.Set(p.Index * shares / max(1, p.Count))
 			bar.Message("%s, %s: %.2f nats, %d evaluations", p.Candidate, p.Stage, p.Best, p.Evaluations)
 		}
 	}

@@ -112,7 +112,7 @@ var hostiles = []hostile{
 
 	// Shape.
 	{"header only", "t,y\n", "", []string{"!no rows"}},
-	{"one row", "t,y\n1,2\n", "", []string{"!too few", "at least 10"}},
+	{"one row", "t,y\n1,2\n", "", []string{"!too few", "at least 5"}},
 	{"one column", "y\n" + rows(20, func(_ int, y float64) string { return fmt.Sprintf("%.3f\n", y) }), "", []string{`!no column "2"`, "--comma"}},
 	{"duplicated names", strings.Replace(plain, "t,y", "y,y", 1), "--y y", []string{"!more than one column", "by number"}},
 	{"duplicated names, by number", strings.Replace(plain, "t,y", "y,y", 1), "--x 1 --y 2", []string{twenty}},

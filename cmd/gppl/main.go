@@ -2,6 +2,7 @@
 //
 //	gppl fit data.csv --x date --y value --forecast 24 --report report.html --model model.json
 //	gppl compare data.csv --x date --y value
+//	gppl backtest data.csv --x date --y value --forecast 24
 //	gppl predict model.json --forecast 24 --out forecast.csv
 //	gppl data sunspots
 //	gppl sum january.csv february.csv -o winter.sums
@@ -136,12 +137,12 @@ func command(stdout, stderr io.Writer) *cli.Command {
    gppl data sunspots
    gppl sum january.csv february.csv -o winter.sums
    gppl fit winter.sums`,
-		Commands:  []*cli.Command{fitCommand(), compareCommand(), predictCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
+		Commands:  []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
 		Writer:    stdout,
 		ErrWriter: stderr,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
-				return usageError{fmt.Errorf("no command %q: there are fit, compare, predict, data, sum, merge, info", name)}
+				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, data, sum, merge, info", name)}
 			}
 			_ = cli.ShowRootCommandHelp(c)
 			return usageError{errors.New("a command is missing")}

@@ -65,7 +65,7 @@ func predictCommand() *cli.Command {
 			}
 			switch {
 			case c.Bool("json"):
-				return writeJSON(ctx, c, show.Describe(a, f, nil))
+				return writeJSON(ctx, c, show.Describe(a, f, nil, nil))
 			case c.String("out") == "":
 				return print(ctx, c.Root().Writer, csv)
 			}

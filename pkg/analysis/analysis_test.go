@@ -82,7 +82,7 @@ func TestReadErrors(t *testing.T) {
 	}{
 		"wrong column": {"t,y\n0,1\n", ReadOptions{Y: "z"}, []string{"data.csv", `no column "z"`, `"t"`}},
 		"text":         {"t,y\n0,1\n1,two\n", ReadOptions{}, []string{"data.csv", "line 3", "column 2", `"two"`}},
-		"few":          {"t,y\n0,1\n1,2\n", ReadOptions{}, []string{"2 observations", "at least 10"}},
+		"few":          {"t,y\n0,1\n1,2\n", ReadOptions{}, []string{"2 observations", "at least 5"}},
 		"one x":        {"t,y\n" + many, ReadOptions{}, []string{"1 different x"}},
 		"constant":     {rhythm(20, func(i int, _ float64) string { return fmt.Sprintf("%d,5\n", i) }), ReadOptions{}, []string{"y is 5 in all 20 rows"}},
 	} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -19,9 +20,13 @@ import (
 // projected likelihood, with the residual energy (gppl.NewResidual) and the same Spectral projections, so that their values
 // can be compared with one another; they are not the exact NLL, and Analysis.Projections says so.
 type Options struct {
-	Kernels      []string // as ParseKernel reads them; nil: Auto
-	Trend        string   // one of Trends; "" means auto: the best kernel with each of them
-	RandomStarts int      // starting points at random around those taken from the data; 0 means 1, below 0 none
+	Kernels      []string  // as ParseKernel reads them; nil: Auto
+	Log          string    // one of Logs
+	Trend        string    // one of Trends; "" means auto: the best kernel with each of them
+	Periods      []float64 // periods of the season on the axis of the series; nil: the calendar's and those detected
+	NoSeason     bool      // no periods are looked for
+	Horizon      int       // steps ahead that the forecast is for; 0 means 24
+	RandomStarts int       // starting points at random around those taken from the data; 0 means 1, below 0 none
 	Seed         uint64
 	MaxExact     int // 0 means 6000
 	Projections  int // 0 means 400
@@ -41,8 +46,11 @@ type Progress struct {
 // Candidate is a kernel that was tried.
 type Candidate struct {
 	Kernel      string  `json:"kernel"`
-	Trend       string  `json:"trend"` // linear, quadratic or none
-	NLL         float64 `json:"nll"`   // nats, of the standardised observations
+	Trend       string  `json:"trend"`            // linear, quadratic or none
+	Log         bool    `json:"log,omitempty"`    // of log y
+	NLL         float64 `json:"nll"`              // nats, of the standardised observations; of y where Log is compared
+	Score       float64 `json:"score,omitempty"`  // nats: the evidence, parameters integrated out; only where Options.Kernels is nil
+	Weight      float64 `json:"weight,omitempty"` // in the average that forecasts are of
 	BIC         float64 `json:"bic"`
 	Parameters  int     `json:"parameters"` // trained, noise included
 	Model       string  `json:"model"`
@@ -60,21 +68,30 @@ type Analysis struct {
 	Scaling    dataset.Scaling // between y and what the model sees
 	Candidates []Candidate     // the lowest BIC first, failures last
 	Result     *gppl.Result    // of the best
+	Log        bool            // the best is a model of log y
+	Weak       bool            // parameters have the policy's weak priors
 	// Projections is 0 if the likelihood is exact, else how many projections it saw.
 	Projections int
 
-	posterior *gppl.Posterior
-	note      string // on the posterior, where it is not exact
-	factor    *factor
+	members []*member // what forecasts average over; none: Result alone
+	note    string    // on the posterior, where it is not exact
+	factor  *factor
 }
 
 // Name names the candidate: its kernel and its trend.
 func (c Candidate) Name() string {
-	if c.Trend == "" || c.Trend == "none" {
-		return c.Kernel
+	name := c.Kernel
+	if c.Trend != "" && c.Trend != "none" {
+		name += ", " + c.Trend + " trend"
 	}
-	return c.Kernel + ", " + c.Trend + " trend"
+	if c.Log {
+		name += ", of the logarithm"
+	}
+	return name
 }
+
+// Name names the model that was kept: its kernel and its trend.
+func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
 // Kernel returns the name of the kernel that was kept.
 func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
@@ -97,6 +114,9 @@ const (
 // an error if none can, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if len(o.Kernels) == 0 {
+		if len(s.X) <= orDefault(o.MaxExact, 6000) {
+			return fitPolicy(ctx, s, o)
+		}
 		o.Kernels = Auto
 	}
 	o.MaxExact, o.Projections = orDefault(o.MaxExact, 6000), orDefault(o.Projections, 400)
@@ -109,11 +129,11 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		}
 		kernels[i] = k
 	}
-	z, scaling := dataset.Series{X: s.X, Y: s.Y}.Standardize()
-	data, err := gppl.NewData(gppl.Scalars(z.X), z.Y)
+	v, err := newView(s.X, s.Y, strings.EqualFold(o.Log, "always"))
 	if err != nil {
-		return nil, fmt.Errorf("analysis: %w", err)
+		return nil, err
 	}
+	data, scaling := v.data, v.scaling
 	t := trainer{options: o, data: data, step: s.Step, began: time.Now(), count: len(kernels)}
 	if cmp.Or(o.Trend, "auto") == "auto" {
 		t.count += 2
@@ -129,14 +149,14 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	t.detrended = gppl.Detrend(data)
 	t.periods = gppl.LikelyPeriods(data, 2)
 
-	a := &Analysis{Series: s, Scaling: scaling}
+	a := &Analysis{Series: s, Scaling: scaling, Log: v.log}
 	if t.omega != nil {
 		_, a.Projections = t.omega.Dims()
 	}
 	models := map[string]gppl.Model{} // by the name of the candidate, with the scales that they were trained in
 	try := func(k gppl.Kernel, starts []gppl.Model) error {
 		began, before := time.Now(), t.evaluations
-		c := Candidate{Kernel: kernelName(k), Trend: t.trend}
+		c := Candidate{Kernel: kernelName(k), Trend: t.trend, Log: v.log}
 		t.candidate = c.Name()
 		r, err := t.train(ctx, k, starts)
 		if ctx.Err() != nil {

@@ -19,50 +19,58 @@ const maxPosterior = 15000
 // inducing is how many inputs stand for the data where there are more, and no engine takes them all.
 const inducing = 1000
 
-// standardised returns the observations as the model sees them.
+// standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised() (gppl.Data, error) {
-	z := make([]float64, len(a.Series.Y))
-	for i, y := range a.Series.Y {
-		z[i] = a.Scaling.Standard(y)
-	}
-	return gppl.NewData(gppl.Scalars(a.Series.X), z)
+	v, err := newView(a.Series.X, a.Series.Y, a.Log)
+	return v.data, err
 }
 
-// condition makes the posterior, once.
+// condition makes the posteriors, once.
 func (a *Analysis) condition() error {
-	if a.posterior != nil {
-		return nil
+	if len(a.members) == 0 {
+		a.members = []*member{{model: a.Result.Model, log: a.Log, weight: 1}}
 	}
-	data, err := a.standardised()
-	if err != nil {
-		return fmt.Errorf("analysis: %w", err)
-	}
-	n := data.Len()
-	if n <= maxPosterior {
-		a.posterior, err = gppl.NewPosterior(a.Result.Model, data)
-	} else {
-		for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded} {
-			if a.posterior, err = gppl.NewPosterior(a.Result.Model, data, gppl.WithEngine(engine)); err == nil {
-				break
-			}
+	views := map[bool]*view{}
+	for _, m := range a.members {
+		if m.posterior != nil {
+			continue
 		}
-		if err != nil {
-			z := make([]float64, inducing)
-			for i := range z {
-				z[i] = a.Series.X[i*(n-1)/(inducing-1)]
+		if views[m.log] == nil {
+			v, err := newView(a.Series.X, a.Series.Y, m.log)
+			if err != nil {
+				return err
 			}
-			a.note = fmt.Sprintf("The posterior of %d observations is approximated through %d inducing inputs (VFE).", n, inducing)
-			a.posterior, err = gppl.NewVFEPosterior(a.Result.Model, data, gppl.Scalars(slices.Compact(z)))
+			views[m.log] = &v
+		}
+		m.view = views[m.log]
+		var err error
+		if m.posterior, err = a.posteriorOf(m.model, m.view.data); err != nil {
+			m.posterior = nil
+			return fmt.Errorf("analysis: conditioning on the data: %w", err)
 		}
 	}
-	if err != nil {
-		a.posterior = nil
-		return fmt.Errorf("analysis: conditioning on the data: %w", err)
-	}
-	if n := a.lostNoise(); n != "" {
+	if n := a.lostNoise(); n != "" && !strings.Contains(a.note, n) {
 		a.note = strings.TrimSpace(a.note + " " + n)
 	}
 	return nil
+}
+
+func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (p *gppl.Posterior, err error) {
+	n := data.Len()
+	if n <= maxPosterior {
+		return gppl.NewPosterior(model, data)
+	}
+	for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded} {
+		if p, err = gppl.NewPosterior(model, data, gppl.WithEngine(engine)); err == nil {
+			return p, nil
+		}
+	}
+	z := make([]float64, inducing)
+	for i := range z {
+		z[i] = a.Series.X[i*(n-1)/(inducing-1)]
+	}
+	a.note = fmt.Sprintf("The posterior of %d observations is approximated through %d inducing inputs (VFE).", n, inducing)
+	return gppl.NewVFEPosterior(model, data, gppl.Scalars(slices.Compact(z)))
 }
 
 // lostNoise says that the noise cannot be told from rounding, or that jitter was added in its place; "" if neither. A sum over n
@@ -73,7 +81,7 @@ func (a *Analysis) lostNoise() string {
 	m.Kernel.Cov(at, at)
 	signal, noise := at[0], m.Noise+gppl.Nugget(m.Kernel)
 	const eps = 0x1p-52
-	switch jitter := a.posterior.Jitter(); {
+	switch jitter := a.members[0].posterior.Jitter(); {
 	case jitter > 0:
 		return fmt.Sprintf("Jitter of %.2g had to be added to a noise variance of %.2g (of the standardised series): bands near observations show rounding.", jitter, m.Noise)
 	case noise < eps*float64(len(a.Series.X))*signal:
@@ -83,13 +91,18 @@ func (a *Analysis) lostNoise() string {
 	return ""
 }
 
-// Forecast is a prediction in the unit of the file.
+// Forecast is a prediction in the unit of the file. Where it is of one model of y, it is Gaussian, with Mean and the variances.
+// Where it is of the logarithm, or averaged over several models, Mean is the median, and the variances are the squares of half the
+// distance between the quantiles at 15.9 and 84.1 %: a 95 % band is not symmetric then, and Lower and Upper have its ends.
 type Forecast struct {
 	X         []float64
 	When      []string // X as text: dates in ISO form, or numbers
 	Mean      []float64
 	LatentVar []float64 // of f
 	NoisyVar  []float64 // of a new observation
+	Lower     []float64 // ends of the 95 % band of a new observation
+	Upper     []float64
+	Parts     []Part // what it is averaged over
 }
 
 // Predict returns the posterior at each x, ascending, on the axis of the series. A prediction that is not finite is an error.
@@ -107,19 +120,17 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 			return nil, fmt.Errorf("analysis: x[%d] = %v is not finite", i, v)
 		}
 	}
-	f := &Forecast{X: x}
-	mean, latent, err := a.posterior.LatentContext(ctx, gppl.Scalars(x))
+	parts, err := a.parts(ctx, x)
 	if err != nil {
-		return nil, fmt.Errorf("analysis: %w", err)
+		return nil, err
 	}
-	f.Mean = a.Scaling.Values(nil, mean)
-	f.LatentVar = a.Scaling.Variances(nil, latent)
-	f.NoisyVar = make([]float64, len(x))
-	noise := a.Scaling.Variance(a.Result.Model.Noise)
-	for i, v := range f.LatentVar {
-		f.NoisyVar[i] = v + noise
-		f.When = append(f.When, a.Series.Axis.Text(x[i]))
-		if sum := f.Mean[i] + f.NoisyVar[i]; math.IsNaN(sum) || math.IsInf(sum, 0) {
+	when := make([]string, len(x))
+	for i := range x {
+		when[i] = a.Series.Axis.Text(x[i])
+	}
+	f := forecastOf(x, when, parts)
+	for i := range x {
+		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
 			return nil, fmt.Errorf("analysis: the prediction at %s is %g with a variance of %g: the parameters of the model, %v, are out of the range of float64",
 				f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)
 		}
@@ -159,9 +170,19 @@ func (a *Analysis) Fitted(from, to float64, points int) (*Forecast, error) {
 const Quantile95 = 1.959963984540054
 
 // Band returns the ends of the 95 % band of a new observation at point i.
-func (f *Forecast) Band(i int) (lo, hi float64) {
-	w := Quantile95 * math.Sqrt(f.NoisyVar[i])
-	return f.Mean[i] - w, f.Mean[i] + w
+func (f *Forecast) Band(i int) (lo, hi float64) { return f.Lower[i], f.Upper[i] }
+
+// Quantile returns the quantile of a new observation at each x, at level p, 0 < p < 1.
+func (f *Forecast) Quantile(p float64) []float64 {
+	if !plainGaussian(f.Parts) {
+		return quantile(f.Parts, p, false)
+	}
+	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	q := make([]float64, len(f.Mean))
+	for i, m := range f.Mean {
+		q[i] = m + z*math.Sqrt(f.NoisyVar[i])
+	}
+	return q
 }
 
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
@@ -211,5 +232,5 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	}
 	r := *a.Result
 	r.Model = m
-	return &Analysis{Series: a.Series, Scaling: a.Scaling, Candidates: a.Candidates, Projections: a.Projections, Result: &r}, there - here, nil
+	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Weak: a.Weak, Candidates: a.Candidates, Projections: a.Projections, Result: &r}, there - here, nil
 }

@@ -152,6 +152,27 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	return out, nil
 }
 
+// NewSeries returns the series of y at ascending x on an axis, with the checks of Read. The slices are kept.
+func NewSeries(axis Axis, x, y []float64) (*Series, error) {
+	if len(x) != len(y) {
+		return nil, fmt.Errorf("analysis: %d x and %d y", len(x), len(y))
+	}
+	for i := range x {
+		if !(math.Abs(x[i]) <= largest && math.Abs(y[i]) <= largest) {
+			return nil, fmt.Errorf("analysis: observation %d is (%v, %v): want numbers within ±%g", i, x[i], y[i], largest)
+		}
+		if i > 0 && x[i] < x[i-1] {
+			return nil, fmt.Errorf("analysis: x[%d] = %v is below the one before, %v", i, x[i], x[i-1])
+		}
+	}
+	if err := enough(dataset.Series{X: x, Y: y}); err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	s := &Series{Axis: axis, YName: "y", X: x, Y: y}
+	s.spacing()
+	return s, nil
+}
+
 // ulp is the distance from v to the next float64.
 func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
 
@@ -246,7 +267,7 @@ func enough(s dataset.Series) error {
 			distinct++
 		}
 	}
-	const fewest = 10
+	const fewest = 5
 	switch {
 	case s.Len() < fewest:
 		return fmt.Errorf("%s %s too few to learn from: at least %d are needed", count(s.Len(), "observation"), are(s.Len()), fewest)

@@ -34,6 +34,17 @@ type stored struct {
 	Candidates  []Candidate  `json:"candidates"`
 	Projections int          `json:"projections,omitempty"`
 	Result      *gppl.Result `json:"result"`
+	// Of the automatic policy; files written before it lack them.
+	Log     bool           `json:"log,omitempty"`
+	Weak    bool           `json:"weak_priors,omitempty"`
+	Members []storedMember `json:"members,omitempty"`
+}
+
+// storedMember is a model that forecasts are averaged over.
+type storedMember struct {
+	Weight float64    `json:"weight"`
+	Log    bool       `json:"log,omitempty"`
+	Model  gppl.Model `json:"model"`
 }
 
 // Save writes the analysis to a file, whole or not at all.
@@ -42,9 +53,16 @@ func (a *Analysis) Save(path string) error { return wholefile.Write(path, a.Enco
 // Encode writes the analysis as Load reads it.
 func (a *Analysis) Encode(w io.Writer) error {
 	s := a.Series
+	var members []storedMember
+	if len(a.members) > 1 {
+		for _, m := range a.members {
+			members = append(members, storedMember{m.weight, m.log, m.model})
+		}
+	}
 	err := json.NewEncoder(w).Encode(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result,
+		Log: a.Log, Weak: a.Weak, Members: members,
 	})
 	if err != nil {
 		return fmt.Errorf("analysis: saving: %w", err)
@@ -90,8 +108,15 @@ func decode(b []byte) (*Analysis, error) {
 	}
 	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y}
 	s.spacing()
-	_, scaling := dataset.Series{X: s.X, Y: s.Y}.Standardize()
-	return &Analysis{Series: s, Scaling: scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result}, nil
+	v, err := newView(s.X, s.Y, j.Log)
+	if err != nil {
+		return nil, err
+	}
+	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, Log: j.Log, Weak: j.Weak}
+	for _, m := range j.Members {
+		a.members = append(a.members, &member{model: m.Model, log: m.Log, weight: m.Weight})
+	}
+	return a, nil
 }
 
 // check refuses what no analysis can be.
@@ -112,6 +137,19 @@ func (j *stored) check() error {
 	}
 	if j.Result == nil || len(j.Candidates) == 0 {
 		return errors.New("there is no model in it")
+	}
+	var total float64
+	for i, m := range j.Members {
+		if !(m.Weight > 0 && m.Weight <= 1) {
+			return fmt.Errorf("the weight of member %d is %v", i, m.Weight)
+		}
+		if m.Log && !positive(j.Y) {
+			return fmt.Errorf("member %d is a model of the logarithm, and not all y are positive", i)
+		}
+		total += m.Weight
+	}
+	if len(j.Members) > 0 && math.Abs(total-1) > 1e-6 {
+		return fmt.Errorf("the weights of the members add up to %v", total)
 	}
 	if j.Axis.Dates && unitSeconds[j.Axis.Unit] == 0 {
 		return fmt.Errorf("dates in the unit %q", j.Axis.Unit)

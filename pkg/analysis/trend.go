@@ -35,6 +35,24 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	return gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(degree, x)), Variances: []float64{trendVariance}}, nil
 }
 
+// slopeVariance and levelVariance are the prior variances where the policy chooses the kernel: a slope of one standard deviation of
+// the series over half its range.
+const (
+	slopeVariance = 1
+	levelVariance = 1
+)
+
+// policyMean is meanOf with a constant that is uncertain: the mean of a short series is not known well.
+func policyMean(trend string, x gppl.Inputs) (gppl.Mean, error) {
+	switch strings.ToLower(trend) {
+	case "none":
+		return gppl.GaussianBeta{Of: gppl.Intercept{}, Variances: []float64{levelVariance}}, nil
+	case "linear":
+		return gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, x)), Variances: []float64{levelVariance, slopeVariance}}, nil
+	}
+	return meanOf(trend, x)
+}
+
 // trendBasis returns the columns of the model's trend at x, each times the prior standard deviation of its coefficient, so
 // that the trend's covariance is their outer product; nil for a model without.
 func (a *Analysis) trendBasis(x []float64) (*mat.Dense, error) {

@@ -253,7 +253,7 @@ func (b *builder) observations(p Points, col color.NRGBA, radius vg.Length, limi
 }
 
 // band draws mean ± z·√variance; nil variance draws nothing.
-func (b *builder) band(name string, p Prediction, variance []float64, z float64, col color.NRGBA) {
+func (b *builder) band(name string, p Prediction, variance []float64, noisy bool, z float64, col color.NRGBA) {
 	if variance == nil {
 		return
 	}
@@ -261,6 +261,11 @@ func (b *builder) band(name string, p Prediction, variance []float64, z float64,
 	for i, m := range p.Mean {
 		w := z * math.Sqrt(math.Max(variance[i], 0)) // Max passes NaN on
 		lo[i], hi[i] = m-w, m+w
+		if p.Lower != nil && noisy {
+			lo[i], hi[i] = p.Lower[i], p.Upper[i]
+		} else if p.Lower != nil { // the band for f stays within that for y
+			lo[i], hi[i] = math.Max(lo[i], p.Lower[i]), math.Min(hi[i], p.Upper[i])
+		}
 		if drawable(p.X[i], false) && drawable(lo[i], false) && drawable(hi[i], false) {
 			b.reach(p.X[i], lo[i])
 			b.reach(p.X[i], hi[i])

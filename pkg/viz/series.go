@@ -22,7 +22,9 @@ type Prediction struct {
 	X, Mean   []float64
 	LatentVar []float64
 	NoisyVar  []float64
-	Slot      int // 1, 2, …: the colour and dash to use; zero means by position
+	// Lower and Upper are the ends of the band of a new observation where it is not symmetric; both or none.
+	Lower, Upper []float64
+	Slot         int // 1, 2, …: the colour and dash to use; zero means by position
 }
 
 // Span is a stretch of the horizontal axis to mark, such as a forecast. An infinite end reaches the end of the axis.
@@ -139,8 +141,8 @@ func series(o SeriesOptions) (*Figure, error) {
 		latent = latent || p.LatentVar != nil
 		noisy = noisy || p.NoisyVar != nil
 		col := style.colour(slotOf(p.Slot, i))
-		b.band(forY+of, p, p.NoisyVar, o.Z, withAlpha(col, noisyAlpha))
-		b.band(forF+of, p, p.LatentVar, o.Z, withAlpha(col, latentAlpha))
+		b.band(forY+of, p, p.NoisyVar, true, o.Z, withAlpha(col, noisyAlpha))
+		b.band(forF+of, p, p.LatentVar, false, o.Z, withAlpha(col, latentAlpha))
 	}
 	for _, d := range []struct {
 		Points
@@ -187,6 +189,9 @@ func (p Prediction) check(i int) error {
 	n := len(p.X)
 	if len(p.Mean) != n || (p.LatentVar != nil && len(p.LatentVar) != n) || (p.NoisyVar != nil && len(p.NoisyVar) != n) {
 		return fmt.Errorf("viz: prediction %d (%q): %d X, %d means, %d and %d variances", i, p.Name, n, len(p.Mean), len(p.LatentVar), len(p.NoisyVar))
+	}
+	if len(p.Lower) != len(p.Upper) || p.Lower != nil && len(p.Lower) != n {
+		return fmt.Errorf("viz: prediction %d (%q): %d X, %d and %d ends of the band", i, p.Name, n, len(p.Lower), len(p.Upper))
 	}
 	last := math.Inf(-1)
 	for j, x := range p.X {

@@ -35,6 +35,7 @@ func Forecast(a *analysis.Analysis, f *analysis.Forecast) (*viz.Figure, error) {
 	fit.Mean = append(fit.Mean, fine.Mean...)
 	fit.LatentVar = append(fit.LatentVar, fine.LatentVar...)
 	fit.NoisyVar = append(fit.NoisyVar, fine.NoisyVar...)
+	fit.Lower, fit.Upper = append(fit.Lower, fine.Lower...), append(fit.Upper, fine.Upper...)
 	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function and of a new observation.", a.Kernel())
 	if first > 0 {
 		caption += fmt.Sprintf(" Shown are the latest %d of %d observations.", len(x), len(s.X))
@@ -45,7 +46,7 @@ func Forecast(a *analysis.Analysis, f *analysis.Forecast) (*viz.Figure, error) {
 			XLabel: s.Axis.Label(), YLabel: s.YLabel(), Caption: caption, Width: 960,
 		},
 		Observed:    viz.Points{X: x, Y: y},
-		Predictions: []viz.Prediction{{Name: "mean", X: fit.X, Mean: fit.Mean, LatentVar: fit.LatentVar, NoisyVar: fit.NoisyVar}},
+		Predictions: []viz.Prediction{{Name: "mean", X: fit.X, Mean: fit.Mean, LatentVar: fit.LatentVar, NoisyVar: fit.NoisyVar, Lower: fit.Lower, Upper: fit.Upper}},
 		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
 	})
 }
@@ -217,6 +218,9 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 	t := &viz.Table{Caption: "Kernels compared", Notes: []string{
 		"NLL of the standardised series; BIC = 2·NLL + parameters·log n. Ten of BIC are strong evidence.",
 	}}
+	if a.Weak {
+		return evidenceTable(a, t)
+	}
 	if a.Projections > 0 {
 		nll = "projected NLL"
 		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: all were trained and compared by the projected likelihood of %d projections with the residual energy.", len(a.Series.X), a.Projections))
@@ -233,6 +237,48 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 	return t
 }
 
+// evidenceTable is the comparison of the automatic policy.
+func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
+	t.Caption = "Models compared"
+	t.Columns = []viz.Column{{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "weight", Unit: "%", Format: viz.Fixed(0)},
+		{Name: "parameters"}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
+	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
+	const most = 12
+	for i, c := range a.Candidates {
+		if i == most {
+			t.Notes = append(t.Notes, fmt.Sprintf("%d more are left out.", len(a.Candidates)-most))
+			break
+		}
+		var weight any
+		if c.Weight > 0 {
+			weight = 100 * c.Weight
+		}
+		if c.Error != "" {
+			t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, "failed: " + c.Error, nil, c.Evaluations, c.Seconds})
+			continue
+		}
+		t.Rows = append(t.Rows, []any{c.Name(), c.Score - a.Candidates[0].Score, weight, c.Parameters, c.Status, c.Engine, c.Evaluations, c.Seconds})
+	}
+	return t
+}
+
+// Past lists how forecasts of the past did.
+func Past(a *analysis.Analysis, t *analysis.Trust) *viz.Table {
+	naive := "error of seasonal naive"
+	if t.Season == 1 {
+		naive = "error of the last value"
+	}
+	table := &viz.Table{
+		Caption: "Forecasts of the past",
+		Columns: []viz.Column{{Name: "known up to"}, {Name: "observations ahead"}, {Name: "held by the 95 % band", Unit: "%", Format: viz.Fixed(0)}, {Name: "mean absolute error"}, {Name: naive}},
+		Notes:   []string{"At each origin the parameters were learnt again from what was known by then; the structure is that of the whole series."},
+	}
+	for _, p := range t.Past {
+		table.Rows = append(table.Rows, []any{p.From, p.N, 100 * p.Coverage, p.MAE, p.Naive})
+	}
+	return table
+}
+
 // Parameters lists the parameters of the best model with their standard errors, in units.
 func Parameters(a *analysis.Analysis) *viz.Table {
 	t := &viz.Table{
@@ -246,7 +292,9 @@ func Parameters(a *analysis.Analysis) *viz.Table {
 		case p.Unit == "y²":
 			value = a.Scaling.Variance(value)
 			unit = ""
-			if a.Series.YUnit != "" {
+			if a.Log {
+				unit = "(log y)²"
+			} else if a.Series.YUnit != "" {
 				unit = a.Series.YUnit + "²"
 			}
 		case p.Unit == "x":

@@ -11,8 +11,10 @@ type JSON struct {
 	File       string               `json:"file"`
 	SHA256     string               `json:"sha256"`
 	N          int                  `json:"n"`
+	Trust      *analysis.Trust      `json:"trust,omitempty"`
 	Notes      []string             `json:"notes"`
 	Kernel     string               `json:"kernel"`
+	Log        bool                 `json:"log,omitempty"` // the best model is of log y
 	Exact      bool                 `json:"exact_likelihood"`
 	Parameters []ParameterJSON      `json:"parameters"` // of the standardised series
 	Candidates []analysis.Candidate `json:"candidates"`
@@ -48,11 +50,12 @@ type PointJSON struct {
 	Upper         float64 `json:"upper_95"`
 }
 
-// Describe returns the analysis for a program, with the forecast and the residual checks that are not nil.
-func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals) JSON {
+// Describe returns the analysis for a program, with the forecast, the residual checks and the backtest that are not nil.
+func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals, trust *analysis.Trust) JSON {
 	j := JSON{
 		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Notes: a.Series.Notes(),
 		Kernel: a.Kernel(), Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
+		Trust: trust, Log: a.Log,
 	}
 	for _, p := range a.Result.Params {
 		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, p.StdErrLog})

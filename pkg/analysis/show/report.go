@@ -27,6 +27,8 @@ type content struct {
 	Script      template.JS
 	Series      *analysis.Series
 	Kernel      string
+	Trust       *analysis.Trust
+	Past        template.HTML
 	Summary     []string
 	Written     string
 	Forecast    template.HTML
@@ -42,6 +44,7 @@ type content struct {
 	Spectrum    template.HTML
 	Slices      template.HTML
 	Contour     template.HTML
+	How         string
 	Result      string
 	Warnings    []string
 	NoResiduals string
@@ -50,12 +53,12 @@ type content struct {
 // slicePoints is how many places the likelihood is drawn at, along each parameter.
 const slicePoints = 25
 
-// Report writes the analysis as one HTML page that loads nothing: forecast, comparison, parameters, residual checks, spectrum, terms of
+// Report writes the analysis as one HTML page that loads nothing: whether to use the forecast, if it was tested, forecast, comparison, parameters, residual checks, spectrum, terms of
 // a sum, and, where an evaluation of the likelihood takes less than 20 ms, slices through it, and a contour where it takes less than 5.
-func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.Forecast) error {
+func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.Forecast, trust *analysis.Trust) error {
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
-		Result: a.Result.String(), Summary: Summary(a, f),
+		How: how(a), Result: a.Result.String(), Summary: Summary(a, f),
 	}
 	var err error
 	figure := func(fig *viz.Figure, problem error) (h template.HTML) {
@@ -72,6 +75,9 @@ func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.
 			h, err = t.HTML()
 		}
 		return h
+	}
+	if trust != nil {
+		c.Trust, c.Past = trust, table(Past(a, trust))
 	}
 	c.Forecast = figure(Forecast(a, f))
 	c.Predictions = table(Predictions(a, f))
@@ -129,9 +135,25 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 	case len(a.Candidates) == 1:
 		text = fmt.Sprintf("%s was trained", best.Name())
 	case a.Candidates[1].Error == "":
-		text += fmt.Sprintf(", by %.1f of BIC before %s", a.Candidates[1].BIC-best.BIC, a.Candidates[1].Name())
+		if a.Weak {
+			text += fmt.Sprintf(", by %.1f nats of evidence before %s", a.Candidates[1].Score-best.Score, a.Candidates[1].Name())
+		} else {
+			text += fmt.Sprintf(", by %.1f of BIC before %s", a.Candidates[1].BIC-best.BIC, a.Candidates[1].Name())
+		}
 	}
 	out := []string{text + "."}
+	if strings.HasPrefix(best.Kernel, "White") {
+		out[0] = "No signal was found beyond " + map[bool]string{true: "a linear trend and ", false: ""}[best.Trend == "linear"] + "noise: " + text + "."
+	}
+	if best.Weight > 0 && best.Weight < 1 {
+		members := 0
+		for _, c := range a.Candidates {
+			if c.Weight > 0 {
+				members++
+			}
+		}
+		out = append(out, fmt.Sprintf("The forecast averages %d models by their evidence; that one has a weight of %.0f %%.", members, 100*best.Weight))
+	}
 	if f != nil {
 		i := len(f.When) - 1
 		lo, hi := f.Band(i)
@@ -140,6 +162,14 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 			f.When[i], a.Series.YName, strings.TrimSpace(fmt.Sprintf("%.*f %s", d, f.Mean[i], a.Series.YUnit)), d, lo, d, hi))
 	}
 	return out
+}
+
+// how says by what the model was chosen.
+func how(a *analysis.Analysis) string {
+	if a.Weak {
+		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors and grown from the best; they are ranked by their evidence, the marginal likelihood with the parameters integrated out by Laplace's method."
+	}
+	return "The series was standardised. Each kernel plus noise was trained from starts taken from the data; the lowest BIC was kept."
 }
 
 // decimals is how many a forecast is written with: three digits of its least standard deviation.

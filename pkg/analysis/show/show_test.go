@@ -55,7 +55,7 @@ func TestShow(t *testing.T) {
 	}
 	t.Run("report", func(t *testing.T) {
 		var b strings.Builder
-		if err := Report(context.Background(), &b, a, f); err != nil {
+		if err := Report(context.Background(), &b, a, f, nil); err != nil {
 			t.Fatal(err)
 		}
 		page := b.String()
@@ -104,7 +104,7 @@ func TestShow(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := Report(ctx, &strings.Builder{}, a, f); err == nil {
+		if err := Report(ctx, &strings.Builder{}, a, f, nil); err == nil {
 			t.Error("a report was made after it was cancelled")
 		}
 	})
@@ -114,7 +114,7 @@ func TestShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		if err := Text(&b, a, f, r, []string{"out.html"}); err != nil {
+		if err := Text(&b, a, f, r, nil, []string{"out.html"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"96 observations", "SE + Periodic", "2023-12-01", "written: out.html", "m²"} {
@@ -122,7 +122,7 @@ func TestShow(t *testing.T) {
 				t.Errorf("%q is not in\n%s", want, b.String())
 			}
 		}
-		text, err := json.Marshal(Describe(a, f, r))
+		text, err := json.Marshal(Describe(a, f, r, nil))
 		if err != nil || !json.Valid(text) {
 			t.Error(err)
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// Text writes an analysis for a terminal: the series, the candidates, the best model, and the checks, the forecast and the
+// Text writes an analysis for a terminal: whether to use the forecast, if it was tested, the series, the candidates, the best model, and the checks, the forecast and the
 // names of files written that are not nil.
-func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals, written []string) error {
+func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals, trust *analysis.Trust, written []string) error {
 	var b strings.Builder
 	lines := func(title string, text []string) {
 		if len(text) > 0 {
@@ -20,6 +20,9 @@ func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.R
 		for _, t := range text {
 			fmt.Fprintf(&b, "  %s\n", Printable(t))
 		}
+	}
+	if trust != nil {
+		fmt.Fprintf(&b, "%s\n", Printable(trust.Verdict))
 	}
 	lines("Series", a.Series.Notes())
 	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
@@ -35,6 +38,12 @@ func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.R
 		fmt.Fprintf(&b, "  written: %s\n", path)
 	}
 	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
+	return err
+}
+
+// Backtest writes how forecasts of the past did.
+func Backtest(w io.Writer, a *analysis.Analysis, t *analysis.Trust) error {
+	_, err := fmt.Fprintf(w, "%s\n\n%s", Printable(t.Verdict), Past(a, t))
 	return err
 }
 

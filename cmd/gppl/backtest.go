@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+)
+
+func holdoutFlag() cli.Flag {
+	return &cli.IntFlag{Name: "holdout", Usage: "test by forecasting the last `N` observations from those before, once", HideDefault: true, Category: "RESULTS"}
+}
+
+func originsFlag() cli.Flag {
+	return &cli.IntFlag{Name: "origins", Value: 5, Usage: "test by forecasts from `N` places in the past; 0 tests nothing", Category: "RESULTS"}
+}
+
+// backtest tests a model as the flags say: nil if they say not to, and, unless they ask for it, for a series that is long or short.
+func backtest(ctx context.Context, c *cli.Command, a *analysis.Analysis) (*analysis.Trust, error) {
+	o := analysis.BacktestOptions{Horizon: c.Int("forecast"), Origins: c.Int("origins"), Holdout: c.Int("holdout")}
+	if o.Origins < 0 || o.Holdout < 0 {
+		return nil, usageError{fmt.Errorf("--origins %d --holdout %d: neither may be negative", o.Origins, o.Holdout)}
+	}
+	asked := c.IsSet("origins") || o.Holdout > 0 || c.Name == "backtest"
+	if o.Origins == 0 && o.Holdout == 0 || !asked && !a.Testable(o) {
+		return nil, nil
+	}
+	return interruptible(ctx, func() (*analysis.Trust, error) { return a.Backtest(ctx, o) })
+}
+
+func backtestCommand() *cli.Command {
+	return &cli.Command{
+		Name: "backtest", Usage: "say how well forecasts of the past did", ArgsUsage: "FILE.csv",
+		Description: `Learns a model as gppl fit does and forecasts the latest past with it, beside seasonal naive.
+
+   gppl backtest co2-weekly.csv --x date --y co2_ppm --forecast 52 --origins 10
+   gppl backtest sales.csv --holdout 12`,
+		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag()),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if c.Int("forecast") < 1 {
+				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
+			}
+			a, err := learn(ctx, c)
+			if err != nil {
+				return err
+			}
+			t, err := backtest(ctx, c, a)
+			if err != nil {
+				return err
+			}
+			if t == nil {
+				return usageError{fmt.Errorf("--origins 0: there is nothing to test")}
+			}
+			if c.Bool("json") {
+				return writeJSON(ctx, c, show.Describe(a, nil, nil, t))
+			}
+			return print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Backtest(w, a, t) })
+		},
+	}
+}

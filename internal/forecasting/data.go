@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// series is one series of a competition, divided as the competition divides it.
+type series struct {
+	id          string
+	train, test []float64
+}
+
+// group is the series of one competition and frequency.
+type group struct {
+	name   string
+	season int // of MASE and of seasonal naive, as in the competition
+	// periods are those that a user of the calendar would give, in steps.
+	periods []float64
+	series  []series
+}
+
+// The groups. The season of the weekly series of M4 is 1 in the competition; 52.18 weeks are offered as a period.
+var groups = []struct {
+	name, m3, m4 string
+	season       int
+	periods      []float64
+}{
+	{"m3-yearly", "YEARLY", "", 1, nil},
+	{"m3-quarterly", "QUARTERLY", "", 4, []float64{4}},
+	{"m3-monthly", "MONTHLY", "", 12, []float64{12}},
+	{"m3-other", "OTHER", "", 1, nil},
+	{"m4-weekly", "", "Weekly", 1, []float64{365.2425 / 7}},
+	{"m4-hourly", "", "Hourly", 24, []float64{24, 168}},
+}
+
+// load reads the groups of the given names from a folder.
+func load(folder string, names []string) (out []group, err error) {
+	for _, name := range names {
+		found := false
+		for _, g := range groups {
+			if g.name != name {
+				continue
+			}
+			found = true
+			read := group{name: name, season: g.season, periods: g.periods}
+			if g.m3 != "" {
+				read.series, err = readM3(filepath.Join(folder, "m3.csv"), g.m3)
+			} else {
+				read.series, err = readM4(folder, g.m4)
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, read)
+		}
+		if !found {
+			return nil, fmt.Errorf("no group %q", name)
+		}
+	}
+	return out, nil
+}
+
+func rows(path string) ([][]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.FieldsPerRecord = -1
+	all, err := r.ReadAll()
+	if err == nil && len(all) < 2 {
+		err = fmt.Errorf("%s: no rows", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all[1:], nil
+}
+
+// numbers reads cells up to the first empty one.
+func numbers(cells []string) (v []float64, err error) {
+	for _, c := range cells {
+		c = strings.TrimSpace(c)
+		if c == "" || c == "NA" {
+			break
+		}
+		x, err := strconv.ParseFloat(c, 64)
+		if err != nil {
+			return nil, err
+		}
+		v = append(v, x)
+	}
+	return v, nil
+}
+
+// readM3 reads the table of the R package Mcomp: columns sn, period, x and xx, the last two separated by semicolons.
+func readM3(path, period string) (out []series, err error) {
+	table, err := rows(path)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range table {
+		if len(row) != 9 {
+			return nil, fmt.Errorf("%s: row %d has %d columns, want 9", path, i+2, len(row))
+		}
+		if row[3] != period {
+			continue
+		}
+		s := series{id: row[1]}
+		if s.train, err = numbers(strings.Split(row[7], ";")); err == nil {
+			s.test, err = numbers(strings.Split(row[8], ";"))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: row %d: %w", path, i+2, err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// readM4 reads the competition's two tables, a series in a row, its name first.
+func readM4(folder, frequency string) (out []series, err error) {
+	train, err := rows(filepath.Join(folder, "m4-"+frequency+"-train.csv"))
+	if err != nil {
+		return nil, err
+	}
+	test, err := rows(filepath.Join(folder, "m4-"+frequency+"-test.csv"))
+	if err != nil {
+		return nil, err
+	}
+	after := map[string][]string{}
+	for _, row := range test {
+		after[row[0]] = row[1:]
+	}
+	for _, row := range train {
+		s := series{id: row[0]}
+		if s.train, err = numbers(row[1:]); err == nil {
+			s.test, err = numbers(after[row[0]])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("M4 %s, %s: %w", frequency, row[0], err)
+		}
+		if len(s.test) == 0 {
+			return nil, fmt.Errorf("M4 %s: no test of %s", frequency, row[0])
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}

@@ -1,0 +1,130 @@
+// Command forecasting judges the automatic policy of package analysis, the one of gppl fit, on series of the competitions M3
+// and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020), beside seasonal naive:
+//
+//	GPPL_DATA=… go run ./internal/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
+//
+// Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
+// series (-half dev) and reported on the odd ones (-half test). Series whose training part is constant are counted and left
+// out. Where an error cannot be scaled (MASE), the series does not count in that mean.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	log.SetFlags(0)
+	var all []string
+	for _, g := range groups {
+		all = append(all, g.name)
+	}
+	names := flag.String("group", strings.Join(all, ","), "groups, separated by commas")
+	limit := flag.Int("limit", 0, "series of each group at most, chosen at random; 0 means all")
+	seed := flag.Uint64("seed", 1, "of the choice")
+	half := flag.String("half", "test", "dev, the even series; test, the odd ones; all")
+	workers := flag.Int("workers", runtime.NumCPU(), "series at a time")
+	out := flag.String("out", "", "write the results to this file as JSON")
+	verbose := flag.Bool("v", false, "a line for each series")
+	backtest := flag.Bool("trust", true, "backtest each series, to see what is warned against")
+	flag.Parse()
+	folder := os.Getenv("GPPL_DATA")
+	if folder == "" {
+		log.Fatal("forecasting: set GPPL_DATA to the folder that has forecast/m3.csv and the M4 files")
+	}
+	loaded, err := load(filepath.Join(folder, "forecast"), strings.Split(*names, ","))
+	if err != nil {
+		log.Fatal("forecasting: ", err)
+	}
+	var results []summary
+	fmt.Println(header)
+	for _, g := range loaded {
+		g.series, err = choose(g.series, *half, *limit, *seed)
+		if err != nil {
+			log.Fatal("forecasting: ", err)
+		}
+		s := judge(context.Background(), g, *workers, *backtest, *verbose)
+		s.Half, s.Seed = *half, *seed
+		fmt.Println(s)
+		results = append(results, s)
+	}
+	if *out != "" {
+		text, err := json.MarshalIndent(results, "", "  ")
+		if err == nil {
+			err = os.WriteFile(*out, append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			log.Fatal("forecasting: ", err)
+		}
+	}
+}
+
+// choose returns the series of one half, at most limit of them, in their order.
+func choose(all []series, half string, limit int, seed uint64) (out []series, err error) {
+	for i, s := range all {
+		switch half {
+		case "all":
+		case "dev":
+			if i%2 == 0 { // the first is series 1
+				continue
+			}
+		case "test":
+			if i%2 == 1 {
+				continue
+			}
+		default:
+			return nil, fmt.Errorf("-half %q: dev, test or all", half)
+		}
+		out = append(out, s)
+	}
+	if limit > 0 && limit < len(out) {
+		keep := make([]bool, len(out))
+		for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(len(out))[:limit] {
+			keep[i] = true
+		}
+		var some []series
+		for i, s := range out {
+			if keep[i] {
+				some = append(some, s)
+			}
+		}
+		out = some
+	}
+	return out, nil
+}
+
+// judge forecasts the series of a group, several at a time.
+func judge(ctx context.Context, g group, workers int, backtest, verbose bool) summary {
+	began := time.Now()
+	outcomes := make([]outcome, len(g.series))
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range max(1, workers) {
+		wait.Go(func() {
+			for i := range next {
+				outcomes[i] = one(ctx, g, g.series[i], backtest)
+				if verbose {
+					fmt.Fprintln(os.Stderr, outcomes[i])
+				}
+			}
+		})
+	}
+	for i := range g.series {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	s := summarise(g, outcomes)
+	s.Seconds = time.Since(began).Seconds()
+	return s
+}

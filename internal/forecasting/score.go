@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+)
+
+// scores are those of one forecast of a series, or means over many. CRPS and widths are over the scale of MASE.
+type scores struct {
+	MASE    float64 `json:"mase"`
+	SMAPE   float64 `json:"smape"`
+	CRPS    float64 `json:"crps"`
+	Cover80 float64 `json:"coverage_80"`
+	Cover95 float64 `json:"coverage_95"`
+	Width80 float64 `json:"width_80"`
+	Width95 float64 `json:"width_95"`
+}
+
+func (s *scores) fields() []*float64 {
+	return []*float64{&s.MASE, &s.SMAPE, &s.CRPS, &s.Cover80, &s.Cover95, &s.Width80, &s.Width95}
+}
+
+// outcome is what became of one series.
+type outcome struct {
+	id         string
+	err        error
+	model      string
+	n          int
+	own, naive scores
+	warned     bool
+	trust      *analysis.Trust
+	seconds    float64
+}
+
+func (o outcome) String() string {
+	if o.err != nil {
+		return fmt.Sprintf("%-6s failed: %v", o.id, o.err)
+	}
+	var past string
+	if t := o.trust; t != nil {
+		past = fmt.Sprintf("past: %.2f, error %.2f, spread %.2f, late %.2f, %d×%d", t.Coverage, t.Relative, t.Spread, t.Late, t.Origins, t.Horizon)
+	}
+	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f warned=%-5v %5.2f s %s; %s",
+		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS, o.own.Cover95, o.warned, o.seconds, o.model, past)
+}
+
+// levels are those of the quantiles that CRPS is computed from.
+var levels = func() (p []float64) {
+	const count = 100
+	for k := range count {
+		p = append(p, (float64(k)+0.5)/count)
+	}
+	return p
+}()
+
+// score compares quantiles with what came. The point forecast is the median.
+func score(quantile func(p float64) []float64, train, test []float64, season int) (s scores) {
+	scale := forecast.Scale(train, season)
+	point := quantile(0.5)
+	s.MASE = forecast.MAE(test, point) / scale
+	s.SMAPE = forecast.SMAPE(test, point)
+	lo, hi := quantile(0.1), quantile(0.9)
+	s.Cover80, s.Width80 = forecast.Coverage(test, lo, hi), forecast.Width(lo, hi)/scale
+	lo, hi = quantile(0.025), quantile(0.975)
+	s.Cover95, s.Width95 = forecast.Coverage(test, lo, hi), forecast.Width(lo, hi)/scale
+	q := make([][]float64, len(levels))
+	for k, p := range levels {
+		q[k] = quantile(p)
+	}
+	for i, y := range test {
+		at := make([]float64, len(levels))
+		for k := range q {
+			at[k] = q[k][i]
+		}
+		s.CRPS += forecast.CRPSQuantiles(y, at, levels) / scale / float64(len(test))
+	}
+	return s
+}
+
+func one(ctx context.Context, g group, s series, backtest bool) (o outcome) {
+	began := time.Now()
+	o.id, o.n = s.id, len(s.train)
+	naive, err := forecast.SeasonalNaive(s.train, g.season, len(s.test))
+	if err != nil {
+		o.err = err
+		return o
+	}
+	o.naive = score(naive.Quantile, s.train, s.test, g.season)
+	x := make([]float64, len(s.train))
+	for i := range x {
+		x[i] = float64(i)
+	}
+	o.err = func() error {
+		data, err := analysis.NewSeries(analysis.Axis{Name: "step"}, x, s.train)
+		if err != nil {
+			return err
+		}
+		a, err := analysis.Fit(ctx, data, analysis.Options{Periods: g.periods, Horizon: len(s.test)})
+		if err != nil {
+			return err
+		}
+		f, err := a.Forecast(len(s.test))
+		if err != nil {
+			return err
+		}
+		o.model = a.Name()
+		o.own = score(f.Quantile, s.train, s.test, g.season)
+		if backtest {
+			o.trust, err = a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.test)})
+			o.warned = err == nil && !o.trust.Use
+		}
+		return err
+	}()
+	o.seconds = time.Since(began).Seconds()
+	return o
+}
+
+// summary is the result of a group.
+type summary struct {
+	Group  string `json:"group"`
+	Half   string `json:"half"`
+	Seed   uint64 `json:"seed"`
+	Series int    `json:"series"`
+	Failed int    `json:"failed"`
+	Own    scores `json:"gppl"`
+	Naive  scores `json:"seasonal_naive"`
+	// Warned are those that the verdict advises against. Low are those whose 95 % bands held less than 70 % of the test part.
+	Warned          int     `json:"warned"`
+	CoverUnwarned95 float64 `json:"coverage_95_not_warned"`
+	Low             int     `json:"coverage_below_70"`
+	LowWarned       int     `json:"coverage_below_70_warned"`
+	Seconds         float64 `json:"seconds"`         // of the clock
+	MedianSeconds   float64 `json:"seconds_median"`  // of a series
+	LongestSeconds  float64 `json:"seconds_longest"` // of a series
+}
+
+const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive | 80 %  95 % naive | width95 naive | warned ok95 low caught | seconds longest"
+
+func (s summary) String() string {
+	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %4.1f %5.1f %5.1f | %6.2f %6.2f | %5d %5.1f %4d %4d | %6.1f %6.2f",
+		s.Group, s.Series, s.Failed, s.Own.MASE, s.Naive.MASE, s.Own.SMAPE, s.Naive.SMAPE, s.Own.CRPS, s.Naive.CRPS,
+		100*s.Own.Cover80, 100*s.Own.Cover95, 100*s.Naive.Cover95, s.Own.Width95, s.Naive.Width95,
+		s.Warned, 100*s.CoverUnwarned95, s.Low, s.LowWarned, s.Seconds, s.LongestSeconds)
+}
+
+func summarise(g group, outcomes []outcome) summary {
+	s := summary{Group: g.name, Series: len(outcomes)}
+	var own, naive []scores
+	var unwarned []float64
+	var seconds []float64
+	for _, o := range outcomes {
+		if o.err != nil {
+			s.Failed++
+			continue
+		}
+		own, naive = append(own, o.own), append(naive, o.naive)
+		seconds = append(seconds, o.seconds)
+		if o.warned {
+			s.Warned++
+		} else {
+			unwarned = append(unwarned, o.own.Cover95)
+		}
+		if o.own.Cover95 < 0.7 {
+			s.Low++
+			if o.warned {
+				s.LowWarned++
+			}
+		}
+	}
+	s.Own, s.Naive = average(own), average(naive)
+	s.CoverUnwarned95 = finiteMean(unwarned)
+	if len(seconds) > 0 {
+		slices.Sort(seconds)
+		s.MedianSeconds, s.LongestSeconds = seconds[len(seconds)/2], seconds[len(seconds)-1]
+	}
+	return s
+}
+
+func average(all []scores) (m scores) {
+	for f, to := range m.fields() {
+		var v []float64
+		for i := range all {
+			v = append(v, *all[i].fields()[f])
+		}
+		*to = finiteMean(v)
+	}
+	return m
+}
+
+// finiteMean is the mean of the values that are finite, 0 of none.
+func finiteMean(v []float64) float64 {
+	var sum, n float64
+	for _, x := range v {
+		if !math.IsNaN(x) && !math.IsInf(x, 0) {
+			sum += x
+			n++
+		}
+	}
+	return sum / max(n, 1)
+}

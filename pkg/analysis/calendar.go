@@ -1,0 +1,77 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// calendarPeriods returns the periods that a series of dates may have by its step, on its axis: a year for monthly, quarterly and
+// weekly series, a week and a year for daily ones, a day and a week for hourly ones and shorter steps down to a minute. Numbers
+// have none.
+func (s *Series) calendarPeriods() []float64 {
+	if !s.Axis.Dates || !s.Even {
+		return nil
+	}
+	const hour, day, year = 3600.0, 86400.0, yearSeconds
+	unit := unitSeconds[s.Axis.Unit]
+	step := s.Step * unit
+	near := func(want float64) bool { return math.Abs(step/want-1) < 0.01 }
+	of := func(seconds ...float64) (out []float64) {
+		for _, v := range seconds {
+			out = append(out, v/unit)
+		}
+		return out
+	}
+	switch {
+	case s.Axis.Months >= 12:
+		return nil
+	case s.Axis.Months > 0, near(7 * day):
+		return of(year)
+	case near(day):
+		return of(7*day, year)
+	case step >= 60 && step <= 6*hour*1.01:
+		return of(day, 7*day)
+	}
+	return nil
+}
+
+// ParsePeriod reads a period for the axis of the series: a length with a unit where x are dates (1y, 3mo, 52w, 7d, 24h, 90min,
+// 30s), or a number: of steps where x are dates, else in the unit of x.
+func (s *Series) ParsePeriod(text string) (float64, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz ")
+	unit := strings.TrimSpace(text[len(digits):])
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("analysis: the period %q: write it as 1y, 7d, 24h or as a number", text)
+	}
+	if unit == "" {
+		if s.Axis.Dates {
+			step := s.Step
+			if s.Axis.Months > 0 {
+				step = float64(s.Axis.Months) * yearSeconds / 12 / unitSeconds[s.Axis.Unit]
+			}
+			return v * step, nil
+		}
+		return v, nil
+	}
+	seconds, known := periodUnits[unit]
+	switch {
+	case !known:
+		return 0, fmt.Errorf("analysis: the period %q: its unit is one of y, mo, w, d, h, min, s", text)
+	case !s.Axis.Dates:
+		return 0, fmt.Errorf("analysis: the period %q has a unit of time, but x are numbers: give it as a number", text)
+	}
+	return v * seconds / unitSeconds[s.Axis.Unit], nil
+}
+
+// yearSeconds is the mean year of the calendar.
+const yearSeconds = 365.2425 * 86400
+
+var periodUnits = map[string]float64{
+	"y": yearSeconds, "year": yearSeconds, "years": yearSeconds, "mo": yearSeconds / 12, "month": yearSeconds / 12, "months": yearSeconds / 12,
+	"w": 7 * 86400, "week": 7 * 86400, "weeks": 7 * 86400, "d": 86400, "day": 86400, "days": 86400,
+	"h": 3600, "hour": 3600, "hours": 3600, "min": 60, "minutes": 60, "s": 1, "seconds": 1,
+}

@@ -1,0 +1,117 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// member is a model that forecasts are averaged over.
+type member struct {
+	model     gppl.Model
+	log       bool
+	weight    float64
+	view      *view
+	posterior *gppl.Posterior
+}
+
+// Part is one model's forecast: of y, or of log y, at each x a Gaussian with Mean and NoisyVar, in which LatentVar is that of f.
+type Part struct {
+	Weight    float64
+	Log       bool
+	Mean      []float64
+	LatentVar []float64
+	NoisyVar  []float64
+}
+
+// parts returns the forecasts of all members.
+func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
+	var out []Part
+	for _, m := range a.members {
+		mean, latent, err := m.posterior.LatentContext(ctx, gppl.Scalars(x))
+		if err != nil {
+			return nil, fmt.Errorf("analysis: %w", err)
+		}
+		p := Part{Weight: m.weight, Log: m.log, Mean: m.view.scaling.Values(nil, mean), LatentVar: m.view.scaling.Variances(nil, latent)}
+		noise := m.view.scaling.Variance(m.model.Noise + gppl.Nugget(m.model.Kernel))
+		for _, v := range p.LatentVar {
+			p.NoisyVar = append(p.NoisyVar, v+noise)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// quantile returns the quantiles at level p of the mixture of parts: of new observations, or of f.
+func quantile(parts []Part, p float64, latent bool) []float64 {
+	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	variances := func(q Part) []float64 {
+		if latent {
+			return q.LatentVar
+		}
+		return q.NoisyVar
+	}
+	out := make([]float64, len(parts[0].Mean))
+	for i := range out {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, q := range parts {
+			v := q.Mean[i] + z*math.Sqrt(variances(q)[i])
+			if q.Log {
+				v = math.Exp(v)
+			}
+			lo, hi = min(lo, v), max(hi, v)
+		}
+		const steps = 40 // 2⁻⁴⁰ of the bracket
+		for step := 0; step < steps && lo < hi; step++ {
+			mid := lo + 0.5*(hi-lo)
+			var below float64
+			for _, q := range parts {
+				at, sd := mid, math.Sqrt(variances(q)[i])
+				if q.Log {
+					if mid <= 0 {
+						continue
+					}
+					at = math.Log(mid)
+				}
+				below += q.Weight * 0.5 * math.Erfc(-(at-q.Mean[i])/(sd*math.Sqrt2))
+			}
+			if below < p {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		out[i] = lo + 0.5*(hi-lo)
+	}
+	return out
+}
+
+// plainGaussian reports whether the forecast is a Gaussian of y: one part, not of the logarithm.
+func plainGaussian(parts []Part) bool { return len(parts) == 1 && !parts[0].Log }
+
+// forecastOf summarises parts: of a single Gaussian its mean and variances. Otherwise Mean is the median, and the standard
+// deviations are half the distances between the quantiles at 15.9 and 84.1 %.
+func forecastOf(x []float64, when []string, parts []Part) *Forecast {
+	f := &Forecast{X: x, When: when, Parts: parts}
+	if plainGaussian(parts) {
+		f.Mean, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar
+	} else {
+		f.Mean = quantile(parts, 0.5, false)
+		f.LatentVar, f.NoisyVar = spread(parts, true), spread(parts, false)
+	}
+	f.Lower, f.Upper = f.Quantile(0.025), f.Quantile(0.975)
+	return f
+}
+
+func spread(parts []Part, latent bool) []float64 {
+	const one = 0.15865525393145707 // Φ(−1)
+	lo, hi := quantile(parts, one, latent), quantile(parts, 1-one, latent)
+	out := make([]float64, len(lo))
+	for i := range out {
+		out[i] = 0.25 * (hi[i] - lo[i]) * (hi[i] - lo[i])
+	}
+	return out
+}

@@ -1,0 +1,481 @@
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+const (
+	// searched is how many observations, the latest, structures are compared on; the best few are then trained on all.
+	searched = 400
+	// finalists are the candidates of a longer series that are trained on all of it.
+	finalists = 3
+	// mostTerms bounds the sum that grows.
+	mostTerms = 4
+	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
+	worthwhile = 0.5
+	// hopeless is how many nats behind the other scale, log or none, a scale is given up after the first round.
+	hopeless = 6
+	// searchGradient ends training of a candidate: with steps of 0.3 in log θ, within some hundredths of a nat.
+	searchGradient = 0.05
+	// searchEvaluations bounds it.
+	searchEvaluations = 60
+	// negligible is the weight below which a candidate has no part in the forecast.
+	negligible = 0.03
+	// mostMembers are averaged.
+	mostMembers = 5
+)
+
+// season is a period that terms may have.
+type season struct {
+	period float64
+	fixed  bool // given, or the calendar's
+}
+
+// policy is the search of Fit where no kernels are named.
+type policy struct {
+	ctx     context.Context
+	options Options
+	series  *Series
+	views   []view // on what structures are compared on
+	extent  extent
+	seasons []season
+	trends  []string
+	trials  []*trial
+	began   time.Time
+	// evaluations of all candidates, and the rounds there may be, for the report of progress.
+	evaluations, index, count int
+}
+
+// trial is a candidate that was trained.
+type trial struct {
+	Candidate
+	view  int
+	model gppl.Model
+	score float64 // evidence, in nats of y; +Inf if it failed
+	terms []string
+}
+
+// fitPolicy finds structure and parameters: for y and, if all are positive, log y, each of noise alone and a smooth, a less
+// smooth and a rough term, with and without a season and a linear trend; the best of them grows by one term after the other as
+// long as that brings evidence. Candidates are weighted by their evidence, and those that count are averaged in forecasts.
+func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
+	p := &policy{ctx: ctx, options: o, series: s, began: time.Now()}
+	from := max(0, len(s.X)-searched)
+	if err := p.setViews(from); err != nil {
+		return nil, err
+	}
+	p.extent = extent{s.Step, s.X[len(s.X)-1] - s.X[from]}
+	p.setSeasons()
+	switch cmp.Or(o.Trend, "auto") {
+	case "auto":
+		p.trends = []string{"none", "linear"}
+	default:
+		p.trends = []string{strings.ToLower(o.Trend)}
+	}
+	if err := p.search(); err != nil {
+		return nil, err
+	}
+	if from > 0 {
+		if err := p.final(); err != nil {
+			return nil, err
+		}
+	}
+	return p.analysis()
+}
+
+// setViews makes the scales that the options allow, of the observations from an index on.
+func (p *policy) setViews(from int) error {
+	x, y := p.series.X[from:], p.series.Y[from:]
+	if slices.Min(y) == slices.Max(y) { // the latest are constant: the whole then
+		x, y = p.series.X, p.series.Y
+	}
+	p.views = nil
+	which := cmp.Or(strings.ToLower(p.options.Log), "auto")
+	for _, log := range []bool{false, true} {
+		if log && (which == "never" || which == "auto" && !positive(p.series.Y)) || !log && which == "always" {
+			continue
+		}
+		v, err := newView(x, y, log)
+		if err != nil {
+			return err
+		}
+		p.views = append(p.views, v)
+	}
+	return nil
+}
+
+// setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.
+func (p *policy) setSeasons() {
+	periods := p.options.Periods
+	if len(periods) == 0 && !p.options.NoSeason {
+		periods = p.series.calendarPeriods()
+	}
+	for _, period := range periods {
+		// A season is seen in what is more than one and a half of it long.
+		if period > 1.5*p.extent.step && period <= p.extent.span/1.5 {
+			p.seasons = append(p.seasons, season{period, true})
+		}
+	}
+	const detectable = 24 // observations from which a period is looked for
+	if len(periods) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
+		return
+	}
+	for _, period := range gppl.LikelyPeriods(p.views[0].data, 2) {
+		if period > 2.5*p.extent.step {
+			p.seasons = append(p.seasons, season{period, false})
+		}
+	}
+}
+
+// term returns a kernel of a name at values of the middle of its prior; near says shorter.
+func (p *policy) term(name string, of season, short bool) gppl.Kernel {
+	l := math.Exp(within(p.extent.step, 10*p.extent.span).centre)
+	if short {
+		l = 2 * p.extent.step
+	}
+	switch name {
+	case "White":
+		return gppl.White{Variance: 1e-9}
+	case "SE":
+		l = math.Exp(within(1.5*p.extent.step, 3*p.extent.span).centre)
+		if short {
+			l = 3 * p.extent.step
+		}
+		return gppl.SE{Variance: 0.5, Lengthscale: l}
+	case "Matern32":
+		return gppl.Matern32{Variance: 0.5, Lengthscale: l}
+	case "Laplace":
+		return gppl.Laplace{Variance: 0.5, Lengthscale: l}
+	case "LocPer":
+		return gppl.LocPer{Variance: 0.3, Lengthscale: 8 * of.period, Period: of.period, PeriodicLengthscale: 0.8}
+	}
+	panic("analysis: no term " + name)
+}
+
+// search compares structures on the latest observations.
+func (p *policy) search() error {
+	base := []string{"White", "SE", "Matern32", "Laplace"}
+	p.count = len(p.views)*len(base)*len(p.trends) + 6
+	for v := range p.views {
+		for _, name := range base {
+			for _, trend := range p.trends {
+				for s := range min(2, 1+len(p.seasons)) {
+					terms := []gppl.Kernel{p.term(name, season{}, false)}
+					if s > 0 {
+						if name == "White" {
+							terms = nil
+						}
+						terms = append(terms, p.term("LocPer", p.seasons[0], false))
+					}
+					if err := p.try(v, trend, terms, 0.05); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	p.rank()
+	for v := range p.views { // the scales that are still in it grow
+		best := p.best(v)
+		if best == nil || best.score > p.trials[0].score+hopeless {
+			continue
+		}
+		if err := p.grow(v, best); err != nil {
+			return err
+		}
+	}
+	p.rank()
+	return nil
+}
+
+// grow adds to a candidate the term that brings the most evidence, again and again.
+func (p *policy) grow(v int, best *trial) error {
+	for best != nil && len(best.terms) < mostTerms {
+		from := len(p.trials)
+		terms := termsOf(best.model.Kernel)
+		for _, name := range []string{"SE", "Matern32", "Laplace"} {
+			if slices.Contains(best.terms, name) {
+				continue
+			}
+			add := p.term(name, season{}, name != "SE")
+			if err := p.try(v, best.Trend, append(slices.Clone(terms), smaller(add)), best.model.Noise); err != nil {
+				return err
+			}
+		}
+		for _, s := range p.seasons {
+			if !hasSeason(best.model.Kernel, s) {
+				if err := p.try(v, best.Trend, append(slices.Clone(terms), p.term("LocPer", s, false)), best.model.Noise); err != nil {
+					return err
+				}
+			}
+		}
+		var next *trial
+		for _, t := range p.trials[from:] {
+			if t.score < best.score-worthwhile && (next == nil || t.score < next.score) {
+				next = t
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		best = next
+	}
+	return nil
+}
+
+// smaller returns the kernel of a term that is added with a fifth of the variance.
+func smaller(k gppl.Kernel) gppl.Kernel {
+	theta := make([]float64, len(k.Params()))
+	for i, q := range k.Params() {
+		theta[i] = q.Value
+		if q.Role == gppl.RoleVariance {
+			theta[i] *= 0.2
+		}
+	}
+	return k.WithParams(theta)
+}
+
+func hasSeason(k gppl.Kernel, s season) bool {
+	for _, q := range k.Params() {
+		if q.Role == gppl.RolePeriod && math.Abs(q.Value-s.period) < 0.1*s.period {
+			return true
+		}
+	}
+	return false
+}
+
+// termsOf returns the terms of a sum, without noise.
+func termsOf(k gppl.Kernel) []gppl.Kernel {
+	terms := []gppl.Kernel{k}
+	if sum, ok := k.(gppl.Sum); ok {
+		terms = sum.Terms()
+	}
+	return slices.DeleteFunc(slices.Clone(terms), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
+}
+
+// best returns the best candidate of a view so far, nil if none could be trained.
+func (p *policy) best(v int) *trial {
+	var best *trial
+	for _, t := range p.trials {
+		if t.view == v && t.Error == "" && (best == nil || t.score < best.score) {
+			best = t
+		}
+	}
+	return best
+}
+
+// try trains a candidate from the values that its terms have. It is an error only if ctx ends.
+func (p *policy) try(v int, trend string, terms []gppl.Kernel, noise float64) error {
+	k := terms[0]
+	if len(terms) > 1 {
+		k = gppl.Add(terms...)
+	}
+	t := &trial{view: v, Candidate: Candidate{Kernel: kernelName(k), Trend: trend, Log: p.views[v].log}, score: math.Inf(1)}
+	for _, term := range terms {
+		t.terms = append(t.terms, kernelName(term))
+	}
+	if slices.ContainsFunc(p.trials, func(o *trial) bool { return o.view == v && o.Name() == t.Name() && samePeriods(o.model.Kernel, k) }) {
+		return nil
+	}
+	mean, err := policyMean(trend, p.views[v].data.X)
+	if err != nil {
+		return err
+	}
+	m := gppl.Model{Kernel: k, Noise: noise, Mean: mean}
+	err = p.train(t, p.views[v], p.hold(m))
+	if p.ctx.Err() != nil {
+		return fmt.Errorf("analysis: training %s: %w", t.Name(), p.ctx.Err())
+	}
+	if err != nil {
+		t.Error = err.Error()
+	}
+	p.trials = append(p.trials, t)
+	p.index++
+	return nil
+}
+
+func samePeriods(a, b gppl.Kernel) bool {
+	of := func(k gppl.Kernel) (out []float64) {
+		if k == nil {
+			return nil
+		}
+		for _, q := range k.Params() {
+			if q.Role == gppl.RolePeriod {
+				out = append(out, math.Round(20*math.Log(q.Value)))
+			}
+		}
+		return out
+	}
+	return slices.Equal(of(a), of(b))
+}
+
+// hold fixes the periods that are given, and the variance of a white term, which the noise of the model stands for.
+func (p *policy) hold(m gppl.Model) gppl.Model {
+	at := 0
+	params := m.Params()
+	for _, term := range sumTerms(m.Kernel) {
+		_, white := term.(gppl.White)
+		for range term.Params() {
+			q := params[at]
+			given := slices.ContainsFunc(p.seasons, func(s season) bool { return s.fixed && s.period == q.Value })
+			if white || q.Role == gppl.RolePeriod && given {
+				m = m.Fix(q.Name)
+			}
+			at++
+		}
+	}
+	return m
+}
+
+func sumTerms(k gppl.Kernel) []gppl.Kernel {
+	if sum, ok := k.(gppl.Sum); ok {
+		return sum.Terms()
+	}
+	return []gppl.Kernel{k}
+}
+
+// train trains a model on a view and fills in the trial.
+func (p *policy) train(t *trial, v view, m gppl.Model) error {
+	began := time.Now()
+	priors := weakPriors(m, p.extent)
+	r, err := trainWeak(p.ctx, v.data, m, priors, p.extent.span, p.settings(t, gppl.Settings{
+		GradientTolerance: searchGradient, MaxEvaluations: searchEvaluations, NoStandardErrors: true,
+	}))
+	if err != nil {
+		return err
+	}
+	exact, err := gppl.NewExact(r.Model, v.data, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return err
+	}
+	theta := naturals(r.Model)
+	score, err := evidence(exact, theta, priors, v.data.Len())
+	if err != nil {
+		return err
+	}
+	nll := r.Value + r.LogPrior
+	t.model, t.score = r.Model, score+v.offset
+	t.Candidate.NLL, t.Candidate.Score = nll+v.offset, t.score
+	t.describe(r, v.data.Len())
+	t.Evaluations += r.Evaluations
+	t.Seconds += time.Since(began).Seconds()
+	return nil
+}
+
+// trainWeak trains m, from its values, with priors, and returns a result whose model has the transforms of m.
+func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors []logNormal, span float64, s gppl.Settings) (*gppl.Result, error) {
+	exact, err := gppl.NewExact(scaled(m, nil, span), d, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return nil, err
+	}
+	loss, err := posteriorLoss(exact, priors)
+	if err != nil {
+		return nil, err
+	}
+	r, err := gppl.Fit(ctx, loss, s)
+	if err != nil {
+		return nil, err
+	}
+	return plain(r), nil
+}
+
+func (p *policy) settings(t *trial, s gppl.Settings) gppl.Settings {
+	before := p.evaluations
+	s.Progress = func(g gppl.Progress) {
+		p.evaluations = before + g.Evaluations
+		if p.options.Progress != nil {
+			p.options.Progress(Progress{
+				Candidate: t.Name(), Index: min(p.index, p.count-1), Count: p.count, Stage: "training",
+				Evaluations: p.evaluations, Best: g.Best, Elapsed: time.Since(p.began),
+			})
+		}
+	}
+	return s
+}
+
+func (p *policy) rank() {
+	slices.SortStableFunc(p.trials, func(a, b *trial) int {
+		if (a.Error == "") != (b.Error == "") {
+			if a.Error == "" {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.score, b.score)
+	})
+}
+
+// final trains the best candidates on all observations.
+func (p *policy) final() error {
+	if err := p.setViews(0); err != nil {
+		return err
+	}
+	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[0]
+	kept := p.trials[:min(finalists, len(p.trials))]
+	for _, t := range kept {
+		if t.Error != "" {
+			continue
+		}
+		m := t.model
+		var err error
+		if m.Mean, err = policyMean(t.Trend, p.views[t.view].data.X); err != nil {
+			return err
+		}
+		if err := p.train(t, p.views[t.view], m); err != nil {
+			t.Error, t.score = err.Error(), math.Inf(1)
+		}
+		if p.ctx.Err() != nil {
+			return fmt.Errorf("analysis: training %s: %w", t.Name(), p.ctx.Err())
+		}
+	}
+	p.trials = kept
+	p.rank()
+	return nil
+}
+
+// analysis returns the best with standard errors, and the members of the average.
+func (p *policy) analysis() (*Analysis, error) {
+	best := p.trials[0]
+	if best.Error != "" {
+		return nil, fmt.Errorf("analysis: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
+	}
+	v := p.views[best.view]
+	a := &Analysis{Series: p.series, Scaling: v.scaling, Log: v.log, Weak: true}
+	for _, t := range p.trials {
+		a.Candidates = append(a.Candidates, t.Candidate)
+	}
+	r, err := trainWeak(p.ctx, v.data, best.model, weakPriors(best.model, p.extent), p.extent.span, p.settings(best, gppl.Settings{
+		GradientTolerance: searchGradient, MaxEvaluations: searchEvaluations,
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("analysis: training %s: %w", best.Name(), err)
+	}
+	a.Result = r
+	var total float64
+	for i, t := range p.trials {
+		w := math.Exp(best.score - t.score)
+		if t.Error != "" || i >= mostMembers || w < negligible {
+			continue
+		}
+		model := t.model
+		if i == 0 {
+			model = r.Model
+		}
+		a.members = append(a.members, &member{model: model, log: p.views[t.view].log, weight: w})
+		total += w
+	}
+	for i, m := range a.members {
+		m.weight /= total
+		a.Candidates[i].Weight = m.weight
+	}
+	return a, nil
+}

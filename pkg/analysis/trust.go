@@ -1,0 +1,255 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Trust is how forecasts of the latest past, at the horizon of the one asked for, compare with what came.
+type Trust struct {
+	Horizon int `json:"horizon"` // observations ahead
+	Origins int `json:"origins"` // places in the past that were forecast from
+	N       int `json:"n"`       // forecasts of one value each
+	Season  int `json:"season"`  // of the naive forecast, in observations; 1: the last value
+	// Coverage is the share of what came that the 95 % bands held.
+	Coverage float64 `json:"coverage_95"`
+	// Relative is the mean absolute error over that of the seasonal naive forecast.
+	Relative float64 `json:"relative_error"`
+	Spread   float64 `json:"spread"` // root mean square of error over standard deviation; 1 if bands are right
+	Late     float64 `json:"late"`   // the same over the last third of the horizon
+	// Use is false if the verdict is not to use the forecast; Verdict says so in a sentence or two.
+	Use     bool     `json:"use"`
+	Reasons []string `json:"reasons,omitempty"`
+	Verdict string   `json:"verdict"`
+	// Origin by origin, the earliest first.
+	Past []PastForecast `json:"past,omitempty"`
+}
+
+// PastForecast is one of the forecasts of the past.
+type PastForecast struct {
+	From     string  `json:"from"` // the last observation that it knew
+	N        int     `json:"n"`
+	Coverage float64 `json:"coverage_95"`
+	MAE      float64 `json:"mae"`
+	Naive    float64 `json:"mae_naive"`
+}
+
+// BacktestOptions say which past is forecast. The zero value is five origins of 24 steps.
+type BacktestOptions struct {
+	Horizon int // 0 means 24
+	Origins int // 0 means 5
+	// Holdout forecasts that many of the last observations from those before, once, in place of several origins.
+	Holdout int
+}
+
+const (
+	// lowCoverage, of the 95 % bands, and highRelative, error against seasonal naive's, are where a forecast is advised against.
+	lowCoverage  = 0.80
+	highRelative = 1.25
+	// lateSpread is how many of its own standard deviations a forecast may err by, late in the horizon, in the root mean square.
+	lateSpread = 1.6
+	// refitted is the number of observations up to which parameters are learnt again at each origin; above, they are re-used.
+	refitted = 1500
+	// refitEvaluations bound that: it goes on from the optimum of the whole series.
+	refitEvaluations = 15
+	// backtested is the number of observations up to which gppl fit looks at the past unasked.
+	backtested = 6000
+)
+
+// Backtest forecasts the latest past from rolling origins: at each the parameters are learnt again from what was known by then,
+// from their present values on, up to 1500 observations; the structure is that of the whole series, which flatters the forecast a
+// little. Where the series is too short for the horizon, a shorter one is looked at, and the verdict says so.
+//
+// A forecast is advised against
+//   - if the 95 % bands held less than 80 % of what came,
+//   - if the error was above 1.25 of seasonal naive's,
+//   - if, in the last third of the horizon, errors were above 1.6 of their standard deviations in the root mean square: bands that
+//     do not widen as errors do.
+func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
+	n := len(a.Series.X)
+	o.Horizon, o.Origins = orDefault(o.Horizon, 24), orDefault(o.Origins, 5)
+	if o.Holdout > 0 {
+		o.Horizon, o.Origins = o.Holdout, 1
+	}
+	least := max(4, n/3)
+	if o.Holdout > 0 {
+		least = 4
+	}
+	h := min(o.Horizon, n-least)
+	if h < 1 || o.Horizon < 1 || o.Origins < 1 {
+		return nil, fmt.Errorf("analysis: %d observations are too few to forecast %d of them from the others", n, o.Horizon)
+	}
+	if o.Holdout > 0 && h < o.Holdout {
+		return nil, fmt.Errorf("analysis: %d observations are too few to hold out %d: at most %d", n, o.Holdout, n-least)
+	}
+	if err := a.condition(); err != nil {
+		return nil, err
+	}
+	t := &Trust{Horizon: h, Season: a.seasonSteps(least)}
+	step := max(1, min(h, (n-least-h)/max(1, o.Origins-1)))
+	var errs, naives, squares, late float64
+	var lateN int
+	for k := o.Origins - 1; k >= 0; k-- {
+		origin := n - h - k*step
+		if origin < least {
+			continue
+		}
+		f, err := a.forecastFrom(ctx, origin, h)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("analysis: forecasting from %s: %w", a.Series.Axis.Text(a.Series.X[origin-1]), err)
+		}
+		y := a.Series.Y[origin : origin+h]
+		naive, err := forecast.SeasonalNaive(a.Series.Y[:origin], t.Season, h)
+		if err != nil {
+			return nil, fmt.Errorf("analysis: %w", err)
+		}
+		p := PastForecast{From: a.Series.Axis.Text(a.Series.X[origin-1]), N: h,
+			Coverage: forecast.Coverage(y, f.Lower, f.Upper), MAE: forecast.MAE(y, f.Mean), Naive: forecast.MAE(y, naive.Mu)}
+		t.Past = append(t.Past, p)
+		t.Coverage += p.Coverage
+		errs += p.MAE
+		naives += p.Naive
+		for i, v := range y {
+			z := (v - f.Mean[i]) / math.Sqrt(f.NoisyVar[i])
+			squares += z * z
+			if 3*i >= 2*h {
+				late += z * z
+				lateN++
+			}
+		}
+		t.Origins++
+		t.N += h
+	}
+	t.Coverage /= float64(t.Origins)
+	t.Relative = errs / naives
+	if naives == 0 {
+		t.Relative = 1
+		if errs > 0 {
+			t.Relative = math.MaxFloat64
+		}
+	}
+	t.Spread, t.Late = math.Sqrt(squares/float64(t.N)), math.Sqrt(late/float64(max(1, lateN)))
+	t.judge(o.Horizon)
+	return t, nil
+}
+
+// Testable reports whether a backtest is possible, and quick enough to be made unasked: up to 6000 observations with an exact
+// likelihood.
+func (a *Analysis) Testable(o BacktestOptions) bool {
+	n := len(a.Series.X)
+	return a.Projections == 0 && n <= backtested && n-max(4, n/3) >= 1
+}
+
+// seasonSteps returns the season of the naive forecast, in observations, at most most.
+func (a *Analysis) seasonSteps(most int) int {
+	if !a.Series.Even || a.Series.Step <= 0 {
+		return 1
+	}
+	season := 1
+	for _, m := range a.members {
+		for _, p := range m.model.Params() {
+			if p.Role != gppl.RolePeriod {
+				continue
+			}
+			if s := int(math.Round(p.Value / a.Series.Step)); s > 1 && s < most {
+				return s
+			}
+		}
+	}
+	return season
+}
+
+// forecastFrom forecasts the h observations from index origin on from those before.
+func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, error) {
+	const most = 2 // members that are looked at
+	past := &Analysis{Series: &Series{Axis: a.Series.Axis, X: a.Series.X[:origin], Y: a.Series.Y[:origin], Step: a.Series.Step}, Result: a.Result}
+	var total float64
+	for _, m := range a.members[:min(most, len(a.members))] {
+		v, err := newView(past.Series.X, past.Series.Y, m.log)
+		if err != nil {
+			return nil, err
+		}
+		// The model is of values that were standardised otherwise.
+		model := rescaled(m.model, math.Pow(m.view.scaling.Scale/v.scaling.Scale, 2))
+		if origin <= refitted && a.Weak {
+			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[0]}
+			r, err := trainWeak(ctx, v.data, model, weakPriors(model, e), e.span, gppl.Settings{
+				GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
+			})
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err == nil {
+				model = r.Model
+			}
+		}
+		p, err := gppl.NewPosterior(model, v.data)
+		if err != nil {
+			return nil, err
+		}
+		past.members = append(past.members, &member{model: model, log: m.log, weight: m.weight, view: &v, posterior: p})
+		total += m.weight
+	}
+	for _, m := range past.members {
+		m.weight /= total
+	}
+	x := a.Series.X[origin : origin+h]
+	parts, err := past.parts(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	return forecastOf(x, make([]string, h), parts), nil
+}
+
+// rescaled multiplies all variances of a model by c, but for those of factors beyond the first.
+func rescaled(m gppl.Model, c float64) gppl.Model {
+	theta := naturals(m)
+	for i, p := range m.Params() {
+		if (p.Role == gppl.RoleVariance || p.Role == gppl.RoleNoise) && !isFixed(p) {
+			theta[i] *= c
+		}
+	}
+	return m.WithParams(theta)
+}
+
+// judge writes the verdict.
+func (t *Trust) judge(asked int) {
+	if t.Coverage < lowCoverage {
+		t.Reasons = append(t.Reasons, fmt.Sprintf("the 95 %% bands held only %.0f %% of what came", 100*t.Coverage))
+	}
+	if t.Relative > highRelative {
+		t.Reasons = append(t.Reasons, fmt.Sprintf("its error was %.2f times that of %s", t.Relative, t.naive()))
+	}
+	if t.Late > lateSpread && t.Coverage >= lowCoverage {
+		t.Reasons = append(t.Reasons, fmt.Sprintf("late in the horizon errors were %.1f times what the bands say", t.Late))
+	}
+	t.Use = len(t.Reasons) == 0
+	over := fmt.Sprintf("Over the last %d origins", t.Origins)
+	if t.Origins == 1 {
+		over = "From the last origin"
+	}
+	over += fmt.Sprintf(", %d ahead,", t.Horizon)
+	if t.Use {
+		t.Verdict = fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f of %s's.", over, 100*t.Coverage, t.Relative, t.naive())
+	} else {
+		t.Verdict = fmt.Sprintf("Do not use this forecast: %s %s.", strings.ToLower(over[:1])+over[1:], strings.Join(t.Reasons, ", and "))
+	}
+	if t.Horizon < asked {
+		t.Verdict += fmt.Sprintf(" The series is too short to see how well it does %d ahead.", asked)
+	}
+}
+
+func (t *Trust) naive() string {
+	if t.Season > 1 {
+		return "seasonal naive"
+	}
+	return "repeating the last value"
+}
