@@ -21,6 +21,7 @@ var looks = []struct {
 	{gppl.EngineSpectral, "spectral", 1},
 	{gppl.EngineStateSpace, "state space", 3},
 	{gppl.EngineInterpolated, "interpolated", 4},
+	{gppl.EngineGridded, "gridded", 6},
 }
 
 const autoSlot = 5

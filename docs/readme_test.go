@@ -1,0 +1,89 @@
+package docs_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// tenLines is the README's example, with the checks of errors that it leaves out.
+func tenLines(ctx context.Context) (*gppl.Result, []float64, error) {
+	series, scaling := dataset.CO2().Standardize()
+	data, err := gppl.NewData(gppl.Scalars(series.X), series.Y)
+	if err != nil {
+		return nil, nil, err
+	}
+	model := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.Periodic{Variance: 0.1, Lengthscale: 1, Period: 1}), Noise: 0.1}.Fix("Periodic.period")
+	omega, err := gppl.NewProjection(gppl.Sphere{}, data.X, 300, 1) // 300 directions, seed 1
+	if err != nil {
+		return nil, nil, err
+	}
+	loss, err := gppl.NewProjected(model, data, omega) // or NewExact, NewVFE
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := gppl.Fit(ctx, loss, gppl.Settings{}) // L-BFGS to a vanishing gradient
+	if err != nil {
+		return nil, nil, err
+	}
+	posterior, err := gppl.NewPosterior(result.Model, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	mean, variance := posterior.Noisy(gppl.Scalars([]float64{2002, 2003, 2004}))
+	ppm := scaling.Values(nil, mean)
+	fmt.Println(result, ppm, scaling.Variances(nil, variance))
+	return result, ppm, nil
+}
+
+// TestReadmeExample: the README's Go is that of tenLines, line for line, so that it
+// compiles; and it runs.
+func TestReadmeExample(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("readme_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment := regexp.MustCompile(`\s*//.*`)
+	var have []string
+	for _, line := range strings.Split(string(source), "\n") {
+		have = append(have, strings.TrimSpace(comment.ReplaceAllString(line, "")))
+	}
+	code := blocks(string(readme), "go")[0]
+	at := 0
+	for _, line := range strings.Split(strings.TrimSpace(code), "\n") {
+		want := strings.TrimSpace(comment.ReplaceAllString(line, ""))
+		for at < len(have) && have[at] != want {
+			at++
+		}
+		if at == len(have) {
+			t.Fatalf("the README's line %q is not in tenLines, or not in this place", want)
+		}
+	}
+	if testing.Short() {
+		t.Skip("the example trains a model")
+	}
+	result, ppm, err := tenLines(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Status != gppl.Converged {
+		t.Errorf("%v", result)
+	}
+	for _, v := range ppm {
+		if math.Abs(v-375) > 10 {
+			t.Errorf("CO₂ of 2002 to 2004 is predicted as %v ppm", ppm)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// Command peers times gppl's exact likelihood on given series, for scripts/peers.py,
+// which times other libraries on the same:
+//
+//	go run ./internal/peers < cases.json
+//
+// It reads one JSON object a line (type request) and writes one (type answer) for
+// each: the negative log likelihood and its gradient in the logs of variance,
+// lengthscale and noise variance, and the median seconds that they take.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// request is a series and a model of it.
+type request struct {
+	Kernel                       string // SE or Matern32
+	X, Y                         []float64
+	Variance, Lengthscale, Noise float64
+}
+
+// answer is what an evaluation gives.
+type answer struct {
+	Value   float64
+	Grad    []float64 // in the logs
+	Seconds float64   // median
+	First   float64   // seconds that the first took, set-up included
+	Engine  string
+	Bound   float64 // nats that Value may err by
+}
+
+const (
+	leastRuns = 5
+	longest   = 2 * time.Second // of all runs but the least
+)
+
+func main() {
+	log.SetFlags(0)
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		var r request
+		err := in.Decode(&r)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		a, err := measure(r)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := out.Encode(a); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+func measure(r request) (answer, error) {
+	m := gppl.Model{Noise: r.Noise}
+	switch r.Kernel {
+	case "SE":
+		m.Kernel = gppl.SE{Variance: r.Variance, Lengthscale: r.Lengthscale}
+	case "Matern32":
+		m.Kernel = gppl.Matern32{Variance: r.Variance, Lengthscale: r.Lengthscale}
+	default:
+		return answer{}, fmt.Errorf("no kernel %q: there are SE and Matern32", r.Kernel)
+	}
+	data, err := gppl.NewData(gppl.Scalars(r.X), r.Y)
+	if err != nil {
+		return answer{}, err
+	}
+	start := time.Now()
+	loss, err := gppl.NewExact(m, data)
+	if err != nil {
+		return answer{}, err
+	}
+	theta := []float64{r.Variance, r.Lengthscale, r.Noise}
+	a := answer{Grad: make([]float64, len(theta))}
+	if a.Value, err = loss.ValueGrad(a.Grad, theta); err != nil {
+		return answer{}, err
+	}
+	a.First = time.Since(start).Seconds()
+	var times []float64
+	for begin := time.Now(); len(times) < leastRuns || time.Since(begin) < longest; {
+		start := time.Now()
+		if a.Value, err = loss.ValueGrad(a.Grad, theta); err != nil {
+			return answer{}, err
+		}
+		times = append(times, time.Since(start).Seconds())
+	}
+	slices.Sort(times)
+	a.Seconds = times[len(times)/2]
+	for i := range a.Grad {
+		a.Grad[i] *= theta[i]
+	}
+	report := loss.Report()
+	a.Engine, a.Bound = report.Engine, report.LastBound
+	return a, nil
+}
