@@ -67,7 +67,6 @@ func fitCommand() *cli.Command {
 at the horizon of the forecast, says whether to use it, checks residuals and forecasts.
 From sums (gppl sum) it compares kernels and learns; there are no observations to check or to forecast from.
 
-
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
    gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json`,
