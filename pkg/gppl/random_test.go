@@ -103,7 +103,8 @@ func judgeAll(from, count, largest int) *summary {
 				s.all = append(s.all, judged{j, c.number, c.String()})
 			}
 			if s.cases%200 == 0 && count > 200 {
-				fmt.Fprintf(os.Stderr, "%d of %d cases after %.0f s\n%s\n", s.cases, count, time.Since(began).Seconds(), s.tables())
+				fmt.Fprintf(os.Stderr, "%d of %d cases after %.0f s\n%s\n%s\n", s.cases, count, time.Since(began).Seconds(), s.tables(),
+					strings.Join(s.bad(), "\n"))
 			}
 			lock.Unlock()
 		}
