@@ -30,7 +30,7 @@ func tenLines(ctx context.Context) (*gppl.Result, []float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := gppl.Fit(ctx, loss, gppl.Settings{}) // L-BFGS to a vanishing gradient
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{}) // L-BFGS to a vanishing gradient
 	if err != nil {
 		return nil, nil, err
 	}

@@ -151,7 +151,7 @@ func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, se
 	if starts > 1 {
 		settings.Starts = starts
 	}
-	if fit.Result, err = library.Fit(ctx, loss, settings); err != nil {
+	if fit.Result, err = library.Fit(ctx, loss, nil, settings); err != nil {
 		return fit, err
 	}
 	fit.Refused = ""

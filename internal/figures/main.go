@@ -55,7 +55,7 @@ func forecast() (*viz.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	if err != nil {
 		return nil, err
 	}

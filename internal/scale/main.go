@@ -145,7 +145,7 @@ func learn(ctx context.Context, s *gppl.Sums) error {
 		return err
 	}
 	setup := time.Since(began)
-	result, err := gppl.Fit(ctx, loss, gppl.Settings{})
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		return err
 	}

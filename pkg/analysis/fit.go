@@ -207,7 +207,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	r, err := gppl.Fit(ctx, loss, t.settings(gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 40}))
+	r, err := gppl.Fit(ctx, loss, nil, t.settings(gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 40}))
 	if err != nil {
 		return nil, fmt.Errorf("analysis: training %s: %w", best.Name(), err)
 	}
@@ -445,7 +445,7 @@ func (t *trainer) run(ctx context.Context, m gppl.Model, d gppl.Data, s gppl.Set
 	if err != nil {
 		return nil, err
 	}
-	return gppl.Fit(ctx, loss, t.settings(s))
+	return gppl.Fit(ctx, loss, nil, t.settings(s))
 }
 
 // lowest returns the index of the model with the lowest value on all data, 0 if none has one.

@@ -381,7 +381,7 @@ func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors []logNorma
 	if err != nil {
 		return nil, err
 	}
-	r, err := gppl.Fit(ctx, loss, s)
+	r, err := gppl.Fit(ctx, loss, nil, s)
 	if err != nil {
 		return nil, err
 	}

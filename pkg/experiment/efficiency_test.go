@@ -107,7 +107,7 @@ func TestGodambeSimulated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := gppl.Fit(t.Context(), loss, gppl.Settings{NoStandardErrors: true})
+		r, err := gppl.Fit(t.Context(), loss, nil, gppl.Settings{NoStandardErrors: true})
 		if err != nil {
 			t.Fatal(err)
 		}

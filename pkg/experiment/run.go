@@ -53,7 +53,7 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 		if wrong != nil {
 			return o, wrong
 		}
-		result, err = gppl.Fit(ctx, loss, settings)
+		result, err = gppl.Fit(ctx, loss, nil, settings)
 	}
 	if ctx.Err() != nil {
 		return o, ctx.Err()

@@ -23,7 +23,7 @@ func TestTorch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, err := gppl.Fit(context.Background(), exact, gppl.Settings{NoStandardErrors: true})
+	best, err := gppl.Fit(context.Background(), exact, nil, gppl.Settings{NoStandardErrors: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -470,14 +470,6 @@ func (a *auto) predict(columns int) float64 {
 	return (8*m*k*k+2*k*k*k)/(2*flopRate) + setup/evaluationsAhead
 }
 
-// elsewhere is a loss that is trained from another start.
-type elsewhere struct {
-	Loss
-	start Model
-}
-
-func (l elsewhere) Params() []Param { return l.start.Params() }
-
 // train trains from where it stands and from the further starts that are due, and
 // returns the best, with the nats by which that is below where it stood.
 func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
@@ -559,7 +551,7 @@ func (a *auto) trainFrom(loss Loss, start Model, evaluations int) (*Result, erro
 	s.Starts, s.MaxEvaluations = 1, evaluations
 	_, projected := loss.(*Projected)
 	s.NoStandardErrors = s.NoStandardErrors || projected // those of the information follow
-	r, err := Fit(a.ctx, elsewhere{loss, start}, s)
+	r, err := Fit(a.ctx, loss, start.Params(), s)
 	if r != nil {
 		a.evaluations += r.Evaluations
 		a.trained += r.FitTime

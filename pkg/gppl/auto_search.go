@@ -330,7 +330,7 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 func (s *searcher) train(p point, evaluations int) point {
 	settings := s.methods
 	settings.MaxEvaluations = evaluations
-	r, _ := Fit(s.ctx, elsewhere{s.loss, s.model.WithParams(p.u).inside()}, settings)
+	r, _ := Fit(s.ctx, s.loss, s.model.WithParams(p.u).inside().Params(), settings)
 	if r == nil {
 		return point{u: p.u, value: math.Inf(1)}
 	}

@@ -29,7 +29,7 @@ func bestFrom(t testing.TB, d gppl.Data, starts ...gppl.Model) float64 {
 	best := math.Inf(1)
 	for _, m := range starts {
 		loss := must[*gppl.Exact](t)(gppl.NewExact(m, d))
-		r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, gppl.Settings{NoStandardErrors: true}))
+		r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true}))
 		best = min(best, r.Value)
 	}
 	return best

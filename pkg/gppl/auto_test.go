@@ -31,7 +31,7 @@ func excess(t testing.TB, m gppl.Model, d gppl.Data) float64 {
 	t.Helper()
 	l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
 	at, _ := valueAt(t, l)
-	ml := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, gppl.Settings{NoStandardErrors: true}))
+	ml := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))
 	return at - ml.Value
 }
 

@@ -226,7 +226,7 @@ func BenchmarkFitSunspots(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if r, err = Fit(context.Background(), l, Settings{NoStandardErrors: true}); err != nil {
+					if r, err = Fit(context.Background(), l, nil, Settings{NoStandardErrors: true}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -38,7 +38,6 @@ var (
 	_ regressing = (*VFE)(nil)
 	_ regressing = (*MAP)(nil)
 	_ regressing = (*Tied)(nil)
-	_ regressing = elsewhere{}
 )
 
 // coefficientsAt returns those of a loss at theta, nil if it has none.
@@ -51,10 +50,6 @@ func coefficientsAt(l Loss, theta []float64) ([]Coefficient, error) {
 
 func (m *MAP) coefficientsAt(theta []float64) ([]Coefficient, error) {
 	return coefficientsAt(m.loss, theta)
-}
-
-func (l elsewhere) coefficientsAt(theta []float64) ([]Coefficient, error) {
-	return coefficientsAt(l.Loss, theta)
 }
 
 func (t *Tied) coefficientsAt(theta []float64) ([]Coefficient, error) {

@@ -145,7 +145,7 @@ func TestAutoResultFile(t *testing.T) {
 
 func TestResultFileIsWhole(t *testing.T) {
 	d := drawn(t, 60, 5)
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{Starts: 2, MaxEvaluations: 20}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{Starts: 2, MaxEvaluations: 20}))
 	filled(t, reflect.ValueOf(r), "Result")
 	var got gppl.Result
 	if err := json.Unmarshal(mustJSON(t, r), &got); err != nil {

@@ -82,7 +82,7 @@ func TestBandedTraining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Fit(context.Background(), l, Settings{NoStandardErrors: true, MaxEvaluations: 150})
+		r, err := Fit(context.Background(), l, nil, Settings{NoStandardErrors: true, MaxEvaluations: 150})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func exampleFit() (*gppl.Result, gppl.Data) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func ExampleNewExact() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func ExampleNewProjected() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func ExampleNewProjected() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	best, err := gppl.Fit(context.Background(), exact, gppl.Settings{})
+	best, err := gppl.Fit(context.Background(), exact, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func ExampleNewResidual() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func ExampleNewVFE() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func ExampleFit() {
 		{Method: gppl.AdamRate(0.1), Stop: gppl.StopBelow(1e-2), GradientTolerance: -1},
 		{MaxEvaluations: 3},
 	} {
-		result, err := gppl.Fit(context.Background(), loss, s)
+		result, err := gppl.Fit(context.Background(), loss, nil, s)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func ExampleWithEngine() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = gppl.Fit(context.Background(), loss, gppl.Settings{})
+	_, err = gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	fmt.Println(err)
 	// Output:
 	// gppl: fit: the loss cannot be evaluated at its start: gppl: the statespace engine cannot take this kernel: not a sum of Laplace, Matérn 3/2 and 5/2 kernels

@@ -30,7 +30,7 @@ func ExampleNewMAP() {
 	if err != nil {
 		panic(err)
 	}
-	r, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	r, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	if err != nil {
 		panic(err)
 	}

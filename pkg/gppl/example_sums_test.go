@@ -42,7 +42,7 @@ func ExampleSums() {
 	if err != nil {
 		panic(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	if err != nil {
 		panic(err)
 	}

@@ -29,7 +29,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, gppl.Settings{})
+	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}

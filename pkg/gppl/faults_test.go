@@ -237,7 +237,7 @@ func catch(engines []faultEngine, count int) (caught [][]int, err error) {
 			params := len(loss.Params())
 			train := func(f fault) (*gppl.Result, error) {
 				l := &faulty{Loss: loss, fault: f, p: c % params, silent: silent, start: startOf(loss), buf: make([]float64, params)}
-				return gppl.Fit(context.Background(), l, gppl.Settings{NoStandardErrors: true, MaxEvaluations: faultEvaluations})
+				return gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true, MaxEvaluations: faultEvaluations})
 			}
 			clean, err := train(faults[0])
 			if (err != nil || clean.GradientNorm > vanished) && c < 5*count {

@@ -34,11 +34,11 @@ func TestFisherScoring(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := gppl.Fit(context.Background(), l, gppl.Settings{})
+		want, err := gppl.Fit(context.Background(), l, nil, gppl.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := gppl.Fit(context.Background(), l, gppl.Settings{Method: gppl.FisherScoring})
+		got, err := gppl.Fit(context.Background(), l, nil, gppl.Settings{Method: gppl.FisherScoring})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -91,14 +91,17 @@ const (
 
 // Fit minimises loss over those of its parameters that are not Fixed, in their
 // raw values, and returns the best point that it saw, with all there is to
-// tell about how it got there.
+// tell about how it got there. Training starts from the values of start, and in its
+// transforms: the parameters of the loss in their order, as loss.Params() or, for a
+// loss without others, a model's Params() give them; nil means loss.Params(). It
+// panics if their number is wrong.
 //
 // When ctx ends, Fit returns the best point so far together with ctx's error.
 // A loss that cannot be evaluated at the start is an error without a result;
 // elsewhere it counts as +Inf.
-func Fit(ctx context.Context, loss Loss, s Settings) (*Result, error) {
+func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, error) {
 	began := time.Now()
-	o := newObjective(ctx, loss, s)
+	o := newObjective(ctx, loss, start, s)
 	first, err := o.evaluate(o.start)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: fit: the loss cannot be evaluated at its start: %w", err)
@@ -176,8 +179,19 @@ type point struct {
 	value   float64
 }
 
-func newObjective(ctx context.Context, loss Loss, s Settings) *objective {
+func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *objective {
 	o := &objective{ctx: ctx, loss: loss, settings: s, params: loss.Params(), began: time.Now()}
+	if start != nil {
+		if len(start) != len(o.params) {
+			panic(fmt.Sprintf("gppl: Fit: len(start) = %d, but %v has %d parameters", len(start), loss, len(o.params)))
+		}
+		o.params = slices.Clone(start)
+		for i, leader := range leaders(loss) {
+			if leader != i {
+				o.params[i].Transform = Fixed{} // it takes the leader's value
+			}
+		}
+	}
 	o.theta = values(o.params)
 	o.gradTheta = make([]float64, len(o.theta))
 	for i, p := range o.params {

@@ -195,11 +195,3 @@ func withoutEngine(l Loss) (Loss, string) {
 	}
 	return nil, ""
 }
-
-func (l elsewhere) withoutEngine() (Loss, string) {
-	other, engine := withoutEngine(l.Loss)
-	if other == nil {
-		return nil, ""
-	}
-	return elsewhere{other, l.start}, engine
-}

@@ -57,5 +57,5 @@ func newExactFor(t *testing.T, d Data, change func(*Exact)) (*Result, error) {
 	if change != nil {
 		change(l)
 	}
-	return Fit(context.Background(), l, Settings{})
+	return Fit(context.Background(), l, nil, Settings{})
 }

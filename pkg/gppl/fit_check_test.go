@@ -20,8 +20,8 @@ func TestFitFindsLateFaults(t *testing.T) {
 		m := gppl.Model{Kernel: gppl.SE{Variance: 3, Lengthscale: 1}, Noise: 0.5}
 		loss := exactLoss(t, d)
 		wrong := late{must[*gppl.Exact](t)(gppl.NewExact(m, d)), i % 3}
-		right := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, gppl.Settings{}))
-		r, err := gppl.Fit(context.Background(), wrong, gppl.Settings{})
+		right := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))
+		r, err := gppl.Fit(context.Background(), wrong, nil, gppl.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestFitAlarms(t *testing.T) {
 			}
 			m := gppl.Model{Kernel: k.WithParams(theta), Noise: math.Exp(2 * rnd.NormFloat64())}
 			l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
-			r, err := gppl.Fit(context.Background(), l, gppl.Settings{MaxEvaluations: 30, NoStandardErrors: i%2 == 0})
+			r, err := gppl.Fit(context.Background(), l, nil, gppl.Settings{MaxEvaluations: 30, NoStandardErrors: i%2 == 0})
 			if err != nil {
 				continue // the start cannot be evaluated
 			}

@@ -33,7 +33,7 @@ func exactLoss(t testing.TB, d gppl.Data) *gppl.Exact {
 
 func TestFitMethodsAgree(t *testing.T) {
 	d := drawn(t, 200, 1)
-	want := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{}))
+	want := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))
 	if want.Status != gppl.Converged || want.GradientNorm > 1e-2 || len(want.Warnings) > 0 {
 		t.Fatalf("L-BFGS: %v", want)
 	}
@@ -45,7 +45,7 @@ func TestFitMethodsAgree(t *testing.T) {
 		"L-BFGS restarts": {Starts: 4, Seed: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), s))
+			r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, s))
 			if r.Value > want.Value+1e-4 || r.Value < want.Value-1e-4 {
 				t.Errorf("%v nats, L-BFGS %v: %v", r.Value, want.Value, r)
 			}
@@ -74,7 +74,7 @@ func TestFitStandardErrors(t *testing.T) {
 	d := drawn(t, 150, 4)
 	m := gppl.PaperModel(gppl.SE{}).Fix("variance", "lengthscale")
 	l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))
 	at := func(u float64) float64 {
 		v, err := l.ValueGrad(nil, []float64{1, 1, r.Model.Noise * math.Exp(u)})
 		if err != nil {
@@ -95,7 +95,7 @@ func TestFitStandardErrors(t *testing.T) {
 func TestFitStops(t *testing.T) {
 	d := drawn(t, 100, 2)
 	adam := gppl.Settings{Method: gppl.AdamRate(0.1), Stop: gppl.StopBelow(1e-2), NoStandardErrors: true}
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), adam))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, adam))
 	if r.Status != gppl.Stopped {
 		t.Errorf("Adam with the paper's rule: %v (%s)", r.Status, r.Reason)
 	}
@@ -114,11 +114,11 @@ func TestFitStops(t *testing.T) {
 		}
 	}
 
-	r = must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{Method: gppl.AdamRate(0.01), MaxIterations: 7}))
+	r = must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{Method: gppl.AdamRate(0.01), MaxIterations: 7}))
 	if r.Status != gppl.Limited || r.Iterations != 7 || !strings.Contains(strings.Join(r.Warnings, " "), "before the optimum") {
 		t.Errorf("seven iterations: %v", r)
 	}
-	r = must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{MaxEvaluations: 4, NoStandardErrors: true}))
+	r = must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{MaxEvaluations: 4, NoStandardErrors: true}))
 	if r.Status != gppl.Limited || r.Evaluations > 5 {
 		t.Errorf("four evaluations: %v", r)
 	}
@@ -128,19 +128,20 @@ func TestFitCancel(t *testing.T) {
 	d := drawn(t, 100, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	seen := math.Inf(1)
-	r, err := gppl.Fit(ctx, exactLoss(t, d), gppl.Settings{Starts: 3, Progress: func(p gppl.Progress) {
+	r, err := gppl.Fit(ctx, exactLoss(t, d), nil, gppl.Settings{Starts: 3, Progress: func(p gppl.Progress) {
 		seen = min(seen, p.Value)
 		if p.Evaluations == 5 {
 			cancel()
 		}
 	}})
+
 	if !errors.Is(err, context.Canceled) || r == nil {
 		t.Fatalf("got %v, %v", r, err)
 	}
 	if r.Status != gppl.Cancelled || r.Value != seen || r.Evaluations != 5 || len(r.Starts) != 1 {
 		t.Errorf("got %v; the best of the five values was %v", r, seen)
 	}
-	r, err = gppl.Fit(ctx, exactLoss(t, d), gppl.Settings{})
+	r, err = gppl.Fit(ctx, exactLoss(t, d), nil, gppl.Settings{})
 	if !errors.Is(err, context.Canceled) || r == nil || r.Evaluations != 1 {
 		t.Errorf("cancelled beforehand: %v, %v", r, err)
 	}
@@ -158,13 +159,13 @@ func (l hole) ValueGrad(grad, theta []float64) (float64, error) {
 
 func TestFitAroundFailures(t *testing.T) {
 	d := drawn(t, 150, 6)
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), hole{exactLoss(t, d)}, gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), hole{exactLoss(t, d)}, nil, gppl.Settings{}))
 	if !strings.Contains(strings.Join(r.Warnings, " "), "too long") || r.Params[1].Value > 2.05 {
 		t.Errorf("got %v", r)
 	}
 	bad := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 1}
 	l := must[*gppl.Exact](t)(gppl.NewExact(bad, d))
-	if _, err := gppl.Fit(context.Background(), hole{l}, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "too long") {
+	if _, err := gppl.Fit(context.Background(), hole{l}, nil, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("a start that cannot be evaluated: %v", err)
 	}
 }
@@ -172,7 +173,7 @@ func TestFitAroundFailures(t *testing.T) {
 func TestFitAllFixed(t *testing.T) {
 	d := drawn(t, 50, 3)
 	m := gppl.PaperModel(gppl.SE{}).Fix("variance", "lengthscale", gppl.NoiseName)
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), must[*gppl.Exact](t)(gppl.NewExact(m, d)), gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), must[*gppl.Exact](t)(gppl.NewExact(m, d)), nil, gppl.Settings{}))
 	if r.Status != gppl.Converged || r.Evaluations != 1 {
 		t.Errorf("got %v", r)
 	}
@@ -180,8 +181,8 @@ func TestFitAllFixed(t *testing.T) {
 
 func TestFitAtTheOptimum(t *testing.T) {
 	d := drawn(t, 100, 8)
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{}))
-	again := must[*gppl.Result](t)(gppl.Fit(context.Background(), must[*gppl.Exact](t)(gppl.NewExact(r.Model, d)), gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))
+	again := must[*gppl.Result](t)(gppl.Fit(context.Background(), must[*gppl.Exact](t)(gppl.NewExact(r.Model, d)), nil, gppl.Settings{}))
 	if again.Status != gppl.Converged || math.Abs(again.Value-r.Value) > 1e-6 || again.Starts[0].Evaluations != 1 {
 		t.Errorf("from the optimum: %v after %v", again, r)
 	}
@@ -191,7 +192,7 @@ func TestFitAtTheOptimum(t *testing.T) {
 func TestFitConstant(t *testing.T) {
 	x := uniform(60, 10, 1)
 	d := must[gppl.Data](t)(gppl.NewData(x, make([]float64, 60)))
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))
 	if len(r.Warnings) == 0 {
 		t.Errorf("a constant series gives no warning: %v", r)
 	}
@@ -204,10 +205,10 @@ func TestFitConstant(t *testing.T) {
 
 func TestFitVFE(t *testing.T) {
 	d := drawn(t, 200, 1)
-	exact := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), gppl.Settings{}))
+	exact := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))
 	z := must[gppl.Inputs](t)(gppl.KMeans(d.X, 40, 1))
 	vfe := must[*gppl.VFE](t)(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{}))
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), vfe, gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), vfe, nil, gppl.Settings{}))
 	if r.Value < exact.Value || r.Value > exact.Value+5 {
 		t.Errorf("the bound with 40 inducing inputs is %v, exact %v: %v", r.Value, exact.Value, r)
 	}
@@ -215,7 +216,7 @@ func TestFitVFE(t *testing.T) {
 		t.Errorf("%d inducing inputs, standard error %v; want 40 and none", len(r.Inducing), r.Params[0].StdErrLog)
 	}
 	fixed := must[*gppl.VFE](t)(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{FixInducing: true}))
-	f := must[*gppl.Result](t)(gppl.Fit(context.Background(), fixed, gppl.Settings{}))
+	f := must[*gppl.Result](t)(gppl.Fit(context.Background(), fixed, nil, gppl.Settings{}))
 	if f.Value < r.Value || f.Inducing[3] != z.At(3)[0] {
 		t.Errorf("with Z fixed: %v, trained %v", f.Value, r.Value)
 	}
@@ -226,7 +227,7 @@ func TestResultFile(t *testing.T) {
 	k := gppl.Add(gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}), gppl.Matern32{Variance: 0.5, Lengthscale: 1})
 	m := gppl.PaperModel(k).Fix("Product.Periodic.variance")
 	l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, gppl.Settings{Starts: 2, MaxEvaluations: 30}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, nil, gppl.Settings{Starts: 2, MaxEvaluations: 30}))
 	r.Starts[1].Value = math.Inf(1)
 	path := filepath.Join(t.TempDir(), "model.json")
 	if err := r.Save(path); err != nil {
@@ -278,4 +279,34 @@ func TestResultFile(t *testing.T) {
 			t.Errorf("%s: no error, got %v", name, got)
 		}
 	}
+}
+
+// TestFitStart: training starts where it is told to, under the transforms that come
+// with it, and a start of another size is a mistake of the caller.
+func TestFitStart(t *testing.T) {
+	x := gppl.Scalars([]float64{0, 1, 2, 3, 4, 5, 6, 7})
+	data := gppl.Data{X: x, Y: []float64{0.1, 0.8, 1, 0.4, -0.5, -1, -0.7, 0.2}}
+	loss, err := gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := gppl.Model{Kernel: gppl.SE{Variance: 2, Lengthscale: 3}, Noise: 0.05}.Fix("lengthscale").Params()
+	r, err := gppl.Fit(context.Background(), loss, start, gppl.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range r.Params {
+		if p.Start != start[i].Value {
+			t.Errorf("%s started from %v, want %v", p.Name, p.Start, start[i].Value)
+		}
+	}
+	if l := r.Params[1].Value; l != 3 {
+		t.Errorf("a fixed lengthscale of 3 became %v", l)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a start of two parameters for three: no panic")
+		}
+	}()
+	_, _ = gppl.Fit(context.Background(), loss, start[:2], gppl.Settings{})
 }

@@ -57,7 +57,7 @@ func TestSpectralMixtureStart(t *testing.T) {
 	}
 	check(m, 0.1)
 	loss := must[*gppl.Exact](t)(gppl.NewExact(m, d))
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))
 	check(r.Model, 0.05)
 	atTruth, err := loss.ValueGrad(nil, thetaOf(truth))
 	if err != nil || r.Value > atTruth {

@@ -271,7 +271,7 @@ func TestCoefficients(t *testing.T) {
 		}
 		for _, l := range append(lasting, wrapped) {
 			// One evaluation: the coefficients at the start.
-			r, err := gppl.Fit(context.Background(), l, gppl.Settings{MaxEvaluations: 1, NoStandardErrors: true})
+			r, err := gppl.Fit(context.Background(), l, nil, gppl.Settings{MaxEvaluations: 1, NoStandardErrors: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -172,7 +172,7 @@ func BenchmarkMillionPL(b *testing.B) {
 		p := must[*gppl.Projection](b)(gppl.NewProjection(gppl.Spectral{}, d.X, k, 1))
 		b.Logf("Ω after %v", b.Elapsed())
 		l := must[*gppl.Projected](b)(gppl.NewProjected(start, d, p))
-		r = must[*gppl.Result](b)(gppl.Fit(context.Background(), l, gppl.Settings{}))
+		r = must[*gppl.Result](b)(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))
 		b.Logf("trained after %v", b.Elapsed())
 	}
 	against(b, r, truth)
@@ -209,7 +209,7 @@ func BenchmarkMillionNLL(b *testing.B) {
 		var r *gppl.Result
 		for b.Loop() {
 			l := must[*gppl.Exact](b)(gppl.NewExact(start, must[gppl.Data](b)(gppl.NewData(gppl.Scalars(x), y))))
-			r = must[*gppl.Result](b)(gppl.Fit(context.Background(), l, gppl.Settings{}))
+			r = must[*gppl.Result](b)(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))
 		}
 		against(b, r, truth)
 		b.ReportMetric(float64(r.Evaluations), "evaluations")

@@ -177,10 +177,6 @@ func (m *MAP) priorsAt(theta []float64) (log float64, priors []ParamPrior) {
 	return log + m.LogPrior(theta), append(priors, m.Priors()...)
 }
 
-func (l elsewhere) priorsAt(theta []float64) (log float64, priors []ParamPrior) {
-	return priorsAt(l.Loss, theta)
-}
-
 // priorsAt returns the log prior density of a loss at theta, and the priors.
 func priorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 	if l, ok := l.(withPriors); ok {

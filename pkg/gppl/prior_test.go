@@ -152,7 +152,7 @@ func TestMAPOfNoise(t *testing.T) {
 	for _, transform := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}} {
 		exact := must[*gppl.Exact](t)(gppl.NewExact(m.WithTransform(gppl.NoiseName, transform), data))
 		loss := must[*gppl.MAP](t)(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.InverseGamma{Shape: a, Scale: b}}))
-		r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, gppl.Settings{}))
+		r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))
 		if r.Status != gppl.Converged || math.Abs(r.Model.Noise/want-1) > 2e-5 {
 			t.Errorf("%v: σ² = %v (%v), want %v", transform, r.Model.Noise, r.Status, want)
 		}
@@ -191,7 +191,7 @@ func TestMAPStandardErrors(t *testing.T) {
 	loss := must[*gppl.MAP](t)(gppl.NewMAP(exact,
 		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.LogNormal{Mu: 0.2, Sigma: 0.01}},
 		gppl.ParamPrior{Name: "variance", Prior: gppl.Gamma{Shape: 3, Rate: 4}}))
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))
 	if r.Status != gppl.Converged {
 		t.Fatal(r)
 	}
@@ -232,7 +232,7 @@ func TestTied(t *testing.T) {
 	loss := must[*gppl.Tied](t)(gppl.Tie(exact, []string{"SE.lengthscale", "RQ.lengthscale"}, []string{"RQ.variance", "SE.variance"}))
 	gppltest.CheckLoss(t, loss)
 
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, gppl.Settings{MaxEvaluations: 200}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{MaxEvaluations: 200}))
 	at := func(name string) gppl.FittedParam {
 		for _, p := range r.Params {
 			if p.Name == name {

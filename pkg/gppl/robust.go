@@ -215,7 +215,7 @@ func (e *robustWork) learnKernel(ctx context.Context) (bound float64, err error)
 	if err != nil {
 		return 0, err
 	}
-	r, err := Fit(ctx, loss, e.settings.Fit)
+	r, err := Fit(ctx, loss, nil, e.settings.Fit)
 	if err != nil {
 		return 0, err
 	}

@@ -37,7 +37,7 @@ func learnt(t *testing.T, m gppl.Model, d gppl.Data) *gppl.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := gppl.Fit(context.Background(), l, gppl.Settings{NoStandardErrors: true})
+	r, err := gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -312,7 +312,7 @@ func TestSumsFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := gppl.Fit(t.Context(), loss, gppl.Settings{})
+	got, err := gppl.Fit(t.Context(), loss, nil, gppl.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestSumsFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := gppl.Fit(t.Context(), raw, gppl.Settings{})
+	want, err := gppl.Fit(t.Context(), raw, nil, gppl.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

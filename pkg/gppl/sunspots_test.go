@@ -51,7 +51,7 @@ func TestSunspotOptima(t *testing.T) {
 			{gppl.LocPer{}, 1468.565},
 		} {
 			l := must[*gppl.Exact](t)(gppl.NewExact(gppl.PaperModel(c.kernel), d, gppl.WithEngine(engine)))
-			r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, gppl.Settings{NoStandardErrors: true}))
+			r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))
 			t.Log(r)
 			if math.Abs(r.Value-c.want) > 0.01 || r.Status != gppl.Converged {
 				t.Errorf("%v by %s: %v, %s; want %v", r.Model, r.Engine, r.Value, r.Status, c.want)

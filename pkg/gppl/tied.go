@@ -127,8 +127,6 @@ func leaders(l Loss) []int {
 		return l.leader
 	case *MAP:
 		return leaders(l.loss)
-	case elsewhere:
-		return leaders(l.Loss)
 	}
 	return nil
 }

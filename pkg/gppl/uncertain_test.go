@@ -104,7 +104,7 @@ func TestUncertainNoise(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			r := must[*gppl.Result](t)(gppl.Fit(ctx, c.loss, gppl.Settings{}))
+			r := must[*gppl.Result](t)(gppl.Fit(ctx, c.loss, nil, gppl.Settings{}))
 			u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, c.loss, r, gppl.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))
 			if u.Fallback != "" || !(u.K < 0.7) || u.Failed != 0 || len(u.Models) != 1000 || !strings.Contains(u.String(), "k̂") {
 				t.Fatalf("%v: %+v", u, u.Fallback)
@@ -138,7 +138,7 @@ func TestUncertainLengthscale(t *testing.T) {
 	exact := must[*gppl.Exact](t)(gppl.NewExact(m, data))
 	loss := must[*gppl.MAP](t)(gppl.NewMAP(exact, gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 4, Scale: 4}}))
 	ctx := context.Background()
-	r := must[*gppl.Result](t)(gppl.Fit(ctx, loss, gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(ctx, loss, nil, gppl.Settings{}))
 	u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, loss, r, gppl.UncertainSettings{Draws: 2000, Models: 2000}))
 	if u.Fallback != "" {
 		t.Fatal(u)
@@ -166,10 +166,10 @@ func TestUncertainFallbacks(t *testing.T) {
 	ctx := context.Background()
 	m, data, _ := noiseOnly(t, 20)
 	exact := must[*gppl.Exact](t)(gppl.NewExact(m, data))
-	r := must[*gppl.Result](t)(gppl.Fit(ctx, exact, gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(ctx, exact, nil, gppl.Settings{}))
 
 	fixed := must[*gppl.Exact](t)(gppl.NewExact(m.Fix(gppl.NoiseName), data))
-	rf := must[*gppl.Result](t)(gppl.Fit(ctx, fixed, gppl.Settings{}))
+	rf := must[*gppl.Result](t)(gppl.Fit(ctx, fixed, nil, gppl.Settings{}))
 	if u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, fixed, rf, gppl.UncertainSettings{})); len(u.Models) != 1 || !strings.Contains(u.Fallback, "no parameter was trained") {
 		t.Errorf("nothing trained: %v", u)
 	}
@@ -237,7 +237,7 @@ func TestUncertainSkewed(t *testing.T) {
 	ctx := context.Background()
 	m, data, _ := noiseOnly(t, 20)
 	exact := must[*gppl.Exact](t)(gppl.NewExact(m, data))
-	r := must[*gppl.Result](t)(gppl.Fit(ctx, exact, gppl.Settings{}))
+	r := must[*gppl.Result](t)(gppl.Fit(ctx, exact, nil, gppl.Settings{}))
 	for right, adapted := range map[float64]bool{1: false, 4: false, 40: true} {
 		u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, skewed{exact, r.Model.Noise, right}, r, gppl.UncertainSettings{Draws: 2000, Models: 2000}))
 		if u.Fallback != "" || (u.Adapted > 0) != adapted || strings.Contains(u.String(), "adapted") != adapted {

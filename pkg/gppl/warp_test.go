@@ -176,7 +176,7 @@ func TestFitBoxCox(t *testing.T) {
 		if err != nil {
 			return 0, err
 		}
-		r, err := gppl.Fit(context.Background(), loss, gppl.Settings{NoStandardErrors: true})
+		r, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true})
 		if err != nil {
 			return 0, err
 		}
