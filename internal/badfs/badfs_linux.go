@@ -3,13 +3,31 @@ package badfs
 
 import (
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"syscall"
 	"testing"
 )
+
+// Alone runs the test again in a process of its own, and reports whether this is that process: what Full limits would else
+// meet the log that go test has its processes keep of the files they open.
+func Alone(t *testing.T) bool {
+	t.Helper()
+	const mark = "GPPL_TEST_ALONE"
+	if os.Getenv(mark) != "" {
+		return true
+	}
+	c := exec.Command(os.Args[0], "-test.run=^"+regexp.QuoteMeta(t.Name())+"$")
+	c.Env = append(os.Environ(), mark+"=1")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return false
+}
 
 // Full lets save write no more than a number of bytes to any file, as a disk does that fills up, and returns its error.
 func Full(t *testing.T, bytes uint64, save func() error) error {

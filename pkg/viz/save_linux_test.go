@@ -8,6 +8,9 @@ import (
 )
 
 func TestSaveWholeOrNot(t *testing.T) {
+	if !badfs.Alone(t) {
+		return
+	}
 	f := Must(Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Y: []float64{1, 2}}}}))
 	for _, ext := range []string{".svg", ".png", ".pdf"} {
 		t.Run(ext, func(t *testing.T) {
