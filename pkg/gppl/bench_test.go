@@ -177,6 +177,83 @@ func BenchmarkNLL(b *testing.B) {
 	}
 }
 
+// BenchmarkNLLModel evaluates the exact likelihood, PL with the residual and VFE with a mean
+// of five columns and with error bars, beside the plain one, by each engine.
+func BenchmarkNLLModel(b *testing.B) {
+	const n = 2000
+	mean := func(x Inputs) Mean {
+		return AddMeans(Intercept{}, NewTrend(2, x), Fourier{Period: 365, Harmonics: 1})
+	}
+	irregular, regular := benchData(b, n), regularData(b, n, 0, 0.5)
+	se := Model{Kernel: SE{1, 5}, Noise: 0.1}
+	for _, c := range []struct {
+		engine string
+		d      Data
+		m      Model
+		errors bool
+		loss   func(m Model, d Data, opts ...Option) (Loss, error)
+	}{
+		{EngineDense, benchData(b, 1000), se, true, exactLoss},
+		{EngineBanded, irregular, se, true, exactLoss},
+		{EngineStateSpace, irregular, Model{Kernel: Matern32{1, 5}, Noise: 0.1}, true, exactLoss},
+		{EngineSpectral, irregular, Model{Kernel: SE{1, 20}, Noise: 0.1}, false, exactLoss},
+		{EngineGridded, irregular, se, false, exactLoss},
+		{EngineToeplitz, regular, Model{Kernel: RQ{1, 20, 1}, Noise: 0.1}, false, exactLoss},
+		{"PL", irregular, Model{Kernel: SE{1, 20}, Noise: 0.1}, false, residualLoss},
+		{"VFE", irregular, Model{Kernel: Matern32{1, 20}, Noise: 0.1}, false, vfeLoss},
+	} {
+		run := func(name string, m Model, d Data) {
+			b.Run(fmt.Sprintf("engine=%s/n=%d/%s", c.engine, d.Len(), name), func(b *testing.B) {
+				var opts []Option
+				if c.engine != "PL" && c.engine != "VFE" {
+					opts = append(opts, WithEngine(c.engine))
+				}
+				loss, err := c.loss(m, d, opts...)
+				if err != nil {
+					b.Fatal(err)
+				}
+				theta := values(loss.Params())
+				grad := make([]float64, len(theta))
+				for b.Loop() {
+					if _, err := loss.ValueGrad(grad, theta); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		run("plain", c.m, c.d)
+		m, d := c.m, c.d
+		m.Mean = mean(d.X)
+		run("mean", m, d)
+		if c.errors {
+			s := make([]float64, d.Len())
+			for i := range s {
+				s[i] = 0.1 * float64(1+i%5)
+			}
+			d.Errors = s
+			run("mean+errors", m, d)
+		}
+	}
+}
+
+func exactLoss(m Model, d Data, opts ...Option) (Loss, error) { return NewExact(m, d, opts...) }
+
+func residualLoss(m Model, d Data, opts ...Option) (Loss, error) {
+	p, err := SpectralProjection(d.X, 120)
+	if err != nil {
+		return nil, err
+	}
+	return NewResidual(m, d, p, opts...)
+}
+
+func vfeLoss(m Model, d Data, opts ...Option) (Loss, error) {
+	z, err := KMeans(d.X, 100, 1)
+	if err != nil {
+		return nil, err
+	}
+	return NewVFE(m, d, z, VFEOptions{}, opts...)
+}
+
 // sunspotData reads the file straight, since the readers of pkg/dataset import
 // this package.
 func sunspotData(b *testing.B) Data {

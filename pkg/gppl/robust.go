@@ -253,24 +253,59 @@ const studentComponents = 64
 // Predict returns the distribution of a new observation at each x, tails included: a mixture
 // of Gaussians of f's variance and σ²/λ, over quantiles of λ.
 func (r *Robust) Predict(ctx context.Context, x Inputs) (*Mixture, error) {
-	p, err := r.Posterior()
+	return r.predict(ctx, x, []Model{r.Model}, studentComponents)
+}
+
+// PredictUncertain is Predict averaged over the kernel's parameters (NewUncertain) under the
+// given priors, given the weights and the noise as they were learnt.
+func (r *Robust) PredictUncertain(ctx context.Context, x Inputs, s UncertainSettings, priors ...ParamPrior) (*Mixture, *Uncertain, error) {
+	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
+	exact, err := NewExact(m.Fix(NoiseName), d)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	mean, variances, err := p.LatentContext(ctx, x)
+	loss, err := NewMAP(exact, priors...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	precisions, weights := r.noise().mixed(studentComponents)
-	m := &Mixture{Weights: weights}
-	for _, lambda := range precisions {
-		v := make([]float64, len(variances))
-		for i := range v {
-			v[i] = variances[i] + r.Model.Noise/lambda
+	result, err := Fit(ctx, loss, Settings{NoStandardErrors: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := NewUncertain(ctx, loss, result, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	mixture, err := r.predict(ctx, x, u.Models, studentComponents/4)
+	return mixture, u, err
+}
+
+// predict averages over models with the kernels of those given, with so many components of
+// the noise in each.
+func (r *Robust) predict(ctx context.Context, x Inputs, models []Model, components int) (*Mixture, error) {
+	precisions, weights := r.noise().mixed(components)
+	mixture := &Mixture{}
+	for _, of := range models {
+		m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
+		m.Kernel = of.Kernel
+		p, err := NewPosterior(m, d)
+		if err != nil {
+			return nil, err
 		}
-		m.Means, m.Variances = append(m.Means, mean), append(m.Variances, v)
+		mean, variances, err := p.LatentContext(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		for c, lambda := range precisions {
+			v := make([]float64, len(variances))
+			for i := range v {
+				v[i] = variances[i] + r.Model.Noise/lambda
+			}
+			mixture.Weights = append(mixture.Weights, weights[c]/float64(len(models)))
+			mixture.Means, mixture.Variances = append(mixture.Means, mean), append(mixture.Variances, v)
+		}
 	}
-	return m, nil
+	return mixture, nil
 }
 
 // String renders the outcome and the observations that count least.

@@ -161,6 +161,20 @@ func TestFitRobustNu(t *testing.T) {
 		t.Errorf("ν = %.3g and σ = %.3g, drawn with %v and %v", r.Nu, math.Sqrt(r.Model.Noise), nu, sigma)
 	}
 
+	// Over uncertain parameters of the kernel, bands are no narrower.
+	ahead := gppl.Scalars([]float64{x[n-1] + 3})
+	u, _, err := r.PredictUncertain(context.Background(), ahead, gppl.UncertainSettings{Draws: 64, Models: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := r.Predict(context.Background(), ahead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wide, narrow := u.Variance()[0], known.Variance()[0]; !(wide > 0.97*narrow) {
+		t.Errorf("variance %.4g with uncertain parameters, %.4g with known ones", wide, narrow)
+	}
+
 	// The predictive distribution far off: f has its prior there, y − f Student's.
 	at := gppl.Scalars([]float64{1e4})
 	p, err := r.Predict(context.Background(), at)

@@ -1,0 +1,247 @@
+// Command calibration tells how many of simulated observations fall into the bands of forecasts, with the parameters taken for
+// known and averaged over:
+//
+//	go run ./internal/calibration
+//	go run ./internal/calibration -series 40 -only trend
+//
+// A series of each kind is simulated, and a model of the same family is trained on all but its last 50 observations, as a
+// user would: starts by FitAuto, then with the default priors. The forecasts at 1, 10 and 50 steps ahead are compared with what
+// came. Nothing is stored: all is computed anew, from seeds.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// horizons are in steps of the series.
+var horizons = []int{1, 10, 50}
+
+var levels = []float64{0.5, 0.95}
+
+func main() {
+	var (
+		series  = flag.Int("series", 200, "simulated series of each kind")
+		n       = flag.Int("n", 120, "observations to train on")
+		only    = flag.String("only", "", "only kinds whose name contains this")
+		workers = flag.Int("workers", runtime.NumCPU(), "series at the same time")
+	)
+	flag.Parse()
+	for _, k := range kinds() {
+		if strings.Contains(k.name, *only) {
+			k.report(os.Stdout, k.simulate(*n, *series, *workers))
+		}
+	}
+}
+
+// A kind simulates series and knows the family that they are from.
+type kind struct {
+	name   string
+	truth  gppl.Model
+	slope  float64
+	nu     float64 // of Student-t noise; 0 for Gaussian
+	family func(x gppl.Inputs) gppl.Model
+}
+
+func kinds() []kind {
+	return []kind{
+		{name: "SE + trend", truth: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 8}, Noise: 0.1}, slope: 0.05,
+			family: func(x gppl.Inputs) gppl.Model {
+				return gppl.Model{Kernel: gppl.SE{}, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, x))}
+			}},
+		{name: "SE + Periodic", truth: gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 10}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 12}), Noise: 0.1},
+			family: func(gppl.Inputs) gppl.Model { return gppl.Model{Kernel: gppl.Add(gppl.SE{}, gppl.Periodic{})} }},
+		{name: "Matern32, Student-t noise", truth: gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 10}, Noise: 0.1}, nu: 4,
+			family: func(gppl.Inputs) gppl.Model { return gppl.Model{Kernel: gppl.Matern32{}} }},
+	}
+}
+
+// outcome is what one series has: whether the forecast at a horizon was in the band of a level, with known parameters and
+// with uncertain ones, and how wide that of 95 % is.
+type outcome struct {
+	inside [2][][]bool
+	width  [2][]float64
+	k      float64 // k̂
+	alone  bool    // the learnt parameters stand alone
+	err    error
+}
+
+func (k kind) simulate(n, series, workers int) []outcome {
+	outcomes := make([]outcome, series)
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range max(1, workers) {
+		wait.Go(func() {
+			for i := range next {
+				if outcomes[i] = k.one(n, uint64(i)); outcomes[i].err != nil {
+					fmt.Fprintf(os.Stderr, "%s, series %d: %v\n", k.name, i, outcomes[i].err)
+				}
+			}
+		})
+	}
+	for i := range outcomes {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	return outcomes
+}
+
+// one simulates a series, trains on its first n observations and forecasts the others.
+func (k kind) one(n int, seed uint64) (o outcome) {
+	d, err := k.draw(n+horizons[len(horizons)-1], seed)
+	if err != nil {
+		return outcome{err: err}
+	}
+	at := make([]int, len(horizons))
+	future := make([]float64, len(horizons))
+	for i, h := range horizons {
+		at[i] = n - 1 + h
+		future[i] = d.Y[at[i]]
+	}
+	train := gppl.Data{X: d.X.Slice(0, n), Y: d.Y[:n]}
+	forecasts, u, err := k.forecast(train, d.X.Pick(at))
+	if err != nil {
+		return outcome{err: err}
+	}
+	o.k, o.alone = u.K, u.Fallback != ""
+	for f, m := range forecasts {
+		for _, level := range levels {
+			lo, hi := m.Quantile(0.5*(1-level)), m.Quantile(0.5*(1+level))
+			var inside []bool
+			for i, y := range future {
+				inside = append(inside, lo[i] <= y && y <= hi[i])
+			}
+			o.inside[f] = append(o.inside[f], inside)
+			if level == 0.95 {
+				for i := range hi {
+					o.width[f] = append(o.width[f], hi[i]-lo[i])
+				}
+			}
+		}
+	}
+	return o
+}
+
+func (k kind) draw(n int, seed uint64) (gppl.Data, error) {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	f, y, _, err := k.truth.Sample(gppl.Scalars(x), 1000+seed)
+	if err != nil {
+		return gppl.Data{}, err
+	}
+	if k.nu > 0 {
+		noise := distuv.StudentsT{Sigma: math.Sqrt(k.truth.Noise), Nu: k.nu, Src: rand.New(rand.NewPCG(seed, 77))}
+		for i := range y {
+			y[i] = f[i] + noise.Rand()
+		}
+	}
+	for i := range y {
+		y[i] += k.slope * x[i]
+	}
+	return gppl.NewData(gppl.Scalars(x), y)
+}
+
+// forecast returns forecasts with known parameters and with uncertain ones.
+func (k kind) forecast(d gppl.Data, at gppl.Inputs) (both [2]*gppl.Mixture, u *gppl.Uncertain, err error) {
+	ctx := context.Background()
+	start, err := gppl.FitAuto(ctx, k.family(d.X), d, gppl.AutoSettings{})
+	if err != nil {
+		return both, nil, err
+	}
+	priors := gppl.DefaultPriors(start.Model, d)
+	if k.nu > 0 {
+		r, err := gppl.FitRobust(ctx, start.Model, d, gppl.RobustSettings{})
+		if err != nil {
+			return both, nil, err
+		}
+		priors = priors[:len(priors)-1] // the noise is learnt already
+		if both[0], err = r.Predict(ctx, at); err != nil {
+			return both, nil, err
+		}
+		both[1], u, err = r.PredictUncertain(ctx, at, gppl.UncertainSettings{}, priors...)
+		return both, u, err
+	}
+	exact, err := gppl.NewExact(start.Model, d)
+	if err != nil {
+		return both, nil, err
+	}
+	loss, err := gppl.NewMAP(exact, priors...)
+	if err != nil {
+		return both, nil, err
+	}
+	r, err := gppl.Fit(ctx, loss, gppl.Settings{NoStandardErrors: true})
+	if err != nil {
+		return both, nil, err
+	}
+	condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, d) }
+	known := &gppl.Uncertain{Models: []gppl.Model{r.Model}}
+	if both[0], err = known.Predict(ctx, at, condition); err != nil {
+		return both, nil, err
+	}
+	if u, err = gppl.NewUncertain(ctx, loss, r, gppl.UncertainSettings{}); err != nil {
+		return both, nil, err
+	}
+	both[1], err = u.Predict(ctx, at, condition)
+	return both, u, err
+}
+
+// report prints shares with binomial standard errors.
+func (k kind) report(to io.Writer, outcomes []outcome) {
+	n, alone, unreliable := 0, 0, 0
+	for _, o := range outcomes {
+		if o.err != nil {
+			continue
+		}
+		n++
+		if o.alone {
+			alone++
+		} else if o.k > 0.5 {
+			unreliable++
+		}
+	}
+	fmt.Fprintf(to, "%s: %d series, %d failed; the learnt parameters stand alone in %d, k̂ is above 0.5 in %d\n", k.name, n, len(outcomes)-n, alone, unreliable)
+	if n == 0 {
+		return
+	}
+	out := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	defer out.Flush()
+	fmt.Fprintln(out, "  parameters\tsteps ahead\tin the 50 % band\tin the 95 % band\twidth of the 95 % band")
+	for f, name := range []string{"known", "uncertain"} {
+		for i, h := range horizons {
+			fmt.Fprintf(out, "  %s\t%d", name, h)
+			for l := range levels {
+				count := 0
+				for _, o := range outcomes {
+					if o.err == nil && o.inside[f][l][i] {
+						count++
+					}
+				}
+				p := float64(count) / float64(n)
+				fmt.Fprintf(out, "\t%.1f ± %.1f %%", 100*p, 100*math.Sqrt(levels[l]*(1-levels[l])/float64(n)))
+			}
+			var width float64
+			for _, o := range outcomes {
+				if o.err == nil {
+					width += o.width[f][i] / float64(n)
+				}
+			}
+			fmt.Fprintf(out, "\t%.3g\n", width)
+		}
+	}
+}

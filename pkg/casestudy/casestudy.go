@@ -1,0 +1,206 @@
+// Package casestudy shows what each feature of a model changes on one series: a mean, error bars, Student-t noise, a change of
+// slope, uncertain parameters, and scores by leave-one-out beside those of a backtest. Notebook 11 calls it.
+//
+// A study trains two models on the same observations, one with the feature and one without, and scores both on observations
+// that neither has seen.
+package casestudy
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// Scale is how large the studies are.
+type Scale int
+
+const (
+	Full  Scale = iota
+	Smoke       // seconds for all, for a test of the code
+)
+
+// ScaleOf reads a scale from its name, "smoke"; all else is Full.
+func ScaleOf(name string) Scale {
+	if name == "smoke" {
+		return Smoke
+	}
+	return Full
+}
+
+// or returns full at full scale and small otherwise.
+func (s Scale) or(full, small int) int {
+	if s == Smoke {
+		return small
+	}
+	return full
+}
+
+// Contender is one model of a study.
+type Contender struct {
+	Name     string
+	Scores   forecast.Scores // on the observations that are held out
+	Said     string          // what training has to say
+	forecast forecast.Predictive
+	grid     band
+}
+
+// band is what a figure shows: of a new observation.
+type band struct{ mean, variance []float64 }
+
+// Study compares contenders on one series.
+type Study struct {
+	Title          string
+	XLabel, YLabel string
+	Train, Held    gppl.Data
+	Contenders     []Contender
+	Remarks        []string
+	grid           []float64
+}
+
+// levels are those of the intervals that are scored: the first is that of tables.
+var levels = []float64{0.95}
+
+// predictor is a model given data, as a distribution of new observations.
+type predictor func(x gppl.Inputs) (forecast.Predictive, error)
+
+// of wraps a posterior.
+func of(p *gppl.Posterior) predictor {
+	return func(x gppl.Inputs) (forecast.Predictive, error) {
+		mean, variances, err := p.NoisyContext(context.Background(), x)
+		return forecast.Gaussian{Mu: mean, Variance: variances}, err
+	}
+}
+
+// ofMixture wraps what predicts mixtures.
+func ofMixture(predict func(x gppl.Inputs) (*gppl.Mixture, error)) predictor {
+	return func(x gppl.Inputs) (forecast.Predictive, error) { return predict(x) }
+}
+
+// add scores a contender on what is held out, and predicts on the grid of the figure.
+func (s *Study) add(name, said string, p predictor) error {
+	held, err := p(s.Held.X)
+	if err != nil {
+		return fmt.Errorf("casestudy: %s, %s: %w", s.Title, name, err)
+	}
+	c := Contender{Name: name, Said: said, forecast: held, Scores: scoresOf(held, s.Held.Y, s.Train.Y)}
+	on, err := p(gppl.Scalars(s.grid))
+	if err != nil {
+		return fmt.Errorf("casestudy: %s, %s: %w", s.Title, name, err)
+	}
+	c.grid = band{mean: on.Quantile(0.5), variance: make([]float64, len(s.grid))}
+	const z = 1.959963984540054
+	for i, hi := range on.Quantile(0.975) { // a figure draws 1.96 standard deviations
+		sd := (hi - c.grid.mean[i]) / z
+		c.grid.variance[i] = sd * sd
+	}
+	s.Contenders = append(s.Contenders, c)
+	return nil
+}
+
+// scoresOf are the scores of a forecast of y, train being what came before.
+func scoresOf(p forecast.Predictive, y, train []float64) forecast.Scores {
+	s := forecast.Scores{N: len(y), RMSE: forecast.RMSE(y, p.Mean()), MAE: forecast.MAE(y, p.Mean())}
+	for _, v := range p.LogDensity(y) {
+		s.NLPD -= v / float64(len(y))
+	}
+	for _, v := range p.CRPS(y) {
+		s.CRPS += v / float64(len(y))
+	}
+	for _, level := range levels {
+		lo, hi := p.Quantile(0.5*(1-level)), p.Quantile(0.5*(1+level))
+		s.Intervals = append(s.Intervals, forecast.IntervalScores{Level: level, Coverage: forecast.Coverage(y, lo, hi), Width: forecast.Width(lo, hi)})
+	}
+	return s
+}
+
+// gridOf returns count points from lo to hi.
+func gridOf(lo, hi float64, count int) []float64 {
+	x := make([]float64, count)
+	for i := range x {
+		x[i] = lo + (hi-lo)*float64(i)/float64(count-1)
+	}
+	return x
+}
+
+// Table compares the contenders.
+func (s *Study) Table() *viz.Table {
+	t := &viz.Table{
+		Caption: s.Title,
+		Columns: []viz.Column{
+			{Name: "model"}, {Name: "held out within the 95 % band", Format: viz.Percent(0)}, {Name: "mean width of the band"},
+			{Name: "RMSE", Best: viz.Min}, {Name: "NLPD", Unit: "nats", Best: viz.Min}, {Name: "CRPS", Best: viz.Min},
+		},
+		Notes: append([]string{fmt.Sprintf("%d observations to train on, %d held out.", s.Train.Len(), s.Held.Len())}, s.Remarks...),
+	}
+	for _, c := range s.Contenders {
+		i := c.Scores.Intervals[0]
+		t.Rows = append(t.Rows, []any{c.Name, i.Coverage, i.Width, c.Scores.RMSE, c.Scores.NLPD, c.Scores.CRPS})
+	}
+	return t
+}
+
+// Figure draws the observations and the bands.
+func (s *Study) Figure() (*viz.Figure, error) {
+	o := viz.SeriesOptions{
+		Frame:    viz.Frame{Title: s.Title, XLabel: s.XLabel, YLabel: s.YLabel},
+		Observed: viz.Points{X: column(s.Train.X), Y: s.Train.Y},
+		HeldOut:  viz.Points{X: column(s.Held.X), Y: s.Held.Y},
+		Panels:   true,
+	}
+	for _, c := range s.Contenders {
+		o.Predictions = append(o.Predictions, viz.Prediction{Name: c.Name, X: s.grid, Mean: c.grid.mean, NoisyVar: c.grid.variance})
+	}
+	return viz.Series(o)
+}
+
+// Said returns what training has to say, a line for each contender.
+func (s *Study) Said() (lines []string) {
+	for _, c := range s.Contenders {
+		if c.Said != "" {
+			lines = append(lines, c.Name+": "+c.Said)
+		}
+	}
+	return lines
+}
+
+func column(x gppl.Inputs) []float64 {
+	v := make([]float64, x.Len())
+	for i := range v {
+		v[i] = x.At(i)[0]
+	}
+	return v
+}
+
+// coefficients renders those of a mean.
+func coefficients(all []gppl.Coefficient) (text string) {
+	for i, c := range all {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s %.4g ± %.2g", c.Name, c.Value, c.StdErr)
+	}
+	return text
+}
+
+// learn trains m by FitAuto and returns the posterior.
+func learn(ctx context.Context, m gppl.Model, d gppl.Data) (*gppl.AutoResult, *gppl.Posterior, error) {
+	r, err := gppl.FitAuto(ctx, m, d, gppl.AutoSettings{})
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := gppl.NewPosterior(r.Model, d)
+	return r, p, err
+}
+
+// ends returns the least and the largest of x.
+func ends(x []float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, v := range x {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return lo, hi
+}

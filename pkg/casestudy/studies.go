@@ -1,0 +1,349 @@
+package casestudy
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// yearly is a model of the carbon dioxide: slow changes, and a rhythm of one year whose shape may change.
+func yearly(mean gppl.Mean) gppl.Model {
+	k := gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.LocPer{Variance: 1, Lengthscale: 10, PeriodicLengthscale: 1, Period: 1})
+	m := gppl.Model{Kernel: k, Noise: 0.1, Mean: mean}
+	for _, p := range m.Params() {
+		if p.Role == gppl.RolePeriod {
+			m = m.Fix(p.Name)
+		}
+	}
+	return m
+}
+
+// co2 returns the years before a date, less the mean of what is trained on, and the two years after it. What is added back to
+// figures is that mean.
+func co2(years float64) (train, held gppl.Data, mean float64) {
+	const until = 1998.0
+	s := dataset.CO2()
+	before, after := s.Between(until-years, until), s.Between(until, until+2)
+	for _, y := range before.Y {
+		mean += y / float64(before.Len())
+	}
+	centred := func(s dataset.Series) gppl.Data {
+		d := gppl.Data{X: gppl.Scalars(s.X), Y: make([]float64, s.Len())}
+		for i, y := range s.Y {
+			d.Y[i] = y - mean
+		}
+		return d
+	}
+	return centred(before), centred(after), mean
+}
+
+// Trend compares a zero mean with a trend on the carbon dioxide of Mauna Loa, six years ahead: the model of notebook 01, and
+// the same with a quadratic trend. The smoke scale takes every 24th week.
+func Trend(ctx context.Context, scale Scale) (*Study, error) {
+	const until = 1996
+	all := dataset.CO2()
+	var index []int
+	for i := 0; i < all.Len(); i += scale.or(1, 24) {
+		index = append(index, i)
+	}
+	all = all.Select(index)
+	before, after := all.Between(0, until), all.Between(until, 2100)
+	z, scaling := before.Standardize()
+	s := &Study{Title: "Carbon dioxide, six years ahead", XLabel: "year", YLabel: "CO₂ (standard deviations)",
+		Train: gppl.Data{X: gppl.Scalars(z.X), Y: z.Y}, Held: gppl.Data{X: gppl.Scalars(after.X), Y: make([]float64, after.Len())},
+		Remarks: []string{fmt.Sprintf("In standard deviations of what is trained on, %.3g ppm.", scaling.Scale)}}
+	for i, y := range after.Y {
+		s.Held.Y[i] = (y - scaling.Mean) / scaling.Scale
+	}
+	lo, _ := ends(z.X)
+	_, hi := ends(after.X)
+	s.grid = gridOf(lo, hi, 800)
+	for _, c := range []struct {
+		name string
+		mean gppl.Mean
+	}{{"zero mean", nil}, {"intercept + quadratic trend", gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, s.Train.X))}} {
+		start := gppl.Model{
+			Kernel: gppl.Add(
+				gppl.SE{Variance: 4, Lengthscale: 30},
+				gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1},
+				gppl.Matern32{Variance: 0.01, Lengthscale: 1},
+			),
+			Noise: 0.001, Mean: c.mean,
+		}.Fix("LocPer.period")
+		loss, err := gppl.NewExact(start, s.Train)
+		if err != nil {
+			return nil, err
+		}
+		r, err := gppl.Fit(ctx, loss, gppl.Settings{NoStandardErrors: true})
+		if err != nil {
+			return nil, err
+		}
+		p, err := gppl.NewPosterior(r.Model, s.Train)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(c.name, coefficients(r.Mean), of(p)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// ErrorBars compares one learnt noise variance with the known errors of two simulated instruments, one five times as precise as
+// the other; what is held out is the function itself.
+func ErrorBars(ctx context.Context, scale Scale) (*Study, error) {
+	rnd := rand.New(rand.NewPCG(11, 2))
+	n := scale.or(200, 80)
+	x, y, errors := make([]float64, n), make([]float64, n), make([]float64, n)
+	truth := func(t float64) float64 { return math.Sin(t) + 0.5*math.Sin(2.7*t+1) }
+	for i := range x {
+		x[i] = 20 * (float64(i) + rnd.Float64()) / float64(n)
+		errors[i] = 0.15
+		if rnd.IntN(2) == 0 {
+			errors[i] = 0.75
+		}
+		y[i] = truth(x[i]) + errors[i]*rnd.NormFloat64()
+	}
+	at := gridOf(0.5, 19.5, 100)
+	held := gppl.Data{X: gppl.Scalars(at), Y: make([]float64, len(at))}
+	for i, t := range at {
+		held.Y[i] = truth(t)
+	}
+	plain := gppl.Data{X: gppl.Scalars(x), Y: y}
+	known, err := plain.WithErrors(errors)
+	if err != nil {
+		return nil, err
+	}
+	s := &Study{Title: "Two instruments: the band of the function", XLabel: "time", YLabel: "y", Train: plain, Held: held, grid: gridOf(0, 20, 300),
+		Remarks: []string{"Held out is the function without noise; the band is that of the function."}}
+	for _, c := range []struct {
+		name string
+		d    gppl.Data
+	}{{"one noise variance", plain}, {"known errors", known}} {
+		r, p, err := learn(ctx, gppl.Model{Kernel: gppl.SE{}}, c.d)
+		if err != nil {
+			return nil, err
+		}
+		said := fmt.Sprintf("noise of standard deviation %.3g beside the known errors", math.Sqrt(r.Model.Noise))
+		if c.d.Errors == nil {
+			said = fmt.Sprintf("noise of standard deviation %.3g for all", math.Sqrt(r.Model.Noise))
+		}
+		latent := func(x gppl.Inputs) (forecast.Predictive, error) {
+			mean, variances, err := p.LatentContext(ctx, x)
+			return forecast.Gaussian{Mu: mean, Variance: variances}, err
+		}
+		if err := s.add(c.name, said, latent); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Outliers plants wrong readings into the carbon dioxide, and compares Gaussian with Student-t noise on the right ones that
+// are held out. It returns what the test says of the Gaussian model, too.
+func Outliers(ctx context.Context, scale Scale) (*Study, *gppl.Outliers, error) {
+	const off = 12 // ppm: more than a year's swing
+	all, _, mean := co2(float64(scale.or(6, 3)))
+	rnd := rand.New(rand.NewPCG(11, 3))
+	var train, held gppl.Data
+	var xs, hx []float64
+	planted := 0
+	for i, y := range all.Y {
+		if i%4 == 3 {
+			hx, held.Y = append(hx, all.X.At(i)[0]), append(held.Y, y)
+			continue
+		}
+		if rnd.IntN(20) == 0 {
+			y += off * float64(1-2*rnd.IntN(2))
+			planted++
+		}
+		xs, train.Y = append(xs, all.X.At(i)[0]), append(train.Y, y)
+	}
+	train.X, held.X = gppl.Scalars(xs), gppl.Scalars(hx)
+	lo, hi := ends(xs)
+	s := &Study{Title: "Wrong readings", XLabel: "year", YLabel: fmt.Sprintf("CO₂ less %.1f (ppm)", mean), Train: train, Held: held, grid: gridOf(lo, hi, 500),
+		Remarks: []string{fmt.Sprintf("%d of the %d readings are off by %d ppm; those that are held out are right.", planted, train.Len(), off)}}
+	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, train.X)))
+	r, p, err := learn(ctx, m, train)
+	if err != nil {
+		return nil, nil, err
+	}
+	test, err := gppl.FindOutliers(r.Model, train)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.add("Gaussian noise", fmt.Sprintf("noise of standard deviation %.3g ppm", math.Sqrt(r.Model.Noise)), of(p)); err != nil {
+		return nil, nil, err
+	}
+	robust, err := gppl.FitRobust(ctx, r.Model, train, gppl.RobustSettings{})
+	if err != nil {
+		return nil, nil, err
+	}
+	predict := ofMixture(func(x gppl.Inputs) (*gppl.Mixture, error) { return robust.Predict(ctx, x) })
+	if err := s.add("Student-t noise", robust.String(), predict); err != nil {
+		return nil, nil, err
+	}
+	return s, test, nil
+}
+
+// Slope simulates a series whose slope changes at a known time, and compares forecasts with one trend and with a kink.
+func Slope(ctx context.Context, scale Scale) (*Study, error) {
+	const change = 60
+	n, ahead := scale.or(160, 100), 40
+	x := gridOf(0, float64(n+ahead-1), n+ahead)
+	_, y, _, err := gppl.Model{Kernel: gppl.Matern32{Variance: 0.3, Lengthscale: 6}, Noise: 0.1}.Sample(gppl.Scalars(x), 4)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range x {
+		y[i] += 0.1*t - 0.16*max(0, t-change)
+	}
+	s := &Study{Title: "A change of slope at a known time", XLabel: "time", YLabel: "y",
+		Train: gppl.Data{X: gppl.Scalars(x[:n]), Y: y[:n]}, Held: gppl.Data{X: gppl.Scalars(x[n:]), Y: y[n:]}, grid: x}
+	line := gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})
+	for _, c := range []struct {
+		name string
+		mean gppl.Mean
+	}{{"one slope", line}, {"a kink", gppl.AddMeans(line, gppl.Kink{At: change})}} {
+		r, p, err := learn(ctx, gppl.Model{Kernel: gppl.Matern32{}, Mean: c.mean}, s.Train)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(c.name, coefficients(r.Mean), of(p)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// uncertainSeries is the shape of the series of Uncertain: short.
+const uncertainTrain, uncertainAhead = 30, 10
+
+// Uncertain compares the learnt parameters taken for known with an average over them, on a short series. The second value
+// scores both over many such series.
+func Uncertain(ctx context.Context, scale Scale) (*Study, *viz.Table, error) {
+	series := scale.or(100, 6)
+	var first *Study
+	names := []string{"known parameters", "uncertain parameters"}
+	inside, width, nlpd := make([]float64, 2), make([]float64, 2), make([]float64, 2)
+	for seed := range uint64(series) {
+		s, err := uncertainStudy(ctx, seed, names)
+		if err != nil {
+			return nil, nil, err
+		}
+		if first == nil {
+			first = s
+		}
+		for i, c := range s.Contenders {
+			inside[i] += c.Scores.Intervals[0].Coverage / float64(series)
+			width[i] += c.Scores.Intervals[0].Width / float64(series)
+			nlpd[i] += c.Scores.NLPD / float64(series)
+		}
+	}
+	t := &viz.Table{
+		Caption: fmt.Sprintf("%d simulated series of %d observations, %d steps ahead", series, uncertainTrain, uncertainAhead),
+		Columns: []viz.Column{{Name: "model"}, {Name: "held out within the 95 % band", Format: viz.Percent(1)}, {Name: "mean width of the band"}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
+	}
+	for i, name := range names {
+		t.Rows = append(t.Rows, []any{name, inside[i], width[i], nlpd[i]})
+	}
+	return first, t, nil
+}
+
+func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, error) {
+	n := uncertainTrain
+	x := gridOf(0, float64(n+uncertainAhead-1), n+uncertainAhead)
+	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.05}.Sample(gppl.Scalars(x), 50+seed)
+	if err != nil {
+		return nil, err
+	}
+	s := &Study{Title: "A short series", XLabel: "time", YLabel: "y",
+		Train: gppl.Data{X: gppl.Scalars(x[:n]), Y: y[:n]}, Held: gppl.Data{X: gppl.Scalars(x[n:]), Y: y[n:]}, grid: gridOf(0, x[len(x)-1], 200)}
+	start := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, s.Train)
+	exact, err := gppl.NewExact(start, s.Train)
+	if err != nil {
+		return nil, err
+	}
+	loss, err := gppl.NewMAP(exact, gppl.DefaultPriors(start, s.Train)...)
+	if err != nil {
+		return nil, err
+	}
+	r, err := gppl.Fit(ctx, loss, gppl.Settings{NoStandardErrors: true})
+	if err != nil {
+		return nil, err
+	}
+	p, err := gppl.NewPosterior(r.Model, s.Train)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.add(names[0], r.Model.String(), of(p)); err != nil {
+		return nil, err
+	}
+	u, err := gppl.NewUncertain(ctx, loss, r, gppl.UncertainSettings{})
+	if err != nil {
+		return nil, err
+	}
+	condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, s.Train) }
+	predict := ofMixture(func(x gppl.Inputs) (*gppl.Mixture, error) { return u.Predict(ctx, x, condition) })
+	return s, s.add(names[1], u.String(), predict)
+}
+
+// LeaveOut scores one model of the carbon dioxide by leaving out single weeks, by leaving out half years, and by a backtest half
+// a year ahead: all with the same parameters.
+func LeaveOut(ctx context.Context, scale Scale) (*viz.Table, error) {
+	d, _, _ := co2(float64(scale.or(10, 5)))
+	const block = 26 // weeks
+	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, d.X)))
+	first := d.Len() / 2
+	early := gppl.Data{X: d.X.Slice(0, first), Y: d.Y[:first]}
+	r, _, err := learn(ctx, m, early) // from the first half alone, so that the backtest is honest
+	if err != nil {
+		return nil, err
+	}
+	t := &viz.Table{
+		Caption: "One model, scored three ways",
+		Columns: []viz.Column{{Name: "left out"}, {Name: "forecasts"}, {Name: "within the 95 % band", Format: viz.Percent(0)}, {Name: "RMSE", Unit: "ppm"}, {Name: "NLPD", Unit: "nats"}},
+		Notes:   []string{"The parameters were learnt on the first half of the series; all scores are of the second half."},
+	}
+	row := func(name string, s forecast.Scores) {
+		t.Rows = append(t.Rows, []any{name, s.N, s.Intervals[0].Coverage, s.RMSE, s.NLPD})
+	}
+	var single, blocks [][]int
+	for i := range d.Len() {
+		single = append(single, []int{i})
+		if i%block == 0 {
+			blocks = append(blocks, nil)
+		}
+		blocks[len(blocks)-1] = append(blocks[len(blocks)-1], i)
+	}
+	for _, c := range []struct {
+		name   string
+		blocks [][]int
+	}{{"one week, the others known", single}, {"half a year, what is before and after known", blocks}} {
+		mean, variances, err := gppl.LeaveBlockOut(r.Model, d, c.blocks)
+		if err != nil {
+			return nil, err
+		}
+		row(c.name, scoresOf(forecast.Gaussian{Mu: mean[first:], Variance: variances[first:]}, d.Y[first:], early.Y))
+	}
+	report, err := forecast.Backtest(ctx, d.Y, forecast.Plan{First: first, Horizon: block, Levels: levels}, func(context.Context, forecast.Window) (forecast.Forecaster, error) {
+		return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
+			p, err := gppl.NewPosterior(r.Model, gppl.Data{X: d.X.Slice(train.From, train.To), Y: d.Y[train.From:train.To]})
+			if err != nil {
+				return nil, err
+			}
+			return of(p)(d.X.Slice(test.From, test.To))
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	row("half a year, only what is before known (backtest)", report.Model)
+	return t, nil
+}
