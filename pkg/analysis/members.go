@@ -16,6 +16,9 @@ type member struct {
 	weight    float64
 	view      *view
 	posterior *gppl.Posterior
+	// draws are models of uncertain parameters, each as likely as the others; none: model alone.
+	draws      []gppl.Model
+	posteriors []*gppl.Posterior // of draws
 }
 
 // Part is one model's forecast: of y, or of log y, at each x a Gaussian with Mean and NoisyVar, in which LatentVar is that of f.
@@ -31,16 +34,23 @@ type Part struct {
 func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	var out []Part
 	for _, m := range a.members {
-		mean, latent, err := m.posterior.LatentContext(ctx, gppl.Scalars(x))
-		if err != nil {
-			return nil, fmt.Errorf("analysis: %w", err)
+		posteriors := m.posteriors
+		if len(posteriors) == 0 {
+			posteriors = []*gppl.Posterior{m.posterior}
 		}
-		p := Part{Weight: m.weight, Log: m.log, Mean: m.view.scaling.Values(nil, mean), LatentVar: m.view.scaling.Variances(nil, latent)}
-		noise := m.view.scaling.Variance(m.model.Noise + gppl.Nugget(m.model.Kernel))
-		for _, v := range p.LatentVar {
-			p.NoisyVar = append(p.NoisyVar, v+noise)
+		for _, posterior := range posteriors {
+			mean, latent, err := posterior.LatentContext(ctx, gppl.Scalars(x))
+			if err != nil {
+				return nil, fmt.Errorf("analysis: %w", err)
+			}
+			model := posterior.Model()
+			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.view.scaling.Values(nil, mean), LatentVar: m.view.scaling.Variances(nil, latent)}
+			noise := m.view.scaling.Variance(model.Noise + gppl.Nugget(model.Kernel))
+			for _, v := range p.LatentVar {
+				p.NoisyVar = append(p.NoisyVar, v+noise)
+			}
+			out = append(out, p)
 		}
-		out = append(out, p)
 	}
 	return out, nil
 }

@@ -477,5 +477,54 @@ func (p *policy) analysis() (*Analysis, error) {
 		m.weight /= total
 		a.Candidates[i].Weight = m.weight
 	}
+	if len(p.series.X) <= drawn {
+		for i, m := range a.members {
+			if m.weight < worthDrawing {
+				continue
+			}
+			if err := p.draw(m, p.trials[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return a, nil
+}
+
+const (
+	// drawn is the number of observations up to which forecasts average over the parameters too.
+	drawn = 300
+	// draws of the parameters of one model are weighted by importance, and drawnModels of them are kept.
+	draws, drawnModels = 64, 12
+	// worthDrawing is the weight in the average from which a model's parameters are drawn.
+	worthDrawing = 0.15
+)
+
+// draw takes the parameters of a member for uncertain: short series do not know them well, and a band that takes them for known
+// is too narrow. A member whose draws cannot be trusted keeps the values that were learnt.
+func (p *policy) draw(m *member, t *trial) error {
+	v := p.views[t.view]
+	priors := weakPriors(m.model, p.extent)
+	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
+	}
+	var list []gppl.ParamPrior
+	for i, q := range exact.Params() {
+		if priors[i].sd > 0 {
+			list = append(list, gppl.ParamPrior{Name: q.Name, Prior: gppl.LogNormal{Mu: priors[i].centre, Sigma: priors[i].sd}})
+		}
+	}
+	loss, err := gppl.NewMAP(exact, list...)
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
+	}
+	r := &gppl.Result{Model: m.model, Starts: []gppl.StartResult{{Theta: naturals(m.model)}}}
+	u, err := gppl.NewUncertain(p.ctx, loss, r, gppl.UncertainSettings{Draws: draws, Models: drawnModels, Seed: p.options.Seed + 1})
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
+	}
+	if u.Fallback == "" {
+		m.draws = u.Models
+	}
+	return nil
 }

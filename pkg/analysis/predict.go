@@ -48,6 +48,13 @@ func (a *Analysis) condition() error {
 			m.posterior = nil
 			return fmt.Errorf("analysis: conditioning on the data: %w", err)
 		}
+		for _, model := range m.draws {
+			p, err := a.posteriorOf(model, m.view.data)
+			if err != nil {
+				return fmt.Errorf("analysis: conditioning on the data: %w", err)
+			}
+			m.posteriors = append(m.posteriors, p)
+		}
 	}
 	if n := a.lostNoise(); n != "" && !strings.Contains(a.note, n) {
 		a.note = strings.TrimSpace(a.note + " " + n)

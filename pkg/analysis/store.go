@@ -45,6 +45,8 @@ type storedMember struct {
 	Weight float64    `json:"weight"`
 	Log    bool       `json:"log,omitempty"`
 	Model  gppl.Model `json:"model"`
+	// Draws are models of uncertain parameters, each as likely as the others.
+	Draws []gppl.Model `json:"draws,omitempty"`
 }
 
 // Save writes the analysis to a file, whole or not at all.
@@ -54,9 +56,9 @@ func (a *Analysis) Save(path string) error { return wholefile.Write(path, a.Enco
 func (a *Analysis) Encode(w io.Writer) error {
 	s := a.Series
 	var members []storedMember
-	if len(a.members) > 1 {
+	if a.Weak {
 		for _, m := range a.members {
-			members = append(members, storedMember{m.weight, m.log, m.model})
+			members = append(members, storedMember{m.weight, m.log, m.model, m.draws})
 		}
 	}
 	err := json.NewEncoder(w).Encode(stored{
@@ -114,7 +116,7 @@ func decode(b []byte) (*Analysis, error) {
 	}
 	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, Log: j.Log, Weak: j.Weak}
 	for _, m := range j.Members {
-		a.members = append(a.members, &member{model: m.Model, log: m.Log, weight: m.Weight})
+		a.members = append(a.members, &member{model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
 	}
 	return a, nil
 }

@@ -35,10 +35,11 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	return gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(degree, x)), Variances: []float64{trendVariance}}, nil
 }
 
-// slopeVariance and levelVariance are the prior variances where the policy chooses the kernel: a slope of one standard deviation of
-// the series over half its range.
+// slopeVariance and levelVariance are the prior variances where the policy chooses the kernel. A slope of 0.55 standard deviations
+// of the series over half its range is a third of what a series that is all trend has: what the data do not show is not
+// extrapolated. Of 0.1, 0.3, 1 and 4 it did best on the development half of M3's yearly series.
 const (
-	slopeVariance = 1
+	slopeVariance = 0.3
 	levelVariance = 1
 )
 
