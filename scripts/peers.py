@@ -14,6 +14,7 @@ import argparse
 import datetime
 import importlib.metadata
 import json
+import math
 import os
 import pathlib
 import platform
@@ -132,9 +133,10 @@ def gpytorch_cholesky(kernel, x, y):
 
     likelihood = gpytorch.likelihoods.GaussianLikelihood()
     model = Model(likelihood).double()
-    model.covar_module.outputscale = VARIANCE
-    model.covar_module.base_kernel.lengthscale = LENGTHSCALE
-    likelihood.noise = NOISE
+    double = lambda v: torch.tensor(v, dtype=torch.float64)  # a float would pass through float32
+    model.covar_module.outputscale = double(VARIANCE)
+    model.covar_module.base_kernel.lengthscale = double(LENGTHSCALE)
+    likelihood.noise = double(NOISE)
     model.train()
     marginal = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)
     raw = [model.covar_module.raw_outputscale, model.covar_module.base_kernel.raw_lengthscale,
@@ -142,8 +144,7 @@ def gpytorch_cholesky(kernel, x, y):
     natural = [model.covar_module.outputscale, model.covar_module.base_kernel.lengthscale, likelihood.noise]
     # Raw parameters are through a softplus: dθ/draw = 1 − exp(−(θ − floor)); the noise has a floor of 1e-4.
     floors = [0.0, 0.0, 1e-4]
-    to_log = [t.item() / -torch.expm1(torch.tensor(f - t.item(), dtype=torch.float64)).item()
-              for t, f in zip(natural, floors)]
+    from_log = [-math.expm1(f - t.item()) / t.item() for t, f in zip(natural, floors)]
 
     def evaluate():
         for p in raw:
@@ -152,7 +153,7 @@ def gpytorch_cholesky(kernel, x, y):
         with exact, gpytorch.settings.max_cholesky_size(10**9):
             loss = -len(y) * marginal(model(x), y)
             loss.backward()
-        return loss.item(), [p.grad.item() * j for p, j in zip(raw, to_log)]
+        return loss.item(), [p.grad.item() / j for p, j in zip(raw, from_log)]
 
     return evaluate
 

@@ -185,7 +185,7 @@ func (k kind) forecast(d gppl.Data, at gppl.Inputs) (both [2]*gppl.Mixture, u *g
 	if err != nil {
 		return both, nil, err
 	}
-	r, err := gppl.Fit(ctx, loss, gppl.Settings{NoStandardErrors: true})
+	r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
 	if err != nil {
 		return both, nil, err
 	}

@@ -80,7 +80,7 @@ func Trend(ctx context.Context, scale Scale) (*Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := gppl.Fit(ctx, loss, gppl.Settings{NoStandardErrors: true})
+		r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
 		if err != nil {
 			return nil, err
 		}
@@ -274,7 +274,7 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := gppl.Fit(ctx, loss, gppl.Settings{NoStandardErrors: true})
+	r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
 	if err != nil {
 		return nil, err
 	}

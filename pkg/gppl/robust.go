@@ -268,7 +268,7 @@ func (r *Robust) PredictUncertain(ctx context.Context, x Inputs, s UncertainSett
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := Fit(ctx, loss, Settings{NoStandardErrors: true})
+	result, err := Fit(ctx, loss, nil, Settings{NoStandardErrors: true})
 	if err != nil {
 		return nil, nil, err
 	}
