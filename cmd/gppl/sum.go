@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -203,7 +201,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 		at   *float64
 	}{{"from", &r.Lo}, {"to", &r.Hi}} {
 		if text := c.String(end.flag); text != "" {
-			if *end.at, err = place(text); err != nil {
+			if *end.at, err = analysis.ParsePlace(text); err != nil {
 				return h, usageError{fmt.Errorf("--%s: %w", end.flag, err)}
 			}
 		}
@@ -213,7 +211,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 			return h, usageError{errors.New("sum: standard input cannot be looked at first: say --from, --to and --largest (and --centre), or --like FILE.sums")}
 		}
 	} else if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || !c.IsSet("centre") || !c.IsSet("largest") {
-		seen, err := s.look(ctx)
+		seen, err := analysis.LookAt(ctx, s.files, s.options)
 		if err != nil {
 			return h, err
 		}
@@ -234,93 +232,6 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 	return p.Header, err
 }
 
-// place reads a number, or a date as seconds since 1970.
-func place(text string) (float64, error) {
-	if at, err := dataset.ParseTime(text); err == nil {
-		return float64(at.Unix()) + 1e-9*float64(at.Nanosecond()), nil
-	}
-	v, err := dataset.ParseNumber(text)
-	if err != nil {
-		return 0, fmt.Errorf("%w, nor an ISO date", err)
-	}
-	return v, nil
-}
-
-// A first look reads a file whole up to wholeFile bytes, else pieces of it.
-const (
-	wholeFile  = 4 << 20
-	pieces     = 16
-	pieceBytes = 128 << 10
-	// lookMargin is what is added to the range on either side, of it, and lookSpread how much further than what was seen y
-	// may be, where a file was not read whole.
-	lookMargin = 0.05
-	lookSpread = 4
-)
-
-// look returns the range of the files from a first look.
-func (s *summer) look(ctx context.Context) (r library.SumsRange, err error) {
-	var x, y []float64
-	whole := true
-	for _, file := range s.files {
-		text, all, err := excerpt(file)
-		if err != nil {
-			return r, err
-		}
-		whole = whole && all
-		_, err = analysis.Stream(bytes.NewReader(text), s.options, 1, func(_ int, b *dataset.CSVBlock) error {
-			x, y = append(x, b.X...), append(y, b.Y...)
-			return ctx.Err()
-		})
-		if err != nil {
-			return r, fmt.Errorf("%s: %s", file, message(err))
-		}
-	}
-	if len(x) == 0 {
-		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: say --from, --to, --centre and --largest, or --like FILE.sums", strings.Join(s.files, ", "))
-	}
-	if whole {
-		return library.SampleRange(x, y, 0, 1)
-	}
-	return library.SampleRange(x, y, lookMargin, lookSpread)
-}
-
-// excerpt returns some lines of a file, its first and last among them, or all.
-func excerpt(path string) (text []byte, whole bool, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, false, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, false, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s is no regular file and cannot be looked at first: say --from, --to, --centre and --largest, or --like FILE.sums", path)
-	}
-	if info.Size() <= wholeFile {
-		text, err = io.ReadAll(f)
-		return text, true, err
-	}
-	piece := make([]byte, pieceBytes)
-	for i := range pieces {
-		at := (info.Size() - pieceBytes) * int64(i) / (pieces - 1)
-		n, err := f.ReadAt(piece, at)
-		if err != nil && err != io.EOF {
-			return nil, false, err
-		}
-		lines := piece[:n]
-		if i > 0 {
-			_, lines, _ = bytes.Cut(lines, []byte("\n"))
-		}
-		if i < pieces-1 {
-			lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
-		}
-		text = append(text, lines...)
-	}
-	return text, false, nil
-}
-
 // add adds a file.
 func (s *summer) add(ctx context.Context, file string) error {
 	in := io.Reader(os.Stdin)
@@ -339,7 +250,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x, y := s.inRange(b)
+		x, y := analysis.Taken(s.header, b)
 		s.show(b)
 		if len(b.Bad) > 0 {
 			mu.Lock()
@@ -375,21 +286,6 @@ func (s *summer) add(ctx context.Context, file string) error {
 	s.skipped += rep.Skipped
 	s.first = append(s.first, bad[:min(len(bad), mostShown-min(mostShown, len(s.first)))]...)
 	return nil
-}
-
-// inRange returns the rows that the sums take; the others become bad ones.
-func (s *summer) inRange(b *dataset.CSVBlock) (x, y []float64) {
-	n := 0
-	for i, t := range b.X {
-		if err := s.header.Takes(t, b.Y[i], 1); err != nil {
-			b.Bad = append(b.Bad, dataset.CSVRowError{Line: b.Lines[i], Err: err})
-			continue
-		}
-		b.X[n], b.Y[n] = t, b.Y[i]
-		n++
-	}
-	slices.SortStableFunc(b.Bad, func(a, b dataset.CSVRowError) int { return cmp.Compare(a.Line, b.Line) })
-	return b.X[:n], b.Y[:n]
 }
 
 // show moves the bar.

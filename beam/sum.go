@@ -1,0 +1,201 @@
+// Package gpplbeam makes gppl.Sums of csv files on Apache Beam: on prism in this process with nothing to install, on Flink, Dataflow or
+// any other runner by its flags.
+//
+// Each file is read as a stream by one worker and becomes one gppl.Sums. Observations are never elements of a collection. Two Combines,
+// the first by key, add the Sums. A runner may split, order and repeat that as it likes: the bits of the result are the same, and those
+// of gppl sum on all files at once.
+package gpplbeam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/fileio"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func init() {
+	// The default would be JSON, which has no place for what is not exported.
+	beam.RegisterCoder(reflect.TypeFor[*gppl.Sums](), encodeSums, decodeSums)
+	register.DoFn2x3[context.Context, fileio.ReadableFile, int, *gppl.Sums, error](&sumFile{})
+	register.Combiner3[*gppl.Sums, *gppl.Sums, *gppl.Sums](&merge{})
+	register.DoFn2x1[context.Context, *gppl.Sums, error](&write{})
+}
+
+func encodeSums(s *gppl.Sums) ([]byte, error) { return s.MarshalBinary() }
+
+func decodeSums(b []byte) (*gppl.Sums, error) {
+	s := new(gppl.Sums)
+	return s, s.UnmarshalBinary(b)
+}
+
+// Options say how files are read.
+type Options struct {
+	Header  gppl.SumsHeader // of the sums, without weights
+	Columns analysis.ReadOptions
+	Strict  bool // a row that cannot be read or is out of range is an error rather than left out
+}
+
+// The names of the counters of rows, in the namespace Namespace: those that were added, those without a value, those that could not be
+// read or are out of range. A runner may count a row twice that it reads twice.
+const (
+	Namespace   = "gppl"
+	RowsAdded   = "rows"
+	RowsMissing = "rows without a value"
+	RowsBad     = "bad rows"
+)
+
+// keys is the number of partial results that are made independently: enough for a runner to share among its workers, few enough that
+// the last one has little to do.
+const keys = 16
+
+// Sum returns a collection of one *gppl.Sums, that of all files that match the patterns, of any file system that is registered. It is
+// an error of the pipeline if a pattern matches none.
+func Sum(s beam.Scope, patterns []string, o Options) beam.PCollection {
+	if _, err := gppl.NewSums(o.Header); err != nil {
+		panic(fmt.Sprintf("gpplbeam: Sum: %v", err))
+	}
+	if o.Header.LargestWeight != 0 {
+		panic("gpplbeam: Sum: csv files have no weights, and the header has")
+	}
+	s = s.Scope("gppl.Sum")
+	matches := fileio.MatchAll(s, beam.CreateList(s, patterns), fileio.MatchEmptyDisallow())
+	// Without a reshuffle a runner fuses the steps, and one worker reads all files.
+	files := beam.Reshuffle(s, fileio.ReadMatches(s, matches))
+	each := beam.ParDo(s, &sumFile{o}, files)
+	some := beam.CombinePerKey(s, &merge{o.Header}, each)
+	return beam.Combine(s, &merge{o.Header}, beam.DropKey(s, some))
+}
+
+// sumFile makes the sums of a file.
+type sumFile struct{ Options Options }
+
+// mostShown is the number of bad rows of a file that are shown.
+const mostShown = 10
+
+func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) (key int, s *gppl.Sums, err error) {
+	path := file.Metadata.Path
+	h := fnv.New32a()
+	h.Write([]byte(path))
+	if s, err = gppl.NewSums(f.Options.Header); err != nil {
+		return 0, nil, err
+	}
+	in, err := file.Open(ctx)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	defer in.Close()
+	if err = f.read(ctx, in, path, s); err != nil {
+		return 0, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return int(h.Sum32() % keys), s, nil
+}
+
+func (f *sumFile) read(ctx context.Context, in io.Reader, path string, s *gppl.Sums) error {
+	var first []dataset.CSVRowError
+	bad := 0
+	rep, err := analysis.Stream(in, f.Options.Columns, 1, func(_ int, b *dataset.CSVBlock) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x, y := analysis.Taken(f.Options.Header, b)
+		if len(b.Bad) > 0 && f.Options.Strict {
+			return b.Bad[0]
+		}
+		bad += len(b.Bad)
+		first = append(first, b.Bad[:min(len(b.Bad), mostShown-len(first))]...)
+		return s.Add(x, y)
+	})
+	if err != nil {
+		return err
+	}
+	if rep.X == rep.Y {
+		return fmt.Errorf("x and y are both column %d: choose another for one of them", rep.X+1)
+	}
+	for _, row := range first {
+		log.Warnf(ctx, "%s, %v", path, row)
+	}
+	if more := bad - len(first); more > 0 {
+		log.Warnf(ctx, "%s: and %d more", path, more)
+	}
+	beam.NewCounter(Namespace, RowsAdded).Inc(ctx, int64(s.Len()))
+	beam.NewCounter(Namespace, RowsMissing).Inc(ctx, int64(rep.Skipped))
+	beam.NewCounter(Namespace, RowsBad).Inc(ctx, int64(bad))
+	return nil
+}
+
+// merge adds sums. Combine takes no side input: the header is a field.
+type merge struct{ Header gppl.SumsHeader }
+
+func (m *merge) CreateAccumulator() (*gppl.Sums, error) { return gppl.NewSums(m.Header) }
+
+func (m *merge) AddInput(all, s *gppl.Sums) (*gppl.Sums, error) { return all, all.Merge(s) }
+
+func (m *merge) MergeAccumulators(all, s *gppl.Sums) (*gppl.Sums, error) { return all, all.Merge(s) }
+
+func (m *merge) ExtractOutput(all *gppl.Sums) *gppl.Sums { return all }
+
+// Write writes each *gppl.Sums of a collection, of which there should be one, to a file. It appears whole or not at all. Sums of no
+// observations are an error.
+func Write(s beam.Scope, path string, sums beam.PCollection) {
+	filesystem.ValidateScheme(path)
+	beam.ParDo0(s.Scope("gppl.Write"), &write{path}, sums)
+}
+
+type write struct{ Path string }
+
+func (w *write) ProcessElement(ctx context.Context, s *gppl.Sums) error {
+	if s.Len() == 0 {
+		return errors.New("no row could be added: nothing is written")
+	}
+	b, err := s.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(w.Path, "://") {
+		return wholefile.WriteBytes(w.Path, b)
+	}
+	return writeObject(ctx, w.Path, b)
+}
+
+// writeObject writes to a store of objects, where an object appears when it is closed.
+func writeObject(ctx context.Context, path string, b []byte) error {
+	// Unless it is closed, ending the context is what gives up an object.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	fs, err := filesystem.New(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	out, err := fs.OpenWrite(ctx, path)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if _, err := out.Write(b); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := out.Close(); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// Local reports whether all paths are on the local file system.
+func Local(paths []string) bool {
+	return !slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(p, "://") })
+}

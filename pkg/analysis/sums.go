@@ -1,0 +1,120 @@
+package analysis
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// ParsePlace reads a number, or a date as seconds since 1970: a place on the axis that [Stream] reads.
+func ParsePlace(text string) (float64, error) {
+	if at, err := dataset.ParseTime(text); err == nil {
+		return float64(at.Unix()) + 1e-9*float64(at.Nanosecond()), nil
+	}
+	v, err := dataset.ParseNumber(text)
+	if err != nil {
+		return 0, fmt.Errorf("%w, nor an ISO date", err)
+	}
+	return v, nil
+}
+
+// Taken returns the rows of a block that sums with the header h take. The others join its bad ones.
+func Taken(h gppl.SumsHeader, b *dataset.CSVBlock) (x, y []float64) {
+	n := 0
+	for i, t := range b.X {
+		if err := h.Takes(t, b.Y[i], 1); err != nil {
+			b.Bad = append(b.Bad, dataset.CSVRowError{Line: b.Lines[i], Err: err})
+			continue
+		}
+		b.X[n], b.Y[n] = t, b.Y[i]
+		n++
+	}
+	slices.SortStableFunc(b.Bad, func(a, b dataset.CSVRowError) int { return cmp.Compare(a.Line, b.Line) })
+	return b.X[:n], b.Y[:n]
+}
+
+// A first look reads a file whole up to wholeFile bytes, else pieces of it.
+const (
+	wholeFile  = 4 << 20
+	pieces     = 16
+	pieceBytes = 128 << 10
+	// lookMargin is what is added to the range on either side, of it, and lookSpread how much further than what was seen y
+	// may be, where a file was not read whole.
+	lookMargin = 0.05
+	lookSpread = 4
+)
+
+// headerFlags says how to do without a first look.
+const headerFlags = "say --from, --to, --centre and --largest, or --like FILE.sums"
+
+// LookAt returns the range of csv files from a first look: all of each file up to 4 MB, else pieces of it, with a margin.
+func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRange, err error) {
+	var x, y []float64
+	whole := true
+	for _, file := range files {
+		text, all, err := excerpt(file)
+		if err != nil {
+			return r, err
+		}
+		whole = whole && all
+		_, err = Stream(bytes.NewReader(text), o, 1, func(_ int, b *dataset.CSVBlock) error {
+			x, y = append(x, b.X...), append(y, b.Y...)
+			return ctx.Err()
+		})
+		if err != nil {
+			return r, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "dataset: "))
+		}
+	}
+	if len(x) == 0 {
+		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: %s", strings.Join(files, ", "), headerFlags)
+	}
+	if whole {
+		return gppl.SampleRange(x, y, 0, 1)
+	}
+	return gppl.SampleRange(x, y, lookMargin, lookSpread)
+}
+
+// excerpt returns some lines of a file, its first and last among them, or all.
+func excerpt(path string) (text []byte, whole bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%s is no regular file and cannot be looked at first: %s", path, headerFlags)
+	}
+	if info.Size() <= wholeFile {
+		text, err = io.ReadAll(f)
+		return text, true, err
+	}
+	piece := make([]byte, pieceBytes)
+	for i := range pieces {
+		at := (info.Size() - pieceBytes) * int64(i) / (pieces - 1)
+		n, err := f.ReadAt(piece, at)
+		if err != nil && err != io.EOF {
+			return nil, false, err
+		}
+		lines := piece[:n]
+		if i > 0 {
+			_, lines, _ = bytes.Cut(lines, []byte("\n"))
+		}
+		if i < pieces-1 {
+			lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
+		}
+		text = append(text, lines...)
+	}
+	return text, false, nil
+}
