@@ -92,6 +92,9 @@ func infoCommand() *cli.Command {
 
 // isSums reports whether a file begins as one of sums does.
 func isSums(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // what a pipe holds can be read once
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
