@@ -80,7 +80,9 @@ func TestSpectralStarts(t *testing.T) {
 		y[i] = walk + 0.1*math.Sin(2*math.Pi*x[i]/period) + 0.3*rnd.NormFloat64()
 	}
 	family := Model{Kernel: Add(Laplace{1, 1}, Periodic{1, 1, 1})}
-	a := &auto{ctx: context.Background(), data: Data{X: Scalars(x), Y: y}, family: family, result: &AutoResult{}}
+	a := &auto{ctx: context.Background(), family: family, result: &AutoResult{}}
+	a.data = Data{X: Scalars(x), Y: y}
+	a.rest = a.data
 	a.starts = startsFrom(family, a.data)
 	if err := a.search(); err != nil {
 		t.Fatal(err)
