@@ -146,7 +146,7 @@ func (s *Study) Table() *viz.Table {
 // Figure draws the observations and the bands.
 func (s *Study) Figure() (*viz.Figure, error) {
 	o := viz.SeriesOptions{
-		Frame:    viz.Frame{Title: s.Title, XLabel: s.XLabel, YLabel: s.YLabel},
+		Frame:    viz.Frame{Title: s.Title, XLabel: s.XLabel, YLabel: s.YLabel, Caption: "What was trained on, what was held out, and the 95 % band of each model."},
 		Observed: viz.Points{X: column(s.Train.X), Y: s.Train.Y},
 		HeldOut:  viz.Points{X: column(s.Held.X), Y: s.Held.Y},
 		Panels:   true,

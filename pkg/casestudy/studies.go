@@ -44,12 +44,12 @@ func co2(years float64) (train, held gppl.Data, mean float64) {
 }
 
 // Trend compares a zero mean with a trend on the carbon dioxide of Mauna Loa, six years ahead: the model of notebook 01, and
-// the same with a quadratic trend. The smoke scale takes every 24th week.
+// the same with a quadratic trend. Every fourth week is taken, at the smoke scale every 24th.
 func Trend(ctx context.Context, scale Scale) (*Study, error) {
 	const until = 1996
 	all := dataset.CO2()
 	var index []int
-	for i := 0; i < all.Len(); i += scale.or(1, 24) {
+	for i := 0; i < all.Len(); i += scale.or(4, 24) {
 		index = append(index, i)
 	}
 	all = all.Select(index)

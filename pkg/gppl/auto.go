@@ -410,7 +410,7 @@ func (a *auto) noProjections() string {
 		return "all inputs coincide"
 	}
 	if a.data.Errors != nil {
-		return "the observations have known errors, which projections do not take"
+		return "the observations have known errors, so that what projections leave is not white"
 	}
 	if n := a.data.Len(); n < 64 {
 		return fmt.Sprintf("the series is short: n = %d", n)

@@ -446,3 +446,66 @@ func TestMeanSample(t *testing.T) {
 		t.Error(fmt.Sprint("NewInformation leaves out the mean without a word"))
 	}
 }
+
+// TestProjectedKnownErrors: PL on n projections is the exact likelihood with the same errors,
+// errors that are all equal are a noise variance whatever the projections, and gradients are
+// those of differences.
+func TestProjectedKnownErrors(t *testing.T) {
+	const n = 60
+	for _, c := range meanCases(n) {
+		varied, same, noisier := c, c, c
+		varied.data = withErrors(t, c.data, func(i int) float64 { return 0.2 * float64(i%5) })
+		same.data = withErrors(t, c.data, func(int) float64 { return 0.4 })
+		noisier.model.Noise += 0.16
+		want := valueOf(t, varied, gppl.EngineDense)
+		for _, residual := range []bool{false, true} {
+			full, err := projectedOn(gppl.Sphere{}, n, residual)(varied.model, varied.data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := evaluated(t, full); !(math.Abs(got-want) <= 1e-8*n) {
+				t.Errorf("%s: %.12g on n projections, exact %.12g", c.name, got, want)
+			}
+			for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Spectral{}, gppl.Raw{Design: gppl.Sphere{}}} {
+				if _, raw := design.(gppl.Raw); raw && residual {
+					continue
+				}
+				of := projectedOn(design, 21, residual)
+				a, err := of(same.model, same.data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := of(noisier.model, noisier.data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, _ := evaluated(t, a)
+				if want, _ := evaluated(t, b); !(math.Abs(got-want) <= 1e-8*n) {
+					t.Errorf("%s, %v: equal errors %.12g, the same in the noise variance %.12g", c.name, design, got, want)
+				}
+				l, err := of(varied.model, varied.data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, grad := evaluated(t, l)
+				theta := valuesAtStart(l)
+				for i := range theta {
+					at := func(step float64) float64 {
+						moved := slices.Clone(theta)
+						moved[i] *= math.Exp(step)
+						v, err := l.ValueGrad(nil, moved)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return v
+					}
+					const h = 1e-4
+					slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+					if off := math.Abs(grad[i]*theta[i] - slope); !(off <= 1e-5*(1+math.Abs(slope))) {
+						t.Errorf("%s, %v: derivative %d: %.10g, differences give %.10g", c.name, design, i, grad[i]*theta[i], slope)
+					}
+				}
+			}
+		}
+	}
+}

@@ -22,7 +22,7 @@ var _ Loss = (*Projected)(nil)
 //
 // (the paper's eq. (GP_pdf_projected); its eq. (PL_NLL) prints an inverse too
 // many). With a mean function it sees ΩᵀH, and the coefficients are integrated out as in
-// Exact. ΩᵀKΩ is a sum over the terms of a sum of kernels, each by the engine
+// Exact. Known errors add ΩᵀDΩ to S, D their variances, in O(nk²) once. ΩᵀKΩ is a sum over the terms of a sum of kernels, each by the engine
 // that suits it: see Explain. Densely, the value takes n²k flops and the
 // gradient as many more, in memory for O(nk + k²) numbers; on a time series,
 // engines that use the structure of the kernel need far less.
@@ -39,6 +39,7 @@ type Projected struct {
 	z          blas64.General // ΩᵀC, k×c: y and the basis of the mean
 	sizes      []float64      // the lengths of the columns of C
 	oto        []float64      // ΩᵀΩ, k×k; nil where it is I
+	known      []float64      // ΩᵀDΩ, k×k, D the variances of known errors; nil without them
 	residual   *residual      // what the projections leave of C; nil: not used
 
 	terms []*projectedTerm // those of the kernel, by the engines of a series
@@ -78,9 +79,6 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
-	if d.Errors != nil {
-		return nil, fmt.Errorf("gppl: this loss takes no known errors of observations yet")
-	}
 	o, err := optionsOf(opts)
 	if err != nil {
 		return nil, err
@@ -103,6 +101,9 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		omega := p.Omega().RawMatrix()
 		l.oto = make([]float64, k*k)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
+	}
+	if d.Errors != nil {
+		l.known = projectedErrors(directions, d.knownVariances())
 	}
 	l.plan(d.X, o)
 	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
@@ -319,7 +320,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	if failed, err := l.gradient(c, grad); err != nil {
 		return 0, failed, err
 	}
-	if c.jitter == 0 {
+	if c.jitter == 0 && l.known == nil { // known errors do not scale
 		if err := verifyScale(grad, &l.scale, c.kernel, terms, all, 0); err != nil {
 			return 0, nil, err
 		}
@@ -411,9 +412,9 @@ func (l *Projected) covariance(c *projectedCall, derivatives bool) (err error) {
 	return err
 }
 
-// fillS sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ.
+// fillS sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ + ΩᵀDΩ.
 func (c *projectedCall) fillS() {
-	k, oto := c.v.Rows, c.loss.oto
+	k, oto, known := c.v.Rows, c.loss.oto, c.loss.known
 	for i := range dense.Blocks(k) {
 		for j := range i + 1 {
 			t := c.factor.At(i, j)
@@ -423,6 +424,9 @@ func (c *projectedCall) fillS() {
 				copy(row, c.s0[from:])
 				if oto != nil {
 					blas64.Axpy(c.noise, vec(oto[from:from+t.Cols]), vec(row))
+				}
+				if known != nil {
+					blas64.Axpy(1, vec(known[from:from+t.Cols]), vec(row))
 				}
 			}
 		}

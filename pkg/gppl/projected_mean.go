@@ -134,3 +134,14 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 	}
 	return nil
 }
+
+// projectedErrors returns ΩᵀDΩ, k×k, for a diagonal D.
+func projectedErrors(d directions, variances []float64) []float64 {
+	omega := d.matrix()
+	scaled := newGeneral(omega.Rows, omega.Cols)
+	copyGeneral(scaled, omega)
+	for i, v := range variances {
+		blas64.Scal(v, vec(scaled.Data[i*scaled.Stride:][:scaled.Cols]))
+	}
+	return multiply(blas.Trans, omega, scaled).Data
+}

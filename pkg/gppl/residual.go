@@ -22,6 +22,8 @@ import (
 // signal's whole spectrum leave (Spectral); with fewer L is a quasi-likelihood,
 // whose curvature promises smaller standard errors than it has.
 //
+// Known errors D add (ΣD − tr ΩᵀDΩ)/(n−k) to τ; where they differ much, what is left is not white.
+//
 // It is PL's trace weight changed on the diagonal, at no cost beyond O(nk) once.
 // The directions must be orthonormal: it is an error if they are Raw.
 func NewResidual(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
@@ -52,12 +54,21 @@ func (l *Projected) keepResidual(m Model, d Data) error {
 	}
 	l.mean, l.z, l.sizes = mean, l.directions.projectColumns(columns), lengths(columns)
 	l.residual = newResidual(l.directions, columns, l.z)
+	if l.known != nil {
+		for _, v := range d.knownVariances() {
+			l.residual.known += v
+		}
+		for i := range l.z.Rows {
+			l.residual.known -= l.known[i*(l.z.Rows+1)]
+		}
+	}
 	return nil
 }
 
 // residual is what the projections leave of y, and of the columns beside it.
 type residual struct {
 	n, dof float64        // n and n−k
+	known  float64        // ΣD − tr ΩᵀDΩ, of the variances D of known errors
 	rest   []float64      // y − Ωz
 	energy blas64.General // RᵀR of what is left of all columns, c×c
 }
@@ -87,7 +98,7 @@ func (l *Projected) remainder(c *projectedCall) (float64, error) {
 	for i := range k {
 		signal -= c.s0[i*(k+1)]
 	}
-	tau := c.noise + signal/l.residual.dof
+	tau := c.noise + (signal+l.residual.known)/l.residual.dof
 	if !(tau > 0) {
 		return 0, fmt.Errorf("gppl: the variance of what %d projections leave is %.4g by rounding (noise variance %.4g)", k, tau, c.noise)
 	}
