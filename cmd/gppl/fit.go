@@ -85,11 +85,14 @@ at the horizon of the forecast, says whether to use it, checks residuals and for
 			if err != nil {
 				return err
 			}
-			f, err := interruptible(ctx, func() (*analysis.Forecast, error) { return a.Forecast(c.Int("forecast")) })
+			trust, err := backtest(ctx, c, a)
 			if err != nil {
 				return err
 			}
-			trust, err := backtest(ctx, c, a)
+			if trust != nil {
+				a.Calibrate(trust)
+			}
+			f, err := interruptible(ctx, func() (*analysis.Forecast, error) { return a.Forecast(c.Int("forecast")) })
 			if err != nil {
 				return err
 			}

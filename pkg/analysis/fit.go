@@ -69,6 +69,7 @@ type Analysis struct {
 	Candidates []Candidate     // the lowest BIC first, failures last
 	Result     *gppl.Result    // of the best
 	Log        bool            // the best is a model of log y
+	Widen      float64         // what standard deviations beyond the last observation are multiplied by, as a backtest asks (Calibrate); 0 for 1
 	Weak       bool            // parameters have the policy's weak priors
 	// Projections is 0 if the likelihood is exact, else how many projections it saw.
 	Projections int
