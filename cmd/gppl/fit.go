@@ -89,11 +89,14 @@ From sums (gppl sum) it compares kernels and learns; there are no observations t
 			if err != nil {
 				return err
 			}
-			f, err := interruptible(ctx, func() (*analysis.Forecast, error) { return a.Forecast(c.Int("forecast")) })
+			trust, err := backtest(ctx, c, a)
 			if err != nil {
 				return err
 			}
-			trust, err := backtest(ctx, c, a)
+			if trust != nil {
+				a.Calibrate(trust)
+			}
+			f, err := interruptible(ctx, func() (*analysis.Forecast, error) { return a.Forecast(c.Int("forecast")) })
 			if err != nil {
 				return err
 			}

@@ -105,17 +105,20 @@ func one(ctx context.Context, g group, s series, backtest bool) (o outcome) {
 		if err != nil {
 			return err
 		}
+		if backtest {
+			if o.trust, err = a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.test)}); err != nil {
+				return err
+			}
+			o.warned = !o.trust.Use
+			a.Calibrate(o.trust)
+		}
 		f, err := a.Forecast(len(s.test))
 		if err != nil {
 			return err
 		}
 		o.model = a.Name()
 		o.own = score(f.Quantile, s.train, s.test, g.season)
-		if backtest {
-			o.trust, err = a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.test)})
-			o.warned = err == nil && !o.trust.Use
-		}
-		return err
+		return nil
 	}()
 	o.seconds = time.Since(began).Seconds()
 	return o

@@ -69,6 +69,7 @@ type Analysis struct {
 	Candidates []Candidate     // the lowest BIC first, failures last
 	Result     *gppl.Result    // of the best
 	Log        bool            // the best is a model of log y
+	Widen      float64         // what standard deviations beyond the last observation are multiplied by, as a backtest asks (Calibrate); 0 for 1
 	Weak       bool            // parameters have the policy's weak priors
 	// Projections is 0 if the likelihood is exact, else how many projections it saw.
 	Projections int
@@ -98,19 +99,25 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 
 const (
 	trainTolerance = 1e-4 // nats per observation that an engine may err by while training; values compared have the default
-	slow           = 0.03 // seconds of an evaluation above which training begins on fewer observations
-	fewer          = 300
+	fewer          = 300  // observations above which training begins on that many
 	// gradientTolerance is of parameters in their standard errors: the NLL is within some thousandths of a nat.
 	gradientTolerance = 0.05
 )
 
-// Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
+// Fit finds structure and parameters by itself where Options.Kernels is nil, up to MaxExact observations: for y and, if all are
+// positive, log y, it compares noise alone and a smooth, a less smooth and a rough term, each with and without a season and a linear
+// trend, and lets the best grow by one term after the other. Parameters have weak priors, so that five observations are enough;
+// candidates are ranked by their evidence, the marginal likelihood with the parameters integrated out, and forecasts average those
+// that count, and of short series their parameters too. Of more than 400 observations structures are compared on the latest 400, and
+// the best three are then trained on all.
+//
+// Where kernels are named, Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
 // trend, or what Options.Trend says; with auto the best is then tried without and with a quadratic one. The coefficients of a
 // trend have priors and are integrated out, so that they do not count as parameters.
 //
 // Kernels with a period are trained from gppl.StartFrom's values at each of the two likeliest periods, others from its values
-// for the series with and without its trend, and at random around them. Where one evaluation takes long, and for kernels with a
-// period, all this is done on 300 observations, and the best is then trained on all. A candidate that cannot be trained is kept with the reason; it is
+// for the series with and without its trend, and at random around them. Of more than 300 observations
+// all this is done on 300, and the best is then trained on all. A candidate that cannot be trained is kept with the reason; it is
 // an error if none can, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if len(o.Kernels) == 0 {
@@ -341,13 +348,8 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model)
 	for i, m := range starts {
 		starts[i] = scaled(m, nil, span)
 	}
-	seconds, err := t.cost(starts[0])
-	if err != nil {
-		return nil, err
-	}
 	settings := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 200}
-	// What a kernel with a period costs changes much as it is trained.
-	if t.data.Len() <= fewer || seconds < slow && !hasPeriod(k) {
+	if t.data.Len() <= fewer {
 		settings.NoStandardErrors = true
 		return t.best(ctx, starts, t.data, settings)
 	}
@@ -373,28 +375,6 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model)
 		starts = slices.Delete(starts, at, at+1)
 	}
 	return nil, errors.Join(failures...)
-}
-
-// cost returns how long an evaluation of value and gradient at m takes: the second if the first is quick, since that sets up.
-func (t *trainer) cost(m gppl.Model) (seconds float64, err error) {
-	loss, err := t.loss(m, t.data, gppl.WithTolerance(trainTolerance))
-	if err != nil {
-		return 0, err
-	}
-	theta := naturals(m)
-	grad := make([]float64, len(theta))
-	for range 2 {
-		began := time.Now()
-		if _, err := loss.ValueGrad(grad, theta); err != nil {
-			return 0, err
-		}
-		t.evaluations++
-		seconds = time.Since(began).Seconds()
-		if seconds > 4*slow {
-			break
-		}
-	}
-	return seconds, nil
 }
 
 // few picks every so many of the latest observations for the first steps: as widely as still resolves a period, if the kernel

@@ -46,8 +46,13 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 			model := posterior.Model()
 			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.view.scaling.Values(nil, mean), LatentVar: m.view.scaling.Variances(nil, latent)}
 			noise := m.view.scaling.Variance(model.Noise + gppl.Nugget(model.Kernel))
-			for _, v := range p.LatentVar {
-				p.NoisyVar = append(p.NoisyVar, v+noise)
+			for j, v := range p.LatentVar {
+				wider := 1.0
+				if a.Widen > 1 && x[j] > a.Series.X[len(a.Series.X)-1] {
+					wider = a.Widen * a.Widen
+				}
+				p.LatentVar[j] = wider * v
+				p.NoisyVar = append(p.NoisyVar, wider*(v+noise))
 			}
 			out = append(out, p)
 		}

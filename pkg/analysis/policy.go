@@ -494,9 +494,9 @@ const (
 	// drawn is the number of observations up to which forecasts average over the parameters too.
 	drawn = 300
 	// draws of the parameters of one model are weighted by importance, and drawnModels of them are kept.
-	draws, drawnModels = 64, 12
+	draws, drawnModels = 40, 10
 	// worthDrawing is the weight in the average from which a model's parameters are drawn.
-	worthDrawing = 0.15
+	worthDrawing = 0.2
 )
 
 // draw takes the parameters of a member for uncertain: short series do not know them well, and a band that takes them for known

@@ -38,6 +38,7 @@ type stored struct {
 	Log     bool           `json:"log,omitempty"`
 	Weak    bool           `json:"weak_priors,omitempty"`
 	Members []storedMember `json:"members,omitempty"`
+	Widen   float64        `json:"widen,omitempty"`
 }
 
 // storedMember is a model that forecasts are averaged over.
@@ -64,7 +65,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	err := json.NewEncoder(w).Encode(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result,
-		Log: a.Log, Weak: a.Weak, Members: members,
+		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen,
 	})
 	if err != nil {
 		return fmt.Errorf("analysis: saving: %w", err)
@@ -114,7 +115,7 @@ func decode(b []byte) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, Log: j.Log, Weak: j.Weak}
+	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, Log: j.Log, Weak: j.Weak, Widen: j.Widen}
 	for _, m := range j.Members {
 		a.members = append(a.members, &member{model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
 	}
@@ -149,6 +150,9 @@ func (j *stored) check() error {
 			return fmt.Errorf("member %d is a model of the logarithm, and not all y are positive", i)
 		}
 		total += m.Weight
+	}
+	if !(j.Widen >= 0 && j.Widen <= 100) {
+		return fmt.Errorf("bands are widened %v times", j.Widen)
 	}
 	if len(j.Members) > 0 && math.Abs(total-1) > 1e-6 {
 		return fmt.Errorf("the weights of the members add up to %v", total)
