@@ -53,7 +53,7 @@ type Optimiser struct {
 // three.
 const Evaluate = "evaluate"
 
-// Authors are the things that the authors' code does and that the paper does not say (spec, section 6).
+// Authors are the things that the authors' code does and that the paper does not say (docs/reproducing.md).
 type Authors struct {
 	NoiseInGram bool    `json:"noise_in_gram,omitempty"` // VFE: K_uu + σ²I for K_uu
 	Repel       bool    `json:"repel,omitempty"`         // VFE: the repulsion between inducing inputs

@@ -16,7 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// AutoSettings says how FitAuto works. The zero value is what is recommended.
+// AutoSettings configures FitAuto. The zero value is recommended.
 type AutoSettings struct {
 	// Fit says how each training goes. Its NoStandardErrors holds for the
 	// result; GradientTolerance is 1e-3 where it is 0. Starts is the number of
@@ -27,20 +27,19 @@ type AutoSettings struct {
 	// its values do not matter, and periods whose transform is the default stay
 	// between twice the mean spacing of x and its range.
 	KeepStart bool
-	// Projected keeps to projections where the exact likelihood would cost less,
-	// as long as there is a number of projections below n that suffices.
+	// Projected uses projections even where the exact likelihood costs less, as long as
+	// fewer than n of them suffice.
 	Projected bool
-	// Gain, in nats, is what the last addition of projections may gain, by
-	// training on from where it stood, for their number to be enough; 0 means
-	// 0.5.
+	// Stop adding projections once refitting improves the loss by less than Gain nats; 0
+	// means 0.5.
 	Gain float64
-	// Efficiency is the share of the information that projections are to keep
-	// about every parameter, the square of the ratio of standard errors, as long
-	// as more projections gain any. 0 means 0.8: the information of the data is
-	// known to about a tenth (see AutoStep.Kept).
+	// Efficiency is the share of the information about every parameter that projections
+	// must keep, the square of the ratio of standard errors, as long as more projections
+	// improve it. 0 means 0.8. The information of the data is known to about a tenth (see
+	// AutoStep.Kept).
 	Efficiency float64
-	// StdErrLog, unless 0, makes standard errors of all log θ below it enough
-	// in place of Efficiency.
+	// StdErrLog, unless 0, replaces Efficiency: projections are enough once the standard
+	// errors of all log θ are below it.
 	StdErrLog float64
 	// MaxProjections bounds k; 0 means n/2.
 	MaxProjections int
@@ -48,7 +47,7 @@ type AutoSettings struct {
 	Progress func(AutoStep)
 }
 
-// AutoStep is one round of FitAuto: a training, and what was decided upon it.
+// AutoStep is one round of FitAuto: a training, and the decision that followed it.
 type AutoStep struct {
 	K         int       // projections; 0 for the exact likelihood
 	Value     float64   // of the loss after training, in nats
@@ -90,50 +89,49 @@ const signalRatio = 0.1
 // an answer to doubts.
 const patience = 10
 
-// FitAuto learns the parameters of m from a time series without further choices:
-// by the projected likelihood with its residual (NewResidual) on Spectral
-// projections whose number it finds, or by the exact likelihood where that costs
-// less.
+// FitAuto learns the parameters of m from a time series without further choices: by
+// the projected likelihood with its residual energy (NewResidual) on as many Spectral
+// projections as needed, or by the exact likelihood where that costs less.
 //
-// First it searches for starts: it compares the exact likelihoods of kernels at
-// every octave of lengthscales and at every period that the periodogram shows,
-// each with several noise variances, trains the best of them a little and the
-// best of those further (successive halving), and then changes the best: other
-// scales, periods, weights, less noise. Up to 400 observations it trains on all
-// of them, beyond on three parts of 128, close together, further apart and spread
-// over all, and a second search goes by the periodogram of all data, where faint
-// rhythms show that a part does not have. AutoResult.Search says what was searched: Converged means that this
-// search found nothing better. It does not prove that there is nothing better.
+// First it searches for starts. It compares the exact likelihoods of kernels at every
+// octave of lengthscales and at every period that the periodogram shows, each with
+// several noise variances. It trains the best of them a little and the best of those
+// further (successive halving), then tries changes of the best: other scales, periods,
+// weights, less noise. Up to 400 observations it uses all of them. Beyond, it uses
+// three parts of 128 observations (close together, further apart, spread over all),
+// and a second search uses the periodogram of all data, which shows faint rhythms that
+// a part does not. AutoResult.Search reports what was searched. Converged means that
+// this search found nothing better; it does not prove that nothing better exists.
 //
-// From there it trains with three quarters of the projections that
-// the start's spectrum asks for (SpectralColumns), trains, and adds projections,
-// going on from where it stood, until
+// Then it trains with three quarters of the projections that the spectrum of the start
+// needs (SpectralColumns), and adds projections, continuing from where it stopped,
+// until
 //
 //   - the signal is below a tenth of the noise at all frequencies beyond them,
-//   - what they leave of y is white to a periodogram: no band of frequencies has
-//     more power than chance explains,
-//   - the last addition gained less than Gain,
-//   - they keep the share Efficiency of the information about each parameter, as
-//     far as that is known,
-//   - and no parameter is driven to where data end: a noise variance that
+//   - the remainder of y is white to a periodogram: no band of frequencies
+//     has more power than chance explains,
+//   - the last addition improved the loss by less than Gain,
+//   - they keep the share Efficiency of the information about each parameter,
+//     as far as that is known,
+//   - and no parameter is driven to where the data end: a noise variance that
 //     vanishes, a lengthscale beyond the range or below the spacing of x.
 //
-// It takes the exact likelihood if an engine computes it for less than the
-// projections that are needed (Laplace and Matérn by the state-space engine,
-// short series, kernels of few frequencies), or if half of n would not be enough.
-// If doubts stay, it tries further starts from around the data's and around its
-// best, keeps the best point of all, and returns it as Doubtful with warnings.
+// It uses the exact likelihood if an engine computes it for less than the projections
+// would cost (Laplace and Matérn by the state-space engine, short series, kernels of
+// few frequencies), or if n/2 projections would not be enough. If doubts remain, it
+// tries further starts around those from the data and around its best point, keeps the
+// best point of all, and returns it as Doubtful with warnings.
 //
-// Standard errors of a projected result come from the information of z and of
-// the residual (Projected.Information), the share that is kept from Whittle's
+// Standard errors of a projected result come from the information of z and of the
+// residual (Projected.Information). The share of information kept comes from Whittle's
 // approximation of the information of y, which holds for x without clusters.
 //
-// If the model has a mean, the search for starts is of what least squares leaves of y, and
-// training is of the model with its mean. Observations with known errors are trained on exactly.
+// If the model has a mean, FitAuto searches for starts in what least squares leaves of y,
+// and trains the model with its mean. Observations with known errors are trained on exactly.
 //
-// It is an error if y is constant or the mean explains all of it, since the likelihood is then unbounded, if
-// the loss cannot be evaluated at the start, or if ctx ends, which returns the
-// best point so far with ctx's error.
+// It is an error if y is constant or the mean explains all of it, since the likelihood is then unbounded, if the loss
+// cannot be evaluated at the start, or if ctx ends; FitAuto then returns the best
+// point so far with ctx's error.
 func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult, error) {
 	if m.Kernel == nil {
 		return nil, fmt.Errorf("gppl: the model has no kernel")

@@ -9,8 +9,8 @@ import "math"
 // through the functions of this file and terms.go, and do not know the types.
 // gppltest.CheckKernel compares what a kernel says with what it computes.
 
-// A Reacher is a Kernel that dies out. It gets the banded engine, and the spectral
-// one with positive weights.
+// A Reacher is a Kernel that decays to zero. It gets the banded engine, and the
+// spectral one with positive weights.
 type Reacher interface {
 	// Reach returns a distance ρ, in the unit of x, with
 	//

@@ -8,7 +8,8 @@
 //
 //	n        number of observations
 //	x        inputs, n points of R^d; for a time series d = 1 (Inputs)
-//	y        observations, n values, centred; the model has mean zero (Data)
+//	y        observations, n values; centred, unless the model has a mean (Data)
+//	h(x)ᵀβ   mean function, zero by default (Mean)
 //	k(r; θ)  covariance function of the distance r = |x − x'| (Kernel)
 //	K        n×n Gram matrix of the kernel, without noise
 //	σ²       noise variance; A = K + σ²I (Model = kernel + σ²)
@@ -20,43 +21,52 @@
 // period is that of x, the unit of a variance that of y squared; Param.Unit
 // says which. Matrices are row-major.
 //
-// # The way through
+// # Workflow
 //
-// Data and a Model give a Loss: NewExact, NewVFE, or NewProjected with a
-// Projection drawn by a Design. Fit minimises it over the model's parameters
-// and returns a Result that tells everything about how it went. NewPosterior or
-// NewVFEPosterior conditions the learnt model on the data and predicts: Latent
-// for the function f, Noisy for a new observation y. The example of the package
-// shows it whole.
+// Data and a Model make a Loss: NewExact, NewVFE, or NewProjected with a
+// Projection drawn by a Design. Fit minimises it over the parameters of the model
+// and returns a Result, with standard errors and warnings. NewPosterior or
+// NewVFEPosterior conditions the learned model on the data and predicts: Latent
+// the function f, Noisy a new observation y. FitAuto chooses loss, projections and
+// start values by itself. The example of the package shows a complete run.
+//
+// Beyond that: known errors of observations (Data.WithErrors), priors (NewMAP), tied
+// parameters (Tie), forecasts that average over parameters (NewUncertain),
+// leave-one-out (LeaveOneOut), transformed observations (Warp), and learning from
+// sums over any amount of data (Sums).
 //
 // # Engines
 //
-// A loss computes by one of several engines. It asks each what an evaluation
-// would cost at the kernel at hand and how exact it would be, and takes the
-// cheapest that keeps the tolerance (1e-8 nats per observation, WithTolerance);
-// the choice may change as training moves. Explain tells what was considered;
+// A loss is computed by one of several engines. At every evaluation it asks each what
+// the kernel at hand would cost and how exact the answer would be, and takes the
+// cheapest that keeps the tolerance (1e-8 nats per observation, WithTolerance). The
+// choice can change during training. Explain reports what was considered;
 // WithEngine forces one. For n observations, k projections, a kernel with M
-// frequencies, b neighbours within its reach, or a state of D numbers, value
-// and gradient take about
+// frequencies, b neighbours within its reach, a range of T/l lengthscales, or a
+// state of D numbers, value and gradient take about
 //
 //	             exact NLL   PL                for
 //	dense        n³          2n²k              any kernel, any dimension
 //	spectral     ⅔(2M)³      8Mk²              smooth kernels on the line
-//	banded       3nb²        8nbk              kernels that die out, on the line
+//	gridded      O(T/l)                        SE and its like on the line
+//	toeplitz     4n²                           any kernel on a constant step
+//	banded       3nb²        8nbk              kernels that decay to zero, on the line
 //	statespace   n·D³        4nk²              Laplace, Matérn 3/2, 5/2 and sums
-//	interpolated             60k²              for one lengthscale, after 30 others
+//	interpolated             60k²              one lengthscale, after 30 evaluations
 //
-// flops. Where no engine can keep the tolerance, because the noise is tiny
-// against the variance, the most exact is taken and LossReport.Inexact and a
-// warning of the Result say so.
+// flops. If no engine can keep the tolerance, because the noise is tiny
+// compared with the variance, the most exact one is used, and LossReport.Inexact and a
+// warning of the Result say so. A kernel of a user's own gets these engines by
+// optional interfaces: Reacher, Bandlimited, Scaled, Markovian, Spectrum, Nuggeter.
 //
 // # Conventions
 //
-// Models, kernels and projections are immutable values. Misuse of shapes
-// panics with the name of the argument; whatever data or rounding can cause is
+// Models, kernels and projections are immutable values. Losses and posteriors are
+// safe for concurrent use. Misuse of shapes
+// panics with the name of the argument; anything that data or rounding can cause is
 // an error with the value and its index. Jitter is added to a covariance only
-// where it cannot be factorised without, and is reported. All randomness comes
-// from seeds. Everything heavy runs on all processors, and gives the same
+// if it cannot be factorised otherwise, and is reported. All randomness comes
+// from seeds. Expensive computations use all processors and give the same
 // digits whatever their number.
 //
 // # References

@@ -24,7 +24,7 @@ const (
 	// EngineSpectral takes smooth kernels on the line: a Fourier series whose
 	// terms are projected, or summed over the data, once.
 	EngineSpectral = "spectral"
-	// EngineBanded takes kernels on the line that die out: a banded matrix.
+	// EngineBanded takes kernels on the line that decay to zero: a banded matrix.
 	EngineBanded = "banded"
 	// EngineStateSpace takes Laplace, Matérn 3/2 and 5/2 on the line and their
 	// sums: a Kalman filter, linear in n.
@@ -35,12 +35,12 @@ const (
 	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with
 	// a constant step, of which a few places may be missing.
 	EngineToeplitz = "toeplitz"
-	// EngineInterpolated, for PL alone, takes kernels v·φ(r/l) on the line:
+	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
 	// interpolation in log l between matrices that another engine made.
 	EngineInterpolated = "interpolated"
 )
 
-// An Option says how a loss is to compute.
+// An Option configures how a loss is computed.
 type Option func(*options)
 
 type options struct {
@@ -49,15 +49,15 @@ type options struct {
 	posterior bool // one evaluation, for a posterior
 }
 
-// WithEngine forces the named engine; "" is the automatic choice. A loss is not
-// made with a name that there is not. Where the engine cannot take the kernel,
-// ValueGrad returns an error that says why.
+// WithEngine forces the named engine; "" is the automatic choice. A name that does not
+// exist is an error when the loss is made. If the engine cannot take the kernel,
+// ValueGrad returns a Refusal that says why.
 func WithEngine(name string) Option { return func(o *options) { o.engine = name } }
 
-// WithTolerance sets the error that an engine may have, in nats per observation
-// (per projection for PL). The default is 1e-8. Where yᵀA⁻¹y is larger than the
-// number of observations, y being off the model's scale, the tolerance is relative
-// to it: digits that far from any optimum are of no use.
+// WithTolerance sets the error that an engine may have, in nats per observation (per
+// projection for PL). The default is 1e-8. If yᵀA⁻¹y is larger than the number of
+// observations, because y is far from the model's scale, the tolerance is relative to
+// it.
 func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
 
 // forPosterior says that the loss is evaluated once, to condition on the data.

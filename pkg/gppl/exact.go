@@ -106,8 +106,8 @@ func (l *Exact) Report() LossReport {
 	return r
 }
 
-// Explain says which engines were considered at the last evaluation, what each
-// was expected to cost and to err, and which was taken.
+// Explain reports the last evaluation: for each engine the expected time and error,
+// and which one was used.
 func (l *Exact) Explain() string {
 	var b strings.Builder
 	l.chooser.explain(&b)

@@ -15,12 +15,13 @@ type Informed interface {
 
 var _ Informed = (*Projected)(nil)
 
-// FisherScoring returns a fresh method for Settings.Method: Newton's steps with the
-// Fisher information in the place of the Hessian, u ← u − I⁻¹g, and a line search. The
-// information is positive semi-definite everywhere, where the Hessian of a likelihood is
-// not, and steps need no scale. An iteration takes the information as well, for PL with p
-// parameters about p evaluations more: it does not win over L-BFGS, the default, which
-// takes about as many iterations (TestFisherScoring prints them). The loss must be Informed.
+// FisherScoring returns a fresh method for Settings.Method: Newton's method with the
+// Fisher information instead of the Hessian, u ← u − I⁻¹g, and a line search. The
+// information is positive semi-definite everywhere, which the Hessian of a likelihood
+// is not, and steps need no scale. An iteration also computes the information; for PL
+// with p parameters that costs about p evaluations. L-BFGS, the default, takes about
+// as many iterations and is therefore faster (TestFisherScoring prints them). The loss
+// must be Informed.
 func FisherScoring() optimize.Method { return &optimize.Newton{Linesearcher: &optimize.Backtracking{}} }
 
 // hessian sets h to the Fisher information at u in raw parameters; to what gonum takes

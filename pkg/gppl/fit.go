@@ -55,11 +55,17 @@ type Progress struct {
 	Elapsed       time.Duration
 }
 
-// LBFGS, BFGS and NelderMead return fresh methods for Settings.Method;
-// AdamRate returns one that does.
-func LBFGS() optimize.Method      { return &optimize.LBFGS{} }
-func BFGS() optimize.Method       { return &optimize.BFGS{} }
+// LBFGS returns a fresh optimize.LBFGS for Settings.Method.
+func LBFGS() optimize.Method { return &optimize.LBFGS{} }
+
+// BFGS returns a fresh optimize.BFGS for Settings.Method.
+func BFGS() optimize.Method { return &optimize.BFGS{} }
+
+// NelderMead returns a fresh optimize.NelderMead for Settings.Method.
 func NelderMead() optimize.Method { return &optimize.NelderMead{} }
+
+// AdamRate returns a function for Settings.Method that makes Adam with the given rate
+// α, a step in raw parameters.
 func AdamRate(rate float64) func() optimize.Method {
 	return func() optimize.Method { return &Adam{Rate: rate} }
 }
@@ -89,16 +95,16 @@ const (
 	Stalled Status = "stalled"
 )
 
-// Fit minimises loss over those of its parameters that are not Fixed, in their
-// raw values, and returns the best point that it saw, with all there is to
-// tell about how it got there. Training starts from the values of start, and in its
-// transforms: the parameters of the loss in their order, as loss.Params() or, for a
-// loss without others, a model's Params() give them; nil means loss.Params(). It
-// panics if their number is wrong.
+// Fit minimises loss over those of its parameters that are not Fixed, in their raw
+// values. It returns the best point that it evaluated, with a full report of the
+// training. start gives the values to begin with, and the transforms: all parameters of
+// the loss in their order, as loss.Params() or, if the loss has no parameters of its own,
+// a model's Params() return them. nil means loss.Params(). Fit panics if their number is
+// wrong.
 //
-// When ctx ends, Fit returns the best point so far together with ctx's error.
-// A loss that cannot be evaluated at the start is an error without a result;
-// elsewhere it counts as +Inf.
+// If ctx ends, Fit returns the best point so far together with ctx's error. A loss
+// that cannot be evaluated at the start is an error without a result; elsewhere it
+// counts as +Inf.
 func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, error) {
 	began := time.Now()
 	o := newObjective(ctx, loss, start, s)

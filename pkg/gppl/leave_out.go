@@ -21,10 +21,11 @@ import (
 // An engine's posterior at the data tells both: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance
 // σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's own error.
 
-// LeaveOneOut returns the mean and variance of each observation y_i, its noise and known error included,
-// given all others under the model m: by one factorisation, as by n. The parameters are
-// not learnt again. It takes a posterior and its prediction at the n inputs. It is an
-// error if m or d is not valid, or as for NewPosterior.
+// LeaveOneOut returns the mean and variance of each observation y_i given all others
+// under the model m, its noise and known error included. The parameters are not
+// learned again. One factorisation serves all n: the cost is that of a posterior and
+// its prediction at the n inputs. It is an error if m or d is not valid, or as for
+// NewPosterior. (Rasmussen and Williams 2006, eq. 5.12; Dubrule 1983 with a mean.)
 func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, err error) {
 	blocks := make([][]int, d.Len())
 	for i := range blocks {
@@ -34,10 +35,10 @@ func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, er
 }
 
 // LeaveBlockOut is LeaveOneOut with the observations of a block left out together:
-// mean[i] and variances[i] are those of y_i given all that are in other blocks than its
-// own, and NaN for an observation that is in none. Blocks hold indices into d. It
-// takes O(b³) more for a block of b. It is an error if an index is out of range or
-// occurs twice.
+// mean[i] and variances[i] are those of y_i given all observations outside its own
+// block, and NaN for an observation that is in no block. Blocks hold indices into d. A
+// block of b observations costs O(b³) more. It is an error if an index is out of range
+// or occurs twice.
 func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
 	if err := checkBlocks(blocks, d.Len()); err != nil {
 		return nil, nil, err

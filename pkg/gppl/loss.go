@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A Loss is what training minimises: a negative log likelihood, or a bound on
-// one, in nats, as a function of the natural values θ of its parameters.
+// A Loss is what training minimises: a negative log likelihood, or a bound on one, in
+// nats, as a function of the natural values θ of its parameters.
 //
-// A Loss is safe for concurrent use, and what it returns does not depend on what it
-// was asked before, beyond the promised tolerance; it uses all processors by itself. It
-// keeps sums over the data and working memory between calls, to save time.
+// A Loss is safe for concurrent use. Its answers do not depend on earlier calls,
+// beyond the promised tolerance. It uses all processors by itself, and keeps sums over
+// the data and working memory between calls.
 type Loss interface {
 	// Params returns the parameters with the values they start from: those of
 	// the model, noise variance last, and then any that are the loss's own.
@@ -29,7 +29,7 @@ type Loss interface {
 	fmt.Stringer
 }
 
-// LossReport is what a loss tells of itself.
+// LossReport describes how a loss computes.
 type LossReport struct {
 	Engine     string        // the engine that computes it
 	Likelihood bool          // whether it is a likelihood, so that its curvature gives standard errors

@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Periodogram is a time series beside what a model expects of it, frequency by
-// frequency: where they part, the model has another rhythm or another noise than
-// the data.
+// Periodogram compares a time series with what a model expects of it, frequency by
+// frequency. Where they differ, the data have a periodic component or a noise level
+// that the model lacks.
 type Periodogram struct {
 	Frequency []float64 // ξ, cycles per unit of x, ascending: from 1/range to half the mean sampling rate
 	Data      []float64 // I(ξ), of the data without their trend, in the unit of y²

@@ -40,9 +40,10 @@ type MAP struct {
 	priors []Prior // one per parameter; nil for none
 }
 
-// NewMAP returns loss with the given priors. A prior by name comes before one by role;
-// roles leave parameters alone that are Fixed. It is an error if a prior is out of
-// range, names no parameter that is trained, or is a second one on the same parameter.
+// NewMAP returns loss with the given priors. A prior by name takes precedence over one
+// by role; priors by role do not apply to Fixed parameters. It is an error if a prior
+// is out of range, names no trained parameter, or is the second one for the same
+// parameter.
 func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 	params := loss.Params()
 	m := &MAP{loss: loss, priors: make([]Prior, len(params))}

@@ -154,9 +154,8 @@ func (l *Projected) Report() LossReport {
 	return r
 }
 
-// Explain says which engines were considered at the last evaluation, what each
-// was expected to cost and to err, and which was taken, for each term of the
-// kernel.
+// Explain reports the last evaluation, for each term of the kernel: for each engine
+// the expected time and error, and which one was used.
 func (l *Projected) Explain() string {
 	var b strings.Builder
 	l.used.each(func(t *projectedTerm, k Kernel) {

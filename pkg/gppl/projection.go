@@ -15,8 +15,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// A Design draws the directions ω₁, …, ω_k on which observations are
-// projected (spec: the columns of Ω).
+// A Design draws the directions ω₁, …, ω_k, the columns of Ω, onto which observations
+// are projected.
 type Design interface {
 	// Directions sets the n×k matrix omega to the directions for the inputs
 	// x, not yet orthonormal. All randomness comes from rnd.

@@ -8,24 +8,24 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// NewResidual returns the projected likelihood that keeps one statistic more:
-// the energy r = |y − Ωz|² of what the projections leave of y, taken for white
-// of the variance τ that the model gives it in the mean,
+// NewResidual returns the projected likelihood that keeps one more statistic: the
+// energy r = |y − Ωz|² of what the projections leave of y, modelled as white noise
+// with its expected variance τ,
 //
 //	L  = PL + ½[(n−k)·log τ + r/τ + (n−k)·log 2π]
 //	τ  = σ² + (n·k(0) − tr ΩᵀKΩ)/(n−k)
 //	∂L = ∂PL + ½((n−k)/τ − r/τ²)∂τ
 //
-// so that it is, like the exact one, a likelihood of all of y: equal to it where
-// the model's remainder is white, at k = n above all. The score is unbiased
-// whatever the remainder is. A white remainder is what projections on the
-// signal's whole spectrum leave (Spectral); with fewer L is a quasi-likelihood,
-// whose curvature promises smaller standard errors than it has.
+// Like the exact likelihood it is a likelihood of all of y. The two are equal where
+// the remainder is white under the model, and at k = n. The score is unbiased for any
+// remainder. Projections on the whole spectrum of the signal leave a white remainder
+// (Spectral). With fewer, L is a quasi-likelihood, and its curvature understates the
+// standard errors.
 //
 // Known errors D add (ΣD − tr ΩᵀDΩ)/(n−k) to τ; where they differ much, what is left is not white.
 //
-// It is PL's trace weight changed on the diagonal, at no cost beyond O(nk) once.
-// The directions must be orthonormal: it is an error if they are Raw.
+// It costs what PL costs, plus O(nk) once. The directions must be orthonormal: it is
+// an error if they are Raw.
 func NewResidual(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	if !p.Orthonormal {

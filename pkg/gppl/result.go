@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Result is what Fit found, and all about how. It is saved to and loaded from
-// JSON by Save and LoadResult.
+// Result is the outcome of Fit: the learned model, standard errors, and how training
+// went. Save and LoadResult store it as JSON.
 type Result struct {
 	Model    Model   // at the best point
 	Value    float64 // of the loss there, in nats

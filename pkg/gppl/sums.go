@@ -38,8 +38,8 @@ type Sums struct {
 	lanes  []*sums.Sum // of further processors, empty between calls
 }
 
-// SumsHeader says what Sums takes and resolves. Only those with equal headers can be
-// merged. PlanSums makes one.
+// SumsHeader states which observations Sums accept and what they resolve. Only sums
+// with equal headers can be merged. PlanSums makes one.
 type SumsHeader struct {
 	Lo, Hi         float64 // every input lies in [Lo, Hi]
 	Origin, Period float64 // of the circle; [Lo, Hi] lies within, away from its ends

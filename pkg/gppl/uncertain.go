@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
 
-// UncertainSettings says how parameters are drawn. The zero value is what is recommended.
+// UncertainSettings configures NewUncertain. The zero value is recommended.
 type UncertainSettings struct {
 	// Draws is the number of evaluations of the loss; 0 means 256.
 	Draws int
@@ -24,9 +24,10 @@ type UncertainSettings struct {
 	Seed   uint64
 }
 
-// Uncertain is the posterior distribution of the parameters of a model, as weighted draws
-// around an optimum. Forecasts from it (Predict) average over the parameters rather than
-// take the learnt ones as known, and so have wider bands where there are few data.
+// Uncertain is the posterior distribution of the parameters of a model, as weighted
+// draws around an optimum. Forecasts from it (Predict) average over the parameters
+// instead of treating the learned ones as known, so that bands are wider where data
+// are few.
 type Uncertain struct {
 	// Models are what forecasts average over, alike; a draw of a large weight is there
 	// more than once.

@@ -202,8 +202,8 @@ func (l *VFE) Report() LossReport {
 	return r
 }
 
-// Explain says which engines were considered at the last evaluation, what each
-// was expected to cost and to err, and which was taken.
+// Explain reports the last evaluation: for each engine the expected time and error,
+// and which one was used.
 func (l *VFE) Explain() string {
 	var b strings.Builder
 	l.chooser.explain(&b)
