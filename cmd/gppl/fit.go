@@ -62,7 +62,7 @@ func fitCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv | FILE.sums",
 		Description: `Compares kernels by their likelihood, keeps the one with the lowest BIC, checks its residuals and forecasts. From sums (gppl sum)
-it compares kernels and learns; there are no observations to check or to forecast from.
+it compares kernels, learns, and forecasts where --at or --forecast say; there are no observations to check.
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
@@ -71,6 +71,7 @@ it compares kernels and learns; there are no observations to check or to forecas
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"},
+			&cli.StringSliceFlag{Name: "at", Usage: "from sums, predict at this `DATE` or number; may be repeated", Category: "RESULTS"},
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := writable(c, "report", "model", "out"); err != nil {
@@ -78,6 +79,9 @@ it compares kernels and learns; there are no observations to check or to forecas
 			}
 			if isSums(c.Args().First()) {
 				return fitSums(ctx, c)
+			}
+			if c.IsSet("at") {
+				return usageError{errors.New("--at is for sums: gppl predict takes it with the model that --model saves")}
 			}
 			if c.Int("forecast") < 1 {
 				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
