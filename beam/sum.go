@@ -100,7 +100,7 @@ func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) 
 	}
 	defer in.Close()
 	if err = f.read(ctx, in, path, s); err != nil {
-		return 0, nil, fmt.Errorf("%s: %w", path, err)
+		return 0, nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "dataset: "))
 	}
 	return int(h.Sum32() % keys), s, nil
 }

@@ -343,6 +343,9 @@ func checkCommand(words []string) error {
 	switch {
 	case words[0] == "go" && len(words) > 2 && words[1] == "run":
 		source = strings.TrimPrefix(words[2], "../")
+	case words[0] == "go" && len(words) > 4 && words[1] == "-C" && words[3] == "run":
+		source = "./" + filepath.Join(words[2], words[4])
+		words = words[2:] // -C is a flag of go
 	case words[0] == "go" && len(words) > 2 && words[1] == "test":
 		return checkTest(words[2:])
 	case strings.HasPrefix(words[0], "scripts/e2e/"):

@@ -65,7 +65,8 @@ func fitCommand() *cli.Command {
 		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv | FILE.sums",
 		Description: `Finds structure and parameters by their evidence, or compares the kernels named by BIC, tests the model on the latest past
 at the horizon of the forecast, says whether to use it, checks residuals and forecasts.
-From sums (gppl sum) it compares kernels and learns; there are no observations to check or to forecast from.
+From sums (gppl sum) it compares kernels, learns, and forecasts where --at or --forecast say; there are no
+observations to check.
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
@@ -74,6 +75,7 @@ From sums (gppl sum) it compares kernels and learns; there are no observations t
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"},
+			&cli.StringSliceFlag{Name: "at", Usage: "from sums, predict at this `DATE` or number; may be repeated", Category: "RESULTS"},
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := writable(c, "report", "model", "out"); err != nil {
@@ -81,6 +83,9 @@ From sums (gppl sum) it compares kernels and learns; there are no observations t
 			}
 			if isSums(c.Args().First()) {
 				return fitSums(ctx, c)
+			}
+			if c.IsSet("at") {
+				return usageError{errors.New("--at is for sums: gppl predict takes it with the model that --model saves")}
 			}
 			if c.Int("forecast") < 1 {
 				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}

@@ -8,15 +8,17 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // forCSV are the flags of gppl fit that need observations.
-var forCSV = []string{"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "no-header", "missing", "last", "max-exact", "forecast", "report", "out"}
+var forCSV = []string{"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "no-header", "missing", "last", "max-exact", "report"}
 
 // sumsFit is a kernel that was learnt from sums, or why it was not.
 type sumsFit struct {
@@ -37,8 +39,17 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 			return usageError{fmt.Errorf("--%s needs observations, and %s holds sums of them", flag, path)}
 		}
 	}
-	if err := writable(c, "model"); err != nil {
+	if err := writable(c, "model", "out"); err != nil {
 		return err
+	}
+	if c.IsSet("forecast") && c.Int("forecast") < 1 {
+		return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
+	}
+	if c.IsSet("forecast") && c.IsSet("at") {
+		return usageError{errors.New("--forecast and --at: one of them")}
+	}
+	if c.IsSet("out") && !c.IsSet("forecast") && !c.IsSet("at") {
+		return usageError{fmt.Errorf("--out: say what to forecast from %s, by --forecast or --at", path)}
 	}
 	names := []string{"SE"}
 	if c.IsSet("kernel") {
@@ -47,6 +58,10 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 		}
 	}
 	s, err := readSums(path)
+	if err != nil {
+		return err
+	}
+	when, x, err := sumsPlaces(c, s)
 	if err != nil {
 		return err
 	}
@@ -76,6 +91,18 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if best.Result == nil {
 		return fmt.Errorf("%s: %s: %s", path, best.Kernel, best.Refused)
 	}
+	var forecast *analysis.Forecast
+	if len(x) > 0 {
+		forecast, err = interruptible(ctx, func() (*analysis.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x) })
+		if err != nil {
+			return fmt.Errorf("%s: %s", path, message(err))
+		}
+		if out := c.String("out"); out != "" {
+			if err := writeFile(ctx, out, func(w io.Writer) error { return forecast.WriteCSV(w, analysis.Axis{}) }); err != nil {
+				return err
+			}
+		}
+	}
 	if model := c.String("model"); model != "" {
 		err := writeFile(ctx, model, func(w io.Writer) error {
 			b, err := json.MarshalIndent(best.Result, "", "  ")
@@ -90,12 +117,17 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	}
 	mean := s.Mean()
 	if c.Bool("json") {
+		var points []show.PointJSON
+		if forecast != nil {
+			points = show.Points(forecast)
+		}
 		return writeJSON(ctx, c, struct {
-			File         string    `json:"file"`
-			Observations int       `json:"observations"`
-			Mean         float64   `json:"mean"`
-			Candidates   []sumsFit `json:"candidates"`
-		}{path, s.Len(), mean, fits})
+			File         string           `json:"file"`
+			Observations int              `json:"observations"`
+			Mean         float64          `json:"mean"`
+			Candidates   []sumsFit        `json:"candidates"`
+			Forecast     []show.PointJSON `json:"forecast,omitempty"`
+		}{path, s.Len(), mean, fits, points})
 	}
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
 		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", path, count(s.Len(), "observation", "observations"), mean)
@@ -107,8 +139,53 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 			}
 		}
 		_, err := fmt.Fprintf(w, "%s\n", best.Result)
+		if err == nil && forecast != nil && !c.IsSet("out") {
+			err = forecast.WriteCSV(w, analysis.Axis{})
+		}
 		return err
 	})
+}
+
+// sumsPlaces returns where --at or --forecast want predictions, ascending, as numbers and as they were written. A step of a forecast is
+// the mean distance of the observations, which is all that sums know of it.
+func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, err error) {
+	if c.IsSet("forecast") && s.Len() > 1 {
+		first, last := s.Extent()
+		step := (last - first) / float64(s.Len()-1)
+		for i := range c.Int("forecast") {
+			x = append(x, last+float64(i+1)*step)
+			when = append(when, strconv.FormatFloat(x[i], 'g', 10, 64))
+		}
+		return when, x, nil
+	}
+	for _, text := range c.StringSlice("at") {
+		at, err := analysis.ParsePlace(text)
+		if err != nil {
+			return nil, nil, usageError{fmt.Errorf("--at: %s", message(err))}
+		}
+		i, _ := slices.BinarySearch(x, at)
+		x, when = slices.Insert(x, i, at), slices.Insert(when, i, text)
+	}
+	return when, x, nil
+}
+
+// forecastSums predicts without the observations.
+func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []string, x []float64) (*analysis.Forecast, error) {
+	centre := s.Mean()
+	post, err := library.NewSumsPosterior(m, s, centre)
+	if err != nil {
+		return nil, err
+	}
+	mean, latent, err := post.LatentContext(ctx, library.Scalars(x))
+	if err != nil {
+		return nil, err
+	}
+	f := &analysis.Forecast{X: x, When: when, Mean: mean, LatentVar: latent, NoisyVar: slices.Clone(latent)}
+	for i := range x {
+		f.Mean[i] += centre
+		f.NoisyVar[i] += m.Noise + library.Nugget(m.Kernel)
+	}
+	return f, nil
 }
 
 // fitKernel learns one kernel from the best of several starts. A refusal is no error.

@@ -222,6 +222,12 @@ func TestSumsHostile(t *testing.T) {
 		{"info", exitUsage, "file of sums is missing"},
 		{"fit DIR/damaged.sums", exitFailed, "damaged"},
 		{"fit DIR/good.sums --report DIR/x.html", exitUsage, "--report needs observations"},
+		{"fit DIR/good.sums --out DIR/x.sums", exitUsage, "say what to forecast"},
+		{"fit DIR/good.sums --at noon", exitUsage, "noon"},
+		{"fit DIR/good.sums --at 3 --forecast 2", exitUsage, "one of them"},
+		{"fit DIR/good.sums --forecast 0", exitUsage, "at least one step"},
+		{"fit DIR/good.sums --at 11 --out DIR/x.sums -q", exitFailed, "x = 11"},
+		{"fit DIR/good.csv --at 3", exitUsage, "--at is for sums"},
 		{"fit DIR/good.sums --kernel Matern32 -q", exitFailed, "these sums resolve frequencies up to"},
 		{"fit DIR/good.sums --kernel Nonsense -q", exitUsage, "no kernel"},
 	} {
@@ -262,5 +268,42 @@ func TestSumLargeFile(t *testing.T) {
 	}
 	if info.Observations != n || info.Header.Lo > 0 || info.Header.Lo < -300 || strings.Contains(stderr, "left out") {
 		t.Errorf("%+v\n%s", info, stderr)
+	}
+}
+
+// TestSumsForecast wants the columns of the forecast that gppl fit makes from the rows, and its numbers.
+func TestSumsForecast(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	rows := put(t, dir, "rows.csv", readings(0, 600))
+	must(t, "sum", rows, "--to", "30", "--lengthscale", "0.3", "-o", at("a.sums"), "-q")
+	must(t, "fit", at("a.sums"), "--at", "20.5", "--at", "10", "--out", at("sums.csv"), "-q")
+	must(t, "fit", rows, "--kernel", "SE", "--trend", "none", "--model", at("m.json"), "-q")
+	must(t, "predict", at("m.json"), "--at", "10", "--at", "20.5", "--out", at("rows-forecast.csv"))
+	got, want := strings.Fields(string(bytesOf(t, at("sums.csv")))), strings.Fields(string(bytesOf(t, at("rows-forecast.csv"))))
+	if len(got) != 3 || len(want) != 3 || strings.TrimPrefix(got[0], "x,") != strings.TrimPrefix(want[0], "t,") {
+		t.Fatalf("%q, want %q", got, want)
+	}
+	for i := 1; i < 3; i++ {
+		a, b := strings.Split(got[i], ","), strings.Split(want[i], ",")
+		if a[0] != b[0] {
+			t.Errorf("x is %s, want %s", a[0], b[0])
+		}
+		for j := 1; j < len(a); j++ {
+			var v, w float64
+			fmt.Sscan(a[j], &v)
+			fmt.Sscan(b[j], &w)
+			if math.Abs(v-w) > 0.02 { // the trained models differ a little, since the mean of gppl fit is another
+				t.Errorf("row %d, column %d: %v, want %v", i, j, v, w)
+			}
+		}
+	}
+	stdout, _ := must(t, "fit", at("a.sums"), "--forecast", "3", "-q")
+	if n := strings.Count(stdout[strings.Index(stdout, "x,mean"):], "\n"); n != 4 {
+		t.Errorf("%d lines: %s", n, stdout)
+	}
+	stdout, _ = must(t, "fit", at("a.sums"), "--forecast", "3", "-q", "--json")
+	if !strings.Contains(stdout, `"sd_observation"`) {
+		t.Error(stdout)
 	}
 }

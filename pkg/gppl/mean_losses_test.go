@@ -443,7 +443,7 @@ func TestMeanSample(t *testing.T) {
 		t.Errorf("covariance %.3g, want %.3g", product, want)
 	}
 	if _, err := gppl.NewInformation(m, x); err == nil {
-		t.Error(fmt.Sprint("NewInformation leaves out the mean without a word"))
+		t.Error("NewInformation leaves out the mean without a word")
 	}
 }
 

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
 // NewSumsExact returns the exact negative log likelihood of the observations in s, less
 // the constant centre (Header().Centre, or Mean()), to be trained from the parameters of m:
-// value and gradient are those of NewExact on the data themselves. With weights, the noise
+// value and gradient are those of NewExact on the data themselves. A Model.Mean may be an
+// Intercept, for the restricted likelihood, whatever the centre. With weights, the noise
 // variance of an observation is σ²/w. Changes of s later on are not seen.
 //
 // The gridded engine takes SE and its like, in a time that grows with the range over the
@@ -25,8 +27,8 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if m.Mean != nil {
-		return nil, fmt.Errorf("gppl: Sums hold no basis of a mean, and the model has the mean %v: only a constant can be taken out, by centre", m.Mean)
+	if m.Mean != nil && m.Mean != (Intercept{}) {
+		return nil, fmt.Errorf("gppl: Sums hold no basis of a mean, and the model has the mean %v: only an Intercept, or a known constant as centre, can be taken out", m.Mean)
 	}
 	o, err := optionsOf(opts)
 	if err != nil {
@@ -36,7 +38,14 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	if err != nil {
 		return nil, err
 	}
+	var mean *regression
+	if m.Mean != nil {
+		if mean, err = r.setIntercept(m.Mean); err != nil {
+			return nil, err
+		}
+	}
 	l := newExact(m, r.n, []exactEngine{newGriddedExact(r), newSpectralExact(r, o)}, o, s.header.Hi-s.header.Lo)
+	l.mean, l.columns = mean, r.columns.Cols
 	l.tally.setUp(time.Since(start))
 	return l, nil
 }
@@ -57,12 +66,13 @@ func NewSumsPosterior(m Model, s *Sums, centre float64, opts ...Option) (*Poster
 
 // sumsReading is Sums as the engines read them.
 type sumsReading struct {
-	header   SumsHeader
-	fixed    circle
-	n        int
-	yy, logW float64
-	moment   fourier.Moments
-	values   []float64
+	header  SumsHeader
+	fixed   circle
+	n       int
+	logW    float64
+	moment  fourier.Moments
+	columns blas64.General // sums of the columns, 2(M+1)×c
+	yy      blas64.General // Σ w·c_i·c_iᵀ, c×c
 }
 
 var _ observed = (*sumsReading)(nil)
@@ -75,20 +85,47 @@ func newSumsReading(s *Sums, centre float64) (*sumsReading, error) {
 		return nil, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
 	}
 	r := &sumsReading{
-		header: s.header, fixed: s.header.circle(), n: s.Len(), yy: s.plan.Squares(s.sum), logW: s.plan.LogWeights(s.sum),
-		moment: s.plan.Moments(s.sum), values: s.plan.Values(s.sum),
+		header: s.header, fixed: s.header.circle(), n: s.Len(), logW: s.plan.LogWeights(s.sum),
+		moment: s.plan.Moments(s.sum), columns: columnOf(s.plan.Values(s.sum)), yy: columnOf([]float64{s.plan.Squares(s.sum)}),
 	}
-	// Σ w(v−d)² and Σ w(v−d)·exp(…) for another centre.
-	if d := centre - s.header.Centre; d != 0 {
-		r.yy = max(0, r.yy-d*(2*r.values[0]-d*r.moment[0]))
-		blas64.Axpy(-d, vec(r.moment[:len(r.values)]), vec(r.values))
-	}
+	r.shift(centre - s.header.Centre)
 	return r, nil
+}
+
+// shift subtracts d from every observation: Σ w(v−d)² and Σ w(v−d)·exp(…).
+func (r *sumsReading) shift(d float64) {
+	if d == 0 {
+		return
+	}
+	values := r.columns.Data
+	r.yy.Data[0] = max(0, r.yy.Data[0]-d*(2*values[0]-d*r.moment[0]))
+	blas64.Axpy(-d, vec(r.moment[:len(values)]), vec(values))
+}
+
+// setIntercept sets the columns to [y − Qγ₀, Q], Q a column of 1/√n, whose sums are among
+// the moments. γ₀ takes out the weighted mean.
+func (r *sumsReading) setIntercept(m Mean) (*regression, error) {
+	root := math.Sqrt(float64(r.n))
+	// A column of the same length has the coordinates of all n. Two rows stand for many.
+	basis, err := regressionOn(m, mat.NewDense(min(r.n, 2), 1, []float64{root, 0}[:min(r.n, 2)]))
+	if err != nil {
+		return nil, err
+	}
+	level := r.columns.Data[0] / r.moment[0]
+	r.shift(level)
+	y, yy := r.columns, r.yy.Data[0]
+	r.columns = newGeneral(y.Rows, 2)
+	for i, v := range y.Data {
+		r.columns.Data[2*i], r.columns.Data[2*i+1] = v, r.moment[i]/root
+	}
+	cross := y.Data[0] / root
+	r.yy = blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{yy, cross, cross, r.moment[0] / float64(r.n)}}
+	return &regression{mean: m, basis: basis, gamma0: []float64{level * root}}, nil
 }
 
 func (r *sumsReading) count() int                 { return r.n }
 func (r *sumsReading) logWeights() float64        { return r.logW }
-func (r *sumsReading) squares() blas64.General    { return columnOf([]float64{r.yy}) }
+func (r *sumsReading) squares() blas64.General    { return r.yy }
 func (r *sumsReading) extent() (lo, span float64) { return r.header.Lo, r.header.Hi - r.header.Lo }
 
 func (r *sumsReading) circle() (circle, bool) { return r.fixed, true }
@@ -105,7 +142,7 @@ func (h SumsHeader) circle() circle {
 }
 
 func (r *sumsReading) sums(_, _ float64, _ int) (fourier.Moments, blas64.General) {
-	return r.moment, columnOf(r.values)
+	return r.moment, r.columns
 }
 
 // windowed reports whether the period has room for kernels that do not die out.

@@ -121,12 +121,15 @@ func TestSumsExact(t *testing.T) {
 	var worst [4]float64
 	for number := range cases {
 		c := newSumsCase(number)
-		name := fmt.Sprintf("case %d: %v, n=%d", number, c.model, c.data.Len())
 		s := sumsOf(t, c.plan, c.data)
 		centre := s.Mean()
 		if number%3 == 0 {
 			centre = 2.5
 		}
+		if number%4 == 1 { // the restricted likelihood
+			c.model.Mean = gppl.Intercept{}
+		}
+		name := fmt.Sprintf("case %d: %v, n=%d", number, c.model, c.data.Len())
 		d := centred(c.data, centre)
 		raw, err := gppl.NewExact(c.model, d, gppl.WithEngine(gppl.EngineDense))
 		if err != nil {
@@ -334,6 +337,96 @@ func TestSumsFit(t *testing.T) {
 	for i, p := range got.Params {
 		if off := math.Abs(math.Log(p.Value / want.Params[i].Value)); off > 0.01*p.StdErrLog {
 			t.Errorf("%s is %v ± %v, want %v", p.Name, p.Value, p.Value*p.StdErrLog, want.Params[i].Value)
+		}
+	}
+}
+
+// TestSumsIntercept wants the restricted likelihood not to depend on the centre, and other
+// means to be refused.
+func TestSumsIntercept(t *testing.T) {
+	x, y, _ := sumsSeries(14, 300)
+	s := newSums(t, sumsHeader(t, plainRange))
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.2, Mean: gppl.Intercept{}}
+	value := func(centre float64) (v, at float64) {
+		loss, err := gppl.NewSumsExact(m, s, centre)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err = loss.ValueGrad(nil, startValues(m)); err != nil {
+			t.Fatal(err)
+		}
+		post, err := gppl.NewSumsPosterior(m, s, centre)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, _ := post.Latent(gppl.Scalars([]float64{40}))
+		return v, mean[0] + centre
+	}
+	v0, at0 := value(3)
+	v1, at1 := value(-50)
+	if math.Abs(v0-v1) > 1e-8*math.Abs(v0) || math.Abs(at0-at1) > 1e-8 {
+		t.Errorf("%v and %v, %v and %v", v0, v1, at0, at1)
+	}
+	m.Mean = gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})
+	if _, err := gppl.NewSumsExact(m, s, 3); err == nil || !strings.Contains(err.Error(), "only an Intercept") {
+		t.Errorf("error %v", err)
+	}
+	one := newSums(t, s.Header())
+	if err := one.Add(x[:1], y[:1]); err != nil {
+		t.Fatal(err)
+	}
+	m.Mean = gppl.Intercept{}
+	if _, err := gppl.NewSumsExact(m, one, 3); err == nil || !strings.Contains(err.Error(), "1 observations for 1 columns") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestSumsWithoutBlock takes a block away: value and forecast are those of the data that
+// were never added.
+func TestSumsWithoutBlock(t *testing.T) {
+	x, y, _ := sumsSeries(15, 600)
+	all, block := newSums(t, sumsHeader(t, plainRange)), newSums(t, sumsHeader(t, plainRange))
+	var kept [2][]float64
+	for i, ti := range x {
+		if ti >= 40 && ti < 50 {
+			if err := block.Add(x[i:i+1], y[i:i+1]); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			kept[0], kept[1] = append(kept[0], ti), append(kept[1], y[i])
+		}
+	}
+	if err := all.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	if err := all.Subtract(block); err != nil {
+		t.Fatal(err)
+	}
+	if all.Len() != len(kept[0]) || block.Len() == 0 {
+		t.Fatalf("%d observations and %d", all.Len(), block.Len())
+	}
+	data, err := gppl.NewData(gppl.Scalars(kept[0]), kept[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.2}
+	got, err := gppl.NewSumsPosterior(m, all, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := gppl.NewPosterior(m, centred(data, 3), gppl.WithEngine(gppl.EngineDense))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := gppl.Scalars([]float64{39, 42, 45, 48, 51, 80})
+	mean, variances := got.Noisy(at)
+	wantMean, wantVariances := want.Noisy(at)
+	for i := range mean {
+		if math.Abs(mean[i]-wantMean[i]) > 1e-8 || math.Abs(variances[i]-wantVariances[i]) > 1e-8 {
+			t.Errorf("at %v: %v, %v, want %v, %v", at.At(i)[0], mean[i], variances[i], wantMean[i], wantVariances[i])
 		}
 	}
 }

@@ -64,10 +64,16 @@ func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals,
 		j.Residuals = &ResidualsJSON{len(r.E), r.SD, r.LjungBoxP, r.LjungBoxLags, r.JarqueBeraP, r.Verdict()}
 	}
 	if f != nil {
-		for i, when := range f.When {
-			lo, hi := f.Band(i)
-			j.Forecast = append(j.Forecast, PointJSON{when, f.Mean[i], math.Sqrt(f.LatentVar[i]), math.Sqrt(f.NoisyVar[i]), lo, hi})
-		}
+		j.Forecast = Points(f)
 	}
 	return j
+}
+
+// Points returns a forecast for a program.
+func Points(f *analysis.Forecast) (points []PointJSON) {
+	for i, when := range f.When {
+		lo, hi := f.Band(i)
+		points = append(points, PointJSON{when, f.Mean[i], math.Sqrt(f.LatentVar[i]), math.Sqrt(f.NoisyVar[i]), lo, hi})
+	}
+	return points
 }
