@@ -21,14 +21,6 @@ type view struct {
 	offset float64
 }
 
-// warpOf returns g: the logarithm, or nothing.
-func warpOf(log bool) gppl.Warp {
-	if log {
-		return gppl.LogWarp{}
-	}
-	return nil
-}
-
 func newView(x, y []float64, log bool) (view, error) {
 	g := y
 	v := view{log: log}

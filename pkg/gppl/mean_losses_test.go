@@ -3,7 +3,6 @@ package gppl_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
