@@ -183,7 +183,9 @@ func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []
 	f := &analysis.Forecast{X: x, When: when, Mean: mean, LatentVar: latent, NoisyVar: slices.Clone(latent)}
 	for i := range x {
 		f.Mean[i] += centre
-		f.NoisyVar[i] += m.Noise + library.Nugget(m.Kernel)
+		f.NoisyVar[i] += m.Noise // the nugget is a part of f
+		half := analysis.Quantile95 * math.Sqrt(f.NoisyVar[i])
+		f.Lower, f.Upper = append(f.Lower, f.Mean[i]-half), append(f.Upper, f.Mean[i]+half)
 	}
 	return f, nil
 }
