@@ -101,8 +101,10 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 		w.rows.divide(phi, b*dense.Tile, scale)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
 		columns := rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows)
-		for j := range columns.Cols {
-			blas64.Gemv(blas.Trans, 1, phi, columnAt(columns, j), 1, columnAt(own.phiC, j))
+		if columns.Cols == 1 {
+			blas64.Gemv(blas.Trans, 1, phi, firstColumn(columns), 1, firstColumn(own.phiC))
+		} else {
+			dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, columns, 1, own.phiC)
 		}
 	}, func(own *vfeLane) {
 		clear(own.phiPhi.Data)
@@ -126,12 +128,15 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		r := own.r[:size]
 		beta := combine(own.beta, rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows), w.root) // (C − ΦB⁻¹ΦᵀC)R/σ²
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
-		for j := range beta.Cols {
-			column := columnAt(beta, j)
-			blas64.Gemv(blas.NoTrans, -1/w.rows.unit, phi, columnAt(w.bInvC, j), 1/w.rows.unit, column)
-			own.beta2 += blas64.Dot(column, column)
-			blas64.Ger(-1, column, columnAt(w.u, j), weight)
+		if beta.Cols == 1 {
+			blas64.Gemv(blas.NoTrans, -1/w.rows.unit, phi, firstColumn(w.bInvC), 1/w.rows.unit, firstColumn(beta))
+			blas64.Ger(-1, firstColumn(beta), firstColumn(w.u), weight)
+		} else {
+			dense.Gemm(blas.NoTrans, blas.NoTrans, -1/w.rows.unit, phi, w.bInvC, 1/w.rows.unit, beta)
+			dense.Gemm(blas.NoTrans, blas.Trans, -1, beta, w.u, 1, weight)
 		}
+		all := vec(beta.Data[:beta.Rows*beta.Cols])
+		own.beta2 += blas64.Dot(all, all)
 		if w.rows.scale != nil {
 			own.noise += own.slopeOfNoise(phi, beta, w, b*dense.Tile)
 			w.rows.divide(weight, b*dense.Tile, 1)
