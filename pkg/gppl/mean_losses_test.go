@@ -3,7 +3,6 @@ package gppl_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -443,7 +442,7 @@ func TestMeanSample(t *testing.T) {
 		t.Errorf("covariance %.3g, want %.3g", product, want)
 	}
 	if _, err := gppl.NewInformation(m, x); err == nil {
-		t.Error(fmt.Sprint("NewInformation leaves out the mean without a word"))
+		t.Error("NewInformation leaves out the mean without a word")
 	}
 }
 
