@@ -41,11 +41,10 @@ func (s Scale) or(full, small int) int {
 
 // Contender is one model of a study.
 type Contender struct {
-	Name     string
-	Scores   forecast.Scores // on the observations that are held out
-	Said     string          // what training has to say
-	forecast forecast.Predictive
-	grid     band
+	Name   string
+	Scores forecast.Scores // on the observations that are held out
+	Said   string          // what training has to say
+	grid   band
 }
 
 // band is what a figure shows: of a new observation.
@@ -86,7 +85,7 @@ func (s *Study) add(name, said string, p predictor) error {
 	if err != nil {
 		return fmt.Errorf("casestudy: %s, %s: %w", s.Title, name, err)
 	}
-	c := Contender{Name: name, Said: said, forecast: held, Scores: scoresOf(held, s.Held.Y, s.Train.Y)}
+	c := Contender{Name: name, Said: said, Scores: scoresOf(held, s.Held.Y, s.Train.Y)}
 	on, err := p(gppl.Scalars(s.grid))
 	if err != nil {
 		return fmt.Errorf("casestudy: %s, %s: %w", s.Title, name, err)

@@ -508,3 +508,80 @@ func TestProjectedKnownErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestVFEKnownErrors: VFE with an inducing input at every observation is the exact likelihood
+// with the same errors, and so is its posterior; equal errors are a noise variance; gradients
+// are those of differences.
+func TestVFEKnownErrors(t *testing.T) {
+	const n = 60
+	at := gppl.Scalars([]float64{2019.2, 2020.03, 2023.4, 2027})
+	for _, c := range meanCases(n) {
+		varied, same, noisier := c, c, c
+		varied.data = withErrors(t, c.data, func(i int) float64 { return 0.2 * float64(i%5) })
+		same.data = withErrors(t, c.data, func(int) float64 { return 0.4 })
+		noisier.model.Noise += 0.16
+		full, err := vfeOn(c.data.X)(varied.model, varied.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := evaluated(t, full)
+		if want := valueOf(t, varied, gppl.EngineDense); !(math.Abs(got-want) <= 1e-8*n) {
+			t.Errorf("%s: %.12g with all inducing inputs, exact %.12g", c.name, got, want)
+		}
+		exact, err := gppl.NewPosterior(varied.model, varied.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vfe, err := gppl.NewVFEPosterior(varied.model, varied.data, c.data.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, variances := exact.Latent(at)
+		gotMean, gotVariances := vfe.Latent(at)
+		for i := range mean {
+			if math.Abs(gotMean[i]-mean[i]) > 1e-7*(1+math.Abs(mean[i])) || math.Abs(gotVariances[i]-variances[i]) > 1e-7*(1+variances[i]) {
+				t.Errorf("%s, x = %v: %.10g ± %.10g², exact %.10g ± %.10g²", c.name, at.At(i)[0], gotMean[i], gotVariances[i], mean[i], variances[i])
+			}
+		}
+		z := make([]float64, 12)
+		lo, hi := c.data.X.Range(0)
+		for i := range z {
+			z[i] = lo + (hi-lo)*(float64(i)+0.4)/12
+		}
+		of := vfeOn(gppl.Scalars(z))
+		a, err := of(same.model, same.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := of(noisier.model, noisier.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ = evaluated(t, a)
+		if want, _ := evaluated(t, b); !(math.Abs(got-want) <= 1e-8*n) {
+			t.Errorf("%s: equal errors %.12g, the same in the noise variance %.12g", c.name, got, want)
+		}
+		l, err := of(varied.model, varied.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, grad := evaluated(t, l)
+		theta := valuesAtStart(l)
+		for i := range theta {
+			at := func(step float64) float64 {
+				moved := slices.Clone(theta)
+				moved[i] += step
+				v, err := l.ValueGrad(nil, moved)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+			h := 1e-4 * min(1, theta[i])
+			slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+			if off := math.Abs(grad[i] - slope); !(off <= 1e-5*(1+math.Abs(slope))) {
+				t.Errorf("%s: derivative %d: %.10g, differences give %.10g", c.name, i, grad[i], slope)
+			}
+		}
+	}
+}

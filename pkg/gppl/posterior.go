@@ -90,7 +90,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	weights := newGeneral(w.c.Rows, w.c.Cols)
 	copyGeneral(weights, w.c)
 	w.lb.SolveLT(weights)
-	blas64.Scal(1/math.Sqrt(w.noise), vec(weights.Data))
+	blas64.Scal(1/math.Sqrt(w.rows.unit), vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
 	if l.mean != nil {

@@ -57,7 +57,8 @@ type Robust struct {
 //     (Data.Errors): dense, banded or, for Matérn, by a state space in O(n).
 //
 // Rounds end at a minimum, linearly: a few dozen where the noise is well determined. There
-// may be several, since outliers can also be signal: this is the one that the start leads to.
+// may be several, since outliers can also be signal. On a time series there are two starts, m
+// and StartFrom of the series without its spikes, and the lower bound of the two is kept.
 // (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011 compare with EP.)
 //
 // It is an error if the kernel has white noise of its own, which Student-t noise stands for,
@@ -86,6 +87,49 @@ func FitRobust(ctx context.Context, m Model, d Data, s RobustSettings) (*Robust,
 		s.Fit.MaxEvaluations = 20
 	}
 	s.Fit.NoStandardErrors = true
+	r, err := robustFrom(ctx, m, d, s, rounds, tolerance)
+	if err != nil || d.X.Dim() != 1 {
+		return r, err
+	}
+	// A kernel that was learnt with outliers may have taken them for signal.
+	other, err := robustFrom(ctx, StartFrom(m, withoutSpikes(d)), d, s, rounds, tolerance)
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
+	if err == nil && other.Bound < r.Bound {
+		r = other
+	}
+	return r, nil
+}
+
+// withoutSpikes returns the series with what is far off the median of its seven neighbours
+// replaced by that median, for a start: by more than four times the median of these
+// distances over the whole series, in the scale of a standard deviation (Hampel 1974).
+func withoutSpikes(d Data) Data {
+	const reach, far, toSigma = 3, 4, 1.4826
+	l := newLine(d.X, d.Y)
+	n := len(l.y)
+	medians, distances := make([]float64, n), make([]float64, n)
+	for i := range n {
+		near := slices.Clone(l.y[max(0, i-reach):min(n, i+reach+1)])
+		slices.Sort(near)
+		medians[i] = near[len(near)/2]
+		distances[i] = math.Abs(l.y[i] - medians[i])
+	}
+	sorted := slices.Clone(distances)
+	slices.Sort(sorted)
+	limit := far * toSigma * sorted[n/2]
+	clean := Data{X: Scalars(l.t), Y: slices.Clone(l.y)}
+	for i, distance := range distances {
+		if distance > limit {
+			clean.Y[i] = medians[i]
+		}
+	}
+	return clean
+}
+
+// robustFrom is FitRobust from one start.
+func robustFrom(ctx context.Context, m Model, d Data, s RobustSettings, rounds int, tolerance float64) (*Robust, error) {
 	params := m.Params()
 	e := robustWork{settings: s, data: d, model: m, noiseFixed: isFixed(params[len(params)-1])}
 	e.noise = student{nu: 4, scale2: m.Noise} // between Cauchy's tails and the normal's: none is given up at once

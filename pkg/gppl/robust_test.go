@@ -211,3 +211,18 @@ func TestFitRobustRefuses(t *testing.T) {
 		t.Error("ν = 0.5 is taken")
 	}
 }
+
+// TestFitRobustSpikes: a start that has taken the outliers for signal does not end there.
+func TestFitRobustSpikes(t *testing.T) {
+	d, _, where := planted(170)
+	spiky := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 0.05}, Noise: 1e-3}
+	r, err := gppl.FitRobust(context.Background(), spiky, d, gppl.RobustSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range r.Weights {
+		if off := slices.Contains(where, i); off != (w < 0.05) {
+			t.Errorf("observation %d has the weight %.3g; planted: %v", i, w, off)
+		}
+	}
+}

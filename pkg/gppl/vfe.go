@@ -25,6 +25,9 @@ var _ Loss = (*VFE)(nil)
 // gradient take about 6nm² flops, in memory for O(nm) numbers; a smooth kernel
 // on the line that p features represent takes 2mp² + 6m²p, whatever n is.
 //
+// With known errors (Data.Errors) of the variances D, σ²I is σ²I + D, and each observation
+// is weighted by its own noise, by the dense engine.
+//
 // It is safe for concurrent use, in working memory for as many evaluations as run
 // at once.
 type VFE struct {
@@ -39,6 +42,7 @@ type VFE struct {
 	mean    *regression    // nil for a mean of zero
 	columns blas64.General // C, n×c: y and the basis of the mean
 	cc      blas64.General // CᵀC
+	known   []float64      // variances of known errors; nil without them
 	engines []vfeEngine
 	chooser *chooser
 	tally   *tally
@@ -65,6 +69,7 @@ type vfeWork struct {
 	compiled
 	selection
 	z       Inputs
+	rows    vfeRows        // what the noise of each observation does
 	added   float64        // jitter
 	luu, lb *dense.Lower   // factors of K_uu and of B
 	phiPhi  blas64.General // ΦᵀΦ, m×m
@@ -118,9 +123,6 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
-	if d.Errors != nil {
-		return nil, fmt.Errorf("gppl: this loss takes no known errors of observations yet")
-	}
 	o, err := optionsOf(opts)
 	if err != nil {
 		return nil, err
@@ -148,8 +150,9 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	}
 	l.cc = newGeneral(l.columns.Cols, l.columns.Cols)
 	products(l.cc, l.columns, l.columns)
+	l.known = d.knownVariances()
 	l.tally, l.works = new(tally), new(pool[vfeWork])
-	if d.X.Dim() == 1 {
+	if d.X.Dim() == 1 && l.known == nil { // features know nothing of single observations
 		series := sortLine(d.X)
 		series.setColumns(l.columns)
 		l.engines = append(l.engines, newSpectralVFE(series))
@@ -262,6 +265,7 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 
 // attempt evaluates by one engine.
 func (l *VFE) attempt(engine vfeEngine, w *vfeWork, grad []float64) (o outcome, err error) {
+	w.rows.set(l, w.noise)
 	p, err := engine.project(w)
 	if err != nil {
 		return o, err
@@ -271,12 +275,12 @@ func (l *VFE) attempt(engine vfeEngine, w *vfeWork, grad []float64) (o outcome, 
 		return o, err
 	}
 	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
-	slack := float64(n)*w.variance/w.noise - trace(w.phiPhi) // tr(K − Q)/σ²
+	slack := w.rows.precision*w.variance - trace(w.phiPhi) // tr(K − Q)/σ²
 	products(w.g, w.c, w.c)
-	for i, v := range l.cc.Data {
-		w.g.Data[i] = (v - w.g.Data[i]) / w.noise
+	for i, v := range w.rows.cc.Data {
+		w.g.Data[i] = (v - w.g.Data[i]) / w.rows.unit
 	}
-	w.value = 0.5 * (float64(n)*(log2Pi+math.Log(w.noise)) + w.lb.LogDet() + w.g.Data[0] + slack)
+	w.value = 0.5 * (float64(n)*log2Pi + w.rows.logs + w.lb.LogDet() + w.g.Data[0] + slack)
 	w.root.Data[0] = 1
 	if l.mean != nil {
 		fit, err := l.mean.fit(w.g)
@@ -291,16 +295,19 @@ func (l *VFE) attempt(engine vfeEngine, w *vfeWork, grad []float64) (o outcome, 
 	w.lb.SolveLT(w.bInvC)
 	o = outcome{value: w.value, terms: float64(n), form: quad}
 	if grad != nil {
-		trBInv, beta2, err := w.contract(p, grad[:last], grad[l.hyper:], n)
+		trBInv, beta2, err := w.contract(p, grad[:last], grad[l.hyper:])
 		if err != nil {
 			return o, err
 		}
 		// σ²·tr C⁻¹ = n − m + tr B⁻¹
 		grad[last] = 0.5 * (float64(n-m) + trBInv - w.noise*beta2 - slack)
+		if l.known != nil {
+			grad[last] = 0.5 * w.noise * w.rows.slope
+		}
 		if l.opt.NoiseInGram {
 			grad[last] += w.noise * w.traceG
 		}
-		if w.added == 0 {
+		if w.added == 0 && l.known == nil { // known errors do not scale
 			if err := verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, 0); err != nil {
 				return o, err
 			}
@@ -424,7 +431,7 @@ func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared,
 func (w *vfeWork) weigh() {
 	copy(w.u.Data, w.bInvC.Data)
 	w.luu.SolveLT(w.u)
-	blas64.Scal(1/math.Sqrt(w.noise), vec(w.u.Data))
+	blas64.Scal(1/math.Sqrt(w.rows.unit), vec(w.u.Data))
 	copy(w.e.Data, w.phiPhi.Data)
 	w.luu.SolveLRight(w.e)
 	w.luu.SolveLT(w.e)
@@ -450,8 +457,8 @@ func columnOf(x []float64) blas64.General {
 //	on ∂K_xu: Φ(B⁻¹ − I)L⁻¹/σ − βuᵀ
 //	on ∂K_uu: ½[L⁻ᵀ(B + B⁻¹ − 2I)L⁻¹ + uuᵀ]
 //	on each ∂k(x, x): 1/2σ²
-func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64, n int) (trBInv, beta2 float64, err error) {
-	sigma := math.Sqrt(w.noise)
+func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta2 float64, err error) {
+	sigma := math.Sqrt(w.rows.unit)
 
 	clear(w.bInv.Data)
 	addDiagonal(w.bInv, 1)
@@ -495,7 +502,7 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64, n int) (trBIn
 	}
 	w.dist = addSlopes(gradZ, g.Data, w.r, w.dist, w.z, w.z, w.kernel)
 
-	contractVariance(grad, w.kernel, float64(n)/(2*w.noise))
+	contractVariance(grad, w.kernel, 0.5*w.rows.precision)
 	return trBInv, beta2, nil
 }
 

@@ -33,6 +33,8 @@ type vfeLane struct {
 	slope  []float64      // ∂/∂Z, m×d
 	beta   blas64.General // of one block of rows
 	beta2  float64        // |β|²
+	noise  float64        // twice the derivative in σ², if there are known errors
+	back   blas64.General // ΦB⁻¹ of one block of rows, for that
 	w, r   []float64      // weights and distances, Tile×m
 	dist   []float64      // for addSlopes
 }
@@ -96,11 +98,13 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 		distances(block, e.x.block(b), w.z)
 		w.kernel.Cov(block, block)
 		w.luu.SolveLTRight(phi)
-		blas64.Scal(scale, vec(block))
+		w.rows.divide(phi, b*dense.Tile, scale)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
-		columns := rowsFrom(e.columns, b*dense.Tile, phi.Rows)
-		for j := range columns.Cols {
-			blas64.Gemv(blas.Trans, 1, phi, columnAt(columns, j), 1, columnAt(own.phiC, j))
+		columns := rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows)
+		if columns.Cols == 1 {
+			blas64.Gemv(blas.Trans, 1, phi, firstColumn(columns), 1, firstColumn(own.phiC))
+		} else {
+			dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, columns, 1, own.phiC)
 		}
 	}, func(own *vfeLane) {
 		clear(own.phiPhi.Data)
@@ -122,13 +126,20 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		size := phi.Rows * m
 		weight := blas64.General{Rows: phi.Rows, Cols: m, Stride: m, Data: own.w[:size]}
 		r := own.r[:size]
-		beta := combine(own.beta, rowsFrom(e.columns, b*dense.Tile, phi.Rows), w.root) // (C − ΦB⁻¹ΦᵀC)R/σ²
+		beta := combine(own.beta, rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows), w.root) // (C − ΦB⁻¹ΦᵀC)R/σ²
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
-		for j := range beta.Cols {
-			column := columnAt(beta, j)
-			blas64.Gemv(blas.NoTrans, -1/w.noise, phi, columnAt(w.bInvC, j), 1/w.noise, column)
-			own.beta2 += blas64.Dot(column, column)
-			blas64.Ger(-1, column, columnAt(w.u, j), weight)
+		if beta.Cols == 1 {
+			blas64.Gemv(blas.NoTrans, -1/w.rows.unit, phi, firstColumn(w.bInvC), 1/w.rows.unit, firstColumn(beta))
+			blas64.Ger(-1, firstColumn(beta), firstColumn(w.u), weight)
+		} else {
+			dense.Gemm(blas.NoTrans, blas.NoTrans, -1/w.rows.unit, phi, w.bInvC, 1/w.rows.unit, beta)
+			dense.Gemm(blas.NoTrans, blas.Trans, -1, beta, w.u, 1, weight)
+		}
+		all := vec(beta.Data[:beta.Rows*beta.Cols])
+		own.beta2 += blas64.Dot(all, all)
+		if w.rows.scale != nil {
+			own.noise += own.slopeOfNoise(phi, beta, w, b*dense.Tile)
+			w.rows.divide(weight, b*dense.Tile, 1)
 		}
 		distances(r, x, w.z)
 		w.kernel.Contract(own.grad, weight.Data, r)
@@ -139,16 +150,46 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		}
 		clear(own.grad)
 		clear(own.slope)
-		own.beta2 = 0
+		own.beta2, own.noise = 0, 0
 	})
 	clear(grad)
 	clear(gradZ)
+	w.rows.slope = 0
 	for _, own := range p.lanes {
+		w.rows.slope += own.noise
 		add(grad, own.grad)
 		add(gradZ, own.slope)
 		beta2 += own.beta2
 	}
 	return beta2, nil
+}
+
+// divide divides the rows of a, from observation first on, by √λ_i or, where all have one
+// noise variance, multiplies them by scale.
+func (r *vfeRows) divide(a blas64.General, first int, scale float64) {
+	if r.scale == nil {
+		blas64.Scal(scale, vec(a.Data[:a.Rows*a.Cols]))
+		return
+	}
+	for i := range a.Rows {
+		blas64.Scal(r.scale[first+i], vec(a.Data[i*a.Stride:][:a.Cols]))
+	}
+}
+
+// slopeOfNoise returns what a block of rows, from observation first on, has of twice the
+// derivative of the bound in σ²:
+//
+//	Σ_i [1 − φ_iᵀB⁻¹φ_i − |β_i|² − (k(0)/λ_i − |φ_i|²)]/λ_i.
+func (l *vfeLane) slopeOfNoise(phi, beta blas64.General, w *vfeWork, first int) (slope float64) {
+	l.back = resizeGeneral(l.back, phi.Rows, phi.Cols)
+	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.bInv, 0, l.back)
+	for i := range phi.Rows {
+		row, b := vec(phi.Data[i*phi.Stride:][:phi.Cols]), vec(beta.Data[i*beta.Stride:][:beta.Cols])
+		precision := w.rows.scale[first+i] * w.rows.scale[first+i]
+		taken := blas64.Dot(row, vec(l.back.Data[i*l.back.Stride:][:phi.Cols]))
+		slope += precision * (1 - taken - blas64.Dot(b, b) - w.variance*precision + blas64.Dot(row, row))
+	}
+	return slope
 }
 
 // addSlopes adds Σ_i w_ij ∂k(|x_i − z_j|)/∂z_j to slope (row-major m×d). It
