@@ -94,6 +94,18 @@ func (c Candidate) Name() string {
 // Name names the model that was kept: its kernel and its trend.
 func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
+// TrainedOn returns the number of the latest observations that parameters were learnt from.
+func (a *Analysis) TrainedOn() int {
+	n := len(a.Series.X)
+	switch {
+	case !a.Weak:
+		return n
+	case a.Series.dense():
+		return min(n, trainedUneven)
+	}
+	return min(n, trained)
+}
+
 // Kernel returns the name of the kernel that was kept.
 func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 
@@ -109,7 +121,7 @@ const (
 // trend, and lets the best grow by one term after the other. Parameters have weak priors, so that five observations are enough;
 // candidates are ranked by their evidence, the marginal likelihood with the parameters integrated out, and forecasts average those
 // that count, and of short series their parameters too. Of more than 400 observations structures are compared on the latest 400, and
-// the best three are then trained on the latest 1500; forecasts are conditioned on all.
+// the best three are then trained on the latest 1500 (700 where x is not even and n above 2000); forecasts are conditioned on all.
 //
 // Where kernels are named, Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
 // trend, or what Options.Trend says; with auto the best is then tried without and with a quadratic one. The coefficients of a

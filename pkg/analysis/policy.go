@@ -19,6 +19,10 @@ const (
 	// finalists are the candidates of a longer series that are then trained on the latest of it, trained observations at most:
 	// its parameters are known well by then. Forecasts are conditioned on all.
 	finalists, trained = 3, 1500
+	// trainedUneven is the same where x is not even, so that engines are dense for most kernels; remembered and averaged are then
+	// reduced as well (uneven).
+	trainedUneven = 700
+	uneven        = 2000
 	// mostTerms bounds the sum that grows.
 	mostTerms = 4
 	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
@@ -113,6 +117,9 @@ func (p *policy) setViews(from int) error {
 	}
 	return nil
 }
+
+// dense reports whether a series is long and its x are not even, so that most kernels take n³.
+func (s *Series) dense() bool { return len(s.X) > uneven && (!s.Even || len(s.Duplicates) > 0) }
 
 // setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.
 func (p *policy) setSeasons() {
@@ -417,7 +424,11 @@ func (p *policy) rank() {
 
 // final trains the best candidates on more observations.
 func (p *policy) final() error {
-	from := max(0, len(p.series.X)-trained)
+	most := trained
+	if p.series.dense() {
+		most = trainedUneven
+	}
+	from := max(0, len(p.series.X)-most)
 	if err := p.setViews(from); err != nil {
 		return err
 	}
@@ -478,10 +489,14 @@ func (p *policy) analysis() (*Analysis, error) {
 		}
 	}
 	a.Result = r
+	members := mostMembers
+	if p.series.dense() {
+		members = 1
+	}
 	var total float64
 	for i, t := range p.trials {
 		w := math.Exp(best.score - t.score)
-		if t.Error != "" || i >= mostMembers || w < negligible {
+		if t.Error != "" || i >= members || w < negligible {
 			continue
 		}
 		model := t.model

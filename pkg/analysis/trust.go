@@ -197,7 +197,11 @@ func (a *Analysis) seasonSteps(most int) int {
 // forecastFrom forecasts the h observations from index origin on from those before.
 func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, error) {
 	const most = 2 // members that are looked at
-	from := max(0, origin-remembered)
+	known := remembered
+	if a.Series.dense() {
+		known = trainedUneven
+	}
+	from := max(0, origin-known)
 	past := &Analysis{Series: &Series{Axis: a.Series.Axis, X: a.Series.X[from:origin], Y: a.Series.Y[from:origin], Step: a.Series.Step}, Result: a.Result}
 	var total float64
 	for _, m := range a.members[:min(most, len(a.members))] {
@@ -207,7 +211,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 		}
 		// The model is of values that were standardised otherwise.
 		model := rescaled(m.model, math.Pow(m.view.scaling.Scale/v.scaling.Scale, 2))
-		if origin <= refitted && a.Weak {
+		if origin-from <= refitted && !a.Series.dense() && a.Weak {
 			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[from]}
 			r, err := trainWeak(ctx, v.data, model, weakPriors(model, e), e.span, gppl.Settings{
 				GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
