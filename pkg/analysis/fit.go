@@ -16,11 +16,11 @@ import (
 
 // Options say how candidates are trained. The zero value is what is recommended.
 //
-// Up to MaxExact observations the likelihood is the exact one. Above it, all candidates are trained and compared by one
+// Where kernels are named, the likelihood is the exact one up to MaxExact observations. Above it, all candidates are trained and compared by one
 // projected likelihood, with the residual energy (gppl.NewResidual) and the same Spectral projections, so that their values
 // can be compared with one another; they are not the exact NLL, and Analysis.Projections says so.
 type Options struct {
-	Kernels      []string  // as ParseKernel reads them; nil: Auto
+	Kernels      []string  // as ParseKernel reads them; nil: found automatically
 	Log          string    // one of Logs
 	Trend        string    // one of Trends; "" means auto: the best kernel with each of them
 	Periods      []float64 // periods of the season on the axis of the series; nil: the calendar's and those detected
@@ -94,6 +94,18 @@ func (c Candidate) Name() string {
 // Name names the model that was kept: its kernel and its trend.
 func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
+// TrainedOn returns the number of the latest observations that parameters were learnt from.
+func (a *Analysis) TrainedOn() int {
+	n := len(a.Series.X)
+	switch {
+	case !a.Weak:
+		return n
+	case a.Series.dense():
+		return min(n, trainedUneven)
+	}
+	return min(n, trained)
+}
+
 // Kernel returns the name of the kernel that was kept.
 func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 
@@ -104,12 +116,12 @@ const (
 	gradientTolerance = 0.05
 )
 
-// Fit finds structure and parameters by itself where Options.Kernels is nil, up to MaxExact observations: for y and, if all are
+// Fit finds structure and parameters by itself where Options.Kernels is nil: for y and, if all are
 // positive, log y, it compares noise alone and a smooth, a less smooth and a rough term, each with and without a season and a linear
 // trend, and lets the best grow by one term after the other. Parameters have weak priors, so that five observations are enough;
 // candidates are ranked by their evidence, the marginal likelihood with the parameters integrated out, and forecasts average those
 // that count, and of short series their parameters too. Of more than 400 observations structures are compared on the latest 400, and
-// the best three are then trained on all.
+// the best three are then trained on the latest 1500 (700 where x is not even and n above 2000); forecasts are conditioned on all.
 //
 // Where kernels are named, Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
 // trend, or what Options.Trend says; with auto the best is then tried without and with a quadratic one. The coefficients of a
@@ -121,10 +133,7 @@ const (
 // an error if none can, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if len(o.Kernels) == 0 {
-		if len(s.X) <= orDefault(o.MaxExact, 6000) {
-			return fitPolicy(ctx, s, o)
-		}
-		o.Kernels = Auto
+		return fitPolicy(ctx, s, o)
 	}
 	o.MaxExact, o.Projections = orDefault(o.MaxExact, 6000), orDefault(o.Projections, 400)
 	o.RandomStarts = max(0, orDefault(o.RandomStarts, 1))

@@ -14,10 +14,15 @@ import (
 )
 
 const (
-	// searched is how many observations, the latest, structures are compared on; the best few are then trained on all.
+	// searched is how many observations, the latest, structures are compared on.
 	searched = 400
-	// finalists are the candidates of a longer series that are trained on all of it.
-	finalists = 3
+	// finalists are the candidates of a longer series that are then trained on the latest of it, trained observations at most:
+	// its parameters are known well by then. Forecasts are conditioned on all.
+	finalists, trained = 3, 1500
+	// trainedUneven is the same where x is not even, so that engines are dense for most kernels; remembered and averaged are then
+	// reduced as well (uneven).
+	trainedUneven = 700
+	uneven        = 2000
 	// mostTerms bounds the sum that grows.
 	mostTerms = 4
 	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
@@ -112,6 +117,9 @@ func (p *policy) setViews(from int) error {
 	}
 	return nil
 }
+
+// dense reports whether a series is long and its x are not even, so that most kernels take n³.
+func (s *Series) dense() bool { return len(s.X) > uneven && (!s.Even || len(s.Duplicates) > 0) }
 
 // setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.
 func (p *policy) setSeasons() {
@@ -414,12 +422,17 @@ func (p *policy) rank() {
 	})
 }
 
-// final trains the best candidates on all observations.
+// final trains the best candidates on more observations.
 func (p *policy) final() error {
-	if err := p.setViews(0); err != nil {
+	most := trained
+	if p.series.dense() {
+		most = trainedUneven
+	}
+	from := max(0, len(p.series.X)-most)
+	if err := p.setViews(from); err != nil {
 		return err
 	}
-	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[0]
+	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[from]
 	kept := p.trials[:min(finalists, len(p.trials))]
 	for _, t := range kept {
 		if t.Error != "" {
@@ -449,7 +462,16 @@ func (p *policy) analysis() (*Analysis, error) {
 		return nil, fmt.Errorf("analysis: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
 	}
 	v := p.views[best.view]
-	a := &Analysis{Series: p.series, Scaling: v.scaling, Log: v.log, Weak: true}
+	// The models are of what they were trained on, standardised; the analysis standardises all.
+	whole, ratio := map[bool]view{}, map[bool]float64{}
+	for _, part := range p.views {
+		all, err := newView(p.series.X, p.series.Y, part.log)
+		if err != nil {
+			return nil, err
+		}
+		whole[part.log], ratio[part.log] = all, math.Pow(part.scaling.Scale/all.scaling.Scale, 2)
+	}
+	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Weak: true}
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
@@ -459,16 +481,30 @@ func (p *policy) analysis() (*Analysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("analysis: training %s: %w", best.Name(), err)
 	}
+	optimum := r.Model
+	if c := ratio[v.log]; c != 1 {
+		r.Model = rescaled(r.Model, c)
+		for i, q := range r.Model.Params() {
+			r.Params[i].Value = q.Value
+		}
+	}
 	a.Result = r
+	members := mostMembers
+	if p.series.dense() {
+		members = 1
+	}
 	var total float64
 	for i, t := range p.trials {
 		w := math.Exp(best.score - t.score)
-		if t.Error != "" || i >= mostMembers || w < negligible {
+		if t.Error != "" || i >= members || w < negligible {
 			continue
 		}
 		model := t.model
 		if i == 0 {
-			model = r.Model
+			model = optimum
+		}
+		if c := ratio[p.views[t.view].log]; c != 1 {
+			model = rescaled(model, c)
 		}
 		a.members = append(a.members, &member{model: model, log: p.views[t.view].log, weight: w})
 		total += w

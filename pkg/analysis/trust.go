@@ -62,8 +62,8 @@ const (
 	refitted = 1500
 	// refitEvaluations bound that: it goes on from the optimum of the whole series.
 	refitEvaluations = 15
-	// backtested is the number of observations up to which gppl fit looks at the past unasked.
-	backtested = 6000
+	// remembered is how many observations before an origin a forecast of the past knows.
+	remembered = 3000
 )
 
 // Backtest forecasts the latest past from rolling origins: at each the parameters are learnt again from what was known by then,
@@ -169,11 +169,10 @@ func widening(squares []float64) float64 {
 // Calibrate widens the forecasts of the analysis as a backtest asks.
 func (a *Analysis) Calibrate(t *Trust) { a.Widen = t.Widen }
 
-// Testable reports whether a backtest is possible, and quick enough to be made unasked: up to 6000 observations with an exact
-// likelihood.
+// Testable reports whether a backtest is possible, and quick enough to be made unasked.
 func (a *Analysis) Testable(o BacktestOptions) bool {
 	n := len(a.Series.X)
-	return a.Projections == 0 && n <= backtested && n-max(4, n/3) >= 1
+	return a.Projections == 0 && n-max(4, n/3) >= 1
 }
 
 // seasonSteps returns the season of the naive forecast, in observations, at most most.
@@ -198,7 +197,12 @@ func (a *Analysis) seasonSteps(most int) int {
 // forecastFrom forecasts the h observations from index origin on from those before.
 func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, error) {
 	const most = 2 // members that are looked at
-	past := &Analysis{Series: &Series{Axis: a.Series.Axis, X: a.Series.X[:origin], Y: a.Series.Y[:origin], Step: a.Series.Step}, Result: a.Result}
+	known := remembered
+	if a.Series.dense() {
+		known = trainedUneven
+	}
+	from := max(0, origin-known)
+	past := &Analysis{Series: &Series{Axis: a.Series.Axis, X: a.Series.X[from:origin], Y: a.Series.Y[from:origin], Step: a.Series.Step}, Result: a.Result}
 	var total float64
 	for _, m := range a.members[:min(most, len(a.members))] {
 		v, err := newView(past.Series.X, past.Series.Y, m.log)
@@ -207,8 +211,8 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 		}
 		// The model is of values that were standardised otherwise.
 		model := rescaled(m.model, math.Pow(m.view.scaling.Scale/v.scaling.Scale, 2))
-		if origin <= refitted && a.Weak {
-			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[0]}
+		if origin-from <= refitted && !a.Series.dense() && a.Weak {
+			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[from]}
 			r, err := trainWeak(ctx, v.data, model, weakPriors(model, e), e.span, gppl.Settings{
 				GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
 			})
