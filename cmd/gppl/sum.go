@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"runtime"
@@ -48,6 +49,7 @@ Dates become seconds since 1970. "-" reads standard input.
 			&cli.FloatFlag{Name: "centre", Usage: "a `Y` near the mean; from a look at the files if not given", HideDefault: true, Category: header},
 			&cli.FloatFlag{Name: "largest", Usage: "the largest `DISTANCE` of y from the centre", HideDefault: true, Category: header},
 			&cli.BoolFlag{Name: "strict", Usage: "make an error of a row that cannot be read or is out of range, rather than leave it out", Category: "THE FILE"},
+			&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run of this command was stopped: after each file, what there is is kept in FILE.sums.partial", Category: "RESULTS"},
 			outFlag(), jsonFlag(), quietFlag(),
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -61,6 +63,11 @@ Dates become seconds since 1970. "-" reads standard input.
 			}
 			if err := writeSums(c.String("out"), sums); err != nil {
 				return err
+			}
+			if c.Bool("resume") {
+				if err := os.Remove(statePath(c.String("out"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
 			}
 			s.tell(sums)
 			return tellSums(ctx, c, c.String("out"), sums)
@@ -90,6 +97,7 @@ type summer struct {
 	strict  bool
 	header  library.SumsHeader
 	parts   []*library.Sums // one for each worker
+	state   sumState        // with --resume
 
 	rows, skipped, bad int
 	first              []badRow // of those that were left out, some
@@ -138,6 +146,9 @@ func newSummer(c *cli.Command) (*summer, error) {
 	if stdin > 1 {
 		return nil, usageError{errors.New("sum: - stands for standard input, which can be read once")}
 	}
+	if stdin > 0 && c.Bool("resume") {
+		return nil, usageError{errors.New("sum: --resume cannot tell whether standard input was read")}
+	}
 	if stdin > 0 {
 		s.total = 0
 	}
@@ -148,7 +159,16 @@ func newSummer(c *cli.Command) (*summer, error) {
 
 func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 	var err error
-	if s.header, err = s.plan(ctx); err != nil {
+	var before *library.Sums
+	out, resumable := s.command.String("out"), s.command.Bool("resume")
+	if resumable {
+		if before, err = s.resume(out); err != nil {
+			return nil, err
+		}
+	}
+	if before != nil {
+		s.header = before.Header()
+	} else if s.header, err = s.plan(ctx); err != nil {
 		return nil, err
 	}
 	for range runtime.GOMAXPROCS(0) {
@@ -158,12 +178,21 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 		}
 		s.parts = append(s.parts, part)
 	}
+	if before != nil {
+		s.parts[0] = before
+	}
 	s.began = time.Now()
 	s.bar = progress(s.command, "MB", int(s.total>>20))
 	for _, file := range s.files {
 		if err := s.add(ctx, file); err != nil {
 			s.bar.Fail(err)
 			return nil, err
+		}
+		if resumable {
+			if err := s.keep(out, file); err != nil {
+				s.bar.Fail(err)
+				return nil, err
+			}
 		}
 	}
 	s.bar.Done()
@@ -180,11 +209,14 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 	return s.parts[0], nil
 }
 
+// headerFlags are those that a header is made of.
+var headerFlags = []string{"from", "to", "lengthscale", "longest", "centre", "largest"}
+
 // plan returns the header: that of another file, or from a first look.
 func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 	c := s.command
 	if like := c.String("like"); like != "" {
-		for _, flag := range []string{"from", "to", "lengthscale", "longest", "centre", "largest"} {
+		for _, flag := range headerFlags {
 			if c.IsSet(flag) {
 				return h, usageError{fmt.Errorf("--%s: --like %s says that", flag, like)}
 			}

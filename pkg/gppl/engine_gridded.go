@@ -81,7 +81,7 @@ func (e *griddedExact) forecast(m *compiled) forecast {
 	if !(grid < maxGrid) {
 		return forecast{reason: reason{"it would take a grid of %.2g points", grid}}
 	}
-	n, v := float64(e.n), m.variance
+	v := m.variance
 	if v > griddedContrast*m.noise {
 		return forecast{reason: reason{"the variance is %.2g times the noise's: its derivatives would lose their digits", v / m.noise}}
 	}
@@ -90,7 +90,7 @@ func (e *griddedExact) forecast(m *compiled) forecast {
 		err:     griddedMargin * gridded.Bound(e.n, v, m.noise, rootTolerance),
 	}
 	if !e.known(m.kernel) {
-		f.setup = n*600e-9 + frequencies*4e-6
+		f.setup = e.pass(600e-9) + frequencies*4e-6
 	}
 	return f
 }

@@ -126,7 +126,7 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 		f.err += n * n * rounding(v, noise) * v / noise
 	}
 	if !e.known(k, eps, m) {
-		f.setup = n*300e-9 + m*1e-6
+		f.setup = e.pass(300e-9) + m*1e-6
 	}
 	return f
 }

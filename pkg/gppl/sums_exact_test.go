@@ -430,3 +430,33 @@ func TestSumsWithoutBlock(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsSetUp: reading sums takes as long for 3e7 observations as for a thousand. The
+// engine that is fastest is taken at the first evaluation, and no other before it. (It was
+// once taken for a pass over the data; the spectral engine, which needs none of its own,
+// went first and could not keep its promise.)
+func TestSumsSetUp(t *testing.T) {
+	x, y, _ := sumsSeries(16, 1000)
+	r := plainRange
+	r.Shortest, r.Longest = 0.05, 0.4
+	s := newSums(t, sumsHeader(t, r))
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	for range 15 {
+		if err := s.Merge(s.Clone()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := gppl.Model{Kernel: gppl.SE{Variance: 3, Lengthscale: 0.16}, Noise: 0.3}
+	loss, err := gppl.NewSumsExact(m, s, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loss.ValueGrad(nil, startValues(m)); err != nil {
+		t.Fatal(err)
+	}
+	if r := loss.Report(); r.Fallbacks != 0 || r.Engine != gppl.EngineGridded {
+		t.Errorf("%d fallbacks, engine %s:\n%s", r.Fallbacks, r.Engine, loss.Explain())
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	library "github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// sumState is what gppl sum --resume keeps beside its output until that is written: what was read, in a line of JSON, and then the sums of
+// it. They are one file, so that neither can be without the other.
+type sumState struct {
+	Files   []readFile           `json:"files"`
+	Options analysis.ReadOptions `json:"options"`
+	Flags   map[string]string    `json:"flags,omitempty"` // that the header is from
+	Rows    int                  `json:"rows"`
+	Skipped int                  `json:"skipped"`
+	Bad     int                  `json:"bad"`
+}
+
+// readFile is a file that was read, as it was then.
+type readFile struct {
+	Path     string    `json:"path"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+}
+
+// statePath returns where the state of an output is.
+func statePath(out string) string { return out + ".partial" }
+
+func readFileOf(path string) (f readFile, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return f, err
+	}
+	path, err = filepath.Abs(path)
+	return readFile{path, info.Size(), info.ModTime().UTC()}, err
+}
+
+// resume takes up what an earlier run has left: its files are taken off those to be read, once for each time they were. The sums are nil
+// if there is nothing.
+func (s *summer) resume(out string) (*library.Sums, error) {
+	path := statePath(out)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	line, rest, _ := bytes.Cut(b, []byte("\n"))
+	var state sumState
+	sums := new(library.Sums)
+	if err := errors.Join(json.Unmarshal(line, &state), sums.UnmarshalBinary(rest)); err != nil {
+		return nil, fmt.Errorf("%s: %s: delete it to begin anew", path, message(err))
+	}
+	now, err := json.Marshal(sumState{Options: s.options, Flags: s.headerFlags()})
+	if err != nil {
+		return nil, err
+	}
+	if before, err := json.Marshal(sumState{Options: state.Options, Flags: state.Flags}); err != nil || !bytes.Equal(now, before) {
+		return nil, fmt.Errorf("%s is of a run with other flags: give the same flags, or delete it to begin anew", path)
+	}
+	var left []string
+	done := slices.Clone(state.Files)
+	for _, file := range s.files {
+		now, err := readFileOf(file)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(done, func(f readFile) bool { return f.Path == now.Path })
+		if i < 0 {
+			left = append(left, file)
+			continue
+		}
+		if done[i].Size != now.Size || !done[i].Modified.Equal(now.Modified) {
+			return nil, fmt.Errorf("%s has changed since it was read: delete %s to begin anew", file, path)
+		}
+		done = slices.Delete(done, i, i+1)
+	}
+	if len(done) > 0 {
+		return nil, fmt.Errorf("%s holds %s, which is not among the files: name it too, or delete %s to begin anew", path, done[0].Path, path)
+	}
+	s.state, s.files = state, left
+	s.rows, s.skipped, s.bad = state.Rows, state.Skipped, state.Bad
+	return sums, nil
+}
+
+// headerFlags are the flags that the header is from, as they were given.
+func (s *summer) headerFlags() map[string]string {
+	given := map[string]string{}
+	for _, name := range append([]string{"like"}, headerFlags...) {
+		if s.command.IsSet(name) {
+			given[name] = fmt.Sprint(s.command.Value(name))
+		}
+	}
+	return given
+}
+
+// keep writes the state, with a file more. What the workers have is merged.
+func (s *summer) keep(out, file string) error {
+	for i, part := range s.parts[1:] {
+		if err := s.parts[0].Merge(part); err != nil {
+			return err
+		}
+		fresh, err := library.NewSums(s.header)
+		if err != nil {
+			return err
+		}
+		s.parts[i+1] = fresh
+	}
+	read, err := readFileOf(file)
+	if err != nil {
+		return err
+	}
+	s.state.Files = append(s.state.Files, read)
+	s.state.Flags = s.headerFlags()
+	s.state.Options, s.state.Rows, s.state.Skipped, s.state.Bad = s.options, s.rows, s.skipped, s.bad
+	line, err := json.Marshal(s.state)
+	if err != nil {
+		return err
+	}
+	b, err := s.parts[0].MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return wholefile.WriteBytes(statePath(out), slices.Concat(line, []byte("\n"), b))
+}

@@ -1,0 +1,192 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// Year is a simulated year of readings at a constant rate, made a month at a time and never stored: SE plus noise, in days.
+type Year struct {
+	N      int // readings
+	Truth  gppl.Model
+	signal []float64 // on a grid of gridStep days, from a step before 0
+	seed   uint64
+}
+
+const (
+	yearDays  = 360.0 // twelve equal months
+	months    = 12
+	gridStep  = 1.0 / 240 // 48 points a lengthscale: cubic interpolation errs by 1e-5
+	yearScale = 0.2       // lengthscale
+)
+
+// NewYear returns a year of n readings; one a second is 31104000.
+func NewYear(n int, seed uint64) *Year {
+	y := &Year{N: n, Truth: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: yearScale}, Noise: 0.1}, seed: seed}
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	size := int((yearDays + 10) / gridStep)
+	period := float64(size) * gridStep
+	fft := fourier.NewFFT(size)
+	hat := make([]complex128, size/2+1)
+	for m := range hat {
+		w := 2 * math.Pi * float64(m) / period * yearScale
+		c := math.Sqrt(math.Sqrt(2*math.Pi) * yearScale / period * math.Exp(-0.5*w*w) / 2)
+		hat[m] = complex(c*rnd.NormFloat64(), c*rnd.NormFloat64())
+	}
+	hat[0] = complex(math.Sqrt2*real(hat[0]), 0)
+	y.signal = fft.Sequence(nil, hat)
+	return y
+}
+
+// Signal returns what is measured, without the noise, at a time in days.
+func (y *Year) Signal(day float64) float64 {
+	u := day/gridStep + 1
+	i := int(u)
+	x := u - float64(i)
+	p := y.signal[i-1 : i+3]
+	return p[1] + 0.5*x*(p[2]-p[0]+x*(2*p[0]-5*p[1]+4*p[2]-p[3]+x*(3*(p[1]-p[2])+p[3]-p[0])))
+}
+
+// Plan returns a header for the year with room for what follows it.
+func (y *Year) Plan() (gppl.SumsPlan, error) {
+	return gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: yearDays, Shortest: yearScale / 2, Longest: 4 * yearScale, Largest: 12})
+}
+
+// Months returns the sums of each month.
+func (y *Year) Months(h gppl.SumsHeader) ([]*gppl.Sums, error) {
+	const chunk = 1 << 16
+	all := make([]*gppl.Sums, months)
+	t, v := make([]float64, 0, chunk), make([]float64, 0, chunk)
+	for month := range all {
+		s, err := gppl.NewSums(h)
+		if err != nil {
+			return nil, err
+		}
+		rnd := rand.New(rand.NewPCG(y.seed, uint64(month)+1))
+		sigma := math.Sqrt(y.Truth.Noise)
+		last := (month + 1) * y.N / months
+		for i := month * y.N / months; i < last; i++ {
+			at := yearDays * (float64(i) + 0.5) / float64(y.N)
+			t, v = append(t, at), append(v, y.Signal(at)+sigma*rnd.NormFloat64())
+			if len(t) == chunk || i == last-1 {
+				if err := s.Add(t, v); err != nil {
+					return nil, err
+				}
+				t, v = t[:0], v[:0]
+			}
+		}
+		all[month] = s
+	}
+	return all, nil
+}
+
+// Merged adds sums in the given order.
+func Merged(parts []*gppl.Sums, order []int) (*gppl.Sums, error) {
+	all := parts[order[0]].Clone()
+	for _, i := range order[1:] {
+		if err := all.Merge(parts[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Orders returns the months forwards, backwards, and shuffled.
+func Orders(seed uint64) map[string][]int {
+	forwards := make([]int, months)
+	backwards := make([]int, months)
+	for i := range forwards {
+		forwards[i], backwards[i] = i, months-1-i
+	}
+	return map[string][]int{"forwards": forwards, "backwards": backwards, "shuffled": rand.New(rand.NewPCG(seed, 0)).Perm(months)}
+}
+
+// Forecast compares predictions from sums with the signal at the given days.
+func (y *Year) Forecast(m gppl.Model, s *gppl.Sums, days []float64) (*viz.Table, error) {
+	post, err := gppl.NewSumsPosterior(m, s, 0)
+	if err != nil {
+		return nil, err
+	}
+	mean, variance := post.Latent(gppl.Scalars(days))
+	t := &viz.Table{Caption: "Forecasts without the readings", Columns: []viz.Column{{Name: "time", Unit: "days"}, {Name: "forecast"}, {Name: "standard deviation"}, {Name: "signal"}}}
+	for i, day := range days {
+		t.Rows = append(t.Rows, []any{day, mean[i], math.Sqrt(variance[i]), y.Signal(day)})
+	}
+	return t, nil
+}
+
+// YearCosts times adding, and a likelihood with gradient from sums and from the readings, for growing numbers of them. The engine for
+// the readings reads them all once before: that is counted.
+func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
+	t := &viz.Table{Caption: "Cost against n", Columns: []viz.Column{{Name: "n"}, {Name: "simulate and add"}, {Name: "likelihood from sums"}, {Name: "the same from readings"}, {Name: "difference", Unit: "nats"}}}
+	for _, n := range sizes {
+		y := NewYear(n, seed)
+		p, err := y.Plan()
+		if err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		parts, err := y.Months(p.Header)
+		if err != nil {
+			return nil, err
+		}
+		adding := time.Since(began)
+		all, err := Merged(parts, Orders(seed)["forwards"])
+		if err != nil {
+			return nil, err
+		}
+		began = time.Now()
+		loss, err := gppl.NewSumsExact(y.Truth, all, 0)
+		if err != nil {
+			return nil, err
+		}
+		a, err := gradientAt(loss)
+		if err != nil {
+			return nil, err
+		}
+		fromSums := time.Since(began)
+		x, v := y.readings()
+		data, err := gppl.NewData(gppl.Scalars(x), v)
+		if err != nil {
+			return nil, err
+		}
+		began = time.Now()
+		raw, err := gppl.NewExact(y.Truth, data, gppl.WithEngine(gppl.EngineGridded))
+		if err != nil {
+			return nil, err
+		}
+		b, err := gradientAt(raw)
+		if err != nil {
+			return nil, err
+		}
+		t.Rows = append(t.Rows, []any{n, adding, fromSums, time.Since(began), fmt.Sprintf("%.1g", math.Abs(a-b))})
+	}
+	return t, nil
+}
+
+func gradientAt(l *gppl.Exact) (float64, error) {
+	var theta []float64
+	for _, p := range l.Params() {
+		theta = append(theta, p.Value)
+	}
+	return l.ValueGrad(make([]float64, len(theta)), theta)
+}
+
+// readings returns those of the whole year, the same as Months adds.
+func (y *Year) readings() (t, v []float64) {
+	for month := range months {
+		rnd := rand.New(rand.NewPCG(y.seed, uint64(month)+1))
+		for i := month * y.N / months; i < (month+1)*y.N/months; i++ {
+			at := yearDays * (float64(i) + 0.5) / float64(y.N)
+			t, v = append(t, at), append(v, y.Signal(at)+math.Sqrt(y.Truth.Noise)*rnd.NormFloat64())
+		}
+	}
+	return t, v
+}
