@@ -285,3 +285,16 @@ func TestQuantile(t *testing.T) {
 		t.Errorf("the median of a symmetric mixture is %v", q)
 	}
 }
+
+// TestPeriodGiven: a period that is given is not trained, with kernels that are named and without.
+func TestPeriodGiven(t *testing.T) {
+	s := steps(t, 60, 0.3, func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 11.8) })
+	for _, o := range []Options{{Kernels: []string{"SE + LocPer"}, Periods: []float64{12}}, {Periods: []float64{12}}} {
+		a := automatic(t, s, o)
+		for _, p := range a.Result.Params {
+			if p.Role == gppl.RolePeriod && (p.Value != 12 || p.StdErrLog != 0) {
+				t.Errorf("%v: period %v ± %v", o.Kernels, p.Value, p.StdErrLog)
+			}
+		}
+	}
+}
