@@ -25,7 +25,6 @@ type Options struct {
 	Trend        string    // one of Trends; "" means auto: the best kernel with each of them
 	Periods      []float64 // periods of the season on the axis of the series, kept as they are; nil: the calendar's and those detected
 	NoSeason     bool      // no periods are looked for
-	Horizon      int       // steps ahead that the forecast is for; 0 means 24
 	RandomStarts int       // starting points at random around those taken from the data; 0 means 1, below 0 none
 	Seed         uint64
 	MaxExact     int // 0 means 6000

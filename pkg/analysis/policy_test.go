@@ -186,7 +186,7 @@ func TestEvidence(t *testing.T) {
 // TestBacktest: a season that goes on is forecast well; a level that jumps is not, and the verdict says so.
 func TestBacktest(t *testing.T) {
 	season := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/12) }
-	o := Options{Periods: []float64{12}, Horizon: 12}
+	o := Options{Periods: []float64{12}}
 	good, err := automatic(t, steps(t, 96, 0.5, season), o).Backtest(context.Background(), BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
