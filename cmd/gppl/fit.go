@@ -191,7 +191,7 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := analysis.Options{Kernels: kernels, Log: c.String("log"), Horizon: c.Int("forecast"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	settings := analysis.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
 	if settings.RandomStarts == 0 {
 		settings.RandomStarts = -1
 	}

@@ -19,6 +19,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -138,8 +139,11 @@ func command(stdout, stderr io.Writer) *cli.Command {
    gppl sum january.csv february.csv -o winter.sums
    gppl fit winter.sums`,
 		Commands:  []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
+		Version:   version(),
 		Writer:    stdout,
 		ErrWriter: stderr,
+		// gppl completion bash, zsh, fish or pwsh writes a script for the shell.
+		EnableShellCompletion: true,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
 				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, data, sum, merge, info", name)}
@@ -153,6 +157,21 @@ func command(stdout, stderr io.Writer) *cli.Command {
 		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
 	}
 	return root
+}
+
+// version is that of the module that was installed, with the commit where Go knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += " " + s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return strings.TrimSpace(text)
 }
 
 // argument returns the only argument of a command.

@@ -101,7 +101,7 @@ func one(ctx context.Context, g group, s series, backtest bool) (o outcome) {
 		if err != nil {
 			return err
 		}
-		a, err := analysis.Fit(ctx, data, analysis.Options{Periods: g.periods, Horizon: len(s.test)})
+		a, err := analysis.Fit(ctx, data, analysis.Options{Periods: g.periods})
 		if err != nil {
 			return err
 		}

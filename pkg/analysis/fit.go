@@ -23,9 +23,8 @@ type Options struct {
 	Kernels      []string  // as ParseKernel reads them; nil: found automatically
 	Log          string    // one of Logs
 	Trend        string    // one of Trends; "" means auto: the best kernel with each of them
-	Periods      []float64 // periods of the season on the axis of the series; nil: the calendar's and those detected
+	Periods      []float64 // periods of the season on the axis of the series, kept as they are; nil: the calendar's and those detected
 	NoSeason     bool      // no periods are looked for
-	Horizon      int       // steps ahead that the forecast is for; 0 means 24
 	RandomStarts int       // starting points at random around those taken from the data; 0 means 1, below 0 none
 	Seed         uint64
 	MaxExact     int // 0 means 6000
@@ -163,7 +162,9 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		return nil, err
 	}
 	t.detrended = gppl.Detrend(data)
-	t.periods = gppl.LikelyPeriods(data, 2)
+	if t.periods = o.Periods; len(t.periods) == 0 {
+		t.periods = gppl.LikelyPeriods(data, 2)
+	}
 
 	a := &Analysis{Series: s, Scaling: scaling, Log: v.log}
 	if t.omega != nil {
@@ -351,6 +352,15 @@ func (t *trainer) otherTrends() []string {
 func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model) (*gppl.Result, error) {
 	if starts == nil {
 		starts = startsFor(k, t.data, t.detrended, t.periods)
+	}
+	if len(t.options.Periods) > 0 && periodsOf(k) == 1 { // given: kept as it is
+		for i, m := range starts {
+			for _, p := range m.Params() {
+				if p.Role == gppl.RolePeriod {
+					starts[i] = m.Fix(p.Name)
+				}
+			}
+		}
 	}
 	t.stage = "training"
 	span := t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0]

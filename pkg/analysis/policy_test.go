@@ -186,7 +186,7 @@ func TestEvidence(t *testing.T) {
 // TestBacktest: a season that goes on is forecast well; a level that jumps is not, and the verdict says so.
 func TestBacktest(t *testing.T) {
 	season := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/12) }
-	o := Options{Periods: []float64{12}, Horizon: 12}
+	o := Options{Periods: []float64{12}}
 	good, err := automatic(t, steps(t, 96, 0.5, season), o).Backtest(context.Background(), BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
@@ -283,5 +283,18 @@ func TestQuantile(t *testing.T) {
 	}
 	if q := quantile(two, 0.5, false)[0]; math.Abs(q) > 1e-9 {
 		t.Errorf("the median of a symmetric mixture is %v", q)
+	}
+}
+
+// TestPeriodGiven: a period that is given is not trained, with kernels that are named and without.
+func TestPeriodGiven(t *testing.T) {
+	s := steps(t, 60, 0.3, func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 11.8) })
+	for _, o := range []Options{{Kernels: []string{"SE + LocPer"}, Periods: []float64{12}}, {Periods: []float64{12}}} {
+		a := automatic(t, s, o)
+		for _, p := range a.Result.Params {
+			if p.Role == gppl.RolePeriod && (p.Value != 12 || p.StdErrLog != 0) {
+				t.Errorf("%v: period %v ± %v", o.Kernels, p.Value, p.StdErrLog)
+			}
+		}
 	}
 }
