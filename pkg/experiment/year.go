@@ -2,12 +2,17 @@ package experiment
 
 import (
 	"fmt"
+	"hash/crc64"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -189,4 +194,43 @@ func (y *Year) readings() (t, v []float64) {
 		}
 	}
 	return t, v
+}
+
+// WriteSums writes sums to a file, whole or not at all.
+func WriteSums(path string, s *gppl.Sums) error {
+	b, err := s.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return wholefile.WriteBytes(path, b)
+}
+
+// ReadSums reads what WriteSums wrote.
+func ReadSums(path string) (*gppl.Sums, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := new(gppl.Sums)
+	return s, s.UnmarshalBinary(b)
+}
+
+// MergedInOrders merges the months in each of Orders, and has the checksum of each file.
+func MergedInOrders(parts []*gppl.Sums, seed uint64) (all *gppl.Sums, t *viz.Table, err error) {
+	t = &viz.Table{Caption: "Merged in three orders", Columns: []viz.Column{{Name: "order"}, {Name: "bytes of a file"}, {Name: "CRC-64"}}}
+	for _, name := range []string{"forwards", "backwards", "shuffled"} {
+		if all, err = Merged(parts, Orders(seed)[name]); err != nil {
+			return nil, nil, err
+		}
+		b, err := all.MarshalBinary()
+		if err != nil {
+			return nil, nil, err
+		}
+		sum := crc64.Checksum(b[:len(b)-8], crc64.MakeTable(crc64.ECMA))
+		t.Rows = append(t.Rows, []any{name, strconv.Itoa(len(b)), fmt.Sprintf("%016x", sum)})
+	}
+	return all, t, nil
 }
