@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -203,6 +204,11 @@ func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
 		rows = append(rows, []string{when, number(f.Mean[i]), number(math.Sqrt(f.LatentVar[i])), number(math.Sqrt(f.NoisyVar[i])), number(lo), number(hi)})
 	}
 	return table.WriteAll(rows)
+}
+
+// SaveCSV writes the forecast to a file as WriteCSV does, whole or not at all.
+func (f *Forecast) SaveCSV(path string, a Axis) error {
+	return wholefile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
 // plainCell keeps a name from the data from being taken for a formula by a spreadsheet.

@@ -76,7 +76,7 @@ func (a *Analysis) unit(p gppl.FittedParam) string {
 	return ""
 }
 
-// valley is the likelihood that a was trained by, around its optimum.
+// valley is the likelihood that a was trained by, with the priors if there were any, around its optimum.
 type valley struct {
 	loss   gppl.Loss
 	theta  []float64 // where it is looked at; the optimum at first
@@ -97,6 +97,12 @@ func (a *Analysis) valley() (*valley, error) {
 	v := &valley{theta: naturals(a.Result.Model)}
 	if v.loss, err = t.loss(a.Result.Model, data); err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	if a.Weak { // what was minimised has the priors in it
+		s := a.Series
+		if v.loss, err = posteriorLoss(v.loss, weakPriors(a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]})); err != nil {
+			return nil, fmt.Errorf("analysis: %w", err)
+		}
 	}
 	if v.lowest, err = v.loss.ValueGrad(nil, v.theta); err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
