@@ -303,7 +303,9 @@ func (a *auto) searchRest(d Data) error {
 // not show: first if they are much better by that, and else to the given starts.
 func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
-	if d.Errors != nil {       // it knows nothing of them
+	// It knows nothing of known errors. Without a period a part of the data tells enough,
+	// and starts in the tails of a spectrum cost more training than they are worth.
+	if d.Errors != nil || s.scales.periods == nil {
 		return
 	}
 	loss := newWhittle(s.model, d)
@@ -313,15 +315,14 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	all := *s
 	all.loss, all.profiler, all.optima, all.search = loss, loss, nil, &Search{}
 	from := slices.Clone(a.starts)
-	if s.scales.periods != nil { // first those that the best start leaves in the data
-		periods := loss.excess(a.starts[0], likeliest/4)
-		periods = slices.DeleteFunc(periods, func(p float64) bool { return !(p >= s.scales.shortest && p <= s.scales.longest) })
-		for _, p := range periods {
-			from = append(from, all.withPeriod(a.starts[0], p))
-		}
-		periods = append(periods, s.scales.periods...)
-		all.scales.periods = periods[:min(likeliest, len(periods))]
+	// First those that the best start leaves in the data.
+	periods := loss.excess(a.starts[0], likeliest/4)
+	periods = slices.DeleteFunc(periods, func(p float64) bool { return !(p >= s.scales.shortest && p <= s.scales.longest) })
+	for _, p := range periods {
+		from = append(from, all.withPeriod(a.starts[0], p))
 	}
+	periods = append(periods, s.scales.periods...)
+	all.scales.periods = periods[:min(likeliest, len(periods))]
 	for _, m := range given {
 		from = append(from, s.model.WithParams(values(m.Params())))
 	}
