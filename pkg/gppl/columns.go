@@ -23,15 +23,10 @@ func copyGeneral(dst, src blas64.General) {
 // products sets g to aᵀb.
 func products(g, a, b blas64.General) {
 	if a.Cols == 1 && b.Cols == 1 {
-		g.Data[0] = blas64.Dot(firstColumn(a), firstColumn(b))
+		g.Data[0] = blas64.Dot(columnAt(a, 0), columnAt(b, 0))
 		return
 	}
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, g)
-}
-
-// firstColumn returns the first column of a.
-func firstColumn(a blas64.General) blas64.Vector {
-	return blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data}
 }
 
 // combine returns a·r, in the memory of dst where it does.
@@ -40,7 +35,7 @@ func combine(dst, a, r blas64.General) blas64.General {
 	if a.Cols == 1 && r.Cols == 1 {
 		copyGeneral(dst, a)
 		if r.Data[0] != 1 {
-			blas64.Scal(r.Data[0], firstColumn(dst))
+			blas64.Scal(r.Data[0], columnAt(dst, 0))
 		}
 		return dst
 	}
@@ -85,7 +80,7 @@ func rowsFrom(a blas64.General, from, count int) blas64.General {
 // update.
 func subtractOuter(w, a, b blas64.General) {
 	if a.Cols == 1 {
-		blas64.Ger(-1, firstColumn(a), firstColumn(b), w)
+		blas64.Ger(-1, columnAt(a, 0), columnAt(b, 0), w)
 		return
 	}
 	dense.Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, w)
@@ -106,19 +101,3 @@ func combineRows(dst, a, r blas64.General) blas64.General {
 
 // row returns row i of a.
 func row(a blas64.General, i int) blas64.Vector { return vec(a.Data[i*a.Stride:][:a.Cols]) }
-
-// column returns column j of a.
-func column(a blas64.General, j int) blas64.Vector {
-	return blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data[j:]}
-}
-
-// crossProduct returns aᵀb.
-func crossProduct(a, b blas64.General) blas64.General {
-	p := newGeneral(a.Cols, b.Cols)
-	for i := range a.Cols {
-		for j := range b.Cols {
-			p.Data[i*p.Stride+j] = blas64.Dot(column(a, i), column(b, j))
-		}
-	}
-	return p
-}

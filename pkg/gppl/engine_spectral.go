@@ -229,7 +229,7 @@ func (f *spectralFactor) gram(g blas64.General) {
 	f.g = resizeGeneral(f.g, c, c)
 	for i := range c {
 		for j := range i + 1 {
-			bh := blas64.Dot(column(f.b, i), column(f.h, j))
+			bh := blas64.Dot(columnAt(f.b, i), columnAt(f.h, j))
 			v := (yy.Data[i*yy.Stride+j] - bh/f.noise) / f.noise
 			f.g.Data[i*c+j], f.g.Data[j*c+i] = v, v
 		}

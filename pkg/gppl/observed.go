@@ -36,7 +36,12 @@ func (l *line) count() int                 { return len(l.t) }
 func (l *line) logWeights() float64        { return 0 }
 func (l *line) extent() (lo, span float64) { return l.lo, l.span }
 func (l *line) circle() (circle, bool)     { return circle{}, false }
-func (l *line) squares() blas64.General    { return crossProduct(l.columns, l.columns) }
+
+func (l *line) squares() blas64.General {
+	g := newGeneral(l.columns.Cols, l.columns.Cols)
+	products(g, l.columns, l.columns)
+	return g
+}
 
 func (l *line) sums(origin, period float64, m int) (fourier.Moments, blas64.General) {
 	points := fourier.NewPoints(l.t, origin, period)

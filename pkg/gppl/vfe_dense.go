@@ -102,7 +102,7 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
 		columns := rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows)
 		if columns.Cols == 1 {
-			blas64.Gemv(blas.Trans, 1, phi, firstColumn(columns), 1, firstColumn(own.phiC))
+			blas64.Gemv(blas.Trans, 1, phi, columnAt(columns, 0), 1, columnAt(own.phiC, 0))
 		} else {
 			dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, columns, 1, own.phiC)
 		}
@@ -129,8 +129,8 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		beta := combine(own.beta, rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows), w.root) // (C − ΦB⁻¹ΦᵀC)R/σ²
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
 		if beta.Cols == 1 {
-			blas64.Gemv(blas.NoTrans, -1/w.rows.unit, phi, firstColumn(w.bInvC), 1/w.rows.unit, firstColumn(beta))
-			blas64.Ger(-1, firstColumn(beta), firstColumn(w.u), weight)
+			blas64.Gemv(blas.NoTrans, -1/w.rows.unit, phi, columnAt(w.bInvC, 0), 1/w.rows.unit, columnAt(beta, 0))
+			blas64.Ger(-1, columnAt(beta, 0), columnAt(w.u, 0), weight)
 		} else {
 			dense.Gemm(blas.NoTrans, blas.NoTrans, -1/w.rows.unit, phi, w.bInvC, 1/w.rows.unit, beta)
 			dense.Gemm(blas.NoTrans, blas.Trans, -1, beta, w.u, 1, weight)
