@@ -24,8 +24,9 @@ type ContourAxis struct {
 	Optimum    float64
 }
 
-// ErrOneParameter says that there are no two parameters to draw a contour over.
-var ErrOneParameter = errors.New("analysis: a contour needs two parameters that the data determine")
+// ErrNoContour says that there is no contour to draw: the data determine fewer than two parameters, or what was minimised does
+// not curve upwards where training ended.
+var ErrNoContour = errors.New("analysis: no contour")
 
 // Contour evaluates the likelihood on a square of points around the optimum, over the two parameters that can best make up for
 // each other: those whose logs are the most correlated, by the curvature of the likelihood at the optimum (central differences
@@ -44,7 +45,7 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 		}
 	}
 	if len(free) < 2 {
-		return nil, ErrOneParameter
+		return nil, fmt.Errorf("%w: the data determine fewer than two parameters of %s", ErrNoContour, a.Kernel())
 	}
 	curvature, err := v.curvature(free)
 	if err != nil {
@@ -52,7 +53,7 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	}
 	var factor mat.Cholesky
 	if !factor.Factorize(curvature) {
-		return nil, fmt.Errorf("analysis: the likelihood of %s does not curve upwards at its optimum: training has not converged", a.Kernel())
+		return nil, fmt.Errorf("%w: the likelihood of %s does not curve upwards where training ended", ErrNoContour, a.Kernel())
 	}
 	var cov mat.SymDense
 	if err := factor.InverseTo(&cov); err != nil { // the covariances themselves are wanted

@@ -119,13 +119,21 @@ func (v *valley) excess() float64 {
 	return value - v.lowest
 }
 
-// Quick reports whether one evaluation of the likelihood takes less than the given time.
+// Quick reports whether one evaluation of the likelihood is predicted to take less than the given time (gppl.Exact.Cost).
 func (a *Analysis) Quick(limit time.Duration) bool {
 	if a.Projections > 0 {
 		return false
 	}
-	n := len(a.Result.Trace)
-	return n > 0 && a.Result.Trace[n-1].Seconds/float64(n) < limit.Seconds()
+	data, err := a.standardised()
+	if err != nil {
+		return false
+	}
+	loss, err := gppl.NewExact(a.Result.Model, data)
+	if err != nil {
+		return false
+	}
+	_, seconds := loss.Cost(a.Result.Model)
+	return seconds < limit.Seconds()
 }
 
 // Periodogram compares the standardised series with what the model expects, frequency by frequency.

@@ -440,7 +440,7 @@ func (a *auto) exactInstead(exact *Exact, count int) string {
 	if a.settings.Projected {
 		return ""
 	}
-	engine, seconds := exact.predict(a.at)
+	engine, seconds := exact.Cost(a.at)
 	switch projected := a.predict(count); {
 	case math.IsInf(seconds, 1):
 	case math.IsInf(projected, 1):
@@ -742,7 +742,7 @@ func (a *auto) settle(exact *Exact) error {
 		return nil
 	}
 	if exact != nil && !a.settings.Projected {
-		if _, seconds := exact.predict(a.at); seconds < patience {
+		if _, seconds := exact.Cost(a.at); seconds < patience {
 			return a.trainExact(exact, "the projections left doubts: "+strings.Join(doubts, "; "))
 		}
 	}

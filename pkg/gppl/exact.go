@@ -176,18 +176,12 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 	n, cols := float64(l.n), l.columns
 	c.g, c.r = resizeGeneral(c.g, cols, cols), resizeGeneral(c.r, cols, cols)
 	f.gram(c.g)
-	value, form := 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi), c.g.Data[0]
-	c.r.Data[0] = 1
-	if l.mean != nil {
-		fit, err := l.mean.fit(c.g)
-		if err != nil {
-			return outcome{}, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
-		}
-		value += fit.Value()
-		fit.Root(c.r.Data)
-		form = formOf(c.g, c.r)
+	added, err := l.mean.complete(c.r, c.g)
+	if err != nil {
+		return outcome{}, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
 	}
-	o := outcome{value: value, terms: n, form: form, extra: f.uncertainty()}
+	form := formOf(c.g, c.r)
+	o := outcome{value: 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi) + added, terms: n, form: form, extra: f.uncertainty()}
 	if grad == nil {
 		return o, nil
 	}
@@ -200,9 +194,11 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 	return o, nil
 }
 
-// predict returns the engine that would take m and the seconds an evaluation, a
-// share of the set-up included; +Inf if none keeps the tolerance.
-func (l *Exact) predict(m Model) (engine string, seconds float64) {
+// Cost predicts what an evaluation of value and gradient at m takes: the engine that
+// would do it, and seconds, with a share of its set-up. It counts operations and
+// measures nothing, so that what depends on it does so the same on every machine.
+// seconds is +Inf if no engine takes m, or m is out of the range of float64.
+func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 	c := l.calls.get()
 	defer l.calls.put(c)
 	if err := c.compile(l.model.Kernel, values(m.Params())); err != nil {

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +38,10 @@ func TestFitLeavesOutEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := newExactFor(t, d, func(l *Exact) { l.engines[4] = spoilt{l.engines[4]} })
+	got, err := newExactFor(t, d, func(l *Exact) {
+		i := slices.Index(l.chooser.names, EngineBanded)
+		l.engines[i] = spoilt{l.engines[i]}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -293,26 +293,21 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 		return 0, nil, err
 	}
 	l.solve(c)
-	c.r.Data[0] = 1
 	terms, logDet := float64(l.z.Rows), c.factor.LogDet() // with the residual, if there is one
 	if r := l.residual; r != nil {
 		terms += r.dof
 		logDet += r.dof * math.Log(c.tau)
 	}
-	value = 0.5 * (c.all.Data[0] + logDet + terms*log2Pi)
-	if l.mean != nil {
-		fit, err := l.mean.fit(c.all)
-		if err != nil {
-			return 0, nil, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
-		}
-		value += fit.Value()
-		fit.Root(c.r.Data)
+	added, err := l.mean.complete(c.r, c.all)
+	if err != nil {
+		return 0, nil, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
 	}
+	value = 0.5*(c.all.Data[0]+logDet+terms*log2Pi) + added
 	copyGeneral(c.alpha, c.half)
 	c.factor.SolveLT(c.alpha)
 	c.u = combine(c.u, c.alpha, c.r)
 	form, all := formOf(c.g, c.r), formOf(c.all, c.r)
-	l.promise(c, form, value)
+	promise := l.promise(c, form, value)
 	if grad == nil {
 		return value, nil, nil
 	}
@@ -320,7 +315,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 		return 0, failed, err
 	}
 	if c.jitter == 0 && l.known == nil { // known errors do not scale
-		if err := verifyScale(grad, &l.scale, c.kernel, terms, all, 0); err != nil {
+		if err := verifyScale(grad, &l.scale, c.kernel, terms, all, promise); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -339,12 +334,13 @@ func (l *Projected) solve(c *projectedCall) {
 	}
 }
 
-// promise records what the value may err by: what the forecasts of the terms say
+// promise records and returns what the value may err by: what the forecasts of the terms say
 // for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
 // what the residual's τ loses where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
-func (l *Projected) promise(c *projectedCall, form, value float64) {
+func (l *Projected) promise(c *projectedCall, form, value float64) (nats float64) {
 	k := float64(l.z.Rows)
-	nats, limit := summation(value, k), 0.0
+	nats = summation(value, k)
+	var limit float64
 	var energy float64
 	if r := l.residual; r != nil {
 		energy = formOf(r.energy, c.r)
@@ -374,6 +370,7 @@ func (l *Projected) promise(c *projectedCall, form, value float64) {
 		limit = max(limit, limit/k*max(r.dof, energy/c.tau))
 	}
 	l.tally.promise(nats, nats <= limit)
+	return nats
 }
 
 // waveRounding bounds what the value errs by since z does, where it is summed by waves.

@@ -71,6 +71,21 @@ func (r *regression) coefficients(f *regress.Fit) []Coefficient {
 	return all
 }
 
+// complete sets root, c×c, to the R of gradients (see exactFactor), and returns what the
+// mean adds to the value of a likelihood, given G = CᵀA⁻¹C. nil is a mean of zero.
+func (r *regression) complete(root, g blas64.General) (added float64, err error) {
+	if r == nil {
+		root.Data[0] = 1
+		return 0, nil
+	}
+	fit, err := r.fit(g)
+	if err != nil {
+		return 0, err
+	}
+	fit.Root(root.Data)
+	return fit.Value(), nil
+}
+
 // conditioned is a regression given the data: what it adds to predictions.
 type conditioned struct {
 	*regression

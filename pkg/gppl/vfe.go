@@ -257,14 +257,14 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 			w.candidates[i] = e.forecast(w)
 			w.candidates[i].err += blur
 		}
-		err = l.chooser.evaluate(&w.selection, func(i int) (outcome, error) { return l.attempt(l.engines[i], w, grad) })
+		err = l.chooser.evaluate(&w.selection, func(i int) (outcome, error) { return l.attempt(l.engines[i], w.candidates[i].err, w, grad) })
 	}
 	l.tally.note(&w.selection, w.added)
 	return err
 }
 
-// attempt evaluates by one engine.
-func (l *VFE) attempt(engine vfeEngine, w *vfeWork, grad []float64) (o outcome, err error) {
+// attempt evaluates by one engine. expected is the error bound of its forecast.
+func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []float64) (o outcome, err error) {
 	w.rows.set(l, w.noise)
 	p, err := engine.project(w)
 	if err != nil {
@@ -280,16 +280,11 @@ func (l *VFE) attempt(engine vfeEngine, w *vfeWork, grad []float64) (o outcome, 
 	for i, v := range w.rows.cc.Data {
 		w.g.Data[i] = (v - w.g.Data[i]) / w.rows.unit
 	}
-	w.value = 0.5 * (float64(n)*log2Pi + w.rows.logs + w.lb.LogDet() + w.g.Data[0] + slack)
-	w.root.Data[0] = 1
-	if l.mean != nil {
-		fit, err := l.mean.fit(w.g)
-		if err != nil {
-			return o, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, w.kernel, w.noise)
-		}
-		w.value += fit.Value()
-		fit.Root(w.root.Data)
+	added, err := l.mean.complete(w.root, w.g)
+	if err != nil {
+		return o, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, w.kernel, w.noise)
 	}
+	w.value = 0.5*(float64(n)*log2Pi+w.rows.logs+w.lb.LogDet()+w.g.Data[0]+slack) + added
 	quad := formOf(w.g, w.root)
 	w.bInvC = combine(w.bInvC, w.c, w.root)
 	w.lb.SolveLT(w.bInvC)
@@ -307,13 +302,11 @@ func (l *VFE) attempt(engine vfeEngine, w *vfeWork, grad []float64) (o outcome, 
 		if l.opt.NoiseInGram {
 			grad[last] += w.noise * w.traceG
 		}
-		if w.added == 0 && l.known == nil { // known errors do not scale
-			if err := verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, 0); err != nil {
-				return o, err
-			}
-		}
 	}
 	o.shared, o.extra = w.perturbation(engine.inexact(), float64(n), quad, grad != nil)
+	if grad != nil && w.added == 0 && l.known == nil { // known errors do not scale
+		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, completed(expected, quad, float64(n))+o.extra)
+	}
 	return o, nil
 }
 

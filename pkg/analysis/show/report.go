@@ -110,7 +110,7 @@ func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.
 		c.Slices = figure(Slices(a, slices))
 	}
 	if a.Quick(5 * time.Millisecond) {
-		if contour, problem := a.Contour(ctx, slicePoints); !errors.Is(problem, analysis.ErrOneParameter) {
+		if contour, problem := a.Contour(ctx, slicePoints); !errors.Is(problem, analysis.ErrNoContour) {
 			if problem != nil {
 				return problem
 			}
