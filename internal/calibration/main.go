@@ -1,5 +1,5 @@
-// Command calibration tells how many of simulated observations fall into the bands of forecasts, with the parameters taken for
-// known and averaged over:
+// Command calibration tells how many simulated observations fall into the bands of forecasts, with the learnt
+// parameters plugged in and with an average over their uncertainty:
 //
 //	go run ./internal/calibration
 //	go run ./internal/calibration -series 40 -only trend

@@ -225,8 +225,8 @@ func Slope(ctx context.Context, scale Scale) (*Study, error) {
 // uncertainSeries is the shape of the series of Uncertain: short.
 const uncertainTrain, uncertainAhead = 30, 10
 
-// Uncertain compares the learnt parameters taken for known with an average over them, on a short series. The second value
-// scores both over many such series.
+// Uncertain compares two forecasts of a short series: with the learnt parameters plugged in, and averaged over their
+// uncertainty. The second value scores both over many such series.
 func Uncertain(ctx context.Context, scale Scale) (*Study, *viz.Table, error) {
 	series := scale.or(100, 6)
 	var first *Study

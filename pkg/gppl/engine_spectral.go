@@ -421,8 +421,8 @@ func relativeTo(g blas64.General, j int, err float64) float64 {
 
 // leftOut sets missed to Σ c_m·|α̂_m|² and the largest |α̂_m|² of each column over the
 // frequencies that are left out, one after another as far as there are moments. It
-// returns Σ c_m over the tail of the series beyond them, where |α̂_m|² is taken for
-// that.
+// returns Σ c_m over the tail of the series beyond them, where |α̂_m|² is not known and
+// the largest one stands in for it.
 func (f *spectralFactor) leftOut() (tail float64) {
 	columns := f.sums.columns.Cols
 	if cap(f.missed) < columns {

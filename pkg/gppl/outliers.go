@@ -25,7 +25,7 @@ type Outliers struct {
 
 // FindOutliers tests the noise of a model against heavy tails, from LeaveOneOut: by all of
 // the residuals together, whatever their scale, since outliers have inflated the noise that
-// was learnt. The residuals are taken for independent, which they nearly are.
+// was learnt. The test treats the residuals as independent, which is nearly true.
 func FindOutliers(m Model, d Data, opts ...Option) (*Outliers, error) {
 	if d.Len() < 5 {
 		return nil, fmt.Errorf("gppl: %d observations: a test for outliers wants five or more", d.Len())

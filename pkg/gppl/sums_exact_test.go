@@ -433,8 +433,8 @@ func TestSumsWithoutBlock(t *testing.T) {
 
 // TestSumsSetUp: reading sums takes as long for 3e7 observations as for a thousand. The
 // engine that is fastest is taken at the first evaluation, and no other before it. (It was
-// once taken for a pass over the data; the spectral engine, which needs none of its own,
-// went first and could not keep its promise.)
+// once predicted to take a pass over the data, so that the spectral engine went first and
+// could not keep its promise.)
 func TestSumsSetUp(t *testing.T) {
 	x, y, _ := sumsSeries(16, 1000)
 	r := plainRange
