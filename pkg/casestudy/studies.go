@@ -80,11 +80,7 @@ func Trend(ctx context.Context, scale Scale) (*Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
-		if err != nil {
-			return nil, err
-		}
-		p, err := gppl.NewPosterior(r.Model, s.Train)
+		r, p, err := s.train(ctx, loss)
 		if err != nil {
 			return nil, err
 		}
@@ -274,11 +270,7 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
-	if err != nil {
-		return nil, err
-	}
-	p, err := gppl.NewPosterior(r.Model, s.Train)
+	r, p, err := s.train(ctx, loss)
 	if err != nil {
 		return nil, err
 	}
@@ -346,4 +338,14 @@ func LeaveOut(ctx context.Context, scale Scale) (*viz.Table, error) {
 	}
 	row("half a year, only what is before known (backtest)", report.Model)
 	return t, nil
+}
+
+// train minimises the loss and conditions the model that it finds on the training data.
+func (s *Study) train(ctx context.Context, loss gppl.Loss) (*gppl.Result, *gppl.Posterior, error) {
+	r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := gppl.NewPosterior(r.Model, s.Train)
+	return r, p, err
 }

@@ -101,3 +101,15 @@ func combineRows(dst, a, r blas64.General) blas64.General {
 
 // row returns row i of a.
 func row(a blas64.General, i int) blas64.Vector { return vec(a.Data[i*a.Stride:][:a.Cols]) }
+
+// quadraticForms sets g to CᵀA⁻¹C = σ⁻²(CᵀC − σ⁻²bᵀh), for A of low rank plus σ²I that
+// features represent: b is C on the features, h the solution for it.
+func quadraticForms(g, cc, b, h blas64.General, noise float64) {
+	for i := range g.Rows {
+		for j := range i + 1 {
+			bh := blas64.Dot(columnAt(b, i), columnAt(h, j))
+			v := (cc.Data[i*cc.Stride+j] - bh/noise) / noise
+			g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
+		}
+	}
+}

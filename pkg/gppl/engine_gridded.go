@@ -200,19 +200,13 @@ func (f *griddedFactor) jitter() float64 { return 0 }
 func (f *griddedFactor) logDet() float64 { return f.factor.LogDet() - f.engine.logWeights() }
 
 func (f *griddedFactor) gram(g blas64.General) {
-	p, c, yy := f.factor.Size(), f.sums.columns.Cols, f.engine.yy
+	p, c := f.factor.Size(), f.sums.columns.Cols
 	f.beta, f.h = resizeGeneral(f.beta, p, c), resizeGeneral(f.h, p, c)
 	f.factor.Project(f.beta, f.sums.columns, &f.work)
 	copyGeneral(f.h, f.beta)
 	f.factor.Solve(f.h)
 	f.g = resizeGeneral(f.g, c, c)
-	for i := range c {
-		for j := range i + 1 {
-			bh := blas64.Dot(columnAt(f.beta, i), columnAt(f.h, j))
-			v := (yy.Data[i*yy.Stride+j] - bh/f.noise) / f.noise
-			f.g.Data[i*c+j], f.g.Data[j*c+i] = v, v
-		}
-	}
+	quadraticForms(f.g, f.engine.yy, f.beta, f.h, f.noise)
 	copyGeneral(g, f.g)
 }
 

@@ -225,15 +225,8 @@ func (f *spectralFactor) gram(g blas64.General) {
 	blas64.Scal(-1, vec(f.h.Data[min(f.negative, f.h.Rows)*f.h.Stride:]))
 	f.t.SolveLT(f.h)
 	tampered("spectral h", f.h.Data)
-	c, yy := f.b.Cols, f.engine.yy
-	f.g = resizeGeneral(f.g, c, c)
-	for i := range c {
-		for j := range i + 1 {
-			bh := blas64.Dot(columnAt(f.b, i), columnAt(f.h, j))
-			v := (yy.Data[i*yy.Stride+j] - bh/f.noise) / f.noise
-			f.g.Data[i*c+j], f.g.Data[j*c+i] = v, v
-		}
-	}
+	f.g = resizeGeneral(f.g, f.b.Cols, f.b.Cols)
+	quadraticForms(f.g, f.engine.yy, f.b, f.h, f.noise)
 	copyGeneral(g, f.g)
 	f.extra = f.bound()
 }
