@@ -58,7 +58,7 @@ func (s *Sums) MarshalBinary() ([]byte, error) {
 	b = le.AppendUint16(b, sumsVersion)
 	b = le.AppendUint16(b, 0)
 	b = le.AppendUint32(b, uint32(h.Highest))
-	for _, v := range []float64{h.Lo, h.Hi, h.Origin, h.Period, h.Centre, h.Largest, h.LargestWeight} {
+	for _, v := range h.floats() {
 		b = le.AppendUint64(b, math.Float64bits(v))
 	}
 	for _, v := range []int{p.Size(), p.Width(), p.Count()} {
@@ -82,6 +82,11 @@ func (s *Sums) MarshalBinary() ([]byte, error) {
 		}
 	}
 	return le.AppendUint64(b, sumsChecksum(b)), nil
+}
+
+// floats returns the numbers of the header in the order of the file.
+func (h SumsHeader) floats() [7]float64 {
+	return [...]float64{h.Lo, h.Hi, h.Origin, h.Period, h.Centre, h.Largest, h.LargestWeight}
 }
 
 // sumsChecksum returns that of a file but for its last 8 bytes.
@@ -157,6 +162,11 @@ func decodeSums(b []byte) (*Sums, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the header is wrong: %w", err)
+	}
+	for i, kept := range s.header.floats() {
+		if math.Float64bits(kept) != math.Float64bits(v[i]) {
+			return nil, fmt.Errorf("the header is wrong: it has %v, and %v is written for it", v[i], kept)
+		}
 	}
 	p := s.plan
 	size, width, count := int(le.Uint32(b[72:])), int(le.Uint32(b[76:])), int(le.Uint32(b[80:]))
