@@ -139,6 +139,9 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 	if err := d.check(); err != nil {
 		return nil, err
 	}
+	if err := needsDistances("FitAuto", m.Kernel); err != nil {
+		return nil, fmt.Errorf("%w: train it by Fit from StartFrom", err)
+	}
 	if m.Mean != nil {
 		if err := CheckBasis(m.Mean, d.X); err != nil {
 			return nil, err
@@ -305,7 +308,7 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
 	// It knows nothing of known errors. Without a period a part of the data tells enough,
 	// and starts in the tails of a spectrum cost more training than they are worth.
-	if d.Errors != nil || s.scales.periods == nil {
+	if d.Errors != nil || d.Relative != nil || s.scales.periods == nil {
 		return
 	}
 	loss := newWhittle(s.model, d)
@@ -408,7 +411,7 @@ func (a *auto) noProjections() string {
 	if lo, hi := a.data.X.Range(0); lo == hi {
 		return "all inputs coincide"
 	}
-	if a.data.Errors != nil {
+	if a.data.Errors != nil || a.data.Relative != nil {
 		return "the observations have known errors, so that what projections leave is not white"
 	}
 	if n := a.data.Len(); n < 64 {

@@ -24,14 +24,15 @@ type profiled struct {
 	data      Data
 	cov, work *dense.Lower
 	white     []float64
-	known     []float64 // variances of known errors
+	rows      rowNoise
+	diagonal  []float64
 }
 
 func newProfiler(b *blocks) *profiler {
 	p := &profiler{exact: b, n: float64(b.n)}
 	for _, part := range b.parts {
 		n := part.data.Len()
-		p.parts = append(p.parts, profiled{part.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n), part.data.knownVariances()})
+		p.parts = append(p.parts, profiled{part.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n), part.data.rowNoise(), nil})
 	}
 	return p
 }
@@ -104,10 +105,8 @@ func (p *profiled) add(quad, logdet []float64, k Kernel, noises []float64) {
 	fillGram(p.cov, p.data.X, k, 0)
 	for i, noise := range noises {
 		p.cov.EachTile(func(r, c int, tile blas64.General) { copy(p.work.At(r, c).Data, tile.Data) })
-		p.work.AddDiagonal(noise)
-		if p.known != nil {
-			p.work.AddDiagonals(p.known)
-		}
+		p.work.AddDiagonal(p.rows.matrixNoise(noise))
+		p.diagonal = p.rows.add(p.work, p.diagonal, p.data.Len(), noise)
 		if p.work.Cholesky() != nil {
 			quad[i], logdet[i] = math.Inf(1), math.Inf(1)
 			continue

@@ -56,7 +56,7 @@ func (b *band) fill(k Kernel, diagonal float64) {
 	}
 	b.gram.EachTile(func(row, col int, tile blas64.General) {
 		b.distances(tile, row, col)
-		k.Cov(tile.Data, tile.Data)
+		covariances(tile.Data, k, b.points(row, tile.Rows), b.points(col, tile.Cols), tile.Data)
 	})
 	b.gram.AddDiagonal(diagonal)
 }
@@ -64,8 +64,11 @@ func (b *band) fill(k Kernel, diagonal float64) {
 // distances sets a tile to the distances between its rows' and its columns'
 // observations.
 func (b *band) distances(tile blas64.General, row, col int) {
-	distances(tile.Data, Scalars(b.line.t[row:row+tile.Rows]), Scalars(b.line.t[col:col+tile.Cols]))
+	distances(tile.Data, b.points(row, tile.Rows), b.points(col, tile.Cols))
 }
+
+// points returns n inputs from the given one on.
+func (b *band) points(from, n int) Inputs { return Scalars(b.line.t[from : from+n]) }
 
 // eachTile calls f for every tile of m with room for distances and weights,
 // lane by lane in parallel.

@@ -19,12 +19,20 @@ type compiled struct {
 	isMarkov bool
 
 	theta []float64 // of the kernel, which is made anew only where they differ
+	plain []int     // the parameters whose derivatives are not in their logs (see placed)
 }
 
 // compile sets m to the family's kernel at theta, noise variance last. It is an
 // error unless the prior variance is a positive finite number.
 func (m *compiled) compile(family Kernel, theta []float64) error {
 	last := len(theta) - 1
+	if m.kernel == nil {
+		for i, p := range family.Params() {
+			if p.Role == RoleLocation {
+				m.plain = append(m.plain, i)
+			}
+		}
+	}
 	if m.kernel == nil || !slices.Equal(theta[:last], m.theta) {
 		m.theta = append(m.theta[:0], theta[:last]...)
 		m.kernel = family.WithParams(m.theta)
@@ -49,9 +57,17 @@ func checkVariance(k Kernel, v float64) error {
 // hasSignal reports whether K is more than white noise.
 func (m *compiled) hasSignal() bool { return len(m.split.signal) > 0 }
 
-// naturalGradient turns derivatives in logs, those of the total noise last, into
-// those in θ: what the nugget has is shared out first.
+// naturalGradient turns derivatives in logs, or in locations, those of the total noise
+// last, into those in θ: what the nugget has is shared out first.
 func (m *compiled) naturalGradient(grad, theta []float64) {
 	shareNoise(grad, m.kernel, m.own, m.noise)
-	toNatural(grad, theta)
+	if m.plain == nil {
+		toNatural(grad, theta)
+		return
+	}
+	for i := range grad {
+		if !slices.Contains(m.plain, i) {
+			grad[i] /= theta[i]
+		}
+	}
 }

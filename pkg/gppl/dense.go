@@ -86,7 +86,7 @@ func newGeneral(r, c int) blas64.General {
 func fillGram(l *dense.Lower, x Inputs, k Kernel, noise float64) {
 	l.EachTile(func(i, j int, t blas64.General) {
 		tileDistances(t.Data, x, i, j)
-		k.Cov(t.Data, t.Data)
+		covariances(t.Data, k, x.block(i), x.block(j), t.Data)
 	})
 	l.AddDiagonal(noise)
 }

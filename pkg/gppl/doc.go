@@ -30,7 +30,8 @@
 // the function f, Noisy a new observation y. FitAuto chooses loss, projections and
 // start values by itself. The example of the package shows a complete run.
 //
-// Beyond that: known errors of observations (Data.WithErrors), priors (NewMAP), tied
+// Beyond that: known errors of observations (Data.WithErrors,
+// Data.WithRelativeErrors), priors (NewMAP), tied
 // parameters (Tie), forecasts that average over parameters (NewUncertain),
 // leave-one-out (LeaveOneOut), transformed observations (Warp), and learning from
 // sums over any amount of data (Sums).

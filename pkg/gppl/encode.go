@@ -68,6 +68,9 @@ func encodeKernel(k Kernel) kernelJSON {
 		parts = k.parts
 	case Product:
 		parts = k.parts
+	case ChangePoint:
+		parts = []Kernel{k.Before, k.After}
+		j.Parameters = map[string]float64{"location": k.Location, "width": k.Width}
 	default:
 		j.Parameters = map[string]float64{}
 		for _, p := range k.Params() {
@@ -84,7 +87,7 @@ func encodeKernel(k Kernel) kernelJSON {
 const maxDepth = 32
 
 func decodeKernel(j kernelJSON, depth int) (Kernel, error) {
-	if j.Type == "Sum" || j.Type == "Product" {
+	if j.Type == "Sum" || j.Type == "Product" || j.Type == "ChangePoint" {
 		if len(j.Parts) == 0 {
 			return nil, fmt.Errorf("a %s without parts", j.Type)
 		}
@@ -99,8 +102,11 @@ func decodeKernel(j kernelJSON, depth int) (Kernel, error) {
 			}
 			parts[i] = k
 		}
-		if j.Type == "Sum" {
+		switch j.Type {
+		case "Sum":
 			return Add(parts...), nil
+		case "ChangePoint":
+			return decodeChangePoint(j, parts)
 		}
 		return Mul(parts...), nil
 	}
@@ -123,6 +129,16 @@ func decodeKernel(j kernelJSON, depth int) (Kernel, error) {
 		return nil, fmt.Errorf("kernel %s has %d parameters, want %d", j.Type, len(j.Parameters), len(params))
 	}
 	return zero.WithParams(theta), nil
+}
+
+// decodeChangePoint returns the change point of j between two parts.
+func decodeChangePoint(j kernelJSON, parts []Kernel) (Kernel, error) {
+	location, ok := j.Parameters["location"]
+	width, wide := j.Parameters["width"]
+	if len(parts) != 2 || len(j.Parameters) != 2 || !ok || !wide {
+		return nil, fmt.Errorf("a ChangePoint has two parts, a location and a width")
+	}
+	return ChangePoint{parts[0], parts[1], location, width}, nil
 }
 
 type transformJSON struct {

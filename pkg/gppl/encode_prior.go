@@ -61,7 +61,7 @@ func (p *ParamPrior) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("gppl: prior: %w", err)
 	}
 	read := ParamPrior{Name: j.Name, Role: -1}
-	for r := RoleUnknown; r <= RoleInput; r++ {
+	for r := RoleUnknown; r <= RoleLocation; r++ {
 		if r.String() == j.Role {
 			read.Role = r
 		}

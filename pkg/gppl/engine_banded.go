@@ -3,7 +3,6 @@ package gppl
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -40,7 +39,7 @@ func (e *bandedExact) forecast(m *compiled) forecast {
 	n := float64(len(e.line.t))
 	return forecast{
 		seconds: n*width*(3*width/flopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
-		err:     n * bandedRounding(m.variance, m.noise),
+		err:     n * bandedRounding(m.variance, e.line.noise.least(m.noise)),
 	}
 }
 
@@ -71,18 +70,16 @@ type bandedFactor struct {
 	form     float64        // Σ_j u_jᵀAu_j
 	check    banded.Check
 	scale    scaling
-	diagonal []float64 // of A⁻¹, where errors are known
+	diagonal []float64 // of the noise, and of A⁻¹ where errors are known
 }
 
 func (e *bandedExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.get()
 	f.engine, f.kernel, f.variance, f.noise, f.inverted = e, m.kernel, m.variance, m.noise, false
 	f.band.line = e.line
-	f.band.fill(f.kernel, f.noise)
+	f.band.fill(f.kernel, e.line.noise.matrixNoise(f.noise))
 	a := &f.band.gram
-	if e.line.errors != nil {
-		a.AddDiagonals(e.line.errors)
-	}
+	f.diagonal = e.line.noise.add(a, f.diagonal, len(e.line.t), f.noise)
 	if err := a.Cholesky(); err != nil {
 		f.release()
 		return nil, fmt.Errorf("gppl: banded engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
@@ -137,13 +134,15 @@ func (f *bandedFactor) contract(grad []float64) {
 		copy(w.Data, tile.Data)
 		subtractOuter(w, rowsFrom(f.u, row, tile.Rows), rowsFrom(f.u, col, tile.Cols))
 		if row == col {
-			l.grad[last] += 0.5 * f.noise * trace(w)
+			for i := range w.Rows {
+				l.grad[last] += 0.5 * f.noise * f.engine.line.noise.weight(row+i) * w.Data[i*w.Stride+i]
+			}
 			blas64.Scal(0.5, vec(w.Data))
 		}
 		r := tile
 		r.Data = l.r[:size]
 		f.band.distances(r, row, col)
-		f.kernel.Contract(l.grad[:last], w.Data, r.Data)
+		contractions(l.grad[:last], f.kernel, w.Data, f.band.points(row, tile.Rows), f.band.points(col, tile.Cols), r.Data)
 	})
 	gradients(grad, f.band.lanes)
 }
@@ -152,19 +151,17 @@ func (f *bandedFactor) contract(grad []float64) {
 // matrix: where the recursion ends against columns that were solved for, and
 // everywhere by 1/max A_ii ≤ (A⁻¹)_ii ≤ 1/σ².
 func (f *bandedFactor) checkInverse() error {
-	limit := checkMargin * bandedRounding(f.variance, f.noise)
+	least := f.engine.line.noise.least(f.noise)
+	limit := checkMargin * bandedRounding(f.variance, least)
 	if err := verify("the inverse within the band", f.check.Discrepancy(&f.band.gram), 0, limit); err != nil {
 		return err
 	}
-	most := f.variance + f.noise
-	if known := f.engine.line.errors; known != nil {
-		most += slices.Max(known)
-	}
+	most := f.variance + f.engine.line.noise.most(f.noise)
 	lo, hi := f.band.gram.DiagonalRange()
 	if err := verify("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/(most*lo)), 1, limit); err != nil {
 		return err
 	}
-	return verify("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*f.noise), 1, limit)
+	return verify("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*least), 1, limit)
 }
 
 // checkMargin is how many times the promised error a check lets pass, so that it
@@ -187,14 +184,14 @@ func (f *bandedFactor) checkScale(grad []float64) error {
 		return nil
 	}
 	n := float64(f.u.Rows)
-	limit := checkMargin * bandedRounding(f.variance, f.noise) * (n + f.form)
+	limit := checkMargin * bandedRounding(f.variance, f.engine.line.noise.least(f.noise)) * (n + f.form)
 	return verify("the gradient in the scale of A", sum+grad[last]+f.knownShare(), 0.5*(n-f.form), limit)
 }
 
 // knownShare is ½Σ_i s_i·((A⁻¹)_ii − |u_i|²), what the known errors s have of the
 // derivative in the scale of A.
 func (f *bandedFactor) knownShare() (share float64) {
-	known := f.engine.line.errors
+	known := f.engine.line.noise.known
 	if known == nil {
 		return 0
 	}

@@ -14,12 +14,12 @@ import (
 type denseExact struct {
 	x       Inputs
 	columns blas64.General // C, n×c
-	errors  []float64      // as of line, in the order of x
+	rows    rowNoise       // in the order of x
 	factors pool[denseFactor]
 }
 
-func newDenseExact(x Inputs, columns blas64.General, errors []float64) *denseExact {
-	return &denseExact{x: x, columns: columns, errors: errors}
+func newDenseExact(x Inputs, columns blas64.General, rows rowNoise) *denseExact {
+	return &denseExact{x: x, columns: columns, rows: rows}
 }
 
 func (e *denseExact) name() string { return EngineDense }
@@ -31,7 +31,7 @@ func (e *denseExact) forecast(m *compiled) forecast {
 	}
 	return forecast{
 		seconds: (n*n*n/flopRate + n*n*pairSeconds) / 2,
-		err:     n * rounding(m.variance, m.noise),
+		err:     n * rounding(m.variance, e.rows.least(m.noise)),
 	}
 }
 
@@ -48,6 +48,8 @@ type denseFactor struct {
 	probe   blas64.General // the same by L⁻¹, for the check
 	u       blas64.General // A⁻¹CR
 	lanes   []lane
+
+	diagonal []float64 // of the noise
 }
 
 func (e *denseExact) factor(m *compiled) (exactFactor, error) {
@@ -61,10 +63,8 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	}
 	var err error
 	f.added, err = choleskyWithJitter(f.l, m.variance+m.noise, func() {
-		fillGram(f.l, e.x, f.kernel, f.noise)
-		if e.errors != nil {
-			f.l.AddDiagonals(e.errors)
-		}
+		fillGram(f.l, e.x, f.kernel, e.rows.matrixNoise(f.noise))
+		f.diagonal = e.rows.add(f.l, f.diagonal, e.x.Len(), f.noise)
 	})
 	if err != nil {
 		f.release()
@@ -99,24 +99,24 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 		f.inverse = dense.NewLower(n)
 	}
 	f.l.InvertL(f.inverse)
-	last := len(grad) - 1
+	last, rows := len(grad)-1, &f.engine.rows
 	grow(f.lanes, len(grad))
 	eachTile(n, f.lanes, func(l *lane, i, j int) {
-		rows, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
-		weight := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: l.w}
+		height, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
+		weight := blas64.General{Rows: height, Cols: cols, Stride: cols, Data: l.w}
 		f.inverse.InverseTile(weight, j, i)
-		subtractOuter(weight, rowsFrom(f.u, j*dense.Tile, rows), rowsFrom(f.u, i*dense.Tile, cols))
-		w, r := l.w[:rows*cols], l.r[:rows*cols]
+		subtractOuter(weight, rowsFrom(f.u, j*dense.Tile, height), rowsFrom(f.u, i*dense.Tile, cols))
+		w, r := l.w[:height*cols], l.r[:height*cols]
 		if i == j {
-			for d := range rows {
-				l.grad[last] += 0.5 * f.noise * w[d*cols+d]
+			for d := range height {
+				l.grad[last] += 0.5 * f.noise * rows.weight(j*dense.Tile+d) * w[d*cols+d]
 			}
 			for p := range w {
 				w[p] *= 0.5
 			}
 		}
 		tileDistances(r, f.engine.x, j, i)
-		f.kernel.Contract(l.grad[:last], w, r)
+		contractions(l.grad[:last], f.kernel, w, f.engine.x.block(j), f.engine.x.block(i), r)
 	})
 	gradients(grad, f.lanes)
 	return f.check()
@@ -136,7 +136,8 @@ func (f *denseFactor) check() error {
 		}
 	}
 	// Rounding of L⁻¹: its norm is at most 1/σ, its condition √(1 + n·v/σ²).
-	limit := 0x1p-46 * n * math.Sqrt((1+n*variance(f.kernel)/f.noise)/f.noise) * norm
+	least := f.engine.rows.least(f.noise)
+	limit := 0x1p-46 * n * math.Sqrt((1+n*variance(f.kernel)/least)/least) * norm
 	return verify("the inverse of the Cholesky factor", off, 0, limit)
 }
 

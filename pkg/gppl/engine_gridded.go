@@ -81,13 +81,13 @@ func (e *griddedExact) forecast(m *compiled) forecast {
 	if !(grid < maxGrid) {
 		return forecast{reason: reason{"it would take a grid of %.2g points", grid}}
 	}
-	v := m.variance
-	if v > griddedContrast*m.noise {
-		return forecast{reason: reason{"the variance is %.2g times the noise's: its derivatives would lose their digits", v / m.noise}}
+	v, noise := m.variance, e.averaged(m.noise)
+	if v > griddedContrast*noise {
+		return forecast{reason: reason{"the variance is %.2g times the noise's: its derivatives would lose their digits", v / noise}}
 	}
 	f := forecast{
 		seconds: grid*griddedSeconds + 2e-4,
-		err:     griddedMargin * gridded.Bound(e.n, v, m.noise, rootTolerance),
+		err:     griddedMargin * gridded.Bound(e.n, v, noise, rootTolerance),
 	}
 	if !e.known(m.kernel) {
 		f.setup = e.pass(600e-9) + frequencies*4e-6

@@ -88,7 +88,7 @@ func drawFrom(t fataler, m Model, x Inputs, rnd *rand.Rand) Data {
 	for i := range y {
 		y[i] = rnd.NormFloat64()
 	}
-	f, err := newDenseExact(x, columnOf(y), nil).factor(compiledAt(m.Kernel, m.Noise))
+	f, err := newDenseExact(x, columnOf(y), rowNoise{}).factor(compiledAt(m.Kernel, m.Noise))
 	if err != nil {
 		t.Fatal(err)
 	}

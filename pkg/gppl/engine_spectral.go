@@ -86,7 +86,7 @@ func (e *spectralExact) eps(k Kernel, noise float64) float64 {
 	if e.tight && bandwidth(k, least)*e.span < 600 {
 		return least
 	}
-	loose := 0.3 * e.tolerance * noise / variance(k)
+	loose := 0.3 * e.tolerance * e.averaged(noise) / variance(k)
 	if tight := loose / 150; bandwidth(k, tight)*e.span < 300 {
 		loose = tight
 	}
@@ -110,6 +110,7 @@ func (e *spectralExact) forecast(m *compiled) forecast {
 func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 	n := float64(e.n)
 	eps := e.eps(k, noise)
+	noise = e.averaged(noise)
 	m, windowed, why := e.frequencies(k, eps)
 	if why != (reason{}) {
 		return forecast{reason: why}

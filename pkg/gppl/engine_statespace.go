@@ -47,7 +47,7 @@ func (e *stateSpaceExact) forecast(m *compiled) forecast {
 	n := float64(len(e.line.t))
 	return forecast{
 		seconds: n * stateSeconds(stateDim(m.markov.components)),
-		err:     n * 0x1p-50 * math.Sqrt(1+m.variance/m.noise), // see statespace
+		err:     n * 0x1p-50 * math.Sqrt(1+m.variance/e.line.noise.least(m.noise)), // see statespace
 	}
 }
 
@@ -66,7 +66,8 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.get()
 	f.engine, f.model, f.kernel = e, m, m.kernel
 	if f.filter == nil {
-		f.filter = statespace.NewFilter(e.line.t, e.line.errors)
+		f.filter = statespace.NewFilter(e.line.t, e.line.noise.known)
+		f.filter.SetScale(e.line.noise.scale)
 		f.g = newGeneral(e.line.columns.Cols, e.line.columns.Cols)
 		f.short.of(e.line)
 	}
@@ -107,7 +108,7 @@ func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
 	for i := range f.model.markov.components {
 		sum += f.grad[2*i]
 	}
-	rounding := 0x1p-49 * math.Sqrt(1+f.model.variance/f.model.noise)
+	rounding := 0x1p-49 * math.Sqrt(1+f.model.variance/f.engine.line.noise.least(f.model.noise))
 	if err := verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
 		return err
 	}
@@ -129,11 +130,14 @@ func (s *stretch) of(l *line) {
 	n := len(l.t)
 	length := min(n, max(4, n/250))
 	from := (n - length) / 2
-	var errors []float64
-	if l.errors != nil {
-		errors = l.errors[from : from+length]
+	part := func(x []float64) []float64 {
+		if x == nil {
+			return nil
+		}
+		return x[from : from+length]
 	}
-	s.filter = statespace.NewFilter(l.t[from:from+length], errors)
+	s.filter = statespace.NewFilter(l.t[from:from+length], part(l.noise.known))
+	s.filter.SetScale(part(l.noise.scale))
 	s.columns = rowsFrom(l.columns, from, length)
 	s.g = newGeneral(l.columns.Cols, l.columns.Cols)
 }

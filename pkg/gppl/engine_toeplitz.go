@@ -71,7 +71,7 @@ func (e *toeplitzExact) forecast(c *compiled) forecast {
 	switch {
 	case !e.ok:
 		return cannot("the inputs have no constant step")
-	case e.line.errors != nil:
+	case !e.line.noise.even():
 		return cannot("observations have errors of their own, and A is not Toeplitz")
 	case !c.hasSignal():
 		return cannot(noSignal)

@@ -33,7 +33,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 	if forecast.reason != (reason{}) {
 		return false
 	}
-	reference := newDenseExact(d.X, c, nil)
+	reference := newDenseExact(d.X, c, rowNoise{})
 	err := forecast.err + reference.forecast(m).err + float64(d.Len())*phases(k, extent(d.X), noise, 1)
 	got, e1 := e.factor(m)
 	want, e2 := reference.factor(m)

@@ -37,6 +37,7 @@ type Exact struct {
 	span    float64     // the largest distance there is
 	mean    *regression // nil for a mean of zero
 	columns int         // c, of y and the basis of the mean
+	rows    rowNoise    // what is known of each observation's noise
 	engines []exactEngine
 	chooser *chooser
 	tally   *tally
@@ -62,23 +63,25 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.X.Dim() != 1 && isPlaced(m.Kernel) {
+		return nil, fmt.Errorf("gppl: %v changes along a scalar axis, and the inputs have dimension %d", m.Kernel, d.X.Dim())
+	}
 	mean, columns, err := dataColumns(m, d)
 	if err != nil {
 		return nil, err
 	}
+	rows := d.rowNoise()
 	var engines []exactEngine
 	if d.X.Dim() == 1 {
 		series := sortLine(d.X)
 		series.setColumns(columns)
-		if d.Errors != nil {
-			series.setErrors(d.knownVariances())
-		}
+		series.setNoise(rows)
 		engines = append(engines, newStateSpaceExact(series), newSpectralExact(series, o), newGriddedExact(series),
 			newToeplitzExact(series), newBandedExact(series))
 	}
-	engines = append(engines, newDenseExact(d.X, columns, d.knownVariances()))
+	engines = append(engines, newDenseExact(d.X, columns, rows))
 	l := newExact(m, d.Len(), engines, o, extent(d.X))
-	l.data, l.mean, l.columns = d, mean, columns.Cols
+	l.data, l.mean, l.columns, l.rows = d, mean, columns.Cols, rows
 	l.tally.setUp(time.Since(start))
 	return l, nil
 }
@@ -163,8 +166,12 @@ func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exa
 // forecast asks all engines about the compiled model.
 func (l *Exact) forecast(c *exactCall) {
 	l.chooser.begin(&c.selection)
-	blur := float64(l.n) * phases(c.kernel, l.span, c.noise, 1)
+	blur := float64(l.n) * phases(c.kernel, l.span, l.rows.least(c.noise), 1)
 	for i, e := range l.engines {
+		if _, ok := e.(takesPlaced); c.plain != nil && !ok {
+			c.candidates[i] = cannot(notPlaced)
+			continue
+		}
 		c.candidates[i] = e.forecast(&c.compiled)
 		c.candidates[i].err += blur
 	}

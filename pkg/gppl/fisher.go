@@ -50,6 +50,9 @@ func NewInformation(m Model, x Inputs) (*Information, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
+	if err := needsDistances("NewInformation", m.Kernel); err != nil {
+		return nil, err
+	}
 	if m.Mean != nil {
 		return nil, fmt.Errorf("gppl: the information of a model with a mean is not computed here: leave the mean %v out, or ask Projected.Information", m.Mean)
 	}

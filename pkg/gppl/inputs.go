@@ -136,6 +136,11 @@ type Data struct {
 	// known beforehand (error bars), in the unit of y, beside the noise that the model
 	// has for all: Cov(y) = K + σ²I + diag(s²). nil if there are none.
 	Errors []float64
+	// Relative are the standard deviations e_i of the noise relative to one another:
+	// errors that are known up to their scale σ, which is learnt. The noise, that of
+	// White included, then has the variance σ²e_i²: Cov(y) = K + σ²diag(e²) + diag(s²).
+	// They have no unit and are positive; nil if all are 1.
+	Relative []float64
 }
 
 // NewData checks and pairs inputs and observations. Nothing is copied and
@@ -165,29 +170,48 @@ func (d Data) WithErrors(errors []float64) (Data, error) {
 	return d, d.check()
 }
 
+// WithRelativeErrors returns the same observations with errors that are known up to
+// their scale: the model's noise variance σ² is that of an observation with e_i = 1, and
+// that of each is σ²e_i². With weights w, e_i = 1/√w_i. A posterior's noisy band at a new
+// input has e = 1. It is an error, with the index, if one is not positive and finite.
+// Nothing is copied.
+func (d Data) WithRelativeErrors(relative []float64) (Data, error) {
+	d.Relative = relative
+	return d, d.check()
+}
+
 // check is an error unless the data are what Data promises.
 func (d Data) check() error {
-	if _, err := NewData(d.X, d.Y); err != nil || d.Errors == nil {
+	if _, err := NewData(d.X, d.Y); err != nil {
 		return err
 	}
-	if len(d.Errors) != len(d.Y) {
-		return fmt.Errorf("gppl: %d errors are given for %d observations", len(d.Errors), len(d.Y))
+	for _, s := range [][]float64{d.Errors, d.Relative} {
+		if s != nil && len(s) != len(d.Y) {
+			return fmt.Errorf("gppl: %d errors are given for %d observations", len(s), len(d.Y))
+		}
 	}
 	for i, s := range d.Errors {
 		if !(s >= 0 && s*s <= math.MaxFloat64) {
 			return fmt.Errorf("gppl: the known error of observation %d is %v: it is to be a standard deviation", i, s)
 		}
 	}
+	for i, e := range d.Relative {
+		if !(e*e > 0 && 1/(e*e) > 0 && e > 0) {
+			return fmt.Errorf("gppl: the relative error of observation %d is %v: it is to be positive and finite", i, e)
+		}
+	}
 	return nil
 }
 
 // knownVariances returns the squares of the known errors, nil if there are none.
-func (d Data) knownVariances() []float64 {
-	if d.Errors == nil {
+func (d Data) knownVariances() []float64 { return squaresOf(d.Errors) }
+
+func squaresOf(x []float64) []float64 {
+	if x == nil {
 		return nil
 	}
-	v := make([]float64, len(d.Errors))
-	for i, s := range d.Errors {
+	v := make([]float64, len(x))
+	for i, s := range x {
 		v[i] = s * s
 	}
 	return v
@@ -202,12 +226,17 @@ func (d Data) Pick(idx []int) Data {
 	for k, i := range idx {
 		y[k] = d.Y[i]
 	}
-	picked := Data{X: d.X.Pick(idx), Y: y}
-	if d.Errors != nil {
-		picked.Errors = make([]float64, len(idx))
-		for k, i := range idx {
-			picked.Errors[k] = d.Errors[i]
-		}
+	return Data{X: d.X.Pick(idx), Y: y, Errors: pickFloats(d.Errors, idx), Relative: pickFloats(d.Relative, idx)}
+}
+
+// pickFloats returns the entries of x at the given indices, copied; nil for nil.
+func pickFloats(x []float64, idx []int) []float64 {
+	if x == nil {
+		return nil
+	}
+	picked := make([]float64, len(idx))
+	for k, i := range idx {
+		picked[k] = x[i]
 	}
 	return picked
 }

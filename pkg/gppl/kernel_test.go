@@ -29,7 +29,7 @@ func kernels() []gppl.Kernel {
 }
 
 func TestKernels(t *testing.T) {
-	for _, k := range kernels() {
+	for _, k := range append(kernels(), changeCases()["change"], changeCases()["two changes"]) {
 		t.Run(k.String(), func(t *testing.T) { gppltest.CheckKernel(t, k) })
 	}
 }

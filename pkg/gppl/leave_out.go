@@ -52,10 +52,11 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 		return nil, nil, err
 	}
 	l := leaver{p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y}
+	rows := d.rowNoise()
+	rows.set(l.noise, d.Len(), m.Noise+Nugget(m.Kernel))
 	for i := range l.noise {
-		l.noise[i] = m.Noise + Nugget(m.Kernel) + p.jitter
+		l.noise[i] += p.jitter
 	}
-	add(l.noise, d.knownVariances())
 	mean, variances = make([]float64, d.Len()), make([]float64, d.Len())
 	for i := range mean {
 		mean[i], variances[i] = math.NaN(), math.NaN()

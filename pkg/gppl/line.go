@@ -11,7 +11,8 @@ type line struct {
 	t       []float64
 	y       []float64      // the first column; nil if there are none
 	columns blas64.General // n×c: y, and the basis of the mean
-	errors  []float64      // known variances of the observations' own errors, beside σ²; nil if there are none
+	noise   rowNoise       // what is known of each observation's noise
+	weights []float64      // 1/e_i² where errors are known up to their scale; nil if not
 	order   []int          // t[i] = x[order[i]]; nil if x was sorted
 	lo      float64
 	span    float64
@@ -36,10 +37,6 @@ func (l *line) setColumns(c blas64.General) {
 	l.y = make([]float64, c.Rows)
 	blas64.Copy(blas64.Vector{N: c.Rows, Inc: c.Stride, Data: l.columns.Data}, vec(l.y))
 }
-
-// setErrors sets the variances of the observations' errors, given in the order of
-// x: then A = K + σ²I + diag(errors).
-func (l *line) setErrors(variances []float64) { l.errors = l.sortRows(columnOf(variances)).Data }
 
 func sortLine(x Inputs) *line {
 	l := &line{t: x.at}

@@ -54,7 +54,7 @@ func denseWithMean(t *testing.T, c meanCase) float64 {
 		t.Fatal(err)
 	}
 	n := c.data.Len()
-	a := covarianceOf(c.model, c.data.X)
+	a := covarianceOfData(c)
 	var flat []int
 	for j, column := range c.model.Mean.Columns() {
 		if math.IsInf(column.Variance, 1) {
@@ -131,6 +131,18 @@ func covarianceOf(m gppl.Model, x gppl.Inputs) *mat.SymDense {
 			a.SetSym(i, j, r[0])
 		}
 		a.SetSym(i, i, a.At(i, i)+m.Noise+gppl.Nugget(m.Kernel))
+	}
+	return a
+}
+
+// covarianceOfData is the same with the errors of the observations.
+func covarianceOfData(c meanCase) *mat.SymDense {
+	a := covarianceOf(c.model, c.data.X)
+	for i, e := range c.data.Relative {
+		a.SetSym(i, i, a.At(i, i)+(e*e-1)*(c.model.Noise+gppl.Nugget(c.model.Kernel)))
+	}
+	for i, s := range c.data.Errors {
+		a.SetSym(i, i, a.At(i, i)+s*s)
 	}
 	return a
 }
@@ -247,7 +259,7 @@ func denseMeanPosterior(t *testing.T, c meanCase, at gppl.Inputs) (mean, varianc
 	}
 	_, cols := h.Dims()
 	var chol mat.Cholesky
-	if !chol.Factorize(covarianceOf(c.model, c.data.X)) {
+	if !chol.Factorize(covarianceOfData(c)) {
 		t.Fatal("not positive definite")
 	}
 	var solved, g mat.Dense

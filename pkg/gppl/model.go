@@ -104,6 +104,9 @@ func (m Model) Check() error {
 	if m.Kernel == nil {
 		return fmt.Errorf("gppl: the model has no kernel")
 	}
+	if err := checkPlaced(m.Kernel); err != nil {
+		return err
+	}
 	params := m.Params()
 	if err := checkParams(params, values(params)); err != nil {
 		return err

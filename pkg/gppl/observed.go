@@ -15,6 +15,7 @@ type observed interface {
 	count() int                  // n
 	squares() blas64.General     // Σ w·c_i·c_iᵀ, c×c
 	logWeights() float64         // Σ log w
+	precision() float64          // Σ w
 	extent() (lo, span float64)  // bounds on the inputs
 	circle() (c circle, ok bool) // ok if sums are known on this circle only
 	// sums returns the moments, to frequency 2m at least, and the sums of the
@@ -33,21 +34,57 @@ type circle struct {
 var _ observed = (*line)(nil)
 
 func (l *line) count() int                 { return len(l.t) }
-func (l *line) logWeights() float64        { return 0 }
 func (l *line) extent() (lo, span float64) { return l.lo, l.span }
 func (l *line) circle() (circle, bool)     { return circle{}, false }
 
+func (l *line) logWeights() (sum float64) {
+	for _, w := range l.weights {
+		sum += math.Log(w)
+	}
+	return sum
+}
+
+func (l *line) precision() (sum float64) {
+	if l.weights == nil {
+		return float64(len(l.t))
+	}
+	for _, w := range l.weights {
+		sum += w
+	}
+	return sum
+}
+
+// weighted returns the columns, or WC where there are weights.
+func (l *line) weighted() blas64.General {
+	if l.weights == nil {
+		return l.columns
+	}
+	wc := newGeneral(l.columns.Rows, l.columns.Cols)
+	copyGeneral(wc, l.columns)
+	for i, w := range l.weights {
+		blas64.Scal(w, vec(wc.Data[i*wc.Stride:][:wc.Cols]))
+	}
+	return wc
+}
+
 func (l *line) squares() blas64.General {
 	g := newGeneral(l.columns.Cols, l.columns.Cols)
-	products(g, l.columns, l.columns)
+	products(g, l.columns, l.weighted())
 	return g
 }
 
 func (l *line) sums(origin, period float64, m int) (fourier.Moments, blas64.General) {
 	points := fourier.NewPoints(l.t, origin, period)
-	moments := points.Moments(2*m, featureTolerance)
+	var moments fourier.Moments
+	if l.weights == nil {
+		moments = points.Moments(2*m, featureTolerance)
+	} else {
+		t := newGeneral(2*(2*m+1), 1)
+		points.Sums(t, columnOf(l.weights), 0, featureTolerance)
+		moments = t.Data
+	}
 	sums := newGeneral(2*(m+1), l.columns.Cols)
-	points.Sums(sums, l.columns, 0, featureTolerance)
+	points.Sums(sums, l.weighted(), 0, featureTolerance)
 	return moments, sums
 }
 

@@ -22,11 +22,15 @@ type summed struct {
 // refuses says why sums do not do for the data: where errors of observations are known
 // beside a noise variance that is learnt, their weights change with it.
 func (d *summed) refuses() string {
-	if l, ok := d.observed.(*line); ok && l.errors != nil {
+	if l, ok := d.observed.(*line); ok && l.noise.known != nil {
 		return "observations have errors of their own, and sums over the data would change with the noise variance"
 	}
 	return ""
 }
+
+// averaged returns the noise variance of all observations whose precisions add to those
+// of the data, n/Σ(w/σ²): σ² without weights.
+func (d *summed) averaged(noise float64) float64 { return noise * float64(d.n) / d.precision() }
 
 func (d *summed) read(o observed) {
 	d.observed, d.n = o, o.count()

@@ -50,7 +50,7 @@ func TestFixedCircle(t *testing.T) {
 				if err != nil {
 					t.Fatal(k, err)
 				}
-				dense := newDenseExact(d.X, columnOf(d.Y), nil)
+				dense := newDenseExact(d.X, columnOf(d.Y), rowNoise{})
 				want, err := nllBy(dense, nil, k, 0.1, d.Len(), func(f exactFactor) { logDet -= f.logDet() })
 				if err != nil {
 					t.Fatal(err)

@@ -41,11 +41,13 @@ const (
 	RoleNoise
 	// RoleInput is a coordinate of an inducing input.
 	RoleInput
+	// RoleLocation is a place on the axis of x, of any sign: its transform is Free.
+	RoleLocation
 )
 
 // String returns the role in lower case.
 func (r Role) String() string {
-	names := [...]string{"unknown", "variance", "lengthscale", "period", "shape", "noise", "input"}
+	names := [...]string{"unknown", "variance", "lengthscale", "period", "shape", "noise", "input", "location"}
 	if r < 0 || int(r) >= len(names) {
 		return fmt.Sprintf("Role(%d)", int(r))
 	}

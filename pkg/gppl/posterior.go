@@ -134,13 +134,13 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 	for i := range n {
 		mean[i], variances[i] = math.NaN(), math.NaN()
 	}
-	v := variance(p.model.Kernel)
-	beyond := newGeneral(len(prior), p.columns())
+	beyond, v := newGeneral(len(prior), p.columns()), make([]float64, len(prior))
+	variancesAt(v, p.model.Kernel, x.Pick(prior))
 	if e := p.setMeans(mean, variances, x, prior, beyond); e != nil {
 		return mean, variances, e
 	}
-	for _, i := range prior {
-		variances[i] += v + p.nugget
+	for j, i := range prior {
+		variances[i] += v[j] + p.nugget
 	}
 	if len(near) == 0 {
 		return mean, variances, err
@@ -384,7 +384,7 @@ type factors interface {
 
 func (c conditioner) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	n := x.Len()
-	prior := variance(c.kernel)
+	variancesAt(variances, c.kernel, x)
 	const batch = dense.Tile
 	parallel.For((n+batch-1)/batch, func(b int) {
 		if ctx.Err() != nil {
@@ -393,9 +393,6 @@ func (c conditioner) latent(ctx context.Context, means blas64.General, variances
 		from, to := b*batch, min(n, (b+1)*batch)
 		less, more := c.factors.condition(rowsFrom(means, from, to-from), x.Slice(from, to))
 		v := variances[from:to]
-		for i := range v {
-			v[i] = prior
-		}
 		addSquares(v, -1, less)
 		addSquares(v, 1, more)
 	})
@@ -433,7 +430,7 @@ func addOuter(c *dense.Lower, sign float64, a blas64.General) {
 func crossCovariance(a, b Inputs, k Kernel) blas64.General {
 	c := newGeneral(a.Len(), b.Len())
 	distances(c.Data, a, b)
-	k.Cov(c.Data, c.Data)
+	covariances(c.Data, k, a, b, c.Data)
 	return c
 }
 

@@ -3,6 +3,7 @@ package gppl
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -25,7 +26,7 @@ import (
 //
 // where kᵀA⁻¹k = σ⁻²|k − ΦDg|² + gᵀJg is stationary in g, so that rounding of g
 // counts by its square and nothing cancels. It takes O(np) for each x, far or
-// near; nothing is kept.
+// near; nothing is kept. With weights w, rows of k, Φ and y are multiplied by √w.
 type spectralPosterior struct {
 	*spectralFactor         // from now on it does not change
 	line            *line   // the data, nil if only sums over them are known
@@ -162,7 +163,7 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 		}
 		to := min(q, from+size)
 		sums := newGeneral(2*(p.sums.m+1), to-from)
-		points.Sums(sums, crossCovariance(t, x.Slice(from, to), p.kernel), 0, featureTolerance)
+		points.Sums(sums, p.weighed(crossCovariance(t, x.Slice(from, to), p.kernel)), 0, featureTolerance)
 		for i, feature := range p.features {
 			for j, v := range sums.Data[int(feature)*sums.Stride:][:sums.Cols] {
 				g.Data[i*g.Stride+from+j] = p.root[i] / p.noise * v
@@ -208,11 +209,24 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 			for j, v := range columns.Data[(from+i)*columns.Stride:][:c] {
 				alpha.Data[i*alpha.Stride+j] = (v - fitted[q+j]) / p.noise
 			}
+			if w := p.line.weights; w != nil {
+				root := math.Sqrt(w[from+i])
+				blas64.Scal(root, vec(r.Data[i*r.Stride:][:q]))
+				blas64.Scal(root, vec(alpha.Data[i*alpha.Stride:][:c]))
+			}
 		}
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, r, alpha, 1, means)
 		visit(r)
 	}
 	return g, nil
+}
+
+// weighed multiplies the rows of a by the weights, if there are any, and returns it.
+func (p *spectralPosterior) weighed(a blas64.General) blas64.General {
+	for i, w := range p.line.weights {
+		blas64.Scal(w, vec(a.Data[i*a.Stride:][:a.Cols]))
+	}
+	return a
 }
 
 func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {

@@ -38,7 +38,7 @@ type Projected struct {
 	mean       *regression    // nil for a mean of zero
 	z          blas64.General // ΩᵀC, k×c: y and the basis of the mean
 	sizes      []float64      // the lengths of the columns of C
-	oto        []float64      // ΩᵀΩ, k×k; nil where it is I
+	oto        []float64      // ΩᵀEΩ, k×k, E the squares of relative errors, or I; nil where it is I
 	known      []float64      // ΩᵀDΩ, k×k, D the variances of known errors; nil without them
 	residual   *residual      // what the projections leave of C; nil: not used
 
@@ -79,6 +79,9 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
+	if err := needsDistances("PL", m.Kernel); err != nil {
+		return nil, err
+	}
 	o, err := optionsOf(opts)
 	if err != nil {
 		return nil, err
@@ -97,7 +100,10 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		mean: mean, z: z, sizes: sizes,
 		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]),
 	}
-	if !p.Orthonormal {
+	switch {
+	case d.Relative != nil:
+		l.oto = projectedErrors(directions, d.rowNoise().scale)
+	case !p.Orthonormal:
 		omega := p.Omega().RawMatrix()
 		l.oto = make([]float64, k*k)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
@@ -444,7 +450,7 @@ func (l *Projected) gradient(c *projectedCall, grad []float64) (*termCall, error
 	total := 0.5 * l.traceV(c)
 	if r := l.residual; r != nil {
 		slope := 0.5 * (r.dof - formOf(r.energy, c.r)/c.tau) / c.tau // in τ
-		total += slope
+		total += slope * r.share
 		l.addRemainder(grad[:last], c, slope)
 	}
 	for _, t := range c.use {

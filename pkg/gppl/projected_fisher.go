@@ -65,11 +65,19 @@ func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
 // remainderSlope returns ∂τ/∂log θ_a, given ∂S.
 func (l *Projected) remainderSlope(dS blas64.General, c *projectedCall, a int) float64 {
 	last := len(l.params) - 1
-	self := l.residual.n * c.noiseSlope(a, last) // of all observations: n·∂(k(0) + σ²)
+	r := l.residual
+	self := r.n // of all observations: n·∂(k(0) + σ²), or Σe² in the place of n for σ²
+	if l.oto != nil {
+		self = r.share * r.dof
+		for i := range l.z.Rows {
+			self += l.oto[i*(l.z.Rows+1)]
+		}
+	}
+	self *= c.noiseSlope(a, last)
 	if a < last {
 		grad := make([]float64, last)
-		contractVariance(grad, c.kernel, l.residual.n)
+		contractVariance(grad, c.kernel, r.n)
 		self += grad[a]
 	}
-	return (self - trace(dS)) / l.residual.dof
+	return (self - trace(dS)) / r.dof
 }

@@ -356,6 +356,9 @@ func (d Eigen) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 	if d.Kernel == nil {
 		return errors.New("gppl: Eigen projection needs a kernel")
 	}
+	if err := needsDistances("Eigen projection", d.Kernel); err != nil {
+		return err
+	}
 	n, k := omega.Dims()
 	gram := make([]float64, n*n)
 	distances(gram, x, x)

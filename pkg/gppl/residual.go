@@ -22,7 +22,8 @@ import (
 // (Spectral). With fewer, L is a quasi-likelihood, and its curvature understates the
 // standard errors.
 //
-// Known errors D add (ΣD − tr ΩᵀDΩ)/(n−k) to τ; where they differ much, what is left is not white.
+// Known errors D add (ΣD − tr ΩᵀDΩ)/(n−k) to τ, and errors known up to their scale multiply its
+// σ² by the same of their squares; where they differ much, what is left is not white.
 //
 // It costs what PL costs, plus O(nk) once. The directions must be orthonormal: it is
 // an error if they are Raw.
@@ -54,21 +55,33 @@ func (l *Projected) keepResidual(m Model, d Data) error {
 	}
 	l.mean, l.z, l.sizes = mean, l.directions.projectColumns(columns), lengths(columns)
 	l.residual = newResidual(l.directions, columns, l.z)
+	l.residual.share = 1
+	if d.Relative != nil {
+		l.residual.share = l.residual.average(d.rowNoise().scale, l.oto)
+	}
 	if l.known != nil {
-		for _, v := range d.knownVariances() {
-			l.residual.known += v
-		}
-		for i := range l.z.Rows {
-			l.residual.known -= l.known[i*(l.z.Rows+1)]
-		}
+		l.residual.known = l.residual.average(d.knownVariances(), l.known)
 	}
 	return nil
+}
+
+// average returns (ΣD − tr ΩᵀDΩ)/(n−k), given D and ΩᵀDΩ.
+func (r *residual) average(d, seen []float64) (mean float64) {
+	for _, v := range d {
+		mean += v
+	}
+	k := int(r.n - r.dof)
+	for i := range k {
+		mean -= seen[i*(k+1)]
+	}
+	return mean / r.dof
 }
 
 // residual is what the projections leave of y, and of the columns beside it.
 type residual struct {
 	n, dof float64        // n and n−k
-	known  float64        // ΣD − tr ΩᵀDΩ, of the variances D of known errors
+	known  float64        // (ΣD − tr ΩᵀDΩ)/(n−k), of the variances D of known errors
+	share  float64        // the same of the squares of relative errors, or 1
 	rest   []float64      // y − Ωz
 	energy blas64.General // RᵀR of what is left of all columns, c×c
 }
@@ -98,7 +111,7 @@ func (l *Projected) remainder(c *projectedCall) (float64, error) {
 	for i := range k {
 		signal -= c.s0[i*(k+1)]
 	}
-	tau := c.noise + (signal+l.residual.known)/l.residual.dof
+	tau := l.residual.share*c.noise + l.residual.known + signal/l.residual.dof
 	if !(tau > 0) {
 		return 0, fmt.Errorf("gppl: the variance of what %d projections leave is %.4g by rounding (noise variance %.4g)", k, tau, c.noise)
 	}

@@ -71,7 +71,7 @@ func FitRobust(ctx context.Context, m Model, d Data, s RobustSettings) (*Robust,
 	switch {
 	case Nugget(m.Kernel) > 0:
 		return nil, fmt.Errorf("gppl: Student-t noise stands for all white noise, but the kernel %v has its own: leave it out", m.Kernel)
-	case d.Errors != nil:
+	case d.Errors != nil || d.Relative != nil:
 		return nil, errors.New("gppl: Student-t noise is not combined with known errors: leave one of them out")
 	case d.Len() < 5:
 		return nil, fmt.Errorf("gppl: %d observations: Student-t noise wants five or more", d.Len())

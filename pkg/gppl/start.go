@@ -21,7 +21,9 @@ import (
 //     over the pairs that each lag has, so that x may be uneven;
 //   - periods are among the likely ones (LikelyPeriods), those at which the
 //     kernel fits the autocovariance of the data without their trend best;
-//   - the variances are what that fit says, within what y allows.
+//   - the variances are what that fit says, within what y allows;
+//   - a change point is where the spread and the steps of y before and after differ most
+//     (two normal models of each), and its parts start from the data on their sides.
 //
 // Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
 // of the extent of x as every scale. It takes O(n log n) time and never fails:
@@ -31,6 +33,9 @@ import (
 // squares leaves of y.
 func StartFrom(m Model, d Data) Model {
 	d = leastSquaresRest(m, d)
+	if k, ok := m.Kernel.(ChangePoint); ok && d.X.Dim() == 1 {
+		return startChange(m, k, d)
+	}
 	s := newStarter(m, d)
 	if d.X.Dim() == 1 && d.Len() > 2 {
 		if l := newLine(d.X, d.Y); l.span > 0 {
@@ -58,7 +63,7 @@ func startsFrom(m Model, d Data) []Model {
 	for i, p := range m.Params() {
 		switch {
 		case isFixed(p):
-		case p.Unit == unitX:
+		case p.Unit == unitX && p.Role != RoleLocation:
 			theta[i] = l
 			scales++
 		case p.Unit == "":
@@ -102,6 +107,9 @@ func newStarter(m Model, d Data) *starter {
 		switch {
 		case isFixed(p):
 			v = p.Value
+		case p.Role == RoleLocation:
+			lo, hi := d.X.Range(0)
+			v = lo + 0.5*(hi-lo)
 		case p.Unit == unitX:
 			v = s.extent / 5
 		}
@@ -300,7 +308,7 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 			return nil
 		},
 		func(_ int, p Param) []float64 {
-			if p.Unit == unitX && !isPeriod(p) {
+			if p.Unit == unitX && !isPeriod(p) && p.Role != RoleLocation {
 				return grid(a.spacing, a.span, 24)
 			}
 			return nil

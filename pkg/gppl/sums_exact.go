@@ -27,6 +27,9 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
+	if err := needsDistances("the likelihood of sums", m.Kernel); err != nil {
+		return nil, err
+	}
 	if m.Mean != nil && m.Mean != (Intercept{}) {
 		return nil, fmt.Errorf("gppl: Sums hold no basis of a mean, and the model has the mean %v: only an Intercept, or a known constant as centre, can be taken out", m.Mean)
 	}
@@ -125,6 +128,7 @@ func (r *sumsReading) setIntercept(m Mean) (*regression, error) {
 
 func (r *sumsReading) count() int                 { return r.n }
 func (r *sumsReading) logWeights() float64        { return r.logW }
+func (r *sumsReading) precision() float64         { return r.moment[0] }
 func (r *sumsReading) squares() blas64.General    { return r.yy }
 func (r *sumsReading) extent() (lo, span float64) { return r.header.Lo, r.header.Hi - r.header.Lo }
 

@@ -26,7 +26,8 @@ var _ Loss = (*VFE)(nil)
 // on the line that p features represent takes 2mp² + 6m²p, whatever n is.
 //
 // With known errors (Data.Errors) of the variances D, σ²I is σ²I + D, and each observation
-// is weighted by its own noise, by the dense engine.
+// is weighted by its own noise, by the dense engine. With errors known up to their scale
+// (Data.Relative) the bound is that of rows divided by them, by both engines.
 //
 // It is safe for concurrent use, in working memory for as many evaluations as run
 // at once.
@@ -42,7 +43,7 @@ type VFE struct {
 	mean    *regression    // nil for a mean of zero
 	columns blas64.General // C, n×c: y and the basis of the mean
 	cc      blas64.General // CᵀC
-	known   []float64      // variances of known errors; nil without them
+	rows    rowNoise       // what is known of each observation's noise
 	engines []vfeEngine
 	chooser *chooser
 	tally   *tally
@@ -123,6 +124,9 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}
+	if err := needsDistances("VFE", m.Kernel); err != nil {
+		return nil, err
+	}
 	o, err := optionsOf(opts)
 	if err != nil {
 		return nil, err
@@ -150,14 +154,15 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	}
 	l.cc = newGeneral(l.columns.Cols, l.columns.Cols)
 	products(l.cc, l.columns, l.columns)
-	l.known = d.knownVariances()
+	l.rows = d.rowNoise()
 	l.tally, l.works = new(tally), new(pool[vfeWork])
-	if d.X.Dim() == 1 && l.known == nil { // features know nothing of single observations
+	if d.X.Dim() == 1 && l.rows.known == nil { // features know nothing of single observations
 		series := sortLine(d.X)
+		series.setNoise(l.rows)
 		series.setColumns(l.columns)
 		l.engines = append(l.engines, newSpectralVFE(series))
 	}
-	l.engines = append(l.engines, newDenseVFE(d.X, l.columns, z))
+	l.engines = append(l.engines, newDenseVFE(d.X, l.columns, z, l.rows))
 	var names []string
 	for _, e := range l.engines {
 		names = append(names, e.name())
@@ -296,7 +301,7 @@ func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []flo
 		}
 		// σ²·tr C⁻¹ = n − m + tr B⁻¹
 		grad[last] = 0.5 * (float64(n-m) + trBInv - w.noise*beta2 - slack)
-		if l.known != nil {
+		if l.rows.known != nil {
 			grad[last] = 0.5 * w.noise * w.rows.slope
 		}
 		if l.opt.NoiseInGram {
@@ -304,7 +309,7 @@ func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []flo
 		}
 	}
 	o.shared, o.extra = w.perturbation(engine.inexact(), float64(n), quad, grad != nil)
-	if grad != nil && w.added == 0 && l.known == nil { // known errors do not scale
+	if grad != nil && w.added == 0 && l.rows.known == nil { // known errors do not scale
 		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, completed(expected, quad, float64(n))+o.extra)
 	}
 	return o, nil

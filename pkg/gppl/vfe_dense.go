@@ -15,6 +15,7 @@ type denseVFE struct {
 	x           Inputs
 	columns     blas64.General // C, n×c
 	m           int
+	rows        rowNoise
 	projections pool[denseVFEProjection]
 }
 
@@ -39,8 +40,8 @@ type vfeLane struct {
 	dist   []float64      // for addSlopes
 }
 
-func newDenseVFE(x Inputs, columns blas64.General, z Inputs) *denseVFE {
-	return &denseVFE{x: x, columns: columns, m: z.Len()}
+func newDenseVFE(x Inputs, columns blas64.General, z Inputs, rows rowNoise) *denseVFE {
+	return &denseVFE{x: x, columns: columns, m: z.Len(), rows: rows}
 }
 
 func (e *denseVFE) name() string { return EngineDense }
@@ -138,8 +139,10 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		all := vec(beta.Data[:beta.Rows*beta.Cols])
 		own.beta2 += blas64.Dot(all, all)
 		if w.rows.scale != nil {
-			own.noise += own.slopeOfNoise(phi, beta, w, b*dense.Tile)
-			w.rows.divide(weight, b*dense.Tile, 1)
+			if e.rows.known != nil {
+				own.noise += own.slopeOfNoise(phi, beta, w, &e.rows, b*dense.Tile)
+			}
+			scaleRows(weight, w.rows.back[b*dense.Tile:])
 		}
 		distances(r, x, w.z)
 		w.kernel.Contract(own.grad, weight.Data, r)
@@ -171,23 +174,28 @@ func (r *vfeRows) divide(a blas64.General, first int, scale float64) {
 		blas64.Scal(scale, vec(a.Data[:a.Rows*a.Cols]))
 		return
 	}
+	scaleRows(a, r.scale[first:])
+}
+
+// scaleRows multiplies the rows of a by factors.
+func scaleRows(a blas64.General, by []float64) {
 	for i := range a.Rows {
-		blas64.Scal(r.scale[first+i], vec(a.Data[i*a.Stride:][:a.Cols]))
+		blas64.Scal(by[i], vec(a.Data[i*a.Stride:][:a.Cols]))
 	}
 }
 
 // slopeOfNoise returns what a block of rows, from observation first on, has of twice the
 // derivative of the bound in σ²:
 //
-//	Σ_i [1 − φ_iᵀB⁻¹φ_i − |β_i|² − (k(0)/λ_i − |φ_i|²)]/λ_i.
-func (l *vfeLane) slopeOfNoise(phi, beta blas64.General, w *vfeWork, first int) (slope float64) {
+//	Σ_i e_i²[1 − φ_iᵀB⁻¹φ_i − |β_i|² − (k(0)/λ_i − |φ_i|²)]/λ_i.
+func (l *vfeLane) slopeOfNoise(phi, beta blas64.General, w *vfeWork, rows *rowNoise, first int) (slope float64) {
 	l.back = resizeGeneral(l.back, phi.Rows, phi.Cols)
 	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.bInv, 0, l.back)
 	for i := range phi.Rows {
 		row, b := vec(phi.Data[i*phi.Stride:][:phi.Cols]), vec(beta.Data[i*beta.Stride:][:beta.Cols])
 		precision := w.rows.scale[first+i] * w.rows.scale[first+i]
 		taken := blas64.Dot(row, vec(l.back.Data[i*l.back.Stride:][:phi.Cols]))
-		slope += precision * (1 - taken - blas64.Dot(b, b) - w.variance*precision + blas64.Dot(row, row))
+		slope += rows.weight(first+i) * precision * (1 - taken - blas64.Dot(b, b) - w.variance*precision + blas64.Dot(row, row))
 	}
 	return slope
 }

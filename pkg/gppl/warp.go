@@ -132,10 +132,13 @@ func (w LogitWarp) String() string {
 }
 
 // WarpData returns d with g(y) for y. It is an error, which names the index, if a value is
-// not inside the domain of g.
+// not inside the domain of g, and an error if the observations have known errors.
 func WarpData(w Warp, d Data) (Data, error) {
 	if err := w.Check(); err != nil {
 		return Data{}, err
+	}
+	if d.Errors != nil || d.Relative != nil {
+		return Data{}, fmt.Errorf("gppl: the observations have known errors, which are not normal any more under %v: warp the observations without them", w)
 	}
 	z := make([]float64, len(d.Y))
 	for i, y := range d.Y {

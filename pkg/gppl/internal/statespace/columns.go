@@ -61,17 +61,19 @@ func (f *Filter) mix(r blas64.General, j int) (mean, errs []float64) {
 }
 
 // addOuter adds −½uᵀ∂A u for u = A⁻¹y, y the column of the given means and errors, to
-// the gradient, and returns that in the direction of the known errors: backward
+// the gradient, and takes u's squares from diag: backward
 // with M = −rrᵀ, which takes no matrix,
 //
 //	½tr(MQ) = −½rᵀQr,   tr(MFP) − rᵀFm = −rᵀF(Pr + m).
-func (f *Filter) addOuter(grad, means, errs []float64) (known float64) {
+func (f *Filter) addOuter(grad, means, errs []float64) {
 	if len(f.cs) == 1 {
 		switch f.cs[0].Order {
 		case 0:
-			return f.addOuter1(grad, means, errs)
+			f.addOuter1(grad, means, errs)
+			return
 		case 1:
-			return f.addOuter2(grad, means, errs)
+			f.addOuter2(grad, means, errs)
+			return
 		}
 	}
 	d, last := f.dim, len(grad)-1
@@ -80,8 +82,8 @@ func (f *Filter) addOuter(grad, means, errs []float64) (known float64) {
 		f.gain(i)
 		alpha := f.inform(f.r, errs[i], i)
 		grad[last] -= 0.5 * f.noise * alpha * alpha
-		if f.known != nil {
-			known -= 0.5 * f.known[i] * alpha * alpha
+		if f.own != nil {
+			f.diag[i] -= alpha * alpha
 		}
 		f.transitions(i)
 		smooth := f.x[:d] // Pr + m
@@ -110,7 +112,6 @@ func (f *Filter) addOuter(grad, means, errs []float64) (known float64) {
 		apply(f.w, f.phiT, f.r)
 		copy(f.r, f.w)
 	}
-	return known
 }
 
 // follow1 is follow for one component of order 0.
@@ -151,11 +152,11 @@ func (f *Filter) follow2(columns blas64.General) {
 }
 
 // addOuter1 is addOuter for one component of order 0: backward1 with N = 0.
-func (f *Filter) addOuter1(grad, means, errs []float64) (known float64) {
+func (f *Filter) addOuter1(grad, means, errs []float64) {
 	n := len(f.t)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
-	mean, cov, inv, own, v := means[:n], f.cov[:n], f.inv[:n], f.known, f.cs[0].Variance
+	mean, cov, inv, own, v := means[:n], f.cov[:n], f.inv[:n], f.own, f.cs[0].Variance
 	errs = errs[:n]
 	var r, gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
@@ -163,7 +164,7 @@ func (f *Filter) addOuter1(grad, means, errs []float64) (known float64) {
 		al := (errs[i] - p*r) * is
 		gn -= al * al
 		if own != nil {
-			known -= 0.5 * own[i] * al * al
+			f.diag[i] -= al * al
 		}
 		r += al
 		gv -= r * r * gs[i]
@@ -173,15 +174,14 @@ func (f *Filter) addOuter1(grad, means, errs []float64) (known float64) {
 	grad[0] += 0.5 * v * gv
 	grad[1] -= gl
 	grad[2] += 0.5 * f.noise * gn
-	return known
 }
 
 // addOuter2 is addOuter for one component of order 1: backward2 with N = 0.
-func (f *Filter) addOuter2(grad, means, errs []float64) (known float64) {
+func (f *Filter) addOuter2(grad, means, errs []float64) {
 	n := len(f.t)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
-	mean, cov, inv, own, v := means[:2*n], f.cov[:4*n], f.inv[:n], f.known, f.cs[0].Variance
+	mean, cov, inv, own, v := means[:2*n], f.cov[:4*n], f.inv[:n], f.own, f.cs[0].Variance
 	errs = errs[:n]
 	var r1, r2, gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
@@ -191,7 +191,7 @@ func (f *Filter) addOuter2(grad, means, errs []float64) (known float64) {
 		al := (errs[i] - p11*r1 - p12*r2) * is
 		gn -= al * al
 		if own != nil {
-			known -= 0.5 * own[i] * al * al
+			f.diag[i] -= al * al
 		}
 		r1 += al
 		m11, m12, m22 := -r1*r1, -r1*r2, -r2*r2
@@ -204,5 +204,4 @@ func (f *Filter) addOuter2(grad, means, errs []float64) (known float64) {
 	grad[0] += 0.5 * v * gv
 	grad[1] -= gl
 	grad[2] += 0.5 * f.noise * gn
-	return known
 }

@@ -8,13 +8,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// A Filter factorises A = K + σ²I + diag(s) for one set of inputs, s being known
-// variances of the observations' errors, and knows CᵀA⁻¹C for some columns C. It is
+// A Filter factorises A = K + σ²diag(w) + diag(s) for one set of inputs, w being the noise
+// variances relative to one another, 1 unless SetScale was called, and s known
+// variances of the observations' errors. It knows CᵀA⁻¹C for some columns C. It is
 // the Kalman filter, which is A = LDLᵀ with unit lower triangular L, row by row, in
 // O(nD³): with m and P the mean and covariance of the state before y_i is seen,
 // given all before it,
 //
-//	e = y_i − hᵀm    s = hᵀPh + σ² + s_i    k = Ph/s     D_ii = s, (L⁻¹y)_i = e
+//	e = y_i − hᵀm    s = hᵀPh + σ²w_i + s_i    k = Ph/s     D_ii = s, (L⁻¹y)_i = e
 //	m ← Φ(m + k·e)   P ← Φ(P − s·k·kᵀ)Φᵀ + Q
 //
 // and back, r and N summing up what the later observations say of the state, so
@@ -39,6 +40,8 @@ import (
 type Filter struct {
 	t     []float64
 	known []float64 // s, or nil
+	share []float64 // w, or nil
+	own   []float64 // σ²w + s, or nil where all have σ²
 	cs    []Component
 	noise float64   // σ²
 	dim   int       // D
@@ -67,6 +70,7 @@ type scratch struct {
 	block, q            [][]float64 // Φ and Q of each component, d×d
 	r, k, w, p, n, m, x []float64   // D or D×D each
 	alpha               []float64   // α of the last Gradient
+	diag                []float64   // of A⁻¹ − UUᵀ, where noise variances differ
 	mixedMean           []float64   // m and e of a combination of the columns
 	mixedErrs           []float64
 }
@@ -84,6 +88,15 @@ func NewFilter(t, errors []float64) *Filter {
 		}
 	}
 	return &Filter{t: t, known: errors}
+}
+
+// SetScale sets w, positive and finite, one for each input; nil stands for ones. The filter
+// keeps it.
+func (f *Filter) SetScale(w []float64) {
+	if w != nil && len(w) != len(f.t) {
+		panic(fmt.Sprintf("statespace: %d scales at %d inputs", len(w), len(f.t)))
+	}
+	f.share = w
 }
 
 // NotPositive is the error for a matrix A whose leading minor that ends in Row
@@ -161,16 +174,36 @@ func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 		panic(fmt.Sprintf("statespace: R has %d rows for %d columns", r.Rows, f.cols))
 	}
 	f.alpha = resize(f.alpha, len(f.t))
+	f.diag = resize(f.diag, len(f.own))
 	if f.cols == 1 && r.Cols == 1 && r.Data[0] == 1 {
-		return f.backward(grad, f.mean, f.errs)
+		f.backward(grad, f.mean, f.errs)
+	} else {
+		mean, errs := f.mix(r, 0)
+		f.backward(grad, mean, errs)
+		for j := 1; j < r.Cols; j++ {
+			mean, errs = f.mix(r, j)
+			f.addOuter(grad, mean, errs)
+		}
 	}
-	mean, errs := f.mix(r, 0)
-	known = f.backward(grad, mean, errs)
-	for j := 1; j < r.Cols; j++ {
-		mean, errs = f.mix(r, j)
-		known += f.addOuter(grad, mean, errs)
+	if f.own == nil {
+		return 0
 	}
+	var noise float64
+	for i, d := range f.diag {
+		noise += f.shareAt(i) * d
+		if f.known != nil {
+			known += 0.5 * f.known[i] * d
+		}
+	}
+	grad[len(grad)-1] = 0.5 * f.noise * noise
 	return known
+}
+
+func (f *Filter) shareAt(i int) float64 {
+	if f.share == nil {
+		return 1
+	}
+	return f.share[i]
 }
 
 // Alpha sets dst to the first column of A⁻¹CR of the last Gradient.
@@ -196,6 +229,7 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 	}
 	n := len(f.t)
 	f.noise = noise
+	f.setOwn()
 	f.cs = append(f.cs[:0], cs...)
 	f.first = f.first[:0]
 	f.dim = 0
@@ -219,6 +253,21 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 		f.drift[c] = f.embed(f.drift[c][:0], c, drift[comp.Order])
 	}
 	return nil
+}
+
+// setOwn sets the noise variance of each input, where they differ.
+func (f *Filter) setOwn() {
+	if f.known == nil && f.share == nil {
+		f.own = nil
+		return
+	}
+	f.own = resize(f.own, len(f.t))
+	for i := range f.own {
+		f.own[i] = f.noise * f.shareAt(i)
+		if f.known != nil {
+			f.own[i] += f.known[i]
+		}
+	}
 }
 
 // allocate makes room to work in, for the components at hand.
@@ -290,17 +339,17 @@ func (l *logSum) add(x float64) {
 
 // noiseAt returns the noise variance of input i.
 func (f *Filter) noiseAt(i int) float64 {
-	if f.known == nil {
+	if f.own == nil {
 		return f.noise
 	}
-	return f.noise + f.known[i]
+	return f.own[i]
 }
 
-// scale returns Σv + σ² and the largest known error, which no s exceeds.
+// scale returns Σv and the largest noise variance, which no s exceeds.
 func (f *Filter) scale() float64 {
 	s := f.noise
-	if len(f.known) > 0 {
-		s += slices.Max(f.known)
+	if len(f.own) > 0 {
+		s = slices.Max(f.own)
 	}
 	for _, c := range f.cs {
 		s += c.Variance
@@ -512,22 +561,25 @@ func (f *Filter) observe(i int) (diag float64) {
 }
 
 // backward sweeps from the last input to the first for one column of the given
-// means and errors. It sets alpha to A⁻¹y and grad to the gradient, and returns
-// that in the direction of the known errors. With M = N − rrᵀ, NLL has the derivatives ½M in Q, −r in
+// means and errors. It sets alpha to A⁻¹y, grad to the gradient, and diag to the diagonal
+// of A⁻¹ − ααᵀ where noise variances differ. With M = N − rrᵀ, NLL has the derivatives ½M in Q, −r in
 // m and ½M in P (Koopman and Shephard 1992), and over a gap m and P follow
 // dm/da = Fm, dP/da = FP + PFᵀ + q·v·e_d·e_dᵀ, hence
 //
 //	∂NLL/∂log v = Σ ½tr(MQ)
 //	∂NLL/∂log l = −Σ a·(tr(MFP) − rᵀFm + ½q·v·M_dd)
-func (f *Filter) backward(grad, means, errs []float64) (known float64) {
+func (f *Filter) backward(grad, means, errs []float64) {
 	if len(f.cs) == 1 {
 		switch f.cs[0].Order {
 		case 0:
-			return f.backward1(grad, means, errs)
+			f.backward1(grad, means, errs)
+			return
 		case 1:
-			return f.backward2(grad, means, errs)
+			f.backward2(grad, means, errs)
+			return
 		case 2:
-			return f.backward3(grad, means, errs)
+			f.backward3(grad, means, errs)
+			return
 		}
 	}
 	clear(grad)
@@ -539,8 +591,8 @@ func (f *Filter) backward(grad, means, errs []float64) (known float64) {
 		alpha := f.inform(f.r, errs[i], i)
 		f.alpha[i] = alpha
 		grad[last] += 0.5 * f.noise * (diag - alpha*alpha)
-		if f.known != nil {
-			known += 0.5 * f.known[i] * (diag - alpha*alpha)
+		if f.own != nil {
+			f.diag[i] = diag - alpha*alpha
 		}
 
 		for a, ra := range f.r {
@@ -588,7 +640,6 @@ func (f *Filter) backward(grad, means, errs []float64) (known float64) {
 		copy(f.r, f.w)
 		f.sandwich(f.n, f.phiT, f.n)
 	}
-	return known
 }
 
 // Solve sets dst = A⁻¹b, in O(nD·d).

@@ -12,14 +12,14 @@ func (f *Filter) forward1(y []float64) (quad float64, err error) {
 	st := &f.steps[0]
 	es, gs := st.e[:n], st.g[:n]
 	mean, cov, inv, errs := f.mean[:n], f.cov[:n], f.inv[:n], f.errs[:n]
-	noise, own := f.noise, f.known
+	noise, own := f.noise, f.own
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
 	var m, k, was float64 // after the observation: the mean, its variance over the noise, and that
 	for i, yi := range y {
 		if own != nil {
-			noise = f.noise + own[i]
+			noise = own[i]
 		}
 		e := es[i]
 		m *= e
@@ -41,17 +41,17 @@ func (f *Filter) forward1(y []float64) (quad float64, err error) {
 }
 
 // backward1 is backward for one component of order 0.
-func (f *Filter) backward1(grad, means, errs []float64) (known float64) {
+func (f *Filter) backward1(grad, means, errs []float64) {
 	n := len(f.t)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
 	mean, cov, inv, alpha := means[:n], f.cov[:n], f.inv[:n], f.alpha[:n]
 	errs = errs[:n]
-	noise, own, v := f.noise, f.known, f.cs[0].Variance
+	noise, own, v := f.noise, f.own, f.cs[0].Variance
 	var r, nn, gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
 		if own != nil {
-			noise = f.noise + own[i]
+			noise = own[i]
 		}
 		is, p, e := inv[i], cov[i], es[i]
 		k, c := p*is, noise*is // c = 1 − k
@@ -59,7 +59,7 @@ func (f *Filter) backward1(grad, means, errs []float64) (known float64) {
 		d := is + k*k*nn - al*al
 		gn += d
 		if own != nil {
-			known += 0.5 * own[i] * d
+			f.diag[i] = d
 		}
 		alpha[i] = al
 		r += al
@@ -71,7 +71,6 @@ func (f *Filter) backward1(grad, means, errs []float64) (known float64) {
 		nn *= e * e
 	}
 	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*f.noise*gn
-	return known
 }
 
 // forward2 is forward for one component of order 1.
@@ -80,14 +79,14 @@ func (f *Filter) forward2(y []float64) (quad float64, err error) {
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
 	mean, cov, inv, errs := f.mean[:2*n], f.cov[:4*n], f.inv[:n], f.errs[:n]
-	noise, own := f.noise, f.known
+	noise, own := f.noise, f.own
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
 	var m1, m2, f11, f12, f22 float64 // after the observation
 	for i, yi := range y {
 		if own != nil {
-			noise = f.noise + own[i]
+			noise = own[i]
 		}
 		a, e := as[i], es[i]
 		e2 := e * e
@@ -125,17 +124,17 @@ func (f *Filter) forward2(y []float64) (quad float64, err error) {
 }
 
 // backward2 is backward for one component of order 1.
-func (f *Filter) backward2(grad, means, errs []float64) (known float64) {
+func (f *Filter) backward2(grad, means, errs []float64) {
 	n := len(f.t)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
 	mean, cov, inv, alpha := means[:2*n], f.cov[:4*n], f.inv[:n], f.alpha[:n]
 	errs = errs[:n]
-	noise, own, v := f.noise, f.known, f.cs[0].Variance
+	noise, own, v := f.noise, f.own, f.cs[0].Variance
 	var r1, r2, n11, n12, n22, gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
 		if own != nil {
-			noise = f.noise + own[i]
+			noise = own[i]
 		}
 		is, a, e := inv[i], as[i], es[i]
 		mi, ci := mean[2*i:2*i+2:2*i+2], cov[4*i:4*i+4:4*i+4]
@@ -147,7 +146,7 @@ func (f *Filter) backward2(grad, means, errs []float64) (known float64) {
 		d := is + k1*w1 + k2*w2 - al*al
 		gn += d
 		if own != nil {
-			known += 0.5 * own[i] * d
+			f.diag[i] = d
 		}
 		alpha[i] = al
 		r1 += al
@@ -171,7 +170,6 @@ func (f *Filter) backward2(grad, means, errs []float64) (known float64) {
 		n11, n12, n22 = e2*(t11+b1), e2*(t12+b1), e2*(t22+b2)
 	}
 	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*f.noise*gn
-	return known
 }
 
 // propagator3 returns Φ of order 2, row by row.
@@ -214,14 +212,14 @@ func (f *Filter) forward3(y []float64) (quad float64, err error) {
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
 	mean, cov, inv, errs := f.mean[:3*n], f.cov[:9*n], f.inv[:n], f.errs[:n]
-	noise, own := f.noise, f.known
+	noise, own := f.noise, f.own
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
 	var m1, m2, m3, c11, c12, c13, c22, c23, c33 float64 // after the observation
 	for i, yi := range y {
 		if own != nil {
-			noise = f.noise + own[i]
+			noise = own[i]
 		}
 		a, e := as[i], es[i]
 		f11, f12, f13, f21, f22, f23, f31, f32, f33 := propagator3(a, e)
@@ -256,17 +254,17 @@ func (f *Filter) forward3(y []float64) (quad float64, err error) {
 }
 
 // backward3 is backward for one component of order 2.
-func (f *Filter) backward3(grad, means, errs []float64) (known float64) {
+func (f *Filter) backward3(grad, means, errs []float64) {
 	n := len(f.t)
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
 	mean, cov, inv, alpha := means[:3*n], f.cov[:9*n], f.inv[:n], f.alpha[:n]
 	errs = errs[:n]
-	noise, own, v := f.noise, f.known, f.cs[0].Variance
+	noise, own, v := f.noise, f.own, f.cs[0].Variance
 	var r1, r2, r3, n11, n12, n13, n22, n23, n33, gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
 		if own != nil {
-			noise = f.noise + own[i]
+			noise = own[i]
 		}
 		is, a, e := inv[i], as[i], es[i]
 		mi, ci := mean[3*i:3*i+3:3*i+3], cov[9*i:9*i+9:9*i+9]
@@ -278,7 +276,7 @@ func (f *Filter) backward3(grad, means, errs []float64) (known float64) {
 		d := is + k1*w1 + k2*w2 + k3*w3 - al*al
 		gn += d
 		if own != nil {
-			known += 0.5 * own[i] * d
+			f.diag[i] = d
 		}
 		alpha[i] = al
 		r1 += al
@@ -301,5 +299,4 @@ func (f *Filter) backward3(grad, means, errs []float64) (known float64) {
 		n11, n12, n13, n22, n23, n33 = sandwich3(f11, f21, f31, f12, f22, f32, f13, f23, f33, n11, n12, n13, n22, n23, n33)
 	}
 	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*f.noise*gn
-	return known
 }

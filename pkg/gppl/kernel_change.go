@@ -1,0 +1,317 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"sync"
+)
+
+var (
+	_ Kernel  = ChangePoint{}
+	_ Reacher = ChangePoint{}
+	_ placed  = ChangePoint{}
+)
+
+// ChangePoint is a process that turns into another one at a place on a scalar axis
+// (Saatçi, Turner and Rasmussen 2010; Lloyd et al. 2014, arXiv 1402.4304, appendix A):
+//
+//	f(x) = (1 − s(x))·f₁(x) + s(x)·f₂(x),  s(x) = 1/(1 + exp(−(x − c)/w))
+//	k(x, x′) = (1 − s(x))·k₁(x, x′)·(1 − s(x′)) + s(x)·k₂(x, x′)·s(x′)
+//
+// with independent f₁ ~ GP(0, k₁) Before and f₂ ~ GP(0, k₂) After. Most of the change
+// takes 4w, and half of it is done at c = Location, in the unit of x and of any sign.
+// Where both k₁ and k₂ are smooth, so is k.
+//
+// k is not stationary: the exact likelihood and its posterior take it densely or, where
+// both parts die out, within a band; what works on distances alone (PL, VFE, sums, the
+// other engines) refuses it. Cov, Contract and Slope, which know distances
+// alone, are those of k₁ + k₂, which no variance of k exceeds. The parts have no white
+// noise of their own (Model.Check).
+type ChangePoint struct {
+	Before, After Kernel
+	Location      float64 // c
+	Width         float64 // w
+}
+
+// parts of the kernel's parameters come first.
+func (k ChangePoint) both() composite { return compose([]Kernel{k.Before, k.After}, "change point") }
+
+// Params returns those of Before and After, named as in a Sum, the location and the width.
+func (k ChangePoint) Params() []Param {
+	return append(k.both().Params(),
+		Param{Name: "location", Value: k.Location, Transform: Free{}, Unit: unitX, Role: RoleLocation},
+		Param{Name: "width", Value: k.Width, Transform: Log{}, Unit: unitX, Role: RoleLengthscale})
+}
+
+func (k ChangePoint) WithParams(theta []float64) Kernel {
+	own := len(theta) - 2
+	both := k.both()
+	want(theta, both.offset[2]+2, "ChangePoint")
+	parts := both.withParams(theta[:own], "ChangePoint").parts
+	return ChangePoint{parts[0], parts[1], theta[own], theta[own+1]}
+}
+
+func (k ChangePoint) String() string {
+	return fmt.Sprintf("ChangePoint(%v, %v, location=%.6g, width=%.4g)", k.Before, k.After, k.Location, k.Width)
+}
+
+func (k ChangePoint) sum() Sum { return Sum{k.both()} }
+
+func (k ChangePoint) Cov(dst, r []float64)   { k.sum().Cov(dst, r) }
+func (k ChangePoint) Slope(dst, r []float64) { k.sum().Slope(dst, r) }
+
+func (k ChangePoint) Contract(grad, w, r []float64) { k.sum().Contract(grad[:len(grad)-2], w, r) }
+
+// Reach is the longer one of the parts.
+func (k ChangePoint) Reach(eps float64) float64 {
+	return max(reach(k.Before, eps), reach(k.After, eps))
+}
+
+func (k ChangePoint) amplitudes(offset int) (at []int, known bool) {
+	return k.sum().amplitudes(offset)
+}
+
+// after sets dst to s(x), and is accurate for 1 − s as well, by s at the mirrored place.
+func (k ChangePoint) after(x float64) (s, rest float64) {
+	u := (x - k.Location) / k.Width
+	return 1 / (1 + math.Exp(-u)), 1 / (1 + math.Exp(u))
+}
+
+func (k ChangePoint) covAt(dst, a, b, r []float64) {
+	covAt(dst, k.Before, a, b, r)
+	work := borrow(len(r))
+	defer giveBack(work)
+	second := work[:len(r)]
+	covAt(second, k.After, a, b, r)
+	for i := range dst {
+		sa, ra := k.after(a[i])
+		sb, rb := k.after(b[i])
+		dst[i] = ra*rb*dst[i] + sa*sb*second[i]
+	}
+}
+
+func (k ChangePoint) contractAt(grad, w, a, b, r []float64) {
+	n, own := len(r), len(grad)-2
+	work := borrow(3 * n)
+	defer giveBack(work)
+	first, second, part := work[:n], work[n:2*n], work[2*n:3*n]
+	covAt(first, k.Before, a, b, r)
+	covAt(second, k.After, a, b, r)
+	var gc, gw float64
+	for i := range part {
+		sa, ra := k.after(a[i])
+		sb, rb := k.after(b[i])
+		// ∂s = s(1 − s)·∂u, u = (x − c)/w: ∂u/∂c = −1/w, ∂u/∂log w = −u.
+		da, db := sa*ra*(sb*second[i]-rb*first[i]), sb*rb*(sa*second[i]-ra*first[i])
+		gc -= w[i] * (da + db)
+		gw -= w[i] * (da*(a[i]-k.Location) + db*(b[i]-k.Location))
+		part[i] = w[i] * ra * rb
+		second[i] = w[i] * sa * sb
+	}
+	split := len(k.Before.Params())
+	contractAt(grad[:split], k.Before, part, a, b, r)
+	contractAt(grad[split:own], k.After, second, a, b, r)
+	grad[own] += gc / k.Width
+	grad[own+1] += gw / k.Width
+}
+
+// placed is a kernel that depends on where its scalar inputs are, not on their distance
+// alone. Its methods are Cov and Contract with the inputs of each pair, a[i] and b[i],
+// beside their distance r[i]. The derivative in a parameter of the role RoleLocation is
+// that in the parameter itself, not in its log.
+type placed interface {
+	Kernel
+	covAt(dst, a, b, r []float64)
+	contractAt(grad, w, a, b, r []float64)
+}
+
+// isPlaced reports whether k, or a part of it, is placed.
+func isPlaced(k Kernel) bool {
+	switch k := k.(type) {
+	case Sum:
+		return anyPlaced(k.parts)
+	case Product:
+		return anyPlaced(k.parts)
+	}
+	_, ok := k.(placed)
+	return ok
+}
+
+func anyPlaced(parts []Kernel) bool {
+	for _, p := range parts {
+		if isPlaced(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// covAt sets dst[i] = k(a[i], b[i]), r[i] being their distance. dst is none of the others.
+func covAt(dst []float64, k Kernel, a, b, r []float64) {
+	if !isPlaced(k) {
+		k.Cov(dst, r)
+		return
+	}
+	switch k := k.(type) {
+	case placed:
+		k.covAt(dst, a, b, r)
+	case Sum:
+		eachPart(dst, k.parts, a, b, r, func(acc, v float64) float64 { return acc + v })
+	case Product:
+		eachPart(dst, k.parts, a, b, r, func(acc, v float64) float64 { return acc * v })
+	}
+}
+
+// eachPart sets dst to the covariances of the parts, combined by op.
+func eachPart(dst []float64, parts []Kernel, a, b, r []float64, op func(acc, v float64) float64) {
+	work := borrow(len(r))
+	defer giveBack(work)
+	v := work[:len(r)]
+	covAt(dst, parts[0], a, b, r)
+	for _, p := range parts[1:] {
+		covAt(v, p, a, b, r)
+		for i := range dst {
+			dst[i] = op(dst[i], v[i])
+		}
+	}
+}
+
+// contractAt adds Σ_i w[i]·∂k(a[i], b[i])/∂log θ_p to grad[p], for each p (see placed).
+func contractAt(grad []float64, k Kernel, w, a, b, r []float64) {
+	if !isPlaced(k) {
+		k.Contract(grad, w, r)
+		return
+	}
+	switch k := k.(type) {
+	case placed:
+		k.contractAt(grad, w, a, b, r)
+	case Sum:
+		for i, p := range k.parts {
+			contractAt(grad[k.offset[i]:k.offset[i+1]], p, w, a, b, r)
+		}
+	case Product:
+		work := borrow(2 * len(r))
+		defer giveBack(work)
+		rest, v := work[:len(r)], work[len(r):2*len(r)]
+		for i, p := range k.parts {
+			copy(rest, w)
+			for j, other := range k.parts {
+				if j == i {
+					continue
+				}
+				covAt(v, other, a, b, r)
+				for l := range rest {
+					rest[l] *= v[l]
+				}
+			}
+			contractAt(grad[k.offset[i]:k.offset[i+1]], p, rest, a, b, r)
+		}
+	}
+}
+
+// workPool keeps working memory for covAt and contractAt.
+var workPool = sync.Pool{New: func() any { return new([]float64) }}
+
+func borrow(n int) []float64 {
+	w := workPool.Get().(*[]float64)
+	return resize(*w, n)
+}
+
+func giveBack(w []float64) { workPool.Put(&w) }
+
+// covariances sets c, row-major of the rows a and the columns b, to k(a, b), given their
+// distances in r, which may be c.
+func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {
+	if !isPlaced(k) {
+		k.Cov(c, r)
+		return
+	}
+	n := len(c)
+	work := borrow(3 * n)
+	defer giveBack(work)
+	rows, cols := pairs(work, a, b)
+	copy(work[2*n:3*n], r)
+	covAt(c, k, rows, cols, work[2*n:3*n])
+}
+
+// contractions is Contract for the pairs of the rows a and the columns b.
+func contractions(grad []float64, k Kernel, w []float64, a, b Inputs, r []float64) {
+	if !isPlaced(k) {
+		k.Contract(grad, w, r)
+		return
+	}
+	work := borrow(2 * len(r))
+	defer giveBack(work)
+	rows, cols := pairs(work, a, b)
+	contractAt(grad, k, w, rows, cols, r)
+}
+
+// pairs returns the row's and the column's input of each pair, in the memory of work.
+func pairs(work []float64, a, b Inputs) (rows, cols []float64) {
+	n := a.Len() * b.Len()
+	rows, cols = work[:n], work[n:2*n]
+	for i, v := range a.at {
+		copy(cols[i*b.Len():], b.at)
+		for j := range b.Len() {
+			rows[i*b.Len()+j] = v
+		}
+	}
+	return rows, cols
+}
+
+// variancesAt sets dst to k(x, x) without the nugget.
+func variancesAt(dst []float64, k Kernel, x Inputs) {
+	if isPlaced(k) {
+		covAt(dst, k, x.at, x.at, make([]float64, len(dst)))
+		return
+	}
+	v := variance(k)
+	for i := range dst {
+		dst[i] = v
+	}
+}
+
+// takesPlaced is an engine that hands inputs to the kernel, not distances alone.
+type takesPlaced interface{ takesPlaced() }
+
+func (*denseExact) takesPlaced()  {}
+func (*bandedExact) takesPlaced() {}
+
+// notPlaced is the reason of engines, and of losses, that know distances alone.
+const notPlaced = "the covariance depends on where the inputs are, not on their distance alone"
+
+// needsDistances is an error if k is placed, for what does not take such kernels.
+func needsDistances(what string, k Kernel) error {
+	if isPlaced(k) {
+		return fmt.Errorf("gppl: %s does not take %v: %s; the exact likelihood does", what, k, notPlaced)
+	}
+	return nil
+}
+
+// checkPlaced is an error if a change point in k has parts that it does not take.
+func checkPlaced(k Kernel) error {
+	switch k := k.(type) {
+	case Sum:
+		return checkParts(k.parts)
+	case Product:
+		return checkParts(k.parts)
+	case ChangePoint:
+		if k.Before == nil || k.After == nil {
+			return fmt.Errorf("gppl: a change point needs a kernel before and one after it")
+		}
+		if Nugget(k.Before) > 0 || Nugget(k.After) > 0 {
+			return fmt.Errorf("gppl: %v has white noise on a side of its change point: the noise is one for all, or Data.WithRelativeErrors", k)
+		}
+		return checkParts([]Kernel{k.Before, k.After})
+	}
+	return nil
+}
+
+func checkParts(parts []Kernel) error {
+	for _, p := range parts {
+		if err := checkPlaced(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}

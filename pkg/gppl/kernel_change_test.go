@@ -1,0 +1,273 @@
+package gppl_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// changeCases are kernels with a change point, alone and in combinations, on a series of
+// n inputs in [−5, 15].
+func changeCases() map[string]gppl.Kernel {
+	change := gppl.ChangePoint{Before: gppl.SE{Variance: 1.3, Lengthscale: 0.6}, After: gppl.Matern32{Variance: 0.4, Lengthscale: 0.9}, Location: 3.1, Width: 0.7}
+	return map[string]gppl.Kernel{
+		"change":           change,
+		"change, negative": gppl.ChangePoint{Before: gppl.Laplace{Variance: 1, Lengthscale: 0.5}, After: gppl.SE{Variance: 2, Lengthscale: 0.4}, Location: -1.2, Width: 0.05},
+		"sum":              gppl.Add(change, gppl.SE{Variance: 0.3, Lengthscale: 1.1}, gppl.White{Variance: 0.1}),
+		"product":          gppl.Mul(change, gppl.Add(gppl.SE{Variance: 1.2, Lengthscale: 2}, gppl.Laplace{Variance: 0.5, Lengthscale: 3})),
+		"two changes": gppl.ChangePoint{Before: change, After: gppl.Add(gppl.SE{Variance: 0.8, Lengthscale: 0.3}, gppl.Matern52{Variance: 0.5, Lengthscale: 1}),
+			Location: 9, Width: 1.5},
+	}
+}
+
+// placedCovariance is k(a, b) by the formulas.
+func placedCovariance(k gppl.Kernel, a, b float64) (v float64) {
+	switch k := k.(type) {
+	case gppl.Sum:
+		for _, t := range k.Terms() {
+			v += placedCovariance(t, a, b)
+		}
+		return v
+	case gppl.Product:
+		v = 1
+		for _, f := range k.Factors() {
+			v *= placedCovariance(f, a, b)
+		}
+		return v
+	case gppl.ChangePoint:
+		s := func(x float64) float64 { return 1 / (1 + math.Exp(-(x-k.Location)/k.Width)) }
+		return (1-s(a))*(1-s(b))*placedCovariance(k.Before, a, b) + s(a)*s(b)*placedCovariance(k.After, a, b)
+	}
+	r := []float64{math.Abs(a - b)}
+	k.Cov(r, r)
+	return r[0]
+}
+
+func changeData(n int) gppl.Data {
+	rnd := rand.New(rand.NewPCG(8, uint64(n)))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = -5 + 20*rnd.Float64()
+		y[i] = math.Sin(x[i]) + 0.3*rnd.NormFloat64()
+	}
+	return gppl.Data{X: gppl.Scalars(x), Y: y}
+}
+
+// TestChangePoint: likelihood and posterior against the formulas, and the gradient against
+// differences, by each engine that takes the kernel.
+func TestChangePoint(t *testing.T) {
+	const n, noise = 150, 0.2
+	d := changeData(n)
+	at := []float64{-30, -5.5, -1.3, 2.9, 3.3, 8, 14.9, 15.2, 40}
+	for name, k := range changeCases() {
+		a := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				a.SetSym(i, j, placedCovariance(k, d.X.At(i)[0], d.X.At(j)[0]))
+			}
+			a.SetSym(i, i, a.At(i, i)+noise+gppl.Nugget(k))
+		}
+		var chol mat.Cholesky
+		if !chol.Factorize(a) {
+			t.Fatal("not positive definite")
+		}
+		y := mat.NewVecDense(n, d.Y)
+		var alpha mat.VecDense
+		if err := chol.SolveVecTo(&alpha, y); err != nil {
+			t.Fatal(err)
+		}
+		want := 0.5 * (mat.Dot(y, &alpha) + chol.LogDet() + n*math.Log(2*math.Pi))
+		for _, engine := range []string{gppl.EngineDense, gppl.EngineBanded, ""} {
+			t.Run(name+"/"+engine, func(t *testing.T) {
+				c := meanCase{model: gppl.Model{Kernel: k, Noise: noise}, data: d}
+				if got := valueOf(t, c, engine); !(math.Abs(got-want) <= 1e-8*n) {
+					t.Errorf("%.12g, by the formulas %.12g", got, want)
+				}
+				checkPlainGradient(t, c, engine)
+				p, err := gppl.NewPosterior(c.model, d, gppl.WithEngine(engine))
+				if err != nil {
+					t.Fatal(err)
+				}
+				mean, variances := p.Latent(gppl.Scalars(at))
+				for i, x := range at {
+					k1 := mat.NewVecDense(n, nil)
+					for j := range n {
+						k1.SetVec(j, placedCovariance(k, x, d.X.At(j)[0]))
+					}
+					var solved mat.VecDense
+					if err := chol.SolveVecTo(&solved, k1); err != nil {
+						t.Fatal(err)
+					}
+					m, v := mat.Dot(k1, &alpha), placedCovariance(k, x, x)+gppl.Nugget(k)-mat.Dot(k1, &solved)
+					if !(math.Abs(mean[i]-m) <= 1e-8*(1+math.Abs(m))) || !(math.Abs(variances[i]-v) <= 1e-8*(1+v)) {
+						t.Errorf("x = %v: %.10g ± √%.10g, by the formulas %.10g ± √%.10g", x, mean[i], variances[i], m, v)
+					}
+				}
+				blocks := [][]int{{0}, {5}, {7, 8, 9}}
+				got, v, err := gppl.LeaveBlockOut(c.model, d, blocks, gppl.WithEngine(engine))
+				if err != nil {
+					t.Fatal(err)
+				}
+				comparedWithRefits(t, c, blocks, got, v)
+			})
+		}
+	}
+}
+
+// checkPlainGradient is checkGradient in the parameters themselves, of any sign.
+func checkPlainGradient(t *testing.T, c meanCase, engine string) {
+	t.Helper()
+	l, err := gppl.NewExact(c.model, c.data, gppl.WithEngine(engine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := valuesAtStart(l)
+	_, grad := evaluated(t, l)
+	for i := range theta {
+		at := func(step float64) float64 {
+			moved := append([]float64(nil), theta...)
+			moved[i] += step
+			v, err := l.ValueGrad(nil, moved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		h := 1e-4 * math.Abs(theta[i])
+		slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+		if off := math.Abs(grad[i] - slope); !(off <= 1e-6*(1+math.Abs(slope))) {
+			t.Errorf("derivative in %q: %.10g, differences give %.10g", l.Params()[i].Name, grad[i], slope)
+		}
+	}
+}
+
+// TestChangePointFar: far on either side of it, a change point is the kernel of that side.
+func TestChangePointFar(t *testing.T) {
+	d := changeData(100)
+	before, after := gppl.SE{Variance: 1.3, Lengthscale: 0.6}, gppl.Matern32{Variance: 0.4, Lengthscale: 0.9}
+	for location, want := range map[float64]gppl.Kernel{500: before, -500: after} {
+		k := gppl.ChangePoint{Before: before, After: after, Location: location, Width: 1}
+		got := valueOf(t, meanCase{model: gppl.Model{Kernel: k, Noise: 0.2}, data: d}, gppl.EngineDense)
+		if want := valueOf(t, meanCase{model: gppl.Model{Kernel: want, Noise: 0.2}, data: d}, gppl.EngineDense); !(math.Abs(got-want) <= 1e-8*100) {
+			t.Errorf("location %v: %.12g, the kernel of that side %.12g", location, got, want)
+		}
+	}
+	// At zero, where derivatives in logs are of no use.
+	c := meanCase{model: gppl.Model{Kernel: gppl.ChangePoint{Before: before, After: after, Width: 1}, Noise: 0.2}, data: d}
+	l, err := gppl.NewExact(c.model, c.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, grad := evaluated(t, l)
+	for i, g := range grad {
+		if math.IsNaN(g) || math.IsInf(g, 0) {
+			t.Errorf("derivative %d at location 0: %v", i, g)
+		}
+	}
+}
+
+// TestChangePointRefused: what knows distances alone says so.
+func TestChangePointRefused(t *testing.T) {
+	d := changeData(40)
+	change := changeCases()["change"]
+	m := gppl.Model{Kernel: gppl.Add(change, gppl.SE{Variance: 0.3, Lengthscale: 1.1}), Noise: 0.2}
+	p, err := gppl.NewProjection(gppl.Sphere{}, d.X, 10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuses := map[string]func() error{
+		"PL":          func() error { _, err := gppl.NewProjected(m, d, p); return err },
+		"VFE":         func() error { _, err := gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{}); return err },
+		"Information": func() error { _, err := gppl.NewInformation(m, d.X); return err },
+		"FitAuto":     func() error { _, err := gppl.FitAuto(t.Context(), m, d, gppl.AutoSettings{}); return err },
+		"Eigen":       func() error { _, err := gppl.NewProjection(gppl.Eigen{Kernel: m.Kernel}, d.X, 5, 1); return err },
+	}
+	for _, e := range []string{gppl.EngineSpectral, gppl.EngineToeplitz, gppl.EngineStateSpace, gppl.EngineGridded} {
+		refuses[e] = func() error {
+			l, err := gppl.NewExact(m, d, gppl.WithEngine(e))
+			if err != nil {
+				return err
+			}
+			_, err = l.ValueGrad(nil, valuesAtStart(l))
+			return err
+		}
+	}
+	for name, f := range refuses {
+		if err := f(); err == nil || !strings.Contains(err.Error(), "not on their distance alone") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	white := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.White{Variance: 1}), After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
+	if err := white.Check(); err == nil || !strings.Contains(err.Error(), "white noise") {
+		t.Errorf("white noise before a change: %v", err)
+	}
+	if err := (gppl.Model{Kernel: gppl.ChangePoint{Width: 1}, Noise: 1}).Check(); err == nil {
+		t.Error("a change between no kernels: no error")
+	}
+	if _, err := gppl.NewExact(m, gppl.Data{X: gppl.Vectors(make([]float64, 8), 2), Y: make([]float64, 4)}); err == nil {
+		t.Error("a change point in two dimensions: no error")
+	}
+}
+
+// TestChangePointFit: start values find a change of the kernel, training from them finds it
+// better, whatever the units, and the result survives being saved.
+func TestChangePointFit(t *testing.T) {
+	const n, where = 200, 140.0
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.Laplace{Variance: 2, Lengthscale: 4}, Location: where, Width: 1}, Noise: 0.01}
+	_, y, _, err := truth.Sample(gppl.Scalars(x), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first float64
+	for _, unit := range []float64{1, 1e-3} {
+		at := make([]float64, n)
+		for i := range at {
+			at[i] = unit * (x[i] - 100)
+		}
+		d := gppl.Data{X: gppl.Scalars(at), Y: y}
+		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.Laplace{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
+		start := gppl.StartFrom(family, d)
+		if got := start.Kernel.(gppl.ChangePoint).Location/unit + 100; math.Abs(got-where) > 12 {
+			t.Errorf("unit %v: the change starts at %v, it is at %v", unit, got, where)
+		}
+		l, err := gppl.NewExact(start, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := gppl.Fit(t.Context(), l, nil, gppl.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted := r.Model.Kernel.(gppl.ChangePoint)
+		if got := fitted.Location/unit + 100; math.Abs(got-where) > 6 {
+			t.Errorf("unit %v: the change is learnt at %v, it is at %v", unit, got, where)
+		}
+		if first == 0 {
+			first = r.Value
+		} else if math.Abs(r.Value-first) > 1e-3 {
+			t.Errorf("in another unit of x the NLL is %v, not %v", r.Value, first)
+		}
+		file := filepath.Join(t.TempDir(), "result.json")
+		if err := r.Save(file); err != nil {
+			t.Fatal(err)
+		}
+		back, err := gppl.LoadResult(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprint(back.Model), fmt.Sprint(r.Model); got != want {
+			t.Errorf("saved and loaded: %s, was %s", got, want)
+		}
+	}
+}
