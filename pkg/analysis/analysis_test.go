@@ -512,6 +512,7 @@ func TestParseKernel(t *testing.T) {
 		"SE * (Periodic)+ ((LocPer))":          "SE * Periodic + LocPer",
 		"SpectralMixture + SpectralMixture":    "SpectralMixture + SpectralMixture",
 		"(SE + (RQ + Laplace)) + SE * (SE*RQ)": "SE + RQ + Laplace + SE * SE * RQ",
+		"changepoint( SE+RQ ,Matern32) + SE":   "ChangePoint(SE + RQ, Matern32) + SE",
 	} {
 		k, err := ParseKernel(text)
 		if err != nil || kernelName(k) != want {
@@ -536,11 +537,44 @@ func TestParseKernel(t *testing.T) {
 		"(SE + White)":                 "White within parentheses",
 		"White * SE":                   "White as a factor",
 		"SE(RQ)":                       `"(" was not expected`,
+		"ChangePoint":                  "ChangePoint(BEFORE, AFTER)",
+		"ChangePoint(SE)":              "ChangePoint(BEFORE, AFTER)",
+		"ChangePoint(SE, RQ":           "lacks a closing parenthesis",
+		"ChangePoint(SE, White)":       "White within parentheses",
+		"SE, RQ":                       `"," was not expected`,
 		strings.Repeat("(", 99) + "SE": "nested deeper",
 	} {
 		if k, err := ParseKernel(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v (%v), want an error that says %s", text, k, err, want)
 		}
+	}
+}
+
+// TestChangePointFit: a change point is found in a list of kernels, learnt and preferred where there is one.
+func TestChangePointFit(t *testing.T) {
+	x := make([]float64, 160)
+	for i := range x {
+		x[i] = -3 + 0.25*float64(i)
+	}
+	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 5}, After: gppl.Laplace{Variance: 2, Lengthscale: 1}, Location: 22, Width: 0.5}, Noise: 0.01}
+	_, y, _, err := truth.Sample(gppl.Scalars(x), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := ParseKernels("SE, ChangePoint(SE, Laplace)")
+	if err != nil || len(names) != 2 {
+		t.Fatal(names, err)
+	}
+	a, err := Fit(t.Context(), &Series{X: x, Y: y, Step: 0.25}, Options{Kernels: names, Trend: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, ok := a.Result.Model.Kernel.(gppl.ChangePoint)
+	if !ok {
+		t.Fatalf("the best is %v", a.Result.Model)
+	}
+	if at := change.Location; math.Abs(at-22) > 3 {
+		t.Errorf("the change is learnt at %v, it is at 22", at)
 	}
 }
 

@@ -30,7 +30,7 @@ var families = []struct {
 }
 
 // ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic",
-// "(SE + RQ) * Periodic". All parameters are 1. A term White stands for the noise that every model has anyway, and adds
+// "(SE + RQ) * Periodic", "ChangePoint(SE, Matern32)". All parameters are 1, but for the place of a change, 0. A term White stands for the noise that every model has anyway, and adds
 // nothing.
 func ParseKernel(text string) (gppl.Kernel, error) {
 	p := kernelParser{text: text}
@@ -49,7 +49,8 @@ func ParseKernel(text string) (gppl.Kernel, error) {
 
 // kernelParser reads
 //
-//	sum = product { "+" product }    product = factor { "*" factor }    factor = name | "(" sum ")"
+//	sum = product { "+" product }    product = factor { "*" factor }
+//	factor = name | "(" sum ")" | "ChangePoint" "(" sum "," sum ")"
 type kernelParser struct {
 	text string // the whole
 	at   int    // how far it has been read
@@ -62,7 +63,7 @@ const maxNesting = 16
 func (p *kernelParser) next() string {
 	rest := strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace)
 	p.at = len(p.text) - len(rest)
-	if end := strings.IndexFunc(rest, func(r rune) bool { return strings.ContainsRune("+*×()", r) || unicode.IsSpace(r) }); end > 0 {
+	if end := strings.IndexFunc(rest, func(r rune) bool { return strings.ContainsRune("+*×(),", r) || unicode.IsSpace(r) }); end > 0 {
 		return rest[:end]
 	} else if end == 0 {
 		r, _ := utf8.DecodeRuneInString(rest)
@@ -165,12 +166,16 @@ func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 		return k, err
 	}
 	name := p.next()
-	if strings.Contains("+*×)", name) { // "" too
+	if strings.Contains("+*×),", name) { // "" too
 		return nil, p.unexpected(name)
 	}
 	if strings.EqualFold(name, "White") {
 		p.at += len(name)
 		return nil, nil
+	}
+	if strings.EqualFold(name, changePoint) {
+		p.at += len(name)
+		return p.change(depth)
 	}
 	var known []string
 	for _, f := range families {
@@ -180,14 +185,50 @@ func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 		}
 		known = append(known, f.name)
 	}
-	return nil, fmt.Errorf("analysis: no kernel %q: there are %s, and sums and products such as SE + LocPer or SE * Periodic", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("analysis: no kernel %q: there are %s, ChangePoint(SE, SE), and sums and products such as SE + LocPer or SE * Periodic", name, strings.Join(known, ", "))
+}
+
+const changePoint = "ChangePoint"
+
+// change reads what follows the name of a change point.
+func (p *kernelParser) change(depth int) (gppl.Kernel, error) {
+	var parts [2]gppl.Kernel
+	for i, before := range []string{"(", ","} {
+		if depth == maxNesting || !p.take(before) {
+			return nil, fmt.Errorf("analysis: a change point in the kernel %q is to be ChangePoint(BEFORE, AFTER)", strings.TrimSpace(p.text))
+		}
+		var err error
+		if parts[i], err = p.sum(depth + 1); err != nil {
+			return nil, err
+		}
+	}
+	if !p.take(")") {
+		return nil, fmt.Errorf("analysis: the kernel %q lacks a closing parenthesis", strings.TrimSpace(p.text))
+	}
+	return gppl.ChangePoint{Before: parts[0], After: parts[1], Width: 1}, nil
+}
+
+// splitList cuts a list at its commas, but for those within parentheses.
+func splitList(list string) (parts []string) {
+	depth, from := 0, 0
+	for i, r := range list {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth <= 0:
+			parts, from = append(parts, list[from:i]), i+1
+		}
+	}
+	return append(parts, list[from:])
 }
 
 // ParseKernels reads a list of kernels separated by commas; "auto" stands for [Auto]. Each is returned by its name in a
 // common form.
 func ParseKernels(list string) ([]string, error) {
 	var names []string
-	for _, text := range strings.Split(list, ",") {
+	for _, text := range splitList(list) {
 		if strings.EqualFold(strings.TrimSpace(text), "auto") {
 			names = append(names, Auto...)
 			continue
@@ -219,6 +260,8 @@ func kernelName(k gppl.Kernel) string {
 			names = append(names, name)
 		}
 		return strings.Join(names, " * ")
+	case gppl.ChangePoint:
+		return fmt.Sprintf("%s(%s, %s)", changePoint, kernelName(k.Before), kernelName(k.After))
 	}
 	name, _, _ := strings.Cut(k.String(), "(")
 	return name

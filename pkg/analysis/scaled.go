@@ -22,7 +22,7 @@ func (t scaledLog) String() string            { return fmt.Sprintf("log/%.3g", t
 // period is determined to about a fifth of a cycle over the span, anything else to a third.
 func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
 	for i, p := range m.Params() {
-		if isFixed(p) {
+		if isFixed(p) || p.Role == gppl.RoleLocation { // of any sign
 			continue
 		}
 		s := 0.3
