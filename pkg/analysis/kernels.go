@@ -185,7 +185,7 @@ func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 		}
 		known = append(known, f.name)
 	}
-	return nil, fmt.Errorf("analysis: no kernel %q: there are %s, ChangePoint(SE, SE), and sums and products such as SE + LocPer or SE * Periodic", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("analysis: no kernel %q: there are %s, and sums and products such as SE + LocPer or SE * Periodic, and ChangePoint(SE, SE)", name, strings.Join(known, ", "))
 }
 
 const changePoint = "ChangePoint"
