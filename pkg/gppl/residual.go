@@ -67,10 +67,13 @@ func (l *Projected) keepResidual(m Model, d Data) error {
 
 // residual is what the projections leave of y, and of the columns beside it.
 type residual struct {
-	n, dof float64        // n and n−k
+	n, dof float64        // n, or the sum of weights, and n−k
 	known  float64        // ΣD − tr ΩᵀDΩ, of the variances D of known errors
-	rest   []float64      // y − Ωz
+	rest   []float64      // y − Ωz; nil from Sums
 	energy blas64.General // RᵀR of what is left of all columns, c×c
+
+	logWeights float64 // Σ log w, from Sums
+	rounding   float64 // what the energy errs by, from Sums
 }
 
 // newResidual returns that of columns (n×c), y first, whose projections are z (k×c).

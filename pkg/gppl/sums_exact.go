@@ -27,8 +27,8 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if m.Mean != nil && m.Mean != (Intercept{}) {
-		return nil, fmt.Errorf("gppl: Sums hold no basis of a mean, and the model has the mean %v: only an Intercept, or a known constant as centre, can be taken out", m.Mean)
+	if err := checkSumsMean(m); err != nil {
+		return nil, err
 	}
 	o, err := optionsOf(opts)
 	if err != nil {
@@ -48,6 +48,14 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	l.mean, l.columns = mean, r.columns.Cols
 	l.tally.setUp(time.Since(start))
 	return l, nil
+}
+
+// checkSumsMean returns an error if m has a mean whose sums are not known.
+func checkSumsMean(m Model) error {
+	if m.Mean != nil && m.Mean != (Intercept{}) {
+		return fmt.Errorf("gppl: Sums hold no basis of a mean, and the model has the mean %v: only an Intercept, or a known constant as centre, can be taken out", m.Mean)
+	}
+	return nil
 }
 
 // NewSumsPosterior conditions m on the observations in s less the constant centre, as
