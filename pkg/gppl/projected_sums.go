@@ -105,10 +105,10 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 	return l, r, nil
 }
 
-// sumsConditionLimit bounds the condition of the waves: what it loses, some 1e-15 times its
-// square, is then far below the tolerance. It drops those that add less than about
-// 1e-3 of their length to what others span, of which only as many as log k meet it.
-const sumsConditionLimit = 1e3
+// sumsConditionLimit bounds the coefficients of each direction in waves of length one. What
+// that loses, some 1e-15 times its square for each, is then far below the tolerance. It drops
+// waves of which others span all but about a hundredth, and only some log k are of that kind.
+const sumsConditionLimit = 100
 
 // waves returns at most k directions, from the moments alone.
 func (r *sumsReading) waves(k int, s *Sums) *waveBasis {

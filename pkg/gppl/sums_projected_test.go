@@ -294,3 +294,76 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		}
 	}
 }
+
+// simulated are sums of n observations of m on [0, span].
+func simulated(t *testing.T, m gppl.Model, r gppl.SumsRange, n int, seed uint64) *gppl.Sums {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(seed, 8))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = r.Hi * rnd.Float64()
+	}
+	_, y, _, err := m.Sample(gppl.Scalars(x), seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSums(t, sumsHeader(t, r))
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestFitSums wants the number of projections that is chosen to lose little: the parameters
+// of the exact likelihood, by far less than their standard errors.
+func TestFitSums(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
+	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.3, Largest: 8}, 3000, 21)
+	start := m.WithParams([]float64{3, 1.6, 0.5})
+	exact, err := gppl.FitSums(t.Context(), start, s, 0, gppl.AutoSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !exact.Exact || len(exact.Steps) != 1 {
+		t.Errorf("exact: %v, %d steps: %s", exact.Exact, len(exact.Steps), exact.Why)
+	}
+	projected, err := gppl.FitSums(t.Context(), start, s, 0, gppl.AutoSettings{Projected: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if projected.Exact || projected.Status != gppl.Converged || len(projected.Steps) < 2 {
+		t.Errorf("%v", projected)
+	}
+	if off := projected.Value - exact.Value; math.Abs(off) > 0.5 {
+		t.Errorf("the value is off by %v nats:\n%v\n%v", off, projected, exact)
+	}
+	for i, p := range projected.Params {
+		if off := math.Abs(math.Log(p.Value / exact.Params[i].Value)); off > 0.1*exact.Params[i].StdErrLog {
+			t.Errorf("%s is %v, exactly %v ± %v", p.Name, p.Value, exact.Params[i].Value, exact.Params[i].Value*exact.Params[i].StdErrLog)
+		}
+	}
+	t.Logf("%v", projected)
+}
+
+// TestFitSumsRefused wants projections where the matrix of the exact likelihood would be too
+// large, and a refusal where they would not do either.
+func TestFitSumsRefused(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 0.5}, Noise: 0.2}
+	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, 2000, 22)
+	_, err := gppl.NewSumsPosterior(m, s, 0)
+	var refusal *gppl.Refusal
+	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "dense matrix") {
+		t.Fatalf("%v", err)
+	}
+	r, err := gppl.FitSums(t.Context(), m, s, 0, gppl.AutoSettings{MaxProjections: 60}) // and needs 500
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Exact || r.Status != gppl.Converged || !strings.Contains(r.Why, "refused") || !strings.Contains(r.Why, "no more than 60 are allowed") {
+		t.Errorf("%s: %v", r.Why, r)
+	}
+	_, err = gppl.FitSums(t.Context(), gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1}, Noise: 0.2}, s, 0, gppl.AutoSettings{})
+	if !errors.As(err, &refusal) {
+		t.Errorf("Matérn: %v", err)
+	}
+}
