@@ -9,17 +9,18 @@ import (
 
 // mostSumsProjections is the default of AutoSettings.MaxProjections: an evaluation then
 // takes some seconds.
-const mostSumsProjections = 2000
+const mostSumsProjections = 1000
 
 // FitSums learns the parameters of m from s less the constant centre, beginning at those of
 // m: by the exact likelihood where an engine takes it (NewSumsExact), or else by projections
-// with the residual energy (NewSumsResidual). Of these it takes as many as the spectrum of
+// with the residual energy (NewSumsResidual): also where training with the exact likelihood
+// ends at lengthscales below which it is refused. Of these it takes as many as the spectrum of
 // the model at hand needs (see SpectralColumns), and adds more, continuing from where it
 // stopped, until the signal is below a tenth of the noise beyond them and the last
 // addition improved the loss by less than Gain.
 //
 // Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain,
-// MaxProjections, whose default is n/2 and at most 2000, and Progress. There is no search
+// MaxProjections, whose default is n/2 and at most 1000, and Progress. There is no search
 // for starts. It is an error if the loss cannot be evaluated at the start, with a Refusal
 // that names what s resolves, or if ctx ends; it then returns the best point so far.
 func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings AutoSettings) (*AutoResult, error) {
@@ -33,6 +34,7 @@ func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings Aut
 	f.settings.MaxProjections = min(f.settings.MaxProjections, max(1, s.Len()/2), maxSumsFeatures)
 	why := "projections were asked for"
 	if !settings.Projected {
+		f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"
 		exact, err := NewSumsExact(m, s, centre)
 		if err != nil {
 			return nil, err
@@ -41,18 +43,33 @@ func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings Aut
 		var refusal *Refusal
 		switch {
 		case err == nil:
-			f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"
-			_, err = f.train(exact, 0)
-			return f.finish(err)
-		case !errors.As(err, &refusal):
+			if _, err = f.train(exact, 0); err != nil || f.result.Status == Converged {
+				return f.finish(err)
+			}
+			if _, err := exact.ValueGrad(nil, values(f.at.shorten(wall).Params())); !errors.As(err, &refusal) {
+				return f.finish(nil)
+			}
+			why = "training the exact likelihood ended where it is refused for shorter lengthscales: " + refusal.Reason
+		case errors.As(err, &refusal):
+			why = "the exact likelihood was refused: " + refusal.Reason
+		default:
 			return nil, err
 		}
-		why = "the exact likelihood was refused: " + refusal.Reason
 	}
+	trained := len(f.result.Steps)
 	why, err := f.project(why)
-	f.result.Why = why
+	var refusal *Refusal
+	if errors.As(err, &refusal) && trained > 0 && len(f.result.Steps) == trained {
+		f.result.Why = why + "; so are projections: " + refusal.Reason
+		return f.finish(nil)
+	}
+	f.result.Exact, f.result.Why = false, why
 	return f.finish(err)
 }
+
+// wall is how much shorter lengthscales must be refused for training to have ended at them
+// because of that.
+const wall = 1.1
 
 // sumsFit is the working state of FitSums.
 type sumsFit struct {
@@ -80,8 +97,12 @@ func (f *sumsFit) project(why string) (string, error) {
 		if err != nil {
 			return why, err
 		}
-		_, k := loss.proj.Dims()
+		k := loss.proj.k
 		gain, err := f.train(loss, k)
+		var refusal *Refusal
+		if errors.As(err, &refusal) && last > 0 {
+			return fmt.Sprintf("%s; %d are refused: %s", why, k, refusal.Reason), nil
+		}
 		if err != nil {
 			return why, err
 		}

@@ -367,3 +367,21 @@ func TestFitSumsRefused(t *testing.T) {
 		t.Errorf("Matérn: %v", err)
 	}
 }
+
+// TestFitSumsWall begins where the exact likelihood is taken and learns a lengthscale at which
+// it is refused.
+func TestFitSumsWall(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 0.35}, gppl.SE{Variance: 1, Lengthscale: 2}), Noise: 0.2}
+	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.8, Largest: 8}, 1500, 23)
+	r, err := gppl.FitSums(t.Context(), m.WithParams([]float64{1, 1.5, 1, 3, 0.5}), s, 0, gppl.AutoSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Exact || r.Status != gppl.Converged || len(r.Steps) < 2 || r.Steps[0].K != 0 || !strings.Contains(r.Why, "refused for shorter lengthscales") {
+		t.Errorf("%s: %v", r.Why, r)
+	}
+	if got := r.Steps[0].Theta[1]; !(got > 1.1*r.Params[1].Value) {
+		t.Errorf("exact training ended at a lengthscale of %v, and projections found %v", got, r.Params[1].Value)
+	}
+	t.Logf("%s: %v", r.Why, r)
+}
