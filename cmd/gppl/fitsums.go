@@ -22,10 +22,12 @@ var forCSV = []string{"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-co
 
 // sumsFit is a kernel that was learnt from sums, or why it was not.
 type sumsFit struct {
-	Kernel  string          `json:"kernel"`
-	BIC     float64         `json:"bic,omitempty"`
-	Refused string          `json:"refused,omitempty"`
-	Result  *library.Result `json:"result,omitempty"`
+	Kernel  string  `json:"kernel"`
+	BIC     float64 `json:"bic,omitempty"`
+	Refused string  `json:"refused,omitempty"`
+	// Projected says why the likelihood is that of projections, if it is, and why of so many.
+	Projected string          `json:"projected,omitempty"`
+	Result    *library.Result `json:"result,omitempty"`
 }
 
 // fitSums learns from a file of sums, for each kernel that is asked for, and SE if none is.
@@ -138,6 +140,9 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 				fmt.Fprintf(w, "%-24s BIC %.2f\n", f.Kernel, f.BIC)
 			}
 		}
+		if best.Projected != "" {
+			fmt.Fprintf(w, "%s: by projections: %s\n", best.Kernel, best.Projected)
+		}
 		_, err := fmt.Fprintf(w, "%s\n", best.Result)
 		if err == nil && forecast != nil && !c.IsSet("out") {
 			err = forecast.WriteCSV(w, analysis.Axis{})
@@ -220,22 +225,55 @@ func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, se
 		if fit.Refused == "" {
 			fit.Refused = "its likelihood cannot be computed at any start"
 		}
-		return fit, nil
-	}
-	loss, err := library.NewSumsExact(best, s, mean)
-	if err != nil {
-		return fit, err
+		return fitProjections(ctx, fit, kernel, s)
 	}
 	settings := library.Settings{Seed: seed}
 	if starts > 1 {
 		settings.Starts = starts
 	}
-	if fit.Result, err = library.Fit(ctx, loss, nil, settings); err != nil {
+	r, err := library.FitSums(ctx, best, s, mean, library.AutoSettings{Fit: settings})
+	if err != nil {
 		return fit, err
 	}
-	fit.Refused = ""
-	fit.BIC = 2*fit.Result.Value + float64(len(fit.Result.Params))*math.Log(float64(s.Len()))
+	fit.accept(r, s)
 	return fit, nil
+}
+
+func (f *sumsFit) accept(r *library.AutoResult, s *library.Sums) {
+	f.Refused, f.Result = "", r.Result
+	if !r.Exact {
+		f.Projected = r.Why
+	}
+	f.BIC = 2*r.Value + float64(len(r.Params))*math.Log(float64(s.Len()))
+}
+
+// fitProjections learns a kernel whose exact likelihood was refused by projections, from the start that a few of them like best. The
+// fit is as it was if that is refused, too.
+func fitProjections(ctx context.Context, fit sumsFit, kernel library.Kernel, s *library.Sums) (sumsFit, error) {
+	const few = 64
+	best, lowest := library.Model{}, math.Inf(1)
+	for _, m := range sumsStarts(kernel, s) {
+		if err := ctx.Err(); err != nil {
+			return fit, err
+		}
+		loss, err := library.NewSumsResidual(m, s, s.Mean(), min(few, s.Len()))
+		if err != nil {
+			continue
+		}
+		if value, err := loss.ValueGrad(nil, valuesOf(m)); err == nil && value < lowest {
+			best, lowest = m, value
+		}
+	}
+	if math.IsInf(lowest, 1) {
+		return fit, nil
+	}
+	r, err := library.FitSums(ctx, best, s, s.Mean(), library.AutoSettings{Projected: true})
+	if err == nil {
+		fit.accept(r, s)
+	} else if refusal := (*library.Refusal)(nil); errors.As(err, &refusal) {
+		err = nil
+	}
+	return fit, err
 }
 
 // sumsStarts are models to begin at: lengthscales from the shortest that is resolved up to a third of the range, a factor of four apart,

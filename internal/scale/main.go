@@ -3,9 +3,11 @@
 //
 //	go run ./internal/scale -n 1e9
 //	go run ./internal/scale -n 1e7 -range 1e5 -workers 1
+//	go run ./internal/scale -n 1e7 -range 1e5 -tenth
 //
 // It prints the time, the memory, a checksum of the sums, which does not depend on the workers, and the parameters that are learnt, in
-// standard errors from the truth.
+// standard errors from the truth. With -tenth it does the same with the first tenth of the range, and says by how much the parameters
+// differ.
 package main
 
 import (
@@ -32,10 +34,12 @@ func main() {
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines, each with sums of its own")
 	seed := flag.Uint64("seed", 1, "of the observations")
 	out := flag.String("o", "", "write the sums to this file")
+	tenth := flag.Bool("tenth", false, "learn from the first tenth of the range as well")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, int(*n), *span, *shortest, *workers, *seed, *out); err != nil {
+	s := simulation{n: int(*n), span: *span, shortest: *shortest, workers: *workers, seed: *seed}
+	if err := run(ctx, s, *out, *tenth); err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
@@ -44,46 +48,74 @@ func main() {
 // truth is what is simulated: SE with lengthscale 1, so that times are in lengthscales.
 var truth = gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
 
-func run(ctx context.Context, n int, span, shortest float64, workers int, seed uint64, out string) error {
-	if n < 1 || !(span > 0) || workers < 1 {
-		return fmt.Errorf("%d observations over a range of %v by %d workers", n, span, workers)
+// simulation is what is observed, and how.
+type simulation struct {
+	n              int
+	span, shortest float64
+	workers        int
+	seed           uint64
+}
+
+func run(ctx context.Context, s simulation, out string, tenth bool) error {
+	if s.n < 1 || !(s.span > 0) || s.workers < 1 {
+		return fmt.Errorf("%d observations over a range of %v by %d workers", s.n, s.span, s.workers)
 	}
-	plan, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: span, Shortest: shortest, Longest: 4, Largest: 12})
+	began := time.Now()
+	f := newSignal(s.span, s.seed)
+	fmt.Printf("signal drawn in %.2f s\n", time.Since(began).Seconds())
+	whole, err := s.learn(ctx, f, 1, out)
+	if err != nil || !tenth {
+		return err
+	}
+	fmt.Println("\nthe first tenth of the range:")
+	part, err := s.learn(ctx, f, 10, "")
 	if err != nil {
 		return err
+	}
+	fmt.Println("\nthe whole range less a tenth of it, in standard errors of the difference, where the tenth is a part of the whole:")
+	for i, p := range whole.Params {
+		q := part.Params[i]
+		se := math.Sqrt(q.StdErrLog*q.StdErrLog - p.StdErrLog*p.StdErrLog)
+		fmt.Printf("%-16s %+.2f, standard errors %.2g and %.2g\n", p.Name, math.Log(p.Value/q.Value)/se, p.Value*p.StdErrLog, q.Value*q.StdErrLog)
+	}
+	return nil
+}
+
+// learn adds up the observations of the first 1/part of the range and learns from them.
+func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out string) (*gppl.Result, error) {
+	plan, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: s.span / float64(part), Shortest: s.shortest, Longest: 4, Largest: 12})
+	if err != nil {
+		return nil, err
 	}
 	fmt.Println(plan)
+	count := s.n / part
 	began := time.Now()
-	f := newSignal(span, seed)
-	fmt.Printf("signal drawn in %.2f s\n", time.Since(began).Seconds())
-
-	began = time.Now()
-	all, adding, err := collect(ctx, plan.Header, f, n, workers, seed)
+	all, adding, err := s.collect(ctx, plan.Header, f, count)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	seconds := time.Since(began).Seconds()
 	file, err := all.MarshalBinary()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	fmt.Printf("%d observations in %.1f s by %d workers: %.3g a second; %.3g a second and worker without their simulation\n",
-		all.Len(), seconds, workers, float64(n)/seconds, float64(n)/adding.Seconds())
+		all.Len(), seconds, s.workers, float64(count)/seconds, float64(count)/adding.Seconds())
 	fmt.Printf("memory %s; a file of %d bytes, checksum %016x\n", memory(), len(file), crc64.Checksum(file[:len(file)-8], crc64.MakeTable(crc64.ECMA)))
 	if out != "" {
 		if err := os.WriteFile(out, file, 0o666); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return learn(ctx, all)
+	return train(ctx, all)
 }
 
 // chunk is the number of observations that are made at a time.
 const chunk = 1 << 16
 
-// collect adds n observations. adding is the time that this took, all workers together.
-func collect(ctx context.Context, h gppl.SumsHeader, f *signalGrid, n, workers int, seed uint64) (all *gppl.Sums, adding time.Duration, err error) {
-	parts := make([]*gppl.Sums, workers)
+// collect adds the first count observations. adding is the time that this took, all workers together.
+func (s simulation) collect(ctx context.Context, h gppl.SumsHeader, f *signalGrid, count int) (all *gppl.Sums, adding time.Duration, err error) {
+	parts := make([]*gppl.Sums, s.workers)
 	for i := range parts {
 		if parts[i], err = gppl.NewSums(h); err != nil {
 			return nil, 0, err
@@ -91,18 +123,18 @@ func collect(ctx context.Context, h gppl.SumsHeader, f *signalGrid, n, workers i
 	}
 	var next, spent atomic.Int64
 	var wait sync.WaitGroup
-	errs := make([]error, workers)
+	errs := make([]error, s.workers)
 	began := time.Now()
 	for i, part := range parts {
 		wait.Go(func() {
 			t, y := make([]float64, chunk), make([]float64, chunk)
 			for errs[i] == nil && ctx.Err() == nil {
 				c := int(next.Add(1)) - 1
-				size := min(chunk, n-c*chunk)
+				size := min(chunk, count-c*chunk)
 				if size <= 0 {
 					return
 				}
-				f.observe(t[:size], y[:size], c, n, truth.Noise, seed)
+				f.observe(t[:size], y[:size], c, s.n, truth.Noise, s.seed)
 				start := time.Now()
 				// In pieces too small for Add to ask other processors: the workers have them.
 				const piece = 4096
@@ -112,7 +144,7 @@ func collect(ctx context.Context, h gppl.SumsHeader, f *signalGrid, n, workers i
 				}
 				spent.Add(int64(time.Since(start)))
 				if c%256 == 0 {
-					done := float64(c*chunk) / float64(n)
+					done := float64(c*chunk) / float64(count)
 					fmt.Fprintf(os.Stderr, "\r\x1b[K%.1f %% after %.0f s", 100*done, time.Since(began).Seconds())
 				}
 			}
@@ -136,27 +168,29 @@ func collect(ctx context.Context, h gppl.SumsHeader, f *signalGrid, n, workers i
 	return parts[0], time.Duration(spent.Load()), nil
 }
 
-// learn trains from a start that is wrong by a factor of three.
-func learn(ctx context.Context, s *gppl.Sums) error {
+// train begins at a start that is wrong by a factor of three.
+func train(ctx context.Context, s *gppl.Sums) (*gppl.Result, error) {
 	start := truth.WithParams([]float64{3, 1.6, 0.3})
 	began := time.Now()
 	loss, err := gppl.NewSumsExact(start, s, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	setup := time.Since(began)
 	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Printf("trained in %.2f s: %.2f s to read the sums, %d evaluations\n%v\n", time.Since(began).Seconds(), setup.Seconds(), result.Evaluations, result)
+	seconds := time.Since(began).Seconds()
+	fmt.Printf("trained in %.2f s: %.2f s to read the sums, %d evaluations of %.2f s\n%v\n",
+		seconds, setup.Seconds(), result.Evaluations, (seconds-setup.Seconds())/float64(result.Evaluations), result)
 	for i, p := range truth.Params() {
 		learnt := result.Params[i]
 		fmt.Printf("%-16s true %-6v learnt %.8g, %+.2f standard errors of %.2g\n", p.Name, p.Value, learnt.Value,
 			math.Log(learnt.Value/p.Value)/learnt.StdErrLog, learnt.Value*learnt.StdErrLog)
 	}
 	fmt.Printf("memory %s\n", memory())
-	return nil
+	return result, nil
 }
 
 // memory is the largest that the process has had, as far as the system tells, and what Go has of it.

@@ -27,15 +27,20 @@ type spectrum struct {
 // would take.
 func newSpectrum(m Model, x Inputs) (*spectrum, error) {
 	l := newLine(x, nil)
-	s := &spectrum{n: float64(x.Len()), span: l.span, covered: coverage(l.t)}
+	return newSpectrumOf(m, float64(x.Len()), l.span, coverage(l.t))
+}
+
+// newSpectrumOf is newSpectrum for n observations, or of weights that sum to n.
+func newSpectrumOf(m Model, n, span, covered float64) (*spectrum, error) {
+	s := &spectrum{n: n, span: span, covered: covered}
 	tail := s.tail(m)
-	switch b := bandwidth(m.Kernel, tail) * l.span; {
+	switch b := bandwidth(m.Kernel, tail) * span; {
 	case math.IsInf(b, 1):
 		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly to get below a noise variance of %.3g", m.Kernel, m.Noise)
 	case !(b < 4*maxFeatures):
 		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly: it takes %.2g frequencies to get below a noise variance of %.3g", m.Kernel, b, m.Noise)
 	}
-	series, err := newCosineSeries(l.span, m.Kernel, tail, false)
+	series, err := newCosineSeries(span, m.Kernel, tail, false)
 	if err != nil {
 		return nil, err
 	}

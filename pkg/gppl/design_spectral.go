@@ -47,8 +47,11 @@ func (d Spectral) frequency(j float64) float64 {
 	if d.Stretch != 0 {
 		return j / d.Stretch
 	}
-	return math.Round(lattice*(j-excess*math.Log1p((1-1/1.08)*j/excess))) / lattice
+	return math.Round(lattice*d.cycles(j)) / lattice
 }
+
+// cycles returns ν_j in cycles per range of x before it is rounded, without Stretch.
+func (Spectral) cycles(j float64) float64 { return j - excess*math.Log1p((1-1/1.08)*j/excess) }
 
 // columns returns the number of columns up to the given frequency, in cycles per
 // range; the sine and the cosine beyond it are counted, too.

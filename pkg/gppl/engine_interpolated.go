@@ -23,7 +23,8 @@ type interpolated struct {
 	base   *projectedTerm  // makes the nodes
 	asks   pool[selection] // of base
 	grams  pool[interpolatedGram]
-	n, k   int
+	mass   float64 // of the directions
+	k      int
 	packed int // k(k+1)/2
 
 	varianceAt, lengthAt int // the indices of v and l among the parameters
@@ -69,7 +70,7 @@ func newInterpolated(kernel Kernel, base *projectedTerm) *interpolated {
 	if !ok {
 		return nil
 	}
-	return &interpolated{base: base, n: base.n, k: base.k, packed: base.k * (base.k + 1) / 2, varianceAt: v, lengthAt: l}
+	return &interpolated{base: base, mass: base.mass, k: base.k, packed: base.k * (base.k + 1) / 2, varianceAt: v, lengthAt: l}
 }
 
 func (e *interpolated) name() string { return EngineInterpolated }
@@ -97,7 +98,7 @@ func (e *interpolated) forecast(m *compiledTerm) forecast {
 
 // known returns the panel that holds at u, for a noise variance relative to the
 // variance, nil if none does; how many of the last evaluations were near u; and the
-// largest entry of S/v that is to be expected, n if nothing is known of it.
+// largest entry of S/v that is to be expected, the mass if nothing is known of it.
 func (e *interpolated) known(u, noise float64) (p *panel, count int, size float64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,7 +112,7 @@ func (e *interpolated) known(u, noise float64) (p *panel, count int, size float6
 		}
 	}
 	if size == 0 {
-		size = float64(e.n)
+		size = e.mass
 	}
 	return nil, count, size
 }

@@ -108,20 +108,36 @@ func (c circle) least(span float64, k Kernel) float64 {
 // evaluation.
 const maxSumsFeatures = 4000
 
-// frequencies returns how many of the circle k takes, whether by a window, or why k is
-// beyond what the sums resolve.
-func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, windowed bool, why reason) {
+// covers reports whether k takes a window on the circle, or why it cannot.
+func (c circle) covers(span float64, k Kernel, eps float64) (windowed bool, why reason) {
+	if windowed = !(reach(k, eps) <= c.period-span); windowed && c.period < (2+2*windowRoom)*span {
+		why = cannot(c.resolves).reason
+	}
+	return windowed, why
+}
+
+// needs returns how many frequencies of the circle k takes, whether by a window, or why
+// there are none.
+func (c circle) needs(span float64, k Kernel, eps float64) (m float64, windowed bool, why reason) {
 	b := bandwidth(k, eps)
 	if math.IsInf(b, 0) {
 		return 0, false, cannot("its spectrum does not fall, or not in a way that is known").reason
 	}
-	if windowed = !(reach(k, eps) <= c.period-span); windowed {
-		if c.period < (2+2*windowRoom)*span {
-			return 0, true, cannot(c.resolves).reason
-		}
+	if windowed, why = c.covers(span, k, eps); why != (reason{}) {
+		return 0, windowed, why
+	}
+	if windowed {
 		b += 30 / (c.period - 2*span) // what the window spreads
 	}
-	m = math.Ceil(b*c.period) + 1
+	return math.Ceil(b*c.period) + 1, windowed, reason{}
+}
+
+// frequencies returns how many of the circle k takes, whether by a window, or why k is
+// beyond what the sums resolve.
+func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, windowed bool, why reason) {
+	if m, windowed, why = c.needs(span, k, eps); why != (reason{}) {
+		return m, windowed, why
+	}
 	if m > float64(c.highest) {
 		return m, windowed, reason{c.beyond, m / c.period}
 	}

@@ -129,8 +129,14 @@ func (l *Projected) plan(x Inputs, o options) {
 	series := sortLine(x)
 	sorted := newSortedDirections(series, d)
 	engines := []projectedEngine{newStateSpaceProjected(sorted), newSpectralProjected(newFeatures(x, series, d), o.tolerance), newBandedProjected(sorted), all}
+	l.planTerms(parts.signal, x, o, engines)
+}
+
+// planTerms sets up engines for each term of the kernel and for the whole of it.
+func (l *Projected) planTerms(terms []Kernel, x Inputs, o options, engines []projectedEngine) {
+	d := l.directions
 	l.apart = true
-	for _, k := range parts.signal {
+	for _, k := range terms {
 		own := engines
 		base := newProjectedTerm(k, x, d, options{tolerance: o.tolerance}, engines...)
 		if e := newInterpolated(k, base); e != nil {
@@ -302,7 +308,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	terms, logDet := float64(l.z.Rows), c.factor.LogDet() // with the residual, if there is one
 	if r := l.residual; r != nil {
 		terms += r.dof
-		logDet += r.dof * math.Log(c.tau)
+		logDet += r.dof*math.Log(c.tau) - r.logWeights
 	}
 	added, err := l.mean.complete(c.r, c.all)
 	if err != nil {
@@ -372,7 +378,7 @@ func (l *Projected) promise(c *projectedCall, form, value float64) (nats float64
 		signal := r.n * c.variance
 		lost := 8 * 0x1p-53 * (signal/r.dof + c.tau) / c.tau // relative, of τ
 		lost += l.directions.bound() * largestDiagonal(c.s0, l.z.Rows) / (r.dof * c.tau)
-		nats += 0.5 * (r.dof + energy/c.tau) * lost
+		nats += 0.5 * ((r.dof+energy/c.tau)*lost + r.rounding/c.tau)
 		limit = max(limit, limit/k*max(r.dof, energy/c.tau))
 	}
 	l.tally.promise(nats, nats <= limit)
@@ -383,7 +389,7 @@ func (l *Projected) promise(c *projectedCall, form, value float64) (nats float64
 func (l *Projected) waveRounding(c *projectedCall, w *waveBasis, form float64) (nats float64) {
 	var signal float64 // the size of a y that S₀ takes for signal
 	for _, t := range c.use {
-		signal += math.Sqrt(float64(l.directions.n) * t.variance * form)
+		signal += math.Sqrt(l.directions.mass * t.variance * form)
 	}
 	for j := range c.r.Cols {
 		size := signal

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"fmt"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -17,6 +18,7 @@ type features struct {
 	lo, span float64
 	dirs     directions
 	moments  *waveMoments // with directions by waves
+	fixed    *circle      // the only one, from Sums; else nil
 
 	mu      sync.Mutex
 	circles []*featureCircle
@@ -50,6 +52,13 @@ func newFeatures(x Inputs, l *line, d directions) *features {
 
 // period returns that of kernel k by itself, its step, and whether it takes a window.
 func (f *features) period(k Kernel, eps float64) (step int, period float64, windowed bool, err error) {
+	if f.fixed != nil {
+		windowed, why := f.fixed.covers(f.span, k, eps)
+		if why != (reason{}) {
+			return 0, 0, false, &Refusal{EngineSpectral, why.String()}
+		}
+		return 1, f.fixed.period, windowed, nil
+	}
 	if f.dirs.waves != nil {
 		return wavePeriod(f.span, k, eps)
 	}
@@ -66,6 +75,38 @@ func (f *features) suits(c *featureCircle, k Kernel, eps, own float64, windowed 
 		least = min(own, 2.07*f.span) // the narrowest fall
 	}
 	return c.period >= least && c.period <= slack*own
+}
+
+// most is the largest number of frequencies that there may be.
+func (f *features) most() int {
+	if f.fixed != nil { // their products with the directions are moments
+		return min(maxFeatures, 2*f.fixed.highest+1-f.dirs.waves.top())
+	}
+	return maxFeatures
+}
+
+// allow returns an error if m frequencies of k are too many: a Refusal where sums do not have them.
+func (f *features) allow(k Kernel, m int) error {
+	switch {
+	case m <= f.most():
+		return nil
+	case f.fixed != nil:
+		return &Refusal{EngineSpectral, reason{f.fixed.beyond, float64(m) / f.fixed.period}.String()}
+	}
+	return fmt.Errorf("gppl: %d frequencies for %v", m, k)
+}
+
+// frequencies returns the number that kernel k is expected to take, or why there are too many.
+func (f *features) frequencies(k Kernel, eps float64) (m float64, why reason) {
+	if f.fixed == nil {
+		m, _, why = forecastSpectral(k, f.span, eps, false)
+		return m, why
+	}
+	m, _, why = f.fixed.needs(f.span, k, eps)
+	if why == (reason{}) && m > float64(f.most()) {
+		why = reason{f.fixed.beyond, m / f.fixed.period}
+	}
+	return m, why
 }
 
 // find returns the shortest circle that there is for kernel k, nil if there is none,
@@ -106,7 +147,7 @@ func (f *features) upTo(c *featureCircle, m int) (rows blas64.General, count int
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m > c.m {
-		f.grow(c, m+m/8+8) // some to spare
+		f.grow(c, min(m+m/8+8, f.most())) // some to spare
 	}
 	return c.rows, c.m
 }
@@ -145,7 +186,7 @@ func (f *features) forecast(k Kernel, eps, m float64) float64 {
 	if f.dirs.waves == nil {
 		return fourier.Predict(f.dirs.n, f.dirs.k, have, int(m)+1, featureTolerance).Seconds / 2
 	}
-	step, _, _, err := wavePeriod(f.span, k, eps)
+	step, _, _, err := f.period(k, eps)
 	if err != nil {
 		return 0
 	}

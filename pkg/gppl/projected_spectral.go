@@ -1,7 +1,6 @@
 package gppl
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -17,7 +16,8 @@ import (
 // from moments where the directions are waves. With M frequencies an
 // evaluation takes 8Mk² flops, whatever n is, half of them for the gradient.
 type spectralProjected struct {
-	n, k     int
+	k        int
+	mass     float64 // of the directions
 	nats     float64 // the tolerance, for all projections together
 	features *features
 	probe    []float64 // ±1, for the check of S₀
@@ -25,7 +25,7 @@ type spectralProjected struct {
 }
 
 func newSpectralProjected(f *features, tolerance float64) *spectralProjected {
-	e := &spectralProjected{n: f.dirs.n, k: f.dirs.k, nats: tolerance * float64(f.dirs.k), features: f}
+	e := &spectralProjected{mass: f.dirs.mass, k: f.dirs.k, nats: tolerance * float64(f.dirs.k), features: f}
 	e.probe = make([]float64, e.k)
 	rnd := rand.New(rand.NewPCG(uint64(e.k), 4))
 	for i := range e.probe {
@@ -44,13 +44,17 @@ func spectralEps(nats, n, v, noise float64) float64 {
 }
 
 func (e *spectralProjected) eps(m *compiledTerm) float64 {
-	return spectralEps(e.nats, float64(e.n), m.variance, m.noise)
+	eps := spectralEps(e.nats, e.mass, m.variance, m.noise)
+	if c := e.features.fixed; c != nil {
+		eps = max(eps, c.least(e.features.span, m.kernel))
+	}
+	return eps
 }
 
 func (e *spectralProjected) forecast(m *compiledTerm) forecast {
-	n, kk := float64(e.n), float64(e.k)
+	n, kk := e.mass, float64(e.k)
 	eps := e.eps(m)
-	count, _, why := forecastSpectral(m.kernel, e.features.span, eps, false)
+	count, why := e.features.frequencies(m.kernel, eps)
 	if why != (reason{}) {
 		return forecast{reason: why}
 	}
@@ -117,8 +121,8 @@ func (g *spectralGram) compute(derivatives bool) error {
 	if err != nil {
 		return err
 	}
-	if m > maxFeatures {
-		return fmt.Errorf("gppl: %d frequencies for %v", m, g.term.kernel)
+	if err := e.features.allow(g.term.kernel, m); err != nil {
+		return err
 	}
 	g.feat, g.m = e.features.upTo(circle, m)
 	g.probed = min(g.m, m+m/64+2)

@@ -27,7 +27,8 @@ func (m *compiledTerm) own(grad []float64) []float64 { return grad[m.offset:m.en
 
 // projectedTerm is one family of kernels with the engines that may compute ΩᵀKΩ.
 type projectedTerm struct {
-	n, k           int
+	k              int
+	mass           float64 // of the directions
 	span           float64 // the largest distance there is
 	directionError float64 // what the directions add to the error of each engine
 	engines        []projectedEngine
@@ -41,7 +42,7 @@ func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...pr
 		names = append(names, e.name())
 	}
 	return &projectedTerm{
-		n: d.n, k: d.k, span: extent(x), directionError: d.bound(),
+		k: d.k, mass: d.mass, span: extent(x), directionError: d.bound(),
 		engines: engines, chooser: newChooser(o, o.tolerance*float64(d.k), names), scaling: scalingOf(k),
 	}
 }
@@ -49,7 +50,7 @@ func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...pr
 // forecast asks all engines about m.
 func (t *projectedTerm) forecast(s *selection, m *compiledTerm) {
 	t.chooser.begin(s)
-	blur := float64(t.k)*phases(m.kernel, t.span, m.noise, math.Sqrt(float64(t.n))) + t.directionError
+	blur := float64(t.k)*phases(m.kernel, t.span, m.noise, math.Sqrt(t.mass)) + t.directionError
 	for i, e := range t.engines {
 		s.candidates[i] = e.forecast(m)
 		s.candidates[i].err += blur

@@ -392,7 +392,7 @@ func (p *Projection) Project(y []float64) []float64 {
 	if len(y) != n {
 		panic(fmt.Sprintf("gppl: Project: len(y) = %d, want n = %d", len(y), n))
 	}
-	return directions{n, k, p.waves, p}.project(y)
+	return directions{n: n, k: k, waves: p.waves, proj: p}.project(y)
 }
 
 func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

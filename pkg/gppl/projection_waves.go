@@ -19,7 +19,8 @@ import (
 const lattice = 16
 
 // waveBasis is the Ω of Spectral without a matrix: Ω = WL⁻ᵀ, W the waves at the
-// inputs, of which moments are all that is known (fourier.Basis).
+// inputs, of which moments are all that is known (fourier.Basis). From Sums there are
+// no inputs, and moments are those on the circle of the sums.
 type waveBasis struct {
 	x        Inputs
 	lo, span float64
@@ -88,10 +89,16 @@ func (w *waveBasis) projection(design string, seed uint64) *Projection {
 
 func (w *waveBasis) k() int { return len(w.basis.Features()) }
 
+// top returns the highest frequency of the directions, in waves of the circle.
+func (w *waveBasis) top() int {
+	f := w.basis.Features()
+	return f[len(f)-1].Frequency()
+}
+
 // project returns Ωᵀy.
 func (w *waveBasis) project(y []float64) []float64 {
 	k := w.k()
-	sums := newGeneral(2*(wave(k-1)+1), 1)
+	sums := newGeneral(2*(w.top()+1), 1)
 	w.points().Sums(sums, blas64.General{Rows: len(y), Cols: 1, Stride: 1, Data: y}, 0, featureTolerance)
 	z := make([]float64, k)
 	w.basis.Project(z, sums.Data)
@@ -142,6 +149,7 @@ func (w *waveBasis) at(q blas64.General) { w.basis.At(q, w.points()) }
 // directions are a projection as a loss uses it: without Ω, by waves, or by Ω.
 type directions struct {
 	n, k  int
+	mass  float64    // n or, from Sums, the sum of weights: Σ_i K_ii/k(0)
 	waves *waveBasis // nil: by Ω
 	proj  *Projection
 }
@@ -149,7 +157,7 @@ type directions struct {
 // directionsOf returns p for data at x: by waves if these are what x is, and if
 // their error fits the tolerance, of nats for all projections together.
 func directionsOf(p *Projection, x Inputs, o options) directions {
-	d := directions{n: p.n, k: p.k, proj: p}
+	d := directions{n: p.n, k: p.k, mass: float64(p.n), proj: p}
 	needsOmega := o.engine != "" && o.engine != EngineSpectral && o.engine != EngineInterpolated
 	const share = 0.5 // of the tolerance, the rest being for the engine
 	if w := p.waves; w != nil && !needsOmega && w.bound() < share*o.tolerance*float64(p.k) && slices.Equal(w.x.at, x.at) {
@@ -264,8 +272,7 @@ func (w *waveMoments) product(dst blas64.General, step, from int) {
 			features[i] = fourier.Sin(m)
 		}
 	}
-	top := wave(w.waves.k() - 1)
-	t := w.upTo(step*(from+dst.Rows/2-1) + top)
+	t := w.upTo(step*(from+dst.Rows/2-1) + w.waves.top())
 	w.waves.basis.Product(dst, t, features)
 }
 
@@ -274,7 +281,7 @@ func (w *waveMoments) product(dst blas64.General, step, from int) {
 func (w *waveMoments) seconds(m int) float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	m += wave(w.waves.k() - 1)
+	m += w.waves.top()
 	if len(w.t) >= 2*(m+1) {
 		return 0
 	}

@@ -55,7 +55,6 @@ func (l *Projected) keepResidual(m Model, d Data) error {
 	}
 	l.mean, l.z, l.sizes = mean, l.directions.projectColumns(columns), lengths(columns)
 	l.residual = newResidual(l.directions, columns, l.z)
-	l.residual.share = 1
 	if d.Relative != nil {
 		l.residual.share = l.residual.average(d.rowNoise().scale, l.oto)
 	}
@@ -79,16 +78,19 @@ func (r *residual) average(d, seen []float64) (mean float64) {
 
 // residual is what the projections leave of y, and of the columns beside it.
 type residual struct {
-	n, dof float64        // n and n−k
+	n, dof float64        // n, or the sum of weights, and n−k
 	known  float64        // (ΣD − tr ΩᵀDΩ)/(n−k), of the variances D of known errors
 	share  float64        // the same of the squares of relative errors, or 1
-	rest   []float64      // y − Ωz
+	rest   []float64      // y − Ωz; nil from Sums
 	energy blas64.General // RᵀR of what is left of all columns, c×c
+
+	logWeights float64 // Σ log w, from Sums
+	rounding   float64 // what the energy errs by, from Sums
 }
 
 // newResidual returns that of columns (n×c), y first, whose projections are z (k×c).
 func newResidual(d directions, columns, z blas64.General) *residual {
-	r := &residual{n: float64(d.n), dof: float64(d.n - d.k), energy: newGeneral(z.Cols, z.Cols)}
+	r := &residual{n: float64(d.n), dof: float64(d.n - d.k), share: 1, energy: newGeneral(z.Cols, z.Cols)}
 	all := newGeneral(columns.Rows, columns.Cols)
 	for j := range columns.Cols {
 		rest := d.rest(sliceOf(columnAt(columns, j)), sliceOf(columnAt(z, j)))

@@ -27,11 +27,8 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := needsDistances("the likelihood of sums", m.Kernel); err != nil {
+	if err := checkSumsModel(m); err != nil {
 		return nil, err
-	}
-	if m.Mean != nil && m.Mean != (Intercept{}) {
-		return nil, fmt.Errorf("gppl: Sums hold no basis of a mean, and the model has the mean %v: only an Intercept, or a known constant as centre, can be taken out", m.Mean)
 	}
 	o, err := optionsOf(opts)
 	if err != nil {
@@ -51,6 +48,17 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	l.mean, l.columns = mean, r.columns.Cols
 	l.tally.setUp(time.Since(start))
 	return l, nil
+}
+
+// checkSumsModel returns an error if m has a kernel or a mean that sums know nothing of.
+func checkSumsModel(m Model) error {
+	if err := needsDistances("the likelihood of sums", m.Kernel); err != nil {
+		return err
+	}
+	if m.Mean != nil && m.Mean != (Intercept{}) {
+		return fmt.Errorf("gppl: Sums hold no basis of a mean, and the model has the mean %v: only an Intercept, or a known constant as centre, can be taken out", m.Mean)
+	}
+	return nil
 }
 
 // NewSumsPosterior conditions m on the observations in s less the constant centre, as

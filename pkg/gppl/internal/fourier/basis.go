@@ -150,6 +150,20 @@ func (b *Basis) waves(row []float64, p *Points, i int) {
 	}
 }
 
+// Coefficients returns those by which the features sum to Qz.
+func (b *Basis) Coefficients(z []float64) []float64 {
+	k := len(b.features)
+	if len(z) != k {
+		panic(fmt.Sprintf("fourier: %d coefficients for a basis of %d", len(z), k))
+	}
+	coef := append([]float64(nil), z...)
+	b.l.SolveLT(blas64.General{Rows: k, Cols: 1, Stride: 1, Data: coef})
+	for j, s := range b.scale {
+		coef[j] *= s
+	}
+	return coef
+}
+
 // Subtract subtracts Qz from y (n) at the points p, by the coefficients L⁻ᵀz: in
 // O(nk), where At takes O(nk²).
 func (b *Basis) Subtract(y, z []float64, p *Points) {
@@ -157,11 +171,7 @@ func (b *Basis) Subtract(y, z []float64, p *Points) {
 	if len(y) != p.N() || len(z) != k {
 		panic(fmt.Sprintf("fourier: %d values at %d points, %d coefficients for a basis of %d", len(y), p.N(), len(z), k))
 	}
-	coef := append([]float64(nil), z...)
-	b.l.SolveLT(blas64.General{Rows: k, Cols: 1, Stride: 1, Data: coef})
-	for j, s := range b.scale {
-		coef[j] *= s
-	}
+	coef := b.Coefficients(z)
 	parallel.For(lanes, func(c int) {
 		row := make([]float64, k)
 		for i := len(y) * c / lanes; i < len(y)*(c+1)/lanes; i++ {

@@ -1,0 +1,184 @@
+package gppl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// mostSumsProjections is the default of AutoSettings.MaxProjections: an evaluation then
+// takes some seconds.
+const mostSumsProjections = 1000
+
+// FitSums learns the parameters of m from s less the constant centre, beginning at those of
+// m: by the exact likelihood where an engine takes it (NewSumsExact), or else by projections
+// with the residual energy (NewSumsResidual): also where training with the exact likelihood
+// ends at lengthscales below which it is refused. Of these it takes as many as the spectrum of
+// the model at hand needs (see SpectralColumns), and adds more, continuing from where it
+// stopped, until the signal is below a tenth of the noise beyond them and the last
+// addition improved the loss by less than Gain.
+//
+// Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain,
+// MaxProjections, whose default is n/2 and at most 1000, and Progress. There is no search
+// for starts. It is an error if the loss cannot be evaluated at the start, with a Refusal
+// that names what s resolves, or if ctx ends; it then returns the best point so far.
+func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings AutoSettings) (*AutoResult, error) {
+	f := sumsFit{ctx: ctx, sums: s, centre: centre, settings: settings, at: m, result: &AutoResult{}}
+	if f.settings.Gain == 0 {
+		f.settings.Gain = 0.5
+	}
+	if f.settings.MaxProjections == 0 {
+		f.settings.MaxProjections = mostSumsProjections
+	}
+	f.settings.MaxProjections = min(f.settings.MaxProjections, max(1, s.Len()/2), maxSumsFeatures)
+	why := "projections were asked for"
+	if !settings.Projected {
+		f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"
+		exact, err := NewSumsExact(m, s, centre)
+		if err != nil {
+			return nil, err
+		}
+		_, err = exact.ValueGrad(nil, values(m.Params()))
+		var refusal *Refusal
+		switch {
+		case err == nil:
+			if _, err = f.train(exact, 0); err != nil || f.result.Status == Converged {
+				return f.finish(err)
+			}
+			if _, err := exact.ValueGrad(nil, values(f.at.shorten(wall).Params())); !errors.As(err, &refusal) {
+				return f.finish(nil)
+			}
+			why = "training the exact likelihood ended where it is refused for shorter lengthscales: " + refusal.Reason
+		case errors.As(err, &refusal):
+			why = "the exact likelihood was refused: " + refusal.Reason
+		default:
+			return nil, err
+		}
+	}
+	trained := len(f.result.Steps)
+	why, err := f.project(why)
+	var refusal *Refusal
+	if errors.As(err, &refusal) && trained > 0 && len(f.result.Steps) == trained {
+		f.result.Why = why + "; so are projections: " + refusal.Reason
+		return f.finish(nil)
+	}
+	f.result.Exact, f.result.Why = false, why
+	return f.finish(err)
+}
+
+// wall is how much shorter lengthscales must be refused for training to have ended at them
+// because of that.
+const wall = 1.1
+
+// sumsFit is the working state of FitSums.
+type sumsFit struct {
+	ctx      context.Context
+	sums     *Sums
+	centre   float64
+	settings AutoSettings
+	at       Model
+	result   *AutoResult
+
+	// Of all steps:
+	evaluations   int
+	setUp, fitted time.Duration
+}
+
+// project trains on more and more projections. It returns why they are enough, or not.
+func (f *sumsFit) project(why string) (string, error) {
+	needed, err := f.needed()
+	if err != nil {
+		return why, err
+	}
+	room := f.settings.MaxProjections
+	for count, last := min(max(needed, 16), room), 0; ; {
+		loss, err := NewSumsResidual(f.at, f.sums, f.centre, count)
+		if err != nil {
+			return why, err
+		}
+		k := loss.proj.k
+		gain, err := f.train(loss, k)
+		var refusal *Refusal
+		if errors.As(err, &refusal) && last > 0 {
+			return fmt.Sprintf("%s; %d are refused: %s", why, k, refusal.Reason), nil
+		}
+		if err != nil {
+			return why, err
+		}
+		step := &f.result.Steps[len(f.result.Steps)-1]
+		step.Gain = gain
+		if step.Needed, err = f.needed(); err != nil {
+			return why, err
+		}
+		next := 0
+		switch {
+		case k == last:
+			step.Decision = "the sums have no more frequencies that the observations tell apart"
+		case step.Needed > count && count < room:
+			next, step.Decision = max(step.Needed, count*5/4), "signal above a tenth of the noise beyond them"
+		case last == 0 && count < room:
+			next, step.Decision = count*5/4+1, "to see whether they gain anything"
+		case last > 0 && gain > f.settings.Gain && count < room:
+			next, step.Decision = count*3/2, fmt.Sprintf("the last gained %.2g nats", gain)
+		case step.Needed > count:
+			step.Decision = fmt.Sprintf("no more than %d are allowed, and the signal is above a tenth of the noise beyond them", room)
+		default:
+			step.Decision = fmt.Sprintf("the signal is below a tenth of the noise beyond them, the last gained %.2g nats", gain)
+		}
+		if f.settings.Progress != nil {
+			f.settings.Progress(*step)
+		}
+		if next == 0 {
+			return why + "; " + step.Decision, nil
+		}
+		last, count = k, min(next, room)
+	}
+}
+
+// needed returns how many projections the spectrum of the model at hand asks for.
+func (f *sumsFit) needed() (int, error) {
+	if f.sums.Len() == 0 {
+		return 0, errors.New("gppl: Sums: no observations")
+	}
+	lo, hi := f.sums.Extent()
+	s, err := newSpectrumOf(f.at, f.sums.weight(), hi-lo, hi-lo)
+	if err != nil {
+		return 0, err
+	}
+	return Spectral{}.columns(s.cutoff(signalRatio)*s.span) + 4, nil // for the ends, as in FitAuto
+}
+
+// train goes on from the model at hand with k projections, 0 for the exact likelihood, and
+// returns the nats that this gained.
+func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
+	began := time.Now()
+	stood, err := loss.ValueGrad(nil, values(f.at.Params()))
+	if err != nil {
+		return 0, err
+	}
+	r, err := Fit(f.ctx, loss, f.at.Params(), f.settings.Fit)
+	if r == nil {
+		return 0, err
+	}
+	f.at, f.result.Result = r.Model, r
+	f.evaluations += r.Evaluations
+	f.setUp += r.SetupTime
+	f.fitted += r.FitTime
+	step := AutoStep{K: k, Value: r.Value, Theta: values(r.Model.Params()), Evaluations: r.Evaluations, Seconds: time.Since(began).Seconds()}
+	for _, p := range r.Params {
+		step.StdErrLog = append(step.StdErrLog, p.StdErrLog)
+	}
+	f.result.Steps = append(f.result.Steps, step)
+	return max(0, stood-r.Value), err
+}
+
+// finish returns the result, with what all steps took, unless there is none.
+func (f *sumsFit) finish(err error) (*AutoResult, error) {
+	r := f.result.Result
+	if r == nil {
+		return nil, err
+	}
+	r.Evaluations, r.SetupTime, r.FitTime = f.evaluations, f.setUp, f.fitted
+	return f.result, err
+}

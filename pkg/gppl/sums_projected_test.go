@@ -1,0 +1,387 @@
+package gppl_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+)
+
+// wavesOf is the design of a projected likelihood from sums, for the observations themselves.
+type wavesOf struct {
+	origin, period float64
+	frequency      []int
+	sine           []bool
+}
+
+func (wavesOf) String() string { return "waves of sums" }
+
+func (d wavesOf) Directions(omega *mat.Dense, x gppl.Inputs, _ *rand.Rand) error {
+	for i := range x.Len() {
+		for j, m := range d.frequency {
+			phase := 2 * math.Pi * math.Mod(float64(m)*((x.At(i)[0]-d.origin)/d.period), 1)
+			if d.sine[j] {
+				omega.Set(i, j, math.Sin(phase))
+			} else {
+				omega.Set(i, j, math.Cos(phase))
+			}
+		}
+	}
+	return nil
+}
+
+// sumsProjected returns the loss from sums and the same from the observations, by the dense engine.
+func sumsProjected(m gppl.Model, s *gppl.Sums, d gppl.Data, centre float64, k int, residual bool, opts ...gppl.Option) (loss, raw *gppl.Projected, err error) {
+	build, rawBuild := gppl.NewSumsProjected, gppl.NewProjected
+	if residual {
+		build, rawBuild = gppl.NewSumsResidual, gppl.NewResidual
+	}
+	if loss, err = build(m, s, centre, k, opts...); err != nil {
+		return nil, nil, err
+	}
+	origin, period, frequency, sine := gppl.SumsWaves(s, loss)
+	p, err := gppl.NewProjection(wavesOf{origin, period, frequency, sine}, d.X, len(frequency), 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err = rawBuild(m, centred(d, centre), p, gppl.WithEngine(gppl.EngineDense))
+	return loss, raw, err
+}
+
+// TestSumsProjected compares PL, PL with the residual energy, both with and without an
+// intercept, and their information with those of the observations themselves, projected
+// by an orthonormalised matrix of the same waves.
+func TestSumsProjected(t *testing.T) {
+	cases := 200
+	if testing.Short() {
+		cases = 40
+	}
+	const tol = 1e-9
+	refused := 0
+	var worst [3]float64
+	for number := range cases {
+		c := newSumsCase(number)
+		rnd := rand.New(rand.NewPCG(uint64(number), 23))
+		s := sumsOf(t, c.plan, c.data)
+		centre := s.Mean()
+		if number%3 == 0 {
+			centre = 2.5
+		}
+		residual := number%2 == 0
+		k := 1 + rnd.IntN(min(60, c.data.Len()))
+		if number%4 >= 2 && k > 1 {
+			c.model.Mean = gppl.Intercept{}
+		}
+		name := fmt.Sprintf("case %d: %v, n=%d, k=%d, residual %v", number, c.model, c.data.Len(), k, residual)
+		theta := startValues(c.model)
+		got, want := make([]float64, len(theta)), make([]float64, len(theta))
+		var v float64
+		loss, raw, err := sumsProjected(c.model, s, c.data, centre, k, residual, gppl.WithTolerance(1e-10))
+		if err == nil {
+			v, err = loss.ValueGrad(got, theta)
+		}
+		var refusal *gppl.Refusal
+		for tries := 0; errors.As(err, &refusal) && tries < 6; tries++ { // not resolved
+			refused++
+			c.plan.Shortest /= 2
+			s = sumsOf(t, c.plan, c.data)
+			if loss, raw, err = sumsProjected(c.model, s, c.data, centre, k, residual, gppl.WithTolerance(1e-10)); err == nil {
+				v, err = loss.ValueGrad(got, theta)
+			}
+		}
+		if err != nil && strings.Contains(err.Error(), "projections: the mean has") { // too few for a mean
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		w, err := raw.ValueGrad(want, theta)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		scale := max(math.Abs(w), float64(c.data.Len()))
+		check := func(i int, what string, got, want, scale float64) {
+			off := math.Abs(got-want) / scale
+			if worst[i] = max(worst[i], off); !(off <= tol) {
+				t.Errorf("%s, %s: %s is %v, want %v: off by %.2g", name, loss.Report().Engine, what, got, want, off)
+			}
+		}
+		check(0, "the value", v, w, scale)
+		for p := range theta {
+			scale = max(scale, math.Abs(theta[p]*want[p]))
+		}
+		for p := range theta {
+			check(1, fmt.Sprintf("derivative %d", p), theta[p]*got[p], theta[p]*want[p], scale)
+		}
+		info, err := loss.Information(theta)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		rawInfo, err := raw.Information(theta)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for a := range theta {
+			for b := range a + 1 {
+				check(2, fmt.Sprintf("information %d, %d", a, b), info.At(a, b), rawInfo.At(a, b), max(scale, mat.Max(rawInfo)))
+			}
+		}
+	}
+	t.Logf("%d refusals; off at most by %.2g in value, %.2g in gradient, %.2g in information", refused, worst[0], worst[1], worst[2])
+}
+
+// TestSumsProjectedLoss is the conformance of the losses.
+func TestSumsProjectedLoss(t *testing.T) {
+	x, y, _ := sumsSeries(12, 400)
+	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5}))
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 4}, gppl.RQ{Variance: 1, Lengthscale: 8, Alpha: 3}), Noise: 0.2}
+	for _, build := range []func(gppl.Model, *gppl.Sums, float64, int, ...gppl.Option) (*gppl.Projected, error){gppl.NewSumsProjected, gppl.NewSumsResidual} {
+		loss, err := build(m, s, s.Mean(), 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gppltest.CheckLoss(t, loss)
+	}
+}
+
+// TestSumsProjectedWeights compares weighted losses with a dense computation.
+func TestSumsProjectedWeights(t *testing.T) {
+	const k, centre = 30, 3.0
+	x, y, w := sumsSeries(9, 200)
+	m := gppl.Model{Kernel: gppl.RQ{Variance: 2, Lengthscale: 8, Alpha: 2}, Noise: 0.3}
+	s := newSums(t, sumsHeader(t, weightedRange))
+	if err := s.AddWeighted(x, y, w); err != nil {
+		t.Fatal(err)
+	}
+	theta := startValues(m)
+	for _, residual := range []bool{false, true} {
+		build := gppl.NewSumsProjected
+		if residual {
+			build = gppl.NewSumsResidual
+		}
+		loss, err := build(m, s, centre, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grad := make([]float64, len(theta))
+		got, err := loss.ValueGrad(grad, theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := func(theta []float64) float64 {
+			return denseWeightedProjected(t, s, loss, m.WithParams(theta), x, y, w, centre, residual)
+		}
+		if v := want(theta); math.Abs(got-v) > 1e-9*math.Abs(v) {
+			t.Errorf("residual %v: %v, want %v", residual, got, v)
+		}
+		for p := range theta {
+			const h = 1e-5
+			up, down := append([]float64{}, theta...), append([]float64{}, theta...)
+			up[p] *= 1 + h
+			down[p] *= 1 - h
+			slope := (want(up) - want(down)) / (2 * h * theta[p])
+			if math.Abs(grad[p]-slope) > 1e-5*(1+math.Abs(slope)) {
+				t.Errorf("residual %v: derivative %d is %v, want %v", residual, p, grad[p], slope)
+			}
+		}
+	}
+}
+
+// denseWeightedProjected is PL of √w·y, by matrices.
+func denseWeightedProjected(t *testing.T, s *gppl.Sums, loss *gppl.Projected, m gppl.Model, x, y, w []float64, centre float64, residual bool) float64 {
+	t.Helper()
+	n := len(x)
+	origin, period, frequency, sine := gppl.SumsWaves(s, loss)
+	k := len(frequency)
+	phi, v := mat.NewDense(n, k, nil), mat.NewVecDense(n, nil)
+	if err := (wavesOf{origin, period, frequency, sine}).Directions(phi, gppl.Scalars(x), nil); err != nil {
+		t.Fatal(err)
+	}
+	cov := mat.NewDense(n, n, nil)
+	var logW float64
+	for i := range n {
+		root := math.Sqrt(w[i])
+		for j := range k {
+			phi.Set(i, j, root*phi.At(i, j))
+		}
+		r := make([]float64, n)
+		for j := range r {
+			r[j] = math.Abs(x[i] - x[j])
+		}
+		m.Kernel.Cov(r, r)
+		for j := range r {
+			cov.Set(i, j, root*math.Sqrt(w[j])*r[j])
+		}
+		v.SetVec(i, root*(y[i]-centre))
+		logW += math.Log(w[i])
+	}
+	var qr mat.QR
+	qr.Factorize(phi)
+	var q mat.Dense
+	qr.QTo(&q)
+	omega := q.Slice(0, n, 0, k)
+	var z mat.VecDense
+	z.MulVec(omega.T(), v)
+	var half, whole mat.Dense
+	half.Mul(cov, omega)
+	whole.Mul(omega.T(), &half)
+	a := mat.NewSymDense(k, nil)
+	for i := range k {
+		for j := range i + 1 {
+			a.SetSym(i, j, whole.At(i, j))
+		}
+		a.SetSym(i, i, a.At(i, i)+m.Noise)
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(a) {
+		t.Fatal("not positive definite")
+	}
+	var b mat.VecDense
+	if err := factor.SolveVecTo(&b, &z); err != nil {
+		t.Fatal(err)
+	}
+	value := 0.5 * (mat.Dot(&z, &b) + factor.LogDet() + float64(k)*math.Log(2*math.Pi))
+	if residual {
+		dof := float64(n - k)
+		tau := m.Noise + (mat.Trace(cov)-mat.Trace(&whole))/dof
+		energy := mat.Dot(v, v) - mat.Dot(&z, &z)
+		value += 0.5 * (dof*math.Log(2*math.Pi*tau) + energy/tau - logW)
+	}
+	return value
+}
+
+// TestSumsProjectedRefusals wants errors that say what is resolved.
+func TestSumsProjectedRefusals(t *testing.T) {
+	x, y, _ := sumsSeries(10, 200)
+	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5}))
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []int{0, 201} {
+		if _, err := gppl.NewSumsProjected(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3, k); err == nil || !strings.Contains(err.Error(), "want 1 ≤ k ≤ 200") {
+			t.Errorf("k = %d: %v", k, err)
+		}
+	}
+	for _, c := range []struct {
+		kernel gppl.Kernel
+		want   string
+	}{
+		{gppl.SE{Variance: 1, Lengthscale: 1}, ""},
+		{gppl.SE{Variance: 1, Lengthscale: 0.1}, "SE lengthscales from 0.5 to 5"},
+		{gppl.SE{Variance: 1, Lengthscale: 50}, "SE lengthscales from 0.5 to 5"},
+		{gppl.Matern32{Variance: 1, Lengthscale: 1}, "these sums"},
+		{gppl.White{Variance: 1}, "white noise"},
+	} {
+		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
+		loss, err := gppl.NewSumsResidual(m, s, 3, 20)
+		if err == nil {
+			_, err = loss.ValueGrad(nil, startValues(m))
+		}
+		var refusal *gppl.Refusal
+		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v, want %q", c.kernel, err, c.want)
+		}
+	}
+}
+
+// simulated are sums of n observations of m on [0, span].
+func simulated(t *testing.T, m gppl.Model, r gppl.SumsRange, n int, seed uint64) *gppl.Sums {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(seed, 8))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = r.Hi * rnd.Float64()
+	}
+	_, y, _, err := m.Sample(gppl.Scalars(x), seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSums(t, sumsHeader(t, r))
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestFitSums wants the number of projections that is chosen to lose little: the parameters
+// of the exact likelihood, by far less than their standard errors.
+func TestFitSums(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
+	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.3, Largest: 8}, 3000, 21)
+	start := m.WithParams([]float64{3, 1.6, 0.5})
+	exact, err := gppl.FitSums(t.Context(), start, s, 0, gppl.AutoSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !exact.Exact || len(exact.Steps) != 1 {
+		t.Errorf("exact: %v, %d steps: %s", exact.Exact, len(exact.Steps), exact.Why)
+	}
+	projected, err := gppl.FitSums(t.Context(), start, s, 0, gppl.AutoSettings{Projected: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if projected.Exact || projected.Status != gppl.Converged || len(projected.Steps) < 2 {
+		t.Errorf("%v", projected)
+	}
+	if off := projected.Value - exact.Value; math.Abs(off) > 0.5 {
+		t.Errorf("the value is off by %v nats:\n%v\n%v", off, projected, exact)
+	}
+	for i, p := range projected.Params {
+		if off := math.Abs(math.Log(p.Value / exact.Params[i].Value)); off > 0.1*exact.Params[i].StdErrLog {
+			t.Errorf("%s is %v, exactly %v ± %v", p.Name, p.Value, exact.Params[i].Value, exact.Params[i].Value*exact.Params[i].StdErrLog)
+		}
+	}
+	t.Logf("%v", projected)
+}
+
+// TestFitSumsRefused wants projections where the matrix of the exact likelihood would be too
+// large, and a refusal where they would not do either.
+func TestFitSumsRefused(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 0.5}, Noise: 0.2}
+	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, 2000, 22)
+	_, err := gppl.NewSumsPosterior(m, s, 0)
+	var refusal *gppl.Refusal
+	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "dense matrix") {
+		t.Fatalf("%v", err)
+	}
+	r, err := gppl.FitSums(t.Context(), m, s, 0, gppl.AutoSettings{MaxProjections: 60}) // and needs 500
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Exact || r.Status != gppl.Converged || !strings.Contains(r.Why, "refused") || !strings.Contains(r.Why, "no more than 60 are allowed") {
+		t.Errorf("%s: %v", r.Why, r)
+	}
+	_, err = gppl.FitSums(t.Context(), gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1}, Noise: 0.2}, s, 0, gppl.AutoSettings{})
+	if !errors.As(err, &refusal) {
+		t.Errorf("Matérn: %v", err)
+	}
+}
+
+// TestFitSumsWall begins where the exact likelihood is taken and learns a lengthscale at which
+// it is refused.
+func TestFitSumsWall(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 0.35}, gppl.SE{Variance: 1, Lengthscale: 2}), Noise: 0.2}
+	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.8, Largest: 8}, 1500, 23)
+	r, err := gppl.FitSums(t.Context(), m.WithParams([]float64{1, 1.5, 1, 3, 0.5}), s, 0, gppl.AutoSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Exact || r.Status != gppl.Converged || len(r.Steps) < 2 || r.Steps[0].K != 0 || !strings.Contains(r.Why, "refused for shorter lengthscales") {
+		t.Errorf("%s: %v", r.Why, r)
+	}
+	if got := r.Steps[0].Theta[1]; !(got > 1.1*r.Params[1].Value) {
+		t.Errorf("exact training ended at a lengthscale of %v, and projections found %v", got, r.Params[1].Value)
+	}
+	t.Logf("%s: %v", r.Why, r)
+}
