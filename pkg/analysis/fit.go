@@ -120,7 +120,8 @@ const (
 // trend, and lets the best grow by one term after the other. Parameters have weak priors, so that five observations are enough;
 // candidates are ranked by their evidence, the marginal likelihood with the parameters integrated out, and forecasts average those
 // that count, and of short series their parameters too. Of more than 400 observations structures are compared on the latest 400, and
-// the best three are then trained on the latest 1500 (700 where x is not even and n above 2000); forecasts are conditioned on all.
+// the best three are then trained on the latest 1500 (700 where x is not regular). Forecasts are conditioned on all observations, or
+// where neither a state space nor a constant step makes that cheap, on the 2000 around them.
 //
 // Where kernels are named, Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
 // trend, or what Options.Trend says; with auto the best is then tried without and with a quadratic one. The coefficients of a

@@ -19,10 +19,8 @@ const (
 	// finalists are the candidates of a longer series that are then trained on the latest of it, trained observations at most:
 	// its parameters are known well by then. Forecasts are conditioned on all.
 	finalists, trained = 3, 1500
-	// trainedUneven is the same where x is not even, so that engines are dense for most kernels; remembered and averaged are then
-	// reduced as well (uneven).
+	// trainedUneven is the same where x is not regular, so that engines are dense for most kernels.
 	trainedUneven = 700
-	uneven        = 2000
 	// mostTerms bounds the sum that grows.
 	mostTerms = 4
 	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
@@ -118,8 +116,11 @@ func (p *policy) setViews(from int) error {
 	return nil
 }
 
-// dense reports whether a series is long and its x are not even, so that most kernels take n³.
-func (s *Series) dense() bool { return len(s.X) > uneven && (!s.Even || len(s.Duplicates) > 0) }
+// dense reports whether a series is long and its latest x are not regular, so that most kernels take n³.
+func (s *Series) dense() bool {
+	n := len(s.X)
+	return n > trainedUneven && !regular(s.X[max(0, n-trained):])
+}
 
 // setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.
 func (p *policy) setSeasons() {
@@ -489,14 +490,10 @@ func (p *policy) analysis() (*Analysis, error) {
 		}
 	}
 	a.Result = r
-	members := mostMembers
-	if p.series.dense() {
-		members = 1
-	}
 	var total float64
 	for i, t := range p.trials {
 		w := math.Exp(best.score - t.score)
-		if t.Error != "" || i >= members || w < negligible {
+		if t.Error != "" || i >= mostMembers || w < negligible {
 			continue
 		}
 		model := t.model

@@ -223,7 +223,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 				model = r.Model
 			}
 		}
-		p, err := gppl.NewPosterior(model, v.data)
+		p, err := conditionOn(model, v.data, windowLength)
 		if err != nil {
 			return nil, err
 		}
