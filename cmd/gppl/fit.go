@@ -41,6 +41,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the likeliest with the best kernel", Category: model},
 		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
+		&cli.DurationFlag{Name: "budget", Usage: "`TIME` that the automatic search may take by its predicted cost, 10s or 5m: the same search on every machine; a minute at most if not given", HideDefault: true, Category: model},
 		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "`N` observations up to which the likelihood is exact; above, it is projected", Category: model},
 		jsonFlag(), quietFlag(),
 	}
@@ -126,6 +127,9 @@ observations to check.
 						return err
 					}
 					written = append(written, path)
+					if o.flag == "model" {
+						os.Remove(path + searchSuffix) // if there is one
+					}
 				}
 			}
 			if c.Bool("json") {
@@ -160,6 +164,13 @@ func compareCommand() *cli.Command {
 		},
 	}
 }
+
+// announced is the predicted time of a search, in seconds, from which it is announced, and its finished candidates are kept beside the
+// model, in a file with searchSuffix, until the model is written.
+const (
+	announced    = 3
+	searchSuffix = ".search"
+)
 
 // learn reads the file that is the argument and trains what the flags say.
 func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
@@ -205,6 +216,17 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 			return nil, usageError{errors.New(message(err))}
 		}
 		settings.Periods = append(settings.Periods, period)
+	}
+	if settings.Budget = c.Duration("budget"); c.IsSet("budget") && settings.Budget <= 0 {
+		return nil, usageError{fmt.Errorf("--budget %v: a time such as 60s or 5m", settings.Budget)}
+	}
+	if plan := analysis.PlanFit(s, settings); kernels == nil && (plan.Seconds >= announced || plan.Over) {
+		if path := c.String("model"); path != "" {
+			settings.Resume = path + searchSuffix
+		}
+		if !c.Bool("quiet") {
+			fmt.Fprintf(c.Root().ErrWriter, "gppl: %v.\n", plan)
+		}
 	}
 	const shares = 100 // of the work, that the bar counts
 	bar := progress(c, "models", shares)

@@ -37,12 +37,21 @@ func main() {
 	out := flag.String("out", "", "write the results to this file as JSON")
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what is warned against")
+	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
+	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
 	folder := os.Getenv("GPPL_DATA")
 	if folder == "" {
 		log.Fatal("forecasting: set GPPL_DATA to the folder that has forecast/m3.csv and the M4 files")
 	}
-	loaded, err := load(filepath.Join(folder, "forecast"), strings.Split(*names, ","))
+	folder = filepath.Join(folder, "forecast")
+	if *exportTo != "" || *rivals != "" {
+		if err := meetRivals(folder, *names, *half, *limit, *seed, *exportTo, *rivals, *out); err != nil {
+			log.Fatal("forecasting: ", err)
+		}
+		return
+	}
+	loaded, err := load(folder, strings.Split(*names, ","))
 	if err != nil {
 		log.Fatal("forecasting: ", err)
 	}
@@ -59,14 +68,46 @@ func main() {
 		results = append(results, s)
 	}
 	if *out != "" {
-		text, err := json.MarshalIndent(results, "", "  ")
-		if err == nil {
-			err = os.WriteFile(*out, append(text, '\n'), 0o644)
-		}
-		if err != nil {
+		if err := writeJSON(*out, results); err != nil {
 			log.Fatal("forecasting: ", err)
 		}
 	}
+}
+
+// meetRivals exports the one group that is named, or scores the forecasts in a file.
+func meetRivals(folder, names, half string, limit int, seed uint64, exportTo, forecasts, out string) error {
+	var r rivalForecasts
+	if forecasts != "" {
+		text, err := os.ReadFile(forecasts)
+		if err == nil {
+			err = json.Unmarshal(text, &r)
+		}
+		if err != nil {
+			return err
+		}
+		names, limit = r.Group, r.Limit
+	}
+	loaded, err := load(folder, []string{names})
+	if err != nil {
+		return err
+	}
+	g := loaded[0]
+	if g.series, err = choose(g.series, half, limit, seed); err != nil {
+		return err
+	}
+	if exportTo != "" {
+		return export(exportTo, g)
+	}
+	result, err := scoreRival(g, r)
+	if err != nil {
+		return err
+	}
+	result.Half, result.Seed = half, seed
+	fmt.Println(result)
+	if out == "" {
+		return nil
+	}
+	return storeRival(out, result)
 }
 
 // choose returns the series of one half, at most limit of them, in their order.

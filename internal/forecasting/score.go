@@ -124,6 +124,9 @@ func one(ctx context.Context, g group, s series, backtest bool) (o outcome) {
 	return o
 }
 
+// poorCoverage, of 95 % bands, is what should have been warned against.
+const poorCoverage = 0.7
+
 // summary is the result of a group.
 type summary struct {
 	Group  string `json:"group"`
@@ -169,7 +172,7 @@ func summarise(g group, outcomes []outcome) summary {
 		} else {
 			unwarned = append(unwarned, o.own.Cover95)
 		}
-		if o.own.Cover95 < 0.7 {
+		if o.own.Cover95 < poorCoverage {
 			s.Low++
 			if o.warned {
 				s.LowWarned++

@@ -30,6 +30,11 @@ type Options struct {
 	MaxExact     int // 0 means 6000
 	Projections  int // 0 means 400
 	Progress     func(Progress)
+	// Budget bounds the predicted time of the search where Kernels is nil (PlanFit); 0 means a minute, and no more than is standard.
+	Budget time.Duration
+	// Resume is a file for the candidates that have finished, so that a later Fit with the same series and options goes on after an
+	// interrupt; "" keeps none. The file may be removed once Fit has returned.
+	Resume string
 }
 
 // Progress is where a comparison stands.
@@ -70,6 +75,8 @@ type Analysis struct {
 	Log        bool            // the best is a model of log y
 	Widen      float64         // what standard deviations beyond the last observation are multiplied by, as a backtest asks (Calibrate); 0 for 1
 	Weak       bool            // parameters have the policy's weak priors
+	// Effort is how far the automatic policy went (Plan); "" where kernels were named.
+	Effort string
 	// Projections is 0 if the likelihood is exact, else how many projections it saw.
 	Projections int
 
@@ -95,14 +102,12 @@ func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
 // TrainedOn returns the number of the latest observations that parameters were learnt from.
 func (a *Analysis) TrainedOn() int {
-	n := len(a.Series.X)
-	switch {
-	case !a.Weak:
-		return n
-	case a.Series.dense():
-		return min(n, trainedUneven)
+	for _, e := range efforts {
+		if a.Weak && e.name == a.Effort {
+			return e.trainedOn(a.Series)
+		}
 	}
-	return min(n, trained)
+	return len(a.Series.X)
 }
 
 // Kernel returns the name of the kernel that was kept.
@@ -119,8 +124,9 @@ const (
 // positive, log y, it compares noise alone and a smooth, a less smooth and a rough term, each with and without a season and a linear
 // trend, and lets the best grow by one term after the other. Parameters have weak priors, so that five observations are enough;
 // candidates are ranked by their evidence, the marginal likelihood with the parameters integrated out, and forecasts average those
-// that count, and of short series their parameters too. Of more than 400 observations structures are compared on the latest 400, and
-// the best three are then trained on the latest 1500 (700 where x is not even and n above 2000); forecasts are conditioned on all.
+// that count, and of short series their parameters too. Of long series structures are compared on the latest
+// observations, 400 unless Options.Budget says otherwise, and the best three are then trained on the latest 1500 (700 where x is not regular). Forecasts are conditioned on all observations, or
+// where neither a state space nor a constant step makes that cheap, on the 2000 around them.
 //
 // Where kernels are named, Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
 // trend, or what Options.Trend says; with auto the best is then tried without and with a quadratic one. The coefficients of a

@@ -15,10 +15,10 @@ type member struct {
 	log       bool
 	weight    float64
 	view      *view
-	posterior *gppl.Posterior
+	posterior conditioned
 	// draws are models of uncertain parameters, each as likely as the others; none: model alone.
 	draws      []gppl.Model
-	posteriors []*gppl.Posterior // of draws
+	posteriors []conditioned // of draws
 }
 
 // Part is one model's forecast: of y, or of log y, at each x a Gaussian with Mean and NoisyVar, in which LatentVar is that of f.
@@ -36,7 +36,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	for _, m := range a.members {
 		posteriors := m.posteriors
 		if len(posteriors) == 0 {
-			posteriors = []*gppl.Posterior{m.posterior}
+			posteriors = []conditioned{m.posterior}
 		}
 		for _, posterior := range posteriors {
 			mean, latent, err := posterior.LatentContext(ctx, gppl.Scalars(x))

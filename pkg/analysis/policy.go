@@ -14,25 +14,12 @@ import (
 )
 
 const (
-	// searched is how many observations, the latest, structures are compared on.
-	searched = 400
-	// finalists are the candidates of a longer series that are then trained on the latest of it, trained observations at most:
-	// its parameters are known well by then. Forecasts are conditioned on all.
-	finalists, trained = 3, 1500
-	// trainedUneven is the same where x is not even, so that engines are dense for most kernels; remembered and averaged are then
-	// reduced as well (uneven).
-	trainedUneven = 700
-	uneven        = 2000
-	// mostTerms bounds the sum that grows.
-	mostTerms = 4
 	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
 	worthwhile = 0.5
 	// hopeless is how many nats behind the other scale, log or none, a scale is given up after the first round.
 	hopeless = 6
 	// searchGradient ends training of a candidate: with steps of 0.3 in log θ, within some hundredths of a nat.
 	searchGradient = 0.05
-	// searchEvaluations bounds it.
-	searchEvaluations = 60
 	// negligible is the weight below which a candidate has no part in the forecast.
 	negligible = 0.03
 	// mostMembers are averaged.
@@ -49,6 +36,8 @@ type season struct {
 type policy struct {
 	ctx     context.Context
 	options Options
+	plan    Plan
+	kept    *kept // nil: candidates are not kept
 	series  *Series
 	views   []view // on what structures are compared on
 	extent  extent
@@ -73,8 +62,14 @@ type trial struct {
 // smooth and a rough term, with and without a season and a linear trend; the best of them grows by one term after the other as
 // long as that brings evidence. Candidates are weighted by their evidence, and those that count are averaged in forecasts.
 func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
-	p := &policy{ctx: ctx, options: o, series: s, began: time.Now()}
-	from := max(0, len(s.X)-searched)
+	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, began: time.Now()}
+	if o.Resume != "" {
+		var err error
+		if p.kept, err = openKept(o.Resume, s); err != nil {
+			return nil, err
+		}
+	}
+	from := len(s.X) - p.plan.Searched
 	if err := p.setViews(from); err != nil {
 		return nil, err
 	}
@@ -118,8 +113,11 @@ func (p *policy) setViews(from int) error {
 	return nil
 }
 
-// dense reports whether a series is long and its x are not even, so that most kernels take n³.
-func (s *Series) dense() bool { return len(s.X) > uneven && (!s.Even || len(s.Duplicates) > 0) }
+// dense reports whether a series is long and its latest x are not regular, so that most kernels take n³.
+func (s *Series) dense() bool {
+	n := len(s.X)
+	return n > fewUneven && !regular(s.X[max(0, n-refitted):])
+}
 
 // setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.
 func (p *policy) setSeasons() {
@@ -207,7 +205,7 @@ func (p *policy) search() error {
 
 // grow adds to a candidate the term that brings the most evidence, again and again.
 func (p *policy) grow(v int, best *trial) error {
-	for best != nil && len(best.terms) < mostTerms {
+	for best != nil && len(best.terms) < p.plan.effort.terms {
 		from := len(p.trials)
 		terms := termsOf(best.model.Kernel)
 		for _, name := range []string{"SE", "Matern32", "Laplace"} {
@@ -351,12 +349,27 @@ func sumTerms(k gppl.Kernel) []gppl.Kernel {
 	return []gppl.Kernel{k}
 }
 
-// train trains a model on a view and fills in the trial.
+// train trains a model on a view and fills in the trial, or takes it from those that were kept.
 func (p *policy) train(t *trial, v view, m gppl.Model) error {
+	if p.kept == nil {
+		return p.trainNow(t, v, m)
+	}
+	key := checksum(v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m)
+	if k, ok := p.kept.Trials[key]; ok {
+		t.Candidate, t.model, t.score = k.Candidate, k.Model, k.Score
+		return nil
+	}
+	if err := p.trainNow(t, v, m); err != nil {
+		return err
+	}
+	return p.kept.keep(key, keptTrial{t.Candidate, t.model, t.score})
+}
+
+func (p *policy) trainNow(t *trial, v view, m gppl.Model) error {
 	began := time.Now()
 	priors := weakPriors(m, p.extent)
 	r, err := trainWeak(p.ctx, v.data, m, priors, p.extent.span, p.settings(t, gppl.Settings{
-		GradientTolerance: searchGradient, MaxEvaluations: searchEvaluations, NoStandardErrors: true,
+		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
 	}))
 	if err != nil {
 		return err
@@ -424,16 +437,12 @@ func (p *policy) rank() {
 
 // final trains the best candidates on more observations.
 func (p *policy) final() error {
-	most := trained
-	if p.series.dense() {
-		most = trainedUneven
-	}
-	from := max(0, len(p.series.X)-most)
+	from := len(p.series.X) - p.plan.Trained
 	if err := p.setViews(from); err != nil {
 		return err
 	}
 	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[from]
-	kept := p.trials[:min(finalists, len(p.trials))]
+	kept := p.trials[:min(p.plan.effort.finalists, len(p.trials))]
 	for _, t := range kept {
 		if t.Error != "" {
 			continue
@@ -471,12 +480,12 @@ func (p *policy) analysis() (*Analysis, error) {
 		}
 		whole[part.log], ratio[part.log] = all, math.Pow(part.scaling.Scale/all.scaling.Scale, 2)
 	}
-	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Weak: true}
+	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Weak: true, Effort: p.plan.Effort}
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
 	r, err := trainWeak(p.ctx, v.data, best.model, weakPriors(best.model, p.extent), p.extent.span, p.settings(best, gppl.Settings{
-		GradientTolerance: searchGradient, MaxEvaluations: searchEvaluations,
+		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations,
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("analysis: training %s: %w", best.Name(), err)
@@ -489,14 +498,10 @@ func (p *policy) analysis() (*Analysis, error) {
 		}
 	}
 	a.Result = r
-	members := mostMembers
-	if p.series.dense() {
-		members = 1
-	}
 	var total float64
 	for i, t := range p.trials {
 		w := math.Exp(best.score - t.score)
-		if t.Error != "" || i >= members || w < negligible {
+		if t.Error != "" || i >= mostMembers || w < negligible {
 			continue
 		}
 		model := t.model

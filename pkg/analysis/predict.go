@@ -6,19 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
-
-// maxPosterior is the number of observations up to which a dense posterior is worth its n³/3 flops.
-const maxPosterior = 15000
-
-// inducing is how many inputs stand for the data where there are more, and no engine takes them all.
-const inducing = 1000
 
 // standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised() (gppl.Data, error) {
@@ -61,24 +54,6 @@ func (a *Analysis) condition() error {
 		a.note = strings.TrimSpace(a.note + " " + n)
 	}
 	return nil
-}
-
-func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (p *gppl.Posterior, err error) {
-	n := data.Len()
-	if n <= maxPosterior {
-		return gppl.NewPosterior(model, data)
-	}
-	for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded} {
-		if p, err = gppl.NewPosterior(model, data, gppl.WithEngine(engine)); err == nil {
-			return p, nil
-		}
-	}
-	z := make([]float64, inducing)
-	for i := range z {
-		z[i] = a.Series.X[i*(n-1)/(inducing-1)]
-	}
-	a.note = fmt.Sprintf("The posterior of %d observations is approximated through %d inducing inputs (VFE).", n, inducing)
-	return gppl.NewVFEPosterior(model, data, gppl.Scalars(slices.Compact(z)))
 }
 
 // lostNoise says that the noise cannot be told from rounding, or that jitter was added in its place; "" if neither. A sum over n
@@ -245,5 +220,5 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	}
 	r := *a.Result
 	r.Model = m
-	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Weak: a.Weak, Candidates: a.Candidates, Projections: a.Projections, Result: &r}, there - here, nil
+	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Weak: a.Weak, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r}, there - here, nil
 }

@@ -12,8 +12,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// maxDense is how many observations the residual checks and the components factorise densely, the latest ones.
-const maxDense = 4000
+const (
+	// checked is how many observations, the latest, the residual checks factorise densely: a second's work.
+	checked = 2500
+	// maxDense is the number of observations up to which a report shows components, which need a dense factor of all.
+	maxDense = 4000
+)
 
 // factor is A = K + HBHᵀ + σ²I of the latest observations, factorised: with a trend, its coefficients are a part of the
 // covariance.
@@ -24,16 +28,16 @@ type factor struct {
 	alpha *mat.VecDense // A⁻¹z
 }
 
-// factorise makes it, once.
-func (a *Analysis) factorise() (*factor, error) {
-	if a.factor != nil {
+// factorise makes it for the latest observations, most at most, or returns what it made before.
+func (a *Analysis) factorise(most int) (*factor, error) {
+	if a.factor != nil && len(a.factor.x) == min(most, len(a.Series.X)) {
 		return a.factor, nil
 	}
 	data, err := a.standardised()
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	f := &factor{from: max(0, data.Len()-maxDense), x: a.Series.X, z: data.Y}
+	f := &factor{from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
 	f.x, f.z = f.x[f.from:], f.z[f.from:]
 	n := len(f.x)
 	gram := mat.NewSymDense(n, nil)
@@ -79,7 +83,7 @@ func distancesFrom(dst []float64, at float64, x []float64) {
 // residuals are not.
 type Residuals struct {
 	X, E []float64
-	// Of is the number of observations in the series; only the latest 4000 are looked at.
+	// Of is the number of observations in the series; only the latest 2500 are looked at.
 	Of int
 
 	Mean, SD           float64
@@ -98,9 +102,9 @@ type Residuals struct {
 	JarqueBeraP float64
 }
 
-// Residuals checks the model by its innovations. It takes n³/3 flops for n up to 4000.
+// Residuals checks the model by its innovations. It takes n³/3 flops for n up to 2500.
 func (a *Analysis) Residuals() (*Residuals, error) {
-	f, err := a.factorise()
+	f, err := a.factorise(checked)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +226,7 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 	if len(terms) == 1 && a.Result.Model.Mean == nil || len(a.Series.X) > maxDense {
 		return nil, ErrNoComponents
 	}
-	f, err := a.factorise()
+	f, err := a.factorise(maxDense)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ type stored struct {
 	Weak    bool           `json:"weak_priors,omitempty"`
 	Members []storedMember `json:"members,omitempty"`
 	Widen   float64        `json:"widen,omitempty"`
+	Effort  string         `json:"effort,omitempty"`
 }
 
 // storedMember is a model that forecasts are averaged over.
@@ -65,7 +67,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	err := json.NewEncoder(w).Encode(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result,
-		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen,
+		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen, Effort: a.Effort,
 	})
 	if err != nil {
 		return fmt.Errorf("analysis: saving: %w", err)
@@ -115,11 +117,19 @@ func decode(b []byte) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, Log: j.Log, Weak: j.Weak, Widen: j.Widen}
+	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, Log: j.Log, Weak: j.Weak, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak))}
 	for _, m := range j.Members {
 		a.members = append(a.members, &member{model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
 	}
 	return a, nil
+}
+
+// unnamedEffort is the effort of files that do not have one.
+func unnamedEffort(weak bool) string {
+	if weak {
+		return efforts[standard].name
+	}
+	return ""
 }
 
 // check refuses what no analysis can be.

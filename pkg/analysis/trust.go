@@ -64,6 +64,8 @@ const (
 	refitEvaluations = 15
 	// remembered is how many observations before an origin a forecast of the past knows.
 	remembered = 3000
+	// fewUneven is the same where x is not regular, and the number of observations from which that matters.
+	fewUneven = 700
 )
 
 // Backtest forecasts the latest past from rolling origins: at each the parameters are learnt again from what was known by then,
@@ -199,7 +201,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 	const most = 2 // members that are looked at
 	known := remembered
 	if a.Series.dense() {
-		known = trainedUneven
+		known = fewUneven
 	}
 	from := max(0, origin-known)
 	past := &Analysis{Series: &Series{Axis: a.Series.Axis, X: a.Series.X[from:origin], Y: a.Series.Y[from:origin], Step: a.Series.Step}, Result: a.Result}
@@ -223,7 +225,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 				model = r.Model
 			}
 		}
-		p, err := gppl.NewPosterior(model, v.data)
+		p, err := conditionOn(model, v.data, windowLength)
 		if err != nil {
 			return nil, err
 		}

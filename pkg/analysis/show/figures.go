@@ -244,7 +244,7 @@ func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 		{Name: "parameters"}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
 	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
 	if n := a.TrainedOn(); n < len(a.Series.X) {
-		t.Notes = append(t.Notes, fmt.Sprintf("Parameters were learnt from the latest %d observations; forecasts are conditioned on all.", n))
+		t.Notes = append(t.Notes, fmt.Sprintf("Parameters were learnt from the latest %d observations.", n))
 	}
 	const most = 12
 	for i, c := range a.Candidates {

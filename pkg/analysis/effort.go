@@ -1,0 +1,134 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// effort is how far the search of the automatic policy goes.
+type effort struct {
+	name string
+	// searched is how many observations, the latest, structures are compared on.
+	searched int
+	// finalists are the candidates of a longer series that are then trained on the latest of it, trained observations at most:
+	// its parameters are known well by then. trainedUneven is the same where x is not regular, so that engines are dense for most
+	// kernels.
+	finalists, trained, trainedUneven int
+	// terms bounds the sum that grows, evaluations the training of a candidate.
+	terms, evaluations int
+}
+
+// efforts are the choices of a budget, the cheapest first. A step to the next takes three to ten times as long. What standard has was
+// chosen on the development halves of M3 and M4; more data change forecasts of long series little.
+var efforts = []effort{
+	{"quick", 150, 1, 400, 250, 2, 40},
+	{"short", 250, 2, 800, 400, 3, 60},
+	{"standard", 400, 3, 1500, 700, 4, 60},
+	{"wide", 800, 4, 3000, 1200, 5, 100},
+	{"widest", 1500, 5, 6000, 2000, 6, 200},
+}
+
+const (
+	// standard is the index of the effort without a budget, which is lower where standardBudget would be exceeded.
+	standard       = 2
+	standardBudget = time.Minute
+)
+
+// Plan is what a fit by the automatic policy will do, and what that takes.
+type Plan struct {
+	Effort string // quick, short, standard, wide or widest
+	// Searched is the number of observations that structures are compared on, Trained that parameters are then learnt from.
+	Searched, Trained int
+	// Seconds are predicted for one core of 9 Gflop/s, right to a factor of two or so. They decide the effort: the same budget
+	// means the same search on every machine.
+	Seconds float64
+	// Over says that even the least effort exceeds the budget.
+	Over bool
+
+	effort effort
+}
+
+func (p Plan) String() string {
+	digits := 0
+	if p.Seconds < 10 {
+		digits = 1
+	}
+	return fmt.Sprintf("%s search: structures are compared on %d observations, parameters learnt from %d; about %.*f s of one core",
+		p.Effort, p.Searched, p.Trained, digits, p.Seconds)
+}
+
+// PlanFit chooses the largest effort whose predicted time is within Options.Budget, or standard at most if that is 0.
+func PlanFit(s *Series, o Options) Plan {
+	budget, most := o.Budget, len(efforts)-1
+	if budget <= 0 {
+		budget, most = standardBudget, standard
+	}
+	for i := most; ; i-- {
+		p := planOf(s, o, efforts[i])
+		if p.Seconds <= budget.Seconds() || i == 0 {
+			p.Over = p.Seconds > budget.Seconds()
+			return p
+		}
+	}
+}
+
+func planOf(s *Series, o Options, e effort) Plan {
+	p := Plan{Effort: e.name, effort: e, Searched: min(e.searched, len(s.X)), Trained: e.trainedOn(s)}
+	views, trends, seasons := 1, 1, 1
+	if o.Log == "" || o.Log == "auto" {
+		if positive(s.Y) {
+			views = 2
+		}
+	}
+	if o.Trend == "" || o.Trend == "auto" {
+		trends = 2
+	}
+	if o.NoSeason {
+		seasons = 0
+	} else if len(o.Periods) > 0 {
+		seasons = len(o.Periods)
+	}
+	// Four kernels, with and without a season, then rounds of three kernels and the seasons. A candidate has about six parameters, a
+	// finalist nine; the evidence takes two gradients for each.
+	even := regular(s.X[len(s.X)-p.Trained:])
+	const bases, grown = 4, 3
+	first := views * trends * bases * (1 + min(seasons, 1))
+	later := views * (e.terms - 1) * (grown + seasons) / 2 // the sum stops growing half way, mostly
+	typical := 0.6 * float64(e.evaluations)                // of what training may take
+	p.Seconds = float64(first+later) * (typical + 12) * evaluationSeconds(p.Searched, even)
+	if len(s.X) > e.searched {
+		p.Seconds += float64(e.finalists) * (typical + 18) * evaluationSeconds(p.Trained, even)
+	}
+	p.Seconds += (typical + 18) * evaluationSeconds(p.Trained, even) // standard errors
+	return p
+}
+
+// trainedOn returns the number of observations, the latest, that parameters are learnt from.
+func (e effort) trainedOn(s *Series) int {
+	n := len(s.X)
+	switch {
+	case n <= e.searched:
+		return n
+	case s.dense():
+		return min(n, e.trainedUneven)
+	}
+	return min(n, e.trained)
+}
+
+// evaluationSeconds is what a likelihood and its gradient take, measured on sums of three terms: by a Toeplitz factor, or densely.
+func evaluationSeconds(n int, regular bool) float64 {
+	const (
+		overhead = 4e-5
+		stage    = 1.5e-9 // a place squared
+		place    = 1e-6
+		flops    = 9e9
+		pair     = 60e-9 // covariances and derivatives of two observations
+	)
+	size := float64(n)
+	dense := 0.5 * (size*size*size*2/flops + size*size*pair)
+	if regular {
+		dense = math.Min(dense, size*size*stage+size*place)
+	}
+	return overhead + dense
+}

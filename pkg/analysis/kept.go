@@ -1,0 +1,70 @@
+package analysis
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+const (
+	keptFormat = "gppl search"
+	// keptVersion changes with what a trial computes.
+	keptVersion = 1
+)
+
+// kept are the trials of a search that have finished, in a file, so that a later run goes on where one was interrupted. A trial is
+// found by all that decides its outcome: the result of a search does not depend on how often it was interrupted.
+type kept struct {
+	path   string
+	Format string               `json:"format"`
+	Number int                  `json:"version"`
+	Series string               `json:"series"` // a checksum
+	Trials map[string]keptTrial `json:"trials"`
+}
+
+type keptTrial struct {
+	Candidate Candidate  `json:"candidate"`
+	Model     gppl.Model `json:"model"`
+	Score     float64    `json:"score"`
+}
+
+// openKept reads the trials of a series from a file; there are none if the file is not there or is of another series. It is an
+// error if the file is something else: it would be overwritten.
+func openKept(path string, s *Series) (*kept, error) {
+	k := &kept{path: path, Format: keptFormat, Number: keptVersion, Series: checksum(s.X, s.Y), Trials: map[string]keptTrial{}}
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return k, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	old := kept{path: path}
+	if err := json.Unmarshal(text, &old); err != nil || old.Format != keptFormat {
+		return nil, fmt.Errorf("analysis: %s: this is no file of candidates; move it away", path)
+	}
+	if old.Number != k.Number || old.Series != k.Series || old.Trials == nil {
+		return k, nil
+	}
+	return &old, nil
+}
+
+func checksum(parts ...any) string {
+	h := sha256.New()
+	if err := json.NewEncoder(h).Encode(parts); err != nil {
+		panic("analysis: checksum: " + err.Error()) // of finite numbers and models
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// keep adds a trial, and writes the file whole or not at all.
+func (k *kept) keep(key string, t keptTrial) error {
+	k.Trials[key] = t
+	return wholefile.Write(k.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(k) })
+}

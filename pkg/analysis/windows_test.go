@@ -1,0 +1,122 @@
+package analysis
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func seasonal(v float64) float64 { return math.Sin(2*math.Pi*v/24) + 0.3*math.Cos(v/90) }
+
+func seriesAt(x []float64) gppl.Data {
+	rng := rand.New(rand.NewPCG(1, 0))
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = seasonal(v) + 0.2*rng.NormFloat64()
+	}
+	d, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+var windowModel = gppl.Model{Kernel: gppl.Add(
+	gppl.LocPer{Variance: 0.5, Lengthscale: 200, Period: 24, PeriodicLengthscale: 0.9}, gppl.SE{Variance: 0.2, Lengthscale: 90}), Noise: 0.04}
+
+// Beyond the end a window is the posterior of its observations; inside, 500 observations on each side say what all say.
+func TestWindows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 0))
+	x := make([]float64, 2600)
+	for i := 1; i < len(x); i++ {
+		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
+	}
+	d := seriesAt(x)
+	w, err := conditionOn(windowModel, d, windowLength)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := w.(*windows); !ok {
+		t.Fatalf("%d irregular observations are conditioned on by a %T", len(x), w)
+	}
+	all, err := gppl.NewPosterior(windowModel, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := x[len(x)-1]
+	at := gppl.Scalars([]float64{last + 30, -2, x[700], x[1300], x[2000], last + 1})
+	mean, variance, err := w.LatentContext(context.Background(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMean, wantVariance := all.Latent(at)
+	for i := range mean {
+		if math.Abs(mean[i]-wantMean[i]) > 0.25*math.Sqrt(wantVariance[i]+1e-6) || math.Abs(variance[i]/wantVariance[i]-1) > 0.15 {
+			t.Errorf("at %v: %v ± %v, by all observations %v ± %v", at.At(i), mean[i], math.Sqrt(variance[i]), wantMean[i], math.Sqrt(wantVariance[i]))
+		}
+	}
+	if made := len(w.(*windows).made); made != 2 {
+		t.Errorf("%d windows were made, want 2", made)
+	}
+}
+
+// Nothing dense is made of a long series.
+func TestConditionOnCheaply(t *testing.T) {
+	x := make([]float64, 5000)
+	for i := range x {
+		x[i] = 10 + 0.5*float64(i)
+	}
+	p, err := conditionOn(windowModel, seriesAt(x), windowLength)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineToeplitz {
+		t.Errorf("a regular series: %T", p)
+	}
+	x[17] += 0.2
+	if p, err = conditionOn(windowModel, seriesAt(x), windowLength); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := p.(*windows); !ok {
+		t.Errorf("an irregular series: %T", p)
+	}
+	rough := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 10}, Noise: 0.1}
+	if p, err = conditionOn(rough, seriesAt(x), windowLength); err != nil {
+		t.Fatal(err)
+	}
+	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineStateSpace {
+		t.Errorf("a Markov kernel: %T", p)
+	}
+}
+
+func TestRegular(t *testing.T) {
+	even := []float64{3, 5, 7, 9, 11, 13}
+	for _, c := range []struct {
+		name string
+		x    []float64
+		want bool
+	}{
+		{"even", even, true},
+		{"one of a hundred missing", slices.Delete(grid(100), 60, 61), true},
+		{"one of six missing", []float64{3, 5, 9, 11, 13}, false},
+		{"twice the same", []float64{3, 5, 5, 7}, false},
+		{"off by a hundredth", []float64{3, 5.02, 7, 9, 11}, false},
+		{"one", []float64{3}, false},
+	} {
+		if got := regular(c.x); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func grid(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return x
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Forecasts series of M3 and M4 by statsforecast's AutoETS, AutoARIMA and AutoTheta, and scores them as gppl's forecasts are.
+
+    GPPL_DATA=... python3 scripts/rivals.py                                  # 60 series of each group of M3, 16 of M4's
+    GPPL_DATA=... python3 scripts/rivals.py --group m3-yearly --limit 20     # printed and not written
+
+internal/forecasting chooses the series (the same as for gppl: same half, seed and limit) and computes the scores from
+quantiles, so that nothing differs but the forecasts. The libraries come from PyPI in the versions of
+scripts/requirements-rivals.txt, into .env/rivals, apart from all else. Series are forecast one at a time; compilation is
+not timed. All have the season of the competition: 4, 12, 24, and 1 for yearly, other and weekly series.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ENV = pathlib.Path(os.environ.get("GPPL_RIVALS_ENV", ROOT / ".env" / "rivals"))
+REQUIREMENTS = ROOT / "scripts" / "requirements-rivals.txt"
+STORED = ROOT / "internal" / "forecasting" / "rivals.json"
+SAMPLES = {"m3-yearly": 60, "m3-quarterly": 60, "m3-monthly": 60, "m3-other": 60, "m4-weekly": 16, "m4-hourly": 16}
+# The intervals whose ends are the quantiles at 0.005, 0.015, ..., 0.995, and those at 80 and 95 %.
+LEVELS = sorted({*range(1, 100, 2), 80, 95})
+
+
+def environment():
+    """Continues in the venv of the rivals, which is made if it is not there or of other versions."""
+    if pathlib.Path(sys.prefix).resolve() == ENV.resolve():
+        return
+    wanted = REQUIREMENTS.read_text() + sys.version
+    key = ENV / "key"
+    if not key.exists() or key.read_text() != wanted:
+        print(f"rivals: Python packages into {ENV}", file=sys.stderr)
+        venv.create(ENV, with_pip=True)
+        subprocess.run([ENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
+                        "--disable-pip-version-check", "--requirement", REQUIREMENTS], check=True)
+        key.write_text(wanted)
+    os.execv(ENV / "bin" / "python", [str(ENV / "bin" / "python"), __file__, *sys.argv[1:]])
+
+
+def forecast(model, y, horizon):
+    """Median forecast and the ends of central intervals, by their level."""
+    out = model.forecast(y=y, h=horizon, level=LEVELS)
+    ends = {str(level): [out[f"lo-{level}"].tolist(), out[f"hi-{level}"].tolist()] for level in LEVELS}
+    return {"mean": out["mean"].tolist(), "ends": ends}
+
+
+def main():
+    import numpy as np
+    from statsforecast.models import AutoARIMA, AutoETS, AutoTheta
+
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--group", default=",".join(SAMPLES), help="groups, separated by commas")
+    parser.add_argument("--limit", type=int, help="series of each group; the result is then not stored")
+    parser.add_argument("--models", default="AutoETS,AutoTheta,AutoARIMA")
+    options = parser.parse_args()
+    kinds = {"AutoETS": AutoETS, "AutoARIMA": AutoARIMA, "AutoTheta": AutoTheta}
+    with tempfile.TemporaryDirectory() as folder:
+        tool = pathlib.Path(folder, "forecasting")
+        subprocess.run(["go", "build", "-o", tool, "./internal/forecasting"], cwd=ROOT, check=True)
+        for group in options.group.split(","):
+            limit = options.limit or SAMPLES[group]
+            chosen = pathlib.Path(folder, "series.json")
+            subprocess.run([tool, "-group", group, "-limit", str(limit), "-export", chosen], check=True)
+            series = json.loads(chosen.read_text())
+            for name in options.models.split(","):
+                kinds[name](season_length=series["season"]).forecast(y=np.array(series["series"][0]["train"]), h=2)
+                found = []
+                for s in series["series"]:
+                    began = time.perf_counter()
+                    try:
+                        f = forecast(kinds[name](season_length=series["season"]), np.array(s["train"]), len(s["test"]))
+                    except Exception as error:  # a rival's failure is a result
+                        f = {"error": f"{type(error).__name__}: {error}"}
+                    found.append({"id": s["id"], "seconds": time.perf_counter() - began, **f})
+                result = pathlib.Path(folder, "forecasts.json")
+                result.write_text(json.dumps({"group": group, "limit": limit, "model": name, "forecasts": found}))
+                stored = [] if options.limit else ["-out", STORED]
+                subprocess.run([tool, "-score", result, *stored], check=True)
+
+
+if __name__ == "__main__":
+    environment()
+    main()
