@@ -29,7 +29,7 @@ type CSVOptions struct {
 	SkipMissing bool
 	// Limit, unless 0, makes an error of an x or y of numbers that is larger than it in size.
 	Limit float64
-	// Time says how x is written; "" finds out from the first row whether it is a date or a number.
+	// Time says how x is written; "" finds out from the first row whether it is a date, of what form, or a number.
 	Time TimeFormat
 	// Seconds makes a date the seconds since 1970 (UTC), with the XUnit [UnixSeconds], rather than a decimal year: every day
 	// then has one length, whatever the year.
@@ -41,8 +41,8 @@ type CSVOptions struct {
 // are ignored. Every row must have as many fields as the first; empty ones beyond those do not count.
 //
 // Y is numeric and finite: decimal digits, with or without a point and an exponent. X is that too, or a date in ISO 8601 form, with
-// or without a time of day (2006-01-02, 2006-01-02T15:04:05Z; see [ParseTime]): the first row decides which, for all, unless
-// CSVOptions.Time does. Dates become decimal years by
+// or without a time of day (2006-01-02, 2006-01-02T15:04:05Z; see [ParseTime]), or in another of the forms of [TimeFormat]: the
+// first row decides which, for all, unless CSVOptions.Time does. Dates become decimal years by
 // [DecimalYear], and XUnit then is "decimal year" (seconds since 1970 with CSVOptions.Seconds); all other units are left empty,
 // for the caller to set. XName and YName are the names in the header. Rows keep their order.
 //
@@ -110,6 +110,7 @@ func readCSV(r io.Reader, opt CSVOptions, find bool) (Series, CSVReport, error) 
 	rep.Columns, rep.X, rep.Y = names, xcol, ycol
 	parseX := opt.parser(opt.Time, &s)
 	rep.Time = opt.Time
+	var order orderColumn
 	missing := map[string]bool{"": true}
 	for _, text := range opt.Missing {
 		missing[text] = true
@@ -134,16 +135,27 @@ func readCSV(r io.Reader, opt CSVOptions, find bool) (Series, CSVReport, error) 
 			}
 			return bad(col, fmt.Errorf("missing value %s (CSVOptions.SkipMissing leaves such rows out)", quoted(text)))
 		}
-		if parseX == nil {
-			rep.Time = TimeNumber
-			if _, err := parseTime(xtext); err == nil {
-				rep.Time = TimeISO
+		if rep.Time == TimeAuto {
+			if rep.Time = dateFormat(xtext); rep.Time == TimeAuto {
+				rep.Time = TimeNumber
 			}
-			parseX = opt.parser(rep.Time, &s)
 		}
-		x, err := parseX(xtext)
-		if err != nil {
-			return bad(xcol, opt.explain(err, xtext, rep.Time, len(s.X) == 0))
+		if rep.Time == timeSlashes {
+			if rep.Time, err = orderOf(xtext); err != nil {
+				return bad(xcol, opt.explain(err, xtext, timeSlashes, false))
+			}
+		}
+		var x float64
+		if rep.Time == timeSlashes {
+			line, _ := rows.table.FieldPos(xcol)
+			order.waiting = append(order.waiting, waitingDate{len(s.X), line, strings.Clone(xtext)})
+		} else {
+			if parseX == nil {
+				parseX = opt.parser(rep.Time, &s)
+			}
+			if x, err = parseX(xtext); err != nil {
+				return bad(xcol, opt.explain(err, xtext, rep.Time, len(s.X) == 0))
+			}
 		}
 		y, err := opt.number(ytext)
 		if err != nil {
@@ -161,26 +173,46 @@ func readCSV(r io.Reader, opt CSVOptions, find bool) (Series, CSVReport, error) 
 		return Series{}, rep, errors.New("no rows with both x and y")
 	}
 	rep.Rows = len(s.X) + rep.Skipped
+	if rep.Time == timeSlashes {
+		if rep.Time, err = order.undecided(columnName(names, xcol)); err != nil {
+			return Series{}, rep, err
+		}
+		parseX = opt.parser(rep.Time, &s)
+	}
+	for _, w := range order.waiting { // read before the order was known
+		if s.X[w.index], err = parseX(w.text); err != nil {
+			return Series{}, rep, fmt.Errorf("line %d, %s: %w", w.line, columnName(names, xcol), err)
+		}
+	}
 	return s, rep, nil
 }
 
 // explain adds to the error of an x what may help: format is what it was read as, first says that no row was read before.
 func (opt CSVOptions) explain(err error, text string, format TimeFormat, first bool) error {
 	hint := dateHint(text)
+	written := dateFormat(text)
+	_, isDate := dateExamples[format]
 	switch {
-	case format != TimeNumber && format != TimeISO, opt.Time == TimeISO:
-	case opt.Time == TimeAuto && first:
-		err = fmt.Errorf("%w, nor an ISO date", err)
+	case !isDate && format != TimeNumber:
+	case opt.Time != TimeAuto:
+		if written != TimeAuto {
+			hint = fmt.Sprintf(" (it is one written as %s)", dateExamples[written])
+		} else if format == TimeNumber {
+			hint = opt.numberHint(text)
+		}
+	case first:
+		err = fmt.Errorf("%w, nor a date", err)
 		if hint == "" && !isDecimal(text) {
 			hint = opt.numberHint(text)
 		}
-	case format == TimeISO && hint == "" && isDecimal(text):
+	case isDate && written != TimeAuto:
+		hint = ", as the first row is: write all dates in one way"
+	case isDate && hint == "" && isDecimal(text):
+		hint = ", as the first row is"
+	case format == TimeNumber && written != TimeAuto:
 		hint = ", as the first row is"
 	case format == TimeNumber:
 		hint = opt.numberHint(text)
-		if _, problem := parseTime(text); problem == nil && opt.Time == TimeAuto {
-			hint = ", as the first row is"
-		}
 	}
 	return fmt.Errorf("%w%s", err, hint)
 }
