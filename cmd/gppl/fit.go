@@ -27,7 +27,7 @@ func inputFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
 		&cli.StringFlag{Name: "y", Value: "2", Usage: "`COLUMN` of values, by name or by number from 1", Category: file},
-		&cli.StringFlag{Name: "time", Usage: "`FORMAT` of x: iso, unix (seconds since 1970), unix-ms, unix-us, unix-ns or number; detected if not given", Category: file},
+		timeFlag(file),
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
 		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields, tab, or space for any number of blanks; detected if not given", Category: file},
@@ -44,6 +44,12 @@ func inputFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "`N` observations up to which the likelihood is exact; above, it is projected", Category: model},
 		jsonFlag(), quietFlag(),
 	}
+}
+
+// timeFlag says how x is written.
+func timeFlag(category string) cli.Flag {
+	return &cli.StringFlag{Name: "time", Aliases: []string{"dates"}, Category: category,
+		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, unix (seconds since 1970), unix-ms, unix-us, unix-ns or number; detected if not given"}
 }
 
 func jsonFlag() cli.Flag {
@@ -238,7 +244,12 @@ func readOptions(c *cli.Command) (o analysis.ReadOptions, err error) {
 		o.Y = c.String("y")
 	}
 	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
-		return o, usageError{fmt.Errorf("--time %q: it is iso, unix, unix-ms, unix-us, unix-ns or number", o.Time)}
+		var known []string
+		for _, f := range dataset.TimeFormats {
+			known = append(known, string(f))
+		}
+		last := len(known) - 1
+		return o, usageError{fmt.Errorf("--time %q: it is %s or %s", o.Time, strings.Join(known[:last], ", "), known[last])}
 	}
 	o.Comma, err = comma(c.String("comma"))
 	return o, err

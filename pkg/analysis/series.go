@@ -3,10 +3,10 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -72,8 +72,8 @@ const (
 )
 
 // Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. Where x is neither
-// a date nor asked to be one, numbers of a column that is named after Unix time are read as that, in the unit in which all are
-// between 1973 and 2096 (dataset.LikelyUnix); Notes says so, and says what else looks like dates.
+// a date nor asked to be one, numbers that all are times since 1970 between 1973 and 2096 in one unit (dataset.LikelyUnix), or dates
+// written 20240131 or 202401, are read as that, and Notes says so.
 //
 // The error for a file that is not there, a column that is not, or a cell that is no number says which file, line and column
 // it is and what is there. At least ten observations at three different x are needed, and y must not be constant. Numbers are
@@ -88,14 +88,8 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	}
 	remarks := headerRemarks(s, rep)
 	if o.Time == dataset.TimeAuto && rep.Time == dataset.TimeNumber {
-		if format, remark := unixOf(s); format != dataset.TimeNumber {
+		if format, remark := numericDates(s); format != dataset.TimeNumber {
 			rep.Time = format
-			perSecond, _ := format.Unix()
-			for i := range s.X {
-				s.X[i] /= perSecond
-			}
-			remarks = append(remarks, remark)
-		} else if remark != "" {
 			remarks = append(remarks, remark)
 		}
 	}
@@ -196,40 +190,12 @@ func isValue(name string) bool {
 	if _, err := strconv.ParseFloat(name, 64); err == nil {
 		return true
 	}
-	_, err := dataset.ParseTime(name)
-	return err == nil
+	_, err := dataset.ParseDate(name)
+	return err == nil || slashDate.MatchString(name)
 }
 
-// unixOf returns the format of x that are times since 1970 by the name of their column and by their values, with a remark; else
-// TimeNumber, with a remark if the values are like dates.
-func unixOf(s dataset.Series) (format dataset.TimeFormat, remark string) {
-	name := strings.ToLower(s.XName)
-	named := strings.Contains(name, "unix") || strings.Contains(name, "epoch") || strings.Contains(name, "timestamp")
-	format = dataset.LikelyUnix(s.X)
-	_, unit := format.Unix()
-	switch {
-	case format == dataset.TimeNumber && compactDates(s.X):
-		return format, fmt.Sprintf("The numbers in %s look like dates written 20240131: write them 2024-01-31, or their distances are wrong.", orElse(s.XName, "x"))
-	case format == dataset.TimeNumber:
-		return format, ""
-	case named:
-		return format, fmt.Sprintf("%s is read as Unix time in %s; --time number reads it as plain numbers.", s.XName, unit)
-	}
-	return dataset.TimeNumber, fmt.Sprintf("The numbers in %s look like Unix time in %s; --time %s reads them as dates.", orElse(s.XName, "x"), unit, format)
-}
-
-// compactDates reports whether all x are dates written as the number 20240131.
-func compactDates(x []float64) bool {
-	for _, v := range x {
-		if v < 1800_01_01 || v > 2200_01_01 || v != math.Trunc(v) {
-			return false
-		}
-		if _, err := time.Parse("20060102", strconv.Itoa(int(v))); err != nil {
-			return false
-		}
-	}
-	return true
-}
+// slashDate is a date that may have the day or the month first, which ParseDate does not read.
+var slashDate = regexp.MustCompile(`^\d{1,2}[-/.]\d{1,2}[-/.]\d{4}$`)
 
 // unitOf guesses the unit of a column of numbers from its name: decimal years are told by it, "time (s)" says it itself.
 func unitOf(name string) string {
@@ -337,6 +303,8 @@ func (s *Series) Notes() []string {
 		spacing = "unevenly spaced, " + a.Length(s.Step) + " apart in the median"
 	case a.Months == 1:
 		spacing = "every month"
+	case a.Months == 3:
+		spacing = "every quarter"
 	case a.Months == 12:
 		spacing = "every year"
 	case a.Months > 0:

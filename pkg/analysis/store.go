@@ -160,6 +160,9 @@ func (j *stored) check() error {
 	if j.Axis.Dates && unitSeconds[j.Axis.Unit] == 0 {
 		return fmt.Errorf("dates in the unit %q", j.Axis.Unit)
 	}
+	if j.Axis.Day < 0 || j.Axis.Day > 31 || j.Axis.Day > 0 && (j.Axis.Unit != "year" || !j.Axis.Dates) {
+		return fmt.Errorf("months that begin at day %d, of dates in the unit %q", j.Axis.Day, j.Axis.Unit)
+	}
 	if j.Axis.Months < 0 || j.Axis.Months > 1200 {
 		return fmt.Errorf("steps of %d months", j.Axis.Months)
 	}
