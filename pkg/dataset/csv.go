@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -31,6 +30,8 @@ type CSVOptions struct {
 	Limit float64
 	// Time says how x is written; "" finds out from the first row whether it is a date, of what form, or a number.
 	Time TimeFormat
+	// Also are further columns of numbers, chosen as X and Y are, that [ReadCSVReport] reads with them; [StreamCSV] does not.
+	Also []string
 	// Seconds makes a date the seconds since 1970 (UTC), with the XUnit [UnixSeconds], rather than a decimal year: every day
 	// then has one length, whatever the year.
 	Seconds bool
@@ -71,120 +72,6 @@ func (opt CSVOptions) check() {
 	if opt.Comment != 0 && (!possible(opt.Comment) || opt.Comment == opt.Comma || opt.Comma == 0 && opt.Comment == ',') {
 		panic(fmt.Sprintf("dataset: CSVOptions.Comment = %q cannot start a comment", opt.Comment))
 	}
-}
-
-// readCSV reads a table whose separator is found if find is set and Comma is 0.
-func readCSV(r io.Reader, opt CSVOptions, find bool) (Series, CSVReport, error) {
-	var rep CSVReport
-	rows, err := newRowReader(r, &opt, find)
-	rep.Comma = opt.Comma
-	if err != nil {
-		return Series{}, rep, err
-	}
-	row, err := rows.next()
-	if err == io.EOF {
-		return Series{}, rep, errors.New("the file is empty")
-	}
-	if err != nil {
-		return Series{}, rep, err
-	}
-	names := make([]string, len(row))
-	if !opt.NoHeader {
-		for i, name := range row {
-			names[i] = nameText(name)
-		}
-	}
-	xcol, err := column(names, opt.X, 1)
-	if err != nil {
-		return Series{}, rep, fmt.Errorf("x: %w", err)
-	}
-	ycol, err := column(names, opt.Y, 2)
-	if err != nil {
-		return Series{}, rep, fmt.Errorf("y: %w", err)
-	}
-	if !opt.NoHeader {
-		row, err = rows.next()
-	}
-
-	s := Series{XName: names[xcol], YName: names[ycol]}
-	rep.Columns, rep.X, rep.Y = names, xcol, ycol
-	parseX := opt.parser(opt.Time, &s)
-	rep.Time = opt.Time
-	var order orderColumn
-	missing := map[string]bool{"": true}
-	for _, text := range opt.Missing {
-		missing[text] = true
-	}
-	for ; err != io.EOF; row, err = rows.next() {
-		if err != nil {
-			return Series{}, rep, err
-		}
-		xtext, ytext := strings.TrimSpace(row[xcol]), strings.TrimSpace(row[ycol])
-		bad := func(col int, err error) (Series, CSVReport, error) {
-			line, _ := rows.table.FieldPos(col)
-			return Series{}, rep, fmt.Errorf("line %d, %s: %w", line, columnName(names, col), err)
-		}
-		if noX, noY := missing[xtext], missing[ytext]; noX || noY {
-			if opt.SkipMissing {
-				rep.Skipped++
-				continue
-			}
-			col, text := ycol, ytext
-			if noX {
-				col, text = xcol, xtext
-			}
-			return bad(col, fmt.Errorf("missing value %s (CSVOptions.SkipMissing leaves such rows out)", quoted(text)))
-		}
-		if rep.Time == TimeAuto {
-			if rep.Time = dateFormat(xtext); rep.Time == TimeAuto {
-				rep.Time = TimeNumber
-			}
-		}
-		if rep.Time == timeSlashes {
-			if rep.Time, err = orderOf(xtext); err != nil {
-				return bad(xcol, opt.explain(err, xtext, timeSlashes, false))
-			}
-		}
-		var x float64
-		if rep.Time == timeSlashes {
-			line, _ := rows.table.FieldPos(xcol)
-			order.waiting = append(order.waiting, waitingDate{len(s.X), line, strings.Clone(xtext)})
-		} else {
-			if parseX == nil {
-				parseX = opt.parser(rep.Time, &s)
-			}
-			if x, err = parseX(xtext); err != nil {
-				return bad(xcol, opt.explain(err, xtext, rep.Time, len(s.X) == 0))
-			}
-		}
-		y, err := opt.number(ytext)
-		if err != nil {
-			return bad(ycol, fmt.Errorf("%w%s", err, opt.numberHint(ytext)))
-		}
-		if opt.beyond(y) {
-			return bad(ycol, opt.limitError(ytext))
-		}
-		if rep.Time == TimeNumber && opt.beyond(x) {
-			return bad(xcol, opt.limitError(xtext))
-		}
-		s.X, s.Y = append(s.X, x), append(s.Y, y)
-	}
-	if len(s.X) == 0 {
-		return Series{}, rep, errors.New("no rows with both x and y")
-	}
-	rep.Rows = len(s.X) + rep.Skipped
-	if rep.Time == timeSlashes {
-		if rep.Time, err = order.undecided(columnName(names, xcol)); err != nil {
-			return Series{}, rep, err
-		}
-		parseX = opt.parser(rep.Time, &s)
-	}
-	for _, w := range order.waiting { // read before the order was known
-		if s.X[w.index], err = parseX(w.text); err != nil {
-			return Series{}, rep, fmt.Errorf("line %d, %s: %w", w.line, columnName(names, xcol), err)
-		}
-	}
-	return s, rep, nil
 }
 
 // explain adds to the error of an x what may help: format is what it was read as, first says that no row was read before.

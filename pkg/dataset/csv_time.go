@@ -79,6 +79,7 @@ type CSVReport struct {
 	Rows    int    // of data, those left out included
 	Skipped int    // rows left out because x or y is missing
 	SHA256  string // of the file, hexadecimal
+	Also    CSVMore
 }
 
 // ReadCSVReport is [ReadCSVFile] with a report. If CSVOptions.Comma is 0, the first line decides whether ',', ';', a tabulator,
