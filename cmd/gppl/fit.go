@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,9 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
 		&cli.StringFlag{Name: "y", Value: "2", Usage: "`COLUMN` of values, by name or by number from 1", Category: file},
 		timeFlag(file),
+		&cli.StringFlag{Name: "y-error", Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
+		&cli.StringSliceFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its values in rows after the last y, whose y is empty, or in --future", Category: file},
+		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with x and the regressors, for the forecast", Category: file},
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
 		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields, tab, or space for any number of blanks; detected if not given", Category: file},
@@ -96,20 +100,30 @@ observations to check.
 			if c.Int("forecast") < 1 {
 				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
 			}
-			a, err := learn(ctx, c)
+			s, settings, err := prepare(ctx, c)
 			if err != nil {
 				return err
 			}
-			trust, err := backtest(ctx, c, a)
+			steps, err := stepsAhead(c, s)
+			if err != nil {
+				return err
+			}
+			a, err := train(ctx, c, s, settings)
+			if err != nil {
+				return err
+			}
+			trust, err := backtest(ctx, c, a, cmp.Or(steps, c.Int("forecast")))
 			if err != nil {
 				return err
 			}
 			if trust != nil {
 				a.Calibrate(trust)
 			}
-			f, err := interruptible(ctx, func() (*analysis.Forecast, error) { return a.Forecast(c.Int("forecast")) })
-			if err != nil {
-				return err
+			var f *analysis.Forecast
+			if steps > 0 {
+				if f, err = interruptible(ctx, func() (*analysis.Forecast, error) { return a.Forecast(steps) }); err != nil {
+					return err
+				}
 			}
 			r, err := interruptible(ctx, a.Residuals)
 			if ctx.Err() != nil {
@@ -169,49 +183,106 @@ func compareCommand() *cli.Command {
 
 // learn reads the file that is the argument and trains what the flags say.
 func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
-	path, err := argument(c, "csv file")
+	s, settings, err := prepare(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	return train(ctx, c, s, settings)
+}
+
+// stepsAhead returns how many steps are forecast: as many as --forecast says or, with regressors, as they are known for if it does not;
+// 0 if they are not known ahead, and a forecast is not asked for.
+func stepsAhead(c *cli.Command, s *analysis.Series) (int, error) {
+	steps := c.Int("forecast")
+	if s.Known == nil {
+		return steps, nil
+	}
+	known := len(s.Ahead())
+	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out")
+	switch names := strings.Join(s.Known.Names, ", "); {
+	case known >= steps || known > 0 && !c.IsSet("forecast"):
+		return min(known, steps), nil
+	case asked:
+		return 0, usageError{fmt.Errorf("a forecast of %d steps needs %s there, which is known for %d after the last value of %s: add rows with an empty %s to the file, or name a file of them with --future; gppl compare does without a forecast",
+			steps, names, known, s.YName, s.YName)}
+	default:
+		fmt.Fprintf(c.Root().ErrWriter, "gppl: no forecast: %s is not known after the last value of %s. Add rows with an empty %s to the file, or name a file of them with --future.\n", names, s.YName, s.YName)
+		return 0, nil
+	}
+}
+
+// prepare reads the file that is the argument, and what the flags say of training.
+func prepare(ctx context.Context, c *cli.Command) (*analysis.Series, analysis.Options, error) {
+	settings, err := trainOptions(c)
+	if err != nil {
+		return nil, settings, err
+	}
+	s, err := readSeries(ctx, c)
+	if err != nil {
+		return nil, settings, err
+	}
+	return s, settings, setPeriods(c, s, &settings)
+}
+
+// trainOptions are what the flags say of training, but for the periods, which need the series.
+func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 	var kernels []string
 	if !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
 		if kernels, err = analysis.ParseKernels(c.String("kernel")); err != nil {
-			return nil, usageError{errors.New(message(err))}
+			return o, usageError{errors.New(message(err))}
 		}
 	}
-	if !slices.Contains(analysis.Logs, strings.ToLower(c.String("log"))) {
-		return nil, usageError{fmt.Errorf("--log %q: it is one of %s", c.String("log"), strings.Join(analysis.Logs, ", "))}
+	for flag, known := range map[string][]string{"log": analysis.Logs, "trend": analysis.Trends} {
+		if !slices.Contains(known, strings.ToLower(c.String(flag))) {
+			return o, usageError{fmt.Errorf("--%s %q: it is one of %s", flag, c.String(flag), strings.Join(known, ", "))}
+		}
 	}
-	if !slices.Contains(analysis.Trends, strings.ToLower(c.String("trend"))) {
-		return nil, usageError{fmt.Errorf("--trend %q: it is one of %s", c.String("trend"), strings.Join(analysis.Trends, ", "))}
+	o = analysis.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	if o.RandomStarts == 0 {
+		o.RandomStarts = -1
+	}
+	return o, nil
+}
+
+// readSeries reads the file that is the argument.
+func readSeries(ctx context.Context, c *cli.Command) (*analysis.Series, error) {
+	path, err := argument(c, "csv file")
+	if err != nil {
+		return nil, err
 	}
 	o, err := readOptions(c)
 	if err != nil {
 		return nil, err
 	}
+	o.YError, o.Regressors, o.Future = c.String("y-error"), c.StringSlice("regressor"), c.String("future")
+	if o.Future != "" && len(o.Regressors) == 0 {
+		return nil, usageError{errors.New("--future has the values of regressors: name their columns with --regressor")}
+	}
 	o.XUnit, o.YUnit, o.Last = c.String("x-unit"), c.String("y-unit"), c.Int("last")
 	if o.Last < 0 {
 		return nil, usageError{fmt.Errorf("--last %d: a number of observations, or 0 for all", o.Last)}
 	}
-	s, err := interruptible(ctx, func() (*analysis.Series, error) { return analysis.Read(path, o) })
-	if err != nil {
-		return nil, err
-	}
-	settings := analysis.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
-	if settings.RandomStarts == 0 {
-		settings.RandomStarts = -1
-	}
+	return interruptible(ctx, func() (*analysis.Series, error) { return analysis.Read(path, o) })
+}
+
+// setPeriods reads the periods for the axis of the series.
+func setPeriods(c *cli.Command, s *analysis.Series, o *analysis.Options) error {
 	for _, text := range c.StringSlice("period") {
 		if strings.EqualFold(text, "none") {
-			settings.NoSeason = true
+			o.NoSeason = true
 			continue
 		}
 		period, err := s.ParsePeriod(text)
 		if err != nil {
-			return nil, usageError{errors.New(message(err))}
+			return usageError{errors.New(message(err))}
 		}
-		settings.Periods = append(settings.Periods, period)
+		o.Periods = append(o.Periods, period)
 	}
+	return nil
+}
+
+// train learns a model of the series, with a bar of its progress.
+func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings analysis.Options) (*analysis.Analysis, error) {
 	const shares = 100 // of the work, that the bar counts
 	bar := progress(c, "models", shares)
 	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on

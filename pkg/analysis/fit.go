@@ -75,6 +75,7 @@ type Analysis struct {
 
 	members []*member // what forecasts average over; none: Result alone
 	note    string    // on the posterior, where it is not exact
+	ahead   []float64 // known errors of the observations predicted; nil for the median of those there are
 	factor  *factor
 }
 
@@ -144,7 +145,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		}
 		kernels[i] = k
 	}
-	v, err := newView(s.X, s.Y, strings.EqualFold(o.Log, "always"))
+	v, err := newView(s, 0, len(s.X), strings.EqualFold(o.Log, "always"))
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,7 @@ func TestPolicyShort(t *testing.T) {
 // TestEvidence: of one parameter, the variance of noise, the evidence is an integral that quadrature can do.
 func TestEvidence(t *testing.T) {
 	s := steps(t, 200, 1, func(int) float64 { return 0 })
-	v, err := newView(s.X, s.Y, false)
+	v, err := newView(s, 0, len(s.X), false)
 	if err != nil {
 		t.Fatal(err)
 	}

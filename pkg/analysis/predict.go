@@ -22,7 +22,7 @@ const inducing = 1000
 
 // standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised() (gppl.Data, error) {
-	v, err := newView(a.Series.X, a.Series.Y, a.Log)
+	v, err := newView(a.Series, 0, len(a.Series.X), a.Log)
 	return v.data, err
 }
 
@@ -37,7 +37,7 @@ func (a *Analysis) condition() error {
 			continue
 		}
 		if views[m.log] == nil {
-			v, err := newView(a.Series.X, a.Series.Y, m.log)
+			v, err := newView(a.Series, 0, len(a.Series.X), m.log)
 			if err != nil {
 				return err
 			}
@@ -158,6 +158,13 @@ func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	}
 	s := a.Series
 	last := s.X[len(s.X)-1]
+	if s.Known != nil {
+		ahead := s.Ahead()
+		if len(ahead) < steps {
+			return nil, s.unknown(s.Known.Names[0], s.Axis.after(s.Known.X[len(s.Known.X)-1], s.Step, 1))
+		}
+		return a.Predict(ahead[:steps])
+	}
 	x := make([]float64, steps)
 	for i := range x {
 		x[i] = s.Axis.after(last, s.Step, i+1)

@@ -318,7 +318,7 @@ func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
 		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d}},
-		Notes:   []string{"The band is that of a new observation, noise included."},
+		Notes:   []string{band(a)},
 	}
 	const most, ends = 26, 12
 	for i, when := range f.When {
@@ -332,6 +332,14 @@ func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
 		t.Rows = append(t.Rows, []any{when, f.Mean[i], lo, hi})
 	}
 	return t
+}
+
+// band says what the 95 % band holds.
+func band(a *analysis.Analysis) string {
+	if a.Series.Errors != nil {
+		return "The band is that of a new observation, noise and the median of the known errors included."
+	}
+	return "The band is that of a new observation, noise included."
 }
 
 // warnings are those of training and of the posterior.

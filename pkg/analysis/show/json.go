@@ -17,6 +17,7 @@ type JSON struct {
 	Log        bool                 `json:"log,omitempty"` // the best model is of log y
 	Exact      bool                 `json:"exact_likelihood"`
 	Parameters []ParameterJSON      `json:"parameters"` // of the standardised series
+	Regressors []analysis.Effect    `json:"regressors,omitempty"`
 	Candidates []analysis.Candidate `json:"candidates"`
 	Residuals  *ResidualsJSON       `json:"residuals,omitempty"`
 	Forecast   []PointJSON          `json:"forecast,omitempty"`
@@ -59,6 +60,9 @@ func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals,
 	}
 	for _, p := range a.Result.Params {
 		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, p.StdErrLog})
+	}
+	if effects, err := a.Effects(); err == nil { // what cannot be conditioned on has no forecast either
+		j.Regressors = effects
 	}
 	if r != nil {
 		j.Residuals = &ResidualsJSON{len(r.E), r.SD, r.LjungBoxP, r.LjungBoxLags, r.JarqueBeraP, r.Verdict()}

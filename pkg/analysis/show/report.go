@@ -36,6 +36,7 @@ type content struct {
 	All         template.HTML
 	Comparison  template.HTML
 	Parameters  template.HTML
+	Effects     template.HTML
 	Verdict     []string
 	Along       template.HTML
 	Histogram   template.HTML
@@ -84,6 +85,11 @@ func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.
 	c.All = figure(Series(a.Series))
 	c.Comparison = table(Comparison(a))
 	c.Parameters = table(Parameters(a))
+	if effects, problem := Effects(a); problem != nil {
+		return problem
+	} else if effects != nil {
+		c.Effects = table(effects)
+	}
 	if r, problem := a.Residuals(); problem != nil {
 		c.NoResiduals = problem.Error()
 	} else {
