@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,10 +26,10 @@ func inputFlags() []cli.Flag {
 	const file, model = "THE FILE", "THE MODEL"
 	return []cli.Flag{
 		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
-		&cli.StringFlag{Name: "y", Value: "2", Usage: "`COLUMN` of values, by name or by number from 1", Category: file},
+		&listFlag{Name: "y", Value: []string{"2"}, Usage: "`COLUMN` of values, by name or by number from 1; gppl fit takes it repeatedly", Category: file},
 		timeFlag(file),
 		&cli.StringFlag{Name: "y-error", Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
-		&cli.StringSliceFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its values in rows after the last y, whose y is empty, or in --future", Category: file},
+		&listFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its values in rows after the last y, whose y is empty, or in --future", Category: file},
 		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with x and the regressors, for the forecast", Category: file},
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
@@ -56,6 +55,21 @@ func timeFlag(category string) cli.Flag {
 		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, unix (seconds since 1970), unix-ms, unix-us, unix-ns or number; detected if not given"}
 }
 
+// formatFlags are those of inputFlags that say how a file is written.
+func formatFlags() []cli.Flag {
+	return flagsOf("x", "time", "comma", "decimal-comma", "no-header", "missing")
+}
+
+// flagsOf are those of inputFlags that have one of the names.
+func flagsOf(names ...string) (flags []cli.Flag) {
+	for _, f := range inputFlags() {
+		if slices.Contains(names, f.Names()[0]) {
+			flags = append(flags, f)
+		}
+	}
+	return flags
+}
+
 func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "write the result as JSON"}
 }
@@ -72,7 +86,7 @@ func forecastFlag() cli.Flag {
 
 func fitCommand() *cli.Command {
 	return &cli.Command{
-		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv | FILE.sums",
+		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv … | FILE.sums",
 		Description: `Finds structure and parameters by their evidence, or compares the kernels named by BIC, tests the model on the latest past
 at the horizon of the forecast, says whether to use it, checks residuals and forecasts.
 From sums (gppl sum) it compares kernels, learns, and forecasts where --at or --forecast say; there are no
@@ -80,17 +94,21 @@ observations to check.
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
-   gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json`,
+   gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json
+   gppl fit sales.csv --regressor price --y-error se --future prices.csv --figure sales.svg
+
+Of several files, or several --y, it writes one table (csv, or JSON with --json) with a row for each series; --report, --model,
+--out and --figure then name a folder, or files with {name} in them.
+
+   gppl fit shops/*.csv --y sales --y visits --forecast 12 --out "forecasts/{name}.csv" > table.csv`,
 		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
+			&cli.StringFlag{Name: "figure", Usage: "draw the forecast to `FILE.svg`, .png or .pdf", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"},
 			&cli.StringSliceFlag{Name: "at", Usage: "from sums, predict at this `DATE` or number; may be repeated", Category: "RESULTS"},
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := writable(c, "report", "model", "out"); err != nil {
-				return err
-			}
 			if isSums(c.Args().First()) {
 				return fitSums(ctx, c)
 			}
@@ -100,66 +118,34 @@ observations to check.
 			if c.Int("forecast") < 1 {
 				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
 			}
-			s, settings, err := prepare(ctx, c)
+			files, columns := c.Args().Slice(), yColumns(c)
+			if len(files) > 1 || len(columns) > 1 {
+				return fitBatch(ctx, c, files, columns)
+			}
+			path, err := argument(c, "csv file")
 			if err != nil {
 				return err
 			}
-			steps, err := stepsAhead(c, s)
-			if err != nil {
-				return err
-			}
-			a, err := train(ctx, c, s, settings)
-			if err != nil {
-				return err
-			}
-			trust, err := backtest(ctx, c, a, cmp.Or(steps, c.Int("forecast")))
-			if err != nil {
-				return err
-			}
-			if trust != nil {
-				a.Calibrate(trust)
-			}
-			var f *analysis.Forecast
-			if steps > 0 {
-				if f, err = interruptible(ctx, func() (*analysis.Forecast, error) { return a.Forecast(steps) }); err != nil {
-					return err
-				}
-			}
-			r, err := interruptible(ctx, a.Residuals)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				fmt.Fprintf(c.Root().ErrWriter, "gppl: no residual checks: %s\n", message(err))
-			}
-			var written []string
-			for _, o := range []struct {
-				flag  string
-				write func(io.Writer) error
-			}{
-				{"report", func(w io.Writer) error { return show.Report(ctx, w, a, f, trust) }},
-				{"model", a.Encode},
-				{"out", func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }},
-			} {
-				if path := c.String(o.flag); path != "" {
-					if err := writeFile(ctx, path, o.write); err != nil {
-						return err
-					}
-					written = append(written, path)
-				}
-			}
-			if c.Bool("json") {
-				return writeJSON(ctx, c, show.Describe(a, f, r, trust))
-			}
-			if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, f, r, trust, written) }); err != nil {
-				return err
-			}
-			if written == nil {
-				fmt.Fprintln(c.Root().ErrWriter, "Nothing was written. --report FILE.html makes a page with figures, --model FILE.json keeps the model, --out FILE.csv the forecast.")
-			}
-			return nil
+			return fitFile(ctx, c, task{path: path, y: yColumn(c), files: map[string]string{}, alone: true})
 		},
 	}
+}
+
+// yColumns are the columns of values that are asked for.
+func yColumns(c *cli.Command) []string {
+	if !c.IsSet("y") { // column 2 is meant, not one of that name
+		return nil
+	}
+	return listOf(c, "y")
+}
+
+// yColumn is the last of them, "" for none.
+func yColumn(c *cli.Command) string {
+	columns := yColumns(c)
+	if len(columns) == 0 {
+		return ""
+	}
+	return columns[len(columns)-1]
 }
 
 func compareCommand() *cli.Command {
@@ -183,11 +169,18 @@ func compareCommand() *cli.Command {
 
 // learn reads the file that is the argument and trains what the flags say.
 func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
-	s, settings, err := prepare(ctx, c)
+	path, err := argument(c, "csv file")
 	if err != nil {
 		return nil, err
 	}
-	return train(ctx, c, s, settings)
+	if columns := yColumns(c); len(columns) > 1 {
+		return nil, usageError{fmt.Errorf("%s: one column of values, not %d: gppl fit takes several", c.Name, len(columns))}
+	}
+	s, settings, err := prepare(ctx, c, path, yColumn(c))
+	if err != nil {
+		return nil, err
+	}
+	return train(ctx, c, s, settings, true)
 }
 
 // stepsAhead returns how many steps are forecast: as many as --forecast says or, with regressors, as they are known for if it does not;
@@ -198,26 +191,30 @@ func stepsAhead(c *cli.Command, s *analysis.Series) (int, error) {
 		return steps, nil
 	}
 	known := len(s.Ahead())
-	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out")
+	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out") || c.Name == "predict"
+	remedy := fmt.Sprintf("add rows with an empty %s to the file, or name a file of them with --future; gppl compare does without a forecast", s.YName)
+	if c.Name == "predict" {
+		remedy = "name a csv file of them with --future"
+	}
 	switch names := strings.Join(s.Known.Names, ", "); {
 	case known >= steps || known > 0 && !c.IsSet("forecast"):
 		return min(known, steps), nil
 	case asked:
-		return 0, usageError{fmt.Errorf("a forecast of %d steps needs %s there, which is known for %d after the last value of %s: add rows with an empty %s to the file, or name a file of them with --future; gppl compare does without a forecast",
-			steps, names, known, s.YName, s.YName)}
+		return 0, usageError{fmt.Errorf("a forecast of %d steps needs %s there, which is known for %d after the last value of %s: %s",
+			steps, names, known, s.YName, remedy)}
 	default:
 		fmt.Fprintf(c.Root().ErrWriter, "gppl: no forecast: %s is not known after the last value of %s. Add rows with an empty %s to the file, or name a file of them with --future.\n", names, s.YName, s.YName)
 		return 0, nil
 	}
 }
 
-// prepare reads the file that is the argument, and what the flags say of training.
-func prepare(ctx context.Context, c *cli.Command) (*analysis.Series, analysis.Options, error) {
+// prepare reads a column of a file, and what the flags say of training.
+func prepare(ctx context.Context, c *cli.Command, path, y string) (*analysis.Series, analysis.Options, error) {
 	settings, err := trainOptions(c)
 	if err != nil {
 		return nil, settings, err
 	}
-	s, err := readSeries(ctx, c)
+	s, err := readSeries(ctx, c, path, y)
 	if err != nil {
 		return nil, settings, err
 	}
@@ -244,17 +241,14 @@ func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 	return o, nil
 }
 
-// readSeries reads the file that is the argument.
-func readSeries(ctx context.Context, c *cli.Command) (*analysis.Series, error) {
-	path, err := argument(c, "csv file")
-	if err != nil {
-		return nil, err
-	}
+// readSeries reads a column of a file, "" for the second.
+func readSeries(ctx context.Context, c *cli.Command, path, y string) (*analysis.Series, error) {
 	o, err := readOptions(c)
 	if err != nil {
 		return nil, err
 	}
-	o.YError, o.Regressors, o.Future = c.String("y-error"), c.StringSlice("regressor"), c.String("future")
+	o.Y = y
+	o.YError, o.Regressors, o.Future = c.String("y-error"), listOf(c, "regressor"), c.String("future")
 	if o.Future != "" && len(o.Regressors) == 0 {
 		return nil, usageError{errors.New("--future has the values of regressors: name their columns with --regressor")}
 	}
@@ -281,8 +275,11 @@ func setPeriods(c *cli.Command, s *analysis.Series, o *analysis.Options) error {
 	return nil
 }
 
-// train learns a model of the series, with a bar of its progress.
-func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings analysis.Options) (*analysis.Analysis, error) {
+// train learns a model of the series, with a bar of its progress if that is wanted.
+func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings analysis.Options, tell bool) (*analysis.Analysis, error) {
+	if !tell {
+		return interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Fit(ctx, s, settings) })
+	}
 	const shares = 100 // of the work, that the bar counts
 	bar := progress(c, "models", shares)
 	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
@@ -311,9 +308,7 @@ func readOptions(c *cli.Command) (o analysis.ReadOptions, err error) {
 	if c.IsSet("x") {
 		o.X = c.String("x")
 	}
-	if c.IsSet("y") {
-		o.Y = c.String("y")
-	}
+	o.Y = yColumn(c)
 	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
 		var known []string
 		for _, f := range dataset.TimeFormats {

@@ -125,11 +125,62 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 	return err
 }
 
+// AddFuture adds what a csv file says of the regressors to what the series knows. The options say how the file is written; o.X is the
+// column of x, by default the one that has the name of the axis.
+func (s *Series) AddFuture(path string, o ReadOptions) error {
+	k := s.Known
+	if k == nil {
+		return errors.New("analysis: the model has no regressors: there is nothing to know of the future")
+	}
+	o.X, o.Regressors, o.Future = orElse(o.X, s.Axis.Name), k.Names, path
+	future, err := readFuture(o, k.Names, o.Time)
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
+	}
+	if s.Axis.Dates && !future.dates {
+		_, _, seconds := numericDates(dataset.Series{X: future.x})
+		if seconds == nil {
+			return fmt.Errorf("analysis: %s, line %d: x is %v, and those of the model are dates, such as %s", path, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
+		}
+		for i, v := range future.x {
+			future.x[i] = seconds(v)
+		}
+	}
+	if !s.Axis.Dates && future.dates {
+		return fmt.Errorf("analysis: %s, line %d: x is a date, and those of the model are numbers, such as %s", path, future.lines[0], s.Axis.Text(s.X[0]))
+	}
+	var rows []knownRow
+	row := func(x float64, values [][]float64, i int, line string) {
+		r := knownRow{x: x, line: line}
+		for j := range k.Names {
+			r.values = append(r.values, values[j][i])
+		}
+		rows = append(rows, r)
+	}
+	for i, x := range k.X {
+		row(x, k.Values, i, "the model")
+	}
+	for i, x := range future.x {
+		if s.Axis.Dates {
+			x = s.Axis.fromSeconds(x)
+		}
+		row(x, future.values, i, fmt.Sprintf("%s, line %d", path, future.lines[i]))
+	}
+	added, err := newKnown(k.Names, rows)
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
+	}
+	added.Centre, added.Scale = k.Centre, k.Scale
+	s.Known = added
+	return nil
+}
+
 // futureRows are what a file says of regressors.
 type futureRows struct {
 	x      []float64 // seconds where they are dates
 	lines  []int
 	values [][]float64
+	dates  bool
 }
 
 // readFuture reads regressors from a file without y: the column of x by its name or number as in o, the others by name.
@@ -146,5 +197,13 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat) (futur
 	if s.Len() == 0 {
 		return futureRows{}, errors.New("no rows")
 	}
-	return futureRows{s.X, rep.Also.Lines, rep.Also.Values}, nil
+	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber}
+	for j, values := range f.values {
+		for i, v := range values {
+			if math.IsNaN(v) {
+				return f, fmt.Errorf("%s, line %d: the regressor %s is missing", o.Future, f.lines[i], names[j])
+			}
+		}
+	}
+	return f, nil
 }

@@ -204,7 +204,7 @@ func (f *Forecast) Quantile(p float64) []float64 {
 // observation, and the latter's 95 % band.
 func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
 	table := csv.NewWriter(w)
-	rows := [][]string{{plainCell(orElse(a.Name, "x")), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
+	rows := [][]string{{PlainCell(orElse(a.Name, "x")), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
@@ -218,8 +218,8 @@ func (f *Forecast) SaveCSV(path string, a Axis) error {
 	return wholefile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
-// plainCell keeps a name from the data from being taken for a formula by a spreadsheet.
-func plainCell(s string) string {
+// PlainCell keeps a name from the data from being taken for a formula by a spreadsheet.
+func PlainCell(s string) string {
 	if strings.HasPrefix(s, "=") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "@") {
 		return "'" + s
 	}
