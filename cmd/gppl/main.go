@@ -142,11 +142,10 @@ func command(stdout, stderr io.Writer) *cli.Command {
 		Version:   version(),
 		Writer:    stdout,
 		ErrWriter: stderr,
-		// gppl completion bash, zsh, fish or pwsh writes a script for the shell.
-		EnableShellCompletion: true,
+		EnableShellCompletion: true, ConfigureShellCompletionCommand: configureCompletion,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
-				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, data, sum, merge, info", name)}
+				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, data, sum, merge, info, completion", name)}
 			}
 			_ = cli.ShowRootCommandHelp(c)
 			return usageError{errors.New("a command is missing")}
