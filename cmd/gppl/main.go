@@ -138,10 +138,10 @@ func command(stdout, stderr io.Writer) *cli.Command {
    gppl data sunspots
    gppl sum january.csv february.csv -o winter.sums
    gppl fit winter.sums`,
-		Commands:  []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
-		Version:   version(),
-		Writer:    stdout,
-		ErrWriter: stderr,
+		Commands:              []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
+		Version:               version(),
+		Writer:                stdout,
+		ErrWriter:             stderr,
 		EnableShellCompletion: true, ConfigureShellCompletionCommand: configureCompletion,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {

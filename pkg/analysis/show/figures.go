@@ -221,6 +221,7 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 	if a.Weak {
 		return evidenceTable(a, t)
 	}
+	t.Notes = append(t.Notes, scaleOf(a))
 	if a.Projections > 0 {
 		nll = "projected NLL"
 		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: all were trained and compared by the projected likelihood of %d projections with the residual energy.", len(a.Series.X), a.Projections))
@@ -235,6 +236,18 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 		t.Rows = append(t.Rows, []any{c.Name(), c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
 	}
 	return t
+}
+
+// scaleOf says what kernels that are named do without, which the automatic choice has.
+func scaleOf(a *analysis.Analysis) string {
+	text := "Kernels that are named are of y as it is"
+	if a.Log {
+		text = "Kernels that are named are of the logarithm of y, as asked"
+	}
+	if len(a.Result.Priors) == 0 {
+		text += ", without priors"
+	}
+	return text + ", and the best alone makes the forecast; --kernel auto compares y with its logarithm, has weak priors, and averages."
 }
 
 // evidenceTable is the comparison of the automatic policy.

@@ -37,6 +37,7 @@ type content struct {
 	Comparison  template.HTML
 	Parameters  template.HTML
 	Effects     template.HTML
+	Priors      []string
 	Verdict     []string
 	Along       template.HTML
 	Histogram   template.HTML
@@ -123,6 +124,7 @@ func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.
 			c.Contour = figure(Contour(contour))
 		}
 	}
+	c.Priors = Priors(a)
 	c.Warnings = warnings(a)
 	if err != nil {
 		return err
