@@ -134,6 +134,15 @@ var hostiles = []hostile{
 	{"huge text", table("4," + strings.Repeat("x", 2_000_000)), "", []string{"!line 6", "column 2"}},
 	{"huge name", strings.Replace(plain, "t,y", "t,"+strings.Repeat("y", 2_000_000), 1), "--y z", []string{`!no column "z"`}},
 
+	// Comments.
+	{"comments above the header", "# source: a buoy, 2024\n#\n" + plain, "", []string{twenty, "begin with # were left out"}},
+	{"comments above the values", "# source: a buoy\n# when, level\n" + plain[4:], "--y level", []string{"20 observations of level from 0 to 19"}},
+	{"comments, and no names", "# source\n# a buoy, 2024, north\n" + strings.ReplaceAll(plain[4:], ",", ";"), "", []string{"20 observations of y from 0 to 19"}},
+	{"comments between rows", "# source\n" + table("# moved\n4,1"), "", []string{"20 observations"}},
+	{"comments and no header, told", "# source\n" + plain[4:], "--no-header", []string{twenty}},
+	{"a header with #", "#" + plain, "--x #t", []string{twenty}},
+	{"an error below comments", "# source\n# a buoy\n" + table("4,x"), "", []string{"!line 8", `"x"`}},
+
 	// Separators.
 	{"semicolons", strings.ReplaceAll(plain, ",", ";"), "", []string{twenty}},
 	{"tabs", strings.ReplaceAll(plain, ",", "\t"), "", []string{twenty}},

@@ -101,6 +101,9 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		return nil, fmt.Errorf("analysis: %s: %w", path, err)
 	}
 	remarks := headerRemarks(s, rep)
+	if rep.Comment != 0 {
+		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
+	}
 	var seconds func(float64) float64 // of x that are numbers for dates
 	if o.Time == dataset.TimeAuto && rep.Time == dataset.TimeNumber {
 		var remark string

@@ -16,7 +16,8 @@ type CSVOptions struct {
 	X, Y string
 	// Comma separates fields; 0 means ','. A space stands for any run of blanks and tabulators.
 	Comma rune
-	// Comment, if not 0, starts the lines that are ignored.
+	// Comment, if not 0, starts the lines that are ignored. Where it is 0, [ReadCSVReport] and [StreamCSV] ignore lines with # above
+	// the header; above rows of values the last such line of several is the header.
 	Comment rune
 	// DecimalComma says that numbers are written 3,14; a point is then no part of a number.
 	DecimalComma bool
@@ -35,6 +36,8 @@ type CSVOptions struct {
 	// Seconds makes a date the seconds since 1970 (UTC), with the XUnit [UnixSeconds], rather than a decimal year: every day
 	// then has one length, whatever the year.
 	Seconds bool
+
+	names []string // of the columns, where a comment has them
 }
 
 // ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with one;

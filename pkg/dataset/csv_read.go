@@ -28,7 +28,7 @@ func readCSV(text io.Reader, opt CSVOptions, find bool) (Series, CSVReport, erro
 	}
 	var err error
 	r.rows, err = newRowReader(text, &opt, find)
-	r.opt, r.rep.Comma = opt, opt.Comma
+	r.opt, r.rep.Comma, r.rep.Comment = opt, opt.Comma, opt.Comment
 	if err == nil {
 		err = r.read()
 	}
@@ -72,11 +72,7 @@ func (r *seriesReader) at(line, col int, err error) error {
 // header finds the columns.
 func (r *seriesReader) header(row []string) (err error) {
 	names := make([]string, len(row))
-	if !r.opt.NoHeader {
-		for i, name := range row {
-			names[i] = nameText(name)
-		}
-	}
+	r.opt.header(names, row)
 	x, err := column(names, r.opt.X, 1)
 	if err != nil {
 		return fmt.Errorf("x: %w", err)
@@ -90,6 +86,19 @@ func (r *seriesReader) header(row []string) (err error) {
 	r.parseX = r.opt.parser(r.opt.Time, &r.s)
 	r.more, err = newMore(names, r.opt.Also)
 	return err
+}
+
+// header fills in the names of the columns, of which row is the first line of the table.
+func (opt CSVOptions) header(names, row []string) {
+	from := row
+	if opt.NoHeader {
+		from = opt.names
+	}
+	for i, name := range from {
+		if i < len(names) {
+			names[i] = nameText(name)
+		}
+	}
 }
 
 // add reads a row. An error is of the column with the index col.

@@ -43,7 +43,7 @@ func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, 
 	}
 	s := &csvStream{opt: opt, visit: visit, size: blockSize}
 	err := s.run(r, workers)
-	s.rep.Comma = s.opt.Comma
+	s.rep.Comma, s.rep.Comment = s.opt.Comma, s.opt.Comment
 	if err != nil {
 		return s.rep, fmt.Errorf("dataset: CSV: %w", err)
 	}
@@ -178,10 +178,8 @@ func (s *csvStream) header(lines *lineSplitter) (b textBlock, err error) {
 		return b, err
 	}
 	s.names = make([]string, len(row))
+	s.opt.header(s.names, row)
 	if !s.opt.NoHeader {
-		for i, name := range row {
-			s.names[i] = nameText(name)
-		}
 		at := int(rows.table.InputOffset())
 		b = textBlock{b.text[at:], b.line + bytes.Count(b.text[:at], newline)}
 	}

@@ -73,6 +73,7 @@ const UnixSeconds = "s since 1970"
 // CSVReport says what reading a CSV file met.
 type CSVReport struct {
 	Comma   rune     // what separates the fields
+	Comment rune     // what starts the lines that are ignored; 0 for none
 	Columns []string // the header; empty names where there is none
 	X, Y    int      // the columns that were read, from 0
 	Time    TimeFormat
