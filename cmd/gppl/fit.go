@@ -26,8 +26,11 @@ func inputFlags() []cli.Flag {
 	const file, model = "THE FILE", "THE MODEL"
 	return []cli.Flag{
 		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
-		&cli.StringFlag{Name: "y", Value: "2", Usage: "`COLUMN` of values, by name or by number from 1", Category: file},
-		&cli.StringFlag{Name: "time", Usage: "`FORMAT` of x: iso, unix (seconds since 1970), unix-ms, unix-us, unix-ns or number; detected if not given", Category: file},
+		&listFlag{Name: "y", Value: []string{"2"}, Usage: "`COLUMN` of values, by name or by number from 1; gppl fit takes it repeatedly", Category: file},
+		timeFlag(file),
+		&cli.StringFlag{Name: "y-error", Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
+		&listFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its values in rows after the last y, whose y is empty, or in --future", Category: file},
+		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with x and the regressors, for the forecast", Category: file},
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
 		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields, tab, or space for any number of blanks; detected if not given", Category: file},
@@ -39,12 +42,34 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: never, always, or auto where that is likelier", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "`PERIOD` of the season, fixed to that: 1y, 7d, 24h, or a number (of steps for dates, else of x); may be repeated; none for no season; the calendar's or detected if not given", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the likeliest with the best kernel", Category: model},
+		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION` of a parameter of a kernel that is named, or of a role (variance, lengthscale, period, shape, noise), as in lengthscale=within(1, 10), in the units of the table of parameters; may be repeated; " + analysis.Distributions, Category: model},
 		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
 		&cli.DurationFlag{Name: "budget", Usage: "`TIME` that the automatic search may take by its predicted cost, 10s or 5m: the same search on every machine; a minute at most if not given", HideDefault: true, Category: model},
 		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "`N` observations up to which the likelihood is exact; above, it is projected", Category: model},
 		jsonFlag(), quietFlag(),
 	}
+}
+
+// timeFlag says how x is written.
+func timeFlag(category string) cli.Flag {
+	return &cli.StringFlag{Name: "time", Aliases: []string{"dates"}, Category: category,
+		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, unix (seconds since 1970), unix-ms, unix-us, unix-ns or number; detected if not given"}
+}
+
+// formatFlags are those of inputFlags that say how a file is written.
+func formatFlags() []cli.Flag {
+	return flagsOf("x", "time", "comma", "decimal-comma", "no-header", "missing")
+}
+
+// flagsOf are those of inputFlags that have one of the names.
+func flagsOf(names ...string) (flags []cli.Flag) {
+	for _, f := range inputFlags() {
+		if slices.Contains(names, f.Names()[0]) {
+			flags = append(flags, f)
+		}
+	}
+	return flags
 }
 
 func jsonFlag() cli.Flag {
@@ -63,7 +88,7 @@ func forecastFlag() cli.Flag {
 
 func fitCommand() *cli.Command {
 	return &cli.Command{
-		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv | FILE.sums",
+		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv … | FILE.sums",
 		Description: `Finds structure and parameters by their evidence, or compares the kernels named by BIC, tests the model on the latest past
 at the horizon of the forecast, says whether to use it, checks residuals and forecasts.
 From sums (gppl sum) it compares kernels, learns, and forecasts where --at or --forecast say; there are no
@@ -71,17 +96,21 @@ observations to check.
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
-   gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json`,
+   gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json
+   gppl fit sales.csv --regressor price --y-error se --future prices.csv --figure sales.svg
+
+Of several files, or several --y, it writes one table (csv, or JSON with --json) with a row for each series; --report, --model,
+--out and --figure then name a folder, or files with {name} in them.
+
+   gppl fit shops/*.csv --y sales --y visits --forecast 12 --out "forecasts/{name}.csv" > table.csv`,
 		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
+			&cli.StringFlag{Name: "figure", Usage: "draw the forecast to `FILE.svg`, .png or .pdf", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"},
 			&cli.StringSliceFlag{Name: "at", Usage: "from sums, predict at this `DATE` or number; may be repeated", Category: "RESULTS"},
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := writable(c, "report", "model", "out"); err != nil {
-				return err
-			}
 			if isSums(c.Args().First()) {
 				return fitSums(ctx, c)
 			}
@@ -91,59 +120,34 @@ observations to check.
 			if c.Int("forecast") < 1 {
 				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
 			}
-			a, err := learn(ctx, c)
+			files, columns := c.Args().Slice(), yColumns(c)
+			if len(files) > 1 || len(columns) > 1 {
+				return fitBatch(ctx, c, files, columns)
+			}
+			path, err := argument(c, "csv file")
 			if err != nil {
 				return err
 			}
-			trust, err := backtest(ctx, c, a)
-			if err != nil {
-				return err
-			}
-			if trust != nil {
-				a.Calibrate(trust)
-			}
-			f, err := interruptible(ctx, func() (*analysis.Forecast, error) { return a.Forecast(c.Int("forecast")) })
-			if err != nil {
-				return err
-			}
-			r, err := interruptible(ctx, a.Residuals)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				fmt.Fprintf(c.Root().ErrWriter, "gppl: no residual checks: %s\n", message(err))
-			}
-			var written []string
-			for _, o := range []struct {
-				flag  string
-				write func(io.Writer) error
-			}{
-				{"report", func(w io.Writer) error { return show.Report(ctx, w, a, f, trust) }},
-				{"model", a.Encode},
-				{"out", func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }},
-			} {
-				if path := c.String(o.flag); path != "" {
-					if err := writeFile(ctx, path, o.write); err != nil {
-						return err
-					}
-					written = append(written, path)
-					if o.flag == "model" {
-						os.Remove(path + searchSuffix) // if there is one
-					}
-				}
-			}
-			if c.Bool("json") {
-				return writeJSON(ctx, c, show.Describe(a, f, r, trust))
-			}
-			if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, f, r, trust, written) }); err != nil {
-				return err
-			}
-			if written == nil {
-				fmt.Fprintln(c.Root().ErrWriter, "Nothing was written. --report FILE.html makes a page with figures, --model FILE.json keeps the model, --out FILE.csv the forecast.")
-			}
-			return nil
+			return fitFile(ctx, c, task{path: path, y: yColumn(c), files: map[string]string{}, alone: true})
 		},
 	}
+}
+
+// yColumns are the columns of values that are asked for.
+func yColumns(c *cli.Command) []string {
+	if !c.IsSet("y") { // column 2 is meant, not one of that name
+		return nil
+	}
+	return listOf(c, "y")
+}
+
+// yColumn is the last of them, "" for none.
+func yColumn(c *cli.Command) string {
+	columns := yColumns(c)
+	if len(columns) == 0 {
+		return ""
+	}
+	return columns[len(columns)-1]
 }
 
 func compareCommand() *cli.Command {
@@ -178,55 +182,134 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
+	if columns := yColumns(c); len(columns) > 1 {
+		return nil, usageError{fmt.Errorf("%s: one column of values, not %d: gppl fit takes several", c.Name, len(columns))}
+	}
+	s, settings, err := prepare(ctx, c, path, yColumn(c))
+	if err != nil {
+		return nil, err
+	}
+	return train(ctx, c, s, settings, "", true)
+}
+
+// stepsAhead returns how many steps are forecast: as many as --forecast says or, with regressors, as they are known for if it does not;
+// 0 if they are not known ahead, and a forecast is not asked for.
+func stepsAhead(c *cli.Command, s *analysis.Series) (int, error) {
+	steps := c.Int("forecast")
+	if s.Known == nil {
+		return steps, nil
+	}
+	known := len(s.Ahead())
+	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out") || c.Name == "predict"
+	remedy := fmt.Sprintf("add rows with an empty %s to the file, or name a file of them with --future; gppl compare does without a forecast", s.YName)
+	if c.Name == "predict" {
+		remedy = "name a csv file of them with --future"
+	}
+	switch names := strings.Join(s.Known.Names, ", "); {
+	case known >= steps || known > 0 && !c.IsSet("forecast"):
+		return min(known, steps), nil
+	case asked:
+		return 0, usageError{fmt.Errorf("a forecast of %d steps needs %s there, which is known for %d after the last value of %s: %s",
+			steps, names, known, s.YName, remedy)}
+	default:
+		fmt.Fprintf(c.Root().ErrWriter, "gppl: no forecast: %s is not known after the last value of %s. Add rows with an empty %s to the file, or name a file of them with --future.\n", names, s.YName, s.YName)
+		return 0, nil
+	}
+}
+
+// prepare reads a column of a file, and what the flags say of training.
+func prepare(ctx context.Context, c *cli.Command, path, y string) (*analysis.Series, analysis.Options, error) {
+	settings, err := trainOptions(c)
+	if err != nil {
+		return nil, settings, err
+	}
+	s, err := readSeries(ctx, c, path, y)
+	if err != nil {
+		return nil, settings, err
+	}
+	return s, settings, setPeriods(c, s, &settings)
+}
+
+// trainOptions are what the flags say of training, but for the periods, which need the series.
+func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 	var kernels []string
 	if !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
 		if kernels, err = analysis.ParseKernels(c.String("kernel")); err != nil {
-			return nil, usageError{errors.New(message(err))}
+			return o, usageError{errors.New(message(err))}
 		}
 	}
-	if !slices.Contains(analysis.Logs, strings.ToLower(c.String("log"))) {
-		return nil, usageError{fmt.Errorf("--log %q: it is one of %s", c.String("log"), strings.Join(analysis.Logs, ", "))}
+	for flag, known := range map[string][]string{"log": analysis.Logs, "trend": analysis.Trends} {
+		if !slices.Contains(known, strings.ToLower(c.String(flag))) {
+			return o, usageError{fmt.Errorf("--%s %q: it is one of %s", flag, c.String(flag), strings.Join(known, ", "))}
+		}
 	}
-	if !slices.Contains(analysis.Trends, strings.ToLower(c.String("trend"))) {
-		return nil, usageError{fmt.Errorf("--trend %q: it is one of %s", c.String("trend"), strings.Join(analysis.Trends, ", "))}
+	o = analysis.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	for _, text := range listOf(c, "prior") {
+		if kernels == nil {
+			return o, usageError{errors.New("--prior is of the parameters of a kernel that is named: add --kernel; the automatic choice has weak priors of its own")}
+		}
+		p, err := analysis.ParsePrior(text)
+		if err != nil {
+			return o, usageError{fmt.Errorf("--prior: %s", message(err))}
+		}
+		o.Priors = append(o.Priors, p)
 	}
+	if o.RandomStarts == 0 {
+		o.RandomStarts = -1
+	}
+	if o.Budget = c.Duration("budget"); c.IsSet("budget") && o.Budget <= 0 {
+		return o, usageError{fmt.Errorf("--budget %v: a time such as 60s or 5m", o.Budget)}
+	}
+	return o, nil
+}
+
+// readSeries reads a column of a file, "" for the second.
+func readSeries(ctx context.Context, c *cli.Command, path, y string) (*analysis.Series, error) {
 	o, err := readOptions(c)
 	if err != nil {
 		return nil, err
+	}
+	o.Y = y
+	o.YError, o.Regressors, o.Future = c.String("y-error"), listOf(c, "regressor"), c.String("future")
+	if o.Future != "" && len(o.Regressors) == 0 {
+		return nil, usageError{errors.New("--future has the values of regressors: name their columns with --regressor")}
 	}
 	o.XUnit, o.YUnit, o.Last = c.String("x-unit"), c.String("y-unit"), c.Int("last")
 	if o.Last < 0 {
 		return nil, usageError{fmt.Errorf("--last %d: a number of observations, or 0 for all", o.Last)}
 	}
-	s, err := interruptible(ctx, func() (*analysis.Series, error) { return analysis.Read(path, o) })
-	if err != nil {
-		return nil, err
-	}
-	settings := analysis.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
-	if settings.RandomStarts == 0 {
-		settings.RandomStarts = -1
-	}
+	return interruptible(ctx, func() (*analysis.Series, error) { return analysis.Read(path, o) })
+}
+
+// setPeriods reads the periods for the axis of the series.
+func setPeriods(c *cli.Command, s *analysis.Series, o *analysis.Options) error {
 	for _, text := range c.StringSlice("period") {
 		if strings.EqualFold(text, "none") {
-			settings.NoSeason = true
+			o.NoSeason = true
 			continue
 		}
 		period, err := s.ParsePeriod(text)
 		if err != nil {
-			return nil, usageError{errors.New(message(err))}
+			return usageError{errors.New(message(err))}
 		}
-		settings.Periods = append(settings.Periods, period)
+		o.Periods = append(o.Periods, period)
 	}
-	if settings.Budget = c.Duration("budget"); c.IsSet("budget") && settings.Budget <= 0 {
-		return nil, usageError{fmt.Errorf("--budget %v: a time such as 60s or 5m", settings.Budget)}
-	}
-	if plan := analysis.PlanFit(s, settings); kernels == nil && (plan.Seconds >= announced || plan.Over) {
-		if path := c.String("model"); path != "" {
-			settings.Resume = path + searchSuffix
+	return nil
+}
+
+// train learns a model of the series, which will be written to the file model unless that is "". It tells of its progress if that is
+// wanted.
+func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings analysis.Options, model string, tell bool) (*analysis.Analysis, error) {
+	if plan := analysis.PlanFit(s, settings); settings.Kernels == nil && (plan.Seconds >= announced || plan.Over) {
+		if model != "" {
+			settings.Resume = model + searchSuffix
 		}
-		if !c.Bool("quiet") {
+		if tell && !c.Bool("quiet") {
 			fmt.Fprintf(c.Root().ErrWriter, "gppl: %v.\n", plan)
 		}
+	}
+	if !tell {
+		return interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Fit(ctx, s, settings) })
 	}
 	const shares = 100 // of the work, that the bar counts
 	bar := progress(c, "models", shares)
@@ -256,11 +339,14 @@ func readOptions(c *cli.Command) (o analysis.ReadOptions, err error) {
 	if c.IsSet("x") {
 		o.X = c.String("x")
 	}
-	if c.IsSet("y") {
-		o.Y = c.String("y")
-	}
+	o.Y = yColumn(c)
 	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
-		return o, usageError{fmt.Errorf("--time %q: it is iso, unix, unix-ms, unix-us, unix-ns or number", o.Time)}
+		var known []string
+		for _, f := range dataset.TimeFormats {
+			known = append(known, string(f))
+		}
+		last := len(known) - 1
+		return o, usageError{fmt.Errorf("--time %q: it is %s or %s", o.Time, strings.Join(known[:last], ", "), known[last])}
 	}
 	o.Comma, err = comma(c.String("comma"))
 	return o, err

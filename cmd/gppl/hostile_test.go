@@ -134,6 +134,15 @@ var hostiles = []hostile{
 	{"huge text", table("4," + strings.Repeat("x", 2_000_000)), "", []string{"!line 6", "column 2"}},
 	{"huge name", strings.Replace(plain, "t,y", "t,"+strings.Repeat("y", 2_000_000), 1), "--y z", []string{`!no column "z"`}},
 
+	// Comments.
+	{"comments above the header", "# source: a buoy, 2024\n#\n" + plain, "", []string{twenty, "begin with # were left out"}},
+	{"comments above the values", "# source: a buoy\n# when, level\n" + plain[4:], "--y level", []string{"20 observations of level from 0 to 19"}},
+	{"comments, and no names", "# source\n# a buoy, 2024, north\n" + strings.ReplaceAll(plain[4:], ",", ";"), "", []string{"20 observations of y from 0 to 19"}},
+	{"comments between rows", "# source\n" + table("# moved\n4,1"), "", []string{"20 observations"}},
+	{"comments and no header, told", "# source\n" + plain[4:], "--no-header", []string{twenty}},
+	{"a header with #", "#" + plain, "--x #t", []string{twenty}},
+	{"an error below comments", "# source\n# a buoy\n" + table("4,x"), "", []string{"!line 8", `"x"`}},
+
 	// Separators.
 	{"semicolons", strings.ReplaceAll(plain, ",", ";"), "", []string{twenty}},
 	{"tabs", strings.ReplaceAll(plain, ",", "\t"), "", []string{twenty}},
@@ -197,15 +206,18 @@ var hostiles = []hostile{
 		}
 		return fmt.Sprintf("2024-03-31T%02d:00:00+02:00", i+1)
 	}), "", []string{"20 observations", "every 1 hour"}},
-	{"dates with slashes", times("t", func(i int) string { return fmt.Sprintf("%d/1/2024", i+1) }), "", []string{"!line 2", `"1/1/2024"`, "ISO date", "2024-01-31"}},
-	{"20240131", times("t", func(i int) string { return fmt.Sprintf("202401%02d", i+1) }), "", []string{"20 observations", "look like dates"}},
+	{"dates with slashes", times("t", func(i int) string { return fmt.Sprintf("%d/1/2024", i+1) }), "", []string{"20 observations of y from 2024-01-01 to 2024-01-20, every 1 day"}},
+	{"dates with slashes, day or month", times("t", func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%7, 2+i/7) }), "", []string{"!line 2", `"1/2/2024" may be 1 February 2024 or 2 January 2024`, "--dates dmy"}},
+	{"dates with slashes, told", times("t", func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%7, 2+i/7) }), "--dates mdy", []string{"from 2024-01-02 to 2024-07-03"}},
+	{"two digits of the year", times("t", func(i int) string { return fmt.Sprintf("%d/1/24", i+1) }), "", []string{"!line 2", `"1/1/24"`, "four digits"}},
+	{"20240131", times("t", func(i int) string { return fmt.Sprintf("202401%02d", i+1) }), "", []string{"from 2024-01-01 to 2024-01-20, every 1 day", "dates written 20240131", "--time number"}},
 	{"date after numbers", table("2024-01-05,1"), "", []string{"!line 6", "column 1", "first row"}},
 	{"negative Unix times", times("t", func(i int) string { return fmt.Sprint(-86400 * (20 - i)) }), "--time unix", []string{"1969-12-12", "every 1 day"}},
 	{"Unix seconds by name", times("unix_time", func(i int) string { return fmt.Sprint(1_700_000_000 + 60*i) }), "", []string{"2023-11-14T22:13:20Z", "Unix"}},
 	{"Unix milliseconds by name", times("timestamp", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "", []string{"2023-11-14T22:13:20Z", "milliseconds"}},
 	{"Unix microseconds by name", times("epoch", func(i int) string { return fmt.Sprint(1_700_000_000_000_000 + 60_000_000*i) }), "", []string{"2023-11-14T22:13:20Z", "microseconds"}},
 	{"Unix nanoseconds by name", times("unix", func(i int) string { return fmt.Sprint(1_700_000_000_000_000_000 + 60_000_000_000*i) }), "", []string{"2023-11-14T22:13:20Z", "nanoseconds"}},
-	{"Unix milliseconds without a name", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "", []string{"look like Unix", "--time unix-ms"}},
+	{"Unix milliseconds without a name", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "", []string{"2023-11-14T22:13:20Z", "Unix time in milliseconds", "--time number"}},
 	{"Unix milliseconds, told", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "--time unix-ms", []string{"2023-11-14T22:13:20Z"}},
 	{"Unix nanoseconds, told", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000_000_000 + 60_000_000_000*i) }), "--time unix-ns", []string{"2023-11-14T22:13:20Z"}},
 	{"Unix milliseconds, told as seconds", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "--time unix", []string{"!line 2", "column 1", "unix-ms"}},

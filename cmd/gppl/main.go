@@ -138,15 +138,14 @@ func command(stdout, stderr io.Writer) *cli.Command {
    gppl data sunspots
    gppl sum january.csv february.csv -o winter.sums
    gppl fit winter.sums`,
-		Commands:  []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
-		Version:   version(),
-		Writer:    stdout,
-		ErrWriter: stderr,
-		// gppl completion bash, zsh, fish or pwsh writes a script for the shell.
-		EnableShellCompletion: true,
+		Commands:              []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
+		Version:               version(),
+		Writer:                stdout,
+		ErrWriter:             stderr,
+		EnableShellCompletion: true, ConfigureShellCompletionCommand: configureCompletion,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
-				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, data, sum, merge, info", name)}
+				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, data, sum, merge, info, completion", name)}
 			}
 			_ = cli.ShowRootCommandHelp(c)
 			return usageError{errors.New("a command is missing")}

@@ -19,13 +19,15 @@ func predictCommand() *cli.Command {
 		Description: `The model holds the observations: the csv file is not needed.
 
    gppl predict model.json --forecast 52 --out forecast.csv
-   gppl predict model.json --at 2030-01-01 --at 2031-01-01`,
-		Flags: []cli.Flag{
+   gppl predict model.json --at 2030-01-01 --at 2031-01-01
+   gppl predict model.json --future prices.csv --out forecast.csv`,
+		Flags: append(formatFlags(), []cli.Flag{
 			forecastFlag(),
+			&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with x and the regressors of the model, where they are to be known", Category: "RESULTS"},
 			&cli.StringSliceFlag{Name: "at", Usage: "predict at this `DATE` or number instead; may be repeated", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE.csv` rather than to standard output", Category: "RESULTS"},
 			jsonFlag(),
-		},
+		}...),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			path, err := argument(c, "saved model")
 			if err != nil {
@@ -38,13 +40,28 @@ func predictCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if path := c.String("future"); path != "" {
+				o, err := readOptions(c)
+				if err == nil {
+					err = a.Series.AddFuture(path, o)
+				}
+				if err != nil {
+					return err
+				}
+			}
 			x, err := places(a, c)
 			if err != nil {
 				return err
 			}
+			steps := c.Int("forecast")
+			if x == nil {
+				if steps, err = stepsAhead(c, a.Series); err != nil {
+					return err
+				}
+			}
 			f, err := interruptible(ctx, func() (*analysis.Forecast, error) {
 				if x == nil {
-					return a.Forecast(c.Int("forecast"))
+					return a.Forecast(steps)
 				}
 				return a.PredictContext(ctx, x)
 			})

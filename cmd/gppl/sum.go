@@ -25,12 +25,6 @@ import (
 
 func sumCommand() *cli.Command {
 	const header = "THE SUMS"
-	var flags []cli.Flag
-	for _, f := range inputFlags() {
-		if slices.Contains([]string{"x", "y", "time", "comma", "decimal-comma", "no-header", "missing"}, f.Names()[0]) {
-			flags = append(flags, f)
-		}
-	}
 	return &cli.Command{
 		Name: "sum", Usage: "add up what a likelihood needs of csv files of any size", ArgsUsage: "FILE.csv …",
 		Description: `The sums of smooth kernels, such as SE, are some kilobytes, however many rows there are. Sums of parts merge exactly.
@@ -40,7 +34,7 @@ Dates become seconds since 1970. "-" reads standard input.
    gppl sum 2025.csv --x time --y level --like two.sums -o third.sums
    gppl merge two.sums third.sums -o all.sums
    gppl fit all.sums`,
-		Flags: append(flags,
+		Flags: append(append(formatFlags(), flagsOf("y")...),
 			&cli.StringFlag{Name: "like", Usage: "take the header of `FILE.sums`, to merge with it later", Category: header},
 			&cli.StringFlag{Name: "from", Usage: "earliest `X` to come: a number or a date; from a look at the files if not given", Category: header},
 			&cli.StringFlag{Name: "to", Usage: "latest `X` to come", Category: header},

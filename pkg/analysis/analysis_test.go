@@ -121,17 +121,16 @@ func TestSplitUnit(t *testing.T) {
 	}
 }
 
-func TestUnixByName(t *testing.T) {
+func TestUnixTimes(t *testing.T) {
 	text := rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", 1_700_000_000+3600*i, y) })
-	s, err := Read(file(t, strings.Replace(text, "t,", "unix_time,", 1)), ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !s.Axis.Dates || s.Axis.Text(s.X[0]) != "2023-11-14T22:13:20Z" || s.Axis.Unit != "hour" {
-		t.Errorf("%+v, first %s", s.Axis, s.Axis.Text(s.X[0]))
-	}
-	if s, err = Read(file(t, text), ReadOptions{}); err != nil || s.Axis.Dates {
-		t.Errorf("a column t of numbers was taken for dates: %v", err)
+	for _, name := range []string{"unix_time,", "t,", "x,"} {
+		s, err := Read(file(t, strings.Replace(text, "t,", name, 1)), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !s.Axis.Dates || s.Axis.Text(s.X[0]) != "2023-11-14T22:13:20Z" || s.Axis.Unit != "hour" {
+			t.Errorf("%s: %+v, first %s", name, s.Axis, s.Axis.Text(s.X[0]))
+		}
 	}
 }
 
@@ -147,10 +146,12 @@ func TestReadRemarks(t *testing.T) {
 		unit string // of the axis
 	}{
 		"milliseconds by name":        {times("Timestamp (ms)", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, "is read as Unix time in milliseconds; --time number", "hour"},
-		"milliseconds by values":      {times("t", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, "look like Unix time in milliseconds; --time unix-ms", ""},
+		"milliseconds by values":      {times("t", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, "is read as Unix time in milliseconds; --time number", "hour"},
 		"told to be numbers":          {times("unix", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeNumber}, "", ""},
 		"told to be seconds":          {times("t", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeUnix}, "", "hour"},
-		"compact dates":               {times("t", "", 2024_01_01, 1), ReadOptions{}, "look like dates written 20240131", ""},
+		"compact dates":               {times("t", "", 2024_01_01, 1), ReadOptions{}, "is read as dates written 20240131; --time number", "day"},
+		"compact months":              {"t,y\n202211,1\n202212,2\n202301,3\n202302,4\n202303,5\n", ReadOptions{}, "is read as dates written 202401; --time number", "day"},
+		"no compact months":           {"t,y\n200001,1\n200002,2\n200003,3\n200004,4\n200005,5\n", ReadOptions{}, "", ""},
 		"no compact dates":            {times("t", "", 2024_01_20, 1), ReadOptions{}, "", ""},
 		"nanoseconds, a microsecond":  {times("t", "", 1_700_000_000_000_000_000, 1000), ReadOptions{Time: dataset.TimeUnixNano}, "x is rounded to multiples of 2.384e-07 seconds", "second"},
 		"nanoseconds, a millisecond":  {times("t", "", 1_700_000_000_000_000_000, 1_000_000), ReadOptions{Time: dataset.TimeUnixNano}, "", "second"},

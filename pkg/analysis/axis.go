@@ -19,6 +19,8 @@ type Axis struct {
 	// Months is the number of calendar months between observations, where dates step so: 1 for a monthly series, 12 for a
 	// yearly one; else 0.
 	Months int `json:"months,omitempty"`
+	// Day, unless 0, makes all months equally long on an axis of years, from that day of each on.
+	Day int `json:"day,omitempty"`
 	// Clock says that times of day matter, so that they are written.
 	Clock bool `json:"clock,omitempty"`
 }
@@ -49,7 +51,10 @@ func dateAxis(name string, seconds []float64) Axis {
 			break
 		}
 	}
-	a.Months = calendarMonths(seconds)
+	var day int
+	if a.Months, day = calendarMonths(seconds); a.Months > 0 && a.Unit == "year" {
+		a.byCalendar(instant(first), day)
+	}
 	return a
 }
 
@@ -59,8 +64,8 @@ func instant(seconds float64) time.Time {
 }
 
 // calendarMonths returns how many months apart dates are that share one day of the month and time of day, or the last day
-// of each month: the commonest distance; 0 for other dates.
-func calendarMonths(seconds []float64) int {
+// of each month: the commonest distance, and that day, 31 for the last; 0 for other dates.
+func calendarMonths(seconds []float64) (months, day int) {
 	count := map[int]int{}
 	first := instant(seconds[0])
 	sameDay, lastDay := true, true
@@ -74,7 +79,7 @@ func calendarMonths(seconds []float64) int {
 		}
 	}
 	if !sameDay && !lastDay {
-		return 0
+		return 0, 0
 	}
 	best := 0
 	for months, n := range count {
@@ -82,17 +87,26 @@ func calendarMonths(seconds []float64) int {
 			best = months
 		}
 	}
-	return best
+	if lastDay {
+		return best, 31
+	}
+	return best, first.Day()
 }
 
 // X returns the place of a date on the axis.
 func (a Axis) X(t time.Time) float64 {
+	if a.Day > 0 {
+		return a.fromSeconds(float64(t.Unix()) + 1e-9*float64(t.Nanosecond()))
+	}
 	d := t.Sub(a.Origin)
 	return a.Zero + (math.Floor(d.Seconds())+float64(d%time.Second)/1e9)/unitSeconds[a.Unit]
 }
 
 // fromSeconds returns the place of a date in seconds since 1970, without the range of a time.Duration.
 func (a Axis) fromSeconds(s float64) float64 {
+	if a.Day > 0 {
+		return a.Zero + a.monthsAt(s)/12
+	}
 	return a.Zero + (s-float64(a.Origin.Unix())-1e-9*float64(a.Origin.Nanosecond()))/unitSeconds[a.Unit]
 }
 
@@ -100,6 +114,9 @@ func (a Axis) fromSeconds(s float64) float64 {
 func (a Axis) Time(x float64) time.Time {
 	if !a.Dates {
 		panic("analysis: Axis.Time: x is no date")
+	}
+	if a.Day > 0 {
+		return instant(a.secondsAt(12 * (x - a.Zero)))
 	}
 	return instant(float64(a.Origin.Unix()) + 1e-9*float64(a.Origin.Nanosecond()) + (x-a.Zero)*unitSeconds[a.Unit])
 }
@@ -120,7 +137,8 @@ func (a Axis) Text(x float64) string {
 	return t.Round(time.Second).Format(time.RFC3339)
 }
 
-// Parse reads what Text writes: on an axis of dates any ISO date, else any number.
+// Parse reads what Text writes: on an axis of dates any date that dataset.ParseDate reads, or a year, which is its first day; else any
+// number.
 func (a Axis) Parse(text string) (float64, error) {
 	if !a.Dates {
 		v, err := dataset.ParseNumber(text)
@@ -129,7 +147,10 @@ func (a Axis) Parse(text string) (float64, error) {
 		}
 		return v, nil
 	}
-	t, err := dataset.ParseTime(text)
+	t, err := time.Parse("2006", text)
+	if err != nil {
+		t, err = dataset.ParseDate(text)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("analysis: %w: x are dates, such as %s", err, a.Text(a.Zero))
 	}
@@ -186,6 +207,9 @@ func plural(v float64, unit string) string {
 func (a Axis) after(x, step float64, steps int) float64 {
 	if a.Months == 0 {
 		return x + step*float64(steps)
+	}
+	if a.Day > 0 {
+		return x + float64(a.Months*steps)/12
 	}
 	t := a.Time(x).Add(time.Millisecond).Truncate(time.Second)
 	last := t.AddDate(0, 0, 1).Day() == 1 // counted from the end of the month then

@@ -14,8 +14,9 @@ func (s *Series) calendarPeriods() []float64 {
 	if !s.Axis.Dates || !s.Even {
 		return nil
 	}
-	const hour, day, year = 3600.0, 86400.0, yearSeconds
+	const hour, day = 3600.0, 86400.0
 	unit := unitSeconds[s.Axis.Unit]
+	year := s.Axis.yearLength() * unit
 	step := s.Step * unit
 	near := func(want float64) bool { return math.Abs(step/want-1) < 0.01 }
 	of := func(seconds ...float64) (out []float64) {
@@ -51,7 +52,7 @@ func (s *Series) ParsePeriod(text string) (float64, error) {
 		if s.Axis.Dates {
 			step := s.Step
 			if s.Axis.Months > 0 {
-				step = float64(s.Axis.Months) * yearSeconds / 12 / unitSeconds[s.Axis.Unit]
+				step = float64(s.Axis.Months) / 12 * s.Axis.yearLength()
 			}
 			return v * step, nil
 		}
@@ -64,7 +65,7 @@ func (s *Series) ParsePeriod(text string) (float64, error) {
 	case !s.Axis.Dates:
 		return 0, fmt.Errorf("analysis: the period %q has a unit of time, but x are numbers: give it as a number", text)
 	}
-	return v * seconds / unitSeconds[s.Axis.Unit], nil
+	return v * seconds / yearSeconds * s.Axis.yearLength(), nil
 }
 
 // yearSeconds is the mean year of the calendar.

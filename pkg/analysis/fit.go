@@ -20,12 +20,14 @@ import (
 // projected likelihood, with the residual energy (gppl.NewResidual) and the same Spectral projections, so that their values
 // can be compared with one another; they are not the exact NLL, and Analysis.Projections says so.
 type Options struct {
-	Kernels      []string  // as ParseKernel reads them; nil: found automatically
-	Log          string    // one of Logs
-	Trend        string    // one of Trends; "" means auto: the best kernel with each of them
-	Periods      []float64 // periods of the season on the axis of the series, kept as they are; nil: the calendar's and those detected
-	NoSeason     bool      // no periods are looked for
-	RandomStarts int       // starting points at random around those taken from the data; 0 means 1, below 0 none
+	Kernels  []string  // as ParseKernel reads them; nil: found automatically
+	Log      string    // one of Logs
+	Trend    string    // one of Trends; "" means auto: the best kernel with each of them
+	Periods  []float64 // periods of the season on the axis of the series, kept as they are; nil: the calendar's and those detected
+	NoSeason bool      // no periods are looked for
+	// Priors are of parameters of the named Kernels, in the units of the file (see ParsePrior): training maximises the posterior then.
+	Priors       []gppl.ParamPrior
+	RandomStarts int // starting points at random around those taken from the data; 0 means 1, below 0 none
 	Seed         uint64
 	MaxExact     int // 0 means 6000
 	Projections  int // 0 means 400
@@ -82,6 +84,7 @@ type Analysis struct {
 
 	members []*member // what forecasts average over; none: Result alone
 	note    string    // on the posterior, where it is not exact
+	ahead   []float64 // known errors of the observations predicted; nil for the median of those there are
 	factor  *factor
 }
 
@@ -138,6 +141,9 @@ const (
 // an error if none can, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if len(o.Kernels) == 0 {
+		if len(o.Priors) > 0 {
+			return nil, errors.New("analysis: priors are of the parameters of kernels that are named: name one; the automatic choice has weak priors of its own")
+		}
 		return fitPolicy(ctx, s, o)
 	}
 	o.MaxExact, o.Projections = orDefault(o.MaxExact, 6000), orDefault(o.Projections, 400)
@@ -150,12 +156,15 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		}
 		kernels[i] = k
 	}
-	v, err := newView(s.X, s.Y, strings.EqualFold(o.Log, "always"))
+	if err := checkPriors(kernels, o.Priors); err != nil {
+		return nil, err
+	}
+	v, err := newView(s, 0, len(s.X), strings.EqualFold(o.Log, "always"))
 	if err != nil {
 		return nil, err
 	}
 	data, scaling := v.data, v.scaling
-	t := trainer{options: o, data: data, step: s.Step, began: time.Now(), count: len(kernels)}
+	t := trainer{options: o, data: data, scale: scaling.Scale, step: s.Step, began: time.Now(), count: len(kernels)}
 	if cmp.Or(o.Trend, "auto") == "auto" {
 		t.count += 2
 	}
@@ -226,7 +235,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		return nil, err
 	}
 	t.candidate, t.stage = best.Name(), "standard errors"
-	loss, err := t.loss(models[best.Name()], t.data)
+	loss, err := t.posterior(models[best.Name()], t.data)
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
@@ -235,7 +244,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		return nil, fmt.Errorf("analysis: training %s: %w", best.Name(), err)
 	}
 	a.Result = plain(r)
-	best.NLL = a.Result.Value
+	best.NLL = a.NLL()
 	best.describe(a.Result, len(s.X))
 	a.rank()
 	return a, nil
@@ -285,6 +294,7 @@ func orDefault(v, otherwise int) int {
 type trainer struct {
 	options   Options
 	data      gppl.Data
+	scale     float64 // of y
 	step      float64
 	detrended gppl.Data
 	periods   []float64
@@ -307,6 +317,16 @@ func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Los
 		return gppl.NewResidual(m, d, t.omega, opts...)
 	}
 	return gppl.NewExact(m, d, opts...)
+}
+
+// posterior returns the likelihood of d at m with the priors that were given.
+func (t *trainer) posterior(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
+	loss, err := t.loss(m, d, opts...)
+	priors := priorsOf(m, t.options.Priors, t.scale)
+	if err != nil || len(priors) == 0 {
+		return loss, err
+	}
+	return gppl.NewMAP(loss, priors...)
 }
 
 // value returns the likelihood of all data at m, to the default tolerance.
@@ -371,7 +391,7 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model)
 	t.stage = "training"
 	span := t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0]
 	for i, m := range starts {
-		starts[i] = scaled(m, nil, span)
+		starts[i] = scaled(supported(m, priorsOf(m, t.options.Priors, t.scale)), nil, span)
 	}
 	settings := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 200}
 	if t.data.Len() <= fewer {
@@ -446,7 +466,7 @@ func (t *trainer) best(ctx context.Context, starts []gppl.Model, d gppl.Data, s 
 }
 
 func (t *trainer) run(ctx context.Context, m gppl.Model, d gppl.Data, s gppl.Settings) (*gppl.Result, error) {
-	loss, err := t.loss(m, d, gppl.WithTolerance(trainTolerance))
+	loss, err := t.posterior(m, d, gppl.WithTolerance(trainTolerance))
 	if err != nil {
 		return nil, err
 	}

@@ -33,13 +33,17 @@ type Part struct {
 // parts returns the forecasts of all members.
 func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	var out []Part
+	in, err := a.Series.inputs(x)
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range a.members {
 		posteriors := m.posteriors
 		if len(posteriors) == 0 {
 			posteriors = []conditioned{m.posterior}
 		}
 		for _, posterior := range posteriors {
-			mean, latent, err := posterior.LatentContext(ctx, gppl.Scalars(x))
+			mean, latent, err := posterior.LatentContext(ctx, in)
 			if err != nil {
 				return nil, fmt.Errorf("analysis: %w", err)
 			}
@@ -52,12 +56,23 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 					wider = a.Widen * a.Widen
 				}
 				p.LatentVar[j] = wider * v
-				p.NoisyVar = append(p.NoisyVar, wider*(v+noise))
+				p.NoisyVar = append(p.NoisyVar, wider*(v+noise+a.errorVariance(m, p, j)))
 			}
 			out = append(out, p)
 		}
 	}
 	return out, nil
+}
+
+// errorVariance is that of the known error of a new observation at the j-th x of a part.
+func (a *Analysis) errorVariance(m *member, p Part, j int) float64 {
+	e := m.view.scaling.Scale * m.view.typical
+	if a.ahead != nil {
+		if e = a.ahead[j]; p.Log {
+			e /= math.Exp(p.Mean[j])
+		}
+	}
+	return e * e
 }
 
 // quantile returns the quantiles at level p of the mixture of parts: of new observations, or of f.

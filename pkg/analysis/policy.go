@@ -94,9 +94,8 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 
 // setViews makes the scales that the options allow, of the observations from an index on.
 func (p *policy) setViews(from int) error {
-	x, y := p.series.X[from:], p.series.Y[from:]
-	if slices.Min(y) == slices.Max(y) { // the latest are constant: the whole then
-		x, y = p.series.X, p.series.Y
+	if y := p.series.Y[from:]; slices.Min(y) == slices.Max(y) { // the latest are constant: the whole then
+		from = 0
 	}
 	p.views = nil
 	which := cmp.Or(strings.ToLower(p.options.Log), "auto")
@@ -104,7 +103,7 @@ func (p *policy) setViews(from int) error {
 		if log && (which == "never" || which == "auto" && !positive(p.series.Y)) || !log && which == "always" {
 			continue
 		}
-		v, err := newView(x, y, log)
+		v, err := newView(p.series, from, len(p.series.X), log)
 		if err != nil {
 			return err
 		}
@@ -474,7 +473,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	// The models are of what they were trained on, standardised; the analysis standardises all.
 	whole, ratio := map[bool]view{}, map[bool]float64{}
 	for _, part := range p.views {
-		all, err := newView(p.series.X, p.series.Y, part.log)
+		all, err := newView(p.series, 0, len(p.series.X), part.log)
 		if err != nil {
 			return nil, err
 		}

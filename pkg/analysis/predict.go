@@ -15,7 +15,7 @@ import (
 
 // standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised() (gppl.Data, error) {
-	v, err := newView(a.Series.X, a.Series.Y, a.Log)
+	v, err := newView(a.Series, 0, len(a.Series.X), a.Log)
 	return v.data, err
 }
 
@@ -30,7 +30,7 @@ func (a *Analysis) condition() error {
 			continue
 		}
 		if views[m.log] == nil {
-			v, err := newView(a.Series.X, a.Series.Y, m.log)
+			v, err := newView(a.Series, 0, len(a.Series.X), m.log)
 			if err != nil {
 				return err
 			}
@@ -133,6 +133,13 @@ func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	}
 	s := a.Series
 	last := s.X[len(s.X)-1]
+	if s.Known != nil {
+		ahead := s.Ahead()
+		if len(ahead) < steps {
+			return nil, s.unknown(s.Known.Names[0], s.Axis.after(s.Known.X[len(s.Known.X)-1], s.Step, 1))
+		}
+		return a.Predict(ahead[:steps])
+	}
 	x := make([]float64, steps)
 	for i := range x {
 		x[i] = s.Axis.after(last, s.Step, i+1)
@@ -172,7 +179,7 @@ func (f *Forecast) Quantile(p float64) []float64 {
 // observation, and the latter's 95 % band.
 func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
 	table := csv.NewWriter(w)
-	rows := [][]string{{plainCell(orElse(a.Name, "x")), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
+	rows := [][]string{{PlainCell(orElse(a.Name, "x")), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
@@ -186,8 +193,8 @@ func (f *Forecast) SaveCSV(path string, a Axis) error {
 	return wholefile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
-// plainCell keeps a name from the data from being taken for a formula by a spreadsheet.
-func plainCell(s string) string {
+// PlainCell keeps a name from the data from being taken for a formula by a spreadsheet.
+func PlainCell(s string) string {
 	if strings.HasPrefix(s, "=") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "@") {
 		return "'" + s
 	}

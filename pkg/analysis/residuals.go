@@ -47,6 +47,9 @@ func (a *Analysis) factorise(most int) (*factor, error) {
 		distancesFrom(r, f.x[i], f.x[i:])
 		a.Result.Model.Kernel.Cov(r, r)
 		r[0] += a.Result.Model.Noise + gppl.Nugget(a.Result.Model.Kernel)
+		if data.Errors != nil {
+			r[0] += data.Errors[f.from+i] * data.Errors[f.from+i]
+		}
 		for j, v := range r {
 			gram.SetSym(i, i+j, v)
 		}
@@ -265,7 +268,11 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 		}
 		var cross mat.Dense
 		cross.Mul(here, there.T())
-		if err := add("trend", &cross, func(j int) float64 { return mat.Dot(there.RowView(j), there.RowView(j)) }); err != nil {
+		name := "trend"
+		if a.Series.Known != nil {
+			name = "trend and regressors"
+		}
+		if err := add(name, &cross, func(j int) float64 { return mat.Dot(there.RowView(j), there.RowView(j)) }); err != nil {
 			return nil, err
 		}
 	}

@@ -3,10 +3,10 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -22,6 +22,12 @@ type ReadOptions struct {
 	Time         dataset.TimeFormat // how x is written; "": found out
 	// Last keeps only that many of the latest observations; 0 keeps all.
 	Last int
+	// YError is a column of known standard deviations of the observations (error bars), in the unit of y; "" for none.
+	YError string
+	// Regressors are columns that y depends on linearly and that are known in advance. Their future values stand in rows without y,
+	// or in the file Future, which has their columns and that of x.
+	Regressors []string
+	Future     string
 }
 
 // Source says where a series comes from.
@@ -33,7 +39,8 @@ type Source struct {
 	Skipped  int      `json:"skipped"`
 	Dropped  int      `json:"dropped,omitempty"`
 	Columns  []string `json:"columns"`
-	Unsorted int      `json:"unsorted"` // rows that came before the row above them in x
+	Unsorted int      `json:"unsorted"`        // rows that came before the row above them in x
+	Ahead    int      `json:"ahead,omitempty"` // of the skipped, those after the last observation that have the regressors
 }
 
 // Series is a time series ready to be modelled: x ascending, on one axis.
@@ -43,6 +50,10 @@ type Series struct {
 	YName  string
 	YUnit  string
 	X, Y   []float64
+	// Errors are known standard deviations of the observations; nil for none. ErrorName is their column.
+	Errors    []float64
+	ErrorName string
+	Known     *Known // regressors; nil for none
 
 	Step       float64   // the median distance of neighbours in x, duplicates apart
 	Even       bool      // most distances are about Step
@@ -72,8 +83,8 @@ const (
 )
 
 // Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. Where x is neither
-// a date nor asked to be one, numbers of a column that is named after Unix time are read as that, in the unit in which all are
-// between 1973 and 2096 (dataset.LikelyUnix); Notes says so, and says what else looks like dates.
+// a date nor asked to be one, numbers that all are times since 1970 between 1973 and 2096 in one unit (dataset.LikelyUnix), or dates
+// written 20240131 or 202401, are read as that, and Notes says so.
 //
 // The error for a file that is not there, a column that is not, or a cell that is no number says which file, line and column
 // it is and what is there. At least ten observations at three different x are needed, and y must not be constant. Numbers are
@@ -86,17 +97,21 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	if rep.X == rep.Y {
 		return nil, fmt.Errorf("analysis: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
 	}
+	if err := o.checkColumns(rep); err != nil {
+		return nil, fmt.Errorf("analysis: %s: %w", path, err)
+	}
 	remarks := headerRemarks(s, rep)
+	if rep.Comment != 0 {
+		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
+	}
+	var seconds func(float64) float64 // of x that are numbers for dates
 	if o.Time == dataset.TimeAuto && rep.Time == dataset.TimeNumber {
-		if format, remark := unixOf(s); format != dataset.TimeNumber {
-			rep.Time = format
-			perSecond, _ := format.Unix()
-			for i := range s.X {
-				s.X[i] /= perSecond
+		var remark string
+		if rep.Time, remark, seconds = numericDates(s); seconds != nil {
+			remarks = append(remarks, remark)
+			for i, v := range s.X {
+				s.X[i] = seconds(v)
 			}
-			remarks = append(remarks, remark)
-		} else if remark != "" {
-			remarks = append(remarks, remark)
 		}
 	}
 	out := &Series{
@@ -126,9 +141,15 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		out.Source.Dropped = len(order) - o.Last
 		order = order[out.Source.Dropped:]
 	}
+	all := s.X
 	s = s.Select(order)
 	if err := enough(s); err != nil {
 		return nil, fmt.Errorf("analysis: %s: %w", path, err)
+	}
+	if o.YError != "" {
+		if err := out.setErrors(rep.Also, order); err != nil {
+			return nil, fmt.Errorf("analysis: %s: %w", path, err)
+		}
 	}
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
 	out.X, out.Y = s.X, s.Y
@@ -138,6 +159,19 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		out.Axis = dateAxis(orElse(s.XName, "date"), s.X)
 		for i, x := range s.X {
 			out.X[i] = out.Axis.fromSeconds(x)
+		}
+	}
+	if len(o.Regressors) > 0 {
+		place := func(x float64) float64 { return x }
+		if out.Axis.Dates {
+			place = out.Axis.fromSeconds
+		}
+		err := out.setKnown(o, rep, all, place, seconds)
+		if err == nil {
+			err = out.Known.standardise(out.X)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("analysis: %s: %w", path, err)
 		}
 	}
 	out.spacing()
@@ -173,14 +207,28 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 	return s, nil
 }
 
+// part returns the observations from one index to before another, with the step, the errors and the regressors of the whole.
+func (s *Series) part(from, to int) *Series {
+	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Known: s.Known}
+	if s.Errors != nil {
+		p.Errors = s.Errors[from:to]
+	}
+	return p
+}
+
 // ulp is the distance from v to the next float64.
 func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
 
 func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
-	return dataset.ReadCSVReport(path, dataset.CSVOptions{
+	return dataset.ReadCSVReport(path, o.csv())
+}
+
+// csv are the options of the reader.
+func (o ReadOptions) csv() dataset.CSVOptions {
+	return dataset.CSVOptions{
 		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
-		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...),
-	})
+		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(),
+	}
 }
 
 // headerRemarks says where the first line may have been data.
@@ -196,40 +244,12 @@ func isValue(name string) bool {
 	if _, err := strconv.ParseFloat(name, 64); err == nil {
 		return true
 	}
-	_, err := dataset.ParseTime(name)
-	return err == nil
+	_, err := dataset.ParseDate(name)
+	return err == nil || slashDate.MatchString(name)
 }
 
-// unixOf returns the format of x that are times since 1970 by the name of their column and by their values, with a remark; else
-// TimeNumber, with a remark if the values are like dates.
-func unixOf(s dataset.Series) (format dataset.TimeFormat, remark string) {
-	name := strings.ToLower(s.XName)
-	named := strings.Contains(name, "unix") || strings.Contains(name, "epoch") || strings.Contains(name, "timestamp")
-	format = dataset.LikelyUnix(s.X)
-	_, unit := format.Unix()
-	switch {
-	case format == dataset.TimeNumber && compactDates(s.X):
-		return format, fmt.Sprintf("The numbers in %s look like dates written 20240131: write them 2024-01-31, or their distances are wrong.", orElse(s.XName, "x"))
-	case format == dataset.TimeNumber:
-		return format, ""
-	case named:
-		return format, fmt.Sprintf("%s is read as Unix time in %s; --time number reads it as plain numbers.", s.XName, unit)
-	}
-	return dataset.TimeNumber, fmt.Sprintf("The numbers in %s look like Unix time in %s; --time %s reads them as dates.", orElse(s.XName, "x"), unit, format)
-}
-
-// compactDates reports whether all x are dates written as the number 20240131.
-func compactDates(x []float64) bool {
-	for _, v := range x {
-		if v < 1800_01_01 || v > 2200_01_01 || v != math.Trunc(v) {
-			return false
-		}
-		if _, err := time.Parse("20060102", strconv.Itoa(int(v))); err != nil {
-			return false
-		}
-	}
-	return true
-}
+// slashDate is a date that may have the day or the month first, which ParseDate does not read.
+var slashDate = regexp.MustCompile(`^\d{1,2}[-/.]\d{1,2}[-/.]\d{4}$`)
 
 // unitOf guesses the unit of a column of numbers from its name: decimal years are told by it, "time (s)" says it itself.
 func unitOf(name string) string {
@@ -337,13 +357,26 @@ func (s *Series) Notes() []string {
 		spacing = "unevenly spaced, " + a.Length(s.Step) + " apart in the median"
 	case a.Months == 1:
 		spacing = "every month"
+	case a.Months == 3:
+		spacing = "every quarter"
 	case a.Months == 12:
 		spacing = "every year"
 	case a.Months > 0:
 		spacing = fmt.Sprintf("every %d months", a.Months)
 	}
 	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
-	if k := s.Source.Skipped; k > 0 {
+	if s.Errors != nil {
+		notes = append(notes, fmt.Sprintf("%s has the standard deviations of the observations, from %.4g to %.4g, with a median of %.4g, which the bands take for that of new ones.",
+			s.ErrorName, slices.Min(s.Errors), slices.Max(s.Errors), median(s.Errors)))
+	}
+	if s.Known != nil {
+		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), count(len(s.Ahead()), "step"))
+		if len(s.Ahead()) == 0 {
+			where = "at the observations only: there can be no forecast"
+		}
+		notes = append(notes, fmt.Sprintf("Regressors: %s, known %s.", strings.Join(s.Known.Names, ", "), where))
+	}
+	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", count(k, "row"), was(k)))
 	}
 	if k := s.Source.Dropped; k > 0 {
@@ -363,6 +396,12 @@ func (s *Series) Notes() []string {
 		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", count(k, "row"), was(k)))
 	}
 	return append(notes, s.remarks...)
+}
+
+// median of values, which are not empty.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
 }
 
 func are(n int) string {

@@ -104,6 +104,11 @@ func (a *Analysis) valley() (*valley, error) {
 			return nil, fmt.Errorf("analysis: %w", err)
 		}
 	}
+	if priors := a.Result.Priors; !a.Weak && len(priors) > 0 {
+		if v.loss, err = gppl.NewMAP(v.loss, priors...); err != nil {
+			return nil, fmt.Errorf("analysis: %w", err)
+		}
+	}
 	if v.lowest, err = v.loss.ValueGrad(nil, v.theta); err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}

@@ -41,6 +41,10 @@ type stored struct {
 	Members []storedMember `json:"members,omitempty"`
 	Widen   float64        `json:"widen,omitempty"`
 	Effort  string         `json:"effort,omitempty"`
+	// Known errors and regressors; files written before them lack them.
+	Errors    []float64 `json:"errors,omitempty"`
+	ErrorName string    `json:"error_name,omitempty"`
+	Known     *Known    `json:"regressors,omitempty"`
 }
 
 // storedMember is a model that forecasts are averaged over.
@@ -68,6 +72,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result,
 		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen, Effort: a.Effort,
+		Errors: s.Errors, ErrorName: s.ErrorName, Known: s.Known,
 	})
 	if err != nil {
 		return fmt.Errorf("analysis: saving: %w", err)
@@ -111,9 +116,9 @@ func decode(b []byte) (*Analysis, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y}
+	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Known: j.Known}
 	s.spacing()
-	v, err := newView(s.X, s.Y, j.Log)
+	v, err := newView(s, 0, len(s.X), j.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +153,19 @@ func (j *stored) check() error {
 	if err := enough(dataset.Series{X: j.X, Y: j.Y}); err != nil {
 		return err
 	}
+	if j.Errors != nil && len(j.Errors) != len(j.X) {
+		return fmt.Errorf("%d x and %d errors", len(j.X), len(j.Errors))
+	}
+	for i, e := range j.Errors {
+		if !(e > 0 && e <= largest) {
+			return fmt.Errorf("the error of observation %d is %v", i, e)
+		}
+	}
+	if j.Known != nil {
+		if err := j.Known.check(); err != nil {
+			return err
+		}
+	}
 	if j.Result == nil || len(j.Candidates) == 0 {
 		return errors.New("there is no model in it")
 	}
@@ -169,6 +187,9 @@ func (j *stored) check() error {
 	}
 	if j.Axis.Dates && unitSeconds[j.Axis.Unit] == 0 {
 		return fmt.Errorf("dates in the unit %q", j.Axis.Unit)
+	}
+	if j.Axis.Day < 0 || j.Axis.Day > 31 || j.Axis.Day > 0 && (j.Axis.Unit != "year" || !j.Axis.Dates) {
+		return fmt.Errorf("months that begin at day %d, of dates in the unit %q", j.Axis.Day, j.Axis.Unit)
 	}
 	if j.Axis.Months < 0 || j.Axis.Months > 1200 {
 		return fmt.Errorf("steps of %d months", j.Axis.Months)

@@ -16,12 +16,12 @@ import (
 
 // ParsePlace reads a number, or a date as seconds since 1970: a place on the axis that [Stream] reads.
 func ParsePlace(text string) (float64, error) {
-	if at, err := dataset.ParseTime(text); err == nil {
+	if at, err := dataset.ParseDate(text); err == nil {
 		return float64(at.Unix()) + 1e-9*float64(at.Nanosecond()), nil
 	}
 	v, err := dataset.ParseNumber(text)
 	if err != nil {
-		return 0, fmt.Errorf("%w, nor an ISO date", err)
+		return 0, fmt.Errorf("%w, nor a date", err)
 	}
 	return v, nil
 }

@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -19,12 +20,12 @@ var Trends = []string{"auto", "none", "linear", "quadratic"}
 // compared, and a trend that the data do not show is kept near zero.
 const trendVariance = 4
 
-// meanOf returns the mean function for a trend, nil for none: a series without trend is standardised, and its mean is zero.
+// meanOf returns the mean function for a trend and the regressors of x, nil for none: a series without trend is standardised, and its mean is zero.
 func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	degree := 0
 	switch strings.ToLower(trend) {
 	case "none":
-		return nil, nil
+		return withRegressors(nil, nil, x), nil
 	case "linear":
 		degree = 1
 	case "quadratic":
@@ -32,7 +33,8 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	default:
 		return nil, fmt.Errorf("analysis: no trend %q: it is one of %s", trend, strings.Join(Trends, ", "))
 	}
-	return gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(degree, x)), Variances: []float64{trendVariance}}, nil
+	variances := slices.Repeat([]float64{trendVariance}, 1+degree)
+	return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(degree, x)}, variances, x), nil
 }
 
 // slopeVariance and levelVariance are the prior variances where the policy chooses the kernel. A slope of 0.55 standard deviations
@@ -47,9 +49,9 @@ const (
 func policyMean(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	switch strings.ToLower(trend) {
 	case "none":
-		return gppl.GaussianBeta{Of: gppl.Intercept{}, Variances: []float64{levelVariance}}, nil
+		return withRegressors([]gppl.Mean{gppl.Intercept{}}, []float64{levelVariance}, x), nil
 	case "linear":
-		return gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, x)), Variances: []float64{levelVariance, slopeVariance}}, nil
+		return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(1, x)}, []float64{levelVariance, slopeVariance}, x), nil
 	}
 	return meanOf(trend, x)
 }
@@ -61,7 +63,11 @@ func (a *Analysis) trendBasis(x []float64) (*mat.Dense, error) {
 	if m == nil {
 		return nil, nil
 	}
-	h, err := m.Basis(gppl.Scalars(x))
+	in, err := a.Series.inputs(x)
+	if err != nil {
+		return nil, err
+	}
+	h, err := m.Basis(in)
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}

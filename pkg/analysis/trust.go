@@ -204,10 +204,13 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 		known = fewUneven
 	}
 	from := max(0, origin-known)
-	past := &Analysis{Series: &Series{Axis: a.Series.Axis, X: a.Series.X[from:origin], Y: a.Series.Y[from:origin], Step: a.Series.Step}, Result: a.Result}
+	past := &Analysis{Series: a.Series.part(from, origin), Result: a.Result}
+	if a.Series.Errors != nil {
+		past.ahead = a.Series.Errors[origin : origin+h]
+	}
 	var total float64
 	for _, m := range a.members[:min(most, len(a.members))] {
-		v, err := newView(past.Series.X, past.Series.Y, m.log)
+		v, err := newView(past.Series, 0, origin-from, m.log)
 		if err != nil {
 			return nil, err
 		}

@@ -18,10 +18,13 @@ type view struct {
 	data    gppl.Data
 	// offset turns the NLL of the standardised values into that of y: with z = (g(y) − μ)/s it is n·log s − Σ log g′(y). With
 	// it, likelihoods of y and of log y compare.
-	offset float64
+	offset  float64
+	typical float64 // median of the standardised known errors; 0 if there are none
 }
 
-func newView(x, y []float64, log bool) (view, error) {
+// newView returns the observations from one index to before another as a model sees them.
+func newView(s *Series, from, to int, log bool) (view, error) {
+	x, y := s.X[from:to], s.Y[from:to]
 	g := y
 	v := view{log: log}
 	if log {
@@ -37,12 +40,33 @@ func newView(x, y []float64, log bool) (view, error) {
 	z, scaling := dataset.Series{X: x, Y: g}.Standardize()
 	v.scaling = scaling
 	v.offset += float64(len(y)) * math.Log(scaling.Scale)
-	data, err := gppl.NewData(gppl.Scalars(x), z.Y)
+	in, err := s.inputs(x)
 	if err != nil {
+		return v, err
+	}
+	if v.data, err = gppl.NewData(in, z.Y); err != nil {
 		return v, fmt.Errorf("analysis: %w", err)
 	}
-	v.data = data
+	if s.Errors != nil {
+		errs := v.standardErrors(s.Errors[from:to], y)
+		v.typical = median(errs)
+		if v.data, err = v.data.WithErrors(errs); err != nil {
+			return v, fmt.Errorf("analysis: %w", err)
+		}
+	}
 	return v, nil
+}
+
+// standardErrors are known errors of observations as the model sees them: that of log y is, to first order, the relative one.
+func (v view) standardErrors(errors, y []float64) []float64 {
+	out := make([]float64, len(errors))
+	for i, e := range errors {
+		if v.log {
+			e /= y[i]
+		}
+		out[i] = e / v.scaling.Scale
+	}
+	return out
 }
 
 // positive reports whether all y have a logarithm.

@@ -29,6 +29,7 @@ type conditioned interface {
 	LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error)
 	Model() gppl.Model
 	Jitter() float64
+	Coefficients() []gppl.Coefficient
 }
 
 // windows is a model conditioned, for each x, on the windowLength observations around it: those of the window whose middle is
@@ -56,6 +57,9 @@ func (w *windows) Model() gppl.Model { return w.model }
 
 // Jitter is that of the last window.
 func (w *windows) Jitter() float64 { return w.made[0].Jitter() }
+
+// Coefficients are those of the last window.
+func (w *windows) Coefficients() []gppl.Coefficient { return w.made[0].Coefficients() }
 
 // of returns the window of a place.
 func (w *windows) of(x float64) int {
@@ -103,11 +107,7 @@ func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, varia
 		if err != nil {
 			return nil, nil, err
 		}
-		some := make([]float64, len(members[k]))
-		for j, i := range members[k] {
-			some[j] = x.At(i)[0]
-		}
-		m, v, err := p.LatentContext(ctx, gppl.Scalars(some))
+		m, v, err := p.LatentContext(ctx, x.Pick(members[k]))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -17,7 +16,8 @@ type CSVOptions struct {
 	X, Y string
 	// Comma separates fields; 0 means ','. A space stands for any run of blanks and tabulators.
 	Comma rune
-	// Comment, if not 0, starts the lines that are ignored.
+	// Comment, if not 0, starts the lines that are ignored. Where it is 0, [ReadCSVReport] and [StreamCSV] ignore lines with # above
+	// the header; above rows of values the last such line of several is the header.
 	Comment rune
 	// DecimalComma says that numbers are written 3,14; a point is then no part of a number.
 	DecimalComma bool
@@ -29,11 +29,15 @@ type CSVOptions struct {
 	SkipMissing bool
 	// Limit, unless 0, makes an error of an x or y of numbers that is larger than it in size.
 	Limit float64
-	// Time says how x is written; "" finds out from the first row whether it is a date or a number.
+	// Time says how x is written; "" finds out from the first row whether it is a date, of what form, or a number.
 	Time TimeFormat
+	// Also are further columns of numbers, chosen as X and Y are, that [ReadCSVReport] reads with them; [StreamCSV] does not.
+	Also []string
 	// Seconds makes a date the seconds since 1970 (UTC), with the XUnit [UnixSeconds], rather than a decimal year: every day
 	// then has one length, whatever the year.
 	Seconds bool
+
+	names []string // of the columns, where a comment has them
 }
 
 // ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with one;
@@ -41,8 +45,8 @@ type CSVOptions struct {
 // are ignored. Every row must have as many fields as the first; empty ones beyond those do not count.
 //
 // Y is numeric and finite: decimal digits, with or without a point and an exponent. X is that too, or a date in ISO 8601 form, with
-// or without a time of day (2006-01-02, 2006-01-02T15:04:05Z; see [ParseTime]): the first row decides which, for all, unless
-// CSVOptions.Time does. Dates become decimal years by
+// or without a time of day (2006-01-02, 2006-01-02T15:04:05Z; see [ParseTime]), or in another of the forms of [TimeFormat]: the
+// first row decides which, for all, unless CSVOptions.Time does. Dates become decimal years by
 // [DecimalYear], and XUnit then is "decimal year" (seconds since 1970 with CSVOptions.Seconds); all other units are left empty,
 // for the caller to set. XName and YName are the names in the header. Rows keep their order.
 //
@@ -73,114 +77,32 @@ func (opt CSVOptions) check() {
 	}
 }
 
-// readCSV reads a table whose separator is found if find is set and Comma is 0.
-func readCSV(r io.Reader, opt CSVOptions, find bool) (Series, CSVReport, error) {
-	var rep CSVReport
-	rows, err := newRowReader(r, &opt, find)
-	rep.Comma = opt.Comma
-	if err != nil {
-		return Series{}, rep, err
-	}
-	row, err := rows.next()
-	if err == io.EOF {
-		return Series{}, rep, errors.New("the file is empty")
-	}
-	if err != nil {
-		return Series{}, rep, err
-	}
-	names := make([]string, len(row))
-	if !opt.NoHeader {
-		for i, name := range row {
-			names[i] = nameText(name)
-		}
-	}
-	xcol, err := column(names, opt.X, 1)
-	if err != nil {
-		return Series{}, rep, fmt.Errorf("x: %w", err)
-	}
-	ycol, err := column(names, opt.Y, 2)
-	if err != nil {
-		return Series{}, rep, fmt.Errorf("y: %w", err)
-	}
-	if !opt.NoHeader {
-		row, err = rows.next()
-	}
-
-	s := Series{XName: names[xcol], YName: names[ycol]}
-	rep.Columns, rep.X, rep.Y = names, xcol, ycol
-	parseX := opt.parser(opt.Time, &s)
-	rep.Time = opt.Time
-	missing := map[string]bool{"": true}
-	for _, text := range opt.Missing {
-		missing[text] = true
-	}
-	for ; err != io.EOF; row, err = rows.next() {
-		if err != nil {
-			return Series{}, rep, err
-		}
-		xtext, ytext := strings.TrimSpace(row[xcol]), strings.TrimSpace(row[ycol])
-		bad := func(col int, err error) (Series, CSVReport, error) {
-			line, _ := rows.table.FieldPos(col)
-			return Series{}, rep, fmt.Errorf("line %d, %s: %w", line, columnName(names, col), err)
-		}
-		if noX, noY := missing[xtext], missing[ytext]; noX || noY {
-			if opt.SkipMissing {
-				rep.Skipped++
-				continue
-			}
-			col, text := ycol, ytext
-			if noX {
-				col, text = xcol, xtext
-			}
-			return bad(col, fmt.Errorf("missing value %s (CSVOptions.SkipMissing leaves such rows out)", quoted(text)))
-		}
-		if parseX == nil {
-			rep.Time = TimeNumber
-			if _, err := parseTime(xtext); err == nil {
-				rep.Time = TimeISO
-			}
-			parseX = opt.parser(rep.Time, &s)
-		}
-		x, err := parseX(xtext)
-		if err != nil {
-			return bad(xcol, opt.explain(err, xtext, rep.Time, len(s.X) == 0))
-		}
-		y, err := opt.number(ytext)
-		if err != nil {
-			return bad(ycol, fmt.Errorf("%w%s", err, opt.numberHint(ytext)))
-		}
-		if opt.beyond(y) {
-			return bad(ycol, opt.limitError(ytext))
-		}
-		if rep.Time == TimeNumber && opt.beyond(x) {
-			return bad(xcol, opt.limitError(xtext))
-		}
-		s.X, s.Y = append(s.X, x), append(s.Y, y)
-	}
-	if len(s.X) == 0 {
-		return Series{}, rep, errors.New("no rows with both x and y")
-	}
-	rep.Rows = len(s.X) + rep.Skipped
-	return s, rep, nil
-}
-
 // explain adds to the error of an x what may help: format is what it was read as, first says that no row was read before.
 func (opt CSVOptions) explain(err error, text string, format TimeFormat, first bool) error {
 	hint := dateHint(text)
+	written := dateFormat(text)
+	_, isDate := dateExamples[format]
 	switch {
-	case format != TimeNumber && format != TimeISO, opt.Time == TimeISO:
-	case opt.Time == TimeAuto && first:
-		err = fmt.Errorf("%w, nor an ISO date", err)
+	case !isDate && format != TimeNumber:
+	case opt.Time != TimeAuto:
+		if written != TimeAuto {
+			hint = fmt.Sprintf(" (it is one written as %s)", dateExamples[written])
+		} else if format == TimeNumber {
+			hint = opt.numberHint(text)
+		}
+	case first:
+		err = fmt.Errorf("%w, nor a date", err)
 		if hint == "" && !isDecimal(text) {
 			hint = opt.numberHint(text)
 		}
-	case format == TimeISO && hint == "" && isDecimal(text):
+	case isDate && written != TimeAuto:
+		hint = ", as the first row is: write all dates in one way"
+	case isDate && hint == "" && isDecimal(text):
+		hint = ", as the first row is"
+	case format == TimeNumber && written != TimeAuto:
 		hint = ", as the first row is"
 	case format == TimeNumber:
 		hint = opt.numberHint(text)
-		if _, problem := parseTime(text); problem == nil && opt.Time == TimeAuto {
-			hint = ", as the first row is"
-		}
 	}
 	return fmt.Errorf("%w%s", err, hint)
 }

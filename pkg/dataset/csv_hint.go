@@ -48,7 +48,7 @@ func (opt CSVOptions) numberHint(text string) string {
 	case thousands.MatchString(text):
 		return " (write digits without marks between thousands)"
 	}
-	if _, err := parseTime(text); err == nil {
+	if dateFormat(text) != TimeAuto {
 		return dateInstead
 	}
 	if withUnit.MatchString(text) {
@@ -75,6 +75,8 @@ func dateHint(text string) string {
 		return " (a leap second ends an hour: 23:59:60)"
 	case zoneName.MatchString(text):
 		return " (write the zone as its distance from UTC: +02:00)"
+	case shortYear.MatchString(text):
+		return " (write years with four digits)"
 	case slashDate.MatchString(text):
 		return " (write dates as 2024-01-31)"
 	}

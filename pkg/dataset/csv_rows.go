@@ -31,6 +31,9 @@ func tableText(r io.Reader, opt *CSVOptions, find bool) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	if find && opt.Comment == 0 {
+		comments(text, opt)
+	}
 	switch {
 	case opt.Comma == 0 && find:
 		if opt.Comma = separator(text, *opt); opt.Comma == opt.Comment {

@@ -43,7 +43,7 @@ func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, 
 	}
 	s := &csvStream{opt: opt, visit: visit, size: blockSize}
 	err := s.run(r, workers)
-	s.rep.Comma = s.opt.Comma
+	s.rep.Comma, s.rep.Comment = s.opt.Comma, s.opt.Comment
 	if err != nil {
 		return s.rep, fmt.Errorf("dataset: CSV: %w", err)
 	}
@@ -121,7 +121,10 @@ func (s *csvStream) run(r io.Reader, workers int) error {
 			s.fail(s.quoted(block, io.MultiReader(bytes.NewReader(block.text), lines.rest())))
 			break
 		}
-		s.detect(block)
+		if err := s.detect(block); err != nil {
+			s.fail(err)
+			break
+		}
 		queue <- block
 		select {
 		case lines.spare = <-free:
@@ -175,10 +178,8 @@ func (s *csvStream) header(lines *lineSplitter) (b textBlock, err error) {
 		return b, err
 	}
 	s.names = make([]string, len(row))
+	s.opt.header(s.names, row)
 	if !s.opt.NoHeader {
-		for i, name := range row {
-			s.names[i] = nameText(name)
-		}
 		at := int(rows.table.InputOffset())
 		b = textBlock{b.text[at:], b.line + bytes.Count(b.text[:at], newline)}
 	}
@@ -203,24 +204,54 @@ func (s *csvStream) format(f TimeFormat) {
 	s.isoX = f == TimeISO && s.opt.Seconds
 }
 
-// detect finds out how x is written, from the first row that has both values.
-func (s *csvStream) detect(b textBlock) {
+// detect finds out how x is written, from the first row that has both values, or, of dates such as 3/4/2000, from the first of the
+// block that has the day or the month first beyond doubt.
+func (s *csvStream) detect(b textBlock) error {
 	var row csvRow
-	for text := b.text; s.parseX == nil && len(text) > 0; {
-		var line []byte
-		line, text, _ = bytes.Cut(text, newline)
-		if s.split(&row, line) == nil && !row.blank && !s.isMissing(row.x) && !s.isMissing(row.y) {
-			s.formatOf(string(row.x))
+	var order orderColumn
+	line := b.line
+	for text := b.text; s.parseX == nil && len(text) > 0; line++ {
+		var one []byte
+		one, text, _ = bytes.Cut(text, newline)
+		if s.split(&row, one) != nil || row.blank || s.isMissing(row.x) || s.isMissing(row.y) {
+			continue
 		}
+		if dateFormat(string(row.x)) == timeSlashes {
+			order.waiting = append(order.waiting, waitingDate{0, line, string(row.x)})
+			continue
+		}
+		s.formatOf(string(row.x))
 	}
+	return s.settle(&order)
+}
+
+// settle sets how x is written where the dates of a block left it open.
+func (s *csvStream) settle(order *orderColumn) error {
+	if s.parseX != nil || len(order.waiting) == 0 {
+		return nil
+	}
+	f, err := order.undecided(columnName(s.names, s.rep.X))
+	if err == nil {
+		s.format(f)
+	}
+	return err
 }
 
 func (s *csvStream) formatOf(x string) {
-	if _, err := parseTime(x); err == nil {
-		s.format(TimeISO)
-	} else {
-		s.format(TimeNumber)
+	f := dateFormat(x)
+	if f == TimeAuto {
+		f = TimeNumber
 	}
+	s.format(f)
+}
+
+// first sets how x is written by a single one.
+func (s *csvStream) first(x string, line int) error {
+	if dateFormat(x) == timeSlashes {
+		return s.settle(&orderColumn{[]waitingDate{{0, line, x}}})
+	}
+	s.formatOf(x)
+	return nil
 }
 
 // csvRow is the two fields of a line that matter.
@@ -371,8 +402,37 @@ func (s *csvStream) row(b *CSVBlock, xtext, ytext []byte, line int) error {
 	return nil
 }
 
+func (s *csvStream) complete(x, y string) bool {
+	return x != "" && y != "" && !s.missing[x] && !s.missing[y]
+}
+
+// detectQuoted is detect for a block with quotation marks, as far as its rows can be read.
+func (s *csvStream) detectQuoted(b textBlock) error {
+	rows := rowsOf(bytes.NewReader(b.text), &s.opt)
+	rows.width = len(s.names)
+	var order orderColumn
+	for s.parseX == nil {
+		row, err := rows.next()
+		if err != nil {
+			break
+		}
+		x, y := strings.TrimSpace(row[s.rep.X]), strings.TrimSpace(row[s.rep.Y])
+		switch line, _ := rows.table.FieldPos(s.rep.X); {
+		case !s.complete(x, y):
+		case dateFormat(x) == timeSlashes:
+			order.waiting = append(order.waiting, waitingDate{0, line + b.line - 1, strings.Clone(x)})
+		default:
+			s.formatOf(x)
+		}
+	}
+	return s.settle(&order)
+}
+
 // quoted reads all that is left, with quotation marks, in one goroutine.
 func (s *csvStream) quoted(first textBlock, r io.Reader) error {
+	if err := s.detectQuoted(first); err != nil {
+		return err
+	}
 	rows := rowsOf(r, &s.opt)
 	rows.width, rows.before = len(s.names), first.line-1
 	var b CSVBlock
@@ -392,8 +452,10 @@ func (s *csvStream) quoted(first textBlock, r io.Reader) error {
 				line, _ = rows.table.FieldPos(0)
 				line += rows.before
 				x, y := strings.TrimSpace(row[s.rep.X]), strings.TrimSpace(row[s.rep.Y])
-				if s.parseX == nil && !s.missing[x] && x != "" && !s.missing[y] && y != "" {
-					s.formatOf(x)
+				if s.parseX == nil && s.complete(x, y) { // the first block had no such row
+					if failure := s.first(x, line); failure != nil {
+						return failure
+					}
 				}
 				bad = s.row(&b, []byte(x), []byte(y), line)
 			default:

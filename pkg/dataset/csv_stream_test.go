@@ -265,3 +265,17 @@ func BenchmarkStreamCSV(b *testing.B) {
 		})
 	}
 }
+
+// TestStreamComments reads files with comments as ReadCSVReport does.
+func TestStreamComments(t *testing.T) {
+	for name, text := range map[string]string{
+		"above the header": "# a\n# b\nt,y\n1,2\n# c\n3,4\n",
+		"above the values": "# a\n# t,y\n1,2\n3,4\n",
+		"quoted":           "# a\n# b\nt,y\n\"1\",2\n3,4\n",
+	} {
+		s, _, bad, _, err := streamed(strings.NewReader(text), CSVOptions{X: "t", Y: "y"}, 1, blockSize)
+		if err != nil || len(bad) > 0 || s.Len() != 2 || s.X[1] != 3 || s.Y[0] != 2 {
+			t.Errorf("%s: %+v, %v, %v", name, s, bad, err)
+		}
+	}
+}

@@ -16,8 +16,10 @@ import (
 // TimeFormat is how the x of a CSV file is written.
 type TimeFormat string
 
-// The formats. TimeAuto takes the first row for an ISO date if it is one, and else for a number: seconds since 1970 look like
-// any other number, so that TimeUnix has to be asked for (see [LikelyUnix]).
+// The formats, beside those of dates that are not ISO 8601's (TimeQuarter and those after it). TimeAuto takes x for dates as the
+// first row writes them if it is a date, and else for numbers: seconds since 1970 look like any other number, so that TimeUnix has
+// to be asked for (see [LikelyUnix]). Dates such as 3/4/2000 have the day or the month first as the first row decides in which
+// one of the two is above 12.
 const (
 	TimeAuto      TimeFormat = ""
 	TimeISO       TimeFormat = "iso"     // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
@@ -29,7 +31,9 @@ const (
 )
 
 // TimeFormats are the formats that can be asked for.
-var TimeFormats = []TimeFormat{TimeISO, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano, TimeNumber}
+var TimeFormats = []TimeFormat{
+	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano, TimeNumber,
+}
 
 // unixUnits are the units in which a time since 1970 is counted.
 var unixUnits = []struct {
@@ -69,12 +73,14 @@ const UnixSeconds = "s since 1970"
 // CSVReport says what reading a CSV file met.
 type CSVReport struct {
 	Comma   rune     // what separates the fields
+	Comment rune     // what starts the lines that are ignored; 0 for none
 	Columns []string // the header; empty names where there is none
 	X, Y    int      // the columns that were read, from 0
 	Time    TimeFormat
 	Rows    int    // of data, those left out included
 	Skipped int    // rows left out because x or y is missing
 	SHA256  string // of the file, hexadecimal
+	Also    CSVMore
 }
 
 // ReadCSVReport is [ReadCSVFile] with a report. If CSVOptions.Comma is 0, the first line decides whether ',', ';', a tabulator,
@@ -112,12 +118,12 @@ func (opt CSVOptions) parser(format TimeFormat, s *Series) func(string) (float64
 		return nil
 	case TimeNumber:
 		return opt.number
-	case TimeISO:
+	case TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek:
 		s.XUnit = unit
 		return func(text string) (float64, error) {
-			t, err := parseTime(text)
-			if err != nil {
-				return 0, err
+			t, ok := dateOf(text, format)
+			if !ok {
+				return 0, dateError(text, format)
 			}
 			return of(t), nil
 		}

@@ -3,12 +3,14 @@ package dataset
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestReadCSVTimes(t *testing.T) {
@@ -81,4 +83,32 @@ func TestLikelyUnix(t *testing.T) {
 	if LikelyUnix(nil) != TimeNumber || LikelyUnix([]float64{1.7e9, 1.7e12}) != TimeNumber {
 		t.Error("no numbers, or numbers of two units, are times")
 	}
+}
+
+// TestReadAlso reads further columns: at observations, and in rows without y.
+func TestReadAlso(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	text := "t,y,temp,err\n1,10,5,0.1\n2,,6,\n3,30,NA,0.3\n,40,8,0.4\n5,,,\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, rep, err := ReadCSVReport(path, CSVOptions{SkipMissing: true, Missing: []string{"NA"}, Also: []string{"err", "temp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	want := CSVMore{
+		Names: []string{"err", "temp"}, Columns: []int{3, 2}, Lines: []int{2, 4}, Values: [][]float64{{0.1, 0.3}, {5, nan}},
+		OpenX: []float64{2, 5}, OpenLines: []int{3, 6}, OpenValues: [][]float64{{nan, nan}, {6, nan}},
+	}
+	if diff := cmp.Diff(want, rep.Also, cmpopts.EquateNaNs()); diff != "" || rep.Rows != 5 || rep.Skipped != 3 {
+		t.Errorf("%d rows, %d skipped (-want +got):\n%s", rep.Rows, rep.Skipped, diff)
+	}
+	if diff := cmp.Diff([][]float64{{1, 3}, {10, 30}}, [][]float64{s.X, s.Y}); diff != "" {
+		t.Error(diff)
+	}
+	_, _, err = ReadCSVReport(path, CSVOptions{SkipMissing: true, Also: []string{"temp"}})
+	mustFail(t, err, "line 4, column 3", `"NA" is not a finite number`)
+	_, _, err = ReadCSVReport(path, CSVOptions{Also: []string{"wind"}})
+	mustFail(t, err, `no column "wind"`)
 }

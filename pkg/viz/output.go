@@ -127,14 +127,29 @@ func (f *Figure) HTML() (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
+// Extensions are the names of the formats that a figure can be written in.
+var Extensions = []string{".svg", ".png", ".pdf"}
+
 // Save writes the figure to a file, whose extension, .svg, .png or .pdf, says in what format. The file appears whole or not
-// at all: it is written beside its place and then renamed. The folder must exist. A PNG has two pixels for each CSS pixel; the
-// text of a PDF is outlines.
+// at all: it is written beside its place and then renamed. The folder must exist.
 func (f *Figure) Save(path string) error {
+	var b bytes.Buffer
+	if err := f.Encode(&b, filepath.Ext(path)); err != nil {
+		return fmt.Errorf("viz: saving %q: %w", path, err)
+	}
+	if err := wholefile.WriteBytes(path, b.Bytes()); err != nil {
+		return fmt.Errorf("viz: %w", err)
+	}
+	return nil
+}
+
+// Encode writes the figure in the format of one of the Extensions. A PNG has two pixels for each CSS pixel; the text of a PDF is
+// outlines.
+func (f *Figure) Encode(w io.Writer, extension string) error {
 	wide := f.wide()
-	w, h := wide.size()
+	width, height := wide.size()
 	var out io.WriterTo
-	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	switch strings.ToLower(extension) {
 	case ".svg":
 		svg, err := f.SVG()
 		if err != nil {
@@ -142,27 +157,22 @@ func (f *Figure) Save(path string) error {
 		}
 		out = bytes.NewBufferString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + string(svg))
 	case ".png":
-		c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(style.background))
+		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(style.background))
 		if _, err := f.render(c, wide); err != nil {
 			return err
 		}
 		out = vgimg.PngCanvas{Canvas: c}
 	case ".pdf":
-		c := pdfCanvas{vgpdf.New(w, h)}
+		c := pdfCanvas{vgpdf.New(width, height)}
 		if _, err := f.render(c, wide); err != nil {
 			return err
 		}
 		out = c
 	default:
-		return fmt.Errorf("viz: cannot save %q: the extension is not .svg, .png or .pdf", path)
+		return fmt.Errorf("the extension is not %s", strings.Join(Extensions, ", "))
 	}
-	if err := wholefile.Write(path, func(w io.Writer) error {
-		_, err := out.WriteTo(w)
-		return err
-	}); err != nil {
-		return fmt.Errorf("viz: %w", err)
-	}
-	return nil
+	_, err := out.WriteTo(w)
+	return err
 }
 
 // svgCanvas is gonum/plot's SVG canvas made fit for a web page: see finish.

@@ -93,7 +93,7 @@ func run(ctx context.Context) error {
 func readOptions() (o analysis.ReadOptions, err error) {
 	o = analysis.ReadOptions{X: *x, Y: *y, NoHeader: *noHeader, DecimalComma: *decimalComma, Time: dataset.TimeFormat(*timeFormat)}
 	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
-		return o, fmt.Errorf("--time %q: it is iso, unix, unix-ms, unix-us, unix-ns or number", o.Time)
+		return o, fmt.Errorf("--time %q: it is one of %q", o.Time, dataset.TimeFormats)
 	}
 	if *missing != "" {
 		o.Missing = strings.Split(*missing, ",")

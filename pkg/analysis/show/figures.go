@@ -221,6 +221,7 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 	if a.Weak {
 		return evidenceTable(a, t)
 	}
+	t.Notes = append(t.Notes, scaleOf(a))
 	if a.Projections > 0 {
 		nll = "projected NLL"
 		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: all were trained and compared by the projected likelihood of %d projections with the residual energy.", len(a.Series.X), a.Projections))
@@ -235,6 +236,18 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 		t.Rows = append(t.Rows, []any{c.Name(), c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
 	}
 	return t
+}
+
+// scaleOf says what kernels that are named do without, which the automatic choice has.
+func scaleOf(a *analysis.Analysis) string {
+	text := "Kernels that are named are of y as it is"
+	if a.Log {
+		text = "Kernels that are named are of the logarithm of y, as asked"
+	}
+	if len(a.Result.Priors) == 0 {
+		text += ", without priors"
+	}
+	return text + ", and the best alone makes the forecast; --kernel auto compares y with its logarithm, has weak priors, and averages."
 }
 
 // evidenceTable is the comparison of the automatic policy.
@@ -318,7 +331,7 @@ func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
 		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d}},
-		Notes:   []string{"The band is that of a new observation, noise included."},
+		Notes:   []string{band(a)},
 	}
 	const most, ends = 26, 12
 	for i, when := range f.When {
@@ -332,6 +345,14 @@ func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
 		t.Rows = append(t.Rows, []any{when, f.Mean[i], lo, hi})
 	}
 	return t
+}
+
+// band says what the 95 % band holds.
+func band(a *analysis.Analysis) string {
+	if a.Series.Errors != nil {
+		return "The band is that of a new observation, noise and the median of the known errors included."
+	}
+	return "The band is that of a new observation, noise included."
 }
 
 // warnings are those of training and of the posterior.

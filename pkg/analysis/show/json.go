@@ -16,7 +16,11 @@ type JSON struct {
 	Kernel     string               `json:"kernel"`
 	Log        bool                 `json:"log,omitempty"` // the best model is of log y
 	Exact      bool                 `json:"exact_likelihood"`
-	Parameters []ParameterJSON      `json:"parameters"` // of the standardised series
+	Parameters []ParameterJSON      `json:"parameters"`     // of the standardised series
+	LogLik     float64              `json:"log_likelihood"` // of the standardised series, without the priors
+	LogPrior   float64              `json:"log_prior,omitempty"`
+	Priors     []analysis.Belief    `json:"priors,omitempty"`
+	Regressors []analysis.Effect    `json:"regressors,omitempty"`
 	Candidates []analysis.Candidate `json:"candidates"`
 	Residuals  *ResidualsJSON       `json:"residuals,omitempty"`
 	Forecast   []PointJSON          `json:"forecast,omitempty"`
@@ -55,10 +59,13 @@ func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals,
 	j := JSON{
 		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Notes: a.Series.Notes(),
 		Kernel: a.Kernel(), Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
-		Trust: trust, Log: a.Log,
+		Trust: trust, Log: a.Log, LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
 	}
 	for _, p := range a.Result.Params {
 		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, p.StdErrLog})
+	}
+	if effects, err := a.Effects(); err == nil { // what cannot be conditioned on has no forecast either
+		j.Regressors = effects
 	}
 	if r != nil {
 		j.Residuals = &ResidualsJSON{len(r.E), r.SD, r.LjungBoxP, r.LjungBoxLags, r.JarqueBeraP, r.Verdict()}

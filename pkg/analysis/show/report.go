@@ -36,6 +36,8 @@ type content struct {
 	All         template.HTML
 	Comparison  template.HTML
 	Parameters  template.HTML
+	Effects     template.HTML
+	Priors      []string
 	Verdict     []string
 	Along       template.HTML
 	Histogram   template.HTML
@@ -84,6 +86,11 @@ func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.
 	c.All = figure(Series(a.Series))
 	c.Comparison = table(Comparison(a))
 	c.Parameters = table(Parameters(a))
+	if effects, problem := Effects(a); problem != nil {
+		return problem
+	} else if effects != nil {
+		c.Effects = table(effects)
+	}
 	if r, problem := a.Residuals(); problem != nil {
 		c.NoResiduals = problem.Error()
 	} else {
@@ -117,6 +124,7 @@ func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.
 			c.Contour = figure(Contour(contour))
 		}
 	}
+	c.Priors = Priors(a)
 	c.Warnings = warnings(a)
 	if err != nil {
 		return err

@@ -26,8 +26,8 @@ func fitted(t *testing.T) (*analysis.Analysis, *analysis.Forecast) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "month,%s (m)\n", script)
 	for i := range 96 {
-		x := float64(i)
-		fmt.Fprintf(&b, "%d-%02d,%.4f\n", 2015+i/12, 1+i%12, 100+0.2*x+3*math.Sin(2*math.Pi*x/12)+0.5*rnd.NormFloat64())
+		x := float64(i) // a slow wave and two harmonics, so that the data determine every parameter
+		fmt.Fprintf(&b, "%d-%02d,%.4f\n", 2015+i/12, 1+i%12, 100+0.2*x+2*math.Sin(x/9)+3*math.Sin(2*math.Pi*x/12)+math.Sin(4*math.Pi*x/12)+0.5*rnd.NormFloat64())
 	}
 	path := filepath.Join(t.TempDir(), "data.csv")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {

@@ -26,6 +26,12 @@ func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.R
 	}
 	lines("Series", a.Series.Notes())
 	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
+	lines("Priors", Priors(a))
+	if t, err := Effects(a); err != nil {
+		return err
+	} else if t != nil {
+		fmt.Fprintf(&b, "%s\n", t)
+	}
 	if r != nil {
 		lines("Checks", r.Verdict())
 	}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	rfc4180 "encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+)
+
+// result is the row of a series in the table of a batch. What is not known is left out.
+type result struct {
+	Name     string   `json:"name"`
+	File     string   `json:"file"`
+	Y        string   `json:"y,omitempty"`
+	N        int      `json:"n,omitempty"`
+	Kernel   string   `json:"kernel,omitempty"`
+	Model    string   `json:"model,omitempty"` // kernel, trend and scale
+	Use      *bool    `json:"use,omitempty"`
+	Coverage *float64 `json:"coverage_95,omitempty"`
+	Relative *float64 `json:"relative_error,omitempty"`
+	NLL      *float64 `json:"nll,omitempty"`
+	Score    *float64 `json:"evidence,omitempty"`
+	BIC      *float64 `json:"bic,omitempty"`
+	Seconds  float64  `json:"seconds"`
+	Verdict  string   `json:"verdict,omitempty"`
+	Error    string   `json:"error,omitempty"`
+}
+
+// place is where a series of a batch goes in the names of files.
+const place = "{name}"
+
+// extensions are of files that a folder is named for.
+var extensions = map[string]string{"report": ".html", "model": ".json", "out": ".csv", "figure": ".svg"}
+
+// fitBatch fits several series, and writes one table with a row for each. A series that fails does not end the others.
+func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) error {
+	tasks, names, err := batchTasks(c, files, columns)
+	if err != nil {
+		return err
+	}
+	rows := make([]result, len(tasks))
+	bar := progress(c, "series", len(tasks))
+	var mu sync.Mutex
+	done := 0
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range min(len(tasks), runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for i := range next {
+				rows[i] = tasks[i].row(ctx, c, names[i])
+				mu.Lock()
+				if done++; ctx.Err() == nil {
+					bar.Set(done)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range tasks {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	bar.Fail(ctx.Err())
+	write := writeRows
+	if c.Bool("json") {
+		write = func(w io.Writer, rows []result) error {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(rows)
+		}
+	}
+	// What is finished is told after an interrupt too.
+	if err := write(c.Root().Writer, rows); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return failures(rows)
+}
+
+// failures is the error of a batch in which series failed, nil if none did.
+func failures(rows []result) error {
+	failed, first := 0, ""
+	for _, r := range rows {
+		if r.Error != "" {
+			if failed++; failed == 1 {
+				first = r.Name + ": " + r.Error
+			}
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d series failed; the column error says why; the first was %s", failed, len(rows), first)
+}
+
+// row fits a series and describes it.
+func (t task) row(ctx context.Context, c *cli.Command, name string) result {
+	began := time.Now()
+	r := result{Name: name, File: t.path, Y: t.y}
+	if ctx.Err() != nil {
+		r.Error = "interrupted"
+		return r
+	}
+	o, err := t.fit(ctx, c)
+	r.Seconds = time.Since(began).Seconds()
+	if err != nil {
+		r.Error = message(err)
+		if ctx.Err() != nil {
+			r.Error = "interrupted"
+		}
+		return r
+	}
+	best := o.a.Candidates[0]
+	r.Y, r.N, r.Kernel, r.Model = o.a.Series.YName, len(o.a.Series.X), best.Kernel, best.Name()
+	r.NLL, r.BIC = &best.NLL, &best.BIC
+	if o.a.Weak {
+		r.Score, r.BIC = &best.Score, nil
+	}
+	r.judge(o.trust)
+	return r
+}
+
+func (r *result) judge(t *analysis.Trust) {
+	if t != nil {
+		r.Use, r.Coverage, r.Relative, r.Verdict = &t.Use, &t.Coverage, &t.Relative, t.Verdict
+	}
+}
+
+// writeRows writes the table as csv.
+func writeRows(w io.Writer, rows []result) error {
+	table := rfc4180.NewWriter(w)
+	table.Write([]string{"name", "file", "y", "n", "kernel", "model", "use", "coverage_95", "relative_error", "nll", "evidence", "bic", "seconds", "verdict", "error"})
+	number := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*v, 'g', 6, 64)
+	}
+	for _, r := range rows {
+		n, use := "", ""
+		if r.N > 0 {
+			n = strconv.Itoa(r.N)
+		}
+		if r.Use != nil {
+			use = map[bool]string{true: "yes", false: "no"}[*r.Use]
+		}
+		table.Write([]string{analysis.PlainCell(r.Name), analysis.PlainCell(r.File), analysis.PlainCell(r.Y), n, r.Kernel, r.Model, use, number(r.Coverage), number(r.Relative),
+			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, r.Error})
+	}
+	table.Flush()
+	return table.Error()
+}
+
+// batchTasks returns a task for every column of every file, with its name.
+func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []string, err error) {
+	if len(columns) == 0 {
+		columns = []string{""}
+	}
+	taken := map[string]bool{}
+	for _, file := range files {
+		for _, y := range columns {
+			name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+			if len(columns) > 1 {
+				name += "-" + y
+			}
+			name = unique(fileName(name), taken)
+			names = append(names, name)
+			tasks = append(tasks, task{path: file, y: y, files: map[string]string{}})
+		}
+	}
+	for _, flag := range outputs {
+		pattern := c.String(flag)
+		if pattern == "" {
+			continue
+		}
+		if err := batchPattern(flag, &pattern, len(tasks)); err != nil {
+			return nil, nil, err
+		}
+		for i, name := range names {
+			tasks[i].files[flag] = strings.ReplaceAll(pattern, place, name)
+			for _, file := range files {
+				if filepath.Clean(file) == filepath.Clean(tasks[i].files[flag]) {
+					return nil, nil, usageError{fmt.Errorf("--%s %s: that would replace %s, which is read", flag, c.String(flag), file)}
+				}
+			}
+		}
+	}
+	return tasks, names, nil
+}
+
+// batchPattern makes a name with {name} in it of a folder, which it makes if it is not there, and checks that files can be written.
+func batchPattern(flag string, pattern *string, count int) error {
+	given := *pattern
+	info, err := os.Stat(given)
+	folder := err == nil && info.IsDir() || strings.HasSuffix(given, "/") || filepath.Ext(given) == ""
+	if !strings.Contains(given, place) {
+		if !folder {
+			return usageError{fmt.Errorf("--%s %s: there are %d series: name a folder, or write %s where their names go, as in %s%s", flag, given, count, place, place, filepath.Ext(given))}
+		}
+		*pattern = filepath.Join(given, place+extensions[flag])
+	}
+	if flag == "figure" {
+		if err := drawable(*pattern); err != nil {
+			return err
+		}
+	}
+	dir := filepath.Dir(*pattern)
+	if strings.Contains(dir, place) {
+		return usageError{fmt.Errorf("--%s %s: %s can stand in the name of the file only", flag, given, place)}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--%s %s: %w", flag, given, err)
+	}
+	return nil
+}
+
+// fileName makes a name for a file of that of a series.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// unique numbers a name that is taken.
+func unique(name string, taken map[string]bool) string {
+	out := name
+	for i := 2; taken[out]; i++ {
+		out = fmt.Sprintf("%s-%d", name, i)
+	}
+	taken[out] = true
+	return out
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	rfc4180 "encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// shop is a csv file with two columns of values, of which the second is constant.
+func shop(level float64) string {
+	var b strings.Builder
+	b.WriteString("month,sales,\"visits, all\",fixed\n")
+	for i := range 36 {
+		fmt.Fprintf(&b, "%d-%02d,%.3f,%.3f,7\n", 2020+i/12, 1+i%12, level+math.Sin(float64(i)), level+2*math.Cos(0.5*float64(i*i)))
+	}
+	return b.String()
+}
+
+// TestBatch fits two columns of two files and one that is constant: a row for each, and files for those that could be fitted.
+func TestBatch(t *testing.T) {
+	dir := t.TempDir()
+	north, south := put(t, dir, "north.csv", shop(20)), put(t, dir, "south.csv", shop(40))
+	code, stdout, stderr := gppl("fit", north, south, "--y", "sales", "--y", "visits, all", "--y", "fixed", "--forecast", "3", "-q", "--kernel", "SE",
+		"--out", filepath.Join(dir, "new"), "--model", filepath.Join(dir, "{name}.model"), "--figure", filepath.Join(dir, "{name}.png"))
+	if code != exitFailed || !strings.Contains(stderr, "2 of 6 series failed") || !strings.Contains(stderr, "north-fixed: ") || !strings.Contains(stderr, "nothing to learn") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	table, err := rfc4180.NewReader(strings.NewReader(stdout)).ReadAll()
+	if err != nil || len(table) != 7 {
+		t.Fatalf("%d rows: %v\n%s", len(table), err, stdout)
+	}
+	of := map[string]map[string]string{}
+	for _, row := range table[1:] {
+		r := map[string]string{}
+		for j, name := range table[0] {
+			r[name] = row[j]
+		}
+		of[r["name"]] = r
+	}
+	for _, shop := range []string{"north", "south"} {
+		if r := of[shop+"-fixed"]; !strings.Contains(r["error"], "y is 7 in all 36 rows") || r["verdict"] != "" || r["n"] != "" {
+			t.Errorf("%s: %v", shop, r)
+		}
+		for _, y := range []string{"sales", "visits__all"} {
+			r := of[shop+"-"+y]
+			if r["n"] != "36" || r["kernel"] != "SE" || r["error"] != "" || r["verdict"] == "" || r["coverage_95"] == "" || r["bic"] == "" || r["use"] == "" {
+				t.Errorf("%s %s: %v", shop, y, r)
+			}
+			forecast := string(bytesOf(t, filepath.Join(dir, "new", shop+"-"+y+".csv")))
+			if strings.Count(forecast, "\n") != 4 || !strings.HasPrefix(forecast, "month,mean") || !strings.Contains(forecast, "2023-03-01") {
+				t.Errorf("%s", forecast)
+			}
+			if _, again, _ := gppl("predict", filepath.Join(dir, shop+"-"+y+".model"), "--forecast", "3"); again != forecast {
+				t.Errorf("the model of %s %s forecasts otherwise:\n%s%s", shop, y, again, forecast)
+			}
+			if png := bytesOf(t, filepath.Join(dir, shop+"-"+y+".png")); !bytes.HasPrefix(png, []byte("\x89PNG")) {
+				t.Error("no PNG")
+			}
+		}
+	}
+	// One series alone has the same forecast.
+	alone := filepath.Join(dir, "alone.csv")
+	must(t, "fit", south, "--y", "sales", "--forecast", "3", "-q", "--kernel", "SE", "--out", alone)
+	if a, b := bytesOf(t, alone), bytesOf(t, filepath.Join(dir, "new", "south-sales.csv")); !bytes.Equal(a, b) {
+		t.Errorf("alone:\n%s\nin the batch:\n%s", a, b)
+	}
+}
+
+func TestBatchJSON(t *testing.T) {
+	dir := t.TempDir()
+	a, b := put(t, dir, "a.csv", shop(20)), put(t, t.TempDir(), "a.csv", shop(30))
+	stdout, _ := must(t, "fit", a, b, "-q", "--json", "--kernel", "SE", "--origins", "0")
+	var rows []result
+	if err := json.Unmarshal([]byte(stdout), &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2 || rows[0].Name != "a" || rows[1].Name != "a-2" || rows[1].File != b || rows[0].N != 36 || rows[0].NLL == nil || rows[0].Use != nil || rows[0].Y != "sales" {
+		t.Errorf("%s", stdout)
+	}
+}
+
+// TestBatchErrors refuses before anything is computed.
+func TestBatchErrors(t *testing.T) {
+	dir := t.TempDir()
+	a, b := put(t, dir, "a.csv", shop(20)), put(t, dir, "b.csv", shop(30))
+	for _, test := range []struct{ flag, value, want string }{
+		{"--out", filepath.Join(dir, "f.csv"), "there are 2 series: name a folder, or write {name}"},
+		{"--out", filepath.Join(dir, "{name}.csv"), "which is read"},
+		{"--figure", filepath.Join(dir, "{name}.gif"), ".svg, .png, .pdf"},
+		{"--model", filepath.Join(dir, "{name}", "m.json"), "in the name of the file only"},
+		{"--report", filepath.Join(a, "sub", "{name}.html"), "not a directory"},
+	} {
+		code, stdout, stderr := gppl("fit", a, b, "-q", test.flag, test.value)
+		if code == exitOK || stdout != "" || !strings.Contains(stderr, test.want) {
+			t.Errorf("%s %s: exit %d: %s%s", test.flag, test.value, code, stdout, stderr)
+		}
+	}
+}
+
+// TestBatchInterrupted tells of all series, and writes no file.
+func TestBatchInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	a, b := put(t, dir, "a.csv", shop(20)), put(t, dir, "b.csv", shop(30))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"gppl", "fit", a, b, "--out", filepath.Join(dir, "f")}, &out, &errs)
+	left, _ := os.ReadDir(filepath.Join(dir, "f"))
+	if code != exitFailed || strings.Count(out.String(), "interrupted") != 2 || len(left) != 0 {
+		t.Errorf("exit %d, %d files: %s%s", code, len(left), out.String(), errs.String())
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// outputs are the flags of gppl fit that name files to write.
+var outputs = []string{"report", "model", "out", "figure"}
+
+// task is a series that is fitted, and what is written of it.
+type task struct {
+	path, y string            // y is "" for the second column
+	files   map[string]string // by the flag; no entry for what is not wanted
+	alone   bool              // with a bar of its own
+}
+
+// fitted is a series with all that gppl fit finds out.
+type fitted struct {
+	a       *analysis.Analysis
+	f       *analysis.Forecast // nil if regressors are not known ahead
+	r       *analysis.Residuals
+	trust   *analysis.Trust
+	written []string
+}
+
+// fit reads, learns, tests, checks, forecasts and writes.
+func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
+	s, settings, err := prepare(ctx, c, t.path, t.y)
+	if err != nil {
+		return out, err
+	}
+	steps, err := stepsAhead(c, s)
+	if err != nil {
+		return out, err
+	}
+	if out.a, err = train(ctx, c, s, settings, t.files["model"], t.alone); err != nil {
+		return out, err
+	}
+	if out.trust, err = backtest(ctx, c, out.a, cmp.Or(steps, c.Int("forecast"))); err != nil {
+		return out, err
+	}
+	if out.trust != nil {
+		out.a.Calibrate(out.trust)
+	}
+	if steps > 0 {
+		if out.f, err = interruptible(ctx, func() (*analysis.Forecast, error) { return out.a.Forecast(steps) }); err != nil {
+			return out, err
+		}
+	}
+	out.r, err = interruptible(ctx, out.a.Residuals)
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	if err != nil {
+		fmt.Fprintf(c.Root().ErrWriter, "gppl: no residual checks: %s\n", message(err))
+	}
+	return out, out.write(ctx, t.files)
+}
+
+// write writes the files.
+func (o *fitted) write(ctx context.Context, files map[string]string) error {
+	writers := map[string]func(io.Writer) error{
+		"report": func(w io.Writer) error { return show.Report(ctx, w, o.a, o.f, o.trust) },
+		"model":  o.a.Encode,
+		"out":    func(w io.Writer) error { return o.f.WriteCSV(w, o.a.Series.Axis) },
+		"figure": func(w io.Writer) error {
+			fig, err := show.Forecast(o.a, o.f)
+			if err != nil {
+				return err
+			}
+			return fig.Encode(w, filepath.Ext(files["figure"]))
+		},
+	}
+	for _, flag := range outputs {
+		path := files[flag]
+		if path == "" {
+			continue
+		}
+		if err := writeFile(ctx, path, writers[flag]); err != nil {
+			return err
+		}
+		o.written = append(o.written, path)
+		if flag == "model" {
+			os.Remove(path + searchSuffix) // if there is one
+		}
+	}
+	return nil
+}
+
+// drawable fails before the work is done if no figure can be written under that name.
+func drawable(path string) error {
+	if path == "" || slices.Contains(viz.Extensions, strings.ToLower(filepath.Ext(path))) {
+		return nil
+	}
+	return usageError{fmt.Errorf("--figure %s: a figure is written as %s: end the name with one of them", path, strings.Join(viz.Extensions, ", "))}
+}
+
+// fitFile fits one series, and shows it.
+func fitFile(ctx context.Context, c *cli.Command, t task) error {
+	if err := errors.Join(writable(c, outputs...), drawable(c.String("figure"))); err != nil {
+		return err
+	}
+	for _, flag := range outputs {
+		t.files[flag] = c.String(flag)
+	}
+	o, err := t.fit(ctx, c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return writeJSON(ctx, c, show.Describe(o.a, o.f, o.r, o.trust))
+	}
+	if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, o.a, o.f, o.r, o.trust, o.written) }); err != nil {
+		return err
+	}
+	if o.written == nil {
+		fmt.Fprintln(c.Root().ErrWriter, "Nothing was written. --report FILE.html makes a page with figures, --figure FILE.svg a figure, --model FILE.json keeps the model, --out FILE.csv the forecast.")
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+)
+
+// truth is what the series of these tests follow, without noise: a rise and a season of four steps.
+func truth(i int) float64 { return 100 + 2*float64(i) + 10*math.Sin(float64(i)*math.Pi/2) }
+
+// observed is truth with a little noise.
+func observed(i int) float64 {
+	return truth(i) + 0.5*rand.New(rand.NewPCG(4, uint64(i))).NormFloat64()
+}
+
+// made is a csv file with a row for each i.
+func made(header string, n int, row func(i int) string) string {
+	lines := []string{header}
+	for i := range n {
+		lines = append(lines, row(i))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// quarter and month are the dates of a series that steps so.
+func quarter(i int) time.Time {
+	return time.Date(2010, time.Month(1+3*i), 1, 0, 0, 0, 0, time.UTC)
+}
+func month(i int) time.Time { return time.Date(2010, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC) }
+func day(i int) time.Time   { return time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UTC) }
+
+// input is a kind of file with what gppl fit must make of it.
+type input struct {
+	name, file, args string
+	n                int      // observations
+	next             string   // x of the first step ahead
+	notes            []string // texts in the notes
+	from             int      // index of that step in truth; 0: its value is not checked
+}
+
+func inputs() []input {
+	const n = 48
+	dates := func(header, layout string, of func(int) time.Time) string {
+		return made(header, n, func(i int) string { return fmt.Sprintf("%s,%.3f", of(i).Format(layout), observed(i)) })
+	}
+	inQuarters := func(form func(year, quarter int) string) string {
+		return made("quarter,gdp", n, func(i int) string { return fmt.Sprintf("%s,%.3f", form(2010+i/4, 1+i%4), observed(i)) })
+	}
+	quarters := []string{"48 observations of gdp from 2010-01-01 to 2021-10-01, every quarter."}
+	months := []string{"48 observations of y from 2010-01-01 to 2013-12-01, every month."}
+	return []input{
+		{name: "quarters 1990Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%dQ%d", y, q) }), n: n, next: "2022-01-01", notes: quarters, from: n},
+		{name: "quarters 1990-Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%d-Q%d", y, q) }), n: n, next: "2022-01-01", notes: quarters, from: n},
+		{name: "quarters Q1 1990", file: inQuarters(func(y, q int) string { return fmt.Sprintf("Q%d %d", q, y) }), n: n, next: "2022-01-01", notes: quarters, from: n},
+		{name: "names of months", file: dates("month,y", "Jan 2006", month), args: "--period none", n: n, next: "2014-01-01", notes: months},
+		{name: "year and month", file: dates("month,y", "2006-01", month), args: "--period none", n: n, next: "2014-01-01", notes: months},
+		{name: "last days of months", file: dates("month,y", "2006-01-02", func(i int) time.Time { return month(i+1).AddDate(0, 0, -1) }), args: "--period none", n: n, next: "2014-01-31", notes: []string{"every month"}},
+		{name: "US dates", file: dates("date,y", "1/2/2006", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"from 2024-01-01 to 2024-02-17, every 1 day"}, from: n},
+		{name: "European dates", file: dates("date,y", "02.01.2006", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"from 2024-01-01 to 2024-02-17, every 1 day"}, from: n},
+		{name: "ambiguous dates, told dmy", file: dates("date,y", "2/1/2006", month), args: "--dates dmy --period none", n: n, next: "2014-01-01", notes: months},
+		{name: "ambiguous dates, told mdy", file: dates("date,y", "1/2/2006", quarter), args: "--dates mdy", n: n, next: "2022-01-01", notes: []string{"every quarter"}, from: n},
+		{name: "years", file: made("year,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", 1960+i, observed(i)) }), args: "--period 4", n: n, next: "2008", notes: []string{"from 1960 to 2007, every 1 year"}, from: n},
+		{name: "Unix milliseconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).UnixMilli(), observed(i)) }), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"t is read as Unix time in milliseconds", "every 1 day"}, from: n},
+		{name: "Unix seconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).Unix(), observed(i)) }), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"Unix time in seconds"}, from: n},
+		{name: "20240131", file: dates("day,y", "20060102", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"dates written 20240131"}, from: n},
+		{name: "ISO weeks", file: made("week,y", n, func(i int) string { return fmt.Sprintf("2024-W%02d,%.3f", 1+i, observed(i)) }), args: "--period 4", n: n, next: "2024-12-02", notes: []string{"every 7 days"}, from: n},
+		{name: "a leap second", file: made("t,y", n, func(i int) string {
+			at := time.Date(2016, 12, 31, 23, 59, 20+i, 0, time.UTC)
+			text := at.Format("2006-01-02T15:04:05Z")
+			if i == 40 {
+				text = "2016-12-31T23:59:60Z" // the same instant
+			}
+			return fmt.Sprintf("%s,%.3f", text, observed(i))
+		}), args: "--period 4", n: n, next: "2017-01-01T00:00:08Z", from: n},
+		{name: "decimal commas and semicolons", file: strings.ReplaceAll(made("t;y", n, func(i int) string { return fmt.Sprintf("%d;%.3f", i, observed(i)) }), ".", ","), args: "--decimal-comma --period 4", n: n, next: "48", from: n},
+		{name: "missing values", file: made("quarter,y", n, func(i int) string {
+			if i%7 == 3 {
+				return fmt.Sprintf("%dQ%d,%s", 2010+i/4, 1+i%4, []string{"", "NA", "NaN", "-"}[i/7%4])
+			}
+			return fmt.Sprintf("%dQ%d,%.3f", 2010+i/4, 1+i%4, observed(i))
+		}), n: n - 7, next: "2022-01-01", notes: []string{"7 rows without a value were left out", "7 gaps", "every quarter"}, from: n},
+		{name: "unsorted", file: made("t,y", n, func(i int) string { j := 7 * i % n; return fmt.Sprintf("%d,%.3f", j, observed(j)) }), args: "--period 4", n: n, next: "48", notes: []string{"out of order were sorted"}, from: n},
+		{name: "newest first", file: made("quarter,y", n, func(i int) string {
+			j := n - 1 - i
+			return fmt.Sprintf("%dQ%d,%.3f", 2010+j/4, 1+j%4, observed(j))
+		}), n: n, next: "2022-01-01", from: n},
+		{name: "duplicates", file: made("t,y", n+2, func(i int) string { j := min(i, n-1); return fmt.Sprintf("%d,%.3f", j, observed(j)) }), args: "--period 4", n: n + 2, next: "48", notes: []string{"1 x occur more than once"}, from: n},
+		{name: "no header", file: made("0,100.2", n-1, func(i int) string { return fmt.Sprintf("%d,%.3f", i+1, observed(i+1)) }), args: "--no-header --period 4", n: n, next: "48", from: n},
+		{name: "tabs and a unit", file: made("depth (m)\ty (K)", n, func(i int) string { return fmt.Sprintf("%d\t%.3f", i, observed(i)) }), args: "--period 4", n: n, next: "48", notes: []string{"observations of y (K)"}, from: n},
+		{name: "error bars", file: made("t,y,se", n, func(i int) string { return fmt.Sprintf("%d,%.3f,0.5", i, observed(i)) }), args: "--y-error se --period 4", n: n, next: "48", notes: []string{"se has the standard deviations of the observations"}, from: n},
+		{name: "5 points", file: made("t,y", 5, func(i int) string { return fmt.Sprintf("%d,%g", i, 2*float64(i)+0.1*float64(i%2)) }), n: 5, next: "5"},
+		{name: "6 points", file: made("t,y", 6, func(i int) string { return fmt.Sprintf("%d,%g", i, 2*float64(i)+0.1*float64(i%2)) }), n: 6, next: "6"},
+		{name: "8 points", file: made("year,y", 8, func(i int) string { return fmt.Sprintf("%d,%g", 2010+i, 2*float64(i)+0.1*float64(i%2)) }), n: 8, next: "2018"},
+	}
+}
+
+// TestInputs fits every kind of file by the automatic choice.
+func TestInputs(t *testing.T) {
+	for _, test := range inputs() {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			path := put(t, t.TempDir(), "data.csv", test.file)
+			code, stdout, stderr := gppl(append([]string{"fit", path, "-q", "--json", "--forecast", "4"}, strings.Fields(test.args)...)...)
+			if code != exitOK {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			var got show.JSON
+			if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+				t.Fatal(err)
+			}
+			notes := strings.Join(got.Notes, " ")
+			for _, want := range test.notes {
+				if !strings.Contains(notes, want) {
+					t.Errorf("%q is not in %q", want, notes)
+				}
+			}
+			if got.N != test.n || len(got.Forecast) != 4 || got.Forecast[0].X != test.next {
+				t.Fatalf("n = %d, forecast %+v; want %d and %s; %s", got.N, got.Forecast, test.n, test.next, notes)
+			}
+			if got.Trust == nil || got.Trust.Verdict == "" || test.n < 12 && got.Trust.Use {
+				t.Errorf("the forecast was judged %+v", got.Trust)
+			}
+			for i, p := range got.Forecast {
+				if !(p.Lower < p.Mean && p.Mean < p.Upper) {
+					t.Errorf("%+v", p)
+				}
+				// The season is known to some percent of its amplitude; a model without trend or season would be off by 10.
+				if want := truth(test.from + i); test.from > 0 && math.Abs(p.Mean-want) > 3 {
+					t.Errorf("%s: %.2f, want %.2f", p.X, p.Mean, want)
+				}
+			}
+			if test.from > 0 && !got.Trust.Use {
+				t.Errorf("%s", got.Trust.Verdict)
+			}
+		})
+	}
+}
+
+// TestInputsRefused reads files of which nothing can be made: the message says where and what to do.
+func TestInputsRefused(t *testing.T) {
+	for _, test := range []struct {
+		name, file, args string
+		want             []string
+	}{
+		{"ambiguous dates", made("date,y", 8, func(i int) string { return fmt.Sprintf("%d/1/2024,%d", i+1, i%3) }), "", []string{"line 3", "2 January 2024 or 1 February 2024|1 February 2024 or 2 January 2024", "--dates dmy", "--dates mdy"}},
+		{"mixed dates", "date,y\n2024Q1,1\n2024Q2,2\nJul 2024,3\n", "", []string{"line 4", `"Jul 2024"`, "2000Q1", "one way"}},
+		{"two points", "t,y\n1,2\n2,3\n", "", []string{"2 observations are too few", "at least 5"}},
+		{"constant", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,5", i) }), "", []string{"y is 5 in all 20 rows"}},
+		{"error bars of zero", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%2) }), "--y-error se", []string{"line 2", "se", "is 0", "smallest error"}},
+		{"error bars that are missing", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%s", i, i%3, []string{"1", ""}[i%2]) }), "--y-error se", []string{"line 3", "missing"}},
+		{"a forecast without the regressor's", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor z --forecast 3", []string{"needs z", "--future"}},
+		{"no such regressor", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor w", []string{`no column "w"`, `"z"`}},
+		{"a prior without a kernel", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--prior noise=gamma(1,1)", []string{"add --kernel"}},
+		{"a prior of nothing", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--kernel SE --prior period=gamma(1,1)", []string{"lengthscale", "no parameter"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := put(t, t.TempDir(), "data.csv", test.file)
+			code, stdout, stderr := gppl(append([]string{"fit", path, "-q"}, strings.Fields(test.args)...)...)
+			if code == exitOK || stdout != "" {
+				t.Errorf("exit %d: %s", code, stdout)
+			}
+			for _, want := range test.want {
+				found := false
+				for _, form := range strings.Split(want, "|") {
+					found = found || strings.Contains(stderr, form)
+				}
+				if !found {
+					t.Errorf("%q is not in %q", want, stderr)
+				}
+			}
+		})
+	}
+}
+
+// TestRegressorInput goes from a file with a regressor and its future to a forecast, from the model too, and in another file.
+func TestRegressorInput(t *testing.T) {
+	dir := t.TempDir()
+	price := func(i int) float64 { return 10 + 3*math.Sin(float64(i*i)) }
+	file := func(n int) string {
+		return made("quarter,sales,price", n, func(i int) string {
+			y := fmt.Sprintf("%.3f", 500-20*price(i)+observed(i))
+			if i >= 48 {
+				y = ""
+			}
+			return fmt.Sprintf("%dQ%d,%s,%.4f", 2010+i/4, 1+i%4, y, price(i))
+		})
+	}
+	whole, past, model, out := put(t, dir, "whole.csv", file(52)), put(t, dir, "past.csv", file(48)), filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv")
+	stdout, _ := must(t, "fit", whole, "-q", "--regressor", "price", "--json", "--model", model, "--out", out)
+	var got show.JSON
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Regressors) != 1 || got.Regressors[0].Name != "price" || got.Regressors[0].StdErr <= 0 || got.Regressors[0].Log || math.Abs(got.Regressors[0].Value+20) > 0.5 {
+		t.Errorf("%+v", got.Regressors)
+	}
+	if len(got.Forecast) != 4 || got.Forecast[3].X != "2022-10-01" {
+		t.Fatalf("%+v", got.Forecast)
+	}
+	for i, p := range got.Forecast {
+		if want := 500 - 20*price(48+i) + truth(48+i); math.Abs(p.Mean-want) > 4 {
+			t.Errorf("%s: %.2f, want %.2f", p.X, p.Mean, want)
+		}
+	}
+	text, _ := must(t, "fit", whole, "-q", "--regressor", "price")
+	if !strings.Contains(text, "What one unit of a regressor adds to sales") || !strings.Contains(text, "standard error") {
+		t.Errorf("%s", text)
+	}
+	again, _ := must(t, "predict", model)
+	if again != string(bytesOf(t, out)) {
+		t.Errorf("predict:\n%s\nfit:\n%s", again, bytesOf(t, out))
+	}
+	if code, _, stderr := gppl("predict", model, "--at", "2023Q1"); code == exitOK || !strings.Contains(stderr, "price is known from 2010-01-01 to 2022-10-01, not at 2023-01-01") || !strings.Contains(stderr, "--future") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	future := put(t, dir, "future.csv", "quarter,price\n2023Q1,12.5\n")
+	if at, _ := must(t, "predict", model, "--future", future, "--at", "2023Q1"); !strings.Contains(at, "\n2023-01-01,") {
+		t.Errorf("%s", at)
+	}
+	// The same future in a file of its own.
+	lines := strings.SplitAfter(file(52), "\n")
+	ahead := put(t, dir, "ahead.csv", lines[0]+strings.Join(lines[49:], ""))
+	apart := filepath.Join(dir, "apart.csv")
+	must(t, "fit", past, "-q", "--regressor", "price", "--future", ahead, "--out", apart)
+	if string(bytesOf(t, apart)) != string(bytesOf(t, out)) {
+		t.Errorf("with the future apart:\n%s\nin one file:\n%s", bytesOf(t, apart), bytesOf(t, out))
+	}
+	code, stdout, stderr := gppl("fit", past, "-q", "--regressor", "price")
+	if code != exitOK || !strings.Contains(stderr, "no forecast: price is not known after the last value of sales") || strings.Contains(stdout, "Forecast of") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// TestPredictFarAway answers for a date thousands of years ahead as for the next.
+func TestPredictFarAway(t *testing.T) {
+	dir := t.TempDir()
+	path, model := put(t, dir, "data.csv", inputs()[0].file), filepath.Join(dir, "m.json")
+	must(t, "fit", path, "-q", "--model", model)
+	stdout, _ := must(t, "predict", model, "--at", "9999-01-01", "--at", "2022Q1", "--at", "2030")
+	rows := strings.Split(strings.TrimSpace(stdout), "\n")
+	if len(rows) != 4 || !strings.HasPrefix(rows[1], "2022-01-01,") || !strings.HasPrefix(rows[2], "2030-01-01,") || !strings.HasPrefix(rows[3], "9999-01-01,") {
+		t.Errorf("%s", stdout)
+	}
+}

@@ -1,0 +1,209 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
+
+// also are the further columns that the options ask for: the errors first, then the regressors.
+func (o ReadOptions) also() (columns []string) {
+	if o.YError != "" {
+		columns = append(columns, o.YError)
+	}
+	return append(columns, o.Regressors...)
+}
+
+// checkColumns refuses columns that are asked for twice.
+func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
+	taken := map[int]string{rep.X: "x", rep.Y: "y"}
+	for i, col := range rep.Also.Columns {
+		role := "a regressor"
+		if i == 0 && o.YError != "" {
+			role = "the error of y"
+		}
+		if before, ok := taken[col]; ok {
+			return fmt.Errorf("column %d (%q) is %s and cannot be %s too: choose another for one of them", col+1, rep.Also.Names[i], before, role)
+		}
+		taken[col] = role
+	}
+	return nil
+}
+
+// setErrors takes the standard deviations of the observations, in the given order.
+func (s *Series) setErrors(m dataset.CSVMore, order []int) error {
+	name := orElse(m.Names[0], fmt.Sprintf("column %d", m.Columns[0]+1))
+	for _, i := range order {
+		v := m.Values[0][i]
+		wrong := ""
+		switch {
+		case math.IsNaN(v):
+			wrong = "is missing where y is there: leave y of that row empty too, or fill it in"
+		case v < 0:
+			wrong = fmt.Sprintf("is %v: a standard deviation is positive", v)
+		case v == 0:
+			wrong = "is 0: no observation is exact; write the smallest error that is possible, or leave the row out"
+		}
+		if wrong != "" {
+			return fmt.Errorf("line %d: the error of y (%s) %s", m.Lines[i], name, wrong)
+		}
+		s.Errors = append(s.Errors, v)
+	}
+	s.ErrorName = name
+	return nil
+}
+
+// setKnown takes the regressors: at the observations, in rows without y, and in the future file if there is one. seconds, unless nil,
+// makes dates of x that are numbers.
+func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64, seconds func(float64) float64) error {
+	m := rep.Also
+	first := len(m.Names) - len(o.Regressors)
+	names := slices.Clone(m.Names[first:])
+	for j := range names {
+		names[j] = orElse(names[j], fmt.Sprintf("column %d", m.Columns[first+j]+1))
+	}
+	var rows []knownRow
+	add := func(x float64, line string, of [][]float64, i int, must bool) error {
+		r := knownRow{x: place(x), line: line}
+		for j, name := range names {
+			v := of[first+j][i]
+			if math.IsNaN(v) && !must {
+				return nil // nothing is known there
+			}
+			if math.IsNaN(v) {
+				return fmt.Errorf("%s: the regressor %s is missing where y is there: leave y of that row empty too, or fill it in", line, name)
+			}
+			r.values = append(r.values, v)
+		}
+		if math.IsNaN(r.x) {
+			return fmt.Errorf("%s: x is not a date like the others", line)
+		}
+		rows = append(rows, r)
+		return nil
+	}
+	for i, at := range x {
+		if err := add(at, fmt.Sprintf("line %d", m.Lines[i]), m.Values, i, true); err != nil {
+			return err
+		}
+	}
+	for i, at := range m.OpenX {
+		if seconds != nil {
+			at = seconds(at)
+		}
+		before := len(rows)
+		if err := add(at, fmt.Sprintf("line %d", m.OpenLines[i]), m.OpenValues, i, false); err != nil {
+			return err
+		}
+		if len(rows) > before && rows[before].x > s.X[len(s.X)-1] {
+			s.Source.Ahead++
+		}
+	}
+	if o.Future != "" {
+		format := rep.Time
+		if seconds != nil {
+			format = dataset.TimeNumber
+		}
+		future, err := readFuture(o, names, format)
+		if err != nil {
+			return err
+		}
+		first = 0
+		for i, at := range future.x {
+			if seconds != nil {
+				at = seconds(at)
+			}
+			if err := add(at, fmt.Sprintf("%s, line %d", o.Future, future.lines[i]), future.values, i, true); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	s.Known, err = newKnown(names, rows)
+	return err
+}
+
+// AddFuture adds what a csv file says of the regressors to what the series knows. The options say how the file is written; o.X is the
+// column of x, by default the one that has the name of the axis.
+func (s *Series) AddFuture(path string, o ReadOptions) error {
+	k := s.Known
+	if k == nil {
+		return errors.New("analysis: the model has no regressors: there is nothing to know of the future")
+	}
+	o.X, o.Regressors, o.Future = orElse(o.X, s.Axis.Name), k.Names, path
+	future, err := readFuture(o, k.Names, o.Time)
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
+	}
+	if s.Axis.Dates && !future.dates {
+		_, _, seconds := numericDates(dataset.Series{X: future.x})
+		if seconds == nil {
+			return fmt.Errorf("analysis: %s, line %d: x is %v, and those of the model are dates, such as %s", path, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
+		}
+		for i, v := range future.x {
+			future.x[i] = seconds(v)
+		}
+	}
+	if !s.Axis.Dates && future.dates {
+		return fmt.Errorf("analysis: %s, line %d: x is a date, and those of the model are numbers, such as %s", path, future.lines[0], s.Axis.Text(s.X[0]))
+	}
+	var rows []knownRow
+	row := func(x float64, values [][]float64, i int, line string) {
+		r := knownRow{x: x, line: line}
+		for j := range k.Names {
+			r.values = append(r.values, values[j][i])
+		}
+		rows = append(rows, r)
+	}
+	for i, x := range k.X {
+		row(x, k.Values, i, "the model")
+	}
+	for i, x := range future.x {
+		if s.Axis.Dates {
+			x = s.Axis.fromSeconds(x)
+		}
+		row(x, future.values, i, fmt.Sprintf("%s, line %d", path, future.lines[i]))
+	}
+	added, err := newKnown(k.Names, rows)
+	if err != nil {
+		return fmt.Errorf("analysis: %w", err)
+	}
+	added.Centre, added.Scale = k.Centre, k.Scale
+	s.Known = added
+	return nil
+}
+
+// futureRows are what a file says of regressors.
+type futureRows struct {
+	x      []float64 // seconds where they are dates
+	lines  []int
+	values [][]float64
+	dates  bool
+}
+
+// readFuture reads regressors from a file without y: the column of x by its name or number as in o, the others by name.
+func readFuture(o ReadOptions, names []string, format dataset.TimeFormat) (futureRows, error) {
+	opt := o.csv()
+	if o.NoHeader {
+		names = o.Regressors
+	}
+	opt.Y, opt.Also, opt.Time = names[0], names, format
+	s, rep, err := dataset.ReadCSVReport(o.Future, opt)
+	if err != nil {
+		return futureRows{}, err
+	}
+	if s.Len() == 0 {
+		return futureRows{}, errors.New("no rows")
+	}
+	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber}
+	for j, values := range f.values {
+		for i, v := range values {
+			if math.IsNaN(v) {
+				return f, fmt.Errorf("%s, line %d: the regressor %s is missing", o.Future, f.lines[i], names[j])
+			}
+		}
+	}
+	return f, nil
+}

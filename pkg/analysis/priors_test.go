@@ -1,0 +1,117 @@
+package analysis
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func TestParsePrior(t *testing.T) {
+	for text, want := range map[string]gppl.ParamPrior{
+		"lengthscale=lognormal(10,2)":            {Role: gppl.RoleLengthscale, Prior: gppl.LogNormal{Mu: 10, Sigma: 2}},
+		"noise = HalfNormal(0.5)":                {Role: gppl.RoleNoise, Prior: gppl.HalfNormal{Scale: 0.5}},
+		"noise variance=gamma(2, 3)":             {Role: gppl.RoleNoise, Prior: gppl.Gamma{Shape: 2, Rate: 3}},
+		"SE.lengthscale=inverse-gamma( 2 , 1e1)": {Name: "SE.lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 10}},
+		"period=uniform(0.9,1.1)":                {Role: gppl.RolePeriod, Prior: gppl.Uniform{Lo: 0.9, Hi: 1.1}},
+		"variance=within(1,10)":                  {Role: gppl.RoleVariance, Prior: gppl.LogNormalWithin(1, 10)},
+	} {
+		got, err := ParsePrior(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+	for text, want := range map[string]string{
+		"lengthscale": "NAME=DISTRIBUTION", "=gamma(1,2)": "NAME=DISTRIBUTION", "noise=cauchy(1)": "there are lognormal(mu, sigma)", "noise=gamma(1,2": "no distribution",
+		"noise=gamma(1)": "2 numbers, not 1: shape, rate", "noise=gamma(1,x)": `rate of gamma is "x"`, "noise=gamma(-1,2)": "positive", "noise=within(2,1)": "lo < hi", "noise=uniform(2,1)": "lo < hi",
+	} {
+		if _, err := ParsePrior(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestPriors gives priors that overrule the data, in units of the file, and reads likelihood and prior apart.
+func TestPriors(t *testing.T) {
+	s := steps(t, 80, 5, func(i int) float64 { return 100 * math.Sin(0.1*float64(i)) })
+	for _, test := range []struct {
+		prior  string
+		lo, hi float64
+		of     string
+	}{
+		{"lengthscale=within(3, 3.3)", 3, 3.3, "SE.lengthscale"},
+		{"SE.LENGTHSCALE=uniform(4, 4.2)", 4, 4.2, "SE.lengthscale"},
+		{"noise=within(2500, 2600)", 2500, 2600, gppl.NoiseName},
+		{"variance=gamma(3000, 1)", 2800, 3200, "SE.variance"},
+	} {
+		p, err := ParsePrior(test.prior)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := automatic(t, s, Options{Kernels: []string{"SE"}, Trend: "none", Priors: []gppl.ParamPrior{p}})
+		var got float64
+		for i, q := range a.Result.Params {
+			if strings.HasSuffix(test.of, q.Name) {
+				got = a.Result.Params[i].Value
+				if q.Unit == "y²" {
+					got = a.Scaling.Variance(got)
+				}
+			}
+		}
+		if got < test.lo || got > test.hi {
+			t.Errorf("%s: %v is %v", test.prior, test.of, got)
+		}
+		data, err := a.standardised()
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := gppl.NewExact(a.Result.Model, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nll, err := exact.ValueGrad(nil, naturals(a.Result.Model))
+		if err != nil || math.Abs(nll-a.NLL()) > 0.01 || math.Abs(a.Candidates[0].NLL-nll) > 0.01 {
+			t.Errorf("%s: the NLL is %v, reported as %v and %v", test.prior, nll, a.NLL(), a.Candidates[0].NLL)
+		}
+		beliefs := a.Beliefs()
+		if len(beliefs) != 1 || math.Abs(beliefs[0].Log-a.Result.LogPrior) > 1e-9 {
+			t.Errorf("%s: %+v", test.prior, beliefs)
+		}
+		var b bytes.Buffer
+		if err := a.Encode(&b); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := decode(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(beliefs, loaded.Beliefs()); diff != "" {
+			t.Error(diff)
+		}
+		if slices, err := a.Slices(t.Context(), 3); err != nil || slices[0].Excess[1] > 1e-6 {
+			t.Errorf("slices are not about the posterior's optimum: %v %v", slices, err)
+		}
+	}
+	for prior, want := range map[string]string{"period=within(1,2)": "the prior every period", "RQ.shape=within(1,2)": "SE.lengthscale"} {
+		p, err := ParsePrior(prior)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Fit(t.Context(), s, Options{Kernels: []string{"SE", "SE + Laplace"}, Priors: []gppl.ParamPrior{p}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", prior, err)
+		}
+	}
+	p, _ := ParsePrior("noise=within(1,2)")
+	if _, err := Fit(t.Context(), s, Options{Priors: []gppl.ParamPrior{p}}); err == nil || !strings.Contains(err.Error(), "name one") {
+		t.Error(err)
+	}
+	if _, err := Fit(t.Context(), s, Options{Kernels: []string{"SE"}, Priors: []gppl.ParamPrior{p, p}}); err == nil || !strings.Contains(err.Error(), "one prior is enough") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,74 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+)
+
+// comments looks at a table that begins with lines starting with #. Unless the first of them can only be the header, it makes them
+// comments and, where the row after them has values only, the last of them the header.
+func comments(r *bufio.Reader, opt *CSVOptions) {
+	if opt.Comma == '#' {
+		return
+	}
+	head, _ := r.Peek(headSize) // an error is met again by the first read
+	full := len(head) == headSize
+	var lines []string // that start with #
+	first := ""
+	for len(head) > 0 && first == "" {
+		line, rest, whole := bytes.Cut(head, newline)
+		if !whole && full {
+			return // no row is near
+		}
+		head = rest
+		switch text := strings.TrimSpace(string(line)); {
+		case strings.HasPrefix(text, "#"):
+			lines = append(lines, strings.TrimSpace(strings.TrimLeft(text, "#")))
+		default:
+			first = text
+		}
+	}
+	if len(lines) == 0 || first == "" {
+		return
+	}
+	if opt.NoHeader || !allValues(first, *opt) {
+		opt.Comment = '#'
+		return
+	}
+	if len(lines) == 1 {
+		return // the header, as it is
+	}
+	opt.Comment, opt.NoHeader = '#', true
+	comma := opt.separatorOf(first)
+	if names := split(lines[len(lines)-1], comma); len(names) == len(split(first, comma)) {
+		opt.names = names
+	}
+}
+
+// separatorOf is the separator of a line of values.
+func (opt CSVOptions) separatorOf(line string) rune {
+	if opt.Comma != 0 {
+		return opt.Comma
+	}
+	return separator(bufio.NewReader(strings.NewReader(line+"\n"+line+"\n")), opt)
+}
+
+func split(line string, comma rune) []string {
+	if comma == ' ' {
+		return strings.Fields(line)
+	}
+	return strings.Split(line, string(comma))
+}
+
+// allValues reports whether all fields of a line are numbers, dates or missing.
+func allValues(line string, opt CSVOptions) bool {
+	for _, field := range split(line, opt.separatorOf(line)) {
+		field = strings.TrimSpace(field)
+		_, err := opt.number(field)
+		if err != nil && dateFormat(field) == TimeAuto && field != "" && field != "NA" && field != "NaN" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDateForms(t *testing.T) {
+	for want, texts := range map[string][]string{
+		"1990-04-01T00:00:00Z": {"1990Q2", "1990-Q2", "1990 Q2", "1990q2", "1990:Q2", "Q2 1990", "Q2-1990", "Q2/1990", "2Q1990", "2Q 1990",
+			"1990M04", "1990-M4", "1990m4", "04/1990", "4/1990", "4-1990", "1990-04", "1990-4", "1990/04", "1990/4",
+			"Apr 1990", "April 1990", "APR 1990", "apr-1990", "Apr. 1990", "1990 Apr", "1990-Apr", "April, 1990", "1990 April", "Apr1990"},
+		"2000-01-31T00:00:00Z": {"2000-01-31", "2000-1-31", "2000/01/31", "2000/1/31", "2000.01.31", "31/1/2000", "31.01.2000", "31-1-2000", "1/31/2000",
+			"31 Jan 2000", "31-Jan-2000", "31 January 2000", "January 31, 2000", "Jan 31 2000", "Monday, 31 January 2000", "Mon 31 Jan 2000", "31st January 2000",
+			"31Jan2000", "2000-Jan-31", "2000 Jan 31", "2000-W05-1", "2000W051", "2000-W05"},
+		"2000-01-31T14:30:00Z": {"31/1/2000 14:30", "31/1/2000 2:30 PM", "1/31/2000 2:30:00 pm", "31.1.2000, 14:30:00", "2000/01/31 14:30Z", "31 Jan 2000 14:30", "Jan 31, 2000 2:30 p.m.",
+			"Mon, 31 Jan 2000 14:30:00 GMT", "2000-1-31 14:30", "31/1/2000 16:30 +02:00", "31/1/2000T14:30"},
+		"2017-01-01T00:00:00Z":   {"2016-12-31T23:59:60Z", "2016-12-31 23:59:60", "31/12/2016 23:59:60", "31 Dec 2016 23:59:60"},
+		"2000-01-31T00:00:00.5Z": {"31/1/2000 0:00:00.5", "1/31/2000 12:00:00.5 AM"},
+		"2004-12-27T00:00:00Z":   {"2004-W53"},
+		"2000-05-05T00:00:00Z":   {"5/5/2000", "5.5.2000"},
+		"":                       {"", "2000", "2000.5", "1990Q5", "1990Q0", "Q1", "13/13/2000", "31/2/2000", "2000/13/01", "1/2-2000", "Foo 2000", "Ma 2000", "Jan 32, 2000", "31/1/00", "2005-W53", "2000M13", "2000-01-31x", "3/4/2000", "31/1/2000 25:00", "31/1/2000 13:00 PM", "31/1/2000 noon", strings.Repeat("1", 100)},
+	} {
+		for _, text := range texts {
+			got, err := ParseDate(text)
+			if want == "" {
+				if err == nil {
+					t.Errorf("%q is %v", text, got)
+				}
+				continue
+			}
+			if err != nil || got.Format(time.RFC3339Nano) != want {
+				t.Errorf("%q is %v (%v), want %s", text, got, err, want)
+			}
+		}
+	}
+}
+
+// TestDateColumns reads every form from whole columns, in memory and as a stream.
+func TestDateColumns(t *testing.T) {
+	const day = 86400.0
+	for name, test := range map[string]struct {
+		dates string // separated by |
+		opt   CSVOptions
+		want  []float64
+		time  TimeFormat
+	}{
+		"quarters":                    {"1970Q1|1970Q2|1970Q3", CSVOptions{}, []float64{0, 90 * day, 181 * day}, TimeQuarter},
+		"months by name":              {"Jan 1970|Feb 1970|March 1970", CSVOptions{}, []float64{0, 31 * day, 59 * day}, TimeNamed},
+		"day first, by the third":     {"1/2/1970|3/2/1970|13/2/1970", CSVOptions{}, []float64{31 * day, 33 * day, 43 * day}, TimeDMY},
+		"month first, by the third":   {"1/2/1970|1/3/1970|1/13/1970", CSVOptions{}, []float64{day, 2 * day, 12 * day}, TimeMDY},
+		"day first, told":             {"1/2/1970|3/2/1970", CSVOptions{Time: TimeDMY}, []float64{31 * day, 33 * day}, TimeDMY},
+		"month first, told":           {"1/2/1970|1/3/1970", CSVOptions{Time: TimeMDY}, []float64{day, 2 * day}, TimeMDY},
+		"first of the year":           {"1/1/1970|1/1/1971|1/1/1972", CSVOptions{}, []float64{0, 365 * day, 730 * day}, TimeDMY},
+		"points and a time":           {"1.2.1970 06:00|13.2.1970 06:00", CSVOptions{}, []float64{31.25 * day, 43.25 * day}, TimeDMY},
+		"months without leading zero": {"1970-1|1970-10|1970-11", CSVOptions{}, []float64{0, 273 * day, 304 * day}, TimeISO},
+		"weeks":                       {"1970-W02|1970-W03", CSVOptions{}, []float64{4 * day, 11 * day}, TimeWeek},
+		"year first":                  {"1970/01/02|1970/1/3", CSVOptions{}, []float64{day, 2 * day}, TimeYMD},
+		"commas within":               {`"Jan 2, 1970"|"Jan 3, 1970"`, CSVOptions{}, []float64{day, 2 * day}, TimeNamed},
+		"slashes, quoted":             {`"1/2/1970"|"13/2/1970"`, CSVOptions{}, []float64{31 * day, 43 * day}, TimeDMY},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := "t,y\n"
+			for i, d := range strings.Split(test.dates, "|") {
+				text += fmt.Sprintf("%s,%d\n", d, i)
+			}
+			test.opt.Seconds = true
+			s, rep, err := readCSV(strings.NewReader(text), test.opt, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, s.X); diff != "" || s.XUnit != UnixSeconds || rep.Time != test.time {
+				t.Errorf("unit %q, %q (-want +got):\n%s", s.XUnit, rep.Time, diff)
+			}
+			of, _, bad, rep, err := streamed(strings.NewReader(text), test.opt, 1, blockSize)
+			if err != nil || len(bad) > 0 || rep.Time != test.time {
+				t.Fatalf("%q, %v, %v", rep.Time, bad, err)
+			}
+			if diff := cmp.Diff(test.want, of.X); diff != "" {
+				t.Errorf("streamed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDateColumnErrors(t *testing.T) {
+	for name, test := range map[string]struct {
+		dates string
+		opt   CSVOptions
+		want  []string
+	}{
+		"nothing decides":           {"1/2/1970|2/2/1970|3/2/1970", CSVOptions{}, []string{"line 2, column 1", `"1/2/1970" may be 1 February 1970 or 2 January 1970`, "--dates dmy", "--dates mdy"}},
+		"both decide":               {"13/2/1970|2/13/1970", CSVOptions{}, []string{"line 3", `"2/13/1970" is not a date written as 31/1/2000`, "one way"}},
+		"a name among quarters":     {"1970Q1|Jan 1970", CSVOptions{}, []string{"line 3", `"Jan 1970" is not a date written as 2000Q1, as the first row is`, "one way"}},
+		"a quarter among ISO dates": {"1970-01-01|1970Q2", CSVOptions{}, []string{"line 3", `"1970Q2" is not an ISO date, as the first row is`}},
+		"a quarter among slashes":   {"1/2/1970|1970Q2", CSVOptions{}, []string{"line 3", `"1970Q2" is not a date written as 31/1/2000`}},
+		"a number among quarters":   {"1970Q1|1970.25", CSVOptions{}, []string{"line 3", `"1970.25" is not a date written as 2000Q1, as the first row is`}},
+		"a quarter among numbers":   {"1970|1970Q2", CSVOptions{}, []string{"line 3", `"1970Q2" is not a finite number, as the first row is`}},
+		"told otherwise":            {"1970Q1|1970Q2", CSVOptions{Time: TimeMDY}, []string{"line 2", `"1970Q1" is not a date written as 1/31/2000 (it is one written as 2000Q1)`}},
+		"two digits":                {"31/1/70|1/2/70", CSVOptions{}, []string{"line 2", `"31/1/70"`, "four digits"}},
+		"a name and two digits":     {"Jan-70|Feb-70", CSVOptions{}, []string{"line 2", `"Jan-70"`, "four digits"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := "t,y\n"
+			for i, d := range strings.Split(test.dates, "|") {
+				text += fmt.Sprintf("%s,%d\n", d, i)
+			}
+			_, err := ReadCSV(strings.NewReader(text), test.opt)
+			mustFail(t, err, test.want...)
+		})
+	}
+	for name, text := range map[string]string{"plain": "t,y\n1/2/1970,1\n2/2/1970,2\n", "quoted": "t,y\n1/2/1970,1\n\"2/2/1970\",2\n"} {
+		_, _, _, _, err := streamed(strings.NewReader(text), CSVOptions{}, 1, blockSize)
+		if err == nil || !strings.Contains(err.Error(), "--dates dmy") || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%s, streamed: %v", name, err)
+		}
+	}
+}
