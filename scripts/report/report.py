@@ -89,6 +89,7 @@ def keep(text):
 
 
 PAGES.filters["keep"] = keep
+NOTEBOOK = re.compile(r'href="([\w-]+)\.ipynb(#[^"]*)?"')  # a link to another notebook leads to its page
 PAGES.filters["plain"] = plain
 PAGES.filters["base64"] = lambda text: base64.b64encode(text.encode()).decode()
 
@@ -134,6 +135,7 @@ def facts(path):
     title = re.search(r"^# +(.+)", text, re.M)
     about = re.sub(r"^#.*", "", text, flags=re.M).strip().split("\n\n")[0].replace("\n", " ")
     about = re.split(r"(?<=[.!?])\s+(?=[A-Z])", about)[0]
+    about = re.sub(r"\[([^\]]*)\]\(#[^)]*\)", r"\1", about)  # the index has no such place
     return {"name": path.stem, "title": title[1] if title else path.stem, "about": about, "figures": 0, "tables": 0, "needs": [], **nb.metadata.get("gppl", {})}
 
 
@@ -197,11 +199,19 @@ def render(nb, about, code_css):
                 output["html"] = Markup(numbering.output(data["text/html"]))
             elif "text/markdown" in data:
                 output["html"] = Markup('<div class="prose">') + markdown(data["text/markdown"]) + Markup("</div>")
+    silent = []  # code cells that show nothing: their code stands with that of the cell after them
     for cell in nb.cells:
+        if cell.cell_type == "code":
+            silent.append(cell.source)
+            if not cell.outputs:
+                continue
+        if silent:
+            cells.append({"source": "\n\n".join(silent), "outputs": cell.get("outputs", [])})
+            silent = []
         if cell.cell_type == "markdown":
-            cells.append({"prose": Markup(references.cite(numbering.link(markdown(cell.source))))})
-        elif cell.cell_type == "code":
-            cells.append({"source": cell.source, "outputs": cell.outputs})
+            cells.append({"prose": Markup(NOTEBOOK.sub(r'href="\1.html\2"', references.cite(numbering.link(markdown(cell.source)))))})
+    if silent:
+        cells.append({"source": "\n\n".join(silent), "outputs": []})
     headings = contents("".join(c["prose"] for c in cells if "prose" in c))
     if references.cited:
         headings.append((2, "references", "References"))

@@ -136,6 +136,25 @@ class Pages(unittest.TestCase):
         self.assertIn("A &amp; a", pager(rows, "b"))
         self.assertEqual(pager(rows, "skipped"), "<!--pager--><!--/pager-->")
 
+    def test_cells(self):
+        code = lambda source, *outputs: nbformat.v4.new_code_cell(source, outputs=[nbformat.v4.new_output("display_data", data={"text/html": o}) for o in outputs])
+        nb = nbformat.v4.new_notebook(cells=[
+            nbformat.v4.new_markdown_cell("# T\n\nSee [02](02-sunspots.ipynb) and [there](https://example.org/02-sunspots.ipynb)."),
+            code("silent"), code("loud", FIGURE), code("trailing")])
+        about = report.facts(Path(os.environ["GPPL_ROOT"]) / "notebooks" / "01-quickstart.ipynb") | {"environment": {}}
+        page = report.render(nb, about, "")
+        self.assertEqual(page.count("<summary>Code</summary>"), 2)  # what shows nothing stands with the cell after it
+        self.assertLess(page.index("silent"), page.index("loud"))
+        self.assertIn("trailing", page)
+        self.assertIn('href="02-sunspots.html"', page)
+        self.assertIn('href="https://example.org/02-sunspots.ipynb"', page)
+
+    def test_about(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.ipynb"
+            nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# T\n\nSee [the forecast](#figure:forecast). More.")]), path)
+            self.assertEqual(report.facts(path)["about"], "See the forecast.")
+
     def test_plain(self):
         self.assertEqual(plain(r"See [it](#x), *so* `a`, with $\ell = 5$."), "See it, so a, with ell = 5.")
 
