@@ -24,6 +24,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import GoLexer
 
+import smoke_numbers
 from check import check
 from ledger import Ledger, LedgerError
 from page import PAGER, Numbering, PageError, References, contents, figure_script, pager, plain
@@ -194,6 +195,7 @@ def render(nb, about, code_css):
             continue
         numbering.cell(cell.metadata.get("tags", []))
         for output in cell.outputs:
+            output["varies"] = smoke_numbers.VARIES in cell.metadata.get("tags", [])
             data = output.get("data", {})
             if "text/html" in data and not {"image/svg+xml", "image/png"} & data.keys():
                 output["html"] = Markup(numbering.output(data["text/html"]))
@@ -278,7 +280,10 @@ def main():
     cli.add_argument("--fresh", action="store_true", help="compute all stored results anew, as GPPL_FRESH does")
     cli.add_argument("--slow", action="store_true", help="compute also what takes hours, as GPPL_SLOW=1 does")
     cli.add_argument("--skip-missing", action="store_true", help="skip a notebook whose recordings are not on this machine, do not download")
+    cli.add_argument("--numbers", choices=("check", "accept"), help="at smoke scale: compare the numbers of the pages with the stored ones, or store them")
     args = cli.parse_args()
+    if args.numbers and SCALE != "smoke":
+        cli.error("--numbers needs GPPL_SCALE=smoke")
     if SCALE not in ("full", "smoke"):
         cli.error(f"GPPL_SCALE={SCALE}: it is full or smoke")
     notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -313,6 +318,15 @@ def main():
         failed.append("the ledger")
         print(f"ledger: FAILED: {error}", file=sys.stderr, flush=True)
     index(args.out, notebooks, why, ledger)
+    if args.numbers:
+        made = [path.stem for path in chosen if path not in why]
+        if args.numbers == "accept":
+            print(f"numbers: {smoke_numbers.accept(args.out, made)} of {len(made)} pages stored")
+        elif moved := smoke_numbers.check(args.out, made):
+            print("numbers: moved\n  " + "\n  ".join(moved), file=sys.stderr, flush=True)
+            failed.append("the numbers, which are not those that are stored (if they should be: --numbers accept)")
+        else:
+            print(f"numbers: those of {len(made)} pages are as stored")
     broken = sum("failed" in w for w in why.values())
     print(f"{len(chosen) - len(why)} passed, {broken} failed, {len(why) - broken} skipped")
     if failed:
