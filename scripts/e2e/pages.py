@@ -289,6 +289,31 @@ def try_table(browser, path, out, _):
         return f"{v.page.locator('.scroll.scrolls').count()} tables scroll, and say so"
 
 
+FOLDED = 12000  # pixels: what the index may be high on a phone before a reader opens anything
+
+
+def try_index(browser, path, out, _):
+    """The ledger is folded; a link to a row and a choice of verdict open it."""
+    with Visit(browser, path, PHONE) as v:
+        height = v.page.evaluate("document.documentElement.scrollHeight")
+        need(height < FOLDED, f"on a phone the index is {height} pixels high, want less than {FOLDED}")
+    with Visit(browser, path, LAPTOP) as v:
+        page = v.page
+        wide = page.evaluate("document.documentElement.scrollHeight")
+        link = page.locator(".digest a").first
+        row = page.locator(link.get_attribute("href"))
+        need(not row.is_visible(), "the ledger is not folded")
+        link.click()
+        row.wait_for(state="visible")
+        page.wait_for_timeout(100)
+        need(0 <= row.bounding_box()["y"] < LAPTOP["height"], "a link to a row does not lead to it")
+        page.locator("#show-contradicted").check()
+        page.locator("tr.contradicted").last.wait_for(state="visible")
+        need(page.locator(".ledger tbody tr.reproduced:visible").count() == 0, "the choice of a verdict shows others")
+        need(not v.problems, "; ".join(v.problems))
+    return f"{height} pixels high on a phone, {wide} on a laptop; rows open by link and by verdict"
+
+
 # The text that a reader sees without scrolling: of elements that begin on the first screen, without the marks of references.
 FIRST_SCREEN = """() => {
   const walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT), range = document.createRange();
@@ -336,6 +361,7 @@ def main():
         "02-sunspots": (try_figure, try_table),
         "03-theorem": (try_scatter,),
         "10-your-data": (try_downloads,),
+        "index": (try_index,),
     }
     source = axe_source()
     passed, failed = 0, []
