@@ -109,7 +109,9 @@ func interact(a interaction) error {
 	ready := make(chan moves, 1)
 	go func() { ready <- a.control() }()
 	id := "gppl_interact_" + screen.newID()
-	if err := update(id, a.says(a.start), first); err != nil {
+	// A cell of GoNB is a program, and the kernel waits until it ends: it cannot be given back before that.
+	hint := fmt.Sprintf("The stop button (■) ends this cell and frees the kernel; so does %s without a move.", a.idle.Round(time.Second))
+	if err := update(id, first, a.says(a.start), hint); err != nil {
 		return err
 	}
 	var steps moves
@@ -133,7 +135,7 @@ func interact(a interaction) error {
 			}
 			f, err := a.draw(step)
 			if err == nil {
-				err = update(id, a.says(step), f)
+				err = update(id, f, a.says(step), hint)
 			}
 			if err != nil {
 				screen.update(id, paragraph(a.says(step))+paragraph(err.Error()))
@@ -145,12 +147,12 @@ func interact(a interaction) error {
 }
 
 // update puts a figure where the one before it stands.
-func update(id, says string, f *Figure) error {
+func update(id string, f *Figure, says ...string) error {
 	h, err := f.HTML()
 	if err != nil {
 		return err
 	}
-	screen.update(id, notebookHead+paragraph(says)+string(h)) // replaced as a whole, so style and script are in each
+	screen.update(id, notebookHead+paragraph(says...)+string(h)) // replaced as a whole, so style and script are in each
 	return nil
 }
 

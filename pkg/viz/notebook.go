@@ -97,6 +97,16 @@ func paragraph(lines ...string) string {
 	return "<p>" + strings.Join(escaped, "<br>") + "</p>"
 }
 
+// List displays plain text, escaped: a line, and under it the items of a list. It reports whether there was a notebook to show it in.
+func List(line string, items ...string) (shown bool) {
+	var b strings.Builder
+	b.WriteString(paragraph(line) + "<ul>")
+	for _, item := range items {
+		b.WriteString("<li>" + html.EscapeString(item) + "</li>")
+	}
+	return ShowHTML(template.HTML(b.String() + "</ul>"))
+}
+
 // Must returns v, or ends a cell of a notebook with err, as [Check] does:
 //
 //	viz.Show(viz.Must(viz.Loss(options)))

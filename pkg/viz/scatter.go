@@ -25,6 +25,7 @@ type PointGroup struct {
 	Points []Point
 	Slot   int  // 1, 2, …: the colour to use; zero means by position
 	Hollow bool // pale and not filled: for figures of others, such as published ones
+	Joined bool // by a line, in the order of the points
 }
 
 // ScatterOptions describe a scatter of marked points. Only the axis labels and one drawable point are required.
@@ -77,6 +78,11 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 		}
 		if len(drawn.x) > 0 {
 			b.layer(drawn)
+		}
+		if g.Joined && len(drawn.x) > 1 {
+			thin := draw.LineStyle{Color: withAlpha(look.colour, 150), Width: 1.4}
+			b.plot.Add(linePlot{path{x: drawn.x, y: drawn.y, logX: o.LogX, logY: o.LogY}, thin})
+			b.layer(layer{kind: layerLine, name: clean(g.Name), look: thin, x: drawn.x, y: drawn.y}) // the same numbers: read off once
 		}
 		b.legend = append(b.legend, entry{name: clean(g.Name), glyph: look, kind: swatchGlyph})
 	}

@@ -132,3 +132,21 @@ func TestGlyphsInLegend(t *testing.T) {
 		}
 	}
 }
+
+// TestJoined: a line through the points of a group is drawn, and told and taken once.
+func TestJoined(t *testing.T) {
+	group := PointGroup{Name: "ours", Points: []Point{{X: 1, Y: 2}, {X: 2, Y: 4}, {X: 3, Y: 3}}}
+	o := ScatterOptions{Frame: Frame{XLabel: "k", YLabel: "excess"}, Groups: []PointGroup{group}}
+	plain := Must(Scatter(o))
+	o.Groups[0].Joined = true
+	joined := Must(Scatter(o))
+	if a, b := len(plain.panels[0].layers), len(joined.panels[0].layers); b != a+1 {
+		t.Errorf("%d layers without the line, %d with it", a, b)
+	}
+	if plain.words() != joined.words() {
+		t.Errorf("the line is told beside its points: %s", joined.words())
+	}
+	if Must(plain.SVG()) == Must(joined.SVG()) {
+		t.Error("no line is drawn")
+	}
+}

@@ -3,6 +3,7 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -76,20 +77,26 @@ func sayX(v float64) string {
 	return s
 }
 
+// again reports whether a layer has the numbers of one below it: the dots on a line, or the line through points.
+func (l *layer) again(before []layer) bool {
+	return slices.ContainsFunc(before, func(o layer) bool { return sameSlice(o.y, l.y) })
+}
+
 // words describes a layer; before are those drawn below it, which may be the same curve in another form.
 func (l *layer) words(before []layer) string {
 	name := l.name
 	switch l.kind {
 	case layerLine:
+		if l.again(before) {
+			return ""
+		}
 		if name == "" {
 			name = "A line without a name"
 		}
 		return l.course(name)
 	case layerDots, layerBars, layerStems:
-		for _, o := range before {
-			if sameSlice(o.y, l.y) { // the dots on a line
-				return ""
-			}
+		if l.again(before) {
+			return ""
 		}
 		n, xs, ys := l.extent()
 		if n == 0 {

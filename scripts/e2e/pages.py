@@ -8,6 +8,7 @@ import argparse
 import csv
 import importlib.util
 import io
+import json
 import os
 import re
 import sys
@@ -23,6 +24,7 @@ LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 400, "height": 860}
 SMALLEST = 11  # CSS pixels of a text in a figure on a phone
 HEAVIEST = 1_500_000  # bytes of a page
 TALLEST = 16000  # of a screenshot, pixels
+QUESTIONS = json.loads((ROOT / "scripts" / "report" / "questions.json").read_text("utf-8"))
 
 # The texts of the figures that are shown, with their size on the screen in CSS pixels.
 TEXTS = """() => [...document.querySelectorAll('figure svg')].filter((s) => s.getClientRects().length).flatMap((svg) => {
@@ -287,6 +289,63 @@ def try_table(browser, path, out, _):
         return f"{v.page.locator('.scroll.scrolls').count()} tables scroll, and say so"
 
 
+FOLDED = 12000  # pixels: what the index may be high on a phone before a reader opens anything
+
+
+def try_index(browser, path, out, _):
+    """The ledger is folded; a link to a row and a choice of verdict open it."""
+    with Visit(browser, path, PHONE) as v:
+        height = v.page.evaluate("document.documentElement.scrollHeight")
+        need(height < FOLDED, f"on a phone the index is {height} pixels high, want less than {FOLDED}")
+    with Visit(browser, path, LAPTOP) as v:
+        page = v.page
+        wide = page.evaluate("document.documentElement.scrollHeight")
+        link = page.locator(".digest a").first
+        row = page.locator(link.get_attribute("href"))
+        need(not row.is_visible(), "the ledger is not folded")
+        link.click()
+        row.wait_for(state="visible")
+        page.wait_for_timeout(100)
+        need(0 <= row.bounding_box()["y"] < LAPTOP["height"], "a link to a row does not lead to it")
+        page.locator("#show-contradicted").check()
+        page.locator("tr.contradicted").last.wait_for(state="visible")
+        need(page.locator(".ledger tbody tr.reproduced:visible").count() == 0, "the choice of a verdict shows others")
+        need(not v.problems, "; ".join(v.problems))
+    return f"{height} pixels high on a phone, {wide} on a laptop; rows open by link and by verdict"
+
+
+# The text that a reader sees without scrolling: of elements that begin on the first screen, without the marks of references.
+FIRST_SCREEN = """() => {
+  const walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT), range = document.createRange();
+  let text = '';
+  for (let node; (node = walk.nextNode());) {
+    if (node.parentElement.closest('a.cite, annotation, svg')) continue;
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect();
+    if (box.width > 0 && box.top < innerHeight) text += node.textContent;
+  }
+  return text;
+}"""
+
+
+def answered(answer, text):
+    """Whether a text has the sentence; … stands for a number."""
+    parts = [re.sub(r"\\?\s+", r"\\s+", re.escape(p)) for p in answer.split("…")]
+    return re.search(r"[-\u2212]?[\d.]+(?:e-?\d+)?".join(parts), text)
+
+
+def try_questions(browser, path, out, _):
+    """The reading test: the first screen answers the questions of scripts/report/questions.json."""
+    asked = QUESTIONS[path.stem]
+    with Visit(browser, path, LAPTOP) as v:
+        text = re.sub(r"\s+", " ", v.page.evaluate(FIRST_SCREEN))
+        open_ones = [q["question"] for q in asked if not answered(q["answer"], text)]
+        need(not open_ones, f"the first screen does not answer {open_ones}: it says {text[:1500]!r}")
+        figure = v.page.locator("main figure svg:visible").first.bounding_box()
+        need(figure and figure["y"] < LAPTOP["height"] - 100, "no figure begins on the first screen")
+    return f"{len(asked)} questions answered, and a figure, on the first screen"
+
+
 def main():
     cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh --pages", description="Looks at the reports in headless Chromium and tries what a reader can do with them.")
     cli.add_argument("--only", metavar="NAME", default="", help="only the pages whose names begin so, e.g. 05")
@@ -302,13 +361,14 @@ def main():
         "02-sunspots": (try_figure, try_table),
         "03-theorem": (try_scatter,),
         "10-your-data": (try_downloads,),
+        "index": (try_index,),
     }
     source = axe_source()
     passed, failed = 0, []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=os.environ["GPPL_CHROMIUM"], args=["--no-sandbox"] * (os.getuid() == 0))
         for path in pages:
-            for what in (look, *trials.get(path.stem, ())):
+            for what in (look, *trials.get(path.stem, ()), *[try_questions] * (path.stem in QUESTIONS)):
                 start = time.monotonic()
                 try:
                     print(f"{path.name}: {what.__name__}: {what(browser, path, args.out, source)} ({time.monotonic() - start:.1f} s)", flush=True)

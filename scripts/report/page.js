@@ -1,4 +1,4 @@
-// Code that can be copied, and tables that say that they scroll. A page is whole without it.
+// Code that can be copied, tables that say that they scroll, and a ledger that is folded. A page is whole without it.
 (() => {
 	for (const code of document.querySelectorAll('.cell details .highlight')) {
 		const button = document.createElement('button');
@@ -40,6 +40,16 @@
 		else e.removeAttribute('tabindex');
 	}));
 	for (const e of document.querySelectorAll('pre, math[display="block"]')) scrollers.observe(e);
+	// A link to a row of the ledger opens its group, a choice of verdict all groups, and so does paper.
+	const groups = [...document.querySelectorAll('details.group')];
+	const reveal = () => document.getElementById(location.hash.slice(1))?.closest('details.group')?.setAttribute('open', '');
+	const openAll = () => groups.forEach((g) => { g.open = true; });
+	if (groups.length) {
+		addEventListener('hashchange', reveal);
+		addEventListener('beforeprint', () => { openAll(); document.querySelectorAll('details.fold').forEach((d) => { d.open = true; }); });
+		document.querySelector('form.filter')?.addEventListener('change', (e) => { if (e.target.id !== 'show-all') openAll(); });
+		reveal();
+	}
 	// The contents follow the reader.
 	const links = [...document.querySelectorAll('.toc a')];
 	const heads = links.map((a) => document.getElementById(a.hash.slice(1)) ?? document.getElementById(decodeURIComponent(a.hash.slice(1))));
@@ -52,7 +62,11 @@
 	mark();
 	const toc = document.querySelector('.toc details');
 	const wide = matchMedia('(min-width: 75rem)');
-	const fold = () => { if (toc) toc.open = wide.matches; };
+	const folds = [...document.querySelectorAll('details.fold')];
+	const fold = () => {
+		if (toc) toc.open = wide.matches;
+		folds.forEach((d) => { d.open = wide.matches; });
+	};
 	wide.addEventListener('change', fold);
 	fold();
 })();

@@ -24,6 +24,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import GoLexer
 
+import smoke_numbers
 from check import check
 from ledger import Ledger, LedgerError
 from page import PAGER, Numbering, PageError, References, contents, figure_script, pager, plain
@@ -89,6 +90,7 @@ def keep(text):
 
 
 PAGES.filters["keep"] = keep
+NOTEBOOK = re.compile(r'href="([\w-]+)\.ipynb(#[^"]*)?"')  # a link to another notebook leads to its page
 PAGES.filters["plain"] = plain
 PAGES.filters["base64"] = lambda text: base64.b64encode(text.encode()).decode()
 
@@ -134,6 +136,7 @@ def facts(path):
     title = re.search(r"^# +(.+)", text, re.M)
     about = re.sub(r"^#.*", "", text, flags=re.M).strip().split("\n\n")[0].replace("\n", " ")
     about = re.split(r"(?<=[.!?])\s+(?=[A-Z])", about)[0]
+    about = re.sub(r"\[([^\]]*)\]\(#[^)]*\)", r"\1", about)  # the index has no such place
     return {"name": path.stem, "title": title[1] if title else path.stem, "about": about, "figures": 0, "tables": 0, "needs": [], **nb.metadata.get("gppl", {})}
 
 
@@ -192,16 +195,25 @@ def render(nb, about, code_css):
             continue
         numbering.cell(cell.metadata.get("tags", []))
         for output in cell.outputs:
+            output["varies"] = smoke_numbers.VARIES in cell.metadata.get("tags", [])
             data = output.get("data", {})
             if "text/html" in data and not {"image/svg+xml", "image/png"} & data.keys():
                 output["html"] = Markup(numbering.output(data["text/html"]))
             elif "text/markdown" in data:
                 output["html"] = Markup('<div class="prose">') + markdown(data["text/markdown"]) + Markup("</div>")
+    silent = []  # code cells that show nothing: their code stands with that of the cell after them
     for cell in nb.cells:
+        if cell.cell_type == "code":
+            silent.append(cell.source)
+            if not cell.outputs:
+                continue
+        if silent:
+            cells.append({"source": "\n\n".join(silent), "outputs": cell.get("outputs", [])})
+            silent = []
         if cell.cell_type == "markdown":
-            cells.append({"prose": Markup(references.cite(numbering.link(markdown(cell.source))))})
-        elif cell.cell_type == "code":
-            cells.append({"source": cell.source, "outputs": cell.outputs})
+            cells.append({"prose": Markup(NOTEBOOK.sub(r'href="\1.html\2"', references.cite(numbering.link(markdown(cell.source)))))})
+    if silent:
+        cells.append({"source": "\n\n".join(silent), "outputs": []})
     headings = contents("".join(c["prose"] for c in cells if "prose" in c))
     if references.cited:
         headings.append((2, "references", "References"))
@@ -268,7 +280,10 @@ def main():
     cli.add_argument("--fresh", action="store_true", help="compute all stored results anew, as GPPL_FRESH does")
     cli.add_argument("--slow", action="store_true", help="compute also what takes hours, as GPPL_SLOW=1 does")
     cli.add_argument("--skip-missing", action="store_true", help="skip a notebook whose recordings are not on this machine, do not download")
+    cli.add_argument("--numbers", choices=("check", "accept"), help="at smoke scale: compare the numbers of the pages with the stored ones, or store them")
     args = cli.parse_args()
+    if args.numbers and SCALE != "smoke":
+        cli.error("--numbers needs GPPL_SCALE=smoke")
     if SCALE not in ("full", "smoke"):
         cli.error(f"GPPL_SCALE={SCALE}: it is full or smoke")
     notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -303,6 +318,15 @@ def main():
         failed.append("the ledger")
         print(f"ledger: FAILED: {error}", file=sys.stderr, flush=True)
     index(args.out, notebooks, why, ledger)
+    if args.numbers:
+        made = [path.stem for path in chosen if path not in why]
+        if args.numbers == "accept":
+            print(f"numbers: {smoke_numbers.accept(args.out, made)} of {len(made)} pages stored")
+        elif moved := smoke_numbers.check(args.out, made):
+            print("numbers: moved\n  " + "\n  ".join(moved), file=sys.stderr, flush=True)
+            failed.append("the numbers, which are not those that are stored (if they should be: --numbers accept)")
+        else:
+            print(f"numbers: those of {len(made)} pages are as stored")
     broken = sum("failed" in w for w in why.values())
     print(f"{len(chosen) - len(why)} passed, {broken} failed, {len(why) - broken} skipped")
     if failed:

@@ -20,6 +20,7 @@ import nbformat
 sys.path.insert(0, str(Path(os.environ["GPPL_ROOT"]) / "scripts" / "lab"))
 
 import report
+import smoke_numbers
 from check import HEAVIEST, check
 from gppl_contents import Contents as Manager
 from ledger import OFTEN, STATUSES, Ledger, LedgerError
@@ -136,6 +137,25 @@ class Pages(unittest.TestCase):
         self.assertIn("A &amp; a", pager(rows, "b"))
         self.assertEqual(pager(rows, "skipped"), "<!--pager--><!--/pager-->")
 
+    def test_cells(self):
+        code = lambda source, *outputs: nbformat.v4.new_code_cell(source, outputs=[nbformat.v4.new_output("display_data", data={"text/html": o}) for o in outputs])
+        nb = nbformat.v4.new_notebook(cells=[
+            nbformat.v4.new_markdown_cell("# T\n\nSee [02](02-sunspots.ipynb) and [there](https://example.org/02-sunspots.ipynb)."),
+            code("silent"), code("loud", FIGURE), code("trailing")])
+        about = report.facts(Path(os.environ["GPPL_ROOT"]) / "notebooks" / "01-quickstart.ipynb") | {"environment": {}}
+        page = report.render(nb, about, "")
+        self.assertEqual(page.count("<summary>Code</summary>"), 2)  # what shows nothing stands with the cell after it
+        self.assertLess(page.index("silent"), page.index("loud"))
+        self.assertIn("trailing", page)
+        self.assertIn('href="02-sunspots.html"', page)
+        self.assertIn('href="https://example.org/02-sunspots.ipynb"', page)
+
+    def test_about(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.ipynb"
+            nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# T\n\nSee [the forecast](#figure:forecast). More.")]), path)
+            self.assertEqual(report.facts(path)["about"], "See the forecast.")
+
     def test_plain(self):
         self.assertEqual(plain(r"See [it](#x), *so* `a`, with $\ell = 5$."), "See it, so a, with ell = 5.")
 
@@ -194,6 +214,59 @@ class Index(unittest.TestCase):
         page = index(None)
         self.assertNotIn('id="ledger"', page)
         self.assertIn('id="reports"', page)
+
+
+class Numbers(unittest.TestCase):
+    PAGE = (f'<div class="output"><table><caption><div class="gppl-stay"><span class="number">Table 1.</span> of n = 100</div></caption><thead><tr><th>method</th>'
+            '<th>NLL <span>(nats)</span></th><th>evaluations</th><th>time <span>(s)</span></th></tr></thead><tbody><tr><td>ML</td><td>\u2212NLL</td><td>EVALS</td><td>TIME</td></tr></tbody>'
+            '<tfoot><tr><td colspan="4"><div class="gppl-stay">Over 3 draws. Measured on a processor of 2.1 GHz, 2 trials at once.</div></td></tr></tfoot></table></div>'
+            '<div class="output"><p>It took 0.31 s, and 95 % are inside.</p></div><div class="output" data-varies><p>VARIES</p></div>')
+
+    def page(self, nll="12.345", evals="40", time="0.5", varies="7"):
+        return smoke_numbers.of_page(self.PAGE.replace("NLL</td>", nll + "</td>").replace("EVALS", evals).replace("TIME", time).replace("VARIES", varies))
+
+    def test_finds(self):
+        shown = self.page()
+        self.assertEqual(sorted(n for v in shown.values() for n in v), ["-12.345", "100", "3", "40", "95"])
+
+    def test_moves(self):
+        stored = self.page()
+        for same in (self.page(), self.page(time="9.5"), self.page(varies="8"), self.page(nll="12.346"), self.page(evals="42")):
+            self.assertEqual(smoke_numbers.differences(stored, same), [])
+        for moved, said in ((self.page(nll="12.445"), "-12.345 → -12.445"), (self.page(evals="50"), "40 → 50"), (self.page(nll="–"), "now nothing")):
+            found = smoke_numbers.differences(stored, moved)
+            self.assertEqual(len(found), 1)
+            self.assertIn(said, found[0])
+        self.assertTrue(smoke_numbers.differences({}, stored))  # what is new is seen, too
+
+    def test_same(self):
+        for a, b in (("3.1e-16", "8e-17"), ("1.00", "1.01"), ("1e-6", "2e-6"), ("1234567", "1234568")):
+            self.assertTrue(smoke_numbers.same("nats", a, b), (a, b))
+        for a, b in (("1.00", "1.03"), ("0.95", "-0.95"), ("1e-6", "4e-6")):
+            self.assertFalse(smoke_numbers.same("nats", a, b), (a, b))
+
+    def test_accept(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(smoke_numbers, "STORED", Path(folder) / "stored.json"):
+            (Path(folder) / "01-x.html").write_text(self.PAGE.replace("NLL</td>", "1.5</td>"), "utf-8")
+            self.assertIn("no numbers are stored", smoke_numbers.check(Path(folder), ["01-x"])[0])
+            smoke_numbers.accept(Path(folder), ["01-x"])
+            self.assertEqual(smoke_numbers.check(Path(folder), ["01-x"]), [])
+            (Path(folder) / "01-x.html").write_text(self.PAGE.replace("NLL</td>", "1.7</td>"), "utf-8")
+            self.assertIn("-1.5 → -1.7", smoke_numbers.check(Path(folder), ["01-x"])[0])
+
+
+class Questions(unittest.TestCase):
+    """The reading test asks of notebooks that exist; scripts/e2e/run.sh --pages looks for the answers on the first screen."""
+
+    def test_asked(self):
+        asked = json.loads((Path(report.__file__).parent / "questions.json").read_text("utf-8"))
+        notebooks = {p.stem for p in (Path(os.environ["GPPL_ROOT"]) / "notebooks").glob("*.ipynb")}
+        self.assertLessEqual(set(asked), notebooks)
+        self.assertLessEqual({n for n in notebooks if n < "11"}, set(asked))
+        for name, questions in asked.items():
+            self.assertEqual(len(questions), 3, name)
+            for q in questions:
+                self.assertTrue(q["question"].endswith("?") and len(q["answer"]) > 20, q)
 
 
 class Recordings(unittest.TestCase):

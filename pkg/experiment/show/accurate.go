@@ -1,8 +1,10 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -43,10 +45,10 @@ func AccurateTable(all []experiment.Outcome) *viz.Table {
 // AccurateStrips shows every draw.
 func AccurateStrips(all []experiment.Outcome) (*viz.Figure, error) {
 	scale := experiment.ScaleFromEnvironment()
-	const least = 1e-6 // what is less is as good as nothing, and has no place on a log axis
+	const least = 1e-6 // as above, but these fits come closer
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title: "Projections that choose their number are as accurate as ML", XLabel: "draw and method", YLabel: "exact NLL above its optimum (nats)", Height: 420,
+			Title: "Projections that choose their number are as accurate as ML", XLabel: "draw and method", YLabel: "exact NLL above its optimum (nats)", Height: 350,
 			Caption: "One dot a draw: excess over ML's own optimum (at least 1e-6 is drawn). The rule at 0.5 nats is what half of the draws must keep.",
 		},
 		LogY:  true,
@@ -147,66 +149,74 @@ func AccurateTrace(all []experiment.Outcome) *viz.Table {
 	return t
 }
 
-// ExcessCurves shows excess against k by design, with the residual energy and without, a panel for each source.
+// ExcessCurves shows excess against k by design on the largest of the sources, without the residual energy and with it.
 func ExcessCurves(all []experiment.Outcome) (*viz.Figure, error) {
-	return curves(all, "k", "number of projections k", func(t experiment.Trial, o []experiment.Outcome) float64 { return float64(t.Order) })
+	var panels []*viz.Figure
+	for _, p := range []struct{ loss, title string }{{experiment.PL, "A: PL"}, {experiment.Residual, "B: PL and the residual energy"}} {
+		f, err := curves(all, p.loss, viz.Frame{Title: p.title, XLabel: "number of projections k", YLabel: "excess (nats)"},
+			func(ours []experiment.Outcome) viz.Point { return viz.Point{X: float64(ours[0].Trial.Order)} })
+		if err != nil {
+			return nil, err
+		}
+		panels = append(panels, f)
+	}
+	return viz.Grid(1, 2, viz.GridOptions{
+		Frame: viz.Frame{
+			Title:  "With the residual energy and enough Spectral projections, nothing is left to gain",
+			XLabel: "number of projections k", YLabel: "exact NLL above its optimum (nats)", Height: 400,
+			Caption: "Medians over draws with quartiles, joined by design, " + largest().String() + ", trained by L-BFGS to the optimum. " + leastDrawn,
+		},
+		ShareX: true, ShareY: true,
+	}, panels...)
 }
 
-// ExcessAgainstTime is the same against the time to the answer.
+// ExcessAgainstTime shows excess against the time to the answer, with the residual energy.
 func ExcessAgainstTime(all []experiment.Outcome) (*viz.Figure, error) {
-	return curves(all, "time", "time, set-up included (s)", func(_ experiment.Trial, o []experiment.Outcome) float64 {
-		mid, _, _ := quartiles(experiment.Values(o, seconds))
-		return mid
+	return curves(all, experiment.Residual, viz.Frame{
+		Title: "Spectral projections are also the cheapest", XLabel: "time, set-up included (s)", YLabel: "exact NLL above its optimum (nats)", Height: 400,
+		Caption: "PL with the residual energy: medians over draws, joined by design, " + largest().String() + "; the number beside a marker is k. " + leastDrawn,
+	}, func(ours []experiment.Outcome) viz.Point {
+		mid, _, _ := quartiles(experiment.Values(ours, seconds))
+		return viz.Point{X: mid, Label: fmt.Sprint(ours[0].Trial.Order)}
 	})
 }
 
-func curves(all []experiment.Outcome, against, label string, x func(experiment.Trial, []experiment.Outcome) float64) (*viz.Figure, error) {
-	scale := experiment.ScaleFromEnvironment()
-	const least = 1e-3 // what is less is as good as nothing, and has no place on a log axis
-	looks := map[string]struct {
-		slot   int
-		marker viz.Marker
-	}{"Sphere": {viz.Blue, viz.Triangle}, "Localised": {viz.Orange, viz.Diamond}, "One-hot": {viz.Vermillion, viz.Square}, "Spectral": {viz.Green, viz.Disc}}
-	var panels []*viz.Figure
-	for _, source := range experiment.CurveSources(scale) {
-		for _, loss := range []string{experiment.PL, experiment.Residual} {
-			o := viz.ScatterOptions{
-				Frame: viz.Frame{Title: fmt.Sprintf("n = %d, l = %g, %s", source.N, source.Lengthscale, loss), XLabel: label, YLabel: "excess (nats)"},
-				LogX:  true, LogY: true, YRange: [2]float64{least, 1e4},
+// largest is the source of the curves with most observations.
+func largest() experiment.Source {
+	return slices.MaxFunc(experiment.CurveSources(experiment.ScaleFromEnvironment()), func(a, b experiment.Source) int { return cmp.Compare(a.N, b.N) })
+}
+
+const (
+	least      = 1e-3 // nats: what is less is as good as nothing, and has no place on a log axis
+	leastDrawn = "At least 1e-3 is drawn; arrow heads: beyond the axis."
+)
+
+// looks are the marks of the designs.
+var looks = map[string]viz.PointGroup{
+	"Sphere": {Slot: viz.Blue, Marker: viz.Triangle}, "Localised": {Slot: viz.Orange, Marker: viz.Diamond},
+	"One-hot": {Slot: viz.Vermillion, Marker: viz.Square}, "Spectral": {Slot: viz.Green, Marker: viz.Disc},
+}
+
+// curves draws the excess of one loss by design and k on the largest source; place says where along x, and with which label.
+func curves(all []experiment.Outcome, loss string, frame viz.Frame, place func([]experiment.Outcome) viz.Point) (*viz.Figure, error) {
+	o := viz.ScatterOptions{Frame: frame, LogX: true, LogY: true, YRange: [2]float64{least, 1e4}}
+	source := largest()
+	for _, design := range experiment.CurveDesigns {
+		group := looks[design]
+		group.Name, group.Joined = design, true
+		for _, k := range experiment.CurveOrders(experiment.ScaleFromEnvironment()) {
+			ours := experiment.Where(all, func(t experiment.Trial) bool {
+				return t.Source.N == source.N && t.Loss == loss && t.Design == design && t.Order == k
+			})
+			if len(ours) == 0 {
+				continue
 			}
-			for _, design := range experiment.CurveDesigns {
-				group := viz.PointGroup{Name: design, Marker: looks[design].marker, Slot: looks[design].slot}
-				for _, k := range experiment.CurveOrders(scale) {
-					ours := experiment.Where(all, func(t experiment.Trial) bool {
-						return t.Source.N == source.N && t.Loss == loss && t.Design == design && t.Order == k
-					})
-					if len(ours) == 0 {
-						continue
-					}
-					p := viz.Point{X: x(ours[0].Trial, ours)}
-					if against == "time" {
-						p.Label = fmt.Sprint(k)
-					}
-					mid, lo, hi := quartiles(experiment.Excess(all, ours))
-					p.Y, p.YLo, p.YHi = max(mid, least), max(lo, least), max(hi, least)
-					group.Points = append(group.Points, p)
-				}
-				o.Groups = append(o.Groups, group)
-			}
-			f, err := viz.Scatter(o)
-			if err != nil {
-				return nil, err
-			}
-			panels = append(panels, f)
+			p := place(ours)
+			mid, lo, hi := quartiles(experiment.Excess(all, ours))
+			p.Y, p.YLo, p.YHi = max(mid, least), max(lo, least), max(hi, least)
+			group.Points = append(group.Points, p)
 		}
+		o.Groups = append(o.Groups, group)
 	}
-	rows := len(panels) / 2
-	return viz.Grid(rows, 2, viz.GridOptions{
-		Frame: viz.Frame{
-			Title:  "With enough Spectral projections and the residual energy, nothing is left on the table",
-			XLabel: label, YLabel: "exact NLL above its optimum (nats)", Height: 120 + 300*float64(rows),
-			Caption: "Medians over draws with quartiles, trained by L-BFGS to the optimum; left without the residual energy, right with it. At least 1e-3 is drawn; arrow heads: beyond the axis.",
-		},
-		ShareY: true,
-	}, panels...)
+	return viz.Scatter(o)
 }

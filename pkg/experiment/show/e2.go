@@ -217,7 +217,7 @@ func E2Strips(all []experiment.Outcome) (*viz.Figure, error) {
 	largest := slices.Max(experiment.E2Orders(scale))
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title: fmt.Sprintf("At k = %d PL is not as good as ML", largest), XLabel: "n and training of PL", YLabel: "exact NLL above its optimum (nats)", Height: 420,
+			Title: fmt.Sprintf("At k = %d PL is not as good as ML", largest), XLabel: "n and training of PL", YLabel: "exact NLL above its optimum (nats)", Height: 350,
 			Caption: fmt.Sprintf("PL with k = %d, one dot per draw, noise variance ln 1.1, by the paper's protocol (Adam, stopped) and converged (L-BFGS). Arrow heads: runs beyond the axis.", largest),
 		},
 		LogY: true, YRange: [2]float64{0.1, 1e4},

@@ -2,7 +2,10 @@
 package show
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"os/signal"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -93,4 +96,18 @@ func share(k, n int) string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d", k, n)
+}
+
+// Compute runs the trials of an experiment that are not stored yet, with a progress bar, and stores them. The stop button of a notebook
+// ends it; what is done by then is kept.
+func Compute(name string, trials []experiment.Trial) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	bar := viz.NewProgress("trials", len(trials))
+	_, err := experiment.RunNamed(ctx, name, trials, func(p experiment.Progress) {
+		bar.Set(p.Done)
+		bar.Message("%v", p)
+	})
+	bar.Fail(err)
+	return err
 }

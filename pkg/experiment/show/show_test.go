@@ -103,6 +103,8 @@ func TestE1(t *testing.T) {
 	checkTable(t, Table1Notebook(notebook, p), 6)
 	checkTable(t, E1Options(notebook), 7)
 	checkTable(t, E1Variance(notebook), 6)
+	f, err = E1NotebookStrips(notebook, p)
+	checkFigure(t, f, err, "Diamonds")
 	f, err = Figure2(notebook)
 	checkFigure(t, f, err, "published")
 }
@@ -116,6 +118,33 @@ func TestFigure1(t *testing.T) {
 	}
 	f, err := Figure1(r)
 	checkFigure(t, f, err, "Repulsive")
+	f, err = TraceAgainstError(r.Cases[0])
+	checkFigure(t, f, err, "Eigen leaves the smallest trace", "Sphere")
+}
+
+// TestLeading wants the powers in the caption to be those of the table: one and two.
+func TestLeading(t *testing.T) {
+	r, err := theory.Theorem(theory.Smoke)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Leading(r)
+	checkFigure(t, f, err, "with the power 1.00 of the trace", "with the power 2.00")
+	checkTable(t, Powers(r), 6)
+}
+
+func TestFound(t *testing.T) {
+	t.Chdir("../../../notebooks")
+	lines, err := Found("results", "e1-steps", "quadratic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "Reproduced: “") || !regexp.MustCompile(`Measured: PL \d+, VFE \d+, ML \d+`).MatchString(lines[0]) {
+		t.Errorf("found %q", lines)
+	}
+	if _, err := Found("results", "no-such-row"); err == nil || !strings.Contains(err.Error(), `no row "no-such-row"`) {
+		t.Errorf("of a row that is not there: %v", err)
+	}
 }
 
 func TestE2(t *testing.T) {
@@ -143,7 +172,10 @@ func TestSunspots(t *testing.T) {
 }
 
 func TestEEG(t *testing.T) {
-	checkTable(t, Table3(stored(t, "eeg"), published(t), "another recording"), 4, "another recording", "not run")
+	all := stored(t, "eeg")
+	checkTable(t, Table3(all, published(t), "another recording"), 4, "another recording", "not run")
+	f, err := EEGErrors(all, "another recording")
+	checkFigure(t, f, err, "another recording", "Laplace")
 }
 
 func TestAccurate(t *testing.T) {

@@ -1,0 +1,47 @@
+// Package show is for notebooks: a training with a progress bar, what it learnt as a table, and a forecast of held-out
+// observations with its scores, each in one call. Outside a notebook it computes the same and displays nothing.
+package show
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// Train minimises a loss from where its model stands, with a progress bar of that title. The stop button of a notebook ends it: it then
+// returns the best point so far with an error. Its errors are those of [gppl.Fit].
+func Train(title string, loss gppl.Loss, s gppl.Settings) (*gppl.Result, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	bar := viz.NewProgress(title, 0)
+	s.Progress = func(p gppl.Progress) {
+		bar.Set(p.Evaluations)
+		bar.Message("loss %.2f nats", p.Best)
+	}
+	r, err := gppl.Fit(ctx, loss, nil, s)
+	bar.Fail(err)
+	return r, err
+}
+
+// Parameters is the table of what training learnt, with standard errors and units; xUnit is the unit of the inputs, yUnit that of
+// the observations as the model saw them. Warnings of the training stand below.
+func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
+	units := map[string]string{"x": xUnit, "1/x": "1/" + xUnit, "y": yUnit, "y²": "(" + yUnit + ")²"}
+	t := &viz.Table{
+		Caption: "What was learnt: " + r.Loss + ", " + string(r.Status),
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Format: viz.Digits(3)}, {Name: "standard error", Format: viz.Digits(2)}, {Name: "unit"}},
+		Notes:   append([]string{"Standard errors come from the curvature of the likelihood; – where a parameter is fixed."}, r.Warnings...),
+	}
+	for _, p := range r.Params {
+		stderr := any(nil)
+		if p.StdErrLog > 0 {
+			stderr = p.Value * p.StdErrLog
+		}
+		t.Rows = append(t.Rows, []any{p.Name, p.Value, stderr, cmp.Or(units[p.Unit], p.Unit)})
+	}
+	return t
+}

@@ -1,0 +1,144 @@
+package show
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// Split is a series cut in two: what a model may see, and what came after.
+type Split struct {
+	Train   dataset.Series // in the unit of the series
+	Held    dataset.Series // all that is not before the cut
+	Data    gppl.Data      // Train, standardised
+	Scaling dataset.Scaling
+}
+
+// SplitAt cuts a series at x; of what comes before, every so many observations are kept to train on (1: all). It returns an error
+// if either side is empty, or as [gppl.NewData] does.
+func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
+	if every < 1 {
+		panic(fmt.Sprintf("show: SplitAt: every = %d; want at least 1", every))
+	}
+	before, held := s.Between(math.Inf(-1), x), s.Between(x, math.Inf(1))
+	if before.Len() == 0 || held.Len() == 0 {
+		return nil, fmt.Errorf("show: cut at %g, the series has %d observations before and %d after; want some of both", x, before.Len(), held.Len())
+	}
+	var kept []int
+	for i := 0; i < before.Len(); i += every {
+		kept = append(kept, i)
+	}
+	sp := &Split{Train: before.Select(kept), Held: held}
+	z, scaling := sp.Train.Standardize()
+	data, err := gppl.NewData(gppl.Scalars(z.X), z.Y)
+	if err != nil {
+		return nil, err
+	}
+	sp.Data, sp.Scaling = data, scaling
+	return sp, nil
+}
+
+// Level is the share that a band promises to hold.
+const Level = 0.95
+
+// Forecast is what a model predicts of the held-out observations, in their unit.
+type Forecast struct {
+	Name        string
+	Unit        string
+	N           int     // held-out observations
+	Coverage    float64 // share of them within the 95 % band
+	Width       float64 // mean width of the band
+	RMSE        float64
+	NLPD        float64 // negative log density per observation, nats
+	model       gppl.Model
+	split       *Split
+	horizonFrom float64
+}
+
+// Forecast predicts the held-out observations with a model as it stands. Its errors are those of [gppl.NewPosterior].
+func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
+	mean, variance, err := s.noisy(m, s.Held.X)
+	if err != nil {
+		return nil, err
+	}
+	band := forecast.Gaussian{Mu: mean, Variance: variance}
+	lo, hi := band.Quantile(0.5*(1-Level)), band.Quantile(0.5*(1+Level))
+	return &Forecast{
+		Name: name, Unit: s.Held.YUnit, N: s.Held.Len(),
+		Coverage: forecast.Coverage(s.Held.Y, lo, hi), Width: forecast.Width(lo, hi),
+		RMSE: forecast.RMSE(s.Held.Y, mean), NLPD: forecast.NLPD(s.Held.Y, mean, variance),
+		model: m, split: s, horizonFrom: slices.Min(s.Held.X),
+	}, nil
+}
+
+// noisy returns mean and variance of new observations, in the unit of the series.
+func (s *Split) noisy(m gppl.Model, x []float64) (mean, variance []float64, err error) {
+	p, err := gppl.NewPosterior(m, s.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	mean, variance = p.Noisy(gppl.Scalars(x))
+	return s.Scaling.Values(nil, mean), s.Scaling.Variances(nil, variance), nil
+}
+
+// String says how many of the held-out observations the band holds, and how far off the mean is.
+func (f *Forecast) String() string {
+	return fmt.Sprintf("%s: the %.0f %% band holds %.0f %% of the %d held-out observations, and the root mean square error is %.2f %s.",
+		f.Name, 100*Level, 100*f.Coverage, f.N, f.RMSE, f.Unit)
+}
+
+// Figure draws the forecast from x on, with its bands and what was then observed.
+func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
+	const points = 800 // of a line as wide as a page
+	s := f.split
+	x := make([]float64, points)
+	end := slices.Max(s.Held.X)
+	for i := range x {
+		x[i] = from + (end-from)*float64(i)/(points-1)
+	}
+	p, err := gppl.NewPosterior(f.model, s.Data)
+	if err != nil {
+		return nil, err
+	}
+	mean, latent := p.Latent(gppl.Scalars(x))
+	_, noisy := p.Noisy(gppl.Scalars(x))
+	seen := s.Train.Between(from, f.horizonFrom)
+	return viz.Series(viz.SeriesOptions{
+		Frame: viz.Frame{Title: title, XLabel: axis(s.Held.XName, s.Held.XUnit), YLabel: axis(s.Held.YName, s.Held.YUnit), Height: 360,
+			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was then observed. %s", 100*Level, f)},
+		Observed: viz.Points{Name: "trained on", X: seen.X, Y: seen.Y},
+		HeldOut:  viz.Points{X: s.Held.X, Y: s.Held.Y},
+		Predictions: []viz.Prediction{{
+			Name: "forecast", X: x, Mean: s.Scaling.Values(nil, mean),
+			LatentVar: s.Scaling.Variances(nil, latent), NoisyVar: s.Scaling.Variances(nil, noisy),
+		}},
+		Spans: []viz.Span{{From: f.horizonFrom, To: end, Label: "forecast"}},
+	})
+}
+
+func axis(name, unit string) string {
+	if unit == "" || unit == name {
+		return name
+	}
+	return name + " (" + unit + ")"
+}
+
+// Scores is the table of forecasts of the same observations.
+func Scores(fs ...*Forecast) *viz.Table {
+	t := &viz.Table{
+		Caption: "Forecasts of what was held out",
+		Columns: []viz.Column{{Name: "model"}, {Name: fmt.Sprintf("within the %.0f %% band", 100*Level), Format: viz.Percent(0)}, {Name: "mean width of the band"},
+			{Name: "RMSE", Best: viz.Min}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
+		Notes: []string{"RMSE: root mean square error. NLPD: negative log density of what came, per observation; lower is better."},
+	}
+	for _, f := range fs {
+		t.Columns[2].Unit, t.Columns[3].Unit = f.Unit, f.Unit
+		t.Rows = append(t.Rows, []any{f.Name, f.Coverage, f.Width, f.RMSE, f.NLPD})
+	}
+	return t
+}
