@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -288,84 +289,100 @@ func (o *objective) run(u []float64) StartResult {
 		result.Status, result.Reason = Converged, "no parameter is trained"
 		return o.finish(result, began, before)
 	}
-	limit := o.settings.MaxEvaluations
-	if limit == 0 {
-		limit = 1000
-	}
-	scored := o.scored
-	for {
-		u, from := o.best.u, o.best.value
-		stop := optimize.Converger(optimize.NeverTerminate{})
-		switch {
-		case scored:
-			stop = &littleLeft{}
-		case o.settings.Stop != nil:
-			stop = o.settings.Stop()
-		case !o.withGrad:
-			stop = &optimize.FunctionConverge{Absolute: 1e-8, Iterations: 100}
-		}
-		done := o.evaluations - before
-		problem := optimize.Problem{
-			Func: func(u []float64) float64 { v, _ := o.evaluate(u); return v },
-			Grad: func(grad, u []float64) { o.evaluate(u); copy(grad, o.grad) },
-			Status: func() (optimize.Status, error) {
-				return optimize.NotTerminated, o.ctx.Err()
-			},
-		}
-		if o.withHess {
-			problem.Hess = o.hessian
-		}
-		res, err := optimize.Minimize(problem, u, &optimize.Settings{
-			GradientThreshold: max(o.gradTol, 0),
-			Converger:         stop,
-			MajorIterations:   o.settings.MaxIterations,
-			FuncEvaluations:   max(1, limit-done),
-		}, o.settings.Method())
+	limit := cmp.Or(o.settings.MaxEvaluations, 1000)
+	left := func() int { return limit - (o.evaluations - before) }
+	for scored := o.scored; ; {
+		from := o.best.value
+		res, err := o.minimize(scored, max(1, left()))
 		if res != nil {
 			result.Iterations += res.MajorIterations
 		}
-		if !o.withGrad { // judge by the gradient all the same
-			o.withGrad, o.known = true, false
-			u := o.best.u
-			o.best = point{}
-			o.evaluate(u)
-			o.withGrad = false
-		}
 		if scored && err == nil && res.Status == optimize.FunctionConvergence && o.ctx.Err() == nil {
-			if o.settings.NoStandardErrors || !o.loss.Report().Likelihood {
-				result.Status, result.Reason = Converged, "what is left to gain is below 5e-9 nats, by the last step"
+			if why := o.nothingLeft(); why != "" {
+				result.Status, result.Reason = Converged, why
 				return o.finish(result, began, before)
 			}
-			if score, ok := o.newton(); ok {
-				result.Status, result.Reason = Converged, describeScore(score)
-				return o.finish(result, began, before)
-			}
-			if scored = false; o.ctx.Err() == nil && o.evaluations-before < limit {
+			if scored = false; o.ctx.Err() == nil && left() > 0 {
 				continue
 			}
 		}
-		switch gradient := floats.Norm(o.best.grad, math.Inf(1)); {
-		case o.ctx.Err() != nil:
-			result.Status, result.Reason = Cancelled, o.ctx.Err().Error()
-		case math.IsInf(o.best.value, 1):
-			result.Status, result.Reason = Stalled, fmt.Sprint("no finite value found: ", o.lastErr)
-		case gradient <= o.gradTol:
-			result.Status, result.Reason = Converged, fmt.Sprintf("gradient %.2g ≤ %.2g", gradient, o.gradTol)
-		case err == nil && res.Status == optimize.FunctionConvergence:
-			result.Status, result.Reason = Stopped, fmt.Sprintf("stopping rule, gradient %.2g", gradient)
-		case err == nil && res.Status == optimize.MethodConverge:
-			result.Status, result.Reason = Stopped, fmt.Sprintf("the method's own rule, gradient %.2g", gradient)
-		case err == nil:
-			result.Status, result.Reason = Limited, fmt.Sprintf("%v, gradient %.2g", res.Status, gradient)
-		case o.best.value < from-1e-10*math.Abs(from) && o.evaluations-before < limit:
-			continue
-		default:
-			result.Status, result.Reason = Stalled, fmt.Sprintf("%v, gradient %.2g", err, gradient)
+		var again bool
+		if result.Status, result.Reason, again = o.verdict(res, err, from); !again || left() <= 0 {
+			return o.finish(result, began, before)
 		}
-		return o.finish(result, began, before)
 	}
 }
 
+// minimize lets the method work from the best point, for so many evaluations at most. It stops as soon as little is left to
+// gain if scored, and else by the rule of the settings.
+func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, error) {
+	stop := optimize.Converger(optimize.NeverTerminate{})
+	switch {
+	case scored:
+		stop = &littleLeft{}
+	case o.settings.Stop != nil:
+		stop = o.settings.Stop()
+	case !o.withGrad:
+		stop = &optimize.FunctionConverge{Absolute: 1e-8, Iterations: 100}
+	}
+	problem := optimize.Problem{
+		Func: func(u []float64) float64 { v, _ := o.evaluate(u); return v },
+		Grad: func(grad, u []float64) { o.evaluate(u); copy(grad, o.grad) },
+		Status: func() (optimize.Status, error) {
+			return optimize.NotTerminated, o.ctx.Err()
+		},
+	}
+	if o.withHess {
+		problem.Hess = o.hessian
+	}
+	res, err := optimize.Minimize(problem, o.best.u, &optimize.Settings{
+		GradientThreshold: max(o.gradTol, 0),
+		Converger:         stop,
+		MajorIterations:   o.settings.MaxIterations,
+		FuncEvaluations:   evaluations,
+	}, o.settings.Method())
+	if !o.withGrad { // judge by the gradient all the same
+		o.withGrad, o.known = true, false
+		u := o.best.u
+		o.best = point{}
+		o.evaluate(u)
+		o.withGrad = false
+	}
+	return res, err
+}
+
+// nothingLeft says why the best point is the optimum although no gradient was asked of it, "" if it may not be.
+func (o *objective) nothingLeft() string {
+	if o.settings.NoStandardErrors || !o.loss.Report().Likelihood {
+		return "what is left to gain is below 5e-9 nats, by the last step"
+	}
+	if score, ok := o.newton(); ok {
+		return describeScore(score)
+	}
+	return ""
+}
+
+// verdict says how a run that began at the value from ended, and whether another from the best point may gain more.
+func (o *objective) verdict(res *optimize.Result, err error, from float64) (status Status, reason string, again bool) {
+	switch gradient := floats.Norm(o.best.grad, math.Inf(1)); {
+	case o.ctx.Err() != nil:
+		return Cancelled, o.ctx.Err().Error(), false
+	case math.IsInf(o.best.value, 1):
+		return Stalled, fmt.Sprint("no finite value found: ", o.lastErr), false
+	case gradient <= o.gradTol:
+		return Converged, fmt.Sprintf("gradient %.2g ≤ %.2g", gradient, o.gradTol), false
+	case err == nil && res.Status == optimize.FunctionConvergence:
+		return Stopped, fmt.Sprintf("stopping rule, gradient %.2g", gradient), false
+	case err == nil && res.Status == optimize.MethodConverge:
+		return Stopped, fmt.Sprintf("the method's own rule, gradient %.2g", gradient), false
+	case err == nil:
+		return Limited, fmt.Sprintf("%v, gradient %.2g", res.Status, gradient), false
+	default:
+		return Stalled, fmt.Sprintf("%v, gradient %.2g", err, gradient), o.best.value < from-1e-10*math.Abs(from)
+	}
+}
+
+// finish confirms the outcome where nothing else did, and completes it.
 func (o *objective) finish(r StartResult, began time.Time, before int) StartResult {
 	switch {
 	case r.Status == Stalled && o.withGrad && !math.IsInf(o.best.value, 0):

@@ -242,18 +242,28 @@ func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []floa
 	return h, first, true
 }
 
-// knowsCurvature reports whether newton took the curvature just where training
-// ended, in the logs of the parameters.
+// curvedNear is how far from where training ended the curvature may have been taken, in standard errors. The third
+// derivatives of a log likelihood change standard errors by about that, times the standard errors of the logs.
+const curvedNear = 1e-3
+
+// knowsCurvature reports whether newton took the curvature, in the logs of the
+// parameters, where training ended or curvedNear it.
 func (o *objective) knowsCurvature(win StartResult) bool {
 	if o.curved.h == nil {
 		return false
 	}
+	moved := mat.NewVecDense(len(o.trained), nil)
 	for j, i := range o.trained {
-		if transformOf(o.params[i]) != (Log{}) || Log.Natural(Log{}, o.curved.u[j]) != win.Theta[i] {
+		if transformOf(o.params[i]) != (Log{}) {
 			return false
 		}
+		moved.SetVec(j, math.Log(win.Theta[i])-o.curved.u[j])
 	}
-	return true
+	var c mat.Cholesky
+	if !c.Factorize(o.curved.h) {
+		return mat.Norm(moved, math.Inf(1)) == 0
+	}
+	return mat.Inner(moved, o.curved.h, moved) <= curvedNear*curvedNear
 }
 
 // logGradient returns the value of the loss, and sets grad to its derivatives in

@@ -1,0 +1,106 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Doubtful is the status of what FitAuto returns where training converged, but
+// to what the data do not determine: the warnings say to what. It is no success.
+const Doubtful Status = "doubtful"
+
+// stuck says where training ran to the end of what data can tell, or "".
+func (a *auto) stuck() string {
+	if d := a.limits(); d != nil {
+		return d[0]
+	}
+	return ""
+}
+
+// limits lists the parameters that were driven to where the data end.
+func (a *auto) limits() (doubts []string) {
+	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
+	params := a.at.Params()
+	last := len(params) - 1
+	power := blas64.Dot(vec(a.rest.Y), vec(a.rest.Y)) / float64(a.data.Len())
+	if noise := params[last]; !isFixed(noise) && noise.Value < 1e-6*power && a.data.Errors == nil {
+		doubt("the noise variance was driven to its floor, %.2g", noise.Value)
+	}
+	if a.data.X.Dim() != 1 {
+		return doubts
+	}
+	l := newLine(a.data.X, nil)
+	spacing := coverage(l.t) / float64(len(l.t))
+	for _, p := range params[:last] {
+		switch {
+		case p.Unit != unitX || isFixed(p) || l.span == 0:
+		case atEnd(p):
+			doubt("%s was driven to the end of what x can show: %.3g, within %v", p.Name, p.Value, p.Transform)
+		case p.Value > 2*l.span:
+			doubt("%s was driven beyond the range of x: %.3g of %.3g", p.Name, p.Value, l.span)
+		case p.Value < spacing/4:
+			doubt("%s was driven below the spacing of x: %.3g of %.3g", p.Name, p.Value, spacing)
+		}
+	}
+	return doubts
+}
+
+// doubts lists why what was found may not be what the data determine; nil if
+// there is no reason.
+func (a *auto) doubts() []string {
+	doubts := append(a.limits(), a.unsettled...)
+	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
+	r := a.result.Result
+	var parts split
+	if parts.of(r.Model.Kernel) {
+		noise := r.Model.Noise + Nugget(r.Model.Kernel)
+		if signal := variance(r.Model.Kernel); signal < 1e-3*noise {
+			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
+		}
+	}
+	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), isFixed) && gain < a.chance() {
+		doubt("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain)
+	}
+	for _, p := range r.Params {
+		switch {
+		case isFixed(p.Param) || a.settings.Fit.NoStandardErrors:
+		case p.StdErrLog == 0:
+			doubt("%s has no standard error: it is not determined, or this is no minimum", p.Name)
+		case p.StdErrLog > 1:
+			doubt("%s is hardly determined: the standard error of its logarithm is %.2g", p.Name, p.StdErrLog)
+		}
+	}
+	switch r.Status {
+	case Stalled, Limited:
+		doubt("training ended before the optimum: %s", r.Reason)
+	}
+	return doubts
+}
+
+// overNoise returns the nats by which the model is better than white noise of the best variance.
+func (a *auto) overNoise() float64 {
+	n := float64(a.data.Len()) // of contrasts that are free of flat coefficients
+	if a.family.Mean != nil {
+		for _, c := range a.family.Mean.Columns() {
+			if math.IsInf(c.Variance, 1) {
+				n--
+			}
+		}
+	}
+	power := blas64.Dot(vec(a.rest.Y), vec(a.rest.Y)) / n
+	return 0.5*n*(1+log2Pi+math.Log(power)) - a.result.Value
+}
+
+// chance returns the nats by which a model is better than white noise where there is nothing else: one for each parameter
+// and, with a period, the highest of about n peaks of a periodogram, log n.
+func (a *auto) chance() float64 {
+	params := a.family.Params()
+	nats := float64(len(params) - 1)
+	if slices.ContainsFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) }) {
+		nats += math.Log(float64(a.data.Len()))
+	}
+	return nats
+}

@@ -1,0 +1,171 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// search replaces the starts by the optima of the exact likelihood, or of that of a part of the data. If the model has a
+// mean, it is what least squares leaves of y that is searched, as if its mean were zero: for starts that is enough.
+func (a *auto) search() error {
+	mean := a.family.Mean
+	setMean := func(mean Mean) {
+		for _, models := range [][]Model{a.starts, a.given} {
+			for i := range models {
+				models[i].Mean = mean
+			}
+		}
+	}
+	setMean(nil)
+	err := a.searchRest(a.rest)
+	setMean(mean)
+	return err
+}
+
+// searchRest is search of d with models of a zero mean.
+func (a *auto) searchRest(d Data) error {
+	began := time.Now()
+	family := a.family
+	family.Mean = nil
+	scales := newScales(d, slices.ContainsFunc(a.starts[0].Params(), isPeriod))
+	if scales.lengthscales == nil || d.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !isFixed(p) }) {
+		return nil
+	}
+	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
+	if scales.shortest < scales.longest {
+		a.shortest, a.longest = scales.shortest, scales.longest
+		for i, m := range a.starts {
+			a.starts[i] = m.withPeriodsWithin(scales.shortest, scales.longest).inside()
+		}
+	}
+	loss, err := newBlocks(a.starts[0], d, trainWhole, trainSize)
+	if err != nil {
+		return err
+	}
+	compared, err := newBlocks(a.starts[0], d, screenWhole, screenSize)
+	if err != nil {
+		return err
+	}
+	s := &searcher{
+		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: loss, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
+		power:   blas64.Dot(vec(d.Y), vec(d.Y)) / float64(d.Len()),
+		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
+	}
+	if d.Errors == nil { // known errors do not scale with the variances
+		s.findLinear()
+	}
+	s.run(a.starts)
+	a.result.Search.Lengthscales, a.result.Search.Periods = scales.lengthscales, scales.periods
+	if !loss.whole() {
+		a.result.Search.Subset = loss.n
+	}
+	within := 2.0
+	if !loss.whole() {
+		within = 10
+	}
+	if len(s.optima) > 0 {
+		a.starts = nil
+		for _, p := range s.distinct(s.optima, 3, 0.2) {
+			if p.value < s.optima[0].value+within {
+				a.starts = append(a.starts, s.model.WithParams(p.u).inside())
+			}
+		}
+	}
+	if !loss.whole() { // a part of the data may not tell what all of them would
+		for _, m := range given {
+			if theta := values(m.Params()); !slices.ContainsFunc(a.starts, func(o Model) bool { return s.distance(theta, values(o.Params())) < 0.2 }) {
+				a.given = append(a.given, m)
+			}
+		}
+	}
+	if !loss.whole() {
+		a.spectralStarts(s, d, given)
+	}
+	if loss.whole() && len(s.optima) > 1 {
+		a.result.Search.Next = s.optima[1].value - s.optima[0].value
+	}
+	if better, nats := s.beyond(family); nats > 1 {
+		a.unsettled = append(a.unsettled, fmt.Sprintf("beyond the range of x a period would fit %.3g nats better, as no rhythm but a lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
+	}
+	a.unsettled = append(a.unsettled, s.rivals()...)
+	if share := outliers(d.Y); scales.periods != nil && share > 0.5 {
+		a.unsettled = append(a.unsettled, fmt.Sprintf("a fiftieth of the observations hold %.2g of the mean of y²: these outliers decide on the period, and no search finds the best for sure", share))
+	}
+	if s.open {
+		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
+	}
+	a.result.Search.Evaluations += s.profiler.evaluations()
+	a.evaluations += a.result.Search.Evaluations
+	a.trained += time.Since(began)
+	return nil
+}
+
+// spectralStarts adds the optima of a search by the periodogram of all data, of which s saw a part, where a faint rhythm does
+// not show: first if they are much better by that, and else to the given starts.
+func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
+	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
+	// It knows nothing of known errors. Without a period a part of the data tells enough,
+	// and starts in the tails of a spectrum cost more training than they are worth.
+	if d.Errors != nil || d.Relative != nil || s.scales.periods == nil {
+		return
+	}
+	loss := newWhittle(s.model, d)
+	if loss == nil {
+		return
+	}
+	all := *s
+	all.loss, all.profiler, all.optima, all.search = loss, loss, nil, &Search{}
+	from := slices.Clone(a.starts)
+	// First those that the best start leaves in the data.
+	periods := loss.excess(a.starts[0], likeliest/4)
+	periods = slices.DeleteFunc(periods, func(p float64) bool { return !(p >= s.scales.shortest && p <= s.scales.longest) })
+	for _, p := range periods {
+		from = append(from, all.withPeriod(a.starts[0], p))
+	}
+	periods = append(periods, s.scales.periods...)
+	all.scales.periods = periods[:min(likeliest, len(periods))]
+	for _, m := range given {
+		from = append(from, s.model.WithParams(values(m.Params())))
+	}
+	all.run(from)
+	a.result.Search.Spectral = all.search.Screened + all.search.Moved
+	a.result.Search.Evaluations += all.search.Evaluations + loss.evaluations()
+	known := math.Inf(1) // the best of the starts that there are, by the periodogram
+	for _, m := range a.starts {
+		if v, err := loss.ValueGrad(nil, values(m.Params())); err == nil {
+			known = min(known, v)
+		}
+	}
+	var first []Model
+	for _, p := range all.distinct(all.optima, 2, 0.2) {
+		near := func(o Model) bool { return s.distance(p.u, values(o.Params())) < 0.2 }
+		switch m := s.model.WithParams(p.u).inside(); {
+		case p.value > all.optima[0].value+close || slices.ContainsFunc(a.starts, near) || slices.ContainsFunc(a.given, near):
+		case p.value < known-much:
+			first = append(first, m)
+		default:
+			a.given = append(a.given, m)
+		}
+	}
+	a.starts = append(first, a.starts...)
+}
+
+// outliers returns the share of the sum of y² that the largest fiftieth of y holds: 0.13 for normal noise.
+func outliers(y []float64) float64 {
+	squares := make([]float64, len(y))
+	for i, v := range y {
+		squares[i] = v * v
+	}
+	slices.Sort(squares)
+	var top, all float64
+	for i, v := range squares {
+		if all += v; i >= len(y)-max(1, len(y)/50) {
+			top += v
+		}
+	}
+	return top / all
+}

@@ -1,0 +1,216 @@
+package gppl
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// patience is the seconds that an evaluation of the exact likelihood may take as
+// an answer to doubts.
+const patience = 10
+
+// train trains from where it stands and from the further starts that are due, and
+// returns the best, with the nats by which that is below where it stood.
+func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
+	starts := a.next
+	if len(a.result.Steps) > 0 {
+		starts = append([]Model{a.at}, starts...)
+	}
+	a.next = nil
+	stood := math.NaN()
+	if len(starts) > fullTrainings {
+		if v, err := loss.ValueGrad(nil, values(starts[0].Params())); err == nil {
+			stood = v
+		}
+		starts = a.halve(loss, starts)
+	}
+	starts, a.sure = append(starts, a.sure...), nil
+	var first error
+	for _, start := range starts {
+		r, err := a.trainFrom(loss, start, a.settings.Fit.MaxEvaluations)
+		if r != nil && math.IsNaN(stood) {
+			stood = r.Trace[0].Value
+		}
+		if r != nil && (best == nil || r.Value < best.Value && a.periodsAllowed(r.Model)) {
+			best = r
+		}
+		if a.ctx.Err() != nil {
+			break
+		}
+		if err != nil && first == nil {
+			first = err
+		}
+	}
+	switch {
+	case best == nil:
+		return nil, 0, first
+	case a.ctx.Err() != nil:
+		return best, stood - best.Value, a.ctx.Err()
+	}
+	return best, stood - best.Value, nil
+}
+
+// periodsAllowed reports whether every period that is trained lies where the search
+// lets periods be.
+func (a *auto) periodsAllowed(m Model) bool {
+	return a.longest == 0 || !slices.ContainsFunc(m.Params(), func(p Param) bool {
+		return isPeriod(p) && !isFixed(p) && !(p.Value >= a.shortest && p.Value <= a.longest)
+	})
+}
+
+// halve trains each of several starts for a few evaluations and returns where the
+// best of them stand, with where training stood before.
+func (a *auto) halve(loss Loss, starts []Model) []Model {
+	var tried []*Result
+	for _, start := range starts {
+		if r, _ := a.trainFrom(loss, start, firstSteps); r != nil {
+			tried = append(tried, r)
+		}
+	}
+	slices.SortStableFunc(tried, func(p, q *Result) int { return cmp.Compare(p.Value, q.Value) })
+	var best []Model
+	for i, r := range tried {
+		// One that is on its way to where another stands already is no further start.
+		if len(best) < fullTrainings && (i == 0 || r.Value-tried[i-1].Value > 1e-3) {
+			best = append(best, r.Model)
+		}
+	}
+	if len(best) == 0 {
+		return starts[:1]
+	}
+	return best
+}
+
+// fullTrainings is the number of starts that are trained to the end on one loss.
+const fullTrainings = 2
+
+// trainFrom runs one training, of so many evaluations at most; 0 means the default.
+func (a *auto) trainFrom(loss Loss, start Model, evaluations int) (*Result, error) {
+	s := a.settings.Fit
+	s.Starts, s.MaxEvaluations = 1, evaluations
+	_, projected := loss.(*Projected)
+	s.NoStandardErrors = s.NoStandardErrors || projected // those of the information follow
+	r, err := Fit(a.ctx, loss, start.Params(), s)
+	if r != nil {
+		a.evaluations += r.Evaluations
+		a.trained += r.FitTime
+	}
+	return r, err
+}
+
+// trainExact trains the exact likelihood.
+func (a *auto) trainExact(exact *Exact, why string) error {
+	began := time.Now()
+	if len(a.starts)+len(a.given) > 1 { // a kernel of several scales may do better elsewhere
+		a.next, a.sure = a.starts, a.given
+	}
+	r, gain, err := a.train(exact)
+	if r == nil {
+		return err
+	}
+	a.at, a.result.Result, a.loss = r.Model, r, exact
+	a.result.Exact, a.result.Why = true, why
+	step := AutoStep{Gain: gain, Seconds: time.Since(began).Seconds()}
+	for _, p := range r.Params {
+		step.StdErrLog = append(step.StdErrLog, p.StdErrLog)
+		step.Kept = append(step.Kept, 1)
+	}
+	step.Needed, _ = a.needed(a.at)
+	a.record(step, "exact: "+why)
+	if err != nil {
+		return err
+	}
+	return a.settle(nil)
+}
+
+// settle answers doubts about what was found: by the exact likelihood, unless it
+// was that, and by further starts.
+func (a *auto) settle(exact *Exact) error {
+	doubts := a.doubts()
+	if doubts == nil {
+		return nil
+	}
+	if exact != nil && !a.settings.Projected {
+		if _, seconds := exact.Cost(a.at); seconds < patience {
+			return a.trainExact(exact, "the projections left doubts: "+strings.Join(doubts, "; "))
+		}
+	}
+	began := time.Now()
+	best := a.result.Result
+	rnd := rand.New(rand.NewPCG(a.settings.Fit.Seed, 2))
+	spread := orDefault(a.settings.Fit.Spread, 1)
+	tried := 0
+	for i := range a.further() {
+		around := a.starts[i%len(a.starts)]
+		if i%2 == 1 {
+			around = best.Model
+		}
+		r, err := a.trainFrom(a.loss, around.spread(spread, rnd), a.settings.Fit.MaxEvaluations)
+		if a.ctx.Err() != nil {
+			return a.ctx.Err()
+		}
+		if err != nil {
+			continue // a start where the loss cannot be evaluated
+		}
+		tried++
+		if r.Value < best.Value {
+			best = r
+		}
+	}
+	step := AutoStep{K: a.result.Steps[len(a.result.Steps)-1].K, Gain: a.result.Value - best.Value, Seconds: time.Since(began).Seconds()}
+	a.at, a.result.Result = best.Model, best
+	if l, ok := a.loss.(*Projected); ok && !a.settings.Fit.NoStandardErrors {
+		step.StdErrLog, step.Kept = a.efficiency(l)
+	}
+	a.record(step, fmt.Sprintf("best of %d further starts, since %s", tried, strings.Join(doubts, "; ")))
+	if doubts = a.doubts(); doubts != nil {
+		if best.Status == Converged || best.Status == Stalled {
+			best.Status, best.Reason = Doubtful, doubts[0]
+		}
+		for _, d := range doubts {
+			best.warn("%s", d)
+		}
+	}
+	return nil
+}
+
+// further returns the number of random starts that are tried where doubts stay: none, unless it is asked for, where the
+// search was of all data and ended at an optimum.
+func (a *auto) further() int {
+	ended := a.result.Status == Stalled || a.result.Status == Limited
+	if a.settings.Fit.Starts == 0 && a.result.Exact && a.result.Search.Screened > 0 && !ended && a.data.Len() <= trainWhole {
+		return 0
+	}
+	return cmp.Or(a.settings.Fit.Starts, 6)
+}
+
+// spread returns m with its trained parameters moved at random in their raw
+// values.
+func (m Model) spread(by float64, rnd *rand.Rand) Model {
+	params := m.Params()
+	theta := values(params)
+	for i, p := range params {
+		if !isFixed(p) {
+			t := transformOf(p)
+			theta[i] = t.Natural(t.Raw(p.Value) + by*rnd.NormFloat64())
+		}
+	}
+	return m.WithParams(theta)
+}
+
+// shorten returns m with its lengthscales, but not its periods, divided by c.
+func (m Model) shorten(c float64) Model {
+	params := m.Params()
+	theta := values(params)
+	for i, p := range params {
+		if p.Unit == unitX && !isPeriod(p) && !isFixed(p) {
+			theta[i] /= c
+		}
+	}
+	return m.WithParams(theta)
+}
