@@ -253,15 +253,6 @@ func E2By(protocol, loss string, n, order int) func(Trial) bool {
 	return func(t Trial) bool { return t.Source.Noise != 0 && of(t) }
 }
 
-// E2Paper returns the outcomes of E2 by the paper's protocol: on data with the noise variance of the authors' data, or, where there are
-// none, on data with that of the text.
-func E2Paper(all []Outcome, loss string, n, order int) (some []Outcome, stated bool) {
-	if some = Where(all, E2By(Paper, loss, n, order)); len(some) > 0 {
-		return some, false
-	}
-	return Where(all, E2Stated(Paper, loss, n, order)), true
-}
-
 // E2Stated returns those on data with the noise variance that the text states, 0.1.
 func E2Stated(protocol, loss string, n, order int) func(Trial) bool {
 	of := e2(protocol, loss, n, order)

@@ -290,8 +290,7 @@ func quotients(a, b []float64) []float64 {
 
 func figure3(e *Evidence) (rows []draft) {
 	dense := func(n, order int, loss string) []float64 {
-		ours, _ := E2Paper(e.E2, loss, n, order)
-		return Values(ours, func(o Outcome) float64 { return DenseSeconds(e.E2, o) })
+		return Values(Where(e.E2, E2By(Paper, loss, n, order)), func(o Outcome) float64 { return DenseSeconds(e.E2, o) })
 	}
 	ml := map[int]E2Figure{}
 	for _, p := range e.Published.E2 {
@@ -304,7 +303,6 @@ func figure3(e *Evidence) (rows []draft) {
 		if p.Order > 0 {
 			name = fmt.Sprintf("%s %d, n = %d", p.Method, p.Order, p.N)
 		}
-		ours, stated := E2Paper(e.E2, p.Method, p.N, p.Order)
 		r := Row{ID: fmt.Sprintf("figure3-%d-%s-%d-nll", p.N, p.Method, p.Order), Group: GroupFigure3, Notebook: "06-E2"}
 		t := Row{ID: fmt.Sprintf("figure3-%d-%s-%d-time", p.N, p.Method, p.Order), Group: GroupFigure3, Notebook: "06-E2"}
 		if p.Method == ML {
@@ -317,10 +315,7 @@ func figure3(e *Evidence) (rows []draft) {
 		excess := p.NLL - ml[p.N].NLL
 		r.Claim = fmt.Sprintf("NLL of %s, above ML's", name)
 		r.Published = fmt.Sprintf("%.1f nats", excess)
-		d := among(r, excess, Excess(e.E2, ours), "nats")
-		if stated && d.Status != NotRun {
-			d.Ours += ", of noise variance 0.1"
-		}
+		d := among(r, excess, Excess(e.E2, Where(e.E2, E2By(Paper, p.Method, p.N, p.Order))), "nats")
 		if p.Method == VFE && p.Order == 150 {
 			d = numericalFailure(e, d, p, excess)
 		}

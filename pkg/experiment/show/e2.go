@@ -15,12 +15,9 @@ import (
 // shown on data with the noise variance of the text, on which more draws were timed.
 func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) (*viz.Figure, error) {
 	scale := experiment.ScaleFromEnvironment()
-	runs := func(m string, n, order int) []experiment.Outcome {
-		if protocol == experiment.GPPL {
-			return experiment.Where(all, experiment.E2Stated(protocol, m, n, order))
-		}
-		some, _ := experiment.E2Paper(all, m, n, order)
-		return some
+	by := experiment.E2By
+	if protocol == experiment.GPPL {
+		by = experiment.E2Stated
 	}
 	var panels []*viz.Figure
 	for _, n := range experiment.E2Sizes(scale) {
@@ -28,7 +25,7 @@ func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) 
 		for _, m := range methods {
 			group := viz.PointGroup{Name: m, Marker: markers[m], Slot: slots[m]}
 			for _, order := range orders(scale, m) {
-				ours := slices.DeleteFunc(runs(m, n, order), func(o experiment.Outcome) bool { return o.Error != "" })
+				ours := slices.DeleteFunc(experiment.Where(all, by(protocol, m, n, order)), func(o experiment.Outcome) bool { return o.Error != "" })
 				if len(ours) == 0 {
 					continue
 				}
@@ -140,8 +137,7 @@ func E2Table(all []experiment.Outcome, p experiment.Published) *viz.Table {
 				if m == experiment.VFE {
 					converged = experiment.E2Stated
 				}
-				paper, _ := experiment.E2Paper(all, m, n, order)
-				row = append(row, spread(experiment.Excess(all, paper)),
+				row = append(row, spread(experiment.Excess(all, experiment.Where(all, experiment.E2By(experiment.Paper, m, n, order)))),
 					spread(experiment.Excess(all, experiment.Where(all, converged(experiment.GPPL, m, n, order)))))
 			}
 			t.Rows = append(t.Rows, row)
