@@ -62,6 +62,13 @@ func TestStudies(t *testing.T) {
 			t.Error("the kink does not help")
 		}
 	})
+	t.Run("change", func(t *testing.T) {
+		s := viz.Must(casestudy.Change(ctx, scale))
+		shown(t, s)
+		if s.Contenders[1].Scores.NLPD > s.Contenders[0].Scores.NLPD-0.1 || !strings.Contains(s.Contenders[1].Said, "learnt at 6") {
+			t.Error("the change point does not help, or is not found")
+		}
+	})
 	t.Run("uncertain", func(t *testing.T) {
 		s, table, err := casestudy.Uncertain(ctx, scale)
 		if err != nil {

@@ -218,6 +218,54 @@ func Slope(ctx context.Context, scale Scale) (*Study, error) {
 	return s, nil
 }
 
+// Change simulates a series that turns from smooth and small to rough and large at a time that nobody knows, hides two
+// observations in five, and compares one kernel for all of it with a change point.
+func Change(ctx context.Context, scale Scale) (*Study, error) {
+	const seed = 11
+	n := scale.or(300, 150)
+	x := gridOf(0, 100, n)
+	truth := gppl.Model{Noise: 0.01, Kernel: gppl.ChangePoint{
+		Before: gppl.SE{Variance: 0.3, Lengthscale: 6}, After: gppl.Matern32{Variance: 4, Lengthscale: 3}, Location: 62, Width: 1,
+	}}
+	_, y, _, err := truth.Sample(gppl.Scalars(x), seed)
+	if err != nil {
+		return nil, err
+	}
+	rnd := rand.New(rand.NewPCG(seed, 5))
+	var train, held []int
+	for i := range x {
+		if rnd.IntN(5) < 2 {
+			held = append(held, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	all := gppl.Data{X: gppl.Scalars(x), Y: y}
+	s := &Study{Title: "A change of character at an unknown time", XLabel: "time", YLabel: "y", Train: all.Pick(train), Held: all.Pick(held),
+		grid: gridOf(0, 100, 400), Remarks: []string{"The change was drawn at 62; two observations in five are held out."}}
+	for _, c := range []struct {
+		name   string
+		kernel gppl.Kernel
+	}{{"one kernel", gppl.Matern32{}}, {"a change point", gppl.ChangePoint{Before: gppl.SE{}, After: gppl.Matern32{}}}} {
+		loss, err := gppl.NewExact(gppl.StartFrom(gppl.Model{Kernel: c.kernel}, s.Train), s.Train)
+		if err != nil {
+			return nil, err
+		}
+		r, p, err := s.train(ctx, loss)
+		if err != nil {
+			return nil, err
+		}
+		said := fmt.Sprintf("NLL %.1f, noise of standard deviation %.3g", r.Value, math.Sqrt(r.Model.Noise))
+		if k, ok := r.Model.Kernel.(gppl.ChangePoint); ok {
+			said += fmt.Sprintf("; the change is learnt at %.1f, of width %.2g", k.Location, k.Width)
+		}
+		if err := s.add(c.name, said, of(p)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
 // uncertainSeries is the shape of the series of Uncertain: short.
 const uncertainTrain, uncertainAhead = 30, 10
 

@@ -31,9 +31,10 @@ type toeplitzExact struct {
 	grid    regular
 	ok      bool
 	columns blas64.General // Cᵀ, c×n, at the places, 0 where missing
-	lag     []float64      // d·step
-	sampled []float64      // the lags that a forecast looks at
-	weight  []float64      // and how many each of them stands for
+	rhs     *toeplitz.Columns
+	lag     []float64 // d·step
+	sampled []float64 // the lags that a forecast looks at
+	weight  []float64 // and how many each of them stands for
 	factors pool[toeplitzFactor]
 }
 
@@ -52,6 +53,7 @@ func newToeplitzExact(l *line) *toeplitzExact {
 	for d := range e.lag {
 		e.lag[d] = float64(d) * e.grid.step
 	}
+	e.rhs = toeplitz.NewColumns(e.columns)
 	e.sample()
 	return e
 }
@@ -134,25 +136,24 @@ func (e *toeplitzExact) count(k Kernel) (size, slopes float64) {
 
 // toeplitzFactor is A of the places, factorised. Vectors of n entries are rows here.
 type toeplitzFactor struct {
-	engine *toeplitzExact
-	model  *compiled
-	kernel Kernel
-	noise  float64
-	c      []float64 // the first column of A
-	factor toeplitz.Factor
-	work   toeplitz.Workspace
-	alpha  blas64.General // (A⁻¹C)ᵀ, c×n
-	rest   blas64.General // (C − A·alpha)ᵀ: rounding
-	u      blas64.General // (A⁻¹CR)ᵀ, r×n
-	sums   []float64      // s_d
-	wave   []float64      // of a check
-	solved []float64
+	engine             *toeplitzExact
+	model              *compiled
+	kernel             Kernel
+	noise              float64
+	c                  []float64 // the first column of A
+	factor             toeplitz.Factor
+	work               toeplitz.Workspace
+	toeplitz.Solutions                // A⁻¹C
+	u                  blas64.General // (A⁻¹CR)ᵀ, r×n
+	sums               []float64      // s_d
+	wave               []float64      // of a check
+	solved             []float64
 }
 
 func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.get()
 	f.engine, f.model, f.kernel, f.noise = e, m, m.kernel, m.noise
-	n, columns := e.grid.n, e.columns
+	n := e.grid.n
 	f.c, f.sums = resize(f.c, n), resize(f.sums, n)
 	clear(f.c)
 	for _, term := range m.split.signal {
@@ -164,12 +165,7 @@ func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 		f.release()
 		return nil, fmt.Errorf("gppl: toeplitz engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
 	}
-	f.alpha, f.rest = resizeGeneral(f.alpha, columns.Rows, n), resizeGeneral(f.rest, columns.Rows, n)
-	for j := range columns.Rows {
-		c, alpha := row(columns, j).Data, row(f.alpha, j).Data
-		f.factor.Solve(alpha, c, &f.work)
-		f.factor.Residual(row(f.rest, j).Data, c, alpha, &f.work)
-	}
+	f.factor.SolveColumns(&f.Solutions, e.rhs, &f.work)
 	if err := f.check(); err != nil {
 		f.release()
 		return nil, err
@@ -185,7 +181,7 @@ func (f *toeplitzFactor) logDet() float64 { return f.factor.LogDet() }
 func (f *toeplitzFactor) gram(g blas64.General) {
 	for i := range g.Rows {
 		for j := range i + 1 {
-			v := blas64.Dot(row(f.alpha, i), row(f.engine.columns, j)) + blas64.Dot(row(f.rest, i), row(f.alpha, j))
+			v := blas64.Dot(row(f.Alpha, i), row(f.engine.columns, j)) + blas64.Dot(row(f.Rest, i), row(f.Alpha, j))
 			g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
 		}
 	}
@@ -194,13 +190,13 @@ func (f *toeplitzFactor) gram(g blas64.General) {
 // uncertainty is what the value errs by for the change of A that the computed
 // factor belongs to: as for the forecast, but with what is known now.
 func (f *toeplitzFactor) uncertainty() float64 {
-	y := row(f.alpha, 0)
+	y := row(f.Alpha, 0)
 	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.n)/f.noise + blas64.Dot(y, y))
 }
 
 func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
-	f.u = combineRows(f.u, f.alpha, r)
-	f.factor.DiagonalSums(f.sums, f.u.Data, &f.work)
+	f.u = combineRows(f.u, f.Alpha, r)
+	f.factor.CombinedSums(f.sums, &f.Solutions, r, &f.work)
 	if err := f.checkSums(); err != nil {
 		return err
 	}
@@ -223,9 +219,9 @@ func (f *toeplitzFactor) check() error {
 	if err := verify("the factor of the Toeplitz matrix", f.factor.Backward(), 0, toeplitzTolerance*norm); err != nil {
 		return err
 	}
-	for j := range f.alpha.Rows {
-		limit := toeplitzTolerance * (blas64.Nrm2(row(f.engine.columns, j)) + norm*blas64.Nrm2(row(f.alpha, j)))
-		if err := verify("the solution by the Toeplitz factor", blas64.Nrm2(row(f.rest, j)), 0, limit); err != nil {
+	for j := range f.Alpha.Rows {
+		limit := toeplitzTolerance * (blas64.Nrm2(row(f.engine.columns, j)) + norm*blas64.Nrm2(row(f.Alpha, j)))
+		if err := verify("the solution by the Toeplitz factor", blas64.Nrm2(row(f.Rest, j)), 0, limit); err != nil {
 			return err
 		}
 	}
@@ -301,7 +297,7 @@ func (p *toeplitzPosterior) condition(means, cross, solved []float64, x Inputs, 
 		cross[at] = w.row[i]
 	}
 	for j := range means {
-		means[j] = blas64.Dot(vec(cross), row(p.factor.alpha, j))
+		means[j] = blas64.Dot(vec(cross), row(p.factor.Alpha, j))
 	}
 	p.factor.factor.Solve(solved, cross, &w.work)
 }

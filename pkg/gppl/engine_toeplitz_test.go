@@ -136,7 +136,7 @@ func TestToeplitzChecks(t *testing.T) {
 	if err := f.check(); err != nil {
 		t.Fatal(err)
 	}
-	f.rest.Data[3] += 1e-3
+	f.Rest.Data[3] += 1e-3
 	if err := f.check(); !errors.As(err, new(unverified)) {
 		t.Errorf("the solution is wrong: %v", err)
 	}

@@ -50,10 +50,13 @@ type Filter struct {
 	cov   []float64 // n×D×D: P
 	inv   []float64 // 1/s
 	cols  int       // of C
-	mean  []float64 // m: for each column n×D; those of a column of zeros if there is none
-	errs  []float64 // e: for each column n
+	mean  []float64 // m of the first column, n×D; of a column of zeros if there is none
+	errs  []float64 // e of it, n
 	logS  float64   // Σ log s
 	quad  float64   // yᵀA⁻¹y of the first column
+
+	beside []float64 // m and e of all columns, where there are several
+	gram   []float64 // CᵀA⁻¹C of them: the lower triangle, c×c, but for quad
 
 	// The state's basis is the sum hᵀx in the first place and all of x but its
 	// own first place after it, so that h = (1, 0, …) for sums as well: what an
@@ -73,6 +76,8 @@ type scratch struct {
 	diag                []float64   // of A⁻¹ − UUᵀ, where noise variances differ
 	mixedMean           []float64   // m and e of a combination of the columns
 	mixedErrs           []float64
+	mixed, after        []float64 // e and m at one observation; the state of each column
+	roots               [][]root  // of R
 }
 
 // NewFilter returns a filter for inputs t, ascending, and known error variances,
@@ -143,16 +148,11 @@ func (f *Filter) LogDet() float64 { return f.logS }
 
 // Gram sets g, c×c, to CᵀA⁻¹C.
 func (f *Filter) Gram(g blas64.General) {
-	n := len(f.t)
 	for a := range f.cols {
 		for b := range a + 1 {
 			v := f.quad
 			if a > 0 {
-				v = 0
-				ea, eb := f.errs[a*n:][:n], f.errs[b*n:][:n]
-				for i, is := range f.inv {
-					v += ea[i] * eb[i] * is
-				}
+				v = f.gram[a*f.cols+b]
 			}
 			g.Data[a*g.Stride+b], g.Data[b*g.Stride+a] = v, v
 		}
@@ -178,11 +178,12 @@ func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 	if f.cols == 1 && r.Cols == 1 && r.Data[0] == 1 {
 		f.backward(grad, f.mean, f.errs)
 	} else {
-		mean, errs := f.mix(r, 0)
+		mean, errs := f.mix(r)
 		f.backward(grad, mean, errs)
-		for j := 1; j < r.Cols; j++ {
-			mean, errs = f.mix(r, j)
-			f.addOuter(grad, mean, errs)
+		if r.Cols > 1 && f.cols == 1 {
+			panic(fmt.Sprintf("statespace: R has %d columns for one column", r.Cols))
+		} else if r.Cols > 1 {
+			f.addOuters(grad)
 		}
 	}
 	if f.own == nil {
@@ -243,7 +244,7 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 	}
 	d := f.dim
 	f.cols = cols
-	f.mean, f.errs = resize(f.mean, max(1, cols)*n*d), resize(f.errs, max(1, cols)*n)
+	f.mean, f.errs = resize(f.mean, n*d), resize(f.errs, n)
 	f.cov, f.inv = resize(f.cov, n*d*d), resize(f.inv, n)
 	f.allocate()
 	for c, comp := range cs {

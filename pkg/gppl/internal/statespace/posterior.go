@@ -53,7 +53,8 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 		if i >= 0 {
 			f.update(p, i)
 			for c := range f.cols {
-				f.move(m[c*d:][:d], f.mean[(c*last+i)*d:][:d], f.errs[c*last+i])
+				mean, e := f.seen(c, i)
+				f.move(m[c*d:][:d], mean, e)
 			}
 		}
 		for len(order) > 0 && (i < 0 || at[order[0]] >= f.t[i]) {
@@ -103,7 +104,8 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 			}
 			f.observe(i)
 			for c := range f.cols {
-				f.inform(info[c*d:][:d], f.errs[c*last+i], i)
+				_, e := f.seen(c, i)
+				f.inform(info[c*d:][:d], e, i)
 			}
 		}
 	}

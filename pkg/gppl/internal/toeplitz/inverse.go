@@ -25,6 +25,10 @@ type Workspace struct {
 	columns, convolve, correlate func(int)
 	f                            *Factor
 	rhs                          []float64
+
+	solve, combine func(int) // the same of columns
+	solutions      *Solutions
+	root           blas64.General
 }
 
 // lane is what one of two processors transforms with.
@@ -33,6 +37,7 @@ type lane struct {
 	seq      []float64
 	hat, rhs []complex128
 	power    []float64
+	along    []float64
 }
 
 // lanes is the number of fixed shares that transforms are cut into.
@@ -240,11 +245,19 @@ func (f *Factor) DiagonalSums(dst, alpha []float64, w *Workspace) {
 		panic(fmt.Sprintf("toeplitz: alpha has %d entries, not some vectors of %d", len(alpha), f.n))
 	}
 	w.reset(f.size)
+	f.diagonalSums(dst, alpha, nil, w)
+}
+
+// diagonalSums is DiagonalSums less the sums whose transform is power, unless that is nil.
+func (f *Factor) diagonalSums(dst, alpha, power []float64, w *Workspace) {
 	w.f, w.rhs = f, alpha
 	parallel.For(lanes, w.correlate)
 	w.f, w.rhs = nil, nil
 	l := &w.lanes[0]
 	other := w.lanes[1].power
+	for i, v := range power {
+		other[i] -= v
+	}
 	for i, v := range l.power {
 		l.hat[i] = complex((v+other[i])/float64(f.size), 0)
 	}
