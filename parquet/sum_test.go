@@ -21,7 +21,7 @@ import (
 )
 
 // write writes a file by arrow, in row groups of the given size.
-func write(t *testing.T, s *arrow.Schema, group int64, fill func(*array.RecordBuilder)) string {
+func write(t testing.TB, s *arrow.Schema, group int64, fill func(*array.RecordBuilder)) string {
 	t.Helper()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
 	defer b.Release()
@@ -42,7 +42,7 @@ func write(t *testing.T, s *arrow.Schema, group int64, fill func(*array.RecordBu
 	return path
 }
 
-func header(t *testing.T, r gppl.SumsRange) gppl.SumsHeader {
+func header(t testing.TB, r gppl.SumsRange) gppl.SumsHeader {
 	t.Helper()
 	p, err := gppl.PlanSums(r)
 	if err != nil {
@@ -220,4 +220,24 @@ func TestErrors(t *testing.T) {
 	if _, _, err := Sum(ended, []string{path}, h, Options{X: "t", Y: "y"}, 2); err == nil {
 		t.Error("no error though the context has ended")
 	}
+}
+
+// BenchmarkSum reads and adds up a million rows.
+func BenchmarkSum(b *testing.B) {
+	const n = 1_000_000
+	rnd := rand.New(rand.NewPCG(2, 2))
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	path := write(b, s, 1<<17, func(r *array.RecordBuilder) {
+		for i := range n {
+			r.Field(0).(*array.Float64Builder).Append(float64(i))
+			r.Field(1).(*array.Float64Builder).Append(rnd.NormFloat64())
+		}
+	})
+	h := header(b, gppl.SumsRange{Lo: 0, Hi: n, Largest: 8})
+	for b.Loop() {
+		if _, _, err := Sum(b.Context(), []string{path}, h, Options{}, 2); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
