@@ -1,0 +1,399 @@
+// Package gpplparquet makes gppl.Sums of Parquet files. Two columns are read, a row group at a time by each worker; the result has the
+// same bytes whatever the row groups and workers.
+package gpplparquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Options say what is read.
+type Options struct {
+	X, Y   string // columns by name, "a.b" for a field of a group; "": the first and the second
+	Strict bool   // a row that is out of range is an error rather than left out
+}
+
+// Report counts rows.
+type Report struct {
+	Rows      int   // in the files
+	Missing   int   // left out, without x or y
+	Bad       int   // left out, out of range
+	First     error // why the first of these, of those that were met
+	RowGroups int
+}
+
+// numbers says how a column becomes float64.
+type numbers struct {
+	index    int
+	name     string
+	level    int16 // of a value that is there
+	physical parquet.Type
+
+	timestamp bool
+	second    int64 // in the unit of a timestamp
+	day       bool  // a date, in days
+}
+
+// columnOf returns the column of the given name or place. Timestamps and dates become seconds since 1970, in x only.
+func columnOf(s *schema.Schema, name string, place int, dates bool) (n numbers, err error) {
+	n.index = place
+	if name != "" {
+		if n.index = s.ColumnIndexByName(name); n.index < 0 {
+			return n, fmt.Errorf("there is no column %q; the columns are %s", name, names(s))
+		}
+	} else if s.NumColumns() < 2 {
+		return n, fmt.Errorf("%d columns, and two are needed: %s", s.NumColumns(), names(s))
+	}
+	c := s.Column(n.index)
+	n.name, n.level, n.physical = c.Path(), c.MaxDefinitionLevel(), c.PhysicalType()
+	cannot := func() (numbers, error) {
+		return n, fmt.Errorf("column %q is %v %v, and numbers are read, and timestamps as x", n.name, n.physical, c.LogicalType())
+	}
+	if c.MaxRepetitionLevel() > 0 {
+		return n, fmt.Errorf("column %q is a list: it has more than one value a row", n.name)
+	}
+	switch n.physical {
+	case parquet.Types.Double, parquet.Types.Float, parquet.Types.Int32, parquet.Types.Int64:
+	default:
+		return cannot()
+	}
+	switch t := c.LogicalType().(type) {
+	case nil, schema.NoLogicalType:
+	case schema.IntLogicalType, *schema.IntLogicalType:
+		if i, ok := t.(interface{ IsSigned() bool }); ok && !i.IsSigned() {
+			return cannot()
+		}
+	case schema.DateLogicalType, *schema.DateLogicalType:
+		n.day = true
+	case schema.TimestampLogicalType:
+		n.timestamp, n.second = true, secondOf(t.TimeUnit())
+	case *schema.TimestampLogicalType:
+		n.timestamp, n.second = true, secondOf(t.TimeUnit())
+	default:
+		if !t.IsNone() {
+			return cannot()
+		}
+	}
+	if (n.timestamp || n.day) && !dates || n.timestamp && n.second == 0 {
+		return cannot()
+	}
+	return n, nil
+}
+
+// secondOf returns a second in a unit, 0 for an unknown one.
+func secondOf(u schema.TimeUnitType) int64 {
+	switch u {
+	case schema.TimeUnitMillis:
+		return 1e3
+	case schema.TimeUnitMicros:
+		return 1e6
+	case schema.TimeUnitNanos:
+		return 1e9
+	}
+	return 0
+}
+
+func names(s *schema.Schema) (text string) {
+	for i := range s.NumColumns() {
+		if i > 0 {
+			text += ", "
+		}
+		text += s.Column(i).Path()
+	}
+	return text
+}
+
+// of returns v, a timestamp rounded as that of a csv file is, so that the bytes of their sums are equal.
+func (n numbers) of(v int64) float64 {
+	switch {
+	case n.day:
+		return 86400 * float64(v)
+	case n.timestamp:
+		seconds, part := v/n.second, v%n.second
+		if part < 0 {
+			seconds, part = seconds-1, part+n.second
+		}
+		return float64(seconds) + 1e-9*float64(part*(1e9/n.second))
+	}
+	return float64(v)
+}
+
+// source is an open file with its two columns.
+type source struct {
+	*file.Reader
+	x, y numbers
+}
+
+func open(path string, o Options) (s source, err error) {
+	if s.Reader, err = file.OpenParquetFile(path, false); err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	columns := s.MetaData().Schema
+	if s.x, err = columnOf(columns, o.X, 0, true); err == nil {
+		s.y, err = columnOf(columns, o.Y, 1, false)
+	}
+	if err == nil && s.x.index == s.y.index {
+		err = fmt.Errorf("x and y are both column %q", s.x.name)
+	}
+	if err != nil {
+		s.Close()
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Look returns the range of the files by the statistics that their footers have of each row group: of x, and of y about the middle. It is
+// an error if a row group has none.
+func Look(files []string, o Options) (gppl.SumsRange, error) {
+	var lo, hi [2]float64
+	for i := range lo {
+		lo[i], hi[i] = math.Inf(1), math.Inf(-1)
+	}
+	for _, path := range files {
+		s, err := open(path, o)
+		if err != nil {
+			return gppl.SumsRange{}, err
+		}
+		for g := range s.NumRowGroups() {
+			for i, n := range []numbers{s.x, s.y} {
+				least, most, err := extremes(s.MetaData().RowGroup(g), n)
+				if err != nil {
+					s.Close()
+					return gppl.SumsRange{}, fmt.Errorf("%s: row group %d: %w", path, g, err)
+				}
+				lo[i], hi[i] = min(lo[i], least), max(hi[i], most)
+			}
+		}
+		s.Close()
+	}
+	if !(hi[0] > lo[0]) || !(hi[1] > lo[1]) {
+		return gppl.SumsRange{}, fmt.Errorf("x is from %v to %v, y from %v to %v: there is nothing to learn", lo[0], hi[0], lo[1], hi[1])
+	}
+	middle := 0.5*lo[1] + 0.5*hi[1]
+	return gppl.SumsRange{Lo: lo[0], Hi: hi[0], Centre: middle, Largest: max(hi[1]-middle, middle-lo[1])}, nil
+}
+
+// extremes returns those of a column of a row group, those of nothing if all are missing.
+func extremes(g *metadata.RowGroupMetaData, n numbers) (lo, hi float64, err error) {
+	chunk, err := g.ColumnChunk(n.index)
+	if err != nil {
+		return 0, 0, err
+	}
+	if set, err := chunk.StatsSet(); err != nil || !set {
+		return 0, 0, errors.Join(err, fmt.Errorf("column %q has no statistics", n.name))
+	}
+	statistics, err := chunk.Statistics()
+	if err != nil {
+		return 0, 0, err
+	}
+	if !statistics.HasMinMax() {
+		if statistics.HasNullCount() && statistics.NullCount() == g.NumRows() {
+			return math.Inf(1), math.Inf(-1), nil
+		}
+		return 0, 0, fmt.Errorf("the statistics of column %q have no extremes", n.name)
+	}
+	switch s := statistics.(type) {
+	case *metadata.Float64Statistics:
+		return s.Min(), s.Max(), nil
+	case *metadata.Float32Statistics:
+		return float64(s.Min()), float64(s.Max()), nil
+	case *metadata.Int64Statistics:
+		return n.of(s.Min()), n.of(s.Max()), nil
+	case *metadata.Int32Statistics:
+		return n.of(int64(s.Min())), n.of(int64(s.Max())), nil
+	}
+	return 0, 0, fmt.Errorf("column %q has statistics of another type", n.name)
+}
+
+// Sum adds up the files, by so many workers. If it fails, or ctx ends, there is no result.
+func Sum(ctx context.Context, files []string, h gppl.SumsHeader, o Options, workers int) (*gppl.Sums, Report, error) {
+	var rep Report
+	if h.LargestWeight != 0 {
+		return nil, rep, errors.New("gpplparquet: the header has weights, which are not read")
+	}
+	workers = max(1, workers)
+	all := make([]*gppl.Sums, workers)
+	var err error
+	for i := range all {
+		if all[i], err = gppl.NewSums(h); err != nil {
+			return nil, rep, err
+		}
+	}
+	for _, path := range files {
+		if err := sumFile(ctx, path, all, o, &rep); err != nil {
+			return nil, rep, err
+		}
+	}
+	for _, part := range all[1:] {
+		if err := all[0].Merge(part); err != nil {
+			return nil, rep, err
+		}
+	}
+	return all[0], rep, nil
+}
+
+// sumFile adds a file, each row group to one of all.
+func sumFile(ctx context.Context, path string, all []*gppl.Sums, o Options, rep *Report) error {
+	var next atomic.Int64
+	var mu sync.Mutex // of rep and of failed
+	var failed error
+	var wait sync.WaitGroup
+	for _, into := range all {
+		wait.Go(func() {
+			s, err := open(path, o)
+			if err == nil {
+				defer s.Close()
+				var own Report
+				for err == nil {
+					if err = ctx.Err(); err != nil {
+						break
+					}
+					g := int(next.Add(1)) - 1
+					if g >= s.NumRowGroups() {
+						break
+					}
+					if err = s.add(ctx, g, into, o, &own); err != nil {
+						err = fmt.Errorf("%s: row group %d: %w", path, g, err)
+					}
+				}
+				mu.Lock()
+				rep.join(own, path)
+				mu.Unlock()
+			}
+			if err != nil {
+				next.Store(math.MaxInt32) // the others need not go on
+				mu.Lock()
+				failed = errors.Join(failed, err)
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	return failed
+}
+
+func (r *Report) join(o Report, path string) {
+	r.Rows += o.Rows
+	r.Missing += o.Missing
+	r.Bad += o.Bad
+	r.RowGroups += o.RowGroups
+	if r.First == nil && o.First != nil {
+		r.First = fmt.Errorf("%s, %w", path, o.First)
+	}
+}
+
+// batch is the number of rows that are read at a time.
+const batch = 1 << 14
+
+// add adds a row group.
+func (s source) add(ctx context.Context, g int, into *gppl.Sums, o Options, rep *Report) error {
+	group := s.RowGroup(g)
+	var columns [2]column
+	for i, n := range []numbers{s.x, s.y} {
+		chunk, err := group.Column(n.index)
+		if err != nil {
+			return err
+		}
+		columns[i] = column{numbers: n, chunk: chunk}
+	}
+	rows := int(group.NumRows())
+	rep.Rows += rows
+	rep.RowGroups++
+	x, y := make([]float64, min(rows, batch)), make([]float64, min(rows, batch))
+	h := into.Header()
+	for from := 0; from < rows; from += batch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x, y := x[:min(batch, rows-from)], y[:min(batch, rows-from)]
+		if err := errors.Join(columns[0].read(x), columns[1].read(y)); err != nil {
+			return err
+		}
+		kept := 0
+		for i := range x {
+			if math.IsNaN(x[i]) || math.IsNaN(y[i]) {
+				rep.Missing++
+				continue
+			}
+			if err := h.Takes(x[i], y[i], 1); err != nil {
+				err = fmt.Errorf("row group %d, row %d: %w", g, from+i, err)
+				if o.Strict {
+					return err
+				}
+				if rep.Bad++; rep.First == nil {
+					rep.First = err
+				}
+				continue
+			}
+			x[kept], y[kept] = x[i], y[i]
+			kept++
+		}
+		if err := into.Add(x[:kept], y[:kept]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// column reads a chunk of a column as numbers.
+type column struct {
+	numbers
+	chunk  file.ColumnChunkReader
+	levels []int16
+	values any // a slice of the physical type
+}
+
+// read sets dst to the next rows, NaN where there is no value.
+func (c *column) read(dst []float64) error {
+	switch r := c.chunk.(type) {
+	case *file.Float64ColumnChunkReader:
+		return readInto(c, dst, r.ReadBatch, func(v float64) float64 { return v })
+	case *file.Float32ColumnChunkReader:
+		return readInto(c, dst, r.ReadBatch, func(v float32) float64 { return float64(v) })
+	case *file.Int64ColumnChunkReader:
+		return readInto(c, dst, r.ReadBatch, c.of)
+	case *file.Int32ColumnChunkReader:
+		return readInto(c, dst, r.ReadBatch, func(v int32) float64 { return c.of(int64(v)) })
+	}
+	return fmt.Errorf("column %q cannot be read", c.name)
+}
+
+func readInto[T any](c *column, dst []float64, readBatch func(int64, []T, []int16, []int16) (int64, int, error), number func(T) float64) error {
+	values, _ := c.values.([]T)
+	if values == nil {
+		values = make([]T, batch)
+		c.values, c.levels = values, make([]int16, batch)
+	}
+	for len(dst) > 0 {
+		total, count, err := readBatch(int64(len(dst)), values, c.levels, nil)
+		switch {
+		case err != nil:
+			return fmt.Errorf("column %q: %w", c.name, err)
+		case total == 0 && count == 0:
+			return fmt.Errorf("column %q: the file ends %d rows early", c.name, len(dst))
+		case c.level == 0:
+			total = int64(count)
+		}
+		at := 0
+		for i := range dst[:total] {
+			dst[i] = math.NaN()
+			if c.level == 0 || c.levels[i] == c.level {
+				dst[i] = number(values[at])
+				at++
+			}
+		}
+		dst = dst[total:]
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package gpplparquet
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// write writes a file by arrow, in row groups of the given size.
+func write(t testing.TB, s *arrow.Schema, group int64, fill func(*array.RecordBuilder)) string {
+	t.Helper()
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	defer b.Release()
+	fill(b)
+	record := b.NewRecordBatch()
+	defer record.Release()
+	table := array.NewTableFromRecords(s, []arrow.RecordBatch{record})
+	defer table.Release()
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(group))
+	if err := pqarrow.WriteTable(table, f, group, properties, pqarrow.DefaultWriterProps()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func header(t testing.TB, r gppl.SumsRange) gppl.SumsHeader {
+	t.Helper()
+	p, err := gppl.PlanSums(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Header
+}
+
+func bytesOf(t *testing.T, s *gppl.Sums) []byte {
+	t.Helper()
+	b, err := s.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestSum reads what arrow wrote, with missing values and values out of range, of every type: the bytes are those of the numbers,
+// whatever the row groups and workers.
+func TestSum(t *testing.T) {
+	const n = 50000
+	rnd := rand.New(rand.NewPCG(1, 1))
+	micros, ints, floats := make([]int64, n), make([]int32, n), make([]float64, n)
+	for i := range n {
+		micros[i], ints[i], floats[i] = 1_700_000_000_000_000+rnd.Int64N(100_000_000), rnd.Int32N(100), rnd.NormFloat64()
+	}
+	missing := func(i int) bool { return i%97 == 0 || i >= 30000 && i < 31000 }
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "when", Type: arrow.FixedWidthTypes.Timestamp_us},
+		{Name: "step", Type: arrow.PrimitiveTypes.Int32},
+		{Name: "level", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "coarse", Type: arrow.PrimitiveTypes.Float32},
+	}, nil)
+	fill := func(b *array.RecordBuilder) {
+		for i := range n {
+			b.Field(0).(*array.TimestampBuilder).Append(arrow.Timestamp(micros[i]))
+			b.Field(1).(*array.Int32Builder).Append(ints[i])
+			if missing(i) {
+				b.Field(2).AppendNull()
+			} else {
+				b.Field(2).(*array.Float64Builder).Append(floats[i])
+			}
+			b.Field(3).(*array.Float32Builder).Append(float32(floats[i]))
+		}
+	}
+	seconds := func(i int) float64 {
+		return float64(micros[i]/1e6) + 1e-9*float64(1000*(micros[i]%1e6))
+	}
+	for _, c := range []struct {
+		x, y string
+		of   func(i int) (x, y float64)
+		r    gppl.SumsRange
+	}{
+		{"when", "level", func(i int) (x, y float64) { return seconds(i), floats[i] }, gppl.SumsRange{Lo: 1.7e9, Hi: 1.7e9 + 100, Largest: 2}},
+		{"step", "coarse", func(i int) (x, y float64) { return float64(ints[i]), float64(float32(floats[i])) }, gppl.SumsRange{Lo: 0, Hi: 99, Largest: 8}},
+	} {
+		h := header(t, c.r)
+		want, err := gppl.NewSums(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, bad := 0, 0
+		for i := range n {
+			if x, y := c.of(i); c.y == "level" && missing(i) {
+				left++
+			} else if h.Takes(x, y, 1) != nil {
+				bad++
+			} else if err := want.Add([]float64{x}, []float64{y}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, group := range []int64{n, 20000, 777} {
+			path := write(t, s, group, fill)
+			for _, workers := range []int{1, 3} {
+				got, rep, err := Sum(t.Context(), []string{path}, h, Options{X: c.x, Y: c.y}, workers)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) {
+					t.Errorf("%s, %s, row groups of %d, %d workers: other bytes", c.x, c.y, group, workers)
+				}
+				if rep.Rows != n || rep.Missing != left || rep.Bad != bad || rep.RowGroups != int((n+group-1)/group) {
+					t.Errorf("%+v, want %d missing and %d bad", rep, left, bad)
+				}
+				if bad > 0 && (rep.First == nil || !strings.Contains(rep.First.Error(), "row group")) {
+					t.Errorf("the first bad row: %v", rep.First)
+				}
+			}
+		}
+	}
+}
+
+// TestLook wants the range of the file, which its statistics have.
+func TestLook(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
+	path := write(t, s, 10, func(b *array.RecordBuilder) {
+		for i := range 100 {
+			b.Field(0).(*array.Float64Builder).Append(float64(i) / 4)
+			if i < 20 {
+				b.Field(1).AppendNull()
+			} else {
+				b.Field(1).(*array.Int64Builder).Append(int64(i))
+			}
+		}
+	})
+	r, err := Look([]string{path}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Lo != 0 || r.Hi != 99./4 || r.Centre != 59.5 || r.Largest != 39.5 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestErrors wants errors that name the file and what is wrong.
+func TestErrors(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "t", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "name", Type: arrow.BinaryTypes.String},
+		{Name: "when", Type: arrow.FixedWidthTypes.Timestamp_ms},
+		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Float64)},
+		{Name: "big", Type: arrow.PrimitiveTypes.Uint64},
+	}, nil)
+	path := write(t, s, 10, func(b *array.RecordBuilder) {
+		for i := range 30 {
+			y := float64(i)
+			if i == 25 {
+				y = math.Inf(1)
+			}
+			b.Field(0).(*array.Float64Builder).Append(float64(i))
+			b.Field(1).(*array.Float64Builder).Append(y)
+			b.Field(2).(*array.StringBuilder).Append("a")
+			b.Field(3).(*array.TimestampBuilder).Append(0)
+			b.Field(4).(*array.ListBuilder).Append(true)
+			b.Field(5).(*array.Uint64Builder).Append(1)
+		}
+	})
+	h := header(t, gppl.SumsRange{Lo: 0, Hi: 30, Largest: 64})
+	text := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(text, []byte("t,y\n1,2\n3,4\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := filepath.Join(t.TempDir(), "damaged.parquet")
+	if err := os.WriteFile(damaged, append(bytes.Repeat([]byte{0x55}, 200), whole[200:]...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		file string
+		o    Options
+		want string
+	}{
+		{path, Options{X: "u"}, `there is no column "u"; the columns are t, y, name`},
+		{path, Options{X: "t", Y: "name"}, `column "name" is BYTE_ARRAY`},
+		{path, Options{X: "t", Y: "when"}, "timestamps as x"},
+		{path, Options{X: "t", Y: "list.list.element"}, "is a list"},
+		{path, Options{X: "t", Y: "big"}, `column "big" is INT64`},
+		{path, Options{X: "y", Y: "y"}, "both column"},
+		{path, Options{X: "t", Y: "y", Strict: true}, "row group 2, row 5: y = +Inf"},
+		{text, Options{}, "a.csv"},
+		{damaged, Options{X: "t", Y: "y"}, "damaged.parquet"},
+		{path + ".none", Options{}, "no such file"},
+	} {
+		got, _, err := Sum(t.Context(), []string{c.file}, h, c.o, 2)
+		if err == nil || !strings.Contains(err.Error(), c.want) || got != nil {
+			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := Sum(ended, []string{path}, h, Options{X: "t", Y: "y"}, 2); err == nil {
+		t.Error("no error though the context has ended")
+	}
+}
+
+// BenchmarkSum reads and adds up a million rows.
+func BenchmarkSum(b *testing.B) {
+	const n = 1_000_000
+	rnd := rand.New(rand.NewPCG(2, 2))
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	path := write(b, s, 1<<17, func(r *array.RecordBuilder) {
+		for i := range n {
+			r.Field(0).(*array.Float64Builder).Append(float64(i))
+			r.Field(1).(*array.Float64Builder).Append(rnd.NormFloat64())
+		}
+	})
+	h := header(b, gppl.SumsRange{Lo: 0, Hi: n, Largest: 8})
+	for b.Loop() {
+		if _, _, err := Sum(b.Context(), []string{path}, h, Options{}, 2); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}

@@ -1,0 +1,134 @@
+package gppl
+
+import (
+	"errors"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestCircleWindow wants windows close to Hann's, with coefficients that do not cancel.
+func TestCircleWindow(t *testing.T) {
+	for _, ratio := range []float64{1.02, 1.05, 1.3, 1.6, 1.99, 2, 2.16, 2.5, 3, 3.9, 7.3, 100.2} {
+		w := newCircleWindow(ratio)
+		var off, size float64
+		for i := range 101 {
+			u := 0.5 * float64(i) / 100
+			h := w.a[0]
+			size = math.Abs(w.a[0])
+			for k, a := range w.a[1:] {
+				h += 2 * a * math.Cos(2*math.Pi*float64((k+1)*w.step)*u/ratio)
+				size += 2 * math.Abs(a)
+			}
+			cos := math.Cos(math.Pi * u)
+			off = max(off, math.Abs(h-cos*cos))
+		}
+		if off > 5e-3 || size > 30 {
+			t.Errorf("period of %v ranges: off by %.2g, coefficients %.3g: %v", ratio, off, size, w.a)
+		}
+		t.Logf("%v: off by %.2g, coefficients %.3g", ratio, off, size)
+	}
+}
+
+// TestSumsPeriodogram compares periodogram and expectation with dense matrices.
+func TestSumsPeriodogram(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(31, 1))
+	const n = 250
+	for _, c := range []struct {
+		kernel Kernel
+		r      SumsRange
+	}{
+		{SE{2, 1.5}, SumsRange{Lo: 0, Hi: 30, Shortest: 0.5, Centre: 3, Largest: 16}},
+		{SE{2, 1.5}, SumsRange{Lo: 0, Hi: 30, Shortest: 0.5, Longest: 1.6, Centre: 3, Largest: 16}},
+		{SE{2, 1.5}, SumsRange{Lo: -50, Hi: 130, Shortest: 0.5, Centre: 3, Largest: 16, LargestWeight: 2}},
+		{Add(SE{1, 1}, Periodic{Variance: 1, Lengthscale: 1, Period: 4}), SumsRange{Lo: 0, Hi: 30, Shortest: 0.1, Centre: 3, Largest: 16}},
+	} {
+		plan, err := PlanSums(c.r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSums(plan.Header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y, w := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range n {
+			x[i], w[i] = 30*rnd.Float64(), 1
+			y[i] = 4 + math.Sin(x[i]) + rnd.NormFloat64()
+		}
+		if c.r.LargestWeight > 0 {
+			for i := range w {
+				w[i] = 2 * (1 - rnd.Float64())
+			}
+			err = s.AddWeighted(x, y, w)
+		} else {
+			err = s.Add(x, y)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := Model{Kernel: c.kernel, Noise: 0.3}
+		p, err := NewSumsPeriodogram(m, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lo, hi := s.Extent()
+		h, win := s.header, newCircleWindow(s.header.Period/(hi-lo))
+		window := make([]float64, n)
+		var sum, mean, squares float64
+		for i := range n {
+			u := (x[i] - 0.5*(lo+hi)) / h.Period
+			window[i] = win.a[0]
+			for k, a := range win.a[1:] {
+				window[i] += 2 * a * math.Cos(2*math.Pi*float64((k+1)*win.step)*u)
+			}
+			sum += w[i]
+			mean += w[i] * y[i]
+			squares += w[i] * window[i] * window[i]
+		}
+		mean /= sum
+		if first := p.Frequency[0]; first < 1/(hi-lo) || first > 1/(hi-lo)+1/h.Period {
+			t.Errorf("the first frequency is %v, the range %v", first, hi-lo)
+		}
+		for f, xi := range p.Frequency {
+			u := make([]complex128, n)
+			var total, data complex128
+			for i := range n {
+				sin, cos := math.Sincos(-2 * math.Pi * xi * x[i])
+				u[i] = complex(w[i]*window[i]*cos, w[i]*window[i]*sin)
+				data += u[i] * complex(y[i]-mean, 0)
+				total += u[i]
+			}
+			if want := power(data) / squares; math.Abs(p.Data[f]-want) > 1e-9*(want+1) {
+				t.Fatalf("%v: I(%v) = %v, want %v", c.kernel, xi, p.Data[f], want)
+			}
+			for i := range n {
+				u[i] -= total * complex(w[i]/sum, 0)
+			}
+			var want float64
+			row := make([]float64, n)
+			for i := range n {
+				for j := range n {
+					row[j] = math.Abs(x[i] - x[j])
+				}
+				c.kernel.Cov(row, row)
+				row[i] += m.Noise / w[i]
+				var v complex128
+				for j := range n {
+					v += complex(row[j], 0) * u[j]
+				}
+				want += real(cmplx.Conj(u[i]) * v)
+			}
+			want /= squares
+			if math.Abs(p.Expected[f]-want) > 1e-6*m.Noise+1e-9*want {
+				t.Fatalf("%v: E I(%v) = %v, want %v", c.kernel, xi, p.Expected[f], want)
+			}
+		}
+		t.Logf("%v: %d frequencies up to %v", c.kernel, len(p.Frequency), p.Frequency[len(p.Frequency)-1])
+		var refusal *Refusal
+		if _, err := NewSumsPeriodogram(Model{Kernel: Laplace{1, 1}, Noise: 0.1}, s); !errors.As(err, &refusal) {
+			t.Errorf("Laplace: %v", err)
+		}
+	}
+}
