@@ -37,6 +37,7 @@ func main() {
 	out := flag.String("out", "", "write the results to this file as JSON")
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what is warned against")
+	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
@@ -56,19 +57,26 @@ func main() {
 		log.Fatal("forecasting: ", err)
 	}
 	var results []summary
+	var each []detail
 	fmt.Println(header)
 	for _, g := range loaded {
 		g.series, err = choose(g.series, *half, *limit, *seed)
 		if err != nil {
 			log.Fatal("forecasting: ", err)
 		}
-		s := judge(context.Background(), g, *workers, *backtest, *verbose)
+		s, found := judge(context.Background(), g, *workers, *backtest, *verbose)
+		each = append(each, found...)
 		s.Half, s.Seed = *half, *seed
 		fmt.Println(s)
 		results = append(results, s)
 	}
 	if *out != "" {
 		if err := writeJSON(*out, results); err != nil {
+			log.Fatal("forecasting: ", err)
+		}
+	}
+	if *details != "" {
+		if err := writeDetails(*details, each); err != nil {
 			log.Fatal("forecasting: ", err)
 		}
 	}
@@ -145,7 +153,7 @@ func choose(all []series, half string, limit int, seed uint64) (out []series, er
 }
 
 // judge forecasts the series of a group, several at a time.
-func judge(ctx context.Context, g group, workers int, backtest, verbose bool) summary {
+func judge(ctx context.Context, g group, workers int, backtest, verbose bool) (summary, []detail) {
 	began := time.Now()
 	outcomes := make([]outcome, len(g.series))
 	next := make(chan int)
@@ -167,5 +175,5 @@ func judge(ctx context.Context, g group, workers int, backtest, verbose bool) su
 	wait.Wait()
 	s := summarise(g, outcomes)
 	s.Seconds = time.Since(began).Seconds()
-	return s
+	return s, detailsOf(g, outcomes)
 }
