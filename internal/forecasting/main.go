@@ -21,15 +21,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/competition"
 )
 
 func main() {
 	log.SetFlags(0)
-	var all []string
-	for _, g := range groups {
-		all = append(all, g.name)
-	}
-	names := flag.String("group", strings.Join(all, ","), "groups, separated by commas")
+	names := flag.String("group", strings.Join(competition.Names(), ","), "groups, separated by commas")
 	limit := flag.Int("limit", 0, "series of each group at most, chosen at random; 0 means all")
 	seed := flag.Uint64("seed", 1, "of the choice")
 	half := flag.String("half", "test", "dev, the even series; test, the odd ones; all")
@@ -37,6 +35,7 @@ func main() {
 	out := flag.String("out", "", "write the results to this file as JSON")
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what is warned against")
+	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
@@ -51,24 +50,31 @@ func main() {
 		}
 		return
 	}
-	loaded, err := load(folder, strings.Split(*names, ","))
+	loaded, err := competition.Load(folder, strings.Split(*names, ","))
 	if err != nil {
 		log.Fatal("forecasting: ", err)
 	}
-	var results []summary
+	var results []competition.Summary
+	var each []competition.Detail
 	fmt.Println(header)
 	for _, g := range loaded {
-		g.series, err = choose(g.series, *half, *limit, *seed)
+		g.Series, err = choose(g.Series, *half, *limit, *seed)
 		if err != nil {
 			log.Fatal("forecasting: ", err)
 		}
-		s := judge(context.Background(), g, *workers, *backtest, *verbose)
+		s, found := judge(context.Background(), g, *workers, *backtest, *verbose)
+		each = append(each, found...)
 		s.Half, s.Seed = *half, *seed
-		fmt.Println(s)
+		fmt.Println(line(s))
 		results = append(results, s)
 	}
 	if *out != "" {
-		if err := writeJSON(*out, results); err != nil {
+		if err := competition.WriteJSON(*out, results); err != nil {
+			log.Fatal("forecasting: ", err)
+		}
+	}
+	if *details != "" {
+		if err := competition.WriteDetails(*details, each); err != nil {
 			log.Fatal("forecasting: ", err)
 		}
 	}
@@ -87,12 +93,12 @@ func meetRivals(folder, names, half string, limit int, seed uint64, exportTo, fo
 		}
 		names, limit = r.Group, r.Limit
 	}
-	loaded, err := load(folder, []string{names})
+	loaded, err := competition.Load(folder, []string{names})
 	if err != nil {
 		return err
 	}
 	g := loaded[0]
-	if g.series, err = choose(g.series, half, limit, seed); err != nil {
+	if g.Series, err = choose(g.Series, half, limit, seed); err != nil {
 		return err
 	}
 	if exportTo != "" {
@@ -103,15 +109,15 @@ func meetRivals(folder, names, half string, limit int, seed uint64, exportTo, fo
 		return err
 	}
 	result.Half, result.Seed = half, seed
-	fmt.Println(result)
+	fmt.Println(rivalLine(result))
 	if out == "" {
 		return nil
 	}
-	return storeRival(out, result)
+	return competition.StoreRival(out, result)
 }
 
 // choose returns the series of one half, at most limit of them, in their order.
-func choose(all []series, half string, limit int, seed uint64) (out []series, err error) {
+func choose(all []competition.Series, half string, limit int, seed uint64) (out []competition.Series, err error) {
 	for i, s := range all {
 		switch half {
 		case "all":
@@ -133,7 +139,7 @@ func choose(all []series, half string, limit int, seed uint64) (out []series, er
 		for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(len(out))[:limit] {
 			keep[i] = true
 		}
-		var some []series
+		var some []competition.Series
 		for i, s := range out {
 			if keep[i] {
 				some = append(some, s)
@@ -145,27 +151,27 @@ func choose(all []series, half string, limit int, seed uint64) (out []series, er
 }
 
 // judge forecasts the series of a group, several at a time.
-func judge(ctx context.Context, g group, workers int, backtest, verbose bool) summary {
+func judge(ctx context.Context, g competition.Group, workers int, backtest, verbose bool) (competition.Summary, []competition.Detail) {
 	began := time.Now()
-	outcomes := make([]outcome, len(g.series))
+	outcomes := make([]outcome, len(g.Series))
 	next := make(chan int)
 	var wait sync.WaitGroup
 	for range max(1, workers) {
 		wait.Go(func() {
 			for i := range next {
-				outcomes[i] = one(ctx, g, g.series[i], backtest)
+				outcomes[i] = one(ctx, g, g.Series[i], backtest)
 				if verbose {
 					fmt.Fprintln(os.Stderr, outcomes[i])
 				}
 			}
 		})
 	}
-	for i := range g.series {
+	for i := range g.Series {
 		next <- i
 	}
 	close(next)
 	wait.Wait()
 	s := summarise(g, outcomes)
 	s.Seconds = time.Since(began).Seconds()
-	return s
+	return s, detailsOf(g, outcomes)
 }

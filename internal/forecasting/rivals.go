@@ -1,16 +1,12 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/competition"
 )
 
 // exported is a group as scripts/rivals.py reads it.
@@ -26,20 +22,12 @@ type exportedSeries struct {
 }
 
 // export writes a group to a file.
-func export(path string, g group) error {
-	out := exported{Season: g.season}
-	for _, s := range g.series {
-		out.Series = append(out.Series, exportedSeries{s.id, s.train, s.test})
+func export(path string, g competition.Group) error {
+	out := exported{Season: g.Season}
+	for _, s := range g.Series {
+		out.Series = append(out.Series, exportedSeries{s.ID, s.Train, s.Test})
 	}
-	return writeJSON(path, out)
-}
-
-func writeJSON(path string, v any) error {
-	return wholefile.Write(path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
-	})
+	return competition.WriteJSON(path, out)
 }
 
 // rivalForecasts are what scripts/rivals.py writes: the forecasts of a group by one model.
@@ -86,40 +74,26 @@ func (f rivalForecast) complete(h int) bool {
 	return finite(f.Mean)
 }
 
-// rival is the result of a model of others on a group.
-type rival struct {
-	Group          string  `json:"group"`
-	Model          string  `json:"model"`
-	Half           string  `json:"half"`
-	Seed           uint64  `json:"seed"`
-	Series         int     `json:"series"`
-	Failed         int     `json:"failed"`
-	Scores         scores  `json:"scores"`
-	Low            int     `json:"coverage_below_70"`
-	MedianSeconds  float64 `json:"seconds_median"`
-	LongestSeconds float64 `json:"seconds_longest"`
-}
-
 // scoreRival scores forecasts of the series of a group.
-func scoreRival(g group, r rivalForecasts) (rival, error) {
-	out := rival{Group: g.name, Model: r.Model, Series: len(g.series)}
-	if len(r.Forecasts) != len(g.series) {
-		return out, fmt.Errorf("%d forecasts of %d series", len(r.Forecasts), len(g.series))
+func scoreRival(g competition.Group, r rivalForecasts) (competition.Rival, error) {
+	out := competition.Rival{Group: g.Name, Model: r.Model, Series: len(g.Series)}
+	if len(r.Forecasts) != len(g.Series) {
+		return out, fmt.Errorf("%d forecasts of %d series", len(r.Forecasts), len(g.Series))
 	}
-	var all []scores
+	var all []competition.Scores
 	var seconds []float64
-	for i, s := range g.series {
+	for i, s := range g.Series {
 		f := r.Forecasts[i]
-		if f.ID != s.id {
-			return out, fmt.Errorf("forecast %d is of %s, want %s", i, f.ID, s.id)
+		if f.ID != s.ID {
+			return out, fmt.Errorf("forecast %d is of %s, want %s", i, f.ID, s.ID)
 		}
-		if f.Error != "" || !f.complete(len(s.test)) {
+		if f.Error != "" || !f.complete(len(s.Test)) {
 			out.Failed++
 			continue
 		}
 		seconds = append(seconds, f.Seconds)
-		one := score(f.quantile, s.train, s.test, g.season)
-		if one.Cover95 < poorCoverage {
+		one := score(f.quantile, s.Train, s.Test, g.Season)
+		if one.Cover95 < competition.Poor {
 			out.Low++
 		}
 		all = append(all, one)
@@ -132,49 +106,8 @@ func scoreRival(g group, r rivalForecasts) (rival, error) {
 	return out, nil
 }
 
-func (r rival) String() string {
+func rivalLine(r competition.Rival) string {
 	s := r.Scores
 	return fmt.Sprintf("%-14s %-10s %4d series, %d failed: MASE %.3f sMAPE %.2f CRPS %.3f, 80 %% %.1f, 95 %% %.1f (width %.2f), %d below 70 %%, median %.2f s, longest %.2f s",
 		r.Group, r.Model, r.Series, r.Failed, s.MASE, s.SMAPE, s.CRPS, 100*s.Cover80, 100*s.Cover95, s.Width95, r.Low, r.MedianSeconds, r.LongestSeconds)
-}
-
-// readRivals reads what is stored, nothing if there is no file yet.
-func readRivals(path string) (all []rival, err error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	return all, err
-}
-
-// storeRival writes a result in its place: by group in the order of groups, then by model.
-func storeRival(path string, r rival) error {
-	all, err := readRivals(path)
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(o rival) bool { return o.Group == r.Group && o.Model == r.Model })
-	all = append(all, r)
-	slices.SortStableFunc(all, func(a, b rival) int {
-		if d := indexOf(a.Group) - indexOf(b.Group); d != 0 {
-			return d
-		}
-		if a.Model < b.Model {
-			return -1
-		}
-		return 1
-	})
-	return writeJSON(path, all)
-}
-
-func indexOf(name string) int {
-	for i, g := range groups {
-		if g.name == name {
-			return i
-		}
-	}
-	return len(groups)
 }

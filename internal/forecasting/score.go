@@ -7,22 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// scores are those of one forecast of a series, or means over many. CRPS and widths are over the scale of MASE.
-type scores struct {
-	MASE    float64 `json:"mase"`
-	SMAPE   float64 `json:"smape"`
-	CRPS    float64 `json:"crps"`
-	Cover80 float64 `json:"coverage_80"`
-	Cover95 float64 `json:"coverage_95"`
-	Width80 float64 `json:"width_80"`
-	Width95 float64 `json:"width_95"`
-}
-
-func (s *scores) fields() []*float64 {
+func fields(s *competition.Scores) []*float64 {
 	return []*float64{&s.MASE, &s.SMAPE, &s.CRPS, &s.Cover80, &s.Cover95, &s.Width80, &s.Width95}
 }
 
@@ -32,7 +22,7 @@ type outcome struct {
 	err        error
 	model      string
 	n          int
-	own, naive scores
+	own, naive competition.Scores
 	warned     bool
 	trust      *analysis.Trust
 	seconds    float64
@@ -60,7 +50,7 @@ var levels = func() (p []float64) {
 }()
 
 // score compares quantiles with what came. The point forecast is the median.
-func score(quantile func(p float64) []float64, train, test []float64, season int) (s scores) {
+func score(quantile func(p float64) []float64, train, test []float64, season int) (s competition.Scores) {
 	scale := forecast.Scale(train, season)
 	point := quantile(0.5)
 	s.MASE = forecast.MAE(test, point) / scale
@@ -83,81 +73,59 @@ func score(quantile func(p float64) []float64, train, test []float64, season int
 	return s
 }
 
-func one(ctx context.Context, g group, s series, backtest bool) (o outcome) {
+func one(ctx context.Context, g competition.Group, s competition.Series, backtest bool) (o outcome) {
 	began := time.Now()
-	o.id, o.n = s.id, len(s.train)
-	naive, err := forecast.SeasonalNaive(s.train, g.season, len(s.test))
+	o.id, o.n = s.ID, len(s.Train)
+	naive, err := forecast.SeasonalNaive(s.Train, g.Season, len(s.Test))
 	if err != nil {
 		o.err = err
 		return o
 	}
-	o.naive = score(naive.Quantile, s.train, s.test, g.season)
-	x := make([]float64, len(s.train))
+	o.naive = score(naive.Quantile, s.Train, s.Test, g.Season)
+	x := make([]float64, len(s.Train))
 	for i := range x {
 		x[i] = float64(i)
 	}
 	o.err = func() error {
-		data, err := analysis.NewSeries(analysis.Axis{Name: "step"}, x, s.train)
+		data, err := analysis.NewSeries(analysis.Axis{Name: "step"}, x, s.Train)
 		if err != nil {
 			return err
 		}
-		a, err := analysis.Fit(ctx, data, analysis.Options{Periods: g.periods})
+		a, err := analysis.Fit(ctx, data, analysis.Options{Periods: g.Periods})
 		if err != nil {
 			return err
 		}
 		if backtest {
-			if o.trust, err = a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.test)}); err != nil {
+			if o.trust, err = a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.Test)}); err != nil {
 				return err
 			}
 			o.warned = !o.trust.Use
 			a.Calibrate(o.trust)
 		}
-		f, err := a.Forecast(len(s.test))
+		f, err := a.Forecast(len(s.Test))
 		if err != nil {
 			return err
 		}
 		o.model = a.Name()
-		o.own = score(f.Quantile, s.train, s.test, g.season)
+		o.own = score(f.Quantile, s.Train, s.Test, g.Season)
 		return nil
 	}()
 	o.seconds = time.Since(began).Seconds()
 	return o
 }
 
-// poorCoverage, of 95 % bands, is what should have been warned against.
-const poorCoverage = 0.7
-
-// summary is the result of a group.
-type summary struct {
-	Group  string `json:"group"`
-	Half   string `json:"half"`
-	Seed   uint64 `json:"seed"`
-	Series int    `json:"series"`
-	Failed int    `json:"failed"`
-	Own    scores `json:"gppl"`
-	Naive  scores `json:"seasonal_naive"`
-	// Warned are those that the verdict advises against. Low are those whose 95 % bands held less than 70 % of the test part.
-	Warned          int     `json:"warned"`
-	CoverUnwarned95 float64 `json:"coverage_95_not_warned"`
-	Low             int     `json:"coverage_below_70"`
-	LowWarned       int     `json:"coverage_below_70_warned"`
-	Seconds         float64 `json:"seconds"`         // of the clock
-	MedianSeconds   float64 `json:"seconds_median"`  // of a series
-	LongestSeconds  float64 `json:"seconds_longest"` // of a series
-}
-
 const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive | 80 %  95 % naive | width95 naive | warned ok95 low caught | seconds longest"
 
-func (s summary) String() string {
+func line(s competition.Summary) string {
 	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %4.1f %5.1f %5.1f | %6.2f %6.2f | %5d %5.1f %4d %4d | %6.1f %6.2f",
 		s.Group, s.Series, s.Failed, s.Own.MASE, s.Naive.MASE, s.Own.SMAPE, s.Naive.SMAPE, s.Own.CRPS, s.Naive.CRPS,
 		100*s.Own.Cover80, 100*s.Own.Cover95, 100*s.Naive.Cover95, s.Own.Width95, s.Naive.Width95,
 		s.Warned, 100*s.CoverUnwarned95, s.Low, s.LowWarned, s.Seconds, s.LongestSeconds)
 }
 
-func summarise(g group, outcomes []outcome) summary {
-	s := summary{Group: g.name, Series: len(outcomes)}
-	var own, naive []scores
+func summarise(g competition.Group, outcomes []outcome) competition.Summary {
+	s := competition.Summary{Group: g.Name, Series: len(outcomes)}
+	var own, naive []competition.Scores
 	var unwarned []float64
 	var seconds []float64
 	for _, o := range outcomes {
@@ -172,7 +140,7 @@ func summarise(g group, outcomes []outcome) summary {
 		} else {
 			unwarned = append(unwarned, o.own.Cover95)
 		}
-		if o.own.Cover95 < poorCoverage {
+		if o.own.Cover95 < competition.Poor {
 			s.Low++
 			if o.warned {
 				s.LowWarned++
@@ -188,11 +156,11 @@ func summarise(g group, outcomes []outcome) summary {
 	return s
 }
 
-func average(all []scores) (m scores) {
-	for f, to := range m.fields() {
+func average(all []competition.Scores) (m competition.Scores) {
+	for f, to := range fields(&m) {
 		var v []float64
 		for i := range all {
-			v = append(v, *all[i].fields()[f])
+			v = append(v, *fields(&all[i])[f])
 		}
 		*to = finiteMean(v)
 	}

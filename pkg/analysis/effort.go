@@ -74,7 +74,7 @@ func PlanFit(s *Series, o Options) Plan {
 }
 
 func planOf(s *Series, o Options, e effort) Plan {
-	p := Plan{Effort: e.name, effort: e, Searched: min(e.searched, len(s.X)), Trained: e.trainedOn(s)}
+	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o), Trained: e.trainedOn(s)}
 	views, trends, seasons := 1, 1, 1
 	if o.Log == "" || o.Log == "auto" {
 		if positive(s.Y) {
@@ -97,11 +97,27 @@ func planOf(s *Series, o Options, e effort) Plan {
 	later := views * (e.terms - 1) * (grown + seasons) / 2 // the sum stops growing half way, mostly
 	typical := 0.6 * float64(e.evaluations)                // of what training may take
 	p.Seconds = float64(first+later) * (typical + 12) * evaluationSeconds(p.Searched, even)
-	if len(s.X) > e.searched {
+	if len(s.X) > p.Searched {
 		p.Seconds += float64(e.finalists) * (typical + 18) * evaluationSeconds(p.Trained, even)
 	}
 	p.Seconds += (typical + 18) * evaluationSeconds(p.Trained, even) // standard errors
 	return p
+}
+
+// searchedOn returns the number of observations, the latest, that structures are compared on. A season is told from noise by four of
+// its periods; where x is regular that many are looked at, up to twice as many observations as otherwise.
+func (e effort) searchedOn(s *Series, o Options) int {
+	most := e.searched
+	if !s.dense() && !o.NoSeason {
+		periods := o.Periods
+		if len(periods) == 0 {
+			periods = s.calendarPeriods()
+		}
+		for _, period := range periods {
+			most = max(most, min(2*e.searched, int(4*period/s.Step)))
+		}
+	}
+	return min(most, len(s.X))
 }
 
 // trainedOn returns the number of observations, the latest, that parameters are learnt from.

@@ -223,6 +223,11 @@ func (p *policy) grow(v int, best *trial) error {
 				}
 			}
 		}
+		if short, long, ok := p.nested(); ok && !slices.ContainsFunc(terms, isProduct) {
+			if err := p.try(v, best.Trend, append(slices.Clone(terms), p.cycle(short, long)), best.model.Noise); err != nil {
+				return err
+			}
+		}
 		var next *trial
 		for _, t := range p.trials[from:] {
 			if t.score < best.score-worthwhile && (next == nil || t.score < next.score) {
@@ -236,6 +241,29 @@ func (p *policy) grow(v int, best *trial) error {
 	}
 	return nil
 }
+
+// nested returns two seasons of which the longer is a multiple of the shorter, as a week is of a day.
+func (p *policy) nested() (short, long season, ok bool) {
+	for _, short := range p.seasons {
+		for _, long := range p.seasons {
+			ratio := long.period / short.period
+			if short.fixed && long.fixed && ratio > 1.5 && math.Abs(ratio-math.Round(ratio)) < 0.01*ratio {
+				return short, long, true
+			}
+		}
+	}
+	return short, long, false
+}
+
+// cycle is a shorter season whose shape depends on where in the longer one it is: a day is like the same day of other weeks, and less
+// like its neighbours. A sum of two seasons adds the same shape to every day.
+func (p *policy) cycle(short, long season) gppl.Kernel {
+	const weeks = 4 // over which it changes, in the middle
+	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: 0.8},
+		gppl.Periodic{Variance: 1, Lengthscale: 0.8, Period: long.period})
+}
+
+func isProduct(k gppl.Kernel) bool { _, ok := k.(gppl.Product); return ok }
 
 // smaller returns the kernel of a term that is added with a fifth of the variance.
 func smaller(k gppl.Kernel) gppl.Kernel {
@@ -323,8 +351,10 @@ func samePeriods(a, b gppl.Kernel) bool {
 	return slices.Equal(of(a), of(b))
 }
 
-// hold fixes the periods that are given, and the variance of a white term, which the noise of the model stands for.
+// hold fixes the periods that are given, the variance of a white term, which the noise of the model stands for, and all but one
+// variance of a product.
 func (p *policy) hold(m gppl.Model) gppl.Model {
+	m = m.FixRedundant()
 	at := 0
 	params := m.Params()
 	for _, term := range sumTerms(m.Kernel) {

@@ -298,3 +298,45 @@ func TestPeriodGiven(t *testing.T) {
 		}
 	}
 }
+
+// Where working days have another shape than the days of a weekend, a term says so, and the forecast is better than by a season and
+// noise: the latest four weeks are looked at.
+func TestFitFindsTheWeekInTheDay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	rng := rand.New(rand.NewPCG(3, 0))
+	of := func(i int) float64 {
+		if i/24%7 < 5 {
+			return 3 * math.Sin(2*math.Pi*float64(i)/24)
+		}
+		return math.Cos(2 * math.Pi * float64(i) / 12)
+	}
+	const n, ahead = 700, 48
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = float64(i), of(i)+0.3*rng.NormFloat64()
+	}
+	s, err := NewSeries(Axis{Name: "hour"}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Fit(context.Background(), s, Options{Periods: []float64{24, 168}, Log: "never", Trend: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(a.Kernel(), "LocPer * Periodic") {
+		t.Errorf("%s was chosen", a.Name())
+	}
+	f, err := a.Forecast(ahead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var square float64
+	for i, m := range f.Mean {
+		square += (m - of(n+i)) * (m - of(n+i)) / ahead
+	}
+	if rms := math.Sqrt(square); rms > 0.35 {
+		t.Errorf("the forecast errs by %.2f, want 0.35 at most", rms)
+	}
+}

@@ -59,14 +59,10 @@ func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNo
 
 // weakPriors are the priors of the trained parameters of a model, by their index; sd 0 where there is none.
 func weakPriors(m gppl.Model, e extent) []logNormal {
-	terms := []gppl.Kernel{m.Kernel}
-	if sum, ok := m.Kernel.(gppl.Sum); ok {
-		terms = sum.Terms()
-	}
 	params := m.Params()
 	out := make([]logNormal, len(params))
 	at := 0
-	for _, t := range terms {
+	for _, t := range leaves(m.Kernel) {
 		for range t.Params() {
 			if p := params[at]; !isFixed(p) {
 				if prior, ok := priorOf(t, p.Role, p.Value, e); ok {
@@ -80,6 +76,23 @@ func weakPriors(m gppl.Model, e extent) []logNormal {
 		out[last], _ = priorOf(nil, gppl.RoleNoise, 0, e)
 	}
 	return out
+}
+
+// leaves returns the kernels that a sum or product is made of, in the order of their parameters.
+func leaves(k gppl.Kernel) (all []gppl.Kernel) {
+	var parts []gppl.Kernel
+	switch k := k.(type) {
+	case gppl.Sum:
+		parts = k.Terms()
+	case gppl.Product:
+		parts = k.Factors()
+	default:
+		return []gppl.Kernel{k}
+	}
+	for _, p := range parts {
+		all = append(all, leaves(p)...)
+	}
+	return all
 }
 
 // posteriorLoss returns the loss with the priors.

@@ -1,4 +1,5 @@
-package main
+// Package competition reads the series of M3 and M4, and what internal/forecasting stored about forecasts of them.
+package competition
 
 import (
 	"encoding/csv"
@@ -9,19 +10,27 @@ import (
 	"strings"
 )
 
-// series is one series of a competition, divided as the competition divides it.
-type series struct {
-	id          string
-	train, test []float64
+// Series is one series of a competition, divided as the competition divides it.
+type Series struct {
+	ID          string
+	Train, Test []float64
 }
 
-// group is the series of one competition and frequency.
-type group struct {
-	name   string
-	season int // of MASE and of seasonal naive, as in the competition
-	// periods are those that a user of the calendar would give, in steps.
-	periods []float64
-	series  []series
+// Group is the series of one competition and frequency.
+type Group struct {
+	Name   string
+	Season int // of MASE and of seasonal naive, as in the competition
+	// Periods are those that a user of the calendar would give, in steps.
+	Periods []float64
+	Series  []Series
+}
+
+// Names returns those of the groups.
+func Names() (names []string) {
+	for _, g := range groups {
+		names = append(names, g.name)
+	}
+	return names
 }
 
 // The groups. The season of the weekly series of M4 is 1 in the competition; 52.18 weeks are offered as a period.
@@ -38,8 +47,8 @@ var groups = []struct {
 	{"m4-hourly", "", "Hourly", 24, []float64{24, 168}},
 }
 
-// load reads the groups of the given names from a folder.
-func load(folder string, names []string) (out []group, err error) {
+// Load reads the groups of the given names from a folder, that of m3.csv and the four files of M4.
+func Load(folder string, names []string) (out []Group, err error) {
 	for _, name := range names {
 		found := false
 		for _, g := range groups {
@@ -47,11 +56,11 @@ func load(folder string, names []string) (out []group, err error) {
 				continue
 			}
 			found = true
-			read := group{name: name, season: g.season, periods: g.periods}
+			read := Group{Name: name, Season: g.season, Periods: g.periods}
 			if g.m3 != "" {
-				read.series, err = readM3(filepath.Join(folder, "m3.csv"), g.m3)
+				read.Series, err = readM3(filepath.Join(folder, "m3.csv"), g.m3)
 			} else {
-				read.series, err = readM4(folder, g.m4)
+				read.Series, err = readM4(folder, g.m4)
 			}
 			if err != nil {
 				return nil, err
@@ -59,7 +68,7 @@ func load(folder string, names []string) (out []group, err error) {
 			out = append(out, read)
 		}
 		if !found {
-			return nil, fmt.Errorf("no group %q", name)
+			return nil, fmt.Errorf("competition: no group %q; there are %s", name, strings.Join(Names(), ", "))
 		}
 	}
 	return out, nil
@@ -100,7 +109,7 @@ func numbers(cells []string) (v []float64, err error) {
 }
 
 // readM3 reads the table of the R package Mcomp: columns sn, period, x and xx, the last two separated by semicolons.
-func readM3(path, period string) (out []series, err error) {
+func readM3(path, period string) (out []Series, err error) {
 	table, err := rows(path)
 	if err != nil {
 		return nil, err
@@ -112,9 +121,9 @@ func readM3(path, period string) (out []series, err error) {
 		if row[3] != period {
 			continue
 		}
-		s := series{id: row[1]}
-		if s.train, err = numbers(strings.Split(row[7], ";")); err == nil {
-			s.test, err = numbers(strings.Split(row[8], ";"))
+		s := Series{ID: row[1]}
+		if s.Train, err = numbers(strings.Split(row[7], ";")); err == nil {
+			s.Test, err = numbers(strings.Split(row[8], ";"))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: row %d: %w", path, i+2, err)
@@ -125,7 +134,7 @@ func readM3(path, period string) (out []series, err error) {
 }
 
 // readM4 reads the competition's two tables, a series in a row, its name first.
-func readM4(folder, frequency string) (out []series, err error) {
+func readM4(folder, frequency string) (out []Series, err error) {
 	train, err := rows(filepath.Join(folder, "m4-"+frequency+"-train.csv"))
 	if err != nil {
 		return nil, err
@@ -139,14 +148,14 @@ func readM4(folder, frequency string) (out []series, err error) {
 		after[row[0]] = row[1:]
 	}
 	for _, row := range train {
-		s := series{id: row[0]}
-		if s.train, err = numbers(row[1:]); err == nil {
-			s.test, err = numbers(after[row[0]])
+		s := Series{ID: row[0]}
+		if s.Train, err = numbers(row[1:]); err == nil {
+			s.Test, err = numbers(after[row[0]])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("M4 %s, %s: %w", frequency, row[0], err)
 		}
-		if len(s.test) == 0 {
+		if len(s.Test) == 0 {
 			return nil, fmt.Errorf("M4 %s: no test of %s", frequency, row[0])
 		}
 		out = append(out, s)

@@ -1,0 +1,179 @@
+package competition
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+)
+
+// The files of a folder of records.
+const (
+	SummaryFile = "results.json" // []Summary
+	RivalFile   = "rivals.json"  // []Rival
+	DetailFile  = "series.jsonl" // a Detail in each line
+)
+
+// Poor is the coverage of 95 % bands below which a forecast should have been warned against.
+const Poor = 0.7
+
+// Scores are those of one forecast of a series, or means over many. CRPS and widths are over the scale of MASE.
+type Scores struct {
+	MASE    float64 `json:"mase"`
+	SMAPE   float64 `json:"smape"`
+	CRPS    float64 `json:"crps"`
+	Cover80 float64 `json:"coverage_80"`
+	Cover95 float64 `json:"coverage_95"`
+	Width80 float64 `json:"width_80"`
+	Width95 float64 `json:"width_95"`
+}
+
+// Summary is the result of a group.
+type Summary struct {
+	Group  string `json:"group"`
+	Half   string `json:"half"`
+	Seed   uint64 `json:"seed"`
+	Series int    `json:"series"`
+	Failed int    `json:"failed"`
+	Own    Scores `json:"gppl"`
+	Naive  Scores `json:"seasonal_naive"`
+	// Warned are those that the verdict advises against. Low are those whose 95 % bands held less than Poor of the test part.
+	Warned          int     `json:"warned"`
+	CoverUnwarned95 float64 `json:"coverage_95_not_warned"`
+	Low             int     `json:"coverage_below_70"`
+	LowWarned       int     `json:"coverage_below_70_warned"`
+	Seconds         float64 `json:"seconds"`         // of the clock
+	MedianSeconds   float64 `json:"seconds_median"`  // of a series
+	LongestSeconds  float64 `json:"seconds_longest"` // of a series
+}
+
+// Rival is the result of a model of others on a group.
+type Rival struct {
+	Group          string  `json:"group"`
+	Model          string  `json:"model"`
+	Half           string  `json:"half"`
+	Seed           uint64  `json:"seed"`
+	Series         int     `json:"series"`
+	Failed         int     `json:"failed"`
+	Scores         Scores  `json:"scores"`
+	Low            int     `json:"coverage_below_70"`
+	MedianSeconds  float64 `json:"seconds_median"`
+	LongestSeconds float64 `json:"seconds_longest"`
+}
+
+// Detail is what became of one series. An error that cannot be scaled is −1.
+type Detail struct {
+	Group   string  `json:"group"`
+	ID      string  `json:"id"`
+	N       int     `json:"n"`
+	Error   string  `json:"error,omitempty"`
+	Model   string  `json:"model,omitempty"`
+	MASE    float64 `json:"mase"`
+	CRPS    float64 `json:"crps"`
+	Cover95 float64 `json:"coverage_95"`
+	Naive   float64 `json:"naive_mase"`
+	Warned  bool    `json:"warned"`
+	// Of the backtest, as in analysis.Trust.
+	Past     float64  `json:"past_coverage_95"`
+	Relative float64  `json:"past_relative_error"`
+	Spread   float64  `json:"past_spread"`
+	Late     float64  `json:"past_late"`
+	Reasons  []string `json:"reasons,omitempty"`
+}
+
+// Record is what is stored.
+type Record struct {
+	Groups []Summary
+	Rivals []Rival
+	Series []Detail
+}
+
+// Read reads a folder of records. It is an error if there is none.
+func Read(folder string) (*Record, error) {
+	r := &Record{}
+	for _, f := range []struct {
+		name string
+		to   any
+	}{{SummaryFile, &r.Groups}, {RivalFile, &r.Rivals}} {
+		text, err := os.ReadFile(filepath.Join(folder, f.name))
+		if err == nil {
+			err = json.Unmarshal(text, f.to)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("competition: %s: %w", f.name, err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(folder, DetailFile))
+	if err != nil {
+		return nil, fmt.Errorf("competition: %w", err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var one Detail
+		if err := d.Decode(&one); errors.Is(err, io.EOF) {
+			return r, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("competition: %s: %w", DetailFile, err)
+		}
+		r.Series = append(r.Series, one)
+	}
+}
+
+// WriteJSON writes v to a file, whole or not at all.
+func WriteJSON(path string, v any) error {
+	return wholefile.Write(path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	})
+}
+
+// WriteDetails writes one line each.
+func WriteDetails(path string, all []Detail) error {
+	return wholefile.Write(path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		for _, d := range all {
+			if err := e.Encode(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Digits rounds to four decimals, what a record keeps; of what is not finite it is −1.
+func Digits(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return -1
+	}
+	return math.Round(1e4*v) / 1e4
+}
+
+// StoreRival puts a result in its place in a file: by group in the order of Names, then by model.
+func StoreRival(path string, r Rival) error {
+	var all []Rival
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(o Rival) bool { return o.Group == r.Group && o.Model == r.Model })
+	all = append(all, r)
+	names := Names()
+	slices.SortStableFunc(all, func(a, b Rival) int {
+		if d := slices.Index(names, a.Group) - slices.Index(names, b.Group); d != 0 {
+			return d
+		}
+		return strings.Compare(a.Model, b.Model)
+	})
+	return WriteJSON(path, all)
+}

@@ -1,0 +1,25 @@
+package main
+
+import "github.com/projected-likelihood/gppl/internal/competition"
+
+// detailsOf returns what is stored of each series, for notebook 12.
+func detailsOf(g competition.Group, outcomes []outcome) []competition.Detail {
+	digits := competition.Digits
+	var all []competition.Detail
+	for _, o := range outcomes {
+		d := competition.Detail{Group: g.Name, ID: o.id, N: o.n}
+		if o.err != nil {
+			d.Error = o.err.Error()
+			all = append(all, d)
+			continue
+		}
+		d.Model, d.Warned = o.model, o.warned
+		d.MASE, d.CRPS, d.Cover95, d.Naive = digits(o.own.MASE), digits(o.own.CRPS), digits(o.own.Cover95), digits(o.naive.MASE)
+		if t := o.trust; t != nil {
+			d.Past, d.Relative, d.Spread, d.Late = digits(t.Coverage), digits(t.Relative), digits(t.Spread), digits(t.Late)
+			d.Reasons = t.Reasons
+		}
+		all = append(all, d)
+	}
+	return all
+}
