@@ -45,17 +45,17 @@ var (
 		regexp.MustCompile(`^(?P<name>[A-Za-z]{3,9})\.?[-\s,/.]*(?P<y>\d{4})$`),
 		regexp.MustCompile(`^(?P<y>\d{4})[-\s,/.]*(?P<name>[A-Za-z]{3,9})\.?$`),
 	}
-	weekText    = regexp.MustCompile(`^(\d{4})-?[Ww](\d{1,2})(?:-?([1-7]))?$`)
-	ymdText     = regexp.MustCompile(`^(?P<y>\d{4})(?P<a>[/.])(?P<m>\d{1,2})(?P<b>[/.])(?P<d>\d{1,2})(?P<rest>\D.*)?$`)
-	yearSlash   = regexp.MustCompile(`^(?P<y>\d{4})/(?P<m>\d{1,2})$`)
-	unpadded    = regexp.MustCompile(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`)
-	slashes     = regexp.MustCompile(`^(?P<one>\d{1,2})(?P<a>[-/.])(?P<two>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`)
-	timeOfDay   = regexp.MustCompile(`^[T,]?\s*(\d{1,2}):(\d{2})(:\d{2}(?:\.\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(.*)$`)
-	fourDigits  = regexp.MustCompile(`^\d{4}$`)
-	shortYear   = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2}|\d{1,2}[-\s][A-Za-z]{3,9}[-\s]\d{2})\b(\D|$)`)
-	monthNames  = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
-	longestDate = 64 // bytes of what is a date
+	weekText   = regexp.MustCompile(`^(\d{4})-?[Ww](\d{1,2})(?:-?([1-7]))?$`)
+	ymdText    = regexp.MustCompile(`^(?P<y>\d{4})(?P<a>[/.])(?P<m>\d{1,2})(?P<b>[/.])(?P<d>\d{1,2})(?P<rest>\D.*)?$`)
+	yearSlash  = regexp.MustCompile(`^(?P<y>\d{4})/(?P<m>\d{1,2})$`)
+	unpadded   = regexp.MustCompile(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`)
+	slashes    = regexp.MustCompile(`^(?P<one>\d{1,2})(?P<a>[-/.])(?P<two>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`)
+	timeOfDay  = regexp.MustCompile(`^[T,]?\s*(\d{1,2}):(\d{2})(:\d{2}(?:\.\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(.*)$`)
+	shortYear  = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2}|\d{1,2}[-\s][A-Za-z]{3,9}[-\s]\d{2})\b(\D|$)`)
+	monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 )
+
+const longestDate = 64 // bytes of what is a date
 
 const weekday = `^(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?`
 
