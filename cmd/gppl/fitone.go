@@ -34,6 +34,7 @@ type fitted struct {
 	r       *analysis.Residuals
 	trust   *analysis.Trust
 	written []string
+	notes   []string // on what there is not, for standard error
 }
 
 // fit reads, learns, tests, checks, forecasts and writes.
@@ -42,9 +43,12 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if err != nil {
 		return out, err
 	}
-	steps, err := stepsAhead(c, s)
+	steps, why, err := stepsAhead(c, s)
 	if err != nil {
 		return out, err
+	}
+	if why != "" {
+		out.notes = append(out.notes, why)
 	}
 	if out.a, err = train(ctx, c, s, settings, t.alone); err != nil {
 		return out, err
@@ -65,7 +69,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 		return out, ctx.Err()
 	}
 	if err != nil {
-		fmt.Fprintf(c.Root().ErrWriter, "gppl: no residual checks: %s\n", message(err))
+		out.notes = append(out.notes, "no residual checks: "+message(err))
 	}
 	return out, out.write(ctx, t.files)
 }
@@ -114,6 +118,9 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 		t.files[flag] = c.String(flag)
 	}
 	o, err := t.fit(ctx, c)
+	for _, note := range o.notes {
+		fmt.Fprintf(c.Root().ErrWriter, "gppl: %s\n", note)
+	}
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func predictCommand() *cli.Command {
 			}
 			steps := c.Int("forecast")
 			if x == nil {
-				if steps, err = stepsAhead(c, a.Series); err != nil {
+				if steps, _, err = stepsAhead(c, a.Series); err != nil {
 					return err
 				}
 			}

@@ -154,7 +154,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
 	out.X, out.Y = s.X, s.Y
 	if rep.Time == dataset.TimeNumber {
-		out.Axis = Axis{Name: orElse(s.XName, "x"), Unit: orElse(o.XUnit, unitOf(s.XName))}
+		out.Axis = Axis{Name: orElse(s.XName, "x"), Unit: orElse(o.XUnit, unitOf(s.XName, s.X))}
 	} else {
 		out.Axis = dateAxis(orElse(s.XName, "date"), s.X)
 		for i, x := range s.X {
@@ -251,13 +251,21 @@ func isValue(name string) bool {
 // slashDate is a date that may have the day or the month first, which ParseDate does not read.
 var slashDate = regexp.MustCompile(`^\d{1,2}[-/.]\d{1,2}[-/.]\d{4}$`)
 
-// unitOf guesses the unit of a column of numbers from its name: decimal years are told by it, "time (s)" says it itself.
-func unitOf(name string) string {
+// unitOf guesses the unit of a column of numbers from its name: decimal years are told by it, as are whole years by that of a date.
+func unitOf(name string, x []float64) string {
 	lower := strings.ToLower(strings.TrimSpace(name))
 	if lower == "year" || lower == "years" || strings.Contains(lower, "decimal") {
 		return "year"
 	}
-	return ""
+	if !strings.Contains(lower, "date") && !strings.Contains(lower, "year") {
+		return ""
+	}
+	for _, v := range x {
+		if v != math.Trunc(v) || v < 1000 || v > 3000 {
+			return ""
+		}
+	}
+	return "year"
 }
 
 // splitUnit divides "level (m)" into a name and a unit.
