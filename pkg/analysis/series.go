@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -169,6 +170,9 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		err := out.setKnown(o, rep, all, place, seconds)
 		if err == nil {
 			err = out.Known.standardise(out.X)
+		}
+		if about := (futureError{}); errors.As(err, &about) {
+			return nil, fmt.Errorf("analysis: %w", err)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("analysis: %s: %w", path, err)
