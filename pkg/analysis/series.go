@@ -102,6 +102,9 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		return nil, fmt.Errorf("analysis: %s: %w", path, err)
 	}
 	remarks := headerRemarks(s, rep)
+	if rep.ShortYears {
+		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
+	}
 	if rep.Comment != 0 {
 		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
 	}
