@@ -216,10 +216,8 @@ func batchPattern(flag string, pattern *string, count int) error {
 		}
 		*pattern = filepath.Join(given, place+extensions[flag])
 	}
-	if flag == "figure" {
-		if err := drawable(*pattern); err != nil {
-			return err
-		}
+	if err := formatKnown(flag, *pattern); err != nil {
+		return err
 	}
 	dir := filepath.Dir(*pattern)
 	if strings.Contains(dir, place) {

@@ -33,6 +33,9 @@ func predictCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := formatKnown("out", c.String("out")); err != nil {
+				return err
+			}
 			if err := writable(c, "out"); err != nil {
 				return err
 			}
