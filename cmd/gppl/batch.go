@@ -36,6 +36,7 @@ type result struct {
 	BIC      *float64 `json:"bic,omitempty"`
 	Seconds  float64  `json:"seconds"`
 	Verdict  string   `json:"verdict,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
 	Error    string   `json:"error,omitempty"`
 }
 
@@ -118,7 +119,7 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 		return r
 	}
 	o, err := t.fit(ctx, c)
-	r.Seconds = time.Since(began).Seconds()
+	r.Seconds, r.Notes = time.Since(began).Seconds(), o.notes
 	if err != nil {
 		r.Error = message(err)
 		if ctx.Err() != nil {
@@ -145,7 +146,7 @@ func (r *result) judge(t *analysis.Trust) {
 // writeRows writes the table as csv.
 func writeRows(w io.Writer, rows []result) error {
 	table := rfc4180.NewWriter(w)
-	table.Write([]string{"name", "file", "y", "n", "kernel", "model", "use", "coverage_95", "relative_error", "nll", "evidence", "bic", "seconds", "verdict", "error"})
+	table.Write([]string{"name", "file", "y", "n", "kernel", "model", "use", "coverage_95", "relative_error", "nll", "evidence", "bic", "seconds", "verdict", "notes", "error"})
 	number := func(v *float64) string {
 		if v == nil {
 			return ""
@@ -161,7 +162,7 @@ func writeRows(w io.Writer, rows []result) error {
 			use = map[bool]string{true: "yes", false: "no"}[*r.Use]
 		}
 		table.Write([]string{analysis.PlainCell(r.Name), analysis.PlainCell(r.File), analysis.PlainCell(r.Y), n, r.Kernel, r.Model, use, number(r.Coverage), number(r.Relative),
-			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, r.Error})
+			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, strings.Join(r.Notes, "; "), r.Error})
 	}
 	table.Flush()
 	return table.Error()
@@ -215,10 +216,8 @@ func batchPattern(flag string, pattern *string, count int) error {
 		}
 		*pattern = filepath.Join(given, place+extensions[flag])
 	}
-	if flag == "figure" {
-		if err := drawable(*pattern); err != nil {
-			return err
-		}
+	if err := formatKnown(flag, *pattern); err != nil {
+		return err
 	}
 	dir := filepath.Dir(*pattern)
 	if strings.Contains(dir, place) {

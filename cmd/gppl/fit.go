@@ -193,27 +193,26 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 }
 
 // stepsAhead returns how many steps are forecast: as many as --forecast says or, with regressors, as they are known for if it does not;
-// 0 if they are not known ahead, and a forecast is not asked for.
-func stepsAhead(c *cli.Command, s *analysis.Series) (int, error) {
-	steps := c.Int("forecast")
+// 0, and why, if they are not known ahead and a forecast is not asked for.
+func stepsAhead(c *cli.Command, s *analysis.Series) (steps int, why string, err error) {
+	steps = c.Int("forecast")
 	if s.Known == nil {
-		return steps, nil
+		return steps, "", nil
 	}
 	known := len(s.Ahead())
-	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out") || c.Name == "predict"
-	remedy := fmt.Sprintf("add rows with an empty %s to the file, or name a file of them with --future; gppl compare does without a forecast", s.YName)
+	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out") || c.IsSet("figure") || c.Name == "predict"
+	remedy := fmt.Sprintf("add rows with an empty %s to the file, or name a file of them with --future", s.YName)
 	if c.Name == "predict" {
 		remedy = "name a csv file of them with --future"
 	}
 	switch names := strings.Join(s.Known.Names, ", "); {
 	case known >= steps || known > 0 && !c.IsSet("forecast"):
-		return min(known, steps), nil
+		return min(known, steps), "", nil
 	case asked:
-		return 0, usageError{fmt.Errorf("a forecast of %d steps needs %s there, which is known for %d after the last value of %s: %s",
+		return 0, "", usageError{fmt.Errorf("a forecast of %d steps needs %s there, which is known for %d after the last value of %s: %s",
 			steps, names, known, s.YName, remedy)}
 	default:
-		fmt.Fprintf(c.Root().ErrWriter, "gppl: no forecast: %s is not known after the last value of %s. Add rows with an empty %s to the file, or name a file of them with --future.\n", names, s.YName, s.YName)
-		return 0, nil
+		return 0, fmt.Sprintf("no forecast: %s is not known after the last value of %s; %s", names, s.YName, remedy), nil
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +34,7 @@ type fitted struct {
 	r       *analysis.Residuals
 	trust   *analysis.Trust
 	written []string
+	notes   []string // on what there is not, for standard error
 }
 
 // fit reads, learns, tests, checks, forecasts and writes.
@@ -43,9 +43,12 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if err != nil {
 		return out, err
 	}
-	steps, err := stepsAhead(c, s)
+	steps, why, err := stepsAhead(c, s)
 	if err != nil {
 		return out, err
+	}
+	if why != "" {
+		out.notes = append(out.notes, why)
 	}
 	if out.a, err = train(ctx, c, s, settings, t.files["model"], t.alone); err != nil {
 		return out, err
@@ -66,7 +69,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 		return out, ctx.Err()
 	}
 	if err != nil {
-		fmt.Fprintf(c.Root().ErrWriter, "gppl: no residual checks: %s\n", message(err))
+		out.notes = append(out.notes, "no residual checks: "+message(err))
 	}
 	return out, out.write(ctx, t.files)
 }
@@ -101,23 +104,45 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 	return nil
 }
 
-// drawable fails before the work is done if no figure can be written under that name.
-func drawable(path string) error {
-	if path == "" || slices.Contains(viz.Extensions, strings.ToLower(filepath.Ext(path))) {
-		return nil
+// otherFormats are extensions of what --report, --model and --out do not write, and what to do for them.
+var otherFormats = map[string]string{
+	".pdf": "print the page of --report FILE.html to it, or draw the forecast by --figure", ".png": "--figure draws to it", ".svg": "--figure draws to it",
+	".jpg": "--figure draws to .svg, .png and .pdf", ".xlsx": "--out FILE.csv writes what spreadsheets read", ".xls": "--out FILE.csv writes what spreadsheets read",
+	".docx": "--report FILE.html writes a page", ".parquet": "--out FILE.csv writes the forecast",
+}
+
+// formatKnown fails before the work is done if a name ends in a format that the flag does not write.
+func formatKnown(flag, path string) error {
+	ext := strings.ToLower(filepath.Ext(path))
+	switch instead, other := otherFormats[ext]; {
+	case path == "":
+	case flag == "figure" && !slices.Contains(viz.Extensions, ext):
+		return usageError{fmt.Errorf("--figure %s: a figure is written as %s: end the name with one of them", path, strings.Join(viz.Extensions, ", "))}
+	case flag != "figure" && other:
+		return usageError{fmt.Errorf("--%s %s: it does not write %s; %s", flag, path, ext, instead)}
+	case flag == "out" && ext == ".json":
+		return usageError{fmt.Errorf("--out %s: it writes csv; --json writes the forecast to standard output as JSON", path)}
 	}
-	return usageError{fmt.Errorf("--figure %s: a figure is written as %s: end the name with one of them", path, strings.Join(viz.Extensions, ", "))}
+	return nil
 }
 
 // fitFile fits one series, and shows it.
 func fitFile(ctx context.Context, c *cli.Command, t task) error {
-	if err := errors.Join(writable(c, outputs...), drawable(c.String("figure"))); err != nil {
+	for _, flag := range outputs {
+		if err := formatKnown(flag, c.String(flag)); err != nil {
+			return err
+		}
+	}
+	if err := writable(c, outputs...); err != nil {
 		return err
 	}
 	for _, flag := range outputs {
 		t.files[flag] = c.String(flag)
 	}
 	o, err := t.fit(ctx, c)
+	for _, note := range o.notes {
+		fmt.Fprintf(c.Root().ErrWriter, "gppl: %s\n", note)
+	}
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,9 @@ func predictCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := formatKnown("out", c.String("out")); err != nil {
+				return err
+			}
 			if err := writable(c, "out"); err != nil {
 				return err
 			}
@@ -55,7 +58,7 @@ func predictCommand() *cli.Command {
 			}
 			steps := c.Int("forecast")
 			if x == nil {
-				if steps, err = stepsAhead(c, a.Series); err != nil {
+				if steps, _, err = stepsAhead(c, a.Series); err != nil {
 					return err
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -106,9 +107,12 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 		if seconds != nil {
 			format = dataset.TimeNumber
 		}
+		if name := rep.Columns[rep.X]; name != "" && !o.NoHeader {
+			o.X = name
+		}
 		future, err := readFuture(o, names, format)
 		if err != nil {
-			return err
+			return futureError{err}
 		}
 		first = 0
 		for i, at := range future.x {
@@ -131,6 +135,9 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	k := s.Known
 	if k == nil {
 		return errors.New("analysis: the model has no regressors: there is nothing to know of the future")
+	}
+	if o.NoHeader {
+		return fmt.Errorf("analysis: %s needs a header with the names %s and %s, by which its columns are found", path, s.Axis.Name, strings.Join(k.Names, ", "))
 	}
 	o.X, o.Regressors, o.Future = orElse(o.X, s.Axis.Name), k.Names, path
 	future, err := readFuture(o, k.Names, o.Time)
@@ -175,6 +182,9 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	return nil
 }
 
+// futureError is about the file of the future, not that of the observations.
+type futureError struct{ error }
+
 // futureRows are what a file says of regressors.
 type futureRows struct {
 	x      []float64 // seconds where they are dates
@@ -192,7 +202,7 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat) (futur
 	opt.Y, opt.Also, opt.Time = names[0], names, format
 	s, rep, err := dataset.ReadCSVReport(o.Future, opt)
 	if err != nil {
-		return futureRows{}, err
+		return futureRows{}, errors.New(strings.TrimPrefix(err.Error(), "dataset: "))
 	}
 	if s.Len() == 0 {
 		return futureRows{}, errors.New("no rows")

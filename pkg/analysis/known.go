@@ -157,8 +157,12 @@ func (a *Analysis) Effects() ([]Effect, error) {
 		return nil, err
 	}
 	best := a.members[0]
+	learnt, ok := any(best.posterior).(interface{ Coefficients() []gppl.Coefficient })
+	if !ok {
+		return nil, nil
+	}
 	var out []Effect
-	for _, c := range best.posterior.Coefficients() {
+	for _, c := range learnt.Coefficients() {
 		for j, name := range k.Names {
 			if (gppl.Regressor{Name: name}).Columns()[0].Name == c.Name {
 				unit := best.view.scaling.Scale / k.Scale[j]

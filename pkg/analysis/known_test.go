@@ -104,7 +104,7 @@ func TestFuture(t *testing.T) {
 		}
 	}
 	write("11,2015-02", "12,2015-01")
-	o := ReadOptions{X: "month", Regressors: []string{"price"}, Future: future}
+	o := ReadOptions{Regressors: []string{"price"}, Future: future} // whose column month is another than here
 	s, err := Read(past, o)
 	if err != nil {
 		t.Fatal(err)
@@ -114,8 +114,16 @@ func TestFuture(t *testing.T) {
 	}
 	write("11,2015-02", "13,2014-12")
 	_, err = Read(past, o)
-	if err == nil || !strings.Contains(err.Error(), "line 61") || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "one value at each") {
+	if err == nil || !strings.Contains(err.Error(), "line 61") || !strings.Contains(err.Error(), "future.csv") || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "one value at each") {
 		t.Errorf("two values at one x: %v", err)
+	}
+	write("x,2015-02")
+	if _, err = Read(past, o); err == nil || !strings.HasPrefix(err.Error(), "analysis: "+future+": line 2") {
+		t.Errorf("a bad value ahead: %v", err)
+	}
+	write("11,31/1/2015")
+	if _, err = Read(past, o); err == nil || !strings.Contains(err.Error(), `"31/1/2015" is not an ISO date (it is one written as 31/1/2000)`) {
+		t.Errorf("other dates ahead: %v", err)
 	}
 }
 

@@ -13,15 +13,14 @@ import (
 // 20240131 or 202401. It returns their format, a remark, and what makes seconds since 1970 of one, NaN if it is no such date;
 // TimeNumber and nil for other numbers.
 func numericDates(s dataset.Series) (format dataset.TimeFormat, remark string, seconds func(float64) float64) {
-	const otherwise = "--time number reads it as plain numbers."
 	name := orElse(s.XName, "x")
 	if format = dataset.LikelyUnix(s.X); format != dataset.TimeNumber {
 		perSecond, unit := format.Unix()
-		return format, fmt.Sprintf("%s is read as Unix time in %s; %s", name, unit, otherwise), func(v float64) float64 { return v / perSecond }
+		return format, fmt.Sprintf("%s is read as Unix time in %s; --time number reads it as plain numbers.", name, unit), func(v float64) float64 { return v / perSecond }
 	}
 	for _, compact := range []struct{ layout, like string }{{"20060102", "20240131"}, {"200601", "202401"}} {
 		if areCompact(s.X, compact.layout) {
-			return dataset.TimeISO, fmt.Sprintf("%s is read as dates written %s; %s", name, compact.like, otherwise), func(v float64) float64 { return compactDate(v, compact.layout) }
+			return dataset.TimeISO, fmt.Sprintf("%s is read as dates written %s; --time number reads it as plain numbers.", name, compact.like), func(v float64) float64 { return compactDate(v, compact.layout) }
 		}
 	}
 	return dataset.TimeNumber, "", nil

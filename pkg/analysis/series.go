@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -101,6 +102,9 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		return nil, fmt.Errorf("analysis: %s: %w", path, err)
 	}
 	remarks := headerRemarks(s, rep)
+	if rep.ShortYears {
+		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
+	}
 	if rep.Comment != 0 {
 		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
 	}
@@ -154,7 +158,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
 	out.X, out.Y = s.X, s.Y
 	if rep.Time == dataset.TimeNumber {
-		out.Axis = Axis{Name: orElse(s.XName, "x"), Unit: orElse(o.XUnit, unitOf(s.XName))}
+		out.Axis = Axis{Name: orElse(s.XName, "x"), Unit: orElse(o.XUnit, unitOf(s.XName, s.X))}
 	} else {
 		out.Axis = dateAxis(orElse(s.XName, "date"), s.X)
 		for i, x := range s.X {
@@ -169,6 +173,9 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		err := out.setKnown(o, rep, all, place, seconds)
 		if err == nil {
 			err = out.Known.standardise(out.X)
+		}
+		if about := (futureError{}); errors.As(err, &about) {
+			return nil, fmt.Errorf("analysis: %w", err)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("analysis: %s: %w", path, err)
@@ -251,13 +258,21 @@ func isValue(name string) bool {
 // slashDate is a date that may have the day or the month first, which ParseDate does not read.
 var slashDate = regexp.MustCompile(`^\d{1,2}[-/.]\d{1,2}[-/.]\d{4}$`)
 
-// unitOf guesses the unit of a column of numbers from its name: decimal years are told by it, "time (s)" says it itself.
-func unitOf(name string) string {
+// unitOf guesses the unit of a column of numbers from its name: decimal years are told by it, as are whole years by that of a date.
+func unitOf(name string, x []float64) string {
 	lower := strings.ToLower(strings.TrimSpace(name))
 	if lower == "year" || lower == "years" || strings.Contains(lower, "decimal") {
 		return "year"
 	}
-	return ""
+	if !strings.Contains(lower, "date") && !strings.Contains(lower, "year") {
+		return ""
+	}
+	for _, v := range x {
+		if v != math.Trunc(v) || v < 1000 || v > 3000 {
+			return ""
+		}
+	}
+	return "year"
 }
 
 // splitUnit divides "level (m)" into a name and a unit.

@@ -45,17 +45,23 @@ var (
 		regexp.MustCompile(`^(?P<name>[A-Za-z]{3,9})\.?[-\s,/.]*(?P<y>\d{4})$`),
 		regexp.MustCompile(`^(?P<y>\d{4})[-\s,/.]*(?P<name>[A-Za-z]{3,9})\.?$`),
 	}
-	weekText    = regexp.MustCompile(`^(\d{4})-?[Ww](\d{1,2})(?:-?([1-7]))?$`)
-	ymdText     = regexp.MustCompile(`^(?P<y>\d{4})(?P<a>[/.])(?P<m>\d{1,2})(?P<b>[/.])(?P<d>\d{1,2})(?P<rest>\D.*)?$`)
-	yearSlash   = regexp.MustCompile(`^(?P<y>\d{4})/(?P<m>\d{1,2})$`)
-	unpadded    = regexp.MustCompile(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`)
-	slashes     = regexp.MustCompile(`^(?P<one>\d{1,2})(?P<a>[-/.])(?P<two>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`)
-	timeOfDay   = regexp.MustCompile(`^[T,]?\s*(\d{1,2}):(\d{2})(:\d{2}(?:\.\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(.*)$`)
-	fourDigits  = regexp.MustCompile(`^\d{4}$`)
-	shortYear   = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2}|\d{1,2}[-\s][A-Za-z]{3,9}[-\s]\d{2})\b(\D|$)`)
-	monthNames  = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
-	longestDate = 64 // bytes of what is a date
+	// shortNamed have years of two digits, as spreadsheets write them: 1969 to 2068. Where months are numbers too, such a date may
+	// mean anything, and is not read.
+	shortNamed = []*regexp.Regexp{
+		regexp.MustCompile(`^(?P<name>[A-Za-z]{3,9})(?:[-/]| ?['’])(?P<yy>\d{2})$`),
+		regexp.MustCompile(`^(?P<d>\d{1,2})[-/ ](?P<name>[A-Za-z]{3,9})[-/ ](?P<yy>\d{2})(?P<rest>\D.*)?$`),
+	}
+	weekText   = regexp.MustCompile(`^(\d{4})-?[Ww](\d{1,2})(?:-?([1-7]))?$`)
+	ymdText    = regexp.MustCompile(`^(?P<y>\d{4})(?P<a>[/.])(?P<m>\d{1,2})(?P<b>[/.])(?P<d>\d{1,2})(?P<rest>\D.*)?$`)
+	yearSlash  = regexp.MustCompile(`^(?P<y>\d{4})/(?P<m>\d{1,2})$`)
+	unpadded   = regexp.MustCompile(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`)
+	slashes    = regexp.MustCompile(`^(?P<one>\d{1,2})(?P<a>[-/.])(?P<two>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`)
+	timeOfDay  = regexp.MustCompile(`^[T,]?\s*(\d{1,2}):(\d{2})(:\d{2}(?:\.\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(.*)$`)
+	shortYear  = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
+	monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 )
+
+const longestDate = 64 // bytes of what is a date
 
 const weekday = `^(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?`
 
@@ -112,7 +118,9 @@ func dateOf(text string, f TimeFormat) (time.Time, bool) {
 	case TimeMonth:
 		iso = firstOf(monthText, text)
 	case TimeNamed:
-		iso = firstOf(namedText, text)
+		if iso = firstOf(namedText, text); iso == "" {
+			iso = firstOf(shortNamed, text)
+		}
 	case TimeWeek:
 		return weekOf(text)
 	case TimeYMD:
@@ -162,11 +170,17 @@ func isoText(part map[string]string) string {
 	if part == nil || month == "0" {
 		return ""
 	}
+	year := part["y"]
+	if short := part["yy"]; short >= "69" {
+		year = "19" + short
+	} else if short != "" {
+		year = "20" + short
+	}
 	day := part["d"]
 	if day == "" {
 		day = "1"
 	}
-	date := fmt.Sprintf("%s-%02s-%02s", part["y"], month, day)
+	date := fmt.Sprintf("%s-%02s-%02s", year, month, day)
 	rest := strings.TrimSpace(part["rest"])
 	if rest == "" {
 		return date
@@ -189,6 +203,29 @@ func isoText(part map[string]string) string {
 		seconds = ":00"
 	}
 	return strings.TrimSpace(fmt.Sprintf("%sT%02d:%s%s %s", date, hour, clock[2], seconds, clock[5]))
+}
+
+// hasShortYear reports whether a date has a year of two digits.
+func hasShortYear(text string) bool {
+	return firstOf(shortNamed, text) != "" && firstOf(namedText, text) == ""
+}
+
+// longestShort is the longest range, in years, of dates whose years have two digits: beyond it 1968 may have been read as 2068.
+const longestShort = 70
+
+// checkShort refuses dates, in seconds or years, whose range leaves the century of their years of two digits open.
+func checkShort(x []float64, seconds bool) error {
+	lo, hi := extent(x)
+	year := func(v float64) int {
+		if seconds {
+			return time.Unix(int64(v), 0).UTC().Year()
+		}
+		return int(v)
+	}
+	if first, last := year(lo), year(hi); last-first > longestShort {
+		return fmt.Errorf("years of two digits are read as 1969 to 2068, which makes these dates range from %d to %d: write years with four digits", first, last)
+	}
+	return nil
 }
 
 // monthOf returns the number of a month by its English name or an abbreviation of it, 0 for no month.

@@ -23,7 +23,9 @@ func TestDateForms(t *testing.T) {
 		"2000-01-31T00:00:00.5Z": {"31/1/2000 0:00:00.5", "1/31/2000 12:00:00.5 AM"},
 		"2004-12-27T00:00:00Z":   {"2004-W53"},
 		"2000-05-05T00:00:00Z":   {"5/5/2000", "5.5.2000"},
-		"":                       {"", "2000", "2000.5", "1990Q5", "1990Q0", "Q1", "13/13/2000", "31/2/2000", "2000/13/01", "1/2-2000", "Foo 2000", "Ma 2000", "Jan 32, 2000", "31/1/00", "2005-W53", "2000M13", "2000-01-31x", "3/4/2000", "31/1/2000 25:00", "31/1/2000 13:00 PM", "31/1/2000 noon", strings.Repeat("1", 100)},
+		"1999-12-01T00:00:00Z":   {"Dec-99", "Dec '99", "1-Dec-99", "01-Dec-99", "December-99"},
+		"2000-01-31T10:00:00Z":   {"31-Jan-00 10:00", "31 Jan 00 10:00"},
+		"":                       {"Dec 99", "1/12/99", "99-12-01", "", "2000", "2000.5", "1990Q5", "1990Q0", "Q1", "13/13/2000", "31/2/2000", "2000/13/01", "1/2-2000", "Foo 2000", "Ma 2000", "Jan 32, 2000", "31/1/00", "2005-W53", "2000M13", "2000-01-31x", "3/4/2000", "31/1/2000 25:00", "31/1/2000 13:00 PM", "31/1/2000 noon", strings.Repeat("1", 100)},
 	} {
 		for _, text := range texts {
 			got, err := ParseDate(text)
@@ -102,7 +104,8 @@ func TestDateColumnErrors(t *testing.T) {
 		"a quarter among numbers":   {"1970|1970Q2", CSVOptions{}, []string{"line 3", `"1970Q2" is not a finite number, as the first row is`}},
 		"told otherwise":            {"1970Q1|1970Q2", CSVOptions{Time: TimeMDY}, []string{"line 2", `"1970Q1" is not a date written as 1/31/2000 (it is one written as 2000Q1)`}},
 		"two digits":                {"31/1/70|1/2/70", CSVOptions{}, []string{"line 2", `"31/1/70"`, "four digits"}},
-		"a name and two digits":     {"Jan-70|Feb-70", CSVOptions{}, []string{"line 2", `"Jan-70"`, "four digits"}},
+		"a name and two digits":     {"Jan 70|Feb 70", CSVOptions{}, []string{"line 2", `"Jan 70"`, "four digits"}},
+		"across the centuries":      {"Dec-68|Jan-69", CSVOptions{}, []string{"from 1969 to 2068", "four digits"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := "t,y\n"

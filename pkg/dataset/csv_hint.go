@@ -23,7 +23,7 @@ var (
 // Hints that are about a column.
 const (
 	missingHint = " (if it stands for a missing value, name it as one: Missing, --missing)"
-	dateInstead = " (it is a date: is this the column that was meant?)"
+	dateInstead = " (it is a date: is this the column that was meant? --x and --y choose others)"
 )
 
 // numberHint says, in parentheses, how a text that is no number could be made one; "" if nothing is known.
@@ -43,6 +43,8 @@ func (opt CSVOptions) numberHint(text string) string {
 		return " (a Fortran exponent? write e for D)"
 	case minus.MatchString(text):
 		return " (a typographic minus? write -)"
+	case opt.decimalComma(text) && thousands.MatchString(text):
+		return " (marks between thousands? write digits without them; a decimal comma? DecimalComma, --decimal-comma)"
 	case opt.decimalComma(text):
 		return " (is it a decimal comma? DecimalComma, --decimal-comma)"
 	case thousands.MatchString(text):

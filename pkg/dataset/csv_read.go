@@ -156,6 +156,7 @@ func (r *seriesReader) x(text string) (v float64, err error) {
 	if r.rep.Time == TimeNumber && r.opt.beyond(v) {
 		return 0, r.opt.limitError(text)
 	}
+	r.rep.ShortYears = r.rep.ShortYears || r.rep.Time == TimeNamed && hasShortYear(text)
 	return v, nil
 }
 
@@ -190,6 +191,11 @@ func (r *seriesReader) finish() (err error) {
 	r.rep.Also = r.more.split(&r.s)
 	if r.s.Len() == 0 {
 		return errors.New("no rows with both x and y")
+	}
+	if r.rep.ShortYears {
+		if err := checkShort(r.s.X, r.opt.Seconds); err != nil {
+			return err
+		}
 	}
 	r.rep.Rows = r.s.Len() + r.rep.Skipped
 	return nil

@@ -81,6 +81,8 @@ type CSVReport struct {
 	Skipped int    // rows left out because x or y is missing
 	SHA256  string // of the file, hexadecimal
 	Also    CSVMore
+	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.
+	ShortYears bool
 }
 
 // ReadCSVReport is [ReadCSVFile] with a report. If CSVOptions.Comma is 0, the first line decides whether ',', ';', a tabulator,
