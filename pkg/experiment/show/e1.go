@@ -242,7 +242,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 	}
 	return viz.Grid(len(panels), 1, viz.GridOptions{
 		Frame: viz.Frame{Title: "Most of VFE's excess variance is a slip in prediction", XLabel: "x", YLabel: "variance of a noisy observation", Height: 120 + 260*float64(len(panels)),
-			Caption: "The paper's Figure 2. Lines: ours, on our first draw, with the settings of the authors' notebook and predicted as in their code. Dots: read from their vector figures, for their draw. The green line, near that of PL, is the exact posterior with VFE's own hyperparameters."},
+			Caption: "The paper's Figure 2. Lines: ours, on our first draw, with the settings of the authors' notebook and predicted as in their code. Dots: read from their vector figures, for their draw. “VFE, exact posterior” is predicted with VFE's own hyperparameters too, and lies near PL."},
 		ShareX: true, ShareY: true,
 	}, panels...)
 }
