@@ -109,7 +109,7 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	_, noisy := p.Noisy(gppl.Scalars(x))
 	seen := s.Train.Between(from, f.horizonFrom)
 	return viz.Series(viz.SeriesOptions{
-		Frame: viz.Frame{Title: title, XLabel: axis(s.Held.XName, s.Held.XUnit), YLabel: axis(s.Held.YName, s.Held.YUnit), Height: 360,
+		Frame: viz.Frame{Title: title, XLabel: axis(s.Held.XName, s.Held.XUnit), YLabel: axis(s.Held.YName, s.Held.YUnit), Height: 330,
 			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was then observed. %s", 100*Level, f)},
 		Observed: viz.Points{Name: "trained on", X: seen.X, Y: seen.Y},
 		HeldOut:  viz.Points{X: s.Held.X, Y: s.Held.Y},
@@ -132,9 +132,9 @@ func axis(name, unit string) string {
 func Scores(fs ...*Forecast) *viz.Table {
 	t := &viz.Table{
 		Caption: "Forecasts of what was held out",
-		Columns: []viz.Column{{Name: "model"}, {Name: fmt.Sprintf("within the %.0f %% band", 100*Level), Format: viz.Percent(0)}, {Name: "mean width of the band"},
+		Columns: []viz.Column{{Name: "model"}, {Name: fmt.Sprintf("in the %.0f %% band", 100*Level), Format: viz.Percent(0)}, {Name: "mean width"},
 			{Name: "RMSE", Best: viz.Min}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
-		Notes: []string{"RMSE: root mean square error. NLPD: negative log density of what came, per observation; lower is better."},
+		Notes: []string{"Width: of the band. RMSE: root mean square error. NLPD: negative log density of what came, per observation; lower is better."},
 	}
 	for _, f := range fs {
 		t.Columns[2].Unit, t.Columns[3].Unit = f.Unit, f.Unit

@@ -226,6 +226,11 @@ func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for i, l := range lines {
+		if t.upright() {
+			for j := range l {
+				l[j] += " " // what is written upwards ends at the axis, and needs room before it
+			}
+		}
 		for len(l) < most { // gonum/plot puts the first lines level only if all have as many
 			l = append(l, " ")
 		}

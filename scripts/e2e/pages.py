@@ -357,8 +357,8 @@ def main():
         cli.error(f"no page in {args.reports}: scripts/reproduce.sh makes them")
     args.out.mkdir(parents=True, exist_ok=True)
     trials = {
-        "01-quickstart": (try_figure, try_downloads, try_reading),
-        "02-sunspots": (try_figure, try_table),
+        "01-quickstart": (try_figure, try_downloads),
+        "02-sunspots": (try_figure, try_table, try_reading),
         "03-theorem": (try_scatter,),
         "10-your-data": (try_downloads,),
         "index": (try_index,),

@@ -153,8 +153,8 @@ class Pages(unittest.TestCase):
     def test_about(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.ipynb"
-            nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# T\n\nSee [the forecast](#figure:forecast). More.")]), path)
-            self.assertEqual(report.facts(path)["about"], "See the forecast.")
+            nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# T\n\nSee [the forecast](#figure:forecast), as it is ([the scores](#table:x), say). More.")]), path)
+            self.assertEqual(report.facts(path)["about"], "See the forecast, as it is.")
 
     def test_plain(self):
         self.assertEqual(plain(r"See [it](#x), *so* `a`, with $\ell = 5$."), "See it, so a, with ell = 5.")

@@ -164,8 +164,8 @@ func Spectrum(a *analysis.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	}
 	return viz.Curves(viz.CurvesOptions{
 		Frame: viz.Frame{
-			Title: "Has the model the rhythms of the data?", XLabel: "frequency (" + unit + ")", YLabel: power, Width: 960, Height: 340,
-			Caption: "Periodogram of the series less its trend (Hann's window), averaged over narrow bands, and what the model expects of it. A peak that the line lacks is a rhythm that the model does not know; at the right, both end at the noise.",
+			Title: "Does the model capture the periodicities?", XLabel: "frequency (" + unit + ")", YLabel: power, Width: 960, Height: 340,
+			Caption: "Periodogram of the series less its trend (Hann's window), averaged over narrow bands, and what the model expects of it. A peak that the line lacks is a periodicity that the model does not have. At high frequencies both end at the noise.",
 		},
 		LogX: true, LogY: true,
 		Curves: []viz.Curve{

@@ -164,7 +164,7 @@ func ExcessCurves(all []experiment.Outcome) (*viz.Figure, error) {
 		Frame: viz.Frame{
 			Title:  "With the residual energy and enough Spectral projections, nothing is left to gain",
 			XLabel: "number of projections k", YLabel: "exact NLL above its optimum (nats)", Height: 400,
-			Caption: "Medians over draws with quartiles, joined by design, " + largest().String() + ", trained by L-BFGS to the optimum. " + leastDrawn,
+			Caption: "Medians over draws with quartiles, joined by design, " + largestInWords() + ", trained by L-BFGS to the optimum. " + leastDrawn,
 		},
 		ShareX: true, ShareY: true,
 	}, panels...)
@@ -173,8 +173,8 @@ func ExcessCurves(all []experiment.Outcome) (*viz.Figure, error) {
 // ExcessAgainstTime shows excess against the time to the answer, with the residual energy.
 func ExcessAgainstTime(all []experiment.Outcome) (*viz.Figure, error) {
 	return curves(all, experiment.Residual, viz.Frame{
-		Title: "Spectral projections are also the cheapest", XLabel: "time, set-up included (s)", YLabel: "exact NLL above its optimum (nats)", Height: 400,
-		Caption: "PL with the residual energy: medians over draws, joined by design, " + largest().String() + "; the number beside a marker is k. " + leastDrawn,
+		Title: "What time buys, by design of the projections", XLabel: "time, set-up included (s)", YLabel: "exact NLL above its optimum (nats)", Height: 400,
+		Caption: "PL with the residual energy: medians over draws, joined by design, " + largestInWords() + "; the number beside a marker is k. " + leastDrawn,
 	}, func(ours []experiment.Outcome) viz.Point {
 		mid, _, _ := quartiles(experiment.Values(ours, seconds))
 		return viz.Point{X: mid, Label: fmt.Sprint(ours[0].Trial.Order)}
@@ -184,6 +184,11 @@ func ExcessAgainstTime(all []experiment.Outcome) (*viz.Figure, error) {
 // largest is the source of the curves with most observations.
 func largest() experiment.Source {
 	return slices.MaxFunc(experiment.CurveSources(experiment.ScaleFromEnvironment()), func(a, b experiment.Source) int { return cmp.Compare(a.N, b.N) })
+}
+
+func largestInWords() string {
+	s := largest()
+	return fmt.Sprintf("SE with lengthscale %g, n = %d", s.Lengthscale, s.N)
 }
 
 const (

@@ -10,7 +10,7 @@ import (
 
 // Table1 is the paper's Table 1 in its own layout: NLL and time of three methods by two optimisers, published and ours.
 func Table1(all []experiment.Outcome, p experiment.Published) *viz.Table {
-	t := &viz.Table{Caption: "Table 1 with the settings of the text: exact NLL and running time by method and optimiser, k = m = 100", Columns: []viz.Column{{Name: ""}}}
+	t := &viz.Table{Caption: "The paper's Table 1 with the settings of the text: exact NLL and running time by method and optimiser, k = m = 100", Columns: []viz.Column{{Name: ""}}}
 	rows := [][]any{{"NLL (nats), published"}, {"NLL (nats), ours"}, {"above the optimum of the draw, published*"}, {"above the optimum of the draw, ours"},
 		{"Time (s), published"}, {"Time (s), ours, dense"}, {"evaluations, ours"}}
 	for _, optimiser := range []string{"BFGS", "Adam"} {
@@ -59,7 +59,7 @@ func noise(all []experiment.Outcome) []float64 {
 // Table1Notebook sets the published Table 1 beside what the settings of the authors' notebook give.
 func Table1Notebook(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	t := &viz.Table{
-		Caption: fmt.Sprintf("Table 1 with the settings of the authors' notebook, k = m = %d: exact NLL above ML's", experiment.NotebookOrder(experiment.ScaleFromEnvironment())),
+		Caption: fmt.Sprintf("The paper's Table 1 with the settings of the authors' notebook, k = m = %d: exact NLL above ML's", experiment.NotebookOrder(experiment.ScaleFromEnvironment())),
 		Columns: []viz.Column{{Name: "optimiser"}, {Name: "method"}, {Name: "published", Unit: "nats", Format: viz.Fixed(1)}, {Name: "ours, over draws", Unit: "nats", Format: viz.Fixed(1)},
 			{Name: "draws that end lower"}, {Name: "noise variance learnt", Format: viz.Digits(3)}, {Name: "evaluations", Format: viz.Fixed(0)}},
 		Notes: smokeNote([]string{"Settings: noise variance ln 1.1, PyTorch's Adam and L-BFGS, Repulsive projections of 400 vectors, the repulsion of inducing inputs, their additions to diagonals. Rows of ML: above the optimum found by L-BFGS with a line search."}),
@@ -136,7 +136,7 @@ func E1NotebookStrips(all []experiment.Outcome, p experiment.Published) (*viz.Fi
 	const least = 1e-2 // as in E1Strips
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title:  fmt.Sprintf("Table 1 is one draw of k = m = %d", experiment.NotebookOrder(experiment.ScaleFromEnvironment())),
+			Title:  fmt.Sprintf("The paper's Table 1 is one draw of k = m = %d", experiment.NotebookOrder(experiment.ScaleFromEnvironment())),
 			XLabel: "optimiser and method", YLabel: "exact NLL above ML's (nats)", Height: 340,
 			Caption: "E1 with the settings of the authors' notebook, one dot per draw: how far the exact NLL at the learnt hyperparameters lies above ML's optimum for that draw (at least 0.01 is drawn). Diamonds: the paper's Table 1.",
 		},
@@ -242,7 +242,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 	}
 	return viz.Grid(len(panels), 1, viz.GridOptions{
 		Frame: viz.Frame{Title: "Most of VFE's excess variance is a slip in prediction", XLabel: "x", YLabel: "variance of a noisy observation", Height: 120 + 260*float64(len(panels)),
-			Caption: "The paper's Figure 2. Lines: ours, on our first draw, with the settings of the authors' notebook and predicted as in their code. Dots: read from their vector figures, for their draw. The green line, near that of PL, is the exact posterior with VFE's own hyperparameters."},
+			Caption: "The paper's Figure 2. Lines: ours, on our first draw, with the settings of the authors' notebook and predicted as in their code. Dots: read from their vector figures, for their draw. “VFE, exact posterior” is predicted with VFE's own hyperparameters too, and lies near PL."},
 		ShareX: true, ShareY: true,
 	}, panels...)
 }
@@ -250,7 +250,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 // E1Variance compares mean variances with ML's, over all draws and as read from the paper's figure.
 func E1Variance(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
-		Caption: "Figure 2 as numbers: mean variance of a noisy observation over the range, as a multiple of ML's on the same draw",
+		Caption: "The paper's Figure 2 as numbers: mean variance of a noisy observation over the range, as a multiple of ML's on the same draw",
 		Columns: []viz.Column{{Name: "optimiser"}, {Name: "method"}, {Name: "read from the paper's figure", Format: viz.Digits(3)}, {Name: "ours, as their code predicts", Format: viz.Digits(3)}, {Name: "ours, by the exact posterior", Format: viz.Digits(3)}},
 		Notes:   smokeNote([]string{"Further draws: 21 to 40, computed after draws 1 to 20 had been judged."}),
 	}

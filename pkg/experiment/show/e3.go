@@ -14,7 +14,7 @@ func Table2(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	scale := experiment.ScaleFromEnvironment()
 	order := experiment.SunspotOrder(scale)
 	t := &viz.Table{
-		Caption: fmt.Sprintf("Table 2: sunspots, performance and running time (m = k = %d)", order),
+		Caption: fmt.Sprintf("The paper's Table 2: sunspots, performance and running time (m = k = %d)", order),
 		Columns: []viz.Column{{Name: "kernel"}, {Name: ""}, {Name: "ML NLL", Format: viz.Fixed(3)}, {Name: "ML time", Unit: "s", Format: viz.Digits(3)},
 			{Name: "VFE NLL", Format: viz.Fixed(1)}, {Name: "VFE time", Unit: "s", Format: viz.Digits(3)}, {Name: "PL NLL", Format: viz.Digits(5)}, {Name: "PL time", Unit: "s", Format: viz.Digits(3)}},
 		Notes: smokeNote([]string{"NLL in nats: exact, at the learnt hyperparameters. VFE here is without the noise in K_uu. PL over draws of the projections, VFE over draws of k-means.",
@@ -188,7 +188,7 @@ func EEGErrors(all []experiment.Outcome, label string) (*viz.Figure, error) {
 func Table3(all []experiment.Outcome, p experiment.Published, label string) *viz.Table {
 	scale := experiment.ScaleFromEnvironment()
 	t := &viz.Table{
-		Caption: fmt.Sprintf("Table 3: EEG, performance and running time (m = k = %d). Ours: %s", experiment.EEGOrder(scale), label),
+		Caption: fmt.Sprintf("The paper's Table 3: EEG, performance and running time (m = k = %d). Ours: %s", experiment.EEGOrder(scale), label),
 		Columns: []viz.Column{{Name: "kernel"}, {Name: "method"}, {Name: "protocol"}, {Name: "NMSE, published", Format: viz.Fixed(3)}, {Name: "NMSE", Format: viz.Digits(3)}, {Name: "RMSE", Format: viz.Digits(3)},
 			{Name: "exact NLL", Unit: "nats", Format: viz.Fixed(1)}, {Name: "evaluations", Format: viz.Fixed(0)}, {Name: "published", Unit: "s", Format: viz.Fixed(0)}, {Name: "time", Unit: "s", Format: viz.Digits(3)}, {Name: "engine"}},
 		Notes: smokeNote([]string{"The paper's “RMSE” is a normalised mean square error, NMSE = ‖μ − y‖²/‖y‖². Our RMSE is in units of the standardised signal. All methods predict with the exact posterior, as the authors' notebook does (Experiment 3, cell 17). Engine: the one used most; “+” if there were others.", machines(all)}),

@@ -52,7 +52,7 @@ func Figure1(r *theory.SpectrumResults) (*viz.Figure, error) {
 	}
 	return viz.Grid(2, 2, viz.GridOptions{
 		Frame: viz.Frame{
-			Title: "Figure 1 is reproduced: eigenvalues of K and of Σ, four designs", XLabel: "number of the eigenvalue", YLabel: "eigenvalue", Height: 620,
+			Title: "The paper's Figure 1 is reproduced: eigenvalues of K and of Σ, four designs", XLabel: "number of the eigenvalue", YLabel: "eigenvalue", Height: 620,
 			Caption: "Lines: ours, for the first draw of the times, K without noise and with the authors' ε. Dots: read from their vector figures, of their draw, down to 0.5, below which their linear axis shows nothing. Localised bumps run over the index of unsorted times, as theirs do.",
 		}, ShareX: true, ShareY: true,
 	}, panels...)

@@ -32,13 +32,14 @@ func TraceAgainstError(c theory.Case) (*viz.Figure, error) {
 	all, _, _ := quartiles(c.All.StdErrLog[noise])
 	x := func(g viz.PointGroup) float64 { return g.Points[0].X }
 	y := func(g viz.PointGroup) float64 { return g.Points[0].Y }
+	say := viz.Digits(3)
 	least := slices.MinFunc(groups, func(a, b viz.PointGroup) int { return cmp.Compare(x(a), x(b)) })
 	best := slices.MinFunc(groups, func(a, b viz.PointGroup) int { return cmp.Compare(y(a), y(b)) })
 	return viz.Scatter(viz.ScatterOptions{
 		Frame: viz.Frame{
 			Title: "A smaller trace does not mean more information", XLabel: "trace of Cov(Y|Z)", YLabel: "standard error of log noise", Height: 380,
-			Caption: fmt.Sprintf("Each design with k projections of n = %d observations: the trace that remains, which the paper looks at, against the Cramér–Rao standard error of the log noise variance. Medians of %d draws, joined by design; the number beside a marker is k. With k = %s, %s leaves the smallest trace, %.3g, and has the standard error %.3g; the smallest standard error is that of %s, %.3g, with the trace %.3g.",
-				c.N, c.Seeds, least.Points[0].Label, least.Name, x(least), y(least), best.Name, y(best), x(best)),
+			Caption: fmt.Sprintf("Each design with k projections of n = %d observations: the trace that remains, which the paper looks at, against the Cramér–Rao standard error of the log noise variance. Medians of %d draws, joined by design; the number beside a marker is k. With k = %s, %s leaves the smallest trace, %s, and has the standard error %s; the smallest standard error is that of %s, %s, with the trace %s.",
+				c.N, c.Seeds, least.Points[0].Label, least.Name, say(x(least)), say(y(least)), best.Name, say(y(best)), say(x(best))),
 		},
 		LogX: true, LogY: true, Groups: groups, Rules: []viz.Rule{{Y: all, Name: "all data"}},
 	})
