@@ -91,7 +91,7 @@ func planOf(s *Series, o Options, e effort) Plan {
 	}
 	// Four kernels, with and without a season, then rounds of three kernels and the seasons. A candidate has about six parameters, a
 	// finalist nine; the evidence takes two gradients for each.
-	even := regular(s.X[len(s.X)-p.Trained:])
+	even := s.Errors == nil && regular(s.X[len(s.X)-p.Trained:])
 	const bases, grown = 4, 3
 	first := views * trends * bases * (1 + min(seasons, 1))
 	later := views * (e.terms - 1) * (grown + seasons) / 2 // the sum stops growing half way, mostly

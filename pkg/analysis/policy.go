@@ -112,10 +112,11 @@ func (p *policy) setViews(from int) error {
 	return nil
 }
 
-// dense reports whether a series is long and its latest x are not regular, so that most kernels take n³.
+// dense reports whether a series is long and its latest x are not regular, or its observations have errors of their own, so that most
+// kernels take n³.
 func (s *Series) dense() bool {
 	n := len(s.X)
-	return n > fewUneven && !regular(s.X[max(0, n-refitted):])
+	return n > fewUneven && (s.Errors != nil || !regular(s.X[max(0, n-refitted):]))
 }
 
 // setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.
