@@ -48,6 +48,13 @@ var extensions = map[string]string{"report": ".html", "model": ".json", "out": "
 
 // fitBatch fits several series, and writes one table with a row for each. A series that fails does not end the others.
 func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) error {
+	// What is wrong with the flags is wrong for all series.
+	if _, err := trainOptions(c); err != nil {
+		return err
+	}
+	if _, err := readOptions(c); err != nil {
+		return err
+	}
 	tasks, names, err := batchTasks(c, files, columns)
 	if err != nil {
 		return err

@@ -95,6 +95,8 @@ func TestBatchErrors(t *testing.T) {
 		{"--out", filepath.Join(dir, "{name}.csv"), "which is read"},
 		{"--figure", filepath.Join(dir, "{name}.gif"), ".svg, .png, .pdf"},
 		{"--model", filepath.Join(dir, "{name}", "m.json"), "in the name of the file only"},
+		{"--kernel", "Foo", `"Foo"`},
+		{"--dates", "lunar", "unix-ns or number"},
 		{"--report", filepath.Join(a, "sub", "{name}.html"), "not a directory"},
 	} {
 		code, stdout, stderr := gppl("fit", a, b, "-q", test.flag, test.value)

@@ -151,7 +151,18 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 	}
 	out := []string{text + "."}
 	if strings.HasPrefix(best.Kernel, "White") {
-		out[0] = "No signal was found beyond " + map[bool]string{true: "a linear trend and ", false: ""}[best.Trend == "linear"] + "noise: " + text + "."
+		var found []string
+		if a.Series.Known != nil {
+			found = append(found, "the regressors, ")
+		}
+		if best.Trend == "linear" {
+			found = append(found, "a linear trend ")
+		}
+		beyond := strings.TrimSuffix(strings.Join(found, ""), ", ")
+		if found != nil {
+			beyond = strings.TrimSpace(beyond) + " and "
+		}
+		out[0] = "No signal was found beyond " + beyond + "noise: " + text + "."
 	}
 	if best.Weight > 0 && best.Weight < 1 {
 		members := 0
