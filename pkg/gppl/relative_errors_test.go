@@ -32,7 +32,7 @@ func takesRelative(c meanCase) (relative, both []string) {
 		if e != gppl.EngineToeplitz {
 			relative = append(relative, e)
 		}
-		if e != gppl.EngineToeplitz && e != gppl.EngineSpectral && e != gppl.EngineGridded {
+		if e != gppl.EngineToeplitz && e != gppl.EngineGridded {
 			both = append(both, e)
 		}
 	}
