@@ -379,6 +379,51 @@ func TestMeanInformation(t *testing.T) {
 			w.Mul(&p, &dot)
 			moved = append(moved, &w)
 		}
+		all, err := gppl.NewInformation(c.model, c.data.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a := range theta {
+			for b := range theta {
+				var w mat.Dense
+				w.Mul(moved[a], moved[b])
+				if got, want := all.Data().At(a, b), 0.5*mat.Trace(&w); !(math.Abs(got-want) <= 1e-5*(1+math.Abs(want))) {
+					t.Errorf("%s: information of the data [%d,%d] = %.8g, want %.8g", c.name, a, b, got, want)
+				}
+			}
+		}
+		for _, design := range []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Raw{Design: gppl.Sphere{}}} {
+			p, err := gppl.NewProjection(design, c.data.X, 12, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pl, err := gppl.NewProjected(c.model, c.data, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := pl.Information(theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := all.Projected(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lost, err := all.Loss(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for a := range theta {
+				for b := range theta {
+					if off := math.Abs(got.At(a, b) - want.At(a, b)); !(off <= 1e-8*(1+math.Abs(want.At(a, b)))) {
+						t.Errorf("%s, %v: information of projections [%d,%d] = %.10g, the projected likelihood has %.10g", c.name, design, a, b, got.At(a, b), want.At(a, b))
+					}
+					if total := all.Data().At(a, b) - got.At(a, b); !(math.Abs(total-lost.Total().At(a, b)) <= 1e-8*(1+math.Abs(total))) {
+						t.Errorf("%s, %v: lost [%d,%d] = %.10g, by the theorem %.10g", c.name, design, a, b, total, lost.Total().At(a, b))
+					}
+				}
+			}
+		}
 		for _, residual := range []bool{false, true} {
 			for _, k := range []int{n, 12} {
 				l, err := projectedOn(gppl.Sphere{}, k, residual)(c.model, c.data)
@@ -440,9 +485,6 @@ func TestMeanSample(t *testing.T) {
 	}
 	if want := -2*3. + 0.5*math.Exp(-8); math.Abs(product/want-1) > 0.15 {
 		t.Errorf("covariance %.3g, want %.3g", product, want)
-	}
-	if _, err := gppl.NewInformation(m, x); err == nil {
-		t.Error("NewInformation leaves out the mean without a word")
 	}
 }
 
