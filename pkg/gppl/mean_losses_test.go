@@ -125,25 +125,31 @@ func TestMeanGradients(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, grad := evaluated(t, loss)
-				theta := valuesAtStart(loss)
-				for i := range theta {
-					at := func(step float64) float64 {
-						moved := slices.Clone(theta)
-						moved[i] += step
-						v, err := loss.ValueGrad(nil, moved)
-						if err != nil {
-							t.Fatal(err)
-						}
-						return v
-					}
-					h := 1e-4 * min(1, theta[i])
-					slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
-					if off := math.Abs(grad[i] - slope); !(off <= 1e-5*(1+math.Abs(slope))) {
-						t.Errorf("derivative %d: %.10g, differences give %.10g", i, grad[i], slope)
-					}
-				}
+				checkDifferences(t, loss, 1e-5)
 			})
+		}
+	}
+}
+
+// checkDifferences compares the gradient of a loss with differences of its value.
+func checkDifferences(t *testing.T, loss gppl.Loss, tolerance float64) {
+	t.Helper()
+	_, grad := evaluated(t, loss)
+	theta := valuesAtStart(loss)
+	for i := range theta {
+		at := func(step float64) float64 {
+			moved := slices.Clone(theta)
+			moved[i] += step
+			v, err := loss.ValueGrad(nil, moved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		h := 1e-4 * min(1, math.Abs(theta[i]))
+		slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+		if off := math.Abs(grad[i] - slope); !(off <= tolerance*(1+math.Abs(slope))) {
+			t.Errorf("derivative in %q of %v: %.10g, differences give %.10g", loss.Params()[i].Name, loss, grad[i], slope)
 		}
 	}
 }
@@ -607,23 +613,6 @@ func TestVFEKnownErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, grad := evaluated(t, l)
-		theta := valuesAtStart(l)
-		for i := range theta {
-			at := func(step float64) float64 {
-				moved := slices.Clone(theta)
-				moved[i] += step
-				v, err := l.ValueGrad(nil, moved)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return v
-			}
-			h := 1e-4 * min(1, theta[i])
-			slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
-			if off := math.Abs(grad[i] - slope); !(off <= 1e-5*(1+math.Abs(slope))) {
-				t.Errorf("%s: derivative %d: %.10g, differences give %.10g", c.name, i, grad[i], slope)
-			}
-		}
+		checkDifferences(t, l, 1e-5)
 	}
 }
