@@ -1,5 +1,6 @@
 // Command calibration tells how many simulated observations fall into the bands of forecasts, with the learnt
-// parameters plugged in and with an average over their uncertainty:
+// parameters plugged in, with an average over their uncertainty and, where the noise is normal, with the parameters that
+// the series was drawn with, whose bands are right but for chance:
 //
 //	go run ./internal/calibration
 //	go run ./internal/calibration -series 40 -only trend
@@ -72,8 +73,8 @@ func kinds() []kind {
 // outcome is what one series has: whether the forecast at a horizon was in the band of a level, with known parameters and
 // with uncertain ones, and how wide that of 95 % is.
 type outcome struct {
-	inside [2][][]bool
-	width  [2][]float64
+	inside [3][][]bool
+	width  [3][]float64
 	k      float64 // k̂
 	alone  bool    // the learnt parameters stand alone
 	err    error
@@ -119,6 +120,9 @@ func (k kind) one(n int, seed uint64) (o outcome) {
 	}
 	o.k, o.alone = u.K, u.Fallback != ""
 	for f, m := range forecasts {
+		if m == nil {
+			continue
+		}
 		for _, level := range levels {
 			lo, hi := m.Quantile(0.5*(1-level)), m.Quantile(0.5*(1+level))
 			var inside []bool
@@ -157,8 +161,9 @@ func (k kind) draw(n int, seed uint64) (gppl.Data, error) {
 	return gppl.NewData(gppl.Scalars(x), y)
 }
 
-// forecast returns forecasts with known parameters and with uncertain ones.
-func (k kind) forecast(d gppl.Data, at gppl.Inputs) (both [2]*gppl.Mixture, u *gppl.Uncertain, err error) {
+// forecast returns forecasts with known parameters, with uncertain ones and with the true
+// ones, nil where the noise is not normal.
+func (k kind) forecast(d gppl.Data, at gppl.Inputs) (both [3]*gppl.Mixture, u *gppl.Uncertain, err error) {
 	ctx := context.Background()
 	start, err := gppl.FitAuto(ctx, k.family(d.X), d, gppl.AutoSettings{})
 	if err != nil {
@@ -197,7 +202,12 @@ func (k kind) forecast(d gppl.Data, at gppl.Inputs) (both [2]*gppl.Mixture, u *g
 	if u, err = gppl.NewUncertain(ctx, loss, r, gppl.UncertainSettings{}); err != nil {
 		return both, nil, err
 	}
-	both[1], err = u.Predict(ctx, at, condition)
+	if both[1], err = u.Predict(ctx, at, condition); err != nil {
+		return both, nil, err
+	}
+	truth := k.truth
+	truth.Mean = start.Model.Mean
+	both[2], err = (&gppl.Uncertain{Models: []gppl.Model{truth}}).Predict(ctx, at, condition)
 	return both, u, err
 }
 
@@ -222,7 +232,10 @@ func (k kind) report(to io.Writer, outcomes []outcome) {
 	out := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	defer out.Flush()
 	fmt.Fprintln(out, "  parameters\tsteps ahead\tin the 50 % band\tin the 95 % band\twidth of the 95 % band")
-	for f, name := range []string{"known", "uncertain"} {
+	for f, name := range []string{"known", "uncertain", "true"} {
+		if k.nu > 0 && name == "true" {
+			continue
+		}
 		for i, h := range horizons {
 			fmt.Fprintf(out, "  %s\t%d", name, h)
 			for l := range levels {

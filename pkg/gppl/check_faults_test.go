@@ -156,3 +156,34 @@ func TestFaultGoesToNextEngine(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownErrorsFaultsAreCaught spoils the derivative in the noise variance with known errors.
+func TestKnownErrorsFaultsAreCaught(t *testing.T) {
+	defer func() { tamper = nil }()
+	d := benchData(t, 300)
+	d.Errors = make([]float64, d.Len())
+	for i := range d.Errors {
+		d.Errors[i] = 0.1 * float64(1+i%5)
+	}
+	l, err := NewExact(Model{Kernel: SE{1, 40}, Noise: 0.1}, d, WithEngine(EngineSpectral))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, grad := values(l.Params()), make([]float64, 3)
+	if _, err := l.ValueGrad(grad, theta); err != nil {
+		t.Fatal(err)
+	}
+	for name, fault := range faults {
+		if name == "half dropped" { // of one block of features nothing is dropped
+			continue
+		}
+		tamper = func(what string, x []float64) {
+			if what == "spectral traces" {
+				fault(x, 0)
+			}
+		}
+		if _, err := l.ValueGrad(grad, theta); !errors.As(err, new(unverified)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

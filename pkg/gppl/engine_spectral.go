@@ -97,13 +97,23 @@ func (e *spectralExact) eps(k Kernel, noise float64) float64 {
 const maxDenseFeatures = 12000
 
 func (e *spectralExact) forecast(m *compiled) forecast {
-	if why := e.refuses(); why != "" {
-		return cannot(why)
-	}
 	if !m.hasSignal() {
 		return cannot(noSignal)
 	}
-	return e.predict(m.kernel, m.variance, m.noise)
+	l, known := e.withKnown()
+	if !known {
+		return e.predict(m.kernel, m.variance, m.noise)
+	}
+	f := e.predict(m.kernel, m.variance, l.averagedKnown(m.noise))
+	if f.reason != (reason{}) {
+		return f
+	}
+	if f.windowed {
+		return cannot("observations have errors of their own, and the kernel does not die out")
+	}
+	f.setup = 0
+	f.seconds += 1.5*f.seconds + 3*e.pass(300e-9)
+	return f
 }
 
 // predict is the forecast for a kernel of variance v that has a signal.
@@ -123,7 +133,7 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,
 		err:     3*n*eps*v/noise + n*rounding(v, noise),
 	}
-	if windowed { // weights of both signs cancel
+	if f.windowed = windowed; windowed { // weights of both signs cancel
 		f.err += n * n * rounding(v, noise) * v / noise
 	}
 	if !e.known(k, eps, m) {
@@ -135,7 +145,9 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 // spectralFactor is T = LJLᵀ of one model.
 type spectralFactor struct {
 	spectralBasis
-	engine     *spectralExact
+	engine     *spectralExact // of the data with their weights
+	home       *spectralExact // whose pool the factor is from
+	view       spectralView   // the data, where the weights change with the noise variance
 	kernel     Kernel
 	noise      float64
 	t, inverse *dense.Lower   // L; L⁻¹, made when a gradient is first asked for
@@ -157,11 +169,16 @@ type leftOut struct{ sum, most float64 }
 
 func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.get()
-	f.engine, f.kernel, f.noise = e, m.kernel, m.noise
+	f.engine, f.home, f.kernel, f.noise = e, e, m.kernel, m.noise
+	l, known := e.withKnown()
+	if known {
+		f.view.at(l, options{tolerance: e.tolerance, posterior: e.tight}, m.noise)
+		f.engine, f.series = &f.view.engine, nil
+	}
 	if f.fillRow == nil {
 		f.fillRow, f.diagonalOf = f.fillRowOfTiles, f.diagonalOfBlock
 	}
-	if err := e.expand(&f.spectralBasis, m.kernel, e.eps(m.kernel, m.noise)); err != nil {
+	if err := f.engine.expand(&f.spectralBasis, m.kernel, f.engine.eps(m.kernel, m.noise)); err != nil {
 		f.release()
 		return nil, err
 	}
@@ -173,7 +190,7 @@ func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	return f, nil
 }
 
-func (f *spectralFactor) release()        { f.engine.factors.put(f) }
+func (f *spectralFactor) release()        { f.home.factors.put(f) }
 func (f *spectralFactor) jitter() float64 { return 0 }
 
 func (f *spectralFactor) logDet() float64 {
@@ -268,6 +285,11 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) error {
 	trA := float64(f.engine.n-len(f.features)) + trace // σ²·tr A⁻¹
 	uu := formOf(f.g, r) - hh/(f.noise*f.noise)        // σ²·|U|²
 	grad[last] = 0.5 * (trA - uu)
+	if l, known := f.home.withKnown(); known {
+		var err error
+		grad[last], err = f.noiseSlope(l, r, grad[last])
+		return err
+	}
 	return nil
 }
 

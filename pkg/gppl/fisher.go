@@ -33,14 +33,17 @@ type Information struct {
 	params []Param          // that training moves
 	gram   blas64.General   // A, n×n
 	dot    []blas64.General // Ȧ, n×n each
+	flat   blas64.General   // H, the flat columns of the mean; none: empty
+	free   blas64.General   // N, n×(n−h), orthonormal and orthogonal to H
 	factor *dense.Lower     // L, where A = LLᵀ
 	white  []blas64.General // L⁻¹ȦL⁻ᵀ, n×n each
 	data   *mat.SymDense    // I_Y
 }
 
 // NewInformation computes what observations at x tell about the parameters of
-// m, at their present values. It is an error if x or m is not valid, if m
-// has a mean, if every parameter is fixed, if the matrices would not fit in memory, or if A cannot
+// m, at their present values. With a mean, observations are contrasts that are free of
+// its flat coefficients, n less their number, and all matrices those of contrasts: what the
+// restricted likelihood sees. It is an error if x or m is not valid, if every parameter is fixed, if the matrices would not fit in memory, or if A cannot
 // be factorised: no jitter is added, since it would add information that is not
 // there.
 func NewInformation(m Model, x Inputs) (*Information, error) {
@@ -52,9 +55,6 @@ func NewInformation(m Model, x Inputs) (*Information, error) {
 	}
 	if err := needsDistances("NewInformation", m.Kernel); err != nil {
 		return nil, err
-	}
-	if m.Mean != nil {
-		return nil, fmt.Errorf("gppl: the information of a model with a mean is not computed here: leave the mean %v out, or ask Projected.Information", m.Mean)
 	}
 	n := x.Len()
 	i := &Information{model: m, x: x}
@@ -73,11 +73,16 @@ func NewInformation(m Model, x Inputs) (*Information, error) {
 			len(moved), bytes, maxMemory)
 	}
 	i.derivatives(moved)
+	if m.Mean != nil {
+		if err := i.contrasts(); err != nil {
+			return nil, err
+		}
+	}
 	if err := i.factorise(); err != nil {
 		return nil, err
 	}
 	for _, d := range i.dot {
-		w := newGeneral(n, n)
+		w := newGeneral(d.Rows, d.Cols)
 		copy(w.Data, d.Data)
 		whiten(i.factor, w)
 		i.white = append(i.white, w)
@@ -171,8 +176,10 @@ func (i *Information) Derivative(p int) *mat.SymDense { return symmetric(i.dot[p
 // error if S cannot be factorised, as when columns of a Raw projection depend
 // on each other. It panics if p is of another number of observations.
 func (i *Information) Projected(p *Projection) (*mat.SymDense, error) {
-	i.check(p)
-	omega := p.Omega().RawMatrix()
+	omega, err := i.seen(p)
+	if err != nil {
+		return nil, err
+	}
 	s, err := i.factoriseS(omega, multiply(blas.NoTrans, i.gram, omega))
 	if err != nil {
 		return nil, err
@@ -218,10 +225,13 @@ func (l InformationLoss) Total() *mat.SymDense {
 // It is an error if columns of LᵀΩ depend on each other. It panics if p is of
 // another number of observations.
 func (i *Information) Loss(p *Projection) (InformationLoss, error) {
-	i.check(p)
-	n, k := p.Dims()
+	omega, err := i.seen(p)
+	if err != nil {
+		return InformationLoss{}, err
+	}
+	n, k := omega.Rows, omega.Cols
 	q := newGeneral(n, k)
-	mat.NewDense(n, k, q.Data).Copy(p.Omega())
+	copyGeneral(q, omega)
 	mulLT(i.factor, q)
 	if dependent := orthonormalise(q); dependent != nil {
 		return InformationLoss{},
@@ -346,8 +356,10 @@ func (i *Information) ConditionalTrace(p *Projection) (observed, latent float64,
 // explained returns, for each of the given noise variances, B (n×k) such that
 // BBᵀ = CΩS⁻¹ΩᵀC, where C = K + noise·I.
 func (i *Information) explained(p *Projection, noises ...float64) (all []blas64.General, err error) {
-	i.check(p)
-	omega := p.Omega().RawMatrix()
+	omega, err := i.seen(p)
+	if err != nil {
+		return nil, err
+	}
 	aOmega := multiply(blas.NoTrans, i.gram, omega)
 	s, err := i.factoriseS(omega, aOmega)
 	if err != nil {

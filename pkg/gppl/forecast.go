@@ -11,6 +11,8 @@ type forecast struct {
 	seconds float64 // of work, predicted
 	setup   float64 // seconds still to be paid once
 	err     float64 // bound on the error of the value, in nats
+
+	windowed bool // a window cuts the kernel: features have weights of both signs
 }
 
 // reason says why an engine cannot do something; it is formatted only where it

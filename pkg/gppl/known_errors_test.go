@@ -12,7 +12,7 @@ import (
 // leaves its observation out; and gradients are those of differences.
 func TestKnownErrors(t *testing.T) {
 	takes := map[string][]string{
-		"SE": {gppl.EngineBanded}, "SE, regular": {gppl.EngineBanded},
+		"SE": {gppl.EngineBanded, gppl.EngineSpectral}, "SE, regular": {gppl.EngineBanded, gppl.EngineSpectral},
 		"Matern32": {gppl.EngineBanded, gppl.EngineStateSpace}, "SE + Laplace + White": {gppl.EngineBanded},
 	}
 	for _, c := range meanCases(60) {

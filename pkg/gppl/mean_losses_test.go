@@ -125,25 +125,31 @@ func TestMeanGradients(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, grad := evaluated(t, loss)
-				theta := valuesAtStart(loss)
-				for i := range theta {
-					at := func(step float64) float64 {
-						moved := slices.Clone(theta)
-						moved[i] += step
-						v, err := loss.ValueGrad(nil, moved)
-						if err != nil {
-							t.Fatal(err)
-						}
-						return v
-					}
-					h := 1e-4 * min(1, theta[i])
-					slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
-					if off := math.Abs(grad[i] - slope); !(off <= 1e-5*(1+math.Abs(slope))) {
-						t.Errorf("derivative %d: %.10g, differences give %.10g", i, grad[i], slope)
-					}
-				}
+				checkDifferences(t, loss, 1e-5)
 			})
+		}
+	}
+}
+
+// checkDifferences compares the gradient of a loss with differences of its value.
+func checkDifferences(t *testing.T, loss gppl.Loss, tolerance float64) {
+	t.Helper()
+	_, grad := evaluated(t, loss)
+	theta := valuesAtStart(loss)
+	for i := range theta {
+		at := func(step float64) float64 {
+			moved := slices.Clone(theta)
+			moved[i] += step
+			v, err := loss.ValueGrad(nil, moved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		h := 1e-4 * min(1, math.Abs(theta[i]))
+		slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+		if off := math.Abs(grad[i] - slope); !(off <= tolerance*(1+math.Abs(slope))) {
+			t.Errorf("derivative in %q of %v: %.10g, differences give %.10g", loss.Params()[i].Name, loss, grad[i], slope)
 		}
 	}
 }
@@ -379,6 +385,51 @@ func TestMeanInformation(t *testing.T) {
 			w.Mul(&p, &dot)
 			moved = append(moved, &w)
 		}
+		all, err := gppl.NewInformation(c.model, c.data.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a := range theta {
+			for b := range theta {
+				var w mat.Dense
+				w.Mul(moved[a], moved[b])
+				if got, want := all.Data().At(a, b), 0.5*mat.Trace(&w); !(math.Abs(got-want) <= 1e-5*(1+math.Abs(want))) {
+					t.Errorf("%s: information of the data [%d,%d] = %.8g, want %.8g", c.name, a, b, got, want)
+				}
+			}
+		}
+		for _, design := range []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Raw{Design: gppl.Sphere{}}} {
+			p, err := gppl.NewProjection(design, c.data.X, 12, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pl, err := gppl.NewProjected(c.model, c.data, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := pl.Information(theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := all.Projected(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lost, err := all.Loss(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for a := range theta {
+				for b := range theta {
+					if off := math.Abs(got.At(a, b) - want.At(a, b)); !(off <= 1e-8*(1+math.Abs(want.At(a, b)))) {
+						t.Errorf("%s, %v: information of projections [%d,%d] = %.10g, the projected likelihood has %.10g", c.name, design, a, b, got.At(a, b), want.At(a, b))
+					}
+					if total := all.Data().At(a, b) - got.At(a, b); !(math.Abs(total-lost.Total().At(a, b)) <= 1e-8*(1+math.Abs(total))) {
+						t.Errorf("%s, %v: lost [%d,%d] = %.10g, by the theorem %.10g", c.name, design, a, b, total, lost.Total().At(a, b))
+					}
+				}
+			}
+		}
 		for _, residual := range []bool{false, true} {
 			for _, k := range []int{n, 12} {
 				l, err := projectedOn(gppl.Sphere{}, k, residual)(c.model, c.data)
@@ -440,9 +491,6 @@ func TestMeanSample(t *testing.T) {
 	}
 	if want := -2*3. + 0.5*math.Exp(-8); math.Abs(product/want-1) > 0.15 {
 		t.Errorf("covariance %.3g, want %.3g", product, want)
-	}
-	if _, err := gppl.NewInformation(m, x); err == nil {
-		t.Error("NewInformation leaves out the mean without a word")
 	}
 }
 
@@ -565,23 +613,6 @@ func TestVFEKnownErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, grad := evaluated(t, l)
-		theta := valuesAtStart(l)
-		for i := range theta {
-			at := func(step float64) float64 {
-				moved := slices.Clone(theta)
-				moved[i] += step
-				v, err := l.ValueGrad(nil, moved)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return v
-			}
-			h := 1e-4 * min(1, theta[i])
-			slope := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
-			if off := math.Abs(grad[i] - slope); !(off <= 1e-5*(1+math.Abs(slope))) {
-				t.Errorf("%s: derivative %d: %.10g, differences give %.10g", c.name, i, grad[i], slope)
-			}
-		}
+		checkDifferences(t, l, 1e-5)
 	}
 }

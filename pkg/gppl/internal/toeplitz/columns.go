@@ -3,7 +3,6 @@ package toeplitz
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
 
@@ -90,12 +89,7 @@ func (w *Workspace) solveShare(i int) {
 		}
 		l.fft.Sequence(l.seq, l.hat)
 		copy(alpha, l.seq[:f.n])
-		if m := len(f.missing); m > 0 {
-			l.along = resize(l.along, m)
-			blas64.Gemv(blas.NoTrans, 1, f.b, vec(b), 0, vec(l.along))
-			blas64.Gemv(blas.Trans, -1, f.b, vec(l.along), 1, vec(alpha))
-			f.mask(alpha)
-		}
+		l.along = f.correct(alpha, b, l.along)
 		hat := c.of(s.hat, j)
 		l.forward(hat, alpha)
 		for k, v := range hat {

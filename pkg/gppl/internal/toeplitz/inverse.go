@@ -152,12 +152,21 @@ func (f *Factor) apply(dst, b []float64, w *Workspace) {
 	}
 	l.fft.Sequence(l.seq, l.hat)
 	copy(dst, l.seq[:f.n])
-	if m := len(f.missing); m > 0 {
-		w.along = resize(w.along, m)
-		blas64.Gemv(blas.NoTrans, 1, f.b, vec(b), 0, vec(w.along))
-		blas64.Gemv(blas.Trans, -1, f.b, vec(w.along), 1, vec(dst))
-		f.mask(dst)
+	w.along = f.correct(dst, b, w.along)
+}
+
+// correct subtracts BBᵀb from dst, and sets missing entries to zero. It returns work, in
+// which it works.
+func (f *Factor) correct(dst, b, work []float64) []float64 {
+	m := len(f.missing)
+	if m == 0 {
+		return work
 	}
+	work = resize(work, m)
+	blas64.Gemv(blas.NoTrans, 1, f.b, vec(b), 0, vec(work))
+	blas64.Gemv(blas.Trans, -1, f.b, vec(work), 1, vec(dst))
+	f.mask(dst)
+	return work
 }
 
 // convolveShare sets the spectrum of lane i to that of L(x)L(x)ᵀb for lane 0, of
