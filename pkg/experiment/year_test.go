@@ -3,9 +3,12 @@ package experiment
 import (
 	"bytes"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 // TestYear wants the same bits in three orders, the truth within four standard errors, and costs of the same likelihood.
@@ -49,9 +52,32 @@ func TestYear(t *testing.T) {
 			t.Errorf("%s is %v, want %v within 4 × %v", q.Name, r.Params[i].Value, q.Value, r.Params[i].StdErrLog)
 		}
 	}
-	table, err := YearCosts([]int{20000}, 1)
-	if err != nil || len(table.Rows) != 1 {
+	table, err := YearCosts([]int{10000, 20000}, 1)
+	if err != nil || len(table.Rows) != 2 {
 		t.Errorf("%v, %v", table, err)
+	}
+	rest := all.Clone()
+	if err := rest.Subtract(parts[6]); err != nil {
+		t.Fatal(err)
+	}
+	for name, draw := range map[string]func() (*viz.Figure, error){
+		"cost":       func() (*viz.Figure, error) { return CostFigure(table, 1) },
+		"gap":        func() (*viz.Figure, error) { return y.GapFigure(y.Truth, all, rest, 6) },
+		"spectrum":   func() (*viz.Figure, error) { return SumsSpectrum(y.Truth, all) },
+		"resolution": func() (*viz.Figure, error) { return ResolutionFigure(p.Header) },
+	} {
+		figure, err := draw()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if dir := os.Getenv("GPPL_FIGURES"); dir != "" { // to look at
+			err = figure.Save(filepath.Join(dir, name+".png"))
+		} else {
+			_, err = figure.SVG()
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	forecast, err := y.Forecast(y.Truth, all, []float64{10, 200})
 	if err != nil {

@@ -1,0 +1,161 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// denseReadings is the number for which CostFigure times the dense engine: some tenths of a second.
+const denseReadings = 1000
+
+// CostFigure draws what YearCosts timed, beside the dense likelihood, which is timed once and continued by its law.
+func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
+	var n, adding, sums, readings []float64
+	for _, row := range t.Rows {
+		n = append(n, float64(row[0].(int)))
+		adding = append(adding, row[1].(time.Duration).Seconds())
+		sums = append(sums, row[2].(time.Duration).Seconds())
+		readings = append(readings, row[3].(time.Duration).Seconds())
+	}
+	y := NewYear(denseReadings, seed)
+	x, v := y.readings()
+	data, err := gppl.NewData(gppl.Scalars(x), v)
+	if err != nil {
+		return nil, err
+	}
+	dense, err := gppl.NewExact(y.Truth, data, gppl.WithEngine(gppl.EngineDense))
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if _, err := gradientAt(dense); err != nil {
+		return nil, err
+	}
+	once := time.Since(began).Seconds()
+	last := n[len(n)-1]
+	cubic := []float64{once, once * math.Pow(last/denseReadings, 3)}
+	return viz.Curves(viz.CurvesOptions{
+		Frame: viz.Frame{
+			Title:  "A likelihood from sums takes the same time for any number of readings",
+			XLabel: "readings n", YLabel: "time (s)",
+			Caption: fmt.Sprintf("One likelihood with its gradient. The dense engine is timed at n = %d and continued by n³.", denseReadings),
+		},
+		LogX: true, LogY: true,
+		Curves: []viz.Curve{
+			{Name: "from sums", X: n, Y: sums, Mark: viz.LineAndDots},
+			{Name: "gridded engine, from readings", X: n, Y: readings, Mark: viz.LineAndDots},
+			{Name: "dense engine", X: []float64{denseReadings, last}, Y: cubic, Mark: viz.LineAndDots},
+			{Name: "simulating and adding up, once", X: n, Y: adding, Mark: viz.LineAndDots, Slot: viz.Grey},
+		},
+	})
+}
+
+// GapFigure draws the forecasts from all sums and from those without a month, with the signal, around the start of that month.
+func (y *Year) GapFigure(m gppl.Model, all, rest *gppl.Sums, month int) (*viz.Figure, error) {
+	start := yearDays / months * float64(month)
+	const before, after, points = 2.0, 3.0, 300
+	days, signal := make([]float64, points), make([]float64, points)
+	for i := range days {
+		days[i] = start - before + (before+after)*float64(i)/(points-1)
+		signal[i] = y.Signal(days[i])
+	}
+	o := viz.SeriesOptions{
+		Frame: viz.Frame{
+			Title:   "Once a month is subtracted, the forecast knows nothing of it",
+			Caption: "Forecasts from sums alone, with 95 % bands. The signal is known from the simulation.",
+			XLabel:  "time (days)", YLabel: "signal",
+		},
+		Observed: viz.Points{Name: "signal", X: days, Y: signal},
+		Spans:    []viz.Span{{From: start, To: math.Inf(1), Label: "subtracted"}},
+	}
+	for _, c := range []struct {
+		name string
+		sums *gppl.Sums
+	}{{"all readings", all}, {"without the month", rest}} {
+		post, err := gppl.NewSumsPosterior(m, c.sums, 0)
+		if err != nil {
+			return nil, err
+		}
+		mean, variance := post.Latent(gppl.Scalars(days))
+		o.Predictions = append(o.Predictions, viz.Prediction{Name: c.name, X: days, Mean: mean, LatentVar: variance})
+	}
+	return viz.Series(o)
+}
+
+// bands averages values of ascending frequencies over bands of equal width in their logs.
+func bands(frequency, value []float64) (x, y []float64) {
+	const count = 100
+	first, last := frequency[0], frequency[len(frequency)-1]
+	var sum, at, n [count]float64
+	for i, f := range frequency {
+		b := min(count-1, int(count*math.Log(f/first)/math.Log(last/first)))
+		sum[b], at[b], n[b] = sum[b]+value[i], at[b]+f, n[b]+1
+	}
+	for b, n := range n {
+		if n > 0 {
+			x, y = append(x, at[b]/n), append(y, sum[b]/n)
+		}
+	}
+	return x, y
+}
+
+// SumsSpectrum draws the periodogram of the readings in s and what m expects of it.
+func SumsSpectrum(m gppl.Model, s *gppl.Sums) (*viz.Figure, error) {
+	p, err := gppl.NewSumsPeriodogram(m, s)
+	if err != nil {
+		return nil, err
+	}
+	x, data := bands(p.Frequency, p.Data)
+	_, expected := bands(p.Frequency, p.Expected)
+	return viz.Curves(viz.CurvesOptions{
+		Frame: viz.Frame{
+			Title:  "The model explains the readings at every frequency",
+			XLabel: "frequency (1/day)", YLabel: "power",
+			Caption: "Periodogram from the sums, averaged over narrow bands, and its expectation under the model that was learnt.",
+		},
+		LogX: true, LogY: true,
+		Curves: []viz.Curve{
+			{Name: "readings", X: x, Y: data, Mark: viz.Dots, Slot: viz.Grey},
+			{Name: "expected by the model", X: x, Y: expected, Slot: viz.Blue},
+		},
+		Rules: []viz.Rule{{Y: p.Noise, Name: "noise variance"}},
+	})
+}
+
+// ResolutionFigure draws spectral densities, relative to those at 0, and up to where sums with the header h resolve them.
+func ResolutionFigure(h gppl.SumsHeader) (*viz.Figure, error) {
+	limit := float64(h.Highest) / h.Period
+	o := viz.CurvesOptions{
+		Frame: viz.Frame{
+			Title:  "Rough kernels and short lengthscales have signal beyond what the sums hold",
+			XLabel: "frequency (1/day)", YLabel: "spectral density, relative",
+			Caption: "Sums represent a kernel whose density falls to rounding before the shaded frequencies.",
+		},
+		LogX: true, LogY: true, YRange: [2]float64{1e-20, 3},
+		Spans: []viz.Span{{From: limit, To: math.Inf(1), Label: "not in the sums"}},
+	}
+	se := func(lengthscale float64) func(float64) float64 {
+		return func(omega float64) float64 { return math.Exp(-0.5 * omega * omega * lengthscale * lengthscale) }
+	}
+	for _, c := range []struct {
+		name    string
+		density func(omega float64) float64
+	}{
+		{fmt.Sprintf("SE, lengthscale %v", yearScale), se(yearScale)},
+		{fmt.Sprintf("SE, lengthscale %v", yearScale/20), se(yearScale / 20)},
+		{fmt.Sprintf("Matern32, lengthscale %v", yearScale), func(omega float64) float64 {
+			return math.Pow(1+omega*omega*yearScale*yearScale/3, -2)
+		}},
+	} {
+		curve := viz.Curve{Name: c.name}
+		for f := 0.1; f < 10*limit; f *= 1.03 {
+			curve.X, curve.Y = append(curve.X, f), append(curve.Y, max(1e-30, c.density(2*math.Pi*f)))
+		}
+		o.Curves = append(o.Curves, curve)
+	}
+	return viz.Curves(o)
+}
