@@ -383,12 +383,18 @@ def try_dark(lab, browser, path, out, seconds):
 
 
 def interrupt(page, seconds=30):
-    """Presses the stop button, and waits until the cell has ended."""
+    """Presses the stop button, and waits until the cell has ended, and then those that were waiting for it."""
+    running = page.evaluate(STATE)["waiting"][:1]
     choose(page, "Kernel", "Interrupt Kernel")
     end = time.monotonic() + seconds
-    while page.evaluate(STATE)["waiting"] or page.evaluate(STATE)["kernel"] != "idle":
+    while set(running) & set(page.evaluate(STATE)["waiting"]):
         if time.monotonic() > end:
             raise Failure(f"the cell still runs {seconds} s after it was interrupted")
+        page.wait_for_timeout(50)
+    end = time.monotonic() + 4 * seconds
+    while page.evaluate(STATE)["waiting"] or page.evaluate(STATE)["kernel"] != "idle":
+        if time.monotonic() > end:
+            raise Failure(f"the cells after the one that was interrupted still run after {4 * seconds} s")
         page.wait_for_timeout(50)
 
 
