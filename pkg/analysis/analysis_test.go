@@ -577,6 +577,13 @@ func TestChangePointFit(t *testing.T) {
 	if at := change.Location; math.Abs(at-22) > 3 {
 		t.Errorf("the change is learnt at %v, it is at 22", at)
 	}
+	r, err := a.Residuals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(math.Abs(r.SD-1) < 0.1) { // at an optimum their squares add to n
+		t.Errorf("the innovations have the standard deviation %.3g, not 1", r.SD)
+	}
 }
 
 // TestProductFit: of a product only what the data determine is trained, and it is no worse than LocPer, the same kernel with one

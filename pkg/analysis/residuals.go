@@ -44,8 +44,7 @@ func (a *Analysis) factorise(most int) (*factor, error) {
 	row := make([]float64, n)
 	for i := range n {
 		r := row[:n-i]
-		distancesFrom(r, f.x[i], f.x[i:])
-		a.Result.Model.Kernel.Cov(r, r)
+		gppl.Covariance(r, a.Result.Model.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[i:]))
 		r[0] += a.Result.Model.Noise + gppl.Nugget(a.Result.Model.Kernel)
 		if data.Errors != nil {
 			r[0] += data.Errors[f.from+i] * data.Errors[f.from+i]
@@ -73,12 +72,6 @@ func (a *Analysis) factorise(most int) (*factor, error) {
 	}
 	a.factor = f
 	return f, nil
-}
-
-func distancesFrom(dst []float64, at float64, x []float64) {
-	for i, v := range x {
-		dst[i] = math.Abs(v - at)
-	}
 }
 
 // Residuals are the standardised innovations e = L⁻¹z, A = LLᵀ: each observation less its prediction from those before it,
@@ -279,14 +272,15 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 	for _, term := range terms {
 		cross := mat.NewDense(n, len(x), nil)
 		for i := range n {
-			row := cross.RawRowView(i)
-			distancesFrom(row, f.x[i], x)
-			term.Cov(row, row)
+			gppl.Covariance(cross.RawRowView(i), term, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(x))
 		}
-		prior := []float64{0}
-		term.Cov(prior, prior)
-		prior[0] += gppl.Nugget(term)
-		if err := add(kernelName(term), cross, func(int) float64 { return prior[0] }); err != nil {
+		prior := make([]float64, len(x))
+		for j := range x {
+			at := gppl.Scalars(x[j : j+1])
+			gppl.Covariance(prior[j:j+1], term, at, at)
+			prior[j] += gppl.Nugget(term)
+		}
+		if err := add(kernelName(term), cross, func(j int) float64 { return prior[j] }); err != nil {
 			return nil, err
 		}
 	}

@@ -219,6 +219,17 @@ func borrow(n int) []float64 {
 
 func giveBack(w []float64) { workPool.Put(&w) }
 
+// Covariance sets dst, len(a)×len(b) and row-major, to k(a_i, b_j), without the nugget. It
+// is right for a kernel that depends on where its inputs are, too, of which Kernel.Cov knows only a bound. It
+// panics if a length is wrong.
+func Covariance(dst []float64, k Kernel, a, b Inputs) {
+	if len(dst) != a.Len()*b.Len() {
+		panic(fmt.Sprintf("gppl: Covariance: len(dst) = %d for %d×%d inputs", len(dst), a.Len(), b.Len()))
+	}
+	distances(dst, a, b)
+	covariances(dst, k, a, b, dst)
+}
+
 // covariances sets c, row-major of the rows a and the columns b, to k(a, b), given their
 // distances in r, which may be c.
 func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {

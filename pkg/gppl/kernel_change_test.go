@@ -248,3 +248,21 @@ func TestChangePointFit(t *testing.T) {
 		}
 	}
 }
+
+// TestCovariance: between inputs, of kernels that depend on where they are and of others.
+func TestCovariance(t *testing.T) {
+	a, b := []float64{-5, 1, 3.5}, []float64{2, 9}
+	kernels := changeCases()
+	kernels["stationary"] = gppl.Add(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.White{Variance: 1})
+	for name, k := range kernels {
+		got := make([]float64, 6)
+		gppl.Covariance(got, k, gppl.Scalars(a), gppl.Scalars(b))
+		for i, x := range a {
+			for j, y := range b {
+				if want := placedCovariance(k, x, y); !(math.Abs(got[2*i+j]-want) <= 1e-14) {
+					t.Errorf("%s: k(%v, %v) = %v, want %v", name, x, y, got[2*i+j], want)
+				}
+			}
+		}
+	}
+}
