@@ -3,12 +3,14 @@ package gpplparquet
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -17,6 +19,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -240,4 +244,39 @@ func BenchmarkSum(b *testing.B) {
 		}
 	}
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// TestSameAsCSV wants the bytes that a csv file of the same dates and numbers has.
+func TestSameAsCSV(t *testing.T) {
+	const n = 5000
+	rnd := rand.New(rand.NewPCG(3, 3))
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.FixedWidthTypes.Timestamp_us}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	var text strings.Builder
+	text.WriteString("t,y\n")
+	path := write(t, s, 1000, func(b *array.RecordBuilder) {
+		for range n {
+			micros, y := rnd.Int64N(2e15)-1e14, rnd.NormFloat64()
+			b.Field(0).(*array.TimestampBuilder).Append(arrow.Timestamp(micros))
+			b.Field(1).(*array.Float64Builder).Append(y)
+			fmt.Fprintf(&text, "%s,%v\n", time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000000Z"), y)
+		}
+	})
+	h := header(t, gppl.SumsRange{Lo: -1e8, Hi: 2e9, Largest: 8})
+	got, _, err := Sum(t.Context(), []string{path}, h, Options{}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := gppl.NewSums(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := analysis.Stream(strings.NewReader(text.String()), analysis.ReadOptions{}, 1, func(_ int, b *dataset.CSVBlock) error {
+		x, y := analysis.Taken(h, b)
+		return want.Add(x, y)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got.Len() != n || !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) {
+		t.Errorf("%d observations, or other bytes", got.Len())
+	}
 }

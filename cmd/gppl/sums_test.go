@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -356,5 +357,38 @@ func TestSumResume(t *testing.T) {
 	must(t, "sum", put(t, dir, "whole.csv", readings(0, 3000)), "--like", at("all.sums"), "-o", at("whole.sums"), "-q")
 	if !bytes.Equal(bytesOf(t, at("all.sums")), bytesOf(t, at("whole.sums"))) {
 		t.Error("other bytes")
+	}
+}
+
+// TestSumsProjections learns a lengthscale shorter than the exact likelihood of the sums takes.
+func TestSumsProjections(t *testing.T) {
+	dir := t.TempDir()
+	rnd := rand.New(rand.NewPCG(4, 4))
+	var waves [120][2]float64
+	for i := range waves {
+		waves[i] = [2]float64{rnd.NormFloat64() / 0.3, 2 * math.Pi * rnd.Float64()}
+	}
+	var text strings.Builder
+	text.WriteString("t,y\n")
+	for range 3000 {
+		x := 30 * rnd.Float64()
+		y := 0.4 * rnd.NormFloat64()
+		for _, w := range waves {
+			y += math.Cos(w[0]*x+w[1]) / math.Sqrt(60)
+		}
+		fmt.Fprintf(&text, "%.6f,%.6f\n", x, y)
+	}
+	file := put(t, dir, "short.csv", text.String())
+	sums := filepath.Join(dir, "short.sums")
+	must(t, "sum", file, "--lengthscale", "0.8", "--from", "0", "--to", "30", "-o", sums, "-q")
+	stdout, _ := must(t, "fit", sums, "-q")
+	for _, want := range []string{"SE: by projections: training the exact likelihood ended", "PL + residual"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in %q", want, stdout)
+		}
+	}
+	stdout, _ = must(t, "fit", sums, "-q", "--json")
+	if !strings.Contains(stdout, `"projected":`) {
+		t.Errorf("%q", stdout)
 	}
 }

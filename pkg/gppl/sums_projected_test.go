@@ -385,3 +385,49 @@ func TestFitSumsWall(t *testing.T) {
 	}
 	t.Logf("%s: %v", r.Why, r)
 }
+
+// TestSumsProjectedFewWaves wants fewer projections where the observations do not tell more apart, and finite values.
+func TestSumsProjectedFewWaves(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.2}
+	for name, c := range map[string]struct {
+		at    func(i int) float64
+		y     func(i int) float64
+		waves int // at most
+	}{
+		"one time":          {func(int) float64 { return 50 }, func(i int) float64 { return 3 + float64(i%3) }, 3},
+		"two times":         {func(i int) float64 { return 20 + 40*float64(i%2) }, func(i int) float64 { return float64(i % 5) }, 2},
+		"a short stretch":   {func(i int) float64 { return 50 + 1e-3*float64(i) }, func(i int) float64 { return 3 + float64(i%2) }, 40},
+		"constant y":        {func(i int) float64 { return float64(i) }, func(int) float64 { return 3 }, 40},
+		"ends of the range": {func(i int) float64 { return 100 * float64(i%2) }, func(i int) float64 { return float64(i % 7) }, 2},
+	} {
+		s := newSums(t, sumsHeader(t, plainRange))
+		for i := range 100 {
+			if err := s.Add([]float64{c.at(i)}, []float64{c.y(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		loss, err := gppl.NewSumsResidual(m, s, s.Mean(), 40)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		_, _, frequency, _ := gppl.SumsWaves(s, loss)
+		grad := make([]float64, len(m.Params()))
+		v, err := loss.ValueGrad(grad, startValues(m))
+		if err != nil || len(frequency) > c.waves || math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Errorf("%s: %d waves, %v nats, %v", name, len(frequency), v, err)
+		}
+		exact, err := gppl.NewSumsExact(m, s, s.Mean())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := exact.ValueGrad(nil, startValues(m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.waves <= 3 && math.Abs(v-want) > 1e-6*math.Abs(want) { // the waves span all that the data can tell
+			t.Errorf("%s: %v nats, exactly %v", name, v, want)
+		}
+		t.Logf("%s: %d waves, %v nats, exactly %v", name, len(frequency), v, want)
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	gpplbeam "github.com/projected-likelihood/gppl/beam"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -30,13 +31,7 @@ import (
 var (
 	input        = flag.String("input", "", "csv files: patterns, separated by commas")
 	output       = flag.String("output", "", "file for the sums")
-	like         = flag.String("like", "", "take the header of this file of sums, to merge with it later")
-	from         = flag.String("from", "", "earliest x to come, a number or a date; from a look at the files if not given")
-	to           = flag.String("to", "", "latest x to come")
-	lengthscale  = flag.Float64("lengthscale", 0, "shortest lengthscale of SE to resolve, in the unit of x, seconds for dates; 0: a thousandth of the range")
-	longest      = flag.Float64("longest", 0, "longest lengthscale of interest, for smaller sums; 0: any")
-	centre       = flag.Float64("centre", 0, "a y near the mean; from a look at the files if not given")
-	largest      = flag.Float64("largest", 0, "the largest distance of y from the centre; from a look at the files if not given")
+	header       = sumflags.New(flag.CommandLine, "a look at the files")
 	x            = flag.String("x", "", "column of x, by name or by number; the first if not given")
 	y            = flag.String("y", "", "column of y, by name or by number; the second if not given")
 	timeFormat   = flag.String("time", "", "how x is written: iso, unix, unix-ms, unix-us, unix-ns or number; detected if not given")
@@ -73,15 +68,15 @@ func run(ctx context.Context) error {
 	if err := spared(patterns); err != nil {
 		return err
 	}
-	header, err := plan(ctx, patterns, columns)
+	h, err := header.Header(func() (gppl.SumsRange, error) { return look(ctx, patterns, columns) })
 	if err != nil {
 		return err
 	}
-	if header.LargestWeight != 0 {
-		return fmt.Errorf("--like %s: these sums have weights, and csv files have none", *like)
+	if h.LargestWeight != 0 {
+		return fmt.Errorf("--like %s: these sums have weights, and csv files have none", header.Like)
 	}
 	p, s := beam.NewPipelineWithRoot()
-	gpplbeam.Write(s, *output, gpplbeam.Sum(s, patterns, gpplbeam.Options{Header: header, Columns: columns, Strict: *strict}))
+	gpplbeam.Write(s, *output, gpplbeam.Sum(s, patterns, gpplbeam.Options{Header: h, Columns: columns, Strict: *strict}))
 	result, err := beamx.RunWithMetrics(ctx, p)
 	if err != nil {
 		return err
@@ -156,59 +151,16 @@ func spared(patterns []string) error {
 	return nil
 }
 
-// plan returns the header as gppl sum does: that of another file, or from a first look.
-func plan(ctx context.Context, patterns []string, columns analysis.ReadOptions) (h gppl.SumsHeader, err error) {
-	set := map[string]bool{}
-	flag.Visit(func(f *flag.Flag) { set[f.Name] = true })
-	ends := []string{"from", "to", "centre", "largest"}
-	if *like != "" {
-		for _, name := range append(ends, "lengthscale", "longest") {
-			if set[name] {
-				return h, fmt.Errorf("--%s: --like %s says that", name, *like)
-			}
-		}
-		b, err := os.ReadFile(*like)
-		if err != nil {
-			return h, err
-		}
-		other := new(gppl.Sums)
-		if err := other.UnmarshalBinary(b); err != nil {
-			return h, fmt.Errorf("%s: %w", *like, err)
-		}
-		return other.Header(), nil
+// look returns the range of the files, as gppl sum does.
+func look(ctx context.Context, patterns []string, columns analysis.ReadOptions) (r gppl.SumsRange, err error) {
+	if !gpplbeam.Local(patterns) {
+		return r, errors.New("--input is not on this machine, and cannot be looked at first: say --from, --to, --centre and --largest, or --like FILE.sums")
 	}
-	var r gppl.SumsRange
-	if slices.ContainsFunc(ends, func(name string) bool { return !set[name] }) {
-		if !gpplbeam.Local(patterns) {
-			return h, errors.New("--input is not on this machine, and cannot be looked at first: say --from, --to, --centre and --largest, or --like FILE.sums")
-		}
-		files, err := matches(patterns)
-		if err != nil {
-			return h, err
-		}
-		if r, err = analysis.LookAt(ctx, files, columns); err != nil {
-			return h, err
-		}
+	files, err := matches(patterns)
+	if err != nil {
+		return r, err
 	}
-	for _, end := range []struct {
-		name, text string
-		at         *float64
-	}{{"from", *from, &r.Lo}, {"to", *to, &r.Hi}} {
-		if set[end.name] {
-			if *end.at, err = analysis.ParsePlace(end.text); err != nil {
-				return h, fmt.Errorf("--%s: %w", end.name, err)
-			}
-		}
-	}
-	if set["centre"] {
-		r.Centre = *centre
-	}
-	if set["largest"] {
-		r.Largest = *largest
-	}
-	r.Shortest, r.Longest = *lengthscale, *longest
-	planned, err := gppl.PlanSums(r)
-	return planned.Header, err
+	return analysis.LookAt(ctx, files, columns)
 }
 
 // tell says how many rows there were, if the runner does.

@@ -14,24 +14,18 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	gpplparquet "github.com/projected-likelihood/gppl/parquet"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 var (
-	output      = flag.String("o", "", "file for the sums")
-	x           = flag.String("x", "", "column of x, numbers or timestamps, which become seconds since 1970; the first if not given")
-	y           = flag.String("y", "", "column of y; the second if not given")
-	like        = flag.String("like", "", "take the header of this file of sums, to merge with it later")
-	from        = flag.String("from", "", "earliest x to come, a number or a date; from the statistics of the files if not given")
-	to          = flag.String("to", "", "latest x to come")
-	lengthscale = flag.Float64("lengthscale", 0, "shortest lengthscale of SE to resolve, in the unit of x, seconds for dates; 0: a thousandth of the range")
-	longest     = flag.Float64("longest", 0, "longest lengthscale of interest, for smaller sums; 0: any")
-	centre      = flag.Float64("centre", 0, "a y near the mean; from the statistics of the files if not given")
-	largest     = flag.Float64("largest", 0, "the largest distance of y from the centre; from the statistics of the files if not given")
-	strict      = flag.Bool("strict", false, "make an error of a row that is out of range, rather than leave it out")
+	output = flag.String("o", "", "file for the sums")
+	x      = flag.String("x", "", "column of x, numbers or timestamps, which become seconds since 1970; the first if not given")
+	y      = flag.String("y", "", "column of y; the second if not given")
+	header = sumflags.New(flag.CommandLine, "the statistics of the files")
+	strict = flag.Bool("strict", false, "make an error of a row that is out of range, rather than leave it out")
 )
 
 func main() {
@@ -60,7 +54,13 @@ func run(ctx context.Context, patterns []string) error {
 		files = append(files, some...)
 	}
 	o := gpplparquet.Options{X: *x, Y: *y, Strict: *strict}
-	h, err := plan(files, o)
+	h, err := header.Header(func() (gppl.SumsRange, error) {
+		r, err := gpplparquet.Look(files, o)
+		if err != nil {
+			err = fmt.Errorf("%w: say --from, --to, --centre and --largest, or --like FILE.sums", err)
+		}
+		return r, err
+	})
 	if err != nil {
 		return err
 	}
@@ -89,55 +89,4 @@ func run(ctx context.Context, patterns []string) error {
 	fmt.Fprintf(os.Stderr, "gppl-parquet: %d rows in %d row groups in %.3g s, %.3g a second\n", rep.Rows, rep.RowGroups, seconds, float64(rep.Rows)/seconds)
 	fmt.Printf("%s: %v\n", *output, sums)
 	return nil
-}
-
-// plan returns the header: that of another file, or from the flags and the statistics of the files.
-func plan(files []string, o gpplparquet.Options) (h gppl.SumsHeader, err error) {
-	set := map[string]bool{}
-	flag.Visit(func(f *flag.Flag) { set[f.Name] = true })
-	ends := []string{"from", "to", "centre", "largest"}
-	if *like != "" {
-		for _, name := range append(ends, "lengthscale", "longest") {
-			if set[name] {
-				return h, fmt.Errorf("--%s: --like %s says that", name, *like)
-			}
-		}
-		b, err := os.ReadFile(*like)
-		if err != nil {
-			return h, err
-		}
-		other := new(gppl.Sums)
-		if err := other.UnmarshalBinary(b); err != nil {
-			return h, fmt.Errorf("%s: %w", *like, err)
-		}
-		return other.Header(), nil
-	}
-	var r gppl.SumsRange
-	for _, name := range ends {
-		if !set[name] {
-			if r, err = gpplparquet.Look(files, o); err != nil {
-				return h, fmt.Errorf("%w: say --from, --to, --centre and --largest, or --like FILE.sums", err)
-			}
-			break
-		}
-	}
-	for _, end := range []struct {
-		name, text string
-		at         *float64
-	}{{"from", *from, &r.Lo}, {"to", *to, &r.Hi}} {
-		if set[end.name] {
-			if *end.at, err = analysis.ParsePlace(end.text); err != nil {
-				return h, fmt.Errorf("--%s: %w", end.name, err)
-			}
-		}
-	}
-	if set["centre"] {
-		r.Centre = *centre
-	}
-	if set["largest"] {
-		r.Largest = *largest
-	}
-	r.Shortest, r.Longest = *lengthscale, *longest
-	planned, err := gppl.PlanSums(r)
-	return planned.Header, err
 }
