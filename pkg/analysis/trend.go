@@ -42,7 +42,7 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 // is in proportion to the square: less of it there made the yearly series better, and the others worse.
 const (
 	slopeVariance = 1
-	lastingSlope  = 60
+	lastingSlope  = 100
 	levelVariance = 1
 )
 
