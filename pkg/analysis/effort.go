@@ -114,7 +114,7 @@ func (e effort) searchedOn(s *Series, o Options) int {
 			periods = s.calendarPeriods()
 		}
 		for _, period := range periods {
-			most = max(most, min(2*e.searched, int(4*period/s.Step)))
+			most = max(most, min(2*e.searched, int(math.Round(4*period/s.Step))))
 		}
 	}
 	return min(most, len(s.X))

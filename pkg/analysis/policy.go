@@ -320,7 +320,7 @@ func (p *policy) try(v int, trend string, terms []gppl.Kernel, noise float64) er
 	if slices.ContainsFunc(p.trials, func(o *trial) bool { return o.view == v && o.Name() == t.Name() && samePeriods(o.model.Kernel, k) }) {
 		return nil
 	}
-	mean, err := policyMean(trend, p.views[v].log, p.views[v].data.X)
+	mean, err := policyMean(trend, p.views[v].data.X)
 	if err != nil {
 		return err
 	}
@@ -479,7 +479,7 @@ func (p *policy) final() error {
 		}
 		m := t.model
 		var err error
-		if m.Mean, err = policyMean(t.Trend, p.views[t.view].log, p.views[t.view].data.X); err != nil {
+		if m.Mean, err = policyMean(t.Trend, p.views[t.view].data.X); err != nil {
 			return err
 		}
 		if err := p.train(t, p.views[t.view], m); err != nil {

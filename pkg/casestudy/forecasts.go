@@ -1,0 +1,250 @@
+package casestudy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// Forecasts is what internal/forecasting and scripts/rivals.py measured on series of M3 and M4. Notebook 12 shows it.
+type Forecasts struct{ record *competition.Record }
+
+// ReadForecasts reads the folder where the two keep their results.
+func ReadForecasts(folder string) (*Forecasts, error) {
+	r, err := competition.Read(folder)
+	if err != nil {
+		return nil, fmt.Errorf("casestudy: %w", err)
+	}
+	return &Forecasts{r}, nil
+}
+
+// Figure draws the error of each series over that of seasonal naive, a strip for each group.
+func (f *Forecasts) Figure() (*viz.Figure, error) {
+	o := viz.StripsOptions{
+		Frame: viz.Frame{
+			Title:  "Most forecasts are better than seasonal naive",
+			XLabel: "group", YLabel: "MASE over that of seasonal naive",
+			Caption: "A dot is a series; below one, the policy was better than seasonal naive.",
+		},
+		LogY: true, Each: "one series", YRange: [2]float64{0.1, 10},
+		Rules: []viz.Rule{{Y: 1, Name: "seasonal naive"}},
+	}
+	for _, g := range f.record.Groups {
+		s := viz.Strip{Name: g.Group, Slot: 1}
+		for _, d := range f.record.Series {
+			if d.Group == g.Group && d.Naive > 0 && d.MASE > 0 {
+				s.Values = append(s.Values, d.MASE/d.Naive)
+			}
+		}
+		o.Strips = append(o.Strips, s)
+	}
+	return viz.Strips(o)
+}
+
+// models are the columns of Scores.
+func (f *Forecasts) models() (names []string) {
+	for _, r := range f.record.Rivals {
+		if !slices.Contains(names, r.Model) {
+			names = append(names, r.Model)
+		}
+	}
+	return names
+}
+
+// rival returns the scores of a rival on a group, and whether there are any.
+func (f *Forecasts) rival(group, model string) (competition.Rival, bool) {
+	for _, r := range f.record.Rivals {
+		if r.Group == group && r.Model == model {
+			return r, true
+		}
+	}
+	return competition.Rival{}, false
+}
+
+// Scores compares the policy with seasonal naive and the rivals by one score, "MASE", "sMAPE", "CRPS" or "coverage" of 95 % bands.
+func (f *Forecasts) Scores(which string) (*viz.Table, error) {
+	of := map[string]func(competition.Scores) float64{
+		"MASE": func(s competition.Scores) float64 { return s.MASE }, "sMAPE": func(s competition.Scores) float64 { return s.SMAPE },
+		"CRPS": func(s competition.Scores) float64 { return s.CRPS }, "coverage": func(s competition.Scores) float64 { return s.Cover95 },
+	}[which]
+	if of == nil {
+		return nil, fmt.Errorf("casestudy: no score %q: MASE, sMAPE, CRPS or coverage", which)
+	}
+	format := viz.Fixed(3)
+	if which == "coverage" {
+		format = viz.Percent(1)
+	}
+	t := &viz.Table{Caption: which + " by group", Columns: []viz.Column{{Name: "group"}, {Name: "series"}}}
+	names := append([]string{"gppl", "seasonal naive"}, f.models()...)
+	for _, name := range names {
+		t.Columns = append(t.Columns, viz.Column{Name: name, Format: format})
+	}
+	for _, g := range f.record.Groups {
+		row := []any{g.Group, g.Series, of(g.Own), of(g.Naive)}
+		for _, name := range f.models() {
+			var cell any
+			if r, ok := f.rival(g.Group, name); ok {
+				cell = of(r.Scores)
+				if r.Series != g.Series {
+					t.Notes = append(t.Notes, fmt.Sprintf("%s forecast %d series of %s.", name, r.Series, g.Group))
+				}
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+// Structures counts what was chosen: the share of the series of a group whose best model has a part.
+func (f *Forecasts) Structures() *viz.Table {
+	parts := []struct {
+		name string
+		has  func(model string) bool
+	}{
+		{"log scale", func(m string) bool { return strings.Contains(m, "of the logarithm") }},
+		{"linear trend", func(m string) bool { return strings.Contains(m, "linear trend") }},
+		{"season", func(m string) bool { return strings.Contains(m, "LocPer") }},
+		{"season in season", func(m string) bool { return strings.Contains(m, "LocPer * Periodic") }},
+		{"smooth (SE)", func(m string) bool { return strings.Contains(m, "SE") }},
+		{"rough (Matern32)", func(m string) bool { return strings.Contains(m, "Matern32") }},
+		{"rougher (Laplace)", func(m string) bool { return strings.Contains(m, "Laplace") }},
+		{"noise alone", func(m string) bool { return strings.HasPrefix(m, "White") && !strings.Contains(m, "+") }},
+	}
+	t := &viz.Table{Caption: "What the policy chose", Columns: []viz.Column{{Name: "group"}}}
+	for _, p := range parts {
+		t.Columns = append(t.Columns, viz.Column{Name: p.name, Format: viz.Percent(0)})
+	}
+	for _, g := range f.record.Groups {
+		row := []any{g.Group}
+		for _, p := range parts {
+			var with, all float64
+			for _, d := range f.record.Series {
+				if d.Group == g.Group && d.Error == "" {
+					all++
+					if p.has(d.Model) {
+						with++
+					}
+				}
+			}
+			row = append(row, with/max(all, 1))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// Trust shows what warnings were worth: coverage among the forecasts that were not warned against, and how many of the poor ones were.
+func (f *Forecasts) Trust() *viz.Table {
+	t := &viz.Table{
+		Caption: "What the verdict warned against",
+		Columns: []viz.Column{{Name: "group"}, {Name: "series"}, {Name: "warned"}, {Name: "coverage of the others", Format: viz.Percent(1)},
+			{Name: "poor"}, {Name: "poor and warned"}},
+		Notes: []string{fmt.Sprintf("Coverage is that of 95 %% bands; poor is a coverage below %.0f %%.", 100*competition.Poor)},
+	}
+	var series, warned, low, caught int
+	var covered float64
+	for _, g := range f.record.Groups {
+		t.Rows = append(t.Rows, []any{g.Group, g.Series, g.Warned, g.CoverUnwarned95, g.Low, g.LowWarned})
+		series, warned, low, caught = series+g.Series, warned+g.Warned, low+g.Low, caught+g.LowWarned
+		covered += g.CoverUnwarned95 * float64(g.Series-g.Warned-g.Failed)
+	}
+	t.Rows = append(t.Rows, []any{"all", series, warned, covered / float64(max(1, series-warned)), low, caught})
+	return t
+}
+
+// Failure is a kind of forecast that went wrong, and the worst of it.
+type Failure struct {
+	Kind   string
+	Detail competition.Detail
+}
+
+// Failures returns the worst short series of each kind of failure: bands that held little and were not warned against, a point
+// forecast far worse than seasonal naive, and a warning against a forecast that was good.
+func (f *Forecasts) Failures() []Failure {
+	const short = 200 // observations, so that a picture takes seconds
+	worst := func(kind string, fits func(competition.Detail) bool, badness func(competition.Detail) float64) []Failure {
+		var some []competition.Detail
+		for _, d := range f.record.Series {
+			if d.Error == "" && d.N <= short && d.Naive > 0 && fits(d) {
+				some = append(some, d)
+			}
+		}
+		if len(some) == 0 {
+			return nil
+		}
+		return []Failure{{kind, slices.MaxFunc(some, func(a, b competition.Detail) int {
+			return cmp.Or(cmp.Compare(badness(a), badness(b)), strings.Compare(a.ID, b.ID))
+		})}}
+	}
+	return slices.Concat(
+		worst("bands missed what came, without a warning",
+			func(d competition.Detail) bool { return !d.Warned && d.Cover95 < competition.Poor },
+			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
+		worst("bands missed what came, with a warning",
+			func(d competition.Detail) bool { return d.Warned && d.Cover95 < competition.Poor },
+			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
+		worst("much worse than seasonal naive, within the bands",
+			func(d competition.Detail) bool { return !d.Warned && d.Cover95 >= competition.Poor },
+			func(d competition.Detail) float64 { return d.MASE - d.Naive }),
+		worst("warned against, and good",
+			func(d competition.Detail) bool { return d.Warned && d.Cover95 >= 0.95 && d.MASE < d.Naive },
+			func(d competition.Detail) float64 { return d.Naive / d.MASE }),
+	)
+}
+
+// Picture forecasts the series of a failure again and draws it: what was known, what came, and the 95 % band. The title says what
+// the verdict said. The series are read from the folder that GPPL_DATA names.
+func (f *Forecasts) Picture(ctx context.Context, failure Failure) (*viz.Figure, string, error) {
+	folder := os.Getenv(dataset.EnvDir)
+	if folder == "" {
+		return nil, "", fmt.Errorf("casestudy: set %s to the folder that has forecast/m3.csv", dataset.EnvDir)
+	}
+	d := failure.Detail
+	groups, err := competition.Load(filepath.Join(folder, "forecast"), []string{d.Group})
+	if err != nil {
+		return nil, "", fmt.Errorf("casestudy: %w", err)
+	}
+	at := slices.IndexFunc(groups[0].Series, func(s competition.Series) bool { return s.ID == d.ID })
+	if at < 0 {
+		return nil, "", fmt.Errorf("casestudy: there is no series %s in %s", d.ID, d.Group)
+	}
+	s := groups[0].Series[at]
+	x := make([]float64, len(s.Train)+len(s.Test))
+	for i := range x {
+		x[i] = float64(i)
+	}
+	n := len(s.Train)
+	data, err := analysis.NewSeries(analysis.Axis{Name: "step"}, x[:n], s.Train)
+	if err != nil {
+		return nil, "", fmt.Errorf("casestudy: %w", err)
+	}
+	a, err := analysis.Fit(ctx, data, analysis.Options{Periods: groups[0].Periods})
+	if err != nil {
+		return nil, "", fmt.Errorf("casestudy: %w", err)
+	}
+	trust, err := a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.Test)})
+	if err != nil {
+		return nil, "", fmt.Errorf("casestudy: %w", err)
+	}
+	a.Calibrate(trust)
+	p, err := a.Predict(x[n:])
+	if err != nil {
+		return nil, "", fmt.Errorf("casestudy: %w", err)
+	}
+	figure, err := viz.Series(viz.SeriesOptions{
+		Frame:    viz.Frame{Title: failure.Kind, XLabel: "step", YLabel: d.ID + " of " + d.Group, Caption: a.Name() + "."},
+		Observed: viz.Points{X: x[:n], Y: s.Train}, HeldOut: viz.Points{Name: "what came", X: x[n:], Y: s.Test},
+		Predictions: []viz.Prediction{{Name: "forecast", X: p.X, Mean: p.Mean, NoisyVar: p.NoisyVar, Lower: p.Lower, Upper: p.Upper}},
+	})
+	return figure, trust.Verdict, err
+}

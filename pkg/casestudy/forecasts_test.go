@@ -1,0 +1,70 @@
+package casestudy_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+const records = "../../internal/forecasting"
+
+// The stored results are of all groups and rivals, and of the same series.
+func TestForecasts(t *testing.T) {
+	f, err := casestudy.ReadForecasts(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Figure(); err != nil {
+		t.Error(err)
+	}
+	const groups = 6
+	for _, score := range []string{"MASE", "sMAPE", "CRPS", "coverage"} {
+		table, err := f.Scores(score)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(table.Rows) != groups || len(table.Notes) > 0 {
+			t.Errorf("%s: %d groups, want %d; %v", score, len(table.Rows), groups, table.Notes)
+		}
+	}
+	if _, err := f.Scores("luck"); err == nil {
+		t.Error("there is no score of luck")
+	}
+	if rows := len(f.Structures().Rows); rows != groups {
+		t.Errorf("structures of %d groups", rows)
+	}
+	if rows := len(f.Trust().Rows); rows != groups+1 {
+		t.Errorf("trust of %d groups, one of them all", rows)
+	}
+	kinds := map[string]bool{}
+	for _, failure := range f.Failures() {
+		kinds[failure.Kind] = true
+	}
+	if len(kinds) != 4 {
+		t.Errorf("%d kinds of failure, want 4: %v", len(kinds), kinds)
+	}
+}
+
+// A picture needs the series.
+func TestPicture(t *testing.T) {
+	f := viz.Must(casestudy.ReadForecasts(records))
+	failure := f.Failures()[0]
+	if os.Getenv(dataset.EnvDir) == "" {
+		t.Skipf("%s is not set", dataset.EnvDir)
+	}
+	figure, verdict, err := f.Picture(context.Background(), failure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if figure == nil || verdict == "" {
+		t.Errorf("no picture of %s, or no verdict: %q", failure.Detail.ID, verdict)
+	}
+	t.Setenv(dataset.EnvDir, "")
+	if _, _, err := f.Picture(context.Background(), failure); err == nil {
+		t.Error("a picture without the series")
+	}
+}
