@@ -62,7 +62,7 @@ def of_page(html):
             note(text_of(caption).split(".")[0], text_of(caption).partition(".")[2])
         for table in output.select("table"):
             name = text_of(table.caption).split(".")[0]
-            heads = [text_of(th) for th in table.select("thead th")]
+            heads = [text_of(h) for h in table.select("thead th, thead td")]  # without a name it is a td
             note(f"{name}, caption", text_of(table.caption).partition(".")[2])
             for i, tr in enumerate(table.select("tbody tr"), 1):
                 cells = [text_of(c) for c in tr.find_all(["td", "th"], recursive=False)]

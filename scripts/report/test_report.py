@@ -217,7 +217,7 @@ class Index(unittest.TestCase):
 
 
 class Numbers(unittest.TestCase):
-    PAGE = (f'<div class="output"><table><caption><div class="gppl-stay"><span class="number">Table 1.</span> of n = 100</div></caption><thead><tr><th>method</th>'
+    PAGE = (f'<div class="output"><table><caption><div class="gppl-stay"><span class="number">Table 1.</span> of n = 100</div></caption><thead><tr><td></td>'
             '<th>NLL <span>(nats)</span></th><th>evaluations</th><th>time <span>(s)</span></th></tr></thead><tbody><tr><td>ML</td><td>\u2212NLL</td><td>EVALS</td><td>TIME</td></tr></tbody>'
             '<tfoot><tr><td colspan="4"><div class="gppl-stay">Over 3 draws. Measured on a processor of 2.1 GHz, 2 trials at once.</div></td></tr></tfoot></table></div>'
             '<div class="output"><p>It took 0.31 s, and 95 % are inside.</p></div><div class="output" data-varies><p>VARIES</p></div>')

@@ -142,19 +142,7 @@ func E1NotebookStrips(all []experiment.Outcome, p experiment.Published) (*viz.Fi
 		},
 		LogY: true,
 	}
-	for _, optimiser := range []string{"BFGS", "Adam"} {
-		for _, m := range []string{experiment.VFE, experiment.PL} {
-			values := experiment.Excess(all, experiment.Where(all, experiment.NotebookE1(optimiser, m)))
-			for i := range values {
-				values[i] = max(values[i], least)
-			}
-			s := viz.Strip{Name: optimiser + " " + m, Values: values, Slot: slots[m]}
-			if v, ok := p.E1[optimiser]; ok && experiment.ScaleFromEnvironment() == experiment.Full {
-				s.Marks = []float64{v[m].NLL - v[experiment.ML].NLL}
-			}
-			o.Strips = append(o.Strips, s)
-		}
-	}
+	o.Strips = excessStrips(all, p, []string{"BFGS", "Adam"}, experiment.NotebookE1, least)
 	return viz.Strips(o)
 }
 
@@ -168,9 +156,15 @@ func E1Strips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, er
 		},
 		LogY: true,
 	}
-	for _, optimiser := range []string{"BFGS", "Adam", "L-BFGS"} {
+	o.Strips = excessStrips(all, p, []string{"BFGS", "Adam", "L-BFGS"}, experiment.E1By, least)
+	return viz.Strips(o)
+}
+
+// excessStrips are VFE and PL by optimiser, how far above ML's optimum each run ends, at least least, beside the published gaps.
+func excessStrips(all []experiment.Outcome, p experiment.Published, optimisers []string, by func(method, loss string) func(experiment.Trial) bool, least float64) (strips []viz.Strip) {
+	for _, optimiser := range optimisers {
 		for _, m := range []string{experiment.VFE, experiment.PL} {
-			values := experiment.Excess(all, experiment.Where(all, experiment.E1By(optimiser, m)))
+			values := experiment.Excess(all, experiment.Where(all, by(optimiser, m)))
 			for i := range values {
 				values[i] = max(values[i], least)
 			}
@@ -178,10 +172,10 @@ func E1Strips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, er
 			if v, ok := p.E1[optimiser]; ok && experiment.ScaleFromEnvironment() == experiment.Full {
 				s.Marks = []float64{v[m].NLL - v[experiment.ML].NLL}
 			}
-			o.Strips = append(o.Strips, s)
+			strips = append(strips, s)
 		}
 	}
-	return viz.Strips(o)
+	return strips
 }
 
 // Figure2 is the paper's Figure 2: the variance of a noisy observation along x, as the authors' code predicts it from what each method
