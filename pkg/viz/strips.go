@@ -228,7 +228,7 @@ func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 	for i, l := range lines {
 		if t.upright() {
 			for j := range l {
-				l[j] += " " // what is written upwards ends at the axis, and needs room before it
+				l[j] += "   " // what is written upwards ends at the axis: it needs room before it, also in a wider font
 			}
 		}
 		for len(l) < most { // gonum/plot puts the first lines level only if all have as many
