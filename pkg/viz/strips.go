@@ -206,6 +206,8 @@ func swarm(at []vg.Point, gap, half vg.Length) {
 	}
 }
 
+const upwardGap = "\u00a0\u00a0" // browsers collapse plain blanks
+
 // nameTicks labels 1, 2, … with names, on as many lines as their share of the width asks for.
 type nameTicks struct {
 	names []string
@@ -228,7 +230,7 @@ func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 	for i, l := range lines {
 		if t.upright() {
 			for j := range l {
-				l[j] += " " // what is written upwards ends at the axis, and needs room before it
+				l[j] += upwardGap // what is written upwards ends at the axis, and needs room before it
 			}
 		}
 		for len(l) < most { // gonum/plot puts the first lines level only if all have as many

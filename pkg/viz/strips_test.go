@@ -66,13 +66,13 @@ func TestUprightNames(t *testing.T) {
 	names := []string{"Laplace VFE", "SE"}
 	for _, tick := range (nameTicks{names, 30}).Ticks(0.5, 2.5) {
 		for _, line := range strings.Split(tick.Label, "\n") {
-			if !strings.HasSuffix(line, " ") {
+			if !strings.HasSuffix(line, upwardGap) {
 				t.Errorf("%q ends at the axis", line)
 			}
 		}
 	}
 	for _, tick := range (nameTicks{names, 1000}).Ticks(0.5, 2.5) {
-		if strings.HasSuffix(tick.Label, " ") {
+		if strings.HasSuffix(tick.Label, upwardGap) {
 			t.Errorf("%q is level and has room already", tick.Label)
 		}
 	}

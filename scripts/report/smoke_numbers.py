@@ -20,6 +20,7 @@ STORED = Path(__file__).parent / "smoke-numbers.json"
 # A column, or a row, is a time if its head says so.
 TIMED = re.compile(r"\btimes?\b|\bspeed|\((?:s|ms|µs|ns|min|h)\)|\bseconds\b|dense / |per second|\bmemory\b|\bengine\b", re.I)
 DURATION = re.compile(r"(?:~\s*)?[\d.,]+(?:e[+-]?\d+)?\s*(?:ns|µs|ms|s|min|h|MB|GB|GiB|kB)(?![\w²³])|[×x]\s?[\d.]+ faster")
+ENDING = re.compile(r"^(?:reason|warnings)$", re.I)  # a last gradient, and how often an engine failed, are rounding
 MACHINE = re.compile(r"measured on|at once|GHz|processor|\bcores?\b", re.I)
 COUNTED = re.compile(r"\bevaluations?\b|\bsteps?\b|\biterations?\b", re.I)  # an optimiser may take one more on another machine
 
@@ -27,6 +28,7 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])", re.I)
 
 TOLERANCE = 5e-3  # relative; and always one and a half units of the last digit that is shown
 FEW_MORE = 0.1  # relative, of what is COUNTED
+FEW_NATS = 1e-3  # absolute: training stops within so much of an optimum
 ROUNDING = 1e-9  # numbers below this are errors of rounding, which differ between machines
 
 
@@ -69,7 +71,7 @@ def of_page(html):
                 if cells and TIMED.search(cells[0]):
                     continue
                 for head, cell in zip(heads, cells):
-                    if not TIMED.search(head):
+                    if not TIMED.search(head) and not ENDING.search(head):
                         note(f"{name}, row {i} ({cells[0][:24]}), {head}", cell)
             for e in table.select("tfoot .gppl-stay"):
                 note(f"{name}, notes", text_of(e))
@@ -86,6 +88,8 @@ def last_digit(written):
 def same(place, a, b):
     x, y = float(a), float(b)
     if abs(x) < ROUNDING and abs(y) < ROUNDING:
+        return True
+    if "(nats)" in place and abs(x - y) <= FEW_NATS:
         return True
     relative = FEW_MORE if COUNTED.search(place) else TOLERANCE
     return abs(x - y) <= max(relative * max(abs(x), abs(y)), 1.5 * max(last_digit(a), last_digit(b)))

@@ -245,6 +245,9 @@ class Numbers(unittest.TestCase):
         for a, b in (("1.00", "1.03"), ("0.95", "-0.95"), ("1e-6", "4e-6")):
             self.assertFalse(smoke_numbers.same("nats", a, b), (a, b))
 
+        self.assertTrue(smoke_numbers.same("above (nats)", "-0.00064", "-8.1e-5"))
+        self.assertFalse(smoke_numbers.same("above (nats)", "0.0064", "0.0081"))
+
     def test_accept(self):
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(smoke_numbers, "STORED", Path(folder) / "stored.json"):
             (Path(folder) / "01-x.html").write_text(self.PAGE.replace("NLL</td>", "1.5</td>"), "utf-8")
