@@ -187,16 +187,16 @@ func (f *Forecasts) Failures() []Failure {
 		})}}
 	}
 	return slices.Concat(
-		worst("bands missed what came, without a warning",
+		worst("Bands missed what came, without a warning",
 			func(d competition.Detail) bool { return !d.Warned && d.Cover95 < competition.Poor },
 			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
-		worst("bands missed what came, with a warning",
+		worst("Bands missed what came, with a warning",
 			func(d competition.Detail) bool { return d.Warned && d.Cover95 < competition.Poor },
 			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
-		worst("much worse than seasonal naive, within the bands",
+		worst("Much worse than seasonal naive, within the bands",
 			func(d competition.Detail) bool { return !d.Warned && d.Cover95 >= competition.Poor },
 			func(d competition.Detail) float64 { return d.MASE - d.Naive }),
-		worst("warned against, and good",
+		worst("Warned against, and good",
 			func(d competition.Detail) bool { return d.Warned && d.Cover95 >= 0.95 && d.MASE < d.Naive },
 			func(d competition.Detail) float64 { return d.Naive / d.MASE }),
 	)

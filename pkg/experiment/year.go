@@ -120,7 +120,7 @@ func (y *Year) Forecast(m gppl.Model, s *gppl.Sums, days []float64) (*viz.Table,
 		return nil, err
 	}
 	mean, variance := post.Latent(gppl.Scalars(days))
-	t := &viz.Table{Caption: "Forecasts without the readings", Columns: []viz.Column{{Name: "time", Unit: "days"}, {Name: "forecast"}, {Name: "standard deviation"}, {Name: "signal"}}}
+	t := &viz.Table{Caption: "Forecasts without the readings", Columns: []viz.Column{{Name: "time", Unit: "days"}, {Name: "forecast", Format: viz.Fixed(4)}, {Name: "standard deviation", Format: viz.Fixed(4)}, {Name: "signal", Format: viz.Fixed(4)}}}
 	for i, day := range days {
 		t.Rows = append(t.Rows, []any{day, mean[i], math.Sqrt(variance[i]), y.Signal(day)})
 	}
