@@ -58,7 +58,8 @@ func Load(path string) (Results, error) {
 
 // Save puts the results into the file at path beside those that it holds
 // already, in place of any with the same name, rounded to six significant
-// digits. It is an error if one of them is not finite.
+// digits. A stored number stays where the new one differs by what rounding decides, which
+// is another matter on another machine. It is an error if one of them is not finite.
 func (r Results) Save(path string) error {
 	all, err := Load(path)
 	if err != nil {
@@ -71,13 +72,21 @@ func (r Results) Save(path string) error {
 		if _, err := fmt.Sscan(fmt.Sprintf("%.6g", v), &v); err != nil {
 			return err
 		}
-		all[name] = v
+		if old, ok := all[name]; !ok || !sameButRounding(old, v) {
+			all[name] = v
+		}
 	}
 	text, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
 		return err
 	}
 	return replace(path, text)
+}
+
+// sameButRounding reports whether two numbers differ in the sixth digit at most, or are both errors of rounding.
+func sameButRounding(a, b float64) bool {
+	const digits, noise = 1e-5, 1e-9
+	return math.Abs(a-b) <= digits*math.Abs(a) || math.Abs(a) < noise && math.Abs(b) < noise
 }
 
 // ResultsPath is where the numbers of a scale are kept, from the folder of the
