@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -204,40 +205,46 @@ func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, se
 		return fit, err
 	}
 	mean := s.Mean()
-	best, lowest := library.Model{}, math.Inf(1)
-	for _, m := range sumsStarts(kernel, s) {
-		loss, err := library.NewSumsExact(m, s, mean)
-		if err != nil {
-			return fit, err
-		}
-		if err := ctx.Err(); err != nil {
-			return fit, err
-		}
-		value, err := loss.ValueGrad(nil, valuesOf(m))
-		if refusal := (*library.Refusal)(nil); errors.As(err, &refusal) {
-			fit.Refused = refusal.Reason
-			continue
-		}
-		if err == nil && value < lowest {
-			best, lowest = m, value
-		}
+	from := sumsStarts(kernel, s)
+	exact, err := library.NewSumsExact(from[0], s, mean)
+	if err != nil {
+		return fit, err
 	}
-	if math.IsInf(lowest, 1) {
-		if fit.Refused == "" {
-			fit.Refused = "its likelihood cannot be computed at any start"
-		}
-		return fitProjections(ctx, fit, kernel, s)
-	}
-	settings := library.Settings{Seed: seed}
+	settings := library.AutoSettings{Fit: library.Settings{Seed: seed}}
 	if starts > 1 {
-		settings.Starts = starts
+		settings.Fit.Starts = starts
 	}
-	r, err := library.FitSums(ctx, best, s, mean, library.AutoSettings{Fit: settings})
+	best, refused, err := bestStart(ctx, exact, from)
+	if err != nil {
+		return fit, err
+	}
+	if best == nil {
+		fit.Refused = cmp.Or(refused, "its likelihood cannot be computed at any start")
+		return fitProjections(ctx, fit, from, s, settings)
+	}
+	r, err := library.FitSums(ctx, *best, s, mean, settings)
 	if err != nil {
 		return fit, err
 	}
 	fit.accept(r, s)
 	return fit, nil
+}
+
+// bestStart returns the start at which the loss is lowest, or nil where it can be computed at none, with the reason of the last refusal.
+func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (best *library.Model, refused string, err error) {
+	lowest := math.Inf(1)
+	for i, m := range from {
+		if err := ctx.Err(); err != nil {
+			return nil, refused, err
+		}
+		value, err := loss.ValueGrad(nil, valuesOf(m))
+		if refusal := (*library.Refusal)(nil); errors.As(err, &refusal) {
+			refused = refusal.Reason
+		} else if err == nil && value < lowest {
+			best, lowest = &from[i], value
+		}
+	}
+	return best, refused, nil
 }
 
 func (f *sumsFit) accept(r *library.AutoResult, s *library.Sums) {
@@ -250,31 +257,30 @@ func (f *sumsFit) accept(r *library.AutoResult, s *library.Sums) {
 
 // fitProjections learns a kernel whose exact likelihood was refused by projections, from the start that a few of them like best. The
 // fit is as it was if that is refused, too.
-func fitProjections(ctx context.Context, fit sumsFit, kernel library.Kernel, s *library.Sums) (sumsFit, error) {
+func fitProjections(ctx context.Context, fit sumsFit, from []library.Model, s *library.Sums, settings library.AutoSettings) (sumsFit, error) {
 	const few = 64
-	best, lowest := library.Model{}, math.Inf(1)
-	for _, m := range sumsStarts(kernel, s) {
-		if err := ctx.Err(); err != nil {
-			return fit, err
-		}
-		loss, err := library.NewSumsResidual(m, s, s.Mean(), min(few, s.Len()))
-		if err != nil {
-			continue
-		}
-		if value, err := loss.ValueGrad(nil, valuesOf(m)); err == nil && value < lowest {
-			best, lowest = m, value
-		}
-	}
-	if math.IsInf(lowest, 1) {
+	refusal := (*library.Refusal)(nil)
+	loss, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()))
+	if errors.As(err, &refusal) {
 		return fit, nil
 	}
-	r, err := library.FitSums(ctx, best, s, s.Mean(), library.AutoSettings{Projected: true})
-	if err == nil {
-		fit.accept(r, s)
-	} else if refusal := (*library.Refusal)(nil); errors.As(err, &refusal) {
-		err = nil
+	if err != nil {
+		return fit, err
 	}
-	return fit, err
+	best, _, err := bestStart(ctx, loss, from)
+	if best == nil || err != nil {
+		return fit, err
+	}
+	settings.Projected = true
+	r, err := library.FitSums(ctx, *best, s, s.Mean(), settings)
+	if errors.As(err, &refusal) {
+		return fit, nil
+	}
+	if err != nil {
+		return fit, err
+	}
+	fit.accept(r, s)
+	return fit, nil
 }
 
 // sumsStarts are models to begin at: lengthscales from the shortest that is resolved up to a third of the range, a factor of four apart,

@@ -193,7 +193,7 @@ func (f *Forecast) SaveCSV(path string, a Axis) error {
 	return wholefile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
-// PlainCell keeps a name from the data from being taken for a formula by a spreadsheet.
+// PlainCell puts an apostrophe before a name that a spreadsheet would read as a formula.
 func PlainCell(s string) string {
 	if strings.HasPrefix(s, "=") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "@") {
 		return "'" + s

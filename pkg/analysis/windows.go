@@ -39,27 +39,29 @@ type windows struct {
 	data  gppl.Data
 	x     []float64
 
+	last *gppl.Posterior // of the last window, which is made[0]
+
 	mu   sync.Mutex
 	made map[int]*gppl.Posterior // by how many strides before the end
 }
 
 // newWindows makes the last window, which forecasts need.
-func newWindows(m gppl.Model, d gppl.Data) (*windows, error) {
-	w := &windows{model: m, data: d, made: map[int]*gppl.Posterior{}}
+func newWindows(m gppl.Model, d gppl.Data) (w *windows, err error) {
+	w = &windows{model: m, data: d, made: map[int]*gppl.Posterior{}}
 	for i := range d.Len() {
 		w.x = append(w.x, d.X.At(i)[0])
 	}
-	_, err := w.window(0)
+	w.last, err = w.window(0)
 	return w, err
 }
 
 func (w *windows) Model() gppl.Model { return w.model }
 
 // Jitter is that of the last window.
-func (w *windows) Jitter() float64 { return w.made[0].Jitter() }
+func (w *windows) Jitter() float64 { return w.last.Jitter() }
 
 // Coefficients are those of the last window.
-func (w *windows) Coefficients() []gppl.Coefficient { return w.made[0].Coefficients() }
+func (w *windows) Coefficients() []gppl.Coefficient { return w.last.Coefficients() }
 
 // of returns the window of a place.
 func (w *windows) of(x float64) int {
