@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -86,4 +89,49 @@ func TestReadmeExample(t *testing.T) {
 			t.Errorf("CO₂ of 2002 to 2004 is predicted as %v ppm", ppm)
 		}
 	}
+}
+
+// TestReadmeFit: the lines below the README's gppl fit are those that it prints, numbers to 1e-4 and half of their last digit.
+func TestReadmeFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the command trains models")
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```sh\ngo run (\\./cmd/gppl fit [^\n]*)\n```\n.*?```\n(.*?)```").FindStringSubmatch(string(readme))
+	if found == nil {
+		t.Fatal("the README has no gppl fit with what it prints")
+	}
+	args := strings.Fields(strings.Replace(found[1], "report.html", filepath.Join(t.TempDir(), "report.html"), 1))
+	command := exec.CommandContext(t.Context(), "go", append([]string{"run"}, args...)...)
+	command.Dir = root
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(found[2]), "\n") {
+		if line != "…" && !slices.ContainsFunc(strings.Split(string(out), "\n"), func(printed string) bool { return sameLine(line, strings.TrimSpace(printed)) }) {
+			t.Errorf("the README has the line %q, and the command prints\n%s", line, out)
+		}
+	}
+}
+
+// sameLine reports whether two lines differ in the last digits of their numbers at most.
+func sameLine(a, b string) bool {
+	number := regexp.MustCompile(`\d+\.\d+`)
+	if number.ReplaceAllString(a, "#") != number.ReplaceAllString(b, "#") {
+		return false
+	}
+	others := number.FindAllString(b, -1)
+	for i, text := range number.FindAllString(a, -1) {
+		v, _ := strconv.ParseFloat(text, 64)
+		w, _ := strconv.ParseFloat(others[i], 64)
+		digit := math.Pow10(-len(text[strings.Index(text, ".")+1:]))
+		if math.Abs(v-w) > 1e-4*v+0.51*digit {
+			return false
+		}
+	}
+	return true
 }
