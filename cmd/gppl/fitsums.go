@@ -38,22 +38,8 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	for _, flag := range forCSV {
-		if c.IsSet(flag) {
-			return usageError{fmt.Errorf("--%s needs observations, and %s holds sums of them", flag, path)}
-		}
-	}
-	if err := writable(c, "model", "out"); err != nil {
+	if err := checkSumsFlags(c, path); err != nil {
 		return err
-	}
-	if c.IsSet("forecast") && c.Int("forecast") < 1 {
-		return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
-	}
-	if c.IsSet("forecast") && c.IsSet("at") {
-		return usageError{errors.New("--forecast and --at: one of them")}
-	}
-	if c.IsSet("out") && !c.IsSet("forecast") && !c.IsSet("at") {
-		return usageError{fmt.Errorf("--out: say what to forecast from %s, by --forecast or --at", path)}
 	}
 	names := []string{"SE"}
 	if c.IsSet("kernel") {
@@ -69,28 +55,10 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	bar := progress(c, "kernels", len(names))
-	var fits []sumsFit
-	for i, name := range names {
-		bar.Set(i)
-		bar.Message("%s", name)
-		fit, err := interruptible(ctx, func() (sumsFit, error) { return fitKernel(ctx, s, name, c.Int("starts"), uint64(c.Uint("seed"))) })
-		if err != nil {
-			bar.Fail(err)
-			return err
-		}
-		fits = append(fits, fit)
+	fits, err := fitKernels(ctx, c, s, names)
+	if err != nil {
+		return err
 	}
-	bar.Done()
-	slices.SortStableFunc(fits, func(a, b sumsFit) int {
-		switch {
-		case a.Result == nil && b.Result == nil, a.Result != nil && b.Result != nil && a.BIC == b.BIC:
-			return 0
-		case b.Result == nil, a.Result != nil && a.BIC < b.BIC:
-			return -1
-		}
-		return 1
-	})
 	best := fits[0]
 	if best.Result == nil {
 		return fmt.Errorf("%s: %s: %s", path, best.Kernel, best.Refused)
@@ -108,18 +76,71 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 		}
 	}
 	if model := c.String("model"); model != "" {
-		err := writeFile(ctx, model, func(w io.Writer) error {
-			b, err := json.MarshalIndent(best.Result, "", "  ")
-			if err != nil {
-				return err
-			}
-			return all(w, append(b, '\n'))
-		})
-		if err != nil {
+		if err := writeFile(ctx, model, best.encode); err != nil {
 			return err
 		}
 	}
-	mean := s.Mean()
+	return showFits(ctx, c, path, s, fits, forecast)
+}
+
+// checkSumsFlags refuses flags that need observations, or one another.
+func checkSumsFlags(c *cli.Command, path string) error {
+	for _, flag := range forCSV {
+		if c.IsSet(flag) {
+			return usageError{fmt.Errorf("--%s needs observations, and %s holds sums of them", flag, path)}
+		}
+	}
+	if err := writable(c, "model", "out"); err != nil {
+		return err
+	}
+	switch {
+	case c.IsSet("forecast") && c.Int("forecast") < 1:
+		return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
+	case c.IsSet("forecast") && c.IsSet("at"):
+		return usageError{errors.New("--forecast and --at: one of them")}
+	case c.IsSet("out") && !c.IsSet("forecast") && !c.IsSet("at"):
+		return usageError{fmt.Errorf("--out: say what to forecast from %s, by --forecast or --at", path)}
+	}
+	return nil
+}
+
+// fitKernels learns each kernel, and returns the one of least BIC first and those that were refused last.
+func fitKernels(ctx context.Context, c *cli.Command, s *library.Sums, names []string) (fits []sumsFit, err error) {
+	bar := progress(c, "kernels", len(names))
+	for i, name := range names {
+		bar.Set(i)
+		bar.Message("%s", name)
+		fit, err := interruptible(ctx, func() (sumsFit, error) { return fitKernel(ctx, s, name, c.Int("starts"), uint64(c.Uint("seed"))) })
+		if err != nil {
+			bar.Fail(err)
+			return nil, err
+		}
+		fits = append(fits, fit)
+	}
+	bar.Done()
+	slices.SortStableFunc(fits, func(a, b sumsFit) int { return cmp.Compare(a.rank(), b.rank()) })
+	return fits, nil
+}
+
+// rank is the BIC, +Inf where the kernel was refused.
+func (f sumsFit) rank() float64 {
+	if f.Result == nil {
+		return math.Inf(1)
+	}
+	return f.BIC
+}
+
+// encode writes the model as JSON.
+func (f sumsFit) encode(w io.Writer) error {
+	b, err := json.MarshalIndent(f.Result, "", "  ")
+	if err != nil {
+		return err
+	}
+	return all(w, append(b, '\n'))
+}
+
+// showFits prints what was learnt, and the forecast unless it went to a file.
+func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums, fits []sumsFit, forecast *analysis.Forecast) error {
 	if c.Bool("json") {
 		var points []show.PointJSON
 		if forecast != nil {
@@ -131,10 +152,11 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 			Mean         float64          `json:"mean"`
 			Candidates   []sumsFit        `json:"candidates"`
 			Forecast     []show.PointJSON `json:"forecast,omitempty"`
-		}{path, s.Len(), mean, fits, points})
+		}{path, s.Len(), s.Mean(), fits, points})
 	}
+	best := fits[0]
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", path, count(s.Len(), "observation", "observations"), mean)
+		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", path, count(s.Len(), "observation", "observations"), s.Mean())
 		for _, f := range fits {
 			if f.Result == nil {
 				fmt.Fprintf(w, "%-24s refused: %s\n", f.Kernel, f.Refused)
