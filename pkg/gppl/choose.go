@@ -150,9 +150,9 @@ func (c *chooser) better(s *selection, o outcome) bool {
 	return i >= 0 && 8*(completed(s.candidates[i].err, o.form, o.terms)+o.shared) < s.nats
 }
 
-// completed is a forecast's error bound once the quadratic form is known: half of
-// it is for log|A|, half for a form of one per term.
-func completed(err, form, terms float64) float64 { return 0.5 * err * (1 + max(1, form/terms)) }
+// completed is a forecast's error bound once the quadratic form is known. A forecast is for
+// log|A| and a form of one per term; the form errs in proportion to itself.
+func completed(err, form, terms float64) float64 { return err * max(1, form/terms) }
 
 // summation is the rounding of a value of so many terms, itself.
 func summation(value, terms float64) float64 { return 8 * 0x1p-53 * max(math.Abs(value), terms) }

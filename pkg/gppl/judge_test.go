@@ -23,9 +23,10 @@ import (
 //
 // The value may err by the promise. A derivative in log θ_p may err by the
 // promise times gradientFactor times slope_p, the largest of 1, |∂k/∂log θ_p|/v
-// between two observations, and |tr A⁻¹∂A|/n: where a parameter moves the
+// between two observations, |tr A⁻¹∂A|/n and |αᵀ∂Aα|/yᵀA⁻¹y: where a parameter moves the
 // covariances fast, as a period does that fits into the range a thousand times,
-// it moves their errors as fast. Both may, beside that, err by relativeRounding
+// it moves their errors as fast; and what a value of size n errs by, a part of a derivative
+// of size s·n errs by s times. Both may, beside that, err by relativeRounding
 // of the sum of the absolute values of their terms.
 //
 // An evaluation that had to add jitter says so in LossReport.Jitter. It is that

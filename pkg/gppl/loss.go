@@ -38,7 +38,10 @@ type LossReport struct {
 	Fallbacks  int           // evaluations where an engine failed and another took over
 	Inexact    float64       // the largest error bound, in nats, of an evaluation where no engine could keep the tolerance; 0 if all did
 
-	LastBound   float64 // the error bound of the last value, in nats; a derivative in log θ errs by up to 20 times that, or more where the kernel is steep in it
+	// LastBound is the error bound of the last value, in nats. A derivative in log θ errs by up to
+	// 20·s times that, s the largest of 1, |∂k/∂log θ|/k(0), |tr A⁻¹∂A|/n and |αᵀ∂Aα|/yᵀA⁻¹y: 1 for a
+	// variance, more where the kernel is steep, as in a period that fits into the range many times.
+	LastBound   float64
 	LastInexact float64 // the same if no engine could keep the tolerance there; 0 if one did
 }
 

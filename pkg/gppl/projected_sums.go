@@ -74,7 +74,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.n, k: w.k(), waves: w}
 	l := &Projected{
 		model: m, proj: p, directions: directions{n: r.n, k: p.k, mass: r.moment[0], waves: w, proj: p},
-		params: m.Params(), scale: scalingOf(m.Kernel),
+		params: m.Params(), scale: scalingOf(m.Kernel), least: 1,
 		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]),
 	}
 	switch {

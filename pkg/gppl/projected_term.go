@@ -10,7 +10,7 @@ import (
 type compiledTerm struct {
 	kernel      Kernel
 	offset, end int     // its parameters in those of the whole kernel
-	noise       float64 // σ² of the model
+	noise       float64 // the least eigenvalue of σ²ΩᵀΩ, by which S is better conditioned than S₀
 	variance    float64 // k(0)
 	markov      markov  // as a sum of Markov components
 	isMarkov    bool

@@ -3,6 +3,7 @@ package gppl_test
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -26,7 +27,7 @@ type truth struct {
 	gradSize []float64
 	// slope[p] says how much faster than log v the covariances move with
 	// log θ_p: the largest of 1, |∂k/∂log θ_p|/v between two of the observations,
-	// and |tr A⁻¹∂A|/n, which is 1 at most for v itself.
+	// |tr A⁻¹∂A|/n and |αᵀ∂Aα|/max(n, yᵀA⁻¹y). The last two are 1 at most for v itself.
 	slope []float64
 	prior float64 // v, the prior variance
 }
@@ -88,11 +89,16 @@ func (g *wideGram) contract(t *truth, c float64, row func(dst []wide, i int)) {
 	}
 }
 
-// steepen sets the slopes to |tr A⁻¹∂A|/n where that is more, when the gradient
-// is ½tr A⁻¹∂A so far.
-func (t *truth) steepen(n int) {
-	for p, v := range t.grad {
+// steepen sets the slopes to |tr A⁻¹∂A|/n and |αᵀ∂Aα|/max(n, yᵀA⁻¹y) where these are more. The
+// gradient is ½tr A⁻¹∂A so far, and form subtracts ½αᵀ∂Aα from it.
+func (t *truth) steepen(n int, form func()) {
+	trace := slices.Clone(t.grad)
+	for p, v := range trace {
 		t.slope[p] = max(t.slope[p], 2*math.Abs(v.Hi)/float64(n))
+	}
+	form()
+	for p, v := range t.grad {
+		t.slope[p] = max(t.slope[p], 2*math.Abs(v.Sub(trace[p]).Hi)/max(float64(n), t.quad))
 	}
 }
 
@@ -188,8 +194,7 @@ func (g *wideGram) exact(noise float64, y []float64) (*truth, error) {
 			dst[j] = a.inverse.Inverse(i, j)
 		}
 	})
-	t.steepen(n)
-	g.contract(t, -0.5, outer(a.alpha))
+	t.steepen(n, func() { g.contract(t, -0.5, outer(a.alpha)) })
 	last := len(g.deriv)
 	t.term(last, 0.5*noise, a.trace())
 	t.term(last, -0.5*noise, doubled.Dot(a.alpha, a.alpha))
@@ -300,12 +305,11 @@ func (g *wideGram) projected(noise float64, y []float64, proj *gppl.Projection, 
 			dst[j] = doubled.Dot(left, row[j])
 		}
 	})
-	t.steepen(k)
 	back := make([]wide, n) // Ωβ
 	for i := range back {
 		back[i] = doubled.Dot(row[i], a.alpha)
 	}
-	g.contract(t, -0.5, outer(back))
+	t.steepen(k, func() { g.contract(t, -0.5, outer(back)) })
 	last := len(g.deriv)
 	var traceInv, quad wide // ⟨S⁻¹, ΩᵀΩ⟩ and βᵀΩᵀΩβ
 	for c := range k {
@@ -385,9 +389,8 @@ func (g *wideGram) standIn(noise float64, y []float64) *truth {
 		}
 		trace = trace.Add(dst[i])
 	})
-	t.steepen(n)
 	w := widenVector(alpha.RawVector().Data)
-	g.contract(t, -0.5, outer(w))
+	t.steepen(n, func() { g.contract(t, -0.5, outer(w)) })
 	t.term(last, 0.5*noise, trace)
 	t.term(last, -0.5*noise, doubled.Dot(w, w))
 	return t
