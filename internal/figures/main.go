@@ -1,5 +1,5 @@
-// Command figures draws the figure of the README from the embedded series, and prints how much of what was held out its band holds,
-// with the trend and without:
+// Command figures draws the figure of the README from the embedded series, and prints which share of the held-out
+// observations its 95 % band contains, with the trend and without:
 //
 //	go run ./internal/figures docs/forecast.svg
 package main

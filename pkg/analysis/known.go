@@ -139,7 +139,8 @@ func (s *Series) Ahead() []float64 {
 	return s.Known.X[i:]
 }
 
-// Effect is what was learnt of a regressor: y, or log y where the model is of that, rises by Value for one unit of it.
+// Effect is what was learnt about a regressor: y, or log y where the model is of that, rises by
+// Value for one unit of it.
 type Effect struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`

@@ -14,7 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// ParsePlace reads a number, or a date as seconds since 1970: a place on the axis that [Stream] reads.
+// ParsePlace reads a number, or a date as seconds since 1970: a position on the axis that [Stream]
+// reads.
 func ParsePlace(text string) (float64, error) {
 	if at, err := dataset.ParseDate(text); err == nil {
 		return float64(at.Unix()) + 1e-9*float64(at.Nanosecond()), nil

@@ -10,13 +10,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Trust is how forecasts of the latest past, at the horizon of the one asked for, compare with what came.
+// Trust compares forecasts of the recent past, at the requested horizon, with what was then
+// observed.
 type Trust struct {
 	Horizon int `json:"horizon"` // observations ahead
 	Origins int `json:"origins"` // places in the past that were forecast from
 	N       int `json:"n"`       // forecasts of one value each
 	Season  int `json:"season"`  // of the naive forecast, in observations; 1: the last value
-	// Coverage is the share of what came that the 95 % bands held.
+	// Coverage is the share of these observations that lie within the 95 % bands.
 	Coverage float64 `json:"coverage_95"`
 	// Relative is the mean absolute error over that of the seasonal naive forecast.
 	Relative float64 `json:"relative_error"`

@@ -9,7 +9,7 @@ import (
 )
 
 // CSVOptions says which columns of a CSV file are read, and how. The zero value reads column 1 as x and column 2 as y of a
-// comma-separated file with a header, and takes a missing cell for an error.
+// comma-separated file with a header, and treats a missing cell as an error.
 type CSVOptions struct {
 	// X and Y each choose a column by its name in the header or, failing that, by its number, counted from 1.
 	// Empty: "1" for X, "2" for Y.

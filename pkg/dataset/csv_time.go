@@ -70,7 +70,7 @@ func LikelyUnix(x []float64) TimeFormat {
 // UnixSeconds is the XUnit of a date that was read with CSVOptions.Seconds.
 const UnixSeconds = "s since 1970"
 
-// CSVReport says what reading a CSV file met.
+// CSVReport describes what was found in a CSV file.
 type CSVReport struct {
 	Comma   rune     // what separates the fields
 	Comment rune     // what starts the lines that are ignored; 0 for none

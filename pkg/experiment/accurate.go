@@ -19,7 +19,8 @@ func AccurateBy(all []Outcome, source Source, loss string, seeds int) []Outcome 
 	})
 }
 
-// Unsuccessful counts the outcomes that did harm or that say of themselves that they did not succeed.
+// Unsuccessful counts the outcomes that failed (see [Outcome.Failed]) or whose status is not
+// Converged.
 func Unsuccessful(all []Outcome) (count int) {
 	for _, o := range all {
 		if o.Failed() || o.Status != string(gppl.Converged) {

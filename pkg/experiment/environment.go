@@ -18,7 +18,8 @@ const (
 	Smoke Scale = "smoke"
 )
 
-// ScaleFromEnvironment is GPPL_SCALE, full if it is not set. It panics if it is neither full nor smoke.
+// ScaleFromEnvironment returns the scale that GPPL_SCALE names, full if it is not set. It panics if
+// it is neither full nor smoke.
 func ScaleFromEnvironment() Scale {
 	switch s := Scale(os.Getenv("GPPL_SCALE")); s {
 	case "":

@@ -151,7 +151,7 @@ func Excess(all, some []Outcome) []float64 {
 	return v
 }
 
-// Failures counts the outcomes that did harm.
+// Failures counts the outcomes that failed (see [Outcome.Failed]).
 func Failures(all []Outcome) (failed int) {
 	for _, o := range all {
 		if o.Failed() {

@@ -36,9 +36,10 @@ func figure2Variances(r *gppl.Result, s Sample) (exact, figure float64, err erro
 //
 //	v + σ² − k_xuᵀ(U⁻¹ − A⁻¹U⁻¹)k_ux,  U = K_uu + σ²I,  A = U + K_uf K_fu/σ²
 //
-// The variance of the sparse posterior has K_uu for U and A⁻¹ for A⁻¹U⁻¹. The first slip leaves part of the function unexplained at
-// the inducing inputs themselves. With what their notebook learns in E1, and 40 inducing inputs, it alone makes the variance 1.6 times
-// that of the sparse posterior, the second alone 1.4 times, both 1.6 times.
+// The variance of the sparse posterior has K_uu for U and A⁻¹ for A⁻¹U⁻¹. The first error leaves
+// part of the function unexplained at the inducing inputs themselves. With what their notebook
+// learns in E1, and 40 inducing inputs, it alone makes the variance 1.6 times that of the sparse
+// posterior, the second alone 1.4 times, both 1.6 times.
 func ForwardVFE(m gppl.Model, inducing []float64, s Sample, x []float64) ([]float64, error) {
 	train := make([]float64, s.Train.Len())
 	for i := range train {

@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Status is what became of a published number or claim. Each is defined here, once; scripts/report/ledger.py and docs/reproducing.md
-// repeat the definitions for readers.
+// Status is the verdict on a published number or claim. Each is defined here, once;
+// scripts/report/ledger.py and docs/reproducing.md repeat the definitions for readers.
 type Status string
 
 const (
 	Exactly       Status = "reproduced exactly" // the same number, to a millionth, from the same random numbers
 	Reproduced    Status = "reproduced"         // within the tolerance that the row states, for what is not random
-	Within        Status = "within the spread"  // random, and no test tells the published number from one more draw of ours
+	Within        Status = "within the spread"  // random, and no test distinguishes the published number from another draw of ours
 	Order         Status = "order reproduced"   // the same one of two times is shorter; the factor depends on machine and library
-	Corrected     Status = "corrected"          // it holds once a slip is corrected, or with a setting that the paper does not state
+	Corrected     Status = "corrected"          // it holds once an error is corrected, or with a setting that the paper does not state
 	Contradicted  Status = "contradicted"       // measurement says otherwise, by the test that the row states
 	NotComparable Status = "not comparable"     // other data or another machine
 	Better        Status = "better"             // what this project adds

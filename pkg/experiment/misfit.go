@@ -9,7 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Misfit is what the automatic fit makes of data that its model does not fit.
+// Misfit is the result of the automatic fit on data that its model does not
+// fit.
 type Misfit struct {
 	Data   string // what they are
 	N      int

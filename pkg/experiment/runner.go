@@ -15,7 +15,7 @@ import (
 type Runner struct {
 	Store    *Store
 	Workers  int              // trials at once, but for those whose times are compared, which run alone; 0 is one for each processor
-	Since    time.Time        // stored outcomes from before it are not taken, but computed anew
+	Since    time.Time        // outcomes stored before it are computed again
 	Keep     func(Trial) bool // trials whose outcome is taken whatever its age, and not computed if there is none; nil: none
 	Progress func(Progress)   // called, one call at a time, as trials begin and end
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // A Store keeps outcomes in a file of JSON lines, each written whole as it ends, so that a killed run loses only what was
-// running. A later line of the same key counts in the place of an earlier one. Several programs may add to one file at once: it
-// only ever grows, but for Tidy, by single writes to its end.
+// running. A later line replaces an earlier one with the same key. Several programs may add to one
+// file at once: it only ever grows, but for Tidy, by single writes to its end.
 type Store struct {
 	path string
 

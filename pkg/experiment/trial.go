@@ -53,7 +53,7 @@ type Optimiser struct {
 // three.
 const Evaluate = "evaluate"
 
-// Authors are the things that the authors' code does and that the paper does not say (docs/reproducing.md).
+// Authors are details of the authors' code that the paper does not mention (docs/reproducing.md).
 type Authors struct {
 	NoiseInGram bool    `json:"noise_in_gram,omitempty"` // VFE: K_uu + σ²I for K_uu
 	Repel       bool    `json:"repel,omitempty"`         // VFE: the repulsion between inducing inputs
@@ -86,8 +86,9 @@ func (t Trial) String() string {
 	return fmt.Sprintf("%s, %s, seed %d", s, t.Optimiser.Method, t.Seed)
 }
 
-// Revision is the version of the code that the stored results are of. It is raised by hand, whenever a change moves the numbers:
-// TestStoredResults repeats some of the stored trials and fails if they are no longer what is computed.
+// Revision is the version of the code that computed the stored results. It is raised by hand,
+// whenever a change moves the numbers: TestStoredResults repeats some of the stored trials and
+// fails if they are no longer what is computed.
 const Revision = 1
 
 // Key is what a result is stored under: a hash of the trial, of its data and of the Revision.
@@ -108,7 +109,7 @@ func (t Trial) Key() (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// An Outcome is what a trial gave.
+// An Outcome is the result of a trial.
 type Outcome struct {
 	Key   string `json:"key"`
 	Trial Trial  `json:"trial"`

@@ -303,7 +303,7 @@ func EEG(s Scale) (trials []Trial) {
 	return trials
 }
 
-// AccurateSources are the draws on which PL is asked to be as good as ML.
+// AccurateSources are the draws on which PL must be as good as ML.
 func AccurateSources(s Scale) []Source {
 	if s == Smoke {
 		return []Source{draw(20, 240, 120, 0), draw(5, 240, 240, 0)}

@@ -12,7 +12,8 @@ import (
 // denseReadings is the number for which CostFigure times the dense engine: some tenths of a second.
 const denseReadings = 1000
 
-// CostFigure draws what YearCosts timed, beside the dense likelihood, which is timed once and continued by its law.
+// CostFigure draws what YearCosts timed, beside the dense likelihood, which is timed once and
+// extrapolated by n³.
 func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 	var n, adding, sums, readings []float64
 	for _, row := range t.Rows {

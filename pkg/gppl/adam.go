@@ -13,9 +13,9 @@ var (
 	_ optimize.Converger = (*ChangeBelow)(nil)
 )
 
-// Adam is the gradient method of Kingma and Ba (2015, algorithm 1), as one more
+// Adam is the gradient method of Kingma and Ba (2015, algorithm 1), as a gonum
 // optimize.Method. A major iteration is one step. It has no stopping rule of
-// its own: give a Converger or a limit.
+// its own: set a Converger or a limit.
 type Adam struct {
 	Rate    float64 // α; 0 means 0.1
 	Beta1   float64 // 0 means 0.9

@@ -13,10 +13,10 @@ import (
 
 // AutoSettings configures FitAuto. The zero value is recommended.
 type AutoSettings struct {
-	// Fit says how each training goes. Its NoStandardErrors holds for the
-	// result; GradientTolerance is 1e-3 where it is 0. Starts is the number of
-	// random starts that are tried where doubts stay; 0 means 6, or none after a
-	// search of all data that ended at an optimum.
+	// Fit configures each training. Its NoStandardErrors applies to the result;
+	// GradientTolerance is 1e-3 where it is 0. Starts is the number of random starts
+	// that are tried if doubts remain; 0 means 6, or none after a search of all data
+	// that ended at an optimum.
 	Fit Settings
 	// KeepStart trains from the model as it is given, without a search. Otherwise
 	// its values do not matter, and periods whose transform is the default stay
@@ -47,8 +47,8 @@ type AutoStep struct {
 	K         int       // projections; 0 for the exact likelihood
 	Value     float64   // of the loss after training, in nats
 	Theta     []float64 // natural values of the parameters after training
-	Gain      float64   // nats by which training went down from where the step before stood
-	Needed    int       // columns that the trained model's spectrum asks for; 0 if no number would do
+	Gain      float64   // nats by which training improved on the end of the step before
+	Needed    int       // columns that the trained model's spectrum needs; 0 if no number suffices
 	StdErrLog []float64 // of log θ; nil if not known
 	// Kept is the share of the information about each parameter that the
 	// projections keep, by Whittle's approximation of that of the data, which is
@@ -64,7 +64,7 @@ type AutoStep struct {
 type AutoResult struct {
 	*Result
 	Exact      bool        // the loss is the exact likelihood
-	Projection *Projection // that was trained on last; nil if none was
+	Projection *Projection // the last one that was trained on; nil if there was none
 	Kept       []float64   // share of the information about each parameter, as in AutoStep; nil if not known
 	Why        string      // why this loss, and why no more projections
 	Search     Search      // what was searched before this was called the optimum
@@ -95,8 +95,8 @@ type AutoResult struct {
 //   - the last addition improved the loss by less than Gain,
 //   - they keep the share Efficiency of the information about each parameter,
 //     as far as that is known,
-//   - and no parameter is driven to where the data end: a noise variance that
-//     vanishes, a lengthscale beyond the range or below the spacing of x.
+//   - and no parameter is driven to the limits of what the data resolve: a noise
+//     variance that vanishes, a lengthscale beyond the range or below the spacing of x.
 //
 // It uses the exact likelihood if an engine computes it for less than the projections
 // would cost (Laplace and Matérn by the state-space engine, short series, kernels of

@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Doubtful is the status of what FitAuto returns where training converged, but
-// to what the data do not determine: the warnings say to what. It is no success.
+// Doubtful is the status of a FitAuto result whose training converged to
+// parameters that the data do not determine; the warnings name them. Do not
+// treat it as a success.
 const Doubtful Status = "doubtful"
 
 // stuck says where training ran to the end of what data can tell, or "".

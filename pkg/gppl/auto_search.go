@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Search says what FitAuto searched before it called a point the optimum. Nothing in it depends on the time that anything
-// took.
+// Search reports what FitAuto searched before it accepted an optimum. Nothing in it depends on
+// timings.
 type Search struct {
-	Lengthscales []float64 // that starts have: every octave from the spacing of x to its range
-	Periods      []float64 // that starts have: peaks of the periodogram, their doubles and halves, combs of harmonics, octaves
+	Lengthscales []float64 // tried as starts: every octave from the spacing of x to its range
+	Periods      []float64 // tried as starts: peaks of the periodogram, their doubles and halves, combs of harmonics, octaves
 	Screened     int       // starts whose likelihoods were compared, each at its best common factor of all variances
 	Trained      int       // starts from which training began
 	Moved        int       // changes of the best point that were compared: other scales, periods, weights, noise

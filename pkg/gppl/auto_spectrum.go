@@ -120,10 +120,10 @@ func (s *spectrum) cutoff(ratio float64) float64 {
 // SpectralColumns returns how many columns of Spectral cover the frequencies at
 // which the signal of m, observed at x, is above ratio times the noise:
 // k ≥ 2·ξ_c·range where (n/range)·f(ξ) < ratio·σ² for ξ > ξ_c, f the spectral
-// density (in the density n/range gaps in x are left out). What lies beyond is,
-// with ratio ≪ 1, white to the eye of the residual energy. It is an error if the
-// spectrum falls too slowly for any number of columns to cover it, as that of
-// Laplace does, or if x is no time series.
+// density (in the density n/range gaps in x are left out). With ratio ≪ 1, the
+// residual energy cannot tell what lies beyond from white noise. It is an error
+// if the spectrum falls too slowly for any number of columns to cover it, as
+// that of Laplace does, or if x is no time series.
 func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
 	if err := m.Check(); err != nil {
 		return 0, err

@@ -16,10 +16,10 @@ type Reacher interface {
 	//
 	//	|k(r)| ≤ eps·k(0)  for all r ≥ ρ,  0 < eps < 1,
 	//
-	// +Inf if there is none; 0 says that k is zero everywhere. Engines take eps
-	// down to 1e-250. What lies beyond is left out or has the prior, so
-	// that a ρ too small makes likelihoods and predictions wrong, without an
-	// error; one too large costs time.
+	// +Inf if there is none; 0 says that k is zero everywhere. Engines ask for eps
+	// down to 1e-250, and treat covariances beyond ρ as zero. Too small a ρ makes
+	// likelihoods and predictions wrong without an error; too large a ρ costs
+	// time.
 	Reach(eps float64) float64
 }
 
@@ -29,9 +29,9 @@ type Bandlimited interface {
 	// less than eps·k(0) of the kernel's spectrum is left; +Inf if it does not
 	// fall. Costs are predicted from it, and k is sampled at least three times
 	// as often as that: what is left out is then measured on the coefficients.
-	// An estimate that is wrong by a factor makes the choice of engine
-	// worse. One that misses a part of the spectrum altogether, such as a
-	// modulation, aliases it, and likelihoods are wrong without an error.
+	// An estimate that is off by a factor makes the choice of engine worse. An
+	// estimate that misses a part of the spectrum, such as a modulation, aliases
+	// that part, and likelihoods are wrong without an error.
 	Bandwidth(eps float64) float64
 }
 
@@ -93,10 +93,10 @@ type Spectrum interface {
 	ContractDensity(grad, w, f []float64)
 }
 
-// A Nuggeter has a part that an observation shares with itself alone, and not with
-// another one at the same x: white noise, in any number of dimensions. Cov leaves
-// it out. Losses, whatever their engine, add it to the noise variance; it
-// is part of the latent f, of which a posterior at a new x has it anew.
+// A Nuggeter contains white noise: a variance that two observations never share,
+// even at the same x, in any number of dimensions. Cov leaves it out. Losses,
+// whatever their engine, add it to the noise variance. It is part of the latent f,
+// so a posterior includes it at every new x.
 type Nuggeter interface {
 	// Nugget returns its variance, in the unit of y², at least 0.
 	Nugget() float64

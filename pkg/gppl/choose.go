@@ -181,7 +181,7 @@ func (c *chooser) keep(s *selection) {
 }
 
 // Refusal is the error of a loss that has no engine for the kernel, the noise and
-// the inputs at hand, or of the engine that was forced.
+// the inputs at hand, or whose forced engine cannot take them.
 type Refusal struct {
 	Engine string // "" where none was forced
 	Reason string

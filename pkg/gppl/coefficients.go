@@ -9,7 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// Coefficient is what was learnt of a column of a mean.
+// Coefficient is what was learnt about one column of a mean.
 type Coefficient struct {
 	Name   string
 	Value  float64 // the generalised least-squares estimate or, with a prior, the posterior mean

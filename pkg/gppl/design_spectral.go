@@ -23,15 +23,14 @@ import (
 // longer than the range by that factor, ν_j = j/(Stretch·range). Such a basis
 // has k·(1−1/Stretch) columns more than there are functions of that band on the
 // range, and their condition grows exponentially with this excess: for 1.08 it
-// is 1e10 at k = 200, beyond rounding at k = 300. A few are wanted, for what the
-// ends of the range have beyond a periodic function; without Stretch their
-// number grows like log k, as that of the prolate functions does (Landau and
-// Widom 1980):
+// is 1e10 at k = 200, beyond rounding at k = 300. A few are needed, because the
+// signal is not periodic over the range; without Stretch their number grows like
+// log k, as that of the prolate functions does (Landau and Widom 1980):
 //
 //	ν_j·range = j − 2·log(1 + δj/2),  δ = 1 − 1/1.08
 //
-// rounded to a multiple of 1/16: as a sub-grid of the frequencies of a kernel's
-// series, it lets the losses do without the directions themselves.
+// rounded to a multiple of 1/16: the frequencies are then a sub-grid of those
+// of a kernel's series, and losses need not form the directions.
 type Spectral struct {
 	Stretch float64 // of a Fourier basis; 0 means the list that suits any k
 }
@@ -98,9 +97,9 @@ func (d Spectral) directions(omega *mat.Dense, x Inputs, from int) error {
 }
 
 // SpectralProjection returns the projection on the first count columns of
-// Spectral that are independent of those before them: fewer where gaps or
-// duplicates in x do not let count of them be told apart. It takes O(n·count²),
-// and O(n + count³) where sums over the data do (see NewProjection). It is an error if count < 1 or x is no time series of distinct ends.
+// Spectral that are independent of those before them: fewer where gaps or duplicates in x make some
+// of them dependent. It takes O(n·count²), and O(n + count³) where sums over the data do (see
+// NewProjection). It is an error if count < 1 or x is no time series of distinct ends.
 func SpectralProjection(x Inputs, count int) (*Projection, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err

@@ -40,12 +40,11 @@ type Information struct {
 	data   *mat.SymDense    // I_Y
 }
 
-// NewInformation computes what observations at x tell about the parameters of
-// m, at their present values. With a mean, observations are contrasts that are free of
-// its flat coefficients, n less their number, and all matrices those of contrasts: what the
-// restricted likelihood sees. It is an error if x or m is not valid, if every parameter is fixed, if the matrices would not fit in memory, or if A cannot
-// be factorised: no jitter is added, since it would add information that is not
-// there.
+// NewInformation computes the information that observations at x carry about the parameters of m,
+// at their current values. With a mean, it is that of the contrasts that do not depend on its flat
+// coefficients (n less their number), which is what the restricted likelihood sees. It is an error
+// if x or m is not valid, if every parameter is fixed, if the matrices would not fit in memory, or
+// if A cannot be factorised: no jitter is added, since it would add information that is not there.
 func NewInformation(m Model, x Inputs) (*Information, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
@@ -199,8 +198,8 @@ func (i *Information) Projected(p *Projection) (*mat.SymDense, error) {
 //	Quadratic[a,b] = ½tr(K̄_aΣK̄_bΣ)
 //	Cross[a,b]     = tr(K̄_aΣK̄_b(A − Σ))
 //
-// As Σ shrinks the first falls with its square and the second, the larger one
-// then, in proportion to it.
+// As Σ shrinks, Quadratic falls with its square, and Cross, then the larger of
+// the two, in proportion to it.
 type InformationLoss struct {
 	Quadratic, Cross *mat.SymDense
 }

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// Settings says how Fit trains. The zero value is what is recommended: L-BFGS
-// to a vanishing gradient, from the loss's own parameters.
+// Settings configures Fit. The zero value is recommended: L-BFGS to a vanishing
+// gradient, from the loss's own parameters.
 type Settings struct {
 	// Method returns a fresh optimisation method: gonum's optimize.LBFGS,
 	// BFGS, CG, NelderMead, …, FisherScoring, or Adam. nil means L-BFGS. (A
@@ -48,7 +48,7 @@ type Settings struct {
 	Progress func(Progress)
 }
 
-// Progress is where training stands.
+// Progress reports how far training has come.
 type Progress struct {
 	Start, Starts int // the running start, from 0, of how many
 	Evaluations   int // so far, all starts together
@@ -82,8 +82,8 @@ type Status string
 
 const (
 	// Converged: the gradient vanished, within GradientTolerance or, where
-	// rounding hides any further descent, within what the curvature says is
-	// worth less than 1e-6 nats.
+	// rounding hides any further descent, so far that, by the curvature, less than
+	// 1e-6 nats are left to gain.
 	Converged Status = "converged"
 	// Stopped: the rule in Settings.Stop ended training.
 	Stopped Status = "stopped by rule"

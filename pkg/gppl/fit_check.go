@@ -14,8 +14,8 @@ import (
 // two without them; more only where these disagree.
 
 // Unconfirmed is the status of a training whose gradient does not agree with
-// differences of the loss's value: where it ended is no optimum. The warnings
-// say where and by how much. It is no success.
+// differences of the loss's value: it did not end at an optimum. The warnings
+// say where and by how much they differ. Do not treat it as a success.
 const Unconfirmed Status = "gradient not confirmed"
 
 const (

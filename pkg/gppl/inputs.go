@@ -127,14 +127,14 @@ func distances(r []float64, a, b Inputs) {
 }
 
 // Data is a validated set of n observations: inputs x and values y. Unless the
-// model has a Mean its mean is zero, so that y is to be centred
+// model has a Mean, its mean is zero and y must be centred
 // (dataset.Series.Standardize does it).
 type Data struct {
 	X Inputs
 	Y []float64 // length n
-	// Errors are standard deviations s_i of errors of the observations' own that are
-	// known beforehand (error bars), in the unit of y, beside the noise that the model
-	// has for all: Cov(y) = K + σ²I + diag(s²). nil if there are none.
+	// Errors are the known standard deviations s_i of the errors of individual
+	// observations (error bars), in the unit of y, in addition to the noise of the model:
+	// Cov(y) = K + σ²I + diag(s²). nil if there are none.
 	Errors []float64
 	// Relative are the standard deviations e_i of the noise relative to one another:
 	// errors that are known up to their scale σ, which is learnt. The noise, that of

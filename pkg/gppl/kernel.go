@@ -10,8 +10,8 @@ import (
 
 // A Kernel is a stationary, isotropic covariance function k(r; θ) of the
 // Euclidean distance r = |x − x'|, at given values of its parameters, and
-// continuous in r: what an observation has for itself alone is a Nuggeter's
-// (White). It is an immutable value: its parameters are its fields, as in
+// continuous in r; white noise is declared through Nuggeter (see White). It is
+// an immutable value: its parameters are its fields, as in
 //
 //	SE{Variance: 1, Lengthscale: 20}
 //
@@ -21,8 +21,8 @@ import (
 type Kernel interface {
 	// Params returns the parameters, in a fixed order.
 	Params() []Param
-	// WithParams returns the same kernel at the natural values theta. It
-	// panics if their number is wrong; it does not judge their values.
+	// WithParams returns the same kernel at the natural values theta. It panics if
+	// their number is wrong; it does not check their values.
 	WithParams(theta []float64) Kernel
 	// Cov sets dst[i] = k(r[i]). dst and r have one length and may be the
 	// same slice.

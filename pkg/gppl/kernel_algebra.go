@@ -115,9 +115,9 @@ func (k Sum) Contract(grad, w, r []float64) {
 	}
 }
 
-// Product is k₁·k₂·…: where each factor modulates the others. Build it with
-// Mul. Only the product of the factors' variances is identified; fix all but
-// one of them (Model.Fix) when training.
+// Product is k₁·k₂·…: each factor modulates the others. Build it with Mul. Only
+// the product of the factors' variances is identified; fix all but one of them
+// (Model.Fix) when training.
 type Product struct{ composite }
 
 // Mul returns the product of the given kernels, at least one.

@@ -19,8 +19,8 @@ var (
 //	k(x, x′) = (1 − s(x))·k₁(x, x′)·(1 − s(x′)) + s(x)·k₂(x, x′)·s(x′)
 //
 // with independent f₁ ~ GP(0, k₁) Before and f₂ ~ GP(0, k₂) After. Most of the change
-// takes 4w, and half of it is done at c = Location, in the unit of x and of any sign.
-// Where both k₁ and k₂ are smooth, so is k.
+// happens within 4w, half of it before c = Location, in the unit of x and of any
+// sign. Where both k₁ and k₂ are smooth, so is k.
 //
 // k is not stationary: the exact likelihood and its posterior take it densely or, where
 // both parts die out, within a band; what works on distances alone (PL, VFE, sums, the
@@ -219,9 +219,9 @@ func borrow(n int) []float64 {
 
 func giveBack(w []float64) { workPool.Put(&w) }
 
-// Covariance sets dst, len(a)×len(b) and row-major, to k(a_i, b_j), without the nugget. It
-// is right for a kernel that depends on where its inputs are, too, of which Kernel.Cov knows only a bound. It
-// panics if a length is wrong.
+// Covariance sets dst, len(a)×len(b) and row-major, to k(a_i, b_j), without the nugget. It also
+// serves kernels that depend on position, for which Kernel.Cov is only a bound. It panics if a
+// length is wrong.
 func Covariance(dst []float64, k Kernel, a, b Inputs) {
 	if len(dst) != a.Len()*b.Len() {
 		panic(fmt.Sprintf("gppl: Covariance: len(dst) = %d for %d×%d inputs", len(dst), a.Len(), b.Len()))

@@ -19,7 +19,7 @@ var (
 // the Euclidean distance, it need not be.
 //
 // It is no Spectrum: the root of its density, which the gridded engine would need, has a
-// transform that does not die out like a Gaussian.
+// transform that does not decay like a Gaussian.
 type SpectralMixture struct{ Variance, Lengthscale, Period float64 }
 
 // NewSpectralMixture returns the spectral mixture kernel of q components, all parameters 1.

@@ -29,7 +29,7 @@ type Loss interface {
 	fmt.Stringer
 }
 
-// LossReport describes how a loss computes.
+// LossReport describes how a loss is computed.
 type LossReport struct {
 	Engine     string        // the engine that computes it
 	Likelihood bool          // whether it is a likelihood, so that its curvature gives standard errors

@@ -22,9 +22,9 @@ import (
 //	AddMeans(Intercept{}, NewTrend(1, x), Fourier{Period: 1, Harmonics: 3})
 //
 // Basis functions depend on x alone, so that a prediction at new inputs evaluates the
-// same ones. What no function of x can tell, a Regressor takes from the columns of the
-// inputs (Inputs.WithColumn). A user's own Mean is made known to LoadResult by
-// RegisterMean.
+// same ones. A variable that is not a function of x enters as a Regressor, from a
+// column of the inputs (Inputs.WithColumn). A user's own Mean is made known to
+// LoadResult by RegisterMean.
 type Mean interface {
 	// Columns returns the names of the basis functions and the priors of their
 	// coefficients, in order: at least one.
@@ -121,8 +121,8 @@ func (m MeanSum) String() string {
 }
 
 // GaussianBeta is a mean whose coefficients have Gaussian priors, β_j ~ N(0,
-// Variances[j]) independently; +Inf is a flat prior. A model with it is the one with
-// h(x)ᵀBh(x′) added to the kernel. One variance serves all columns. The unit of a
+// Variances[j]) independently; +Inf is a flat prior. It is equivalent to adding
+// h(x)ᵀBh(x′) to the kernel. A single variance applies to all columns. The unit of a
 // variance is that of y² over that of the column squared.
 type GaussianBeta struct {
 	Of        Mean
@@ -186,8 +186,8 @@ func checkMean(m Mean) error {
 // CheckBasis returns an error, which names the column, unless the coefficients of m are
 // determined by observations at x: if a basis function is not finite, if it is zero at
 // all x or a linear combination of others, where their priors are flat, or if there are
-// not more points than columns of flat priors. What leaves 1e-10 of a column's length to
-// it alone counts as a combination. It takes O(nh²).
+// not more points than columns of flat priors. A column counts as a combination of
+// others if they explain all but 1e-10 of its length. It takes O(nh²).
 func CheckBasis(m Mean, x Inputs) error {
 	if err := checkMean(m); err != nil {
 		return err

@@ -63,9 +63,9 @@ func (Intercept) Basis(x Inputs) (*mat.Dense, error) {
 
 // Trend is a polynomial without its constant, by the Legendre polynomials P_1 to
 // P_Degree of u = (2t − Lo − Hi)/(Hi − Lo), which are orthogonal on [Lo, Hi] and at most
-// 1 there. The range belongs to the mean, so that a forecast goes on with the same
+// 1 there. The range belongs to the mean, so that a forecast continues the same
 // polynomial; with a flat prior any range gives the same model. Beyond the range a
-// polynomial grows as t to its degree: forecasts far off want a degree of 1.
+// polynomial grows as t to its degree: use degree 1 for forecasts far ahead.
 type Trend struct {
 	Degree int // 1 to 20
 	Lo, Hi float64
@@ -130,8 +130,8 @@ func (m Trend) Basis(x Inputs) (*mat.Dense, error) {
 //
 //	GaussianBeta{Of: Linear{Origin: c}, Variances: []float64{v}}
 //
-// it is what the linear kernel v·(t − c)(t′ − c) is as a covariance (Rasmussen and
-// Williams 2006, section 4.2.2), which is not stationary and so is no Kernel here.
+// it is equivalent to the linear kernel v·(t − c)(t′ − c) (Rasmussen and Williams
+// 2006, section 4.2.2), which is not stationary and therefore not a Kernel here.
 type Linear struct{ Origin float64 }
 
 func (Linear) Columns() []Column { return flats("linear") }
@@ -230,9 +230,9 @@ func (m Kink) Basis(x Inputs) (*mat.Dense, error) {
 	return single(x, m, func(t float64) float64 { return max(0, t-m.At) })
 }
 
-// Regressor is a column of the inputs by its name (Inputs.WithColumn): what has an
-// effect on y and is known at every observation, and at every input of a prediction.
-// It is taken as it is, in any number of dimensions of x.
+// Regressor is a named column of the inputs (Inputs.WithColumn): a variable that
+// affects y and is known at every observation and at every input of a prediction.
+// Its values are not scaled. x may have any dimension.
 type Regressor struct{ Name string }
 
 // Regressors returns the sum of the columns of the given names, at least one.

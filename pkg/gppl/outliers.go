@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Outliers is what the residuals of a fitted model say of its noise.
+// Outliers reports what the residuals of a fitted model say about its noise.
 type Outliers struct {
 	// Z are the leave-one-out residuals, (y_i − mean)/standard deviation of y_i given all
 	// other observations: N(0, 1) if the model is right.
@@ -23,9 +23,9 @@ type Outliers struct {
 	P float64
 }
 
-// FindOutliers tests the noise of a model against heavy tails, from LeaveOneOut: by all of
-// the residuals together, whatever their scale, since outliers have inflated the noise that
-// was learnt. The test treats the residuals as independent, which is nearly true.
+// FindOutliers tests the noise of a model against heavy tails, from LeaveOneOut: it uses
+// all residuals together and ignores their scale, since outliers inflate the learnt noise.
+// The test treats the residuals as independent, which is nearly true.
 func FindOutliers(m Model, d Data, opts ...Option) (*Outliers, error) {
 	if d.Len() < 5 {
 		return nil, fmt.Errorf("gppl: %d observations: a test for outliers wants five or more", d.Len())

@@ -29,12 +29,13 @@ type Periodogram struct {
 //	I(ξ) = |uᵀMy|² / Σ_i w_i²,   u_i = w_i·exp(−2πi·ξ·x_i),   M = I − QQᵀ,
 //
 // the columns of Q an orthonormal basis of the cubics, and its expectation under
-// m, with the leakage of the window and of the gaps in x, of what the trend takes,
+// m, including the leakage of the window and of the gaps in x, and what the trend
+// removes,
 //
 //	E I(ξ) = u*M(K + σ²I)Mu / Σ_i w_i².
 //
-// Under the model I/E I is about exponential with mean one: nineteen values of
-// twenty lie in 0.025 to 3.7. Times are rounded to a part of the mean spacing, a
+// Under the model I/E I is about exponential with mean one: 95 % of its values
+// lie between 0.025 and 3.7. Times are rounded to a part of the mean spacing, a
 // 32nd up to n = 30 000. It takes O(n log n). It is an error if x is no time
 // series of three distinct times at least.
 func NewPeriodogram(m Model, d Data) (*Periodogram, error) {

@@ -18,8 +18,7 @@ import (
 // variance are those of the function f, the mean function included, whose
 // coefficients are as uncertain as the data leave them; its noisy ones are those of a new
 // observation y = f(x) + ε, whose variance is larger by σ². A Posterior is
-// safe for concurrent use, and what it answers does not depend on what it was
-// asked before.
+// safe for concurrent use, and its answers do not depend on earlier calls.
 type Posterior struct {
 	model     Model
 	predictor predictor

@@ -39,7 +39,8 @@ func positive(of string, fields ...any) error {
 //
 //	log p = −log θ − log Sigma − ½log 2π − (log θ − Mu)²/2Sigma².
 //
-// Its median is exp(Mu), its mode exp(Mu − Sigma²). For what is known up to a factor.
+// Its median is exp(Mu), its mode exp(Mu − Sigma²). Use it for a parameter that is
+// known up to a factor.
 type LogNormal struct{ Mu, Sigma float64 }
 
 // LogNormalWithin returns the log-normal prior with 98 % of its mass between lo and hi,
@@ -74,7 +75,8 @@ func (p LogNormal) String() string { return fmt.Sprintf("LogNormal(%.4g, %.4g)",
 //
 //	log p = ½log(2/π) − log Scale − θ²/2Scale².
 //
-// Its mode is 0. For what may well be absent, such as a variance.
+// Its mode is 0. Use it for what may be absent, such as the variance of a
+// component.
 type HalfNormal struct{ Scale float64 }
 
 func (p HalfNormal) LogDensity(theta float64) (value, slope float64) {
@@ -108,8 +110,8 @@ func (p Gamma) String() string { return fmt.Sprintf("Gamma(%.4g, %.4g)", p.Shape
 //
 //	log p = Shape·log Scale − log Γ(Shape) − (Shape + 1)·log θ − Scale/θ.
 //
-// Its mode is Scale/(Shape + 1). It has next to no mass near 0: for lengthscales, which
-// the data do not tell below their spacing.
+// Its mode is Scale/(Shape + 1). It has almost no mass near 0. Use it for lengthscales,
+// which the data cannot determine below their spacing.
 type InverseGamma struct{ Shape, Scale float64 }
 
 func (p InverseGamma) LogDensity(theta float64) (value, slope float64) {
@@ -128,8 +130,8 @@ func (p InverseGamma) String() string {
 	return fmt.Sprintf("InverseGamma(%.4g, %.4g)", p.Shape, p.Scale)
 }
 
-// Uniform is 1/(Hi − Lo) between Lo and Hi, and 0 elsewhere. Training does not cross
-// such an edge but stalls at it: a prior that falls smoothly is better.
+// Uniform is 1/(Hi − Lo) between Lo and Hi, and 0 elsewhere. Training stalls at such
+// an edge, so prefer a prior that falls smoothly.
 type Uniform struct{ Lo, Hi float64 }
 
 func (p Uniform) LogDensity(theta float64) (value, slope float64) {

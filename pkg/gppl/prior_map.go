@@ -30,8 +30,8 @@ func (p ParamPrior) String() string {
 //
 // The densities are with respect to θ, not to log θ: they are what a user writes down,
 // and the minimum does not depend on the transform that training moves a parameter
-// through. (With respect to log θ it would be at another place: where θ·p(θ)·likelihood
-// is largest.) A parameter without a prior keeps its likelihood alone.
+// through. (With respect to log θ it would be elsewhere: where θ·p(θ)·likelihood is
+// largest.) A parameter without a prior keeps its likelihood alone.
 //
 // Since a MAP is a Loss, the curvature that Fit takes its standard errors from is that
 // of the posterior, and Result reports likelihood and prior apart.
@@ -187,8 +187,8 @@ func priorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 }
 
 // DefaultPriors returns weak priors on the trained parameters of m from the scale of the
-// data. All are log-normal, each wide enough to be overruled by some dozens of
-// observations that know better:
+// data. All are log-normal, each so wide that a few dozen informative
+// observations override it:
 //
 //   - a variance: the median is the variance of y over the number of the kernel's terms,
 //     a standard deviation a factor of e² either way; of a further factor of a product,
@@ -198,10 +198,10 @@ func priorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 //   - a period: 98 % between two mean spacings and half the range;
 //   - a shape: the median is 1, a standard deviation a factor of e either way.
 //
-// Of inputs of several dimensions, the range is the longest of the box, the spacing
-// range/n^(1/d). If the model has a mean, y is what least squares leaves of it. Parameters
-// of no known role have none. They do not stand for knowledge of
-// yours: give that by name.
+// For inputs of several dimensions, the range is the longest side of their bounding box,
+// the spacing range/n^(1/d). If the model has a mean, y is what least squares leaves of
+// it. Parameters of no known role have none. State what you know about a parameter by
+// a prior with its name.
 func DefaultPriors(m Model, d Data) []ParamPrior {
 	const wide, narrow = 2, 1 // standard deviations of the log
 	d = leastSquaresRest(m, d)

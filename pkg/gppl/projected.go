@@ -21,12 +21,12 @@ var _ Loss = (*Projected)(nil)
 //	PL  = ½zᵀS⁻¹z + ½log|S| + (k/2)·log 2π,  S = Ωᵀ(K + σ²I)Ω
 //	∂PL = ½⟨S⁻¹ − ββᵀ, Ωᵀ∂AΩ⟩,               β = S⁻¹z
 //
-// (the paper's eq. (GP_pdf_projected); its eq. (PL_NLL) prints an inverse too
-// many). With a mean function it sees ΩᵀH, and the coefficients are integrated out as in
-// Exact. Known errors add ΩᵀDΩ to S, D their variances, in O(nk²) once. ΩᵀKΩ is a sum over the terms of a sum of kernels, each by the engine
-// that suits it: see Explain. Densely, the value takes n²k flops and the
-// gradient as many more, in memory for O(nk + k²) numbers; on a time series,
-// engines that use the structure of the kernel need far less.
+// (the paper's eq. (GP_pdf_projected); its eq. (PL_NLL) prints a superfluous inverse). With a mean
+// function it sees ΩᵀH, and the coefficients are integrated out as in Exact. Known errors add ΩᵀDΩ
+// to S, D their variances, in O(nk²) once. ΩᵀKΩ is a sum over the terms of a sum of kernels, each
+// by the engine that suits it: see Explain. Densely, the value takes n²k flops and the gradient as
+// many more, in memory for O(nk + k²) numbers; on a time series, engines that use the structure of
+// the kernel need far less.
 //
 // It is safe for concurrent use, in working memory for as many evaluations as
 // run at once.

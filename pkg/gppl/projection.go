@@ -71,8 +71,9 @@ func (a *matrix) get(form func() *mat.Dense) *mat.Dense {
 	return a.m
 }
 
-// ProjectionOf returns the projection on the columns of omega, as they are: not
-// taken as orthonormal. It keeps omega, which must not change afterwards.
+// ProjectionOf returns the projection on the columns of omega, as they are;
+// they need not be orthonormal. It keeps omega, which must not change
+// afterwards.
 func ProjectionOf(omega *mat.Dense) *Projection {
 	n, k := omega.Dims()
 	return &Projection{Design: "given", n: n, k: k, omega: matrix{m: omega}}
@@ -179,9 +180,9 @@ func normalise(w blas64.General) {
 // pairwise, W ← normalise(W − η·W·offdiag(WᵀW)), as the authors' code does.
 //
 // Every step multiplies W from the right, so that the span never changes: once
-// orthonormalised, Repulsive is Sphere with the same seed, up to a rotation to
-// which the projected likelihood is blind; so is Raw{Repulsive{}}, but for a
-// constant and for rounding.
+// orthonormalised, Repulsive is Sphere with the same seed, up to a rotation,
+// which does not change the projected likelihood. The same holds for
+// Raw{Repulsive{}}, up to a constant and rounding.
 type Repulsive struct {
 	Steps int     // 0 means 200
 	Rate  float64 // η; 0 means 0.1
@@ -242,8 +243,8 @@ func eye(n int) *mat.DiagDense {
 
 // Localised weighs the observations by k Gaussian bumps whose centres are
 // evenly spread over the range of x, each of width (standard deviation)
-// range/3k. It needs d = 1; a bump over a gap in the data has rank deficiency
-// to report.
+// range/3k. It needs d = 1; bumps over a gap in the data can be linearly
+// dependent, which NewProjection reports.
 type Localised struct{}
 
 func (Localised) String() string { return "Localised" }
@@ -346,8 +347,8 @@ func (Identity) Directions(omega *mat.Dense, _ Inputs, _ *rand.Rand) error {
 
 // Eigen takes the eigenvectors of the k largest eigenvalues of the Gram matrix
 // K of the given kernel, in O(n³) time and O(n²) memory. They minimise the
-// trace of Cov(Y|Z), and need the very kernel that is to be learnt: an oracle
-// to compare with.
+// trace of Cov(Y|Z), and need the kernel that is to be learnt: an oracle to
+// compare with.
 type Eigen struct{ Kernel Kernel }
 
 func (d Eigen) String() string { return "Eigen" }

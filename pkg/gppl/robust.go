@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// RobustSettings says how FitRobust trains. The zero value is what is recommended.
+// RobustSettings configures FitRobust. The zero value is recommended.
 type RobustSettings struct {
 	// Fit trains the kernel in each round; 0 evaluations mean 20 a round.
 	Fit Settings
@@ -25,8 +25,8 @@ type RobustSettings struct {
 //
 //	y_i = h(x_i)ᵀβ + f(x_i) + ε_i,  ε_i/σ ~ t_ν.
 //
-// An observation far off the others counts less, by its weight, instead of moving f and
-// inflating the noise of all.
+// An outlying observation gets a smaller weight instead of distorting f and inflating
+// the noise of all.
 type Robust struct {
 	// Model is the kernel and the mean with, for noise, the σ² of the Student-t: its
 	// variance is σ²·ν/(ν − 2), +Inf up to ν = 2.
@@ -56,14 +56,15 @@ type Robust struct {
 //   - the kernel's parameters, by the exact likelihood with the noise variances σ²/w_i
 //     (Data.Errors): dense, banded or, for Matérn, by a state space in O(n).
 //
-// Rounds end at a minimum, linearly: a few dozen where the noise is well determined. There
-// may be several, since outliers can also be signal. On a time series there are two starts, m
-// and StartFrom of the series without its spikes, and the lower bound of the two is kept.
-// (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011 compare with EP.)
+// Rounds converge linearly to a minimum: a few dozen suffice where the noise is well
+// determined. There may be several, since outliers can also be signal. On a time series there
+// are two starts, m and StartFrom of the series without its spikes, and the lower bound of
+// the two is kept. (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011 compare
+// with EP.)
 //
-// It is an error if the kernel has white noise of its own, which Student-t noise stands for,
-// if the data have known errors, if they are fewer than five, or as for NewExact. If ctx ends, what was found
-// comes with its error.
+// It is an error if the kernel has white noise of its own, which Student-t noise replaces, if the
+// data have known errors, if they are fewer than five, or as for NewExact. If ctx ends,
+// FitRobust returns what it has found with ctx's error.
 func FitRobust(ctx context.Context, m Model, d Data, s RobustSettings) (*Robust, error) {
 	if err := checkModelData(m, d); err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// StartFrom returns m with its parameters set from the data, as a place to train
-// from. The values that m has do not matter, but for those that are Fixed, which
-// stay. For a time series
+// StartFrom returns m with start values for training taken from the data. The
+// values in m do not matter, except those of Fixed parameters, which are kept.
+// For a time series
 //
 //   - the noise variance comes from how far observations are off the line
 //     through their neighbours (Gasser, Sroka and Jennen-Steinmetz 1986);
@@ -28,9 +28,9 @@ import (
 // Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
 // of the extent of x as every scale. It takes O(n log n) time and never fails:
 // whatever the data are, all values are positive and finite. Parameters are known
-// by their roles and units; those of a kernel of one's own that are neither a
-// variance nor a scale start at 1. If the model has a mean, all this is of what least
-// squares leaves of y.
+// by their roles and units; parameters of a user's kernel that are neither a variance
+// nor a scale start at 1. If the model has a mean, all this is of what least squares
+// leaves of y.
 func StartFrom(m Model, d Data) Model {
 	d = leastSquaresRest(m, d)
 	if k, ok := m.Kernel.(ChangePoint); ok && d.X.Dim() == 1 {

@@ -29,8 +29,8 @@ type UncertainSettings struct {
 // instead of treating the learned ones as known, so that bands are wider where data
 // are few.
 type Uncertain struct {
-	// Models are what forecasts average over, alike; a draw of a large weight is there
-	// more than once.
+	// Models are what forecasts average over, with equal weights; a draw with a large
+	// weight occurs more than once.
 	Models []Model
 	// K is the diagnostic k̂ of the importance weights: up to 0.7 the average can be
 	// trusted (Vehtari et al. 2024). It is NaN if there are no weights.
@@ -39,8 +39,8 @@ type Uncertain struct {
 	ESS float64
 	// Adapted is how often the proposal had to be adapted to its own draws.
 	Adapted int
-	// Fallback says why the learnt parameters stand alone; "" if they do not. Models
-	// has one entry then.
+	// Fallback says why forecasts use the learnt parameters alone, in which case Models
+	// has one entry; "" if they do not.
 	Fallback string
 	// Failed is the number of draws where the loss could not be evaluated; their weight
 	// is 0.

@@ -55,8 +55,8 @@ type VFE struct {
 // authors of the paper do differently, to reproduce their figures.
 type VFEOptions struct {
 	FixInducing bool // keep Z where it is
-	// NoiseInGram puts K_uu + σ²I in the place of K_uu. The bound stays an upper
-	// bound on the exact NLL, but a looser one, and worse the larger σ² is.
+	// NoiseInGram replaces K_uu with K_uu + σ²I. The bound remains an upper bound
+	// on the exact NLL, but a looser one, the more so the larger σ² is.
 	NoiseInGram bool
 	// Repulsion, if not 0, adds Repulsion·Σ_{i<j} exp(−|z_i − z_j|²/s²) to the
 	// loss, with s = RepulsionRange (0 means 1, in the unit of x), which keeps

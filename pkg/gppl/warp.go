@@ -61,9 +61,9 @@ func withOffset(offset float64) string {
 
 // BoxCoxWarp is z = ((y + Offset)^Lambda − 1)/Lambda, log(y + Offset) for Lambda = 0, for
 // y > −Offset (Box and Cox 1964): 1 leaves the shape of y as it is, ½ is a square root,
-// −1 a reciprocal. FitBoxCox estimates Lambda. Its range ends at −1/Lambda; a Gaussian does
-// not know, and what it puts beyond goes back to the end of the domain: −Offset for
-// Lambda > 0, +Inf for Lambda < 0.
+// −1 a reciprocal. FitBoxCox estimates Lambda. Its range ends at −1/Lambda; what a Gaussian
+// puts beyond it is mapped to the end of the domain: −Offset for Lambda > 0, +Inf for
+// Lambda < 0.
 type BoxCoxWarp struct{ Lambda, Offset float64 }
 
 // Forward is expm1(λ·log y)/λ, which keeps its digits as λ vanishes.

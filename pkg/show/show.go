@@ -12,8 +12,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Train minimises a loss from where its model stands, with a progress bar of that title. The stop button of a notebook ends it: it then
-// returns the best point so far with an error. Its errors are those of [gppl.Fit].
+// Train minimises a loss, starting from its own parameters, with a progress bar of the given title.
+// The stop button of a notebook ends it: it then returns the best point so far with an error. Its
+// errors are those of [gppl.Fit].
 func Train(title string, loss gppl.Loss, s gppl.Settings) (*gppl.Result, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

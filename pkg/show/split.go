@@ -11,7 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Split is a series cut in two: what a model may see, and what came after.
+// Split is a series cut in two: the part that a model may see, and the held-out
+// part after it.
 type Split struct {
 	Train   dataset.Series // in the unit of the series
 	Held    dataset.Series // all that is not before the cut
@@ -43,7 +44,7 @@ func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
 	return sp, nil
 }
 
-// Level is the share that a band promises to hold.
+// Level is the nominal coverage of a band.
 const Level = 0.95
 
 // Forecast is what a model predicts of the held-out observations, in their unit.

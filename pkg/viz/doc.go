@@ -18,8 +18,9 @@
 // [Strips] (distributions over runs). [Grid] puts figures beside one another. A [Table] shows numbers, spreads of numbers
 // over runs ([Spread]) and verdicts ([Status]).
 //
-// Everything is made in one look for screen and paper. In a notebook with a dark theme, and in a page of [CSS], figures and
-// tables turn dark; files that are saved, and what is printed, stay light.
+// All figures and tables have one style for screen and paper. In a notebook with a dark theme, and
+// in a page of [CSS], figures and tables turn dark; files that are saved, and what is printed, stay
+// light.
 //
 // # Conventions
 //

@@ -77,7 +77,8 @@ func (f *Figure) Plot(i int) *plot.Plot {
 	return f.panels[i].plot
 }
 
-// ErrNoData is what a constructor returns, wrapped, when nothing it was given can be drawn.
+// ErrNoData is the error, wrapped, of a constructor that was given nothing that can be
+// drawn.
 var ErrNoData = errors.New("viz: no data to draw")
 
 // check completes a frame and cleans its texts of what XML cannot hold.

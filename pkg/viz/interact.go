@@ -24,7 +24,7 @@ type SliderOptions struct {
 	Name     string // of the value, with its unit
 	From, To float64
 	Start    float64
-	Idle     time.Duration // without a move, after which the cell ends; zero means two minutes
+	Idle     time.Duration // time without a move after which the cell ends; zero means two minutes
 }
 
 // Slide draws a figure at the start and, where [Interactive], a slider above it, and the figure again at every value that the
@@ -57,7 +57,7 @@ type SelectOptions struct {
 	Name    string // of what is chosen
 	Options []string
 	Start   int           // the option chosen at first
-	Idle    time.Duration // without a choice, after which the cell ends; zero means two minutes
+	Idle    time.Duration // time without a choice after which the cell ends; zero means two minutes
 }
 
 // Select draws a figure for the first choice and, where [Interactive], the list of options above it, and the figure again for

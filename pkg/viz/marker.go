@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Marker is the shape of a point: the third thing, after colour and place, that tells methods apart, and the one that a
-// monochrome printer keeps.
+// Marker is the shape of a point: with colour and position it tells methods apart, and in
+// monochrome print it still does.
 type Marker int
 
 // The markers.

@@ -64,8 +64,8 @@ func ShowTable(t *Table) (shown bool, err error) {
 	return ShowHTML(h), nil
 }
 
-// ShowHTML displays HTML as it is; the type is the caller's word that it is safe. For text that comes from anywhere else use
-// [Note]. It reports whether there was a notebook to show it in.
+// ShowHTML displays HTML unchanged; its type marks it as trusted. For text from any other source
+// use [Note]. It reports whether there was a notebook to show it in.
 func ShowHTML(h template.HTML) (shown bool) {
 	if !InNotebook() {
 		return false
@@ -115,8 +115,8 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Check ends a cell of a notebook with the one line that err says; the trace of a panic would bury it. Outside a notebook it panics.
-// It does nothing if err is nil.
+// Check ends a notebook cell by printing err in one line, which the trace of a panic would bury.
+// Outside a notebook it panics. It does nothing if err is nil.
 func Check(err error) {
 	switch {
 	case err == nil:

@@ -18,12 +18,12 @@ var script string
 
 // CSS is a style sheet for the figures and tables of a page. It gives them their dark look: in JupyterLab and in VS Code if their
 // theme is dark, and in a page whose root element has the class "gppl" if its reader prefers dark pages; on paper they stay
-// light. And it shows the narrow drawing of a figure where there is no room for the wide one. What is shown in a
-// notebook brings it along.
+// light. It also shows the narrow drawing of a figure where there is no room for the wide one. What
+// a notebook shows includes it.
 func CSS() template.CSS { return template.CSS(pageCSS) }
 
-// Script lets the reader of a page read values off its figures, zoom, and take their data. It loads nothing. A page has it once, in
-// a <script> element; what is shown in a notebook brings it along.
+// Script lets readers of a page zoom into its figures, read values, and download their data. It
+// loads nothing. A page has it once, in a <script> element; what a notebook shows includes it.
 func Script() template.JS { return template.JS(script) }
 
 var pageCSS = func() string {

@@ -17,8 +17,8 @@ const (
 )
 
 // Progress shows how far a long computation has come: a bar in a notebook that stays there when it is done, a line that
-// redraws itself in a terminal, and an occasional whole line in a log. It is the package's own because the well-kept
-// libraries draw for terminals alone, which is the small half of the work.
+// redraws itself in a terminal, and an occasional whole line in a log. The maintained libraries for
+// progress bars draw in terminals only, hence our own.
 //
 // All methods may be called from several goroutines, and as often as wanted: a call that draws nothing costs about as much
 // as reading the clock. They do nothing on a nil *Progress, so that code can report without asking whether anyone looks.

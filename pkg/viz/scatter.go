@@ -35,8 +35,8 @@ type ScatterOptions struct {
 	Groups     []PointGroup // drawn in this order
 	Rules      []Rule
 
-	// XRange and YRange fix an axis from the first to the second value; the zero value fits it to the data. A point beyond is
-	// drawn as an arrow head at the edge: it is not lost from sight.
+	// XRange and YRange fix an axis from the first to the second value; the zero value fits it to the
+	// data. A point beyond is drawn as an arrow head at the edge, so that it remains visible.
 	XRange, YRange [2]float64
 }
 
