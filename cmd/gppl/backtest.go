@@ -48,7 +48,7 @@ func backtestCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			t, err := backtest(ctx, c, a, c.Int("forecast"))
+			t, err := backtest(ctx, c, a, forecastSteps(c, len(a.Series.X)))
 			if err != nil {
 				return err
 			}

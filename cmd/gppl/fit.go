@@ -80,10 +80,21 @@ func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress"}
 }
 
-const defaultForecast = 24
+// Without --forecast, a forecast has defaultForecast steps or, of a short series, so few that the past holds four such
+// stretches: one to be forecast and three to learn from.
+const defaultForecast, defaultShare = 24, 4
 
 func forecastFlag() cli.Flag {
-	return &cli.IntFlag{Name: "forecast", Value: defaultForecast, Usage: "`STEPS` ahead, of the series' own step: months, weeks, …", Category: "RESULTS"}
+	return &cli.IntFlag{Name: "forecast", Value: defaultForecast, DefaultText: "24, or a quarter of a short series",
+		Usage: "`STEPS` ahead, of the series' own step: months, weeks, …", Category: "RESULTS"}
+}
+
+// forecastSteps returns how many steps --forecast says for a series of n observations.
+func forecastSteps(c *cli.Command, n int) int {
+	if c.IsSet("forecast") {
+		return c.Int("forecast")
+	}
+	return min(defaultForecast, max(1, n/defaultShare))
 }
 
 func fitCommand() *cli.Command {
@@ -195,7 +206,7 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 // stepsAhead returns how many steps are forecast: as many as --forecast says or, with regressors, as they are known for if it does not;
 // 0, and why, if they are not known ahead and a forecast is not asked for.
 func stepsAhead(c *cli.Command, s *analysis.Series) (steps int, why string, err error) {
-	steps = c.Int("forecast")
+	steps = forecastSteps(c, len(s.X))
 	if s.Known == nil {
 		return steps, "", nil
 	}

@@ -53,7 +53,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if out.a, err = train(ctx, c, s, settings, t.files["model"], t.alone); err != nil {
 		return out, err
 	}
-	if out.trust, err = backtest(ctx, c, out.a, cmp.Or(steps, c.Int("forecast"))); err != nil {
+	if out.trust, err = backtest(ctx, c, out.a, cmp.Or(steps, forecastSteps(c, len(s.X)))); err != nil {
 		return out, err
 	}
 	if out.trust != nil {

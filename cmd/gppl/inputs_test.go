@@ -180,6 +180,27 @@ func TestInputsRefused(t *testing.T) {
 	}
 }
 
+// TestDefaultSteps: a short series is forecast for a quarter of its length unless a number of steps is asked for.
+func TestDefaultSteps(t *testing.T) {
+	for _, test := range []struct {
+		n, want int
+		args    string
+	}{{6, 1, ""}, {48, 12, ""}, {120, 24, ""}, {48, 5, "--forecast 5"}} {
+		path := put(t, t.TempDir(), "data.csv", made("t,y", test.n, func(i int) string { return fmt.Sprintf("%d,%.3f", i, observed(i)) }))
+		code, stdout, stderr := gppl(append([]string{"fit", path, "-q", "--json", "--kernel", "Matern32"}, strings.Fields(test.args)...)...)
+		if code != exitOK {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		var got show.JSON
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Forecast) != test.want || got.Trust.Horizon != test.want {
+			t.Errorf("n = %d, %q: %d steps, judged at %d; want %d", test.n, test.args, len(got.Forecast), got.Trust.Horizon, test.want)
+		}
+	}
+}
+
 // TestRegressorInput goes from a file with a regressor and its future to a forecast, from the model too, and in another file.
 func TestRegressorInput(t *testing.T) {
 	dir := t.TempDir()

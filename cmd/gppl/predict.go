@@ -56,7 +56,7 @@ func predictCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			steps := c.Int("forecast")
+			steps := forecastSteps(c, len(a.Series.X))
 			if x == nil {
 				if steps, _, err = stepsAhead(c, a.Series); err != nil {
 					return err
