@@ -22,7 +22,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 )
 
-// roleVariable makes this test's own program play another part: prism, on the port that portVariable has, or a pool of workers.
+// roleVariable makes this test's own program play another part: prism, on the port that portVariable has, or a pool of workers, on any
+// port if it has none.
 const (
 	roleVariable = "GPPL_BEAM_ROLE"
 	portVariable = "GPPL_BEAM_PORT"
@@ -47,7 +48,12 @@ func play(role string) {
 		fail(err)
 		fmt.Println(net.JoinHostPort("localhost", fmt.Sprint(port)))
 	case "workers":
-		pool, err := extworker.StartLoopback(ctx, 0)
+		var port int
+		if text := os.Getenv(portVariable); text != "" {
+			_, err := fmt.Sscan(text, &port)
+			fail(err)
+		}
+		pool, err := extworker.StartLoopback(ctx, port)
 		fail(err)
 		fmt.Println(pool.EnvironmentConfig(ctx))
 	}
@@ -134,10 +140,10 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestKilledWorker kills the workers when half of a file is read. Prism does not repeat what was lost, as Flink and Dataflow do: there
-// must be no output, and the same bytes once the job is sent again.
-func TestKilledWorker(t *testing.T) {
-	want := wholeSums(t)
+// killInTheMiddle has a pipeline read three files with workers that are processes of their own, and kills these when half of one file
+// is read. The pipe that stood for that file is then replaced with the whole of it.
+func killInTheMiddle(t *testing.T, job func(dir, out string) error) (out string, ended chan error) {
+	t.Helper()
 	workers := elsewhere(t)
 	dir := shards(t, "a.csv", "b.csv", "c.csv")
 	slow := filepath.Join(dir, "b.csv")
@@ -153,9 +159,9 @@ func TestKilledWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pipe.Close()
-	out := filepath.Join(dir, "all.sums")
-	ended := make(chan error, 1)
-	go func() { ended <- run(t, out, Options{Header: header(t)}, filepath.Join(dir, "*.csv")) }()
+	out = filepath.Join(dir, "all.sums")
+	ended = make(chan error, 1)
+	go func() { ended <- job(dir, out) }()
 	// A pipe holds 64 kB: once more than that is written, the worker has read some of it.
 	half := bytes.Repeat(text[:len(text)/2], 1+400000/len(text))
 	if err := pipe.SetWriteDeadline(time.Now().Add(time.Minute)); err != nil {
@@ -167,27 +173,129 @@ func TestKilledWorker(t *testing.T) {
 	if err := workers.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case err := <-ended:
-		if err == nil {
-			t.Error("no error though the workers were killed")
-		}
-		t.Logf("the job ended: %v", err)
-	case <-time.After(30 * time.Second):
-		t.Error("the job did not end")
-	}
-	if _, err := os.Stat(out); err == nil {
-		t.Fatal("an output though the job was not done")
-	}
 	if err := os.Remove(slow); err != nil {
 		t.Fatal(err)
 	}
 	put(t, slow, string(text))
-	elsewhere(t)
-	if err := run(t, out, Options{Header: header(t)}, filepath.Join(dir, "*.csv")); err != nil {
+	return out, ended
+}
+
+// wait returns how a job ended.
+func wait(t *testing.T, ended chan error) error {
+	t.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(time.Minute):
+		t.Fatal("the job did not end")
+		return nil
+	}
+}
+
+// TestKilledWorker kills the workers in the middle of a file and puts others in their place: the job is sent again and has the bytes of
+// one that nothing happened to.
+func TestKilledWorker(t *testing.T) {
+	want := wholeSums(t)
+	replaced, told := make(chan bool), make(chan error, 9)
+	again := Again{
+		Attempts: 3,
+		Lost:     func(attempt int, err error) { told <- fmt.Errorf("attempt %d: %w", attempt, err) },
+		Wait: func(ctx context.Context, _ int) error {
+			select {
+			case <-replaced:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		},
+	}
+	job := func(dir, out string) error {
+		return runAgain(t, again, out, Options{Header: header(t)}, filepath.Join(dir, "*.csv"))
+	}
+	out, ended := killInTheMiddle(t, job)
+	select {
+	case err := <-told:
+		t.Log(err)
+	case err := <-ended:
+		t.Fatalf("the job ended: %v", err)
+	case <-time.After(time.Minute):
+		t.Fatal("no word of lost workers")
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Fatal("an output though the job was not done")
+	}
+	_, *jobopts.EnvironmentConfig = start(t, "workers", "")
+	close(replaced)
+	if err := wait(t, ended); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(bytesOf(t, out), want) {
 		t.Error("other bytes")
 	}
+	if len(told) > 0 {
+		t.Errorf("more than one attempt was lost: %v", <-told)
+	}
+}
+
+// TestKilledWorkerCommand does it to the command itself: new workers come to the address of those that were killed.
+func TestKilledWorkerCommand(t *testing.T) {
+	want := wholeSums(t)
+	command := filepath.Join(t.TempDir(), "gppl-beam")
+	if text, err := exec.Command("go", "build", "-o", command, "./cmd/gppl-beam").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	var stderr bytes.Buffer
+	out, ended := killInTheMiddle(t, func(dir, out string) error {
+		like := filepath.Join(dir, "like.sums")
+		put(t, like, string(want))
+		c := exec.Command(command, "--input", filepath.Join(dir, "*.csv"), "--output", out, "--like", like, "--runner=prism", "--endpoint", *jobopts.Endpoint,
+			"--environment_type=EXTERNAL", "--environment_config", *jobopts.EnvironmentConfig, "--worker_binary", *jobopts.WorkerBinary)
+		c.Stderr = &stderr
+		return c.Run()
+	})
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(*jobopts.EnvironmentConfig, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, "workers", port) // within the two seconds that the command waits
+	if err := wait(t, ended); err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	if told := stderr.String(); !strings.Contains(told, "a worker was lost, and with it attempt 1 of 3") || strings.Contains(told, "attempt 2 of 3") {
+		t.Errorf("said %s", told)
+	}
+	if !bytes.Equal(bytesOf(t, out), want) {
+		t.Error("other bytes")
+	}
+}
+
+// TestKilledWorkerOnce: with one attempt the job fails, and leaves nothing behind.
+func TestKilledWorkerOnce(t *testing.T) {
+	job := func(dir, out string) error {
+		return run(t, out, Options{Header: header(t)}, filepath.Join(dir, "*.csv"))
+	}
+	out, ended := killInTheMiddle(t, job)
+	err := wait(t, ended)
+	if err == nil || !lostWorker(err) {
+		t.Errorf("%v, want that a worker was lost", err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("an output though the job was not done")
+	}
+}
+
+// TestNotAgain: what a step of the pipeline returned is no lost worker, and is not tried again.
+func TestNotAgain(t *testing.T) {
+	elsewhere(t)
+	dir := shards(t, "a.csv", "b.csv")
+	again := Again{Attempts: 3, Lost: func(_ int, err error) { t.Errorf("taken for a lost worker: %v", err) }}
+	err := runAgain(t, again, filepath.Join(dir, "all.sums"), Options{Header: header(t), Strict: true}, filepath.Join(dir, "*.csv"))
+	if err == nil || !strings.Contains(err.Error(), "wet") {
+		t.Errorf("%v, want the bad row", err)
+	}
+	err = runAgain(t, again, filepath.Join(dir, "all.sums"), Options{Header: header(t)}, filepath.Join(dir, "none*.csv"))
+	if err == nil {
+		t.Error("no error without files")
+	}
+	t.Log(err)
 }

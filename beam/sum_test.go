@@ -92,11 +92,21 @@ func header(t *testing.T) gppl.SumsHeader {
 // run runs the pipeline on whatever prism the flags say.
 func run(t *testing.T, output string, o Options, patterns ...string) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	return runAgain(t, Again{}, output, o, patterns...)
+}
+
+func runAgain(t *testing.T, again Again, output string, o Options, patterns ...string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	p, s := beam.NewPipelineWithRoot()
-	Write(s, output, Sum(s, patterns, o))
-	_, err := beam.Run(ctx, "prism", p)
+	onPrism := func(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
+		return beam.Run(ctx, "prism", p)
+	}
+	_, err := again.Run(ctx, onPrism, func() *beam.Pipeline {
+		p, s := beam.NewPipelineWithRoot()
+		Write(s, output, Sum(s, patterns, o))
+		return p
+	})
 	return err
 }
 

@@ -51,6 +51,9 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	if s.Len() > 0 && s.Variance() == 0 {
+		return fmt.Errorf("%s: y is %.10g in all %d observations: there is nothing to learn", path, s.Mean(), s.Len())
+	}
 	when, x, err := sumsPlaces(c, s)
 	if err != nil {
 		return err

@@ -186,6 +186,12 @@ func TestSumsHostile(t *testing.T) {
 	put(t, dir, "empty.csv", "")
 	put(t, dir, "constant.csv", "t,y\n"+strings.Repeat("1,2\n", 20))
 	put(t, dir, "text.csv", "t,y\n"+strings.Repeat("a,b\n", 20))
+	var same strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&same, "%d,5\n", i)
+	}
+	put(t, dir, "same.csv", "t,y\n"+same.String())
+	must(t, "sum", at("same.csv"), "-o", at("same.sums"), "--from", "0", "--to", "200", "--centre", "4", "--largest", "3", "-q")
 	for _, c := range []struct {
 		args string // divided by spaces, DIR stands for the folder
 		code int
@@ -222,6 +228,7 @@ func TestSumsHostile(t *testing.T) {
 		{"info DIR/damaged.sums", exitFailed, "damaged"},
 		{"info", exitUsage, "file of sums is missing"},
 		{"fit DIR/damaged.sums", exitFailed, "damaged"},
+		{"fit DIR/same.sums -q", exitFailed, "same.sums: y is 5 in all 200 observations: there is nothing to learn"},
 		{"fit DIR/good.sums --report DIR/x.html", exitUsage, "--report needs observations"},
 		{"fit DIR/good.sums --out DIR/x.sums", exitUsage, "say what to forecast"},
 		{"fit DIR/good.sums --at noon", exitUsage, "noon"},

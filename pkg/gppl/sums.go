@@ -290,12 +290,21 @@ func (s *Sums) Mean() float64 {
 	return s.header.Centre + f[0]/s.weight()
 }
 
-// Variance returns the weighted mean square of the observations about their mean.
+// Variance returns the weighted mean square of the observations about their mean, 0 where
+// that is no more than rounding: where they are all one number.
 func (s *Sums) Variance() float64 {
-	f := s.plan.Values(s.sum)
-	mean := f[0] / s.weight()
-	return s.plan.Squares(s.sum)/s.weight() - mean*mean
+	f, weight := s.plan.Values(s.sum), s.weight()
+	mean, square := f[0]/weight, s.plan.Squares(s.sum)/weight
+	v, size := square-mean*mean, constant*(s.header.Centre+mean)
+	if v <= max(squaresRounding*square, size*size) {
+		return 0
+	}
+	return v
 }
+
+// squaresRounding is what sums lose of a mean square: for constant observations the variance
+// is up to 1.2e-15 of it.
+const squaresRounding = 0x1p-46
 
 // weight returns Σ w.
 func (s *Sums) weight() float64 {

@@ -21,9 +21,13 @@ const mostSumsProjections = 1000
 //
 // Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain,
 // MaxProjections, whose default is n/2 and at most 1000, and Progress. There is no search
-// for starts. It is an error if the loss cannot be evaluated at the start, with a Refusal
-// that names what s resolves, or if ctx ends; it then returns the best point so far.
+// for starts. It is an error if all observations are one number, since the likelihood is then
+// unbounded, if the loss cannot be evaluated at the start, with a Refusal that names what s
+// resolves, or if ctx ends; it then returns the best point so far.
 func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings AutoSettings) (*AutoResult, error) {
+	if s.Len() > 0 && s.Variance() == 0 {
+		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum", s.Len(), s.Mean())
+	}
 	f := sumsFit{ctx: ctx, sums: s, centre: centre, settings: settings, at: m, result: &AutoResult{}}
 	if f.settings.Gain == 0 {
 		f.settings.Gain = 0.5

@@ -345,6 +345,38 @@ func TestFitSums(t *testing.T) {
 	t.Logf("%v", projected)
 }
 
+// TestFitSumsConstant: where all observations are one number, or differ by no more than
+// rounding, there is nothing to learn; where they differ by a millionth there is.
+func TestFitSumsConstant(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1}
+	rnd := rand.New(rand.NewPCG(24, 25))
+	for _, c := range []struct {
+		level, noise float64
+		constant     bool
+	}{{3, 0, true}, {7.3, 0, true}, {-4.1, 0, true}, {0, 0, true}, {7.3, 1e-15, true}, {3, 1e-14, true}, {7.3, 1e-6, false}, {3, 1e-9, false}} {
+		for _, n := range []int{1, 20, 5000} {
+			s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 20}))
+			x, y := make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i], y[i] = 100*rnd.Float64(), c.level+c.noise*rnd.NormFloat64()
+			}
+			if err := s.Add(x, y); err != nil {
+				t.Fatal(err)
+			}
+			if constant := s.Variance() == 0; n > 1 && constant != c.constant {
+				t.Errorf("%d observations %v ± %v: variance %v", n, c.level, c.noise, s.Variance())
+			}
+			if !c.constant {
+				continue
+			}
+			r, err := gppl.FitSums(t.Context(), m, s, s.Mean(), gppl.AutoSettings{})
+			if err == nil || !strings.Contains(err.Error(), "no maximum") || !strings.Contains(err.Error(), fmt.Sprint(n)) {
+				t.Errorf("%d observations %v ± %v: %v, %v, want an error", n, c.level, c.noise, r, err)
+			}
+		}
+	}
+}
+
 // TestFitSumsRefused wants projections where the matrix of the exact likelihood would be too
 // large, and a refusal where they would not do either.
 func TestFitSumsRefused(t *testing.T) {

@@ -39,6 +39,7 @@ var (
 	decimalComma = flag.Bool("decimal-comma", false, "numbers are written 3,14")
 	noHeader     = flag.Bool("no-header", false, "the first row is data")
 	missing      = flag.String("missing", "", "texts for a missing value, separated by commas, beside NA and the like")
+	attempts     = flag.Int("attempts", 3, "how often the job is sent to prism, which ends it with the first worker that is lost; other runners repeat what was lost")
 	strict       = flag.Bool("strict", false, "make an error of a row that cannot be read or is out of range, rather than leave it out")
 )
 
@@ -60,6 +61,9 @@ func run(ctx context.Context) error {
 	if *input == "" || *output == "" {
 		return errors.New("--input and --output are needed")
 	}
+	if *attempts < 1 {
+		return fmt.Errorf("--attempts %d: at least one is needed", *attempts)
+	}
 	patterns := strings.Split(*input, ",")
 	columns, err := readOptions()
 	if err != nil {
@@ -75,9 +79,17 @@ func run(ctx context.Context) error {
 	if h.LargestWeight != 0 {
 		return fmt.Errorf("--like %s: these sums have weights, and csv files have none", header.Like)
 	}
-	p, s := beam.NewPipelineWithRoot()
-	gpplbeam.Write(s, *output, gpplbeam.Sum(s, patterns, gpplbeam.Options{Header: h, Columns: columns, Strict: *strict}))
-	result, err := beamx.RunWithMetrics(ctx, p)
+	again := gpplbeam.Again{Lost: func(attempt int, err error) {
+		fmt.Fprintf(os.Stderr, "gppl-beam: a worker was lost, and with it attempt %d of %d: the job is sent again, with the same bits (%v)\n", attempt, *attempts, err)
+	}}
+	if runner := flag.Lookup("runner").Value.String(); runner == "" || strings.HasPrefix(strings.ToLower(runner), "prism") {
+		again.Attempts = *attempts
+	}
+	result, err := again.Run(ctx, beamx.RunWithMetrics, func() *beam.Pipeline {
+		p, s := beam.NewPipelineWithRoot()
+		gpplbeam.Write(s, *output, gpplbeam.Sum(s, patterns, gpplbeam.Options{Header: h, Columns: columns, Strict: *strict}))
+		return p
+	})
 	if err != nil {
 		return err
 	}

@@ -75,8 +75,8 @@ func checkSorted(t []float64) {
 	}
 }
 
-// steps are the n transitions into each input of one component. The first
-// comes from infinitely far: it forgets everything, Φ = 0 and Q = P∞.
+// steps are the n transitions into each input of one component. Where the first
+// comes from infinitely far, it forgets everything: Φ = 0 and Q = P∞.
 type steps struct {
 	a []float64 // λΔ, or 0 where e is 0
 	e []float64 // e⁻ᵃ, or 0 beyond far
@@ -87,9 +87,10 @@ type steps struct {
 // covariance is below 2e-19 of the variance.
 const far = 50
 
-// set computes the transitions of c between the inputs t. Without noise it
-// leaves out g, which only Q needs.
-func (s *steps) set(t []float64, c Component, noise bool) {
+// set computes the transitions of c from before, which may be −Inf, to the first of
+// the inputs t and from each to the next. Without noise it leaves out g, which only Q
+// needs.
+func (s *steps) set(t []float64, before float64, c Component, noise bool) {
 	n := len(t)
 	s.a, s.e = resize(s.a, n), resize(s.e, n)
 	if noise {
@@ -101,10 +102,8 @@ func (s *steps) set(t []float64, c Component, noise bool) {
 		to := min(from+chunk, n)
 		a, e := s.a[from:to], s.e[from:to]
 		for i := range a {
-			d := math.Inf(1)
-			if from+i > 0 {
-				d = t[from+i] - t[from+i-1]
-			}
+			d := t[from+i] - before
+			before = t[from+i]
 			x := rate * d
 			if !(x < far) {
 				x = far // NaN too: 0·∞ of a zero gap at an infinite rate

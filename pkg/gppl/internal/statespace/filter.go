@@ -42,6 +42,8 @@ type Filter struct {
 	known []float64 // s, or nil
 	share []float64 // w, or nil
 	own   []float64 // σ²w + s, or nil where all have σ²
+	start State     // what was known before the first input, see Between
+	end   Adjoint   // and what is known of what comes after the last
 	cs    []Component
 	noise float64   // σ²
 	dim   int       // D
@@ -92,7 +94,7 @@ func NewFilter(t, errors []float64) *Filter {
 			panic(fmt.Sprintf("statespace: error variance %d is %v, want a finite number, not negative", i, s))
 		}
 	}
-	return &Filter{t: t, known: errors}
+	return &Filter{t: t, known: errors, start: State{At: math.Inf(-1)}}
 }
 
 // SetScale sets w, positive and finite, one for each input; nil stands for ones. The filter
@@ -229,6 +231,9 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 		return fmt.Errorf("statespace: noise variance %v must be finite and not negative", noise)
 	}
 	n := len(f.t)
+	if cols > 1 && (!math.IsInf(f.start.At, -1) || f.end.Known) {
+		panic(fmt.Sprintf("statespace: %d columns of a stretch, want one", cols))
+	}
 	f.noise = noise
 	f.setOwn()
 	f.cs = append(f.cs[:0], cs...)
@@ -240,12 +245,14 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 		if c == len(f.steps) {
 			f.steps = append(f.steps, steps{})
 		}
-		f.steps[c].set(f.t, comp, true)
+		f.steps[c].set(f.t, f.start.At, comp, true)
 	}
 	d := f.dim
 	f.cols = cols
 	f.mean, f.errs = resize(f.mean, n*d), resize(f.errs, n)
 	f.cov, f.inv = resize(f.cov, n*d*d), resize(f.inv, n)
+	f.start.fit(d)
+	f.end.fit(d)
 	f.allocate()
 	for c, comp := range cs {
 		if c == len(f.drift) {
@@ -373,8 +380,8 @@ func (f *Filter) forward(y []float64) (quad float64, err error) {
 	}
 	d, scale := f.dim, f.scale()
 	logs := logSum{prod: 1}
-	clear(f.w) // the mean after the observation
-	clear(f.p) // its covariance
+	copy(f.w, f.start.Mean) // after the observation
+	copy(f.p, f.start.Cov)
 	for i := range f.t {
 		f.transitions(i)
 		mean, cov := f.mean[i*d:][:d], f.cov[i*d*d:][:d*d]
@@ -584,8 +591,8 @@ func (f *Filter) backward(grad, means, errs []float64) {
 		}
 	}
 	clear(grad)
-	clear(f.r)
-	clear(f.n)
+	copy(f.r, f.end.R)
+	copy(f.n, f.end.N)
 	d, last := f.dim, len(grad)-1
 	for i := len(f.t) - 1; i >= 0; i-- {
 		diag := f.observe(i)

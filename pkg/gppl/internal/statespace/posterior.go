@@ -18,7 +18,8 @@ import (
 // be nil. Between two inputs the state comes from the earlier one by Φ, with mean x
 // and covariance P, and the information of all later ones from the next by Φᵀ:
 // hᵀ(x + Pr), hᵀ(P − PNP)h. The variance has an absolute error of a few 1e-16·Σv; it
-// is never negative.
+// is never negative. Between two stretches (see Between) no input is before start.At, nor
+// after the last one if there is an end.
 func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 	if means.Rows != len(at) || means.Cols != f.cols || variance != nil && len(variance) != len(at) {
 		panic(fmt.Sprintf("statespace: room for %d×%d means and %d variances at %d inputs, with %d columns", means.Rows, means.Cols, len(variance), len(at), f.cols))
@@ -46,25 +47,30 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 	x, cov := make([]float64, d), make([]float64, d*d)
 	info := make([]float64, f.cols*d) // r of each column
 	r, n := make([]float64, d), make([]float64, d*d)
-	clear(f.n)
+	copy(f.n, f.end.N)
+	if f.end.Known {
+		copy(info, f.end.R)
+	}
 	for i := last - 1; i >= -1 && len(order) > 0; i-- {
 		// info and f.n are the information of the observations after i, at
-		// input i+1.
+		// input i+1, or at the last of all where they are beyond the inputs.
+		before, next := f.start.At, min(i+1, last-1)
 		if i >= 0 {
+			before = f.t[i]
 			f.update(p, i)
 			for c := range f.cols {
 				mean, e := f.seen(c, i)
 				f.move(m[c*d:][:d], mean, e)
 			}
+		} else {
+			clear(m)
+			copy(m, f.start.Mean)
+			copy(p, f.start.Cov)
 		}
 		for len(order) > 0 && (i < 0 || at[order[0]] >= f.t[i]) {
 			o := order[0]
 			order = order[1:]
-			if i >= 0 {
-				f.jump(at[o] - f.t[i])
-			} else {
-				f.jump(math.Inf(1))
-			}
+			f.jump(at[o] - before)
 			f.spread(cov, p)
 			// The means before the adjoints: both need their own Φ.
 			for c := range f.cols {
@@ -72,8 +78,8 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 				means.Data[o*means.Stride+c] = x[0]
 			}
 			s := cov[0]
-			if i+1 < last {
-				f.jump(f.t[i+1] - at[o])
+			if i+1 < last || f.end.Known {
+				f.jump(f.t[next] - at[o])
 				for c := range f.cols {
 					apply(r, f.phiT, info[c*d:][:d])
 					for a, v := range cov[:d] {

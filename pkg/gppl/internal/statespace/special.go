@@ -16,7 +16,7 @@ func (f *Filter) forward1(y []float64) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	var m, k, was float64 // after the observation: the mean, its variance over the noise, and that
+	m, k, was := f.start.Mean[0], f.start.Cov[0], 1. // after the observation: the mean, its variance over the noise, and that
 	for i, yi := range y {
 		if own != nil {
 			noise = own[i]
@@ -48,7 +48,8 @@ func (f *Filter) backward1(grad, means, errs []float64) {
 	mean, cov, inv, alpha := means[:n], f.cov[:n], f.inv[:n], f.alpha[:n]
 	errs = errs[:n]
 	noise, own, v := f.noise, f.own, f.cs[0].Variance
-	var r, nn, gv, gl, gn float64
+	r, nn := f.end.R[0], f.end.N[0]
+	var gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
 		if own != nil {
 			noise = own[i]
@@ -83,7 +84,8 @@ func (f *Filter) forward2(y []float64) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	var m1, m2, f11, f12, f22 float64 // after the observation
+	m1, m2 := f.start.Mean[0], f.start.Mean[1] // after the observation
+	f11, f12, f22 := f.start.Cov[0], f.start.Cov[1], f.start.Cov[3]
 	for i, yi := range y {
 		if own != nil {
 			noise = own[i]
@@ -131,7 +133,9 @@ func (f *Filter) backward2(grad, means, errs []float64) {
 	mean, cov, inv, alpha := means[:2*n], f.cov[:4*n], f.inv[:n], f.alpha[:n]
 	errs = errs[:n]
 	noise, own, v := f.noise, f.own, f.cs[0].Variance
-	var r1, r2, n11, n12, n22, gv, gl, gn float64
+	r1, r2 := f.end.R[0], f.end.R[1]
+	n11, n12, n22 := f.end.N[0], f.end.N[1], f.end.N[3]
+	var gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
 		if own != nil {
 			noise = own[i]
@@ -180,6 +184,11 @@ func propagator3(a, e float64) (f11, f12, f13, f21, f22, f23, f31, f32, f33 floa
 		e * (b - a), e * (2*b - 3*a), e * (1 - 2*a + b)
 }
 
+// upper3 returns the upper triangle of a 3×3 matrix.
+func upper3(s []float64) (s11, s12, s13, s22, s23, s33 float64) {
+	return s[0], s[1], s[2], s[4], s[5], s[8]
+}
+
 // noise3 returns the upper triangle of Q of order 2 for v = 1, row by row.
 func noise3(a, e, g float64) (q11, q12, q13, q22, q23, q33 float64) {
 	x := 2 * a
@@ -216,7 +225,8 @@ func (f *Filter) forward3(y []float64) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	var m1, m2, m3, c11, c12, c13, c22, c23, c33 float64 // after the observation
+	m1, m2, m3 := f.start.Mean[0], f.start.Mean[1], f.start.Mean[2] // after the observation
+	c11, c12, c13, c22, c23, c33 := upper3(f.start.Cov)
 	for i, yi := range y {
 		if own != nil {
 			noise = own[i]
@@ -261,7 +271,9 @@ func (f *Filter) backward3(grad, means, errs []float64) {
 	mean, cov, inv, alpha := means[:3*n], f.cov[:9*n], f.inv[:n], f.alpha[:n]
 	errs = errs[:n]
 	noise, own, v := f.noise, f.own, f.cs[0].Variance
-	var r1, r2, r3, n11, n12, n13, n22, n23, n33, gv, gl, gn float64
+	r1, r2, r3 := f.end.R[0], f.end.R[1], f.end.R[2]
+	n11, n12, n13, n22, n23, n33 := upper3(f.end.N)
+	var gv, gl, gn float64
 	for i := n - 1; i >= 0; i-- {
 		if own != nil {
 			noise = own[i]
