@@ -50,9 +50,7 @@ func (a *Analysis) condition() error {
 			m.posteriors = append(m.posteriors, p)
 		}
 	}
-	if n := a.lostNoise(); n != "" && !strings.Contains(a.note, n) {
-		a.note = strings.TrimSpace(a.note + " " + n)
-	}
+	a.remark(a.lostNoise())
 	return nil
 }
 

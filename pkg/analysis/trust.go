@@ -228,7 +228,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 				model = r.Model
 			}
 		}
-		p, err := conditionOn(model, v.data, windowLength)
+		p, _, err := conditionOn(model, v.data, windowLength)
 		if err != nil {
 			return nil, err
 		}
