@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -76,10 +77,8 @@ func PlanFit(s *Series, o Options) Plan {
 func planOf(s *Series, o Options, e effort) Plan {
 	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o), Trained: e.trainedOn(s)}
 	views, trends, seasons := 1, 1, 1
-	if o.Log == "" || o.Log == "auto" {
-		if positive(s.Y) {
-			views = 2
-		}
+	if !strings.EqualFold(o.Log, "always") && o.mayBeLog(s) {
+		views = 2
 	}
 	if o.Trend == "" || o.Trend == "auto" {
 		trends = 2
