@@ -42,7 +42,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: never, always, or auto where that is likelier", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "`PERIOD` of the season, fixed to that: 1y, 7d, 24h, or a number (of steps for dates, else of x); may be repeated; none for no season; the calendar's or detected if not given", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the likeliest with the best kernel", Category: model},
-		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION` of a parameter of a kernel that is named, or of a role (variance, lengthscale, period, shape, noise), as in lengthscale=within(1, 10), in the units of the table of parameters; may be repeated; " + analysis.Distributions, Category: model},
+		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION` of a parameter, by the name of the table of parameters or by its role (variance, lengthscale, period, shape, noise), as in lengthscale=within(1, 10), in the units of that table; it applies to every candidate that has the parameter; may be repeated; " + analysis.Distributions, Category: model},
 		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
 		&cli.DurationFlag{Name: "budget", Usage: "`TIME` that the automatic search may take by its predicted cost, 10s or 5m: the same search on every machine; a minute at most if not given", HideDefault: true, Category: model},
@@ -255,9 +255,6 @@ func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 	}
 	o = analysis.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
 	for _, text := range listOf(c, "prior") {
-		if kernels == nil {
-			return o, usageError{errors.New("--prior is of the parameters of a kernel that is named: add --kernel; the automatic choice has weak priors of its own")}
-		}
 		p, err := analysis.ParsePrior(text)
 		if err != nil {
 			return o, usageError{fmt.Errorf("--prior: %s", message(err))}

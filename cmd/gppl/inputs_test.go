@@ -158,7 +158,7 @@ func TestInputsRefused(t *testing.T) {
 		{"error bars that are missing", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%s", i, i%3, []string{"1", ""}[i%2]) }), "--y-error se", []string{"line 3", "missing"}},
 		{"a forecast without the regressor's", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor z --forecast 3", []string{"needs z", "--future"}},
 		{"no such regressor", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor w", []string{`no column "w"`, `"z"`}},
-		{"a prior without a kernel", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--prior noise=gamma(1,1)", []string{"add --kernel"}},
+		{"a prior of what no candidate learns", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--period 5 --prior period=gamma(1,1)", []string{"no parameter that is learnt", "SE.lengthscale"}},
 		{"a prior of nothing", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--kernel SE --prior period=gamma(1,1)", []string{"lengthscale", "no parameter"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -22,7 +22,9 @@ type Group struct {
 	Season int // of MASE and of seasonal naive, as in the competition
 	// Periods are those that a user of the calendar would give, in steps.
 	Periods []float64
-	Series  []Series
+	// Sample is how many series of each half the stored results are of.
+	Sample int
+	Series []Series
 }
 
 // Names returns those of the groups.
@@ -38,13 +40,14 @@ var groups = []struct {
 	name, m3, m4 string
 	season       int
 	periods      []float64
+	sample       int
 }{
-	{"m3-yearly", "YEARLY", "", 1, nil},
-	{"m3-quarterly", "QUARTERLY", "", 4, []float64{4}},
-	{"m3-monthly", "MONTHLY", "", 12, []float64{12}},
-	{"m3-other", "OTHER", "", 1, nil},
-	{"m4-weekly", "", "Weekly", 1, []float64{365.2425 / 7}},
-	{"m4-hourly", "", "Hourly", 24, []float64{24, 168}},
+	{"m3-yearly", "YEARLY", "", 1, nil, 60},
+	{"m3-quarterly", "QUARTERLY", "", 4, []float64{4}, 60},
+	{"m3-monthly", "MONTHLY", "", 12, []float64{12}, 60},
+	{"m3-other", "OTHER", "", 1, nil, 60},
+	{"m4-weekly", "", "Weekly", 1, []float64{365.2425 / 7}, 16},
+	{"m4-hourly", "", "Hourly", 24, []float64{24, 168}, 16},
 }
 
 // Load reads the groups of the given names from a folder, that of m3.csv and the four files of M4.
@@ -56,7 +59,7 @@ func Load(folder string, names []string) (out []Group, err error) {
 				continue
 			}
 			found = true
-			read := Group{Name: name, Season: g.season, Periods: g.periods}
+			read := Group{Name: name, Season: g.season, Periods: g.periods, Sample: g.sample}
 			if g.m3 != "" {
 				read.Series, err = readM3(filepath.Join(folder, "m3.csv"), g.m3)
 			} else {

@@ -96,7 +96,7 @@ type Record struct {
 	Series []Detail
 }
 
-// Read reads a folder of records. It is an error if there is none.
+// Read reads a folder of records. It is an error if there is none; rivals may be missing.
 func Read(folder string) (*Record, error) {
 	r := &Record{}
 	for _, f := range []struct {
@@ -104,6 +104,9 @@ func Read(folder string) (*Record, error) {
 		to   any
 	}{{SummaryFile, &r.Groups}, {RivalFile, &r.Rivals}} {
 		text, err := os.ReadFile(filepath.Join(folder, f.name))
+		if f.name == RivalFile && errors.Is(err, os.ErrNotExist) {
+			continue
+		}
 		if err == nil {
 			err = json.Unmarshal(text, f.to)
 		}
@@ -154,6 +157,35 @@ func Digits(v float64) float64 {
 		return -1
 	}
 	return math.Round(1e4*v) / 1e4
+}
+
+// StoreResults puts the results of some groups in their places in a folder of records, those of the summary and of each series. What the
+// folder has of other groups stays.
+func StoreResults(folder string, groups []Summary, series []Detail) error {
+	var old Record
+	if _, err := os.Stat(filepath.Join(folder, SummaryFile)); err == nil {
+		r, err := Read(folder)
+		if err != nil {
+			return err
+		}
+		old = *r
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	ran := map[string]bool{}
+	for _, s := range groups {
+		ran[s.Group] = true
+	}
+	names := Names()
+	order := func(a, b string) int { return slices.Index(names, a) - slices.Index(names, b) }
+	groups = append(slices.Clone(groups), slices.DeleteFunc(old.Groups, func(s Summary) bool { return ran[s.Group] })...)
+	slices.SortStableFunc(groups, func(a, b Summary) int { return order(a.Group, b.Group) })
+	series = append(slices.Clone(series), slices.DeleteFunc(old.Series, func(d Detail) bool { return ran[d.Group] })...)
+	slices.SortStableFunc(series, func(a, b Detail) int { return order(a.Group, b.Group) })
+	if err := WriteJSON(filepath.Join(folder, SummaryFile), groups); err != nil {
+		return err
+	}
+	return WriteDetails(filepath.Join(folder, DetailFile), series)
 }
 
 // StoreRival puts a result in its place in a file: by group in the order of Names, then by model.

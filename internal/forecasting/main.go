@@ -1,6 +1,7 @@
 // Command forecasting judges the automatic policy of package analysis, the one of gppl fit, on series of the competitions M3
 // and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020), beside seasonal naive:
 //
+//	GPPL_DATA=… go run ./internal/forecasting -sample -store internal/forecasting             # what docs/forecasts.md tells of
 //	GPPL_DATA=… go run ./internal/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
 //
 // Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
@@ -32,6 +33,8 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of the choice")
 	half := flag.String("half", "test", "dev, the even series; test, the odd ones; all")
 	workers := flag.Int("workers", runtime.NumCPU(), "series at a time")
+	sample := flag.Bool("sample", false, "the series that the stored results are of, in place of -limit: 60 of each group of M3, 16 of each of M4")
+	store := flag.String("store", "", "put the results in their places in the records of this folder, internal/forecasting: results.json and series.jsonl")
 	out := flag.String("out", "", "write the results to this file as JSON")
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what is warned against")
@@ -58,6 +61,9 @@ func main() {
 	var each []competition.Detail
 	fmt.Println(header)
 	for _, g := range loaded {
+		if *sample {
+			*limit = g.Sample
+		}
 		g.Series, err = choose(g.Series, *half, *limit, *seed)
 		if err != nil {
 			log.Fatal("forecasting: ", err)
@@ -70,6 +76,11 @@ func main() {
 	}
 	if *out != "" {
 		if err := competition.WriteJSON(*out, results); err != nil {
+			log.Fatal("forecasting: ", err)
+		}
+	}
+	if *store != "" {
+		if err := competition.StoreResults(*store, results, each); err != nil {
 			log.Fatal("forecasting: ", err)
 		}
 	}

@@ -223,7 +223,7 @@ func learn(t *testing.T) *Analysis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last.Count != 3 || last.Evaluations == 0 {
+	if last.Count != 4 || last.Evaluations == 0 { // the best on the log scale as well
 		t.Errorf("last progress %+v", last)
 	}
 	return a
@@ -243,10 +243,14 @@ func TestFit(t *testing.T) {
 	if want := 2*best.NLL + 6*math.Log(120); math.Abs(best.BIC-want) > 1e-9 {
 		t.Errorf("BIC %v, want %v", best.BIC, want)
 	}
-	data, _ := a.standardised()
+	all, err := newView(a.Series, 0, 120, a.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := all.data
 	exact, _ := gppl.NewExact(a.Result.Model, data)
-	if v, err := exact.ValueGrad(nil, naturals(a.Result.Model)); err != nil || math.Abs(v-best.NLL) > 1e-6 {
-		t.Errorf("exact NLL %v (%v), the candidate says %v", v, err, best.NLL)
+	if v, err := exact.ValueGrad(nil, naturals(a.Result.Model)); err != nil || math.Abs(v+all.offset-best.NLL) > 1e-6 {
+		t.Errorf("exact NLL of y %v (%v), the candidate says %v", v+all.offset, err, best.NLL)
 	}
 
 	f, err := a.Forecast(24)
@@ -385,7 +389,7 @@ func TestTrend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Candidates) != 4 || a.Candidates[0].Name() != "Periodic, linear trend" {
+	if len(a.Candidates) != 5 || a.Candidates[0].Name() != "Periodic, linear trend" { // three trends, the other kernel, and the logarithm
 		t.Errorf("%+v", a.Candidates)
 	}
 	f, err := a.Forecast(120)
@@ -621,5 +625,50 @@ func TestProductFit(t *testing.T) {
 	}
 	if fixed != 1 {
 		t.Errorf("%d parameters are fixed, want one:\n%v", fixed, a.Result)
+	}
+}
+
+// A named kernel is tried on the logarithm too where that is open: what grows by a share is likelier there, what grows by a step is not,
+// and the likelihoods that are compared are both those of y.
+func TestFitNamedOnTheLogarithm(t *testing.T) {
+	multiplied := steps(t, 60, 0, func(i int) float64 { return float64(i) })
+	added := steps(t, 60, 0, func(i int) float64 { return float64(i) })
+	rng := rand.New(rand.NewPCG(5, 0))
+	for i := range multiplied.Y {
+		e := rng.NormFloat64()
+		multiplied.Y[i] = 10 * math.Exp(0.05*float64(i)+0.1*e+0.3*math.Sin(0.3*float64(i)))
+		added.Y[i] = 40 + 0.5*float64(i) + 4*e + 8*math.Sin(0.3*float64(i))
+	}
+	for _, test := range []struct {
+		s   *Series
+		log string
+		is  bool
+	}{{multiplied, "", true}, {multiplied, "auto", true}, {multiplied, "never", false}, {added, "auto", false}, {added, "always", true}} {
+		a := automatic(t, test.s, Options{Kernels: []string{"SE"}, Trend: "linear", Log: test.log, RandomStarts: -1})
+		if a.Log != test.is || a.Candidates[0].Log != test.is {
+			t.Errorf("--log %q: the logarithm is modelled: %v, want %v; %+v", test.log, a.Log, test.is, a.Candidates)
+		}
+		if auto := test.log == "" || test.log == "auto"; auto != (len(a.Candidates) == 2) {
+			t.Errorf("--log %q: %d candidates", test.log, len(a.Candidates))
+		}
+		for _, c := range a.Candidates { // −log p(y) from the model's own values
+			if c.Log != a.Log || len(a.Candidates) == 1 {
+				continue
+			}
+			v, err := newView(test.s, 0, 60, c.Log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := a.NLL() + v.offset; math.Abs(c.NLL-want) > 1e-9*math.Abs(want) {
+				t.Errorf("the NLL of y is %v, reported as %v", want, c.NLL)
+			}
+		}
+		f, err := a.Forecast(3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Mean[2] < 0.3*test.s.Y[59] || f.Mean[2] > 3*test.s.Y[59] {
+			t.Errorf("--log %q: %v is forecast after %v", test.log, f.Mean[2], test.s.Y[59])
+		}
 	}
 }

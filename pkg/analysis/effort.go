@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -76,10 +77,8 @@ func PlanFit(s *Series, o Options) Plan {
 func planOf(s *Series, o Options, e effort) Plan {
 	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o), Trained: e.trainedOn(s)}
 	views, trends, seasons := 1, 1, 1
-	if o.Log == "" || o.Log == "auto" {
-		if positive(s.Y) {
-			views = 2
-		}
+	if !strings.EqualFold(o.Log, "always") && o.mayBeLog(s) {
+		views = 2
 	}
 	if o.Trend == "" || o.Trend == "auto" {
 		trends = 2
@@ -132,19 +131,24 @@ func (e effort) trainedOn(s *Series) int {
 	return min(n, e.trained)
 }
 
+// The core that times are predicted for. What a machine really does is beside the point: with numbers of its own, the same budget
+// would not mean the same search everywhere.
+const (
+	coreFlops    = 9e9    // of dense algebra, a second
+	toeplitzPair = 1.5e-9 // seconds for two places of a Toeplitz factor and its gradient
+)
+
 // evaluationSeconds is what a likelihood and its gradient take, measured on sums of three terms: by a Toeplitz factor, or densely.
 func evaluationSeconds(n int, regular bool) float64 {
 	const (
 		overhead = 4e-5
-		stage    = 1.5e-9 // a place squared
 		place    = 1e-6
-		flops    = 9e9
 		pair     = 60e-9 // covariances and derivatives of two observations
 	)
 	size := float64(n)
-	dense := 0.5 * (size*size*size*2/flops + size*size*pair)
+	dense := 0.5 * (size*size*size*2/coreFlops + size*size*pair)
 	if regular {
-		dense = math.Min(dense, size*size*stage+size*place)
+		dense = math.Min(dense, size*size*toeplitzPair+size*place)
 	}
 	return overhead + dense
 }

@@ -25,7 +25,8 @@ type Options struct {
 	Trend    string    // one of Trends; "" means auto: the best kernel with each of them
 	Periods  []float64 // periods of the season on the axis of the series, kept as they are; nil: the calendar's and those detected
 	NoSeason bool      // no periods are looked for
-	// Priors are of parameters of the named Kernels, in the units of the file (see ParsePrior): training maximises the posterior then.
+	// Priors are of parameters, in the units of the file (see ParsePrior): training maximises the posterior then. Where Kernels is nil
+	// each applies to the candidates that have such a parameter, in the place of the weak prior there.
 	Priors       []gppl.ParamPrior
 	RandomStarts int // starting points at random around those taken from the data; 0 means 1, below 0 none
 	Seed         uint64
@@ -82,9 +83,10 @@ type Analysis struct {
 	// Projections is 0 if the likelihood is exact, else how many projections it saw.
 	Projections int
 
-	members []*member // what forecasts average over; none: Result alone
-	note    string    // on the posterior, where it is not exact
-	ahead   []float64 // known errors of the observations predicted; nil for the median of those there are
+	given   []gppl.ParamPrior // Options.Priors, where Weak
+	members []*member         // what forecasts average over; none: Result alone
+	note    string            // on the posterior, where it is not exact
+	ahead   []float64         // known errors of the observations predicted; nil for the median of those there are
 	factor  *factor
 }
 
@@ -133,7 +135,11 @@ const (
 //
 // Where kernels are named, Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
 // trend, or what Options.Trend says; with auto the best is then tried without and with a quadratic one. The coefficients of a
-// trend have priors and are integrated out, so that they do not count as parameters.
+// trend have priors and are integrated out, so that they do not count as parameters. Where all y are positive and Options.Log is auto,
+// the best is tried on the logarithm too, and NLL and BIC are those of y.
+//
+// It is BIC there, not the evidence, because that needs a proper prior of every parameter. A kernel that is named is learnt by its
+// likelihood, with no priors but Options.Priors, so that the values can be compared with those of other programs.
 //
 // Kernels with a period are trained from gppl.StartFrom's values at each of the two likeliest periods, others from its values
 // for the series with and without its trend, and at random around them. Of more than 300 observations
@@ -141,9 +147,6 @@ const (
 // an error if none can, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if len(o.Kernels) == 0 {
-		if len(o.Priors) > 0 {
-			return nil, errors.New("analysis: priors are of the parameters of kernels that are named: name one; the automatic choice has weak priors of its own")
-		}
 		return fitPolicy(ctx, s, o)
 	}
 	o.MaxExact, o.Projections = orDefault(o.MaxExact, 6000), orDefault(o.Projections, 400)
@@ -156,39 +159,36 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		}
 		kernels[i] = k
 	}
-	if err := checkPriors(kernels, o.Priors); err != nil {
+	var untrained []gppl.Model
+	for _, k := range kernels {
+		untrained = append(untrained, gppl.Model{Kernel: k, Noise: 1}.FixRedundant())
+	}
+	if err := checkPriors(untrained, o.Priors); err != nil {
 		return nil, err
 	}
-	v, err := newView(s, 0, len(s.X), strings.EqualFold(o.Log, "always"))
-	if err != nil {
-		return nil, err
-	}
-	data, scaling := v.data, v.scaling
-	t := trainer{options: o, data: data, scale: scaling.Scale, step: s.Step, began: time.Now(), count: len(kernels)}
+	t := trainer{options: o, step: s.Step, began: time.Now(), count: len(kernels)}
 	if cmp.Or(o.Trend, "auto") == "auto" {
 		t.count += 2
 	}
-	if data.Len() > o.MaxExact {
-		if t.omega, err = projections(data, min(o.Projections, data.Len()/2)); err != nil {
-			return nil, err
-		}
+	bothScales := !strings.EqualFold(o.Log, "always") && o.mayBeLog(s)
+	if bothScales {
+		t.count++
+	}
+	if err := t.look(s, strings.EqualFold(o.Log, "always"), bothScales); err != nil {
+		return nil, err
 	}
 	if err := t.setTrend(cmp.Or(o.Trend, "auto")); err != nil {
 		return nil, err
 	}
-	t.detrended = gppl.Detrend(data)
-	if t.periods = o.Periods; len(t.periods) == 0 {
-		t.periods = gppl.LikelyPeriods(data, 2)
-	}
 
-	a := &Analysis{Series: s, Scaling: scaling, Log: v.log}
+	a := &Analysis{Series: s}
 	if t.omega != nil {
 		_, a.Projections = t.omega.Dims()
 	}
 	models := map[string]gppl.Model{} // by the name of the candidate, with the scales that they were trained in
 	try := func(k gppl.Kernel, starts []gppl.Model) error {
 		began, before := time.Now(), t.evaluations
-		c := Candidate{Kernel: kernelName(k), Trend: t.trend, Log: v.log}
+		c := Candidate{Kernel: kernelName(k), Trend: t.trend, Log: t.log}
 		t.candidate = c.Name()
 		r, err := t.train(ctx, k, starts)
 		if ctx.Err() != nil {
@@ -196,6 +196,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		}
 		if err == nil {
 			c.NLL, err = t.value(r.Model)
+			c.NLL += t.offset
 		}
 		if err != nil {
 			c.Error = err.Error()
@@ -227,10 +228,28 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		}
 	}
 	a.rank()
+	if best, ok := models[a.Candidates[0].Name()]; ok && bothScales {
+		if err := t.look(s, true, true); err != nil {
+			return nil, err
+		}
+		if err := t.setTrend(a.Candidates[0].Trend); err != nil {
+			return nil, err
+		}
+		if err := try(best.Kernel, []gppl.Model{best}); err != nil {
+			return nil, err
+		}
+		a.rank()
+	}
 	best := &a.Candidates[0]
 	if best.Error != "" {
 		return nil, fmt.Errorf("analysis: no candidate could be trained; %s: %s", best.Name(), best.Error)
 	}
+	if best.Log != t.log {
+		if err := t.look(s, best.Log, bothScales); err != nil {
+			return nil, err
+		}
+	}
+	a.Scaling, a.Log = t.scaling, t.log
 	if err := t.setTrend(best.Trend); err != nil {
 		return nil, err
 	}
@@ -244,7 +263,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		return nil, fmt.Errorf("analysis: training %s: %w", best.Name(), err)
 	}
 	a.Result = plain(r)
-	best.NLL = a.NLL()
+	best.NLL = a.NLL() + t.offset
 	best.describe(a.Result, len(s.X))
 	a.rank()
 	return a, nil
@@ -294,7 +313,9 @@ func orDefault(v, otherwise int) int {
 type trainer struct {
 	options   Options
 	data      gppl.Data
-	scale     float64 // of y
+	log       bool
+	scaling   dataset.Scaling // of y, or of log y
+	offset    float64         // between the NLL of the standardised values and that which is reported
 	step      float64
 	detrended gppl.Data
 	periods   []float64
@@ -310,6 +331,29 @@ type trainer struct {
 	began       time.Time
 }
 
+// look has the next candidates trained on the series, or on its logarithm. Where both are compared, values are reported of y.
+func (t *trainer) look(s *Series, log, compared bool) error {
+	v, err := newView(s, 0, len(s.X), log)
+	if err != nil {
+		return err
+	}
+	t.data, t.log, t.scaling, t.offset = v.data, log, v.scaling, 0
+	if compared {
+		t.offset = v.offset
+	}
+	t.omega = nil
+	if n := t.data.Len(); n > t.options.MaxExact {
+		if t.omega, err = projections(t.data, min(t.options.Projections, n/2)); err != nil {
+			return err
+		}
+	}
+	t.detrended = gppl.Detrend(t.data)
+	if t.periods = t.options.Periods; len(t.periods) == 0 {
+		t.periods = gppl.LikelyPeriods(t.data, 2)
+	}
+	return nil
+}
+
 // loss returns the likelihood of d at m: the projected one if there are projections of it, else the exact one.
 func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
 	m.Mean = t.mean
@@ -322,7 +366,7 @@ func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Los
 // posterior returns the likelihood of d at m with the priors that were given.
 func (t *trainer) posterior(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
 	loss, err := t.loss(m, d, opts...)
-	priors := priorsOf(m, t.options.Priors, t.scale)
+	priors := priorsOf(m, t.options.Priors, t.scaling.Scale)
 	if err != nil || len(priors) == 0 {
 		return loss, err
 	}
@@ -391,7 +435,7 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model)
 	t.stage = "training"
 	span := t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0]
 	for i, m := range starts {
-		starts[i] = scaled(supported(m, priorsOf(m, t.options.Priors, t.scale)), nil, span)
+		starts[i] = scaled(supported(m, priorsOf(m, t.options.Priors, t.scaling.Scale)), nil, span)
 	}
 	settings := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 200}
 	if t.data.Len() <= fewer {

@@ -81,6 +81,9 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	default:
 		p.trends = []string{strings.ToLower(o.Trend)}
 	}
+	if err := p.checkPriors(); err != nil {
+		return nil, err
+	}
 	if err := p.search(); err != nil {
 		return nil, err
 	}
@@ -98,9 +101,8 @@ func (p *policy) setViews(from int) error {
 		from = 0
 	}
 	p.views = nil
-	which := cmp.Or(strings.ToLower(p.options.Log), "auto")
 	for _, log := range []bool{false, true} {
-		if log && (which == "never" || which == "auto" && !positive(p.series.Y)) || !log && which == "always" {
+		if log && !p.options.mayBeLog(p.series) || !log && strings.EqualFold(p.options.Log, "always") {
 			continue
 		}
 		v, err := newView(p.series, from, len(p.series.X), log)
@@ -110,6 +112,18 @@ func (p *policy) setViews(from int) error {
 		p.views = append(p.views, v)
 	}
 	return nil
+}
+
+// mayBeLog reports whether models of log y are to be looked at: where that is asked for, or left open and all y are positive. A prior of a
+// variance is in the unit of y², so that it says by itself that y is modelled.
+func (o Options) mayBeLog(s *Series) bool {
+	switch strings.ToLower(o.Log) {
+	case "always":
+		return true
+	case "", "auto":
+		return positive(s.Y) && !slices.ContainsFunc(o.Priors, ofVariance)
+	}
+	return false
 }
 
 // dense reports whether a series is long and its latest x are not regular, or its observations have errors of their own, so that most
@@ -384,7 +398,7 @@ func (p *policy) train(t *trial, v view, m gppl.Model) error {
 	if p.kept == nil {
 		return p.trainNow(t, v, m)
 	}
-	key := checksum(v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m)
+	key := checksum(v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m, p.options.Priors)
 	if k, ok := p.kept.Trials[key]; ok {
 		t.Candidate, t.model, t.score = k.Candidate, k.Model, k.Score
 		return nil
@@ -397,7 +411,8 @@ func (p *policy) train(t *trial, v view, m gppl.Model) error {
 
 func (p *policy) trainNow(t *trial, v view, m gppl.Model) error {
 	began := time.Now()
-	priors := weakPriors(m, p.extent)
+	m = supported(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
+	priors := p.beliefs(m, v)
 	r, err := trainWeak(p.ctx, v.data, m, priors, p.extent.span, p.settings(t, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
 	}))
@@ -423,7 +438,7 @@ func (p *policy) trainNow(t *trial, v view, m gppl.Model) error {
 }
 
 // trainWeak trains m, from its values, with priors, and returns a result whose model has the transforms of m.
-func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors []logNormal, span float64, s gppl.Settings) (*gppl.Result, error) {
+func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (*gppl.Result, error) {
 	exact, err := gppl.NewExact(scaled(m, nil, span), d, gppl.WithTolerance(trainTolerance))
 	if err != nil {
 		return nil, err
@@ -437,6 +452,44 @@ func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors []logNorma
 		return nil, err
 	}
 	return plain(r), nil
+}
+
+// beliefs are the priors of a model of a view.
+func (p *policy) beliefs(m gppl.Model, v view) beliefs {
+	return beliefsOf(m, p.extent, p.options.Priors, v.scaling.Scale)
+}
+
+// checkPriors returns an error for a prior that is of no parameter that any candidate of the search learns.
+func (p *policy) checkPriors() error {
+	if len(p.options.Priors) == 0 {
+		return nil
+	}
+	var models []gppl.Model
+	add := func(terms ...gppl.Kernel) {
+		k := terms[0]
+		if len(terms) > 1 {
+			k = gppl.Add(terms...)
+		}
+		models = append(models, p.hold(gppl.Model{Kernel: k, Noise: 1}))
+	}
+	signals := []string{"SE", "Matern32", "Laplace"}
+	for _, name := range signals {
+		term := p.term(name, season{}, false)
+		add(term)
+		for _, s := range p.seasons {
+			add(p.term("LocPer", s, false))
+			add(term, p.term("LocPer", s, false))
+		}
+		for _, other := range signals {
+			if other != name {
+				add(term, p.term(other, season{}, false))
+			}
+		}
+		if short, long, ok := p.nested(); ok {
+			add(term, p.cycle(short, long))
+		}
+	}
+	return checkPriors(models, p.options.Priors)
 }
 
 func (p *policy) settings(t *trial, s gppl.Settings) gppl.Settings {
@@ -510,11 +563,11 @@ func (p *policy) analysis() (*Analysis, error) {
 		}
 		whole[part.log], ratio[part.log] = all, math.Pow(part.scaling.Scale/all.scaling.Scale, 2)
 	}
-	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Weak: true, Effort: p.plan.Effort}
+	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Weak: true, Effort: p.plan.Effort, given: p.options.Priors}
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
-	r, err := trainWeak(p.ctx, v.data, best.model, weakPriors(best.model, p.extent), p.extent.span, p.settings(best, gppl.Settings{
+	r, err := trainWeak(p.ctx, v.data, best.model, p.beliefs(best.model, v), p.extent.span, p.settings(best, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations,
 	}))
 	if err != nil {
@@ -574,18 +627,11 @@ const (
 // is too narrow. A member whose draws cannot be trusted keeps the values that were learnt.
 func (p *policy) draw(m *member, t *trial) error {
 	v := p.views[t.view]
-	priors := weakPriors(m.model, p.extent)
 	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance))
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)
 	}
-	var list []gppl.ParamPrior
-	for i, q := range exact.Params() {
-		if priors[i].sd > 0 {
-			list = append(list, gppl.ParamPrior{Name: q.Name, Prior: gppl.LogNormal{Mu: priors[i].centre, Sigma: priors[i].sd}})
-		}
-	}
-	loss, err := gppl.NewMAP(exact, list...)
+	loss, err := gppl.NewMAP(exact, p.beliefs(m.model, v).list(exact.Params(), false)...)
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)
 	}

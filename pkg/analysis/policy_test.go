@@ -152,7 +152,7 @@ func TestEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.White{Variance: 1e-9}, Noise: 0.9}.Fix("variance")
-	priors := weakPriors(m, extent{1, 199})
+	priors := beliefsOf(m, extent{1, 199}, nil, 1)
 	r, err := trainWeak(context.Background(), v.data, m, priors, 199, gppl.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := priors[len(priors)-1]
+	p := priors.weak[len(priors.weak)-1]
 	least, _ := loss.ValueGrad(nil, theta)
 	var sum float64
 	const step = 0.002

@@ -50,9 +50,7 @@ func (a *Analysis) condition() error {
 			m.posteriors = append(m.posteriors, p)
 		}
 	}
-	if n := a.lostNoise(); n != "" && !strings.Contains(a.note, n) {
-		a.note = strings.TrimSpace(a.note + " " + n)
-	}
+	a.remark(a.lostNoise())
 	return nil
 }
 
@@ -227,5 +225,5 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	}
 	r := *a.Result
 	r.Model = m
-	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Weak: a.Weak, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r}, there - here, nil
+	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Weak: a.Weak, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given}, there - here, nil
 }

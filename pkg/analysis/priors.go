@@ -124,8 +124,16 @@ func priorsOf(m gppl.Model, given []gppl.ParamPrior, scale float64) (out []gppl.
 	return out
 }
 
-// checkPriors returns an error for a prior that is of no parameter of any kernel, and for two of one.
-func checkPriors(kernels []gppl.Kernel, given []gppl.ParamPrior) error {
+// ofVariance reports whether a prior is of a variance of the signal or of the noise, which is in the unit of y².
+func ofVariance(p gppl.ParamPrior) bool {
+	if p.Name == "" {
+		return p.Role == gppl.RoleVariance || p.Role == gppl.RoleNoise
+	}
+	return strings.HasSuffix(strings.ToLower(p.Name), "variance")
+}
+
+// checkPriors returns an error for a prior that is of no parameter that any model learns, and for two of one.
+func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 	for i, p := range given {
 		for _, o := range given[:i] {
 			if strings.EqualFold(o.Name, p.Name) && (p.Name != "" || o.Role == p.Role) {
@@ -134,8 +142,7 @@ func checkPriors(kernels []gppl.Kernel, given []gppl.ParamPrior) error {
 		}
 		var names []string
 		found := false
-		for _, k := range kernels {
-			m := gppl.Model{Kernel: k, Noise: 1}.FixRedundant()
+		for _, m := range models {
 			found = found || len(priorsOf(m, []gppl.ParamPrior{p}, 1)) > 0
 			for _, q := range m.Params() {
 				if !isFixed(q) && !slices.Contains(names, q.Name) {
@@ -172,10 +179,11 @@ type Belief struct {
 
 // Beliefs returns the priors that were given for the best model; nil without any.
 func (a *Analysis) Beliefs() (out []Belief) {
+	priors := a.Result.Priors
 	if a.Weak {
-		return nil
+		priors = priorsOf(a.Result.Model, a.given, a.Scaling.Scale)
 	}
-	for _, p := range a.Result.Priors {
+	for _, p := range priors {
 		b := Belief{Name: p.Name}
 		for _, q := range a.Result.Params {
 			if q.Name == p.Name {

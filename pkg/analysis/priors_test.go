@@ -108,10 +108,124 @@ func TestPriors(t *testing.T) {
 		}
 	}
 	p, _ := ParsePrior("noise=within(1,2)")
-	if _, err := Fit(t.Context(), s, Options{Priors: []gppl.ParamPrior{p}}); err == nil || !strings.Contains(err.Error(), "name one") {
-		t.Error(err)
-	}
 	if _, err := Fit(t.Context(), s, Options{Kernels: []string{"SE"}, Priors: []gppl.ParamPrior{p, p}}); err == nil || !strings.Contains(err.Error(), "one prior is enough") {
 		t.Error(err)
+	}
+}
+
+// TestPolicyPriors has the automatic choice take the priors given, in units of the file and wherever a candidate has the parameter.
+func TestPolicyPriors(t *testing.T) {
+	s := steps(t, 80, 5, func(i int) float64 { return 1000 + 100*math.Sin(0.1*float64(i)) + 30*math.Sin(2*math.Pi*float64(i)/7) })
+	prior := func(text string) gppl.ParamPrior {
+		p, err := ParsePrior(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	o := Options{Periods: []float64{7}, Trend: "none"}
+	for _, test := range []struct {
+		prior  string
+		role   gppl.Role
+		lo, hi float64
+	}{
+		{"noise=within(2500, 2600)", gppl.RoleNoise, 2500, 2600},
+		{"noise=uniform(400, 500)", gppl.RoleNoise, 400, 500},
+		{"lengthscale=within(40, 42)", gppl.RoleLengthscale, 40, 42},
+	} {
+		o.Priors = []gppl.ParamPrior{prior(test.prior)}
+		a := automatic(t, s, o)
+		for _, q := range a.Result.Params {
+			v := q.Value
+			if q.Unit == "y²" {
+				v = a.Scaling.Variance(v)
+			}
+			if q.Role == test.role && (v < test.lo || v > test.hi) {
+				t.Errorf("%s: %s is %v", test.prior, q.Name, v)
+			}
+		}
+		for _, c := range a.Candidates {
+			if c.Log && test.role == gppl.RoleNoise {
+				t.Errorf("%s is in the unit of y², and %s was tried", test.prior, c.Name())
+			}
+		}
+		beliefs := a.Beliefs()
+		if len(beliefs) == 0 {
+			t.Fatalf("%s: no beliefs", test.prior)
+		}
+		var b bytes.Buffer
+		if err := a.Encode(&b); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := decode(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(beliefs, loaded.Beliefs()); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for text, want := range map[string]string{
+		"period=within(6, 8)":         "no parameter that is learnt", // the season is given
+		"RQ.lengthscale=within(1, 2)": "SE.lengthscale",
+	} {
+		o.Priors = []gppl.ParamPrior{prior(text)}
+		if _, err := Fit(t.Context(), s, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestEvidenceOfGivenPriors compares the evidence by Laplace's method with a sum over a grid, for priors that are not log-normal, and
+// for the log-normal one both as a weak prior and as a given one, which have different modes and the same evidence.
+func TestEvidenceOfGivenPriors(t *testing.T) {
+	s := steps(t, 60, 1, func(int) float64 { return 0 })
+	v, err := newView(s, 0, 60, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := gppl.Model{Kernel: gppl.White{Variance: 1e-9}, Noise: 0.7}.Fix("variance")
+	at := func(b beliefs) float64 {
+		r, err := trainWeak(t.Context(), v.data, m, b, 59, gppl.Settings{GradientTolerance: 1e-6, MaxEvaluations: 100, NoStandardErrors: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss, err := gppl.NewExact(r.Model, v.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := evidence(loss, naturals(r.Model), b, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	with := func(p gppl.Prior) beliefs { return beliefs{make([]logNormal, 2), []gppl.Prior{nil, p}} }
+	for _, p := range []gppl.Prior{gppl.LogNormal{Mu: -1, Sigma: 0.3}, gppl.Gamma{Shape: 20, Rate: 40}, gppl.InverseGamma{Shape: 20, Scale: 10}, gppl.HalfNormal{Scale: 0.5}} {
+		loss, err := gppl.NewExact(m, v.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const about = 60 // the least value, about, so that nothing underflows
+		var sum float64
+		theta := naturals(m)
+		const step = 0.005
+		for u := -4.0; u < 3; u += step {
+			theta[1] = math.Exp(u)
+			nll, err := loss.ValueGrad(nil, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log, _ := p.LogDensity(theta[1])
+			sum += step * math.Exp(about-nll+log+u)
+		}
+		want := about - math.Log(sum)
+		if got := at(with(p)); math.Abs(got-want) > 0.05 {
+			t.Errorf("%v: the evidence is %v, by a sum %v", p, got, want)
+		}
+	}
+	weak := beliefs{[]logNormal{{}, {centre: -1, sd: 0.3}}, make([]gppl.Prior, 2)}
+	if a, b := at(weak), at(with(gppl.LogNormal{Mu: -1, Sigma: 0.3})); math.Abs(a-b) > 0.02 {
+		t.Errorf("the same prior has the evidence %v as a weak one and %v as a given one", a, b)
 	}
 }

@@ -100,7 +100,7 @@ func (a *Analysis) valley() (*valley, error) {
 	}
 	if a.Weak { // what was minimised has the priors in it
 		s := a.Series
-		if v.loss, err = posteriorLoss(v.loss, weakPriors(a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]})); err != nil {
+		if v.loss, err = posteriorLoss(v.loss, beliefsOf(a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, a.given, a.Scaling.Scale)); err != nil {
 			return nil, fmt.Errorf("analysis: %w", err)
 		}
 	}

@@ -41,6 +41,8 @@ type stored struct {
 	Members []storedMember `json:"members,omitempty"`
 	Widen   float64        `json:"widen,omitempty"`
 	Effort  string         `json:"effort,omitempty"`
+	// Priors that were given to the automatic policy; of named kernels the result has them.
+	Priors []gppl.ParamPrior `json:"priors,omitempty"`
 	// Known errors and regressors; files written before them lack them.
 	Errors    []float64 `json:"errors,omitempty"`
 	ErrorName string    `json:"error_name,omitempty"`
@@ -71,7 +73,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	err := json.NewEncoder(w).Encode(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result,
-		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen, Effort: a.Effort,
+		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given,
 		Errors: s.Errors, ErrorName: s.ErrorName, Known: s.Known,
 	})
 	if err != nil {
@@ -122,7 +124,7 @@ func decode(b []byte) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, Log: j.Log, Weak: j.Weak, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak))}
+	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, Log: j.Log, Weak: j.Weak, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak)), given: j.Priors}
 	for _, m := range j.Members {
 		a.members = append(a.members, &member{model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
 	}

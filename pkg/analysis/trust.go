@@ -205,7 +205,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 		known = fewUneven
 	}
 	from := max(0, origin-known)
-	past := &Analysis{Series: a.Series.part(from, origin), Result: a.Result}
+	past := &Analysis{Series: a.Series.part(from, origin), Result: a.Result, given: a.given}
 	if a.Series.Errors != nil {
 		past.ahead = a.Series.Errors[origin : origin+h]
 	}
@@ -219,7 +219,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 		model := rescaled(m.model, math.Pow(m.view.scaling.Scale/v.scaling.Scale, 2))
 		if origin-from <= refitted && !a.Series.dense() && a.Weak {
 			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[from]}
-			r, err := trainWeak(ctx, v.data, model, weakPriors(model, e), e.span, gppl.Settings{
+			r, err := trainWeak(ctx, v.data, model, beliefsOf(model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
 				GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
 			})
 			if ctx.Err() != nil {
@@ -229,7 +229,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 				model = r.Model
 			}
 		}
-		p, err := conditionOn(model, v.data, windowLength)
+		p, _, err := conditionOn(model, v.data, windowLength)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,6 +17,52 @@ type logNormal struct{ centre, sd float64 }
 func within(lo, hi float64) logNormal {
 	p := gppl.LogNormalWithin(lo, hi)
 	return logNormal{p.Mu, p.Sigma}
+}
+
+// beliefs are the priors of the trained parameters of a model, by their index: a weak one, sd 0 where there is none, or in its place
+// one that was given, nil where there is none.
+type beliefs struct {
+	weak  []logNormal
+	given []gppl.Prior
+}
+
+// list returns the priors by the names of the parameters, as gppl.NewMAP takes them. For the mode of log θ they are those whose density
+// with respect to θ is largest there; what was given stays as it is.
+func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
+	for i, p := range params {
+		switch {
+		case i >= len(b.weak):
+		case b.given[i] != nil:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: b.given[i]})
+		case b.weak[i].sd > 0 && mode:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: b.weak[i].mapPrior()})
+		case b.weak[i].sd > 0:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: gppl.LogNormal{Mu: b.weak[i].centre, Sigma: b.weak[i].sd}})
+		}
+	}
+	return list
+}
+
+// cost returns −log p(u) − ½log 2π of u = log θ for the i-th parameter, and its second derivative by u; ok is false without a prior.
+func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) {
+	switch {
+	case i >= len(b.weak):
+		return 0, 0, false
+	case b.given[i] != nil:
+		const step = 1e-3
+		log, _ := b.given[i].LogDensity(theta)
+		slope := func(u float64) float64 {
+			at := theta * math.Exp(u)
+			_, d := b.given[i].LogDensity(at)
+			return -d * at
+		}
+		return -log - math.Log(theta) - 0.5*math.Log(2*math.Pi), (slope(step) - slope(-step)) / (2 * step), true
+	case b.weak[i].sd > 0:
+		p := b.weak[i]
+		z := (math.Log(theta) - p.centre) / p.sd
+		return 0.5*z*z + math.Log(p.sd), 1 / (p.sd * p.sd), true
+	}
+	return 0, 0, false
 }
 
 // mapPrior is the prior whose density with respect to θ has its mode where that of p with respect to log θ has it: what
@@ -57,23 +104,26 @@ func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNo
 	return logNormal{}, false
 }
 
-// weakPriors are the priors of the trained parameters of a model, by their index; sd 0 where there is none.
-func weakPriors(m gppl.Model, e extent) []logNormal {
+// beliefsOf are the priors of a model of a series that was divided by scale: those that were given, and weak ones of what is left.
+func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
 	params := m.Params()
-	out := make([]logNormal, len(params))
+	out := beliefs{make([]logNormal, len(params)), make([]gppl.Prior, len(params))}
 	at := 0
 	for _, t := range leaves(m.Kernel) {
 		for range t.Params() {
 			if p := params[at]; !isFixed(p) {
 				if prior, ok := priorOf(t, p.Role, p.Value, e); ok {
-					out[at] = prior
+					out.weak[at] = prior
 				}
 			}
 			at++
 		}
 	}
 	if last := len(params) - 1; !isFixed(params[last]) {
-		out[last], _ = priorOf(nil, gppl.RoleNoise, 0, e)
+		out.weak[last], _ = priorOf(nil, gppl.RoleNoise, 0, e)
+	}
+	for _, p := range priorsOf(m, given, scale) {
+		out.given[slices.IndexFunc(params, func(q gppl.Param) bool { return q.Name == p.Name })] = p.Prior
 	}
 	return out
 }
@@ -96,13 +146,8 @@ func leaves(k gppl.Kernel) (all []gppl.Kernel) {
 }
 
 // posteriorLoss returns the loss with the priors.
-func posteriorLoss(l gppl.Loss, priors []logNormal) (gppl.Loss, error) {
-	var list []gppl.ParamPrior
-	for i, p := range l.Params() {
-		if i < len(priors) && priors[i].sd > 0 {
-			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: priors[i].mapPrior()})
-		}
-	}
+func posteriorLoss(l gppl.Loss, b beliefs) (gppl.Loss, error) {
+	list := b.list(l.Params(), true)
 	if len(list) == 0 {
 		return l, nil
 	}
@@ -116,18 +161,24 @@ func posteriorLoss(l gppl.Loss, priors []logNormal) (gppl.Loss, error) {
 //
 // A parameter that the data do not determine costs nothing, one that they determine well the logarithm of how much better than the
 // prior. Where H is not positive, each parameter costs ½log n instead, as in BIC. It takes two gradients for each parameter.
-func evidence(l gppl.Loss, theta []float64, priors []logNormal, n int) (float64, error) {
+//
+// With a prior that was given, θ is the mode of the density with respect to θ, as for kernels that are named, where the gradient by u
+// is −1, not 0: a Newton step from there, −½gᵀH⁻¹g, makes up for that.
+func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (float64, error) {
 	params := l.Params()
 	value, err := l.ValueGrad(nil, theta)
 	if err != nil {
 		return 0, err
 	}
 	var free []int
+	var curvatures []float64
 	for i, p := range params {
-		if !isFixed(p) && i < len(priors) && priors[i].sd > 0 {
-			free = append(free, i)
-			z := (math.Log(theta[i]) - priors[i].centre) / priors[i].sd
-			value += 0.5*z*z + math.Log(priors[i].sd)
+		if isFixed(p) {
+			continue
+		}
+		if cost, curvature, ok := priors.cost(i, theta[i]); ok {
+			free, curvatures = append(free, i), append(curvatures, curvature)
+			value += cost
 		}
 	}
 	if len(free) == 0 {
@@ -153,11 +204,20 @@ func evidence(l gppl.Loss, theta []float64, priors []logNormal, n int) (float64,
 			}
 		}
 		at[i] = theta[i]
-		h.SetSym(a, a, h.At(a, a)+1/(priors[i].sd*priors[i].sd))
+		h.SetSym(a, a, h.At(a, a)+curvatures[a])
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
 		return value + 0.5*float64(len(free))*math.Log(float64(n)), nil
+	}
+	gradient, newton := mat.NewVecDense(len(free), nil), mat.NewVecDense(len(free), nil)
+	for a, i := range free {
+		if priors.given[i] != nil {
+			gradient.SetVec(a, -1)
+		}
+	}
+	if err := chol.SolveVecTo(newton, gradient); err == nil {
+		value -= 0.5 * mat.Dot(gradient, newton)
 	}
 	return value + 0.5*chol.LogDet(), nil
 }

@@ -2,25 +2,30 @@ package analysis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 const (
-	// windowLength is how many neighbouring observations condition a prediction in a series that no cheap engine takes: 0.3 s of
-	// dense algebra, where all of n = 7445 are 15 s and all of 20 000 five minutes.
+	// windowLength is how many neighbouring observations condition a prediction in a series that no cheap engine takes. Factorising
+	// their covariance is n³/3 operations, 0.3 s at coreFlops; that of all of n = 7445 would be 15 s, of all of 20 000 five minutes.
 	windowLength = 2000
 	// windowStride is the distance of windows: every x has 500 observations on each side, or the end of the series.
 	windowStride = windowLength / 2
-	// cheapDense is the number of observations up to which dense algebra is a matter of milliseconds.
+	// cheapDense is the number of observations up to which dense algebra is cheap enough not to look for another engine: 2.4 ms at
+	// coreFlops.
 	cheapDense = 400
-	// askedDense is the number of observations up to which all condition a prediction densely where the kernel was named.
+	// askedDense is the number of observations up to which all condition a prediction densely where the kernel was named: the ones
+	// that training takes by default (Options.MaxExact), 8 s at coreFlops.
 	askedDense = 6000
-	// mostToeplitz is how many observations of a regular series one factor takes: n² · 0.75 ns, 3 s.
+	// mostToeplitz is how many observations of a regular series one factor takes: half of toeplitzPair for each pair, without
+	// gradient, is 3 s. A series that is longer goes by windows.
 	mostToeplitz = 60000
 )
 
@@ -126,33 +131,73 @@ func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, e
 	if !a.Weak {
 		few = askedDense
 	}
-	p, err := conditionOn(model, data, few)
-	if _, ok := p.(*windows); ok && err == nil {
-		a.note = fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", windowLength, data.Len())
+	p, failed, err := conditionOn(model, data, few)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	if _, ok := p.(*windows); ok {
+		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", windowLength, data.Len()))
+	}
+	const replaced = "An engine that takes this model failed, and another took its place: "
+	if failed != nil && !strings.Contains(a.note, replaced) { // said once, of the first of the models averaged
+		a.remark(fmt.Sprintf("%s%v.", replaced, failed))
+	}
+	return p, nil
+}
+
+// remark adds a sentence to what is said of the posterior, unless it is there.
+func (a *Analysis) remark(sentence string) {
+	if !strings.Contains(a.note, sentence) {
+		a.note = strings.TrimSpace(a.note + " " + sentence)
+	}
 }
 
 // conditionOn conditions a model on the data: by a state space or, of a regular series, a Toeplitz factor where these take it,
 // on all observations by any engine if there are few, else by windows. The first two keep checks of their own, and a forecast
-// needs no more than these; the automatic choice would take dense algebra for digits that nobody sees.
-func conditionOn(model gppl.Model, data gppl.Data, few int) (conditioned, error) {
+// needs no more than these; the automatic choice would take dense algebra for digits that nobody sees. An engine that takes the
+// model and fails is passed over as well; failed says why.
+func conditionOn(model gppl.Model, data gppl.Data, few int) (p conditioned, failed, err error) {
 	n := data.Len()
 	if n > cheapDense {
 		engines := []string{gppl.EngineStateSpace}
 		if n <= mostToeplitz {
 			engines = append(engines, gppl.EngineToeplitz)
 		}
-		for _, engine := range engines {
-			if p, err := gppl.NewPosterior(model, data, gppl.WithEngine(engine)); err == nil {
-				return p, nil
-			}
+		p, failed = firstThatTakes(engines, func(engine string) (*gppl.Posterior, error) {
+			return gppl.NewPosterior(model, data, gppl.WithEngine(engine))
+		})
+		if p != nil {
+			return p, failed, nil
 		}
 	}
 	if n <= few {
-		return gppl.NewPosterior(model, data)
+		all, err := gppl.NewPosterior(model, data)
+		if err != nil {
+			return nil, nil, errors.Join(failed, err)
+		}
+		return all, failed, nil
 	}
-	return newWindows(model, data)
+	w, err := newWindows(model, data)
+	if err != nil {
+		return nil, nil, errors.Join(failed, err)
+	}
+	return w, failed, nil
+}
+
+// firstThatTakes conditions by the first of the engines that does not refuse the model and does not fail; nil if there is none. The
+// error tells of those that failed.
+func firstThatTakes(engines []string, condition func(engine string) (*gppl.Posterior, error)) (conditioned, error) {
+	var failed error
+	for _, engine := range engines {
+		p, err := condition(engine)
+		if err == nil {
+			return p, failed
+		}
+		if refused := (*gppl.Refusal)(nil); !errors.As(err, &refused) {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", engine, err))
+		}
+	}
+	return nil, failed
 }
 
 // regular reports whether ascending x have a constant step, of which a few places may be missing: the Toeplitz engine then takes

@@ -2,9 +2,12 @@ package analysis
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -36,7 +39,7 @@ func TestWindows(t *testing.T) {
 		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
 	}
 	d := seriesAt(x)
-	w, err := conditionOn(windowModel, d, windowLength)
+	w, _, err := conditionOn(windowModel, d, windowLength)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,7 @@ func TestConditionOnCheaply(t *testing.T) {
 	for i := range x {
 		x[i] = 10 + 0.5*float64(i)
 	}
-	p, err := conditionOn(windowModel, seriesAt(x), windowLength)
+	p, _, err := conditionOn(windowModel, seriesAt(x), windowLength)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +81,14 @@ func TestConditionOnCheaply(t *testing.T) {
 		t.Errorf("a regular series: %T", p)
 	}
 	x[17] += 0.2
-	if p, err = conditionOn(windowModel, seriesAt(x), windowLength); err != nil {
+	if p, _, err = conditionOn(windowModel, seriesAt(x), windowLength); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := p.(*windows); !ok {
 		t.Errorf("an irregular series: %T", p)
 	}
 	rough := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 10}, Noise: 0.1}
-	if p, err = conditionOn(rough, seriesAt(x), windowLength); err != nil {
+	if p, _, err = conditionOn(rough, seriesAt(x), windowLength); err != nil {
 		t.Fatal(err)
 	}
 	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineStateSpace {
@@ -119,4 +122,47 @@ func grid(n int) []float64 {
 		x[i] = float64(i)
 	}
 	return x
+}
+
+// An engine that refuses is passed over in silence, one that fails is named, and what is left is taken.
+func TestFirstThatTakes(t *testing.T) {
+	singular, want := errors.New("singular"), new(gppl.Posterior)
+	outcomes := map[string]error{"refuses": fmt.Errorf("gppl: %w", &gppl.Refusal{Engine: "refuses"}), "fails": singular, "takes": nil}
+	for _, test := range []struct {
+		engines []string
+		took    bool
+		failed  bool
+	}{
+		{[]string{"refuses", "takes"}, true, false},
+		{[]string{"fails", "takes"}, true, true},
+		{[]string{"takes", "fails"}, true, false},
+		{[]string{"refuses", "fails"}, false, true},
+		{[]string{"refuses"}, false, false},
+	} {
+		p, failed := firstThatTakes(test.engines, func(engine string) (*gppl.Posterior, error) {
+			if err := outcomes[engine]; err != nil {
+				return nil, err
+			}
+			return want, nil
+		})
+		if (p != nil) != test.took || test.took && p != conditioned(want) {
+			t.Errorf("%v: %v", test.engines, p)
+		}
+		if errors.Is(failed, singular) != test.failed || test.failed && !strings.Contains(failed.Error(), "fails: ") || !test.failed && failed != nil {
+			t.Errorf("%v: failed: %v", test.engines, failed)
+		}
+	}
+}
+
+// The thresholds are what their reasons say, in predicted seconds.
+func TestWindowCosts(t *testing.T) {
+	dense := func(n float64) float64 { return n * n * n / 3 / coreFlops }
+	for _, c := range []struct{ got, lo, hi float64 }{
+		{dense(windowLength), 0.25, 0.35}, {dense(7445), 14, 16}, {dense(20000), 280, 310}, {dense(cheapDense), 0.002, 0.003},
+		{dense(askedDense), 7.5, 8.5}, {0.5 * toeplitzPair * mostToeplitz * mostToeplitz, 2.5, 3.5},
+	} {
+		if c.got < c.lo || c.got > c.hi {
+			t.Errorf("%v s, want %v to %v", c.got, c.lo, c.hi)
+		}
+	}
 }

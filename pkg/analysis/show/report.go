@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -188,7 +189,15 @@ func how(a *analysis.Analysis) string {
 	if a.Weak {
 		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors and grown from the best; they are ranked by their evidence, the marginal likelihood with the parameters integrated out by Laplace's method."
 	}
-	return "The series was standardised. Each kernel plus noise was trained from starts taken from the data; the lowest BIC was kept."
+	return standardised(a) + " Each kernel plus noise was trained from starts taken from the data; the lowest BIC was kept."
+}
+
+// standardised says what the candidates are models of.
+func standardised(a *analysis.Analysis) string {
+	if slices.ContainsFunc(a.Candidates, func(c analysis.Candidate) bool { return c.Log }) {
+		return "The series, or its logarithm, was standardised."
+	}
+	return "The series was standardised."
 }
 
 // decimals is how many a forecast is written with: three digits of its least standard deviation.
