@@ -19,12 +19,14 @@ const featureTolerance = 1e-15
 // maxFeatures bounds the number of frequencies.
 const maxFeatures = 1 << 15
 
+const noSpectrum = "its spectrum does not fall, or not in a way that is known"
+
 // forecastSpectral returns the number of frequencies to expect, or why there
 // are too many.
 func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, windowed bool, why reason) {
 	b := bandwidth(k, eps)
 	if math.IsInf(b, 0) {
-		return 0, false, reason{format: "its spectrum does not fall, or not in a way that is known"}
+		return 0, false, reason{format: noSpectrum}
 	}
 	period, windowed, err := seriesPeriod(span, k, eps, images)
 	if err != nil {
@@ -103,6 +105,9 @@ func (e *spectralExact) forecast(m *compiled) forecast {
 	l, known := e.withKnown()
 	if !known {
 		return e.predict(m.kernel, m.variance, m.noise)
+	}
+	if math.IsInf(bandwidth(m.kernel, 0.5), 0) {
+		return cannot(noSpectrum) // before a sum over the data
 	}
 	f := e.predict(m.kernel, m.variance, l.averagedKnown(m.noise))
 	if f.reason != (reason{}) {
