@@ -29,6 +29,7 @@ func inputFlags() []cli.Flag {
 		&listFlag{Name: "y", Value: []string{"2"}, Usage: "`COLUMN` of values, by name or by number from 1; gppl fit takes it repeatedly", Category: file},
 		timeFlag(file),
 		&cli.StringFlag{Name: "y-error", Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
+		&cli.BoolFlag{Name: "relative-errors", Usage: "the errors of --y-error are known up to their scale, which is learnt", Category: file},
 		&listFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its values in rows after the last y, whose y is empty, or in --future", Category: file},
 		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with x and the regressors, for the forecast", Category: file},
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
@@ -277,7 +278,10 @@ func readSeries(ctx context.Context, c *cli.Command, path, y string) (*analysis.
 		return nil, err
 	}
 	o.Y = y
-	o.YError, o.Regressors, o.Future = c.String("y-error"), listOf(c, "regressor"), c.String("future")
+	o.YError, o.RelativeErrors, o.Regressors, o.Future = c.String("y-error"), c.Bool("relative-errors"), listOf(c, "regressor"), c.String("future")
+	if o.RelativeErrors && o.YError == "" {
+		return nil, usageError{errors.New("--relative-errors is of the errors in a column: name it with --y-error")}
+	}
 	if o.Future != "" && len(o.Regressors) == 0 {
 		return nil, usageError{errors.New("--future has the values of regressors: name their columns with --regressor")}
 	}

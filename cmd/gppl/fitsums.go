@@ -20,7 +20,7 @@ import (
 
 // forCSV are the flags of gppl fit that need observations.
 var forCSV = []string{"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "no-header", "missing", "last", "max-exact", "report", "figure",
-	"y-error", "prior", "regressor", "future", "log", "trend", "period", "holdout", "origins"}
+	"y-error", "relative-errors", "prior", "regressor", "future", "log", "trend", "period", "holdout", "origins"}
 
 // sumsFit is a kernel that was learnt from sums, or why it was not.
 type sumsFit struct {

@@ -37,7 +37,11 @@ type keptTrial struct {
 // openKept reads the trials of a series from a file; there are none if the file is not there or is of another series. It is an
 // error if the file is something else: it would be overwritten.
 func openKept(path string, s *Series) (*kept, error) {
-	k := &kept{path: path, Format: keptFormat, Number: keptVersion, Series: checksum(s.X, s.Y, s.Errors, s.Known), Trials: map[string]keptTrial{}}
+	parts := []any{s.X, s.Y, s.Errors, s.Known}
+	if s.Relative {
+		parts = append(parts, "relative")
+	}
+	k := &kept{path: path, Format: keptFormat, Number: keptVersion, Series: checksum(parts...), Trials: map[string]keptTrial{}}
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		return k, nil

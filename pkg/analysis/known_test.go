@@ -218,3 +218,79 @@ func TestKnownErrors(t *testing.T) {
 		t.Errorf("bands of the past, with the errors of what came: %+v, %v", trust, err)
 	}
 }
+
+// TestRelativeErrors learns the scale of errors that are known up to it: in whatever unit they are given, the forecast is the same, and
+// it survives being saved.
+func TestRelativeErrors(t *testing.T) {
+	const scale = 0.3
+	var first *Forecast
+	for _, unit := range []float64{1, 250} {
+		rnd := rand.New(rand.NewPCG(8, 3))
+		var b strings.Builder
+		b.WriteString("t,y,e\n")
+		for i := range 120 {
+			e := []float64{1, 1, 8}[i%3]
+			fmt.Fprintf(&b, "%d,%.5f,%g\n", i, 20+2*math.Sin(0.15*float64(i))+scale*e*rnd.NormFloat64(), unit*e)
+		}
+		s, err := Read(file(t, b.String()), ReadOptions{YError: "e", RelativeErrors: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "e has the errors of the observations relative to one another, from ") {
+			t.Error(notes)
+		}
+		for _, o := range []Options{{Log: "never"}, {Log: "always"}, {Kernels: []string{"SE"}}} {
+			a := automatic(t, s, o)
+			if got := unit * a.ErrorScale(); math.Abs(got-scale) > 0.25*scale {
+				t.Errorf("%+v: the noise was learnt to be %.3g times the errors, it is %v times", o, got, scale)
+			}
+			f, err := a.Predict([]float64{30.5, 60.5, 122})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range f.X[:2] {
+				if off := math.Abs(f.Mean[i] - 20 - 2*math.Sin(0.15*x)); off > 4*math.Sqrt(f.LatentVar[i]) {
+					t.Errorf("%+v: off by %.3f at %v with a standard deviation of %.3f", o, off, x, math.Sqrt(f.LatentVar[i]))
+				}
+				if sd := math.Sqrt(f.NoisyVar[i] - f.LatentVar[i]); sd < 0.7*scale || sd > 1.3*scale { // the median error is 1
+					t.Errorf("%+v: a typical observation has an error of %.3f, want %v", o, sd, scale)
+				}
+			}
+			if o.Log != "never" {
+				continue
+			}
+			if first == nil {
+				first = f
+			}
+			for i := range f.Mean {
+				if math.Abs(f.Mean[i]-first.Mean[i]) > 1e-6 || math.Abs(f.NoisyVar[i]-first.NoisyVar[i]) > 1e-6 {
+					t.Errorf("in another unit the forecast is %v, not %v", f.Mean[i], first.Mean[i])
+				}
+			}
+			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8})
+			if err != nil || trust.Coverage < 0.85 || trust.Coverage == 1 {
+				t.Errorf("bands of the past, with the errors of what came: %+v, %v", trust, err)
+			}
+			if r, err := a.Residuals(); err != nil || math.Abs(r.SD-1) > 0.15 {
+				t.Errorf("innovations: %+v, %v", r, err)
+			}
+			path := filepath.Join(t.TempDir(), "model.json")
+			if err := a.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			back, err := Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := back.Predict(f.X)
+			if err != nil || back.ErrorScale() != a.ErrorScale() {
+				t.Fatalf("saved and loaded: %v", err)
+			}
+			for i := range f.Mean {
+				if again.Mean[i] != f.Mean[i] || again.NoisyVar[i] != f.NoisyVar[i] {
+					t.Errorf("saved and loaded, the forecast is %v, not %v", again.Mean[i], f.Mean[i])
+				}
+			}
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 					wider = a.Widen * a.Widen
 				}
 				p.LatentVar[j] = wider * v
-				p.NoisyVar = append(p.NoisyVar, wider*(v+noise+a.errorVariance(m, p, j)))
+				p.NoisyVar = append(p.NoisyVar, wider*(v+a.noiseVariance(noise, m, p, j)))
 			}
 			out = append(out, p)
 		}
@@ -64,15 +64,20 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	return out, nil
 }
 
-// errorVariance is that of the known error of a new observation at the j-th x of a part.
-func (a *Analysis) errorVariance(m *member, p Part, j int) float64 {
+// noiseVariance is that of a new observation at the j-th x of a part, with its known error: that of a typical one unless it is known
+// ahead.
+func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float64 {
 	e := m.view.scaling.Scale * m.view.typical
 	if a.ahead != nil {
 		if e = a.ahead[j]; p.Log {
 			e /= math.Exp(p.Mean[j])
 		}
+		if a.Series.Relative {
+			e /= a.Series.typicalError(p.Log)
+			return noise * e * e
+		}
 	}
-	return e * e
+	return noise + e*e
 }
 
 // quantile returns the quantiles at level p of the mixture of parts: of new observations, or of f.

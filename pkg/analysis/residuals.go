@@ -45,7 +45,11 @@ func (a *Analysis) factorise(most int) (*factor, error) {
 	for i := range n {
 		r := row[:n-i]
 		gppl.Covariance(r, a.Result.Model.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[i:]))
-		r[0] += a.Result.Model.Noise + gppl.Nugget(a.Result.Model.Kernel)
+		noise := a.Result.Model.Noise + gppl.Nugget(a.Result.Model.Kernel)
+		if data.Relative != nil {
+			noise *= data.Relative[f.from+i] * data.Relative[f.from+i]
+		}
+		r[0] += noise
 		if data.Errors != nil {
 			r[0] += data.Errors[f.from+i] * data.Errors[f.from+i]
 		}

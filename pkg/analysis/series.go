@@ -25,6 +25,9 @@ type ReadOptions struct {
 	Last int
 	// YError is a column of known standard deviations of the observations (error bars), in the unit of y; "" for none.
 	YError string
+	// RelativeErrors says that the errors of YError are known up to their scale, which is learnt: those of some observations are so
+	// many times those of others.
+	RelativeErrors bool
 	// Regressors are columns that y depends on linearly and that are known in advance. Their future values stand in rows without y,
 	// or in the file Future, which has their columns and that of x.
 	Regressors []string
@@ -51,9 +54,11 @@ type Series struct {
 	YName  string
 	YUnit  string
 	X, Y   []float64
-	// Errors are known standard deviations of the observations; nil for none. ErrorName is their column.
+	// Errors are known standard deviations of the observations; nil for none. ErrorName is their column. If they are Relative, they
+	// are known up to their scale.
 	Errors    []float64
 	ErrorName string
+	Relative  bool
 	Known     *Known // regressors; nil for none
 
 	Step       float64   // the median distance of neighbours in x, duplicates apart
@@ -63,6 +68,7 @@ type Series struct {
 	Duplicates []float64 // the x that occur more than once
 
 	remarks []string // on how the file was read
+	whole   *Series  // that this is a part of; nil if it is one itself
 }
 
 // Stretch is a part of the axis.
@@ -154,6 +160,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		if err := out.setErrors(rep.Also, order); err != nil {
 			return nil, fmt.Errorf("analysis: %s: %w", path, err)
 		}
+		out.Relative = o.RelativeErrors
 	}
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
 	out.X, out.Y = s.X, s.Y
@@ -216,7 +223,10 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 
 // part returns the observations from one index to before another, with the step, the errors and the regressors of the whole.
 func (s *Series) part(from, to int) *Series {
-	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Known: s.Known}
+	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, whole: s}
+	if s.whole != nil {
+		p.whole = s.whole
+	}
 	if s.Errors != nil {
 		p.Errors = s.Errors[from:to]
 	}
@@ -381,8 +391,12 @@ func (s *Series) Notes() []string {
 	}
 	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
 	if s.Errors != nil {
-		notes = append(notes, fmt.Sprintf("%s has the standard deviations of the observations, from %.4g to %.4g, with a median of %.4g, which the bands take for that of new ones.",
-			s.ErrorName, slices.Min(s.Errors), slices.Max(s.Errors), median(s.Errors)))
+		of := "standard deviations of the observations"
+		if s.Relative {
+			of = "errors of the observations relative to one another"
+		}
+		notes = append(notes, fmt.Sprintf("%s has the %s, from %.4g to %.4g, with a median of %.4g, which the bands take for that of new ones.",
+			s.ErrorName, of, slices.Min(s.Errors), slices.Max(s.Errors), median(s.Errors)))
 	}
 	if s.Known != nil {
 		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), count(len(s.Ahead()), "step"))

@@ -46,6 +46,7 @@ type stored struct {
 	// Known errors and regressors; files written before them lack them.
 	Errors    []float64 `json:"errors,omitempty"`
 	ErrorName string    `json:"error_name,omitempty"`
+	Relative  bool      `json:"relative_errors,omitempty"`
 	Known     *Known    `json:"regressors,omitempty"`
 }
 
@@ -74,7 +75,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result,
 		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given,
-		Errors: s.Errors, ErrorName: s.ErrorName, Known: s.Known,
+		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known,
 	})
 	if err != nil {
 		return fmt.Errorf("analysis: saving: %w", err)
@@ -118,7 +119,7 @@ func decode(b []byte) (*Analysis, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Known: j.Known}
+	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known}
 	s.spacing()
 	v, err := newView(s, 0, len(s.X), j.Log)
 	if err != nil {
@@ -157,6 +158,9 @@ func (j *stored) check() error {
 	}
 	if j.Errors != nil && len(j.Errors) != len(j.X) {
 		return fmt.Errorf("%d x and %d errors", len(j.X), len(j.Errors))
+	}
+	if j.Relative && j.Errors == nil {
+		return errors.New("there are no errors that could be relative")
 	}
 	for i, e := range j.Errors {
 		if !(e > 0 && e <= largest) {

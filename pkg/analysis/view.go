@@ -47,14 +47,58 @@ func newView(s *Series, from, to int, log bool) (view, error) {
 	if v.data, err = gppl.NewData(in, z.Y); err != nil {
 		return v, fmt.Errorf("analysis: %w", err)
 	}
-	if s.Errors != nil {
+	switch {
+	case s.Relative:
+		v.data, err = v.data.WithRelativeErrors(s.relativeErrors(s.Errors[from:to], y, log))
+	case s.Errors != nil:
 		errs := v.standardErrors(s.Errors[from:to], y)
 		v.typical = median(errs)
-		if v.data, err = v.data.WithErrors(errs); err != nil {
-			return v, fmt.Errorf("analysis: %w", err)
-		}
+		v.data, err = v.data.WithErrors(errs)
+	}
+	if err != nil {
+		return v, fmt.Errorf("analysis: %w", err)
 	}
 	return v, nil
+}
+
+// relativeErrors are errors of observations over the typical one of the whole series, that of log y being to first order e/y.
+func (s *Series) relativeErrors(errors, y []float64, log bool) []float64 {
+	typical := s.typicalError(log)
+	out := make([]float64, len(errors))
+	for i, e := range errors {
+		if log {
+			e /= y[i]
+		}
+		out[i] = e / typical
+	}
+	return out
+}
+
+// typicalError is the median of the known errors, of y or of log y. Of a part of a series it is that of the whole: models of relative
+// errors go from one part to another.
+func (s *Series) typicalError(log bool) float64 {
+	if s.whole != nil {
+		return s.whole.typicalError(log)
+	}
+	if !log {
+		return median(s.Errors)
+	}
+	var errs []float64
+	for i, e := range s.Errors {
+		if s.Y[i] > 0 {
+			errs = append(errs, e/s.Y[i])
+		}
+	}
+	return median(errs)
+}
+
+// ErrorScale is how many times the errors of the column ErrorName the noise was learnt to be; 1 if they are known and not relative.
+func (a *Analysis) ErrorScale() float64 {
+	if !a.Series.Relative {
+		return 1
+	}
+	m := a.Result.Model
+	return math.Sqrt(a.Scaling.Variance(m.Noise+gppl.Nugget(m.Kernel))) / a.Series.typicalError(a.Log)
 }
 
 // standardErrors are known errors of observations as the model sees them: that of log y is, to first order, the relative one.

@@ -195,15 +195,18 @@ func BenchmarkNLLModel(b *testing.B) {
 	}{
 		{EngineDense, benchData(b, 1000), se, true, exactLoss},
 		{EngineBanded, irregular, se, true, exactLoss},
+		{EngineStateSpace, irregular, Model{Kernel: Laplace{1, 5}, Noise: 0.1}, true, exactLoss},
 		{EngineStateSpace, irregular, Model{Kernel: Matern32{1, 5}, Noise: 0.1}, true, exactLoss},
-		{EngineSpectral, irregular, Model{Kernel: SE{1, 20}, Noise: 0.1}, false, exactLoss},
+		{EngineStateSpace, irregular, Model{Kernel: Matern52{1, 5}, Noise: 0.1}, true, exactLoss},
+		{EngineStateSpace, irregular, Model{Kernel: Add(Matern32{1, 50}, Laplace{0.3, 5}), Noise: 0.1}, true, exactLoss},
+		{EngineSpectral, irregular, Model{Kernel: SE{1, 20}, Noise: 0.1}, true, exactLoss},
 		{EngineGridded, irregular, se, false, exactLoss},
 		{EngineToeplitz, regular, Model{Kernel: RQ{1, 20, 1}, Noise: 0.1}, false, exactLoss},
 		{"PL", irregular, Model{Kernel: SE{1, 20}, Noise: 0.1}, false, residualLoss},
 		{"VFE", irregular, Model{Kernel: Matern32{1, 20}, Noise: 0.1}, false, vfeLoss},
 	} {
 		run := func(name string, m Model, d Data) {
-			b.Run(fmt.Sprintf("engine=%s/n=%d/%s", c.engine, d.Len(), name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("engine=%s/n=%d/kernel=%s/%s", c.engine, d.Len(), kindOf(c.m.Kernel), name), func(b *testing.B) {
 				var opts []Option
 				if c.engine != "PL" && c.engine != "VFE" {
 					opts = append(opts, WithEngine(c.engine))

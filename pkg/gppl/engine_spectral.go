@@ -19,12 +19,14 @@ const featureTolerance = 1e-15
 // maxFeatures bounds the number of frequencies.
 const maxFeatures = 1 << 15
 
+const noSpectrum = "its spectrum does not fall, or not in a way that is known"
+
 // forecastSpectral returns the number of frequencies to expect, or why there
 // are too many.
 func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, windowed bool, why reason) {
 	b := bandwidth(k, eps)
 	if math.IsInf(b, 0) {
-		return 0, false, reason{format: "its spectrum does not fall, or not in a way that is known"}
+		return 0, false, reason{format: noSpectrum}
 	}
 	period, windowed, err := seriesPeriod(span, k, eps, images)
 	if err != nil {
@@ -104,6 +106,9 @@ func (e *spectralExact) forecast(m *compiled) forecast {
 	if !known {
 		return e.predict(m.kernel, m.variance, m.noise)
 	}
+	if math.IsInf(bandwidth(m.kernel, 0.5), 0) {
+		return cannot(noSpectrum) // before a sum over the data
+	}
 	f := e.predict(m.kernel, m.variance, l.averagedKnown(m.noise))
 	if f.reason != (reason{}) {
 		return f
@@ -112,7 +117,7 @@ func (e *spectralExact) forecast(m *compiled) forecast {
 		return cannot("observations have errors of their own, and the kernel does not die out")
 	}
 	f.setup = 0
-	f.seconds += 1.5*f.seconds + 3*e.pass(300e-9)
+	f.seconds += 1.5*f.seconds + 2*e.pass(300e-9)
 	return f
 }
 
@@ -322,7 +327,7 @@ func (f *spectralFactor) verifyInverse() error {
 	if p == 0 {
 		return nil
 	}
-	i := pick(p, f.noise, f.root[0], f.g.Data[0])
+	i := f.picked()
 	trust := gradientTrust * math.Abs(f.diag[i])
 	if f.negative < p { // squares of both signs have been added
 		trust = gradientTrust
@@ -346,6 +351,11 @@ func (f *spectralFactor) verifyInverse() error {
 		}
 	}
 	return nil
+}
+
+// picked returns the feature that checks look at.
+func (f *spectralFactor) picked() int {
+	return pick(len(f.features), f.noise, f.root[0], f.g.Data[0])
 }
 
 // gramRow returns the products of a feature with those that are kept, in the memory of
@@ -374,6 +384,19 @@ func (f *spectralFactor) diagonalEntry(i int) (d float64) {
 		d += f.sign(r*dense.Tile) * blas64.Dot(vec(y), vec(y))
 	}
 	return d
+}
+
+// completeColumn takes z from L⁻¹e_i, as diagonalEntry left it, to T⁻¹e_i = L⁻ᵀJL⁻¹e_i.
+func (f *spectralFactor) completeColumn() {
+	p := len(f.features)
+	blas64.Scal(-1, vec(f.z[min(f.negative, p):]))
+	for c := dense.Blocks(p) - 1; c >= 0; c-- {
+		x := vec(f.z[c*dense.Tile:][:dense.Width(p, c)])
+		for r := c + 1; r < dense.Blocks(p); r++ {
+			blas64.Gemv(blas.Trans, -1, f.t.At(r, c), vec(f.z[r*dense.Tile:][:dense.Width(p, r)]), 1, x)
+		}
+		blas64.Trsv(blas.Trans, lowerOf(f.t.At(c, c)), x)
+	}
 }
 
 // backward is the relative residual that a factorisation may leave, with a margin

@@ -14,11 +14,13 @@ import (
 // Known errors beside a noise variance that is learnt change the weights of the sums over
 // the data with σ²: at one σ² they are w_i = σ²/λ_i, λ_i = σ²e_i² + s_i², and A = K + σ²W⁻¹
 // is a case that spectralExact knows. Sums are computed anew for each evaluation, O(n + M log M), and
-// three times for a gradient, since with V = diag(v)
+// twice for a gradient, since with V = diag(v)
 //
 //	Σ_i σ²v_i·(A⁻¹ − UUᵀ)_ii/w_i² = Σ v_i/w_i − σ⁻²·tr T⁻¹DΦᵀVΦD − σ⁻²·|V^½(C − ΦDh/σ²)R|²
 //
-// takes the sums with the weights v: those of the derivative in log σ² are v_i = e_i²w_i².
+// takes the sums with the weights v: those of the derivative in log σ² are v_i = e_i²w_i². Those
+// of the derivative in the scale of the known errors are s_i²w_i²/σ² = w_i − v_i, and their sums
+// the difference of the two.
 
 // spectralView is the data at one σ².
 type spectralView struct {
@@ -54,82 +56,209 @@ func (l *line) averagedKnown(noise float64) float64 {
 }
 
 // noiseSlope returns the derivative in log σ² of value and trace, as gradient does for even
-// noise, whose result total is: that in the scale of all λ. It is an error unless what σ²
-// and what the known errors have of it add up to it.
+// noise, whose result total is: that in the scale of all λ. It is an error if what σ² and what
+// the known errors have of it do not add up to it, or if what is computed for σ² is wrong at one
+// frequency or feature. Neither takes sums over the data.
 func (f *spectralFactor) noiseSlope(l *line, r blas64.General, total float64) (slope float64, err error) {
-	weights := f.view.line.weights
-	v := make([]float64, len(weights))
-	for i, w := range weights {
-		v[i] = l.noise.weight(i) * w * w
+	own := f.partOfNoise(l)
+	if err := f.verifySums(own); err != nil {
+		return 0, err
 	}
-	slope = f.shareOf(v, r)
-	for i, w := range weights {
-		v[i] = l.noise.known[i] / f.noise * w * w
+	f.fit(own)
+	if err := f.verifyFit(own); err != nil {
+		return 0, err
 	}
-	known := f.shareOf(v, r)
-	size := math.Abs(slope) + math.Abs(known) + float64(len(v))
+	rest := f.without(own)
+	slope, known := f.shareOf(own, r), f.shareOf(rest, r)
+	size := math.Abs(slope) + math.Abs(known) + float64(len(own.v))
 	return slope, verify("the derivative in the noise variance", slope+known, total, gradientTrust*size)
 }
 
-// shareOf returns ½Σ_i σ²v_i·(A⁻¹ − UUᵀ)_ii/w_i².
-func (f *spectralFactor) shareOf(v []float64, r blas64.General) float64 {
+// noisePart is what weights v take.
+type noisePart struct {
+	v        []float64
+	diagonal float64         // Σ v_i/w_i
+	squares  blas64.General  // CᵀVC
+	moments  fourier.Moments // sums of v
+	columns  blas64.General  // ΦᵀVC
+	fitted   blas64.General  // DΦᵀVΦDh
+	traces   []float64       // they add up to tr T⁻¹DΦᵀVΦD
+}
+
+// partOfNoise returns the part of σ² with its sums over the data.
+func (f *spectralFactor) partOfNoise(l *line) *noisePart {
 	line := f.view.line
-	var diagonal float64
+	own := &noisePart{v: make([]float64, len(line.weights))}
 	for i, w := range line.weights {
-		if w > 0 {
-			diagonal += v[i] / w
-		}
+		share := l.noise.weight(i) * w
+		own.v[i] = share * w
+		own.diagonal += share
 	}
-	line.weights = v
+	line.weights = own.v
+	own.squares = line.squares()
 	highest := 0
 	for _, feature := range f.features {
 		highest = max(highest, feature.Frequency())
 	}
-	moments, columns := line.sums(f.sums.origin, f.sums.period, highest)
-	// With B = DΦᵀVΦD and DΦᵀVC: Σ v|C − Φa|² for a = Dh/σ², D taken into the features.
+	own.moments, own.columns = line.sums(f.sums.origin, f.sums.period, highest)
+	tampered("spectral part", own.moments)
+	return own
+}
+
+// without returns the part of the known errors: what the weights w have, for which
+// DΦᵀWΦD = σ²(T − J), less that of σ².
+func (f *spectralFactor) without(own *noisePart) *noisePart {
 	p, c := f.h.Rows, f.h.Cols
-	fitted, cross := newGeneral(p, c), newGeneral(p, c) // Bh and DΦᵀVC
-	for i, feature := range f.features {
-		copy(cross.Data[i*c:][:c], columns.Data[int(feature)*columns.Stride:][:c])
-		blas64.Scal(f.root[i], vec(cross.Data[i*c:][:c]))
+	rest := &noisePart{squares: newGeneral(c, c), columns: newGeneral(own.columns.Rows, c), fitted: newGeneral(p, c), traces: make([]float64, p)}
+	rest.diagonal = float64(len(own.v)) - own.diagonal
+	for i := range c {
+		for j := range c {
+			rest.squares.Data[i*c+j] = f.engine.yy.Data[i*f.engine.yy.Stride+j] - own.squares.Data[i*own.squares.Stride+j]
+		}
 	}
+	for i := range own.columns.Rows {
+		for j := range c {
+			rest.columns.Data[i*c+j] = f.sums.columns.Data[i*f.sums.columns.Stride+j] - own.columns.Data[i*own.columns.Stride+j]
+		}
+	}
+	for i := range p {
+		for j := range c {
+			rest.fitted.Data[i*c+j] = f.noise*(f.b.Data[i*f.b.Stride+j]-f.sign(i)*f.h.Data[i*f.h.Stride+j]) - own.fitted.Data[i*c+j]
+		}
+		rest.traces[i] = f.noise*(1-f.sign(i)*f.diag[i]) - own.traces[i]
+	}
+	return rest
+}
+
+// sumsTrust is the relative error beyond which a sum over the data counts as wrong. What it is
+// compared with errs by the rounding of phases, some thousands of turns.
+const sumsTrust = 1e-9
+
+// verifySums compares the sums of a part at one frequency, all columns together, with what
+// they are term by term.
+func (f *spectralFactor) verifySums(part *noisePart) error {
+	line, c := &f.view.line, f.h.Cols
+	along := make([]float64, c)
+	for j := range along {
+		along[j] = direction(j + 1)
+	}
+	combine := func(columns []float64) (sum float64) {
+		for j, v := range columns[:len(along)] {
+			sum += along[j] * v
+		}
+		return sum
+	}
+	m := pick(part.columns.Rows/2, f.noise, f.root[0], f.g.Data[0])
+	turn := 2 * math.Pi * float64(m) / f.sums.period
+	var cosines, sines, squares, size float64
+	for i, v := range part.v {
+		y := combine(line.columns.Data[i*line.columns.Stride:])
+		sin, cos := math.Sincos(turn * (line.t[i] - f.sums.origin))
+		cosines += v * (1 + y) * cos
+		sines += v * (1 + y) * sin
+		squares += v * y * y
+		size += v * math.Abs(1+y)
+	}
+	for _, sum := range []struct {
+		feature fourier.Feature
+		want    float64
+	}{{fourier.Cos(m), cosines}, {fourier.Sin(m), sines}} {
+		got := part.moments[sum.feature] + combine(part.columns.Data[int(sum.feature)*part.columns.Stride:])
+		if err := verify("a sum over the data with the weights of the noise", got, sum.want, sumsTrust*size); err != nil {
+			return err
+		}
+	}
+	var got float64
+	for i := range c {
+		got += along[i] * combine(part.squares.Data[i*part.squares.Stride:])
+	}
+	return verify("the squares of the data with the weights of the noise", got, squares, sumsTrust*squares)
+}
+
+// fit sets what a part has of T⁻¹ and h. Of the trace a feature counts its products with those
+// before its block twice, and none with those after it.
+func (f *spectralFactor) fit(part *noisePart) {
+	p, c := f.h.Rows, f.h.Cols
 	nb := dense.Blocks(p)
-	traces := make([]float64, nb)
+	part.fitted, part.traces = newGeneral(p, c), make([]float64, p)
 	parallel.For(nb, func(k int) {
 		i := nb - 1 - k // the longest row first
 		rows := dense.Width(p, i)
 		inverse, gram := newGeneral(rows, dense.Tile), newGeneral(rows, p)
-		f.scaledGram(gram, moments, i*dense.Tile)
-		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, gram, f.h, 0, rowsFrom(fitted, i*dense.Tile, rows))
+		f.scaledGram(gram, part.moments, i*dense.Tile)
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, gram, f.h, 0, rowsFrom(part.fitted, i*dense.Tile, rows))
 		for j := range i + 1 {
 			tile := blas64.General{Rows: rows, Cols: dense.Width(p, j), Stride: dense.Width(p, j), Data: inverse.Data}
 			f.inverse.InverseTile(tile, i, j)
-			var sum float64
-			for a := range rows {
-				sum += blas64.Dot(vec(tile.Data[a*tile.Stride:][:tile.Cols]), vec(gram.Data[a*gram.Stride+j*dense.Tile:][:tile.Cols]))
-			}
+			times := 1.0
 			if j < i {
-				sum *= 2
+				times = 2
 			}
-			traces[i] += sum
+			for a := range rows {
+				part.traces[i*dense.Tile+a] += times * blas64.Dot(row(tile, a), vec(gram.Data[a*gram.Stride+j*dense.Tile:][:tile.Cols]))
+			}
 		}
 	})
-	tampered("spectral traces", traces)
+	tampered("spectral traces", part.traces)
+	tampered("spectral fitted", part.fitted.Data)
+}
+
+// verifyFit compares what a part has of the feature that verifyInverse looks at with what
+// substitutions give.
+func (f *spectralFactor) verifyFit(part *noisePart) error {
+	p, c := f.h.Rows, f.h.Cols
+	if p == 0 {
+		return nil
+	}
+	i := f.picked()
+	gram := newGeneral(1, p)
+	f.scaledGram(gram, part.moments, i)
+	f.completeColumn()
+	block := i / dense.Tile
+	first, end := block*dense.Tile, block*dense.Tile+dense.Width(p, block)
+	var trace, size float64
+	for j, g := range gram.Data[:end] {
+		term := g * f.z[j]
+		if j < first {
+			term *= 2
+		}
+		trace += term
+		size += math.Abs(term)
+	}
+	if err := verify("a part of a trace", part.traces[i], trace, gradientTrust*size); err != nil {
+		return err
+	}
+	for j := range c {
+		h := columnAt(f.h, j)
+		var size float64
+		for a, g := range gram.Data {
+			size += math.Abs(g * h.Data[a*h.Inc])
+		}
+		if err := verify("a row of a product", part.fitted.Data[i*c+j], blas64.Dot(vec(gram.Data), h), sumsTrust*size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shareOf returns ½Σ_i σ²v_i·(A⁻¹ − UUᵀ)_ii/w_i². With B = DΦᵀVΦD the last sum of a part is
+// Rᵀ(CᵀVC − hᵀDΦᵀVC/σ² − its transpose + hᵀBh/σ⁴)R.
+func (f *spectralFactor) shareOf(part *noisePart, r blas64.General) float64 {
 	var trace float64
-	for _, t := range traces {
+	for _, t := range part.traces {
 		trace += t
 	}
-	// CᵀVC − hᵀ·DΦᵀVC/σ² − its transpose + hᵀBh/σ⁴
-	squares := line.squares()
-	for a := range c {
-		for b := range c {
-			for i := range p {
-				h, hb := f.h.Data[i*f.h.Stride+a], f.h.Data[i*f.h.Stride+b]
-				squares.Data[a*squares.Stride+b] += h*(fitted.Data[i*c+b]/f.noise-cross.Data[i*c+b])/f.noise - hb*cross.Data[i*c+a]/f.noise
+	c, squares := f.h.Cols, part.squares
+	for i, feature := range f.features {
+		h, cross := f.h.Data[i*f.h.Stride:][:c], part.columns.Data[int(feature)*part.columns.Stride:][:c]
+		for a := range c {
+			for b := range c {
+				of := h[a]*(part.fitted.Data[i*c+b]/f.noise-f.root[i]*cross[b]) - h[b]*f.root[i]*cross[a]
+				squares.Data[a*squares.Stride+b] += of / f.noise
 			}
 		}
 	}
-	return 0.5 * (diagonal - (trace+formOf(squares, r))/f.noise)
+	return 0.5 * (part.diagonal - (trace+formOf(squares, r))/f.noise)
 }
 
 // scaledGram sets rows of DΦᵀVΦD, from the given one on.

@@ -121,7 +121,7 @@ func (c circle) covers(span float64, k Kernel, eps float64) (windowed bool, why 
 func (c circle) needs(span float64, k Kernel, eps float64) (m float64, windowed bool, why reason) {
 	b := bandwidth(k, eps)
 	if math.IsInf(b, 0) {
-		return 0, false, cannot("its spectrum does not fall, or not in a way that is known").reason
+		return 0, false, cannot(noSpectrum).reason
 	}
 	if windowed, why = c.covers(span, k, eps); why != (reason{}) {
 		return 0, windowed, why

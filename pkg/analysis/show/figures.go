@@ -349,6 +349,9 @@ func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
 
 // band says what the 95 % band holds.
 func band(a *analysis.Analysis) string {
+	if a.Series.Relative {
+		return fmt.Sprintf("The band is that of a new observation with the median of the relative errors. The noise was learnt to be %.3g times %s.", a.ErrorScale(), a.Series.ErrorName)
+	}
 	if a.Series.Errors != nil {
 		return "The band is that of a new observation, noise and the median of the known errors included."
 	}

@@ -61,7 +61,7 @@ func denseColumns(t, known []float64, columns, r blas64.General, cs []Component,
 func TestColumns(t *testing.T) {
 	for name, cs := range sums {
 		for _, lay := range layouts {
-			for _, n := range []int{1, 2, 60} {
+			for _, n := range []int{1, 2, 60, chunk + 20} {
 				rnd := rand.New(rand.NewPCG(uint64(n), 31))
 				x, known := sorted(lay.draw(rnd, n)), make([]float64, n)
 				for i := range known {

@@ -39,11 +39,12 @@ import (
 // is not safe for concurrent use. See Reader.
 type Filter struct {
 	t     []float64
-	known []float64 // s, or nil
-	share []float64 // w, or nil
-	own   []float64 // σ²w + s, or nil where all have σ²
-	start State     // what was known before the first input, see Between
-	end   Adjoint   // and what is known of what comes after the last
+	known []float64                      // s, or nil
+	share []float64                      // w, or nil
+	most  struct{ known, share float64 } // the largest of each
+	own   []float64                      // σ²w + s, or nil where all have σ²
+	start State                          // what was known before the first input, see Between
+	end   Adjoint                        // and what is known of what comes after the last
 	cs    []Component
 	noise float64   // σ²
 	dim   int       // D
@@ -52,13 +53,11 @@ type Filter struct {
 	cov   []float64 // n×D×D: P
 	inv   []float64 // 1/s
 	cols  int       // of C
-	mean  []float64 // m of the first column, n×D; of a column of zeros if there is none
-	errs  []float64 // e of it, n
+	mean  []float64 // m, n×D for each column; of a column of zeros if there is none
+	errs  []float64 // e, n for each column
 	logS  float64   // Σ log s
 	quad  float64   // yᵀA⁻¹y of the first column
-
-	beside []float64 // m and e of all columns, where there are several
-	gram   []float64 // CᵀA⁻¹C of them: the lower triangle, c×c, but for quad
+	gram  []float64 // CᵀA⁻¹C of all columns: the lower triangle, c×c, but for quad
 
 	// The state's basis is the sum hᵀx in the first place and all of x but its
 	// own first place after it, so that h = (1, 0, …) for sums as well: what an
@@ -76,10 +75,10 @@ type scratch struct {
 	r, k, w, p, n, m, x []float64   // D or D×D each
 	alpha               []float64   // α of the last Gradient
 	diag                []float64   // of A⁻¹ − UUᵀ, where noise variances differ
-	mixedMean           []float64   // m and e of a combination of the columns
+	after               []float64   // the state of each column after the first
+	scaled              []float64   // e/s of these at a chunk of inputs
+	mixedMean           []float64   // m and e of CR at a chunk of inputs
 	mixedErrs           []float64
-	mixed, after        []float64 // e and m at one observation; the state of each column
-	roots               [][]root  // of R
 }
 
 // NewFilter returns a filter for inputs t, ascending, and known error variances,
@@ -94,7 +93,12 @@ func NewFilter(t, errors []float64) *Filter {
 			panic(fmt.Sprintf("statespace: error variance %d is %v, want a finite number, not negative", i, s))
 		}
 	}
-	return &Filter{t: t, known: errors, start: State{At: math.Inf(-1)}}
+	f := &Filter{t: t, known: errors, start: State{At: math.Inf(-1)}}
+	f.most.share = 1
+	if len(errors) > 0 {
+		f.most.known = slices.Max(errors)
+	}
+	return f
 }
 
 // SetScale sets w, positive and finite, one for each input; nil stands for ones. The filter
@@ -103,7 +107,10 @@ func (f *Filter) SetScale(w []float64) {
 	if w != nil && len(w) != len(f.t) {
 		panic(fmt.Sprintf("statespace: %d scales at %d inputs", len(w), len(f.t)))
 	}
-	f.share = w
+	f.share, f.most.share = w, 1
+	if len(w) > 0 {
+		f.most.share = slices.Max(w)
+	}
 }
 
 // NotPositive is the error for a matrix A whose leading minor that ends in Row
@@ -124,25 +131,13 @@ func (f *Filter) Factorise(columns blas64.General, cs []Component, noise float64
 	if err := f.prepare(columns.Cols, cs, noise); err != nil {
 		return err
 	}
-	y := f.errs[:n]
-	switch {
-	case columns.Cols == 0:
-		clear(y)
-	case columns.Stride == 1:
-		y = columns.Data[:n]
-	default:
-		for i := range y {
-			y[i] = columns.Data[i*columns.Stride]
-		}
+	if columns.Cols == 0 {
+		columns = blas64.General{Rows: n, Cols: 1, Stride: 1, Data: f.errs[:n]}
+		clear(columns.Data)
 	}
 	var err error
-	if f.quad, err = f.forward(y); err != nil {
-		return err
-	}
-	if f.cols > 1 {
-		f.follow(columns)
-	}
-	return nil
+	f.quad, err = f.forward(columns)
+	return err
 }
 
 // LogDet returns log|A|.
@@ -175,19 +170,12 @@ func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 	if r.Cols > 0 && r.Rows != f.cols {
 		panic(fmt.Sprintf("statespace: R has %d rows for %d columns", r.Rows, f.cols))
 	}
+	if r.Cols > 1 && f.cols == 1 {
+		panic(fmt.Sprintf("statespace: R has %d columns for one column", r.Cols))
+	}
 	f.alpha = resize(f.alpha, len(f.t))
 	f.diag = resize(f.diag, len(f.own))
-	if f.cols == 1 && r.Cols == 1 && r.Data[0] == 1 {
-		f.backward(grad, f.mean, f.errs)
-	} else {
-		mean, errs := f.mix(r)
-		f.backward(grad, mean, errs)
-		if r.Cols > 1 && f.cols == 1 {
-			panic(fmt.Sprintf("statespace: R has %d columns for one column", r.Cols))
-		} else if r.Cols > 1 {
-			f.addOuters(grad)
-		}
-	}
+	f.backward(grad, r)
 	if f.own == nil {
 		return 0
 	}
@@ -249,7 +237,11 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 	}
 	d := f.dim
 	f.cols = cols
-	f.mean, f.errs = resize(f.mean, n*d), resize(f.errs, n)
+	f.mean, f.errs = resize(f.mean, max(1, cols)*n*d), resize(f.errs, max(1, cols)*n)
+	f.gram = resize(f.gram, cols*cols)
+	clear(f.gram)
+	f.after, f.scaled = resize(f.after, cols*d), resize(f.scaled, cols*chunk)
+	clear(f.after)
 	f.cov, f.inv = resize(f.cov, n*d*d), resize(f.inv, n)
 	f.start.fit(d)
 	f.end.fit(d)
@@ -353,54 +345,64 @@ func (f *Filter) noiseAt(i int) float64 {
 	return f.own[i]
 }
 
-// scale returns Σv and the largest noise variance, which no s exceeds.
+// scale returns Σv and more than any noise variance, which no s exceeds.
 func (f *Filter) scale() float64 {
-	s := f.noise
-	if len(f.own) > 0 {
-		s = slices.Max(f.own)
-	}
+	s := f.noise*f.most.share + f.most.known
 	for _, c := range f.cs {
 		s += c.Variance
 	}
 	return s
 }
 
-// forward sweeps from the first input to the last with the first column, and
-// returns yᵀA⁻¹y. y may be errs.
-func (f *Filter) forward(y []float64) (quad float64, err error) {
+// forward sweeps from the first input to the last with the columns C, of which there is at
+// least one, and returns yᵀA⁻¹y of the first. C may be errs if it is a single one.
+func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 	if len(f.cs) == 1 {
 		switch f.cs[0].Order {
 		case 0:
-			return f.forward1(y)
+			return f.forward1(columns)
 		case 1:
-			return f.forward2(y)
+			return f.forward2(columns)
 		case 2:
-			return f.forward3(y)
+			return f.forward3(columns)
 		}
 	}
-	d, scale := f.dim, f.scale()
+	n, d, scale := len(f.t), f.dim, f.scale()
 	logs := logSum{prod: 1}
 	copy(f.w, f.start.Mean) // after the observation
 	copy(f.p, f.start.Cov)
-	for i := range f.t {
-		f.transitions(i)
-		mean, cov := f.mean[i*d:][:d], f.cov[i*d*d:][:d*d]
-		apply(mean, f.phi, f.w)
-		f.spread(cov, f.p)
+	for from := 0; from < n; from += chunk {
+		to := min(from+chunk, n)
+		for i := from; i < to; i++ {
+			f.transitions(i)
+			mean, cov := f.mean[i*d:][:d], f.cov[i*d*d:][:d*d]
+			apply(mean, f.phi, f.w)
+			f.spread(cov, f.p)
 
-		s := cov[0] + f.noiseAt(i)
-		if !(s > tiny*scale) {
-			return 0, NotPositive{i}
+			s := cov[0] + f.noiseAt(i)
+			if !(s > tiny*scale) {
+				return 0, NotPositive{i}
+			}
+			logs.add(s / scale)
+			f.inv[i] = 1 / s
+			y := columns.Data[i*columns.Stride:][:columns.Cols]
+			e := y[0] - mean[0]
+			f.errs[i] = e
+			quad += e * e / s
+			f.update(f.p, i)
+			f.move(f.w, mean, e)
+			for j, yj := range y[1:] {
+				at, after := (j+1)*n+i, f.after[j*d:][:d]
+				mean := f.mean[at*d:][:d]
+				apply(mean, f.phi, after)
+				e := yj - mean[0]
+				f.errs[at], f.scaled[j*chunk+i-from] = e, e*f.inv[i]
+				f.move(after, mean, e)
+			}
 		}
-		logs.add(s / scale)
-		f.inv[i] = 1 / s
-		e := y[i] - mean[0]
-		f.errs[i] = e
-		quad += e * e / s
-		f.update(f.p, i)
-		f.move(f.w, mean, e)
+		f.addProducts(from, to)
 	}
-	f.logS = logs.sum + math.Log(logs.prod) + float64(len(f.t))*math.Log(scale)
+	f.logS = logs.sum + math.Log(logs.prod) + float64(n)*math.Log(scale)
 	return quad, nil
 }
 
@@ -568,25 +570,26 @@ func (f *Filter) observe(i int) (diag float64) {
 	return diag
 }
 
-// backward sweeps from the last input to the first for one column of the given
-// means and errors. It sets alpha to A⁻¹y, grad to the gradient, and diag to the diagonal
-// of A⁻¹ − ααᵀ where noise variances differ. With M = N − rrᵀ, NLL has the derivatives ½M in Q, −r in
-// m and ½M in P (Koopman and Shephard 1992), and over a gap m and P follow
-// dm/da = Fm, dP/da = FP + PFᵀ + q·v·e_d·e_dᵀ, hence
+// backward sweeps from the last input to the first with the columns CR, r_j being that of
+// each. It sets alpha to the first column of A⁻¹CR, grad to the gradient, and diag to the
+// diagonal of A⁻¹ − UUᵀ where noise variances differ. With M = N − Σ_j r_j r_jᵀ the value has
+// the derivatives ½M in Q, −r_j in m_j and ½M in P (Koopman and Shephard 1992), and over a
+// gap m and P follow dm/da = Fm, dP/da = FP + PFᵀ + q·v·e_d·e_dᵀ, hence
 //
-//	∂NLL/∂log v = Σ ½tr(MQ)
-//	∂NLL/∂log l = −Σ a·(tr(MFP) − rᵀFm + ½q·v·M_dd)
-func (f *Filter) backward(grad, means, errs []float64) {
+//	∂/∂log v = Σ ½tr(MQ)
+//	∂/∂log l = −Σ a·(tr(FᵀX) + ½q·v·M_dd),  X = MP − Σ_j r_j m_jᵀ
+func (f *Filter) backward(grad []float64, r blas64.General) {
+	others := f.roomToMix(r)
 	if len(f.cs) == 1 {
 		switch f.cs[0].Order {
 		case 0:
-			f.backward1(grad, means, errs)
+			f.backward1(grad, r)
 			return
 		case 1:
-			f.backward2(grad, means, errs)
+			f.backward2(grad, r)
 			return
 		case 2:
-			f.backward3(grad, means, errs)
+			f.backward3(grad, r)
 			return
 		}
 	}
@@ -594,59 +597,91 @@ func (f *Filter) backward(grad, means, errs []float64) {
 	copy(f.r, f.end.R)
 	copy(f.n, f.end.N)
 	d, last := f.dim, len(grad)-1
-	for i := len(f.t) - 1; i >= 0; i-- {
-		diag := f.observe(i)
-		alpha := f.inform(f.r, errs[i], i)
-		f.alpha[i] = alpha
-		grad[last] += 0.5 * f.noise * (diag - alpha*alpha)
-		if f.own != nil {
-			f.diag[i] = diag - alpha*alpha
-		}
+	for to := len(f.t); to > 0; {
+		from := max(0, to-chunk)
+		means, errs := f.mix(r, from, to)
+		for i := to - 1; i >= from; i-- {
+			b := i - from
+			diag := f.observe(i)
+			f.transitions(i)
+			copy(f.m, f.n)
+			alpha := f.inform(f.r, errs[b], i)
+			f.alpha[i] = alpha
+			diag -= alpha * alpha
+			subtractOuter(f.m, f.r, f.r)
+			for j := range others {
+				rj := f.after[j*d:][:d]
+				alpha := f.inform(rj, f.mixedErrs[(j+1)*chunk+b], i)
+				diag -= alpha * alpha
+				subtractOuter(f.m, rj, rj)
+			}
+			grad[last] += 0.5 * f.noise * diag
+			if f.own != nil {
+				f.diag[i] = diag
+			}
 
-		for a, ra := range f.r {
-			row := f.m[a*d:][:d]
-			for b, v := range f.n[a*d:][:d] {
-				row[b] = v - ra*f.r[b]
+			cov := f.cov[i*d*d:][:d*d]
+			for k := range d { // x = M·P − Σ_j r_j m_jᵀ
+				apply(f.x[k*d:][:d], cov, f.m[k*d:][:d])
 			}
+			subtractOuter(f.x, f.r, means[b*d:][:d])
+			apply(f.w, f.phiT, f.r)
+			copy(f.r, f.w)
+			for j := range others {
+				rj := f.after[j*d:][:d]
+				subtractOuter(f.x, rj, f.mixedMean[((j+1)*chunk+b)*d:][:d])
+				apply(f.w, f.phiT, rj)
+				copy(rj, f.w)
+			}
+			f.contract(grad, i)
+			f.sandwich(f.n, f.phiT, f.n)
 		}
-		f.transitions(i)
-		mean, cov := means[i*d:][:d], f.cov[i*d*d:][:d*d]
-		for k := range d { // x = M·P
-			apply(f.x[k*d:][:d], cov, f.m[k*d:][:d])
+		to = from
+	}
+}
+
+// contract adds to the gradient what step i has of it, given M and X.
+func (f *Filter) contract(grad []float64, i int) {
+	d := f.dim
+	for c, comp := range f.cs {
+		o, n := f.first[c], comp.dim()
+		// M in the component's own state: its value is in the sum as well.
+		at := func(i, j int) float64 {
+			v := f.m[(o+i)*d+o+j]
+			if c > 0 && i == 0 {
+				v += f.m[o+j]
+			}
+			if c > 0 && j == 0 {
+				v += f.m[o+i]
+			}
+			if c > 0 && i == 0 && j == 0 {
+				v += f.m[0]
+			}
+			return v
 		}
-		for c, comp := range f.cs {
-			o, n := f.first[c], comp.dim()
-			// M in the component's own state: its value is in the sum as well.
-			at := func(i, j int) float64 {
-				v := f.m[(o+i)*d+o+j]
-				if c > 0 && i == 0 {
-					v += f.m[o+j]
-				}
-				if c > 0 && j == 0 {
-					v += f.m[o+i]
-				}
-				if c > 0 && i == 0 && j == 0 {
-					v += f.m[0]
-				}
-				return v
+		var gv float64
+		for i := range n {
+			for j := range i {
+				gv += 2 * f.q[c][i*n+j] * at(i, j)
 			}
-			var gv float64
-			for i := range n {
-				for j := range i {
-					gv += 2 * f.q[c][i*n+j] * at(i, j)
-				}
-				gv += f.q[c][i*n+i] * at(i, i)
-			}
-			slope := 0.5 * intensity[comp.Order] * comp.Variance * at(n-1, n-1)
-			for _, w := range f.drift[c] {
-				slope += w.v * (f.x[w.row*d+w.col] - f.r[w.row]*mean[w.col])
-			}
-			grad[2*c] += 0.5 * gv
-			grad[2*c+1] -= f.steps[c].a[i] * slope
+			gv += f.q[c][i*n+i] * at(i, i)
 		}
-		apply(f.w, f.phiT, f.r)
-		copy(f.r, f.w)
-		f.sandwich(f.n, f.phiT, f.n)
+		slope := 0.5 * intensity[comp.Order] * comp.Variance * at(n-1, n-1)
+		for _, w := range f.drift[c] {
+			slope += w.v * f.x[w.row*d+w.col]
+		}
+		grad[2*c] += 0.5 * gv
+		grad[2*c+1] -= f.steps[c].a[i] * slope
+	}
+}
+
+// subtractOuter subtracts a·bᵀ from m.
+func subtractOuter(m, a, b []float64) {
+	for i, v := range a {
+		row := m[i*len(b):][:len(b)]
+		for j, w := range b {
+			row[j] -= v * w
+		}
 	}
 }
 
