@@ -128,9 +128,7 @@ func (f *Filter) Reduce(dst *Element, before float64, y []float64, cs []Componen
 	clear(dst.r)
 	clear(dst.d)
 	psi := dst.a
-	for i := range psi {
-		psi[i] = 0
-	}
+	clear(psi)
 	for a := range d {
 		psi[a*d+a] = 1
 	}
