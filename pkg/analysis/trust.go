@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -209,7 +211,9 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 		past.ahead = a.Series.Errors[origin : origin+h]
 	}
 	var total float64
-	for _, m := range a.members[:min(most, len(a.members))] {
+	heaviest := slices.Clone(a.members)
+	slices.SortStableFunc(heaviest, func(p, q *member) int { return cmp.Compare(q.weight, p.weight) })
+	for _, m := range heaviest[:min(most, len(heaviest))] {
 		v, err := newView(past.Series, 0, origin-from, m.log)
 		if err != nil {
 			return nil, err
