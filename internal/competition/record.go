@@ -86,6 +86,7 @@ type Detail struct {
 	Relative float64  `json:"past_relative_error"`
 	Spread   float64  `json:"past_spread"`
 	Late     float64  `json:"past_late"`
+	Doubt    float64  `json:"doubt"`
 	Reasons  []string `json:"reasons,omitempty"`
 }
 

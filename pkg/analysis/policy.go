@@ -601,6 +601,10 @@ func (p *policy) analysis() (*Analysis, error) {
 		m.weight /= total
 		a.Candidates[i].Weight = m.weight
 	}
+	walk, err := p.walk()
+	if err != nil {
+		return nil, err
+	}
 	if len(p.series.X) <= drawn {
 		for i, m := range a.members {
 			if m.weight < worthDrawing {
@@ -610,6 +614,9 @@ func (p *policy) analysis() (*Analysis, error) {
 				return nil, err
 			}
 		}
+	}
+	if walk != nil {
+		a.addWalk(walk)
 	}
 	return a, nil
 }

@@ -232,6 +232,8 @@ func TestJudge(t *testing.T) {
 		"narrow": {func(t *Trust) { t.Coverage = 0.5 }, 40, "Do not use this forecast: over the last 5 origins, 8 ahead, the 95 % bands held only 50 % of what came."},
 		"wrong":  {func(t *Trust) { t.Relative = 2 }, 40, "its error was 2.00 times that of seasonal naive"},
 		"late":   {func(t *Trust) { t.Late = 3 }, 40, "late in the horizon errors were 3.0 times"},
+		"later":  {func(t *Trust) { t.Late, t.Widen = 4, 1.25 }, 40, "late in the horizon errors were 3.2 times"},
+		"doubt":  {func(t *Trust) { t.Doubt, t.Away = 0.125, 1.44 }, 40, "of forecasts from 40 observations that go 1.4 standard deviations away from seasonal naive, the bands of one in 8 fail"},
 		"short":  {func(*Trust) {}, 23, "23 observations are too few to test a forecast of 8 steps"},
 		"wider":  {func(t *Trust) { t.Widen = 1.4 }, 40, "Its bands are 1.4 times as wide"},
 	} {

@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -25,6 +27,10 @@ type Trust struct {
 	Late     float64 `json:"late"`   // the same over the last third of the horizon
 	// Widen is what the standard deviations of a forecast are to be multiplied by so that they agree with the errors of the past.
 	Widen float64 `json:"widen"`
+	// Doubt is the probability that the widened bands hold less than 70 % of what comes, by experience with other series; 0 where there is
+	// none. Away is how far the forecast goes from the naive one late in the horizon, in its standard deviations.
+	Doubt float64 `json:"doubt,omitempty"`
+	Away  float64 `json:"away,omitempty"`
 	// Use is false if the verdict is not to use the forecast; Verdict says so in a sentence or two.
 	Use     bool     `json:"use"`
 	Reasons []string `json:"reasons,omitempty"`
@@ -55,7 +61,7 @@ const (
 	// forecast is advised against. On the development half of M3 the widened bands of what is left held 94 %.
 	lowCoverage  = 0.65
 	highRelative = 1.15
-	// lateSpread is how many of its own standard deviations a forecast may err by, late in the horizon, in the root mean square.
+	// lateSpread is how many of its own standard deviations, widened, a forecast may err by, late in the horizon, in the root mean square.
 	lateSpread = 2.5
 	// horizons that a series must be long for its past to test a forecast.
 	horizons = 3
@@ -77,8 +83,9 @@ const (
 //   - if the series is less than three horizons long: its past tests nothing that far ahead,
 //   - if the 95 % bands held less than 65 % of what came,
 //   - if the error was above 1.15 of seasonal naive's,
-//   - if, in the last third of the horizon, errors were above 2.5 of their standard deviations in the root mean square: bands that
-//     do not widen as errors do.
+//   - if, in the last third of the horizon, errors were above 2.5 of their standard deviations in the root mean square, those already
+//     widened: bands that do not widen as errors do,
+//   - if by experience with other series the bands of more than 8 % of forecasts like it fail (Trust.Doubt).
 //
 // Bands that were a little too narrow are no reason: Calibrate widens them. What no past shows, such as a change of level after the
 // last observation, a verdict cannot know either.
@@ -153,6 +160,9 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	t.Spread, t.Late = math.Sqrt(squares/float64(t.N)), math.Sqrt(late/float64(max(1, lateN)))
 	t.Widen = widening(perOrigin)
+	if err := a.doubt(ctx, t, o); err != nil {
+		return nil, err
+	}
 	t.judge(n, o.Horizon)
 	return t, nil
 }
@@ -210,7 +220,9 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 		past.ahead = a.Series.Errors[origin : origin+h]
 	}
 	var total float64
-	for _, m := range a.members[:min(most, len(a.members))] {
+	heaviest := slices.Clone(a.members)
+	slices.SortStableFunc(heaviest, func(p, q *member) int { return cmp.Compare(q.weight, p.weight) })
+	for _, m := range heaviest[:min(most, len(heaviest))] {
 		v, err := newView(past.Series, 0, origin-from, m.log)
 		if err != nil {
 			return nil, err
@@ -270,11 +282,14 @@ func (t *Trust) judge(n, asked int) {
 	if t.Relative > highRelative {
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%s its error was %.2f times that of %s", over, t.Relative, t.naive()))
 	}
-	if t.Late > lateSpread && t.Coverage >= lowCoverage {
-		t.Reasons = append(t.Reasons, fmt.Sprintf("late in the horizon errors were %.1f times what the bands say", t.Late))
+	if late := t.Late / max(1, t.Widen); late > lateSpread && t.Coverage >= lowCoverage {
+		t.Reasons = append(t.Reasons, fmt.Sprintf("late in the horizon errors were %.1f times what the bands say", late))
 	}
 	if n < horizons*asked {
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%d observations are too few to test a forecast of %d steps", n, asked))
+	}
+	if t.Doubt > tooDoubtful {
+		t.Reasons = append(t.Reasons, t.doubtful(n))
 	}
 	t.Use = len(t.Reasons) == 0
 	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f of %s's", over, 100*t.Coverage, t.Relative, t.naive())

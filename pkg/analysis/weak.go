@@ -119,6 +119,9 @@ func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) b
 			at++
 		}
 	}
+	if isWalk(m) {
+		out.weak[0] = walkPrior(m, e)
+	}
 	if last := len(params) - 1; !isFixed(params[last]) {
 		out.weak[last], _ = priorOf(nil, gppl.RoleNoise, 0, e)
 	}

@@ -172,7 +172,12 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 				members++
 			}
 		}
-		out = append(out, fmt.Sprintf("The forecast averages %d models by their evidence; that one has a weight of %.0f %%.", members, 100*best.Weight))
+		text := fmt.Sprintf("The forecast averages %d models by their evidence; that one has a weight of %.0f %%.", members, 100*best.Weight)
+		if w := a.Walk(); w > 0 {
+			text = fmt.Sprintf("The forecast averages %d models; that one has a weight of %.0f %%. A random walk with drift has %.0f %%, whatever its evidence: growth that a short series shows often stops.",
+				members, 100*best.Weight, 100*w)
+		}
+		out = append(out, text)
 	}
 	if f != nil {
 		i := len(f.When) - 1
