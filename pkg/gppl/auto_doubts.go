@@ -68,7 +68,7 @@ func (a *auto) doubts() []string {
 	for _, p := range r.Params {
 		switch {
 		case isFixed(p.Param) || a.settings.Fit.NoStandardErrors:
-		case p.StdErrLog == 0:
+		case p.StdErr() == 0:
 			doubt("%s has no standard error: it is not determined, or this is no minimum", p.Name)
 		case p.StdErrLog > 1:
 			doubt("%s is hardly determined: the standard error of its logarithm is %.2g", p.Name, p.StdErrLog)

@@ -158,6 +158,7 @@ type objective struct {
 	gradTol  float64
 	scored   bool        // training ends by the gradient in units of standard errors
 	curved   curvatureAt // the curvature that newton took last
+	units    []float64   // of the trained parameters that have no logarithm, see findUnits
 
 	theta, gradTheta []float64
 	u, grad          []float64 // where value and grad were computed

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -265,4 +266,89 @@ func TestCovariance(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestChangePointStandardError: the place of a change has the standard error of the curvature in
+// the place itself and the logs of the others, in any unit and whatever its sign.
+func TestChangePointStandardError(t *testing.T) {
+	const n, where = 150, 90.0
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: where, Width: 2}, Noise: 0.05}
+	_, y, _, err := truth.Sample(gppl.Scalars(x), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, view := range []struct{ unit, origin float64 }{{1, 0}, {1, 200}, {1, where}, {1e3, 0}, {1e-3, 95}} {
+		at := make([]float64, n)
+		for i := range at {
+			at[i] = view.unit * (x[i] - view.origin)
+		}
+		start := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12 * view.unit}, After: gppl.SE{Variance: 2, Lengthscale: 3 * view.unit},
+			Location: view.unit * (where - view.origin), Width: 2 * view.unit}, Noise: 0.05}
+		l, err := gppl.NewExact(start, gppl.Data{X: gppl.Scalars(at), Y: y})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := gppl.Fit(t.Context(), l, nil, gppl.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := r.Params[4]
+		if p.Role != gppl.RoleLocation || p.StdErrLog != 0 {
+			t.Fatalf("%+v is not the place, or has a standard error of its logarithm", p)
+		}
+		want := placeError(t, l, r, 4, view.unit)
+		if got := p.StdErr(); !(math.Abs(got-want) <= 1e-2*want) || got < 1e-3*view.unit || got > 20*view.unit {
+			t.Errorf("unit %v, origin %v: the place %v has a standard error of %v, want %v: %v", view.unit, view.origin, p.Value, got, want, r.Warnings)
+		}
+		if text := fmt.Sprintf("± %.2g", p.StdErr()); !strings.Contains(r.String(), text) {
+			t.Errorf("%s is not in %v", text, r)
+		}
+		file := filepath.Join(t.TempDir(), "result.json")
+		if err := r.Save(file); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := gppl.LoadResult(file); err != nil || back.Params[4].StdErr() != p.StdErr() {
+			t.Errorf("saved and loaded: %v", err)
+		}
+	}
+}
+
+// placeError is the standard error of parameter number place by the inverse of the second
+// derivatives, differences of gradients, in its unit and the logs of the others.
+func placeError(t *testing.T, l gppl.Loss, r *gppl.Result, place int, unit float64) float64 {
+	const h = 1e-3
+	theta := r.Starts[r.Best].Theta
+	p := len(theta)
+	curvature := mat.NewDense(p, p, nil)
+	grad := make([]float64, p)
+	for a := range p {
+		for _, side := range []float64{h, -h} {
+			at := slices.Clone(theta)
+			if a == place {
+				at[a] += side * unit
+			} else {
+				at[a] *= math.Exp(side)
+			}
+			if _, err := l.ValueGrad(grad, at); err != nil {
+				t.Fatal(err)
+			}
+			for b, g := range grad {
+				if b == place {
+					g *= unit
+				} else {
+					g *= at[b]
+				}
+				curvature.Set(a, b, curvature.At(a, b)+g/(math.Copysign(2*h, side)))
+			}
+		}
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(curvature); err != nil {
+		t.Fatal(err)
+	}
+	return unit * math.Sqrt(inverse.At(place, place))
 }

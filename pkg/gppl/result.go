@@ -46,10 +46,23 @@ type FittedParam struct {
 	// StdErrLog is the standard error of log θ from the curvature of the loss
 	// at the best point (the observed information), or 0 if it is not known:
 	// for a fixed parameter, for a loss that is no likelihood, and where the
-	// curvature is not positive. That of θ is about θ·StdErrLog.
+	// curvature is not positive. That of θ is about θ·StdErrLog: see StdErr.
 	StdErrLog float64
-	AtBound   bool   // driven to where its transform or the float range ends
-	TiedTo    string // the parameter whose value it takes (Tie), "" if none
+	// StdErrPlace is that of θ itself for a parameter of any sign, such as the place of a
+	// change point, which has no logarithm; 0 for others.
+	StdErrPlace float64
+	AtBound     bool   // driven to where its transform or the float range ends
+	TiedTo      string // the parameter whose value it takes (Tie), "" if none
+}
+
+// StdErr returns the standard error of θ itself, 0 if it is not known: about θ·StdErrLog or,
+// of a parameter of any sign, that by the curvature of the loss in θ. Along the place of a change
+// point the loss may have other minima, of which a standard error says nothing.
+func (p FittedParam) StdErr() float64 {
+	if !isScale(p.Param) {
+		return p.StdErrPlace
+	}
+	return p.Value * p.StdErrLog
 }
 
 // StartResult is how training went from one starting point.
@@ -107,7 +120,7 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	}
 	for i, leader := range leaders(o.loss) {
 		if i < hyper && leader != i {
-			r.Params[i].TiedTo, r.Params[i].StdErrLog = o.params[leader].Name, r.Params[leader].StdErrLog
+			r.Params[i].TiedTo, r.Params[i].StdErrLog, r.Params[i].StdErrPlace = o.params[leader].Name, r.Params[leader].StdErrLog, r.Params[leader].StdErrPlace
 		}
 	}
 	rep := o.loss.Report()
@@ -171,7 +184,7 @@ func atBound(p Param, theta float64) bool {
 }
 
 // curvature computes the Hessian of the loss in the logs of the trained
-// hyperparameters by central differences of its gradient, and from it the
+// hyperparameters, places as they are, by central differences of its gradient, and from it the
 // standard errors and, where the line search gave up, whether that was at the
 // optimum after all.
 func (o *objective) curvature(r *Result, win StartResult) {
@@ -195,7 +208,12 @@ func (o *objective) curvature(r *Result, win StartResult) {
 		return
 	}
 	for a, i := range o.trained {
-		r.Params[i].StdErrLog = math.Sqrt(cov.At(a, a))
+		se := math.Sqrt(cov.At(a, a))
+		if isScale(o.params[i]) {
+			r.Params[i].StdErrLog = se
+		} else {
+			r.Params[i].StdErrPlace = se * o.units[a]
+		}
 	}
 	if r.Status == Converged {
 		if fault := o.confirmByCurvature(first, &cov, win); fault != "" {
@@ -205,7 +223,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	}
 	if r.Status == Stalled {
 		plus := make([]float64, p)
-		if _, ok := o.logGradient(plus, win.Theta, 0, 0); !ok {
+		if _, ok := o.logGradient(plus, win.Theta, 0, 0); !ok { // the units are those of the curvature
 			return
 		}
 		g := mat.NewVecDense(p, plus)
@@ -222,6 +240,9 @@ func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []floa
 		return o.curved.h, o.curved.first, true
 	}
 	p := len(o.trained)
+	if !o.findUnits(win.Theta) {
+		return nil, nil, false
+	}
 	h = mat.NewSymDense(p, nil)
 	plus, minus, first := make([]float64, p), make([]float64, p), make([]float64, p)
 	for a := range p {
@@ -272,16 +293,63 @@ func (o *objective) knowsCurvature(win StartResult) bool {
 func (o *objective) logGradient(grad, theta []float64, a int, step float64) (value float64, ok bool) {
 	copy(o.theta, theta)
 	o.known = false
-	o.theta[o.trained[a]] *= math.Exp(step)
+	if i := o.trained[a]; isScale(o.params[i]) {
+		o.theta[i] *= math.Exp(step)
+	} else {
+		o.theta[i] += step * o.units[a]
+	}
 	value, err := o.loss.ValueGrad(o.gradTheta, o.theta)
 	if err != nil {
 		return 0, false
 	}
 	o.evaluations++
 	for j, i := range o.trained {
-		grad[j] = o.gradTheta[i] * o.theta[i]
+		if isScale(o.params[i]) {
+			grad[j] = o.gradTheta[i] * o.theta[i]
+		} else {
+			grad[j] = o.gradTheta[i] * o.units[j]
+		}
 	}
 	return value, true
+}
+
+// findUnits sets the units in which parameters of any sign are counted, so that curvatureStep is
+// a thousandth of a standard error, given the other parameters, as it is about for logs. ok is
+// false if the loss cannot be evaluated.
+func (o *objective) findUnits(theta []float64) (ok bool) {
+	o.units = resize(o.units, len(o.trained))
+	grad := make([]float64, len(o.trained))
+	for a, i := range o.trained {
+		o.units[a] = 1
+		if isScale(o.params[i]) {
+			continue
+		}
+		if o.units[a] = math.Abs(theta[i]); o.units[a] == 0 {
+			o.units[a] = 1
+		}
+		const tries, near, wider = 8, 3, 10
+		for range tries {
+			var slope [2]float64
+			for side, step := range [...]float64{curvatureStep, -curvatureStep} {
+				if _, ok := o.logGradient(grad, theta, a, step); !ok {
+					return false
+				}
+				slope[side] = grad[a]
+			}
+			second := (slope[0] - slope[1]) / (2 * curvatureStep)
+			if !(second > 0) { // lost in rounding, or no minimum at this scale
+				o.units[a] *= wider
+				continue
+			}
+			const errors = 1e-3 / curvatureStep
+			unit := o.units[a] * errors / math.Sqrt(second)
+			done := unit < near*o.units[a] && near*unit > o.units[a]
+			if o.units[a] = unit; done {
+				break
+			}
+		}
+	}
+	return true
 }
 
 // String renders the outcome in a few lines.
@@ -293,8 +361,8 @@ func (r *Result) String() string {
 	}
 	for _, p := range r.Params {
 		fmt.Fprintf(&b, "  %-24s %.6g", p.Name, p.Value)
-		if p.StdErrLog > 0 {
-			fmt.Fprintf(&b, " ± %.2g", p.Value*p.StdErrLog)
+		if se := p.StdErr(); se > 0 {
+			fmt.Fprintf(&b, " ± %.2g", se)
 		}
 		if p.TiedTo != "" {
 			fmt.Fprintf(&b, " (that of %s)", p.TiedTo)

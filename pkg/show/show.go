@@ -39,8 +39,8 @@ func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 	}
 	for _, p := range r.Params {
 		stderr := any(nil)
-		if p.StdErrLog > 0 {
-			stderr = p.Value * p.StdErrLog
+		if se := p.StdErr(); se > 0 {
+			stderr = se
 		}
 		t.Rows = append(t.Rows, []any{p.Name, p.Value, stderr, cmp.Or(units[p.Unit], p.Unit)})
 	}

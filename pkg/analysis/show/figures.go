@@ -317,8 +317,11 @@ func Parameters(a *analysis.Analysis) *viz.Table {
 			unit = a.Series.Axis.Unit
 		}
 		var stderr any
-		if p.StdErrLog > 0 {
-			stderr = value * p.StdErrLog
+		if se := p.StdErr(); se > 0 {
+			if p.Unit == "y²" {
+				se = a.Scaling.Variance(se)
+			}
+			stderr = se
 		}
 		t.Rows = append(t.Rows, []any{p.Name, value, stderr, unit})
 	}
