@@ -135,3 +135,54 @@ func sameLine(a, b string) bool {
 	}
 	return true
 }
+
+// TestReadmeSpeeds: the times and ratios of the README are those that internal/performance wrote into performance.md.
+func TestReadmeSpeeds(t *testing.T) {
+	pages := documents(t)
+	_, table, found := strings.Cut(pages["docs/performance.md"], "internal/performance: against n -->")
+	if !found {
+		t.Fatal("performance.md has no block about n")
+	}
+	table, _, _ = strings.Cut(table, "<!-- end -->")
+	cells := func(row string) (out []string) {
+		for _, c := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|") {
+			out = append(out, strings.TrimSpace(c))
+		}
+		return out
+	}
+	var head []string
+	measured := map[string][]string{} // a row by its n
+	for _, line := range strings.Split(table, "\n") {
+		switch {
+		case strings.HasPrefix(line, "| n "):
+			head = cells(line)
+		case strings.HasPrefix(line, "| "):
+			measured[cells(line)[0]] = cells(line)
+		}
+	}
+	var ratios []string // of n = 4000
+	readme := strings.Join(strings.Fields(pages["README.md"]), " ")
+	for _, row := range []struct{ name, column string }{
+		{"exact, Matérn 3/2", "Exact NLL, Matérn 3/2"}, {"exact, SE", "Exact NLL, SE"}, {"PL, SE", "PL, SE"},
+	} {
+		c := slices.Index(head, row.column)
+		if c < 0 {
+			t.Fatalf("performance.md has no column %q among %q", row.column, head)
+		}
+		want := "| " + row.name + " |"
+		for _, n := range []string{"1000", "4000", "100000"} {
+			if len(measured[n]) <= c+1 {
+				t.Fatalf("performance.md has no row of n = %s", n)
+			}
+			took, _, _ := strings.Cut(measured[n][c], ",") // the engine follows
+			want += " " + took + " |"
+		}
+		if !strings.Contains(readme, want) {
+			t.Errorf("the README should have the row\n%s", want)
+		}
+		ratios = append(ratios, strings.TrimSuffix(measured["4000"][c+1], " ×"))
+	}
+	if want := fmt.Sprintf("that is %s, %s and %s times faster than dense algebra", ratios[0], ratios[1], ratios[2]); !strings.Contains(readme, want) {
+		t.Errorf("the README should say %q", want)
+	}
+}

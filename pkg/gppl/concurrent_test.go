@@ -176,7 +176,7 @@ func TestGoroutines(t *testing.T) {
 // information and posteriors by turns, and compares each answer with that of an
 // object made for it alone.
 func TestWalk(t *testing.T) {
-	steps := 12
+	steps := 6
 	switch {
 	case long():
 		steps = 1000

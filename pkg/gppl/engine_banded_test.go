@@ -41,7 +41,7 @@ var smoothCases = []struct {
 func TestBandedGradientSmooth(t *testing.T) {
 	for _, c := range smoothCases {
 		t.Run(c.name, func(t *testing.T) {
-			n := min(c.n, 1500) // where the recursion of 1b1a4f7 was long beyond use
+			n := min(c.n, 1000) // where the recursion of 1b1a4f7 was long beyond use
 			switch {
 			case long():
 				n = c.n

@@ -42,8 +42,11 @@ func waveInputs(kind string, n int, rnd *rand.Rand) Inputs {
 // the same Ω as a matrix, by the same engine and densely: values within what both
 // promise, gradients and information within the tolerance.
 func TestWavesAgainstOmega(t *testing.T) {
-	cases := 100
-	if testing.Short() {
+	cases := 35
+	switch {
+	case long():
+		cases = 100
+	case testing.Short():
 		cases = 20
 	}
 	var byWaves int
@@ -148,13 +151,13 @@ func TestWavesAgainstOmega(t *testing.T) {
 		byWaves, worstValue, worstPromise, worstGrad, worstInfo)
 }
 
-// TestWavesMemory sets PL up and evaluates it at n = 10⁶ and k = 100, where Ω would
-// take 800 MB. It counts all that is allocated, whether or not it is freed.
+// TestWavesMemory sets PL up and evaluates it at n = 250 000 and k = 100, where Ω would
+// take 200 MB. It counts all that is allocated, whether or not it is freed.
 func TestWavesMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	const n, k, limit = 1_000_000, 100, 200 << 20
+	const n, k, limit = 250_000, 100, 60 << 20
 	rnd := rand.New(rand.NewPCG(1, 13))
 	x, y := waveInputs("uniform", n, rnd), make([]float64, n)
 	for i := range y {

@@ -132,10 +132,10 @@ func axis(name, unit string) string {
 // Scores is the table of forecasts of the same observations.
 func Scores(fs ...*Forecast) *viz.Table {
 	t := &viz.Table{
-		Caption: "Forecasts of what was held out",
+		Caption: "Forecasts of the held-out observations",
 		Columns: []viz.Column{{Name: "model"}, {Name: fmt.Sprintf("in the %.0f %% band", 100*Level), Format: viz.Percent(0)}, {Name: "mean width"},
 			{Name: "RMSE", Best: viz.Min}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
-		Notes: []string{"Width: of the band. RMSE: root mean square error. NLPD: negative log density of what came, per observation; lower is better."},
+		Notes: []string{"Width: of the band. RMSE: root mean square error. NLPD: negative log density of the held-out observations, per observation; lower is better."},
 	}
 	for _, f := range fs {
 		t.Columns[2].Unit, t.Columns[3].Unit = f.Unit, f.Unit

@@ -104,8 +104,19 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	}
 	stride := max(1, int(math.Ceil((last-first)/float64(t.n+1))))
 	plain := lo >= 1e-3/2 && hi <= 2e4
+	labelled := func(stride int) (count int) { // decades of the axis
+		for e := int(math.Ceil(first - 1e-9)); e <= int(math.Floor(last+1e-9)); e++ {
+			if e%stride == 0 {
+				count++
+			}
+		}
+		return count
+	}
+	for stride > 1 && labelled(stride) < 2 { // one number is no scale
+		stride--
+	}
 	few := 2.2 // decades, in which 2 and 5 are labelled
-	if t.n < 3 {
+	if t.n < 3 && labelled(1) > 1 {
 		few = 1.3
 	}
 	label := func(v float64) string {

@@ -425,6 +425,9 @@ func TestTicks(t *testing.T) {
 		check("linear", linearTicks{6}.Ticks(lo, hi), lo, hi, 12)
 		if lo > 0 {
 			check("log", logTicks{6}.Ticks(lo, hi), lo, hi, 12)
+			if hi/lo > 10 {
+				check("narrow log", narrowTicks(logTicks{6}).Ticks(lo, hi), lo, hi, 12)
+			}
 		}
 	}
 }

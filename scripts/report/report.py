@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -63,7 +64,8 @@ class Renderer(IPythonRenderer):
         return self.mathml(body, False)
 
     def block_math(self, body):
-        return self.mathml(body, True)
+        parts = [self.mathml(part, True) for part in body.split(r"\qquad")]  # which may stand below one another on a phone
+        return parts[0] if len(parts) == 1 else f'<div class="formulas">{"".join(parts)}</div>'
 
     def latex_environment(self, name, body):
         return self.mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", True)
@@ -272,6 +274,15 @@ def index(out, notebooks, why, ledger):
     write(out / "index.html", page)
 
 
+def attempt(path, out, seconds):
+    """What report took, and "", or why there is none."""
+    print(f"{path.name}: executing at {SCALE} scale", flush=True)
+    try:
+        return report(path, out, seconds)["duration"], ""
+    except Failure as failure:
+        return "", str(failure)
+
+
 def main():
     cli = argparse.ArgumentParser(prog="scripts/reproduce.sh", description="Executes every notebook and writes reports/*.html.",
                                   epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -281,6 +292,7 @@ def main():
     cli.add_argument("--fresh", action="store_true", help="compute all stored results anew, as GPPL_FRESH does")
     cli.add_argument("--slow", action="store_true", help="compute also what takes hours, as GPPL_SLOW=1 does")
     cli.add_argument("--skip-missing", action="store_true", help="skip a notebook whose recordings are not on this machine, do not download")
+    cli.add_argument("--jobs", metavar="N", type=int, default=1, help="notebooks at a time (1, so that they do not slow one another in what they time)")
     cli.add_argument("--numbers", choices=("check", "accept"), help="at smoke scale: compare the numbers of the pages with the stored ones, or store them")
     args = cli.parse_args()
     if args.numbers and SCALE != "smoke":
@@ -298,20 +310,24 @@ def main():
         os.environ["GPPL_SLOW"] = "1"
     minutes = args.timeout or (1440 if os.environ.get("GPPL_SLOW") else 180)
     args.out.mkdir(parents=True, exist_ok=True)
-    why, failed = {}, []
+    why, failed, present = {}, [], []
     for path in chosen:
         absent = missing(facts(path)["needs"]) if args.skip_missing else []
         if absent:
             why[path] = f"skipped: {', '.join(absent)} not found"
             print(f"{path.name}: {why[path]}", flush=True)
-            continue
-        print(f"{path.name}: executing at {SCALE} scale", flush=True)
-        try:
-            print(f"{path.name}: {report(path, args.out, minutes * 60)['duration']}", flush=True)
-        except Failure as failure:
-            why[path] = "failed in the last run"
-            failed.append(path.name)
-            print(f"{path.name}: FAILED: {failure}", file=sys.stderr, flush=True)
+        else:
+            present.append(path)
+    with ProcessPoolExecutor(args.jobs) as pool:
+        each = pool.map if args.jobs > 1 else map
+        made = each(attempt, present, [args.out] * len(present), [minutes * 60] * len(present))
+        for path, (took, failure) in zip(present, made):
+            if failure:
+                why[path] = "failed in the last run"
+                failed.append(path.name)
+                print(f"{path.name}: FAILED: {failure}", file=sys.stderr, flush=True)
+            else:
+                print(f"{path.name}: {took}", flush=True)
     ledger = None
     try:
         ledger = Ledger.of_project(ROOT)

@@ -55,6 +55,15 @@ class Keep(unittest.TestCase):
         self.assertEqual(report.keep("-2.2 [-4, 1e-4], PL n^1.78."), "\u22122.2 [\u22124, 1e-4], PL n<sup>1.78</sup>.")
 
 
+class Formulas(unittest.TestCase):
+    def test_parts(self):
+        """Formulas side by side may stand below one another on a phone; a single one stays as it is."""
+        two = str(report.markdown("Text\n\n$$a = b, \\qquad c = \\tfrac12 d$$\n"))
+        self.assertEqual((two.count("<math"), two.count('class="formulas"')), (2, 1), two)
+        one = str(report.markdown("$$a = b$$"))
+        self.assertEqual((one.count("<math"), one.count('class="formulas"')), (1, 0), one)
+
+
 class Check(unittest.TestCase):
     def test_passes(self):
         self.assertEqual(check(FIGURE + TABLE + ENVIRONMENT), [])

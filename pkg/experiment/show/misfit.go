@@ -19,7 +19,7 @@ func Efficiency(s experiment.Scale) (*viz.Table, error) {
 	t := &viz.Table{
 		Caption: fmt.Sprintf("Share of the information kept, at the truth (SE, l = %g, n = %d)", source.Lengthscale, source.N),
 		Columns: []viz.Column{{Name: "design"}, {Name: "residual energy"}, {Name: "k"}},
-		Notes:   smokeNote([]string{"With the residual energy by the sandwich of Godambe, which does not take the remainder for white. A dash: the parameters are not identified, to rounding."}),
+		Notes:   smokeNote([]string{"With the residual energy by the sandwich of Godambe, which does not assume that the remainder is white. A dash: the parameters are not identified, to rounding."}),
 	}
 	for _, p := range params {
 		t.Columns = append(t.Columns, viz.Column{Name: p.Name, Format: viz.Percent(1)})
