@@ -235,12 +235,13 @@ func TestJudge(t *testing.T) {
 		"later":  {func(t *Trust) { t.Late, t.Widen = 4, 1.25 }, 40, "late in the horizon errors were 3.2 times"},
 		"doubt":  {func(t *Trust) { t.Doubt, t.Away = 0.125, 1.44 }, 40, "of forecasts from 40 observations that go 1.4 standard deviations away from seasonal naive, the bands of one in 8 fail"},
 		"short":  {func(*Trust) {}, 23, "23 observations are too few to test a forecast of 8 steps"},
+		"proven": {func(t *Trust) { t.Doubt, t.Away, t.Relative = 0.125, 10, 0.2 }, 40, "the error was 0.20 of seasonal naive's"},
 		"wider":  {func(t *Trust) { t.Widen = 1.4 }, 40, "Its bands are 1.4 times as wide"},
 	} {
 		v := fine
 		test.change(&v)
 		v.judge(test.n, 8)
-		if !strings.Contains(v.Verdict, test.want) || v.Use != (name == "fine" || name == "wider") {
+		if !strings.Contains(v.Verdict, test.want) || v.Use != (name == "fine" || name == "wider" || name == "proven") {
 			t.Errorf("%s: %q", name, v.Verdict)
 		}
 	}

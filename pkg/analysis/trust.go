@@ -85,7 +85,8 @@ const (
 //   - if the error was above 1.15 of seasonal naive's,
 //   - if, in the last third of the horizon, errors were above 2.5 of their standard deviations in the root mean square, those already
 //     widened: bands that do not widen as errors do,
-//   - if by experience with other series the bands of more than 8 % of forecasts like it fail (Trust.Doubt).
+//   - if by experience with other series the bands of more than 8 % of forecasts like it fail (Trust.Doubt), unless those of the past
+//     held 90 % and erred by less than half of seasonal naive.
 //
 // Bands that were a little too narrow are no reason: Calibrate widens them. What no past shows, such as a change of level after the
 // last observation, a verdict cannot know either.
@@ -288,7 +289,7 @@ func (t *Trust) judge(n, asked int) {
 	if n < horizons*asked {
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%d observations are too few to test a forecast of %d steps", n, asked))
 	}
-	if t.Doubt > tooDoubtful {
+	if t.doubted() {
 		t.Reasons = append(t.Reasons, t.doubtful(n))
 	}
 	t.Use = len(t.Reasons) == 0
