@@ -16,7 +16,7 @@ const (
 	// walkShare is the weight of a random walk with drift in the forecast of a short series without a season, whatever the evidence
 	// says. The evidence is about one step at a time, and prefers what is smooth or grows by a constant share; further ahead that growth
 	// stops more often than so few observations show. On the development half of M3 a half lowers the CRPS of all 322 yearly series by
-	// 11 % and of the 87 others by 5 %; 0.7 does the same and leaves 91 % in the 95 % bands of yearly series.
+	// 11 % and of the 87 others by 5 %; 0.7 gains another 1.5 % of the yearly ones and leaves 91 % in their 95 % bands.
 	walkShare = 0.5
 	// brief is the number of observations up to which that is so. On 16 weekly series of M4's development half, most of 500 and more, it
 	// would raise CRPS by 17 %.

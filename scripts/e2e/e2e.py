@@ -98,10 +98,18 @@ class Failure(Exception):
     """What a reader would not be content with; the text says where."""
 
 
+def part(text):
+    """2/3 as (1, 3): the second, fifth, … of what there is."""
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if not match or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form 1/2")
+    return int(match[1]) - 1, int(match[2])
+
+
 class Lab:
     """JupyterLab as scripts/lab.sh starts it, on a free port."""
 
-    def __init__(self, folder, environment):
+    def __init__(self, folder, environment, log):
         settings = folder / "settings"
         for plugin, values in SETTINGS.items():
             file = settings / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
@@ -110,7 +118,7 @@ class Lab:
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
-        self.log = ROOT / ".env" / "e2e.log"
+        self.log = log
         with self.log.open("w") as log:
             # A group of its own, so that kernels end with it.
             self.process = subprocess.Popen(
@@ -467,10 +475,13 @@ def missing(needs):
 def main():
     cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh", description="Runs the notebooks in JupyterLab in headless Chromium, at smoke scale.")
     cli.add_argument("--only", metavar="NAME", default="", help="only the notebooks whose names begin so, e.g. 05")
+    cli.add_argument("--part", metavar="I/N", type=part, default=(0, 1), help="only a part of the notebooks: 1/2 and 2/2, run at once, take less time")
     cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports" / "e2e", help="where the screenshots go (reports/e2e/)")
     cli.add_argument("--timeout", metavar="MINUTES", type=float, default=10, help="the most that one notebook may take")
     args = cli.parse_args()
-    chosen = sorted(p for p in NOTEBOOKS.glob("*.ipynb") if p.name.startswith(args.only))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("e2e: stopped"))  # so that JupyterLab ends as well
+    first, parts = args.part
+    chosen = sorted(p for p in NOTEBOOKS.glob("*.ipynb") if p.name.startswith(args.only))[first::parts]
     if not chosen:
         cli.error(f"no notebook begins with {args.only!r}")
     args.out.mkdir(parents=True, exist_ok=True)
@@ -495,7 +506,7 @@ def main():
     @contextlib.contextmanager
     def laboratory(playwright, **environment):
         with tempfile.TemporaryDirectory() as folder:
-            lab = Lab(Path(folder), environment)
+            lab = Lab(Path(folder), environment, ROOT / ".env" / f"e2e-{first + 1}.log")
             try:
                 lab.started(60)
                 lab.check_guarded()

@@ -19,6 +19,8 @@ from pathlib import Path
 from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import sync_playwright
 
+from e2e import part
+
 ROOT = Path(os.environ["GPPL_ROOT"])
 LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 400, "height": 860}
 SMALLEST = 11  # CSS pixels of a text in a figure on a phone
@@ -349,10 +351,12 @@ def try_questions(browser, path, out, _):
 def main():
     cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh --pages", description="Looks at the reports in headless Chromium and tries what a reader can do with them.")
     cli.add_argument("--only", metavar="NAME", default="", help="only the pages whose names begin so, e.g. 05")
+    cli.add_argument("--part", metavar="I/N", type=part, default=(0, 1), help="only a part of the pages: 1/2 and 2/2, run at once, take less time")
     cli.add_argument("--reports", metavar="DIR", type=Path, default=ROOT / "reports", help="where the pages are (reports/)")
     cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports" / "e2e", help="where the screenshots go (reports/e2e/)")
     args = cli.parse_args()
-    pages = sorted(p for p in args.reports.glob("*.html") if p.name.startswith(args.only))
+    first, parts = args.part
+    pages = sorted(p for p in args.reports.glob("*.html") if p.name.startswith(args.only))[first::parts]
     if not pages:
         cli.error(f"no page in {args.reports}: scripts/reproduce.sh makes them")
     args.out.mkdir(parents=True, exist_ok=True)
