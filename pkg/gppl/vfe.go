@@ -403,7 +403,7 @@ func (w *vfeWork) inverseNorm() (norm float64) {
 // in Frobenius norms. W is large where inducing inputs nearly coincide, whatever
 // the condition of K_uu. A derivative, above all in an inducing input, has the
 // errors of W itself, which are greater by up to the condition number κ of K_uu;
-// 1.2·√κ is what was found at most, since ∂K has little where K_uu is near singular.
+// √κ is about what was found at most, since ∂K has little where K_uu is near singular.
 // form is yᵀC⁻¹y ≥ σ²|β|². With a gradient, its weights are at hand; otherwise they
 // take 2m³ flops. What K_uu does is shared by all engines.
 func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared, all float64) {
@@ -419,7 +419,7 @@ func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared,
 	}
 	margin := float64(vfeRounding)
 	if gradient && all > 0 {
-		margin *= 2 * math.Sqrt(1+v*w.worst)
+		margin *= math.Sqrt(1 + v*w.worst)
 	}
 	return margin * shared, margin * all
 }
