@@ -38,7 +38,7 @@ func (e *chunkedExact) forecast(m *compiled) forecast {
 	}
 	n, merged := float64(e.series.n), float64(e.series.count())
 	return forecast{
-		seconds: 1.5 * n * stateSeconds(stateDim(m.markov.components)), // forth again
+		seconds: 2 * n * stateSeconds(stateDim(m.markov.components)), // there, and there and back; see BenchmarkChunked
 		err:     (n + mergeRounding*merged) * 0x1p-50 * math.Sqrt(1+m.variance/m.noise),
 	}
 }
