@@ -39,6 +39,20 @@ func automatic(t *testing.T, s *Series, o Options) *Analysis {
 	return a
 }
 
+// reloaded returns the analysis as it is read after it was saved.
+func reloaded(t *testing.T, a *Analysis) *Analysis {
+	t.Helper()
+	var b bytes.Buffer
+	if err := a.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := decode(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
 // TestPolicyGrowth: a season that grows with its level is multiplicative, and the forecast goes on with it. Judged on what the
 // model did not see.
 func TestPolicyGrowth(t *testing.T) {

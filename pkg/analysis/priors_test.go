@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"bytes"
 	"math"
 	"strings"
 	"testing"
@@ -83,14 +82,7 @@ func TestPriors(t *testing.T) {
 		if len(beliefs) != 1 || math.Abs(beliefs[0].Log-a.Result.LogPrior) > 1e-9 {
 			t.Errorf("%s: %+v", test.prior, beliefs)
 		}
-		var b bytes.Buffer
-		if err := a.Encode(&b); err != nil {
-			t.Fatal(err)
-		}
-		loaded, err := decode(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		loaded := reloaded(t, a)
 		if diff := cmp.Diff(beliefs, loaded.Beliefs()); diff != "" {
 			t.Error(diff)
 		}
@@ -153,14 +145,7 @@ func TestPolicyPriors(t *testing.T) {
 		if len(beliefs) == 0 {
 			t.Fatalf("%s: no beliefs", test.prior)
 		}
-		var b bytes.Buffer
-		if err := a.Encode(&b); err != nil {
-			t.Fatal(err)
-		}
-		loaded, err := decode(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		loaded := reloaded(t, a)
 		if diff := cmp.Diff(beliefs, loaded.Beliefs()); diff != "" {
 			t.Error(diff)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// randomWalk is the name of the kernel of a random walk among the candidates.
-const randomWalk = "RandomWalk"
+// RandomWalk is the name of the kernel of a random walk among the candidates.
+const RandomWalk = "RandomWalk"
 
 const (
 	// walkShare is the weight of a random walk with drift in the forecast of a short series without a season, whatever the evidence
@@ -51,7 +51,7 @@ func (p *policy) walk() (*trial, error) {
 	reach := walkReach * p.extent.span
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: stepVariance * reach / (2 * p.extent.step), Lengthscale: reach}, Noise: walkNoise, Mean: mean}
 	m = m.Fix("lengthscale", gppl.NoiseName)
-	t := &trial{Candidate: Candidate{Kernel: randomWalk, Trend: trend, Log: v.log}, terms: []string{randomWalk}, score: math.Inf(1)}
+	t := &trial{Candidate: Candidate{Kernel: RandomWalk, Trend: trend, Log: v.log}, terms: []string{RandomWalk}, score: math.Inf(1)}
 	if err := p.train(t, v, m); err != nil {
 		if p.ctx.Err() != nil {
 			return nil, fmt.Errorf("analysis: training %s: %w", t.Name(), p.ctx.Err())
@@ -66,21 +66,21 @@ func (p *policy) walk() (*trial, error) {
 	return t, nil
 }
 
-// addWalk gives a random walk its share of the forecast.
+// addWalk gives a random walk its share of the forecast, and a place among the candidates after those that have a part in it too.
 func (a *Analysis) addWalk(t *trial) {
 	for i, m := range a.members {
 		m.weight *= 1 - walkShare
 		a.Candidates[i].Weight = m.weight
 	}
 	t.Weight = walkShare
-	a.Candidates = append(a.Candidates, t.Candidate)
+	a.Candidates = slices.Insert(a.Candidates, len(a.members), t.Candidate)
 	a.members = append(a.members, &member{model: t.model, log: t.Log, weight: walkShare})
 }
 
 // Walk is the weight of a random walk with drift in the forecast, 0 if it has none.
 func (a *Analysis) Walk() float64 {
 	for _, c := range a.Candidates {
-		if c.Kernel == randomWalk {
+		if c.Kernel == RandomWalk {
 			return c.Weight
 		}
 	}

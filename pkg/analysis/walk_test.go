@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -57,14 +56,7 @@ func TestWalk(t *testing.T) {
 	if got, want := walk.Mean[8], s.Y[29]+9*drift; math.Abs(got-want) > 3 {
 		t.Errorf("the walk is at %v after nine steps, want %v", got, want)
 	}
-	var b bytes.Buffer
-	if err := a.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := reloaded(t, a)
 	again, err := loaded.Forecast(9)
 	if err != nil {
 		t.Fatal(err)

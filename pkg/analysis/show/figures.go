@@ -214,9 +214,12 @@ func Contour(c *analysis.Contour) (*viz.Figure, error) {
 
 // Comparison lists the candidates, the best first.
 func Comparison(a *analysis.Analysis) *viz.Table {
-	nll := "exact NLL"
+	nll, of := "exact NLL", "the standardised series"
+	if slices.ContainsFunc(a.Candidates, func(c analysis.Candidate) bool { return c.Log != a.Log }) { // both scales
+		of = "y"
+	}
 	t := &viz.Table{Caption: "Kernels compared", Notes: []string{
-		"NLL of the standardised series; BIC = 2·NLL + parameters·log n. Ten of BIC are strong evidence.",
+		fmt.Sprintf("NLL of %s; BIC = 2·NLL + parameters·log n. Ten of BIC are strong evidence.", of),
 	}}
 	if a.Weak {
 		return evidenceTable(a, t)
@@ -240,14 +243,11 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 
 // scaleOf says what kernels that are named do without, which the automatic choice has.
 func scaleOf(a *analysis.Analysis) string {
-	text := "Kernels that are named are of y as it is"
-	if a.Log {
-		text = "Kernels that are named are of the logarithm of y, as asked"
-	}
+	text := "Kernels that are named are compared by BIC"
 	if len(a.Result.Priors) == 0 {
 		text += ", without priors"
 	}
-	return text + ", and the best alone makes the forecast; --kernel auto compares y with its logarithm, has weak priors, and averages."
+	return text + ", and the best alone makes the forecast; --kernel auto has weak priors, and averages."
 }
 
 // evidenceTable is the comparison of the automatic policy.
@@ -256,6 +256,9 @@ func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 	t.Columns = []viz.Column{{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "weight", Unit: "%", Format: viz.Fixed(0)},
 		{Name: "parameters"}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
 	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
+	if w := a.Walk(); w > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("The random walk has its %.0f %% whatever its evidence.", 100*w))
+	}
 	if n := a.TrainedOn(); n < len(a.Series.X) {
 		t.Notes = append(t.Notes, fmt.Sprintf("Parameters were learnt from the latest %d observations.", n))
 	}
@@ -273,7 +276,11 @@ func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 			t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, "failed: " + c.Error, nil, c.Evaluations, c.Seconds})
 			continue
 		}
-		t.Rows = append(t.Rows, []any{c.Name(), c.Score - a.Candidates[0].Score, weight, c.Parameters, c.Status, c.Engine, c.Evaluations, c.Seconds})
+		var behind any
+		if c.Kernel != analysis.RandomWalk {
+			behind = c.Score - a.Candidates[0].Score
+		}
+		t.Rows = append(t.Rows, []any{c.Name(), behind, weight, c.Parameters, c.Status, c.Engine, c.Evaluations, c.Seconds})
 	}
 	return t
 }

@@ -143,11 +143,11 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 	switch {
 	case len(a.Candidates) == 1:
 		text = fmt.Sprintf("%s was trained", best.Name())
-	case a.Candidates[1].Error == "":
+	case next(a).Error == "":
 		if a.Weak {
-			text += fmt.Sprintf(", by %.1f nats of evidence before %s", a.Candidates[1].Score-best.Score, a.Candidates[1].Name())
+			text += fmt.Sprintf(", by %.1f nats of evidence before %s", next(a).Score-best.Score, next(a).Name())
 		} else {
-			text += fmt.Sprintf(", by %.1f of BIC before %s", a.Candidates[1].BIC-best.BIC, a.Candidates[1].Name())
+			text += fmt.Sprintf(", by %.1f of BIC before %s", next(a).BIC-best.BIC, next(a).Name())
 		}
 	}
 	out := []string{text + "."}
@@ -195,6 +195,14 @@ func how(a *analysis.Analysis) string {
 		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors and grown from the best; they are ranked by their evidence, the marginal likelihood with the parameters integrated out by Laplace's method."
 	}
 	return standardised(a) + " Each kernel plus noise was trained from starts taken from the data; the lowest BIC was kept."
+}
+
+// next is the candidate after the best, but for a random walk, which has its place by its share.
+func next(a *analysis.Analysis) analysis.Candidate {
+	if a.Candidates[1].Kernel == analysis.RandomWalk && len(a.Candidates) > 2 {
+		return a.Candidates[2]
+	}
+	return a.Candidates[1]
 }
 
 // standardised says what the candidates are models of.
