@@ -1,9 +1,10 @@
 // Command calibration tells how many simulated observations fall into the bands of forecasts, with the learnt
-// parameters plugged in, with an average over their uncertainty and, where the noise is normal, with the parameters that
-// the series was drawn with, whose bands are right but for chance:
+// parameters plugged in, with an average over their uncertainty and with the parameters that the series was drawn with,
+// whose bands are right but for chance:
 //
 //	go run ./internal/calibration
 //	go run ./internal/calibration -series 40 -only trend
+//	go run ./internal/calibration -true
 //
 // A series of each kind is simulated, and a model of the same family is trained on all but its last 50 observations, as a
 // user would: starts by FitAuto, then with the default priors. The forecasts at 1, 10 and 50 steps ahead are compared with what
@@ -38,11 +39,13 @@ func main() {
 		series  = flag.Int("series", 200, "simulated series of each kind")
 		n       = flag.Int("n", 120, "observations to train on")
 		only    = flag.String("only", "", "only kinds whose name contains this")
+		truth   = flag.Bool("true", false, "the bands of the true parameters alone: nothing is trained")
 		workers = flag.Int("workers", runtime.NumCPU(), "series at the same time")
 	)
 	flag.Parse()
 	for _, k := range kinds() {
 		if strings.Contains(k.name, *only) {
+			k.untrained = *truth
 			k.report(os.Stdout, k.simulate(*n, *series, *workers))
 		}
 	}
@@ -55,6 +58,8 @@ type kind struct {
 	slope  float64
 	nu     float64 // of Student-t noise; 0 for Gaussian
 	family func(x gppl.Inputs) gppl.Model
+
+	untrained bool // only the true parameters are looked at
 }
 
 func kinds() []kind {
@@ -70,8 +75,8 @@ func kinds() []kind {
 	}
 }
 
-// outcome is what one series has: whether the forecast at a horizon was in the band of a level, with known parameters and
-// with uncertain ones, and how wide that of 95 % is.
+// outcome is what one series has: whether the forecast at a horizon was in the band of a level, with known parameters,
+// with uncertain ones and with the true ones, and how wide that of 95 % is.
 type outcome struct {
 	inside [3][][]bool
 	width  [3][]float64
@@ -114,11 +119,17 @@ func (k kind) one(n int, seed uint64) (o outcome) {
 		future[i] = d.Y[at[i]]
 	}
 	train := gppl.Data{X: d.X.Slice(0, n), Y: d.Y[:n]}
-	forecasts, u, err := k.forecast(train, d.X.Pick(at))
-	if err != nil {
+	var forecasts [3]*gppl.Mixture
+	if !k.untrained {
+		var u *gppl.Uncertain
+		if forecasts[0], forecasts[1], u, err = k.forecast(train, d.X.Pick(at)); err != nil {
+			return outcome{err: err}
+		}
+		o.k, o.alone = u.K, u.Fallback != ""
+	}
+	if forecasts[2], err = k.known(train, d.X.Pick(at), seed); err != nil {
 		return outcome{err: err}
 	}
-	o.k, o.alone = u.K, u.Fallback != ""
 	for f, m := range forecasts {
 		if m == nil {
 			continue
@@ -161,54 +172,59 @@ func (k kind) draw(n int, seed uint64) (gppl.Data, error) {
 	return gppl.NewData(gppl.Scalars(x), y)
 }
 
-// forecast returns forecasts with known parameters, with uncertain ones and with the true
-// ones, nil where the noise is not normal.
-func (k kind) forecast(d gppl.Data, at gppl.Inputs) (both [3]*gppl.Mixture, u *gppl.Uncertain, err error) {
+// known returns the forecast with the parameters that the series was drawn with; coefficients of a mean are unknown still.
+func (k kind) known(d gppl.Data, at gppl.Inputs, seed uint64) (*gppl.Mixture, error) {
+	if k.nu > 0 {
+		return k.sampled(d, at, seed)
+	}
+	truth := k.truth
+	truth.Mean = k.family(d.X).Mean
+	condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, d) }
+	return (&gppl.Uncertain{Models: []gppl.Model{truth}}).Predict(context.Background(), at, condition)
+}
+
+// forecast returns forecasts with known parameters and with uncertain ones.
+func (k kind) forecast(d gppl.Data, at gppl.Inputs) (known, averaged *gppl.Mixture, u *gppl.Uncertain, err error) {
 	ctx := context.Background()
 	start, err := gppl.FitAuto(ctx, k.family(d.X), d, gppl.AutoSettings{})
 	if err != nil {
-		return both, nil, err
+		return nil, nil, nil, err
 	}
 	priors := gppl.DefaultPriors(start.Model, d)
 	if k.nu > 0 {
 		r, err := gppl.FitRobust(ctx, start.Model, d, gppl.RobustSettings{})
 		if err != nil {
-			return both, nil, err
+			return nil, nil, nil, err
 		}
 		priors = priors[:len(priors)-1] // the noise is learnt already
-		if both[0], err = r.Predict(ctx, at); err != nil {
-			return both, nil, err
+		if known, err = r.Predict(ctx, at); err != nil {
+			return nil, nil, nil, err
 		}
-		both[1], u, err = r.PredictUncertain(ctx, at, gppl.UncertainSettings{}, priors...)
-		return both, u, err
+		averaged, u, err = r.PredictUncertain(ctx, at, gppl.UncertainSettings{}, priors...)
+		return known, averaged, u, err
 	}
 	exact, err := gppl.NewExact(start.Model, d)
 	if err != nil {
-		return both, nil, err
+		return nil, nil, nil, err
 	}
 	loss, err := gppl.NewMAP(exact, priors...)
 	if err != nil {
-		return both, nil, err
+		return nil, nil, nil, err
 	}
 	r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
 	if err != nil {
-		return both, nil, err
+		return nil, nil, nil, err
 	}
 	condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, d) }
-	known := &gppl.Uncertain{Models: []gppl.Model{r.Model}}
-	if both[0], err = known.Predict(ctx, at, condition); err != nil {
-		return both, nil, err
+	learnt := &gppl.Uncertain{Models: []gppl.Model{r.Model}}
+	if known, err = learnt.Predict(ctx, at, condition); err != nil {
+		return nil, nil, nil, err
 	}
 	if u, err = gppl.NewUncertain(ctx, loss, r, gppl.UncertainSettings{}); err != nil {
-		return both, nil, err
+		return nil, nil, nil, err
 	}
-	if both[1], err = u.Predict(ctx, at, condition); err != nil {
-		return both, nil, err
-	}
-	truth := k.truth
-	truth.Mean = start.Model.Mean
-	both[2], err = (&gppl.Uncertain{Models: []gppl.Model{truth}}).Predict(ctx, at, condition)
-	return both, u, err
+	averaged, err = u.Predict(ctx, at, condition)
+	return known, averaged, u, err
 }
 
 // report prints shares with binomial standard errors.
@@ -225,7 +241,11 @@ func (k kind) report(to io.Writer, outcomes []outcome) {
 			unreliable++
 		}
 	}
-	fmt.Fprintf(to, "%s: %d series, %d failed; the learnt parameters stand alone in %d, k̂ is above 0.5 in %d\n", k.name, n, len(outcomes)-n, alone, unreliable)
+	trained := fmt.Sprintf("; the learnt parameters stand alone in %d, k̂ is above 0.5 in %d", alone, unreliable)
+	if k.untrained {
+		trained = ""
+	}
+	fmt.Fprintf(to, "%s: %d series, %d failed%s\n", k.name, n, len(outcomes)-n, trained)
 	if n == 0 {
 		return
 	}
@@ -233,7 +253,7 @@ func (k kind) report(to io.Writer, outcomes []outcome) {
 	defer out.Flush()
 	fmt.Fprintln(out, "  parameters\tsteps ahead\tin the 50 % band\tin the 95 % band\twidth of the 95 % band")
 	for f, name := range []string{"known", "uncertain", "true"} {
-		if k.nu > 0 && name == "true" {
+		if k.untrained && name != "true" {
 			continue
 		}
 		for i, h := range horizons {
