@@ -276,7 +276,7 @@ def index(out, notebooks, why, ledger):
 
 def attempt(path, out, seconds):
     """What report took, and "", or why there is none."""
-    print(f"{path.name}: executing at {SCALE} scale", flush=True)
+    print(f"{path.name}: executing at {SCALE} scale\n", end="", flush=True)  # in one write: another job prints as well
     try:
         return report(path, out, seconds)["duration"], ""
     except Failure as failure:
