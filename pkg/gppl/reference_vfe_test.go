@@ -1,7 +1,9 @@
 package gppl_test
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
@@ -54,9 +56,10 @@ func vfeTruth(m gppl.Model, x, y, z []float64) (*truth, error) {
 		}
 		add(d, slopes[p])
 	}
+	span := slices.Max(x) - slices.Min(x) // a z of 1.7e9 is no scale of x
 	for i, v := range z {
 		slope := slopes[len(theta)+i]
-		by := doubled.Of(differenceStep / max(1, slope) * math.Abs(v))
+		by := doubled.Of(differenceStep / max(1, slope) * min(math.Abs(v), cmp.Or(span, math.Abs(v))))
 		d, err := difference(v, zw[i].Add(by), zw[i].Sub(by), func(to wide) (wide, error) {
 			moved := append([]wide(nil), zw...)
 			moved[i] = to
