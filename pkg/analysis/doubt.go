@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
@@ -78,11 +77,11 @@ func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error
 	return nil
 }
 
-// doubtful says what the doubt comes from, in a clause.
+// doubtful says how often the bands of such forecasts fail, and what such forecasts are.
 func (t *Trust) doubtful(n int) string {
-	parts := []string{fmt.Sprintf("from %d observations", n)}
+	away := ""
 	if t.Away > 1 {
-		parts = append(parts, fmt.Sprintf("that go %.1f standard deviations away from %s", t.Away, t.naive()))
+		away = fmt.Sprintf(", %.1f standard deviations away from %s", t.Away, t.naive())
 	}
-	return fmt.Sprintf("of forecasts %s, the bands of one in %.0f fail", strings.Join(parts, " "), 1/t.Doubt)
+	return fmt.Sprintf("on other series the bands of one in %.0f such forecasts failed, made from %d observations%s", 1/t.Doubt, n, away)
 }

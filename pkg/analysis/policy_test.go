@@ -247,7 +247,7 @@ func TestJudge(t *testing.T) {
 		"wrong":  {func(t *Trust) { t.Relative = 2 }, 40, "its error was 2.00 times that of seasonal naive"},
 		"late":   {func(t *Trust) { t.Late = 3 }, 40, "late in the horizon errors were 3.0 times"},
 		"later":  {func(t *Trust) { t.Late, t.Widen = 4, 1.25 }, 40, "late in the horizon errors were 3.2 times"},
-		"doubt":  {func(t *Trust) { t.Doubt, t.Away = 0.125, 1.44 }, 40, "of forecasts from 40 observations that go 1.4 standard deviations away from seasonal naive, the bands of one in 8 fail"},
+		"doubt":  {func(t *Trust) { t.Doubt, t.Away = 0.125, 1.44 }, 40, "on other series the bands of one in 8 such forecasts failed, made from 40 observations, 1.4 standard deviations away from seasonal naive"},
 		"short":  {func(*Trust) {}, 23, "23 observations are too few to test a forecast of 8 steps"},
 		"proven": {func(t *Trust) { t.Doubt, t.Away, t.Relative = 0.125, 10, 0.2 }, 40, "the error was 0.20 of seasonal naive's"},
 		"wider":  {func(t *Trust) { t.Widen = 1.4 }, 40, "Its bands are 1.4 times as wide"},

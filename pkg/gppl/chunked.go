@@ -111,14 +111,14 @@ type segment struct {
 	t, y   []float64
 }
 
-// workers returns the number of goroutines that share the segmentes.
+// workers returns the number of goroutines that share the segments.
 func (c *Chunked) workers() int { return min(runtime.GOMAXPROCS(0), c.count()) }
 
-// segmentes reads the series again and has work called for every segment of c.rows
+// segments reads the series again and has work called for every segment of c.rows
 // observations, the last one shorter, by so many goroutines, each with its number. What work
 // makes of a segment depends on that segment alone, so that neither the chunks nor the
 // number of goroutines matter.
-func (c *Chunked) segmentes(workers int, work func(worker int, s *segment) error) error {
+func (c *Chunked) segments(workers int, work func(worker int, s *segment) error) error {
 	full, free := make(chan *segment, workers), make(chan *segment, 2*workers)
 	for range cap(free) {
 		free <- c.spare.get()
@@ -147,13 +147,13 @@ func (c *Chunked) segmentes(workers int, work func(worker int, s *segment) error
 	return err
 }
 
-// count returns the number of segmentes.
+// count returns the number of segments.
 func (c *Chunked) count() int { return (c.n + c.rows - 1) / c.rows }
 
 // errEnough ends reading.
 var errEnough = errors.New("enough")
 
-// fill reads the series into segmentes. It is an error if it is not what it was.
+// fill reads the series into segments. It is an error if it is not what it was.
 func (c *Chunked) fill(free <-chan *segment, full chan<- *segment, failed *firstError) error {
 	var now *segment
 	index, n, before := 0, 0, math.Inf(-1)

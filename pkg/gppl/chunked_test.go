@@ -101,7 +101,7 @@ func newChunked(t testing.TB, open gppl.Chunks, segment int) *gppl.Chunked {
 }
 
 // TestChunked compares values, gradients and posteriors with those of the state-space engine on all observations,
-// for random chunks and segmentes.
+// for random chunks and segments.
 func TestChunked(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(33, 34))
 	cases := 400

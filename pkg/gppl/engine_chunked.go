@@ -43,7 +43,7 @@ func (e *chunkedExact) forecast(m *compiled) forecast {
 	}
 }
 
-// chunkedFactor has the elements of all segmentes at one θ.
+// chunkedFactor has the elements of all segments at one θ.
 type chunkedFactor struct {
 	engine   *chunkedExact
 	model    *compiled
@@ -80,7 +80,7 @@ func (f *chunkedFactor) each(work func(w *segmentWorker, s *segment) error) erro
 	for len(f.workers) < workers {
 		f.workers = append(f.workers, segmentWorker{})
 	}
-	return series.segmentes(workers, func(worker int, s *segment) error {
+	return series.segments(workers, func(worker int, s *segment) error {
 		w := &f.workers[worker]
 		w.take(s, f.engine.centre)
 		err := work(w, s)
