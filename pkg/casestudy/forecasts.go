@@ -79,11 +79,11 @@ func (f *Forecasts) Scores(which string) (*viz.Table, error) {
 	if of == nil {
 		return nil, fmt.Errorf("casestudy: no score %q: MASE, sMAPE, CRPS or coverage", which)
 	}
-	format := viz.Fixed(3)
+	format, caption := viz.Fixed(3), which
 	if which == "coverage" {
-		format = viz.Percent(1)
+		format, caption = viz.Percent(1), "Coverage of 95 % bands"
 	}
-	t := &viz.Table{Caption: which + " by group", Columns: []viz.Column{{Name: "group"}, {Name: "series"}}}
+	t := &viz.Table{Caption: caption + " by group", Columns: []viz.Column{{Name: "group"}, {Name: "series"}}}
 	names := append([]string{"gppl", "seasonal naive"}, f.models()...)
 	for _, name := range names {
 		t.Columns = append(t.Columns, viz.Column{Name: name, Format: format})
