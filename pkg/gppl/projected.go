@@ -506,7 +506,7 @@ func (t *termCall) contribute(grad, v []float64) error {
 		want += p
 		scale += math.Abs(p)
 	}
-	return verify("the contraction of a projected covariance", after-before, want, 1e-9*(scale+math.Abs(before)))
+	return verify("the contraction of a projected covariance", after-before, want, 0.1*gradientTrust*(scale+math.Abs(before)))
 }
 
 // weights sets v = S⁻¹ − UUᵀ, both triangles.
