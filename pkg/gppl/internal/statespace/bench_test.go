@@ -45,14 +45,11 @@ func BenchmarkProduct(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	t := sorted(uniform(rnd, n))
 	omega := general(n, k, normals(rnd, n*k))
-	dst := general(n, k, make([]float64, n*k))
 	values, slopes := []blas64.General{general(k, k, make([]float64, k*k))}, []blas64.General{general(k, k, make([]float64, k*k))}
 	p := NewProduct(t)
 	for _, name := range []string{"0", "1", "2"} {
 		cs := scaled(sums[name], 100./n)
 		for what, f := range map[string]func(){
-			"Mul":       func() { p.Mul(dst, omega, cs) },
-			"MulSlope":  func() { p.MulSlope(dst, omega, cs[0]) },
 			"Gram":      func() { p.Gram(values, nil, omega, cs) },
 			"GramSlope": func() { p.Gram(values, slopes, omega, cs) },
 		} {

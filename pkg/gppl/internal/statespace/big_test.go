@@ -168,7 +168,7 @@ func TestAccuracy(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						f.Alpha(alpha)
+						f.Solve(alpha, y)
 						promise := promise(f, cs, noise, dot(y, alpha))
 						record := func(w *[4]float64, got float64, grad []float64) {
 							dv, dg := math.Abs(got-want), maxDiff(grad, wantGrad)
@@ -216,7 +216,7 @@ func TestLongChains(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f.Alpha(alpha)
+				f.Solve(alpha, y)
 				w, err := NewFilter(mx, nil).NLL(mirrored, my, cs, noise)
 				if err != nil {
 					t.Fatal(err)

@@ -9,11 +9,13 @@
 // coincide, and lie as near or as far from each other as they like: nothing
 // divides by a gap or inverts Q.
 //
-// The state of one component is its value and its derivatives in the unit of
-// time 1/λ, λ = √(2ν)/l. Then lengthscales enter through the pure numbers a = λΔ
-// alone, and the variance v is a factor of P∞ and Q:
+// The state of one component is x, (1 + d/dτ)x, (1 + d/dτ)²x, … in the unit of time 1/λ, λ =
+// √(2ν)/l, up to the one that white noise drives: then N below has ones above the diagonal
+// and nothing else, so that Φ is triangular, and no entry of Φ or Q is a difference.
+// Lengthscales enter through the pure numbers a = λΔ alone, and the variance v is a factor of
+// P∞ and Q:
 //
-//	Φ  = exp(Fa) = e⁻ᵃ·Σ_k (aN)ᵏ/k!,  N = F + I nilpotent
+//	Φ  = exp(Fa) = e⁻ᵃ·Σ_k (aN)ᵏ/k!,  F = N − I
 //	P∞ = stationary covariance,       Q = P∞ − ΦP∞Φᵀ
 //	dΦ/da = FΦ,                       dQ/da = FQ + QFᵀ + q·v·e_d·e_dᵀ
 //
@@ -45,8 +47,8 @@ func (c Component) rate() float64 { return math.Sqrt(float64(2*c.Order+1)) / c.L
 // drift is F, row by row, for each order.
 var drift = [3][]float64{
 	{-1},
-	{0, 1, -1, -2},
-	{0, 1, 0, 0, 0, 1, -1, -3, -3},
+	{-1, 1, 0, -1},
+	{-1, 1, 0, 0, -1, 1, 0, 0, -1},
 }
 
 // intensity is q, the intensity of the driving noise at v = 1: FP∞ + P∞Fᵀ = −q·e_d·e_dᵀ.
@@ -80,7 +82,7 @@ func checkSorted(t []float64) {
 type steps struct {
 	a []float64 // λΔ, or 0 where e is 0
 	e []float64 // e⁻ᵃ, or 0 beyond far
-	g []float64 // G_2p(2a) for order p, see gamma
+	g []float64 // G_2p(2a) for order p, see gammas
 }
 
 // far is the a from which an input knows nothing of the one before: there every
@@ -115,10 +117,7 @@ func (s *steps) set(t []float64, before float64, c Component, noise bool) {
 		}
 		vexp.Exp(e, e)
 		if noise {
-			g := s.g[from:to]
-			for i, x := range a {
-				g[i] = gamma(c.Order, x, e[i])
-			}
+			gammas(s.g[from:to], a, e, c.Order)
 		}
 		for i, x := range a {
 			if x == far {
@@ -131,68 +130,93 @@ func (s *steps) set(t []float64, before float64, c Component, noise bool) {
 	}
 }
 
-// gamma returns G_2p(2a) for order p, where e = e⁻ᵃ and
+// gammas sets g to G_2p(2a) for order p, where e = e⁻ᵃ and
 //
 //	G_j(x) = ∫₀ˣ sʲe⁻ˢ ds/j! = 1 − e⁻ˣ·Σ_(k≤j) xᵏ/k! = e⁻ˣ·Σ_(k>j) xᵏ/k!,
 //
 // the regularised incomplete gamma function. The second form cancels for small
 // x, the last does not.
-func gamma(order int, a, e float64) float64 {
-	x, e2 := 2*a, e*e
+func gammas(g, a, e []float64, order int) {
+	g, e = g[:len(a)], e[:len(a)]
 	switch order {
 	case 0: // 1 − e⁻²ᵃ = 2e⁻ᵃ·sinh a
-		if a > 0.25 {
-			return 1 - e2
+		for i, a := range a {
+			e := e[i]
+			if a > 0.25 {
+				g[i] = 1 - e*e
+				continue
+			}
+			y := a * a
+			g[i] = 2 * a * e * (1 + y*(1./6+y*(1./120+y*(1./5040+y*(1./362880+y*(1./39916800))))))
 		}
-		y := a * a
-		return x * e * (1 + y*(1./6+y*(1./120+y*(1./5040+y*(1./362880+y*(1./39916800))))))
 	case 1:
-		if x > 0.5 {
-			return 1 - e2*(1+x*(1+x*(1./2)))
+		for i, a := range a {
+			x, e2 := 2*a, e[i]*e[i]
+			if x > 0.5 {
+				g[i] = 1 - e2*(1+x*(1+x*(1./2)))
+				continue
+			}
+			x2 := x * x // even and odd powers apart: two short chains
+			even := 1 + x2*(1./20+x2*(1./840+x2*(1./60480+x2*(1./6652800+x2*(1./1037836800+x2*(1./217945728000))))))
+			odd := 1./4 + x2*(1./120+x2*(1./6720+x2*(1./604800+x2*(1./79833600+x2*(1./14529715200)))))
+			g[i] = e2 * x2 * x * (1. / 6) * (even + x*odd)
 		}
-		x2 := x * x // even and odd powers apart: two short chains
-		even := 1 + x2*(1./20+x2*(1./840+x2*(1./60480+x2*(1./6652800+x2*(1./1037836800+x2*(1./217945728000))))))
-		odd := 1./4 + x2*(1./120+x2*(1./6720+x2*(1./604800+x2*(1./79833600+x2*(1./14529715200)))))
-		return e2 * x2 * x * (1. / 6) * (even + x*odd)
 	default:
-		if x > 1 {
-			return 1 - e2*(1+x*(1+x*(1./2+x*(1./6+x*(1./24)))))
+		for i, a := range a {
+			x, e2 := 2*a, e[i]*e[i]
+			if x > 1 {
+				g[i] = 1 - e2*(1+x*(1+x*(1./2+x*(1./6+x*(1./24)))))
+				continue
+			}
+			x2 := x * x
+			even := 1 + x2*(1./42+x2*(1./3024+x2*(1./332640+x2*(1./51891840+x2*(1./10897286400+x2*(1./2964061900800+x2*(1./1013709170073600)))))))
+			odd := 1./6 + x2*(1./336+x2*(1./30240+x2*(1./3991680+x2*(1./726485760+x2*(1./174356582400+x2*(1./53353114214400))))))
+			g[i] = e2 * x2 * x2 * x * (1. / 120) * (even + x*odd)
 		}
-		x2 := x * x
-		even := 1 + x2*(1./42+x2*(1./3024+x2*(1./332640+x2*(1./51891840+x2*(1./10897286400+x2*(1./2964061900800+x2*(1./1013709170073600)))))))
-		odd := 1./6 + x2*(1./336+x2*(1./30240+x2*(1./3991680+x2*(1./726485760+x2*(1./174356582400+x2*(1./53353114214400))))))
-		return e2 * x2 * x2 * x * (1. / 120) * (even + x*odd)
 	}
 }
 
-// transition sets phi and q, row by row, to Φ and Q of a step. By dQ/da =
-// q·v·φφᵀ, φ the last column of Φ, the entries of Q are combinations of the
-// G_j(2a), and by G_j = G_(j+1) + p_(j+1), p_j = e⁻ˣxʲ/j!, of the last one and
-// powers that do not cancel as a → 0.
+// transition sets phi and q, row by row, to Φ and Q of a step. By dQ/da = q·v·φφᵀ, φ the
+// last column of Φ, with entries e⁻ᵃaʲ/j!, the entries of Q are multiples of the G_j(2a).
 func (c Component) transition(phi, q []float64, a, e, g float64) {
-	v, x, e2 := c.Variance, 2*a, e*e
+	v, e2 := c.Variance, e*e
 	switch c.Order {
 	case 0:
 		phi[0], q[0] = e, v*g
 	case 1:
-		phi[0], phi[1] = e*(1+a), e*a
-		phi[2], phi[3] = -e*a, e*(1-a)
-		q[0], q[3] = v*g, v*(2*x*e2+g)
-		q[1] = v * e2 * x * x / 2
-		q[2] = q[1]
+		phi[0], phi[1] = e, e*a
+		phi[2], phi[3] = 0, e
+		g1, g0 := noise2(a, e2, g)
+		q[0], q[1] = v*g, v*g1
+		q[2], q[3] = q[1], 2*v*g0
 	default:
-		b := a * a / 2
-		phi[0], phi[1], phi[2] = e*(1+a+b), e*(a+2*b), e*b
-		phi[3], phi[4], phi[5] = -e*b, e*(1+a-2*b), e*(a-b)
-		phi[6], phi[7], phi[8] = e*(b-a), e*(2*b-3*a), e*(1-2*a+b)
-		p1 := e2 * x
-		p2 := p1 * x / 2
-		p3 := p2 * x / 3
-		p4 := p3 * x / 4
-		q[0], q[1], q[2] = v*g, v*p4, v*((2*p3-4*p4-g)/3)
-		q[3], q[4], q[5] = q[1], v*((4*p3-2*p4+g)/3), v*(4*p2/3-2*p3+p4)
-		q[6], q[7], q[8] = q[2], q[5], v*(8*(p1-p2)/3+4*p3+g)
+		phi[0], phi[1], phi[2] = e, e*a, 0.5*e*a*a
+		phi[3], phi[4], phi[5] = 0, e, e*a
+		phi[6], phi[7], phi[8] = 0, 0, e
+		g3, g2, g1, g0 := noise3(a, e2, g)
+		q[0], q[1], q[2] = v*g, v*g3, (2./3)*v*g2
+		q[3], q[4], q[5] = q[1], (4./3)*v*g2, (4./3)*v*g1
+		q[6], q[7], q[8] = q[2], q[5], (8./3)*v*g0
 	}
+}
+
+// noise2 returns G₁ and G₀ of 2a from g = G₂, e2 = e⁻²ᵃ: by G_(j−1)(x) = G_j(x) + e⁻ˣxʲ/j!,
+// which does not cancel as a → 0.
+func noise2(a, e2, g float64) (g1, g0 float64) {
+	p1 := 2 * a * e2
+	g1 = g + p1*a
+	return g1, g1 + p1
+}
+
+// noise3 returns G₃, G₂, G₁ and G₀ from g = G₄, like noise2.
+func noise3(a, e2, g float64) (g3, g2, g1, g0 float64) {
+	p1 := 2 * a * e2
+	p2 := p1 * a
+	p3 := p2 * a * (2. / 3)
+	g3 = g + p3*a*(1./2)
+	g2 = g3 + p3
+	g1 = g2 + p2
+	return g3, g2, g1, g1 + p1
 }
 
 // resize returns x with length n, its contents undefined.

@@ -49,6 +49,7 @@ type Filter struct {
 	noise float64   // σ²
 	dim   int       // D
 	first []int     // the place of h's 1 for each component
+	until []int     // where each row of Φ ends, which begins on the diagonal
 	steps []steps   // for each component
 	cov   []float64 // n×D×D: P
 	inv   []float64 // 1/s
@@ -70,15 +71,15 @@ type Filter struct {
 // scratch is what the methods of a Filter work in.
 type scratch struct {
 	work                []float64
-	phi, phiT           []float64   // Φ in that basis, D×D
+	phi                 []float64   // Φ in that basis, D×D, upper triangular
 	block, q            [][]float64 // Φ and Q of each component, d×d
 	r, k, w, p, n, m, x []float64   // D or D×D each
-	alpha               []float64   // α of the last Gradient
 	diag                []float64   // of A⁻¹ − UUᵀ, where noise variances differ
 	after               []float64   // the state of each column after the first
 	scaled              []float64   // e/s of these at a chunk of inputs
 	mixedMean           []float64   // m and e of CR at a chunk of inputs
 	mixedErrs           []float64
+	sums                []float64 // what a chunk of inputs has of M, −rᵀFm and the diagonal of A⁻¹ − UUᵀ, see backward3
 }
 
 // NewFilter returns a filter for inputs t, ascending, and known error variances,
@@ -173,7 +174,6 @@ func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 	if r.Cols > 1 && f.cols == 1 {
 		panic(fmt.Sprintf("statespace: R has %d columns for one column", r.Cols))
 	}
-	f.alpha = resize(f.alpha, len(f.t))
 	f.diag = resize(f.diag, len(f.own))
 	f.backward(grad, r)
 	if f.own == nil {
@@ -196,9 +196,6 @@ func (f *Filter) shareAt(i int) float64 {
 	}
 	return f.share[i]
 }
-
-// Alpha sets dst to the first column of A⁻¹CR of the last Gradient.
-func (f *Filter) Alpha(dst []float64) { copy(dst, f.alpha) }
 
 // Reader returns a filter that shares the factorisation and has working memory of
 // its own, so that it may be used at the same time, as long as f does not factorise
@@ -243,6 +240,13 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 	f.after, f.scaled = resize(f.after, cols*d), resize(f.scaled, cols*chunk)
 	clear(f.after)
 	f.cov, f.inv = resize(f.cov, n*d*d), resize(f.inv, n)
+	f.until = f.until[:0]
+	for c, comp := range cs {
+		for range comp.dim() {
+			f.until = append(f.until, f.first[c]+comp.dim())
+		}
+	}
+	f.until[0] = d // the sum has a part of every component
 	f.start.fit(d)
 	f.end.fit(d)
 	f.allocate()
@@ -273,7 +277,7 @@ func (f *Filter) setOwn() {
 // allocate makes room to work in, for the components at hand.
 func (f *Filter) allocate() {
 	d := f.dim
-	f.work = resize(f.work, 3*d+6*d*d+2*9*len(f.cs))
+	f.work = resize(f.work, 3*d+5*d*d+2*9*len(f.cs))
 	free := f.work
 	take := func(size int) (x []float64) {
 		x, free = free[:size:size], free[size:]
@@ -282,7 +286,7 @@ func (f *Filter) allocate() {
 	}
 	f.r, f.k, f.w = take(d), take(d), take(d)
 	f.p, f.n, f.m, f.x = take(d*d), take(d*d), take(d*d), take(d*d)
-	f.phi, f.phiT = take(d*d), take(d*d)
+	f.phi = take(d * d)
 	f.block, f.q = f.block[:0], f.q[:0]
 	for _, comp := range f.cs {
 		dd := comp.dim() * comp.dim()
@@ -376,7 +380,7 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 		for i := from; i < to; i++ {
 			f.transitions(i)
 			mean, cov := f.mean[i*d:][:d], f.cov[i*d*d:][:d*d]
-			apply(mean, f.phi, f.w)
+			f.forth(mean, f.w)
 			f.spread(cov, f.p)
 
 			s := cov[0] + f.noiseAt(i)
@@ -394,7 +398,7 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 			for j, yj := range y[1:] {
 				at, after := (j+1)*n+i, f.after[j*d:][:d]
 				mean := f.mean[at*d:][:d]
-				apply(mean, f.phi, after)
+				f.forth(mean, after)
 				e := yj - mean[0]
 				f.errs[at], f.scaled[j*chunk+i-from] = e, e*f.inv[i]
 				f.move(after, mean, e)
@@ -440,7 +444,7 @@ func (f *Filter) move(after, m []float64, e float64) {
 	}
 }
 
-// transitions sets block, q, phi and phiT to those of step i.
+// transitions sets block, q and phi to those of step i.
 func (f *Filter) transitions(i int) {
 	for c, comp := range f.cs {
 		s := &f.steps[c]
@@ -449,8 +453,8 @@ func (f *Filter) transitions(i int) {
 	f.assemble()
 }
 
-// assemble sets phi and phiT from block, see embed. Differences are between
-// propagators here, before they multiply anything large.
+// assemble sets phi from block, see embed. Differences are between propagators
+// here, before they multiply anything large.
 func (f *Filter) assemble() {
 	d := f.dim
 	for c, o := range f.first {
@@ -461,22 +465,47 @@ func (f *Filter) assemble() {
 		if c > 0 {
 			copy(f.phi[o:][:n], b[:n])
 			f.phi[o] -= f.block[0][0]
-			for i := 1; i < f.cs[0].dim(); i++ {
-				f.phi[i*d+o] = -f.phi[i*d]
-			}
 		}
 	}
-	for i := range d {
-		for j := range d {
-			f.phiT[j*d+i] = f.phi[i*d+j]
+}
+
+// forth sets dst = Φx.
+func (f *Filter) forth(dst, x []float64) {
+	for i, end := range f.until {
+		var v float64
+		row := f.phi[i*f.dim:][:end]
+		for j := i; j < end; j++ {
+			v += row[j] * x[j]
+		}
+		dst[i] = v
+	}
+}
+
+// back sets dst = Φᵀx.
+func (f *Filter) back(dst, x []float64) {
+	clear(dst)
+	for i, end := range f.until {
+		row, v := f.phi[i*f.dim:][:end], x[i]
+		for j := i; j < end; j++ {
+			dst[j] += row[j] * v
 		}
 	}
 }
 
 // spread sets cov = ΦPΦᵀ + Q. It uses x.
 func (f *Filter) spread(cov, p []float64) {
-	f.sandwich(cov, f.phi, p)
 	d := f.dim
+	for i := range d { // x = PΦᵀ, row by row
+		f.forth(f.x[i*d:][:d], p[i*d:][:d])
+	}
+	for i, end := range f.until { // Φx, the lower triangle
+		row := cov[i*d:][:i+1]
+		clear(row)
+		for j := i; j < end; j++ {
+			addScaled(row, f.phi[i*d+j], f.x[j*d:])
+		}
+	}
+	mirror(cov, d)
 	for c, o := range f.first {
 		n, q := f.cs[c].dim(), f.q[c]
 		for i := range n {
@@ -494,6 +523,37 @@ func (f *Filter) spread(cov, p []float64) {
 	}
 }
 
+// gather sets dst = ΦᵀNΦ; dst may be n. It uses x.
+func (f *Filter) gather(dst, n []float64) {
+	d := f.dim
+	for i := range d { // x = NΦ, row by row
+		f.back(f.x[i*d:][:d], n[i*d:][:d])
+	}
+	clear(dst)
+	for j, end := range f.until { // Φᵀx, the lower triangle
+		for i := j; i < end; i++ {
+			addScaled(dst[i*d:][:i+1], f.phi[j*d+i], f.x[j*d:])
+		}
+	}
+	mirror(dst, d)
+}
+
+// addScaled adds w·x to dst, which may be shorter.
+func addScaled(dst []float64, w float64, x []float64) {
+	for i, v := range x[:len(dst)] {
+		dst[i] += w * v
+	}
+}
+
+// mirror copies the lower triangle to the upper one.
+func mirror(m []float64, d int) {
+	for i := range d {
+		for j, v := range m[i*d:][:i] {
+			m[j*d+i] = v
+		}
+	}
+}
+
 // apply sets dst = B·x.
 func apply(dst, b, x []float64) {
 	d := len(x)
@@ -503,29 +563,6 @@ func apply(dst, b, x []float64) {
 			v += w * x[j]
 		}
 		dst[i] = v
-	}
-}
-
-// sandwich sets dst = B·s·Bᵀ for symmetric s. It uses x; dst may be s.
-func (f *Filter) sandwich(dst, b, s []float64) {
-	d := f.dim
-	for i := range d { // x = s·Bᵀ, row by row
-		apply(f.x[i*d:][:d], b, s[i*d:][:d])
-	}
-	for i := range d { // B·x, the lower triangle
-		row := dst[i*d:][:i+1]
-		clear(row)
-		for j, w := range b[i*d:][:d] {
-			if w == 0 {
-				continue
-			}
-			for l, v := range f.x[j*d:][:len(row)] {
-				row[l] += w * v
-			}
-		}
-		for l, v := range row {
-			dst[l*d+i] = v
-		}
 	}
 }
 
@@ -571,8 +608,8 @@ func (f *Filter) observe(i int) (diag float64) {
 }
 
 // backward sweeps from the last input to the first with the columns CR, r_j being that of
-// each. It sets alpha to the first column of A⁻¹CR, grad to the gradient, and diag to the
-// diagonal of A⁻¹ − UUᵀ where noise variances differ. With M = N − Σ_j r_j r_jᵀ the value has
+// each. It sets grad to the gradient, and diag to the diagonal of A⁻¹ − UUᵀ where noise
+// variances differ. With M = N − Σ_j r_j r_jᵀ the value has
 // the derivatives ½M in Q, −r_j in m_j and ½M in P (Koopman and Shephard 1992), and over a
 // gap m and P follow dm/da = Fm, dP/da = FP + PFᵀ + q·v·e_d·e_dᵀ, hence
 //
@@ -606,7 +643,6 @@ func (f *Filter) backward(grad []float64, r blas64.General) {
 			f.transitions(i)
 			copy(f.m, f.n)
 			alpha := f.inform(f.r, errs[b], i)
-			f.alpha[i] = alpha
 			diag -= alpha * alpha
 			subtractOuter(f.m, f.r, f.r)
 			for j := range others {
@@ -625,16 +661,16 @@ func (f *Filter) backward(grad []float64, r blas64.General) {
 				apply(f.x[k*d:][:d], cov, f.m[k*d:][:d])
 			}
 			subtractOuter(f.x, f.r, means[b*d:][:d])
-			apply(f.w, f.phiT, f.r)
+			f.back(f.w, f.r)
 			copy(f.r, f.w)
 			for j := range others {
 				rj := f.after[j*d:][:d]
 				subtractOuter(f.x, rj, f.mixedMean[((j+1)*chunk+b)*d:][:d])
-				apply(f.w, f.phiT, rj)
+				f.back(f.w, rj)
 				copy(rj, f.w)
 			}
 			f.contract(grad, i)
-			f.sandwich(f.n, f.phiT, f.n)
+			f.gather(f.n, f.n)
 		}
 		to = from
 	}
@@ -695,7 +731,7 @@ func (f *Filter) Solve(dst, b []float64) {
 	clear(after)
 	for i, v := range b {
 		f.transitions(i)
-		apply(mean, f.phi, after)
+		f.forth(mean, after)
 		v -= mean[0]
 		f.gain(i)
 		f.move(after, mean, v)
@@ -706,7 +742,7 @@ func (f *Filter) Solve(dst, b []float64) {
 		f.gain(i)
 		dst[i] = f.inform(f.r, dst[i], i)
 		f.transitions(i)
-		apply(f.w, f.phiT, f.r)
+		f.back(f.w, f.r)
 		copy(f.r, f.w)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
 
@@ -67,7 +68,7 @@ func TestNLL(t *testing.T) {
 								t.Fatalf("n=%d l=%g noise=%g: %v", n, l, noise, err)
 							}
 							alpha := make([]float64, n)
-							f.Alpha(alpha)
+							f.Solve(alpha, y)
 
 							u := unit(n, cs, noise, dot(y, want.alpha), want.nll)
 							dv, dg := math.Abs(got-want.nll), maxDiff(grad, want.grad)
@@ -257,7 +258,7 @@ func TestMisuse(t *testing.T) {
 		"gradient of 2":       func() { f.NLL(make([]float64, 2), y, sums["0"], 1) },
 		"no component":        func() { f.NLL(nil, y, nil, 1) },
 		"order 3":             func() { f.NLL(nil, y, []Component{{3, 1, 1}}, 1) },
-		"too few rows":        func() { NewProduct(f.t).Mul(general(1, 1, y), general(1, 1, y), sums["0"]) },
+		"too few rows":        func() { NewProduct(f.t).Gram([]blas64.General{general(1, 1, y)}, nil, general(1, 1, y), sums["0"]) },
 		"prediction at a NaN": func() { f.predict(y[:1], nil, []float64{math.NaN()}, y, sums["0"], 1) },
 	} {
 		func() {
@@ -337,7 +338,7 @@ func TestProperties(t *testing.T) {
 			r.Fatal(err)
 		}
 		alpha := make([]float64, n)
-		f.Alpha(alpha)
+		f.Solve(alpha, y)
 		quad := dot(y, alpha)
 		tol := 20 * unit(n, cs, noise, quad, value)
 		near := func(what string, got, want float64) {
@@ -356,13 +357,17 @@ func TestProperties(t *testing.T) {
 		}
 		near("derivative in the scale of A", scale, 0.5*(float64(n)-quad))
 
-		// A·α = y, by another recursion.
-		ka := make([]float64, n)
-		NewProduct(x).Mul(general(n, 1, ka), general(n, 1, alpha), cs)
-		for i := range ka {
-			ka[i] += noise * alpha[i]
+		// A·α = y, by dense algebra.
+		a, ka := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+		for _, c := range cs {
+			k, _ := gram(c, x)
+			a.AddSym(a, k)
 		}
-		if d := maxDiff(ka, y); d > 1e-11*(1+maxNorm(y))*(1+float64(n)*total(cs)/noise*1e-4) {
+		for i := range n {
+			a.SetSym(i, i, a.At(i, i)+noise)
+		}
+		ka.MulVec(a, mat.NewVecDense(n, alpha))
+		if d := maxDiff(ka.RawVector().Data, y); d > 1e-11*(1+maxNorm(y))*(1+float64(n)*total(cs)/noise*1e-4) {
 			r.Errorf("Aα differs from y by %.2g", d)
 		}
 

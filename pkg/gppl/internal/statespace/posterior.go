@@ -74,19 +74,19 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 			f.spread(cov, p)
 			// The means before the adjoints: both need their own Φ.
 			for c := range f.cols {
-				apply(x, f.phi, m[c*d:][:d])
+				f.forth(x, m[c*d:][:d])
 				means.Data[o*means.Stride+c] = x[0]
 			}
 			s := cov[0]
 			if i+1 < last || f.end.Known {
 				f.jump(f.t[next] - at[o])
 				for c := range f.cols {
-					apply(r, f.phiT, info[c*d:][:d])
+					f.back(r, info[c*d:][:d])
 					for a, v := range cov[:d] {
 						means.Data[o*means.Stride+c] += v * r[a]
 					}
 				}
-				f.sandwich(n, f.phiT, f.n)
+				f.gather(n, f.n)
 				for a := range d {
 					for b := range d {
 						s -= cov[a] * cov[b] * n[a*d+b]
@@ -103,10 +103,10 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 			if i+1 < last {
 				f.transitions(i + 1)
 				for c := range f.cols {
-					apply(f.w, f.phiT, info[c*d:][:d])
+					f.back(f.w, info[c*d:][:d])
 					copy(info[c*d:], f.w)
 				}
-				f.sandwich(f.n, f.phiT, f.n)
+				f.gather(f.n, f.n)
 			}
 			f.observe(i)
 			for c := range f.cols {
@@ -117,7 +117,7 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 	}
 }
 
-// jump sets block, q, phi and phiT to those of a gap, which may be infinite.
+// jump sets block, q and phi to those of a gap, which may be infinite.
 func (f *Filter) jump(gap float64) {
 	for c, comp := range f.cs {
 		a := comp.rate() * gap
@@ -128,8 +128,10 @@ func (f *Filter) jump(gap float64) {
 			comp.transition(f.block[c], f.q[c], 0, 0, 1)
 			continue
 		}
+		var g [1]float64
 		e := math.Exp(-a)
-		comp.transition(f.block[c], f.q[c], a, e, gamma(comp.Order, a, e))
+		gammas(g[:], []float64{a}, []float64{e}, comp.Order)
+		comp.transition(f.block[c], f.q[c], a, e, g[0])
 	}
 	f.assemble()
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// A Product multiplies matrices by K and by ∂K for one set of inputs, without
-// noise. The lower triangle of K is a combination of exponentials times powers:
+// A Product computes BᵀKB and Bᵀ∂KB for one set of inputs, without noise. The lower triangle of K is a combination of exponentials times powers:
 // as e⁻ᵃaʲ/j! turns into e⁻ᵃ⁻ᵟ·Σ_i (aⁱ/i!)·δ^(j−i)/(j−i)! over a gap δ, the sums
 //
 //	X_j = Σ_(m<i) e⁻ᵃ·aʲ/j!·b_m,  a = λ(t_i − t_m),  b_m row m of B
@@ -37,8 +36,8 @@ type Product struct {
 type panel struct {
 	from, to int       // the columns
 	state    []float64 // X, see sweep
-	out      []float64 // Gram: a block of rows of the lower triangle times B
-	sum      []float64 // Gram: Bᵀ·out
+	out      []float64 // a block of rows of the lower triangle times B
+	sum      []float64 // Bᵀ·out
 }
 
 // NewProduct returns a Product for inputs t, ascending. It keeps t.
@@ -78,60 +77,6 @@ func (p *Product) prepare(b blas64.General, cs []Component) {
 		q.from, q.to = i*b.Cols/n, (i+1)*b.Cols/n
 		q.state = resize(q.state, powers*(q.to-q.from)*len(cs))
 	}
-}
-
-// Mul sets dst = K·b, both n×k, in O(nk) flops. dst and b must not overlap.
-func (p *Product) Mul(dst, b blas64.General, cs []Component) {
-	p.mul(dst, b, cs, false)
-}
-
-// MulSlope sets dst = (∂K/∂log l)·b for one component, like Mul.
-func (p *Product) MulSlope(dst, b blas64.General, c Component) {
-	p.mul(dst, b, []Component{c}, true)
-}
-
-func (p *Product) mul(dst, b blas64.General, cs []Component, slope bool) {
-	if dst.Rows != b.Rows || dst.Cols != b.Cols {
-		panic(fmt.Sprintf("statespace: product %d×%d, want %d×%d", dst.Rows, dst.Cols, b.Rows, b.Cols))
-	}
-	p.prepare(b, cs)
-	n := b.Rows
-	var v float64 // K's diagonal
-	if !slope {
-		for _, c := range cs {
-			v += c.Variance
-		}
-	}
-	parallel.For(len(p.panels), func(i int) {
-		q := &p.panels[i]
-		w := q.to - q.from
-		row := func(m blas64.General, i int) []float64 { return m.Data[i*m.Stride+q.from:][:w] }
-		clear(q.state)
-		for i := range n { // K's lower triangle and diagonal
-			out := row(dst, i)
-			for j, bj := range row(b, i) {
-				out[j] = v * bj
-			}
-			if i == 0 {
-				continue
-			}
-			value, gradient := pick(out, slope)
-			prev := row(b, i-1)
-			for c, comp := range cs {
-				s := &p.steps[c]
-				q.sweep(value, gradient, prev, c, comp, s.a[i], s.e[i])
-			}
-		}
-		clear(q.state)
-		for i := n - 2; i >= 0; i-- { // its upper triangle
-			value, gradient := pick(row(dst, i), slope)
-			next := row(b, i+1)
-			for c, comp := range cs {
-				s := &p.steps[c]
-				q.sweep(value, gradient, next, c, comp, s.a[i+1], s.e[i+1])
-			}
-		}
-	})
 }
 
 // Gram sets values[c] = BᵀK_cB and, unless slopes is nil, slopes[c] =
@@ -208,20 +153,11 @@ func (q *panel) gram(p *Product, n int, b blas64.General, cs []Component) {
 	}
 }
 
-// pick returns out in the place of the value or of the slope.
-func pick(out []float64, isSlope bool) (value, slope []float64) {
-	if isSlope {
-		return nil, out
-	}
-	return out, nil
-}
-
 // powers is the most X_j that any component needs.
 const powers = 4
 
 // sweep takes the X_j of component c over a gap from the row b, and adds its
-// row of K's and of ∂K/∂log l's lower triangle times B to value and slope; either
-// may be nil.
+// row of K's and of ∂K/∂log l's lower triangle times B to value and slope, which may be nil.
 func (q *panel) sweep(value, slope, b []float64, c int, comp Component, a, e float64) {
 	w := len(b)
 	x := q.state[c*powers*w:][:powers*w]
@@ -256,21 +192,19 @@ func (q *panel) sweep(value, slope, b []float64, c int, comp Component, a, e flo
 		}
 	}
 	v := comp.Variance
-	if value != nil {
-		value = value[:w]
-		switch comp.Order {
-		case 0:
-			for j, y := range x0 {
-				value[j] += v * y
-			}
-		case 1:
-			for j, y := range x0 {
-				value[j] += v * (y + x1[j])
-			}
-		default:
-			for j, y := range x0 {
-				value[j] += v * (y + x1[j] + x2[j]*(2./3))
-			}
+	value = value[:w]
+	switch comp.Order {
+	case 0:
+		for j, y := range x0 {
+			value[j] += v * y
+		}
+	case 1:
+		for j, y := range x0 {
+			value[j] += v * (y + x1[j])
+		}
+	default:
+		for j, y := range x0 {
+			value[j] += v * (y + x1[j] + x2[j]*(2./3))
 		}
 	}
 	if slope != nil {

@@ -61,6 +61,19 @@ func (s *stretched) combine(dim int) {
 	}
 }
 
+// drawStretches draws a series of n observations and cuts it into stretches, combined.
+func drawStretches(t *testing.T, rnd *rand.Rand, n int, cs []Component, noise float64) (s *stretched, x, y []float64) {
+	t.Helper()
+	x = sorted(layouts[rnd.IntN(len(layouts))].draw(rnd, n))
+	y = drawY(rnd, x, cs, noise)
+	s = cut(rnd, x, y)
+	if err := s.reduce(cs, noise); err != nil {
+		t.Fatal(err)
+	}
+	s.combine(stateDim(cs))
+	return s, x, y
+}
+
 // nll is that of Filter.NLL, by stretches.
 func (s *stretched) nll(grad []float64, cs []Component, noise float64) (value, parts float64, err error) {
 	if err := s.reduce(cs, noise); err != nil {
@@ -147,13 +160,8 @@ func TestMergeAssociative(t *testing.T) {
 	for name, cs := range sums {
 		for range 50 {
 			n := 2 + rnd.IntN(80)
-			x := sorted(layouts[rnd.IntN(len(layouts))].draw(rnd, n))
 			cs := scaled(cs, 0.3)
-			s := cut(rnd, x, drawY(rnd, x, cs, 0.1))
-			if err := s.reduce(cs, 0.1); err != nil {
-				t.Fatal(err)
-			}
-			s.combine(stateDim(cs))
+			s, _, _ := drawStretches(t, rnd, n, cs, 0.1)
 			var m Merger
 			some := append([]Element(nil), s.elements...)
 			for len(some) > 1 {
@@ -182,15 +190,9 @@ func TestStretchPosterior(t *testing.T) {
 	for name, cs := range sums {
 		for range 40 {
 			n := 1 + rnd.IntN(80)
-			x := sorted(layouts[rnd.IntN(len(layouts))].draw(rnd, n))
 			cs := scaled(cs, math.Pow(10, -2+3*rnd.Float64()))
 			const noise = 0.01
-			y := drawY(rnd, x, cs, noise)
-			s := cut(rnd, x, y)
-			if err := s.reduce(cs, noise); err != nil {
-				t.Fatal(err)
-			}
-			s.combine(stateDim(cs))
+			s, x, y := drawStretches(t, rnd, n, cs, noise)
 			at := append([]float64{x[0] - 1, x[n-1] + 0.3}, x...)
 			for range 20 {
 				at = append(at, x[0]+(x[n-1]-x[0])*rnd.Float64())
