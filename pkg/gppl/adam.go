@@ -1,7 +1,6 @@
 package gppl
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/optimize"
@@ -10,7 +9,7 @@ import (
 var (
 	_ optimize.Method    = (*Adam)(nil)
 	_ optimize.Statuser  = (*Adam)(nil)
-	_ optimize.Converger = (*ChangeBelow)(nil)
+	_ optimize.Converger = (*changeBelow)(nil)
 )
 
 // Adam is the gradient method of Kingma and Ba (2015, algorithm 1), as a gonum
@@ -112,39 +111,29 @@ func orDefault(v, fallback float64) float64 {
 	return v
 }
 
-// ChangeBelow is the paper's stopping rule: it stops after the given number of
-// consecutive iterations that each change the loss by less than Absolute. (It
-// compares changes, not improvements as optimize.FunctionConverge does, so
-// that an overshoot of Adam does not count as standing still.)
-type ChangeBelow struct {
-	Absolute   float64
-	Iterations int // 0 means 5
-
-	last  float64
-	count int
+// changeBelow is the paper's stopping rule: it stops after stillIterations in a row that each change the loss by less
+// than absolute. (It compares changes, not improvements as optimize.FunctionConverge does, so that an overshoot of Adam
+// does not count as standing still.)
+type changeBelow struct {
+	absolute float64
+	last     float64
+	count    int
 }
 
-// Init is part of optimize.Converger.
-func (c *ChangeBelow) Init(int) { c.last, c.count = math.NaN(), 0 }
+// stillIterations are the paper's.
+const stillIterations = 5
 
-// Converged is part of optimize.Converger.
-func (c *ChangeBelow) Converged(loc *optimize.Location) optimize.Status {
-	limit := c.Iterations
-	if limit == 0 {
-		limit = 5
-	}
-	if math.Abs(loc.F-c.last) < c.Absolute {
+func (c *changeBelow) Init(int) { c.last, c.count = math.NaN(), 0 }
+
+func (c *changeBelow) Converged(loc *optimize.Location) optimize.Status {
+	if math.Abs(loc.F-c.last) < c.absolute {
 		c.count++
 	} else {
 		c.count = 0
 	}
 	c.last = loc.F
-	if c.count >= limit {
+	if c.count >= stillIterations {
 		return optimize.FunctionConvergence
 	}
 	return optimize.NotTerminated
-}
-
-func (c *ChangeBelow) String() string {
-	return fmt.Sprintf("change below %g over %g iterations", c.Absolute, orDefault(float64(c.Iterations), 5))
 }

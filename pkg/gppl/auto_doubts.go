@@ -28,6 +28,9 @@ func (a *auto) limits() (doubts []string) {
 	last := len(params) - 1
 	power := blas64.Dot(vec(a.rest.Y), vec(a.rest.Y)) / float64(a.data.Len())
 	if noise := params[last]; !isFixed(noise) && noise.Value < 1e-6*power && a.data.Errors == nil {
+		if a.straight() {
+			doubt("a straight line explains all %d observations: for a smooth kernel the likelihood has no maximum", a.data.Len())
+		}
 		doubt("the noise variance was driven to its floor, %.2g", noise.Value)
 	}
 	if a.data.X.Dim() != 1 {
@@ -47,6 +50,21 @@ func (a *auto) limits() (doubts []string) {
 		}
 	}
 	return doubts
+}
+
+// straight reports whether a straight line explains what the mean leaves of the data, but for rounding. The more the
+// lengthscale grows and the noise falls, the better a smooth kernel then does, until no digit of the likelihood is left.
+func (a *auto) straight() bool {
+	x := a.data.X
+	if x.Dim() != 1 {
+		return false
+	}
+	line := AddMeans(Intercept{}, NewTrend(1, x))
+	if CheckBasis(line, x) != nil {
+		return false
+	}
+	left := leastSquaresRest(Model{Kernel: a.family.Kernel, Mean: line}, a.rest)
+	return blas64.Nrm2(vec(left.Y)) <= constant*blas64.Nrm2(vec(a.data.Y))
 }
 
 // doubts lists why what was found may not be what the data determine; nil if

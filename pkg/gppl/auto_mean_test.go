@@ -98,3 +98,25 @@ func TestFitAutoKnownErrors(t *testing.T) {
 		t.Errorf("exact %v, noise variance %.3g beside the known errors, drawn with 0.04\n%v", r.Exact, noise, r)
 	}
 }
+
+// TestFitAutoStraight: where a straight line explains all that the mean leaves, the likelihood of a smooth kernel has no
+// maximum. FitAuto says so, whatever rounding makes of gradients where it stopped.
+func TestFitAutoStraight(t *testing.T) {
+	for _, n := range []int{5, 100} {
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i] = float64(i), 0.3*float64(i)-7
+		}
+		for _, kernel := range []gppl.Kernel{gppl.SE{}, gppl.Matern32{}} {
+			for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
+				r, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: kernel, Mean: mean}, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.AutoSettings{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Status != gppl.Doubtful || !strings.Contains(r.Reason, "a straight line explains all") {
+					t.Errorf("n = %d, %v, mean %v: %s: %s", n, kernel, mean, r.Status, r.Reason)
+				}
+			}
+		}
+	}
+}

@@ -169,7 +169,7 @@ func (a *auto) settle(exact *Exact) error {
 	}
 	a.record(step, fmt.Sprintf("best of %d further starts, since %s", tried, strings.Join(doubts, "; ")))
 	if doubts = a.doubts(); doubts != nil {
-		if best.Status == Converged || best.Status == Stalled {
+		if best.Status == Converged || best.Status == Stalled || best.Status == Unconfirmed && a.straight() {
 			best.Status, best.Reason = Doubtful, doubts[0]
 		}
 		for _, d := range doubts {
@@ -182,6 +182,9 @@ func (a *auto) settle(exact *Exact) error {
 // further returns the number of random starts that are tried where doubts stay: none, unless it is asked for, where the
 // search was of all data and ended at an optimum.
 func (a *auto) further() int {
+	if a.straight() {
+		return 0
+	}
 	ended := a.result.Status == Stalled || a.result.Status == Limited
 	if a.settings.Fit.Starts == 0 && a.result.Exact && a.result.Search.Screened > 0 && !ended && a.data.Len() <= trainWhole {
 		return 0

@@ -10,7 +10,8 @@ import (
 )
 
 // BenchmarkChunked evaluates a series from chunks in memory, to be compared with the
-// state-space engine on the same, and with one processor (-cpu 1,2).
+// state-space engine on the same, and with one processor: in a run of its own (-cpu 1), since
+// with -cpu 1,2 the first of b.Loop's two measurements has the processors of the run before.
 func BenchmarkChunked(b *testing.B) {
 	const n = 1_000_000
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -150,9 +150,11 @@ func (c *chooser) better(s *selection, o outcome) bool {
 	return i >= 0 && 8*(completed(s.candidates[i].err, o.form, o.terms)+o.shared) < s.nats
 }
 
-// completed is a forecast's error bound once the quadratic form is known. A forecast is for
-// log|A| and a form of one per term, half each. The form errs in proportion to itself, and four
-// times as much where y is off the model's scale: 2.2 was found, for a y that alternates.
+// completed returns a forecast's error bound once the quadratic form yᵀA⁻¹y is known. The forecast err assumes
+// a form of one per term, as a y of the model has: half of err is the error of log|A|, half that of the form.
+// The form's error grows with the form itself. The factor 2·form/terms − 1, instead of (1 + form/terms)/2,
+// is four times that growth: where y is far from the model's scale, 2.2 times was measured, for a y that
+// alternates.
 func completed(err, form, terms float64) float64 { return err * max(1, 2*form/terms-1) }
 
 // summation is the rounding of a value of so many terms, itself.

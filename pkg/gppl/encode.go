@@ -342,7 +342,7 @@ func (r *Result) encode() *resultJSON {
 		Engine: r.Engine, Jitter: r.Jitter, Warnings: r.Warnings, Best: r.Best,
 	}
 	for _, p := range r.Params {
-		j.Params = append(j.Params, paramJSON{p.Name, p.Start, p.StdErrLog, p.StdErrPlace, p.AtBound, p.TiedTo})
+		j.Params = append(j.Params, paramJSON{p.Name, p.Start, p.StdErrLog, p.stdErrPlace, p.AtBound, p.TiedTo})
 	}
 	for _, t := range r.Trace {
 		j.Trace.Start = append(j.Trace.Start, t.Start)
@@ -412,7 +412,7 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 		if p.Name != params[i].Name {
 			return nil, fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
 		}
-		out.Params = append(out.Params, FittedParam{params[i], p.Start, p.StdErrLog, p.StdErrPlace, p.AtBound, p.TiedTo})
+		out.Params = append(out.Params, FittedParam{params[i], p.Start, p.StdErrLog, p.AtBound, p.TiedTo, p.StdErrPlace})
 	}
 	for i, v := range j.Trace.Value {
 		out.Trace = append(out.Trace, TracePoint{j.Trace.Start[i], j.Trace.Evaluation[i], j.Trace.Seconds[i], float64(v)})

@@ -85,6 +85,7 @@ var sameResult = cmp.Options{
 			a.Orthonormal == b.Orthonormal && a.Design == b.Design && a.Seed == b.Seed
 	}),
 	cmpopts.IgnoreUnexported(gppl.StartResult{}),
+	cmp.AllowUnexported(gppl.FittedParam{}),
 	cmpopts.EquateNaNs(),
 }
 

@@ -209,5 +209,5 @@ func (f *bandedFactor) posterior() predictor {
 	alpha := newGeneral(f.half.Rows, f.half.Cols)
 	copyGeneral(alpha, f.half)
 	f.band.gram.SolveLT(alpha)
-	return conditioner{f.kernel, &exactFactors{x: Scalars(f.engine.line.t), kernel: f.kernel, factor: &f.band.gram, alpha: alpha}}
+	return newExactPosterior(f.kernel, &exactFactors{x: Scalars(f.engine.line.t), kernel: f.kernel, factor: &f.band.gram, alpha: alpha}, f.engine.line.ranks())
 }

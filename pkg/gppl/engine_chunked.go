@@ -43,21 +43,27 @@ func (e *chunkedExact) forecast(m *compiled) forecast {
 	}
 }
 
-// chunkedFactor has the elements of all segments at one θ.
-type chunkedFactor struct {
+// segmentSolver filters the segments at one θ, each by itself once states and adjoints are
+// known.
+type segmentSolver struct {
 	engine   *chunkedExact
-	model    *compiled
 	kernel   Kernel
 	noise    float64
-	elements []statespace.Element
 	states   []statespace.State   // before each segment
 	adjoints []statespace.Adjoint // after each segment, once asked for
-	total    statespace.Element   // of all segments, but for its value
-	form     longSum              // yᵀA⁻¹y
-	log      longSum              // log|A|
-	merger   statespace.Merger
-	ends     []float64 // the last time of each segment
 	workers  []segmentWorker
+}
+
+// chunkedFactor has the elements of all segments at one θ.
+type chunkedFactor struct {
+	segmentSolver
+	model    *compiled
+	elements []statespace.Element
+	total    statespace.Element // of all segments, but for its value
+	form     longSum            // yᵀA⁻¹y
+	log      longSum            // log|A|
+	merger   statespace.Merger
+	ends     []float64   // the last time of each segment
 	parts    [][]float64 // of the gradient, by segment
 	grad     []float64
 	known    bool // whether the adjoints are those of this θ
@@ -74,7 +80,7 @@ func (e *chunkedExact) factor(m *compiled) (exactFactor, error) {
 }
 
 // each has work called for every segment, with a worker that has taken it.
-func (f *chunkedFactor) each(work func(w *segmentWorker, s *segment) error) error {
+func (f *segmentSolver) each(work func(w *segmentWorker, s *segment) error) error {
 	series := f.engine.series
 	workers := series.workers()
 	for len(f.workers) < workers {
@@ -198,7 +204,7 @@ func (f *chunkedFactor) gradient(grad []float64, r blas64.General) error {
 }
 
 // solve filters a segment between what is known on both sides.
-func (f *chunkedFactor) solve(w *segmentWorker, s *segment, cs []statespace.Component) error {
+func (f *segmentSolver) solve(w *segmentWorker, s *segment, cs []statespace.Component) error {
 	if !math.IsInf(s.before, -1) && s.before != f.states[s.index].At {
 		return fmt.Errorf("the series has changed while it was read: t = %v was %v", s.before, f.states[s.index].At)
 	}
@@ -220,18 +226,16 @@ func (f *chunkedFactor) check() error {
 
 // chunkedPosterior smooths segment by segment.
 type chunkedPosterior struct {
-	kernel     Kernel
-	noise      float64
+	solver     segmentSolver // without workers: each call has its own
 	components []statespace.Component
-	engine     *chunkedExact
-	states     []statespace.State
-	adjoints   []statespace.Adjoint
 	ends       []float64
 }
 
 func (f *chunkedFactor) posterior() predictor {
 	f.lookBack()
-	return &chunkedPosterior{f.kernel, f.noise, slices.Clone(f.model.markov.components), f.engine, f.states, f.adjoints, f.ends}
+	solver := f.segmentSolver
+	solver.workers = nil
+	return &chunkedPosterior{solver, slices.Clone(f.model.markov.components), f.ends}
 }
 
 func (p *chunkedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
@@ -241,8 +245,8 @@ func (p *chunkedPosterior) latent(ctx context.Context, means blas64.General, var
 		s = min(s, len(p.ends)-1)
 		of[s] = append(of[s], i)
 	}
-	f := chunkedFactor{engine: p.engine, kernel: p.kernel, noise: p.noise, states: p.states, adjoints: p.adjoints}
-	return f.each(func(w *segmentWorker, s *segment) error {
+	solver := p.solver
+	return solver.each(func(w *segmentWorker, s *segment) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -250,7 +254,7 @@ func (p *chunkedPosterior) latent(ctx context.Context, means blas64.General, var
 		if len(mine) == 0 {
 			return nil
 		}
-		if err := f.solve(w, s, p.components); err != nil {
+		if err := solver.solve(w, s, p.components); err != nil {
 			return err
 		}
 		at, m := make([]float64, len(mine)), make([]float64, len(mine))

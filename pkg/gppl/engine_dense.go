@@ -143,5 +143,5 @@ func (f *denseFactor) check() error {
 
 func (f *denseFactor) posterior() predictor {
 	f.solve()
-	return conditioner{f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}}
+	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}, nil)
 }

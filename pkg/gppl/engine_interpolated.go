@@ -195,7 +195,7 @@ func (e *interpolated) unit(dst []float64, at *termCall, k Kernel, u, noise floa
 	at.release()
 	theta := [2]float64{1, 1}
 	theta[e.lengthAt] = math.Exp(u)
-	at.set(k.WithParams(theta[:]), 0, len(theta), noise)
+	at.set(k.WithParams(theta[:]), 0, len(theta), noise, 1)
 	at.forecast(&at.selection, &at.compiledTerm)
 	if err := at.compute(false); err != nil {
 		return err

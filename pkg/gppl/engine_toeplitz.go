@@ -272,6 +272,7 @@ func (f *toeplitzFactor) checkSums() error {
 type toeplitzPosterior struct {
 	factor  *toeplitzFactor // does not change any more
 	observe Inputs          // of the observed places
+	rows    []int           // of the series, for each observation; nil if they are in order
 	work    pool[toeplitzWork]
 }
 
@@ -283,7 +284,7 @@ type toeplitzWork struct {
 }
 
 func (f *toeplitzFactor) posterior() predictor {
-	return &toeplitzPosterior{factor: f, observe: Scalars(f.engine.line.t)}
+	return &toeplitzPosterior{factor: f, observe: Scalars(f.engine.line.t), rows: f.engine.line.ranks()}
 }
 
 // condition sets cross to k(x, ·) at the places, solved to A⁻¹ of it and means to

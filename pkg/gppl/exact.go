@@ -124,7 +124,7 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 
 // evaluate is ValueGrad that returns the factor too, if it is to be kept.
 func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exactFactor, err error) {
-	if err := checkParams(l.params, theta); err != nil {
+	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, nil, err
 	}
 	c := l.calls.get()

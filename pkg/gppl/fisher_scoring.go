@@ -31,7 +31,7 @@ func (o *objective) hessian(h *mat.SymDense, u []float64) {
 	copy(at, o.theta) // the parameters that are fixed
 	slope := make([]float64, len(u))
 	for j, i := range o.trained {
-		t := transformOf(o.params[i])
+		t := o.through[i]
 		at[i] = t.Natural(u[j])
 		slope[j] = t.Slope(u[j]) / at[i] // ∂log θ/∂u
 	}

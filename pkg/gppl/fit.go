@@ -29,7 +29,7 @@ type Settings struct {
 	// standard errors, √(gᵀH⁻¹g) for the gradient g and the curvature H: the
 	// same for any number of observations, within 5e-9 nats of the minimum.
 	GradientTolerance float64
-	// Stop returns a further stopping rule, such as &ChangeBelow{…}; nil means
+	// Stop returns a further stopping rule, such as StopBelow(1e-3); nil means
 	// none.
 	Stop func() optimize.Converger
 	// MaxEvaluations and MaxIterations limit each start; 0 means 1000
@@ -37,7 +37,8 @@ type Settings struct {
 	MaxEvaluations, MaxIterations int
 	// Starts is the number of starting points; 0 means 1. The first is the
 	// loss's own, the others are normally distributed around it in the raw
-	// parameters with standard deviation Spread (0 means 1), drawn from Seed.
+	// parameters with standard deviation Spread (0 means 1), drawn from Seed. Places on
+	// the axis of x move in units of the shortest lengthscale or period.
 	Starts int
 	Spread float64
 	Seed   uint64
@@ -62,9 +63,6 @@ func LBFGS() optimize.Method { return &optimize.LBFGS{} }
 // BFGS returns a fresh optimize.BFGS for Settings.Method.
 func BFGS() optimize.Method { return &optimize.BFGS{} }
 
-// NelderMead returns a fresh optimize.NelderMead for Settings.Method.
-func NelderMead() optimize.Method { return &optimize.NelderMead{} }
-
 // AdamRate returns a function for Settings.Method that makes Adam with the given rate
 // α, a step in raw parameters.
 func AdamRate(rate float64) func() optimize.Method {
@@ -74,7 +72,7 @@ func AdamRate(rate float64) func() optimize.Method {
 // StopBelow returns the paper's stopping rule for Settings.Stop: five
 // iterations in a row that change the loss by less than tol.
 func StopBelow(tol float64) func() optimize.Converger {
-	return func() optimize.Converger { return &ChangeBelow{Absolute: tol} }
+	return func() optimize.Converger { return &changeBelow{absolute: tol} }
 }
 
 // Status is how training ended.
@@ -153,8 +151,9 @@ type objective struct {
 	loss     Loss
 	settings Settings
 	params   []Param
-	trained  []int     // indices of the parameters that are not fixed
-	start    []float64 // raw
+	through  []Transform // of each parameter, to the raw value that training moves
+	trained  []int       // indices of the parameters that are not fixed
+	start    []float64   // raw
 	gradTol  float64
 	scored   bool        // training ends by the gradient in units of standard errors
 	curved   curvatureAt // the curvature that newton took last
@@ -200,12 +199,12 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 			}
 		}
 	}
-	o.theta = values(o.params)
+	o.theta, o.through = values(o.params), rawTransforms(o.params)
 	o.gradTheta = make([]float64, len(o.theta))
 	for i, p := range o.params {
 		if !isFixed(p) {
 			o.trained = append(o.trained, i)
-			o.start = append(o.start, transformOf(p).Raw(p.Value))
+			o.start = append(o.start, o.through[i].Raw(p.Value))
 		}
 	}
 	o.u, o.grad = make([]float64, len(o.start)), make([]float64, len(o.start))
@@ -237,7 +236,7 @@ func (o *objective) evaluate(u []float64) (float64, error) {
 func (o *objective) compute(u []float64) {
 	copy(o.u, u)
 	for j, i := range o.trained {
-		o.theta[i] = transformOf(o.params[i]).Natural(u[j])
+		o.theta[i] = o.through[i].Natural(u[j])
 	}
 	grad := o.gradTheta
 	if !o.withGrad {
@@ -253,7 +252,7 @@ func (o *objective) compute(u []float64) {
 		o.failure = o.lastErr
 	} else if o.withGrad {
 		for j, i := range o.trained {
-			o.grad[j] = o.gradTheta[i] * transformOf(o.params[i]).Slope(u[j])
+			o.grad[j] = o.gradTheta[i] * o.through[i].Slope(u[j])
 		}
 	}
 	o.trace = append(o.trace, TracePoint{Start: o.startIndex, Evaluation: o.evaluations, Seconds: time.Since(o.began).Seconds(), Value: o.value})
@@ -403,7 +402,7 @@ func (o *objective) finish(r StartResult, began time.Time, before int) StartResu
 	r.Seconds = time.Since(began).Seconds()
 	r.Theta = values(o.params)
 	for j, i := range o.trained {
-		r.Theta[i] = transformOf(o.params[i]).Natural(o.best.u[j])
+		r.Theta[i] = o.through[i].Natural(o.best.u[j])
 	}
 	for i, leader := range leaders(o.loss) {
 		r.Theta[i] = r.Theta[leader]

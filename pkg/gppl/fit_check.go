@@ -45,7 +45,7 @@ type slopes struct {
 func (o *objective) along(u, d []float64, h, value float64, four bool) (s slopes, ok bool) {
 	at := func(step float64) float64 {
 		for j, i := range o.trained {
-			o.theta[i] = transformOf(o.params[i]).Natural(u[j] + step*d[j])
+			o.theta[i] = o.through[i].Natural(u[j] + step*d[j])
 		}
 		o.checks++
 		v, err := o.loss.ValueGrad(nil, o.theta)
@@ -161,7 +161,7 @@ func (o *objective) confirmByCurvature(first []float64, cov mat.Matrix, win Star
 	}
 	u := make([]float64, len(o.trained))
 	for j, i := range o.trained {
-		u[j] = transformOf(o.params[i]).Raw(win.Theta[i])
+		u[j] = o.through[i].Raw(win.Theta[i])
 	}
 	return o.confirmOptimum(u, win.Value)
 }

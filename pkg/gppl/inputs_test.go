@@ -144,3 +144,51 @@ func TestTransforms(t *testing.T) {
 		t.Errorf("the paper's start is %s, want %s", got, want)
 	}
 }
+
+// TestMisusePanics: misuse of shapes panics with the name of the argument.
+func TestMisusePanics(t *testing.T) {
+	d := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, 0, 1, 2}}
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
+	exact, err := gppl.NewExact(m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	omega, err := gppl.NewProjection(gppl.Sphere{}, d.X, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl, err := gppl.NewProjected(m, d, omega)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vfe, err := gppl.NewVFE(m, d, gppl.Scalars([]float64{1.5, 3}), gppl.VFEOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	posterior, err := gppl.NewPosterior(m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := []float64{1, 1, 0.1}
+	for want, misuse := range map[string]func(){
+		"len(grad) = 2, want 3":     func() { exact.ValueGrad(make([]float64, 2), theta) },
+		"len(grad) = 0, want 3":     func() { pl.ValueGrad([]float64{}, theta) },
+		"len(grad) = 3, want 5":     func() { vfe.ValueGrad(make([]float64, 3), append(theta, 1.5, 3)) },
+		"len(theta) = 2, want 3":    func() { exact.ValueGrad(nil, theta[:2]) },
+		"count = -1":                func() { posterior.Sample(d.X, -1, 1) },
+		"sum: kernel 1 is nil":      func() { gppl.Add(gppl.SE{}, nil) },
+		"product: kernel 0 is nil":  func() { gppl.Mul(nil, gppl.SE{}) },
+		"AddMeans: mean 1 is nil":   func() { gppl.AddMeans(gppl.Intercept{}, nil) },
+		"design is nil":             func() { gppl.NewProjection(nil, d.X, 2, 1) },
+		"lo = 3 and hi = 1, want 0": func() { gppl.LogNormalWithin(3, 1) },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "gppl: ") || !strings.Contains(got, want) {
+					t.Errorf("the panic says %q, want %q", got, want)
+				}
+			}()
+			misuse()
+		}()
+	}
+}

@@ -29,7 +29,10 @@ func compose(parts []Kernel, what string) composite {
 		panic("gppl: " + what + " of no kernels")
 	}
 	c := composite{append([]Kernel(nil), parts...), make([]int, 1, len(parts)+1)}
-	for _, p := range parts {
+	for i, p := range parts {
+		if p == nil {
+			panic(fmt.Sprintf("gppl: %s: kernel %d is nil", what, i))
+		}
 		c.offset = append(c.offset, c.offset[len(c.offset)-1]+len(p.Params()))
 	}
 	return c

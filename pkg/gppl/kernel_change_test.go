@@ -197,23 +197,12 @@ func TestChangePointRefused(t *testing.T) {
 // TestChangePointFit: start values find a change of the kernel, training from them finds it
 // better, whatever the units, and the result survives being saved.
 func TestChangePointFit(t *testing.T) {
-	const n, where = 200, 140.0
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = float64(i)
-	}
+	const where = 140.0
 	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.Laplace{Variance: 2, Lengthscale: 4}, Location: where, Width: 1}, Noise: 0.01}
-	_, y, _, err := truth.Sample(gppl.Scalars(x), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	changed := drawnChange(t, truth, 200, 3)
 	var first float64
 	for _, unit := range []float64{1, 1e-3} {
-		at := make([]float64, n)
-		for i := range at {
-			at[i] = unit * (x[i] - 100)
-		}
-		d := gppl.Data{X: gppl.Scalars(at), Y: y}
+		d := changed.in(unit, 100)
 		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.Laplace{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
 		start := gppl.StartFrom(family, d)
 		if got := start.Kernel.(gppl.ChangePoint).Location/unit + 100; math.Abs(got-where) > 12 {
@@ -271,24 +260,13 @@ func TestCovariance(t *testing.T) {
 // TestChangePointStandardError: the place of a change has the standard error of the curvature in
 // the place itself and the logs of the others, in any unit and whatever its sign.
 func TestChangePointStandardError(t *testing.T) {
-	const n, where = 150, 90.0
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = float64(i)
-	}
+	const where = 90.0
 	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: where, Width: 2}, Noise: 0.05}
-	_, y, _, err := truth.Sample(gppl.Scalars(x), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	changed := drawnChange(t, truth, 150, 4)
 	for _, view := range []struct{ unit, origin float64 }{{1, 0}, {1, 200}, {1, where}, {1e3, 0}, {1e-3, 95}} {
-		at := make([]float64, n)
-		for i := range at {
-			at[i] = view.unit * (x[i] - view.origin)
-		}
 		start := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12 * view.unit}, After: gppl.SE{Variance: 2, Lengthscale: 3 * view.unit},
 			Location: view.unit * (where - view.origin), Width: 2 * view.unit}, Noise: 0.05}
-		l, err := gppl.NewExact(start, gppl.Data{X: gppl.Scalars(at), Y: y})
+		l, err := gppl.NewExact(start, changed.in(view.unit, view.origin))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,6 +293,75 @@ func TestChangePointStandardError(t *testing.T) {
 			t.Errorf("saved and loaded: %v", err)
 		}
 	}
+}
+
+// TestChangePointUnits: the unit and the origin of x change neither the training of a change point, nor
+// the draws around it.
+func TestChangePointUnits(t *testing.T) {
+	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: 60, Width: 6}, Noise: 0.05}
+	changed := drawnChange(t, truth, 120, 2)
+	type outcome struct{ value, at, stdErr, mean, spread, k float64 }
+	learn := func(unit, origin float64) (o outcome) {
+		d := changed.in(unit, origin)
+		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 6 * unit}, Noise: 1}
+		l, err := gppl.NewExact(gppl.StartFrom(family.Fix("width"), d), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := gppl.Fit(t.Context(), l, nil, gppl.Settings{})
+		if err != nil || r.Status != gppl.Converged {
+			t.Fatalf("unit %v, origin %v: %v %v", unit, origin, r, err)
+		}
+		u, err := gppl.NewUncertain(t.Context(), l, r, gppl.UncertainSettings{Seed: 1})
+		if err != nil || u.Fallback != "" {
+			t.Fatalf("unit %v, origin %v: %v %v", unit, origin, u, err)
+		}
+		place := func(m gppl.Model) float64 { return m.Kernel.(gppl.ChangePoint).Location/unit + origin }
+		var square float64
+		for _, m := range u.Models {
+			o.mean += place(m) / float64(len(u.Models))
+		}
+		for _, m := range u.Models {
+			square += (place(m) - o.mean) * (place(m) - o.mean) / float64(len(u.Models))
+		}
+		o.value, o.at, o.stdErr, o.spread, o.k = r.Value, place(r.Model), r.Params[4].StdErr()/unit, math.Sqrt(square), u.K
+		return o
+	}
+	want := learn(1, 0)
+	if !(want.spread > 0.5*want.stdErr && want.spread < 2*want.stdErr) {
+		t.Errorf("draws of the place spread by %v, its standard error is %v", want.spread, want.stdErr)
+	}
+	for _, view := range []struct{ unit, origin float64 }{{1e-9, 50}, {1e12, 0}, {3600, -4.7e5}} { // the last: hours in seconds since 1970
+		got := learn(view.unit, view.origin)
+		if !(math.Abs(got.value-want.value) <= 1e-6) || !(math.Abs(got.at-want.at) <= 1e-3) || !(math.Abs(got.stdErr/want.stdErr-1) <= 1e-2) ||
+			!(math.Abs(got.mean-want.mean) <= 0.05*want.spread) || !(math.Abs(got.spread/want.spread-1) <= 0.05) || !(math.Abs(got.k-want.k) <= 0.02) {
+			t.Errorf("unit %v, origin %v: %+v, want %+v", view.unit, view.origin, got, want)
+		}
+	}
+}
+
+// changedSeries is a draw at the times 0, 1, …
+type changedSeries struct{ x, y []float64 }
+
+func drawnChange(t *testing.T, m gppl.Model, n int, seed uint64) (s changedSeries) {
+	s.x = make([]float64, n)
+	for i := range s.x {
+		s.x[i] = float64(i)
+	}
+	var err error
+	if _, s.y, _, err = m.Sample(gppl.Scalars(s.x), seed); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// in returns the series in another unit of x, counted from origin.
+func (s changedSeries) in(unit, origin float64) gppl.Data {
+	at := make([]float64, len(s.x))
+	for i, x := range s.x {
+		at[i] = unit * (x - origin)
+	}
+	return gppl.Data{X: gppl.Scalars(at), Y: s.y}
 }
 
 // placeError is the standard error of parameter number place by the inverse of the second

@@ -3,6 +3,7 @@ package gppl_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -155,6 +156,57 @@ func TestKnownErrorsRefused(t *testing.T) {
 		s[3] = bad
 		if _, err := c.data.WithErrors(s); err == nil {
 			t.Errorf("an error of %v: none", bad)
+		}
+	}
+}
+
+// TestProjectedHugeErrors: an observation with a huge error is in every random projection and drowns what they
+// know of the others. PL says how much of that it has lost; projections of single observations lose nothing.
+func TestProjectedHugeErrors(t *testing.T) {
+	const n = 40
+	rnd := rand.New(rand.NewPCG(3, 2))
+	x, y, sd := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], sd[i] = float64(i)+0.3*rnd.Float64(), 0.1
+		y[i] = math.Sin(x[i]/8) + 0.1*rnd.NormFloat64()
+	}
+	for _, huge := range []float64{1, 1e3, 1e5, 1e6, 1e7} {
+		sd[7] = huge
+		known, err := gppl.Data{X: gppl.Scalars(x), Y: y}.WithErrors(sd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		relative, err := gppl.Data{X: gppl.Scalars(x), Y: y}.WithRelativeErrors(sd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, d := range map[string]gppl.Data{"known": known, "relative": relative} {
+			for _, kernel := range []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 8}, gppl.Matern32{Variance: 1, Lengthscale: 8}} {
+				m := gppl.Model{Kernel: kernel, Noise: 0.01}
+				want := valueOf(t, meanCase{model: m, data: d}, gppl.EngineDense)
+				for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Identity{}} {
+					omega, err := gppl.NewProjection(design, d.X, n, 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					l, err := gppl.NewProjected(m, d, omega)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, err := l.ValueGrad(make([]float64, 3), []float64{1, 8, 0.01})
+					if err != nil {
+						t.Errorf("%s error of %v, %v: %v", name, huge, design, err)
+						continue
+					}
+					report := l.Report()
+					if bound := max(1e-8*n, report.LastBound); !(math.Abs(got-want) <= bound) {
+						t.Errorf("%s error of %v, %v: PL of all projections is off by %v, the bound is %v", name, huge, design, got-want, bound)
+					}
+					if _, single := design.(gppl.Identity); single && name == "known" && report.LastInexact > 0 {
+						t.Errorf("%s error of %v, %v: inexact by %v", name, huge, design, report.LastInexact)
+					}
+				}
+			}
 		}
 	}
 }

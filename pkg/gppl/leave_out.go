@@ -18,8 +18,8 @@ import (
 //
 // and the same with blocks in the place of entries (Rasmussen and Williams 2006, eq.
 // 5.12; Dubrule 1983 with a mean, whose coefficients are then those without y_i).
-// An engine's posterior at the data tells both: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance
-// σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's own error.
+// A factor of A gives both (inverter); any other posterior tells them at the data: it is
+// Cᵢ − (σ²A⁻¹C)ᵢ, with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's own error.
 
 // LeaveOneOut returns the mean and variance of each observation y_i given all others
 // under the model m, its noise and known error included. The parameters are not
@@ -110,13 +110,12 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 	if len(at) == 0 {
 		return nil
 	}
-	means, v := newGeneral(len(at), l.columns.Cols), make([]float64, len(at))
-	if err := l.p.predictor.latent(context.Background(), means, v, l.x.Pick(at)); err != nil {
+	all, precisions := newGeneral(len(at), l.columns.Cols), make([]float64, len(at))
+	if err := l.diagonal(all, precisions, at); err != nil {
 		return err
 	}
 	for j, i := range at {
-		precision := (1 - v[j]/l.noise[i]) / l.noise[i]
-		solved := l.solved(i, means.Data[j*means.Stride:])
+		precision, solved := precisions[j], row(all, j).Data
 		alpha := solved[0]
 		if c := l.p.mean; c != nil {
 			precision -= c.fit.Form(solved[1:], solved[1:])
@@ -130,13 +129,57 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 	return nil
 }
 
-// solved returns row i of A⁻¹C, the posterior means at which are given.
-func (l *leaver) solved(i int, means []float64) []float64 {
-	row := make([]float64, l.columns.Cols)
-	for c := range row {
-		row[c] = (l.columns.Data[i*l.columns.Stride+c] - means[c]) / l.noise[i]
+// diagonal sets precisions to the entries of the diagonal of A⁻¹ at the observations, and solved to
+// their rows of A⁻¹C.
+func (l *leaver) diagonal(solved blas64.General, precisions []float64, at []int) error {
+	if p, ok := l.p.predictor.(inverter); ok {
+		p.inverseDiagonal(solved, precisions, at)
+		return nil
 	}
-	return row
+	if err := l.p.predictor.latent(context.Background(), solved, precisions, l.x.Pick(at)); err != nil {
+		return err
+	}
+	for j, i := range at {
+		precisions[j] = (1 - precisions[j]/l.noise[i]) / l.noise[i]
+	}
+	l.solve(solved, at)
+	return nil
+}
+
+// solve turns posterior means at the observations into their rows of A⁻¹C.
+func (l *leaver) solve(means blas64.General, at []int) {
+	for j, i := range at {
+		for c, m := range row(means, j).Data {
+			means.Data[j*means.Stride+c] = (l.columns.Data[i*l.columns.Stride+c] - m) / l.noise[i]
+		}
+	}
+}
+
+// inverse sets block to the rows and columns of A⁻¹ at the observations, and solved to their rows
+// of A⁻¹C.
+func (l *leaver) inverse(solved blas64.General, block *dense.Lower, at []int) error {
+	if p, ok := l.p.predictor.(inverter); ok {
+		p.inverseBlock(solved, block, at)
+		return nil
+	}
+	if err := l.p.predictor.joint(context.Background(), solved, block, l.x.Pick(at)); err != nil {
+		return err
+	}
+	// D⁻¹ − D⁻¹·cov·D⁻¹, D the noise.
+	precision := make([]float64, len(at))
+	for j, i := range at {
+		precision[j] = 1 / l.noise[i]
+	}
+	block.EachTile(func(bi, bj int, t blas64.General) {
+		for a := range t.Rows {
+			for b := range t.Cols {
+				t.Data[a*t.Stride+b] *= -precision[bi*dense.Tile+a] * precision[bj*dense.Tile+b]
+			}
+		}
+	})
+	block.AddDiagonals(precision)
+	l.solve(solved, at)
+	return nil
 }
 
 // block leaves out one block.
@@ -145,26 +188,12 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 	if n == 0 {
 		return nil
 	}
-	means, cov := newGeneral(n, l.columns.Cols), dense.NewLower(n)
-	if err := l.p.predictor.joint(context.Background(), means, cov, l.x.Pick(at)); err != nil {
+	solved, cov := newGeneral(n, l.columns.Cols), dense.NewLower(n) // P_BB
+	if err := l.inverse(solved, cov, at); err != nil {
 		return err
 	}
-	// P_BB = D⁻¹ − D⁻¹·cov·D⁻¹, D the noise, less what the mean takes.
-	precision := make([]float64, n)
-	for j, i := range at {
-		precision[j] = 1 / l.noise[i]
-	}
-	cov.EachTile(func(bi, bj int, t blas64.General) {
-		for a := range t.Rows {
-			for b := range t.Cols {
-				t.Data[a*t.Stride+b] *= -precision[bi*dense.Tile+a] * precision[bj*dense.Tile+b]
-			}
-		}
-	})
-	cov.AddDiagonals(precision)
-	alpha, solved := make([]float64, n), newGeneral(n, l.columns.Cols)
-	for j, i := range at {
-		copy(solved.Data[j*solved.Stride:], l.solved(i, means.Data[j*means.Stride:]))
+	alpha := make([]float64, n)
+	for j := range at {
 		alpha[j] = solved.Data[j*solved.Stride]
 	}
 	if c := l.p.mean; c != nil {

@@ -3,6 +3,8 @@ package gppl_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -72,6 +74,60 @@ func comparedWithRefits(t *testing.T, c meanCase, blocks [][]int, got, variances
 		for j, i := range block {
 			if math.Abs(got[i]-mean[j]) > 1e-8*(1+math.Abs(mean[j])) || math.Abs(variances[i]-v[j]) > 1e-8*(1+v[j]) {
 				t.Errorf("block %v, y[%d]: %.12g ± √%.12g, without it %.12g ± √%.12g", block, i, got[i], variances[i], mean[j], v[j])
+			}
+		}
+	}
+}
+
+// TestLeaveOutSmallNoise: engines with a factor of A keep their digits where the noise is a part
+// in 1e9 and less of the variance, with x in any order.
+func TestLeaveOutSmallNoise(t *testing.T) {
+	const n = 40
+	rnd := rand.New(rand.NewPCG(3, 2))
+	x, y := make([]float64, n), make([]float64, n)
+	for i, at := range rnd.Perm(n) {
+		x[i] = float64(at)
+		y[i] = math.Sin(x[i]/8) + 0.1*rnd.NormFloat64()
+	}
+	d := gppl.Data{X: gppl.Scalars(x), Y: y}
+	var ones, blocks [][]int
+	for i := range n {
+		ones = append(ones, []int{i})
+	}
+	for i := 0; i+3 <= n; i += 3 {
+		blocks = append(blocks, []int{i + 2, i, i + 1})
+	}
+	for _, kernel := range []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 2}, gppl.Matern32{Variance: 1, Lengthscale: 8}} {
+		for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
+			for _, noise := range []float64{1e-7, 1e-9, 1e-12} {
+				m := gppl.Model{Kernel: kernel, Noise: noise, Mean: mean}
+				for _, engine := range []string{gppl.EngineDense, gppl.EngineBanded, gppl.EngineToeplitz} {
+					for _, out := range [][][]int{ones, blocks} {
+						got, variances, err := gppl.LeaveBlockOut(m, d, out, gppl.WithEngine(engine))
+						if err != nil {
+							t.Errorf("%v by %s: %v", m, engine, err)
+							continue
+						}
+						for _, block := range out {
+							var rest []int
+							for i := range n {
+								if !slices.Contains(block, i) {
+									rest = append(rest, i)
+								}
+							}
+							p, err := gppl.NewPosterior(m, d.Pick(rest), gppl.WithEngine(gppl.EngineDense))
+							if err != nil {
+								t.Fatal(err)
+							}
+							want, v := p.Noisy(d.X.Pick(block))
+							for j, i := range block {
+								if !(math.Abs(got[i]-want[j]) <= 1e-5*math.Sqrt(v[j])) || !(math.Abs(variances[i]/v[j]-1) <= 1e-5) {
+									t.Errorf("%v by %s: y[%d] of %v: %.9g ± √%.9g, without it %.9g ± √%.9g", m, engine, i, block, got[i], variances[i], want[j], v[j])
+								}
+							}
+						}
+					}
+				}
 			}
 		}
 	}

@@ -64,6 +64,11 @@ func AddMeans(parts ...Mean) MeanSum {
 	if len(parts) == 0 {
 		panic("gppl: AddMeans of no means")
 	}
+	for i, p := range parts {
+		if p == nil {
+			panic(fmt.Sprintf("gppl: AddMeans: mean %d is nil", i))
+		}
+	}
 	return MeanSum{append([]Mean(nil), parts...)}
 }
 

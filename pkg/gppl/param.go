@@ -115,7 +115,8 @@ func (Fixed) Raw(theta float64) float64 { return theta }
 func (Fixed) Slope(float64) float64     { return 0 }
 func (Fixed) String() string            { return "fixed" }
 
-// Free is θ = u, for parameters that may take any sign: inducing inputs.
+// Free is θ = u, for parameters that may take any sign: places on the axis of x, which Fit
+// counts in the shortest lengthscale or period of the start.
 type Free struct{}
 
 func (Free) Natural(u float64) float64 { return u }
@@ -159,6 +160,14 @@ func checkParams(params []Param, theta []float64) error {
 		}
 	}
 	return nil
+}
+
+// checkEvaluation is checkParams for a loss, whose gradient, unless it is nil, has an entry for each parameter.
+func checkEvaluation(params []Param, grad, theta []float64) error {
+	if grad != nil && len(grad) != len(params) {
+		panic(fmt.Sprintf("gppl: len(grad) = %d, want %d parameters", len(grad), len(params)))
+	}
+	return checkParams(params, theta)
 }
 
 // values returns the natural values of params.

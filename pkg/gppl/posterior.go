@@ -220,6 +220,9 @@ func (p *Posterior) checkDim(x Inputs) {
 // LatentContext, or that the covariance cannot be factorised.
 func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
 	p.checkDim(x)
+	if count < 0 {
+		panic(fmt.Sprintf("gppl: Posterior.Sample: count = %d", count))
+	}
 	if err := x.check("x"); err != nil {
 		return nil, 0, err
 	}

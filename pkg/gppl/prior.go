@@ -47,7 +47,7 @@ type LogNormal struct{ Mu, Sigma float64 }
 // 1 % on either side. It panics unless 0 < lo < hi.
 func LogNormalWithin(lo, hi float64) LogNormal {
 	if !(lo > 0) || !(lo < hi) || math.IsInf(hi, 1) {
-		panic(fmt.Sprintf("gppl: LogNormalWithin(%v, %v)", lo, hi))
+		panic(fmt.Sprintf("gppl: LogNormalWithin: lo = %v and hi = %v, want 0 < lo < hi < ∞", lo, hi))
 	}
 	const normal99 = 2.3263478740408408 // the 99 % quantile of N(0, 1)
 	a, b := math.Log(lo), math.Log(hi)

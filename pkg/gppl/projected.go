@@ -41,7 +41,9 @@ type Projected struct {
 	sizes      []float64      // the lengths of the columns of C
 	oto        []float64      // ΩᵀEΩ, k×k, E the squares of relative errors, or I; nil where it is I
 	least      float64        // an eigenvalue of ΩᵀEΩ is at least this; 1 where it is I
+	cond       float64        // the condition of ΩᵀEΩ, 1 where it is I
 	known      []float64      // ΩᵀDΩ, k×k, D the variances of known errors; nil without them
+	uneven     bool           // there are known or relative errors, of any size
 	residual   *residual      // what the projections leave of C; nil: not used
 
 	terms []*projectedTerm // those of the kernel, by the engines of a series
@@ -67,6 +69,7 @@ type projectedCall struct {
 	jitter float64
 	tau    float64 // the variance of what the projections leave
 
+	sizes          []float64      // √S_ii, of unevenRounding
 	half, alpha, u blas64.General // L⁻¹Z, S⁻¹Z and S⁻¹ZR, k×c
 	g, r           blas64.General // ZᵀS⁻¹Z, c×c, and R
 	all            blas64.General // g and what the residual adds to it
@@ -99,7 +102,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	}
 	l := &Projected{
 		model: m, proj: p, directions: directions, params: m.Params(), scale: scalingOf(m.Kernel),
-		mean: mean, z: z, sizes: sizes,
+		mean: mean, z: z, sizes: sizes, uneven: d.Errors != nil || d.Relative != nil,
 		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]),
 	}
 	switch {
@@ -110,7 +113,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		l.oto = make([]float64, k*k)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
-	l.least = leastEigenvalue(l.oto, k)
+	l.least, l.cond = eigenvalues(l.oto, k)
 	if d.Errors != nil {
 		l.known = projectedErrors(directions, d.knownVariances())
 	}
@@ -119,19 +122,19 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	return l, nil
 }
 
-// leastEigenvalue returns a lower bound on the eigenvalues of the k×k matrix ΩᵀEΩ, 1/‖(ΩᵀEΩ)⁻¹‖₁, as
-// far as its condition is estimated; 1 for nil, which stands for I. k³/3 flops.
-func leastEigenvalue(oto []float64, k int) float64 {
+// eigenvalues returns a lower bound on the eigenvalues of the k×k matrix ΩᵀEΩ, 1/‖(ΩᵀEΩ)⁻¹‖₁, and its
+// condition, as far as it is estimated; 1 and 1 for nil, which stands for I. k³/3 flops.
+func eigenvalues(oto []float64, k int) (least, cond float64) {
 	if oto == nil {
-		return 1
+		return 1, 1
 	}
 	a := mat.NewSymDense(k, oto)
 	norm := mat.Norm(a, 1)
 	var chol mat.Cholesky
 	if !chol.Factorize(a) {
-		return 0x1p-53 * norm
+		return 0x1p-53 * norm, 0x1p53
 	}
-	return norm / chol.Cond()
+	return norm / chol.Cond(), chol.Cond()
 }
 
 // plan sets up the engines, which all terms share, for each term of the kernel and
@@ -204,7 +207,7 @@ func (l *Projected) String() string {
 }
 
 func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
-	if err := checkParams(l.params, theta); err != nil {
+	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err
 	}
 	c := l.calls.get()
@@ -239,15 +242,15 @@ func (l *Projected) begin(c *projectedCall, theta []float64) error {
 	for i := range c.terms {
 		t := &c.terms[i]
 		if l.apart {
-			t.set(c.split.signal[i], c.split.offset[i], c.split.end[i], c.noise*l.least)
+			t.set(c.split.signal[i], c.split.offset[i], c.split.end[i], c.noise*l.least, l.cond)
 		} else {
-			t.set(c.kernel, 0, len(theta)-1, c.noise*l.least)
+			t.set(c.kernel, 0, len(theta)-1, c.noise*l.least, l.cond)
 		}
 		t.forecast(&t.selection, &t.compiledTerm)
 	}
 	if l.whole != nil {
 		t := &c.whole
-		t.set(c.kernel, 0, len(theta)-1, c.noise*l.least)
+		t.set(c.kernel, 0, len(theta)-1, c.noise*l.least, l.cond)
 		t.forecast(&t.selection, &t.compiledTerm)
 	}
 	c.choose()
@@ -263,7 +266,7 @@ func (c *projectedCall) init(l *Projected) {
 		c.terms[i].projectedTerm = l.terms[i]
 	}
 	c.whole.projectedTerm = l.whole
-	c.s0, c.v = make([]float64, k*k), newGeneral(k, k)
+	c.s0, c.sizes, c.v = make([]float64, k*k), make([]float64, k), newGeneral(k, k)
 	c.factor, c.inverse = dense.NewLower(k), dense.NewLower(k)
 	c.half, c.alpha = newGeneral(k, cols), newGeneral(k, cols)
 	c.g, c.r, c.all = newGeneral(cols, cols), newGeneral(cols, cols), newGeneral(cols, cols)
@@ -392,9 +395,13 @@ func (l *Projected) promise(c *projectedCall, form, value float64) (nats float64
 	if w := l.directions.waves; w != nil {
 		nats += l.waveRounding(c, w, form)
 	}
+	if l.uneven {
+		nats += c.unevenRounding()
+	}
 	if r := l.residual; r != nil {
 		signal := r.n * c.variance
 		lost := 8 * 0x1p-53 * (signal/r.dof + c.tau) / c.tau // relative, of τ
+		lost += 8 * 0x1p-53 * (c.noise*r.spread + r.spreadKnown) / c.tau
 		lost += l.directions.bound() * largestDiagonal(c.s0, l.z.Rows) / (r.dof * c.tau)
 		nats += 0.5 * ((r.dof+energy/c.tau)*lost + r.rounding/c.tau)
 		limit = max(limit, limit/k*max(r.dof, energy/c.tau))

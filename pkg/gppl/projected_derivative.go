@@ -145,7 +145,7 @@ func (t *termCall) difference(s []float64, p int) error {
 		for _, side := range []float64{1, -1} {
 			copy(at, params)
 			at[p] *= math.Exp(side * float64(i+1) * step)
-			moved.set(t.kernel.WithParams(at), 0, len(at), t.noise)
+			moved.set(t.kernel.WithParams(at), 0, len(at), t.noise, t.cond)
 			gram, err := t.engines[t.chosen].gram(&moved, false)
 			if err != nil {
 				return err

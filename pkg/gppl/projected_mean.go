@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -144,4 +145,42 @@ func projectedErrors(d directions, variances []float64) []float64 {
 		blas64.Scal(v, vec(scaled.Data[i*scaled.Stride:][:scaled.Cols]))
 	}
 	return multiply(blas.Trans, omega, scaled).Data
+}
+
+// unevenMargin is a margin over first-order rounding of S and of its factor, for its entries are sums of n terms. In
+// 600 random cases, with errors up to 1e7, no value needed more than 3.3.
+const unevenMargin = 8
+
+// unevenRounding bounds what the value errs by since S is rounded to a part of its diagonal: an observation with a
+// huge error is in every projection, and drowns what they know of the others. L_ii² is what is left of S_ii, and
+// u what S⁻¹ makes of z:
+//
+//	ε·(½Σ_i S_ii/L_ii² + ½(Σ_i √S_ii·|u_i|)²).
+func (c *projectedCall) unevenRounding() (nats float64) {
+	k := c.v.Rows
+	for i := range dense.Blocks(k) {
+		for a := range c.factor.At(i, i).Rows {
+			var s float64
+			for j := range i + 1 {
+				t := c.factor.At(i, j)
+				r := t.Data[a*t.Stride:][:t.Cols]
+				if i == j {
+					r = r[:a+1]
+				}
+				s += blas64.Dot(vec(r), vec(r))
+			}
+			t := c.factor.At(i, i)
+			pivot := t.Data[a*t.Stride+a]
+			nats += s / (pivot * pivot)
+			c.sizes[i*dense.Tile+a] = math.Sqrt(s)
+		}
+	}
+	for j := range c.u.Cols {
+		var form float64
+		for i, s := range c.sizes {
+			form += s * math.Abs(c.u.Data[i*c.u.Stride+j])
+		}
+		nats += form * form
+	}
+	return unevenMargin * 0.5 * 0x1p-53 * nats
 }

@@ -74,9 +74,10 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.n, k: w.k(), waves: w}
 	l := &Projected{
 		model: m, proj: p, directions: directions{n: r.n, k: p.k, mass: r.moment[0], waves: w, proj: p},
-		params: m.Params(), scale: scalingOf(m.Kernel), least: 1,
+		params: m.Params(), scale: scalingOf(m.Kernel),
 		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]),
 	}
+	l.least, l.cond = eigenvalues(nil, k)
 	switch {
 	case m.Mean == nil:
 		l.z, l.sizes = r.project(w), r.lengths()

@@ -11,13 +11,14 @@ type compiledTerm struct {
 	kernel      Kernel
 	offset, end int     // its parameters in those of the whole kernel
 	noise       float64 // the least eigenvalue of σ²ΩᵀΩ, by which S is better conditioned than S₀
+	cond        float64 // of σ²ΩᵀΩ, which S has even where there is no signal
 	variance    float64 // k(0)
 	markov      markov  // as a sum of Markov components
 	isMarkov    bool
 }
 
-func (m *compiledTerm) set(k Kernel, offset, end int, noise float64) {
-	m.kernel, m.offset, m.end, m.noise = k, offset, end, noise
+func (m *compiledTerm) set(k Kernel, offset, end int, noise, cond float64) {
+	m.kernel, m.offset, m.end, m.noise, m.cond = k, offset, end, noise, cond
 	m.variance = variance(k)
 	m.isMarkov = m.markov.of(k)
 }
@@ -51,6 +52,7 @@ func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...pr
 func (t *projectedTerm) forecast(s *selection, m *compiledTerm) {
 	t.chooser.begin(s)
 	blur := float64(t.k)*phases(m.kernel, t.span, m.noise, math.Sqrt(t.mass)) + t.directionError
+	blur += float64(t.k) * gramRounding(m.cond-1, 1) // what engines allow for is the signal
 	for i, e := range t.engines {
 		s.candidates[i] = e.forecast(m)
 		s.candidates[i].err += blur

@@ -90,6 +90,9 @@ func (p *Projection) Omega() *mat.Dense { return p.omega.get(p.form) }
 // the directions are linearly dependent: the error then names the columns that
 // add nothing to those before them.
 func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, error) {
+	if design == nil {
+		panic("gppl: NewProjection: design is nil")
+	}
 	n := x.Len()
 	if err := x.check("x"); err != nil {
 		return nil, err

@@ -354,7 +354,8 @@ func (c *randomCase) drawProjection(d dice) {
 }
 
 // inducing returns the inducing inputs of a third of the small cases, nil for
-// the others: up to twelve of the x, moved a little.
+// the others: up to twelve of the x, moved a little. Those that rounding leaves the same are one: K_uu of
+// both has no inverse.
 func (c *randomCase) inducing() []float64 {
 	n := c.data.Len()
 	lo, hi := c.data.X.Range(0)
@@ -366,7 +367,8 @@ func (c *randomCase) inducing() []float64 {
 	for i := range z {
 		z[i] = c.data.X.At(i * n / len(z))[0] + 0.3*(hi-lo)/float64(n)*d.NormFloat64()
 	}
-	return z
+	slices.Sort(z)
+	return slices.Compact(z)
 }
 
 func hasWhite(k gppl.Kernel) bool {

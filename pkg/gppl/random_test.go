@@ -228,3 +228,21 @@ func rank(j judged) float64 {
 	}
 	return j.worst()
 }
+
+// TestFormerExceptions judges cases in which an error was once larger than promised: what was found in
+// long runs of TestRandomCases stays looked at.
+func TestFormerExceptions(t *testing.T) {
+	for _, number := range []int{
+		4108, 5771, 5720, // derivatives: what αᵀ∂Aα adds
+		5718, 30617, // PL, raw projections: the condition of ΩᵀΩ, with and without a signal
+		22713, // VFE: an inducing input at 1.7e9
+	} {
+		s := judgeAll(number, 1, 0)
+		for _, err := range s.errors {
+			t.Error(err)
+		}
+		for _, line := range s.bad() {
+			t.Error(line)
+		}
+	}
+}

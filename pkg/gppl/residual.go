@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // NewResidual returns the projected likelihood that keeps one more statistic: the
@@ -56,10 +57,12 @@ func (l *Projected) keepResidual(m Model, d Data) error {
 	l.mean, l.z, l.sizes = mean, l.directions.projectColumns(columns), lengths(columns)
 	l.residual = newResidual(l.directions, columns, l.z)
 	if d.Relative != nil {
-		l.residual.share = l.residual.average(d.rowNoise().scale, l.oto)
+		scale := d.rowNoise().scale
+		l.residual.share, l.residual.spread = l.residual.average(scale, l.oto), floats.Sum(scale)/l.residual.dof
 	}
 	if l.known != nil {
-		l.residual.known = l.residual.average(d.knownVariances(), l.known)
+		known := d.knownVariances()
+		l.residual.known, l.residual.spreadKnown = l.residual.average(known, l.known), floats.Sum(known)/l.residual.dof
 	}
 	return nil
 }
@@ -78,11 +81,12 @@ func (r *residual) average(d, seen []float64) (mean float64) {
 
 // residual is what the projections leave of y, and of the columns beside it.
 type residual struct {
-	n, dof float64        // n, or the sum of weights, and n−k
-	known  float64        // (ΣD − tr ΩᵀDΩ)/(n−k), of the variances D of known errors
-	share  float64        // the same of the squares of relative errors, or 1
-	rest   []float64      // y − Ωz; nil from Sums
-	energy blas64.General // RᵀR of what is left of all columns, c×c
+	n, dof              float64        // n, or the sum of weights, and n−k
+	known               float64        // (ΣD − tr ΩᵀDΩ)/(n−k), of the variances D of known errors
+	share               float64        // the same of the squares of relative errors, or 1
+	spread, spreadKnown float64        // ΣE/(n−k) and ΣD/(n−k), of which these are what projections leave; 0 without
+	rest                []float64      // y − Ωz; nil from Sums
+	energy              blas64.General // RᵀR of what is left of all columns, c×c
 
 	logWeights float64 // Σ log w, from Sums
 	rounding   float64 // what the energy errs by, from Sums

@@ -45,14 +45,13 @@ type FittedParam struct {
 	Start float64 // where training began
 	// StdErrLog is the standard error of log θ from the curvature of the loss
 	// at the best point (the observed information), or 0 if it is not known:
-	// for a fixed parameter, for a loss that is no likelihood, and where the
-	// curvature is not positive. That of θ is about θ·StdErrLog: see StdErr.
+	// for a fixed parameter, for one of any sign, for a loss that is no likelihood, and
+	// where the curvature is not positive. That of θ itself is StdErr.
 	StdErrLog float64
-	// StdErrPlace is that of θ itself for a parameter of any sign, such as the place of a
-	// change point, which has no logarithm; 0 for others.
-	StdErrPlace float64
-	AtBound     bool   // driven to where its transform or the float range ends
-	TiedTo      string // the parameter whose value it takes (Tie), "" if none
+	AtBound   bool   // driven to where its transform or the float range ends
+	TiedTo    string // the parameter whose value it takes (Tie), "" if none
+
+	stdErrPlace float64 // of θ itself, for a parameter of any sign
 }
 
 // StdErr returns the standard error of θ itself, 0 if it is not known: about θ·StdErrLog or,
@@ -60,7 +59,7 @@ type FittedParam struct {
 // point the loss may have other minima, of which a standard error says nothing.
 func (p FittedParam) StdErr() float64 {
 	if !isScale(p.Param) {
-		return p.StdErrPlace
+		return p.stdErrPlace
 	}
 	return p.Value * p.StdErrLog
 }
@@ -120,7 +119,7 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	}
 	for i, leader := range leaders(o.loss) {
 		if i < hyper && leader != i {
-			r.Params[i].TiedTo, r.Params[i].StdErrLog, r.Params[i].StdErrPlace = o.params[leader].Name, r.Params[leader].StdErrLog, r.Params[leader].StdErrPlace
+			r.Params[i].TiedTo, r.Params[i].StdErrLog, r.Params[i].stdErrPlace = o.params[leader].Name, r.Params[leader].StdErrLog, r.Params[leader].stdErrPlace
 		}
 	}
 	rep := o.loss.Report()
@@ -212,7 +211,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 		if isScale(o.params[i]) {
 			r.Params[i].StdErrLog = se
 		} else {
-			r.Params[i].StdErrPlace = se * o.units[a]
+			r.Params[i].stdErrPlace = se * o.units[a]
 		}
 	}
 	if r.Status == Converged {
@@ -324,9 +323,7 @@ func (o *objective) findUnits(theta []float64) (ok bool) {
 		if isScale(o.params[i]) {
 			continue
 		}
-		if o.units[a] = math.Abs(theta[i]); o.units[a] == 0 {
-			o.units[a] = 1
-		}
+		o.units[a] = o.through[i].Slope(0)
 		const tries, near, wider = 8, 3, 10
 		for range tries {
 			var slope [2]float64

@@ -81,7 +81,7 @@ func (t *Tied) complete(theta []float64) {
 }
 
 func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
-	if err := checkParams(t.params, theta); err != nil {
+	if err := checkEvaluation(t.params, grad, theta); err != nil {
 		return 0, err
 	}
 	s := t.scratch.Get().(*[2][]float64)

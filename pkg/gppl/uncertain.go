@@ -93,7 +93,7 @@ func NewUncertain(ctx context.Context, loss Loss, r *Result, s UncertainSettings
 	if r == nil || len(r.Starts) <= r.Best {
 		return nil, errors.New("gppl: uncertain parameters need a result of Fit")
 	}
-	t, err := newTarget(loss, r.Starts[r.Best].Theta)
+	t, err := newTarget(loss, r)
 	if err != nil {
 		return nil, err
 	}
@@ -227,16 +227,27 @@ func (u *Uncertain) Predict(ctx context.Context, x Inputs, condition func(Model)
 type target struct {
 	loss     Loss
 	params   []Param
-	free     []int     // indices of the parameters that are drawn
-	best     []float64 // natural values of all
-	raw      []float64 // of those that are drawn
-	jacobian []bool    // whether dθ/du counts
+	through  []Transform // of each parameter, to the raw value u
+	free     []int       // indices of the parameters that are drawn
+	best     []float64   // natural values of all
+	raw      []float64   // of those that are drawn
+	jacobian []bool      // whether dθ/du counts
 }
 
-func newTarget(loss Loss, theta []float64) (*target, error) {
-	t := &target{loss: loss, params: loss.Params(), best: theta}
+func newTarget(loss Loss, r *Result) (*target, error) {
+	theta := r.Starts[r.Best].Theta
+	t := &target{loss: loss, params: slices.Clone(loss.Params()), best: theta}
 	if len(t.params) != len(theta) {
 		return nil, fmt.Errorf("gppl: the result has %d parameters, %v has %d", len(theta), loss, len(t.params))
+	}
+	for i := range t.params {
+		t.params[i].Value = theta[i]
+	}
+	t.through = rawTransforms(t.params)
+	for i, p := range r.Params { // a step of curvatureStep is then a thousandth of a standard error
+		if se := p.StdErr(); !isScale(p.Param) && se > 0 {
+			t.through[i] = inUnits(1e-3 / curvatureStep * se)
+		}
 	}
 	_, priors := priorsAt(loss, theta)
 	for i, p := range t.params {
@@ -244,7 +255,7 @@ func newTarget(loss Loss, theta []float64) (*target, error) {
 			continue
 		}
 		t.free = append(t.free, i)
-		t.raw = append(t.raw, transformOf(p).Raw(theta[i]))
+		t.raw = append(t.raw, t.through[i].Raw(theta[i]))
 		t.jacobian = append(t.jacobian, slices.ContainsFunc(priors, func(q ParamPrior) bool { return q.Name == p.Name }))
 	}
 	return t, nil
@@ -254,7 +265,7 @@ func newTarget(loss Loss, theta []float64) (*target, error) {
 func (t *target) at(u []float64) (theta []float64, log float64) {
 	theta = slices.Clone(t.best)
 	for j, i := range t.free {
-		transform := transformOf(t.params[i])
+		transform := t.through[i]
 		theta[i] = transform.Natural(u[j])
 		if t.jacobian[j] {
 			log += math.Log(math.Abs(transform.Slope(u[j])))
@@ -328,7 +339,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 				return nil, nil, false
 			}
 			for b, i := range t.free {
-				g := natural[i]*transformOf(t.params[i]).Slope(at[b]) - t.bend(b, at[b])
+				g := natural[i]*t.through[i].Slope(at[b]) - t.bend(b, at[b])
 				row[b] += g / (2 * step)
 				grad.SetVec(b, grad.AtVec(b)+g/float64(2*p))
 			}
@@ -349,7 +360,7 @@ func (t *target) bend(j int, u float64) float64 {
 	if !t.jacobian[j] {
 		return 0
 	}
-	transform := transformOf(t.params[t.free[j]])
+	transform := t.through[t.free[j]]
 	log := func(u float64) float64 { return math.Log(math.Abs(transform.Slope(u))) }
 	return (log(u+curvatureStep) - log(u-curvatureStep)) / (2 * curvatureStep)
 }

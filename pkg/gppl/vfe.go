@@ -246,7 +246,7 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 // evaluate sets w to the bound and its factors and, unless grad is nil, grad to its
 // derivatives in the logs of the model's parameters, and in Z.
 func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
-	if err := checkParams(l.params, theta); err != nil {
+	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return err
 	}
 	if err := w.compile(l.model.Kernel, theta[:l.hyper]); err != nil {

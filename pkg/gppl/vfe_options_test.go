@@ -3,6 +3,7 @@ package gppl_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -52,5 +53,48 @@ func TestVFEAuthorsOptions(t *testing.T) {
 				t.Errorf("with repulsion %v, want %v", apart, want)
 			}
 		})
+	}
+}
+
+// TestVFEUnits: the unit and the origin of x change nothing about training, inducing inputs included.
+func TestVFEUnits(t *testing.T) {
+	const n, m = 120, 12
+	rnd := rand.New(rand.NewPCG(1, 2))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i) + 0.3*rnd.Float64()
+		y[i] = math.Sin(x[i]/6) + 0.1*rnd.NormFloat64()
+	}
+	learn := func(unit, origin float64) *gppl.Result {
+		at := make([]float64, n)
+		for i := range x {
+			at[i] = unit * (x[i] - origin)
+		}
+		d := gppl.Data{X: gppl.Scalars(at), Y: y}
+		z, err := gppl.KMeans(d.X, m, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := gppl.NewVFE(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5 * unit}, Noise: 0.1}, d, z, gppl.VFEOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := gppl.Fit(t.Context(), l, nil, gppl.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	want := learn(1, 0)
+	for _, view := range []struct{ unit, origin float64 }{{1e-9, 0}, {1e-6, 0}, {1e6, 0}, {1e12, 0}, {3600, -4.7e5}} { // the last: hours in seconds since 1970
+		got := learn(view.unit, view.origin)
+		if got.Status != want.Status || !(math.Abs(got.Value-want.Value) <= 1e-5) || got.Evaluations > want.Evaluations*3/2 {
+			t.Errorf("unit %v, origin %v: %v nats, %s after %d evaluations; want %v, %s after %d", view.unit, view.origin, got.Value, got.Status, got.Evaluations, want.Value, want.Status, want.Evaluations)
+		}
+		for i, z := range got.Inducing {
+			if at := z/view.unit + view.origin; !(math.Abs(at-want.Inducing[i]) <= 0.05) {
+				t.Errorf("unit %v, origin %v: inducing input %d at %v, want %v", view.unit, view.origin, i, at, want.Inducing[i])
+			}
+		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 type Fit struct {
 	basis  *Basis
 	g      *mat.SymDense
-	m      mat.Cholesky  // of M = QᵀA⁻¹Q + P
+	l      mat.TriDense  // L, LLᵀ = M = QᵀA⁻¹Q + P
 	inv    mat.SymDense  // M⁻¹, h×h
 	gamma  *mat.VecDense // M⁻¹QᵀA⁻¹y
 	v      *mat.VecDense // [1, −γ]
@@ -27,7 +27,8 @@ const log2Pi = 1.8378770664093454835606594728112352797
 // ErrIndefinite is the error where rounding has made QᵀA⁻¹Q indefinite.
 var ErrIndefinite = errors.New("the basis cannot be told apart under this covariance: HᵀA⁻¹H is singular to working precision")
 
-// NewFit solves the regression from G = CᵀA⁻¹C, (1+h)×(1+h), C = [y, Q]. It takes O(h³).
+// NewFit solves the regression from G = CᵀA⁻¹C, (1+h)×(1+h), C = [y, Q]. It takes O(h³). The units of y
+// and of the columns are of no concern: powers of two are taken out of M before it is factorised.
 func (b *Basis) NewFit(g *mat.SymDense) (*Fit, error) {
 	h := b.Len()
 	if n := g.SymmetricDim(); n != 1+h {
@@ -36,32 +37,49 @@ func (b *Basis) NewFit(g *mat.SymDense) (*Fit, error) {
 	f := &Fit{basis: b, g: g}
 	m := mat.NewSymDense(h, nil)
 	right := mat.NewVecDense(h, nil)
+	unit := make([]float64, h) // of γ, in which the diagonal of M is about 1
 	for i := range h {
-		for j := i; j < h; j++ {
-			m.SetSym(i, j, g.At(1+i, 1+j))
-		}
+		d := g.At(1+i, 1+i)
 		if !b.flat[i] {
-			m.SetSym(i, i, m.At(i, i)+1)
+			d++
 		}
-		right.SetVec(i, g.At(0, 1+i))
+		if !(d > 0) || math.IsInf(d, 1) {
+			return nil, ErrIndefinite
+		}
+		unit[i] = math.Ldexp(1, -math.Ilogb(d)/2)
+		for j := range i {
+			m.SetSym(j, i, unit[i]*g.At(1+j, 1+i)*unit[j])
+		}
+		m.SetSym(i, i, unit[i]*d*unit[i])
+		right.SetVec(i, unit[i]*g.At(0, 1+i))
 	}
-	if !f.m.Factorize(m) {
+	var scaled mat.Cholesky
+	if !scaled.Factorize(m) {
 		return nil, ErrIndefinite
 	}
 	f.gamma = mat.NewVecDense(h, nil)
-	if err := f.m.SolveVecTo(f.gamma, right); err != nil {
+	if err := scaled.SolveVecTo(f.gamma, right); err != nil {
 		return nil, ErrIndefinite
 	}
-	if err := f.m.InverseTo(&f.inv); err != nil {
+	f.quad = g.At(0, 0) - mat.Dot(right, f.gamma)
+	if err := scaled.InverseTo(&f.inv); err != nil {
 		return nil, ErrIndefinite
 	}
-	f.logDet = f.m.LogDet()
+	f.logDet = scaled.LogDet()
+	scaled.LTo(&f.l)
+	for i, u := range unit {
+		f.gamma.SetVec(i, u*f.gamma.AtVec(i))
+		f.logDet -= 2 * math.Log(u)
+		for j := range i + 1 {
+			f.l.SetTri(i, j, f.l.At(i, j)/u)
+			f.inv.SetSym(i, j, u*f.inv.At(i, j)*unit[j])
+		}
+	}
 	f.v = mat.NewVecDense(1+h, nil)
 	f.v.SetVec(0, 1)
 	for i := range h {
 		f.v.SetVec(1+i, -f.gamma.AtVec(i))
 	}
-	f.quad = g.At(0, 0) - mat.Dot(right, f.gamma)
 	return f, nil
 }
 
@@ -185,18 +203,14 @@ func (f *Fit) Root(r []float64) {
 	for i := range 1 + h {
 		r[i*(1+h)] = f.v.AtVec(i)
 	}
-	var l mat.TriDense
-	f.m.LTo(&l)
 	part := blas64.General{Rows: h, Cols: h, Stride: 1 + h, Data: r[1+h+1:]}
 	for i := range h {
 		part.Data[i*part.Stride+i] = 1
 	}
-	blas64.Trsm(blas.Left, blas.Trans, 1, l.RawTriangular(), part)
+	blas64.Trsm(blas.Left, blas.Trans, 1, f.l.RawTriangular(), part)
 }
 
 // Whiten replaces a, h×n, by L⁻¹a, M = LLᵀ: aᵀM⁻¹a is then its square.
 func (f *Fit) Whiten(a blas64.General) {
-	var l mat.TriDense
-	f.m.LTo(&l)
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, l.RawTriangular(), a)
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, f.l.RawTriangular(), a)
 }

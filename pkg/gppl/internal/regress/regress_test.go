@@ -238,6 +238,31 @@ func TestMixedPriors(t *testing.T) {
 	near(t, "NLL", got, q.value(t, s, flats(2)), 1e-10)
 }
 
+// TestMixedUnits: a flat column beside a Gaussian one, with y in any unit: the value changes by the
+// log of the unit, coefficients and their covariance by the unit.
+func TestMixedUnits(t *testing.T) {
+	const n, cols = 40, 4
+	p := newProblem(n, cols)
+	a := p.covariance(0.2, -1)
+	variance := []float64{2, inf, 0.1, inf}
+	f, _, _ := p.fit(t, a, variance)
+	value, beta, se := p.value(t, a, variance), f.Beta(), f.StdErr()
+	for _, unit := range []float64{1e-12, 1e-9, 1e9, 1e12} {
+		q := p
+		q.y = mat.NewVecDense(n, nil)
+		q.y.ScaleVec(unit, p.y)
+		b := mat.NewSymDense(n, nil)
+		b.ScaleSym(unit*unit, a)
+		scaled := []float64{2 * unit * unit, inf, 0.1 * unit * unit, inf}
+		near(t, "value", q.value(t, b, scaled), value+(n-2)*math.Log(unit), 1e-10)
+		f, _, _ := q.fit(t, b, scaled)
+		for j := range cols {
+			near(t, "coefficient", f.Beta()[j]/unit, beta[j], 1e-10)
+			near(t, "its standard error", f.StdErr()[j]/unit, se[j], 1e-10)
+		}
+	}
+}
+
 func TestGradientWeights(t *testing.T) {
 	p := newProblem(30, 4)
 	for _, variance := range [][]float64{flats(4), {2, 1, 0.1, 5}, {inf, 1, inf, 0.2}} {
