@@ -73,6 +73,44 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadDoubts: what a file may hold beside a series is said, and only then.
+func TestReadDoubts(t *testing.T) {
+	const several, code = "if the file holds several, divide it", "if that stands for a missing value, add --missing"
+	for name, test := range map[string]struct {
+		row  func(i int, y float64) string
+		want map[string]bool
+	}{
+		"plain":        {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, y) }, nil},
+		"several":      {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i%20, y) }, map[string]bool{several: true}},
+		"some doubled": {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", min(i, 35), y) }, nil},
+		"code":         {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, -999)) }, map[string]bool{code + " -999": true}},
+		"high code":    {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, 9999)) }, map[string]bool{code + " 9999": true}},
+		"an outlier":   {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(min(i, 20), y, 50+y)) }, nil},
+		"zeros":        {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y+100, 0)) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Read(file(t, rhythm(40, test.row)), ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes := strings.Join(s.Notes(), "\n")
+			for _, text := range []string{several, code + " -999", code + " 9999", code} {
+				if want := test.want[text] || text == code && len(test.want) > 0 && !test.want[several]; strings.Contains(notes, text) != want {
+					t.Errorf("%q: %v, in %q", text, !want, notes)
+				}
+			}
+		})
+	}
+}
+
+// coded is y, and in every tenth row a code.
+func coded(i int, y, code float64) float64 {
+	if i%10 == 3 {
+		return code
+	}
+	return y
+}
+
 func TestReadErrors(t *testing.T) {
 	many := strings.Repeat("1,2\n", 12)
 	for name, test := range map[string]struct {
@@ -434,8 +472,18 @@ func TestTrend(t *testing.T) {
 	}
 }
 
+// TestFitProjected: above MaxExact, a kernel that neither a state space nor a Toeplitz factor takes is learnt from projections, with a
+// trend like the others.
 func TestFitProjected(t *testing.T) {
-	s, err := Read(file(t, monthly(200)), ReadOptions{})
+	rnd := rand.New(rand.NewPCG(7, 8))
+	var rows strings.Builder
+	rows.WriteString("x,y\n")
+	x := 0.0
+	for range 200 {
+		x += 0.2 + 1.6*rnd.Float64()
+		fmt.Fprintf(&rows, "%v,%v\n", x, 0.1*x+math.Sin(2*math.Pi*x/12)+0.1*rnd.NormFloat64())
+	}
+	s, err := Read(file(t, rows.String()), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -443,11 +491,49 @@ func TestFitProjected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Projections == 0 || a.Kernel() != "LocPer" {
+	if a.Projections == 0 || a.Name() != "LocPer, linear trend" {
 		t.Errorf("%d projections, %+v", a.Projections, a.Candidates)
 	}
-	if _, err := a.Forecast(3); err != nil {
-		t.Error(err)
+	f, err := a.Forecast(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range f.X {
+		if want := 0.1*x + math.Sin(2*math.Pi*x/12); math.Abs(f.Mean[i]-want) > 0.3 {
+			t.Errorf("at %v: %v, want %v", x, f.Mean[i], want)
+		}
+	}
+}
+
+// TestFitLong: above MaxExact the likelihood stays exact where its cost does not depend on the parameters.
+func TestFitLong(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 10))
+	var rows strings.Builder
+	rows.WriteString("x,y\n")
+	level := 0.0
+	for i := range 600 {
+		level = 0.95*level + 0.3*rnd.NormFloat64()
+		fmt.Fprintf(&rows, "%d,%v\n", i, 0.05*float64(i)+level+0.2*rnd.NormFloat64())
+	}
+	s, err := Read(file(t, rows.String()), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"Laplace", "RQ"}, MaxExact: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Projections != 0 || a.Name() != "Laplace, linear trend" {
+		t.Errorf("%d projections, %+v", a.Projections, a.Candidates)
+	}
+	for _, c := range a.Candidates {
+		want := gppl.EngineStateSpace
+		if c.Kernel == "RQ" {
+			want = gppl.EngineToeplitz
+		}
+		if c.Error != "" || c.Engine != want {
+			t.Errorf("%s: engine %q, want %q: %s", c.Name(), c.Engine, want, c.Error)
+		}
 	}
 }
 

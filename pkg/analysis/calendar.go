@@ -38,6 +38,22 @@ func (s *Series) calendarPeriods() []float64 {
 	return nil
 }
 
+// CheckPeriod says why the automatic choice would leave out a season of this period: one is seen in what is more than one and a half of
+// it long, with a step of less than two thirds of it.
+func (s *Series) CheckPeriod(period float64, o Options) error {
+	const seen = 1.5
+	searched := PlanFit(s, o).Searched
+	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
+	switch {
+	case period > span/seen:
+		return fmt.Errorf("analysis: the period of %s is too long: structures are compared on the latest %d observations, which span %s, and a season is seen in one and a half of its periods",
+			s.Axis.Length(period), searched, s.Axis.Length(span))
+	case period <= seen*s.Step:
+		return fmt.Errorf("analysis: the period of %s is too short for observations %s apart: it is more than one and a half of these", s.Axis.Length(period), s.Axis.Length(s.Step))
+	}
+	return nil
+}
+
 // ParsePeriod reads a period for the axis of the series: a length with a unit where x are dates (1y, 3mo, 52w, 7d, 24h, 90min,
 // 30s), or a number: of steps where x are dates, else in the unit of x.
 func (s *Series) ParsePeriod(text string) (float64, error) {

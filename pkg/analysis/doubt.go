@@ -79,9 +79,17 @@ func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error
 
 // doubtful says how often the bands of such forecasts fail, and what such forecasts are.
 func (t *Trust) doubtful(n int) string {
+	const far = 100 // beyond it the number of standard deviations says no more
 	away := ""
-	if t.Away > 1 {
+	switch {
+	case t.Away > far:
+		away = fmt.Sprintf(", more than %d standard deviations away from %s", far, t.naive())
+	case t.Away > 1:
 		away = fmt.Sprintf(", %.1f standard deviations away from %s", t.Away, t.naive())
 	}
-	return fmt.Sprintf("on other series the bands of one in %.0f such forecasts failed, made from %d observations%s", 1/t.Doubt, n, away)
+	often := fmt.Sprintf("one in %.0f", 1/t.Doubt)
+	if t.Doubt > 2./3 {
+		often = "most"
+	}
+	return fmt.Sprintf("on other series the bands of %s such forecasts failed, made from %d observations%s", often, n, away)
 }

@@ -98,6 +98,11 @@ func TestResume(t *testing.T) {
 	if err != nil || len(k.Trials) != 0 {
 		t.Errorf("another series finds %d candidates (%v)", len(k.Trials), err)
 	}
+	nowhere := o
+	nowhere.Resume = filepath.Join(t.TempDir(), "missing", "search")
+	if _, err := Fit(t.Context(), s, nowhere); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("candidates cannot be kept: %v", err)
+	}
 	if err := os.WriteFile(o.Resume, []byte("notes"), 0o600); err != nil {
 		t.Fatal(err)
 	}

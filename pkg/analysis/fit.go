@@ -16,9 +16,10 @@ import (
 
 // Options say how candidates are trained. The zero value is what is recommended.
 //
-// Where kernels are named, the likelihood is the exact one up to MaxExact observations. Above it, all candidates are trained and compared by one
-// projected likelihood, with the residual energy (gppl.NewResidual) and the same Spectral projections, so that their values
-// can be compared with one another; they are not the exact NLL, and Analysis.Projections says so.
+// Where kernels are named, the likelihood is the exact one up to MaxExact observations, and beyond where an engine whose cost does not
+// depend on the parameters takes every candidate in exactSeconds: a state space, or a Toeplitz factor. Otherwise all candidates are
+// trained and compared by one projected likelihood, with the residual energy (gppl.NewResidual) and the same Spectral projections, so
+// that their values can be compared with one another; they are not the exact NLL, and Analysis.Projections says so.
 type Options struct {
 	Kernels  []string  // as ParseKernel reads them; nil: found automatically
 	Log      string    // one of Logs
@@ -57,6 +58,7 @@ type Candidate struct {
 	Log         bool    `json:"log,omitempty"`    // of log y
 	NLL         float64 `json:"nll"`              // nats, of the standardised observations; of y where Log is compared
 	Score       float64 `json:"score,omitempty"`  // nats: the evidence, parameters integrated out; only where Options.Kernels is nil
+	Rough       bool    `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
 	Weight      float64 `json:"weight,omitempty"` // in the average that forecasts are of
 	BIC         float64 `json:"bic"`
 	Parameters  int     `json:"parameters"` // trained, noise included
@@ -73,7 +75,7 @@ type Candidate struct {
 type Analysis struct {
 	Series     *Series
 	Scaling    dataset.Scaling // between y and what the model sees
-	Candidates []Candidate     // the lowest BIC first, failures last
+	Candidates []Candidate     // the best first, failures last; a random walk after those that have a part in the forecast too
 	Result     *gppl.Result    // of the best
 	Log        bool            // the best is a model of log y
 	Widen      float64         // what standard deviations beyond the last observation are multiplied by, as a backtest asks (Calibrate); 0 for 1
@@ -123,6 +125,9 @@ const (
 	fewer          = 300  // observations above which training begins on that many
 	// gradientTolerance is of parameters in their standard errors: the NLL is within some thousandths of a nat.
 	gradientTolerance = 0.05
+	// exactSeconds is what one evaluation of the exact likelihood may take above Options.MaxExact, as forecast: training takes some
+	// hundreds of them.
+	exactSeconds = 1
 )
 
 // Fit finds structure and parameters by itself where Options.Kernels is nil: for y and, if all are
@@ -166,7 +171,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := checkPriors(untrained, o.Priors); err != nil {
 		return nil, err
 	}
-	t := trainer{options: o, step: s.Step, began: time.Now(), count: len(kernels)}
+	t := trainer{options: o, kernels: kernels, step: s.Step, began: time.Now(), count: len(kernels)}
 	if cmp.Or(o.Trend, "auto") == "auto" {
 		t.count += 2
 	}
@@ -312,6 +317,7 @@ func orDefault(v, otherwise int) int {
 // trainer trains one candidate after the other on the same data.
 type trainer struct {
 	options   Options
+	kernels   []gppl.Kernel // the candidates
 	data      gppl.Data
 	log       bool
 	scaling   dataset.Scaling // of y, or of log y
@@ -319,7 +325,8 @@ type trainer struct {
 	step      float64
 	detrended gppl.Data
 	periods   []float64
-	omega     *gppl.Projection // nil: exact
+	omega     *gppl.Projection  // nil: exact
+	engines   map[string]string // of a long series, by the name of the kernel; nil: the cheapest
 	trend     string
 	mean      gppl.Mean // of that trend
 
@@ -341,8 +348,8 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	if compared {
 		t.offset = v.offset
 	}
-	t.omega = nil
-	if n := t.data.Len(); n > t.options.MaxExact {
+	t.omega, t.engines = nil, nil
+	if n := t.data.Len(); n > t.options.MaxExact && !t.cheap() {
 		if t.omega, err = projections(t.data, min(t.options.Projections, n/2)); err != nil {
 			return err
 		}
@@ -354,11 +361,43 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	return nil
 }
 
+// cheap finds the engine of each candidate that computes the exact likelihood of all data in exactSeconds, wherever training goes, and
+// reports whether all have one.
+func (t *trainer) cheap() bool {
+	t.engines = map[string]string{}
+	for _, k := range t.kernels {
+		engine, ok := t.cheapEngine(startsFor(k, t.data, t.data, nil)[0])
+		if !ok {
+			return false
+		}
+		t.engines[kernelName(k)] = engine
+	}
+	return true
+}
+
+func (t *trainer) cheapEngine(m gppl.Model) (engine string, ok bool) {
+	for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineToeplitz} {
+		loss, err := gppl.NewExact(m, t.data, gppl.WithEngine(engine))
+		if err != nil {
+			continue
+		}
+		if _, seconds := loss.Cost(m); seconds <= exactSeconds {
+			return engine, true
+		}
+	}
+	return "", false
+}
+
 // loss returns the likelihood of d at m: the projected one if there are projections of it, else the exact one.
 func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
 	m.Mean = t.mean
-	if t.omega != nil && d.Len() == t.data.Len() {
-		return gppl.NewResidual(m, d, t.omega, opts...)
+	if d.Len() == t.data.Len() {
+		if t.omega != nil {
+			return gppl.NewResidual(m, d, t.omega, opts...)
+		}
+		if engine, ok := t.engines[kernelName(m.Kernel)]; ok { // never the dense one, which others may end at
+			opts = append(opts, gppl.WithEngine(engine))
+		}
 	}
 	return gppl.NewExact(m, d, opts...)
 }
@@ -402,9 +441,6 @@ func (t *trainer) settings(s gppl.Settings) gppl.Settings {
 func (t *trainer) setTrend(trend string) (err error) {
 	if t.trend = trend; trend == "auto" {
 		t.trend = "linear"
-		if t.omega != nil { // projected likelihoods have no means yet
-			t.trend = "none"
-		}
 	}
 	t.mean, err = meanOf(t.trend, t.data.X)
 	return err
@@ -412,7 +448,7 @@ func (t *trainer) setTrend(trend string) (err error) {
 
 // otherTrends returns those that the best kernel is tried with as well.
 func (t *trainer) otherTrends() []string {
-	if cmp.Or(t.options.Trend, "auto") != "auto" || t.omega != nil {
+	if cmp.Or(t.options.Trend, "auto") != "auto" {
 		return nil
 	}
 	return []string{"none", "quadratic"}

@@ -15,7 +15,7 @@ import (
 const (
 	keptFormat = "gppl search"
 	// keptVersion changes with what a trial computes.
-	keptVersion = 1
+	keptVersion = 3
 )
 
 // kept are the trials of a search that have finished, in a file, so that a later run goes on where one was interrupted. A trial is

@@ -52,10 +52,10 @@ type policy struct {
 // trial is a candidate that was trained.
 type trial struct {
 	Candidate
-	view  int
-	model gppl.Model
-	score float64 // evidence, in nats of y; +Inf if it failed
-	terms []string
+	view      int
+	structure string // of its terms
+	model     gppl.Model
+	score     float64 // evidence, in nats of y; +Inf if it failed
 }
 
 // fitPolicy finds structure and parameters: for y and, if all are positive, log y, each of noise alone and a smooth, a less
@@ -81,8 +81,10 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	default:
 		p.trends = []string{strings.ToLower(o.Trend)}
 	}
-	if err := p.checkPriors(); err != nil {
-		return nil, err
+	if len(o.Priors) > 0 {
+		if err := checkPriors(p.reachable(), o.Priors); err != nil {
+			return nil, err
+		}
 	}
 	if err := p.search(); err != nil {
 		return nil, err
@@ -156,7 +158,7 @@ func (p *policy) setSeasons() {
 	}
 }
 
-// term returns a kernel of a name at values of the middle of its prior; near says shorter.
+// term returns a kernel of a name at values of the middle of its prior, or with a short lengthscale, as what a slow term leaves asks for.
 func (p *policy) term(name string, of season, short bool) gppl.Kernel {
 	l := math.Exp(within(p.extent.step, 10*p.extent.span).centre)
 	if short {
@@ -181,21 +183,47 @@ func (p *policy) term(name string, of season, short bool) gppl.Kernel {
 	panic("analysis: no term " + name)
 }
 
+// bases are the terms that the search begins with, each alone and with a season.
+var bases = []string{"White", "SE", "Matern32", "Laplace"}
+
+// begin returns the sums that the search begins with of a base.
+func (p *policy) begin(base string) [][]gppl.Kernel {
+	alone := []gppl.Kernel{p.term(base, season{}, false)}
+	if len(p.seasons) == 0 {
+		return [][]gppl.Kernel{alone}
+	}
+	seasonal := p.term("LocPer", p.seasons[0], false)
+	if base == "White" {
+		return [][]gppl.Kernel{alone, {seasonal}}
+	}
+	return [][]gppl.Kernel{alone, {alone[0], seasonal}}
+}
+
+// additions returns the terms that a sum may grow by: each kind of signal once, each season once, and one cycle of nested seasons.
+func (p *policy) additions(terms []gppl.Kernel) (more []gppl.Kernel) {
+	for _, name := range bases[1:] {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return kernelName(t) == name }) {
+			more = append(more, smaller(p.term(name, season{}, name != "SE")))
+		}
+	}
+	for _, s := range p.seasons {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
+			more = append(more, p.term("LocPer", s, false))
+		}
+	}
+	if short, long, ok := p.nested(); ok && !slices.ContainsFunc(terms, isProduct) {
+		more = append(more, p.cycle(short, long))
+	}
+	return more
+}
+
 // search compares structures on the latest observations.
 func (p *policy) search() error {
-	base := []string{"White", "SE", "Matern32", "Laplace"}
-	p.count = len(p.views)*len(base)*len(p.trends) + 6
+	p.count = len(p.views)*len(bases)*len(p.trends) + 6
 	for v := range p.views {
-		for _, name := range base {
+		for _, base := range bases {
 			for _, trend := range p.trends {
-				for s := range min(2, 1+len(p.seasons)) {
-					terms := []gppl.Kernel{p.term(name, season{}, false)}
-					if s > 0 {
-						if name == "White" {
-							terms = nil
-						}
-						terms = append(terms, p.term("LocPer", p.seasons[0], false))
-					}
+				for _, terms := range p.begin(base) {
 					if err := p.try(v, trend, terms, 0.05); err != nil {
 						return err
 					}
@@ -219,27 +247,10 @@ func (p *policy) search() error {
 
 // grow adds to a candidate the term that brings the most evidence, again and again.
 func (p *policy) grow(v int, best *trial) error {
-	for best != nil && len(best.terms) < p.plan.effort.terms {
+	for terms := termsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = termsOf(best.model.Kernel) {
 		from := len(p.trials)
-		terms := termsOf(best.model.Kernel)
-		for _, name := range []string{"SE", "Matern32", "Laplace"} {
-			if slices.Contains(best.terms, name) {
-				continue
-			}
-			add := p.term(name, season{}, name != "SE")
-			if err := p.try(v, best.Trend, append(slices.Clone(terms), smaller(add)), best.model.Noise); err != nil {
-				return err
-			}
-		}
-		for _, s := range p.seasons {
-			if !hasSeason(best.model.Kernel, s) {
-				if err := p.try(v, best.Trend, append(slices.Clone(terms), p.term("LocPer", s, false)), best.model.Noise); err != nil {
-					return err
-				}
-			}
-		}
-		if short, long, ok := p.nested(); ok && !slices.ContainsFunc(terms, isProduct) {
-			if err := p.try(v, best.Trend, append(slices.Clone(terms), p.cycle(short, long)), best.model.Noise); err != nil {
+		for _, more := range p.additions(terms) {
+			if err := p.try(v, best.Trend, append(slices.Clone(terms), more), best.model.Noise); err != nil {
 				return err
 			}
 		}
@@ -255,6 +266,33 @@ func (p *policy) grow(v int, best *trial) error {
 		best = next
 	}
 	return nil
+}
+
+// reachable returns a model of each structure that the search may come to.
+func (p *policy) reachable() []gppl.Model {
+	var models []gppl.Model
+	var names []string
+	var visit func(terms []gppl.Kernel)
+	visit = func(terms []gppl.Kernel) {
+		k := sumOf(terms)
+		name := kernelName(k)
+		if slices.Contains(names, name) {
+			return
+		}
+		names = append(names, name)
+		models = append(models, p.hold(gppl.Model{Kernel: k, Noise: 1}))
+		if terms = termsOf(k); len(terms) < p.plan.effort.terms {
+			for _, more := range p.additions(terms) {
+				visit(append(slices.Clone(terms), more))
+			}
+		}
+	}
+	for _, base := range bases {
+		for _, terms := range p.begin(base) {
+			visit(terms)
+		}
+	}
+	return models
 }
 
 // nested returns two seasons of which the longer is a multiple of the shorter, as a week is of a day.
@@ -301,13 +339,17 @@ func hasSeason(k gppl.Kernel, s season) bool {
 	return false
 }
 
+// sumOf returns the sum of terms, which may be one.
+func sumOf(terms []gppl.Kernel) gppl.Kernel {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	return gppl.Add(terms...)
+}
+
 // termsOf returns the terms of a sum, without noise.
 func termsOf(k gppl.Kernel) []gppl.Kernel {
-	terms := []gppl.Kernel{k}
-	if sum, ok := k.(gppl.Sum); ok {
-		terms = sum.Terms()
-	}
-	return slices.DeleteFunc(slices.Clone(terms), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
+	return slices.DeleteFunc(slices.Clone(sumTerms(k)), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
 }
 
 // best returns the best candidate of a view so far, nil if none could be trained.
@@ -321,49 +363,38 @@ func (p *policy) best(v int) *trial {
 	return best
 }
 
-// try trains a candidate from the values that its terms have. It is an error only if ctx ends.
+// try trains a candidate from the values that its terms have, and returns the errors of train.
 func (p *policy) try(v int, trend string, terms []gppl.Kernel, noise float64) error {
-	k := terms[0]
-	if len(terms) > 1 {
-		k = gppl.Add(terms...)
-	}
-	t := &trial{view: v, Candidate: Candidate{Kernel: kernelName(k), Trend: trend, Log: p.views[v].log}, score: math.Inf(1)}
-	for _, term := range terms {
-		t.terms = append(t.terms, kernelName(term))
-	}
-	if slices.ContainsFunc(p.trials, func(o *trial) bool { return o.view == v && o.Name() == t.Name() && samePeriods(o.model.Kernel, k) }) {
+	k := sumOf(terms)
+	t := &trial{view: v, structure: structure(terms), Candidate: Candidate{Kernel: kernelName(k), Trend: trend, Log: p.views[v].log}, score: math.Inf(1)}
+	if slices.ContainsFunc(p.trials, func(o *trial) bool { return o.view == v && o.Trend == trend && o.structure == t.structure }) {
 		return nil
 	}
 	mean, err := policyMean(trend, p.views[v].data.X)
 	if err != nil {
 		return err
 	}
-	m := gppl.Model{Kernel: k, Noise: noise, Mean: mean}
-	err = p.train(t, p.views[v], p.hold(m))
-	if p.ctx.Err() != nil {
-		return fmt.Errorf("analysis: training %s: %w", t.Name(), p.ctx.Err())
-	}
-	if err != nil {
-		t.Error = err.Error()
+	if err := p.train(t, p.views[v], p.hold(gppl.Model{Kernel: k, Noise: noise, Mean: mean})); err != nil {
+		return err
 	}
 	p.trials = append(p.trials, t)
 	p.index++
 	return nil
 }
 
-func samePeriods(a, b gppl.Kernel) bool {
-	of := func(k gppl.Kernel) (out []float64) {
-		if k == nil {
-			return nil
-		}
-		for _, q := range k.Params() {
+// structure names a sum whatever the order of its terms: each with its periods, those within 5 % of one another as one.
+func structure(terms []gppl.Kernel) string {
+	names := make([]string, len(terms))
+	for i, t := range terms {
+		names[i] = kernelName(t)
+		for _, q := range t.Params() {
 			if q.Role == gppl.RolePeriod {
-				out = append(out, math.Round(20*math.Log(q.Value)))
+				names[i] += fmt.Sprintf(" %.0f", 20*math.Log(q.Value))
 			}
 		}
-		return out
 	}
-	return slices.Equal(of(a), of(b))
+	slices.Sort(names)
+	return strings.Join(names, " + ")
 }
 
 // hold fixes the periods that are given, the variance of a white term, which the noise of the model stands for, and all but one
@@ -393,7 +424,8 @@ func sumTerms(k gppl.Kernel) []gppl.Kernel {
 	return []gppl.Kernel{k}
 }
 
-// train trains a model on a view and fills in the trial, or takes it from those that were kept.
+// train trains a model on a view and fills in the trial, or takes it from those that were kept. A model that cannot be trained is no
+// error: the trial says why. It is one if ctx ends, or if what has finished cannot be kept.
 func (p *policy) train(t *trial, v view, m gppl.Model) error {
 	if p.kept == nil {
 		return p.trainNow(t, v, m)
@@ -403,13 +435,25 @@ func (p *policy) train(t *trial, v view, m gppl.Model) error {
 		t.Candidate, t.model, t.score = k.Candidate, k.Model, k.Score
 		return nil
 	}
-	if err := p.trainNow(t, v, m); err != nil {
+	if err := p.trainNow(t, v, m); err != nil || t.Error != "" {
 		return err
 	}
 	return p.kept.keep(key, keptTrial{t.Candidate, t.model, t.score})
 }
 
 func (p *policy) trainNow(t *trial, v view, m gppl.Model) error {
+	err := p.learn(t, v, m)
+	if p.ctx.Err() != nil {
+		return fmt.Errorf("analysis: training %s: %w", t.Name(), p.ctx.Err())
+	}
+	if err != nil {
+		t.Error, t.score = err.Error(), math.Inf(1)
+	}
+	return nil
+}
+
+// learn trains a model and fills in the trial.
+func (p *policy) learn(t *trial, v view, m gppl.Model) error {
 	began := time.Now()
 	m = supported(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
 	priors := p.beliefs(m, v)
@@ -424,13 +468,13 @@ func (p *policy) trainNow(t *trial, v view, m gppl.Model) error {
 		return err
 	}
 	theta := naturals(r.Model)
-	score, err := evidence(exact, theta, priors, v.data.Len())
+	score, laplace, err := evidence(exact, theta, priors, v.data.Len())
 	if err != nil {
 		return err
 	}
 	nll := r.Value + r.LogPrior
 	t.model, t.score = r.Model, score+v.offset
-	t.Candidate.NLL, t.Candidate.Score = nll+v.offset, t.score
+	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !laplace
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
 	t.Seconds += time.Since(began).Seconds()
@@ -457,39 +501,6 @@ func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, s
 // beliefs are the priors of a model of a view.
 func (p *policy) beliefs(m gppl.Model, v view) beliefs {
 	return beliefsOf(m, p.extent, p.options.Priors, v.scaling.Scale)
-}
-
-// checkPriors returns an error for a prior that is of no parameter that any candidate of the search learns.
-func (p *policy) checkPriors() error {
-	if len(p.options.Priors) == 0 {
-		return nil
-	}
-	var models []gppl.Model
-	add := func(terms ...gppl.Kernel) {
-		k := terms[0]
-		if len(terms) > 1 {
-			k = gppl.Add(terms...)
-		}
-		models = append(models, p.hold(gppl.Model{Kernel: k, Noise: 1}))
-	}
-	signals := []string{"SE", "Matern32", "Laplace"}
-	for _, name := range signals {
-		term := p.term(name, season{}, false)
-		add(term)
-		for _, s := range p.seasons {
-			add(p.term("LocPer", s, false))
-			add(term, p.term("LocPer", s, false))
-		}
-		for _, other := range signals {
-			if other != name {
-				add(term, p.term(other, season{}, false))
-			}
-		}
-		if short, long, ok := p.nested(); ok {
-			add(term, p.cycle(short, long))
-		}
-	}
-	return checkPriors(models, p.options.Priors)
 }
 
 func (p *policy) settings(t *trial, s gppl.Settings) gppl.Settings {
@@ -536,10 +547,7 @@ func (p *policy) final() error {
 			return err
 		}
 		if err := p.train(t, p.views[t.view], m); err != nil {
-			t.Error, t.score = err.Error(), math.Inf(1)
-		}
-		if p.ctx.Err() != nil {
-			return fmt.Errorf("analysis: training %s: %w", t.Name(), p.ctx.Err())
+			return err
 		}
 	}
 	p.trials = kept

@@ -3,6 +3,7 @@ package analysis
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -176,7 +177,7 @@ func TestEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	theta := naturals(r.Model)
-	got, err := evidence(loss, theta, priors, 200)
+	got, _, err := evidence(loss, theta, priors, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,6 +198,105 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// curved is a loss ½Σ h u² in u = log θ, which cannot be computed where a u is beyond most.
+type curved struct {
+	gppl.Loss
+	h    []float64
+	most float64
+}
+
+func (c curved) ValueGrad(grad, theta []float64) (value float64, err error) {
+	for i, h := range c.h {
+		u := math.Log(theta[i])
+		if math.Abs(u) > c.most {
+			return 0, errors.New("out of range")
+		}
+		value += 0.5 * h * u * u
+		if grad != nil {
+			grad[i] = h * u / theta[i]
+		}
+	}
+	return value, nil
+}
+
+// TestEvidenceCurvature: the evidence is Laplace's where the curvature is positive definite, and says where it is BIC's.
+func TestEvidenceCurvature(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 1}
+	loss, err := gppl.NewExact(m, gppl.Data{X: gppl.Scalars([]float64{0, 1}), Y: []float64{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 50
+	weak := beliefs{weak: []logNormal{{0, 1}, {0, 1}}, given: make([]gppl.Prior, 2)}
+	for name, test := range map[string]struct {
+		c       curved
+		want    float64
+		laplace bool
+	}{
+		"a minimum": {curved{loss, []float64{3, 8}, 1}, 0.5 * math.Log(4*9), true},
+		"a saddle":  {curved{loss, []float64{-3, 8}, 1}, math.Log(n), false},
+		"a corner":  {curved{loss, []float64{3, 8}, 0}, math.Log(n), false},
+	} {
+		got, laplace, err := evidence(test.c, []float64{1, 1}, weak, n)
+		if err != nil || math.Abs(got-test.want) > 1e-5 || laplace != test.laplace {
+			t.Errorf("%s: %v, %v, %v; want %v, %v", name, got, laplace, err, test.want, test.laplace)
+		}
+	}
+}
+
+// TestStructure: a sum is the same whatever the order of its terms, and not with another period.
+func TestStructure(t *testing.T) {
+	season := func(period float64) gppl.Kernel {
+		return gppl.LocPer{Variance: 0.3, Lengthscale: 96, Period: period, PeriodicLengthscale: 0.8}
+	}
+	a := structure([]gppl.Kernel{season(12), gppl.SE{Variance: 1, Lengthscale: 3}})
+	if b := structure([]gppl.Kernel{gppl.SE{Variance: 2, Lengthscale: 50}, season(12.01)}); a != b {
+		t.Errorf("%q and %q", a, b)
+	}
+	if b := structure([]gppl.Kernel{season(7), gppl.SE{Variance: 1, Lengthscale: 3}}); a == b {
+		t.Errorf("both %q", a)
+	}
+}
+
+// TestChosenPeriods: a period that the data chose pays for the frequencies that it was chosen from; one that is held, or that has a
+// prior of the user's, does not.
+func TestChosenPeriods(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.LocPer{Variance: 0.3, Lengthscale: 96, Period: 12, PeriodicLengthscale: 0.8}, Noise: 0.1}
+	e := extent{step: 1, span: 100}
+	prior, err := ParsePrior("period=within(10, 14)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := gppl.Model{Kernel: gppl.Add(m.Kernel, gppl.LocPer{Variance: 0.3, Lengthscale: 40, Period: 5, PeriodicLengthscale: 0.8}), Noise: 0.1}
+	for name, test := range map[string]struct {
+		b    beliefs
+		want float64
+	}{
+		"chosen":  {beliefsOf(m, e, nil, 1), math.Log(50)},
+		"two":     {beliefsOf(two, e, nil, 1), 2 * math.Log(50)},
+		"held":    {beliefsOf(m.Fix("period"), e, nil, 1), 0},
+		"a prior": {beliefsOf(m, e, []gppl.ParamPrior{prior}, 1), 0},
+	} {
+		if math.Abs(test.b.chosen-test.want) > 1e-12 {
+			t.Errorf("%s: %v nats, want %v", name, test.b.chosen, test.want)
+		}
+	}
+	loss, err := gppl.NewExact(m, gppl.Data{X: gppl.Scalars([]float64{0, 1, 2}), Y: []float64{0, 1, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid, free := beliefsOf(m, e, nil, 1), beliefsOf(m, e, nil, 1)
+	free.chosen = 0
+	with, _, err := evidence(loss, naturals(m), paid, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, _, err := evidence(loss, naturals(m), free, 3)
+	if err != nil || math.Abs(with-without-math.Log(50)) > 1e-9 {
+		t.Errorf("the evidence is %v and %v (%v)", with, without, err)
+	}
+}
+
 // TestBacktest: a season that goes on is forecast well; a level that jumps is not, and the verdict says so.
 func TestBacktest(t *testing.T) {
 	season := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/12) }
@@ -207,6 +307,13 @@ func TestBacktest(t *testing.T) {
 	}
 	if !good.Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "Over the last 5 origins, 12 ahead, the 95 % bands held") {
 		t.Errorf("%+v", good)
+	}
+	named, err := automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}).Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if good.Past[0].Reused != "" || !strings.Contains(named.Past[0].Reused, "named") {
+		t.Errorf("parameters were reused because %q and %q", good.Past[0].Reused, named.Past[0].Reused)
 	}
 	// The level rests, and then jumps once a season.
 	jump := func(i int) float64 { return season(i) + 8*math.Floor(max(0, float64(i-60))/12) }
@@ -226,7 +333,7 @@ func TestBacktest(t *testing.T) {
 		t.Errorf("%+v", short)
 	}
 	held, err := a.Backtest(context.Background(), BacktestOptions{Holdout: 18})
-	if err != nil || held.Origins != 1 || held.N != 18 {
+	if err != nil || held.Origins != 1 || held.N != 18 || held.Season != 12 { // a season is known before the one origin, so that naive is seasonal
 		t.Errorf("%+v, %v", held, err)
 	}
 	if _, err := a.Backtest(context.Background(), BacktestOptions{Holdout: 118}); err == nil {
@@ -248,6 +355,8 @@ func TestJudge(t *testing.T) {
 		"late":   {func(t *Trust) { t.Late = 3 }, 40, "late in the horizon errors were 3.0 times"},
 		"later":  {func(t *Trust) { t.Late, t.Widen = 4, 1.25 }, 40, "late in the horizon errors were 3.2 times"},
 		"doubt":  {func(t *Trust) { t.Doubt, t.Away = 0.125, 1.44 }, 40, "on other series the bands of one in 8 such forecasts failed, made from 40 observations, 1.4 standard deviations away from seasonal naive"},
+		"far":    {func(t *Trust) { t.Doubt, t.Away = 0.9, 3e9 }, 40, "on other series the bands of most such forecasts failed, made from 40 observations, more than 100 standard deviations away from seasonal naive."},
+		"exact":  {func(t *Trust) { t.Relative = math.MaxFloat64 }, 40, "8 ahead, seasonal naive had no error at all, and it had one."},
 		"short":  {func(*Trust) {}, 23, "23 observations are too few to test a forecast of 8 steps"},
 		"proven": {func(t *Trust) { t.Doubt, t.Away, t.Relative = 0.125, 10, 0.2 }, 40, "the error was 0.20 of seasonal naive's"},
 		"wider":  {func(t *Trust) { t.Widen = 1.4 }, 40, "Its bands are 1.4 times as wide"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,19 +37,16 @@ func (a *Analysis) condition() error {
 			}
 			views[m.log] = &v
 		}
-		m.view = views[m.log]
-		var err error
-		if m.posterior, err = a.posteriorOf(m.model, m.view.data); err != nil {
-			m.posterior = nil
-			return fmt.Errorf("analysis: conditioning on the data: %w", err)
-		}
-		for _, model := range m.draws {
-			p, err := a.posteriorOf(model, m.view.data)
+		v := views[m.log]
+		var all []conditioned
+		for _, model := range append([]gppl.Model{m.model}, m.draws...) {
+			p, err := a.posteriorOf(model, v.data)
 			if err != nil {
 				return fmt.Errorf("analysis: conditioning on the data: %w", err)
 			}
-			m.posteriors = append(m.posteriors, p)
+			all = append(all, p)
 		}
+		m.view, m.posterior, m.posteriors = v, all[0], all[1:] // all or none: a later call begins again
 	}
 	a.remark(a.lostNoise())
 	return nil
@@ -101,6 +99,12 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 			return nil, fmt.Errorf("analysis: x[%d] = %v is not finite", i, v)
 		}
 	}
+	const many = 1000 // what is out of range is so at an end: of many, that is said before they are computed
+	if n := len(x); n > many {
+		if _, err := a.PredictContext(ctx, []float64{x[0], x[n-1]}); err != nil {
+			return nil, err
+		}
+	}
 	parts, err := a.parts(ctx, x)
 	if err != nil {
 		return nil, err
@@ -112,11 +116,20 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	f := forecastOf(x, when, parts)
 	for i := range x {
 		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
+			if a.ofLog() {
+				return nil, fmt.Errorf("analysis: the prediction at %s is out of range: the model is of the logarithm of %s, and its trend or its uncertainty goes on growing: predict less far, or fit with --log never",
+					f.When[i], a.Series.YName)
+			}
 			return nil, fmt.Errorf("analysis: the prediction at %s is %g with a variance of %g: the parameters of the model, %v, are out of the range of float64",
 				f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)
 		}
 	}
 	return f, nil
+}
+
+// ofLog reports whether a model of log y has a part in the prediction.
+func (a *Analysis) ofLog() bool {
+	return slices.ContainsFunc(a.members, func(m *member) bool { return m.log })
 }
 
 // Forecast predicts the given number of steps beyond the last observation; a step is the series' own: a calendar month for a

@@ -161,6 +161,38 @@ func TestPolicyPriors(t *testing.T) {
 	}
 }
 
+// TestReachable: every candidate of a search is among the models that priors are checked against.
+func TestReachable(t *testing.T) {
+	s := steps(t, 200, 0.5, func(i int) float64 {
+		return math.Sin(0.02*float64(i)) + math.Sin(2*math.Pi*float64(i)/7) + math.Sin(2*math.Pi*float64(i)/28)
+	})
+	o := Options{Periods: []float64{7, 28}, Log: "never", Trend: "none"}
+	p := &policy{options: o, plan: PlanFit(s, o), series: s, extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}}
+	p.setSeasons()
+	known := map[string]bool{}
+	for _, m := range p.reachable() {
+		known[kernelName(m.Kernel)] = true
+	}
+	most := 0
+	for _, c := range automatic(t, s, o).Candidates {
+		if !known[c.Kernel] && c.Kernel != RandomWalk {
+			t.Errorf("%s was tried", c.Kernel)
+		}
+		most = max(most, strings.Count(c.Kernel, "+"))
+	}
+	if most < 2 {
+		t.Errorf("no sum of three terms was tried")
+	}
+	// A parameter of a second season has a name only where both seasons are in one sum.
+	prior, err := ParsePrior("LocPer2.lengthscale=within(20, 80)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkPriors(p.reachable(), []gppl.ParamPrior{prior}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestEvidenceOfGivenPriors compares the evidence by Laplace's method with a sum over a grid, for priors that are not log-normal, and
 // for the log-normal one both as a weak prior and as a given one, which have different modes and the same evidence.
 func TestEvidenceOfGivenPriors(t *testing.T) {
@@ -179,13 +211,13 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := evidence(loss, naturals(r.Model), b, 60)
+		got, _, err := evidence(loss, naturals(r.Model), b, 60)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got
 	}
-	with := func(p gppl.Prior) beliefs { return beliefs{make([]logNormal, 2), []gppl.Prior{nil, p}} }
+	with := func(p gppl.Prior) beliefs { return beliefs{weak: make([]logNormal, 2), given: []gppl.Prior{nil, p}} }
 	for _, p := range []gppl.Prior{gppl.LogNormal{Mu: -1, Sigma: 0.3}, gppl.Gamma{Shape: 20, Rate: 40}, gppl.InverseGamma{Shape: 20, Scale: 10}, gppl.HalfNormal{Scale: 0.5}} {
 		loss, err := gppl.NewExact(m, v.data)
 		if err != nil {
@@ -209,7 +241,7 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 			t.Errorf("%v: the evidence is %v, by a sum %v", p, got, want)
 		}
 	}
-	weak := beliefs{[]logNormal{{}, {centre: -1, sd: 0.3}}, make([]gppl.Prior, 2)}
+	weak := beliefs{weak: []logNormal{{}, {centre: -1, sd: 0.3}}, given: make([]gppl.Prior, 2)}
 	if a, b := at(weak), at(with(gppl.LogNormal{Mu: -1, Sigma: 0.3})); math.Abs(a-b) > 0.02 {
 		t.Errorf("the same prior has the evidence %v as a weak one and %v as a given one", a, b)
 	}

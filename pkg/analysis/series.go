@@ -189,6 +189,9 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		}
 	}
 	out.spacing()
+	if remark := codeRemark(out.YName, out.Y); remark != "" {
+		out.remarks = append(out.remarks, remark)
+	}
 	if out.Axis.Dates {
 		rounding /= unitSeconds[out.Axis.Unit]
 	}
@@ -418,13 +421,45 @@ func (s *Series) Notes() []string {
 		}
 		notes = append(notes, text+". The model needs no filling in.")
 	}
-	if k := len(s.Duplicates); k > 0 {
+	switch k, distinct := len(s.Duplicates), s.distinct(); {
+	case k > distinct/2:
+		notes = append(notes, fmt.Sprintf(
+			"%d of %d x occur more than once, the first at %s, and all rows are taken for one series: if the file holds several, divide it into files; if another column is a part of the time, make one column of both.",
+			k, distinct, a.Text(s.Duplicates[0])))
+	case k > 0:
 		notes = append(notes, fmt.Sprintf("%d x occur more than once, the first at %s. Each observation is used.", k, a.Text(s.Duplicates[0])))
 	}
 	if k := s.Source.Unsorted; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", count(k, "row"), was(k)))
 	}
 	return append(notes, s.remarks...)
+}
+
+// distinct returns how many different x there are.
+func (s *Series) distinct() int { return len(slices.Compact(slices.Clone(s.X))) }
+
+// codeRemark says where the lowest or the highest value may stand for a missing one, as -999 does: it occurs more than once, is not 0,
+// and is further from the others than these are from one another. The note is "" if neither does.
+func codeRemark(name string, y []float64) string {
+	sorted := slices.Sorted(slices.Values(y))
+	n := len(sorted)
+	for _, low := range []bool{true, false} {
+		code := sorted[0]
+		if !low {
+			code = sorted[n-1]
+		}
+		rest := slices.DeleteFunc(slices.Clone(sorted), func(v float64) bool { return v == code })
+		times := n - len(rest)
+		if times < 2 || times > n/4 || code == 0 {
+			continue
+		}
+		least, most := rest[0], rest[len(rest)-1]
+		if gap := max(least-code, code-most); most > least && gap > most-least {
+			return fmt.Sprintf("%d values of %s are %v, further from the others, %v to %v, than these are from one another: if that stands for a missing value, add --missing %v.",
+				times, name, code, least, most, code)
+		}
+	}
+	return ""
 }
 
 // median of values, which are not empty.

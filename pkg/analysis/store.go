@@ -104,7 +104,11 @@ func decode(b []byte) (*Analysis, error) {
 	if err := json.Unmarshal(b, &head); err != nil {
 		return nil, fmt.Errorf("this is no saved analysis: %w", err)
 	}
-	if head.Format != format {
+	switch head.Format {
+	case format:
+	case "gppl result":
+		return nil, errors.New("this is a model alone, without observations, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts from these")
+	default:
 		return nil, fmt.Errorf("format %q, want %q: this is no saved analysis", head.Format, format)
 	}
 	if head.Version != version {

@@ -7,6 +7,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
+// HeaderRemark says where the first line of a file that Stream read may have been data, "" where it was none.
+func HeaderRemark(rep dataset.CSVReport) string {
+	for _, text := range headerRemarks(dataset.Series{XName: rep.Columns[rep.X], YName: rep.Columns[rep.Y]}, rep) {
+		return text
+	}
+	return ""
+}
+
 // Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates become seconds since
 // 1970, numbers stay what they are. It looks at X, Y, Comma, DecimalComma, NoHeader, Missing and Time of the options.
 func Stream(r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error) (dataset.CSVReport, error) {

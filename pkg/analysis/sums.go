@@ -71,11 +71,17 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 			return ctx.Err()
 		})
 		if err != nil {
-			return r, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "dataset: "))
+			return r, fmt.Errorf("%s: %s", file, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "dataset: "), "CSV: "))
 		}
 	}
 	if len(x) == 0 {
 		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: %s", strings.Join(files, ", "), headerFlags)
+	}
+	if lo, hi := slices.Min(x), slices.Max(x); lo == hi {
+		return r, fmt.Errorf("x is %v in all %d rows that were looked at: if others differ, %s", lo, len(x), headerFlags)
+	}
+	if lo, hi := slices.Min(y), slices.Max(y); lo == hi {
+		return r, fmt.Errorf("y is %v in all %d rows that were looked at: if others differ, %s", lo, len(y), headerFlags)
 	}
 	if whole {
 		return gppl.SampleRange(x, y, 0, 1)
@@ -101,21 +107,35 @@ func excerpt(path string) (text []byte, whole bool, err error) {
 		text, err = io.ReadAll(f)
 		return text, true, err
 	}
-	piece := make([]byte, pieceBytes)
 	for i := range pieces {
-		at := (info.Size() - pieceBytes) * int64(i) / (pieces - 1)
-		n, err := f.ReadAt(piece, at)
-		if err != nil && err != io.EOF {
+		lines, err := piece(f, info.Size(), i)
+		if err != nil {
 			return nil, false, err
 		}
-		lines := piece[:n]
-		if i > 0 {
+		text = append(text, lines...)
+	}
+	return text, false, nil
+}
+
+// piece returns whole lines of a piece of a file, which is longer than pieceBytes where a line is.
+func piece(f io.ReaderAt, size int64, i int) (lines []byte, err error) {
+	for length := int64(pieceBytes); ; length *= 2 {
+		length = min(length, size)
+		at := min((size-pieceBytes)*int64(i)/(pieces-1), size-length) // the last pieces grow backwards
+		lines = make([]byte, length)
+		n, err := f.ReadAt(lines, at)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		lines = lines[:n]
+		if at > 0 {
 			_, lines, _ = bytes.Cut(lines, []byte("\n"))
 		}
 		if i < pieces-1 {
 			lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
 		}
-		text = append(text, lines...)
+		if few := i == 0 && bytes.Count(lines, []byte("\n")) < 2; len(lines) > 0 && !few || length == size { // a header and a row
+			return lines, nil
+		}
 	}
-	return text, false, nil
 }

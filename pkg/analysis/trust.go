@@ -46,6 +46,8 @@ type PastForecast struct {
 	Coverage float64 `json:"coverage_95"`
 	MAE      float64 `json:"mae"`
 	Naive    float64 `json:"mae_naive"`
+	// Reused says why the parameters are those of the whole series; "" if they were learnt again.
+	Reused string `json:"reused,omitempty"`
 }
 
 // BacktestOptions say which past is forecast. The zero value is five origins of 24 steps.
@@ -76,8 +78,8 @@ const (
 )
 
 // Backtest forecasts the latest past from rolling origins: at each the parameters are learnt again from what was known by then,
-// from their present values on, up to 1500 observations; the structure is that of the whole series, which flatters the forecast a
-// little. Where the series is too short for the horizon, a shorter one is looked at, and the verdict says so.
+// from their present values on, up to 1500 observations, unless kernels were named (PastForecast.Reused); the structure is that of the
+// whole series, which flatters the forecast a little. Where the series is too short for the horizon, a shorter one is looked at, and the verdict says so.
 //
 // A forecast is advised against
 //   - if the series is less than three horizons long: its past tests nothing that far ahead,
@@ -110,8 +112,9 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	if err := a.condition(); err != nil {
 		return nil, err
 	}
-	t := &Trust{Horizon: h, Season: a.seasonSteps(least)}
 	step := max(1, min(h, (n-least-h)/max(1, o.Origins-1)))
+	first := n - h - min(o.Origins-1, (n-h-least)/step)*step // the earliest origin
+	t := &Trust{Horizon: h, Season: a.seasonSteps(first)}
 	var errs, naives, squares, late float64
 	var perOrigin []float64
 	var lateN int
@@ -120,7 +123,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		if origin < least {
 			continue
 		}
-		f, err := a.forecastFrom(ctx, origin, h)
+		f, reused, err := a.forecastFrom(ctx, origin, h)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -133,7 +136,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 			return nil, fmt.Errorf("analysis: %w", err)
 		}
 		p := PastForecast{From: a.Series.Axis.Text(a.Series.X[origin-1]), N: h,
-			Coverage: forecast.Coverage(y, f.Lower, f.Upper), MAE: forecast.MAE(y, f.Mean), Naive: forecast.MAE(y, naive.Mu)}
+			Coverage: forecast.Coverage(y, f.Lower, f.Upper), MAE: forecast.MAE(y, f.Mean), Naive: forecast.MAE(y, naive.Mu), Reused: reused}
 		t.Past = append(t.Past, p)
 		t.Coverage += p.Coverage
 		errs += p.MAE
@@ -208,8 +211,22 @@ func (a *Analysis) seasonSteps(most int) int {
 	return season
 }
 
-// forecastFrom forecasts the h observations from index origin on from those before.
-func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, error) {
+// reuse says why the parameters are not learnt again from n observations before an origin; "" if they are.
+func (a *Analysis) reuse(n int) string {
+	switch {
+	case !a.Weak:
+		return "kernels were named"
+	case n > refitted:
+		return fmt.Sprintf("there are more than %d observations", refitted)
+	case a.Series.dense():
+		return fmt.Sprintf("there are more than %d observations, whose likelihood is dense", fewUneven)
+	}
+	return ""
+}
+
+// forecastFrom forecasts the h observations from index origin on from those before; reused says why the parameters are those of the
+// whole series, if they are.
+func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast, reused string, err error) {
 	const most = 2 // members that are looked at
 	known := remembered
 	if a.Series.dense() {
@@ -220,31 +237,34 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 	if a.Series.Errors != nil {
 		past.ahead = a.Series.Errors[origin : origin+h]
 	}
+	reused = a.reuse(origin - from)
 	var total float64
 	heaviest := slices.Clone(a.members)
 	slices.SortStableFunc(heaviest, func(p, q *member) int { return cmp.Compare(q.weight, p.weight) })
 	for _, m := range heaviest[:min(most, len(heaviest))] {
 		v, err := newView(past.Series, 0, origin-from, m.log)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		// The model is of values that were standardised otherwise.
 		model := rescaled(m.model, math.Pow(m.view.scaling.Scale/v.scaling.Scale, 2))
-		if origin-from <= refitted && !a.Series.dense() && a.Weak {
+		if a.reuse(origin-from) == "" {
 			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[from]}
 			r, err := trainWeak(ctx, v.data, model, beliefsOf(model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
 				GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
 			})
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err == nil {
+			switch {
+			case ctx.Err() != nil:
+				return nil, "", ctx.Err()
+			case err != nil:
+				reused = err.Error()
+			default:
 				model = r.Model
 			}
 		}
 		p, _, err := conditionOn(model, v.data, windowLength)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		past.members = append(past.members, &member{model: model, log: m.log, weight: m.weight, view: &v, posterior: p})
 		total += m.weight
@@ -255,9 +275,9 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (*Forecast, 
 	x := a.Series.X[origin : origin+h]
 	parts, err := past.parts(ctx, x)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return forecastOf(x, make([]string, h), parts), nil
+	return forecastOf(x, make([]string, h), parts), reused, nil
 }
 
 // rescaled multiplies all variances of a model by c, but for those of factors beyond the first.
@@ -280,7 +300,10 @@ func (t *Trust) judge(n, asked int) {
 	if t.Coverage < lowCoverage {
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%s the 95 %% bands held only %.0f %% of what came", over, 100*t.Coverage))
 	}
-	if t.Relative > highRelative {
+	switch {
+	case t.Relative == math.MaxFloat64:
+		t.Reasons = append(t.Reasons, fmt.Sprintf("%s %s had no error at all, and it had one", over, t.naive()))
+	case t.Relative > highRelative:
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%s its error was %.2f times that of %s", over, t.Relative, t.naive()))
 	}
 	if late := t.Late / max(1, t.Widen); late > lateSpread && t.Coverage >= lowCoverage {

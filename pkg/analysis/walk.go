@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -27,8 +26,9 @@ const (
 	walkNoise = 1e-6
 )
 
-// walk returns a trained random walk with drift, or nil where it has no part in the forecast: in a series that is long, has a season or
-// a given mean of other form, whose parameters have priors of the user's, or that noise about a trend describes better.
+// walk returns a random walk with drift, trained or with its error, or nil where it has no part in the forecast: in a series that is long,
+// has a season or a given mean of other form, whose parameters have priors of the user's, or that noise about a trend of y describes
+// better. Noise about a trend of log y does not count: growth by a constant share often stops.
 //
 // It is a Laplace kernel of variance V whose lengthscale ℓ is held far beyond the range of x, so that a step Δ has a variance of 2VΔ/ℓ,
 // with a linear trend: its slope is the drift.
@@ -51,12 +51,12 @@ func (p *policy) walk() (*trial, error) {
 	reach := walkReach * p.extent.span
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: stepVariance * reach / (2 * p.extent.step), Lengthscale: reach}, Noise: walkNoise, Mean: mean}
 	m = m.Fix("lengthscale", gppl.NoiseName)
-	t := &trial{Candidate: Candidate{Kernel: RandomWalk, Trend: trend, Log: v.log}, terms: []string{RandomWalk}, score: math.Inf(1)}
+	t := &trial{Candidate: Candidate{Kernel: RandomWalk, Trend: trend, Log: v.log}, score: math.Inf(1)}
 	if err := p.train(t, v, m); err != nil {
-		if p.ctx.Err() != nil {
-			return nil, fmt.Errorf("analysis: training %s: %w", t.Name(), p.ctx.Err())
-		}
-		return nil, nil // the others are enough
+		return nil, err
+	}
+	if t.Error != "" {
+		return t, nil
 	}
 	for _, o := range p.trials {
 		if strings.HasPrefix(o.Kernel, "White") && o.Log == v.log && o.Error == "" && o.score <= t.score {
@@ -66,8 +66,13 @@ func (p *policy) walk() (*trial, error) {
 	return t, nil
 }
 
-// addWalk gives a random walk its share of the forecast, and a place among the candidates after those that have a part in it too.
+// addWalk gives a random walk its share of the forecast, and a place among the candidates after those that have a part in it too. One
+// that could not be trained has the place alone, where its error is seen.
 func (a *Analysis) addWalk(t *trial) {
+	if t.Error != "" {
+		a.Candidates = slices.Insert(a.Candidates, len(a.members), t.Candidate)
+		return
+	}
 	for i, m := range a.members {
 		m.weight *= 1 - walkShare
 		a.Candidates[i].Weight = m.weight

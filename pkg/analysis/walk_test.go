@@ -3,10 +3,13 @@ package analysis
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // walked is a random walk with drift of n steps.
@@ -84,6 +87,33 @@ func TestWalk(t *testing.T) {
 	} {
 		if a := automatic(t, none.s, none.o); a.Walk() != 0 {
 			t.Errorf("%s: a random walk has a weight of %v", name, a.Walk())
+		}
+	}
+}
+
+// TestWalkFailure: a random walk that cannot be trained has no part in the forecast, and is seen where it would have stood.
+func TestWalkFailure(t *testing.T) {
+	a := &Analysis{
+		Candidates: []Candidate{{Kernel: "SE", Weight: 1}, {Kernel: "Matern32"}},
+		members:    []*member{{weight: 1}},
+	}
+	a.addWalk(&trial{Candidate: Candidate{Kernel: RandomWalk, Error: "no value"}})
+	want := []Candidate{{Kernel: "SE", Weight: 1}, {Kernel: RandomWalk, Error: "no value"}, {Kernel: "Matern32"}}
+	if diff := cmp.Diff(want, a.Candidates); diff != "" || len(a.members) != 1 || a.Walk() != 0 {
+		t.Errorf("%s, %d members, a share of %v", diff, len(a.members), a.Walk())
+	}
+}
+
+// TestPredictFailure: a model that cannot be conditioned on the data is an error however often it is asked.
+func TestPredictFailure(t *testing.T) {
+	a := automatic(t, walked(t, 30), Options{})
+	if len(a.members[0].draws) == 0 {
+		t.Fatal("no parameters were drawn")
+	}
+	a.members[0].draws = append(a.members[0].draws, gppl.Model{Kernel: gppl.SE{Variance: -1, Lengthscale: 1}, Noise: 1})
+	for range 2 {
+		if _, err := a.Forecast(3); err == nil || !strings.Contains(err.Error(), "conditioning on the data") {
+			t.Error(err)
 		}
 	}
 }

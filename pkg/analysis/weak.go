@@ -24,6 +24,9 @@ func within(lo, hi float64) logNormal {
 type beliefs struct {
 	weak  []logNormal
 	given []gppl.Prior
+	// chosen are the nats that the evidence pays for periods that the data chose. The weak prior of a period stands where the periodogram
+	// has a peak, one of about span/(2·step) frequencies that it could have stood at, each as likely before the data were seen.
+	chosen float64
 }
 
 // list returns the priors by the names of the parameters, as gppl.NewMAP takes them. For the mode of log θ they are those whose density
@@ -107,7 +110,7 @@ func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNo
 // beliefsOf are the priors of a model of a series that was divided by scale: those that were given, and weak ones of what is left.
 func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
 	params := m.Params()
-	out := beliefs{make([]logNormal, len(params)), make([]gppl.Prior, len(params))}
+	out := beliefs{weak: make([]logNormal, len(params)), given: make([]gppl.Prior, len(params))}
 	at := 0
 	for _, t := range leaves(m.Kernel) {
 		for range t.Params() {
@@ -127,6 +130,11 @@ func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) b
 	}
 	for _, p := range priorsOf(m, given, scale) {
 		out.given[slices.IndexFunc(params, func(q gppl.Param) bool { return q.Name == p.Name })] = p.Prior
+	}
+	for i, p := range params {
+		if p.Role == gppl.RolePeriod && out.weak[i].sd > 0 && out.given[i] == nil {
+			out.chosen += math.Log(max(1, e.span/(2*e.step)))
+		}
 	}
 	return out
 }
@@ -163,16 +171,18 @@ func posteriorLoss(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 //	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
 //
 // A parameter that the data do not determine costs nothing, one that they determine well the logarithm of how much better than the
-// prior. Where H is not positive, each parameter costs ½log n instead, as in BIC. It takes two gradients for each parameter.
+// prior, and periods that the data chose what beliefs.chosen says. It takes two gradients for each parameter. Where H is not positive,
+// singular to rounding, or cannot be computed, laplace is false, and each parameter costs ½log n instead, as in BIC.
 //
 // With a prior that was given, θ is the mode of the density with respect to θ, as for kernels that are named, where the gradient by u
 // is −1, not 0: a Newton step from there, −½gᵀH⁻¹g, makes up for that.
-func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (float64, error) {
+func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64, laplace bool, err error) {
 	params := l.Params()
 	value, err := l.ValueGrad(nil, theta)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
+	value += priors.chosen
 	var free []int
 	var curvatures []float64
 	for i, p := range params {
@@ -185,33 +195,15 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (float64, err
 		}
 	}
 	if len(free) == 0 {
-		return value, nil
+		return value, true, nil
 	}
-	const step = 1e-3
-	h := mat.NewSymDense(len(free), nil)
-	at := append([]float64(nil), theta...)
-	grad := make([]float64, len(theta))
-	for a, i := range free {
-		for _, sign := range []float64{1, -1} {
-			at[i] = theta[i] * math.Exp(sign*step)
-			if _, err := l.ValueGrad(grad, at); err != nil {
-				return value + 0.5*float64(len(free))*math.Log(float64(n)), nil
-			}
-			for b, j := range free {
-				d := sign * grad[j] * at[j] / (2 * step)
-				if a == b {
-					h.SetSym(a, a, h.At(a, a)+d)
-				} else {
-					h.SetSym(a, b, h.At(a, b)+0.5*d)
-				}
-			}
-		}
-		at[i] = theta[i]
-		h.SetSym(a, a, h.At(a, a)+curvatures[a])
+	bic := value + 0.5*float64(len(free))*math.Log(float64(n))
+	h, err := curvature(l, theta, free)
+	if err != nil {
+		return bic, false, nil
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(h) {
-		return value + 0.5*float64(len(free))*math.Log(float64(n)), nil
+	for a, c := range curvatures {
+		h.SetSym(a, a, h.At(a, a)+c)
 	}
 	gradient, newton := mat.NewVecDense(len(free), nil), mat.NewVecDense(len(free), nil)
 	for a, i := range free {
@@ -219,8 +211,34 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (float64, err
 			gradient.SetVec(a, -1)
 		}
 	}
-	if err := chol.SolveVecTo(newton, gradient); err == nil {
-		value -= 0.5 * mat.Dot(gradient, newton)
+	var chol mat.Cholesky
+	if !chol.Factorize(h) || chol.SolveVecTo(newton, gradient) != nil {
+		return bic, false, nil
 	}
-	return value + 0.5*chol.LogDet(), nil
+	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, nil
+}
+
+// curvature returns the second derivatives of a loss by log θ of the free parameters, by central differences of its gradient.
+func curvature(l gppl.Loss, theta []float64, free []int) (*mat.SymDense, error) {
+	const step = 1e-3
+	h := mat.NewSymDense(len(free), nil)
+	at := slices.Clone(theta)
+	grad := make([]float64, len(theta))
+	for a, i := range free {
+		for _, sign := range []float64{1, -1} {
+			at[i] = theta[i] * math.Exp(sign*step)
+			if _, err := l.ValueGrad(grad, at); err != nil {
+				return nil, err
+			}
+			for b, j := range free {
+				d := sign * grad[j] * at[j] / (2 * step)
+				if a != b {
+					d *= 0.5 // h[a,b] is the mean of both differences
+				}
+				h.SetSym(a, b, h.At(a, b)+d)
+			}
+		}
+		at[i] = theta[i]
+	}
+	return h, nil
 }

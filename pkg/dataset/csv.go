@@ -97,6 +97,8 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 		}
 	case isDate && written != TimeAuto:
 		hint = ", as the first row is: write all dates in one way"
+	case !first && hint == "" && !strings.ContainsAny(text, "0123456789") && !infinite.MatchString(text):
+		hint = " (the header once more, or a total? remove the line)"
 	case isDate && hint == "" && isDecimal(text):
 		hint = ", as the first row is"
 	case format == TimeNumber && written != TimeAuto:

@@ -8,16 +8,17 @@ import (
 )
 
 var (
-	hexadecimal = regexp.MustCompile(`^[+-]?0[xX]`)
-	infinite    = regexp.MustCompile(`(?i)^[+-]?(inf|infinity|nan|1\.#\w+)$`)
-	thousands   = regexp.MustCompile(`^[+-]?\d{1,3}([,.' \x{a0}\x{202f}’]\d{3})+([.,]\d+)?$`)
-	fortran     = regexp.MustCompile(`^([+-]?[\d.]+)[dDqQ]([+-]?\d+)$`)
-	minus       = regexp.MustCompile(`^[−–‒—]\s*[\d.,]+$`)
-	withUnit    = regexp.MustCompile(`^(\p{Sc}\s*[+-]?[\d.,]+|[+-]?[\d.,]+([eE][+-]?\d+)?\s*(\p{Sc}|[\pL°µ][\pL°µ/²³0-9]*))$`)
-	slashDate   = regexp.MustCompile(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`)
-	longYear    = regexp.MustCompile(`^[+-]?\d{5,}-\d\d`)
-	second60    = regexp.MustCompile(`:\d\d:60`)
-	zoneName    = regexp.MustCompile(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`)
+	hexadecimal  = regexp.MustCompile(`^[+-]?0[xX]`)
+	infinite     = regexp.MustCompile(`(?i)^[+-]?(inf|infinity|nan|1\.#\w+)$`)
+	thousands    = regexp.MustCompile(`^[+-]?\d{1,3}([,.' \x{a0}\x{202f}’]\d{3})+([.,]\d+)?$`)
+	fortran      = regexp.MustCompile(`^([+-]?[\d.]+)[dDqQ]([+-]?\d+)$`)
+	minus        = regexp.MustCompile(`^[−–‒—]\s*[\d.,]+$`)
+	withUnit     = regexp.MustCompile(`^(\p{Sc}\s*[+-]?[\d.,]+|[+-]?[\d.,]+([eE][+-]?\d+)?\s*(\p{Sc}|[\pL°µ][\pL°µ/²³0-9]*))$`)
+	slashDate    = regexp.MustCompile(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`)
+	longYear     = regexp.MustCompile(`^[+-]?\d{5,}-\d\d`)
+	second60     = regexp.MustCompile(`:\d\d:60`)
+	shortQuarter = regexp.MustCompile(`^\d\d-?[Qq][1-4]$`)
+	zoneName     = regexp.MustCompile(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`)
 )
 
 // Hints that are about a column.
@@ -39,6 +40,8 @@ func (opt CSVOptions) numberHint(text string) string {
 		return " (its size is beyond that of a float64)"
 	case strings.HasSuffix(text, "%"):
 		return " (write per cent without the sign)"
+	case shortQuarter.MatchString(text):
+		return " (write quarters with four digits of the year: 1949Q1)"
 	case fortran.MatchString(text):
 		return " (a Fortran exponent? write e for D)"
 	case minus.MatchString(text):

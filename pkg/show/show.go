@@ -29,9 +29,15 @@ func Train(title string, loss gppl.Loss, s gppl.Settings) (*gppl.Result, error) 
 }
 
 // Parameters is the table of what training learnt, with standard errors and units; xUnit is the unit of the inputs, yUnit that of
-// the observations as the model saw them. Warnings of the training stand below.
+// the observations as the model saw them; where one is empty, that of the parameter in x or y. Warnings of the training stand below.
 func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
-	units := map[string]string{"x": xUnit, "1/x": "1/" + xUnit, "y": yUnit, "y²": "(" + yUnit + ")²"}
+	units := map[string]string{}
+	if xUnit != "" {
+		units["x"], units["1/x"] = xUnit, "1/"+xUnit
+	}
+	if yUnit != "" {
+		units["y"], units["y²"] = yUnit, "("+yUnit+")²"
+	}
 	t := &viz.Table{
 		Caption: "What was learnt: " + r.Loss + ", " + string(r.Status),
 		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Format: viz.Digits(3)}, {Name: "standard error", Format: viz.Digits(2)}, {Name: "unit"}},

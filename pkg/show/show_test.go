@@ -57,10 +57,12 @@ func TestForecast(t *testing.T) {
 	if f.N != 10 || f.RMSE > 0.15 || f.Coverage < 0.8 || f.Unit != "m" {
 		t.Errorf("of a line: %+v", f)
 	}
-	mean, variance, err := s.noisy(r.Model, s.Held.X)
+	posterior, err := gppl.NewPosterior(r.Model, s.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
+	mean, variance := posterior.Noisy(gppl.Scalars(s.Held.X))
+	mean, variance = s.Scaling.Values(nil, mean), s.Scaling.Variances(nil, variance)
 	inside, squares := 0.0, 0.0
 	for i, y := range s.Held.Y {
 		e := y - mean[i]
@@ -93,6 +95,19 @@ func TestForecast(t *testing.T) {
 	}
 }
 
+// TestForecastFar: where a distance has lost the digits that a kernel needs there is no forecast, and no score of one.
+func TestForecastFar(t *testing.T) {
+	far := line(20)
+	far.X[19] = 1e300
+	s, err := SplitAt(far, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Forecast("far", gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 7}, Noise: 0.1}); err == nil {
+		t.Errorf("%v", f)
+	}
+}
+
 func TestParameters(t *testing.T) {
 	s, err := SplitAt(line(20), 15, 1)
 	if err != nil {
@@ -105,6 +120,9 @@ func TestParameters(t *testing.T) {
 	r, err := Train("training", loss, gppl.Settings{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if text := Parameters(r, "", "").String(); strings.Contains(text, "()") || !strings.Contains(text, "y²") {
+		t.Errorf("without units:\n%s", text)
 	}
 	text := Parameters(r, "years", "m").String()
 	for _, want := range []string{"variance", "(m)²", "lengthscale", "years", "–"} {

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -56,35 +57,31 @@ type Forecast struct {
 	Width       float64 // mean width of the band
 	RMSE        float64
 	NLPD        float64 // negative log density per observation, nats
-	model       gppl.Model
+	posterior   *gppl.Posterior
 	split       *Split
 	horizonFrom float64
 }
 
-// Forecast predicts the held-out observations with a model as it stands. Its errors are those of [gppl.NewPosterior].
+// Forecast predicts the held-out observations with a model as it stands. Its errors are those of [gppl.NewPosterior] and of
+// [gppl.Posterior.NoisyContext].
 func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
-	mean, variance, err := s.noisy(m, s.Held.X)
+	p, err := gppl.NewPosterior(m, s.Data)
 	if err != nil {
 		return nil, err
 	}
+	mean, variance, err := p.NoisyContext(context.Background(), gppl.Scalars(s.Held.X))
+	if err != nil {
+		return nil, err
+	}
+	mean, variance = s.Scaling.Values(nil, mean), s.Scaling.Variances(nil, variance)
 	band := forecast.Gaussian{Mu: mean, Variance: variance}
 	lo, hi := band.Quantile(0.5*(1-Level)), band.Quantile(0.5*(1+Level))
 	return &Forecast{
 		Name: name, Unit: s.Held.YUnit, N: s.Held.Len(),
 		Coverage: forecast.Coverage(s.Held.Y, lo, hi), Width: forecast.Width(lo, hi),
 		RMSE: forecast.RMSE(s.Held.Y, mean), NLPD: forecast.NLPD(s.Held.Y, mean, variance),
-		model: m, split: s, horizonFrom: slices.Min(s.Held.X),
+		posterior: p, split: s, horizonFrom: slices.Min(s.Held.X),
 	}, nil
-}
-
-// noisy returns mean and variance of new observations, in the unit of the series.
-func (s *Split) noisy(m gppl.Model, x []float64) (mean, variance []float64, err error) {
-	p, err := gppl.NewPosterior(m, s.Data)
-	if err != nil {
-		return nil, nil, err
-	}
-	mean, variance = p.Noisy(gppl.Scalars(x))
-	return s.Scaling.Values(nil, mean), s.Scaling.Variances(nil, variance), nil
 }
 
 // String says how many of the held-out observations the band holds, and how far off the mean is.
@@ -102,12 +99,14 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	for i := range x {
 		x[i] = from + (end-from)*float64(i)/(points-1)
 	}
-	p, err := gppl.NewPosterior(f.model, s.Data)
+	mean, latent, err := f.posterior.LatentContext(context.Background(), gppl.Scalars(x))
 	if err != nil {
 		return nil, err
 	}
-	mean, latent := p.Latent(gppl.Scalars(x))
-	_, noisy := p.Noisy(gppl.Scalars(x))
+	_, noisy, err := f.posterior.NoisyContext(context.Background(), gppl.Scalars(x))
+	if err != nil {
+		return nil, err
+	}
 	seen := s.Train.Between(from, f.horizonFrom)
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{Title: title, XLabel: axis(s.Held.XName, s.Held.XUnit), YLabel: axis(s.Held.YName, s.Held.YUnit), Height: 330,

@@ -263,6 +263,7 @@ func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("Parameters were learnt from the latest %d observations.", n))
 	}
 	const most = 12
+	rough := false
 	for i, c := range a.Candidates {
 		if i == most {
 			t.Notes = append(t.Notes, fmt.Sprintf("%d more are left out.", len(a.Candidates)-most))
@@ -280,7 +281,15 @@ func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 		if c.Kernel != analysis.RandomWalk {
 			behind = c.Score - a.Candidates[0].Score
 		}
-		t.Rows = append(t.Rows, []any{c.Name(), behind, weight, c.Parameters, c.Status, c.Engine, c.Evaluations, c.Seconds})
+		training := c.Status
+		if c.Rough {
+			training += "; penalised as by BIC"
+			rough = true
+		}
+		t.Rows = append(t.Rows, []any{c.Name(), behind, weight, c.Parameters, training, c.Engine, c.Evaluations, c.Seconds})
+	}
+	if rough {
+		t.Notes = append(t.Notes, "Penalised as by BIC: the curvature at the optimum was not positive definite, so that Laplace's method does not apply.")
 	}
 	return t
 }
@@ -294,11 +303,20 @@ func Past(a *analysis.Analysis, t *analysis.Trust) *viz.Table {
 	table := &viz.Table{
 		Caption: "Forecasts of the past",
 		Columns: []viz.Column{{Name: "known up to"}, {Name: "observations ahead"}, {Name: "held by the 95 % band", Unit: "%", Format: viz.Fixed(0)}, {Name: "mean absolute error"}, {Name: naive}},
-		Notes:   []string{"At each origin the parameters were learnt again from what was known by then; the structure is that of the whole series."},
 	}
+	var reused []string
 	for _, p := range t.Past {
+		if p.Reused != "" {
+			reused = append(reused, p.Reused)
+		}
 		table.Rows = append(table.Rows, []any{p.From, p.N, 100 * p.Coverage, p.MAE, p.Naive})
 	}
+	note := "At each origin the parameters were learnt again from what was known by then; the structure is that of the whole series."
+	if n := len(reused); n > 0 {
+		note = fmt.Sprintf("At %d of %d origins the parameters are those of the whole series, as the structure is, which flatters the forecast: %s.",
+			n, len(t.Past), strings.Join(slices.Compact(reused), "; "))
+	}
+	table.Notes = []string{note}
 	return table
 }
 
@@ -310,29 +328,38 @@ func Parameters(a *analysis.Analysis) *viz.Table {
 		Notes:   []string{"Variances are in the unit of y squared. Standard errors are those of the logarithm, from the curvature of the likelihood, times the value."},
 	}
 	for _, p := range a.Result.Params {
-		value, unit := p.Value, p.Unit
-		switch {
-		case p.Unit == "y²":
-			value = a.Scaling.Variance(value)
-			unit = ""
-			if a.Log {
-				unit = "(log y)²"
-			} else if a.Series.YUnit != "" {
-				unit = a.Series.YUnit + "²"
-			}
-		case p.Unit == "x":
-			unit = a.Series.Axis.Unit
+		number, se, unit := inUnits(a, p)
+		var value, stderr any = number, nil
+		switch { // four digits tell no place from others
+		case p.Role == gppl.RoleLocation && a.Series.Axis.Dates:
+			value = a.Series.Axis.Text(number)
+		case p.Role == gppl.RoleLocation:
+			value = fmt.Sprintf("%.8g", number)
 		}
-		var stderr any
-		if se := p.StdErr(); se > 0 {
-			if p.Unit == "y²" {
-				se = a.Scaling.Variance(se)
-			}
+		if se > 0 {
 			stderr = se
 		}
 		t.Rows = append(t.Rows, []any{p.Name, value, stderr, unit})
 	}
 	return t
+}
+
+// inUnits returns a parameter of the standardised series in the unit of the file, with its standard error, 0 if that is not known.
+func inUnits(a *analysis.Analysis, p gppl.FittedParam) (value, se float64, unit string) {
+	switch {
+	case p.Unit == "y²" && a.Log:
+		unit = "(log y)²"
+	case p.Unit == "y²" && a.Series.YUnit != "":
+		unit = a.Series.YUnit + "²"
+	case p.Unit == "x":
+		unit = a.Series.Axis.Unit
+	case p.Unit != "y²":
+		unit = p.Unit
+	}
+	if p.Unit == "y²" {
+		return a.Scaling.Variance(p.Value), a.Scaling.Variance(p.StdErr()), unit
+	}
+	return p.Value, p.StdErr(), unit
 }
 
 // Predictions lists a forecast, its middle left out if it is long.

@@ -16,7 +16,7 @@ type JSON struct {
 	Kernel     string               `json:"kernel"`
 	Log        bool                 `json:"log,omitempty"` // the best model is of log y
 	Exact      bool                 `json:"exact_likelihood"`
-	Parameters []ParameterJSON      `json:"parameters"`     // of the standardised series
+	Parameters []ParameterJSON      `json:"parameters"`
 	LogLik     float64              `json:"log_likelihood"` // of the standardised series, without the priors
 	LogPrior   float64              `json:"log_prior,omitempty"`
 	Priors     []analysis.Belief    `json:"priors,omitempty"`
@@ -27,11 +27,15 @@ type JSON struct {
 	Warnings   []string             `json:"warnings,omitempty"`
 }
 
-// ParameterJSON is a parameter of the best model.
+// ParameterJSON is a parameter of the best model, of the standardised series and in the unit of the file. A standard error that is not
+// known is left out; that of the logarithm of a place there is not.
 type ParameterJSON struct {
 	Name      string  `json:"name"`
 	Value     float64 `json:"value"`
 	StdErrLog float64 `json:"std_err_log,omitempty"`
+	InUnits   float64 `json:"value_in_units"`
+	StdErr    float64 `json:"std_err_in_units,omitempty"`
+	Unit      string  `json:"unit,omitempty"`
 }
 
 // ResidualsJSON is what the checks of the innovations gave.
@@ -62,7 +66,8 @@ func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals,
 		Trust: trust, Log: a.Log, LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
 	}
 	for _, p := range a.Result.Params {
-		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, p.StdErrLog})
+		value, se, unit := inUnits(a, p)
+		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, p.StdErrLog, value, se, unit})
 	}
 	if effects, err := a.Effects(); err == nil { // what cannot be conditioned on has no forecast either
 		j.Regressors = effects

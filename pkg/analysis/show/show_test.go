@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -82,11 +84,11 @@ func TestShow(t *testing.T) {
 		}
 	})
 	t.Run("valley", func(t *testing.T) {
-		slices, err := a.Slices(context.Background(), 9)
+		profiles, err := a.Slices(context.Background(), 9)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Slices(a, slices); err != nil {
+		if _, err := Slices(a, profiles); err != nil {
 			t.Error(err)
 		}
 		contour, err := a.Contour(context.Background(), 9)
@@ -125,6 +127,26 @@ func TestShow(t *testing.T) {
 		text, err := json.Marshal(Describe(a, f, r, nil))
 		if err != nil || !json.Valid(text) {
 			t.Error(err)
+		}
+	})
+	t.Run("units", func(t *testing.T) {
+		changed, result := *a, *a.Result
+		changed.Result = &result
+		place := gppl.FittedParam{Param: gppl.Param{Name: "location", Role: gppl.RoleLocation, Unit: "x", Value: 2018.5, Transform: gppl.Free{}}}
+		result.Params = append(slices.Clone(result.Params), place)
+		var got []ParameterJSON
+		for _, p := range Describe(&changed, nil, nil, nil).Parameters {
+			switch {
+			case p.Name == "noise variance" && math.Abs(p.InUnits/a.Scaling.Variance(p.Value)-1) < 1e-12 && p.StdErr > 0 && p.Unit == "m²",
+				p.Name == "location" && p.InUnits == 2018.5 && p.Unit == "year":
+				got = append(got, p)
+			}
+		}
+		if len(got) != 2 {
+			t.Errorf("%+v", got)
+		}
+		if rows := Parameters(&changed).Rows; rows[len(rows)-1][1] != "2018-07-01" {
+			t.Errorf("%v", rows)
 		}
 	})
 	t.Run("noise", func(t *testing.T) {
