@@ -22,9 +22,6 @@ func originsFlag() cli.Flag {
 // backtest tests a model as the flags say: nil if they say not to, and, unless they ask for it, for a series that is long or short.
 func backtest(ctx context.Context, c *cli.Command, a *analysis.Analysis, horizon int) (*analysis.Trust, error) {
 	o := analysis.BacktestOptions{Horizon: horizon, Origins: c.Int("origins"), Holdout: c.Int("holdout")}
-	if o.Origins < 0 || o.Holdout < 0 {
-		return nil, usageError{fmt.Errorf("--origins %d --holdout %d: neither may be negative", o.Origins, o.Holdout)}
-	}
 	asked := c.IsSet("origins") || o.Holdout > 0 || c.Name == "backtest"
 	if o.Origins == 0 && o.Holdout == 0 || !asked && !a.Testable(o) {
 		return nil, nil

@@ -202,6 +202,11 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 		}
 		for i, name := range names {
 			tasks[i].files[flag] = strings.ReplaceAll(pattern, place, name)
+			for _, other := range outputs {
+				if other != flag && filepath.Clean(tasks[i].files[other]) == filepath.Clean(tasks[i].files[flag]) {
+					return nil, nil, usageError{fmt.Errorf("--%s and --%s both name %s", other, flag, tasks[i].files[flag])}
+				}
+			}
 			for _, file := range files {
 				if filepath.Clean(file) == filepath.Clean(tasks[i].files[flag]) {
 					return nil, nil, usageError{fmt.Errorf("--%s %s: that would replace %s, which is read", flag, c.String(flag), file)}

@@ -94,12 +94,13 @@ func TestBatchErrors(t *testing.T) {
 		{"--out", filepath.Join(dir, "f.csv"), "there are 2 series: name a folder, or write {name}"},
 		{"--out", filepath.Join(dir, "{name}.csv"), "which is read"},
 		{"--figure", filepath.Join(dir, "{name}.gif"), ".svg, .png, .pdf"},
-		{"--model", filepath.Join(dir, "{name}", "m.json"), "in the name of the file only"},
+		{"--figure", filepath.Join(dir, "{name}", "m.svg"), "in the name of the file only"},
+		{"--out", filepath.Join(dir, "same", "{name}.out"), "--model and --out both name"},
 		{"--kernel", "Foo", `"Foo"`},
 		{"--dates", "lunar", "unix-ns or number"},
 		{"--report", filepath.Join(a, "sub", "{name}.html"), "not a directory"},
 	} {
-		code, stdout, stderr := gppl("fit", a, b, "-q", test.flag, test.value)
+		code, stdout, stderr := gppl("fit", a, b, "-q", test.flag, test.value, "--model", filepath.Join(dir, "same", "{name}.out"))
 		if code == exitOK || stdout != "" || !strings.Contains(stderr, test.want) {
 			t.Errorf("%s %s: exit %d: %s%s", test.flag, test.value, code, stdout, stderr)
 		}

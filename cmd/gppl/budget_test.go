@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A budget that even the least search exceeds is announced, and its candidates are gone once the model is written.
@@ -20,5 +23,26 @@ func TestBudget(t *testing.T) {
 	}
 	if code, _, stderr = gppl("fit", path, "--budget", "0s"); code != exitUsage || !strings.Contains(stderr, "--budget 0s") {
 		t.Errorf("no budget at all: exit code %d: %s", code, stderr)
+	}
+}
+
+// A search that is interrupted says where its candidates are.
+func TestBudgetInterrupted(t *testing.T) {
+	path := csv(t)
+	model := filepath.Join(t.TempDir(), "m.json")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(model + searchSuffix); err == nil {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"gppl", "fit", path, "--budget", "1ms", "--model", model, "-q"}, &out, &errs)
+	if code != exitFailed || !strings.Contains(errs.String(), "kept in "+model+searchSuffix+": the same command goes on from there") || out.Len() > 0 {
+		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
 	}
 }

@@ -47,7 +47,7 @@ func inputFlags() []cli.Flag {
 		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
 		&cli.DurationFlag{Name: "budget", Usage: "`TIME` that the automatic search may take by its predicted cost, 10s or 5m: the same search on every machine; a minute at most if not given", HideDefault: true, Category: model},
-		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "`N` observations up to which the likelihood is exact; above, it is projected", Category: model},
+		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "`N` observations up to which the likelihood of named kernels is exact; above, it is projected unless an engine of O(n) or a constant step makes the exact one cheap", Category: model},
 		jsonFlag(), quietFlag(),
 	}
 }
@@ -234,11 +234,32 @@ func prepare(ctx context.Context, c *cli.Command, path, y string) (*analysis.Ser
 	if err != nil {
 		return nil, settings, err
 	}
+	if isSums(path) {
+		return nil, settings, usageError{fmt.Errorf("%s holds sums, and %s needs observations: gppl fit %s learns from sums alone", path, c.Name, path)}
+	}
 	s, err := readSeries(ctx, c, path, y)
 	if err != nil {
 		return nil, settings, err
 	}
+	if err := suits(c, s, settings); err != nil {
+		return nil, settings, usageError{err}
+	}
 	return s, settings, setPeriods(c, s, &settings)
+}
+
+// suits refuses before the work what the series cannot do.
+func suits(c *cli.Command, s *analysis.Series, o analysis.Options) error {
+	if n, held := len(s.X), c.Int("holdout"); held >= n {
+		return fmt.Errorf("--holdout %d: there are %d observations, and some must be left to learn from", held, n)
+	}
+	if strings.EqualFold(o.Log, "always") {
+		for i, y := range s.Y {
+			if !(y > 0) {
+				return fmt.Errorf("--log always: %s is %v at %s, and only positive values have a logarithm", s.YName, y, s.Axis.Text(s.X[i]))
+			}
+		}
+	}
+	return nil
 }
 
 // trainOptions are what the flags say of training, but for the periods, which need the series.
@@ -264,6 +285,9 @@ func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 	}
 	if o.RandomStarts == 0 {
 		o.RandomStarts = -1
+	}
+	if origins, held := c.Int("origins"), c.Int("holdout"); origins < 0 || held < 0 {
+		return o, usageError{fmt.Errorf("--origins %d --holdout %d: neither may be negative", origins, held)}
 	}
 	if o.Budget = c.Duration("budget"); c.IsSet("budget") && o.Budget <= 0 {
 		return o, usageError{fmt.Errorf("--budget %v: a time such as 60s or 5m", o.Budget)}
@@ -305,6 +329,14 @@ func setPeriods(c *cli.Command, s *analysis.Series, o *analysis.Options) error {
 		}
 		o.Periods = append(o.Periods, period)
 	}
+	for _, period := range o.Periods {
+		if o.Kernels != nil { // named kernels have the period whatever it is
+			break
+		}
+		if err := s.CheckPeriod(period, *o); err != nil {
+			return usageError{fmt.Errorf("--period: %s", message(err))}
+		}
+	}
 	return nil
 }
 
@@ -319,6 +351,11 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 			fmt.Fprintf(c.Root().ErrWriter, "gppl: %v.\n", plan)
 		}
 	}
+	defer func() {
+		if _, err := os.Stat(settings.Resume); ctx.Err() != nil && settings.Resume != "" && err == nil {
+			fmt.Fprintf(c.Root().ErrWriter, "gppl: what is finished is kept in %s: the same command goes on from there.\n", settings.Resume)
+		}
+	}()
 	if !tell {
 		return interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Fit(ctx, s, settings) })
 	}
@@ -336,7 +373,11 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 	a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Fit(ctx, s, settings) })
 	drawing.Lock()
 	defer drawing.Unlock()
-	bar.Fail(err)
+	if ctx.Err() != nil {
+		bar.Fail(context.Cause(ctx))
+	} else {
+		bar.Fail(err)
+	}
 	return a, err
 }
 
@@ -393,10 +434,17 @@ func comma(text string) (rune, error) {
 
 // writable fails before the work is done if a file could not be written after it.
 func writable(c *cli.Command, flags ...string) error {
+	taken := map[string]string{} // the flag, by the file
 	for _, flag := range flags {
 		path := c.String(flag)
 		if path == "" {
 			continue
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() { // not so a device
+			if other := taken[filepath.Clean(path)]; other != "" {
+				return usageError{fmt.Errorf("--%s and --%s both name %s", other, flag, path)}
+			}
+			taken[filepath.Clean(path)] = flag
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 			return fmt.Errorf("--%s %s: there is no folder %s", flag, path, filepath.Dir(path))

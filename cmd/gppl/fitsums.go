@@ -20,7 +20,7 @@ import (
 
 // forCSV are the flags of gppl fit that need observations.
 var forCSV = []string{"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "no-header", "missing", "last", "max-exact", "report", "figure",
-	"y-error", "relative-errors", "prior", "regressor", "future", "log", "trend", "period", "holdout", "origins"}
+	"y-error", "relative-errors", "prior", "regressor", "future", "log", "trend", "period", "budget", "holdout", "origins"}
 
 // sumsFit is a kernel that was learnt from sums, or why it was not.
 type sumsFit struct {
@@ -51,7 +51,10 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if s.Len() > 0 && s.Variance() == 0 {
+	if s.Len() == 0 {
+		return fmt.Errorf("%s holds no observations: there is nothing to learn", path)
+	}
+	if s.Variance() == 0 {
 		return fmt.Errorf("%s: y is %.10g in all %d observations: there is nothing to learn", path, s.Mean(), s.Len())
 	}
 	when, x, err := sumsPlaces(c, s)
@@ -70,7 +73,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if len(x) > 0 {
 		forecast, err = interruptible(ctx, func() (*analysis.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x) })
 		if err != nil {
-			return fmt.Errorf("%s: %s", path, message(err))
+			return fmt.Errorf("%s: %s%s", path, message(err), beyond(s.Header(), when, x))
 		}
 		if out := c.String("out"); out != "" {
 			if err := writeFile(ctx, out, func(w io.Writer) error { return forecast.WriteCSV(w, analysis.Axis{}) }); err != nil {
@@ -199,6 +202,16 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 		x, when = slices.Insert(x, i, at), slices.Insert(when, i, text)
 	}
 	return when, x, nil
+}
+
+// beyond says of the first place outside of the range of sums what to do, "" if there is none.
+func beyond(h library.SumsHeader, when []string, x []float64) string {
+	for i, v := range x {
+		if v < h.Lo || v > h.Hi {
+			return fmt.Sprintf(" (%s is outside of the range of these sums: sum the files again with a --from and --to that hold it)", when[i])
+		}
+	}
+	return ""
 }
 
 // forecastSums predicts without the observations.

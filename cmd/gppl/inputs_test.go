@@ -161,6 +161,12 @@ func TestInputsRefused(t *testing.T) {
 		{"a forecast without the regressor's", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor z --forecast 3", []string{"needs z", "--future"}},
 		{"no such regressor", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor w", []string{`no column "w"`, `"z"`}},
 		{"a prior of what no candidate learns", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--period 5 --prior period=gamma(1,1)", []string{"no parameter that is learnt", "SE.lengthscale"}},
+		{"a period beyond the range", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 30", []string{"--period", "30 is too long", "latest 40 observations", "span 39"}},
+		{"a period below the step", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period 1.5", []string{"--period", "1.5 is too short", "1 apart"}},
+		{"quarters of short years", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 50+i/4, 1+i%4, i%5) }), "", []string{`"50Q1"`, "four digits of the year"}},
+		{"a total", plain + "Total,60\n", "", []string{`"Total" is not a finite number`, "remove the line"}},
+		{"a total below dates", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 1950+i/4, 1+i%4, i%5) }) + "\nTotal,60\n", "", []string{`"Total" is not a date`, "remove the line"}},
+		{"one column", made("y", 40, func(i int) string { return fmt.Sprintf("%d", i%5) }), "", []string{"put dates or numbers 1, 2, 3"}},
 		{"a prior of nothing", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--kernel SE --prior period=gamma(1,1)", []string{"lengthscale", "no parameter"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -271,5 +277,20 @@ func TestPredictFarAway(t *testing.T) {
 	rows := strings.Split(strings.TrimSpace(stdout), "\n")
 	if len(rows) != 4 || !strings.HasPrefix(rows[1], "2022-01-01,") || !strings.HasPrefix(rows[2], "2030-01-01,") || !strings.HasPrefix(rows[3], "9999-01-01,") {
 		t.Errorf("%s", stdout)
+	}
+}
+
+// TestPredictOutOfRange says that growth leaves the range of numbers, and says so before it computes the others.
+func TestPredictOutOfRange(t *testing.T) {
+	dir := t.TempDir()
+	growth := put(t, dir, "growth.csv", made("t,y", 40, func(i int) string {
+		return fmt.Sprintf("%d,%.6g", i, math.Exp(0.3*float64(i)+0.05*math.Sin(77*float64(i*i))))
+	}))
+	model := filepath.Join(dir, "m.json")
+	must(t, "fit", growth, "-q", "--log", "always", "--model", model)
+	code, stdout, stderr := gppl("predict", model, "--forecast", "5000")
+	// It names the last place, which is looked at first.
+	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "the prediction at 5039 is out of range: the model is of the logarithm of y") || !strings.Contains(stderr, "--log never") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

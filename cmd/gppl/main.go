@@ -102,13 +102,19 @@ func helpFirst(args []string) []string {
 	return args
 }
 
-// message is an error without the names of packages in front, on one line of 500 characters at most, unless it is a list of where a
-// recording was looked for.
+// functions are what errors name in front of their text, for who calls them.
+var functions = []string{"analysis: ", "dataset: ", "viz: ", "gppl: ", "CSV: ", "PlanSums: ", "SampleRange: ", "Sums: ", "Sums.Merge: ", "Sums.Subtract: "}
+
+// fields are options that errors name beside the flags that set them.
+var fields = strings.NewReplacer("DecimalComma, --decimal-comma", "--decimal-comma", "Comma, --comma", "--comma", "Missing, --missing", "--missing")
+
+// message is an error without the names of packages and functions in front, on one line of 500 characters at most, unless it is a list
+// of where a recording was looked for.
 func message(err error) string {
 	text := err.Error()
 	for {
 		rest := text
-		for _, name := range []string{"analysis: ", "dataset: ", "viz: ", "gppl: "} {
+		for _, name := range functions {
 			rest = strings.TrimPrefix(rest, name)
 		}
 		if rest == text {
@@ -120,7 +126,7 @@ func message(err error) string {
 		return text
 	}
 	const most = 500
-	text = show.Printable(strings.ReplaceAll(text, "\n", "; "))
+	text = show.Printable(strings.ReplaceAll(fields.Replace(text), "\n", "; "))
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most-1]) + "…"
 	}
@@ -153,7 +159,7 @@ func command(stdout, stderr io.Writer) *cli.Command {
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run tells, and chooses the exit code
 	}
 	for _, c := range append(root.Commands, root) {
-		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
+		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{flagError(err)} }
 	}
 	return root
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,8 +126,17 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"predict", "m.json", "--out", "a.json"}, exitUsage, "--json"},
 		{[]string{"fit", path, path, "--out", "f.csv"}, exitUsage, "{name}.csv"},
 		{[]string{"fit", path, "--future", path}, exitUsage, "--regressor"},
-		{[]string{"fit", path, "--nope"}, exitUsage, "nope"},
-		{[]string{"fit", path, "--forecast", "many"}, exitUsage, "many"},
+		{[]string{"fit", path, "--nope"}, exitUsage, "there is no flag --nope"},
+		{[]string{"fit", path, "--forecast", "many"}, exitUsage, `--forecast "many": it takes a whole number`},
+		{[]string{"fit", path, "--budget", "10"}, exitUsage, `--budget "10": it takes a time with its unit, such as 10s or 5m`},
+		{[]string{"fit", path, "--seed", "-1"}, exitUsage, `--seed "-1": it takes a whole number from 0`},
+		{[]string{"fit", path, "--forecast", "99999999999999999999"}, exitUsage, "a number that is not so large"},
+		{[]string{"sum", path, "--lengthscale", "short"}, exitUsage, `--lengthscale "short": it takes a number`},
+		{[]string{"fit", path, "--json=yes!"}, exitUsage, `--json "yes!": it takes true or false`},
+		{[]string{"fit", path, "--holdout", "60"}, exitUsage, "--holdout 60: there are 60 observations"},
+		{[]string{"fit", path, "--origins", "-1"}, exitUsage, "neither may be negative"},
+		{[]string{"fit", path, "--log", "always"}, exitUsage, "is 0 at 2024-01-01, and only positive values have a logarithm"},
+		{[]string{"fit", path, "--model", "same.json", "--report", "./same.json"}, exitUsage, "--report and --model both name same.json"},
 		{[]string{"fit", path, "--forecast", "0"}, exitUsage, "at least one step"},
 		{[]string{"fit", path, "--kernel", "Foo"}, exitUsage, `"Foo"`},
 		{[]string{"fit", path, "--time", "lunar"}, exitUsage, "unix-ns or number"},
@@ -138,6 +148,9 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"data", "moon"}, exitUsage, `"moon"`},
 	} {
 		code, stdout, stderr := gppl(test.args...)
+		if code == exitUsage && strings.Contains(stderr, "models: ") {
+			t.Errorf("gppl %q is refused after training", test.args)
+		}
 		if code != test.code || !strings.Contains(stderr, test.want) {
 			t.Errorf("gppl %q: exit %d, want %d; %s", test.args, code, test.code, stderr)
 		}
@@ -176,5 +189,35 @@ func TestData(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if code, _, stderr = gppl("data", "sunspots", "--offline"); code != exitFailed || !strings.Contains(stderr, "not found") {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestFitPlace: the place of a change has a standard error of its own, since it has no logarithm.
+func TestFitPlace(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("t,y\n")
+	for i := range 60 {
+		at, noise := float64(i), 0.1*math.Sin(77*float64(i*i))
+		if i < 36 {
+			fmt.Fprintf(&b, "%d,%.4f\n", i, math.Sin(at/8)+noise)
+		} else {
+			fmt.Fprintf(&b, "%d,%.4f\n", i, 1.5*math.Sin(at/1.5)+noise)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "change.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := gppl("fit", path, "--kernel", "ChangePoint(SE, SE)", "--origins", "0", "--json", "--quiet")
+	var got show.JSON
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != exitOK {
+		t.Fatalf("exit %d: %v %s", code, err, stderr)
+	}
+	place := slices.IndexFunc(got.Parameters, func(p show.ParameterJSON) bool { return p.Name == "location" })
+	if place < 0 {
+		t.Fatalf("no location among %+v", got.Parameters)
+	}
+	if p := got.Parameters[place]; p.StdErr <= 0 || p.StdErrLog != 0 || p.InUnits != p.Value {
+		t.Errorf("%+v", p)
 	}
 }

@@ -39,6 +39,9 @@ func predictCommand() *cli.Command {
 			if err := writable(c, "out"); err != nil {
 				return err
 			}
+			if isSums(path) {
+				return usageError{fmt.Errorf("%s holds sums: gppl fit %s --at DATE predicts from them", path, path)}
+			}
 			a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Load(path) })
 			if err != nil {
 				return err

@@ -30,7 +30,7 @@ func sumCommand() *cli.Command {
 		Description: `The sums of smooth kernels, such as SE, are some kilobytes, however many rows there are. Sums of parts merge exactly.
 Dates become seconds since 1970. "-" reads standard input.
 
-   gppl sum 2023.csv 2024.csv --x time --y level -o two.sums
+   gppl sum 2023.csv 2024.csv --x time --y level --to 2026-03-31 -o two.sums
    gppl sum 2025.csv --x time --y level --like two.sums -o third.sums
    gppl merge two.sums third.sums -o all.sums
    gppl fit all.sums`,
@@ -119,6 +119,9 @@ func newSummer(c *cli.Command) (*summer, error) {
 	if _, err := outOf(c); err != nil {
 		return nil, err
 	}
+	if columns := yColumns(c); len(columns) > 1 {
+		return nil, usageError{fmt.Errorf("sum: sums are of one column of values, not of %d", len(columns))}
+	}
 	stdin := 0
 	for _, f := range s.files {
 		if f == "-" {
@@ -176,7 +179,9 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 		s.parts[0] = before
 	}
 	s.began = time.Now()
-	s.bar = progress(s.command, "MB", int(s.total>>20))
+	if megabytes := int(s.total >> 20); megabytes > 0 || slices.Contains(s.files, "-") { // less is read at once
+		s.bar = progress(s.command, "MB", megabytes)
+	}
 	for _, file := range s.files {
 		if err := s.add(ctx, file); err != nil {
 			s.bar.Fail(err)
@@ -254,8 +259,32 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 			r.Largest = seen.Largest
 		}
 	}
+	if err := checkRange(c, r); err != nil {
+		return h, usageError{err}
+	}
 	p, err := library.PlanSums(r)
 	return p.Header, err
+}
+
+// checkRange refuses a range in the terms of the flags.
+func checkRange(c *cli.Command, r library.SumsRange) error {
+	end := func(flag string, x float64) string { // an end of the range as it was given, or as it was seen
+		if text := c.String(flag); text != "" {
+			return fmt.Sprintf("--%s %s", flag, text)
+		}
+		return fmt.Sprintf("%.10g, the %s x of the files", x, map[string]string{"from": "first", "to": "last"}[flag])
+	}
+	switch {
+	case !(r.Lo < r.Hi):
+		return fmt.Errorf("%s is not before %s: the range of x is empty (write dates as 2024-01-31; they become seconds since 1970)", end("from", r.Lo), end("to", r.Hi))
+	case c.IsSet("largest") && !(r.Largest > 0):
+		return fmt.Errorf("--largest %v: it is a positive distance", r.Largest)
+	case !(r.Shortest >= 0):
+		return fmt.Errorf("--lengthscale %v: it is a positive number", r.Shortest)
+	case !(r.Longest >= 0):
+		return fmt.Errorf("--longest %v: it is a positive number", r.Longest)
+	}
+	return nil
 }
 
 // add adds a file.
@@ -308,6 +337,9 @@ func (s *summer) add(ctx context.Context, file string) error {
 	case rep.X == rep.Y:
 		return fmt.Errorf("%s: x and y are both column %d: choose another for one of them", name, rep.X+1)
 	}
+	if remark := analysis.HeaderRemark(rep); remark != "" {
+		fmt.Fprintf(s.stderr, "gppl: warning: %s: %s\n", name, remark)
+	}
 	s.rows += rep.Rows
 	s.skipped += rep.Skipped
 	s.first = append(s.first, bad[:min(len(bad), mostShown-min(mostShown, len(s.first)))]...)
@@ -330,7 +362,11 @@ func (s *summer) tell(sums *library.Sums) {
 		fmt.Fprintf(s.stderr, "gppl: and %d more\n", more)
 	}
 	if s.bad > 0 {
-		fmt.Fprintf(s.stderr, "gppl: warning: %s left out; --strict makes an error of them, --from, --to, --centre and --largest set the range\n", count(s.bad, "row was", "rows were"))
+		remedy := "--from, --to, --centre and --largest set the range"
+		if like := s.command.String("like"); like != "" {
+			remedy = fmt.Sprintf("the range is that of %s, which --from, --to, --centre and --largest set when it is made", like)
+		}
+		fmt.Fprintf(s.stderr, "gppl: warning: %s left out; --strict makes an error of them; %s\n", count(s.bad, "row was", "rows were"), remedy)
 	}
 	if s.skipped > 0 {
 		fmt.Fprintf(s.stderr, "gppl: %s without a value left out\n", count(s.skipped, "row", "rows"))

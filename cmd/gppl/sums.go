@@ -60,13 +60,20 @@ func merged(ctx context.Context, files []string, subtract bool) (*library.Sums, 
 		if err != nil {
 			return nil, err
 		}
-		if subtract {
+		switch {
+		case subtract && s.Len() > all.Len() && s.Header() == all.Header():
+			return nil, fmt.Errorf("%s: its %s cannot be among the %d that %s has left", file, count(s.Len(), "observation", "observations"), all.Len(), files[0])
+		case subtract:
 			err = all.Subtract(s)
-		} else {
+		default:
 			err = all.Merge(s)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s and %s: %s", files[0], file, message(err))
+			remedy := ""
+			if s.Header() != all.Header() {
+				remedy = "; sum one again with --like the other"
+			}
+			return nil, fmt.Errorf("%s and %s: %s%s", files[0], file, message(err), remedy)
 		}
 	}
 	return all, nil

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // put writes a file into a folder and returns its path.
@@ -169,6 +170,53 @@ func TestSumBadRows(t *testing.T) {
 	if !bytes.Equal(bytesOf(t, out), before) {
 		t.Error("the file has changed though the command failed")
 	}
+	// A first line of numbers may be data that is lost, which is said once.
+	headless := put(t, dir, "headless.csv", strings.TrimPrefix(readings(0, 200), "t,level\n"))
+	if _, stderr := must(t, "sum", headless, "-o", out); strings.Count(stderr, "was read as the header. If it is data, add --no-header.") != 1 {
+		t.Errorf("%q", stderr)
+	}
+	if _, stderr := must(t, "sum", headless, "--no-header", "-o", out); strings.Contains(stderr, "header") {
+		t.Errorf("%q", stderr)
+	}
+}
+
+// TestSumExamples runs what the help of gppl sum and docs/scale.md print, on files of these names.
+func TestSumExamples(t *testing.T) {
+	scale := string(bytesOf(t, filepath.Join("..", "..", "docs", "scale.md")))
+	t.Chdir(t.TempDir())
+	for year := 2023; year <= 2025; year++ {
+		var b strings.Builder
+		b.WriteString("time,level\n")
+		for day := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() == year; day = day.AddDate(0, 0, 1) {
+			x := float64(day.Unix()) / 86400
+			fmt.Fprintf(&b, "%s,%.4f\n", day.Format(time.DateOnly), 5+math.Sin(x/9)+0.1*math.Sin(77*x*x))
+		}
+		put(t, ".", fmt.Sprintf("%d.csv", year), b.String())
+	}
+	_, scale, _ = strings.Cut(scale, "```sh\n")
+	scale, _, _ = strings.Cut(scale, "```")
+	for _, text := range []string{sumCommand().Description, scale} {
+		ran := 0
+		for _, line := range strings.Split(text, "\n") {
+			args := strings.Fields(line)
+			if len(args) == 0 || args[0] != "gppl" || strings.Contains(line, "RQ") { // which takes long
+				continue
+			}
+			must(t, args[1:]...)
+			ran++
+		}
+		if ran < 4 {
+			t.Errorf("%d commands in %q", ran, text)
+		}
+	}
+	if rows := strings.Count(string(bytesOf(t, "forecast.csv")), "\n2026-"); rows != 2 {
+		t.Errorf("%d predictions", rows)
+	}
+	put(t, ".", "2027.csv", "time,level\n2027-01-01,5\n2027-01-02,5.1\n")
+	if code, _, stderr := gppl("sum", "2027.csv", "--x", "time", "--y", "level", "--like", "two.sums", "-o", "x.sums"); code != exitFailed ||
+		!strings.Contains(stderr, "the range is that of two.sums, which --from, --to, --centre and --largest set when it is made") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
 }
 
 // TestSumsHostile wants an error of one line that says what is wrong, and no file.
@@ -191,6 +239,8 @@ func TestSumsHostile(t *testing.T) {
 		fmt.Fprintf(&same, "%d,5\n", i)
 	}
 	put(t, dir, "same.csv", "t,y\n"+same.String())
+	must(t, "fit", at("good.sums"), "--model", at("of-sums.json"), "-q")
+	must(t, "merge", at("good.sums"), at("good.sums"), "--subtract", "-o", at("none.sums"))
 	must(t, "sum", at("same.csv"), "-o", at("same.sums"), "--from", "0", "--to", "200", "--centre", "4", "--largest", "3", "-q")
 	for _, c := range []struct {
 		args string // divided by spaces, DIR stands for the folder
@@ -206,35 +256,45 @@ func TestSumsHostile(t *testing.T) {
 		{"sum DIR/good.csv DIR/constant.csv -o DIR/constant.csv", exitFailed, "that is a file that is read"},
 		{"sum - -o DIR/x.sums", exitUsage, "say --from, --to and --largest"},
 		{"sum - - -o DIR/x.sums", exitUsage, "can be read once"},
-		{"sum DIR/empty.csv -o DIR/x.sums", exitFailed, "empty.csv: CSV: the file is empty"},
-		{"sum DIR/constant.csv -o DIR/x.sums", exitFailed, "all 20 times are 1"},
+		{"sum DIR/empty.csv -o DIR/x.sums", exitFailed, "empty.csv: the file is empty"},
+		{"sum DIR/constant.csv -o DIR/x.sums", exitFailed, "gppl: x is 1 in all 20 rows that were looked at: if others differ, say --from, --to, --centre and --largest"},
+		{"sum DIR/same.csv -o DIR/x.sums", exitFailed, "gppl: y is 5 in all 200 rows that were looked at"},
 		{"sum DIR/text.csv -o DIR/x.sums", exitFailed, "found no row with numbers"},
 		{"sum DIR/text.csv --from 0 --to 1 --centre 0 --largest 1 -o DIR/x.sums", exitFailed, "no row could be added"},
 		{"sum DIR/good.csv --y 3 -o DIR/x.sums", exitFailed, "no column"},
 		{"sum DIR/good.csv --y 1 -o DIR/x.sums", exitFailed, "both column 1"},
 		{"sum DIR/good.csv --from yesterday -o DIR/x.sums", exitUsage, "yesterday"},
-		{"sum DIR/good.csv --from 5 --to 4 -o DIR/x.sums", exitFailed, "Hi = 4"},
+		{"sum DIR/good.csv --from 5 --to 4 -o DIR/x.sums", exitUsage, "--from 5 is not before --to 4"},
 		{"sum DIR/good.csv --lengthscale 1e-9 -o DIR/x.sums", exitFailed, "the shortest that can be resolved is"},
-		{"sum DIR/good.csv --lengthscale -1 -o DIR/x.sums", exitFailed, "Shortest = -1"},
+		{"sum DIR/good.csv --lengthscale -1 -o DIR/x.sums", exitUsage, "--lengthscale -1"},
+		{"sum DIR/good.csv --from 1940 -o DIR/x.sums", exitUsage, "--from 1940 is not before 9.9667, the last x of the files"},
+		{"sum DIR/good.csv --largest 0 -o DIR/x.sums", exitUsage, "--largest 0"},
+		{"sum DIR/good.csv -y 2 -y 1 -o DIR/x.sums", exitUsage, "one column of values, not of 2"},
 		{"sum DIR/good.csv --like DIR/good.csv -o DIR/x.sums", exitFailed, "no file of sums"},
 		{"sum DIR/good.csv --like DIR/good.sums --from 3 -o DIR/x.sums", exitUsage, "--like"},
 		{"merge", exitUsage, "-o FILE.sums is missing"},
 		{"merge -o DIR/x.sums", exitUsage, "a file of sums is missing"},
-		{"merge DIR/good.sums DIR/other.sums -o DIR/x.sums", exitFailed, "the headers differ: Hi is"},
-		{"merge DIR/good.sums DIR/damaged.sums -o DIR/x.sums", exitFailed, "damaged.sums: Sums: the file is damaged"},
-		{"merge DIR/good.sums DIR/short.sums -o DIR/x.sums", exitFailed, "short.sums: Sums: the file is cut short"},
-		{"merge DIR/good.sums DIR/good.csv -o DIR/x.sums", exitFailed, "good.csv: Sums: this is no file of sums"},
-		{"merge DIR/good.sums DIR/good.sums DIR/good.sums --subtract -o DIR/x.sums", exitFailed, "300 observations from 0"},
+		{"merge DIR/good.sums DIR/other.sums -o DIR/x.sums", exitFailed, "; sum one again with --like the other"},
+		{"merge DIR/good.sums DIR/damaged.sums -o DIR/x.sums", exitFailed, "damaged.sums: the file is damaged"},
+		{"merge DIR/good.sums DIR/short.sums -o DIR/x.sums", exitFailed, "short.sums: the file is cut short"},
+		{"merge DIR/good.sums DIR/good.csv -o DIR/x.sums", exitFailed, "good.csv: this is no file of sums"},
+		{"merge DIR/good.sums DIR/good.sums DIR/good.sums --subtract -o DIR/x.sums", exitFailed, "good.sums: its 300 observations cannot be among the 0 that"},
 		{"info DIR/damaged.sums", exitFailed, "damaged"},
 		{"info", exitUsage, "file of sums is missing"},
 		{"fit DIR/damaged.sums", exitFailed, "damaged"},
+		{"fit DIR/none.sums -q", exitFailed, "none.sums holds no observations: there is nothing to learn"},
 		{"fit DIR/same.sums -q", exitFailed, "same.sums: y is 5 in all 200 observations: there is nothing to learn"},
 		{"fit DIR/good.sums --report DIR/x.html", exitUsage, "--report needs observations"},
 		{"fit DIR/good.sums --out DIR/x.sums", exitUsage, "say what to forecast"},
 		{"fit DIR/good.sums --at noon", exitUsage, "noon"},
 		{"fit DIR/good.sums --at 3 --forecast 2", exitUsage, "one of them"},
 		{"fit DIR/good.sums --forecast 0", exitUsage, "at least one step"},
-		{"fit DIR/good.sums --at 11 --out DIR/x.sums -q", exitFailed, "x = 11"},
+		{"fit DIR/good.sums --at 11 --out DIR/x.sums -q", exitFailed, "(11 is outside of the range of these sums: sum the files again with a --from and --to that hold it)"},
+		{"backtest DIR/good.sums", exitUsage, "good.sums holds sums, and backtest needs observations"},
+		{"compare DIR/good.sums", exitUsage, "compare needs observations"},
+		{"predict DIR/good.sums", exitUsage, "--at DATE predicts from them"},
+		{"predict DIR/of-sums.json", exitFailed, "this is a model alone, without observations, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts"},
+		{"fit DIR/good.sums --budget 3s", exitUsage, "--budget needs observations"},
 		{"fit DIR/good.csv --at 3", exitUsage, "--at is for sums"},
 		{"fit DIR/good.sums --kernel Matern32 -q", exitFailed, "these sums resolve frequencies up to"},
 		{"fit DIR/good.sums --kernel Nonsense -q", exitUsage, "no kernel"},
@@ -275,6 +335,23 @@ func TestSumLargeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.Observations != n || info.Header.Lo > 0 || info.Header.Lo < -300 || strings.Contains(stderr, "left out") {
+		t.Errorf("%+v\n%s", info, stderr)
+	}
+	// Lines may be longer than the pieces.
+	b.Reset()
+	b.WriteString("t,y")
+	const columns, long = 100000, 20
+	for i := range columns {
+		fmt.Fprintf(&b, ",c%d", i)
+	}
+	for i := range long {
+		fmt.Fprintf(&b, "\n%d,%.3f%s", i, math.Sin(float64(i)), strings.Repeat(",1", columns))
+	}
+	stdout, stderr = must(t, "sum", put(t, dir, "wide.csv", b.String()), "-o", filepath.Join(dir, "b.sums"), "--json")
+	if err := json.Unmarshal([]byte(stdout), &info); err != nil {
+		t.Fatal(err)
+	}
+	if info.Observations != long || strings.Contains(stderr, "left out") {
 		t.Errorf("%+v\n%s", info, stderr)
 	}
 }
