@@ -288,7 +288,7 @@ func TestKilledWorkerOnce(t *testing.T) {
 func TestNotAgain(t *testing.T) {
 	elsewhere(t)
 	dir := shards(t, "a.csv", "b.csv")
-	again := Again{Attempts: 3, Lost: func(_ int, err error) { t.Errorf("taken for a lost worker: %v", err) }}
+	again := Again{Attempts: 3, Lost: func(_ int, err error) { t.Errorf("an error of the pipeline was treated as a lost worker: %v", err) }}
 	err := runAgain(t, again, filepath.Join(dir, "all.sums"), Options{Header: header(t), Strict: true}, filepath.Join(dir, "*.csv"))
 	if err == nil || !strings.Contains(err.Error(), "wet") {
 		t.Errorf("%v, want the bad row", err)

@@ -136,6 +136,14 @@ func sameLine(a, b string) bool {
 	return true
 }
 
+// cells returns those of a row of a table.
+func cells(row string) (out []string) {
+	for _, c := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|") {
+		out = append(out, strings.TrimSpace(c))
+	}
+	return out
+}
+
 // TestReadmeSpeeds: the times and ratios of the README are those that internal/performance wrote into performance.md.
 func TestReadmeSpeeds(t *testing.T) {
 	pages := documents(t)
@@ -144,12 +152,6 @@ func TestReadmeSpeeds(t *testing.T) {
 		t.Fatal("performance.md has no block about n")
 	}
 	table, _, _ = strings.Cut(table, "<!-- end -->")
-	cells := func(row string) (out []string) {
-		for _, c := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|") {
-			out = append(out, strings.TrimSpace(c))
-		}
-		return out
-	}
 	var head []string
 	measured := map[string][]string{} // a row by its n
 	for _, line := range strings.Split(table, "\n") {
@@ -184,5 +186,65 @@ func TestReadmeSpeeds(t *testing.T) {
 	}
 	if want := fmt.Sprintf("that is %s, %s and %s times faster than dense algebra", ratios[0], ratios[1], ratios[2]); !strings.Contains(readme, want) {
 		t.Errorf("the README should say %q", want)
+	}
+}
+
+// TestReadmePeers: the README's table of other libraries has the versions, times and ratios that scripts/peers.py wrote into
+// performance.md.
+func TestReadmePeers(t *testing.T) {
+	pages := documents(t)
+	_, table, found := strings.Cut(pages["docs/performance.md"], "scripts/peers.py: peers -->")
+	if !found {
+		t.Fatal("performance.md has no block about peers")
+	}
+	table, _, _ = strings.Cut(table, "Growth with *T*/*l*")
+	_, ours, _ := strings.Cut(pages["README.md"], "Beside other libraries")
+	ours, _, _ = strings.Cut(ours, "`python3 scripts/peers.py`")
+	n := regexp.MustCompile(`\*n\* = (\d+)`).FindStringSubmatch(ours)
+	if n == nil {
+		t.Fatal("the README does not say at which n")
+	}
+	measured := map[string]map[string]string{} // a library's time or ratio, by kernel
+	for line := range strings.Lines(table) {
+		if row := cells(strings.TrimSpace(line)); len(row) == 7 && row[1] == n[1] {
+			library, _, _ := strings.Cut(row[3], " (")
+			value := row[5]
+			if strings.HasPrefix(library, "**gppl**") {
+				library, value = "gppl", row[4]
+			}
+			if measured[library] == nil {
+				measured[library] = map[string]string{}
+			}
+			measured[library][row[0]] = value
+		}
+	}
+	version := regexp.MustCompile(` \d+(\.\d+)+`)
+	var kernels []string
+	seen := 0
+	for line := range strings.Lines(ours) {
+		row := cells(strings.TrimSpace(line))
+		switch {
+		case len(row) < 3 || strings.HasPrefix(row[0], "---"):
+		case row[0] == "":
+			kernels = row[1:]
+		default:
+			seen++
+			name, _, _ := strings.Cut(row[0], " (")
+			if v := version.FindString(name); v != "" {
+				name = strings.Replace(name, v, "", 1)
+				library, _, _ := strings.Cut(name, ",")
+				if !strings.Contains(table, strings.ToLower(library)+v+",") {
+					t.Errorf("performance.md was not measured with %s%s", library, v)
+				}
+			}
+			for i, kernel := range kernels {
+				if row[1+i] != measured[name][kernel] {
+					t.Errorf("the README has %q for %s with %s, performance.md %q", row[1+i], name, kernel, measured[name][kernel])
+				}
+			}
+		}
+	}
+	if seen != len(measured) {
+		t.Errorf("the README's table has %d libraries, performance.md %d at n = %s", seen, len(measured), n[1])
 	}
 }

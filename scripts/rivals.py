@@ -3,6 +3,7 @@
 
     GPPL_DATA=... python3 scripts/rivals.py                                  # 60 series of each group of M3, 16 of M4's
     GPPL_DATA=... python3 scripts/rivals.py --group m3-yearly --limit 20     # printed and not written
+    GPPL_DATA=... python3 scripts/rivals.py --group m3-other --half dev --limit 87    # printed too: the half for development
 
 internal/forecasting chooses the series (the same as for gppl: same half, seed and limit) and computes the scores from
 quantiles, so that nothing differs but the forecasts. The libraries come from PyPI in the versions of
@@ -58,6 +59,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--group", default=",".join(SAMPLES), help="groups, separated by commas")
     parser.add_argument("--limit", type=int, help="series of each group; the result is then not stored")
+    parser.add_argument("--half", default="test", choices=["test", "dev"], help="series that are reported, or those for development; the result is then not stored")
     parser.add_argument("--models", default="AutoETS,AutoTheta,AutoARIMA")
     options = parser.parse_args()
     kinds = {"AutoETS": AutoETS, "AutoARIMA": AutoARIMA, "AutoTheta": AutoTheta}
@@ -67,7 +69,7 @@ def main():
         for group in options.group.split(","):
             limit = options.limit or SAMPLES[group]
             chosen = pathlib.Path(folder, "series.json")
-            subprocess.run([tool, "-group", group, "-limit", str(limit), "-export", chosen], check=True)
+            subprocess.run([tool, "-group", group, "-half", options.half, "-limit", str(limit), "-export", chosen], check=True)
             series = json.loads(chosen.read_text())
             for name in options.models.split(","):
                 kinds[name](season_length=series["season"]).forecast(y=np.array(series["series"][0]["train"]), h=2)
@@ -81,8 +83,8 @@ def main():
                     found.append({"id": s["id"], "seconds": time.perf_counter() - began, **f})
                 result = pathlib.Path(folder, "forecasts.json")
                 result.write_text(json.dumps({"group": group, "limit": limit, "model": name, "forecasts": found}))
-                stored = [] if options.limit else ["-out", STORED]
-                subprocess.run([tool, "-score", result, *stored], check=True)
+                stored = [] if options.limit or options.half != "test" else ["-out", STORED]
+                subprocess.run([tool, "-half", options.half, "-score", result, *stored], check=True)
 
 
 if __name__ == "__main__":
