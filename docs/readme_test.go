@@ -136,8 +136,9 @@ func sameLine(a, b string) bool {
 	return true
 }
 
-// cells returns those of a row of a table.
-func cells(row string) (out []string) {
+// cells returns the cells of a line of a table; another line is one cell.
+func cells(line string) (out []string) {
+	row := strings.TrimSpace(line)
 	for _, c := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|") {
 		out = append(out, strings.TrimSpace(c))
 	}
@@ -154,12 +155,12 @@ func TestReadmeSpeeds(t *testing.T) {
 	table, _, _ = strings.Cut(table, "<!-- end -->")
 	var head []string
 	measured := map[string][]string{} // a row by its n
-	for _, line := range strings.Split(table, "\n") {
-		switch {
-		case strings.HasPrefix(line, "| n "):
-			head = cells(line)
-		case strings.HasPrefix(line, "| "):
-			measured[cells(line)[0]] = cells(line)
+	for line := range strings.Lines(table) {
+		switch row := cells(line); {
+		case row[0] == "n":
+			head = row
+		case len(row) > 1:
+			measured[row[0]] = row
 		}
 	}
 	var ratios []string // of n = 4000
@@ -206,7 +207,7 @@ func TestReadmePeers(t *testing.T) {
 	}
 	measured := map[string]map[string]string{} // a library's time or ratio, by kernel
 	for line := range strings.Lines(table) {
-		if row := cells(strings.TrimSpace(line)); len(row) == 7 && row[1] == n[1] {
+		if row := cells(line); len(row) == 7 && row[1] == n[1] {
 			library, _, _ := strings.Cut(row[3], " (")
 			value := row[5]
 			if strings.HasPrefix(library, "**gppl**") {
@@ -222,7 +223,7 @@ func TestReadmePeers(t *testing.T) {
 	var kernels []string
 	seen := 0
 	for line := range strings.Lines(ours) {
-		row := cells(strings.TrimSpace(line))
+		row := cells(line)
 		switch {
 		case len(row) < 3 || strings.HasPrefix(row[0], "---"):
 		case row[0] == "":

@@ -38,17 +38,19 @@ func (s *Series) calendarPeriods() []float64 {
 	return nil
 }
 
-// CheckPeriod says why the automatic choice would leave out a season of this period: one is seen in what is more than one and a half of
-// it long, with a step of less than two thirds of it.
+// leastPeriods is how many periods of a season the series must span, and how many steps a period must have, for the season to be
+// offered.
+const leastPeriods = 1.5
+
+// CheckPeriod returns an error that says why the automatic choice would leave out a season of this period; nil if it would not.
 func (s *Series) CheckPeriod(period float64, o Options) error {
-	const seen = 1.5
 	searched := PlanFit(s, o).Searched
 	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
 	switch {
-	case period > span/seen:
+	case period > span/leastPeriods:
 		return fmt.Errorf("analysis: the period of %s is too long: structures are compared on the latest %d observations, which span %s, and a season is seen in one and a half of its periods",
 			s.Axis.Length(period), searched, s.Axis.Length(span))
-	case period <= seen*s.Step:
+	case period <= leastPeriods*s.Step:
 		return fmt.Errorf("analysis: the period of %s is too short for observations %s apart: it is more than one and a half of these", s.Axis.Length(period), s.Axis.Length(s.Step))
 	}
 	return nil

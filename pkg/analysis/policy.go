@@ -142,8 +142,7 @@ func (p *policy) setSeasons() {
 		periods = p.series.calendarPeriods()
 	}
 	for _, period := range periods {
-		// A season is seen in what is more than one and a half of it long.
-		if period > 1.5*p.extent.step && period <= p.extent.span/1.5 {
+		if period > leastPeriods*p.extent.step && period <= p.extent.span/leastPeriods {
 			p.seasons = append(p.seasons, season{period, true})
 		}
 	}

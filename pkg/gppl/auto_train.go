@@ -179,8 +179,8 @@ func (a *auto) settle(exact *Exact) error {
 	return nil
 }
 
-// further returns the number of random starts that are tried where doubts stay: none, unless it is asked for, where the
-// search was of all data and ended at an optimum.
+// further returns the number of random starts that are tried where doubts stay: none where a straight line explains the data and
+// there is no optimum to find, and, unless it is asked for, none where the search was of all data and ended at an optimum.
 func (a *auto) further() int {
 	if a.straight() {
 		return 0

@@ -134,7 +134,8 @@ func eigenvalues(oto []float64, k int) (least, cond float64) {
 	if !chol.Factorize(a) {
 		return 0x1p-53 * norm, 0x1p53
 	}
-	return norm / chol.Cond(), chol.Cond()
+	cond = chol.Cond()
+	return norm / cond, cond
 }
 
 // plan sets up the engines, which all terms share, for each term of the kernel and
