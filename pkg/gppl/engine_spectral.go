@@ -37,7 +37,7 @@ func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies flo
 	}
 	m := math.Ceil(b*period) + 1
 	if m > maxFeatures {
-		return m, windowed, reason{"it would take about %.2g frequencies", m}
+		return m, windowed, tooMany(m).reason
 	}
 	return m, windowed, reason{}
 }
@@ -95,8 +95,13 @@ func (e *spectralExact) eps(k Kernel, noise float64) float64 {
 	return min(0.01*e.tolerance, max(least, loose))
 }
 
-// maxDenseFeatures bounds p.
+// maxDenseFeatures bounds p, of which there is a p×p matrix: 1.2 GB.
 const maxDenseFeatures = 12000
+
+// tooMany refuses a number of frequencies.
+func tooMany(frequencies float64) forecast {
+	return forecast{reason: reason{"it would take about %.2g frequencies", frequencies}}
+}
 
 func (e *spectralExact) forecast(m *compiled) forecast {
 	if !m.hasSignal() {
@@ -132,7 +137,7 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 	}
 	p := 2*m - 1
 	if p > maxDenseFeatures {
-		return forecast{reason: reason{"it would take about %.2g frequencies", m}}
+		return tooMany(m)
 	}
 	f := forecast{
 		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -92,5 +93,29 @@ func TestConcurrentVFE(t *testing.T) {
 			}
 			return l
 		}, 8, 0.3)
+	}
+}
+
+// TestVFEFrequencies: VFE takes more frequencies than the exact likelihood, for what it leaves out is divided by a small
+// eigenvalue. It counts its own before it makes a matrix of them.
+func TestVFEFrequencies(t *testing.T) {
+	x := make([]float64, 20)
+	y := make([]float64, len(x))
+	for i := range x {
+		x[i], y[i] = 50*float64(i), math.Sin(float64(i))
+	}
+	d, err := NewData(Scalars(x), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewVFE(Model{Kernel: SE{1, 0.18}, Noise: 1}, d, Scalars([]float64{10, 500, 900}), VFEOptions{}, WithEngine(EngineSpectral))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if count, _, why := l.engines[0].(*spectralVFE).exact.frequencies(SE{1, 0.18}, 1e-9); why != (reason{}) || 2*count-1 > maxDenseFeatures {
+		t.Fatalf("%v frequencies are too many for the exact likelihood: %v", count, why)
+	}
+	if _, err := l.ValueGrad(nil, values(l.Params())); err == nil || !strings.Contains(err.Error(), "frequencies") {
+		t.Errorf("%v, want an error about frequencies", err)
 	}
 }

@@ -61,8 +61,14 @@ func (e *spectralVFE) forecast(w *vfeWork) forecast {
 	if lo, hi := w.z.Range(0); lo < e.exact.lo || hi > e.exact.lo+e.exact.span {
 		return cannot("an inducing input lies outside the data")
 	}
-	frequencies, _, _ := e.exact.frequencies(w.kernel, vfeEps)
-	p, m := 2*frequencies, float64(w.z.Len())
+	frequencies, _, why := e.exact.frequencies(w.kernel, vfeEps) // more than the exact likelihood needs
+	if why != (reason{}) {
+		return forecast{reason: why}
+	}
+	p, m := 2*frequencies-1, float64(w.z.Len())
+	if p > maxDenseFeatures {
+		return tooMany(frequencies)
+	}
 	n, v := float64(e.exact.n), w.variance
 	if condition := v * w.worst; condition*vfeEps > 1 {
 		return forecast{reason: reason{"the inducing inputs nearly coincide: their covariance has condition %.1g", condition}}
