@@ -150,16 +150,22 @@ func TestFitAutoSunspots(t *testing.T) {
 		fits = append(fits, fit{quarters, gppl.RQ{}, 625.911, true}, fit{quarters, gppl.LocPer{}, 607.950, true})
 	}
 	for _, c := range fits {
-		d := c.data
-		r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: c.kernel}, d, gppl.AutoSettings{Projected: !c.exact}))
-		nll, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(r.Model, d)))
-		t.Logf("NLL %v: %v", nll, r)
-		if nll > c.want+1 || r.Exact != c.exact {
-			t.Errorf("%v: NLL %v, want %v; exact %v, want %v: %s", r.Model, nll, c.want, r.Exact, c.exact, r.Why)
+		route := "exact"
+		if !c.exact {
+			route = "projected"
 		}
-		if _, laplace := c.kernel.(gppl.Laplace); laplace && (r.Engine != gppl.EngineStateSpace || !strings.Contains(r.Why, "falls too slowly")) {
-			t.Errorf("Laplace by %s: %s", r.Engine, r.Why)
-		}
+		t.Run(fmt.Sprintf("%T %s", c.kernel, route), func(t *testing.T) {
+			d := c.data
+			r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: c.kernel}, d, gppl.AutoSettings{Projected: !c.exact}))
+			nll, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(r.Model, d)))
+			t.Logf("NLL %v: %v", nll, r)
+			if nll > c.want+1 || r.Exact != c.exact {
+				t.Errorf("%v: NLL %v, want %v; exact %v, want %v: %s", r.Model, nll, c.want, r.Exact, c.exact, r.Why)
+			}
+			if _, laplace := c.kernel.(gppl.Laplace); laplace && (r.Engine != gppl.EngineStateSpace || !strings.Contains(r.Why, "falls too slowly")) {
+				t.Errorf("Laplace by %s: %s", r.Engine, r.Why)
+			}
+		})
 	}
 }
 
