@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Forecasts series of M3 and M4 by statsforecast's AutoETS, AutoARIMA and AutoTheta, and scores them as gppl's forecasts are.
 
-    GPPL_DATA=... python3 scripts/rivals.py                                  # 60 series of each group of M3, 16 of M4's
+    GPPL_DATA=... python3 scripts/rivals.py                                  # the series that docs/forecasts.md tells of
     GPPL_DATA=... python3 scripts/rivals.py --group m3-yearly --limit 20     # printed and not written
     GPPL_DATA=... python3 scripts/rivals.py --group m3-other --half dev --limit 87    # printed too: the half for development
 
@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENV = pathlib.Path(os.environ.get("GPPL_RIVALS_ENV", ROOT / ".env" / "rivals"))
 REQUIREMENTS = ROOT / "scripts" / "requirements-rivals.txt"
 STORED = ROOT / "internal" / "forecasting" / "rivals.json"
-SAMPLES = {"m3-yearly": 60, "m3-quarterly": 60, "m3-monthly": 60, "m3-other": 60, "m4-weekly": 16, "m4-hourly": 16}
+GROUPS = "m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly,m4-hourly"
 # The intervals whose ends are the quantiles at 0.005, 0.015, ..., 0.995, and those at 80 and 95 %.
 LEVELS = sorted({*range(1, 100, 2), 80, 95})
 
@@ -57,7 +57,7 @@ def main():
     from statsforecast.models import AutoARIMA, AutoETS, AutoTheta
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--group", default=",".join(SAMPLES), help="groups, separated by commas")
+    parser.add_argument("--group", default=GROUPS, help="groups, separated by commas")
     parser.add_argument("--limit", type=int, help="series of each group; the result is then not stored")
     parser.add_argument("--half", default="test", choices=["test", "dev"], help="series that are reported, or those for development; the result is then not stored")
     parser.add_argument("--models", default="AutoETS,AutoTheta,AutoARIMA")
@@ -67,9 +67,9 @@ def main():
         tool = pathlib.Path(folder, "forecasting")
         subprocess.run(["go", "build", "-o", tool, "./internal/forecasting"], cwd=ROOT, check=True)
         for group in options.group.split(","):
-            limit = options.limit or SAMPLES[group]
+            which = ["-half", options.half, *(["-limit", str(options.limit)] if options.limit else ["-sample"])]
             chosen = pathlib.Path(folder, "series.json")
-            subprocess.run([tool, "-group", group, "-half", options.half, "-limit", str(limit), "-export", chosen], check=True)
+            subprocess.run([tool, "-group", group, *which, "-export", chosen], check=True)
             series = json.loads(chosen.read_text())
             for name in options.models.split(","):
                 kinds[name](season_length=series["season"]).forecast(y=np.array(series["series"][0]["train"]), h=2)
@@ -82,9 +82,9 @@ def main():
                         f = {"error": f"{type(error).__name__}: {error}"}
                     found.append({"id": s["id"], "seconds": time.perf_counter() - began, **f})
                 result = pathlib.Path(folder, "forecasts.json")
-                result.write_text(json.dumps({"group": group, "limit": limit, "model": name, "forecasts": found}))
+                result.write_text(json.dumps({"group": group, "model": name, "forecasts": found}))
                 stored = [] if options.limit or options.half != "test" else ["-out", STORED]
-                subprocess.run([tool, "-half", options.half, "-score", result, *stored], check=True)
+                subprocess.run([tool, *which, "-score", result, *stored], check=True)
 
 
 if __name__ == "__main__":

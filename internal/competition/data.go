@@ -22,7 +22,7 @@ type Group struct {
 	Season int // of MASE and of seasonal naive, as in the competition
 	// Periods are those that a user of the calendar would give, in steps.
 	Periods []float64
-	// Sample is how many series of each half the stored results are of.
+	// Sample is how many series of each half the stored results are of; 0 means all.
 	Sample int
 	Series []Series
 }
@@ -45,8 +45,8 @@ var groups = []struct {
 	{"m3-yearly", "YEARLY", "", 1, nil, 60},
 	{"m3-quarterly", "QUARTERLY", "", 4, []float64{4}, 60},
 	{"m3-monthly", "MONTHLY", "", 12, []float64{12}, 60},
-	{"m3-other", "OTHER", "", 1, nil, 60},
-	{"m4-weekly", "", "Weekly", 1, []float64{365.2425 / 7}, 16},
+	{"m3-other", "OTHER", "", 1, nil, 0},
+	{"m4-weekly", "", "Weekly", 1, []float64{365.2425 / 7}, 0},
 	{"m4-hourly", "", "Hourly", 24, []float64{24, 168}, 16},
 }
 

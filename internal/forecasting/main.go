@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,11 +30,12 @@ import (
 func main() {
 	log.SetFlags(0)
 	names := flag.String("group", strings.Join(competition.Names(), ","), "groups, separated by commas")
-	limit := flag.Int("limit", 0, "series of each group at most, chosen at random; 0 means all")
-	seed := flag.Uint64("seed", 1, "of the choice")
-	half := flag.String("half", "test", "dev, the even series; test, the odd ones; all")
+	var which selection
+	flag.IntVar(&which.limit, "limit", 0, "series of each group at most, chosen at random; 0 means all")
+	flag.Uint64Var(&which.seed, "seed", 1, "of the choice")
+	flag.StringVar(&which.half, "half", "test", "dev, the even series; test, the odd ones; all")
 	workers := flag.Int("workers", runtime.NumCPU(), "series at a time")
-	sample := flag.Bool("sample", false, "the series that the stored results are of, in place of -limit: 60 of each group of M3, 16 of each of M4")
+	flag.BoolVar(&which.sample, "sample", false, "the series that the stored results are of, in place of -limit: 60 yearly, quarterly and monthly, all other and weekly, and 16 hourly ones")
 	store := flag.String("store", "", "put the results in their places in the records of this folder, internal/forecasting: results.json and series.jsonl")
 	out := flag.String("out", "", "write the results to this file as JSON")
 	verbose := flag.Bool("v", false, "a line for each series")
@@ -48,7 +50,7 @@ func main() {
 	}
 	folder = filepath.Join(folder, "forecast")
 	if *exportTo != "" || *rivals != "" {
-		if err := meetRivals(folder, *names, *half, *limit, *seed, *exportTo, *rivals, *out); err != nil {
+		if err := meetRivals(folder, *names, which, *exportTo, *rivals, *out); err != nil {
 			log.Fatal("forecasting: ", err)
 		}
 		return
@@ -61,16 +63,12 @@ func main() {
 	var each []competition.Detail
 	fmt.Println(header)
 	for _, g := range loaded {
-		if *sample {
-			*limit = g.Sample
-		}
-		g.Series, err = choose(g.Series, *half, *limit, *seed)
-		if err != nil {
+		if err := which.choose(&g); err != nil {
 			log.Fatal("forecasting: ", err)
 		}
 		s, found := judge(context.Background(), g, *workers, *backtest, *verbose)
 		each = append(each, found...)
-		s.Half, s.Seed = *half, *seed
+		s.Half, s.Seed = which.half, which.seed
 		fmt.Println(line(s))
 		results = append(results, s)
 	}
@@ -92,7 +90,7 @@ func main() {
 }
 
 // meetRivals exports the one group that is named, or scores the forecasts in a file.
-func meetRivals(folder, names, half string, limit int, seed uint64, exportTo, forecasts, out string) error {
+func meetRivals(folder, names string, which selection, exportTo, forecasts, out string) error {
 	var r rivalForecasts
 	if forecasts != "" {
 		text, err := os.ReadFile(forecasts)
@@ -102,14 +100,14 @@ func meetRivals(folder, names, half string, limit int, seed uint64, exportTo, fo
 		if err != nil {
 			return err
 		}
-		names, limit = r.Group, r.Limit
+		names = r.Group
 	}
 	loaded, err := competition.Load(folder, []string{names})
 	if err != nil {
 		return err
 	}
 	g := loaded[0]
-	if g.Series, err = choose(g.Series, half, limit, seed); err != nil {
+	if err := which.choose(&g); err != nil {
 		return err
 	}
 	if exportTo != "" {
@@ -119,7 +117,7 @@ func meetRivals(folder, names, half string, limit int, seed uint64, exportTo, fo
 	if err != nil {
 		return err
 	}
-	result.Half, result.Seed = half, seed
+	result.Half, result.Seed = which.half, which.seed
 	fmt.Println(rivalLine(result))
 	if out == "" {
 		return nil
@@ -127,38 +125,48 @@ func meetRivals(folder, names, half string, limit int, seed uint64, exportTo, fo
 	return competition.StoreRival(out, result)
 }
 
-// choose returns the series of one half, at most limit of them, in their order.
-func choose(all []competition.Series, half string, limit int, seed uint64) (out []competition.Series, err error) {
-	for i, s := range all {
-		switch half {
+// selection is which series of a group are judged.
+type selection struct {
+	half   string // dev, test or all
+	limit  int    // at most so many, chosen at random; 0 means all
+	sample bool   // as many as the stored results are of, in place of limit
+	seed   uint64 // of the choice
+}
+
+// choose keeps the series of the selection, in their order.
+func (s selection) choose(g *competition.Group) error {
+	limit := s.limit
+	if s.sample {
+		limit = g.Sample
+	}
+	var all []competition.Series
+	for i, series := range g.Series {
+		switch odd := i%2 == 0; s.half { // the first is series 1
 		case "all":
 		case "dev":
-			if i%2 == 0 { // the first is series 1
+			if odd {
 				continue
 			}
 		case "test":
-			if i%2 == 1 {
+			if !odd {
 				continue
 			}
 		default:
-			return nil, fmt.Errorf("-half %q: dev, test or all", half)
+			return fmt.Errorf("-half %q: dev, test or all", s.half)
 		}
-		out = append(out, s)
+		all = append(all, series)
 	}
-	if limit > 0 && limit < len(out) {
-		keep := make([]bool, len(out))
-		for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(len(out))[:limit] {
-			keep[i] = true
-		}
-		var some []competition.Series
-		for i, s := range out {
-			if keep[i] {
-				some = append(some, s)
-			}
-		}
-		out = some
+	g.Series = all
+	if limit == 0 || limit >= len(all) {
+		return nil
 	}
-	return out, nil
+	chosen := rand.New(rand.NewPCG(s.seed, 0)).Perm(len(all))[:limit]
+	slices.Sort(chosen)
+	g.Series = nil
+	for _, i := range chosen {
+		g.Series = append(g.Series, all[i])
+	}
+	return nil
 }
 
 // judge forecasts the series of a group, several at a time.

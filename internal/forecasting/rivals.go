@@ -33,7 +33,6 @@ func export(path string, g competition.Group) error {
 // rivalForecasts are what scripts/rivals.py writes: the forecasts of a group by one model.
 type rivalForecasts struct {
 	Group     string          `json:"group"`
-	Limit     int             `json:"limit"`
 	Model     string          `json:"model"`
 	Forecasts []rivalForecast `json:"forecasts"`
 }
