@@ -27,11 +27,11 @@ type Reacher interface {
 type Bandlimited interface {
 	// Bandwidth estimates the frequency, in cycles per unit of x, beyond which
 	// less than eps·k(0) of the kernel's spectrum is left; +Inf if it does not
-	// fall. Costs are predicted from it, and k is sampled at least three times
-	// as often as that: what is left out is then measured on the coefficients.
-	// An estimate that is off by a factor makes the choice of engine worse. An
-	// estimate that misses a part of the spectrum, such as a modulation, aliases
-	// that part, and likelihoods are wrong without an error.
+	// fall. Costs are predicted from it, and k is sampled at least three times as
+	// finely as it requires: the truncation error is then measured on the coefficients.
+	// An estimate that is off by a factor makes the choice of engine worse. An estimate
+	// that misses a part of the spectrum, such as a modulation, aliases that part, and
+	// likelihoods are wrong without an error.
 	Bandwidth(eps float64) float64
 }
 
@@ -61,10 +61,9 @@ type MaternTerm struct {
 // A Markovian kernel is a sum of Matérn terms, whatever its own parameters are. It
 // gets the state-space engine, in time linear in n.
 type Markovian interface {
-	// Markov appends the terms whose sum is k to dst and returns it. How many
-	// there are, and their orders, do not depend on the parameters. It does not
-	// allocate where dst has room. If the sum is not k likelihoods are wrong
-	// without an error.
+	// Markov appends the terms whose sum is k to dst and returns it. Their number and
+	// orders do not depend on the parameters. It does not allocate if dst has room. If
+	// the sum is not k, likelihoods are wrong without an error.
 	Markov(dst []MaternTerm) []MaternTerm
 	// ContractMarkov is the chain rule from the terms to the kernel's own
 	// parameters: it adds

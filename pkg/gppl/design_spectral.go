@@ -117,10 +117,10 @@ func SpectralProjection(x Inputs, count int) (*Projection, error) {
 const independent = 1e-7
 
 // Extend returns a projection that adds to p, which SpectralProjection or Extend
-// made for the same x, the columns of the design up to count. The columns of p
-// stay what they are: only the new ones are orthonormalised, against them and
-// among themselves, in O(n·k·new) where Ω is formed. It panics if p is of another kind or of
-// another number of observations.
+// made for the same x, the columns of the design up to count. The columns of p do not
+// change: only the new ones are orthonormalised, against them and among themselves, in
+// O(n·k·new) if Ω is formed. It panics if p is of another kind or has another number of
+// observations.
 func (p *Projection) Extend(x Inputs, count int) (*Projection, error) {
 	n := x.Len()
 	if p.n != n || p.k > 0 && p.drawn == 0 {

@@ -32,8 +32,8 @@ const (
 	// EngineGridded, for the exact likelihood, takes SE and its like on the line,
 	// in a time that grows with the range over the lengthscale, not with n.
 	EngineGridded = "gridded"
-	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with
-	// a constant step, of which a few places may be missing.
+	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a
+	// constant step; a few values may be missing.
 	EngineToeplitz = "toeplitz"
 	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
 	// interpolation in log l between matrices that another engine made.
@@ -54,8 +54,8 @@ type options struct {
 // ValueGrad returns a Refusal that says why.
 func WithEngine(name string) Option { return func(o *options) { o.engine = name } }
 
-// WithTolerance sets the error that an engine may have, in nats per observation (per
-// projection for PL). The default is 1e-8. If yᵀA⁻¹y is larger than the number of
+// WithTolerance sets the largest allowed error of an engine, in nats per observation
+// (per projection for PL). The default is 1e-8. If yᵀA⁻¹y is larger than the number of
 // observations, because y is far from the model's scale, the tolerance is relative to
 // it.
 func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }

@@ -6,9 +6,9 @@ import (
 )
 
 // A Param is one hyperparameter: its name, its natural value, the transform
-// through which it is optimised, and its unit: "x" for that of the inputs,
-// "y²" for that of the observations squared, "" for a pure number. What it does
-// in its kernel is its role. Names are for people: no code reads them.
+// through which it is optimised, its unit ("x" for that of the inputs, "y²" for that of
+// the observations squared, "" for a pure number), and its role in the kernel. Names
+// are for people: no code reads them.
 type Param struct {
 	Name      string
 	Value     float64
@@ -115,8 +115,8 @@ func (Fixed) Raw(theta float64) float64 { return theta }
 func (Fixed) Slope(float64) float64     { return 0 }
 func (Fixed) String() string            { return "fixed" }
 
-// Free is θ = u, for parameters that may take any sign: places on the axis of x, which Fit
-// counts in the shortest lengthscale or period of the start.
+// Free is θ = u, for parameters of any sign: locations on the axis of x. Fit moves these
+// in units of the shortest lengthscale or period of the start.
 type Free struct{}
 
 func (Free) Natural(u float64) float64 { return u }

@@ -61,9 +61,9 @@ func withOffset(offset float64) string {
 
 // BoxCoxWarp is z = ((y + Offset)^Lambda − 1)/Lambda, log(y + Offset) for Lambda = 0, for
 // y > −Offset (Box and Cox 1964): 1 leaves the shape of y as it is, ½ is a square root,
-// −1 a reciprocal. FitBoxCox estimates Lambda. Its range ends at −1/Lambda; what a Gaussian
-// puts beyond it is mapped to the end of the domain: −Offset for Lambda > 0, +Inf for
-// Lambda < 0.
+// −1 a reciprocal. FitBoxCox estimates Lambda. Its range ends at −1/Lambda. The probability
+// that a Gaussian has beyond this end is mapped to the end of the domain: −Offset for
+// Lambda > 0, +Inf for Lambda < 0.
 type BoxCoxWarp struct{ Lambda, Offset float64 }
 
 // Forward is expm1(λ·log y)/λ, which keeps its digits as λ vanishes.
@@ -160,12 +160,12 @@ func LogJacobian(w Warp, y []float64) (sum float64) {
 // FitBoxCox returns the Box–Cox warp with that Lambda in [−2, 2] whose profile likelihood
 // is largest: the least nll(z) − LogJacobian, where nll(z) is the negative log likelihood
 // of the warped observations at its own best parameters, such as the Value of a Fit. A nil
-// nll takes them for independent normals of unknown mean and variance (Box and Cox 1964).
-// It also returns that least value, which compares with those of other warps; 17 values of
-// Lambda are tried, and about as many more around the best, to within 1e-3.
+// nll treats them as independent normals of unknown mean and variance (Box and Cox 1964).
+// FitBoxCox also returns the least value, which can be compared with that of other warps.
+// It tries 17 values of Lambda, and about as many more around the best, to within 1e-3.
 //
 // It is an error if an observation is not above −offset, if there are fewer than three, or
-// if all are equal, and what nll returns at the first Lambda that it fails for.
+// if all are equal. An error of nll is returned at the first Lambda that causes it.
 func FitBoxCox(d Data, offset float64, nll func(z Data) (float64, error)) (BoxCoxWarp, float64, error) {
 	if nll == nil {
 		nll = independentNormals
