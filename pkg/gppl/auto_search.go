@@ -14,7 +14,7 @@ import (
 type Search struct {
 	Lengthscales []float64 // tried as starts: every octave from the spacing of x to its range
 	Periods      []float64 // tried as starts: peaks of the periodogram, their doubles and halves, combs of harmonics, octaves
-	Screened     int       // starts whose likelihoods were compared, each at its best common factor of all variances
+	Screened     int       // starts whose likelihoods were compared, each with its variances scaled by the best common factor
 	Trained      int       // starts from which training began
 	Moved        int       // changes of the best point that were compared: other scales, periods, weights, noise
 	Subset       int       // observations that starts were compared on; 0 means all

@@ -35,15 +35,14 @@ type Bandlimited interface {
 	Bandwidth(eps float64) float64
 }
 
-// A Scaled kernel is one shape at one scale, k(r) = v·φ(r/l), where φ has no
-// parameters: v and l are the only two of the kernel, of the roles RoleVariance
-// and RoleLengthscale, in either order. It gets the interpolated engine for PL,
-// which is a polynomial in log l: φ must be analytic and bounded for
-// |arg r| < π/4, or the engine finds its interpolation off, and another takes
-// over.
+// A Scaled kernel has the form k(r) = v·φ(r/l), where φ has no parameters: v and l are
+// the only two of the kernel, with the roles RoleVariance and RoleLengthscale, in
+// either order. It gets the interpolated engine for PL, which uses polynomials in log
+// l: φ must be analytic and bounded for |arg r| < π/4. Otherwise the engine detects
+// that its interpolation is inaccurate, and another takes over.
 type Scaled interface {
-	// Scale returns the values of v, in the unit of y², and l, in that of x. If k
-	// is not of the form above likelihoods are wrong without an error.
+	// Scale returns v in the unit of y² and l in the unit of x. If k does not have the
+	// form above, likelihoods are wrong without an error.
 	Scale() (variance, lengthscale float64)
 }
 
@@ -79,10 +78,10 @@ type Markovian interface {
 //
 //	S(f) = ∫ k(τ)·cos 2πfτ dτ,  f in cycles per unit of x,
 //
-// in all its digits, however small it is. One that falls as fast as a Gaussian,
-// and whose square root has a transform that does too, gets the gridded engine,
-// if it is a Reacher and Bandlimited. If S is not that of k likelihoods are wrong
-// without an error.
+// to full relative accuracy, however small it is. The kernel gets the gridded engine if
+// S falls as fast as a Gaussian, if the Fourier transform of its square root does too,
+// and if it is a Reacher and Bandlimited. If S is not the density of k, likelihoods are
+// wrong without an error.
 type Spectrum interface {
 	Kernel
 	// Density sets dst[i] = S(f[i]). dst and f have one length and may be the

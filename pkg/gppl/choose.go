@@ -183,8 +183,8 @@ func (c *chooser) keep(s *selection) {
 	c.last.candidates = candidates
 }
 
-// Refusal is the error of a loss that has no engine for the kernel, the noise and
-// the inputs at hand, or whose forced engine cannot take them.
+// Refusal is the error of a loss if no engine, or not the forced one, takes its kernel,
+// noise and inputs.
 type Refusal struct {
 	Engine string // "" where none was forced
 	Reason string

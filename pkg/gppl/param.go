@@ -17,8 +17,8 @@ type Param struct {
 	Role      Role
 }
 
-// A Role says what a parameter does in its kernel or model. Start values, checks
-// of gradients and warnings depend on it; the likelihood does not.
+// A Role is the function of a parameter in its kernel or model. Start values, checks of
+// gradients and warnings depend on it; the likelihood does not.
 type Role int
 
 const (
@@ -27,8 +27,8 @@ const (
 	RoleUnknown Role = iota
 	// RoleVariance is a variance that scales the kernel: multiplying all
 	// variances of a kernel, other than a Product, by c multiplies k by c, so
-	// that Σ ∂k/∂log v = k. Losses check gradients by this: where it does not
-	// hold, they refuse every gradient. For a Product it holds factor by factor.
+	// that Σ ∂k/∂log v = k. Losses check gradients by this identity: if it does not
+	// hold, they reject every gradient. For a Product it holds factor by factor.
 	RoleVariance
 	// RoleLengthscale is a distance over which the kernel falls, in the unit of x.
 	RoleLengthscale
@@ -37,11 +37,11 @@ const (
 	RolePeriod
 	// RoleShape is a pure number of about 1 that shapes the kernel.
 	RoleShape
-	// RoleNoise is the variance of white noise: a model's, and that of White.
+	// RoleNoise is the variance of white noise, of a model or of White.
 	RoleNoise
 	// RoleInput is a coordinate of an inducing input.
 	RoleInput
-	// RoleLocation is a place on the axis of x, of any sign: its transform is Free.
+	// RoleLocation is a location on the axis of x, of any sign: its transform is Free.
 	RoleLocation
 )
 

@@ -192,8 +192,8 @@ type Repulsive struct {
 
 func (d Repulsive) String() string { return "Repulsive" }
 
-// Directions iterates on the k×k Gram matrix G = WᵀW and the accumulated
-// factor, since W itself is only needed at the end: O(nk² + steps·k³).
+// Directions iterates on the k×k Gram matrix G = WᵀW and the accumulated factor in
+// O(nk² + steps·k³), since W itself is only needed at the end.
 func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 	steps, rate := d.Steps, d.Rate
 	if steps == 0 {

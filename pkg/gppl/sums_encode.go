@@ -118,7 +118,7 @@ func bitLength(lo, hi uint64) int {
 }
 
 // UnmarshalBinary sets s to what MarshalBinary wrote. The error says what is wrong with
-// the bytes: not sums, another version, cut short, damaged. s is then as it was.
+// the bytes: not sums, another version, truncated or damaged. s is then unchanged.
 func (s *Sums) UnmarshalBinary(b []byte) error {
 	read, err := decodeSums(b)
 	if err != nil {

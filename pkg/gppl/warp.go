@@ -10,14 +10,15 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// A Warp is a strictly increasing transformation z = g(y) of the observations, after which
-// a Gaussian process is a better model of them (Snelson, Rasmussen and Ghahramani 2004).
-// The model is fitted to z. Densities of y have the Jacobian,
+// A Warp is a strictly increasing transformation z = g(y) of the observations that makes a
+// Gaussian process a better model of them (Snelson, Rasmussen and Ghahramani 2004). The
+// model is fitted to z. Densities of y include the Jacobian,
 //
 //	log p(y) = log p(z) + Σ_i log g′(y_i)    (LogJacobian),
 //
-// so that losses of different warps compare once it is subtracted: NLL(z) − LogJacobian.
-// Quantiles go back by g⁻¹ as they are; means do not (Warped). It is an immutable value.
+// so losses of different warps are comparable after it is subtracted: NLL(z) −
+// LogJacobian. Quantiles of z transform to those of y by g⁻¹; means do not (Warped). It is
+// an immutable value.
 type Warp interface {
 	// Forward returns g(y); it is NaN or ±Inf where y is not inside the domain.
 	Forward(y float64) float64
@@ -236,7 +237,7 @@ func independentNormals(z Data) (float64, error) {
 	return 0.5 * n * (log2Pi + math.Log(variance) + 1), nil
 }
 
-// Warped is a forecast of y from one of z = g(y).
+// Warped is a forecast of y, derived from one of z = g(y).
 type Warped struct {
 	Of   *Mixture // of z
 	Warp Warp
