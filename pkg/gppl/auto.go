@@ -172,7 +172,7 @@ type auto struct {
 	ctx       context.Context
 	settings  AutoSettings
 	data      Data
-	rest      Data    // what least squares leaves of them, if the model has a mean
+	rest      Data    // their least-squares residuals, if the model has a mean
 	family    Model   // as it was given
 	at        Model   // where training stands
 	starts    []Model // where it begins: the best of these

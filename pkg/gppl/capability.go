@@ -2,12 +2,12 @@ package gppl
 
 import "math"
 
-// What an engine may know of a kernel beyond its covariance, the kernel says
-// itself, by optional interfaces: Reacher, Bandlimited, Scaled, Markovian,
-// Spectrum, Nuggeter. A kernel without them is computed densely, or by the Toeplitz engine
-// on a regular series. Sum and Product combine what their parts say. Engines ask
-// through the functions of this file and terms.go, and do not know the types.
-// gppltest.CheckKernel compares what a kernel says with what it computes.
+// A kernel declares its properties beyond the covariance through optional interfaces:
+// Reacher, Bandlimited, Scaled, Markovian, Spectrum, Nuggeter. A kernel without them is
+// computed densely, or by the Toeplitz engine on a regular series. Sum and Product combine
+// the properties of their parts. Engines ask through the functions of this file and
+// terms.go, and do not know the types. gppltest.CheckKernel compares the declared
+// properties with the covariance.
 
 // A Reacher is a Kernel that decays to zero. It gets the banded engine, and the
 // spectral one with positive weights.
@@ -135,8 +135,8 @@ func reach(k Kernel, eps float64) float64 {
 	return math.Inf(1)
 }
 
-// bandwidth returns the frequency beyond which what is left of the kernel's
-// spectrum is below eps times its variance; +Inf where it is not known.
+// bandwidth returns the frequency beyond which the remaining spectrum of the kernel is
+// below eps times its variance; +Inf if it is not known.
 func bandwidth(k Kernel, eps float64) float64 {
 	if k, ok := k.(Bandlimited); ok {
 		return k.Bandwidth(eps)
@@ -169,9 +169,9 @@ func steepness(k Kernel, span float64) float64 {
 	return sampledSteepness(k, span)
 }
 
-// sampledSteepness is twice the largest r·|k′(r)| of 512 distances: some at equal
-// ratios, for kernels that fall, and some spread over the farther half, where one
-// that oscillates is steepest. The factor is for what lies between them.
+// sampledSteepness is twice the largest r·|k′(r)| at 512 distances: some at equal
+// ratios, for kernels that fall, and some spread over the farther half, where
+// oscillating kernels are steepest. The factor of two allows for distances in between.
 func sampledSteepness(k Kernel, span float64) float64 {
 	const (
 		golden  = 0.6180339887498949

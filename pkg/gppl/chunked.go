@@ -114,10 +114,10 @@ type segment struct {
 // workers returns the number of goroutines that share the segments.
 func (c *Chunked) workers() int { return min(runtime.GOMAXPROCS(0), c.count()) }
 
-// segments reads the series again and has work called for every segment of c.rows
-// observations, the last one shorter, by so many goroutines, each with its number. What work
-// makes of a segment depends on that segment alone, so that neither the chunks nor the
-// number of goroutines matter.
+// segments reads the series again and calls work for every segment of c.rows observations
+// (the last may be shorter), from the given number of numbered goroutines. The result of
+// work depends on the segment alone, so neither the chunks nor the number of goroutines
+// matter.
 func (c *Chunked) segments(workers int, work func(worker int, s *segment) error) error {
 	full, free := make(chan *segment, workers), make(chan *segment, 2*workers)
 	for range cap(free) {

@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// pairBytes is what an observation takes in a file.
+// pairBytes is the size of an observation in a file.
 const pairBytes = 16
 
 // FileChunks returns the chunks of a file of pairs t, y, each a little-endian float64: what

@@ -111,9 +111,9 @@ func SpectralProjection(x Inputs, count int) (*Projection, error) {
 	return p.Extend(x, count)
 }
 
-// independent is what orthogonalisation must leave of a column of length one for
-// it to count as independent of those before. What is cut off carries that
-// squared of a column's signal.
+// independent is the smallest length that orthogonalisation may leave of a unit column
+// for it to count as independent of those before. A dropped column carries at most the
+// square of this of its signal.
 const independent = 1e-7
 
 // Extend returns a projection that adds to p, which SpectralProjection or Extend

@@ -163,7 +163,7 @@ func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exa
 	return c.value, f, nil
 }
 
-// forecast asks all engines about the compiled model.
+// forecast collects the forecasts of all engines for the compiled model.
 func (l *Exact) forecast(c *exactCall) {
 	l.chooser.begin(&c.selection)
 	blur := float64(l.n) * phases(c.kernel, l.span, l.rows.least(c.noise), 1)

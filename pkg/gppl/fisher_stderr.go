@@ -25,9 +25,9 @@ func (e *NotIdentified) Error() string {
 	return fmt.Sprintf("gppl: the information is singular in %d of %d directions: %s not identified", r, q, strings.Join(names, ", "))
 }
 
-// singular is what the smallest eigenvalue of an information matrix, scaled to
-// a unit diagonal, must exceed: below it, rounding in the matrix itself, of
-// about 1e-13, leaves no more than two digits.
+// singular is a lower bound on the smallest eigenvalue of an information matrix, scaled
+// to a unit diagonal: below it, rounding of about 1e-13 in the matrix leaves at most
+// two correct digits.
 const singular = 1e-11
 
 // StdErrLog returns the Cramér–Rao bounds √(I⁻¹)_pp on the standard errors of

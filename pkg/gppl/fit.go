@@ -312,8 +312,8 @@ func (o *objective) run(u []float64) StartResult {
 	}
 }
 
-// minimize lets the method work from the best point, for so many evaluations at most. It stops as soon as little is left to
-// gain if scored, and else by the rule of the settings.
+// minimize runs the method from the best point, with at most the given number of evaluations. If scored, it stops as soon
+// as little remains to be gained, otherwise by the rule of the settings.
 func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, error) {
 	stop := optimize.Converger(optimize.NeverTerminate{})
 	switch {

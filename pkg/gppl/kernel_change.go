@@ -116,10 +116,10 @@ func (k ChangePoint) contractAt(grad, w, a, b, r []float64) {
 	grad[own+1] += gw / k.Width
 }
 
-// placed is a kernel that depends on where its scalar inputs are, not on their distance
-// alone. Its methods are Cov and Contract with the inputs of each pair, a[i] and b[i],
-// beside their distance r[i]. The derivative in a parameter of the role RoleLocation is
-// that in the parameter itself, not in its log.
+// placed is a kernel that depends on the positions of its scalar inputs, not only on
+// their distance. Its methods are Cov and Contract with the inputs of each pair, a[i]
+// and b[i], beside their distance r[i]. The derivative in a parameter of the role
+// RoleLocation is that in the parameter itself, not in its log.
 type placed interface {
 	Kernel
 	covAt(dst, a, b, r []float64)
@@ -292,7 +292,8 @@ func (*bandedExact) takesPlaced() {}
 // notPlaced is the reason of engines, and of losses, that know distances alone.
 const notPlaced = "the covariance depends on where the inputs are, not on their distance alone"
 
-// needsDistances is an error if k is placed, for what does not take such kernels.
+// needsDistances returns an error if k is placed. Code that works on distances alone
+// calls it; what names this code.
 func needsDistances(what string, k Kernel) error {
 	if isPlaced(k) {
 		return fmt.Errorf("gppl: %s does not take %v: %s; the exact likelihood does", what, k, notPlaced)

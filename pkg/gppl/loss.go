@@ -99,7 +99,7 @@ func (r *LossReport) promise(nats float64, kept bool) {
 	}
 }
 
-// checkModelData is what every loss asks of its arguments.
+// checkModelData checks the arguments of a loss.
 func checkModelData(m Model, d Data) error {
 	if err := m.Check(); err != nil {
 		return err

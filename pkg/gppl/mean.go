@@ -259,9 +259,9 @@ func regressionOn(m Mean, h *mat.Dense) (*regress.Basis, error) {
 	return b, err
 }
 
-// leastSquaresRest returns d with what ordinary least squares leaves of y, all priors taken
-// for flat or, where that does not determine them, only those that are; d as it is where the
-// model has no mean or its basis cannot be evaluated.
+// leastSquaresRest returns d with y replaced by its least-squares residuals. All priors
+// count as flat; if that does not determine the coefficients, only those that are flat. It
+// returns d unchanged if the model has no mean or its basis cannot be evaluated.
 func leastSquaresRest(m Model, d Data) Data {
 	if m.Mean == nil || checkMean(m.Mean) != nil {
 		return d

@@ -30,9 +30,8 @@ type Posterior struct {
 	mean      *conditioned // nil for a mean of zero
 }
 
-// predictor is what the posteriors of different engines differ in: that of the
-// continuous part of f, without the nugget. It does not change, and is safe for
-// concurrent use.
+// predictor is the engine-specific part of a posterior: the posterior of the continuous
+// part of f, without the nugget. It does not change, and is safe for concurrent use.
 type predictor interface {
 	// latent sets row i of means, len(x)×c, to k(x_i, ·)A⁻¹C, the posterior means
 	// that each column of C gives, and variances[i] to the posterior variance.
@@ -184,9 +183,9 @@ func (p *Posterior) columns() int {
 	return 1 + p.mean.basis.Len()
 }
 
-// setMeans sets the posterior mean at those of x whose indices are given, row j of
-// means being of the jth, and the variance to what the coefficients' uncertainty has
-// in it.
+// setMeans sets the posterior mean at the x with the given indices (row j of means
+// belongs to the jth index), and the variance to the part that comes from the
+// uncertainty of the coefficients.
 func (p *Posterior) setMeans(mean, variances []float64, x Inputs, at []int, means blas64.General) error {
 	if len(at) == 0 {
 		return nil

@@ -80,7 +80,8 @@ func (r *residual) average(d, seen []float64) (mean float64) {
 	return mean / r.dof
 }
 
-// residual is what the projections leave of y, and of the columns beside it.
+// residual is the remainder of y, and of the columns beside it, outside the
+// projections.
 type residual struct {
 	n, dof              float64        // n, or the sum of weights, and n−k
 	known               float64        // (ΣD − tr ΩᵀDΩ)/(n−k), of the variances D of known errors

@@ -281,8 +281,8 @@ func (s *starter) match(a *autocovariance) {
 }
 
 // untaken returns the periods to try for parameter i: those that no other period of the
-// kernel has. Two terms of one period would be one term, and a mixture whose terms are
-// alike would never tell them apart.
+// kernel has. Two terms with one period would be one term, and training would never
+// separate terms that start alike.
 func (s *starter) untaken(i int) []float64 {
 	return slices.DeleteFunc(slices.Clone(s.periods), func(period float64) bool {
 		for j, p := range s.params {

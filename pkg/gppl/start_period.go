@@ -136,8 +136,8 @@ func trend(x Inputs) (basis [][]float64) {
 
 // findPeriods sets the periods of the kernel that are not fixed: of the likely
 // ones those at which it fits the autocovariance of the data without their trend
-// best. A trend would outweigh any rhythm, in the autocovariance of the data as
-// they are.
+// best. In the autocovariance of the original data, a trend would outweigh any
+// periodicity.
 func (s *starter) findPeriods(d Data) {
 	likely := LikelyPeriods(d, 6)
 	if likely == nil {

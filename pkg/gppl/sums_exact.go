@@ -50,7 +50,8 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	return l, nil
 }
 
-// checkSumsModel returns an error if m has a kernel or a mean that sums know nothing of.
+// checkSumsModel returns an error if m has a kernel or a mean that sums cannot
+// represent.
 func checkSumsModel(m Model) error {
 	if err := needsDistances("the likelihood of sums", m.Kernel); err != nil {
 		return err
@@ -158,5 +159,5 @@ func (r *sumsReading) sums(_, _ float64, _ int) (fourier.Moments, blas64.General
 	return r.moment, r.columns
 }
 
-// windowed reports whether the period has room for kernels that do not die out.
+// windowed reports whether the period has room for kernels that do not decay to zero.
 func (h SumsHeader) windowed() bool { return h.Period >= (2+2*windowRoom)*(h.Hi-h.Lo) }

@@ -71,8 +71,8 @@ func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings Aut
 	return f.finish(err)
 }
 
-// wall is how much shorter lengthscales must be refused for training to have ended at them
-// because of that.
+// Training counts as having ended at the limit of the exact likelihood if lengthscales
+// shorter by the factor wall are refused.
 const wall = 1.1
 
 // sumsFit is the working state of FitSums.
@@ -140,7 +140,8 @@ func (f *sumsFit) project(why string) (string, error) {
 	}
 }
 
-// needed returns how many projections the spectrum of the model at hand asks for.
+// needed returns the number of projections that the spectrum of the present model
+// needs.
 func (f *sumsFit) needed() (int, error) {
 	if f.sums.Len() == 0 {
 		return 0, errors.New("gppl: Sums: no observations")
@@ -153,8 +154,8 @@ func (f *sumsFit) needed() (int, error) {
 	return Spectral{}.columns(s.cutoff(signalRatio)*s.span) + 4, nil // for the ends, as in FitAuto
 }
 
-// train goes on from the model at hand with k projections, 0 for the exact likelihood, and
-// returns the nats that this gained.
+// train continues from the present model with k projections (0 for the exact likelihood),
+// and returns the nats gained.
 func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
 	began := time.Now()
 	stood, err := loss.ValueGrad(nil, values(f.at.Params()))

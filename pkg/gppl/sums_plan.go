@@ -106,7 +106,7 @@ func (s *Sums) Plan() SumsPlan {
 	return p
 }
 
-// denseSumsSeconds is what the spectral engine takes for so many features.
+// denseSumsSeconds is the time of the spectral engine for the given number of features.
 func denseSumsSeconds(features float64) float64 {
 	if features > maxSumsFeatures {
 		return math.Inf(1)

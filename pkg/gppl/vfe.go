@@ -92,7 +92,7 @@ type vfeWork struct {
 // keeps to save time, and is safe for concurrent use.
 type vfeEngine interface {
 	name() string
-	// forecast says what an evaluation would take, K_uu being factorised in w.
+	// forecast predicts the cost and error of an evaluation, with K_uu factorised in w.
 	forecast(w *vfeWork) forecast
 	// project sets phiPhi = ΦᵀΦ and c = ΦᵀC for the model and Z of w.
 	project(w *vfeWork) (vfeProjection, error)
