@@ -2,8 +2,8 @@
 // any other runner by its flags.
 //
 // Each file is read as a stream by one worker and becomes one gppl.Sums. Observations are never elements of a collection. Two Combines,
-// the first by key, add the Sums. A runner may split, order and repeat that as it likes: the bits of the result are the same, and those
-// of gppl sum on all files at once.
+// the first by key, add the Sums. A runner may split, order and repeat the work as it likes: the result always has the bits of gppl sum
+// on all files at once.
 package gpplbeam
 
 import (
@@ -29,7 +29,7 @@ import (
 )
 
 func init() {
-	// The default would be JSON, which has no place for what is not exported.
+	// The default would be JSON, which leaves out unexported fields.
 	beam.RegisterCoder(reflect.TypeFor[*gppl.Sums](), encodeSums, decodeSums)
 	register.DoFn2x3[context.Context, fileio.ReadableFile, int, *gppl.Sums, error](&sumFile{})
 	register.Combiner3[*gppl.Sums, *gppl.Sums, *gppl.Sums](&merge{})
@@ -47,11 +47,11 @@ func decodeSums(b []byte) (*gppl.Sums, error) {
 type Options struct {
 	Header  gppl.SumsHeader // of the sums, without weights
 	Columns analysis.ReadOptions
-	Strict  bool // a row that cannot be read or is out of range is an error rather than left out
+	Strict  bool // a row that cannot be read or is out of range is an error instead of being left out
 }
 
 // The names of the counters of rows, in the namespace Namespace: those that were added, those without a value, those that could not be
-// read or are out of range. A runner may count a row twice that it reads twice.
+// read or are out of range. If a runner repeats work, it may count rows twice.
 const (
 	Namespace   = "gppl"
 	RowsAdded   = "rows"
@@ -63,8 +63,8 @@ const (
 // the last one has little to do.
 const keys = 16
 
-// Sum returns a collection of one *gppl.Sums, that of all files that match the patterns, of any file system that is registered. It is
-// an error of the pipeline if a pattern matches none.
+// Sum returns a collection of one *gppl.Sums: the sums of all files that match the patterns, on any registered file system. It is an
+// error of the pipeline if a pattern matches no file.
 func Sum(s beam.Scope, patterns []string, o Options) beam.PCollection {
 	if _, err := gppl.NewSums(o.Header); err != nil {
 		panic(fmt.Sprintf("gpplbeam: Sum: %v", err))
@@ -149,8 +149,8 @@ func (m *merge) MergeAccumulators(all, s *gppl.Sums) (*gppl.Sums, error) { retur
 
 func (m *merge) ExtractOutput(all *gppl.Sums) *gppl.Sums { return all }
 
-// Write writes each *gppl.Sums of a collection, of which there should be one, to a file. It appears whole or not at all. Sums of no
-// observations are an error.
+// Write writes the *gppl.Sums of a collection, which should have only one, to a file, completely or not at all. Sums without observations
+// are an error.
 func Write(s beam.Scope, path string, sums beam.PCollection) {
 	filesystem.ValidateScheme(path)
 	beam.ParDo0(s.Scope("gppl.Write"), &write{path}, sums)
@@ -172,9 +172,9 @@ func (w *write) ProcessElement(ctx context.Context, s *gppl.Sums) error {
 	return writeObject(ctx, w.Path, b)
 }
 
-// writeObject writes to a store of objects, where an object appears when it is closed.
+// writeObject writes to an object store, where an object becomes visible when it is closed.
 func writeObject(ctx context.Context, path string, b []byte) error {
-	// Unless it is closed, ending the context is what gives up an object.
+	// Cancelling the context abandons an object that is not closed.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	fs, err := filesystem.New(ctx, path)

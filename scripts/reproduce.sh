@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Executes every notebook and writes reports/*.html and their index, which open with no network.
+# Runs every notebook and writes reports/*.html and their index, which open without a network.
 #   scripts/reproduce.sh [--only 02] [--help]      GPPL_SCALE=smoke scripts/reproduce.sh for the quick, small run
 #   scripts/reproduce.sh --fresh                   computes all stored results anew (--slow: even what takes hours)
 set -euo pipefail

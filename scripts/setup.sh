@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the project's environment in .env/ (JupyterLab, nbconvert, GoNB) and nowhere else. Run again, it only checks.
+# Makes the project's environment (JupyterLab, nbconvert, GoNB) in .env/ and nowhere else. If it exists, this only checks it.
 # The other scripts source it, for the variables that it sets.
 #   scripts/setup.sh          PYTHON=python3.12 scripts/setup.sh to choose the interpreter
 set -euo pipefail
@@ -16,7 +16,7 @@ at_least() { # at_least WANTED HAVE
 	[ "$(printf '%s\n' "$1" "$2" | sort -V | head -n1)" = "$1" ]
 }
 
-# Nothing of ours may end in the user's home, and nothing of theirs may change what we run.
+# No file of the project may end up in the user's home, and no setting of the user may change what runs here.
 export GPPL_ROOT PYTHONNOUSERSITE=1
 export JUPYTER_CONFIG_DIR=$env/jupyter/config JUPYTER_DATA_DIR=$env/jupyter/data
 export JUPYTER_RUNTIME_DIR=$env/jupyter/runtime IPYTHONDIR=$env/jupyter/ipython
@@ -25,11 +25,11 @@ unset JUPYTER_PATH JUPYTER_CONFIG_PATH PYTHONPATH PYTHONHOME
 
 go_wanted=$(awk '$1 == "go" { print $2 }' "$GPPL_ROOT/go.mod")
 command -v go >/dev/null || die "Go is missing: install Go $go_wanted or later (https://go.dev/dl)"
-# Asked inside the module, so that a Go that can fetch its own successor does so now.
+# Asked inside the module, so that a Go that can download a newer toolchain does so now.
 go_have=$(cd "$GPPL_ROOT" && go env GOVERSION) || die "this Go cannot build a module that asks for Go $go_wanted"
 at_least "$go_wanted" "${go_have#go}" || die "$go_have is too old: Go $go_wanted or later is needed (https://go.dev/dl)"
 
-# One line that says all that the environment was made from; the checkout's place too, for a venv does not survive a move.
+# One line with everything that the environment was made from, including the path of the checkout: a venv does not survive a move.
 key=$(cat "$GPPL_ROOT"/scripts/{setup.sh,requirements.txt} "$GPPL_ROOT"/tools/go.{mod,sum} | cksum)
 key="$key $go_have $GPPL_ROOT"
 
@@ -53,7 +53,7 @@ install() {
 	mkdir -p "$JUPYTER_CONFIG_DIR" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR" "$IPYTHONDIR"
 	gonb --install 2>"$env/install.log" || die "GoNB could not be registered: $(cat "$env/install.log")"
 
-	# JupyterLab asks at its first start whether it may show news from the internet. It may not, and need not ask.
+	# JupyterLab asks at its first start whether to show news from the internet: answer no in advance.
 	mkdir -p "$JUPYTER_CONFIG_DIR/labconfig"
 	printf '%s\n' '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' \
 		>"$JUPYTER_CONFIG_DIR/labconfig/default_setting_overrides.json"

@@ -12,14 +12,15 @@ import (
 )
 
 func holdoutFlag() cli.Flag {
-	return &cli.IntFlag{Name: "holdout", Usage: "test by forecasting the last `N` observations from those before, once", HideDefault: true, Category: "RESULTS"}
+	return &cli.IntFlag{Name: "holdout", Usage: "test once, by forecasting the last `N` observations from those before", HideDefault: true, Category: "RESULTS"}
 }
 
 func originsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "origins", Value: 5, Usage: "test by forecasts from `N` places in the past; 0 tests nothing", Category: "RESULTS"}
+	return &cli.IntFlag{Name: "origins", Value: 5, Usage: "test by forecasts from `N` places in the past, called origins; 0 skips the test", Category: "RESULTS"}
 }
 
-// backtest tests a model as the flags say: nil if they say not to, and, unless they ask for it, for a series that is long or short.
+// backtest tests a model as the flags say. It returns nil if they say not to and, unless they ask for a test, if the series is too long
+// or too short for one.
 func backtest(ctx context.Context, c *cli.Command, a *analysis.Analysis, horizon int) (*analysis.Trust, error) {
 	o := analysis.BacktestOptions{Horizon: horizon, Origins: c.Int("origins"), Holdout: c.Int("holdout")}
 	asked := c.IsSet("origins") || o.Holdout > 0 || c.Name == "backtest"
@@ -31,8 +32,9 @@ func backtest(ctx context.Context, c *cli.Command, a *analysis.Analysis, horizon
 
 func backtestCommand() *cli.Command {
 	return &cli.Command{
-		Name: "backtest", Usage: "say how well forecasts of the past did", ArgsUsage: "FILE.csv",
-		Description: `Learns a model as gppl fit does and forecasts the latest past with it, beside seasonal naive.
+		Name: "backtest", Usage: "measure how good forecasts of the past were", ArgsUsage: "FILE.csv",
+		Description: `Learns a model as gppl fit does, forecasts the most recent observations with it, and compares the errors with those of the
+seasonal naive forecast, which repeats the last season.
 
    gppl backtest co2-weekly.csv --x date --y co2_ppm --forecast 52 --origins 10
    gppl backtest sales.csv --holdout 12`,

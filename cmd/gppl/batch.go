@@ -20,7 +20,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 )
 
-// result is the row of a series in the table of a batch. What is not known is left out.
+// result is the row of a series in the table of a batch. Unknown values are left out.
 type result struct {
 	Name     string   `json:"name"`
 	File     string   `json:"file"`
@@ -40,15 +40,15 @@ type result struct {
 	Error    string   `json:"error,omitempty"`
 }
 
-// place is where a series of a batch goes in the names of files.
+// place stands for the name of a series in the file names of a batch.
 const place = "{name}"
 
-// extensions are of files that a folder is named for.
+// extensions are those of the files that a flag writes into a folder.
 var extensions = map[string]string{"report": ".html", "model": ".json", "out": ".csv", "figure": ".svg"}
 
 // fitBatch fits several series, and writes one table with a row for each. A series that fails does not end the others.
 func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) error {
-	// What is wrong with the flags is wrong for all series.
+	// An error in the flags concerns all series: report it once, before any work.
 	if _, err := trainOptions(c); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 			return e.Encode(rows)
 		}
 	}
-	// What is finished is told after an interrupt too.
+	// Finished rows are written after an interrupt too.
 	if err := write(c.Root().Writer, rows); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func failures(rows []result) error {
 	if failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d series failed; the column error says why; the first was %s", failed, len(rows), first)
+	return fmt.Errorf("%d of %d series failed, as the column error says; the first was %s", failed, len(rows), first)
 }
 
 // row fits a series and describes it.
@@ -209,7 +209,7 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 			}
 			for _, file := range files {
 				if filepath.Clean(file) == filepath.Clean(tasks[i].files[flag]) {
-					return nil, nil, usageError{fmt.Errorf("--%s %s: that would replace %s, which is read", flag, c.String(flag), file)}
+					return nil, nil, usageError{fmt.Errorf("--%s %s: that would overwrite the input file %s", flag, c.String(flag), file)}
 				}
 			}
 		}
@@ -217,7 +217,8 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 	return tasks, names, nil
 }
 
-// batchPattern makes a name with {name} in it of a folder, which it makes if it is not there, and checks that files can be written.
+// batchPattern turns the name of a folder into a pattern with {name}, creates the folder if it does not exist, and checks that files of
+// the flag can be written.
 func batchPattern(flag string, pattern *string, count int) error {
 	given := *pattern
 	info, err := os.Stat(given)
@@ -233,7 +234,7 @@ func batchPattern(flag string, pattern *string, count int) error {
 	}
 	dir := filepath.Dir(*pattern)
 	if strings.Contains(dir, place) {
-		return usageError{fmt.Errorf("--%s %s: %s can stand in the name of the file only", flag, given, place)}
+		return usageError{fmt.Errorf("--%s %s: %s is allowed in the name of the file only, not in that of a folder", flag, given, place)}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("--%s %s: %w", flag, given, err)
@@ -241,7 +242,7 @@ func batchPattern(flag string, pattern *string, count int) error {
 	return nil
 }
 
-// fileName makes a name for a file of that of a series.
+// fileName turns the name of a series into a file name.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
@@ -251,7 +252,7 @@ func fileName(name string) string {
 	}, name)
 }
 
-// unique numbers a name that is taken.
+// unique adds a number to a name that is taken.
 func unique(name string, taken map[string]bool) string {
 	out := name
 	for i := 2; taken[out]; i++ {

@@ -92,7 +92,7 @@ func TestBatchErrors(t *testing.T) {
 	a, b := put(t, dir, "a.csv", shop(20)), put(t, dir, "b.csv", shop(30))
 	for _, test := range []struct{ flag, value, want string }{
 		{"--out", filepath.Join(dir, "f.csv"), "there are 2 series: name a folder, or write {name}"},
-		{"--out", filepath.Join(dir, "{name}.csv"), "which is read"},
+		{"--out", filepath.Join(dir, "{name}.csv"), "overwrite the input file"},
 		{"--figure", filepath.Join(dir, "{name}.gif"), ".svg, .png, .pdf"},
 		{"--figure", filepath.Join(dir, "{name}", "m.svg"), "in the name of the file only"},
 		{"--out", filepath.Join(dir, "same", "{name}.out"), "--model and --out both name"},

@@ -42,7 +42,7 @@ func TestBudgetInterrupted(t *testing.T) {
 	}()
 	var out, errs bytes.Buffer
 	code := run(ctx, []string{"gppl", "fit", path, "--budget", "1ms", "--model", model, "-q"}, &out, &errs)
-	if code != exitFailed || !strings.Contains(errs.String(), "kept in "+model+searchSuffix+": the same command goes on from there") || out.Len() > 0 {
+	if code != exitFailed || !strings.Contains(errs.String(), "kept in "+model+searchSuffix+": run the same command again to continue") || out.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// bareBash lets the script for bash do without the package bash-completion, one of whose functions it calls: it sets the variables
-// that it is asked for.
+// bareBash lets the script for bash work without the package bash-completion: it defines the one function of that package that the
+// script calls.
 const bareBash = `declare -F _get_comp_words_by_ref >/dev/null || _get_comp_words_by_ref() {
   cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=("${COMP_WORDS[@]}") cword="${COMP_CWORD}"
 }
 
 `
 
-// configureCompletion shows the command that writes scripts for shells.
+// configureCompletion lists the command that writes scripts for shells, and adds bareBash to that for bash.
 func configureCompletion(c *cli.Command) {
 	c.Hidden = false
 	c.Usage = "write a script for bash, zsh, fish or pwsh that completes commands and flags"

@@ -26,28 +26,28 @@ func inputFlags() []cli.Flag {
 	const file, model = "THE FILE", "THE MODEL"
 	return []cli.Flag{
 		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
-		&listFlag{Name: "y", Value: []string{"2"}, Usage: "`COLUMN` of values, by name or by number from 1; gppl fit takes it repeatedly", Category: file},
+		&listFlag{Name: "y", Value: []string{"2"}, Usage: "`COLUMN` of values, by name or by number from 1; may be repeated for gppl fit", Category: file},
 		timeFlag(file),
 		&cli.StringFlag{Name: "y-error", Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
-		&cli.BoolFlag{Name: "relative-errors", Usage: "the errors of --y-error are known up to their scale, which is learnt", Category: file},
-		&listFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its values in rows after the last y, whose y is empty, or in --future", Category: file},
-		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with x and the regressors, for the forecast", Category: file},
-		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of an x of numbers, for axes", Category: file},
+		&cli.BoolFlag{Name: "relative-errors", Usage: "the errors in --y-error are relative to one another; their common scale is learnt", Category: file},
+		&listFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its future values, in rows with an empty y after the last y, or in --future", Category: file},
+		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and regressors, for the forecast", Category: file},
+		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of x, for axes; dates need none", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
-		&cli.StringFlag{Name: "comma", Usage: "`CHARACTER` between fields, tab, or space for any number of blanks; detected if not given", Category: file},
+		&cli.StringFlag{Name: "comma", Usage: "the `CHARACTER` between fields, tab, or space (any number of blanks); detected if not given", Category: file},
 		&cli.BoolFlag{Name: "decimal-comma", Usage: "numbers are written 3,14", Category: file},
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
-		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, beside an empty cell, NA, NaN and null", Category: file},
+		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null; may be repeated", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, SpectralMixture, sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
-		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: never, always, or auto where that is likelier", Category: model},
-		&cli.StringSliceFlag{Name: "period", Usage: "`PERIOD` of the season, fixed to that: 1y, 7d, 24h, or a number (of steps for dates, else of x); may be repeated; none for no season; the calendar's or detected if not given", Category: model},
-		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the likeliest with the best kernel", Category: model},
-		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION` of a parameter, by the name of the table of parameters or by its role (variance, lengthscale, period, shape, noise), as in lengthscale=within(1, 10), in the units of that table; it applies to every candidate that has the parameter; may be repeated; " + analysis.Distributions, Category: model},
+		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
+		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
+		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
+		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role (variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to every candidate that has the parameter; may be repeated; " + analysis.Distributions, Category: model},
 		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
-		&cli.DurationFlag{Name: "budget", Usage: "`TIME` that the automatic search may take by its predicted cost, 10s or 5m: the same search on every machine; a minute at most if not given", HideDefault: true, Category: model},
-		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "`N` observations up to which the likelihood of named kernels is exact; above, it is projected unless an engine of O(n) or a constant step makes the exact one cheap", Category: model},
+		&cli.DurationFlag{Name: "budget", Usage: "predicted `TIME` of the automatic search at most, such as 10s or 5m; predictions use no clock, so the search is the same on every machine; a minute if not given", HideDefault: true, Category: model},
+		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "up to `N` observations the likelihood of named kernels is exact; above, it is projected unless an engine of O(n) or a constant step makes the exact one cheap", Category: model},
 		jsonFlag(), quietFlag(),
 	}
 }
@@ -58,12 +58,12 @@ func timeFlag(category string) cli.Flag {
 		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, unix (seconds since 1970), unix-ms, unix-us, unix-ns or number; detected if not given"}
 }
 
-// formatFlags are those of inputFlags that say how a file is written.
+// formatFlags returns the flags of inputFlags that say how a file is written.
 func formatFlags() []cli.Flag {
 	return flagsOf("x", "time", "comma", "decimal-comma", "no-header", "missing")
 }
 
-// flagsOf are those of inputFlags that have one of the names.
+// flagsOf returns the flags of inputFlags with one of the names.
 func flagsOf(names ...string) (flags []cli.Flag) {
 	for _, f := range inputFlags() {
 		if slices.Contains(names, f.Names()[0]) {
@@ -81,13 +81,13 @@ func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress"}
 }
 
-// Without --forecast, a forecast has defaultForecast steps or, of a short series, so few that the past holds four such
-// stretches: one to be forecast and three to learn from.
+// Without --forecast, a forecast has defaultForecast steps, or 1/defaultShare of the observations of a short series: the past then
+// has one stretch of that length to be forecast and three to learn from.
 const defaultForecast, defaultShare = 24, 4
 
 func forecastFlag() cli.Flag {
 	return &cli.IntFlag{Name: "forecast", Value: defaultForecast, DefaultText: "24, or a quarter of a short series",
-		Usage: "`STEPS` ahead, of the series' own step: months, weeks, …", Category: "RESULTS"}
+		Usage: "number of `STEPS` ahead; a step is the series' own: a month, a week, …", Category: "RESULTS"}
 }
 
 // forecastSteps returns how many steps --forecast says for a series of n observations.
@@ -101,18 +101,18 @@ func forecastSteps(c *cli.Command, n int) int {
 func fitCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv … | FILE.sums",
-		Description: `Finds structure and parameters by their evidence, or compares the kernels named by BIC, tests the model on the latest past
-at the horizon of the forecast, says whether to use it, checks residuals and forecasts.
-From sums (gppl sum) it compares kernels, learns, and forecasts where --at or --forecast say; there are no
-observations to check.
+		Description: `Finds structure and parameters by their evidence, or compares named kernels (--kernel) by BIC. Then it forecasts, tests the
+model on the most recent observations at the same horizon, says whether to use the forecast, and checks the residuals.
+From sums (gppl sum) it compares kernels, learns, and forecasts at --at or for --forecast steps; without observations
+it tests and checks nothing.
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
    gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json
    gppl fit sales.csv --regressor price --y-error se --future prices.csv --figure sales.svg
 
-Of several files, or several --y, it writes one table (csv, or JSON with --json) with a row for each series; --report, --model,
---out and --figure then name a folder, or files with {name} in them.
+From several files, or several --y, it writes one table (csv, or JSON with --json) with a row for each series; --report, --model,
+--out and --figure then name a folder, or files with {name} in their names.
 
    gppl fit shops/*.csv --y sales --y visits --forecast 12 --out "forecasts/{name}.csv" > table.csv`,
 		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag(),
@@ -120,7 +120,7 @@ Of several files, or several --y, it writes one table (csv, or JSON with --json)
 			&cli.StringFlag{Name: "figure", Usage: "draw the forecast to `FILE.svg`, .png or .pdf", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"},
-			&cli.StringSliceFlag{Name: "at", Usage: "from sums, predict at this `DATE` or number; may be repeated", Category: "RESULTS"},
+			&cli.StringSliceFlag{Name: "at", Usage: "for sums: predict at this `DATE` or number; may be repeated", Category: "RESULTS"},
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if isSums(c.Args().First()) {
@@ -145,7 +145,7 @@ Of several files, or several --y, it writes one table (csv, or JSON with --json)
 	}
 }
 
-// yColumns are the columns of values that are asked for.
+// yColumns returns the columns of --y; nil if the flag is not set.
 func yColumns(c *cli.Command) []string {
 	if !c.IsSet("y") { // column 2 is meant, not one of that name
 		return nil
@@ -153,7 +153,7 @@ func yColumns(c *cli.Command) []string {
 	return listOf(c, "y")
 }
 
-// yColumn is the last of them, "" for none.
+// yColumn returns the last of yColumns, "" if there is none.
 func yColumn(c *cli.Command) string {
 	columns := yColumns(c)
 	if len(columns) == 0 {
@@ -181,21 +181,21 @@ func compareCommand() *cli.Command {
 	}
 }
 
-// announced is the predicted time of a search, in seconds, from which it is announced, and its finished candidates are kept beside the
-// model, in a file with searchSuffix, until the model is written.
+// A search with a predicted time of announced seconds or more is announced. Its finished candidates are kept beside the model, in a file
+// with searchSuffix, until the model is written.
 const (
 	announced    = 3
 	searchSuffix = ".search"
 )
 
-// learn reads the file that is the argument and trains what the flags say.
+// learn reads the file named by the argument and trains as the flags say.
 func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	path, err := argument(c, "csv file")
 	if err != nil {
 		return nil, err
 	}
 	if columns := yColumns(c); len(columns) > 1 {
-		return nil, usageError{fmt.Errorf("%s: one column of values, not %d: gppl fit takes several", c.Name, len(columns))}
+		return nil, usageError{fmt.Errorf("%s takes one --y, not %d; gppl fit takes several", c.Name, len(columns))}
 	}
 	s, settings, err := prepare(ctx, c, path, yColumn(c))
 	if err != nil {
@@ -204,8 +204,8 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 	return train(ctx, c, s, settings, "", true)
 }
 
-// stepsAhead returns how many steps are forecast: as many as --forecast says or, with regressors, as they are known for if it does not;
-// 0, and why, if they are not known ahead and a forecast is not asked for.
+// stepsAhead returns the number of steps to forecast: that of --forecast or, without the flag, as many as the regressors are known for.
+// If they are not known ahead, and no flag asks for a forecast, it returns 0 and why.
 func stepsAhead(c *cli.Command, s *analysis.Series) (steps int, why string, err error) {
 	steps = forecastSteps(c, len(s.X))
 	if s.Known == nil {
@@ -213,22 +213,22 @@ func stepsAhead(c *cli.Command, s *analysis.Series) (steps int, why string, err 
 	}
 	known := len(s.Ahead())
 	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out") || c.IsSet("figure") || c.Name == "predict"
-	remedy := fmt.Sprintf("add rows with an empty %s to the file, or name a file of them with --future", s.YName)
+	remedy := fmt.Sprintf("add rows with an empty %s to the file, or name a file with future values by --future", s.YName)
 	if c.Name == "predict" {
-		remedy = "name a csv file of them with --future"
+		remedy = "name a csv file with future values by --future"
 	}
 	switch names := strings.Join(s.Known.Names, ", "); {
 	case known >= steps || known > 0 && !c.IsSet("forecast"):
 		return min(known, steps), "", nil
 	case asked:
-		return 0, "", usageError{fmt.Errorf("a forecast of %d steps needs %s there, which is known for %d after the last value of %s: %s",
+		return 0, "", usageError{fmt.Errorf("a forecast of %d steps needs future values of %s, which the file has for %d after the last value of %s: %s",
 			steps, names, known, s.YName, remedy)}
 	default:
 		return 0, fmt.Sprintf("no forecast: %s is not known after the last value of %s; %s", names, s.YName, remedy), nil
 	}
 }
 
-// prepare reads a column of a file, and what the flags say of training.
+// prepare reads a column of a file, and the flags on training.
 func prepare(ctx context.Context, c *cli.Command, path, y string) (*analysis.Series, analysis.Options, error) {
 	settings, err := trainOptions(c)
 	if err != nil {
@@ -247,7 +247,7 @@ func prepare(ctx context.Context, c *cli.Command, path, y string) (*analysis.Ser
 	return s, settings, setPeriods(c, s, &settings)
 }
 
-// suits refuses before the work what the series cannot do.
+// suits returns an error if a flag asks for what the series does not allow, before any work is done.
 func suits(c *cli.Command, s *analysis.Series, o analysis.Options) error {
 	if n, held := len(s.X), c.Int("holdout"); held >= n {
 		return fmt.Errorf("--holdout %d: there are %d observations, and some must be left to learn from", held, n)
@@ -262,7 +262,7 @@ func suits(c *cli.Command, s *analysis.Series, o analysis.Options) error {
 	return nil
 }
 
-// trainOptions are what the flags say of training, but for the periods, which need the series.
+// trainOptions returns the options of training from the flags, except the periods, which need the series.
 func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 	var kernels []string
 	if !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
@@ -304,14 +304,14 @@ func readSeries(ctx context.Context, c *cli.Command, path, y string) (*analysis.
 	o.Y = y
 	o.YError, o.RelativeErrors, o.Regressors, o.Future = c.String("y-error"), c.Bool("relative-errors"), listOf(c, "regressor"), c.String("future")
 	if o.RelativeErrors && o.YError == "" {
-		return nil, usageError{errors.New("--relative-errors is of the errors in a column: name it with --y-error")}
+		return nil, usageError{errors.New("--relative-errors says how to read the errors in a column: name the column with --y-error")}
 	}
 	if o.Future != "" && len(o.Regressors) == 0 {
-		return nil, usageError{errors.New("--future has the values of regressors: name their columns with --regressor")}
+		return nil, usageError{errors.New("--future is a file with values of regressors: name their columns with --regressor")}
 	}
 	o.XUnit, o.YUnit, o.Last = c.String("x-unit"), c.String("y-unit"), c.Int("last")
 	if o.Last < 0 {
-		return nil, usageError{fmt.Errorf("--last %d: a number of observations, or 0 for all", o.Last)}
+		return nil, usageError{fmt.Errorf("--last %d: it takes a number of observations, or 0 for all", o.Last)}
 	}
 	return interruptible(ctx, func() (*analysis.Series, error) { return analysis.Read(path, o) })
 }
@@ -340,8 +340,8 @@ func setPeriods(c *cli.Command, s *analysis.Series, o *analysis.Options) error {
 	return nil
 }
 
-// train learns a model of the series, which will be written to the file model unless that is "". It tells of its progress if that is
-// wanted.
+// train learns a model of the series. The model will be written to the file model, unless that is "". If tell is set, it shows its
+// progress.
 func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings analysis.Options, model string, tell bool) (*analysis.Analysis, error) {
 	if plan := analysis.PlanFit(s, settings); settings.Kernels == nil && (plan.Seconds >= announced || plan.Over) {
 		if model != "" {
@@ -353,13 +353,13 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 	}
 	defer func() {
 		if _, err := os.Stat(settings.Resume); ctx.Err() != nil && settings.Resume != "" && err == nil {
-			fmt.Fprintf(c.Root().ErrWriter, "gppl: what is finished is kept in %s: the same command goes on from there.\n", settings.Resume)
+			fmt.Fprintf(c.Root().ErrWriter, "gppl: finished candidates are kept in %s: run the same command again to continue.\n", settings.Resume)
 		}
 	}()
 	if !tell {
 		return interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Fit(ctx, s, settings) })
 	}
-	const shares = 100 // of the work, that the bar counts
+	const shares = 100 // the bar counts hundredths of the work
 	bar := progress(c, "models", shares)
 	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
 	settings.Progress = func(p analysis.Progress) {
@@ -381,7 +381,7 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 	return a, err
 }
 
-// readOptions are what the flags say of a csv file.
+// readOptions returns the options for reading a csv file from the flags.
 func readOptions(c *cli.Command) (o analysis.ReadOptions, err error) {
 	o = analysis.ReadOptions{
 		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), Missing: c.StringSlice("missing"),
@@ -404,7 +404,7 @@ func readOptions(c *cli.Command) (o analysis.ReadOptions, err error) {
 	return o, err
 }
 
-// progress is a bar on standard error, lines on any other writer, nothing if --quiet.
+// progress returns a bar on standard error, lines on any other writer, or nil with --quiet.
 func progress(c *cli.Command, title string, total int) *viz.Progress {
 	switch w := c.Root().ErrWriter; {
 	case c.Bool("quiet"):
@@ -427,12 +427,12 @@ func comma(text string) (rune, error) {
 	}
 	r, size := utf8.DecodeRuneInString(text)
 	if size != len(text) || r == utf8.RuneError || r == '"' || r == '\r' || r == '\n' {
-		return 0, usageError{fmt.Errorf("--comma %q: one character, tab or space", text)}
+		return 0, usageError{fmt.Errorf("--comma %q: it takes one character, tab or space", text)}
 	}
 	return r, nil
 }
 
-// writable fails before the work is done if a file could not be written after it.
+// writable returns an error, before any work is done, if a file of the flags cannot be written afterwards.
 func writable(c *cli.Command, flags ...string) error {
 	taken := map[string]string{} // the flag, by the file
 	for _, flag := range flags {
@@ -440,7 +440,7 @@ func writable(c *cli.Command, flags ...string) error {
 		if path == "" {
 			continue
 		}
-		if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() { // not so a device
+		if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() { // several flags may name the same device
 			if other := taken[filepath.Clean(path)]; other != "" {
 				return usageError{fmt.Errorf("--%s and --%s both name %s", other, flag, path)}
 			}
@@ -450,10 +450,10 @@ func writable(c *cli.Command, flags ...string) error {
 			return fmt.Errorf("--%s %s: there is no folder %s", flag, path, filepath.Dir(path))
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return fmt.Errorf("--%s %s: that is a folder", flag, path)
+			return fmt.Errorf("--%s %s: that is a folder, not a file", flag, path)
 		} else if err == nil && info.Mode().IsRegular() {
 			if input, err := os.Stat(c.Args().First()); err == nil && os.SameFile(info, input) {
-				return fmt.Errorf("--%s %s: that is the file that is read", flag, path)
+				return fmt.Errorf("--%s %s: that is the input file", flag, path)
 			}
 		}
 	}

@@ -20,21 +20,21 @@ import (
 // outputs are the flags of gppl fit that name files to write.
 var outputs = []string{"report", "model", "out", "figure"}
 
-// task is a series that is fitted, and what is written of it.
+// task is a series to fit, and the files to write.
 type task struct {
 	path, y string            // y is "" for the second column
-	files   map[string]string // by the flag; no entry for what is not wanted
-	alone   bool              // with a bar of its own
+	files   map[string]string // by flag; no entry for a file that is not requested
+	alone   bool              // the only series: it shows its own progress bar
 }
 
-// fitted is a series with all that gppl fit finds out.
+// fitted holds the results of gppl fit for a series.
 type fitted struct {
 	a       *analysis.Analysis
-	f       *analysis.Forecast // nil if regressors are not known ahead
+	f       *analysis.Forecast // nil if the regressors are not known ahead
 	r       *analysis.Residuals
 	trust   *analysis.Trust
 	written []string
-	notes   []string // on what there is not, for standard error
+	notes   []string // which results are missing and why, for standard error
 }
 
 // fit reads, learns, tests, checks, forecasts and writes.
@@ -74,7 +74,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	return out, out.write(ctx, t.files)
 }
 
-// write writes the files.
+// write writes the requested files.
 func (o *fitted) write(ctx context.Context, files map[string]string) error {
 	writers := map[string]func(io.Writer) error{
 		"report": func(w io.Writer) error { return show.Report(ctx, w, o.a, o.f, o.trust) },
@@ -98,30 +98,30 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 		}
 		o.written = append(o.written, path)
 		if flag == "model" {
-			os.Remove(path + searchSuffix) // if there is one
+			os.Remove(path + searchSuffix) // it may not exist
 		}
 	}
 	return nil
 }
 
-// otherFormats are extensions of what --report, --model and --out do not write, and what to do for them.
+// otherFormats maps extensions that --report, --model and --out do not write to what to do instead.
 var otherFormats = map[string]string{
-	".pdf": "print the page of --report FILE.html to it, or draw the forecast by --figure", ".png": "--figure draws to it", ".svg": "--figure draws to it",
-	".jpg": "--figure draws to .svg, .png and .pdf", ".xlsx": "--out FILE.csv writes what spreadsheets read", ".xls": "--out FILE.csv writes what spreadsheets read",
+	".pdf": "print the page of --report FILE.html to pdf, or draw the forecast with --figure FILE.pdf", ".png": "--figure writes this format", ".svg": "--figure writes this format",
+	".jpg": "--figure writes .svg, .png and .pdf", ".xlsx": "--out FILE.csv writes a file that spreadsheets read", ".xls": "--out FILE.csv writes a file that spreadsheets read",
 	".docx": "--report FILE.html writes a page", ".parquet": "--out FILE.csv writes the forecast",
 }
 
-// formatKnown fails before the work is done if a name ends in a format that the flag does not write.
+// formatKnown returns an error, before any work is done, if a name ends in a format that the flag does not write.
 func formatKnown(flag, path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	switch instead, other := otherFormats[ext]; {
 	case path == "":
 	case flag == "figure" && !slices.Contains(viz.Extensions, ext):
-		return usageError{fmt.Errorf("--figure %s: a figure is written as %s: end the name with one of them", path, strings.Join(viz.Extensions, ", "))}
+		return usageError{fmt.Errorf("--figure %s: the name must end with one of %s", path, strings.Join(viz.Extensions, ", "))}
 	case flag != "figure" && other:
-		return usageError{fmt.Errorf("--%s %s: it does not write %s; %s", flag, path, ext, instead)}
+		return usageError{fmt.Errorf("--%s %s: this flag does not write %s; %s", flag, path, ext, instead)}
 	case flag == "out" && ext == ".json":
-		return usageError{fmt.Errorf("--out %s: it writes csv; --json writes the forecast to standard output as JSON", path)}
+		return usageError{fmt.Errorf("--out %s: this flag writes csv; --json writes the forecast to standard output as JSON", path)}
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 		return err
 	}
 	if o.written == nil {
-		fmt.Fprintln(c.Root().ErrWriter, "Nothing was written. --report FILE.html makes a page with figures, --figure FILE.svg a figure, --model FILE.json keeps the model, --out FILE.csv the forecast.")
+		fmt.Fprintln(c.Root().ErrWriter, "No file was written. --report FILE.html writes a page with figures, --figure FILE.svg a figure, --model FILE.json the model, --out FILE.csv the forecast.")
 	}
 	return nil
 }

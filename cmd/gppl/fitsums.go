@@ -18,21 +18,21 @@ import (
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// forCSV are the flags of gppl fit that need observations.
+// forCSV are the flags of gppl fit that sums do not support, since they need observations.
 var forCSV = []string{"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "no-header", "missing", "last", "max-exact", "report", "figure",
 	"y-error", "relative-errors", "prior", "regressor", "future", "log", "trend", "period", "budget", "holdout", "origins"}
 
-// sumsFit is a kernel that was learnt from sums, or why it was not.
+// sumsFit is a kernel learnt from sums, or the reason why it was refused.
 type sumsFit struct {
 	Kernel  string  `json:"kernel"`
 	BIC     float64 `json:"bic,omitempty"`
 	Refused string  `json:"refused,omitempty"`
-	// Projected says why the likelihood is that of projections, if it is, and why of so many.
+	// Projected says why the likelihood is a projected one, and why it has so many projections; "" if it is exact.
 	Projected string          `json:"projected,omitempty"`
 	Result    *library.Result `json:"result,omitempty"`
 }
 
-// fitSums learns from a file of sums, for each kernel that is asked for, and SE if none is.
+// fitSums learns from a file of sums each kernel of --kernel, or SE without the flag.
 func fitSums(ctx context.Context, c *cli.Command) error {
 	path, err := argument(c, "file of sums")
 	if err != nil {
@@ -89,7 +89,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	return showFits(ctx, c, path, s, fits, forecast)
 }
 
-// checkSumsFlags refuses flags that need observations, or one another.
+// checkSumsFlags returns an error for flags that need observations, exclude one another, or lack another.
 func checkSumsFlags(c *cli.Command, path string) error {
 	for _, flag := range forCSV {
 		if c.IsSet(flag) {
@@ -103,14 +103,14 @@ func checkSumsFlags(c *cli.Command, path string) error {
 	case c.IsSet("forecast") && c.Int("forecast") < 1:
 		return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
 	case c.IsSet("forecast") && c.IsSet("at"):
-		return usageError{errors.New("--forecast and --at: one of them")}
+		return usageError{errors.New("--forecast and --at exclude each other: give one of them")}
 	case c.IsSet("out") && !c.IsSet("forecast") && !c.IsSet("at"):
 		return usageError{fmt.Errorf("--out: say what to forecast from %s, by --forecast or --at", path)}
 	}
 	return nil
 }
 
-// fitKernels learns each kernel, and returns the one of least BIC first and those that were refused last.
+// fitKernels learns each kernel. It returns them by ascending BIC, with the refused ones last.
 func fitKernels(ctx context.Context, c *cli.Command, s *library.Sums, names []string) (fits []sumsFit, err error) {
 	bar := progress(c, "kernels", len(names))
 	for i, name := range names {
@@ -128,7 +128,7 @@ func fitKernels(ctx context.Context, c *cli.Command, s *library.Sums, names []st
 	return fits, nil
 }
 
-// rank is the BIC, +Inf where the kernel was refused.
+// rank returns the BIC, or +Inf if the kernel was refused.
 func (f sumsFit) rank() float64 {
 	if f.Result == nil {
 		return math.Inf(1)
@@ -181,8 +181,8 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums,
 	})
 }
 
-// sumsPlaces returns where --at or --forecast want predictions, ascending, as numbers and as they were written. A step of a forecast is
-// the mean distance of the observations, which is all that sums know of it.
+// sumsPlaces returns the x of --at or --forecast, ascending, as numbers and as written. A step of a forecast is the mean distance
+// between observations, since sums do not know the median.
 func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, err error) {
 	if c.IsSet("forecast") && s.Len() > 1 {
 		first, last := s.Extent()
@@ -204,11 +204,11 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 	return when, x, nil
 }
 
-// beyond says of the first place outside of the range of sums what to do, "" if there is none.
+// beyond says what to do about the first place outside the range of the sums; "" if there is none.
 func beyond(h library.SumsHeader, when []string, x []float64) string {
 	for i, v := range x {
 		if v < h.Lo || v > h.Hi {
-			return fmt.Sprintf(" (%s is outside of the range of these sums: sum the files again with a --from and --to that hold it)", when[i])
+			return fmt.Sprintf(" (%s is outside the range of these sums: sum the files again with --from and --to around it)", when[i])
 		}
 	}
 	return ""
@@ -235,7 +235,7 @@ func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []
 	return f, nil
 }
 
-// fitKernel learns one kernel from the best of several starts. A refusal is no error.
+// fitKernel learns one kernel from the best of several starts. A refusal is not an error: sumsFit.Refused has the reason.
 func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, seed uint64) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
 	kernel, err := analysis.ParseKernel(name)
@@ -268,7 +268,8 @@ func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, se
 	return fit, nil
 }
 
-// bestStart returns the start at which the loss is lowest, or nil where it can be computed at none, with the reason of the last refusal.
+// bestStart returns the start at which the loss is lowest. If it can be computed at none, it returns nil and the reason of the last
+// refusal.
 func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (best *library.Model, refused string, err error) {
 	lowest := math.Inf(1)
 	for i, m := range from {
@@ -293,8 +294,8 @@ func (f *sumsFit) accept(r *library.AutoResult, s *library.Sums) {
 	f.BIC = 2*r.Value + float64(len(r.Params))*math.Log(float64(s.Len()))
 }
 
-// fitProjections learns a kernel whose exact likelihood was refused by projections, from the start that a few of them like best. The
-// fit is as it was if that is refused, too.
+// fitProjections learns by projections a kernel whose exact likelihood was refused. It starts where the likelihood of a few projections
+// is highest. If projections are refused too, it returns fit unchanged.
 func fitProjections(ctx context.Context, fit sumsFit, from []library.Model, s *library.Sums, settings library.AutoSettings) (sumsFit, error) {
 	const few = 64
 	refusal := (*library.Refusal)(nil)
@@ -321,9 +322,9 @@ func fitProjections(ctx context.Context, fit sumsFit, from []library.Model, s *l
 	return fit, nil
 }
 
-// sumsStarts are models to begin at: lengthscales from the shortest that is resolved up to a third of the range, a factor of four apart,
-// with the longest first, which cost the least, and periods in the same steps; the variance of the data is shared by the noise and the
-// terms.
+// sumsStarts returns models to start from. Lengthscales and periods go from a third of the range down to twice the shortest that is
+// resolved, in factors of four; the longest come first, since they cost least. The noise gets 0.3 of the variance of the data, and the
+// terms share the rest.
 func sumsStarts(kernel library.Kernel, s *library.Sums) (starts []library.Model) {
 	variance := max(s.Variance(), math.SmallestNonzeroFloat64)
 	first, last := s.Extent()
@@ -347,7 +348,7 @@ func sumsStarts(kernel library.Kernel, s *library.Sums) (starts []library.Model)
 	if scaled == 0 {
 		scales = scales[:1]
 	}
-	// All of one scale, and those of further terms each a step longer or shorter.
+	// All terms at one scale; then each further term a step longer, or a step shorter.
 	for _, spread := range []float64{1, step, 1.0 / step} {
 		if scaled < 2 && spread != 1 {
 			break

@@ -322,11 +322,11 @@ func TestHostileModels(t *testing.T) {
 		{"version", number("version", "7"), "", []string{"!version 7"}},
 		{"x of 1e300", strings.Replace(whole, `"x":[0,1,`, `"x":[-1e300,1,`, 1), "", []string{"!observation 0 is (-1e+300"}},
 		{"unsorted", strings.Replace(whole, `"x":[0,1,`, `"x":[1,0,`, 1), "", []string{"!x is not ascending"}},
-		{"truncated", whole[:len(whole)/2], "", []string{"!no saved analysis"}},
-		{"empty", "", "", []string{"!no saved analysis"}},
-		{"the csv file", plain, "", []string{"!no saved analysis"}},
-		{"gzip", gzipped(whole), "", []string{"!no saved analysis"}},
-		{"deep", strings.Repeat("[", 200000), "", []string{"!no saved analysis"}},
+		{"truncated", whole[:len(whole)/2], "", []string{"!not a saved analysis"}},
+		{"empty", "", "", []string{"!not a saved analysis"}},
+		{"the csv file", plain, "", []string{"!not a saved analysis"}},
+		{"gzip", gzipped(whole), "", []string{"!not a saved analysis"}},
+		{"deep", strings.Repeat("[", 200000), "", []string{"!not a saved analysis"}},
 		{"long name", strings.ReplaceAll(whole, `"lengthscale"`, `"`+strings.Repeat("l", 100000)+`"`), "", []string{`!lacks parameter "lengthscale"`}},
 		{"unknown kernel", strings.ReplaceAll(whole, `"Matern32"`, `"`+strings.Repeat("M", 100000)+`"`), "", []string{"!unknown kernel type"}},
 	} {
@@ -354,7 +354,7 @@ func TestHostileModels(t *testing.T) {
 // TestOutputs: what is read is not written over, and a link stays one.
 func TestOutputs(t *testing.T) {
 	path := neutral(t, plain)
-	if code, _, stderr := gppl("fit", path, "--kernel", "SE", "-q", "--out", path); code != exitFailed || !strings.Contains(stderr, "file that is read") {
+	if code, _, stderr := gppl("fit", path, "--kernel", "SE", "-q", "--out", path); code != exitFailed || !strings.Contains(stderr, "that is the input file") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	link := filepath.Join(filepath.Dir(path), "link")

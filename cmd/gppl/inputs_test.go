@@ -92,7 +92,7 @@ func inputs() []input {
 			j := n - 1 - i
 			return fmt.Sprintf("%dQ%d,%.3f", 2010+j/4, 1+j%4, observed(j))
 		}), n: n, next: "2022-01-01", from: n},
-		{name: "duplicates", file: made("t,y", n+2, func(i int) string { j := min(i, n-1); return fmt.Sprintf("%d,%.3f", j, observed(j)) }), args: "--period 4", n: n + 2, next: "48", notes: []string{"1 x occur more than once"}, from: n},
+		{name: "duplicates", file: made("t,y", n+2, func(i int) string { j := min(i, n-1); return fmt.Sprintf("%d,%.3f", j, observed(j)) }), args: "--period 4", n: n + 2, next: "48", notes: []string{"1 value of x is repeated"}, from: n},
 		{name: "no header", file: made("0,100.2", n-1, func(i int) string { return fmt.Sprintf("%d,%.3f", i+1, observed(i+1)) }), args: "--no-header --period 4", n: n, next: "48", from: n},
 		{name: "tabs and a unit", file: made("depth (m)\ty (K)", n, func(i int) string { return fmt.Sprintf("%d\t%.3f", i, observed(i)) }), args: "--period 4", n: n, next: "48", notes: []string{"observations of y (K)"}, from: n},
 		{name: "error bars", file: made("t,y,se", n, func(i int) string { return fmt.Sprintf("%d,%.3f,0.5", i, observed(i)) }), args: "--y-error se --period 4", n: n, next: "48", notes: []string{"se has the standard deviations of the observations"}, from: n},
@@ -155,10 +155,10 @@ func TestInputsRefused(t *testing.T) {
 		{"mixed dates", "date,y\n2024Q1,1\n2024Q2,2\nJul 2024,3\n", "", []string{"line 4", `"Jul 2024"`, "2000Q1", "one way"}},
 		{"two points", "t,y\n1,2\n2,3\n", "", []string{"2 observations are too few", "at least 5"}},
 		{"constant", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,5", i) }), "", []string{"y is 5 in all 20 rows"}},
-		{"error bars of zero", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%2) }), "--y-error se", []string{"line 2", "se", "is 0", "smallest error"}},
-		{"relative errors without a column", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--relative-errors", []string{"--relative-errors is of the errors in a column", "--y-error"}},
+		{"error bars of zero", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%2) }), "--y-error se", []string{"line 2", "se", "is 0", "smallest possible error"}},
+		{"relative errors without a column", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--relative-errors", []string{"--relative-errors says how to read the errors in a column", "--y-error"}},
 		{"error bars that are missing", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%s", i, i%3, []string{"1", ""}[i%2]) }), "--y-error se", []string{"line 3", "missing"}},
-		{"a forecast without the regressor's", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor z --forecast 3", []string{"needs z", "--future"}},
+		{"a forecast without the regressor's", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor z --forecast 3", []string{"needs future values of z", "--future"}},
 		{"no such regressor", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor w", []string{`no column "w"`, `"z"`}},
 		{"a prior of what no candidate learns", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--period 5 --prior period=gamma(1,1)", []string{"no parameter that is learnt", "SE.lengthscale"}},
 		{"a period beyond the range", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 30", []string{"--period", "30 is too long", "latest 40 observations", "span 39"}},
@@ -290,7 +290,7 @@ func TestPredictOutOfRange(t *testing.T) {
 	must(t, "fit", growth, "-q", "--log", "always", "--model", model)
 	code, stdout, stderr := gppl("predict", model, "--forecast", "5000")
 	// It names the last place, which is looked at first.
-	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "the prediction at 5039 is out of range: the model is of the logarithm of y") || !strings.Contains(stderr, "--log never") {
+	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "the prediction at 5039 is out of range: the model is one of the logarithm of y") || !strings.Contains(stderr, "--log never") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
-// interruptible runs f, which computes and writes nothing, and does not wait for it once ctx ends: the program can then end although
-// the library does not look at ctx. A panic of f is an error of one line.
+// interruptible runs f, which must not write anything, and does not wait for it once ctx ends: the program can then exit even where the
+// library does not check ctx. A panic of f becomes an error of one line.
 func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -39,7 +39,7 @@ func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// origin is where the panic that is being recovered from began.
+// origin returns file and line of the panic that is being recovered.
 func origin() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
@@ -57,7 +57,7 @@ func origin() string {
 	}
 }
 
-// rendered returns what write writes, as a whole.
+// rendered returns all that write writes.
 func rendered(ctx context.Context, write func(io.Writer) error) ([]byte, error) {
 	return interruptible(ctx, func() ([]byte, error) {
 		var b bytes.Buffer
@@ -75,7 +75,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	return wholefile.Write(path, func(w io.Writer) error { return all(w, b) })
 }
 
-// print writes to w what write writes, whole or, but for a broken pipe, not at all.
+// print copies the output of write to w, complete or not at all (except for a broken pipe).
 func print(ctx context.Context, w io.Writer, write func(io.Writer) error) error {
 	b, err := rendered(ctx, write)
 	if err != nil {

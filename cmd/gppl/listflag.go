@@ -6,10 +6,10 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// listFlag is a flag that may be repeated, whose values may have commas in them, as names of columns do.
+// listFlag is a repeatable flag whose values may contain commas, as names of columns do.
 type listFlag = cli.FlagBase[[]string, cli.NoConfig, listValue]
 
-// listOf are the values of a listFlag.
+// listOf returns the values of a listFlag.
 func listOf(c *cli.Command, name string) []string {
 	values, _ := c.Value(name).([]string)
 	return values

@@ -36,13 +36,13 @@ func main() {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		s := <-signals
-		signal.Stop(signals) // a second one ends at once what does not look at ctx
+		signal.Stop(signals) // a second signal ends the process even where ctx is not checked
 		cancel(ended{s})
 	}()
 	os.Exit(run(ctx, os.Args, os.Stdout, os.Stderr))
 }
 
-// ended is the cause of a context that a signal ended.
+// ended is the cause of a context that was cancelled by a signal.
 type ended struct{ os.Signal }
 
 func (e ended) Error() string {
@@ -52,7 +52,7 @@ func (e ended) Error() string {
 	return e.String()
 }
 
-// code is what shells make of a program that the signal ended.
+// code is the exit code that shells give a program ended by the signal.
 func (e ended) code() int {
 	if number, ok := e.Signal.(syscall.Signal); ok {
 		return 128 + int(number)
@@ -67,10 +67,10 @@ const (
 	exitUsage
 )
 
-// usageError is a wrong call, as opposed to one that failed.
+// usageError is an error in how the command was called, as opposed to a failure of its work.
 type usageError struct{ error }
 
-// run is the program without the process.
+// run runs the program and returns its exit code; it touches nothing of the process but files.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := command(stdout, stderr).Run(ctx, helpFirst(args))
 	var usage usageError
@@ -92,8 +92,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// helpFirst makes a question for help a question about the command, wherever it stands: cli takes what comes before it for the
-// name of a topic.
+// helpFirst makes --help, anywhere after a command, ask for help about that command: cli would take the words before it for the name
+// of a topic.
 func helpFirst(args []string) []string {
 	asks := func(a string) bool { return a == "--help" || a == "-h" }
 	if len(args) > 2 && !strings.HasPrefix(args[1], "-") && slices.ContainsFunc(args[2:], asks) {
@@ -102,14 +102,14 @@ func helpFirst(args []string) []string {
 	return args
 }
 
-// functions are what errors name in front of their text, for who calls them.
+// functions are the prefixes that name packages and functions in errors, for callers in Go; message removes them.
 var functions = []string{"analysis: ", "dataset: ", "viz: ", "gppl: ", "CSV: ", "PlanSums: ", "SampleRange: ", "Sums: ", "Sums.Merge: ", "Sums.Subtract: "}
 
-// fields are options that errors name beside the flags that set them.
+// fields replaces options that errors name beside their flags by the flags alone.
 var fields = strings.NewReplacer("DecimalComma, --decimal-comma", "--decimal-comma", "Comma, --comma", "--comma", "Missing, --missing", "--missing")
 
-// message is an error without the names of packages and functions in front, on one line of 500 characters at most, unless it is a list
-// of where a recording was looked for.
+// message returns the text of an error without the names of packages and functions in front, on one line of at most 500 characters,
+// unless it lists the places where a recording was searched.
 func message(err error) string {
 	text := err.Error()
 	for {
@@ -156,7 +156,7 @@ func command(stdout, stderr io.Writer) *cli.Command {
 			_ = cli.ShowRootCommandHelp(c)
 			return usageError{errors.New("a command is missing")}
 		},
-		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run tells, and chooses the exit code
+		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run prints the error and chooses the exit code
 	}
 	for _, c := range append(root.Commands, root) {
 		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{flagError(err)} }
@@ -164,7 +164,7 @@ func command(stdout, stderr io.Writer) *cli.Command {
 	return root
 }
 
-// version is that of the module that was installed, with the commit where Go knows it.
+// version returns the version of the installed module, with the commit if Go knows it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -187,5 +187,5 @@ func argument(c *cli.Command, what string) (string, error) {
 	if c.NArg() == 0 {
 		return "", usageError{fmt.Errorf("%s: %s is missing", c.Name, what)}
 	}
-	return "", usageError{fmt.Errorf("%s: one %s, not %d: %s", c.Name, what, c.NArg(), strings.Join(c.Args().Slice(), " "))}
+	return "", usageError{fmt.Errorf("%s takes one %s, not %d: %s", c.Name, what, c.NArg(), strings.Join(c.Args().Slice(), " "))}
 }

@@ -93,7 +93,7 @@ func TestFitAndPredict(t *testing.T) {
 	if code, _, stderr = gppl("predict", model, "--at", "soon"); code != exitUsage || !strings.Contains(stderr, `"soon"`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr = gppl("predict", path); code != exitFailed || !strings.Contains(stderr, "no saved analysis") {
+	if code, _, stderr = gppl("predict", path); code != exitFailed || !strings.Contains(stderr, "not a saved analysis") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -119,7 +119,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"fitt"}, exitUsage, `no command "fitt"`},
 		{[]string{"fit"}, exitUsage, "csv file is missing"},
 		{[]string{"compare", path, "other.csv"}, exitUsage, "one csv file, not 2"},
-		{[]string{"compare", path, "--y", "1", "--y", "2"}, exitUsage, "one column of values, not 2"},
+		{[]string{"compare", path, "--y", "1", "--y", "2"}, exitUsage, "compare takes one --y, not 2"},
 		{[]string{"fit", path, "--figure", "a.jpg"}, exitUsage, ".svg, .png, .pdf"},
 		{[]string{"fit", path, "--report", "a.pdf"}, exitUsage, "--report FILE.html"},
 		{[]string{"fit", path, "--out", "a.xlsx"}, exitUsage, "spreadsheets"},
@@ -132,7 +132,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"fit", path, "--seed", "-1"}, exitUsage, `--seed "-1": it takes a whole number from 0`},
 		{[]string{"fit", path, "--forecast", "99999999999999999999"}, exitUsage, "a number that is not so large"},
 		{[]string{"sum", path, "--lengthscale", "short"}, exitUsage, `--lengthscale "short": it takes a number`},
-		{[]string{"fit", path, "--json=yes!"}, exitUsage, `--json "yes!": it takes true or false`},
+		{[]string{"fit", path, "--json=yes!"}, exitUsage, `--json "yes!": it takes true, false or no value`},
 		{[]string{"fit", path, "--holdout", "60"}, exitUsage, "--holdout 60: there are 60 observations"},
 		{[]string{"fit", path, "--origins", "-1"}, exitUsage, "neither may be negative"},
 		{[]string{"fit", path, "--log", "always"}, exitUsage, "is 0 at 2024-01-01, and only positive values have a logarithm"},

@@ -16,15 +16,15 @@ import (
 func predictCommand() *cli.Command {
 	return &cli.Command{
 		Name: "predict", Usage: "predict with a model that gppl fit saved", ArgsUsage: "MODEL.json",
-		Description: `The model holds the observations: the csv file is not needed.
+		Description: `The model contains the observations, so the csv file is not needed.
 
    gppl predict model.json --forecast 52 --out forecast.csv
    gppl predict model.json --at 2030-01-01 --at 2031-01-01
    gppl predict model.json --future prices.csv --out forecast.csv`,
 		Flags: append(formatFlags(), []cli.Flag{
 			forecastFlag(),
-			&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with x and the regressors of the model, where they are to be known", Category: "RESULTS"},
-			&cli.StringSliceFlag{Name: "at", Usage: "predict at this `DATE` or number instead; may be repeated", Category: "RESULTS"},
+			&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and the regressors of the model", Category: "RESULTS"},
+			&cli.StringSliceFlag{Name: "at", Usage: "predict at this `DATE` or number instead of the next steps; may be repeated", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE.csv` rather than to standard output", Category: "RESULTS"},
 			jsonFlag(),
 		}...),
@@ -97,7 +97,7 @@ func predictCommand() *cli.Command {
 	}
 }
 
-// places returns the x asked for, ascending; nil if a forecast is.
+// places returns the x of --at, ascending; nil if a forecast of the next steps is asked for.
 func places(a *analysis.Analysis, c *cli.Command) ([]float64, error) {
 	at := c.StringSlice("at")
 	if len(at) == 0 {
@@ -120,8 +120,8 @@ func places(a *analysis.Analysis, c *cli.Command) ([]float64, error) {
 func dataCommand() *cli.Command {
 	return &cli.Command{
 		Name: "data", Usage: "find or download a recording", ArgsUsage: "[NAME]",
-		Description: `Without a name, lists the recordings. Otherwise looks for one in the folder that GPPL_DATA names, in data/, and at its
-publisher, and prints where it is and what it holds. --out writes it as a csv file for gppl fit.
+		Description: `Without a name, lists the recordings. With a name, looks for the recording in the folder GPPL_DATA, in data/ and at its
+publisher, and prints where it is and what it contains. --out writes it as a csv file for gppl fit.
 
    gppl data
    gppl data sunspots

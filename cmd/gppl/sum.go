@@ -26,9 +26,9 @@ import (
 func sumCommand() *cli.Command {
 	const header = "THE SUMS"
 	return &cli.Command{
-		Name: "sum", Usage: "add up what a likelihood needs of csv files of any size", ArgsUsage: "FILE.csv …",
-		Description: `The sums of smooth kernels, such as SE, are some kilobytes, however many rows there are. Sums of parts merge exactly.
-Dates become seconds since 1970. "-" reads standard input.
+		Name: "sum", Usage: "reduce csv files of any size to the sums that a likelihood needs", ArgsUsage: "FILE.csv …",
+		Description: `For smooth kernels, such as SE, a likelihood needs only sums over the data. Their size does not grow with the number of rows,
+and sums of parts merge exactly. Dates become seconds since 1970. "-" reads standard input.
 
    gppl sum 2023.csv 2024.csv --x time --y level --to 2026-03-31 -o two.sums
    gppl sum 2025.csv --x time --y level --like two.sums -o third.sums
@@ -36,14 +36,14 @@ Dates become seconds since 1970. "-" reads standard input.
    gppl fit all.sums`,
 		Flags: append(append(formatFlags(), flagsOf("y")...),
 			&cli.StringFlag{Name: "like", Usage: "take the header of `FILE.sums`, to merge with it later", Category: header},
-			&cli.StringFlag{Name: "from", Usage: "earliest `X` to come: a number or a date; from a look at the files if not given", Category: header},
-			&cli.StringFlag{Name: "to", Usage: "latest `X` to come", Category: header},
-			&cli.FloatFlag{Name: "lengthscale", Usage: "shortest `LENGTHSCALE` of SE to resolve, in the unit of x, seconds for dates; a thousandth of the range if not given", HideDefault: true, Category: header},
-			&cli.FloatFlag{Name: "longest", Usage: "longest `LENGTHSCALE` of interest, for smaller sums; any if not given", HideDefault: true, Category: header},
-			&cli.FloatFlag{Name: "centre", Usage: "a `Y` near the mean; from a look at the files if not given", HideDefault: true, Category: header},
-			&cli.FloatFlag{Name: "largest", Usage: "the largest `DISTANCE` of y from the centre", HideDefault: true, Category: header},
-			&cli.BoolFlag{Name: "strict", Usage: "make an error of a row that cannot be read or is out of range, rather than leave it out", Category: "THE FILE"},
-			&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run of this command was stopped: after each file, what there is is kept in FILE.sums.partial", Category: "RESULTS"},
+			&cli.StringFlag{Name: "from", Usage: "earliest `X`, of files to come too: a number or a date; taken from the files if not given", Category: header},
+			&cli.StringFlag{Name: "to", Usage: "latest `X`, of files to come too; taken from the files if not given", Category: header},
+			&cli.FloatFlag{Name: "lengthscale", Usage: "shortest `LENGTHSCALE` of SE to resolve, in the unit of x (seconds for dates); a thousandth of the range if not given", HideDefault: true, Category: header},
+			&cli.FloatFlag{Name: "longest", Usage: "longest `LENGTHSCALE` of interest, which makes the sums smaller; no limit if not given", HideDefault: true, Category: header},
+			&cli.FloatFlag{Name: "centre", Usage: "a `Y` near the mean; taken from the files if not given", HideDefault: true, Category: header},
+			&cli.FloatFlag{Name: "largest", Usage: "the largest `DISTANCE` of y from the centre; taken from the files if not given", HideDefault: true, Category: header},
+			&cli.BoolFlag{Name: "strict", Usage: "fail at a row that cannot be read or is out of range, instead of leaving it out", Category: "THE FILE"},
+			&cli.BoolFlag{Name: "resume", Usage: "continue where an earlier run of this command stopped; the sums so far are kept in FILE.sums.partial after each file", Category: "RESULTS"},
 			outFlag(), jsonFlag(), quietFlag(),
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -73,7 +73,7 @@ func outFlag() cli.Flag {
 	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the sums to `FILE.sums`", Category: "RESULTS"}
 }
 
-// outOf returns where sums are to be written, having checked that they can be.
+// outOf returns the file of --out, after a check that it can be written.
 func outOf(c *cli.Command) (string, error) {
 	out := c.String("out")
 	if out == "" {
@@ -94,12 +94,12 @@ type summer struct {
 	state   sumState        // with --resume
 
 	rows, skipped, bad int
-	first              []badRow // of those that were left out, some
+	first              []badRow // the first rows that were left out, at most mostShown
 	seconds            float64
 	bar                *viz.Progress
 	began              time.Time
 	done, read         atomic.Int64 // bytes, rows
-	total              int64        // bytes, 0 if that is not known
+	total              int64        // bytes; 0 if not known
 }
 
 // badRow is a row that was left out.
@@ -120,7 +120,7 @@ func newSummer(c *cli.Command) (*summer, error) {
 		return nil, err
 	}
 	if columns := yColumns(c); len(columns) > 1 {
-		return nil, usageError{fmt.Errorf("sum: sums are of one column of values, not of %d", len(columns))}
+		return nil, usageError{fmt.Errorf("sum takes one --y, not %d", len(columns))}
 	}
 	stdin := 0
 	for _, f := range s.files {
@@ -136,12 +136,12 @@ func newSummer(c *cli.Command) (*summer, error) {
 			return nil, fmt.Errorf("%s is a folder, not a file", f)
 		}
 		if out, err := os.Stat(c.String("out")); err == nil && os.SameFile(out, info) {
-			return nil, fmt.Errorf("--out %s: that is a file that is read", c.String("out"))
+			return nil, fmt.Errorf("--out %s: that is an input file", c.String("out"))
 		}
 		s.total += info.Size()
 	}
 	if stdin > 1 {
-		return nil, usageError{errors.New("sum: - stands for standard input, which can be read once")}
+		return nil, usageError{errors.New("sum: - stands for standard input, which can be read only once")}
 	}
 	if stdin > 0 && c.Bool("resume") {
 		return nil, usageError{errors.New("sum: --resume cannot tell whether standard input was read")}
@@ -208,16 +208,16 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 	return s.parts[0], nil
 }
 
-// headerFlags are those that a header is made of.
+// headerFlags are the flags that determine a header.
 var headerFlags = []string{"from", "to", "lengthscale", "longest", "centre", "largest"}
 
-// plan returns the header: that of another file, or from a first look.
+// plan returns the header: that of --like, or one from the flags and a first look at the files.
 func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 	c := s.command
 	if like := c.String("like"); like != "" {
 		for _, flag := range headerFlags {
 			if c.IsSet(flag) {
-				return h, usageError{fmt.Errorf("--%s: --like %s says that", flag, like)}
+				return h, usageError{fmt.Errorf("--%s: --like %s already determines it", flag, like)}
 			}
 		}
 		other, err := readSums(like)
@@ -239,7 +239,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 	}
 	if slices.Contains(s.files, "-") {
 		if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || r.Largest == 0 {
-			return h, usageError{errors.New("sum: standard input cannot be looked at first: say --from, --to and --largest (and --centre), or --like FILE.sums")}
+			return h, usageError{errors.New("sum: the range of standard input is not known before it is read: give --from, --to and --largest (and --centre), or --like FILE.sums")}
 		}
 	} else if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || !c.IsSet("centre") || !c.IsSet("largest") {
 		seen, err := analysis.LookAt(ctx, s.files, s.options)
@@ -266,7 +266,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 	return p.Header, err
 }
 
-// checkRange refuses a range in the terms of the flags.
+// checkRange returns an error, in terms of the flags, if the range is not valid.
 func checkRange(c *cli.Command, r library.SumsRange) error {
 	end := func(flag string, x float64) string { // an end of the range as it was given, or as it was seen
 		if text := c.String(flag); text != "" {
@@ -278,16 +278,16 @@ func checkRange(c *cli.Command, r library.SumsRange) error {
 	case !(r.Lo < r.Hi):
 		return fmt.Errorf("%s is not before %s: the range of x is empty (write dates as 2024-01-31; they become seconds since 1970)", end("from", r.Lo), end("to", r.Hi))
 	case c.IsSet("largest") && !(r.Largest > 0):
-		return fmt.Errorf("--largest %v: it is a positive distance", r.Largest)
+		return fmt.Errorf("--largest %v: it takes a positive distance", r.Largest)
 	case !(r.Shortest >= 0):
-		return fmt.Errorf("--lengthscale %v: it is a positive number", r.Shortest)
+		return fmt.Errorf("--lengthscale %v: it takes a positive number", r.Shortest)
 	case !(r.Longest >= 0):
-		return fmt.Errorf("--longest %v: it is a positive number", r.Longest)
+		return fmt.Errorf("--longest %v: it takes a positive number", r.Longest)
 	}
 	return nil
 }
 
-// add adds a file.
+// add adds the rows of a file.
 func (s *summer) add(ctx context.Context, file string) error {
 	in := io.Reader(os.Stdin)
 	if file != "-" {
@@ -353,7 +353,7 @@ func (s *summer) show(b *dataset.CSVBlock) {
 	s.bar.Message("%d rows, %.2g a second", rows, float64(rows)/time.Since(s.began).Seconds())
 }
 
-// tell says what was left out.
+// tell prints which rows were left out, and the speed.
 func (s *summer) tell(sums *library.Sums) {
 	for _, row := range s.first {
 		fmt.Fprintf(s.stderr, "gppl: %s, line %d: %s\n", row.file, row.Line, message(row.Err))
@@ -364,12 +364,12 @@ func (s *summer) tell(sums *library.Sums) {
 	if s.bad > 0 {
 		remedy := "--from, --to, --centre and --largest set the range"
 		if like := s.command.String("like"); like != "" {
-			remedy = fmt.Sprintf("the range is that of %s, which --from, --to, --centre and --largest set when it is made", like)
+			remedy = fmt.Sprintf("the range is that of %s: to change it, make %s again with --from, --to, --centre and --largest", like, like)
 		}
-		fmt.Fprintf(s.stderr, "gppl: warning: %s left out; --strict makes an error of them; %s\n", count(s.bad, "row was", "rows were"), remedy)
+		fmt.Fprintf(s.stderr, "gppl: warning: %s left out (--strict makes that an error); %s\n", count(s.bad, "row was", "rows were"), remedy)
 	}
 	if s.skipped > 0 {
-		fmt.Fprintf(s.stderr, "gppl: %s without a value left out\n", count(s.skipped, "row", "rows"))
+		fmt.Fprintf(s.stderr, "gppl: %s left out for lack of a value\n", count(s.skipped, "row was", "rows were"))
 	}
 	if s.seconds > 0 && !s.command.Bool("quiet") {
 		fmt.Fprintf(s.stderr, "gppl: %d rows of %s in %.3g s, %.3g a second\n", sums.Len()+s.bad+s.skipped, count(len(s.files), "file", "files"), s.seconds, float64(s.rows)/s.seconds)

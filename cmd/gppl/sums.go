@@ -16,13 +16,13 @@ import (
 
 func mergeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "merge", Usage: "add up sums, or subtract some", ArgsUsage: "FILE.sums …",
-		Description: `The result has the same bytes in whatever order, and as if all rows had been summed at once.
+		Name: "merge", Usage: "add sums, or subtract them", ArgsUsage: "FILE.sums …",
+		Description: `The result does not depend on the order of the files: it has the same bytes as if all rows had been summed at once.
 
    gppl merge january.sums february.sums -o winter.sums
    gppl merge year.sums july.sums --subtract -o without-july.sums`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "subtract", Usage: "subtract all files but the first from it"},
+			&cli.BoolFlag{Name: "subtract", Usage: "subtract all other files from the first"},
 			outFlag(), jsonFlag(),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -81,7 +81,7 @@ func merged(ctx context.Context, files []string, subtract bool) (*library.Sums, 
 
 func infoCommand() *cli.Command {
 	return &cli.Command{
-		Name: "info", Usage: "say what sums hold and resolve", ArgsUsage: "FILE.sums",
+		Name: "info", Usage: "show what sums contain and what they resolve", ArgsUsage: "FILE.sums",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			path, err := argument(c, "file of sums")

@@ -154,7 +154,7 @@ func TestSumBadRows(t *testing.T) {
 	out := filepath.Join(dir, "a.sums")
 	header := []string{"--from", "0", "--to", "10", "--centre", "20", "--largest", "4", "-o", out}
 	stdout, stderr := must(t, append([]string{"sum", bad}, header...)...)
-	for _, want := range []string{"bad.csv, line 11: column 2", `"abc"`, "bad.csv, line 21: wrong number of fields: 1", "bad.csv, line 31: t = 1e+06 is not within [0, 10]", "3 rows were left out", "1 row without a value left out"} {
+	for _, want := range []string{"bad.csv, line 11: column 2", `"abc"`, "bad.csv, line 21: wrong number of fields: 1", "bad.csv, line 31: t = 1e+06 is not within [0, 10]", "3 rows were left out", "1 row was left out for lack of a value"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("%q is not in %q", want, stderr)
 		}
@@ -214,7 +214,7 @@ func TestSumExamples(t *testing.T) {
 	}
 	put(t, ".", "2027.csv", "time,level\n2027-01-01,5\n2027-01-02,5.1\n")
 	if code, _, stderr := gppl("sum", "2027.csv", "--x", "time", "--y", "level", "--like", "two.sums", "-o", "x.sums"); code != exitFailed ||
-		!strings.Contains(stderr, "the range is that of two.sums, which --from, --to, --centre and --largest set when it is made") {
+		!strings.Contains(stderr, "the range is that of two.sums: to change it, make two.sums again with --from, --to") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -253,12 +253,12 @@ func TestSumsHostile(t *testing.T) {
 		{"sum DIR -o DIR/x.sums", exitFailed, "is a folder"},
 		{"sum DIR/good.csv -o DIR/none/x.sums", exitFailed, "there is no folder"},
 		{"sum DIR/good.csv -o DIR/good.csv", exitFailed, "that is"},
-		{"sum DIR/good.csv DIR/constant.csv -o DIR/constant.csv", exitFailed, "that is a file that is read"},
-		{"sum - -o DIR/x.sums", exitUsage, "say --from, --to and --largest"},
-		{"sum - - -o DIR/x.sums", exitUsage, "can be read once"},
+		{"sum DIR/good.csv DIR/constant.csv -o DIR/constant.csv", exitFailed, "that is an input file"},
+		{"sum - -o DIR/x.sums", exitUsage, "give --from, --to and --largest"},
+		{"sum - - -o DIR/x.sums", exitUsage, "can be read only once"},
 		{"sum DIR/empty.csv -o DIR/x.sums", exitFailed, "empty.csv: the file is empty"},
-		{"sum DIR/constant.csv -o DIR/x.sums", exitFailed, "gppl: x is 1 in all 20 rows that were looked at: if others differ, say --from, --to, --centre and --largest"},
-		{"sum DIR/same.csv -o DIR/x.sums", exitFailed, "gppl: y is 5 in all 200 rows that were looked at"},
+		{"sum DIR/constant.csv -o DIR/x.sums", exitFailed, "gppl: x is 1 in all 20 rows of the first look: if other rows differ, say --from, --to, --centre and --largest"},
+		{"sum DIR/same.csv -o DIR/x.sums", exitFailed, "gppl: y is 5 in all 200 rows of the first look"},
 		{"sum DIR/text.csv -o DIR/x.sums", exitFailed, "found no row with numbers"},
 		{"sum DIR/text.csv --from 0 --to 1 --centre 0 --largest 1 -o DIR/x.sums", exitFailed, "no row could be added"},
 		{"sum DIR/good.csv --y 3 -o DIR/x.sums", exitFailed, "no column"},
@@ -269,7 +269,7 @@ func TestSumsHostile(t *testing.T) {
 		{"sum DIR/good.csv --lengthscale -1 -o DIR/x.sums", exitUsage, "--lengthscale -1"},
 		{"sum DIR/good.csv --from 1940 -o DIR/x.sums", exitUsage, "--from 1940 is not before 9.9667, the last x of the files"},
 		{"sum DIR/good.csv --largest 0 -o DIR/x.sums", exitUsage, "--largest 0"},
-		{"sum DIR/good.csv -y 2 -y 1 -o DIR/x.sums", exitUsage, "one column of values, not of 2"},
+		{"sum DIR/good.csv -y 2 -y 1 -o DIR/x.sums", exitUsage, "sum takes one --y, not 2"},
 		{"sum DIR/good.csv --like DIR/good.csv -o DIR/x.sums", exitFailed, "no file of sums"},
 		{"sum DIR/good.csv --like DIR/good.sums --from 3 -o DIR/x.sums", exitUsage, "--like"},
 		{"merge", exitUsage, "-o FILE.sums is missing"},
@@ -287,9 +287,9 @@ func TestSumsHostile(t *testing.T) {
 		{"fit DIR/good.sums --report DIR/x.html", exitUsage, "--report needs observations"},
 		{"fit DIR/good.sums --out DIR/x.sums", exitUsage, "say what to forecast"},
 		{"fit DIR/good.sums --at noon", exitUsage, "noon"},
-		{"fit DIR/good.sums --at 3 --forecast 2", exitUsage, "one of them"},
+		{"fit DIR/good.sums --at 3 --forecast 2", exitUsage, "exclude each other"},
 		{"fit DIR/good.sums --forecast 0", exitUsage, "at least one step"},
-		{"fit DIR/good.sums --at 11 --out DIR/x.sums -q", exitFailed, "(11 is outside of the range of these sums: sum the files again with a --from and --to that hold it)"},
+		{"fit DIR/good.sums --at 11 --out DIR/x.sums -q", exitFailed, "(11 is outside the range of these sums: sum the files again with --from and --to around it)"},
 		{"backtest DIR/good.sums", exitUsage, "good.sums holds sums, and backtest needs observations"},
 		{"compare DIR/good.sums", exitUsage, "compare needs observations"},
 		{"predict DIR/good.sums", exitUsage, "--at DATE predicts from them"},

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// The errors of package cli about flags, which name functions of Go in place of what is wanted.
+// The errors of package cli about flags, which name functions of Go instead of the expected value.
 var (
 	invalidValue = regexp.MustCompile(`^invalid value (".*") for flag -(\S+): (.*)$`)
 	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -(\S+)$`)
 )
 
-// flagError is an error about flags that says what is wanted.
+// flagError rewrites an error of package cli about flags so that it says what the flag takes.
 func flagError(err error) error {
 	text := err.Error()
 	if found := unknownFlag.FindStringSubmatch(text); found != nil {
@@ -36,7 +36,7 @@ func flagError(err error) error {
 	case strings.HasPrefix(reason, "time: "):
 		want = "a time with its unit, such as 10s or 5m"
 	case reason == "parse error":
-		want = "true or false, or nothing"
+		want = "true, false or no value"
 	default:
 		return err
 	}

@@ -93,10 +93,10 @@ func textShares(m rates, s []sweep, p plan) string {
 	add(nllSE, "exact NLL, SE", gppl.EngineSpectral, n, fmt.Sprintf("⅔p³, p ≈ %.0f", pn), 2*pn*pn*pn/3, 0)
 	const numbers = 2*2 + 2 + 2 + 3 // D² + D + 2 and 3 for a component, D = 2
 	add(nllMatern32, "exact NLL, Matérn 3/2", gppl.EngineStateSpace, last, fmt.Sprintf("%d numbers an observation, written and read", numbers), 0, 16*numbers*last)
-	text := fmt.Sprintf("Flops and bytes are the leading ones only, so that shares are on the low side; 100 %% is %.1f GF/s and %.1f GB/s, the better of start and end.\n\n", m.gemm, m.triad) +
-		markdown([]string{"loss", "engine", "n", "what it takes", "time", "of the matrix product", "of the memory"}, "llrlrrr", rows)
+	text := fmt.Sprintf("Only leading flops and bytes are counted, so the true shares are somewhat higher; 100 %% is %.1f GF/s and %.1f GB/s, the better of start and end.\n\n", m.gemm, m.triad) +
+		markdown([]string{"loss", "engine", "n", "operations", "time", "share of the matrix product", "share of the memory"}, "llrlrrr", rows)
 	if got, ok := s[nllMatern32].at(gppl.EngineStateSpace, last); ok {
-		text += fmt.Sprintf("\nThe state-space NLL takes %.0f ns an observation, forth and back.\n", 1e9*got.seconds/last)
+		text += fmt.Sprintf("\nThe state-space NLL takes %.0f ns per observation, forward and backward.\n", 1e9*got.seconds/last)
 	}
 	return text
 }

@@ -61,8 +61,8 @@ func TestRead(t *testing.T) {
 	want := []string{
 		"19 observations of level (m) from 2024-01-01 to 2024-01-20, every 1 day.",
 		"1 row without a value was left out.",
-		"1 gap, the longest from 2024-01-07 to 2024-01-10; 2 observations would fill them. The model needs no filling in.",
-		"1 x occur more than once, the first at 2024-01-20. Each observation is used.",
+		"1 gap, the longest from 2024-01-07 to 2024-01-10; 2 observations would fill them. Gaps need not be filled.",
+		"1 value of x is repeated, the first at 2024-01-20. Every observation is used.",
 		"1 row out of order was sorted by x.",
 	}
 	if diff := cmp.Diff(want, s.Notes()); diff != "" {
@@ -75,7 +75,7 @@ func TestRead(t *testing.T) {
 
 // TestReadDoubts: what a file may hold beside a series is said, and only then.
 func TestReadDoubts(t *testing.T) {
-	const several, code = "if the file holds several, divide it", "if that stands for a missing value, add --missing"
+	const several, code = "If the file holds several series, split it", "If it stands for a missing value, add --missing"
 	for name, test := range map[string]struct {
 		row  func(i int, y float64) string
 		want map[string]bool

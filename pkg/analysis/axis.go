@@ -14,14 +14,14 @@ type Axis struct {
 	Name   string    `json:"name"`
 	Unit   string    `json:"unit,omitempty"` // "year", "day", "hour", "second" for dates; free for numbers
 	Dates  bool      `json:"dates"`
-	Origin time.Time `json:"origin,omitzero"` // of dates: where x = Zero
+	Origin time.Time `json:"origin,omitzero"` // the date at x = Zero
 	Zero   float64   `json:"zero,omitempty"`
-	// Months is the number of calendar months between observations, where dates step so: 1 for a monthly series, 12 for a
-	// yearly one; else 0.
+	// Months is the number of calendar months between observations if it is constant: 1 for a monthly series, 12 for a yearly one;
+	// otherwise 0.
 	Months int `json:"months,omitempty"`
-	// Day, unless 0, makes all months equally long on an axis of years, from that day of each on.
+	// Day, unless 0, says that all months are equally long on this axis of years, and on which day of the month they begin.
 	Day int `json:"day,omitempty"`
-	// Clock says that times of day matter, so that they are written.
+	// Clock says that the dates have times of day, which are then written.
 	Clock bool `json:"clock,omitempty"`
 }
 
@@ -63,8 +63,8 @@ func instant(seconds float64) time.Time {
 	return time.Unix(int64(whole), int64(math.Round(1e6*(seconds-whole)))*1000).UTC()
 }
 
-// calendarMonths returns how many months apart dates are that share one day of the month and time of day, or the last day
-// of each month: the commonest distance, and that day, 31 for the last; 0 for other dates.
+// calendarMonths returns the most common distance in months between dates that share the day of the month and the time of day, and that
+// day; or between last days of months, and 31. For other dates it returns 0.
 func calendarMonths(seconds []float64) (months, day int) {
 	count := map[int]int{}
 	first := instant(seconds[0])
@@ -110,7 +110,7 @@ func (a Axis) fromSeconds(s float64) float64 {
 	return a.Zero + (s-float64(a.Origin.Unix())-1e-9*float64(a.Origin.Nanosecond()))/unitSeconds[a.Unit]
 }
 
-// Time returns the date at x, to the microsecond or what float64 has of it. It panics on an axis of numbers.
+// Time returns the date at x, to the microsecond or as exactly as float64 holds it. It panics on an axis of numbers.
 func (a Axis) Time(x float64) time.Time {
 	if !a.Dates {
 		panic("analysis: Axis.Time: x is no date")
@@ -137,8 +137,8 @@ func (a Axis) Text(x float64) string {
 	return t.Round(time.Second).Format(time.RFC3339)
 }
 
-// Parse reads what Text writes: on an axis of dates any date that dataset.ParseDate reads, or a year, which is its first day; else any
-// number.
+// Parse is the inverse of Text. On an axis of dates it reads any date that dataset.ParseDate reads, and a year as its first day; on
+// another axis it reads a number.
 func (a Axis) Parse(text string) (float64, error) {
 	if !a.Dates {
 		v, err := dataset.ParseNumber(text)
@@ -184,7 +184,7 @@ func (a Axis) Length(d float64) string {
 	return text + " " + a.Unit
 }
 
-// duration writes a number of seconds in the unit that suits it.
+// duration writes a number of seconds in the largest suitable unit.
 func duration(s float64) string {
 	for _, u := range []string{"year", "day", "hour"} {
 		if s >= 0.999*unitSeconds[u] && (u != "year" || s >= 2*unitSeconds[u]) {
@@ -202,8 +202,7 @@ func plural(v float64, unit string) string {
 	return text + " " + unit + "s"
 }
 
-// after returns the place of the given number of steps after x, where a step that is not of calendar months has the given
-// length.
+// after returns x plus a number of steps: of a.Months calendar months, or of length step if a.Months is 0.
 func (a Axis) after(x, step float64, steps int) float64 {
 	if a.Months == 0 {
 		return x + step*float64(steps)
@@ -212,7 +211,7 @@ func (a Axis) after(x, step float64, steps int) float64 {
 		return x + float64(a.Months*steps)/12
 	}
 	t := a.Time(x).Add(time.Millisecond).Truncate(time.Second)
-	last := t.AddDate(0, 0, 1).Day() == 1 // counted from the end of the month then
+	last := t.AddDate(0, 0, 1).Day() == 1 // the last day of a month: so are the days after it
 	month := time.Date(t.Year(), t.Month()+time.Month(a.Months*steps), 1, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 	days := month.AddDate(0, 1, -1).Day()
 	day := min(t.Day(), days)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// calendarPeriods returns the periods that a series of dates may have by its step, on its axis: a year for monthly, quarterly and
-// weekly series, a week and a year for daily ones, a day and a week for hourly ones and shorter steps down to a minute. Numbers
-// have none.
+// calendarPeriods returns the periods, in the unit of the axis, that dates with this step suggest: a year for monthly, quarterly and
+// weekly series, a week and a year for daily ones, a day and a week for hourly ones and steps down to a minute. Series of numbers have
+// none.
 func (s *Series) calendarPeriods() []float64 {
 	if !s.Axis.Dates || !s.Even {
 		return nil
@@ -42,22 +42,23 @@ func (s *Series) calendarPeriods() []float64 {
 // offered.
 const leastPeriods = 1.5
 
-// CheckPeriod returns an error that says why the automatic choice would leave out a season of this period; nil if it would not.
+// CheckPeriod returns an error if the automatic choice would leave out a season of this period: the compared observations must span at
+// least leastPeriods of it, and the period must be longer than as many steps.
 func (s *Series) CheckPeriod(period float64, o Options) error {
 	searched := PlanFit(s, o).Searched
 	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
 	switch {
 	case period > span/leastPeriods:
-		return fmt.Errorf("analysis: the period of %s is too long: structures are compared on the latest %d observations, which span %s, and a season is seen in one and a half of its periods",
+		return fmt.Errorf("analysis: the period of %s is too long: structures are compared on the latest %d observations, which span %s, and must span one and a half periods",
 			s.Axis.Length(period), searched, s.Axis.Length(span))
 	case period <= leastPeriods*s.Step:
-		return fmt.Errorf("analysis: the period of %s is too short for observations %s apart: it is more than one and a half of these", s.Axis.Length(period), s.Axis.Length(s.Step))
+		return fmt.Errorf("analysis: the period of %s is too short for observations %s apart: it must be longer than one and a half of their distances", s.Axis.Length(period), s.Axis.Length(s.Step))
 	}
 	return nil
 }
 
-// ParsePeriod reads a period for the axis of the series: a length with a unit where x are dates (1y, 3mo, 52w, 7d, 24h, 90min,
-// 30s), or a number: of steps where x are dates, else in the unit of x.
+// ParsePeriod reads a period and returns it in the unit of the axis. If x are dates, it is a length with a unit (1y, 3mo, 52w, 7d, 24h,
+// 90min, 30s) or a number of steps; otherwise it is a number in the unit of x.
 func (s *Series) ParsePeriod(text string) (float64, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz ")

@@ -13,10 +13,10 @@ import (
 
 // Recording is a series that the project knows where to find.
 type Recording struct {
-	Name    string // as it is asked for
+	Name    string // the argument of gppl data
 	Title   string
 	Licence string
-	From    string // the publisher's address, or where it is shipped
+	From    string // the publisher's address, or the place in this module
 	load    func(context.Context, dataset.Options) (dataset.Series, error)
 }
 
@@ -41,7 +41,7 @@ func FindRecording(name string) (Recording, error) {
 	return Recording{}, fmt.Errorf("analysis: no recording %q: there are %s", name, strings.Join(known, ", "))
 }
 
-// Load finds the recording as dataset.Find says, downloading it if need be.
+// Load finds the recording as dataset.Find does, and downloads it if necessary.
 func (r Recording) Load(ctx context.Context, o dataset.Options) (dataset.Series, error) {
 	return r.load(ctx, o)
 }

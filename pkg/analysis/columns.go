@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// also are the further columns that the options ask for: the errors first, then the regressors.
+// also returns the further columns to read: the errors first, then the regressors.
 func (o ReadOptions) also() (columns []string) {
 	if o.YError != "" {
 		columns = append(columns, o.YError)
@@ -18,7 +18,7 @@ func (o ReadOptions) also() (columns []string) {
 	return append(columns, o.Regressors...)
 }
 
-// checkColumns refuses columns that are asked for twice.
+// checkColumns returns an error if one column has two roles.
 func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
 	taken := map[int]string{rep.X: "x", rep.Y: "y"}
 	for i, col := range rep.Also.Columns {
@@ -42,11 +42,11 @@ func (s *Series) setErrors(m dataset.CSVMore, order []int) error {
 		wrong := ""
 		switch {
 		case math.IsNaN(v):
-			wrong = "is missing where y is there: leave y of that row empty too, or fill it in"
+			wrong = "is missing although the row has a y: fill it in, or leave y of that row empty too"
 		case v < 0:
 			wrong = fmt.Sprintf("is %v: a standard deviation is positive", v)
 		case v == 0:
-			wrong = "is 0: no observation is exact; write the smallest error that is possible, or leave the row out"
+			wrong = "is 0, but no observation is exact: write the smallest possible error, or remove the row"
 		}
 		if wrong != "" {
 			return fmt.Errorf("line %d: the error of y (%s) %s", m.Lines[i], name, wrong)
@@ -57,8 +57,8 @@ func (s *Series) setErrors(m dataset.CSVMore, order []int) error {
 	return nil
 }
 
-// setKnown takes the regressors: at the observations, in rows without y, and in the future file if there is one. seconds, unless nil,
-// makes dates of x that are numbers.
+// setKnown takes the regressors: at the observations, from rows without y, and from the future file if there is one. seconds, unless nil,
+// converts numbers x that stand for dates.
 func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64, seconds func(float64) float64) error {
 	m := rep.Also
 	first := len(m.Names) - len(o.Regressors)
@@ -72,10 +72,10 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 		for j, name := range names {
 			v := of[first+j][i]
 			if math.IsNaN(v) && !must {
-				return nil // nothing is known there
+				return nil // a row without all regressors is left out
 			}
 			if math.IsNaN(v) {
-				return fmt.Errorf("%s: the regressor %s is missing where y is there: leave y of that row empty too, or fill it in", line, name)
+				return fmt.Errorf("%s: the regressor %s is missing although the row has a y: fill it in, or leave y of that row empty too", line, name)
 			}
 			r.values = append(r.values, v)
 		}
@@ -129,15 +129,15 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 	return err
 }
 
-// AddFuture adds what a csv file says of the regressors to what the series knows. The options say how the file is written; o.X is the
-// column of x, by default the one that has the name of the axis.
+// AddFuture adds the values of the regressors in a csv file to the known ones. The options say how the file is written; o.X is the
+// column of x, by default the one with the name of the axis.
 func (s *Series) AddFuture(path string, o ReadOptions) error {
 	k := s.Known
 	if k == nil {
-		return errors.New("analysis: the model has no regressors: there is nothing to know of the future")
+		return errors.New("analysis: the model has no regressors, so it needs no future values")
 	}
 	if o.NoHeader {
-		return fmt.Errorf("analysis: %s needs a header with the names %s and %s, by which its columns are found", path, s.Axis.Name, strings.Join(k.Names, ", "))
+		return fmt.Errorf("analysis: %s needs a header: its columns are found by their names, %s and %s", path, s.Axis.Name, strings.Join(k.Names, ", "))
 	}
 	o.X, o.Regressors, o.Future = orElse(o.X, s.Axis.Name), k.Names, path
 	future, err := readFuture(o, k.Names, o.Time)
@@ -147,14 +147,14 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	if s.Axis.Dates && !future.dates {
 		_, _, seconds := numericDates(dataset.Series{X: future.x})
 		if seconds == nil {
-			return fmt.Errorf("analysis: %s, line %d: x is %v, and those of the model are dates, such as %s", path, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
+			return fmt.Errorf("analysis: %s, line %d: x is %v, but the model has dates, such as %s", path, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
 		}
 		for i, v := range future.x {
 			future.x[i] = seconds(v)
 		}
 	}
 	if !s.Axis.Dates && future.dates {
-		return fmt.Errorf("analysis: %s, line %d: x is a date, and those of the model are numbers, such as %s", path, future.lines[0], s.Axis.Text(s.X[0]))
+		return fmt.Errorf("analysis: %s, line %d: x is a date, but the model has numbers, such as %s", path, future.lines[0], s.Axis.Text(s.X[0]))
 	}
 	var rows []knownRow
 	row := func(x float64, values [][]float64, i int, line string) {
@@ -182,12 +182,12 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	return nil
 }
 
-// futureError is about the file of the future, not that of the observations.
+// futureError is an error in the file of future values, not in that of the observations.
 type futureError struct{ error }
 
-// futureRows are what a file says of regressors.
+// futureRows are the regressors in a file of future values.
 type futureRows struct {
-	x      []float64 // seconds where they are dates
+	x      []float64 // in seconds if they are dates
 	lines  []int
 	values [][]float64
 	dates  bool

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Contour is the likelihood over two parameters, the others kept at their optimum.
+// Contour is the likelihood over two parameters, with the others fixed at their optimum.
 type Contour struct {
 	A, B        ContourAxis
-	Excess      [][]float64 // NLL above that of the optimum, in nats: a row for each value of B, a column for each of A
+	Excess      [][]float64 // NLL minus that of the optimum, in nats: a row for each value of B, a column for each value of A
 	Correlation float64     // of the logs of A and B, by the curvature of the likelihood, all parameters free
 }
 
@@ -24,14 +24,13 @@ type ContourAxis struct {
 	Optimum    float64
 }
 
-// ErrNoContour says that there is no contour to draw: the data determine fewer than two parameters, or what was minimised does
-// not curve upwards where training ended.
+// ErrNoContour says that there is no contour to draw: the data determine fewer than two parameters, or the loss does not curve upwards
+// where training ended.
 var ErrNoContour = errors.New("analysis: no contour")
 
-// Contour evaluates the likelihood on a square of points around the optimum, over the two parameters that can best make up for
-// each other: those whose logs are the most correlated, by the curvature of the likelihood at the optimum (central differences
-// of its gradient). It reaches three and a half standard deviations of the two, the others kept, and no further than a factor
-// of ten.
+// Contour evaluates the likelihood on a square grid around the optimum, over the two parameters whose logs are the most correlated
+// according to the curvature of the likelihood at the optimum (central differences of its gradient). With the other parameters fixed,
+// the grid reaches 3.5 standard deviations, and at most a factor of ten.
 func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	v, err := a.valley()
 	if err != nil {

@@ -10,18 +10,17 @@ import (
 // effort is how far the search of the automatic policy goes.
 type effort struct {
 	name string
-	// searched is how many observations, the latest, structures are compared on.
+	// searched is the number of observations, the latest, on which structures are compared.
 	searched int
-	// finalists are the candidates of a longer series that are then trained on the latest of it, trained observations at most:
-	// its parameters are known well by then. trainedUneven is the same where x is not regular, so that engines are dense for most
-	// kernels.
+	// In a longer series the best finalists candidates are then trained on the latest trained observations, which determine the
+	// parameters well, or on trainedUneven if x is not regular and most kernels need the dense engine.
 	finalists, trained, trainedUneven int
-	// terms bounds the sum that grows, evaluations the training of a candidate.
+	// terms bounds the terms of a sum, evaluations those of training one candidate.
 	terms, evaluations int
 }
 
-// efforts are the choices of a budget, the cheapest first. A step to the next takes three to ten times as long. What standard has was
-// chosen on the development halves of M3 and M4; more data change forecasts of long series little.
+// efforts are the levels between which a budget chooses, the cheapest first. Each takes three to ten times as long as the one before.
+// The values of standard were chosen on the development halves of M3 and M4; more data change forecasts of long series little.
 var efforts = []effort{
 	{"quick", 150, 1, 400, 250, 2, 40},
 	{"short", 250, 2, 800, 400, 3, 60},
@@ -31,20 +30,21 @@ var efforts = []effort{
 }
 
 const (
-	// standard is the index of the effort without a budget, which is lower where standardBudget would be exceeded.
+	// standard is the index of the effort without a budget; the effort is lower if its predicted time exceeds standardBudget.
 	standard       = 2
 	standardBudget = time.Minute
 )
 
-// Plan is what a fit by the automatic policy will do, and what that takes.
+// Plan says what a fit by the automatic policy will do, and its predicted time.
 type Plan struct {
 	Effort string // quick, short, standard, wide or widest
-	// Searched is the number of observations that structures are compared on, Trained that parameters are then learnt from.
+	// Searched is the number of observations on which structures are compared. Trained is the number from which parameters are then
+	// learnt.
 	Searched, Trained int
-	// Seconds are predicted for one core of 9 Gflop/s, right to a factor of two or so. They decide the effort: the same budget
-	// means the same search on every machine.
+	// Seconds is the predicted time on one core of 9 Gflop/s, correct to within a factor of about two. It is computed, not measured: the
+	// same budget means the same search on every machine.
 	Seconds float64
-	// Over says that even the least effort exceeds the budget.
+	// Over says that even the lowest effort exceeds the budget.
 	Over bool
 
 	effort effort
@@ -55,7 +55,7 @@ func (p Plan) String() string {
 	if p.Seconds < 10 {
 		digits = 1
 	}
-	return fmt.Sprintf("%s search: structures are compared on %d observations, parameters learnt from %d; about %.*f s of one core",
+	return fmt.Sprintf("%s search: structures are compared on %d observations, parameters are learnt from %d; about %.*f s on one core",
 		p.Effort, p.Searched, p.Trained, digits, p.Seconds)
 }
 
@@ -93,8 +93,8 @@ func planOf(s *Series, o Options, e effort) Plan {
 	even := s.Errors == nil && regular(s.X[len(s.X)-p.Trained:])
 	const bases, grown = 4, 3
 	first := views * trends * bases * (1 + min(seasons, 1))
-	later := views * (e.terms - 1) * (grown + seasons) / 2 // the sum stops growing half way, mostly
-	typical := 0.6 * float64(e.evaluations)                // of what training may take
+	later := views * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
+	typical := 0.6 * float64(e.evaluations)                // evaluations that training typically takes
 	p.Seconds = float64(first+later) * (typical + 12) * evaluationSeconds(p.Searched, even)
 	if len(s.X) > p.Searched {
 		p.Seconds += float64(e.finalists) * (typical + 18) * evaluationSeconds(p.Trained, even)
@@ -103,8 +103,8 @@ func planOf(s *Series, o Options, e effort) Plan {
 	return p
 }
 
-// searchedOn returns the number of observations, the latest, that structures are compared on. A season is told from noise by four of
-// its periods; where x is regular that many are looked at, up to twice as many observations as otherwise.
+// searchedOn returns the number of observations, the latest, on which structures are compared. Four periods distinguish a season from
+// noise: if x is regular, the observations span four of the longest period, up to twice e.searched.
 func (e effort) searchedOn(s *Series, o Options) int {
 	most := e.searched
 	if !s.dense() && !o.NoSeason {
@@ -119,7 +119,7 @@ func (e effort) searchedOn(s *Series, o Options) int {
 	return min(most, len(s.X))
 }
 
-// trainedOn returns the number of observations, the latest, that parameters are learnt from.
+// trainedOn returns the number of observations, the latest, from which parameters are learnt.
 func (e effort) trainedOn(s *Series) int {
 	n := len(s.X)
 	switch {
@@ -131,14 +131,15 @@ func (e effort) trainedOn(s *Series) int {
 	return min(n, e.trained)
 }
 
-// The core that times are predicted for. What a machine really does is beside the point: with numbers of its own, the same budget
-// would not mean the same search everywhere.
+// The core for which times are predicted, the same on every machine: with measured speeds, the same budget would mean different searches
+// on different machines.
 const (
-	coreFlops    = 9e9    // of dense algebra, a second
-	toeplitzPair = 1.5e-9 // seconds for two places of a Toeplitz factor and its gradient
+	coreFlops    = 9e9    // flops of dense algebra per second
+	toeplitzPair = 1.5e-9 // seconds per pair of observations for a Toeplitz factor and its gradient
 )
 
-// evaluationSeconds is what a likelihood and its gradient take, measured on sums of three terms: by a Toeplitz factor, or densely.
+// evaluationSeconds predicts the time of a likelihood and its gradient, by a Toeplitz factor or by dense algebra. The constants were
+// measured on sums of three terms.
 func evaluationSeconds(n int, regular bool) float64 {
 	const (
 		overhead = 4e-5

@@ -14,34 +14,34 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Options say how candidates are trained. The zero value is what is recommended.
+// Options say how candidates are trained. The zero value is recommended.
 //
-// Where kernels are named, the likelihood is the exact one up to MaxExact observations, and beyond where an engine whose cost does not
-// depend on the parameters takes every candidate in exactSeconds: a state space, or a Toeplitz factor. Otherwise all candidates are
-// trained and compared by one projected likelihood, with the residual energy (gppl.NewResidual) and the same Spectral projections, so
-// that their values can be compared with one another; they are not the exact NLL, and Analysis.Projections says so.
+// If kernels are named, the likelihood is exact up to MaxExact observations. Beyond, it stays exact if a state space or a Toeplitz
+// factor evaluates every candidate in about a second. Otherwise all candidates are trained and compared by one projected likelihood,
+// with the residual energy (gppl.NewResidual) and the same Spectral projections. Its values are comparable with one another, but not
+// with an exact NLL; Analysis.Projections is then above 0.
 type Options struct {
-	Kernels  []string  // as ParseKernel reads them; nil: found automatically
-	Log      string    // one of Logs
-	Trend    string    // one of Trends; "" means auto: the best kernel with each of them
-	Periods  []float64 // periods of the season on the axis of the series, kept as they are; nil: the calendar's and those detected
-	NoSeason bool      // no periods are looked for
-	// Priors are of parameters, in the units of the file (see ParsePrior): training maximises the posterior then. Where Kernels is nil
-	// each applies to the candidates that have such a parameter, in the place of the weak prior there.
+	Kernels  []string  // in the form that ParseKernel reads; nil: found automatically
+	Log      string    // one of Logs; "" means auto
+	Trend    string    // one of Trends; "" means auto
+	Periods  []float64 // fixed periods of seasons, in the unit of the axis; nil: from the calendar or detected
+	NoSeason bool      // no seasons
+	// Priors of parameters, in the units of the file (see ParsePrior). Training then maximises the posterior. If Kernels is nil, each
+	// replaces the weak prior of the parameters with its name or role.
 	Priors       []gppl.ParamPrior
-	RandomStarts int // starting points at random around those taken from the data; 0 means 1, below 0 none
+	RandomStarts int // number of random starts around each start taken from the data; 0 means 1, a negative number none
 	Seed         uint64
 	MaxExact     int // 0 means 6000
 	Projections  int // 0 means 400
 	Progress     func(Progress)
-	// Budget bounds the predicted time of the search where Kernels is nil (PlanFit); 0 means a minute, and no more than is standard.
+	// Budget bounds the predicted time of the search if Kernels is nil (PlanFit); 0 means a minute and at most the standard effort.
 	Budget time.Duration
-	// Resume is a file for the candidates that have finished, so that a later Fit with the same series and options goes on after an
-	// interrupt; "" keeps none. The file may be removed once Fit has returned.
+	// Resume is a file for finished candidates: after an interrupt, Fit with the same series and options continues from it. "" keeps
+	// none. The file may be removed once Fit has returned.
 	Resume string
 }
 
-// Progress is where a comparison stands.
+// Progress reports how far a comparison has come.
 type Progress struct {
 	Candidate    string
 	Index, Count int     // of the candidate, from 0
@@ -56,10 +56,10 @@ type Candidate struct {
 	Kernel      string  `json:"kernel"`
 	Trend       string  `json:"trend"`            // linear, quadratic or none
 	Log         bool    `json:"log,omitempty"`    // of log y
-	NLL         float64 `json:"nll"`              // nats, of the standardised observations; of y where Log is compared
-	Score       float64 `json:"score,omitempty"`  // nats: the evidence, parameters integrated out; only where Options.Kernels is nil
+	NLL         float64 `json:"nll"`              // nats, of the standardised observations; of y if y and log y are compared
+	Score       float64 `json:"score,omitempty"`  // nats: the negative log evidence, parameters integrated out; only if Options.Kernels is nil
 	Rough       bool    `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
-	Weight      float64 `json:"weight,omitempty"` // in the average that forecasts are of
+	Weight      float64 `json:"weight,omitempty"` // of the candidate in the average of forecasts
 	BIC         float64 `json:"bic"`
 	Parameters  int     `json:"parameters"` // trained, noise included
 	Model       string  `json:"model"`
@@ -75,24 +75,24 @@ type Candidate struct {
 type Analysis struct {
 	Series     *Series
 	Scaling    dataset.Scaling // between y and what the model sees
-	Candidates []Candidate     // the best first, failures last; a random walk after those that have a part in the forecast too
+	Candidates []Candidate     // the best first, failures last; a random walk comes after the others that the forecast averages
 	Result     *gppl.Result    // of the best
 	Log        bool            // the best is a model of log y
-	Widen      float64         // what standard deviations beyond the last observation are multiplied by, as a backtest asks (Calibrate); 0 for 1
+	Widen      float64         // factor on standard deviations beyond the last observation, set by Calibrate; 0 means 1
 	Weak       bool            // parameters have the policy's weak priors
-	// Effort is how far the automatic policy went (Plan); "" where kernels were named.
+	// Effort is the effort of the automatic policy (Plan); "" if kernels were named.
 	Effort string
-	// Projections is 0 if the likelihood is exact, else how many projections it saw.
+	// Projections is the number of projections of the likelihood, or 0 if it is exact.
 	Projections int
 
-	given   []gppl.ParamPrior // Options.Priors, where Weak
-	members []*member         // what forecasts average over; none: Result alone
-	note    string            // on the posterior, where it is not exact
-	ahead   []float64         // known errors of the observations predicted; nil for the median of those there are
+	given   []gppl.ParamPrior // Options.Priors, if Weak
+	members []*member         // the models that forecasts average; none: Result alone
+	note    string            // why the posterior is not exact; "" if it is
+	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	factor  *factor
 }
 
-// Name names the candidate: its kernel and its trend.
+// Name returns the kernel of the candidate with its trend and scale.
 func (c Candidate) Name() string {
 	name := c.Kernel
 	if c.Trend != "" && c.Trend != "none" {
@@ -104,10 +104,10 @@ func (c Candidate) Name() string {
 	return name
 }
 
-// Name names the model that was kept: its kernel and its trend.
+// Name returns the name of the best model: its kernel, trend and scale.
 func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
-// TrainedOn returns the number of the latest observations that parameters were learnt from.
+// TrainedOn returns the number of observations, the latest, from which parameters were learnt.
 func (a *Analysis) TrainedOn() int {
 	for _, e := range efforts {
 		if a.Weak && e.name == a.Effort {
@@ -117,39 +117,40 @@ func (a *Analysis) TrainedOn() int {
 	return len(a.Series.X)
 }
 
-// Kernel returns the name of the kernel that was kept.
+// Kernel returns the name of the best kernel.
 func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 
 const (
-	trainTolerance = 1e-4 // nats per observation that an engine may err by while training; values compared have the default
-	fewer          = 300  // observations above which training begins on that many
-	// gradientTolerance is of parameters in their standard errors: the NLL is within some thousandths of a nat.
+	trainTolerance = 1e-4 // error of an engine while training, in nats per observation; compared values have the default
+	fewer          = 300  // longer series are first trained on this many observations
+	// gradientTolerance is in units of standard errors: the NLL is then within some thousandths of a nat of its minimum.
 	gradientTolerance = 0.05
-	// exactSeconds is what one evaluation of the exact likelihood may take above Options.MaxExact, as forecast: training takes some
-	// hundreds of them.
+	// exactSeconds bounds the predicted time of one evaluation of the exact likelihood above Options.MaxExact: training takes some
+	// hundreds of evaluations.
 	exactSeconds = 1
 )
 
-// Fit finds structure and parameters by itself where Options.Kernels is nil: for y and, if all are
-// positive, log y, it compares noise alone and a smooth, a less smooth and a rough term, each with and without a season and a linear
-// trend, and lets the best grow by one term after the other. Parameters have weak priors, so that five observations are enough;
-// candidates are ranked by their evidence, the marginal likelihood with the parameters integrated out, and forecasts average those
-// that count, and of short series their parameters too. Of long series structures are compared on the latest
-// observations, 400 unless Options.Budget says otherwise, and the best three are then trained on the latest 1500 (700 where x is not regular). Forecasts are conditioned on all observations, or
-// where neither a state space nor a constant step makes that cheap, on the 2000 around them.
+// Fit learns a model of the series.
 //
-// Where kernels are named, Fit trains every candidate and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
-// trend, or what Options.Trend says; with auto the best is then tried without and with a quadratic one. The coefficients of a
-// trend have priors and are integrated out, so that they do not count as parameters. Where all y are positive and Options.Log is auto,
-// the best is tried on the logarithm too, and NLL and BIC are those of y.
+// If Options.Kernels is nil, it finds the structure too. It compares noise alone and a smooth, a less smooth and a rough term, each with
+// and without a season and a linear trend, for y and, if all y are positive, for log y. The best grows by one term at a time. Parameters
+// have weak priors, so that five observations are enough. Candidates are ranked by their evidence, the marginal likelihood with the
+// parameters integrated out. Forecasts average the candidates with enough weight and, for short series, their parameters. In a long
+// series structures are compared on the latest 400 observations, and the best three are then trained on the latest 1500 (700 if x is
+// not regular); Options.Budget changes these numbers. Forecasts are conditioned on all observations or, if neither a state space nor a
+// constant step makes that cheap, on the 2000 around each x.
 //
-// It is BIC there, not the evidence, because that needs a proper prior of every parameter. A kernel that is named is learnt by its
-// likelihood, with no priors but Options.Priors, so that the values can be compared with those of other programs.
+// If kernels are named, Fit trains each and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
+// trend, or the one of Options.Trend; with auto the best kernel is then tried without a trend and with a quadratic one. The coefficients
+// of a trend have priors and are integrated out, so they do not count as parameters. If all y are positive and Options.Log is auto, the
+// best is also tried on the logarithm, and NLL and BIC are those of y. The criterion is BIC since evidence needs a proper prior of every
+// parameter. A named kernel is trained by its likelihood, with no priors but Options.Priors, so that the values can be compared with
+// those of other programs.
 //
-// Kernels with a period are trained from gppl.StartFrom's values at each of the two likeliest periods, others from its values
-// for the series with and without its trend, and at random around them. Of more than 300 observations
-// all this is done on 300, and the best is then trained on all. A candidate that cannot be trained is kept with the reason; it is
-// an error if none can, if a kernel's name is unknown, or if ctx ends.
+// A named kernel with a period is trained from the values of gppl.StartFrom at each of the two most likely periods. Any other is trained
+// from its values for the series with and without its trend, and from random starts around them. With more than 300 observations this is
+// done on 300, and the best is then trained on all. A candidate that cannot be trained is kept with its error. Fit returns an error if
+// none can be trained, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if len(o.Kernels) == 0 {
 		return fitPolicy(ctx, s, o)
@@ -190,7 +191,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if t.omega != nil {
 		_, a.Projections = t.omega.Dims()
 	}
-	models := map[string]gppl.Model{} // by the name of the candidate, with the scales that they were trained in
+	models := map[string]gppl.Model{} // by the name of the candidate, with the transforms of training
 	try := func(k gppl.Kernel, starts []gppl.Model) error {
 		began, before := time.Now(), t.evaluations
 		c := Candidate{Kernel: kernelName(k), Trend: t.trend, Log: t.log}
@@ -274,7 +275,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	return a, nil
 }
 
-// projections returns those that a long series is seen through.
+// projections returns count Spectral projections for the projected likelihood of a long series.
 func projections(d gppl.Data, count int) (*gppl.Projection, error) {
 	omega, err := gppl.SpectralProjection(d.X, count)
 	if err != nil {
@@ -283,7 +284,7 @@ func projections(d gppl.Data, count int) (*gppl.Projection, error) {
 	return omega, nil
 }
 
-// describe fills in what a result tells of a candidate whose NLL is known.
+// describe sets the fields that follow from a result and c.NLL.
 func (c *Candidate) describe(r *gppl.Result, n int) {
 	c.Parameters = 0
 	for _, p := range r.Params {
@@ -321,7 +322,7 @@ type trainer struct {
 	data      gppl.Data
 	log       bool
 	scaling   dataset.Scaling // of y, or of log y
-	offset    float64         // between the NLL of the standardised values and that which is reported
+	offset    float64         // added to the NLL of the standardised values to report it for y
 	step      float64
 	detrended gppl.Data
 	periods   []float64
@@ -338,7 +339,7 @@ type trainer struct {
 	began       time.Time
 }
 
-// look has the next candidates trained on the series, or on its logarithm. Where both are compared, values are reported of y.
+// look sets the scale on which the next candidates are trained, y or log y. If both scales are compared, the NLL is reported for y.
 func (t *trainer) look(s *Series, log, compared bool) error {
 	v, err := newView(s, 0, len(s.X), log)
 	if err != nil {
@@ -361,8 +362,8 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	return nil
 }
 
-// cheap finds the engine of each candidate that computes the exact likelihood of all data in exactSeconds, wherever training goes, and
-// reports whether all have one.
+// cheap finds for each candidate an engine that computes the exact likelihood of all data in exactSeconds at any parameters, and reports
+// whether all candidates have one.
 func (t *trainer) cheap() bool {
 	t.engines = map[string]string{}
 	for _, k := range t.kernels {
@@ -395,14 +396,14 @@ func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Los
 		if t.omega != nil {
 			return gppl.NewResidual(m, d, t.omega, opts...)
 		}
-		if engine, ok := t.engines[kernelName(m.Kernel)]; ok { // never the dense one, which others may end at
+		if engine, ok := t.engines[kernelName(m.Kernel)]; ok { // forced: the automatic choice may fall back on the dense engine
 			opts = append(opts, gppl.WithEngine(engine))
 		}
 	}
 	return gppl.NewExact(m, d, opts...)
 }
 
-// posterior returns the likelihood of d at m with the priors that were given.
+// posterior returns the likelihood of d at m with the given priors.
 func (t *trainer) posterior(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
 	loss, err := t.loss(m, d, opts...)
 	priors := priorsOf(m, t.options.Priors, t.scaling.Scale)
@@ -422,7 +423,7 @@ func (t *trainer) value(m gppl.Model) (float64, error) {
 	return loss.ValueGrad(nil, naturals(m))
 }
 
-// settings adds to s what reports progress.
+// settings returns s with reports of progress.
 func (t *trainer) settings(s gppl.Settings) gppl.Settings {
 	before := t.evaluations
 	s.Progress = func(p gppl.Progress) {
@@ -437,7 +438,7 @@ func (t *trainer) settings(s gppl.Settings) gppl.Settings {
 	return s
 }
 
-// setTrend has the next candidates trained with a trend; auto begins with the linear one, in which the others are found.
+// setTrend sets the trend of the next candidates; auto begins with the linear one.
 func (t *trainer) setTrend(trend string) (err error) {
 	if t.trend = trend; trend == "auto" {
 		t.trend = "linear"
@@ -446,7 +447,7 @@ func (t *trainer) setTrend(trend string) (err error) {
 	return err
 }
 
-// otherTrends returns those that the best kernel is tried with as well.
+// otherTrends returns the further trends with which the best kernel is tried.
 func (t *trainer) otherTrends() []string {
 	if cmp.Or(t.options.Trend, "auto") != "auto" {
 		return nil
@@ -490,7 +491,7 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model)
 	settings.NoStandardErrors = true
 	settings.Stop = gppl.StopBelow(0.005) // nats: BIC is read to tenths
 	var failures []error
-	for len(starts) > 0 { // from the best that can be trained from
+	for len(starts) > 0 { // from the best start; from the next best if that fails
 		at := t.lowest(starts)
 		r, err := t.run(ctx, starts[at], t.data, settings)
 		if err == nil || ctx.Err() != nil {
@@ -502,8 +503,8 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model)
 	return nil, errors.Join(failures...)
 }
 
-// few picks every so many of the latest observations for the first steps: as widely as still resolves a period, if the kernel
-// has one, else over the whole range.
+// few picks observations for the first steps, evenly spaced up to the latest: over the whole range or, for a kernel with a period, with
+// at least six per period.
 func (t *trainer) few(k gppl.Kernel) gppl.Data {
 	n := t.data.Len()
 	stride := (n - 1) / (fewer - 1)
@@ -553,7 +554,7 @@ func (t *trainer) run(ctx context.Context, m gppl.Model, d gppl.Data, s gppl.Set
 	return gppl.Fit(ctx, loss, nil, t.settings(s))
 }
 
-// lowest returns the index of the model with the lowest value on all data, 0 if none has one.
+// lowest returns the index of the model with the lowest loss on all data; 0 if none can be computed.
 func (t *trainer) lowest(models []gppl.Model) int {
 	best, at := math.Inf(1), 0
 	for i, m := range models {

@@ -14,12 +14,12 @@ import (
 
 const (
 	keptFormat = "gppl search"
-	// keptVersion changes with what a trial computes.
+	// keptVersion must change when the computation of a trial changes.
 	keptVersion = 3
 )
 
-// kept are the trials of a search that have finished, in a file, so that a later run goes on where one was interrupted. A trial is
-// found by all that decides its outcome: the result of a search does not depend on how often it was interrupted.
+// kept stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
+// everything that determines its outcome: the result of a search does not depend on how often it was interrupted.
 type kept struct {
 	path   string
 	Format string               `json:"format"`
@@ -34,8 +34,8 @@ type keptTrial struct {
 	Score     float64    `json:"score"`
 }
 
-// openKept reads the trials of a series from a file; there are none if the file is not there or is of another series. It is an
-// error if the file is something else: it would be overwritten.
+// openKept reads the trials of a series from a file. It returns none if the file does not exist or belongs to another series. Any other
+// kind of file is an error: it would be overwritten.
 func openKept(path string, s *Series) (*kept, error) {
 	parts := []any{s.X, s.Y, s.Errors, s.Known}
 	if s.Relative {
@@ -51,7 +51,7 @@ func openKept(path string, s *Series) (*kept, error) {
 	}
 	old := kept{path: path}
 	if err := json.Unmarshal(text, &old); err != nil || old.Format != keptFormat {
-		return nil, fmt.Errorf("analysis: %s: this is no file of candidates; move it away", path)
+		return nil, fmt.Errorf("analysis: %s: this is not a file of candidates, and would be overwritten: move it away", path)
 	}
 	if old.Number != k.Number || old.Series != k.Series || old.Trials == nil {
 		return k, nil

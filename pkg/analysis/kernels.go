@@ -10,11 +10,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Auto are the kernels that are compared unless others are asked for: smooth, less smooth and rough signals, signals of many
-// scales, rhythms that drift, and sums of them.
+// Auto are the kernels that "auto" stands for in a list of kernels (ParseKernels): smooth, less smooth and rough signals, signals of many
+// scales, exact and drifting seasons, and sums of them.
 var Auto = []string{"SE", "Matern52", "Matern32", "Laplace", "RQ", "Periodic", "LocPer", "SE + Periodic", "SE + LocPer", "Laplace + Matern52"}
 
-// families are the kernels that ParseKernel knows, at values of no importance.
+// families are the kernels that ParseKernel knows, with arbitrary values.
 var families = []struct {
 	name   string
 	kernel gppl.Kernel
@@ -30,8 +30,8 @@ var families = []struct {
 }
 
 // ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic",
-// "(SE + RQ) * Periodic", "ChangePoint(SE, Matern32)". All parameters are 1, but for the place of a change, 0. A term White stands for the noise that every model has anyway, and adds
-// nothing.
+// "(SE + RQ) * Periodic", "ChangePoint(SE, Matern32)". All parameters are 1, except the location of a change, which is 0. A term White
+// stands for the noise that every model has, and adds nothing.
 func ParseKernel(text string) (gppl.Kernel, error) {
 	p := kernelParser{text: text}
 	k, err := p.sum(0)
@@ -42,7 +42,7 @@ func ParseKernel(text string) (gppl.Kernel, error) {
 		return nil, err
 	}
 	if k == nil {
-		return nil, fmt.Errorf("analysis: the kernel %q is noise alone: every model has that; name a kernel of the signal", strings.TrimSpace(text))
+		return nil, fmt.Errorf("analysis: the kernel %q is noise alone, which every model has anyway: name a kernel of the signal", strings.TrimSpace(text))
 	}
 	return k, nil
 }
@@ -100,7 +100,7 @@ func (p *kernelParser) sum(depth int) (gppl.Kernel, error) {
 		switch k := k.(type) {
 		case nil:
 			if depth > 0 {
-				return nil, fmt.Errorf("analysis: White within parentheses, in the kernel %q: it can be a term of the whole sum alone", strings.TrimSpace(p.text))
+				return nil, fmt.Errorf("analysis: White within parentheses, in the kernel %q: it can only be a term of the whole sum", strings.TrimSpace(p.text))
 			}
 		case gppl.Sum:
 			terms = append(terms, k.Terms()...)
@@ -138,7 +138,7 @@ func (p *kernelParser) product(depth int) (gppl.Kernel, error) {
 			factors = append(factors, k)
 		}
 		if white && len(factors) > 0 {
-			return nil, fmt.Errorf("analysis: White as a factor, in the kernel %q: it can be a term of the whole sum alone", strings.TrimSpace(p.text))
+			return nil, fmt.Errorf("analysis: White as a factor, in the kernel %q: it can only be a term of the whole sum", strings.TrimSpace(p.text))
 		}
 		if !p.take("*", "×") {
 			break
@@ -195,7 +195,7 @@ func (p *kernelParser) change(depth int) (gppl.Kernel, error) {
 	var parts [2]gppl.Kernel
 	for i, before := range []string{"(", ","} {
 		if depth == maxNesting || !p.take(before) {
-			return nil, fmt.Errorf("analysis: a change point in the kernel %q is to be ChangePoint(BEFORE, AFTER)", strings.TrimSpace(p.text))
+			return nil, fmt.Errorf("analysis: write the change point in the kernel %q as ChangePoint(BEFORE, AFTER)", strings.TrimSpace(p.text))
 		}
 		var err error
 		if parts[i], err = p.sum(depth + 1); err != nil {
@@ -208,7 +208,7 @@ func (p *kernelParser) change(depth int) (gppl.Kernel, error) {
 	return gppl.ChangePoint{Before: parts[0], After: parts[1], Width: 1}, nil
 }
 
-// splitList cuts a list at its commas, but for those within parentheses.
+// splitList splits a list at its commas, except those within parentheses.
 func splitList(list string) (parts []string) {
 	depth, from := 0, 0
 	for i, r := range list {

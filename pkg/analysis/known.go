@@ -11,12 +11,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Known are regressors: columns whose values are known where y is, and, for forecasts, where it is not.
+// Known are regressors: columns whose values are known at the observations and, for forecasts, after them.
 type Known struct {
 	Names  []string    `json:"names"`
 	X      []float64   `json:"x"`      // ascending, each once
 	Values [][]float64 `json:"values"` // of each regressor, at X
-	// Models see (value − Centre)/Scale, of the values at the observations.
+	// Models use (value − Centre)/Scale, with the mean and the standard deviation of the values at the observations.
 	Centre []float64 `json:"centre"`
 	Scale  []float64 `json:"scale"`
 }
@@ -31,7 +31,7 @@ type knownRow struct {
 	line   string // where it was read
 }
 
-// newKnown makes regressors of rows in any order. Rows at one x must agree.
+// newKnown makes regressors from rows in any order. Rows with equal x must have equal values.
 func newKnown(names []string, rows []knownRow) (*Known, error) {
 	slices.SortStableFunc(rows, func(a, b knownRow) int {
 		switch {
@@ -48,7 +48,7 @@ func newKnown(names []string, rows []knownRow) (*Known, error) {
 		if n := len(k.X); n > 0 && k.X[n-1] == r.x {
 			for j, name := range names {
 				if r.values[j] != last.values[j] {
-					return nil, fmt.Errorf("%s is %v in %s and %v in %s, at one x: a regressor has one value at each", name, last.values[j], last.line, r.values[j], r.line)
+					return nil, fmt.Errorf("%s is %v in %s and %v in %s, at the same x: a regressor has one value at each x", name, last.values[j], last.line, r.values[j], r.line)
 				}
 			}
 			continue
@@ -77,7 +77,7 @@ func (k *Known) standardise(x []float64) error {
 		}
 		sd := math.Sqrt(squares / float64(len(x)))
 		if slices.Min(at) == slices.Max(at) || !(sd > 0) {
-			return fmt.Errorf("the regressor %s is %v in all rows that have a y: it can explain nothing; leave it out", name, at[0])
+			return fmt.Errorf("the regressor %s is %v in all rows that have a y, so it explains nothing: leave it out", name, at[0])
 		}
 		k.Centre, k.Scale = append(k.Centre, mean), append(k.Scale, sd)
 	}
@@ -86,7 +86,7 @@ func (k *Known) standardise(x []float64) error {
 
 // value returns a regressor at x, interpolated between the neighbours where it is known; ok is false outside them.
 func (k *Known) value(j int, x float64) (v float64, ok bool) {
-	const rounding = 1e-9 // of the distance of neighbours
+	const rounding = 1e-9 // of the range
 	n := len(k.X)
 	i := sort.SearchFloat64s(k.X, x)
 	if i < n && k.X[i] == x {
@@ -128,7 +128,7 @@ func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
 
 func (s *Series) unknown(name string, at float64) error {
 	k := s.Known
-	return fmt.Errorf("analysis: %w: %s is known from %s to %s, not at %s; add rows with %s and %s and an empty y to the file, or name a file of them: --future FILE",
+	return fmt.Errorf("analysis: %w: %s is known from %s to %s, not at %s; add rows with %s and %s and an empty y to the file, or name a file with such rows: --future FILE",
 		ErrUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at), orElse(s.Axis.Name, "x"), strings.Join(k.Names, ", "))
 }
 
@@ -139,8 +139,8 @@ func (s *Series) Ahead() []float64 {
 	return s.Known.X[i:]
 }
 
-// Effect is what was learnt about a regressor: y, or log y where the model is of that, rises by
-// Value for one unit of it.
+// Effect is the learnt coefficient of a regressor: one unit of it raises y, or log y if Log is set, by
+// Value.
 type Effect struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`
@@ -186,7 +186,7 @@ func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.
 	return gppl.GaussianBeta{Of: gppl.AddMeans(parts...), Variances: variances}
 }
 
-// check refuses regressors that no series can have.
+// check returns an error for regressors that no series can have.
 func (k *Known) check() error {
 	if len(k.Names) == 0 || len(k.Values) != len(k.Names) || len(k.Centre) != len(k.Names) || len(k.Scale) != len(k.Names) || len(k.X) == 0 {
 		return errors.New("the regressors are incomplete")

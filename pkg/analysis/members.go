@@ -9,19 +9,20 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// member is a model that forecasts are averaged over.
+// member is one of the models that forecasts average.
 type member struct {
 	model     gppl.Model
 	log       bool
 	weight    float64
 	view      *view
 	posterior conditioned
-	// draws are models of uncertain parameters, each as likely as the others; none: model alone.
+	// draws are models with parameters drawn from their posterior, equally weighted; none: model alone.
 	draws      []gppl.Model
 	posteriors []conditioned // of draws
 }
 
-// Part is one model's forecast: of y, or of log y, at each x a Gaussian with Mean and NoisyVar, in which LatentVar is that of f.
+// Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y if Log is set, with mean Mean and variance
+// NoisyVar. LatentVar is the variance of f.
 type Part struct {
 	Weight    float64
 	Log       bool
@@ -64,8 +65,8 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	return out, nil
 }
 
-// noiseVariance is that of a new observation at the j-th x of a part, with its known error: that of a typical one unless it is known
-// ahead.
+// noiseVariance returns the variance of the noise of a new observation at the j-th x of a part. It includes the known error: a.ahead[j],
+// or the typical one if a.ahead is nil.
 func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float64 {
 	e := m.view.scaling.Scale * m.view.typical
 	if a.ahead != nil {
@@ -80,7 +81,7 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 	return noise + e*e
 }
 
-// quantile returns the quantiles at level p of the mixture of parts: of new observations, or of f.
+// quantile returns at each x the quantile at level p of the mixture of parts, for f if latent is set, else for new observations.
 func quantile(parts []Part, p float64, latent bool) []float64 {
 	z := math.Sqrt2 * math.Erfinv(2*p-1)
 	variances := func(q Part) []float64 {

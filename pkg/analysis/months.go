@@ -7,18 +7,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// On an axis whose Day is not 0 all months are a twelfth of a year long: a monthly, quarterly or yearly series is then regular, as its
-// seasons are, although months have 28 to 31 days. Month k begins at Day of the k-th month after Origin, or at its last day if it is
-// shorter, at the time of day of Origin; within it x grows with time.
+// If Axis.Day is not 0, all months on the axis are a twelfth of a year long: a monthly, quarterly or yearly series then has a constant
+// step, although months have 28 to 31 days. Month k begins on Day of the k-th month after Origin (on its last day if it is shorter), at
+// the time of day of Origin; within the month x grows in proportion to time.
 
-// byCalendar makes the axis of dates that are that many months apart one of equal months, beginning at the first of them.
+// byCalendar turns a into an axis of equal months, which begins at the first date.
 func (a *Axis) byCalendar(first time.Time, day int) {
 	a.Day = day
 	a.Origin = first
 	a.Zero = dataset.DecimalYear(first)
 }
 
-// monthBegin returns where month k begins, in seconds since 1970.
+// monthBegin returns the beginning of month k, in seconds since 1970.
 func (a Axis) monthBegin(k int) float64 {
 	o := a.Origin
 	first := time.Date(o.Year(), o.Month()+time.Month(k), 1, o.Hour(), o.Minute(), o.Second(), o.Nanosecond(), time.UTC)
@@ -27,7 +27,7 @@ func (a Axis) monthBegin(k int) float64 {
 	return float64(t.Unix()) + 1e-9*float64(t.Nanosecond())
 }
 
-// monthsAt returns the place of a date, in seconds since 1970, in months after Origin.
+// monthsAt converts a date, in seconds since 1970, to months after Origin.
 func (a Axis) monthsAt(s float64) float64 {
 	t := instant(s)
 	k := 12*(t.Year()-a.Origin.Year()) + int(t.Month()) - int(a.Origin.Month())

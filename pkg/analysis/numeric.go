@@ -9,9 +9,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// numericDates finds out whether the x of a series are numbers that stand for dates: times since 1970 in one unit, or dates written
-// 20240131 or 202401. It returns their format, a remark, and what makes seconds since 1970 of one, NaN if it is no such date;
-// TimeNumber and nil for other numbers.
+// numericDates recognises numbers x that stand for dates: times since 1970 in one unit, or dates written 20240131 or 202401. It returns
+// their format, a remark, and a function that converts a number to seconds since 1970, or to NaN if it is not such a date. For other
+// numbers it returns TimeNumber and a nil function.
 func numericDates(s dataset.Series) (format dataset.TimeFormat, remark string, seconds func(float64) float64) {
 	name := orElse(s.XName, "x")
 	if format = dataset.LikelyUnix(s.X); format != dataset.TimeNumber {
@@ -26,8 +26,8 @@ func numericDates(s dataset.Series) (format dataset.TimeFormat, remark string, s
 	return dataset.TimeNumber, "", nil
 }
 
-// areCompact reports whether numbers are all dates in a layout of digits. Months count only if they pass from one year to another as
-// dates do: numbers from 200001 to 200012 may be anything.
+// areCompact reports whether all numbers are dates in a layout of digits. Months must pass from one year to the next: numbers from
+// 200001 to 200012 may be anything.
 func areCompact(x []float64, layout string) bool {
 	years := map[int]bool{}
 	for _, v := range x {

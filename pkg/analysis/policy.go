@@ -16,13 +16,13 @@ import (
 const (
 	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
 	worthwhile = 0.5
-	// hopeless is how many nats behind the other scale, log or none, a scale is given up after the first round.
+	// hopeless: after the first round a scale (y or log y) is given up if its best is this many nats behind the best of both.
 	hopeless = 6
-	// searchGradient ends training of a candidate: with steps of 0.3 in log θ, within some hundredths of a nat.
+	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
 	searchGradient = 0.05
 	// negligible is the weight below which a candidate has no part in the forecast.
 	negligible = 0.03
-	// mostMembers are averaged.
+	// mostMembers is the largest number of models that are averaged.
 	mostMembers = 5
 )
 
@@ -32,20 +32,20 @@ type season struct {
 	fixed  bool // given, or the calendar's
 }
 
-// policy is the search of Fit where no kernels are named.
+// policy is the search that Fit runs if no kernels are named.
 type policy struct {
 	ctx     context.Context
 	options Options
 	plan    Plan
 	kept    *kept // nil: candidates are not kept
 	series  *Series
-	views   []view // on what structures are compared on
+	views   []view // the scales, y and log y, of the observations on which structures are compared
 	extent  extent
 	seasons []season
 	trends  []string
 	trials  []*trial
 	began   time.Time
-	// evaluations of all candidates, and the rounds there may be, for the report of progress.
+	// for the report of progress: evaluations of all candidates, the candidates tried, and their expected number
 	evaluations, index, count int
 }
 
@@ -55,12 +55,12 @@ type trial struct {
 	view      int
 	structure string // of its terms
 	model     gppl.Model
-	score     float64 // evidence, in nats of y; +Inf if it failed
+	score     float64 // negative log evidence of y, in nats; +Inf if it failed
 }
 
-// fitPolicy finds structure and parameters: for y and, if all are positive, log y, each of noise alone and a smooth, a less
-// smooth and a rough term, with and without a season and a linear trend; the best of them grows by one term after the other as
-// long as that brings evidence. Candidates are weighted by their evidence, and those that count are averaged in forecasts.
+// fitPolicy finds structure and parameters. It tries noise alone, a smooth, a less smooth and a rough term, each with and without a
+// season and a linear trend, for y and, if all y are positive, for log y. The best grows by one term at a time as long as that
+// adds evidence. Candidates are weighted by their evidence, and forecasts average those with enough weight.
 func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, began: time.Now()}
 	if o.Resume != "" {
@@ -97,9 +97,9 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	return p.analysis()
 }
 
-// setViews makes the scales that the options allow, of the observations from an index on.
+// setViews makes the scales that the options allow, for the observations from an index on.
 func (p *policy) setViews(from int) error {
-	if y := p.series.Y[from:]; slices.Min(y) == slices.Max(y) { // the latest are constant: the whole then
+	if y := p.series.Y[from:]; slices.Min(y) == slices.Max(y) { // the latest are constant: take all
 		from = 0
 	}
 	p.views = nil
@@ -116,8 +116,8 @@ func (p *policy) setViews(from int) error {
 	return nil
 }
 
-// mayBeLog reports whether models of log y are to be looked at: where that is asked for, or left open and all y are positive. A prior of a
-// variance is in the unit of y², so that it says by itself that y is modelled.
+// mayBeLog reports whether models of log y are tried: if --log asks for them, or leaves it open and all y are positive. A prior of a
+// variance is in the unit of y², so it implies that y is modelled.
 func (o Options) mayBeLog(s *Series) bool {
 	switch strings.ToLower(o.Log) {
 	case "always":
@@ -185,7 +185,7 @@ func (p *policy) term(name string, of season, short bool) gppl.Kernel {
 // bases are the terms that the search begins with, each alone and with a season.
 var bases = []string{"White", "SE", "Matern32", "Laplace"}
 
-// begin returns the sums that the search begins with of a base.
+// begin returns the sums with which the search begins for a base.
 func (p *policy) begin(base string) [][]gppl.Kernel {
 	alone := []gppl.Kernel{p.term(base, season{}, false)}
 	if len(p.seasons) == 0 {
@@ -198,7 +198,7 @@ func (p *policy) begin(base string) [][]gppl.Kernel {
 	return [][]gppl.Kernel{alone, {alone[0], seasonal}}
 }
 
-// additions returns the terms that a sum may grow by: each kind of signal once, each season once, and one cycle of nested seasons.
+// additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested seasons.
 func (p *policy) additions(terms []gppl.Kernel) (more []gppl.Kernel) {
 	for _, name := range bases[1:] {
 		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return kernelName(t) == name }) {
@@ -231,7 +231,7 @@ func (p *policy) search() error {
 		}
 	}
 	p.rank()
-	for v := range p.views { // the scales that are still in it grow
+	for v := range p.views { // only the scales that are not hopeless grow
 		best := p.best(v)
 		if best == nil || best.score > p.trials[0].score+hopeless {
 			continue
@@ -244,7 +244,7 @@ func (p *policy) search() error {
 	return nil
 }
 
-// grow adds to a candidate the term that brings the most evidence, again and again.
+// grow repeatedly adds the term that improves the evidence most, until none improves it by worthwhile nats.
 func (p *policy) grow(v int, best *trial) error {
 	for terms := termsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = termsOf(best.model.Kernel) {
 		from := len(p.trials)
@@ -267,7 +267,7 @@ func (p *policy) grow(v int, best *trial) error {
 	return nil
 }
 
-// reachable returns a model of each structure that the search may come to.
+// reachable returns a model of each structure that the search may try.
 func (p *policy) reachable() []gppl.Model {
 	var models []gppl.Model
 	var names []string
@@ -307,17 +307,17 @@ func (p *policy) nested() (short, long season, ok bool) {
 	return short, long, false
 }
 
-// cycle is a shorter season whose shape depends on where in the longer one it is: a day is like the same day of other weeks, and less
-// like its neighbours. A sum of two seasons adds the same shape to every day.
+// cycle is a short season whose shape depends on its place in the longer one: a day resembles the same day of other weeks more than its
+// neighbours. A sum of two seasons would add the same shape to every day.
 func (p *policy) cycle(short, long season) gppl.Kernel {
-	const weeks = 4 // over which it changes, in the middle
+	const weeks = 4 // typical number of long seasons over which the shape changes
 	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: 0.8},
 		gppl.Periodic{Variance: 1, Lengthscale: 0.8, Period: long.period})
 }
 
 func isProduct(k gppl.Kernel) bool { _, ok := k.(gppl.Product); return ok }
 
-// smaller returns the kernel of a term that is added with a fifth of the variance.
+// smaller returns k with a fifth of its variance, as the start of an added term.
 func smaller(k gppl.Kernel) gppl.Kernel {
 	theta := make([]float64, len(k.Params()))
 	for i, q := range k.Params() {
@@ -351,7 +351,7 @@ func termsOf(k gppl.Kernel) []gppl.Kernel {
 	return slices.DeleteFunc(slices.Clone(sumTerms(k)), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
 }
 
-// best returns the best candidate of a view so far, nil if none could be trained.
+// best returns the best candidate of a view so far; nil if none could be trained.
 func (p *policy) best(v int) *trial {
 	var best *trial
 	for _, t := range p.trials {
@@ -362,7 +362,7 @@ func (p *policy) best(v int) *trial {
 	return best
 }
 
-// try trains a candidate from the values that its terms have, and returns the errors of train.
+// try trains a candidate, starting at the values of its terms, unless it was tried before. It returns the errors of train.
 func (p *policy) try(v int, trend string, terms []gppl.Kernel, noise float64) error {
 	k := sumOf(terms)
 	t := &trial{view: v, structure: structure(terms), Candidate: Candidate{Kernel: kernelName(k), Trend: trend, Log: p.views[v].log}, score: math.Inf(1)}
@@ -381,7 +381,7 @@ func (p *policy) try(v int, trend string, terms []gppl.Kernel, noise float64) er
 	return nil
 }
 
-// structure names a sum whatever the order of its terms: each with its periods, those within 5 % of one another as one.
+// structure names a sum by its terms and their periods, independent of the order of terms; periods within 5 % count as equal.
 func structure(terms []gppl.Kernel) string {
 	names := make([]string, len(terms))
 	for i, t := range terms {
@@ -396,8 +396,8 @@ func structure(terms []gppl.Kernel) string {
 	return strings.Join(names, " + ")
 }
 
-// hold fixes the periods that are given, the variance of a white term, which the noise of the model stands for, and all but one
-// variance of a product.
+// hold fixes the given periods, the variance of a white term (the noise of the model replaces it), and all but one variance of a
+// product.
 func (p *policy) hold(m gppl.Model) gppl.Model {
 	m = m.FixRedundant()
 	at := 0
@@ -423,8 +423,8 @@ func sumTerms(k gppl.Kernel) []gppl.Kernel {
 	return []gppl.Kernel{k}
 }
 
-// train trains a model on a view and fills in the trial, or takes it from those that were kept. A model that cannot be trained is no
-// error: the trial says why. It is one if ctx ends, or if what has finished cannot be kept.
+// train trains a model on a view and fills in the trial, or takes the trial from those that were kept. A model that cannot be trained is
+// not an error: the trial says why. train returns an error if ctx ends, or if the trial cannot be kept.
 func (p *policy) train(t *trial, v view, m gppl.Model) error {
 	if p.kept == nil {
 		return p.trainNow(t, v, m)
@@ -497,7 +497,7 @@ func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, s
 	return plain(r), nil
 }
 
-// beliefs are the priors of a model of a view.
+// beliefs returns the priors of a model m of a view.
 func (p *policy) beliefs(m gppl.Model, v view) beliefs {
 	return beliefsOf(m, p.extent, p.options.Priors, v.scaling.Scale)
 }
@@ -561,7 +561,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		return nil, fmt.Errorf("analysis: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
 	}
 	v := p.views[best.view]
-	// The models are of what they were trained on, standardised; the analysis standardises all.
+	// The models were trained on a part of the series, standardised by itself; the analysis standardises the whole series.
 	whole, ratio := map[bool]view{}, map[bool]float64{}
 	for _, part := range p.views {
 		all, err := newView(p.series, 0, len(p.series.X), part.log)
@@ -631,14 +631,14 @@ func (p *policy) analysis() (*Analysis, error) {
 const (
 	// drawn is the number of observations up to which forecasts average over the parameters too.
 	drawn = 300
-	// draws of the parameters of one model are weighted by importance, and drawnModels of them are kept.
+	// draws is the number of importance-weighted draws of the parameters of one model; drawnModels of them are kept.
 	draws, drawnModels = 40, 10
 	// worthDrawing is the weight in the average from which a model's parameters are drawn.
 	worthDrawing = 0.2
 )
 
-// draw takes the parameters of a member for uncertain: short series do not know them well, and a band that takes them for known
-// is too narrow. A member whose draws cannot be trusted keeps the values that were learnt.
+// draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is too
+// narrow. A member whose draws cannot be trusted keeps the learnt values.
 func (p *policy) draw(m *member, t *trial) error {
 	v := p.views[t.view]
 	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance))

@@ -305,7 +305,7 @@ func TestBacktest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !good.Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "Over the last 5 origins, 12 ahead, the 95 % bands held") {
+	if !good.Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "Over the last 5 origins, 12 steps ahead, the 95 % bands held") {
 		t.Errorf("%+v", good)
 	}
 	named, err := automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}).Backtest(context.Background(), BacktestOptions{Horizon: 12})
@@ -349,14 +349,14 @@ func TestJudge(t *testing.T) {
 		n      int
 		want   string
 	}{
-		"fine":   {func(*Trust) {}, 40, "Over the last 5 origins, 8 ahead, the 95 % bands held 95 % of what came, and the error was 0.60 of seasonal naive's."},
-		"narrow": {func(t *Trust) { t.Coverage = 0.5 }, 40, "Do not use this forecast: over the last 5 origins, 8 ahead, the 95 % bands held only 50 % of what came."},
+		"fine":   {func(*Trust) {}, 40, "Over the last 5 origins, 8 steps ahead, the 95 % bands held 95 % of what came, and the error was 0.60 of seasonal naive's."},
+		"narrow": {func(t *Trust) { t.Coverage = 0.5 }, 40, "Do not use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held only 50 % of what came."},
 		"wrong":  {func(t *Trust) { t.Relative = 2 }, 40, "its error was 2.00 times that of seasonal naive"},
 		"late":   {func(t *Trust) { t.Late = 3 }, 40, "late in the horizon errors were 3.0 times"},
 		"later":  {func(t *Trust) { t.Late, t.Widen = 4, 1.25 }, 40, "late in the horizon errors were 3.2 times"},
-		"doubt":  {func(t *Trust) { t.Doubt, t.Away = 0.125, 1.44 }, 40, "on other series the bands of one in 8 such forecasts failed, made from 40 observations, 1.4 standard deviations away from seasonal naive"},
-		"far":    {func(t *Trust) { t.Doubt, t.Away = 0.9, 3e9 }, 40, "on other series the bands of most such forecasts failed, made from 40 observations, more than 100 standard deviations away from seasonal naive."},
-		"exact":  {func(t *Trust) { t.Relative = math.MaxFloat64 }, 40, "8 ahead, seasonal naive had no error at all, and it had one."},
+		"doubt":  {func(t *Trust) { t.Doubt, t.Away = 0.125, 1.44 }, 40, "on other series the bands failed for one in 8 forecasts like this one, which is made from 40 observations and 1.4 standard deviations away from seasonal naive"},
+		"far":    {func(t *Trust) { t.Doubt, t.Away = 0.9, 3e9 }, 40, "on other series the bands failed for most forecasts like this one, which is made from 40 observations and more than 100 standard deviations away from seasonal naive."},
+		"exact":  {func(t *Trust) { t.Relative = math.MaxFloat64 }, 40, "8 steps ahead, seasonal naive had no error at all, and the forecast had one."},
 		"short":  {func(*Trust) {}, 23, "23 observations are too few to test a forecast of 8 steps"},
 		"proven": {func(t *Trust) { t.Doubt, t.Away, t.Relative = 0.125, 10, 0.2 }, 40, "the error was 0.20 of seasonal naive's"},
 		"wider":  {func(t *Trust) { t.Widen = 1.4 }, 40, "Its bands are 1.4 times as wide"},

@@ -20,7 +20,7 @@ func (a *Analysis) standardised() (gppl.Data, error) {
 	return v.data, err
 }
 
-// condition makes the posteriors, once.
+// condition conditions the members on the data, once.
 func (a *Analysis) condition() error {
 	if len(a.members) == 0 {
 		a.members = []*member{{model: a.Result.Model, log: a.Log, weight: 1}}
@@ -52,8 +52,8 @@ func (a *Analysis) condition() error {
 	return nil
 }
 
-// lostNoise says that the noise cannot be told from rounding, or that jitter was added in its place; "" if neither. A sum over n
-// observations of a variance v is rounded by n·v·2⁻⁵², about the error that a factorisation of their covariance makes.
+// lostNoise warns if jitter was added to the noise, or if the noise is below rounding: n observations of variance v are factorised with
+// an error of about n·v·2⁻⁵². It returns "" if neither holds.
 func (a *Analysis) lostNoise() string {
 	m := a.Result.Model
 	at := []float64{0}
@@ -64,15 +64,15 @@ func (a *Analysis) lostNoise() string {
 	case jitter > 0:
 		return fmt.Sprintf("Jitter of %.2g had to be added to a noise variance of %.2g (of the standardised series): bands near observations show rounding.", jitter, m.Noise)
 	case noise < eps*float64(len(a.Series.X))*signal:
-		return fmt.Sprintf("The noise variance is %.2g of the signal's, which is lost in rounding: bands near observations are not to be relied on. "+
-			"If the observations have errors, this model does not know them: fit again.", noise/signal)
+		return fmt.Sprintf("The noise variance is only %.2g times the signal variance and is lost in rounding: do not rely on bands near observations. "+
+			"If the observations have errors, the model does not include them: fit again.", noise/signal)
 	}
 	return ""
 }
 
-// Forecast is a prediction in the unit of the file. Where it is of one model of y, it is Gaussian, with Mean and the variances.
-// Where it is of the logarithm, or averaged over several models, Mean is the median, and the variances are the squares of half the
-// distance between the quantiles at 15.9 and 84.1 %: a 95 % band is not symmetric then, and Lower and Upper have its ends.
+// Forecast is a prediction in the unit of the file. The prediction of a single model of y is Gaussian, with mean Mean and the two
+// variances. That of a model of log y, or of an average of models, is not: Mean is then the median, each variance the square of half the
+// distance between the quantiles at 15.9 and 84.1 %, and the 95 % band from Lower to Upper is not symmetric.
 type Forecast struct {
 	X         []float64
 	When      []string // X as text: dates in ISO form, or numbers
@@ -81,7 +81,7 @@ type Forecast struct {
 	NoisyVar  []float64 // of a new observation
 	Lower     []float64 // ends of the 95 % band of a new observation
 	Upper     []float64
-	Parts     []Part // what it is averaged over
+	Parts     []Part // the forecasts that are averaged
 }
 
 // Predict returns the posterior at each x, ascending, on the axis of the series. A prediction that is not finite is an error.
@@ -89,7 +89,7 @@ func (a *Analysis) Predict(x []float64) (*Forecast, error) {
 	return a.PredictContext(context.Background(), x)
 }
 
-// PredictContext is Predict that ends with the error of ctx if that ends first.
+// PredictContext is like Predict, and returns the error of ctx if ctx ends first.
 func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, error) {
 	if err := a.condition(); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 			return nil, fmt.Errorf("analysis: x[%d] = %v is not finite", i, v)
 		}
 	}
-	const many = 1000 // what is out of range is so at an end: of many, that is said before they are computed
+	const many = 1000 // predictions leave the range at the ends first: of more x than this, the ends are computed first
 	if n := len(x); n > many {
 		if _, err := a.PredictContext(ctx, []float64{x[0], x[n-1]}); err != nil {
 			return nil, err
@@ -117,7 +117,7 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	for i := range x {
 		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
 			if a.ofLog() {
-				return nil, fmt.Errorf("analysis: the prediction at %s is out of range: the model is of the logarithm of %s, and its trend or its uncertainty goes on growing: predict less far, or fit with --log never",
+				return nil, fmt.Errorf("analysis: the prediction at %s is out of range: the model is one of the logarithm of %s, whose trend or uncertainty keeps growing: predict less far ahead, or fit with --log never",
 					f.When[i], a.Series.YName)
 			}
 			return nil, fmt.Errorf("analysis: the prediction at %s is %g with a variance of %g: the parameters of the model, %v, are out of the range of float64",
@@ -127,13 +127,13 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	return f, nil
 }
 
-// ofLog reports whether a model of log y has a part in the prediction.
+// ofLog reports whether a model of log y is among the averaged ones.
 func (a *Analysis) ofLog() bool {
 	return slices.ContainsFunc(a.members, func(m *member) bool { return m.log })
 }
 
-// Forecast predicts the given number of steps beyond the last observation; a step is the series' own: a calendar month for a
-// monthly series, else the median distance of its observations.
+// Forecast predicts the given number of steps beyond the last observation. A step is a calendar month in a monthly series (likewise for
+// quarters and years), otherwise the median distance between observations.
 func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("analysis: a forecast of %d steps: at least one is needed", steps)
@@ -204,7 +204,7 @@ func (f *Forecast) SaveCSV(path string, a Axis) error {
 	return wholefile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
-// PlainCell puts an apostrophe before a name that a spreadsheet would read as a formula.
+// PlainCell returns a name for a csv file, with an apostrophe in front if a spreadsheet would read it as a formula.
 func PlainCell(s string) string {
 	if strings.HasPrefix(s, "=") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "@") {
 		return "'" + s
@@ -212,11 +212,10 @@ func PlainCell(s string) string {
 	return s
 }
 
-// Note says what about the posterior is not exact; "" if nothing is.
+// Note says in which respect the posterior is not exact; "" if it is exact.
 func (a *Analysis) Note() string { return a.note }
 
-// WithNoise returns the analysis with another noise variance, of the standardised series, and by how many nats that raises
-// the exact NLL.
+// WithNoise returns the analysis with another noise variance (of the standardised series), and the increase of the exact NLL in nats.
 func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, err error) {
 	m := a.Result.Model
 	m.Noise = noise

@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// distributions are the priors that ParsePrior reads, by name: of so many numbers.
+// distributions are the priors that ParsePrior reads, by name, with their arguments.
 var distributions = map[string]struct {
 	args  []string
 	prior func(v []float64) gppl.Prior
@@ -32,8 +32,8 @@ var priorRoles = map[string]gppl.Role{
 }
 
 // ParsePrior reads NAME=DISTRIBUTION, as in lengthscale=within(1, 10). The name is that of a parameter, such as SE.lengthscale, or a
-// role: variance, lengthscale, period, shape or noise, for all parameters that have it. Variances are in the unit of y squared (of
-// log y if that is modelled), lengthscales and periods in that of x: a table of parameters has both.
+// role: variance, lengthscale, period, shape or noise, for all parameters with this role. Variances are in the unit of y squared (of
+// log y if that is modelled), lengthscales and periods in the unit of x, as in a table of parameters.
 func ParsePrior(text string) (gppl.ParamPrior, error) {
 	name, of, ok := strings.Cut(text, "=")
 	if name = strings.TrimSpace(name); !ok || name == "" {
@@ -55,7 +55,7 @@ func parseDistribution(text string) (gppl.Prior, error) {
 	d, ok := distributions[name]
 	inside, closed := strings.CutSuffix(rest, ")")
 	if !ok || !closed {
-		return nil, fmt.Errorf("%q is no distribution: there are %s", text, Distributions)
+		return nil, fmt.Errorf("%q is not a distribution: there are %s", text, Distributions)
 	}
 	parts := strings.Split(inside, ",")
 	if len(parts) != len(d.args) {
@@ -78,7 +78,7 @@ func parseDistribution(text string) (gppl.Prior, error) {
 	return prior, prior.Check()
 }
 
-// timesPrior is the prior of cθ, θ having the prior p.
+// timesPrior returns the prior of cθ if θ has the prior p.
 func timesPrior(p gppl.Prior, c float64) gppl.Prior {
 	switch p := p.(type) {
 	case gppl.LogNormal:
@@ -95,7 +95,7 @@ func timesPrior(p gppl.Prior, c float64) gppl.Prior {
 	panic(fmt.Sprintf("analysis: no prior of a multiple of %T", p))
 }
 
-// standardisedPrior is a prior of a parameter in the given unit, for a series that was divided by scale.
+// standardisedPrior returns the prior p of a parameter in the given unit for a series that was divided by scale.
 func standardisedPrior(p gppl.Prior, unit string, scale float64) gppl.Prior {
 	if unit == "y²" {
 		return timesPrior(p, 1/(scale*scale))
@@ -103,13 +103,13 @@ func standardisedPrior(p gppl.Prior, unit string, scale float64) gppl.Prior {
 	return p
 }
 
-// priorsOf returns those of the given priors that apply to a model of a series that was divided by scale, by name.
+// priorsOf returns the given priors that apply to a model of a series that was divided by scale, by the names of its parameters.
 func priorsOf(m gppl.Model, given []gppl.ParamPrior, scale float64) (out []gppl.ParamPrior) {
 	for _, q := range m.Params() {
 		if isFixed(q) {
 			continue
 		}
-		byName := func(p gppl.ParamPrior) bool { // a kernel of one term does not have its name in those of its parameters
+		byName := func(p gppl.ParamPrior) bool { // the parameters of a kernel of one term lack the prefix; a prior may have it
 			return strings.EqualFold(p.Name, q.Name) || strings.EqualFold(p.Name, kernelName(m.Kernel)+"."+q.Name)
 		}
 		byRole := func(p gppl.ParamPrior) bool { return p.Name == "" && p.Role == q.Role }
@@ -132,12 +132,12 @@ func ofVariance(p gppl.ParamPrior) bool {
 	return strings.HasSuffix(strings.ToLower(p.Name), "variance")
 }
 
-// checkPriors returns an error for a prior that is of no parameter that any model learns, and for two of one.
+// checkPriors returns an error for a prior that applies to no learnt parameter of any model, and for two priors of one parameter.
 func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 	for i, p := range given {
 		for _, o := range given[:i] {
 			if strings.EqualFold(o.Name, p.Name) && (p.Name != "" || o.Role == p.Role) {
-				return fmt.Errorf("analysis: %v and %v: one prior is enough", o, p)
+				return fmt.Errorf("analysis: %v and %v are priors of the same parameter: one prior is enough", o, p)
 			}
 		}
 		var names []string
@@ -151,7 +151,7 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 			}
 		}
 		if !found {
-			return fmt.Errorf("analysis: the prior %v is of no parameter that is learnt: there are %s, and the roles variance, lengthscale, period, shape and noise", p, strings.Join(names, ", "))
+			return fmt.Errorf("analysis: the prior %v applies to no parameter that is learnt: there are %s, and the roles variance, lengthscale, period, shape and noise", p, strings.Join(names, ", "))
 		}
 	}
 	return nil
@@ -170,14 +170,14 @@ func supported(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
 	return m.WithParams(theta)
 }
 
-// Belief is a prior of the best model in the units of the file, with what was learnt.
+// Belief is a prior of the best model, in the units of the file, with its density at the learnt value.
 type Belief struct {
 	Name  string  `json:"name"`
 	Prior string  `json:"prior"`
-	Log   float64 `json:"log_density"` // of the prior at the value that was learnt, in nats; of the standardised series
+	Log   float64 `json:"log_density"` // of the prior at the learnt value, in nats, for the standardised series
 }
 
-// Beliefs returns the priors that were given for the best model; nil without any.
+// Beliefs returns the given priors that apply to the best model; nil if there are none.
 func (a *Analysis) Beliefs() (out []Belief) {
 	priors := a.Result.Priors
 	if a.Weak {
@@ -196,16 +196,16 @@ func (a *Analysis) Beliefs() (out []Belief) {
 	return out
 }
 
-// described is the text of a prior; of a log-normal one, whose mu is a logarithm, with what it means.
+// described returns the text of a prior; for a log-normal one, whose mu is a logarithm, with its median and range.
 func described(p gppl.Prior) string {
 	l, ok := p.(gppl.LogNormal)
 	if !ok {
 		return p.String()
 	}
-	unit := gppl.LogNormalWithin(math.Exp(-1), math.E).Sigma // with 98 % within a factor of e
+	unit := gppl.LogNormalWithin(math.Exp(-1), math.E).Sigma // the Sigma with 98 % within a factor of e of the median
 	half := l.Sigma / unit
 	return fmt.Sprintf("%v (median %.4g, 98 %% between %.4g and %.4g)", l, math.Exp(l.Mu), math.Exp(l.Mu-half), math.Exp(l.Mu+half))
 }
 
-// NLL is the negative log likelihood of the best model, of the standardised series, without its priors.
+// NLL returns the negative log likelihood of the best model in nats, for the standardised series and without priors.
 func (a *Analysis) NLL() float64 { return a.Result.Value + a.Result.LogPrior }

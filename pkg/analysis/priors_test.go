@@ -27,7 +27,7 @@ func TestParsePrior(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"lengthscale": "NAME=DISTRIBUTION", "=gamma(1,2)": "NAME=DISTRIBUTION", "noise=cauchy(1)": "there are lognormal(mu, sigma)", "noise=gamma(1,2": "no distribution",
+		"lengthscale": "NAME=DISTRIBUTION", "=gamma(1,2)": "NAME=DISTRIBUTION", "noise=cauchy(1)": "there are lognormal(mu, sigma)", "noise=gamma(1,2": "is not a distribution",
 		"noise=gamma(1)": "2 numbers, not 1: shape, rate", "noise=gamma(1,x)": `rate of gamma is "x"`, "noise=gamma(-1,2)": "positive", "noise=within(2,1)": "lo < hi", "noise=uniform(2,1)": "lo < hi",
 	} {
 		if _, err := ParsePrior(text); err == nil || !strings.Contains(err.Error(), want) {

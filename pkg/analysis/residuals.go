@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// checked is how many observations, the latest, the residual checks factorise densely: a second's work.
+	// checked is the number of observations, the latest, that the residual checks factorise densely, in about a second.
 	checked = 2500
-	// maxDense is the number of observations up to which a report shows components, which need a dense factor of all.
+	// maxDense is the number of observations up to which Components works: it needs a dense factor of all.
 	maxDense = 4000
 )
 
-// factor is A = K + HBHᵀ + σ²I of the latest observations, factorised: with a trend, its coefficients are a part of the
-// covariance.
+// factor is the factorised covariance A = K + HBHᵀ + σ²I of the latest observations. HBHᵀ is the covariance of the trend, if there is
+// one.
 type factor struct {
 	from  int // the first observation in it
 	x, z  []float64
@@ -28,7 +28,7 @@ type factor struct {
 	alpha *mat.VecDense // A⁻¹z
 }
 
-// factorise makes it for the latest observations, most at most, or returns what it made before.
+// factorise returns the factor of the latest observations, at most most; it keeps the last one.
 func (a *Analysis) factorise(most int) (*factor, error) {
 	if a.factor != nil && len(a.factor.x) == min(most, len(a.Series.X)) {
 		return a.factor, nil
@@ -65,7 +65,7 @@ func (a *Analysis) factorise(most int) (*factor, error) {
 		gram.SymRankK(gram, 1, trend)
 	}
 	if !f.chol.Factorize(gram) {
-		return nil, errors.New("analysis: the covariance of the observations is singular to working precision: the noise that was learnt is too small for it")
+		return nil, errors.New("analysis: the covariance of the observations is singular to working precision: the learnt noise is too small")
 	}
 	f.alpha = mat.NewVecDense(n, nil)
 	if err := f.chol.SolveVecTo(f.alpha, mat.NewVecDense(n, f.z)); err != nil {
@@ -78,26 +78,26 @@ func (a *Analysis) factorise(most int) (*factor, error) {
 	return f, nil
 }
 
-// Residuals are the standardised innovations e = L⁻¹z, A = LLᵀ: each observation less its prediction from those before it,
-// over the standard deviation of that prediction. Under the model they are independent and N(0, 1), which leave-one-out
-// residuals are not.
+// Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its prediction
+// from those before it, divided by the standard deviation of that prediction. Under the model they are independent and N(0, 1), unlike
+// leave-one-out residuals.
 type Residuals struct {
 	X, E []float64
-	// Of is the number of observations in the series; only the latest 2500 are looked at.
+	// Of is the number of observations in the series; only the latest 2500 are checked.
 	Of int
 
 	Mean, SD           float64
 	Skewness, Kurtosis float64   // excess kurtosis
 	Autocorrelation    []float64 // at lags 1, 2, …
-	Band               float64   // what 95 % of them are within if e is white: 1.96/√n
+	Band               float64   // 1.96/√n: if e is white, 95 % of the autocorrelations are within ±Band
 
-	// LjungBox is n(n+2)Σ ρ_h²/(n−h) over the first LjungBoxLags lags, 20 at most: more make it refuse white noise too often
-	// (Ljung and Box 1978). Under the model it is about χ² with as many degrees of freedom as lags; the parameters having
-	// been learnt from the same data, the probability is a little too high.
+	// LjungBox is n(n+2)Σ ρ_h²/(n−h) over the first LjungBoxLags lags, at most 20: with more lags it rejects white noise too often
+	// (Ljung and Box 1978). Under the model it is approximately χ² with LjungBoxLags degrees of freedom. LjungBoxP is a little too
+	// high, since the parameters were learnt from the same data.
 	LjungBox     float64
 	LjungBoxP    float64
 	LjungBoxLags int
-	// JarqueBera is n(skewness²/6 + kurtosis²/24), about χ² with two degrees of freedom for Gaussian e.
+	// JarqueBera is n(skewness²/6 + kurtosis²/24), approximately χ² with two degrees of freedom for Gaussian e.
 	JarqueBera  float64
 	JarqueBeraP float64
 }
@@ -123,7 +123,7 @@ func (a *Analysis) Residuals() (*Residuals, error) {
 	return r, nil
 }
 
-// checkWhite computes what Residuals tells of e.
+// checkWhite computes the statistics of Residuals for e.
 func checkWhite(e []float64) *Residuals {
 	n := float64(len(e))
 	r := &Residuals{E: e, Band: 1.96 / math.Sqrt(n)}
@@ -152,7 +152,7 @@ func checkWhite(e []float64) *Residuals {
 	return r
 }
 
-// Outside returns the lags, from 1, whose autocorrelation is beyond the band.
+// Outside returns the lags, from 1, whose autocorrelation is beyond ±Band.
 func (r *Residuals) Outside() []int {
 	var lags []int
 	for h, rho := range r.Autocorrelation {
@@ -163,7 +163,7 @@ func (r *Residuals) Outside() []int {
 	return lags
 }
 
-// Verdict says in sentences what the checks say, at the level of 1 %.
+// Verdict summarises the checks in sentences. The tests have a level of 1 %.
 func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string
@@ -176,7 +176,7 @@ func (r *Residuals) Verdict() []string {
 		v = append(v, fmt.Sprintf("Nothing speaks against white innovations (Ljung–Box p = %.2g; %s).", r.LjungBoxP, beyond))
 	}
 	if r.JarqueBeraP < level {
-		v = append(v, fmt.Sprintf("Their distribution is not Gaussian (Jarque–Bera p = %.2g, skewness %.2g, excess kurtosis %.2g): bands are only as good as that.", r.JarqueBeraP, r.Skewness, r.Kurtosis))
+		v = append(v, fmt.Sprintf("Their distribution is not Gaussian (Jarque–Bera p = %.2g, skewness %.2g, excess kurtosis %.2g): the bands assume that it is.", r.JarqueBeraP, r.Skewness, r.Kurtosis))
 	} else {
 		v = append(v, fmt.Sprintf("Nothing speaks against a Gaussian distribution (Jarque–Bera p = %.2g).", r.JarqueBeraP))
 	}
@@ -203,11 +203,11 @@ func (r *Residuals) largestLag() int {
 // Component is the posterior of one term of a sum.
 type Component struct {
 	Name     string
-	X, Mean  []float64 // in the unit of y, about zero: the mean of y is not in it
+	X, Mean  []float64 // Mean in the unit of y, without the mean of y
 	Variance []float64
 }
 
-// ErrNoComponents says that the kernel is no sum, or the series too long for a dense factor.
+// ErrNoComponents says that the model has only one term, or that the series is too long for a dense factor.
 var ErrNoComponents = errors.New("analysis: no components")
 
 // Components returns the posterior mean and variance of every term of a sum, and of the trend if there is one, at x
@@ -215,9 +215,8 @@ var ErrNoComponents = errors.New("analysis: no components")
 //
 //	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
 //
-// The means add up to the posterior mean less the mean of y; the variances do not add up, for the terms are correlated given
-// the data. It takes n² flops for each x. The error is ErrNoComponents for models of one term and for more than 4000
-// observations.
+// The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given the
+// data. It takes n² flops for each x. The error is ErrNoComponents for models with one term and for more than 4000 observations.
 func (a *Analysis) Components(x []float64) ([]Component, error) {
 	terms := []gppl.Kernel{a.Result.Model.Kernel}
 	if sum, ok := terms[0].(gppl.Sum); ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// scaledLog is θ = exp(s·u): with s the standard error of log θ, a step of one in u matters as much for every parameter, and
-// L-BFGS needs a fraction of the evaluations. A gradient of g in u is worth g²/2 nats.
+// scaledLog is the transform θ = exp(s·u). With s the standard error of log θ, a step of one in u changes the loss about equally for
+// every parameter, and L-BFGS needs a fraction of the evaluations. A gradient g in u means that the loss can fall by about g²/2 nats.
 type scaledLog struct{ s float64 }
 
 var _ gppl.Transform = scaledLog{}
@@ -18,8 +18,8 @@ func (t scaledLog) Raw(theta float64) float64 { return math.Log(theta) / t.s }
 func (t scaledLog) Slope(u float64) float64   { return t.s * t.Natural(u) }
 func (t scaledLog) String() string            { return fmt.Sprintf("log/%.3g", t.s) }
 
-// scaled returns m with its parameters scaled by the standard errors of a result, where it has them, or else by a guess: a
-// period is determined to about a fifth of a cycle over the span, anything else to a third.
+// scaled returns m with transforms scaledLog. Their scales are the standard errors of a result if it has them. Otherwise they are
+// guesses: a fifth of a cycle over the span for a period, a third for any other parameter.
 func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
 	for i, p := range m.Params() {
 		if isFixed(p) || p.Role == gppl.RoleLocation { // of any sign
@@ -39,7 +39,7 @@ func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
 
 func isFixed(p gppl.Param) bool { return p.Transform == gppl.Fixed{} }
 
-// plain returns the result with the parameters' own transforms, which can be saved.
+// plain returns the result with the parameters' default transforms, which can be saved.
 func plain(r *gppl.Result) *gppl.Result {
 	out := *r
 	out.Model = gppl.Model{Kernel: r.Model.Kernel, Noise: r.Model.Noise, Mean: r.Model.Mean}

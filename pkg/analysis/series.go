@@ -12,24 +12,23 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// ReadOptions say what of a csv file is read. The zero value takes column 1 as x and column 2 as y.
+// ReadOptions choose what Read takes from a csv file. The zero value takes column 1 as x and column 2 as y.
 type ReadOptions struct {
 	X, Y         string // a column by its name in the header or by its number from 1
-	XUnit, YUnit string // for axes and tables; that of dates is known
-	Comma        rune   // what separates the fields; 0: found out
+	XUnit, YUnit string // for axes and tables; dates need no XUnit
+	Comma        rune   // the field separator; 0: detected
 	DecimalComma bool   // numbers are written 3,14
 	NoHeader     bool
 	Missing      []string           // texts for a missing value, beside an empty cell, NA, NaN, null and the like
-	Time         dataset.TimeFormat // how x is written; "": found out
-	// Last keeps only that many of the latest observations; 0 keeps all.
+	Time         dataset.TimeFormat // how x is written; "": detected
+	// Last keeps only this number of the latest observations; 0 keeps all.
 	Last int
 	// YError is a column of known standard deviations of the observations (error bars), in the unit of y; "" for none.
 	YError string
-	// RelativeErrors says that the errors of YError are known up to their scale, which is learnt: those of some observations are so
-	// many times those of others.
+	// RelativeErrors says that YError gives the errors relative to one another; their common scale is learnt.
 	RelativeErrors bool
 	// Regressors are columns that y depends on linearly and that are known in advance. Their future values stand in rows without y,
-	// or in the file Future, which has their columns and that of x.
+	// or in the file Future, which has the column of x and those of the regressors.
 	Regressors []string
 	Future     string
 }
@@ -44,7 +43,7 @@ type Source struct {
 	Dropped  int      `json:"dropped,omitempty"`
 	Columns  []string `json:"columns"`
 	Unsorted int      `json:"unsorted"`        // rows that came before the row above them in x
-	Ahead    int      `json:"ahead,omitempty"` // of the skipped, those after the last observation that have the regressors
+	Ahead    int      `json:"ahead,omitempty"` // skipped rows after the last observation that have the regressors
 }
 
 // Series is a time series ready to be modelled: x ascending, on one axis.
@@ -54,27 +53,27 @@ type Series struct {
 	YName  string
 	YUnit  string
 	X, Y   []float64
-	// Errors are known standard deviations of the observations; nil for none. ErrorName is their column. If they are Relative, they
-	// are known up to their scale.
+	// Errors are known standard deviations of the observations; nil for none. ErrorName is their column. If Relative is set, they
+	// are known up to a common scale.
 	Errors    []float64
 	ErrorName string
 	Relative  bool
 	Known     *Known // regressors; nil for none
 
-	Step       float64   // the median distance of neighbours in x, duplicates apart
+	Step       float64   // the median distance between neighbours in x, duplicates left out
 	Even       bool      // most distances are about Step
-	Gaps       []Stretch // where neighbours are further apart than they should be, the longest first
-	Absent     int       // observations that an even series would have in its gaps
+	Gaps       []Stretch // where neighbours are more than 1.5 steps apart, 10 if the series is not Even; the longest first
+	Absent     int       // observations that would fill the gaps at distance Step
 	Duplicates []float64 // the x that occur more than once
 
 	remarks []string // on how the file was read
-	whole   *Series  // that this is a part of; nil if it is one itself
+	whole   *Series  // the series that this is a part of; nil if this is a whole one
 }
 
 // Stretch is a part of the axis.
 type Stretch struct{ From, To float64 }
 
-// missing are texts for a missing value, each as it is, in capitals and in small letters.
+// missing are texts for a missing value, each as it is, in upper case and in lower case.
 var missing = func() (all []string) {
 	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "?", "."} {
 		all = append(all, text, strings.ToUpper(text), strings.ToLower(text))
@@ -89,13 +88,13 @@ const (
 	smallest = 1e-140
 )
 
-// Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. Where x is neither
-// a date nor asked to be one, numbers that all are times since 1970 between 1973 and 2096 in one unit (dataset.LikelyUnix), or dates
-// written 20240131 or 202401, are read as that, and Notes says so.
+// Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. If all x are numbers, and
+// ReadOptions.Time does not say how they are written, Read recognises Unix times in one unit between 1973 and 2096
+// (dataset.LikelyUnix) and dates written 20240131 or 202401; Notes then says so.
 //
-// The error for a file that is not there, a column that is not, or a cell that is no number says which file, line and column
-// it is and what is there. At least ten observations at three different x are needed, and y must not be constant. Numbers are
-// up to 1e140 in size, and their range above 1e-140.
+// The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
+// there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
+// size; the range of x and the standard deviation of y must be above 1e-140.
 func Read(path string, o ReadOptions) (*Series, error) {
 	s, rep, err := read(path, o)
 	if err != nil {
@@ -197,7 +196,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	}
 	const exact = 100 // steps in which the median distance is known to 1 %
 	if out.Step < exact*rounding {
-		out.remarks = append(out.remarks, fmt.Sprintf("x is rounded to multiples of %s, which matters where observations are %s apart: count x from the first observation.",
+		out.remarks = append(out.remarks, fmt.Sprintf("x is rounded to multiples of %s, which is coarse for observations %s apart: measure x from the first observation.",
 			out.Axis.Length(rounding), out.Axis.Length(out.Step)))
 	}
 	return out, nil
@@ -224,7 +223,7 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 	return s, nil
 }
 
-// part returns the observations from one index to before another, with the step, the errors and the regressors of the whole.
+// part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
 func (s *Series) part(from, to int) *Series {
 	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, whole: s}
 	if s.whole != nil {
@@ -251,7 +250,7 @@ func (o ReadOptions) csv() dataset.CSVOptions {
 	}
 }
 
-// headerRemarks says where the first line may have been data.
+// headerRemarks warns if the first line may be data.
 func headerRemarks(s dataset.Series, rep dataset.CSVReport) []string {
 	if !isValue(s.XName) || !isValue(s.YName) {
 		return nil
@@ -271,7 +270,8 @@ func isValue(name string) bool {
 // slashDate is a date that may have the day or the month first, which ParseDate does not read.
 var slashDate = regexp.MustCompile(`^\d{1,2}[-/.]\d{1,2}[-/.]\d{4}$`)
 
-// unitOf guesses the unit of a column of numbers from its name: decimal years are told by it, as are whole years by that of a date.
+// unitOf guesses the unit of a column of numbers from its name: "year" or "decimal" means years, and so does any other name with
+// "date" or "year" in it if all numbers are whole and between 1000 and 3000.
 func unitOf(name string, x []float64) string {
 	lower := strings.ToLower(strings.TrimSpace(name))
 	if lower == "year" || lower == "years" || strings.Contains(lower, "decimal") {
@@ -333,7 +333,7 @@ func enough(s dataset.Series) error {
 	return nil
 }
 
-// spacing finds step, gaps and duplicates. A gap is wider than one and a half steps; in a series whose steps vary, than ten.
+// spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary.
 func (s *Series) spacing() {
 	var steps []float64
 	for i := 1; i < len(s.X); i++ {
@@ -376,7 +376,7 @@ func (s *Series) YLabel() string {
 	return fmt.Sprintf("%s (%s)", s.YName, s.YUnit)
 }
 
-// Notes says in sentences what a reader of the file should know: its extent, and what is missing, doubled or out of order.
+// Notes says in sentences what a reader of the file should know: its extent, and what is missing, repeated or out of order.
 func (s *Series) Notes() []string {
 	a, n := s.Axis, len(s.X)
 	spacing := "every " + a.Length(s.Step)
@@ -398,7 +398,7 @@ func (s *Series) Notes() []string {
 		if s.Relative {
 			of = "errors of the observations relative to one another"
 		}
-		notes = append(notes, fmt.Sprintf("%s has the %s, from %.4g to %.4g, with a median of %.4g, which the bands take for that of new ones.",
+		notes = append(notes, fmt.Sprintf("%s has the %s, from %.4g to %.4g. For new observations the bands assume the median, %.4g.",
 			s.ErrorName, of, slices.Min(s.Errors), slices.Max(s.Errors), median(s.Errors)))
 	}
 	if s.Known != nil {
@@ -419,15 +419,15 @@ func (s *Series) Notes() []string {
 		if s.Even {
 			text += fmt.Sprintf("; %s would fill them", count(s.Absent, "observation"))
 		}
-		notes = append(notes, text+". The model needs no filling in.")
+		notes = append(notes, text+". Gaps need not be filled.")
 	}
 	switch k, distinct := len(s.Duplicates), s.distinct(); {
 	case k > distinct/2:
 		notes = append(notes, fmt.Sprintf(
-			"%d of %d x occur more than once, the first at %s, and all rows are taken for one series: if the file holds several, divide it into files; if another column is a part of the time, make one column of both.",
+			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. If the file holds several series, split it into one file per series; if the time is spread over several columns, combine them into one.",
 			k, distinct, a.Text(s.Duplicates[0])))
 	case k > 0:
-		notes = append(notes, fmt.Sprintf("%d x occur more than once, the first at %s. Each observation is used.", k, a.Text(s.Duplicates[0])))
+		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.", count(k, "value"), are(k), a.Text(s.Duplicates[0])))
 	}
 	if k := s.Source.Unsorted; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", count(k, "row"), was(k)))
@@ -435,11 +435,11 @@ func (s *Series) Notes() []string {
 	return append(notes, s.remarks...)
 }
 
-// distinct returns how many different x there are.
+// distinct returns the number of different x.
 func (s *Series) distinct() int { return len(slices.Compact(slices.Clone(s.X))) }
 
-// codeRemark says where the lowest or the highest value may stand for a missing one, as -999 does: it occurs more than once, is not 0,
-// and is further from the others than these are from one another. The note is "" if neither does.
+// codeRemark warns if the lowest or the highest value may stand for a missing one, as -999 does: it occurs more than once, is not 0,
+// and is further from the other values than these are from one another. It returns "" if neither does.
 func codeRemark(name string, y []float64) string {
 	sorted := slices.Sorted(slices.Values(y))
 	n := len(sorted)
@@ -455,7 +455,7 @@ func codeRemark(name string, y []float64) string {
 		}
 		least, most := rest[0], rest[len(rest)-1]
 		if gap := max(least-code, code-most); most > least && gap > most-least {
-			return fmt.Sprintf("%d values of %s are %v, further from the others, %v to %v, than these are from one another: if that stands for a missing value, add --missing %v.",
+			return fmt.Sprintf("%d values of %s are %v, far from all others, which lie between %v and %v. If it stands for a missing value, add --missing %v.",
 				times, name, code, least, most, code)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Slice is the likelihood along one parameter, the others kept at their optimum.
+// Slice is the likelihood along one parameter, with the others fixed at their optimum.
 type Slice struct {
 	Name    string
 	Unit    string    // of the parameter: that of x, "standardised" for variances, or none
@@ -19,11 +19,11 @@ type Slice struct {
 	StdErr  float64 // of the log; 0 if it is not known
 }
 
-// highest is how far above the optimum, in nats, the ends of a slice may lie.
+// highest bounds the NLL at the ends of a slice, in nats above the optimum.
 const highest = 12
 
-// Slices evaluates the likelihood along each parameter, at the given number of points, within four standard errors of its
-// log (within a factor of three where that is not known, and never beyond one of ten), or as near as it rises by 12 nats.
+// Slices evaluates the likelihood along each parameter at the given number of points. A slice covers four standard errors of the log of
+// the parameter (a factor of three if that is not known, and at most ten), or less if the NLL rises by 12 nats before.
 func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 	v, err := a.valley()
 	if err != nil {
@@ -65,7 +65,7 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 	return out, nil
 }
 
-// unit is that of a parameter as it is trained: of the standardised series.
+// unit returns the unit of a parameter as trained, on the standardised series.
 func (a *Analysis) unit(p gppl.FittedParam) string {
 	switch p.Unit {
 	case "x":
@@ -76,10 +76,10 @@ func (a *Analysis) unit(p gppl.FittedParam) string {
 	return ""
 }
 
-// valley is the likelihood that a was trained by, with the priors if there were any, around its optimum.
+// valley is the loss of training, with the priors if there were any, around its optimum.
 type valley struct {
 	loss   gppl.Loss
-	theta  []float64 // where it is looked at; the optimum at first
+	theta  []float64 // where it is evaluated; at first the optimum
 	lowest float64
 }
 
@@ -98,7 +98,7 @@ func (a *Analysis) valley() (*valley, error) {
 	if v.loss, err = t.loss(a.Result.Model, data); err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	if a.Weak { // what was minimised has the priors in it
+	if a.Weak { // the minimised loss includes the priors
 		s := a.Series
 		if v.loss, err = posteriorLoss(v.loss, beliefsOf(a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, a.given, a.Scaling.Scale)); err != nil {
 			return nil, fmt.Errorf("analysis: %w", err)
@@ -115,7 +115,7 @@ func (a *Analysis) valley() (*valley, error) {
 	return v, nil
 }
 
-// excess is how far the NLL at theta is above that of the optimum; +Inf where it cannot be computed.
+// excess returns the NLL at theta minus that of the optimum; +Inf if it cannot be computed.
 func (v *valley) excess() float64 {
 	value, err := v.loss.ValueGrad(nil, v.theta)
 	if err != nil {

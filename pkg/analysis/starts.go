@@ -6,10 +6,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// startsFor returns models to train from, at least one. A kernel with a period gets gppl.StartFrom's values at each of the
-// likeliest periods: the likelihood has a maximum at each multiple of a period, so that the period has to be right from the
-// start. (Of several periods StartFrom makes each another one.) Any other gets those for the data and for the data less their trend: the likelihood has one maximum where the kernel
-// explains the trend alone and another where it explains more.
+// startsFor returns at least one model to train from. A kernel with one period gets the values of gppl.StartFrom at each of the most
+// likely periods: the likelihood has a maximum at each multiple of a period, so the period has to be correct from the start. (A kernel
+// with several periods gets a different one for each from StartFrom.) Any other kernel gets the values for the data and for the
+// detrended data: the likelihood has one maximum where the kernel explains the trend alone and another where it explains more.
 func startsFor(k gppl.Kernel, d, detrended gppl.Data, periods []float64) []gppl.Model {
 	plain := gppl.Model{Kernel: k, Noise: 1}.FixRedundant()
 	if periodsOf(k) != 1 || len(periods) == 0 {

@@ -21,8 +21,8 @@ const (
 	version = 1
 )
 
-// stored is an analysis in a file: with its observations, so that it predicts without the csv file, and with that file's
-// name and checksum, so that one can tell what it was learnt from.
+// stored is an analysis in a file. It contains the observations, so that it predicts without the csv file, and the name and checksum of
+// that file, so that its origin is known.
 type stored struct {
 	Format      string       `json:"format"`
 	Version     int          `json:"version"`
@@ -35,27 +35,27 @@ type stored struct {
 	Candidates  []Candidate  `json:"candidates"`
 	Projections int          `json:"projections,omitempty"`
 	Result      *gppl.Result `json:"result"`
-	// Of the automatic policy; files written before it lack them.
+	// Fields of the automatic policy; older files lack them.
 	Log     bool           `json:"log,omitempty"`
 	Weak    bool           `json:"weak_priors,omitempty"`
 	Members []storedMember `json:"members,omitempty"`
 	Widen   float64        `json:"widen,omitempty"`
 	Effort  string         `json:"effort,omitempty"`
-	// Priors that were given to the automatic policy; of named kernels the result has them.
+	// Priors that were given to the automatic policy; those for named kernels are in the result.
 	Priors []gppl.ParamPrior `json:"priors,omitempty"`
-	// Known errors and regressors; files written before them lack them.
+	// Known errors and regressors; older files lack them.
 	Errors    []float64 `json:"errors,omitempty"`
 	ErrorName string    `json:"error_name,omitempty"`
 	Relative  bool      `json:"relative_errors,omitempty"`
 	Known     *Known    `json:"regressors,omitempty"`
 }
 
-// storedMember is a model that forecasts are averaged over.
+// storedMember is one of the models that forecasts average.
 type storedMember struct {
 	Weight float64    `json:"weight"`
 	Log    bool       `json:"log,omitempty"`
 	Model  gppl.Model `json:"model"`
-	// Draws are models of uncertain parameters, each as likely as the others.
+	// Draws are models with parameters drawn from their posterior, equally weighted.
 	Draws []gppl.Model `json:"draws,omitempty"`
 }
 
@@ -102,14 +102,14 @@ func decode(b []byte) (*Analysis, error) {
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("this is no saved analysis: %w", err)
+		return nil, fmt.Errorf("this is not a saved analysis: %w", err)
 	}
 	switch head.Format {
 	case format:
 	case "gppl result":
 		return nil, errors.New("this is a model alone, without observations, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts from these")
 	default:
-		return nil, fmt.Errorf("format %q, want %q: this is no saved analysis", head.Format, format)
+		return nil, fmt.Errorf("format %q, want %q: this is not a saved analysis", head.Format, format)
 	}
 	if head.Version != version {
 		return nil, fmt.Errorf("version %d, this program reads version %d", head.Version, version)
@@ -144,7 +144,7 @@ func unnamedEffort(weak bool) string {
 	return ""
 }
 
-// check refuses what no analysis can be.
+// check returns an error for contents that no analysis can have.
 func (j *stored) check() error {
 	if len(j.X) != len(j.Y) {
 		return fmt.Errorf("%d x and %d y", len(j.X), len(j.Y))

@@ -27,7 +27,7 @@ func ParsePlace(text string) (float64, error) {
 	return v, nil
 }
 
-// Taken returns the rows of a block that sums with the header h take. The others join its bad ones.
+// Taken returns the rows of a block that are within the range of the header h. It adds the others to the bad rows of the block.
 func Taken(h gppl.SumsHeader, b *dataset.CSVBlock) (x, y []float64) {
 	n := 0
 	for i, t := range b.X {
@@ -47,13 +47,13 @@ const (
 	wholeFile  = 4 << 20
 	pieces     = 16
 	pieceBytes = 128 << 10
-	// lookMargin is what is added to the range on either side, of it, and lookSpread how much further than what was seen y
-	// may be, where a file was not read whole.
+	// If a file was not read whole, lookMargin times the range is added on either side, and y may be lookSpread times as far from the
+	// centre as in the rows that were read.
 	lookMargin = 0.05
 	lookSpread = 4
 )
 
-// headerFlags says how to do without a first look.
+// headerFlags says which flags replace a first look.
 const headerFlags = "say --from, --to, --centre and --largest, or --like FILE.sums"
 
 // LookAt returns the range of csv files from a first look: all of each file up to 4 MB, else pieces of it, with a margin.
@@ -78,10 +78,10 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: %s", strings.Join(files, ", "), headerFlags)
 	}
 	if lo, hi := slices.Min(x), slices.Max(x); lo == hi {
-		return r, fmt.Errorf("x is %v in all %d rows that were looked at: if others differ, %s", lo, len(x), headerFlags)
+		return r, fmt.Errorf("x is %v in all %d rows of the first look: if other rows differ, %s", lo, len(x), headerFlags)
 	}
 	if lo, hi := slices.Min(y), slices.Max(y); lo == hi {
-		return r, fmt.Errorf("y is %v in all %d rows that were looked at: if others differ, %s", lo, len(y), headerFlags)
+		return r, fmt.Errorf("y is %v in all %d rows of the first look: if other rows differ, %s", lo, len(y), headerFlags)
 	}
 	if whole {
 		return gppl.SampleRange(x, y, 0, 1)
@@ -101,7 +101,7 @@ func excerpt(path string) (text []byte, whole bool, err error) {
 		return nil, false, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s is no regular file and cannot be looked at first: %s", path, headerFlags)
+		return nil, false, fmt.Errorf("%s is not a regular file, so its range is not known before it is read: %s", path, headerFlags)
 	}
 	if info.Size() <= wholeFile {
 		text, err = io.ReadAll(f)
@@ -117,7 +117,7 @@ func excerpt(path string) (text []byte, whole bool, err error) {
 	return text, false, nil
 }
 
-// piece returns whole lines of a piece of a file, which is longer than pieceBytes where a line is.
+// piece returns the whole lines of a piece of a file. The piece is pieceBytes long, or longer if a line is.
 func piece(f io.ReaderAt, size int64, i int) (lines []byte, err error) {
 	for length := int64(pieceBytes); ; length *= 2 {
 		length = min(length, size)

@@ -11,16 +11,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Trends are what Options.Trend may say: the mean function of the model, whose coefficients are learnt with it. "auto", or
-// "", compares them.
+// Trends are the values of Options.Trend: mean functions of the model, whose coefficients are learnt with it. "auto", or "", compares
+// them.
 var Trends = []string{"auto", "none", "linear", "quadratic"}
 
-// trendVariance is the prior variance of the coefficients of a trend, of the standardised series and of x between −1 and 1:
-// a trend that explains all of the series has a slope of √3. With a prior, likelihoods with and without a trend can be
-// compared, and a trend that the data do not show is kept near zero.
+// trendVariance is the prior variance of the coefficients of a trend, for the standardised series and x scaled to [−1, 1]: a trend that
+// explains all of the series then has a slope of √3. With a prior, likelihoods with and without a trend can be compared, and a trend
+// that the data do not show stays near zero.
 const trendVariance = 4
 
-// meanOf returns the mean function for a trend and the regressors of x, nil for none: a series without trend is standardised, and its mean is zero.
+// meanOf returns the mean function for a trend and the regressors of x. It is nil without both: the series is standardised, so its mean
+// is zero.
 func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	degree := 0
 	switch strings.ToLower(trend) {
@@ -37,10 +38,10 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(degree, x)}, variances, x), nil
 }
 
-// slopeVariance and levelVariance are the prior variances where the policy chooses the kernel; briefSlope is the former of a series of
-// fewer than lasting observations: a slope that has lasted goes on, one that a few observations show is not extrapolated in full. Of 0.1,
-// 0.3, 1 and 4, 0.3 did best on the development half of M3's yearly series, of 14 to 41 observations, and 1 beside 0.3 and 3 on its
-// quarterly, monthly and other ones. A variance in proportion to the length was no better.
+// slopeVariance and levelVariance are the prior variances of the automatic policy. briefSlope replaces slopeVariance in series of fewer
+// than lasting observations: a slope that has lasted is extrapolated, one that only a few observations show is damped. On the
+// development half of M3, 0.3 did best of 0.1, 0.3, 1 and 4 on the yearly series, which have 14 to 41 observations, and 1 did best of
+// 0.3, 1 and 3 on the others. A variance in proportion to the length was no better.
 const (
 	slopeVariance = 1
 	briefSlope    = 0.3
@@ -48,7 +49,7 @@ const (
 	levelVariance = 1
 )
 
-// policyMean is meanOf with a constant that is uncertain: the mean of a short series is not known well.
+// policyMean is like meanOf with an uncertain constant: a short series does not determine its mean well.
 func policyMean(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	slope := float64(slopeVariance)
 	if x.Len() < lasting {
@@ -63,8 +64,8 @@ func policyMean(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	return meanOf(trend, x)
 }
 
-// trendBasis returns the columns of the model's trend at x, each times the prior standard deviation of its coefficient, so
-// that the trend's covariance is their outer product; nil for a model without.
+// trendBasis returns the columns of the model's trend at x, each multiplied by the prior standard deviation of its coefficient: the
+// covariance of the trend is their outer product. It returns nil for a model without a trend.
 func (a *Analysis) trendBasis(x []float64) (*mat.Dense, error) {
 	m := a.Result.Model.Mean
 	if m == nil {

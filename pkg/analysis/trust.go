@@ -13,22 +13,23 @@ import (
 )
 
 // Trust compares forecasts of the recent past, at the requested horizon, with what was then
-// observed.
+// observed, and says whether to use the forecast.
 type Trust struct {
 	Horizon int `json:"horizon"` // observations ahead
 	Origins int `json:"origins"` // places in the past that were forecast from
-	N       int `json:"n"`       // forecasts of one value each
-	Season  int `json:"season"`  // of the naive forecast, in observations; 1: the last value
-	// Coverage is the share of these observations that lie within the 95 % bands.
+	N       int `json:"n"`       // observations that were forecast, over all origins
+	Season  int `json:"season"`  // season of the naive forecast, in observations; 1: it repeats the last value
+	// Coverage is the share of the N observations that lie within the 95 % bands, before these are widened.
 	Coverage float64 `json:"coverage_95"`
 	// Relative is the mean absolute error over that of the seasonal naive forecast.
 	Relative float64 `json:"relative_error"`
-	Spread   float64 `json:"spread"` // root mean square of error over standard deviation; 1 if bands are right
+	Spread   float64 `json:"spread"` // root mean square of error over standard deviation; 1 if the bands are right
 	Late     float64 `json:"late"`   // the same over the last third of the horizon
-	// Widen is what the standard deviations of a forecast are to be multiplied by so that they agree with the errors of the past.
+	// Widen is the factor by which the standard deviations of a forecast must be multiplied to agree with the errors of the past; at least 1.
 	Widen float64 `json:"widen"`
-	// Doubt is the probability that the widened bands hold less than 70 % of what comes, by experience with other series; 0 where there is
-	// none. Away is how far the forecast goes from the naive one late in the horizon, in its standard deviations.
+	// Doubt is the probability, estimated on other series, that the widened bands contain less than 70 % of the observations to come;
+	// 0 where it is not estimated. Away is the largest distance between the forecast and the naive one in the last third of the
+	// horizon, in standard deviations of the forecast.
 	Doubt float64 `json:"doubt,omitempty"`
 	Away  float64 `json:"away,omitempty"`
 	// Use is false if the verdict is not to use the forecast; Verdict says so in a sentence or two.
@@ -39,7 +40,7 @@ type Trust struct {
 	Past []PastForecast `json:"past,omitempty"`
 }
 
-// PastForecast is one of the forecasts of the past.
+// PastForecast is a forecast from one origin in the past, compared with what followed.
 type PastForecast struct {
 	From     string  `json:"from"` // the last observation that it knew
 	N        int     `json:"n"`
@@ -50,48 +51,50 @@ type PastForecast struct {
 	Reused string `json:"reused,omitempty"`
 }
 
-// BacktestOptions say which past is forecast. The zero value is five origins of 24 steps.
+// BacktestOptions choose the part of the past that is forecast. The zero value means 24 steps from each of five origins.
 type BacktestOptions struct {
 	Horizon int // 0 means 24
 	Origins int // 0 means 5
-	// Holdout forecasts that many of the last observations from those before, once, in place of several origins.
+	// Holdout, if positive, replaces the rolling origins by one: the last Holdout observations are forecast from those before.
 	Holdout int
 }
 
 const (
-	// lowCoverage, of the 95 % bands before they are widened, and highRelative, error against seasonal naive's, are where a
-	// forecast is advised against. On the development half of M3 the widened bands of what is left held 94 %.
+	// A forecast is advised against if its 95 % bands, before they are widened, contained a smaller share than lowCoverage, or if its
+	// error was more than highRelative times seasonal naive's. On the development half of M3 the widened bands of the forecasts that
+	// pass contained 94 %.
 	lowCoverage  = 0.65
 	highRelative = 1.15
-	// lateSpread is how many of its own standard deviations, widened, a forecast may err by, late in the horizon, in the root mean square.
+	// lateSpread bounds the root mean square of error over widened standard deviation in the last third of the horizon.
 	lateSpread = 2.5
-	// horizons that a series must be long for its past to test a forecast.
+	// horizons is the number of horizons that a series must span for its past to test a forecast.
 	horizons = 3
 	// refitted is the number of observations up to which parameters are learnt again at each origin; above, they are re-used.
 	refitted = 1500
-	// refitEvaluations bound that: it goes on from the optimum of the whole series.
+	// refitEvaluations bounds the evaluations of learning again. Few suffice: training starts at the optimum of the whole series.
 	refitEvaluations = 15
-	// remembered is how many observations before an origin a forecast of the past knows.
+	// remembered is the number of observations before an origin that a forecast of the past is conditioned on.
 	remembered = 3000
-	// fewUneven is the same where x is not regular, and the number of observations from which that matters.
+	// fewUneven replaces remembered for a series whose likelihood is dense (Series.dense).
 	fewUneven = 700
 )
 
-// Backtest forecasts the latest past from rolling origins: at each the parameters are learnt again from what was known by then,
-// from their present values on, up to 1500 observations, unless kernels were named (PastForecast.Reused); the structure is that of the
-// whole series, which flatters the forecast a little. Where the series is too short for the horizon, a shorter one is looked at, and the verdict says so.
+// Backtest forecasts the latest past from rolling origins and compares the forecasts with what followed. At each origin the
+// parameters are learnt again, starting at their present values, from the observations up to the origin. They are those of the whole
+// series if kernels were named, or if more than 1500 observations come before the origin (PastForecast.Reused). The structure is
+// always that of the whole series, which flatters the forecast a little. If the series is too short for the horizon, a shorter
+// horizon is tested, and the verdict says so.
 //
 // A forecast is advised against
-//   - if the series is less than three horizons long: its past tests nothing that far ahead,
-//   - if the 95 % bands held less than 65 % of what came,
-//   - if the error was above 1.15 of seasonal naive's,
-//   - if, in the last third of the horizon, errors were above 2.5 of their standard deviations in the root mean square, those already
-//     widened: bands that do not widen as errors do,
-//   - if by experience with other series the bands of more than 8 % of forecasts like it fail (Trust.Doubt), unless those of the past
-//     held 90 % and erred by less than half of seasonal naive.
+//   - if the series is less than three horizons long: its past cannot test a forecast that far ahead,
+//   - if the 95 % bands contained less than 65 % of the observations,
+//   - if the error was above 1.15 times seasonal naive's,
+//   - if, in the last third of the horizon, the root mean square of error over widened standard deviation was above 2.5: the bands
+//     do not grow as the errors do,
+//   - if Trust.Doubt is above 8 %, unless the bands of the past contained 90 % and its errors were below half of seasonal naive's.
 //
-// Bands that were a little too narrow are no reason: Calibrate widens them. What no past shows, such as a change of level after the
-// last observation, a verdict cannot know either.
+// Bands that were a little too narrow are no reason: Calibrate widens them. The verdict cannot foresee what the past does not show,
+// such as a change of level after the last observation.
 func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	n := len(a.Series.X)
 	o.Horizon, o.Origins = orDefault(o.Horizon, 24), orDefault(o.Origins, 5)
@@ -171,9 +174,9 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	return t, nil
 }
 
-// widening returns √((k₀ + Σ s_k)/(k₀ + K)), at least 1, s_k the mean of (error/standard deviation)² at origin k, at most 6: the
-// posterior mean, about, of the factor by which variances are too small, if k₀ origins before had said that they are right. The
-// errors of one origin have much in common, so that an origin counts as one observation.
+// widening returns √((k₀ + Σ s_k)/(k₀ + K)), at least 1. s_k, at most 6, is the mean of (error/standard deviation)² at origin k of K.
+// This is approximately the posterior mean of the factor by which variances are too small, with a prior worth k₀ origins at which they
+// were right. The errors of one origin have much in common, so each origin counts as one observation.
 func widening(squares []float64) float64 {
 	const before, most = 12, 6
 	sum := float64(before)
@@ -183,21 +186,20 @@ func widening(squares []float64) float64 {
 	return max(1, math.Sqrt(sum/float64(before+len(squares))))
 }
 
-// Calibrate widens the forecasts of the analysis as a backtest asks.
+// Calibrate widens the bands of later forecasts of the analysis by Trust.Widen.
 func (a *Analysis) Calibrate(t *Trust) { a.Widen = t.Widen }
 
-// Testable reports whether a backtest is possible, and quick enough to be made unasked.
+// Testable reports whether a backtest is possible, and quick enough to run without being requested.
 func (a *Analysis) Testable(o BacktestOptions) bool {
 	n := len(a.Series.X)
 	return a.Projections == 0 && n-max(4, n/3) >= 1
 }
 
-// seasonSteps returns the season of the naive forecast, in observations, at most most.
+// seasonSteps returns the season of the naive forecast, in observations: the first period of the model below most, or 1.
 func (a *Analysis) seasonSteps(most int) int {
 	if !a.Series.Even || a.Series.Step <= 0 {
 		return 1
 	}
-	season := 1
 	for _, m := range a.members {
 		for _, p := range m.model.Params() {
 			if p.Role != gppl.RolePeriod {
@@ -208,10 +210,10 @@ func (a *Analysis) seasonSteps(most int) int {
 			}
 		}
 	}
-	return season
+	return 1
 }
 
-// reuse says why the parameters are not learnt again from n observations before an origin; "" if they are.
+// reuse says why the parameters are not learnt again from the n observations before an origin; "" if they are.
 func (a *Analysis) reuse(n int) string {
 	switch {
 	case !a.Weak:
@@ -219,15 +221,15 @@ func (a *Analysis) reuse(n int) string {
 	case n > refitted:
 		return fmt.Sprintf("there are more than %d observations", refitted)
 	case a.Series.dense():
-		return fmt.Sprintf("there are more than %d observations, whose likelihood is dense", fewUneven)
+		return fmt.Sprintf("there are more than %d observations, and their likelihood is dense", fewUneven)
 	}
 	return ""
 }
 
-// forecastFrom forecasts the h observations from index origin on from those before; reused says why the parameters are those of the
-// whole series, if they are.
+// forecastFrom forecasts the observations origin ≤ i < origin+h from those before. If the parameters are those of the whole series,
+// reused says why.
 func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast, reused string, err error) {
-	const most = 2 // members that are looked at
+	const most = 2 // members of the average that are used, the heaviest
 	known := remembered
 	if a.Series.dense() {
 		known = fewUneven
@@ -246,7 +248,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 		if err != nil {
 			return nil, "", err
 		}
-		// The model is of values that were standardised otherwise.
+		// The model was trained on values with another standardisation.
 		model := rescaled(m.model, math.Pow(m.view.scaling.Scale/v.scaling.Scale, 2))
 		if a.reuse(origin-from) == "" {
 			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[from]}
@@ -280,7 +282,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 	return forecastOf(x, make([]string, h), parts), reused, nil
 }
 
-// rescaled multiplies all variances of a model by c, but for those of factors beyond the first.
+// rescaled multiplies the variances of a model by c, except fixed ones: those of further factors of a product.
 func rescaled(m gppl.Model, c float64) gppl.Model {
 	theta := naturals(m)
 	for i, p := range m.Params() {
@@ -293,21 +295,21 @@ func rescaled(m gppl.Model, c float64) gppl.Model {
 
 // judge writes the verdict on a series of n observations and the horizon asked for.
 func (t *Trust) judge(n, asked int) {
-	over := fmt.Sprintf("over the last %d origins, %d ahead,", t.Origins, t.Horizon)
+	over := fmt.Sprintf("over the last %d origins, %s ahead,", t.Origins, count(t.Horizon, "step"))
 	if t.Origins == 1 {
-		over = fmt.Sprintf("from the last origin, %d ahead,", t.Horizon)
+		over = fmt.Sprintf("from the last origin, %s ahead,", count(t.Horizon, "step"))
 	}
 	if t.Coverage < lowCoverage {
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%s the 95 %% bands held only %.0f %% of what came", over, 100*t.Coverage))
 	}
 	switch {
 	case t.Relative == math.MaxFloat64:
-		t.Reasons = append(t.Reasons, fmt.Sprintf("%s %s had no error at all, and it had one", over, t.naive()))
+		t.Reasons = append(t.Reasons, fmt.Sprintf("%s %s had no error at all, and the forecast had one", over, t.naive()))
 	case t.Relative > highRelative:
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%s its error was %.2f times that of %s", over, t.Relative, t.naive()))
 	}
 	if late := t.Late / max(1, t.Widen); late > lateSpread && t.Coverage >= lowCoverage {
-		t.Reasons = append(t.Reasons, fmt.Sprintf("late in the horizon errors were %.1f times what the bands say", late))
+		t.Reasons = append(t.Reasons, fmt.Sprintf("late in the horizon errors were %.1f times as large as the bands promise", late))
 	}
 	if n < horizons*asked {
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%d observations are too few to test a forecast of %d steps", n, asked))
@@ -316,14 +318,18 @@ func (t *Trust) judge(n, asked int) {
 		t.Reasons = append(t.Reasons, t.doubtful(n))
 	}
 	t.Use = len(t.Reasons) == 0
-	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f of %s's", over, 100*t.Coverage, t.Relative, t.naive())
+	of := "seasonal naive's"
+	if t.Season <= 1 {
+		of = "that of " + t.naive()
+	}
+	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f of %s", over, 100*t.Coverage, t.Relative, of)
 	if t.Use {
 		t.Verdict = strings.ToUpper(found[:1]) + found[1:] + "."
 	} else {
 		t.Verdict = fmt.Sprintf("Do not use this forecast: %s.", strings.Join(t.Reasons, "; "))
 	}
 	if t.Widen > 1.05 {
-		t.Verdict += fmt.Sprintf(" Its bands are %.1f times as wide as the model has them, as these errors ask for.", t.Widen)
+		t.Verdict += fmt.Sprintf(" Its bands are %.1f times as wide as the model's own, to match these errors.", t.Widen)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Logs are what Options.Log may say: whether the model is of log y. "auto", or "", compares both where all y are positive.
+// Logs are the values of Options.Log, which says whether log y is modelled. "auto", or "", compares both scales if all y are positive.
 var Logs = []string{"auto", "never", "always"}
 
 // view is the series as a model sees it: y or log y, standardised.
@@ -16,13 +16,13 @@ type view struct {
 	log     bool
 	scaling dataset.Scaling // of y, or of log y
 	data    gppl.Data
-	// offset turns the NLL of the standardised values into that of y: with z = (g(y) − μ)/s it is n·log s − Σ log g′(y). With
-	// it, likelihoods of y and of log y compare.
+	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It makes
+	// likelihoods of y and of log y comparable.
 	offset  float64
 	typical float64 // median of the standardised known errors; 0 if there are none
 }
 
-// newView returns the observations from one index to before another as a model sees them.
+// newView returns the observations from ≤ i < to as a model sees them.
 func newView(s *Series, from, to int, log bool) (view, error) {
 	x, y := s.X[from:to], s.Y[from:to]
 	g := y
@@ -31,7 +31,7 @@ func newView(s *Series, from, to int, log bool) (view, error) {
 		g = make([]float64, len(y))
 		for i, value := range y {
 			if !(value > 0) {
-				return v, fmt.Errorf("analysis: observation %d is %v: the logarithm is of positive values; choose the log scale never", i, value)
+				return v, fmt.Errorf("analysis: observation %d is %v: only positive values have a logarithm; use Options.Log \"never\" (--log never)", i, value)
 			}
 			g[i] = math.Log(value)
 		}
@@ -61,7 +61,8 @@ func newView(s *Series, from, to int, log bool) (view, error) {
 	return v, nil
 }
 
-// relativeErrors are errors of observations over the typical one of the whole series, that of log y being to first order e/y.
+// relativeErrors returns the errors of the observations divided by the typical error of the whole series. The error of log y is e/y to
+// first order.
 func (s *Series) relativeErrors(errors, y []float64, log bool) []float64 {
 	typical := s.typicalError(log)
 	out := make([]float64, len(errors))
@@ -74,8 +75,8 @@ func (s *Series) relativeErrors(errors, y []float64, log bool) []float64 {
 	return out
 }
 
-// typicalError is the median of the known errors, of y or of log y. Of a part of a series it is that of the whole: models of relative
-// errors go from one part to another.
+// typicalError returns the median of the known errors of y or log y. For a part of a series it is that of the whole series, so that
+// models with relative errors can be used on any part.
 func (s *Series) typicalError(log bool) float64 {
 	if s.whole != nil {
 		return s.whole.typicalError(log)
@@ -92,7 +93,7 @@ func (s *Series) typicalError(log bool) float64 {
 	return median(errs)
 }
 
-// ErrorScale is how many times the errors of the column ErrorName the noise was learnt to be; 1 if they are known and not relative.
+// ErrorScale returns the learnt factor between the noise and the errors of the column ErrorName; 1 if the errors are not relative.
 func (a *Analysis) ErrorScale() float64 {
 	if !a.Series.Relative {
 		return 1
@@ -101,7 +102,7 @@ func (a *Analysis) ErrorScale() float64 {
 	return math.Sqrt(a.Scaling.Variance(m.Noise+gppl.Nugget(m.Kernel))) / a.Series.typicalError(a.Log)
 }
 
-// standardErrors are known errors of observations as the model sees them: that of log y is, to first order, the relative one.
+// standardErrors returns the known errors of the observations as the model sees them. The error of log y is e/y to first order.
 func (v view) standardErrors(errors, y []float64) []float64 {
 	out := make([]float64, len(errors))
 	for i, e := range errors {

@@ -9,28 +9,28 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// logNormal is a prior on a parameter θ: log θ ~ N(Centre, SD²). The mode of log θ is its Centre, whereas that of θ is lower, at
-// Centre − SD²; training looks for the former (mapPrior).
+// logNormal is a prior on a parameter θ: log θ ~ N(Centre, SD²). The density of log θ has its mode at Centre, that of θ lower, at
+// log θ = Centre − SD². Training maximises the former (mapPrior).
 type logNormal struct{ centre, sd float64 }
 
-// within has 98 % between lo and hi.
+// within returns the log-normal prior with 98 % of its mass between lo and hi.
 func within(lo, hi float64) logNormal {
 	p := gppl.LogNormalWithin(lo, hi)
 	return logNormal{p.Mu, p.Sigma}
 }
 
-// beliefs are the priors of the trained parameters of a model, by their index: a weak one, sd 0 where there is none, or in its place
-// one that was given, nil where there is none.
+// beliefs are the priors of the trained parameters of a model, by their index: the weak one (sd 0: none), or the given one that replaces
+// it (nil: none).
 type beliefs struct {
 	weak  []logNormal
 	given []gppl.Prior
-	// chosen are the nats that the evidence pays for periods that the data chose. The weak prior of a period stands where the periodogram
-	// has a peak, one of about span/(2·step) frequencies that it could have stood at, each as likely before the data were seen.
+	// chosen is the price, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak of
+	// the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
 	chosen float64
 }
 
-// list returns the priors by the names of the parameters, as gppl.NewMAP takes them. For the mode of log θ they are those whose density
-// with respect to θ is largest there; what was given stays as it is.
+// list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors become their mapPrior, so that
+// NewMAP finds the mode of log θ; given priors stay as they are.
 func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
 	for i, p := range params {
 		switch {
@@ -68,17 +68,17 @@ func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) 
 	return 0, 0, false
 }
 
-// mapPrior is the prior whose density with respect to θ has its mode where that of p with respect to log θ has it: what
-// gppl.NewMAP maximises does then not depend on whether a lengthscale or a frequency is the parameter.
+// mapPrior returns a prior whose density in θ has its mode where the density of p in log θ has its own. The optimum of gppl.NewMAP then
+// does not depend on whether, for example, a lengthscale or its inverse is the parameter.
 func (p logNormal) mapPrior() gppl.LogNormal {
 	return gppl.LogNormal{Mu: p.centre + p.sd*p.sd, Sigma: p.sd}
 }
 
-// extent is what the priors know of x.
+// extent describes x for the priors: its step and its range.
 type extent struct{ step, span float64 }
 
-// priorOf returns the prior of a parameter of a term, in a series that is standardised. They are weak, and there so that short
-// series do not overfit (Corani et al. 2021): each is overruled by some dozens of observations that know better.
+// priorOf returns the prior of a parameter of a term, for a standardised series. The priors are weak and prevent short series from
+// overfitting (Corani et al. 2021): a few dozen observations overrule them.
 func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNormal, ok bool) {
 	switch role {
 	case gppl.RoleVariance:
@@ -88,7 +88,7 @@ func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNo
 		return logNormal{math.Log(0.5), 1.5}, true
 	case gppl.RoleNoise:
 		return logNormal{math.Log(0.05), 1.5}, true
-	case gppl.RolePeriod: // what was detected is right to some per cent
+	case gppl.RolePeriod: // a detected period is correct to some per cent
 		return logNormal{math.Log(value), 0.05}, true
 	case gppl.RoleShape:
 		return logNormal{math.Log(0.8), 0.7}, true
@@ -107,7 +107,7 @@ func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNo
 	return logNormal{}, false
 }
 
-// beliefsOf are the priors of a model of a series that was divided by scale: those that were given, and weak ones of what is left.
+// beliefsOf returns the priors of a model of a series that was divided by scale: the given ones, and weak ones for the other parameters.
 func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
 	params := m.Params()
 	out := beliefs{weak: make([]logNormal, len(params)), given: make([]gppl.Prior, len(params))}
@@ -139,7 +139,7 @@ func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) b
 	return out
 }
 
-// leaves returns the kernels that a sum or product is made of, in the order of their parameters.
+// leaves returns the elementary kernels of a sum or product, in the order of their parameters.
 func leaves(k gppl.Kernel) (all []gppl.Kernel) {
 	var parts []gppl.Kernel
 	switch k := k.(type) {
@@ -165,17 +165,17 @@ func posteriorLoss(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 	return gppl.NewMAP(l, list...)
 }
 
-// evidence returns the marginal likelihood at its mode θ, the parameters integrated out by Laplace's method in u = log θ: with p(u)
-// the prior and H the curvature of −log p(y|u)p(u),
+// evidence returns the negative log marginal likelihood. The parameters are integrated out by Laplace's method in u = log θ around the
+// mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
 //
 //	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
 //
-// A parameter that the data do not determine costs nothing, one that they determine well the logarithm of how much better than the
-// prior, and periods that the data chose what beliefs.chosen says. It takes two gradients for each parameter. Where H is not positive,
-// singular to rounding, or cannot be computed, laplace is false, and each parameter costs ½log n instead, as in BIC.
+// A parameter that the data do not determine costs nothing. One that they determine well costs the logarithm of the ratio of its prior
+// to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes two gradients for each parameter. If H
+// is not positive definite, singular to rounding, or cannot be computed, laplace is false, and each parameter costs ½log n, as in BIC.
 //
-// With a prior that was given, θ is the mode of the density with respect to θ, as for kernels that are named, where the gradient by u
-// is −1, not 0: a Newton step from there, −½gᵀH⁻¹g, makes up for that.
+// With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term −½gᵀH⁻¹g
+// of a Newton step accounts for that.
 func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64, laplace bool, err error) {
 	params := l.Params()
 	value, err := l.ValueGrad(nil, theta)
@@ -218,7 +218,7 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64
 	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, nil
 }
 
-// curvature returns the second derivatives of a loss by log θ of the free parameters, by central differences of its gradient.
+// curvature returns the second derivatives of a loss in log θ of the free parameters, by central differences of its gradient.
 func curvature(l gppl.Loss, theta []float64, free []int) (*mat.SymDense, error) {
 	const step = 1e-3
 	h := mat.NewSymDense(len(free), nil)

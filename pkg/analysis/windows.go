@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// windowLength is how many neighbouring observations condition a prediction in a series that no cheap engine takes. Factorising
-	// their covariance is n³/3 operations, 0.3 s at coreFlops; that of all of n = 7445 would be 15 s, of all of 20 000 five minutes.
+	// windowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the series.
+	// Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20 000 five minutes.
 	windowLength = 2000
-	// windowStride is the distance of windows: every x has 500 observations on each side, or the end of the series.
+	// windowStride is the distance between windows: every x has 500 observations on each side, or the end of the series.
 	windowStride = windowLength / 2
 	// cheapDense is the number of observations up to which dense algebra is cheap enough not to look for another engine: 2.4 ms at
 	// coreFlops.
 	cheapDense = 400
-	// askedDense is the number of observations up to which all condition a prediction densely where the kernel was named: the ones
-	// that training takes by default (Options.MaxExact), 8 s at coreFlops.
+	// askedDense is the number of observations up to which, for a named kernel, predictions are conditioned on all by dense algebra: the
+	// default of Options.MaxExact in training, 8 s at coreFlops.
 	askedDense = 6000
-	// mostToeplitz is how many observations of a regular series one factor takes: half of toeplitzPair for each pair, without
-	// gradient, is 3 s. A series that is longer goes by windows.
+	// mostToeplitz is the largest number of observations of a regular series in one factor, which takes 3 s: half of toeplitzPair for each
+	// pair, without gradient. A longer series uses windows.
 	mostToeplitz = 60000
 )
 
@@ -37,8 +37,8 @@ type conditioned interface {
 	Coefficients() []gppl.Coefficient
 }
 
-// windows is a model conditioned, for each x, on the windowLength observations around it: those of the window whose middle is
-// the nearest, the last ones beyond the end. It is safe for concurrent use.
+// windows is a model conditioned, for each x, on the windowLength observations around it: those of the window with the nearest middle,
+// or the last window beyond the end. It is safe for concurrent use.
 type windows struct {
 	model gppl.Model
 	data  gppl.Data
@@ -47,7 +47,7 @@ type windows struct {
 	last *gppl.Posterior // of the last window, which is made[0]
 
 	mu   sync.Mutex
-	made map[int]*gppl.Posterior // by how many strides before the end
+	made map[int]*gppl.Posterior // by the number of strides before the end
 }
 
 // newWindows makes the last window, which forecasts need.
@@ -62,13 +62,13 @@ func newWindows(m gppl.Model, d gppl.Data) (w *windows, err error) {
 
 func (w *windows) Model() gppl.Model { return w.model }
 
-// Jitter is that of the last window.
+// Jitter returns the jitter of the last window.
 func (w *windows) Jitter() float64 { return w.last.Jitter() }
 
-// Coefficients are those of the last window.
+// Coefficients returns those of the last window.
 func (w *windows) Coefficients() []gppl.Coefficient { return w.last.Coefficients() }
 
-// of returns the window of a place.
+// of returns the window for x.
 func (w *windows) of(x float64) int {
 	n := len(w.x)
 	at, _ := slices.BinarySearch(w.x, x)
@@ -94,7 +94,7 @@ func (w *windows) window(k int) (*gppl.Posterior, error) {
 	return p, err
 }
 
-// LatentContext predicts each x from its window: n³/3 flops for a window that is new, n² for each x, n the length of a window.
+// LatentContext predicts each x from its window of length n. It takes n³/3 flops for each new window and n² for each x.
 func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
 	mean, variances = make([]float64, x.Len()), make([]float64, x.Len())
 	members := map[int][]int{}
@@ -125,7 +125,7 @@ func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, varia
 	return mean, variances, nil
 }
 
-// posteriorOf conditions a model on the data and notes where that is not on all at once.
+// posteriorOf conditions a model on the data, and adds a note if it uses windows.
 func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, error) {
 	few := windowLength
 	if !a.Weak {
@@ -139,23 +139,23 @@ func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, e
 		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", windowLength, data.Len()))
 	}
 	const replaced = "An engine that takes this model failed, and another took its place: "
-	if failed != nil && !strings.Contains(a.note, replaced) { // said once, of the first of the models averaged
+	if failed != nil && !strings.Contains(a.note, replaced) { // noted once, for the first of the averaged models
 		a.remark(fmt.Sprintf("%s%v.", replaced, failed))
 	}
 	return p, nil
 }
 
-// remark adds a sentence to what is said of the posterior, unless it is there.
+// remark adds a sentence to the note on the posterior, unless it is already there.
 func (a *Analysis) remark(sentence string) {
 	if !strings.Contains(a.note, sentence) {
 		a.note = strings.TrimSpace(a.note + " " + sentence)
 	}
 }
 
-// conditionOn conditions a model on the data: by a state space or, of a regular series, a Toeplitz factor where these take it,
-// on all observations by any engine if there are few, else by windows. The first two keep checks of their own, and a forecast
-// needs no more than these; the automatic choice would take dense algebra for digits that nobody sees. An engine that takes the
-// model and fails is passed over as well; failed says why.
+// conditionOn conditions a model on the data: by a state space or, for a regular series, by a Toeplitz factor if one of them takes the
+// model; on all observations by any engine if there are few; otherwise by windows. The first two check their own answers, which is
+// enough for a forecast; the automatic choice might fall back on dense algebra to keep digits that nobody sees. An engine that takes
+// the model but fails is skipped; failed says why.
 func conditionOn(model gppl.Model, data gppl.Data, few int) (p conditioned, failed, err error) {
 	n := data.Len()
 	if n > cheapDense {
@@ -184,8 +184,8 @@ func conditionOn(model gppl.Model, data gppl.Data, few int) (p conditioned, fail
 	return w, failed, nil
 }
 
-// firstThatTakes conditions by the first of the engines that does not refuse the model and does not fail; nil if there is none. The
-// error tells of those that failed.
+// firstThatTakes conditions by the first engine that neither refuses the model nor fails; nil if there is none. The error joins those of
+// the engines that failed.
 func firstThatTakes(engines []string, condition func(engine string) (*gppl.Posterior, error)) (conditioned, error) {
 	var failed error
 	for _, engine := range engines {
@@ -200,8 +200,8 @@ func firstThatTakes(engines []string, condition func(engine string) (*gppl.Poste
 	return nil, failed
 }
 
-// regular reports whether ascending x have a constant step, of which a few places may be missing: the Toeplitz engine then takes
-// any kernel, in n² where a dense matrix takes n³.
+// regular reports whether ascending x have a constant step, with a few missing values at most: the Toeplitz engine then takes any
+// kernel, in O(n²) instead of O(n³).
 func regular(x []float64) bool {
 	const off, missing = 1e-4, 0.02
 	if len(x) < 2 {

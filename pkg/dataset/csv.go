@@ -16,8 +16,8 @@ type CSVOptions struct {
 	X, Y string
 	// Comma separates fields; 0 means ','. A space stands for any run of blanks and tabulators.
 	Comma rune
-	// Comment, if not 0, starts the lines that are ignored. Where it is 0, [ReadCSVReport] and [StreamCSV] ignore lines with # above
-	// the header; above rows of values the last such line of several is the header.
+	// Comment, if not 0, starts the lines that are ignored. If it is 0, [ReadCSVReport] and [StreamCSV] ignore lines with # above
+	// the header; if rows of values follow several such lines, the last of them is the header.
 	Comment rune
 	// DecimalComma says that numbers are written 3,14; a point is then no part of a number.
 	DecimalComma bool
@@ -27,14 +27,16 @@ type CSVOptions struct {
 	Missing []string
 	// SkipMissing leaves out the rows whose x or y is missing, rather than returning an error.
 	SkipMissing bool
-	// Limit, unless 0, makes an error of an x or y of numbers that is larger than it in size.
+	// Limit, unless 0, is the largest allowed |x| or |y|; a larger number is an error. Dates
+	// have no limit.
 	Limit float64
-	// Time says how x is written; "" finds out from the first row whether it is a date, of what form, or a number.
+	// Time says how x is written; "" means that the first row determines whether x is a number or a date, and of
+	// which form.
 	Time TimeFormat
-	// Also are further columns of numbers, chosen as X and Y are, that [ReadCSVReport] reads with them; [StreamCSV] does not.
+	// Also are further columns of numbers, chosen as X and Y are, that [ReadCSVReport] reads too; [StreamCSV] does not.
 	Also []string
-	// Seconds makes a date the seconds since 1970 (UTC), with the XUnit [UnixSeconds], rather than a decimal year: every day
-	// then has one length, whatever the year.
+	// Seconds converts dates to seconds since 1970 (UTC), with the XUnit [UnixSeconds], instead of decimal years: every day
+	// then has the same length.
 	Seconds bool
 
 	names []string // of the columns, where a comment has them

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The ways of writing dates other than ISO 8601's. A time of day may follow wherever a day is named: 31/1/2000 2:30 PM.
+// Formats of dates other than those of ISO 8601. A time of day may follow a date with a day: 31/1/2000 2:30 PM.
 const (
 	TimeQuarter TimeFormat = "quarter" // 1990Q1, 1990-Q1, Q1 1990: the first day of the quarter
 	TimeMonth   TimeFormat = "month"   // 2000M01, 01/2000: the first day of the month
@@ -260,8 +260,8 @@ func weekOf(text string) (time.Time, bool) {
 	return t.AddDate(0, 0, day-1), true
 }
 
-// ParseDate reads a date in any form whose meaning its text alone tells: ISO 8601 (see [ParseTime]), 1990Q1, 2000M01, Jan 2000,
-// 31 Jan 2000, 2000-W05, 2000/01/31, 31/1/2000. A date such as 3/4/2000, which is not, and one of a year alone are errors.
+// ParseDate reads a date in any unambiguous form: ISO 8601 (see [ParseTime]), 1990Q1, 2000M01, Jan 2000, 31 Jan 2000, 2000-W05,
+// 2000/01/31, 31/1/2000. An ambiguous date, such as 3/4/2000, and a year alone are errors.
 func ParseDate(text string) (time.Time, error) {
 	f := dateFormat(text)
 	if f == timeSlashes && !orderMatters(text) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CSVMore is what was read of the columns CSVOptions.Also. A missing value is NaN.
+// CSVMore holds the columns of CSVOptions.Also. A missing value is NaN.
 type CSVMore struct {
 	Names   []string    // in the header
 	Columns []int       // from 0

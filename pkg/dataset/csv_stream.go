@@ -29,10 +29,11 @@ type CSVRowError struct {
 func (e CSVRowError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e CSVRowError) Unwrap() error { return e.Err }
 
-// StreamCSV reads two columns of a CSV file of any size as [ReadCSV] does, but for what it does with them: it calls visit for block
-// after block, from as many goroutines as there are workers, each with its own number from 0. The blocks are those of the file, in
-// any order; visit must not keep them. A row that cannot be read does not end it: it is among the bad ones of its block. A missing
-// value leaves the row out. If CSVOptions.Comma is 0 the first line decides. The first row decides whether x are dates or numbers.
+// StreamCSV reads two columns of a CSV file of any size in the formats of [ReadCSV]. It calls visit for each block of rows from as
+// many goroutines as there are workers, numbered from 0: in any order, or in the order of the file with one worker. visit must not
+// keep a block. A row that cannot be read does not end the reading: it is among the bad rows of its block. A row with a missing
+// value is left out. If CSVOptions.Comma is 0, the first line determines the separator. The first row determines whether x are
+// dates or numbers.
 //
 // The error is that of the file as a whole (no text, no such column), of visit, or of a quoted field that is never closed. Rows with
 // quoted fields are read by one worker, at a fifth of the speed. The report has no SHA256.

@@ -16,10 +16,10 @@ import (
 // TimeFormat is how the x of a CSV file is written.
 type TimeFormat string
 
-// The formats, beside those of dates that are not ISO 8601's (TimeQuarter and those after it). TimeAuto takes x for dates as the
-// first row writes them if it is a date, and else for numbers: seconds since 1970 look like any other number, so that TimeUnix has
-// to be asked for (see [LikelyUnix]). Dates such as 3/4/2000 have the day or the month first as the first row decides in which
-// one of the two is above 12.
+// These are the formats besides TimeQuarter and those after it. With TimeAuto the first row decides: if its x is a date, all x
+// must be dates of that form; otherwise they are numbers. Seconds since 1970 look like any other number, so TimeUnix must be
+// requested (see [LikelyUnix]). For dates such as 3/4/2000, the first row in which one of the two numbers is above 12 decides
+// whether the day or the month comes first.
 const (
 	TimeAuto      TimeFormat = ""
 	TimeISO       TimeFormat = "iso"     // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
@@ -30,7 +30,7 @@ const (
 	TimeNumber    TimeFormat = "number"  // decimal years, seconds of an experiment, …
 )
 
-// TimeFormats are the formats that can be asked for.
+// TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto.
 var TimeFormats = []TimeFormat{
 	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano, TimeNumber,
 }
@@ -42,7 +42,8 @@ var unixUnits = []struct {
 	name      string
 }{{TimeUnix, 1, "seconds"}, {TimeUnixMilli, 1e3, "milliseconds"}, {TimeUnixMicro, 1e6, "microseconds"}, {TimeUnixNano, 1e9, "nanoseconds"}}
 
-// Unix returns how many units of a format of times since 1970 make a second, and their name; 0 and "" for another format.
+// Unix returns the number of units per second of a format of times since 1970, and the name of the unit; 0 and "" for
+// another format.
 func (f TimeFormat) Unix() (perSecond float64, name string) {
 	for _, u := range unixUnits {
 		if u.format == f {
@@ -52,8 +53,8 @@ func (f TimeFormat) Unix() (perSecond float64, name string) {
 	return 0, ""
 }
 
-// LikelyUnix returns the format of times since 1970 in which all of x lie between 1973 and 2096; TimeNumber if there is none. It
-// cannot be sure: other numbers are as large.
+// LikelyUnix returns the format of times since 1970 in which all of x lie between 1973 and 2096; TimeNumber if there is none.
+// This is a guess: other numbers may be as large.
 func LikelyUnix(x []float64) TimeFormat {
 	if len(x) == 0 {
 		return TimeNumber

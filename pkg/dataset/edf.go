@@ -34,7 +34,7 @@ type EDF struct {
 	gaps       bool     // EDF+D: the records do not follow one another in time
 }
 
-// EDFSignal is what the header says of one signal.
+// EDFSignal is the description of one signal in the header.
 type EDFSignal struct {
 	Label       string // "EEG F3-Ref"
 	Transducer  string
@@ -82,9 +82,9 @@ func OpenEDF(path string) (*EDF, error) {
 
 // ReadEDF reads the header of the EDF recording in the first size bytes of r, which must stay open while samples are read.
 //
-// A number of records of -1, which a recorder writes before it knows better, is replaced by the number that size allows. A
-// recording shorter than its header says is an error; bytes beyond it are ignored. ReadEDF panics if r is nil or size is
-// negative.
+// A number of records of -1, which recorders write at the start of a recording, is replaced by the number that size
+// allows. A recording shorter than its header says is an error; bytes beyond it are ignored. ReadEDF panics if r is nil or
+// size is negative.
 func ReadEDF(r io.ReaderAt, size int64) (*EDF, error) {
 	if r == nil {
 		panic("dataset: ReadEDF: r is nil")

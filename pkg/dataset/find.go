@@ -125,10 +125,10 @@ func Find(ctx context.Context, f File, opt Options) (string, error) {
 	return "", missing
 }
 
-// NotFoundError says that a recording is in none of the places where it was looked for, and how to supply it.
+// NotFoundError says that a recording was not found, where it was looked for, and how to supply it.
 type NotFoundError struct {
 	File  File
-	Tried []string // what was tried, in order, each with the reason why it failed
+	Tried []string // the places that were tried, in order, each with the reason why it failed
 	err   error    // of the download
 }
 

@@ -96,8 +96,8 @@ func (s Series) mustMatch() {
 // with the Scaling that undoes it. Its YUnit is "sd", standard deviations. X is shared, not copied.
 //
 // A constant y, or a single observation, has no scale of its own: Scale is then 1 and the result is all zeros, never NaN. An
-// empty series gives Scaling{Mean: 0, Scale: 1}. No finite y overflows, but for Scale where two observations are as far apart as
-// float64 reaches: it is then the largest float64.
+// empty series gives Scaling{Mean: 0, Scale: 1}. No finite y overflows, with one exception: Scale is the largest float64 if two
+// observations are as far apart as float64 reaches.
 func (s Series) Standardize() (Series, Scaling) {
 	s.mustMatch()
 	sc := scalingOf(s.Y)

@@ -19,8 +19,8 @@ type Synthetic struct {
 }
 
 // Draw returns the series and the noise-free function at the same times. The same value gives the same draw. It takes O(N³)
-// time and memory for N²/2 numbers. Smooth models on dense times need jitter on their Gram matrix to be drawn from: it is
-// returned, is at most 1e-6 of the variance, and acts as noise of that variance in f. It panics if N < 1 or From > To.
+// time and memory for N²/2 numbers. For smooth models on dense times, jitter is added to the Gram matrix. It is returned,
+// is at most 1e-6 of the variance, and acts as noise of that variance in f. It panics if N < 1 or From > To.
 func (s Synthetic) Draw() (series Series, f []float64, jitter float64, err error) {
 	from, to := s.From, s.To
 	if from == 0 && to == 0 {

@@ -14,40 +14,42 @@ type Window struct{ From, To int }
 // Len returns To − From.
 func (w Window) Len() int { return w.To - w.From }
 
-// A Fit learns what there is to learn from the observations of a window, such as
-// hyperparameters, and returns how to forecast with it.
+// A Fit learns from the observations of a window, such as hyperparameters, and returns
+// a Forecaster that uses what it learnt.
 type Fit func(ctx context.Context, train Window) (Forecaster, error)
 
-// A Forecaster forecasts the observations of test from those of train, with what its Fit
-// has learnt: from this train, or from an earlier one.
+// A Forecaster forecasts the observations of test from those of train. It uses what its
+// Fit learnt from this window train or from an earlier one.
 type Forecaster func(ctx context.Context, train, test Window) (Predictive, error)
 
-// Plan says which origins a backtest has. Training always ends where the test begins.
+// Plan configures a backtest. Training always ends where the test begins.
 type Plan struct {
 	First   int // observations before the first origin
 	Horizon int // observations to forecast at each origin
-	// Step is how far apart origins are; 0 means Horizon, so that every observation is
-	// forecast once.
+	// Step is the distance between origins, in observations; 0 means Horizon, so that
+	// every observation is forecast once.
 	Step int
-	// Window is how many observations to train on at most; 0 means all before the
+	// Window is the largest number of observations to train on; 0 means all before the
 	// origin.
 	Window int
-	// RefitEvery is after how many origins Fit is called again: 1 at each, 0 at the
-	// first alone, so that later origins see new observations with old parameters.
+	// RefitEvery is the number of origins after which Fit is called again: 1 means at
+	// each, 0 only at the first, so that later origins combine new observations with
+	// old parameters.
 	RefitEvery int
-	// Season is that of MASE and of the seasonal naive forecast; 0 means 1.
+	// Season is the season of MASE and of the seasonal naive forecast, in observations;
+	// 0 means 1.
 	Season int
 	// Levels are those of the central intervals; nil means 0.5 and 0.95.
 	Levels []float64
 }
 
-// Scores are the scores of many forecasts of one value each. See the functions of their
-// names.
+// Scores are the scores of many forecasts of one value each; the functions of the same
+// names define them.
 type Scores struct {
 	N         int // forecasts
 	RMSE      float64
 	MAE       float64
-	MASE      float64 // mean of |y − f| over the scale of the forecast's own training data
+	MASE      float64 // mean of |y − f| divided by the scale of the forecast's own training data
 	SMAPE     float64
 	NLPD      float64
 	CRPS      float64
@@ -57,13 +59,13 @@ type Scores struct {
 // IntervalScores are the scores of central intervals at one level.
 type IntervalScores struct{ Level, Coverage, Width, Score float64 }
 
-// Lead is the scores of forecasts h observations ahead.
+// Lead has the scores of forecasts H observations ahead.
 type Lead struct {
 	H            int // from 1
 	Model, Naive Scores
 }
 
-// Origin is what happened at one origin.
+// Origin is the outcome at one origin.
 type Origin struct {
 	Train, Test  Window
 	Refit        bool
@@ -71,7 +73,8 @@ type Origin struct {
 	Model, Naive Scores
 }
 
-// Report is what a backtest found. All scores are over the origins that have a forecast.
+// Report is the result of a backtest. All scores are over the origins that have a
+// forecast.
 type Report struct {
 	Model, Naive Scores // Naive is the seasonal naive forecast of the same values
 	Leads        []Lead // by the number of observations ahead
@@ -80,10 +83,10 @@ type Report struct {
 }
 
 // Backtest forecasts y from rolling origins (Tashman 2000): at First, First + Step, …, as
-// long as Horizon observations follow, it trains on what came before and scores the
-// forecast of what came next, beside the seasonal naive one. Where a forecast fails the
-// origin is reported with its error, and the next one follows; a fit that fails is tried
-// again at the next origin.
+// long as Horizon observations follow, it trains on the observations before the origin,
+// and scores the forecast of those after it beside the seasonal naive one. If a forecast
+// fails, the origin is reported with its error and the backtest continues; a fit that
+// fails is tried again at the next origin.
 //
 // It is an error if the plan is out of range or has no origin, if y is not finite, or if no
 // origin has a forecast. When ctx ends, the report so far is returned with its error.

@@ -1,9 +1,9 @@
 // Package forecast scores forecasts: point errors, densities and intervals, beside the
 // seasonal naive forecast, over rolling origins (Backtest). It knows nothing of models; a
-// forecast is any [Predictive]. Every definition states its source. All scores but
-// coverage and log density are smaller when better.
+// forecast is any [Predictive]. Every definition states its source. For all scores but
+// coverage and log density, smaller is better.
 //
-// Slices that belong together have one length, or functions panic. A score of no values
+// Functions panic if slices that belong together differ in length. A score of no values
 // is NaN, and so is a score of values that are NaN.
 package forecast
 
@@ -43,17 +43,17 @@ func MAE(y, f []float64) float64 {
 }
 
 // Scale is the mean absolute error of the seasonal naive forecast within the training
-// data, mean |y_t − y_{t−season}| for t > season: what MASE divides by. Season 1 is the
-// naive forecast. It is NaN if there are no more than season values. It panics if
+// data, mean |y_t − y_{t−season}| for t > season: the denominator of MASE. Season 1 is
+// the naive forecast. It is NaN if there are no more than season values. It panics if
 // season < 1.
 func Scale(train []float64, season int) float64 {
 	checkSeason(season)
 	return mean(max(0, len(train)-season), func(i int) float64 { return math.Abs(train[i+season] - train[i]) })
 }
 
-// MASE is the mean absolute scaled error MAE(y, f)/Scale(train, season), a pure number:
-// below 1, the forecast is better than the seasonal naive one is within the training data
-// (Hyndman and Koehler 2006; the M4 competition). It is +Inf or NaN where the training data
+// MASE is the mean absolute scaled error MAE(y, f)/Scale(train, season), a pure number.
+// Below 1, the forecast is better than the seasonal naive forecast within the training data
+// (Hyndman and Koehler 2006; the M4 competition). It is +Inf or NaN if the training data
 // repeat themselves exactly.
 func MASE(y, f, train []float64, season int) float64 { return MAE(y, f) / Scale(train, season) }
 
@@ -126,8 +126,8 @@ func Pinball(y, q, p float64) float64 {
 
 // CRPSQuantiles is the continuous ranked probability score of y from quantiles at given
 // levels: 2·mean Pinball. With levels (k − ½)/K, k = 1 … K, it tends to the score as K
-// grows (Gneiting and Ranjan 2011, eq. 13); with others it weights the distribution where
-// they are.
+// grows (Gneiting and Ranjan 2011, eq. 13); other levels give more weight to the parts of
+// the distribution where they are dense.
 func CRPSQuantiles(y float64, quantiles, levels []float64) float64 {
 	same("CRPSQuantiles", len(quantiles), len(levels))
 	return 2 * mean(len(levels), func(i int) float64 { return Pinball(y, quantiles[i], levels[i]) })

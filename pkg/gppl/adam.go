@@ -38,8 +38,8 @@ func (a *Adam) Uses(has optimize.Available) (optimize.Available, error) {
 	return optimize.Available{Grad: true}, nil
 }
 
-// Status is part of optimize.Statuser: Adam ends by itself only where the
-// function or its gradient is not finite.
+// Status is part of optimize.Statuser: Adam ends by itself only if the function or its
+// gradient is not finite.
 func (a *Adam) Status() (optimize.Status, error) {
 	if a.err != nil {
 		return optimize.Failure, a.err

@@ -14,13 +14,13 @@ import (
 // AutoSettings configures FitAuto. The zero value is recommended.
 type AutoSettings struct {
 	// Fit configures each training. Its NoStandardErrors applies to the result;
-	// GradientTolerance is 1e-3 where it is 0. Starts is the number of random starts
-	// that are tried if doubts remain; 0 means 6, or none after a search of all data
-	// that ended at an optimum.
+	// GradientTolerance 0 means 1e-3. Starts is the number of random starts that are
+	// tried if doubts remain; 0 means 6, or none after a search of all data that ended
+	// at an optimum.
 	Fit Settings
-	// KeepStart trains from the model as it is given, without a search. Otherwise
-	// its values do not matter, and periods whose transform is the default stay
-	// between twice the mean spacing of x and its range.
+	// KeepStart trains from the values of the model, without a search. Otherwise these
+	// values do not matter, and periods with the default transform stay between twice
+	// the mean spacing of x and its range.
 	KeepStart bool
 	// Projected uses projections even where the exact likelihood costs less, as long as
 	// fewer than n of them suffice.
@@ -30,8 +30,8 @@ type AutoSettings struct {
 	Gain float64
 	// Efficiency is the share of the information about every parameter that projections
 	// must keep, the square of the ratio of standard errors, as long as more projections
-	// improve it. 0 means 0.8. The information of the data is known to about a tenth (see
-	// AutoStep.Kept).
+	// improve it. 0 means 0.8. The information of the data is known to within about 10 %
+	// (see AutoStep.Kept).
 	Efficiency float64
 	// StdErrLog, unless 0, replaces Efficiency: projections are enough once the standard
 	// errors of all log θ are below it.
@@ -50,9 +50,9 @@ type AutoStep struct {
 	Gain      float64   // nats by which training improved on the end of the step before
 	Needed    int       // columns that the trained model's spectrum needs; 0 if no number suffices
 	StdErrLog []float64 // of log θ; nil if not known
-	// Kept is the share of the information about each parameter that the
-	// projections keep, by Whittle's approximation of that of the data, which is
-	// good to about a tenth; nil if not known.
+	// Kept is the share of the information about each parameter that the projections
+	// keep; nil if not known. The information of the data comes from Whittle's
+	// approximation, which is correct to within about 10 %.
 	Kept        []float64
 	Evaluations int
 	Seconds     float64 // set-up included
@@ -77,21 +77,22 @@ type AutoResult struct {
 //
 // First it searches for starts. It compares the exact likelihoods of kernels at every
 // octave of lengthscales and at every period that the periodogram shows, each with
-// several noise variances. It trains the best of them a little and the best of those
-// further (successive halving), then tries changes of the best: other scales, periods,
-// weights, less noise. Up to 400 observations it uses all of them. Beyond, it uses
-// three parts of 128 observations (close together, further apart, spread over all),
-// and a second search uses the periodogram of all data, which shows faint rhythms that
-// a part does not. AutoResult.Search reports what was searched. Converged means that
-// this search found nothing better; it does not prove that nothing better exists.
+// several noise variances. It trains the best of them for a few evaluations and the
+// best of those further (successive halving), then tries changes of the best: other
+// scales, periods, weights, less noise. Up to 400 observations it uses all of them.
+// Beyond, it uses three parts of 128 observations (close together, further apart,
+// spread over all), and a second search uses the periodogram of all data, which shows
+// faint periodicities that a part does not. AutoResult.Search reports what was
+// searched. Converged means that this search found nothing better; it does not prove
+// that nothing better exists.
 //
 // Then it trains with three quarters of the projections that the spectrum of the start
 // needs (SpectralColumns), and adds projections, continuing from where it stopped,
 // until
 //
 //   - the signal is below a tenth of the noise at all frequencies beyond them,
-//   - the remainder of y is white to a periodogram: no band of frequencies
-//     has more power than chance explains,
+//   - the periodogram of the remainder of y is white: no band of frequencies has more
+//     power than chance explains,
 //   - the last addition improved the loss by less than Gain,
 //   - they keep the share Efficiency of the information about each parameter,
 //     as far as that is known,
@@ -108,8 +109,9 @@ type AutoResult struct {
 // residual (Projected.Information). The share of information kept comes from Whittle's
 // approximation of the information of y, which holds for x without clusters.
 //
-// If the model has a mean, FitAuto searches for starts in what least squares leaves of y,
-// and trains the model with its mean. Observations with known errors are trained on exactly.
+// If the model has a mean, FitAuto searches for starts in the residuals of y after a
+// least-squares fit of the mean, and trains the model with its mean. Observations with known
+// errors are trained on exactly.
 //
 // It is an error if y is constant or the mean explains all of it, since the likelihood is then unbounded, if the loss
 // cannot be evaluated at the start, or if ctx ends; FitAuto then returns the best
@@ -170,7 +172,7 @@ type auto struct {
 	ctx       context.Context
 	settings  AutoSettings
 	data      Data
-	rest      Data    // what least squares leaves of them, if the model has a mean
+	rest      Data    // their least-squares residuals, if the model has a mean
 	family    Model   // as it was given
 	at        Model   // where training stands
 	starts    []Model // where it begins: the best of these

@@ -52,8 +52,8 @@ func (a *auto) limits() (doubts []string) {
 	return doubts
 }
 
-// straight reports whether a straight line explains what the mean leaves of the data, but for rounding. The more the
-// lengthscale grows and the noise falls, the better a smooth kernel then does, until no digit of the likelihood is left.
+// straight reports whether a straight line explains the data (minus the mean) up to rounding. A smooth kernel then fits
+// better the longer the lengthscale and the smaller the noise, until the likelihood has lost all digits.
 func (a *auto) straight() bool {
 	x := a.data.X
 	if x.Dim() != 1 {
@@ -113,8 +113,8 @@ func (a *auto) overNoise() float64 {
 	return 0.5*n*(1+log2Pi+math.Log(power)) - a.result.Value
 }
 
-// chance returns the nats by which a model is better than white noise where there is nothing else: one for each parameter
-// and, with a period, the highest of about n peaks of a periodogram, log n.
+// chance returns the nats by which a model fits pure white noise better than white noise does: one for each parameter
+// and, with a period, log n for the highest of about n peaks of a periodogram.
 func (a *auto) chance() float64 {
 	params := a.family.Params()
 	nats := float64(len(params) - 1)

@@ -35,8 +35,8 @@ func (a *auto) noProjections() string {
 	return ""
 }
 
-// needed returns the columns that the spectrum of m asks for, or 0 and why no
-// number would do.
+// needed returns the number of columns that the spectrum of m needs, or 0 and why no
+// number suffices.
 func (a *auto) needed(m Model) (int, error) {
 	count, err := SpectralColumns(m, a.data.X, signalRatio)
 	if err != nil {
@@ -227,11 +227,10 @@ func (a *auto) accurate(step AutoStep) bool {
 	return least >= a.settings.Efficiency
 }
 
-// colour looks for bands of frequencies at which what the projections leave is
-// above its mean: a model that put b frequencies at p times the mean power would
-// gain b·(p − 1 − log p) nats (Whittle). It returns the columns that cover the
-// highest such band worth more than chance explains, and what the best is worth;
-// 0 if there is none.
+// colour looks for bands of frequencies at which the remainder outside the projections
+// has more than its mean power: a model with b frequencies at p times the mean power
+// would gain b·(p − 1 − log p) nats (Whittle). It returns the columns that cover the
+// highest band whose gain exceeds chance, and the largest gain; 0 if there is none.
 func (a *auto) colour() (columns int, nats float64) {
 	loss, ok := a.loss.(*Projected)
 	if !ok || loss.residual == nil {

@@ -14,7 +14,7 @@ import (
 type Search struct {
 	Lengthscales []float64 // tried as starts: every octave from the spacing of x to its range
 	Periods      []float64 // tried as starts: peaks of the periodogram, their doubles and halves, combs of harmonics, octaves
-	Screened     int       // starts whose likelihoods were compared, each at its best common factor of all variances
+	Screened     int       // starts whose likelihoods were compared, each with its variances scaled by the best common factor
 	Trained      int       // starts from which training began
 	Moved        int       // changes of the best point that were compared: other scales, periods, weights, noise
 	Subset       int       // observations that starts were compared on; 0 means all
@@ -155,7 +155,7 @@ func (s *searcher) findLinear() {
 	s.linear = append(at, last)
 }
 
-// levels returns, parameter by parameter, the values that starts have; nil for those that stay as they are.
+// levels returns for each parameter the values to try as starts; nil for parameters that keep their value.
 func (s *searcher) levels() [][]float64 {
 	params := s.model.Params()
 	last := len(params) - 1
@@ -253,7 +253,8 @@ func (s *searcher) normalised(theta []float64) []float64 {
 	return values(s.model.WithParams(theta).inside().Params())
 }
 
-// varying returns how much of the kernel's variance varies within the range of x: k(0) less the least of k(r).
+// varying returns the part of the kernel's variance that varies within the range of x: k(0) minus the smallest
+// k(r).
 func (s *searcher) varying(theta []float64) float64 {
 	r := make([]float64, 65)
 	longest := s.scales.lengthscales[len(s.scales.lengthscales)-1]
@@ -326,7 +327,7 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 	return d
 }
 
-// train goes on from a point for some evaluations.
+// train continues from a point for some evaluations.
 func (s *searcher) train(p point, evaluations int) point {
 	settings := s.methods
 	settings.MaxEvaluations = evaluations
@@ -381,8 +382,8 @@ func (s *searcher) free() int {
 	return max(1, count)
 }
 
-// stages trains the points in stages and adds to the optima where it ends. Those that are on their way to an optimum that is
-// known already, or stand far above the best, are not trained further.
+// stages trains the points in stages and adds the end points to the optima. It stops training points that approach a known
+// optimum or remain far above the best.
 func (s *searcher) stages(points []point, within float64) {
 	best := math.Inf(1)
 	for i, p := range points {
@@ -506,7 +507,8 @@ func (s *searcher) withPeriod(m Model, period float64) Model {
 	return s.model.WithParams(best.u).inside()
 }
 
-// rivals says which other periods do about as well as the best, beside its multiples and its parts.
+// rivals says which other periods fit about as well as the best, apart from its multiples and
+// fractions.
 func (s *searcher) rivals() (doubts []string) {
 	const close = 2 // nats: a start that was missed may well be as much better
 	for i, p := range s.params {

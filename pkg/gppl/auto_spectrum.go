@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// spectrum is what a model says of a time series frequency by frequency
-// (Whittle's approximation): the covariance of the observations has, at
-// frequency ξ, the eigenvalue λ(ξ) = (n/covered)·f(ξ) + σ², f the spectral
-// density, and 2·covered·dξ of them.
+// spectrum describes a model of a time series by frequency (Whittle's approximation).
+// At frequency ξ the covariance of the observations has the eigenvalue λ(ξ) =
+// (n/covered)·f(ξ) + σ², with f the spectral density, and there are 2·covered·dξ such
+// eigenvalues.
 type spectrum struct {
 	series  *cosineSeries
 	step    float64   // of frequency, in cycles per unit of x

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// search replaces the starts by the optima of the exact likelihood, or of that of a part of the data. If the model has a
-// mean, it is what least squares leaves of y that is searched, as if its mean were zero: for starts that is enough.
+// search replaces the starts by the optima of the exact likelihood of the data or a part of them. If the model has a
+// mean, it uses the least-squares residuals of y, as if their mean were zero: for starts that is enough.
 func (a *auto) search() error {
 	mean := a.family.Mean
 	setMean := func(mean Mean) {
@@ -104,12 +104,14 @@ func (a *auto) searchRest(d Data) error {
 	return nil
 }
 
-// spectralStarts adds the optima of a search by the periodogram of all data, of which s saw a part, where a faint rhythm does
-// not show: first if they are much better by that, and else to the given starts.
+// spectralStarts adds the optima of a search by the periodogram of all data. s searched only a part of the data, which may
+// not show a faint periodicity. The optima go first if their periodogram likelihood is much better, otherwise to the end of
+// the given starts.
 func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
-	// It knows nothing of known errors. Without a period a part of the data tells enough,
-	// and starts in the tails of a spectrum cost more training than they are worth.
+	// The periodogram does not take known errors. Without a period a part of the data
+	// suffices, and starts in the tails of a spectrum cost more training than they are
+	// worth.
 	if d.Errors != nil || d.Relative != nil || s.scales.periods == nil {
 		return
 	}

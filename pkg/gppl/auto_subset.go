@@ -14,9 +14,9 @@ type blocks struct {
 	n     int
 }
 
-// newBlocks returns the exact likelihood of all data up to so many. Of a longer series it takes three parts of a size:
-// neighbours in the middle, every so many-th over a longer stretch, and every so many-th of all, for short, middle and
-// long lags.
+// newBlocks returns the exact likelihood of all data if they are few enough. From a longer series it takes three parts
+// of equal size, for short, middle and long lags: neighbours in the middle, every few observations over a longer
+// stretch, and evenly spaced ones over the whole range.
 func newBlocks(m Model, d Data, whole, size int) (*blocks, error) {
 	n := d.Len()
 	b := &blocks{}

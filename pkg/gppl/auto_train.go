@@ -14,8 +14,8 @@ import (
 // an answer to doubts.
 const patience = 10
 
-// train trains from where it stands and from the further starts that are due, and
-// returns the best, with the nats by which that is below where it stood.
+// train trains from the present point and from any further starts. It returns the best
+// result, and the nats by which it improves on the present point.
 func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
 	starts := a.next
 	if len(a.result.Steps) > 0 {
@@ -89,7 +89,8 @@ func (a *auto) halve(loss Loss, starts []Model) []Model {
 // fullTrainings is the number of starts that are trained to the end on one loss.
 const fullTrainings = 2
 
-// trainFrom runs one training, of so many evaluations at most; 0 means the default.
+// trainFrom runs one training with at most the given number of evaluations; 0 means the
+// default.
 func (a *auto) trainFrom(loss Loss, start Model, evaluations int) (*Result, error) {
 	s := a.settings.Fit
 	s.Starts, s.MaxEvaluations = 1, evaluations
@@ -179,8 +180,8 @@ func (a *auto) settle(exact *Exact) error {
 	return nil
 }
 
-// further returns the number of random starts that are tried where doubts stay: none where a straight line explains the data and
-// there is no optimum to find, and, unless it is asked for, none where the search was of all data and ended at an optimum.
+// further returns the number of random starts that are tried if doubts remain. It is none if a straight line explains the
+// data, for there is no optimum to find, and, unless the settings give it, if the search used all data and ended at an optimum.
 func (a *auto) further() int {
 	if a.straight() {
 		return 0

@@ -31,7 +31,7 @@ type whittle struct {
 	count                           int // evaluations
 }
 
-// maxBins is the largest number of places of a whittle's grid. Longer series are looked at more coarsely.
+// maxBins is the largest number of grid points of a whittle. Longer series get a coarser grid.
 const maxBins = 1 << 16
 
 // newWhittle returns nil if the series has too many gaps for the grid, or is none.
@@ -85,7 +85,7 @@ func newWhittle(m Model, d Data) *whittle {
 	return f
 }
 
-// expect sets expected to E less the noise: Σ_h pairs_h·k(h)·cos(2πξh).
+// expect sets expected to E without the noise: Σ_h pairs_h·k(h)·cos(2πξh).
 func (f *whittle) expect(k Kernel) {
 	f.count++
 	k.Cov(f.cov, f.lags)

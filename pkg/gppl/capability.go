@@ -2,12 +2,12 @@ package gppl
 
 import "math"
 
-// What an engine may know of a kernel beyond its covariance, the kernel says
-// itself, by optional interfaces: Reacher, Bandlimited, Scaled, Markovian,
-// Spectrum, Nuggeter. A kernel without them is computed densely, or by the Toeplitz engine
-// on a regular series. Sum and Product combine what their parts say. Engines ask
-// through the functions of this file and terms.go, and do not know the types.
-// gppltest.CheckKernel compares what a kernel says with what it computes.
+// A kernel declares its properties beyond the covariance through optional interfaces:
+// Reacher, Bandlimited, Scaled, Markovian, Spectrum, Nuggeter. A kernel without them is
+// computed densely, or by the Toeplitz engine on a regular series. Sum and Product combine
+// the properties of their parts. Engines ask through the functions of this file and
+// terms.go, and do not know the types. gppltest.CheckKernel compares the declared
+// properties with the covariance.
 
 // A Reacher is a Kernel that decays to zero. It gets the banded engine, and the
 // spectral one with positive weights.
@@ -27,23 +27,22 @@ type Reacher interface {
 type Bandlimited interface {
 	// Bandwidth estimates the frequency, in cycles per unit of x, beyond which
 	// less than eps·k(0) of the kernel's spectrum is left; +Inf if it does not
-	// fall. Costs are predicted from it, and k is sampled at least three times
-	// as often as that: what is left out is then measured on the coefficients.
-	// An estimate that is off by a factor makes the choice of engine worse. An
-	// estimate that misses a part of the spectrum, such as a modulation, aliases
-	// that part, and likelihoods are wrong without an error.
+	// fall. Costs are predicted from it, and k is sampled at least three times as
+	// finely as it requires: the truncation error is then measured on the coefficients.
+	// An estimate that is off by a factor makes the choice of engine worse. An estimate
+	// that misses a part of the spectrum, such as a modulation, aliases that part, and
+	// likelihoods are wrong without an error.
 	Bandwidth(eps float64) float64
 }
 
-// A Scaled kernel is one shape at one scale, k(r) = v·φ(r/l), where φ has no
-// parameters: v and l are the only two of the kernel, of the roles RoleVariance
-// and RoleLengthscale, in either order. It gets the interpolated engine for PL,
-// which is a polynomial in log l: φ must be analytic and bounded for
-// |arg r| < π/4, or the engine finds its interpolation off, and another takes
-// over.
+// A Scaled kernel has the form k(r) = v·φ(r/l), where φ has no parameters: v and l are
+// the only two of the kernel, with the roles RoleVariance and RoleLengthscale, in
+// either order. It gets the interpolated engine for PL, which uses polynomials in log
+// l: φ must be analytic and bounded for |arg r| < π/4. Otherwise the engine detects
+// that its interpolation is inaccurate, and another takes over.
 type Scaled interface {
-	// Scale returns the values of v, in the unit of y², and l, in that of x. If k
-	// is not of the form above likelihoods are wrong without an error.
+	// Scale returns v in the unit of y² and l in the unit of x. If k does not have the
+	// form above, likelihoods are wrong without an error.
 	Scale() (variance, lengthscale float64)
 }
 
@@ -61,10 +60,9 @@ type MaternTerm struct {
 // A Markovian kernel is a sum of Matérn terms, whatever its own parameters are. It
 // gets the state-space engine, in time linear in n.
 type Markovian interface {
-	// Markov appends the terms whose sum is k to dst and returns it. How many
-	// there are, and their orders, do not depend on the parameters. It does not
-	// allocate where dst has room. If the sum is not k likelihoods are wrong
-	// without an error.
+	// Markov appends the terms whose sum is k to dst and returns it. Their number and
+	// orders do not depend on the parameters. It does not allocate if dst has room. If
+	// the sum is not k, likelihoods are wrong without an error.
 	Markov(dst []MaternTerm) []MaternTerm
 	// ContractMarkov is the chain rule from the terms to the kernel's own
 	// parameters: it adds
@@ -80,10 +78,10 @@ type Markovian interface {
 //
 //	S(f) = ∫ k(τ)·cos 2πfτ dτ,  f in cycles per unit of x,
 //
-// in all its digits, however small it is. One that falls as fast as a Gaussian,
-// and whose square root has a transform that does too, gets the gridded engine,
-// if it is a Reacher and Bandlimited. If S is not that of k likelihoods are wrong
-// without an error.
+// to full relative accuracy, however small it is. The kernel gets the gridded engine if
+// S falls as fast as a Gaussian, if the Fourier transform of its square root does too,
+// and if it is a Reacher and Bandlimited. If S is not the density of k, likelihoods are
+// wrong without an error.
 type Spectrum interface {
 	Kernel
 	// Density sets dst[i] = S(f[i]). dst and f have one length and may be the
@@ -137,8 +135,8 @@ func reach(k Kernel, eps float64) float64 {
 	return math.Inf(1)
 }
 
-// bandwidth returns the frequency beyond which what is left of the kernel's
-// spectrum is below eps times its variance; +Inf where it is not known.
+// bandwidth returns the frequency beyond which the remaining spectrum of the kernel is
+// below eps times its variance; +Inf if it is not known.
 func bandwidth(k Kernel, eps float64) float64 {
 	if k, ok := k.(Bandlimited); ok {
 		return k.Bandwidth(eps)
@@ -171,9 +169,9 @@ func steepness(k Kernel, span float64) float64 {
 	return sampledSteepness(k, span)
 }
 
-// sampledSteepness is twice the largest r·|k′(r)| of 512 distances: some at equal
-// ratios, for kernels that fall, and some spread over the farther half, where one
-// that oscillates is steepest. The factor is for what lies between them.
+// sampledSteepness is twice the largest r·|k′(r)| at 512 distances: some at equal
+// ratios, for kernels that fall, and some spread over the farther half, where
+// oscillating kernels are steepest. The factor of two allows for distances in between.
 func sampledSteepness(k Kernel, span float64) float64 {
 	const (
 		golden  = 0.6180339887498949

@@ -31,7 +31,7 @@ func verify(what string, got, want, limit float64) error {
 }
 
 // gradientTrust is the relative error beyond which a part of a gradient counts as
-// wrong: what engines keep in all tests is a tenth of it.
+// wrong. In all tests the engines stay below a tenth of it.
 const gradientTrust = 1e-6
 
 // gradientPromise is how many times the error bound of the value a derivative in log θ

@@ -57,9 +57,9 @@ func (c *chooser) begin(s *selection) {
 	s.failed, s.chosen, s.fallbacks, s.lastErr, s.nats, s.allowed = 0, -1, 0, nil, 0, 0
 }
 
-// next returns the cheapest candidate that keeps the tolerance and is not among
-// the failed, or, where none does, the cheapest of those that are about as exact
-// as can be; −1 if none is left.
+// next returns the cheapest candidate that keeps the tolerance and has not failed. If
+// none keeps it, next returns the cheapest of those that are about as exact as the most
+// exact one; −1 if none is left.
 func (c *chooser) next(s *selection) int {
 	usable := func(i int) bool {
 		return s.candidates[i].reason == (reason{}) && (s.failed|c.leftOut)&(1<<i) == 0 && (c.engine == "" || c.engine == c.names[i])
@@ -80,7 +80,7 @@ func (c *chooser) next(s *selection) int {
 	return best
 }
 
-// outcome is what an evaluation knows that its forecast could not.
+// outcome holds what is known only after an evaluation, not from its forecast.
 type outcome struct {
 	value  float64
 	terms  float64 // of the likelihood: observations or projections
@@ -89,8 +89,8 @@ type outcome struct {
 	shared float64 // the part of it that any engine would have
 }
 
-// evaluate has engines attempt an evaluation until one succeeds and promises what
-// it may, or all that can be had. The attempt that succeeded was the last.
+// evaluate lets engines attempt an evaluation until one succeeds within the tolerance,
+// or as exactly as any engine can. The successful attempt is the last.
 func (c *chooser) evaluate(s *selection, attempt func(i int) (outcome, error)) error {
 	coarse := -1 // an engine whose value may err by too much, but there was none better
 	for {
@@ -137,8 +137,8 @@ func (s *selection) promise(c *chooser, o outcome) {
 // kept reports whether the promise keeps the tolerance.
 func (s *selection) kept() bool { return s.nats <= s.allowed }
 
-// better reports whether another candidate promises an eighth of what the value
-// may err by, where that is not allowed.
+// better reports whether, for a value with too large an error bound, another candidate
+// promises an eighth of that bound.
 func (c *chooser) better(s *selection, o outcome) bool {
 	if s.kept() {
 		return false
@@ -151,13 +151,13 @@ func (c *chooser) better(s *selection, o outcome) bool {
 }
 
 // completed returns a forecast's error bound once the quadratic form yᵀA⁻¹y is known. The forecast err assumes
-// a form of one per term, as a y of the model has: half of err is the error of log|A|, half that of the form.
-// The form's error grows with the form itself. The factor 2·form/terms − 1, instead of (1 + form/terms)/2,
-// is four times that growth: where y is far from the model's scale, 2.2 times was measured, for a y that
+// a form of one per term, the expectation under the model: half of err is the error of log|A|, half that of
+// the form, which grows with the form itself. The factor 2·form/terms − 1, instead of (1 + form/terms)/2, is
+// four times that growth: where y is far from the model's scale, 2.2 times was measured, for a y that
 // alternates.
 func completed(err, form, terms float64) float64 { return err * max(1, 2*form/terms-1) }
 
-// summation is the rounding of a value of so many terms, itself.
+// summation is the rounding error of a sum of that many terms.
 func summation(value, terms float64) float64 { return 8 * 0x1p-53 * max(math.Abs(value), terms) }
 
 // record keeps the selection, to explain it, and counts it.
@@ -183,8 +183,8 @@ func (c *chooser) keep(s *selection) {
 	c.last.candidates = candidates
 }
 
-// Refusal is the error of a loss that has no engine for the kernel, the noise and
-// the inputs at hand, or whose forced engine cannot take them.
+// Refusal is the error of a loss if no engine, or not the forced one, takes its kernel,
+// noise and inputs.
 type Refusal struct {
 	Engine string // "" where none was forced
 	Reason string
@@ -197,7 +197,8 @@ func (e *Refusal) Error() string {
 	return fmt.Sprintf("gppl: the %s engine cannot take this kernel: %s", e.Engine, e.Reason)
 }
 
-// refused says why no engine is left: a Refusal, or what the last one failed of.
+// refused returns the error if no engine is left: a Refusal, or the error of the last
+// engine that failed.
 func (c *chooser) refused(s *selection) error {
 	c.record(s)
 	if s.lastErr != nil {

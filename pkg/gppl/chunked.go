@@ -15,15 +15,15 @@ import (
 // A Chunk is a segment of a series in ascending order: Y[i] was observed at T[i].
 type Chunk struct{ T, Y []float64 }
 
-// Chunks opens a series that may be too long for memory: it returns an iterator over its
-// chunks from the first, anew at each call, and calls may overlap. Chunks may have any
-// length, none included. What a chunk points to may be used again once the iterator goes
-// on. FileChunks reads a file; a csv file is read by dataset.StreamCSV with one worker,
-// whose blocks come in order.
+// Chunks opens a series that may be too long for memory: each call returns a new
+// iterator over its chunks, which starts at the first, and several may be in use at
+// once. Chunks may have any length, including 0. The memory of a chunk may be reused
+// once the iterator advances. FileChunks reads a file. For a csv file, use
+// dataset.StreamCSV with one worker, which returns blocks in order.
 type Chunks func() iter.Seq2[Chunk, error]
 
-// Chunked is a series in chunks that was read once: it is in order, and its size is known.
-// It holds no observations.
+// Chunked is a series in chunks that was read once and checked: its times ascend, and its
+// length, mean and variance are known. It holds no observations.
 type Chunked struct {
 	open   Chunks
 	rows   int // of a segment
@@ -38,9 +38,9 @@ type Chunked struct {
 // chunks: enough for a segment to forget the one before it soon, few enough to be small.
 const segmentRows = 1 << 15
 
-// NewChunked reads the series once. It is an error, which names chunk and row from 0, if
-// times are not ascending, also from one chunk to the next, if a number is not finite or if
-// T and Y differ in length; or if there is no observation.
+// NewChunked reads the series once. It is an error, which names chunk and row (from 0), if
+// times do not ascend, within a chunk or from one to the next, if a number is not finite,
+// or if T and Y differ in length. It is also an error if there is no observation.
 func NewChunked(open Chunks) (*Chunked, error) {
 	c := &Chunked{open: open, rows: segmentRows, lo: math.Inf(1), hi: math.Inf(-1), spare: new(pool[segment])}
 	err := c.read(func(chunk Chunk) error {
@@ -114,10 +114,10 @@ type segment struct {
 // workers returns the number of goroutines that share the segments.
 func (c *Chunked) workers() int { return min(runtime.GOMAXPROCS(0), c.count()) }
 
-// segments reads the series again and has work called for every segment of c.rows
-// observations, the last one shorter, by so many goroutines, each with its number. What work
-// makes of a segment depends on that segment alone, so that neither the chunks nor the
-// number of goroutines matter.
+// segments reads the series again and calls work for every segment of c.rows observations
+// (the last may be shorter), from the given number of numbered goroutines. The result of
+// work depends on the segment alone, so neither the chunks nor the number of goroutines
+// matter.
 func (c *Chunked) segments(workers int, work func(worker int, s *segment) error) error {
 	full, free := make(chan *segment, workers), make(chan *segment, 2*workers)
 	for range cap(free) {
@@ -220,18 +220,18 @@ func (f *firstError) set(index int, err error) {
 	}
 }
 
-// NewChunkedExact returns the exact negative log likelihood of a series in chunks, less the
-// constant centre (c.Mean(), or what is known of it), to be trained from the parameters of
-// m: value and gradient are those of NewExact with the state-space engine on the whole
-// series. The kernel must be Laplace, Matérn 3/2 or 5/2 or a sum of such, whose state has D
+// NewChunkedExact returns the exact negative log likelihood of a series in chunks minus the
+// constant centre (c.Mean(), or a known mean), to be trained from the parameters of m.
+// Value and gradient are those of NewExact with the state-space engine on the whole series.
+// The kernel must be Laplace, Matérn 3/2 or 5/2 or a sum of these, whose state has D
 // numbers; any other is refused, and so is a mean function.
 //
-// A value reads the series once, a gradient twice. Each segment of 32768 observations comes
-// down to one element, what it says of the state before it and where it leaves the state;
-// elements combine associatively and in order, so that all processors make them at the same
-// time (Särkkä and García-Fernández 2021, eq. 10 to 12). Those to the left and to the right of
-// a segment are all that its part of the gradient needs of the rest. The bits do not depend on
-// the chunks, nor on the number of processors.
+// A value reads the series once, a gradient twice. Each segment of 32768 observations is
+// reduced to one element: the information about the state before it, and the map to the state
+// after it. Elements combine associatively and in order, so that all processors compute them
+// in parallel (Särkkä and García-Fernández 2021, eq. 10 to 12). The part of the gradient from
+// one segment needs, besides the segment, only the combined elements to its left and to its
+// right. The bits depend neither on the chunks nor on the number of processors.
 //
 // O(nD³) operations, and memory for 32768·(D² + 4D + 10) numbers for each processor and
 // 5D² + 4D for each segment.
@@ -255,10 +255,10 @@ func NewChunkedExact(m Model, c *Chunked, centre float64, opts ...Option) (*Exac
 	return l, nil
 }
 
-// NewChunkedPosterior conditions m on a series in chunks less the constant centre, as
-// NewPosterior does; its means lack centre. Each call of Latent or Noisy reads the series
-// twice, whatever the number of inputs, in the time of a gradient. Covariances between
-// inputs, and samples, are refused.
+// NewChunkedPosterior conditions m on a series in chunks minus the constant centre, as
+// NewPosterior does; add centre to the means that it returns. Each call of Latent or
+// Noisy reads the series twice, in the time of a gradient, whatever the number of inputs.
+// Sample, which needs covariances between inputs, returns an error.
 func NewChunkedPosterior(m Model, c *Chunked, centre float64, opts ...Option) (*Posterior, error) {
 	l, err := NewChunkedExact(m, c, centre, append(opts[:len(opts):len(opts)], forPosterior)...)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// pairBytes is what an observation takes in a file.
+// pairBytes is the size of an observation in a file.
 const pairBytes = 16
 
 // FileChunks returns the chunks of a file of pairs t, y, each a little-endian float64: what
@@ -19,7 +19,7 @@ const pairBytes = 16
 //
 //	np.column_stack([t, y]).astype("<f8").tofile(path)
 //
-// The file is opened anew for every pass over it.
+// The file is opened again for every pass.
 func FileChunks(path string) Chunks {
 	return func() iter.Seq2[Chunk, error] {
 		return func(yield func(Chunk, error) bool) {
@@ -58,8 +58,8 @@ func FileChunks(path string) Chunks {
 	}
 }
 
-// WriteChunks writes a series as FileChunks reads it, so that a text is parsed once and not
-// for every pass. It checks nothing: NewChunked does.
+// WriteChunks writes a series in the format that FileChunks reads, so that a text file is
+// parsed once and not in every pass. It checks nothing; NewChunked does.
 func WriteChunks(w io.Writer, series iter.Seq2[Chunk, error]) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	var pair [pairBytes]byte

@@ -9,15 +9,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// Coefficient is what was learnt about one column of a mean.
+// Coefficient is the learnt coefficient of one column of a mean.
 type Coefficient struct {
 	Name   string
 	Value  float64 // the generalised least-squares estimate or, with a prior, the posterior mean
 	StdErr float64 // given the kernel's parameters and the noise
 }
 
-// Coefficients returns what the data say of each column of the model's mean, in order;
-// nil if it has no mean.
+// Coefficients returns the learnt coefficient of each column of the model's mean, in
+// order; nil if it has no mean.
 func (p *Posterior) Coefficients() []Coefficient {
 	if p.mean == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
-// What engines do with the columns that A⁻¹ is asked about.
+// What engines do with the columns C for which a loss needs A⁻¹.
 
 // copyGeneral copies src into dst, of the same size.
 func copyGeneral(dst, src blas64.General) {

@@ -57,8 +57,9 @@ func checkVariance(k Kernel, v float64) error {
 // hasSignal reports whether K is more than white noise.
 func (m *compiled) hasSignal() bool { return len(m.split.signal) > 0 }
 
-// naturalGradient turns derivatives in logs, or in locations, those of the total noise
-// last, into those in θ: what the nugget has is shared out first.
+// naturalGradient converts derivatives in logs (or in locations), with that of the
+// total noise last, to derivatives in θ. First it divides the derivative of the noise
+// between the model's noise and the nugget.
 func (m *compiled) naturalGradient(grad, theta []float64) {
 	shareNoise(grad, m.kernel, m.own, m.noise)
 	if m.plain == nil {

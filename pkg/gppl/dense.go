@@ -24,9 +24,9 @@ func tileDistances(r []float64, x Inputs, i, j int) {
 	distances(r, x.block(i), x.block(j))
 }
 
-// A lane is a fixed share of the rows of tiles, with its own accumulators.
-// Which lane adds up what does not depend on the processors, so that results
-// are the same to the last bit however many there are.
+// A lane is a fixed share of the rows of tiles, with its own accumulators. The division
+// into lanes does not depend on the number of processors, so results are the same to
+// the last bit.
 const lanes = 16
 
 // lane is the working memory of one lane.

@@ -15,17 +15,17 @@ import (
 )
 
 // Spectral takes 1 and then cos(2πν_j(x−x₀)), sin(2πν_j(x−x₀)) at ascending
-// frequencies, x₀ the start of the range of x: the first k of a list that does
-// not depend on k, so that columns can be added to those at hand
-// (SpectralProjection, Extend). It needs d = 1.
+// frequencies, x₀ the start of the range of x: the first k of a list that does not
+// depend on k, so that columns can be added to existing ones (SpectralProjection,
+// Extend). It needs d = 1.
 //
-// With Stretch, the frequencies are those of a Fourier basis on an interval
-// longer than the range by that factor, ν_j = j/(Stretch·range). Such a basis
-// has k·(1−1/Stretch) columns more than there are functions of that band on the
-// range, and their condition grows exponentially with this excess: for 1.08 it
-// is 1e10 at k = 200, beyond rounding at k = 300. A few are needed, because the
-// signal is not periodic over the range; without Stretch their number grows like
-// log k, as that of the prolate functions does (Landau and Widom 1980):
+// If Stretch is set, the frequencies are those of a Fourier basis on an interval longer
+// than the range by this factor, ν_j = j/(Stretch·range). Such a basis has
+// k·(1−1/Stretch) columns more than the dimension of the band-limited functions on the
+// range, and its condition number grows exponentially with this excess: for 1.08 it is
+// 1e10 at k = 200, beyond rounding at k = 300. A few excess columns are needed, because
+// the signal is not periodic over the range. Without Stretch their number grows like
+// log k, as it does for prolate functions (Landau and Widom 1980):
 //
 //	ν_j·range = j − 2·log(1 + δj/2),  δ = 1 − 1/1.08
 //
@@ -111,16 +111,16 @@ func SpectralProjection(x Inputs, count int) (*Projection, error) {
 	return p.Extend(x, count)
 }
 
-// independent is what orthogonalisation must leave of a column of length one for
-// it to count as independent of those before. What is cut off carries that
-// squared of a column's signal.
+// independent is the smallest length that orthogonalisation may leave of a unit column
+// for it to count as independent of those before. A dropped column carries at most the
+// square of this of its signal.
 const independent = 1e-7
 
 // Extend returns a projection that adds to p, which SpectralProjection or Extend
-// made for the same x, the columns of the design up to count. The columns of p
-// stay what they are: only the new ones are orthonormalised, against them and
-// among themselves, in O(n·k·new) where Ω is formed. It panics if p is of another kind or of
-// another number of observations.
+// made for the same x, the columns of the design up to count. The columns of p do not
+// change: only the new ones are orthonormalised, against them and among themselves, in
+// O(n·k·new) if Ω is formed. It panics if p is of another kind or has another number of
+// observations.
 func (p *Projection) Extend(x Inputs, count int) (*Projection, error) {
 	n := x.Len()
 	if p.n != n || p.k > 0 && p.drawn == 0 {

@@ -356,7 +356,7 @@ func (r *Result) encode() *resultJSON {
 	return j
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote and checks it; of what an AutoResult wrote it reads the Result.
+// UnmarshalJSON reads what MarshalJSON wrote and checks it; from an AutoResult it reads the Result.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	_, err := r.decode(b)
 	return err
@@ -427,8 +427,8 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
-// Save writes the result to a file, whole or not at all: to a temporary file
-// beside it, which then takes its name.
+// Save writes the result to a file, completely or not at all: it writes a temporary
+// file beside it, and renames that.
 func (r *Result) Save(path string) error { return save(path, r) }
 
 func save(path string, v any) error {

@@ -160,7 +160,7 @@ func (p *Projection) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote and checks it: entries are finite, and columns that are to be orthonormal have length 1.
+// UnmarshalJSON reads what MarshalJSON wrote and checks it: entries must be finite, and orthonormal columns must have length 1.
 func (p *Projection) UnmarshalJSON(b []byte) error {
 	var j projectionJSON
 	if err := strict(b, &j); err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
-// Engines do the arithmetic behind the losses for one set of inputs. A loss
-// asks each engine what it would cost at the kernel at hand and how exact it
-// would be, and takes the cheapest that keeps the tolerance; the choice may
-// change as training moves. This file is where they are chosen.
+// Engines do the arithmetic behind the losses for one set of inputs. A loss asks each
+// engine for its cost and error at the present kernel, and takes the cheapest that
+// keeps the tolerance; the choice may change during training. This file defines what a
+// loss asks of them.
 
 // The names of the engines, for WithEngine. They are untyped constants, equal to
 // the strings in LossReport.Engine and in Explain.
@@ -32,8 +32,8 @@ const (
 	// EngineGridded, for the exact likelihood, takes SE and its like on the line,
 	// in a time that grows with the range over the lengthscale, not with n.
 	EngineGridded = "gridded"
-	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with
-	// a constant step, of which a few places may be missing.
+	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a
+	// constant step; a few values may be missing.
 	EngineToeplitz = "toeplitz"
 	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
 	// interpolation in log l between matrices that another engine made.
@@ -54,8 +54,8 @@ type options struct {
 // ValueGrad returns a Refusal that says why.
 func WithEngine(name string) Option { return func(o *options) { o.engine = name } }
 
-// WithTolerance sets the error that an engine may have, in nats per observation (per
-// projection for PL). The default is 1e-8. If yᵀA⁻¹y is larger than the number of
+// WithTolerance sets the largest allowed error of an engine, in nats per observation
+// (per projection for PL). The default is 1e-8. If yᵀA⁻¹y is larger than the number of
 // observations, because y is far from the model's scale, the tolerance is relative to
 // it.
 func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
@@ -86,21 +86,21 @@ func optionsOf(opts []Option) (options, error) {
 // defaultTolerance is in nats per observation or projection.
 const defaultTolerance = 1e-8
 
-// An exactEngine factorises A = K + σ²I for one set of inputs. It also knows what
-// A⁻¹ is asked about: C, n×c, whose first column is y and whose others are the
-// basis of the mean, if there is one. It does not change, beyond what it keeps to
-// save time, and is safe for concurrent use.
+// An exactEngine factorises A = K + σ²I for one set of inputs. It also knows C, n×c, to
+// which A⁻¹ is applied: its first column is y, the others are the basis of the mean, if
+// there is one. An engine does not change, except for caches, and is safe for
+// concurrent use.
 type exactEngine interface {
 	name() string
-	// forecast says what a value and gradient would take.
+	// forecast predicts the cost and error of a value and gradient.
 	forecast(m *compiled) forecast
 	// factor factorises A. The model must not change before the factor is
 	// released.
 	factor(m *compiled) (exactFactor, error)
 }
 
-// An exactFactor is A of one model, factorised. It is for one goroutine, but for
-// its posterior.
+// An exactFactor is the factorised A of one model. It belongs to one goroutine, except
+// for its posterior.
 type exactFactor interface {
 	// jitter is what had to be added to the diagonal.
 	jitter() float64
@@ -119,8 +119,8 @@ type exactFactor interface {
 	// last, of σ², for R, c×r. gram was asked for. It is an error if the answer fails
 	// its check.
 	gradient(grad []float64, r blas64.General) error
-	// posterior returns what predicts each column of C, and takes the factor over:
-	// it must not be released.
+	// posterior returns the predictor of each column of C. It takes ownership of the
+	// factor, which must then not be released.
 	posterior() predictor
 	// release gives the factor's memory back.
 	release()
@@ -130,7 +130,8 @@ type exactFactor interface {
 // not change, beyond what it keeps to save time, and is safe for concurrent use.
 type projectedEngine interface {
 	name() string
-	// forecast says what S₀ and its contraction would take. It changes nothing.
+	// forecast predicts the cost and error of S₀ and its contraction. It changes
+	// nothing.
 	forecast(m *compiledTerm) forecast
 	// gram computes S₀, and with derivatives what contract needs. The term must not
 	// change before the answer is released.
@@ -145,7 +146,7 @@ type projectedGram interface {
 	// symmetric V (k×k), which it does not change. It is an error if the answer
 	// fails its check.
 	contract(grad, v []float64) error
-	// leftOut bounds βᵀΔS₀β, where ΔS₀ is what the engine leaves out of S₀.
+	// leftOut bounds βᵀΔS₀β, where ΔS₀ is the part of S₀ that the engine leaves out.
 	leftOut(beta blas64.Vector) float64
 	// release gives the memory back.
 	release()
@@ -154,5 +155,5 @@ type projectedGram interface {
 // triangle is the number of float64 in the tiles of the lower triangle of an n×n matrix.
 func triangle(n int) float64 { return 0.5 * float64(n) * float64(n+dense.Tile) }
 
-// maxMemory is what an engine may take, in bytes.
+// maxMemory is the largest memory of an engine, in bytes.
 const maxMemory = 12 << 30

@@ -43,8 +43,8 @@ func (e *bandedExact) forecast(m *compiled) forecast {
 	}
 }
 
-// solveSeconds is what a solve takes for each number of the factor, which it
-// reads there and back; memory is the limit. A gradient takes two, α and the
+// solveSeconds is the time of a solve for each number of the factor, which is read
+// twice, forward and backward; memory is the limit. A gradient takes two, α and the
 // check.
 const solveSeconds = 2 * 2 * 0.5e-9
 
@@ -147,9 +147,9 @@ func (f *bandedFactor) contract(grad []float64) {
 	gradients(grad, f.band.lanes)
 }
 
-// checkInverse verifies the selected inverse, which is in the place of the
-// matrix: where the recursion ends against columns that were solved for, and
-// everywhere by 1/max A_ii ≤ (A⁻¹)_ii ≤ 1/σ².
+// checkInverse verifies the selected inverse, which has overwritten the matrix. It
+// compares the last columns of the recursion with solved ones, and checks 1/max A_ii ≤
+// (A⁻¹)_ii ≤ 1/σ² for all i.
 func (f *bandedFactor) checkInverse() error {
 	least := f.engine.line.noise.least(f.noise)
 	limit := checkMargin * bandedRounding(f.variance, least)
@@ -164,9 +164,9 @@ func (f *bandedFactor) checkInverse() error {
 	return verify("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*least), 1, limit)
 }
 
-// checkMargin is how many times the promised error a check lets pass, so that it
-// does not refuse good answers: random cases take up less than a tenth of it,
-// the worst inverse of banded's TestCheckHolds, at v/σ² = 1e10, a quarter.
+// checkMargin is the multiple of the promised error that a check accepts, so that it
+// does not reject correct answers: random cases use less than a tenth of it; the worst
+// inverse of banded's TestCheckHolds, at v/σ² = 1e10, uses a quarter.
 const checkMargin = 16
 
 // checkScale verifies the sum of the gradient: multiplying A by a factor, that is K,
@@ -188,8 +188,8 @@ func (f *bandedFactor) checkScale(grad []float64) error {
 	return verify("the gradient in the scale of A", sum+grad[last]+f.knownShare(), 0.5*(n-f.form), limit)
 }
 
-// knownShare is ½Σ_i s_i·((A⁻¹)_ii − |u_i|²), what the known errors s have of the
-// derivative in the scale of A.
+// knownShare is ½Σ_i s_i·((A⁻¹)_ii − |u_i|²), the share of the known errors s in the
+// derivative with respect to the scale of A.
 func (f *bandedFactor) knownShare() (share float64) {
 	known := f.engine.line.noise.known
 	if known == nil {

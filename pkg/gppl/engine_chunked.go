@@ -170,8 +170,8 @@ func (f *chunkedFactor) uncertainty() float64  { return 0 }
 func (f *chunkedFactor) logDet() float64       { return f.log.value() }
 func (f *chunkedFactor) gram(g blas64.General) { g.Data[0] = f.form.value() }
 
-// gradient reads the series again: each segment, between what is before it and what is after
-// it, has its part.
+// gradient reads the series again, and adds the part of each segment, given the elements
+// before and after it.
 func (f *chunkedFactor) gradient(grad []float64, r blas64.General) error {
 	f.lookBack()
 	cs := f.model.markov.components

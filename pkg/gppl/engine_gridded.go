@@ -12,10 +12,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// griddedExact is the exact likelihood of a smooth kernel that dies out, SE above all,
-// in a time that grows with the range over the lengthscale and not with n: the
-// sums over the data that enter it are computed once, and the matrix that is
-// factorised is banded. The derivation is in internal/gridded.
+// griddedExact is the exact likelihood of a smooth kernel that decays to zero, such as
+// SE, in a time that grows with the range over the lengthscale and not with n: its sums
+// over the data are computed once, and the factorised matrix is banded. The derivation
+// is in internal/gridded.
 type griddedExact struct {
 	summed
 	yy      blas64.General // CᵀC of the columns
@@ -37,7 +37,7 @@ const (
 	// rootReach is the reach of the convolution root relative to that of a kernel
 	// with a Gaussian spectrum, with a margin for a lengthscale that grows.
 	rootReach = 0.8
-	// griddedSeconds is what a grid point takes, value and gradient.
+	// griddedSeconds is the time per grid point, for value and gradient.
 	griddedSeconds = 1.5e-6
 	// griddedMargin is for the derivative in the lengthscale, which errs by up to a
 	// dozen of the bounds of the value where the noise is tiny.

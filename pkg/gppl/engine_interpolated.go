@@ -15,10 +15,9 @@ import (
 //
 //	S₀(u) = v·Σ_q L_q(u)·S_q,  ∂S₀/∂u = v·Σ_q L′_q(u)·S_q.
 //
-// An evaluation takes 2·nodes·k² flops, whatever n is. A panel costs as much as
-// its nodes, and so is built once as many evaluations have been made near one
-// another by another engine: at most, it doubles what training would have taken
-// without it.
+// An evaluation takes 2·nodes·k² flops, whatever n is. A panel costs as many
+// evaluations as it has nodes, so it is built only after as many evaluations by another
+// engine at nearby parameters: at most it doubles the time of training.
 type interpolated struct {
 	base   *projectedTerm  // makes the nodes
 	asks   pool[selection] // of base
@@ -171,8 +170,8 @@ func (e *interpolated) build(k Kernel, u, noise float64) (*panel, error) {
 	return p, e.verifyPanel(p, at, k)
 }
 
-// verifyPanel compares the interpolation at the centre, no node, with what the
-// engine of the nodes makes there: a thirtieth of the set-up.
+// verifyPanel compares the interpolation at the centre, which is not a node, with the
+// engine of the nodes: a thirtieth of the set-up.
 func (e *interpolated) verifyPanel(p *panel, at *termCall, k Kernel) error {
 	direct := make([]float64, e.packed)
 	if err := e.unit(direct, at, k, p.centre, p.noise); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// featureTolerance is that of the one-time sums over the data, relative to the
+// featureTolerance is the tolerance of the one-time sums over the data, relative to the
 // sum of the absolute values of their terms.
 const featureTolerance = 1e-15
 
@@ -174,7 +174,7 @@ type spectralFactor struct {
 	fillRow, diagonalOf func(int) // the loops that run in parallel, made once
 }
 
-// leftOut is what a column has to do with the frequencies that are left out.
+// leftOut describes the content of a column at the frequencies that are left out.
 type leftOut struct{ sum, most float64 }
 
 func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
@@ -412,8 +412,8 @@ const backward = 1e-11
 // of the squares of their terms, and measured: featureTolerance is never used up.
 const sumRounding = 4e-16
 
-// bound is of what yᵀA⁻¹y errs by beyond a relative error of A. With
-// a = σ⁻²Dh, the coefficients of the posterior mean,
+// bound returns a bound on the error of yᵀA⁻¹y beyond the effect of a relative error of
+// A. With a = σ⁻²Dh, the coefficients of the posterior mean,
 //
 //	yᵀA⁻¹y = σ⁻²(yᵀy − 2aᵀΦᵀy + aᵀ(ΦᵀΦ + σ²C⁻¹)a)
 //
@@ -444,15 +444,15 @@ func (f *spectralFactor) bound() (bound float64) {
 	return bound
 }
 
-// roundedForm bounds what the rounding of sums over the data does to yᵀA⁻¹y, given yᵀy
-// and the size of what is fitted to y.
+// roundedForm bounds the effect of the rounding of sums over the data on yᵀA⁻¹y, given
+// yᵀy and the size of the fit to y.
 func roundedForm(yy, fitted, noise float64) float64 {
 	size := math.Sqrt(yy) + fitted
 	return (8*0x1p-53*yy + sumRounding*size*size) / noise
 }
 
-// relativeTo returns what an error of g_jj, g = CᵀA⁻¹C, does to the value: for y it is
-// the error itself, for a column of the basis that of log g_jj.
+// relativeTo returns the effect of an error of g_jj, g = CᵀA⁻¹C, on the value: for y
+// the error itself, for a column of the basis the error of log g_jj.
 func relativeTo(g blas64.General, j int, err float64) float64 {
 	if j == 0 {
 		return err

@@ -74,7 +74,7 @@ func (f *spectralFactor) noiseSlope(l *line, r blas64.General, total float64) (s
 	return slope, verify("the derivative in the noise variance", slope+known, total, gradientTrust*size)
 }
 
-// noisePart is what weights v take.
+// noisePart holds the sums with weights v and the quantities that follow from them.
 type noisePart struct {
 	v        []float64
 	diagonal float64         // Σ v_i/w_i
@@ -175,8 +175,8 @@ func (f *spectralFactor) verifySums(part *noisePart) error {
 	return verify("the squares of the data with the weights of the noise", got, squares, sumsTrust*squares)
 }
 
-// fit sets what a part has of T⁻¹ and h. Of the trace a feature counts its products with those
-// before its block twice, and none with those after it.
+// fit sets the contributions of T⁻¹ and h to a part. In the trace, products of a feature with
+// those before its block count twice, and products with those after it are left out.
 func (f *spectralFactor) fit(part *noisePart) {
 	p, c := f.h.Rows, f.h.Cols
 	nb := dense.Blocks(p)
@@ -203,8 +203,8 @@ func (f *spectralFactor) fit(part *noisePart) {
 	tampered("spectral fitted", part.fitted.Data)
 }
 
-// verifyFit compares what a part has of the feature that verifyInverse looks at with what
-// substitutions give.
+// verifyFit compares a part's value for the feature that verifyInverse checks with the
+// result of substitutions.
 func (f *spectralFactor) verifyFit(part *noisePart) error {
 	p, c := f.h.Rows, f.h.Cols
 	if p == 0 {

@@ -27,7 +27,7 @@ func newStateSpaceExact(l *line) *stateSpaceExact { return &stateSpaceExact{line
 
 func (e *stateSpaceExact) name() string { return EngineStateSpace }
 
-// stateSeconds is what the filter takes per observation, forth and back, by the
+// stateSeconds is the time of the filter per observation, forward and backward, by the
 // size of its state.
 func stateSeconds(dim int) float64 { return 30e-9 * float64(dim*dim) }
 
@@ -167,7 +167,8 @@ func (s *stretch) check(cs []statespace.Component, noise float64, r blas64.Gener
 	return verify("the gradient of a stretch of the series", slope, (plus-minus)/(2*h), size*(1e-6+rounding/h))
 }
 
-// direction is that of the difference: different in each parameter.
+// direction returns the direction of the difference in parameter i; it differs between
+// parameters.
 func direction(i int) float64 { return 1 / (1 + 0.3*float64(i)) }
 
 // value is ½log|A| + ½Σ_j (Cr_j)ᵀA⁻¹Cr_j at a step along the direction in log θ.

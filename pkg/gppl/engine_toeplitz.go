@@ -17,14 +17,14 @@ var (
 	_ exactFactor = (*toeplitzFactor)(nil)
 )
 
-// toeplitzExact takes any stationary kernel on a series with a constant step,
-// of which a few places may be missing. A_ij = k(|i−j|·step) + σ²δ_ij is Toeplitz:
-// with s_d the sums along the diagonals of A⁻¹ − UUᵀ,
+// toeplitzExact takes any stationary kernel on a series with a constant step; a few
+// values may be missing. A_ij = k(|i−j|·step) + σ²δ_ij is Toeplitz: with s_d the sums
+// along the diagonals of A⁻¹ − UUᵀ,
 //
 //	½⟨A⁻¹ − UUᵀ, ∂A⟩ = ½s_0·∂c_0 + Σ_d s_d·∂c_d,  c_d = k(d·step),
 //
-// so that n covariances and n derivatives do where a dense matrix has n². About
-// 4n² flops for the factor, in memory for O(n) numbers; the derivation is in
+// so that n covariances and n derivatives suffice instead of the n² of a dense matrix.
+// About 4n² flops for the factor, in memory for O(n) numbers; the derivation is in
 // internal/toeplitz.
 type toeplitzExact struct {
 	line    *line
@@ -209,8 +209,8 @@ func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
 	return nil
 }
 
-// check verifies the factor by the products of A with what it says is the first
-// column of A⁻¹, and with its solutions.
+// check verifies the factor by multiplying A with its first column of A⁻¹ and with its
+// solutions.
 func (f *toeplitzFactor) check() error {
 	norm := -f.c[0]
 	for _, c := range f.c {
@@ -276,7 +276,7 @@ type toeplitzPosterior struct {
 	work    pool[toeplitzWork]
 }
 
-// toeplitzWork is what one input takes.
+// toeplitzWork is the working memory of the prediction at one input.
 type toeplitzWork struct {
 	work          toeplitz.Workspace
 	row           []float64 // k(x, ·) at the observed places

@@ -163,7 +163,7 @@ func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exa
 	return c.value, f, nil
 }
 
-// forecast asks all engines about the compiled model.
+// forecast collects the forecasts of all engines for the compiled model.
 func (l *Exact) forecast(c *exactCall) {
 	l.chooser.begin(&c.selection)
 	blur := float64(l.n) * phases(c.kernel, l.span, l.rows.least(c.noise), 1)
@@ -201,10 +201,10 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 	return o, nil
 }
 
-// Cost predicts what an evaluation of value and gradient at m takes: the engine that
-// would do it, and seconds, with a share of its set-up. It counts operations and
-// measures nothing, so that what depends on it does so the same on every machine.
-// seconds is +Inf if no engine takes m, or m is out of the range of float64.
+// Cost predicts the engine and the time in seconds of an evaluation of value and
+// gradient at m, with a share of the set-up. It counts operations and measures nothing,
+// so that decisions based on it are the same on every machine. seconds is +Inf if no
+// engine takes m, or if m is out of the range of float64.
 func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 	c := l.calls.get()
 	defer l.calls.put(c)

@@ -41,10 +41,11 @@ type Information struct {
 }
 
 // NewInformation computes the information that observations at x carry about the parameters of m,
-// at their current values. With a mean, it is that of the contrasts that do not depend on its flat
-// coefficients (n less their number), which is what the restricted likelihood sees. It is an error
-// if x or m is not valid, if every parameter is fixed, if the matrices would not fit in memory, or
-// if A cannot be factorised: no jitter is added, since it would add information that is not there.
+// at their current values. With a mean, it is the information of the contrasts of y that do not
+// depend on the flat coefficients (n minus their number), on which the restricted likelihood is
+// based. It is an error if x or m is not valid, if every parameter is fixed, if the matrices would
+// not fit in memory, or if A cannot be factorised: no jitter is added, since it would add
+// information that is not there.
 func NewInformation(m Model, x Inputs) (*Information, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
@@ -154,8 +155,7 @@ func (i *Information) factorise() error {
 	return nil
 }
 
-// Params returns the parameters that the rows and columns of the matrices are
-// about, in their order.
+// Params returns the parameters of the rows and columns of the matrices, in order.
 func (i *Information) Params() []Param { return slices.Clone(i.params) }
 
 // Data returns I_Y, q×q.
@@ -198,8 +198,8 @@ func (i *Information) Projected(p *Projection) (*mat.SymDense, error) {
 //	Quadratic[a,b] = ½tr(K̄_aΣK̄_bΣ)
 //	Cross[a,b]     = tr(K̄_aΣK̄_b(A − Σ))
 //
-// As Σ shrinks, Quadratic falls with its square, and Cross, then the larger of
-// the two, in proportion to it.
+// As Σ shrinks, Quadratic falls with its square and Cross in proportion to it, so that
+// Cross becomes the larger.
 type InformationLoss struct {
 	Quadratic, Cross *mat.SymDense
 }
@@ -211,18 +211,17 @@ func (l InformationLoss) Total() *mat.SymDense {
 	return &total
 }
 
-// Loss returns the two terms of ΔI by the route of the theorem, apart from
+// Loss returns the two terms of ΔI by the formulas of the theorem, independently of
 // Projected, in 4qn²k flops.
 //
 // In the coordinates L⁻¹y, where A = LLᵀ, the projections see the span of
 // Q = orth(LᵀΩ) and Σ = L(I − QQᵀ)Lᵀ. With W = L⁻¹ȦL⁻ᵀ and P = I − QQᵀ the terms
-// are ½‖PWP‖² and ‖PWQ‖². Computed so, they keep their digits as Σ vanishes,
-// where I_Y − I_Z cancels and the printed formula, through Σ as a difference of
-// matrices, does as well: their absolute error is about ε·‖W‖·√ΔI, not ε·I_Y.
-// All routes lose about as many digits as v/σ² has.
+// are ½‖PWP‖² and ‖PWQ‖². In this form they keep their digits as Σ vanishes, unlike I_Y
+// − I_Z and the printed formula, which subtracts matrices to form Σ: the absolute error
+// is about ε·‖W‖·√ΔI, not ε·I_Y. All formulas lose about as many digits as v/σ² has.
 //
-// It is an error if columns of LᵀΩ depend on each other. It panics if p is of
-// another number of observations.
+// It is an error if columns of LᵀΩ are linearly dependent. It panics if p has another
+// number of observations.
 func (i *Information) Loss(p *Projection) (InformationLoss, error) {
 	omega, err := i.seen(p)
 	if err != nil {
@@ -310,8 +309,8 @@ func (i *Information) Conditional(p *Projection) (*mat.SymDense, error) {
 	return i.conditional(p, i.model.Noise)
 }
 
-// ConditionalLatent returns Cov(f|Z) = K − KΩS⁻¹ΩᵀK, n×n: what the projections
-// leave open of the function without its noise. See Conditional.
+// ConditionalLatent returns Cov(f|Z) = K − KΩS⁻¹ΩᵀK, n×n: the uncertainty about the
+// noise-free function that the projections leave. See Conditional.
 func (i *Information) ConditionalLatent(p *Projection) (*mat.SymDense, error) {
 	return i.conditional(p, 0)
 }

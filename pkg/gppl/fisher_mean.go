@@ -9,13 +9,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A mean with flat coefficients leaves of y its contrasts Nᵀy, N being an orthonormal basis
-// of what is orthogonal to the flat columns H: that is what the restricted likelihood
-// sees. So the information of a model with a mean is that of contrasts, with NᵀAN and NᵀȦN
-// in the place of A and Ȧ. What projections see is the contrasts of z, by N_z orthogonal
-// to ΩᵀH; since (ΩN_z)ᵀH = 0 these are projections of the contrasts of y, by NᵀΩN_z, which is
-// orthonormal if Ω is. All that holds of I_Y, I_Z and ΔI holds of them. Columns with
-// a normal prior belong to the covariance, which they add HBHᵀ to.
+// With a mean with flat coefficients, the restricted likelihood sees only the contrasts Nᵀy,
+// where N is an orthonormal basis of the complement of the flat columns H. The information of
+// a model with a mean is therefore that of the contrasts, with NᵀAN and NᵀȦN instead of A and
+// Ȧ. Projections see the contrasts of z, by N_z orthogonal to ΩᵀH. Since (ΩN_z)ᵀH = 0, these
+// are projections of the contrasts of y by NᵀΩN_z, which is orthonormal if Ω is. All
+// properties of I_Y, I_Z and ΔI hold for them. Columns with a normal prior belong to the
+// covariance, to which they add HBHᵀ.
 
 // contrasts replaces gram and dot by those of the contrasts of y.
 func (i *Information) contrasts() error {
@@ -64,7 +64,8 @@ func (i *Information) sandwich(a blas64.General) blas64.General {
 	return multiply(blas.Trans, i.free, multiply(blas.NoTrans, a, i.free))
 }
 
-// seen returns Ω, or that of the contrasts of p. It is an error if there are none.
+// seen returns Ω or, with a mean, the Ω of the contrasts of p. It is an error if there
+// are no contrasts.
 func (i *Information) seen(p *Projection) (blas64.General, error) {
 	i.check(p)
 	omega := p.Omega().RawMatrix()

@@ -24,8 +24,8 @@ var _ Informed = (*Projected)(nil)
 // must be Informed.
 func FisherScoring() optimize.Method { return &optimize.Newton{Linesearcher: &optimize.Backtracking{}} }
 
-// hessian sets h to the Fisher information at u in raw parameters; to what gonum takes
-// for a matrix that is not positive, and so for steepest descent, where there is none.
+// hessian sets h to the Fisher information at u in raw parameters. If there is none, it
+// sets a matrix that is not positive definite, for which gonum uses steepest descent.
 func (o *objective) hessian(h *mat.SymDense, u []float64) {
 	at := make([]float64, len(o.theta))
 	copy(at, o.theta) // the parameters that are fixed

@@ -9,11 +9,11 @@ import (
 )
 
 // NotIdentified is the error of StdErrLog where the information matrix is
-// singular: the data, or the projections of them, do not tell some combinations
-// of the parameters apart.
+// singular: the data, or their projections, do not determine some combinations of the
+// parameters.
 type NotIdentified struct {
 	Params []Param    // the parameters without a standard error
-	Null   *mat.Dense // q×r: orthonormal directions in the logs of all q parameters along which nothing is known
+	Null   *mat.Dense // q×r: orthonormal directions in the logs of all q parameters about which there is no information
 }
 
 func (e *NotIdentified) Error() string {
@@ -25,19 +25,19 @@ func (e *NotIdentified) Error() string {
 	return fmt.Sprintf("gppl: the information is singular in %d of %d directions: %s not identified", r, q, strings.Join(names, ", "))
 }
 
-// singular is what the smallest eigenvalue of an information matrix, scaled to
-// a unit diagonal, must exceed: below it, rounding in the matrix itself, of
-// about 1e-13, leaves no more than two digits.
+// singular is a lower bound on the smallest eigenvalue of an information matrix, scaled
+// to a unit diagonal: below it, rounding of about 1e-13 in the matrix leaves at most
+// two correct digits.
 const singular = 1e-11
 
 // StdErrLog returns the Cramér–Rao bounds √(I⁻¹)_pp on the standard errors of
-// the logs of the parameters, from their information matrix (q×q); that of a
-// parameter θ itself is about θ times as large. A parameter that is not
-// identified gets +Inf, and the error is then a *NotIdentified that names it;
-// the others are right all the same. Singular means: scaled to a unit diagonal,
-// the matrix has an eigenvalue below 1e-11, or before that, a diagonal entry
-// below 1e-20 of the largest. It panics if len(params) is not q. A matrix with
-// entries that are not finite is an error.
+// the logs of the parameters, from their information matrix (q×q); the standard error
+// of a parameter θ itself is about θ times as large. A parameter that is not identified
+// gets +Inf, and the error is then a *NotIdentified that names it; the other values are
+// still correct. Parameters are not identified if the matrix, scaled to a unit
+// diagonal, has an eigenvalue below 1e-11, or if a diagonal entry of the unscaled
+// matrix is below 1e-20 of the largest. It panics if len(params) is not q. A matrix
+// with entries that are not finite is an error.
 func StdErrLog(info mat.Symmetric, params []Param) ([]float64, error) {
 	q := info.SymmetricDim()
 	if len(params) != q {

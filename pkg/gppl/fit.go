@@ -21,9 +21,8 @@ type Settings struct {
 	// method keeps state, so that each run needs its own.)
 	Method func() optimize.Method
 	// GradientTolerance ends training in success once no derivative of the
-	// loss with respect to a raw parameter is larger, in nats. For a log
-	// transform that is nats per unit of log θ. A negative value switches it
-	// off.
+	// loss with respect to a raw parameter is larger, in nats. For a log transform that
+	// is nats per unit of log θ. A negative value disables this criterion.
 	//
 	// 0 means 1e-4 or, for L-BFGS with up to twelve parameters, 1e-4 in units of
 	// standard errors, √(gᵀH⁻¹g) for the gradient g and the curvature H: the
@@ -37,8 +36,8 @@ type Settings struct {
 	MaxEvaluations, MaxIterations int
 	// Starts is the number of starting points; 0 means 1. The first is the
 	// loss's own, the others are normally distributed around it in the raw
-	// parameters with standard deviation Spread (0 means 1), drawn from Seed. Places on
-	// the axis of x move in units of the shortest lengthscale or period.
+	// parameters with standard deviation Spread (0 means 1), drawn from Seed. Locations
+	// on the axis of x move in units of the shortest lengthscale or period.
 	Starts int
 	Spread float64
 	Seed   uint64
@@ -79,9 +78,9 @@ func StopBelow(tol float64) func() optimize.Converger {
 type Status string
 
 const (
-	// Converged: the gradient vanished, within GradientTolerance or, where
-	// rounding hides any further descent, so far that, by the curvature, less than
-	// 1e-6 nats are left to gain.
+	// Converged: the gradient vanished within GradientTolerance or, if rounding hides
+	// any further descent, so far that less than 1e-6 nats remain to be gained
+	// according to the curvature.
 	Converged Status = "converged"
 	// Stopped: the rule in Settings.Stop ended training.
 	Stopped Status = "stopped by rule"
@@ -313,8 +312,8 @@ func (o *objective) run(u []float64) StartResult {
 	}
 }
 
-// minimize lets the method work from the best point, for so many evaluations at most. It stops as soon as little is left to
-// gain if scored, and else by the rule of the settings.
+// minimize runs the method from the best point, with at most the given number of evaluations. If scored, it stops as soon
+// as little remains to be gained, otherwise by the rule of the settings.
 func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, error) {
 	stop := optimize.Converger(optimize.NeverTerminate{})
 	switch {

@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Fit checks the gradient that it is given against values of the loss, which
-// come by another route: at every start, where the gradient is large, and where
-// training ended, so that what is called an optimum is one. That takes two
-// values at a start, and at the end none beside those of the standard errors, or
-// two without them; more only where these disagree.
+// Fit compares gradients with differences of the loss's value, which is computed by
+// another route: at every start, where the gradient is large, and at the end of
+// training, to confirm the optimum. That takes two values at a start. At the end it
+// takes none beyond those of the standard errors, or two without them. It takes more
+// only if they disagree.
 
 // Unconfirmed is the status of a training whose gradient does not agree with
 // differences of the loss's value: it did not end at an optimum. The warnings
@@ -166,8 +166,8 @@ func (o *objective) confirmByCurvature(first []float64, cov mat.Matrix, win Star
 	return o.confirmOptimum(u, win.Value)
 }
 
-// checkStart confirms the gradient at a start. Where an engine of the loss is to
-// blame, training goes on with the others.
+// checkStart confirms the gradient at a start. If an engine of the loss is wrong,
+// training continues with the others.
 func (o *objective) checkStart(u []float64) {
 	for len(u) > 0 && o.withGrad {
 		if _, err := o.evaluate(u); err != nil || math.IsInf(o.value, 0) {
@@ -187,8 +187,8 @@ func (o *objective) checkStart(u []float64) {
 	}
 }
 
-// withoutEngine returns the loss without the engine that it used last, and the
-// name of that engine; nil where it has no other.
+// withoutEngine returns the loss without the engine that it used last, and the name of
+// that engine; nil if it has no other engine.
 func withoutEngine(l Loss) (Loss, string) {
 	if w, ok := l.(interface{ withoutEngine() (Loss, string) }); ok {
 		return w.withoutEngine()

@@ -10,11 +10,12 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// An absolute tolerance on the gradient asks for more digits the more observations
-// there are, and in the end for digits that rounding has taken. What counts is the
-// gradient in units of standard errors: how far away the optimum is, in the same
-// units. L-BFGS ends when its own steps say that this is small; the curvature that
-// standard errors need anyway then tells, and gives Newton's steps where it is not.
+// An absolute tolerance on the gradient requires more digits the more observations
+// there are, eventually more than rounding leaves. The relevant quantity is the
+// gradient in units of standard errors: the distance to the optimum in these units.
+// L-BFGS ends when its own steps indicate that this is small. The curvature, which
+// standard errors need anyway, then confirms it, or gives Newton steps if it is not
+// small.
 
 const (
 	// scoreTolerance is the gradient at which training ends, in units of standard

@@ -15,8 +15,8 @@ type forecast struct {
 	windowed bool // a window cuts the kernel: features have weights of both signs
 }
 
-// reason says why an engine cannot do something; it is formatted only where it
-// is read. The zero value is no reason.
+// reason says why an engine cannot do something; it is formatted only when it is read.
+// The zero value is no reason.
 type reason struct {
 	format string
 	value  float64
@@ -57,11 +57,11 @@ func rounding(v, noise float64) float64 { return 16 * 0x1p-53 * (1 + v/noise) }
 // gramRounding is the same for S, whose entries are at most s, per projection.
 func gramRounding(s, noise float64) float64 { return 2 * 0x1p-53 * (1 + s/noise) }
 
-// phases is what the rounding of distances adds to an error bound, per term: the
-// phase πr/p of a periodic kernel has the relative error of r, and so the absolute
-// one of 2⁻⁵³·πr/p. norm is that of a matrix of such errors, over one of them. 6 is
-// measured: errors add up to 2.4 in the value, and to 4 in the derivative in the period,
-// where they hardly vary from one distance to the next.
+// phases is the contribution of rounded distances to an error bound, per term: the phase
+// πr/p of a periodic kernel has the relative error of r, and so the absolute one of
+// 2⁻⁵³·πr/p. norm is that of a matrix of such errors, over one of them. 6 is measured:
+// errors add up to 2.4 in the value, and to 4 in the derivative in the period, where
+// they hardly vary from one distance to the next.
 func phases(k Kernel, span, noise, norm float64) float64 {
 	s := steepness(k, span)
 	if s <= 8 { // within what rounding allows already

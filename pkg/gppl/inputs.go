@@ -136,10 +136,9 @@ type Data struct {
 	// observations (error bars), in the unit of y, in addition to the noise of the model:
 	// Cov(y) = K + σ²I + diag(s²). nil if there are none.
 	Errors []float64
-	// Relative are the standard deviations e_i of the noise relative to one another:
-	// errors that are known up to their scale σ, which is learnt. The noise, that of
-	// White included, then has the variance σ²e_i²: Cov(y) = K + σ²diag(e²) + diag(s²).
-	// They have no unit and are positive; nil if all are 1.
+	// Relative are errors e_i that are known up to a common scale σ, which is learnt.
+	// The noise (including that of White) then has the variance σ²e_i²: Cov(y) = K +
+	// σ²diag(e²) + diag(s²). They have no unit and are positive; nil if all are 1.
 	Relative []float64
 }
 
@@ -163,18 +162,18 @@ func NewData(x Inputs, y []float64) (Data, error) {
 
 // WithErrors returns the same observations with known standard deviations of their
 // errors. It is an error, with the index, if one is negative or not finite. Nothing is
-// copied. An observation of which nothing is known is better left out than given a
+// copied. Leave out an observation about which nothing is known, instead of giving it a
 // huge error.
 func (d Data) WithErrors(errors []float64) (Data, error) {
 	d.Errors = errors
 	return d, d.check()
 }
 
-// WithRelativeErrors returns the same observations with errors that are known up to
-// their scale: the model's noise variance σ² is that of an observation with e_i = 1, and
-// that of each is σ²e_i². With weights w, e_i = 1/√w_i. A posterior's noisy band at a new
-// input has e = 1. It is an error, with the index, if one is not positive and finite.
-// Nothing is copied.
+// WithRelativeErrors returns the same observations with errors e_i that are known up to a
+// common scale: the noise variance of observation i is σ²e_i², where σ² is the noise
+// variance of the model. For weights w, take e_i = 1/√w_i. A posterior's noisy band at a
+// new input has e = 1. It is an error, with the index, if an e_i is not positive and
+// finite. Nothing is copied.
 func (d Data) WithRelativeErrors(relative []float64) (Data, error) {
 	d.Relative = relative
 	return d, d.check()

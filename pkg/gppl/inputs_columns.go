@@ -13,11 +13,11 @@ type columns struct {
 	values [][]float64 // n each
 }
 
-// WithColumn returns x with a value to each point, under a name: a regressor, for the
-// mean of a model (Regressor). It is not a coordinate, and does not count for Dim or
-// for distances. A column of that name is replaced. The values are not copied and must
-// not be changed afterwards. Slice and Pick take them along. It panics if the name is
-// empty or the number of values is not that of the points.
+// WithColumn returns x with a named column, one value per point: a regressor for the
+// mean of a model (Regressor). The column is not a coordinate, and does not count for
+// Dim or for distances. It replaces a column of the same name. The values are not
+// copied and must not be changed afterwards. Slice and Pick keep the columns. It panics
+// if the name is empty or the number of values is not that of the points.
 //
 // Forecasts need the column as well: the regressor must be known, or assumed, at every
 // input of a prediction.
@@ -41,8 +41,8 @@ func (x Inputs) WithColumn(name string, values []float64) Inputs {
 	return x
 }
 
-// Column returns the column of that name, one value to each point, which shares the
-// storage of x; ok is false if there is none.
+// Column returns the column of that name, with one value per point; it shares the
+// storage of x. ok is false if there is none.
 func (x Inputs) Column(name string) (values []float64, ok bool) {
 	if x.columns == nil {
 		return nil, false

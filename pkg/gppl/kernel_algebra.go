@@ -248,8 +248,8 @@ func (k Sum) Reach(eps float64) float64 {
 	return r
 }
 
-// Reach returns the shortest of the factors' reaches: one that has died out is
-// enough.
+// Reach returns the shortest of the factors' reaches: the product is zero where one
+// factor is.
 func (k Product) Reach(eps float64) float64 {
 	r := math.Inf(1)
 	for _, p := range k.parts {

@@ -19,14 +19,14 @@ var (
 //	k(x, x′) = (1 − s(x))·k₁(x, x′)·(1 − s(x′)) + s(x)·k₂(x, x′)·s(x′)
 //
 // with independent f₁ ~ GP(0, k₁) Before and f₂ ~ GP(0, k₂) After. Most of the change
-// happens within 4w, half of it before c = Location, in the unit of x and of any
-// sign. Where both k₁ and k₂ are smooth, so is k.
+// happens within 4w, half of it before c = Location; both are in the unit of x, and c
+// may have any sign. If k₁ and k₂ are smooth, so is k.
 //
-// k is not stationary: the exact likelihood and its posterior take it densely or, where
-// both parts die out, within a band; what works on distances alone (PL, VFE, sums, the
-// other engines) refuses it. Cov, Contract and Slope, which know distances
-// alone, are those of k₁ + k₂, which no variance of k exceeds. The parts have no white
-// noise of their own (Model.Check).
+// k is not stationary. The exact likelihood and its posterior take it by the dense
+// engine or, if both parts decay to zero, by the banded one; losses and engines that
+// work on distances alone (PL, VFE, sums, the other engines) refuse it. Cov, Contract
+// and Slope, which know only distances, are those of k₁ + k₂, an upper bound on the
+// variances of k. The parts have no white noise of their own (Model.Check).
 type ChangePoint struct {
 	Before, After Kernel
 	Location      float64 // c
@@ -36,7 +36,8 @@ type ChangePoint struct {
 // parts of the kernel's parameters come first.
 func (k ChangePoint) both() composite { return compose([]Kernel{k.Before, k.After}, "change point") }
 
-// Params returns those of Before and After, named as in a Sum, the location and the width.
+// Params returns the parameters of Before and After, named as in a Sum, then the location
+// and the width.
 func (k ChangePoint) Params() []Param {
 	return append(k.both().Params(),
 		Param{Name: "location", Value: k.Location, Transform: Free{}, Unit: unitX, Role: RoleLocation},
@@ -62,7 +63,7 @@ func (k ChangePoint) Slope(dst, r []float64) { k.sum().Slope(dst, r) }
 
 func (k ChangePoint) Contract(grad, w, r []float64) { k.sum().Contract(grad[:len(grad)-2], w, r) }
 
-// Reach is the longer one of the parts.
+// Reach is the longer reach of the two parts.
 func (k ChangePoint) Reach(eps float64) float64 {
 	return max(reach(k.Before, eps), reach(k.After, eps))
 }
@@ -115,10 +116,10 @@ func (k ChangePoint) contractAt(grad, w, a, b, r []float64) {
 	grad[own+1] += gw / k.Width
 }
 
-// placed is a kernel that depends on where its scalar inputs are, not on their distance
-// alone. Its methods are Cov and Contract with the inputs of each pair, a[i] and b[i],
-// beside their distance r[i]. The derivative in a parameter of the role RoleLocation is
-// that in the parameter itself, not in its log.
+// placed is a kernel that depends on the positions of its scalar inputs, not only on
+// their distance. Its methods are Cov and Contract with the inputs of each pair, a[i]
+// and b[i], beside their distance r[i]. The derivative in a parameter of the role
+// RoleLocation is that in the parameter itself, not in its log.
 type placed interface {
 	Kernel
 	covAt(dst, a, b, r []float64)
@@ -291,7 +292,8 @@ func (*bandedExact) takesPlaced() {}
 // notPlaced is the reason of engines, and of losses, that know distances alone.
 const notPlaced = "the covariance depends on where the inputs are, not on their distance alone"
 
-// needsDistances is an error if k is placed, for what does not take such kernels.
+// needsDistances returns an error if k is placed. Code that works on distances alone
+// calls it; what names this code.
 func needsDistances(what string, k Kernel) error {
 	if isPlaced(k) {
 		return fmt.Errorf("gppl: %s does not take %v: %s; the exact likelihood does", what, k, notPlaced)

@@ -13,13 +13,13 @@ var (
 
 // SpectralMixture is one component of the spectral mixture kernel (Wilson and Adams 2013,
 // eq. 12), v·exp(−r²/2l²)·cos(2πr/p): a sinusoid of period p that drifts over the
-// lengthscale l. Its spectral density is a Gaussian about the frequency 1/p, of the
-// standard deviation 1/(2πl), and its mirror image. The kernel of several components is
+// lengthscale l. Its spectral density is a Gaussian centred at the frequency 1/p with
+// standard deviation 1/(2πl), plus its mirror image. The kernel of several components is
 // their sum, NewSpectralMixture. In d = 1 it is positive definite; for d > 1, where it takes
 // the Euclidean distance, it need not be.
 //
-// It is no Spectrum: the root of its density, which the gridded engine would need, has a
-// transform that does not decay like a Gaussian.
+// It is not a Spectrum: the gridded engine would need the square root of its density, whose
+// Fourier transform does not decay like a Gaussian.
 type SpectralMixture struct{ Variance, Lengthscale, Period float64 }
 
 // NewSpectralMixture returns the spectral mixture kernel of q components, all parameters 1.
@@ -50,7 +50,7 @@ func (k SpectralMixture) Reach(eps float64) float64 {
 	return k.Lengthscale * math.Sqrt(-2*math.Log(eps))
 }
 
-// Bandwidth is that of the SE factor about the frequency 1/p.
+// Bandwidth is 1/p plus the bandwidth of the SE factor.
 func (k SpectralMixture) Bandwidth(eps float64) float64 {
 	return math.Sqrt(-2*math.Log(eps))/(2*math.Pi*k.Lengthscale) + 1/k.Period
 }

@@ -13,10 +13,9 @@ var (
 )
 
 // Periodic is the kernel v·exp(−2 sin²(πr/p)/l²) (MacKay 1998; Rasmussen and
-// Williams 2006, eq. 4.31): exactly periodic functions of period p. Its
-// lengthscale is a pure number, the amount of phase over which f varies. In d = 1 it
-// is positive definite; for d > 1, where it takes the Euclidean distance, it
-// need not be.
+// Williams 2006, eq. 4.31): exactly periodic functions of period p. Its lengthscale is
+// a pure number: the phase over which f varies. In d = 1 it is positive definite; for d
+// > 1, where it takes the Euclidean distance, it need not be.
 type Periodic struct{ Variance, Lengthscale, Period float64 }
 
 func (k Periodic) Params() []Param {

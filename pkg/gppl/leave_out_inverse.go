@@ -8,10 +8,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// inverter is a predictor whose factor gives A⁻¹ itself. Its posterior at the data would give
-// the same, but as 1/σ² less the variance over σ⁴: where the noise is a billionth of the variance, nothing
-// is left of that (TestLeaveOutSmallNoise). The filter and the features predict variances
-// without such a difference.
+// inverter is a predictor whose factor gives A⁻¹ itself. Its posterior at the data would give the same,
+// but as the difference of 1/σ² and the variance over σ⁴, which cancels if the noise is a billionth of the
+// variance (TestLeaveOutSmallNoise). The filter and the features predict variances without such a
+// difference.
 type inverter interface {
 	// inverseDiagonal sets row i of solved, len(at)×c, to row at[i] of A⁻¹C, and diagonal[i] to
 	// (A⁻¹)_ii of that observation.

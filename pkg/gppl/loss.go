@@ -33,14 +33,15 @@ type Loss interface {
 type LossReport struct {
 	Engine     string        // the engine that computes it
 	Likelihood bool          // whether it is a likelihood, so that its curvature gives standard errors
-	Setup      time.Duration // what building it took: projections, k-means, precomputation
+	Setup      time.Duration // the time to build it: projections, k-means, precomputation
 	Jitter     float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
 	Fallbacks  int           // evaluations where an engine failed and another took over
 	Inexact    float64       // the largest error bound, in nats, of an evaluation where no engine could keep the tolerance; 0 if all did
 
-	// LastBound is the error bound of the last value, in nats. A derivative in log θ errs by up to
-	// 20·s times that, s the largest of 1, |∂k/∂log θ|/k(0), |tr A⁻¹∂A|/n and |αᵀ∂Aα|/yᵀA⁻¹y: 1 for a
-	// variance, more where the kernel is steep, as in a period that fits into the range many times.
+	// LastBound is the error bound of the last value, in nats. The error of a derivative in log θ is
+	// up to 20·s times LastBound, with s the largest of 1, |∂k/∂log θ|/k(0), |tr A⁻¹∂A|/n and
+	// |αᵀ∂Aα|/yᵀA⁻¹y: 1 for a variance, more where the kernel is steep, as in a period that fits into
+	// the range many times.
 	LastBound   float64
 	LastInexact float64 // the same if no engine could keep the tolerance there; 0 if one did
 }
@@ -98,7 +99,7 @@ func (r *LossReport) promise(nats float64, kept bool) {
 	}
 }
 
-// checkModelData is what every loss asks of its arguments.
+// checkModelData checks the arguments of a loss.
 func checkModelData(m Model, d Data) error {
 	if err := m.Check(); err != nil {
 		return err

@@ -29,9 +29,8 @@ type Mean interface {
 	// Columns returns the names of the basis functions and the priors of their
 	// coefficients, in order: at least one.
 	Columns() []Column
-	// Basis returns the functions at x, one row to a point and one column to a
-	// function: n×h, n = x.Len() ≥ 1. It is an error if they cannot be evaluated
-	// at x.
+	// Basis returns the functions at x, one row per point and one column per function:
+	// n×h, n = x.Len() ≥ 1. It is an error if they cannot be evaluated at x.
 	Basis(x Inputs) (*mat.Dense, error)
 	// Check returns an error if a field is out of range. The other methods may
 	// assume that it is nil.
@@ -97,7 +96,7 @@ func (m MeanSum) Basis(x Inputs) (*mat.Dense, error) {
 	return all, nil
 }
 
-// Check also wants the names of the columns to differ.
+// Check also requires that the names of the columns differ.
 func (m MeanSum) Check() error {
 	if len(m.parts) == 0 {
 		return errors.New("gppl: a sum of no means")
@@ -188,11 +187,12 @@ func checkMean(m Mean) error {
 	return nil
 }
 
-// CheckBasis returns an error, which names the column, unless the coefficients of m are
-// determined by observations at x: if a basis function is not finite, if it is zero at
-// all x or a linear combination of others, where their priors are flat, or if there are
-// not more points than columns of flat priors. A column counts as a combination of
-// others if they explain all but 1e-10 of its length. It takes O(nh²).
+// CheckBasis returns an error, which names the column, unless observations at x
+// determine the coefficients of m. That is the case if a basis function is not finite;
+// if one with a flat prior is zero at all x or a linear combination of others with flat
+// priors; or if there are not more points than columns with flat priors. A column
+// counts as a combination of others if they explain all but 1e-10 of its length. It
+// takes O(nh²).
 func CheckBasis(m Mean, x Inputs) error {
 	if err := checkMean(m); err != nil {
 		return err
@@ -259,9 +259,9 @@ func regressionOn(m Mean, h *mat.Dense) (*regress.Basis, error) {
 	return b, err
 }
 
-// leastSquaresRest returns d with what ordinary least squares leaves of y, all priors taken
-// for flat or, where that does not determine them, only those that are; d as it is where the
-// model has no mean or its basis cannot be evaluated.
+// leastSquaresRest returns d with y replaced by its least-squares residuals. All priors
+// count as flat; if that does not determine the coefficients, only those that are flat. It
+// returns d unchanged if the model has no mean or its basis cannot be evaluated.
 func leastSquaresRest(m Model, d Data) Data {
 	if m.Mean == nil || checkMean(m.Mean) != nil {
 		return d

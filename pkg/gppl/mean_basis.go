@@ -21,7 +21,7 @@ var (
 	_ Mean = GaussianBeta{}
 )
 
-// number renders v with the digits that tell it from its neighbours.
+// number renders v with as many digits as distinguish it from its neighbours.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -47,8 +47,8 @@ func (m *Mixture) Mean() []float64 {
 	})
 }
 
-// Variance returns Σ w_c·(σ_c² + (μ_c − μ)²): what the components have, and what they
-// differ by.
+// Variance returns Σ w_c·(σ_c² + (μ_c − μ)²): the variance within components plus that
+// between them.
 func (m *Mixture) Variance() []float64 {
 	return m.each(func(_ int, mu, sd []float64) float64 {
 		mean := m.average(func(c int) float64 { return mu[c] })

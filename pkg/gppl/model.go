@@ -19,8 +19,7 @@ type Model struct {
 	transforms []Transform // one per parameter; nil for each parameter's own
 }
 
-// NoiseName is the name of the noise variance among a model's parameters, of
-// which it is the last.
+// NoiseName is the name of the noise variance, the last of a model's parameters.
 const NoiseName = "noise variance"
 
 // PaperModel returns k as the paper starts training it: every raw parameter at
@@ -86,9 +85,9 @@ func (m Model) Fix(names ...string) Model {
 	return m
 }
 
-// FixRedundant returns the same model with those variances kept at their values that only
-// scale what another variance scales already: of a product, the variances of all factors
-// but the first, of which the likelihood knows the product alone.
+// FixRedundant returns the same model with redundant variances fixed: in a product, the
+// variances of all factors but the first, since the likelihood determines only the
+// product of the variances.
 func (m Model) FixRedundant() Model {
 	params := m.Kernel.Params()
 	for _, i := range redundant(m.Kernel, 0) {
@@ -97,9 +96,8 @@ func (m Model) FixRedundant() Model {
 	return m
 }
 
-// Check returns an error that names the first parameter which is not finite
-// and positive, or that cannot be reached by its transform, or what is wrong with
-// the mean.
+// Check returns an error that names the first parameter that is not finite and positive
+// or that its transform cannot reach, or the error of the mean.
 func (m Model) Check() error {
 	if m.Kernel == nil {
 		return fmt.Errorf("gppl: the model has no kernel")

@@ -8,9 +8,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// observed is all that the spectral and the gridded engine read of the data: n,
-// inner products and sums over them, for several columns C (n×c) at a time, of
-// which y is the first. Sums may have weights w.
+// observed is the view of the data for the spectral and the gridded engine: n, and
+// inner products and sums over the data for several columns C (n×c) at a time; the
+// first column is y. Sums may have weights w.
 type observed interface {
 	count() int                  // n
 	squares() blas64.General     // Σ w·c_i·c_iᵀ, c×c
@@ -92,9 +92,10 @@ func (l *line) sums(origin, period float64, m int) (fourier.Moments, blas64.Gene
 // fall in it, relative to the range.
 const windowRoom = 0.04
 
-// least is the smallest sum of coefficients that may be left out, relative to the
-// variance. By a window it is ten times what the rounding of all of them adds up to: there
-// may be no other engine to take over where that is not below what is asked for.
+// least is the smallest sum of coefficients, relative to the variance, at which a series
+// may be cut off. With a window it is ten times the total rounding of the coefficients:
+// even if that is above the requested tolerance, there may be no other engine to take
+// over.
 func (c circle) least(span float64, k Kernel) float64 {
 	const images, window = 1e-14, 1e-13
 	if reach(k, images) <= c.period-span {

@@ -19,8 +19,8 @@ type summed struct {
 	kept     keptSums
 }
 
-// refuses says why sums do not do for the data: where errors of observations are known
-// beside a noise variance that is learnt, their weights change with it.
+// refuses says why sums cannot represent the data: with known errors in addition to a
+// learnt noise variance, the weights of the observations change with it.
 func (d *summed) refuses() string {
 	if l, ok := d.observed.(*line); ok && l.noise.known != nil {
 		return "observations have errors of their own, and sums over the data would change with the noise variance"
@@ -113,7 +113,7 @@ func (s *keptSums) grow(c *circleSums, m, spare int) (*circleSums, error) {
 	return &grown, nil
 }
 
-// put makes c known, in the place of what was known on its circle, under the lock.
+// put stores c under the lock, replacing the sums on the same circle.
 func (s *keptSums) put(c *circleSums) {
 	known := []*circleSums{c}
 	if old := s.known.Load(); old != nil {
@@ -124,8 +124,9 @@ func (s *keptSums) put(c *circleSums) {
 	s.known.Store(&known)
 }
 
-// pass returns what a pass over the data takes, at so many seconds for each: none where
-// only their sums are known. A chooser that counted it would prefer a slower engine.
+// pass returns the time of a pass over the data at the given seconds per observation: 0
+// if only their sums are known, since a chooser that counted it would prefer a slower
+// engine.
 func (d *summed) pass(each float64) (seconds float64) {
 	if _, ok := d.circle(); ok {
 		return 0

@@ -12,14 +12,16 @@ type Outliers struct {
 	// Z are the leave-one-out residuals, (y_i − mean)/standard deviation of y_i given all
 	// other observations: N(0, 1) if the model is right.
 	Z []float64
-	// At are the observations that the model cannot explain, most extreme first: with
-	// Gaussian noise, the chance of even one |Z| as large among n is below 1 %.
+	// At are the indices of observations that the model cannot explain, most extreme
+	// first: with Gaussian noise, the probability of even one |Z| as large among n is
+	// below 1 %.
 	At []int
-	// Gain is by how many nats a Student-t distribution fits Z better than a normal one,
-	// each of the best scale, and Nu its degrees of freedom.
+	// Gain is the improvement, in nats, of the log likelihood of Z by a Student-t
+	// distribution over a normal one, each with its best scale. Nu is the degrees of
+	// freedom of the former.
 	Gain, Nu float64
-	// P is the chance of as large a gain if Z is normal: ½·P(χ²₁ > 2·Gain), since the
-	// normal is at the end of the range of ν (Self and Liang 1987).
+	// P is the probability of a gain as large if Z is normal: ½·P(χ²₁ > 2·Gain), since
+	// the normal distribution is at the end of the range of ν (Self and Liang 1987).
 	P float64
 }
 
@@ -68,7 +70,7 @@ func FindOutliers(m Model, d Data, opts ...Option) (*Outliers, error) {
 // proposalP is the chance below which heavy tails are proposed.
 const proposalP = 0.01
 
-// Proposed reports whether Student-t noise (FitRobust) is worth its parameter: P below 1 %.
+// Proposed reports whether Student-t noise (FitRobust) is advisable: P is below 1 %.
 func (o *Outliers) Proposed() bool { return o.P < proposalP }
 
 // String says what was found and what to do.

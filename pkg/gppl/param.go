@@ -6,9 +6,9 @@ import (
 )
 
 // A Param is one hyperparameter: its name, its natural value, the transform
-// through which it is optimised, and its unit: "x" for that of the inputs,
-// "y²" for that of the observations squared, "" for a pure number. What it does
-// in its kernel is its role. Names are for people: no code reads them.
+// through which it is optimised, its unit ("x" for that of the inputs, "y²" for that of
+// the observations squared, "" for a pure number), and its role in the kernel. Names
+// are for people: no code reads them.
 type Param struct {
 	Name      string
 	Value     float64
@@ -17,8 +17,8 @@ type Param struct {
 	Role      Role
 }
 
-// A Role says what a parameter does in its kernel or model. Start values, checks
-// of gradients and warnings depend on it; the likelihood does not.
+// A Role is the function of a parameter in its kernel or model. Start values, checks of
+// gradients and warnings depend on it; the likelihood does not.
 type Role int
 
 const (
@@ -27,8 +27,8 @@ const (
 	RoleUnknown Role = iota
 	// RoleVariance is a variance that scales the kernel: multiplying all
 	// variances of a kernel, other than a Product, by c multiplies k by c, so
-	// that Σ ∂k/∂log v = k. Losses check gradients by this: where it does not
-	// hold, they refuse every gradient. For a Product it holds factor by factor.
+	// that Σ ∂k/∂log v = k. Losses check gradients by this identity: if it does not
+	// hold, they reject every gradient. For a Product it holds factor by factor.
 	RoleVariance
 	// RoleLengthscale is a distance over which the kernel falls, in the unit of x.
 	RoleLengthscale
@@ -37,11 +37,11 @@ const (
 	RolePeriod
 	// RoleShape is a pure number of about 1 that shapes the kernel.
 	RoleShape
-	// RoleNoise is the variance of white noise: a model's, and that of White.
+	// RoleNoise is the variance of white noise, of a model or of White.
 	RoleNoise
 	// RoleInput is a coordinate of an inducing input.
 	RoleInput
-	// RoleLocation is a place on the axis of x, of any sign: its transform is Free.
+	// RoleLocation is a location on the axis of x, of any sign: its transform is Free.
 	RoleLocation
 )
 
@@ -115,8 +115,8 @@ func (Fixed) Raw(theta float64) float64 { return theta }
 func (Fixed) Slope(float64) float64     { return 0 }
 func (Fixed) String() string            { return "fixed" }
 
-// Free is θ = u, for parameters that may take any sign: places on the axis of x, which Fit
-// counts in the shortest lengthscale or period of the start.
+// Free is θ = u, for parameters of any sign: locations on the axis of x. Fit moves these
+// in units of the shortest lengthscale or period of the start.
 type Free struct{}
 
 func (Free) Natural(u float64) float64 { return u }

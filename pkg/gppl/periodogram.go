@@ -13,14 +13,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Periodogram compares a time series with what a model expects of it, frequency by
+// Periodogram compares a time series with its expectation under a model, frequency by
 // frequency. Where they differ, the data have a periodic component or a noise level
 // that the model lacks.
 type Periodogram struct {
 	Frequency []float64 // ξ, cycles per unit of x, ascending: from 1/range to half the mean sampling rate
 	Data      []float64 // I(ξ), of the data without their trend, in the unit of y²
 	Expected  []float64 // its expectation under the model, the noise included
-	Noise     float64   // what white noise would have, at every frequency: σ², with the nugget
+	Noise     float64   // the expectation of white noise, at every frequency: σ² plus the nugget
 }
 
 // NewPeriodogram returns the periodogram of d less its trend (Detrend), with
@@ -29,15 +29,15 @@ type Periodogram struct {
 //	I(ξ) = |uᵀMy|² / Σ_i w_i²,   u_i = w_i·exp(−2πi·ξ·x_i),   M = I − QQᵀ,
 //
 // the columns of Q an orthonormal basis of the cubics, and its expectation under
-// m, including the leakage of the window and of the gaps in x, and what the trend
-// removes,
+// m, including the leakage from the window and from gaps in x, and the power that the
+// trend removes,
 //
 //	E I(ξ) = u*M(K + σ²I)Mu / Σ_i w_i².
 //
-// Under the model I/E I is about exponential with mean one: 95 % of its values
-// lie between 0.025 and 3.7. Times are rounded to a part of the mean spacing, a
-// 32nd up to n = 30 000. It takes O(n log n). It is an error if x is no time
-// series of three distinct times at least.
+// Under the model I/E I is approximately exponential with mean one: 95 % of its values
+// lie between 0.025 and 3.7. Times are rounded to a part of the mean spacing, a 32nd up
+// to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at
+// least three distinct times.
 func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	if m.Kernel == nil {
 		return nil, errors.New("gppl: the model has no kernel")

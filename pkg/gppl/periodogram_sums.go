@@ -11,17 +11,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// NewSumsPeriodogram compares the observations in s with what m expects of them, as
-// NewPeriodogram does, but for the trend: only the (weighted) mean ȳ is subtracted. At the
-// frequencies ξ = j/Period of s, from 1/range to half the mean sampling rate or to what s
+// NewSumsPeriodogram compares the observations in s with their expectation under m, like
+// NewPeriodogram, but subtracts only their (weighted) mean ȳ, no trend. At the frequencies
+// ξ = j/Period of s, from 1/range to half the mean sampling rate or to the highest that s
 // resolves,
 //
 //	I(ξ) = |Σ_i w_i·h(t_i)·(y_i − ȳ)·exp(−2πi·ξ·t_i)|² / Σ_i w_i·h(t_i)²,
 //
-// h close to Hann's window on the extent of the observations: a trigonometric polynomial on
-// the circle of s, so that I and its expectation under m follow from the sums, with the
-// leakage of the window, of the gaps and of what the mean takes. It takes O(M log M),
-// whatever n is. It is a Refusal if s does not resolve m.
+// where h is close to Hann's window on the extent of the observations. It is a
+// trigonometric polynomial on the circle of s, so that I and its expectation under m follow
+// from the sums, including the leakage from the window and the gaps and the power that the
+// mean takes. It takes O(M log M), whatever n is. It is a Refusal if s does not resolve m.
 func NewSumsPeriodogram(m Model, s *Sums) (*Periodogram, error) {
 	if m.Kernel == nil {
 		return nil, errors.New("gppl: the model has no kernel")

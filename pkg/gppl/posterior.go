@@ -14,11 +14,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// Posterior is the Gaussian process given the data. Its latent mean and
-// variance are those of the function f, the mean function included, whose
-// coefficients are as uncertain as the data leave them; its noisy ones are those of a new
-// observation y = f(x) + ε, whose variance is larger by σ². A Posterior is
-// safe for concurrent use, and its answers do not depend on earlier calls.
+// Posterior is the Gaussian process given the data. Latent mean and variance are those of
+// the function f, including the mean function and the uncertainty of its coefficients.
+// Noisy mean and variance are those of a new observation y = f(x) + ε, whose variance is
+// larger by σ². A Posterior is safe for concurrent use, and its answers do not depend on
+// earlier calls.
 type Posterior struct {
 	model     Model
 	predictor predictor
@@ -30,9 +30,8 @@ type Posterior struct {
 	mean      *conditioned // nil for a mean of zero
 }
 
-// predictor is what the posteriors of different engines differ in: that of the
-// continuous part of f, without the nugget. It does not change, and is safe for
-// concurrent use.
+// predictor is the engine-specific part of a posterior: the posterior of the continuous
+// part of f, without the nugget. It does not change, and is safe for concurrent use.
 type predictor interface {
 	// latent sets row i of means, len(x)×c, to k(x_i, ·)A⁻¹C, the posterior means
 	// that each column of C gives, and variances[i] to the posterior variance.
@@ -102,7 +101,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	return p, nil
 }
 
-// Jitter returns what had to be added to a diagonal to factorise, usually 0.
+// Jitter returns the jitter that factorising needed on the diagonal, usually 0.
 func (p *Posterior) Jitter() float64 { return p.jitter }
 
 // Model returns the model that was conditioned.
@@ -118,13 +117,12 @@ func (p *Posterior) Latent(x Inputs) (mean, variances []float64) {
 	return mean, variances
 }
 
-// LatentContext is Latent that can be cancelled and says what went wrong. Where
-// the kernel has died out between x and all of the data, the answer is the prior.
-// It is an error, with the index, if an input is not finite or is so far from the
-// data that their distance has lost the digits that the kernel needs (1e300 for
-// a Periodic): mean and variance are NaN there, and right elsewhere. If ctx ends,
-// its error is returned and nothing is known. It panics if x has another
-// dimension than the data.
+// LatentContext is like Latent, can be cancelled, and returns an error. Where the
+// kernel has decayed to zero between x and all of the data, the answer is the prior. It
+// is an error, with the index, if an input is not finite, or so far from the data that
+// their distance lacks the digits that the kernel needs (1e300 for a Periodic): mean
+// and variance are NaN there, and correct elsewhere. If ctx ends, its error is returned
+// and no value is valid. It panics if x has another dimension than the data.
 func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	p.checkDim(x)
 	n := x.Len()
@@ -167,8 +165,8 @@ func (p *Posterior) Noisy(x Inputs) (mean, variances []float64) {
 	return mean, variances
 }
 
-// NoisyContext is Noisy that can be cancelled and says what went wrong, as
-// LatentContext does.
+// NoisyContext is like Noisy, can be cancelled, and returns an error, as LatentContext
+// does.
 func (p *Posterior) NoisyContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	mean, variances, err = p.LatentContext(ctx, x)
 	for i := range variances {
@@ -185,9 +183,9 @@ func (p *Posterior) columns() int {
 	return 1 + p.mean.basis.Len()
 }
 
-// setMeans sets the posterior mean at those of x whose indices are given, row j of
-// means being of the jth, and the variance to what the coefficients' uncertainty has
-// in it.
+// setMeans sets the posterior mean at the x with the given indices (row j of means
+// belongs to the jth index), and the variance to the part that comes from the
+// uncertainty of the coefficients.
 func (p *Posterior) setMeans(mean, variances []float64, x Inputs, at []int, means blas64.General) error {
 	if len(at) == 0 {
 		return nil
@@ -215,8 +213,8 @@ func (p *Posterior) checkDim(x Inputs) {
 }
 
 // Sample draws count functions f from the posterior at the inputs x, jointly
-// over x: row i of the result is one of them. It takes O(len(x)³). The jitter
-// is what had to be added to the covariance of f. Errors are those of
+// over x: row i of the result is one of them. It takes O(len(x)³). jitter is the amount
+// that had to be added to the diagonal of the covariance of f. Errors are those of
 // LatentContext, or that the covariance cannot be factorised.
 func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
 	p.checkDim(x)
@@ -341,8 +339,8 @@ func draw(factor *dense.Lower, mean []float64, count int, seed uint64) [][]float
 // Sample draws one function f from the prior at the inputs x, and noisy
 // observations y = f + ε of it, from the given seed. If the model has a mean, f includes
 // it, its coefficients drawn from their priors: it is an error if one of them is flat. It
-// takes O(n³) and memory for n²/2 numbers. The jitter is what had to be added to K;
-// smooth kernels on close inputs need some.
+// takes O(n³) and memory for n²/2 numbers. jitter is the amount that had to be added to
+// the diagonal of K; smooth kernels on close inputs need some.
 func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
 	if err := m.Check(); err != nil {
 		return nil, nil, 0, err

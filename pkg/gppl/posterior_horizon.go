@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// horizon tells where a posterior is the prior: where the kernel has died out
-// between an input and all of the data. It also tells where there is no answer.
+// horizon knows the inputs at which a posterior equals the prior, since the kernel has
+// decayed to zero between them and all of the data, and the inputs at which there is no
+// answer.
 type horizon struct {
 	kernel   Kernel
 	lo, hi   []float64 // the box around what was conditioned on, an entry per axis
@@ -35,7 +36,8 @@ func newHorizon(m Model, n int, conditioned ...Inputs) horizon {
 	return h
 }
 
-// distance returns that of a point from the box, +Inf where it overflows.
+// distance returns the distance of a point from the box of the data, or +Inf if it
+// overflows.
 func (h horizon) distance(x []float64) (d float64) {
 	for j, v := range x {
 		d = math.Hypot(d, max(h.lo[j]-v, v-h.hi[j], 0))

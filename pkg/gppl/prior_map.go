@@ -9,8 +9,8 @@ import (
 
 var _ Loss = (*MAP)(nil)
 
-// A ParamPrior is the prior of the parameter of that name or, where the name is empty,
-// of all parameters of that role.
+// A ParamPrior is the prior of the parameter with the given name or, if the name is
+// empty, of all parameters with the given role.
 type ParamPrior struct {
 	Name  string
 	Role  Role
@@ -28,13 +28,13 @@ func (p ParamPrior) String() string {
 //
 //	L(θ) − Σ_j log p_j(θ_j).
 //
-// The densities are with respect to θ, not to log θ: they are what a user writes down,
-// and the minimum does not depend on the transform that training moves a parameter
-// through. (With respect to log θ it would be elsewhere: where θ·p(θ)·likelihood is
-// largest.) A parameter without a prior keeps its likelihood alone.
+// The densities are with respect to θ, not to log θ: they are those that a user writes
+// down, and the minimum does not depend on the transform of training. (With respect to
+// log θ, the minimum would be where θ·p(θ)·likelihood is largest.) A parameter without
+// a prior is determined by the likelihood alone.
 //
-// Since a MAP is a Loss, the curvature that Fit takes its standard errors from is that
-// of the posterior, and Result reports likelihood and prior apart.
+// Since a MAP is a Loss, the standard errors of Fit follow from the curvature of the
+// posterior. Result reports likelihood and prior separately.
 type MAP struct {
 	loss   Loss
 	priors []Prior // one per parameter; nil for none
@@ -186,22 +186,22 @@ func priorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 	return 0, nil
 }
 
-// DefaultPriors returns weak priors on the trained parameters of m from the scale of the
-// data. All are log-normal, each so wide that a few dozen informative
-// observations override it:
+// DefaultPriors returns weak priors on the trained parameters of m, derived from the
+// scale of the data. All are log-normal, and so wide that a few dozen informative
+// observations override them:
 //
-//   - a variance: the median is the variance of y over the number of the kernel's terms,
-//     a standard deviation a factor of e² either way; of a further factor of a product,
-//     the median is 1;
-//   - noise: the same about a tenth of the variance of y;
+//   - a variance: the median is the variance of y divided by the number of the kernel's
+//     terms, or 1 for a further factor of a product; one standard deviation is a factor
+//     of e² either way;
+//   - noise: the same, with a median of a tenth of the variance of y;
 //   - a lengthscale: 98 % between the mean spacing of x and its range;
 //   - a period: 98 % between two mean spacings and half the range;
-//   - a shape: the median is 1, a standard deviation a factor of e either way.
+//   - a shape: the median is 1; one standard deviation is a factor of e either way.
 //
 // For inputs of several dimensions, the range is the longest side of their bounding box,
-// the spacing range/n^(1/d). If the model has a mean, y is what least squares leaves of
-// it. Parameters of no known role have none. State what you know about a parameter by
-// a prior with its name.
+// the spacing range/n^(1/d). If the model has a mean, y stands for its residuals after a
+// least-squares fit of the mean. Parameters without a known role get no prior. State
+// what you know about a parameter by a prior with its name.
 func DefaultPriors(m Model, d Data) []ParamPrior {
 	const wide, narrow = 2, 1 // standard deviations of the log
 	d = leastSquaresRest(m, d)

@@ -122,8 +122,8 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	return l, nil
 }
 
-// eigenvalues returns a lower bound on the eigenvalues of the k×k matrix ΩᵀEΩ, 1/‖(ΩᵀEΩ)⁻¹‖₁, and its
-// condition, as far as it is estimated; 1 and 1 for nil, which stands for I. k³/3 flops.
+// eigenvalues returns a lower bound on the eigenvalues of the k×k matrix ΩᵀEΩ, 1/‖(ΩᵀEΩ)⁻¹‖₁, and an
+// estimate of its condition number; 1 and 1 for nil, which stands for I. k³/3 flops.
 func eigenvalues(oto []float64, k int) (least, cond float64) {
 	if oto == nil {
 		return 1, 1
@@ -232,7 +232,8 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	return value, nil
 }
 
-// begin compiles the kernel at theta and asks the engines about each of its terms.
+// begin compiles the kernel at theta and collects the engines' forecasts for each of
+// its terms.
 func (l *Projected) begin(c *projectedCall, theta []float64) error {
 	if c.loss == nil {
 		c.init(l)
@@ -411,7 +412,7 @@ func (l *Projected) promise(c *projectedCall, form, value float64) (nats float64
 	return nats
 }
 
-// waveRounding bounds what the value errs by since z does, where it is summed by waves.
+// waveRounding bounds the error of the value due to that of z, if z is summed by waves.
 func (l *Projected) waveRounding(c *projectedCall, w *waveBasis, form float64) (nats float64) {
 	var signal float64 // the size of a y that S₀ takes for signal
 	for _, t := range c.use {

@@ -30,7 +30,7 @@ func derivativeAt(dst, r []float64, k Kernel, p int, grad []float64) {
 	}
 }
 
-// derivative is the sandwich with ∂K in the place of K.
+// derivative is ΩᵀKΩ with ∂K instead of K.
 func (g *denseGram) derivative(s []float64, p int) { g.multiply(s, p) }
 
 // derivative weighs the features by ∂c_m.

@@ -9,10 +9,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// features are what the spectral engine of PL computes once: the projections of
-// waves, on as many circles as the lengthscales of kernels ask for, and on each up to
-// the highest frequency that any kernel has. They only grow, so that what was taken
-// from them stays valid. They are safe for concurrent use.
+// features are computed once by the spectral engine of PL: the projections of waves, on
+// as many circles as the lengthscales of kernels need, and on each up to the highest
+// frequency of any kernel. They only grow, so that data taken from them stay valid.
+// They are safe for concurrent use.
 type features struct {
 	x        Inputs
 	lo, span float64
@@ -66,9 +66,9 @@ func (f *features) period(k Kernel, eps float64) (step int, period float64, wind
 	return 0, period, windowed, err
 }
 
-// suits reports whether the circle can take the place of a kernel's own period, of
-// which it multiplies the frequencies. A window falls from the range to half a period;
-// images end within what the period leaves.
+// suits reports whether the circle can replace a kernel's own period; it multiplies the
+// number of frequencies. A window falls from the range to half a period; images end
+// within what the period leaves.
 func (f *features) suits(c *featureCircle, k Kernel, eps, own float64, windowed bool) bool {
 	least := f.span + reach(k, eps)
 	if windowed {

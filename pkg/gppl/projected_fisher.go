@@ -10,15 +10,15 @@ import (
 //
 //	I_Z[a][b] = ½tr(S⁻¹∂_aS·S⁻¹∂_bS),
 //
-// and, for NewResidual, that of the residual energy taken for white added:
-// ½(n−k)·∂_a log τ·∂_b log τ. With a mean it is that of the restricted likelihood, less
-// by what goes into the coefficients.
+// plus, for NewResidual, the information of the residual energy, modelled as white
+// noise: ½(n−k)·∂_a log τ·∂_b log τ. With a mean it is the information of the
+// restricted likelihood, which is smaller by the part that determines the coefficients.
 //
-// From the matrices ∂S, which the engine that trains gives exactly, but for the
-// banded one: there by central differences of the eighth order, to some 1e-9. It
-// takes p products of k×k matrices and p times what S takes, so that its cost does
-// not grow with n where that of training does not. It is an error if a parameter
-// is out of range or S cannot be factorised. theta is not modified.
+// It uses the matrices ∂S of the engine that trains; with the banded engine they are
+// central differences of the eighth order, correct to some 1e-9. It takes p products of
+// k×k matrices and p times the cost of S, so its cost does not grow with n if that of
+// training does not. It is an error if a parameter is out of range or S cannot be
+// factorised. theta is not modified.
 func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
 	if err := checkParams(l.params, theta); err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// projectedColumns returns what PL sees of the data: z = Ωᵀy, with ΩᵀH beside it if m
-// has a mean, in the coordinates of the regression of z on ΩᵀH. sizes are bounds on the
-// lengths of the columns before they were projected.
+// projectedColumns returns the projected data of PL: z = Ωᵀy and, if m has a mean, ΩᵀH,
+// in the coordinates of the regression of z on ΩᵀH. sizes are bounds on the lengths of
+// the columns before projection.
 func projectedColumns(m Model, d Data, directions directions) (mean *regression, z blas64.General, sizes []float64, err error) {
 	z = directions.projectColumns(columnOf(d.Y))
 	sizes = lengths(columnOf(d.Y))

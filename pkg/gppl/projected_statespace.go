@@ -6,8 +6,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// stateSpaceProjected multiplies K by Ω with sums that run along the series:
-// 2nk² flops, as many again with derivatives, and O(nk) beside them.
+// stateSpaceProjected multiplies K by Ω with running sums along the series: 2nk² flops,
+// as many again for derivatives, plus O(nk).
 type stateSpaceProjected struct {
 	directions *sortedDirections
 	grams      pool[stateSpaceGram]

@@ -16,13 +16,13 @@ import (
 // ascending frequencies, those of Spectral on the extent of the observations rounded to
 // multiples of 1/Period, orthonormalised. Ω is never formed: ΩᵀΩ and ΩᵀKΩ follow from
 // the sums, in O(k³) once and O(Mk²) an evaluation with M frequencies of the kernel,
-// whatever n is. With weights w, z = ΩᵀW^½y, and Ω is orthonormal beside them.
+// whatever n is. With weights w, z = ΩᵀW^½y for an orthonormal Ω.
 //
 // It takes kernels that the exact likelihood of NewSumsExact refuses because a matrix of all
 // their features would be too large, as long as their frequencies are among those of s. A
-// Model.Mean may be an Intercept. There are fewer than k projections where the
-// observations do not tell k waves apart (see String). It is an error if k is not in
-// 1, …, n, or above 4000.
+// Model.Mean may be an Intercept. There are fewer than k projections if the observations do
+// not distinguish k waves (see String). It is an error if k is not in 1, …, n, or above
+// 4000.
 func NewSumsProjected(m Model, s *Sums, centre float64, k int, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	l, _, err := newSumsProjected(m, s, centre, k, false, opts)
@@ -34,8 +34,8 @@ func NewSumsProjected(m Model, s *Sums, centre float64, k int, opts ...Option) (
 }
 
 // NewSumsResidual is NewSumsProjected with the residual energy |y − Ωz|² (see NewResidual),
-// which follows from the sums. With weights the value has −½Σ log w, as that of
-// NewSumsExact does.
+// which follows from the sums. With weights the value includes −½Σ log w, like that of
+// NewSumsExact.
 func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	l, r, err := newSumsProjected(m, s, centre, k, true, opts)

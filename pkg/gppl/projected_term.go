@@ -48,7 +48,7 @@ func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...pr
 	}
 }
 
-// forecast asks all engines about m.
+// forecast collects the forecasts of all engines for m.
 func (t *projectedTerm) forecast(s *selection, m *compiledTerm) {
 	t.chooser.begin(s)
 	blur := float64(t.k)*phases(m.kernel, t.span, m.noise, math.Sqrt(t.mass)) + t.directionError
@@ -59,7 +59,7 @@ func (t *projectedTerm) forecast(s *selection, m *compiledTerm) {
 	}
 }
 
-// best returns what the best of the engines that have not failed expects.
+// best returns the forecast of the best engine that has not failed.
 func (t *projectedTerm) best(s *selection) forecast {
 	if i := t.chooser.next(s); i >= 0 {
 		return s.candidates[i]

@@ -39,8 +39,8 @@ var (
 // A Projection is a matrix Ω (n×k) whose columns are directions in the space
 // of the n observations; z = Ωᵀy are the projected data. Its columns are
 // orthonormal unless the design is Raw. The Ω of Spectral is formed when Omega is
-// called: losses whose kernels have a spectrum do without. A Projection must not
-// be copied.
+// called: losses whose kernels have a spectrum do not need it. A Projection must not be
+// copied.
 type Projection struct {
 	Orthonormal bool // ΩᵀΩ = I
 	Design      string
@@ -84,11 +84,10 @@ func ProjectionOf(omega *mat.Dense) *Projection {
 func (p *Projection) Omega() *mat.Dense { return p.omega.get(p.form) }
 
 // NewProjection draws k directions for the inputs x by the given design and
-// seed and orthonormalises them by a thin QR factorisation, in O(nk²). For
-// Spectral{} of up to some 150 directions, sums over the data take the place of
-// both, in O(n + k³) time and O(n) memory. The same arguments give the same Ω. It is an error if k is not in 1, …, n, or if
-// the directions are linearly dependent: the error then names the columns that
-// add nothing to those before them.
+// seed and orthonormalises them by a thin QR factorisation, in O(nk²). For Spectral{} with up to some 150 directions, sums
+// over the data replace both, in O(n + k³) time and O(n) memory. The same arguments give the same Ω. It is an error if k is
+// not in 1, …, n, or if the directions are linearly dependent: the error then names the columns that depend on those before
+// them.
 func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, error) {
 	if design == nil {
 		panic("gppl: NewProjection: design is nil")
@@ -193,8 +192,8 @@ type Repulsive struct {
 
 func (d Repulsive) String() string { return "Repulsive" }
 
-// Directions iterates on the k×k Gram matrix G = WᵀW and the accumulated
-// factor, since W itself is only needed at the end: O(nk² + steps·k³).
+// Directions iterates on the k×k Gram matrix G = WᵀW and the accumulated factor in
+// O(nk² + steps·k³), since W itself is only needed at the end.
 func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 	steps, rate := d.Steps, d.Rate
 	if steps == 0 {
@@ -349,9 +348,8 @@ func (Identity) Directions(omega *mat.Dense, _ Inputs, _ *rand.Rand) error {
 }
 
 // Eigen takes the eigenvectors of the k largest eigenvalues of the Gram matrix
-// K of the given kernel, in O(n³) time and O(n²) memory. They minimise the
-// trace of Cov(Y|Z), and need the kernel that is to be learnt: an oracle to
-// compare with.
+// K of the given kernel, in O(n³) time and O(n²) memory. They minimise the trace of
+// Cov(Y|Z), but need the kernel that is to be learnt: Eigen serves as a benchmark only.
 type Eigen struct{ Kernel Kernel }
 
 func (d Eigen) String() string { return "Eigen" }
@@ -389,8 +387,8 @@ func (d Raw) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 	return d.Design.Directions(omega, x, rnd)
 }
 
-// Project returns z = Ωᵀy, of length k. It panics if len(y) is not n. For a
-// Spectral projection without Ω it takes O(n), and may err by some 1e-8 of |y|.
+// Project returns z = Ωᵀy, of length k. It panics if len(y) is not n. For a Spectral
+// projection without Ω it takes O(n), with an error of up to some 1e-8 of |y|.
 func (p *Projection) Project(y []float64) []float64 {
 	n, k := p.Dims()
 	if len(y) != n {

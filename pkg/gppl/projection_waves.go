@@ -38,8 +38,8 @@ const (
 	commonWaves    = 150
 )
 
-// newWaveBasis returns the first count directions of Spectral for x, or nil where
-// moments do not tell them apart well enough. Moments that are known are taken over.
+// newWaveBasis returns the first count directions of Spectral for x, or nil if moments
+// do not distinguish them well enough. It reuses known moments.
 func newWaveBasis(x Inputs, count int, known fourier.Moments) *waveBasis {
 	if x.d != 1 || count > maxWaves || count > x.Len() {
 		return nil

@@ -10,8 +10,8 @@ import (
 )
 
 // regression is the mean of a model on the data of a loss, or on projections of them,
-// with the coefficients integrated out. An engine sees it as columns beside y, and
-// that is all it knows of means:
+// with the coefficients integrated out. An engine sees a mean only as further columns
+// beside y:
 //
 //	C = [y − Qγ₀, Q],  Q = HT,
 //
@@ -59,7 +59,7 @@ func (r *regression) fit(g blas64.General) (*regress.Fit, error) {
 	return r.basis.NewFit(symmetric(g))
 }
 
-// coefficients returns what a fit says of each column.
+// coefficients returns the coefficient of each column from a fit.
 func (r *regression) coefficients(f *regress.Fit) []Coefficient {
 	shift := mat.NewVecDense(len(r.gamma0), nil)
 	shift.MulVec(r.basis.T, mat.NewVecDense(len(r.gamma0), r.gamma0))

@@ -10,8 +10,8 @@ import (
 )
 
 // NewResidual returns the projected likelihood that keeps one more statistic: the
-// energy r = |y − Ωz|² of what the projections leave of y, modelled as white noise
-// with its expected variance τ,
+// energy r = |y − Ωz|² of the remainder of y outside the projections, modelled as white
+// noise with its expected variance τ,
 //
 //	L  = PL + ½[(n−k)·log τ + r/τ + (n−k)·log 2π]
 //	τ  = σ² + (n·k(0) − tr ΩᵀKΩ)/(n−k)
@@ -23,8 +23,9 @@ import (
 // (Spectral). With fewer, L is a quasi-likelihood, and its curvature understates the
 // standard errors.
 //
-// Known errors D add (ΣD − tr ΩᵀDΩ)/(n−k) to τ, and errors known up to their scale multiply its
-// σ² by the same of their squares; where they differ much, what is left is not white.
+// Known errors with variances D add (ΣD − tr ΩᵀDΩ)/(n−k) to τ. Errors known up to their scale
+// multiply the σ² in τ by the same expression of their squares. If errors differ much, the
+// remainder is not white.
 //
 // It costs what PL costs, plus O(nk) once. The directions must be orthonormal: it is
 // an error if they are Raw.
@@ -79,7 +80,8 @@ func (r *residual) average(d, seen []float64) (mean float64) {
 	return mean / r.dof
 }
 
-// residual is what the projections leave of y, and of the columns beside it.
+// residual is the remainder of y, and of the columns beside it, outside the
+// projections.
 type residual struct {
 	n, dof              float64        // n, or the sum of weights, and n−k
 	known               float64        // (ΣD − tr ΩᵀDΩ)/(n−k), of the variances D of known errors

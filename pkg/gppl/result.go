@@ -44,19 +44,19 @@ type FittedParam struct {
 	Param
 	Start float64 // where training began
 	// StdErrLog is the standard error of log θ from the curvature of the loss
-	// at the best point (the observed information), or 0 if it is not known:
-	// for a fixed parameter, for one of any sign, for a loss that is no likelihood, and
-	// where the curvature is not positive. That of θ itself is StdErr.
+	// at the best point (the observed information), or 0 if it is not known: for a
+	// fixed parameter, for one of any sign, for a loss that is not a likelihood, and if
+	// the curvature is not positive. StdErr returns the standard error of θ itself.
 	StdErrLog float64
-	AtBound   bool   // driven to where its transform or the float range ends
+	AtBound   bool   // driven to the end of its transform or of the float range
 	TiedTo    string // the parameter whose value it takes (Tie), "" if none
 
 	stdErrPlace float64 // of θ itself, for a parameter of any sign
 }
 
-// StdErr returns the standard error of θ itself, 0 if it is not known: about θ·StdErrLog or,
-// of a parameter of any sign, that by the curvature of the loss in θ. Along the place of a change
-// point the loss may have other minima, of which a standard error says nothing.
+// StdErr returns the standard error of θ itself, or 0 if it is not known: about θ·StdErrLog or,
+// for a parameter of any sign, the one from the curvature of the loss in θ. For the location of a
+// change point, the loss may have further minima, about which a standard error says nothing.
 func (p FittedParam) StdErr() float64 {
 	if !isScale(p.Param) {
 		return p.stdErrPlace

@@ -15,9 +15,10 @@ type RobustSettings struct {
 	Fit Settings
 	// MaxRounds bounds the rounds; 0 means 200.
 	MaxRounds int
-	// Tolerance ends training once a round lowers the bound by less, in nats; 0 means 1e-5.
+	// Training ends once a round lowers the bound by less than Tolerance, in nats; 0 means
+	// 1e-5.
 	Tolerance float64
-	// Nu keeps the degrees of freedom at that value; 0 learns them.
+	// Nu fixes the degrees of freedom; 0 learns them.
 	Nu float64
 }
 
@@ -28,14 +29,14 @@ type RobustSettings struct {
 // An outlying observation gets a smaller weight instead of distorting f and inflating
 // the noise of all.
 type Robust struct {
-	// Model is the kernel and the mean with, for noise, the σ² of the Student-t: its
-	// variance is σ²·ν/(ν − 2), +Inf up to ν = 2.
+	// Model has the kernel, the mean and, as Noise, the squared scale σ² of the
+	// Student-t. The variance of the noise is σ²·ν/(ν − 2), or +Inf up to ν = 2.
 	Model   Model
 	Nu      float64   // ν; at 200, the largest, the noise is as good as Gaussian
 	Weights []float64 // of the observations: the posterior mean of λ_i, at most (ν+1)/ν
-	// Bound is an upper bound on the negative log likelihood of the data, in nats: that
-	// of a posterior in which f and the λ are independent (variational Bayes). It compares
-	// with the Value of an exact fit with Gaussian noise.
+	// Bound is an upper bound on the negative log likelihood of the data, in nats: that of
+	// a posterior in which f and the λ are independent (variational Bayes). It can be
+	// compared with the Value of an exact fit with Gaussian noise.
 	Bound     float64
 	Status    Status // Converged, Limited or Cancelled
 	Reason    string
@@ -45,11 +46,11 @@ type Robust struct {
 }
 
 // FitRobust learns the kernel's parameters of m, the scale and the degrees of freedom of
-// Student-t noise from the data. m.Noise is where σ² begins, unless it is Fixed; a model
-// that Fit or FitAuto learnt with Gaussian noise is a good start.
+// Student-t noise from the data. m.Noise is the start value of σ², or its value if it is
+// Fixed; a model that Fit or FitAuto learnt with Gaussian noise is a good start.
 //
-// It minimises a variational bound on the negative log likelihood by rounds of three steps,
-// none of which raises it:
+// It minimises a variational bound on the negative log likelihood in rounds of three steps,
+// none of which raises the bound:
 //
 //   - the weights w_i from r_i² = E(y_i − f(x_i))²;
 //   - σ² and ν, from the likelihood of the r_i² with the weights integrated out;
@@ -58,13 +59,13 @@ type Robust struct {
 //
 // Rounds converge linearly to a minimum: a few dozen suffice where the noise is well
 // determined. There may be several, since outliers can also be signal. On a time series there
-// are two starts, m and StartFrom of the series without its spikes, and the lower bound of
-// the two is kept. (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011 compare
-// with EP.)
+// are two starts, m and StartFrom of the series without its spikes, and the result with the
+// lower bound is kept. (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011
+// compare with EP.)
 //
-// It is an error if the kernel has white noise of its own, which Student-t noise replaces, if the
-// data have known errors, if they are fewer than five, or as for NewExact. If ctx ends,
-// FitRobust returns what it has found with ctx's error.
+// It is an error if the kernel contains white noise, which Student-t noise replaces, if the data
+// have known errors, or if there are fewer than five observations; other errors are those of
+// NewExact. If ctx ends, FitRobust returns what it has found with ctx's error.
 func FitRobust(ctx context.Context, m Model, d Data, s RobustSettings) (*Robust, error) {
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
@@ -284,8 +285,8 @@ func (e *robustWork) describe(r *Robust, bound float64) {
 
 func (r *Robust) noise() student { return student{r.Nu, r.Model.Noise} }
 
-// Posterior conditions on the data with their weights. Its Latent values are of f with the
-// mean; its Noisy ones lack the tails: ask Predict.
+// Posterior conditions on the data with their weights. Its Latent values are those of f
+// with the mean. Its Noisy values lack the tails of the noise: use Predict instead.
 func (r *Robust) Posterior(opts ...Option) (*Posterior, error) {
 	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
 	return NewPosterior(m, d, opts...)
@@ -296,13 +297,13 @@ func (r *Robust) Posterior(opts ...Option) (*Posterior, error) {
 const studentComponents = 64
 
 // Predict returns the distribution of a new observation at each x, tails included: a mixture
-// of Gaussians of f's variance and σ²/λ, over quantiles of λ.
+// of Gaussians over quantiles of λ, each with the variance of f plus σ²/λ.
 func (r *Robust) Predict(ctx context.Context, x Inputs) (*Mixture, error) {
 	return r.predict(ctx, x, []Model{r.Model}, studentComponents)
 }
 
-// PredictUncertain is Predict averaged over the kernel's parameters (NewUncertain) under the
-// given priors, given the weights and the noise as they were learnt.
+// PredictUncertain is Predict averaged over the kernel's parameters (NewUncertain) with the
+// given priors; weights and noise keep their learnt values.
 func (r *Robust) PredictUncertain(ctx context.Context, x Inputs, s UncertainSettings, priors ...ParamPrior) (*Mixture, *Uncertain, error) {
 	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
 	exact, err := NewExact(m.Fix(NoiseName), d)
@@ -353,7 +354,7 @@ func (r *Robust) predict(ctx context.Context, x Inputs, models []Model, componen
 	return mixture, nil
 }
 
-// String renders the outcome and the observations that count least.
+// String renders the outcome and the observations with the smallest weights.
 func (r *Robust) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Student-t noise, ν = %.3g, σ = %.4g: bound %.6g nats, %s (%s)\n  %v", r.Nu, math.Sqrt(r.Model.Noise), r.Bound, r.Status, r.Reason, r.Model)

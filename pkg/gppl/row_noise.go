@@ -2,7 +2,7 @@ package gppl
 
 import "slices"
 
-// rowNoise is what is known of the noise of each observation beside σ²: its variance is
+// rowNoise describes the noise of each observation, whose variance is
 //
 //	λ_i = σ²·scale_i + known_i.
 type rowNoise struct {

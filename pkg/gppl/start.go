@@ -13,24 +13,25 @@ import (
 // values in m do not matter, except those of Fixed parameters, which are kept.
 // For a time series
 //
-//   - the noise variance comes from how far observations are off the line
+//   - the noise variance comes from the distances between observations and the line
 //     through their neighbours (Gasser, Sroka and Jennen-Steinmetz 1986);
-//   - the scales of the kernel are those, among a dozen or two to each, at which
-//     it fits the empirical autocovariance best by least squares, one after the
-//     other: the autocovariance is that of the observations binned on a grid,
-//     over the pairs that each lag has, so that x may be uneven;
+//   - the scales of the kernel are chosen one after the other, each among one to two
+//     dozen values, so that the kernel fits the empirical autocovariance best by least
+//     squares. The autocovariance is that of the observations binned on a grid,
+//     averaged over the pairs available at each lag, so x may be uneven;
 //   - periods are among the likely ones (LikelyPeriods), those at which the
 //     kernel fits the autocovariance of the data without their trend best;
-//   - the variances are what that fit says, within what y allows;
-//   - a change point is where the spread and the steps of y before and after differ most
-//     (two normal models of each), and its parts start from the data on their sides.
+//   - the variances are those of that fit, bounded by the variance of y;
+//   - a change point starts where the spread and the increments of y before and after it
+//     differ most (by two normal models for each), and its parts start from the data on
+//     their sides.
 //
 // Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
 // of the extent of x as every scale. It takes O(n log n) time and never fails:
-// whatever the data are, all values are positive and finite. Parameters are known
-// by their roles and units; parameters of a user's kernel that are neither a variance
-// nor a scale start at 1. If the model has a mean, all this is of what least squares
-// leaves of y.
+// whatever the data are, all values are positive and finite. Start values depend on
+// roles and units of parameters, not on names; parameters of a user's kernel that are
+// neither a variance nor a scale start at 1. If the model has a mean, start values come
+// from the residuals of y after a least-squares fit of the mean.
 func StartFrom(m Model, d Data) Model {
 	d = leastSquaresRest(m, d)
 	if k, ok := m.Kernel.(ChangePoint); ok && d.X.Dim() == 1 {
@@ -280,8 +281,8 @@ func (s *starter) match(a *autocovariance) {
 }
 
 // untaken returns the periods to try for parameter i: those that no other period of the
-// kernel has. Two terms of one period would be one term, and a mixture whose terms are
-// alike would never tell them apart.
+// kernel has. Two terms with one period would be one term, and training would never
+// separate terms that start alike.
 func (s *starter) untaken(i int) []float64 {
 	return slices.DeleteFunc(slices.Clone(s.periods), func(period float64) bool {
 		for j, p := range s.params {

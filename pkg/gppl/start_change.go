@@ -41,8 +41,8 @@ func startChange(m Model, k ChangePoint, d Data) Model {
 	return m.WithParams(theta)
 }
 
-// changeWidth is that of a change which takes a tenth of the series, and more than the
-// distance to the next observation.
+// changeWidth is the width of a change that takes a tenth of the series, and more than
+// the distance between neighbours.
 func changeWidth(l *line) float64 {
 	if !(l.span > 0) {
 		return 1

@@ -12,11 +12,11 @@ import (
 
 // LikelyPeriods returns up to count periods at which the periodogram of a time
 // series without its trend (Detrend) stands out, the strongest first: at least
-// two mean spacings and at most half the range long. A Hann window keeps what is
-// left of the trend from leaking into the higher frequencies, and the vertex of
-// the parabola through the logs of a peak and its neighbours places it between
-// the frequencies of the grid. It takes O(n log n). There are none in inputs of
-// several dimensions, and none if all x are equal.
+// two mean spacings and at most half the range long. A Hann window keeps the rest of
+// the trend from leaking into higher frequencies. The vertex of the parabola through
+// the logs of a peak and its neighbours locates the peak between the frequencies of the
+// grid. It takes O(n log n). It returns none for inputs of several dimensions, and none
+// if all x are equal.
 func LikelyPeriods(d Data, count int) []float64 {
 	g := newPowerGrid(d)
 	if g == nil {
@@ -92,9 +92,9 @@ func vertex(power []float64) float64 {
 	return 0
 }
 
-// Detrend returns a time series with y less its least-squares cubic in x, or a
-// lower power where x has fewer distinct values; less its mean, for inputs of
-// several dimensions.
+// Detrend subtracts from y its least-squares cubic in x, or a polynomial of lower
+// degree if x has fewer distinct values. For inputs of several dimensions it subtracts
+// the mean.
 func Detrend(d Data) Data {
 	rest := slices.Clone(d.Y)
 	for _, q := range trend(d.X) {
@@ -136,8 +136,8 @@ func trend(x Inputs) (basis [][]float64) {
 
 // findPeriods sets the periods of the kernel that are not fixed: of the likely
 // ones those at which it fits the autocovariance of the data without their trend
-// best. A trend would outweigh any rhythm, in the autocovariance of the data as
-// they are.
+// best. In the autocovariance of the original data, a trend would outweigh any
+// periodicity.
 func (s *starter) findPeriods(d Data) {
 	likely := LikelyPeriods(d, 6)
 	if likely == nil {

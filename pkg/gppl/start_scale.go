@@ -55,7 +55,7 @@ func newScales(d Data, withPeriods bool) scales {
 	return s
 }
 
-// octavesOf returns the values from lo to hi, a factor of two apart or, where these were too many, more.
+// octavesOf returns values from lo to hi, a factor of two apart, or more if these would be too many.
 func octavesOf(lo, hi float64) []float64 {
 	if !(lo > 0) || !(lo < hi) {
 		return nil
@@ -98,9 +98,9 @@ func (s scales) likely(d Data) (periods []float64) {
 }
 
 // harmonicPeriods returns the periods whose first H harmonics together stand out most of the periodogram, for several H:
-// a rhythm of many harmonics need not show in any single peak, and two rhythms show together as harmonics of a longer
-// one. A frequency at P times the median power is worth P − 1 − log P nats to a model that has it (Whittle), less the
-// mean of that over all frequencies.
+// a periodicity with many harmonics need not show in any single peak, and two periodicities show together as harmonics
+// of a longer one. A frequency at P times the median power is worth P − 1 − log P nats to a model that has it (Whittle),
+// less the mean of that over all frequencies.
 func harmonicPeriods(d Data) (periods []float64) {
 	g := newPowerGrid(d)
 	if g == nil {

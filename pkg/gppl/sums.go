@@ -12,9 +12,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/sums"
 )
 
-// Sums is all that the likelihood of a smooth stationary kernel needs of any number of
-// observations, in a fixed amount of memory. With phases φ_i = (t_i − Origin)/Period,
-// M = Highest and v_i = y_i − Centre it holds
+// Sums holds everything that the likelihood of a smooth stationary kernel needs from
+// any number of observations, in a fixed amount of memory. With phases φ_i = (t_i −
+// Origin)/Period, M = Highest and v_i = y_i − Centre it holds
 //
 //	n,  Σ_i w_i·v_i²,  Σ_i log w_i,
 //	E_j = Σ_i w_i·exp(2πij·φ_i), j = 0 … 2M,
@@ -23,13 +23,12 @@ import (
 // with all w_i = 1 unless the header says that there are weights. NewSumsExact reads the
 // exact likelihood from it, NewSumsPosterior a posterior.
 //
-// Sums with one header form a group: Merge adds, Subtract takes away. They are kept in
-// integers (see internal/sums), so that observations may be split among any number of
-// Sums in any order, on any number of machines, and the merged Sums has the same bits, as
-// has its file. The E_j and F_j err by some 2e-15 of the sum of the absolute values of
-// their terms.
+// Sums with one header form a group: Merge adds, Subtract takes away. They are integers
+// (see internal/sums): observations may be split among any number of Sums in any order,
+// on any number of machines, and the merged Sums and its file have the same bits. The
+// error of E_j and F_j is about 2e-15 of the sum of the absolute values of their terms.
 //
-// Adding takes some 150 ns an observation on one processor. A Sums must not be changed
+// Adding an observation takes some 150 ns on one processor. A Sums must not be changed
 // from two goroutines at once. Use one for each goroutine, and Merge.
 type Sums struct {
 	header SumsHeader
@@ -38,8 +37,8 @@ type Sums struct {
 	lanes  []*sums.Sum // of further processors, empty between calls
 }
 
-// SumsHeader states which observations Sums accept and what they resolve. Only sums
-// with equal headers can be merged. PlanSums makes one.
+// SumsHeader states which observations Sums accept and which frequencies they resolve.
+// Only sums with equal headers can be merged. PlanSums makes one.
 type SumsHeader struct {
 	Lo, Hi         float64 // every input lies in [Lo, Hi]
 	Origin, Period float64 // of the circle; [Lo, Hi] lies within, away from its ends
@@ -122,8 +121,8 @@ func (h SumsHeader) Difference(o SumsHeader) string {
 	return strings.Join(differ, ", ")
 }
 
-// Takes returns an error unless Sums with this header take the observation y at t with
-// weight w, which is 1 where there are no weights.
+// Takes returns an error unless Sums with this header accept the observation y at t
+// with weight w (1 if there are no weights).
 func (h SumsHeader) Takes(t, y, w float64) error {
 	switch {
 	case !(t >= h.Lo && t <= h.Hi):
@@ -157,7 +156,7 @@ func (s *Sums) Header() SumsHeader { return s.header }
 func (s *Sums) Len() int { return int(s.sum.N) }
 
 // Add adds observations y at t. It is an error, with index and value, if one lies outside
-// of what the header says; then none is added. It panics if the lengths differ. Large
+// the range of the header; then none is added. It panics if the lengths differ. Large
 // chunks are spread over the processors; the result does not depend on that.
 func (s *Sums) Add(t, y []float64) error {
 	if s.header.LargestWeight > 0 {
@@ -236,8 +235,8 @@ func (s *Sums) add(name string, t, y, w []float64) error {
 // addPiece is the number of observations that a processor takes at a time.
 const addPiece = 4096
 
-// Merge adds the observations of o to those of s. It is an error that says what differs
-// if the headers do; s is then as it was.
+// Merge adds the observations of o to those of s. If the headers differ, it returns an
+// error that says in what, and leaves s unchanged.
 func (s *Sums) Merge(o *Sums) error {
 	if d := s.header.Difference(o.header); d != "" {
 		return fmt.Errorf("gppl: Sums.Merge: the headers differ: %s", d)
@@ -249,10 +248,10 @@ func (s *Sums) Merge(o *Sums) error {
 	return nil
 }
 
-// Subtract takes the observations of o away from those of s. It is an error if the
-// headers differ, or if o holds what s does not, as far as sums can tell; s is then as it
-// was. What cannot be told is whether observations that s does not hold would fit among
-// those that it does.
+// Subtract removes the observations of o from those of s. It is an error, which leaves s
+// unchanged, if the headers differ, or if the sums show that o holds observations that s
+// does not. They do not always show it: observations that s does not hold may be
+// compatible with its sums.
 func (s *Sums) Subtract(o *Sums) error {
 	if d := s.header.Difference(o.header); d != "" {
 		return fmt.Errorf("gppl: Sums.Subtract: the headers differ: %s", d)
@@ -272,8 +271,9 @@ func (s *Sums) Clone() *Sums {
 	return &Sums{header: s.header, plan: s.plan, sum: s.sum.Clone()}
 }
 
-// Extent returns bounds on the inputs of all observations, wider by up to some hundredths
-// of the shortest wave, or by its length where weights are tiny; NaN if there are none.
+// Extent returns bounds on the inputs of all observations; NaN if there are none. The
+// bounds are too wide by up to some hundredths of the shortest wave, or by its length if
+// weights are tiny.
 func (s *Sums) Extent() (lo, hi float64) {
 	first, last, ok := s.plan.Extent(s.sum)
 	if !ok {
@@ -290,8 +290,8 @@ func (s *Sums) Mean() float64 {
 	return s.header.Centre + f[0]/s.weight()
 }
 
-// Variance returns the weighted mean square of the observations about their mean, 0 where
-// that is no more than rounding: where they are all one number.
+// Variance returns the weighted mean square of the observations about their mean. It is 0
+// if that is no more than rounding, as for equal observations.
 func (s *Sums) Variance() float64 {
 	f, weight := s.plan.Values(s.sum), s.weight()
 	mean, square := f[0]/weight, s.plan.Squares(s.sum)/weight

@@ -89,7 +89,7 @@ func (h SumsHeader) floats() [7]float64 {
 	return [...]float64{h.Lo, h.Hi, h.Origin, h.Period, h.Centre, h.Largest, h.LargestWeight}
 }
 
-// sumsChecksum returns that of a file but for its last 8 bytes.
+// sumsChecksum returns the checksum of all but the last 8 bytes of a file.
 func sumsChecksum(b []byte) uint64 {
 	return crc64.Update(crc64.Checksum(b[:headerBytes-8], crcTable), crcTable, b[headerBytes:])
 }
@@ -118,7 +118,7 @@ func bitLength(lo, hi uint64) int {
 }
 
 // UnmarshalBinary sets s to what MarshalBinary wrote. The error says what is wrong with
-// the bytes: not sums, another version, cut short, damaged. s is then as it was.
+// the bytes: not sums, another version, truncated or damaged. s is then unchanged.
 func (s *Sums) UnmarshalBinary(b []byte) error {
 	read, err := decodeSums(b)
 	if err != nil {

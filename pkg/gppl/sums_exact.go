@@ -12,11 +12,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// NewSumsExact returns the exact negative log likelihood of the observations in s, less
-// the constant centre (Header().Centre, or Mean()), to be trained from the parameters of m:
-// value and gradient are those of NewExact on the data themselves. A Model.Mean may be an
+// NewSumsExact returns the exact negative log likelihood of the observations in s minus the
+// constant centre (Header().Centre, or Mean()), to be trained from the parameters of m.
+// Value and gradient are those of NewExact on the data themselves. A Model.Mean may be an
 // Intercept, for the restricted likelihood, whatever the centre. With weights, the noise
-// variance of an observation is σ²/w. Changes of s later on are not seen.
+// variance of an observation is σ²/w. Later changes of s have no effect.
 //
 // The gridded engine takes SE and its like, in a time that grows with the range over the
 // lengthscale. The spectral engine takes other kernels whose spectrum falls within the
@@ -50,7 +50,8 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	return l, nil
 }
 
-// checkSumsModel returns an error if m has a kernel or a mean that sums know nothing of.
+// checkSumsModel returns an error if m has a kernel or a mean that sums cannot
+// represent.
 func checkSumsModel(m Model) error {
 	if err := needsDistances("the likelihood of sums", m.Kernel); err != nil {
 		return err
@@ -61,11 +62,12 @@ func checkSumsModel(m Model) error {
 	return nil
 }
 
-// NewSumsPosterior conditions m on the observations in s less the constant centre, as
-// NewPosterior does; its means lack centre. It answers at inputs within the range of the
-// header and, for kernels that die out, as far beyond as the period has room, and again
-// where the prior holds. Any other input is an error that names the range; mean and
-// variance are then NaN at all inputs that the error's call asked for.
+// NewSumsPosterior conditions m on the observations in s minus the constant centre, as
+// NewPosterior does; add centre to the means that it returns. It answers at inputs
+// within the range of the header. For kernels that decay to zero it also answers
+// outside: as far as the period has room, and where the answer is the prior. Any other
+// input is an error that names the range; mean and variance are then NaN at all inputs
+// of the call.
 func NewSumsPosterior(m Model, s *Sums, centre float64, opts ...Option) (*Posterior, error) {
 	l, err := NewSumsExact(m, s, centre, append(opts[:len(opts):len(opts)], forPosterior)...)
 	if err != nil {
@@ -157,5 +159,5 @@ func (r *sumsReading) sums(_, _ float64, _ int) (fourier.Moments, blas64.General
 	return r.moment, r.columns
 }
 
-// windowed reports whether the period has room for kernels that do not die out.
+// windowed reports whether the period has room for kernels that do not decay to zero.
 func (h SumsHeader) windowed() bool { return h.Period >= (2+2*windowRoom)*(h.Hi-h.Lo) }

@@ -11,19 +11,19 @@ import (
 // takes some seconds.
 const mostSumsProjections = 1000
 
-// FitSums learns the parameters of m from s less the constant centre, beginning at those of
-// m: by the exact likelihood where an engine takes it (NewSumsExact), or else by projections
-// with the residual energy (NewSumsResidual): also where training with the exact likelihood
-// ends at lengthscales below which it is refused. Of these it takes as many as the spectrum of
-// the model at hand needs (see SpectralColumns), and adds more, continuing from where it
-// stopped, until the signal is below a tenth of the noise beyond them and the last
-// addition improved the loss by less than Gain.
+// FitSums learns the parameters of m from the observations in s minus the constant centre,
+// starting at the values of m. It uses the exact likelihood if an engine takes it
+// (NewSumsExact). If none does, or if training ends at the shortest lengthscales that the
+// exact likelihood takes, it uses projections with the residual energy (NewSumsResidual). It
+// begins with as many projections as the spectrum of the model needs (see SpectralColumns) and
+// adds more, continuing from where it stopped, until the signal beyond them is below a tenth
+// of the noise and the last addition improved the loss by less than Gain.
 //
 // Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain,
 // MaxProjections, whose default is n/2 and at most 1000, and Progress. There is no search
-// for starts. It is an error if all observations are one number, since the likelihood is then
-// unbounded, if the loss cannot be evaluated at the start, with a Refusal that names what s
-// resolves, or if ctx ends; it then returns the best point so far.
+// for starts. It is an error if all observations are equal, since the likelihood is then
+// unbounded; if the loss cannot be evaluated at the start (a Refusal, which names what s
+// resolves); or if ctx ends: FitSums then also returns the best point so far.
 func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings AutoSettings) (*AutoResult, error) {
 	if s.Len() > 0 && s.Variance() == 0 {
 		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum", s.Len(), s.Mean())
@@ -71,8 +71,8 @@ func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings Aut
 	return f.finish(err)
 }
 
-// wall is how much shorter lengthscales must be refused for training to have ended at them
-// because of that.
+// Training counts as having ended at the limit of the exact likelihood if lengthscales
+// shorter by the factor wall are refused.
 const wall = 1.1
 
 // sumsFit is the working state of FitSums.
@@ -140,7 +140,8 @@ func (f *sumsFit) project(why string) (string, error) {
 	}
 }
 
-// needed returns how many projections the spectrum of the model at hand asks for.
+// needed returns the number of projections that the spectrum of the present model
+// needs.
 func (f *sumsFit) needed() (int, error) {
 	if f.sums.Len() == 0 {
 		return 0, errors.New("gppl: Sums: no observations")
@@ -153,8 +154,8 @@ func (f *sumsFit) needed() (int, error) {
 	return Spectral{}.columns(s.cutoff(signalRatio)*s.span) + 4, nil // for the ends, as in FitAuto
 }
 
-// train goes on from the model at hand with k projections, 0 for the exact likelihood, and
-// returns the nats that this gained.
+// train continues from the present model with k projections (0 for the exact likelihood),
+// and returns the nats gained.
 func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
 	began := time.Now()
 	stood, err := loss.ValueGrad(nil, values(f.at.Params()))

@@ -5,20 +5,22 @@ import (
 	"math"
 )
 
-// SumsRange is what Sums are to take and to resolve.
+// SumsRange states which observations Sums must accept and which lengthscales they must
+// resolve.
 type SumsRange struct {
 	Lo, Hi float64 // of all inputs, and of those where a posterior is wanted
 	// Shortest is the shortest lengthscale of SE whose exact likelihood can be read; 0 is
-	// a thousandth of the range. Other kernels need as many frequencies as their
-	// spectrum takes to fall.
+	// a thousandth of the range. Other kernels need as many frequencies as their spectrum
+	// has.
 	Shortest float64
-	// Longest, unless 0, is the longest lengthscale of interest, of SE and its like. It
-	// saves half of the frequencies where it is short against the range. If it is 0 the
-	// period is 2.16 times the range, which also serves kernels that do not die out.
+	// Longest, unless 0, is the longest lengthscale of interest, of SE and similar
+	// kernels. It saves half of the frequencies if it is short compared with the range.
+	// If it is 0, the period is 2.16 times the range, which also serves kernels that do
+	// not decay to zero.
 	Longest float64
-	// Centre is near the mean of the observations, and none is further than Largest
-	// from it; the smallest power of two that is no less is taken. Digits are lost only
-	// if it is a thousand times larger than most are.
+	// Centre is a number near the mean of the observations, and Largest bounds their
+	// distances from it; PlanSums rounds Largest up to a power of two. Digits are lost
+	// only if it is a thousand times the usual distance.
 	Centre, Largest float64
 	LargestWeight   float64 // 0: no weights
 }
@@ -28,7 +30,7 @@ type SumsPlan struct {
 	Header    SumsHeader
 	Bytes     int     // of memory
 	FileBytes int     // of a file with 1e9 observations
-	Gridded   float64 // seconds for a likelihood of SE with gradient at the shortest lengthscale
+	Gridded   float64 // predicted seconds for the likelihood and gradient of SE at the shortest lengthscale
 	Dense     float64 // the same for a kernel that uses all frequencies in a dense matrix; +Inf if that is refused
 }
 
@@ -40,7 +42,7 @@ const (
 	defaultResolution = 1000
 )
 
-// PlanSums returns the smallest header for r.
+// PlanSums returns the header for r with the fewest frequencies.
 func PlanSums(r SumsRange) (SumsPlan, error) {
 	for _, f := range []struct {
 		name  string
@@ -104,7 +106,7 @@ func (s *Sums) Plan() SumsPlan {
 	return p
 }
 
-// denseSumsSeconds is what the spectral engine takes for so many features.
+// denseSumsSeconds is the time of the spectral engine for the given number of features.
 func denseSumsSeconds(features float64) float64 {
 	if features > maxSumsFeatures {
 		return math.Inf(1)
@@ -137,14 +139,14 @@ func powerOfTwo(v float64) float64 {
 }
 
 // Lengthscales returns the shortest and the longest lengthscale of SE that the gridded
-// engine takes. Longer ones, and kernels that do not die out, are for the spectral
-// engine, if the period is more than twice the range.
+// engine takes. Longer lengthscales, and kernels that do not decay to zero, need the
+// spectral engine and a period of more than twice the range.
 func (h SumsHeader) Lengthscales() (shortest, longest float64) {
 	shortest = seFrequency * h.Period / float64(h.Highest-griddedSpare)
 	return shortest, (h.Period - (h.Hi - h.Lo)) / griddedGap(1)
 }
 
-// String says which observations are taken and what is resolved.
+// String says which observations are accepted and what is resolved.
 func (h SumsHeader) String() string {
 	shortest, longest := h.Lengthscales()
 	text := fmt.Sprintf("t from %v to %v, |y − %v| ≤ %v, %d frequencies of the period %.6g, SE lengthscales from %.3g to %.3g",
@@ -165,10 +167,10 @@ func (p SumsPlan) String() string {
 		p.Header, 1e-6*float64(p.Bytes), 1e-6*float64(p.FileBytes), duration(p.Gridded), dense)
 }
 
-// SampleRange returns the range of a sample of the data with a margin: a part margin of
-// the sample's range on either side of t, and spread times the largest distance of y from
-// the mean of the sample. It is an error if the sample has no two different times or no
-// two different values.
+// SampleRange returns the range of a sample of the data with a margin: margin times the
+// sample's range is added on either side of t, and Largest is spread times the largest
+// distance of y from the mean of the sample. It is an error if the sample has no two
+// different times or no two different values.
 func SampleRange(t, y []float64, margin, spread float64) (SumsRange, error) {
 	d, err := NewData(Scalars(t), y)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 var _ Loss = (*Tied)(nil)
 
-// Tied is a loss some of whose parameters share one value: the first of each group is
+// Tied is a loss in which some parameters share one value: the first of each group is
 // trained, and the others take its value. They stay among the parameters, as Fixed, and
 // their own values do not matter.
 type Tied struct {
@@ -65,8 +65,8 @@ func (t *Tied) Params() []Param    { return slices.Clone(t.params) }
 func (t *Tied) Report() LossReport { return t.loss.Report() }
 func (t *Tied) String() string     { return fmt.Sprintf("%v, tied", t.loss) }
 
-// Model returns the model at theta, of which the values of tied parameters are those
-// that they follow.
+// Model returns the model at theta, with tied parameters set to the value of the first
+// of their group.
 func (t *Tied) Model(theta []float64) Model {
 	theta = slices.Clone(theta)
 	t.complete(theta)

@@ -29,15 +29,15 @@ type UncertainSettings struct {
 // instead of treating the learned ones as known, so that bands are wider where data
 // are few.
 type Uncertain struct {
-	// Models are what forecasts average over, with equal weights; a draw with a large
-	// weight occurs more than once.
+	// Models are the models that forecasts average with equal weights; a draw with a
+	// large weight occurs more than once.
 	Models []Model
 	// K is the diagnostic k̂ of the importance weights: up to 0.7 the average can be
 	// trusted (Vehtari et al. 2024). It is NaN if there are no weights.
 	K float64
 	// ESS is the effective number of draws.
 	ESS float64
-	// Adapted is how often the proposal had to be adapted to its own draws.
+	// Adapted is the number of times that the proposal was adapted to its own draws.
 	Adapted int
 	// Fallback says why forecasts use the learnt parameters alone, in which case Models
 	// has one entry; "" if they do not.
@@ -69,26 +69,26 @@ const (
 )
 
 // NewUncertain draws parameters around the best point of a training r of loss: in the raw
-// space u that training moves in, from a multivariate Student-t distribution with 4 degrees
-// of freedom, the centre û and the scale matrix H⁻¹, H the curvature of the loss at û,
-// weighted by importance,
+// parameters u of training, from a multivariate Student-t distribution with 4 degrees of
+// freedom, centre û and scale matrix H⁻¹, where H is the curvature of the loss at û. The
+// draws are weighted by importance,
 //
 //	w ∝ exp(−L(θ(u)))·|dθ/du| / q(u),
 //
-// and smoothed (PSIS). The factor dθ/du is that of parameters with a prior (NewMAP), whose
-// density is in θ; û is moved to where it counts. A parameter without a prior is uniform in
-// u, which is log θ for most. For the weights to be those of a posterior, the loss must be a
-// likelihood, with priors or without; of VFE, a bound, they are those of the bound. Inducing
-// inputs stay as they were learnt.
+// and smoothed (PSIS). The factor dθ/du applies to parameters with a prior (NewMAP), whose
+// density is in θ; û is moved to the maximum that includes it. A parameter without a prior
+// is uniform in u, which is log θ for most. For the weights to be those of a posterior, the
+// loss must be a likelihood, with priors or without; of VFE, a bound, they are those of the
+// bound. Inducing inputs stay as they were learnt.
 //
-// If k̂ is above 0.7, the proposal takes over the mean and the covariance of its weighted
-// draws, up to three times; if k̂ still is, or if the curvature is not positive, Models is the
-// learnt model alone, and Fallback says so. It takes two evaluations with gradient per trained
-// parameter, several times as many with priors, and one of the value for each draw, up to four
-// times as many with adaptations. k̂ sees only where draws have been: a second mode far off
-// stays unknown.
+// If k̂ is above 0.7, the proposal is adapted to the mean and covariance of its weighted
+// draws, up to three times. If k̂ remains above 0.7, or if the curvature is not positive,
+// Models has the learnt model alone, and Fallback says so. It takes two evaluations with
+// gradient per trained parameter (several times as many with priors), and one of the value
+// for each draw (up to four times as many with adaptations). k̂ knows only the region of the
+// draws: a distant second mode stays undetected.
 //
-// The error is that of ctx, or that r does not belong to loss, or settings out of range.
+// It is an error if ctx ends, if r does not belong to loss, or if settings are out of range.
 func NewUncertain(ctx context.Context, loss Loss, r *Result, s UncertainSettings) (*Uncertain, error) {
 	if r == nil || len(r.Starts) <= r.Best {
 		return nil, errors.New("gppl: uncertain parameters need a result of Fit")
@@ -178,7 +178,7 @@ func (p *proposal) adapt(raw [][]float64, w *psis.Smoothed) {
 	chol.LTo(p.lower)
 }
 
-// String says in a sentence what the draws are worth.
+// String says in a sentence how reliable the draws are.
 func (u *Uncertain) String() string {
 	if u.Fallback != "" {
 		return u.Fallback
@@ -198,7 +198,7 @@ func (u *Uncertain) String() string {
 //
 //	func(m Model) (*Posterior, error) { return NewPosterior(m, data) }
 //
-// It is asked once for each different model, and nothing is kept. Errors are those of
+// It is called once for each different model, and nothing is kept. Errors are those of
 // condition and of Posterior.NoisyContext, with the model.
 func (u *Uncertain) Predict(ctx context.Context, x Inputs, condition func(Model) (*Posterior, error)) (*Mixture, error) {
 	m := &Mixture{}

@@ -20,14 +20,14 @@ var _ Loss = (*VFE)(nil)
 //	−ELBO = −log N(y | 0, Q + σ²I) + tr(K − Q)/2σ²,  Q = K_xu K_uu⁻¹ K_ux
 //
 // computed from K_uu = LLᵀ, Φ = σ⁻¹K_xu L⁻ᵀ (n×m) and B = I + ΦᵀΦ, which stays
-// well conditioned. The gradient includes the inducing inputs, which are trained
-// along with the model unless FixInducing was asked for. Densely, value and
-// gradient take about 6nm² flops, in memory for O(nm) numbers; a smooth kernel
-// on the line that p features represent takes 2mp² + 6m²p, whatever n is.
+// well conditioned. The gradient includes the inducing inputs, which are trained with
+// the model unless FixInducing is set. Densely, value and gradient take about 6nm²
+// flops, in memory for O(nm) numbers; a smooth kernel on the line that p features
+// represent takes 2mp² + 6m²p, whatever n is.
 //
-// With known errors (Data.Errors) of the variances D, σ²I is σ²I + D, and each observation
-// is weighted by its own noise, by the dense engine. With errors known up to their scale
-// (Data.Relative) the bound is that of rows divided by them, by both engines.
+// With known errors (Data.Errors) of variances D, σ²I becomes σ²I + D: each observation is
+// weighted by its own noise, in the dense engine. With errors known up to their scale
+// (Data.Relative), rows are divided by the errors, in both engines.
 //
 // It is safe for concurrent use, in working memory for as many evaluations as run
 // at once.
@@ -51,8 +51,8 @@ type VFE struct {
 }
 
 // VFEOptions says how a VFE loss treats its inducing inputs. The zero value is
-// the method as Titsias published it; NoiseInGram and Repulsion are what the
-// authors of the paper do differently, to reproduce their figures.
+// the method as Titsias published it; NoiseInGram and Repulsion reproduce differences
+// in the code of the paper's authors.
 type VFEOptions struct {
 	FixInducing bool // keep Z where it is
 	// NoiseInGram replaces K_uu with K_uu + σ²I. The bound remains an upper bound
@@ -60,7 +60,7 @@ type VFEOptions struct {
 	NoiseInGram bool
 	// Repulsion, if not 0, adds Repulsion·Σ_{i<j} exp(−|z_i − z_j|²/s²) to the
 	// loss, with s = RepulsionRange (0 means 1, in the unit of x), which keeps
-	// inducing inputs apart. What is minimised is then no longer a bound.
+	// inducing inputs apart. The loss is then no longer a bound.
 	Repulsion, RepulsionRange float64
 }
 
@@ -92,7 +92,7 @@ type vfeWork struct {
 // keeps to save time, and is safe for concurrent use.
 type vfeEngine interface {
 	name() string
-	// forecast says what an evaluation would take, K_uu being factorised in w.
+	// forecast predicts the cost and error of an evaluation, with K_uu factorised in w.
 	forecast(w *vfeWork) forecast
 	// project sets phiPhi = ΦᵀΦ and c = ΦᵀC for the model and Z of w.
 	project(w *vfeWork) (vfeProjection, error)

@@ -6,11 +6,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// vfeRows is what the noise of the observations does to VFE. Where it is σ² for all,
-// formulas divide by it. Where errors are known up to their scale, rows of K_xu and of C
-// are divided by e_i, and the same formulas hold. With known errors, rows of
-// Φ and of C are divided by the square roots of λ_i = σ²e_i² + s_i², and σ² is 1 in the
-// formulas.
+// vfeRows describes how the noise of the observations enters VFE. If it is σ² for all,
+// formulas divide by it. If errors are known up to their scale, rows of K_xu and of C
+// are divided by e_i, and the same formulas hold. With known errors, rows of Φ and of C
+// are divided by the square roots of λ_i = σ²e_i² + s_i², and σ² is 1 in the formulas.
 type vfeRows struct {
 	unit      float64        // σ², or 1
 	logs      float64        // Σ log λ_i

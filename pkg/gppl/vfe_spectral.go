@@ -38,9 +38,9 @@ type spectralVFEProjection struct {
 	q      []float64
 }
 
-// vfeEps is what the coefficients that are left out may sum to, relative to the
-// variance. It is near rounding, for what K_xu leaves out is divided by the
-// root of the smallest eigenvalue of K_uu.
+// vfeEps bounds the sum of the coefficients that are left out, relative to the
+// variance. It is near rounding, since errors of K_xu are divided by the square root of
+// the smallest eigenvalue of K_uu.
 const vfeEps = 1e-13
 
 func newSpectralVFE(l *line) *spectralVFE {

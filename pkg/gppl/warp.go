@@ -10,14 +10,15 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// A Warp is a strictly increasing transformation z = g(y) of the observations, after which
-// a Gaussian process is a better model of them (Snelson, Rasmussen and Ghahramani 2004).
-// The model is fitted to z. Densities of y have the Jacobian,
+// A Warp is a strictly increasing transformation z = g(y) of the observations that makes a
+// Gaussian process a better model of them (Snelson, Rasmussen and Ghahramani 2004). The
+// model is fitted to z. Densities of y include the Jacobian,
 //
 //	log p(y) = log p(z) + Σ_i log g′(y_i)    (LogJacobian),
 //
-// so that losses of different warps compare once it is subtracted: NLL(z) − LogJacobian.
-// Quantiles go back by g⁻¹ as they are; means do not (Warped). It is an immutable value.
+// so losses of different warps are comparable after it is subtracted: NLL(z) −
+// LogJacobian. Quantiles of z transform to those of y by g⁻¹; means do not (Warped). It is
+// an immutable value.
 type Warp interface {
 	// Forward returns g(y); it is NaN or ±Inf where y is not inside the domain.
 	Forward(y float64) float64
@@ -61,9 +62,9 @@ func withOffset(offset float64) string {
 
 // BoxCoxWarp is z = ((y + Offset)^Lambda − 1)/Lambda, log(y + Offset) for Lambda = 0, for
 // y > −Offset (Box and Cox 1964): 1 leaves the shape of y as it is, ½ is a square root,
-// −1 a reciprocal. FitBoxCox estimates Lambda. Its range ends at −1/Lambda; what a Gaussian
-// puts beyond it is mapped to the end of the domain: −Offset for Lambda > 0, +Inf for
-// Lambda < 0.
+// −1 a reciprocal. FitBoxCox estimates Lambda. Its range ends at −1/Lambda. The probability
+// that a Gaussian has beyond this end is mapped to the end of the domain: −Offset for
+// Lambda > 0, +Inf for Lambda < 0.
 type BoxCoxWarp struct{ Lambda, Offset float64 }
 
 // Forward is expm1(λ·log y)/λ, which keeps its digits as λ vanishes.
@@ -160,12 +161,12 @@ func LogJacobian(w Warp, y []float64) (sum float64) {
 // FitBoxCox returns the Box–Cox warp with that Lambda in [−2, 2] whose profile likelihood
 // is largest: the least nll(z) − LogJacobian, where nll(z) is the negative log likelihood
 // of the warped observations at its own best parameters, such as the Value of a Fit. A nil
-// nll takes them for independent normals of unknown mean and variance (Box and Cox 1964).
-// It also returns that least value, which compares with those of other warps; 17 values of
-// Lambda are tried, and about as many more around the best, to within 1e-3.
+// nll treats them as independent normals of unknown mean and variance (Box and Cox 1964).
+// FitBoxCox also returns the least value, which can be compared with that of other warps.
+// It tries 17 values of Lambda, and about as many more around the best, to within 1e-3.
 //
 // It is an error if an observation is not above −offset, if there are fewer than three, or
-// if all are equal, and what nll returns at the first Lambda that it fails for.
+// if all are equal. An error of nll is returned at the first Lambda that causes it.
 func FitBoxCox(d Data, offset float64, nll func(z Data) (float64, error)) (BoxCoxWarp, float64, error) {
 	if nll == nil {
 		nll = independentNormals
@@ -236,7 +237,7 @@ func independentNormals(z Data) (float64, error) {
 	return 0.5 * n * (log2Pi + math.Log(variance) + 1), nil
 }
 
-// Warped is a forecast of y from one of z = g(y).
+// Warped is a forecast of y, derived from one of z = g(y).
 type Warped struct {
 	Of   *Mixture // of z
 	Warp Warp

@@ -1,5 +1,6 @@
-// Package show is for notebooks: a training with a progress bar, what it learnt as a table, and a forecast of held-out
-// observations with its scores, each in one call. Outside a notebook it computes the same and displays nothing.
+// Package show serves notebooks: training with a progress bar, a table of the learnt parameters, and a forecast of
+// held-out observations with its scores, each in one call. Outside a notebook it computes the same and displays
+// nothing.
 package show
 
 import (
@@ -28,8 +29,9 @@ func Train(title string, loss gppl.Loss, s gppl.Settings) (*gppl.Result, error) 
 	return r, err
 }
 
-// Parameters is the table of what training learnt, with standard errors and units; xUnit is the unit of the inputs, yUnit that of
-// the observations as the model saw them; where one is empty, that of the parameter in x or y. Warnings of the training stand below.
+// Parameters returns a table of the learnt parameters with standard errors and units. xUnit is the unit of the inputs, yUnit that of
+// the observations as the model saw them; if one is empty, units are written in x or y. Warnings of the training are notes below the
+// table.
 func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 	units := map[string]string{}
 	if xUnit != "" {

@@ -21,8 +21,8 @@ type Split struct {
 	Scaling dataset.Scaling
 }
 
-// SplitAt cuts a series at x; of what comes before, every so many observations are kept to train on (1: all). It returns an error
-// if either side is empty, or as [gppl.NewData] does.
+// SplitAt cuts a series at x. Of the observations before x it keeps every every-th for training (1: all). It returns an error if
+// either side is empty, or as [gppl.NewData] does.
 func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
 	if every < 1 {
 		panic(fmt.Sprintf("show: SplitAt: every = %d; want at least 1", every))
@@ -48,7 +48,7 @@ func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
 // Level is the nominal coverage of a band.
 const Level = 0.95
 
-// Forecast is what a model predicts of the held-out observations, in their unit.
+// Forecast is a model's prediction of the held-out observations, in their unit.
 type Forecast struct {
 	Name        string
 	Unit        string
@@ -62,8 +62,8 @@ type Forecast struct {
 	horizonFrom float64
 }
 
-// Forecast predicts the held-out observations with a model as it stands. Its errors are those of [gppl.NewPosterior] and of
-// [gppl.Posterior.NoisyContext].
+// Forecast predicts the held-out observations with the model m, without training it. Its errors are those of
+// [gppl.NewPosterior] and of [gppl.Posterior.NoisyContext].
 func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
 	p, err := gppl.NewPosterior(m, s.Data)
 	if err != nil {
@@ -84,13 +84,14 @@ func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
 	}, nil
 }
 
-// String says how many of the held-out observations the band holds, and how far off the mean is.
+// String says how many of the held-out observations lie within the band, and the error of the
+// mean.
 func (f *Forecast) String() string {
 	return fmt.Sprintf("%s: the %.0f %% band holds %.0f %% of the %d held-out observations, and the root mean square error is %.2f %s.",
 		f.Name, 100*Level, 100*f.Coverage, f.N, f.RMSE, f.Unit)
 }
 
-// Figure draws the forecast from x on, with its bands and what was then observed.
+// Figure draws the forecast with its bands and the held-out observations, for x ≥ from.
 func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	const points = 800 // of a line as wide as a page
 	s := f.split
@@ -128,7 +129,7 @@ func axis(name, unit string) string {
 	return name + " (" + unit + ")"
 }
 
-// Scores is the table of forecasts of the same observations.
+// Scores returns a table of the scores of forecasts of the same observations.
 func Scores(fs ...*Forecast) *viz.Table {
 	t := &viz.Table{
 		Caption: "Forecasts of the held-out observations",

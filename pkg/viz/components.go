@@ -11,7 +11,7 @@ type ComponentsOptions struct {
 }
 
 // Components draws the posterior of each term of a sum in a panel of its own, one above the other, each with its own range:
-// a small rhythm is not flattened by a large trend. The default height gives each panel 200 pixels.
+// a large trend does not flatten a small season. The default height gives each panel 200 pixels.
 //
 // It returns an error if an axis label is missing, there is no term, lengths differ, or X does not ascend.
 func Components(o ComponentsOptions) (*Figure, error) {

@@ -26,7 +26,7 @@ type ContourOptions struct {
 	MarkName   string     // empty: none is marked
 }
 
-// Contour draws the level lines of a surface, the lowest the darkest.
+// Contour draws the level lines of a surface; the lowest level is the darkest.
 //
 // It returns an error if an axis label is missing, the grid does not fit its sides or these do not ascend, there is no
 // level, or no value is finite ([ErrNoData]).

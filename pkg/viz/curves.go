@@ -115,9 +115,9 @@ func Curves(o CurvesOptions) (*Figure, error) {
 	return f, nil
 }
 
-// Loss draws training traces, each with its final value written at its end; the axis labels say against what, such as
-// "evaluations" or "time (s)", and in what, such as "NLL (nats)". Traces far above their end can be cut with YRange. See
-// [Curves] for the errors.
+// Loss draws training traces, each with its final value written at its end; the axis labels name the horizontal
+// quantity, such as "evaluations" or "time (s)", and the loss, such as "NLL (nats)". Traces far above their end can be
+// cut with YRange. See [Curves] for the errors.
 func Loss(o CurvesOptions) (*Figure, error) {
 	o.EndValues = true
 	return Curves(o)
@@ -129,9 +129,9 @@ func Variance(o CurvesOptions) (*Figure, error) {
 	return Curves(o)
 }
 
-// Spectrum draws spectra of eigenvalues, or of anything else with an index and a size, on a logarithmic vertical axis. A
-// curve with nil X is numbered from one. Values that are not positive, as rounding makes of the smallest eigenvalues, are
-// gaps. See [Curves] for the errors.
+// Spectrum draws spectra of eigenvalues, or of other indexed sizes, on a logarithmic vertical axis. A curve with nil X is
+// numbered from one. Values that are not positive, such as the smallest eigenvalues after rounding, are gaps. See
+// [Curves] for the errors.
 func Spectrum(o CurvesOptions) (*Figure, error) {
 	o.LogY = true
 	return Curves(o)

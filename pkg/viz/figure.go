@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Frame is what every figure has around its data. XLabel and YLabel are required and carry the unit: "time (s)".
+// Frame has the texts and the size of a figure. XLabel and YLabel are required and carry the unit: "time (s)".
 type Frame struct {
 	Title   string // drawn above the data: the message, not the names of the axes; may be empty
 	Caption string // shown below the figure in a notebook, not drawn in a file
@@ -70,15 +70,15 @@ const (
 )
 
 // Plot returns the gonum/plot plot of a panel, counted row by row from zero, to add what the constructors do not offer; nil
-// for an empty place of a grid. Titles, axis labels and legends are the Figure's, and empty in the plot. It panics if there
-// is no such place. In a page such a panel cannot be zoomed: the script does not know what was added.
+// for an empty place of a grid. Titles, axis labels and legends belong to the Figure, and are empty in the plot. It panics
+// if there is no such place. After Plot, a reader cannot zoom the panel in a page: the script does not know what was added.
 func (f *Figure) Plot(i int) *plot.Plot {
 	f.panels[i].custom = true
 	return f.panels[i].plot
 }
 
-// ErrNoData is the error, wrapped, of a constructor that was given nothing that can be
-// drawn.
+// ErrNoData is the error, wrapped, of a constructor whose data contain nothing that can
+// be drawn.
 var ErrNoData = errors.New("viz: no data to draw")
 
 // check completes a frame and cleans its texts of what XML cannot hold.

@@ -12,8 +12,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/widgets"
 )
 
-// EnvInteractive is the environment variable that, set to 1, lets cells wait for a reader who moves a slider, as
-// scripts/lab.sh does. Without it, as in a run without a browser, they draw once and end.
+// EnvInteractive is the environment variable that, set to 1 (as scripts/lab.sh does), lets cells wait for a
+// reader who moves a slider. Without it, as in a run without a browser, they draw once and end.
 const EnvInteractive = "GPPL_INTERACTIVE"
 
 // Interactive reports whether there is a notebook and a reader to wait for.
@@ -27,10 +27,10 @@ type SliderOptions struct {
 	Idle     time.Duration // time without a move after which the cell ends; zero means two minutes
 }
 
-// Slide draws a figure at the start and, where [Interactive], a slider above it, and the figure again at every value that the
-// slider is moved to, until it has not been moved for a while or the cell is
-// stopped. It returns an error if the range is not positive or empty, or
-// draw returns one at the start; a later one is shown in place of the figure.
+// Slide draws a figure for the start value. If [Interactive], it shows a slider above the figure, and draws the figure again
+// at every value that the slider is moved to, until the slider has not moved for SliderOptions.Idle or the cell is stopped.
+// It returns an error if the range is not positive or empty, or if draw returns one at the start; a later error is shown
+// instead of the figure.
 func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 	if !(o.From > 0 && o.From < o.To) || !(o.Start >= o.From && o.Start <= o.To) || math.IsInf(o.To, 0) {
 		return fmt.Errorf("viz: a slider from %g to %g that starts at %g", o.From, o.To, o.Start)
@@ -60,9 +60,9 @@ type SelectOptions struct {
 	Idle    time.Duration // time without a choice after which the cell ends; zero means two minutes
 }
 
-// Select draws a figure for the first choice and, where [Interactive], the list of options above it, and the figure again for
-// every option that is chosen, as [Slide] does for a value. It returns an error if there is no such first choice, or draw
-// returns one for it.
+// Select draws a figure for the first choice. If [Interactive], it shows the list of options above the figure, and draws the
+// figure again for every option that is chosen, as [Slide] does for a value. It returns an error if the first choice does not
+// exist, or if draw returns one for it.
 func Select(o SelectOptions, draw func(option int) (*Figure, error)) error {
 	if o.Start < 0 || o.Start >= len(o.Options) {
 		return fmt.Errorf("viz: a selection of %d options that starts at option %d", len(o.Options), o.Start)

@@ -115,7 +115,7 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Check ends a notebook cell by printing err in one line, which the trace of a panic would bury.
+// Check ends a notebook cell by printing err on one line, without the stack trace of a panic.
 // Outside a notebook it panics. It does nothing if err is nil.
 func Check(err error) {
 	switch {

@@ -86,9 +86,9 @@ func panelsAttribute(places []place, height vg.Length) string {
 	return strings.Join(parts, ";")
 }
 
-// HTML returns the figure with its caption as a <figure> element. In a page that has [CSS] it is dark where the page is, and drawn
-// anew, not shrunken, where there is little room; in one that has [Script] too, a reader can zoom, read values off and
-// take the data. Without either it is the figure of [Figure.SVG], whose errors are its own.
+// HTML returns the figure with its caption as a <figure> element. In a page with [CSS] the figure follows the page's dark theme,
+// and a narrow page shows a second drawing instead of a shrunken one. With [Script], a reader can also zoom, read values and
+// download the data. Without both it is the figure of [Figure.SVG]. Its errors are those of Figure.SVG.
 func (f *Figure) HTML() (template.HTML, error) {
 	svg, err := f.svg(f.wide(), "gppl-wide", "")
 	if err != nil {
@@ -130,8 +130,8 @@ func (f *Figure) HTML() (template.HTML, error) {
 // Extensions are the names of the formats that a figure can be written in.
 var Extensions = []string{".svg", ".png", ".pdf"}
 
-// Save writes the figure to a file, whose extension, .svg, .png or .pdf, says in what format. The file appears whole or not
-// at all: it is written beside its place and then renamed. The folder must exist.
+// Save writes the figure to a file in the format of its extension: .svg, .png or .pdf. The file is written completely or
+// not at all: Save writes a temporary file beside it and renames that. The folder must exist.
 func (f *Figure) Save(path string) error {
 	var b bytes.Buffer
 	if err := f.Encode(&b, filepath.Ext(path)); err != nil {

@@ -85,24 +85,26 @@ func (p *Progress) Add(n int) {
 	p.change(func() { p.current += n })
 }
 
-// Set says how many steps have been made in all.
+// Set sets the number of completed steps.
 func (p *Progress) Set(current int) {
 	p.change(func() { p.current = current })
 }
 
-// Message replaces the text beside the bar, in the manner of fmt.Sprintf; one line is kept of it.
+// Message replaces the text beside the bar, formatted as by fmt.Sprintf; line breaks become
+// spaces.
 func (p *Progress) Message(format string, args ...any) {
 	p.change(func() { p.message = clean(fmt.Sprintf(format, args...)) })
 }
 
-// Done draws the last state, completed if the total is known, and ends the bar. Only the first call of Done or Fail counts.
+// Done draws the last state, as complete if the total is known, and ends the bar. Only the first call of Done or Fail
+// counts.
 func (p *Progress) Done() { p.end("") }
 
-// Fail draws the last state where it stands, with the error, and ends the bar; with a nil error it is Done, so that
+// Fail draws the last state with the error and ends the bar. With a nil error it is Done, so that
 //
 //	defer func() { bar.Fail(err) }()
 //
-// tells how a function ended.
+// shows how a function ended.
 func (p *Progress) Fail(err error) {
 	if err == nil {
 		p.end("")

@@ -17,7 +17,7 @@ type HistogramOptions struct {
 	Bins   int // 0: by Freedman and Diaconis (1981), between 8 and 60
 }
 
-// Histogram draws the density of values as bars, with that of the standard normal distribution over it.
+// Histogram draws the density of values as bars, and over it the standard normal density.
 //
 // It returns an error if an axis label is missing or no value is finite ([ErrNoData]).
 func Histogram(o HistogramOptions) (*Figure, error) {

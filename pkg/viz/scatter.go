@@ -13,7 +13,7 @@ type Point struct {
 	X, Y  float64
 	Label string // short: "150"
 
-	// XLo to XHi and YLo to YHi are the ends of a bar through the point, such as quartiles. There is none where the first is
+	// XLo to XHi and YLo to YHi are the ends of a bar through the point, such as quartiles. There is no bar if the first is
 	// not below the second; an end beyond the axes is cut.
 	XLo, XHi, YLo, YHi float64
 }
@@ -41,8 +41,8 @@ type ScatterOptions struct {
 }
 
 // Scatter draws few points with shapes, error bars and labels on linear or logarithmic axes; many plain dots are for
-// [Curves]. A label goes to the side of its point where it covers least of the others: O(N²) for N points. Panels are
-// made by [Grid], which merges the legends.
+// [Curves]. A label is placed on the side of its point where it covers the fewest others, in O(N²) for N points.
+// Panels are made by [Grid], which merges the legends.
 //
 // It returns an error if an axis label is missing, a range is empty or not positive on a log axis, or no point is drawable
 // ([ErrNoData]).

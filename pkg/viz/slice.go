@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// SliceCurve is the excess of a loss over its optimum along one parameter, the others kept.
+// SliceCurve is the excess of a loss over its optimum along one parameter, with the others
+// fixed.
 type SliceCurve struct {
 	Name     string // of the parameter
 	Label    string // of the horizontal axis, with the unit

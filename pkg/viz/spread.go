@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Spread is how values from several runs, such as seeds, are distributed. As a cell of a [Table] it reads
-// "median [lower quartile, upper quartile] worst", each by the column's format, and counts for [Column.Best] by its median.
-// Make it with [SpreadOf].
+// Spread summarises the distribution of values from several runs, such as seeds. As a cell of a [Table] it reads "median
+// [lower quartile, upper quartile] worst", each by the column's format, and counts for [Column.Best] by its median. Make it
+// with [SpreadOf].
 type Spread struct {
 	N      int // values that are finite
 	Failed int // values that are not
@@ -18,8 +18,8 @@ type Spread struct {
 }
 
 // SpreadOf summarises values; best says whether the smallest or the largest is the best of them, and so which is the worst
-// (NoBest: as Min). Quantiles interpolate linearly between order statistics (R's type 7). Values that are not finite, as
-// from runs that failed, are counted apart; where none is finite the fields are NaN. O(n log n).
+// (NoBest: as Min). Quantiles interpolate linearly between order statistics (R's type 7). Values that are not finite, such
+// as those of failed runs, are counted separately; if none is finite, the fields are NaN. O(n log n).
 func SpreadOf(values []float64, best Best) Spread {
 	sorted := make([]float64, 0, len(values))
 	for _, v := range values {

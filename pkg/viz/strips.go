@@ -35,8 +35,8 @@ type StripsOptions struct {
 }
 
 // Strips draws distributions side by side: every value as a dot, a box from the lower to the upper quartile ([SpreadOf]), a
-// line at the median. Dots that would overlap stand beside one another. What cannot be drawn, as from runs that failed, is
-// counted above its strip.
+// line at the median. Dots that would overlap stand beside one another. Values that cannot be drawn, such as those of
+// failed runs, are counted above their strip.
 //
 // It returns an error if an axis label is missing, the range is empty or not positive on a log axis, or nothing is drawable
 // ([ErrNoData]).

@@ -23,7 +23,8 @@ const (
 // Best says which value of a column is emphasised.
 type Best int
 
-// The choices. Values that are shown alike are emphasised alike; values that are not finite never are.
+// The choices. Values with the same text are emphasised together; values that are not finite never
+// are.
 const (
 	NoBest Best = iota
 	Min
@@ -40,7 +41,7 @@ type Column struct {
 }
 
 // Table is a table of results. A cell is any value: a number, a [Spread] of numbers, a time.Duration, a [Status], a string,
-// or nil for nothing. No text in it is taken for HTML. A table with spreads explains them in a note of its own.
+// or nil for nothing. Texts are escaped, not interpreted as HTML. A table with spreads explains them in a note.
 type Table struct {
 	Caption string
 	Columns []Column
@@ -150,8 +151,8 @@ const (
 	notesCSS   = "text-align:left;padding:0.4em 0.7em;border:0;background:#ffffff;color:#57606a;font-size:0.92em;white-space:normal"
 )
 
-// HTML returns the table as a <table> element with its looks on it, everything in it escaped. It returns an error if there
-// is no column, or a row is longer or shorter than the columns.
+// HTML returns the table as a <table> element with inline styles; all texts are escaped. It returns an error if there is
+// no column, or a row is longer or shorter than the columns.
 func (t *Table) HTML() (template.HTML, error) {
 	if len(t.Columns) == 0 {
 		return "", fmt.Errorf("viz: table %q has no columns", t.Caption)

@@ -41,7 +41,7 @@ def main():
     like = os.path.abspath(a.like)
     command = [a.pipe, "sum", a.gppl, like, "--no-header"] + theirs
     parts = lines.pipe(shlex.join(command), checkCode=True)
-    # The workers add up what they have, so that one line for each comes here, and not one for each partition.
+    # Each worker merges its partitions, so that one line per worker reaches the driver instead of one per partition.
     few = parts.coalesce(max(1, spark.defaultParallelism)).pipe(shlex.join([a.pipe, "merge", a.gppl]), checkCode=True)
     merged = few.repartition(1).pipe(shlex.join([a.pipe, "merge", a.gppl]), checkCode=True).collect()
     spark.stop()

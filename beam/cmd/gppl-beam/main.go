@@ -35,12 +35,12 @@ var (
 	x            = flag.String("x", "", "column of x, by name or by number; the first if not given")
 	y            = flag.String("y", "", "column of y, by name or by number; the second if not given")
 	timeFormat   = flag.String("time", "", "how x is written: iso, unix, unix-ms, unix-us, unix-ns or number; detected if not given")
-	comma        = flag.String("comma", "", "what separates the fields; detected if not given")
+	comma        = flag.String("comma", "", "the field separator; detected if not given")
 	decimalComma = flag.Bool("decimal-comma", false, "numbers are written 3,14")
 	noHeader     = flag.Bool("no-header", false, "the first row is data")
-	missing      = flag.String("missing", "", "texts for a missing value, separated by commas, beside NA and the like")
-	attempts     = flag.Int("attempts", 3, "how often the job is sent to prism, which ends it with the first worker that is lost; other runners repeat what was lost")
-	strict       = flag.Bool("strict", false, "make an error of a row that cannot be read or is out of range, rather than leave it out")
+	missing      = flag.String("missing", "", "further texts for a missing value, separated by commas, in addition to NA and the like")
+	attempts     = flag.Int("attempts", 3, "how often the job is sent to prism in all: prism ends it when a worker is lost; other runners repeat the lost work themselves")
+	strict       = flag.Bool("strict", false, "fail at a row that cannot be read or is out of range, instead of leaving it out")
 )
 
 func main() {
@@ -56,7 +56,7 @@ func main() {
 
 func run(ctx context.Context) error {
 	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is no flag: put patterns in quotation marks, --input 'dir/*.csv'", flag.Arg(0))
+		return fmt.Errorf("%q is not a flag: put patterns in quotation marks, --input 'dir/*.csv'", flag.Arg(0))
 	}
 	if *input == "" || *output == "" {
 		return errors.New("--input and --output are needed")
@@ -114,7 +114,7 @@ func readOptions() (o analysis.ReadOptions, err error) {
 	default:
 		r, size := utf8.DecodeRuneInString(*comma)
 		if size != len(*comma) || r == utf8.RuneError || r == '"' || r == '\n' || r == '\r' {
-			return o, fmt.Errorf("--comma %q: one character, tab or space", *comma)
+			return o, fmt.Errorf("--comma %q: it takes one character, tab or space", *comma)
 		}
 		o.Comma = r
 	}
@@ -142,7 +142,7 @@ func matches(patterns []string) (files []string, err error) {
 	return files, nil
 }
 
-// spared is an error if the result would replace what is read.
+// spared returns an error if the result would overwrite an input file.
 func spared(patterns []string) error {
 	if !gpplbeam.Local(append(slices.Clone(patterns), *output)) {
 		return nil
@@ -157,7 +157,7 @@ func spared(patterns []string) error {
 	}
 	for _, f := range files {
 		if in, err := os.Stat(f); err == nil && os.SameFile(in, out) {
-			return fmt.Errorf("--output %s: that is a file that is read", *output)
+			return fmt.Errorf("--output %s: that is an input file", *output)
 		}
 	}
 	return nil
@@ -166,7 +166,7 @@ func spared(patterns []string) error {
 // look returns the range of the files, as gppl sum does.
 func look(ctx context.Context, patterns []string, columns analysis.ReadOptions) (r gppl.SumsRange, err error) {
 	if !gpplbeam.Local(patterns) {
-		return r, errors.New("--input is not on this machine, and cannot be looked at first: say --from, --to, --centre and --largest, or --like FILE.sums")
+		return r, errors.New("--input is not on this machine, so its range is not known before it is read: give --from, --to, --centre and --largest, or --like FILE.sums")
 	}
 	files, err := matches(patterns)
 	if err != nil {
@@ -175,10 +175,10 @@ func look(ctx context.Context, patterns []string, columns analysis.ReadOptions) 
 	return analysis.LookAt(ctx, files, columns)
 }
 
-// tell says how many rows there were, if the runner does.
+// tell prints the numbers of rows, if the runner reports them.
 func tell(result beam.PipelineResult) {
 	if result == nil {
-		return // another runner goes on by itself
+		return // other runners continue by themselves
 	}
 	rows := map[string]int64{}
 	counters := result.Metrics().Query(func(r beam.MetricResult) bool { return r.Namespace() == gpplbeam.Namespace }).Counters()

@@ -5,7 +5,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Effects is a table of the coefficients of the regressors, nil without any.
+// Effects returns a table of the coefficients of the regressors; nil if there are none.
 func Effects(a *analysis.Analysis) (*viz.Table, error) {
 	effects, err := a.Effects()
 	if err != nil || effects == nil {
@@ -18,7 +18,7 @@ func Effects(a *analysis.Analysis) (*viz.Table, error) {
 	t := &viz.Table{
 		Caption: "What one unit of a regressor adds to " + of,
 		Columns: []viz.Column{{Name: "regressor"}, {Name: "coefficient"}, {Name: "standard error"}},
-		Notes:   []string{"Standard errors are given the kernel's parameters and the noise."},
+		Notes:   []string{"Standard errors treat the kernel's parameters and the noise as known."},
 	}
 	for _, e := range effects {
 		t.Rows = append(t.Rows, []any{e.Name, e.Value, e.StdErr})

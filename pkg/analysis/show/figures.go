@@ -12,11 +12,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// fittedPoints is how many places a posterior is drawn at.
+// fittedPoints is the number of places at which a posterior is drawn.
 const fittedPoints = 500
 
-// Forecast draws the latest observations, the fit through them and the forecast with its bands. The observations shown are
-// all, or those as far back as eight times the length of the forecast, at least sixty.
+// Forecast draws the latest observations, the fit through them and the forecast with its bands. It shows the observations as far back
+// as eight times the length of the forecast, and at least sixty.
 func Forecast(a *analysis.Analysis, f *analysis.Forecast) (*viz.Figure, error) {
 	s := a.Series
 	first := recent(s, f)
@@ -76,7 +76,7 @@ func Residuals(a *analysis.Analysis, r *analysis.Residuals) ([]*viz.Figure, erro
 	along, err := viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), YLabel: unit, Width: 960, Height: 260,
-			Caption: "Standardised innovations: each observation less its prediction from those before it, in standard deviations of that prediction.",
+			Caption: "Standardised innovations: the difference between each observation and its prediction from those before it, in standard deviations of that prediction.",
 		},
 		Observed: viz.Points{Name: "innovations", X: r.X, Y: r.E},
 	})
@@ -123,7 +123,7 @@ func Components(a *analysis.Analysis, f *analysis.Forecast) (*viz.Figure, error)
 	o := viz.ComponentsOptions{
 		Frame: viz.Frame{
 			Title: "What the model is made of", XLabel: s.Axis.Label(), YLabel: s.YLabel(), Width: 960,
-			Caption: fmt.Sprintf("Posterior of each term of %s with its 95 %% band. The means add up to the fit less the mean of the data, %.5g; the bands do not add up, for the terms are correlated.", a.Kernel(), a.Scaling.Mean),
+			Caption: fmt.Sprintf("Posterior of each term of %s with its 95 %% band. The means add up to the fit minus the mean of the data, %.5g; the bands do not add up, since the terms are correlated.", a.Kernel(), a.Scaling.Mean),
 		},
 		Spans: []viz.Span{{From: last, To: end}},
 	}
@@ -133,8 +133,8 @@ func Components(a *analysis.Analysis, f *analysis.Forecast) (*viz.Figure, error)
 	return viz.Components(o)
 }
 
-// Spectrum draws the periodogram of the data beside its expectation under the model, both averaged over bands of frequencies so
-// narrow that a rhythm stands out.
+// Spectrum draws the periodogram of the data beside its expectation under the model, both averaged over bands of frequencies that are
+// narrow enough to show a periodicity.
 func Spectrum(a *analysis.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	const bands = 120
 	first, last := p.Frequency[0], p.Frequency[len(p.Frequency)-1]
@@ -165,7 +165,7 @@ func Spectrum(a *analysis.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	return viz.Curves(viz.CurvesOptions{
 		Frame: viz.Frame{
 			Title: "Does the model capture the periodicities?", XLabel: "frequency (" + unit + ")", YLabel: power, Width: 960, Height: 340,
-			Caption: "Periodogram of the series less its trend (Hann's window), averaged over narrow bands, and what the model expects of it. A peak that the line lacks is a periodicity that the model does not have. At high frequencies both end at the noise.",
+			Caption: "Periodogram of the detrended series (Hann window), averaged over narrow bands, and its expectation under the model. A peak that the line lacks is a periodicity that the model does not have. At high frequencies both end at the noise.",
 		},
 		LogX: true, LogY: true,
 		Curves: []viz.Curve{
@@ -180,7 +180,7 @@ func Spectrum(a *analysis.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 func Slices(a *analysis.Analysis, slices []analysis.Slice) (*viz.Figure, error) {
 	o := viz.SliceOptions{Frame: viz.Frame{
 		Title: "How well the data determine each parameter", Width: 960,
-		Caption: "Likelihood along each parameter, the others kept at the optimum, beside the parabola that its standard error stands for. The parabola is wider where parameters can make up for one another.",
+		Caption: "Likelihood along each parameter, with the others fixed at the optimum, beside the parabola of its standard error. The parabola is wider if other parameters can compensate for this one.",
 	}}
 	for _, s := range slices {
 		label := s.Name
@@ -192,7 +192,7 @@ func Slices(a *analysis.Analysis, slices []analysis.Slice) (*viz.Figure, error) 
 	return viz.Slices(o)
 }
 
-// Contour draws the likelihood over the two parameters that can best make up for each other.
+// Contour draws the likelihood over the two most correlated parameters.
 func Contour(c *analysis.Contour) (*viz.Figure, error) {
 	label := func(x analysis.ContourAxis) string {
 		if x.Unit == "" {
@@ -204,7 +204,7 @@ func Contour(c *analysis.Contour) (*viz.Figure, error) {
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("%s and %s make up for each other: correlation %.2f", c.A.Name, c.B.Name, c.Correlation),
 			XLabel: label(c.A), YLabel: label(c.B), Width: 620, Height: 440,
-			Caption: "Likelihood over the two parameters whose estimates are the most correlated, the others kept at the optimum. Within the lines lie 68, 95 and 99 % of confidence, as the likelihood ratio has it: 1.15, 3.0 and 4.6 nats above the optimum.",
+			Caption: "Likelihood over the two parameters whose estimates are the most correlated, with the others fixed at the optimum. The lines bound the confidence regions of 68, 95 and 99 % by the likelihood ratio: 1.15, 3.0 and 4.6 nats above the optimum.",
 		},
 		LogX: true, LogY: true, X: c.A.Value, Y: c.B.Value, Z: c.Excess,
 		Levels: []viz.ContourLevel{{Z: 1.148, Name: "68 %"}, {Z: 2.996, Name: "95 %"}, {Z: 4.605, Name: "99 %"}},
@@ -219,7 +219,7 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 		of = "y"
 	}
 	t := &viz.Table{Caption: "Kernels compared", Notes: []string{
-		fmt.Sprintf("NLL of %s; BIC = 2·NLL + parameters·log n. Ten of BIC are strong evidence.", of),
+		fmt.Sprintf("NLL of %s; BIC = 2·NLL + parameters·log n. A difference of ten in BIC is strong evidence.", of),
 	}}
 	if a.Weak {
 		return evidenceTable(a, t)
@@ -241,23 +241,23 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 	return t
 }
 
-// scaleOf says what kernels that are named do without, which the automatic choice has.
+// scaleOf says in which respects named kernels differ from the automatic choice.
 func scaleOf(a *analysis.Analysis) string {
-	text := "Kernels that are named are compared by BIC"
+	text := "Named kernels are compared by BIC"
 	if len(a.Result.Priors) == 0 {
 		text += ", without priors"
 	}
-	return text + ", and the best alone makes the forecast; --kernel auto has weak priors, and averages."
+	return text + ", and only the best makes the forecast; --kernel auto uses weak priors and averages models."
 }
 
-// evidenceTable is the comparison of the automatic policy.
+// evidenceTable turns t into the comparison of the automatic policy.
 func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 	t.Caption = "Models compared"
 	t.Columns = []viz.Column{{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "weight", Unit: "%", Format: viz.Fixed(0)},
 		{Name: "parameters"}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
-	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
+	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, with parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
 	if w := a.Walk(); w > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("The random walk has its %.0f %% whatever its evidence.", 100*w))
+		t.Notes = append(t.Notes, fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", 100*w))
 	}
 	if n := a.TrainedOn(); n < len(a.Series.X) {
 		t.Notes = append(t.Notes, fmt.Sprintf("Parameters were learnt from the latest %d observations.", n))
@@ -289,12 +289,12 @@ func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 		t.Rows = append(t.Rows, []any{c.Name(), behind, weight, c.Parameters, training, c.Engine, c.Evaluations, c.Seconds})
 	}
 	if rough {
-		t.Notes = append(t.Notes, "Penalised as by BIC: the curvature at the optimum was not positive definite, so that Laplace's method does not apply.")
+		t.Notes = append(t.Notes, "\"Penalised as by BIC\": the curvature at the optimum was not positive definite, so Laplace's method does not apply.")
 	}
 	return t
 }
 
-// Past lists how forecasts of the past did.
+// Past lists the forecasts of the past with their coverage and errors.
 func Past(a *analysis.Analysis, t *analysis.Trust) *viz.Table {
 	naive := "error of seasonal naive"
 	if t.Season == 1 {
@@ -302,7 +302,7 @@ func Past(a *analysis.Analysis, t *analysis.Trust) *viz.Table {
 	}
 	table := &viz.Table{
 		Caption: "Forecasts of the past",
-		Columns: []viz.Column{{Name: "known up to"}, {Name: "observations ahead"}, {Name: "held by the 95 % band", Unit: "%", Format: viz.Fixed(0)}, {Name: "mean absolute error"}, {Name: naive}},
+		Columns: []viz.Column{{Name: "known up to"}, {Name: "observations ahead"}, {Name: "within the 95 % band", Unit: "%", Format: viz.Fixed(0)}, {Name: "mean absolute error"}, {Name: naive}},
 	}
 	var reused []string
 	for _, p := range t.Past {
@@ -311,9 +311,9 @@ func Past(a *analysis.Analysis, t *analysis.Trust) *viz.Table {
 		}
 		table.Rows = append(table.Rows, []any{p.From, p.N, 100 * p.Coverage, p.MAE, p.Naive})
 	}
-	note := "At each origin the parameters were learnt again from what was known by then; the structure is that of the whole series."
+	note := "At each origin the parameters were learnt again from the observations up to it; the structure is that of the whole series."
 	if n := len(reused); n > 0 {
-		note = fmt.Sprintf("At %d of %d origins the parameters are those of the whole series, as the structure is, which flatters the forecast: %s.",
+		note = fmt.Sprintf("At %d of %d origins the parameters, like the structure, are those of the whole series, which flatters the forecast: %s.",
 			n, len(t.Past), strings.Join(slices.Compact(reused), "; "))
 	}
 	table.Notes = []string{note}
@@ -324,13 +324,13 @@ func Past(a *analysis.Analysis, t *analysis.Trust) *viz.Table {
 func Parameters(a *analysis.Analysis) *viz.Table {
 	t := &viz.Table{
 		Caption: "Parameters of " + a.Kernel(),
-		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error", Unit: "about"}, {Name: "unit"}},
-		Notes:   []string{"Variances are in the unit of y squared. Standard errors are those of the logarithm, from the curvature of the likelihood, times the value."},
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error"}, {Name: "unit"}},
+		Notes:   []string{"Variances are in the unit of y squared. Standard errors are approximate: those of the logarithm, from the curvature of the likelihood, times the value."},
 	}
 	for _, p := range a.Result.Params {
 		number, se, unit := inUnits(a, p)
 		var value, stderr any = number, nil
-		switch { // four digits tell no place from others
+		switch { // four digits do not distinguish locations
 		case p.Role == gppl.RoleLocation && a.Series.Axis.Dates:
 			value = a.Series.Axis.Text(number)
 		case p.Role == gppl.RoleLocation:
@@ -344,7 +344,7 @@ func Parameters(a *analysis.Analysis) *viz.Table {
 	return t
 }
 
-// inUnits returns a parameter of the standardised series in the unit of the file, with its standard error, 0 if that is not known.
+// inUnits returns a parameter of the standardised series in the unit of the file, with its standard error; 0 if that is not known.
 func inUnits(a *analysis.Analysis, p gppl.FittedParam) (value, se float64, unit string) {
 	switch {
 	case p.Unit == "y²" && a.Log:
@@ -362,7 +362,7 @@ func inUnits(a *analysis.Analysis, p gppl.FittedParam) (value, se float64, unit 
 	return p.Value, p.StdErr(), unit
 }
 
-// Predictions lists a forecast, its middle left out if it is long.
+// Predictions lists a forecast; the middle of a long one is left out.
 func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
 	d := viz.Fixed(decimals(f))
 	t := &viz.Table{
@@ -384,10 +384,10 @@ func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
 	return t
 }
 
-// band says what the 95 % band holds.
+// band says what the 95 % band of a forecast includes.
 func band(a *analysis.Analysis) string {
 	if a.Series.Relative {
-		return fmt.Sprintf("The band is that of a new observation with the median of the relative errors. The noise was learnt to be %.3g times %s.", a.ErrorScale(), a.Series.ErrorName)
+		return fmt.Sprintf("The band is that of a new observation with the median of the relative errors. The learnt noise is %.3g times %s.", a.ErrorScale(), a.Series.ErrorName)
 	}
 	if a.Series.Errors != nil {
 		return "The band is that of a new observation, noise and the median of the known errors included."
@@ -395,7 +395,7 @@ func band(a *analysis.Analysis) string {
 	return "The band is that of a new observation, noise included."
 }
 
-// warnings are those of training and of the posterior.
+// warnings returns those of training and of the posterior.
 func warnings(a *analysis.Analysis) []string {
 	w := slices.Clone(a.Result.Warnings)
 	if n := a.Note(); n != "" {
@@ -407,8 +407,8 @@ func warnings(a *analysis.Analysis) []string {
 	return slices.Compact(w)
 }
 
-// WithNoise draws the forecast as it would be with another noise variance (of the standardised series), all else kept, and
-// says in its title what that costs in likelihood.
+// WithNoise draws the forecast with another noise variance (of the standardised series) and all else unchanged. The title gives the
+// increase of the NLL.
 func WithNoise(a *analysis.Analysis, noise float64, steps int) (*viz.Figure, error) {
 	other, excess, err := a.WithNoise(noise)
 	if err != nil {

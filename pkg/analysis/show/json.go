@@ -6,7 +6,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 )
 
-// JSON is what a program reads of an analysis; the fields of what was not asked for are left out.
+// JSON is an analysis for programs. Fields of results that were not requested are left out.
 type JSON struct {
 	File       string               `json:"file"`
 	SHA256     string               `json:"sha256"`
@@ -27,8 +27,8 @@ type JSON struct {
 	Warnings   []string             `json:"warnings,omitempty"`
 }
 
-// ParameterJSON is a parameter of the best model, of the standardised series and in the unit of the file. A standard error that is not
-// known is left out; that of the logarithm of a place there is not.
+// ParameterJSON is a parameter of the best model: Value and StdErrLog, the standard error of its logarithm, for the standardised series,
+// InUnits and StdErr in the unit of the file. Unknown standard errors are left out; a location has no StdErrLog.
 type ParameterJSON struct {
 	Name      string  `json:"name"`
 	Value     float64 `json:"value"`
@@ -38,7 +38,7 @@ type ParameterJSON struct {
 	Unit      string  `json:"unit,omitempty"`
 }
 
-// ResidualsJSON is what the checks of the innovations gave.
+// ResidualsJSON holds the results of the checks of the innovations.
 type ResidualsJSON struct {
 	N           int      `json:"n"`
 	SD          float64  `json:"sd"`
@@ -69,7 +69,7 @@ func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals,
 		value, se, unit := inUnits(a, p)
 		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, p.StdErrLog, value, se, unit})
 	}
-	if effects, err := a.Effects(); err == nil { // what cannot be conditioned on has no forecast either
+	if effects, err := a.Effects(); err == nil { // an error of conditioning is reported with the forecast
 		j.Regressors = effects
 	}
 	if r != nil {
@@ -81,7 +81,7 @@ func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals,
 	return j
 }
 
-// Points returns a forecast for a program.
+// Points returns the steps of a forecast for programs.
 func Points(f *analysis.Forecast) (points []PointJSON) {
 	for i, when := range f.When {
 		lo, hi := f.Band(i)

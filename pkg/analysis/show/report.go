@@ -19,7 +19,7 @@ import (
 //go:embed report.html
 var page string
 
-// pages is html/template: what comes from the data is escaped where it stands.
+// pages is the template of the report; html/template escapes text from the data.
 var pages = template.Must(template.New("report").Parse(page))
 
 // content is what the template shows.
@@ -53,11 +53,12 @@ type content struct {
 	NoResiduals string
 }
 
-// slicePoints is how many places the likelihood is drawn at, along each parameter.
+// slicePoints is the number of places at which the likelihood is drawn, along each parameter.
 const slicePoints = 25
 
-// Report writes the analysis as one HTML page that loads nothing: whether to use the forecast, if it was tested, forecast, comparison, parameters, residual checks, spectrum, terms of
-// a sum, and, where an evaluation of the likelihood takes less than 20 ms, slices through it, and a contour where it takes less than 5.
+// Report writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the forecast,
+// comparison, parameters, residual checks, spectrum and terms of a sum. It adds slices through the likelihood if an evaluation takes less
+// than 20 ms, and a contour if it takes less than 5 ms.
 func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.Forecast, trust *analysis.Trust) error {
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
@@ -145,9 +146,9 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 		text = fmt.Sprintf("%s was trained", best.Name())
 	case next(a).Error == "":
 		if a.Weak {
-			text += fmt.Sprintf(", by %.1f nats of evidence before %s", next(a).Score-best.Score, next(a).Name())
+			text += fmt.Sprintf(", by %.1f nats of evidence over %s", next(a).Score-best.Score, next(a).Name())
 		} else {
-			text += fmt.Sprintf(", by %.1f of BIC before %s", next(a).BIC-best.BIC, next(a).Name())
+			text += fmt.Sprintf(", by %.1f in BIC over %s", next(a).BIC-best.BIC, next(a).Name())
 		}
 	}
 	out := []string{text + "."}
@@ -172,9 +173,9 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 				members++
 			}
 		}
-		text := fmt.Sprintf("The forecast averages %d models by their evidence; that one has a weight of %.0f %%.", members, 100*best.Weight)
+		text := fmt.Sprintf("The forecast averages %d models by their evidence; the best has a weight of %.0f %%.", members, 100*best.Weight)
 		if w := a.Walk(); w > 0 {
-			text = fmt.Sprintf("The forecast averages %d models; that one has a weight of %.0f %%. A random walk with drift has %.0f %%, whatever its evidence: growth that a short series shows often stops.",
+			text = fmt.Sprintf("The forecast averages %d models; the best has a weight of %.0f %%. A random walk with drift has %.0f %%, whatever its evidence: the growth in a short series often stops.",
 				members, 100*best.Weight, 100*w)
 		}
 		out = append(out, text)
@@ -189,15 +190,15 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 	return out
 }
 
-// how says by what the model was chosen.
+// how says how the model was chosen.
 func how(a *analysis.Analysis) string {
 	if a.Weak {
-		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors and grown from the best; they are ranked by their evidence, the marginal likelihood with the parameters integrated out by Laplace's method."
+		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors, and the best sum grew by one term at a time. They are ranked by their evidence, the marginal likelihood with the parameters integrated out by Laplace's method."
 	}
 	return standardised(a) + " Each kernel plus noise was trained from starts taken from the data; the lowest BIC was kept."
 }
 
-// next is the candidate after the best, but for a random walk, which has its place by its share.
+// next returns the candidate after the best. It skips a random walk, whose place in the list depends on its share, not its evidence.
 func next(a *analysis.Analysis) analysis.Candidate {
 	if a.Candidates[1].Kernel == analysis.RandomWalk && len(a.Candidates) > 2 {
 		return a.Candidates[2]
@@ -205,7 +206,7 @@ func next(a *analysis.Analysis) analysis.Candidate {
 	return a.Candidates[1]
 }
 
-// standardised says what the candidates are models of.
+// standardised says what was standardised: y, or y and log y.
 func standardised(a *analysis.Analysis) string {
 	if slices.ContainsFunc(a.Candidates, func(c analysis.Candidate) bool { return c.Log }) {
 		return "The series, or its logarithm, was standardised."
@@ -213,7 +214,7 @@ func standardised(a *analysis.Analysis) string {
 	return "The series was standardised."
 }
 
-// decimals is how many a forecast is written with: three digits of its least standard deviation.
+// decimals returns the number of decimals of a forecast: enough for three digits of its smallest standard deviation.
 func decimals(f *analysis.Forecast) int {
 	least := math.Inf(1)
 	for _, v := range f.NoisyVar {

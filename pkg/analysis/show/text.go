@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// Text writes an analysis for a terminal: whether to use the forecast, if it was tested, the series, the candidates, the best model, and the checks, the forecast and the
-// names of files written that are not nil.
+// Text writes an analysis for a terminal: the verdict if the forecast was tested, the series, the candidates and the best model; then
+// the checks, the forecast and the names of written files, unless these are nil.
 func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals, trust *analysis.Trust, written []string) error {
 	var b strings.Builder
 	lines := func(title string, text []string) {
@@ -47,13 +47,13 @@ func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.R
 	return err
 }
 
-// Backtest writes how forecasts of the past did.
+// Backtest writes the verdict of a backtest and its table.
 func Backtest(w io.Writer, a *analysis.Analysis, t *analysis.Trust) error {
 	_, err := fmt.Fprintf(w, "%s\n\n%s", Printable(t.Verdict), Past(a, t))
 	return err
 }
 
-// Printable keeps control characters of the data from the terminal.
+// Printable replaces control characters, so that data cannot send them to the terminal.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
@@ -74,7 +74,7 @@ func Recordings(w io.Writer) error {
 	return err
 }
 
-// RecordingFacts say what a recording holds.
+// RecordingFacts describe a recording.
 type RecordingFacts struct {
 	Name    string     `json:"name"`
 	Title   string     `json:"title"`
