@@ -256,6 +256,29 @@ func TestFitAutoErrors(t *testing.T) {
 	}
 }
 
+// TestFitAutoCancelled: once ctx ends there is one evaluation more at most, whatever the number
+// of starts that are left.
+func TestFitAutoCancelled(t *testing.T) {
+	d := seDraw(t, 450, 450, 5, 1) // more than are searched as a whole: several starts are left
+	m := gppl.Model{Kernel: gppl.Add(gppl.Laplace{}, gppl.Matern52{})}
+	for _, after := range []int{1, 3} {
+		ctx, cancel := context.WithCancel(t.Context())
+		evaluations := 0
+		settings := gppl.AutoSettings{Fit: gppl.Settings{Progress: func(gppl.Progress) {
+			if evaluations++; evaluations == after {
+				cancel()
+			}
+		}}}
+		r, err := gppl.FitAuto(ctx, m, d, settings)
+		if !errors.Is(err, context.Canceled) || r == nil {
+			t.Fatalf("cancelled after %d evaluations: %v, %v", after, r, err)
+		}
+		if evaluations > after+1 {
+			t.Errorf("cancelled after %d evaluations, there were %d", after, evaluations)
+		}
+	}
+}
+
 // TestStartFrom checks that starts are near the truth where that is known.
 func TestStartFrom(t *testing.T) {
 	for seed := range uint64(5) {
