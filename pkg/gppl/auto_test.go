@@ -237,6 +237,9 @@ func TestFitAutoSurvives(t *testing.T) {
 				if c.doubt != "" && c.doubt != "any" && !strings.Contains(strings.Join(r.Warnings, "; "), c.doubt) {
 					t.Errorf("warnings %q, want %q", r.Warnings, c.doubt)
 				}
+				if once := slices.Compact(slices.Sorted(slices.Values(r.Warnings))); len(once) != len(r.Warnings) {
+					t.Errorf("warnings that occur twice: %q", r.Warnings)
+				}
 			})
 		}
 	}

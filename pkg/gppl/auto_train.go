@@ -175,7 +175,9 @@ func (a *auto) settle(exact *Exact) error {
 			best.Status, best.Reason = Doubtful, doubts[0]
 		}
 		for _, d := range doubts {
-			best.warn("%s", d)
+			if !slices.Contains(best.Warnings, d) { // the training may have said it
+				best.warn("%s", d)
+			}
 		}
 	}
 	return nil
