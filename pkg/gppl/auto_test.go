@@ -250,6 +250,10 @@ func TestFitAutoErrors(t *testing.T) {
 	if _, err := gppl.FitAuto(context.Background(), gppl.Model{}, d, gppl.AutoSettings{}); err == nil {
 		t.Error("no error without a kernel")
 	}
+	huge := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, 2, 1e200, 3}}
+	if _, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, huge, gppl.AutoSettings{}); err == nil || !strings.Contains(err.Error(), "y[2] = 1e+200") {
+		t.Errorf("an observation whose square overflows: %v, want an error that names it", err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, projected := range []bool{true, false} {

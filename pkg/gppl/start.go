@@ -27,7 +27,8 @@ import (
 //
 // Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
 // of the extent of x as every scale. It takes O(n log n) time and never fails:
-// whatever the data are, all values are positive and finite. Parameters are known
+// whatever the data are, as long as squares of x and y neither overflow nor vanish in
+// float64, all values are positive and finite. Parameters are known
 // by their roles and units; parameters of a user's kernel that are neither a variance
 // nor a scale start at 1. If the model has a mean, all this is of what least squares
 // leaves of y.
