@@ -125,6 +125,9 @@ func (s *spectrum) cutoff(ratio float64) float64 {
 // if the spectrum falls too slowly for any number of columns to cover it, as
 // that of Laplace does, or if x is no time series.
 func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
+	if !(ratio > 0) || math.IsInf(ratio, 1) {
+		return 0, fmt.Errorf("gppl: SpectralColumns: ratio = %v: want a positive number", ratio)
+	}
 	if err := m.Check(); err != nil {
 		return 0, err
 	}

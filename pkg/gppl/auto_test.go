@@ -243,6 +243,9 @@ func TestFitAutoSurvives(t *testing.T) {
 				if c.doubt != "" && c.doubt != "any" && !strings.Contains(strings.Join(r.Warnings, "; "), c.doubt) {
 					t.Errorf("warnings %q, want %q", r.Warnings, c.doubt)
 				}
+				if once := slices.Compact(slices.Sorted(slices.Values(r.Warnings))); len(once) != len(r.Warnings) {
+					t.Errorf("warnings that occur twice: %q", r.Warnings)
+				}
 			})
 		}
 	}
@@ -253,11 +256,38 @@ func TestFitAutoErrors(t *testing.T) {
 	if _, err := gppl.FitAuto(context.Background(), gppl.Model{}, d, gppl.AutoSettings{}); err == nil {
 		t.Error("no error without a kernel")
 	}
+	huge := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, 2, 1e200, 3}}
+	if _, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, huge, gppl.AutoSettings{}); err == nil || !strings.Contains(err.Error(), "y[2] = 1e+200") {
+		t.Errorf("an observation whose square overflows: %v, want an error that names it", err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, projected := range []bool{true, false} {
 		if r, err := gppl.FitAuto(ctx, gppl.Model{Kernel: gppl.SE{}}, d, gppl.AutoSettings{Projected: projected}); !errors.Is(err, context.Canceled) || r == nil || r.Status != gppl.Cancelled {
 			t.Errorf("cancelled: got %v, %v", r, err)
+		}
+	}
+}
+
+// TestFitAutoCancelled: once ctx ends there is one evaluation more at most, whatever the number
+// of starts that are left.
+func TestFitAutoCancelled(t *testing.T) {
+	d := seDraw(t, 450, 450, 5, 1) // more than are searched as a whole: several starts are left
+	m := gppl.Model{Kernel: gppl.Add(gppl.Laplace{}, gppl.Matern52{})}
+	for _, after := range []int{1, 3} {
+		ctx, cancel := context.WithCancel(t.Context())
+		evaluations := 0
+		settings := gppl.AutoSettings{Fit: gppl.Settings{Progress: func(gppl.Progress) {
+			if evaluations++; evaluations == after {
+				cancel()
+			}
+		}}}
+		r, err := gppl.FitAuto(ctx, m, d, settings)
+		if !errors.Is(err, context.Canceled) || r == nil {
+			t.Fatalf("cancelled after %d evaluations: %v, %v", after, r, err)
+		}
+		if evaluations > after+1 {
+			t.Errorf("cancelled after %d evaluations, there were %d", after, evaluations)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
 	}
 	a.next = nil
 	stood := math.NaN()
-	if len(starts) > fullTrainings {
+	if len(starts) > fullTrainings && a.ctx.Err() == nil {
 		if v, err := loss.ValueGrad(nil, values(starts[0].Params())); err == nil {
 			stood = v
 		}
@@ -70,6 +70,9 @@ func (a *auto) halve(loss Loss, starts []Model) []Model {
 	for _, start := range starts {
 		if r, _ := a.trainFrom(loss, start, firstSteps); r != nil {
 			tried = append(tried, r)
+		}
+		if a.ctx.Err() != nil {
+			break
 		}
 	}
 	slices.SortStableFunc(tried, func(p, q *Result) int { return cmp.Compare(p.Value, q.Value) })
@@ -142,7 +145,7 @@ func (a *auto) settle(exact *Exact) error {
 		}
 	}
 	began := time.Now()
-	best := a.result.Result
+	best, stood := a.result.Result, a.result.Value
 	rnd := rand.New(rand.NewPCG(a.settings.Fit.Seed, 2))
 	spread := orDefault(a.settings.Fit.Spread, 1)
 	tried := 0
@@ -152,19 +155,18 @@ func (a *auto) settle(exact *Exact) error {
 			around = best.Model
 		}
 		r, err := a.trainFrom(a.loss, around.spread(spread, rnd), a.settings.Fit.MaxEvaluations)
+		if r != nil && r.Value < best.Value {
+			best = r
+			a.at, a.result.Result = best.Model, best
+		}
 		if a.ctx.Err() != nil {
 			return a.ctx.Err()
 		}
-		if err != nil {
-			continue // a start where the loss cannot be evaluated
-		}
-		tried++
-		if r.Value < best.Value {
-			best = r
+		if err == nil { // else a start where the loss cannot be evaluated
+			tried++
 		}
 	}
-	step := AutoStep{K: a.result.Steps[len(a.result.Steps)-1].K, Gain: a.result.Value - best.Value, Seconds: time.Since(began).Seconds()}
-	a.at, a.result.Result = best.Model, best
+	step := AutoStep{K: a.result.Steps[len(a.result.Steps)-1].K, Gain: stood - best.Value, Seconds: time.Since(began).Seconds()}
 	if l, ok := a.loss.(*Projected); ok && !a.settings.Fit.NoStandardErrors {
 		step.StdErrLog, step.Kept = a.efficiency(l)
 	}
@@ -174,7 +176,9 @@ func (a *auto) settle(exact *Exact) error {
 			best.Status, best.Reason = Doubtful, doubts[0]
 		}
 		for _, d := range doubts {
-			best.warn("%s", d)
+			if !slices.Contains(best.Warnings, d) { // the training may have said it
+				best.warn("%s", d)
+			}
 		}
 	}
 	return nil

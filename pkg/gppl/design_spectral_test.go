@@ -144,4 +144,10 @@ func TestSpectralColumns(t *testing.T) {
 	} else if !strings.Contains(fmt.Sprint(err), "Laplace") {
 		t.Error(err)
 	}
+	for _, ratio := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
+		if k, err := gppl.SpectralColumns(m, uniform(100, 100, 1), ratio); err == nil || !strings.Contains(err.Error(), "ratio = ") {
+			t.Errorf("ratio %v: %d columns, %v", ratio, k, err)
+		}
+	}
 }

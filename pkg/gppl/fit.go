@@ -100,9 +100,9 @@ const (
 // a model's Params() return them. nil means loss.Params(). Fit panics if their number is
 // wrong.
 //
-// If ctx ends, Fit returns the best point so far together with ctx's error. A loss
-// that cannot be evaluated at the start is an error without a result; elsewhere it
-// counts as +Inf.
+// If ctx ends, Fit returns the best point so far together with ctx's error, once the evaluation
+// at hand is done. A loss that cannot be evaluated at the start is an error without a result;
+// elsewhere it counts as +Inf.
 func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, error) {
 	began := time.Now()
 	o := newObjective(ctx, loss, start, s)

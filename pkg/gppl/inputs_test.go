@@ -172,6 +172,7 @@ func TestMisusePanics(t *testing.T) {
 	theta := []float64{1, 1, 0.1}
 	for want, misuse := range map[string]func(){
 		"len(grad) = 2, want 3":     func() { exact.ValueGrad(make([]float64, 2), theta) },
+		"LikelyPeriods: count = -1": func() { gppl.LikelyPeriods(d, -1) },
 		"len(grad) = 0, want 3":     func() { pl.ValueGrad([]float64{}, theta) },
 		"len(grad) = 3, want 5":     func() { vfe.ValueGrad(make([]float64, 3), append(theta, 1.5, 3)) },
 		"len(theta) = 2, want 3":    func() { exact.ValueGrad(nil, theta[:2]) },

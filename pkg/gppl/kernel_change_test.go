@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
 // changeCases are kernels with a change point, alone and in combinations, on a series of
@@ -59,6 +60,36 @@ func changeData(n int) gppl.Data {
 		y[i] = math.Sin(x[i]) + 0.3*rnd.NormFloat64()
 	}
 	return gppl.Data{X: gppl.Scalars(x), Y: y}
+}
+
+// TestFixedPlaces: a place at 0 or below may be fixed, and tied, as it may be trained.
+func TestFixedPlaces(t *testing.T) {
+	d := changeData(40)
+	k := gppl.Add(changeCases()["change, negative"], gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.SE{Variance: 1, Lengthscale: 2}, Location: 0, Width: 1})
+	free := gppl.Model{Kernel: k, Noise: 0.2}
+	want, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(free, d)))
+	fixed := must[*gppl.Exact](t)(gppl.NewExact(free.Fix("ChangePoint1.location", "ChangePoint2.location"), d))
+	if got, _ := valueAt(t, fixed); got != want {
+		t.Errorf("with both places fixed %v, with both free %v", got, want)
+	}
+	r := must[*gppl.Result](t)(gppl.Fit(t.Context(), fixed, nil, gppl.Settings{MaxEvaluations: 3}))
+	path := filepath.Join(t.TempDir(), "fixed.json")
+	if err := r.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if loaded := must[*gppl.Result](t)(gppl.LoadResult(path)); loaded.Model.String() != r.Model.String() {
+		t.Errorf("saved %v, read %v", r.Model, loaded.Model)
+	}
+	tied := must[*gppl.Tied](t)(gppl.Tie(must[*gppl.Exact](t)(gppl.NewExact(free, d)), []string{"ChangePoint1.location", "ChangePoint2.location"}))
+	gppltest.CheckLoss(t, tied)
+
+	z := gppl.Scalars([]float64{-4, 0, 5, 11})
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
+	bound, _ := valueAt(t, must[*gppl.VFE](t)(gppl.NewVFE(m, d, z, gppl.VFEOptions{})))
+	stays := must[*gppl.VFE](t)(gppl.NewVFE(m, d, z, gppl.VFEOptions{FixInducing: true}))
+	if got, _ := valueAt(t, stays); got != bound {
+		t.Errorf("with inducing inputs fixed %v, with them free %v", got, bound)
+	}
 }
 
 // TestChangePoint: likelihood and posterior against the formulas, and the gradient against

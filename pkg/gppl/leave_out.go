@@ -38,7 +38,8 @@ func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, er
 // mean[i] and variances[i] are those of y_i given all observations outside its own
 // block, and NaN for an observation that is in no block. Blocks hold indices into d. A
 // block of b observations costs O(b³) more. It is an error if an index is out of range
-// or occurs twice.
+// or occurs twice, or if the observations outside a block do not determine a coefficient of
+// the mean with a flat prior.
 func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
 	if err := checkBlocks(blocks, d.Len()); err != nil {
 		return nil, nil, err
@@ -64,6 +65,13 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 	single := true
 	for _, block := range blocks {
 		single = single && len(block) <= 1
+		if l.p.mean == nil || len(block) == 0 {
+			continue
+		}
+		if j, lost := l.p.mean.basis.Lost(block); lost {
+			return nil, nil, fmt.Errorf("gppl: %s cannot be left out: the others do not determine column %q of the mean: give it a prior (GaussianBeta)",
+				observations(block), m.Mean.Columns()[j].Name)
+		}
 	}
 	if single {
 		return mean, variances, l.ones(mean, variances, blocks)
@@ -90,6 +98,14 @@ func checkBlocks(blocks [][]int, n int) error {
 		}
 	}
 	return nil
+}
+
+// observations says which a block has.
+func observations(block []int) string {
+	if len(block) == 1 {
+		return fmt.Sprintf("observation %d", block[0])
+	}
+	return fmt.Sprintf("%d observations from %d on", len(block), block[0])
 }
 
 // leaver leaves observations out of a posterior.
@@ -122,7 +138,7 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 			alpha = blas64.Dot(vec(solved), vec(c.fit.Contrast()))
 		}
 		if !(precision > 0) {
-			return fmt.Errorf("gppl: observation %d cannot be left out: what it adds to the others is lost in rounding", i)
+			return fmt.Errorf("gppl: %s cannot be left out: what it adds to the others is lost in rounding", observations([]int{i}))
 		}
 		mean[i], variances[i] = l.y[i]-alpha/precision, 1/precision
 	}
@@ -208,7 +224,7 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 		addOuter(cov, -1, rows)
 	}
 	if err := cov.Cholesky(); err != nil {
-		return fmt.Errorf("gppl: %d observations from %d on cannot be left out: what they add to the others is lost in rounding: %w", n, at[0], err)
+		return fmt.Errorf("gppl: %s cannot be left out: what they add to the others is lost in rounding: %w", observations(at), err)
 	}
 	// P_BB⁻¹α_B, and the diagonal of P_BB⁻¹.
 	cov.SolveL(columnOf(alpha))

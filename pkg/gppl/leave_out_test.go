@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -138,6 +140,40 @@ func TestLeaveOutErrors(t *testing.T) {
 	for _, blocks := range [][][]int{{{40}}, {{-1}}, {{1, 2}, {2}}, {{5, 5}}} {
 		if _, _, err := gppl.LeaveBlockOut(c.model, c.data, blocks); err == nil {
 			t.Errorf("blocks %v: no error", blocks)
+		}
+	}
+}
+
+// TestLeaveOutMean: where the others do not determine the mean there is no prediction, and
+// the error names the column; just enough of them are enough.
+func TestLeaveOutMean(t *testing.T) {
+	const n = 8
+	x := gppl.Scalars([]float64{0, 1, 2, 3, 4, 5, 6, 7})
+	d := must[gppl.Data](t)(gppl.NewData(x, []float64{1, 2, 3, 2, 1, 0, 1, 2}))
+	last := [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}
+	for _, c := range []struct {
+		mean   gppl.Mean
+		blocks [][]int
+		column string // "" if the others determine the mean
+	}{
+		{gppl.Intercept{}, [][]int{{0, 1, 2, 3, 4, 5, 6, 7}}, "intercept"},
+		{gppl.Intercept{}, [][]int{{0, 1, 2, 3, 4, 5, 6}, {7}}, ""},
+		{gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, x)), [][]int{{5}, {0, 1, 2, 3, 4, 6, 7}}, "trend 1"},
+		{gppl.AddMeans(gppl.Intercept{}, gppl.Step{At: 7}), last, "step at 7"},
+		{gppl.AddMeans(gppl.Intercept{}, gppl.GaussianBeta{Of: gppl.Step{At: 7}, Variances: []float64{9}}), last, ""},
+		{gppl.GaussianBeta{Of: gppl.Intercept{}, Variances: []float64{9}}, [][]int{{0, 1, 2, 3, 4, 5, 6, 7}}, ""},
+		{gppl.AddMeans(gppl.Intercept{}, gppl.Kink{At: 5}), [][]int{{6, 7}}, "kink at 5"},
+	} {
+		for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace} {
+			m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 2}, Noise: 1e-3, Mean: c.mean}
+			mean, variances, err := gppl.LeaveBlockOut(m, d, c.blocks, gppl.WithEngine(engine))
+			if c.column != "" {
+				if err == nil || !strings.Contains(err.Error(), strconv.Quote(c.column)) {
+					t.Errorf("%v without %v, %s: %v, %v, error %v; want one that names %q", c.mean, c.blocks, engine, mean, variances, err, c.column)
+				}
+			} else if err != nil {
+				t.Errorf("%v without %v, %s: %v", c.mean, c.blocks, engine, err)
+			}
 		}
 	}
 }

@@ -138,10 +138,11 @@ func isFixed(p Param) bool {
 	return fixed
 }
 
-// isScale reports whether p must be positive: every parameter but a Free one.
+// isScale reports whether p must be positive: every parameter but a Free one and a place on
+// the axis of x, which is one when it is fixed, too.
 func isScale(p Param) bool {
 	_, free := p.Transform.(Free)
-	return !free
+	return !free && p.Role != RoleLocation && p.Role != RoleInput
 }
 
 // checkParams returns an error that names the first parameter whose value is

@@ -28,10 +28,11 @@ import (
 //
 // Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
 // of the extent of x as every scale. It takes O(n log n) time and never fails:
-// whatever the data are, all values are positive and finite. Start values depend on
-// roles and units of parameters, not on names; parameters of a user's kernel that are
-// neither a variance nor a scale start at 1. If the model has a mean, start values come
-// from the residuals of y after a least-squares fit of the mean.
+// as long as squares of x and y neither overflow nor vanish in float64, all values are
+// positive and finite. Start values depend on roles and units of parameters, not on
+// names; parameters of a user's kernel that are neither a variance nor a scale start at
+// 1. If the model has a mean, start values come from the residuals of y after a
+// least-squares fit of the mean.
 func StartFrom(m Model, d Data) Model {
 	d = leastSquaresRest(m, d)
 	if k, ok := m.Kernel.(ChangePoint); ok && d.X.Dim() == 1 {

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -18,6 +19,9 @@ import (
 // grid. It takes O(n log n). It returns none for inputs of several dimensions, and none
 // if all x are equal.
 func LikelyPeriods(d Data, count int) []float64 {
+	if count < 0 {
+		panic(fmt.Sprintf("gppl: LikelyPeriods: count = %d", count))
+	}
 	g := newPowerGrid(d)
 	if g == nil {
 		return nil

@@ -65,7 +65,8 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 	for i, p := range params {
 		bad := slices.Clone(theta)
 		values := []float64{math.NaN(), math.Inf(1)}
-		if _, free := p.Transform.(gppl.Free); !free {
+		_, free := p.Transform.(gppl.Free)
+		if place := p.Role == gppl.RoleLocation || p.Role == gppl.RoleInput; !free && !place {
 			values = append(values, 0, -1)
 		}
 		for _, v := range values {

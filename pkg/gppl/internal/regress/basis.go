@@ -131,3 +131,44 @@ func (b *Basis) Apply(h mat.Matrix) *mat.Dense {
 	q.Mul(h, b.T)
 	return &q
 }
+
+// missing is the share of the squared length of a flat column of Q below which rows count as
+// saying nothing of it: rounding of Q leaves 1e-16 where there is nothing.
+const missing = 1e-12
+
+// Lost returns a flat column that the rows of H do not determine without those left out, and
+// whether there is one. These have the Gram matrix I − Q_BᵀQ_B, Q_B the rows left out: the
+// column is where elimination finds nothing left of its diagonal. It takes O(bh² + h³).
+func (b *Basis) Lost(rows []int) (column int, lost bool) {
+	var flat []int
+	for j, is := range b.flat {
+		if is {
+			flat = append(flat, j)
+		}
+	}
+	l := make([][]float64, len(flat)) // the Cholesky factor
+	for p, i := range flat {
+		l[p] = make([]float64, p+1)
+		for q, j := range flat[:p+1] {
+			var v float64
+			if p == q {
+				v = 1
+			}
+			for _, r := range rows {
+				v -= b.Q.At(r, i) * b.Q.At(r, j)
+			}
+			for k := range q {
+				v -= l[p][k] * l[q][k]
+			}
+			switch {
+			case p > q:
+				l[p][q] = v / l[q][q]
+			case !(v > missing):
+				return i, true
+			default:
+				l[p][p] = math.Sqrt(v)
+			}
+		}
+	}
+	return 0, false
+}
