@@ -37,6 +37,8 @@ type Trust struct {
 	Verdict string   `json:"verdict"`
 	// Origin by origin, the earliest first.
 	Past []PastForecast `json:"past,omitempty"`
+
+	period float64 // of the season, on the axis; 0 for none
 }
 
 // PastForecast is one of the forecasts of the past.
@@ -114,7 +116,8 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	step := max(1, min(h, (n-least-h)/max(1, o.Origins-1)))
 	first := n - h - min(o.Origins-1, (n-h-least)/step)*step // the earliest origin
-	t := &Trust{Horizon: h, Season: a.seasonSteps(first)}
+	t := &Trust{Horizon: h}
+	t.period, t.Season = a.season(first)
 	var errs, naives, squares, late float64
 	var perOrigin []float64
 	var lateN int
@@ -131,12 +134,9 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 			return nil, fmt.Errorf("analysis: forecasting from %s: %w", a.Series.Axis.Text(a.Series.X[origin-1]), err)
 		}
 		y := a.Series.Y[origin : origin+h]
-		naive, err := forecast.SeasonalNaive(a.Series.Y[:origin], t.Season, h)
-		if err != nil {
-			return nil, fmt.Errorf("analysis: %w", err)
-		}
+		naive := a.Series.naive(a.Series.X[origin:origin+h], origin, t.period)
 		p := PastForecast{From: a.Series.Axis.Text(a.Series.X[origin-1]), N: h,
-			Coverage: forecast.Coverage(y, f.Lower, f.Upper), MAE: forecast.MAE(y, f.Mean), Naive: forecast.MAE(y, naive.Mu), Reused: reused}
+			Coverage: forecast.Coverage(y, f.Lower, f.Upper), MAE: forecast.MAE(y, f.Mean), Naive: forecast.MAE(y, naive), Reused: reused}
 		t.Past = append(t.Past, p)
 		t.Coverage += p.Coverage
 		errs += p.MAE
@@ -190,25 +190,6 @@ func (a *Analysis) Calibrate(t *Trust) { a.Widen = t.Widen }
 func (a *Analysis) Testable(o BacktestOptions) bool {
 	n := len(a.Series.X)
 	return a.Projections == 0 && n-max(4, n/3) >= 1
-}
-
-// seasonSteps returns the season of the naive forecast, in observations, at most most.
-func (a *Analysis) seasonSteps(most int) int {
-	if !a.Series.Even || a.Series.Step <= 0 {
-		return 1
-	}
-	season := 1
-	for _, m := range a.members {
-		for _, p := range m.model.Params() {
-			if p.Role != gppl.RolePeriod {
-				continue
-			}
-			if s := int(math.Round(p.Value / a.Series.Step)); s > 1 && s < most {
-				return s
-			}
-		}
-	}
-	return season
 }
 
 // reuse says why the parameters are not learnt again from n observations before an origin; "" if they are.
