@@ -42,10 +42,7 @@ func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error
 		return nil
 	}
 	n, last := len(a.Series.X), a.Series.X[len(a.Series.X)-1]
-	x := make([]float64, o.Horizon)
-	for i := range x {
-		x[i] = a.Series.Axis.after(last, a.Series.Step, i+1)
-	}
+	x := a.Series.after(last, o.Horizon)
 	naive := a.Series.naive(x, n, t.period)
 	widened := *a
 	widened.Widen = t.Widen

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ func dated(t *testing.T, at []time.Time, y func(time.Time) float64) *Series {
 	t.Helper()
 	seconds, x, v := make([]float64, len(at)), make([]float64, len(at)), make([]float64, len(at))
 	for i := range at {
-		seconds[i] = float64(at[i].Unix())
+		seconds[i] = float64(at[i].UnixMicro()) / 1e6
 	}
 	axis := dateAxis("date", seconds)
 	for i := range at {
@@ -86,5 +87,59 @@ func TestSeasonOfTheForecast(t *testing.T) {
 		if _, got := a.season(60); got != test.want {
 			t.Errorf("%s: the season has %d steps, want %d", name, got, test.want)
 		}
+	}
+}
+
+// TestClosedTimes: a forecast of working days has no weekend, one of opening hours no night; what chance left out is there again.
+func TestClosedTimes(t *testing.T) {
+	at := workdays(60)
+	s := dated(t, at[:50], func(d time.Time) float64 { return float64(d.Day()) })
+	var got []string
+	for _, x := range s.after(s.X[49], 10) {
+		got = append(got, s.Axis.Text(x))
+	}
+	for i, d := range at[50:] {
+		if got[i] != d.Format(time.DateOnly) {
+			t.Fatalf("steps ahead are %v, want %v first", got, d)
+		}
+	}
+	if len(s.Gaps) != 0 || !strings.Contains(strings.Join(s.Notes(), "\n"), "There is no observation on any Saturday or Sunday, and the forecast has none there.") {
+		t.Errorf("gaps %v, notes %q", s.Gaps, s.Notes())
+	}
+	var hours []time.Time // from 9 to 17, but for Mondays
+	for _, d := range at {
+		for h := 9; h < 18 && d.Weekday() != time.Monday; h++ {
+			hours = append(hours, d.Add(time.Duration(h)*time.Hour))
+		}
+	}
+	s = dated(t, hours, func(d time.Time) float64 { return float64(d.Hour()) })
+	for _, x := range s.after(s.X[len(hours)-1], 100) {
+		if d := s.Axis.Time(x).Round(time.Second); d.Hour() < 9 || d.Hour() > 17 || d.Weekday() < time.Tuesday || d.Weekday() > time.Friday {
+			t.Errorf("a step ahead is %v", d)
+		}
+	}
+	// Eight days are no week that came twice, but nights are seen.
+	s = dated(t, hours[:6*9], func(d time.Time) float64 { return float64(d.Hour()) })
+	for _, x := range s.after(s.X[6*9-1], 100) {
+		if d := s.Axis.Time(x).Round(time.Second); d.Hour() < 9 || d.Hour() > 17 {
+			t.Errorf("after eight days a step ahead is %v", d)
+		}
+	}
+	if text := strings.Join(s.Notes(), "\n"); !strings.Contains(text, "no observation at 15 of the 24 times of a day") {
+		t.Errorf("notes %q", text)
+	}
+	var sparse []time.Time // days missing here and there, Thursday in both weeks
+	for _, d := range []int{0, 2, 3, 4, 5, 6, 9, 11, 12, 13, 14, 16} {
+		sparse = append(sparse, at[0].AddDate(0, 0, d))
+	}
+	if s := dated(t, sparse, func(d time.Time) float64 { return float64(d.Day()) }); s.closed != nil {
+		t.Errorf("chance is taken for a habit: %+v", s.closed)
+	}
+	var brief []time.Time // a microsecond apart: a week of these is no table to be made
+	for i := range 20 {
+		brief = append(brief, at[0].Add(time.Duration(i)*time.Microsecond))
+	}
+	if s := dated(t, brief, func(d time.Time) float64 { return float64(d.Nanosecond()) }); s.closed != nil {
+		t.Errorf("of a week of microseconds some are closed: %d", len(s.closed.closed))
 	}
 }

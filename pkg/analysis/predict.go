@@ -133,7 +133,8 @@ func (a *Analysis) ofLog() bool {
 }
 
 // Forecast predicts the given number of steps beyond the last observation; a step is the series' own: a calendar month for a
-// monthly series, else the median distance of its observations.
+// monthly series, else the median distance of its observations, without the times of the week or day at which it never has
+// one.
 func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("analysis: a forecast of %d steps: at least one is needed", steps)
@@ -151,11 +152,7 @@ func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 		}
 		return a.Predict(ahead[:steps])
 	}
-	x := make([]float64, steps)
-	for i := range x {
-		x[i] = s.Axis.after(last, s.Step, i+1)
-	}
-	return a.Predict(x)
+	return a.Predict(s.after(last, steps))
 }
 
 // Fitted predicts on an even grid of the given size over the part of the axis from one place to another.
