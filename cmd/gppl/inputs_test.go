@@ -293,4 +293,7 @@ func TestPredictOutOfRange(t *testing.T) {
 	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "the prediction at 5039 is out of range: the model is of the logarithm of y") || !strings.Contains(stderr, "--log never") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
+	if _, _, stderr := gppl("predict", model, "--at", "1e300"); !strings.Contains(stderr, "a prediction at 1e+300 is too far away: x is up to 1e+140 in size") {
+		t.Error(stderr)
+	}
 }

@@ -116,6 +116,9 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	f := forecastOf(x, when, parts)
 	for i := range x {
 		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
+			if math.Abs(x[i]) > largest {
+				return nil, fmt.Errorf("analysis: a prediction at %s is too far away: x is up to %g in size", f.When[i], largest)
+			}
 			if a.ofLog() {
 				return nil, fmt.Errorf("analysis: the prediction at %s is out of range: the model is of the logarithm of %s, and its trend or its uncertainty goes on growing: predict less far, or fit with --log never",
 					f.When[i], a.Series.YName)
