@@ -67,6 +67,8 @@ const (
 	highRelative = 1.15
 	// lateSpread is how many of its own standard deviations, widened, a forecast may err by, late in the horizon, in the root mean square.
 	lateSpread = 2.5
+	// unseen is an error over the spread of y that is none.
+	unseen = 1e-6
 	// horizons that a series must be long for its past to test a forecast.
 	horizons = 3
 	// refitted is the number of observations up to which parameters are learnt again at each origin; above, they are re-used.
@@ -155,13 +157,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		t.N += h
 	}
 	t.Coverage /= float64(t.Origins)
-	t.Relative = errs / naives
-	if naives == 0 {
-		t.Relative = 1
-		if errs > 0 {
-			t.Relative = math.MaxFloat64
-		}
-	}
+	t.Relative = relative(errs/float64(t.Origins), naives/float64(t.Origins), unseen*medianDistance(a.Series.Y))
 	t.Spread, t.Late = math.Sqrt(squares/float64(t.N)), math.Sqrt(late/float64(max(1, lateN)))
 	t.Widen = widening(perOrigin)
 	if err := a.doubt(ctx, t, o); err != nil {
@@ -169,6 +165,28 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	t.judge(n, o.Horizon)
 	return t, nil
+}
+
+// medianDistance is the median distance from the median, which no outlier moves.
+func medianDistance(y []float64) float64 {
+	middle := median(y)
+	away := make([]float64, len(y))
+	for i, v := range y {
+		away[i] = math.Abs(v - middle)
+	}
+	return median(away)
+}
+
+// relative is a mean error over that of the naive forecast. Errors up to none count as equal: of two forecasts that are right to six digits
+// neither is better.
+func relative(mean, naive, none float64) float64 {
+	switch {
+	case mean <= none && naive <= none:
+		return 1
+	case naive == 0:
+		return math.MaxFloat64
+	}
+	return mean / naive
 }
 
 // widening returns √((k₀ + Σ s_k)/(k₀ + K)), at least 1, s_k the mean of (error/standard deviation)² at origin k, at most 6: the
