@@ -290,7 +290,7 @@ func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 		return o, usageError{fmt.Errorf("--origins %d --holdout %d: neither may be negative", origins, held)}
 	}
 	if o.Budget = c.Duration("budget"); c.IsSet("budget") && o.Budget <= 0 {
-		return o, usageError{fmt.Errorf("--budget %v: a time such as 60s or 5m", o.Budget)}
+		return o, usageError{fmt.Errorf("--budget %v: it takes a time above 0, such as 60s or 5m", o.Budget)}
 	}
 	return o, nil
 }
@@ -328,6 +328,9 @@ func setPeriods(c *cli.Command, s *analysis.Series, o *analysis.Options) error {
 			return usageError{errors.New(message(err))}
 		}
 		o.Periods = append(o.Periods, period)
+	}
+	if o.NoSeason && len(o.Periods) > 0 {
+		return usageError{errors.New("--period none is no season, and another --period is one: leave out one of them")}
 	}
 	for _, period := range o.Periods {
 		if o.Kernels != nil { // named kernels have the period whatever it is

@@ -162,6 +162,7 @@ func TestInputsRefused(t *testing.T) {
 		{"no such regressor", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor w", []string{`no column "w"`, `"z"`}},
 		{"a prior of what no candidate learns", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--period 5 --prior period=gamma(1,1)", []string{"no parameter that is learnt", "SE.lengthscale"}},
 		{"a period beyond the range", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 30", []string{"--period", "30 is too long", "latest 40 observations", "span 39"}},
+		{"a period and none", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period none", []string{"--period none is no season", "leave out one"}},
 		{"a period below the step", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period 1.5", []string{"--period", "1.5 is too short", "1 apart"}},
 		{"quarters of short years", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 50+i/4, 1+i%4, i%5) }), "", []string{`"50Q1"`, "four digits of the year"}},
 		{"a total", plain + "Total,60\n", "", []string{`"Total" is not a finite number`, "remove the line"}},
@@ -292,5 +293,8 @@ func TestPredictOutOfRange(t *testing.T) {
 	// It names the last place, which is looked at first.
 	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "the prediction at 5039 is out of range: the model is one of the logarithm of y") || !strings.Contains(stderr, "--log never") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	if _, _, stderr := gppl("predict", model, "--at", "1e300"); !strings.Contains(stderr, "a prediction at 1e+300 is too far away: x is up to 1e+140 in size") {
+		t.Error(stderr)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-
-	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 // The doubt is the probability that the 95 % bands of a forecast by the automatic policy contain less than 70 % of the observations to
@@ -44,14 +42,8 @@ func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error
 		return nil
 	}
 	n, last := len(a.Series.X), a.Series.X[len(a.Series.X)-1]
-	naive, err := forecast.SeasonalNaive(a.Series.Y, t.Season, o.Horizon)
-	if err != nil {
-		return fmt.Errorf("analysis: %w", err)
-	}
-	x := make([]float64, o.Horizon)
-	for i := range x {
-		x[i] = a.Series.Axis.after(last, a.Series.Step, i+1)
-	}
+	x := a.Series.after(last, o.Horizon)
+	naive := a.Series.naive(x, n, t.period)
 	widened := *a
 	widened.Widen = t.Widen
 	f, err := widened.PredictContext(ctx, x)
@@ -60,7 +52,7 @@ func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error
 	}
 	for i, v := range f.Mean {
 		if 3*i >= 2*len(x) {
-			t.Away = max(t.Away, 2*Quantile95*math.Abs(v-naive.Mu[i])/(f.Upper[i]-f.Lower[i]))
+			t.Away = max(t.Away, 2*Quantile95*math.Abs(v-naive[i])/(f.Upper[i]-f.Lower[i]))
 		}
 	}
 	var logarithm, total float64

@@ -116,6 +116,9 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	f := forecastOf(x, when, parts)
 	for i := range x {
 		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
+			if math.Abs(x[i]) > largest {
+				return nil, fmt.Errorf("analysis: a prediction at %s is too far away: x is up to %g in size", f.When[i], largest)
+			}
 			if a.ofLog() {
 				return nil, fmt.Errorf("analysis: the prediction at %s is out of range: the model is one of the logarithm of %s, whose trend or uncertainty keeps growing: predict less far ahead, or fit with --log never",
 					f.When[i], a.Series.YName)
@@ -133,7 +136,8 @@ func (a *Analysis) ofLog() bool {
 }
 
 // Forecast predicts the given number of steps beyond the last observation. A step is a calendar month in a monthly series (likewise for
-// quarters and years), otherwise the median distance between observations.
+// quarters and years), otherwise the median distance between observations, without the times of the week or day at which the series
+// never has one.
 func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("analysis: a forecast of %d steps: at least one is needed", steps)
@@ -151,11 +155,7 @@ func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 		}
 		return a.Predict(ahead[:steps])
 	}
-	x := make([]float64, steps)
-	for i := range x {
-		x[i] = s.Axis.after(last, s.Step, i+1)
-	}
-	return a.Predict(x)
+	return a.Predict(s.after(last, steps))
 }
 
 // Fitted predicts on an even grid of the given size over the part of the axis from one place to another.

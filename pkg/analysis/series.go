@@ -66,6 +66,7 @@ type Series struct {
 	Absent     int       // observations that would fill the gaps at distance Step
 	Duplicates []float64 // the x that occur more than once
 
+	closed  *routine // the times of the week or day that have no observations; nil for none
 	remarks []string // on how the file was read
 	whole   *Series  // the series that this is a part of; nil if this is a whole one
 }
@@ -333,7 +334,8 @@ func enough(s dataset.Series) error {
 	return nil
 }
 
-// spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary.
+// spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary. Times of the week or
+// day that never have an observation are no gaps.
 func (s *Series) spacing() {
 	var steps []float64
 	for i := 1; i < len(s.X); i++ {
@@ -347,14 +349,19 @@ func (s *Series) spacing() {
 	s.Step = steps[len(steps)/2]
 	q1, q3 := steps[len(steps)/4], steps[3*len(steps)/4]
 	s.Even = q3-q1 < 0.2*s.Step
+	s.closed = s.routine()
 	wide := 1.5
 	if !s.Even {
 		wide = 10
 	}
 	for i := 1; i < len(s.X); i++ {
 		if d := s.X[i] - s.X[i-1]; d > wide*s.Step {
+			absent := int(math.Round(d/s.Step)) - 1 - s.closed.between(s.X[i-1], s.X[i])
+			if s.closed != nil && absent == 0 {
+				continue
+			}
 			s.Gaps = append(s.Gaps, Stretch{s.X[i-1], s.X[i]})
-			s.Absent += int(math.Round(d/s.Step)) - 1
+			s.Absent += absent
 		}
 	}
 	slices.SortStableFunc(s.Gaps, func(a, b Stretch) int {
@@ -400,6 +407,9 @@ func (s *Series) Notes() []string {
 		}
 		notes = append(notes, fmt.Sprintf("%s has the %s, from %.4g to %.4g. For new observations the bands assume the median, %.4g.",
 			s.ErrorName, of, slices.Min(s.Errors), slices.Max(s.Errors), median(s.Errors)))
+	}
+	if s.closed != nil && s.Known == nil {
+		notes = append(notes, s.closed.note())
 	}
 	if s.Known != nil {
 		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), count(len(s.Ahead()), "step"))

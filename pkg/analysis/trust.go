@@ -38,6 +38,8 @@ type Trust struct {
 	Verdict string   `json:"verdict"`
 	// Origin by origin, the earliest first.
 	Past []PastForecast `json:"past,omitempty"`
+
+	period float64 // of the season, on the axis; 0 for none
 }
 
 // PastForecast is a forecast from one origin in the past, compared with what followed.
@@ -67,6 +69,8 @@ const (
 	highRelative = 1.15
 	// lateSpread bounds the root mean square of error over widened standard deviation in the last third of the horizon.
 	lateSpread = 2.5
+	// unseen is an error over the spread of y that counts as none.
+	unseen = 1e-6
 	// horizons is the number of horizons that a series must span for its past to test a forecast.
 	horizons = 3
 	// refitted is the number of observations up to which parameters are learnt again at each origin; above, they are re-used.
@@ -117,7 +121,8 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	step := max(1, min(h, (n-least-h)/max(1, o.Origins-1)))
 	first := n - h - min(o.Origins-1, (n-h-least)/step)*step // the earliest origin
-	t := &Trust{Horizon: h, Season: a.seasonSteps(first)}
+	t := &Trust{Horizon: h}
+	t.period, t.Season = a.season(first)
 	var errs, naives, squares, late float64
 	var perOrigin []float64
 	var lateN int
@@ -134,12 +139,9 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 			return nil, fmt.Errorf("analysis: forecasting from %s: %w", a.Series.Axis.Text(a.Series.X[origin-1]), err)
 		}
 		y := a.Series.Y[origin : origin+h]
-		naive, err := forecast.SeasonalNaive(a.Series.Y[:origin], t.Season, h)
-		if err != nil {
-			return nil, fmt.Errorf("analysis: %w", err)
-		}
+		naive := a.Series.naive(a.Series.X[origin:origin+h], origin, t.period)
 		p := PastForecast{From: a.Series.Axis.Text(a.Series.X[origin-1]), N: h,
-			Coverage: forecast.Coverage(y, f.Lower, f.Upper), MAE: forecast.MAE(y, f.Mean), Naive: forecast.MAE(y, naive.Mu), Reused: reused}
+			Coverage: forecast.Coverage(y, f.Lower, f.Upper), MAE: forecast.MAE(y, f.Mean), Naive: forecast.MAE(y, naive), Reused: reused}
 		t.Past = append(t.Past, p)
 		t.Coverage += p.Coverage
 		errs += p.MAE
@@ -158,13 +160,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		t.N += h
 	}
 	t.Coverage /= float64(t.Origins)
-	t.Relative = errs / naives
-	if naives == 0 {
-		t.Relative = 1
-		if errs > 0 {
-			t.Relative = math.MaxFloat64
-		}
-	}
+	t.Relative = relative(errs/float64(t.Origins), naives/float64(t.Origins), unseen*medianDistance(a.Series.Y))
 	t.Spread, t.Late = math.Sqrt(squares/float64(t.N)), math.Sqrt(late/float64(max(1, lateN)))
 	t.Widen = widening(perOrigin)
 	if err := a.doubt(ctx, t, o); err != nil {
@@ -172,6 +168,28 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	t.judge(n, o.Horizon)
 	return t, nil
+}
+
+// medianDistance returns the median distance of y from its median, which outliers hardly move.
+func medianDistance(y []float64) float64 {
+	middle := median(y)
+	away := make([]float64, len(y))
+	for i, v := range y {
+		away[i] = math.Abs(v - middle)
+	}
+	return median(away)
+}
+
+// relative returns a mean error divided by that of the naive forecast. Errors up to none count as equal: of two forecasts that are right
+// to six digits neither is better.
+func relative(mean, naive, none float64) float64 {
+	switch {
+	case mean <= none && naive <= none:
+		return 1
+	case naive == 0:
+		return math.MaxFloat64
+	}
+	return mean / naive
 }
 
 // widening returns √((k₀ + Σ s_k)/(k₀ + K)), at least 1. s_k, at most 6, is the mean of (error/standard deviation)² at origin k of K.
@@ -193,24 +211,6 @@ func (a *Analysis) Calibrate(t *Trust) { a.Widen = t.Widen }
 func (a *Analysis) Testable(o BacktestOptions) bool {
 	n := len(a.Series.X)
 	return a.Projections == 0 && n-max(4, n/3) >= 1
-}
-
-// seasonSteps returns the season of the naive forecast, in observations: the first period of the model below most, or 1.
-func (a *Analysis) seasonSteps(most int) int {
-	if !a.Series.Even || a.Series.Step <= 0 {
-		return 1
-	}
-	for _, m := range a.members {
-		for _, p := range m.model.Params() {
-			if p.Role != gppl.RolePeriod {
-				continue
-			}
-			if s := int(math.Round(p.Value / a.Series.Step)); s > 1 && s < most {
-				return s
-			}
-		}
-	}
-	return 1
 }
 
 // reuse says why the parameters are not learnt again from the n observations before an origin; "" if they are.

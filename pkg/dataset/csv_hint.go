@@ -17,6 +17,7 @@ var (
 	slashDate    = regexp.MustCompile(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`)
 	longYear     = regexp.MustCompile(`^[+-]?\d{5,}-\d\d`)
 	second60     = regexp.MustCompile(`:\d\d:60`)
+	clock        = regexp.MustCompile(`^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp][Mm])?$`)
 	shortQuarter = regexp.MustCompile(`^\d\d-?[Qq][1-4]$`)
 	zoneName     = regexp.MustCompile(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`)
 )
@@ -25,6 +26,8 @@ var (
 const (
 	missingHint = " (if it stands for a missing value, name it as one: Missing, --missing)"
 	dateInstead = " (it is a date: is this the column that was meant? --x and --y choose others)"
+	timeInstead = " (it is a time of day: make one column of date and time, or choose another by --x and --y)"
+	nameInstead = " (if another column was meant, --x and --y choose it; if this stands for a missing value, name it as one: Missing, --missing)"
 )
 
 // numberHint says, in parentheses, how a text that is no number could be made one; "" if nothing is known.
@@ -59,7 +62,10 @@ func (opt CSVOptions) numberHint(text string) string {
 	if withUnit.MatchString(text) {
 		return " (write numbers without a unit, which can stand in the header)"
 	}
-	return missingHint
+	if clock.MatchString(text) {
+		return timeInstead
+	}
+	return nameInstead
 }
 
 // decimalComma reports whether text would be a number with a point for its comma.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/analysis"
@@ -364,7 +365,16 @@ func inUnits(a *analysis.Analysis, p gppl.FittedParam) (value, se float64, unit 
 
 // Predictions lists a forecast; the middle of a long one is left out.
 func Predictions(a *analysis.Analysis, f *analysis.Forecast) *viz.Table {
-	d := viz.Fixed(decimals(f))
+	format, precision := digits(f)
+	d := viz.Fixed(precision)
+	if format == 'e' {
+		d = func(v any) string {
+			if x, ok := v.(float64); ok {
+				return strconv.FormatFloat(x, format, precision, 64)
+			}
+			return "–" // in the row of "…"
+		}
+	}
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
 		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d}},

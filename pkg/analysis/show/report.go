@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -183,9 +184,10 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 	if f != nil {
 		i := len(f.When) - 1
 		lo, hi := f.Band(i)
-		d := decimals(f)
-		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %% a new observation is between %.*f and %.*f.",
-			f.When[i], a.Series.YName, strings.TrimSpace(fmt.Sprintf("%.*f %s", d, f.Mean[i], a.Series.YUnit)), d, lo, d, hi))
+		format, precision := digits(f)
+		number := func(v float64) string { return strconv.FormatFloat(v, format, precision, 64) }
+		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %% a new observation is between %s and %s.",
+			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), number(lo), number(hi)))
 	}
 	return out
 }
@@ -214,14 +216,23 @@ func standardised(a *analysis.Analysis) string {
 	return "The series was standardised."
 }
 
-// decimals returns the number of decimals of a forecast: enough for three digits of its smallest standard deviation.
-func decimals(f *analysis.Forecast) int {
-	least := math.Inf(1)
-	for _, v := range f.NoisyVar {
-		least = min(least, math.Sqrt(v))
+// digits is how a forecast is written by strconv.FormatFloat, with three digits of its least standard deviation: with a power of ten for
+// all below 1e-5 or some above 1e15.
+func digits(f *analysis.Forecast) (format byte, precision int) {
+	const manyZeros, manyDecimals, manyDigits = 5, 12, 15
+	least, most := math.Inf(1), 0.0
+	for i, v := range f.NoisyVar {
+		least, most = min(least, math.Sqrt(v)), max(most, math.Abs(f.Mean[i]), math.Sqrt(v))
 	}
 	if !(least > 0) || math.IsInf(least, 0) {
-		return 6
+		return 'f', 6
 	}
-	return min(max(0, 2-int(math.Floor(math.Log10(least)))), 12)
+	decimals := 2 - place(least)
+	if place(most) < -manyZeros || place(most) >= manyDigits {
+		return 'e', min(max(2, place(most)+decimals), manyDigits)
+	}
+	return 'f', min(max(0, decimals), manyDecimals)
 }
+
+// place is the power of ten of the first digit of v.
+func place(v float64) int { return int(math.Floor(math.Log10(v))) }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -162,10 +163,18 @@ func TestShow(t *testing.T) {
 
 // TestDecimals wants a forecast with as many digits as it deserves.
 func TestDecimals(t *testing.T) {
-	for sd, want := range map[float64]int{3: 2, 0.4: 3, 250: 0, 1e-4: 6, 0: 6} {
-		f := &analysis.Forecast{Mean: []float64{1}, NoisyVar: []float64{sd * sd}}
-		if got := decimals(f); got != want {
-			t.Errorf("a standard deviation of %v: %d decimals, want %d", sd, got, want)
+	for _, test := range []struct {
+		mean, sd float64
+		want     string
+	}{
+		{1, 3, "1.00"}, {1, 0.4, "1.000"}, {1234, 250, "1234"}, {1, 1e-4, "1.000000"}, {1, 0, "1.000000"},
+		{1000, 1e-12, "1000.000000000000"},
+		{3.14159265e-20, 1e-22, "3.1416e-20"}, {3.68e-8, 1.1e-10, "3.6800e-08"}, {1e-7, 2, "0.00"}, {-2.5e130, 3e127, "-2.50000e+130"}, {3.157e14, 1e10, "315700000000000"},
+	} {
+		f := &analysis.Forecast{Mean: []float64{test.mean}, NoisyVar: []float64{test.sd * test.sd}}
+		format, precision := digits(f)
+		if got := strconv.FormatFloat(test.mean, format, precision, 64); got != test.want {
+			t.Errorf("%v with a standard deviation of %v is written %s, want %s", test.mean, test.sd, got, test.want)
 		}
 	}
 }
