@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,26 @@ func reloaded(t *testing.T, a *Analysis) *Analysis {
 		t.Fatal(err)
 	}
 	return loaded
+}
+
+// TestPolicyExact: a series without noise is forecast to many digits. Its likelihood has no maximum, but the noise has a least value.
+func TestPolicyExact(t *testing.T) {
+	for name, f := range map[string]func(i int) float64{
+		"line":   func(i int) float64 { return 2*float64(i) + 5 },
+		"season": func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 12) },
+	} {
+		s := steps(t, 60, 0, f)
+		future, err := automatic(t, s, Options{}).Forecast(12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spread := slices.Max(s.Y) - slices.Min(s.Y)
+		for i, m := range future.Mean {
+			if want := f(60 + i); math.Abs(m-want) > 1e-4*spread || !(future.Lower[i] < want && want < future.Upper[i]) {
+				t.Errorf("%s, %d ahead: %.10g, between %.10g and %.10g, want %.10g", name, i+1, m, future.Lower[i], future.Upper[i], want)
+			}
+		}
+	}
 }
 
 // TestPolicyGrowth: a season that grows with its level is multiplicative, and the forecast goes on with it. Judged on what the
