@@ -25,6 +25,7 @@ type Posterior struct {
 	engine    string
 	dim       int
 	jitter    float64
+	inexact   float64 // nats
 	horizon   horizon
 	nugget    float64      // of the kernel: a part of f
 	mean      *conditioned // nil for a mean of zero
@@ -61,7 +62,7 @@ func (l *Exact) posterior(x Inputs) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
+	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
 	if l.mean != nil {
 		fit, err := l.fitOf(f)
 		if err != nil {
@@ -90,7 +91,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	w.lb.SolveLT(weights)
 	blas64.Scal(1/math.Sqrt(w.rows.unit), vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
-	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
+	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
 	if l.mean != nil {
 		fit, err := l.mean.fit(w.g)
 		if err != nil {
@@ -103,6 +104,12 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 
 // Jitter returns the jitter that factorising needed on the diagonal, usually 0.
 func (p *Posterior) Jitter() float64 { return p.jitter }
+
+// Inexact returns the error bound, in nats, of the likelihood of the data by the same
+// factor, if no engine could keep the tolerance, or the one that WithEngine names does not
+// (LossReport.LastInexact). Means and variances may then be off by much more than rounding:
+// use another engine. It is 0 if the tolerance is kept.
+func (p *Posterior) Inexact() float64 { return p.inexact }
 
 // Model returns the model that was conditioned.
 func (p *Posterior) Model() Model { return p.model }

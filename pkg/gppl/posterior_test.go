@@ -134,3 +134,20 @@ func TestSamples(t *testing.T) {
 		t.Errorf("jitter %v, %v; want some, below 2e-6", jitter, err)
 	}
 }
+
+// TestPosteriorInexact: an engine that is named although it cannot keep the tolerance says so.
+func TestPosteriorInexact(t *testing.T) {
+	d := benchData(t, 80)
+	for _, c := range []struct {
+		noise float64
+		want  bool
+	}{{0.1, false}, {1e-8, true}} {
+		p, err := NewPosterior(Model{Kernel: RQ{Variance: 1, Lengthscale: 30, Alpha: 0.3}, Noise: c.noise}, d, WithEngine(EngineSpectral))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Inexact(); (got > 1e-8*80) != c.want {
+			t.Errorf("noise %g: inexact by %g nats", c.noise, got)
+		}
+	}
+}
