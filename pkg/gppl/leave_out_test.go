@@ -147,7 +147,6 @@ func TestLeaveOutErrors(t *testing.T) {
 // TestLeaveOutMean: where the others do not determine the mean there is no prediction, and
 // the error names the column; just enough of them are enough.
 func TestLeaveOutMean(t *testing.T) {
-	const n = 8
 	x := gppl.Scalars([]float64{0, 1, 2, 3, 4, 5, 6, 7})
 	d := must[gppl.Data](t)(gppl.NewData(x, []float64{1, 2, 3, 2, 1, 0, 1, 2}))
 	last := [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}
