@@ -145,7 +145,7 @@ func TestClosedTimes(t *testing.T) {
 		sparse = append(sparse, at[0].AddDate(0, 0, d))
 	}
 	if s := dated(t, sparse, func(d time.Time) float64 { return float64(d.Day()) }); s.closed != nil {
-		t.Errorf("chance is taken for a habit: %+v", s.closed)
+		t.Errorf("Thursdays that are missing by chance count as closed: %+v", s.closed)
 	}
 	var brief []time.Time // a microsecond apart: a week of these is no table to be made
 	for i := range 20 {
