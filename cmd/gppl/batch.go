@@ -29,6 +29,7 @@ type result struct {
 	Kernel   string   `json:"kernel,omitempty"`
 	Model    string   `json:"model,omitempty"` // kernel, trend and scale
 	Use      *bool    `json:"use,omitempty"`
+	Care     string   `json:"care,omitempty"`
 	Coverage *float64 `json:"coverage_95,omitempty"`
 	Relative *float64 `json:"relative_error,omitempty"`
 	NLL      *float64 `json:"nll,omitempty"`
@@ -146,7 +147,7 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 
 func (r *result) judge(t *analysis.Trust) {
 	if t != nil {
-		r.Use, r.Coverage, r.Relative, r.Verdict = &t.Use, &t.Coverage, &t.Relative, t.Verdict
+		r.Use, r.Care, r.Coverage, r.Relative, r.Verdict = &t.Use, t.Care, &t.Coverage, &t.Relative, t.Verdict
 	}
 }
 
@@ -167,6 +168,9 @@ func writeRows(w io.Writer, rows []result) error {
 		}
 		if r.Use != nil {
 			use = map[bool]string{true: "yes", false: "no"}[*r.Use]
+			if r.Care != "" {
+				use = "with care"
+			}
 		}
 		table.Write([]string{analysis.PlainCell(r.Name), analysis.PlainCell(r.File), analysis.PlainCell(r.Y), n, r.Kernel, r.Model, use, number(r.Coverage), number(r.Relative),
 			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, strings.Join(r.Notes, "; "), r.Error})

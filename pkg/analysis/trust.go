@@ -28,13 +28,18 @@ type Trust struct {
 	// Widen is the factor by which the standard deviations of a forecast must be multiplied to agree with the errors of the past; at least 1.
 	Widen float64 `json:"widen"`
 	// Doubt is the probability, estimated on other series, that the widened bands contain less than 70 % of the observations to come;
-	// 0 where it is not estimated. Away is the largest distance between the forecast and the naive one in the last third of the
-	// horizon, in standard deviations of the forecast.
-	Doubt float64 `json:"doubt,omitempty"`
-	Away  float64 `json:"away,omitempty"`
-	// Use is false if the verdict is not to use the forecast; Verdict says so in a sentence or two.
+	// 0 where it is not estimated. In the last third of the horizon, in standard deviations of the forecast, Away is the largest distance
+	// between the forecast and the naive one, and Apart that between the random walk with drift and the other models; 0 without one.
+	// Logarithm is the weight of models of log y among those other models.
+	Doubt     float64 `json:"doubt,omitempty"`
+	Away      float64 `json:"away,omitempty"`
+	Apart     float64 `json:"apart,omitempty"`
+	Logarithm float64 `json:"logarithm,omitempty"`
+	// Use is false if the verdict is not to use the forecast, for Reasons. Care says why a forecast that may be used needs care; "" if it
+	// does not. Verdict says all this in a sentence or two.
 	Use     bool     `json:"use"`
 	Reasons []string `json:"reasons,omitempty"`
+	Care    string   `json:"care,omitempty"`
 	Verdict string   `json:"verdict"`
 	// Origin by origin, the earliest first.
 	Past []PastForecast `json:"past,omitempty"`
@@ -96,6 +101,8 @@ const (
 //   - if, in the last third of the horizon, the root mean square of error over widened standard deviation was above 2.5: the bands
 //     do not grow as the errors do,
 //   - if Trust.Doubt is above 8 %, unless the bands of the past contained 90 % and its errors were below half of seasonal naive's.
+//
+// Above 6 % the verdict is to use the forecast with care.
 //
 // Bands that were a little too narrow are no reason: Calibrate widens them. The verdict cannot foresee what the past does not show,
 // such as a change of level after the last observation.
@@ -229,7 +236,6 @@ func (a *Analysis) reuse(n int) string {
 // forecastFrom forecasts the observations origin ≤ i < origin+h from those before. If the parameters are those of the whole series,
 // reused says why.
 func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast, reused string, err error) {
-	const most = 2 // members of the average that are used, the heaviest
 	known := remembered
 	if a.Series.dense() {
 		known = fewUneven
@@ -240,10 +246,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 		past.ahead = a.Series.Errors[origin : origin+h]
 	}
 	reused = a.reuse(origin - from)
-	var total float64
-	heaviest := slices.Clone(a.members)
-	slices.SortStableFunc(heaviest, func(p, q *member) int { return cmp.Compare(q.weight, p.weight) })
-	for _, m := range heaviest[:min(most, len(heaviest))] {
+	for _, m := range a.tested() {
 		v, err := newView(past.Series, 0, origin-from, m.log)
 		if err != nil {
 			return nil, "", err
@@ -269,10 +272,6 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 			return nil, "", err
 		}
 		past.members = append(past.members, &member{model: model, log: m.log, weight: m.weight, view: &v, posterior: p})
-		total += m.weight
-	}
-	for _, m := range past.members {
-		m.weight /= total
 	}
 	x := a.Series.X[origin : origin+h]
 	parts, err := past.parts(ctx, x)
@@ -280,6 +279,33 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 		return nil, "", err
 	}
 	return forecastOf(x, make([]string, h), parts), reused, nil
+}
+
+// tested returns the members of the average that forecast the past: the heaviest two, or the random walk with its weight and the
+// heaviest other.
+func (a *Analysis) tested() (out []member) {
+	const most = 2
+	heaviest := slices.Clone(a.members)
+	slices.SortStableFunc(heaviest, func(p, q *member) int { return cmp.Compare(q.weight, p.weight) })
+	walk := slices.IndexFunc(heaviest, func(m *member) bool { return isWalk(m.model) })
+	if share := a.Walk(); walk >= 0 && share > 0 && len(heaviest) > 1 {
+		other := heaviest[0]
+		if walk == 0 {
+			other = heaviest[1]
+		}
+		out = []member{*other, *heaviest[walk]}
+		out[0].weight, out[1].weight = 1-share, share
+		return out
+	}
+	var total float64
+	for _, m := range heaviest[:min(most, len(heaviest))] {
+		out = append(out, *m)
+		total += m.weight
+	}
+	for i := range out {
+		out[i].weight /= total
+	}
+	return out
 }
 
 // rescaled multiplies the variances of a model by c, except fixed ones: those of further factors of a product.
@@ -292,6 +318,9 @@ func rescaled(m gppl.Model, c float64) gppl.Model {
 	}
 	return m.WithParams(theta)
 }
+
+// Warned reports whether the verdict warns: whether it advises against the forecast, or to use it with care.
+func (t *Trust) Warned() bool { return !t.Use || t.Care != "" }
 
 // judge writes the verdict on a series of n observations and the horizon asked for.
 func (t *Trust) judge(n, asked int) {
@@ -314,7 +343,7 @@ func (t *Trust) judge(n, asked int) {
 	if n < horizons*asked {
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%d observations are too few to test a forecast of %d steps", n, asked))
 	}
-	if t.doubted() {
+	if t.doubted(tooDoubtful) {
 		t.Reasons = append(t.Reasons, t.doubtful(n))
 	}
 	t.Use = len(t.Reasons) == 0
@@ -325,6 +354,10 @@ func (t *Trust) judge(n, asked int) {
 	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f of %s", over, 100*t.Coverage, t.Relative, of)
 	if t.Use {
 		t.Verdict = strings.ToUpper(found[:1]) + found[1:] + "."
+		if t.doubted(worthCare) {
+			t.Care = t.doubtful(n)
+			t.Verdict += " Use this forecast with care: " + t.Care + "."
+		}
 	} else {
 		t.Verdict = fmt.Sprintf("Do not use this forecast: %s.", strings.Join(t.Reasons, "; "))
 	}

@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,12 +24,12 @@ func walked(t *testing.T, n int) *Series {
 	})
 }
 
-// TestWalk: a short series without a season has a random walk with drift in its forecast, whose bands widen as the root of the horizon;
-// one that is long, white or seasonal, or whose parameters have priors, has not.
+// TestWalk: a short series has a random walk with drift in its forecast, whose bands widen as the root of the horizon; one that is long
+// or white, or whose parameters have priors, has not.
 func TestWalk(t *testing.T) {
 	s := walked(t, 30)
 	a := automatic(t, s, Options{})
-	if a.Walk() != walkShare {
+	if a.Walk() != walkMost {
 		t.Fatalf("the random walk has a weight of %v: %+v", a.Walk(), a.Candidates)
 	}
 	var total float64
@@ -64,14 +65,14 @@ func TestWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(f, again, cmpopts.EquateApprox(1e-9, 0)); diff != "" || loaded.Walk() != walkShare {
+	if diff := cmp.Diff(f, again, cmpopts.EquateApprox(1e-9, 0)); diff != "" || loaded.Walk() != walkMost {
 		t.Error(diff)
 	}
 	trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := doubtOf(30, 0, trust.Away); !a.Log && a.Candidates[0].Weight > 0.4 && math.Abs(trust.Doubt-want) > 0.02 || !(trust.Doubt > 0) {
+	if want := doubtOf(30, 0, trust.Away, trust.Apart); !a.Log && a.Candidates[0].Weight > 0.4 && math.Abs(trust.Doubt-want) > 0.02 || !(trust.Doubt > 0) {
 		t.Errorf("the doubt is %v, want %v", trust.Doubt, want)
 	}
 
@@ -80,14 +81,87 @@ func TestWalk(t *testing.T) {
 		s *Series
 		o Options
 	}{
-		"long":     {walked(t, brief+1), Options{Log: "never", Trend: "linear"}},
-		"white":    {steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
-		"a season": {steps(t, 60, 0.1, func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 12) }), Options{}},
-		"given":    {walked(t, 30), Options{Periods: []float64{4}}},
+		"long":   {walked(t, brief+1), Options{Log: "never", Trend: "linear"}},
+		"white":  {steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
+		"priors": {walked(t, 30), Options{Priors: []gppl.ParamPrior{{Role: gppl.RoleNoise, Prior: gppl.LogNormalWithin(0.1, 10)}}}},
 	} {
 		if a := automatic(t, none.s, none.o); a.Walk() != 0 {
 			t.Errorf("%s: a random walk has a weight of %v", name, a.Walk())
 		}
+	}
+}
+
+// TestWalkShare: the share falls with the number of observations, from a half to a tenth.
+func TestWalkShare(t *testing.T) {
+	for n, want := range map[int]float64{5: 0.5, 80: 0.5, 160: 0.25, brief: 0.1, brief + 1: 0} {
+		if got := walkShare(n); got != want {
+			t.Errorf("the share of %d observations is %v, want %v", n, got, want)
+		}
+	}
+}
+
+// TestSeasonalWalk: the random walk of a seasonal series repeats its season about a level that wanders. A reloaded analysis has it too.
+func TestSeasonalWalk(t *testing.T) {
+	const n, period = 96, 12
+	season := func(i int) float64 { return 8 * math.Sin(2*math.Pi*float64(i)/period) }
+	levels := walked(t, n+period).Y
+	a := automatic(t, steps(t, n, 0.3, func(i int) float64 { return levels[i] + season(i) }), Options{Periods: []float64{period}})
+	if got, want := a.Walk(), walkShare(n); got != want {
+		t.Fatalf("the walk has a weight of %v, want %v: %+v", got, want, a.Candidates)
+	}
+	if !slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return c.Kernel == RandomWalk+" + LocPer" }) {
+		t.Errorf("no walk with a season: %+v", a.Candidates)
+	}
+	f, err := a.Forecast(period)
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk := f.Parts[len(f.Parts)-1]
+	last := a.Series.Y[n-1] - season(n-1)
+	for j, m := range walk.Mean {
+		if away := m - season(n+j) - (last + float64(j+1)); math.Abs(away) > 2.5 {
+			t.Errorf("after %d steps the walk is %v away from drift and season", j+1, away)
+		}
+	}
+	if got := walk.NoisyVar[period-1] / walk.NoisyVar[0]; got < 4 {
+		t.Errorf("after %d steps its variance is %v times that of the first", period, got)
+	}
+	again, err := reloaded(t, a).Forecast(period)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, again, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTested: the past is forecast by the two heaviest members, or by the random walk with its weight and the heaviest other.
+func TestTested(t *testing.T) {
+	plain := func(w float64) *member {
+		return &member{model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}}, weight: w}
+	}
+	walk := &member{model: gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 1}}.Fix("lengthscale"), weight: 0.25}
+	for name, c := range map[string]struct {
+		members []*member
+		share   float64
+		want    []float64
+	}{
+		"one":          {[]*member{plain(1)}, 0, []float64{1}},
+		"three":        {[]*member{plain(0.3), plain(0.1), plain(0.6)}, 0, []float64{2. / 3, 1. / 3}},
+		"with a walk":  {[]*member{plain(0.45), plain(0.3), walk}, 0.25, []float64{0.75, 0.25}},
+		"many lighter": {[]*member{plain(0.2), plain(0.2), plain(0.2), plain(0.15), walk}, 0.25, []float64{0.75, 0.25}},
+	} {
+		a := &Analysis{members: c.members, Candidates: []Candidate{{Kernel: "SE"}, {Kernel: RandomWalk, Weight: c.share}}}
+		var got []float64
+		for _, m := range a.tested() {
+			got = append(got, m.weight)
+		}
+		if diff := cmp.Diff(c.want, got, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if walk.weight != 0.25 {
+		t.Error("a member was changed")
 	}
 }
 
@@ -115,15 +189,5 @@ func TestPredictFailure(t *testing.T) {
 		if _, err := a.Forecast(3); err == nil || !strings.Contains(err.Error(), "conditioning on the data") {
 			t.Error(err)
 		}
-	}
-}
-
-// TestDoubt: less is known of what is short, and of what goes away from where it was.
-func TestDoubt(t *testing.T) {
-	if a, b := doubtOf(15, 0, 1), doubtOf(100, 0, 1); !(a > 0.2 && a < 0.4 && b < 0.06) {
-		t.Errorf("the doubt is %v of 15 observations and %v of 100", a, b)
-	}
-	if a, b := doubtOf(50, 0, 3), doubtOf(50, 0, 0.1); a < 1.5*b {
-		t.Errorf("the doubt is %v far away and %v near by", a, b)
 	}
 }

@@ -279,7 +279,7 @@ func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 			continue
 		}
 		var behind any
-		if c.Kernel != analysis.RandomWalk {
+		if !c.IsWalk() {
 			behind = c.Score - a.Candidates[0].Score
 		}
 		training := c.Status

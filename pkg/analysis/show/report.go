@@ -176,7 +176,7 @@ func Summary(a *analysis.Analysis, f *analysis.Forecast) []string {
 		}
 		text := fmt.Sprintf("The forecast averages %d models by their evidence; the best has a weight of %.0f %%.", members, 100*best.Weight)
 		if w := a.Walk(); w > 0 {
-			text = fmt.Sprintf("The forecast averages %d models; the best has a weight of %.0f %%. A random walk with drift has %.0f %%, whatever its evidence: the growth in a short series often stops.",
+			text = fmt.Sprintf("The forecast averages %d models; the best has a weight of %.0f %%. A random walk with drift has %.0f %%, whatever its evidence: growth often stops, and levels last longer than a short series shows.",
 				members, 100*best.Weight, 100*w)
 		}
 		out = append(out, text)
@@ -202,7 +202,7 @@ func how(a *analysis.Analysis) string {
 
 // next returns the candidate after the best. It skips a random walk, whose place in the list depends on its share, not its evidence.
 func next(a *analysis.Analysis) analysis.Candidate {
-	if a.Candidates[1].Kernel == analysis.RandomWalk && len(a.Candidates) > 2 {
+	if a.Candidates[1].IsWalk() && len(a.Candidates) > 2 {
 		return a.Candidates[2]
 	}
 	return a.Candidates[1]
