@@ -22,7 +22,7 @@ const (
 	DetailFile  = "series.jsonl" // a Detail in each line
 )
 
-// Poor is the coverage of 95 % bands below which a forecast should have been warned against.
+// Poor is the coverage of 95 % bands below which a forecast should have been warned of.
 const Poor = 0.7
 
 // Scores are those of one forecast of a series, or means over many. CRPS and widths are over the scale of MASE.
@@ -45,11 +45,14 @@ type Summary struct {
 	Failed int    `json:"failed"`
 	Own    Scores `json:"gppl"`
 	Naive  Scores `json:"seasonal_naive"`
-	// Warned are those that the verdict advises against. Low are those whose 95 % bands held less than Poor of the test part.
+	// Warned are those that the verdict warns of; Care of them may be used with care, the others it advises against. Low are those whose
+	// 95 % bands held less than Poor of the test part.
 	Warned          int     `json:"warned"`
+	Care            int     `json:"warned_with_care"`
 	CoverUnwarned95 float64 `json:"coverage_95_not_warned"`
 	Low             int     `json:"coverage_below_70"`
 	LowWarned       int     `json:"coverage_below_70_warned"`
+	LowCare         int     `json:"coverage_below_70_with_care"`
 	Seconds         float64 `json:"seconds"`         // of the clock
 	MedianSeconds   float64 `json:"seconds_median"`  // of a series
 	LongestSeconds  float64 `json:"seconds_longest"` // of a series
@@ -81,12 +84,16 @@ type Detail struct {
 	Cover95 float64 `json:"coverage_95"`
 	Naive   float64 `json:"naive_mase"`
 	Warned  bool    `json:"warned"`
+	Care    bool    `json:"with_care,omitempty"` // warned, but not advised against
 	// Of the backtest, as in analysis.Trust.
 	Past     float64  `json:"past_coverage_95"`
 	Relative float64  `json:"past_relative_error"`
 	Spread   float64  `json:"past_spread"`
 	Late     float64  `json:"past_late"`
 	Doubt    float64  `json:"doubt"`
+	Away     float64  `json:"away"`
+	Apart    float64  `json:"apart"`
+	Log      float64  `json:"log_weight"`
 	Reasons  []string `json:"reasons,omitempty"`
 }
 
@@ -115,18 +122,25 @@ func Read(folder string) (*Record, error) {
 			return nil, fmt.Errorf("competition: %s: %w", f.name, err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(folder, DetailFile))
+	var err error
+	r.Series, err = ReadDetails(filepath.Join(folder, DetailFile))
+	return r, err
+}
+
+// ReadDetails reads what WriteDetails wrote.
+func ReadDetails(path string) (all []Detail, err error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("competition: %w", err)
 	}
 	for d := json.NewDecoder(bytes.NewReader(text)); ; {
 		var one Detail
 		if err := d.Decode(&one); errors.Is(err, io.EOF) {
-			return r, nil
+			return all, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("competition: %s: %w", DetailFile, err)
+			return nil, fmt.Errorf("competition: %s: %w", path, err)
 		}
-		r.Series = append(r.Series, one)
+		all = append(all, one)
 	}
 }
 

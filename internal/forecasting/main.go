@@ -4,6 +4,9 @@
 //	GPPL_DATA=… go run ./internal/forecasting -sample -store internal/forecasting             # what docs/forecasts.md tells of
 //	GPPL_DATA=… go run ./internal/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
 //
+//	GPPL_DATA=… go run ./internal/forecasting -half dev -group m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly -details dev.jsonl
+//	go run ./internal/forecasting -doubt dev.jsonl      # the constants of the doubt in pkg/analysis/doubt.go
+//
 // Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
 // series (-half dev) and reported on the odd ones (-half test). Series whose training part is constant are counted and left
 // out. Where an error cannot be scaled (MASE), the series does not count in that mean.
@@ -42,8 +45,15 @@ func main() {
 	backtest := flag.Bool("trust", true, "backtest each series, to see what is warned against")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
+	doubt := flag.String("doubt", "", "fit the doubt of package analysis to the series in this file, as -half dev -details writes it, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
+	if *doubt != "" {
+		if err := fitDoubt(os.Stdout, *doubt); err != nil {
+			log.Fatal("forecasting: ", err)
+		}
+		return
+	}
 	folder := os.Getenv("GPPL_DATA")
 	if folder == "" {
 		log.Fatal("forecasting: set GPPL_DATA to the folder that has forecast/m3.csv and the M4 files")

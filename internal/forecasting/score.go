@@ -23,7 +23,8 @@ type outcome struct {
 	model      string
 	n          int
 	own, naive competition.Scores
-	warned     bool
+	warned     bool // warned of, at least
+	care       bool // but to be used, with care
 	trust      *analysis.Trust
 	seconds    float64
 }
@@ -36,8 +37,8 @@ func (o outcome) String() string {
 	if t := o.trust; t != nil {
 		past = fmt.Sprintf("past: %.2f, error %.2f, spread %.2f, late %.2f, %d×%d", t.Coverage, t.Relative, t.Spread, t.Late, t.Origins, t.Horizon)
 	}
-	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f warned=%-5v %5.2f s %s; %s",
-		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS, o.own.Cover95, o.warned, o.seconds, o.model, past)
+	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f warned=%-5v care=%-5v %5.2f s %s; %s",
+		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS, o.own.Cover95, o.warned, o.care, o.seconds, o.model, past)
 }
 
 // levels are those of the quantiles that CRPS is computed from.
@@ -99,7 +100,7 @@ func one(ctx context.Context, g competition.Group, s competition.Series, backtes
 			if o.trust, err = a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.Test)}); err != nil {
 				return err
 			}
-			o.warned = !o.trust.Use
+			o.warned, o.care = o.trust.Warned(), o.trust.Care != ""
 			a.Calibrate(o.trust)
 		}
 		f, err := a.Forecast(len(s.Test))
@@ -114,13 +115,13 @@ func one(ctx context.Context, g competition.Group, s competition.Series, backtes
 	return o
 }
 
-const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive | 80 %  95 % naive | width95 naive | warned ok95 low caught | seconds longest"
+const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive | 80 %  95 % naive | width95 naive | warned care ok95 low caught care | seconds longest"
 
 func line(s competition.Summary) string {
-	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %4.1f %5.1f %5.1f | %6.2f %6.2f | %5d %5.1f %4d %4d | %6.1f %6.2f",
+	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %4.1f %5.1f %5.1f | %6.2f %6.2f | %5d %4d %5.1f %4d %4d %4d | %6.1f %6.2f",
 		s.Group, s.Series, s.Failed, s.Own.MASE, s.Naive.MASE, s.Own.SMAPE, s.Naive.SMAPE, s.Own.CRPS, s.Naive.CRPS,
 		100*s.Own.Cover80, 100*s.Own.Cover95, 100*s.Naive.Cover95, s.Own.Width95, s.Naive.Width95,
-		s.Warned, 100*s.CoverUnwarned95, s.Low, s.LowWarned, s.Seconds, s.LongestSeconds)
+		s.Warned, s.Care, 100*s.CoverUnwarned95, s.Low, s.LowWarned, s.LowCare, s.Seconds, s.LongestSeconds)
 }
 
 func summarise(g competition.Group, outcomes []outcome) competition.Summary {
@@ -137,6 +138,9 @@ func summarise(g competition.Group, outcomes []outcome) competition.Summary {
 		seconds = append(seconds, o.seconds)
 		if o.warned {
 			s.Warned++
+			if o.care {
+				s.Care++
+			}
 		} else {
 			unwarned = append(unwarned, o.own.Cover95)
 		}
@@ -144,6 +148,9 @@ func summarise(g competition.Group, outcomes []outcome) competition.Summary {
 			s.Low++
 			if o.warned {
 				s.LowWarned++
+				if o.care {
+					s.LowCare++
+				}
 			}
 		}
 	}

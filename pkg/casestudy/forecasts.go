@@ -143,22 +143,27 @@ func (f *Forecasts) Structures() *viz.Table {
 	return t
 }
 
-// Trust shows what warnings were worth: coverage among the forecasts that were not warned against, and how many of the poor ones were.
+// Trust shows what warnings were worth: coverage among the forecasts without one, and how many of the poor ones had one.
 func (f *Forecasts) Trust() *viz.Table {
 	t := &viz.Table{
-		Caption: "What the verdict warned against",
-		Columns: []viz.Column{{Name: "group"}, {Name: "series"}, {Name: "warned"}, {Name: "coverage of the others", Format: viz.Percent(1)},
-			{Name: "poor"}, {Name: "poor and warned"}},
+		Caption: "What the verdict warned of",
+		Columns: []viz.Column{{Name: "group"}, {Name: "series"}, {Name: "advised against"}, {Name: "with care"}, {Name: "coverage of the others", Format: viz.Percent(1)},
+			{Name: "poor"}, {Name: "poor, advised against"}, {Name: "poor, with care"}},
 		Notes: []string{fmt.Sprintf("Coverage is that of 95 %% bands; poor is a coverage below %.0f %%.", 100*competition.Poor)},
 	}
-	var series, warned, low, caught int
+	all := competition.Summary{Group: "all"}
 	var covered float64
+	row := func(g competition.Summary) {
+		t.Rows = append(t.Rows, []any{g.Group, g.Series, g.Warned - g.Care, g.Care, g.CoverUnwarned95, g.Low, g.LowWarned - g.LowCare, g.LowCare})
+	}
 	for _, g := range f.record.Groups {
-		t.Rows = append(t.Rows, []any{g.Group, g.Series, g.Warned, g.CoverUnwarned95, g.Low, g.LowWarned})
-		series, warned, low, caught = series+g.Series, warned+g.Warned, low+g.Low, caught+g.LowWarned
+		row(g)
+		all.Series, all.Failed, all.Warned, all.Care = all.Series+g.Series, all.Failed+g.Failed, all.Warned+g.Warned, all.Care+g.Care
+		all.Low, all.LowWarned, all.LowCare = all.Low+g.Low, all.LowWarned+g.LowWarned, all.LowCare+g.LowCare
 		covered += g.CoverUnwarned95 * float64(g.Series-g.Warned-g.Failed)
 	}
-	t.Rows = append(t.Rows, []any{"all", series, warned, covered / float64(max(1, series-warned)), low, caught})
+	all.CoverUnwarned95 = covered / float64(max(1, all.Series-all.Warned-all.Failed))
+	row(all)
 	return t
 }
 
@@ -196,8 +201,8 @@ func (f *Forecasts) Failures() []Failure {
 		worst("Much worse than seasonal naive, within the bands",
 			func(d competition.Detail) bool { return !d.Warned && d.Cover95 >= competition.Poor },
 			func(d competition.Detail) float64 { return d.MASE - d.Naive }),
-		worst("Warned against, and good",
-			func(d competition.Detail) bool { return d.Warned && d.Cover95 >= 0.95 && d.MASE < d.Naive },
+		worst("Advised against, and good",
+			func(d competition.Detail) bool { return d.Warned && !d.Care && d.Cover95 >= 0.95 && d.MASE < d.Naive },
 			func(d competition.Detail) float64 { return d.Naive / d.MASE }),
 	)
 }
