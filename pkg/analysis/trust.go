@@ -102,7 +102,7 @@ const (
 //     do not grow as the errors do,
 //   - if Trust.Doubt is above 8 %, unless the bands of the past contained 90 % and its errors were below half of seasonal naive's.
 //
-// Above 6 % the verdict is to use the forecast with care.
+// Above 5 % the verdict is to use the forecast with care.
 //
 // Bands that were a little too narrow are no reason: Calibrate widens them. The verdict cannot foresee what the past does not show,
 // such as a change of level after the last observation.
