@@ -42,7 +42,7 @@ func main() {
 	store := flag.String("store", "", "put the results in their places in the records of this folder, internal/forecasting: results.json and series.jsonl")
 	out := flag.String("out", "", "write the results to this file as JSON")
 	verbose := flag.Bool("v", false, "a line for each series")
-	backtest := flag.Bool("trust", true, "backtest each series, to see what is warned against")
+	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
 	doubt := flag.String("doubt", "", "fit the doubt of package analysis to the series in this file, as -half dev -details writes it, and do no more")

@@ -173,7 +173,7 @@ type Failure struct {
 	Detail competition.Detail
 }
 
-// Failures returns the worst short series of each kind of failure: bands that held little and were not warned against, a point
+// Failures returns the worst short series of each kind of failure: bands that held little, without a warning and with one, a point
 // forecast far worse than seasonal naive, and a warning against a forecast that was good.
 func (f *Forecasts) Failures() []Failure {
 	const short = 200 // observations, so that a picture takes seconds
