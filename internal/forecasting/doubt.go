@@ -34,7 +34,7 @@ func fitDoubt(w io.Writer, path string) error {
 		return err
 	}
 	fmt.Fprintf(w, "%d series: level %.2f, log n %.2f, weight of log y %.2f, log away %.2f, log apart %.2f\n", len(all), b[0], b[1], b[2], b[3], b[4])
-	for _, level := range []float64{0.08, 0.06, 0.05, 0.04} {
+	for _, level := range []float64{0.1, 0.08, 0.06, 0.05, 0.04} {
 		var warned, low, caught int
 		for _, d := range all {
 			poor := d.Cover95 < competition.Poor

@@ -20,8 +20,8 @@ import (
 const (
 	doubtLevel, doubtLength, doubtLog, doubtAway, doubtApart = 0.92, -0.72, -0.77, 0.14, 0.26
 	// A forecast is advised against if its doubt is above tooDoubtful, and may be used with care if it is above worthCare, one in 20. Of the
-	// 106 poor forecasts, 62 have a doubt or other reasons that advise against them, and 83 at least a warning.
-	tooDoubtful, worthCare = 0.08, 0.05
+	// 106 poor forecasts, 61 have a doubt or other reasons that advise against them, and 83 at least a warning.
+	tooDoubtful, worthCare = 0.1, 0.05
 	// The doubt does not count if, in the past, the error was below provenError times seasonal naive's and the 95 % bands contained at
 	// least provenCoverage: growth that was forecast this well from every origin is not a guess.
 	provenError, provenCoverage = 0.5, 0.9

@@ -100,7 +100,7 @@ const (
 //   - if the error was above 1.15 times seasonal naive's,
 //   - if, in the last third of the horizon, the root mean square of error over widened standard deviation was above 2.5: the bands
 //     do not grow as the errors do,
-//   - if Trust.Doubt is above 8 %, unless the bands of the past contained 90 % and its errors were below half of seasonal naive's.
+//   - if Trust.Doubt is above 10 %, unless the bands of the past contained 90 % and its errors were below half of seasonal naive's.
 //
 // Above 5 % the verdict is to use the forecast with care.
 //
