@@ -14,9 +14,9 @@ import (
 // n is the number of observations. w is the weight of models of log y, whose bands are wider. In the last third of the horizon, in
 // standard deviations of the forecast, d is the largest distance between the forecast and seasonal naive's, and r that between the random
 // walk with drift and the other models: a forecast that goes far from where the series is, or that depends on the model, relies on growth
-// or on a return to the mean. The function was fitted to the 1680 series of the development halves of M3 and M4 Weekly, 106 of
-// them with poor forecasts (go run ./internal/forecasting -doubt). Further predictors hardly improved it: the coverage of the past, its
-// error, its last third, the horizon over n, and the factor by which bands are widened.
+// or on a return to the mean. The function was fitted to the 1680 series of the development halves of M3 and M4 Weekly, 106 of them with
+// poor forecasts (go run ./internal/forecasting -doubt). Further predictors hardly improved it: the coverage of the past, its error, its
+// last third, the horizon over n, and the factor by which bands are widened.
 const (
 	doubtLevel, doubtLength, doubtLog, doubtAway, doubtApart = 0.92, -0.72, -0.77, 0.14, 0.26
 	// A forecast is advised against if its doubt is above tooDoubtful, and may be used with care if it is above worthCare, one in 20. Of the
@@ -39,8 +39,8 @@ func doubtOf(n int, logarithm, away, apart float64) float64 {
 		doubtAway*math.Log(away+near) + doubtApart*math.Log(apart+near))))
 }
 
-// doubt sets t.Doubt, t.Away, t.Apart and t.Logarithm for the forecast with widened bands. All stay 0 if kernels were named, for which the function was
-// not fitted, if there are regressors, or if the last observations are held out.
+// doubt sets t.Doubt, t.Away, t.Apart and t.Logarithm for the forecast with widened bands. All stay 0 if kernels were named, for which the
+// function was not fitted, if there are regressors, or if the last observations are held out.
 func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error {
 	if !a.Weak || o.Holdout > 0 || a.Series.Known != nil {
 		return nil
