@@ -98,6 +98,11 @@ func TestWalkShare(t *testing.T) {
 			t.Errorf("the share of %d observations is %v, want %v", n, got, want)
 		}
 	}
+	for _, e := range efforts {
+		if e.trained < brief {
+			t.Errorf("%s: a walk is learnt from %d of %d observations, and its variance is in the unit of that part", e.name, e.trained, brief)
+		}
+	}
 }
 
 // TestSeasonalWalk: the random walk of a seasonal series repeats its season about a level that wanders. A reloaded analysis has it too.
