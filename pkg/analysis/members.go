@@ -84,43 +84,19 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 // quantile returns at each x the quantile at level p of the mixture of parts, for f if latent is set, else for new observations.
 func quantile(parts []Part, p float64, latent bool) []float64 {
 	z := math.Sqrt2 * math.Erfinv(2*p-1)
-	variances := func(q Part) []float64 {
-		if latent {
-			return q.LatentVar
-		}
-		return q.NoisyVar
-	}
-	out := make([]float64, len(parts[0].Mean))
+	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
 	for i := range out {
 		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, q := range parts {
-			v := q.Mean[i] + z*math.Sqrt(variances(q)[i])
-			if q.Log {
-				v = math.Exp(v)
+		for j, q := range parts {
+			v := q.NoisyVar[i]
+			if latent {
+				v = q.LatentVar[i]
 			}
-			lo, hi = min(lo, v), max(hi, v)
+			m[j] = component{q.Weight, q.Log, q.Mean[i], math.Sqrt(v)}
+			at := m[j].quantile(z)
+			lo, hi = min(lo, at), max(hi, at)
 		}
-		const steps = 40 // 2⁻⁴⁰ of the bracket
-		for step := 0; step < steps && lo < hi; step++ {
-			mid := lo + 0.5*(hi-lo)
-			var below float64
-			for _, q := range parts {
-				at, sd := mid, math.Sqrt(variances(q)[i])
-				if q.Log {
-					if mid <= 0 {
-						continue
-					}
-					at = math.Log(mid)
-				}
-				below += q.Weight * 0.5 * math.Erfc(-(at-q.Mean[i])/(sd*math.Sqrt2))
-			}
-			if below < p {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		out[i] = lo + 0.5*(hi-lo)
+		out[i] = m.quantile(p, lo, hi)
 	}
 	return out
 }
