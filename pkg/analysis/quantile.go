@@ -41,13 +41,13 @@ func (m mixture) distribution(v float64) (below, density float64) {
 	return below, density
 }
 
-// quantile returns the quantile at level p, which lies in [lo, hi], to 2⁻⁴⁰ of this bracket: by Newton's method, with a bisection wherever
-// a step would leave the bracket or is not half of the one before (Press et al., Numerical Recipes, rtsafe). Parts that are alike take six
-// to eight evaluations, very different ones more (BenchmarkMixtureQuantile).
+// quantile returns the quantile at level p, which lies in [lo, hi], to 2⁻⁴⁰ of this bracket or to rounding: by Newton's method, with a
+// bisection wherever a step would leave the bracket or is not half of the one before (Press et al., Numerical Recipes, rtsafe). Parts that
+// are alike take six to eight evaluations, very different ones more (BenchmarkMixtureQuantile).
 func (m mixture) quantile(p, lo, hi float64) float64 {
 	v, step := lo+0.5*(hi-lo), hi-lo
 	const reached = 1e-9 // a tiny step away from another level is one within a part of tiny deviation: bisect
-	for tolerance := 0x1p-40 * step; step > tolerance; {
+	for tolerance := max(0x1p-40*step, 0x1p-52*max(math.Abs(lo), math.Abs(hi))); step > tolerance; {
 		below, density := m.distribution(v)
 		if below < p {
 			lo = v

@@ -68,6 +68,25 @@ func TestMixtureQuantileOfAStep(t *testing.T) {
 	}
 }
 
+// Where all quantiles agree to rounding, there is an end to it.
+func TestMixtureQuantileAtRounding(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, size := range []float64{0, 1e-320, 1e-300, 1, 1e9, 1e300} {
+		for _, sd := range []float64{1e-18, 1e-15, 1e-12} {
+			for _, p := range []float64{0.005, 0.3, 0.5, 0.975} {
+				m := make(mixture, 5)
+				for i := range m {
+					m[i] = component{0.2, false, size * (1 + sd*r.NormFloat64()), size * sd * r.Float64()}
+				}
+				lo, hi := m.bracket(p)
+				if got := m.quantile(p, lo, hi); !(got >= lo && got <= hi) {
+					t.Errorf("size %v, deviation %v, level %v: %v is not in [%v, %v]", size, sd, p, got, lo, hi)
+				}
+			}
+		}
+	}
+}
+
 // The density is the derivative of the distribution.
 func TestMixtureDensity(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
