@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
@@ -125,13 +126,24 @@ func TestToeplitzChecks(t *testing.T) {
 	if err := f.checkSums(); err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []int{0, 1, 60, 199} {
-		old := f.sums[d]
-		f.sums[d] += 1e-4 * (1 + math.Abs(old))
-		if err := f.checkSums(); !errors.As(err, new(unverified)) {
-			t.Errorf("lag %d is wrong: %v", d, err)
+	right := slices.Clone(f.sums)
+	looked := map[int]bool{} // the lags that the check looks at
+	for d := range f.sums {
+		f.sums[d] += 1e-4 * (1 + math.Abs(right[0]))
+		if err := f.checkSums(); errors.As(err, new(unverified)) {
+			looked[d] = true
 		}
-		f.sums[d] = old
+		f.sums[d] = right[d]
+	}
+	if len(looked) != 2 || !looked[0] {
+		t.Errorf("the check looks at lags %v, want 0 and one more", looked)
+	}
+	for _, name := range []string{"wrong sign", "factor 1.001", "dropped"} {
+		faults[name](f.sums, 0)
+		if err := f.checkSums(); !errors.As(err, new(unverified)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		copy(f.sums, right)
 	}
 	if err := f.check(); err != nil {
 		t.Fatal(err)

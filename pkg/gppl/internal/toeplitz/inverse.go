@@ -2,6 +2,7 @@ package toeplitz
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -255,6 +256,32 @@ func (f *Factor) DiagonalSums(dst, alpha []float64, w *Workspace) {
 	}
 	w.reset(f.size)
 	f.diagonalSums(dst, alpha, nil, w)
+}
+
+// DiagonalSum returns entry d of DiagonalSums from its definition, without a transform, and the sum of the absolute values that it adds
+// up, by O(n(1 + m)) operations and O(n) for each α_k. With x the first column of A⁻¹,
+//
+//	Σ_i (A⁻¹)_(i,i+d) = Σ_j (n − d − 2j)·x_j·x_(j+d)/x_0.
+func (f *Factor) DiagonalSum(d int, alpha []float64) (sum, size float64) {
+	weight := float64(f.n - d)
+	for j, v := range f.x[:f.n-d] {
+		term := weight * v * f.x[j+d] / f.x[0]
+		sum += term
+		size += math.Abs(term)
+		weight -= 2
+	}
+	subtract := func(rows []float64) {
+		for ; len(rows) > 0; rows = rows[f.n:] {
+			for i, v := range rows[:f.n-d] {
+				term := v * rows[i+d]
+				sum -= term
+				size += math.Abs(term)
+			}
+		}
+	}
+	subtract(alpha)
+	subtract(f.b.Data[:len(f.missing)*f.n])
+	return sum, size
 }
 
 // diagonalSums is DiagonalSums less the sums whose transform is power, unless that is nil.

@@ -229,6 +229,37 @@ func TestGradient(t *testing.T) {
 	}
 }
 
+// TestDiagonalSum compares single sums with those by transforms.
+func TestDiagonalSum(t *testing.T) {
+	var w Workspace
+	var f Factor
+	for name, k := range columns {
+		for _, n := range []int{1, 2, 7, 64, 131} {
+			for _, m := range []int{0, 1, 5} {
+				if m > 0 && n <= 2*m {
+					continue
+				}
+				missing := drop(n, m, 5)
+				if err := f.Factorise(column(n, k, 0.1), missing, &w); err != nil {
+					t.Fatal(name, n, m, err)
+				}
+				alpha := append(noisy(n, 1), noisy(n, 2)...)
+				for _, i := range missing {
+					alpha[i], alpha[n+i] = 0, 0
+				}
+				sums := make([]float64, n)
+				f.DiagonalSums(sums, alpha, &w)
+				_, most := f.DiagonalSum(0, alpha)
+				for d, want := range sums {
+					if got, _ := f.DiagonalSum(d, alpha); math.Abs(got-want) > 1e-12*most {
+						t.Errorf("%s, n = %d, %d missing, lag %d: %v, by transforms %v", name, n, m, d, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestBackward holds the measured backward error to its word: it bounds the error
 // of log|A|, and where a result is spoilt it says so.
 func TestBackward(t *testing.T) {
