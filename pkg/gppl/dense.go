@@ -35,14 +35,12 @@ type lane struct {
 	grad []float64
 }
 
-func newLanes(nparams int) []lane {
-	ls := make([]lane, lanes)
+// newLanes returns the lanes that have work on an n×n matrix.
+func newLanes(n int) []lane {
+	ls := make([]lane, min(lanes, dense.Blocks(n)))
+	tile := min(n, dense.Tile)
 	for i := range ls {
-		ls[i] = lane{
-			make([]float64, dense.Tile*dense.Tile),
-			make([]float64, dense.Tile*dense.Tile),
-			make([]float64, nparams),
-		}
+		ls[i].r, ls[i].w = make([]float64, tile*tile), make([]float64, tile*tile)
 	}
 	return ls
 }
@@ -69,7 +67,7 @@ func grow(ls []lane, nparams int) {
 // j ≥ i, lane by lane in parallel.
 func eachTile(n int, ls []lane, f func(l *lane, i, j int)) {
 	nb := dense.Blocks(n)
-	parallel.For(min(lanes, nb), func(c int) {
+	parallel.For(len(ls), func(c int) {
 		for i := c; i < nb; i += lanes {
 			for j := i; j < nb; j++ {
 				f(&ls[c], i, j)

@@ -59,7 +59,7 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 		f.l = dense.NewLower(e.x.Len())
 		f.half = newGeneral(e.columns.Rows, e.columns.Cols)
 		f.alpha = newGeneral(e.columns.Rows, e.columns.Cols)
-		f.lanes = newLanes(0)
+		f.lanes = newLanes(e.x.Len())
 	}
 	var err error
 	f.added, err = choleskyWithJitter(f.l, m.variance+m.noise, func() {

@@ -58,7 +58,8 @@ func (e *denseProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 
 func (g *denseGram) init(e *denseProjected) {
 	k := e.directions.k
-	g.engine, g.omega, g.s, g.lanes = e, e.directions.matrix(), make([]float64, k*k), newLanes(0)
+	g.engine, g.omega, g.s = e, e.directions.matrix(), make([]float64, k*k)
+	g.lanes = newLanes(g.omega.Rows)
 	for range g.lanes {
 		g.strip = append(g.strip, newGeneral(dense.Tile, k))
 		g.sum = append(g.sum, newGeneral(k, k))
@@ -75,21 +76,18 @@ func (g *denseGram) rowsOf(b int) blas64.General {
 	return rowsFrom(g.omega, b*dense.Tile, dense.Width(g.omega.Rows, b))
 }
 
-// busy is the number of lanes that have work.
-func (g *denseGram) busy() int { return min(lanes, dense.Blocks(g.omega.Rows)) }
-
 // multiply sets s to ΩᵀKΩ, or with the derivative of K in a parameter in its place.
 // It uses the symmetry of K = U + Uᵀ, where U is its upper triangle with the
 // diagonal halved: ΩᵀKΩ = ΩᵀUΩ + (ΩᵀUΩ)ᵀ.
 func (g *denseGram) multiply(s []float64, param int) {
 	g.param = param
 	grow(g.lanes, g.term.end-g.term.offset)
-	parallel.For(g.busy(), g.sandwich)
+	parallel.For(len(g.lanes), g.sandwich)
 	k := g.omega.Cols
 	for a := range k {
 		for b := range a + 1 {
 			var v float64
-			for _, sum := range g.sum[:g.busy()] {
+			for _, sum := range g.sum {
 				v += sum.Data[a*k+b] + sum.Data[b*k+a]
 			}
 			s[a*k+b], s[b*k+a] = v, v
@@ -127,7 +125,7 @@ func (g *denseGram) contract(grad, v []float64) error {
 	k := g.omega.Cols
 	g.v = blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
 	grow(g.lanes, len(grad))
-	parallel.For(g.busy(), g.weighted)
+	parallel.For(len(g.lanes), g.weighted)
 	for _, l := range g.lanes {
 		add(grad, l.grad)
 	}
