@@ -29,8 +29,9 @@ func (e *denseExact) forecast(m *compiled) forecast {
 	if bytes := 16 * triangle(e.x.Len()); bytes > maxMemory {
 		return tooLarge(bytes)
 	}
+	atOnce := min(2, float64(dense.Blocks(e.x.Len()))) // a single tile keeps one processor busy
 	return forecast{
-		seconds: (n*n*n/flopRate + n*n*pairSeconds) / 2,
+		seconds: (n*n*n/flopRate + n*n*pairSeconds) / atOnce,
 		err:     n * rounding(m.variance, e.rows.least(m.noise)),
 	}
 }
