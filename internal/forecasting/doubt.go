@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/internal/doubt"
 )
 
-// predictors returns what the doubt is a function of (analysis.Trust), with a constant first.
+// predictors returns what the doubt is a function of.
 func predictors(d competition.Detail) []float64 {
-	const near = 0.05 // as in package analysis
-	return []float64{1, math.Log(float64(d.N)), d.Log, math.Log(d.Away + near), math.Log(d.Apart + near)}
+	return doubt.Predictors{N: d.N, Log: d.Log, Away: d.Away, Apart: d.Apart}.Values()
 }
 
 // fitDoubt prints the coefficients of the doubt, fitted to details by logistic regression, and what warnings above several levels are worth.
@@ -34,13 +34,12 @@ func fitDoubt(w io.Writer, path string) error {
 		return err
 	}
 	fmt.Fprintf(w, "%d series: level %.2f, log n %.2f, weight of log y %.2f, log away %.2f, log apart %.2f\n", len(all), b[0], b[1], b[2], b[3], b[4])
-	for _, level := range []float64{0.1, 0.08, 0.06, 0.05, 0.04} {
+	for _, level := range []float64{doubt.Refuse, 0.08, 0.06, doubt.Care, 0.04} {
 		var warned, low, caught int
 		for _, d := range all {
 			poor := d.Cover95 < competition.Poor
-			// Other reasons stay, and a past that was forecast well overrules the doubt, as in package analysis.
-			other := slices.ContainsFunc(d.Reasons, func(r string) bool { return !strings.HasPrefix(r, "on other series") })
-			doubted := probability(b, predictors(d)) > level && !(d.Relative < 0.5 && d.Past >= 0.9)
+			other := slices.ContainsFunc(d.Reasons, func(r string) bool { return !strings.HasPrefix(r, doubt.Reason) })
+			doubted := doubt.Probability(b, predictors(d)) > level && !doubt.Overruled(d.Relative, d.Past)
 			if poor {
 				low++
 			}
@@ -64,7 +63,7 @@ func logistic(all []competition.Detail) ([]float64, error) {
 		gradient, curvature := mat.NewVecDense(len(b), nil), mat.NewSymDense(len(b), nil)
 		for _, d := range all {
 			x := predictors(d)
-			p := probability(b, x)
+			p := doubt.Probability(b, x)
 			poor := 0.0
 			if d.Cover95 < competition.Poor {
 				poor = 1
@@ -88,12 +87,4 @@ func logistic(all []competition.Detail) ([]float64, error) {
 		}
 	}
 	return nil, errors.New("the fit of the doubt did not converge")
-}
-
-func probability(b, x []float64) float64 {
-	var z float64
-	for j := range b {
-		z += b[j] * x[j]
-	}
-	return 1 / (1 + math.Exp(-z))
 }

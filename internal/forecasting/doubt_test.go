@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/internal/doubt"
 )
 
 // TestDoubt: the fit finds the coefficients with which forecasts were made to fail.
@@ -17,7 +18,7 @@ func TestDoubt(t *testing.T) {
 	var all []competition.Detail
 	for range 40_000 {
 		d := competition.Detail{N: 10 + rng.IntN(200), Log: rng.Float64(), Away: math.Exp(rng.NormFloat64()), Apart: math.Exp(rng.NormFloat64()), Cover95: 1}
-		if rng.Float64() < probability(want, predictors(d)) {
+		if rng.Float64() < doubt.Probability(want, predictors(d)) {
 			d.Cover95 = 0
 		}
 		all = append(all, d)

@@ -5,7 +5,7 @@
 //	GPPL_DATA=… go run ./internal/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
 //
 //	GPPL_DATA=… go run ./internal/forecasting -half dev -group m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly -details dev.jsonl
-//	go run ./internal/forecasting -doubt dev.jsonl      # the constants of the doubt in pkg/analysis/doubt.go
+//	go run ./internal/forecasting -doubt dev.jsonl      # the coefficients in internal/doubt
 //
 // Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
 // series (-half dev) and reported on the odd ones (-half test). Series whose training part is constant are counted and left

@@ -4,39 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-)
 
-// The doubt is the probability that the 95 % bands of a forecast by the automatic policy contain less than 70 % of the observations to
-// come: the logistic function of
-//
-//	doubtLevel + doubtLength·log n + doubtLog·w + doubtAway·log(d + 0.05) + doubtApart·log(r + 0.05).
-//
-// n is the number of observations. w is the weight of models of log y, whose bands are wider. In the last third of the horizon, in
-// standard deviations of the forecast, d is the largest distance between the forecast and seasonal naive's, and r that between the random
-// walk with drift and the other models: a forecast that goes far from where the series is, or that depends on the model, relies on growth
-// or on a return to the mean. The function was fitted to the 1680 series of the development halves of M3 and M4 Weekly, 106 of them with
-// poor forecasts (go run ./internal/forecasting -doubt). Further predictors hardly improved it: the coverage of the past, its error, its
-// last third, the horizon over n, and the factor by which bands are widened.
-const (
-	doubtLevel, doubtLength, doubtLog, doubtAway, doubtApart = 0.92, -0.72, -0.77, 0.14, 0.26
-	// A forecast is advised against if its doubt is above tooDoubtful, and may be used with care if it is above worthCare, one in 20. Of the
-	// 106 poor forecasts, 61 have a doubt or other reasons that advise against them, and 83 at least a warning.
-	tooDoubtful, worthCare = 0.1, 0.05
-	// The doubt does not count if, in the past, the error was below provenError times seasonal naive's and the 95 % bands contained at
-	// least provenCoverage: growth that was forecast this well from every origin is not a guess.
-	provenError, provenCoverage = 0.5, 0.9
+	"github.com/projected-likelihood/gppl/internal/doubt"
 )
 
 // doubted reports whether the doubt is above a level and counts.
 func (t *Trust) doubted(level float64) bool {
-	return t.Doubt > level && !(t.Relative < provenError && t.Coverage >= provenCoverage)
-}
-
-// doubtOf returns the doubt for n observations, weight logarithm of the models of log y, and distances away and apart.
-func doubtOf(n int, logarithm, away, apart float64) float64 {
-	const near = 0.05 // standard deviations that make no difference
-	return 1 / (1 + math.Exp(-(doubtLevel + doubtLength*math.Log(float64(n)) + doubtLog*logarithm +
-		doubtAway*math.Log(away+near) + doubtApart*math.Log(apart+near))))
+	return t.Doubt > level && !doubt.Overruled(t.Relative, t.Coverage)
 }
 
 // doubt sets t.Doubt, t.Away, t.Apart and t.Logarithm for the forecast with widened bands. All stay 0 if kernels were named, for which the
@@ -79,7 +53,7 @@ func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error
 		t.Apart = f.farthest(walking, other)
 	}
 	t.Logarithm /= total
-	t.Doubt = doubtOf(n, t.Logarithm, t.Away, t.Apart)
+	t.Doubt = doubt.Of(doubt.Predictors{N: n, Log: t.Logarithm, Away: t.Away, Apart: t.Apart})
 	return nil
 }
 
@@ -129,5 +103,5 @@ func (t *Trust) doubtful(n int) string {
 	if t.Doubt > 2./3 {
 		often = "most"
 	}
-	return fmt.Sprintf("on other series the bands failed for %s forecasts like this one, which is made from %d observations%s", often, n, away)
+	return fmt.Sprintf("%s the bands failed for %s forecasts like this one, which is made from %d observations%s", doubt.Reason, often, n, away)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/doubt"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -343,7 +344,7 @@ func (t *Trust) judge(n, asked int) {
 	if n < horizons*asked {
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%d observations are too few to test a forecast of %d steps", n, asked))
 	}
-	if t.doubted(tooDoubtful) {
+	if t.doubted(doubt.Refuse) {
 		t.Reasons = append(t.Reasons, t.doubtful(n))
 	}
 	t.Use = len(t.Reasons) == 0
@@ -354,7 +355,7 @@ func (t *Trust) judge(n, asked int) {
 	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f of %s", over, 100*t.Coverage, t.Relative, of)
 	if t.Use {
 		t.Verdict = strings.ToUpper(found[:1]) + found[1:] + "."
-		if t.doubted(worthCare) {
+		if t.doubted(doubt.Care) {
 			t.Care = t.doubtful(n)
 			t.Verdict += " Use this forecast with care: " + t.Care + "."
 		}

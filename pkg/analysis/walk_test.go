@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/projected-likelihood/gppl/internal/doubt"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -72,7 +73,7 @@ func TestWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := doubtOf(30, 0, trust.Away, trust.Apart); !a.Log && a.Candidates[0].Weight > 0.4 && math.Abs(trust.Doubt-want) > 0.02 || !(trust.Doubt > 0) {
+	if want := doubt.Of(doubt.Predictors{N: 30, Away: trust.Away, Apart: trust.Apart}); !a.Log && a.Candidates[0].Weight > 0.4 && math.Abs(trust.Doubt-want) > 0.02 || !(trust.Doubt > 0) {
 		t.Errorf("the doubt is %v, want %v", trust.Doubt, want)
 	}
 
