@@ -257,16 +257,15 @@ type toeplitzPosterior struct {
 type toeplitzWork struct {
 	work          toeplitz.Workspace
 	row           []float64 // k(x, ·) at the observed places
-	cross, solved []float64 // the same at all places, and A⁻¹ of it
+	cross, solved []float64 // the same at all places; A⁻¹ of some vector
 }
 
 func (f *toeplitzFactor) posterior() predictor {
 	return &toeplitzPosterior{factor: f, observe: Scalars(f.engine.line.t), rows: f.engine.line.ranks()}
 }
 
-// condition sets cross to k(x, ·) at the places, solved to A⁻¹ of it and means to
-// those at x.
-func (p *toeplitzPosterior) condition(means, cross, solved []float64, x Inputs, w *toeplitzWork) {
+// condition sets cross to k(x, ·) at the places, and means to those at x.
+func (p *toeplitzPosterior) condition(means, cross []float64, x Inputs, w *toeplitzWork) {
 	w.row = resize(w.row, p.observe.Len())
 	distances(w.row, x, p.observe)
 	p.factor.kernel.Cov(w.row, w.row)
@@ -277,7 +276,6 @@ func (p *toeplitzPosterior) condition(means, cross, solved []float64, x Inputs, 
 	for j := range means {
 		means[j] = blas64.Dot(vec(cross), row(p.factor.Alpha, j))
 	}
-	p.factor.factor.Solve(solved, cross, &w.work)
 }
 
 // each calls f for every input, with working memory.
@@ -295,9 +293,9 @@ func (p *toeplitzPosterior) each(ctx context.Context, x Inputs, f func(i int, w 
 func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	n, prior := p.factor.engine.grid.n, variance(p.factor.kernel)
 	return p.each(ctx, x, func(i int, w *toeplitzWork) {
-		w.cross, w.solved = resize(w.cross, n), resize(w.solved, n)
-		p.condition(row(means, i).Data, w.cross, w.solved, x.Slice(i, i+1), w)
-		variances[i] = prior - blas64.Dot(vec(w.cross), vec(w.solved))
+		w.cross = resize(w.cross, n)
+		p.condition(row(means, i).Data, w.cross, x.Slice(i, i+1), w)
+		variances[i] = prior - p.factor.factor.Form(w.cross, &w.work)
 	})
 }
 
@@ -305,7 +303,8 @@ func (p *toeplitzPosterior) joint(ctx context.Context, means blas64.General, cov
 	n := p.factor.engine.grid.n
 	cross, solved := newGeneral(x.Len(), n), newGeneral(x.Len(), n)
 	err := p.each(ctx, x, func(i int, w *toeplitzWork) {
-		p.condition(row(means, i).Data, row(cross, i).Data, row(solved, i).Data, x.Slice(i, i+1), w)
+		p.condition(row(means, i).Data, row(cross, i).Data, x.Slice(i, i+1), w)
+		p.factor.factor.Solve(row(solved, i).Data, row(cross, i).Data, &w.work)
 	})
 	if err != nil {
 		return err

@@ -84,6 +84,32 @@ func (f *Factor) Solve(dst, b []float64, w *Workspace) {
 	f.apply(dst, w.rest, w)
 }
 
+// Form returns bᵀA⁻¹b = (|L(x)ᵀb|² − |L(x̃)ᵀb|²)/x_0 − |Bᵀb|², by 3 transforms of 2n numbers, and 2nm flops for m
+// missing rows. Missing entries of b are not read.
+func (f *Factor) Form(b []float64, w *Workspace) float64 {
+	f.check("b", b)
+	w.reset(f.size)
+	w.rest = resize(w.rest, f.n)
+	copy(w.rest, b)
+	f.mask(w.rest)
+	l := &w.lanes[0]
+	l.forward(l.rhs, w.rest)
+	norm := func(column []complex128) float64 {
+		for j, v := range l.rhs {
+			l.hat[j] = conj(column[j]) * v
+		}
+		l.fft.Sequence(l.seq, l.hat)
+		return blas64.Dot(vec(l.seq[:f.n]), vec(l.seq[:f.n]))
+	}
+	form := (norm(f.hat) - norm(f.tilde)) / (f.x[0] * float64(f.size) * float64(f.size))
+	if m := len(f.missing); m > 0 {
+		w.along = resize(w.along, m)
+		blas64.Gemv(blas.NoTrans, 1, f.b, vec(w.rest), 0, vec(w.along))
+		form -= blas64.Dot(vec(w.along), vec(w.along))
+	}
+	return form
+}
+
 // Refine adds A⁻¹(b − Ax) to x: one step of iterative refinement, 9 transforms. Solve
 // errs by up to 6 times what rounding of A does, Refine brings that down to 2
 // (TestDense).

@@ -149,6 +149,7 @@ func TestDense(t *testing.T) {
 					f.Residual(rest, y, alpha, &w)
 					quad, quadWant := floats.Dot(alpha, y)+floats.Dot(alpha, rest), mat.Dot(yo, &alphaWant)
 					check("quadratic form", quad, quadWant, eps*(d.norm()*size*size+float64(n)*quadWant), 4)
+					check("form", f.Form(y, &w), quadWant, unit*size*mat.Norm(yo, 2), 8)
 					f.Refine(alpha, y, &w)
 					check("refined solve", distance(), 0, unit*size, 4)
 					for _, p := range missing {
@@ -225,6 +226,44 @@ func TestGradient(t *testing.T) {
 		want := (value(up) - value(down)) / (2 * h)
 		if math.Abs(got[d]-want) > 1e-6*(1+math.Abs(want)) {
 			t.Errorf("lag %d: %v, by differences %v", d, got[d], want)
+		}
+	}
+}
+
+// TestFormOfCovariances: at an input between two places, the form of its covariances is what the data explain of the variance. It is as
+// exact as by a solve, also where A is nearly singular.
+func TestFormOfCovariances(t *testing.T) {
+	var w Workspace
+	var f Factor
+	const n = 300
+	for name, k := range columns {
+		for _, noise := range []float64{0.1, 1e-4, 1e-8} {
+			c, missing := column(n, k, noise), drop(n, 5, 9)
+			if err := f.Factorise(c, missing, &w); err != nil {
+				t.Fatal(name, noise, err)
+			}
+			d := densely(t, c, missing)
+			cross, solved := make([]float64, n), make([]float64, n)
+			for _, at := range []float64{-3.5, 10.25, 150.5, 301} {
+				b := mat.NewVecDense(len(d.observed), nil)
+				for i, p := range d.observed {
+					cross[p] = k(math.Abs(float64(p) - at))
+					b.SetVec(i, cross[p])
+				}
+				var want mat.VecDense
+				if err := d.chol.SolveVecTo(&want, b); err != nil {
+					if _, ok := err.(mat.Condition); !ok {
+						t.Fatal(err)
+					}
+				}
+				exact := mat.Dot(b, &want)
+				f.Solve(solved, cross, &w)
+				bySolve := math.Abs(floats.Dot(cross, solved) - exact)
+				rounding := eps * (d.norm()*d.trace() + n) * mat.Norm(b, 2) * mat.Norm(&want, 2)
+				if off := math.Abs(f.Form(cross, &w) - exact); off > 4*bySolve+0.1*rounding {
+					t.Errorf("%s, noise %g, at %v: form off by %.2g, by a solve %.2g, rounding of A %.2g", name, noise, at, off, bySolve, rounding)
+				}
+			}
 		}
 	}
 }
