@@ -244,7 +244,7 @@ func (f *toeplitzFactor) checkSums() error {
 	return nil
 }
 
-// toeplitzPosterior predicts by solves: O(n) for a mean and O(n log n) for a
+// toeplitzPosterior takes O(n) for a mean and, by transforms, O(n log n) for a
 // variance.
 type toeplitzPosterior struct {
 	factor  *toeplitzFactor // does not change any more
