@@ -91,7 +91,7 @@ func TestReadmeExample(t *testing.T) {
 	}
 }
 
-// TestReadmeFit: the lines below the README's gppl fit are those that it prints, numbers to 1e-4 and half of their last digit.
+// TestReadmeFit: gppl fit begins and ends with the lines that the README shows, numbers to 1e-4 and half of their last digit.
 func TestReadmeFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the command trains models")
@@ -104,16 +104,30 @@ func TestReadmeFit(t *testing.T) {
 	if found == nil {
 		t.Fatal("the README has no gppl fit with what it prints")
 	}
-	args := strings.Fields(strings.Replace(found[1], "report.html", filepath.Join(t.TempDir(), "report.html"), 1))
+	report := filepath.Join(t.TempDir(), "report.html")
+	args := strings.Fields(strings.Replace(found[1], "report.html", report, 1))
 	command := exec.CommandContext(t.Context(), "go", append([]string{"run"}, args...)...)
 	command.Dir = root
 	out, err := command.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range strings.Split(strings.TrimSpace(found[2]), "\n") {
-		if line != "…" && !slices.ContainsFunc(strings.Split(string(out), "\n"), func(printed string) bool { return sameLine(line, strings.TrimSpace(printed)) }) {
-			t.Errorf("the README has the line %q, and the command prints\n%s", line, out)
+	printed := strings.Split(strings.TrimSpace(strings.Replace(string(out), report, "report.html", 1)), "\n")
+	begin, end, hasGap := strings.Cut(found[2], "…\n")
+	if !hasGap {
+		t.Fatal("the README does not say with … where lines are left out")
+	}
+	first, last := strings.Split(strings.TrimSpace(begin), "\n"), strings.Split(strings.TrimSpace(end), "\n")
+	if len(printed) < len(first)+len(last) {
+		t.Fatalf("the command prints only\n%s", out)
+	}
+	for i, line := range append(first, last...) {
+		got := printed[i]
+		if i >= len(first) {
+			got = printed[len(printed)-len(last)+i-len(first)]
+		}
+		if !sameLine(line, strings.TrimSpace(got)) {
+			t.Errorf("the README has the line %q, and the command prints %q", line, got)
 		}
 	}
 }

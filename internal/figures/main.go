@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/show"
+	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 func main() {
@@ -30,48 +31,58 @@ const (
 	until       = 1996 // the year in which the forecast begins
 )
 
-// draw trains on CO₂ at Mauna Loa before 1996 and looks six years ahead: with a quadratic trend, which is drawn, and with a mean of
-// zero, where a slow term of the kernel takes the place of the trend.
+// The terms of the kernel: the cycle of the year, what lasts for months, and what takes the place of a trend.
+var (
+	cycle  = gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1}
+	months = gppl.Matern32{Variance: 0.01, Lengthscale: 1}
+	slow   = gppl.SE{Variance: 4, Lengthscale: 30}
+)
+
+// draw saves the figure of the forecast with a quadratic trend, and prints how it does beside one with a mean of zero.
 func draw(path string) error {
 	split, err := show.SplitAt(dataset.CO2(), until, 1)
 	if err != nil {
 		return err
 	}
-	cycle := gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1}
-	months := gppl.Matern32{Variance: 0.01, Lengthscale: 1}
-	slow := gppl.SE{Variance: 4, Lengthscale: 30}
-	trend := gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, split.Data.X))
-	for _, c := range []struct {
-		name  string
-		model gppl.Model
-	}{
-		{"With a mean of zero", gppl.Model{Kernel: gppl.Add(slow, cycle, months), Noise: 0.001}},
-		{"With a quadratic trend", gppl.Model{Kernel: gppl.Add(cycle, months), Mean: trend, Noise: 0.001}},
-	} {
-		result, err := learn(c.model.Fix("LocPer.period"), split.Data)
-		if err != nil {
-			return err
-		}
-		forecast, err := split.Forecast(c.name, result.Model)
-		if err != nil {
-			return err
-		}
-		fmt.Println(result)
-		fmt.Println(forecast)
-		if c.model.Mean == nil {
-			continue
-		}
-		title := fmt.Sprintf("CO₂ at Mauna Loa: learnt from %d projections of %d weeks, six years ahead", projections, split.Data.Len())
-		figure, err := forecast.Figure(title, until-6)
-		if err != nil {
-			return err
-		}
-		figure.Caption = "" // the page that shows it says it
-		if err := figure.Save(path); err != nil {
-			return err
-		}
+	if _, err := forecast("With a mean of zero", gppl.Model{Kernel: gppl.Add(slow, cycle, months), Noise: 0.001}, split); err != nil {
+		return err
 	}
-	return nil
+	figure, err := withTrend(split)
+	if err != nil {
+		return err
+	}
+	return figure.Save(path)
+}
+
+// withTrend learns CO₂ at Mauna Loa before 1996 with a quadratic trend, and draws the six years that follow.
+func withTrend(split *show.Split) (*viz.Figure, error) {
+	trend := gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, split.Data.X))
+	f, err := forecast("With a quadratic trend", gppl.Model{Kernel: gppl.Add(cycle, months), Mean: trend, Noise: 0.001}, split)
+	if err != nil {
+		return nil, err
+	}
+	title := fmt.Sprintf("CO₂ at Mauna Loa: learnt from %d projections of %d weeks, six years ahead", projections, split.Data.Len())
+	figure, err := f.Figure(title, until-6)
+	if err != nil {
+		return nil, err
+	}
+	figure.Caption = "" // the page that shows it says it
+	return figure, nil
+}
+
+// forecast trains a model on one side of the split and predicts the other. It prints both.
+func forecast(name string, m gppl.Model, split *show.Split) (*show.Forecast, error) {
+	result, err := learn(m.Fix("LocPer.period"), split.Data)
+	if err != nil {
+		return nil, err
+	}
+	f, err := split.Forecast(name, result.Model)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Println(result)
+	fmt.Println(f)
+	return f, nil
 }
 
 // learn trains a model by the projected likelihood.
