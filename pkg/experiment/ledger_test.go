@@ -178,6 +178,32 @@ func TestLedgerConfirmed(t *testing.T) {
 	}
 }
 
+// TestStatements: every statement is judged once, and has a text for every status that can be its own.
+func TestStatements(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range judged() {
+		s, ok := statements[c.id]
+		if !ok || seen[c.id] {
+			t.Errorf("%s is judged twice, or is not in statements.json", c.id)
+		}
+		seen[c.id] = true
+		if (c.rule == nil) != (s.Finding != "") {
+			t.Errorf("%s needs either a rule or a finding", c.id)
+		}
+		if s.Group == "" || s.Notebook == "" || s.Claim == "" {
+			t.Errorf("%s lacks its group, notebook or claim", c.id)
+		}
+		for status := range s.Why {
+			if !slices.Contains(Statuses, status) {
+				t.Errorf("%s has a reason for the status %q, which there is not", c.id, status)
+			}
+		}
+	}
+	if len(seen) != len(statements) {
+		t.Errorf("%d of %d statements are judged", len(seen), len(statements))
+	}
+}
+
 // TestLedgerCovers wants a row for every number in published.json that is a result.
 func TestLedgerCovers(t *testing.T) {
 	e := evidence(t)
