@@ -324,7 +324,7 @@ func TestCommands(t *testing.T) {
 	}
 	for _, wrong := range []string{
 		"go run ./internal/nothing", "scripts/nothing.sh", "go test ./pkg/gppl -run TestNothingAtAll", "scripts/reproduce.sh --quick",
-		"go run ./cmd/gppl fit a.csv --speed 3", "go run ./internal/ledger -yaml",
+		"go run ./cmd/gppl fit a.csv --speed 3", "go run ./measure/ledger -yaml",
 	} {
 		if checkCommand(strings.Fields(wrong)) == nil {
 			t.Errorf("%q passes", wrong)

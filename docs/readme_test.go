@@ -159,10 +159,10 @@ func cells(line string) (out []string) {
 	return out
 }
 
-// TestReadmeSpeeds: the times and ratios of the README are those that internal/performance wrote into performance.md.
+// TestReadmeSpeeds: the times and ratios of the README are those that measure/performance wrote into performance.md.
 func TestReadmeSpeeds(t *testing.T) {
 	pages := documents(t)
-	_, table, found := strings.Cut(pages["docs/performance.md"], "internal/performance: against n -->")
+	_, table, found := strings.Cut(pages["docs/performance.md"], "measure/performance: against n -->")
 	if !found {
 		t.Fatal("performance.md has no block about n")
 	}

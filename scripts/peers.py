@@ -254,7 +254,7 @@ def compare(program, kernel, n, lengthscale, only, limit, given_up):
 
 def run(sizes, lengthscales, only, limit):
     program = ENV / "gppl-peers"
-    subprocess.run(["go", "build", "-o", program, "./internal/peers"], cwd=ROOT, check=True)
+    subprocess.run(["go", "build", "-o", program, "./measure/peers"], cwd=ROOT, check=True)
     by_n, by_lengthscale, start = [], [], time.time()
     for kernel in KERNELS:
         given_up = {}

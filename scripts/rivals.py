@@ -5,7 +5,7 @@
     GPPL_DATA=... python3 scripts/rivals.py --group m3-yearly --limit 20     # printed and not written
     GPPL_DATA=... python3 scripts/rivals.py --group m3-other --half dev --limit 87    # printed too: the half for development
 
-internal/forecasting chooses the series (the same as for gppl: same half, seed and limit) and computes the scores from
+measure/forecasting chooses the series (the same as for gppl: same half, seed and limit) and computes the scores from
 quantiles, so that nothing differs but the forecasts. The libraries come from PyPI in the versions of
 scripts/requirements-rivals.txt, into .env/rivals, apart from all else. Series are forecast one at a time; compilation is
 not timed. All have the season of the competition: 4, 12, 24, and 1 for yearly, other and weekly series.
@@ -65,7 +65,7 @@ def main():
     kinds = {"AutoETS": AutoETS, "AutoARIMA": AutoARIMA, "AutoTheta": AutoTheta}
     with tempfile.TemporaryDirectory() as folder:
         tool = pathlib.Path(folder, "forecasting")
-        subprocess.run(["go", "build", "-o", tool, "./internal/forecasting"], cwd=ROOT, check=True)
+        subprocess.run(["go", "build", "-o", tool, "./measure/forecasting"], cwd=ROOT, check=True)
         for group in options.group.split(","):
             which = ["-half", options.half, *(["-limit", str(options.limit)] if options.limit else ["-sample"])]
             chosen = pathlib.Path(folder, "series.json")

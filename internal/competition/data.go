@@ -1,4 +1,4 @@
-// Package competition reads the series of M3 and M4, and what internal/forecasting stored about forecasts of them.
+// Package competition reads the series of M3 and M4, and what measure/forecasting stored about forecasts of them.
 package competition
 
 import (

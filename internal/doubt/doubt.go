@@ -1,5 +1,5 @@
 // Package doubt says how likely it is that the 95 % bands of a forecast by the automatic policy will contain less than 70 % of the
-// observations to come. pkg/analysis warns by it; internal/forecasting fits its coefficients.
+// observations to come. pkg/analysis warns by it; measure/forecasting fits its coefficients.
 package doubt
 
 import "math"
@@ -20,7 +20,7 @@ func (p Predictors) Values() []float64 {
 }
 
 // coefficients were fitted to the 1680 series of the development halves of M3 and M4 Weekly, 106 of them with poor forecasts
-// (go run ./internal/forecasting -doubt). Further predictors hardly improved the fit: the coverage of the past, its error, its last third,
+// (go run ./measure/forecasting -doubt). Further predictors hardly improved the fit: the coverage of the past, its error, its last third,
 // the horizon over n, and the factor by which bands are widened.
 var coefficients = []float64{0.92, -0.72, -0.77, 0.14, 0.26}
 

@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Forecasts is what internal/forecasting and scripts/rivals.py measured on series of M3 and M4. Notebook 12 shows it.
+// Forecasts is what measure/forecasting and scripts/rivals.py measured on series of M3 and M4. Notebook 12 shows it.
 type Forecasts struct{ record *competition.Record }
 
 // ReadForecasts reads the folder where the two keep their results.

@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-const records = "../../internal/forecasting"
+const records = "../../measure/forecasting"
 
 // The stored results are of all groups and rivals, and of the same series.
 func TestForecasts(t *testing.T) {

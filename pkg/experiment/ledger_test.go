@@ -28,7 +28,7 @@ func evidence(t *testing.T) *Evidence {
 }
 
 // TestLedger holds the ledger that is kept against what follows from the stored results: every row, with its status, numbers and
-// reasons. Where they differ by intent, go run ./internal/ledger -write brings it up to date.
+// reasons. Where they differ by intent, go run ./measure/ledger -write brings it up to date.
 func TestLedger(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(results, "ledger.json"))
 	if err != nil {
@@ -40,7 +40,7 @@ func TestLedger(t *testing.T) {
 	}
 	rows := Ledger(evidence(t))
 	if diff := cmp.Diff(kept.Rows, rows); diff != "" {
-		t.Errorf("ledger.json (−) is not what follows from the stored results (+): go run ./internal/ledger -write\n%s", diff)
+		t.Errorf("ledger.json (−) is not what follows from the stored results (+): go run ./measure/ledger -write\n%s", diff)
 	}
 	seen := map[string]bool{}
 	for _, r := range rows {

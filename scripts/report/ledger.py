@@ -65,11 +65,11 @@ class Ledger:
         if not any((root / "internal" / "ledger").glob("*.go")):
             return None
         try:
-            done = subprocess.run(("go", "run", "./internal/ledger", "-json"), cwd=root, capture_output=True, text=True)
+            done = subprocess.run(("go", "run", "./measure/ledger", "-json"), cwd=root, capture_output=True, text=True)
         except OSError as error:
             raise LedgerError(f"go: {error}") from None
         if done.returncode:
-            raise LedgerError(f"go run ./internal/ledger -json: exit {done.returncode}\n{done.stderr.strip()}")
+            raise LedgerError(f"go run ./measure/ledger -json: exit {done.returncode}\n{done.stderr.strip()}")
         return cls.parse(done.stdout)
 
     @classmethod

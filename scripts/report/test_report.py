@@ -182,8 +182,8 @@ class LedgerTest(unittest.TestCase):
     def test_no_command(self):
         with tempfile.TemporaryDirectory() as root:
             self.assertIsNone(Ledger.of_project(Path(root)))
-            (Path(root) / "internal/ledger").mkdir(parents=True)
-            (Path(root) / "internal/ledger/main.go").write_text("package main\n\nfunc main() { panic(\"broken\") }\n")
+            (Path(root) / "measure/ledger").mkdir(parents=True)
+            (Path(root) / "measure/ledger/main.go").write_text("package main\n\nfunc main() { panic(\"broken\") }\n")
             with self.assertRaises(LedgerError):
                 Ledger.of_project(Path(root))
 

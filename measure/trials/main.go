@@ -1,6 +1,6 @@
 // Command trials does the trials of the named experiments and stores their outcomes, as the notebooks do, from the folder notebooks:
 //
-//	cd notebooks && go run ../internal/trials e1 e2 sunspots eeg
+//	cd notebooks && go run ../measure/trials e1 e2 sunspots eeg
 //
 // GPPL_SCALE, GPPL_FRESH and GPPL_SLOW mean what they mean to the notebooks.
 package main

@@ -1,9 +1,9 @@
 // Command scale learns a Gaussian process from any number of simulated observations, which are never stored: they are made in chunks
 // and added to gppl.Sums, by as many workers as asked for.
 //
-//	go run ./internal/scale -n 1e9
-//	go run ./internal/scale -n 1e7 -range 1e5 -workers 1
-//	go run ./internal/scale -n 1e7 -range 1e5 -tenth
+//	go run ./measure/scale -n 1e9
+//	go run ./measure/scale -n 1e7 -range 1e5 -workers 1
+//	go run ./measure/scale -n 1e7 -range 1e5 -tenth
 //
 // It prints the time, the memory, a checksum of the sums, which does not depend on the workers, and the parameters that are learnt, in
 // standard errors from the truth. With -tenth it does the same with the first tenth of the range, and says by how much the parameters

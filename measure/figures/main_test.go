@@ -57,7 +57,7 @@ func TestFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	if where := sameFigure(string(drawn), string(committed)); where != "" {
-		t.Errorf("docs/forecast.svg is not what is drawn: %s. Make it again: go run ./internal/figures docs/forecast.svg", where)
+		t.Errorf("docs/forecast.svg is not what is drawn: %s. Make it again: go run ./measure/figures docs/forecast.svg", where)
 	}
 	for _, other := range []string{string(drawn) + "<g/>", number.ReplaceAllString(string(drawn), "7")} {
 		if sameFigure(other, string(drawn)) == "" {

@@ -1,7 +1,7 @@
 // Command performance measures what the engines take and writes the figures and
 // the generated parts of docs/performance.md:
 //
-//	go run ./internal/performance -out docs
+//	go run ./measure/performance -out docs
 //
 // It takes some minutes, on a machine that does nothing else; -quick is a trial
 // in less than one. Everything is measured through what the library exports, in

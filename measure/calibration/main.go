@@ -2,9 +2,9 @@
 // parameters plugged in, with an average over their uncertainty and with the parameters that the series was drawn with,
 // whose bands are right but for chance:
 //
-//	go run ./internal/calibration
-//	go run ./internal/calibration -series 40 -only trend
-//	go run ./internal/calibration -true
+//	go run ./measure/calibration
+//	go run ./measure/calibration -series 40 -only trend
+//	go run ./measure/calibration -true
 //
 // A series of each kind is simulated, and a model of the same family is trained on all but its last 50 observations, as a
 // user would: starts by FitAuto, then with the default priors. The forecasts at 1, 10 and 50 steps ahead are compared with what

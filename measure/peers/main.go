@@ -1,7 +1,7 @@
 // Command peers times gppl's exact likelihood on given series, for scripts/peers.py,
 // which times other libraries on the same:
 //
-//	go run ./internal/peers < cases.json
+//	go run ./measure/peers < cases.json
 //
 // It reads one JSON object a line (type request) and writes one (type answer) for
 // each: the negative log likelihood and its gradient in the logs of variance,

@@ -1,11 +1,11 @@
 // Command forecasting judges the automatic policy of package analysis, the one of gppl fit, on series of the competitions M3
 // and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020), beside seasonal naive:
 //
-//	GPPL_DATA=… go run ./internal/forecasting -sample -store internal/forecasting             # what docs/forecasts.md tells of
-//	GPPL_DATA=… go run ./internal/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
+//	GPPL_DATA=… go run ./measure/forecasting -sample -store measure/forecasting             # what docs/forecasts.md tells of
+//	GPPL_DATA=… go run ./measure/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
 //
-//	GPPL_DATA=… go run ./internal/forecasting -half dev -group m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly -details dev.jsonl
-//	go run ./internal/forecasting -doubt dev.jsonl      # the coefficients in internal/doubt
+//	GPPL_DATA=… go run ./measure/forecasting -half dev -group m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly -details dev.jsonl
+//	go run ./measure/forecasting -doubt dev.jsonl      # the coefficients in internal/doubt
 //
 // Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
 // series (-half dev) and reported on the odd ones (-half test). Series whose training part is constant are counted and left
@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&which.half, "half", "test", "dev, the even series; test, the odd ones; all")
 	workers := flag.Int("workers", runtime.NumCPU(), "series at a time")
 	flag.BoolVar(&which.sample, "sample", false, "the series that the stored results are of, in place of -limit: 60 yearly, quarterly and monthly, all other and weekly, and 16 hourly ones")
-	store := flag.String("store", "", "put the results in their places in the records of this folder, internal/forecasting: results.json and series.jsonl")
+	store := flag.String("store", "", "put the results in their places in the records of this folder, measure/forecasting: results.json and series.jsonl")
 	out := flag.String("out", "", "write the results to this file as JSON")
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")

@@ -1,7 +1,7 @@
 // Command optima compares what FitAuto finds with the best of many random restarts, for 20 kinds of series and 8 kernels:
 //
-//	go run ./internal/optima
-//	go run ./internal/optima -quick -seed 3
+//	go run ./measure/optima
+//	go run ./measure/optima -quick -seed 3
 //
 // It prints how many nats FitAuto ends above the best of the restarts, pair by pair, marked ? where FitAuto calls its result
 // doubtful and ! where it loses more than a nat and calls it converged. The reference trains the exact likelihood from starts

@@ -1,7 +1,7 @@
 // Command figures draws the figure of the README from the embedded series, and prints which share of the held-out
 // observations its 95 % band contains, with the trend and without:
 //
-//	go run ./internal/figures docs/forecast.svg
+//	go run ./measure/figures docs/forecast.svg
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 2 {
-		log.Fatal("usage: go run ./internal/figures FILE.svg")
+		log.Fatal("usage: go run ./measure/figures FILE.svg")
 	}
 	if err := draw(os.Args[1]); err != nil {
 		log.Fatal(err)

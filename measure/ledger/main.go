@@ -1,9 +1,9 @@
 // Command ledger prints the published numbers and claims beside what was found, as its statuses follow from the stored results.
 //
-//	go run ./internal/ledger            the rows, each with its claim, numbers, test and remark
-//	go run ./internal/ledger -only contradicted      rows of one status, or whose names begin so
-//	go run ./internal/ledger -json      for the index of the reports
-//	go run ./internal/ledger -write     writes notebooks/results/ledger.json, which the tests hold against the stored results
+//	go run ./measure/ledger            the rows, each with its claim, numbers, test and remark
+//	go run ./measure/ledger -only contradicted      rows of one status, or whose names begin so
+//	go run ./measure/ledger -json      for the index of the reports
+//	go run ./measure/ledger -write     writes notebooks/results/ledger.json, which the tests hold against the stored results
 package main
 
 import (
