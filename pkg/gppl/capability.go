@@ -3,8 +3,8 @@ package gppl
 import "math"
 
 // A kernel declares its properties beyond the covariance through optional interfaces:
-// Reacher, Bandlimited, Scaled, Markovian, Spectrum, Nuggeter. A kernel without them is
-// computed densely, or by the Toeplitz engine on a regular series. Sum and Product combine
+// Reacher, Bandlimited, Scaled, Markovian, Spectrum, Nuggeter, Steep, Amplified. A kernel
+// without them is computed densely, or by the Toeplitz engine on a regular series. Sum and Product combine
 // the properties of their parts. Engines ask through the functions of this file and
 // terms.go, and do not know the types. gppltest.CheckKernel compares the declared
 // properties with the covariance.
@@ -102,6 +102,24 @@ type Nuggeter interface {
 	ContractNugget(grad []float64, w float64)
 }
 
+// A Steep kernel knows how steep it is. Error bounds follow from it; for any other
+// kernel, 512 slopes are sampled at every evaluation.
+type Steep interface {
+	// Steepness bounds r·|k′(r)| for 0 ≤ r ≤ span, relative to k(0): what a relative
+	// error of the distance, or of a period, does to the covariance. Too small a value
+	// makes error bounds too small.
+	Steepness(span float64) float64
+}
+
+// An Amplified kernel says which of its parameters scale it as a whole. For any other
+// kernel these are the parameters of RoleVariance.
+type Amplified interface {
+	// Amplitudes returns the indices, among the kernel's parameters, of those v with
+	// Σ ∂k/∂log v = k, and whether they are known. Gradients are checked by them at
+	// every evaluation, and start values scale them.
+	Amplitudes() (at []int, known bool)
+}
+
 // Nugget returns the nugget of k, 0 if it has none: Var f(x) = k(0) + nugget.
 func Nugget(k Kernel) float64 {
 	if k, ok := k.(Nuggeter); ok {
@@ -160,11 +178,10 @@ func scaledAt(k Kernel) (variance, lengthscale int, ok bool) {
 	return 0, 0, false
 }
 
-// steepness bounds r·|k′(r)| for 0 ≤ r ≤ span, relative to the variance: what a
-// relative error of the distance, or of a period, does to the covariance.
+// steepness returns what the kernel says of it (see Steep), or samples it.
 func steepness(k Kernel, span float64) float64 {
-	if k, ok := k.(interface{ steepness(span float64) float64 }); ok {
-		return k.steepness(span)
+	if k, ok := k.(Steep); ok {
+		return k.Steepness(span)
 	}
 	return sampledSteepness(k, span)
 }
@@ -230,10 +247,12 @@ func (s *scaling) derivative(grad []float64, k Kernel) (sum float64, ok bool) {
 // as a whole, and whether they are known: the variances of every term of a sum,
 // those of one factor of a product, none of White.
 func amplitudesOf(k Kernel, offset int) (at []int, known bool) {
-	if k, ok := k.(interface {
-		amplitudes(offset int) ([]int, bool)
-	}); ok {
-		return k.amplitudes(offset)
+	if k, ok := k.(Amplified); ok {
+		at, known = k.Amplitudes()
+		for i := range at {
+			at[i] += offset
+		}
+		return at, known
 	}
 	for i, p := range k.Params() {
 		if p.Role == RoleVariance {
@@ -249,11 +268,23 @@ func amplitudes(k Kernel, offset int) []int {
 	return at
 }
 
-// noiseTerms returns the indices, from offset on, of the variances of those terms
-// of a sum that are White.
-func noiseTerms(k Kernel, offset int) []int {
-	if k, ok := k.(interface{ noiseTerms(offset int) []int }); ok {
-		return k.noiseTerms(offset)
+// noiseTerms returns the indices, from offset on, of the variances of white noise in k or
+// in the terms of a sum: the parameters of RoleNoise. (White as a factor is no noise of
+// its own, nor is that of one side of a change.)
+func noiseTerms(k Kernel, offset int) (at []int) {
+	if sum, ok := k.(Sum); ok {
+		for i, p := range sum.parts {
+			at = append(at, noiseTerms(p, offset+sum.offset[i])...)
+		}
+		return at
 	}
-	return nil
+	if _, ok := k.(Product); ok || isPlaced(k) {
+		return nil
+	}
+	for i, p := range k.Params() {
+		if p.Role == RoleNoise {
+			at = append(at, offset+i)
+		}
+	}
+	return at
 }

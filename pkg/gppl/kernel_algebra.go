@@ -277,8 +277,8 @@ func (k Product) Bandwidth(eps float64) float64 {
 	return b
 }
 
-// steepness is the mean of those of the terms, by their variances.
-func (k Sum) steepness(span float64) float64 {
+// Steepness is the mean of those of the terms, by their variances.
+func (k Sum) Steepness(span float64) float64 {
 	var s, all float64
 	for _, p := range k.parts {
 		v := variance(p)
@@ -290,9 +290,9 @@ func (k Sum) steepness(span float64) float64 {
 	return s / all
 }
 
-// steepness is the sum of those of the factors; where one has died out, no other
+// Steepness is the sum of those of the factors; where one has died out, no other
 // is steep.
-func (k Product) steepness(span float64) float64 {
+func (k Product) Steepness(span float64) float64 {
 	span = min(span, reach(k, 0.01))
 	var s float64
 	for _, p := range k.parts {
@@ -347,31 +347,23 @@ func (k Product) ContractNugget(grad []float64, w float64) {
 	}
 }
 
-// amplitudes are those of all terms.
-func (k Sum) amplitudes(offset int) (at []int, known bool) {
+// Amplitudes are those of all terms.
+func (k Sum) Amplitudes() (at []int, known bool) {
 	known = true
 	for i, p := range k.parts {
-		more, ok := amplitudesOf(p, offset+k.offset[i])
+		more, ok := amplitudesOf(p, k.offset[i])
 		at, known = append(at, more...), known && ok
 	}
 	return at, known
 }
 
-// amplitudes are those of the first factor that has any.
-func (k Product) amplitudes(offset int) (at []int, known bool) {
+// Amplitudes are those of the first factor that has any.
+func (k Product) Amplitudes() (at []int, known bool) {
 	for i, p := range k.parts {
-		more, ok := amplitudesOf(p, offset+k.offset[i])
+		more, ok := amplitudesOf(p, k.offset[i])
 		if known = known || ok; ok && more != nil {
 			return more, true
 		}
 	}
 	return nil, known
-}
-
-// noiseTerms are those of all terms. (White as a factor is no noise of its own.)
-func (k Sum) noiseTerms(offset int) (at []int) {
-	for i, p := range k.parts {
-		at = append(at, noiseTerms(p, offset+k.offset[i])...)
-	}
-	return at
 }

@@ -68,9 +68,8 @@ func (k ChangePoint) Reach(eps float64) float64 {
 	return max(reach(k.Before, eps), reach(k.After, eps))
 }
 
-func (k ChangePoint) amplitudes(offset int) (at []int, known bool) {
-	return k.sum().amplitudes(offset)
-}
+// Amplitudes are those of both parts.
+func (k ChangePoint) Amplitudes() (at []int, known bool) { return k.sum().Amplitudes() }
 
 // after sets dst to s(x), and is accurate for 1 − s as well, by s at the mirrored place.
 func (k ChangePoint) after(x float64) (s, rest float64) {

@@ -35,7 +35,7 @@ func (k Laplace) String() string { return describe("Laplace", k.Params()) }
 
 func (k Laplace) Reach(eps float64) float64              { return -k.Lengthscale * math.Log(eps) }
 func (k Laplace) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
-func (k Laplace) steepness(float64) float64              { return 1 }
+func (k Laplace) Steepness(float64) float64              { return 1 }
 
 func (k Laplace) Markov(dst []MaternTerm) []MaternTerm {
 	return append(dst, MaternTerm{0, k.Variance, k.Lengthscale})
@@ -99,7 +99,7 @@ func (k Matern32) Bandwidth(eps float64) float64 {
 	return sqrt3 * math.Pow(eps, -1./3) / (2 * math.Pi * k.Lengthscale)
 }
 func (k Matern32) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
-func (k Matern32) steepness(float64) float64              { return 1 }
+func (k Matern32) Steepness(float64) float64              { return 1 }
 
 func (k Matern32) Markov(dst []MaternTerm) []MaternTerm {
 	return append(dst, MaternTerm{1, k.Variance, k.Lengthscale})
@@ -169,7 +169,7 @@ func (k Matern52) Bandwidth(eps float64) float64 {
 	return sqrt5 * math.Pow(eps, -1./5) / (2 * math.Pi * k.Lengthscale)
 }
 func (k Matern52) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
-func (k Matern52) steepness(float64) float64              { return 1 }
+func (k Matern52) Steepness(float64) float64              { return 1 }
 
 func (k Matern52) Markov(dst []MaternTerm) []MaternTerm {
 	return append(dst, MaternTerm{2, k.Variance, k.Lengthscale})

@@ -55,8 +55,8 @@ func (k SpectralMixture) Bandwidth(eps float64) float64 {
 	return math.Sqrt(-2*math.Log(eps))/(2*math.Pi*k.Lengthscale) + 1/k.Period
 }
 
-// steepness: r·exp(−r²/2l²) is at most 0.61·l.
-func (k SpectralMixture) steepness(span float64) float64 {
+// Steepness: r·exp(−r²/2l²) is at most 0.61·l.
+func (k SpectralMixture) Steepness(span float64) float64 {
 	return 1 + min(span, 0.61*k.Lengthscale)*2*math.Pi/k.Period
 }
 

@@ -35,7 +35,7 @@ func (k Periodic) Bandwidth(eps float64) float64 {
 	return harmonics(k.Lengthscale, -math.Log(eps)) / k.Period
 }
 
-func (k Periodic) steepness(span float64) float64 {
+func (k Periodic) Steepness(span float64) float64 {
 	return span * periodicSteepness(k.Lengthscale, k.Period)
 }
 
@@ -98,8 +98,8 @@ func (k LocPer) Bandwidth(eps float64) float64 {
 	return math.Sqrt(2*digits)/(2*math.Pi*k.Lengthscale) + harmonics(k.PeriodicLengthscale, digits)/k.Period
 }
 
-// steepness: r·exp(−r²/2l²) is at most 0.61·l.
-func (k LocPer) steepness(span float64) float64 {
+// Steepness: r·exp(−r²/2l²) is at most 0.61·l.
+func (k LocPer) Steepness(span float64) float64 {
 	return 1 + min(span, 0.61*k.Lengthscale)*periodicSteepness(k.PeriodicLengthscale, k.Period)
 }
 

@@ -34,8 +34,8 @@ func (k RQ) Bandwidth(eps float64) float64 {
 	return -math.Log(eps) / (2 * math.Pi * k.Lengthscale * math.Sqrt(2*k.Alpha))
 }
 
-// steepness: r·|k′|/v = 2α·s·(1 − s)^α, s = q/(1 + q), is below 1.
-func (k RQ) steepness(float64) float64 { return 1 }
+// Steepness: r·|k′|/v = 2α·s·(1 − s)^α, s = q/(1 + q), is below 1.
+func (k RQ) Steepness(float64) float64 { return 1 }
 
 func (k RQ) Cov(dst, r []float64) {
 	c := 0.5 / (k.Alpha * k.Lengthscale * k.Lengthscale)

@@ -33,7 +33,7 @@ func (k SE) Bandwidth(eps float64) float64 {
 	return math.Sqrt(-2*math.Log(eps)) / (2 * math.Pi * k.Lengthscale)
 }
 func (k SE) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
-func (k SE) steepness(float64) float64              { return 1 }
+func (k SE) Steepness(float64) float64              { return 1 }
 
 func (k SE) Cov(dst, r []float64) {
 	c := -0.5 / (k.Lengthscale * k.Lengthscale)

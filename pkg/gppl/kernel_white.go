@@ -5,6 +5,8 @@ var (
 	_ Reacher     = White{}
 	_ Bandlimited = White{}
 	_ Nuggeter    = White{}
+	_ Steep       = White{}
+	_ Amplified   = White{}
 )
 
 // White is v for an observation with itself and 0 otherwise, even at the same
@@ -23,13 +25,12 @@ func (k White) String() string { return describe("White", k.Params()) }
 
 func (k White) Reach(float64) float64     { return 0 }
 func (k White) Bandwidth(float64) float64 { return 0 }
-func (k White) steepness(float64) float64 { return 0 }
+func (k White) Steepness(float64) float64 { return 0 }
 
 // Nugget returns v.
 func (k White) Nugget() float64                          { return k.Variance }
 func (k White) ContractNugget(grad []float64, w float64) { grad[0] += w * k.Variance }
-func (k White) amplitudes(int) (at []int, known bool)    { return nil, true } // of no signal
-func (k White) noiseTerms(offset int) []int              { return []int{offset} }
+func (k White) Amplitudes() (at []int, known bool)       { return nil, true } // of no signal
 
 func (k White) Cov(dst, r []float64)       { clear(dst[:len(r)]) }
 func (k White) Contract(_, _, _ []float64) {}

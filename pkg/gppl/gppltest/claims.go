@@ -35,6 +35,12 @@ func checkClaims(t *testing.T, k gppl.Kernel) {
 	if c, ok := k.(gppl.Markovian); ok {
 		t.Run("Markov", func(t *testing.T) { checkMarkov(t, k, c) })
 	}
+	if c, ok := k.(gppl.Steep); ok {
+		t.Run("Steepness", func(t *testing.T) { checkSteepness(t, k, c) })
+	}
+	if c, ok := k.(gppl.Amplified); ok {
+		t.Run("Amplitudes", func(t *testing.T) { checkAmplitudes(t, k, c) })
+	}
 	if k, ok := k.(gppl.Spectrum); ok {
 		t.Run("Density", func(t *testing.T) { checkDensity(t, k) })
 	}
@@ -228,6 +234,47 @@ func checkScale(t *testing.T, k gppl.Kernel, c gppl.Scaled) {
 		}
 		if off := sum/weights - at(r, u); !(math.Abs(off) <= 1e-10*math.Abs(at(0, u))) {
 			t.Errorf("k(%v) is no polynomial in log l: interpolation is off by %.2g·v", r, off)
+		}
+	}
+}
+
+// checkSteepness compares with the slope at distances over eighteen octaves below each span.
+func checkSteepness(t *testing.T, k gppl.Kernel, c gppl.Steep) {
+	v := cov(k, 0)
+	for _, span := range []float64{0.01, 1, 30, 1000} {
+		bound := c.Steepness(span)
+		for j := range 1000 {
+			r := span * math.Exp2(-0.018*float64(j))
+			slope := []float64{r}
+			k.Slope(slope, slope)
+			if s := math.Abs(r * slope[0]); !(s <= bound*v*(1+1e-9)) {
+				t.Errorf("Steepness(%v) = %v, but r·|k′(r)| is %v·k(0) at %v", span, bound, s/v, r)
+				break
+			}
+		}
+	}
+}
+
+// checkAmplitudes: the parameters that are said to scale k do, together, and none is named twice.
+func checkAmplitudes(t *testing.T, k gppl.Kernel, c gppl.Amplified) {
+	at, known := c.Amplitudes()
+	params := k.Params()
+	if !known {
+		return
+	}
+	grad := make([]float64, len(params))
+	for _, r := range []float64{0, 0.1, 0.7, 2, 5} {
+		clear(grad)
+		k.Contract(grad, []float64{1}, []float64{r})
+		var sum float64
+		for n, i := range at {
+			if i < 0 || i >= len(params) || slices.Contains(at[:n], i) {
+				t.Fatalf("Amplitudes = %v of %d parameters", at, len(params))
+			}
+			sum += grad[i]
+		}
+		if v := cov(k, r); !(math.Abs(sum-v) <= 1e-9*math.Abs(cov(k, 0))) {
+			t.Errorf("Σ ∂k/∂log v over Amplitudes is %v at %v, want k = %v", sum, r, v)
 		}
 	}
 }
