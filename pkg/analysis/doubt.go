@@ -84,7 +84,7 @@ func (a *Analysis) medianOf(ctx context.Context, members []*member, x []float64)
 	if err != nil {
 		return nil, err
 	}
-	return quantile(parts, 0.5, false), nil
+	return quantiles(parts, 0.5, false), nil
 }
 
 // doubtful says how often the bands of forecasts like this one fail, and what they have in common.

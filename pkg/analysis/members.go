@@ -81,8 +81,8 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 	return noise + e*e
 }
 
-// quantile returns at each x the quantile at level p of the mixture of parts, for f if latent is set, else for new observations.
-func quantile(parts []Part, p float64, latent bool) []float64 {
+// quantiles returns at each x the quantile at level p of the mixture of parts, for f if latent is set, else for new observations.
+func quantiles(parts []Part, p float64, latent bool) []float64 {
 	z := math.Sqrt2 * math.Erfinv(2*p-1)
 	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
 	for i := range out {
@@ -111,7 +111,7 @@ func forecastOf(x []float64, when []string, parts []Part) *Forecast {
 	if plainGaussian(parts) {
 		f.Mean, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar
 	} else {
-		f.Mean = quantile(parts, 0.5, false)
+		f.Mean = quantiles(parts, 0.5, false)
 		f.LatentVar, f.NoisyVar = spread(parts, true), spread(parts, false)
 	}
 	f.Lower, f.Upper = f.Quantile(0.025), f.Quantile(0.975)
@@ -120,7 +120,7 @@ func forecastOf(x []float64, when []string, parts []Part) *Forecast {
 
 func spread(parts []Part, latent bool) []float64 {
 	const one = 0.15865525393145707 // Φ(−1)
-	lo, hi := quantile(parts, one, latent), quantile(parts, 1-one, latent)
+	lo, hi := quantiles(parts, one, latent), quantiles(parts, 1-one, latent)
 	out := make([]float64, len(lo))
 	for i := range out {
 		out[i] = 0.25 * (hi[i] - lo[i]) * (hi[i] - lo[i])

@@ -176,7 +176,7 @@ func (f *Forecast) Band(i int) (lo, hi float64) { return f.Lower[i], f.Upper[i] 
 // Quantile returns the quantile of a new observation at each x, at level p, 0 < p < 1.
 func (f *Forecast) Quantile(p float64) []float64 {
 	if !plainGaussian(f.Parts) {
-		return quantile(f.Parts, p, false)
+		return quantiles(f.Parts, p, false)
 	}
 	z := math.Sqrt2 * math.Erfinv(2*p-1)
 	q := make([]float64, len(f.Mean))

@@ -3,6 +3,8 @@ package gppl
 import (
 	"fmt"
 	"math"
+
+	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
 // Mixture is a forecast at several inputs, at each of them a mixture of Gaussians:
@@ -76,28 +78,18 @@ func (m *Mixture) Quantile(p float64) []float64 {
 			}
 			lo, hi = min(lo, q), max(hi, q)
 		}
-		const steps = 45 // 2⁻⁴⁵ of the bracket
-		for range steps {
-			if lo == hi {
-				break
-			}
-			mid := lo + 0.5*(hi-lo)
-			below := m.average(func(c int) float64 {
-				if sd[c] == 0 {
-					if mu[c] <= mid {
-						return 1
-					}
-					return 0
+		return quantile.Of(p, lo, hi, func(v float64) (below, density float64) {
+			for c, w := range m.Weights {
+				switch u := (v - mu[c]) / sd[c]; {
+				case sd[c] > 0:
+					below += w * normalCDF(u)
+					density += w * math.Exp(-0.5*u*u) / (sd[c] * math.Sqrt(2*math.Pi))
+				case mu[c] <= v:
+					below += w
 				}
-				return normalCDF((mid - mu[c]) / sd[c])
-			})
-			if below < p {
-				lo = mid
-			} else {
-				hi = mid
 			}
-		}
-		return lo + 0.5*(hi-lo)
+			return below, density
+		})
 	})
 }
 
