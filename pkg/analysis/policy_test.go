@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -449,7 +451,7 @@ func TestPeriodGiven(t *testing.T) {
 // Where working days have another shape than the days of a weekend, a term says so, and the forecast is better than by a season and
 // noise: the latest four weeks are looked at.
 func TestFitFindsTheWeekInTheDay(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("some seconds")
 	}
 	rng := rand.New(rand.NewPCG(3, 0))

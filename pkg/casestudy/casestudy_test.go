@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -27,7 +28,7 @@ func shown(t *testing.T, s *casestudy.Study) {
 func TestStudies(t *testing.T) {
 	ctx := context.Background()
 	scale := casestudy.Full
-	if testing.Short() {
+	if testsize.Quick() {
 		scale = casestudy.Smoke
 	}
 	t.Run("trend", func(t *testing.T) {

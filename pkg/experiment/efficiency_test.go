@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -70,7 +72,7 @@ func TestGodambe(t *testing.T) {
 // TestGodambeSimulated compares it with minima over draws: PL with the residual energy and few Sphere projections, where the inverse
 // information would promise far too much.
 func TestGodambeSimulated(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("trains")
 	}
 	source := draw(20, 240, 240, 1)

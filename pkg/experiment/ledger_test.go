@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -235,7 +237,7 @@ func TestLedgerCovers(t *testing.T) {
 // TestStoredResults repeats stored trials that are quick and wants the stored numbers: a change of the code that moves them must
 // raise Revision, and recompute them.
 func TestStoredResults(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("trains")
 	}
 	e := evidence(t)

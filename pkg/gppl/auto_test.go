@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -74,7 +74,7 @@ func TestFitAuto(t *testing.T) {
 // the first projections leave of y, not in the spectrum of the model that they
 // teach.
 func TestFitAutoColour(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
 	slow := seDraw(t, 1000, 1000, 60, 4)
@@ -124,7 +124,7 @@ func TestFitAutoKeepsStart(t *testing.T) {
 // TestFitAutoSunspots ends at the optima that are known. RQ and LocPer, which take a minute each, see every third month unless
 // GPPL_LONG=1.
 func TestFitAutoSunspots(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("takes some ten seconds")
 	}
 	all := sunspots(t)
@@ -144,7 +144,7 @@ func TestFitAutoSunspots(t *testing.T) {
 		{all, gppl.SE{}, 1549.119, false},
 		{all, gppl.Laplace{}, 1432.675, true},
 	}
-	if os.Getenv("GPPL_LONG") != "" {
+	if testsize.Long() {
 		fits = append(fits, fit{all, gppl.RQ{}, 1531.907, true}, fit{all, gppl.LocPer{}, 1468.565, true}, fit{all, gppl.LocPer{}, 1468.565, false})
 	} else {
 		fits = append(fits, fit{quarters, gppl.RQ{}, 625.911, true}, fit{quarters, gppl.LocPer{}, 607.950, true})
@@ -171,7 +171,7 @@ func TestFitAutoSunspots(t *testing.T) {
 
 // TestFitAutoSurvives fits data that no model of the family made.
 func TestFitAutoSurvives(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // TestWhittle compares the gradient with differences, the profile with the value at the variances that it names, and
@@ -67,7 +69,7 @@ func TestWhittle(t *testing.T) {
 // TestSpectralStarts adds to a random walk that returns a rhythm that is worth 80 nats to 3000 observations and 10 to the part of them
 // that the search trains on: one of the starts has it nevertheless.
 func TestSpectralStarts(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
 	const n, period = 3000, 6.3

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // faults are what goes wrong in a formula: a wrong sign, a factor, a term dropped.
@@ -25,7 +27,7 @@ func scaleBy(x []float64, f float64) {
 // TestFaultsAreCaught spoils each intermediate result of the spectral and the
 // interpolated engines: what is returned is right, by another engine, or an error.
 func TestFaultsAreCaught(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("takes half a minute")
 	}
 	defer func() { tamper = nil }()

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -105,7 +106,7 @@ func newChunked(t testing.TB, open gppl.Chunks, segment int) *gppl.Chunked {
 func TestChunked(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(33, 34))
 	cases := 400
-	if testing.Short() {
+	if testsize.Quick() {
 		cases = 100
 	}
 	var worst, worstGrad float64
@@ -386,7 +387,7 @@ func TestChunkedErrors(t *testing.T) {
 
 // TestChunkedMemory reads what the heap holds at most in an evaluation of a series that would take 48 MB.
 func TestChunkedMemory(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
 	const n, limit = 3_000_000, 24 << 20

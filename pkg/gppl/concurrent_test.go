@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -84,12 +86,12 @@ func agree(got, want answer, theta []float64, terms int) (ratio float64, err err
 // another loss.
 func TestGoroutines(t *testing.T) {
 	steps := 6
-	if testing.Short() {
+	if testsize.Quick() {
 		steps = 3
 	}
 	kernels := []Kernel{SE{1, 60}, Matern32{1, 60}, Add(SE{1, 90}, Periodic{0.5, 1, 40}, White{0.1}), Add(Laplace{1, 30}, Matern52{0.5, 90})}
 	for _, inputs := range []string{"regular", "irregular"} {
-		if testing.Short() && inputs == "irregular" {
+		if testsize.Quick() && inputs == "irregular" {
 			continue
 		}
 		rnd := rand.New(rand.NewPCG(1, 20))
@@ -178,15 +180,15 @@ func TestGoroutines(t *testing.T) {
 func TestWalk(t *testing.T) {
 	steps := 6
 	switch {
-	case long():
+	case testsize.Long():
 		steps = 1000
-	case testing.Short():
+	case testsize.Quick():
 		steps = 5
 	}
 	worst := map[string]float64{}
 	defer func() { t.Logf("of what is promised: %v", worst) }()
 	for i, k := range engineKernels(1, 10) {
-		if testing.Short() && i%3 != 0 {
+		if testsize.Quick() && i%3 != 0 {
 			continue
 		}
 		rnd := rand.New(rand.NewPCG(uint64(i), 21))

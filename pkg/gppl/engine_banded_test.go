@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -43,9 +45,9 @@ func TestBandedGradientSmooth(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n := min(c.n, 1000) // where the recursion of 1b1a4f7 was long beyond use
 			switch {
-			case long():
+			case testsize.Long():
 				n = c.n
-			case testing.Short():
+			case testsize.Quick():
 				n = 700
 			}
 			m := Model{Kernel: c.k, Noise: c.noise}

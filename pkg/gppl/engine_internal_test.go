@@ -6,10 +6,11 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -22,9 +23,6 @@ import (
 
 var exactEngines = []string{EngineStateSpace, EngineSpectral, EngineBanded}
 var projectedEngines = []string{EngineInterpolated, EngineStateSpace, EngineSpectral, EngineBanded}
-
-// long asks for the whole grid, which takes minutes.
-func long() bool { return os.Getenv("GPPL_LONG") != "" }
 
 // engineKernels is one of each kernel and combinations of them, at variance v
 // (some of them 2v) and about the lengthscale l.
@@ -194,7 +192,7 @@ func (w worst) log(t *testing.T) {
 // has, by its own prediction.
 func expensive(l Loss, engine string, theta []float64) bool {
 	limit := 0.05
-	if long() {
+	if testsize.Long() {
 		limit = 0.5
 	}
 	last := len(theta) - 1
@@ -321,7 +319,7 @@ func TestEngineGrid(t *testing.T) {
 			for i, k := range engineKernels(2, 100*rel) {
 				for _, kind := range inputKinds {
 					turn++
-					if !long() && (turn%8 != (i+turn/8)%8 || turn/8%2 != 0) || testing.Short() && turn%5 != 0 {
+					if !testsize.Long() && (turn%8 != (i+turn/8)%8 || turn/8%2 != 0) || testsize.Quick() && turn%5 != 0 {
 						continue
 					}
 					rnd := rand.New(rand.NewPCG(uint64(turn), 1))
@@ -345,7 +343,7 @@ func TestEngineGrid(t *testing.T) {
 
 // TestEngineLarge compares the engines at sizes where they pay.
 func TestEngineLarge(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("large")
 	}
 	w := worst{}
@@ -402,7 +400,7 @@ func TestEngineWalk(t *testing.T) {
 				theta := values(m.Params())
 				start := slices.Clone(theta)
 				steps := 12
-				if testing.Short() {
+				if testsize.Quick() {
 					steps = 3
 				}
 				for range steps {
@@ -434,7 +432,7 @@ func TestEngineWalk(t *testing.T) {
 func TestEngineProperty(t *testing.T) {
 	count := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if count++; testing.Short() && count > 8 {
+		if count++; testsize.Quick() && count > 8 {
 			return
 		}
 		logUniform := func(what string, lo, hi float64) float64 {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -223,7 +225,7 @@ func TestChoiceMoves(t *testing.T) {
 		},
 	} {
 		lengthscales := []float64{0.01, 0.02, 0.05, 0.2, 1, 5, 30, 200, 3, 0.3, 0.02}
-		if testing.Short() {
+		if testsize.Quick() {
 			lengthscales = []float64{0.02, 5}
 		}
 		for _, l := range lengthscales {
@@ -298,7 +300,7 @@ func TestTolerance(t *testing.T) {
 // TestEngineDeterminism: the processors do not show in the last bit.
 func TestEngineDeterminism(t *testing.T) {
 	n := 400
-	if testing.Short() {
+	if testsize.Quick() {
 		n = 150
 	}
 	d := engineData(t, n)
@@ -340,7 +342,7 @@ func TestEngineDeterminism(t *testing.T) {
 // TestOracleSunspotsEngines sends every case of the oracle through every engine
 // that takes it.
 func TestOracleSunspotsEngines(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("the sunspots in full")
 	}
 	d := sunspots(t)
@@ -410,7 +412,7 @@ func TestOracleSunspotsEngines(t *testing.T) {
 // exactTooLong reports whether the exact NLL of the sunspots takes the better
 // part of a second or more: GPPL_LONG=1 asks for all.
 func exactTooLong(k gppl.Kernel, engine string) bool {
-	if os.Getenv("GPPL_LONG") != "" || engine == gppl.EngineStateSpace {
+	if testsize.Long() || engine == gppl.EngineStateSpace {
 		return false
 	}
 	switch k := k.(type) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"text/tabwriter"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -183,7 +184,7 @@ func TestFaults(t *testing.T) {
 	count, engines := *faultCases, faultEngines()
 	if count == 0 {
 		count = 3
-		if testing.Short() {
+		if testsize.Quick() {
 			engines = engines[:4]
 		}
 	}

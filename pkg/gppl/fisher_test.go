@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -204,7 +206,7 @@ func informationCases() (cases []informationCase) {
 func TestInformationRoutes(t *testing.T) {
 	worst := map[string]float64{}
 	for i, c := range informationCases() {
-		if testing.Short() && i%5 != 0 {
+		if testsize.Quick() && i%5 != 0 {
 			continue
 		}
 		n := c.x.Len()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -54,7 +55,7 @@ func (l late) ValueGrad(grad, theta []float64) (float64, error) {
 // and data off the model's scale: none is called wrong.
 func TestFitAlarms(t *testing.T) {
 	cases := 20
-	if testing.Short() {
+	if testsize.Quick() {
 		cases = 4
 	}
 	rnd := rand.New(rand.NewPCG(3, 3))

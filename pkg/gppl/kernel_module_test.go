@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // TestOtherModule runs kernel_own_test.go in a module of its own, beside this one:
 // what it needs of a kernel is exported. It takes no network.
 func TestOtherModule(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("it compiles the package again")
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))

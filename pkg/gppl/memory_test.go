@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -13,7 +14,7 @@ import (
 // evaluated, value and gradient, at n = 20 000 and k = 100: an n×n matrix would
 // be 3.2 GB.
 func TestProjectedMemory(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
 	const n, k, limit = 20000, 100, 200 << 20

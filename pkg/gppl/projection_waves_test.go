@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -44,9 +46,9 @@ func waveInputs(kind string, n int, rnd *rand.Rand) Inputs {
 func TestWavesAgainstOmega(t *testing.T) {
 	cases := 35
 	switch {
-	case long():
+	case testsize.Long():
 		cases = 100
-	case testing.Short():
+	case testsize.Quick():
 		cases = 20
 	}
 	var byWaves int
@@ -154,7 +156,7 @@ func TestWavesAgainstOmega(t *testing.T) {
 // TestWavesMemory sets PL up and evaluates it at n = 250 000 and k = 100, where Ω would
 // take 200 MB. It counts all that is allocated, whether or not it is freed.
 func TestWavesMemory(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
 	const n, k, limit = 250_000, 100, 60 << 20

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 var (
@@ -36,7 +38,7 @@ func TestRandomCases(t *testing.T) {
 	count, largest := *randomCases, 0
 	if count == 0 {
 		count, largest = 200, 300
-		if testing.Short() {
+		if testsize.Quick() {
 			count, largest = 60, 120
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
@@ -343,7 +344,7 @@ func startValues(m gppl.Model) (theta []float64) {
 // double-double to a hundredth of what engines promise.
 func TestStandIn(t *testing.T) {
 	n := 150
-	if !testing.Short() {
+	if !testsize.Quick() {
 		n = 300
 	}
 	rnd := rand.New(rand.NewPCG(34, 0))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -112,7 +113,7 @@ func sumsOf(t testing.TB, r gppl.SumsRange, d gppl.Data) *gppl.Sums {
 // by the dense engine.
 func TestSumsExact(t *testing.T) {
 	cases := 200
-	if testing.Short() {
+	if testsize.Quick() {
 		cases = 40
 	}
 	const tol = 1e-9

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -54,7 +55,7 @@ func TestSumsShards(t *testing.T) {
 // merged in random order. See TestSumsBits for goroutines, and beam/ for Apache Beam.
 func TestSumsProcesses(t *testing.T) {
 	trials := *splits
-	if testing.Short() {
+	if testsize.Quick() {
 		trials = min(trials, 4)
 	}
 	for trial := range trials {

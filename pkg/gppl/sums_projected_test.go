@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -60,7 +62,7 @@ func sumsProjected(m gppl.Model, s *gppl.Sums, d gppl.Data, centre float64, k in
 // by an orthonormalised matrix of the same waves.
 func TestSumsProjected(t *testing.T) {
 	cases := 200
-	if testing.Short() {
+	if testsize.Quick() {
 		cases = 40
 	}
 	const tol = 1e-9

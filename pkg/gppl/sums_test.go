@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -61,7 +62,7 @@ var (
 // shards that 1 to 4 goroutines fill, shards that went through files among them.
 func TestSumsBits(t *testing.T) {
 	trials := 1000
-	if testing.Short() {
+	if testsize.Quick() {
 		trials = 100
 	}
 	rnd := rand.New(rand.NewPCG(5, 5))

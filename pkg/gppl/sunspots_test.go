@@ -6,9 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -32,11 +32,11 @@ func sunspots(t testing.TB) gppl.Data {
 // go, by the engines that are chosen. GPPL_LONG=1 does the same densely, which
 // takes minutes.
 func TestSunspotOptima(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
 	engines := []string{""}
-	if os.Getenv("GPPL_LONG") != "" {
+	if testsize.Long() {
 		engines = append(engines, gppl.EngineDense)
 	}
 	d := sunspots(t)

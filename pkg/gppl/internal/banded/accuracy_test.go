@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 )
@@ -239,7 +241,7 @@ func most(noise float64) float64 { return 64 + 0.01*math.Sqrt(1/noise) }
 // magnitude.
 func TestInverseAccuracy(t *testing.T) {
 	n := 600
-	if testing.Short() {
+	if testsize.Quick() {
 		n = 300
 	}
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -284,7 +286,7 @@ func TestInverseAccuracy(t *testing.T) {
 
 // TestInverseLong: the error does not grow with n, where it would first.
 func TestInverseLong(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("long")
 	}
 	for _, noise := range []float64{1e-4, 1e-7, 1e-10} {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
@@ -262,7 +264,7 @@ func TestDense(t *testing.T) {
 // noise, tolerances and clusters.
 func TestRandom(t *testing.T) {
 	count := 200
-	if testing.Short() {
+	if testsize.Quick() {
 		count = 40
 	}
 	var f Factor

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 const prec = 220
@@ -146,7 +148,7 @@ func promise(f *Filter, cs []Component, noise, quad float64) float64 {
 // TestAccuracy holds the filter to its promise, by 220-bit arithmetic, and logs what
 // dense float64 algebra reaches.
 func TestAccuracy(t *testing.T) {
-	if testing.Short() {
+	if testsize.Quick() {
 		t.Skip("slow")
 	}
 	for name, cs := range sums {
@@ -196,7 +198,7 @@ func TestAccuracy(t *testing.T) {
 // differently, where no other algorithm goes.
 func TestLongChains(t *testing.T) {
 	n := 100_000
-	if testing.Short() {
+	if testsize.Quick() {
 		n = 10_000
 	}
 	rnd := rand.New(rand.NewPCG(17, 18))

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -103,7 +105,7 @@ func TestDense(t *testing.T) {
 		for name, k := range columns {
 			for _, noise := range []float64{1, 0.1, 1e-4, 1e-8} {
 				for _, m := range []int{0, 1, 5, 70} {
-					if m > 0 && n <= 2*m || n > 500 && (noise == 1 || m == 1 || testing.Short()) {
+					if m > 0 && n <= 2*m || n > 500 && (noise == 1 || m == 1 || testsize.Quick()) {
 						continue
 					}
 					c, missing := column(n, k, noise), drop(n, m, uint64(n))

@@ -1,0 +1,19 @@
+// Package testsize says how much a test may take. There are three sizes:
+//
+//	go test ./pkg/...                 quick: some of the cases, in at most a minute or so for each package; -short is the same
+//	GPPL_LONG=ci go test ./pkg/...    what CI runs
+//	GPPL_LONG=1 go test ./pkg/...     all there is, hours
+package testsize
+
+import (
+	"os"
+	"testing"
+)
+
+const variable = "GPPL_LONG"
+
+// Quick reports whether a test should be content with some of its cases.
+func Quick() bool { return testing.Short() || os.Getenv(variable) == "" }
+
+// Long reports whether a test may take minutes.
+func Long() bool { return !testing.Short() && os.Getenv(variable) != "" && os.Getenv(variable) != "ci" }
