@@ -2,8 +2,10 @@ package gppl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -18,8 +20,13 @@ import (
 //
 // and the same with blocks in the place of entries (Rasmussen and Williams 2006, eq.
 // 5.12; Dubrule 1983 with a mean, whose coefficients are then those without y_i).
-// A factor of A gives both (inverter); any other posterior tells them at the data: it is
-// Cᵢ − (σ²A⁻¹C)ᵢ, with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's own error.
+// A root of A gives both without the difference in P and without P_BB (leave_out_root.go), rows of A⁻¹ without the one in
+// A⁻¹ (leave_out_rows.go), and a state space predicts from the two sides of a block (statespace.LeaveOut). Any other
+// posterior tells them at the data: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's
+// own error.
+//
+// Each estimates what rounding does to its predictions, and returns an error where that is no small share of a standard
+// deviation.
 
 // LeaveOneOut returns the mean and variance of each observation y_i given all others
 // under the model m, its noise and known error included. The parameters are not
@@ -37,13 +44,42 @@ func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, er
 // LeaveBlockOut is LeaveOneOut with the observations of a block left out together:
 // mean[i] and variances[i] are those of y_i given all observations outside its own
 // block, and NaN for an observation that is in no block. Blocks hold indices into d. A
-// block of b observations costs O(b³) more. It is an error if an index is out of range
-// or occurs twice, or if the observations outside a block do not determine a coefficient of
-// the mean with a flat prior.
+// block of b observations costs O(nb² + b³) more by most engines, and by the state space as much as filtering from its first
+// to its last. It is an error if an index is out of range
+// or occurs twice, if the observations outside a block do not determine a coefficient of
+// the mean with a flat prior, or if rounding may put a prediction off by a hundredth of its standard deviation, or its
+// variance by a hundredth, as it can where the noise is below some 1e-10 of the variance: no engine then, or not the
+// one that WithEngine names, can tell.
 func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
 	if err := checkBlocks(blocks, d.Len()); err != nil {
 		return nil, nil, err
 	}
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	mean, variances, err = leaveOut(m, d, blocks, opts)
+	var lost *lostError
+	if o.engine != "" || !errors.As(err, &lost) {
+		return mean, variances, err
+	}
+	for _, engine := range [...]string{EngineStateSpace, EngineDense} {
+		if engine == lost.engine || engine == EngineDense && d.Len() > maxLeaveOutAgain {
+			continue
+		}
+		if mean, variances, again := leaveOut(m, d, blocks, append(slices.Clone(opts), WithEngine(engine))); again == nil {
+			return mean, variances, nil
+		}
+	}
+	return nil, nil, err
+}
+
+// maxLeaveOutAgain is the number of observations up to which the dense engine, in some ten seconds, leaves out what another
+// cannot.
+const maxLeaveOutAgain = 4000
+
+// leaveOut is LeaveBlockOut by one engine.
+func leaveOut(m Model, d Data, blocks [][]int, opts []Option) (mean, variances []float64, err error) {
 	p, err := NewPosterior(m, d, opts...)
 	if err != nil {
 		return nil, nil, err
@@ -52,7 +88,7 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 	if err != nil {
 		return nil, nil, err
 	}
-	l := leaver{p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y}
+	l := leaver{p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y, length: math.Sqrt(p.form)}
 	rows := d.rowNoise()
 	rows.set(l.noise, d.Len(), m.Noise+Nugget(m.Kernel))
 	for i := range l.noise {
@@ -62,9 +98,7 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 	for i := range mean {
 		mean[i], variances[i] = math.NaN(), math.NaN()
 	}
-	single := true
 	for _, block := range blocks {
-		single = single && len(block) <= 1
 		if l.p.mean == nil || len(block) == 0 {
 			continue
 		}
@@ -73,15 +107,44 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 				observations(block), m.Mean.Columns()[j].Name)
 		}
 	}
-	if single {
-		return mean, variances, l.ones(mean, variances, blocks)
+	switch engine := p.predictor.(type) {
+	case *stateSpacePosterior:
+		err = l.bySmoothing(engine, mean, variances, blocks)
+	case exactPosterior:
+		err = l.byRoot(engine, mean, variances, blocks)
+	case *toeplitzPosterior:
+		err = l.byRows(engine, mean, variances, blocks)
+	default:
+		err = l.byInverse(mean, variances, blocks)
 	}
-	for _, block := range blocks {
-		if err := l.block(mean, variances, block); err != nil {
-			return nil, nil, err
-		}
+	if err != nil {
+		return nil, nil, err
 	}
 	return mean, variances, nil
+}
+
+// A lostError says that rounding is not small beside the standard deviation of what is predicted.
+type lostError struct {
+	engine string
+	block  []int
+	off    float64 // in standard deviations
+}
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("gppl: %s cannot be left out: what they add to the others is lost in rounding: by the %s engine the prediction may be %.2g of its standard deviation off",
+		observations(e.block), e.engine, e.off)
+}
+
+// leaveOutTrust is how far off a prediction may be for rounding, in its standard deviations, and its variance relatively.
+// What is off is estimated; the hundredth that is promised leaves a margin of three.
+const leaveOutTrust = 0.003
+
+// trust is an error if the estimate says that the prediction for a block is not what it should be.
+func (l *leaver) trust(block []int, off float64) error {
+	if off <= leaveOutTrust {
+		return nil
+	}
+	return &lostError{l.p.engine, block, off}
 }
 
 func checkBlocks(blocks [][]int, n int) error {
@@ -115,6 +178,33 @@ type leaver struct {
 	noise   []float64      // of each observation
 	x       Inputs
 	y       []float64
+	length  float64 // √(yᵀPy)
+}
+
+// byInverse leaves out by P_BB = A⁻¹_BB, less what the mean takes.
+func (l *leaver) byInverse(mean, variances []float64, blocks [][]int) error {
+	for _, block := range blocks {
+		if len(block) > 1 {
+			for _, block := range blocks {
+				if err := l.block(mean, variances, block); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return l.ones(mean, variances, blocks)
+}
+
+// off estimates how far rounding, and what the engine leaves out, puts off predictions of covariance S = P_BB⁻¹: A as it is
+// represented is off by some η, which its likelihood's bound tells as η/σ² an observation. That moves P_BB by no more than η/σ²
+// of itself, but where it is the difference of 1/σ² and a number about as large, by η/σ²·1/σ².
+func (l *leaver) off(block []int, trace float64) float64 {
+	least := math.Inf(1)
+	for _, i := range block {
+		least = min(least, l.noise[i])
+	}
+	return l.p.bound * math.Max(1, trace/least) * (1 + l.length)
 }
 
 // ones leaves out one observation at a time.
@@ -138,7 +228,10 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 			alpha = blas64.Dot(vec(solved), vec(c.fit.Contrast()))
 		}
 		if !(precision > 0) {
-			return fmt.Errorf("gppl: %s cannot be left out: what it adds to the others is lost in rounding", observations([]int{i}))
+			return &lostError{l.p.engine, []int{i}, math.Inf(1)}
+		}
+		if err := l.trust([]int{i}, l.off([]int{i}, 1/precision)); err != nil {
+			return err
 		}
 		mean[i], variances[i] = l.y[i]-alpha/precision, 1/precision
 	}
@@ -148,10 +241,6 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 // diagonal sets precisions to the entries of the diagonal of A⁻¹ at the observations, and solved to
 // their rows of A⁻¹C.
 func (l *leaver) diagonal(solved blas64.General, precisions []float64, at []int) error {
-	if p, ok := l.p.predictor.(inverter); ok {
-		p.inverseDiagonal(solved, precisions, at)
-		return nil
-	}
 	if err := l.p.predictor.latent(context.Background(), solved, precisions, l.x.Pick(at)); err != nil {
 		return err
 	}
@@ -174,10 +263,6 @@ func (l *leaver) solve(means blas64.General, at []int) {
 // inverse sets block to the rows and columns of A⁻¹ at the observations, and solved to their rows
 // of A⁻¹C.
 func (l *leaver) inverse(solved blas64.General, block *dense.Lower, at []int) error {
-	if p, ok := l.p.predictor.(inverter); ok {
-		p.inverseBlock(solved, block, at)
-		return nil
-	}
 	if err := l.p.predictor.joint(context.Background(), solved, block, l.x.Pick(at)); err != nil {
 		return err
 	}
@@ -224,7 +309,7 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 		addOuter(cov, -1, rows)
 	}
 	if err := cov.Cholesky(); err != nil {
-		return fmt.Errorf("gppl: %s cannot be left out: what they add to the others is lost in rounding: %w", observations(at), err)
+		return &lostError{l.p.engine, at, math.Inf(1)}
 	}
 	// P_BB⁻¹α_B, and the diagonal of P_BB⁻¹.
 	cov.SolveL(columnOf(alpha))
@@ -232,6 +317,7 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 	inverse := newGeneral(n, n)
 	addDiagonal(inverse, 1)
 	cov.SolveL(inverse)
+	var trace float64
 	for j, i := range at {
 		var v float64
 		for k := j; k < n; k++ {
@@ -239,6 +325,7 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 			v += w * w
 		}
 		mean[i], variances[i] = l.y[i]-alpha[j], v
+		trace += v
 	}
-	return nil
+	return l.trust(at, l.off(at, trace))
 }

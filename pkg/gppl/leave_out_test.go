@@ -176,3 +176,44 @@ func TestLeaveOutMean(t *testing.T) {
 		}
 	}
 }
+
+// TestLeaveOutStateSpace: a block left out by the state space is what dense algebra says, at noise that is a small part of the
+// variance, even or very uneven, and with an outlier.
+func TestLeaveOutStateSpace(t *testing.T) {
+	const n = 300
+	x, y, relative := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i], y[i] = float64(i), math.Sin(float64(i)/10)
+		relative[i] = math.Pow(10, -3+6*float64(i*7%13)/12)
+	}
+	var blocks [][]int
+	for i := 0; i < n; i += 6 {
+		blocks = append(blocks, []int{i, i + 1, i + 2, i + 3, i + 4, i + 5})
+	}
+	even := gppl.Data{X: gppl.Scalars(x), Y: y}
+	uneven := must[gppl.Data](t)(even.WithRelativeErrors(relative))
+	spiked := gppl.Data{X: even.X, Y: slices.Clone(y)}
+	spiked.Y[100] += 5
+	for _, d := range []gppl.Data{even, uneven, spiked} {
+		for _, noise := range []float64{1e-5, 1e-7, 1e-8, 1e-10, 1e-13} {
+			for _, kernel := range []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 10}, gppl.Matern32{Variance: 1, Lengthscale: 10}, gppl.Matern52{Variance: 1, Lengthscale: 10}} {
+				m := gppl.Model{Kernel: kernel, Noise: noise}
+				got, v, err := gppl.LeaveBlockOut(m, d, blocks, gppl.WithEngine(gppl.EngineStateSpace))
+				if err != nil {
+					t.Errorf("%v: %v", m, err)
+					continue
+				}
+				want, w, err := gppl.LeaveBlockOut(m, d, blocks, gppl.WithEngine(gppl.EngineDense))
+				if err != nil {
+					continue // dense algebra says that it lost too much
+				}
+				for i := range want {
+					if !(math.Abs(got[i]-want[i]) <= 1e-2*math.Sqrt(w[i])) || !(math.Abs(v[i]/w[i]-1) <= 1e-2) {
+						t.Errorf("%v: y[%d] is %.9g ± √%.9g, dense %.9g ± √%.9g", m, i, got[i], v[i], want[i], w[i])
+						break
+					}
+				}
+			}
+		}
+	}
+}

@@ -26,6 +26,8 @@ type Posterior struct {
 	dim       int
 	jitter    float64
 	inexact   float64 // nats
+	bound     float64 // on the error of the likelihood, nats per observation
+	form      float64 // (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂, see regress.Fit.Quad
 	horizon   horizon
 	nugget    float64      // of the kernel: a part of f
 	mean      *conditioned // nil for a mean of zero
@@ -62,14 +64,18 @@ func (l *Exact) posterior(x Inputs) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
+	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
+	g := newGeneral(l.columns, l.columns)
+	f.gram(g)
+	p.form = g.Data[0]
 	if l.mean != nil {
-		fit, err := l.fitOf(f)
+		fit, err := l.mean.fit(g)
 		if err != nil {
 			return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 		}
-		p.mean = &conditioned{l.mean, fit}
+		p.mean, p.form = &conditioned{l.mean, fit}, fit.Quad()
 	}
+	p.form = max(0, p.form)
 	p.predictor = f.posterior()
 	return p, nil
 }
@@ -441,12 +447,29 @@ func crossCovariance(a, b Inputs, k Kernel) blas64.General {
 	return c
 }
 
+// triangular is L of A = LLᵀ: it replaces b by L⁻¹b, or by L⁻ᵀb.
+type triangular interface {
+	SolveL(b blas64.General)
+	SolveLT(b blas64.General)
+}
+
 // exactFactors condition on all observations, by any factor of A = LLᵀ.
 type exactFactors struct {
 	x      Inputs
 	kernel Kernel
-	factor interface{ SolveL(b blas64.General) }
+	factor triangular
 	alpha  blas64.General // A⁻¹C
+}
+
+// exactPosterior predicts by a factor A = LLᵀ.
+type exactPosterior struct {
+	conditioner
+	of   *exactFactors
+	rows []int // of L, for each observation; nil if they are in order
+}
+
+func newExactPosterior(k Kernel, of *exactFactors, rows []int) exactPosterior {
+	return exactPosterior{conditioner{k, of}, of, rows}
 }
 
 func (p *exactFactors) condition(means blas64.General, x Inputs) (less, more blas64.General) {

@@ -1,0 +1,306 @@
+package statespace
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// What is left out of a series is predicted from both sides of it. With x the state at an input, m and LLᵀ its mean
+// and covariance given the observations before, and U its information from those after,
+//
+//	x = m_y − M_Qγ + Lz, z ~ N(0, I),   U_x·x + U_γ·γ = d + noise of variance 1,
+//
+// (z, γ) are the least-squares solution of
+//
+//	( I      0               0        )
+//	( U_xL   U_γ − U_xM_Q    d − U_xm_y )
+//	( 0      G_γ             G_y      )
+//
+// where G has what the observations before, and the priors, say of the coefficients γ of the columns Q beside y. L, U and
+// G are roots, made by reflections and rotations alone: nothing is subtracted that is about as large, as A⁻¹ of
+// a block is from what it adds to the others. Rounding then counts by √(v/σ²), as it does in the filter.
+
+// A forecast is what observations say of the state at a later input, before it is observed.
+type forecast struct {
+	root  []float64 // L, D×D
+	mean  []float64 // of each column, c×D
+	gamma []float64 // (G_γ G_y), h×(h+1), upper triangular
+}
+
+func (p *forecast) copyOf(q *forecast) {
+	p.root = append(p.root[:0], q.root...)
+	p.mean = append(p.mean[:0], q.mean...)
+	p.gamma = append(p.gamma[:0], q.gamma...)
+}
+
+// A leaver is the working memory of LeaveOut.
+type leaver struct {
+	*Filter
+	columns   blas64.General // C = (y, Q)
+	h         int            // of Q
+	noise     []float64      // √λ of each observation
+	drive     []float64      // a root of the covariance of the noise of a step
+	rows, row []float64      // to work in
+	after     []float64      // U: (D+h)×(D+h+1), upper triangular, over (x, γ, d)
+}
+
+// LeaveOut sets mean[i] and variance[i] to those of observation i, the first column of C, given all observations outside its
+// block. The other columns are a basis of the mean, whose coefficients have flat priors or, where prior is true, that of
+// variance 1; the observations outside a block are to determine them. Blocks hold indices of
+// observations; entries in no block are not set. It takes O(n·D³) and, for each block, as much for the observations from its
+// first to its last. It is an error if a block leaves an answer that is not finite.
+func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prior []bool, blocks [][]int) error {
+	n, d, h := len(f.t), f.dim, columns.Cols-1
+	if len(mean) != n || len(variance) != n || columns.Rows != n || len(prior) != h {
+		panic(fmt.Sprintf("statespace: LeaveOut: %d means, %d variances and %d priors for %d×%d columns at %d inputs", len(mean), len(variance), len(prior), columns.Rows, columns.Cols, n))
+	}
+	wide := d + h + 1
+	l := &leaver{
+		Filter: f.Reader(), columns: columns, h: h, noise: make([]float64, n),
+		drive: make([]float64, d*d), rows: make([]float64, (2*d+2*h+1)*(d+wide)), row: make([]float64, wide), after: make([]float64, (d+h)*wide),
+	}
+	for i := range l.noise {
+		l.noise[i] = math.Sqrt(f.noiseAt(i))
+	}
+	first, last := make([][]int, n), make([][]int, n) // the blocks that begin and end at an input
+	ends := make([][2]int, len(blocks))
+	owner := make([]int, n) // the block of an observation, −1 for none
+	for i := range owner {
+		owner[i] = -1
+	}
+	for b, block := range blocks {
+		lo, hi := n, -1
+		for _, i := range block {
+			lo, hi, owner[i] = min(lo, i), max(hi, i), b
+		}
+		if ends[b] = [2]int{lo, hi}; hi >= 0 {
+			first[lo], last[hi] = append(first[lo], b), append(last[hi], b)
+		}
+	}
+
+	now := &forecast{root: make([]float64, d*d), mean: make([]float64, columns.Cols*d), gamma: make([]float64, h*(h+1))}
+	for j, known := range prior {
+		if known {
+			now.gamma[j*(h+1)+j] = 1
+		}
+	}
+	begin := make([]forecast, len(blocks))
+	for i := range n {
+		l.ahead(now, i)
+		for _, b := range first[i] {
+			begin[b].copyOf(now)
+		}
+		l.update(now, i)
+	}
+	var within []forecast
+	own := make([]float64, len(l.after))
+	for i := n - 1; i >= 0; i-- {
+		for _, b := range last[i] {
+			from := ends[b][0]
+			for j := from; ; j++ {
+				if owner[j] == b {
+					if at := j - from; at >= len(within) {
+						within = append(within, make([]forecast, at+1-len(within))...)
+					}
+					within[j-from].copyOf(&begin[b])
+				} else {
+					l.update(&begin[b], j)
+				}
+				if j == i {
+					break
+				}
+				l.ahead(&begin[b], j+1)
+			}
+			copy(own, l.after)
+			for j := i; j >= from; j-- {
+				if owner[j] == b {
+					mean[j], variance[j] = l.between(&within[j-from], own, j)
+					if math.IsNaN(mean[j]) || !(variance[j] <= math.MaxFloat64) {
+						return fmt.Errorf("statespace: observation %d given the others has mean %v and variance %v", j, mean[j], variance[j])
+					}
+				} else {
+					l.observeAfter(own, j)
+				}
+				if j > from {
+					l.behind(own, j)
+				}
+			}
+			begin[b] = forecast{}
+		}
+		l.observeAfter(l.after, i)
+		l.behind(l.after, i)
+	}
+	return nil
+}
+
+// step sets phi, and drive to a root of the covariance of the noise, of step i.
+func (l *leaver) step(i int) {
+	l.transitions(i)
+	d := l.dim
+	clear(l.drive)
+	for c, o := range l.first {
+		n := l.cs[c].dim()
+		root := l.x[:n*n]
+		choleskyRoot(root, l.q[c], n)
+		for a := range n {
+			copy(l.drive[(o+a)*d+o:][:n], root[a*n:][:n])
+		}
+		if c > 0 { // the value adds to the sum
+			copy(l.drive[o:][:n], root[:n])
+		}
+	}
+}
+
+// ahead takes p from after one observation to before observation i: LLᵀ ← ΦLLᵀΦᵀ + Q.
+func (l *leaver) ahead(p *forecast, i int) {
+	l.step(i)
+	d := l.dim
+	for c := range l.columns.Cols {
+		m := p.mean[c*d:][:d]
+		l.forth(l.w, m)
+		copy(m, l.w)
+	}
+	rows := l.rows[:2*d*d]
+	for a := range d {
+		for b := range d { // row a of Lᵀ
+			l.k[b] = p.root[b*d+a]
+		}
+		l.forth(rows[a*d:][:d], l.k)
+		for b := range d {
+			rows[(d+a)*d+b] = l.drive[b*d+a]
+		}
+	}
+	triangularise(rows, 2*d, d, d)
+	transpose(p.root, rows, d, d)
+}
+
+// transpose sets dst = aᵀ, d×d, whose rows are stride apart.
+func transpose(dst, a []float64, d, stride int) {
+	for i := range d {
+		for j := range d {
+			dst[j*d+i] = a[i*stride+j]
+		}
+	}
+}
+
+// update takes p over observation i. Lᵀh has one entry only, so that with l the first column of L and s = l₁² + λ
+//
+//	m ← m + l·l₁·e/s,   l ← l·√(λ/s).
+func (l *leaver) update(p *forecast, i int) {
+	d, h := l.dim, l.h
+	first, noise := p.root[0], l.noise[i]
+	root := math.Hypot(first, noise)
+	for c, y := range l.columns.Data[i*l.columns.Stride:][:h+1] {
+		m := p.mean[c*d:][:d]
+		e := (y - m[0]) / root
+		for a := range d {
+			m[a] += p.root[a*d] * (first / root) * e
+		}
+		l.row[(c+h)%(h+1)] = e // y last
+	}
+	for a := range d {
+		p.root[a*d] *= noise / root
+	}
+	rotate(p.gamma, h, l.row[:h+1])
+}
+
+// rotate adds a row to the upper triangle of a, k×(k+1), by rotations. It spoils row.
+func rotate(a []float64, k int, row []float64) {
+	for j := range k {
+		if row[j] == 0 {
+			continue
+		}
+		r := a[j*(k+1):][:k+1]
+		norm := math.Hypot(r[j], row[j])
+		c, s := r[j]/norm, row[j]/norm
+		r[j], row[j] = norm, 0
+		for b := j + 1; b <= k; b++ {
+			r[b], row[b] = c*r[b]+s*row[b], c*row[b]-s*r[b]
+		}
+	}
+}
+
+// observeAfter adds observation i to the information u at its input.
+func (l *leaver) observeAfter(u []float64, i int) {
+	d, h := l.dim, l.h
+	row := l.row[:d+h+1]
+	clear(row)
+	c := l.columns.Data[i*l.columns.Stride:][:h+1]
+	row[0], row[d+h] = 1/l.noise[i], c[0]/l.noise[i]
+	for j, q := range c[1:] {
+		row[d+j] = q / l.noise[i]
+	}
+	rotate(u, d+h, row)
+}
+
+// behind takes the information u from before input i to after the one before it: x ← Φx + noise, and the noise is
+// eliminated.
+func (l *leaver) behind(u []float64, i int) {
+	l.step(i)
+	d, k := l.dim, l.dim+l.h
+	wide := d + k + 1
+	rows := l.rows[:(d+k)*wide]
+	clear(rows)
+	for a := range d {
+		rows[a*wide+a] = 1
+	}
+	for a := range k {
+		from, to := u[a*(k+1):][:k+1], rows[(d+a)*wide:][:wide]
+		for b := a; b < d; b++ {
+			addScaled(to[:d], from[b], l.drive[b*d:])
+		}
+		l.back(to[d:][:d], from[:d])
+		copy(to[2*d:], from[d:])
+	}
+	triangularise(rows, d+k, wide, d+k)
+	for a := range k {
+		copy(u[a*(k+1):][:k+1], rows[(d+a)*wide+d:])
+	}
+}
+
+// between returns the mean and variance of observation i from what is before it and after it.
+func (l *leaver) between(p *forecast, u []float64, i int) (mean, variance float64) {
+	d, h := l.dim, l.h
+	k := d + h
+	wide := k + 1
+	count := d + k + h
+	rows := l.rows[:count*wide]
+	clear(rows)
+	for a := range d {
+		rows[a*wide+a] = 1
+	}
+	for a := range k {
+		from, to := u[a*wide:][:wide], rows[(d+a)*wide:][:wide]
+		copy(to[d:], from[d:])
+		for b := a; b < d; b++ {
+			w := from[b]
+			addScaled(to[:d], w, p.root[b*d:])
+			to[k] -= w * p.mean[b]
+			for c := range h {
+				to[d+c] -= w * p.mean[(1+c)*d+b]
+			}
+		}
+	}
+	for a := range h {
+		copy(rows[(d+k+a)*wide+d:][:h+1], p.gamma[a*(h+1):])
+	}
+	triangularise(rows, count, wide, k)
+	// y_i = m_y + gᵀ(z, γ): with T⁻ᵀg by rows.
+	g := l.row[:k]
+	copy(g, p.root[:d])
+	for c := range h {
+		g[d+c] = l.columns.Data[i*l.columns.Stride+1+c] - p.mean[(1+c)*d]
+	}
+	mean, variance = p.mean[0], l.noise[i]*l.noise[i]
+	for a := range k {
+		w := g[a] / rows[a*wide+a]
+		for b := a + 1; b < k; b++ {
+			g[b] -= w * rows[a*wide+b]
+		}
+		mean += w * rows[a*wide+k]
+		variance += w * w
+	}
+	return mean, variance
+}
