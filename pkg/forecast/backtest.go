@@ -247,7 +247,7 @@ func (b *bench) summarise(all []single) Scores {
 		N:    len(all),
 		RMSE: math.Sqrt(of(func(s single) float64 { return s.square })),
 		MAE:  of(func(s single) float64 { return s.absolute }), MASE: of(func(s single) float64 { return s.scaled }),
-		SMAPE: of(func(s single) float64 { return s.smape }), NLPD: of(func(s single) float64 { return s.nlpd }),
+		SMAPE: of(func(s single) float64 { return s.smape }), NLPD: meanNats(len(all), func(i int) float64 { return all[i].nlpd }),
 		CRPS: of(func(s single) float64 { return s.crps }),
 	}
 	for j, level := range b.levels {

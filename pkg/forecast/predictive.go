@@ -31,7 +31,7 @@ func (g Gaussian) Quantile(p float64) []float64 {
 	return g.each(g.Mu, func(_, mu, v float64) float64 { return mu + z*math.Sqrt(v) })
 }
 
-// LogDensity returns −½log 2πv − (y − μ)²/2v.
+// LogDensity returns −½log 2πv − (y − μ)²/2v and, at v = 0, the limit v → 0: +Inf at y = μ, −Inf elsewhere.
 func (g Gaussian) LogDensity(y []float64) []float64 { return g.each(y, logNormal) }
 
 // CRPS returns the score of each; see the function CRPS.

@@ -73,13 +73,35 @@ func smape(y, f float64) float64 {
 }
 
 // NLPD is the mean negative log predictive density of Gaussian forecasts, in nats:
-// mean ½log 2πv + (y − μ)²/2v (Rasmussen and Williams 2006, section 2.5).
+// mean ½log 2πv + (y − μ)²/2v (Rasmussen and Williams 2006, section 2.5). A variance of 0 is the limit v → 0: a forecast
+// that is not y costs +Inf, whatever the others gain, and one that is gains without bound, −Inf.
 func NLPD(y, mu, variance []float64) float64 {
 	same("NLPD", len(y), len(mu), len(variance))
-	return -mean(len(y), func(i int) float64 { return logNormal(y[i], mu[i], variance[i]) })
+	return meanNats(len(y), func(i int) float64 { return -logNormal(y[i], mu[i], variance[i]) })
 }
 
+// meanNats is the mean of negative log densities. +Inf outweighs −Inf: as variances shrink, (y − μ)²/v grows faster
+// than −log v.
+func meanNats(n int, f func(i int) float64) float64 {
+	for i := range n {
+		if math.IsInf(f(i), 1) {
+			return math.Inf(1)
+		}
+	}
+	return mean(n, f)
+}
+
+// logNormal is log N(y; μ, v). At v = 0 it is the limit v → 0: +Inf at y = μ, −Inf elsewhere.
 func logNormal(y, mu, v float64) float64 {
+	if v == 0 {
+		switch {
+		case y == mu:
+			return math.Inf(1)
+		case y != y || mu != mu:
+			return math.NaN()
+		}
+		return math.Inf(-1)
+	}
 	return -0.5*math.Log(2*math.Pi*v) - 0.5*(y-mu)*(y-mu)/v
 }
 

@@ -138,3 +138,23 @@ func TestSeasonalNaive(t *testing.T) {
 		t.Error("two values, a season of two: no error")
 	}
 }
+
+// TestZeroVariance: a forecast without variance has the scores of the limit of small variances.
+func TestZeroVariance(t *testing.T) {
+	inf := math.Inf(1)
+	got := forecast.Gaussian{Mu: []float64{1, 1, 1}, Variance: []float64{0, 0, 1}}.LogDensity([]float64{1, 2, 1})
+	if got[0] != inf || got[1] != -inf || math.Abs(got[2]+0.5*math.Log(2*math.Pi)) > 1e-15 {
+		t.Errorf("log densities %v", got)
+	}
+	for _, c := range []struct{ y, mu, v, want float64 }{{1, 1, 0, -inf}, {2, 1, 0, inf}, {2, 1, 1e-300, 5e299}} {
+		if got := forecast.NLPD([]float64{c.y}, []float64{c.mu}, []float64{c.v}); got != c.want && !(math.Abs(got/c.want-1) < 1e-12) {
+			t.Errorf("NLPD of %v by N(%v, %v): %v, want %v", c.y, c.mu, c.v, got, c.want)
+		}
+	}
+	if got := forecast.NLPD([]float64{1, 2, 0}, []float64{1, 1, 0}, []float64{0, 0, 1}); got != inf {
+		t.Errorf("an exact forecast and a wrong one without variance: NLPD %v, want +Inf", got)
+	}
+	if got := forecast.NLPD([]float64{math.NaN()}, []float64{1}, []float64{0}); !math.IsNaN(got) {
+		t.Errorf("NLPD of NaN: %v", got)
+	}
+}

@@ -93,8 +93,8 @@ func (m *Mixture) Quantile(p float64) []float64 {
 	})
 }
 
-// LogDensity returns the log densities at y, in nats. It panics unless y has a value for
-// each input.
+// LogDensity returns the log densities at y, in nats. A component of variance 0 is all at its mean: its log density is +Inf
+// there, the limit of small variances, and −Inf elsewhere. It panics unless y has a value for each input.
 func (m *Mixture) LogDensity(y []float64) []float64 {
 	m.checkLen(y)
 	log := make([]float64, len(m.Weights))
@@ -103,6 +103,12 @@ func (m *Mixture) LogDensity(y []float64) []float64 {
 		for c, w := range m.Weights {
 			z := (y[i] - mu[c]) / sd[c]
 			log[c] = math.Log(w) - 0.5*log2Pi - math.Log(sd[c]) - 0.5*z*z
+			switch {
+			case w == 0 || sd[c] == 0 && (y[i] < mu[c] || y[i] > mu[c]):
+				log[c] = math.Inf(-1)
+			case sd[c] == 0 && y[i] == mu[c]:
+				log[c] = math.Inf(1)
+			}
 			most = max(most, log[c])
 		}
 		if math.IsInf(most, 0) {

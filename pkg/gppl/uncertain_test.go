@@ -283,3 +283,13 @@ func (l negative) ValueGrad(grad, theta []float64) (float64, error) {
 	}
 	return -v, err
 }
+
+// TestMixtureWithoutVariance: a component without variance has the density of the limit of small variances.
+func TestMixtureWithoutVariance(t *testing.T) {
+	inf := math.Inf(1)
+	m := gppl.Mixture{Weights: []float64{0.5, 0.5, 0}, Means: [][]float64{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}}, Variances: [][]float64{{0, 0, 0}, {1, 0, 1}, {0, 0, 0}}}
+	got := m.LogDensity([]float64{1, 1.5, 3})
+	if got[0] != inf || got[1] != -inf || math.Abs(got[2]-(math.Log(0.5)-0.5*math.Log(2*math.Pi)-0.5)) > 1e-15 {
+		t.Errorf("log densities %v", got)
+	}
+}
