@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -249,8 +250,17 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 	return nil
 }
 
-// bySmoothing leaves out by the state space: each block is predicted from the two sides of it.
+// bySmoothing leaves out by the state space: single observations by the posterior at them, in a few times the time of a filter, and
+// where that loses too much, or for blocks, by predicting each block from the two sides of it.
 func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, blocks [][]int) error {
+	if !slices.ContainsFunc(blocks, func(block []int) bool { return len(block) > 1 }) {
+		// P − PNP has a few roundings of v, which count by σ⁻² in (A⁻¹)_ii = σ⁻² − σ⁻⁴(P − PNP).
+		l.eta += 16 * 0x1p-53 * (1 + variance(l.p.model.Kernel)/slices.Min(l.noise))
+		var lost *lostError
+		if err := l.ones(mean, variances, blocks); !errors.As(err, &lost) {
+			return err
+		}
+	}
 	n := len(l.y)
 	rank, inOrder := p.line.ranks(), blocks
 	if rank != nil {

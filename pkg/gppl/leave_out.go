@@ -88,7 +88,7 @@ func leaveOut(m Model, d Data, blocks [][]int, opts []Option) (mean, variances [
 	if err != nil {
 		return nil, nil, err
 	}
-	l := leaver{p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y, length: math.Sqrt(p.form)}
+	l := leaver{p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y, length: math.Sqrt(p.form), eta: p.bound}
 	rows := d.rowNoise()
 	rows.set(l.noise, d.Len(), m.Noise+Nugget(m.Kernel))
 	for i := range l.noise {
@@ -179,21 +179,20 @@ type leaver struct {
 	x       Inputs
 	y       []float64
 	length  float64 // √(yᵀPy)
+	eta     float64 // δA relative to σ², see off
 }
 
 // byInverse leaves out by P_BB = A⁻¹_BB, less what the mean takes.
 func (l *leaver) byInverse(mean, variances []float64, blocks [][]int) error {
+	if !slices.ContainsFunc(blocks, func(block []int) bool { return len(block) > 1 }) {
+		return l.ones(mean, variances, blocks)
+	}
 	for _, block := range blocks {
-		if len(block) > 1 {
-			for _, block := range blocks {
-				if err := l.block(mean, variances, block); err != nil {
-					return err
-				}
-			}
-			return nil
+		if err := l.block(mean, variances, block); err != nil {
+			return err
 		}
 	}
-	return l.ones(mean, variances, blocks)
+	return nil
 }
 
 // off estimates how far rounding, and what the engine leaves out, puts off predictions of covariance S = P_BB⁻¹: A as it is
@@ -204,7 +203,7 @@ func (l *leaver) off(block []int, trace float64) float64 {
 	for _, i := range block {
 		least = min(least, l.noise[i])
 	}
-	return l.p.bound * math.Max(1, trace/least) * (1 + l.length)
+	return l.eta * max(1, trace/least) * (1 + l.length)
 }
 
 // ones leaves out one observation at a time.

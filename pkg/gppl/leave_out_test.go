@@ -180,7 +180,7 @@ func TestLeaveOutMean(t *testing.T) {
 // TestLeaveOutStateSpace: a block left out by the state space is what dense algebra says, at noise that is a small part of the
 // variance, even or very uneven, and with an outlier.
 func TestLeaveOutStateSpace(t *testing.T) {
-	const n = 300
+	const n = 180
 	x, y, relative := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range n {
 		x[i], y[i] = float64(i), math.Sin(float64(i)/10)
@@ -195,7 +195,7 @@ func TestLeaveOutStateSpace(t *testing.T) {
 	spiked := gppl.Data{X: even.X, Y: slices.Clone(y)}
 	spiked.Y[100] += 5
 	for _, d := range []gppl.Data{even, uneven, spiked} {
-		for _, noise := range []float64{1e-5, 1e-7, 1e-8, 1e-10, 1e-13} {
+		for _, noise := range []float64{1e-5, 1e-8, 1e-13} {
 			for _, kernel := range []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 10}, gppl.Matern32{Variance: 1, Lengthscale: 10}, gppl.Matern52{Variance: 1, Lengthscale: 10}} {
 				m := gppl.Model{Kernel: kernel, Noise: noise}
 				got, v, err := gppl.LeaveBlockOut(m, d, blocks, gppl.WithEngine(gppl.EngineStateSpace))
