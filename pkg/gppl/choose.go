@@ -188,6 +188,15 @@ func (c *chooser) keep(s *selection) {
 type Refusal struct {
 	Engine string // "" where none was forced
 	Reason string
+	Memory *MemoryError // of the least that an engine would take, if a limit of memory stands in its way; else nil
+}
+
+// Unwrap returns the MemoryError, if there is one.
+func (e *Refusal) Unwrap() error {
+	if e.Memory == nil {
+		return nil
+	}
+	return e.Memory
 }
 
 func (e *Refusal) Error() string {
@@ -205,12 +214,24 @@ func (c *chooser) refused(s *selection) error {
 		return s.lastErr
 	}
 	if i := slices.Index(c.names, c.engine); i >= 0 {
-		return &Refusal{c.engine, s.candidates[i].why()}
+		return &Refusal{c.engine, s.candidates[i].why(), c.short(s)}
 	}
 	if c.engine != "" {
-		return &Refusal{c.engine, "it is not for this loss and these inputs, which have " + strings.Join(c.names, ", ")}
+		return &Refusal{Engine: c.engine, Reason: "it is not for this loss and these inputs, which have " + strings.Join(c.names, ", ")}
 	}
-	return &Refusal{Reason: s.candidates[len(s.candidates)-1].why()}
+	return &Refusal{Reason: s.candidates[len(s.candidates)-1].why(), Memory: c.short(s)}
+}
+
+// short returns the error of the engine that would take the least memory among those that might be chosen and lack it, nil if
+// none does.
+func (c *chooser) short(s *selection) (least *MemoryError) {
+	for i, f := range s.candidates {
+		mayBe := (c.engine == "" || c.engine == c.names[i]) && c.leftOut&(1<<i) == 0
+		if mayBe && f.bytes > c.memory && (least == nil || f.bytes < least.Needed) {
+			least = &MemoryError{What: "the " + c.names[i] + " engine", Needed: f.bytes, Limit: c.memory}
+		}
+	}
+	return least
 }
 
 // why says why a candidate was not taken.
@@ -280,6 +301,7 @@ func (c *chooser) explain(b *strings.Builder) {
 		} else if f.setup > 0 {
 			fmt.Fprintf(b, " after %s of set-up", duration(f.setup))
 		}
+		fmt.Fprintf(b, ", %s", FormatBytes(f.bytes))
 		fmt.Fprintf(b, ", error at most %.1g nats", f.err)
 		if f.err > c.limit {
 			b.WriteString(": not exact enough")

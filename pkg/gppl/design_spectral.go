@@ -99,8 +99,9 @@ func (d Spectral) directions(omega *mat.Dense, x Inputs, from int) error {
 // SpectralProjection returns the projection on the first count columns of
 // Spectral that are independent of those before them: fewer where gaps or duplicates in x make some
 // of them dependent. It takes O(n·count²), and O(n + count³) where sums over the data do (see
-// NewProjection). It is an error if count < 1 or x is no time series of distinct ends.
-func SpectralProjection(x Inputs, count int) (*Projection, error) {
+// NewProjection). It is an error if count < 1 or x is no time series of distinct ends, and a MemoryError if Ω is to be formed and does
+// not fit WithMemory.
+func SpectralProjection(x Inputs, count int, opts ...Option) (*Projection, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func SpectralProjection(x Inputs, count int) (*Projection, error) {
 		return nil, fmt.Errorf("gppl: %d columns: at least one is needed", count)
 	}
 	p := &Projection{Orthonormal: true, Design: Spectral{}.String(), n: x.Len()}
-	return p.Extend(x, count)
+	return p.Extend(x, count, opts...)
 }
 
 // independent is the smallest length that orthogonalisation may leave of a unit column
@@ -121,7 +122,11 @@ const independent = 1e-7
 // change: only the new ones are orthonormalised, against them and among themselves, in
 // O(n·k·new) if Ω is formed. It panics if p is of another kind or has another number of
 // observations.
-func (p *Projection) Extend(x Inputs, count int) (*Projection, error) {
+func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, error) {
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
 	n := x.Len()
 	if p.n != n || p.k > 0 && p.drawn == 0 {
 		panic(fmt.Sprintf("gppl: Extend: p has %d columns of SpectralProjection for %d observations, x has %d", p.drawn, p.n, n))
@@ -137,6 +142,9 @@ func (p *Projection) Extend(x Inputs, count int) (*Projection, error) {
 			}
 			return q, nil
 		}
+	}
+	if bytes := formingBytes(n, min(n, p.k+count-p.drawn)); bytes > o.memory {
+		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", count, n), Needed: bytes, Limit: o.memory}
 	}
 	var old blas64.General
 	if p.k > 0 {
@@ -168,6 +176,9 @@ func (p *Projection) Extend(x Inputs, count int) (*Projection, error) {
 	}
 	return &Projection{Orthonormal: true, Design: p.Design, Seed: p.Seed, n: n, k: k, drawn: count, omega: matrix{m: omega}}, nil
 }
+
+// formingBytes is what it takes to form an n×k Ω and make it orthonormal: Ω, and the columns so far beside it.
+func formingBytes(n, k int) float64 { return 2 * 8 * float64(n) * float64(k) }
 
 // newDirections returns an orthonormal basis of what the columns of w add to the
 // orthonormal columns of q, without those of w that depend on the ones before

@@ -46,7 +46,8 @@ type Option func(*options)
 type options struct {
 	engine    string
 	tolerance float64
-	posterior bool // one evaluation, for a posterior
+	memory    float64 // bytes that an evaluation may take
+	posterior bool    // one evaluation, for a posterior
 }
 
 // WithEngine forces the named engine; "" is the automatic choice. A name that does not
@@ -60,6 +61,11 @@ func WithEngine(name string) Option { return func(o *options) { o.engine = name 
 // it.
 func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
 
+// WithMemory sets how many bytes an evaluation may take by an engine's own forecast, beside the data. The default is 12 GB. An
+// engine that would take more is not chosen, and Explain says so; if none is left, the error wraps a MemoryError, before anything
+// is allocated. Engines agree within the tolerance, so a limit changes no answer by more than that.
+func WithMemory(bytes float64) Option { return func(o *options) { o.memory = bytes } }
+
 // forPosterior says that the loss is evaluated once, to condition on the data.
 func forPosterior(o *options) { o.posterior = true }
 
@@ -69,7 +75,7 @@ var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStat
 // optionsOf applies the options; it is an error if they name an engine that there
 // is not, or no tolerance.
 func optionsOf(opts []Option) (options, error) {
-	o := options{tolerance: defaultTolerance}
+	o := options{tolerance: defaultTolerance, memory: maxMemory}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -79,6 +85,9 @@ func optionsOf(opts []Option) (options, error) {
 	}
 	if !(o.tolerance > 0) || math.IsInf(o.tolerance, 1) {
 		return o, fmt.Errorf("gppl: WithTolerance: %v nats: want a positive number", o.tolerance)
+	}
+	if !(o.memory > 0) {
+		return o, fmt.Errorf("gppl: WithMemory: %v bytes: want a positive number", o.memory)
 	}
 	return o, nil
 }
@@ -155,5 +164,5 @@ type projectedGram interface {
 // triangle is the number of float64 in the tiles of the lower triangle of an n×n matrix.
 func triangle(n int) float64 { return 0.5 * float64(n) * float64(n+dense.Tile) }
 
-// maxMemory is the largest memory of an engine, in bytes.
+// maxMemory is the default of WithMemory, in bytes.
 const maxMemory = 12 << 30

@@ -33,12 +33,10 @@ func (e *bandedExact) forecast(m *compiled) forecast {
 	if !ok {
 		return cannot(noReach)
 	}
-	if bytes > maxMemory {
-		return tooLarge(bytes)
-	}
 	n := float64(len(e.line.t))
 	return forecast{
 		seconds: n*width*(3*width/flopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
+		bytes:   bytes,
 		err:     n * bandedRounding(m.variance, e.line.noise.least(m.noise)),
 	}
 }

@@ -26,12 +26,10 @@ func (e *denseExact) name() string { return EngineDense }
 
 func (e *denseExact) forecast(m *compiled) forecast {
 	n := float64(e.x.Len())
-	if bytes := 16 * triangle(e.x.Len()); bytes > maxMemory {
-		return tooLarge(bytes)
-	}
 	atOnce := min(2, float64(dense.Blocks(e.x.Len()))) // a single tile keeps one processor busy
 	return forecast{
 		seconds: (n*n*n/flopRate + n*n*pairSeconds) / atOnce,
+		bytes:   16 * triangle(e.x.Len()),
 		err:     n * rounding(m.variance, e.rows.least(m.noise)),
 	}
 }

@@ -39,6 +39,8 @@ const (
 	rootReach = 0.8
 	// griddedSeconds is the time per grid point, for value and gradient.
 	griddedSeconds = 1.5e-6
+	// griddedBytes is the memory per grid point.
+	griddedBytes = 2000
 	// griddedMargin is for the derivative in the lengthscale, which errs by up to a
 	// dozen of the bounds of the value where the noise is tiny.
 	griddedMargin = 12
@@ -86,6 +88,7 @@ func (e *griddedExact) forecast(m *compiled) forecast {
 		return forecast{reason: reason{"the variance is %.2g times the noise's: its derivatives would lose their digits", v / noise}}
 	}
 	f := forecast{
+		bytes:   griddedBytes * grid,
 		seconds: grid*griddedSeconds + 2e-4,
 		err:     griddedMargin * gridded.Bound(e.n, v, noise, rootTolerance),
 	}

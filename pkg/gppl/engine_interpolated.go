@@ -86,6 +86,7 @@ func (e *interpolated) forecast(m *compiledTerm) forecast {
 	}
 	p, count, size := e.known(u, m.noise/v)
 	f := forecast{
+		bytes:   8*2*nodes*float64(e.packed) + best.bytes,
 		seconds: 4*nodes*float64(e.packed)/4e9/2 + 2e-6,
 		err:     best.err + float64(e.k)*interpolationError*v*size/m.noise,
 	}

@@ -140,6 +140,7 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 		return tooMany(m)
 	}
 	f := forecast{
+		bytes:   16 * triangle(int(p)),
 		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,
 		err:     3*n*eps*v/noise + n*rounding(v, noise),
 	}

@@ -46,8 +46,9 @@ func (e *stateSpaceExact) forecast(m *compiled) forecast {
 	if !m.isMarkov {
 		return cannot(notMatern)
 	}
-	n := float64(len(e.line.t))
+	n, d, components := float64(len(e.line.t)), float64(stateDim(m.markov.components)), float64(len(m.markov.components))
 	return forecast{
+		bytes:   8 * n * (d*d + 2 + 3*components + (d+1)*float64(e.line.columns.Cols)), // see statespace.Filter
 		seconds: n * stateSeconds(stateDim(m.markov.components)),
 		err:     n * 0x1p-50 * math.Sqrt(1+m.variance/e.line.noise.least(m.noise)), // see statespace
 	}

@@ -60,6 +60,9 @@ func newToeplitzExact(l *line) *toeplitzExact {
 
 func (e *toeplitzExact) name() string { return EngineToeplitz }
 
+// toeplitzVectors is the number of vectors of n numbers that the factor takes, transforms of twice the next power of two included.
+const toeplitzVectors = 56
+
 // What the factor takes, measured: seconds a place squared, and for every missing
 // place seconds a place (its solve) and a place and missing place.
 const (
@@ -79,15 +82,13 @@ func (e *toeplitzExact) forecast(c *compiled) forecast {
 		return cannot(noSignal)
 	}
 	n, m := float64(e.grid.n), float64(len(e.grid.missing))
-	if bytes := 8 * n * (20 + m); bytes > maxMemory {
-		return tooLarge(bytes)
-	}
 	size, slopes := e.count(c.kernel)
 	norm := c.noise + 2*size // ‖A‖, by its rows
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
 	perturbed := 0x1p-52*norm + 4*e.grid.off*slopes
 	return forecast{
+		bytes:   8 * n * (toeplitzVectors + m),
 		seconds: n*n*toeplitzStage + n*toeplitzOnce + m*n*(toeplitzSolve+m*toeplitzMissing),
 		err:     n / c.noise * perturbed,
 	}

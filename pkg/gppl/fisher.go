@@ -69,8 +69,8 @@ func NewInformation(m Model, x Inputs) (*Information, error) {
 		return nil, fmt.Errorf("gppl: every parameter of %v is fixed: there is nothing to inform about", m)
 	}
 	if bytes := 16 * float64(len(moved)+1) * float64(n) * float64(n); bytes > maxMemory {
-		return nil, fmt.Errorf("gppl: the information of n = %d observations about %d parameters needs %.3g bytes, more than %d", n,
-			len(moved), bytes, maxMemory)
+		what := fmt.Sprintf("the information of n = %d observations about %d parameters", n, len(moved))
+		return nil, &MemoryError{What: what, Needed: bytes, Limit: maxMemory}
 	}
 	i.derivatives(moved)
 	if m.Mean != nil {

@@ -617,7 +617,7 @@ func TestInformationErrors(t *testing.T) {
 	_, err = NewInformation(Model{Kernel: SE{1, 1}, Noise: 1e-300}, Scalars([]float64{2, 2}))
 	failing("no noise at one x twice", "cannot be factorised", err)
 	_, err = NewInformation(m, Scalars(make([]float64, 200_000)))
-	failing("too large", "bytes", err)
+	failing("too large", "memory", err)
 
 	i := information(t, m, x)
 	twice := ProjectionOf(mat.NewDense(5, 2, []float64{1, 1, 0, 0, 0, 0, 0, 0, 0, 0}))

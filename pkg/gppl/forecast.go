@@ -10,6 +10,7 @@ type forecast struct {
 	reason  reason  // why the engine cannot do it, if it cannot
 	seconds float64 // of work, predicted
 	setup   float64 // seconds still to be paid once
+	bytes   float64 // that it keeps and works in, beside the data; what is there already counts too
 	err     float64 // bound on the error of the value, in nats
 
 	windowed bool // a window cuts the kernel: features have weights of both signs
@@ -32,9 +33,34 @@ func (r reason) String() string {
 // cannot is the forecast of an engine that does not take a kernel.
 func cannot(why string) forecast { return forecast{reason: reason{format: why}} }
 
-// tooLarge is the forecast of an engine that would take too much memory.
-func tooLarge(bytes float64) forecast {
-	return forecast{reason: reason{"it would take %.1f GB", bytes / 1e9}}
+// within is the forecast under a limit of memory, in bytes: above it, the engine cannot do it.
+func (f forecast) within(limit float64) forecast {
+	if f.reason == (reason{}) && f.bytes > limit {
+		f.reason = reason{"it would take %.3g GB", f.bytes / 1e9}
+	}
+	return f
+}
+
+// MemoryError is the error of work that was refused before it began, since its forecast of memory is above a limit.
+type MemoryError struct {
+	What          string  // that would take it: "the dense engine"
+	Needed, Limit float64 // bytes
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("gppl: %s would take %s of memory, and the limit is %s", e.What, FormatBytes(e.Needed), FormatBytes(e.Limit))
+}
+
+// FormatBytes writes a number of bytes with three digits, as in 3.2 GB.
+func FormatBytes(bytes float64) string {
+	unit := "bytes"
+	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
+		if bytes < 999.5 {
+			break
+		}
+		bytes, unit = bytes/1e3, larger
+	}
+	return fmt.Sprintf("%.3g %s", bytes, unit)
 }
 
 // flopRate is what a core is reckoned to do in matrix products, in flops a

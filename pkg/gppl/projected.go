@@ -96,6 +96,11 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
 	directions := directionsOf(p, d.X, o)
+	if d.Errors != nil || d.Relative != nil { // ΩᵀDΩ needs Ω, and DΩ beside it
+		if bytes := directions.formed() + 8*float64(n)*float64(k); bytes > o.memory {
+			return nil, &MemoryError{What: fmt.Sprintf("PL of n = %d observations with known errors", n), Needed: bytes, Limit: o.memory}
+		}
+	}
 	mean, z, sizes, err := projectedColumns(m, d, directions)
 	if err != nil {
 		return nil, err
@@ -160,7 +165,7 @@ func (l *Projected) planTerms(terms []Kernel, x Inputs, o options, engines []pro
 	l.apart = true
 	for _, k := range terms {
 		own := engines
-		base := newProjectedTerm(k, x, d, options{tolerance: o.tolerance}, engines...)
+		base := newProjectedTerm(k, x, d, options{tolerance: o.tolerance, memory: o.memory}, engines...)
 		if e := newInterpolated(k, base); e != nil {
 			own = append([]projectedEngine{e}, engines...)
 		}

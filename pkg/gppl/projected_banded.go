@@ -22,6 +22,15 @@ func newSortedDirections(l *line, d directions) *sortedDirections {
 	return &sortedDirections{directions: d, line: l}
 }
 
+// formed returns the bytes that matrix adds to those of the projection.
+func (s *sortedDirections) formed() float64 {
+	bytes := s.directions.formed()
+	if s.line.order != nil {
+		bytes += 8 * float64(s.n) * float64(s.k)
+	}
+	return bytes
+}
+
 // matrix returns Ω.
 func (s *sortedDirections) matrix() blas64.General {
 	s.once.Do(func() { s.omega = s.line.sortRows(s.directions.matrix()) })
@@ -48,12 +57,10 @@ func (e *bandedProjected) forecast(m *compiledTerm) forecast {
 		return cannot(noReach)
 	}
 	n, kk := float64(e.directions.n), float64(e.directions.k)
-	if bytes += 16 * n * kk; bytes > maxMemory {
-		return tooLarge(bytes)
-	}
 	return forecast{
 		seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,
 		setup:   e.directions.forming(),
+		bytes:   bytes + e.directions.formed() + 8*n*kk,
 		err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }

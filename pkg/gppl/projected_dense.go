@@ -27,6 +27,7 @@ func (e *denseProjected) forecast(m *compiledTerm) forecast {
 	return forecast{
 		seconds: (2*n*n*kk/flopRate + n*n*pairSeconds) / 2,
 		setup:   e.directions.forming(),
+		bytes:   e.directions.formed() + 8*lanes*kk*(kk+dense.Tile),
 		err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }

@@ -55,7 +55,7 @@ func (f *features) period(k Kernel, eps float64) (step int, period float64, wind
 	if f.fixed != nil {
 		windowed, why := f.fixed.covers(f.span, k, eps)
 		if why != (reason{}) {
-			return 0, 0, false, &Refusal{EngineSpectral, why.String()}
+			return 0, 0, false, &Refusal{Engine: EngineSpectral, Reason: why.String()}
 		}
 		return 1, f.fixed.period, windowed, nil
 	}
@@ -91,7 +91,7 @@ func (f *features) allow(k Kernel, m int) error {
 	case m <= f.most():
 		return nil
 	case f.fixed != nil:
-		return &Refusal{EngineSpectral, reason{f.fixed.beyond, float64(m) / f.fixed.period}.String()}
+		return &Refusal{Engine: EngineSpectral, Reason: reason{f.fixed.beyond, float64(m) / f.fixed.period}.String()}
 	}
 	return fmt.Errorf("gppl: %d frequencies for %v", m, k)
 }
@@ -167,6 +167,14 @@ func (f *features) grow(c *featureCircle, m int) {
 		c.points.Sums(more, f.dirs.matrix(), c.m, featureTolerance)
 	}
 	c.m, c.rows = m, rows
+}
+
+// formed returns the bytes of Ω, if the features take it and it is not there yet.
+func (f *features) formed() float64 {
+	if f.dirs.waves != nil {
+		return 0
+	}
+	return f.dirs.formed()
 }
 
 // forecast returns the seconds that the first m frequencies of kernel k may take, 0 if

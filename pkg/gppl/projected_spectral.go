@@ -58,12 +58,10 @@ func (e *spectralProjected) forecast(m *compiledTerm) forecast {
 	if why != (reason{}) {
 		return forecast{reason: why}
 	}
-	if bytes := 16 * 3 * count * kk; bytes > maxMemory {
-		return tooLarge(bytes)
-	}
 	return forecast{
 		seconds: 8*count*kk*kk/(2*flopRate) + count*100e-9,
 		setup:   e.features.forecast(m.kernel, eps, count),
+		bytes:   6*16*count*kk + e.features.formed(), // the features, with room to grow, and two products of them with weights
 		err:     n*eps*m.variance/m.noise + kk*gramRounding(m.variance*n, m.noise),
 	}
 }

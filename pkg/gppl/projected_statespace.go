@@ -28,6 +28,7 @@ func (e *stateSpaceProjected) forecast(m *compiledTerm) forecast {
 	return forecast{
 		seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
 		setup:   e.directions.forming(),
+		bytes:   e.directions.formed() + 8*kk*kk*(2*c+1),
 		err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }

@@ -48,13 +48,18 @@ func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...pr
 	}
 }
 
+// callBytes are those of a projectedCall, over k².
+const callBytes = 12 * 8
+
 // forecast collects the forecasts of all engines for m.
 func (t *projectedTerm) forecast(s *selection, m *compiledTerm) {
 	t.chooser.begin(s)
 	blur := float64(t.k)*phases(m.kernel, t.span, m.noise, math.Sqrt(t.mass)) + t.directionError
 	blur += float64(t.k) * gramRounding(m.cond-1, 1) // what engines allow for is the signal
 	for i, e := range t.engines {
-		s.candidates[i] = e.forecast(m)
+		f := e.forecast(m)
+		f.bytes += callBytes * float64(t.k*t.k)
+		s.candidates[i] = f.within(t.chooser.memory)
 		s.candidates[i].err += blur
 	}
 }

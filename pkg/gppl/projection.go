@@ -104,6 +104,9 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 			return waves.projection(design.String(), seed), nil
 		}
 	}
+	if bytes := formingBytes(n, k); bytes > maxMemory {
+		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", k, n), Needed: bytes, Limit: maxMemory}
+	}
 	omega := mat.NewDense(n, k, nil)
 	p := &Projection{Design: design.String(), Seed: seed, n: n, k: k, omega: matrix{m: omega}}
 	if err := design.Directions(omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {

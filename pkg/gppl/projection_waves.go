@@ -218,6 +218,14 @@ func (d directions) forming() float64 {
 	return n * k * (k/flopRate + 15e-9) / 2
 }
 
+// formed returns the bytes of the matrix, if it is still to be formed.
+func (d directions) formed() float64 {
+	if d.waves == nil {
+		return 0
+	}
+	return 8 * float64(d.n) * float64(d.k)
+}
+
 // bound is that of waves, or 0.
 func (d directions) bound() float64 {
 	if d.waves == nil {

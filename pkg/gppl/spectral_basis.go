@@ -30,7 +30,7 @@ func (d *spectralData) circleFor(k Kernel, eps float64) (*circleSums, error) {
 	if fixed, ok := d.circle(); ok {
 		_, windowed, why := fixed.frequencies(d.span, k, eps)
 		if why != (reason{}) {
-			return nil, &Refusal{EngineSpectral, why.String()}
+			return nil, &Refusal{Engine: EngineSpectral, Reason: why.String()}
 		}
 		return d.kept.begin(func(c *circleSums) bool { return c.windowed == windowed },
 			circleSums{origin: fixed.origin, period: fixed.period, windowed: windowed}), nil

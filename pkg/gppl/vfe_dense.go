@@ -51,6 +51,7 @@ func (e *denseVFE) inexact() float64 { return 0 }
 func (e *denseVFE) forecast(w *vfeWork) forecast {
 	n, m := float64(e.x.Len()), float64(e.m)
 	return forecast{
+		bytes:   8 * (n*m + lanes*m*(m+2*dense.Tile)),
 		seconds: n * m * (6*m/flopRate + 2*pairSeconds) / 2,
 		err:     n * rounding(w.variance, w.noise),
 	}

@@ -74,6 +74,7 @@ func (e *spectralVFE) forecast(w *vfeWork) forecast {
 		return forecast{reason: reason{"the inducing inputs nearly coincide: their covariance has condition %.1g", condition}}
 	}
 	f.err = vfeRounding * n * (2*vfeEps*v/w.noise*math.Sqrt(v*w.worst) + rounding(v, w.noise))
+	f.bytes = 2 * 8 * (p*p + 2*m*p + 5*m*m)
 	f.seconds = (2*m*p*p+8*m*m*p)/(2*flopRate) + p*p*1.5e-9 + 2*m*p*15e-9
 	return f
 }

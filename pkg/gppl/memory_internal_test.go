@@ -1,0 +1,236 @@
+package gppl
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// memoryCase is a loss that is evaluated by one engine.
+type memoryCase struct {
+	name, engine string
+	kernel       Kernel
+	n, k         int    // observations, and projections; 0 for the exact likelihood
+	inputs       string // as of engineInputs
+}
+
+var memoryCases = []memoryCase{
+	{"exact", EngineDense, SE{1, 3}, 700, 0, "irregular"},
+	{"exact", EngineBanded, SE{1, 0.02}, 20000, 0, "irregular"},
+	{"exact", EngineBanded, Matern32{1, 0.02}, 10000, 0, "regular"},
+	{"exact", EngineStateSpace, Laplace{1, 3}, 100000, 0, "irregular"},
+	{"exact", EngineStateSpace, Matern32{1, 3}, 100000, 0, "irregular"},
+	{"exact", EngineStateSpace, Matern52{1, 3}, 60000, 0, "irregular"},
+	{"exact", EngineStateSpace, Add(Laplace{1, 3}, Matern52{1, 30}), 20000, 0, "irregular"},
+	{"exact", EngineToeplitz, RQ{1, 3, 1.5}, 5000, 0, "regular"},
+	{"exact", EngineGridded, SE{1, 0.1}, 5000, 0, "irregular"},
+	{"exact", EngineSpectral, SE{1, 0.5}, 5000, 0, "irregular"},
+	{"exact", EngineSpectral, Periodic{1, 2, 9}, 2000, 0, "irregular"},
+	{"projected", EngineSpectral, SE{1, 0.1}, 20000, 101, "irregular"},
+	{"projected", EngineSpectral, SE{1, 0.5}, 3000, 300, "irregular"},
+	{"projected", EngineStateSpace, Matern32{1, 1}, 2000, 101, "irregular"},
+	{"projected", EngineStateSpace, Matern32{1, 1}, 5000, 101, "unsorted"},
+	{"projected", EngineBanded, SE{1, 0.05}, 5000, 101, "irregular"},
+	{"projected", EngineBanded, SE{1, 0.05}, 5000, 101, "unsorted"},
+	{"projected", EngineDense, RQ{1, 1, 1}, 1000, 101, "irregular"},
+	{"inducing", EngineDense, SE{1, 3}, 5000, 60, "irregular"},
+	{"inducing", EngineSpectral, SE{1, 2}, 5000, 60, "irregular"},
+}
+
+// loss makes the loss of a case, within a limit of memory, and its data.
+func (c memoryCase) loss(t *testing.T, opts ...Option) (Loss, []float64) {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	x := engineInputs(c.inputs, c.n, rnd)
+	y := make([]float64, c.n)
+	for i := range y {
+		y[i] = rnd.NormFloat64()
+	}
+	m, d := Model{Kernel: c.kernel, Noise: 0.5}, Data{X: x, Y: y}
+	opts = append(opts, WithEngine(c.engine))
+	var l Loss
+	var err error
+	switch c.name {
+	case "exact":
+		l, err = NewExact(m, d, opts...)
+	case "projected":
+		var p *Projection
+		if p, err = SpectralProjection(x, c.k); err == nil {
+			l, err = NewProjected(m, d, p, opts...)
+		}
+	case "inducing":
+		l, err = NewVFE(m, d, Scalars(linspace(1, 99, c.k)), VFEOptions{FixInducing: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, values(l.Params())
+}
+
+func linspace(lo, hi float64, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = lo + (hi-lo)*float64(i)/float64(n-1)
+	}
+	return x
+}
+
+// forecastOf returns the forecast of the engine that made the last evaluation.
+func forecastOf(l Loss) forecast {
+	var c *chooser
+	switch l := l.(type) {
+	case *Exact:
+		c = l.chooser
+	case *Projected:
+		c = l.terms[0].chooser
+	case *VFE:
+		c = l.chooser
+	}
+	return c.last.candidates[c.last.chosen]
+}
+
+// TestForecastBytes compares the forecast of memory of every engine with what a first evaluation allocates.
+func TestForecastBytes(t *testing.T) {
+	for _, c := range memoryCases {
+		l, theta := c.loss(t)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := l.ValueGrad(make([]float64, len(theta)), theta)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Errorf("%v: %v", c, err)
+			continue
+		}
+		allocated, forecast := float64(after.TotalAlloc-before.TotalAlloc), forecastOf(l).bytes
+		t.Logf("%v: %s, forecast %s", c, FormatBytes(allocated), FormatBytes(forecast))
+		// What is forgotten at once counts as allocated too; a window's frequencies are forecast with a margin of three.
+		const most, least = 1.5, 1. / 3.5
+		if ratio := allocated / forecast; !(ratio < most && ratio > least) {
+			t.Errorf("%v allocates %s, the forecast is %s", c, FormatBytes(allocated), FormatBytes(forecast))
+		}
+	}
+}
+
+// TestMemoryLimit gives every engine less memory than it needs: it refuses, before it allocates, with an error that says what it
+// needs; with just enough it works.
+func TestMemoryLimit(t *testing.T) {
+	for _, c := range memoryCases {
+		if c.name == "inducing" { // VFE takes no options
+			continue
+		}
+		l, theta := c.loss(t)
+		if _, err := l.ValueGrad(nil, theta); err != nil {
+			t.Errorf("%v: %v", c, err)
+			continue
+		}
+		needs := forecastOf(l).bytes
+		enough, _ := c.loss(t, WithMemory(1.01*needs))
+		if _, err := enough.ValueGrad(nil, theta); err != nil {
+			t.Errorf("%v, with enough: %v", c, err)
+		}
+		short, _ := c.loss(t, WithMemory(0.9*needs))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := short.ValueGrad(nil, theta)
+		runtime.ReadMemStats(&after)
+		var memory *MemoryError
+		if !errors.As(err, &memory) || memory.Limit != 0.9*needs || memory.Needed < memory.Limit || memory.Needed > 1.01*needs {
+			t.Errorf("%v, with too little: %v", c, err)
+		}
+		if refused := (*Refusal)(nil); !errors.As(err, &refused) {
+			t.Errorf("%v, with too little: %v is no Refusal", c, err)
+		}
+		if allocated := float64(after.TotalAlloc - before.TotalAlloc); allocated > 0.2*needs+1e6 {
+			t.Errorf("%v allocates %s to refuse %s", c, FormatBytes(allocated), FormatBytes(needs))
+		}
+		text := l.(interface{ Explain() string }).Explain()
+		if !strings.Contains(text, FormatBytes(needs)) {
+			t.Errorf("%v: Explain does not say %s: %s", c, FormatBytes(needs), text)
+		}
+		if text := short.(interface{ Explain() string }).Explain(); !strings.Contains(text, "no: it would take") {
+			t.Errorf("%v, with too little: %s", c, text)
+		}
+	}
+}
+
+// The choice goes on to an engine that fits, and its answer is the same within the tolerance.
+func TestMemoryLimitChooses(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	x := engineInputs("regular", 1500, rnd)
+	others := 0
+	for _, l := range []float64{0.3, 0.6, 1.2} {
+		m := Model{Kernel: SE{1, l}, Noise: 0.5}
+		d := drawFrom(t, m, x, rnd)
+		free, err := NewExact(m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := free.ValueGrad(nil, values(m.Params()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := 0.99 * forecastOf(free).bytes
+		if !slices.ContainsFunc(free.chooser.last.candidates, func(f forecast) bool {
+			return f.reason == (reason{}) && f.bytes <= limit && f.err <= free.chooser.limit
+		}) {
+			continue
+		}
+		others++
+		limited, err := NewExact(m, d, WithMemory(limit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := limited.ValueGrad(nil, values(m.Params()))
+		if free.Report().Engine == limited.Report().Engine || err != nil || !(math.Abs(got-want) < 1e-5) {
+			t.Errorf("%v by %s within the limit (%v), %v by %s without", got, limited.Report().Engine, err, want, free.Report().Engine)
+		}
+	}
+	if others == 0 {
+		t.Error("there was no other engine to choose")
+	}
+}
+
+// An Ω that does not fit is refused before it is formed, and the waves that replace it need none.
+func TestMemoryLimitProjections(t *testing.T) {
+	x := Scalars(linspace(0, 1, 100000))
+	memory := (*MemoryError)(nil)
+	if _, err := SpectralProjection(x, 400, WithMemory(100e6)); !errors.As(err, &memory) {
+		t.Errorf("400 projections: %v", err)
+	}
+	p, err := SpectralProjection(x, commonWaves, WithMemory(100e6))
+	if err != nil || p.waves == nil {
+		t.Errorf("%d projections: %v", commonWaves, err)
+	}
+	if _, err := p.Extend(x, 400, WithMemory(100e6)); !errors.As(err, &memory) {
+		t.Errorf("400 projections: %v", err)
+	}
+	if _, err := NewProjection(Sphere{}, x, 50000, 1); !errors.As(err, &memory) {
+		t.Errorf("Sphere: %v", err)
+	}
+	y := make([]float64, x.Len())
+	errs := linspace(0.1, 1, x.Len())
+	d, err := Data{X: x, Y: y}.WithErrors(errs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewProjected(Model{Kernel: SE{1, 0.1}, Noise: 1}, d, p, WithMemory(100e6)); !errors.As(err, &memory) {
+		t.Errorf("known errors: %v", err)
+	}
+	for _, bad := range []float64{0, -1} {
+		if _, err := SpectralProjection(x, 10, WithMemory(bad)); err == nil {
+			t.Errorf("a limit of %v bytes is taken", bad)
+		}
+	}
+}
+
+func TestFormatBytes(t *testing.T) {
+	for bytes, want := range map[float64]string{0: "0 bytes", 999: "999 bytes", 1000: "1 kB", 999499: "999 kB", 999600: "1 MB", 3.217e9: "3.22 GB", 1e25: "1e+07 EB"} {
+		if got := FormatBytes(bytes); got != want {
+			t.Errorf("%v: %s, want %s", bytes, got, want)
+		}
+	}
+}
