@@ -4,11 +4,13 @@ import (
 	"context"
 	rfc4180 "encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/pkg/analysis"
+	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // result is the row of a series in the table of a batch. Unknown values are left out.
@@ -39,6 +42,8 @@ type result struct {
 	Verdict  string   `json:"verdict,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
 	Error    string   `json:"error,omitempty"`
+
+	short bool // it did not fit the memory
 }
 
 // place stands for the name of a series in the file names of a batch.
@@ -64,14 +69,19 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	bar := progress(c, "series", len(tasks))
 	var mu sync.Mutex
 	done := 0
+	workers := min(len(tasks), runtime.GOMAXPROCS(0))
 	next := make(chan int)
 	var wait sync.WaitGroup
-	for range min(len(tasks), runtime.GOMAXPROCS(0)) {
+	shared := context.WithValue(ctx, sharers{}, workers)
+	var later []int // those that need more than their share of the memory
+	for range workers {
 		wait.Go(func() {
 			for i := range next {
-				rows[i] = tasks[i].row(ctx, c, names[i])
+				row := tasks[i].row(shared, c, names[i])
 				mu.Lock()
-				if done++; ctx.Err() == nil {
+				if rows[i] = row; row.short && workers > 1 {
+					later = append(later, i)
+				} else if done++; ctx.Err() == nil {
 					bar.Set(done)
 				}
 				mu.Unlock()
@@ -83,6 +93,13 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	}
 	close(next)
 	wait.Wait()
+	slices.Sort(later)
+	for _, i := range later { // one by one, with all of it
+		rows[i] = tasks[i].row(ctx, c, names[i])
+		if done++; ctx.Err() == nil {
+			bar.Set(done)
+		}
+	}
 	bar.Fail(ctx.Err())
 	write := writeRows
 	if c.Bool("json") {
@@ -129,7 +146,8 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 	o, err := t.fit(ctx, c)
 	r.Seconds, r.Notes = time.Since(began).Seconds(), o.notes
 	if err != nil {
-		r.Error = message(err)
+		memory := (*library.MemoryError)(nil)
+		r.Error, r.short = message(err), errors.As(err, &memory)
 		if ctx.Err() != nil {
 			r.Error = "interrupted"
 		}

@@ -46,9 +46,9 @@ func inputFlags() []cli.Flag {
 		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role (variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to every candidate that has the parameter; may be repeated; " + analysis.Distributions, Category: model},
 		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
-		&cli.DurationFlag{Name: "budget", Usage: "predicted `TIME` of the automatic search at most, such as 10s or 5m; predictions use no clock, so the search is the same on every machine; a minute if not given", HideDefault: true, Category: model},
+		&cli.DurationFlag{Name: "budget", Usage: "predicted `TIME` of training at most, such as 10s or 5m, shared by the kernels of --kernel; predictions use no clock, so the search is the same on every machine; if not given, a minute for the automatic search and no more than a day for a named kernel", HideDefault: true, Category: model},
 		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "up to `N` observations the likelihood of named kernels is exact; above, it is projected unless an engine of O(n) or a constant step makes the exact one cheap", Category: model},
-		jsonFlag(), quietFlag(),
+		memoryFlag(), jsonFlag(), quietFlag(),
 	}
 }
 
@@ -60,7 +60,7 @@ func timeFlag(category string) cli.Flag {
 
 // formatFlags returns the flags of inputFlags that say how a file is written.
 func formatFlags() []cli.Flag {
-	return flagsOf("x", "time", "comma", "decimal-comma", "no-header", "missing")
+	return flagsOf("x", "time", "comma", "decimal-comma", "no-header", "missing", "memory")
 }
 
 // flagsOf returns the flags of inputFlags with one of the names.
@@ -237,9 +237,12 @@ func prepare(ctx context.Context, c *cli.Command, path, y string) (*analysis.Ser
 	if isSums(path) {
 		return nil, settings, usageError{fmt.Errorf("%s holds sums, and %s needs observations: gppl fit %s learns from sums alone", path, c.Name, path)}
 	}
+	if settings.Memory, err = memoryLimit(ctx, c); err != nil {
+		return nil, settings, err
+	}
 	s, err := readSeries(ctx, c, path, y)
 	if err != nil {
-		return nil, settings, err
+		return nil, settings, memoryHint(c, err)
 	}
 	if err := suits(c, s, settings); err != nil {
 		return nil, settings, usageError{err}
@@ -283,6 +286,9 @@ func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 		}
 		o.Priors = append(o.Priors, p)
 	}
+	if err := checkStarts(c); err != nil {
+		return o, err
+	}
 	if o.RandomStarts == 0 {
 		o.RandomStarts = -1
 	}
@@ -293,6 +299,16 @@ func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 		return o, usageError{fmt.Errorf("--budget %v: it takes a time above 0, such as 60s or 5m", o.Budget)}
 	}
 	return o, nil
+}
+
+// mostStarts is the largest number of --starts: the optimum of a kernel of ten parameters is found from far fewer.
+const mostStarts = 1000
+
+func checkStarts(c *cli.Command) error {
+	if n := c.Int("starts"); n > mostStarts {
+		return usageError{fmt.Errorf("--starts %d: at most %d", n, mostStarts)}
+	}
+	return nil
 }
 
 // readSeries reads a column of a file, "" for the second.
@@ -308,6 +324,9 @@ func readSeries(ctx context.Context, c *cli.Command, path, y string) (*analysis.
 	}
 	if o.Future != "" && len(o.Regressors) == 0 {
 		return nil, usageError{errors.New("--future is a file with values of regressors: name their columns with --regressor")}
+	}
+	if o.Memory, err = memoryLimit(ctx, c); err != nil {
+		return nil, err
 	}
 	o.XUnit, o.YUnit, o.Last = c.String("x-unit"), c.String("y-unit"), c.Int("last")
 	if o.Last < 0 {
@@ -360,7 +379,7 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 		}
 	}()
 	if !tell {
-		return interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Fit(ctx, s, settings) })
+		return interruptible(ctx, func() (*analysis.Analysis, error) { return fitWithin(ctx, c, s, settings) })
 	}
 	const shares = 100 // the bar counts hundredths of the work
 	bar := progress(c, "models", shares)
@@ -373,7 +392,7 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 			bar.Message("%s, %s: %.2f nats, %d evaluations", p.Candidate, p.Stage, p.Best, p.Evaluations)
 		}
 	}
-	a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Fit(ctx, s, settings) })
+	a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return fitWithin(ctx, c, s, settings) })
 	drawing.Lock()
 	defer drawing.Unlock()
 	if ctx.Err() != nil {
@@ -382,6 +401,16 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 		bar.Fail(err)
 	}
 	return a, err
+}
+
+// fitWithin is analysis.Fit, whose limits it words as flags.
+func fitWithin(ctx context.Context, c *cli.Command, s *analysis.Series, settings analysis.Options) (*analysis.Analysis, error) {
+	a, err := analysis.Fit(ctx, s, settings)
+	if budget := (*analysis.BudgetError)(nil); errors.As(err, &budget) {
+		remedy := "--budget allows more, and --last N takes fewer observations"
+		return nil, fmt.Errorf("%s: %s", message(budget), remedy)
+	}
+	return a, memoryHint(c, err)
 }
 
 // readOptions returns the options for reading a csv file from the flags.

@@ -41,6 +41,9 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if err := checkSumsFlags(c, path); err != nil {
 		return err
 	}
+	if err := checkStarts(c); err != nil {
+		return err
+	}
 	names := []string{"SE"}
 	if c.IsSet("kernel") {
 		if names, err = analysis.ParseKernels(c.String("kernel")); err != nil {

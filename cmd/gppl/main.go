@@ -39,7 +39,7 @@ func main() {
 		signal.Stop(signals) // a second signal ends the process even where ctx is not checked
 		cancel(ended{s})
 	}()
-	os.Exit(run(ctx, os.Args, os.Stdout, os.Stderr))
+	os.Exit(run(context.WithValue(ctx, process{}, true), os.Args, os.Stdout, os.Stderr))
 }
 
 // ended is the cause of a context that was cancelled by a signal.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -42,9 +43,21 @@ func predictCommand() *cli.Command {
 			if isSums(path) {
 				return usageError{fmt.Errorf("%s holds sums: gppl fit %s --at DATE predicts from them", path, path)}
 			}
+			limit, err := memoryLimit(ctx, c)
+			if err != nil {
+				return err
+			}
+			if info, err := os.Stat(path); err == nil {
+				if err := refuseMemory("the model "+path, analysis.LoadForecast(info.Size()), limit); err != nil {
+					return memoryHint(c, err)
+				}
+			}
 			a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Load(path) })
 			if err != nil {
 				return err
+			}
+			if err := a.LimitMemory(limit); err != nil {
+				return memoryHint(c, err)
 			}
 			if path := c.String("future"); path != "" {
 				o, err := readOptions(c)

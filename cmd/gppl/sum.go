@@ -168,7 +168,11 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 	} else if s.header, err = s.plan(ctx); err != nil {
 		return nil, err
 	}
-	for range runtime.GOMAXPROCS(0) {
+	workers, err := s.workers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for range workers {
 		part, err := library.NewSums(s.header)
 		if err != nil {
 			return nil, err
@@ -206,6 +210,25 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 		return nil, errors.New("no row could be added: nothing is written")
 	}
 	return s.parts[0], nil
+}
+
+// workers returns how many may add up rows at the same time: one for each processor, as far as their sums fit the memory.
+func (s *summer) workers(ctx context.Context) (int, error) {
+	limit, err := memoryLimit(ctx, s.command)
+	if err != nil {
+		return 0, err
+	}
+	plan, err := s.header.Plan()
+	if err != nil {
+		return 0, err
+	}
+	const perWorker = 30e6 // blocks of text and numbers
+	each := float64(plan.Bytes) + perWorker
+	program := leastMemory + float64(plan.Bytes) // with the bytes that are written
+	if err := refuseMemory(fmt.Sprintf("sums of %d frequencies", s.header.Highest), program+each, limit); err != nil {
+		return 0, memoryHint(s.command, err)
+	}
+	return max(1, min(runtime.GOMAXPROCS(0), int((limit-program)/each))), nil
 }
 
 // headerFlags are the flags that determine a header.

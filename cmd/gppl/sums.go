@@ -23,7 +23,7 @@ func mergeCommand() *cli.Command {
    gppl merge year.sums july.sums --subtract -o without-july.sums`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "subtract", Usage: "subtract all other files from the first"},
-			outFlag(), jsonFlag(),
+			memoryFlag(), outFlag(), jsonFlag(),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			out, err := outOf(c)
@@ -33,6 +33,9 @@ func mergeCommand() *cli.Command {
 			files := c.Args().Slice()
 			if len(files) == 0 {
 				return usageError{errors.New("merge: a file of sums is missing")}
+			}
+			if err := mergeFits(ctx, c, files); err != nil {
+				return err
 			}
 			all, err := interruptible(ctx, func() (*library.Sums, error) { return merged(ctx, files, c.Bool("subtract")) })
 			if err != nil {
@@ -44,6 +47,22 @@ func mergeCommand() *cli.Command {
 			return tellSums(ctx, c, out, all)
 		},
 	}
+}
+
+// mergeFits returns an error if the sums of the files do not fit the memory: those so far, and one more with its bytes.
+func mergeFits(ctx context.Context, c *cli.Command, files []string) error {
+	limit, err := memoryLimit(ctx, c)
+	if err != nil {
+		return err
+	}
+	var largest int64
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			largest = max(largest, info.Size())
+		}
+	}
+	const copies = 4 // the sums so far, the next ones, their bytes, and those that are written
+	return memoryHint(c, refuseMemory("merging these sums", leastMemory+copies*float64(largest), limit))
 }
 
 // merged adds up files, or subtracts all but the first.

@@ -34,8 +34,13 @@ type Options struct {
 	MaxExact     int // 0 means 6000
 	Projections  int // 0 means 400
 	Progress     func(Progress)
-	// Budget bounds the predicted time of the search if Kernels is nil (PlanFit); 0 means a minute and at most the standard effort.
+	// Budget bounds the predicted time of the search. If Kernels is nil, 0 means a minute and at most the standard effort (PlanFit). For
+	// named kernels it is divided among the candidates: each takes fewer random starts and evaluations, or is refused (BudgetError);
+	// 0 means as many as it takes, up to a day.
 	Budget time.Duration
+	// Memory bounds, in bytes, what Fit and the predictions take by their forecast: engines that would take more are not chosen, and
+	// where there is no other way the error is a *gppl.MemoryError. 0 is no limit but that of gppl.WithMemory.
+	Memory float64
 	// Resume is a file for finished candidates: after an interrupt, Fit with the same series and options continues from it. "" keeps
 	// none. The file may be removed once Fit has returned.
 	Resume string
@@ -87,6 +92,7 @@ type Analysis struct {
 
 	given   []gppl.ParamPrior // Options.Priors, if Weak
 	members []*member         // the models that forecasts average; none: Result alone
+	memory  float64           // Options.Memory
 	note    string            // why the posterior is not exact; "" if it is
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	factor  *factor
@@ -152,6 +158,9 @@ const (
 // done on 300, and the best is then trained on all. A candidate that cannot be trained is kept with its error. Fit returns an error if
 // none can be trained, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
+	if err := refuse(fmt.Sprintf("a fit of %d observations", len(s.X)), o.fitBytes(s), o.Memory); err != nil {
+		return nil, err
+	}
 	if len(o.Kernels) == 0 {
 		return fitPolicy(ctx, s, o)
 	}
@@ -172,7 +181,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := checkPriors(untrained, o.Priors); err != nil {
 		return nil, err
 	}
-	t := trainer{options: o, kernels: kernels, step: s.Step, began: time.Now(), count: len(kernels)}
+	t := trainer{options: o, kernels: kernels, memory: o.engineMemory(s), step: s.Step, began: time.Now(), count: len(kernels)}
 	if cmp.Or(o.Trend, "auto") == "auto" {
 		t.count += 2
 	}
@@ -187,11 +196,12 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		return nil, err
 	}
 
-	a := &Analysis{Series: s}
+	a := &Analysis{Series: s, memory: o.Memory}
 	if t.omega != nil {
 		_, a.Projections = t.omega.Dims()
 	}
 	models := map[string]gppl.Model{} // by the name of the candidate, with the transforms of training
+	var failures []error
 	try := func(k gppl.Kernel, starts []gppl.Model) error {
 		began, before := time.Now(), t.evaluations
 		c := Candidate{Kernel: kernelName(k), Trend: t.trend, Log: t.log}
@@ -199,6 +209,9 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		r, err := t.train(ctx, k, starts)
 		if ctx.Err() != nil {
 			return fmt.Errorf("analysis: training %s: %w", c.Name(), ctx.Err())
+		}
+		if err != nil {
+			failures = append(failures, err)
 		}
 		if err == nil {
 			c.NLL, err = t.value(r.Model)
@@ -248,6 +261,9 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	}
 	best := &a.Candidates[0]
 	if best.Error != "" {
+		if limit := firstLimit(failures); limit != nil {
+			return nil, limit
+		}
 		return nil, fmt.Errorf("analysis: no candidate could be trained; %s: %s", best.Name(), best.Error)
 	}
 	if best.Log != t.log {
@@ -275,9 +291,35 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	return a, nil
 }
 
-// projections returns count Spectral projections for the projected likelihood of a long series.
-func projections(d gppl.Data, count int) (*gppl.Projection, error) {
-	omega, err := gppl.SpectralProjection(d.X, count)
+// firstLimit returns the first of the errors that says that a limit of memory or time was in the way; nil if none does.
+func firstLimit(failures []error) error {
+	for _, err := range failures {
+		memory, budget := (*gppl.MemoryError)(nil), (*BudgetError)(nil)
+		if errors.As(err, &budget) {
+			return budget
+		}
+		if errors.As(err, &memory) {
+			return memory
+		}
+	}
+	return nil
+}
+
+// fewerProjections are numbers of projections that need no matrix, unless x has gaps, where the matrix of more would be immodest.
+var fewerProjections = []int{150, 101, 61, 31}
+
+// projections returns count Spectral projections for the projected likelihood of a long series, or fewer where an Ω of so many would take
+// more than a modest memory.
+func projections(d gppl.Data, count int, memory float64) (omega *gppl.Projection, err error) {
+	if memory <= 0 {
+		memory = modest
+	}
+	for _, count := range append([]int{count}, fewerProjections...) {
+		omega, err = gppl.SpectralProjection(d.X, count, gppl.WithMemory(min(memory, modest)))
+		if short := (*gppl.MemoryError)(nil); !errors.As(err, &short) {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
@@ -323,6 +365,7 @@ type trainer struct {
 	log       bool
 	scaling   dataset.Scaling // of y, or of log y
 	offset    float64         // added to the NLL of the standardised values to report it for y
+	memory    gppl.Option     // what engines may take
 	step      float64
 	detrended gppl.Data
 	periods   []float64
@@ -351,7 +394,7 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	}
 	t.omega, t.engines = nil, nil
 	if n := t.data.Len(); n > t.options.MaxExact && !t.cheap() {
-		if t.omega, err = projections(t.data, min(t.options.Projections, n/2)); err != nil {
+		if t.omega, err = projections(t.data, min(t.options.Projections, n/2), t.options.Memory); err != nil {
 			return err
 		}
 	}
@@ -378,11 +421,11 @@ func (t *trainer) cheap() bool {
 
 func (t *trainer) cheapEngine(m gppl.Model) (engine string, ok bool) {
 	for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineToeplitz} {
-		loss, err := gppl.NewExact(m, t.data, gppl.WithEngine(engine))
+		loss, err := gppl.NewExact(m, t.data, gppl.WithEngine(engine), t.memory)
 		if err != nil {
 			continue
 		}
-		if _, seconds := loss.Cost(m); seconds <= exactSeconds {
+		if _, seconds := loss.Cost(m); seconds <= max(exactSeconds, secondsEach*float64(t.data.Len())) {
 			return engine, true
 		}
 	}
@@ -392,6 +435,7 @@ func (t *trainer) cheapEngine(m gppl.Model) (engine string, ok bool) {
 // loss returns the likelihood of d at m: the projected one if there are projections of it, else the exact one.
 func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
 	m.Mean = t.mean
+	opts = append(opts, t.memory)
 	if d.Len() == t.data.Len() {
 		if t.omega != nil {
 			return gppl.NewResidual(m, d, t.omega, opts...)
@@ -470,17 +514,33 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model)
 		}
 	}
 	t.stage = "training"
+	few, fewSeconds := t.data, 0.0
+	if t.data.Len() > fewer {
+		few = t.few(k)
+		var err error
+		if fewSeconds, err = t.cost(starts[0], few); err != nil {
+			return nil, err
+		}
+	}
+	allSeconds, err := t.cost(starts[0], t.data)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := t.plan(t.candidate, len(starts), fewSeconds, allSeconds)
+	if err != nil {
+		return nil, err
+	}
 	span := t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0]
 	for i, m := range starts {
 		starts[i] = scaled(supported(m, priorsOf(m, t.options.Priors, t.scaling.Scale)), nil, span)
 	}
-	settings := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 200}
+	settings := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: plan.few}
 	if t.data.Len() <= fewer {
 		settings.NoStandardErrors = true
-		return t.best(ctx, starts, t.data, settings)
+		return t.best(ctx, starts, t.data, settings, plan.random)
 	}
 	t.stage = fmt.Sprintf("first steps, on %d observations", fewer)
-	r, err := t.best(ctx, starts, t.few(k), settings)
+	r, err := t.best(ctx, starts, few, settings, plan.random)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -488,7 +548,7 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model)
 	if err == nil {
 		starts = append(starts, scaled(r.Model, r, span))
 	}
-	settings.NoStandardErrors = true
+	settings.NoStandardErrors, settings.MaxEvaluations = true, plan.all
 	settings.Stop = gppl.StopBelow(0.005) // nats: BIC is read to tenths
 	var failures []error
 	for len(starts) > 0 { // from the best start; from the next best if that fails
@@ -520,9 +580,8 @@ func (t *trainer) few(k gppl.Kernel) gppl.Data {
 }
 
 // best trains on d from every start, and at random around each, and returns the best.
-func (t *trainer) best(ctx context.Context, starts []gppl.Model, d gppl.Data, s gppl.Settings) (best *gppl.Result, err error) {
+func (t *trainer) best(ctx context.Context, starts []gppl.Model, d gppl.Data, s gppl.Settings, random int) (best *gppl.Result, err error) {
 	var failures []error
-	random := t.options.RandomStarts
 	if hasPeriod(starts[0].Kernel) {
 		random = 0 // a period at random is as good as none
 	}

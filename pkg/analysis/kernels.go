@@ -54,7 +54,13 @@ func ParseKernel(text string) (gppl.Kernel, error) {
 type kernelParser struct {
 	text string // the whole
 	at   int    // how far it has been read
+
+	leaves int // kernels by name so far
 }
+
+// mostTerms is the largest number of terms and factors of a kernel, and of kernels in a list: its parameters, three or so each, take
+// hundreds of evaluations, and none is learnt well that is one of as many.
+const mostTerms = 64
 
 // maxNesting is how deep parentheses may be nested.
 const maxNesting = 16
@@ -181,6 +187,9 @@ func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 	for _, f := range families {
 		if strings.EqualFold(f.name, name) {
 			p.at += len(name)
+			if p.leaves++; p.leaves > mostTerms {
+				return nil, fmt.Errorf("analysis: the kernel that begins %.40q has more than %d terms and factors", strings.TrimSpace(p.text), mostTerms)
+			}
 			return f.kernel, nil
 		}
 		known = append(known, f.name)
@@ -238,6 +247,9 @@ func ParseKernels(list string) ([]string, error) {
 			return nil, err
 		}
 		names = append(names, kernelName(k))
+	}
+	if len(names) > mostTerms {
+		return nil, fmt.Errorf("analysis: %d kernels to compare: at most %d", len(names), mostTerms)
 	}
 	return names, nil
 }

@@ -462,7 +462,7 @@ func (p *policy) learn(t *trial, v view, m gppl.Model) error {
 	if err != nil {
 		return err
 	}
-	exact, err := gppl.NewExact(r.Model, v.data, gppl.WithTolerance(trainTolerance))
+	exact, err := gppl.NewExact(r.Model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {
 		return err
 	}
@@ -570,7 +570,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		}
 		whole[part.log], ratio[part.log] = all, math.Pow(part.scaling.Scale/all.scaling.Scale, 2)
 	}
-	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Weak: true, Effort: p.plan.Effort, given: p.options.Priors}
+	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Weak: true, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors}
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
@@ -641,7 +641,7 @@ const (
 // narrow. A member whose draws cannot be trusted keeps the learnt values.
 func (p *policy) draw(m *member, t *trial) error {
 	v := p.views[t.view]
-	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance))
+	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // ReadOptions choose what Read takes from a csv file. The zero value takes column 1 as x and column 2 as y.
@@ -31,6 +32,8 @@ type ReadOptions struct {
 	// or in the file Future, which has the column of x and those of the regressors.
 	Regressors []string
 	Future     string
+	// Memory bounds, in bytes, what Read takes by its forecast: the error is then a *gppl.MemoryError. 0 is no limit.
+	Memory float64
 }
 
 // Source says where a series comes from.
@@ -97,6 +100,9 @@ const (
 // there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
 // size; the range of x and the standard deviation of y must be above 1e-140.
 func Read(path string, o ReadOptions) (*Series, error) {
+	if err := o.fits(path); err != nil {
+		return nil, err
+	}
 	s, rep, err := read(path, o)
 	if err != nil {
 		return nil, err
@@ -131,28 +137,22 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
 		out.YName, out.YUnit = name, unit
 	}
-	order := make([]int, s.Len())
-	for i := range order {
-		order[i] = i
-		if i > 0 && s.X[i] < s.X[i-1] {
+	for i := 1; i < len(s.X); i++ {
+		if s.X[i] < s.X[i-1] {
 			out.Source.Unsorted++
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case s.X[a] < s.X[b]:
-			return -1
-		case s.X[a] > s.X[b]:
-			return 1
+	all, order := s.X, []int(nil) // nil: all, as they are in the file
+	if out.Source.Unsorted > 0 || o.Last > 0 && s.Len() > o.Last || o.YError != "" {
+		order = ascending(s.X)
+		if o.Last > 0 && len(order) > o.Last {
+			out.Source.Dropped = len(order) - o.Last
+			order = order[out.Source.Dropped:]
 		}
-		return 0
-	})
-	if o.Last > 0 && len(order) > o.Last {
-		out.Source.Dropped = len(order) - o.Last
-		order = order[out.Source.Dropped:]
+		s = s.Select(order)
+	} else if len(o.Regressors) > 0 {
+		all = slices.Clone(s.X) // those of the series may change their unit
 	}
-	all := s.X
-	s = s.Select(order)
 	if err := enough(s); err != nil {
 		return nil, fmt.Errorf("analysis: %s: %w", path, err)
 	}
@@ -203,6 +203,24 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	return out, nil
 }
 
+// ascending returns the indices of x in ascending order of x, of equal ones in their own.
+func ascending(x []float64) []int {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case x[a] < x[b]:
+			return -1
+		case x[a] > x[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
 // NewSeries returns the series of y at ascending x on an axis, with the checks of Read. The slices are kept.
 func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 	if len(x) != len(y) {
@@ -240,14 +258,18 @@ func (s *Series) part(from, to int) *Series {
 func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
 
 func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
-	return dataset.ReadCSVReport(path, o.csv())
+	s, rep, err := dataset.ReadCSVReport(path, o.csv())
+	if errors.Is(err, dataset.ErrTooManyRows) {
+		err = &gppl.MemoryError{What: fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), path), Needed: o.Memory, Limit: o.Memory}
+	}
+	return s, rep, err
 }
 
 // csv are the options of the reader.
 func (o ReadOptions) csv() dataset.CSVOptions {
 	return dataset.CSVOptions{
 		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
-		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(),
+		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), MaxRows: o.mostRows(),
 	}
 }
 
@@ -310,12 +332,7 @@ func orElse(s, otherwise string) string {
 }
 
 func enough(s dataset.Series) error {
-	distinct := 0
-	for i, x := range s.X {
-		if i == 0 || x != s.X[i-1] {
-			distinct++
-		}
-	}
+	distinct := distinct(s.X)
 	const fewest = 5
 	switch {
 	case s.Len() < fewest:
@@ -325,7 +342,7 @@ func enough(s dataset.Series) error {
 	case slices.Min(s.Y) == slices.Max(s.Y):
 		return fmt.Errorf("y is %v in all %d rows: there is nothing to learn", s.Y[0], s.Len())
 	}
-	if _, scaling := s.Standardize(); scaling.Scale < smallest {
+	if scaling := s.Scaling(); scaling.Scale < smallest {
 		return fmt.Errorf("y varies by only %.3g: multiply it by a power of ten", scaling.Scale)
 	}
 	if span := s.X[s.Len()-1] - s.X[0]; span < smallest {
@@ -337,7 +354,7 @@ func enough(s dataset.Series) error {
 // spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary. Times of the week or
 // day that never have an observation are no gaps.
 func (s *Series) spacing() {
-	var steps []float64
+	steps := make([]float64, 0, len(s.X))
 	for i := 1; i < len(s.X); i++ {
 		if d := s.X[i] - s.X[i-1]; d > 0 {
 			steps = append(steps, d)
@@ -446,19 +463,35 @@ func (s *Series) Notes() []string {
 }
 
 // distinct returns the number of different x.
-func (s *Series) distinct() int { return len(slices.Compact(slices.Clone(s.X))) }
+func (s *Series) distinct() int { return distinct(s.X) }
+
+// distinct returns the number of different values of ascending x.
+func distinct(x []float64) (count int) {
+	for i, v := range x {
+		if i == 0 || v != x[i-1] {
+			count++
+		}
+	}
+	return count
+}
 
 // codeRemark warns if the lowest or the highest value may stand for a missing one, as -999 does: it occurs more than once, is not 0,
 // and is further from the other values than these are from one another. It returns "" if neither does.
 func codeRemark(name string, y []float64) string {
-	sorted := slices.Sorted(slices.Values(y))
+	sorted := slices.Clone(y)
+	slices.Sort(sorted)
 	n := len(sorted)
 	for _, low := range []bool{true, false} {
 		code := sorted[0]
 		if !low {
 			code = sorted[n-1]
 		}
-		rest := slices.DeleteFunc(slices.Clone(sorted), func(v float64) bool { return v == code })
+		from, _ := slices.BinarySearch(sorted, code)
+		rest := sorted[:from]
+		if low {
+			to, _ := slices.BinarySearch(sorted, math.Nextafter(code, math.Inf(1)))
+			rest = sorted[to:]
+		}
 		times := n - len(rest)
 		if times < 2 || times > n/4 || code == 0 {
 			continue
@@ -474,7 +507,8 @@ func codeRemark(name string, y []float64) string {
 
 // median of values, which are not empty.
 func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
 	return sorted[len(sorted)/2]
 }
 

@@ -88,9 +88,9 @@ func (a *Analysis) valley() (*valley, error) {
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	t := trainer{data: data, mean: a.Result.Model.Mean}
+	t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
 	if a.Projections > 0 {
-		if t.omega, err = projections(data, a.Projections); err != nil {
+		if t.omega, err = projections(data, a.Projections, a.memory); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +133,7 @@ func (a *Analysis) Quick(limit time.Duration) bool {
 	if err != nil {
 		return false
 	}
-	loss, err := gppl.NewExact(a.Result.Model, data)
+	loss, err := gppl.NewExact(a.Result.Model, data, a.engineMemory())
 	if err != nil {
 		return false
 	}

@@ -268,7 +268,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 				model = r.Model
 			}
 		}
-		p, _, err := conditionOn(model, v.data, windowLength)
+		p, _, err := conditionOn(model, v.data, windowLength, a.share())
 		if err != nil {
 			return nil, "", err
 		}

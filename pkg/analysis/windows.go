@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -42,7 +42,6 @@ type conditioned interface {
 type windows struct {
 	model gppl.Model
 	data  gppl.Data
-	x     []float64
 
 	last *gppl.Posterior // of the last window, which is made[0]
 
@@ -53,9 +52,6 @@ type windows struct {
 // newWindows makes the last window, which forecasts need.
 func newWindows(m gppl.Model, d gppl.Data) (w *windows, err error) {
 	w = &windows{model: m, data: d, made: map[int]*gppl.Posterior{}}
-	for i := range d.Len() {
-		w.x = append(w.x, d.X.At(i)[0])
-	}
 	w.last, err = w.window(0)
 	return w, err
 }
@@ -70,8 +66,8 @@ func (w *windows) Coefficients() []gppl.Coefficient { return w.last.Coefficients
 
 // of returns the window for x.
 func (w *windows) of(x float64) int {
-	n := len(w.x)
-	at, _ := slices.BinarySearch(w.x, x)
+	n := w.data.Len()
+	at := sort.Search(n, func(i int) bool { return w.data.X.At(i)[0] >= x })
 	last := math.Ceil(float64(n-windowLength) / windowStride)
 	return int(min(last, max(0, math.Round((float64(n-at)-windowLength/2)/windowStride))))
 }
@@ -82,8 +78,9 @@ func (w *windows) window(k int) (*gppl.Posterior, error) {
 	if p := w.made[k]; p != nil {
 		return p, nil
 	}
-	from := max(0, len(w.x)-windowLength-k*windowStride)
-	pick := make([]int, min(windowLength, len(w.x)-from))
+	n := w.data.Len()
+	from := max(0, n-windowLength-k*windowStride)
+	pick := make([]int, min(windowLength, n-from))
 	for i := range pick {
 		pick[i] = from + i
 	}
@@ -131,7 +128,7 @@ func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, e
 	if !a.Weak {
 		few = askedDense
 	}
-	p, failed, err := conditionOn(model, data, few)
+	p, failed, err := conditionOn(model, data, few, a.share())
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +152,8 @@ func (a *Analysis) remark(sentence string) {
 // conditionOn conditions a model on the data: by a state space or, for a regular series, by a Toeplitz factor if one of them takes the
 // model; on all observations by any engine if there are few; otherwise by windows. The first two check their own answers, which is
 // enough for a forecast; the automatic choice might fall back on dense algebra to keep digits that nobody sees. An engine that takes
-// the model but fails is skipped; failed says why.
-func conditionOn(model gppl.Model, data gppl.Data, few int) (p conditioned, failed, err error) {
+// the model but fails is skipped; failed says why. The first two may take that many bytes; windows need little.
+func conditionOn(model gppl.Model, data gppl.Data, few int, memory float64) (p conditioned, failed, err error) {
 	n := data.Len()
 	if n > cheapDense {
 		engines := []string{gppl.EngineStateSpace}
@@ -164,7 +161,7 @@ func conditionOn(model gppl.Model, data gppl.Data, few int) (p conditioned, fail
 			engines = append(engines, gppl.EngineToeplitz)
 		}
 		p, failed = firstThatTakes(engines, func(engine string) (*gppl.Posterior, error) {
-			return gppl.NewPosterior(model, data, gppl.WithEngine(engine))
+			return gppl.NewPosterior(model, data, gppl.WithEngine(engine), gppl.WithMemory(memory))
 		})
 		if p != nil {
 			return p, failed, nil

@@ -39,7 +39,7 @@ func TestWindows(t *testing.T) {
 		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
 	}
 	d := seriesAt(x)
-	w, _, err := conditionOn(windowModel, d, windowLength)
+	w, _, err := conditionOn(windowModel, d, windowLength, modest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestConditionOnCheaply(t *testing.T) {
 	for i := range x {
 		x[i] = 10 + 0.5*float64(i)
 	}
-	p, _, err := conditionOn(windowModel, seriesAt(x), windowLength)
+	p, _, err := conditionOn(windowModel, seriesAt(x), windowLength, modest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +81,14 @@ func TestConditionOnCheaply(t *testing.T) {
 		t.Errorf("a regular series: %T", p)
 	}
 	x[17] += 0.2
-	if p, _, err = conditionOn(windowModel, seriesAt(x), windowLength); err != nil {
+	if p, _, err = conditionOn(windowModel, seriesAt(x), windowLength, modest); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := p.(*windows); !ok {
 		t.Errorf("an irregular series: %T", p)
 	}
 	rough := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 10}, Noise: 0.1}
-	if p, _, err = conditionOn(rough, seriesAt(x), windowLength); err != nil {
+	if p, _, err = conditionOn(rough, seriesAt(x), windowLength, modest); err != nil {
 		t.Fatal(err)
 	}
 	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineStateSpace {

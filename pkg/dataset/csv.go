@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -35,12 +36,17 @@ type CSVOptions struct {
 	Time TimeFormat
 	// Also are further columns of numbers, chosen as X and Y are, that [ReadCSVReport] reads too; [StreamCSV] does not.
 	Also []string
+	// MaxRows, unless 0, is the number of rows above which [ReadCSVReport] stops, with [ErrTooManyRows].
+	MaxRows int
 	// Seconds converts dates to seconds since 1970 (UTC), with the XUnit [UnixSeconds], instead of decimal years: every day
 	// then has the same length.
 	Seconds bool
 
 	names []string // of the columns, where a comment has them
 }
+
+// ErrTooManyRows is the error of a file with more than CSVOptions.MaxRows rows.
+var ErrTooManyRows = errors.New("too many rows")
 
 // ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with one;
 // names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and blank lines

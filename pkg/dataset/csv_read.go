@@ -125,6 +125,9 @@ func (r *seriesReader) add(row []string) (col int, err error) {
 	if err != nil {
 		return r.rep.Y, err
 	}
+	if r.opt.MaxRows > 0 && len(r.s.X) >= r.opt.MaxRows {
+		return r.rep.X, ErrTooManyRows
+	}
 	r.s.X, r.s.Y = append(r.s.X, at), append(r.s.Y, value)
 	line, _ := r.rows.table.FieldPos(0)
 	return r.more.add(r.y, line, row)

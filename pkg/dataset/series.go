@@ -109,6 +109,9 @@ func (s Series) Standardize() (Series, Scaling) {
 	return s, sc
 }
 
+// Scaling returns the scaling of [Series.Standardize], without a copy of y.
+func (s Series) Scaling() Scaling { return scalingOf(s.Y) }
+
 // Scaling is the affine map between an observed y and its standardised z: y = Mean + Scale·z.
 type Scaling struct {
 	Mean  float64 // unit of y

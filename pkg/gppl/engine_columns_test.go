@@ -30,7 +30,7 @@ var columnCases = []columnCase{
 		[]Kernel{Laplace{1, 5}, Matern32{0.7, 8}, Matern52{1.2, 6}, Add(Matern32{1, 50}, Laplace{0.3, 2}, White{0.1}), Add(Matern52{1, 20}, Matern52{0.4, 3})}, false, true, true},
 	{EngineBanded, func(l *line) exactEngine { return newBandedExact(l) },
 		[]Kernel{SE{1, 3}, Matern32{0.7, 2}, Add(SE{1, 2}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.1})}, false, true, true},
-	{EngineToeplitz, func(l *line) exactEngine { return newToeplitzExact(l) },
+	{EngineToeplitz, func(l *line) exactEngine { return newToeplitzExact(l, options{memory: maxMemory}) },
 		[]Kernel{SE{1, 3}, RQ{0.7, 4, 0.8}, Add(Laplace{1, 9}, Periodic{0.5, 1, 12}, White{0.1})}, true, false, false},
 }
 

@@ -30,6 +30,8 @@ type toeplitzExact struct {
 	line    *line
 	grid    regular
 	ok      bool
+	limit   float64        // bytes, of the options
+	idle    bool           // too large, or another engine is forced: columns are not transformed
 	columns blas64.General // Cᵀ, c×n, at the places, 0 where missing
 	rhs     *toeplitz.Columns
 	lag     []float64 // d·step
@@ -38,9 +40,13 @@ type toeplitzExact struct {
 	factors pool[toeplitzFactor]
 }
 
-func newToeplitzExact(l *line) *toeplitzExact {
-	e := &toeplitzExact{line: l}
+// newToeplitzExact makes the transforms of the columns, unless the options leave no use for them.
+func newToeplitzExact(l *line, o options) *toeplitzExact {
+	e := &toeplitzExact{line: l, limit: o.memory}
 	if e.grid, e.ok = regularOf(l.t); !e.ok {
+		return e
+	}
+	if e.idle = o.engine != "" && o.engine != EngineToeplitz || e.bytes() > o.memory; e.idle {
 		return e
 	}
 	n := e.grid.n
@@ -59,6 +65,11 @@ func newToeplitzExact(l *line) *toeplitzExact {
 }
 
 func (e *toeplitzExact) name() string { return EngineToeplitz }
+
+// bytes is the memory of a factor, the engine's own included.
+func (e *toeplitzExact) bytes() float64 {
+	return 8 * float64(e.grid.n) * (toeplitzVectors + float64(len(e.grid.missing)))
+}
 
 // toeplitzVectors is the number of vectors of n numbers that the factor takes, transforms of twice the next power of two included.
 const toeplitzVectors = 56
@@ -81,6 +92,12 @@ func (e *toeplitzExact) forecast(c *compiled) forecast {
 	case !c.hasSignal():
 		return cannot(noSignal)
 	}
+	if e.idle {
+		if f := (forecast{bytes: e.bytes()}); f.bytes > e.limit {
+			return f.within(e.limit)
+		}
+		return cannot("another engine is forced")
+	}
 	n, m := float64(e.grid.n), float64(len(e.grid.missing))
 	size, slopes := e.count(c.kernel)
 	norm := c.noise + 2*size // ‖A‖, by its rows
@@ -88,7 +105,7 @@ func (e *toeplitzExact) forecast(c *compiled) forecast {
 	// at most n/σ² and |α|², where the model is right, about as large.
 	perturbed := 0x1p-52*norm + 4*e.grid.off*slopes
 	return forecast{
-		bytes:   8 * n * (toeplitzVectors + m),
+		bytes:   e.bytes(),
 		seconds: n*n*toeplitzStage + n*toeplitzOnce + m*n*(toeplitzSolve+m*toeplitzMissing),
 		err:     n / c.noise * perturbed,
 	}

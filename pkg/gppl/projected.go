@@ -551,6 +551,25 @@ func (l *Projected) traceV(c *projectedCall) float64 {
 	return trace(c.v)
 }
 
+// Cost predicts the time in seconds of an evaluation of value and gradient at m, with a share of the set-up, as Exact.Cost does.
+func (l *Projected) Cost(m Model) (seconds float64) {
+	c := l.calls.get()
+	defer l.done(c)
+	if err := l.begin(c, values(m.Params())); err != nil {
+		return math.Inf(1)
+	}
+	k := float64(l.z.Rows)
+	seconds = 2 * k * k * k / flopRate
+	for _, t := range c.use {
+		f := t.best(&t.selection)
+		if f.reason != (reason{}) {
+			return math.Inf(1)
+		}
+		seconds += f.cost()
+	}
+	return seconds
+}
+
 // withoutEngine returns the loss without the engine of the last evaluation, of
 // the first term that has another, and the name of that engine.
 func (l *Projected) withoutEngine() (Loss, string) {

@@ -97,6 +97,9 @@ func planOf(h SumsHeader) (SumsPlan, error) {
 	return plan, nil
 }
 
+// Plan returns what sums with the header resolve and cost. It is an error if the header is not valid.
+func (h SumsHeader) Plan() (SumsPlan, error) { return planOf(h) }
+
 // Plan returns what the header of s resolves and costs.
 func (s *Sums) Plan() SumsPlan {
 	p, err := planOf(s.header)

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rowsFile writes n rows of a noisy wave to a file.
+func rowsFile(t *testing.T, n int) string {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("x,y\n")
+	for i := range n {
+		fmt.Fprintf(&b, "%d,%.3f\n", i, math.Sin(0.01*float64(i))+0.3*math.Sin(1e3*math.Sqrt(float64(i))))
+	}
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var namedKernels = []string{"auto", "SE", "Laplace", "Matern32", "Matern52", "RQ", "Periodic", "LocPer", "SpectralMixture", "SE + LocPer", "SE * Periodic"}
+
+// oneLine checks that a command was refused with one line that contains a text.
+func oneLine(t *testing.T, code, want int, stderr, text string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(strings.Split(stderr, "\nTry gppl")[0]), "\n")
+	if code != want || len(lines) != 1 || !strings.Contains(stderr, text) {
+		t.Errorf("exit code %d, %q: want %d and one line with %q", code, stderr, want, text)
+	}
+}
+
+// TestMemoryRefuses gives every command less memory than its file needs.
+func TestMemoryRefuses(t *testing.T) {
+	path := rowsFile(t, 1000000)
+	for _, kernel := range namedKernels {
+		var stdout, stderr bytes.Buffer
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		code := run(t.Context(), []string{"gppl", "fit", path, "-q", "--kernel", kernel, "--memory", "50MB"}, &stdout, &stderr)
+		runtime.ReadMemStats(&after)
+		oneLine(t, code, exitFailed, stderr.String(), "and the limit is 50 MB")
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 20e6 {
+			t.Errorf("%s: %d bytes were allocated to refuse", kernel, allocated)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"sum", path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--lengthscale", "5", "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"predict", path, "--memory", "40MB"}, exitFailed, "and the limit is 40 MB"},
+		{[]string{"merge", path, path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"fit", path, "--memory", "lots"}, exitUsage, "--memory lots"},
+		{[]string{"fit", path, "--memory", "-1"}, exitUsage, "--memory -1"},
+		{[]string{"fit", path, "--memory", "1kB"}, exitUsage, "gppl itself takes"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), append([]string{"gppl"}, c.args...), &stdout, &stderr)
+		oneLine(t, code, c.code, stderr.String(), c.text)
+	}
+}
+
+// TestMemoryStays runs the program itself, as a process of its own, within a limit that suffices: it stays below.
+func TestMemoryStays(t *testing.T) {
+	if runtime.GOOS != "linux" || testing.Short() {
+		t.Skip("it reads the peak from /proc, and builds the program")
+	}
+	program := filepath.Join(t.TempDir(), "gppl")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	path := rowsFile(t, 100000)
+	for _, kernel := range []string{"auto", "SE", "Laplace"} {
+		for _, limit := range []string{"", "ulimit -v 2000000; "} { // kB
+			script := fmt.Sprintf(`%s%s fit %s -q --kernel %s --budget 5s --memory 300MB`, limit, program, path, kernel)
+			cmd := exec.Command("sh", "-c", script)
+			out, err := cmd.CombinedOutput()
+			if strings.Contains(string(out), "goroutine") || strings.Contains(string(out), "fatal error") {
+				t.Errorf("%s: %s", script, out[:min(len(out), 300)])
+			}
+			if err != nil {
+				oneLine(t, 1, exitFailed, string(out), ":")
+			}
+			if peak := maxRSS(cmd); peak > 330e6 {
+				t.Errorf("%s: took %d bytes", script, peak)
+			}
+		}
+	}
+}
+
+// A batch shares the limit: what does not fit beside the others runs alone.
+func TestMemoryBatch(t *testing.T) {
+	small, large := rowsFile(t, 60), rowsFile(t, 200000)
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{"gppl", "fit", small, large, "-q", "--memory", "60MB"}, &stdout, &stderr)
+	if code != exitFailed || !strings.Contains(stderr.String(), "1 of 2 series failed") || !strings.Contains(stdout.String(), "the limit is 60 MB") {
+		t.Errorf("exit code %d, %s\n%s", code, &stderr, &stdout)
+	}
+}
+
+func TestParseBytes(t *testing.T) {
+	for text, want := range map[string]float64{"500MB": 500e6, "8GB": 8e9, "1.5 g": 1.5e9, "2GiB": 2 << 30, "1e9": 1e9, "64k": 64e3, "12 b": 12} {
+		if got, err := parseBytes(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "MB", "0", "-5MB", "NaN", "Inf", "5 apples", "1e400"} {
+		if got, err := parseBytes(text); err == nil {
+			t.Errorf("%q is read as %v", text, got)
+		}
+	}
+}
+
+// TestBounds asks for more than can be done: it is refused at once.
+func TestBounds(t *testing.T) {
+	path := rowsFile(t, 100)
+	for _, c := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"--starts", "1000000000"}, exitUsage, "--starts 1000000000: at most 1000"},
+		{[]string{"--kernel", strings.Repeat("SE + ", 2999) + "SE"}, exitUsage, "more than 64 terms"},
+		{[]string{"--kernel", strings.Repeat("SE * ", 2999) + "SE"}, exitUsage, "more than 64 terms"},
+		{[]string{"--kernel", "ChangePoint(" + strings.Repeat("SE + ", 40) + "SE, " + strings.Repeat("SE + ", 40) + "SE)"}, exitUsage, "more than 64 terms"},
+		{[]string{"--kernel", strings.Repeat("SE, ", 2999) + "SE"}, exitUsage, "3000 kernels to compare: at most 64"},
+		{[]string{"--kernel", "SE + LocPer", "--budget", "1us"}, exitFailed, "--budget allows more"},
+	} {
+		var stdout, stderr bytes.Buffer
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		code := run(ctx, append([]string{"gppl", "fit", path, "-q"}, c.args...), &stdout, &stderr)
+		cancel()
+		oneLine(t, code, c.code, stderr.String(), c.text)
+	}
+	// Within a budget, a thousand starts are cut.
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"gppl", "fit", path, "-q", "--kernel", "SE", "--starts", "1000", "--budget", "1s", "--origins", "0"}, &stdout, &stderr); code != exitOK {
+		t.Errorf("exit code %d, %s", code, &stderr)
+	}
+}

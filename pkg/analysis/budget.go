@@ -1,0 +1,106 @@
+package analysis
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// patience is the predicted time above which a named kernel is refused without a budget.
+const patience = 24 * time.Hour
+
+const (
+	// typicalShare of the evaluations that a training may take is what it takes on average.
+	typicalShare = 0.6
+	// fewestEvaluations is the least number of evaluations that makes a training.
+	fewestEvaluations = 10
+)
+
+// BudgetError is the error of a named kernel whose training is predicted to exceed the budget, however short.
+type BudgetError struct {
+	Kernel          string
+	Needed, Allowed time.Duration // predicted; Allowed is the share of the kernel in the budget
+	Budget          bool          // Options.Budget is set
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("analysis: training %s would take about %v by the forecast, and it may take %v", e.Kernel, rounded(e.Needed), rounded(e.Allowed))
+}
+
+func rounded(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// allowance is the predicted seconds that one candidate may take.
+func (o Options) allowance(candidates int) float64 {
+	if o.Budget <= 0 {
+		return patience.Seconds()
+	}
+	return o.Budget.Seconds() / float64(max(1, candidates))
+}
+
+// schedule says how the training of one named kernel is cut to what it may take.
+type schedule struct {
+	random int // starts around each start
+	few    int // evaluations of each on few observations
+	all    int // evaluations of the last training, on all
+}
+
+// plan cuts the work on a candidate with a number of starts to the allowance, in predicted seconds: first random starts, then
+// evaluations. It is a BudgetError if the least is too much. An evaluation takes few seconds on few observations, and all on all;
+// few is 0 if there are no others.
+func (t *trainer) plan(kernel string, starts int, few, all float64) (schedule, error) {
+	const most = 200
+	p := schedule{random: t.options.RandomStarts, few: most, all: most}
+	if t.options.Budget <= 0 { // what is predicted to take longer than anyone waits is refused, nothing is cut
+		if needed := fewestEvaluations * all; needed > patience.Seconds() {
+			return p, &BudgetError{Kernel: kernel, Needed: time.Duration(min(1e9, needed) * 1e9), Allowed: patience}
+		}
+		return p, nil
+	}
+	allowed := t.options.allowance(t.count)
+	first, last := 0.3*allowed, 0.7*allowed
+	each := few
+	if few == 0 { // one stage
+		each, first, last = all, allowed, 0
+	}
+	trainings := float64(starts) * each * typicalShare
+	p.random = max(0, min(p.random, int(first/(trainings*most))-1))
+	p.few = max(fewestEvaluations, min(most, int(first/(trainings*float64(1+p.random)))))
+	if few == 0 {
+		if needed := float64(starts) * fewestEvaluations * all; needed > allowed {
+			return p, t.over(kernel, needed, allowed)
+		}
+		return p, nil
+	}
+	p.all = max(fewestEvaluations, min(most, int(last/(typicalShare*all))))
+	if needed := float64(starts)*fewestEvaluations*few + fewestEvaluations*all; needed > allowed {
+		return p, t.over(kernel, needed, allowed)
+	}
+	return p, nil
+}
+
+func (t *trainer) over(kernel string, needed, allowed float64) error {
+	seconds := func(s float64) time.Duration { return time.Duration(min(s, 1e9) * float64(time.Second)) }
+	return &BudgetError{Kernel: kernel, Needed: seconds(needed), Allowed: seconds(allowed), Budget: true}
+}
+
+// cost predicts the seconds of an evaluation of the likelihood of d at m.
+func (t *trainer) cost(m gppl.Model, d gppl.Data) (float64, error) {
+	loss, err := t.loss(m, d, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return 0, err
+	}
+	switch loss := loss.(type) {
+	case *gppl.Exact:
+		_, seconds := loss.Cost(loss.Model(naturals(m)))
+		return seconds, nil
+	case *gppl.Projected:
+		return loss.Cost(loss.Model(naturals(m))), nil
+	}
+	return 0, nil
+}

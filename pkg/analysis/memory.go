@@ -1,0 +1,139 @@
+package analysis
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// The memory that a series takes at most at once, in bytes for each observation, beside some for the program: measured on 10⁷ rows, see
+// TestSeriesMemory.
+const (
+	readBytes   = 60  // columns that grow, and the copies that checks sort
+	columnBytes = 80  // more for each column of errors or regressors
+	sortBytes   = 40  // more if rows are out of order, which is not known before they are read
+	trainBytes  = 150 // training on the whole series: columns of the trend, a likelihood, its sums
+	programSize = 30e6
+)
+
+// modest is the memory, in bytes, above which a way that needs less is taken where there is one: windows instead of a state space,
+// waves instead of an Ω that is formed. It does not depend on the machine, so that results do not either.
+const modest = 1 << 30
+
+// seconds for each observation that one evaluation of the exact likelihood may take where the series is too long for projections that
+// are formed: the state-space engine with a state of five.
+const secondsEach = 1e-6
+
+// refuse returns a MemoryError if the forecast is above the limit, of which 0 is none.
+func refuse(what string, needed, limit float64) error {
+	if limit > 0 && needed > limit {
+		return &gppl.MemoryError{What: what, Needed: needed, Limit: limit}
+	}
+	return nil
+}
+
+// bytesFor is the forecast of Read for a number of rows.
+func (o ReadOptions) bytesFor(rows float64) float64 {
+	return programSize + rows*(readBytes+columnBytes*float64(len(o.also())))
+}
+
+// fits returns a MemoryError if the rows of a file, whose number is told from its size and its first lines, do not fit the limit.
+// Nothing is known of a pipe before it is read: rows then end the reading where they exceed the limit.
+func (o ReadOptions) fits(path string) error {
+	if o.Memory <= 0 {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil // the reader says what is wrong
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, 1<<16)
+	n, err := io.ReadFull(f, head)
+	lines := bytes.Count(head[:n], []byte{'\n'}) + bytes.Count(head[:n], []byte{'\r'})
+	if err != nil || lines == 0 { // a small file, or one line
+		return nil
+	}
+	rows := float64(info.Size()) / float64(n) * float64(lines)
+	return refuse(fmt.Sprintf("reading about %.2g rows of %s", rows, path), o.bytesFor(rows), o.Memory)
+}
+
+// mostRows is the number of rows that fit the limit, 0 for any.
+func (o ReadOptions) mostRows() int {
+	if o.Memory <= 0 {
+		return 0
+	}
+	return max(1, int(o.Memory/o.bytesFor(1e6)*1e6))
+}
+
+// bytes is the forecast for a series in memory.
+func (s *Series) bytes() float64 {
+	columns := 0.0
+	if s.Errors != nil {
+		columns++
+	}
+	if s.Known != nil {
+		columns += float64(len(s.Known.Names))
+	}
+	return programSize + float64(len(s.X))*(readBytes+columns*columnBytes)
+}
+
+// fitBytes is the forecast of a fit: the series, training where it is on all of it, and the windows of the models that are averaged.
+func (o Options) fitBytes(s *Series) float64 {
+	w, models := float64(min(len(s.X), windowLength)), 1.0
+	needed := s.bytes()
+	if len(o.Kernels) > 0 {
+		needed += trainBytes * float64(len(s.X))
+	} else {
+		models = mostMembers
+	}
+	return needed + models*8*w*w
+}
+
+// engineMemory is what engines may take beside the series.
+func (o Options) engineMemory(s *Series) gppl.Option {
+	if o.Memory <= 0 {
+		return gppl.WithMemory(defaultEngineMemory)
+	}
+	return gppl.WithMemory(max(1, o.Memory-s.bytes()))
+}
+
+func (a *Analysis) engineMemory() gppl.Option {
+	return Options{Memory: a.memory}.engineMemory(a.Series)
+}
+
+// defaultEngineMemory is that of gppl.WithMemory.
+const defaultEngineMemory = 12 << 30
+
+// LimitMemory bounds what predictions may take, in bytes; 0 is no limit. Fit does it by Options.Memory. It is an error, a
+// *gppl.MemoryError, if the series itself takes more.
+func (a *Analysis) LimitMemory(bytes float64) error {
+	a.memory = bytes
+	return refuse(fmt.Sprintf("predicting from %d observations", len(a.Series.X)), a.Series.bytes(), bytes)
+}
+
+// share is what one of the averaged models may take.
+func (a *Analysis) share() float64 {
+	all := float64(modest)
+	if a.memory > 0 {
+		all = min(all, max(1, a.memory-a.Series.bytes()))
+	}
+	models := 0
+	for _, m := range a.members {
+		models += 1 + len(m.draws)
+	}
+	return all / float64(max(1, models))
+}
+
+// LoadForecast is the memory that Load takes for a file of the given size.
+func LoadForecast(size int64) float64 { return programSize + loadFactor*float64(size) }
+
+// loadFactor is measured: text, numbers and the checks.
+const loadFactor = 6
