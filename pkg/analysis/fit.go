@@ -369,7 +369,9 @@ type trainer struct {
 	step      float64
 	detrended gppl.Data
 	periods   []float64
-	omega     *gppl.Projection  // nil: exact
+	omega     *gppl.Projection // nil: exact
+	held      *gppl.Projected  // of a series whose projections are not formed, for the kernel and trend of heldKey
+	heldKey   string
 	engines   map[string]string // of a long series, by the name of the kernel; nil: the cheapest
 	trend     string
 	mean      gppl.Mean // of that trend
@@ -392,7 +394,7 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	if compared {
 		t.offset = v.offset
 	}
-	t.omega, t.engines = nil, nil
+	t.omega, t.engines, t.held, t.heldKey = nil, nil, nil, ""
 	if n := t.data.Len(); n > t.options.MaxExact && !t.cheap() {
 		if t.omega, err = projections(t.data, min(t.options.Projections, n/2), t.options.Memory); err != nil {
 			return err
@@ -438,13 +440,32 @@ func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Los
 	opts = append(opts, t.memory)
 	if d.Len() == t.data.Len() {
 		if t.omega != nil {
-			return gppl.NewResidual(m, d, t.omega, opts...)
+			return t.residual(m, opts...)
 		}
 		if engine, ok := t.engines[kernelName(m.Kernel)]; ok { // forced: the automatic choice may fall back on the dense engine
 			opts = append(opts, gppl.WithEngine(engine))
 		}
 	}
 	return gppl.NewExact(m, d, opts...)
+}
+
+// residual returns the projected likelihood of all data. That of a series whose projections are not formed is made once for each kernel
+// and trend: to take them from the data costs far more than an evaluation. All of its answers have the default tolerance.
+func (t *trainer) residual(m gppl.Model, opts ...gppl.Option) (gppl.Loss, error) {
+	n, k := t.omega.Dims()
+	if 16*float64(n)*float64(k) <= modest {
+		return gppl.NewResidual(m, t.data, t.omega, opts...)
+	}
+	key := kernelName(m.Kernel) + ", " + t.trend
+	if t.heldKey != key {
+		t.held, t.heldKey = nil, "" // one at a time: it may be large
+		loss, err := gppl.NewResidual(m, t.data, t.omega, t.memory)
+		if err != nil {
+			return nil, err
+		}
+		t.held, t.heldKey = loss, key
+	}
+	return t.held.WithModel(m), nil
 }
 
 // posterior returns the likelihood of d at m with the given priors.

@@ -3,6 +3,7 @@ package gppl
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -551,6 +552,40 @@ func (l *Projected) traceV(c *projectedCall) float64 {
 	return trace(c.v)
 }
 
+// WithModel returns the likelihood of the same data, projections and mean, to be trained from the parameters of another model of the
+// same kernel: what was computed once from the data is shared. It panics if the parameters have other names.
+func (l *Projected) WithModel(m Model) *Projected {
+	m.Mean = l.model.Mean
+	params := m.Params()
+	if !slices.EqualFunc(params, l.params, func(a, b Param) bool { return a.Name == b.Name }) {
+		panic(fmt.Sprintf("gppl: WithModel: m = %v, the likelihood is of %v", m, l.model))
+	}
+	other := l.renewed(func(t *projectedTerm) *chooser { return t.chooser.fresh() })
+	other.model, other.params = m, params
+	other.tally = &tally{report: LossReport{Likelihood: true}}
+	return other
+}
+
+// renewed returns a copy of l that shares what was computed from the data, with choosers of its own.
+func (l *Projected) renewed(choose func(*projectedTerm) *chooser) *Projected {
+	other := *l
+	other.used, other.calls = new(lastUse), new(pool[projectedCall])
+	other.terms = nil
+	renew := func(t *projectedTerm) *projectedTerm {
+		if t == nil {
+			return nil
+		}
+		n := *t
+		n.chooser = choose(t)
+		return &n
+	}
+	for _, t := range l.terms {
+		other.terms = append(other.terms, renew(t))
+	}
+	other.whole = renew(l.whole)
+	return &other
+}
+
 // Cost predicts the time in seconds of an evaluation of value and gradient at m, with a share of the set-up, as Exact.Cost does.
 func (l *Projected) Cost(m Model) (seconds float64) {
 	c := l.calls.get()
@@ -585,22 +620,11 @@ func (l *Projected) withoutEngine() (Loss, string) {
 	if without == nil {
 		return nil, ""
 	}
-	other := *l
-	other.used, other.calls = new(lastUse), new(pool[projectedCall])
-	other.terms = nil
-	renew := func(t *projectedTerm) *projectedTerm {
-		if t == nil {
-			return nil
+	other := l.renewed(func(t *projectedTerm) *chooser {
+		if t == faulty {
+			return without
 		}
-		n := *t
-		if n.chooser = t.chooser.fresh(); t == faulty {
-			n.chooser = without
-		}
-		return &n
-	}
-	for _, t := range l.terms {
-		other.terms = append(other.terms, renew(t))
-	}
-	other.whole = renew(l.whole)
-	return &other, engine
+		return t.chooser.fresh()
+	})
+	return other, engine
 }
