@@ -85,6 +85,7 @@ type outcome struct {
 	value  float64
 	terms  float64 // of the likelihood: observations or projections
 	form   float64 // yᵀA⁻¹y
+	size   float64 // the forms that cancel in it, and in what the mean adds (see spread)
 	extra  float64 // what the value may err by beyond the forecast
 	shared float64 // the part of it that any engine would have
 }
@@ -126,11 +127,11 @@ func (c *chooser) evaluate(s *selection, attempt func(i int) (outcome, error)) e
 
 // promise sets what the value may err by, given the quadratic form yᵀA⁻¹y of it. A
 // forecast is made for a form of one per term, as the model expects; the form
-// itself errs in proportion, by a relative perturbation of A. The tolerance is per
+// itself errs in proportion, by a relative perturbation of A, as do those of the columns of a mean. The tolerance is per
 // term or, where the form is larger than their number, relative to it: y is then
 // off the model's scale.
 func (s *selection) promise(c *chooser, o outcome) {
-	s.nats = completed(s.candidates[s.chosen].err, o.form, o.terms) + o.extra + summation(o.value, o.terms)
+	s.nats = completed(s.candidates[s.chosen].err, o.size, o.terms) + o.extra + summation(o.value, o.terms)
 	s.allowed = c.limit * max(1, o.form/o.terms)
 }
 
@@ -147,7 +148,7 @@ func (c *chooser) better(s *selection, o outcome) bool {
 	s.failed |= 1 << s.chosen
 	i := c.next(s)
 	s.failed = failed
-	return i >= 0 && 8*(completed(s.candidates[i].err, o.form, o.terms)+o.shared) < s.nats
+	return i >= 0 && 8*(completed(s.candidates[i].err, o.size, o.terms)+o.shared) < s.nats
 }
 
 // completed returns a forecast's error bound once the quadratic form yᵀA⁻¹y is known. The forecast err assumes

@@ -1,6 +1,8 @@
 package gppl
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -53,6 +55,26 @@ func formOf(g, r blas64.General) (form float64) {
 		}
 	}
 	return form
+}
+
+// spread returns Σ_ij |W_ij|·√(e_i·e_j), W = RRᵀ: twice what a value errs by if the entries g_ij of CᵀA⁻¹C err,
+// each by itself, by up to √(e_i·e_j). Columns that A hardly tells apart make W large, and this with it.
+func spread(e blas64.Vector, r blas64.General) (sum float64) {
+	for i := range r.Rows {
+		for j := range i + 1 {
+			w := math.Abs(blas64.Dot(row(r, i), row(r, j))) * math.Sqrt(max(0, e.Data[i*e.Inc])) * math.Sqrt(max(0, e.Data[j*e.Inc]))
+			if i != j {
+				w *= 2
+			}
+			sum += w
+		}
+	}
+	return sum
+}
+
+// diagonalOf returns the diagonal of g.
+func diagonalOf(g blas64.General) blas64.Vector {
+	return blas64.Vector{N: g.Rows, Inc: g.Stride + 1, Data: g.Data}
 }
 
 // columnAt returns column j of a.

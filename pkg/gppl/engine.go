@@ -118,8 +118,8 @@ type exactFactor interface {
 	// gram sets g, c×c, to CᵀA⁻¹C.
 	gram(g blas64.General)
 	// uncertainty bounds what the value errs by beyond the forecast, once gram was
-	// asked for.
-	uncertainty() float64
+	// asked for, R being that of the gradient.
+	uncertainty(r blas64.General) float64
 	// gradient sets grad to the derivatives of
 	//
 	//	½log|A| − ½Σ_j u_jᵀ∂A u_j,  U = A⁻¹CR,

@@ -89,11 +89,11 @@ func (e *bandedExact) factor(m *compiled) (exactFactor, error) {
 	return f, nil
 }
 
-func (f *bandedFactor) release()              { f.engine.factors.put(f) }
-func (f *bandedFactor) jitter() float64       { return 0 }
-func (f *bandedFactor) logDet() float64       { return f.det }
-func (f *bandedFactor) uncertainty() float64  { return 0 }
-func (f *bandedFactor) gram(g blas64.General) { products(g, f.half, f.half) }
+func (f *bandedFactor) release()                           { f.engine.factors.put(f) }
+func (f *bandedFactor) jitter() float64                    { return 0 }
+func (f *bandedFactor) logDet() float64                    { return f.det }
+func (f *bandedFactor) uncertainty(blas64.General) float64 { return 0 }
+func (f *bandedFactor) gram(g blas64.General)              { products(g, f.half, f.half) }
 
 func (f *bandedFactor) gradient(grad []float64, r blas64.General) error {
 	f.invert(r)

@@ -164,11 +164,11 @@ func (f *chunkedFactor) lookBack() {
 	f.known = true
 }
 
-func (f *chunkedFactor) release()              { f.engine.factors.put(f) }
-func (f *chunkedFactor) jitter() float64       { return 0 }
-func (f *chunkedFactor) uncertainty() float64  { return 0 }
-func (f *chunkedFactor) logDet() float64       { return f.log.value() }
-func (f *chunkedFactor) gram(g blas64.General) { g.Data[0] = f.form.value() }
+func (f *chunkedFactor) release()                           { f.engine.factors.put(f) }
+func (f *chunkedFactor) jitter() float64                    { return 0 }
+func (f *chunkedFactor) uncertainty(blas64.General) float64 { return 0 }
+func (f *chunkedFactor) logDet() float64                    { return f.log.value() }
+func (f *chunkedFactor) gram(g blas64.General)              { g.Data[0] = f.form.value() }
 
 // gradient reads the series again, and adds the part of each segment, given the elements
 // before and after it.

@@ -72,10 +72,10 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	return f, nil
 }
 
-func (f *denseFactor) release()             { f.engine.factors.put(f) }
-func (f *denseFactor) jitter() float64      { return f.added }
-func (f *denseFactor) logDet() float64      { return f.l.LogDet() }
-func (f *denseFactor) uncertainty() float64 { return 0 }
+func (f *denseFactor) release()                           { f.engine.factors.put(f) }
+func (f *denseFactor) jitter() float64                    { return f.added }
+func (f *denseFactor) logDet() float64                    { return f.l.LogDet() }
+func (f *denseFactor) uncertainty(blas64.General) float64 { return 0 }
 
 func (f *denseFactor) gram(g blas64.General) {
 	copyGeneral(f.half, f.engine.columns)

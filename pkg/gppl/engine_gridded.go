@@ -142,6 +142,7 @@ func (e *griddedExact) sumsFor(k Kernel) (*circleSums, int, error) {
 
 // griddedFactor is the factor of one model.
 type griddedFactor struct {
+	missed  []float64 // what the forms of the columns err by
 	engine  *griddedExact
 	model   *compiled
 	kernel  Kernel
@@ -213,16 +214,15 @@ func (f *griddedFactor) gram(g blas64.General) {
 	copyGeneral(g, f.g)
 }
 
-// uncertainty is the rounding of CᵀC and ΦᵀC in the form of y, and in those of other
-// columns relative to them, since they enter by log|HᵀA⁻¹H|. What is fitted is no
-// larger than the column.
-func (f *griddedFactor) uncertainty() (bound float64) {
-	c := f.g.Cols
-	for j := range c {
+// uncertainty is the rounding of CᵀC and ΦᵀC in the forms of the columns. What is fitted is
+// no larger than the column.
+func (f *griddedFactor) uncertainty(r blas64.General) float64 {
+	f.missed = resize(f.missed, f.g.Cols)
+	for j := range f.missed {
 		yy := f.engine.yy.Data[j*f.engine.yy.Stride+j]
-		bound += relativeTo(f.g, j, roundedForm(yy, math.Sqrt(yy), f.noise))
+		f.missed[j] = roundedForm(yy, math.Sqrt(yy), f.noise)
 	}
-	return bound
+	return spread(vec(f.missed), r)
 }
 
 func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {

@@ -164,7 +164,7 @@ type spectralFactor struct {
 	t, inverse *dense.Lower   // L; L⁻¹, made when a gradient is first asked for
 	b, h       blas64.General // DΦᵀC and T⁻¹DΦᵀC, p×c
 	g          blas64.General // CᵀA⁻¹C
-	extra      float64        // see bound
+	errors     []float64      // see bound
 	u          blas64.General // hR
 	diag       []float64      // of T⁻¹
 	q          []float64      // derivatives in the coefficients of the series
@@ -257,10 +257,10 @@ func (f *spectralFactor) gram(g blas64.General) {
 	f.g = resizeGeneral(f.g, f.b.Cols, f.b.Cols)
 	quadraticForms(f.g, f.engine.yy, f.b, f.h, f.noise)
 	copyGeneral(g, f.g)
-	f.extra = f.bound()
+	f.bound()
 }
 
-func (f *spectralFactor) uncertainty() float64 { return f.extra }
+func (f *spectralFactor) uncertainty(r blas64.General) float64 { return spread(vec(f.errors), r) }
 
 // gradient is Σ_f w_f ∂c_f with w_f = ½[1 − J_f(T⁻¹)_ff − σ⁻⁴J_f·|(hR)_f|²]/c_f: the
 // derivative of log|A| has the first two terms, and ΦᵀU = σ⁻²D⁻¹JhR the last.
@@ -413,8 +413,8 @@ const backward = 1e-11
 // of the squares of their terms, and measured: featureTolerance is never used up.
 const sumRounding = 4e-16
 
-// bound returns a bound on the error of yᵀA⁻¹y beyond the effect of a relative error of
-// A. With a = σ⁻²Dh, the coefficients of the posterior mean,
+// bound sets errors to a bound on the error of yᵀA⁻¹y beyond the effect of a relative error of
+// A, and of the forms of the columns beside y. With a = σ⁻²Dh, the coefficients of the posterior mean,
 //
 //	yᵀA⁻¹y = σ⁻²(yᵀy − 2aᵀΦᵀy + aᵀ(ΦᵀΦ + σ²C⁻¹)a)
 //
@@ -422,9 +422,7 @@ const sumRounding = 4e-16
 // series leaves out, ΔK, changes it by αᵀΔKα, α = A⁻¹y: with the features beyond
 // those kept, where Φᵀα = σ⁻²(Φᵀy − ΦᵀΦa) is known, Σ c_m·|α̂_m|². The value errs by
 // half of that; the other half is for the derivatives, which err by more.
-//
-// Columns beside y enter the value by log|HᵀA⁻¹H|: each counts relative to its form.
-func (f *spectralFactor) bound() (bound float64) {
+func (f *spectralFactor) bound() {
 	p, c := f.h.Rows, f.h.Cols
 	f.coef = resize(f.coef, p*c)
 	for i, root := range f.root {
@@ -434,15 +432,15 @@ func (f *spectralFactor) bound() (bound float64) {
 	}
 	tail := f.leftOut()
 	n := f.sums.moments[0] // or the sum of weights
+	f.errors = resize(f.errors, c)
 	for j, missed := range f.missed {
 		var sum float64
 		for i := range p {
 			sum += math.Abs(f.coef[i*c+j])
 		}
 		yy := f.engine.yy.Data[j*f.engine.yy.Stride+j]
-		bound += relativeTo(f.g, j, roundedForm(yy, sum*math.Sqrt(n), f.noise)+missed.sum+tail*missed.most)
+		f.errors[j] = roundedForm(yy, sum*math.Sqrt(n), f.noise) + missed.sum + tail*missed.most
 	}
-	return bound
 }
 
 // roundedForm bounds the effect of the rounding of sums over the data on yᵀA⁻¹y, given
@@ -450,18 +448,6 @@ func (f *spectralFactor) bound() (bound float64) {
 func roundedForm(yy, fitted, noise float64) float64 {
 	size := math.Sqrt(yy) + fitted
 	return (8*0x1p-53*yy + sumRounding*size*size) / noise
-}
-
-// relativeTo returns the effect of an error of g_jj, g = CᵀA⁻¹C, on the value: for y
-// the error itself, for a column of the basis the error of log g_jj.
-func relativeTo(g blas64.General, j int, err float64) float64 {
-	if j == 0 {
-		return err
-	}
-	if form := g.Data[j*g.Stride+j]; form > 0 {
-		return err / form
-	}
-	return math.Inf(1)
 }
 
 // leftOut sets missed to Σ c_m·|α̂_m|² and the largest |α̂_m|² of each column over the

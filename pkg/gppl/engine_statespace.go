@@ -82,11 +82,11 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	return f, nil
 }
 
-func (f *stateSpaceFactor) release()              { f.engine.factors.put(f) }
-func (f *stateSpaceFactor) jitter() float64       { return 0 }
-func (f *stateSpaceFactor) logDet() float64       { return f.filter.LogDet() }
-func (f *stateSpaceFactor) uncertainty() float64  { return 0 }
-func (f *stateSpaceFactor) gram(g blas64.General) { copyGeneral(g, f.g) }
+func (f *stateSpaceFactor) release()                           { f.engine.factors.put(f) }
+func (f *stateSpaceFactor) jitter() float64                    { return 0 }
+func (f *stateSpaceFactor) logDet() float64                    { return f.filter.LogDet() }
+func (f *stateSpaceFactor) uncertainty(blas64.General) float64 { return 0 }
+func (f *stateSpaceFactor) gram(g blas64.General)              { copyGeneral(g, f.g) }
 
 func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
 	f.grad = resize(f.grad, 2*len(f.model.markov.components)+1)

@@ -164,6 +164,7 @@ type toeplitzFactor struct {
 	toeplitz.Solutions                // A⁻¹C
 	u                  blas64.General // (A⁻¹CR)ᵀ, r×n
 	sums               []float64      // s_d
+	squares            []float64      // |A⁻¹c|² of the columns
 }
 
 func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
@@ -205,9 +206,12 @@ func (f *toeplitzFactor) gram(g blas64.General) {
 
 // uncertainty is what the value errs by for the change of A that the computed
 // factor belongs to: as for the forecast, but with what is known now.
-func (f *toeplitzFactor) uncertainty() float64 {
-	y := row(f.Alpha, 0)
-	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.n)/f.noise + blas64.Dot(y, y))
+func (f *toeplitzFactor) uncertainty(r blas64.General) float64 {
+	f.squares = resize(f.squares, f.Alpha.Rows)
+	for j := range f.squares {
+		f.squares[j] = blas64.Dot(row(f.Alpha, j), row(f.Alpha, j))
+	}
+	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.n)/f.noise + spread(vec(f.squares), r))
 }
 
 func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {

@@ -52,13 +52,14 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 			t.Errorf("%s of %v, noise %v: %s is %v, dense %v: off by %.2g, allowed %.2g", e.name(), k, noise, what, a, b, math.Abs(a-b), limit)
 		}
 	}
-	extra := got.uncertainty()
+	each := newGeneral(cols, cols) // R = I: what the forms err by, added up
+	addDiagonal(each, 1)
+	extra := got.uncertainty(each)
 	check("log|A|", got.logDet(), want.logDet(), err)
 	for i := range cols {
 		for j := range cols {
-			// The uncertainty of basis columns is relative to their forms.
 			scale := math.Sqrt(h.Data[i*(cols+1)] * h.Data[j*(cols+1)])
-			check("CᵀA⁻¹C", g.Data[i*cols+j], h.Data[i*cols+j], err*scale/n+2*extra*(1+scale))
+			check("CᵀA⁻¹C", g.Data[i*cols+j], h.Data[i*cols+j], err*scale/n+2*extra)
 		}
 	}
 	r := newGeneral(cols, 2)

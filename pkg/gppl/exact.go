@@ -188,7 +188,8 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 		return outcome{}, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
 	}
 	form := formOf(c.g, c.r)
-	o := outcome{value: 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi) + added, terms: n, form: form, extra: f.uncertainty()}
+	size := spread(diagonalOf(c.g), c.r)
+	o := outcome{value: 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi) + added, terms: n, form: form, size: size, extra: f.uncertainty(c.r)}
 	if grad == nil {
 		return o, nil
 	}
@@ -196,7 +197,7 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 		return o, err
 	}
 	if f.jitter() == 0 && l.data.Errors == nil { // known errors do not scale
-		return o, verifyScale(grad, &l.scale, c.kernel, n, form, completed(expected, form, n)+o.extra)
+		return o, verifyScale(grad, &l.scale, c.kernel, n, form, completed(expected, size, n)+o.extra)
 	}
 	return o, nil
 }

@@ -232,10 +232,30 @@ func basisAt(m Mean, x Inputs) (*mat.Dense, error) {
 func regressionOn(m Mean, h *mat.Dense) (*regress.Basis, error) {
 	columns := m.Columns()
 	variances := make([]float64, len(columns))
-	free := 0
 	for j, c := range columns {
 		variances[j] = c.Variance
-		if math.IsInf(c.Variance, 1) {
+	}
+	return basisOf(m, h, variances)
+}
+
+// seenBasis prepares seen, the columns of the basis first of m as a likelihood sees them: coefficients with
+// a Gaussian prior have the variance 1.
+func seenBasis(m Mean, first *regress.Basis, seen *mat.Dense) (*regress.Basis, error) {
+	variances := make([]float64, first.Len())
+	for j := range variances {
+		if variances[j] = 1; first.IsFlat(j) {
+			variances[j] = math.Inf(1)
+		}
+	}
+	return basisOf(m, seen, variances)
+}
+
+// basisOf prepares h, whose columns are those of m, and says in its words what the rows do not determine.
+func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) {
+	columns := m.Columns()
+	free := 0
+	for _, v := range variances {
+		if math.IsInf(v, 1) {
 			free++
 		}
 	}

@@ -76,7 +76,7 @@ func meanReference(t *testing.T, m Model, d Data, omega *mat.Dense) (value float
 			gram.SetSym(i, j, 0.5*(g.At(i, j)+g.At(j, i)))
 		}
 	}
-	if fit, err = basis.NewFit(gram); err != nil {
+	if fit, err = basis.NewFit(gram, nil); err != nil {
 		t.Fatal(err)
 	}
 	value = 0.5*(gram.At(0, 0)+chol.LogDet()+float64(k)*log2Pi) + fit.Value()

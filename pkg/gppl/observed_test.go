@@ -42,7 +42,7 @@ func TestFixedCircle(t *testing.T) {
 				taken++
 				var logDet, extra float64
 				value, err := nllBy(e, nil, k, 0.1, d.Len(), func(f exactFactor) {
-					logDet, extra = f.logDet(), f.uncertainty()
+					logDet, extra = f.logDet(), f.uncertainty(columnOf([]float64{1}))
 					if s, ok := f.(*spectralFactor); ok && s.sums.windowed {
 						windows++
 					}

@@ -347,8 +347,8 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	copyGeneral(c.alpha, c.half)
 	c.factor.SolveLT(c.alpha)
 	c.u = combine(c.u, c.alpha, c.r)
-	form, all := formOf(c.g, c.r), formOf(c.all, c.r)
-	promise := l.promise(c, form, value)
+	all := formOf(c.all, c.r)
+	promise := l.promise(c, value)
 	if grad == nil {
 		return value, nil, nil
 	}
@@ -378,8 +378,9 @@ func (l *Projected) solve(c *projectedCall) {
 // promise records and returns what the value may err by: what the forecasts of the terms say
 // for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
 // what the residual's τ loses where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
-func (l *Projected) promise(c *projectedCall, form, value float64) (nats float64) {
+func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 	k := float64(l.z.Rows)
+	form, size := formOf(c.g, c.r), spread(diagonalOf(c.g), c.r)
 	nats = summation(value, k)
 	var limit float64
 	var energy float64
@@ -389,7 +390,7 @@ func (l *Projected) promise(c *projectedCall, form, value float64) (nats float64
 	for _, t := range c.use {
 		s := &t.selection
 		err := s.candidates[s.chosen].err
-		s.nats = completed(err, form, k)
+		s.nats = completed(err, size, k)
 		if r := l.residual; r != nil { // what S₀ lacks, τ has too much
 			s.nats += 0.5 * err * energy / (c.tau * r.dof)
 		}
@@ -405,6 +406,9 @@ func (l *Projected) promise(c *projectedCall, form, value float64) (nats float64
 	}
 	if l.uneven {
 		nats += c.unevenRounding()
+	}
+	if l.mean != nil { // of g, what cancels in the fit of the mean
+		nats += 4 * 0x1p-53 * spread(diagonalOf(c.all), c.r)
 	}
 	if r := l.residual; r != nil {
 		signal := r.n * c.variance

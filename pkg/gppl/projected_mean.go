@@ -25,21 +25,29 @@ func projectedColumns(m Model, d Data, directions directions) (mean *regression,
 	if err != nil {
 		return nil, z, nil, err
 	}
-	seen := directions.projectColumns(h.RawMatrix())
-	mean, z, err = newRegression(m.Mean, mat.NewDense(seen.Rows, seen.Cols, seen.Data), sliceOf(columnAt(z, 0)))
+	// Columns of H that nearly repeat each other would do so but for rounding once they are projected.
+	first, err := regressionOn(m.Mean, h)
+	if err != nil {
+		return nil, z, nil, err
+	}
+	projected := directions.projectColumns(first.Q.RawMatrix())
+	seen := mat.NewDense(projected.Rows, projected.Cols, projected.Data)
+	basis, err := seenBasis(m.Mean, first, seen)
 	if err != nil {
 		return nil, z, nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", directions.k, err)
 	}
+	mean, z = regressionOf(m.Mean, basis, seen, sliceOf(columnAt(z, 0)))
 	// The columns of Z are combinations of projections: what rounds is as long as the
 	// columns that are combined.
-	for j := range h.RawMatrix().Cols {
+	for j := range seen.RawMatrix().Cols {
 		var size float64
-		for i, length := range lengths(h.RawMatrix()) {
-			size += length * math.Abs(mean.basis.T.At(i, j))
+		for i, length := range lengths(first.Q.RawMatrix()) {
+			size += length * math.Abs(basis.T.At(i, j))
 		}
 		sizes = append(sizes, size)
 		sizes[0] += size * math.Abs(mean.gamma0[j])
 	}
+	mean.basis = basis.After(first)
 	return mean, z, sizes, nil
 }
 

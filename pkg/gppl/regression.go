@@ -1,8 +1,6 @@
 package gppl
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
@@ -15,9 +13,9 @@ import (
 //
 //	C = [y − Qγ₀, Q],  Q = HT,
 //
-// Q being the basis in coordinates in which flat columns are orthonormal. γ₀ is the
-// least-squares fit of the flat columns: likelihoods do not change by it, and what
-// the mean explains does not cancel in them.
+// Q being the basis in coordinates in which its columns are orthogonal. γ₀ is their
+// least-squares fit: likelihoods do not change by it, and what the mean explains does
+// not cancel in them.
 type regression struct {
 	mean   Mean
 	basis  *regress.Basis
@@ -31,32 +29,27 @@ func newRegression(m Mean, h *mat.Dense, y []float64) (*regression, blas64.Gener
 	if err != nil {
 		return nil, blas64.General{}, err
 	}
-	r := &regression{mean: m, basis: basis, gamma0: make([]float64, basis.Len())}
-	n, cols := len(y), basis.Len()
-	c := newGeneral(n, 1+cols)
-	rest := append([]float64(nil), y...)
-	q := basis.Q.RawMatrix()
-	for j, column := range m.Columns() {
-		if !math.IsInf(column.Variance, 1) {
-			continue
-		}
-		of := blas64.Vector{N: n, Inc: q.Stride, Data: q.Data[j:]}
-		for range 2 { // again, against rounding
-			g := blas64.Dot(of, vec(rest))
-			blas64.Axpy(-g, of, vec(rest))
-			r.gamma0[j] += g
-		}
-	}
-	for i := range n {
-		c.Data[i*c.Stride] = rest[i]
+	r, c := regressionOf(m, basis, h, y)
+	return r, c, nil
+}
+
+// regressionOf is newRegression on a basis that is known, of the columns h.
+func regressionOf(m Mean, basis *regress.Basis, h *mat.Dense, y []float64) (*regression, blas64.General) {
+	r := &regression{mean: m, basis: basis}
+	var rest []float64
+	r.gamma0, rest = basis.Shift(h, y)
+	cols, q := basis.Len(), basis.Q.RawMatrix()
+	c := newGeneral(len(y), 1+cols)
+	for i, v := range rest {
+		c.Data[i*c.Stride] = v
 		copy(c.Data[i*c.Stride+1:][:cols], q.Data[i*q.Stride:])
 	}
-	return r, c, nil
+	return r, c
 }
 
 // fit solves the regression from G = CᵀA⁻¹C.
 func (r *regression) fit(g blas64.General) (*regress.Fit, error) {
-	return r.basis.NewFit(symmetric(g))
+	return r.basis.NewFit(symmetric(g), r.gamma0)
 }
 
 // coefficients returns the coefficient of each column from a fit.

@@ -293,7 +293,8 @@ func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []flo
 	quad := formOf(w.g, w.root)
 	w.bInvC = combine(w.bInvC, w.c, w.root)
 	w.lb.SolveLT(w.bInvC)
-	o = outcome{value: w.value, terms: float64(n), form: quad}
+	size := spread(diagonalOf(w.g), w.root)
+	o = outcome{value: w.value, terms: float64(n), form: quad, size: size}
 	if grad != nil {
 		trBInv, beta2, err := w.contract(p, grad[:last], grad[l.hyper:])
 		if err != nil {
@@ -308,9 +309,11 @@ func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []flo
 			grad[last] += w.noise * w.traceG
 		}
 	}
-	o.shared, o.extra = w.perturbation(engine.inexact(), float64(n), quad, grad != nil)
+	o.shared, o.extra = w.perturbation(engine.inexact(), float64(n), size, grad != nil)
+	cancelled := 0x1p-53 * vfeRounding / w.rows.unit * spread(diagonalOf(w.rows.cc), w.root) // in g
+	o.shared, o.extra = o.shared+cancelled, o.extra+cancelled
 	if grad != nil && w.added == 0 && l.rows.known == nil { // known errors do not scale
-		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, completed(expected, quad, float64(n))+o.extra)
+		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, completed(expected, size, float64(n))+o.extra)
 	}
 	return o, nil
 }

@@ -1,6 +1,6 @@
 // Package doubled computes with unevaluated sums of two float64, about 31
-// decimal digits: the reference that tests hold the float64 engines to. Only
-// tests import it.
+// decimal digits: the reference that tests hold the float64 engines to, and what makes
+// nearly collinear columns orthogonal (internal/regress).
 //
 // The algorithms are Dekker's and Knuth's error-free transformations with a
 // fused multiply-add (Hida, Li and Bailey 2001, "Algorithms for quad-double

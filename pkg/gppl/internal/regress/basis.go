@@ -7,23 +7,28 @@
 // solve. It knows nothing of Gaussian processes.
 //
 // Sources: Rasmussen and Williams 2006, section 2.7; Harville 1974 for the restricted
-// likelihood.
+// likelihood; Demmel and Veselić 1992 for Jacobi's method, which keeps small singular values.
 package regress
 
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
 // A Basis is H in the coordinates in which the algebra is well conditioned: Q = HT,
-// β = Tγ. The flat columns of Q are orthonormal, and γ has the prior N(0, 1) where β has
-// a Gaussian one. It does not change.
+// β = Tγ, up to what β has of the flat columns. The columns of Q are orthogonal. Flat ones are
+// orthonormal, and γ has the prior N(0, 1) for the others, whatever the condition of H: T is
+// found, and applied, in double-double. It does not change.
 type Basis struct {
-	Q     *mat.Dense // n×h, in the order of H
-	T     *mat.Dense // h×h
+	Q     *mat.Dense // n×h, flat columns where H has them
+	T     *mat.Dense // h×h, rounded
+	wide  [][]doubled.Float
 	flat  []bool
 	count int // of the flat columns
 }
@@ -43,78 +48,228 @@ func (e *RankError) Error() string {
 	return fmt.Sprintf("column %d is a linear combination of columns %v", e.Column, e.With)
 }
 
-// dependent is the share of a column's length that the columns before it must leave:
-// below it, rounding of the column itself (1e-16) leaves fewer than six digits.
-const dependent = 1e-10
+const (
+	// dependent is the share of a flat column's length that the columns before it must leave:
+	// below it, rounding of the column itself (1e-16) leaves fewer than six digits.
+	dependent = 1e-10
+	// nothing is the share of the length of a column with a Gaussian prior that is rounding of
+	// double-double: there is no such direction.
+	nothing = 1e-28
+)
 
 // NewBasis prepares H (n×h), or the projections of its columns that a likelihood sees.
 // variance[j] is the prior variance of β_j, +Inf for a flat prior. The error is a
 // *RankError where the flat columns are linearly dependent. Entries of H must be finite.
-// It takes 2nh² flops.
+//
+// With the flat columns F = Q_FR_F and the others, times their standard deviations, GS = Q_FR_FG +
+// Q_GR_G, R_FG only adds to flat coefficients, and the singular values R_G = UΣVᵀ make the priors
+// independent: Q = [Q_F, Q_GUΣ]. It takes 2nh² multiply-adds of double-double.
 func NewBasis(h *mat.Dense, variance []float64) (*Basis, error) {
 	n, cols := h.Dims()
 	if len(variance) != cols {
 		panic(fmt.Sprintf("regress: NewBasis: len(variance) = %d, want %d", len(variance), cols))
 	}
-	b := &Basis{Q: mat.NewDense(n, cols, nil), T: mat.NewDense(cols, cols, nil), flat: make([]bool, cols)}
-	var done []int        // flat columns so far
-	var basis [][]float64 // their orthonormal columns
+	b := &Basis{Q: mat.NewDense(n, cols, nil), T: mat.NewDense(cols, cols, nil), wide: newWide(cols, cols), flat: make([]bool, cols)}
+	var flat, normal []int
 	for j, v := range variance {
-		q := mat.Col(nil, j, h)
-		if !math.IsInf(v, 1) {
-			sd := math.Sqrt(v)
-			floats.Scale(sd, q)
-			b.Q.SetCol(j, q)
-			b.T.Set(j, j, sd)
-			continue
+		if b.flat[j] = math.IsInf(v, 1); b.flat[j] {
+			flat = append(flat, j)
+		} else {
+			normal = append(normal, j)
 		}
-		b.flat[j] = true
-		b.count++
-		length := floats.Norm(q, 2)
-		if length == 0 {
+	}
+	b.count = len(flat)
+	var basis [][]doubled.Float // the orthonormal columns of F
+	for _, j := range flat {
+		q, unit := wideColumn(h, j)
+		length := norm(q)
+		if length.Hi == 0 {
 			return nil, &RankError{Column: j, Zero: true}
 		}
-		floats.Scale(1/length, q)
-		r := make([]float64, len(done)) // what q has of the columns before
-		for range 2 {                   // again, against rounding
-			for i, p := range basis {
-				c := floats.Dot(p, q)
-				floats.AddScaled(q, -c, p)
-				r[i] += c
-			}
-		}
-		rest := floats.Norm(q, 2)
-		if !(rest > dependent) {
+		r := orthogonalise(q, basis)
+		rest := norm(q)
+		if !(rest.Hi > dependent*length.Hi) {
 			e := &RankError{Column: j}
-			for i, c := range combination(b.T, done, r) {
-				if math.Abs(c)*columnNorm(h, done[i]) > 1e-6*length {
-					e.With = append(e.With, done[i])
+			for i, c := range b.combination(flat[:len(basis)], r) {
+				if math.Abs(c.Hi)*columnNorm(h, flat[i]) > 1e-6*length.Hi {
+					e.With = append(e.With, flat[i])
 				}
 			}
 			return nil, e
 		}
-		floats.Scale(1/rest, q)
-		b.Q.SetCol(j, q)
-		// q = (h_j/length − Σ r_i q_i)/rest, and q_i = HT_i.
-		b.T.Set(j, j, 1/(length*rest))
-		for i, c := range combination(b.T, done, r) {
-			b.T.Set(done[i], j, -c/rest)
+		// q = (h_j/unit − Σ r_i q_i)/rest, and q_i = HT_i.
+		inverse := doubled.Of(1).Div(rest)
+		scale(q, inverse)
+		b.wide[j][j] = inverse.Scale(1 / unit)
+		for i, c := range b.combination(flat[:len(basis)], r) {
+			b.wide[j][flat[i]] = c.Mul(inverse).Neg()
 		}
-		done, basis = append(done, j), append(basis, q)
+		setColumn(b.Q, j, q)
+		basis = append(basis, q)
+	}
+	b.normal(h, variance, flat, normal, basis)
+	for j := range cols {
+		for i := range cols {
+			b.T.Set(i, j, b.wide[j][i].Hi)
+		}
 	}
 	return b, nil
 }
 
-// combination returns the coefficients of Σ r_i q_i in the columns of H.
-func combination(t *mat.Dense, done []int, r []float64) []float64 {
-	c := make([]float64, len(done))
+// normal sets the columns of Q and T that have Gaussian priors.
+func (b *Basis) normal(h *mat.Dense, variance []float64, flat, normal []int, basis [][]doubled.Float) {
+	k := len(normal)
+	r, v := newWide(k, k), newWide(k, k) // R_G, then UΣ; V
+	shared := make([][]doubled.Float, k) // R_FG
+	var own [][]doubled.Float            // Q_G
+	var most float64                     // R is in this unit, against overflow of squares
+	for _, j := range normal {
+		most = max(most, math.Sqrt(variance[j])*columnNorm(h, j))
+	}
+	whole := math.Ldexp(1, math.Ilogb(max(most, math.SmallestNonzeroFloat64)))
+	for p, j := range normal {
+		v[p][p] = doubled.Of(1)
+		q, unit := wideColumn(h, j)
+		weight := doubled.Of(math.Sqrt(variance[j])).Scale(unit / whole)
+		length := norm(q)
+		shared[p] = orthogonalise(q, basis)
+		copy(r[p], orthogonalise(q, own))
+		rest := norm(q)
+		if rest.Hi > nothing*length.Hi {
+			r[p][p] = rest
+			scale(q, doubled.Of(1).Div(rest))
+		} else {
+			clear(q)
+		}
+		own = append(own, q)
+		scale(r[p], weight)
+		scale(shared[p], weight)
+	}
+	jacobi(r, v)
+	n, _ := h.Dims()
+	q := make([]doubled.Float, n)
+	for p, j := range normal {
+		clear(q)
+		for i, column := range own {
+			addScaled(q, r[p][i].Scale(whole), column)
+		}
+		setColumn(b.Q, j, q)
+		back := make([]doubled.Float, len(flat)) // R_FG V
+		for i, of := range normal {
+			b.wide[j][of] = v[p][i].Times(math.Sqrt(variance[of]))
+			addScaled(back, v[p][i].Scale(whole), shared[i])
+		}
+		for i, c := range b.combination(flat, back) {
+			b.wide[j][flat[i]] = c.Neg()
+		}
+	}
+}
+
+// jacobi rotates the columns of r until they are orthogonal, and those of v with them.
+func jacobi(r, v [][]doubled.Float) {
+	const (
+		sweeps     = 40    // it converges quadratically, after some six
+		orthogonal = 1e-18 // beyond what Q has in float64
+	)
+	for range sweeps {
+		done := true
+		for q := range r {
+			for p := range q {
+				a, b, c := doubled.Dot(r[p], r[p]).Hi, doubled.Dot(r[q], r[q]).Hi, doubled.Dot(r[p], r[q]).Hi
+				if !(math.Abs(c) > orthogonal*math.Sqrt(a)*math.Sqrt(b)) {
+					continue
+				}
+				done = false
+				zeta := (b - a) / (2 * c)
+				tangent := math.Copysign(1/(math.Abs(zeta)+math.Hypot(1, zeta)), zeta)
+				t := doubled.Of(tangent)
+				cos := doubled.Of(1).Div(doubled.Of(1).Add(t.Mul(t)).Sqrt())
+				rotate(r[p], r[q], cos, cos.Mul(t))
+				rotate(v[p], v[q], cos, cos.Mul(t))
+			}
+		}
+		if done {
+			return
+		}
+	}
+}
+
+// rotate replaces p and q by cos·p − sin·q and sin·p + cos·q.
+func rotate(p, q []doubled.Float, cos, sin doubled.Float) {
+	for i := range p {
+		a, b := p[i], q[i]
+		p[i] = cos.Mul(a).Sub(sin.Mul(b))
+		q[i] = sin.Mul(a).Add(cos.Mul(b))
+	}
+}
+
+// orthogonalise takes from q what the columns of basis have of it, and returns how much that is.
+func orthogonalise(q []doubled.Float, basis [][]doubled.Float) []doubled.Float {
+	r := make([]doubled.Float, len(basis))
+	for i, p := range basis {
+		r[i] = doubled.Dot(p, q)
+		addScaled(q, r[i].Neg(), p)
+	}
+	return r
+}
+
+// combination returns the coefficients of Σ r_i q_i in the flat columns of H.
+func (b *Basis) combination(flat []int, r []doubled.Float) []doubled.Float {
+	c := make([]doubled.Float, len(flat))
 	for i, ri := range r {
-		for k, j := range done {
-			c[k] += t.At(j, done[i]) * ri
+		for k, j := range flat {
+			c[k] = c[k].Add(b.wide[flat[i]][j].Mul(ri))
 		}
 	}
 	return c
 }
+
+// newWide returns columns of zeros.
+func newWide(rows, cols int) [][]doubled.Float {
+	all := make([][]doubled.Float, cols)
+	for j := range all {
+		all[j] = make([]doubled.Float, rows)
+	}
+	return all
+}
+
+// wideColumn returns a column of H in a power of two as unit, so that its entries are at most 2.
+func wideColumn(h *mat.Dense, j int) (q []doubled.Float, unit float64) {
+	n, _ := h.Dims()
+	var most float64
+	for i := range n {
+		most = max(most, math.Abs(h.At(i, j)))
+	}
+	unit = 1
+	if most > 0 {
+		unit = math.Ldexp(1, max(-1000, math.Ilogb(most))) // 1/unit is finite
+	}
+	q = make([]doubled.Float, n)
+	for i := range q {
+		q[i] = doubled.Of(h.At(i, j) / unit)
+	}
+	return q, unit
+}
+
+func setColumn(q *mat.Dense, j int, column []doubled.Float) {
+	for i, v := range column {
+		q.Set(i, j, v.Hi)
+	}
+}
+
+func addScaled(dst []doubled.Float, c doubled.Float, x []doubled.Float) {
+	for i, v := range x {
+		dst[i] = dst[i].Add(c.Mul(v))
+	}
+}
+
+func scale(x []doubled.Float, by doubled.Float) {
+	for i, v := range x {
+		x[i] = v.Mul(by)
+	}
+}
+
+func norm(x []doubled.Float) doubled.Float { return doubled.Dot(x, x).Sqrt() }
 
 func columnNorm(h *mat.Dense, j int) float64 { return floats.Norm(mat.Col(nil, j, h), 2) }
 
@@ -127,9 +282,71 @@ func (b *Basis) IsFlat(j int) bool { return b.flat[j] }
 
 // Apply returns h*T: rows of H at other inputs in the coordinates of Q.
 func (b *Basis) Apply(h mat.Matrix) *mat.Dense {
-	var q mat.Dense
-	q.Mul(h, b.T)
-	return &q
+	n, cols := h.Dims()
+	q, row := mat.NewDense(n, cols, nil), make([]doubled.Float, cols)
+	for i := range n {
+		for j := range row {
+			row[j] = doubled.Of(h.At(i, j))
+		}
+		for j := range cols {
+			q.Set(i, j, doubled.Dot(row, b.wide[j]).Hi)
+		}
+	}
+	return q
+}
+
+// After returns b, a basis of the columns of first.Q as something else sees them, in terms of the
+// columns of H: T = T_first·T_b.
+func (b *Basis) After(first *Basis) *Basis {
+	c, cols := *b, b.Len()
+	c.T, c.wide = mat.NewDense(cols, cols, nil), newWide(cols, cols)
+	for j := range cols {
+		for i, w := range b.wide[j] {
+			addScaled(c.wide[j], w, first.wide[i])
+		}
+		setColumn(c.T, j, c.wide[j])
+	}
+	return &c
+}
+
+// Shift returns γ₀, the least-squares fit of the columns to y, and what it leaves of y: likelihoods do not
+// change by it (NewFit is told), and what the mean explains does not cancel in them. h is the H of the
+// basis. Coefficients that are more than √n of their prior standard deviations are left out: there it is the
+// prior that explains y.
+func (b *Basis) Shift(h mat.Matrix, y []float64) (gamma0, rest []float64) {
+	n, cols := b.Q.Dims()
+	gamma0, rest = make([]float64, cols), slices.Clone(y)
+	lengths := make([]float64, cols)
+	for j := range lengths {
+		lengths[j] = columnNorm(b.Q, j)
+	}
+	beta := make([]doubled.Float, cols)
+	for range 2 { // again, against rounding
+		for j, length := range lengths {
+			if length == 0 {
+				continue
+			}
+			var g float64
+			for i, v := range rest {
+				g += b.Q.At(i, j) / length * v
+			}
+			if g /= length; b.flat[j] || math.Abs(gamma0[j]+g) <= math.Sqrt(float64(n)) {
+				gamma0[j] += g
+			}
+		}
+		clear(beta)
+		for j, g := range gamma0 {
+			addScaled(beta, doubled.Of(g), b.wide[j])
+		}
+		for i := range rest {
+			v := doubled.Of(y[i])
+			for j, c := range beta {
+				v = v.Sub(c.Times(h.At(i, j)))
+			}
+			rest[i] = v.Hi
+		}
+	}
+	return gamma0, rest
 }
 
 // missing is the share of the squared length of a flat column of Q below which rows count as

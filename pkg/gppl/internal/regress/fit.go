@@ -20,6 +20,7 @@ type Fit struct {
 	v      *mat.VecDense // [1, −γ]
 	logDet float64
 	quad   float64 // yᵀA⁻¹y less what the mean explains
+	prior  float64 // γ₀ᵀPγ₀
 }
 
 const log2Pi = 1.8378770664093454835606594728112352797
@@ -27,9 +28,10 @@ const log2Pi = 1.8378770664093454835606594728112352797
 // ErrIndefinite is the error where rounding has made QᵀA⁻¹Q indefinite.
 var ErrIndefinite = errors.New("the basis cannot be told apart under this covariance: HᵀA⁻¹H is singular to working precision")
 
-// NewFit solves the regression from G = CᵀA⁻¹C, (1+h)×(1+h), C = [y, Q]. It takes O(h³). The units of y
-// and of the columns are of no concern: powers of two are taken out of M before it is factorised.
-func (b *Basis) NewFit(g *mat.SymDense) (*Fit, error) {
+// NewFit solves the regression from G = CᵀA⁻¹C, (1+h)×(1+h), C = [y − Qγ₀, Q]. It takes O(h³). γ₀ (Shift) is nil
+// if y is as it is: what follows is of y − Qγ₀, whose coefficients have the prior N(−γ₀, 1) where they have one. The
+// units of y and of the columns are of no concern: powers of two are taken out of M before it is factorised.
+func (b *Basis) NewFit(g *mat.SymDense, gamma0 []float64) (*Fit, error) {
 	h := b.Len()
 	if n := g.SymmetricDim(); n != 1+h {
 		panic(fmt.Sprintf("regress: NewFit: G is %d×%d, want 1 + %d", n, n, h))
@@ -51,7 +53,12 @@ func (b *Basis) NewFit(g *mat.SymDense) (*Fit, error) {
 			m.SetSym(j, i, unit[i]*g.At(1+j, 1+i)*unit[j])
 		}
 		m.SetSym(i, i, unit[i]*d*unit[i])
-		right.SetVec(i, unit[i]*g.At(0, 1+i))
+		pulled := g.At(0, 1+i)
+		if gamma0 != nil && !b.flat[i] {
+			pulled -= gamma0[i]
+			f.prior += gamma0[i] * gamma0[i]
+		}
+		right.SetVec(i, unit[i]*pulled)
 	}
 	var scaled mat.Cholesky
 	if !scaled.Factorize(m) {
@@ -61,7 +68,7 @@ func (b *Basis) NewFit(g *mat.SymDense) (*Fit, error) {
 	if err := scaled.SolveVecTo(f.gamma, right); err != nil {
 		return nil, ErrIndefinite
 	}
-	f.quad = g.At(0, 0) - mat.Dot(right, f.gamma)
+	f.quad = g.At(0, 0) + f.prior - mat.Dot(right, f.gamma)
 	if err := scaled.InverseTo(&f.inv); err != nil {
 		return nil, ErrIndefinite
 	}
@@ -114,18 +121,6 @@ func (f *Fit) Weights() *mat.SymDense {
 		}
 	}
 	return w
-}
-
-// PriorGradient sets dst[j] to the derivative of the value in log b_j, the log of a
-// prior variance: ½(1 − E γ_j²) given the data. It is 0 for flat columns.
-func (f *Fit) PriorGradient(dst []float64) {
-	for j, flat := range f.basis.flat {
-		dst[j] = 0
-		if !flat {
-			g := f.gamma.AtVec(j)
-			dst[j] = 0.5 * (1 - g*g - f.inv.At(j, j))
-		}
-	}
 }
 
 // Beta returns β̂ = Tγ̂, the generalised least-squares estimate or, with Gaussian priors,

@@ -99,7 +99,7 @@ func (p problem) fit(t *testing.T, a mat.Symmetric, variance []float64) (*regres
 			sym.SetSym(i, j, g.At(i, j))
 		}
 	}
-	f, err := b.NewFit(sym)
+	f, err := b.NewFit(sym, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,24 +287,6 @@ func TestGradientWeights(t *testing.T) {
 			want := (8*(value(h)-value(-h)) - value(2*h) + value(-2*h)) / (12 * h)
 			near(t, name, got, want, 1e-8)
 		}
-	}
-}
-
-func TestPriorGradient(t *testing.T) {
-	p := newProblem(30, 4)
-	a := p.covariance(0.2, -1)
-	at := []float64{2, inf, 0.1, 5}
-	f, _, _ := p.fit(t, a, at)
-	got := []float64{9, 9, 9, 9}
-	f.PriorGradient(got)
-	for j := range at {
-		const h = 1e-4
-		value := func(u float64) float64 {
-			v := slices.Clone(at)
-			v[j] *= math.Exp(u)
-			return p.value(t, a, v)
-		}
-		near(t, "derivative", got[j], (8*(value(h)-value(-h))-value(2*h)+value(-2*h))/(12*h), 1e-8)
 	}
 }
 
