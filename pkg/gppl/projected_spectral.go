@@ -178,8 +178,8 @@ func (g *spectralGram) power(m int, z blas64.Vector) float64 {
 // for a periodic kernel.
 func (g *spectralGram) keep(m int, threshold float64) {
 	g.kept, g.last = g.kept[:0], 0
-	for j, c := range g.series.c[:m] {
-		if math.Abs(c) > threshold {
+	for j := range m {
+		if g.series.keeps(j, threshold) {
 			g.kept, g.last = append(g.kept, j), j+1
 		}
 	}

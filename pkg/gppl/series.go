@@ -148,6 +148,29 @@ func (s *cosineSeries) expand(k Kernel, eps float64) (m int, err error) {
 	}
 }
 
+// crossing is the share of its neighbours below which a coefficient is about to change its sign: its size says
+// nothing of its derivatives.
+const crossing = 1e-3
+
+// crosses reports whether coefficient m crosses zero, as the side lobes of a window do.
+func (s *cosineSeries) crosses(m int) bool { return math.Abs(s.c[m]) <= crossing*s.around(m) }
+
+// keeps reports whether coefficient m is above the threshold, or crosses zero among such ones.
+func (s *cosineSeries) keeps(m int, threshold float64) bool {
+	return math.Abs(s.c[m]) > threshold || s.crosses(m) && s.around(m) > threshold/crossing
+}
+
+// around returns the size of the neighbours of coefficient m.
+func (s *cosineSeries) around(m int) (size float64) {
+	if m > 0 {
+		size = math.Abs(s.c[m-1])
+	}
+	if m+1 < len(s.c) {
+		size += math.Abs(s.c[m+1])
+	}
+	return size
+}
+
 // contract adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. verified checks it.
 func (s *cosineSeries) contract(grad, q []float64, k Kernel) {
 	s.adjoint = [3]float64{}

@@ -89,10 +89,10 @@ func (b *spectralBasis) choose(m int, threshold float64) {
 	b.features, b.root, b.leading = b.features[:0], b.root[:0], b.leading[:0]
 	b.probed = min(b.sums.m, m+m/64+2)
 	for j, c := range b.series.c[:m] {
-		if math.Abs(c) > threshold {
+		if b.series.keeps(j, threshold) {
 			b.leading = append(b.leading, j)
 		}
-		if c > threshold {
+		if c > 0 && b.series.keeps(j, threshold) {
 			b.take(j, c)
 		}
 	}
@@ -101,7 +101,7 @@ func (b *spectralBasis) choose(m int, threshold float64) {
 	b.negative = dense.Tile * dense.Blocks(len(b.features))
 	end := len(b.features)
 	for j, c := range b.series.c[:m] {
-		if c < -threshold {
+		if c < 0 && b.series.keeps(j, threshold) {
 			for len(b.features) < b.negative {
 				b.features, b.root = append(b.features, fourier.Cos(0)), append(b.root, 0)
 			}
