@@ -115,7 +115,11 @@ func (e *toeplitzExact) forecast(c *compiled) forecast {
 // as many of the others, with a margin.
 const nearLags = 128
 
-// sample chooses the lags that a forecast looks at.
+// besideLags are places within a step, relative to it, at which a forecast looks at slopes beside those at the lags: at
+// the lags alone, a kernel whose period divides the step looks flat. No period divides these.
+var besideLags = [...]float64{0, 0.3090169943749474, -0.1180339887498949, 0.0450849718747371}
+
+// sample chooses the lags that a forecast looks at, the far ones at uneven intervals, lest a period divides them.
 func (e *toeplitzExact) sample() {
 	near := min(nearLags, e.grid.n)
 	for _, lag := range e.lag[:near] {
@@ -126,13 +130,16 @@ func (e *toeplitzExact) sample() {
 	if stride > 1 {
 		weight = 2 * float64(stride)
 	}
+	const golden = 0.6180339887498949
 	for d := near; d < e.grid.n; d += stride {
-		e.sampled, e.weight = append(e.sampled, e.lag[d]), append(e.weight, weight)
+		_, u := math.Modf(golden * float64(d/stride))
+		at := min(d+int(u*float64(stride)), e.grid.n-1)
+		e.sampled, e.weight = append(e.sampled, e.lag[at]), append(e.weight, weight)
 	}
 }
 
-// count returns Σ_d |k(d·step)| and Σ_d |k′(d·step)|, the second only where some
-// input is off its place.
+// count returns Σ_d |k(d·step)| and Σ_d |k′|, the largest near d·step, the second only where some input is
+// off its place.
 func (e *toeplitzExact) count(k Kernel) (size, slopes float64) {
 	buf := scratchPool.Get().(*scratch)
 	defer scratchPool.Put(buf)
@@ -146,7 +153,19 @@ func (e *toeplitzExact) count(k Kernel) (size, slopes float64) {
 	k.Cov(w, e.sampled)
 	size = sum()
 	if e.grid.off > 0 {
-		k.Slope(w, e.sampled)
+		r, most := buf[1][:len(w)], buf[2][:len(w)]
+		clear(most)
+		for _, part := range besideLags {
+			copy(r, e.sampled)
+			for i := 1; i < len(r); i++ { // two inputs are never nearer than a step
+				r[i] += part * e.grid.step
+			}
+			k.Slope(w, r)
+			for i, s := range w {
+				most[i] = max(most[i], math.Abs(s))
+			}
+		}
+		copy(w, most)
 		slopes = sum()
 	}
 	return size, slopes
