@@ -193,6 +193,10 @@ func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 		f.release()
 		return nil, err
 	}
+	if err := f.affordable(); err != nil {
+		f.release()
+		return nil, err
+	}
 	f.fill()
 	if err := f.t.CholeskySigned(dense.Blocks(f.negative)); err != nil {
 		f.release()
@@ -200,6 +204,27 @@ func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	}
 	return f, nil
 }
+
+// surplus is how many times the predicted features there may be where a dense matrix of the data is smaller: the
+// time grows with their cube. A bandwidth only estimates a spectrum that falls slowly, or to rounding.
+const surplus = 2
+
+// affordable returns a Refusal if there are many more features than were predicted, and than observations, so that
+// other engines are faster by far.
+func (f *spectralFactor) affordable() error {
+	p, e := float64(len(f.features)), f.engine
+	if _, ok := e.observed.(*line); !ok || p <= 4*float64(e.n) || p <= leastFeatures {
+		return nil
+	}
+	m, _, _ := e.frequencies(f.kernel, e.eps(f.kernel, f.noise))
+	if predicted := 2*m - 1; p > surplus*predicted {
+		return &Refusal{EngineSpectral, fmt.Sprintf("it takes %.0f features for %d observations, where %.0f were predicted", p, e.n, predicted)}
+	}
+	return nil
+}
+
+// leastFeatures take some hundredths of a second, whatever was predicted.
+const leastFeatures = 1000
 
 func (f *spectralFactor) release()        { f.home.factors.put(f) }
 func (f *spectralFactor) jitter() float64 { return 0 }

@@ -1,0 +1,46 @@
+package gppl_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// TestSpectralAffordable: the spectral engine refuses, and does not begin, what takes many times the time that Cost
+// predicted for a handful of observations.
+func TestSpectralAffordable(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		noise float64
+		k     gppl.Kernel
+	}{
+		{1, 0.1, gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 59.83, Period: 35.7, PeriodicLengthscale: 8.89}, gppl.RQ{Variance: 1, Lengthscale: 0.1178, Alpha: 70.63})},
+		{5, 4e-6, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 2.897}, gppl.Matern32{Variance: 1, Lengthscale: 21.73})},
+	} {
+		x := make([]float64, c.n)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		d, err := gppl.NewData(gppl.Scalars(x), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := gppl.Model{Kernel: c.k, Noise: c.noise}
+		forced, err := gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineSpectral))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refusal *gppl.Refusal
+		if _, err := forced.ValueGrad(nil, startOf(forced)); !errors.As(err, &refusal) {
+			t.Errorf("%v, n=%d: %v, want a Refusal", c.k, c.n, err)
+		}
+		auto, err := gppl.NewExact(m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := auto.ValueGrad(nil, startOf(auto)); err != nil {
+			t.Errorf("%v, n=%d, chosen: %v", c.k, c.n, err)
+		}
+	}
+}
