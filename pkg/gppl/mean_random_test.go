@@ -442,7 +442,7 @@ func (c *meanRandom) judge(report func(string, bool)) {
 func TestRandomMeans(t *testing.T) {
 	count, largest := *meanCount, 40
 	if count == 0 {
-		count, largest = 6, 20
+		count, largest = 3, 14
 	}
 	var lock sync.Mutex
 	var next atomic.Int64
