@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	rfc4180 "encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -171,8 +171,7 @@ func (r *result) judge(t *analysis.Trust) {
 
 // writeRows writes the table as csv.
 func writeRows(w io.Writer, rows []result) error {
-	table := rfc4180.NewWriter(w)
-	table.Write([]string{"name", "file", "y", "n", "kernel", "model", "use", "coverage_95", "relative_error", "nll", "evidence", "bic", "seconds", "verdict", "notes", "error"})
+	table := [][]string{{"name", "file", "y", "n", "kernel", "model", "use", "coverage_95", "relative_error", "nll", "evidence", "bic", "seconds", "verdict", "notes", "error"}}
 	number := func(v *float64) string {
 		if v == nil {
 			return ""
@@ -190,11 +189,10 @@ func writeRows(w io.Writer, rows []result) error {
 				use = "with care"
 			}
 		}
-		table.Write([]string{analysis.PlainCell(r.Name), analysis.PlainCell(r.File), analysis.PlainCell(r.Y), n, r.Kernel, r.Model, use, number(r.Coverage), number(r.Relative),
+		table = append(table, []string{r.Name, r.File, r.Y, n, r.Kernel, r.Model, use, number(r.Coverage), number(r.Relative),
 			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, strings.Join(r.Notes, "; "), r.Error})
 	}
-	table.Flush()
-	return table.Error()
+	return analysis.WriteCSV(w, table)
 }
 
 // batchTasks returns a task for every column of every file, with its name.
@@ -214,6 +212,7 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 			tasks = append(tasks, task{path: file, y: y, files: map[string]string{}})
 		}
 	}
+	folders := map[string]string{} // by flag
 	for _, flag := range outputs {
 		pattern := c.String(flag)
 		if pattern == "" {
@@ -222,25 +221,31 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 		if err := batchPattern(flag, &pattern, len(tasks)); err != nil {
 			return nil, nil, err
 		}
+		folders[flag] = filepath.Dir(pattern)
 		for i, name := range names {
 			tasks[i].files[flag] = strings.ReplaceAll(pattern, place, name)
-			for _, other := range outputs {
-				if other != flag && filepath.Clean(tasks[i].files[other]) == filepath.Clean(tasks[i].files[flag]) {
-					return nil, nil, usageError{fmt.Errorf("--%s and --%s both name %s", other, flag, tasks[i].files[flag])}
-				}
-			}
-			for _, file := range files {
-				if filepath.Clean(file) == filepath.Clean(tasks[i].files[flag]) {
-					return nil, nil, usageError{fmt.Errorf("--%s %s: that would overwrite the input file %s", flag, c.String(flag), file)}
-				}
-			}
+		}
+	}
+	var all []map[string]string
+	for _, t := range tasks {
+		all = append(all, t.files)
+	}
+	err = apart(c, all...)
+	if conflict := (*wholefile.ConflictError)(nil); errors.As(err, &conflict) && conflict.Input {
+		return nil, nil, usageError{fmt.Errorf("%v: that would overwrite the input file %v", conflict.Output, conflict.Other)}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for flag, dir := range folders {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
 		}
 	}
 	return tasks, names, nil
 }
 
-// batchPattern turns the name of a folder into a pattern with {name}, creates the folder if it does not exist, and checks that files of
-// the flag can be written.
+// batchPattern turns the name of a folder into a pattern with {name}, and checks that the flag writes files of such a name.
 func batchPattern(flag string, pattern *string, count int) error {
 	given := *pattern
 	info, err := os.Stat(given)
@@ -254,12 +259,8 @@ func batchPattern(flag string, pattern *string, count int) error {
 	if err := formatKnown(flag, *pattern); err != nil {
 		return err
 	}
-	dir := filepath.Dir(*pattern)
-	if strings.Contains(dir, place) {
+	if strings.Contains(filepath.Dir(*pattern), place) {
 		return usageError{fmt.Errorf("--%s %s: %s is allowed in the name of the file only, not in that of a folder", flag, given, place)}
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("--%s %s: %w", flag, given, err)
 	}
 	return nil
 }

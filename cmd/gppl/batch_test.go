@@ -120,3 +120,46 @@ func TestBatchInterrupted(t *testing.T) {
 		t.Errorf("exit %d, %d files: %s%s", code, len(left), out.String(), errs.String())
 	}
 }
+
+// TestFormulas: no text of a table is a formula of a spreadsheet, whoever wrote it, and numbers stay numbers.
+func TestFormulas(t *testing.T) {
+	for _, evil := range []string{"=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", " =1+1", "＝1+1", "\n=1"} {
+		var b bytes.Buffer
+		number := -1.5
+		err := writeRows(&b, []result{{Name: evil, File: evil, Y: evil, Kernel: evil, Model: evil, Care: evil, NLL: &number, Verdict: evil, Notes: []string{evil, evil}, Error: evil}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := rfc4180.NewReader(&b).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := 0
+		for i, cell := range rows[1] {
+			if strings.HasPrefix(cell, "'") {
+				escaped++
+			} else if strings.TrimSpace(cell) != "" && strings.ContainsAny(strings.TrimLeft(cell, " ")[:1], "=+-@\t\r") && rows[0][i] != "nll" {
+				t.Errorf("%s is %q", rows[0][i], cell)
+			}
+			if rows[0][i] == "nll" && cell != "-1.5" {
+				t.Errorf("a number is %q", cell)
+			}
+		}
+		if escaped != 8 {
+			t.Errorf("%q: %d cells are escaped, want those of 8 texts", evil, escaped)
+		}
+	}
+}
+
+// TestForeignSearch: what is beside a model, and is not the search for it, stays.
+func TestForeignSearch(t *testing.T) {
+	dir := t.TempDir()
+	path := put(t, dir, "a.csv", plain)
+	for _, text := range []string{"mine", `{"format":"gppl search","version":3,"series":"of another","trials":{}}`, `{"format":"notes"}`, ""} {
+		other := put(t, dir, "z.json.search", text)
+		must(t, "fit", path, "--kernel", "SE", "--origins", "0", "--model", filepath.Join(dir, "z.json"), "-q")
+		if got := string(bytesOf(t, other)); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}

@@ -464,32 +464,24 @@ func comma(text string) (rune, error) {
 	return r, nil
 }
 
-// writable returns an error, before any work is done, if a file of the flags cannot be written afterwards.
+// writable returns an error, before any work is done, if a file of the flags cannot be written afterwards, or would overwrite a file that
+// the command reads or another that it writes.
 func writable(c *cli.Command, flags ...string) error {
-	taken := map[string]string{} // the flag, by the file
+	files := map[string]string{}
 	for _, flag := range flags {
 		path := c.String(flag)
 		if path == "" {
 			continue
-		}
-		if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() { // several flags may name the same device
-			if other := taken[filepath.Clean(path)]; other != "" {
-				return usageError{fmt.Errorf("--%s and --%s both name %s", other, flag, path)}
-			}
-			taken[filepath.Clean(path)] = flag
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 			return fmt.Errorf("--%s %s: there is no folder %s", flag, path, filepath.Dir(path))
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("--%s %s: that is a folder, not a file", flag, path)
-		} else if err == nil && info.Mode().IsRegular() {
-			if input, err := os.Stat(c.Args().First()); err == nil && os.SameFile(info, input) {
-				return fmt.Errorf("--%s %s: that is the input file", flag, path)
-			}
 		}
+		files[flag] = path
 	}
-	return nil
+	return apart(c, files)
 }
 
 func writeJSON(ctx context.Context, c *cli.Command, v any) error {

@@ -3,15 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -19,6 +20,37 @@ import (
 
 // outputs are the flags of gppl fit that name files to write.
 var outputs = []string{"report", "model", "out", "figure"}
+
+// inputFiles are the flags, of any command, that name files to read beside those of the arguments.
+var inputFiles = []string{"future", "like"}
+
+// apart returns an error if a file that the command writes, by flag and for each series, is one that it reads or another that it writes.
+func apart(c *cli.Command, written ...map[string]string) error {
+	var read, write []wholefile.Name
+	for _, path := range c.Args().Slice() {
+		read = append(read, wholefile.Name{Path: path})
+	}
+	for _, flag := range inputFiles {
+		read = append(read, wholefile.Name{Flag: flag, Path: c.String(flag)})
+	}
+	for _, files := range written {
+		for _, flag := range outputs {
+			path := files[flag]
+			write = append(write, wholefile.Name{Flag: flag, Path: path})
+			if path != "" && flag == "model" {
+				write = append(write, wholefile.Name{Flag: flag, Path: path + searchSuffix})
+			}
+			if path != "" && c.Bool("resume") {
+				write = append(write, wholefile.Name{Flag: flag, Path: statePath(path)})
+			}
+		}
+	}
+	err := wholefile.Apart(read, write)
+	if conflict := (*wholefile.ConflictError)(nil); errors.As(err, &conflict) && !conflict.Input {
+		return usageError{err}
+	}
+	return err
+}
 
 // task is a series to fit, and the files to write.
 type task struct {
@@ -98,7 +130,9 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 		}
 		o.written = append(o.written, path)
 		if flag == "model" {
-			os.Remove(path + searchSuffix) // it may not exist
+			if err := o.a.Forget(path + searchSuffix); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	if err != nil {
 		return err
 	}
-	return wholefile.Write(path, func(w io.Writer) error { return all(w, b) })
+	return wholefile.WriteBytesContext(ctx, path, b)
 }
 
 // print copies the output of write to w, complete or not at all (except for a broken pipe).

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -62,7 +63,7 @@ func predictCommand() *cli.Command {
 			if path := c.String("future"); path != "" {
 				o, err := readOptions(c)
 				if err == nil {
-					err = a.Series.AddFuture(path, o)
+					_, err = interruptible(ctx, func() (struct{}, error) { return struct{}{}, a.Series.AddFuture(path, o) })
 				}
 				if err != nil {
 					return err
@@ -164,6 +165,9 @@ publisher, and prints where it is and what it contains. --out writes it as a csv
 				return err
 			}
 			if out := c.String("out"); out != "" {
+				if err := wholefile.Apart([]wholefile.Name{{Path: s.Source}}, []wholefile.Name{{Flag: "out", Path: out}}); err != nil {
+					return err
+				}
 				if err := writeFile(ctx, out, func(w io.Writer) error { return analysis.WriteSeries(w, s) }); err != nil {
 					return err
 				}

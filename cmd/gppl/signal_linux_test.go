@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // asProgram makes the test binary the program itself.
@@ -86,5 +89,51 @@ func TestOutputToPipe(t *testing.T) {
 	}
 	if b := <-read; bytes.Count(b, []byte("\n")) != 4 {
 		t.Errorf("read %q", b)
+	}
+}
+
+// A signal ends a program that waits for the reader of a pipe that it writes, for any of its outputs, or for the writer of one that it
+// reads beside its argument.
+func TestSignalsAtPipes(t *testing.T) {
+	for _, args := range []string{
+		"fit a.csv --kernel SE --origins 0 --model there --out PIPE", "fit a.csv --kernel SE --origins 0 --model there --figure PIPE.svg",
+		"predict m.json --out PIPE", "data sunspots --offline --out PIPE", "sum a.csv -o PIPE", "merge a.sums -o PIPE",
+		"info PIPE", "sum PIPE -o x.sums", "sum PIPE --from 0 --to 30 --centre 3 --largest 9 -o x.sums", "sum a.csv --like PIPE -o x.sums", "merge a.sums PIPE -o x.sums",
+		"predict r.json --future PIPE", "fit a.csv --regressor p --future PIPE",
+	} {
+		dir := t.TempDir()
+		t.Chdir(dir)
+		put(t, dir, "a.csv", made("t,y,p", 24, func(i int) string { return fmt.Sprintf("%d,%.3f,1.%d", i, observed(i), i%7) }))
+		must(t, "sum", "a.csv", "-o", "a.sums", "-q")
+		must(t, "fit", "a.csv", "--kernel", "SE", "--origins", "0", "--model", "m.json", "-q")
+		must(t, "fit", "a.csv", "--kernel", "SE", "--origins", "0", "--regressor", "p", "--model", "r.json", "-q")
+		before := len(contents(t, dir))
+		for _, name := range []string{"PIPE", "PIPE.svg"} {
+			if err := syscall.Mkfifo(name, 0o600); err != nil {
+				t.Skip("no named pipes: ", err)
+			}
+		}
+		c := exec.Command(os.Args[0], strings.Fields(args)...)
+		c.Env = append(os.Environ(), asProgram+"=1")
+		var stderr bytes.Buffer
+		c.Stderr = &stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range 200 { // it waits, or has not come so far: the signal must end it in any case
+			if _, err := os.Stat("there"); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		c.Process.Signal(syscall.SIGTERM)
+		err := c.Wait()
+		if code := c.ProcessState.ExitCode(); code != 143 && !strings.Contains(fmt.Sprint(err), "terminated") && !strings.Contains(stderr.String(), "not found") {
+			t.Errorf("gppl %s: %v: %s", args, err, stderr.String())
+		}
+		os.Remove("there")
+		if after := contents(t, dir); len(after) != before {
+			t.Errorf("gppl %s leaves %d files, there were %d", args, len(after), before)
+		}
 	}
 }

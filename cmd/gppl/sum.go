@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
@@ -55,7 +56,7 @@ and sums of parts merge exactly. Dates become seconds since 1970. "-" reads stan
 			if err != nil {
 				return err
 			}
-			if err := writeSums(c.String("out"), sums); err != nil {
+			if err := writeSums(ctx, c.String("out"), sums); err != nil {
 				return err
 			}
 			if c.Bool("resume") {
@@ -63,6 +64,7 @@ and sums of parts merge exactly. Dates become seconds since 1970. "-" reads stan
 					return err
 				}
 			}
+			wholefile.Clear(statePath(c.String("out")))
 			s.tell(sums)
 			return tellSums(ctx, c, c.String("out"), sums)
 		},
@@ -134,9 +136,6 @@ func newSummer(c *cli.Command) (*summer, error) {
 			return nil, err
 		case info.IsDir():
 			return nil, fmt.Errorf("%s is a folder, not a file", f)
-		}
-		if out, err := os.Stat(c.String("out")); err == nil && os.SameFile(out, info) {
-			return nil, fmt.Errorf("--out %s: that is an input file", c.String("out"))
 		}
 		s.total += info.Size()
 	}
@@ -243,7 +242,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 				return h, usageError{fmt.Errorf("--%s: --like %s already determines it", flag, like)}
 			}
 		}
-		other, err := readSums(like)
+		other, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(like) })
 		if err != nil {
 			return h, err
 		}
@@ -265,7 +264,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 			return h, usageError{errors.New("sum: the range of standard input is not known before it is read: give --from, --to and --largest (and --centre), or --like FILE.sums")}
 		}
 	} else if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || !c.IsSet("centre") || !c.IsSet("largest") {
-		seen, err := analysis.LookAt(ctx, s.files, s.options)
+		seen, err := interruptible(ctx, func() (library.SumsRange, error) { return analysis.LookAt(ctx, s.files, s.options) })
 		if err != nil {
 			return h, err
 		}
@@ -312,15 +311,6 @@ func checkRange(c *cli.Command, r library.SumsRange) error {
 
 // add adds the rows of a file.
 func (s *summer) add(ctx context.Context, file string) error {
-	in := io.Reader(os.Stdin)
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		in = f
-	}
 	var mu sync.Mutex
 	var bad []badRow
 	stopped := errors.New("a bad row")
@@ -345,7 +335,16 @@ func (s *summer) add(ctx context.Context, file string) error {
 		}
 		return s.parts[worker].Add(x, y)
 	}
-	rep, err := analysis.Stream(in, s.options, len(s.parts), visit)
+	rep, err := interruptible(ctx, func() (rep dataset.CSVReport, err error) {
+		in := os.Stdin
+		if file != "-" {
+			if in, err = os.Open(file); err != nil {
+				return rep, err
+			}
+			defer in.Close()
+		}
+		return analysis.Stream(in, s.options, len(s.parts), visit)
+	})
 	name := file
 	if file == "-" {
 		name = "standard input"

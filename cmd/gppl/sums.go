@@ -41,7 +41,7 @@ func mergeCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := writeSums(out, all); err != nil {
+			if err := writeSums(ctx, out, all); err != nil {
 				return err
 			}
 			return tellSums(ctx, c, out, all)
@@ -107,7 +107,7 @@ func infoCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			s, err := readSums(path)
+			s, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(path) })
 			if err != nil {
 				return err
 			}
@@ -145,12 +145,12 @@ func readSums(path string) (*library.Sums, error) {
 }
 
 // writeSums writes sums, whole or not at all.
-func writeSums(path string, s *library.Sums) error {
+func writeSums(ctx context.Context, path string, s *library.Sums) error {
 	b, err := s.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	return wholefile.Write(path, func(w io.Writer) error { return all(w, b) })
+	return wholefile.WriteBytesContext(ctx, path, b)
 }
 
 // sumsInfo is what there is to say of sums.

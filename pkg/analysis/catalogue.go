@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -58,5 +57,5 @@ func WriteSeries(w io.Writer, s dataset.Series) error {
 	for i := range s.X {
 		rows = append(rows, []string{strconv.FormatFloat(s.X[i], 'g', -1, 64), strconv.FormatFloat(s.Y[i], 'g', -1, 64)})
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return WriteCSV(w, rows)
 }

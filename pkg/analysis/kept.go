@@ -37,26 +37,50 @@ type keptTrial struct {
 // openKept reads the trials of a series from a file. It returns none if the file does not exist or belongs to another series. Any other
 // kind of file is an error: it would be overwritten.
 func openKept(path string, s *Series) (*kept, error) {
-	parts := []any{s.X, s.Y, s.Errors, s.Known}
-	if s.Relative {
-		parts = append(parts, "relative")
+	k := &kept{path: path, Format: keptFormat, Number: keptVersion, Series: seriesChecksum(s), Trials: map[string]keptTrial{}}
+	old, err := loadKept(path)
+	if err != nil {
+		return nil, err
 	}
-	k := &kept{path: path, Format: keptFormat, Number: keptVersion, Series: checksum(parts...), Trials: map[string]keptTrial{}}
+	if old == nil || old.Number != k.Number || old.Series != k.Series || old.Trials == nil {
+		return k, nil
+	}
+	return old, nil
+}
+
+// loadKept reads a file of candidates; it returns nil if there is none.
+func loadKept(path string) (*kept, error) {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return k, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	old := kept{path: path}
-	if err := json.Unmarshal(text, &old); err != nil || old.Format != keptFormat {
+	old := &kept{path: path}
+	if err := json.Unmarshal(text, old); err != nil || old.Format != keptFormat {
 		return nil, fmt.Errorf("analysis: %s: this is not a file of candidates, and would be overwritten: move it away", path)
 	}
-	if old.Number != k.Number || old.Series != k.Series || old.Trials == nil {
-		return k, nil
+	return old, nil
+}
+
+// seriesChecksum is that of the observations.
+func seriesChecksum(s *Series) string {
+	parts := []any{s.X, s.Y, s.Errors, s.Known}
+	if s.Relative {
+		parts = append(parts, "relative")
 	}
-	return &old, nil
+	return checksum(parts...)
+}
+
+// Forget removes the candidates that were kept in a file for this series. It leaves alone what is not such a file, or is of another series.
+func (a *Analysis) Forget(path string) error {
+	defer wholefile.Clear(path)
+	old, err := loadKept(path)
+	if err != nil || old == nil || old.Series != seriesChecksum(a.Series) {
+		return nil // not ours: openKept says so to who would write it
+	}
+	return os.Remove(path)
 }
 
 func checksum(parts ...any) string {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -189,14 +190,13 @@ func (f *Forecast) Quantile(p float64) []float64 {
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
 // observation, and the latter's 95 % band.
 func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
-	table := csv.NewWriter(w)
-	rows := [][]string{{PlainCell(orElse(a.Name, "x")), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
+	rows := [][]string{{orElse(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
 		rows = append(rows, []string{when, number(f.Mean[i]), number(math.Sqrt(f.LatentVar[i])), number(math.Sqrt(f.NoisyVar[i])), number(lo), number(hi)})
 	}
-	return table.WriteAll(rows)
+	return WriteCSV(w, rows)
 }
 
 // SaveCSV writes the forecast to a file as WriteCSV does, whole or not at all.
@@ -204,12 +204,31 @@ func (f *Forecast) SaveCSV(path string, a Axis) error {
 	return wholefile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
-// PlainCell returns a name for a csv file, with an apostrophe in front if a spreadsheet would read it as a formula.
-func PlainCell(s string) string {
-	if strings.HasPrefix(s, "=") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "@") {
-		return "'" + s
+// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is no number, gets an apostrophe in front.
+func WriteCSV(w io.Writer, rows [][]string) error {
+	table := csv.NewWriter(w)
+	for _, row := range rows {
+		row = slices.Clone(row)
+		for i, cell := range row {
+			if formula(cell) {
+				row[i] = "'" + cell
+			}
+		}
+		if err := table.Write(row); err != nil {
+			return err
+		}
 	}
-	return s
+	table.Flush()
+	return table.Error()
+}
+
+// formula reports whether a spreadsheet reads a cell as a formula: the first character decides, behind what it skips.
+func formula(cell string) bool {
+	if _, err := strconv.ParseFloat(cell, 64); err == nil {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(cell, func(r rune) bool { return r == ' ' || r == '\ufeff' }))
+	return strings.ContainsRune("=+-@\t\r\n＝＋－＠", first)
 }
 
 // Note says in which respect the posterior is not exact; "" if it is exact.

@@ -643,7 +643,10 @@
 				}
 			}
 			const used = head.map((_, j) => j < 4 && j > 0 || rows.some((r) => r[j] !== ''));
-			const cell = (s) => /[",\n]/.test(s) ? `"${s.replace(/"/g, '""')}"` : s;
+			// A text that a spreadsheet would read as a formula gets an apostrophe in front, as analysis.WriteCSV writes it.
+			const plain = (s) => /^[ \ufeff]*[=+\-@\t\r\n＝＋－＠]/.test(s) && !Number.isFinite(Number(s)) ? `'${s}` : s;
+			const quoted = (s) => /[",\r\n]/.test(s) ? `"${s.replace(/"/g, '""')}"` : s;
+			const cell = (s) => quoted(plain(s));
 			return [head, ...rows].map((r) => r.filter((_, j) => used[j]).map(cell).join(',')).join('\r\n') + '\r\n';
 		}
 

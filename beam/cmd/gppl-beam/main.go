@@ -23,6 +23,7 @@ import (
 
 	gpplbeam "github.com/projected-likelihood/gppl/beam"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -134,8 +135,8 @@ func matches(patterns []string) (files []string, err error) {
 		files = append(files, some...)
 	}
 	slices.Sort(files)
-	for i, f := range files[1:] {
-		if f == files[i] {
+	for i, f := range files {
+		if i > 0 && f == files[i-1] {
 			return nil, fmt.Errorf("--input: %s matches twice, and would count twice", f)
 		}
 	}
@@ -144,23 +145,21 @@ func matches(patterns []string) (files []string, err error) {
 
 // spared returns an error if the result would overwrite an input file.
 func spared(patterns []string) error {
-	if !gpplbeam.Local(append(slices.Clone(patterns), *output)) {
-		return nil
-	}
-	files, err := matches(patterns)
-	if err != nil {
-		return err
-	}
-	out, err := os.Stat(*output)
-	if err != nil {
-		return nil
-	}
-	for _, f := range files {
-		if in, err := os.Stat(f); err == nil && os.SameFile(in, out) {
-			return fmt.Errorf("--output %s: that is an input file", *output)
+	var local []string
+	for _, p := range patterns {
+		if gpplbeam.Local([]string{p}) {
+			local = append(local, p)
 		}
 	}
-	return nil
+	files, err := matches(local)
+	if err != nil || !gpplbeam.Local([]string{*output}) {
+		return err
+	}
+	inputs := []wholefile.Name{{Flag: "like", Path: header.Like}}
+	for _, f := range files {
+		inputs = append(inputs, wholefile.Name{Path: f})
+	}
+	return wholefile.Apart(inputs, []wholefile.Name{{Flag: "output", Path: *output}})
 }
 
 // look returns the range of the files, as gppl sum does.

@@ -53,6 +53,13 @@ func run(ctx context.Context, patterns []string) error {
 		}
 		files = append(files, some...)
 	}
+	inputs := []wholefile.Name{{Flag: "like", Path: header.Like}}
+	for _, f := range files {
+		inputs = append(inputs, wholefile.Name{Path: f})
+	}
+	if err := wholefile.Apart(inputs, []wholefile.Name{{Flag: "o", Path: *output}}); err != nil {
+		return err
+	}
 	o := gpplparquet.Options{X: *x, Y: *y, Strict: *strict}
 	h, err := header.Header(func() (gppl.SumsRange, error) {
 		r, err := gpplparquet.Look(files, o)
@@ -83,7 +90,7 @@ func run(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	if err := wholefile.WriteBytes(*output, b); err != nil {
+	if err := wholefile.WriteBytesContext(ctx, *output, b); err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "gppl-parquet: %d rows in %d row groups in %.3g s, %.3g a second\n", rep.Rows, rep.RowGroups, seconds, float64(rep.Rows)/seconds)
