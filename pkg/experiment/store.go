@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ import (
 
 // A Store keeps outcomes in a file of JSON lines, each written whole as it ends, so that a killed run loses only what was
 // running. A later line replaces an earlier one with the same key. Several programs may add to one
-// file at once: it only ever grows, but for Tidy, by single writes to its end.
+// file and tidy it at once: each holds a lock, a file beside the store, while it writes.
 type Store struct {
 	path string
 
@@ -33,7 +32,6 @@ type contents struct {
 	outcomes map[string]Outcome
 	order    []string // keys in the order of the file
 	stale    int      // lines that are of no use: replaced by a later one, or cut off
-	size     int64    // bytes that were read
 }
 
 // OpenStore reads the store at path; a file that does not exist is an empty store. A line that was cut off, by a kill or a full
@@ -55,7 +53,6 @@ func readStore(path string) (contents, error) {
 	if err != nil {
 		return c, err
 	}
-	c.size = int64(len(text))
 	number := 0
 	for line := range bytes.Lines(text) {
 		number++
@@ -117,7 +114,7 @@ func (s *Store) Outcomes() []Outcome {
 	return all
 }
 
-// Put appends an outcome to the file, in one write.
+// Put appends an outcome to the file, in one write. Once it returns, the outcome outlives a loss of power.
 func (s *Store) Put(o Outcome) (err error) {
 	o = o.rounded()
 	line, err := json.Marshal(o)
@@ -126,10 +123,16 @@ func (s *Store) Put(o Outcome) (err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o777); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	unlock, err := wholefile.Lock(s.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	_, missing := os.Stat(s.path)
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}
@@ -144,12 +147,19 @@ func (s *Store) Put(o Outcome) (err error) {
 	if _, err := f.Write(append(line, '\n')); err != nil {
 		return err
 	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if missing != nil {
+		if err := wholefile.SyncFolder(filepath.Dir(s.path)); err != nil {
+			return err
+		}
+	}
 	s.keep(o)
 	return nil
 }
 
-// endsLine reports whether what is appended to the file begins a line. It does not if a run was killed while it wrote, and
-// may not while another one writes; the latter makes an empty line, which does no harm.
+// endsLine reports whether what is appended to the file begins a line. It does not if a run was killed while it wrote.
 func endsLine(f *os.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -161,27 +171,22 @@ func endsLine(f *os.File) (bool, error) {
 }
 
 // Tidy rewrites the file, whole or not at all: without lines that later ones replaced or that belong to none of the trials, in the
-// order of the trials. It leaves the file alone while another program adds to it.
-func (s *Store) Tidy(trials []Trial) error {
+// order of the trials. What another program adds meanwhile waits until it is done. A file that is tidy is not touched, nor its folder.
+func (s *Store) Tidy(trials []Trial) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, err := readStore(s.path) // another program may have added to it
+	wholefile.Clear(s.path)
+	if _, tidy, err := s.read(trials); tidy || err != nil {
+		return err
+	}
+	unlock, err := wholefile.Lock(s.path)
 	if err != nil {
 		return err
 	}
-	s.contents = now
-	var keys []string
-	for _, t := range trials {
-		key, err := t.Key()
-		if err != nil {
-			return err
-		}
-		if _, ok := s.outcomes[key]; ok && !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	if s.stale == 0 && slices.Equal(keys, s.order) {
-		return nil
+	defer func() { err = errors.Join(err, unlock()) }()
+	keys, tidy, err := s.read(trials) // another program may have added to it
+	if tidy || err != nil {
+		return err
 	}
 	var text strings.Builder
 	kept := map[string]Outcome{}
@@ -194,27 +199,31 @@ func (s *Store) Tidy(trials []Trial) error {
 		text.Write(line)
 		text.WriteByte('\n')
 	}
-	err = wholefile.Write(s.path, func(w io.Writer) error {
-		if _, err := io.WriteString(w, text.String()); err != nil {
-			return err
-		}
-		if info, err := os.Stat(s.path); err != nil || info.Size() != s.size {
-			return cmp.Or(err, errChanged)
-		}
-		return nil
-	})
-	if errors.Is(err, errChanged) {
-		return nil
-	}
-	if err != nil {
+	if err := wholefile.WriteBytes(s.path, []byte(text.String())); err != nil {
 		return err
 	}
-	s.contents = contents{outcomes: kept, order: keys, size: int64(text.Len())}
+	s.contents = contents{outcomes: kept, order: keys}
 	return nil
 }
 
-// errChanged is that another program has added to the store meanwhile.
-var errChanged = errors.New("the store has changed")
+// read reads the file anew. It returns the keys of those trials that it has, in their order, and whether it has these lines only.
+func (s *Store) read(trials []Trial) (keys []string, tidy bool, err error) {
+	now, err := readStore(s.path)
+	if err != nil {
+		return nil, false, err
+	}
+	s.contents = now
+	for _, t := range trials {
+		key, err := t.Key()
+		if err != nil {
+			return nil, false, err
+		}
+		if _, ok := s.outcomes[key]; ok && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, s.stale == 0 && slices.Equal(keys, s.order), nil
+}
 
 // rounded returns the outcome with ten digits of its numbers, fewer of standard errors and times: what is more makes files large.
 func (o Outcome) rounded() Outcome {

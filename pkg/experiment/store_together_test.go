@@ -117,3 +117,64 @@ func TestStoreTidyTogether(t *testing.T) {
 		t.Errorf("%d outcomes are left, want 2", got)
 	}
 }
+
+// TestStoreTidyProcesses lets programs add to a store while others tidy it without end: nothing that was stored may be lost, and nothing
+// else may be left in the folder.
+func TestStoreTidyProcesses(t *testing.T) {
+	const writers, tidiers = 2, 2
+	trials := E1(Smoke)
+	each := len(trials) / writers
+	if path := os.Getenv("GPPL_TEST_STORE"); path != "" { // we are one of them
+		s := open(t, path)
+		var number int
+		if _, err := fmt.Sscan(os.Getenv("GPPL_TEST_NAME"), &number); err != nil {
+			t.Fatal(err)
+		}
+		for i := range each {
+			if number >= writers {
+				if err := s.Tidy(trials); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			for range 2 { // the second replaces the first, so that there is something to tidy
+				trial := trials[number*each+i]
+				key, err := trial.Key()
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := outcome(key, 1)
+				o.Trial = trial
+				if err := s.Put(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return
+	}
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	var cmds []*exec.Cmd
+	for i := range writers + tidiers {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestStoreTidyProcesses$")
+		cmd.Env = append(os.Environ(), "GPPL_TEST_STORE="+path, "GPPL_TEST_NAME="+strconv.Itoa(i))
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		cmds = append(cmds, cmd)
+	}
+	for _, cmd := range cmds {
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := len(open(t, path).Outcomes()); got != writers*each {
+		t.Errorf("%d outcomes are left, %d were stored", got, writers*each)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
+	}
+	if s := open(t, path); s.Tidy(trials) != nil || s.stale > 0 {
+		t.Error("it is not tidy")
+	}
+}
