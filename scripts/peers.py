@@ -48,7 +48,7 @@ def environment():
         print("peers: Python packages into .env/peers", file=sys.stderr)
         venv.create(ENV, with_pip=True, clear=True)
         subprocess.run([ENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
-                        "--disable-pip-version-check", "--requirement", REQUIREMENTS], check=True)
+                        "--disable-pip-version-check", "--require-hashes", "--requirement", REQUIREMENTS], check=True)
         key.write_text(wanted)
     os.execv(ENV / "bin" / "python", [str(ENV / "bin" / "python"), __file__, *sys.argv[1:]])
 

@@ -40,7 +40,7 @@ def environment():
         print(f"rivals: Python packages into {ENV}", file=sys.stderr)
         venv.create(ENV, with_pip=True)
         subprocess.run([ENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
-                        "--disable-pip-version-check", "--requirement", REQUIREMENTS], check=True)
+                        "--disable-pip-version-check", "--require-hashes", "--requirement", REQUIREMENTS], check=True)
         key.write_text(wanted)
     os.execv(ENV / "bin" / "python", [str(ENV / "bin" / "python"), __file__, *sys.argv[1:]])
 

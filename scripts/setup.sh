@@ -43,7 +43,7 @@ install() {
 	echo "setup: Python packages into .env/venv"
 	rm -f "$env/key"
 	"$python" -m venv --clear "$env/venv"
-	"$env/venv/bin/python" -m pip install --quiet --no-input --disable-pip-version-check \
+	"$env/venv/bin/python" -m pip install --quiet --no-input --disable-pip-version-check --require-hashes \
 		--requirement "$GPPL_ROOT/scripts/requirements.txt"
 
 	echo "setup: GoNB and the Go tools that it and CI need into .env/bin"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
@@ -145,7 +146,7 @@ func (f sumsFit) encode(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return all(w, append(b, '\n'))
+	return all(w, append(sealed.Seal(b), '\n'))
 }
 
 // showFits prints what was learnt, and the forecast unless it went to a file.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/projected-likelihood/gppl/internal/sealed"
 )
 
 // A hostile file gives a good model or an error of one line that says where, what and what to do: hostile holds both kinds.
@@ -291,6 +293,9 @@ func TestHostileModels(t *testing.T) {
 	}
 	b, err := os.ReadFile(model)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = sealed.Open(b); err != nil { // as a file of before there were checksums
 		t.Fatal(err)
 	}
 	whole := string(b)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
@@ -60,7 +61,7 @@ func (s *summer) resume(out string) (*library.Sums, error) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var state sumState
 	sums := new(library.Sums)
-	if err := errors.Join(json.Unmarshal(line, &state), sums.UnmarshalBinary(rest)); err != nil {
+	if err := errors.Join(sealed.Unmarshal(line, &state), sums.UnmarshalBinary(rest)); err != nil {
 		return nil, fmt.Errorf("%s: %s: delete it to begin anew", path, message(err))
 	}
 	now, err := json.Marshal(sumState{Options: s.options, Flags: s.headerFlags()})
@@ -133,5 +134,5 @@ func (s *summer) keep(out, file string) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.WriteBytes(statePath(out), slices.Concat(line, []byte("\n"), b))
+	return wholefile.WriteBytes(statePath(out), slices.Concat(sealed.Seal(line), []byte("\n"), b))
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 
+	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -58,8 +58,8 @@ func loadKept(path string) (*kept, error) {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
 	old := &kept{path: path}
-	if err := json.Unmarshal(text, old); err != nil || old.Format != keptFormat {
-		return nil, fmt.Errorf("analysis: %s: this is not a file of candidates, and would be overwritten: move it away", path)
+	if err := sealed.Unmarshal(text, old); err != nil || old.Format != keptFormat {
+		return nil, fmt.Errorf("analysis: %s: this is not a whole file of candidates, and would be overwritten: move it away", path)
 	}
 	return old, nil
 }
@@ -94,5 +94,9 @@ func checksum(parts ...any) string {
 // keep adds a trial, and writes the file whole or not at all.
 func (k *kept) keep(key string, t keptTrial) error {
 	k.Trials[key] = t
-	return wholefile.Write(k.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(k) })
+	b, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	return wholefile.WriteBytes(k.path, append(sealed.Seal(b), '\n'))
 }

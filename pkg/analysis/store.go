@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -62,7 +63,7 @@ type storedMember struct {
 // Save writes the analysis to a file, whole or not at all.
 func (a *Analysis) Save(path string) error { return wholefile.Write(path, a.Encode) }
 
-// Encode writes the analysis as Load reads it.
+// Encode writes the analysis as Load reads it, with a checksum.
 func (a *Analysis) Encode(w io.Writer) error {
 	s := a.Series
 	var members []storedMember
@@ -71,12 +72,15 @@ func (a *Analysis) Encode(w io.Writer) error {
 			members = append(members, storedMember{m.weight, m.log, m.model, m.draws})
 		}
 	}
-	err := json.NewEncoder(w).Encode(stored{
+	b, err := json.Marshal(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result,
 		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given,
 		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known,
 	})
+	if err == nil {
+		_, err = w.Write(append(sealed.Seal(b), '\n'))
+	}
 	if err != nil {
 		return fmt.Errorf("analysis: saving: %w", err)
 	}
@@ -103,6 +107,10 @@ func decode(b []byte) (*Analysis, error) {
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
 		return nil, fmt.Errorf("this is not a saved analysis: %w", err)
+	}
+	b, err := sealed.Open(b)
+	if err != nil {
+		return nil, err
 	}
 	switch head.Format {
 	case format:

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
@@ -364,6 +365,9 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 
 // decode sets r to what b holds, and returns what an AutoResult added.
 func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
+	if b, err = sealed.Open(b); err != nil {
+		return nil, fmt.Errorf("gppl: result: %w", err)
+	}
 	var head struct {
 		Format  string `json:"format"`
 		Version int    `json:"version"`
@@ -427,7 +431,7 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
-// Save writes the result to a file, completely or not at all: it writes a temporary
+// Save writes the result to a file with a checksum, completely or not at all: it writes a temporary
 // file beside it, and renames that.
 func (r *Result) Save(path string) error { return save(path, r) }
 
@@ -436,7 +440,7 @@ func save(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("gppl: save %s: %w", path, err)
 	}
-	if err := wholefile.WriteBytes(path, append(b, '\n')); err != nil {
+	if err := wholefile.WriteBytes(path, append(sealed.Seal(b), '\n')); err != nil {
 		return fmt.Errorf("gppl: save: %w", err)
 	}
 	return nil

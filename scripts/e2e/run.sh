@@ -22,7 +22,7 @@ wanted=$("$GPPL_ROOT/.env/venv/bin/python" --version; cat "$GPPL_ROOT/scripts/re
 if [ "$(cat "$GPPL_ROOT/.env/e2e/key" 2>/dev/null)" != "$wanted" ]; then
 	echo "e2e: Playwright into .env/e2e"
 	"$GPPL_ROOT/.env/venv/bin/python" -m venv --clear "$GPPL_ROOT/.env/e2e"
-	"$GPPL_ROOT/.env/e2e/bin/python" -m pip install --quiet --no-input --disable-pip-version-check \
+	"$GPPL_ROOT/.env/e2e/bin/python" -m pip install --quiet --no-input --disable-pip-version-check --require-hashes \
 		--requirement "$GPPL_ROOT/scripts/requirements-e2e.txt"
 	printf '%s\n' "$wanted" >"$GPPL_ROOT/.env/e2e/key"
 fi

@@ -1,0 +1,77 @@
+// Package sealed gives an object in JSON a checksum, so that no damage of a file passes for other numbers.
+package sealed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"regexp"
+)
+
+// The checksum is the last member of the object: the CRC-64 (ECMA) of all that precedes the comma in front of it, without blanks between
+// tokens, in 16 hexadecimal digits. Sums have the same.
+var (
+	crcTable = crc64.MakeTable(crc64.ECMA)
+	seal     = regexp.MustCompile(`,"checksum":"([0-9a-f]{16})"}$`)
+)
+
+const form = `,"checksum":"%016x"}`
+
+// Seal returns the object with its checksum, indented if the object is. It panics if the text is no object with members.
+func Seal(object []byte) []byte {
+	var plain bytes.Buffer
+	if err := json.Compact(&plain, object); err != nil {
+		panic("sealed: " + err.Error())
+	}
+	end := bytes.LastIndexByte(object, '}')
+	if end < 0 || plain.Len() <= len("{}") {
+		panic("sealed: not an object with members")
+	}
+	body := bytes.TrimRight(object[:end], " \t\r\n")
+	blanks := object[len(body):end] // the closing brace is on a line of its own if the object is indented
+	sum := crc64.Checksum(plain.Bytes()[:plain.Len()-1], crcTable)
+	member := fmt.Sprintf(form, sum)
+	if len(blanks) > 0 {
+		member = fmt.Sprintf(",\n  \"checksum\": \"%016x\"%s}", sum, blanks)
+	}
+	return append(append(bytes.Clone(body), member...), object[end+1:]...)
+}
+
+// Open returns the object without its checksum, and an error if that is not the one of the rest. What has no checksum, as older files, is
+// returned as it is; so is what is no JSON, for its reader to refuse.
+func Open(text []byte) ([]byte, error) {
+	var plain bytes.Buffer
+	if json.Compact(&plain, text) != nil {
+		return text, nil
+	}
+	found := seal.FindSubmatchIndex(plain.Bytes())
+	if found == nil {
+		return text, nil
+	}
+	object := plain.Bytes()[:found[0]]
+	want := string(plain.Bytes()[found[2]:found[3]])
+	if got := fmt.Sprintf("%016x", crc64.Checksum(object, crcTable)); got != want {
+		return nil, fmt.Errorf("the file is damaged or was changed: its checksum is %s, and %s was written", got, want)
+	}
+	return append(bytes.Clone(object), '}'), nil
+}
+
+// Unmarshal opens an object and reads it into v, which must have a field for each of its members.
+func Unmarshal(text []byte, v any) error {
+	object, err := Open(text)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("there is more after the object")
+	}
+	return nil
+}

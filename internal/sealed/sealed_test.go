@@ -1,0 +1,48 @@
+package sealed
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+type object struct {
+	Name   string    `json:"name"`
+	Values []float64 `json:"values"`
+	More   *object   `json:"more,omitempty"`
+}
+
+// TestEveryByte: a file with any of its bytes changed, in any way, is refused or has the same contents. So has one with other blanks.
+func TestEveryByte(t *testing.T) {
+	want := object{"α <b> {\"checksum\":1}", []float64{1, -0.5, 1e-300}, &object{Name: "}"}}
+	plain, _ := json.Marshal(want)
+	indented, _ := json.MarshalIndent(want, "", "  ")
+	cells := 0
+	for _, text := range [][]byte{append(Seal(plain), '\n'), append(Seal(indented), '\n')} {
+		read := func(text []byte) ([]byte, error) {
+			var o object
+			if err := Unmarshal(text, &o); err != nil {
+				return nil, err
+			}
+			return json.Marshal(o)
+		}
+		var blanks bytes.Buffer
+		json.Indent(&blanks, text, "\t", " ")
+		for _, same := range [][]byte{text, blanks.Bytes(), plain} {
+			if got, err := read(same); err != nil || !bytes.Equal(got, plain) {
+				t.Fatalf("%s is read as %s: %v", same, got, err)
+			}
+		}
+		for i := range text {
+			for b := range 256 {
+				changed := bytes.Clone(text)
+				changed[i] = byte(b)
+				if got, err := read(changed); err == nil && !bytes.Equal(got, plain) {
+					t.Errorf("%s is read as %s", changed, got)
+				}
+				cells++
+			}
+		}
+	}
+	t.Logf("%d changes", cells)
+}
