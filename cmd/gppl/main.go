@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,11 @@ type usageError struct{ error }
 
 // run runs the program and returns its exit code; it touches nothing of the process but files.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := command(stdout, stderr).Run(ctx, helpFirst(args))
+	out := &firstError{Writer: stdout}
+	err := command(out, stderr).Run(ctx, helpFirst(args))
+	if err == nil {
+		err = out.err
+	}
 	var usage usageError
 	var signal ended
 	switch {
@@ -90,6 +95,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "gppl: %s\n", message(err))
 	}
 	return exitFailed
+}
+
+// firstError remembers the first error of writing: package cli drops those of its help.
+type firstError struct {
+	io.Writer
+	err error
+}
+
+func (w *firstError) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.err = cmp.Or(w.err, err)
+	return n, err
 }
 
 // helpFirst makes --help, anywhere after a command, ask for help about that command: cli would take the words before it for the name

@@ -137,3 +137,27 @@ func TestSignalsAtPipes(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be written to standard output is an error, whatever it is.
+func TestFullDevice(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	put(t, dir, "a.csv", plain)
+	must(t, "fit", "a.csv", "--kernel", "SE", "--origins", "0", "--model", "m.json", "-q")
+	must(t, "sum", "a.csv", "-o", "a.sums", "-q")
+	for _, args := range []string{
+		"--help", "-h", "help", "--version", "-v", "fit --help", "help fit", "data --help", "completion bash", "completion zsh", "data", "data sunspots --offline", "info a.sums",
+		"predict m.json", "predict m.json --json", "predict m.json --out p.csv", "fit a.csv --kernel SE --origins 0", "fit a.csv a.csv --kernel SE --origins 0",
+		"compare a.csv --kernel SE", "backtest a.csv --kernel SE", "sum a.csv -o b.sums", "merge a.sums -o b.sums", "fit a.sums",
+	} {
+		var stderr bytes.Buffer
+		if code := run(t.Context(), append([]string{"gppl"}, strings.Fields(args)...), full, &stderr); code != exitFailed {
+			t.Errorf("gppl %s > /dev/full: exit %d: %s", args, code, stderr.String())
+		}
+	}
+}

@@ -94,6 +94,6 @@ func run(ctx context.Context, patterns []string) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "gppl-parquet: %d rows in %d row groups in %.3g s, %.3g a second\n", rep.Rows, rep.RowGroups, seconds, float64(rep.Rows)/seconds)
-	fmt.Printf("%s: %v\n", *output, sums)
-	return nil
+	_, err = fmt.Printf("%s: %v\n", *output, sums)
+	return err
 }
