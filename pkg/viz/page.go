@@ -3,6 +3,7 @@ package viz
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
@@ -25,6 +26,14 @@ func CSS() template.CSS { return template.CSS(pageCSS) }
 // Script lets readers of a page zoom into its figures, read values, and download their data. It
 // loads nothing. A page has it once, in a <script> element; what a notebook shows includes it.
 func Script() template.JS { return template.JS(script) }
+
+// Policy is a Content-Security-Policy for a page with the style sheet of CSS and the script of Script as all that is between the tags of
+// its element: nothing else runs, and nothing is loaded.
+func Policy() string {
+	sum := sha256.Sum256([]byte(script))
+	return "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+}
 
 var pageCSS = func() string {
 	var b strings.Builder

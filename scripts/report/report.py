@@ -2,6 +2,7 @@
 
 import argparse
 import base64
+import hashlib
 import json
 import os
 import platform
@@ -84,6 +85,12 @@ POWER = re.compile(r"\^([\d.]*\d)")
 SUBSCRIPT = re.compile(r"(?<!\w)(\w)_(?:\{([^}]*)\}|([A-Za-z]+)(?![A-Za-z_]))")  # I_Y and K_uu, but not train_step
 
 
+def policy(script):
+    """A Content-Security-Policy for a page whose only script is this one, on lines of its own: nothing else runs or is loaded."""
+    digest = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
+    return f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
 def keep(text):
     """Text of the ledger for a page: "k = 100" stays on one line, a minus is one, I_Y gets its subscript and n^2 its power."""
     text = str(escape(text)).replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
@@ -94,6 +101,7 @@ def keep(text):
 PAGES.filters["keep"] = keep
 NOTEBOOK = re.compile(r'href="([\w-]+)\.ipynb(#[^"]*)?"')  # a link to another notebook leads to its page
 PAGES.filters["plain"] = plain
+PAGES.filters["policy"] = policy
 PAGES.filters["base64"] = lambda text: base64.b64encode(text.encode()).decode()
 
 

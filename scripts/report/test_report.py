@@ -3,6 +3,9 @@
     source scripts/setup.sh && python -B -m unittest discover -s scripts/report
 """
 
+import base64
+import hashlib
+import html
 import json
 import os
 import re
@@ -147,6 +150,14 @@ class Pages(unittest.TestCase):
         self.assertIn("A &amp; a", pager(rows, "b"))
         self.assertEqual(pager(rows, "skipped"), "<!--pager--><!--/pager-->")
 
+    def only_script(self, page):
+        """A page has one script, and its policy allows that one."""
+        scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
+        self.assertEqual(len(scripts), 1)
+        policy = html.unescape(re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1])
+        digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+        self.assertIn(f"default-src 'none'; script-src 'sha256-{digest}';", policy)
+
     def test_cells(self):
         code = lambda source, *outputs: nbformat.v4.new_code_cell(source, outputs=[nbformat.v4.new_output("display_data", data={"text/html": o}) for o in outputs])
         nb = nbformat.v4.new_notebook(cells=[
@@ -154,6 +165,7 @@ class Pages(unittest.TestCase):
             code("silent"), code("loud", FIGURE), code("trailing")])
         about = report.facts(Path(os.environ["GPPL_ROOT"]) / "notebooks" / "01-quickstart.ipynb") | {"environment": {}}
         page = report.render(nb, about, "")
+        self.only_script(page)
         self.assertEqual(page.count("<summary>Code</summary>"), 2)  # what shows nothing stands with the cell after it
         self.assertLess(page.index("silent"), page.index("loud"))
         self.assertIn("trailing", page)
@@ -222,6 +234,7 @@ class Index(unittest.TestCase):
 
     def test_without_ledger(self):
         page = index(None)
+        Pages.only_script(self, page)
         self.assertNotIn('id="ledger"', page)
         self.assertIn('id="reports"', page)
 

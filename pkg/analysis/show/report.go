@@ -27,6 +27,7 @@ var pages = template.Must(template.New("report").Parse(page))
 type content struct {
 	Dark        template.CSS
 	Script      template.JS
+	Policy      string
 	Series      *analysis.Series
 	Kernel      string
 	Trust       *analysis.Trust
@@ -62,7 +63,7 @@ const slicePoints = 25
 // than 20 ms, and a contour if it takes less than 5 ms.
 func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.Forecast, trust *analysis.Trust) error {
 	c := content{
-		Dark: viz.CSS(), Script: viz.Script(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
+		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		How: how(a), Result: a.Result.String(), Summary: Summary(a, f),
 	}
 	var err error

@@ -2,6 +2,8 @@ package show
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -65,6 +67,11 @@ func TestShow(t *testing.T) {
 		own := "<script>" + string(viz.Script()) + "</script>"
 		if strings.Count(page, own) != 1 {
 			t.Error("the page does not have the script of its figures once")
+		}
+		allowed := sha256.Sum256([]byte(viz.Script()))
+		policy := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(allowed[:]) + "';"
+		if head, _, _ := strings.Cut(page, "<style"); !strings.Contains(head, "Content-Security-Policy") || !strings.Contains(html.UnescapeString(head), policy) {
+			t.Errorf("no policy that allows this script only in %s", head)
 		}
 		page = strings.Replace(page, own, "", 1)
 		page = regexp.MustCompile(`data-gppl="[^"]*"`).ReplaceAllString(page, "") // compressed
