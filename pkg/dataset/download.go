@@ -12,8 +12,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
 const (
@@ -61,61 +64,45 @@ func download(ctx context.Context, f File, dir string, opt Options) (path string
 	}
 	defer body.Close()
 
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	// The temporary name keeps the extension, so what ignores the recording (git, say) ignores it too.
-	tmp, err := os.CreateTemp(dir, "."+f.Name+".part-*"+filepath.Ext(f.Name))
-	if err != nil {
-		return "", err
-	}
-	defer func() {
-		if err != nil {
-			tmp.Close() // twice is harmless
-			os.Remove(tmp.Name())
-		}
-	}()
-
-	sum := sha256.New()
-	progress(0, total)
-	done, err := copyBody(io.MultiWriter(tmp, sum), body, f.maxBytes(), func(done int64) {
-		watch.Reset(stall)
-		progress(done, total)
-	})
-	if err != nil {
-		return "", fmt.Errorf("after %d bytes: %w", done, err)
-	}
-	watch.Stop()
-	if total >= 0 && done != total {
-		return "", fmt.Errorf("%d bytes came, %d were announced", done, total)
-	}
-	if got := hex.EncodeToString(sum.Sum(nil)); f.SHA256 != "" && !strings.EqualFold(got, f.SHA256) {
-		return "", fmt.Errorf("sha256 is %s, want %s", got, f.SHA256)
-	}
-	if f.check != nil {
-		if err := f.check(tmp.Name()); err != nil {
-			return "", fmt.Errorf("not the recording: %w", err)
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-
-	if err := tmp.Chmod(0o644); err != nil { // CreateTemp makes it private
-		return "", err
-	}
-	if err := tmp.Sync(); err != nil {
-		return "", err
-	}
-	if err := tmp.Close(); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, f.Name)
-	if err := os.Rename(tmp.Name(), path); err != nil {
+	sum := sha256.New()
+	var done int64
+	err = wholefile.Write(path, func(w io.Writer) error {
+		progress(0, total)
+		if done, err = copyBody(io.MultiWriter(w, sum), body, f.maxBytes(), func(done int64) {
+			watch.Reset(stall)
+			progress(done, total)
+		}); err != nil {
+			return fmt.Errorf("after %d bytes: %w", done, err)
+		}
+		watch.Stop()
+		if total >= 0 && done != total {
+			return fmt.Errorf("%d bytes came, %d were announced", done, total)
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); f.SHA256 != "" && !strings.EqualFold(got, f.SHA256) {
+			return fmt.Errorf("sha256 is %s, want %s", got, f.SHA256)
+		}
+		if tmp, ok := w.(*os.File); ok && f.check != nil {
+			if err := f.check(tmp.Name()); err != nil {
+				return fmt.Errorf("not the recording: %w", err)
+			}
+		}
+		return ctx.Err()
+	})
+	if err != nil {
 		return "", err
 	}
-	syncFolder(dir)
 	progress(done, done)
+	if got := hex.EncodeToString(sum.Sum(nil)); f.seen != nil && !slices.Contains(f.seen, got) {
+		log := opt.Log
+		if log == nil {
+			log = os.Stderr
+		}
+		fmt.Fprintf(log, "\n%s: sha256 %s is new: the publisher adds to the file. Seen before: %s\n", path, got, strings.Join(f.seen, ", "))
+	}
 	return path, nil
 }
 
@@ -226,14 +213,6 @@ func copyBody(dst io.Writer, src io.Reader, limit int64, report func(done int64)
 }
 
 func tooLarge(limit int64) error { return fmt.Errorf("larger than the limit of %d bytes", limit) }
-
-// syncFolder makes the renaming itself durable where the system offers that; where it does not, nothing is lost but that.
-func syncFolder(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
-	}
-}
 
 // progressLine redraws one line of text as a download goes on.
 type progressLine struct {

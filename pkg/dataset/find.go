@@ -27,6 +27,9 @@ type File struct {
 	// MaxBytes is the largest download that is accepted; 0 means 256 MiB.
 	MaxBytes int64
 
+	// seen are checksums that a growing file has had; another is a message, not an error.
+	seen []string
+
 	// check reads a downloaded file before it is given its name, so that a notice served in its place is not stored.
 	check func(path string) error
 }
