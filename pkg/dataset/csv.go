@@ -1,24 +1,29 @@
 package dataset
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
 
 // CSVOptions says which columns of a CSV file are read, and how. The zero value reads column 1 as x and column 2 as y of a
-// comma-separated file with a header, and treats a missing cell as an error.
+// file with a header, and treats a missing cell as an error.
 type CSVOptions struct {
 	// X and Y each choose a column by its name in the header or, failing that, by its number, counted from 1.
 	// Empty: "1" for X, "2" for Y.
 	X, Y string
-	// Comma separates fields; 0 means ','. A space stands for any run of blanks and tabulators.
+	// Comma separates fields. If it is 0, the first line decides whether ',', ';', a tabulator, '|' or blanks do. A space stands for
+	// any run of blanks and tabulators.
 	Comma rune
-	// Comment, if not 0, starts the lines that are ignored. If it is 0, [ReadCSVReport] and [StreamCSV] ignore lines with # above
-	// the header; if rows of values follow several such lines, the last of them is the header.
+	// Comment, if not 0, starts the lines that are ignored. If it is 0, lines with # above the header are ignored; if rows of values
+	// follow several such lines, the last of them is the header.
 	Comment rune
 	// DecimalComma says that numbers are written 3,14; a point is then no part of a number.
 	DecimalComma bool
@@ -26,7 +31,7 @@ type CSVOptions struct {
 	NoHeader bool
 	// Missing lists texts that, as an empty cell does, stand for a missing value: "NA", "NaN", "-99.99".
 	Missing []string
-	// SkipMissing leaves out the rows whose x or y is missing, rather than returning an error.
+	// SkipMissing leaves out the rows whose x or y is missing, which are bad rows otherwise.
 	SkipMissing bool
 	// Limit, unless 0, is the largest allowed |x| or |y|; a larger number is an error. Dates
 	// have no limit.
@@ -34,7 +39,7 @@ type CSVOptions struct {
 	// Time says how x is written; "" means that the first row determines whether x is a number or a date, and of
 	// which form.
 	Time TimeFormat
-	// Also are further columns of numbers, chosen as X and Y are, that [ReadCSVReport] reads too; [StreamCSV] does not.
+	// Also are further columns of numbers, chosen as X and Y are, that [ReadCSVReport] returns; [StreamCSV] ignores it.
 	Also []string
 	// MaxRows, unless 0, is the number of rows above which [ReadCSVReport] stops, with [ErrTooManyRows].
 	MaxRows int
@@ -50,19 +55,19 @@ var ErrTooManyRows = errors.New("too many rows")
 
 // ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with one;
 // names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and blank lines
-// are ignored. Every row must have as many fields as the first; empty ones beyond those do not count.
+// are ignored. Every row must have as many fields as the first; empty ones beyond those do not count. A row longer than 1 MiB is an
+// error.
 //
-// Y is numeric and finite: decimal digits, with or without a point and an exponent. X is that too, or a date in ISO 8601 form, with
-// or without a time of day (2006-01-02, 2006-01-02T15:04:05Z; see [ParseTime]), or in another of the forms of [TimeFormat]: the
-// first row decides which, for all, unless CSVOptions.Time does. Dates become decimal years by
-// [DecimalYear], and XUnit then is "decimal year" (seconds since 1970 with CSVOptions.Seconds); all other units are left empty,
-// for the caller to set. XName and YName are the names in the header. Rows keep their order.
+// Y is a number and x a number or a date, as docs/data.md lists them ([TimeFormat] names the forms of dates): the first row decides which
+// for all, unless CSVOptions.Time does. Where days and months are both numbers, the first row that tells them apart decides. Dates become
+// decimal years by [DecimalYear], and XUnit then is "decimal year" (seconds since 1970 with CSVOptions.Seconds); all other units are left
+// empty, for the caller to set. XName and YName are the names in the header. Rows keep their order.
 //
-// An error names line, column and offending text; a file without a single row is an error. ReadCSV panics if Comma or Comment
-// is not a possible separator.
+// An error names line, column and offending text: it is the first in the file. A file without a single row is an error. ReadCSV panics
+// if Comma or Comment is not a possible separator.
 func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	opt.check()
-	s, _, err := readCSV(r, opt, false)
+	s, _, err := readCSV(r, opt)
 	if err != nil {
 		return Series{}, fmt.Errorf("dataset: CSV: %w", err)
 	}
@@ -73,6 +78,107 @@ func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
 	s, _, err := ReadCSVReport(path, opt)
 	return s, err
+}
+
+// ReadCSVReport is [ReadCSVFile] with a report.
+func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
+	opt.check()
+	f, err := os.Open(path)
+	if err != nil {
+		return Series{}, CSVReport{}, fmt.Errorf("dataset: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return Series{}, CSVReport{}, fmt.Errorf("dataset: %s is a folder, not a file", path)
+	}
+	sum := sha256.New()
+	s, rep, err := readCSV(io.TeeReader(f, sum), opt)
+	if err != nil {
+		return Series{}, rep, fmt.Errorf("dataset: %s: %w", path, err)
+	}
+	s.Name, s.Source = filepath.Base(path), path
+	rep.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return s, rep, nil
+}
+
+// StreamCSV reads two columns of a CSV file of any size as [ReadCSV] does, with the same values and the same errors. It calls visit for
+// each block of rows from as many goroutines as there are workers, numbered from 0: in any order, or in the order of the file with one
+// worker. visit must not keep a block. A row that cannot be read does not end the reading: it is among the bad rows of its block.
+//
+// The error is that of the file as a whole (no text, no such column, dates that are ambiguous in all rows), of visit, of a row longer
+// than 1 MiB, or of a quoted field that is never closed: the first in the file, whatever the workers. Memory is bounded: some 256 KiB for
+// each worker, and at most 32 MiB while the order of day and month is open. The report has no SHA256.
+func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, b *CSVBlock) error) (CSVReport, error) {
+	opt.check()
+	if workers < 1 {
+		panic(fmt.Sprintf("dataset: StreamCSV: %d workers", workers))
+	}
+	opt.Also = nil
+	s := &csvStream{opt: opt, visit: visit, size: blockSize}
+	if err := s.run(r, workers); err != nil {
+		return s.rep, fmt.Errorf("dataset: CSV: %w", err)
+	}
+	return s.rep, nil
+}
+
+// readCSV collects a stream.
+func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
+	stream := &csvStream{opt: opt, size: blockSize}
+	stream.visit = func(_ int, b *CSVBlock) error {
+		if len(b.Bad) > 0 {
+			return b.Bad[0].first()
+		}
+		if len(stream.also) == 0 {
+			s.X, s.Y = append(s.X, b.X...), append(s.Y, b.Y...)
+		} else {
+			stream.more.add(&s, b)
+		}
+		if opt.MaxRows > 0 && s.Len() > opt.MaxRows {
+			return ErrTooManyRows
+		}
+		return nil
+	}
+	err = stream.run(r, 1)
+	if rep = stream.rep; err == nil && s.Len() == 0 {
+		err = errors.New("no rows with both x and y")
+	}
+	if err != nil {
+		return Series{}, rep, err
+	}
+	s.XName, s.YName, s.XUnit = rep.Columns[rep.X], rep.Columns[rep.Y], opt.unit(rep.Time)
+	rep.Also = stream.more
+	return s, rep, nil
+}
+
+// CSVMore holds the columns of CSVOptions.Also. A missing value is NaN.
+type CSVMore struct {
+	Names   []string    // in the header
+	Columns []int       // from 0
+	Lines   []int       // of each observation
+	Values  [][]float64 // of each column, at each observation
+	// Open are the rows that have an x and no y, with CSVOptions.SkipMissing.
+	OpenX      []float64
+	OpenLines  []int
+	OpenValues [][]float64
+}
+
+// add adds a block: the rows with y to s too.
+func (m *CSVMore) add(s *Series, b *CSVBlock) {
+	if m.Values == nil {
+		m.Values, m.OpenValues = make([][]float64, len(b.also)), make([][]float64, len(b.also))
+	}
+	for i, y := range b.Y {
+		x, lines, values := &s.X, &m.Lines, m.Values
+		if math.IsNaN(y) {
+			x, lines, values = &m.OpenX, &m.OpenLines, m.OpenValues
+		} else {
+			s.Y = append(s.Y, y)
+		}
+		*x, *lines = append(*x, b.X[i]), append(*lines, b.Lines[i])
+		for j := range values {
+			values[j] = append(values[j], b.also[j][i])
+		}
+	}
 }
 
 // check panics on runes that encoding/csv refuses: a mistake of the caller, not of the file.
@@ -89,12 +195,16 @@ func (opt CSVOptions) check() {
 func (opt CSVOptions) explain(err error, text string, format TimeFormat, first bool) error {
 	hint := dateHint(text)
 	written := dateFormat(text)
-	_, isDate := dateExamples[format]
+	form, isDate := formOf(format)
+	isDate = isDate || format == timeSlashes
 	switch {
 	case !isDate && format != TimeNumber:
 	case opt.Time != TimeAuto:
 		if written != TimeAuto {
-			hint = fmt.Sprintf(" (it is one written as %s)", dateExamples[written])
+			if form, _ = formOf(written); written == timeSlashes {
+				form, _ = formOf(TimeDMY)
+			}
+			hint = fmt.Sprintf(" (it is one written as %s)", form.like)
 		} else if format == TimeNumber {
 			hint = opt.numberHint(text)
 		}

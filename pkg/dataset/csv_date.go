@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,40 +23,80 @@ const (
 // timeSlashes is of a date such as 3/4/2000, of which the text alone does not tell whether the day or the month is first.
 const timeSlashes TimeFormat = "dmy or mdy"
 
-// dateExamples show how dates of a format are written.
-var dateExamples = map[TimeFormat]string{
-	TimeISO: "2000-01-31", TimeQuarter: "2000Q1", TimeMonth: "2000M01", TimeNamed: "Jan 2000", TimeWeek: "2000-W05", TimeYMD: "2000/01/31",
-	TimeDMY: "31/1/2000", TimeMDY: "1/31/2000", timeSlashes: "31/1/2000",
+// dateForm is one way to write dates.
+type dateForm struct {
+	format   TimeFormat
+	like     string   // an example, for messages
+	examples []string // of all it reads
+	means    string
+	patterns []*regexp.Regexp // by which isoText reads it; the first that fits
+}
+
+// dateForms are all forms of dates, in the order in which they are tried; docs/data.md shows them. A year of two digits is one from 1969 to
+// 2068 (POSIX), and is read only beside the name of a month: where months are numbers too, such a date may mean anything.
+var dateForms = []dateForm{
+	{
+		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00"},
+		"ISO 8601; without a zone in UTC; a month is its first day", // besides what parseTime reads
+		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`),
+	},
+	{
+		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990"}, "the first day of the quarter",
+		patterns(`^(?P<y>\d{4})[-:/. ]*[Qq](?P<q>[1-4])$`, `^[Qq](?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`, `^(?P<q>[1-4])[Qq][-:/., ]*(?P<y>\d{4})$`),
+	},
+	{
+		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",
+		patterns(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`, `^(?P<m>\d{1,2})[/-](?P<y>\d{4})$`),
+	},
+	{
+		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "31-Jan-00"},
+		"months by their English names, or three letters or more of them; two digits are a year from 1969 to 2068",
+		patterns(
+			weekday+`(?P<d>\d{1,2})(?:st|nd|rd|th)?[-\s./]*(?P<name>[A-Za-z]{3,9})\.?[-\s,./]*(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			weekday+`(?P<name>[A-Za-z]{3,9})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			`^(?P<y>\d{4})[-\s/.]*(?P<name>[A-Za-z]{3,9})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
+			`^(?P<name>[A-Za-z]{3,9})\.?[-\s,/.]*(?P<y>\d{4})$`,
+			`^(?P<y>\d{4})[-\s,/.]*(?P<name>[A-Za-z]{3,9})\.?$`,
+			`^(?P<name>[A-Za-z]{3,9})(?:[-/]| ?['’])(?P<yy>\d{2})$`,
+			`^(?P<d>\d{1,2})[-/ ](?P<name>[A-Za-z]{3,9})[-/ ](?P<yy>\d{2})(?P<rest>\D.*)?$`,
+		),
+	},
+	{
+		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1"}, "the Monday of the ISO week, or the day of it",
+		patterns(`^(?P<y>\d{4})-?[Ww](?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`),
+	},
+	{
+		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000/01", "2000/1/31 14:30"}, "year, month, day",
+		patterns(`^(?P<y>\d{4})(?P<a>[/.])(?P<m>\d{1,2})(?P<b>[/.])(?P<d>\d{1,2})(?P<rest>\D.*)?$`, `^(?P<y>\d{4})/(?P<m>\d{1,2})$`),
+	},
+	{
+		TimeDMY, "31/1/2000", []string{"31/1/2000", "31.1.2000", "31-1-2000", "31/1/2000 2:30 PM"}, "day, month, year",
+		patterns(`^(?P<d>\d{1,2})(?P<a>[-/.])(?P<m>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`),
+	},
+	{
+		TimeMDY, "1/31/2000", []string{"1/31/2000", "1.31.2000", "1/31/2000 2:30 PM"}, "month, day, year",
+		patterns(`^(?P<m>\d{1,2})(?P<a>[-/.])(?P<d>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`),
+	},
+}
+
+func patterns(of ...string) (all []*regexp.Regexp) {
+	for _, p := range of {
+		all = append(all, regexp.MustCompile(p))
+	}
+	return all
+}
+
+// formOf returns the form of dates of a format.
+func formOf(f TimeFormat) (dateForm, bool) {
+	for _, form := range dateForms {
+		if form.format == f {
+			return form, true
+		}
+	}
+	return dateForm{}, false
 }
 
 var (
-	quarterText = []*regexp.Regexp{
-		regexp.MustCompile(`^(?P<y>\d{4})[-:/. ]*[Qq](?P<q>[1-4])$`),
-		regexp.MustCompile(`^[Qq](?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`),
-		regexp.MustCompile(`^(?P<q>[1-4])[Qq][-:/., ]*(?P<y>\d{4})$`),
-	}
-	monthText = []*regexp.Regexp{
-		regexp.MustCompile(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`),
-		regexp.MustCompile(`^(?P<m>\d{1,2})[/-](?P<y>\d{4})$`),
-	}
-	namedText = []*regexp.Regexp{
-		regexp.MustCompile(weekday + `(?P<d>\d{1,2})(?:st|nd|rd|th)?[-\s./]*(?P<name>[A-Za-z]{3,9})\.?[-\s,./]*(?P<y>\d{4})(?P<rest>\D.*)?$`),
-		regexp.MustCompile(weekday + `(?P<name>[A-Za-z]{3,9})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`),
-		regexp.MustCompile(`^(?P<y>\d{4})[-\s/.]*(?P<name>[A-Za-z]{3,9})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`),
-		regexp.MustCompile(`^(?P<name>[A-Za-z]{3,9})\.?[-\s,/.]*(?P<y>\d{4})$`),
-		regexp.MustCompile(`^(?P<y>\d{4})[-\s,/.]*(?P<name>[A-Za-z]{3,9})\.?$`),
-	}
-	// shortNamed have years of two digits, as spreadsheets write them: 1969 to 2068. Where months are numbers too, such a date may
-	// mean anything, and is not read.
-	shortNamed = []*regexp.Regexp{
-		regexp.MustCompile(`^(?P<name>[A-Za-z]{3,9})(?:[-/]| ?['’])(?P<yy>\d{2})$`),
-		regexp.MustCompile(`^(?P<d>\d{1,2})[-/ ](?P<name>[A-Za-z]{3,9})[-/ ](?P<yy>\d{2})(?P<rest>\D.*)?$`),
-	}
-	weekText   = regexp.MustCompile(`^(\d{4})-?[Ww](\d{1,2})(?:-?([1-7]))?$`)
-	ymdText    = regexp.MustCompile(`^(?P<y>\d{4})(?P<a>[/.])(?P<m>\d{1,2})(?P<b>[/.])(?P<d>\d{1,2})(?P<rest>\D.*)?$`)
-	yearSlash  = regexp.MustCompile(`^(?P<y>\d{4})/(?P<m>\d{1,2})$`)
-	unpadded   = regexp.MustCompile(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`)
-	slashes    = regexp.MustCompile(`^(?P<one>\d{1,2})(?P<a>[-/.])(?P<two>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`)
 	timeOfDay  = regexp.MustCompile(`^[T,]?\s*(\d{1,2}):(\d{2})(:\d{2}(?:\.\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(.*)$`)
 	shortYear  = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
 	monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
@@ -78,18 +119,23 @@ func fields(r *regexp.Regexp, text string) map[string]string {
 	return of
 }
 
-// dateFormat returns how a date is written; TimeAuto if text is none.
+// dateFormat returns how a date is written, timeSlashes if that is open; TimeAuto if text is none.
 func dateFormat(text string) TimeFormat {
-	if len(text) > longestDate {
-		return TimeAuto
-	}
-	for _, f := range []TimeFormat{TimeISO, TimeQuarter, TimeMonth, TimeNamed, TimeWeek, TimeYMD} {
-		if _, ok := dateOf(text, f); ok {
-			return f
+	for _, form := range dateForms {
+		if _, _, ok := dateOf(text, form.format); ok {
+			if form.format == TimeDMY {
+				return slashesFormat(text)
+			}
+			return form.format
 		}
 	}
-	_, dmy := dateOf(text, TimeDMY)
-	_, mdy := dateOf(text, TimeMDY)
+	return TimeAuto
+}
+
+// slashesFormat is TimeDMY or TimeMDY, timeSlashes for a date that may be both, and TimeAuto for none.
+func slashesFormat(text string) TimeFormat {
+	_, _, dmy := dateOf(text, TimeDMY)
+	_, _, mdy := dateOf(text, TimeMDY)
 	switch {
 	case dmy && mdy:
 		return timeSlashes
@@ -101,60 +147,32 @@ func dateFormat(text string) TimeFormat {
 	return TimeAuto
 }
 
-// dateOf reads a date of a format.
-func dateOf(text string, f TimeFormat) (time.Time, bool) {
+// dateOf reads a date of a format; short says that its year has two digits.
+func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if len(text) > longestDate {
-		return time.Time{}, false
+		return t, false, false
 	}
-	var iso string
-	switch f {
-	case TimeISO:
+	if f == TimeISO {
 		if t, err := parseTime(text); err == nil {
-			return t, true
+			return t, false, true
 		}
-		iso = isoText(fields(unpadded, text))
-	case TimeQuarter:
-		iso = firstOf(quarterText, text)
-	case TimeMonth:
-		iso = firstOf(monthText, text)
-	case TimeNamed:
-		if iso = firstOf(namedText, text); iso == "" {
-			iso = firstOf(shortNamed, text)
-		}
-	case TimeWeek:
-		return weekOf(text)
-	case TimeYMD:
-		if part := fields(ymdText, text); part["a"] == part["b"] {
-			iso = isoText(part)
-		}
-		if iso == "" {
-			iso = isoText(fields(yearSlash, text))
-		}
-	case TimeDMY, TimeMDY:
-		part := fields(slashes, text)
+	}
+	form, _ := formOf(f)
+	for _, p := range form.patterns {
+		part := fields(p, text)
 		if part == nil || part["a"] != part["b"] {
-			return time.Time{}, false
+			continue
 		}
-		part["d"], part["m"] = part["one"], part["two"]
-		if f == TimeMDY {
-			part["d"], part["m"] = part["m"], part["d"]
+		if part["week"] != "" {
+			t, ok = weekOf(part)
+			return t, false, ok
 		}
-		iso = isoText(part)
-	}
-	if iso == "" {
-		return time.Time{}, false
-	}
-	t, err := parseTime(iso)
-	return t, err == nil
-}
-
-func firstOf(patterns []*regexp.Regexp, text string) string {
-	for _, p := range patterns {
-		if iso := isoText(fields(p, text)); iso != "" {
-			return iso
+		if iso := isoText(part); iso != "" {
+			t, err := parseTime(iso)
+			return t, part["yy"] != "", err == nil
 		}
 	}
-	return ""
+	return t, false, false
 }
 
 // isoText writes the parts of a date, y and one of q, m and name, with or without d and rest, a time of day, as ISO 8601 has it; ""
@@ -167,7 +185,7 @@ func isoText(part map[string]string) string {
 	if name := part["name"]; name != "" {
 		month = strconv.Itoa(monthOf(name))
 	}
-	if part == nil || month == "0" {
+	if month == "0" {
 		return ""
 	}
 	year := part["y"]
@@ -205,25 +223,37 @@ func isoText(part map[string]string) string {
 	return strings.TrimSpace(fmt.Sprintf("%sT%02d:%s%s %s", date, hour, clock[2], seconds, clock[5]))
 }
 
-// hasShortYear reports whether a date has a year of two digits.
-func hasShortYear(text string) bool {
-	return firstOf(shortNamed, text) != "" && firstOf(namedText, text) == ""
-}
-
 // longestShort is the longest range, in years, of dates whose years have two digits: beyond it 1968 may have been read as 2068.
 const longestShort = 70
 
-// checkShort refuses dates, in seconds or years, whose range leaves the century of their years of two digits open.
-func checkShort(x []float64, seconds bool) error {
-	lo, hi := extent(x)
+// yearRange is the range of dates of which some have years of two digits.
+type yearRange struct {
+	lo, hi     float64 // where any is set
+	any, short bool
+}
+
+func (r *yearRange) add(x float64, short bool) { r.join(yearRange{x, x, true, short}) }
+
+func (r *yearRange) join(o yearRange) {
+	switch {
+	case !o.any:
+		return
+	case r.any:
+		o.lo, o.hi = min(r.lo, o.lo), max(r.hi, o.hi)
+	}
+	r.lo, r.hi, r.any, r.short = o.lo, o.hi, true, r.short || o.short
+}
+
+// check refuses dates, in seconds or years, whose range leaves the century of their years of two digits open.
+func (r yearRange) check(column string, seconds bool) error {
 	year := func(v float64) int {
 		if seconds {
-			return time.Unix(int64(v), 0).UTC().Year()
+			return time.Unix(int64(math.Floor(v)), 0).UTC().Year()
 		}
 		return int(v)
 	}
-	if first, last := year(lo), year(hi); last-first > longestShort {
-		return fmt.Errorf("years of two digits are read as 1969 to 2068, which makes these dates range from %d to %d: write years with four digits", first, last)
+	if first, last := year(r.lo), year(r.hi); r.short && last-first > longestShort {
+		return fmt.Errorf("%s: years of two digits are read as 1969 to 2068, which makes these dates range from %d to %d: write years with four digits", column, first, last)
 	}
 	return nil
 }
@@ -240,16 +270,12 @@ func monthOf(name string) int {
 }
 
 // weekOf reads a week of ISO 8601, with or without a day: week 1 is that of 4 January.
-func weekOf(text string) (time.Time, bool) {
-	part := weekText.FindStringSubmatch(text)
-	if part == nil {
-		return time.Time{}, false
-	}
-	year, _ := strconv.Atoi(part[1])
-	week, _ := strconv.Atoi(part[2])
+func weekOf(part map[string]string) (time.Time, bool) {
+	year, _ := strconv.Atoi(part["y"])
+	week, _ := strconv.Atoi(part["week"])
 	day := 1
-	if part[3] != "" {
-		day = int(part[3][0] - '0')
+	if part["day"] != "" {
+		day = int(part["day"][0] - '0')
 	}
 	fourth := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC)
 	monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7)
@@ -273,14 +299,20 @@ func ParseDate(text string) (time.Time, error) {
 	case timeSlashes:
 		return time.Time{}, fmt.Errorf("dataset: %s may have the day or the month first: write it as 2000-01-31", quoted(text))
 	}
-	t, _ := dateOf(text, f)
+	t, _, _ := dateOf(text, f)
 	return t, nil
 }
 
-// orderMatters reports whether a date with slashes is another one with the day first than with the month first.
+// bothWays reads a date such as 3/4/2000 with the day and with the month first.
+func bothWays(text string) (dmy, mdy time.Time) {
+	dmy, _, _ = dateOf(text, TimeDMY)
+	mdy, _, _ = dateOf(text, TimeMDY)
+	return dmy, mdy
+}
+
+// orderMatters reports whether they are two dates.
 func orderMatters(text string) bool {
-	dmy, _ := dateOf(text, TimeDMY)
-	mdy, _ := dateOf(text, TimeMDY)
+	dmy, mdy := bothWays(text)
 	return !dmy.Equal(mdy)
 }
 
@@ -289,38 +321,59 @@ func dateError(text string, f TimeFormat) error {
 	if f == TimeISO {
 		return fmt.Errorf("%s is not an ISO date", quoted(text))
 	}
-	return fmt.Errorf("%s is not a date written as %s", quoted(text), dateExamples[f])
-}
-
-// orderColumn finds out whether the day or the month is first in a column of dates such as 3/4/2000.
-type orderColumn struct {
-	waiting []waitingDate
-}
-
-// waitingDate is a date that may be either, at an index of the series.
-type waitingDate struct {
-	index, line int
-	text        string
-}
-
-// orderOf returns the format that a date decides; timeSlashes for none.
-func orderOf(text string) (TimeFormat, error) {
-	switch f := dateFormat(text); f {
-	case timeSlashes, TimeDMY, TimeMDY:
-		return f, nil
+	if f == timeSlashes {
+		f = TimeDMY
 	}
-	return TimeAuto, dateError(text, timeSlashes)
+	form, _ := formOf(f)
+	return fmt.Errorf("%s is not a date written as %s", quoted(text), form.like)
 }
 
-// undecided returns the format of a column that no date of it decides: an error, unless it does not matter.
-func (c *orderColumn) undecided(column string) (TimeFormat, error) {
-	for _, w := range c.waiting {
-		if orderMatters(w.text) {
-			dmy, _ := dateOf(w.text, TimeDMY)
-			mdy, _ := dateOf(w.text, TimeMDY)
-			return TimeAuto, fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: say --dates dmy (day first) or --dates mdy (month first)",
-				w.line, column, quoted(w.text), dmy.Format("2 January 2006"), mdy.Format("2 January 2006"))
+// dateOrder finds out whether the day or the month is first in a column of dates such as 3/4/2000.
+type dateOrder struct {
+	met       bool      // a date that may be either
+	open, odd dateInRow // the first of which the order matters, and the first text that is no such date
+}
+
+// dateInRow is a date, or what stands for one.
+type dateInRow struct {
+	line int // 0 for none
+	text string
+}
+
+// add returns the format that an x decides; timeSlashes if none is yet.
+func (o *dateOrder) add(text string, line int) TimeFormat {
+	if !o.met {
+		switch f := dateFormat(text); f {
+		case timeSlashes:
+			o.met = true
+		case TimeAuto:
+			return TimeNumber
+		default:
+			return f
 		}
 	}
-	return TimeDMY, nil
+	switch f := slashesFormat(text); {
+	case f == TimeDMY || f == TimeMDY:
+		return f
+	case f == TimeAuto && o.odd.line == 0:
+		o.odd = dateInRow{line, text}
+	case f == timeSlashes && o.open.line == 0 && orderMatters(text):
+		o.open = dateInRow{line, text}
+	}
+	return timeSlashes
+}
+
+// undecided is the error of a column that no date of it decides; nil if the order does not matter.
+func (o *dateOrder) undecided(column string, opt CSVOptions) error {
+	switch at, text := o.open.line, o.open.text; {
+	case at == 0:
+		return nil
+	case o.odd.line > 0:
+		at, text = o.odd.line, o.odd.text
+		return fmt.Errorf("line %d, %s: %w", at, column, opt.explain(dateError(text, timeSlashes), text, timeSlashes, false))
+	default:
+		dmy, mdy := bothWays(text)
+		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: say --dates dmy (day first) or --dates mdy (month first)",
+			at, column, quoted(text), dmy.Format("2 January 2006"), mdy.Format("2 January 2006"))
+	}
 }

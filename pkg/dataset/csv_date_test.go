@@ -71,7 +71,7 @@ func TestDateColumns(t *testing.T) {
 				text += fmt.Sprintf("%s,%d\n", d, i)
 			}
 			test.opt.Seconds = true
-			s, rep, err := readCSV(strings.NewReader(text), test.opt, false)
+			s, rep, err := readCSV(strings.NewReader(text), test.opt)
 			if err != nil {
 				t.Fatal(err)
 			}

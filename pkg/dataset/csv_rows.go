@@ -1,122 +1,338 @@
 package dataset
 
 import (
-	"encoding/csv"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
-// rowReader reads the rows of a table, each with as many fields as the first.
-type rowReader struct {
-	table  *csv.Reader
-	width  int // of the first row; 0 before it
-	before int // lines before those that table reads
+// rowScanner walks through the rows of a block.
+type rowScanner struct {
+	s      *csvStream
+	block  textBlock
+	line   int      // of the row
+	fields [][]byte // of the row: those of csvStream.places
+	quoted quotedRow
+	plain  bool // the row has no quotation mark
 }
 
-// newRowReader decodes r. With find, it sets opt.Comma where that is 0.
-func newRowReader(r io.Reader, opt *CSVOptions, find bool) (*rowReader, error) {
-	r, err := tableText(r, opt, find)
-	if err != nil {
-		return nil, err
-	}
-	return rowsOf(r, opt), nil
-}
-
-// tableText decodes r to lines of fields with one character between them, and sets opt.Comma where that is 0: to what is found, or
-// to a comma.
-func tableText(r io.Reader, opt *CSVOptions, find bool) (io.Reader, error) {
-	text, err := decoded(r)
-	if err != nil {
-		return nil, err
-	}
-	if find && opt.Comment == 0 {
-		comments(text, opt)
-	}
-	switch {
-	case opt.Comma == 0 && find:
-		if opt.Comma = separator(text, *opt); opt.Comma == opt.Comment {
-			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
+// scan goes to the next row that is neither blank nor a comment; more is false where there is none. After an error, of a row that cannot
+// be split, it may go on.
+func (r *rowScanner) scan() (more bool, err error) {
+	b := &r.block
+	for len(b.text) > 0 {
+		line, after := b.text, []byte(nil)
+		if end := bytes.IndexByte(b.text, '\n'); end >= 0 {
+			line, after = b.text[:end], b.text[end+1:]
 		}
-	case opt.Comma == 0:
-		opt.Comma = ','
-	}
-	if opt.Comma == ' ' {
-		return &blankReader{r: text}, nil
-	}
-	return text, nil
-}
-
-// rowsOf reads rows from what tableText returned.
-func rowsOf(r io.Reader, opt *CSVOptions) *rowReader {
-	table := csv.NewReader(r)
-	table.ReuseRecord, table.FieldsPerRecord = true, -1
-	table.Comma, table.Comment = opt.Comma, opt.Comment
-	return &rowReader{table: table}
-}
-
-// next returns the next row that is not blank, or io.EOF.
-func (r *rowReader) next() ([]string, error) {
-	for {
-		row, err := r.table.Read()
-		if err != nil {
-			return nil, syntax(err, r.before)
+		r.line = b.line
+		b.line++
+		if r.s.skips(line) {
+			b.text = after
+			continue
 		}
-		if len(row) == 1 && strings.TrimSpace(row[0]) == "" {
-			if r.width != 1 {
-				continue
+		var blank bool
+		if r.plain = !b.quotes || bytes.IndexByte(line, '"') < 0; r.plain {
+			b.text = after
+			blank, err = r.split(line)
+		} else {
+			size, failure := r.quoted.read(b.text, r.s.comma)
+			record := b.text[:size]
+			b.text = b.text[size:]
+			b.line += bytes.Count(record[:size-1], newline)
+			if failure != nil {
+				return true, failure.at(r.line)
 			}
+			blank, err = r.choose(record)
 		}
-		if r.width == 0 {
-			r.width = len(row)
+		if !blank {
+			return true, err
 		}
-		if len(row) < r.width || strings.TrimSpace(strings.Join(row[r.width:], "")) != "" {
-			return nil, r.ragged(row)
-		}
-		return row[:r.width], nil
 	}
+	return false, nil
 }
 
-// ragged says which row has another number of fields than the first.
-func (r *rowReader) ragged(row []string) error {
-	line, _ := r.table.FieldPos(0)
+// skips reports whether a line is empty or a comment.
+func (s *csvStream) skips(line []byte) bool {
+	return len(line) == 0 || len(s.comment) > 0 && bytes.HasPrefix(line, s.comment)
+}
+
+// split finds the fields of a line without quotation marks.
+func (r *rowScanner) split(line []byte) (blank bool, err error) {
+	comma, places := r.s.comma, r.s.places
+	field, rest := 0, line
+	for {
+		end := bytes.IndexByte(rest, comma[0])
+		if len(comma) > 1 {
+			end = bytes.Index(rest, comma)
+		}
+		text := rest
+		if end >= 0 {
+			text = rest[:end]
+		}
+		if field < len(places) {
+			if k := places[field]; k >= 0 {
+				r.fields[k] = text
+			}
+		} else if len(bytes.TrimSpace(text)) > 0 {
+			return false, r.s.ragged(bytes.Count(line, comma)+1, line)
+		}
+		field++
+		if end < 0 {
+			break
+		}
+		rest = rest[end+len(comma):]
+	}
+	if field == 1 && len(places) != 1 && len(bytes.TrimSpace(line)) == 0 {
+		return true, nil
+	}
+	if field < len(places) {
+		return false, r.s.ragged(field, line)
+	}
+	return false, nil
+}
+
+// choose takes the fields from a row with quotation marks.
+func (r *rowScanner) choose(record []byte) (blank bool, err error) {
+	q, places := &r.quoted, r.s.places
+	n := len(q.ends)
+	if n == 1 && len(places) != 1 && len(bytes.TrimSpace(q.field(0))) == 0 {
+		return true, nil
+	}
+	for field := range n {
+		if field >= len(places) {
+			if len(bytes.TrimSpace(q.field(field))) > 0 {
+				return false, r.s.ragged(n, record)
+			}
+		} else if k := places[field]; k >= 0 {
+			r.fields[k] = q.field(field)
+		}
+	}
+	if n < len(places) {
+		return false, r.s.ragged(n, record)
+	}
+	return false, nil
+}
+
+// lineOf is where a column of the row begins.
+func (r *rowScanner) lineOf(column int) int {
+	if r.plain {
+		return r.line
+	}
+	return r.line + r.quoted.below[column]
+}
+
+// ragged is the error of a row with n fields, where the first has another number.
+func (s *csvStream) ragged(n int, record []byte) error {
 	hint := ""
-	if len(row) == 1 {
+	if n == 1 {
 		for _, c := range ",;\t|" {
-			if c != r.table.Comma && strings.ContainsRune(row[0], c) {
-				hint = fmt.Sprintf(" (are fields separated by %q there, and by %q before?)", c, r.table.Comma)
+			if c != s.opt.Comma && bytes.ContainsRune(record, c) {
+				hint = fmt.Sprintf(" (are fields separated by %q there, and by %q before?)", c, s.opt.Comma)
 				break
 			}
 		}
 	}
-	return rowError{line, fmt.Errorf("wrong number of fields: %d, where the first line has %d: %s%s",
-		len(row), r.width, quoted(strings.Join(row, string(r.table.Comma))), hint)}
+	text := strings.TrimSuffix(string(record[:min(len(record), longestQuote)]), "\n")
+	return fmt.Errorf("wrong number of fields: %d, where the first line has %d: %s%s", n, len(s.places), quoted(text), hint)
 }
 
-// rowError is an error of one row, after which the next can be read.
-type rowError struct {
-	line int // as the table counts them
-	error
+// longestQuote is as much of a text as can matter to quoted.
+const longestQuote = 1 << 10
+
+// quotedRow is a row with quotation marks: a field that begins with one ends at the next, holds a doubled one once, and may hold line ends.
+type quotedRow struct {
+	text  []byte // of all fields, without the marks
+	ends  []int  // of each field in text
+	below []int  // the number of lines of the row above each field
 }
 
-func (e rowError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.error) }
-func (e rowError) Unwrap() error { return e.error }
-
-// syntax puts an error of encoding/csv, which began to read after some lines, in words.
-func syntax(err error, before int) error {
-	var parse *csv.ParseError
-	switch {
-	case !errors.As(err, &parse):
-		return err
-	case errors.Is(err, csv.ErrBareQuote):
-		return rowError{parse.Line, errors.New("a quotation mark \" within a field: remove it, or double it and quote the field")}
-	case errors.Is(err, csv.ErrQuote):
-		open := fmt.Errorf("a field that a quotation mark \" opens is not closed as it should be, up to line %d", parse.Line+before)
-		if parse.StartLine == parse.Line {
-			return rowError{parse.Line, open}
-		}
-		return fmt.Errorf("line %d: %w", parse.StartLine+before, open)
+func (q *quotedRow) field(i int) []byte {
+	if i == 0 {
+		return q.text[:q.ends[0]]
 	}
-	return err
+	return q.text[q.ends[i-1]:q.ends[i]]
+}
+
+// quoteError is a row whose quotation marks do not match.
+type quoteError struct {
+	bare  bool // a mark within a field that none opens; else a field that is not closed
+	open  bool // up to the end of the text
+	lines int  // from the row to the error
+}
+
+// at is the error of a row at a line.
+func (e *quoteError) at(line int) error {
+	if e.bare {
+		return errors.New("a quotation mark \" within a field: remove it, or double it and quote the field")
+	}
+	return fmt.Errorf("a field that a quotation mark \" opens is not closed as it should be, up to line %d", line+e.lines)
+}
+
+// read reads the row that text begins with, and returns its size with the line end.
+func (q *quotedRow) read(text, comma []byte) (size int, failure *quoteError) {
+	q.text, q.ends, q.below = q.text[:0], q.ends[:0], q.below[:0]
+	at, lines := 0, 0
+	lineEnd := func() int { // after which the next line begins
+		if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
+			return at + end + 1
+		}
+		return len(text)
+	}
+	for {
+		q.below = append(q.below, lines)
+		if at == len(text) || text[at] != '"' {
+			next := lineEnd()
+			field := bytes.TrimSuffix(text[at:next], newline)
+			end := bytes.Index(field, comma)
+			if end >= 0 {
+				field = field[:end]
+			}
+			if bytes.IndexByte(field, '"') >= 0 {
+				return next, &quoteError{bare: true, lines: lines}
+			}
+			q.text = append(q.text, field...)
+			q.ends = append(q.ends, len(q.text))
+			if end < 0 {
+				return next, nil
+			}
+			at += end + len(comma)
+			continue
+		}
+		at++
+		for {
+			end := bytes.IndexByte(text[at:], '"')
+			if end < 0 {
+				rest := bytes.TrimSuffix(text[at:], newline)
+				return len(text), &quoteError{open: true, lines: lines + bytes.Count(rest, newline)}
+			}
+			q.text = append(q.text, text[at:at+end]...)
+			lines += bytes.Count(text[at:at+end], newline)
+			at += end + 1
+			if at == len(text) || text[at] != '"' {
+				break
+			}
+			q.text = append(q.text, '"')
+			at++
+		}
+		q.ends = append(q.ends, len(q.text))
+		switch {
+		case at == len(text):
+			return at, nil
+		case text[at] == '\n':
+			return at + 1, nil
+		case !bytes.HasPrefix(text[at:], comma):
+			return lineEnd(), &quoteError{lines: lines}
+		}
+		at += len(comma)
+	}
+}
+
+// textBlock is some whole rows.
+type textBlock struct {
+	text   []byte
+	line   int // of the first
+	index  int // of the block
+	quotes bool
+}
+
+// longestLine is the most bytes of a row: enough for 10⁵ columns, and little beside what a computer has.
+const longestLine = 1 << 20
+
+// rowSplitter cuts text into blocks of whole rows.
+type rowSplitter struct {
+	s     *csvStream
+	r     io.Reader
+	line  int    // of the next block
+	index int    // of the next block
+	carry []byte // the beginning of a row
+	spare []byte // memory for a block
+	err   error  // after what is in carry
+	row   quotedRow
+	open  bool // the row at the end of the text has a quoted field that is not closed
+}
+
+// next returns the next block, or io.EOF. A row longer than longestLine and a quoted field that is never closed are errors, after the
+// blocks above them.
+func (l *rowSplitter) next() (textBlock, error) {
+	buf := append(l.spare[:0], l.carry...)
+	l.spare, l.carry = nil, l.carry[:0]
+	for {
+		end, quotes := l.whole(buf)
+		if end > 0 {
+			l.carry = append(l.carry, buf[end:]...)
+			b := textBlock{buf[:end], l.line, l.index, quotes}
+			l.line += bytes.Count(b.text, newline)
+			l.index++
+			return b, nil
+		}
+		if l.err != nil {
+			return textBlock{}, l.err
+		}
+		have := len(buf)
+		most := min(l.s.size, longestLine+1-have)
+		if most <= 0 {
+			l.err = fmt.Errorf("line %d is longer than %d MiB: rows of a table are shorter (does a separator, or the end of the line, have another form?)", l.line, longestLine>>20)
+			if l.open {
+				l.err = fmt.Errorf("line %d: a field that a quotation mark \" opens is not closed within %d MiB", l.line, longestLine>>20)
+			}
+			return textBlock{}, l.err
+		}
+		if cap(buf)-have < most {
+			buf = append(buf, make([]byte, most)...)[:have]
+		}
+		var n int
+		n, l.err = io.ReadAtLeast(l.r, buf[have:have+most], (most+1)/2)
+		if l.err == io.ErrUnexpectedEOF {
+			l.err = io.EOF
+		}
+		buf = buf[:have+n]
+	}
+}
+
+// whole returns how many bytes of text are whole rows, and whether text has quotation marks.
+func (l *rowSplitter) whole(text []byte) (size int, quotes bool) {
+	final := l.err == io.EOF
+	if bytes.IndexByte(text, '"') < 0 {
+		if final {
+			return len(text), false
+		}
+		return bytes.LastIndexByte(text, '\n') + 1, false
+	}
+	for size < len(text) {
+		line := text[size:]
+		end := bytes.IndexByte(line, '\n') + 1
+		if end == 0 && !final {
+			break
+		}
+		if end > 0 {
+			line = line[:end]
+		}
+		if bytes.IndexByte(line, '"') < 0 || l.s.skips(line) {
+			size += len(line)
+			continue
+		}
+		n, failure := l.row.read(text[size:], l.s.comma)
+		if l.open = failure != nil && failure.open; !final && (l.open || text[size+n-1] != '\n') {
+			break
+		}
+		if failure != nil && !failure.bare && failure.lines > 0 { // what follows cannot be told from the field
+			from := l.line + bytes.Count(text[:size], newline)
+			l.err = fmt.Errorf("line %d: %w", from, failure.at(from))
+			break
+		}
+		size += n
+	}
+	return size, true
+}
+
+// encoded is a character that separates or starts something as bytes; nothing for 0.
+func encoded(r rune) []byte {
+	if r == 0 {
+		return nil
+	}
+	return utf8.AppendRune(nil, r)
 }

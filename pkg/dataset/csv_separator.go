@@ -3,10 +3,31 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
 )
+
+// tableText decodes r to lines of fields with one character between them, and sets what is open in opt: the separator and comments.
+func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
+	text, err := decoded(r)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Comment == 0 {
+		comments(text, opt)
+	}
+	if opt.Comma == 0 {
+		if opt.Comma = separator(text, *opt); opt.Comma == opt.Comment {
+			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
+		}
+	}
+	if opt.Comma == ' ' {
+		return &blankReader{r: text}, nil
+	}
+	return text, nil
+}
 
 // separator returns what separates the fields, by the first line: a character that a line "sep=;" before it names, as Excel
 // writes it; else the one that occurs most often outside quotes of comma, semicolon, tabulator and bar; else blanks, where the first

@@ -1,14 +1,8 @@
 package dataset
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -86,57 +80,46 @@ type CSVReport struct {
 	ShortYears bool
 }
 
-// ReadCSVReport is [ReadCSVFile] with a report. If CSVOptions.Comma is 0, the first line decides whether ',', ';', a tabulator,
-// '|' or blanks separate the fields.
-func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
-	opt.check()
-	f, err := os.Open(path)
-	if err != nil {
-		return Series{}, CSVReport{}, fmt.Errorf("dataset: %w", err)
+// dateParser reads an x, and says whether its year has two digits.
+type dateParser func(text string) (x float64, short bool, err error)
+
+// unit is that of x in a format.
+func (opt CSVOptions) unit(format TimeFormat) string {
+	switch {
+	case format == TimeAuto || format == TimeNumber:
+		return ""
+	case opt.Seconds:
+		return UnixSeconds
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return Series{}, CSVReport{}, fmt.Errorf("dataset: %s is a folder, not a file", path)
-	}
-	sum := sha256.New()
-	s, rep, err := readCSV(bufio.NewReaderSize(io.TeeReader(f, sum), 64<<10), opt, true)
-	if err != nil {
-		return Series{}, rep, fmt.Errorf("dataset: %s: %w", path, err)
-	}
-	s.Name, s.Source = filepath.Base(path), path
-	rep.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return s, rep, nil
+	return "decimal year"
 }
 
-// parser returns what reads an x of the given format, and sets the unit of s; nil for TimeAuto.
-func (opt CSVOptions) parser(format TimeFormat, s *Series) func(string) (float64, error) {
+// parser returns what reads an x of the given format.
+func (opt CSVOptions) parser(format TimeFormat) dateParser {
 	of := DecimalYear
-	unit := "decimal year"
 	if opt.Seconds {
-		unit = UnixSeconds
 		of = func(t time.Time) float64 { return float64(t.Unix()) + 1e-9*float64(t.Nanosecond()) }
 	}
-	switch format {
-	case TimeAuto:
-		return nil
-	case TimeNumber:
-		return opt.number
-	case TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek:
-		s.XUnit = unit
-		return func(text string) (float64, error) {
-			t, ok := dateOf(text, format)
+	if format == TimeNumber {
+		return func(text string) (float64, bool, error) {
+			v, err := opt.number(text)
+			return v, false, err
+		}
+	}
+	if _, isDate := formOf(format); isDate {
+		return func(text string) (float64, bool, error) {
+			t, short, ok := dateOf(text, format)
 			if !ok {
-				return 0, dateError(text, format)
+				return 0, false, dateError(text, format)
 			}
-			return of(t), nil
+			return of(t), short, nil
 		}
 	}
 	if perSecond, name := format.Unix(); perSecond > 0 {
-		s.XUnit = unit
-		return func(text string) (float64, error) {
+		return func(text string) (float64, bool, error) {
 			v, err := opt.number(text)
 			if err != nil {
-				return 0, fmt.Errorf("%w%s", err, opt.numberHint(text))
+				return 0, false, fmt.Errorf("%w%s", err, opt.numberHint(text))
 			}
 			const years10000 = 3e11
 			if v = v / perSecond; v < -years10000 || v > years10000 {
@@ -145,13 +128,13 @@ func (opt CSVOptions) parser(format TimeFormat, s *Series) func(string) (float64
 					_, other := likely.Unix()
 					hint = fmt.Sprintf(" (are they %s? %s reads them)", other, likely)
 				}
-				return 0, fmt.Errorf("%s is not a number of %s since 1970%s", quoted(text), name, hint)
+				return 0, false, fmt.Errorf("%s is not a number of %s since 1970%s", quoted(text), name, hint)
 			}
 			if opt.Seconds {
-				return v, nil
+				return v, false, nil
 			}
 			whole := math.Floor(v)
-			return of(time.Unix(int64(whole), int64(1e9*(v-whole)))), nil
+			return of(time.Unix(int64(whole), int64(1e9*(v-whole)))), false, nil
 		}
 	}
 	panic(fmt.Sprintf("dataset: CSVOptions.Time = %q is not a format", format))

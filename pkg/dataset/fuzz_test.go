@@ -67,7 +67,7 @@ func FuzzReadCSV(f *testing.F) {
 		}
 		var s Series
 		var err error
-		bounded(t, len(text)+len(x)+len(y), func() { s, _, err = readCSV(bytes.NewReader(text), opt, file) })
+		bounded(t, len(text)+len(x)+len(y), func() { s, _, err = readCSV(bytes.NewReader(text), opt) })
 		checkRead(t, s, err, len(text))
 		if err != nil {
 			if len(err.Error()) > 1000 {
