@@ -126,6 +126,9 @@ func (f *sumFile) read(ctx context.Context, in io.Reader, path string, s *gppl.S
 	if rep.X == rep.Y {
 		return fmt.Errorf("x and y are both column %d: choose another for one of them", rep.X+1)
 	}
+	for _, remark := range analysis.Remarks(rep) {
+		log.Warnf(ctx, "%s: %s", path, remark)
+	}
 	for _, row := range first {
 		log.Warnf(ctx, "%s, %v", path, row)
 	}

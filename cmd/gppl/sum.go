@@ -359,7 +359,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 	case rep.X == rep.Y:
 		return fmt.Errorf("%s: x and y are both column %d: choose another for one of them", name, rep.X+1)
 	}
-	if remark := analysis.HeaderRemark(rep); remark != "" {
+	for _, remark := range analysis.Remarks(rep) {
 		fmt.Fprintf(s.stderr, "gppl: warning: %s: %s\n", name, remark)
 	}
 	s.rows += rep.Rows

@@ -113,13 +113,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	if err := o.checkColumns(rep); err != nil {
 		return nil, fmt.Errorf("analysis: %s: %w", path, err)
 	}
-	remarks := headerRemarks(s, rep)
-	if rep.ShortYears {
-		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
-	}
-	if rep.Comment != 0 {
-		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
-	}
+	remarks := Remarks(rep)
 	var seconds func(float64) float64 // of x that are numbers for dates
 	if o.Time == dataset.TimeAuto && rep.Time == dataset.TimeNumber {
 		var remark string
@@ -271,14 +265,6 @@ func (o ReadOptions) csv() dataset.CSVOptions {
 		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
 		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), MaxRows: o.mostRows(),
 	}
-}
-
-// headerRemarks warns if the first line may be data.
-func headerRemarks(s dataset.Series, rep dataset.CSVReport) []string {
-	if !isValue(s.XName) || !isValue(s.YName) {
-		return nil
-	}
-	return []string{fmt.Sprintf("The first line, with %s and %s, was read as the header. If it is data, add --no-header.", s.XName, s.YName)}
 }
 
 // isValue reports whether a name in the header is a number or a date.

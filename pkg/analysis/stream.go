@@ -1,25 +1,28 @@
 package analysis
 
 import (
+	"fmt"
 	"io"
-	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// HeaderRemark warns if the first line of a file that Stream read may be data; "" if not.
-func HeaderRemark(rep dataset.CSVReport) string {
-	for _, text := range headerRemarks(dataset.Series{XName: rep.Columns[rep.X], YName: rep.Columns[rep.Y]}, rep) {
-		return text
+// Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
+func Remarks(rep dataset.CSVReport) (remarks []string) {
+	if x, y := rep.Columns[rep.X], rep.Columns[rep.Y]; isValue(x) && isValue(y) {
+		remarks = append(remarks, fmt.Sprintf("The first line, with %s and %s, was read as the header. If it is data, add --no-header.", x, y))
 	}
-	return ""
+	if rep.ShortYears {
+		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
+	}
+	if rep.Comment != 0 {
+		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
+	}
+	return remarks
 }
 
 // Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates become seconds since
 // 1970, numbers stay as they are. It uses X, Y, Comma, DecimalComma, NoHeader, Missing and Time of the options.
 func Stream(r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error) (dataset.CSVReport, error) {
-	return dataset.StreamCSV(r, dataset.CSVOptions{
-		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
-		Missing: append(slices.Clone(missing), o.Missing...),
-	}, workers, visit)
+	return dataset.StreamCSV(r, o.csv(), workers, visit)
 }

@@ -70,6 +70,11 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 			x, y = append(x, b.X...), append(y, b.Y...)
 			return ctx.Err()
 		})
+		if err != nil && !all { // pieces do not have the lines of the file, nor all its dates
+			if err = refusal(ctx, file, o); err == nil {
+				err = fmt.Errorf("pieces of it cannot be read apart from the rest: %s", headerFlags)
+			}
+		}
 		if err != nil {
 			return r, fmt.Errorf("%s: %s", file, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "dataset: "), "CSV: "))
 		}
@@ -87,6 +92,17 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 		return gppl.SampleRange(x, y, 0, 1)
 	}
 	return gppl.SampleRange(x, y, lookMargin, lookSpread)
+}
+
+// refusal returns the error of a file as a whole.
+func refusal(ctx context.Context, path string, o ReadOptions) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = Stream(f, o, 1, func(int, *dataset.CSVBlock) error { return ctx.Err() })
+	return err
 }
 
 // excerpt returns some lines of a file, its first and last among them, or all.
@@ -117,10 +133,13 @@ func excerpt(path string) (text []byte, whole bool, err error) {
 	return text, false, nil
 }
 
-// piece returns the whole lines of a piece of a file. The piece is pieceBytes long, or longer if a line is.
+// longestPiece is more than the reader takes for a row: where no line ends in as much, the excerpt is one that it refuses.
+const longestPiece = 4 << 20
+
+// piece returns the whole lines of a piece of a file. The piece is pieceBytes long, or longer if a line is, up to longestPiece.
 func piece(f io.ReaderAt, size int64, i int) (lines []byte, err error) {
 	for length := int64(pieceBytes); ; length *= 2 {
-		length = min(length, size)
+		length = min(length, size, longestPiece)
 		at := min((size-pieceBytes)*int64(i)/(pieces-1), size-length) // the last pieces grow backwards
 		lines = make([]byte, length)
 		n, err := f.ReadAt(lines, at)
@@ -128,6 +147,9 @@ func piece(f io.ReaderAt, size int64, i int) (lines []byte, err error) {
 			return nil, err
 		}
 		lines = lines[:n]
+		if length == longestPiece {
+			return lines, nil
+		}
 		if at > 0 {
 			_, lines, _ = bytes.Cut(lines, []byte("\n"))
 		}

@@ -55,7 +55,7 @@ var ErrTooManyRows = errors.New("too many rows")
 
 // ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with one;
 // names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and blank lines
-// are ignored. Every row must have as many fields as the first; empty ones beyond those do not count. A row longer than 1 MiB is an
+// are ignored. Every row must have as many fields as the first; empty ones beyond those do not count. A row longer than 2 MiB is an
 // error.
 //
 // Y is a number and x a number or a date, as docs/data.md lists them ([TimeFormat] names the forms of dates): the first row decides which
@@ -106,7 +106,7 @@ func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
 // worker. visit must not keep a block. A row that cannot be read does not end the reading: it is among the bad rows of its block.
 //
 // The error is that of the file as a whole (no text, no such column, dates that are ambiguous in all rows), of visit, of a row longer
-// than 1 MiB, or of a quoted field that is never closed: the first in the file, whatever the workers. Memory is bounded: some 256 KiB for
+// than 2 MiB, or of a quoted field that is never closed: the first in the file, whatever the workers. Memory is bounded: some 256 KiB for
 // each worker, and at most 32 MiB while the order of day and month is open. The report has no SHA256.
 func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, b *CSVBlock) error) (CSVReport, error) {
 	opt.check()

@@ -239,8 +239,12 @@ type textBlock struct {
 	quotes bool
 }
 
-// longestLine is the most bytes of a row: enough for 10⁵ columns, and little beside what a computer has.
-const longestLine = 1 << 20
+// Limits of a row: its bytes, with the line end, and its columns, four times as many as a spreadsheet has. They bound the memory for a file
+// that is no table.
+const (
+	longestLine = 2 << 20
+	mostColumns = 1 << 16
+)
 
 // rowSplitter cuts text into blocks of whole rows.
 type rowSplitter struct {
@@ -305,13 +309,13 @@ func (l *rowSplitter) whole(text []byte) (size int, quotes bool) {
 	for size < len(text) {
 		line := text[size:]
 		end := bytes.IndexByte(line, '\n') + 1
-		if end == 0 && !final {
-			break
-		}
 		if end > 0 {
 			line = line[:end]
 		}
 		if bytes.IndexByte(line, '"') < 0 || l.s.skips(line) {
+			if l.open = false; end == 0 && !final {
+				break
+			}
 			size += len(line)
 			continue
 		}

@@ -191,6 +191,9 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 			b.line++
 			continue
 		}
+		if n := bytes.Count(line, s.comma) + 1; n > mostColumns {
+			return b, fmt.Errorf("line %d has %d columns, more than %d: write a file with fewer", b.line, n, mostColumns)
+		}
 		var failure *quoteError
 		if size, failure = row.read(b.text, s.comma); failure != nil {
 			return b, fmt.Errorf("line %d: %w", b.line, failure.at(b.line))
