@@ -19,6 +19,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -360,7 +361,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 		return fmt.Errorf("%s: x and y are both column %d: choose another for one of them", name, rep.X+1)
 	}
 	for _, remark := range analysis.Remarks(rep) {
-		fmt.Fprintf(s.stderr, "gppl: warning: %s: %s\n", name, remark)
+		fmt.Fprintf(s.stderr, "gppl: warning: %s\n", show.Printable(name+": "+remark))
 	}
 	s.rows += rep.Rows
 	s.skipped += rep.Skipped
@@ -378,7 +379,7 @@ func (s *summer) show(b *dataset.CSVBlock) {
 // tell prints which rows were left out, and the speed.
 func (s *summer) tell(sums *library.Sums) {
 	for _, row := range s.first {
-		fmt.Fprintf(s.stderr, "gppl: %s, line %d: %s\n", row.file, row.Line, message(row.Err))
+		fmt.Fprintf(s.stderr, "gppl: %s, line %d: %s\n", show.Printable(row.file), row.Line, message(row.Err))
 	}
 	if more := s.bad - len(s.first); more > 0 {
 		fmt.Fprintf(s.stderr, "gppl: and %d more\n", more)

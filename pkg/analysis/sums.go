@@ -128,7 +128,9 @@ func excerpt(path string) (text []byte, whole bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		text = append(text, lines...)
+		if text = append(text, lines...); len(lines) == longestPiece {
+			break
+		}
 	}
 	return text, false, nil
 }

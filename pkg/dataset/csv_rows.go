@@ -239,11 +239,11 @@ type textBlock struct {
 	quotes bool
 }
 
-// Limits of a row: its bytes, with the line end, and its columns, four times as many as a spreadsheet has. They bound the memory for a file
+// Limits of a row: its bytes, with the line end, and its columns, eight times as many as a spreadsheet has. They bound the memory for a file
 // that is no table.
 const (
 	longestLine = 2 << 20
-	mostColumns = 1 << 16
+	mostColumns = 1 << 17
 )
 
 // rowSplitter cuts text into blocks of whole rows.

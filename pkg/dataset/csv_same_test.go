@@ -212,7 +212,7 @@ func TestLongRows(t *testing.T) {
 		"a line":                  {fill("t,y\n1,2\n3,", "4"), "line 3 is longer than 2 MiB"},
 		"an open quote":           {fill("t,y\n1,2\n3,\"", "4\n"), "line 3: a field that a quotation mark \" opens is not closed within 2 MiB"},
 		"a header":                {fill("t,y", ",column"), "line 1 is longer than 2 MiB"},
-		"a million columns":       {fill("t,y"+strings.Repeat(",c", 1_000_000)+"\n", "1,2\n"), "line 1 has 1000002 columns, more than 65536"},
+		"a million columns":       {fill("t,y"+strings.Repeat(",c", 1_000_000)+"\n", "1,2\n"), "line 1 has 1000002 columns, more than 131072"},
 		"only separators":         {fill("t,y\n", ","), "line 2 is longer than 2 MiB"},
 		"a quote on one line":     {fill("t,y\n1,\"", "4"), "line 2: a field that a quotation mark \" opens is not closed within 2 MiB"},
 		"quoted fields, one line": {fill("t,y\n1,", `"4",`), "line 2 is longer than 2 MiB"},

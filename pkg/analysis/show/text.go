@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -43,24 +44,34 @@ func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.R
 	for _, path := range written {
 		fmt.Fprintf(&b, "  written: %s\n", path)
 	}
-	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
+	_, err := io.WriteString(w, printableLines(strings.TrimPrefix(b.String(), "\n")))
 	return err
 }
 
 // Backtest writes the verdict of a backtest and its table.
 func Backtest(w io.Writer, a *analysis.Analysis, t *analysis.Trust) error {
-	_, err := fmt.Fprintf(w, "%s\n\n%s", Printable(t.Verdict), Past(a, t))
+	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s\n\n%s", Printable(t.Verdict), Past(a, t))))
 	return err
 }
 
-// Printable replaces control characters, so that data cannot send them to the terminal.
+// Printable replaces control characters, and those that turn the direction of text or are invisible, so that data cannot send them to the
+// terminal.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
+		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
 			return '\uFFFD'
 		}
 		return r
 	}, s)
+}
+
+// printableLines is Printable of each line.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Printable(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Recordings lists the recordings for a terminal.
@@ -105,6 +116,6 @@ func (f RecordingFacts) Text(w io.Writer) error {
 	if f.Written != "" {
 		text += fmt.Sprintf("  written  %s; try gppl fit %s\n", f.Written, f.Written)
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, printableLines(text))
 	return err
 }

@@ -1,0 +1,70 @@
+package dataset
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// numberForms are all ways to write numbers, of which some are refused.
+var numberForms = []struct {
+	what    string
+	texts   []string
+	opt     CSVOptions
+	value   float64
+	refused string // what the error says
+}{
+	{"digits, with or without a point and an exponent", []string{"1500", "1500.0", "+1.5e3", "15E+2"}, CSVOptions{}, 1500, ""},
+	{"a decimal comma, with `--decimal-comma`", []string{"1500,0", "1,5e3"}, CSVOptions{DecimalComma: true}, 1500, ""},
+	{"a decimal comma, without it", []string{"3,14"}, CSVOptions{}, 0, "is it a decimal comma?"},
+	{"a decimal point, with `--decimal-comma`", []string{"3.14"}, CSVOptions{DecimalComma: true}, 0, "is not a finite number with a decimal comma"},
+	{"marks between thousands", []string{"1,500", "1,500.0", "1.500,0", "1 500", "1'500"}, CSVOptions{}, 0, "write digits without"},
+	{"per cent", []string{"12%", "12.5 %"}, CSVOptions{}, 0, "write per cent without the sign"},
+	{"a unit or a currency", []string{"5 m", "$7"}, CSVOptions{}, 0, "write numbers without a unit"},
+	{"not decimal", []string{"0x10", "1_500", "Inf", "1e999", "−5"}, CSVOptions{}, 0, "is not a finite number"},
+}
+
+// TestFormsDocumented compares docs/data.md with the forms of dates and numbers, and reads every example by both doors.
+func TestFormsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/data.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(texts []string) string { return "`" + strings.Join(texts, "`, `") + "`" }
+	table := "| `--time` | written as | read as |\n|---|---|---|\n"
+	for _, f := range dateForms {
+		table += fmt.Sprintf("| `%s` | %s | %s |\n", f.format, list(f.examples), f.means)
+		for _, text := range f.examples {
+			if _, _, ok := dateOf(text, f.format); !ok {
+				t.Errorf("%q is not read as %s", text, f.format)
+			}
+		}
+	}
+	table += "\n| number | written as | read as |\n|---|---|---|\n"
+	for _, f := range numberForms {
+		means := fmt.Sprint(f.value)
+		if f.refused != "" {
+			means = "an error"
+		}
+		table += fmt.Sprintf("| %s | %s | %s |\n", f.what, list(f.texts), means)
+		for _, text := range f.texts {
+			f.opt.Comma = ';'
+			file := "t;y\n1;" + text + "\n"
+			s, err := ReadCSV(strings.NewReader(file), f.opt)
+			of, _, bad, _, streamErr := streamed(strings.NewReader(file), f.opt, 2, 4)
+			if streamErr != nil || (err == nil) != (len(bad) == 0) {
+				t.Fatalf("%q: %v, streamed %v %v", text, err, bad, streamErr)
+			}
+			if f.refused != "" {
+				mustFail(t, err, "line 2, column 2", f.refused)
+				mustFail(t, bad[0], "line 2: column 2", f.refused)
+			} else if err != nil || s.Y[0] != f.value || of.Y[0] != f.value {
+				t.Errorf("%q: %v, %v, %v", text, s.Y, of.Y, err)
+			}
+		}
+	}
+	if !strings.Contains(string(page), table) {
+		t.Errorf("docs/data.md does not have\n%s", table)
+	}
+}
