@@ -218,7 +218,7 @@ func (f *spectralFactor) affordable() error {
 	}
 	m, _, _ := e.frequencies(f.kernel, e.eps(f.kernel, f.noise))
 	if predicted := 2*m - 1; p > surplus*predicted {
-		return &Refusal{EngineSpectral, fmt.Sprintf("it takes %.0f features for %d observations, where %.0f were predicted", p, e.n, predicted)}
+		return &Refusal{Engine: EngineSpectral, Reason: fmt.Sprintf("it takes %.0f features for %d observations, where %.0f were predicted", p, e.n, predicted)}
 	}
 	return nil
 }
