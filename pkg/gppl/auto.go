@@ -21,7 +21,8 @@ type AutoSettings struct {
 	Fit Settings
 	// KeepStart trains from the values of the model, without a search. Otherwise these
 	// values do not matter, and periods with the default transform stay between twice
-	// the mean spacing of x and its range.
+	// the mean spacing of x and its range. At irregular x they may be shorter, down to
+	// Search.Shortest, if a periodogram of the irregular times shows one that is.
 	KeepStart bool
 	// Projected uses projections even where the exact likelihood costs less, as long as
 	// fewer than n of them suffice.
@@ -86,6 +87,12 @@ type AutoResult struct {
 // faint periodicities that a part does not. AutoResult.Search reports what was
 // searched. Converged means that this search found nothing better; it does not prove
 // that nothing better exists.
+//
+// Irregular x resolve periods far below the mean spacing. A Lomb–Scargle periodogram with
+// a floating mean (Zechmeister and Kürster 2009) shows them, down to a fiftieth of the mean
+// spacing (Search.Shortest) or to twice the step of a grid that all x lie on. Then FitAuto
+// also compares the period that it found with its aliases, those that the sampling of x
+// nearly maps to it. A period is Doubtful if one of them fits within 2 nats.
 //
 // Then it trains with three quarters of the projections that the spectrum of the start
 // needs (SpectralColumns), and adds projections, continuing from where it stopped,
@@ -188,8 +195,9 @@ type auto struct {
 	retried   bool    // they were tried with as many projections as it takes
 	shortest  float64 // what periods may be, unless they are as they were given; 0: anything
 	longest   float64
-	unsettled []string // doubts that the search left
-	coloured  bool     // what the projections left was not white
+	irregular *lombScargle // what shows periods below twice the mean spacing; nil if none stands out
+	unsettled []string     // doubts that the search left
+	coloured  bool         // what the projections left was not white
 
 	evaluations    int // of all trainings
 	setUp, trained time.Duration

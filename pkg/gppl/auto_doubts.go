@@ -45,11 +45,22 @@ func (a *auto) limits() (doubts []string) {
 			doubt("%s was driven to the end of what x can show: %.3g, within %v", p.Name, p.Value, p.Transform)
 		case p.Value > 2*l.span:
 			doubt("%s was driven beyond the range of x: %.3g of %.3g", p.Name, p.Value, l.span)
-		case p.Value < spacing/4:
+		case p.Value < spacing/4 && !(isPeriod(p) && p.Value >= a.resolved(spacing)):
 			doubt("%s was driven below the spacing of x: %.3g of %.3g", p.Name, p.Value, spacing)
 		}
 	}
 	return doubts
+}
+
+// resolved returns the shortest period that the times resolve: their periodogram's or, if they are even, twice their spacing.
+func (a *auto) resolved(spacing float64) float64 {
+	if a.irregular != nil {
+		return a.irregular.shortest()
+	}
+	if power := newLombScargle(a.rest, spacing); power != nil {
+		return power.shortest()
+	}
+	return 2 * spacing
 }
 
 // straight reports whether a straight line explains the data (minus the mean) up to rounding. A smooth kernel then fits
@@ -114,12 +125,16 @@ func (a *auto) overNoise() float64 {
 }
 
 // chance returns the nats by which a model fits pure white noise better than white noise does: one for each parameter
-// and, with a period, log n for the highest of about n peaks of a periodogram.
+// and, with a period, log n for the highest of about n peaks of a periodogram, or as many as were searched.
 func (a *auto) chance() float64 {
 	params := a.family.Params()
 	nats := float64(len(params) - 1)
 	if slices.ContainsFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) }) {
-		nats += math.Log(float64(a.data.Len()))
+		peaks := math.Log(float64(a.data.Len()))
+		if a.irregular != nil {
+			peaks = max(peaks, a.irregular.chance())
+		}
+		nats += peaks
 	}
 	return nats
 }

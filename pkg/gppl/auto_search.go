@@ -14,6 +14,7 @@ import (
 type Search struct {
 	Lengthscales []float64 // tried as starts: every octave from the spacing of x to its range
 	Periods      []float64 // tried as starts: peaks of the periodogram, their doubles and halves, combs of harmonics, octaves
+	Shortest     float64   // period that the periodograms showed: what is shorter was not searched; 0 if no period was
 	Screened     int       // starts whose likelihoods were compared, each with its variances scaled by the best common factor
 	Trained      int       // starts from which training began
 	Moved        int       // changes of the best point that were compared: other scales, periods, weights, noise
@@ -39,7 +40,7 @@ func (s Search) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "searched %d starts at %d lengthscales", s.Screened, len(s.Lengthscales))
 	if len(s.Periods) > 0 {
-		fmt.Fprintf(&b, " and %d periods", len(s.Periods))
+		fmt.Fprintf(&b, " and %d periods (none below %.4g was searched)", len(s.Periods), s.Shortest)
 	}
 	if s.Subset > 0 {
 		fmt.Fprintf(&b, ", on %d of the observations", s.Subset)

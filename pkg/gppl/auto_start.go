@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -39,7 +40,7 @@ func (a *auto) searchRest(d Data) error {
 	if scales.shortest < scales.longest {
 		a.shortest, a.longest = scales.shortest, scales.longest
 		for i, m := range a.starts {
-			a.starts[i] = m.withPeriodsWithin(scales.shortest, scales.longest).inside()
+			a.starts[i] = m.withPeriods(scales).inside()
 		}
 	}
 	loss, err := newBlocks(a.starts[0], d, trainWhole, trainSize)
@@ -58,8 +59,9 @@ func (a *auto) searchRest(d Data) error {
 	if d.Errors == nil { // known errors do not scale with the variances
 		s.findLinear()
 	}
+	a.irregular = scales.irregular
 	s.run(a.starts)
-	a.result.Search.Lengthscales, a.result.Search.Periods = scales.lengthscales, scales.periods
+	a.result.Search.Lengthscales, a.result.Search.Periods, a.result.Search.Shortest = scales.lengthscales, scales.periods, scales.searched
 	if !loss.whole() {
 		a.result.Search.Subset = loss.n
 	}
@@ -82,7 +84,11 @@ func (a *auto) searchRest(d Data) error {
 			}
 		}
 	}
-	if !loss.whole() {
+	switch {
+	case loss.whole():
+	case scales.irregular != nil:
+		a.fastStarts(s, d)
+	default:
 		a.spectralStarts(s, d, given)
 	}
 	if loss.whole() && len(s.optima) > 1 {
@@ -154,6 +160,88 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 		}
 	}
 	a.starts = append(first, a.starts...)
+}
+
+// fastStarts puts the best by the exact likelihood of all data first: of the starts and of further ones with the strongest
+// periods of the periodogram of irregular times. A part of the data may not show a period that all of them do.
+func (a *auto) fastStarts(s *searcher, d Data) {
+	const most = 8
+	all, err := NewExact(s.model, d)
+	if err != nil {
+		return
+	}
+	if _, seconds := all.Cost(a.starts[0]); !(seconds < patience/2) {
+		return
+	}
+	models := slices.Clone(a.starts)
+	for _, p := range s.scales.periods[:min(most, len(s.scales.periods))] {
+		models = append(models, s.withPeriod(a.starts[0], p))
+	}
+	type ranked struct {
+		m     Model
+		value float64
+	}
+	var order []ranked
+	for _, m := range models {
+		if v, err := all.ValueGrad(nil, values(m.Params())); err == nil && a.ctx.Err() == nil {
+			order = append(order, ranked{m, v})
+		}
+		a.evaluations++
+	}
+	slices.SortStableFunc(order, func(p, q ranked) int { return cmp.Compare(p.value, q.value) })
+	const kept = 3
+	if len(order) > 0 {
+		a.starts = nil
+	}
+	for _, r := range order[:min(kept, len(order))] {
+		a.starts = append(a.starts, r.m)
+	}
+}
+
+// aliasDoubts says which other periods the times may take for the one that was found: at which the loss, trained from
+// there, comes close to its value. One that is better replaces it.
+func (a *auto) aliasDoubts() (doubts []string) {
+	const most = 4
+	const hopeful = 60 // nats that training may gain
+	const close = 2    // nats, as rivals
+	params := a.at.Params()
+	i := slices.IndexFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) })
+	if a.irregular == nil || i < 0 {
+		return nil
+	}
+	for range 3 {
+		best := a.result.Result
+		found := best.Model.Params()[i].Value
+		doubts = nil
+		for _, p := range a.irregular.aliases(found, most) {
+			theta := values(best.Model.Params())
+			theta[i] = p
+			v, err := a.loss.ValueGrad(nil, theta)
+			a.evaluations++
+			if err != nil || v > best.Value+hopeful || a.ctx.Err() != nil {
+				continue
+			}
+			r, err := a.trainFrom(a.loss, a.at.WithParams(theta), secondSteps)
+			if err != nil || a.ctx.Err() != nil || !a.periodsAllowed(r.Model) {
+				continue
+			}
+			other := r.Model.Params()[i].Value
+			if math.Abs(a.irregular.span/other-a.irregular.span/found) < 0.5 {
+				continue
+			}
+			if r.Value < a.result.Value {
+				a.at, a.result.Result = r.Model, r
+			}
+			if math.Abs(r.Value-best.Value) < close {
+				doubts = append(doubts, fmt.Sprintf("%s is not determined: by these times %.6g fits within %.2g nats of %.6g",
+					params[i].Name, other, math.Abs(r.Value-best.Value), found))
+			}
+		}
+		if a.result.Result == best || doubts != nil {
+			return doubts
+		}
+	}
+	return append(doubts, fmt.Sprintf("%s is not determined: the search was still finding better ones", params[i].Name))
 }
 
 // outliers returns the share of the sum of y² that the largest fiftieth of y holds: 0.13 for normal noise.

@@ -135,6 +135,7 @@ func (a *auto) trainExact(exact *Exact, why string) error {
 // settle answers doubts about what was found: by the exact likelihood, unless it
 // was that, and by further starts.
 func (a *auto) settle(exact *Exact) error {
+	a.unsettled = append(a.unsettled, a.aliasDoubts()...)
 	doubts := a.doubts()
 	if doubts == nil {
 		return nil

@@ -209,7 +209,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	for a, i := range o.trained {
 		se := math.Sqrt(cov.At(a, a))
 		if isScale(o.params[i]) {
-			r.Params[i].StdErrLog = se
+			r.Params[i].StdErrLog = se * o.units[a]
 		} else {
 			r.Params[i].stdErrPlace = se * o.units[a]
 		}
@@ -233,15 +233,15 @@ func (o *objective) curvature(r *Result, win StartResult) {
 }
 
 // logCurvature returns the Hessian of the loss in the logs of the trained
-// parameters, and first differences of its values.
+// parameters, in the units of findUnits, and first differences of its values.
 func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []float64, ok bool) {
+	if !o.findUnits(win.Theta) {
+		return nil, nil, false
+	}
 	if o.knowsCurvature(win) {
 		return o.curved.h, o.curved.first, true
 	}
 	p := len(o.trained)
-	if !o.findUnits(win.Theta) {
-		return nil, nil, false
-	}
 	h = mat.NewSymDense(p, nil)
 	plus, minus, first := make([]float64, p), make([]float64, p), make([]float64, p)
 	for a := range p {
@@ -293,7 +293,7 @@ func (o *objective) logGradient(grad, theta []float64, a int, step float64) (val
 	copy(o.theta, theta)
 	o.known = false
 	if i := o.trained[a]; isScale(o.params[i]) {
-		o.theta[i] *= math.Exp(step)
+		o.theta[i] *= math.Exp(step * o.units[a])
 	} else {
 		o.theta[i] += step * o.units[a]
 	}
@@ -304,7 +304,7 @@ func (o *objective) logGradient(grad, theta []float64, a int, step float64) (val
 	o.evaluations++
 	for j, i := range o.trained {
 		if isScale(o.params[i]) {
-			grad[j] = o.gradTheta[i] * o.theta[i]
+			grad[j] = o.gradTheta[i] * o.theta[i] * o.units[j]
 		} else {
 			grad[j] = o.gradTheta[i] * o.units[j]
 		}
@@ -312,15 +312,20 @@ func (o *objective) logGradient(grad, theta []float64, a int, step float64) (val
 	return value, true
 }
 
-// findUnits sets the units in which parameters of any sign are counted, so that curvatureStep is
-// a thousandth of a standard error, given the other parameters, as it is about for logs. ok is
-// false if the loss cannot be evaluated.
+// findUnits sets the units in which parameters are counted: 1 for logs or, for the log of a period of many cycles over the
+// range, a part of a cycle; for parameters of any sign such that curvatureStep is a thousandth of a standard error, given the
+// other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
 func (o *objective) findUnits(theta []float64) (ok bool) {
 	o.units = resize(o.units, len(o.trained))
 	grad := make([]float64, len(o.trained))
-	for a, i := range o.trained {
+	for a := range o.trained {
 		o.units[a] = 1
+	}
+	for a, i := range o.trained {
 		if isScale(o.params[i]) {
+			if t, ok := o.through[i].(rhythm); ok {
+				o.units[a] = min(1, math.Abs(t.Slope(t.Raw(theta[i])))/theta[i])
+			}
 			continue
 		}
 		o.units[a] = o.through[i].Slope(0)

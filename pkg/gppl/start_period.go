@@ -90,10 +90,10 @@ func newPowerGrid(d Data) *powerGrid {
 // three powers has its top, in (−½, ½); 0 if it has none.
 func vertex(power []float64) float64 {
 	a, b, c := math.Log(power[0]), math.Log(power[1]), math.Log(power[2])
-	if bend := a - 2*b + c; bend < 0 && !math.IsInf(a, 0) && !math.IsInf(c, 0) {
-		return 0.5 * (a - c) / bend
+	if math.IsInf(a, 0) || math.IsInf(c, 0) {
+		return 0
 	}
-	return 0
+	return crest(a, b, c)
 }
 
 // Detrend subtracts from y its least-squares cubic in x, or a polynomial of lower

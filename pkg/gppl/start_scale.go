@@ -13,9 +13,11 @@ import (
 // spacing of x and its range, and every period that stands out of the periodogram.
 type scales struct {
 	lengthscales []float64
-	periods      []float64 // most likely first; nil unless x is a time series
-	shortest     float64   // period: twice the mean spacing
-	longest      float64   // period: the range
+	periods      []float64    // most likely first; nil unless x is a time series
+	shortest     float64      // period: twice the mean spacing, or shorter if irregular times show one below
+	longest      float64      // period: the range
+	searched     float64      // the shortest period that a periodogram showed
+	irregular    *lombScargle // unless nil, shorter periods than twice the mean spacing stand out of it
 }
 
 // octaves is the largest number of lengthscales that are tried, and likeliest that of periods.
@@ -50,9 +52,44 @@ func newScales(d Data, withPeriods bool) scales {
 	least := max(min(spacing/2, 2*gaps[len(gaps)/10]), 1e-7*l.span)
 	s := scales{lengthscales: octavesOf(least, l.span), shortest: 2 * spacing, longest: l.span}
 	if withPeriods && s.shortest < s.longest {
-		s.periods = s.likely(d)
+		s.periods, s.searched = s.likely(d), s.shortest
+		s.searchFast(d, spacing)
 	}
 	return s
+}
+
+// searchFast puts the peaks of the periodogram of irregular times in front of the periods if one of them is shorter than
+// twice the mean spacing.
+func (s *scales) searchFast(d Data, spacing float64) {
+	const above = 3 // nats above the highest peak of white noise: one series of noise in twenty has as much
+	rest := d
+	rest.Y = Detrend(d).Y
+	power := newLombScargle(rest, spacing)
+	if power == nil {
+		return
+	}
+	s.searched = min(s.searched, power.shortest())
+	peaks := power.peaks(6, above)
+	if len(peaks) == 0 || slices.Min(peaks) >= s.shortest {
+		return
+	}
+	s.irregular, s.shortest = power, s.searched
+	slow := s.periods
+	s.periods = nil
+	for _, list := range [][]float64{peaks[:min(2, len(peaks))], multiples(peaks), peaks, slow} {
+		for _, p := range list {
+			if p > s.shortest && p < s.longest && len(s.periods) < likeliest && !slices.ContainsFunc(s.periods, func(q float64) bool {
+				return math.Abs(s.longest/p-s.longest/q) < 0.25
+			}) {
+				s.periods = append(s.periods, p)
+			}
+		}
+	}
+}
+
+// multiples returns what a period of several harmonics may be whose strongest peak is the first of the periods.
+func multiples(peaks []float64) []float64 {
+	return []float64{2 * peaks[0], 3 * peaks[0], peaks[0] / 2}
 }
 
 // octavesOf returns values from lo to hi, a factor of two apart, or more if these would be too many.
@@ -178,11 +215,16 @@ func atEnd(p Param) bool {
 	return kept && p.Value != b.inside(p.Value)
 }
 
-// withPeriodsWithin returns m with its periods trained within [lo, hi], but for those that have a transform of their own.
-func (m Model) withPeriodsWithin(lo, hi float64) Model {
+// withPeriods returns m with its periods trained within the shortest and the longest, but for those that have a transform of
+// their own.
+func (m Model) withPeriods(s scales) Model {
+	var within Transform = interval{s.shortest, s.longest}
+	if s.irregular != nil {
+		within = rhythm{s.longest, s.shortest}
+	}
 	for _, p := range m.Params() {
 		if t := transformOf(p); isPeriod(p) && t == (Log{}) {
-			m = m.WithTransform(p.Name, interval{lo, hi})
+			m = m.WithTransform(p.Name, within)
 		}
 	}
 	return m
@@ -196,6 +238,8 @@ func (m Model) inside() Model {
 		switch t := p.Transform.(type) {
 		case interval:
 			theta[i] = t.inside(theta[i])
+		case rhythm:
+			theta[i] = min(max(theta[i], t.shortest), t.span/1.01)
 		case Softplus:
 			theta[i] = max(theta[i], 1.001*t.Floor)
 		}

@@ -1,0 +1,277 @@
+package gppl
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+)
+
+// lombScargle is the periodogram of irregular times with a floating mean (Zechmeister and Kürster 2009): the part of the
+// weighted sum of squares about the mean that a wave and a constant explain,
+//
+//	P(ξ) = 1 − χ²(ξ)/χ²₀,   worth −½n·log(1 − P) nats to a model that has it,
+//
+// at frequencies of 1/finer cycles over the range. Irregular times tell frequencies far above half the mean sampling rate
+// apart (Eyer and Bartholdi 1999; VanderPlas 2018, section 4.1); how far, the window tells: where |W(ξ)| = 1,
+// W = Σ_i w_i·exp(−2πi·ξ·x_i)/Σ_i w_i, all times are whole cycles apart, and a frequency ν is the same as ξ − ν.
+type lombScargle struct {
+	nats   []float64 // at j/(finer·span)
+	window []float64 // |W|² there
+	span   float64
+	last   int // the highest frequency that the times resolve
+}
+
+const (
+	// finer is the number of frequencies in 1/span, the width of a peak; astropy takes 5.
+	finer = 5
+	// manyCycles is the number of cycles over the range of the highest frequency, relative to n: periods down to a fiftieth
+	// of the mean spacing. Each frequency more makes chance peaks higher.
+	manyCycles = 50
+	// manyFrequencies bounds the number of frequencies, for the cost: a fifth of a second.
+	manyFrequencies = 1 << 19
+	// latticeWindow is |W|² at which times count as even: those of a grid with jitter of a 200th of its step. Nothing
+	// but convention tells a frequency from its mirror image there.
+	latticeWindow = 0.999
+)
+
+// newLombScargle takes two transforms of O(n + m log m), m the number of frequencies. It returns nil if the data are no time
+// series, or if the highest frequency is no higher than half of 1/spacing.
+func newLombScargle(d Data, spacing float64) *lombScargle {
+	if d.X.Dim() != 1 || d.Len() < 8 {
+		return nil
+	}
+	t := newLine(d.X, nil).t
+	n := len(t)
+	s := &lombScargle{span: t[n-1] - t[0]}
+	cycles := min(float64(manyCycles*n), manyFrequencies/finer)
+	if step := evenStep(t); step > 0 {
+		cycles = min(cycles, s.span/(2*step))
+	}
+	if !(s.span > 0) || !(cycles > 1.01*s.span/(2*spacing)) {
+		return nil
+	}
+	s.last = int(finer * cycles)
+	weights := newGeneral(n, 2) // w and w·(y − ȳ), Σw = 1
+	var sum, mean, all float64
+	for i, w := range weightsOf(d) {
+		weights.Data[2*i] = w
+		sum += w
+		mean += w * d.Y[i]
+	}
+	mean /= sum
+	for i := range n {
+		weights.Data[2*i] /= sum
+		y := d.Y[i] - mean
+		weights.Data[2*i+1] = weights.Data[2*i] * y
+		all += weights.Data[2*i+1] * y
+	}
+	points := fourier.NewPoints(d.X.at, t[0], finer*s.span)
+	const tolerance = 1e-9
+	first, second := newGeneral(2*(s.last+1), 2), newGeneral(4*(s.last+1), 1)
+	points.Sums(first, weights, 0, tolerance)
+	only := newGeneral(n, 1)
+	for i := range n {
+		only.Data[i] = weights.Data[2*i]
+	}
+	points.Sums(second, only, 0, tolerance)
+	s.nats, s.window = make([]float64, s.last+1), make([]float64, s.last+1)
+	for j := range s.nats {
+		c, yc := first.Data[4*j], first.Data[4*j+1]
+		sn, ys := first.Data[4*j+2], first.Data[4*j+3]
+		c2, s2 := second.Data[4*j], second.Data[4*j+1]
+		s.window[j] = c*c + sn*sn
+		cc, ss, cs := 0.5*(1+c2)-c*c, 0.5*(1-c2)-sn*sn, 0.5*s2-c*sn
+		const least = 1e-4 // of a determinant that is ¼ where the times show the whole wave
+		if det := cc*ss - cs*cs; det > least && all > 0 {
+			p := (ss*yc*yc + cc*ys*ys - 2*cs*yc*ys) / (det * all)
+			s.nats[j] = -0.5 * float64(n) * math.Log1p(-min(max(p, 0), 1-1e-12))
+		}
+	}
+	// From the mean sampling rate on, where does the window repeat?
+	for j := int(0.5 * finer * s.span / spacing); j <= s.last; j++ {
+		if s.window[j] >= latticeWindow {
+			s.last = j / 2
+			break
+		}
+	}
+	if s.last = min(s.last, len(s.nats)-1); float64(s.last) <= 1.01*finer*s.span/(2*spacing) {
+		return nil
+	}
+	s.nats, s.window = s.nats[:s.last+1], s.window[:min(len(s.window), 2*s.last+1)]
+	return s
+}
+
+// weightsOf returns the inverse of what is known of the variance of each observation: with known errors, these and as much
+// noise on average.
+func weightsOf(d Data) []float64 {
+	weights := make([]float64, d.Len())
+	known := d.knownVariances()
+	var mean float64
+	for _, v := range known {
+		mean += v / float64(len(known))
+	}
+	for i := range weights {
+		v := 1.0
+		if d.Relative != nil {
+			v = d.Relative[i] * d.Relative[i]
+		}
+		if mean > 0 {
+			v += known[i] / mean
+		}
+		weights[i] = 1 / v
+	}
+	return weights
+}
+
+// evenStep returns the step of the sorted times if all of them lie on an even grid, to a hundredth of its step; 0 if they
+// do not.
+func evenStep(t []float64) float64 {
+	step := math.Inf(1)
+	for i, v := range t[1:] {
+		if v > t[i] {
+			step = min(step, v-t[i])
+		}
+	}
+	span := t[len(t)-1] - t[0]
+	count := math.Round(span / step)
+	if !(count >= 1) || math.IsInf(count, 0) {
+		return 0
+	}
+	step = span / count
+	for _, v := range t {
+		if q := (v - t[0]) / step; math.Abs(q-math.Round(q)) > 0.01 {
+			return 0
+		}
+	}
+	return step
+}
+
+// shortest returns the period of the highest frequency.
+func (s *lombScargle) shortest() float64 { return finer * s.span / float64(s.last) }
+
+// chance is what the highest peak of white noise is worth, about: as many independent frequencies as there are cycles.
+func (s *lombScargle) chance() float64 { return math.Log(float64(s.last) / finer) }
+
+// at returns what the frequency of a period is worth.
+func (s *lombScargle) at(period float64) float64 {
+	j := int(math.Round(finer * s.span / period))
+	if j < 1 || j > s.last {
+		return 0
+	}
+	return slices.Max(s.nats[j-1 : min(j+2, len(s.nats))])
+}
+
+// peaks returns the periods of up to count peaks, and of up to three combs of each of several numbers of harmonics, the most
+// telling first, each worth more than chance explains by some nats.
+func (s *lombScargle) peaks(count int, above float64) (periods []float64) {
+	type peak struct{ frequency, nats float64 }
+	const chanceOf = 1 // nats of a frequency of white noise, on average
+	top := func(found []peak, count int) {
+		slices.SortStableFunc(found, func(a, b peak) int { return cmp.Compare(b.nats, a.nats) })
+		for _, p := range found {
+			if count == 0 {
+				return
+			}
+			if !slices.ContainsFunc(periods, func(q float64) bool { return math.Abs(finer*s.span/q-p.frequency) < 0.25*finer }) {
+				periods = append(periods, finer*s.span/p.frequency)
+				count--
+			}
+		}
+	}
+	for _, harmonics := range []int{1, 2, 3, 5, 8} {
+		fine, most := 1, count
+		if harmonics > 1 { // a fundamental on a grid so fine that its harmonics move by less than a peak
+			fine, most = 4, 3
+		}
+		end := fine * s.last / harmonics
+		score := func(j int) (sum float64) {
+			for h := 1; h <= harmonics; h++ {
+				sum += s.nats[min((2*j*h+fine)/(2*fine), s.last)] - chanceOf
+			}
+			return sum
+		}
+		// The sum of h frequencies of white noise has a longer tail than one of them, by about √h.
+		least := s.chance() + above + math.Sqrt(float64(harmonics)) - 1
+		var found []peak
+		before, here := 0.0, score(fine*finer)
+		for j := fine * finer; j < end; j++ {
+			next := score(j + 1)
+			if here > least && here > before && here >= next {
+				found = append(found, peak{(float64(j) + crest(before, here, next)) / float64(fine), here})
+			}
+			before, here = here, next
+		}
+		top(found, most)
+	}
+	return periods
+}
+
+// aliases returns up to count periods that the times may take for the given one, the likeliest first: the frequencies that
+// differ from it, or from its mirror image, by one at which the window is high, and the strongest peaks of the periodogram
+// itself.
+func (s *lombScargle) aliases(period float64, count int) (periods []float64) {
+	own := finer * s.span / period
+	type peak struct {
+		j    int
+		nats float64
+	}
+	var found []peak
+	for j := 2; j+1 < len(s.nats); j++ {
+		if v := s.nats[j]; v > s.chance() && v > s.nats[j-1] && v >= s.nats[j+1] && math.Abs(float64(j)-own) > finer {
+			found = append(found, peak{j, v})
+		}
+	}
+	const high = 0.1
+	for j := finer; j+1 < len(s.window); j++ {
+		if w := s.window[j]; w > high && w > s.window[j-1] && w >= s.window[j+1] {
+			for _, f := range []float64{math.Abs(own - float64(j)), own + float64(j)} {
+				if i := int(math.Round(f)); i > 1 && i+1 < len(s.nats) {
+					found = append(found, peak{i, s.at(finer * s.span / f)})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b peak) int { return cmp.Compare(b.nats, a.nats) })
+	for _, p := range found {
+		if len(periods) == count {
+			break
+		}
+		of := finer * s.span / (float64(p.j) + crest(s.nats[p.j-1], s.nats[p.j], s.nats[p.j+1]))
+		if !slices.ContainsFunc(periods, func(q float64) bool { return math.Abs(s.span/q-s.span/of) < 1 }) {
+			periods = append(periods, of)
+		}
+	}
+	return periods
+}
+
+// crest returns where, from the middle one, the parabola through three values has its top, in (−½, ½); 0 if it has none.
+func crest(a, b, c float64) float64 {
+	if bend := a - 2*b + c; bend < 0 {
+		return min(max(0.5*(a-c)/bend, -0.5), 0.5)
+	}
+	return 0
+}
+
+// rhythm is the transform of a period that is short against the range: its cycles over the range are what the data
+// determine, to a small part of one,
+//
+//	span/θ = 1 + log(1 + exp(u/4)).
+type rhythm struct{ span, shortest float64 }
+
+// rhythmUnit is the cycles over the range that a raw unit is: a lobe of the likelihood is about one wide.
+const rhythmUnit = 0.25
+
+func (r rhythm) Natural(u float64) float64 {
+	return r.span / (1 + Softplus{}.Natural(rhythmUnit*u))
+}
+
+func (r rhythm) Raw(theta float64) float64 { return Softplus{}.Raw(r.span/theta-1) / rhythmUnit }
+
+func (r rhythm) Slope(u float64) float64 {
+	p := r.Natural(u)
+	return -p * p / r.span * rhythmUnit * Softplus{}.Slope(rhythmUnit*u)
+}
+
+func (r rhythm) String() string { return Log{}.String() }
