@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -142,8 +141,8 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 	if slices.Min(d.Y) == slices.Max(d.Y) {
 		return nil, fmt.Errorf("gppl: fit: all %d observations equal %v: the likelihood has no maximum", d.Len(), d.Y[0])
 	}
-	if i := slices.IndexFunc(d.Y, func(y float64) bool { return math.IsInf(y*y, 1) }); i >= 0 {
-		return nil, fmt.Errorf("gppl: fit: y[%d] = %v: its square is beyond float64, and a variance would be: change the unit of y", i, d.Y[i])
+	if err := d.checkUnits(); err != nil {
+		return nil, err
 	}
 	rest := leastSquaresRest(m, d)
 	if left, all := blas64.Nrm2(vec(rest.Y)), blas64.Nrm2(vec(d.Y)); left <= constant*all {

@@ -13,6 +13,10 @@ import (
 // treat it as a success.
 const Doubtful Status = "doubtful"
 
+// vanished is the share of the mean of y² below which noise is hardly there: data seldom have a thousand times more signal
+// than noise, and errors that are shared or rounded away look like it.
+const vanished = 1e-6
+
 // stuck says where training ran to the end of what data can tell, or "".
 func (a *auto) stuck() string {
 	if d := a.limits(); d != nil {
@@ -27,11 +31,15 @@ func (a *auto) limits() (doubts []string) {
 	params := a.at.Params()
 	last := len(params) - 1
 	power := blas64.Dot(vec(a.rest.Y), vec(a.rest.Y)) / float64(a.data.Len())
-	if noise := params[last]; !isFixed(noise) && noise.Value < 1e-6*power && a.data.Errors == nil {
+	if noise := params[last]; !isFixed(noise) && noise.Value < vanished*power && a.data.Errors == nil {
 		if a.straight() {
 			doubt("a straight line explains all %d observations: for a smooth kernel the likelihood has no maximum", a.data.Len())
 		}
-		doubt("the noise variance was driven to its floor, %.2g", noise.Value)
+		if floor, ok := noise.Transform.(Softplus); ok && floor.Floor > 0 && noise.Value < 2*floor.Floor {
+			doubt("the noise variance was driven to its floor: %.2g, with %v", noise.Value, floor)
+		} else {
+			doubt("the noise variance nearly vanished: %.2g, less than %.0e of the mean of y², %.2g", noise.Value, vanished, power)
+		}
 	}
 	if a.data.X.Dim() != 1 {
 		return doubts

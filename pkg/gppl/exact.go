@@ -119,6 +119,9 @@ func (l *Exact) Explain() string {
 
 func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 	value, _, err := l.evaluate(grad, theta, false)
+	if err == nil {
+		err = checkAnswer(l.params, value, grad, theta)
+	}
 	return value, err
 }
 
@@ -155,7 +158,7 @@ func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exa
 	}
 	l.tally.note(&c.selection, jitter)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, kernelFault(c.kernel, l.data.X, l.span, err)
 	}
 	if grad != nil {
 		c.naturalGradient(grad, theta)

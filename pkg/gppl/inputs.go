@@ -202,6 +202,39 @@ func (d Data) check() error {
 	return nil
 }
 
+// leastMagnitude and mostMagnitude bound the magnitudes whose squares, and inverse squares, are numbers with all digits and have room for
+// sums and ratios.
+const leastMagnitude, mostMagnitude = 1e-150, 1e150
+
+// checkUnits is an error if squares of y or of distances within x are beyond float64, or vanish.
+func (d Data) checkUnits() error {
+	if err := d.X.checkUnit(); err != nil {
+		return err
+	}
+	var most float64
+	at := 0
+	for i, y := range d.Y {
+		if a := math.Abs(y); a > most {
+			most, at = a, i
+		}
+	}
+	if most > mostMagnitude || most > 0 && most < leastMagnitude {
+		return fmt.Errorf("gppl: y[%d] = %v is the largest, and its square is beyond float64, as a variance would be: change the unit of y", at, d.Y[at])
+	}
+	return nil
+}
+
+// checkUnit is an error if the square of the extent of x is beyond float64, or vanishes.
+func (x Inputs) checkUnit() error {
+	for j := range x.d {
+		lo, hi := x.Range(j)
+		if span := hi - lo; span > mostMagnitude || span > 0 && span < leastMagnitude {
+			return fmt.Errorf("gppl: x reaches from %v to %v, and the square of this range is beyond float64: change the unit of x", lo, hi)
+		}
+	}
+	return nil
+}
+
 // knownVariances returns the squares of the known errors, nil if there are none.
 func (d Data) knownVariances() []float64 { return squaresOf(d.Errors) }
 

@@ -35,6 +35,7 @@ type LossReport struct {
 	Likelihood bool          // whether it is a likelihood, so that its curvature gives standard errors
 	Setup      time.Duration // the time to build it: projections, k-means, precomputation
 	Jitter     float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
+	LastJitter float64       // that of the last evaluation
 	Fallbacks  int           // evaluations where an engine failed and another took over
 	Inexact    float64       // the largest error bound, in nats, of an evaluation where no engine could keep the tolerance; 0 if all did
 
@@ -64,7 +65,7 @@ func (t *tally) note(s *selection, jitter float64) {
 func (t *tally) add(fallbacks int, jitter float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.report.Jitter = max(t.report.Jitter, jitter)
+	t.report.Jitter, t.report.LastJitter = max(t.report.Jitter, jitter), jitter
 	t.report.Fallbacks += fallbacks
 }
 

@@ -48,6 +48,9 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	if dim := d.X.Dim(); dim != 1 {
 		return nil, fmt.Errorf("gppl: a periodogram needs inputs of dimension 1, not %d", dim)
 	}
+	if err := d.checkUnits(); err != nil {
+		return nil, err
+	}
 	x := slices.Clone(d.X.at)
 	slices.Sort(x)
 	if x = slices.Compact(x); len(x) < 3 {

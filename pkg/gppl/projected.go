@@ -230,12 +230,15 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	}
 	l.note(c)
 	if err != nil {
+		if len(l.terms) > 0 {
+			err = kernelFault(c.kernel, Inputs{}, l.terms[0].span, err)
+		}
 		return 0, err
 	}
 	if grad != nil {
 		c.naturalGradient(grad, theta)
 	}
-	return value, nil
+	return value, checkAnswer(l.params, value, grad, theta)
 }
 
 // begin compiles the kernel at theta and collects the engines' forecasts for each of

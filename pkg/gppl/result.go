@@ -32,7 +32,7 @@ type Result struct {
 	SetupTime   time.Duration
 	FitTime     time.Duration // all but the set-up
 	Engine      string
-	Jitter      float64 // the largest that any evaluation needed, 0 if none
+	Jitter      float64 // what the covariance matrix needed on its diagonal at the best point, 0 if none
 	Warnings    []string
 	Starts      []StartResult // one for each starting point
 	Best        int           // which of them won
@@ -123,24 +123,24 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 		}
 	}
 	rep := o.loss.Report()
-	r.Engine, r.SetupTime, r.Jitter = rep.Engine, rep.Setup, rep.Jitter
-	r.Evaluations = o.evaluations
-	r.Checks = o.checks
+	r.Engine, r.SetupTime = rep.Engine, rep.Setup
 	for _, fault := range win.faults {
 		r.warn("%s", fault)
 	}
 	for _, what := range o.replaced {
 		r.warn("%s", what)
 	}
-	if r.Jitter > 0 {
-		r.warn("jitter of up to %.3g had to be added to a covariance matrix", r.Jitter)
+	nats, jitter := o.compromised(win)
+	if r.Jitter = jitter; jitter > 0 {
+		r.warn("jitter of %.3g had to be added to the covariance matrix at the best point", r.Jitter)
 	}
 	if rep.Fallbacks > 0 {
 		r.warn("%d times an engine could not keep its promise and another took over", rep.Fallbacks)
 	}
-	if nats := o.inexact(win); nats > 0 {
+	if nats > 0 {
 		r.warn("no engine could keep the tolerance: the loss may be wrong by up to %.2g nats at the best point, where the noise is tiny against the variance", nats)
 	}
+	r.Evaluations, r.Checks = o.evaluations, o.checks
 	if o.failures > 0 {
 		r.warn("%d of %d evaluations could not be computed and counted as infinite, the last one: %v", o.failures, o.evaluations, o.failure)
 	}
@@ -150,18 +150,19 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	return r
 }
 
-// inexact returns the error bound of the loss at the best point, if no engine kept
-// the tolerance there, or 0. What evaluations on the way there may have erred by
-// is of no concern. It takes a value, and only if there was any such evaluation.
-func (o *objective) inexact(win StartResult) float64 {
-	if o.loss.Report().Inexact == 0 || o.ctx.Err() != nil {
-		return 0
+// compromised returns the error bound of the loss at the best point, if no engine kept the tolerance there, or 0, and the
+// jitter that it needed there. What evaluations on the way there needed is of no concern. It takes a value, and only if any
+// evaluation did.
+func (o *objective) compromised(win StartResult) (nats, jitter float64) {
+	if rep := o.loss.Report(); rep.Inexact == 0 && rep.Jitter == 0 || o.ctx.Err() != nil {
+		return 0, 0
 	}
 	o.checks++
 	if _, err := o.loss.ValueGrad(nil, win.Theta); err != nil {
-		return 0
+		return 0, 0
 	}
-	return o.loss.Report().LastInexact
+	rep := o.loss.Report()
+	return rep.LastInexact, rep.LastJitter
 }
 
 func (r *Result) warn(format string, args ...any) {

@@ -27,13 +27,22 @@ import (
 //     their sides.
 //
 // Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
-// of the extent of x as every scale. It takes O(n log n) time and never fails:
-// as long as squares of x and y neither overflow nor vanish in float64, all values are
-// positive and finite. Start values depend on roles and units of parameters, not on
+// of the extent of x as every scale. It takes O(n log n) time and never fails: all values
+// are positive and finite. Where squares of x or y overflow or vanish in float64, they tell
+// nothing of the data, and all scales and variances are 1. Start values depend on roles and units of parameters, not on
 // names; parameters of a user's kernel that are neither a variance nor a scale start at
 // 1. If the model has a mean, start values come from the residuals of y after a
 // least-squares fit of the mean.
 func StartFrom(m Model, d Data) Model {
+	if d.checkUnits() != nil {
+		theta := values(m.Params())
+		for i, p := range m.Params() {
+			if !isFixed(p) && isScale(p) {
+				theta[i] = 1
+			}
+		}
+		return m.WithParams(theta)
+	}
 	d = leastSquaresRest(m, d)
 	if k, ok := m.Kernel.(ChangePoint); ok && d.X.Dim() == 1 {
 		return startChange(m, k, d)

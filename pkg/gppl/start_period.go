@@ -16,8 +16,8 @@ import (
 // two mean spacings and at most half the range long. A Hann window keeps the rest of
 // the trend from leaking into higher frequencies. The vertex of the parabola through
 // the logs of a peak and its neighbours locates the peak between the frequencies of the
-// grid. It takes O(n log n). It returns none for inputs of several dimensions, and none
-// if all x are equal.
+// grid. It takes O(n log n). It returns none for inputs of several dimensions, none if all x
+// are equal, and none where squares of x or y overflow or vanish in float64.
 func LikelyPeriods(d Data, count int) []float64 {
 	if count < 0 {
 		panic(fmt.Sprintf("gppl: LikelyPeriods: count = %d", count))
@@ -54,7 +54,7 @@ type powerGrid struct {
 // newPowerGrid bins the series on a grid of twice as many bins as there are mean spacings, padded to twice its range. It
 // returns nil for what is no time series.
 func newPowerGrid(d Data) *powerGrid {
-	if d.X.Dim() != 1 || d.Len() < 3 {
+	if d.X.Dim() != 1 || d.Len() < 3 || d.checkUnits() != nil {
 		return nil
 	}
 	l := newLine(d.X, Detrend(d).Y)
@@ -101,6 +101,13 @@ func vertex(power []float64) float64 {
 // the mean.
 func Detrend(d Data) Data {
 	rest := slices.Clone(d.Y)
+	if y := floats.Norm(rest, math.Inf(1)); y > mostMagnitude { // sums would overflow
+		scale := math.Exp2(-100)
+		floats.Scale(scale, rest)
+		rest = Detrend(Data{X: d.X, Y: rest}).Y
+		floats.Scale(1/scale, rest)
+		return Data{X: d.X, Y: rest}
+	}
 	for _, q := range trend(d.X) {
 		floats.AddScaled(rest, -floats.Dot(q, rest), q)
 	}

@@ -240,7 +240,7 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 		}
 		value += l.opt.Repulsion * repulsion(gradZ, w.z, orDefault(l.opt.RepulsionRange, 1), l.opt.Repulsion)
 	}
-	return value, nil
+	return value, checkAnswer(l.params, value, grad, theta)
 }
 
 // evaluate sets w to the bound and its factors and, unless grad is nil, grad to its
@@ -265,7 +265,10 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 		err = l.chooser.evaluate(&w.selection, func(i int) (outcome, error) { return l.attempt(l.engines[i], w.candidates[i].err, w, grad) })
 	}
 	l.tally.note(&w.selection, w.added)
-	return err
+	if err != nil {
+		return kernelFault(w.kernel, l.data.X, l.span, err)
+	}
+	return nil
 }
 
 // attempt evaluates by one engine. expected is the error bound of its forecast.

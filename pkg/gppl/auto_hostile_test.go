@@ -1,0 +1,167 @@
+package gppl_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+var hostileCases = flag.Int("hostile", 0, "TestHostileData: how many `cases`; 0 is a few")
+
+// hostile returns finite data of any magnitude.
+func hostile(seed uint64) (what string, x, y []float64) {
+	rnd := rand.New(rand.NewPCG(seed, 44))
+	scales := []float64{1, 1, 1, 1e-320, 1e-310, 1e-300, 1e-200, 1e-160, 1e-150, 1e-20, 1e20, 1e140, 1e154, 1e160, 1e200, 1e300, 1.7e308}
+	scale := func() float64 { return scales[rnd.IntN(len(scales))] }
+	n := []int{1, 2, 3, 4, 5, 8, 9, 20, 40}[rnd.IntN(9)]
+	draw := func() []float64 {
+		v := make([]float64, n)
+		s, kind := scale(), rnd.IntN(7)
+		for i := range v {
+			switch kind {
+			case 0:
+				v[i] = s * (2*rnd.Float64() - 1)
+			case 1:
+				v[i] = s * (float64(i) / float64(n))
+			case 2:
+				v[i] = s
+			case 3: // two values, or few
+				v[i] = s * float64(rnd.IntN(2))
+			case 4: // all magnitudes
+				v[i] = scale() * (2*rnd.Float64() - 1)
+			case 5: // far from the origin
+				v[i] = s * (0.9 + 1e-15*rnd.Float64())
+			case 6: // one that dominates
+				v[i] = rnd.NormFloat64()
+				if i == n/2 {
+					v[i] = s
+				}
+			}
+		}
+		return v
+	}
+	x, y = draw(), draw()
+	return fmt.Sprintf("case %d: n = %d, x = %.3g, y = %.3g", seed, n, x[:min(n, 5)], y[:min(n, 5)]), x, y
+}
+
+// allFinite reports whether no number is NaN or infinite.
+func allFinite(v ...float64) bool {
+	for _, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestHostileData passes finite data of all magnitudes to what takes data: each answers with numbers or with an error.
+func TestHostileData(t *testing.T) {
+	count := *hostileCases
+	if count == 0 {
+		count = 60
+	}
+	for seed := range uint64(count) {
+		what, x, y := hostile(seed)
+		d, err := gppl.NewData(gppl.Scalars(x), y)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		try := func(name string, f func() string) {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("%s: %s panics: %v\n%s", what, name, p, debug.Stack())
+				}
+			}()
+			if fault := f(); fault != "" {
+				t.Errorf("%s: %s: %s", what, name, fault)
+			}
+		}
+		finite := func(name string, v ...float64) string {
+			if !allFinite(v...) {
+				return fmt.Sprintf("%s: %v, and no error", name, v)
+			}
+			return ""
+		}
+		period := gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}
+		models := []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}, period, gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1}, period)}
+		m := gppl.Model{Kernel: models[seed%4], Noise: 0.1}
+		try("LikelyPeriods", func() string { return finite("periods", gppl.LikelyPeriods(d, 5)...) })
+		try("Detrend", func() string { return finite("rest", gppl.Detrend(d).Y...) })
+		try("StartFrom", func() string {
+			for _, p := range gppl.StartFrom(m, d).Params() {
+				if !(p.Value > 0) || !allFinite(p.Value) {
+					return fmt.Sprintf("%s = %v", p.Name, p.Value)
+				}
+			}
+			return ""
+		})
+		try("NewPeriodogram", func() string {
+			p, err := gppl.NewPeriodogram(m, d)
+			if err != nil {
+				return ""
+			}
+			return finite("power", append(append(p.Frequency, p.Data...), p.Expected...)...)
+		})
+		try("Exact", func() string {
+			loss, err := gppl.NewExact(m, d)
+			if err != nil {
+				return ""
+			}
+			grad := make([]float64, len(loss.Params()))
+			theta := make([]float64, len(grad))
+			for i, p := range loss.Params() {
+				theta[i] = p.Value
+			}
+			v, err := loss.ValueGrad(grad, theta)
+			if err != nil {
+				return ""
+			}
+			return finite("value and gradient", append(grad, v)...)
+		})
+		try("SpectralProjection", func() string {
+			p, err := gppl.SpectralProjection(d.X, 1+len(x)/4)
+			if err != nil {
+				return ""
+			}
+			loss, err := gppl.NewResidual(m, d, p)
+			if err != nil {
+				return ""
+			}
+			theta := []float64{}
+			for _, p := range loss.Params() {
+				theta = append(theta, p.Value)
+			}
+			v, err := loss.ValueGrad(nil, theta)
+			if err != nil {
+				return ""
+			}
+			return finite("value", v)
+		})
+		try("SpectralColumns", func() string { _, err := gppl.SpectralColumns(m, d.X, 0.1); _ = err; return "" })
+		try("Information", func() string {
+			info, err := gppl.NewInformation(m, d.X)
+			if err != nil {
+				return ""
+			}
+			return finite("information", info.Data().RawSymmetric().Data[0])
+		})
+		try("FitAuto", func() string {
+			r, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: models[seed%4]}, d, gppl.AutoSettings{})
+			if err != nil {
+				return ""
+			}
+			var values []float64
+			for _, p := range r.Params {
+				values = append(values, p.Value)
+			}
+			return finite("result", append(values, r.Value)...)
+		})
+	}
+}

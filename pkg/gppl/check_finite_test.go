@@ -1,0 +1,73 @@
+package gppl_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// broken is SE with NaN: in its covariances beyond a distance, or in its derivatives.
+type broken struct {
+	gppl.Kernel // an interface, so that what SE knows of itself does not show
+	beyond float64
+	slopes bool
+}
+
+func (k broken) WithParams(theta []float64) gppl.Kernel {
+	return broken{k.Kernel.WithParams(theta), k.beyond, k.slopes}
+}
+
+func (k broken) Cov(c, r []float64) {
+	r = append([]float64(nil), r...) // c may be r
+	k.Kernel.Cov(c, r)
+	for i, v := range r {
+		if v > k.beyond {
+			c[i] = math.NaN()
+		}
+	}
+}
+
+func (k broken) Contract(grad, w, r []float64) {
+	k.Kernel.Contract(grad, w, r)
+	if k.slopes {
+		grad[1] = math.NaN()
+	}
+}
+
+// TestKernelFaults wants an error that names the kernel's fault, from every loss.
+func TestKernelFaults(t *testing.T) {
+	d := observe(t, 60, 1, 0.3, 5, func(x float64) float64 { return math.Sin(x / 3) })
+	theta := []float64{1, 2, 0.1}
+	for _, c := range []struct {
+		kernel gppl.Kernel
+		want   string
+	}{
+		{broken{gppl.SE{Variance: 1, Lengthscale: 2}, 20, false}, "returned NaN at distance"},
+		{broken{gppl.SE{Variance: 1, Lengthscale: 2}, -1, false}, "NaN"},
+		{broken{gppl.SE{Variance: 1, Lengthscale: 2}, 1e9, true}, "lengthscale"},
+	} {
+		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
+		p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Spectral{}, d.X, 12, 1))
+		losses := []gppl.Loss{
+			must[*gppl.Exact](t)(gppl.NewExact(m, d)),
+			must[*gppl.Projected](t)(gppl.NewResidual(m, d, p)),
+			must[*gppl.VFE](t)(gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{FixInducing: true})),
+		}
+		for _, l := range losses {
+			grad := make([]float64, len(l.Params()))
+			at := append([]float64(nil), theta...)
+			for _, p := range l.Params()[3:] {
+				at = append(at, p.Value)
+			}
+			if _, err := l.ValueGrad(grad, at); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "no engine") {
+				t.Errorf("%v: %v, want an error with %q", l, err, c.want)
+			}
+		}
+		if _, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: c.kernel}, d, gppl.AutoSettings{}); err == nil || !strings.Contains(err.Error(), "NaN") {
+			t.Errorf("FitAuto: %v, want an error that names NaN", err)
+		}
+	}
+}
