@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -248,7 +249,7 @@ func sumFile(ctx context.Context, path string, all []*gppl.Sums, o Options, rep 
 	var next atomic.Int64
 	var mu sync.Mutex // of rep and of failed
 	var failed error
-	var wait sync.WaitGroup
+	var wait workers.Group
 	for _, into := range all {
 		wait.Go(func() {
 			s, err := open(path, o)

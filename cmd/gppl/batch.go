@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -69,30 +70,19 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	bar := progress(c, "series", len(tasks))
 	var mu sync.Mutex
 	done := 0
-	workers := min(len(tasks), runtime.GOMAXPROCS(0))
-	next := make(chan int)
-	var wait sync.WaitGroup
-	shared := context.WithValue(ctx, sharers{}, workers)
+	atOnce := min(len(tasks), runtime.GOMAXPROCS(0))
+	shared := context.WithValue(ctx, sharers{}, atOnce)
 	var later []int // those that need more than their share of the memory
-	for range workers {
-		wait.Go(func() {
-			for i := range next {
-				row := tasks[i].row(shared, c, names[i])
-				mu.Lock()
-				if rows[i] = row; row.short && workers > 1 {
-					later = append(later, i)
-				} else if done++; ctx.Err() == nil {
-					bar.Set(done)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range tasks {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	workers.Each(atOnce, len(tasks), func(i int) {
+		row := tasks[i].row(shared, c, names[i])
+		mu.Lock()
+		defer mu.Unlock()
+		if rows[i] = row; row.short && atOnce > 1 {
+			later = append(later, i)
+		} else if done++; ctx.Err() == nil {
+			bar.Set(done)
+		}
+	})
 	slices.Sort(later)
 	for _, i := range later { // one by one, with all of it
 		rows[i] = tasks[i].row(ctx, c, names[i])

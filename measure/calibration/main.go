@@ -21,11 +21,11 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -85,24 +85,13 @@ type outcome struct {
 	err    error
 }
 
-func (k kind) simulate(n, series, workers int) []outcome {
+func (k kind) simulate(n, series, atOnce int) []outcome {
 	outcomes := make([]outcome, series)
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range max(1, workers) {
-		wait.Go(func() {
-			for i := range next {
-				if outcomes[i] = k.one(n, uint64(i)); outcomes[i].err != nil {
-					fmt.Fprintf(os.Stderr, "%s, series %d: %v\n", k.name, i, outcomes[i].err)
-				}
-			}
-		})
-	}
-	for i := range outcomes {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	workers.Each(atOnce, series, func(i int) {
+		if outcomes[i] = k.one(n, uint64(i)); outcomes[i].err != nil {
+			fmt.Fprintf(os.Stderr, "%s, series %d: %v\n", k.name, i, outcomes[i].err)
+		}
+	})
 	return outcomes
 }
 

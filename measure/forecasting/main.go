@@ -24,10 +24,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 func main() {
@@ -180,26 +180,15 @@ func (s selection) choose(g *competition.Group) error {
 }
 
 // judge forecasts the series of a group, several at a time.
-func judge(ctx context.Context, g competition.Group, workers int, backtest, verbose bool) (competition.Summary, []competition.Detail) {
+func judge(ctx context.Context, g competition.Group, atOnce int, backtest, verbose bool) (competition.Summary, []competition.Detail) {
 	began := time.Now()
 	outcomes := make([]outcome, len(g.Series))
-	next := make(chan int)
-	var wait sync.WaitGroup
-	for range max(1, workers) {
-		wait.Go(func() {
-			for i := range next {
-				outcomes[i] = one(ctx, g, g.Series[i], backtest)
-				if verbose {
-					fmt.Fprintln(os.Stderr, outcomes[i])
-				}
-			}
-		})
-	}
-	for i := range g.Series {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	workers.Each(atOnce, len(g.Series), func(i int) {
+		outcomes[i] = one(ctx, g, g.Series[i], backtest)
+		if verbose {
+			fmt.Fprintln(os.Stderr, outcomes[i])
+		}
+	})
 	s := summarise(g, outcomes)
 	s.Seconds = time.Since(began).Seconds()
 	return s, detailsOf(g, outcomes)

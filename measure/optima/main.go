@@ -20,9 +20,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -31,7 +31,7 @@ func main() {
 		quick    = flag.Bool("quick", false, "a quarter of the pairs, 10 restarts")
 		seed     = flag.Uint64("seed", 1, "of the series and of the restarts")
 		restarts = flag.Int("restarts", 30, "random starts of the reference")
-		workers  = flag.Int("workers", runtime.NumCPU(), "pairs at the same time")
+		atOnce   = flag.Int("workers", runtime.NumCPU(), "pairs at the same time")
 		verbose  = flag.Bool("v", false, "print both models of every pair that loses more than a nat")
 		only     = flag.String("only", "", "only pairs whose name, \"kind × kernel\", contains this")
 	)
@@ -43,21 +43,10 @@ func main() {
 	}
 	pairs = slices.DeleteFunc(pairs, func(p pair) bool { return !strings.Contains(p.String(), *only) })
 	outcomes := make([]outcome, len(pairs))
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range max(1, *workers) {
-		wait.Go(func() {
-			for i := range next {
-				outcomes[i] = pairs[i].compare(*restarts)
-				fmt.Fprintf(os.Stderr, "%s: %v\n", pairs[i], outcomes[i])
-			}
-		})
-	}
-	for i := range pairs {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	workers.Each(*atOnce, len(pairs), func(i int) {
+		outcomes[i] = pairs[i].compare(*restarts)
+		fmt.Fprintf(os.Stderr, "%s: %v\n", pairs[i], outcomes[i])
+	})
 	silent := table(os.Stdout, pairs, outcomes, *verbose)
 	if silent > 0 {
 		os.Exit(1)

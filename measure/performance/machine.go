@@ -6,13 +6,13 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/machine"
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // rates are what there is to compute with.
@@ -35,7 +35,7 @@ func ratesNow() rates {
 // onAll runs f once on each processor.
 func onAll(f func(i, n int)) {
 	n := runtime.GOMAXPROCS(0)
-	var wg sync.WaitGroup
+	var wg workers.Group
 	for i := range n {
 		wg.Go(func() { f(i, n) })
 	}

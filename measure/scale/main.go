@@ -20,10 +20,10 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -122,7 +122,7 @@ func (s simulation) collect(ctx context.Context, h gppl.SumsHeader, f *signalGri
 		}
 	}
 	var next, spent atomic.Int64
-	var wait sync.WaitGroup
+	var wait workers.Group
 	errs := make([]error, s.workers)
 	began := time.Now()
 	for i, part := range parts {

@@ -8,6 +8,8 @@ import (
 	"math"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // CSVBlock is a part of a CSV file: rows that follow one another.
@@ -83,7 +85,7 @@ type csvStream struct {
 	errAt int // the block of err
 }
 
-func (s *csvStream) run(r io.Reader, workers int) error {
+func (s *csvStream) run(r io.Reader, atOnce int) error {
 	text, err := tableText(r, &s.opt)
 	s.rep.Comma, s.rep.Comment = s.opt.Comma, s.opt.Comment
 	if err != nil {
@@ -106,11 +108,19 @@ func (s *csvStream) run(r io.Reader, workers int) error {
 		return err
 	}
 
-	queue := make(chan textBlock, workers)
-	free := make(chan []byte, 2*workers+2)
-	var wait sync.WaitGroup
-	for w := range workers {
+	queue := make(chan textBlock, atOnce)
+	free := make(chan []byte, 2*atOnce+2)
+	var wait workers.Group
+	for w := range atOnce {
 		wait.Go(func() {
+			returned := false
+			defer func() {
+				if !returned { // visit panicked: the reader must not wait
+					s.fail(-1, errPanicked)
+					for range queue {
+					}
+				}
+			}()
 			rows := rowScanner{s: s, fields: make([][]byte, len(s.columns))}
 			var b CSVBlock
 			for t := range queue {
@@ -123,6 +133,7 @@ func (s *csvStream) run(r io.Reader, workers int) error {
 				default:
 				}
 			}
+			returned = true
 		})
 	}
 	var held []textBlock // until it is known how x is written
@@ -160,6 +171,9 @@ func (s *csvStream) run(r io.Reader, workers int) error {
 	}
 	return s.err
 }
+
+// errPanicked stops reading; the panic is raised in its place.
+var errPanicked = errors.New("a call panicked")
 
 // fail keeps the error that is the first in the file.
 func (s *csvStream) fail(block int, err error) {

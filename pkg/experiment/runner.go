@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -105,28 +106,15 @@ func split(all []int, in func(int) bool) (yes, no []int) {
 }
 
 // each does trials, so many at once.
-func (p *pass) each(ctx context.Context, cancel context.CancelCauseFunc, todo []int, workers int) {
-	next := make(chan int)
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for i := range next {
-				if err := p.do(ctx, i, workers); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-feed:
-	for _, i := range todo {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-			break feed
+func (p *pass) each(ctx context.Context, cancel context.CancelCauseFunc, todo []int, atOnce int) {
+	workers.Each(atOnce, len(todo), func(i int) {
+		if ctx.Err() != nil {
+			return
 		}
-	}
-	close(next)
-	group.Wait()
+		if err := p.do(ctx, todo[i], atOnce); err != nil {
+			cancel(err)
+		}
+	})
 }
 
 // pass is one call of Run.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -118,25 +119,34 @@ func (c *Chunked) workers() int { return min(runtime.GOMAXPROCS(0), c.count()) }
 // (the last may be shorter), from the given number of numbered goroutines. The result of
 // work depends on the segment alone, so neither the chunks nor the number of goroutines
 // matter.
-func (c *Chunked) segments(workers int, work func(worker int, s *segment) error) error {
-	full, free := make(chan *segment, workers), make(chan *segment, 2*workers)
+func (c *Chunked) segments(atOnce int, work func(worker int, s *segment) error) error {
+	full, free := make(chan *segment, atOnce), make(chan *segment, 2*atOnce)
 	for range cap(free) {
 		free <- c.spare.get()
 	}
-	var wait sync.WaitGroup
+	var wait workers.Group
 	var failed firstError
-	for w := range workers {
+	for w := range atOnce {
 		wait.Go(func() {
+			returned := false
+			defer func() {
+				if !returned { // work panicked: the reader must not wait
+					failed.set(-1, errEnough)
+					for s := range full {
+						free <- s
+					}
+				}
+			}()
 			for s := range full {
 				if !failed.any() {
 					failed.set(s.index, work(w, s))
 				}
 				free <- s
 			}
+			returned = true
 		})
 	}
 	err := c.fill(free, full, &failed)
-	close(full)
 	wait.Wait()
 	for range len(free) {
 		c.spare.put(<-free)
@@ -153,8 +163,9 @@ func (c *Chunked) count() int { return (c.n + c.rows - 1) / c.rows }
 // errEnough ends reading.
 var errEnough = errors.New("enough")
 
-// fill reads the series into segments. It is an error if it is not what it was.
+// fill reads the series into segments, and closes full. It is an error if it is not what it was.
 func (c *Chunked) fill(free <-chan *segment, full chan<- *segment, failed *firstError) error {
+	defer close(full)
 	var now *segment
 	index, n, before := 0, 0, math.Inf(-1)
 	send := func() {

@@ -19,6 +19,7 @@ type compiled struct {
 	isMarkov bool
 
 	theta []float64 // of the kernel, which is made anew only where they differ
+	whole bool      // all of the above belongs to theta: no kernel panicked on the way
 	plain []int     // the parameters whose derivatives are not in their logs (see placed)
 }
 
@@ -33,12 +34,14 @@ func (m *compiled) compile(family Kernel, theta []float64) error {
 			}
 		}
 	}
-	if m.kernel == nil || !slices.Equal(theta[:last], m.theta) {
+	if !m.whole || !slices.Equal(theta[:last], m.theta) {
+		m.whole = false
 		m.theta = append(m.theta[:0], theta[:last]...)
 		m.kernel = family.WithParams(m.theta)
 		m.variance = variance(m.kernel)
 		m.split.of(m.kernel)
 		m.isMarkov = m.markov.of(m.kernel)
+		m.whole = true
 	}
 	nugget := Nugget(m.kernel)
 	m.own, m.noise = theta[last], theta[last]+nugget

@@ -131,7 +131,12 @@ func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exa
 		return 0, nil, err
 	}
 	c := l.calls.get()
-	defer l.calls.put(c)
+	value, f, err = l.evaluateIn(c, grad, theta, keep)
+	l.calls.put(c)
+	return value, f, err
+}
+
+func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (value float64, f exactFactor, err error) {
 	if err := c.compile(l.model.Kernel, theta); err != nil {
 		return 0, nil, err
 	}
@@ -211,16 +216,15 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 // engine takes m, or if m is out of the range of float64.
 func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 	c := l.calls.get()
-	defer l.calls.put(c)
-	if err := c.compile(l.model.Kernel, values(m.Params())); err != nil {
-		return "", math.Inf(1)
+	engine, seconds = "", math.Inf(1)
+	if err := c.compile(l.model.Kernel, values(m.Params())); err == nil {
+		l.forecast(c)
+		if i := l.chooser.next(&c.selection); i >= 0 {
+			engine, seconds = l.chooser.names[i], c.candidates[i].cost()
+		}
 	}
-	l.forecast(c)
-	i := l.chooser.next(&c.selection)
-	if i < 0 {
-		return "", math.Inf(1)
-	}
-	return l.chooser.names[i], c.candidates[i].cost()
+	l.calls.put(c)
+	return engine, seconds
 }
 
 // withoutEngine returns the loss without the engine of the last evaluation, and

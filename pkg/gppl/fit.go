@@ -3,6 +3,7 @@ package gppl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,7 +11,10 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // Settings configures Fit. The zero value is recommended: L-BFGS to a vanishing
@@ -324,15 +328,26 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 	case !o.withGrad:
 		stop = &optimize.FunctionConverge{Absolute: 1e-8, Iterations: 100}
 	}
+	// gonum evaluates in a goroutine of its own, where nobody could recover from a panic.
+	var panicked workers.First
 	problem := optimize.Problem{
-		Func: func(u []float64) float64 { v, _ := o.evaluate(u); return v },
-		Grad: func(grad, u []float64) { o.evaluate(u); copy(grad, o.grad) },
+		Func: func(u []float64) (v float64) {
+			v = math.Inf(1)
+			if !panicked.Ended() {
+				panicked.Call(func() { v, _ = o.evaluate(u) })
+			}
+			return v
+		},
+		Grad: func(grad, u []float64) { panicked.Call(func() { o.evaluate(u); copy(grad, o.grad) }) },
 		Status: func() (optimize.Status, error) {
+			if panicked.Ended() {
+				return optimize.Failure, errPanicked
+			}
 			return optimize.NotTerminated, o.ctx.Err()
 		},
 	}
 	if o.withHess {
-		problem.Hess = o.hessian
+		problem.Hess = func(h *mat.SymDense, u []float64) { panicked.Call(func() { o.hessian(h, u) }) }
 	}
 	res, err := optimize.Minimize(problem, o.best.u, &optimize.Settings{
 		GradientThreshold: max(o.gradTol, 0),
@@ -340,6 +355,7 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 		MajorIterations:   o.settings.MaxIterations,
 		FuncEvaluations:   evaluations,
 	}, o.settings.Method())
+	panicked.Raise()
 	if !o.withGrad { // judge by the gradient all the same
 		o.withGrad, o.known = true, false
 		u := o.best.u
@@ -349,6 +365,9 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 	}
 	return res, err
 }
+
+// errPanicked ends a minimisation; the panic is raised in its place.
+var errPanicked = errors.New("an evaluation panicked")
 
 // nothingLeft says why the best point is the optimum although no gradient was asked of it, "" if it may not be.
 func (o *objective) nothingLeft() string {

@@ -24,7 +24,8 @@ func (p *pool[T]) get() *T {
 	return v
 }
 
-// put gives one back; its memory may be used again.
+// put gives one back; its memory may be used again. It is not to be deferred: what a panic, of
+// a kernel or because a context has ended, leaves half done must not come back.
 func (p *pool[T]) put(v *T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 type sortedDirections struct {
 	directions
 	line  *line
-	once  sync.Once
-	omega blas64.General
+	mu    sync.Mutex
+	omega blas64.General // empty: not formed yet
 }
 
 func newSortedDirections(l *line, d directions) *sortedDirections {
@@ -33,7 +33,11 @@ func (s *sortedDirections) formed() float64 {
 
 // matrix returns Ω.
 func (s *sortedDirections) matrix() blas64.General {
-	s.once.Do(func() { s.omega = s.line.sortRows(s.directions.matrix()) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.omega.Data == nil {
+		s.omega = s.line.sortRows(s.directions.matrix())
+	}
 	return s.omega
 }
 

@@ -85,7 +85,7 @@ func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
 		return 0, err
 	}
 	s := t.scratch.Get().(*[2][]float64)
-	defer t.scratch.Put(s)
+	defer t.scratch.Put(s) // a panic too leaves nothing in it that is read again
 	full, all := s[0], s[1]
 	copy(full, theta)
 	t.complete(full)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 var _ Loss = (*VFE)(nil)
@@ -225,7 +226,12 @@ func (l *VFE) Inducing(theta []float64) Inputs {
 
 func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 	w := l.works.get()
-	defer l.works.put(w)
+	value, err := l.evaluateIn(w, grad, theta)
+	l.works.put(w)
+	return value, err
+}
+
+func (l *VFE) evaluateIn(w *vfeWork, grad, theta []float64) (float64, error) {
 	if err := l.evaluate(w, grad, theta); err != nil {
 		return 0, err
 	}
@@ -278,7 +284,13 @@ func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []flo
 	if err != nil {
 		return o, err
 	}
-	defer p.release()
+	o, err = l.bound(engine, p, expected, w, grad)
+	p.release()
+	return o, err
+}
+
+// bound computes the value, and its derivatives, of a projection by one engine.
+func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeWork, grad []float64) (o outcome, err error) {
 	if err := w.factorise(); err != nil {
 		return o, err
 	}
@@ -527,11 +539,12 @@ func (l *VFE) coefficientsAt(theta []float64) ([]Coefficient, error) {
 		return nil, nil
 	}
 	w := l.works.get()
-	defer l.works.put(w)
-	if err := l.evaluate(w, nil, theta); err != nil {
-		return nil, err
+	err := l.evaluate(w, nil, theta)
+	var fit *regress.Fit
+	if err == nil {
+		fit, err = l.mean.fit(w.g)
 	}
-	fit, err := l.mean.fit(w.g)
+	l.works.put(w)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,12 @@
 package parallel
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // For calls f(i) once for every i in [0, n), on up to GOMAXPROCS processors.
@@ -12,48 +15,94 @@ import (
 // longest pieces should come first. It returns when all calls have. A For
 // inside f finds the processors busy and runs on its own. For itself does not
 // allocate once warm, and nor does its caller if f is kept from call to call.
-func For(n int, f func(i int)) {
+//
+// If f panics, For panics with a workers.Panic in the calling goroutine, once all
+// calls that had begun have ended; no further one begins.
+func For(n int, f func(i int)) { Within(nil, n, f) }
+
+// Within is For that looks at ctx before every call of f, and panics with a workers.Stop
+// once ctx has ended (see Look). A nil context never ends.
+func Within(ctx context.Context, n int, f func(i int)) {
 	helpers := min(n, runtime.GOMAXPROCS(0)) - 1
 	if helpers <= 0 {
-		for i := range n {
-			f(i)
-		}
+		alone(ctx, n, f)
 		return
 	}
 	l := loops.Get().(*loop)
-	l.n, l.f = int64(n), f
+	l.ctx, l.n, l.f = ctx, int64(n), f
 	l.next.Store(0)
-	for i := 0; i < len(workers()) && helpers > 0; i++ {
-		if w := workers()[i]; w.idle.CompareAndSwap(true, false) {
+	for i := 0; i < len(crew()) && helpers > 0; i++ {
+		if w := crew()[i]; w.idle.CompareAndSwap(true, false) {
 			helpers--
 			l.helping.Add(1)
 			w.work <- l
 		}
 	}
+	defer l.finish()
 	l.run()
-	l.helping.Wait()
-	l.f = nil
-	loops.Put(l)
+}
+
+// Look panics with a workers.Stop that holds ctx's error if ctx has ended. Loops and recursions look
+// every few milliseconds of work; where a computation begins, workers.Stopped makes an error of it. A look takes some
+// nanoseconds.
+func Look(ctx context.Context) {
+	if ctx == nil {
+		return
+	}
+	if err := ctx.Err(); err != nil {
+		panic(workers.Stop{Err: err})
+	}
+}
+
+func alone(ctx context.Context, n int, f func(i int)) {
+	defer workers.Wrap()
+	for i := range n {
+		Look(ctx)
+		f(i)
+	}
 }
 
 // loop is one call of For.
 type loop struct {
+	ctx     context.Context
 	n       int64
 	next    atomic.Int64
 	f       func(int)
 	helping sync.WaitGroup
+	first   workers.First
 }
 
 var loops = sync.Pool{New: func() any { return new(loop) }}
 
+// run takes part in the loop until no index is left or a call has panicked.
 func (l *loop) run() {
+	returned := false
+	defer l.first.Keep(&returned)
+	defer l.end(&returned)
 	for {
 		i := l.next.Add(1) - 1
 		if i >= l.n {
-			return
+			break
 		}
+		Look(l.ctx)
 		l.f(int(i))
 	}
+	returned = true
+}
+
+// end lets no further call begin after one that did not return.
+func (l *loop) end(returned *bool) {
+	if !*returned {
+		l.next.Store(l.n)
+	}
+}
+
+// finish waits for the helpers and raises what was kept.
+func (l *loop) finish() {
+	l.helping.Wait()
+	l.ctx, l.f = nil, nil
+	defer loops.Put(l)
+	l.first.Raise()
 }
 
 // worker is a goroutine that waits for loops to help with.
@@ -62,21 +111,34 @@ type worker struct {
 	work chan *loop // holds one, so that giving work to an idle worker never waits
 }
 
-// workers are started once, one fewer than there are processors.
-var workers = sync.OnceValue(func() []*worker {
+// help takes part in l. If a call of it ends the goroutine, by runtime.Goexit, another one takes its place.
+func (w *worker) help(l *loop) {
+	returned := false
+	defer func() {
+		if !returned {
+			go w.serve()
+		}
+		// Idle first: who waits for the loop may have more work at once.
+		w.idle.Store(true)
+		l.helping.Done()
+	}()
+	l.run()
+	returned = true
+}
+
+func (w *worker) serve() {
+	for l := range w.work {
+		w.help(l)
+	}
+}
+
+// crew are workers, started once, one fewer than there are processors.
+var crew = sync.OnceValue(func() []*worker {
 	ws := make([]*worker, runtime.NumCPU()-1)
 	for i := range ws {
-		w := &worker{work: make(chan *loop, 1)}
-		w.idle.Store(true)
-		ws[i] = w
-		go func() {
-			for l := range w.work {
-				l.run()
-				// Idle first: who waits for the loop may have more work at once.
-				w.idle.Store(true)
-				l.helping.Done()
-			}
-		}()
+		ws[i] = &worker{work: make(chan *loop, 1)}
+		ws[i].idle.Store(true)
+		go ws[i].serve()
 	}
 	return ws
 })

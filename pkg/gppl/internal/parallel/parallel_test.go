@@ -1,8 +1,15 @@
 package parallel
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 func TestFor(t *testing.T) {
@@ -27,6 +34,89 @@ func TestNested(t *testing.T) {
 	})
 	if got := total.Load(); got != 8000 {
 		t.Errorf("%d calls, want 8000", got)
+	}
+}
+
+// boom has a name to look for in a stack.
+func boom(value any) { panic(value) }
+
+// TestPanic: a panic in any goroutine reaches the one that called For, when all have ended, with its stack; loops work afterwards.
+func TestPanic(t *testing.T) {
+	for _, procs := range []int{1, runtime.GOMAXPROCS(0), 8} {
+		before := runtime.GOMAXPROCS(procs)
+		defer runtime.GOMAXPROCS(before)
+		For(4, func(int) {}) // starts the goroutines there are to be
+		goroutines := runtime.NumGoroutine()
+		for k := range 50 {
+			var running, calls atomic.Int32
+			value := recovered(func() {
+				For(200, func(i int) {
+					running.Add(1)
+					defer running.Add(-1)
+					if int(calls.Add(1)) == k+1 {
+						boom(fmt.Sprint("call ", k))
+					}
+					For(3, func(int) { runtime.Gosched() })
+				})
+			})
+			p, ok := value.(*workers.Panic)
+			if !ok || p.Value != fmt.Sprint("call ", k) || !strings.Contains(string(p.Stack), "parallel.boom") {
+				t.Fatalf("call %d: recovered %v", k, value)
+			}
+			if running.Load() != 0 || calls.Load() > int32(k+1+2*procs) {
+				t.Fatalf("call %d: %d still run, %d were made", k, running.Load(), calls.Load())
+			}
+		}
+		if n := runtime.NumGoroutine(); n > goroutines {
+			t.Errorf("%d goroutines, %d before", n, goroutines)
+		}
+	}
+	TestFor(t)
+}
+
+func recovered(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+// TestGoexit: what ends a goroutine, such as FailNow of a test in a kernel, ends the one that called For.
+func TestGoexit(t *testing.T) {
+	for range 20 {
+		ended := make(chan bool)
+		go func() {
+			returned := false
+			defer func() { ended <- !returned }()
+			For(100, func(i int) { runtime.Goexit() })
+			returned = true
+		}()
+		if !<-ended {
+			t.Fatal("For returned")
+		}
+	}
+	TestFor(t)
+}
+
+// TestWithin: no call begins once the context has ended.
+func TestWithin(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	run := func(f func(int)) (err error) {
+		defer workers.Stopped(&err)
+		Within(ctx, 1000, f)
+		return nil
+	}
+	var calls atomic.Int32
+	if err := run(func(int) { calls.Add(1) }); err != nil || calls.Load() != 1000 {
+		t.Errorf("%d calls, %v", calls.Load(), err)
+	}
+	calls.Store(0)
+	err := run(func(int) {
+		if calls.Add(1) == 10 {
+			cancel(nil)
+		}
+	})
+	if !errors.Is(err, context.Canceled) || calls.Load() > int32(10+runtime.GOMAXPROCS(0)) {
+		t.Errorf("%d calls, %v", calls.Load(), err)
 	}
 }
 
