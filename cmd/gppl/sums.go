@@ -23,7 +23,7 @@ func mergeCommand() *cli.Command {
    gppl merge year.sums july.sums --subtract -o without-july.sums`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "subtract", Usage: "subtract all other files from the first"},
-			memoryFlag(), outFlag(), jsonFlag(),
+			memoryFlag(), outFlag(), jsonFlag(), quietFlag(),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			out, err := outOf(c)

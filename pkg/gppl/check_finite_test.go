@@ -12,8 +12,8 @@ import (
 // broken is SE with NaN: in its covariances beyond a distance, or in its derivatives.
 type broken struct {
 	gppl.Kernel // an interface, so that what SE knows of itself does not show
-	beyond float64
-	slopes bool
+	beyond      float64
+	slopes      bool
 }
 
 func (k broken) WithParams(theta []float64) gppl.Kernel {
