@@ -15,6 +15,7 @@
 package banded
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -28,6 +29,9 @@ import (
 // make of it. It holds about n·(b + 30) numbers. Methods that do not change it may
 // run at the same time. The zero value is an empty matrix: Reset it.
 type Matrix struct {
+	// Ctx, unless nil, is looked at at every block: once it has ended, methods panic with a workers.Stop.
+	Ctx context.Context
+
 	n       int
 	m, h    int // blocks [0, m) and, from the end, [h, …) are eliminated first, then [m, h)
 	blocks  []block
@@ -189,7 +193,7 @@ func (a *Matrix) Block(j int, f func(row, col int, tile blas64.General)) {
 
 // EachTile calls f once for every tile, in parallel: see Block.
 func (a *Matrix) EachTile(f func(row, col int, tile blas64.General)) {
-	parallel.For(len(a.blocks), func(j int) { a.Block(j, f) })
+	parallel.Within(a.Ctx, len(a.blocks), func(j int) { a.Block(j, f) })
 }
 
 // MaxTile returns the number of entries of the largest tile.

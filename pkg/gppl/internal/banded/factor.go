@@ -29,16 +29,19 @@ func inward[T any](a *Matrix, x T, step func(a *Matrix, x T, j int)) {
 		parallel.For(2, func(half int) {
 			if half == 0 {
 				for j := range a.m {
+					parallel.Look(a.Ctx)
 					step(a, x, j)
 				}
 				return
 			}
 			for j := len(a.blocks) - 1; j >= a.h; j-- {
+				parallel.Look(a.Ctx)
 				step(a, x, j)
 			}
 		})
 	}
 	for j := a.m; j < a.h; j++ {
+		parallel.Look(a.Ctx)
 		step(a, x, j)
 	}
 }
@@ -46,17 +49,20 @@ func inward[T any](a *Matrix, x T, step func(a *Matrix, x T, j int)) {
 // outward is inward in the opposite order.
 func outward[T any](a *Matrix, x T, step func(a *Matrix, x T, j int)) {
 	for j := a.h - 1; j >= a.m; j-- {
+		parallel.Look(a.Ctx)
 		step(a, x, j)
 	}
 	if a.m > 0 {
 		parallel.For(2, func(half int) {
 			if half == 0 {
 				for j := a.m - 1; j >= 0; j-- {
+					parallel.Look(a.Ctx)
 					step(a, x, j)
 				}
 				return
 			}
 			for j := a.h; j < len(a.blocks); j++ {
+				parallel.Look(a.Ctx)
 				step(a, x, j)
 			}
 		})
@@ -112,10 +118,10 @@ func eliminate(a *Matrix, _ struct{}, j int) {
 		}
 		return
 	}
-	parallel.For(to-from+1, func(k int) {
+	parallel.Within(a.Ctx, to-from+1, func(k int) {
 		blas64.Trsm(blas.Left, blas.Trans, 1, upper(b.diag), b.columns(b.within(from+k)))
 	})
-	parallel.For(to-from+1, func(k int) { a.update(j, from+k) })
+	parallel.Within(a.Ctx, to-from+1, func(k int) { a.update(j, from+k) })
 }
 
 // update subtracts from block k what eliminating block j leaves there.
@@ -244,7 +250,7 @@ func recur(a *Matrix, dst *Matrix, j int) {
 	if (b.hi-b.lo)/side < spreadOut {
 		dst.timesZ(j, w, 0, w.Rows)
 	} else {
-		parallel.For((w.Rows+piece-1)/piece, func(i int) {
+		parallel.Within(dst.Ctx, (w.Rows+piece-1)/piece, func(i int) {
 			dst.timesZ(j, w, i*piece, min((i+1)*piece, w.Rows))
 		})
 	}
@@ -301,7 +307,7 @@ func (a *Matrix) Mul(dst, b blas64.General) {
 		}
 		return
 	}
-	parallel.For(len(a.blocks), func(j int) { a.mulRows(dst, b, j) })
+	parallel.Within(a.Ctx, len(a.blocks), func(j int) { a.mulRows(dst, b, j) })
 }
 
 // mulRows does the rows of block j: its own tiles, and the tiles of other

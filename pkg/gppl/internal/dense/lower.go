@@ -5,6 +5,7 @@
 package dense
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -21,6 +22,9 @@ import (
 type Lower struct {
 	n     int
 	tiles []blas64.General // row by row: (0,0), (1,0), (1,1), (2,0), …
+
+	// Ctx, unless nil, is looked at between tiles: once it has ended, methods panic with a workers.Stop.
+	Ctx context.Context
 
 	// The loops that run in parallel, made once so that calls need not allocate,
 	// and what they run on.
@@ -58,7 +62,7 @@ func (l *Lower) At(i, j int) blas64.General { return l.tiles[i*(i+1)/2+j] }
 // EachTile calls f once for every tile (i, j), i ≥ j, in parallel.
 func (l *Lower) EachTile(f func(i, j int, tile blas64.General)) {
 	nb := Blocks(l.n)
-	parallel.For(nb, func(k int) {
+	parallel.Within(l.Ctx, nb, func(k int) {
 		i := nb - 1 - k // longest row first
 		for j := range i + 1 {
 			f(i, j, l.At(i, j))
@@ -118,8 +122,8 @@ func (l *Lower) CholeskySigned(negative int) error {
 			return *err
 		}
 		l.column, l.sign = j, sign
-		parallel.For(nb-j-1, l.panel)
-		parallel.For(nb-j-1, l.trailing)
+		parallel.Within(l.Ctx, nb-j-1, l.panel)
+		parallel.Within(l.Ctx, nb-j-1, l.trailing)
 	}
 	return nil
 }
@@ -184,6 +188,7 @@ func (l *Lower) MinDiagonal() float64 {
 // SolveL replaces b (n×m) by L⁻¹b, in n²m flops.
 func (l *Lower) SolveL(b blas64.General) {
 	for i := range Blocks(l.n) {
+		parallel.Look(l.Ctx)
 		bi := rows(b, i)
 		for j := range i {
 			Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, j), rows(b, j), 1, bi)
@@ -196,6 +201,7 @@ func (l *Lower) SolveL(b blas64.General) {
 func (l *Lower) SolveLT(b blas64.General) {
 	nb := Blocks(l.n)
 	for i := nb - 1; i >= 0; i-- {
+		parallel.Look(l.Ctx)
 		bi := rows(b, i)
 		for j := i + 1; j < nb; j++ {
 			Gemm(blas.Trans, blas.NoTrans, -1, l.At(j, i), rows(b, j), 1, bi)
@@ -208,6 +214,7 @@ func (l *Lower) SolveLT(b blas64.General) {
 func (l *Lower) SolveLRight(b blas64.General) {
 	nb := Blocks(l.n)
 	for j := nb - 1; j >= 0; j-- {
+		parallel.Look(l.Ctx)
 		bj := columns(b, j)
 		for k := j + 1; k < nb; k++ {
 			Gemm(blas.NoTrans, blas.NoTrans, -1, columns(b, k), l.At(k, j), 1, bj)
@@ -219,6 +226,7 @@ func (l *Lower) SolveLRight(b blas64.General) {
 // SolveLTRight replaces b (m×n) by b·L⁻ᵀ, in n²m flops.
 func (l *Lower) SolveLTRight(b blas64.General) {
 	for j := range Blocks(l.n) {
+		parallel.Look(l.Ctx)
 		bj := columns(b, j)
 		for k := range j {
 			Gemm(blas.NoTrans, blas.Trans, -1, columns(b, k), l.At(j, k), 1, bj)
@@ -253,7 +261,7 @@ func (l *Lower) MulLT(b blas64.General) {
 // InvertL sets dst to L⁻¹, in n³/3 flops. dst and l must not share storage.
 func (l *Lower) InvertL(dst *Lower) {
 	l.inverse = dst
-	parallel.For(Blocks(l.n), l.invert)
+	parallel.Within(l.Ctx, Blocks(l.n), l.invert)
 }
 
 // invertColumn computes one column of tiles of L⁻¹; the first are the longest.
@@ -264,6 +272,7 @@ func (l *Lower) invertColumn(j int) {
 		panic("dense: zero on the diagonal of a Cholesky factor")
 	}
 	for i := j + 1; i < Blocks(l.n); i++ {
+		parallel.Look(l.Ctx)
 		t := l.inverse.At(i, j)
 		for k := j; k < i; k++ {
 			beta := 1.0

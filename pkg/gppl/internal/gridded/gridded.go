@@ -297,7 +297,7 @@ func (f *Factor) form(w *Workspace) {
 		f.weights(w.weights[odd], odd, 1/(f.noise*float64(2*f.p)))
 		f.bands[odd] = resizeGeneral(f.bands[odd], f.p, f.diagonals(odd))
 	}
-	parallel.For(chunks, w.formShare)
+	parallel.Within(w.Ctx, chunks, w.formShare)
 	w.f = nil
 }
 
@@ -313,8 +313,9 @@ func profile(first []int, p, reach int) []int {
 // fill sets h to H with the given profile.
 func (f *Factor) fill(h *banded.Matrix, first []int, w *Workspace) {
 	h.Reset(first)
+	h.Ctx = w.Ctx
 	w.f, w.matrix = f, h
-	parallel.For(h.Blocks(), w.fillBlock)
+	parallel.Within(w.Ctx, h.Blocks(), w.fillBlock)
 	w.f, w.matrix = nil, nil
 }
 

@@ -32,6 +32,7 @@ type Predictor struct {
 // Predictor returns the predictor of f. It inverts H within a band of Q, wider than the
 // factor's by a half, once, and keeps pQ numbers.
 func (f *Factor) Predictor(w *Workspace) (*Predictor, error) {
+	f.h.Ctx = nil // of the evaluation, not of predictions
 	w.reset(f.p)
 	z := &Predictor{p: f.p, noise: f.noise}
 	z.expand(f)

@@ -1,6 +1,7 @@
 package gridded
 
 import (
+	"context"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -13,6 +14,9 @@ import (
 // allocations. One goroutine at a time may use it, for any factor. The zero value is
 // ready.
 type Workspace struct {
+	// Ctx, unless nil, is looked at in all loops: once it has ended, what works here panics with a workers.Stop.
+	Ctx context.Context
+
 	p                   int
 	coarseFFT, fineFFT  *fourier.FFT // of p and of 2p numbers
 	column              []float64    // p
@@ -130,7 +134,7 @@ func (w *Workspace) adjoint(f *Factor, h blas64.General) (trace float64) {
 		w.slopes[odd] = resizeGeneral(w.slopes[odd], f.diagonals(odd), f.reach+1)
 		clear(w.slopes[odd].Data)
 	}
-	parallel.For(w.inverse.Blocks(), w.readInto)
+	parallel.Within(w.Ctx, w.inverse.Blocks(), w.readInto)
 	diagonal := w.bands[0]
 	for g := range h.Rows {
 		v := h.Data[g*h.Stride]
@@ -141,7 +145,7 @@ func (w *Workspace) adjoint(f *Factor, h blas64.General) (trace float64) {
 	for j := 1; j < h.Cols; j++ {
 		w.addProducts(f, columnOf(h, j))
 	}
-	parallel.For(chunks, w.adjointShare)
+	parallel.Within(w.Ctx, chunks, w.adjointShare)
 	scale := 0.5 / (f.noise * float64(2*f.p))
 	for odd := range 2 {
 		out := w.slopes[odd].Data

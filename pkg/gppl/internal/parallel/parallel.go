@@ -3,6 +3,7 @@ package parallel
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -42,7 +43,7 @@ func Within(ctx context.Context, n int, f func(i int)) {
 	l.run()
 }
 
-// Look panics with a workers.Stop that holds ctx's error if ctx has ended. Loops and recursions look
+// Look panics with a workers.Stop whose error wraps ctx's if ctx has ended. Loops and recursions look
 // every few milliseconds of work; where a computation begins, workers.Stopped makes an error of it. A look takes some
 // nanoseconds.
 func Look(ctx context.Context) {
@@ -50,7 +51,7 @@ func Look(ctx context.Context) {
 		return
 	}
 	if err := ctx.Err(); err != nil {
-		panic(workers.Stop{Err: err})
+		panic(workers.Stop{Err: fmt.Errorf("gppl: interrupted: %w", err)})
 	}
 }
 

@@ -1,11 +1,14 @@
 package statespace
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // A Filter factorises A = K + σ²diag(w) + diag(s) for one set of inputs, w being the noise
@@ -38,6 +41,9 @@ import (
 // than Factorise leave the factorisation as it is, but work in memory of the Filter: it
 // is not safe for concurrent use. See Reader.
 type Filter struct {
+	// Ctx, unless nil, is looked at every 256 inputs of a sweep: once it has ended, methods panic with a workers.Stop.
+	Ctx context.Context
+
 	t     []float64
 	known []float64                      // s, or nil
 	share []float64                      // w, or nil
@@ -376,6 +382,7 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 	copy(f.w, f.start.Mean) // after the observation
 	copy(f.p, f.start.Cov)
 	for from := 0; from < n; from += chunk {
+		parallel.Look(f.Ctx)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			f.transitions(i)
@@ -635,6 +642,7 @@ func (f *Filter) backward(grad []float64, r blas64.General) {
 	copy(f.n, f.end.N)
 	d, last := f.dim, len(grad)-1
 	for to := len(f.t); to > 0; {
+		parallel.Look(f.Ctx)
 		from := max(0, to-chunk)
 		means, errs := f.mix(r, from, to)
 		for i := to - 1; i >= from; i-- {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // The sweeps of a Filter with one component, written out: the same formulas as
@@ -29,6 +31,7 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 	logs := logSum{prod: 1}
 	m, k, was := f.start.Mean[0], f.start.Cov[0], 1. // after the observation: the mean, its variance over the noise, and that
 	for from := 0; from < n; from += chunk {
+		parallel.Look(f.Ctx)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
@@ -72,6 +75,7 @@ func (f *Filter) backward1(grad []float64, r blas64.General) {
 	r1, nn := f.end.R[0], f.end.N[0]
 	var gv, gl, gn float64
 	for to := len(f.t); to > 0; {
+		parallel.Look(f.Ctx)
 		from := max(0, to-chunk)
 		means, errs := f.mix(r, from, to)
 		as, es, gs, cov, inv := f.part(from, to)
@@ -125,6 +129,7 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 	m1, m2 := f.start.Mean[0], f.start.Mean[1] // after the observation
 	f11, f12, f22 := f.start.Cov[0], f.start.Cov[1], f.start.Cov[3]
 	for from := 0; from < n; from += chunk {
+		parallel.Look(f.Ctx)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
@@ -186,6 +191,7 @@ func (f *Filter) backward2(grad []float64, r blas64.General) {
 		sums = f.sums
 	}
 	for to := len(f.t); to > 0; {
+		parallel.Look(f.Ctx)
 		from := max(0, to-chunk)
 		means, errs := f.mix(r, from, to)
 		if sums != nil {
@@ -249,6 +255,7 @@ func (f *Filter) forward3(columns blas64.General) (quad float64, err error) {
 	m1, m2, m3 := f.start.Mean[0], f.start.Mean[1], f.start.Mean[2] // after the observation
 	c11, c12, c13, c22, c23, c33 := upper3(f.start.Cov)
 	for from := 0; from < n; from += chunk {
+		parallel.Look(f.Ctx)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
@@ -309,6 +316,7 @@ func (f *Filter) backward3(grad []float64, r blas64.General) {
 	var gv, gl, gn float64
 	f.sums = resize(f.sums, sums3*chunk)
 	for to := len(f.t); to > 0; {
+		parallel.Look(f.Ctx)
 		from := max(0, to-chunk)
 		means, errs := f.mix(r, from, to)
 		as, es, gs, cov, inv := f.part(from, to)

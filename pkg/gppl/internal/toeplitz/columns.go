@@ -58,7 +58,7 @@ func (f *Factor) SolveColumns(s *Solutions, c *Columns, w *Workspace) {
 		w.solve, w.combine = w.solveShare, w.combineShare
 	}
 	w.f, w.solutions = f, s
-	parallel.For(lanes, w.solve)
+	parallel.Within(w.Ctx, lanes, w.solve)
 	w.f, w.solutions = nil, nil
 }
 
@@ -72,6 +72,7 @@ func (w *Workspace) solveShare(i int) {
 	c := s.columns
 	scale := 1 / (f.x[0] * float64(f.size) * float64(f.size))
 	for j := i; j < c.rows.Rows; j += lanes {
+		parallel.Look(w.Ctx)
 		rhs, b := c.of(c.hat, j), c.rows.Data[j*c.rows.Stride:][:f.n]
 		alpha, rest := s.Alpha.Data[j*f.n:][:f.n], s.Rest.Data[j*f.n:][:f.n]
 		for k, v := range rhs {
@@ -114,7 +115,7 @@ func (f *Factor) CombinedSums(dst []float64, s *Solutions, r blas64.General, w *
 	w.reset(f.size)
 	s.power = resize(s.power, s.columns.half)
 	w.f, w.solutions, w.root = f, s, r
-	parallel.For(lanes, w.combine)
+	parallel.Within(w.Ctx, lanes, w.combine)
 	f.diagonalSums(dst, nil, s.power, w)
 	w.solutions, w.root = nil, blas64.General{}
 }

@@ -1,6 +1,7 @@
 package toeplitz
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -15,6 +16,10 @@ import (
 // allocations. One goroutine at a time may use it, for any n. The zero value is
 // ready.
 type Workspace struct {
+	// Ctx, unless nil, is looked at between stages and columns: once it has ended, what works here panics with a
+	// workers.Stop.
+	Ctx context.Context
+
 	lattice lattice
 	lanes   []lane
 	size    int
@@ -168,7 +173,7 @@ func (f *Factor) multiply(dst, x []float64, w *Workspace, b []float64) {
 // apply sets dst to (A⁻¹ − BBᵀ)b, where the missing entries of b are zero.
 func (f *Factor) apply(dst, b []float64, w *Workspace) {
 	w.f, w.rhs = f, b
-	parallel.For(lanes, w.convolve)
+	parallel.Within(w.Ctx, lanes, w.convolve)
 	w.f, w.rhs = nil, nil
 	l := &w.lanes[0]
 	other := w.lanes[1].hat
@@ -226,6 +231,7 @@ func (w *Workspace) columnsShare(i int) {
 	f, l := w.f, &w.lanes[i]
 	scale := 1 / (f.x[0] * float64(f.size))
 	for k := i; k < len(f.missing); k += lanes {
+		parallel.Look(w.Ctx)
 		at := f.missing[k]
 		// L(x)ᵀe = (x_at, …, x_0, 0, …), and x̃ likewise: 0 at its own place.
 		clear(l.seq)
@@ -313,7 +319,7 @@ func (f *Factor) DiagonalSum(d int, alpha []float64) (sum, size float64) {
 // diagonalSums is DiagonalSums less the sums whose transform is power, unless that is nil.
 func (f *Factor) diagonalSums(dst, alpha, power []float64, w *Workspace) {
 	w.f, w.rhs = f, alpha
-	parallel.For(lanes, w.correlate)
+	parallel.Within(w.Ctx, lanes, w.correlate)
 	w.f, w.rhs = nil, nil
 	l := &w.lanes[0]
 	other := w.lanes[1].power
@@ -348,6 +354,7 @@ func (w *Workspace) correlateShare(i int) {
 		l.subtractPower(w.rhs[k*f.n:][:f.n])
 	}
 	for k := i; k < len(f.missing); k += lanes {
+		parallel.Look(w.Ctx)
 		l.subtractPower(f.b.Data[k*f.n:][:f.n])
 	}
 }

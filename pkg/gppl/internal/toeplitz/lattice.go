@@ -1,6 +1,7 @@
 package toeplitz
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -35,6 +36,7 @@ const (
 // stages on its own: pieces are independent, each stays in the cache of its
 // processor, and no result depends on the number of processors.
 type lattice struct {
+	ctx  context.Context
 	n    int
 	u, v [2][]float64 // the column c, filtered: nonzero from the stage on
 	p, r [2][]float64 // the unit pulse, filtered: nonzero up to the stage
@@ -93,7 +95,7 @@ func (l *lattice) factorise(x, c []float64) (float64, error) {
 			det, power = d, power+p
 		}
 		l.lower = pieces(n - l.done - stages)
-		parallel.For(l.lower+pieces(l.done+stages+1), l.run)
+		parallel.Within(l.ctx, l.lower+pieces(l.done+stages+1), l.run)
 		l.done += stages
 		l.now = 1 - l.now
 	}

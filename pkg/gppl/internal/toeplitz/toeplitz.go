@@ -124,6 +124,7 @@ func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 	f.n, f.missing = n, f.missing[:0]
 	f.x = resize(f.x, n)
 	var err error
+	w.lattice.ctx = w.Ctx
 	if f.logDet, err = w.lattice.factorise(f.x, c); err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func (f *Factor) remove(w *Workspace) error {
 	m := len(f.missing)
 	f.b = blas64.General{Rows: m, Cols: f.n, Stride: f.n, Data: resize(f.b.Data, m*f.n)}
 	w.f = f
-	parallel.For(len(w.lanes), w.columns)
+	parallel.Within(w.Ctx, len(w.lanes), w.columns)
 	w.f = nil
 	if f.r == nil || f.r.N() != m {
 		f.r = dense.NewLower(m)
@@ -209,6 +210,7 @@ func (f *Factor) remove(w *Workspace) error {
 			}
 		}
 	}
+	f.r.Ctx = w.Ctx
 	if err := f.r.Cholesky(); err != nil {
 		if bad, ok := err.(dense.NotPositive); ok {
 			return NotPositive{f.missing[bad.Row]}
@@ -216,6 +218,7 @@ func (f *Factor) remove(w *Workspace) error {
 		return err
 	}
 	f.r.SolveL(f.b)
+	f.r.Ctx = nil
 	f.logDetObserved = f.logDet + f.r.LogDet()
 	return nil
 }
