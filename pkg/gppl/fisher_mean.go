@@ -64,11 +64,34 @@ func (i *Information) sandwich(a blas64.General) blas64.General {
 	return multiply(blas.Trans, i.free, multiply(blas.NoTrans, a, i.free))
 }
 
-// seen returns Ω or, with a mean, the Ω of the contrasts of p. It is an error if there
-// are no contrasts.
-func (i *Information) seen(p *Projection) (blas64.General, error) {
+// span returns an orthonormal basis of the span of Ω, on which alone all depends. In coordinates where A = I rounding
+// turns the span by √(‖A‖/σ²) times as much as it turns the basis. It is an error if that is too much.
+func (i *Information) span(p *Projection) (blas64.General, error) {
 	i.check(p)
 	omega := p.Omega().RawMatrix()
+	if p.Orthonormal {
+		return omega, nil
+	}
+	q, f := orthonormalBasis(omega)
+	root := math.Sqrt(max(1, trace(i.gram))) / i.factor.MinDiagonal()
+	if f.dependent != nil {
+		return q, fmt.Errorf("gppl: the information of the %s projection of n = %d observations: columns %v (from 0) vanish or depend on those before them: the condition of Ω is %.2g",
+			p.Design, q.Rows, f.dependent, f.cond)
+	}
+	if !(turned(f.rows, f.cond)*root <= unsound) {
+		return q, fmt.Errorf("gppl: the information of %d projections is lost in rounding: the condition of Ω is %.2g, its first %d columns are sound (noise variance %.4g)",
+			q.Cols, f.cond, f.leading, i.model.Noise)
+	}
+	return q, nil
+}
+
+// seen returns an orthonormal basis of what p sees, with a mean of the contrasts. It is an error if there
+// are no contrasts, or if rounding decides the basis.
+func (i *Information) seen(p *Projection) (blas64.General, error) {
+	omega, err := i.span(p)
+	if err != nil {
+		return omega, err
+	}
 	if i.free.Rows == 0 {
 		return omega, nil
 	}

@@ -6,9 +6,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"sync"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
@@ -58,16 +61,16 @@ type Projection struct {
 
 // A matrix is formed when it is first asked for.
 type matrix struct {
-	once sync.Once
-	m    *mat.Dense
+	mu sync.Mutex
+	m  *mat.Dense
 }
 
 func (a *matrix) get(form func() *mat.Dense) *mat.Dense {
-	a.once.Do(func() {
-		if a.m == nil {
-			a.m = form()
-		}
-	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.m == nil {
+		a.m = form()
+	}
 	return a.m
 }
 
@@ -121,9 +124,14 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 		return p, nil
 	}
 	p.Orthonormal = true
-	if dependent := orthonormalise(omega.RawMatrix()); dependent != nil {
+	f := factoriseQR(omega.RawMatrix())
+	if f.dependent != nil {
 		return nil, fmt.Errorf("gppl: %v projection of n = %d observations has rank %d of k = %d: columns %v (from 0) vanish or depend on those before them",
-			design, n, k-len(dependent), k, dependent)
+			design, n, k-len(f.dependent), k, f.dependent)
+	}
+	if k < n && !f.sound() { // n columns span everything
+		return nil, fmt.Errorf("gppl: %v projection of n = %d observations: rounding decides where some of k = %d columns point, whose condition is %.2g: the first %d are sound",
+			design, n, k, f.cond, f.leading)
 	}
 	return p, nil
 }
@@ -134,8 +142,31 @@ func (p *Projection) Dims() (n, k int) { return p.n, p.k }
 // orthonormalise replaces the columns of q by an orthonormal basis of their
 // span, column j of it in the span of columns 0, …, j. It returns the columns
 // that are numerically dependent on the earlier ones; q is then meaningless.
-func orthonormalise(q blas64.General) (dependent []int) {
+func orthonormalise(q blas64.General) (dependent []int) { return factoriseQR(q).dependent }
+
+// factorQR is what is known of the R of Ω = QR.
+type factorQR struct {
+	dependent []int   // columns that are numerically dependent on the earlier ones
+	rows      int     // n
+	logDet    float64 // log|det R|
+	cond      float64 // an estimate of the condition of Ω, whose columns should have one length
+	leading   int     // as many leading columns are sound
+}
+
+// unsound is how far rounding may turn directions, in radians.
+const unsound = 1e-2
+
+// turned is about how far rounding turns the columns of Q: each is computed as for an Ω that is off by the rounding of
+// its entries, which the condition of those before it amplifies (Higham 2002, theorem 19.4 and section 20.7).
+func turned(rows int, cond float64) float64 { return math.Sqrt(float64(rows)) * eps * cond }
+
+// sound reports whether the span is that of Ω rather than of its rounding.
+func (f *factorQR) sound() bool { return f.dependent == nil && turned(f.rows, f.cond) <= unsound }
+
+// factoriseQR replaces the columns of q, n×k, by an orthonormal basis of their span, as orthonormalise does, in 4nk² flops.
+func factoriseQR(q blas64.General) *factorQR {
 	k := q.Cols
+	f := &factorQR{rows: q.Rows, leading: k}
 	tau := make([]float64, k)
 	work := make([]float64, 1)
 	lapack64.Geqrf(q, tau, work, -1)
@@ -144,12 +175,67 @@ func orthonormalise(q blas64.General) (dependent []int) {
 	tol := 16 * math.Sqrt(float64(q.Rows)) * eps
 	for j := range k {
 		column := blas64.Nrm2(blas64.Vector{N: j + 1, Inc: q.Stride, Data: q.Data[j:]})
-		if !(math.Abs(q.Data[j*q.Stride+j]) > tol*column) {
-			dependent = append(dependent, j)
+		diagonal := math.Abs(q.Data[j*q.Stride+j])
+		if !(diagonal > tol*column) {
+			f.dependent = append(f.dependent, j)
 		}
+		f.logDet += math.Log(diagonal)
+	}
+	scratch, counts := make([]float64, 3*k), make([]int, k)
+	condition := func(k int) float64 { // of the leading columns
+		if k == 0 {
+			return 1
+		}
+		r := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: k, Stride: q.Stride, Data: q.Data}
+		return 1 / lapack64.Trcon(lapack.MaxColumnSum, r, scratch, counts)
+	}
+	if f.cond = condition(k); !f.sound() && f.dependent == nil {
+		f.leading = sort.Search(k, func(j int) bool { return !(turned(f.rows, condition(j+1)) <= unsound) })
 	}
 	lapack64.Orgqr(q, tau, work, len(work))
-	return dependent
+	return f
+}
+
+// illConditioned is the condition of Ω from which on losses compute with an orthonormal basis: the covariance of the projections
+// has its square. Below it the digits that are lost are in the error bound.
+const illConditioned = 1e4
+
+// wellConditioned returns p or, if its columns are nearly dependent, the projection on an orthonormal basis Q of their span, and log|det R|
+// of Ω = QR. The projections by Ω are Rᵀ times those by Q, so that their likelihoods differ by log|det R|.
+// Where rounding decides the span it returns p.
+func (p *Projection) wellConditioned() (*Projection, float64) {
+	if p.Orthonormal {
+		return p, 0
+	}
+	q, f := orthonormalBasis(p.Omega().RawMatrix())
+	if f.cond < illConditioned || !f.sound() {
+		return p, 0
+	}
+	basis := &Projection{Design: p.Design, Seed: p.Seed, Orthonormal: true, n: p.n, k: p.k}
+	basis.omega.m = mat.NewDense(q.Rows, q.Cols, q.Data)
+	return basis, f.logDet
+}
+
+// orthonormalBasis returns an orthonormal basis of the span of Ω, n×k, and log|det R| of Ω = QR. The columns are scaled to
+// one length first.
+func orthonormalBasis(omega blas64.General) (blas64.General, *factorQR) {
+	q := newGeneral(omega.Rows, omega.Cols)
+	copyGeneral(q, omega)
+	if q.Cols > q.Rows {
+		return q, &factorQR{rows: q.Rows, cond: math.Inf(1), leading: q.Rows}
+	}
+	var lengths float64
+	for j := range q.Cols {
+		c := columnAt(q, j)
+		length := blas64.Nrm2(c)
+		lengths += math.Log(length)
+		if length > 0 {
+			blas64.Scal(1/length, c)
+		}
+	}
+	f := factoriseQR(q)
+	f.logDet += lengths
+	return q, f
 }
 
 // eps is the distance from 1 to the next float64.
