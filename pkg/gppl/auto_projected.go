@@ -127,7 +127,7 @@ func (a *auto) trainProjected(count int) (AutoStep, error) {
 func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
 	r := a.result.Result
 	theta := values(r.Model.Params())
-	info, err := loss.Information(theta)
+	info, err := loss.informationWithin(a.ctx, theta)
 	if err != nil {
 		r.warn("no standard errors: %v", err)
 		return nil, nil

@@ -108,7 +108,13 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 		noises[i] = r * theta[last]
 	}
 	nll, factors := make([]float64, len(ratios)), make([]float64, len(ratios))
-	s.profiler.profile(nll, factors, s.model.WithParams(theta), noises, s.linear != nil)
+	if s.ctx.Err() == nil {
+		s.profiler.profile(nll, factors, s.model.WithParams(theta), noises, s.linear != nil)
+	} else {
+		for i := range nll {
+			nll[i], factors[i] = math.Inf(1), 1
+		}
+	}
 	for i, v := range nll {
 		at := slices.Clone(theta)
 		at[last] = noises[i]
@@ -418,7 +424,7 @@ func (s *searcher) known(p point) bool {
 
 // add takes p among the optima, unless it is one of them.
 func (s *searcher) add(p point) {
-	if s.known(p) {
+	if math.IsInf(p.value, 1) || s.known(p) { // training that was interrupted at its start has no value
 		return
 	}
 	if len(s.optima) == 0 || p.value < s.optima[0].value {

@@ -118,7 +118,7 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	// The periodogram does not take known errors. Without a period a part of the data
 	// suffices, and starts in the tails of a spectrum cost more training than they are
 	// worth.
-	if d.Errors != nil || d.Relative != nil || s.scales.periods == nil {
+	if d.Errors != nil || d.Relative != nil || s.scales.periods == nil || a.ctx.Err() != nil {
 		return
 	}
 	loss := newWhittle(s.model, d)

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -69,6 +70,10 @@ func (b *blocks) String() string {
 }
 
 func (b *blocks) ValueGrad(grad, theta []float64) (sum float64, err error) {
+	return b.ValueGradContext(context.Background(), grad, theta)
+}
+
+func (b *blocks) ValueGradContext(ctx context.Context, grad, theta []float64) (sum float64, err error) {
 	var g []float64
 	if grad != nil {
 		b.grad = resize(b.grad, len(grad))
@@ -76,7 +81,7 @@ func (b *blocks) ValueGrad(grad, theta []float64) (sum float64, err error) {
 		clear(grad)
 	}
 	for _, p := range b.parts {
-		v, err := p.ValueGrad(g, theta)
+		v, err := valueGrad(ctx, p, g, theta)
 		if err != nil {
 			return 0, err
 		}

@@ -24,7 +24,7 @@ func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
 	a.next = nil
 	stood := math.NaN()
 	if len(starts) > fullTrainings && a.ctx.Err() == nil {
-		if v, err := loss.ValueGrad(nil, values(starts[0].Params())); err == nil {
+		if v, err := valueGrad(a.ctx, loss, nil, values(starts[0].Params())); err == nil {
 			stood = v
 		}
 		starts = a.halve(loss, starts)

@@ -83,6 +83,7 @@ func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col i
 	grow(b.lanes, params)
 	parallel.For(lanes, func(c int) {
 		for j := c; j < m.Blocks(); j += lanes {
+			parallel.Look(m.Ctx)
 			m.Block(j, func(row, col int, tile blas64.General) { f(&b.lanes[c], row, col, tile) })
 		}
 	})

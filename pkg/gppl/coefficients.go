@@ -62,7 +62,7 @@ func (l *Exact) coefficientsAt(theta []float64) ([]Coefficient, error) {
 	if l.mean == nil {
 		return nil, nil
 	}
-	_, f, err := l.evaluate(nil, theta, true)
+	_, f, err := l.evaluate(l.chooser.ctx, nil, theta, true)
 	if err != nil {
 		return nil, err
 	}

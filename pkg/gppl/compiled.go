@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 // K is the continuous covariance, a sum of terms, and σ² all of the white noise,
 // the kernel's nugget included.
 type compiled struct {
+	ctx      context.Context // of the evaluation, at which engines look
 	kernel   Kernel
 	own      float64 // the noise variance of the model itself
 	noise    float64 // σ², with the nugget

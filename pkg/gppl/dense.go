@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -65,11 +66,12 @@ func grow(ls []lane, nparams int) {
 
 // eachTile calls f for every tile (i, j) of the symmetric n×n matrix that has
 // j ≥ i, lane by lane in parallel.
-func eachTile(n int, ls []lane, f func(l *lane, i, j int)) {
+func eachTile(ctx context.Context, n int, ls []lane, f func(l *lane, i, j int)) {
 	nb := dense.Blocks(n)
 	parallel.For(len(ls), func(c int) {
 		for i := c; i < nb; i += lanes {
 			for j := i; j < nb; j++ {
+				parallel.Look(ctx)
 				f(&ls[c], i, j)
 			}
 		}

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -48,6 +49,7 @@ type options struct {
 	tolerance float64
 	memory    float64 // bytes that an evaluation may take
 	posterior bool    // one evaluation, for a posterior
+	ctx       context.Context
 }
 
 // WithEngine forces the named engine; "" is the automatic choice. A name that does not
@@ -65,6 +67,12 @@ func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance 
 // engine that would take more is not chosen, and Explain says so; if none is left, the error wraps a MemoryError, before anything
 // is allocated. Engines agree within the tolerance, so a limit changes no answer by more than that.
 func WithMemory(bytes float64) Option { return func(o *options) { o.memory = bytes } }
+
+// WithContext has every evaluation end soon after ctx has, with an error that wraps ctx's: of the loss, the posterior,
+// what is left out, or the information that it is given to. The default is a context that never ends.
+// Predictions of a posterior have contexts of their own (LatentContext). Evaluations look
+// at ctx every few milliseconds of work.
+func WithContext(ctx context.Context) Option { return func(o *options) { o.ctx = ctx } }
 
 // forPosterior says that the loss is evaluated once, to condition on the data.
 func forPosterior(o *options) { o.posterior = true }

@@ -74,7 +74,7 @@ type bandedFactor struct {
 func (e *bandedExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.get()
 	f.engine, f.kernel, f.variance, f.noise, f.inverted = e, m.kernel, m.variance, m.noise, false
-	f.band.line = e.line
+	f.band.line, f.band.gram.Ctx = e.line, m.ctx
 	f.band.fill(f.kernel, e.line.noise.matrixNoise(f.noise))
 	a := &f.band.gram
 	f.diagonal = e.line.noise.add(a, f.diagonal, len(e.line.t), f.noise)
@@ -207,5 +207,6 @@ func (f *bandedFactor) posterior() predictor {
 	alpha := newGeneral(f.half.Rows, f.half.Cols)
 	copyGeneral(alpha, f.half)
 	f.band.gram.SolveLT(alpha)
+	f.band.gram.Ctx = nil // of the evaluation, not of predictions
 	return newExactPosterior(f.kernel, &exactFactors{x: Scalars(f.engine.line.t), kernel: f.kernel, factor: &f.band.gram, alpha: alpha}, f.engine.line.ranks())
 }

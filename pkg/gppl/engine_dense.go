@@ -60,6 +60,7 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 		f.alpha = newGeneral(e.columns.Rows, e.columns.Cols)
 		f.lanes = newLanes(e.x.Len())
 	}
+	f.l.Ctx = m.ctx
 	var err error
 	f.added, err = choleskyWithJitter(f.l, m.variance+m.noise, func() {
 		fillGram(f.l, e.x, f.kernel, e.rows.matrixNoise(f.noise))
@@ -98,9 +99,10 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 		f.inverse = dense.NewLower(n)
 	}
 	f.l.InvertL(f.inverse)
+	f.inverse.Ctx = f.l.Ctx
 	last, rows := len(grad)-1, &f.engine.rows
 	grow(f.lanes, len(grad))
-	eachTile(n, f.lanes, func(l *lane, i, j int) {
+	eachTile(f.l.Ctx, n, f.lanes, func(l *lane, i, j int) {
 		height, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
 		weight := blas64.General{Rows: height, Cols: cols, Stride: cols, Data: l.w}
 		f.inverse.InverseTile(weight, j, i)
@@ -142,5 +144,6 @@ func (f *denseFactor) check() error {
 
 func (f *denseFactor) posterior() predictor {
 	f.solve()
+	f.l.Ctx = nil // of the evaluation, not of predictions
 	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}, nil)
 }

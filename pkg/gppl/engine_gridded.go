@@ -159,6 +159,7 @@ type griddedFactor struct {
 func (e *griddedExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.get()
 	f.engine, f.model, f.kernel, f.noise = e, m, m.kernel, m.noise
+	f.work.Ctx = m.ctx
 	if err := f.factorise(); err != nil {
 		f.release()
 		return nil, err

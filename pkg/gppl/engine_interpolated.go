@@ -142,7 +142,7 @@ func (e *interpolated) panelAt(m *compiledTerm, u, noise float64) (*panel, error
 	if p, _, _ := e.known(u, noise); p != nil { // by another goroutine
 		return p, nil
 	}
-	p, err := e.build(m.kernel, u, noise)
+	p, err := e.build(m, u, noise)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.near = e.near[:0]
@@ -154,9 +154,10 @@ func (e *interpolated) panelAt(m *compiledTerm, u, noise float64) (*panel, error
 }
 
 // build computes the nodes of a panel around u.
-func (e *interpolated) build(k Kernel, u, noise float64) (*panel, error) {
+func (e *interpolated) build(m *compiledTerm, u, noise float64) (*panel, error) {
 	p := &panel{centre: u, noise: noise / 30} // room for the noise to fall
-	at := &termCall{projectedTerm: e.base}
+	k, at := m.kernel, &termCall{projectedTerm: e.base}
+	at.ctx = m.ctx
 	defer at.release()
 	for q := range p.node {
 		p.node[q] = u + halfWidth*math.Cos(math.Pi*(float64(q)+0.5)/nodes)

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -172,6 +173,7 @@ type spectralFactor struct {
 	coef       []float64      // σ⁻²Dh
 	missed     []leftOut
 
+	ctx                 context.Context
 	fillRow, diagonalOf func(int) // the loops that run in parallel, made once
 }
 
@@ -181,6 +183,7 @@ type leftOut struct{ sum, most float64 }
 func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.get()
 	f.engine, f.home, f.kernel, f.noise = e, e, m.kernel, m.noise
+	f.ctx = m.ctx
 	l, known := e.withKnown()
 	if known {
 		f.view.at(l, options{tolerance: e.tolerance, posterior: e.tight}, m.noise)
@@ -239,7 +242,8 @@ func (f *spectralFactor) fill() {
 	if f.t == nil || f.t.N() != p {
 		f.t, f.inverse = dense.NewLower(p), nil
 	}
-	parallel.For(dense.Blocks(p), f.fillRow)
+	f.t.Ctx = f.ctx
+	parallel.Within(f.ctx, dense.Blocks(p), f.fillRow)
 	for b := range dense.Blocks(p) {
 		t, j := f.t.At(b, b), f.sign(b*dense.Tile)
 		for i := range t.Rows {
@@ -385,7 +389,7 @@ func (f *spectralFactor) diagonalOfInverse() {
 	f.t.InvertL(f.inverse)
 	f.diag = resize(f.diag, p)
 	clear(f.diag)
-	parallel.For(dense.Blocks(p), f.diagonalOf)
+	parallel.Within(f.ctx, dense.Blocks(p), f.diagonalOf)
 }
 
 // diagonalOfBlock adds a column of tiles of L⁻¹.
@@ -535,6 +539,7 @@ func (f *spectralFactor) leftOut() (tail float64) {
 	clear(f.missed)
 	kept := 0
 	for m, c := range f.series.c {
+		parallel.Look(f.ctx)
 		if c == 0 {
 			continue
 		}

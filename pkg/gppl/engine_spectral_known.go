@@ -181,7 +181,7 @@ func (f *spectralFactor) fit(part *noisePart) {
 	p, c := f.h.Rows, f.h.Cols
 	nb := dense.Blocks(p)
 	part.fitted, part.traces = newGeneral(p, c), make([]float64, p)
-	parallel.For(nb, func(k int) {
+	parallel.Within(f.ctx, nb, func(k int) {
 		i := nb - 1 - k // the longest row first
 		rows := dense.Width(p, i)
 		inverse, gram := newGeneral(rows, dense.Tile), newGeneral(rows, p)

@@ -74,6 +74,7 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 		f.g = newGeneral(e.line.columns.Cols, e.line.columns.Cols)
 		f.short.of(e.line)
 	}
+	f.filter.Ctx = m.ctx
 	if err := f.filter.Factorise(e.line.columns, m.markov.components, m.noise); err != nil {
 		f.release()
 		return nil, fmt.Errorf("gppl: statespace engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
@@ -206,6 +207,7 @@ type stateSpacePosterior struct {
 type stateSpaceReader struct{ filter *statespace.Filter }
 
 func (f *stateSpaceFactor) posterior() predictor {
+	f.filter.Ctx = nil // of the evaluation, not of predictions
 	return &stateSpacePosterior{line: f.engine.line, kernel: f.kernel, filter: f.filter}
 }
 

@@ -189,6 +189,7 @@ type toeplitzFactor struct {
 func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.get()
 	f.engine, f.model, f.kernel, f.noise = e, m, m.kernel, m.noise
+	f.work.Ctx = m.ctx
 	n := e.grid.n
 	f.c, f.sums = resize(f.c, n), resize(f.sums, n)
 	clear(f.c)

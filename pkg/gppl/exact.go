@@ -1,12 +1,15 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 var _ Loss = (*Exact)(nil)
@@ -118,7 +121,12 @@ func (l *Exact) Explain() string {
 }
 
 func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
-	value, _, err := l.evaluate(grad, theta, false)
+	return l.ValueGradContext(l.chooser.ctx, grad, theta)
+}
+
+// ValueGradContext implements Interruptible.
+func (l *Exact) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+	value, _, err := l.evaluate(ctx, grad, theta, false)
 	if err == nil {
 		err = checkAnswer(l.params, value, grad, theta)
 	}
@@ -126,11 +134,13 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 }
 
 // evaluate is ValueGrad that returns the factor too, if it is to be kept.
-func (l *Exact) evaluate(grad, theta []float64, keep bool) (value float64, f exactFactor, err error) {
+func (l *Exact) evaluate(ctx context.Context, grad, theta []float64, keep bool) (value float64, f exactFactor, err error) {
+	defer workers.Stopped(&err)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, nil, err
 	}
 	c := l.calls.get()
+	c.ctx = ctx
 	value, f, err = l.evaluateIn(c, grad, theta, keep)
 	l.calls.put(c)
 	return value, f, err

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -28,6 +30,7 @@ import (
 // once and memory for 2(q + 1)n² numbers, then from 2qn²k flops for each
 // projection. Its methods may be called from several goroutines at once.
 type Information struct {
+	ctx    context.Context // of WithContext
 	model  Model
 	x      Inputs
 	params []Param          // that training moves
@@ -44,9 +47,14 @@ type Information struct {
 // at their current values. With a mean, it is the information of the contrasts of y that do not
 // depend on the flat coefficients (n minus their number), on which the restricted likelihood is
 // based. It is an error if x or m is not valid, if every parameter is fixed, if the matrices would
-// not fit in memory, or if A cannot be factorised: no jitter is added, since it would add
+// not fit in memory, if it is interrupted (WithContext, the only option), or if A cannot be factorised: no jitter is added, since it would add
 // information that is not there.
-func NewInformation(m Model, x Inputs) (*Information, error) {
+func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err error) {
+	defer workers.Stopped(&err)
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
 	if err := x.check("x"); err != nil {
 		return nil, err
 	}
@@ -57,7 +65,7 @@ func NewInformation(m Model, x Inputs) (*Information, error) {
 		return nil, err
 	}
 	n := x.Len()
-	i := &Information{model: m, x: x}
+	i := &Information{model: m, x: x, ctx: o.ctx}
 	var moved []int
 	for j, p := range m.Params() {
 		if !isFixed(p) {
@@ -82,12 +90,14 @@ func NewInformation(m Model, x Inputs) (*Information, error) {
 		return nil, err
 	}
 	for _, d := range i.dot {
+		parallel.Look(i.ctx)
 		w := newGeneral(d.Rows, d.Cols)
 		copy(w.Data, d.Data)
 		whiten(i.factor, w)
 		i.white = append(i.white, w)
 	}
 	i.data = halfProducts(i.white)
+	i.ctx, i.factor.Ctx = nil, nil // of what was computed here
 	return i, nil
 }
 
@@ -100,7 +110,7 @@ func (i *Information) derivatives(moved []int) {
 	}
 	nkernel := len(i.model.Kernel.Params())
 	nb := dense.Blocks(n)
-	parallel.For(nb, func(c int) {
+	parallel.Within(i.ctx, nb, func(c int) {
 		b := nb - 1 - c // longest row first
 		grad := make([]float64, nkernel)
 		one := []float64{1}
@@ -109,6 +119,7 @@ func (i *Information) derivatives(moved []int) {
 			rows, cols := dense.Width(n, b), dense.Width(n, a)
 			tileDistances(r[:rows*cols], i.x, b, a)
 			for s := range rows {
+				parallel.Look(i.ctx)
 				u := b*dense.Tile + s
 				for t := range cols {
 					v := a*dense.Tile + t
@@ -143,6 +154,7 @@ func (i *Information) derivatives(moved []int) {
 func (i *Information) factorise() error {
 	n := i.gram.Rows
 	i.factor = dense.NewLower(n)
+	i.factor.Ctx = i.ctx
 	i.factor.EachTile(func(a, b int, t blas64.General) {
 		for r := range t.Rows {
 			copy(t.Data[r*t.Stride:][:t.Cols], i.gram.Data[(a*dense.Tile+r)*n+b*dense.Tile:])
@@ -171,9 +183,10 @@ func (i *Information) Covariance() *mat.SymDense { return symmetric(i.gram) }
 // Derivative returns Ȧ = ∂A/∂log θ_p for parameter p of Params, n×n.
 func (i *Information) Derivative(p int) *mat.SymDense { return symmetric(i.dot[p]) }
 
-// Projected returns I_Z, q×q, from S and ΩᵀȦΩ alone, in 2qn²k flops. It is an
-// error if S cannot be factorised, as when columns of a Raw projection depend
-// on each other. It panics if p is of another number of observations.
+// Projected returns I_Z, q×q, from S and ΩᵀȦΩ alone, in 2qn²k flops. It depends on the
+// span of Ω alone, and computes with an orthonormal basis. It is an error if columns of Ω, given or
+// Raw, depend on each other so nearly that rounding decides what they span, with the condition, or if S
+// cannot be factorised. It panics if p is of another number of observations.
 func (i *Information) Projected(p *Projection) (*mat.SymDense, error) {
 	omega, err := i.seen(p)
 	if err != nil {

@@ -36,7 +36,11 @@ func (o *objective) hessian(h *mat.SymDense, u []float64) {
 		slope[j] = t.Slope(u[j]) / at[i] // ∂log θ/∂u
 	}
 	o.informed++
-	info, err := o.loss.(Informed).Information(at)
+	information := o.loss.(Informed).Information
+	if l, ok := o.loss.(*Projected); ok {
+		information = func(theta []float64) (*mat.SymDense, error) { return l.informationWithin(o.ctx, theta) }
+	}
+	info, err := information(at)
 	if err != nil {
 		h.Zero()
 		return

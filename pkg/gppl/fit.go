@@ -104,13 +104,19 @@ const (
 // a model's Params() return them. nil means loss.Params(). Fit panics if their number is
 // wrong.
 //
-// If ctx ends, Fit returns the best point so far together with ctx's error, once the evaluation
-// at hand is done. A loss that cannot be evaluated at the start is an error without a result;
+// If ctx ends, Fit returns the best point so far together with ctx's error. It interrupts the evaluation at hand if the
+// loss is Interruptible; if that is the first, the Value is +Inf. A loss that cannot be evaluated at the start is an error without a result;
 // elsewhere it counts as +Inf.
 func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, error) {
 	began := time.Now()
 	o := newObjective(ctx, loss, start, s)
 	first, err := o.evaluate(o.start)
+	if o.interrupted() {
+		run := StartResult{Value: math.Inf(1), Status: Cancelled, Reason: ctx.Err().Error(), Theta: values(o.params), Evaluations: o.evaluations}
+		r := o.result([]StartResult{run}, 0)
+		r.FitTime = time.Since(began)
+		return r, ctx.Err()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("gppl: fit: the loss cannot be evaluated at its start: %w", err)
 	}
@@ -245,14 +251,16 @@ func (o *objective) compute(u []float64) {
 	if !o.withGrad {
 		grad = nil
 	}
-	o.value, o.lastErr = o.loss.ValueGrad(grad, o.theta)
+	o.value, o.lastErr = valueGrad(o.ctx, o.loss, grad, o.theta)
 	o.known = true
 	o.evaluations++
 	if o.lastErr != nil || math.IsNaN(o.value) {
 		o.value = math.Inf(1) // line searches handle +Inf, but loop on NaN
 		clear(o.grad)
-		o.failures++
-		o.failure = o.lastErr
+		if !o.interrupted() {
+			o.failures++
+			o.failure = o.lastErr
+		}
 	} else if o.withGrad {
 		for j, i := range o.trained {
 			o.grad[j] = o.gradTheta[i] * o.through[i].Slope(u[j])
@@ -265,6 +273,12 @@ func (o *objective) compute(u []float64) {
 			Evaluations: o.evaluations, Value: o.value, Best: min(o.value, o.bestValue()), Elapsed: time.Since(o.began),
 		})
 	}
+}
+
+// interrupted reports whether the last evaluation was, by the end of the context.
+func (o *objective) interrupted() bool {
+	err := o.ctx.Err()
+	return err != nil && errors.Is(o.lastErr, err)
 }
 
 func (o *objective) bestValue() float64 {

@@ -10,7 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // What is left out is predicted from a factorisation of all the data: with P = A⁻¹, or
@@ -49,8 +51,9 @@ func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, er
 // or occurs twice, if the observations outside a block do not determine a coefficient of
 // the mean with a flat prior, or if rounding may put a prediction off by a hundredth of its standard deviation, or its
 // variance by a hundredth, as it can where the noise is below some 1e-10 of the variance: no engine then, or not the
-// one that WithEngine names, can tell.
+// one that WithEngine names, can tell. WithContext interrupts it.
 func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
+	defer workers.Stopped(&err)
 	if err := checkBlocks(blocks, d.Len()); err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +61,10 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 	if err != nil {
 		return nil, nil, err
 	}
-	mean, variances, err = leaveOut(m, d, blocks, opts)
+	if o.ctx == nil {
+		o.ctx = context.Background()
+	}
+	mean, variances, err = leaveOut(o.ctx, m, d, blocks, opts)
 	var lost *lostError
 	if o.engine != "" || !errors.As(err, &lost) {
 		return mean, variances, err
@@ -67,7 +73,7 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 		if engine == lost.engine || engine == EngineDense && d.Len() > maxLeaveOutAgain {
 			continue
 		}
-		if mean, variances, again := leaveOut(m, d, blocks, append(slices.Clone(opts), WithEngine(engine))); again == nil {
+		if mean, variances, again := leaveOut(o.ctx, m, d, blocks, append(slices.Clone(opts), WithEngine(engine))); again == nil {
 			return mean, variances, nil
 		}
 	}
@@ -79,7 +85,7 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 const maxLeaveOutAgain = 4000
 
 // leaveOut is LeaveBlockOut by one engine.
-func leaveOut(m Model, d Data, blocks [][]int, opts []Option) (mean, variances []float64, err error) {
+func leaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts []Option) (mean, variances []float64, err error) {
 	p, err := NewPosterior(m, d, opts...)
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +94,7 @@ func leaveOut(m Model, d Data, blocks [][]int, opts []Option) (mean, variances [
 	if err != nil {
 		return nil, nil, err
 	}
-	l := leaver{p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y, length: math.Sqrt(p.form), eta: p.bound}
+	l := leaver{ctx: ctx, p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y, length: math.Sqrt(p.form), eta: p.bound}
 	rows := d.rowNoise()
 	rows.set(l.noise, d.Len(), m.Noise+Nugget(m.Kernel))
 	for i := range l.noise {
@@ -173,6 +179,7 @@ func observations(block []int) string {
 
 // leaver leaves observations out of a posterior.
 type leaver struct {
+	ctx     context.Context
 	p       *Posterior
 	columns blas64.General // C
 	noise   []float64      // of each observation
@@ -188,6 +195,7 @@ func (l *leaver) byInverse(mean, variances []float64, blocks [][]int) error {
 		return l.ones(mean, variances, blocks)
 	}
 	for _, block := range blocks {
+		parallel.Look(l.ctx)
 		if err := l.block(mean, variances, block); err != nil {
 			return err
 		}
@@ -240,7 +248,7 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 // diagonal sets precisions to the entries of the diagonal of A⁻¹ at the observations, and solved to
 // their rows of A⁻¹C.
 func (l *leaver) diagonal(solved blas64.General, precisions []float64, at []int) error {
-	if err := l.p.predictor.latent(context.Background(), solved, precisions, l.x.Pick(at)); err != nil {
+	if err := l.p.predictor.latent(l.ctx, solved, precisions, l.x.Pick(at)); err != nil {
 		return err
 	}
 	for j, i := range at {
@@ -262,7 +270,7 @@ func (l *leaver) solve(means blas64.General, at []int) {
 // inverse sets block to the rows and columns of A⁻¹ at the observations, and solved to their rows
 // of A⁻¹C.
 func (l *leaver) inverse(solved blas64.General, block *dense.Lower, at []int) error {
-	if err := l.p.predictor.joint(context.Background(), solved, block, l.x.Pick(at)); err != nil {
+	if err := l.p.predictor.joint(l.ctx, solved, block, l.x.Pick(at)); err != nil {
 		return err
 	}
 	// D⁻¹ − D⁻¹·cov·D⁻¹, D the noise.

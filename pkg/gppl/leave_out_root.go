@@ -54,7 +54,7 @@ func (l *leaver) byRoot(of exactPosterior, mean, variances []float64, blocks [][
 		lots = append(lots, [2]int{from, to})
 		from = to
 	}
-	parallel.For(len(lots), func(k int) { r.lot(mean, variances, blocks, lots[k], errs) })
+	parallel.Within(l.ctx, len(lots), func(k int) { r.lot(mean, variances, blocks, lots[k], errs) })
 	for _, err := range errs {
 		if err != nil {
 			return err

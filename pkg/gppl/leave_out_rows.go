@@ -51,7 +51,7 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 		c.fit.Whiten(r.basis)
 	}
 	errs := make([]error, len(blocks))
-	parallel.For(len(blocks), func(b int) { errs[b] = r.block(mean, variances, blocks[b]) })
+	parallel.Within(l.ctx, len(blocks), func(b int) { errs[b] = r.block(mean, variances, blocks[b]) })
 	for _, err := range errs {
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -27,6 +28,33 @@ type Loss interface {
 	Report() LossReport
 	// String names the loss with its sizes.
 	fmt.Stringer
+}
+
+// Interruptible is a loss whose evaluations can be interrupted. All losses of this package are; Fit interrupts
+// those that are.
+type Interruptible interface {
+	Loss
+	// ValueGradContext is ValueGrad that ends soon after ctx has, with an error that wraps ctx's.
+	ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error)
+}
+
+var (
+	_ Interruptible = (*Exact)(nil)
+	_ Interruptible = (*Projected)(nil)
+	_ Interruptible = (*VFE)(nil)
+	_ Interruptible = (*MAP)(nil)
+	_ Interruptible = (*Tied)(nil)
+)
+
+// valueGrad is l.ValueGrad that ends soon after ctx has, if l can be interrupted.
+func valueGrad(ctx context.Context, l Loss, grad, theta []float64) (float64, error) {
+	if l, ok := l.(Interruptible); ok {
+		return l.ValueGradContext(ctx, grad, theta)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return l.ValueGrad(grad, theta)
 }
 
 // LossReport describes how a loss is computed.

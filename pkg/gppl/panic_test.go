@@ -98,7 +98,7 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 	}
 	for _, kernel := range []gppl.Kernel{fusedSE{gppl.SE{Variance: 1, Lengthscale: 6}, f}, fusedMatern{gppl.Matern32{Variance: 1, Lengthscale: 4}, f}} {
 		m := gppl.Model{Kernel: kernel, Noise: 0.1}
-		loss := func(name string, l gppl.Loss, err error) {
+		loss := func(name string, l gppl.Interruptible, err error) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -106,9 +106,9 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 			for i, q := range l.Params() {
 				theta[i] = q.Value
 			}
-			value := func(context.Context) ([]float64, error) {
+			value := func(ctx context.Context) ([]float64, error) {
 				grad := make([]float64, len(theta))
-				v, err := l.ValueGrad(grad, theta)
+				v, err := l.ValueGradContext(ctx, grad, theta)
 				return append(grad, v), err
 			}
 			if _, err := value(t.Context()); errors.As(err, new(*gppl.Refusal)) {
@@ -128,7 +128,9 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 			loss("residual "+engine, residual, err)
 			vfe, err := gppl.NewVFE(m, data, gppl.Scalars(x[:20]), gppl.VFEOptions{})
 			loss("VFE "+engine, vfe, err)
-			posterior := func(ctx context.Context) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data, with) }
+			posterior := func(ctx context.Context) (*gppl.Posterior, error) {
+				return gppl.NewPosterior(m, data, with, gppl.WithContext(ctx))
+			}
 			if _, err := posterior(t.Context()); errors.As(err, new(*gppl.Refusal)) {
 				continue
 			}
@@ -152,12 +154,12 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 				return draws[0], nil
 			})
 			add(fmt.Sprintf("%T/leave out %s", kernel, engine), func(ctx context.Context) ([]float64, error) {
-				mean, variances, err := gppl.LeaveOneOut(m, data, with)
+				mean, variances, err := gppl.LeaveOneOut(m, data, with, gppl.WithContext(ctx))
 				return append(mean, variances...), err
 			})
 		}
 		add(fmt.Sprintf("%T/information", kernel), func(ctx context.Context) ([]float64, error) {
-			i, err := gppl.NewInformation(m, data.X)
+			i, err := gppl.NewInformation(m, data.X, gppl.WithContext(ctx))
 			if err != nil {
 				return nil, err
 			}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -58,9 +59,10 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 
 // posterior conditions the model of the loss on its data, which lie at x or between two
 // ends.
-func (l *Exact) posterior(x Inputs) (*Posterior, error) {
+func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
+	defer workers.Stopped(&err)
 	m := l.model
-	_, f, err := l.evaluate(nil, values(l.params), true)
+	_, f, err := l.evaluate(l.chooser.ctx, nil, values(l.params), true)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type spectralPosterior struct {
 }
 
 func (f *spectralFactor) posterior() predictor {
+	f.ctx, f.t.Ctx = nil, nil // of the evaluation, not of predictions
 	e := f.engine
 	p := &spectralPosterior{spectralFactor: f, prior: variance(f.kernel), lo: e.lo, hi: e.lo + e.span}
 	p.line, _ = e.observed.(*line)

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -144,6 +145,20 @@ func (m *MAP) ValueGrad(grad, theta []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return m.addPriors(value, grad, theta)
+}
+
+// ValueGradContext implements Interruptible.
+func (m *MAP) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+	value, err := valueGrad(ctx, m.loss, grad, theta)
+	if err != nil {
+		return 0, err
+	}
+	return m.addPriors(value, grad, theta)
+}
+
+// addPriors adds the priors to a value and its gradient.
+func (m *MAP) addPriors(value float64, grad, theta []float64) (float64, error) {
 	for i, p := range m.priors {
 		if p == nil {
 			continue

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 var _ Loss = (*Projected)(nil)
@@ -40,6 +43,7 @@ type Projected struct {
 	mean       *regression    // nil for a mean of zero
 	z          blas64.General // ΩᵀC, k×c: y and the basis of the mean
 	sizes      []float64      // the lengths of the columns of C
+	logDet     float64        // log|det R| where directions is the Q of Ω = QR, else 0
 	oto        []float64      // ΩᵀEΩ, k×k, E the squares of relative errors, or I; nil where it is I
 	least      float64        // an eigenvalue of ΩᵀEΩ is at least this; 1 where it is I
 	cond       float64        // the condition of ΩᵀEΩ, 1 where it is I
@@ -51,6 +55,7 @@ type Projected struct {
 	whole *projectedTerm   // the kernel as one; nil if it has one term
 	apart bool             // terms has the kernel's terms, or else the kernel as it is
 
+	ctx   context.Context // of WithContext
 	tally *tally
 	used  *lastUse
 	calls *pool[projectedCall]
@@ -96,7 +101,8 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	if n != d.Len() {
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
-	directions := directionsOf(p, d.X, o)
+	seen, logDet := p.wellConditioned()
+	directions := directionsOf(seen, d.X, o)
 	if d.Errors != nil || d.Relative != nil { // ΩᵀDΩ needs Ω, and DΩ beside it
 		if bytes := directions.formed() + 8*float64(n)*float64(k); bytes > o.memory {
 			return nil, &MemoryError{What: fmt.Sprintf("PL of n = %d observations with known errors", n), Needed: bytes, Limit: o.memory}
@@ -108,14 +114,14 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	}
 	l := &Projected{
 		model: m, proj: p, directions: directions, params: m.Params(), scale: scalingOf(m.Kernel),
-		mean: mean, z: z, sizes: sizes, uneven: d.Errors != nil || d.Relative != nil,
-		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]),
+		mean: mean, z: z, sizes: sizes, logDet: logDet, uneven: d.Errors != nil || d.Relative != nil,
+		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]), ctx: o.ctx,
 	}
 	switch {
 	case d.Relative != nil:
 		l.oto = projectedErrors(directions, d.rowNoise().scale)
-	case !p.Orthonormal:
-		omega := p.Omega().RawMatrix()
+	case !seen.Orthonormal:
+		omega := seen.Omega().RawMatrix()
 		l.oto = make([]float64, k*k)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
@@ -214,11 +220,23 @@ func (l *Projected) String() string {
 }
 
 func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
+	return l.ValueGradContext(l.ctx, grad, theta)
+}
+
+// ValueGradContext implements Interruptible.
+func (l *Projected) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
+	defer workers.Stopped(&err)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err
 	}
 	c := l.calls.get()
-	defer l.done(c)
+	c.ctx = ctx
+	value, err = l.evaluateIn(c, grad, theta)
+	l.done(c)
+	return value, err
+}
+
+func (l *Projected) evaluateIn(c *projectedCall, grad, theta []float64) (float64, error) {
 	if err := l.begin(c, theta); err != nil {
 		return 0, err
 	}
@@ -247,6 +265,7 @@ func (l *Projected) begin(c *projectedCall, theta []float64) error {
 	if c.loss == nil {
 		c.init(l)
 	}
+	c.factor.Ctx, c.inverse.Ctx = c.ctx, c.ctx
 	if err := c.compile(l.model.Kernel, theta); err != nil {
 		return err
 	}
@@ -257,11 +276,13 @@ func (l *Projected) begin(c *projectedCall, theta []float64) error {
 		} else {
 			t.set(c.kernel, 0, len(theta)-1, c.noise*l.least, l.cond)
 		}
+		t.ctx = c.ctx
 		t.forecast(&t.selection, &t.compiledTerm)
 	}
 	if l.whole != nil {
 		t := &c.whole
 		t.set(c.kernel, 0, len(theta)-1, c.noise*l.least, l.cond)
+		t.ctx = c.ctx
 		t.forecast(&t.selection, &t.compiledTerm)
 	}
 	c.choose()
@@ -337,7 +358,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 		return 0, nil, err
 	}
 	l.solve(c)
-	terms, logDet := float64(l.z.Rows), c.factor.LogDet() // with the residual, if there is one
+	terms, logDet := float64(l.z.Rows), c.factor.LogDet()+2*l.logDet // with the residual, if there is one
 	if r := l.residual; r != nil {
 		terms += r.dof
 		logDet += r.dof*math.Log(c.tau) - r.logWeights
@@ -536,6 +557,7 @@ func (c *projectedCall) weights() {
 	k := c.v.Rows
 	c.factor.InvertL(c.inverse)
 	for i := range dense.Blocks(k) {
+		parallel.Look(c.ctx)
 		for j := range i + 1 {
 			tile := c.v
 			tile.Rows, tile.Cols = dense.Width(k, i), dense.Width(k, j)

@@ -87,6 +87,7 @@ func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 		g.omega = e.directions.matrix()
 		g.band, g.work, g.s = band{line: e.directions.line}, newGeneral(e.directions.n, kk), newGeneral(kk, kk)
 	}
+	g.band.gram.Ctx = m.ctx
 	g.band.fill(m.kernel, 0)
 	g.band.gram.Mul(g.work, g.omega)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, g.omega, g.work, 0, g.s)

@@ -83,7 +83,7 @@ func (g *denseGram) rowsOf(b int) blas64.General {
 func (g *denseGram) multiply(s []float64, param int) {
 	g.param = param
 	grow(g.lanes, g.term.end-g.term.offset)
-	parallel.For(len(g.lanes), g.sandwich)
+	parallel.Within(g.term.ctx, len(g.lanes), g.sandwich)
 	k := g.omega.Cols
 	for a := range k {
 		for b := range a + 1 {
@@ -103,6 +103,7 @@ func (g *denseGram) sandwichLane(c int) {
 	for i := c; i < dense.Blocks(n); i += lanes {
 		strip := rowsFrom(g.strip[c], 0, dense.Width(n, i)) // rows i of UΩ
 		for j := i; j < dense.Blocks(n); j++ {
+			parallel.Look(g.term.ctx)
 			tile := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.r}
 			r := l.r[:tile.Rows*tile.Cols]
 			tileDistances(r, g.engine.x, i, j)
@@ -126,7 +127,7 @@ func (g *denseGram) contract(grad, v []float64) error {
 	k := g.omega.Cols
 	g.v = blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
 	grow(g.lanes, len(grad))
-	parallel.For(len(g.lanes), g.weighted)
+	parallel.Within(g.term.ctx, len(g.lanes), g.weighted)
 	for _, l := range g.lanes {
 		add(grad, l.grad)
 	}
@@ -140,6 +141,7 @@ func (g *denseGram) weightedLane(c int) {
 		strip := rowsFrom(g.strip[c], 0, dense.Width(n, i)) // rows i of ΩV
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, g.rowsOf(i), g.v, 0, strip)
 		for j := i; j < dense.Blocks(n); j++ {
+			parallel.Look(g.term.ctx)
 			size := strip.Rows * dense.Width(n, j)
 			weight := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.w}
 			twice := 2.0 // the tile and its mirror image

@@ -1,8 +1,14 @@
 package gppl
 
 import (
+	"context"
+	"fmt"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Information returns the Fisher information of the projections at the natural
@@ -20,11 +26,23 @@ import (
 // training does not. It is an error if a parameter is out of range or S cannot be
 // factorised. theta is not modified.
 func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
+	return l.informationWithin(l.ctx, theta)
+}
+
+// informationWithin is Information that ends soon after ctx has.
+func (l *Projected) informationWithin(ctx context.Context, theta []float64) (info *mat.SymDense, err error) {
+	defer workers.Stopped(&err)
 	if err := checkParams(l.params, theta); err != nil {
 		return nil, err
 	}
 	c := l.calls.get()
-	defer l.done(c)
+	c.ctx = ctx
+	info, err = l.informationIn(c, theta)
+	l.done(c)
+	return info, err
+}
+
+func (l *Projected) informationIn(c *projectedCall, theta []float64) (*mat.SymDense, error) {
 	if err := l.begin(c, theta); err != nil {
 		return nil, err
 	}
@@ -33,10 +51,15 @@ func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.jitter > 0 { // it would count as noise that is known
+		return nil, fmt.Errorf("gppl: the information of %d projections is lost in rounding: their covariance needed jitter of %.3g (kernel %v, noise variance %.4g)",
+			l.z.Rows, c.jitter, c.kernel, c.noise)
+	}
 	p, k := len(theta), l.z.Rows
 	white := make([]blas64.General, p) // L⁻¹∂SL⁻ᵀ
 	slope := make([]float64, p)        // ∂τ
 	for a := range p {
+		parallel.Look(c.ctx)
 		white[a] = newGeneral(k, k)
 		if err := l.derivative(white[a].Data, c, a); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
@@ -59,7 +60,8 @@ func lengths(c blas64.General) (all []float64) {
 	return all
 }
 
-func (l *Projected) coefficientsAt(theta []float64) ([]Coefficient, error) {
+func (l *Projected) coefficientsAt(theta []float64) (of []Coefficient, err error) {
+	defer workers.Stopped(&err)
 	if l.mean == nil {
 		return nil, nil
 	}
@@ -67,18 +69,24 @@ func (l *Projected) coefficientsAt(theta []float64) ([]Coefficient, error) {
 		return nil, err
 	}
 	c := l.calls.get()
-	defer l.done(c)
+	c.ctx = l.ctx
+	fit, err := l.fitAt(c, theta)
+	l.done(c)
+	if err != nil {
+		return nil, err
+	}
+	return l.mean.coefficients(fit), nil
+}
+
+// fitAt returns the regression at theta.
+func (l *Projected) fitAt(c *projectedCall, theta []float64) (*regress.Fit, error) {
 	if err := l.begin(c, theta); err != nil {
 		return nil, err
 	}
 	if err := l.covariance(c, false); err != nil {
 		return nil, err
 	}
-	fit, err := l.fitOf(c)
-	if err != nil {
-		return nil, err
-	}
-	return l.mean.coefficients(fit), nil
+	return l.fitOf(c)
 }
 
 // fitOf returns the regression at a call that has factorised S.

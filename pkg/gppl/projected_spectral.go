@@ -241,7 +241,7 @@ func share(rows, c int) (from, to int) { return rows * c / shares, rows * (c + 1
 // saved by symmetry but for the tiles on the diagonal.
 func (g *spectralGram) multiply(s []float64) {
 	k := g.engine.k
-	parallel.For(shares, g.product)
+	parallel.Within(g.term.ctx, shares, g.product)
 	for i := range k {
 		for j := range i + 1 {
 			var v float64
@@ -263,6 +263,7 @@ func (g *spectralGram) productShare(c int) {
 		return
 	}
 	for i := range dense.Blocks(k) {
+		parallel.Look(g.term.ctx)
 		for j := range i + 1 {
 			a, b, t := between(g.a, from, to, i), between(g.b, from, to, j), part
 			t.Rows, t.Cols = a.Cols, b.Cols
@@ -288,7 +289,7 @@ func (g *spectralGram) contract(grad, v []float64) error {
 	clear(g.q)
 	g.u = resizeGeneral(g.u, 2*g.m, k)
 	g.v = blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
-	parallel.For(shares, g.quadratic)
+	parallel.Within(g.term.ctx, shares, g.quadratic)
 	tampered("projected q", g.q[:g.last])
 	g.series.contract(grad, g.q[:g.last], g.term.kernel)
 	return g.series.verified()

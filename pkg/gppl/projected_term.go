@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"math"
 	"sync"
 )
@@ -8,6 +9,7 @@ import (
 // compiledTerm is a term of a kernel, or the whole of it, in the form that
 // projected engines know. It serves one family of kernels.
 type compiledTerm struct {
+	ctx         context.Context // of the evaluation
 	kernel      Kernel
 	offset, end int     // its parameters in those of the whole kernel
 	noise       float64 // the least eigenvalue of σ²ΩᵀΩ, by which S is better conditioned than S₀

@@ -158,7 +158,7 @@ func (o *objective) compromised(win StartResult) (nats, jitter float64) {
 		return 0, 0
 	}
 	o.checks++
-	if _, err := o.loss.ValueGrad(nil, win.Theta); err != nil {
+	if _, err := valueGrad(o.ctx, o.loss, nil, win.Theta); err != nil {
 		return 0, 0
 	}
 	rep := o.loss.Report()
@@ -298,7 +298,7 @@ func (o *objective) logGradient(grad, theta []float64, a int, step float64) (val
 	} else {
 		o.theta[i] += step * o.units[a]
 	}
-	value, err := o.loss.ValueGrad(o.gradTheta, o.theta)
+	value, err := valueGrad(o.ctx, o.loss, o.gradTheta, o.theta)
 	if err != nil {
 		return 0, false
 	}

@@ -43,14 +43,14 @@ func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings Aut
 		if err != nil {
 			return nil, err
 		}
-		_, err = exact.ValueGrad(nil, values(m.Params()))
+		_, err = valueGrad(f.ctx, exact, nil, values(m.Params()))
 		var refusal *Refusal
 		switch {
 		case err == nil:
 			if _, err = f.train(exact, 0); err != nil || f.result.Status == Converged {
 				return f.finish(err)
 			}
-			if _, err := exact.ValueGrad(nil, values(f.at.shorten(wall).Params())); !errors.As(err, &refusal) {
+			if _, err := valueGrad(f.ctx, exact, nil, values(f.at.shorten(wall).Params())); !errors.As(err, &refusal) {
 				return f.finish(nil)
 			}
 			why = "training the exact likelihood ended where it is refused for shorter lengthscales: " + refusal.Reason
@@ -158,7 +158,7 @@ func (f *sumsFit) needed() (int, error) {
 // and returns the nats gained.
 func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
 	began := time.Now()
-	stood, err := loss.ValueGrad(nil, values(f.at.Params()))
+	stood, err := valueGrad(f.ctx, loss, nil, values(f.at.Params()))
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -81,6 +82,15 @@ func (t *Tied) complete(theta []float64) {
 }
 
 func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
+	return t.evaluate(t.loss.ValueGrad, grad, theta)
+}
+
+// ValueGradContext implements Interruptible.
+func (t *Tied) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+	return t.evaluate(func(grad, theta []float64) (float64, error) { return valueGrad(ctx, t.loss, grad, theta) }, grad, theta)
+}
+
+func (t *Tied) evaluate(loss func(grad, theta []float64) (float64, error), grad, theta []float64) (float64, error) {
 	if err := checkEvaluation(t.params, grad, theta); err != nil {
 		return 0, err
 	}
@@ -90,9 +100,9 @@ func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
 	copy(full, theta)
 	t.complete(full)
 	if grad == nil {
-		return t.loss.ValueGrad(nil, full)
+		return loss(nil, full)
 	}
-	value, err := t.loss.ValueGrad(all, full)
+	value, err := loss(all, full)
 	if err != nil {
 		return math.NaN(), err
 	}

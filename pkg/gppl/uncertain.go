@@ -335,7 +335,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 			}
 			at[a] = u[a] + step
 			theta, _ := t.at(at)
-			if _, err := t.loss.ValueGrad(natural, theta); err != nil {
+			if _, err := valueGrad(ctx, t.loss, natural, theta); err != nil {
 				return nil, nil, false
 			}
 			for b, i := range t.free {
@@ -394,7 +394,7 @@ func (t *target) draw(ctx context.Context, p *proposal, s UncertainSettings, rou
 			u[j] = p.centre[j] + step.AtVec(j)
 		}
 		theta, jacobian := t.at(u)
-		value, err := t.loss.ValueGrad(nil, theta)
+		value, err := valueGrad(ctx, t.loss, nil, theta)
 		ratio := jacobian - value - log
 		if err != nil || math.IsNaN(ratio) || math.IsInf(ratio, 0) {
 			ratio = math.Inf(-1)

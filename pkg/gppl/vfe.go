@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
@@ -225,8 +227,15 @@ func (l *VFE) Inducing(theta []float64) Inputs {
 }
 
 func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
+	return l.ValueGradContext(l.chooser.ctx, grad, theta)
+}
+
+// ValueGradContext implements Interruptible.
+func (l *VFE) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
+	defer workers.Stopped(&err)
 	w := l.works.get()
-	value, err := l.evaluateIn(w, grad, theta)
+	w.ctx = ctx
+	value, err = l.evaluateIn(w, grad, theta)
 	l.works.put(w)
 	return value, err
 }
@@ -259,6 +268,7 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 		return err
 	}
 	w.init(l.z.Len(), l.columns.Cols)
+	w.luu.Ctx, w.lb.Ctx = w.ctx, w.ctx
 	w.z = Vectors(theta[l.hyper:], l.z.d)
 	l.chooser.begin(&w.selection)
 	err := l.factorise(w)
@@ -534,12 +544,14 @@ func addDiagonal(a blas64.General, v float64) {
 	}
 }
 
-func (l *VFE) coefficientsAt(theta []float64) ([]Coefficient, error) {
+func (l *VFE) coefficientsAt(theta []float64) (of []Coefficient, err error) {
+	defer workers.Stopped(&err)
 	if l.mean == nil {
 		return nil, nil
 	}
 	w := l.works.get()
-	err := l.evaluate(w, nil, theta)
+	w.ctx = l.chooser.ctx
+	err = l.evaluate(w, nil, theta)
 	var fit *regress.Fit
 	if err == nil {
 		fit, err = l.mean.fit(w.g)

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -73,11 +74,12 @@ func (p *denseVFEProjection) release() { p.engine.projections.put(p) }
 
 // eachBlock calls f for every block of rows, lane by lane in parallel, after
 // reset for each lane.
-func (p *denseVFEProjection) eachBlock(f func(own *vfeLane, b int), reset func(own *vfeLane)) {
+func (p *denseVFEProjection) eachBlock(ctx context.Context, f func(own *vfeLane, b int), reset func(own *vfeLane)) {
 	nb := dense.Blocks(p.phi.Rows)
 	parallel.For(len(p.lanes), func(c int) {
 		reset(&p.lanes[c])
 		for b := c; b < nb; b += len(p.lanes) {
+			parallel.Look(ctx)
 			f(&p.lanes[c], b)
 		}
 	})
@@ -94,7 +96,7 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 	}
 	m := e.m
 	scale := 1 / math.Sqrt(w.noise)
-	p.eachBlock(func(own *vfeLane, b int) {
+	p.eachBlock(w.ctx, func(own *vfeLane, b int) {
 		phi := p.phiBlock(b)
 		block := phi.Data[:phi.Rows*m]
 		distances(block, e.x.block(b), w.z)
@@ -123,7 +125,7 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 
 func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
 	m, e := w.u.Rows, p.engine
-	p.eachBlock(func(own *vfeLane, b int) {
+	p.eachBlock(w.ctx, func(own *vfeLane, b int) {
 		phi, x := p.phiBlock(b), e.x.block(b)
 		size := phi.Rows * m
 		weight := blas64.General{Rows: phi.Rows, Cols: m, Stride: m, Data: own.w[:size]}

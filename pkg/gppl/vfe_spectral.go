@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -97,7 +98,7 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 	p, m := len(f.features), w.z.Len()
 	f.gram = resizeGeneral(f.gram, p, p)
 	nb := dense.Blocks(p)
-	parallel.For(nb, func(i int) { // rows of tiles
+	parallel.Within(w.ctx, nb, func(i int) { // rows of tiles
 		g := f.gram
 		g.Rows, g.Data = dense.Width(p, i), g.Data[i*dense.Tile*p:]
 		f.sums.moments.Gram(g, f.features[i*dense.Tile:][:g.Rows], f.features)
@@ -129,7 +130,7 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 		}
 	}
 	w.luu.SolveL(f.e)
-	product(blas.NoTrans, f.e, f.gram, f.eg)
+	product(w.ctx, blas.NoTrans, f.e, f.gram, f.eg)
 	dense.Gemm(blas.NoTrans, blas.Trans, 1, f.eg, f.e, 0, w.phiPhi)
 	for j := range columns.Cols {
 		blas64.Gemv(blas.NoTrans, 1, f.e, columnAt(f.fc, j), 0, columnAt(w.c, j))
@@ -137,9 +138,9 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 }
 
 // product sets c = a·op(b), block rows of a in parallel.
-func product(tb blas.Transpose, a, b, c blas64.General) {
+func product(ctx context.Context, tb blas.Transpose, a, b, c blas64.General) {
 	const rows = 32
-	parallel.For((a.Rows+rows-1)/rows, func(i int) {
+	parallel.Within(ctx, (a.Rows+rows-1)/rows, func(i int) {
 		ai, ci := a, c
 		ai.Rows, ai.Data = min(rows, a.Rows-i*rows), a.Data[i*rows*a.Stride:]
 		ci.Rows, ci.Data = ai.Rows, c.Data[i*rows*c.Stride:]

@@ -1,0 +1,202 @@
+package gppl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// looked is a context that counts how often it is looked at, and ends at the given look, never if that is 0.
+type looked struct {
+	context.Context
+	looks atomic.Int64
+	end   int64
+}
+
+func (c *looked) Err() error {
+	if n := c.looks.Add(1); c.end > 0 && n >= c.end {
+		return context.Canceled
+	}
+	return nil
+}
+
+// interruptibleLosses are losses on n observations, each with one engine, and one that takes a regular series.
+func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible {
+	tb.Helper()
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+		y[i] = math.Sin(x[i]/7) + 0.3*math.Sin(5*x[i]*x[i])
+	}
+	data := gppl.Data{X: gppl.Scalars(x), Y: y}
+	waves := must[*gppl.Projection](tb)(gppl.NewProjection(gppl.Spectral{}, data.X, k, 1))
+	matrix := must[*gppl.Projection](tb)(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))
+	losses := map[string]gppl.Interruptible{}
+	for _, m := range []gppl.Model{
+		{Kernel: gppl.SE{Variance: 1, Lengthscale: 6}, Noise: 0.1},
+		{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 4}, Noise: 0.1},
+		{Kernel: gppl.Add(gppl.Matern52{Variance: 1, Lengthscale: 4}, gppl.Laplace{Variance: 1, Lengthscale: 40}), Noise: 0.1},
+	} {
+		for _, engine := range []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz} {
+			if engine == gppl.EngineDense && n > 4000 {
+				continue
+			}
+			add := func(what string, l gppl.Interruptible, err error) {
+				if err != nil {
+					tb.Fatal(what, err)
+				}
+				if _, err := l.ValueGrad(nil, start(l)); !errors.As(err, new(*gppl.Refusal)) {
+					losses[fmt.Sprintf("%s %s, %v", what, engine, m.Kernel)] = l
+				}
+			}
+			exact, err := gppl.NewExact(m, data, gppl.WithEngine(engine))
+			add("exact", exact, err)
+			pl, err := gppl.NewProjected(m, data, waves, gppl.WithEngine(engine))
+			add("PL", pl, err)
+			pl, err = gppl.NewProjected(m, data, matrix, gppl.WithEngine(engine))
+			add("PL of a matrix", pl, err)
+			vfe, err := gppl.NewVFE(m, data, gppl.Scalars(x[:k]), gppl.VFEOptions{}, gppl.WithEngine(engine))
+			add("VFE", vfe, err)
+		}
+	}
+	return losses
+}
+
+func start(l gppl.Loss) (theta []float64) {
+	for _, p := range l.Params() {
+		theta = append(theta, p.Value)
+	}
+	return theta
+}
+
+// TestInterrupted: an evaluation ends at the look at which its context does, in every engine; the loss then gives the values that
+// it gave.
+func TestInterrupted(t *testing.T) {
+	for name, l := range interruptibleLosses(t, 700, 70) {
+		t.Run(name, func(t *testing.T) {
+			theta := start(l)
+			grad := make([]float64, len(theta))
+			want := must[float64](t)(l.ValueGradContext(t.Context(), grad, theta))
+			ctx := &looked{Context: t.Context()}
+			must[float64](t)(l.ValueGradContext(ctx, grad, theta))
+			all := ctx.looks.Load()
+			if all < 3 {
+				t.Fatalf("%d looks at an evaluation", all)
+			}
+			for _, end := range []int64{1, 2, all / 4, all / 2, 3 * all / 4, all - 1} {
+				if end < 1 {
+					continue
+				}
+				ctx := &looked{Context: t.Context(), end: end}
+				if _, err := l.ValueGradContext(ctx, grad, theta); !errors.Is(err, context.Canceled) {
+					t.Fatalf("look %d of %d: error %v", end, all, err)
+				}
+				if after := ctx.looks.Load() - end; after > 4*int64(runtime.GOMAXPROCS(0)) {
+					t.Errorf("look %d of %d: %d looks after it", end, all, after)
+				}
+				got, err := l.ValueGrad(grad, theta)
+				if err != nil || math.Abs(got-want) > 1e-9*math.Abs(want) {
+					t.Fatalf("after an interruption at look %d of %d: %v, %v, want %v", end, all, got, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestInterruptedByKernel: whatever calls a kernel stops calling it soon after one of the calls ends the context.
+func TestInterruptedByKernel(t *testing.T) {
+	f := &fuse{}
+	for _, c := range fusedCases(t, f) {
+		t.Run(c.name, func(t *testing.T) {
+			f.arm(0, nil)
+			want, err := c.run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls := f.arm(0, nil)
+			for _, k := range []int64{1, calls / 2, calls - 1} {
+				if k < 1 {
+					continue
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				f.arm(k, cancel)
+				_, err := c.run(ctx)
+				// Information evaluates the kernel 128 times for a row of a tile, on each processor.
+				if after := f.calls.Load() - k; after > 400 {
+					t.Errorf("call %d of %d: %d calls after it (error %v)", k, calls, after, err)
+				}
+				if err != nil && !errors.Is(err, context.Canceled) {
+					t.Errorf("call %d of %d: error %v", k, calls, err)
+				}
+				cancel()
+				f.arm(0, nil)
+				got, err := c.run(t.Context())
+				if err != nil {
+					t.Fatalf("after call %d of %d: %v", k, calls, err)
+				}
+				for i := range want {
+					if math.Abs(got[i]-want[i]) > 1e-9*(1+math.Abs(want[i])) {
+						t.Errorf("after call %d of %d: number %d is %v, was %v", k, calls, i, got[i], want[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+// gaps is a context that measures the longest time between two looks at it.
+type gaps struct {
+	context.Context
+	mu      sync.Mutex
+	last    time.Time
+	longest time.Duration
+	where   []byte
+	stack   bool
+}
+
+func (c *gaps) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if gap := now.Sub(c.last); !c.last.IsZero() && gap > c.longest {
+		c.longest = gap
+		if c.stack {
+			c.where = make([]byte, 4096)
+			c.where = c.where[:runtime.Stack(c.where, false)]
+		}
+	}
+	c.last = now
+	return nil
+}
+
+// BenchmarkInterruption reports how long the longest time between two looks at the context is.
+func BenchmarkInterruption(b *testing.B) {
+	for name, l := range interruptibleLosses(b, 20000, 200) {
+		b.Run(name, func(b *testing.B) {
+			theta := start(l)
+			grad := make([]float64, len(theta))
+			var longest time.Duration
+			for b.Loop() {
+				ctx := &gaps{Context: b.Context(), stack: testing.Verbose()}
+				ctx.Err()
+				if _, err := l.ValueGradContext(ctx, grad, theta); err != nil {
+					b.Fatal(err)
+				}
+				ctx.Err()
+				longest = max(longest, ctx.longest)
+				if testing.Verbose() {
+					b.Logf("%v before %s", ctx.longest, ctx.where)
+				}
+			}
+			b.ReportMetric(1e3*longest.Seconds(), "ms/look")
+		})
+	}
+}
