@@ -50,17 +50,20 @@ func (w BoxCoxWarp) mean(mu, sd float64) float64 {
 	}
 	top := 1 / (w.Lambda * peak) // u there, without cancellation
 	most := log(top, peak)
-	const negligible = 45 // e⁻⁴⁵ of the peak
-	// d ↦ log is above most − negligible between these.
-	lo := peak * bisect(func(s float64) bool { return log(top-peak*(1-s), peak*s) >= most-negligible })
-	if lo < 1e-3*peak {
-		lo = 0
+	const negligible = 45     // e⁻⁴⁵ of the peak
+	const reach = 10          // log is at least as concave as −u²/2
+	below := min(reach, peak) // the integrand begins at the end of the range, if that is as near
+	left := below * bisect(func(s float64) bool { return log(top-below*s, peak-below*s) < most-negligible })
+	if left > 0.999*peak {
+		left = peak
 	}
-	const reach = 10 // log is at least as concave as −u²/2
-	hi := reach * bisect(func(s float64) bool { return log(top+reach*s, peak+reach*s) < most-negligible })
-	sum := integrate(hi+peak-lo, func(s float64) float64 {
-		d := lo + s
-		return math.Exp(log(top+(d-peak), d) - most)
+	right := reach * bisect(func(s float64) bool { return log(top+reach*s, peak+reach*s) < most-negligible })
+	sum := integrate(left+right, func(s float64) float64 {
+		fromEnd := s // in all its digits
+		if left < peak {
+			fromEnd += peak - left
+		}
+		return math.Exp(log(top-left+s, fromEnd) - most)
 	})
 	return math.Exp(most)*sum/math.Sqrt(2*math.Pi) - w.Offset
 }
