@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v3"
 
@@ -23,9 +24,12 @@ func memoryFlag() cli.Flag {
 // leastMemory is less than the program itself takes.
 const leastMemory = 10e6
 
-// memoryLimit returns the bytes of --memory or, without the flag, half of what there is, divided among those that work at the same time.
+// available is what there was when it was first asked: the limit that is told to the runtime afterwards does not halve it again.
+var available = sync.OnceValue(machine.Memory)
+
+// memoryLimit returns the bytes of --memory, as far as there are as many, or, without the flag, half of what there is, divided among those that work at the same time.
 func memoryLimit(ctx context.Context, c *cli.Command) (float64, error) {
-	limit := 0.5 * machine.Memory()
+	limit := 0.5 * available()
 	if text := c.String("memory"); text != "" {
 		var err error
 		if limit, err = parseBytes(text); err != nil {
@@ -34,6 +38,7 @@ func memoryLimit(ctx context.Context, c *cli.Command) (float64, error) {
 		if limit < leastMemory {
 			return 0, usageError{fmt.Errorf("--memory %s: gppl itself takes %s", text, library.FormatBytes(leastMemory))}
 		}
+		limit = min(limit, available()) // the runtime cannot recover from memory that is not there
 	}
 	if ownProcess(ctx) {
 		debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
