@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// The memory that a series takes at most at once, in bytes for each observation, beside some for the program: measured on 10⁷ rows, see
-// TestSeriesMemory.
+// The memory that a series takes at most at once, in bytes for each observation, beside some for the program: measured on up to 10⁷ rows.
+
 const (
 	readBytes   = 60  // columns that grow, and the copies that checks sort
 	columnBytes = 80  // more for each column of errors or regressors
