@@ -14,7 +14,7 @@ import (
 func TestDamagedResult(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	must(t, "sum", put(t, dir, "a.csv", plain), "-o", at("a.sums"), "-q")
+	must(t, "sum", put(t, dir, "a.csv", plain), "--lengthscale", "0.1", "-o", at("a.sums"), "-q")
 	must(t, "fit", at("a.sums"), "--model", at("m.json"), "-q")
 	whole := bytesOf(t, at("m.json"))
 	read := func(text []byte) ([]byte, error) {

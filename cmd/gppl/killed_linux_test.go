@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// kills is how often TestKilled kills.
+var kills = flag.Int("kills", 10, "number of kills of TestKilled")
+
+// killedCommands write files; each runs in a folder with a.csv, b.csv, known.csv, future.csv, a.sums, b.sums and m.json.
+var killedCommands = []string{
+	"fit a.csv --kernel SE --origins 0 --out out.csv --model out.json --report out.html --figure out.svg",
+	"fit a.csv --origins 0 --model out.json",
+	"fit a.csv b.csv --kernel SE --origins 0 --out {name}-out.csv --model {name}-out.json",
+	"fit a.sums --forecast 3 --out out.csv --model out.json",
+	"predict m.json --out out.csv", "predict r.json --future future.csv --out out.csv",
+	"sum a.csv b.csv -o out.sums", "sum a.csv b.csv --resume -o out.sums", "merge a.sums b.sums -o out.sums",
+	"data sunspots --offline --out out.csv",
+}
+
+// varying are the parts of a file that differ from run to run: times, of which a report has a last column, and the checksum over them.
+var varying = regexp.MustCompile(`(?i)"([a-z_]*seconds|checksum)":\s*("[^"]*"|\[[^\]]*\]|[^,}\]\s]+)|\d{4}-\d\d-\d\d \d\d:\d\d UTC|[0-9.]+ ?(ns|µs|ms|s)\b|\d+m\d+(\.\d+)?s|>\d+\.\d</td></tr>`)
+
+// TestKilled kills commands at random moments, some after an earlier kill. What was there before is left, or the whole new file; the next
+// run gives the files of one that was not killed, but for times, and leaves nothing else.
+func TestKilled(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	late := 0
+	for i := range *kills {
+		args := killedCommands[i%len(killedCommands)]
+		dir := t.TempDir()
+		killedFolder(t, dir)
+		inputs := contents(t, dir)
+		start := time.Now()
+		runIn(t, dir, args)
+		took := time.Since(start)
+		whole := contents(t, dir)
+		outputs := 0
+		for path := range whole {
+			if inputs[path] == nil {
+				outputs++
+				// Half of the time there is something to lose.
+				if i/len(killedCommands)%2 == 0 {
+					os.Remove(path)
+				}
+			}
+		}
+		if outputs == 0 && !strings.HasPrefix(args, "data") {
+			t.Fatalf("gppl %s writes nothing", args)
+		}
+		for range 1 + r.IntN(3) {
+			c := programIn(dir, args)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(r.Float64() * 1.1 * float64(took)))
+			c.Process.Signal(syscall.SIGKILL)
+			if c.Wait() == nil {
+				late++
+			}
+		}
+		for path, text := range contents(t, dir) {
+			name := filepath.Base(path)
+			switch {
+			case strings.HasSuffix(name, ".gppl-tmp"), strings.HasSuffix(name, ".search"), strings.HasSuffix(name, ".partial"):
+			case whole[path] == nil:
+				t.Errorf("gppl %s, killed, leaves %s", args, path)
+			case inputs[path] != nil && !bytes.Equal(text, inputs[path]), !same(text, whole[path]):
+				t.Errorf("gppl %s, killed, changes %s", args, path)
+			}
+		}
+		runIn(t, dir, args)
+		again := contents(t, dir)
+		for path, text := range again {
+			if !same(text, whole[path]) {
+				t.Errorf("gppl %s, run again: %s differs:\n%s", args, path, difference(text, whole[path]))
+			}
+		}
+		if len(again) != len(whole) {
+			t.Errorf("gppl %s, run again: %d files, want %d", args, len(again), len(whole))
+		}
+	}
+	t.Logf("%d commands, %d kills came too late", *kills, late)
+}
+
+func same(a, b []byte) bool {
+	return bytes.Equal(varying.ReplaceAll(a, nil), varying.ReplaceAll(b, nil))
+}
+
+// difference shows where two files differ.
+func difference(a, b []byte) string {
+	a, b = varying.ReplaceAll(a, nil), varying.ReplaceAll(b, nil)
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	show := func(text []byte) []byte { return text[max(0, min(len(text), at-40)):min(len(text), at+40)] }
+	return fmt.Sprintf("%q\n%q", show(a), show(b))
+}
+
+func killedFolder(t *testing.T, dir string) {
+	t.Helper()
+	three := made("t,y,p", 40, func(i int) string { return fmt.Sprintf("%d,%.3f,1.%d", i, observed(i), i%7) })
+	for _, name := range []string{"a.csv", "b.csv"} {
+		put(t, dir, name, three)
+	}
+	put(t, dir, "smooth.csv", made("t,y", 40, func(i int) string {
+		return fmt.Sprintf("%d,%.3f", i, math.Sin(float64(i)/6)+0.1*math.Sin(77*float64(i*i)))
+	}))
+	put(t, dir, "future.csv", made("t,p", 60, func(i int) string { return fmt.Sprintf("%d,1.%d", i+40, i%7) }))
+	for _, args := range []string{
+		"sum smooth.csv --to 60 --lengthscale 0.5 -o a.sums -q", "sum smooth.csv --like a.sums -o b.sums -q", "fit a.csv --kernel SE --origins 0 --model m.json -q",
+		"fit a.csv --kernel SE --origins 0 --regressor p --future future.csv --model r.json -q",
+	} {
+		runIn(t, dir, args)
+	}
+}
+
+// programIn is the program in a folder, with settings of the environment.
+func programIn(dir, args string, environment ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], strings.Fields(args)...)
+	c.Dir = dir
+	c.Env = slices.Concat(os.Environ(), []string{asProgram + "=1"}, environment)
+	return c
+}
+
+func runIn(t *testing.T, dir, args string, environment ...string) []byte {
+	t.Helper()
+	c := programIn(dir, args, environment...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil && !strings.Contains(stderr.String(), "not found") { // a recording may not be at hand
+		t.Fatalf("gppl %s: %v: %s", args, err, stderr.String())
+	}
+	return out
+}
+
+// TestSameEverywhere: files and JSON do not depend on the number of processors, the time zone, the locale or the folder, but for times.
+func TestSameEverywhere(t *testing.T) {
+	commands := []string{
+		"fit a.csv --out out.csv --model out.json --report out.html --figure out.svg --json", "fit a.csv --kernel SE,Matern32 --model named.json --figure out.png --json",
+		"fit a.csv --figure out.pdf --kernel SE --json", "predict m.json --out p.csv --json", "sum a.csv b.csv -o out.sums --json", "fit a.sums --forecast 3 --out f.csv --model s.json --json",
+		"compare a.csv --kernel SE,RQ --json", "backtest a.csv --kernel SE --json",
+	}
+	var want map[string][]byte
+	for _, environment := range [][]string{
+		nil, {"GOMAXPROCS=1"}, {"GOMAXPROCS=3"}, {"GOMAXPROCS=8", "TZ=Pacific/Apia", "LC_ALL=tr_TR.UTF-8", "LANG=de_DE.UTF-8"}, {"TZ=America/St_Johns", "LC_ALL=C", "LANG="},
+	} {
+		dir := t.TempDir()
+		killedFolder(t, dir)
+		got := map[string][]byte{}
+		for i, args := range commands {
+			got[fmt.Sprint("output of ", i)] = runIn(t, dir, args, environment...)
+		}
+		for path, text := range contents(t, dir) {
+			got[filepath.Base(path)] = text
+		}
+		if want == nil {
+			want = got
+		}
+		for name, text := range got {
+			if !same(text, want[name]) {
+				t.Errorf("%q: %s differs:\n%s", environment, name, difference(text, want[name]))
+			}
+		}
+	}
+}
