@@ -102,7 +102,8 @@ func same(a, b []byte) bool { return bytes.Equal(fixed(a), fixed(b)) }
 func fixed(text []byte) []byte {
 	if at := bytes.Index(text, []byte("Likelihood over the two parameters")); at >= 0 {
 		if from := bytes.LastIndex(text[:at], []byte("<figure")); from >= 0 {
-			text = slices.Concat(text[:from], text[at:])
+			_, rest, _ := bytes.Cut(text[at:], []byte("</figure>"))
+			text = slices.Concat(text[:from], rest)
 		}
 	}
 	return varying.ReplaceAll(text, nil)
