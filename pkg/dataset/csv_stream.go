@@ -400,9 +400,14 @@ func (s *csvStream) row(b *CSVBlock, fields [][]byte, line int) (place int, err 
 	if s.rep.Time == TimeNumber && s.opt.beyond(x) {
 		return s.x, s.opt.limitError(string(xtext))
 	}
-	y, err := s.number(ytext)
-	if err != nil {
-		return s.y, err
+	y, ok := 0.0, false
+	if open == 0 && !s.opt.DecimalComma {
+		y, ok = decimal(ytext)
+	}
+	if !ok || s.opt.beyond(y) {
+		if y, err = s.number(ytext); err != nil {
+			return s.y, err
+		}
 	}
 	for j, place := range s.also {
 		v, err := s.number(trim(fields[place]))
