@@ -92,7 +92,11 @@ func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) err
 		_, o.K = result.Projection.Dims()
 	}
 	for _, p := range result.Params {
-		o.StdErr = append(o.StdErr, p.StdErrLog)
+		se := p.StdErrLog
+		if math.IsNaN(se) || math.IsInf(se, 1) {
+			se = 0 // what is stored where it is not known
+		}
+		o.StdErr = append(o.StdErr, se)
 	}
 	exact, err := gppl.NewExact(result.Model, s.Train)
 	if err != nil {

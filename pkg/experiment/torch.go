@@ -210,7 +210,7 @@ func (o Optimiser) asAuthors(ctx context.Context, loss gppl.Loss, p int) (result
 	}
 	l.natural(raw)
 	for i, v := range l.theta[:p] {
-		f := gppl.FittedParam{Param: params[i], Start: params[i].Value}
+		f := gppl.FittedParam{Param: params[i], Start: params[i].Value, StdErrLog: math.NaN()}
 		f.Value = v
 		f.AtBound = i == l.noise && v < 2e-6 // the authors' floor is 1e-6
 		r.Params = append(r.Params, f)

@@ -50,7 +50,7 @@ type AutoStep struct {
 	Theta     []float64 // natural values of the parameters after training
 	Gain      float64   // nats by which training improved on the end of the step before
 	Needed    int       // columns that the trained model's spectrum needs; 0 if no number suffices
-	StdErrLog []float64 // of log θ; nil if not known
+	StdErrLog []float64 // of log θ, NaN for fixed parameters, +Inf for those that are not identified; nil if not known
 	// Kept is the share of the information about each parameter that the projections
 	// keep; nil if not known. The information of the data comes from Whittle's
 	// approximation, which is correct to within about 10 %.

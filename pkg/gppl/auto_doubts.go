@@ -46,14 +46,25 @@ func (a *auto) limits() (doubts []string) {
 	}
 	l := newLine(a.data.X, nil)
 	spacing := coverage(l.t) / float64(len(l.t))
-	for _, p := range params[:last] {
+	shortest := math.Inf(1) // of periods; needed only where one is short
+	if slices.ContainsFunc(params[:last], func(p Param) bool { return isPeriod(p) && p.Value < spacing/4 }) {
+		shortest = a.resolved(spacing)
+	}
+	return append(doubts, endsOfX(params[:last], l.span, spacing, shortest)...)
+}
+
+// endsOfX lists the lengths along x that were driven to where a series of this range and spacing ends, or a period below the
+// shortest.
+func endsOfX(params []Param, span, spacing, shortest float64) (doubts []string) {
+	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
+	for _, p := range params {
 		switch {
-		case p.Unit != unitX || isFixed(p) || l.span == 0:
+		case p.Unit != unitX || isFixed(p) || span == 0:
 		case atEnd(p):
 			doubt("%s was driven to the end of what x can show: %.3g, within %v", p.Name, p.Value, p.Transform)
-		case p.Value > 2*l.span:
-			doubt("%s was driven beyond the range of x: %.3g of %.3g", p.Name, p.Value, l.span)
-		case p.Value < spacing/4 && !(isPeriod(p) && p.Value >= a.resolved(spacing)):
+		case p.Value > 2*span:
+			doubt("%s was driven beyond the range of x: %.3g of %.3g", p.Name, p.Value, span)
+		case p.Value < spacing/4 && !(isPeriod(p) && p.Value >= shortest):
 			doubt("%s was driven below the spacing of x: %.3g of %.3g", p.Name, p.Value, spacing)
 		}
 	}
@@ -102,18 +113,28 @@ func (a *auto) doubts() []string {
 	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), isFixed) && gain < a.chance() {
 		doubt("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain)
 	}
-	for _, p := range r.Params {
-		switch {
-		case isFixed(p.Param) || a.settings.Fit.NoStandardErrors:
-		case p.StdErr() == 0:
-			doubt("%s has no standard error: it is not determined, or this is no minimum", p.Name)
-		case p.StdErrLog > 1:
-			doubt("%s is hardly determined: the standard error of its logarithm is %.2g", p.Name, p.StdErrLog)
-		}
+	if !a.settings.Fit.NoStandardErrors {
+		doubts = append(doubts, r.undetermined()...)
 	}
 	switch r.Status {
 	case Stalled, Limited:
 		doubt("training ended before the optimum: %s", r.Reason)
+	}
+	return doubts
+}
+
+// undetermined lists the parameters that the curvature of the loss does not determine.
+func (r *Result) undetermined() (doubts []string) {
+	for _, p := range r.Params {
+		switch {
+		case isFixed(p.Param):
+		case math.IsNaN(p.StdErr()):
+			doubts = append(doubts, fmt.Sprintf("%s has no standard error: it is not determined, or this is no minimum", p.Name))
+		case math.IsInf(p.StdErr(), 1):
+			doubts = append(doubts, fmt.Sprintf("%s is not identified: the data do not determine it", p.Name))
+		case p.StdErrLog > 1:
+			doubts = append(doubts, fmt.Sprintf("%s is hardly determined: the standard error of its logarithm is %.2g", p.Name, p.StdErrLog))
+		}
 	}
 	return doubts
 }

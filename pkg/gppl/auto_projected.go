@@ -134,9 +134,8 @@ func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
 	}
 	stdErr = a.stdErrors(info)
 	for i := range r.Params {
-		r.Params[i].StdErrLog = stdErr[i]
-		if math.IsInf(stdErr[i], 1) {
-			r.Params[i].StdErrLog = 0
+		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > unidentified {
+			r.Params[i].StdErrLog = math.Inf(1)
 		}
 	}
 	all, err := whittleInformation(r.Model, a.data.X)
@@ -153,7 +152,7 @@ func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
 	return stdErr, kept
 }
 
-// stdErrors returns the standard errors of the logs of the trained parameters, 0
+// stdErrors returns the standard errors of the logs of the trained parameters, NaN
 // for the fixed ones, +Inf for those that are not identified.
 func (a *auto) stdErrors(info *mat.SymDense) []float64 {
 	all := a.at.Params()
@@ -164,7 +163,7 @@ func (a *auto) stdErrors(info *mat.SymDense) []float64 {
 			trained, params = append(trained, i), append(params, p)
 		}
 	}
-	se := make([]float64, len(all))
+	se := slices.Repeat([]float64{math.NaN()}, len(all))
 	if len(trained) == 0 {
 		return se
 	}
@@ -217,7 +216,8 @@ func (a *auto) accurate(step AutoStep) bool {
 	if step.StdErrLog == nil || step.Kept == nil {
 		return true
 	}
-	if a.settings.StdErrLog > 0 && slices.Max(step.StdErrLog) <= a.settings.StdErrLog {
+	above := func(se float64) bool { return se > a.settings.StdErrLog } // NaN, of a fixed parameter, is not
+	if a.settings.StdErrLog > 0 && !slices.ContainsFunc(step.StdErrLog, above) {
 		return true
 	}
 	least := slices.Min(step.Kept)

@@ -291,10 +291,10 @@ type resultJSON struct {
 type paramJSON struct {
 	Name        string
 	Start       float64
-	StdErrLog   float64 `json:",omitempty"`
-	StdErrPlace float64 `json:",omitempty"`
-	AtBound     bool    `json:",omitempty"`
-	TiedTo      string  `json:",omitempty"`
+	StdErrLog   anyFloat `json:",omitempty"` // left out where it is NaN
+	StdErrPlace float64  `json:",omitempty"`
+	AtBound     bool     `json:",omitempty"`
+	TiedTo      string   `json:",omitempty"`
 }
 
 // traceJSON holds a trace by columns.
@@ -332,6 +332,22 @@ func (v *orInf) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes the result in the versioned format of Save.
 func (r *Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.encode()) }
 
+// known returns a standard error, or 0, which is left out, if it is not known.
+func known(se float64) anyFloat {
+	if math.IsNaN(se) {
+		return 0
+	}
+	return anyFloat(se)
+}
+
+// orUnknown is the inverse of known.
+func orUnknown(se anyFloat) float64 {
+	if se == 0 {
+		return math.NaN()
+	}
+	return float64(se)
+}
+
 func (r *Result) encode() *resultJSON {
 	j := &resultJSON{
 		Format: resultFormat, Version: resultVersion,
@@ -343,7 +359,7 @@ func (r *Result) encode() *resultJSON {
 		Engine: r.Engine, Jitter: r.Jitter, Warnings: r.Warnings, Best: r.Best,
 	}
 	for _, p := range r.Params {
-		j.Params = append(j.Params, paramJSON{p.Name, p.Start, p.StdErrLog, p.stdErrPlace, p.AtBound, p.TiedTo})
+		j.Params = append(j.Params, paramJSON{p.Name, p.Start, known(p.StdErrLog), p.stdErrPlace, p.AtBound, p.TiedTo})
 	}
 	for _, t := range r.Trace {
 		j.Trace.Start = append(j.Trace.Start, t.Start)
@@ -416,7 +432,7 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 		if p.Name != params[i].Name {
 			return nil, fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
 		}
-		out.Params = append(out.Params, FittedParam{params[i], p.Start, p.StdErrLog, p.AtBound, p.TiedTo, p.StdErrPlace})
+		out.Params = append(out.Params, FittedParam{params[i], p.Start, orUnknown(p.StdErrLog), p.AtBound, p.TiedTo, p.StdErrPlace})
 	}
 	for i, v := range j.Trace.Value {
 		out.Trace = append(out.Trace, TracePoint{j.Trace.Start[i], j.Trace.Evaluation[i], j.Trace.Seconds[i], float64(v)})

@@ -97,7 +97,7 @@ func FuzzResultJSON(f *testing.F) {
 			r.Priors = []gppl.ParamPrior{{Name: gppl.NoiseName, Role: gppl.RoleNoise, Prior: gppl.Gamma{Shape: 2, Rate: 3}}}
 		}
 		for _, p := range m.Params() {
-			r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: p.Value, StdErrLog: float64(i), AtBound: i > 1})
+			r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: p.Value, StdErrLog: float64(i + 1), AtBound: i > 1})
 		}
 		f.Add(mustJSON(f, r))
 	}

@@ -306,7 +306,7 @@ func TestChangePointStandardError(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := r.Params[4]
-		if p.Role != gppl.RoleLocation || p.StdErrLog != 0 {
+		if p.Role != gppl.RoleLocation || !math.IsNaN(p.StdErrLog) {
 			t.Fatalf("%+v is not the place, or has a standard error of its logarithm", p)
 		}
 		want := placeError(t, l, r, 4, view.unit)

@@ -44,24 +44,32 @@ type FittedParam struct {
 	Param
 	Start float64 // where training began
 	// StdErrLog is the standard error of log θ from the curvature of the loss
-	// at the best point (the observed information), or 0 if it is not known: for a
+	// at the best point (the observed information). It is +Inf if the parameter is not
+	// identified, which is what more than 10 counts as, and NaN if it is not known: for a
 	// fixed parameter, for one of any sign, for a loss that is not a likelihood, and if
 	// the curvature is not positive. StdErr returns the standard error of θ itself.
 	StdErrLog float64
 	AtBound   bool   // driven to the end of its transform or of the float range
 	TiedTo    string // the parameter whose value it takes (Tie), "" if none
 
-	stdErrPlace float64 // of θ itself, for a parameter of any sign
+	stdErrPlace float64 // of θ itself, for a parameter of any sign; 0 if it is not known
 }
 
-// StdErr returns the standard error of θ itself, or 0 if it is not known: about θ·StdErrLog or,
+// unidentified is the standard error of log θ beyond which the curvature of the loss, by differences of rounded gradients,
+// tells nothing of it: a factor of e^10 either way.
+const unidentified = 10
+
+// StdErr returns the standard error of θ itself, +Inf if it is not identified and NaN if that is not known: about θ·StdErrLog or,
 // for a parameter of any sign, the one from the curvature of the loss in θ. For the location of a
 // change point, the loss may have further minima, about which a standard error says nothing.
 func (p FittedParam) StdErr() float64 {
-	if !isScale(p.Param) {
+	switch {
+	case isScale(p.Param):
+		return p.Value * p.StdErrLog
+	case p.stdErrPlace > 0:
 		return p.stdErrPlace
 	}
-	return p.Value * p.StdErrLog
+	return math.NaN()
 }
 
 // StartResult is how training went from one starting point.
@@ -103,7 +111,7 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	}
 	hyper := len(m.Params())
 	for i, p := range o.params[:hyper] {
-		fitted := FittedParam{Param: p, Start: p.Value}
+		fitted := FittedParam{Param: p, Start: p.Value, StdErrLog: math.NaN()}
 		fitted.Value = win.Theta[i]
 		fitted.AtBound = atBound(p, win.Theta[i])
 		r.Params = append(r.Params, fitted)
@@ -210,7 +218,9 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	for a, i := range o.trained {
 		se := math.Sqrt(cov.At(a, a))
 		if isScale(o.params[i]) {
-			r.Params[i].StdErrLog = se * o.units[a]
+			if r.Params[i].StdErrLog = se * o.units[a]; r.Params[i].StdErrLog > unidentified {
+				r.Params[i].StdErrLog = math.Inf(1)
+			}
 		} else {
 			r.Params[i].stdErrPlace = se * o.units[a]
 		}
@@ -364,7 +374,10 @@ func (r *Result) String() string {
 	}
 	for _, p := range r.Params {
 		fmt.Fprintf(&b, "  %-24s %.6g", p.Name, p.Value)
-		if se := p.StdErr(); se > 0 {
+		switch se := p.StdErr(); {
+		case math.IsInf(se, 1):
+			b.WriteString(" (not identified)")
+		case se > 0:
 			fmt.Fprintf(&b, " ± %.2g", se)
 		}
 		if p.TiedTo != "" {

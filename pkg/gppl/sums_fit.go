@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 )
 
@@ -23,7 +25,8 @@ const mostSumsProjections = 1000
 // MaxProjections, whose default is n/2 and at most 1000, and Progress. There is no search
 // for starts. It is an error if all observations are equal, since the likelihood is then
 // unbounded; if the loss cannot be evaluated at the start (a Refusal, which names what s
-// resolves); or if ctx ends: FitSums then also returns the best point so far.
+// resolves); or if ctx ends: FitSums then also returns the best point so far. As with FitAuto, the
+// result is Doubtful if the data do not determine what was found.
 func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings AutoSettings) (*AutoResult, error) {
 	if s.Len() > 0 && s.Variance() == 0 {
 		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum", s.Len(), s.Mean())
@@ -178,6 +181,22 @@ func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
 	return max(0, stood-r.Value), err
 }
 
+// doubts lists why what was found may not be what the data determine, as FitAuto does.
+func (f *sumsFit) doubts() []string {
+	r, n := f.result.Result, f.sums.weight()
+	lo, hi := f.sums.Extent()
+	params := r.Model.Params()
+	offset := f.sums.Mean() - f.centre
+	power := f.sums.Variance() + offset*offset
+	doubts := endsOfX(params[:len(params)-1], hi-lo, (hi-lo)/n, 0)
+	white := 0.5 * n * (1 + log2Pi + math.Log(power)) // the exact likelihood of white noise of that variance
+	free := !slices.ContainsFunc(params, isFixed) && r.Model.Mean == nil
+	if gain := white - r.Value; f.result.Exact && free && gain < float64(len(params)-1) {
+		doubts = append(doubts, fmt.Sprintf("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain))
+	}
+	return doubts
+}
+
 // finish returns the result, with what all steps took, unless there is none.
 func (f *sumsFit) finish(err error) (*AutoResult, error) {
 	r := f.result.Result
@@ -185,5 +204,13 @@ func (f *sumsFit) finish(err error) (*AutoResult, error) {
 		return nil, err
 	}
 	r.Evaluations, r.SetupTime, r.FitTime = f.evaluations, f.setUp, f.fitted
+	if doubts := f.doubts(); doubts != nil && err == nil {
+		if r.Status == Converged || r.Status == Stalled {
+			r.Status, r.Reason = Doubtful, doubts[0]
+		}
+		for _, d := range doubts {
+			r.warn("%s", d)
+		}
+	}
 	return f.result, err
 }

@@ -245,7 +245,7 @@ func newTarget(loss Loss, r *Result) (*target, error) {
 	}
 	t.through = rawTransforms(t.params)
 	for i, p := range r.Params { // a step of curvatureStep is then a thousandth of a standard error
-		if se := p.StdErr(); !isScale(p.Param) && se > 0 {
+		if se := p.StdErr(); !isScale(p.Param) && se > 0 && !math.IsInf(se, 1) {
 			t.through[i] = inUnits(1e-3 / curvatureStep * se)
 		}
 	}

@@ -6,6 +6,7 @@ package show
 import (
 	"cmp"
 	"context"
+	"math"
 	"os"
 	"os/signal"
 
@@ -43,11 +44,11 @@ func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 	t := &viz.Table{
 		Caption: "What was learnt: " + r.Loss + ", " + string(r.Status),
 		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Format: viz.Digits(3)}, {Name: "standard error", Format: viz.Digits(2)}, {Name: "unit"}},
-		Notes:   append([]string{"Standard errors come from the curvature of the likelihood; – where a parameter is fixed."}, r.Warnings...),
+		Notes:   append([]string{"Standard errors come from the curvature of the likelihood; – where a parameter is fixed or not identified."}, r.Warnings...),
 	}
 	for _, p := range r.Params {
 		stderr := any(nil)
-		if se := p.StdErr(); se > 0 {
+		if se := p.StdErr(); se > 0 && !math.IsInf(se, 1) {
 			stderr = se
 		}
 		t.Rows = append(t.Rows, []any{p.Name, p.Value, stderr, cmp.Or(units[p.Unit], p.Unit)})

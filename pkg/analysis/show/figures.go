@@ -345,6 +345,14 @@ func Parameters(a *analysis.Analysis) *viz.Table {
 	return t
 }
 
+// knownError returns a standard error, or 0 if it is not known or the parameter is not identified.
+func knownError(se float64) float64 {
+	if math.IsNaN(se) || math.IsInf(se, 0) {
+		return 0
+	}
+	return se
+}
+
 // inUnits returns a parameter of the standardised series in the unit of the file, with its standard error; 0 if that is not known.
 func inUnits(a *analysis.Analysis, p gppl.FittedParam) (value, se float64, unit string) {
 	switch {
@@ -358,9 +366,9 @@ func inUnits(a *analysis.Analysis, p gppl.FittedParam) (value, se float64, unit 
 		unit = p.Unit
 	}
 	if p.Unit == "y²" {
-		return a.Scaling.Variance(p.Value), a.Scaling.Variance(p.StdErr()), unit
+		return a.Scaling.Variance(p.Value), a.Scaling.Variance(knownError(p.StdErr())), unit
 	}
-	return p.Value, p.StdErr(), unit
+	return p.Value, knownError(p.StdErr()), unit
 }
 
 // Predictions lists a forecast; the middle of a long one is left out.

@@ -67,7 +67,7 @@ func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals,
 	}
 	for _, p := range a.Result.Params {
 		value, se, unit := inUnits(a, p)
-		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, p.StdErrLog, value, se, unit})
+		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, knownError(p.StdErrLog), value, se, unit})
 	}
 	if effects, err := a.Effects(); err == nil { // an error of conditioning is reported with the forecast
 		j.Regressors = effects

@@ -1,0 +1,64 @@
+package gppl_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// TestFitAutoVanished wants no word of a floor where the noise variance has none.
+func TestFitAutoVanished(t *testing.T) {
+	d := observe(t, 60, 1, 0, 1, func(x float64) float64 { return math.Sin(x / 9) })
+	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, gppl.AutoSettings{}))
+	said := strings.Join(r.Warnings, "; ")
+	if r.Status != gppl.Doubtful || strings.Contains(said, "its floor") || !strings.Contains(said, "nearly vanished") {
+		t.Errorf("%v", r)
+	}
+}
+
+// TestNotIdentified wants no number for the standard error of a parameter that the data do not determine, and NaN where none
+// is known.
+func TestNotIdentified(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(4, 4))
+	x, y := make([]float64, 80), make([]float64, 80)
+	for i := range x {
+		x[i], y[i] = float64(i), rnd.NormFloat64()
+	}
+	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1e-9, Lengthscale: 3}, Noise: 1}.Fix(gppl.NoiseName)
+	loss := must[*gppl.Exact](t)(gppl.NewExact(m, d))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{MaxEvaluations: 2}))
+	for _, p := range r.Params {
+		if se := p.StdErrLog; se == 0 || se > 10 && !math.IsInf(se, 1) {
+			t.Errorf("%s: the standard error of its log is %v: %v", p.Name, se, r)
+		}
+	}
+	if !math.IsNaN(r.Params[2].StdErrLog) || !math.IsNaN(r.Params[2].StdErr()) {
+		t.Errorf("a fixed parameter has a standard error: %v", r.Params[2])
+	}
+}
+
+// TestFitSumsOutlier wants a doubt where one value is all that there is to see.
+func TestFitSumsOutlier(t *testing.T) {
+	for _, outlier := range []float64{1e9} {
+		rnd := rand.New(rand.NewPCG(9, 9))
+		s := must[*gppl.Sums](t)(gppl.NewSums(gppl.SumsHeader{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 1 << 31}))
+		x, y := make([]float64, 400), make([]float64, 400)
+		for i := range x {
+			x[i] = 100 * rnd.Float64()
+			y[i] = math.Sin(x[i]/5) + 0.3*rnd.NormFloat64()
+		}
+		y[200] = outlier
+		if err := s.Add(x, y); err != nil {
+			t.Fatal(err)
+		}
+		r, err := gppl.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), gppl.AutoSettings{})
+		if err == nil && r.Status == gppl.Converged {
+			t.Errorf("one value of %v: %v", outlier, r)
+		}
+	}
+}
