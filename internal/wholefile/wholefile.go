@@ -72,24 +72,50 @@ func replace(target string, old fs.FileInfo, write func(io.Writer) error) error 
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails once renamed
+	kept := false
+	defer func() {
+		if !kept {
+			discard(f)
+		}
+	}()
 	err = write(f)
 	if err == nil && old != nil {
 		err = keepMode(f, old)
 	}
 	if err = errors.Join(err, f.Sync()); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	// The lock ends when the file is closed: it has its name by then, where the system can rename an open file.
-	if runtime.GOOS == "windows" {
-		err = errors.Join(f.Close(), os.Rename(f.Name(), target))
-	} else {
-		err = errors.Join(os.Rename(f.Name(), target), f.Close())
-	}
-	if err != nil {
 		return err
 	}
+	// The lock ends when the file is closed: it has its name by then, where the system can rename an open file. Its temporary name may
+	// be another writer's from then on.
+	if runtime.GOOS == "windows" {
+		if err := f.Close(); err != nil {
+			return err
+		}
+		if err := os.Rename(f.Name(), target); err != nil {
+			return err
+		}
+		kept = true
+	} else {
+		if err := os.Rename(f.Name(), target); err != nil {
+			return err
+		}
+		kept = true
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
 	return SyncFolder(filepath.Dir(target))
+}
+
+// discard removes a temporary file, while it is locked where the system can remove an open file.
+func discard(f *os.File) {
+	if runtime.GOOS != "windows" {
+		os.Remove(f.Name())
+	}
+	f.Close()
+	if runtime.GOOS == "windows" {
+		os.Remove(f.Name())
+	}
 }
 
 // keepMode gives f the mode and, where that is allowed, the owner of old.

@@ -39,7 +39,7 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	params := a.Result.Params
 	var free []int
 	for i, p := range params {
-		if p.StdErrLog > 0 { // neither fixed, nor at a bound, nor left open by the data
+		if p.StdErrLog > 0 && !math.IsInf(p.StdErrLog, 1) { // neither fixed, nor at a bound, nor left open by the data
 			free = append(free, i)
 		}
 	}

@@ -16,7 +16,7 @@ type Slice struct {
 	Value   []float64 // of the parameter
 	Excess  []float64 // NLL above that of the optimum, in nats; +Inf where it cannot be computed
 	Optimum float64
-	StdErr  float64 // of the log; 0 if it is not known
+	StdErr  float64 // of the log; NaN if it is not known, +Inf if the data leave it open
 }
 
 // highest bounds the NLL at the ends of a slice, in nats above the optimum.

@@ -188,7 +188,7 @@ func Slices(a *analysis.Analysis, slices []analysis.Slice) (*viz.Figure, error) 
 		if s.Unit != "" {
 			label += " (" + s.Unit + ")"
 		}
-		o.Slices = append(o.Slices, viz.SliceCurve{Name: s.Name, Label: label, Value: s.Value, Excess: s.Excess, Optimum: s.Optimum, Parabola: s.StdErr})
+		o.Slices = append(o.Slices, viz.SliceCurve{Name: s.Name, Label: label, Value: s.Value, Excess: s.Excess, Optimum: s.Optimum, Parabola: knownError(s.StdErr)})
 	}
 	return viz.Slices(o)
 }
