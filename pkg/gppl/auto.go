@@ -23,6 +23,9 @@ type AutoSettings struct {
 	// the mean spacing of x and its range. At irregular x they may be shorter, down to
 	// Search.Shortest, if a periodogram of the irregular times shows one that is.
 	KeepStart bool
+	// Priors, unless nil, are those of parameters, in natural units: the search and each training then look for the
+	// maximum of the posterior (NewMAP), and Result.Value is the loss less the log prior density.
+	Priors []ParamPrior
 	// Projected uses projections even where the exact likelihood costs less, as long as
 	// fewer than n of them suffice.
 	Projected bool
@@ -145,6 +148,7 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 		return nil, err
 	}
 	rest := leastSquaresRest(m, d)
+	var err error
 	if left, all := blas64.Nrm2(vec(rest.Y)), blas64.Nrm2(vec(d.Y)); left <= constant*all {
 		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())
 	}
@@ -157,6 +161,12 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 	if !s.KeepStart {
 		a.starts = startsFrom(m, d)
 	}
+	if a.priors, err = a.priorsByName(); err != nil {
+		return nil, err
+	}
+	for i := range a.starts {
+		a.starts[i] = a.starts[i].within(a.priors)
+	}
 	if err := a.starts[0].Check(); err != nil {
 		return nil, err
 	}
@@ -166,7 +176,7 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 		}
 	}
 	a.at, a.next, a.sure = a.starts[0], a.starts, a.given
-	err := a.run()
+	err = a.run()
 	if a.result.Result == nil {
 		return nil, err
 	}
@@ -182,11 +192,12 @@ type auto struct {
 	ctx       context.Context
 	settings  AutoSettings
 	data      Data
-	rest      Data    // their least-squares residuals, if the model has a mean
-	family    Model   // as it was given
-	at        Model   // where training stands
-	starts    []Model // where it begins: the best of these
-	loss      Loss    // trained last
+	rest      Data         // their least-squares residuals, if the model has a mean
+	family    Model        // as it was given
+	priors    []ParamPrior // by the names of the parameters
+	at        Model        // where training stands
+	starts    []Model      // where it begins: the best of these
+	loss      Loss         // trained last
 	result    *AutoResult
 	next      []Model // further starts of the next training: the best of them are trained to the end
 	given     []Model // starts that the search of a part of the data did not come from

@@ -150,7 +150,7 @@ func (a *auto) overNoise() float64 {
 		}
 	}
 	power := blas64.Dot(vec(a.rest.Y), vec(a.rest.Y)) / n
-	return 0.5*n*(1+log2Pi+math.Log(power)) - a.result.Value
+	return 0.5*n*(1+log2Pi+math.Log(power)) - (a.result.Value + a.result.LogPrior)
 }
 
 // chance returns the nats by which a model fits pure white noise better than white noise does: one for each parameter

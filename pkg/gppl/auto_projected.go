@@ -134,6 +134,9 @@ func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
 	}
 	stdErr = a.stdErrors(info)
 	for i := range r.Params {
+		if len(a.priors) > 0 {
+			break // those of the posterior, from the training
+		}
 		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > unidentified {
 			r.Params[i].StdErrLog = math.Inf(1)
 		}

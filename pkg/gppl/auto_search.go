@@ -75,9 +75,10 @@ const (
 // searcher looks for the optima of one loss.
 type searcher struct {
 	ctx      context.Context
-	model    Model   // the family, with the transforms that hold while it is searched
-	params   []Param // of the model
-	loss     Loss
+	model    Model        // the family, with the transforms that hold while it is searched
+	params   []Param      // of the model
+	loss     Loss         // with the priors
+	priors   []ParamPrior // by the names of the parameters
 	scales   scales
 	power    float64 // mean of y²
 	linear   []int   // indices of the parameters that a common factor of all variances goes to; nil if there is none
@@ -97,7 +98,7 @@ type comparer interface {
 }
 
 // screen returns the points with the kernel of theta and each of some ratios of its noise, at the best common factor of
-// all variances.
+// all variances, and less the log density of their priors.
 func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 	last := len(theta) - 1
 	if isFixed(s.params[last]) {
@@ -120,6 +121,11 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 		at[last] = noises[i]
 		for _, j := range s.linear {
 			at[j] *= factors[i]
+		}
+		if s.priors != nil {
+			at = values(s.model.WithParams(at).within(s.priors).Params())
+			log, _ := priorsAt(s.loss, at)
+			v -= log
 		}
 		points = append(points, point{u: at, value: v})
 	}
@@ -257,7 +263,7 @@ func (s *searcher) normalised(theta []float64) []float64 {
 	if !isFixed(params[last]) {
 		theta[last] = s.power
 	}
-	return values(s.model.WithParams(theta).inside().Params())
+	return values(s.model.WithParams(theta).inside().within(s.priors).Params())
 }
 
 // varying returns the part of the kernel's variance that varies within the range of x: k(0) minus the smallest
@@ -338,7 +344,7 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 func (s *searcher) train(p point, evaluations int) point {
 	settings := s.methods
 	settings.MaxEvaluations = evaluations
-	r, _ := Fit(s.ctx, s.loss, s.model.WithParams(p.u).inside().Params(), settings)
+	r, _ := Fit(s.ctx, s.loss, s.model.WithParams(p.u).inside().within(s.priors).Params(), settings)
 	if r == nil {
 		return point{u: p.u, value: math.Inf(1)}
 	}
@@ -581,7 +587,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 	change := func(f func(at []float64)) {
 		at := slices.Clone(theta)
 		f(at)
-		all = append(all, values(s.model.WithParams(at).inside().Params()))
+		all = append(all, values(s.model.WithParams(at).inside().within(s.priors).Params()))
 	}
 	for i, p := range params {
 		factors := []float64{0.1, 0.3, 3, 10}

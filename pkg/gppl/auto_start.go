@@ -51,8 +51,12 @@ func (a *auto) searchRest(d Data) error {
 	if err != nil {
 		return err
 	}
+	posterior, err := a.posterior(loss)
+	if err != nil {
+		return err
+	}
 	s := &searcher{
-		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: loss, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
+		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, priors: a.priors, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
 		power:   blas64.Dot(vec(d.Y), vec(d.Y)) / float64(d.Len()),
 		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
@@ -125,8 +129,12 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	if loss == nil {
 		return
 	}
+	posterior, err := a.posterior(loss)
+	if err != nil {
+		return // as for the part of the data, which said so
+	}
 	all := *s
-	all.loss, all.profiler, all.optima, all.search = loss, loss, nil, &Search{}
+	all.loss, all.profiler, all.optima, all.search = posterior, loss, nil, &Search{}
 	from := slices.Clone(a.starts)
 	// First those that the best start leaves in the data.
 	periods := loss.excess(a.starts[0], likeliest/4)
@@ -144,7 +152,7 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	a.result.Search.Evaluations += all.search.Evaluations + loss.evaluations()
 	known := math.Inf(1) // the best of the starts that there are, by the periodogram
 	for _, m := range a.starts {
-		if v, err := loss.ValueGrad(nil, values(m.Params())); err == nil {
+		if v, err := posterior.ValueGrad(nil, values(m.Params())); err == nil {
 			known = min(known, v)
 		}
 	}
@@ -173,6 +181,10 @@ func (a *auto) fastStarts(s *searcher, d Data) {
 	if _, seconds := all.Cost(a.starts[0]); !(seconds < patience/2) {
 		return
 	}
+	posterior, err := a.posterior(all)
+	if err != nil {
+		return // as for the part of the data, which said so
+	}
 	models := slices.Clone(a.starts)
 	for _, p := range s.scales.periods[:min(most, len(s.scales.periods))] {
 		models = append(models, s.withPeriod(a.starts[0], p))
@@ -183,7 +195,7 @@ func (a *auto) fastStarts(s *searcher, d Data) {
 	}
 	var order []ranked
 	for _, m := range models {
-		if v, err := all.ValueGrad(nil, values(m.Params())); err == nil && a.ctx.Err() == nil {
+		if v, err := posterior.ValueGrad(nil, values(m.Params())); err == nil && a.ctx.Err() == nil {
 			order = append(order, ranked{m, v})
 		}
 		a.evaluations++
@@ -206,7 +218,8 @@ func (a *auto) aliasDoubts() (doubts []string) {
 	const close = 2    // nats, as rivals
 	params := a.at.Params()
 	i := slices.IndexFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) })
-	if a.irregular == nil || i < 0 {
+	loss, err := a.posterior(a.loss)
+	if a.irregular == nil || i < 0 || err != nil {
 		return nil
 	}
 	for range 3 {
@@ -216,12 +229,12 @@ func (a *auto) aliasDoubts() (doubts []string) {
 		for _, p := range a.irregular.aliases(found, most) {
 			theta := values(best.Model.Params())
 			theta[i] = p
-			v, err := a.loss.ValueGrad(nil, theta)
+			v, err := loss.ValueGrad(nil, theta)
 			a.evaluations++
 			if err != nil || v > best.Value+hopeful || a.ctx.Err() != nil {
 				continue
 			}
-			r, err := a.trainFrom(a.loss, a.at.WithParams(theta), secondSteps)
+			r, err := a.trainFrom(loss, a.at.WithParams(theta), secondSteps)
 			if err != nil || a.ctx.Err() != nil || !a.periodsAllowed(r.Model) {
 				continue
 			}

@@ -332,3 +332,44 @@ func TestStartFrom(t *testing.T) {
 		}
 	}
 }
+
+// TestFitAutoPriors: with priors the search finds the maximum of the posterior, at the place where a strong prior wants it, and what it
+// reports is that of NewMAP.
+func TestFitAutoPriors(t *testing.T) {
+	model := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 40, Period: 7, PeriodicLengthscale: 1}, Noise: 0.1}
+	s, _, _, err := dataset.Synthetic{Model: model, N: 150, Seed: 3}.Draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(s.X), s.Y))
+	for _, c := range []struct {
+		prior  gppl.ParamPrior
+		lo, hi float64 // of the parameter that is learnt
+	}{
+		{gppl.ParamPrior{Name: "period", Prior: gppl.LogNormal{Mu: math.Log(14), Sigma: 0.001}}, 13.9, 14.1},
+		{gppl.ParamPrior{Name: "period", Prior: gppl.Uniform{Lo: 2, Hi: 5}}, 2, 5},
+		{gppl.ParamPrior{Role: gppl.RoleNoise, Prior: gppl.LogNormal{Mu: math.Log(5), Sigma: 0.01}}, 4.5, 5.5},
+		{gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.Uniform{Lo: 1, Hi: 2}}, 1, 2},
+	} {
+		r, err := gppl.FitAuto(t.Context(), model, d, gppl.AutoSettings{Priors: []gppl.ParamPrior{c.prior}})
+		if err != nil {
+			t.Fatalf("%v: %v", c.prior, err)
+		}
+		if len(r.Priors) != 1 {
+			t.Fatalf("%v: the result has the priors %v", c.prior, r.Priors)
+		}
+		theta := make([]float64, len(r.Params))
+		for i, p := range r.Params {
+			if theta[i] = p.Value; p.Name == r.Priors[0].Name && !(p.Value > c.lo && p.Value < c.hi) {
+				t.Errorf("%v: learnt %v", c.prior, p.Value)
+			}
+		}
+		posterior := must[*gppl.MAP](t)(gppl.NewMAP(must[*gppl.Exact](t)(gppl.NewExact(model, d)), c.prior))
+		if v, err := posterior.ValueGrad(nil, theta); err != nil || math.Abs(v-r.Value) > 1e-3 {
+			t.Errorf("%v: reported %v nats, NewMAP has %v there (error: %v)", c.prior, r.Value, v, err)
+		}
+	}
+	if _, err := gppl.FitAuto(t.Context(), model, d, gppl.AutoSettings{Priors: []gppl.ParamPrior{{Name: "perod", Prior: gppl.LogNormal{Sigma: 1}}}}); err == nil {
+		t.Error("a prior of a parameter that is not there is no error")
+	}
+}

@@ -16,7 +16,11 @@ const patience = 10
 
 // train trains from the present point and from any further starts. It returns the best
 // result, and the nats by which it improves on the present point.
-func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
+func (a *auto) train(likelihood Loss) (best *Result, gain float64, err error) {
+	loss, err := a.posterior(likelihood)
+	if err != nil {
+		return nil, 0, err
+	}
 	starts := a.next
 	if len(a.result.Steps) > 0 {
 		starts = append([]Model{a.at}, starts...)
@@ -53,6 +57,47 @@ func (a *auto) train(loss Loss) (best *Result, gain float64, err error) {
 		return best, stood - best.Value, a.ctx.Err()
 	}
 	return best, stood - best.Value, nil
+}
+
+// posterior returns a likelihood with the priors, or itself if there are none.
+func (a *auto) posterior(likelihood Loss) (Loss, error) {
+	if len(a.priors) == 0 {
+		return likelihood, nil
+	}
+	return NewMAP(likelihood, a.priors...)
+}
+
+// priorsByName returns the priors of the settings for each parameter that has one, or what is wrong with them.
+func (a *auto) priorsByName() ([]ParamPrior, error) {
+	if len(a.settings.Priors) == 0 {
+		return nil, nil
+	}
+	exact, err := NewExact(a.starts[0], a.data)
+	if err != nil {
+		return nil, err
+	}
+	posterior, err := NewMAP(exact, a.settings.Priors...)
+	if err != nil {
+		return nil, err
+	}
+	return posterior.Priors(), nil
+}
+
+// within returns m with its parameters inside the supports of their priors.
+func (m Model) within(priors []ParamPrior) Model {
+	if len(priors) == 0 {
+		return m
+	}
+	params := m.Params()
+	theta := values(params)
+	for i, p := range params {
+		for _, q := range priors {
+			if u, ok := q.Prior.(Uniform); ok && q.Name == p.Name && !(theta[i] > u.Lo && theta[i] < u.Hi) {
+				theta[i] = 0.5 * (u.Lo + u.Hi)
+			}
+		}
+	}
+	return m.WithParams(theta)
 }
 
 // periodsAllowed reports whether every period that is trained lies where the search
@@ -148,6 +193,10 @@ func (a *auto) settle(exact *Exact) error {
 	began := time.Now()
 	best, stood := a.result.Result, a.result.Value
 	rnd := rand.New(rand.NewPCG(a.settings.Fit.Seed, 2))
+	loss, err := a.posterior(a.loss)
+	if err != nil {
+		return err
+	}
 	spread := orDefault(a.settings.Fit.Spread, 1)
 	tried := 0
 	for i := range a.further() {
@@ -155,7 +204,7 @@ func (a *auto) settle(exact *Exact) error {
 		if i%2 == 1 {
 			around = best.Model
 		}
-		r, err := a.trainFrom(a.loss, around.spread(spread, rnd), a.settings.Fit.MaxEvaluations)
+		r, err := a.trainFrom(loss, around.spread(spread, rnd).within(a.priors), a.settings.Fit.MaxEvaluations)
 		if r != nil && r.Value < best.Value {
 			best = r
 			a.at, a.result.Result = best.Model, best
