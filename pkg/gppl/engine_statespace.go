@@ -274,15 +274,11 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 			}
 		}
 	}
-	prior := make([]bool, l.columns.Cols-1)
-	for j := range prior {
-		prior[j] = !l.p.mean.basis.IsFlat(j)
-	}
 	if off := l.smoothingNoise(); off > leaveOutTrust {
 		return l.trust(blocks[0], off)
 	}
 	m, v := make([]float64, n), make([]float64, n)
-	if err := p.filter.LeaveOut(m, v, p.line.columns, prior, inOrder); err != nil {
+	if err := p.filter.LeaveOut(m, v, p.line.columns, l.priorMeans(), inOrder); err != nil {
 		return fmt.Errorf("gppl: leaving out by the state space: %w", err)
 	}
 	for b, block := range blocks {
@@ -296,8 +292,7 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 
 // smoothingNoise estimates what rounding does to predictions from two sides, in their standard deviations: by ε√(v/σ²), and by
 // the rounding of y. With a mean, the columns of two observations that nearly coincide differ by rounding,
-// ε/σ, and what sets their y apart is then taken for a statement on the coefficients. smoothingMargin is ten times
-// what random cases show (TestRandomLeaveOut).
+// ε/σ, and what sets their y apart then counts as a statement on the coefficients (TestRandomLeaveOut).
 func (l *leaver) smoothingNoise() float64 {
 	const smoothingMargin = 8
 	least, most := slices.Min(l.noise), 0.0

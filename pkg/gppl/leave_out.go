@@ -203,6 +203,17 @@ func (l *leaver) byInverse(mean, variances []float64, blocks [][]int) error {
 	return nil
 }
 
+// priorMeans returns the prior mean of the coefficient of each column of the basis, of prior variance 1; NaN for a flat prior.
+func (l *leaver) priorMeans() []float64 {
+	means := make([]float64, l.columns.Cols-1)
+	for j := range means {
+		if means[j] = -l.p.mean.gamma0[j]; l.p.mean.basis.IsFlat(j) {
+			means[j] = math.NaN()
+		}
+	}
+	return means
+}
+
 // off estimates how far rounding, and what the engine leaves out, puts off predictions of covariance S = P_BB⁻¹: A as it is
 // represented is off by some η, which its likelihood's bound tells as η/σ² an observation. That moves P_BB by no more than η/σ²
 // of itself, but where it is the difference of 1/σ² and a number about as large, by η/σ²·1/σ².

@@ -20,7 +20,7 @@ import (
 // ZᵀδAZ, where α′ = α − Zα_B is without the block. Rounding is such a change, of entries about ε√(A_ii·A_jj).
 
 // rootNoise is the size of δA, relative to √(A_ii·A_jj) and √n, that factorising and the covariances bring: in units of
-// 2⁻⁵³. The worst of 2000 random cases uses a fifth of it (TestRandomLeaveOut).
+// 2⁻⁵³ (TestRandomLeaveOut).
 const rootNoise = 8
 
 // covarianceNoise returns the size of δA relative to √(A_ii·A_jj).
@@ -89,6 +89,11 @@ func newRooted(l *leaver, of exactPosterior) *rooted {
 		r.base = append(r.base, c)
 	}
 	r.half = column(0)
+	for j, prior := range l.priorMeans() {
+		if !math.IsNaN(prior) {
+			r.half[n+j] = prior
+		}
+	}
 	project(r.half, r.base)
 	copy(r.alpha, r.half)
 	r.of.of.factor.SolveLT(columnOf(r.alpha))

@@ -30,8 +30,9 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 	k, n := l.p.model.Kernel, of.factor.engine.grid.n
 	most := variance(k) + l.noise[0]
 	r := &rowed{leaver: l, of: of, place: make([]int, len(l.y)), alpha: make([]float64, n)}
-	const margin = 16 // what is measured is one direction of δA; without it the worst of 1000 random cases is 2.5 times its estimate off
-	r.epsilon = margin * (covarianceNoise(k, l.x) + of.factor.factor.Backward()/most)
+	const margin = 16 // Backward measures δA in one direction
+	_, slopes := of.factor.engine.count(k)
+	r.epsilon = margin*(covarianceNoise(k, l.x)+of.factor.factor.Backward()/most) + 4*of.factor.engine.grid.off*slopes/most
 	r.weight = math.Sqrt(r.epsilon * most)
 	for i := range r.place {
 		at := i

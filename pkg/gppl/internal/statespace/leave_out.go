@@ -47,11 +47,11 @@ type leaver struct {
 }
 
 // LeaveOut sets mean[i] and variance[i] to those of observation i, the first column of C, given all observations outside its
-// block. The other columns are a basis of the mean, whose coefficients have flat priors or, where prior is true, that of
-// variance 1; the observations outside a block are to determine them. Blocks hold indices of
+// block. The other columns are a basis of the mean, whose coefficients have normal priors of variance 1 with the means in
+// prior, or flat ones where that is NaN; the observations outside a block are to determine them. Blocks hold indices of
 // observations; entries in no block are not set. It takes O(n·D³) and, for each block, as much for the observations from its
 // first to its last. It is an error if a block leaves an answer that is not finite.
-func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prior []bool, blocks [][]int) error {
+func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prior []float64, blocks [][]int) error {
 	n, d, h := len(f.t), f.dim, columns.Cols-1
 	if len(mean) != n || len(variance) != n || columns.Rows != n || len(prior) != h {
 		panic(fmt.Sprintf("statespace: LeaveOut: %d means, %d variances and %d priors for %d×%d columns at %d inputs", len(mean), len(variance), len(prior), columns.Rows, columns.Cols, n))
@@ -81,9 +81,9 @@ func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prio
 	}
 
 	now := &forecast{root: make([]float64, d*d), mean: make([]float64, columns.Cols*d), gamma: make([]float64, h*(h+1))}
-	for j, known := range prior {
-		if known {
-			now.gamma[j*(h+1)+j] = 1
+	for j, of := range prior {
+		if !math.IsNaN(of) {
+			now.gamma[j*(h+1)+j], now.gamma[j*(h+1)+h] = 1, of
 		}
 	}
 	begin := make([]forecast, len(blocks))
