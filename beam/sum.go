@@ -108,7 +108,7 @@ func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) 
 func (f *sumFile) read(ctx context.Context, in io.Reader, path string, s *gppl.Sums) error {
 	var first []dataset.CSVRowError
 	bad := 0
-	rep, err := analysis.Stream(in, f.Options.Columns, 1, func(_ int, b *dataset.CSVBlock) error {
+	rep, err := analysis.Stream(in, f.Options.Columns.Within(f.Options.Header), 1, func(_ int, b *dataset.CSVBlock) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

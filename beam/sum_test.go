@@ -221,7 +221,7 @@ func TestFailures(t *testing.T) {
 		strict  bool
 		want    string
 	}{
-		{"*.csv", true, "a.csv: CSV: line 102: column 2"},
+		{"*.csv", true, "a.csv: CSV: line 102, column 2"},
 		{"*.none", false, "no files matching"},
 		{"out.txt", false, "no row could be added"},
 		{"empty.txt", false, "empty.txt: CSV: the file is empty"},
@@ -229,7 +229,7 @@ func TestFailures(t *testing.T) {
 		out := filepath.Join(dir, "all.sums")
 		put(t, out, "before")
 		err := run(t, out, Options{Header: header(t), Strict: c.strict}, filepath.Join(dir, c.pattern))
-		if err == nil || !strings.Contains(err.Error(), c.want) && !(c.strict && strings.Contains(err.Error(), "b.csv: CSV: line 102: column 2")) {
+		if err == nil || !strings.Contains(err.Error(), c.want) && !(c.strict && strings.Contains(err.Error(), "b.csv: CSV: line 102, column 2")) {
 			t.Errorf("%s: error %v, want %q", c.pattern, err, c.want)
 		}
 		if string(bytesOf(t, out)) != "before" {

@@ -344,7 +344,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 			}
 			defer in.Close()
 		}
-		return analysis.Stream(in, s.options, len(s.parts), visit)
+		return analysis.Stream(in, s.options.Within(s.header), len(s.parts), visit)
 	})
 	name := file
 	if file == "-" {
@@ -354,7 +354,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case s.strict && len(bad) > 0:
-		return fmt.Errorf("%s, line %d: %w", name, bad[0].Line, bad[0].Err)
+		return fmt.Errorf("%s, %w", name, bad[0].CSVRowError)
 	case err != nil:
 		return fmt.Errorf("%s: %s", name, message(err))
 	case rep.X == rep.Y:
@@ -379,7 +379,7 @@ func (s *summer) show(b *dataset.CSVBlock) {
 // tell prints which rows were left out, and the speed.
 func (s *summer) tell(sums *library.Sums) {
 	for _, row := range s.first {
-		fmt.Fprintf(s.stderr, "gppl: %s, line %d: %s\n", show.Printable(row.file), row.Line, message(row.Err))
+		fmt.Fprintf(s.stderr, "gppl: %s, %s\n", show.Printable(row.file), show.Printable(row.Error()))
 	}
 	if more := s.bad - len(s.first); more > 0 {
 		fmt.Fprintf(s.stderr, "gppl: and %d more\n", more)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
 )
 
 // put writes a file into a folder and returns its path.
@@ -145,6 +147,58 @@ func TestSumDates(t *testing.T) {
 	}
 }
 
+// TestSumNumberDates wants gppl sum to read numbers that stand for dates as gppl fit does, with the same remark, and to go on with sums
+// of the plain numbers.
+func TestSumNumberDates(t *testing.T) {
+	dir := t.TempDir()
+	day := time.Date(2024, 1, 31, 0, 0, 0, 0, time.UTC)
+	for name, x := range map[string]func(t time.Time) string{
+		"unix":     func(t time.Time) string { return fmt.Sprint(t.Unix()) },
+		"unix-ms":  func(t time.Time) string { return fmt.Sprint(t.UnixMilli()) },
+		"unix-us":  func(t time.Time) string { return fmt.Sprint(t.UnixMicro()) },
+		"unix-ns":  func(t time.Time) string { return fmt.Sprint(t.UnixNano()) },
+		"yyyymmdd": func(t time.Time) string { return t.Format("20060102") },
+	} {
+		var b strings.Builder
+		b.WriteString("when,y\n")
+		for i := range 100 {
+			fmt.Fprintf(&b, "%s,%d\n", x(day.AddDate(0, 0, i)), i%7)
+		}
+		file, out := put(t, dir, name+".csv", b.String()), filepath.Join(dir, name+".sums")
+		s, err := analysis.Read(file, analysis.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var info sumsInfo
+		sum := func(args ...string) (remarks string) {
+			t.Helper()
+			stdout, remarks := must(t, append([]string{"sum", file, "-o", out, "-q", "--json"}, args...)...)
+			info = sumsInfo{}
+			if err := json.Unmarshal([]byte(stdout), &info); err != nil {
+				t.Fatal(err)
+			}
+			return remarks
+		}
+		remarks := sum()
+		if *info.First != float64(day.Unix()) || *info.Last != float64(day.Unix()+99*86400) || info.Observations != 100 {
+			t.Errorf("%s: sums from %v to %v", name, *info.First, *info.Last)
+		}
+		if s.Axis.Text(s.X[0]) != "2024-01-31" || !strings.Contains(remarks, s.Notes()[1]) {
+			t.Errorf("%s: gppl fit starts at %s with the remarks %q, gppl sum has %q", name, s.Axis.Text(s.X[0]), s.Notes(), remarks)
+		}
+		dates := bytesOf(t, out)
+		if sum("--time", name); !bytes.Equal(bytesOf(t, out), dates) {
+			t.Errorf("%s: other sums by --time", name)
+		}
+		sum("--time", "number")
+		plain, first := bytesOf(t, out), *info.First
+		before := put(t, dir, "before.sums", string(plain))
+		if remarks := sum("--like", before); !bytes.Equal(bytesOf(t, out), plain) || name != "unix" && !strings.Contains(remarks, "they stay numbers") {
+			t.Errorf("%s: other sums by --like of plain numbers from %v: from %v, %q", name, first, *info.First, remarks)
+		}
+	}
+}
+
 // TestSumBadRows leaves bad rows out, says where they are, and makes an error of them if asked to.
 func TestSumBadRows(t *testing.T) {
 	dir := t.TempDir()
@@ -154,7 +208,7 @@ func TestSumBadRows(t *testing.T) {
 	out := filepath.Join(dir, "a.sums")
 	header := []string{"--from", "0", "--to", "10", "--centre", "20", "--largest", "4", "-o", out}
 	stdout, stderr := must(t, append([]string{"sum", bad}, header...)...)
-	for _, want := range []string{"bad.csv, line 11: column 2", `"abc"`, "bad.csv, line 21: wrong number of fields: 1", "bad.csv, line 31: t = 1e+06 is not within [0, 10]", "3 rows were left out", "1 row was left out for lack of a value"} {
+	for _, want := range []string{"bad.csv, line 11, column 2", `"abc"`, "bad.csv, line 21: wrong number of fields: 1", "bad.csv, line 31: t = 1e+06 is not within [0, 10]", "3 rows were left out", "1 row was left out for lack of a value"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("%q is not in %q", want, stderr)
 		}
@@ -164,7 +218,7 @@ func TestSumBadRows(t *testing.T) {
 	}
 	before := bytesOf(t, out)
 	code, _, stderr := gppl(append([]string{"sum", bad, "--strict"}, header...)...)
-	if code != exitFailed || !strings.Contains(stderr, "bad.csv, line 11: column 2") {
+	if code != exitFailed || !strings.Contains(stderr, "bad.csv, line 11, column 2") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if !bytes.Equal(bytesOf(t, out), before) {

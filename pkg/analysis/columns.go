@@ -57,9 +57,8 @@ func (s *Series) setErrors(m dataset.CSVMore, order []int) error {
 	return nil
 }
 
-// setKnown takes the regressors: at the observations, from rows without y, and from the future file if there is one. seconds, unless nil,
-// converts numbers x that stand for dates.
-func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64, seconds func(float64) float64) error {
+// setKnown takes the regressors: at the observations, from rows without y, and from the future file if there is one.
+func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64) error {
 	m := rep.Also
 	first := len(m.Names) - len(o.Regressors)
 	names := slices.Clone(m.Names[first:])
@@ -79,9 +78,6 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 			}
 			r.values = append(r.values, v)
 		}
-		if math.IsNaN(r.x) {
-			return fmt.Errorf("%s: x is not a date like the others", line)
-		}
 		rows = append(rows, r)
 		return nil
 	}
@@ -91,9 +87,6 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 		}
 	}
 	for i, at := range m.OpenX {
-		if seconds != nil {
-			at = seconds(at)
-		}
 		before := len(rows)
 		if err := add(at, fmt.Sprintf("line %d", m.OpenLines[i]), m.OpenValues, i, false); err != nil {
 			return err
@@ -103,22 +96,15 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 		}
 	}
 	if o.Future != "" {
-		format := rep.Time
-		if seconds != nil {
-			format = dataset.TimeNumber
-		}
 		if name := rep.Columns[rep.X]; name != "" && !o.NoHeader {
 			o.X = name
 		}
-		future, err := readFuture(o, names, format)
+		future, err := readFuture(o, names, rep.Time, true)
 		if err != nil {
 			return futureError{err}
 		}
 		first = 0
 		for i, at := range future.x {
-			if seconds != nil {
-				at = seconds(at)
-			}
 			if err := add(at, fmt.Sprintf("%s, line %d", o.Future, future.lines[i]), future.values, i, true); err != nil {
 				return err
 			}
@@ -140,18 +126,12 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 		return fmt.Errorf("analysis: %s needs a header: its columns are found by their names, %s and %s", path, s.Axis.Name, strings.Join(k.Names, ", "))
 	}
 	o.X, o.Regressors, o.Future = orElse(o.X, s.Axis.Name), k.Names, path
-	future, err := readFuture(o, k.Names, o.Time)
+	future, err := readFuture(o, k.Names, o.Time, s.Axis.Dates)
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)
 	}
 	if s.Axis.Dates && !future.dates {
-		_, _, seconds := numericDates(dataset.Series{X: future.x})
-		if seconds == nil {
-			return fmt.Errorf("analysis: %s, line %d: x is %v, but the model has dates, such as %s", path, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
-		}
-		for i, v := range future.x {
-			future.x[i] = seconds(v)
-		}
+		return fmt.Errorf("analysis: %s, line %d: x is %v, but the model has dates, such as %s", path, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
 	}
 	if !s.Axis.Dates && future.dates {
 		return fmt.Errorf("analysis: %s, line %d: x is a date, but the model has numbers, such as %s", path, future.lines[0], s.Axis.Text(s.X[0]))
@@ -194,12 +174,13 @@ type futureRows struct {
 }
 
 // readFuture reads regressors from a file without y: the column of x by its name or number as in o, the others by name.
-func readFuture(o ReadOptions, names []string, format dataset.TimeFormat) (futureRows, error) {
+// Without dates, numbers do not stand for dates.
+func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates bool) (futureRows, error) {
 	opt := o.csv()
 	if o.NoHeader {
 		names = o.Regressors
 	}
-	opt.Y, opt.Also, opt.Time = names[0], names, format
+	opt.Y, opt.Also, opt.Time, opt.NumberDates = names[0], names, format, dates
 	s, rep, err := dataset.ReadCSVReport(o.Future, opt)
 	if err != nil {
 		return futureRows{}, errors.New(strings.TrimPrefix(err.Error(), "dataset: "))

@@ -34,6 +34,15 @@ type ReadOptions struct {
 	Future     string
 	// Memory bounds, in bytes, what Read takes by its forecast: the error is then a *gppl.MemoryError. 0 is no limit.
 	Memory float64
+
+	within [2]float64 // that x is wanted in (dataset.CSVOptions.Within)
+}
+
+// Within returns options for rows that are to be added to sums with the header h: numbers that stand for dates stay numbers where its
+// range is one of these.
+func (o ReadOptions) Within(h gppl.SumsHeader) ReadOptions {
+	o.within = [2]float64{h.Lo, h.Hi}
+	return o
 }
 
 // Source says where a series comes from.
@@ -94,7 +103,7 @@ const (
 
 // Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. If all x are numbers, and
 // ReadOptions.Time does not say how they are written, Read recognises Unix times in one unit between 1973 and 2096
-// (dataset.LikelyUnix) and dates written 20240131 or 202401; Notes then says so.
+// and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates); Notes then says so.
 //
 // The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
 // there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
@@ -113,20 +122,9 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	if err := o.checkColumns(rep); err != nil {
 		return nil, fmt.Errorf("analysis: %s: %w", path, err)
 	}
-	remarks := Remarks(rep)
-	var seconds func(float64) float64 // of x that are numbers for dates
-	if o.Time == dataset.TimeAuto && rep.Time == dataset.TimeNumber {
-		var remark string
-		if rep.Time, remark, seconds = numericDates(s); seconds != nil {
-			remarks = append(remarks, remark)
-			for i, v := range s.X {
-				s.X[i] = seconds(v)
-			}
-		}
-	}
 	out := &Series{
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
-		YName:  orElse(s.YName, "y"), YUnit: o.YUnit, remarks: remarks,
+		YName:  orElse(s.YName, "y"), YUnit: o.YUnit, remarks: Remarks(rep),
 	}
 	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
 		out.YName, out.YUnit = name, unit
@@ -171,7 +169,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 		if out.Axis.Dates {
 			place = out.Axis.fromSeconds
 		}
-		err := out.setKnown(o, rep, all, place, seconds)
+		err := out.setKnown(o, rep, all, place)
 		if err == nil {
 			err = out.Known.standardise(out.X)
 		}
@@ -264,6 +262,7 @@ func (o ReadOptions) csv() dataset.CSVOptions {
 	return dataset.CSVOptions{
 		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
 		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), MaxRows: o.mostRows(),
+		NumberDates: true, Within: o.within,
 	}
 }
 

@@ -15,14 +15,19 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.ShortYears {
 		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
 	}
+	if name := orElse(rep.Columns[rep.X], "x"); rep.Numbers != "" && rep.Time == dataset.TimeNumber {
+		remarks = append(remarks, fmt.Sprintf("%s looks like %s, but the range of the sums is one of the plain numbers: they stay numbers.", name, rep.Numbers))
+	} else if rep.Numbers != "" {
+		remarks = append(remarks, fmt.Sprintf("%s is read as %s; --time number reads it as plain numbers.", name, rep.Numbers))
+	}
 	if rep.Comment != 0 {
 		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
 	}
 	return remarks
 }
 
-// Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates become seconds since
-// 1970, numbers stay as they are. It uses X, Y, Comma, DecimalComma, NoHeader, Missing and Time of the options.
+// Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers that stand
+// for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, NoHeader, Missing and Time of the options.
 func Stream(r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error) (dataset.CSVReport, error) {
 	return dataset.StreamCSV(r, o.csv(), workers, visit)
 }

@@ -24,7 +24,7 @@ func randomFile(rnd *rand.Rand) (text []byte, opt CSVOptions) {
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
 	comma := pick(",", ",", ";", "\t", "|", " ")
 	opt = CSVOptions{
-		SkipMissing: rnd.IntN(4) > 0, Missing: []string{"NA", "-99.99"}, Seconds: rnd.IntN(3) > 0, Limit: 1e140,
+		SkipMissing: rnd.IntN(4) > 0, Missing: []string{"NA", "-99.99"}, Seconds: rnd.IntN(3) > 0, Limit: 1e140, NumberDates: rnd.IntN(2) == 0,
 		NoHeader: rnd.IntN(6) == 0, DecimalComma: comma != "," && rnd.IntN(3) == 0,
 	}
 	if rnd.IntN(3) == 0 {
@@ -37,7 +37,7 @@ func randomFile(rnd *rand.Rand) (text []byte, opt CSVOptions) {
 	for _, f := range dateForms {
 		forms = append(forms, string(f.format))
 	}
-	form := pick(append(forms, "short", "short", "slashes", "slashes", "number", "number", "unix")...)
+	form := pick(append(forms, "short", "short", "slashes", "slashes", "number", "number", "unix", "unix", "digits")...)
 	century := 1900 + 10*rnd.IntN(15)
 	noise := []int{0, 0, 50, 8}[rnd.IntN(4)] // one cell in so many is odd
 	x := func(i int) string {
@@ -69,6 +69,8 @@ func randomFile(rnd *rand.Rand) (text []byte, opt CSVOptions) {
 			return fmt.Sprintf("%d/%d/%d", m, d, y) + pick("", "", " 2:30 PM")
 		case "unix":
 			return strconv.Itoa(1700000000 + 60*i)
+		case "digits":
+			return fmt.Sprintf("%d%02d%02d", y, m, d)
 		}
 		return strconv.FormatFloat(float64(i)/4, 'g', -1, 64)
 	}
@@ -160,9 +162,9 @@ func TestSameFiles(t *testing.T) {
 			t.Fatalf("trial %d, %s: %v, bad %v; whole: %v\n%+v\n%s", trial, what, err, bad, wantErr, opt, text)
 		}
 		if err == nil && len(bad) > 0 {
-			err = bad[0].first()
+			err = bad[0]
 		} else if err != nil && len(bad) > 0 && lineIn(err) > bad[0].Line {
-			err = bad[0].first() // of rows above the error of the file
+			err = bad[0] // of rows above the error of the file
 		}
 		if err == nil && len(got.X) == 0 {
 			err = errors.New("no rows with both x and y")

@@ -31,16 +31,14 @@ type CSVRowError struct {
 	Err  error // without the line
 }
 
-func (e CSVRowError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
-func (e CSVRowError) Unwrap() error { return e.Err }
-
-// first is the error of the first bad row as that of the file.
-func (e CSVRowError) first() error {
-	if cell := (cellError{}); errors.As(e.Err, &cell) {
-		return fmt.Errorf("line %d, %w", e.Line, e.Err)
+func (e CSVRowError) Error() string {
+	if _, ok := e.Err.(cellError); ok { // it begins with the column
+		return fmt.Sprintf("line %d, %v", e.Line, e.Err)
 	}
-	return e
+	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
 }
+
+func (e CSVRowError) Unwrap() error { return e.Err }
 
 // cellError is what is wrong with a cell of a row.
 type cellError struct {
@@ -77,7 +75,9 @@ type csvStream struct {
 	named   bool      // years of x may have two digits
 	parseX  dateParser
 	order   dateOrder
-	first   int // line of the row that decided how x is written; 0 for none
+	numbers numberOrder
+	dateX   *numberDate // of x that are numbers for dates, wanted in seconds
+	first   int         // line of the row that decided how x is written; 0 for none
 
 	mu    sync.Mutex
 	short yearRange
@@ -274,12 +274,15 @@ func (s *csvStream) format(f TimeFormat) {
 	s.rep.Time = f
 	s.parseX = s.opt.parser(f)
 	s.plainX = f == TimeNumber && !s.opt.DecimalComma
+	if d, ok := numberDateOf(f); ok && s.opt.Seconds && !s.opt.DecimalComma {
+		s.plainX, s.dateX = true, &d
+	}
 	s.isoX = f == TimeISO && s.opt.Seconds
 	s.named = f == TimeNamed
 }
 
 // detect finds out how x is written from the first row that has one, or, of dates such as 3/4/2000, from the first in which the day
-// cannot be a month. It reports whether it is known.
+// cannot be a month. Numbers that may stand for dates do so unless one of them cannot. It reports whether it is known.
 func (s *csvStream) detect(b textBlock) bool {
 	rows := rowScanner{s: s, block: b, fields: make([][]byte, len(s.columns))}
 	for s.parseX == nil {
@@ -294,8 +297,18 @@ func (s *csvStream) detect(b textBlock) bool {
 		if s.isMissing(x) || s.isMissing(trim(rows.fields[s.y])) && (len(s.also) == 0 || !s.opt.SkipMissing) {
 			continue
 		}
-		if f := s.order.add(string(x), rows.lineOf(s.rep.X)); f != timeSlashes {
-			s.first = rows.line
+		if s.numbers.met {
+			if v, err := s.opt.number(string(x)); err == nil && !s.isMissing(trim(rows.fields[s.y])) && !s.numbers.add(v) {
+				s.format(TimeNumber)
+			}
+			continue
+		}
+		f := s.order.add(string(x), rows.lineOf(s.rep.X))
+		if f == timeSlashes {
+			continue
+		}
+		s.first = rows.line
+		if v, err := s.opt.number(string(x)); f != TimeNumber || !s.opt.NumberDates || err != nil || !s.numbers.add(v) {
 			s.format(f)
 		}
 	}
@@ -304,6 +317,16 @@ func (s *csvStream) detect(b textBlock) bool {
 
 // settle decides how x is written where no row does.
 func (s *csvStream) settle() error {
+	if s.parseX == nil && s.numbers.met {
+		f := s.numbers.format()
+		if f != TimeNumber {
+			s.rep.Numbers = s.numbers.form.like
+		}
+		if !s.numbers.within(s.opt.Within) {
+			f = TimeNumber
+		}
+		s.format(f)
+	}
 	if s.parseX != nil || !s.order.met {
 		return nil
 	}
@@ -384,7 +407,9 @@ func (s *csvStream) row(b *CSVBlock, fields [][]byte, line int) (place int, err 
 	}
 	x, ok := 0.0, false
 	if s.plainX {
-		x, ok = decimal(xtext)
+		if x, ok = decimal(xtext); ok && s.dateX != nil {
+			x, ok = s.dateX.seconds(x)
+		}
 	} else if s.isoX {
 		x, ok = isoSeconds(xtext)
 	}

@@ -58,7 +58,7 @@ func TestFormsDocumented(t *testing.T) {
 			}
 			if f.refused != "" {
 				mustFail(t, err, "line 2, column 2", f.refused)
-				mustFail(t, bad[0], "line 2: column 2", f.refused)
+				mustFail(t, bad[0], "line 2, column 2", f.refused)
 			} else if err != nil || s.Y[0] != f.value || of.Y[0] != f.value {
 				t.Errorf("%q: %v, %v, %v", text, s.Y, of.Y, err)
 			}

@@ -11,22 +11,25 @@ import (
 type TimeFormat string
 
 // These are the formats besides TimeQuarter and those after it. With TimeAuto the first row decides: if its x is a date, all x
-// must be dates of that form; otherwise they are numbers. Seconds since 1970 look like any other number, so TimeUnix must be
-// requested (see [LikelyUnix]). For dates such as 3/4/2000, the first row in which one of the two numbers is above 12 decides
+// must be dates of that form; otherwise they are numbers. Seconds since 1970 and 20240131 look like any other number: they must be
+// requested, unless CSVOptions.NumberDates is set. For dates such as 3/4/2000, the first row in which one of the two numbers is above 12 decides
 // whether the day or the month comes first.
 const (
 	TimeAuto      TimeFormat = ""
-	TimeISO       TimeFormat = "iso"     // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
-	TimeUnix      TimeFormat = "unix"    // seconds since 1970-01-01 UTC, with or without a fraction
-	TimeUnixMilli TimeFormat = "unix-ms" // milliseconds
-	TimeUnixMicro TimeFormat = "unix-us" // microseconds
-	TimeUnixNano  TimeFormat = "unix-ns" // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
-	TimeNumber    TimeFormat = "number"  // decimal years, seconds of an experiment, …
+	TimeISO       TimeFormat = "iso"      // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
+	TimeUnix      TimeFormat = "unix"     // seconds since 1970-01-01 UTC, with or without a fraction
+	TimeUnixMilli TimeFormat = "unix-ms"  // milliseconds
+	TimeUnixMicro TimeFormat = "unix-us"  // microseconds
+	TimeUnixNano  TimeFormat = "unix-ns"  // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
+	TimeYYYYMMDD  TimeFormat = "yyyymmdd" // 20240131
+	TimeYYYYMM    TimeFormat = "yyyymm"   // 202401: the first day of the month
+	TimeNumber    TimeFormat = "number"   // decimal years, seconds of an experiment, …
 )
 
 // TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto.
 var TimeFormats = []TimeFormat{
-	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano, TimeNumber,
+	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano,
+	TimeYYYYMMDD, TimeYYYYMM, TimeNumber,
 }
 
 // unixUnits are the units in which a time since 1970 is counted.
@@ -54,9 +57,9 @@ func LikelyUnix(x []float64) TimeFormat {
 		return TimeNumber
 	}
 	lo, hi := extent(x)
-	for _, u := range unixUnits {
-		if lo > 1e8*u.perSecond && hi < 4e9*u.perSecond {
-			return u.format
+	for _, d := range numberDates {
+		if d.perSecond > 0 && d.likely(lo) && d.likely(hi) {
+			return d.format
 		}
 	}
 	return TimeNumber
@@ -72,6 +75,9 @@ type CSVReport struct {
 	Columns []string // the header; empty names where there is none
 	X, Y    int      // the columns that were read, from 0
 	Time    TimeFormat
+	// Numbers says which dates the numbers x stand for by CSVOptions.NumberDates; "" if none. They stay numbers, as Time then says, where
+	// CSVOptions.Within holds these.
+	Numbers string
 	Rows    int    // of data, those left out included
 	Skipped int    // rows left out because x or y is missing
 	SHA256  string // of the file, hexadecimal
@@ -115,26 +121,21 @@ func (opt CSVOptions) parser(format TimeFormat) dateParser {
 			return of(t), short, nil
 		}
 	}
-	if perSecond, name := format.Unix(); perSecond > 0 {
+	if date, ok := numberDateOf(format); ok {
 		return func(text string) (float64, bool, error) {
 			v, err := opt.number(text)
 			if err != nil {
 				return 0, false, fmt.Errorf("%w%s", err, opt.numberHint(text))
 			}
-			const years10000 = 3e11
-			if v = v / perSecond; v < -years10000 || v > years10000 {
-				hint := ""
-				if likely := LikelyUnix([]float64{v * perSecond}); likely != TimeNumber {
-					_, other := likely.Unix()
-					hint = fmt.Sprintf(" (are they %s? %s reads them)", other, likely)
-				}
-				return 0, false, fmt.Errorf("%s is not a number of %s since 1970%s", quoted(text), name, hint)
+			seconds, ok := date.seconds(v)
+			switch {
+			case !ok:
+				return 0, false, date.dateError(text, v)
+			case opt.Seconds:
+				return seconds, false, nil
 			}
-			if opt.Seconds {
-				return v, false, nil
-			}
-			whole := math.Floor(v)
-			return of(time.Unix(int64(whole), int64(1e9*(v-whole)))), false, nil
+			whole := math.Floor(seconds)
+			return of(time.Unix(int64(whole), int64(1e9*(seconds-whole)))), false, nil
 		}
 	}
 	panic(fmt.Sprintf("dataset: CSVOptions.Time = %q is not a format", format))

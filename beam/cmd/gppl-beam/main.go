@@ -35,7 +35,7 @@ var (
 	header       = sumflags.New(flag.CommandLine, "a look at the files")
 	x            = flag.String("x", "", "column of x, by name or by number; the first if not given")
 	y            = flag.String("y", "", "column of y, by name or by number; the second if not given")
-	timeFormat   = flag.String("time", "", "how x is written: iso, unix, unix-ms, unix-us, unix-ns or number; detected if not given")
+	timeFormat   = flag.String("time", "", "how x is written, as in gppl sum: iso, unix, yyyymmdd, number and others; detected if not given")
 	comma        = flag.String("comma", "", "the field separator; detected if not given")
 	decimalComma = flag.Bool("decimal-comma", false, "numbers are written 3,14")
 	noHeader     = flag.Bool("no-header", false, "the first row is data")

@@ -1,0 +1,115 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// numberDate is a way to write dates as numbers: a count of units since 1970, or digits.
+type numberDate struct {
+	format    TimeFormat
+	perSecond float64 // 0 for digits
+	scale     float64 // of digits: 100 for a month, 10000 for a day
+	like      string
+}
+
+// numberDates are those that CSVOptions.NumberDates recognises. Their ranges do not overlap, so that a number fits one at most.
+var numberDates = []numberDate{
+	{TimeUnix, 1, 0, "Unix time in seconds"},
+	{TimeUnixMilli, 1e3, 0, "Unix time in milliseconds"},
+	{TimeUnixMicro, 1e6, 0, "Unix time in microseconds"},
+	{TimeUnixNano, 1e9, 0, "Unix time in nanoseconds"},
+	{TimeYYYYMMDD, 0, 1e4, "dates written 20240131"},
+	{TimeYYYYMM, 0, 1e2, "dates written 202401"},
+}
+
+// numberDateOf returns that of a format.
+func numberDateOf(f TimeFormat) (numberDate, bool) {
+	for _, d := range numberDates {
+		if d.format == f {
+			return d, true
+		}
+	}
+	return numberDate{}, false
+}
+
+// likely reports whether v may well be such a date: from 1973 to 2096 for a count since 1970, from 1800 to 2200 for digits.
+func (d numberDate) likely(v float64) bool {
+	if d.perSecond > 0 {
+		return v > 1e8*d.perSecond && v < 4e9*d.perSecond
+	}
+	_, ok := d.seconds(v)
+	return ok && v >= 1800*d.scale && v < 2200*d.scale
+}
+
+// seconds converts v to seconds since 1970; ok is false if it is no date up to the year 9999.
+func (d numberDate) seconds(v float64) (s float64, ok bool) {
+	if d.perSecond > 0 {
+		const years10000 = 3e11
+		s = v / d.perSecond
+		return s, s >= -years10000 && s <= years10000
+	}
+	if !(v >= 1000*d.scale && v < 10000*d.scale) || v != math.Trunc(v) {
+		return 0, false
+	}
+	n, scale := int(v), int(d.scale)
+	year, month, day := n/scale, n%scale, 1
+	if scale == 1e4 {
+		month, day = month/100, month%100
+	}
+	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	return float64(t.Unix()), t.Month() == time.Month(month) && t.Day() == day
+}
+
+// dateError is of a text, a number, that is no such date.
+func (d numberDate) dateError(text string, v float64) error {
+	if d.perSecond == 0 {
+		return fmt.Errorf("%s is not one of %s", quoted(text), d.like)
+	}
+	hint := ""
+	if likely := LikelyUnix([]float64{v}); likely != TimeNumber {
+		_, other := likely.Unix()
+		hint = fmt.Sprintf(" (are they %s? %s reads them)", other, likely)
+	}
+	_, name := d.format.Unix()
+	return fmt.Errorf("%s is not a number of %s since 1970%s", quoted(text), name, hint)
+}
+
+// numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from one
+// year to the next, since numbers from 200001 to 200012 may be anything.
+type numberOrder struct {
+	met    bool
+	form   numberDate
+	lo, hi float64
+}
+
+// add takes a number. It returns false once the column is one of plain numbers.
+func (o *numberOrder) add(v float64) bool {
+	if !o.met {
+		for _, d := range numberDates {
+			if d.likely(v) {
+				*o = numberOrder{true, d, v, v}
+			}
+		}
+		return o.met
+	}
+	o.lo, o.hi = min(o.lo, v), max(o.hi, v)
+	return o.form.likely(v)
+}
+
+// format returns the form of what was added.
+func (o *numberOrder) format() TimeFormat {
+	if !o.met || o.form.scale == 1e2 && math.Floor(o.lo/1e2) == math.Floor(o.hi/1e2) {
+		return TimeNumber
+	}
+	return o.form.format
+}
+
+// within reports whether the dates meet a range of seconds since 1970, or the plain numbers do not either.
+func (o *numberOrder) within(r [2]float64) bool {
+	lo, _ := o.form.seconds(o.lo)
+	hi, _ := o.form.seconds(o.hi)
+	meets := func(lo, hi float64) bool { return hi >= r[0] && lo <= r[1] }
+	return r == [2]float64{} || meets(lo, hi) || !meets(o.lo, o.hi)
+}
