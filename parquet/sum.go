@@ -16,6 +16,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -32,6 +34,7 @@ type Report struct {
 	Bad       int   // left out, out of range
 	First     error // why the first of these, of those that were met
 	RowGroups int
+	Remarks   []string // on how files were read
 }
 
 // numbers says how a column becomes float64.
@@ -44,6 +47,7 @@ type numbers struct {
 	timestamp bool
 	second    int64 // in the unit of a timestamp
 	day       bool  // a date, in days
+	text      bool
 }
 
 // columnOf returns the column of the given name or place. Timestamps and dates become seconds since 1970, in x only.
@@ -59,12 +63,18 @@ func columnOf(s *schema.Schema, name string, place int, dates bool) (n numbers, 
 	c := s.Column(n.index)
 	n.name, n.level, n.physical = c.Path(), c.MaxDefinitionLevel(), c.PhysicalType()
 	cannot := func() (numbers, error) {
-		return n, fmt.Errorf("column %q is %v %v, and numbers are read, and timestamps as x", n.name, n.physical, c.LogicalType())
+		return n, fmt.Errorf("column %q is %v %v, and numbers and texts are read, and timestamps as x", n.name, n.physical, c.LogicalType())
 	}
 	if c.MaxRepetitionLevel() > 0 {
 		return n, fmt.Errorf("column %q is a list: it has more than one value a row", n.name)
 	}
 	switch n.physical {
+	case parquet.Types.ByteArray:
+		if t := c.LogicalType(); t.Equals(schema.StringLogicalType{}) {
+			n.text = true
+			return n, nil
+		}
+		return cannot()
 	case parquet.Types.Double, parquet.Types.Float, parquet.Types.Int32, parquet.Types.Int64:
 	default:
 		return cannot()
@@ -136,6 +146,23 @@ type source struct {
 	x, y numbers
 }
 
+// asText reports whether rows are read as those of a csv file: where a column is text, or the numbers x may stand for dates.
+func (s source) asText() bool {
+	switch {
+	case s.NumRows() == 0 || s.x.timestamp && !s.y.text || s.x.day && !s.y.text:
+		return false
+	case s.x.text || s.y.text:
+		return true
+	}
+	for g := range s.NumRowGroups() {
+		lo, hi, err := extremes(s.MetaData().RowGroup(g), s.x)
+		if err == nil && lo <= hi && !(dataset.MayBeDate(lo) && dataset.MayBeDate(hi)) {
+			return false
+		}
+	}
+	return true
+}
+
 func open(path string, o Options) (s source, err error) {
 	if s.Reader, err = file.OpenParquetFile(path, false); err != nil {
 		return s, fmt.Errorf("%s: %w", path, err)
@@ -165,6 +192,20 @@ func Look(files []string, o Options) (gppl.SumsRange, error) {
 		s, err := open(path, o)
 		if err != nil {
 			return gppl.SumsRange{}, err
+		}
+		if s.asText() {
+			err := s.stream(context.Background(), analysis.ReadOptions{}, func(b *dataset.CSVBlock) error {
+				for i := range b.X {
+					lo[0], hi[0] = min(lo[0], b.X[i]), max(hi[0], b.X[i])
+					lo[1], hi[1] = min(lo[1], b.Y[i]), max(hi[1], b.Y[i])
+				}
+				return nil
+			}, nil)
+			s.Close()
+			if err != nil {
+				return gppl.SumsRange{}, fmt.Errorf("%s: %w", path, err)
+			}
+			continue
 		}
 		for g := range s.NumRowGroups() {
 			for i, n := range []numbers{s.x, s.y} {
@@ -232,6 +273,12 @@ func Sum(ctx context.Context, files []string, h gppl.SumsHeader, o Options, work
 		}
 	}
 	for _, path := range files {
+		if texts, err := sumText(ctx, path, all[0], o, &rep); texts || err != nil {
+			if err != nil {
+				return nil, rep, err
+			}
+			continue
+		}
 		if err := sumFile(ctx, path, all, o, &rep); err != nil {
 			return nil, rep, err
 		}
@@ -289,6 +336,7 @@ func (r *Report) join(o Report, path string) {
 	r.Missing += o.Missing
 	r.Bad += o.Bad
 	r.RowGroups += o.RowGroups
+	r.Remarks = append(r.Remarks, o.Remarks...)
 	if r.First == nil && o.First != nil {
 		r.First = fmt.Errorf("%s, %w", path, o.First)
 	}
@@ -359,18 +407,19 @@ type column struct {
 func (c *column) read(dst []float64) error {
 	switch r := c.chunk.(type) {
 	case *file.Float64ColumnChunkReader:
-		return readInto(c, dst, r.ReadBatch, func(v float64) float64 { return v })
+		return readInto(c, dst, r.ReadBatch, func(v float64) float64 { return v }, math.NaN())
 	case *file.Float32ColumnChunkReader:
-		return readInto(c, dst, r.ReadBatch, func(v float32) float64 { return float64(v) })
+		return readInto(c, dst, r.ReadBatch, func(v float32) float64 { return float64(v) }, math.NaN())
 	case *file.Int64ColumnChunkReader:
-		return readInto(c, dst, r.ReadBatch, c.of)
+		return readInto(c, dst, r.ReadBatch, c.of, math.NaN())
 	case *file.Int32ColumnChunkReader:
-		return readInto(c, dst, r.ReadBatch, func(v int32) float64 { return c.of(int64(v)) })
+		return readInto(c, dst, r.ReadBatch, func(v int32) float64 { return c.of(int64(v)) }, math.NaN())
 	}
 	return fmt.Errorf("column %q cannot be read", c.name)
 }
 
-func readInto[T any](c *column, dst []float64, readBatch func(int64, []T, []int16, []int16) (int64, int, error), number func(T) float64) error {
+// readInto sets dst to the next rows, each by of, and to none where there is no value.
+func readInto[T, V any](c *column, dst []V, readBatch func(int64, []T, []int16, []int16) (int64, int, error), of func(T) V, none V) error {
 	values, _ := c.values.([]T)
 	if values == nil {
 		values = make([]T, batch)
@@ -388,9 +437,9 @@ func readInto[T any](c *column, dst []float64, readBatch func(int64, []T, []int1
 		}
 		at := 0
 		for i := range dst[:total] {
-			dst[i] = math.NaN()
+			dst[i] = none
 			if c.level == 0 || c.levels[i] == c.level {
-				dst[i] = number(values[at])
+				dst[i] = of(values[at])
 				at++
 			}
 		}

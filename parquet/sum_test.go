@@ -170,6 +170,7 @@ func TestErrors(t *testing.T) {
 		{Name: "when", Type: arrow.FixedWidthTypes.Timestamp_ms},
 		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Float64)},
 		{Name: "big", Type: arrow.PrimitiveTypes.Uint64},
+		{Name: "raw", Type: arrow.BinaryTypes.Binary},
 	}, nil)
 	path := write(t, s, 10, func(b *array.RecordBuilder) {
 		for i := range 30 {
@@ -183,6 +184,7 @@ func TestErrors(t *testing.T) {
 			b.Field(3).(*array.TimestampBuilder).Append(0)
 			b.Field(4).(*array.ListBuilder).Append(true)
 			b.Field(5).(*array.Uint64Builder).Append(1)
+			b.Field(6).(*array.BinaryBuilder).Append([]byte("a"))
 		}
 	})
 	h := header(t, gppl.SumsRange{Lo: 0, Hi: 30, Largest: 64})
@@ -204,7 +206,8 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{path, Options{X: "u"}, `there is no column "u"; the columns are t, y, name`},
-		{path, Options{X: "t", Y: "name"}, `column "name" is BYTE_ARRAY`},
+		{path, Options{X: "t", Y: "name", Strict: true}, `row 0: column 2: "a" is not a finite number`},
+		{path, Options{X: "t", Y: "raw"}, `column "raw" is BYTE_ARRAY`},
 		{path, Options{X: "t", Y: "when"}, "timestamps as x"},
 		{path, Options{X: "t", Y: "list.list.element"}, "is a list"},
 		{path, Options{X: "t", Y: "big"}, `column "big" is INT64`},

@@ -62,6 +62,9 @@ func (d numberDate) seconds(v float64) (s float64, ok bool) {
 	return float64(t.Unix()), t.Month() == time.Month(month) && t.Day() == day
 }
 
+// MayBeDate reports whether CSVOptions.NumberDates may read a number v as a date, if others of its column agree.
+func MayBeDate(v float64) bool { return new(numberOrder).add(v) }
+
 // dateError is of a text, a number, that is no such date.
 func (d numberDate) dateError(text string, v float64) error {
 	if d.perSecond == 0 {

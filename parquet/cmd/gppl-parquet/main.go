@@ -77,6 +77,9 @@ func run(ctx context.Context, patterns []string) error {
 		return err
 	}
 	seconds := time.Since(began).Seconds()
+	for _, remark := range rep.Remarks {
+		fmt.Fprintf(os.Stderr, "gppl-parquet: warning: %q\n", remark)
+	}
 	if rep.Bad > 0 {
 		fmt.Fprintf(os.Stderr, "gppl-parquet: %v\ngppl-parquet: warning: %d rows like that were left out\n", rep.First, rep.Bad)
 	}

@@ -1,0 +1,141 @@
+package gpplparquet
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+
+	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Texts, and numbers that may stand for dates, go through the reader of csv files: there is no second table of forms.
+
+// stream writes both columns as a csv file and reads that. visit gets the rows in order, with line 1 for the first. report, unless nil, gets
+// what was found.
+func (s source) stream(ctx context.Context, o analysis.ReadOptions, visit func(*dataset.CSVBlock) error, report *dataset.CSVReport) error {
+	o.NoHeader, o.X, o.Y, o.Comma = true, "1", "2", ','
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(s.writeCSV(ctx, w)) }()
+	rep, err := analysis.Stream(r, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
+	r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // ends the writer
+	if err == nil {
+		rep.Columns[rep.X], rep.Columns[rep.Y] = s.x.name, s.y.name
+	}
+	if report != nil {
+		*report = rep
+	}
+	return err
+}
+
+func (s source) writeCSV(ctx context.Context, w io.Writer) error {
+	buffered := bufio.NewWriter(w)
+	out := csv.NewWriter(buffered)
+	var texts [2][]string
+	for i := range texts {
+		texts[i] = make([]string, batch)
+	}
+	for g := range s.NumRowGroups() {
+		group := s.RowGroup(g)
+		var columns [2]column
+		for i, n := range []numbers{s.x, s.y} {
+			chunk, err := group.Column(n.index)
+			if err != nil {
+				return fmt.Errorf("row group %d: %w", g, err)
+			}
+			columns[i] = column{numbers: n, chunk: chunk}
+		}
+		for from, rows := 0, int(group.NumRows()); from < rows; from += batch {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			n := min(batch, rows-from)
+			for i := range columns {
+				if err := columns[i].readText(texts[i][:n]); err != nil {
+					return fmt.Errorf("row group %d: %w", g, err)
+				}
+			}
+			for i := range n {
+				if err := out.Write([]string{texts[0][i], texts[1][i]}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	out.Flush()
+	return errors.Join(out.Error(), buffered.Flush())
+}
+
+// readText sets dst to the next rows, "" where there is no value.
+func (c *column) readText(dst []string) error {
+	if r, ok := c.chunk.(*file.ByteArrayColumnChunkReader); ok {
+		return readInto(c, dst, r.ReadBatch, func(v parquet.ByteArray) string { return string(v) }, "")
+	}
+	if r, ok := c.chunk.(*file.Int64ColumnChunkReader); ok && !c.timestamp {
+		return readInto(c, dst, r.ReadBatch, func(v int64) string { return strconv.FormatInt(v, 10) }, "")
+	}
+	values := make([]float64, len(dst))
+	if err := c.read(values); err != nil {
+		return err
+	}
+	for i, v := range values {
+		switch {
+		case math.IsNaN(v):
+			dst[i] = ""
+		case c.timestamp || c.day:
+			whole := math.Floor(v)
+			dst[i] = time.Unix(int64(whole), int64(math.Round(1e9*(v-whole)))).UTC().Format("2006-01-02T15:04:05.999999999Z")
+		default:
+			dst[i] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+	}
+	return nil
+}
+
+// sumText adds a file that is read as text; texts is false if this is none.
+func sumText(ctx context.Context, path string, into *gppl.Sums, o Options, rep *Report) (texts bool, err error) {
+	s, err := open(path, o)
+	if err != nil {
+		return false, err
+	}
+	defer s.Close()
+	if !s.asText() {
+		return false, nil
+	}
+	own := Report{RowGroups: s.NumRowGroups()}
+	var found dataset.CSVReport
+	h := into.Header()
+	err = s.stream(ctx, analysis.ReadOptions{}.Within(h), func(b *dataset.CSVBlock) error {
+		x, y := analysis.Taken(h, b)
+		own.Bad += len(b.Bad)
+		if len(b.Bad) > 0 {
+			bad := fmt.Errorf("row %d: %w", b.Bad[0].Line-1, b.Bad[0].Err)
+			if o.Strict {
+				return bad
+			}
+			if own.First == nil {
+				own.First = bad
+			}
+		}
+		return into.Add(x, y)
+	}, &found)
+	if err != nil {
+		return true, fmt.Errorf("%s: %w", path, err)
+	}
+	own.Rows, own.Missing = int(s.NumRows()), found.Skipped
+	for _, remark := range analysis.Remarks(found) {
+		own.Remarks = append(own.Remarks, path+": "+remark)
+	}
+	rep.join(own, path)
+	return true, nil
+}
