@@ -166,7 +166,7 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums,
 	}
 	best := fits[0]
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", path, count(s.Len(), "observation", "observations"), s.Mean())
+		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", show.Printable(path), count(s.Len(), "observation", "observations"), s.Mean())
 		for _, f := range fits {
 			if f.Result == nil {
 				fmt.Fprintf(w, "%-24s refused: %s\n", f.Kernel, f.Refused)

@@ -97,7 +97,7 @@ func predictCommand() *cli.Command {
 					return err
 				}
 				if !c.Bool("json") {
-					fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", len(f.X), out)
+					fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", len(f.X), show.Printable(out))
 				}
 			}
 			switch {

@@ -199,6 +199,17 @@ func TestSumNumberDates(t *testing.T) {
 	}
 }
 
+// TestSumsPrintable wants no escape of a file's name to reach the terminal.
+func TestSumsPrintable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a\x1b[2J.sums")
+	file := put(t, t.TempDir(), "b\x1b[2J.csv", readings(0, 200)+"x,1\n")
+	for _, args := range [][]string{{"sum", file, "-o", path}, {"info", path}, {"fit", path}} {
+		if stdout, stderr := must(t, args...); strings.Contains(stdout+stderr, "\x1b[2J") {
+			t.Errorf("gppl %q prints %q, %q", args, stdout, stderr)
+		}
+	}
+}
+
 // TestSumBadRows leaves bad rows out, says where they are, and makes an error of them if asked to.
 func TestSumBadRows(t *testing.T) {
 	dir := t.TempDir()
