@@ -298,7 +298,7 @@ func (s *csvStream) detect(b textBlock) bool {
 			continue
 		}
 		if s.numbers.met {
-			if v, err := s.opt.number(string(x)); err == nil && !s.isMissing(trim(rows.fields[s.y])) && !s.numbers.add(v) {
+			if v, ok := s.numberX(x); ok && !s.isMissing(trim(rows.fields[s.y])) && !s.numbers.add(v) {
 				s.format(TimeNumber)
 			}
 			continue
@@ -308,11 +308,22 @@ func (s *csvStream) detect(b textBlock) bool {
 			continue
 		}
 		s.first = rows.line
-		if v, err := s.opt.number(string(x)); f != TimeNumber || !s.opt.NumberDates || err != nil || !s.numbers.add(v) {
+		if v, ok := s.numberX(x); f != TimeNumber || !s.opt.NumberDates || !ok || !s.numbers.add(v) {
 			s.format(f)
 		}
 	}
 	return true
+}
+
+// numberX reads an x as a number.
+func (s *csvStream) numberX(text []byte) (v float64, ok bool) {
+	if !s.opt.DecimalComma {
+		if v, ok = decimal(text); ok {
+			return v, true
+		}
+	}
+	v, err := s.opt.number(string(text))
+	return v, err == nil
 }
 
 // settle decides how x is written where no row does.
