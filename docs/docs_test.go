@@ -112,7 +112,7 @@ func messages(t *testing.T) (texts []string) {
 	t.Helper()
 	verb := regexp.MustCompile(`%(\[\d+\])?[-+# 0]*\d*(\.\d+)?[a-zA-Z]`)
 	filled := regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{[^}]*\}`)
-	for _, dir := range []string{"pkg", "cmd", "scripts"} {
+	for _, dir := range []string{"pkg", "cmd", "internal", "scripts"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
