@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/projected-likelihood/gppl/internal/spelling"
 )
 
 // column returns the index of the column that spec names or, if no name fits, numbers from 1; an empty spec is the number otherwise.
@@ -39,7 +41,7 @@ func noColumn(names []string, spec string) error {
 	if len(names) > all {
 		apart := make([]int, len(names))
 		for i, name := range names {
-			apart[i] = editDistance(strings.ToLower(spec), strings.ToLower(head(name)))
+			apart[i] = spelling.Distance(strings.ToLower(spec), strings.ToLower(name))
 		}
 		slices.SortStableFunc(list, func(a, b int) int { return apart[a] - apart[b] })
 		list, more = list[:some], fmt.Sprintf(", and %d more", len(names)-some)
@@ -52,34 +54,6 @@ func noColumn(names []string, spec string) error {
 		more = ", and x and y are two columns; put dates or numbers 1, 2, 3, … into one of x, remove lines above the header, or name the character between the fields: Comma, --comma"
 	}
 	return fmt.Errorf("no column %s; there are %s%s", quoted(spec), strings.Join(have, ", "), more)
-}
-
-// head is as much of a name as is compared.
-func head(name string) string {
-	const most = 64
-	return name[:min(len(name), most)]
-}
-
-// editDistance returns the number of insertions, deletions and replacements of bytes that make b of a (Levenshtein), in O(len(a)·len(b)).
-func editDistance(a, b string) int {
-	a = head(a)
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func columnName(names []string, i int) string {

@@ -196,14 +196,6 @@ func TestNearestColumns(t *testing.T) {
 	if len(err.Error()) > 400 {
 		t.Errorf("%d bytes: %v", len(err.Error()), err)
 	}
-	for _, d := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"abc", "abc", 0}, {"ab", "ba", 2}} {
-		if got := editDistance(d.a, d.b); got != d.want {
-			t.Errorf("from %q to %q: %d, want %d", d.a, d.b, got, d.want)
-		}
-	}
 }
 
 // A reader that delivers a byte at a time, as a slow pipe may, gives what the whole does.

@@ -406,6 +406,7 @@ func (i *Information) factoriseS(omega, aOmega blas64.General) (*dense.Lower, er
 }
 
 func (i *Information) check(p *Projection) {
+	notNil("Information", "the projection p", p)
 	if n, _ := p.Dims(); n != i.x.Len() {
 		panic(fmt.Sprintf("gppl: Information: the projection p is of %d observations, want n = %d", n, i.x.Len()))
 	}

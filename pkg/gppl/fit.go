@@ -102,12 +102,13 @@ const (
 // training. start gives the values to begin with, and the transforms: all parameters of
 // the loss in their order, as loss.Params() or, if the loss has no parameters of its own,
 // a model's Params() return them. nil means loss.Params(). Fit panics if their number is
-// wrong.
+// wrong, or if loss is nil.
 //
 // If ctx ends, Fit returns the best point so far together with ctx's error. It interrupts the evaluation at hand if the
 // loss is Interruptible; if that is the first, the Value is +Inf. A loss that cannot be evaluated at the start is an error without a result;
 // elsewhere it counts as +Inf.
 func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, error) {
+	notNil("Fit", "the loss", loss)
 	began := time.Now()
 	o := newObjective(ctx, loss, start, s)
 	first, err := o.evaluate(o.start)

@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -191,5 +192,78 @@ func TestMisusePanics(t *testing.T) {
 			}()
 			misuse()
 		}()
+	}
+}
+
+// TestNilArguments: a projection or loss that is nil, as a constructor returns it beside an error, panics with its name.
+func TestNilArguments(t *testing.T) {
+	d := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, -1, 2, 0.5}}
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
+	info := must[*gppl.Information](t)(gppl.NewInformation(m, d.X))
+	ctx := context.Background()
+	var p *gppl.Projection
+	for name, misuse := range map[string]func(){
+		"NewProjected: the projection p":    func() { gppl.NewProjected(m, d, p) },
+		"NewResidual: the projection p":     func() { gppl.NewResidual(m, d, p) },
+		"Information: the projection p":     func() { info.Projected(p) },
+		"Information: the projection p ":    func() { info.Loss(p) },
+		"Information: the projection p  ":   func() { info.Conditional(p) },
+		"Information: the projection p   ":  func() { info.ConditionalLatent(p) },
+		"Information: the projection p    ": func() { info.ConditionalTrace(p) },
+		"Fit: the loss":                     func() { gppl.Fit(ctx, nil, nil, gppl.Settings{}) },
+		"Fit: the loss ":                    func() { gppl.Fit(ctx, (*gppl.Exact)(nil), m.Params(), gppl.Settings{}) },
+		"NewMAP: the loss":                  func() { gppl.NewMAP(nil) },
+		"NewMAP: the loss ":                 func() { gppl.NewMAP((*gppl.Projected)(nil)) },
+		"Tie: the loss":                     func() { gppl.Tie(nil) },
+		"NewUncertain: the loss":            func() { gppl.NewUncertain(ctx, nil, nil, gppl.UncertainSettings{}) },
+	} {
+		func() {
+			defer func() {
+				if got, want := fmt.Sprint(recover()), "gppl: "+strings.TrimSpace(name)+" is nil"; got != want {
+					t.Errorf("the panic says %q, want %q", got, want)
+				}
+			}()
+			misuse()
+		}()
+	}
+}
+
+// TestUnknownParameter: a name that no parameter has is an error with the nearest name, wherever the model is used, and what
+// is derived from the model keeps it.
+func TestUnknownParameter(t *testing.T) {
+	d := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4, 5.5}), Y: []float64{1, -1, 2, 0.5, 0.1}}
+	good := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
+	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 2, 1))
+	ctx := context.Background()
+	for name, m := range map[string]gppl.Model{
+		"Fix":           good.Fix("lenghtscale"),
+		"Fix twice":     good.Fix("variance", "lenghtscale").Fix(gppl.NoiseName),
+		"WithTransform": good.WithTransform("lenghtscale", gppl.Log{}),
+		"WithParams":    good.Fix("lenghtscale").WithParams([]float64{1, 2, 3}),
+		"FixRedundant":  good.Fix("lenghtscale").FixRedundant(),
+		"StartFrom":     gppl.StartFrom(good.Fix("lenghtscale"), d),
+	} {
+		for use, try := range map[string]func() error{
+			"Check":        m.Check,
+			"NewExact":     func() error { _, err := gppl.NewExact(m, d); return err },
+			"NewProjected": func() error { _, err := gppl.NewProjected(m, d, p); return err },
+			"NewResidual":  func() error { _, err := gppl.NewResidual(m, d, p); return err },
+			"NewVFE": func() error {
+				_, err := gppl.NewVFE(m, d, gppl.Scalars([]float64{1, 3}), gppl.VFEOptions{})
+				return err
+			},
+			"NewPosterior":   func() error { _, err := gppl.NewPosterior(m, d); return err },
+			"NewInformation": func() error { _, err := gppl.NewInformation(m, d.X); return err },
+			"LeaveOneOut":    func() error { _, _, err := gppl.LeaveOneOut(m, d); return err },
+			"FitAuto":        func() error { _, err := gppl.FitAuto(ctx, m, d, gppl.AutoSettings{}); return err },
+			"MarshalJSON":    func() error { _, err := m.MarshalJSON(); return err },
+		} {
+			if err := try(); err == nil || !strings.Contains(err.Error(), `no parameter "lenghtscale": did you mean "lengthscale"?`) {
+				t.Errorf("%s, %s: %v", name, use, err)
+			}
+		}
+	}
+	if err := good.Check(); err != nil {
+		t.Errorf("the model that it came from: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package gppl
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 )
@@ -125,6 +126,15 @@ func (r *LossReport) promise(nats float64, kept bool) {
 	if !kept {
 		r.LastInexact = nats
 		r.Inexact = max(r.Inexact, nats)
+	}
+}
+
+// notNil panics, with the names of a function and its argument, if the argument is nil, or a pointer that is: the one
+// that a constructor returns with an error which was not looked at.
+func notNil(where, what string, argument any) {
+	v := reflect.ValueOf(argument)
+	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		panic(fmt.Sprintf("gppl: %s: %s is nil", where, what))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/spelling"
 )
 
 // A Model is a Gaussian process observed with independent noise:
@@ -17,6 +19,7 @@ type Model struct {
 	Mean   Mean    // h and the prior of β; nil for a mean of zero
 
 	transforms []Transform // one per parameter; nil for each parameter's own
+	unknown    []string    // names given to WithTransform or Fix that are no parameter's
 }
 
 // NoiseName is the name of the noise variance, the last of a model's parameters.
@@ -59,16 +62,17 @@ func (m Model) WithParams(theta []float64) Model {
 }
 
 // WithTransform returns the same model with the named parameter trained
-// through t. It panics if there is no such parameter.
+// through t. If there is no such parameter, the model remembers the name, and
+// Check is an error with it: so are all losses, posteriors and trainings.
 func (m Model) WithTransform(name string, t Transform) Model {
-	params := m.Params()
+	var params []Param
+	if m.Kernel != nil {
+		params = m.Params()
+	}
 	i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
 	if i < 0 {
-		var names []string
-		for _, p := range params {
-			names = append(names, p.Name)
-		}
-		panic(fmt.Sprintf("gppl: no parameter %q among %q", name, names))
+		m.unknown = append(slices.Clip(m.unknown), name)
+		return m
 	}
 	ts := make([]Transform, len(params))
 	copy(ts, m.transforms)
@@ -77,7 +81,8 @@ func (m Model) WithTransform(name string, t Transform) Model {
 	return m
 }
 
-// Fix returns the same model with the named parameters kept at their values.
+// Fix returns the same model with the named parameters kept at their values. A name of no
+// parameter is an error of Check, as with WithTransform.
 func (m Model) Fix(names ...string) Model {
 	for _, name := range names {
 		m = m.WithTransform(name, Fixed{})
@@ -97,7 +102,8 @@ func (m Model) FixRedundant() Model {
 }
 
 // Check returns an error that names the first parameter that is not finite and positive
-// or that its transform cannot reach, or the error of the mean.
+// or that its transform cannot reach, a name that Fix or WithTransform was given and no parameter
+// has, with the nearest one that there is, or the error of the mean.
 func (m Model) Check() error {
 	if m.Kernel == nil {
 		return fmt.Errorf("gppl: the model has no kernel")
@@ -106,6 +112,9 @@ func (m Model) Check() error {
 		return err
 	}
 	params := m.Params()
+	if len(m.unknown) > 0 {
+		return noParameter(m.unknown[0], params)
+	}
 	if err := checkParams(params, values(params)); err != nil {
 		return err
 	}
@@ -118,6 +127,17 @@ func (m Model) Check() error {
 		return checkMean(m.Mean)
 	}
 	return nil
+}
+
+// noParameter says that no parameter has the name, and which name comes nearest.
+func noParameter(name string, params []Param) error {
+	var names []string
+	for _, p := range params {
+		if p.Role != RoleInput {
+			names = append(names, p.Name)
+		}
+	}
+	return fmt.Errorf("gppl: there is no parameter %q: did you mean %q? There are %s", name, spelling.Nearest(name, names), namesOf(params))
 }
 
 // String renders the mean, the kernel and the noise variance.

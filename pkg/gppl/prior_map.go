@@ -44,8 +44,9 @@ type MAP struct {
 // NewMAP returns loss with the given priors. A prior by name takes precedence over one
 // by role; priors by role do not apply to Fixed parameters. It is an error if a prior
 // is out of range, names no trained parameter, or is the second one for the same
-// parameter.
+// parameter. It panics if loss is nil.
 func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
+	notNil("NewMAP", "the loss", loss)
 	params := loss.Params()
 	m := &MAP{loss: loss, priors: make([]Prior, len(params))}
 	byName := make([]bool, len(params))

@@ -84,9 +84,10 @@ type projectedCall struct {
 }
 
 // NewProjected returns the projected likelihood of the data under the
-// projection p, to be trained from the parameters of m.
+// projection p, to be trained from the parameters of m. It panics if p is nil.
 func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
+	notNil("NewProjected", "the projection p", p)
 	if err := checkModelData(m, d); err != nil {
 		return nil, err
 	}

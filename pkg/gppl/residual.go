@@ -28,9 +28,10 @@ import (
 // remainder is not white.
 //
 // It costs what PL costs, plus O(nk) once. The directions must be orthonormal: it is
-// an error if they are Raw.
+// an error if they are Raw. It panics if p is nil.
 func NewResidual(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
+	notNil("NewResidual", "the projection p", p)
 	if !p.Orthonormal {
 		return nil, fmt.Errorf("gppl: the residual energy needs orthonormal directions, and %s has none", p.Design)
 	}

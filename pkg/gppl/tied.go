@@ -22,8 +22,9 @@ type Tied struct {
 
 // Tie returns loss with each group of parameters, by their names, tied to the first of
 // the group. It is an error if a group has fewer than two, if a name is unknown or in
-// two groups, if a parameter is fixed, or if units differ.
+// two groups, if a parameter is fixed, or if units differ. It panics if loss is nil.
 func Tie(loss Loss, groups ...[]string) (*Tied, error) {
+	notNil("Tie", "the loss", loss)
 	params := loss.Params()
 	t := &Tied{loss: loss, params: slices.Clone(params)}
 	for i := range params {

@@ -89,7 +89,9 @@ const (
 // draws: a distant second mode stays undetected.
 //
 // It is an error if ctx ends, if r does not belong to loss, or if settings are out of range.
+// It panics if loss is nil.
 func NewUncertain(ctx context.Context, loss Loss, r *Result, s UncertainSettings) (*Uncertain, error) {
+	notNil("NewUncertain", "the loss", loss)
 	if r == nil || len(r.Starts) <= r.Best {
 		return nil, errors.New("gppl: uncertain parameters need a result of Fit")
 	}

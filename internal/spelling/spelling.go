@@ -1,0 +1,44 @@
+// Package spelling finds the name that a misspelt one may mean.
+package spelling
+
+import "strings"
+
+// head is as much of a name as is compared.
+func head(name string) string {
+	const most = 64
+	return name[:min(len(name), most)]
+}
+
+// Distance returns the number of insertions, deletions and replacements of bytes that make b of a (Levenshtein), of their
+// first 64 bytes.
+func Distance(a, b string) int {
+	a, b = head(a), head(b)
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Nearest returns the name that takes the fewest changes to make of spec, whatever their case: the first of several; "" of none.
+func Nearest(spec string, names []string) (nearest string) {
+	least := -1
+	for _, name := range names {
+		if apart := Distance(strings.ToLower(spec), strings.ToLower(name)); least < 0 || apart < least {
+			nearest, least = name, apart
+		}
+	}
+	return nearest
+}
