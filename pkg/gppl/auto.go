@@ -206,6 +206,7 @@ type auto struct {
 	shortest  float64 // what periods may be, unless they are as they were given; 0: anything
 	longest   float64
 	irregular *lombScargle // what shows periods below twice the mean spacing; nil if none stands out
+	spread    Loss         // a part of long irregular data that short periods are searched on; nil for all
 	unsettled []string     // doubts that the search left
 	coloured  bool         // what the projections left was not white
 

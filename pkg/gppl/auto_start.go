@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -181,9 +182,17 @@ func (a *auto) fastStarts(s *searcher, d Data) {
 	if _, seconds := all.Cost(a.starts[0]); !(seconds < patience/2) {
 		return
 	}
+	if d.Len() > spreadSize {
+		if all, err = NewExact(s.model, spreadOver(d)); err != nil {
+			return
+		}
+	}
 	posterior, err := a.posterior(all)
 	if err != nil {
 		return // as for the part of the data, which said so
+	}
+	if d.Len() > spreadSize {
+		a.spread = posterior
 	}
 	models := slices.Clone(a.starts)
 	for _, p := range s.scales.periods[:min(most, len(s.scales.periods))] {
@@ -202,12 +211,41 @@ func (a *auto) fastStarts(s *searcher, d Data) {
 	}
 	slices.SortStableFunc(order, func(p, q ranked) int { return cmp.Compare(p.value, q.value) })
 	const kept = 3
-	if len(order) > 0 {
-		a.starts = nil
+	order = order[:min(kept, len(order))]
+	if len(order) == 0 {
+		return
 	}
-	for _, r := range order[:min(kept, len(order))] {
-		a.starts = append(a.starts, r.m)
+	a.starts = nil
+	if a.spread == nil {
+		for _, r := range order {
+			a.starts = append(a.starts, r.m)
+		}
+		return
 	}
+	// An evaluation of all data costs as much as tens of the part: they are trained on from the best alone.
+	var best *Result
+	for _, r := range order {
+		if r, _ := a.trainFrom(a.spread, r.m, secondSteps); r != nil && (best == nil || r.Value < best.Value) {
+			best = r
+		}
+	}
+	if best != nil {
+		a.starts, a.given = []Model{best.Model}, nil
+	} else {
+		a.starts = []Model{order[0].m}
+	}
+}
+
+// spreadSize is the number of observations, spread over the whole range of x, that short periods are searched on: as many
+// as leave a period its phase and a part of ten the cost of an evaluation.
+const spreadSize = 500
+
+// spreadOver returns spreadSize of the observations, drawn without regard to x: a draw keeps the range and the distances of
+// irregular times, where every m-th of them would make aliases of its own.
+func spreadOver(d Data) Data {
+	at := rand.New(rand.NewPCG(uint64(d.Len()), 5)).Perm(d.Len())[:spreadSize]
+	slices.Sort(at)
+	return d.Pick(at)
 }
 
 // aliasDoubts says which other periods the times may take for the one that was found: at which the loss, trained from
@@ -218,23 +256,37 @@ func (a *auto) aliasDoubts() (doubts []string) {
 	const close = 2    // nats, as rivals
 	params := a.at.Params()
 	i := slices.IndexFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) })
-	loss, err := a.posterior(a.loss)
+	all, err := a.posterior(a.loss)
 	if a.irregular == nil || i < 0 || err != nil {
 		return nil
+	}
+	loss := all // that aliases are compared by
+	if a.spread != nil {
+		loss = a.spread
 	}
 	for range 3 {
 		best := a.result.Result
 		found := best.Model.Params()[i].Value
+		stands, err := valueGrad(a.ctx, loss, nil, values(best.Model.Params()))
+		if err != nil {
+			return doubts
+		}
+		a.evaluations++
 		doubts = nil
 		for _, p := range a.irregular.aliases(found, most) {
 			theta := values(best.Model.Params())
 			theta[i] = p
-			v, err := loss.ValueGrad(nil, theta)
+			v, err := valueGrad(a.ctx, loss, nil, theta)
 			a.evaluations++
-			if err != nil || v > best.Value+hopeful || a.ctx.Err() != nil {
+			if err != nil || v > stands+hopeful {
 				continue
 			}
 			r, err := a.trainFrom(loss, a.at.WithParams(theta), secondSteps)
+			if err == nil && loss != all && r.Value < stands+nearby {
+				r, err = a.trainFrom(all, r.Model, firstSteps)
+			} else if loss != all {
+				continue
+			}
 			if err != nil || a.ctx.Err() != nil || !a.periodsAllowed(r.Model) {
 				continue
 			}

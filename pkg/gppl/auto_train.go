@@ -241,7 +241,7 @@ func (a *auto) further() int {
 		return 0
 	}
 	ended := a.result.Status == Stalled || a.result.Status == Limited
-	if a.settings.Fit.Starts == 0 && a.result.Exact && a.result.Search.Screened > 0 && !ended && a.data.Len() <= trainWhole {
+	if a.settings.Fit.Starts == 0 && a.result.Exact && a.result.Search.Screened > 0 && !ended && (a.data.Len() <= trainWhole || a.spread != nil) {
 		return 0
 	}
 	return cmp.Or(a.settings.Fit.Starts, 6)
