@@ -32,11 +32,18 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Nearest returns the name that takes the fewest changes to make of spec, whatever their case: the first of several; "" of none.
+// Nearest returns the name that contains spec or, if none does, takes the fewest changes to make of it, whatever their case:
+// the first of several; "" of none.
 func Nearest(spec string, names []string) (nearest string) {
+	spec = strings.ToLower(spec)
 	least := -1
 	for _, name := range names {
-		if apart := Distance(strings.ToLower(spec), strings.ToLower(name)); least < 0 || apart < least {
+		lower := strings.ToLower(name)
+		apart := Distance(spec, lower)
+		if strings.Contains(lower, spec) {
+			apart = 0
+		}
+		if least < 0 || apart < least {
 			nearest, least = name, apart
 		}
 	}
