@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -44,7 +45,11 @@ func TestNotIdentified(t *testing.T) {
 
 // TestFitSumsOutlier wants a doubt where one value is all that there is to see.
 func TestFitSumsOutlier(t *testing.T) {
-	for _, outlier := range []float64{1e9} {
+	outliers := []float64{1e3}
+	if !testsize.Quick() {
+		outliers = append(outliers, 100, 1e6, 1e9)
+	}
+	for _, outlier := range outliers {
 		rnd := rand.New(rand.NewPCG(9, 9))
 		s := must[*gppl.Sums](t)(gppl.NewSums(gppl.SumsHeader{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 1 << 31}))
 		x, y := make([]float64, 400), make([]float64, 400)
@@ -59,6 +64,27 @@ func TestFitSumsOutlier(t *testing.T) {
 		r, err := gppl.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), gppl.AutoSettings{})
 		if err == nil && r.Status == gppl.Converged {
 			t.Errorf("one value of %v: %v", outlier, r)
+		}
+	}
+}
+
+// TestFitSumsEven wants no word of an outlier of white noise or a sinusoid, however few there are.
+func TestFitSumsEven(t *testing.T) {
+	for seed := range uint64(40) {
+		rnd := rand.New(rand.NewPCG(seed, 10))
+		s := must[*gppl.Sums](t)(gppl.NewSums(gppl.SumsHeader{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 8}))
+		x, y := make([]float64, 30+10*seed), make([]float64, 30+10*seed)
+		for i := range x {
+			x[i] = 100 * rnd.Float64()
+			y[i] = 0.5*rnd.NormFloat64() + float64(seed%2)*math.Sin(x[i])
+		}
+		if err := s.Add(x, y); err != nil {
+			t.Fatal(err)
+		}
+		short := gppl.AutoSettings{Fit: gppl.Settings{MaxEvaluations: 1, NoStandardErrors: true}}
+		r, err := gppl.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), short)
+		if err != nil || strings.Contains(strings.Join(r.Warnings, "; "), "one value") {
+			t.Errorf("seed %d, n = %d: %v, %v", seed, len(x), err, r)
 		}
 	}
 }

@@ -191,10 +191,33 @@ func (f *sumsFit) doubts() []string {
 	doubts := endsOfX(params[:len(params)-1], hi-lo, (hi-lo)/n, 0)
 	white := 0.5 * n * (1 + log2Pi + math.Log(power)) // the exact likelihood of white noise of that variance
 	free := !slices.ContainsFunc(params, isFixed) && r.Model.Mean == nil
+	if f.oneValue() {
+		doubts = append(doubts, fmt.Sprintf("one value holds nearly all of the mean of y², %.3g: all frequencies have the same power, as those of an outlier", power))
+	}
 	if gain := white - r.Value; f.result.Exact && free && gain < float64(len(params)-1) {
 		doubts = append(doubts, fmt.Sprintf("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain))
 	}
 	return doubts
+}
+
+// oneValue reports whether the sums are those of one value and little else. The power of one value is the same at all
+// frequencies. That of white noise varies as much as its mean is, and that of a signal more. With the share q of Σy² in one
+// value the squared ratio of standard deviation to mean is (1 − q)(1 + q): ¼ at q = 0.87.
+func (f *sumsFit) oneValue() bool {
+	const least = 30 // frequencies: of so few of white noise the ratio is below ¼ about once in a thousand series
+	const even = 0.25
+	g := newSumsGrid(f.sums)
+	lo, hi := f.sums.Extent()
+	cycle := g.header.Period / (hi - lo) // of j: a frequency further apart is another
+	var count, sum, squares float64
+	for c := 1.0; int(c*cycle) <= g.header.Highest; c++ {
+		j := int(c * cycle)
+		p := power(entry(g.values, j) - complex(g.mean, 0)*entry(g.moment, j))
+		count++
+		sum += p
+		squares += p * p
+	}
+	return count >= least && squares*count-sum*sum < even*sum*sum
 }
 
 // finish returns the result, with what all steps took, unless there is none.
