@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -40,6 +41,36 @@ func BenchmarkBandedNLL(b *testing.B) {
 					}
 					f.release()
 					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPosteriorBanded predicts at inputs between 20 000 observations, whose mean spacing is 1.
+func BenchmarkPosteriorBanded(b *testing.B) {
+	const n = 20000
+	d := benchData(b, n)
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = d.X.at[i] * n / 1000
+	}
+	d.X = Scalars(x)
+	for _, l := range []float64{2, 17, 100} {
+		p, err := NewPosterior(Model{Kernel: SE{1, l}, Noise: 0.1}, d, WithEngine(EngineBanded))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, count := range []int{100, 100_000} {
+			at := make([]float64, count)
+			for i := range at {
+				at[i] = n * float64(i) / float64(count)
+			}
+			b.Run(fmt.Sprintf("l=%v/inputs=%d", l, count), func(b *testing.B) {
+				for b.Loop() {
+					if _, _, err := p.LatentContext(context.Background(), Scalars(at)); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -1,12 +1,17 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 var (
@@ -208,5 +213,78 @@ func (f *bandedFactor) posterior() predictor {
 	copyGeneral(alpha, f.half)
 	f.band.gram.SolveLT(alpha)
 	f.band.gram.Ctx = nil // of the evaluation, not of predictions
-	return newExactPosterior(f.kernel, &exactFactors{x: Scalars(f.engine.line.t), kernel: f.kernel, factor: &f.band.gram, alpha: alpha}, f.engine.line.ranks())
+	l := f.engine.line
+	of := &exactFactors{x: Scalars(l.t), kernel: f.kernel, factor: &f.band.gram, alpha: alpha}
+	return &bandedPosterior{newExactPosterior(f.kernel, of, l.ranks()), &f.band, l.noise.least(f.noise)}
+}
+
+// bandedPosterior predicts at inputs from the rows within reach of them alone, and what the solve makes of these.
+type bandedPosterior struct {
+	exactPosterior
+	band  *band
+	least float64 // no eigenvalue of A is below it
+}
+
+// batchReach is the span of the inputs of a batch in units of the reach: a single input has two.
+const batchReach = 0.5
+
+// pieces is the number of batches from which inputs that lie close share more rows rather than processors.
+const pieces = 8
+
+// latent takes the inputs in ascending order, in batches that share most of their rows. An input takes 2b flops for
+// each row within reach of it, and for those beyond until less than a rounding of its variance is left: some
+// reaches, not n.
+func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	l := sortLine(x)
+	most := min(dense.Tile, max(2*pieces, (len(l.t)+pieces-1)/pieces))
+	starts := []int{0}
+	for i, t := range l.t {
+		if start := starts[len(starts)-1]; i-start == most || t-l.t[start] > batchReach*p.band.reach {
+			starts = append(starts, i)
+		}
+	}
+	sorted, squares := newGeneral(means.Rows, means.Cols), make([]float64, len(l.t))
+	prior := make([]float64, len(l.t))
+	variancesAt(prior, p.kernel, Scalars(l.t))
+	var spaces pool[[]float64]
+	parallel.For(len(starts), func(b int) {
+		if ctx.Err() != nil {
+			return
+		}
+		from, to := starts[b], len(l.t)
+		if b+1 < len(starts) {
+			to = starts[b+1]
+		}
+		space := spaces.get()
+		*space = resize(*space, len(p.of.x.at)*most)
+		p.batch(rowsFrom(sorted, from, to-from), squares[from:to], l.t[from:to], slices.Min(prior[from:to]), *space)
+		spaces.put(space)
+	})
+	for i, v := range squares {
+		at := i
+		if l.order != nil {
+			at = l.order[i]
+		}
+		copy(means.Data[at*means.Stride:][:means.Cols], sorted.Data[i*sorted.Stride:][:means.Cols])
+		variances[at] = prior[i] - v
+	}
+	return ctx.Err()
+}
+
+// batch sets the means at the ascending inputs x, and the k*ᵀA⁻¹k* that the prior variances, at least prior, lose. space,
+// zeros, takes n numbers for each input, and is zeros again afterwards.
+func (p *bandedPosterior) batch(means blas64.General, squares, x []float64, prior float64, space []float64) {
+	lo, _ := slices.BinarySearch(p.of.x.at, x[0]-p.band.reach)
+	hi, _ := slices.BinarySearch(p.of.x.at, math.Nextafter(x[len(x)-1]+p.band.reach, math.Inf(1)))
+	if lo >= hi {
+		return
+	}
+	k := len(x)
+	near, at := p.of.x.Slice(lo, hi), Scalars(x)
+	cross := blas64.General{Rows: hi - lo, Cols: k, Stride: k, Data: space[lo*k : hi*k]}
+	distances(cross.Data, near, at)
+	covariances(cross.Data, p.kernel, near, at, cross.Data)
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, cross, rowsFrom(p.of.alpha, lo, hi-lo), 0, means)
+	all := blas64.General{Rows: p.of.x.Len(), Cols: k, Stride: k, Data: space[:p.of.x.Len()*k]}
+	p.band.gram.Squares(squares, all, lo, hi, p.least, negligible*prior)
 }

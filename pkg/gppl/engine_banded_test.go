@@ -222,3 +222,70 @@ func TestBandedCheck(t *testing.T) {
 		})
 	}
 }
+
+// TestBandedPosterior compares predictions with those of the dense engine: regular, irregular, repeated and clustered
+// inputs with gaps, from within one reach to hundreds, in and out of order, few and many new inputs, a mean, known
+// errors, and variances of the noise from 1e-6 of the signal's to ten times it.
+func TestBandedPosterior(t *testing.T) {
+	n, cases := 500, 24
+	if testsize.Quick() {
+		n, cases = 250, 12
+	}
+	for c := range cases {
+		rnd := rand.New(rand.NewPCG(uint64(c), 24))
+		x, y, known := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range x {
+			switch c % 4 {
+			case 0:
+				x[i] = float64(i)
+			case 1:
+				x[i] = float64(n) * rnd.Float64()
+			case 2: // fifties, with gaps
+				x[i] = float64(i/50*300) + 50*rnd.Float64()
+			case 3:
+				x[i] = float64((i * 7) % n / 3) // repeated, out of order
+			}
+			y[i] = rnd.NormFloat64()
+			known[i] = 0.1 * rnd.Float64()
+		}
+		l := 0.3 * math.Pow(300, rnd.Float64())
+		m := Model{Kernel: []Kernel{SE{1.3, l}, LocPer{0.7, l, 3 * l, 1}, Matern52{1, l / 3}, Add(SE{1, l}, White{0.2})}[c/4%4], Noise: math.Pow(10, 1-7*rnd.Float64())}
+		if c%3 == 1 {
+			m.Mean = AddMeans(Intercept{}, NewTrend(1, Scalars(x)))
+		}
+		d, err := NewData(Scalars(x), y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c%5 == 2 {
+			if d, err = d.WithErrors(known); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := NewPosterior(m, d, WithEngine(EngineDense))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := NewPosterior(m, d, WithEngine(EngineBanded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, count := range []int{1, 3, 40, 700} {
+			at := make([]float64, count)
+			for i := range at {
+				at[i] = float64(n) * (2*rnd.Float64() - 0.5)
+				if i%7 == 0 {
+					at[i] = x[rnd.IntN(n)]
+				}
+			}
+			mean, variances := got.Latent(Scalars(at))
+			wantMean, wantVariances := want.Latent(Scalars(at))
+			limit := 1e-12 * (1 + 1/m.Noise)
+			for i := range at {
+				if math.Abs(mean[i]-wantMean[i]) > 10*limit || math.Abs(variances[i]-wantVariances[i]) > limit {
+					t.Fatalf("case %d, %v, %d inputs, x = %v: %v, variance %v; dense %v, %v", c, m, count, at[i], mean[i], variances[i], wantMean[i], wantVariances[i])
+				}
+			}
+		}
+	}
+}

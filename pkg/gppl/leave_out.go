@@ -118,6 +118,8 @@ func leaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts []Optio
 		err = l.bySmoothing(engine, mean, variances, blocks)
 	case exactPosterior:
 		err = l.byRoot(engine, mean, variances, blocks)
+	case *bandedPosterior:
+		err = l.byRoot(engine.exactPosterior, mean, variances, blocks)
 	case *toeplitzPosterior:
 		err = l.byRows(engine, mean, variances, blocks)
 	default:

@@ -194,6 +194,28 @@ func TestMatrix(t *testing.T) {
 		var wantNorm mat.Dense
 		wantNorm.Mul(asDense(b).T(), asDense(x))
 		near("bᵀA⁻¹b", &norm, &wantNorm)
+		lo, hi := rnd.IntN(n), 0
+		hi = lo + 1 + rnd.IntN(n-lo)
+		part := clone(b)
+		zero(rows(part, 0, n)) // and what is within [lo, hi) stays
+		copy(rows(part, lo, hi).Data, rows(b, lo, hi).Data)
+		if err := chol.SolveTo(&want, asDense(part)); err != nil {
+			t.Fatal(err)
+		}
+		wantNorm.Mul(asDense(part).T(), &want)
+		for _, rest := range []float64{0, 1e-17 * mat.Norm(&wantNorm, 2), 1e-2 * wantNorm.At(0, 0)} {
+			within := clone(part)
+			squares := make([]float64, b.Cols)
+			a.Squares(squares, within, lo, hi, least(full), rest)
+			for c, s := range squares {
+				if w := wantNorm.At(c, c); !(s <= w*(1+1e-12) && s >= w*(1-1e-12)-rest) {
+					t.Fatalf("n = %d, rows %d to %d: |F⁻¹b|² = %v of column %d, want %v less at most %v", n, lo, hi, s, c, w, rest)
+				}
+			}
+			if i := slices.IndexFunc(within.Data, func(v float64) bool { return v != 0 }); i >= 0 {
+				t.Fatalf("n = %d, rows %d to %d: entry %d is %v after Squares", n, lo, hi, i, within.Data[i])
+			}
+		}
 
 		var inv mat.SymDense
 		if err := chol.InverseTo(&inv); err != nil {
@@ -215,6 +237,15 @@ func TestMatrix(t *testing.T) {
 	if halves == 0 {
 		t.Error("no matrix was cut in halves")
 	}
+}
+
+// least returns a number that no eigenvalue of a is below: its least one.
+func least(a *mat.SymDense) float64 {
+	var e mat.EigenSym
+	if !e.Factorize(a, false) {
+		panic("no eigenvalues")
+	}
+	return 0.999 * e.Values(nil)[0]
 }
 
 // TestWide has a band wide enough for every block's work to be spread over the

@@ -180,6 +180,81 @@ func forward(a *Matrix, x blas64.General, j int) {
 	}
 }
 
+// Squares sets dst[c] to |F⁻¹b_c|² = b_cᵀA⁻¹b_c for the columns of b (n×k), which vanish outside rows [lo, hi),
+// and clears b. It begins at the first of these rows in the order of elimination, and ends once what is to come
+// is at most rest for all columns together. What elimination leaves of b is r, and of A its Schur complement S:
+// to come is rᵀS⁻¹r ≤ |r|²/least, for no eigenvalue of A, and hence none of S, is below least. It takes 2·b·k
+// flops for each row that it passes.
+func (a *Matrix) Squares(dst []float64, b blas64.General, lo, hi int, least, rest float64) {
+	clear(dst)
+	first, last := lo/side, (hi-1)/side
+	step := func(j int) (done bool) { // r vanishes outside rows [lo, hi)
+		forward(a, b, j)
+		c := &a.blocks[j]
+		own := rows(b, c.at, c.at+c.diag.Rows)
+		addSquares(dst, own)
+		zero(own)
+		if j < a.h {
+			lo, hi = c.at+c.diag.Rows, max(hi, c.hi)
+		} else {
+			lo, hi = min(lo, c.lo), c.at
+		}
+		if lo >= hi {
+			return true
+		}
+		left := rows(b, lo, hi)
+		if done = squaresWithin(left, least*rest); done {
+			zero(left)
+		}
+		return done
+	}
+	for j := first; j < a.m && lo < hi; j++ {
+		if step(j) {
+			return
+		}
+	}
+	for j := last; j >= a.h && lo < hi; j-- {
+		if step(j) {
+			return
+		}
+	}
+	for j := max(a.m, lo/side); j < a.h && lo < hi; j++ {
+		if step(j) {
+			return
+		}
+	}
+}
+
+// addSquares adds the squares of each column of x to dst.
+func addSquares(dst []float64, x blas64.General) {
+	for i := range x.Rows {
+		for c, v := range x.Data[i*x.Stride:][:x.Cols] {
+			dst[c] += v * v
+		}
+	}
+}
+
+// squaresWithin reports whether the sum of the squares of x is at most limit, and stops at the row that exceeds it.
+func squaresWithin(x blas64.General, limit float64) bool {
+	var sum float64
+	for i := range x.Rows {
+		for _, v := range x.Data[i*x.Stride:][:x.Cols] {
+			sum += v * v
+		}
+		if !(sum <= limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// zero clears x.
+func zero(x blas64.General) {
+	for i := range x.Rows {
+		clear(x.Data[i*x.Stride:][:x.Cols])
+	}
+}
+
 // SolveLT replaces b (n×k) by F⁻ᵀb, in 2n·b·k flops: A⁻¹y = F⁻ᵀF⁻¹y.
 func (a *Matrix) SolveLT(b blas64.General) {
 	a.inStrips(b, func(a *Matrix, x blas64.General) { outward(a, x, backward) })
