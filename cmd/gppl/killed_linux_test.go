@@ -98,16 +98,8 @@ func TestKilled(t *testing.T) {
 
 func same(a, b []byte) bool { return bytes.Equal(fixed(a), fixed(b)) }
 
-// fixed is a file without what differs from run to run: varying, and the lines of a contour, which gonum begins anywhere.
-func fixed(text []byte) []byte {
-	if at := bytes.Index(text, []byte("Likelihood over the two parameters")); at >= 0 {
-		if from := bytes.LastIndex(text[:at], []byte("<figure")); from >= 0 {
-			_, rest, _ := bytes.Cut(text[at:], []byte("</figure>"))
-			text = slices.Concat(text[:from], rest)
-		}
-	}
-	return varying.ReplaceAll(text, nil)
-}
+// fixed is a file without what differs from run to run.
+func fixed(text []byte) []byte { return varying.ReplaceAll(text, nil) }
 
 // difference shows where two files differ.
 func difference(a, b []byte) string {

@@ -1,11 +1,16 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 )
 
 // ContourLevel is a height at which a surface is cut.
@@ -83,7 +88,7 @@ func Contour(o ContourOptions) (*Figure, error) {
 		}
 		c := plotter.NewContour(surface, []float64{l.Z}, nil)
 		c.LineStyles = []draw.LineStyle{look}
-		b.plot.Add(c)
+		b.plot.Add(levelLines{c, look})
 		b.legend = append(b.legend, entry{name: clean(l.Name), look: look, kind: swatchLine})
 		b.layer(layer{kind: layerLevels, name: "A level line: " + clean(l.Name), look: look})
 	}
@@ -97,6 +102,66 @@ func Contour(o ContourOptions) (*Figure, error) {
 		b.dots(o.MarkName, path{x: o.Mark[:1], y: o.Mark[1:], logX: o.LogX, logY: o.LogY}, style.colour(Vermillion-1), style.glyphR)
 	}
 	return b.figure(0)
+}
+
+// levelLines draws the lines of a level in an order that the surface decides: gonum/plot takes them, and where a closed one
+// begins, from a map.
+type levelLines struct {
+	*plotter.Contour
+	look draw.LineStyle
+}
+
+// Plot implements plot.Plotter.
+func (l levelLines) Plot(c draw.Canvas, plt *plot.Plot) {
+	var log recorder.Canvas
+	l.Contour.Plot(draw.Canvas{Canvas: &log, Rectangle: c.Rectangle}, plt)
+	var lines []vg.Path
+	for _, a := range log.Actions {
+		if s, ok := a.(*recorder.Stroke); ok {
+			lines = append(lines, canonical(s.Path))
+		}
+	}
+	slices.SortFunc(lines, func(a, b vg.Path) int { return slices.CompareFunc(a, b, byPlace) })
+	c.SetLineStyle(l.look)
+	for _, line := range lines {
+		c.Stroke(line)
+	}
+}
+
+// canonical returns a line of gonum/plot from its lesser end or, if it is closed, from its least point and towards the lesser
+// neighbour.
+func canonical(line vg.Path) vg.Path {
+	points := slices.Clone(line)
+	closed := points[len(points)-1].Type == vg.CloseComp
+	if closed {
+		points = points[:len(points)-2] // the first point again, and Close
+		least := 0
+		for i := range points {
+			if byPlace(points[i], points[least]) < 0 {
+				least = i
+			}
+		}
+		points = slices.Concat(points[least:], points[:least])
+		if byPlace(points[1%len(points)], points[len(points)-1]) > 0 {
+			slices.Reverse(points[1:])
+		}
+	} else if byPlace(points[0], points[len(points)-1]) > 0 {
+		slices.Reverse(points)
+	}
+	for i := range points {
+		points[i].Type = vg.LineComp
+	}
+	points[0].Type = vg.MoveComp
+	if closed {
+		points = append(points, points[0], vg.PathComp{Type: vg.CloseComp})
+		points[len(points)-2].Type = vg.LineComp
+	}
+	return points
+}
+
+// byPlace orders points from the left, then from below.
+func byPlace(a, b vg.PathComp) int {
+	return cmp.Or(cmp.Compare(a.Pos.X, b.Pos.X), cmp.Compare(a.Pos.Y, b.Pos.Y))
 }
 
 // grid is a surface as gonum/plot wants it.

@@ -42,6 +42,23 @@ func TestContour(t *testing.T) {
 	}
 }
 
+// TestContourSame: a surface of many closed and open lines has one figure.
+func TestContourSame(t *testing.T) {
+	o := bowl(41)
+	for i, row := range o.Z {
+		for j := range row {
+			row[j] = math.Sin(float64(i)/2) * math.Cos(float64(j)/3)
+		}
+	}
+	o.Levels = []ContourLevel{{-0.5, "low"}, {0, "level, where lines cross"}, {0.5, "high"}}
+	want := string(Must(Must(Contour(o)).SVG()))
+	for range 20 {
+		if got := string(Must(Must(Contour(o)).SVG())); got != want {
+			t.Fatal("the same surface has another figure")
+		}
+	}
+}
+
 func TestContourErrors(t *testing.T) {
 	for name, spoil := range map[string]func(o *ContourOptions){
 		"levels":    func(o *ContourOptions) { o.Levels = nil },
