@@ -25,11 +25,13 @@ func memoryFlag() cli.Flag {
 const leastMemory = 10e6
 
 // available is what there was when it was first asked: the limit that is told to the runtime afterwards does not halve it again.
-var available = sync.OnceValue(machine.Memory)
+var available = sync.OnceValues(machine.Memory)
 
-// memoryLimit returns the bytes of --memory, as far as there are as many, or, without the flag, half of what there is, divided among those that work at the same time.
+// memoryLimit returns the bytes of --memory, as far as there are as many, or, without the flag, half of what
+// is shared with other processes and all that the limits of this one leave, divided among those that work at the same time.
 func memoryLimit(ctx context.Context, c *cli.Command) (float64, error) {
-	limit := 0.5 * available()
+	shared, own := available()
+	limit := min(0.5*shared, own)
 	if text := c.String("memory"); text != "" {
 		var err error
 		if limit, err = parseBytes(text); err != nil {
@@ -38,7 +40,7 @@ func memoryLimit(ctx context.Context, c *cli.Command) (float64, error) {
 		if limit < leastMemory {
 			return 0, usageError{fmt.Errorf("--memory %s: gppl itself takes %s", text, library.FormatBytes(leastMemory))}
 		}
-		limit = min(limit, available()) // the runtime cannot recover from memory that is not there
+		limit = min(limit, shared, own) // the runtime cannot recover from memory that is not there
 	}
 	if ownProcess(ctx) {
 		debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))

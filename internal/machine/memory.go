@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -13,30 +14,39 @@ import (
 // unknownMemory is what Memory supposes where nothing tells.
 const unknownMemory = 4 << 30
 
-// Memory returns how many bytes this process may still take: the least of what the machine has available, what the control groups of
-// the process leave, and what its limits of address space and of data (ulimit -v, ulimit -d) leave. It reads files of Linux; where
-// there are none, it returns 4 GB. A limit of the runtime (GOMEMLIMIT) counts everywhere.
-func Memory() float64 {
-	return min(memory(os.DirFS("/")), float64(debug.SetMemoryLimit(-1)))
+// Memory returns how many bytes this process may still take. Shared is what it shares with other processes: the least of what the machine
+// has available and what the control groups of the process leave. Own is what its own limits leave: of address space and of data (ulimit
+// -v, ulimit -d), and of the runtime (GOMEMLIMIT); +Inf without limits. It reads files of Linux; where there are none, shared is 4 GB.
+func Memory() (shared, own float64) {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	idle := float64(stats.HeapIdle) // address space that counts as taken, and that the heap can use
+	shared, own = memory(os.DirFS("/"), idle)
+	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+		own = min(own, float64(limit))
+	}
+	return shared, own
 }
 
-// memory is Memory by the files of a system.
-func memory(root fs.FS) float64 {
-	least := math.Inf(1)
+// slack is the address space that a process takes beside its data: the heap grows by arenas of 64 MB, of which the last is partly empty.
+const slack = 64 << 20
+
+// memory is Memory by the files of a system, with a number of bytes that the heap has reserved and does not use.
+func memory(root fs.FS, idle float64) (shared, own float64) {
+	shared, own = math.Inf(1), math.Inf(1)
 	if free, ok := field(root, "proc/meminfo", "MemAvailable:"); ok {
-		least = min(least, 1024*free)
+		shared = 1024 * free
 	}
 	for limit, used := range map[string]string{"Max address space": "VmSize:", "Max data size": "VmData:"} {
 		if most, ok := field(root, "proc/self/limits", limit); ok {
 			taken, _ := field(root, "proc/self/status", used)
-			least = min(least, max(0, most-1024*taken))
+			own = min(own, max(0, most-1024*taken+idle-slack))
 		}
 	}
-	least = min(least, controlled(root))
-	if math.IsInf(least, 1) {
-		return unknownMemory
+	if shared = min(shared, controlled(root)); math.IsInf(shared, 1) {
+		shared = unknownMemory
 	}
-	return least
+	return shared, own
 }
 
 // controlled is what the control groups of the process and those above them leave, +Inf if there are none. Files that are cached and

@@ -19,7 +19,8 @@ import (
 // If kernels are named, the likelihood is exact up to MaxExact observations. Beyond, it stays exact if a state space or a Toeplitz
 // factor evaluates every candidate in about a second. Otherwise all candidates are trained and compared by one projected likelihood,
 // with the residual energy (gppl.NewResidual) and the same Spectral projections. Its values are comparable with one another, but not
-// with an exact NLL; Analysis.Projections is then above 0.
+// with an exact NLL; Analysis.Projections is then above 0. Of more than 200 000 observations the
+// latest 200 000 are used: NLL and BIC are theirs (Analysis.TrainedOn), and predictions are conditioned as those of any series.
 type Options struct {
 	Kernels  []string  // in the form that ParseKernel reads; nil: found automatically
 	Log      string    // one of Logs; "" means auto
@@ -120,7 +121,7 @@ func (a *Analysis) TrainedOn() int {
 			return e.trainedOn(a.Series)
 		}
 	}
-	return len(a.Series.X)
+	return min(len(a.Series.X), mostTrained)
 }
 
 // Kernel returns the name of the best kernel.
@@ -129,6 +130,9 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 const (
 	trainTolerance = 1e-4 // error of an engine while training, in nats per observation; compared values have the default
 	fewer          = 300  // longer series are first trained on this many observations
+	// mostTrained is the number of observations, the latest, on which named kernels are trained and compared: parameters are then known
+	// to a fraction of a per cent. A fit of Matern32 to 10⁶ takes 9 s instead of 26.
+	mostTrained = 200000
 	// gradientTolerance is in units of standard errors: the NLL is then within some thousandths of a nat of its minimum.
 	gradientTolerance = 0.05
 	// exactSeconds bounds the predicted time of one evaluation of the exact likelihood above Options.MaxExact: training takes some
@@ -220,7 +224,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		if err != nil {
 			c.Error = err.Error()
 		} else {
-			c.describe(r, len(s.X))
+			c.describe(r, t.data.Len())
 			models[c.Name()] = r.Model
 		}
 		c.Evaluations, c.Seconds = t.evaluations-before, time.Since(began).Seconds()
@@ -286,7 +290,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	}
 	a.Result = plain(r)
 	best.NLL = a.NLL() + t.offset
-	best.describe(a.Result, len(s.X))
+	best.describe(a.Result, t.data.Len())
 	a.rank()
 	return a, nil
 }
@@ -394,8 +398,13 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	if compared {
 		t.offset = v.offset
 	}
+	t.data = latest(v.data, mostTrained)
 	t.omega, t.engines, t.held, t.heldKey = nil, nil, nil, ""
-	if n := t.data.Len(); n > t.options.MaxExact && !t.cheap() {
+	n := t.data.Len()
+	if compared {
+		t.offset = v.offsetOf(s.Y[len(s.X)-n:])
+	}
+	if n > t.options.MaxExact && !t.cheap() {
 		if t.omega, err = projections(t.data, min(t.options.Projections, n/2), t.options.Memory); err != nil {
 			return err
 		}

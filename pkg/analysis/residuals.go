@@ -104,15 +104,13 @@ type Residuals struct {
 
 // Residuals checks the model by its innovations. It takes n³/3 flops for n up to 2500.
 func (a *Analysis) Residuals() (*Residuals, error) {
-	f, err := a.factorise(checked)
+	f, err := a.factorise(a.fewerIn(checked, 2)) // the covariance and its factor
 	if err != nil {
 		return nil, err
 	}
 	n := len(f.x)
-	var l mat.TriDense
-	f.chol.LTo(&l)
 	var e mat.VecDense
-	if err := e.SolveVec(&l, mat.NewVecDense(n, f.z)); err != nil {
+	if err := e.SolveVec(f.chol.RawU().T(), mat.NewVecDense(n, f.z)); err != nil {
 		var bad mat.Condition
 		if !errors.As(err, &bad) {
 			return nil, fmt.Errorf("analysis: %w", err)

@@ -88,6 +88,9 @@ func (a *Analysis) valley() (*valley, error) {
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
+	if !a.Weak {
+		data = latest(data, a.TrainedOn())
+	}
 	t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
 	if a.Projections > 0 {
 		if t.omega, err = projections(data, a.Projections, a.memory); err != nil {
@@ -132,6 +135,9 @@ func (a *Analysis) Quick(limit time.Duration) bool {
 	data, err := a.standardised()
 	if err != nil {
 		return false
+	}
+	if !a.Weak {
+		data = latest(data, a.TrainedOn())
 	}
 	loss, err := gppl.NewExact(a.Result.Model, data, a.engineMemory())
 	if err != nil {

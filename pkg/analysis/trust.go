@@ -268,7 +268,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 				model = r.Model
 			}
 		}
-		p, _, err := conditionOn(model, v.data, windowLength, a.share())
+		p, _, err := conditionOn(model, v.data, a.fewerIn(windowLength, 2*float64(a.models())), a.share())
 		if err != nil {
 			return nil, "", err
 		}

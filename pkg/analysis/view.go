@@ -35,11 +35,10 @@ func newView(s *Series, from, to int, log bool) (view, error) {
 			}
 			g[i] = math.Log(value)
 		}
-		v.offset = -gppl.LogJacobian(gppl.LogWarp{}, y)
 	}
 	z, scaling := dataset.Series{X: x, Y: g}.Standardize()
 	v.scaling = scaling
-	v.offset += float64(len(y)) * math.Log(scaling.Scale)
+	v.offset = v.offsetOf(y)
 	in, err := s.inputs(x)
 	if err != nil {
 		return v, err
@@ -59,6 +58,28 @@ func newView(s *Series, from, to int, log bool) (view, error) {
 		return v, fmt.Errorf("analysis: %w", err)
 	}
 	return v, nil
+}
+
+// offsetOf returns the offset of some of the observations.
+func (v view) offsetOf(y []float64) float64 {
+	offset := float64(len(y)) * math.Log(v.scaling.Scale)
+	if v.log {
+		offset -= gppl.LogJacobian(gppl.LogWarp{}, y)
+	}
+	return offset
+}
+
+// latest returns the latest observations of d, at most most of them.
+func latest(d gppl.Data, most int) gppl.Data {
+	n := d.Len()
+	if n <= most {
+		return d
+	}
+	pick := make([]int, most)
+	for i := range pick {
+		pick[i] = n - most + i
+	}
+	return d.Pick(pick)
 }
 
 // relativeErrors returns the errors of the observations divided by the typical error of the whole series. The error of log y is e/y to

@@ -13,11 +13,10 @@ import (
 )
 
 const (
-	// windowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the series.
+	// windowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the series,
+	// fewer where memory is limited (Analysis.fewerIn).
 	// Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20 000 five minutes.
 	windowLength = 2000
-	// windowStride is the distance between windows: every x has 500 observations on each side, or the end of the series.
-	windowStride = windowLength / 2
 	// cheapDense is the number of observations up to which dense algebra is cheap enough not to look for another engine: 2.4 ms at
 	// coreFlops.
 	cheapDense = 400
@@ -37,11 +36,12 @@ type conditioned interface {
 	Coefficients() []gppl.Coefficient
 }
 
-// windows is a model conditioned, for each x, on the windowLength observations around it: those of the window with the nearest middle,
+// windows is a model conditioned, for each x, on the length observations around it: those of the window with the nearest middle,
 // or the last window beyond the end. It is safe for concurrent use.
 type windows struct {
-	model gppl.Model
-	data  gppl.Data
+	model  gppl.Model
+	data   gppl.Data
+	length int // windowLength, or less where memory is limited
 
 	last *gppl.Posterior // of the last window, which is made[0]
 
@@ -50,8 +50,8 @@ type windows struct {
 }
 
 // newWindows makes the last window, which forecasts need.
-func newWindows(m gppl.Model, d gppl.Data) (w *windows, err error) {
-	w = &windows{model: m, data: d, made: map[int]*gppl.Posterior{}}
+func newWindows(m gppl.Model, d gppl.Data, length int) (w *windows, err error) {
+	w = &windows{model: m, data: d, length: length, made: map[int]*gppl.Posterior{}}
 	w.last, err = w.window(0)
 	return w, err
 }
@@ -64,12 +64,16 @@ func (w *windows) Jitter() float64 { return w.last.Jitter() }
 // Coefficients returns those of the last window.
 func (w *windows) Coefficients() []gppl.Coefficient { return w.last.Coefficients() }
 
+// stride is the distance between windows: every x has a quarter of a window on each side, or the end of the series.
+func (w *windows) stride() int { return w.length / 2 }
+
 // of returns the window for x.
 func (w *windows) of(x float64) int {
 	n := w.data.Len()
 	at := sort.Search(n, func(i int) bool { return w.data.X.At(i)[0] >= x })
-	last := math.Ceil(float64(n-windowLength) / windowStride)
-	return int(min(last, max(0, math.Round((float64(n-at)-windowLength/2)/windowStride))))
+	length, stride := float64(w.length), float64(w.stride())
+	last := math.Ceil((float64(n) - length) / stride)
+	return int(min(last, max(0, math.Round((float64(n-at)-length/2)/stride))))
 }
 
 func (w *windows) window(k int) (*gppl.Posterior, error) {
@@ -79,8 +83,8 @@ func (w *windows) window(k int) (*gppl.Posterior, error) {
 		return p, nil
 	}
 	n := w.data.Len()
-	from := max(0, n-windowLength-k*windowStride)
-	pick := make([]int, min(windowLength, n-from))
+	from := max(0, n-w.length-k*w.stride())
+	pick := make([]int, min(w.length, n-from))
 	for i := range pick {
 		pick[i] = from + i
 	}
@@ -128,12 +132,12 @@ func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, e
 	if !a.Weak {
 		few = askedDense
 	}
-	p, failed, err := conditionOn(model, data, few, a.share())
+	p, failed, err := conditionOn(model, data, min(few, a.fewerIn(few, 2*float64(a.models()))), a.share())
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := p.(*windows); ok {
-		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", windowLength, data.Len()))
+	if w, ok := p.(*windows); ok {
+		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", w.length, data.Len()))
 	}
 	const replaced = "An engine that takes this model failed, and another took its place: "
 	if failed != nil && !strings.Contains(a.note, replaced) { // noted once, for the first of the averaged models
@@ -174,7 +178,7 @@ func conditionOn(model gppl.Model, data gppl.Data, few int, memory float64) (p c
 		}
 		return all, failed, nil
 	}
-	w, err := newWindows(model, data)
+	w, err := newWindows(model, data, min(few, windowLength))
 	if err != nil {
 		return nil, nil, errors.Join(failed, err)
 	}

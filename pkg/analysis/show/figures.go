@@ -228,8 +228,9 @@ func Comparison(a *analysis.Analysis) *viz.Table {
 	t.Notes = append(t.Notes, scaleOf(a))
 	if a.Projections > 0 {
 		nll = "projected NLL"
-		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: all were trained and compared by the projected likelihood of %d projections with the residual energy.", len(a.Series.X), a.Projections))
+		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: all were trained and compared by the projected likelihood of %d projections with the residual energy.", a.TrainedOn(), a.Projections))
 	}
+	t.Notes = append(t.Notes, learntFrom(a)...)
 	t.Columns = []viz.Column{{Name: "kernel"}, {Name: nll, Unit: "nats", Format: viz.Fixed(2), Best: viz.Min}, {Name: "parameters"},
 		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
 	for _, c := range a.Candidates {
@@ -252,6 +253,14 @@ func scaleOf(a *analysis.Analysis) string {
 }
 
 // evidenceTable turns t into the comparison of the automatic policy.
+// learntFrom is a note where parameters were learnt from a part of the series.
+func learntFrom(a *analysis.Analysis) []string {
+	if n := a.TrainedOn(); n < len(a.Series.X) {
+		return []string{fmt.Sprintf("Parameters were learnt from the latest %d observations.", n)}
+	}
+	return nil
+}
+
 func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 	t.Caption = "Models compared"
 	t.Columns = []viz.Column{{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "weight", Unit: "%", Format: viz.Fixed(0)},
@@ -260,9 +269,7 @@ func evidenceTable(a *analysis.Analysis, t *viz.Table) *viz.Table {
 	if w := a.Walk(); w > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", 100*w))
 	}
-	if n := a.TrainedOn(); n < len(a.Series.X) {
-		t.Notes = append(t.Notes, fmt.Sprintf("Parameters were learnt from the latest %d observations.", n))
-	}
+	t.Notes = append(t.Notes, learntFrom(a)...)
 	const most = 12
 	rough := false
 	for i, c := range a.Candidates {
