@@ -130,8 +130,8 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 const (
 	trainTolerance = 1e-4 // error of an engine while training, in nats per observation; compared values have the default
 	fewer          = 300  // longer series are first trained on this many observations
-	// mostTrained is the number of observations, the latest, on which named kernels are trained and compared: parameters are then known
-	// to a fraction of a per cent. A fit of Matern32 to 10⁶ takes 9 s instead of 26.
+	// mostTrained is the number of observations, the latest, on which named kernels are trained and compared: more hardly change the
+	// parameters, and take time and memory in proportion.
 	mostTrained = 200000
 	// gradientTolerance is in units of standard errors: the NLL is then within some thousandths of a nat of its minimum.
 	gradientTolerance = 0.05
