@@ -317,7 +317,7 @@ func (w *walker) posterior() error {
 		return w.compare(false)
 	}
 	predict := func(l *Exact) (mean, variances []float64, err error) {
-		_, f, err := l.evaluate(nil, nil, w.theta, true)
+		_, f, err := l.evaluate(context.Background(), nil, w.theta, true)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -297,9 +297,9 @@ type toeplitzPosterior struct {
 
 // toeplitzWork is the working memory of the prediction at one input.
 type toeplitzWork struct {
-	work          toeplitz.Workspace
-	row           []float64 // k(x, ·) at the observed places
-	cross, solved []float64 // the same at all places; A⁻¹ of some vector
+	work  toeplitz.Workspace
+	row   []float64 // k(x, ·) at the observed places
+	cross []float64 // the same at all places
 }
 
 func (f *toeplitzFactor) posterior() predictor {

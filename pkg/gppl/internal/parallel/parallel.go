@@ -19,7 +19,7 @@ import (
 //
 // If f panics, For panics with a workers.Panic in the calling goroutine, once all
 // calls that had begun have ended; no further one begins.
-func For(n int, f func(i int)) { Within(nil, n, f) }
+func For(n int, f func(i int)) { Within(context.Background(), n, f) }
 
 // Within is For that looks at ctx before every call of f, and panics with a workers.Stop
 // once ctx has ended (see Look). A nil context never ends.
