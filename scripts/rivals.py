@@ -24,7 +24,7 @@ import venv
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENV = pathlib.Path(os.environ.get("GPPL_RIVALS_ENV", ROOT / ".env" / "rivals"))
 REQUIREMENTS = ROOT / "scripts" / "requirements-rivals.txt"
-STORED = ROOT / "internal" / "forecasting" / "rivals.json"
+STORED = ROOT / "measure" / "forecasting" / "rivals.json"
 GROUPS = "m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly,m4-hourly"
 # The intervals whose ends are the quantiles at 0.005, 0.015, ..., 0.995, and those at 80 and 95 %.
 LEVELS = sorted({*range(1, 100, 2), 80, 95})

@@ -62,7 +62,7 @@ class Ledger:
     @classmethod
     def of_project(cls, root):
         """The ledger that the project's command prints, or None while there is no such command."""
-        if not any((root / "internal" / "ledger").glob("*.go")):
+        if not any((root / "measure" / "ledger").glob("*.go")):
             return None
         try:
             done = subprocess.run(("go", "run", "./measure/ledger", "-json"), cwd=root, capture_output=True, text=True)
