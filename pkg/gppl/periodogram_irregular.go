@@ -31,9 +31,9 @@ const (
 	manyCycles = 50
 	// manyFrequencies bounds the number of frequencies, for the cost: a fifth of a second.
 	manyFrequencies = 1 << 19
-	// latticeWindow is |W|² at which times count as even: those of a grid with jitter (standard deviation) of a 28th of its
-	// step, as months have in decimal years. Hardly more than convention tells a frequency from its mirror image there.
-	latticeWindow = 0.95
+	// latticeWindow is |W|² at which times count as even: those of a grid with jitter (standard deviation) of a twentieth of its
+	// step, more than months have in decimal years. Hardly more than convention tells a frequency from its mirror image there.
+	latticeWindow = 0.9
 )
 
 // newLombScargle takes two transforms of O(n + m log m), m the number of frequencies. It returns nil if the data are no time
