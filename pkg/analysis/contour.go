@@ -46,7 +46,7 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	if len(free) < 2 {
 		return nil, fmt.Errorf("%w: the data determine fewer than two parameters of %s", ErrNoContour, a.Kernel())
 	}
-	curvature, err := v.curvature(free)
+	curvature, err := logCurvature(v.loss, v.theta, free)
 	if err != nil {
 		return nil, err
 	}
@@ -91,40 +91,4 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 		c.Excess = append(c.Excess, row)
 	}
 	return c, nil
-}
-
-// curvature returns the second derivatives of the likelihood in the logs of some parameters.
-func (v *valley) curvature(of []int) (*mat.SymDense, error) {
-	const step = 1e-4
-	slope := func(i int, u float64) ([]float64, error) {
-		theta := append([]float64(nil), v.theta...)
-		theta[i] *= math.Exp(u)
-		grad := make([]float64, len(theta))
-		if _, err := v.loss.ValueGrad(grad, theta); err != nil {
-			return nil, fmt.Errorf("analysis: %w", err)
-		}
-		floats.Mul(grad, theta) // ∂/∂log θ
-		return grad, nil
-	}
-	h := mat.NewDense(len(of), len(of), nil)
-	for p, i := range of {
-		up, err := slope(i, step)
-		if err != nil {
-			return nil, err
-		}
-		down, err := slope(i, -step)
-		if err != nil {
-			return nil, err
-		}
-		for q, j := range of {
-			h.Set(p, q, (up[j]-down[j])/(2*step))
-		}
-	}
-	s := mat.NewSymDense(len(of), nil)
-	for p := range of {
-		for q := range p + 1 {
-			s.SetSym(p, q, (h.At(p, q)+h.At(q, p))/2)
-		}
-	}
-	return s, nil
 }

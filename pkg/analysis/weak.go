@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -198,7 +199,7 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64
 		return value, true, nil
 	}
 	bic := value + 0.5*float64(len(free))*math.Log(float64(n))
-	h, err := curvature(l, theta, free)
+	h, err := logCurvature(l, theta, free)
 	if err != nil {
 		return bic, false, nil
 	}
@@ -218,27 +219,22 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64
 	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, nil
 }
 
-// curvature returns the second derivatives of a loss in log θ of the free parameters, by central differences of its gradient.
-func curvature(l gppl.Loss, theta []float64, free []int) (*mat.SymDense, error) {
+// logCurvature returns the second derivatives of a loss in log θ of the free parameters, by central differences of its gradient.
+func logCurvature(l gppl.Loss, theta []float64, free []int) (*mat.SymDense, error) {
 	const step = 1e-3
-	h := mat.NewSymDense(len(free), nil)
-	at := slices.Clone(theta)
-	grad := make([]float64, len(theta))
+	at, all, u := slices.Clone(theta), make([]float64, len(theta)), make([]float64, len(free))
 	for a, i := range free {
-		for _, sign := range []float64{1, -1} {
-			at[i] = theta[i] * math.Exp(sign*step)
-			if _, err := l.ValueGrad(grad, at); err != nil {
-				return nil, err
-			}
-			for b, j := range free {
-				d := sign * grad[j] * at[j] / (2 * step)
-				if a != b {
-					d *= 0.5 // h[a,b] is the mean of both differences
-				}
-				h.SetSym(a, b, h.At(a, b)+d)
-			}
-		}
-		at[i] = theta[i]
+		u[a] = math.Log(theta[i])
 	}
-	return h, nil
+	h, _, err := curvature.Hessian(func(grad, u []float64) (float64, error) {
+		for a, i := range free {
+			at[i] = math.Exp(u[a])
+		}
+		value, err := l.ValueGrad(all, at)
+		for a, i := range free {
+			grad[a] = all[i] * at[i]
+		}
+		return value, err
+	}, u, step)
+	return h, err
 }

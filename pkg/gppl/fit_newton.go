@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+
+	"github.com/projected-likelihood/gppl/internal/curvature"
 )
 
 // An absolute tolerance on the gradient requires more digits the more observations
@@ -61,29 +63,21 @@ type curvatureAt struct {
 // the curvature is not positive or a step does not descend.
 func (o *objective) newton() (score float64, ok bool) {
 	u, g, value := slices.Clone(o.best.u), slices.Clone(o.best.grad), o.best.value
-	h, first := mat.NewSymDense(len(u), nil), make([]float64, len(u))
-	at := slices.Clone(u)
-	for a := range u {
-		if o.ctx.Err() != nil {
-			return 0, false
+	h, first, err := curvature.Hessian(func(grad, at []float64) (float64, error) {
+		if err := o.ctx.Err(); err != nil {
+			return 0, err
 		}
-		var side [2][]float64
-		for i, step := range [...]float64{curvatureStep, -curvatureStep} {
-			at[a] = u[a] + step
-			if _, err := o.evaluate(at); err != nil || math.IsInf(o.value, 0) {
-				return 0, false
-			}
-			side[i] = slices.Clone(o.grad)
-			first[a] += o.value / (2 * step)
+		if _, err := o.evaluate(at); err != nil {
+			return 0, err
 		}
-		at[a] = u[a]
-		for b := range u {
-			d := (side[0][b] - side[1][b]) / (2 * curvatureStep)
-			if b < a {
-				d = 0.5 * (d + h.At(a, b))
-			}
-			h.SetSym(a, b, d)
+		if math.IsInf(o.value, 0) {
+			return 0, fmt.Errorf("gppl: the loss is %v", o.value)
 		}
+		copy(grad, o.grad)
+		return o.value, nil
+	}, u, curvatureStep)
+	if err != nil {
+		return 0, false
 	}
 	o.curved = curvatureAt{slices.Clone(u), first, h}
 	o.best = point{slices.Clone(u), g, value} // not where differences were taken

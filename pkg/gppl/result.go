@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/curvature"
 )
 
 // Result is the outcome of Fit: the learned model, standard errors, and how training
@@ -233,7 +235,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	}
 	if r.Status == Stalled {
 		plus := make([]float64, p)
-		if _, ok := o.logGradient(plus, win.Theta, 0, 0); !ok { // the units are those of the curvature
+		if _, err := o.logGradient(plus, win.Theta, make([]float64, p)); err != nil { // the units are those of the curvature
 			return
 		}
 		g := mat.NewVecDense(p, plus)
@@ -252,25 +254,10 @@ func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []floa
 	if o.knowsCurvature(win) {
 		return o.curved.h, o.curved.first, true
 	}
-	p := len(o.trained)
-	h = mat.NewSymDense(p, nil)
-	plus, minus, first := make([]float64, p), make([]float64, p), make([]float64, p)
-	for a := range p {
-		above, ok1 := o.logGradient(plus, win.Theta, a, curvatureStep)
-		below, ok2 := o.logGradient(minus, win.Theta, a, -curvatureStep)
-		if !ok1 || !ok2 {
-			return nil, nil, false
-		}
-		first[a] = (above - below) / (2 * curvatureStep)
-		for b := range p {
-			d := (plus[b] - minus[b]) / (2 * curvatureStep)
-			if b < a {
-				d = 0.5 * (d + h.At(a, b))
-			}
-			h.SetSym(a, b, d)
-		}
-	}
-	return h, first, true
+	h, first, err := curvature.Hessian(func(grad, moved []float64) (float64, error) {
+		return o.logGradient(grad, win.Theta, moved)
+	}, make([]float64, len(o.trained)), curvatureStep)
+	return h, first, err == nil
 }
 
 // curvedNear is how far from where training ended the curvature may have been taken, in standard errors. The third
@@ -298,19 +285,19 @@ func (o *objective) knowsCurvature(win StartResult) bool {
 }
 
 // logGradient returns the value of the loss, and sets grad to its derivatives in
-// the logs of the trained parameters, at theta with trained parameter a moved by
-// step.
-func (o *objective) logGradient(grad, theta []float64, a int, step float64) (value float64, ok bool) {
+// the logs of the trained parameters, at theta with these moved, all in the units of findUnits.
+func (o *objective) logGradient(grad, theta, moved []float64) (value float64, err error) {
 	copy(o.theta, theta)
 	o.known = false
-	if i := o.trained[a]; isScale(o.params[i]) {
-		o.theta[i] *= math.Exp(step * o.units[a])
-	} else {
-		o.theta[i] += step * o.units[a]
+	for a, i := range o.trained {
+		if step := moved[a] * o.units[a]; isScale(o.params[i]) {
+			o.theta[i] *= math.Exp(step)
+		} else {
+			o.theta[i] += step
+		}
 	}
-	value, err := valueGrad(o.ctx, o.loss, o.gradTheta, o.theta)
-	if err != nil {
-		return 0, false
+	if value, err = valueGrad(o.ctx, o.loss, o.gradTheta, o.theta); err != nil {
+		return 0, err
 	}
 	o.evaluations++
 	for j, i := range o.trained {
@@ -320,7 +307,7 @@ func (o *objective) logGradient(grad, theta []float64, a int, step float64) (val
 			grad[j] = o.gradTheta[i] * o.units[j]
 		}
 	}
-	return value, true
+	return value, nil
 }
 
 // findUnits sets the units in which parameters are counted: 1 for logs or, for the log of a period of many cycles over the
@@ -328,7 +315,7 @@ func (o *objective) logGradient(grad, theta []float64, a int, step float64) (val
 // other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
 func (o *objective) findUnits(theta []float64) (ok bool) {
 	o.units = resize(o.units, len(o.trained))
-	grad := make([]float64, len(o.trained))
+	grad, moved := make([]float64, len(o.trained)), make([]float64, len(o.trained))
 	for a := range o.trained {
 		o.units[a] = 1
 	}
@@ -344,11 +331,13 @@ func (o *objective) findUnits(theta []float64) (ok bool) {
 		for range tries {
 			var slope [2]float64
 			for side, step := range [...]float64{curvatureStep, -curvatureStep} {
-				if _, ok := o.logGradient(grad, theta, a, step); !ok {
+				moved[a] = step
+				if _, err := o.logGradient(grad, theta, moved); err != nil {
 					return false
 				}
 				slope[side] = grad[a]
 			}
+			moved[a] = 0
 			second := (slope[0] - slope[1]) / (2 * curvatureStep)
 			if !(second > 0) { // lost in rounding, or no minimum at this scale
 				o.units[a] *= wider

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
 
@@ -326,35 +327,24 @@ const modeSteps = 6
 
 // curvature returns the second and first derivatives of the negative log target at u.
 func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, grad *mat.VecDense, ok bool) {
-	p := len(t.free)
-	h, grad = mat.NewSymDense(p, nil), mat.NewVecDense(p, nil)
-	at, natural := slices.Clone(u), make([]float64, len(t.params))
-	for a := range p {
-		row := make([]float64, p)
-		for _, step := range [...]float64{curvatureStep, -curvatureStep} {
-			if ctx.Err() != nil {
-				return nil, nil, false
-			}
-			at[a] = u[a] + step
-			theta, _ := t.at(at)
-			if _, err := valueGrad(ctx, t.loss, natural, theta); err != nil {
-				return nil, nil, false
-			}
-			for b, i := range t.free {
-				g := natural[i]*t.through[i].Slope(at[b]) - t.bend(b, at[b])
-				row[b] += g / (2 * step)
-				grad.SetVec(b, grad.AtVec(b)+g/float64(2*p))
-			}
+	grad = mat.NewVecDense(len(t.free), nil)
+	natural := make([]float64, len(t.params))
+	evaluations := float64(2 * len(t.free))
+	h, _, err := curvature.Hessian(func(g, at []float64) (float64, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
 		}
-		at[a] = u[a]
-		for b, d := range row {
-			if b < a {
-				d = 0.5 * (d + h.At(a, b))
-			}
-			h.SetSym(a, b, d)
+		theta, _ := t.at(at)
+		if _, err := valueGrad(ctx, t.loss, natural, theta); err != nil {
+			return 0, err
 		}
-	}
-	return h, grad, true
+		for b, i := range t.free {
+			g[b] = natural[i]*t.through[i].Slope(at[b]) - t.bend(b, at[b])
+			grad.SetVec(b, grad.AtVec(b)+g[b]/evaluations)
+		}
+		return 0, nil // the values are not used
+	}, u, curvatureStep)
+	return h, grad, err == nil
 }
 
 // bend returns d log|dθ/du|/du of parameter j, by central differences, where it counts.

@@ -1,0 +1,42 @@
+// Package curvature computes second derivatives by differences of gradients.
+package curvature
+
+import "gonum.org/v1/gonum/mat"
+
+// Gradient sets grad to the derivatives of a function at u, and returns its value. It keeps neither slice.
+type Gradient func(grad, u []float64) (value float64, err error)
+
+// Hessian returns the second derivatives at u of the function that f is the gradient of, by central differences of the gradient,
+//
+//	h_ab = ½(D_a f_b + D_b f_a), D_a f = (f(u + s·e_a) − f(u − s·e_a)) / 2s for the step s,
+//
+// and first, the same differences D_a of its values. Both are exact to O(s²). It takes 2·len(u) calls of f, none of them at u, and ends
+// with the first error of f.
+func Hessian(f Gradient, u []float64, step float64) (h *mat.SymDense, first []float64, err error) {
+	p := len(u)
+	h, first = mat.NewSymDense(p, nil), make([]float64, p)
+	at := append([]float64(nil), u...)
+	plus, minus := make([]float64, p), make([]float64, p)
+	for a := range p {
+		at[a] = u[a] + step
+		above, err := f(plus, at)
+		if err != nil {
+			return nil, nil, err
+		}
+		at[a] = u[a] - step
+		below, err := f(minus, at)
+		if err != nil {
+			return nil, nil, err
+		}
+		at[a] = u[a]
+		first[a] = (above - below) / (2 * step)
+		for b := range p {
+			d := (plus[b] - minus[b]) / (2 * step)
+			if b < a {
+				d = 0.5 * (d + h.At(a, b))
+			}
+			h.SetSym(a, b, d)
+		}
+	}
+	return h, first, nil
+}
