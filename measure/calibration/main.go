@@ -27,6 +27,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // horizons are in steps of the series.
@@ -181,7 +182,7 @@ func (k kind) forecast(d gppl.Data, at gppl.Inputs) (known, averaged *gppl.Mixtu
 	}
 	priors := gppl.DefaultPriors(start.Model, d)
 	if k.nu > 0 {
-		r, err := gppl.FitRobust(ctx, start.Model, d, gppl.RobustSettings{})
+		r, err := observe.FitRobust(ctx, start.Model, d, observe.RobustSettings{})
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // Logs are the values of Options.Log, which says whether log y is modelled. "auto", or "", compares both scales if all y are positive.
@@ -64,7 +65,7 @@ func newView(s *Series, from, to int, log bool) (view, error) {
 func (v view) offsetOf(y []float64) float64 {
 	offset := float64(len(y)) * math.Log(v.scaling.Scale)
 	if v.log {
-		offset -= gppl.LogJacobian(gppl.LogWarp{}, y)
+		offset -= observe.LogJacobian(observe.LogWarp{}, y)
 	}
 	return offset
 }

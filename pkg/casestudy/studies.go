@@ -9,6 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -143,7 +144,7 @@ func ErrorBars(ctx context.Context, scale Scale) (*Study, error) {
 
 // Outliers plants wrong readings into the carbon dioxide, and compares Gaussian with Student-t noise on the right ones that
 // are held out. It returns what the test says of the Gaussian model, too.
-func Outliers(ctx context.Context, scale Scale) (*Study, *gppl.Outliers, error) {
+func Outliers(ctx context.Context, scale Scale) (*Study, *observe.Outliers, error) {
 	const off = 12 // ppm: more than a year's swing
 	all, _, mean := co2(float64(scale.or(6, 3)))
 	rnd := rand.New(rand.NewPCG(11, 3))
@@ -170,14 +171,14 @@ func Outliers(ctx context.Context, scale Scale) (*Study, *gppl.Outliers, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	test, err := gppl.FindOutliers(r.Model, train)
+	test, err := observe.FindOutliers(r.Model, train)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := s.add("Gaussian noise", fmt.Sprintf("noise of standard deviation %.3g ppm", math.Sqrt(r.Model.Noise)), of(p)); err != nil {
 		return nil, nil, err
 	}
-	robust, err := gppl.FitRobust(ctx, r.Model, train, gppl.RobustSettings{})
+	robust, err := observe.FitRobust(ctx, r.Model, train, observe.RobustSettings{})
 	if err != nil {
 		return nil, nil, err
 	}

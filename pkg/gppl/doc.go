@@ -33,8 +33,8 @@
 // Beyond that: known errors of observations (Data.WithErrors,
 // Data.WithRelativeErrors), priors (NewMAP), tied
 // parameters (Tie), forecasts that average over parameters (NewUncertain),
-// leave-one-out (LeaveOneOut), transformed observations (Warp), and learning from
-// sums over any amount of data (Sums).
+// leave-one-out (LeaveOneOut), and learning from
+// sums over any amount of data (Sums). Package observe has observations that are not Gaussian.
 //
 // # Engines
 //

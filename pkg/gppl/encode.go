@@ -1,11 +1,9 @@
 package gppl
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"reflect"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 // Models and results are written as versioned JSON. A kernel is its type, its
@@ -53,7 +52,7 @@ func RegisterKernel(zero Kernel) {
 }
 
 // kindOf returns the name of a kernel's type, such as "SE".
-func kindOf(k Kernel) string { return nameOfType(k) }
+func kindOf(k Kernel) string { return typed.Name(k) }
 
 type kernelJSON struct {
 	Type       string             `json:"type"`
@@ -211,7 +210,7 @@ func (m Model) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote and checks it.
 func (m *Model) UnmarshalJSON(b []byte) error {
 	var j modelJSON
-	if err := strict(b, &j); err != nil {
+	if err := typed.Strict(b, &j); err != nil {
 		return fmt.Errorf("gppl: model: %w", err)
 	}
 	k, err := decodeKernel(j.Kernel, 0)
@@ -241,19 +240,6 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*m = read
-	return nil
-}
-
-// strict decodes exactly one JSON value with no unknown fields.
-func strict(b []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one JSON value")
-	}
 	return nil
 }
 
@@ -398,7 +384,7 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 		return nil, fmt.Errorf("gppl: result: version %d, this program reads version %d", head.Version, resultVersion)
 	}
 	var j resultJSON
-	if err := strict(b, &j); err != nil {
+	if err := typed.Strict(b, &j); err != nil {
 		return nil, fmt.Errorf("gppl: result: %w", err)
 	}
 	if j.Model.Kernel == nil {

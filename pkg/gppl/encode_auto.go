@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 // An AutoResult is written as its Result is, with one member more, "Auto", so that LoadResult reads the Result of it.
@@ -100,7 +102,7 @@ func (r *AutoResult) UnmarshalJSON(b []byte) error {
 		return errors.New("gppl: result: it is not one of FitAuto; LoadResult reads it")
 	}
 	var a autoJSON
-	if err := strict(auto, &a); err != nil {
+	if err := typed.Strict(auto, &a); err != nil {
 		return fmt.Errorf("gppl: result: %w", err)
 	}
 	out := AutoResult{Result: &result, Exact: a.Exact, Projection: a.Projection, Kept: converted[float64](a.Kept), Why: a.Why, Search: a.Search}
@@ -163,7 +165,7 @@ func (p *Projection) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote and checks it: entries must be finite, and orthonormal columns must have length 1.
 func (p *Projection) UnmarshalJSON(b []byte) error {
 	var j projectionJSON
-	if err := strict(b, &j); err != nil {
+	if err := typed.Strict(b, &j); err != nil {
 		return fmt.Errorf("gppl: projection: %w", err)
 	}
 	n, k := j.Observations, j.Projections

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 // A mean is written as its type with its fields, and for a sum or a prior its parts:
@@ -33,7 +35,7 @@ func init() {
 func RegisterMean(zero Mean) {
 	meanTypes.Lock()
 	defer meanTypes.Unlock()
-	name := nameOfType(zero)
+	name := typed.Name(zero)
 	if other, taken := meanTypes.m[name]; taken && reflect.TypeOf(other) != reflect.TypeOf(zero) {
 		panic(fmt.Sprintf("gppl: RegisterMean: %q is %T already, not %T", name, other, zero))
 	}
@@ -48,7 +50,7 @@ type meanJSON struct {
 }
 
 func encodeMean(m Mean) (meanJSON, error) {
-	j := meanJSON{Type: nameOfType(m)}
+	j := meanJSON{Type: typed.Name(m)}
 	var parts []Mean
 	switch m := m.(type) {
 	case MeanSum:
@@ -120,7 +122,7 @@ func decodeMean(j meanJSON, depth int) (Mean, error) {
 	if !known {
 		return nil, fmt.Errorf("unknown mean type %q (a mean of your own needs RegisterMean)", j.Type)
 	}
-	m, err := readFields(zero, j.Fields)
+	m, err := typed.Read(zero, j.Fields)
 	if err != nil {
 		return nil, fmt.Errorf("mean %s: %w", j.Type, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 // A prior is written as its type with its fields, beside the parameter that it is on:
@@ -28,7 +30,7 @@ func init() {
 func RegisterPrior(zero Prior) {
 	priorTypes.Lock()
 	defer priorTypes.Unlock()
-	name := nameOfType(zero)
+	name := typed.Name(zero)
 	if other, taken := priorTypes.m[name]; taken && reflect.TypeOf(other) != reflect.TypeOf(zero) {
 		panic(fmt.Sprintf("gppl: RegisterPrior: %q is %T already, not %T", name, other, zero))
 	}
@@ -51,13 +53,13 @@ func (p ParamPrior) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gppl: the prior %v cannot be saved: %w", p.Prior, err)
 	}
-	return json.Marshal(paramPriorJSON{p.Name, p.Role.String(), nameOfType(p.Prior), fields})
+	return json.Marshal(paramPriorJSON{p.Name, p.Role.String(), typed.Name(p.Prior), fields})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote and checks it.
 func (p *ParamPrior) UnmarshalJSON(b []byte) error {
 	var j paramPriorJSON
-	if err := strict(b, &j); err != nil {
+	if err := typed.Strict(b, &j); err != nil {
 		return fmt.Errorf("gppl: prior: %w", err)
 	}
 	read := ParamPrior{Name: j.Name, Role: -1}
@@ -75,7 +77,7 @@ func (p *ParamPrior) UnmarshalJSON(b []byte) error {
 	if !known {
 		return fmt.Errorf("gppl: prior: unknown type %q (a prior of your own needs RegisterPrior)", j.Type)
 	}
-	prior, err := readFields(zero, j.Fields)
+	prior, err := typed.Read(zero, j.Fields)
 	if err != nil {
 		return fmt.Errorf("gppl: prior %s: %w", j.Type, err)
 	}
@@ -85,33 +87,4 @@ func (p *ParamPrior) UnmarshalJSON(b []byte) error {
 	read.Prior = prior
 	*p = read
 	return nil
-}
-
-// nameOfType returns the name of the type of v, or of what it points to.
-func nameOfType(v any) string {
-	t := reflect.TypeOf(v)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.Name()
-}
-
-// readFields returns a value of the type of zero with the fields of a JSON object, which
-// may be missing.
-func readFields[T any](zero T, fields json.RawMessage) (T, error) {
-	t := reflect.TypeOf(zero)
-	pointer := t.Kind() == reflect.Pointer
-	if pointer {
-		t = t.Elem()
-	}
-	read := reflect.New(t)
-	if fields != nil {
-		if err := strict(fields, read.Interface()); err != nil {
-			return zero, err
-		}
-	}
-	if !pointer {
-		read = read.Elem()
-	}
-	return read.Interface().(T), nil
 }

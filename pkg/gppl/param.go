@@ -132,11 +132,13 @@ func transformOf(p Param) Transform {
 	return p.Transform
 }
 
-// isFixed reports whether the optimiser leaves p alone.
-func isFixed(p Param) bool {
+// IsFixed reports whether the optimiser leaves p alone.
+func (p Param) IsFixed() bool {
 	_, fixed := p.Transform.(Fixed)
 	return fixed
 }
+
+func isFixed(p Param) bool { return p.IsFixed() }
 
 // isScale reports whether p must be positive: every parameter but a Free one and a place on
 // the axis of x, which is one when it is fixed, too.

@@ -1,4 +1,4 @@
-package gppl_test
+package observe_test
 
 import (
 	"fmt"
@@ -10,10 +10,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-func warped(w gppl.Warp, mu, sd float64) gppl.Warped {
-	return gppl.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{mu}}, Variances: [][]float64{{sd * sd}}}, Warp: w}
+func warped(w observe.Warp, mu, sd float64) observe.Warped {
+	return observe.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{mu}}, Variances: [][]float64{{sd * sd}}}, Warp: w}
 }
 
 // boxCoxMean is (λ·sd)^p·∫ d^p·φ(a + d) dd, p = 1/λ: closed for p = 1 and 2, otherwise by Gauss–Legendre on pieces,
@@ -50,7 +51,7 @@ func TestBoxCoxMean(t *testing.T) {
 		sd := math.Exp(3*rnd.Float64() - 2)
 		mu := -1/lambda + sd*(12*rnd.Float64()-5) // the end is 5 standard deviations above to 7 below
 		want := boxCoxMean(lambda, mu, sd)
-		got := warped(gppl.BoxCoxWarp{Lambda: lambda, Offset: 0}, mu, sd).Mean()[0]
+		got := warped(observe.BoxCoxWarp{Lambda: lambda, Offset: 0}, mu, sd).Mean()[0]
 		off := math.Abs(got/want - 1)
 		if worst = max(worst, off); !(off < 1e-10) {
 			t.Errorf("λ = %v, z ~ N(%v, %v²): mean %v, want %v: off by %.2g", lambda, mu, sd, got, want, off)
@@ -58,7 +59,7 @@ func TestBoxCoxMean(t *testing.T) {
 	}
 	t.Logf("off by %.2g at most", worst)
 	for _, c := range []struct{ lambda, mu, sd float64 }{{1e-14, 0.4, 0.8}, {1e-6, 0.4, 0.8}, {0.5, 3, 0}, {0.5, -3, 0}, {0.3, 1, 1e-9}} {
-		w := gppl.BoxCoxWarp{Lambda: c.lambda, Offset: 1}
+		w := observe.BoxCoxWarp{Lambda: c.lambda, Offset: 1}
 		want := w.Inverse(c.mu)
 		if c.sd > 0.1 {
 			want = math.Exp(c.mu+c.sd*c.sd/2) - 1
@@ -71,7 +72,7 @@ func TestBoxCoxMean(t *testing.T) {
 
 // TestWarpedMeanDraws: the means of all warps are those of draws.
 func TestWarpedMeanDraws(t *testing.T) {
-	for _, w := range []gppl.Warp{gppl.BoxCoxWarp{Lambda: 0.5, Offset: 2}, gppl.BoxCoxWarp{Lambda: 1.7}, gppl.LogitWarp{Lo: -1, Hi: 3}, gppl.LogWarp{Offset: 1}} {
+	for _, w := range []observe.Warp{observe.BoxCoxWarp{Lambda: 0.5, Offset: 2}, observe.BoxCoxWarp{Lambda: 1.7}, observe.LogitWarp{Lo: -1, Hi: 3}, observe.LogWarp{Offset: 1}} {
 		for _, z := range [][2]float64{{0.3, 0.2}, {-0.5, 1}, {-3, 2}, {1, 1.5}, {-1, 0.01}} {
 			t.Run(fmt.Sprint(w, z), func(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(1, 2))
@@ -95,7 +96,7 @@ func TestWarpedMeanDraws(t *testing.T) {
 // TestLogitMean: symmetric about the middle, and exact where a spread of any size makes a step of the logit.
 func TestLogitMean(t *testing.T) {
 	for _, sd := range []float64{1e-3, 0.1, 1, 10, 1e3, 1e6} {
-		w := gppl.LogitWarp{Lo: 2, Hi: 6}
+		w := observe.LogitWarp{Lo: 2, Hi: 6}
 		near(t, "the middle", warped(w, 0, sd).Mean()[0], 4, 1e-14)
 		up, down := warped(w, 1.3, sd).Mean()[0], warped(w, -1.3, sd).Mean()[0]
 		near(t, "both sides", up+down, 8, 1e-14)
@@ -112,7 +113,7 @@ func TestLogitMean(t *testing.T) {
 
 // TestBoxCoxEnd: median, quantiles and density with probability at the end of the domain.
 func TestBoxCoxEnd(t *testing.T) {
-	w := gppl.BoxCoxWarp{Lambda: 0.5, Offset: 1} // z > −2
+	w := observe.BoxCoxWarp{Lambda: 0.5, Offset: 1} // z > −2
 	f := warped(w, -1.5, 1)
 	end := distuv.UnitNormal.CDF(-0.5)
 	for _, p := range []float64{0.01, 0.3, 0.5, 0.9, 0.999} {

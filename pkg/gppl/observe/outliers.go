@@ -1,10 +1,13 @@
-package gppl
+package observe
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // Outliers reports what the residuals of a fitted model say about its noise.
@@ -28,11 +31,11 @@ type Outliers struct {
 // FindOutliers tests the noise of a model against heavy tails, from LeaveOneOut: it uses
 // all residuals together and ignores their scale, since outliers inflate the learnt noise.
 // The test treats the residuals as independent, which is nearly true.
-func FindOutliers(m Model, d Data, opts ...Option) (*Outliers, error) {
+func FindOutliers(m gppl.Model, d gppl.Data, opts ...gppl.Option) (*Outliers, error) {
 	if d.Len() < 5 {
-		return nil, fmt.Errorf("gppl: %d observations: a test for outliers wants five or more", d.Len())
+		return nil, fmt.Errorf("observe: %d observations: a test for outliers wants five or more", d.Len())
 	}
-	mean, variances, err := LeaveOneOut(m, d, opts...)
+	mean, variances, err := gppl.LeaveOneOut(m, d, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -49,16 +52,13 @@ func FindOutliers(m Model, d Data, opts ...Option) (*Outliers, error) {
 		}
 	}
 	slices.SortFunc(o.At, func(i, j int) int {
-		if math.Abs(o.Z[i]) > math.Abs(o.Z[j]) {
-			return -1
-		}
-		return 1
+		return cmp.Compare(math.Abs(o.Z[j]), math.Abs(o.Z[i]))
 	})
 	if !(square > 0) {
-		return nil, fmt.Errorf("gppl: the residuals of %v are all 0", m)
+		return nil, fmt.Errorf("observe: the residuals of %v are all 0", m)
 	}
 	s, log := studentOf(r2, square)
-	normal := -0.5 * n * (log2Pi + math.Log(square) + 1)
+	normal := -0.5 * n * (math.Log(2*math.Pi*square) + 1)
 	o.Gain, o.Nu = max(0, log-normal), s.nu
 	o.P = 0.5 * math.Erfc(math.Sqrt(o.Gain))
 	if o.Gain == 0 {

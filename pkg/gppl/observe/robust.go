@@ -1,18 +1,21 @@
-package gppl
+package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // RobustSettings configures FitRobust. The zero value is recommended.
 type RobustSettings struct {
 	// Fit trains the kernel in each round; 0 evaluations mean 20 a round.
-	Fit Settings
+	Fit gppl.Settings
 	// MaxRounds bounds the rounds; 0 means 200.
 	MaxRounds int
 	// Training ends once a round lowers the bound by less than Tolerance, in nats; 0 means
@@ -31,17 +34,17 @@ type RobustSettings struct {
 type Robust struct {
 	// Model has the kernel, the mean and, as Noise, the squared scale σ² of the
 	// Student-t. The variance of the noise is σ²·ν/(ν − 2), or +Inf up to ν = 2.
-	Model   Model
+	Model   gppl.Model
 	Nu      float64   // ν; at 200, the largest, the noise is as good as Gaussian
 	Weights []float64 // of the observations: the posterior mean of λ_i, at most (ν+1)/ν
 	// Bound is an upper bound on the negative log likelihood of the data, in nats: that of
 	// a posterior in which f and the λ are independent (variational Bayes). It can be
 	// compared with the Value of an exact fit with Gaussian noise.
 	Bound     float64
-	Status    Status // Converged, Limited or Cancelled
+	Status    gppl.Status // Converged, Limited or Cancelled
 	Reason    string
 	Trace     []float64 // the bound after each round; it never rises
-	data      Data
+	data      gppl.Data
 	predicted []float64 // E(y_i − f(x_i))²
 }
 
@@ -66,35 +69,30 @@ type Robust struct {
 // It is an error if the kernel contains white noise, which Student-t noise replaces, if the data
 // have known errors, or if there are fewer than five observations; other errors are those of
 // NewExact. If ctx ends, FitRobust returns what it has found with ctx's error.
-func FitRobust(ctx context.Context, m Model, d Data, s RobustSettings) (*Robust, error) {
-	if err := checkModelData(m, d); err != nil {
+func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings) (*Robust, error) {
+	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	switch {
-	case Nugget(m.Kernel) > 0:
-		return nil, fmt.Errorf("gppl: Student-t noise stands for all white noise, but the kernel %v has its own: leave it out", m.Kernel)
+	case gppl.Nugget(m.Kernel) > 0:
+		return nil, fmt.Errorf("observe: Student-t noise stands for all white noise, but the kernel %v has its own: leave it out", m.Kernel)
 	case d.Errors != nil || d.Relative != nil:
-		return nil, errors.New("gppl: Student-t noise is not combined with known errors: leave one of them out")
+		return nil, errors.New("observe: Student-t noise is not combined with known errors: leave one of them out")
 	case d.Len() < 5:
-		return nil, fmt.Errorf("gppl: %d observations: Student-t noise wants five or more", d.Len())
+		return nil, fmt.Errorf("observe: %d observations: Student-t noise wants five or more", d.Len())
 	case s.Nu != 0 && !(s.Nu >= leastNu && s.Nu <= mostNu):
-		return nil, fmt.Errorf("gppl: %v degrees of freedom: want %d to %d, or 0 to learn them", s.Nu, leastNu, mostNu)
+		return nil, fmt.Errorf("observe: %v degrees of freedom: want %d to %d, or 0 to learn them", s.Nu, leastNu, mostNu)
 	}
-	rounds := s.MaxRounds
-	if rounds == 0 {
-		rounds = 200
-	}
-	tolerance := orDefault(s.Tolerance, 1e-5)
-	if s.Fit.MaxEvaluations == 0 {
-		s.Fit.MaxEvaluations = 20
-	}
+	rounds := cmp.Or(s.MaxRounds, 200)
+	tolerance := cmp.Or(s.Tolerance, 1e-5)
+	s.Fit.MaxEvaluations = cmp.Or(s.Fit.MaxEvaluations, 20)
 	s.Fit.NoStandardErrors = true
 	r, err := robustFrom(ctx, m, d, s, rounds, tolerance)
 	if err != nil || d.X.Dim() != 1 {
 		return r, err
 	}
 	// A kernel that was learnt with outliers may have taken them for signal.
-	other, err := robustFrom(ctx, StartFrom(m, withoutSpikes(d)), d, s, rounds, tolerance)
+	other, err := robustFrom(ctx, gppl.StartFrom(m, withoutSpikes(d)), d, s, rounds, tolerance)
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}
@@ -107,21 +105,26 @@ func FitRobust(ctx context.Context, m Model, d Data, s RobustSettings) (*Robust,
 // withoutSpikes returns the series with what is far off the median of its seven neighbours
 // replaced by that median, for a start: by more than four times the median of these
 // distances over the whole series, in the scale of a standard deviation (Hampel 1974).
-func withoutSpikes(d Data) Data {
+func withoutSpikes(d gppl.Data) gppl.Data {
 	const reach, far, toSigma = 3, 4, 1.4826
-	l := newLine(d.X, d.Y)
-	n := len(l.y)
+	n := d.Len()
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.X.At(i)[0], d.X.At(j)[0]) })
+	clean := d.Pick(order)
+	y := slices.Clone(clean.Y)
 	medians, distances := make([]float64, n), make([]float64, n)
 	for i := range n {
-		near := slices.Clone(l.y[max(0, i-reach):min(n, i+reach+1)])
+		near := slices.Clone(y[max(0, i-reach):min(n, i+reach+1)])
 		slices.Sort(near)
 		medians[i] = near[len(near)/2]
-		distances[i] = math.Abs(l.y[i] - medians[i])
+		distances[i] = math.Abs(y[i] - medians[i])
 	}
 	sorted := slices.Clone(distances)
 	slices.Sort(sorted)
 	limit := far * toSigma * sorted[n/2]
-	clean := Data{X: Scalars(l.t), Y: slices.Clone(l.y)}
 	for i, distance := range distances {
 		if distance > limit {
 			clean.Y[i] = medians[i]
@@ -131,14 +134,14 @@ func withoutSpikes(d Data) Data {
 }
 
 // robustFrom is FitRobust from one start.
-func robustFrom(ctx context.Context, m Model, d Data, s RobustSettings, rounds int, tolerance float64) (*Robust, error) {
+func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings, rounds int, tolerance float64) (*Robust, error) {
 	params := m.Params()
-	e := robustWork{settings: s, data: d, model: m, noiseFixed: isFixed(params[len(params)-1])}
+	e := robustWork{settings: s, data: d, model: m, noiseFixed: params[len(params)-1].IsFixed()}
 	e.noise = student{nu: 4, scale2: m.Noise} // between Cauchy's tails and the normal's: none is given up at once
 	if s.Nu != 0 {
 		e.noise.nu = s.Nu
 	}
-	r := &Robust{data: d, Status: Limited, Reason: fmt.Sprintf("%d rounds", rounds)}
+	r := &Robust{data: d, Status: gppl.Limited, Reason: fmt.Sprintf("%d rounds", rounds)}
 	best := math.Inf(1)
 	for range rounds {
 		if err := e.expect(); err != nil {
@@ -150,12 +153,12 @@ func robustFrom(ctx context.Context, m Model, d Data, s RobustSettings, rounds i
 			return nil, err
 		}
 		if ctx.Err() != nil {
-			r.Status, r.Reason = Cancelled, ctx.Err().Error()
+			r.Status, r.Reason = gppl.Cancelled, ctx.Err().Error()
 			break
 		}
 		r.Trace = append(r.Trace, bound)
 		if best-bound < tolerance {
-			r.Status, r.Reason = Converged, fmt.Sprintf("the last of %d rounds lowered the bound by %.2g nats", len(r.Trace), best-bound)
+			r.Status, r.Reason = gppl.Converged, fmt.Sprintf("the last of %d rounds lowered the bound by %.2g nats", len(r.Trace), best-bound)
 			best = min(best, bound)
 			break
 		}
@@ -168,8 +171,8 @@ func robustFrom(ctx context.Context, m Model, d Data, s RobustSettings, rounds i
 // robustWork is the state of FitRobust.
 type robustWork struct {
 	settings   RobustSettings
-	data       Data
-	model      Model // its kernel
+	data       gppl.Data
+	model      gppl.Model // its kernel
 	noise      student
 	noiseFixed bool
 	r2         []float64 // E(y_i − f(x_i))²; nil before the first round
@@ -177,7 +180,7 @@ type robustWork struct {
 
 // gaussian returns the model and data of Gaussian noise of the variances σ²/w_i: the
 // least of them, σ²·ν/(ν+1), is the model's, the rest errors. Without r2 all are σ².
-func gaussian(m Model, d Data, noise student, r2 []float64) (Model, Data) {
+func gaussian(m gppl.Model, d gppl.Data, noise student, r2 []float64) (gppl.Model, gppl.Data) {
 	if r2 == nil {
 		m.Noise = noise.scale2
 		return m, d
@@ -194,7 +197,7 @@ func gaussian(m Model, d Data, noise student, r2 []float64) (Model, Data) {
 // expect sets r2 from the posterior of f given the weights.
 func (e *robustWork) expect() error {
 	m, d := gaussian(e.model, e.data, e.noise, e.r2)
-	p, err := NewPosterior(m, d)
+	p, err := gppl.NewPosterior(m, d)
 	if err != nil {
 		return err
 	}
@@ -237,31 +240,23 @@ func bestNu(r2 []float64, s student) float64 {
 	value := func(logNu float64) (sum float64) {
 		s.nu = math.Exp(logNu)
 		for _, r := range r2 {
-			sum += s.logDensity(r)
+			sum -= s.logDensity(r)
 		}
 		return sum
 	}
-	const golden = 0.6180339887498949
-	lo, hi := math.Log(leastNu), math.Log(mostNu)
-	for hi-lo > 1e-6 {
-		if a, b := hi-golden*(hi-lo), lo+golden*(hi-lo); value(a) > value(b) {
-			hi = b
-		} else {
-			lo = a
-		}
-	}
-	return math.Exp(0.5 * (lo + hi))
+	logNu, _ := goldenSection(value, math.Log(leastNu), math.Log(mostNu), nuTolerance)
+	return math.Exp(logNu)
 }
 
 // learnKernel trains the kernel given the weights, and returns the bound.
 func (e *robustWork) learnKernel(ctx context.Context) (bound float64, err error) {
 	m, d := gaussian(e.model, e.data, e.noise, e.r2)
-	m = m.Fix(NoiseName)
-	loss, err := NewExact(m, d)
+	m = m.Fix(gppl.NoiseName)
+	loss, err := gppl.NewExact(m, d)
 	if err != nil {
 		return 0, err
 	}
-	r, err := Fit(ctx, loss, nil, e.settings.Fit)
+	r, err := gppl.Fit(ctx, loss, nil, e.settings.Fit)
 	if err != nil {
 		return 0, err
 	}
@@ -287,9 +282,9 @@ func (r *Robust) noise() student { return student{r.Nu, r.Model.Noise} }
 
 // Posterior conditions on the data with their weights. Its Latent values are those of f
 // with the mean. Its Noisy values lack the tails of the noise: use Predict instead.
-func (r *Robust) Posterior(opts ...Option) (*Posterior, error) {
+func (r *Robust) Posterior(opts ...gppl.Option) (*gppl.Posterior, error) {
 	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
-	return NewPosterior(m, d, opts...)
+	return gppl.NewPosterior(m, d, opts...)
 }
 
 // studentComponents of a mixture have its quantiles from 0.1 % to 99.9 % within 1e-3 of the
@@ -298,27 +293,27 @@ const studentComponents = 64
 
 // Predict returns the distribution of a new observation at each x, tails included: a mixture
 // of Gaussians over quantiles of λ, each with the variance of f plus σ²/λ.
-func (r *Robust) Predict(ctx context.Context, x Inputs) (*Mixture, error) {
-	return r.predict(ctx, x, []Model{r.Model}, studentComponents)
+func (r *Robust) Predict(ctx context.Context, x gppl.Inputs) (*gppl.Mixture, error) {
+	return r.predict(ctx, x, []gppl.Model{r.Model}, studentComponents)
 }
 
 // PredictUncertain is Predict averaged over the kernel's parameters (NewUncertain) with the
 // given priors; weights and noise keep their learnt values.
-func (r *Robust) PredictUncertain(ctx context.Context, x Inputs, s UncertainSettings, priors ...ParamPrior) (*Mixture, *Uncertain, error) {
+func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s gppl.UncertainSettings, priors ...gppl.ParamPrior) (*gppl.Mixture, *gppl.Uncertain, error) {
 	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
-	exact, err := NewExact(m.Fix(NoiseName), d)
+	exact, err := gppl.NewExact(m.Fix(gppl.NoiseName), d)
 	if err != nil {
 		return nil, nil, err
 	}
-	loss, err := NewMAP(exact, priors...)
+	loss, err := gppl.NewMAP(exact, priors...)
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := Fit(ctx, loss, nil, Settings{NoStandardErrors: true})
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	u, err := NewUncertain(ctx, loss, result, s)
+	u, err := gppl.NewUncertain(ctx, loss, result, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -328,13 +323,13 @@ func (r *Robust) PredictUncertain(ctx context.Context, x Inputs, s UncertainSett
 
 // predict averages over models with the kernels of those given, with so many components of
 // the noise in each.
-func (r *Robust) predict(ctx context.Context, x Inputs, models []Model, components int) (*Mixture, error) {
+func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model, components int) (*gppl.Mixture, error) {
 	precisions, weights := r.noise().mixed(components)
-	mixture := &Mixture{}
+	mixture := &gppl.Mixture{}
 	for _, of := range models {
 		m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
 		m.Kernel = of.Kernel
-		p, err := NewPosterior(m, d)
+		p, err := gppl.NewPosterior(m, d)
 		if err != nil {
 			return nil, err
 		}
@@ -366,10 +361,7 @@ func (r *Robust) String() string {
 		}
 	}
 	slices.SortFunc(at, func(i, j int) int {
-		if r.Weights[i] < r.Weights[j] {
-			return -1
-		}
-		return 1
+		return cmp.Compare(r.Weights[i], r.Weights[j])
 	})
 	fmt.Fprintf(&b, "\n  %d of %d observations have a weight below %.1f", len(at), len(r.Weights), doubted)
 	for k, i := range at {

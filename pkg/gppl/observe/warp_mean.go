@@ -1,4 +1,4 @@
-package gppl
+package observe
 
 import (
 	"math"

@@ -1,12 +1,16 @@
-package gppl
+package observe
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 // A Warp is a strictly increasing transformation z = g(y) of the observations that makes a
@@ -45,9 +49,11 @@ func (w LogWarp) LogSlope(y float64) float64 { return -math.Log(y + w.Offset) }
 func (w LogWarp) Check() error               { return checkOffset(w.Offset) }
 func (w LogWarp) String() string             { return "log" + withOffset(w.Offset) }
 
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
 func checkOffset(offset float64) error {
 	if !isFinite(offset) {
-		return fmt.Errorf("gppl: a warp with the offset %v", offset)
+		return fmt.Errorf("observe: a warp with the offset %v", offset)
 	}
 	return nil
 }
@@ -56,7 +62,7 @@ func withOffset(offset float64) string {
 	if offset == 0 {
 		return "(y)"
 	}
-	return fmt.Sprintf("(y + %s)", number(offset))
+	return fmt.Sprintf("(y + %s)", strconv.FormatFloat(offset, 'g', -1, 64))
 }
 
 // BoxCoxWarp is z = ((y + Offset)^Lambda − 1)/Lambda, log(y + Offset) for Lambda = 0, for
@@ -94,7 +100,7 @@ func (w BoxCoxWarp) LogSlope(y float64) float64 { return (w.Lambda - 1) * math.L
 
 func (w BoxCoxWarp) Check() error {
 	if !isFinite(w.Lambda) || math.Abs(w.Lambda) > 10 {
-		return fmt.Errorf("gppl: a Box–Cox warp with lambda %v: want −10 to 10", w.Lambda)
+		return fmt.Errorf("observe: a Box–Cox warp with lambda %v: want −10 to 10", w.Lambda)
 	}
 	return checkOffset(w.Offset)
 }
@@ -122,31 +128,31 @@ func (w LogitWarp) LogSlope(y float64) float64 {
 
 func (w LogitWarp) Check() error {
 	if !isFinite(w.Lo) || !isFinite(w.Hi) || !(w.Lo < w.Hi) || !isFinite(w.Hi-w.Lo) {
-		return fmt.Errorf("gppl: a logit warp between %v and %v", w.Lo, w.Hi)
+		return fmt.Errorf("observe: a logit warp between %v and %v", w.Lo, w.Hi)
 	}
 	return nil
 }
 
 func (w LogitWarp) String() string {
-	return fmt.Sprintf("logit on %s to %s", number(w.Lo), number(w.Hi))
+	return fmt.Sprintf("logit on %v to %v", w.Lo, w.Hi)
 }
 
 // WarpData returns d with g(y) for y. It is an error, which names the index, if a value is
 // not inside the domain of g, and an error if the observations have known errors.
-func WarpData(w Warp, d Data) (Data, error) {
+func WarpData(w Warp, d gppl.Data) (gppl.Data, error) {
 	if err := w.Check(); err != nil {
-		return Data{}, err
+		return gppl.Data{}, err
 	}
 	if d.Errors != nil || d.Relative != nil {
-		return Data{}, fmt.Errorf("gppl: the observations have known errors, which are not normal any more under %v: warp the observations without them", w)
+		return gppl.Data{}, fmt.Errorf("observe: the observations have known errors, which are not normal any more under %v: warp the observations without them", w)
 	}
 	z := make([]float64, len(d.Y))
 	for i, y := range d.Y {
 		if z[i] = w.Forward(y); !isFinite(z[i]) || !isFinite(w.LogSlope(y)) {
-			return Data{}, fmt.Errorf("gppl: y[%d] = %v is not inside the domain of %v", i, y, w)
+			return gppl.Data{}, fmt.Errorf("observe: y[%d] = %v is not inside the domain of %v", i, y, w)
 		}
 	}
-	return Data{X: d.X, Y: z}, nil
+	return gppl.Data{X: d.X, Y: z}, nil
 }
 
 // LogJacobian returns Σ_i log g′(y_i), in nats.
@@ -166,12 +172,12 @@ func LogJacobian(w Warp, y []float64) (sum float64) {
 //
 // It is an error if an observation is not above −offset, if there are fewer than three, or
 // if all are equal. An error of nll is returned at the first Lambda that causes it.
-func FitBoxCox(d Data, offset float64, nll func(z Data) (float64, error)) (BoxCoxWarp, float64, error) {
+func FitBoxCox(d gppl.Data, offset float64, nll func(z gppl.Data) (float64, error)) (BoxCoxWarp, float64, error) {
 	if nll == nil {
 		nll = independentNormals
 	}
 	if d.Len() < 3 {
-		return BoxCoxWarp{}, 0, fmt.Errorf("gppl: %d observations for a Box–Cox warp: want at least three", d.Len())
+		return BoxCoxWarp{}, 0, fmt.Errorf("observe: %d observations for a Box–Cox warp: want at least three", d.Len())
 	}
 	var failed error
 	profile := func(lambda float64) float64 {
@@ -199,46 +205,28 @@ func FitBoxCox(d Data, offset float64, nll func(z Data) (float64, error)) (BoxCo
 		return BoxCoxWarp{}, 0, failed
 	}
 	if math.IsInf(least, 1) {
-		return BoxCoxWarp{}, 0, errors.New("gppl: no Box–Cox warp of the observations has a finite likelihood")
+		return BoxCoxWarp{}, 0, errors.New("observe: no Box–Cox warp of the observations has a finite likelihood")
 	}
-	// Golden section between the neighbours (Kiefer 1953).
-	const golden = 0.6180339887498949
-	lo, hi := max(-reach, best-step), min(reach, best+step)
-	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
-	fa, fb := profile(a), profile(b)
-	for hi-lo > 1e-3 {
-		if fa < fb {
-			hi, b, fb = b, a, fa
-			a = hi - golden*(hi-lo)
-			fa = profile(a)
-		} else {
-			lo, a, fa = a, b, fb
-			b = lo + golden*(hi-lo)
-			fb = profile(b)
-		}
-	}
-	for _, c := range [][2]float64{{a, fa}, {b, fb}} {
-		if c[1] < least {
-			best, least = c[0], c[1]
-		}
+	if lambda, v := goldenSection(profile, max(-reach, best-step), min(reach, best+step), 1e-3); v < least {
+		best, least = lambda, v
 	}
 	return BoxCoxWarp{Lambda: best, Offset: offset}, least, failed
 }
 
 // independentNormals is the least negative log likelihood of independent normals,
 // ½n·(log 2πσ̂² + 1), σ̂² the mean square about the mean.
-func independentNormals(z Data) (float64, error) {
+func independentNormals(z gppl.Data) (float64, error) {
 	n := float64(z.Len())
 	variance := stat.PopVariance(z.Y, nil)
 	if !(variance > 0) {
-		return 0, errors.New("gppl: all observations are equal: no variance to compare")
+		return 0, errors.New("observe: all observations are equal: no variance to compare")
 	}
-	return 0.5 * n * (log2Pi + math.Log(variance) + 1), nil
+	return 0.5 * n * (math.Log(2*math.Pi*variance) + 1), nil
 }
 
 // Warped is a forecast of y, derived from one of z = g(y).
 type Warped struct {
-	Of   *Mixture // of z
+	Of   *gppl.Mixture // of z
 	Warp Warp
 }
 
@@ -261,9 +249,13 @@ func (f Warped) Quantile(p float64) []float64 { return f.back(f.Of.Quantile(p)) 
 // Lambda < 0 it is +Inf.
 func (f Warped) Mean() []float64 {
 	mean := meanOf(f.Warp)
-	return f.Of.each(func(_ int, mu, sd []float64) float64 {
-		return f.Of.average(func(c int) float64 { return mean(mu[c], sd[c]) })
-	})
+	out := make([]float64, f.Len())
+	for c, w := range f.Of.Weights {
+		for i := range out {
+			out[i] += w * mean(f.Of.Means[c][i], math.Sqrt(f.Of.Variances[c][i]))
+		}
+	}
+	return out
 }
 
 // LogDensity returns the log densities of y, log p(g(y)) + log g′(y), in nats; −Inf outside
@@ -285,7 +277,9 @@ func (f Warped) LogDensity(y []float64) []float64 {
 // CRPS returns the continuous ranked probability scores at y, in the unit of y, from 256
 // quantiles: 2·mean of (1[y < q] − p)·(q − y). It takes some milliseconds for each input.
 func (f Warped) CRPS(y []float64) []float64 {
-	f.Of.checkLen(y)
+	if len(y) != f.Len() {
+		panic(fmt.Sprintf("observe: Warped.CRPS: len(y) = %d for %d inputs", len(y), f.Len()))
+	}
 	const levels = 256
 	out := make([]float64, len(y))
 	for k := range levels {
@@ -312,11 +306,11 @@ var warpTypes = map[string]Warp{"LogWarp": LogWarp{}, "BoxCoxWarp": BoxCoxWarp{}
 // MarshalWarp writes one of the warps of this package as JSON.
 func MarshalWarp(w Warp) ([]byte, error) {
 	if w == nil {
-		return nil, errors.New("gppl: a nil warp cannot be saved")
+		return nil, errors.New("observe: a nil warp cannot be saved")
 	}
-	name := nameOfType(w)
+	name := typed.Name(w)
 	if _, known := warpTypes[name]; !known {
-		return nil, fmt.Errorf("gppl: the warp %v (%T) cannot be saved", w, w)
+		return nil, fmt.Errorf("observe: the warp %v (%T) cannot be saved", w, w)
 	}
 	if err := w.Check(); err != nil {
 		return nil, err
@@ -331,16 +325,16 @@ func MarshalWarp(w Warp) ([]byte, error) {
 // UnmarshalWarp reads what MarshalWarp wrote and checks it.
 func UnmarshalWarp(b []byte) (Warp, error) {
 	var j warpJSON
-	if err := strict(b, &j); err != nil {
-		return nil, fmt.Errorf("gppl: warp: %w", err)
+	if err := typed.Strict(b, &j); err != nil {
+		return nil, fmt.Errorf("observe: warp: %w", err)
 	}
 	zero, known := warpTypes[j.Type]
 	if !known {
-		return nil, fmt.Errorf("gppl: warp: unknown type %q", j.Type)
+		return nil, fmt.Errorf("observe: warp: unknown type %q", j.Type)
 	}
-	w, err := readFields(zero, j.Fields)
+	w, err := typed.Read(zero, j.Fields)
 	if err != nil {
-		return nil, fmt.Errorf("gppl: warp %s: %w", j.Type, err)
+		return nil, fmt.Errorf("observe: warp %s: %w", j.Type, err)
 	}
 	if err := w.Check(); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package gppl_test
+package observe_test
 
 import (
 	"context"
@@ -13,22 +13,23 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-var _ forecast.Predictive = gppl.Warped{}
+var _ forecast.Predictive = observe.Warped{}
 
 func TestWarps(t *testing.T) {
 	for _, c := range []struct {
-		w gppl.Warp
+		w observe.Warp
 		y []float64
 	}{
-		{gppl.LogWarp{}, []float64{1e-9, 0.3, 1, 700}},
-		{gppl.LogWarp{Offset: 2}, []float64{-1.999, 0, 5}},
-		{gppl.BoxCoxWarp{Lambda: 0.5}, []float64{1e-9, 0.3, 1, 700}},
-		{gppl.BoxCoxWarp{Lambda: -1.3, Offset: 1}, []float64{-0.9, 0, 3, 90}},
-		{gppl.BoxCoxWarp{}, []float64{0.1, 1, 30}},
-		{gppl.BoxCoxWarp{Lambda: 1e-14}, []float64{0.1, 1, 30}},
-		{gppl.LogitWarp{Lo: -1, Hi: 3}, []float64{-1 + 1e-9, 0, 2, 3 - 1e-12}},
+		{observe.LogWarp{}, []float64{1e-9, 0.3, 1, 700}},
+		{observe.LogWarp{Offset: 2}, []float64{-1.999, 0, 5}},
+		{observe.BoxCoxWarp{Lambda: 0.5}, []float64{1e-9, 0.3, 1, 700}},
+		{observe.BoxCoxWarp{Lambda: -1.3, Offset: 1}, []float64{-0.9, 0, 3, 90}},
+		{observe.BoxCoxWarp{}, []float64{0.1, 1, 30}},
+		{observe.BoxCoxWarp{Lambda: 1e-14}, []float64{0.1, 1, 30}},
+		{observe.LogitWarp{Lo: -1, Hi: 3}, []float64{-1 + 1e-9, 0, 2, 3 - 1e-12}},
 	} {
 		t.Run(c.w.String(), func(t *testing.T) {
 			if err := c.w.Check(); err != nil {
@@ -50,20 +51,20 @@ func TestWarps(t *testing.T) {
 					t.Errorf("log slope at %v: %v, by differences %v", y, c.w.LogSlope(y), math.Log(slope))
 				}
 			}
-			again, err := gppl.UnmarshalWarp(must[[]byte](t)(gppl.MarshalWarp(c.w)))
+			again, err := observe.UnmarshalWarp(must[[]byte](t)(observe.MarshalWarp(c.w)))
 			if err != nil || again != c.w {
 				t.Errorf("read %v (%v), want %v", again, err, c.w)
 			}
 
 			// The density of a forecast integrates to one, and quantiles are where its
 			// integral says.
-			f := gppl.Warped{Of: &gppl.Mixture{Weights: []float64{0.7, 0.3}, Means: [][]float64{{0.1}, {0.3}}, Variances: [][]float64{{0.04}, {0.01}}}, Warp: c.w}
+			f := observe.Warped{Of: &gppl.Mixture{Weights: []float64{0.7, 0.3}, Means: [][]float64{{0.1}, {0.3}}, Variances: [][]float64{{0.04}, {0.01}}}, Warp: c.w}
 			density := func(z float64) float64 { // by the substitution y = g⁻¹(z)
 				y := c.w.Inverse(z)
 				return math.Exp(f.LogDensity([]float64{y})[0] - c.w.LogSlope(y))
 			}
 			lo, hi := -0.75, 1.4 // seven standard deviations, and inside the range of all
-			if b, ok := c.w.(gppl.BoxCoxWarp); ok && b.Lambda < 0 {
+			if b, ok := c.w.(observe.BoxCoxWarp); ok && b.Lambda < 0 {
 				hi = 0.76
 			}
 			all := quad.Fixed(density, lo, hi, 200, nil, 0)
@@ -100,8 +101,8 @@ func TestWarps(t *testing.T) {
 // TestWarpedLogNormal: a Gaussian forecast of log y is a log-normal one of y.
 func TestWarpedLogNormal(t *testing.T) {
 	d := distuv.LogNormal{Mu: 0.4, Sigma: 0.8}
-	for _, w := range []gppl.Warp{gppl.LogWarp{}, gppl.BoxCoxWarp{}} {
-		f := gppl.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{0.4}}, Variances: [][]float64{{0.64}}}, Warp: w}
+	for _, w := range []observe.Warp{observe.LogWarp{}, observe.BoxCoxWarp{}} {
+		f := observe.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{0.4}}, Variances: [][]float64{{0.64}}}, Warp: w}
 		near(t, "quantile", f.Quantile(0.975)[0], d.Quantile(0.975), 1e-9)
 		near(t, "mean", f.Mean()[0], d.Mean(), 1e-11)
 		near(t, "log density", f.LogDensity([]float64{2.2})[0], d.LogProb(2.2), 1e-12)
@@ -109,50 +110,50 @@ func TestWarpedLogNormal(t *testing.T) {
 			t.Errorf("log density at −1: %v", v)
 		}
 	}
-	if m := (gppl.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{0}}, Variances: [][]float64{{1}}}, Warp: gppl.BoxCoxWarp{Lambda: -1}}).Mean()[0]; !math.IsInf(m, 1) {
+	if m := (observe.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{0}}, Variances: [][]float64{{1}}}, Warp: observe.BoxCoxWarp{Lambda: -1}}).Mean()[0]; !math.IsInf(m, 1) {
 		t.Errorf("the mean of a reciprocal normal is %v", m)
 	}
 }
 
 // TestWarpJacobian: −log p(y) of log y ~ GP is that of log y plus Σ log y.
 func TestWarpJacobian(t *testing.T) {
-	data := randomData(t, 40, 1, 5)
+	data := noisySine(40)
 	for i := range data.Y {
 		data.Y[i] = math.Exp(data.Y[i])
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.3}
 	nll := func(d gppl.Data) float64 {
-		z := must[gppl.Data](t)(gppl.WarpData(gppl.LogWarp{}, d))
-		v, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, z)))
-		return v - gppl.LogJacobian(gppl.LogWarp{}, d.Y)
+		z := must[gppl.Data](t)(observe.WarpData(observe.LogWarp{}, d))
+		v := valueAt(t, m, z)
+		return v - observe.LogJacobian(observe.LogWarp{}, d.Y)
 	}
 	want := nll(data)
 	var sum float64
 	for _, y := range data.Y {
 		sum += math.Log(y)
 	}
-	z := must[gppl.Data](t)(gppl.WarpData(gppl.LogWarp{}, data))
-	v, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, z)))
+	z := must[gppl.Data](t)(observe.WarpData(observe.LogWarp{}, data))
+	v := valueAt(t, m, z)
 	near(t, "NLL", want, v+sum, 1e-10)
 }
 
 func TestFitBoxCox(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for _, lambda := range []float64{-0.7, 0, 0.4, 1} {
-		w := gppl.BoxCoxWarp{Lambda: lambda, Offset: 2}
+		w := observe.BoxCoxWarp{Lambda: lambda, Offset: 2}
 		var y, x []float64
 		for i := range 2000 {
 			x = append(x, float64(i))
 			y = append(y, w.Inverse(0.3+0.25*rnd.NormFloat64()))
 		}
 		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
-		got, nll, err := gppl.FitBoxCox(d, 2, nil)
+		got, nll, err := observe.FitBoxCox(d, 2, nil)
 		if err != nil || math.Abs(got.Lambda-lambda) > 0.3 || got.Offset != 2 {
 			t.Errorf("λ = %v: got %v, %v", lambda, got, err)
 		}
 		// It is the least of the profile.
 		for _, off := range []float64{-0.02, 0.02} {
-			z := must[gppl.Data](t)(gppl.WarpData(gppl.BoxCoxWarp{Lambda: got.Lambda + off, Offset: 2}, d))
+			z := must[gppl.Data](t)(observe.WarpData(observe.BoxCoxWarp{Lambda: got.Lambda + off, Offset: 2}, d))
 			var mean, variance float64
 			for _, v := range z.Y {
 				mean += v / 2000
@@ -160,18 +161,18 @@ func TestFitBoxCox(t *testing.T) {
 			for _, v := range z.Y {
 				variance += (v - mean) * (v - mean) / 2000
 			}
-			if v := 1000*(math.Log(2*math.Pi*variance)+1) - gppl.LogJacobian(gppl.BoxCoxWarp{Lambda: got.Lambda + off, Offset: 2}, y); v < nll {
+			if v := 1000*(math.Log(2*math.Pi*variance)+1) - observe.LogJacobian(observe.BoxCoxWarp{Lambda: got.Lambda + off, Offset: 2}, y); v < nll {
 				t.Errorf("λ = %v: the profile is %v at %v, %v at %v", lambda, nll, got.Lambda, v, got.Lambda+off)
 			}
 		}
 	}
 
 	// With a Gaussian process in place of independent normals.
-	data := randomData(t, 60, 1, 5)
+	data := noisySine(60)
 	for i := range data.Y {
 		data.Y[i] = math.Exp(0.5 * data.Y[i])
 	}
-	got, _, err := gppl.FitBoxCox(data, 0, func(z gppl.Data) (float64, error) {
+	got, _, err := observe.FitBoxCox(data, 0, func(z gppl.Data) (float64, error) {
 		loss, err := gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.3}, z)
 		if err != nil {
 			return 0, err
@@ -187,7 +188,7 @@ func TestFitBoxCox(t *testing.T) {
 	}
 
 	broken := errors.New("broken")
-	if _, _, err := gppl.FitBoxCox(data, 0, func(gppl.Data) (float64, error) { return 0, broken }); !errors.Is(err, broken) {
+	if _, _, err := observe.FitBoxCox(data, 0, func(gppl.Data) (float64, error) { return 0, broken }); !errors.Is(err, broken) {
 		t.Errorf("a likelihood that fails: %v", err)
 	}
 	for want, y := range map[string][]float64{
@@ -196,7 +197,7 @@ func TestFitBoxCox(t *testing.T) {
 		"all observations are":   {2, 2, 2},
 	} {
 		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(make([]float64, len(y))), y))
-		if _, _, err := gppl.FitBoxCox(d, 0, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := observe.FitBoxCox(d, 0, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want an error that says %s", y, err, want)
 		}
 	}
@@ -204,14 +205,14 @@ func TestFitBoxCox(t *testing.T) {
 
 func TestWarpErrors(t *testing.T) {
 	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars([]float64{1, 2}), []float64{0.5, 1}))
-	for want, w := range map[string]gppl.Warp{
-		"y[1] = 1 is not inside the domain of logit on 0 to 1": gppl.LogitWarp{Lo: 0, Hi: 1},
-		"y[0] = 0.5 is not inside the domain of log(y + -0.5)": gppl.LogWarp{Offset: -0.5},
-		"lambda 50":       gppl.BoxCoxWarp{Lambda: 50},
-		"between 1 and 1": gppl.LogitWarp{Lo: 1, Hi: 1},
-		"offset NaN":      gppl.LogWarp{Offset: math.NaN()},
+	for want, w := range map[string]observe.Warp{
+		"y[1] = 1 is not inside the domain of logit on 0 to 1": observe.LogitWarp{Lo: 0, Hi: 1},
+		"y[0] = 0.5 is not inside the domain of log(y + -0.5)": observe.LogWarp{Offset: -0.5},
+		"lambda 50":       observe.BoxCoxWarp{Lambda: 50},
+		"between 1 and 1": observe.LogitWarp{Lo: 1, Hi: 1},
+		"offset NaN":      observe.LogWarp{Offset: math.NaN()},
 	} {
-		if _, err := gppl.WarpData(w, d); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := observe.WarpData(w, d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want an error that says %s", w, err, want)
 		}
 	}
@@ -221,15 +222,15 @@ func TestWarpErrors(t *testing.T) {
 		`{"type":"LogWarp","fields":{"Shift":2}}`:        "Shift",
 		`{"type":"LogWarp","fields":{"Offset":1}} trail`: "more than one",
 	} {
-		if _, err := gppl.UnmarshalWarp([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := observe.UnmarshalWarp([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error that says %s", text, err, want)
 		}
 	}
-	if _, err := gppl.MarshalWarp(nil); err == nil {
+	if _, err := observe.MarshalWarp(nil); err == nil {
 		t.Error("a nil warp is written")
 	}
 	// Beyond the range of a Box–Cox warp is the end of the domain.
-	if lo, hi := (gppl.BoxCoxWarp{Lambda: 0.5, Offset: 3}).Inverse(-7), (gppl.BoxCoxWarp{Lambda: -0.5}).Inverse(7); lo != -3 || !math.IsInf(hi, 1) {
+	if lo, hi := (observe.BoxCoxWarp{Lambda: 0.5, Offset: 3}).Inverse(-7), (observe.BoxCoxWarp{Lambda: -0.5}).Inverse(7); lo != -3 || !math.IsInf(hi, 1) {
 		t.Errorf("beyond the range: %v and %v", lo, hi)
 	}
 }

@@ -1,4 +1,4 @@
-package gppl
+package observe
 
 import (
 	"math"
@@ -22,6 +22,9 @@ type student struct {
 // Degrees of freedom are learnt between leastNu, where the tails are Cauchy's, and mostNu,
 // where 1000 observations cannot tell the noise from Gaussian.
 const leastNu, mostNu = 1, 200
+
+// nuTolerance is that of log ν.
+const nuTolerance = 1e-6
 
 func (s student) weight(r2 float64) float64 { return (s.nu + 1) / (s.nu + r2/s.scale2) }
 
@@ -77,29 +80,15 @@ func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
 		}
 		return s, log
 	}
-	const golden = 0.6180339887498949
 	lo, hi := math.Log(leastNu), math.Log(mostNu)
 	best, logDensity = profile(hi) // the likelihood rises towards Gaussian noise where it does at all
-	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
-	sa, fa := profile(a)
-	sb, fb := profile(b)
-	for hi-lo > 1e-6 {
-		if fa > fb {
-			hi, b, sb, fb = b, a, sa, fa
-			a = hi - golden*(hi-lo)
-			sa, fa = profile(a)
-		} else {
-			lo, a, sa, fa = a, b, sb, fb
-			b = lo + golden*(hi-lo)
-			sb, fb = profile(b)
+	goldenSection(func(logNu float64) float64 {
+		s, log := profile(logNu)
+		if log > logDensity {
+			best, logDensity = s, log
 		}
-	}
-	if fa > logDensity {
-		best, logDensity = sa, fa
-	}
-	if fb > logDensity {
-		best, logDensity = sb, fb
-	}
+		return -log
+	}, lo, hi, nuTolerance)
 	return best, logDensity
 }
 

@@ -1,16 +1,18 @@
-package gppl_test
+package observe_test
 
 import (
 	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // planted is a sine of n observations with noise of variance 0.01, every 17th of which is
@@ -52,14 +54,14 @@ func TestFitRobust(t *testing.T) {
 		{Kernel: gppl.SE{}}, {Kernel: gppl.Matern32{}}, {Kernel: gppl.SE{}, Mean: gppl.Intercept{}},
 	} {
 		gaussian := learnt(t, m, d)
-		test, err := gppl.FindOutliers(gaussian.Model, d)
+		test, err := observe.FindOutliers(gaussian.Model, d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !test.Proposed() || test.P > 1e-10 {
 			t.Errorf("%v: Student-t noise is not proposed: %v", m.Kernel, test)
 		}
-		r, err := gppl.FitRobust(context.Background(), gaussian.Model, d, gppl.RobustSettings{})
+		r, err := observe.FitRobust(context.Background(), gaussian.Model, d, observe.RobustSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +121,7 @@ func TestFitRobustGaussian(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := gppl.Data{X: gppl.Scalars(x), Y: y}
-		test, err := gppl.FindOutliers(m, d)
+		test, err := observe.FindOutliers(m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +129,7 @@ func TestFitRobustGaussian(t *testing.T) {
 			proposed++
 		} else if seed < 3 {
 			g := learnt(t, m, d)
-			r, err := gppl.FitRobust(context.Background(), g.Model, d, gppl.RobustSettings{})
+			r, err := observe.FitRobust(context.Background(), g.Model, d, observe.RobustSettings{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +155,7 @@ func TestFitRobustNu(t *testing.T) {
 	}
 	d := gppl.Data{X: gppl.Scalars(x), Y: y}
 	start := gppl.Model{Kernel: gppl.Matern52{Variance: 2, Lengthscale: 4}, Noise: 0.2}
-	r, err := gppl.FitRobust(context.Background(), start, d, gppl.RobustSettings{})
+	r, err := observe.FitRobust(context.Background(), start, d, observe.RobustSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,15 +201,12 @@ func TestFitRobustNu(t *testing.T) {
 // TestFitRobustRefuses what it cannot do.
 func TestFitRobustRefuses(t *testing.T) {
 	d, _, _ := planted(40)
-	white := gppl.Model{Kernel: gppl.Add(gppl.SE{1, 1}, gppl.White{0.1}), Noise: 0.1}
-	if _, err := gppl.FitRobust(context.Background(), white, d, gppl.RobustSettings{}); err == nil {
+	white := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.White{Variance: 0.1}), Noise: 0.1}
+	if _, err := observe.FitRobust(context.Background(), white, d, observe.RobustSettings{}); err == nil {
 		t.Error("a kernel with white noise is taken")
 	}
-	m := gppl.Model{Kernel: gppl.SE{1, 1}, Noise: 0.1}
-	if _, err := gppl.FitRobust(context.Background(), m, withErrors(t, d, func(int) float64 { return 1 }), gppl.RobustSettings{}); err == nil {
-		t.Error("known errors are taken")
-	}
-	if _, err := gppl.FitRobust(context.Background(), m, d, gppl.RobustSettings{Nu: 0.5}); err == nil {
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
+	if _, err := observe.FitRobust(context.Background(), m, d, observe.RobustSettings{Nu: 0.5}); err == nil {
 		t.Error("ν = 0.5 is taken")
 	}
 }
@@ -216,13 +215,35 @@ func TestFitRobustRefuses(t *testing.T) {
 func TestFitRobustSpikes(t *testing.T) {
 	d, _, where := planted(170)
 	spiky := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 0.05}, Noise: 1e-3}
-	r, err := gppl.FitRobust(context.Background(), spiky, d, gppl.RobustSettings{})
+	r, err := observe.FitRobust(context.Background(), spiky, d, observe.RobustSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, w := range r.Weights {
 		if off := slices.Contains(where, i); off != (w < 0.05) {
 			t.Errorf("observation %d has the weight %.3g; planted: %v", i, w, off)
+		}
+	}
+}
+
+// TestKnownErrors: neither Student-t noise nor warps lose known errors without a word.
+func TestKnownErrors(t *testing.T) {
+	d, _, _ := planted(40)
+	errs := slices.Repeat([]float64{0.1, 0.3}, 20)
+	known, err := d.WithErrors(errs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := d.WithRelativeErrors(errs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []gppl.Data{known, relative} {
+		if _, err := observe.WarpData(observe.LogWarp{}, d); err == nil || !strings.Contains(err.Error(), "known errors") {
+			t.Errorf("a warp of known errors: %v", err)
+		}
+		if _, err := observe.FitRobust(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, d, observe.RobustSettings{}); err == nil || !strings.Contains(err.Error(), "known errors") {
+			t.Errorf("Student-t noise with known errors: %v", err)
 		}
 	}
 }

@@ -1,0 +1,6 @@
+// Package observe has models of observations that are not Gaussian, around the Gaussian process of package gppl:
+//
+//   - FitRobust: Student-t noise, for readings that are wrong now and then; FindOutliers tests whether there are any.
+//   - Warp: a transformation of the observations that makes them nearly Gaussian, such as the logarithm, Box–Cox or logit. Warped is
+//     the forecast in the original unit.
+package observe

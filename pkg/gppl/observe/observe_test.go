@@ -1,0 +1,48 @@
+package observe_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func must[T any](tb testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
+
+// near compares to a relative tolerance.
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*math.Abs(want)) {
+		t.Errorf("%s: got %v, want %v, relative error %.2g > %.2g", what, got, want, math.Abs(got-want)/math.Abs(want), tol)
+	}
+}
+
+// noisySine is a sine with noise of variance 0.16.
+func noisySine(n int) gppl.Data {
+	rnd := rand.New(rand.NewPCG(5, 0))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = 0.3 * float64(n) * rnd.Float64()
+		y[i] = math.Sin(x[i]) + 0.4*rnd.NormFloat64()
+	}
+	return gppl.Data{X: gppl.Scalars(x), Y: y}
+}
+
+// valueAt is the exact likelihood at the parameters of m.
+func valueAt(t *testing.T, m gppl.Model, d gppl.Data) float64 {
+	t.Helper()
+	var theta []float64
+	for _, p := range m.Params() {
+		theta = append(theta, p.Value)
+	}
+	return must[float64](t)(must[*gppl.Exact](t)(gppl.NewExact(m, d)).ValueGrad(nil, theta))
+}
