@@ -22,6 +22,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -105,7 +106,7 @@ func (a *Matrix) Reset(first []int) {
 		size += a.rows(j) * (a.rows(j) + b.hi - b.lo)
 		widest = max(widest, b.hi-b.lo)
 	}
-	a.data = resize(a.data, size)
+	a.data = dense.Resize(a.data, size)
 	rest := a.data
 	tile := func(r, c int) blas64.General {
 		t := blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: rest[: r*c : r*c]}
@@ -117,7 +118,7 @@ func (a *Matrix) Reset(first []int) {
 		b.diag = tile(a.rows(j), a.rows(j))
 		b.off = tile(a.rows(j), b.hi-b.lo)
 	}
-	a.work = resize(a.work, 2*side*(side+widest))
+	a.work = dense.Resize(a.work, 2*side*(side+widest))
 	rest = a.work
 	for i := range a.scratch {
 		a.scratch[i] = scratch{tile(side, widest).Data, tile(side, side).Data}
@@ -156,17 +157,6 @@ func (a *Matrix) cut(first []int) {
 			best, a.m, a.h = t, m, h
 		}
 	}
-}
-
-// resize leaves room when it allocates again, for a band that keeps widening.
-func resize(x []float64, n int) []float64 {
-	switch {
-	case x == nil:
-		return make([]float64, n)
-	case cap(x) < n:
-		return make([]float64, n, n+n/4)
-	}
-	return x[:n]
 }
 
 // rows returns the number of rows of block j.

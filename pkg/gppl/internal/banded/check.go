@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // Check compares an Inverse with solutions by the factor that it was made of:
@@ -51,7 +53,7 @@ func (c *Check) Solve(a *Matrix) {
 		c.e[i] = float64(signs>>i&1)*2 - 1
 	}
 	for i := range c.x {
-		c.x[i] = resize(c.x[i], a.n)
+		c.x[i] = dense.Resize(c.x[i], a.n)
 		clear(c.x[i])
 	}
 	for j := range a.blocks {

@@ -115,7 +115,7 @@ func (l *Lower) CholeskySigned(negative int) error {
 		diag, sign := l.At(j, j), 1.0
 		if j >= negative {
 			sign = -1
-			blas64.Scal(-1, vec(diag.Data))
+			blas64.Scal(-1, Vec(diag.Data))
 		}
 		if err := potrf(diag); err != nil {
 			err.Row += j * Tile
@@ -148,9 +148,9 @@ func potrf(a blas64.General) *NotPositive {
 		ri := a.Data[i*a.Stride : i*a.Stride+i+1]
 		for j := range i {
 			rj := a.Data[j*a.Stride : j*a.Stride+j+1]
-			ri[j] = (ri[j] - blas64.Dot(vec(ri[:j]), vec(rj[:j]))) / rj[j]
+			ri[j] = (ri[j] - blas64.Dot(Vec(ri[:j]), Vec(rj[:j]))) / rj[j]
 		}
-		d := ri[i] - blas64.Dot(vec(ri[:i]), vec(ri[:i]))
+		d := ri[i] - blas64.Dot(Vec(ri[:i]), Vec(ri[:i]))
 		if !(d > 0) || math.IsInf(d, 0) { // NaN fails too
 			return &NotPositive{i}
 		}
@@ -312,5 +312,3 @@ func columns(b blas64.General, j int) blas64.General {
 func lowerTriangle(a blas64.General) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
 }
-
-func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

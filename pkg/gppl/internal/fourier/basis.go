@@ -37,7 +37,7 @@ func (t Moments) Basis(features []Feature, limit float64) *Basis {
 	}
 	b := &Basis{}
 	var rows, inverse [][]float64 // of L and L⁻¹
-	gram := newGeneral(1, len(features))
+	gram := dense.New(1, len(features))
 	for i := range features {
 		k := len(b.features)
 		row, coef := make([]float64, k+1), make([]float64, k+1)
@@ -49,17 +49,17 @@ func (t Moments) Basis(features []Feature, limit float64) *Basis {
 		t.Gram(g, features[i:i+1], b.features)
 		rest := 1.0
 		for j, r := range rows {
-			v := (g.Data[j]*b.scale[j]/length - blas64.Dot(vec(row[:j]), vec(r[:j]))) / r[j]
+			v := (g.Data[j]*b.scale[j]/length - blas64.Dot(dense.Vec(row[:j]), dense.Vec(r[:j]))) / r[j]
 			row[j] = v
 			rest -= v * v
-			blas64.Axpy(-v, vec(inverse[j]), vec(coef[:j+1]))
+			blas64.Axpy(-v, dense.Vec(inverse[j]), dense.Vec(coef[:j+1]))
 		}
 		if !(rest > 0) {
 			continue
 		}
 		row[k], coef[k] = math.Sqrt(rest), 1
-		blas64.Scal(1/row[k], vec(coef))
-		size := blas64.Nrm2(vec(coef))
+		blas64.Scal(1/row[k], dense.Vec(coef))
+		size := blas64.Nrm2(dense.Vec(coef))
 		if size > limit {
 			continue
 		}
@@ -176,7 +176,7 @@ func (b *Basis) Subtract(y, z []float64, p *Points) {
 		row := make([]float64, k)
 		for i := len(y) * c / lanes; i < len(y)*(c+1)/lanes; i++ {
 			b.waves(row, p, i)
-			y[i] -= blas64.Dot(vec(row), vec(coef))
+			y[i] -= blas64.Dot(dense.Vec(row), dense.Vec(coef))
 		}
 	})
 }

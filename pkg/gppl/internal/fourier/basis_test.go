@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // ladder is k features at the frequencies of gppl's Spectral design, j − 2·log(1 + δj/2)
@@ -32,7 +34,7 @@ func basisPoints(n int) *Points {
 
 // featureMatrix returns the features at the points.
 func featureMatrix(p *Points, features []Feature) blas64.General {
-	w := newGeneral(p.N(), len(features))
+	w := dense.New(p.N(), len(features))
 	for i := range w.Rows {
 		for j, f := range features {
 			sin, cos := p.sincos(i, float64(f.Frequency()))
@@ -64,9 +66,9 @@ func TestBasis(t *testing.T) {
 			}
 			tol := 4e-15 * b.Condition() * b.Condition()
 
-			q := newGeneral(n, k)
+			q := dense.New(n, k)
 			b.At(q, p)
-			gram := newGeneral(k, k)
+			gram := dense.New(k, k)
 			blas64.Gemm(blas.Trans, blas.NoTrans, 1, q, q, 0, gram)
 			for i := range k {
 				for j := range k {
@@ -81,7 +83,7 @@ func TestBasis(t *testing.T) {
 			}
 			// Column j of W has no part along columns of Q beyond j.
 			w := featureMatrix(p, features)
-			along := newGeneral(k, k)
+			along := dense.New(k, k)
 			blas64.Gemm(blas.Trans, blas.NoTrans, 1, q, w, 0, along)
 			for i := range k {
 				for j := range i {
@@ -92,7 +94,7 @@ func TestBasis(t *testing.T) {
 			}
 
 			rows := []Feature{Cos(0), Cos(3), Sin(3), Cos(far), Sin(far)}
-			got, want := newGeneral(len(rows), k), newGeneral(len(rows), k)
+			got, want := dense.New(len(rows), k), dense.New(len(rows), k)
 			b.Product(got, m, rows)
 			blas64.Gemm(blas.Trans, blas.NoTrans, 1, featureMatrix(p, rows), q, 0, want)
 			for i, v := range got.Data {
@@ -101,15 +103,15 @@ func TestBasis(t *testing.T) {
 				}
 			}
 
-			y := newGeneral(n, 1)
+			y := dense.New(n, 1)
 			for i := range y.Data {
 				y.Data[i] = math.Cos(float64(i * i))
 			}
-			sums := newGeneral(2*(highest(features)+1), 1)
+			sums := dense.New(2*(highest(features)+1), 1)
 			p.Sums(sums, y, 0, 1e-15)
 			z, direct := make([]float64, k), make([]float64, k)
 			b.Project(z, sums.Data)
-			blas64.Gemv(blas.Trans, 1, q, vec(y.Data), 0, vec(direct))
+			blas64.Gemv(blas.Trans, 1, q, dense.Vec(y.Data), 0, dense.Vec(direct))
 			for i, v := range z {
 				if e := math.Abs(v - direct[i]); !(e <= tol*math.Sqrt(float64(n))) {
 					t.Fatalf("Qᵀy[%d] = %v, want %v", i, v, direct[i])
@@ -131,13 +133,13 @@ func TestBasisDependent(t *testing.T) {
 		if kept < least || kept > most {
 			t.Errorf("n=%d: %d of %d features are kept, want %d to %d", n, kept, k, least, most)
 		}
-		q, gram := newGeneral(n, kept), newGeneral(kept, kept)
+		q, gram := dense.New(n, kept), dense.New(kept, kept)
 		b.At(q, p)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, q, q, 0, gram)
 		for i := range kept {
 			gram.Data[i*kept+i]--
 		}
-		if e, most := blas64.Nrm2(vec(gram.Data)), 1e-14*b.Condition()*b.Condition(); !(e <= most) {
+		if e, most := blas64.Nrm2(dense.Vec(gram.Data)), 1e-14*b.Condition()*b.Condition(); !(e <= most) {
 			t.Errorf("n=%d: ‖QᵀQ − I‖ = %.2g, want %.2g", n, e, most)
 		}
 		t.Logf("n=%d: %d of %d features, condition %.2g", n, kept, k, b.Condition())
@@ -159,7 +161,7 @@ func TestBasisNested(t *testing.T) {
 	m := p.Moments(2*highest(features), 1e-15)
 	few, more := m.Basis(features[:60], 1e4), m.Basis(features, 1e4)
 	rows := []Feature{Cos(7), Sin(100)}
-	a, b := newGeneral(2, 60), newGeneral(2, len(more.Features()))
+	a, b := dense.New(2, 60), dense.New(2, len(more.Features()))
 	few.Product(a, m, rows)
 	more.Product(b, m, rows)
 	for i := range rows {
@@ -176,7 +178,7 @@ func BenchmarkBasis(b *testing.B) {
 		n, k, waves := c[0], c[1], c[2]
 		b.Run(fmt.Sprintf("n=%d/k=%d/M=%d", n, k, waves), func(b *testing.B) {
 			p := basisPoints(n)
-			y := newGeneral(n, 1)
+			y := dense.New(n, 1)
 			for i := range y.Data {
 				y.Data[i] = float64(i%17) - 8
 			}
@@ -190,10 +192,10 @@ func BenchmarkBasis(b *testing.B) {
 				m := p.Moments(8*waves+highest(features), 1e-15)
 				q := m.Basis(features, 1e4)
 				kept := len(q.Features())
-				sums, z := newGeneral(2*(highest(features)+1), 1), make([]float64, kept)
+				sums, z := dense.New(2*(highest(features)+1), 1), make([]float64, kept)
 				p.Sums(sums, y, 0, 1e-15)
 				q.Project(z, sums.Data)
-				q.Product(newGeneral(len(rows), kept), m, rows)
+				q.Product(dense.New(len(rows), kept), m, rows)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ func gemmRate() float64 {
 	for range 5 {
 		start := time.Now()
 		parallel.For(runtime.GOMAXPROCS(0), func(int) {
-			a, b, c := newGeneral(dense.Tile, dense.Tile), newGeneral(dense.Tile, k), newGeneral(dense.Tile, k)
+			a, b, c := dense.New(dense.Tile, dense.Tile), dense.New(dense.Tile, k), dense.New(dense.Tile, k)
 			for i := range a.Data {
 				a.Data[i] = 1
 			}
@@ -41,11 +41,11 @@ func benchSums(b *testing.B, n, k, m int, sums func(p *Points, dst, w blas64.Gen
 	x := fill(n, func(int) float64 { return rnd.Float64() })
 	slices.Sort(x)
 	p := NewPoints(x, 0, 1.08)
-	w := newGeneral(n, k)
+	w := dense.New(n, k)
 	for i := range w.Data {
 		w.Data[i] = float64(i%17) - 8
 	}
-	dst := newGeneral(2*m, k)
+	dst := dense.New(2*m, k)
 	b.ReportAllocs()
 	for b.Loop() {
 		sums(p, dst, w)
@@ -127,7 +127,7 @@ func BenchmarkGram(b *testing.B) {
 	for i := range features {
 		features[i] = Feature(i)
 	}
-	dst := newGeneral(2*m, 2*m)
+	dst := dense.New(2*m, 2*m)
 	for b.Loop() {
 		t.Gram(dst, features, features)
 	}

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // series evaluates Σ_m c_m cos(2πmj/N) for all j, by its definition.
@@ -142,7 +144,7 @@ func TestFeature(t *testing.T) {
 	}
 	// Rows of Sums are features.
 	p := NewPoints([]float64{0.1}, 0, 1)
-	sums := newGeneral(2*4, 1)
+	sums := dense.New(2*4, 1)
 	p.Sums(sums, blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1}}, 0, 1e-12)
 	if d := sums.Data[Sin(3)] - math.Sin(2*math.Pi*0.3); math.Abs(d) > 1e-12 {
 		t.Errorf("sin 3: off by %g", d)

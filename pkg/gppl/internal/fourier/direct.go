@@ -28,7 +28,7 @@ func (p *Points) Direct(dst, w blas64.General, m0 int) {
 	// into shares as well.
 	blocks, chains := (m+freqs-1)/freqs, (n+chain-1)/chain
 	shares := min(chains, (lanes+blocks-1)/blocks)
-	others := newGeneral((shares-1)*dst.Rows, k)
+	others := dense.New((shares-1)*dst.Rows, k)
 	parallel.For(blocks*shares, func(task int) {
 		b, s := task%blocks, task/blocks
 		first, last := b*freqs, min(m, (b+1)*freqs)
@@ -61,12 +61,12 @@ const fewColumns = 64
 
 func newTable(m, k int) *table {
 	t := &table{
-		features: newGeneral(2*m, points),
+		features: dense.New(2*m, points),
 		cos:      make([]float64, points), sin: make([]float64, points),
-		sum: newGeneral(2*m, k),
+		sum: dense.New(2*m, k),
 	}
 	if k <= fewColumns {
-		t.wt = newGeneral(k, points)
+		t.wt = dense.New(k, points)
 	}
 	return t
 }

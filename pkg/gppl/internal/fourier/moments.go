@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // A Feature is a function on the circle: number 2m is cos 2πmφ, number 2m+1 is
@@ -31,11 +33,11 @@ type Moments []float64
 // Moments returns the moments of the points, all weights 1, at the frequencies
 // 0 … m, each within tol·n.
 func (p *Points) Moments(m int, tol float64) Moments {
-	ones := newGeneral(p.N(), 1)
+	ones := dense.New(p.N(), 1)
 	for i := range ones.Data {
 		ones.Data[i] = 1
 	}
-	t := newGeneral(2*(m+1), 1)
+	t := dense.New(2*(m+1), 1)
 	p.Sums(t, ones, 0, tol)
 	return t.Data
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
@@ -182,7 +183,7 @@ func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
 		mine := order[n*s/len(strips) : n*(s+1)/len(strips)]
 		base, _ := g.locate(p, int(mine[0]))
 		last, _ := g.locate(p, int(mine[len(mine)-1]))
-		rows := newGeneral(last-base+g.width, w.Cols)
+		rows := dense.New(last-base+g.width, w.Cols)
 		strips[s] = strip{base, rows}
 
 		const block = 16
@@ -200,7 +201,7 @@ func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
 			}
 			for q := range points {
 				tap, wi := taps[q*g.width:][:g.width], near[q*w.Cols:][:w.Cols]
-				blas64.Ger(1, vec(tap), vec(wi), slice(rows, first[q]-base, first[q]-base+g.width, 0, w.Cols))
+				blas64.Ger(1, dense.Vec(tap), dense.Vec(wi), slice(rows, first[q]-base, first[q]-base+g.width, 0, w.Cols))
 			}
 		}
 	})
@@ -294,5 +295,3 @@ func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 
 		}
 	})
 }
-
-func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

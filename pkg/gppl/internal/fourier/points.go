@@ -73,10 +73,6 @@ func (p *Points) check(dst, w blas64.General, m0 int) {
 	}
 }
 
-func newGeneral(r, c int) blas64.General {
-	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: make([]float64, r*c)}
-}
-
 // slice returns rows [i0, i1) and columns [j0, j1) of a.
 func slice(a blas64.General, i0, i1, j0, j1 int) blas64.General {
 	if i0 == i1 || j0 == j1 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
@@ -186,7 +187,7 @@ func TestAccuracy(t *testing.T) {
 			if testsize.Quick() && m > 1000 {
 				continue
 			}
-			dst := newGeneral(2*m, 3)
+			dst := dense.New(2*m, 3)
 			p.Direct(dst, w, 0)
 			err := worst(dst, w, phases, 0, rnd)
 			t.Logf("n=%d M=%d: Direct %.2g", n, m, err)
@@ -224,7 +225,7 @@ func TestDeterministic(t *testing.T) {
 			var first []float64
 			for _, procs := range []int{1, 2, 3, 8} {
 				runtime.GOMAXPROCS(procs)
-				dst := newGeneral(2*m, w.Cols)
+				dst := dense.New(2*m, w.Cols)
 				method.sums(p, dst, w, 3, 1e-12)
 				if first == nil {
 					first = dst.Data
@@ -239,9 +240,9 @@ func TestDeterministic(t *testing.T) {
 func TestEmptySums(t *testing.T) {
 	for _, shape := range [][3]int{{0, 3, 4}, {5, 0, 4}, {5, 3, 0}} { // n, k, M
 		p := NewPoints(make([]float64, shape[0]), 0, 1)
-		w := newGeneral(shape[0], shape[1])
+		w := dense.New(shape[0], shape[1])
 		for _, method := range methods {
-			dst := newGeneral(2*shape[2], shape[1])
+			dst := dense.New(2*shape[2], shape[1])
 			for i := range dst.Data {
 				dst.Data[i] = math.NaN()
 			}
@@ -266,7 +267,7 @@ func TestManyPointsAndColumns(t *testing.T) {
 			if (method.name == "Direct" || testsize.Quick()) && c.m > 10000 {
 				continue
 			}
-			dst := newGeneral(2*c.m, c.k)
+			dst := dense.New(2*c.m, c.k)
 			bound := method.sums(p, dst, w, 0, 1e-13)
 			err := worst(dst, w, phases, 0, rnd)
 			t.Logf("%s %v: %.2g", method.name, c, err)
@@ -280,7 +281,7 @@ func TestManyPointsAndColumns(t *testing.T) {
 func ExamplePoints_Sums() {
 	p := NewPoints([]float64{0, 0.25, 0.5}, 0, 1)
 	w := blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, 10, 100}}
-	dst := newGeneral(2*3, 1)
+	dst := dense.New(2*3, 1)
 	p.Sums(dst, w, 0, 1e-12)
 	for m := range 3 {
 		fmt.Printf("m=%d: cos %.0f, sin %.0f\n", m, dst.Data[2*m], math.Abs(dst.Data[2*m+1]))

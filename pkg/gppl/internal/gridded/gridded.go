@@ -293,9 +293,9 @@ func (f *Factor) form(w *Workspace) {
 	w.density(f)
 	w.f = f
 	for odd := range 2 {
-		w.weights[odd] = resizeGeneral(w.weights[odd], f.reach+1, f.diagonals(odd))
+		w.weights[odd] = dense.Reshape(w.weights[odd], f.reach+1, f.diagonals(odd))
 		f.weights(w.weights[odd], odd, 1/(f.noise*float64(2*f.p)))
-		f.bands[odd] = resizeGeneral(f.bands[odd], f.p, f.diagonals(odd))
+		f.bands[odd] = dense.Reshape(f.bands[odd], f.p, f.diagonals(odd))
 	}
 	parallel.Within(w.Ctx, chunks, w.formShare)
 	w.f = nil
@@ -303,7 +303,7 @@ func (f *Factor) form(w *Workspace) {
 
 // profile returns the first column of each of p rows that reach so far to the left.
 func profile(first []int, p, reach int) []int {
-	first = resize(first, p)
+	first = dense.Resize(first, p)
 	for g := range first {
 		first[g] = max(0, g-reach)
 	}
@@ -365,7 +365,7 @@ func (f *Factor) Project(beta, sums blas64.General, w *Workspace) {
 			w.coarseHat[m] = complex(scale*s*sums.Data[at], -scale*s*sums.Data[at+sums.Stride])
 		}
 		w.coarseFFT.Sequence(w.column, w.coarseHat)
-		blas64.Copy(vec(w.column), columnOf(beta, j))
+		blas64.Copy(dense.Vec(w.column), dense.Column(beta, j))
 	}
 }
 
@@ -387,7 +387,7 @@ func (f *Factor) SolveL(b blas64.General) { f.h.SolveL(b) }
 
 // Quadratic returns yᵀA⁻¹z from yᵀz, β of y and h = H⁻¹β of z.
 func (f *Factor) Quadratic(yz float64, beta, h []float64) float64 {
-	return (yz - blas64.Dot(vec(beta), vec(h))/f.noise) / f.noise
+	return (yz - blas64.Dot(dense.Vec(beta), dense.Vec(h))/f.noise) / f.noise
 }
 
 // Gradient sets dst[m] to the derivative of ½log|A| + ½Σ_j y_jᵀA⁻¹y_j with respect to c_m,
@@ -412,7 +412,7 @@ func (f *Factor) Gradient(dst []float64, sums, h blas64.General, form float64, w
 
 	var hh float64
 	for j := range h.Cols {
-		hh += blas64.Dot(columnOf(h, j), columnOf(h, j))
+		hh += blas64.Dot(dense.Column(h, j), dense.Column(h, j))
 	}
 	n := float64(f.points.N)
 	return 0.5 * (n - float64(f.p) + trace - (form - hh/(f.noise*f.noise))) / f.noise
@@ -443,7 +443,7 @@ func (f *Factor) backward(dst []float64, sums, h blas64.General, w *Workspace) {
 		}
 	}
 	for j := range h.Cols {
-		blas64.Copy(columnOf(h, j), vec(w.column))
+		blas64.Copy(dense.Column(h, j), dense.Vec(w.column))
 		w.coarseFFT.Coefficients(w.coarseHat, w.column)
 		for m, s := range f.s {
 			if s != 0 {
@@ -465,24 +465,6 @@ func Bound(n int, k0, noise, tol float64) float64 {
 }
 
 func abs(i int) int { return max(i, -i) }
-
-func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
-
-// columnOf returns column j of a.
-func columnOf(a blas64.General, j int) blas64.Vector {
-	return blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data[j:]}
-}
-
-func resize[T any](x []T, n int) []T {
-	if cap(x) < n {
-		return make([]T, n, n+n/8)
-	}
-	return x[:n]
-}
-
-func resizeGeneral(a blas64.General, r, c int) blas64.General {
-	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: resize(a.Data, r*c)}
-}
 
 // multiply sets c = op(a)·b + beta·c.
 func multiply(t blas.Transpose, a, b blas64.General, beta float64, c blas64.General) {

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -76,7 +77,7 @@ func newProblem(t []float64, k function, room, noise float64) *problem {
 	q.points = Points{len(t), (lo - q.origin) / q.period, (hi - q.origin) / q.period, points.Moments(2*q.m, 1e-15)}
 	q.sums = make([]float64, 2*(q.m+1))
 	points.Sums(column(q.sums), column(q.y), 0, 1e-15)
-	q.yy = blas64.Dot(vec(q.y), vec(q.y))
+	q.yy = blas64.Dot(dense.Vec(q.y), dense.Vec(q.y))
 	return q
 }
 
@@ -114,7 +115,7 @@ func (q *problem) grid(tol float64, directions [][]float64, f *Factor, w *Worksp
 	dst := make([]float64, len(c))
 	r.noise = q.noise * f.Gradient(dst, column(q.sums), column(h), f.Quadratic(q.yy, beta, h), w)
 	for _, d := range directions {
-		r.along = append(r.along, blas64.Dot(vec(d), vec(dst)))
+		r.along = append(r.along, blas64.Dot(dense.Vec(d), dense.Vec(dst)))
 	}
 	return r, nil
 }
@@ -150,8 +151,8 @@ func (q *problem) dense(t testing.TB, derivatives []func(tau float64) float64) *
 	condition(d.chol.SolveVecTo(mat.NewVecDense(n, d.alpha), mat.NewVecDense(n, q.y)))
 	var inverse mat.SymDense
 	condition(d.chol.InverseTo(&inverse))
-	d.value = 0.5 * (d.chol.LogDet() + blas64.Dot(vec(q.y), vec(d.alpha)))
-	d.quadratic = blas64.Dot(vec(q.y), vec(d.alpha))
+	d.value = 0.5 * (d.chol.LogDet() + blas64.Dot(dense.Vec(q.y), dense.Vec(d.alpha)))
+	d.quadratic = blas64.Dot(dense.Vec(q.y), dense.Vec(d.alpha))
 	d.along = make([]float64, len(derivatives))
 	var variance float64
 	for i := range n {
@@ -625,7 +626,7 @@ func TestNoAllocation(t *testing.T) {
 		if err := f.Factorise(coefficients, q.points, q.noise, Floor, &w); err != nil {
 			t.Fatal(err)
 		}
-		beta, h = resize(beta, f.Size()), resize(h, f.Size())
+		beta, h = dense.Resize(beta, f.Size()), dense.Resize(h, f.Size())
 		f.Project(column(beta), column(q.sums), &w)
 		copy(h, beta)
 		f.Solve(column(h))
@@ -658,8 +659,8 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(10, 10))
-	sums := resizeGeneral(blas64.General{}, len(q.sums), c)
-	beta, h := resizeGeneral(blas64.General{}, f.Size(), c), resizeGeneral(blas64.General{}, f.Size(), c)
+	sums := dense.Reshape(blas64.General{}, len(q.sums), c)
+	beta, h := dense.Reshape(blas64.General{}, f.Size(), c), dense.Reshape(blas64.General{}, f.Size(), c)
 	for i := range sums.Data {
 		sums.Data[i] = q.sums[i/c] + r.NormFloat64()
 	}
@@ -669,7 +670,7 @@ func TestColumns(t *testing.T) {
 	one := func(j int) (s, b, x []float64) { // of column j; zeros if there is none
 		s, b, x = make([]float64, sums.Rows), make([]float64, f.Size()), make([]float64, f.Size())
 		if j < c {
-			blas64.Copy(columnOf(sums, j), vec(s))
+			blas64.Copy(dense.Column(sums, j), dense.Vec(s))
 		}
 		f.Project(column(b), column(s), &w)
 		copy(x, b)
@@ -725,7 +726,7 @@ func BenchmarkGridded(b *testing.B) {
 				if err := f.Factorise(coefficients, q.points, q.noise, c.tol, &w); err != nil {
 					b.Fatal(err)
 				}
-				beta, h = resize(beta, f.Size()), resize(h, f.Size())
+				beta, h = dense.Resize(beta, f.Size()), dense.Resize(h, f.Size())
 				f.Project(column(beta), column(q.sums), &w)
 				copy(h, beta)
 				f.Solve(column(h))

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	nufft "github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -44,7 +45,7 @@ func (f *Factor) Predictor(w *Workspace) (*Predictor, error) {
 		return nil, err
 	}
 	h.Inverse(&h)
-	z.g = resizeGeneral(z.g, f.p, z.q)
+	z.g = dense.Reshape(z.g, f.p, z.q)
 	for j := range h.Blocks() {
 		h.Block(j, func(row, col int, t blas64.General) {
 			for a := range t.Rows {
@@ -73,7 +74,7 @@ func (z *Predictor) expand(f *Factor) {
 	// r has frequencies up to half of the highest one. Those that the cut at its reach adds
 	// are below the tolerance.
 	z.waves = min(z.q/2+3, z.q)
-	z.series = resizeGeneral(z.series, z.q, 2*z.waves)
+	z.series = dense.Reshape(z.series, z.q, 2*z.waves)
 	for k := range z.q {
 		row := z.series.Data[k*z.series.Stride:]
 		for j := range z.waves {
@@ -114,7 +115,7 @@ func (z *Predictor) Basis(dst []float64, t float64) (first int) {
 	for j := range z.waves {
 		x[2*j+1], x[2*j] = math.Sincos(float64(j) * theta)
 	}
-	blas64.Gemv(blas.NoTrans, 1, z.series, vec(x), 0, vec(dst))
+	blas64.Gemv(blas.NoTrans, 1, z.series, dense.Vec(x), 0, dense.Vec(dst))
 	return first
 }
 
@@ -126,7 +127,7 @@ func (z *Predictor) Means(dst []float64, t float64, h blas64.General, work []flo
 	for j := range dst {
 		if dst[j] = 0; from < to {
 			at := blas64.Vector{N: to - from, Inc: h.Stride, Data: h.Data[(first+from)*h.Stride+j:]}
-			dst[j] = blas64.Dot(vec(work[from:to]), at) / z.noise
+			dst[j] = blas64.Dot(dense.Vec(work[from:to]), at) / z.noise
 		}
 	}
 }
@@ -149,7 +150,7 @@ func (z *Predictor) Variance(t float64, work []float64) float64 {
 		row := z.g.Data[(first+i)*z.g.Stride:]
 		v := row[0] * work[i]
 		if i+1 < to {
-			v += 2 * blas64.Dot(vec(row[1:to-i]), vec(work[i+1:to]))
+			v += 2 * blas64.Dot(dense.Vec(row[1:to-i]), dense.Vec(work[i+1:to]))
 		}
 		sum += v * work[i]
 	}

@@ -2,11 +2,13 @@ package gridded
 
 import (
 	"context"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -68,8 +70,8 @@ func (w *Workspace) reset(p int) {
 		w.fineFFT.Reset(2 * p)
 	}
 	w.p = p
-	w.column, w.fine = resize(w.column, p), resize(w.fine, 2*p)
-	w.coarseHat, w.fineHat = resize(w.coarseHat, p/2+1), resize(w.fineHat, p+1)
+	w.column, w.fine = dense.Resize(w.column, p), dense.Resize(w.fine, 2*p)
+	w.coarseHat, w.fineHat = dense.Resize(w.coarseHat, p/2+1), dense.Resize(w.fineHat, p+1)
 }
 
 // density sets padded to ρ.
@@ -81,7 +83,7 @@ func (w *Workspace) density(f *Factor) {
 	}
 	w.fineFFT.Sequence(w.fine, w.fineHat)
 	z := f.reach
-	w.padded = resize(w.padded, 2*f.p+2*z)
+	w.padded = dense.Resize(w.padded, 2*f.p+2*z)
 	copy(w.padded, w.fine[2*f.p-z:])
 	copy(w.padded[z:], w.fine)
 	copy(w.padded[z+2*f.p:], w.fine[:z])
@@ -106,7 +108,7 @@ func (w *Workspace) fillWindows(dst blas64.General, q, odd int) {
 func (w *Workspace) eachWindow(c, odd int, do func(windows blas64.General, q int)) {
 	s := &w.shares[c]
 	p := w.f.p
-	s.window = resizeGeneral(s.window, windows, w.f.reach+1)
+	s.window = dense.Reshape(s.window, windows, w.f.reach+1)
 	for q := p * c / chunks; q < p*(c+1)/chunks; q += windows {
 		t := s.window
 		t.Rows = min(windows, p*(c+1)/chunks-q)
@@ -129,9 +131,9 @@ func (w *Workspace) adjoint(f *Factor, h blas64.General) (trace float64) {
 	w.density(f)
 	w.f, w.matrix, w.h = f, &w.inverse, h
 	for odd := range 2 {
-		w.bands[odd] = resizeGeneral(w.bands[odd], f.p, f.diagonals(odd))
+		w.bands[odd] = dense.Reshape(w.bands[odd], f.p, f.diagonals(odd))
 		clear(w.bands[odd].Data)
-		w.slopes[odd] = resizeGeneral(w.slopes[odd], f.diagonals(odd), f.reach+1)
+		w.slopes[odd] = dense.Reshape(w.slopes[odd], f.diagonals(odd), f.reach+1)
 		clear(w.slopes[odd].Data)
 	}
 	parallel.Within(w.Ctx, w.inverse.Blocks(), w.readInto)
@@ -143,7 +145,7 @@ func (w *Workspace) adjoint(f *Factor, h blas64.General) (trace float64) {
 		*at += v * v / (f.noise * f.noise)
 	}
 	for j := 1; j < h.Cols; j++ {
-		w.addProducts(f, columnOf(h, j))
+		w.addProducts(f, dense.Column(h, j))
 	}
 	parallel.Within(w.Ctx, chunks, w.adjointShare)
 	scale := 0.5 / (f.noise * float64(2*f.p))
@@ -162,7 +164,7 @@ func (w *Workspace) adjoint(f *Factor, h blas64.General) (trace float64) {
 func (w *Workspace) adjointChunk(c int) {
 	s := &w.shares[c]
 	for odd := range 2 {
-		s.slopes[odd] = resizeGeneral(s.slopes[odd], w.f.diagonals(odd), w.f.reach+1)
+		s.slopes[odd] = dense.Reshape(s.slopes[odd], w.f.diagonals(odd), w.f.reach+1)
 		clear(s.slopes[odd].Data)
 		w.eachWindow(c, odd, func(windows blas64.General, q int) {
 			multiply(blas.Trans, rows(w.bands[odd], q, windows.Rows), windows, 1, s.slopes[odd])

@@ -3,6 +3,8 @@ package statespace
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // What a Filter does with columns beside the first. Their steps are in the loop of the
@@ -12,8 +14,6 @@ import (
 
 // chunk is how many inputs are done at a time.
 const chunk = 256
-
-func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
 // seen returns the mean and the error of column c at observation i.
 func (f *Filter) seen(c, i int) (mean []float64, e float64) {
@@ -27,7 +27,7 @@ func (f *Filter) addProducts(from, to int) {
 	n, w := len(f.t), to-from
 	for a := 1; a < f.cols; a++ {
 		errs := blas64.General{Rows: a + 1, Cols: w, Stride: n, Data: f.errs[from:]}
-		blas64.Gemv(blas.NoTrans, 1, errs, vec(f.scaled[(a-1)*chunk:][:w]), 1, vec(f.gram[a*f.cols:][:a+1]))
+		blas64.Gemv(blas.NoTrans, 1, errs, dense.Vec(f.scaled[(a-1)*chunk:][:w]), 1, dense.Vec(f.gram[a*f.cols:][:a+1]))
 	}
 }
 
@@ -58,8 +58,8 @@ func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
 		of := blas64.Vector{N: last - first, Inc: r.Stride, Data: r.Data[first*r.Stride+j:]}
 		errs := blas64.General{Rows: of.N, Cols: w, Stride: n, Data: f.errs[first*n+from:]}
 		means := blas64.General{Rows: of.N, Cols: w * d, Stride: n * d, Data: f.mean[(first*n+from)*d:]}
-		blas64.Gemv(blas.Trans, 1, errs, of, 0, vec(mixed))
-		blas64.Gemv(blas.Trans, 1, means, of, 0, vec(mixedMean))
+		blas64.Gemv(blas.Trans, 1, errs, of, 0, dense.Vec(mixed))
+		blas64.Gemv(blas.Trans, 1, means, of, 0, dense.Vec(mixedMean))
 	}
 	return f.mixedMean[:w*d], f.mixedErrs[:w]
 }
@@ -68,8 +68,8 @@ func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
 // first.
 func (f *Filter) roomToMix(r blas64.General) (others int) {
 	cols := max(1, r.Cols)
-	f.mixedErrs, f.mixedMean = resize(f.mixedErrs, cols*chunk), resize(f.mixedMean, cols*chunk*f.dim)
-	f.after = resize(f.after, (cols-1)*f.dim)
+	f.mixedErrs, f.mixedMean = dense.Resize(f.mixedErrs, cols*chunk), dense.Resize(f.mixedMean, cols*chunk*f.dim)
+	f.after = dense.Resize(f.after, (cols-1)*f.dim)
 	clear(f.after)
 	return cols - 1
 }

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
@@ -94,9 +95,9 @@ const far = 50
 // needs.
 func (s *steps) set(t []float64, before float64, c Component, noise bool) {
 	n := len(t)
-	s.a, s.e = resize(s.a, n), resize(s.e, n)
+	s.a, s.e = dense.Resize(s.a, n), dense.Resize(s.e, n)
 	if noise {
-		s.g = resize(s.g, n)
+		s.g = dense.Resize(s.g, n)
 	}
 	rate := c.rate()
 	const chunk = 512 // stays in the nearest cache from loop to loop
@@ -217,12 +218,4 @@ func noise3(a, e2, g float64) (g3, g2, g1, g0 float64) {
 	g2 = g3 + p3
 	g1 = g2 + p2
 	return g3, g2, g1, g1 + p1
-}
-
-// resize returns x with length n, its contents undefined.
-func resize(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -180,7 +181,7 @@ func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 	if r.Cols > 1 && f.cols == 1 {
 		panic(fmt.Sprintf("statespace: R has %d columns for one column", r.Cols))
 	}
-	f.diag = resize(f.diag, len(f.own))
+	f.diag = dense.Resize(f.diag, len(f.own))
 	f.backward(grad, r)
 	if f.own == nil {
 		return 0
@@ -240,12 +241,12 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 	}
 	d := f.dim
 	f.cols = cols
-	f.mean, f.errs = resize(f.mean, max(1, cols)*n*d), resize(f.errs, max(1, cols)*n)
-	f.gram = resize(f.gram, cols*cols)
+	f.mean, f.errs = dense.Resize(f.mean, max(1, cols)*n*d), dense.Resize(f.errs, max(1, cols)*n)
+	f.gram = dense.Resize(f.gram, cols*cols)
 	clear(f.gram)
-	f.after, f.scaled = resize(f.after, cols*d), resize(f.scaled, cols*chunk)
+	f.after, f.scaled = dense.Resize(f.after, cols*d), dense.Resize(f.scaled, cols*chunk)
 	clear(f.after)
-	f.cov, f.inv = resize(f.cov, n*d*d), resize(f.inv, n)
+	f.cov, f.inv = dense.Resize(f.cov, n*d*d), dense.Resize(f.inv, n)
 	f.until = f.until[:0]
 	for c, comp := range cs {
 		for range comp.dim() {
@@ -271,7 +272,7 @@ func (f *Filter) setOwn() {
 		f.own = nil
 		return
 	}
-	f.own = resize(f.own, len(f.t))
+	f.own = dense.Resize(f.own, len(f.t))
 	for i := range f.own {
 		f.own[i] = f.noise * f.shareAt(i)
 		if f.known != nil {
@@ -283,7 +284,7 @@ func (f *Filter) setOwn() {
 // allocate makes room to work in, for the components at hand.
 func (f *Filter) allocate() {
 	d := f.dim
-	f.work = resize(f.work, 3*d+5*d*d+2*9*len(f.cs))
+	f.work = dense.Resize(f.work, 3*d+5*d*d+2*9*len(f.cs))
 	free := f.work
 	take := func(size int) (x []float64) {
 		x, free = free[:size:size], free[size:]

@@ -75,7 +75,7 @@ func (p *Product) prepare(b blas64.General, cs []Component) {
 	for i := range p.panels {
 		q := &p.panels[i]
 		q.from, q.to = i*b.Cols/n, (i+1)*b.Cols/n
-		q.state = resize(q.state, powers*(q.to-q.from)*len(cs))
+		q.state = dense.Resize(q.state, powers*(q.to-q.from)*len(cs))
 	}
 }
 
@@ -121,8 +121,8 @@ func (p *Product) Gram(values, slopes []blas64.General, b blas64.General, cs []C
 func (q *panel) gram(p *Product, n int, b blas64.General, cs []Component) {
 	k, w := b.Cols, q.to-q.from
 	width := n * w
-	q.sum = resize(q.sum, k*width)
-	q.out = resize(q.out, blockRows*width)
+	q.sum = dense.Resize(q.sum, k*width)
+	q.out = dense.Resize(q.out, blockRows*width)
 	clear(q.sum)
 	clear(q.state)
 	sum := blas64.General{Rows: k, Cols: width, Stride: width, Data: q.sum}

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -187,7 +188,7 @@ func (f *Filter) backward2(grad []float64, r blas64.General) {
 	var gv, gl, gn float64
 	var sums []float64 // of the columns after the first
 	if r.Cols > 1 {
-		f.sums = resize(f.sums, sums2*chunk)
+		f.sums = dense.Resize(f.sums, sums2*chunk)
 		sums = f.sums
 	}
 	for to := len(f.t); to > 0; {
@@ -314,7 +315,7 @@ func (f *Filter) backward3(grad []float64, r blas64.General) {
 	r1, r2, r3 := f.end.R[0], f.end.R[1], f.end.R[2]
 	n11, n12, n13, n22, n23, n33 := upper3(f.end.N)
 	var gv, gl, gn float64
-	f.sums = resize(f.sums, sums3*chunk)
+	f.sums = dense.Resize(f.sums, sums3*chunk)
 	for to := len(f.t); to > 0; {
 		parallel.Look(f.Ctx)
 		from := max(0, to-chunk)

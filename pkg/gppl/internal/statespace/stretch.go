@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // A series that is too long for memory is filtered in stretches, in order. What a
@@ -33,9 +35,9 @@ type Element struct {
 func (e *Element) fit(dim int) {
 	e.dim = dim
 	for _, m := range []*[]float64{&e.a, &e.c, &e.r} {
-		*m = resize(*m, dim*dim)
+		*m = dense.Resize(*m, dim*dim)
 	}
-	e.b, e.d = resize(e.b, dim), resize(e.d, dim)
+	e.b, e.d = dense.Resize(e.b, dim), dense.Resize(e.d, dim)
 }
 
 // Nothing returns the element of no observations at no time, A = I, which changes none
@@ -62,7 +64,7 @@ func (s *State) fit(dim int) {
 		checkSize("state", s.Mean, s.Cov, dim)
 		return
 	}
-	s.Mean, s.Cov = resize(s.Mean, dim), resize(s.Cov, dim*dim)
+	s.Mean, s.Cov = dense.Resize(s.Mean, dim), dense.Resize(s.Cov, dim*dim)
 	clear(s.Mean)
 	clear(s.Cov)
 }
@@ -79,7 +81,7 @@ func (a *Adjoint) fit(dim int) {
 		checkSize("adjoint", a.R, a.N, dim)
 		return
 	}
-	a.R, a.N = resize(a.R, dim), resize(a.N, dim*dim)
+	a.R, a.N = dense.Resize(a.R, dim), dense.Resize(a.N, dim*dim)
 	clear(a.R)
 	clear(a.N)
 }
@@ -262,8 +264,8 @@ func (m *Merger) Merge(dst, a, b *Element) {
 	}
 	d := a.dim
 	cols := 2*d + 1
-	m.root, m.rows = resize(m.root, d*d), resize(m.rows, 3*d*cols)
-	m.x, m.y, m.mean = resize(m.x, d*d), resize(m.y, d*d), resize(m.mean, d)
+	m.root, m.rows = dense.Resize(m.root, d*d), dense.Resize(m.rows, 3*d*cols)
+	m.x, m.y, m.mean = dense.Resize(m.x, d*d), dense.Resize(m.y, d*d), dense.Resize(m.mean, d)
 	choleskyRoot(m.root, a.c, d)
 	clear(m.rows)
 	multiply(m.x, b.r, m.root, d)
@@ -340,7 +342,7 @@ func (e *Element) Left(at float64) State {
 //	N = XᵀX, r = XᵀT⁻ᵀ(d − Rm),  X = T⁻ᵀR.
 func (m *Merger) Adjoint(s State, e *Element) Adjoint {
 	d := e.dim
-	m.root, m.x, m.rows, m.mean = resize(m.root, d*d), resize(m.x, d*d), resize(m.rows, 2*d*d), resize(m.mean, d)
+	m.root, m.x, m.rows, m.mean = dense.Resize(m.root, d*d), dense.Resize(m.x, d*d), dense.Resize(m.rows, 2*d*d), dense.Resize(m.mean, d)
 	choleskyRoot(m.root, s.Cov, d)
 	multiply(m.x, e.r, m.root, d)
 	clear(m.rows)

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 
 	smooth "github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
@@ -52,18 +53,14 @@ func (f *Factor) SolveColumns(s *Solutions, c *Columns, w *Workspace) {
 	}
 	w.reset(f.size)
 	s.columns = c
-	s.Alpha, s.Rest = resizeGeneral(s.Alpha, c.rows.Rows, f.n), resizeGeneral(s.Rest, c.rows.Rows, f.n)
-	s.hat = resizeComplex(s.hat, len(c.hat))
+	s.Alpha, s.Rest = dense.Reshape(s.Alpha, c.rows.Rows, f.n), dense.Reshape(s.Rest, c.rows.Rows, f.n)
+	s.hat = dense.Resize(s.hat, len(c.hat))
 	if w.solve == nil {
 		w.solve, w.combine = w.solveShare, w.combineShare
 	}
 	w.f, w.solutions = f, s
 	parallel.Within(w.Ctx, lanes, w.solve)
 	w.f, w.solutions = nil, nil
-}
-
-func resizeGeneral(a blas64.General, rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: resize(a.Data, rows*cols)}
 }
 
 // solveShare solves for every other column.
@@ -113,7 +110,7 @@ func (f *Factor) CombinedSums(dst []float64, s *Solutions, r blas64.General, w *
 	}
 	f.check("dst", dst)
 	w.reset(f.size)
-	s.power = resize(s.power, s.columns.half)
+	s.power = dense.Resize(s.power, s.columns.half)
 	w.f, w.solutions, w.root = f, s, r
 	parallel.Within(w.Ctx, lanes, w.combine)
 	f.diagonalSums(dst, nil, s.power, w)

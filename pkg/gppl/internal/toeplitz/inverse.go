@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -64,9 +65,9 @@ func (w *Workspace) reset(size int) {
 	for i := range w.lanes {
 		l := &w.lanes[i]
 		l.fft.Reset(size)
-		l.seq = resize(l.seq, size)
-		l.hat, l.rhs = resizeComplex(l.hat, size/2+1), resizeComplex(l.rhs, size/2+1)
-		l.power = resize(l.power, size/2+1)
+		l.seq = dense.Resize(l.seq, size)
+		l.hat, l.rhs = dense.Resize(l.hat, size/2+1), dense.Resize(l.rhs, size/2+1)
+		l.power = dense.Resize(l.power, size/2+1)
 	}
 }
 
@@ -83,7 +84,7 @@ func (f *Factor) Solve(dst, b []float64, w *Workspace) {
 	f.check("dst", dst)
 	f.check("b", b)
 	w.reset(f.size)
-	w.rest = resize(w.rest, f.n)
+	w.rest = dense.Resize(w.rest, f.n)
 	copy(w.rest, b)
 	f.mask(w.rest)
 	f.apply(dst, w.rest, w)
@@ -94,7 +95,7 @@ func (f *Factor) Solve(dst, b []float64, w *Workspace) {
 func (f *Factor) Form(b []float64, w *Workspace) float64 {
 	f.check("b", b)
 	w.reset(f.size)
-	w.rest = resize(w.rest, f.n)
+	w.rest = dense.Resize(w.rest, f.n)
 	copy(w.rest, b)
 	f.mask(w.rest)
 	l := &w.lanes[0]
@@ -104,13 +105,13 @@ func (f *Factor) Form(b []float64, w *Workspace) float64 {
 			l.hat[j] = conj(column[j]) * v
 		}
 		l.fft.Sequence(l.seq, l.hat)
-		return blas64.Dot(vec(l.seq[:f.n]), vec(l.seq[:f.n]))
+		return blas64.Dot(dense.Vec(l.seq[:f.n]), dense.Vec(l.seq[:f.n]))
 	}
 	form := (norm(f.hat) - norm(f.tilde)) / (f.x[0] * float64(f.size) * float64(f.size))
 	if m := len(f.missing); m > 0 {
-		w.along = resize(w.along, m)
-		blas64.Gemv(blas.NoTrans, 1, f.b, vec(w.rest), 0, vec(w.along))
-		form -= blas64.Dot(vec(w.along), vec(w.along))
+		w.along = dense.Resize(w.along, m)
+		blas64.Gemv(blas.NoTrans, 1, f.b, dense.Vec(w.rest), 0, dense.Vec(w.along))
+		form -= blas64.Dot(dense.Vec(w.along), dense.Vec(w.along))
 	}
 	return form
 }
@@ -122,7 +123,7 @@ func (f *Factor) Refine(x, b []float64, w *Workspace) {
 	f.check("x", x)
 	f.check("b", b)
 	w.reset(f.size)
-	w.rest, w.step = resize(w.rest, f.n), resize(w.step, f.n)
+	w.rest, w.step = dense.Resize(w.rest, f.n), dense.Resize(w.step, f.n)
 	f.multiply(w.rest, x, w, b)
 	f.mask(w.rest)
 	f.apply(w.step, w.rest, w)
@@ -194,9 +195,9 @@ func (f *Factor) correct(dst, b, work []float64) []float64 {
 	if m == 0 {
 		return work
 	}
-	work = resize(work, m)
-	blas64.Gemv(blas.NoTrans, 1, f.b, vec(b), 0, vec(work))
-	blas64.Gemv(blas.Trans, -1, f.b, vec(work), 1, vec(dst))
+	work = dense.Resize(work, m)
+	blas64.Gemv(blas.NoTrans, 1, f.b, dense.Vec(b), 0, dense.Vec(work))
+	blas64.Gemv(blas.Trans, -1, f.b, dense.Vec(work), 1, dense.Vec(dst))
 	f.mask(dst)
 	return work
 }

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -57,8 +58,8 @@ func (l *lattice) reset(n int) {
 	}
 	l.n = n
 	for i := range 2 {
-		l.u[i], l.v[i] = resize(l.u[i], n), resize(l.v[i], n)
-		l.p[i], l.r[i] = resize(l.p[i], n), resize(l.r[i], n)
+		l.u[i], l.v[i] = dense.Resize(l.u[i], n), dense.Resize(l.v[i], n)
+		l.p[i], l.r[i] = dense.Resize(l.p[i], n), dense.Resize(l.r[i], n)
 		clear(l.p[i])
 		clear(l.r[i])
 	}
@@ -160,11 +161,4 @@ func (l *lattice) filter(piece int, a, b, a0, b0 []float64, from, to int) {
 	}
 	copy(a[from:to], x[stages:])
 	copy(b[from:to], y[stages:])
-}
-
-func resize(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
 }

@@ -122,7 +122,7 @@ func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 		}
 	}
 	f.n, f.missing = n, f.missing[:0]
-	f.x = resize(f.x, n)
+	f.x = dense.Resize(f.x, n)
 	var err error
 	w.lattice.ctx = w.Ctx
 	if f.logDet, err = w.lattice.factorise(f.x, c); err != nil {
@@ -144,8 +144,8 @@ func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 func (f *Factor) transform(c []float64, w *Workspace) {
 	l := &w.lanes[0]
 	half := f.size/2 + 1
-	f.eigen = resize(f.eigen, half)
-	f.hat, f.tilde = resizeComplex(f.hat, half), resizeComplex(f.tilde, half)
+	f.eigen = dense.Resize(f.eigen, half)
+	f.hat, f.tilde = dense.Resize(f.hat, half), dense.Resize(f.tilde, half)
 	clear(l.seq)
 	copy(l.seq, c)
 	for i := 1; i < f.n; i++ {
@@ -171,7 +171,7 @@ func (f *Factor) measure(w *Workspace) {
 	}
 	l.fft.Sequence(l.seq, l.hat)
 	l.seq[0]--
-	f.backward = blas64.Nrm2(vec(l.seq[:f.n])) / blas64.Nrm2(vec(f.x))
+	f.backward = blas64.Nrm2(dense.Vec(l.seq[:f.n])) / blas64.Nrm2(dense.Vec(f.x))
 }
 
 // N returns the number of rows, the missing ones among them.
@@ -193,7 +193,7 @@ func (f *Factor) FirstColumn() []float64 { return f.x }
 // remove sets r and b for the missing rows.
 func (f *Factor) remove(w *Workspace) error {
 	m := len(f.missing)
-	f.b = blas64.General{Rows: m, Cols: f.n, Stride: f.n, Data: resize(f.b.Data, m*f.n)}
+	f.b = blas64.General{Rows: m, Cols: f.n, Stride: f.n, Data: dense.Resize(f.b.Data, m*f.n)}
 	w.f = f
 	parallel.Within(w.Ctx, len(w.lanes), w.columns)
 	w.f = nil
@@ -222,14 +222,5 @@ func (f *Factor) remove(w *Workspace) error {
 	f.logDetObserved = f.logDet + f.r.LogDet()
 	return nil
 }
-
-func resizeComplex(x []complex128, n int) []complex128 {
-	if cap(x) < n {
-		return make([]complex128, n)
-	}
-	return x[:n]
-}
-
-func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
 func conj(z complex128) complex128 { return complex(real(z), -imag(z)) }
