@@ -22,6 +22,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -127,7 +128,7 @@ func (f *sumFile) read(ctx context.Context, in io.Reader, path string, s *gppl.S
 		return fmt.Errorf("x and y are both column %d: choose another for one of them", rep.X+1)
 	}
 	for _, remark := range analysis.Remarks(rep) {
-		log.Warnf(ctx, "%s: %s", path, remark)
+		log.Warnf(ctx, "%s: %s", path, flagwords.Of(remark))
 	}
 	for _, row := range first {
 		log.Warnf(ctx, "%s, %v", path, row)

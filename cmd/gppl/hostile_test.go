@@ -209,7 +209,7 @@ var hostiles = []hostile{
 		return fmt.Sprintf("2024-03-31T%02d:00:00+02:00", i+1)
 	}), "", []string{"20 observations", "every 1 hour"}},
 	{"dates with slashes", times("t", func(i int) string { return fmt.Sprintf("%d/1/2024", i+1) }), "", []string{"20 observations of y from 2024-01-01 to 2024-01-20, every 1 day"}},
-	{"dates with slashes, day or month", times("t", func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%7, 2+i/7) }), "", []string{"!line 2", `"1/2/2024" may be 1 February 2024 or 2 January 2024`, "--dates dmy"}},
+	{"dates with slashes, day or month", times("t", func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%7, 2+i/7) }), "", []string{"!line 2", `"1/2/2024" may be 1 February 2024 or 2 January 2024`, "--time dmy"}},
 	{"dates with slashes, told", times("t", func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%7, 2+i/7) }), "--dates mdy", []string{"from 2024-01-02 to 2024-07-03"}},
 	{"two digits of the year", times("t", func(i int) string { return fmt.Sprintf("%d/1/24", i+1) }), "", []string{"!line 2", `"1/1/24"`, "four digits"}},
 	{"20240131", times("t", func(i int) string { return fmt.Sprintf("202401%02d", i+1) }), "", []string{"from 2024-01-01 to 2024-01-20, every 1 day", "dates written 20240131", "--time number"}},

@@ -151,7 +151,7 @@ func TestInputsRefused(t *testing.T) {
 		name, file, args string
 		want             []string
 	}{
-		{"ambiguous dates", made("date,y", 8, func(i int) string { return fmt.Sprintf("%d/1/2024,%d", i+1, i%3) }), "", []string{"line 3", "2 January 2024 or 1 February 2024|1 February 2024 or 2 January 2024", "--dates dmy", "--dates mdy"}},
+		{"ambiguous dates", made("date,y", 8, func(i int) string { return fmt.Sprintf("%d/1/2024,%d", i+1, i%3) }), "", []string{"line 3", "2 January 2024 or 1 February 2024|1 February 2024 or 2 January 2024", "--time dmy", "--time mdy"}},
 		{"mixed dates", "date,y\n2024Q1,1\n2024Q2,2\nJul 2024,3\n", "", []string{"line 4", `"Jul 2024"`, "2000Q1", "one way"}},
 		{"two points", "t,y\n1,2\n2,3\n", "", []string{"2 observations are too few", "at least 5"}},
 		{"constant", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,5", i) }), "", []string{"y is 5 in all 20 rows"}},

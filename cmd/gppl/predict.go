@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,6 +55,9 @@ func predictCommand() *cli.Command {
 				}
 			}
 			a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Load(path) })
+			if errors.Is(err, analysis.ErrModelAlone) {
+				return fmt.Errorf("%w, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts from these", err)
+			}
 			if err != nil {
 				return err
 			}

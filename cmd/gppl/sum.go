@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/analysis/show"
@@ -361,7 +362,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 		return fmt.Errorf("%s: x and y are both column %d: choose another for one of them", name, rep.X+1)
 	}
 	for _, remark := range analysis.Remarks(rep) {
-		fmt.Fprintf(s.stderr, "gppl: warning: %s\n", show.Printable(name+": "+remark))
+		fmt.Fprintf(s.stderr, "gppl: warning: %s\n", show.Printable(name+": "+flagwords.Of(remark)))
 	}
 	s.rows += rep.Rows
 	s.skipped += rep.Skipped

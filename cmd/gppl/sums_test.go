@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 )
 
@@ -183,7 +184,7 @@ func TestSumNumberDates(t *testing.T) {
 		if *info.First != float64(day.Unix()) || *info.Last != float64(day.Unix()+99*86400) || info.Observations != 100 {
 			t.Errorf("%s: sums from %v to %v", name, *info.First, *info.Last)
 		}
-		if s.Axis.Text(s.X[0]) != "2024-01-31" || !strings.Contains(remarks, s.Notes()[1]) {
+		if s.Axis.Text(s.X[0]) != "2024-01-31" || !strings.Contains(remarks, flagwords.Of(s.Notes()[1])) {
 			t.Errorf("%s: gppl fit starts at %s with the remarks %q, gppl sum has %q", name, s.Axis.Text(s.X[0]), s.Notes(), remarks)
 		}
 		dates := bytesOf(t, out)

@@ -75,7 +75,7 @@ func TestRead(t *testing.T) {
 
 // TestReadDoubts: what a file may hold beside a series is said, and only then.
 func TestReadDoubts(t *testing.T) {
-	const several, code = "If the file holds several series, split it", "If it stands for a missing value, add --missing"
+	const several, code = "If the file holds several series, split it", "If it stands for a missing value, add ReadOptions.Missing:"
 	for name, test := range map[string]struct {
 		row  func(i int, y float64) string
 		want map[string]bool
@@ -183,12 +183,12 @@ func TestReadRemarks(t *testing.T) {
 		want string // in the notes; "" for no remark
 		unit string // of the axis
 	}{
-		"milliseconds by name":        {times("Timestamp (ms)", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, "is read as Unix time in milliseconds; --time number", "hour"},
-		"milliseconds by values":      {times("t", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, "is read as Unix time in milliseconds; --time number", "hour"},
+		"milliseconds by name":        {times("Timestamp (ms)", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, `is read as Unix time in milliseconds; ReadOptions.Time: "number"`, "hour"},
+		"milliseconds by values":      {times("t", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, `is read as Unix time in milliseconds; ReadOptions.Time: "number"`, "hour"},
 		"told to be numbers":          {times("unix", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeNumber}, "", ""},
 		"told to be seconds":          {times("t", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeUnix}, "", "hour"},
-		"compact dates":               {times("t", "", 2024_01_01, 1), ReadOptions{}, "is read as dates written 20240131; --time number", "day"},
-		"compact months":              {"t,y\n202211,1\n202212,2\n202301,3\n202302,4\n202303,5\n", ReadOptions{}, "is read as dates written 202401; --time number", "day"},
+		"compact dates":               {times("t", "", 2024_01_01, 1), ReadOptions{}, `is read as dates written 20240131; ReadOptions.Time: "number"`, "day"},
+		"compact months":              {"t,y\n202211,1\n202212,2\n202301,3\n202302,4\n202303,5\n", ReadOptions{}, `is read as dates written 202401; ReadOptions.Time: "number"`, "day"},
 		"no compact months":           {"t,y\n200001,1\n200002,2\n200003,3\n200004,4\n200005,5\n", ReadOptions{}, "", ""},
 		"no compact dates":            {times("t", "", 2024_01_20, 1), ReadOptions{}, "", ""},
 		"nanoseconds, a microsecond":  {times("t", "", 1_700_000_000_000_000_000, 1000), ReadOptions{Time: dataset.TimeUnixNano}, "x is rounded to multiples of 2.384e-07 seconds", "second"},

@@ -121,7 +121,7 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 				return nil, fmt.Errorf("analysis: a prediction at %s is too far away: x is up to %g in size", f.When[i], largest)
 			}
 			if a.ofLog() {
-				return nil, fmt.Errorf("analysis: the prediction at %s is out of range: the model is one of the logarithm of %s, whose trend or uncertainty keeps growing: predict less far ahead, or fit with --log never",
+				return nil, fmt.Errorf("analysis: the prediction at %s is out of range: the model is one of the logarithm of %s, whose trend or uncertainty keeps growing: predict less far ahead, or fit with Options.Log: \"never\"",
 					f.When[i], a.Series.YName)
 			}
 			return nil, fmt.Errorf("analysis: the prediction at %s is %g with a variance of %g: the parameters of the model, %v, are out of the range of float64",

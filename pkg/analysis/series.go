@@ -483,7 +483,7 @@ func codeRemark(name string, y []float64) string {
 		}
 		least, most := rest[0], rest[len(rest)-1]
 		if gap := max(least-code, code-most); most > least && gap > most-least {
-			return fmt.Sprintf("%d values of %s are %v, far from all others, which lie between %v and %v. If it stands for a missing value, add --missing %v.",
+			return fmt.Sprintf("%d values of %s are %v, far from all others, which lie between %v and %v. If it stands for a missing value, add ReadOptions.Missing: %v.",
 				times, name, code, least, most, code)
 		}
 	}

@@ -17,6 +17,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
+// ErrModelAlone is the error of reading a saved result without the observations that it was learnt from, such as one of sums.
+var ErrModelAlone = errors.New("this is a model alone, without observations")
+
 const (
 	format  = "gppl analysis"
 	version = 1
@@ -115,7 +118,7 @@ func decode(b []byte) (*Analysis, error) {
 	switch head.Format {
 	case format:
 	case "gppl result":
-		return nil, errors.New("this is a model alone, without observations, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts from these")
+		return nil, ErrModelAlone
 	default:
 		return nil, fmt.Errorf("format %q, want %q: this is not a saved analysis", head.Format, format)
 	}

@@ -10,7 +10,7 @@ import (
 // Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
 func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if x, y := rep.Columns[rep.X], rep.Columns[rep.Y]; isValue(x) && isValue(y) {
-		remarks = append(remarks, fmt.Sprintf("The first line, with %s and %s, was read as the header. If it is data, add --no-header.", x, y))
+		remarks = append(remarks, fmt.Sprintf("The first line, with %s and %s, was read as the header. If it is data, add ReadOptions.NoHeader.", x, y))
 	}
 	if rep.ShortYears {
 		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
@@ -18,7 +18,7 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if name := orElse(rep.Columns[rep.X], "x"); rep.Numbers != "" && rep.Time == dataset.TimeNumber {
 		remarks = append(remarks, fmt.Sprintf("%s looks like %s, but the range of the sums is one of the plain numbers: they stay numbers.", name, rep.Numbers))
 	} else if rep.Numbers != "" {
-		remarks = append(remarks, fmt.Sprintf("%s is read as %s; --time number reads it as plain numbers.", name, rep.Numbers))
+		remarks = append(remarks, fmt.Sprintf("%s is read as %s; ReadOptions.Time: \"number\" reads it as plain numbers.", name, rep.Numbers))
 	}
 	if rep.Comment != 0 {
 		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))

@@ -53,8 +53,8 @@ const (
 	lookSpread = 4
 )
 
-// headerFlags says which flags replace a first look.
-const headerFlags = "say --from, --to, --centre and --largest, or --like FILE.sums"
+// giveRange says what replaces a first look.
+const giveRange = "give a SumsRange or a SumsHeader"
 
 // LookAt returns the range of csv files from a first look: all of each file up to 4 MB, else pieces of it, with a margin.
 func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRange, err error) {
@@ -72,7 +72,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 		})
 		if err != nil && !all { // pieces do not have the lines of the file, nor all its dates
 			if err = refusal(ctx, file, o); err == nil {
-				err = fmt.Errorf("pieces of it cannot be read apart from the rest: %s", headerFlags)
+				err = fmt.Errorf("pieces of it cannot be read apart from the rest: %s", giveRange)
 			}
 		}
 		if err != nil {
@@ -80,13 +80,13 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 		}
 	}
 	if len(x) == 0 {
-		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: %s", strings.Join(files, ", "), headerFlags)
+		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: %s", strings.Join(files, ", "), giveRange)
 	}
 	if lo, hi := slices.Min(x), slices.Max(x); lo == hi {
-		return r, fmt.Errorf("x is %v in all %d rows of the first look: if other rows differ, %s", lo, len(x), headerFlags)
+		return r, fmt.Errorf("x is %v in all %d rows of the first look: if other rows differ, %s", lo, len(x), giveRange)
 	}
 	if lo, hi := slices.Min(y), slices.Max(y); lo == hi {
-		return r, fmt.Errorf("y is %v in all %d rows of the first look: if other rows differ, %s", lo, len(y), headerFlags)
+		return r, fmt.Errorf("y is %v in all %d rows of the first look: if other rows differ, %s", lo, len(y), giveRange)
 	}
 	if whole {
 		return gppl.SampleRange(x, y, 0, 1)
@@ -117,7 +117,7 @@ func excerpt(path string) (text []byte, whole bool, err error) {
 		return nil, false, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s is not a regular file, so its range is not known before it is read: %s", path, headerFlags)
+		return nil, false, fmt.Errorf("%s is not a regular file, so its range is not known before it is read: %s", path, giveRange)
 	}
 	if info.Size() <= wholeFile {
 		text, err = io.ReadAll(f)

@@ -32,7 +32,7 @@ func newView(s *Series, from, to int, log bool) (view, error) {
 		g = make([]float64, len(y))
 		for i, value := range y {
 			if !(value > 0) {
-				return v, fmt.Errorf("analysis: observation %d is %v: only positive values have a logarithm; use Options.Log \"never\" (--log never)", i, value)
+				return v, fmt.Errorf("analysis: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"", i, value)
 			}
 			g[i] = math.Log(value)
 		}

@@ -237,7 +237,7 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 func (opt CSVOptions) beyond(v float64) bool { return opt.Limit != 0 && math.Abs(v) > opt.Limit }
 
 func (opt CSVOptions) limitError(text string) error {
-	return fmt.Errorf("%s is beyond ±%g (if it stands for a missing value, name it as one: Missing, --missing; else scale the column)", quoted(text), opt.Limit)
+	return fmt.Errorf("%s is beyond ±%g (if it stands for a missing value, name it as one: CSVOptions.Missing; else scale the column)", quoted(text), opt.Limit)
 }
 
 // ParseNumber reads a number as ReadCSV does: decimal digits, with or without a point and an exponent, and finite.

@@ -51,7 +51,7 @@ func noColumn(names []string, spec string) error {
 		have[k] = columnName(names, i)
 	}
 	if len(names) == 1 {
-		more = ", and x and y are two columns; put dates or numbers 1, 2, 3, … into one of x, remove lines above the header, or name the character between the fields: Comma, --comma"
+		more = ", and x and y are two columns; put dates or numbers 1, 2, 3, … into one of x, remove lines above the header, or name the character between the fields: CSVOptions.Comma"
 	}
 	return fmt.Errorf("no column %s; there are %s%s", quoted(spec), strings.Join(have, ", "), more)
 }

@@ -373,7 +373,7 @@ func (o *dateOrder) undecided(column string, opt CSVOptions) error {
 		return fmt.Errorf("line %d, %s: %w", at, column, opt.explain(dateError(text, timeSlashes), text, timeSlashes, false))
 	default:
 		dmy, mdy := bothWays(text)
-		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: say --dates dmy (day first) or --dates mdy (month first)",
+		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: say CSVOptions.Time: \"dmy\" (day first) or CSVOptions.Time: \"mdy\" (month first)",
 			at, column, quoted(text), dmy.Format("2 January 2006"), mdy.Format("2 January 2006"))
 	}
 }

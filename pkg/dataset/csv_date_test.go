@@ -95,7 +95,7 @@ func TestDateColumnErrors(t *testing.T) {
 		opt   CSVOptions
 		want  []string
 	}{
-		"nothing decides":           {"1/2/1970|2/2/1970|3/2/1970", CSVOptions{}, []string{"line 2, column 1", `"1/2/1970" may be 1 February 1970 or 2 January 1970`, "--dates dmy", "--dates mdy"}},
+		"nothing decides":           {"1/2/1970|2/2/1970|3/2/1970", CSVOptions{}, []string{"line 2, column 1", `"1/2/1970" may be 1 February 1970 or 2 January 1970`, `CSVOptions.Time: "dmy"`, `CSVOptions.Time: "mdy"`}},
 		"both decide":               {"13/2/1970|2/13/1970", CSVOptions{}, []string{"line 3", `"2/13/1970" is not a date written as 31/1/2000`, "one way"}},
 		"a name among quarters":     {"1970Q1|Jan 1970", CSVOptions{}, []string{"line 3", `"Jan 1970" is not a date written as 2000Q1, as the first row is`, "one way"}},
 		"a quarter among ISO dates": {"1970-01-01|1970Q2", CSVOptions{}, []string{"line 3", `"1970Q2" is not an ISO date, as the first row is`}},
@@ -118,7 +118,7 @@ func TestDateColumnErrors(t *testing.T) {
 	}
 	for name, text := range map[string]string{"plain": "t,y\n1/2/1970,1\n2/2/1970,2\n", "quoted": "t,y\n1/2/1970,1\n\"2/2/1970\",2\n"} {
 		_, _, _, _, err := streamed(strings.NewReader(text), CSVOptions{}, 1, blockSize)
-		if err == nil || !strings.Contains(err.Error(), "--dates dmy") || !strings.Contains(err.Error(), "line 2") {
+		if err == nil || !strings.Contains(err.Error(), `CSVOptions.Time: "dmy"`) || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%s, streamed: %v", name, err)
 		}
 	}

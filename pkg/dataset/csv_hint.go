@@ -24,10 +24,10 @@ var (
 
 // Hints that are about a column.
 const (
-	missingHint = " (if it stands for a missing value, name it as one: Missing, --missing)"
-	dateInstead = " (it is a date: is this the column that was meant? --x and --y choose others)"
-	timeInstead = " (it is a time of day: make one column of date and time, or choose another by --x and --y)"
-	nameInstead = " (if another column was meant, --x and --y choose it; if this stands for a missing value, name it as one: Missing, --missing)"
+	missingHint = " (if it stands for a missing value, name it as one: CSVOptions.Missing)"
+	dateInstead = " (it is a date: is this the column that was meant? CSVOptions.X and CSVOptions.Y choose others)"
+	timeInstead = " (it is a time of day: make one column of date and time, or choose another by CSVOptions.X and CSVOptions.Y)"
+	nameInstead = " (if another column was meant, CSVOptions.X and CSVOptions.Y choose it; if this stands for a missing value, name it as one: CSVOptions.Missing)"
 )
 
 // numberHint says, in parentheses, how a text that is no number could be made one; "" if nothing is known.
@@ -50,9 +50,9 @@ func (opt CSVOptions) numberHint(text string) string {
 	case minus.MatchString(text):
 		return " (a typographic minus? write -)"
 	case opt.decimalComma(text) && thousands.MatchString(text):
-		return " (marks between thousands? write digits without them; a decimal comma? DecimalComma, --decimal-comma)"
+		return " (marks between thousands? write digits without them; a decimal comma? CSVOptions.DecimalComma)"
 	case opt.decimalComma(text):
-		return " (is it a decimal comma? DecimalComma, --decimal-comma)"
+		return " (is it a decimal comma? CSVOptions.DecimalComma)"
 	case thousands.MatchString(text):
 		return " (write digits without marks between thousands)"
 	}

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	gpplparquet "github.com/projected-likelihood/gppl/parquet"
@@ -33,7 +34,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "gppl-parquet:", err)
+		fmt.Fprintln(os.Stderr, "gppl-parquet:", flagwords.Of(err.Error()))
 		os.Exit(1)
 	}
 }
@@ -64,7 +65,7 @@ func run(ctx context.Context, patterns []string) error {
 	h, err := header.Header(func() (gppl.SumsRange, error) {
 		r, err := gpplparquet.Look(files, o)
 		if err != nil {
-			err = fmt.Errorf("%w: say --from, --to, --centre and --largest, or --like FILE.sums", err)
+			err = fmt.Errorf("%w: %s", err, flagwords.Range)
 		}
 		return r, err
 	})
@@ -78,7 +79,7 @@ func run(ctx context.Context, patterns []string) error {
 	}
 	seconds := time.Since(began).Seconds()
 	for _, remark := range rep.Remarks {
-		fmt.Fprintf(os.Stderr, "gppl-parquet: warning: %q\n", remark)
+		fmt.Fprintf(os.Stderr, "gppl-parquet: warning: %q\n", flagwords.Of(remark))
 	}
 	if rep.Bad > 0 {
 		fmt.Fprintf(os.Stderr, "gppl-parquet: %v\ngppl-parquet: warning: %d rows like that were left out\n", rep.First, rep.Bad)

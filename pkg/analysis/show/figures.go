@@ -249,7 +249,7 @@ func scaleOf(a *analysis.Analysis) string {
 	if len(a.Result.Priors) == 0 {
 		text += ", without priors"
 	}
-	return text + ", and only the best makes the forecast; --kernel auto uses weak priors and averages models."
+	return text + ", and only the best makes the forecast; the automatic choice uses weak priors and averages models."
 }
 
 // evidenceTable turns t into the comparison of the automatic policy.

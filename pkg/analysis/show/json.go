@@ -3,6 +3,7 @@ package show
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 )
 
@@ -61,7 +62,7 @@ type PointJSON struct {
 // Describe returns the analysis for a program, with the forecast, the residual checks and the backtest that are not nil.
 func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals, trust *analysis.Trust) JSON {
 	j := JSON{
-		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Notes: a.Series.Notes(),
+		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Notes: flagwords.All(a.Series.Notes()),
 		Kernel: a.Kernel(), Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
 		Trust: trust, Log: a.Log, LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -25,7 +26,7 @@ func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.R
 	if trust != nil {
 		fmt.Fprintf(&b, "%s\n", Printable(trust.Verdict))
 	}
-	lines("Series", a.Series.Notes())
+	lines("Series", flagwords.All(a.Series.Notes()))
 	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
 	lines("Priors", Priors(a))
 	if t, err := Effects(a); err != nil {

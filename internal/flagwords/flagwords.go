@@ -1,0 +1,45 @@
+// Package flagwords has the words of commands for what the packages say in those of Go: messages name settings as fields of options, such
+// as CSVOptions.Missing or ReadOptions.Time: "number", where a user of a command types --missing or --time number.
+package flagwords
+
+import (
+	"regexp"
+	"strings"
+)
+
+// flags are the flags of the commands that read files, by the field of the options.
+var flags = map[string]string{
+	"X": "--x", "Y": "--y", "Comma": "--comma", "DecimalComma": "--decimal-comma", "NoHeader": "--no-header", "Missing": "--missing",
+	"Time": "--time", "Future": "--future", "Log": "--log",
+}
+
+// Range are the flags of a SumsRange or a SumsHeader.
+const Range = "say --from, --to, --centre and --largest, or --like FILE.sums"
+
+var phrases = strings.NewReplacer("give a SumsRange or a SumsHeader", Range)
+
+var setting = regexp.MustCompile(`\b(?:CSVOptions|ReadOptions|Options)\.([A-Z]\w*)(: ("[^"]*"|-?[\d.e+]+|…))?`)
+
+// All is Of of each of some messages.
+func All(messages []string) []string {
+	out := make([]string, len(messages))
+	for i, m := range messages {
+		out[i] = Of(m)
+	}
+	return out
+}
+
+// Of returns a message with flags for settings. A setting that no flag stands for stays as it is.
+func Of(message string) string {
+	return setting.ReplaceAllStringFunc(phrases.Replace(message), func(named string) string {
+		m := setting.FindStringSubmatch(named)
+		flag, known := flags[m[1]]
+		if !known {
+			return named
+		}
+		if m[3] != "" {
+			flag += " " + strings.Trim(m[3], `"`)
+		}
+		return flag
+	})
+}
