@@ -15,5 +15,16 @@ const variable = "GPPL_LONG"
 // Quick reports whether a test should be content with some of its cases.
 func Quick() bool { return testing.Short() || os.Getenv(variable) == "" }
 
+// Of returns what a test should take at the size of this run: the number of its cases, or of what a case has.
+func Of(quick, ci, all int) int {
+	switch {
+	case Quick():
+		return quick
+	case Long():
+		return all
+	}
+	return ci
+}
+
 // Long reports whether a test may take minutes.
 func Long() bool { return !testing.Short() && os.Getenv(variable) != "" && os.Getenv(variable) != "ci" }

@@ -45,11 +45,11 @@ func TestNotIdentified(t *testing.T) {
 
 // TestFitSumsOutlier wants a doubt where one value is all that there is to see.
 func TestFitSumsOutlier(t *testing.T) {
-	outliers := []float64{1e3}
-	if !testsize.Quick() {
-		outliers = append(outliers, 100, 1e6, 1e9)
+	settings := gppl.AutoSettings{}
+	if testsize.Quick() {
+		settings.Fit = gppl.Settings{MaxEvaluations: 5, NoStandardErrors: true}
 	}
-	for _, outlier := range outliers {
+	for _, outlier := range []float64{1e3, 100, 1e6, 1e9} {
 		rnd := rand.New(rand.NewPCG(9, 9))
 		s := must[*gppl.Sums](t)(gppl.NewSums(gppl.SumsHeader{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 1 << 31}))
 		x, y := make([]float64, 400), make([]float64, 400)
@@ -61,8 +61,8 @@ func TestFitSumsOutlier(t *testing.T) {
 		if err := s.Add(x, y); err != nil {
 			t.Fatal(err)
 		}
-		r, err := gppl.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), gppl.AutoSettings{})
-		if err == nil && r.Status == gppl.Converged {
+		r, err := gppl.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), settings)
+		if err == nil && (r.Status == gppl.Converged || !strings.Contains(strings.Join(r.Warnings, "; "), "one value")) {
 			t.Errorf("one value of %v: %v", outlier, r)
 		}
 	}

@@ -41,7 +41,10 @@ func TestFitAuto(t *testing.T) {
 		n, total int
 		l        float64
 	}{{1000, 1500, 20}, {1000, 1000, 5}} {
-		for seed := range uint64(3) {
+		if testsize.Quick() {
+			c.n, c.total, c.l = c.n*2/5, c.total*2/5, c.l*5/2
+		}
+		for seed := range uint64(testsize.Of(1, 1, 3)) {
 			d := seDraw(t, c.n, c.total, c.l, seed+1)
 			for _, projected := range []bool{true, false} {
 				t.Run(fmt.Sprintf("l=%v/seed=%d/projected=%v", c.l, seed+1, projected), func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
@@ -108,7 +109,7 @@ func answersOf(e exactEngine, m *compiled, c int, r blas64.General, at Inputs) (
 // TestSeveralColumns compares each engine with the dense one: y and the basis of a
 // mean, any combination of them in the gradient, with and without known errors.
 func TestSeveralColumns(t *testing.T) {
-	const n = 230
+	n := testsize.Of(100, 230, 230)
 	for _, c := range append(summedCases, columnCases...) {
 		for i, k := range c.kernels {
 			x, columns, known := columnSeries(n, c.regular)
@@ -125,7 +126,7 @@ func TestSeveralColumns(t *testing.T) {
 				l.setNoise(rows)
 				engine, m := c.of(l), compiledAt(k, 0.2)
 				rnd := rand.New(rand.NewPCG(uint64(i), 78))
-				at := Scalars([]float64{-40, x.at[3], x.at[7] + 1e-3, 0.4 * n, 0.71 * n, n + 2, 30 * n})
+				at := Scalars([]float64{-40, x.at[3], x.at[7] + 1e-3, 0.4 * float64(n), 0.71 * float64(n), float64(n + 2), float64(30 * n)})
 				for _, cols := range []int{1, 2, 3} {
 					r := newGeneral(3, cols)
 					for j := range r.Data {

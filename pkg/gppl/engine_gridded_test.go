@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // TestGriddedPromise takes the bound of the engine at its word, over noise,
@@ -63,7 +65,7 @@ func TestGriddedWalk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range 40 {
+	for i := range testsize.Of(20, 40, 40) {
 		far := []float64{1, 1e12, 1e100}[i%20/18*(1+i%2)] // now and then, a lengthscale that nobody wants
 		m := Model{Kernel: SE{math.Exp(rnd.NormFloat64()), 5 * far * math.Exp(1.5*rnd.NormFloat64())}, Noise: 0.1 * math.Exp(rnd.NormFloat64())}
 		fresh, grad, bound := evaluated(t, m, d, EngineGridded)

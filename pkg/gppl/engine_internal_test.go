@@ -319,7 +319,7 @@ func TestEngineGrid(t *testing.T) {
 			for i, k := range engineKernels(2, 100*rel) {
 				for _, kind := range inputKinds {
 					turn++
-					if !testsize.Long() && (turn%8 != (i+turn/8)%8 || turn/8%2 != 0) || testsize.Quick() && turn%5 != 0 {
+					if !testsize.Long() && (turn%8 != (i+turn/8)%8 || turn/8%2 != 0) || testsize.Quick() && turn%11 != 0 {
 						continue
 					}
 					rnd := rand.New(rand.NewPCG(uint64(turn), 1))
@@ -557,7 +557,7 @@ func TestSpectralAliases(t *testing.T) {
 		t.Fatal(err)
 	}
 	dense, _ := NewProjected(m, d, p, WithEngine(EngineDense))
-	for period := 0.15; period < 1; period *= 1.01 {
+	for period := 0.15; period < 1; period *= 1 + 0.01*float64(testsize.Of(6, 1, 1)) {
 		l, _ := NewProjected(m, d, p, WithEngine(EngineSpectral))
 		if _, err := l.ValueGrad(nil, []float64{1, 20, 50, 0.1}); err != nil {
 			t.Fatal(err)

@@ -146,8 +146,11 @@ func TestEngineNames(t *testing.T) {
 func TestRefusalSaysWhy(t *testing.T) {
 	d := engineData(t, 30)
 	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))
-	for _, engine := range append(engineNames, gppl.EngineDense, "") {
-		for _, l := range []float64{1e-300, 1e-160, 1e160, 1e300} {
+	for i, engine := range append(engineNames, gppl.EngineDense, "") {
+		for j, l := range []float64{1e-300, 1e-160, 1e160, 1e300} {
+			if testsize.Quick() && (i+j)%2 == 1 {
+				continue
+			}
 			for _, k := range []gppl.Kernel{
 				gppl.SE{Variance: 1, Lengthscale: l}, gppl.Periodic{Variance: 1, Lengthscale: l, Period: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: l},
 				gppl.RQ{Variance: 1, Lengthscale: l, Alpha: 1}, gppl.LocPer{Variance: 1, Lengthscale: l, Period: l, PeriodicLengthscale: 1},

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
@@ -205,7 +206,7 @@ func walkConcurrently(t *testing.T, build func() Loss, steps int, spread float64
 // TestConcurrentSpectral: one loss on two goroutines, whose kernels take different
 // circles and numbers of waves.
 func TestConcurrentSpectral(t *testing.T) {
-	d := benchData(t, 200)
+	d := benchData(t, testsize.Of(80, 200, 200))
 	for _, k := range []Kernel{SE{1, 60}, RQ{1, 100, 1}, LocPer{1, 300, 130, 1}} {
 		walkConcurrently(t, func() Loss {
 			l, err := NewExact(Model{Kernel: k, Noise: 0.3}, d, WithEngine(EngineSpectral))
@@ -213,7 +214,7 @@ func TestConcurrentSpectral(t *testing.T) {
 				t.Fatal(err)
 			}
 			return l
-		}, 8, 0.5)
+		}, testsize.Of(4, 8, 8), 0.5)
 	}
 }
 

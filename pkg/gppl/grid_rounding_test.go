@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -14,6 +15,9 @@ func TestToeplitzBrokenGrid(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 3))
 	cases, taken := 0, 0
 	for _, n := range []int{61, 101, 321} {
+		if testsize.Quick() && n > 101 {
+			continue
+		}
 		for _, step := range []float64{0.1, 0.3, 1. / 7} {
 			x, y := make([]float64, n), make([]float64, n)
 			for i := range x {

@@ -6,6 +6,8 @@ import (
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // TestCircleWindow wants windows close to Hann's, with coefficients that do not cancel.
@@ -34,7 +36,7 @@ func TestCircleWindow(t *testing.T) {
 // TestSumsPeriodogram compares periodogram and expectation with dense matrices.
 func TestSumsPeriodogram(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(31, 1))
-	const n = 250
+	n := testsize.Of(80, 250, 250)
 	for _, c := range []struct {
 		kernel Kernel
 		r      SumsRange

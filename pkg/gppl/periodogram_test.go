@@ -99,12 +99,12 @@ func TestPeriodogram(t *testing.T) {
 func TestPeriodogramMean(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 2, Lengthscale: 3}, Noise: 0.2}
 	var ratio []float64
-	draws, allowed := uint64(150), 1.0 // times the errors that 150 draws may have
+	n, allowed := testsize.Of(100, 200, 300), 1.0 // times the errors that 150 draws may have
 	if testsize.Quick() {
-		draws, allowed = 40, 2
+		allowed = 2
 	}
-	for seed := range draws {
-		s, _, _, err := dataset.Synthetic{Model: m, N: 300, Seed: seed + 1}.Draw()
+	for seed := range uint64(testsize.Of(40, 80, 150)) {
+		s, _, _, err := dataset.Synthetic{Model: m, N: n, Seed: seed + 1}.Draw()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,18 +3,21 @@ package gppl
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // TestPosteriorEngines compares each engine's posterior with the dense one, at
 // inputs within, between and beyond the data.
 func TestPosteriorEngines(t *testing.T) {
-	d := benchData(t, 200)
+	d := benchData(t, testsize.Of(100, 200, 200))
 	var grid []float64
-	for i := range 120 {
-		grid = append(grid, -300+13*float64(i))
+	points := testsize.Of(65, 120, 120)
+	for i := range points {
+		grid = append(grid, -300+1560*float64(i)/float64(points))
 	}
 	grid = append(grid, d.X.at[:5]...)
 	x := Scalars(grid)
@@ -35,6 +38,9 @@ func TestPosteriorEngines(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded} {
+			if engine == EngineSpectral && testsize.Quick() && strings.Contains(k.String(), "Mat") {
+				continue // a slow spectrum
+			}
 			got, err := NewPosterior(m, d, WithEngine(engine))
 			if err != nil {
 				if engine == "" {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // farKernels are kernels that the spectral engine takes: with reach and without,
@@ -30,13 +32,16 @@ func farAway() []float64 {
 // TestPosteriorFarAway: the spectral posterior is the dense one beyond the data,
 // too, and is not changed by being asked.
 func TestPosteriorFarAway(t *testing.T) {
-	d := benchData(t, 150)
+	d := benchData(t, testsize.Of(100, 150, 150))
 	for i, x := range d.X.at {
 		d.Y[i] = 0.3*d.Y[i] + math.Sin(x/40)
 	}
 	x := Scalars(farAway())
-	for _, k := range farKernels {
-		for _, noise := range []float64{0.1, 1e-4} {
+	for i, k := range farKernels {
+		for j, noise := range []float64{0.1, 1e-4} {
+			if testsize.Quick() && (i+j)%2 == 1 {
+				continue
+			}
 			m := Model{Kernel: k, Noise: noise}
 			want, err := NewPosterior(m, d, WithEngine(EngineDense))
 			if err != nil {
@@ -130,7 +135,10 @@ func TestPosteriorCovarianceFarAway(t *testing.T) {
 func TestPosteriorAnywhere(t *testing.T) {
 	d := benchData(t, 60)
 	for _, engine := range []string{EngineSpectral, EngineDense, EngineBanded, EngineStateSpace, EngineGridded} {
-		for _, k := range append(farKernels, Laplace{1, 20}, Matern32{1, 20}, Matern52{1, 20}) {
+		for i, k := range append(farKernels, Laplace{1, 20}, Matern32{1, 20}, Matern52{1, 20}) {
+			if engine == EngineSpectral && i >= len(farKernels) && testsize.Quick() {
+				continue // seconds
+			}
 			m := Model{Kernel: k, Noise: 0.1}
 			p, err := NewPosterior(m, d, WithEngine(engine))
 			if err != nil {

@@ -44,20 +44,14 @@ func waveInputs(kind string, n int, rnd *rand.Rand) Inputs {
 // the same Ω as a matrix, by the same engine and densely: values within what both
 // promise, gradients and information within the tolerance.
 func TestWavesAgainstOmega(t *testing.T) {
-	cases := 35
-	switch {
-	case testsize.Long():
-		cases = 100
-	case testsize.Quick():
-		cases = 20
-	}
+	cases, most := testsize.Of(20, 30, 100), testsize.Of(60, 200, 200)
 	var byWaves int
 	var worstValue, worstGrad, worstInfo, worstPromise float64
 	for i := range cases {
 		rnd := rand.New(rand.NewPCG(uint64(i), 12))
 		kind := []string{"uniform", "grid", "clusters", "duplicates", "seconds"}[i%5]
-		k := 5 + rnd.IntN(200)
-		x := waveInputs(kind, 2*k+rnd.IntN(300), rnd)
+		k := 5 + rnd.IntN(most)
+		x := waveInputs(kind, 2*k+rnd.IntN(most*3/2), rnd)
 		lo, hi := x.Range(0)
 		l := (hi - lo) * math.Exp(-4.5*rnd.Float64())
 		v, noise := math.Exp(3*rnd.NormFloat64()), math.Exp(3*rnd.NormFloat64())

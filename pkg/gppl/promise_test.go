@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // TestPromiseOffScale: the promised error holds where y is large for the model,
@@ -19,7 +21,10 @@ func TestPromiseOffScale(t *testing.T) {
 	}
 	worst := map[string]float64{}
 	for name, signal := range signals {
-		for _, scale := range []float64{1, 1e3, 1e6} {
+		for i, scale := range []float64{1e3, 1, 1e6} {
+			if testsize.Quick() && i > 0 {
+				continue
+			}
 			for i, x := range d.X.at {
 				d.Y[i] = scale * signal(x)
 			}

@@ -39,7 +39,7 @@ func TestRandomCases(t *testing.T) {
 	if count == 0 {
 		count, largest = 200, 300
 		if testsize.Quick() {
-			count, largest = 60, 120
+			count, largest = 40, 100
 		}
 	}
 	began := time.Now()

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -25,7 +26,10 @@ func TestSpectralNearNyquist(t *testing.T) {
 			t.Fatal(err)
 		}
 		var kernels []gppl.Kernel
-		for _, p := range []float64{1.95, 1.99, 1.997, 2.02, 3.98} {
+		for i, p := range []float64{1.997, 1.95, 1.99, 2.02, 3.98} {
+			if testsize.Quick() && i > 0 {
+				continue
+			}
 			kernels = append(kernels, gppl.Periodic{Variance: 1, Lengthscale: 5, Period: p})
 			kernels = append(kernels, gppl.LocPer{Variance: 1, Lengthscale: 300, Period: p, PeriodicLengthscale: 8},
 				gppl.SpectralMixture{Variance: 1, Lengthscale: 500, Period: p})

@@ -112,10 +112,7 @@ func sumsOf(t testing.TB, r gppl.SumsRange, d gppl.Data) *gppl.Sums {
 // TestSumsExact compares the loss and the posterior from sums with those from the data,
 // by the dense engine.
 func TestSumsExact(t *testing.T) {
-	cases := 200
-	if testsize.Quick() {
-		cases = 40
-	}
+	cases := testsize.Of(14, 80, 200)
 	const tol = 1e-9
 	refused := 0
 	engines, kernels := map[string]int{}, map[string]int{}

@@ -320,7 +320,7 @@ func simulated(t *testing.T, m gppl.Model, r gppl.SumsRange, n int, seed uint64)
 // of the exact likelihood, by far less than their standard errors.
 func TestFitSums(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
-	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.3, Largest: 8}, 3000, 21)
+	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.3, Largest: 8}, testsize.Of(1000, 3000, 3000), 21)
 	start := m.WithParams([]float64{3, 1.6, 0.5})
 	exact, err := gppl.FitSums(t.Context(), start, s, 0, gppl.AutoSettings{})
 	if err != nil {
@@ -383,7 +383,7 @@ func TestFitSumsConstant(t *testing.T) {
 // large, and a refusal where they would not do either.
 func TestFitSumsRefused(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 0.5}, Noise: 0.2}
-	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, 2000, 22)
+	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, testsize.Of(700, 2000, 2000), 22)
 	_, err := gppl.NewSumsPosterior(m, s, 0)
 	var refusal *gppl.Refusal
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "dense matrix") {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -16,8 +17,9 @@ import (
 // NLL and for PL: values to 1e-8, relative to the value or to the number of
 // observations (projections), whichever is more, and gradients, in the
 // logarithms of the parameters, to 1e-6 of their norm, likewise. Fallbacks do
-// not happen to a forced engine, and the report must name it. Short tests take a
-// fifth of the set.
+// not happen to a forced engine, and the report must name it. Quick tests take a
+// fifth of the set. A case that the engine itself expects to take some seconds (Matérn kernels by
+// their spectrum) is left out: those of longer lengthscales say the same.
 //
 // An engine may refuse a case by a gppl.Refusal, unless must says that it takes
 // it (proj is nil for the exact NLL); any other error is a failure. It must take
@@ -26,11 +28,14 @@ func CheckEngine(t *testing.T, engine string, must func(m gppl.Model, d gppl.Dat
 	t.Helper()
 	taken := 0
 	for i, c := range engineCases() {
-		if testing.Short() && i%5 != 0 {
+		if testsize.Quick() && i%5 != 0 {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			err := c.compare(engine)
+			if errors.Is(err, errLong) {
+				t.Skip(err)
+			}
 			switch refusal := (*gppl.Refusal)(nil); {
 			case err == nil:
 				taken++
@@ -55,7 +60,22 @@ type engineCase struct {
 	proj  *gppl.Projection // nil: the exact NLL
 }
 
-// compare returns a Refusal, or what is wrong.
+const longest = 0.05 // seconds that an evaluation of a case may take by the engine's own forecast
+
+var errLong = errors.New("it would take too long")
+
+// cost is what the loss expects an evaluation to take, in seconds.
+func (c engineCase) cost(l gppl.Loss) (seconds float64) {
+	switch l := l.(type) {
+	case *gppl.Exact:
+		_, seconds = l.Cost(c.model)
+	case *gppl.Projected:
+		seconds = l.Cost(c.model)
+	}
+	return seconds
+}
+
+// compare returns a Refusal, errLong, or what is wrong.
 func (c engineCase) compare(engine string) error {
 	build := func(name string) (gppl.Loss, error) {
 		if c.proj == nil {
@@ -66,6 +86,9 @@ func (c engineCase) compare(engine string) error {
 	loss, err := build(engine)
 	if err != nil {
 		return err
+	}
+	if seconds := c.cost(loss); seconds > longest && !math.IsInf(seconds, 1) {
+		return fmt.Errorf("%w: %.2g s", errLong, seconds)
 	}
 	value, grad, err := valueGradLog(loss)
 	if err != nil {
