@@ -27,9 +27,9 @@ func shown(t *testing.T, s *casestudy.Study) {
 // TestStudies: in each study the feature does what the notebook says.
 func TestStudies(t *testing.T) {
 	ctx := context.Background()
-	scale := casestudy.Full
-	if testsize.Quick() {
-		scale = casestudy.Smoke
+	scale := casestudy.Smoke
+	if testsize.Long() {
+		scale = casestudy.Full
 	}
 	t.Run("trend", func(t *testing.T) {
 		s := viz.Must(casestudy.Trend(ctx, scale))

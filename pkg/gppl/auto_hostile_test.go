@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -64,7 +65,7 @@ func allFinite(v ...float64) bool {
 func TestHostileData(t *testing.T) {
 	count := *hostileCases
 	if count == 0 {
-		count = 60
+		count = testsize.Of(40, 60, 60)
 	}
 	for seed := range uint64(count) {
 		what, x, y := hostile(seed)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -104,7 +105,7 @@ func periodFound(r *gppl.AutoResult) float64 {
 func TestVariableStars(t *testing.T) {
 	count, longest := *stars, *starSize
 	if count == 0 {
-		count, longest = 6, 150
+		count, longest = testsize.Of(3, 6, 6), 150
 	}
 	var found int
 	for i := *starFrom; i < *starFrom+count; i++ {

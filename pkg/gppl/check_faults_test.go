@@ -41,9 +41,9 @@ func TestFaultsAreCaught(t *testing.T) {
 	for _, stage := range []string{"spectral h", "spectral diag", "spectral q", "series adjoint", "projected q", "projected gram", "interpolated slope", "interpolated weight", "VFE q"} {
 		for _, fault := range []string{"wrong sign", "factor 1.001", "dropped", "half dropped", "entry spoilt"} {
 			tried, caught := 0, 0
-			tries := 20
+			tries := testsize.Of(0, 7, 20)
 			if stage[0] == 'i' { // each builds a panel
-				tries = 4
+				tries = testsize.Of(0, 2, 4)
 			}
 			for range tries {
 				k := kernels[rnd.IntN(len(kernels))]

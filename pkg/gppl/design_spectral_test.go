@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -44,6 +45,9 @@ func TestSpectralProjection(t *testing.T) {
 		grid[i] = 0.1 * float64(i)
 	}
 	for name, x := range map[string]gppl.Inputs{"uniform": uniform(1200, 50, 1), "grid": gppl.Scalars(grid)} {
+		if testsize.Quick() && name != "grid" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			const k = 421
 			if a, b := condition(t, gppl.Spectral{}, x, 301), condition(t, gppl.Spectral{Stretch: 1.08}, x, 301); a > 1e8 || b < 1e12 {

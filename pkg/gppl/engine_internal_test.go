@@ -319,7 +319,7 @@ func TestEngineGrid(t *testing.T) {
 			for i, k := range engineKernels(2, 100*rel) {
 				for _, kind := range inputKinds {
 					turn++
-					if !testsize.Long() && (turn%8 != (i+turn/8)%8 || turn/8%2 != 0) || testsize.Quick() && turn%11 != 0 {
+					if !testsize.Long() && (turn%8 != (i+turn/8)%8 || turn/8%2 != 0) || turn%testsize.Of(11, 3, 1) != 0 {
 						continue
 					}
 					rnd := rand.New(rand.NewPCG(uint64(turn), 1))
@@ -507,14 +507,15 @@ func TestSpectralExactWindowed(t *testing.T) {
 func TestSpectralExactWindowStays(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 10))
 	m := Model{Kernel: SE{1, 20}, Noise: 1e-5}
-	d := drawFrom(t, m, engineInputs("irregular", 800, rnd), rnd)
+	n := testsize.Of(400, 800, 800)
+	d := drawFrom(t, m, engineInputs("irregular", n, rnd), rnd)
 	l, _ := NewExact(m, d, WithEngine(EngineSpectral))
 	dense, _ := NewExact(m, d, WithEngine(EngineDense))
 	if _, err := l.ValueGrad(nil, []float64{1, 1000, 0.1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, lengthscale := range []float64{20, 40, 60, 92, 110, 200, 1000} {
-		mis, err := against(t, l, dense, []float64{1, lengthscale, 1e-5}, 800)
+		mis, err := against(t, l, dense, []float64{1, lengthscale, 1e-5}, n)
 		if err != nil || mis.promise > 1 {
 			t.Errorf("lengthscale %v: errs by %.3g, %.3g of its promise: %+v %v", lengthscale, mis.value, mis.promise, l.Report(), err)
 		}

@@ -148,7 +148,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))
 	for i, engine := range append(engineNames, gppl.EngineDense, "") {
 		for j, l := range []float64{1e-300, 1e-160, 1e160, 1e300} {
-			if testsize.Quick() && (i+j)%2 == 1 {
+			if testsize.Quick() && (i+j)%4 > 0 {
 				continue
 			}
 			for _, k := range []gppl.Kernel{
@@ -157,7 +157,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 				gppl.Matern52{Variance: 1, Lengthscale: l}, gppl.Laplace{Variance: l, Lengthscale: 1}, gppl.Add(gppl.SE{Variance: 1, Lengthscale: l}, gppl.White{Variance: 1}),
 			} {
 				m := gppl.Model{Kernel: k, Noise: 0.1}
-				if m.Check() != nil {
+				if m.Check() != nil || testsize.Quick() && engine == gppl.EngineSpectral && onlyOf(k, "Matern52", "Laplace", "RQ") { // slow spectra
 					continue
 				}
 				for _, loss := range []gppl.Loss{

@@ -206,7 +206,7 @@ func informationCases() (cases []informationCase) {
 func TestInformationRoutes(t *testing.T) {
 	worst := map[string]float64{}
 	for i, c := range informationCases() {
-		if testsize.Quick() && i%5 != 0 {
+		if testsize.Quick() && i%9 != 0 {
 			continue
 		}
 		n := c.x.Len()

@@ -54,10 +54,7 @@ func (l late) ValueGrad(grad, theta []float64) (float64, error) {
 // TestFitAlarms trains by right gradients, over kernels, engines, starts far off
 // and data off the model's scale: none is called wrong.
 func TestFitAlarms(t *testing.T) {
-	cases := 20
-	if testsize.Quick() {
-		cases = 4
-	}
+	cases := testsize.Of(4, 8, 20)
 	rnd := rand.New(rand.NewPCG(3, 3))
 	for i := range cases {
 		d := drawn(t, 20+rnd.IntN(80), uint64(i)+1)

@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -442,7 +443,7 @@ func (c *meanRandom) judge(report func(string, bool)) {
 func TestRandomMeans(t *testing.T) {
 	count, largest := *meanCount, 40
 	if count == 0 {
-		count, largest = 3, 14
+		count, largest = testsize.Of(2, 3, 3), testsize.Of(12, 14, 14)
 	}
 	var lock sync.Mutex
 	var next atomic.Int64

@@ -124,7 +124,7 @@ func TestForecastBytes(t *testing.T) {
 // needs; with just enough it works.
 func TestMemoryLimit(t *testing.T) {
 	for i, c := range memoryCases {
-		if c.name == "inducing" || testsize.Quick() && i%2 == 1 { // VFE takes no options
+		if c.name == "inducing" || testsize.Quick() && i%3 != 2 { // VFE takes no options
 			continue
 		}
 		l, theta := c.loss(t)

@@ -37,10 +37,7 @@ const promisesKept = true
 func TestRandomCases(t *testing.T) {
 	count, largest := *randomCases, 0
 	if count == 0 {
-		count, largest = 200, 300
-		if testsize.Quick() {
-			count, largest = 40, 100
-		}
+		count, largest = testsize.Of(40, 100, 200), testsize.Of(100, 300, 300)
 	}
 	began := time.Now()
 	s := judgeAll(*randomFrom, count, largest)

@@ -240,10 +240,7 @@ func most(noise float64) float64 { return 64 + 0.01*math.Sqrt(1/noise) }
 // in one piece and in halves. Without symmetrise it is wrong by many orders of
 // magnitude.
 func TestInverseAccuracy(t *testing.T) {
-	n := 600
-	if testsize.Quick() {
-		n = 300
-	}
+	n := testsize.Of(300, 400, 600)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	noises := []float64{1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10}
 	var worst float64

@@ -154,7 +154,7 @@ func TestAccuracy(t *testing.T) {
 	for name, cs := range sums {
 		for _, lay := range layouts {
 			t.Run(name+"/"+lay.name, func(t *testing.T) {
-				const n = 40
+				n := testsize.Of(0, 24, 40)
 				rnd := rand.New(rand.NewPCG(3, 4))
 				var w, d [4]float64 // worst errors: relative, and in units of the promise
 				for _, l := range []float64{1e-2, 1, 1e4} {
@@ -197,10 +197,7 @@ func TestAccuracy(t *testing.T) {
 // TestLongChains compares with the same data in reversed time, which rounds
 // differently, where no other algorithm goes.
 func TestLongChains(t *testing.T) {
-	n := 100_000
-	if testsize.Quick() {
-		n = 10_000
-	}
+	n := testsize.Of(10_000, 30_000, 100_000)
 	rnd := rand.New(rand.NewPCG(17, 18))
 	x := sorted(uniform(rnd, n))
 	mx, my := make([]float64, n), make([]float64, n)
