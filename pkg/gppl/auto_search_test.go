@@ -56,6 +56,7 @@ func TestFitAutoFast(t *testing.T) {
 
 // TestFitAutoPeriod wants the period of a rhythm that others outweigh, and none that x cannot show.
 func TestFitAutoPeriod(t *testing.T) {
+	t.Parallel()
 	d := observe(t, 150, 0.7, 0.2, 2, func(x float64) float64 {
 		return math.Sin(2*math.Pi*x/7) + 0.7*math.Sin(4*math.Pi*x/7) + 1.2*math.Sin(x/16)
 	})

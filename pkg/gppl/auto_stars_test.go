@@ -103,6 +103,7 @@ func periodFound(r *gppl.AutoResult) float64 {
 
 // TestVariableStars wants the period of each star, or a result that is not called converged.
 func TestVariableStars(t *testing.T) {
+	t.Parallel()
 	count, longest := *stars, *starSize
 	if count == 0 {
 		count, longest = testsize.Of(3, 6, 6), 150

@@ -37,6 +37,7 @@ func excess(t testing.TB, m gppl.Model, d gppl.Data) float64 {
 }
 
 func TestFitAuto(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		n, total int
 		l        float64
@@ -80,6 +81,7 @@ func TestFitAutoColour(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
+	t.Parallel()
 	slow := seDraw(t, 1000, 1000, 60, 4)
 	for i := range slow.Y {
 		slow.Y[i] += 0.5 * math.Sin(2*math.Pi*slow.X.At(i)[0]/6)
@@ -98,6 +100,7 @@ func TestFitAutoColour(t *testing.T) {
 // TestFitAutoKeepsStart checks that training goes on from where it stood, with
 // fixed parameters kept and columns added to those at hand.
 func TestFitAutoKeepsStart(t *testing.T) {
+	t.Parallel()
 	n := testsize.Of(300, 600, 600)
 	d := seDraw(t, n, n, 3000/float64(n), 9)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}.Fix("variance")
@@ -131,6 +134,7 @@ func TestFitAutoSunspots(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("takes some ten seconds")
 	}
+	t.Parallel()
 	all := sunspots(t)
 	var x, y []float64
 	for i := 0; i < all.Len(); i += 3 {
@@ -178,6 +182,7 @@ func TestFitAutoSurvives(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	x := make([]float64, 300)
 	for i := range x {
@@ -343,6 +348,7 @@ func TestStartFrom(t *testing.T) {
 // TestFitAutoPriors: with priors the search finds the maximum of the posterior, at the place where a strong prior wants it, and what it
 // reports is that of NewMAP.
 func TestFitAutoPriors(t *testing.T) {
+	t.Parallel()
 	model := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 40, Period: 7, PeriodicLengthscale: 1}, Noise: 0.1}
 	s, _, _, err := dataset.Synthetic{Model: model, N: testsize.Of(100, 150, 150), Seed: 3}.Draw()
 	if err != nil {

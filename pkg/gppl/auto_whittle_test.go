@@ -72,6 +72,7 @@ func TestSpectralStarts(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
+	t.Parallel()
 	const n, period = 3000, 6.3
 	rnd := rand.New(rand.NewPCG(5, 5))
 	x, y := make([]float64, n), make([]float64, n)

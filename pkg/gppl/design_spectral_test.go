@@ -40,6 +40,7 @@ func condition(t *testing.T, d gppl.Design, x gppl.Inputs, k int) float64 {
 // independent where a Fourier basis of one period no longer is, that they are
 // nested, and that their span is that of the directions.
 func TestSpectralProjection(t *testing.T) {
+	t.Parallel()
 	grid := make([]float64, 900)
 	for i := range grid {
 		grid[i] = 0.1 * float64(i)

@@ -309,6 +309,7 @@ func buildLoss(m Model, d Data, p *Projection, opts ...Option) (Loss, error) {
 // TestEngineGrid compares the engines over kernels, lengthscales and noise, with
 // inputs, sizes and designs by turns.
 func TestEngineGrid(t *testing.T) {
+	t.Parallel()
 	w := worst{}
 	defer func() { w.log(t) }()
 	sizes := []int{65, 1, 40, 2, 130, 3, 64, 17, 200}

@@ -23,6 +23,7 @@ import (
 var engineNames = []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineInterpolated}
 
 func TestCheckEngine(t *testing.T) {
+	t.Parallel()
 	line := func(_ gppl.Model, d gppl.Data) bool { lo, hi := d.X.Range(0); return hi > lo }
 	musts := map[string]func(m gppl.Model, d gppl.Data, p *gppl.Projection) bool{
 		gppl.EngineDense: func(gppl.Model, gppl.Data, *gppl.Projection) bool { return true },
@@ -348,6 +349,7 @@ func TestOracleSunspotsEngines(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("the sunspots in full")
 	}
+	t.Parallel()
 	d := sunspots(t)
 	var oracle struct {
 		K     int

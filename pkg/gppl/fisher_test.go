@@ -204,6 +204,7 @@ func informationCases() (cases []informationCase) {
 // the formula as printed, for every kernel, design and number of projections,
 // and checks what must hold of them.
 func TestInformationRoutes(t *testing.T) {
+	t.Parallel()
 	worst := map[string]float64{}
 	for i, c := range informationCases() {
 		if testsize.Quick() && i%9 != 0 {
@@ -304,6 +305,7 @@ func TestInformationDerivative(t *testing.T) {
 // matrices, how many digits each route to ΔI keeps as k → n, where Σ vanishes,
 // and as v/σ² grows.
 func TestInformationDigits(t *testing.T) {
+	t.Parallel()
 	n := testsize.Of(24, 40, 40)
 	x := engineInputs("irregular", n, rand.New(rand.NewPCG(1, 1)))
 	for _, c := range []struct {

@@ -54,6 +54,7 @@ func (l late) ValueGrad(grad, theta []float64) (float64, error) {
 // TestFitAlarms trains by right gradients, over kernels, engines, starts far off
 // and data off the model's scale: none is called wrong.
 func TestFitAlarms(t *testing.T) {
+	t.Parallel()
 	cases := testsize.Of(4, 8, 20)
 	rnd := rand.New(rand.NewPCG(3, 3))
 	for i := range cases {

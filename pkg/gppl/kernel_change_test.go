@@ -334,6 +334,7 @@ func TestChangePointStandardError(t *testing.T) {
 // TestChangePointUnits: the unit and the origin of x change neither the training of a change point, nor
 // the draws around it.
 func TestChangePointUnits(t *testing.T) {
+	t.Parallel()
 	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: 60, Width: 6}, Noise: 0.05}
 	changed := drawnChange(t, truth, 120, 2)
 	type outcome struct{ value, at, stdErr, mean, spread, k float64 }

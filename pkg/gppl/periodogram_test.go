@@ -97,6 +97,7 @@ func TestPeriodogram(t *testing.T) {
 
 // TestPeriodogramMean checks the expectation on draws: I/E I has mean one.
 func TestPeriodogramMean(t *testing.T) {
+	t.Parallel()
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 2, Lengthscale: 3}, Noise: 0.2}
 	var ratio []float64
 	n, allowed := testsize.Of(100, 200, 300), 1.0 // times the errors that 150 draws may have

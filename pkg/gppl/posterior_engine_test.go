@@ -13,6 +13,7 @@ import (
 // TestPosteriorEngines compares each engine's posterior with the dense one, at
 // inputs within, between and beyond the data.
 func TestPosteriorEngines(t *testing.T) {
+	t.Parallel()
 	d := benchData(t, testsize.Of(100, 200, 200))
 	var grid []float64
 	points := testsize.Of(65, 120, 120)

@@ -32,6 +32,7 @@ func farAway() []float64 {
 // TestPosteriorFarAway: the spectral posterior is the dense one beyond the data,
 // too, and is not changed by being asked.
 func TestPosteriorFarAway(t *testing.T) {
+	t.Parallel()
 	d := benchData(t, testsize.Of(100, 150, 150))
 	for i, x := range d.X.at {
 		d.Y[i] = 0.3*d.Y[i] + math.Sin(x/40)
@@ -133,6 +134,7 @@ func TestPosteriorCovarianceFarAway(t *testing.T) {
 // silence. Where the kernel has died out it is the prior; where an input is so
 // large that its distance to the data has no digits left, an error.
 func TestPosteriorAnywhere(t *testing.T) {
+	t.Parallel()
 	d := benchData(t, 60)
 	for _, engine := range []string{EngineSpectral, EngineDense, EngineBanded, EngineStateSpace, EngineGridded} {
 		for i, k := range append(farKernels, Laplace{1, 20}, Matern32{1, 20}, Matern52{1, 20}) {

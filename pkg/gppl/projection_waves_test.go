@@ -44,6 +44,7 @@ func waveInputs(kind string, n int, rnd *rand.Rand) Inputs {
 // the same Ω as a matrix, by the same engine and densely: values within what both
 // promise, gradients and information within the tolerance.
 func TestWavesAgainstOmega(t *testing.T) {
+	t.Parallel()
 	cases, most := testsize.Of(15, 30, 100), testsize.Of(60, 200, 200)
 	var byWaves int
 	var worstValue, worstGrad, worstInfo, worstPromise float64

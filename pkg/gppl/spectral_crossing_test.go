@@ -12,6 +12,7 @@ import (
 // TestSpectralNearNyquist: the derivatives of a windowed series are those of the dense engine where frequencies of
 // the kernel are near the end of the grid, or fall between those of the series so that coefficients cross zero.
 func TestSpectralNearNyquist(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(8, 1))
 	const n = 48
 	x, y := make([]float64, n), make([]float64, n)

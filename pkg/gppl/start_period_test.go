@@ -70,6 +70,7 @@ func TestDetrend(t *testing.T) {
 
 // TestStartFromTrend wants the rhythm of a series that rises, alone and beside a term for the rise.
 func TestStartFromTrend(t *testing.T) {
+	t.Parallel()
 	d := co2(t)
 	for _, k := range []gppl.Kernel{
 		gppl.LocPer{}, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{}, gppl.LocPer{}), gppl.Add(gppl.SE{}, gppl.LocPer{}, gppl.Matern32{}),

@@ -112,6 +112,7 @@ func sumsOf(t testing.TB, r gppl.SumsRange, d gppl.Data) *gppl.Sums {
 // TestSumsExact compares the loss and the posterior from sums with those from the data,
 // by the dense engine.
 func TestSumsExact(t *testing.T) {
+	t.Parallel()
 	cases := testsize.Of(14, 80, 200)
 	const tol = 1e-9
 	refused := 0

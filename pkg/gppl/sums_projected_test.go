@@ -319,6 +319,7 @@ func simulated(t *testing.T, m gppl.Model, r gppl.SumsRange, n int, seed uint64)
 // TestFitSums wants the number of projections that is chosen to lose little: the parameters
 // of the exact likelihood, by far less than their standard errors.
 func TestFitSums(t *testing.T) {
+	t.Parallel()
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
 	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.3, Largest: 8}, testsize.Of(1000, 3000, 3000), 21)
 	start := m.WithParams([]float64{3, 1.6, 0.5})
@@ -382,6 +383,7 @@ func TestFitSumsConstant(t *testing.T) {
 // TestFitSumsRefused wants projections where the matrix of the exact likelihood would be too
 // large, and a refusal where they would not do either.
 func TestFitSumsRefused(t *testing.T) {
+	t.Parallel()
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 0.5}, Noise: 0.2}
 	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, testsize.Of(700, 2000, 2000), 22)
 	_, err := gppl.NewSumsPosterior(m, s, 0)
@@ -405,6 +407,7 @@ func TestFitSumsRefused(t *testing.T) {
 // TestFitSumsWall begins where the exact likelihood is taken and learns a lengthscale at which
 // it is refused.
 func TestFitSumsWall(t *testing.T) {
+	t.Parallel()
 	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 0.35}, gppl.SE{Variance: 1, Lengthscale: 2}), Noise: 0.2}
 	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.8, Largest: 8}, 1500, 23)
 	r, err := gppl.FitSums(t.Context(), m.WithParams([]float64{1, 1.5, 1, 3, 0.5}), s, 0, gppl.AutoSettings{})

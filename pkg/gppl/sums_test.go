@@ -61,6 +61,7 @@ var (
 // TestSumsBits wants identical files from random splits in random orders, of 1 to 64
 // shards that 1 to 4 goroutines fill, shards that went through files among them.
 func TestSumsBits(t *testing.T) {
+	t.Parallel()
 	trials := testsize.Of(100, 300, 1000)
 	rnd := rand.New(rand.NewPCG(5, 5))
 	headers := []gppl.SumsHeader{sumsHeader(t, plainRange), sumsHeader(t, weightedRange)}

@@ -35,6 +35,7 @@ func TestSunspotOptima(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("takes some seconds")
 	}
+	t.Parallel()
 	engines := []string{""}
 	if testsize.Long() {
 		engines = append(engines, gppl.EngineDense)
