@@ -22,6 +22,10 @@ export JUPYTER_CONFIG_DIR=$env/jupyter/config JUPYTER_DATA_DIR=$env/jupyter/data
 export JUPYTER_RUNTIME_DIR=$env/jupyter/runtime IPYTHONDIR=$env/jupyter/ipython
 export PATH=$env/bin:$env/venv/bin:$PATH
 unset JUPYTER_PATH JUPYTER_CONFIG_PATH PYTHONPATH PYTHONHOME
+case ${GOFLAGS-} in
+*-ldflags*) ;;
+*) export GOFLAGS="${GOFLAGS:+$GOFLAGS }-ldflags=-w" ;; # cells are linked in half the time without what debuggers read
+esac
 
 go_wanted=$(awk '$1 == "go" { print $2 }' "$GPPL_ROOT/go.mod")
 command -v go >/dev/null || die "Go is missing: install Go $go_wanted or later (https://go.dev/dl)"

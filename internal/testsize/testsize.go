@@ -1,7 +1,8 @@
 // Package testsize says how much a test may take. There are three sizes:
 //
-//	go test ./pkg/...                 quick: some of the cases, in at most a minute or so for each package; -short is the same
-//	GPPL_LONG=ci go test ./pkg/...    what CI runs
+//	go test ./pkg/...                 quick: some of the cases, in at most 90 s of processor time for each package, 4 minutes in all;
+//	                                  -short is the same
+//	GPPL_LONG=ci go test ./pkg/...    what CI runs, in some 4 minutes on two processors
 //	GPPL_LONG=1 go test ./pkg/...     all there is, hours
 package testsize
 

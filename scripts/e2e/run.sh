@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Opens every notebook in a real JupyterLab in headless Chromium, runs all its cells at smoke scale and checks what it shows.
-#   scripts/e2e/run.sh [--only 05] [--help]      GPPL_CHROMIUM=/path/to/chromium names the browser
+#   scripts/e2e/run.sh [--only 05] [--some] [--help]      GPPL_CHROMIUM=/path/to/chromium names the browser
 #   scripts/e2e/run.sh --pages [--only 05]       checks the pages in reports/ instead, which scripts/reproduce.sh makes
 # Screenshots go to reports/e2e/.
 set -euo pipefail
