@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -31,7 +32,7 @@ func rising(t *testing.T, n int, level, slope float64) gppl.Data {
 // TestFitAutoMean: FitAuto learns a model with a mean, whatever line is in y, by the exact
 // likelihood and by projections.
 func TestFitAutoMean(t *testing.T) {
-	for _, n := range []int{60, 900} {
+	for _, n := range []int{60, testsize.Of(500, 900, 900)} {
 		var first *gppl.AutoResult
 		for _, slope := range []float64{0.2, -40} {
 			d := rising(t, n, 30*slope, slope)

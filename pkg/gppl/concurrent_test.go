@@ -188,7 +188,7 @@ func TestWalk(t *testing.T) {
 	worst := map[string]float64{}
 	defer func() { t.Logf("of what is promised: %v", worst) }()
 	for i, k := range engineKernels(1, 10) {
-		if testsize.Quick() && i%3 != 0 {
+		if testsize.Quick() && i%4 != 0 {
 			continue
 		}
 		rnd := rand.New(rand.NewPCG(uint64(i), 21))

@@ -48,7 +48,7 @@ func TestBandedGradientSmooth(t *testing.T) {
 			case testsize.Long():
 				n = c.n
 			case testsize.Quick():
-				n = 700
+				n = 500
 			}
 			m := Model{Kernel: c.k, Noise: c.noise}
 			d := drawFrom(t, m, spaced(n), rand.New(rand.NewPCG(1, 11)))
@@ -80,7 +80,7 @@ func TestBandedGradientSmooth(t *testing.T) {
 // TestBandedTraining: training by the banded engine ends where the spectral
 // engine's does. With the gradient of 1b1a4f7 it stalled far above.
 func TestBandedTraining(t *testing.T) {
-	d := drawFrom(t, Model{Kernel: SE{1, 16}, Noise: 1e-8}, spaced(1000), rand.New(rand.NewPCG(0, 12)))
+	d := drawFrom(t, Model{Kernel: SE{1, 16}, Noise: 1e-8}, spaced(testsize.Of(500, 1000, 1000)), rand.New(rand.NewPCG(0, 12)))
 	var value [2]float64
 	for i, engine := range []string{EngineBanded, EngineSpectral} {
 		l, err := NewExact(Model{Kernel: SE{0.5, 10}, Noise: 1e-4}, d, WithEngine(engine))

@@ -377,6 +377,9 @@ func TestEngineWalk(t *testing.T) {
 	w := worst{}
 	defer func() { w.log(t) }()
 	for i, k := range engineKernels(1, 10) {
+		if testsize.Quick() && i%2 == 1 {
+			continue
+		}
 		rnd := rand.New(rand.NewPCG(uint64(i), 3))
 		m := Model{Kernel: k, Noise: 0.1}
 		d := drawFrom(t, m, engineInputs(inputKinds[i%len(inputKinds)], 90, rnd), rnd)
@@ -573,7 +576,7 @@ func TestSpectralAliases(t *testing.T) {
 // TestSpectralGradientLoose: gradients where the noise is large.
 func TestSpectralGradientLoose(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 9))
-	for range 20 {
+	for range testsize.Of(6, 20, 20) {
 		m := Model{Kernel: Periodic{2, 0.9, 0.1}, Noise: 20}
 		d := drawFrom(t, m, engineInputs("clustered", 3, rnd), rnd)
 		p, err := NewProjection(Sphere{}, d.X, 1, rnd.Uint64())

@@ -207,7 +207,7 @@ func TestInformationRoutes(t *testing.T) {
 	t.Parallel()
 	worst := map[string]float64{}
 	for i, c := range informationCases() {
-		if testsize.Quick() && i%9 != 0 {
+		if testsize.Quick() && i%13 != 0 {
 			continue
 		}
 		n := c.x.Len()

@@ -47,7 +47,7 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 		{Kernel: gppl.Add(gppl.Matern52{Variance: 1, Lengthscale: 4}, gppl.Laplace{Variance: 1, Lengthscale: 40}), Noise: 0.1},
 	} {
 		for j, engine := range []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz} {
-			if engine == gppl.EngineDense && n > 4000 || testsize.Quick() && (i == 2 || i == 1 && j < 2) { // the longest
+			if engine == gppl.EngineDense && n > 4000 || n < 1000 && !testsize.Long() && (i == 2 && testsize.Quick() || i > 0 && j < 2+i/2) { // the longest
 				continue
 			}
 			add := func(what string, l gppl.Interruptible, err error) {

@@ -113,7 +113,7 @@ func sumsOf(t testing.TB, r gppl.SumsRange, d gppl.Data) *gppl.Sums {
 // by the dense engine.
 func TestSumsExact(t *testing.T) {
 	t.Parallel()
-	cases := testsize.Of(14, 80, 200)
+	cases := testsize.Of(12, 60, 200)
 	const tol = 1e-9
 	refused := 0
 	engines, kernels := map[string]int{}, map[string]int{}
