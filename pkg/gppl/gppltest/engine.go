@@ -17,9 +17,9 @@ import (
 // NLL and for PL: values to 1e-8, relative to the value or to the number of
 // observations (projections), whichever is more, and gradients, in the
 // logarithms of the parameters, to 1e-6 of their norm, likewise. Fallbacks do
-// not happen to a forced engine, and the report must name it. Quick tests take a
-// fifth of the set. A case that the engine itself expects to take some seconds (Matérn kernels by
-// their spectrum) is left out: those of longer lengthscales say the same.
+// not happen to a forced engine, and the report must name it. Unless GPPL_LONG
+// is ci or 1, tests take a fifth of the set. A case that the engine itself expects to take long
+// (more than 0.3 s, in quick tests 0.05 s: rough kernels by their spectrum) is left out.
 //
 // An engine may refuse a case by a gppl.Refusal, unless must says that it takes
 // it (proj is nil for the exact NLL); any other error is a failure. It must take
@@ -60,7 +60,13 @@ type engineCase struct {
 	proj  *gppl.Projection // nil: the exact NLL
 }
 
-const longest = 0.05 // seconds that an evaluation of a case may take by the engine's own forecast
+// longest returns the seconds that an evaluation of a case may take by the engine's own forecast.
+func longest() float64 {
+	if testsize.Quick() {
+		return 0.05
+	}
+	return 0.3
+}
 
 var errLong = errors.New("it would take too long")
 
@@ -87,7 +93,7 @@ func (c engineCase) compare(engine string) error {
 	if err != nil {
 		return err
 	}
-	if seconds := c.cost(loss); seconds > longest && !math.IsInf(seconds, 1) {
+	if seconds := c.cost(loss); seconds > longest() && !math.IsInf(seconds, 1) {
 		return fmt.Errorf("%w: %.2g s", errLong, seconds)
 	}
 	value, grad, err := valueGradLog(loss)
