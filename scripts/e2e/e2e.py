@@ -540,9 +540,10 @@ def main():
                 lab.stop()
 
     with sync_playwright() as playwright:
-        with laboratory(playwright, GPPL_INTERACTIVE="0") as (lab, browser):  # nobody moves a slider
-            for path in run:
-                attempt(path.name, path, lambda p: run_notebook(lab, browser, p, args.out, seconds))
+        if run:
+            with laboratory(playwright, GPPL_INTERACTIVE="0") as (lab, browser):  # nobody moves a slider
+                for path in run:
+                    attempt(path.name, path, lambda p: run_notebook(lab, browser, p, args.out, seconds))
         os.environ.pop("GPPL_INTERACTIVE", None)
         drag = lambda slider, where: slider.click(position={"x": where * slider.bounding_box()["width"], "y": slider.bounding_box()["height"] / 2})
         pick = lambda select, where: select.select_option(index=int(where * select.locator("option").count()))
