@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -173,6 +174,7 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 	if err != nil {
 		return nil, err
 	}
+	frugal(ctx)
 	for range workers {
 		part, err := library.NewSums(s.header)
 		if err != nil {
@@ -201,16 +203,26 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 	}
 	s.bar.Done()
 	s.seconds = time.Since(s.began).Seconds()
+	all := s.parts[0]
 	for _, part := range s.parts[1:] {
-		if err := s.parts[0].Merge(part); err != nil {
+		if err := all.Merge(part); err != nil {
 			return nil, err
 		}
 	}
-	if s.parts[0].Len() == 0 {
-		s.tell(s.parts[0])
+	s.parts = nil // they may be large, and what follows needs memory of its own
+	if all.Len() == 0 {
+		s.tell(all)
 		return nil, errors.New("no row could be added: nothing is written")
 	}
-	return s.parts[0], nil
+	return all, nil
+}
+
+// frugal has the garbage of a command of its own process collected when it is a quarter of what is alive, not all of it: sums are large
+// arrays without pointers, so that it costs little.
+func frugal(ctx context.Context) {
+	if ownProcess(ctx) {
+		debug.SetGCPercent(25)
+	}
 }
 
 // workers returns how many may add up rows at the same time: one for each processor, as far as their sums fit the memory.

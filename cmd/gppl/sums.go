@@ -38,6 +38,7 @@ func mergeCommand() *cli.Command {
 			if err := mergeFits(ctx, c, files); err != nil {
 				return err
 			}
+			frugal(ctx)
 			all, err := interruptible(ctx, func() (*library.Sums, error) { return merged(ctx, files, c.Bool("subtract")) })
 			if err != nil {
 				return err

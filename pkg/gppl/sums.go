@@ -286,15 +286,16 @@ func (s *Sums) Extent() (lo, hi float64) {
 // Mean returns the weighted mean of the observations, and Variance their mean square
 // about it; NaN if there are none.
 func (s *Sums) Mean() float64 {
-	f := s.plan.Values(s.sum)
-	return s.header.Centre + f[0]/s.weight()
+	_, value := s.plan.Totals(s.sum)
+	return s.header.Centre + value/s.weight()
 }
 
 // Variance returns the weighted mean square of the observations about their mean. It is 0
 // if that is no more than rounding, as for equal observations.
 func (s *Sums) Variance() float64 {
-	f, weight := s.plan.Values(s.sum), s.weight()
-	mean, square := f[0]/weight, s.plan.Squares(s.sum)/weight
+	_, value := s.plan.Totals(s.sum)
+	weight := s.weight()
+	mean, square := value/weight, s.plan.Squares(s.sum)/weight
 	v, size := square-mean*mean, constant*(s.header.Centre+mean)
 	if v <= max(squaresRounding*square, size*size) {
 		return 0
@@ -311,7 +312,8 @@ func (s *Sums) weight() float64 {
 	if s.header.LargestWeight == 0 {
 		return float64(s.sum.N)
 	}
-	return s.plan.Moments(s.sum)[0]
+	weight, _ := s.plan.Totals(s.sum)
+	return weight
 }
 
 // String tells the number of observations and what the header resolves.

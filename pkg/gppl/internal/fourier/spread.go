@@ -64,3 +64,6 @@ func (s *Spread) Sums(dst []float64, from int, values []float64) {
 	rows := blas64.General{Rows: len(values), Cols: 1, Stride: 1, Data: values}
 	s.transform(blas64.General{Rows: len(dst), Cols: 1, Stride: 1, Data: dst}, []strip{{from, rows}}, s.gains(0, m), 0)
 }
+
+// Gain is what the sum of the values on the grid is multiplied by to give the sum at frequency 0, without an FFT.
+func (s *Spread) Gain() float64 { return s.gains(0, 1)[0] }

@@ -291,6 +291,32 @@ func (p *Plan) Values(s *Sum) []float64 {
 	return p.transform(s, 2, p.highest, p.units.Value*p.one())
 }
 
+// Totals returns E_0 = Σ w and F_0 = Σ w·(y − Centre): they are sums of the grid, which takes no FFT and no memory.
+func (p *Plan) Totals(s *Sum) (weight, value float64) {
+	scale := p.spread.Gain() * p.one() / unit
+	return scale * s.total(0), scale * p.units.Value * s.total(2)
+}
+
+// total adds up the words of the grid at offset, exactly, and rounds.
+func (s *Sum) total(offset int) float64 {
+	var sum [3]uint64
+	for i := offset; i < len(s.Cells); i += Words {
+		var carry uint64
+		sum[0], carry = bits.Add64(sum[0], s.Cells[i], 0)
+		sum[1], carry = bits.Add64(sum[1], s.Cells[i+1], carry)
+		sum[2] += carry - s.Cells[i+1]>>63 // the sign goes on
+	}
+	sign := 1.0
+	if sum[2]>>63 == 1 { // −v is ¬v + 1
+		var carry uint64 = 1
+		for i := range sum {
+			sum[i], carry = bits.Add64(^sum[i], 0, carry)
+		}
+		sign = -1
+	}
+	return sign * ((float64(sum[2])*(1<<64)+float64(sum[1]))*(1<<64) + float64(sum[0]))
+}
+
 // one is the unit of weights.
 func (p *Plan) one() float64 {
 	if p.units.Weight > 0 {

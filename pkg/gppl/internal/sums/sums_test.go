@@ -90,6 +90,9 @@ func TestAgainstDirect(t *testing.T) {
 				t.Fatalf("n=%d M=%d: F[%d] = %v, want %v: off by %.2g", n, m, j, v, want.Data[2*j+1], d)
 			}
 		}
+		if e0, f0 := p.Totals(s); !(math.Abs(e0-want.Data[0]) <= 3e-15*absE) || !(math.Abs(f0-want.Data[1]) <= 3e-15*absF) {
+			t.Errorf("n=%d M=%d: totals %v and %v, want %v and %v", n, m, e0, f0, want.Data[0], want.Data[1])
+		}
 		exact, _ := yy.Float64()
 		if got := p.Squares(s); math.Abs(got-exact) > 3e-16*exact {
 			t.Errorf("n=%d: Σw·y² = %v, want %v", n, got, exact)
