@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/machine"
 )
 
 // rowsFile writes n rows of a noisy wave to a file.
@@ -90,8 +92,8 @@ func TestMemoryStays(t *testing.T) {
 		t.Errorf("ulimit -v: %v: %s", err, out[:min(len(out), 300)])
 	}
 	long := exec.Command(program, "fit", rowsFile(t, 200000), "-q", "--budget", "5s", "--memory", "50MB")
-	if out, err := long.CombinedOutput(); err != nil || maxRSS(long) > 50e6+programText {
-		t.Errorf("--memory 50MB: %d bytes, %v: %s", maxRSS(long), err, out[:min(len(out), 300)])
+	if out, err := long.CombinedOutput(); err != nil || machine.Peak(long.ProcessState) > 50e6+programText {
+		t.Errorf("--memory 50MB: %d bytes, %v: %s", machine.Peak(long.ProcessState), err, out[:min(len(out), 300)])
 	}
 	for _, kernel := range []string{"auto", "SE", "Laplace"} {
 		for _, limit := range []string{"", "ulimit -v 2000000; "} { // kB
@@ -104,7 +106,7 @@ func TestMemoryStays(t *testing.T) {
 			if err != nil {
 				oneLine(t, 1, exitFailed, string(out), ":")
 			}
-			if peak := maxRSS(cmd); peak > 330e6 {
+			if peak := machine.Peak(cmd.ProcessState); peak > 330e6 {
 				t.Errorf("%s: took %d bytes", script, peak)
 			}
 		}

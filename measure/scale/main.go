@@ -8,6 +8,10 @@
 // It prints the time, the memory, a checksum of the sums, which does not depend on the workers, and the parameters that are learnt, in
 // standard errors from the truth. With -tenth it does the same with the first tenth of the range, and says by how much the parameters
 // differ.
+//
+//	go run ./measure/scale -files 1e6,1e7
+//
+// measures gppl fit with every named kernel, gppl predict and gppl sum on csv files of so many rows.
 package main
 
 import (
@@ -23,6 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -35,11 +40,24 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of the observations")
 	out := flag.String("o", "", "write the sums to this file")
 	tenth := flag.Bool("tenth", false, "learn from the first tenth of the range as well")
+	files := flag.String("files", "", "run gppl on csv files of so many `ROWS`, separated by commas, instead")
+	var c commands
+	flag.BoolVar(&c.even, "even", false, "with -files: at even times")
+	kernels := flag.String("kernels", everyKernel, "with -files: values of --kernel, separated by commas")
+	flag.DurationVar(&c.wait, "wait", 2*time.Minute, "with -files: end a command after this `TIME`")
+	flag.StringVar(&c.folder, "folder", "", "with -files: keep the files in this `FOLDER`, and take those that are there")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	s := simulation{n: int(*n), span: *span, shortest: *shortest, workers: *workers, seed: *seed}
-	if err := run(ctx, s, *out, *tenth); err != nil {
+	err := error(nil)
+	if *files == "" {
+		err = run(ctx, s, *out, *tenth)
+	} else {
+		c.args = flag.Args()
+		err = c.run(ctx, *files, *kernels)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
@@ -103,7 +121,7 @@ func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out stri
 		all.Len(), seconds, s.workers, float64(count)/seconds, float64(count)/adding.Seconds())
 	fmt.Printf("memory %s; a file of %d bytes, checksum %016x\n", memory(), len(file), crc64.Checksum(file[:len(file)-8], crc64.MakeTable(crc64.ECMA)))
 	if out != "" {
-		if err := os.WriteFile(out, file, 0o666); err != nil {
+		if err := wholefile.WriteBytes(out, file); err != nil {
 			return nil, err
 		}
 	}
