@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // effort is how far the search of the automatic policy goes.
@@ -152,4 +154,98 @@ func evaluationSeconds(n int, regular bool) float64 {
 		dense = math.Min(dense, size*size*toeplitzPair+size*place)
 	}
 	return overhead + dense
+}
+
+// The number of observations, the latest, on which named kernels are trained and compared. More hardly change the parameters, and take
+// time and memory in proportion. Training takes some 40 evaluations for each of up to four candidates.
+const (
+	// mostTrained is the number if a state space takes all kernels.
+	mostTrained = 200000
+	// exactSeconds bounds the predicted time of one evaluation of the exact likelihood of all observations above Options.MaxExact,
+	// partSeconds that of a part of them.
+	exactSeconds = 1
+	partSeconds  = 0.2
+)
+
+// exactParts and projectedParts are the numbers of observations that are tried, one after the other, where those of before take too long:
+// for the exact likelihood by a cheap engine, and then for the projected one. A dense evaluation takes as long as its n²; the last
+// takes a tenth of a second.
+var (
+	exactParts     = []int{100000, 50000, 20000, 10000}
+	projectedParts = []int{10000, 5000, 2500}
+)
+
+// choose sets the observations of a series on which all candidates are trained, and by which likelihood: the exact one if there are few
+// or if it is cheap, of all or of the latest, else the projected one. The choice is made once: candidates for y and for log y have the
+// same observations. The series takes some memory beside.
+func (t *trainer) choose(all gppl.Data, beside float64) (err error) {
+	if n := t.data.Len(); n > 0 {
+		t.data = latest(all, n)
+		return nil
+	}
+	t.data = latest(all, mostTrained)
+	n := t.data.Len()
+	if n <= t.options.MaxExact || t.cheap(exactSeconds) {
+		return nil
+	}
+	for _, part := range exactParts {
+		if part < n {
+			if t.data = latest(all, part); t.cheap(partSeconds) {
+				return nil
+			}
+		}
+	}
+	t.engines = nil
+	for i, part := range projectedParts {
+		t.data = latest(all, part)
+		bytes := beside + projectedBytes*float64(t.data.Len()*t.options.Projections)
+		if err = refuse(fmt.Sprintf("the projected likelihood of %d observations", t.data.Len()), bytes, t.options.Memory); err != nil {
+			return err
+		}
+		if t.omega, err = projections(t.data, min(t.options.Projections, t.data.Len()/2)); err != nil {
+			return err
+		}
+		if i == len(projectedParts)-1 || n <= projectedParts[i+1] || t.quick() {
+			break
+		}
+	}
+	return nil
+}
+
+// cheap finds for each candidate an engine that is predicted to compute the exact likelihood of the data in some seconds at any
+// parameters, and reports whether all candidates have one. It does not depend on the limit of memory.
+func (t *trainer) cheap(seconds float64) bool {
+	t.engines = map[string]string{}
+	for _, k := range t.kernels {
+		engine, ok := t.cheapEngine(gppl.Model{Kernel: k, Noise: 1}.FixRedundant(), seconds)
+		if !ok {
+			return false
+		}
+		t.engines[kernelName(k)] = engine
+	}
+	return true
+}
+
+func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok bool) {
+	for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineToeplitz} {
+		loss, err := gppl.NewExact(m, t.data, gppl.WithEngine(engine))
+		if err != nil {
+			continue
+		}
+		if _, seconds := loss.Cost(m); seconds <= most {
+			return engine, true
+		}
+	}
+	return "", false
+}
+
+// quick reports whether an evaluation of the projected likelihood of every candidate is predicted to take partSeconds at most.
+func (t *trainer) quick() bool {
+	for _, k := range t.kernels {
+		seconds, err := t.cost(startsFor(k, t.data, t.data, nil)[0], t.data)
+		if err != nil || seconds > partSeconds {
+			return false
+		}
+	}
+	return true
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 func longSeries(t *testing.T, n int, jitter float64) *Series {
@@ -108,5 +110,47 @@ func TestResume(t *testing.T) {
 	}
 	if _, err := Fit(context.Background(), s, o); err == nil {
 		t.Error("a file of something else was overwritten")
+	}
+}
+
+// TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and for log y, and
+// whatever the limit of memory.
+func TestChoose(t *testing.T) {
+	even, uneven := &Series{Step: 1}, &Series{Step: 1}
+	for i := range 40000 {
+		x, y := float64(i), 3+math.Sin(float64(i)/9)
+		even.X, even.Y = append(even.X, x), append(even.Y, y)
+		uneven.X, uneven.Y = append(uneven.X, x+0.5*math.Sin(float64(i*i))), append(uneven.Y, y)
+	}
+	for _, c := range []struct {
+		series         *Series
+		kernel         gppl.Kernel
+		n, projections int
+	}{
+		{even, gppl.Matern32{Variance: 1, Lengthscale: 1}, 40000, 0},
+		{even, gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, 10000, 0},
+		{uneven, gppl.Laplace{Variance: 1, Lengthscale: 1}, 40000, 0},
+		{uneven, gppl.SE{Variance: 1, Lengthscale: 1}, 10000, 20},
+	} {
+		for _, memory := range []float64{0, 60e6} {
+			tr := trainer{options: Options{MaxExact: 6000, Projections: 20, Memory: memory}, kernels: []gppl.Kernel{c.kernel}, step: 1}
+			tr.memory = tr.options.engineMemory(c.series)
+			for _, log := range []bool{false, true} {
+				if err := tr.look(c.series, log, true); err != nil {
+					t.Fatal(err)
+				}
+				k := 0
+				if tr.omega != nil {
+					_, k = tr.omega.Dims()
+				}
+				if tr.data.Len() != c.n || k != c.projections {
+					t.Errorf("%v, memory %g: %d observations and %d projections, want %d and %d", c.kernel, memory, tr.data.Len(), k, c.n, c.projections)
+				}
+			}
+		}
+	}
+	tr := trainer{options: Options{MaxExact: 6000, Projections: 400, Memory: 60e6}, kernels: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}}, step: 1}
+	if err, short := tr.look(uneven, false, false), (*gppl.MemoryError)(nil); !errors.As(err, &short) {
+		t.Errorf("400 projections of 10000 in 60 MB: %v", err)
 	}
 }

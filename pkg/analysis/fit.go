@@ -17,10 +17,11 @@ import (
 // Options say how candidates are trained. The zero value is recommended.
 //
 // If kernels are named, the likelihood is exact up to MaxExact observations. Beyond, it stays exact if a state space or a Toeplitz
-// factor evaluates every candidate in about a second. Otherwise all candidates are trained and compared by one projected likelihood,
-// with the residual energy (gppl.NewResidual) and the same Spectral projections. Its values are comparable with one another, but not
-// with an exact NLL; Analysis.Projections is then above 0. Of more than 200 000 observations the
-// latest 200 000 are used: NLL and BIC are theirs (Analysis.TrainedOn), and predictions are conditioned as those of any series.
+// factor evaluates every candidate in about a second, on the latest 200 000 observations at most; or of the latest 10 000 or more if one
+// does it in a fifth of a second. Otherwise all candidates are trained and compared by one projected likelihood of the latest 10 000,
+// 5000 or 2500, with the residual energy (gppl.NewResidual) and the same Spectral projections. Its values are comparable with one another,
+// but not with an exact NLL; Analysis.Projections is then above 0. NLL and BIC are those of the observations that were used
+// (Analysis.TrainedOn), and predictions are conditioned as those of any series.
 type Options struct {
 	Kernels  []string  // in the form that ParseKernel reads; nil: found automatically
 	Log      string    // one of Logs; "" means auto
@@ -94,6 +95,7 @@ type Analysis struct {
 	given   []gppl.ParamPrior // Options.Priors, if Weak
 	members []*member         // the models that forecasts average; none: Result alone
 	memory  float64           // Options.Memory
+	trained int               // observations, the latest, if kernels were named
 	note    string            // why the posterior is not exact; "" if it is
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	factor  *factor
@@ -121,7 +123,7 @@ func (a *Analysis) TrainedOn() int {
 			return e.trainedOn(a.Series)
 		}
 	}
-	return min(len(a.Series.X), mostTrained)
+	return min(len(a.Series.X), cmp.Or(a.trained, mostTrained)) // older files do not say
 }
 
 // Kernel returns the name of the best kernel.
@@ -130,14 +132,8 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 const (
 	trainTolerance = 1e-4 // error of an engine while training, in nats per observation; compared values have the default
 	fewer          = 300  // longer series are first trained on this many observations
-	// mostTrained is the number of observations, the latest, on which named kernels are trained and compared: more hardly change the
-	// parameters, and take time and memory in proportion.
-	mostTrained = 200000
 	// gradientTolerance is in units of standard errors: the NLL is then within some thousandths of a nat of its minimum.
 	gradientTolerance = 0.05
-	// exactSeconds bounds the predicted time of one evaluation of the exact likelihood above Options.MaxExact: training takes some
-	// hundreds of evaluations.
-	exactSeconds = 1
 )
 
 // Fit learns a model of the series.
@@ -275,7 +271,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 			return nil, err
 		}
 	}
-	a.Scaling, a.Log = t.scaling, t.log
+	a.Scaling, a.Log, a.trained = t.scaling, t.log, t.data.Len()
 	if err := t.setTrend(best.Trend); err != nil {
 		return nil, err
 	}
@@ -309,21 +305,9 @@ func firstLimit(failures []error) error {
 	return nil
 }
 
-// fewerProjections are numbers of projections that need no matrix, unless x has gaps, where the matrix of more would be immodest.
-var fewerProjections = []int{150, 101, 61, 31}
-
-// projections returns count Spectral projections for the projected likelihood of a long series, or fewer where an Ω of so many would take
-// more than a modest memory.
-func projections(d gppl.Data, count int, memory float64) (omega *gppl.Projection, err error) {
-	if memory <= 0 {
-		memory = modest
-	}
-	for _, count := range append([]int{count}, fewerProjections...) {
-		omega, err = gppl.SpectralProjection(d.X, count, gppl.WithMemory(min(memory, modest)))
-		if short := (*gppl.MemoryError)(nil); !errors.As(err, &short) {
-			break
-		}
-	}
+// projections returns count Spectral projections for the projected likelihood of a part of a long series.
+func projections(d gppl.Data, count int) (*gppl.Projection, error) {
+	omega, err := gppl.SpectralProjection(d.X, count)
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
@@ -373,9 +357,7 @@ type trainer struct {
 	step      float64
 	detrended gppl.Data
 	periods   []float64
-	omega     *gppl.Projection // nil: exact
-	held      *gppl.Projected  // of a series whose projections are not formed, for the kernel and trend of heldKey
-	heldKey   string
+	omega     *gppl.Projection  // nil: exact
 	engines   map[string]string // of a long series, by the name of the kernel; nil: the cheapest
 	trend     string
 	mean      gppl.Mean // of that trend
@@ -394,20 +376,12 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	if err != nil {
 		return err
 	}
-	t.data, t.log, t.scaling, t.offset = v.data, log, v.scaling, 0
-	if compared {
-		t.offset = v.offset
+	t.log, t.scaling, t.offset = log, v.scaling, 0
+	if err := t.choose(v.data, s.bytes()); err != nil {
+		return err
 	}
-	t.data = latest(v.data, mostTrained)
-	t.omega, t.engines, t.held, t.heldKey = nil, nil, nil, ""
-	n := t.data.Len()
 	if compared {
-		t.offset = v.offsetOf(s.Y[len(s.X)-n:])
-	}
-	if n > t.options.MaxExact && !t.cheap() {
-		if t.omega, err = projections(t.data, min(t.options.Projections, n/2), t.options.Memory); err != nil {
-			return err
-		}
+		t.offset = v.offsetOf(s.Y[len(s.X)-t.data.Len():])
 	}
 	t.detrended = gppl.Detrend(t.data)
 	if t.periods = t.options.Periods; len(t.periods) == 0 {
@@ -416,65 +390,19 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	return nil
 }
 
-// cheap finds for each candidate an engine that computes the exact likelihood of all data in exactSeconds at any parameters, and reports
-// whether all candidates have one.
-func (t *trainer) cheap() bool {
-	t.engines = map[string]string{}
-	for _, k := range t.kernels {
-		engine, ok := t.cheapEngine(startsFor(k, t.data, t.data, nil)[0])
-		if !ok {
-			return false
-		}
-		t.engines[kernelName(k)] = engine
-	}
-	return true
-}
-
-func (t *trainer) cheapEngine(m gppl.Model) (engine string, ok bool) {
-	for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineToeplitz} {
-		loss, err := gppl.NewExact(m, t.data, gppl.WithEngine(engine), t.memory)
-		if err != nil {
-			continue
-		}
-		if _, seconds := loss.Cost(m); seconds <= max(exactSeconds, secondsEach*float64(t.data.Len())) {
-			return engine, true
-		}
-	}
-	return "", false
-}
-
 // loss returns the likelihood of d at m: the projected one if there are projections of it, else the exact one.
 func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
 	m.Mean = t.mean
 	opts = append(opts, t.memory)
 	if d.Len() == t.data.Len() {
 		if t.omega != nil {
-			return t.residual(m, opts...)
+			return gppl.NewResidual(m, t.data, t.omega, opts...)
 		}
 		if engine, ok := t.engines[kernelName(m.Kernel)]; ok { // forced: the automatic choice may fall back on the dense engine
 			opts = append(opts, gppl.WithEngine(engine))
 		}
 	}
 	return gppl.NewExact(m, d, opts...)
-}
-
-// residual returns the projected likelihood of all data. That of a series whose projections are not formed is made once for each kernel
-// and trend: to take them from the data costs far more than an evaluation. All of its answers have the default tolerance.
-func (t *trainer) residual(m gppl.Model, opts ...gppl.Option) (gppl.Loss, error) {
-	n, k := t.omega.Dims()
-	if 16*float64(n)*float64(k) <= modest {
-		return gppl.NewResidual(m, t.data, t.omega, opts...)
-	}
-	key := kernelName(m.Kernel) + ", " + t.trend
-	if t.heldKey != key {
-		t.held, t.heldKey = nil, "" // one at a time: it may be large
-		loss, err := gppl.NewResidual(m, t.data, t.omega, t.memory)
-		if err != nil {
-			return nil, err
-		}
-		t.held, t.heldKey = loss, key
-	}
-	return t.held.WithModel(m), nil
 }
 
 // posterior returns the likelihood of d at m with the given priors.

@@ -18,17 +18,15 @@ const (
 	readBytes   = 60  // columns that grow, and the copies that checks sort
 	columnBytes = 80  // more for each column of errors or regressors
 	trainBytes  = 150 // training on the whole series: columns of the trend, a likelihood, its sums
-	searchBytes = 5e6 // the automatic search, whose parts are short
-	programSize = 30e6
+	// projectedBytes are those of the projected likelihood, for each observation and projection.
+	projectedBytes = 40
+	searchBytes    = 5e6 // the automatic search, whose parts are short
+	programSize    = 30e6
 )
 
 // modest is the memory, in bytes, above which a way that needs less is taken where there is one: windows instead of a state space,
 // waves instead of an Ω that is formed. It does not depend on the machine, so that results do not either.
 const modest = 1 << 30
-
-// seconds for each observation that one evaluation of the exact likelihood may take where the series is too long for projections that
-// are formed: the state-space engine with a state of five.
-const secondsEach = 1e-6
 
 // refuse returns a MemoryError if the forecast is above the limit, of which 0 is none.
 func refuse(what string, needed, limit float64) error {

@@ -256,5 +256,5 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	}
 	r := *a.Result
 	r.Model = m
-	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Weak: a.Weak, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given}, there - here, nil
+	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Weak: a.Weak, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given, trained: a.trained}, there - here, nil
 }

@@ -93,7 +93,7 @@ func (a *Analysis) valley() (*valley, error) {
 	}
 	t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
 	if a.Projections > 0 {
-		if t.omega, err = projections(data, a.Projections, a.memory); err != nil {
+		if t.omega, err = projections(data, a.Projections); err != nil {
 			return nil, err
 		}
 	}

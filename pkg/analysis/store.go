@@ -39,6 +39,8 @@ type stored struct {
 	Candidates  []Candidate  `json:"candidates"`
 	Projections int          `json:"projections,omitempty"`
 	Result      *gppl.Result `json:"result"`
+	// The number of observations, the latest, on which named kernels were trained; older files lack it.
+	Trained int `json:"trained_on,omitempty"`
 	// Fields of the automatic policy; older files lack them.
 	Log     bool           `json:"log,omitempty"`
 	Weak    bool           `json:"weak_priors,omitempty"`
@@ -77,7 +79,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	}
 	b, err := json.Marshal(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
-		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result,
+		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
 		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given,
 		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known,
 	})
@@ -140,7 +142,7 @@ func decode(b []byte) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, Log: j.Log, Weak: j.Weak, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak)), given: j.Priors}
+	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Weak: j.Weak, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak)), given: j.Priors}
 	for _, m := range j.Members {
 		a.members = append(a.members, &member{model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
 	}
@@ -186,6 +188,9 @@ func (j *stored) check() error {
 		if err := j.Known.check(); err != nil {
 			return err
 		}
+	}
+	if j.Trained < 0 {
+		return fmt.Errorf("trained on %d observations", j.Trained)
 	}
 	if j.Result == nil || len(j.Candidates) == 0 {
 		return errors.New("there is no model in it")
