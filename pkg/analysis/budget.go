@@ -35,12 +35,49 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// allowance is the predicted seconds that one candidate may take.
-func (o Options) allowance(candidates int) float64 {
-	if o.Budget <= 0 {
+// allowance is the predicted seconds that one candidate may take: what looking at the series, its projections and the checks of the model
+// leave of the budget is shared by the candidates and the last training of the best.
+func (t *trainer) allowance() float64 {
+	if t.options.Budget <= 0 {
 		return patience.Seconds()
 	}
-	return o.Budget.Seconds() / float64(max(1, candidates))
+	return max(0, t.options.Budget.Seconds()-t.beside) / float64(t.count+1)
+}
+
+// rowSeconds is the predicted time of one look at an observation: standardising, searching periods, reading again what was read.
+const rowSeconds = 3e-7
+
+// lookSeconds predicts a look at a series of n observations, and checkSeconds the checks of the residuals and of past forecasts, which
+// factorise two dense matrices.
+func lookSeconds(n int) float64 { return rowSeconds * float64(n) }
+
+func checkSeconds(n int) float64 {
+	size := float64(min(n, checked))
+	return 2*size*size*size/3/coreFlops + lookSeconds(n)
+}
+
+// formSeconds predicts the forming of k projections of n observations: their directions, made orthonormal, and their products with the
+// data.
+func formSeconds(n, k int) float64 { return 8 * float64(n) * float64(k) * float64(k) / coreFlops }
+
+// affordable is the predicted seconds that an evaluation may take: most, or what leaves room for a training within the budget.
+func (t *trainer) affordable(most float64) float64 {
+	const evaluations = 40 // of a training
+	return min(most, t.allowance()/evaluations)
+}
+
+// lastEvaluations bounds the evaluations of the last training of the best, beside those of its standard errors: two gradients for each
+// parameter.
+func (t *trainer) lastEvaluations(m gppl.Model) (int, error) {
+	const most = 40
+	if t.options.Budget <= 0 {
+		return most, nil
+	}
+	seconds, err := t.cost(m, t.data)
+	if err != nil {
+		return 0, err
+	}
+	return max(fewestEvaluations, min(most, int(t.allowance()/seconds)-2*len(m.Params()))), nil
 }
 
 // schedule says how the training of one named kernel is cut to what it may take.
@@ -62,11 +99,10 @@ func (t *trainer) plan(kernel string, starts int, few, all float64) (schedule, e
 		}
 		return p, nil
 	}
-	allowed := t.options.allowance(t.count)
-	first, last := 0.3*allowed, 0.7*allowed
-	each := few
+	allowed := t.allowance()
+	first, each := 0.3*allowed, few
 	if few == 0 { // one stage
-		each, first, last = all, allowed, 0
+		each, first = all, allowed
 	}
 	trainings := float64(starts) * each * typicalShare
 	p.random = max(0, min(p.random, int(first/(trainings*most))-1))
@@ -77,7 +113,8 @@ func (t *trainer) plan(kernel string, starts int, few, all float64) (schedule, e
 		}
 		return p, nil
 	}
-	p.all = max(fewestEvaluations, min(most, int(last/(typicalShare*all))))
+	left := allowed - trainings*float64((1+p.random)*p.few)
+	p.all = max(fewestEvaluations, min(most, int(left/(typicalShare*all))))
 	if needed := float64(starts)*fewestEvaluations*few + fewestEvaluations*all; needed > allowed {
 		return p, t.over(kernel, needed, allowed)
 	}

@@ -165,6 +165,8 @@ const (
 	// partSeconds that of a part of them.
 	exactSeconds = 1
 	partSeconds  = 0.2
+	// formShare of a budget may be spent on one set of projections.
+	formShare = 0.2
 )
 
 // exactParts and projectedParts are the numbers of observations that are tried, one after the other, where those of before take too long:
@@ -185,12 +187,12 @@ func (t *trainer) choose(all gppl.Data, beside float64) (err error) {
 	}
 	t.data = latest(all, mostTrained)
 	n := t.data.Len()
-	if n <= t.options.MaxExact || t.cheap(exactSeconds) {
+	if n <= t.options.MaxExact || t.cheap(t.affordable(exactSeconds)) {
 		return nil
 	}
 	for _, part := range exactParts {
 		if part < n {
-			if t.data = latest(all, part); t.cheap(partSeconds) {
+			if t.data = latest(all, part); t.cheap(t.affordable(partSeconds)) {
 				return nil
 			}
 		}
@@ -198,6 +200,12 @@ func (t *trainer) choose(all gppl.Data, beside float64) (err error) {
 	t.engines = nil
 	for i, part := range projectedParts {
 		t.data = latest(all, part)
+		last := i == len(projectedParts)-1 || n <= projectedParts[i+1]
+		form := formSeconds(t.data.Len(), t.options.Projections)
+		if budget := t.options.Budget.Seconds(); budget > 0 && form > formShare*budget && !last {
+			continue
+		}
+		t.beside += form
 		bytes := beside + projectedBytes*float64(t.data.Len()*t.options.Projections)
 		if err = refuse(fmt.Sprintf("the projected likelihood of %d observations", t.data.Len()), bytes, t.options.Memory); err != nil {
 			return err
@@ -205,7 +213,7 @@ func (t *trainer) choose(all gppl.Data, beside float64) (err error) {
 		if t.omega, err = projections(t.data, min(t.options.Projections, t.data.Len()/2)); err != nil {
 			return err
 		}
-		if i == len(projectedParts)-1 || n <= projectedParts[i+1] || t.quick() {
+		if last || t.quick() {
 			break
 		}
 	}
@@ -243,7 +251,7 @@ func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok boo
 func (t *trainer) quick() bool {
 	for _, k := range t.kernels {
 		seconds, err := t.cost(startsFor(k, t.data, t.data, nil)[0], t.data)
-		if err != nil || seconds > partSeconds {
+		if err != nil || seconds > t.affordable(partSeconds) {
 			return false
 		}
 	}

@@ -189,6 +189,11 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if bothScales {
 		t.count++
 	}
+	looks := 1
+	if bothScales {
+		looks = 3
+	}
+	t.beside = float64(looks)*lookSeconds(len(s.X)) + checkSeconds(len(s.X))
 	if err := t.look(s, strings.EqualFold(o.Log, "always"), bothScales); err != nil {
 		return nil, err
 	}
@@ -280,7 +285,11 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	r, err := gppl.Fit(ctx, loss, nil, t.settings(gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: 40}))
+	evaluations, err := t.lastEvaluations(models[best.Name()])
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	r, err := gppl.Fit(ctx, loss, nil, t.settings(gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: evaluations}))
 	if err != nil {
 		return nil, fmt.Errorf("analysis: training %s: %w", best.Name(), err)
 	}
@@ -363,7 +372,8 @@ type trainer struct {
 	mean      gppl.Mean // of that trend
 
 	index       int
-	count       int // of candidates
+	count       int     // of candidates
+	beside      float64 // predicted seconds of all that is not the training of a candidate
 	candidate   string
 	stage       string
 	evaluations int
