@@ -91,9 +91,16 @@ func TestMemoryStays(t *testing.T) {
 	if out, err := exec.Command("sh", "-c", fmt.Sprintf("ulimit -v 2000000; %s fit %s -q --budget 5s", program, path)).CombinedOutput(); err != nil {
 		t.Errorf("ulimit -v: %v: %s", err, out[:min(len(out), 300)])
 	}
-	long := exec.Command(program, "fit", rowsFile(t, 200000), "-q", "--budget", "5s", "--memory", "50MB")
-	if out, err := long.CombinedOutput(); err != nil || machine.Peak(long.ProcessState) > 50e6+programText {
-		t.Errorf("--memory 50MB: %d bytes, %v: %s", machine.Peak(long.ProcessState), err, out[:min(len(out), 300)])
+	file := rowsFile(t, 200000)
+	long := exec.Command(program, "fit", file, "-q", "--budget", "5s", "--memory", "120MB")
+	if out, err := long.CombinedOutput(); err != nil || machine.Peak(long.ProcessState) > 120e6+programText {
+		t.Errorf("--memory 120MB: %d bytes, %v: %s", machine.Peak(long.ProcessState), err, out[:min(len(out), 300)])
+	}
+	short := exec.Command(program, "fit", file, "-q", "--budget", "5s", "--memory", "50MB")
+	if out, err := short.CombinedOutput(); err == nil {
+		t.Errorf("--memory 50MB: %s", out[:min(len(out), 300)])
+	} else {
+		oneLine(t, short.ProcessState.ExitCode(), exitFailed, string(out), "and the limit is 50 MB")
 	}
 	for _, kernel := range []string{"auto", "SE", "Laplace"} {
 		for _, limit := range []string{"", "ulimit -v 2000000; "} { // kB

@@ -99,6 +99,7 @@ type Analysis struct {
 	note    string            // why the posterior is not exact; "" if it is
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	factor  *factor
+	windows *windowCache // of the members
 }
 
 // Name returns the kernel of the candidate with its trend and scale.

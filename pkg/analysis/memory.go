@@ -86,11 +86,14 @@ func (s *Series) bytes() float64 {
 	return programSize + float64(len(s.X))*(readBytes+columns*columnBytes)
 }
 
-// fitBytes is the forecast of a fit: the series, and training on the part of it that is trained on. What follows takes what is left:
-// fewerIn.
+// fitBytes is the forecast of a fit: the series, training on the part of it that is trained on, and the least that a forecast takes.
 func (o Options) fitBytes(s *Series) float64 {
 	if len(o.Kernels) == 0 {
-		return s.bytes() + searchBytes
+		bytes := s.bytes() + searchBytes
+		if s.dense() || len(s.X) > mostToeplitz { // forecasts are those of a window
+			bytes += denseBytes(min(len(s.X), windowLength))
+		}
+		return bytes
 	}
 	return s.bytes() + trainBytes*float64(min(len(s.X), mostTrained))
 }
@@ -117,38 +120,42 @@ func (a *Analysis) LimitMemory(bytes float64) error {
 	return refuse(fmt.Sprintf("predicting from %d observations", len(a.Series.X)), a.Series.bytes(), bytes)
 }
 
-// share is what one of the averaged models may take.
-func (a *Analysis) share() float64 {
-	all := float64(modest)
+// room is the memory that the averaged models, given the data, may take.
+type room struct {
+	bytes  float64 // beside the series; +Inf for no limit
+	models int     // that are conditioned at the same time
+}
+
+func (a *Analysis) room() room {
+	r := room{bytes: math.Inf(1)}
 	if a.memory > 0 {
-		all = min(all, a.half())
+		r.bytes = max(1, a.memory-a.Series.bytes())
 	}
-	return all / float64(a.models())
-}
-
-// models is the number of models that are conditioned at the same time.
-func (a *Analysis) models() int {
-	models := 0
 	for _, m := range a.members {
-		models += 1 + len(m.draws)
+		r.models += 1 + len(m.draws)
 	}
-	return max(1, models)
+	r.models = max(1, r.models)
+	return r
 }
 
-// half of the memory beside the series is for the models given the data, the other for what is computed from them.
-func (a *Analysis) half() float64 { return max(1, 0.5*(a.memory-a.Series.bytes())) }
+// most is what one of the models may take anywhere: above, a way that needs less is taken. share is what it may take here.
+func (r room) most() float64  { return modest / float64(r.models) }
+func (r room) share() float64 { return min(modest, 0.5*r.bytes) / float64(r.models) }
 
-// fewerIn returns how many observations fit a number of dense matrices of their covariances within the limit of memory, at most most and
-// at least fewestDense.
-func (a *Analysis) fewerIn(most int, matrices float64) int {
-	if a.memory <= 0 {
-		return most
+// denseMatrices are made to factorise the covariance of observations: itself and its factor.
+const denseMatrices = 2
+
+// windows is how many dense factors of n observations may be held at a time, half of the room being for what is computed from
+// them. It is a *gppl.MemoryError if one does not fit.
+func (r room) windows(n int) (int, error) {
+	each := denseBytes(n)
+	if err := refuse(fmt.Sprintf("the dense factor of %d observations", n), each, r.bytes); err != nil {
+		return 0, err
 	}
-	return min(most, max(fewestDense, int(math.Sqrt(a.half()/(8*matrices)))))
+	return int(min(1e6, max(1, 0.5*r.bytes/each))), nil
 }
 
-// fewestDense is a number of observations whose matrix, half a megabyte, fits any limit.
-const fewestDense = 250
+func denseBytes(n int) float64 { return denseMatrices * 8 * float64(n) * float64(n) }
 
 // LoadForecast is the memory that Load takes for a file of the given size.
 func LoadForecast(size int64) float64 { return programSize + loadFactor*float64(size) }

@@ -104,7 +104,10 @@ type Residuals struct {
 
 // Residuals checks the model by its innovations. It takes n³/3 flops for n up to 2500.
 func (a *Analysis) Residuals() (*Residuals, error) {
-	f, err := a.factorise(a.fewerIn(checked, 2)) // the covariance and its factor
+	if _, err := a.room().windows(min(checked, len(a.Series.X))); err != nil {
+		return nil, err
+	}
+	f, err := a.factorise(checked)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +208,7 @@ type Component struct {
 	Variance []float64
 }
 
-// ErrNoComponents says that the model has only one term, or that the series is too long for a dense factor.
+// ErrNoComponents says that the model has only one term, or that the series is too long for a dense factor, or for one in the memory.
 var ErrNoComponents = errors.New("analysis: no components")
 
 // Components returns the posterior mean and variance of every term of a sum, and of the trend if there is one, at x
@@ -221,6 +224,9 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 		terms = sum.Terms()
 	}
 	if len(terms) == 1 && a.Result.Model.Mean == nil || len(a.Series.X) > maxDense {
+		return nil, ErrNoComponents
+	}
+	if _, err := a.room().windows(len(a.Series.X)); err != nil {
 		return nil, ErrNoComponents
 	}
 	f, err := a.factorise(maxDense)

@@ -242,7 +242,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 		known = fewUneven
 	}
 	from := max(0, origin-known)
-	past := &Analysis{Series: a.Series.part(from, origin), Result: a.Result, given: a.given}
+	past := &Analysis{Series: a.Series.part(from, origin), Result: a.Result, given: a.given, windows: new(windowCache)}
 	if a.Series.Errors != nil {
 		past.ahead = a.Series.Errors[origin : origin+h]
 	}
@@ -268,7 +268,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 				model = r.Model
 			}
 		}
-		p, _, err := conditionOn(model, v.data, a.fewerIn(windowLength, 2*float64(a.models())), a.share())
+		p, _, err := conditionOn(model, v.data, windowLength, a.room(), past.windows)
 		if err != nil {
 			return nil, "", err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -13,8 +14,7 @@ import (
 )
 
 const (
-	// windowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the series,
-	// fewer where memory is limited (Analysis.fewerIn).
+	// windowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the series.
 	// Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20 000 five minutes.
 	windowLength = 2000
 	// cheapDense is the number of observations up to which dense algebra is cheap enough not to look for another engine: 2.4 ms at
@@ -41,28 +41,66 @@ type conditioned interface {
 type windows struct {
 	model  gppl.Model
 	data   gppl.Data
-	length int // windowLength, or less where memory is limited
+	length int
+	cache  *windowCache
 
-	last *gppl.Posterior // of the last window, which is made[0]
+	jitter       float64 // of the last window
+	coefficients []gppl.Coefficient
+}
+
+// windowCache holds the windows that were used last, of all models that share it: at most most of them, any number if that is 0. That
+// changes the time of predictions, not their values. It is safe for concurrent use.
+type windowCache struct {
+	most int
 
 	mu   sync.Mutex
-	made map[int]*gppl.Posterior // by the number of strides before the end
+	made []cachedWindow // the one that was used last comes last
+}
+
+type cachedWindow struct {
+	of        *windows
+	k         int // strides before the end
+	posterior *gppl.Posterior
+}
+
+// get returns a window, which it makes if it does not hold it.
+func (c *windowCache) get(of *windows, k int, fresh func() (*gppl.Posterior, error)) (*gppl.Posterior, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.IndexFunc(c.made, func(w cachedWindow) bool { return w.of == of && w.k == k })
+	if at >= 0 {
+		w := c.made[at]
+		c.made = append(slices.Delete(c.made, at, at+1), w)
+		return w.posterior, nil
+	}
+	if c.most > 0 && len(c.made) >= c.most {
+		c.made = slices.Delete(c.made, 0, len(c.made)-c.most+1)
+	}
+	p, err := fresh()
+	if err == nil {
+		c.made = append(c.made, cachedWindow{of, k, p})
+	}
+	return p, err
 }
 
 // newWindows makes the last window, which forecasts need.
-func newWindows(m gppl.Model, d gppl.Data, length int) (w *windows, err error) {
-	w = &windows{model: m, data: d, length: length, made: map[int]*gppl.Posterior{}}
-	w.last, err = w.window(0)
-	return w, err
+func newWindows(m gppl.Model, d gppl.Data, length int, cache *windowCache) (*windows, error) {
+	w := &windows{model: m, data: d, length: length, cache: cache}
+	last, err := w.window(0)
+	if err != nil {
+		return nil, err
+	}
+	w.jitter, w.coefficients = last.Jitter(), last.Coefficients()
+	return w, nil
 }
 
 func (w *windows) Model() gppl.Model { return w.model }
 
 // Jitter returns the jitter of the last window.
-func (w *windows) Jitter() float64 { return w.last.Jitter() }
+func (w *windows) Jitter() float64 { return w.jitter }
 
 // Coefficients returns those of the last window.
-func (w *windows) Coefficients() []gppl.Coefficient { return w.last.Coefficients() }
+func (w *windows) Coefficients() []gppl.Coefficient { return w.coefficients }
 
 // stride is the distance between windows: every x has a quarter of a window on each side, or the end of the series.
 func (w *windows) stride() int { return w.length / 2 }
@@ -77,22 +115,15 @@ func (w *windows) of(x float64) int {
 }
 
 func (w *windows) window(k int) (*gppl.Posterior, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if p := w.made[k]; p != nil {
-		return p, nil
-	}
-	n := w.data.Len()
-	from := max(0, n-w.length-k*w.stride())
-	pick := make([]int, min(w.length, n-from))
-	for i := range pick {
-		pick[i] = from + i
-	}
-	p, err := gppl.NewPosterior(w.model, w.data.Pick(pick))
-	if err == nil {
-		w.made[k] = p
-	}
-	return p, err
+	return w.cache.get(w, k, func() (*gppl.Posterior, error) {
+		n := w.data.Len()
+		from := max(0, n-w.length-k*w.stride())
+		pick := make([]int, min(w.length, n-from))
+		for i := range pick {
+			pick[i] = from + i
+		}
+		return gppl.NewPosterior(w.model, w.data.Pick(pick))
+	})
 }
 
 // LatentContext predicts each x from its window of length n. It takes n³/3 flops for each new window and n² for each x.
@@ -132,11 +163,14 @@ func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, e
 	if !a.Weak {
 		few = askedDense
 	}
-	p, failed, err := conditionOn(model, data, min(few, a.fewerIn(few, 2*float64(a.models()))), a.share())
+	if a.windows == nil {
+		a.windows = new(windowCache)
+	}
+	p, failed, err := conditionOn(model, data, few, a.room(), a.windows)
 	if err != nil {
 		return nil, err
 	}
-	if w, ok := p.(*windows); ok {
+	if w, ok := p.(*windows); ok && w.length < data.Len() {
 		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", w.length, data.Len()))
 	}
 	const replaced = "An engine that takes this model failed, and another took its place: "
@@ -154,51 +188,62 @@ func (a *Analysis) remark(sentence string) {
 }
 
 // conditionOn conditions a model on the data: by a state space or, for a regular series, by a Toeplitz factor if one of them takes the
-// model; on all observations by any engine if there are few; otherwise by windows. The first two check their own answers, which is
-// enough for a forecast; the automatic choice might fall back on dense algebra to keep digits that nobody sees. An engine that takes
-// the model but fails is skipped; failed says why. The first two may take that many bytes; windows need little.
-func conditionOn(model gppl.Model, data gppl.Data, few int, memory float64) (p conditioned, failed, err error) {
+// model; on all observations by any engine if there are few; otherwise by windows, which the cache holds. The first two check their own
+// answers, which is enough for a forecast; the automatic choice might fall back on dense algebra to keep digits that nobody sees. An
+// engine that takes the model but fails is skipped; failed says why. Which way is taken does not depend on the limit of memory: the error
+// is a *gppl.MemoryError if it has no room.
+func conditionOn(model gppl.Model, data gppl.Data, few int, r room, cache *windowCache) (p conditioned, failed, err error) {
 	n := data.Len()
 	if n > cheapDense {
 		engines := []string{gppl.EngineStateSpace}
 		if n <= mostToeplitz {
 			engines = append(engines, gppl.EngineToeplitz)
 		}
-		p, failed = firstThatTakes(engines, func(engine string) (*gppl.Posterior, error) {
-			return gppl.NewPosterior(model, data, gppl.WithEngine(engine), gppl.WithMemory(memory))
+		p, failed, err = firstThatTakes(engines, r.most(), func(engine string) (*gppl.Posterior, error) {
+			return gppl.NewPosterior(model, data, gppl.WithEngine(engine), gppl.WithMemory(r.share()))
 		})
-		if p != nil {
-			return p, failed, nil
+		if p != nil || err != nil {
+			return p, failed, err
 		}
 	}
-	if n <= few {
-		all, err := gppl.NewPosterior(model, data)
-		if err != nil {
-			return nil, nil, errors.Join(failed, err)
-		}
-		return all, failed, nil
+	length := n
+	if n > few {
+		length = min(few, windowLength)
 	}
-	w, err := newWindows(model, data, min(few, windowLength))
+	most, err := r.windows(length)
+	if err != nil {
+		return nil, nil, err
+	}
+	if length == n && most >= r.models {
+		p, err = gppl.NewPosterior(model, data)
+	} else {
+		if cache.most == 0 || most < cache.most {
+			cache.most = most
+		}
+		p, err = newWindows(model, data, length, cache)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(failed, err)
 	}
-	return w, failed, nil
+	return p, failed, nil
 }
 
-// firstThatTakes conditions by the first engine that neither refuses the model nor fails; nil if there is none. The error joins those of
-// the engines that failed.
-func firstThatTakes(engines []string, condition func(engine string) (*gppl.Posterior, error)) (conditioned, error) {
-	var failed error
+// firstThatTakes conditions by the first engine that neither refuses the model nor fails; nil if there is none. The error failed joins
+// those of the engines that failed; err is that of an engine which would take at most so many bytes and has less.
+func firstThatTakes(engines []string, most float64, condition func(engine string) (*gppl.Posterior, error)) (p conditioned, failed, err error) {
 	for _, engine := range engines {
 		p, err := condition(engine)
 		if err == nil {
-			return p, failed
+			return p, failed, nil
+		}
+		if short := (*gppl.MemoryError)(nil); errors.As(err, &short) && short.Needed <= most {
+			return nil, nil, err
 		}
 		if refused := (*gppl.Refusal)(nil); !errors.As(err, &refused) {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", engine, err))
 		}
 	}
-	return nil, failed
+	return nil, failed, nil
 }
 
 // regular reports whether ascending x have a constant step, with a few missing values at most: the Toeplitz engine then takes any

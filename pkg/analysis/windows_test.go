@@ -31,6 +31,8 @@ func seriesAt(x []float64) gppl.Data {
 var windowModel = gppl.Model{Kernel: gppl.Add(
 	gppl.LocPer{Variance: 0.5, Lengthscale: 200, Period: 24, PeriodicLengthscale: 0.9}, gppl.SE{Variance: 0.2, Lengthscale: 90}), Noise: 0.04}
 
+var anyRoom = room{bytes: math.Inf(1), models: 1}
+
 // Beyond the end a window is the posterior of its observations; inside, 500 observations on each side say what all say.
 func TestWindows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0))
@@ -39,7 +41,7 @@ func TestWindows(t *testing.T) {
 		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
 	}
 	d := seriesAt(x)
-	w, _, err := conditionOn(windowModel, d, windowLength, modest)
+	w, _, err := conditionOn(windowModel, d, windowLength, anyRoom, new(windowCache))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ func TestWindows(t *testing.T) {
 			t.Errorf("at %v: %v ± %v, by all observations %v ± %v", at.At(i), mean[i], math.Sqrt(variance[i]), wantMean[i], math.Sqrt(wantVariance[i]))
 		}
 	}
-	if made := len(w.(*windows).made); made != 2 {
+	if made := len(w.(*windows).cache.made); made != 2 {
 		t.Errorf("%d windows were made, want 2", made)
 	}
 }
@@ -73,7 +75,7 @@ func TestConditionOnCheaply(t *testing.T) {
 	for i := range x {
 		x[i] = 10 + 0.5*float64(i)
 	}
-	p, _, err := conditionOn(windowModel, seriesAt(x), windowLength, modest)
+	p, _, err := conditionOn(windowModel, seriesAt(x), windowLength, anyRoom, new(windowCache))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +83,14 @@ func TestConditionOnCheaply(t *testing.T) {
 		t.Errorf("a regular series: %T", p)
 	}
 	x[17] += 0.2
-	if p, _, err = conditionOn(windowModel, seriesAt(x), windowLength, modest); err != nil {
+	if p, _, err = conditionOn(windowModel, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := p.(*windows); !ok {
 		t.Errorf("an irregular series: %T", p)
 	}
 	rough := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 10}, Noise: 0.1}
-	if p, _, err = conditionOn(rough, seriesAt(x), windowLength, modest); err != nil {
+	if p, _, err = conditionOn(rough, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineStateSpace {
@@ -139,13 +141,13 @@ func TestFirstThatTakes(t *testing.T) {
 		{[]string{"refuses", "fails"}, false, true},
 		{[]string{"refuses"}, false, false},
 	} {
-		p, failed := firstThatTakes(test.engines, func(engine string) (*gppl.Posterior, error) {
+		p, failed, err := firstThatTakes(test.engines, modest, func(engine string) (*gppl.Posterior, error) {
 			if err := outcomes[engine]; err != nil {
 				return nil, err
 			}
 			return want, nil
 		})
-		if (p != nil) != test.took || test.took && p != conditioned(want) {
+		if err != nil || (p != nil) != test.took || test.took && p != conditioned(want) {
 			t.Errorf("%v: %v", test.engines, p)
 		}
 		if errors.Is(failed, singular) != test.failed || test.failed && !strings.Contains(failed.Error(), "fails: ") || !test.failed && failed != nil {
@@ -163,6 +165,59 @@ func TestWindowCosts(t *testing.T) {
 	} {
 		if c.got < c.lo || c.got > c.hi {
 			t.Errorf("%v s, want %v to %v", c.got, c.lo, c.hi)
+		}
+	}
+}
+
+// TestMemoryAnswers: a limit of memory changes how many windows are held, not what they say; what has no room is refused.
+func TestMemoryAnswers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 0))
+	x := make([]float64, 700)
+	for i := 1; i < len(x); i++ {
+		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
+	}
+	d := seriesAt(x)
+	models := []gppl.Model{windowModel, {Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1}}
+	at := gppl.Scalars([]float64{x[10], x[650], x[300], x[699] + 1, x[450]})
+	const length = 200
+	for _, few := range []int{length, len(x)} { // windows, and all
+		var want [][]float64
+		for _, bytes := range []float64{math.Inf(1), 4.5 * denseBytes(few), denseBytes(few)} {
+			cache, r := new(windowCache), room{bytes, len(models)}
+			var got [][]float64
+			var all []conditioned
+			for _, m := range models {
+				p, _, err := conditionOn(m, d, few, r, cache)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, p)
+			}
+			for range 2 {
+				for _, p := range all {
+					mean, variance, err := p.LatentContext(t.Context(), at)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, mean, variance)
+				}
+			}
+			if want == nil {
+				want = got
+			}
+			if !slices.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("%d of %d in %g bytes: other predictions", few, len(x), bytes)
+			}
+			if most := int(0.5 * bytes / denseBytes(few)); bytes < 1e9 && len(cache.made) > max(1, most) {
+				t.Errorf("%d windows in %g bytes", len(cache.made), bytes)
+			}
+		}
+	}
+	laplace := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 3}, Noise: 0.1}
+	for _, m := range append(models, laplace) {
+		short := (*gppl.MemoryError)(nil)
+		if p, _, err := conditionOn(m, d, length, room{1000, 1}, new(windowCache)); !errors.As(err, &short) {
+			t.Errorf("%v in a kilobyte: %T, %v", m, p, err)
 		}
 	}
 }
