@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/killed"
 )
 
 // apartInputs are commands with an input IN and an output OUT, by the kind of the input.
@@ -69,7 +71,7 @@ func TestNothingOverwritten(t *testing.T) {
 		}
 		return ways
 	}
-	before := contents(t, dir)
+	before := killed.Contents(t, dir)
 	cells := 0
 	check := func(code int, args []string) {
 		t.Helper()
@@ -78,7 +80,7 @@ func TestNothingOverwritten(t *testing.T) {
 		if got != code && got != exitFailed {
 			t.Errorf("gppl %q: exit %d: %s", args, got, stderr)
 		}
-		for name, text := range contents(t, dir) {
+		for name, text := range killed.Contents(t, dir) {
 			if !bytes.Equal(text, before[name]) {
 				t.Fatalf("gppl %q wrote %s", args, name)
 			}
@@ -134,20 +136,4 @@ func commandOf(args, in, out, other string) []string {
 		}
 	}
 	return words
-}
-
-// contents are the files below a folder.
-func contents(t *testing.T, dir string) map[string][]byte {
-	t.Helper()
-	all := map[string][]byte{}
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			all[path], err = os.ReadFile(path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }

@@ -21,7 +21,7 @@ import (
 
 // forCSV are the flags of gppl fit that sums do not support, since they need observations.
 var forCSV = []string{"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "no-header", "missing", "last", "max-exact", "report", "figure",
-	"y-error", "relative-errors", "prior", "regressor", "future", "log", "trend", "period", "budget", "holdout", "origins"}
+	"y-error", "relative-errors", "prior", "regressor", "future", "log", "trend", "period", "holdout", "origins"}
 
 // sumsFit is a kernel learnt from sums, or the reason why it was refused.
 type sumsFit struct {
@@ -95,6 +95,9 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 
 // checkSumsFlags returns an error for flags that need observations, exclude one another, or lack another.
 func checkSumsFlags(c *cli.Command, path string) error {
+	if c.IsSet("budget") {
+		return usageError{fmt.Errorf("--budget cuts the work on observations, and %s holds sums of them: a likelihood takes the same time for any number of them (gppl info %s tells it), and a kernel that would take long is refused", path, path)}
+	}
 	for _, flag := range forCSV {
 		if c.IsSet(flag) {
 			return usageError{fmt.Errorf("--%s needs observations, and %s holds sums of them", flag, path)}

@@ -12,9 +12,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"github.com/projected-likelihood/gppl/internal/killed"
 )
 
 // kills is how often TestKilled kills.
@@ -41,59 +41,16 @@ func TestKilled(t *testing.T) {
 	late := 0
 	for i := range *kills {
 		args := killedCommands[i%len(killedCommands)]
-		dir := t.TempDir()
-		killedFolder(t, dir)
-		inputs := contents(t, dir)
-		start := time.Now()
-		runIn(t, dir, args)
-		took := time.Since(start)
-		whole := contents(t, dir)
-		outputs := 0
-		for path := range whole {
-			if inputs[path] == nil {
-				outputs++
-				// Half of the time there is something to lose.
-				if i/len(killedCommands)%2 == 0 {
-					os.Remove(path)
-				}
-			}
-		}
-		if outputs == 0 && !strings.HasPrefix(args, "data") {
-			t.Fatalf("gppl %s writes nothing", args)
-		}
-		for range 1 + r.IntN(3) {
-			c := programIn(dir, args)
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(r.Float64() * 1.1 * float64(took)))
-			c.Process.Signal(syscall.SIGKILL)
-			if c.Wait() == nil {
-				late++
-			}
-		}
-		for path, text := range contents(t, dir) {
-			name := filepath.Base(path)
-			switch {
-			case strings.HasSuffix(name, ".gppl-tmp"), strings.HasSuffix(name, ".search"), strings.HasSuffix(name, ".partial"):
-			case whole[path] == nil:
-				t.Errorf("gppl %s, killed, leaves %s", args, path)
-			case inputs[path] != nil && !bytes.Equal(text, inputs[path]), !same(text, whole[path]):
-				t.Errorf("gppl %s, killed, changes %s", args, path)
-			}
-		}
-		runIn(t, dir, args)
-		again := contents(t, dir)
-		for path, text := range again {
-			if !same(text, whole[path]) {
-				t.Errorf("gppl %s, run again: %s differs:\n%s", args, path, difference(text, whole[path]))
-			}
-		}
-		if len(again) != len(whole) {
-			t.Errorf("gppl %s, run again: %d files, want %d", args, len(again), len(whole))
+		late += killed.Check(t, killed.Command{
+			Name: "gppl " + args, Fixed: fixed, Idle: strings.HasPrefix(args, "data"),
+			Prepare: func(dir string) { killedFolder(t, dir) },
+			Process: func(dir string) *exec.Cmd { return programIn(dir, args) },
+			Run:     func(dir string) { runIn(t, dir, args) },
+		}, r, i/len(killedCommands)%2 == 1)
+		if i%50 == 49 {
+			t.Logf("%d commands, %d kills came too late", i+1, late)
 		}
 	}
-	t.Logf("%d commands, %d kills came too late", *kills, late)
 }
 
 func same(a, b []byte) bool { return bytes.Equal(fixed(a), fixed(b)) }
@@ -167,7 +124,7 @@ func TestSameEverywhere(t *testing.T) {
 		for i, args := range commands {
 			got[fmt.Sprint("output of ", i)] = runIn(t, dir, args, environment...)
 		}
-		for path, text := range contents(t, dir) {
+		for path, text := range killed.Contents(t, dir) {
 			got[filepath.Base(path)] = text
 		}
 		if want == nil {

@@ -373,6 +373,9 @@ func (s *summer) add(ctx context.Context, file string) error {
 	case rep.X == rep.Y:
 		return fmt.Errorf("%s: x and y are both column %d: choose another for one of them", name, rep.X+1)
 	}
+	if err := s.state.Axis.Add(name, rep); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	for _, remark := range analysis.Remarks(rep) {
 		fmt.Fprintf(s.stderr, "gppl: warning: %s\n", show.Printable(name+": "+flagwords.Of(remark)))
 	}

@@ -23,6 +23,7 @@ type sumState struct {
 	Files   []readFile           `json:"files"`
 	Options analysis.ReadOptions `json:"options"`
 	Flags   map[string]string    `json:"flags,omitempty"` // that the header is from
+	Axis    analysis.OneAxis     `json:"axis"`
 	Rows    int                  `json:"rows"`
 	Skipped int                  `json:"skipped"`
 	Bad     int                  `json:"bad"`

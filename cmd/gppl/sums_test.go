@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -360,7 +361,7 @@ func TestSumsHostile(t *testing.T) {
 		{"compare DIR/good.sums", exitUsage, "compare needs observations"},
 		{"predict DIR/good.sums", exitUsage, "--at DATE predicts from them"},
 		{"predict DIR/of-sums.json", exitFailed, "this is a model alone, without observations, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts"},
-		{"fit DIR/good.sums --budget 3s", exitUsage, "--budget needs observations"},
+		{"fit DIR/good.sums --budget 3s", exitUsage, "--budget cuts the work on observations"},
 		{"fit DIR/good.csv --at 3", exitUsage, "--at is for sums"},
 		{"fit DIR/good.sums --kernel Matern32 -q", exitFailed, "these sums resolve frequencies up to"},
 		{"fit DIR/good.sums --kernel Nonsense -q", exitUsage, "no kernel"},
@@ -540,5 +541,34 @@ func TestSumsProjections(t *testing.T) {
 	stdout, _ = must(t, "fit", sums, "-q", "--json")
 	if !strings.Contains(stdout, `"projected":`) {
 		t.Errorf("%q", stdout)
+	}
+}
+
+// TestSumOneAxis: files of dates and files of plain numbers are not summed as if they were on one axis, whichever comes first.
+func TestSumOneAxis(t *testing.T) {
+	dir := t.TempDir()
+	days, numbers, unix := filepath.Join(dir, "days.csv"), filepath.Join(dir, "numbers.csv"), filepath.Join(dir, "unix.csv")
+	for path, row := range map[string]func(i int) string{
+		days:    func(i int) string { return fmt.Sprintf("202401%02d,%d\n", i+1, i%5) },
+		numbers: func(i int) string { return fmt.Sprintf("%d,%d\n", i, i%5) },
+		unix:    func(i int) string { return fmt.Sprintf("%d,%d\n", 1700000000+i, i%5) },
+	} {
+		text := "t,y\n"
+		for i := range 30 {
+			text += row(i)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(dir, "a.sums")
+	header := []string{"--from", "0", "--to", "3e9", "--centre", "0", "--largest", "9"} // no first look
+	for _, more := range [][]string{nil, header} {
+		for _, files := range [][]string{{days, numbers}, {numbers, days}, {unix, numbers, days}} {
+			code, _, stderr := gppl(slices.Concat([]string{"sum", "-q", "-o", out}, more, files)...)
+			oneLine(t, code, exitFailed, stderr[strings.LastIndex(stderr[:len(stderr)-1], "\n")+1:], "--time says how all files have it")
+		}
+		must(t, slices.Concat([]string{"sum", "-q", "-o", out}, more, []string{unix, days})...)
+		must(t, slices.Concat([]string{"sum", "-q", "-o", out, "--time", "number"}, more, []string{days, numbers})...)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -41,7 +42,7 @@ func update(path string, blocks []block) error {
 		}
 		text = head + beginMark(k.name) + "\n\n" + strings.TrimSpace(k.text) + "\n\n" + endMark + tail
 	}
-	return os.WriteFile(path, []byte(text), 0o644)
+	return wholefile.WriteBytes(path, []byte(text))
 }
 
 // markdown lays out a table; align has an l or an r for each column.

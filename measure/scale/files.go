@@ -30,7 +30,7 @@ type commands struct {
 // everyKernel are the values of gppl fit --kernel that are measured.
 const everyKernel = "auto,SE,Laplace,Matern32,Matern52,RQ,Periodic,LocPer,SpectralMixture,SE + LocPer,SE * Periodic"
 
-// run prints a table: the time on the clock and the largest resident set of gppl fit, predict and sum on files of each length, or how a
+// run prints a table: the time on the clock and of a processor, and the largest resident set, of gppl fit, predict and sum on files of each length, or how a
 // command ended otherwise.
 func (c commands) run(ctx context.Context, rows, kernels string) error {
 	var lengths []int
@@ -53,7 +53,7 @@ func (c commands) run(ctx context.Context, rows, kernels string) error {
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/gppl").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	fmt.Print("| rows | command | time | largest resident set | learnt from |\n|---|---|---|---|---|\n")
+	fmt.Print("| rows | command | on the clock | of a processor | largest resident set | learnt from |\n|---|---|---|---|---|---|\n")
 	for _, n := range lengths {
 		file := filepath.Join(folder, fmt.Sprintf("rows-%d-%v.csv", n, c.even))
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
@@ -89,7 +89,11 @@ func measured(ctx context.Context, wait time.Duration, program string, args ...s
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	began := time.Now()
 	err := cmd.Run()
-	took := fmt.Sprintf("%.1f s | %.0f MB", time.Since(began).Seconds(), 1e-6*float64(machine.Peak(cmd.ProcessState)))
+	if cmd.ProcessState == nil {
+		return "– | – | – | not started: " + err.Error()
+	}
+	processor := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	took := fmt.Sprintf("%.1f s | %.1f s | %.0f MB", time.Since(began).Seconds(), processor.Seconds(), 1e-6*float64(machine.Peak(cmd.ProcessState)))
 	switch last := strings.TrimSpace(stderr.String()); {
 	case ctx.Err() != nil:
 		return took + " | not done"

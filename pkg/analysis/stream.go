@@ -31,3 +31,26 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 func Stream(r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error) (dataset.CSVReport, error) {
 	return dataset.StreamCSV(r, o.csv(), workers, visit)
 }
+
+// OneAxis is how the files that were read so far have x: as dates or as plain numbers. The zero value has read none.
+type OneAxis struct {
+	File  string `json:"file,omitempty"` // the first that decides
+	Dates bool   `json:"dates,omitempty"`
+}
+
+// Add takes a file as it was read. It is an error if it has dates and another one plain numbers, which would not be on one axis. Unix times
+// in seconds are both.
+func (a *OneAxis) Add(file string, rep dataset.CSVReport) error {
+	if rep.Time == dataset.TimeAuto || rep.Time == dataset.TimeUnix || rep.Rows == rep.Skipped {
+		return nil
+	}
+	dates := rep.Time != dataset.TimeNumber
+	if a.File == "" {
+		*a = OneAxis{file, dates}
+	}
+	if a.Dates == dates {
+		return nil
+	}
+	words := map[bool]string{true: "dates", false: "plain numbers"}
+	return fmt.Errorf("x is read as %s, and as %s in %s: --time says how all files have it, number for plain numbers", words[dates], words[a.Dates], a.File)
+}

@@ -60,13 +60,14 @@ const giveRange = "give a SumsRange or a SumsHeader"
 func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRange, err error) {
 	var x, y []float64
 	whole := true
+	var axis OneAxis
 	for _, file := range files {
 		text, all, err := excerpt(file)
 		if err != nil {
 			return r, err
 		}
 		whole = whole && all
-		_, err = Stream(bytes.NewReader(text), o, 1, func(_ int, b *dataset.CSVBlock) error {
+		rep, err := Stream(bytes.NewReader(text), o, 1, func(_ int, b *dataset.CSVBlock) error {
 			x, y = append(x, b.X...), append(y, b.Y...)
 			return ctx.Err()
 		})
@@ -74,6 +75,9 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 			if err = refusal(ctx, file, o); err == nil {
 				err = fmt.Errorf("pieces of it cannot be read apart from the rest: %s", giveRange)
 			}
+		}
+		if err == nil {
+			err = axis.Add(file, rep)
 		}
 		if err != nil {
 			return r, fmt.Errorf("%s: %s", file, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "dataset: "), "CSV: "))

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
@@ -35,7 +36,8 @@ type contents struct {
 }
 
 // OpenStore reads the store at path; a file that does not exist is an empty store. A line that was cut off, by a kill or a full
-// disk, is left out. It is an error if another line is not an outcome; it names the line.
+// disk, is left out. It is an error if another line is not an outcome, or not the one of its checksum, which lines of older files lack;
+// it names the line.
 func OpenStore(path string) (*Store, error) {
 	c, err := readStore(path)
 	if err != nil {
@@ -61,7 +63,11 @@ func readStore(path string) (contents, error) {
 			continue
 		}
 		var o Outcome
-		if err := json.Unmarshal(line, &o); err != nil {
+		object, err := sealed.Open(line)
+		if err == nil {
+			err = json.Unmarshal(object, &o)
+		}
+		if err != nil {
 			if cutOff(line) {
 				c.stale++
 				continue
@@ -117,9 +123,9 @@ func (s *Store) Outcomes() []Outcome {
 // Put appends an outcome to the file, in one write. Once it returns, the outcome outlives a loss of power.
 func (s *Store) Put(o Outcome) (err error) {
 	o = o.rounded()
-	line, err := json.Marshal(o)
+	line, err := o.line()
 	if err != nil {
-		return fmt.Errorf("experiment: %v: %w", o.Trial, err)
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +197,7 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 	var text strings.Builder
 	kept := map[string]Outcome{}
 	for _, key := range keys {
-		line, err := json.Marshal(s.outcomes[key].rounded())
+		line, err := s.outcomes[key].rounded().line()
 		if err != nil {
 			return err
 		}
@@ -223,6 +229,15 @@ func (s *Store) read(trials []Trial) (keys []string, tidy bool, err error) {
 		}
 	}
 	return keys, s.stale == 0 && slices.Equal(keys, s.order), nil
+}
+
+// line is the outcome in the file, with a checksum.
+func (o Outcome) line() ([]byte, error) {
+	line, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %v: %w", o.Trial, err)
+	}
+	return sealed.Seal(line), nil
 }
 
 // rounded returns the outcome with ten digits of its numbers, fewer of standard errors and times: what is more makes files large.

@@ -1,8 +1,10 @@
 package experiment
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -61,6 +63,46 @@ func TestStoreBadLine(t *testing.T) {
 	}
 	if _, err := OpenStore(path); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("%v: want an error that names line 2", err)
+	}
+}
+
+// TestStoreDamage changes every digit of a stored line in turn: it is an error that names the line. Lines without a checksum are read.
+func TestStoreDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	s := open(t, path)
+	for i, key := range []string{"a", "b"} {
+		if err := s.Put(outcome(key, float64(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digits := 0
+	for i := bytes.IndexByte(text, '\n') + 1; i < len(text); i++ {
+		if text[i] < '0' || text[i] > '9' {
+			continue
+		}
+		digits++
+		damaged := bytes.Clone(text)
+		damaged[i] = '0' + (text[i]-'0'+1)%10
+		if err := os.WriteFile(path, damaged, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenStore(path); err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%s: %v", damaged, err)
+		}
+	}
+	if digits < 10 {
+		t.Errorf("%d digits in %s", digits, text)
+	}
+	plain := regexp.MustCompile(`,"checksum":"[0-9a-f]*"`).ReplaceAll(text, nil)
+	if err := os.WriteFile(path, plain, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s.Outcomes(), open(t, path).Outcomes()); diff != "" || bytes.Equal(plain, text) {
+		t.Error(diff)
 	}
 }
 
