@@ -21,6 +21,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -150,6 +151,9 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 		r.Score, r.BIC = &best.Score, nil
 	}
 	r.judge(o.trust)
+	if d := show.Doubt(o.a); d != "" {
+		r.Notes = append(r.Notes, d)
+	}
 	return r
 }
 

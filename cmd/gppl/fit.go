@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
 		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role (variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to every candidate that has the parameter; may be repeated; " + analysis.Distributions, Category: model},
-		&cli.IntFlag{Name: "starts", Value: 1, Usage: "`N` random starts around each start taken from the data", Category: model},
+		&cli.IntFlag{Name: "starts", Usage: "`N` random starts of a named kernel around the best that the search finds, beside those of the search", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
 		&cli.DurationFlag{Name: "budget", Usage: "predicted `TIME` of training at most, such as 10s or 5m, shared by the kernels of --kernel; predictions use no clock, so the search is the same on every machine; if not given, a minute for the automatic search and no more than a day for a named kernel", HideDefault: true, Category: model},
 		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "up to `N` observations the likelihood of named kernels is exact; above, it is projected unless an engine of O(n) or a constant step makes the exact one cheap", Category: model},
@@ -289,9 +290,6 @@ func trainOptions(c *cli.Command) (o analysis.Options, err error) {
 	if err := checkStarts(c); err != nil {
 		return o, err
 	}
-	if o.RandomStarts == 0 {
-		o.RandomStarts = -1
-	}
 	if origins, held := c.Int("origins"), c.Int("holdout"); origins < 0 || held < 0 {
 		return o, usageError{fmt.Errorf("--origins %d --holdout %d: neither may be negative", origins, held)}
 	}
@@ -389,7 +387,11 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 		defer drawing.Unlock()
 		if ctx.Err() == nil {
 			bar.Set(p.Index * shares / max(1, p.Count))
-			bar.Message("%s, %s: %.2f nats, %d evaluations", p.Candidate, p.Stage, p.Best, p.Evaluations)
+			at := ""
+			if !math.IsInf(p.Best, 1) {
+				at = fmt.Sprintf("%.2f nats, ", p.Best)
+			}
+			bar.Message("%s, %s: %s%d evaluations", p.Candidate, p.Stage, at, p.Evaluations)
 		}
 	}
 	a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return fitWithin(ctx, c, s, settings) })

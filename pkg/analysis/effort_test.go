@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -84,8 +86,8 @@ func TestResume(t *testing.T) {
 	for i, c := range want.Candidates {
 		g := got.Candidates[i]
 		c.Seconds, g.Seconds = 0, 0
-		if c != g {
-			t.Errorf("candidate %d: %+v, without a pause %+v", i, g, c)
+		if diff := cmp.Diff(c, g); diff != "" {
+			t.Errorf("candidate %d, with a pause in between: %s", i, diff)
 		}
 	}
 	if !slices.Equal(naturals(got.Result.Model), naturals(want.Result.Model)) {

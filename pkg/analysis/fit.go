@@ -31,7 +31,7 @@ type Options struct {
 	// Priors of parameters, in the units of the file (see ParsePrior). Training then maximises the posterior. If Kernels is nil, each
 	// replaces the weak prior of the parameters with its name or role.
 	Priors       []gppl.ParamPrior
-	RandomStarts int // number of random starts around each start taken from the data; 0 means 1, a negative number none
+	RandomStarts int // number of random starts of a named kernel around the best of the search, beside those of the search
 	Seed         uint64
 	MaxExact     int // 0 means 6000
 	Projections  int // 0 means 400
@@ -53,27 +53,30 @@ type Progress struct {
 	Candidate    string
 	Index, Count int     // of the candidate, from 0
 	Evaluations  int     // of the likelihood, so far, of all candidates
-	Best         float64 // the lowest NLL of this candidate in its present stage
+	Best         float64 // the lowest NLL of this candidate in its present stage; +Inf if there is none yet
 	Stage        string
 	Elapsed      time.Duration
 }
 
 // Candidate is a kernel that was tried.
 type Candidate struct {
-	Kernel      string  `json:"kernel"`
-	Trend       string  `json:"trend"`            // linear, quadratic or none
-	Log         bool    `json:"log,omitempty"`    // of log y
-	NLL         float64 `json:"nll"`              // nats, of the standardised observations; of y if y and log y are compared
-	Score       float64 `json:"score,omitempty"`  // nats: the negative log evidence, parameters integrated out; only if Options.Kernels is nil
-	Rough       bool    `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
-	Weight      float64 `json:"weight,omitempty"` // of the candidate in the average of forecasts
-	BIC         float64 `json:"bic"`
-	Parameters  int     `json:"parameters"` // trained, noise included
-	Model       string  `json:"model"`
-	Status      string  `json:"status"`
-	Engine      string  `json:"engine"`
-	Evaluations int     `json:"evaluations"`
-	Seconds     float64 `json:"seconds"`
+	Kernel     string  `json:"kernel"`
+	Trend      string  `json:"trend"`            // linear, quadratic or none
+	Log        bool    `json:"log,omitempty"`    // of log y
+	NLL        float64 `json:"nll"`              // nats, of the standardised observations; of y if y and log y are compared
+	Score      float64 `json:"score,omitempty"`  // nats: the negative log evidence, parameters integrated out; only if Options.Kernels is nil
+	Rough      bool    `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
+	Weight     float64 `json:"weight,omitempty"` // of the candidate in the average of forecasts
+	BIC        float64 `json:"bic"`
+	Parameters int     `json:"parameters"` // trained, noise included
+	Model      string  `json:"model"`
+	Status     string  `json:"status"` // of training (gppl.Status); of a named kernel "doubtful" where Doubts says why
+	// Search is what was searched before the optimum of a named kernel was called one, and Doubts why it may not be one.
+	Search      string   `json:"search,omitempty"`
+	Doubts      []string `json:"doubts,omitempty"`
+	Engine      string   `json:"engine"`
+	Evaluations int      `json:"evaluations"`
+	Seconds     float64  `json:"seconds"`
 	// Error says why the candidate could not be trained; its NLL and BIC are then 0.
 	Error string `json:"error,omitempty"`
 }
@@ -132,7 +135,6 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 
 const (
 	trainTolerance = 1e-4 // error of an engine while training, in nats per observation; compared values have the default
-	fewer          = 300  // longer series are first trained on this many observations
 	// gradientTolerance is in units of standard errors: the NLL is then within some thousandths of a nat of its minimum.
 	gradientTolerance = 0.05
 )
@@ -154,10 +156,10 @@ const (
 // parameter. A named kernel is trained by its likelihood, with no priors but Options.Priors, so that the values can be compared with
 // those of other programs.
 //
-// A named kernel with a period is trained from the values of gppl.StartFrom at each of the two most likely periods. Any other is trained
-// from its values for the series with and without its trend, and from random starts around them. With more than 300 observations this is
-// done on 300, and the best is then trained on all. A candidate that cannot be trained is kept with its error. Fit returns an error if
-// none can be trained, if a kernel's name is unknown, or if ctx ends.
+// A named kernel is trained from what the library's search finds (gppl.FindStarts), on each scale of y once. Where an evaluation of all
+// observations takes more than some hundredths of a second, 500 of them find the best start, and few evaluations of all follow. What the
+// search says of the optimum goes into the candidate's Status, Search and Doubts. A candidate that cannot be trained is kept with its
+// error. Fit returns an error if none can be trained, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := refuse(fmt.Sprintf("a fit of %d observations", len(s.X)), o.fitBytes(s), o.Memory); err != nil {
 		return nil, err
@@ -166,7 +168,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		return fitPolicy(ctx, s, o)
 	}
 	o.MaxExact, o.Projections = orDefault(o.MaxExact, 6000), orDefault(o.Projections, 400)
-	o.RandomStarts = max(0, orDefault(o.RandomStarts, 1))
+	o.RandomStarts = max(0, o.RandomStarts)
 	kernels := make([]gppl.Kernel, len(o.Kernels))
 	for i, name := range o.Kernels {
 		k, err := ParseKernel(name)
@@ -206,7 +208,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if t.omega != nil {
 		_, a.Projections = t.omega.Dims()
 	}
-	models := map[string]gppl.Model{} // by the name of the candidate, with the transforms of training
+	models := map[string]trained{} // by the name of the candidate, with the transforms of training
 	var failures []error
 	try := func(k gppl.Kernel, starts []gppl.Model) error {
 		began, before := time.Now(), t.evaluations
@@ -226,8 +228,10 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		if err != nil {
 			c.Error = err.Error()
 		} else {
-			c.describe(r, t.data.Len())
-			models[c.Name()] = r.Model
+			c.describe(r.Result, t.data.Len())
+			c.doubt(r.Result)
+			c.Search = r.found.Search.String()
+			models[c.Name()] = r
 		}
 		c.Evaluations, c.Seconds = t.evaluations-before, time.Since(began).Seconds()
 		a.Candidates = append(a.Candidates, c)
@@ -248,7 +252,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		if err := t.setTrend(trend); err != nil {
 			return nil, err
 		}
-		if err := try(best.Kernel, []gppl.Model{best}); err != nil {
+		if err := try(best.Model.Kernel, []gppl.Model{best.Model}); err != nil {
 			return nil, err
 		}
 	}
@@ -260,7 +264,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		if err := t.setTrend(a.Candidates[0].Trend); err != nil {
 			return nil, err
 		}
-		if err := try(best.Kernel, []gppl.Model{best}); err != nil {
+		if err := try(best.Model.Kernel, []gppl.Model{best.Model}); err != nil {
 			return nil, err
 		}
 		a.rank()
@@ -282,21 +286,37 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		return nil, err
 	}
 	t.candidate, t.stage = best.Name(), "standard errors"
-	loss, err := t.posterior(models[best.Name()], t.data)
+	chosen := models[best.Name()]
+	loss, err := t.posterior(chosen.Model, t.data)
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	evaluations, err := t.lastEvaluations(models[best.Name()])
+	evaluations, err := t.lastEvaluations(chosen.Model)
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	r, err := gppl.Fit(ctx, loss, nil, t.settings(gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: evaluations}))
+	seconds, err := t.cost(chosen.Model, t.data)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	last := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: evaluations}
+	if seconds > quickSeconds {
+		last.GradientTolerance, last.MaxEvaluations = looseGradient, min(evaluations, leastSteps)
+	}
+	r, err := gppl.Fit(ctx, loss, nil, t.settings(last))
 	if err != nil {
 		return nil, fmt.Errorf("analysis: training %s: %w", best.Name(), err)
 	}
-	a.Result = plain(r)
+	likelihood, err := t.loss(chosen.Model, t.data)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: %w", err)
+	}
+	chosen.Result = r
+	chosen.judge(likelihood)
+	a.Result = plain(chosen.Result)
 	best.NLL = a.NLL() + t.offset
 	best.describe(a.Result, t.data.Len())
+	best.doubt(a.Result)
 	a.rank()
 	return a, nil
 }
@@ -336,6 +356,19 @@ func (c *Candidate) describe(r *gppl.Result, n int) {
 	c.Model, c.Status, c.Engine = r.Model.String(), string(r.Status), r.Engine
 }
 
+// doubt sets what is doubted of a named kernel: the reason why training was no success, and the warnings.
+func (c *Candidate) doubt(r *gppl.Result) {
+	c.Doubts = nil
+	if r.Status == gppl.Converged || r.Status == gppl.Stopped {
+		return
+	}
+	for _, d := range append([]string{r.Reason}, r.Warnings...) {
+		if !slices.Contains(c.Doubts, d) {
+			c.Doubts = append(c.Doubts, d)
+		}
+	}
+}
+
 func (a *Analysis) rank() {
 	slices.SortStableFunc(a.Candidates, func(p, q Candidate) int {
 		if (p.Error == "") != (q.Error == "") {
@@ -357,20 +390,19 @@ func orDefault(v, otherwise int) int {
 
 // trainer trains one candidate after the other on the same data.
 type trainer struct {
-	options   Options
-	kernels   []gppl.Kernel // the candidates
-	data      gppl.Data
-	log       bool
-	scaling   dataset.Scaling // of y, or of log y
-	offset    float64         // added to the NLL of the standardised values to report it for y
-	memory    gppl.Option     // what engines may take
-	step      float64
-	detrended gppl.Data
-	periods   []float64
-	omega     *gppl.Projection  // nil: exact
-	engines   map[string]string // of a long series, by the name of the kernel; nil: the cheapest
-	trend     string
-	mean      gppl.Mean // of that trend
+	options Options
+	kernels []gppl.Kernel // the candidates
+	data    gppl.Data
+	log     bool
+	scaling dataset.Scaling // of y, or of log y
+	offset  float64         // added to the NLL of the standardised values to report it for y
+	memory  gppl.Option     // what engines may take
+	step    float64
+	omega   *gppl.Projection  // nil: exact
+	engines map[string]string // of a long series, by the name of the kernel; nil: the cheapest
+	trend   string
+	mean    gppl.Mean               // of that trend
+	found   map[string]*gppl.Starts // of the searches on the present scale, by the name of the kernel
 
 	index       int
 	count       int     // of candidates
@@ -391,12 +423,9 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	if err := t.choose(v.data, s.bytes()); err != nil {
 		return err
 	}
+	t.found = map[string]*gppl.Starts{}
 	if compared {
 		t.offset = v.offsetOf(s.Y[len(s.X)-t.data.Len():])
-	}
-	t.detrended = gppl.Detrend(t.data)
-	if t.periods = t.options.Periods; len(t.periods) == 0 {
-		t.periods = gppl.LikelyPeriods(t.data, 2)
 	}
 	return nil
 }
@@ -441,14 +470,19 @@ func (t *trainer) settings(s gppl.Settings) gppl.Settings {
 	before := t.evaluations
 	s.Progress = func(p gppl.Progress) {
 		t.evaluations = before + p.Evaluations
-		if t.options.Progress != nil {
-			t.options.Progress(Progress{
-				Candidate: t.candidate, Index: t.index, Count: t.count, Stage: t.stage,
-				Evaluations: t.evaluations, Best: p.Best, Elapsed: time.Since(t.began),
-			})
-		}
+		t.report(p.Best)
 	}
 	return s
+}
+
+// report says how far the comparison has come.
+func (t *trainer) report(best float64) {
+	if t.options.Progress != nil {
+		t.options.Progress(Progress{
+			Candidate: t.candidate, Index: t.index, Count: t.count, Stage: t.stage,
+			Evaluations: t.evaluations, Best: best, Elapsed: time.Since(t.began),
+		})
+	}
 }
 
 // setTrend sets the trend of the next candidates; auto begins with the linear one.
@@ -466,112 +500,6 @@ func (t *trainer) otherTrends() []string {
 		return nil
 	}
 	return []string{"none", "quadratic"}
-}
-
-// train learns the parameters of k, from the given starts if there are any.
-func (t *trainer) train(ctx context.Context, k gppl.Kernel, starts []gppl.Model) (*gppl.Result, error) {
-	if starts == nil {
-		starts = startsFor(k, t.data, t.detrended, t.periods)
-	}
-	if len(t.options.Periods) > 0 && periodsOf(k) == 1 { // given: kept as it is
-		for i, m := range starts {
-			for _, p := range m.Params() {
-				if p.Role == gppl.RolePeriod {
-					starts[i] = m.Fix(p.Name)
-				}
-			}
-		}
-	}
-	t.stage = "training"
-	few, fewSeconds := t.data, 0.0
-	if t.data.Len() > fewer {
-		few = t.few(k)
-		var err error
-		if fewSeconds, err = t.cost(starts[0], few); err != nil {
-			return nil, err
-		}
-	}
-	allSeconds, err := t.cost(starts[0], t.data)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := t.plan(t.candidate, len(starts), fewSeconds, allSeconds)
-	if err != nil {
-		return nil, err
-	}
-	span := t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0]
-	for i, m := range starts {
-		starts[i] = scaled(supported(m, priorsOf(m, t.options.Priors, t.scaling.Scale)), nil, span)
-	}
-	settings := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: plan.few}
-	if t.data.Len() <= fewer {
-		settings.NoStandardErrors = true
-		return t.best(ctx, starts, t.data, settings, plan.random)
-	}
-	t.stage = fmt.Sprintf("first steps, on %d observations", fewer)
-	r, err := t.best(ctx, starts, few, settings, plan.random)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	t.stage = fmt.Sprintf("training on all %d", t.data.Len())
-	if err == nil {
-		starts = append(starts, scaled(r.Model, r, span))
-	}
-	settings.NoStandardErrors, settings.MaxEvaluations = true, plan.all
-	settings.Stop = gppl.StopBelow(0.005) // nats: BIC is read to tenths
-	var failures []error
-	for len(starts) > 0 { // from the best start; from the next best if that fails
-		at := t.lowest(starts)
-		r, err := t.run(ctx, starts[at], t.data, settings)
-		if err == nil || ctx.Err() != nil {
-			return r, err
-		}
-		failures = append(failures, err)
-		starts = slices.Delete(starts, at, at+1)
-	}
-	return nil, errors.Join(failures...)
-}
-
-// few picks observations for the first steps, evenly spaced up to the latest: over the whole range or, for a kernel with a period, with
-// at least six per period.
-func (t *trainer) few(k gppl.Kernel) gppl.Data {
-	n := t.data.Len()
-	stride := (n - 1) / (fewer - 1)
-	if hasPeriod(k) && len(t.periods) > 0 {
-		const perPeriod = 6
-		stride = max(1, min(stride, int(slices.Min(t.periods)/(perPeriod*t.step))))
-	}
-	pick := make([]int, fewer)
-	for i := range pick {
-		pick[i] = n - 1 - (fewer-1-i)*stride
-	}
-	return t.data.Pick(pick)
-}
-
-// best trains on d from every start, and at random around each, and returns the best.
-func (t *trainer) best(ctx context.Context, starts []gppl.Model, d gppl.Data, s gppl.Settings, random int) (best *gppl.Result, err error) {
-	var failures []error
-	if hasPeriod(starts[0].Kernel) {
-		random = 0 // a period at random is as good as none
-	}
-	s.Starts, s.Spread, s.Seed = 1+random, 2, t.options.Seed+1
-	for _, m := range starts {
-		r, err := t.run(ctx, m, d, s)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			failures = append(failures, err)
-			continue
-		}
-		if best == nil || r.Value < best.Value {
-			best = r
-		}
-	}
-	if best == nil {
-		return nil, errors.Join(failures...)
-	}
-	return best, nil
 }
 
 func (t *trainer) run(ctx context.Context, m gppl.Model, d gppl.Data, s gppl.Settings) (*gppl.Result, error) {

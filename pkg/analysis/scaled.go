@@ -29,6 +29,9 @@ func (t scaledLog) Slope(u float64) float64 {
 	return 0
 }
 
+// guess is the standard error of log θ that a parameter is taken to have before anything is known of it.
+const guess = 0.3
+
 // scaled returns m with transforms scaledLog. Their scales are the standard errors of a result if it has them. Otherwise they are
 // guesses: a fifth of a cycle over the span for a period, a third for any other parameter.
 func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
@@ -36,7 +39,7 @@ func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
 		if isFixed(p) || p.Role == gppl.RoleLocation { // of any sign
 			continue
 		}
-		s := 0.3
+		s := guess
 		if p.Role == gppl.RolePeriod {
 			s = min(s, 0.2*p.Value/span)
 		}

@@ -1,26 +1,75 @@
 package analysis
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// startsFor returns at least one model to train from. A kernel with one period gets the values of gppl.StartFrom at each of the most
-// likely periods: the likelihood has a maximum at each multiple of a period, so the period has to be correct from the start. (A kernel
-// with several periods gets a different one for each from StartFrom.) Any other kernel gets the values for the data and for the
-// detrended data: the likelihood has one maximum where the kernel explains the trend alone and another where it explains more.
-func startsFor(k gppl.Kernel, d, detrended gppl.Data, periods []float64) []gppl.Model {
-	plain := gppl.Model{Kernel: k, Noise: 1}.FixRedundant()
-	if periodsOf(k) != 1 || len(periods) == 0 {
-		starts := []gppl.Model{gppl.StartFrom(plain, d)}
-		if rest := gppl.StartFrom(plain, detrended); !slices.Equal(naturals(rest), naturals(starts[0])) {
-			starts = append(starts, rest)
-		}
-		return starts
+// A named kernel is trained from what the search of the library finds (gppl.FindStarts).
+
+const (
+	// firstSteps are the evaluations after which the better starts are known from the others, and furtherSteps those that the best then take on
+	// a part of the data.
+	firstSteps, furtherSteps = 12, 40
+	// toTheEnd is the number of starts that are trained to the end.
+	toTheEnd = 2
+	// quickSeconds is the predicted time of an evaluation up to which several starts are trained on all observations. Above, they are
+	// trained on a part (gppl.Starts.Part), and only the best on all.
+	quickSeconds = 0.02
+	// swift is the predicted time that the training on all observations may take without a budget, as long as it has leastSteps
+	// evaluations: with steps in units of standard errors they end within tenths of a nat of the optimum.
+	swift, leastSteps = 3.0, 8
+	// looseGradient replaces gradientTolerance where an evaluation takes more than quickSeconds: some hundredths of a nat.
+	looseGradient = 0.2
+)
+
+// search finds where the training of k on the present data and with the present trend begins. It is done once for each kernel and scale: other
+// trends begin at the same starts.
+func (t *trainer) search(ctx context.Context, k gppl.Kernel) (*gppl.Starts, error) {
+	if found, ok := t.found[kernelName(k)]; ok {
+		return found, nil
 	}
-	var starts []gppl.Model
-	for _, period := range periods {
+	t.stage = "searching for starts"
+	t.report(math.Inf(1))
+	var all *gppl.Starts
+	for _, m := range t.families(k) {
+		settings := gppl.AutoSettings{Priors: priorsOf(m, t.options.Priors, t.scaling.Scale), Fit: gppl.Settings{Seed: t.options.Seed}}
+		unsearched := ""
+		if needed, allowed := searchSeconds(k, t.data.Len()), searchShare*t.allowance(); needed > allowed {
+			m, settings.KeepStart = gppl.StartFrom(m, t.data), true
+			unsearched = fmt.Sprintf("not searched: training began at start values from the data alone, since a search would take about %.2g s by the forecast and the budget leaves %.2g s", needed, allowed)
+		}
+		found, err := gppl.FindStarts(ctx, m, t.data, settings)
+		if err != nil {
+			return nil, err
+		}
+		if unsearched != "" {
+			found.Doubts = []string{unsearched}
+		}
+		t.evaluations += found.Search.Evaluations
+		if all == nil {
+			all = found
+		} else {
+			all.Models = append(all.Models, found.Models...)
+		}
+	}
+	t.found[kernelName(k)] = all
+	return all, nil
+}
+
+// families returns the models to search: that of k or, if periods are given and k has one, one for each with its period fixed there.
+func (t *trainer) families(k gppl.Kernel) (models []gppl.Model) {
+	plain := gppl.Model{Kernel: k, Noise: 1, Mean: t.mean}.FixRedundant()
+	if periodsOf(k) != 1 || len(t.options.Periods) == 0 {
+		return []gppl.Model{plain}
+	}
+	for _, period := range t.options.Periods {
 		theta := naturals(plain)
 		var names []string
 		for i, p := range plain.Params() {
@@ -29,10 +78,169 @@ func startsFor(k gppl.Kernel, d, detrended gppl.Data, periods []float64) []gppl.
 				names = append(names, p.Name)
 			}
 		}
-		held := gppl.StartFrom(plain.WithParams(theta).Fix(names...), d)
-		starts = append(starts, plain.WithParams(naturals(held)))
+		models = append(models, plain.WithParams(theta).Fix(names...))
 	}
-	return starts
+	return models
+}
+
+// trained is a named kernel after its training: doubts are those of the comparison with aliases.
+type trained struct {
+	*gppl.Result
+	found  *gppl.Starts
+	doubts []string
+}
+
+// train learns the parameters of k from the starts of the search and any others.
+func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model) (trained, error) {
+	found, err := t.search(ctx, k)
+	if err != nil {
+		return trained{}, err
+	}
+	starts := append(slices.Clone(others), found.Models...)
+	span := t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0]
+	for i, m := range starts {
+		m.Mean = t.mean
+		starts[i] = scaled(supported(m, priorsOf(m, t.options.Priors, t.scaling.Scale)), nil, span)
+	}
+	seconds, err := t.dearest(starts, t.data)
+	if err != nil {
+		return trained{}, err
+	}
+	var r *gppl.Result
+	if seconds <= quickSeconds || found.Part.Len() == t.data.Len() {
+		r, err = t.trainAll(ctx, starts, seconds)
+	} else {
+		r, err = t.trainPart(ctx, starts, found.Part, seconds, span)
+	}
+	if err != nil {
+		return trained{}, err
+	}
+	likelihood, err := t.loss(r.Model, t.data, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return trained{}, err
+	}
+	better, doubts := found.Compare(ctx, likelihood, r)
+	t.evaluations += better.Evaluations
+	out := trained{better, found, doubts}
+	out.judge(likelihood)
+	return out, ctx.Err()
+}
+
+// judge adds to the result what the search says of it.
+func (r trained) judge(likelihood gppl.Loss) { r.found.Judge(likelihood, r.Result, r.doubts...) }
+
+// trainAll trains on all observations: from every start for some steps, and from the best to the end.
+func (t *trainer) trainAll(ctx context.Context, starts []gppl.Model, seconds float64) (*gppl.Result, error) {
+	plan, err := t.plan(t.candidate, len(starts), 0, seconds)
+	if err != nil {
+		return nil, err
+	}
+	t.stage = fmt.Sprintf("training on all %d", t.data.Len())
+	settings := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: min(firstSteps, plan.few), NoStandardErrors: true}
+	first, err := t.each(ctx, starts, t.data, settings)
+	if err != nil {
+		return nil, err
+	}
+	var ends []gppl.Model
+	for _, r := range first {
+		ends = append(ends, r.Model)
+	}
+	settings.MaxEvaluations = max(fewestEvaluations, plan.few)
+	settings.Starts, settings.Spread, settings.Seed = 1+plan.random, 1/guess, t.options.Seed+1
+	last, err := t.each(ctx, ends[:min(toTheEnd, len(ends))], t.data, settings)
+	if err != nil {
+		return nil, err
+	}
+	return last[0], nil
+}
+
+// trainPart trains on a part of the observations first, and then on all from the best.
+func (t *trainer) trainPart(ctx context.Context, starts []gppl.Model, part gppl.Data, seconds, span float64) (*gppl.Result, error) {
+	partSeconds, err := t.dearest(starts, part)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := t.plan(t.candidate, len(starts), partSeconds, seconds)
+	if err != nil {
+		return nil, err
+	}
+	t.stage = fmt.Sprintf("first steps, on %d observations", part.Len())
+	settings := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: min(firstSteps, plan.few), NoStandardErrors: true}
+	first, err := t.each(ctx, starts, part, settings)
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	if err == nil {
+		settings.MaxEvaluations, settings.NoStandardErrors = min(furtherSteps, plan.few), false
+		settings.Starts, settings.Spread, settings.Seed = 1+plan.random, 1/guess, t.options.Seed+1
+		if r, err := t.run(ctx, first[0].Model, part, settings); err == nil {
+			starts = append(starts, scaled(r.Model, r, span))
+		}
+	}
+	t.stage = fmt.Sprintf("training on all %d", t.data.Len())
+	steps := plan.all
+	if t.options.Budget <= 0 {
+		steps = min(steps, max(leastSteps, int(swift/seconds)))
+	}
+	settings = gppl.Settings{GradientTolerance: looseGradient, MaxEvaluations: steps, NoStandardErrors: true}
+	var failures []error
+	for len(starts) > 0 { // from the best start; from the next best if that fails
+		at := t.lowest(starts)
+		r, err := t.run(ctx, starts[at], t.data, settings)
+		if err == nil || ctx.Err() != nil {
+			return r, err
+		}
+		failures = append(failures, err)
+		starts = slices.Delete(starts, at, at+1)
+	}
+	return nil, errors.Join(failures...)
+}
+
+// each trains on d from every start and returns the results, the best first. It is an error if all fail.
+func (t *trainer) each(ctx context.Context, starts []gppl.Model, d gppl.Data, s gppl.Settings) (results []*gppl.Result, err error) {
+	var failures []error
+	for _, m := range starts {
+		r, err := t.run(ctx, m, d, s)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		results = append(results, r)
+	}
+	if results == nil {
+		return nil, errors.Join(failures...)
+	}
+	slices.SortStableFunc(results, func(p, q *gppl.Result) int { return cmp.Compare(p.Value, q.Value) })
+	return results, nil
+}
+
+// dearest predicts the seconds of an evaluation of the likelihood of d at the model where it takes most.
+func (t *trainer) dearest(models []gppl.Model, d gppl.Data) (most float64, err error) {
+	for _, m := range models {
+		seconds, err := t.cost(m, d)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, seconds)
+	}
+	return most, nil
+}
+
+// searchShare is the share of the time that a candidate may take that the search may take.
+const searchShare = 0.5
+
+// searchSeconds predicts the time of the search of a kernel: that of its evaluations of n observations or of three parts of 128, as
+// Search.Evaluations counts them.
+func searchSeconds(k gppl.Kernel, n int) float64 {
+	const evaluations = 400
+	count := float64(evaluations * len(k.Params()))
+	if n > 400 {
+		return count * 3 * evaluationSeconds(128, false)
+	}
+	return count * evaluationSeconds(n, false)
 }
 
 func hasPeriod(k gppl.Kernel) bool { return periodsOf(k) > 0 }

@@ -127,6 +127,24 @@ type AutoResult struct {
 // cannot be evaluated at the start, or if ctx ends; FitAuto then returns the best
 // point so far with ctx's error.
 func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult, error) {
+	a, err := newAuto(ctx, m, d, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.findStarts(); err != nil {
+		return nil, err
+	}
+	a.at, a.next, a.sure = a.starts[0], a.starts, a.given
+	err = a.run()
+	if a.result.Result == nil {
+		return nil, err
+	}
+	a.finish()
+	return a.result, err
+}
+
+// newAuto checks the model and the data, and completes the settings.
+func newAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*auto, error) {
 	if m.Kernel == nil {
 		return nil, fmt.Errorf("gppl: the model has no kernel")
 	}
@@ -148,7 +166,6 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 		return nil, err
 	}
 	rest := leastSquaresRest(m, d)
-	var err error
 	if left, all := blas64.Nrm2(vec(rest.Y)), blas64.Nrm2(vec(d.Y)); left <= constant*all {
 		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())
 	}
@@ -157,31 +174,28 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 	a.settings.Gain = orDefault(s.Gain, 0.5)
 	a.settings.Efficiency = orDefault(s.Efficiency, 0.8)
 	a.settings.MaxProjections = cmp.Or(s.MaxProjections, d.Len()/2)
-	a.starts = []Model{m}
-	if !s.KeepStart {
-		a.starts = startsFrom(m, d)
+	return a, nil
+}
+
+// findStarts sets the starts: the model itself, or those of the search.
+func (a *auto) findStarts() (err error) {
+	a.starts = []Model{a.family}
+	if !a.settings.KeepStart {
+		a.starts = startsFrom(a.family, a.data)
 	}
 	if a.priors, err = a.priorsByName(); err != nil {
-		return nil, err
+		return err
 	}
 	for i := range a.starts {
 		a.starts[i] = a.starts[i].within(a.priors)
 	}
 	if err := a.starts[0].Check(); err != nil {
-		return nil, err
+		return err
 	}
-	if !s.KeepStart {
-		if err := a.search(); err != nil {
-			return nil, err
-		}
+	if a.settings.KeepStart {
+		return nil
 	}
-	a.at, a.next, a.sure = a.starts[0], a.starts, a.given
-	err = a.run()
-	if a.result.Result == nil {
-		return nil, err
-	}
-	a.finish()
-	return a.result, err
+	return a.search()
 }
 
 // constant is the share of y that rounding leaves where a mean explains all of it.

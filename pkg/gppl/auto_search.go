@@ -62,10 +62,13 @@ const (
 	firstSteps     = 12
 	secondStage    = 4 // of them at most for secondSteps more
 	secondSteps    = 40
-	hopeless       = 30  // nats above the best at which a start is given up after firstSteps
-	farOff         = 60  // nats above the best at which a change of it is not trained
-	nearby         = 5   // nats above the best at which a change of it is given up after firstSteps
-	moveRounds     = 3   // rounds of changes of the best point
+	hopeless       = 30   // nats above the best at which a start is given up after firstSteps
+	farOff         = 60   // nats above the best at which a change of it is not trained
+	nearby         = 5    // nats above the best at which a change of it is given up after firstSteps
+	moveRounds     = 3    // rounds of changes of the best point
+	gone           = 1e-2 // share of the mean of y² below which a term's variance is also tried as revived of it
+	revived        = 0.2
+	revivals       = 7   // lengthscales at which it is
 	trainWhole     = 400 // observations up to which all of them are trained on
 	trainSize      = 128 // observations of each of three parts of longer series that are
 	screenWhole    = 160 // the same for the likelihoods that are compared
@@ -340,13 +343,36 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 	return d
 }
 
-// train continues from a point for some evaluations.
+// train continues from a point for some evaluations. Periods move by cycles over the range (rhythm): by their logarithm, a step that
+// suits the other parameters is many lobes of the likelihood wide, and training takes four times as many evaluations. Where that ends
+// outside the range of periods, training is that of the model's own transforms.
 func (s *searcher) train(p point, evaluations int) point {
+	m := s.model.WithParams(p.u).inside().within(s.priors)
+	params := m.Params()
+	changed := false
+	for i, q := range params {
+		if kept, ok := q.Transform.(interval); ok && isPeriod(q) {
+			params[i].Transform = rhythm{kept.hi, kept.lo}
+			changed = true
+		}
+	}
+	end := s.trainWith(params, evaluations)
+	if changed && !math.IsInf(end.value, 1) && !slices.Equal(end.u, values(s.model.WithParams(end.u).inside().Params())) {
+		end = s.trainWith(m.Params(), evaluations)
+	}
+	if math.IsInf(end.value, 1) {
+		end.u = p.u
+	}
+	return end
+}
+
+// trainWith trains from params for some evaluations; the value is +Inf where the loss cannot be evaluated there.
+func (s *searcher) trainWith(params []Param, evaluations int) point {
 	settings := s.methods
 	settings.MaxEvaluations = evaluations
-	r, _ := Fit(s.ctx, s.loss, s.model.WithParams(p.u).inside().within(s.priors).Params(), settings)
+	r, _ := Fit(s.ctx, s.loss, params, settings)
 	if r == nil {
-		return point{u: p.u, value: math.Inf(1)}
+		return point{u: values(params), value: math.Inf(1)}
 	}
 	s.search.Evaluations += r.Evaluations
 	return point{u: values(r.Model.Params()), value: r.Value}
@@ -640,6 +666,21 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 					}
 				})
 			}
+		}
+	}
+	for _, i := range amplitudes(s.model.Kernel, 0) { // a term that vanished does not come back by itself
+		if isFixed(params[i]) || theta[i] > gone*s.power {
+			continue
+		}
+		for _, l := range thin(s.scales.lengthscales, revivals) {
+			change(func(at []float64) {
+				at[i] = revived * s.power
+				for j := i + 1; j < last && params[j].Unit != unitY2; j++ {
+					if params[j].Unit == unitX && !isPeriod(params[j]) && !isFixed(params[j]) {
+						at[j] = l
+					}
+				}
+			})
 		}
 	}
 	for _, c := range []float64{0.05, 0.2, 0.5} {

@@ -12,7 +12,8 @@ import (
 )
 
 // search replaces the starts by the optima of the exact likelihood of the data or a part of them. If the model has a
-// mean, it uses the least-squares residuals of y, as if their mean were zero: for starts that is enough.
+// mean, starts are compared on the least-squares residuals of y, as if their mean were zero. So are parts of the data trained on. All of
+// them are trained on with their mean: a slow term that is nearly a trend would vanish from the residuals, and not come back.
 func (a *auto) search() error {
 	mean := a.family.Mean
 	setMean := func(mean Mean) {
@@ -38,13 +39,18 @@ func (a *auto) searchRest(d Data) error {
 		return nil
 	}
 	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
+	a.starts = append(a.starts, startsAtPeriods(family, d)...)
 	if scales.shortest < scales.longest {
 		a.shortest, a.longest = scales.shortest, scales.longest
 		for i, m := range a.starts {
 			a.starts[i] = m.withPeriods(scales).inside()
 		}
 	}
-	loss, err := newBlocks(a.starts[0], d, trainWhole, trainSize)
+	whole, observed := a.starts[0], d
+	if d.Len() <= trainWhole {
+		whole.Mean, observed = a.family.Mean, a.data
+	}
+	loss, err := newBlocks(whole, observed, trainWhole, trainSize)
 	if err != nil {
 		return err
 	}
@@ -113,6 +119,30 @@ func (a *auto) searchRest(d Data) error {
 	a.evaluations += a.result.Search.Evaluations
 	a.trained += time.Since(began)
 	return nil
+}
+
+// startsAtPeriods returns, for a kernel with one trained period, the start values from the data with the period held at each of the two
+// likeliest: the likelihood has a maximum at every multiple of a period, and StartFrom takes one by the autocovariance alone.
+func startsAtPeriods(m Model, d Data) (starts []Model) {
+	at := -1
+	for i, p := range m.Params() {
+		if isPeriod(p) && !isFixed(p) {
+			if at >= 0 {
+				return nil
+			}
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	for _, period := range LikelyPeriods(d, 2) {
+		theta := values(m.Params())
+		theta[at] = period
+		held := StartFrom(m.WithParams(theta).Fix(m.Params()[at].Name), d)
+		starts = append(starts, m.WithParams(values(held.Params())))
+	}
+	return starts
 }
 
 // spectralStarts adds the optima of a search by the periodogram of all data. s searched only a part of the data, which may

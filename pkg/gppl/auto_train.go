@@ -221,16 +221,7 @@ func (a *auto) settle(exact *Exact) error {
 		step.StdErrLog, step.Kept = a.efficiency(l)
 	}
 	a.record(step, fmt.Sprintf("best of %d further starts, since %s", tried, strings.Join(doubts, "; ")))
-	if doubts = a.doubts(); doubts != nil {
-		if best.Status == Converged || best.Status == Stalled || best.Status == Unconfirmed && a.straight() {
-			best.Status, best.Reason = Doubtful, doubts[0]
-		}
-		for _, d := range doubts {
-			if !slices.Contains(best.Warnings, d) { // the training may have said it
-				best.warn("%s", d)
-			}
-		}
-	}
+	doubted(best, a.doubts(), a.straight())
 	return nil
 }
 

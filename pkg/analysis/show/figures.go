@@ -432,6 +432,20 @@ func warnings(a *analysis.Analysis) []string {
 	return slices.Compact(w)
 }
 
+// Doubt says in a sentence that the best named kernel may not be at its optimum, or that the data do not determine it, and the first
+// reason; "" if nothing is in doubt. The others are among the warnings.
+func Doubt(a *analysis.Analysis) string {
+	doubts := a.Candidates[0].Doubts
+	if len(doubts) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(doubts) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more, see the warnings)", n)
+	}
+	return fmt.Sprintf("The parameters of %s are in doubt: %s%s.", a.Name(), doubts[0], more)
+}
+
 // WithNoise draws the forecast with another noise variance (of the standardised series) and all else unchanged. The title gives the
 // increase of the NLL.
 func WithNoise(a *analysis.Analysis, noise float64, steps int) (*viz.Figure, error) {

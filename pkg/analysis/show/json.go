@@ -15,7 +15,9 @@ type JSON struct {
 	Trust      *analysis.Trust      `json:"trust,omitempty"`
 	Notes      []string             `json:"notes"`
 	Kernel     string               `json:"kernel"`
-	Log        bool                 `json:"log,omitempty"` // the best model is of log y
+	Status     string               `json:"status"`           // of training the best model, as in Candidates
+	Doubts     []string             `json:"doubts,omitempty"` // why the parameters of a named kernel may not be the optimum
+	Log        bool                 `json:"log,omitempty"`    // the best model is of log y
 	Exact      bool                 `json:"exact_likelihood"`
 	Parameters []ParameterJSON      `json:"parameters"`
 	LogLik     float64              `json:"log_likelihood"` // of the standardised series, without the priors
@@ -63,7 +65,7 @@ type PointJSON struct {
 func Describe(a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals, trust *analysis.Trust) JSON {
 	j := JSON{
 		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Notes: flagwords.All(a.Series.Notes()),
-		Kernel: a.Kernel(), Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
+		Kernel: a.Kernel(), Status: a.Candidates[0].Status, Doubts: a.Candidates[0].Doubts, Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
 		Trust: trust, Log: a.Log, LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
 	}
 	for _, p := range a.Result.Params {

@@ -42,6 +42,7 @@ type content struct {
 	Effects     template.HTML
 	Priors      []string
 	Verdict     []string
+	Doubt       string
 	Along       template.HTML
 	Histogram   template.HTML
 	Correlogram template.HTML
@@ -64,7 +65,7 @@ const slicePoints = 25
 func Report(ctx context.Context, w io.Writer, a *analysis.Analysis, f *analysis.Forecast, trust *analysis.Trust) error {
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
-		How: how(a), Result: a.Result.String(), Summary: Summary(a, f),
+		How: how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),
 	}
 	var err error
 	figure := func(fig *viz.Figure, problem error) (h template.HTML) {

@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// Text writes an analysis for a terminal: the verdict if the forecast was tested, the series, the candidates and the best model; then
+// Text writes an analysis for a terminal: the verdict if the forecast was tested, what is in doubt of a named kernel, the series, the candidates and the best model; then
 // the checks, the forecast and the names of written files, unless these are nil.
 func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.Residuals, trust *analysis.Trust, written []string) error {
 	var b strings.Builder
@@ -25,6 +25,9 @@ func Text(w io.Writer, a *analysis.Analysis, f *analysis.Forecast, r *analysis.R
 	}
 	if trust != nil {
 		fmt.Fprintf(&b, "%s\n", Printable(trust.Verdict))
+	}
+	if d := Doubt(a); d != "" {
+		fmt.Fprintf(&b, "%s\n", Printable(d))
 	}
 	lines("Series", flagwords.All(a.Series.Notes()))
 	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
