@@ -68,6 +68,18 @@ func kinds() []kind {
 		{"season and trend", of(even, func(x float64, rnd *rand.Rand) float64 {
 			return x/30 - 1.5 + 0.5*math.Sin(2*math.Pi*x/8) + 0.2*math.Sin(4*math.Pi*x/8) + 0.2*rnd.NormFloat64()
 		})},
+		{"Periodic, sharp, even", process(even, gppl.Periodic{Variance: 1, Period: 13, Lengthscale: 0.25}, 0.01)},
+		{"Periodic, fast", process(uneven, gppl.Periodic{Variance: 1, Period: 0.9, Lengthscale: 0.8}, 0.02)},
+		{"LocPer, slow, even", process(even, gppl.LocPer{Variance: 1, Lengthscale: 300, Period: 17, PeriodicLengthscale: 0.3}, 0.01)},
+		{"LocPer, sharp", process(uneven, gppl.LocPer{Variance: 1, Lengthscale: 60, Period: 3.1, PeriodicLengthscale: 0.5}, 0.01)},
+		{"SE + Periodic, even", process(even, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.Periodic{Variance: 1, Period: 5.3, Lengthscale: 0.4}), 0.01)},
+		{"SE + LocPer", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.LocPer{Variance: 1, Lengthscale: 80, Period: 4.1, PeriodicLengthscale: 0.5}), 0.01)},
+		{"SE + LocPer, even", process(even, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.LocPer{Variance: 1, Lengthscale: 80, Period: 4.1, PeriodicLengthscale: 0.5}), 0.01)},
+		{"two seasons", process(even, gppl.Add(gppl.Periodic{Variance: 1, Period: 3.7, Lengthscale: 0.7}, gppl.Periodic{Variance: 1, Period: 19, Lengthscale: 0.7}), 0.02)},
+		{"growing season", of(even, func(x float64, rnd *rand.Rand) float64 {
+			return math.Exp(x/60)*math.Sin(2*math.Pi*x/6) + 0.2*rnd.NormFloat64()
+		})},
+		{"sawtooth", of(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Mod(x, 11)/5.5 - 1 + 0.1*rnd.NormFloat64() })},
 	}
 }
 

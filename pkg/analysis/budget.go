@@ -69,7 +69,7 @@ func (t *trainer) affordable(most float64) float64 {
 // lastEvaluations bounds the evaluations of the last training of the best, beside those of its standard errors: two gradients for each
 // parameter.
 func (t *trainer) lastEvaluations(m gppl.Model) (int, error) {
-	const most = 40
+	const most = 60
 	if t.options.Budget <= 0 {
 		return most, nil
 	}
@@ -92,7 +92,7 @@ type schedule struct {
 // few is 0 if there are no others.
 func (t *trainer) plan(kernel string, starts int, few, all float64) (schedule, error) {
 	const most = 200
-	p := schedule{random: t.options.RandomStarts, few: most, all: most}
+	p := schedule{random: t.random, few: most, all: most}
 	if t.options.Budget <= 0 { // what is predicted to take longer than anyone waits is refused, nothing is cut
 		if needed := fewestEvaluations * all; needed > patience.Seconds() {
 			return p, &BudgetError{Kernel: kernel, Needed: time.Duration(min(1e9, needed) * 1e9), Allowed: patience}

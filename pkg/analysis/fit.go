@@ -299,7 +299,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}
-	last := gppl.Settings{GradientTolerance: gradientTolerance, MaxEvaluations: evaluations}
+	last := gppl.Settings{GradientTolerance: 0.1 * gradientTolerance, MaxEvaluations: evaluations} // the curvature is positive at the optimum, not beside it
 	if seconds > quickSeconds {
 		last.GradientTolerance, last.MaxEvaluations = looseGradient, min(evaluations, leastSteps)
 	}
@@ -403,6 +403,7 @@ type trainer struct {
 	trend   string
 	mean    gppl.Mean               // of that trend
 	found   map[string]*gppl.Starts // of the searches on the present scale, by the name of the kernel
+	random  int                     // starts of the present candidate around the best: more than none where nothing was searched
 
 	index       int
 	count       int     // of candidates

@@ -22,9 +22,13 @@ const (
 	// quickSeconds is the predicted time of an evaluation up to which several starts are trained on all observations. Above, they are
 	// trained on a part (gppl.Starts.Part), and only the best on all.
 	quickSeconds = 0.02
-	// swift is the predicted time that the training on all observations may take without a budget, as long as it has leastSteps
-	// evaluations: with steps in units of standard errors they end within tenths of a nat of the optimum.
-	swift, leastSteps = 3.0, 8
+	// swift is the predicted time that the training on all of swiftFor observations may take without a budget, and on more in proportion, as
+	// long as it has leastSteps evaluations, or againSteps with another trend: steps in units of standard errors then end within tenths of a
+	// nat of the optimum.
+	swift, swiftFor        = 3.0, 2000
+	leastSteps, againSteps = 8, 4
+	// unsearchedStarts is the least number of random starts where nothing was searched.
+	unsearchedStarts = 3
 	// looseGradient replaces gradientTolerance where an evaluation takes more than quickSeconds: some hundredths of a nat.
 	looseGradient = 0.2
 )
@@ -40,10 +44,9 @@ func (t *trainer) search(ctx context.Context, k gppl.Kernel) (*gppl.Starts, erro
 	var all *gppl.Starts
 	for _, m := range t.families(k) {
 		settings := gppl.AutoSettings{Priors: priorsOf(m, t.options.Priors, t.scaling.Scale), Fit: gppl.Settings{Seed: t.options.Seed}}
-		unsearched := ""
-		if needed, allowed := searchSeconds(k, t.data.Len()), searchShare*t.allowance(); needed > allowed {
+		unsearched := t.unsearched(k)
+		if unsearched != "" {
 			m, settings.KeepStart = gppl.StartFrom(m, t.data), true
-			unsearched = fmt.Sprintf("not searched: training began at start values from the data alone, since a search would take about %.2g s by the forecast and the budget leaves %.2g s", needed, allowed)
 		}
 		found, err := gppl.FindStarts(ctx, m, t.data, settings)
 		if err != nil {
@@ -61,6 +64,19 @@ func (t *trainer) search(ctx context.Context, k gppl.Kernel) (*gppl.Starts, erro
 	}
 	t.found[kernelName(k)] = all
 	return all, nil
+}
+
+// unsearched says why the search of k is left out: it would exceed the budget or the memory. It is "" if neither.
+func (t *trainer) unsearched(k gppl.Kernel) string {
+	const plain = "not searched: training began at start values from the data alone, since a search would take about"
+	n := t.data.Len()
+	if needed, allowed := searchSeconds(k, n), searchShare*t.allowance(); needed > allowed {
+		return fmt.Sprintf("%s %.2g s by the forecast and the budget leaves %.2g s", plain, needed, allowed)
+	}
+	if needed := searchedBytes(k, n); t.options.Memory > 0 && needed > 0.5*t.options.Memory {
+		return fmt.Sprintf("%s %.0f MB", plain, needed/1e6)
+	}
+	return ""
 }
 
 // families returns the models to search: that of k or, if periods are given and k has one, one for each with its period fixed there.
@@ -92,15 +108,19 @@ type trained struct {
 
 // train learns the parameters of k from the starts of the search and any others.
 func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model) (trained, error) {
+	_, again := t.found[kernelName(k)] // with another trend
 	found, err := t.search(ctx, k)
 	if err != nil {
 		return trained{}, err
 	}
 	starts := append(slices.Clone(others), found.Models...)
-	span := t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0]
+	again = again && len(others) > 0
+	if t.random = t.options.RandomStarts; found.Search.Screened == 0 {
+		t.random = max(t.random, unsearchedStarts)
+	}
 	for i, m := range starts {
 		m.Mean = t.mean
-		starts[i] = scaled(supported(m, priorsOf(m, t.options.Priors, t.scaling.Scale)), nil, span)
+		starts[i] = scaled(supported(m, priorsOf(m, t.options.Priors, t.scaling.Scale)), nil, t.span())
 	}
 	seconds, err := t.dearest(starts, t.data)
 	if err != nil {
@@ -110,7 +130,10 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model)
 	if seconds <= quickSeconds || found.Part.Len() == t.data.Len() {
 		r, err = t.trainAll(ctx, starts, seconds)
 	} else {
-		r, err = t.trainPart(ctx, starts, found.Part, seconds, span)
+		if again {
+			starts = starts[:len(others)]
+		}
+		r, err = t.trainPart(ctx, starts, found.Part, seconds, again)
 	}
 	if err != nil {
 		return trained{}, err
@@ -155,7 +178,7 @@ func (t *trainer) trainAll(ctx context.Context, starts []gppl.Model, seconds flo
 }
 
 // trainPart trains on a part of the observations first, and then on all from the best.
-func (t *trainer) trainPart(ctx context.Context, starts []gppl.Model, part gppl.Data, seconds, span float64) (*gppl.Result, error) {
+func (t *trainer) trainPart(ctx context.Context, starts []gppl.Model, part gppl.Data, seconds float64, again bool) (*gppl.Result, error) {
 	partSeconds, err := t.dearest(starts, part)
 	if err != nil {
 		return nil, err
@@ -174,13 +197,18 @@ func (t *trainer) trainPart(ctx context.Context, starts []gppl.Model, part gppl.
 		settings.MaxEvaluations, settings.NoStandardErrors = min(furtherSteps, plan.few), false
 		settings.Starts, settings.Spread, settings.Seed = 1+plan.random, 1/guess, t.options.Seed+1
 		if r, err := t.run(ctx, first[0].Model, part, settings); err == nil {
-			starts = append(starts, scaled(r.Model, r, span))
+			starts = append(starts, scaled(r.Model, r, t.span()))
 		}
 	}
 	t.stage = fmt.Sprintf("training on all %d", t.data.Len())
 	steps := plan.all
 	if t.options.Budget <= 0 {
-		steps = min(steps, max(leastSteps, int(swift/seconds)))
+		least := leastSteps
+		if again {
+			least = againSteps
+		}
+		n := float64(t.data.Len())
+		steps = min(steps, max(least, int(swift*max(1, n/swiftFor)*float64(least)/leastSteps/seconds)))
 	}
 	settings = gppl.Settings{GradientTolerance: looseGradient, MaxEvaluations: steps, NoStandardErrors: true}
 	var failures []error
@@ -195,6 +223,8 @@ func (t *trainer) trainPart(ctx context.Context, starts []gppl.Model, part gppl.
 	}
 	return nil, errors.Join(failures...)
 }
+
+func (t *trainer) span() float64 { return t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0] }
 
 // each trains on d from every start and returns the results, the best first. It is an error if all fail.
 func (t *trainer) each(ctx context.Context, starts []gppl.Model, d gppl.Data, s gppl.Settings) (results []*gppl.Result, err error) {
@@ -232,15 +262,36 @@ func (t *trainer) dearest(models []gppl.Model, d gppl.Data) (most float64, err e
 // searchShare is the share of the time that a candidate may take that the search may take.
 const searchShare = 0.5
 
-// searchSeconds predicts the time of the search of a kernel: that of its evaluations of n observations or of three parts of 128, as
-// Search.Evaluations counts them.
+// searchSeconds predicts the time of the search of a kernel: that of its likelihoods of n observations or of three parts of 128 and, with
+// a period, of as many by the periodogram of all. Their numbers are those of Search, on draws of each kernel.
 func searchSeconds(k gppl.Kernel, n int) float64 {
-	const evaluations = 400
-	count := float64(evaluations * len(k.Params()))
-	if n > 400 {
-		return count * 3 * evaluationSeconds(128, false)
+	const (
+		whole, part   = 400, 128 // those of gppl.FindStarts
+		each, wave    = 60, 200  // likelihoods for each parameter, without a period and with one
+		bins, perBin  = 1 << 16, 1e-7
+		periodograms  = 1000
+		irregularPeak = 0.5 // seconds for periods below the mean spacing
+	)
+	count, seconds := float64(each*len(k.Params())), 0.0
+	if hasPeriod(k) {
+		count = float64(wave * len(k.Params()))
+		if n > whole {
+			seconds = periodograms*perBin*min(4*float64(n), bins) + irregularPeak
+		}
+	}
+	if n > whole {
+		return seconds + count*3*evaluationSeconds(part, false)
 	}
 	return count * evaluationSeconds(n, false)
+}
+
+// searchedBytes is the forecast of the memory of the search: the periodogram of all, at a fiftieth of the mean spacing.
+func searchedBytes(k gppl.Kernel, n int) float64 {
+	const frequencies, each = 1 << 19, 100
+	if !hasPeriod(k) {
+		return 0
+	}
+	return each * min(frequencies, 250*float64(n))
 }
 
 func hasPeriod(k gppl.Kernel) bool { return periodsOf(k) > 0 }

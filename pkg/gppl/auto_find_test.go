@@ -1,0 +1,93 @@
+package gppl_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// TestFindStarts: the first of the starts is the optimum that FitAuto returns where the search saw all data, priors included, and what is
+// said of it is the same.
+func TestFindStarts(t *testing.T) {
+	d := observe(t, 60, 1, 0.2, 3, func(x float64) float64 { return math.Sin(2 * math.Pi * x / 7.3) })
+	m := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}}
+	for _, priors := range [][]gppl.ParamPrior{nil, {{Name: "lengthscale", Prior: gppl.LogNormalWithin(5, 50)}}} {
+		s := gppl.AutoSettings{Priors: priors}
+		found, err := gppl.FindStarts(t.Context(), m, d, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Search.Screened == 0 || found.Part.Len() != d.Len() {
+			t.Errorf("%v, a part of %d", found.Search, found.Part.Len())
+		}
+		start := found.Models[0]
+		for i, p := range start.Params() {
+			if p.Transform != m.Params()[i].Transform {
+				t.Errorf("%s has the transform %v, not the model's", p.Name, p.Transform)
+			}
+		}
+		exact, err := gppl.NewExact(start, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var loss gppl.Loss = exact
+		if priors != nil {
+			if loss, err = gppl.NewMAP(exact, priors...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := gppl.Fit(t.Context(), loss, nil, gppl.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gained := r.Trace[0].Value - r.Value; gained > 0.01 {
+			t.Errorf("training gained %.3g nats on what the search found", gained)
+		}
+		r, further := found.Compare(t.Context(), exact, r)
+		found.Judge(exact, r, further...)
+		auto, err := gppl.FitAuto(t.Context(), m, d, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(r.Value-auto.Value) > 0.01 || r.Status != auto.Status || !slices.Equal(r.Warnings, auto.Warnings) {
+			t.Errorf("%v nats, %s, %q; FitAuto has %v, %s, %q", r.Value, r.Status, r.Warnings, auto.Value, auto.Status, auto.Warnings)
+		}
+	}
+}
+
+// TestFindStartsNotSearched: what is not searched has start values, and a doubt that says so; what cannot be trained is an error.
+func TestFindStartsNotSearched(t *testing.T) {
+	d := observe(t, 60, 1, 0.1, 3, func(x float64) float64 { return math.Sin(x / 3) })
+	change := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
+	line := observe(t, 60, 1, 0, 3, func(x float64) float64 { return 2 * x })
+	for what, c := range map[string]struct {
+		m gppl.Model
+		d gppl.Data
+	}{
+		"a change point": {change, d},
+		"a line":         {gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, line.X))}, line},
+	} {
+		found, err := gppl.FindStarts(t.Context(), c.m, c.d, gppl.AutoSettings{})
+		if err != nil || len(found.Models) == 0 || found.Search.Screened > 0 || len(found.Doubts) != 1 || !strings.HasPrefix(found.Doubts[0], "not searched: ") {
+			t.Errorf("%s: %+v, %v", what, found, err)
+			continue
+		}
+		r := &gppl.Result{Model: found.Models[0], Status: gppl.Converged}
+		found.Judge(nil, r)
+		if r.Status != gppl.Doubtful || len(r.Warnings) != 1 {
+			t.Errorf("%s: %s, %q", what, r.Status, r.Warnings)
+		}
+	}
+	if _, err := gppl.FindStarts(t.Context(), gppl.Model{Noise: 1}, d, gppl.AutoSettings{}); err == nil {
+		t.Error("no error for a model without a kernel")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := gppl.FindStarts(ctx, gppl.Model{Kernel: gppl.SE{}, Noise: 1}, d, gppl.AutoSettings{}); err == nil {
+		t.Error("no error after the context ended")
+	}
+}
