@@ -37,7 +37,7 @@ const promisesKept = true
 func TestRandomCases(t *testing.T) {
 	count, largest := *randomCases, 0
 	if count == 0 {
-		count, largest = testsize.Of(30, 80, 200), testsize.Of(100, 300, 300)
+		count, largest = testsize.Of(25, 80, 200), testsize.Of(100, 300, 300)
 	}
 	began := time.Now()
 	s := judgeAll(*randomFrom, count, largest)

@@ -62,7 +62,7 @@ var (
 // shards that 1 to 4 goroutines fill, shards that went through files among them.
 func TestSumsBits(t *testing.T) {
 	t.Parallel()
-	trials := testsize.Of(100, 300, 1000)
+	trials := testsize.Of(60, 300, 1000)
 	rnd := rand.New(rand.NewPCG(5, 5))
 	headers := []gppl.SumsHeader{sumsHeader(t, plainRange), sumsHeader(t, weightedRange)}
 	add := func(s *gppl.Sums, x, y, w []float64) error {
