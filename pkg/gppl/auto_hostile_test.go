@@ -63,6 +63,7 @@ func allFinite(v ...float64) bool {
 
 // TestHostileData passes finite data of all magnitudes to what takes data: each answers with numbers or with an error.
 func TestHostileData(t *testing.T) {
+	t.Parallel()
 	count := *hostileCases
 	if count == 0 {
 		count = testsize.Of(40, 60, 60)

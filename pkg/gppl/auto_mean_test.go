@@ -32,6 +32,7 @@ func rising(t *testing.T, n int, level, slope float64) gppl.Data {
 // TestFitAutoMean: FitAuto learns a model with a mean, whatever line is in y, by the exact
 // likelihood and by projections.
 func TestFitAutoMean(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{60, testsize.Of(500, 900, 900)} {
 		var first *gppl.AutoResult
 		for _, slope := range []float64{0.2, -40} {
@@ -103,6 +104,7 @@ func TestFitAutoKnownErrors(t *testing.T) {
 // TestFitAutoStraight: where a straight line explains all that the mean leaves, the likelihood of a smooth kernel has no
 // maximum. FitAuto says so, whatever rounding makes of gradients where it stopped.
 func TestFitAutoStraight(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{5, 100} {
 		x, y := make([]float64, n), make([]float64, n)
 		for i := range x {

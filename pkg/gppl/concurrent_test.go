@@ -178,6 +178,7 @@ func TestGoroutines(t *testing.T) {
 // information and posteriors by turns, and compares each answer with that of an
 // object made for it alone.
 func TestWalk(t *testing.T) {
+	t.Parallel()
 	steps := 6
 	switch {
 	case testsize.Long():

@@ -41,6 +41,7 @@ var smoothCases = []struct {
 // TestBandedGradientSmooth compares the gradient of smooth kernels, at spacing
 // 1, with the dense engine's.
 func TestBandedGradientSmooth(t *testing.T) {
+	t.Parallel()
 	for _, c := range smoothCases {
 		t.Run(c.name, func(t *testing.T) {
 			n := min(c.n, 1000) // where the recursion of 1b1a4f7 was long beyond use
@@ -80,6 +81,7 @@ func TestBandedGradientSmooth(t *testing.T) {
 // TestBandedTraining: training by the banded engine ends where the spectral
 // engine's does. With the gradient of 1b1a4f7 it stalled far above.
 func TestBandedTraining(t *testing.T) {
+	t.Parallel()
 	d := drawFrom(t, Model{Kernel: SE{1, 16}, Noise: 1e-8}, spaced(testsize.Of(500, 1000, 1000)), rand.New(rand.NewPCG(0, 12)))
 	var value [2]float64
 	for i, engine := range []string{EngineBanded, EngineSpectral} {

@@ -109,6 +109,7 @@ func answersOf(e exactEngine, m *compiled, c int, r blas64.General, at Inputs) (
 // TestSeveralColumns compares each engine with the dense one: y and the basis of a
 // mean, any combination of them in the gradient, with and without known errors.
 func TestSeveralColumns(t *testing.T) {
+	t.Parallel()
 	n := testsize.Of(100, 230, 230)
 	for _, c := range append(summedCases, columnCases...) {
 		for i, k := range c.kernels {

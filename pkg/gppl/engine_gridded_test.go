@@ -56,6 +56,7 @@ func TestGriddedPromise(t *testing.T) {
 // TestGriddedWalk evaluates one loss along a walk in θ and compares with fresh
 // ones: the sums that are kept do not change the answer.
 func TestGriddedWalk(t *testing.T) {
+	t.Parallel()
 	d := benchData(t, 400)
 	rnd := rand.New(rand.NewPCG(5, 5))
 	m := Model{Kernel: SE{1, 5}, Noise: 0.1}

@@ -347,6 +347,7 @@ func TestEngineLarge(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("large")
 	}
+	t.Parallel()
 	w := worst{}
 	defer func() { w.log(t) }()
 	for i, c := range []struct {
@@ -374,6 +375,7 @@ func TestEngineLarge(t *testing.T) {
 // TestEngineWalk moves the parameters of one loss about, as training does, and
 // a good deal further: what an engine keeps from call to call must not show.
 func TestEngineWalk(t *testing.T) {
+	t.Parallel()
 	w := worst{}
 	defer func() { w.log(t) }()
 	for i, k := range engineKernels(1, 10) {
@@ -434,6 +436,7 @@ func TestEngineWalk(t *testing.T) {
 
 // TestEngineProperty draws kernel, parameters, inputs and design at random.
 func TestEngineProperty(t *testing.T) {
+	t.Parallel()
 	count := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if count++; testsize.Quick() && count > 8 {
@@ -509,6 +512,7 @@ func TestSpectralExactWindowed(t *testing.T) {
 // keeps its window when the lengthscale falls, and observations that the model
 // would not have made lose most by it.
 func TestSpectralExactWindowStays(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 10))
 	m := Model{Kernel: SE{1, 20}, Noise: 1e-5}
 	n := testsize.Of(400, 800, 800)
@@ -554,6 +558,7 @@ func TestInterpolatedNoiseFalls(t *testing.T) {
 // TestSpectralAliases: the samples taken for a long period do not see a short
 // one.
 func TestSpectralAliases(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 8))
 	m := Model{Kernel: Periodic{1, 1, 50}, Noise: 0.1}
 	d := drawFrom(t, m, engineInputs("irregular", 60, rnd), rnd)

@@ -145,6 +145,7 @@ func TestEngineNames(t *testing.T) {
 // TestRefusalSaysWhy: parameters that nothing can be computed with are refused
 // with a reason.
 func TestRefusalSaysWhy(t *testing.T) {
+	t.Parallel()
 	d := engineData(t, 30)
 	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))
 	for i, engine := range append(engineNames, gppl.EngineDense, "") {

@@ -206,6 +206,7 @@ func walkConcurrently(t *testing.T, build func() Loss, steps int, spread float64
 // TestConcurrentSpectral: one loss on two goroutines, whose kernels take different
 // circles and numbers of waves.
 func TestConcurrentSpectral(t *testing.T) {
+	t.Parallel()
 	d := benchData(t, testsize.Of(80, 200, 200))
 	for i, k := range []Kernel{SE{1, 60}, RQ{1, 100, 1}, LocPer{1, 300, 130, 1}} {
 		if testsize.Quick() && i == 1 {

@@ -12,6 +12,7 @@ import (
 // TestFisherScoring: the optimum that L-BFGS finds, from starts near and far, with a
 // Fixed parameter as well.
 func TestFisherScoring(t *testing.T) {
+	t.Parallel()
 	truth := gppl.Model{Kernel: gppl.RQ{Variance: 1.5, Lengthscale: 6, Alpha: 1.2}, Noise: 0.2}
 	x := make([]float64, 300)
 	for i := range x {

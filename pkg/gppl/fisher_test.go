@@ -273,6 +273,7 @@ func TestInformationRoutes(t *testing.T) {
 
 // TestInformationDerivative compares Ȧ with central differences of A.
 func TestInformationDerivative(t *testing.T) {
+	t.Parallel()
 	x := engineInputs("duplicated", 33, rand.New(rand.NewPCG(1, 1)))
 	formula := fd.Formula{
 		Stencil:    []fd.Point{{Loc: -2, Coeff: 1. / 12}, {Loc: -1, Coeff: -8. / 12}, {Loc: 1, Coeff: 8. / 12}, {Loc: 2, Coeff: -1. / 12}},

@@ -15,6 +15,7 @@ import (
 // TestFitFindsLateFaults trains by gradients that are right at the start and lose
 // a sign on the way.
 func TestFitFindsLateFaults(t *testing.T) {
+	t.Parallel()
 	caught, cases := 0, testsize.Of(6, 20, 20)
 	for i := range cases {
 		d := drawn(t, 80, uint64(i)+1)

@@ -12,6 +12,7 @@ import (
 // TestToeplitzBrokenGrid: where rounding of the inputs breaks a grid, the error is in the bound, also if the period of
 // the kernel divides the step, so that it is flat at the lags of the grid.
 func TestToeplitzBrokenGrid(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(5, 3))
 	cases, taken := 0, 0
 	for _, n := range []int{61, 101, 321} {

@@ -96,6 +96,7 @@ func TestFixedPlaces(t *testing.T) {
 // TestChangePoint: likelihood and posterior against the formulas, and the gradient against
 // differences, by each engine that takes the kernel.
 func TestChangePoint(t *testing.T) {
+	t.Parallel()
 	const noise = 0.2
 	n := testsize.Of(70, 150, 150)
 	d := changeData(n)
@@ -230,6 +231,7 @@ func TestChangePointRefused(t *testing.T) {
 // TestChangePointFit: start values find a change of the kernel, training from them finds it
 // better, whatever the units, and the result survives being saved.
 func TestChangePointFit(t *testing.T) {
+	t.Parallel()
 	const where = 140.0
 	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.Laplace{Variance: 2, Lengthscale: 4}, Location: where, Width: 1}, Noise: 0.01}
 	changed := drawnChange(t, truth, 200, 3)
@@ -293,6 +295,7 @@ func TestCovariance(t *testing.T) {
 // TestChangePointStandardError: the place of a change has the standard error of the curvature in
 // the place itself and the logs of the others, in any unit and whatever its sign.
 func TestChangePointStandardError(t *testing.T) {
+	t.Parallel()
 	const where = 90.0
 	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: where, Width: 2}, Noise: 0.05}
 	changed := drawnChange(t, truth, 150, 4)

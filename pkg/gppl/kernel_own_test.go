@@ -150,6 +150,7 @@ func TestOwnKernels(t *testing.T) {
 // on its own, beside one of ours and with White as a factor, and that they
 // agree with the dense one.
 func TestOwnKernelEngines(t *testing.T) {
+	t.Parallel()
 	const n = 400
 	rnd := rand.New(rand.NewPCG(81, 0))
 	irregular, regular, y := make([]float64, n), make([]float64, n), make([]float64, n)

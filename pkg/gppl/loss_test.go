@@ -66,6 +66,7 @@ func relative(a, b float64) float64 { return math.Abs(a-b) / (1 + math.Abs(b)) }
 // TestLosses sends every kernel through every loss, at sizes below, at and
 // above that of a tile, in one dimension and in three.
 func TestLosses(t *testing.T) {
+	t.Parallel()
 	for i, k := range kernels() {
 		for _, d := range []int{1, 3} {
 			for j, n := range []int{30, 64, 150} {

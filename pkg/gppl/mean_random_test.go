@@ -441,6 +441,7 @@ func (c *meanRandom) judge(report func(string, bool)) {
 //
 //	go test ./pkg/gppl -run TestRandomMeans -mean-cases 1000 -timeout 2h
 func TestRandomMeans(t *testing.T) {
+	t.Parallel()
 	count, largest := *meanCount, 40
 	if count == 0 {
 		count, largest = testsize.Of(2, 3, 3), testsize.Of(12, 14, 14)

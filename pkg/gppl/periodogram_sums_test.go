@@ -35,6 +35,7 @@ func TestCircleWindow(t *testing.T) {
 
 // TestSumsPeriodogram compares periodogram and expectation with dense matrices.
 func TestSumsPeriodogram(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(31, 1))
 	n := testsize.Of(80, 250, 250)
 	for _, c := range []struct {

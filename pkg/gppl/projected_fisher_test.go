@@ -52,6 +52,7 @@ func TestOracleInformation(t *testing.T) {
 // Information, which has no differences. Of a Periodic kernel on many periods,
 // central differences of the gradient were 7e-6 off.
 func TestInformationOfEngines(t *testing.T) {
+	t.Parallel()
 	d := benchData(t, 150)
 	for i, k := range []Kernel{
 		Periodic{0.7, 1, 11}, Periodic{1, 0.7, 90}, SE{1.2, 30}, LocPer{1, 200, 20, 0.9}, Laplace{1, 30}, Matern32{1, 60}, RQ{1, 60, 1.3},

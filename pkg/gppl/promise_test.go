@@ -12,6 +12,7 @@ import (
 // as line searches visit, whether the model explains it or not, and where it has
 // frequencies that the series leaves out.
 func TestPromiseOffScale(t *testing.T) {
+	t.Parallel()
 	const n = 100
 	d := benchData(t, n)
 	signals := map[string]func(x float64) float64{

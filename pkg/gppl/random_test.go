@@ -35,6 +35,7 @@ const promisesKept = true
 //	go test ./pkg/gppl -run TestRandomCases -cases 10000 -timeout 3h -v
 //	go test ./pkg/gppl -run TestRandomCases -cases 1 -from 1234 -v
 func TestRandomCases(t *testing.T) {
+	t.Parallel()
 	count, largest := *randomCases, 0
 	if count == 0 {
 		count, largest = testsize.Of(25, 80, 200), testsize.Of(100, 300, 300)
@@ -231,6 +232,7 @@ func rank(j judged) float64 {
 // TestFormerExceptions judges cases in which an error was once larger than promised: what was found in
 // long runs of TestRandomCases stays looked at.
 func TestFormerExceptions(t *testing.T) {
+	t.Parallel()
 	for _, number := range []int{
 		4108, 5771, 5720, // derivatives: what αᵀ∂Aα adds
 		5718, 30617, // PL, raw projections: the condition of ΩᵀΩ, with and without a signal

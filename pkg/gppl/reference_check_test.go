@@ -177,6 +177,7 @@ func checkKernels() []gppl.Kernel {
 // TestReferenceBig holds value and gradient to big.Float, at a condition that
 // float64 cannot bear.
 func TestReferenceBig(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(31, 0))
 	const n = 7
 	x, y := make([]float64, n), make([]float64, n)

@@ -41,6 +41,7 @@ func complement(omega *mat.Dense) *mat.Dense {
 }
 
 func TestResidual(t *testing.T) {
+	t.Parallel()
 	const n, k = 150, 40
 	data := randomData(t, n, 1, 7)
 	distinct := data.Pick(indices(n - 1)) // the last point repeats the first

@@ -61,6 +61,7 @@ func sumsProjected(m gppl.Model, s *gppl.Sums, d gppl.Data, centre float64, k in
 // intercept, and their information with those of the observations themselves, projected
 // by an orthonormalised matrix of the same waves.
 func TestSumsProjected(t *testing.T) {
+	t.Parallel()
 	cases := 200
 	if testsize.Quick() {
 		cases = 40

@@ -50,6 +50,7 @@ func learnt(t *testing.T, m gppl.Model, d gppl.Data) *gppl.Result {
 // TestFitRobust: planted outliers get small weights, f is nearer to the truth than with
 // Gaussian noise, the bound falls in every round and says that Student-t noise is better.
 func TestFitRobust(t *testing.T) {
+	t.Parallel()
 	d, truth, where := planted(170)
 	for i, m := range []gppl.Model{
 		{Kernel: gppl.SE{}}, {Kernel: gppl.Matern32{}}, {Kernel: gppl.SE{}, Mean: gppl.Intercept{}},
