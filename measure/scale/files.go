@@ -67,9 +67,14 @@ func (c commands) run(ctx context.Context, rows, kernels string) error {
 				fmt.Printf("| %.0e | %s | %v |\n", float64(n), name, measured(ctx, c.wait, program, args...))
 			}
 		}
-		for _, kernel := range strings.Split(kernels, ",") {
-			args := append([]string{"fit", file, "-q", "--kernel", kernel, "--model", model}, c.args...)
-			run("`"+strings.Join(append([]string{"fit --kernel", kernel}, c.args...), " ")+"`", args...)
+		all := strings.Split(kernels, ",")
+		for i, kernel := range all {
+			args := append([]string{"--kernel", kernel}, c.args...)
+			name := "fit " + strings.Join(args, " ")
+			if i == len(all)-1 { // for predict; it holds the rows, and takes its time
+				args, name = append(args, "--model", model), name+" --model"
+			}
+			run("`"+name+"`", append([]string{"fit", file, "-q"}, args...)...)
 		}
 		run("`predict`", "predict", model)
 		run("`sum`", "sum", file, "-q", "-o", sums)
