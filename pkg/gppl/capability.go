@@ -3,7 +3,7 @@ package gppl
 import "math"
 
 // A kernel declares its properties beyond the covariance through optional interfaces:
-// Reacher, Bandlimited, Scaled, Markovian, Spectrum, Nuggeter, Steep, Amplified. A kernel
+// Reacher, Bandlimited, Scaled, Markovian, Spectrum, Waver, Nuggeter, Steep, Amplified. A kernel
 // without them is computed densely, or by the Toeplitz engine on a regular series. Sum and Product combine
 // the properties of their parts. Engines ask through the functions of this file and
 // terms.go, and do not know the types. gppltest.CheckKernel compares the declared

@@ -24,7 +24,7 @@ var walkLosses = []struct {
 	engines []string
 	build   func(m Model, d Data, p *Projection, opts ...Option) (Loss, error)
 }{
-	{"exact", append([]string{"", EngineDense, EngineToeplitz, EngineGridded}, exactEngines...),
+	{"exact", append([]string{"", EngineDense, EngineToeplitz, EngineGridded, EngineMixed}, exactEngines...),
 		func(m Model, d Data, _ *Projection, opts ...Option) (Loss, error) { return NewExact(m, d, opts...) }},
 	{"PL", append([]string{"", EngineDense}, projectedEngines...),
 		func(m Model, d Data, p *Projection, opts ...Option) (Loss, error) {

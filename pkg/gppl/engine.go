@@ -36,6 +36,10 @@ const (
 	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a
 	// constant step; a few values may be missing.
 	EngineToeplitz = "toeplitz"
+	// EngineMixed, for the exact likelihood, takes sums of kernels on the line that few
+	// waves represent, such as periodic and quasi-periodic ones, however high their
+	// frequencies: as many columns.
+	EngineMixed = "mixed"
 	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
 	// interpolation in log l between matrices that another engine made.
 	EngineInterpolated = "interpolated"
@@ -78,7 +82,7 @@ func WithContext(ctx context.Context) Option { return func(o *options) { o.ctx =
 func forPosterior(o *options) { o.posterior = true }
 
 // engineNames are all there are, for whatever loss.
-var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz, EngineInterpolated}
+var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz, EngineMixed, EngineInterpolated}
 
 // optionsOf applies the options; it is an error if they name an engine that there
 // is not, or no tolerance.

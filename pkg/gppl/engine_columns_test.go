@@ -33,6 +33,8 @@ var columnCases = []columnCase{
 		[]Kernel{SE{1, 3}, Matern32{0.7, 2}, Add(SE{1, 2}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.1})}, false, true, true},
 	{EngineToeplitz, func(l *line) exactEngine { return newToeplitzExact(l, options{memory: maxMemory}) },
 		[]Kernel{SE{1, 3}, RQ{0.7, 4, 0.8}, Add(Laplace{1, 9}, Periodic{0.5, 1, 12}, White{0.1})}, true, false, false},
+	{EngineMixed, func(l *line) exactEngine { return newMixedExact(l, options{tolerance: 1e-12}) },
+		[]Kernel{Periodic{1, 1, 7}, LocPer{1, 90, 5, 1}, Add(SE{1, 60}, Periodic{0.5, 1, 3.7}, White{0.1})}, false, true, true},
 }
 
 // summedCases are those of engines that keep sums over the data, on circles that depend on

@@ -20,7 +20,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
-var engineNames = []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineInterpolated}
+var engineNames = []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineMixed, gppl.EngineInterpolated}
 
 func TestCheckEngine(t *testing.T) {
 	t.Parallel()
@@ -41,6 +41,9 @@ func TestCheckEngine(t *testing.T) {
 		},
 		gppl.EngineToeplitz: func(_ gppl.Model, d gppl.Data, p *gppl.Projection) bool {
 			return p == nil && d.Len() > 1 && d.X.At(0)[0] == -7 // the regular ones
+		},
+		gppl.EngineMixed: func(m gppl.Model, d gppl.Data, p *gppl.Projection) bool {
+			return p == nil && line(m, d) && onlyOf(m.Kernel, "SE", "Periodic", "LocPer", "SpectralMixture", "White") && !strings.Contains(fmt.Sprint(m.Kernel), "×")
 		},
 		gppl.EngineInterpolated: func(m gppl.Model, _ gppl.Data, p *gppl.Projection) bool {
 			return p != nil && onlyOf(m.Kernel, "SE", "Laplace", "Matern32", "Matern52")

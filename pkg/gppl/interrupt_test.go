@@ -45,8 +45,9 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 		{Kernel: gppl.SE{Variance: 1, Lengthscale: 6}, Noise: 0.1},
 		{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 4}, Noise: 0.1},
 		{Kernel: gppl.Add(gppl.Matern52{Variance: 1, Lengthscale: 4}, gppl.Laplace{Variance: 1, Lengthscale: 40}), Noise: 0.1},
+		{Kernel: gppl.LocPer{Variance: 1, Lengthscale: float64(n), Period: 6, PeriodicLengthscale: 1}, Noise: 0.1},
 	} {
-		for j, engine := range []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz} {
+		for j, engine := range []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineMixed} {
 			if engine == gppl.EngineDense && n > 4000 || n < 1000 && !testsize.Long() && (i == 2 && testsize.Quick() || i > 0 && j < 2+i/2) { // the longest
 				continue
 			}

@@ -259,7 +259,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 			all = append(all, j)
 		}
 	}
-	engines := []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz}
+	engines := []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineMixed}
 	run("exact", exact, len(x), engines, func(o ...gppl.Option) (explained, error) {
 		return gppl.NewExact(c.model, c.data, o...)
 	})

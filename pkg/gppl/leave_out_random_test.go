@@ -270,7 +270,7 @@ func TestRandomLeaveOut(t *testing.T) {
 	for number := *leaveOutFrom; number < *leaveOutFrom+*leaveOutCases; number++ {
 		c := newLeaveOutCase(number)
 		want, v, unknown := wideLeaveOut(c)
-		for _, engine := range []string{"", gppl.EngineDense, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineToeplitz, gppl.EngineSpectral, gppl.EngineGridded} {
+		for _, engine := range []string{"", gppl.EngineDense, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineToeplitz, gppl.EngineSpectral, gppl.EngineGridded, gppl.EngineMixed} {
 			name := engine
 			if name == "" {
 				name = "automatic"

@@ -64,6 +64,9 @@ func sortLine(x Inputs) *line {
 	return l
 }
 
+// middle returns the middle of the range.
+func (l *line) middle() float64 { return l.lo + 0.5*l.span }
+
 // neighbours estimates the mean number of points within distance r to the right
 // of a point, from a sample of points.
 func (l *line) neighbours(r float64) float64 {

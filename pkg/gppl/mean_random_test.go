@@ -422,7 +422,7 @@ func (c *meanRandom) judge(report func(string, bool)) {
 		}
 	}
 	n := c.data.Len()
-	engines := []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz}
+	engines := []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineMixed}
 	run("exact", n, engines, func(o ...gppl.Option) (explained, error) { return gppl.NewExact(c.model, c.data, o...) })
 	run("VFE", n, engines[:2], func(o ...gppl.Option) (explained, error) {
 		return gppl.NewVFE(c.model, c.data, c.z, gppl.VFEOptions{}, o...)

@@ -32,6 +32,8 @@ var memoryCases = []memoryCase{
 	{"exact", EngineGridded, SE{1, 0.1}, 5000, 0, "irregular"},
 	{"exact", EngineSpectral, SE{1, 0.5}, 5000, 0, "irregular"},
 	{"exact", EngineSpectral, Periodic{1, 2, 9}, 2000, 0, "irregular"},
+	{"exact", EngineMixed, Periodic{1, 1, 0.1}, 5000, 0, "irregular"},
+	{"exact", EngineMixed, LocPer{1, 9, 0.5, 1}, 3000, 0, "irregular"},
 	{"projected", EngineSpectral, SE{1, 0.1}, 20000, 101, "irregular"},
 	{"projected", EngineSpectral, SE{1, 0.5}, 3000, 300, "irregular"},
 	{"projected", EngineStateSpace, Matern32{1, 1}, 2000, 101, "irregular"},

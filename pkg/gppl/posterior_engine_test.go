@@ -38,7 +38,7 @@ func TestPosteriorEngines(t *testing.T) {
 		if err := want.predictor.joint(context.Background(), columnOf(wantMean), wantCov, x); err != nil {
 			t.Fatal(err)
 		}
-		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded} {
+		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineMixed} {
 			if engine == EngineSpectral && testsize.Quick() && strings.Contains(k.String(), "Mat") {
 				continue // a slow spectrum
 			}

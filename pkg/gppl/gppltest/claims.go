@@ -44,6 +44,9 @@ func checkClaims(t *testing.T, k gppl.Kernel) {
 	if k, ok := k.(gppl.Spectrum); ok {
 		t.Run("Density", func(t *testing.T) { checkDensity(t, k) })
 	}
+	if k, ok := k.(gppl.Waver); ok {
+		t.Run("Waves", func(t *testing.T) { checkWaves(t, k) })
+	}
 }
 
 func cov(k gppl.Kernel, r float64) float64 {
@@ -383,4 +386,41 @@ func checkDensity(t *testing.T, k gppl.Spectrum) {
 	got := make([]float64, len(want))
 	k.ContractDensity(got, w, f)
 	closeVectors(t, "Σ w ∂S/∂log θ", got, want, 1e-7)
+}
+
+// checkWaves compares the sum of waves, and its derivatives, with the covariance over a span of some periods or scales.
+func checkWaves(t *testing.T, k gppl.Waver) {
+	const span, eps = 7, 1e-10
+	period, bands := k.Bands(nil, span, eps)
+	if bands == nil {
+		t.Skip("too many waves")
+	}
+	var frequencies []float64
+	for _, b := range bands {
+		for m := b.From; m <= b.To; m++ {
+			frequencies = append(frequencies, float64(m)/period)
+		}
+	}
+	c := make([]float64, len(frequencies))
+	k.Coefficients(c, period, bands)
+	for i := range 20 {
+		r := span * float64(i) / 19
+		var sum, moved float64
+		w := make([]float64, len(c))
+		for j, f := range frequencies {
+			w[j] = math.Cos(2 * math.Pi * f * r)
+			sum += c[j] * w[j]
+			moved += c[j] * 2 * math.Pi * f * r * math.Sin(2*math.Pi*f*r)
+		}
+		if want := cov(k, r); !(math.Abs(sum-want) <= 10*eps*cov(k, 0)) {
+			t.Errorf("%d waves add up to %v at r = %v, the covariance is %v", len(c), sum, r, want)
+		}
+		got, want := make([]float64, len(k.Params())), make([]float64, len(k.Params()))
+		k.ContractCoefficients(got, w, period, bands)
+		if p := k.PeriodParam(); p >= 0 {
+			got[p] += moved
+		}
+		k.Contract(want, []float64{1}, []float64{r})
+		closeVectors(t, "derivatives of the sum of waves", got, want, 1e-6)
+	}
 }

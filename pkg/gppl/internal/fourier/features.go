@@ -30,3 +30,29 @@ func (p *Points) Features(dst blas64.General, from int, features []Feature) {
 		}
 	}
 }
+
+// FeatureRows sets row a of dst to feature a at the points from, from+1, …: a block of columns of Φᵀ. A sine next to the
+// cosine of its frequency shares its work.
+func (p *Points) FeatureRows(dst blas64.General, from int, features []Feature) {
+	if dst.Rows != len(features) || from < 0 || from+dst.Cols > p.N() {
+		panic(fmt.Sprintf("fourier: a %d×%d block from %d for %d features of %d points", dst.Rows, dst.Cols, from, len(features), p.N()))
+	}
+	for a := 0; a < len(features); a++ {
+		f, row := features[a], dst.Data[a*dst.Stride:][:dst.Cols]
+		m := float64(f.Frequency())
+		if !f.IsSin() && a+1 < len(features) && features[a+1] == f+1 {
+			a++
+			next := dst.Data[a*dst.Stride:][:dst.Cols]
+			for i := range row {
+				next[i], row[i] = p.sincos(from+i, m)
+			}
+			continue
+		}
+		for i := range row {
+			sin, cos := p.sincos(from+i, m)
+			if row[i] = cos; f.IsSin() {
+				row[i] = sin
+			}
+		}
+	}
+}

@@ -15,6 +15,7 @@ package fourier
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -33,14 +34,20 @@ type Points struct {
 // NewPoints returns the phases of the finite numbers x, in any order, taken as
 // exact, as are origin and period.
 func NewPoints(x []float64, origin, period float64) *Points {
+	p := new(Points)
+	p.Set(x, origin, period)
+	return p
+}
+
+// Set makes p the points of NewPoints, in the memory that p has.
+func (p *Points) Set(x []float64, origin, period float64) {
 	if !(period > 0) || math.IsInf(period, 0) {
 		panic(fmt.Sprintf("fourier: period %v", period))
 	}
-	p := &Points{make([]float64, len(x)), make([]float64, len(x))}
+	p.hi, p.lo = slices.Grow(p.hi[:0], len(x))[:len(x)], slices.Grow(p.lo[:0], len(x))[:len(x)]
 	for i, v := range x {
 		p.hi[i], p.lo[i] = phase(v, origin, period)
 	}
-	return p
 }
 
 // phase returns (x − origin)/period modulo 1 as hi + lo.

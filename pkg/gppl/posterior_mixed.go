@@ -1,0 +1,142 @@
+package gppl
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// mixedPosterior is Bayesian linear regression on the waves: at x within the range of the data, with e = C^½φ(x),
+//
+//	mean = eᵀh,  covariance = eᵀT⁻¹e′,
+//
+// in O(p²) for each x. Beyond it, where the waves do not represent the covariances k of x with the data, with κ = B^−½k and
+//
+//	g = T⁻¹Eᵀκ,  r = κ − Eg
+//	mean = κᵀ(z − Eh),  covariance = k(x, x′) − rᵀr′ − gᵀg′
+//
+// where rᵀr + gᵀg = kᵀA⁻¹k is stationary in g, so that rounding of g counts by its square. That takes O(np) for each x.
+type mixedPosterior struct {
+	*mixedFactor // from now on it does not change
+}
+
+func newMixedPosterior(f *mixedFactor) *mixedPosterior {
+	f.ctx, f.t.Ctx = nil, nil // of the evaluation, not of predictions
+	return &mixedPosterior{f}
+}
+
+func (p *mixedPosterior) represented(x float64) bool {
+	l := p.engine.line
+	return l.lo <= x && x <= l.lo+l.span
+}
+
+// at returns e at represented inputs, a column for each, and L⁻¹e.
+func (p *mixedPosterior) at(x Inputs) (e, solved blas64.General) {
+	e, solved = newGeneral(p.features(), x.Len()), newGeneral(p.features(), x.Len())
+	for i := range p.terms {
+		w := &p.terms[i]
+		fourier.NewPoints(x.at, p.engine.line.middle(), w.period).FeatureRows(rowsFrom(e, w.first, len(w.features)), 0, w.features)
+	}
+	for i, root := range p.root {
+		blas64.Scal(root, row(e, i))
+	}
+	copy(solved.Data, e.Data)
+	p.t.SolveL(solved)
+	return e, solved
+}
+
+func (p *mixedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	var within, beyond []int
+	for i, v := range x.at {
+		if p.represented(v) {
+			within = append(within, i)
+		} else {
+			beyond = append(beyond, i)
+		}
+	}
+	const batch = 128
+	each := func(places []int, predict func(m blas64.General, v []float64, x Inputs)) {
+		parallel.For((len(places)+batch-1)/batch, func(b int) {
+			if ctx.Err() != nil {
+				return
+			}
+			part := places[b*batch : min(len(places), (b+1)*batch)]
+			m, v := newGeneral(len(part), means.Cols), make([]float64, len(part))
+			predict(m, v, x.Pick(part))
+			scatter(means, m, part)
+			for j, i := range part {
+				variances[i] = v[j]
+			}
+		})
+	}
+	each(within, func(m blas64.General, v []float64, x Inputs) {
+		e, solved := p.at(x)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.h, 0, m)
+		addSquares(v, 1, solved)
+	})
+	each(beyond, func(m blas64.General, v []float64, x Inputs) {
+		variancesAt(v, p.kernel, x)
+		g := p.regress(m, x, func(r blas64.General) { addSquares(v, -1, r) })
+		addSquares(v, -1, g)
+	})
+	return ctx.Err()
+}
+
+// regress sets the means at any x, returns g, and calls visit with r, a block of rows at a time.
+func (p *mixedPosterior) regress(means blas64.General, x Inputs, visit func(r blas64.General)) (g blas64.General) {
+	l, count, q, c := p.engine.line, p.features(), x.Len(), means.Cols
+	n := len(l.t)
+	e, t := newGeneral(count, mixedBlock), Scalars(l.t)
+	each := func(f func(from int, k blas64.General)) {
+		for from := 0; from < n; from += mixedBlock {
+			e.Cols = min(mixedBlock, n-from)
+			p.whitened(e, from)
+			k := crossCovariance(t.Slice(from, from+e.Cols), x, p.kernel)
+			p.whiten(k, from)
+			f(from, k)
+		}
+	}
+	g = newGeneral(count, q)
+	each(func(_ int, k blas64.General) { dense.Gemm(blas.NoTrans, blas.NoTrans, 1, e, k, 1, g) })
+	p.t.SolveL(g)
+	p.t.SolveLT(g)
+	clear(means.Data)
+	each(func(from int, k blas64.General) {
+		z := newGeneral(k.Rows, c) // z − Eh
+		copyGeneral(z, rowsFrom(l.columns, from, k.Rows))
+		p.whiten(z, from)
+		dense.Gemm(blas.Trans, blas.NoTrans, -1, e, p.h, 1, z)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, k, z, 1, means)
+		dense.Gemm(blas.Trans, blas.NoTrans, -1, e, g, 1, k)
+		visit(k)
+	})
+	return g
+}
+
+// whiten divides rows, from an observation on, by the standard deviation of its noise.
+func (p *mixedPosterior) whiten(a blas64.General, from int) {
+	for i := range a.Rows {
+		blas64.Scal(1/math.Sqrt(p.lambda[from+i]), row(a, i))
+	}
+}
+
+func (p *mixedPosterior) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	lo, hi := x.Range(0)
+	if p.represented(lo) && p.represented(hi) {
+		e, solved := p.at(x)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.h, 0, means)
+		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
+		addOuter(cov, 1, solved)
+		return nil
+	}
+	fillGram(cov, x, p.kernel, 0)
+	g := p.regress(means, x, func(r blas64.General) { addOuter(cov, -1, r) })
+	addOuter(cov, -1, g)
+	return nil
+}

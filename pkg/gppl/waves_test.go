@@ -1,0 +1,168 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// wavers are kernels that are sums of few waves over the span, with sharp and blunt harmonics, and lengthscales on both
+// sides of the period and of the span.
+func wavers(span float64) (kernels []Waver) {
+	for _, p := range []float64{1e-4 * span, 0.03 * span, 0.7 * span, 20 * span} {
+		for _, l := range []float64{0.05, 0.7, 3, 1e3} {
+			kernels = append(kernels, Periodic{1.3, l, p})
+			for _, decay := range []float64{0.1, 1, 300} {
+				if decay*span > 20*p*l || l == 1e3 { // not too many waves for a test
+					kernels = append(kernels, LocPer{0.7, decay * span, p, max(l, 0.3)})
+				}
+			}
+		}
+		kernels = append(kernels, SpectralMixture{0.8, 0.3 * span, p}, SpectralMixture{0.8, 40 * span, p})
+	}
+	for _, l := range []float64{0.01, 0.4, 1e4} {
+		kernels = append(kernels, SE{1.1, l * span})
+	}
+	return kernels
+}
+
+// TestWaves: the waves of a kernel add up to it, and their derivatives to its derivatives, but for what eps allows. It
+// fails if a band is too narrow, a coefficient wrong, or if one has lost the digits of a frequency far above others.
+func TestWaves(t *testing.T) {
+	const span = 30.0
+	rnd := rand.New(rand.NewPCG(4, 9))
+	for _, k := range wavers(span) {
+		for _, eps := range []float64{1e-6, 1e-13} {
+			period, bands := k.Bands(nil, span, eps)
+			if bands == nil {
+				t.Fatalf("%v: no bands", k)
+			}
+			c := make([]float64, countWaves(bands))
+			k.Coefficients(c, period, bands)
+			for i := range 8 {
+				r := []float64{span * math.Pow(rnd.Float64(), float64(1+i%3))}
+				w, sum, moved, at := make([]float64, len(c)), 0.0, 0.0, 0
+				turns := r[0] / period
+				for _, b := range bands {
+					for m := b.From; m <= b.To; m++ {
+						_, turn := math.Modf(turns * float64(m))
+						sin, cos := math.Sincos(2 * math.Pi * turn)
+						w[at], at = cos, at+1
+						sum += c[at-1] * cos
+						moved += c[at-1] * 2 * math.Pi * turns * float64(m) * sin
+						if c[at-1] < 0 {
+							t.Fatalf("%v: c_%d = %v", k, m, c[at-1])
+						}
+					}
+				}
+				v, steep := variance(k), 1+steepness(k, span)
+				fastest := 1 + 2*math.Pi*span*float64(bands[len(bands)-1].To)/period // a wave's slope, of which eps is left out
+				got, want := make([]float64, len(k.Params())), make([]float64, len(k.Params()))
+				k.ContractCoefficients(got, w, period, bands)
+				if p := k.PeriodParam(); p >= 0 {
+					got[p] += moved
+				}
+				k.Contract(want, []float64{1}, r)
+				cov := make([]float64, 1)
+				k.Cov(cov, r)
+				rounding := 1e-15 * steep * math.Sqrt(1+period/span) // of the phase
+				if limit := v * (eps + 2e-14 + rounding); !(math.Abs(sum-cov[0]) <= limit) {
+					t.Errorf("%v, eps %g, r = %v: %v by %d waves, want %v within %.1g", k, eps, r[0], sum, len(c), cov[0], limit)
+				}
+				for p := range want {
+					if limit := v * (10*fastest*eps + 100*steep*(1e-14+rounding)); !(math.Abs(got[p]-want[p]) <= limit) {
+						t.Errorf("%v, eps %g, r = %v: derivative %d is %v by %d waves, want %v within %.1g", k, eps, r[0], p, got[p], len(c), want[p], limit)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMixedRank: a periodic kernel takes 2J + 1 columns however short its period is, and a quasi-periodic one those near its
+// harmonics.
+func TestMixedRank(t *testing.T) {
+	const span = 1000.0
+	for _, c := range []struct {
+		k    Waver
+		most int
+	}{
+		{Periodic{1, 1, 1e-3}, 16}, {Periodic{1, 1, 300}, 16}, {LocPer{1, span, 0.01, 1}, 430}, {LocPer{1, 1e6 * span, 0.01, 1}, 400},
+		{SpectralMixture{1, span, 0.01}, 40},
+	} {
+		if _, bands := c.k.Bands(nil, span, 1e-13); bands == nil || countWaves(bands) > c.most {
+			t.Errorf("%v takes %d frequencies, want at most %d", c.k, countWaves(bands), c.most)
+		}
+	}
+}
+
+// TestMixedAgainstDense: value and gradient by the mixed engine are those of the dense one within what both promise, for short and
+// long periods, uneven noise and means; and the automatic choice takes it where it is the fastest.
+func TestMixedAgainstDense(t *testing.T) {
+	const n = 150
+	rnd := rand.New(rand.NewPCG(3, 17))
+	x, y, e, s := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = n * rnd.Float64()
+		y[i] = math.Sin(2*math.Pi*x[i]/0.37) + 0.01*x[i] + 0.3*rnd.NormFloat64()
+		e[i], s[i] = math.Exp(rnd.NormFloat64()), 0.2*rnd.Float64()
+	}
+	var worst float64
+	for _, p := range []float64{0.37, 3, 200} {
+		for _, k := range []Kernel{
+			Periodic{1, 1, p}, LocPer{1, 2 * n, p, 1.3}, SpectralMixture{1, 60, p}, Add(SE{0.4, 40}, Periodic{1, 0.8, p}, White{0.05}),
+			Add(Periodic{1, 1, p}, Periodic{0.3, 1, 1.7 * p}),
+		} {
+			for noise, d := range []Data{{X: Scalars(x), Y: y}, {X: Scalars(x), Y: y, Relative: e}, {X: Scalars(x), Y: y, Errors: s}, {X: Scalars(x), Y: y, Relative: e, Errors: s}} {
+				m := Model{Kernel: k, Noise: 0.1}
+				if noise%2 == 1 {
+					m.Mean = AddMeans(Intercept{}, NewTrend(1, d.X))
+				}
+				got, grad, bound := evaluated(t, m, d, EngineMixed)
+				want, wantGrad, other := evaluated(t, m, d, EngineDense)
+				bound += other
+				worst = max(worst, math.Abs(got-want)/bound)
+				if !(math.Abs(got-want) <= bound) {
+					t.Errorf("%v, noise %d: %v, dense %v, off by %.2g and %.2g is promised", k, noise, got, want, got-want, bound)
+				}
+				for i := range grad {
+					limit := gradientPromise*bound*(1+steepness(k, n)) + 1e-12*math.Abs(wantGrad[i])
+					if off := math.Abs(grad[i] - wantGrad[i]); !(off <= limit) {
+						t.Errorf("%v, noise %d: derivative %d is %v, dense %v, allowed %.2g", k, noise, i, grad[i], wantGrad[i], limit)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("at most %.2g of the promise", worst)
+}
+
+// BenchmarkMixed is value and gradient of periodic and quasi-periodic kernels on irregular times.
+func BenchmarkMixed(b *testing.B) {
+	for _, n := range []int{200, 1000, 4000} {
+		rnd := rand.New(rand.NewPCG(uint64(n), 3))
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i] = float64(n)*rnd.Float64(), rnd.NormFloat64()
+		}
+		for _, p := range []float64{0.1, 30} {
+			for _, k := range []Kernel{Periodic{1, 1, p}, LocPer{1, 2 * float64(n), p, 1}, Add(SE{1, 0.1 * float64(n)}, LocPer{1, float64(n), p, 1}), Add(SE{1, 0.1 * float64(n)}, Periodic{1, 1, p})} {
+				b.Run(fmt.Sprintf("%s/p=%g/n=%d", kindOf(k), p, n), func(b *testing.B) {
+					m := Model{Kernel: k, Noise: 0.1}
+					l, err := NewExact(m, Data{X: Scalars(x), Y: y}, WithEngine(EngineMixed))
+					if err != nil {
+						b.Fatal(err)
+					}
+					theta := values(m.Params())
+					grad := make([]float64, len(theta))
+					for b.Loop() {
+						if _, err := l.ValueGrad(grad, theta); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
