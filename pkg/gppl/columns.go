@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // What engines do with the columns C for which a loss needs A⁻¹.
@@ -28,7 +29,11 @@ func products(g, a, b blas64.General) {
 		g.Data[0] = blas64.Dot(columnAt(a, 0), columnAt(b, 0))
 		return
 	}
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, g)
+	parallel.For(dense.Blocks(a.Cols), func(i int) {
+		part := a
+		part.Cols, part.Data = dense.Width(a.Cols, i), a.Data[i*dense.Tile:]
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, part, b, 0, rowsFrom(g, i*dense.Tile, part.Cols))
+	})
 }
 
 // combine returns a·r, in the memory of dst where it does.
@@ -45,8 +50,19 @@ func combine(dst, a, r blas64.General) blas64.General {
 	return dst
 }
 
+// manyColumns is from how many columns on matrix products are worth their memory.
+const manyColumns = 16
+
 // formOf returns tr(RᵀGR).
 func formOf(g, r blas64.General) (form float64) {
+	if r.Cols > manyColumns {
+		gr := newGeneral(g.Rows, r.Cols)
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, g, r, 0, gr)
+		for a := range r.Rows {
+			form += blas64.Dot(row(r, a), row(gr, a))
+		}
+		return form
+	}
 	for j := range r.Cols {
 		for a := range g.Rows {
 			for b := range g.Cols {

@@ -36,9 +36,9 @@ const (
 	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a
 	// constant step; a few values may be missing.
 	EngineToeplitz = "toeplitz"
-	// EngineMixed, for the exact likelihood, takes sums of kernels on the line that few
+	// EngineMixed, for the exact likelihood, takes sums on the line with kernels that few
 	// waves represent, such as periodic and quasi-periodic ones, however high their
-	// frequencies: as many columns.
+	// frequencies: as many columns, beside what a state space or a band takes.
 	EngineMixed = "mixed"
 	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
 	// interpolation in log l between matrices that another engine made.

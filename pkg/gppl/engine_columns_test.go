@@ -34,7 +34,7 @@ var columnCases = []columnCase{
 	{EngineToeplitz, func(l *line) exactEngine { return newToeplitzExact(l, options{memory: maxMemory}) },
 		[]Kernel{SE{1, 3}, RQ{0.7, 4, 0.8}, Add(Laplace{1, 9}, Periodic{0.5, 1, 12}, White{0.1})}, true, false, false},
 	{EngineMixed, func(l *line) exactEngine { return newMixedExact(l, options{tolerance: 1e-12}) },
-		[]Kernel{Periodic{1, 1, 7}, LocPer{1, 90, 5, 1}, Add(SE{1, 60}, Periodic{0.5, 1, 3.7}, White{0.1})}, false, true, true},
+		[]Kernel{Periodic{1, 1, 7}, LocPer{1, 90, 5, 1}, Add(SE{1, 60}, Periodic{0.5, 1, 3.7}, White{0.1}), Add(Laplace{1, 9}, Periodic{0.5, 1, 3.7})}, false, true, true},
 }
 
 // summedCases are those of engines that keep sums over the data, on circles that depend on

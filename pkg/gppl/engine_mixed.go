@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 var (
@@ -20,7 +16,8 @@ var (
 )
 
 // mixedExact is the exact likelihood of A = B + ΦCΦᵀ, with Φ the cosines and sines at the few frequencies where the terms
-// of a kernel have weight (Waver), C > 0 their coefficients, and B the noise. With the whitened columns E = B^−½ΦC^½ and
+// of a kernel have weight (Waver), C > 0 their coefficients, and B the noise, with those terms of the kernel that are none or too
+// many waves, as the state space or the banded engine factorises it. With the whitened columns E = B^−½ΦC^½ and
 // z = B^−½Y for the columns Y of the data,
 //
 //	T = I + EᵀE,  h = T⁻¹Eᵀz,  log|A| = log|B| + log|T|,  YᵀA⁻¹Y = zᵀz − (Eᵀz)ᵀh
@@ -31,12 +28,19 @@ var (
 // p columns.
 type mixedExact struct {
 	line      *line
-	tolerance float64 // nats per observation
+	tolerance float64       // nats per observation
+	tight     bool          // for a posterior
+	probes    []exactEngine // that may factorise B, for their forecasts
 	factors   pool[mixedFactor]
+	rests     pool[mixedBase]
 }
 
 func newMixedExact(l *line, o options) *mixedExact {
-	return &mixedExact{line: l, tolerance: o.tolerance}
+	e := &mixedExact{line: l, tolerance: o.tolerance, tight: o.posterior}
+	for _, base := range bases {
+		e.probes = append(e.probes, base(l))
+	}
+	return e
 }
 
 func (e *mixedExact) name() string { return EngineMixed }
@@ -57,27 +61,35 @@ func (e *mixedExact) forecast(m *compiled) forecast {
 	if e.line.span == 0 {
 		return cannot("all inputs coincide")
 	}
-	eps := e.eps(m)
-	var p, moving float64
-	var room [64]Band
-	for _, k := range m.split.signal {
-		w, ok := k.(Waver)
-		if !ok {
-			return cannot(noWaves)
-		}
-		_, bands := w.Bands(room[:0], e.line.span, eps)
-		if bands == nil {
-			return cannot(noWaves)
-		}
-		count := 2 * float64(countWaves(bands))
-		p += count
-		if w.PeriodParam() >= 0 {
-			moving += count
-		}
+	var room [2][8]int
+	_, rest, p, moving := e.divide(room[0][:0], room[1][:0], m, e.eps(m))
+	if p == 0 {
+		return cannot(noWaves)
 	}
-	if p > maxDenseFeatures {
+	if p+moving > maxDenseFeatures {
 		return tooMany(p / 2)
 	}
+	if len(rest) == 0 {
+		return e.predict(m, p, moving)
+	}
+	b := e.rests.get()
+	defer e.rests.put(b)
+	if err := b.compile(m, rest); err != nil {
+		return cannot(noWaves)
+	}
+	_, f := e.baseForecast(b, p, moving)
+	if f.reason != (reason{}) {
+		return f
+	}
+	n, least := float64(len(e.line.t)), e.line.noise.least(m.noise)
+	f.err += n*rounding(m.variance, least) + n*e.eps(m)*m.variance/least
+	f.bytes += 16 * triangle(int(p))
+	f.seconds += p*p*p*(1+moving/(3*p))/(2*flopRate) + n*p*1.5e-8 + 1e-4
+	return f
+}
+
+// predict is the forecast where B is the noise alone.
+func (e *mixedExact) predict(m *compiled, p, moving float64) forecast {
 	n, least := float64(len(e.line.t)), e.line.noise.least(m.noise)
 	passes := 1.0
 	if !e.line.noise.even() {
@@ -90,26 +102,12 @@ func (e *mixedExact) forecast(m *compiled) forecast {
 	return forecast{
 		bytes:   16*triangle(int(p)) + 8*(p+moving)*(mixedChunk+2*n/max(1, n/mixedChunk)),
 		seconds: work/(2*flopRate) + passes*n*(p+moving)*8e-9 + p*p*6e-9 + 1e-4,
-		err:     n*rounding(m.variance, least) + n*eps*m.variance/least,
+		err:     n*rounding(m.variance, least) + n*e.eps(m)*m.variance/least,
 	}
 }
 
 // mixedChunk is how many observations are computed with at a time.
 const mixedChunk = 2048
-
-// waveTerm is a term of the kernel as waves, in working memory.
-type waveTerm struct {
-	kernel   Waver
-	period   float64
-	bands    []Band
-	features []fourier.Feature
-	points   fourier.Points
-	coef     []float64 // c_m
-	slope    []float64 // derivatives in them
-	first    int       // of its features among all
-	moving   int       // of its features among those that move; −1: none do
-	param    int       // of the period, −1
-}
 
 // mixedFactor is T = LLᵀ of one model.
 type mixedFactor struct {
@@ -119,8 +117,11 @@ type mixedFactor struct {
 	kernel Kernel
 	noise  float64
 	eps    float64
+	span   float64 // the waves represent the kernel up to this distance
 
 	terms  []waveTerm
+	base   mixedBase
+	index  [2][]int  // of the terms that are waves, and of those in the base
 	root   []float64 // c^½ of every feature
 	angle  []float64 // 2πm/P of the features that move
 	shift  int       // how many move
@@ -147,7 +148,17 @@ type mixedFactor struct {
 }
 
 func (e *mixedExact) factor(m *compiled) (exactFactor, error) {
+	f, err := e.factorOver(m, 0)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// factorOver factorises A with waves that represent the kernel up to the given distance, 0: as far as the data need.
+func (e *mixedExact) factorOver(m *compiled, span float64) (*mixedFactor, error) {
 	f := e.factors.get()
+	f.span = span
 	f.engine, f.model, f.ctx, f.kernel, f.noise, f.eps = e, m, m.ctx, m.kernel, m.noise, e.eps(m)
 	if f.fillRows == nil {
 		f.fillRows, f.addTiles = f.fillRowsOfBlock, f.addRowOfTiles
@@ -156,7 +167,10 @@ func (e *mixedExact) factor(m *compiled) (exactFactor, error) {
 		f.release()
 		return nil, err
 	}
-	f.fill()
+	if err := f.fill(); err != nil {
+		f.release()
+		return nil, err
+	}
 	f.t.AddDiagonal(1)
 	if err := f.t.Cholesky(); err != nil {
 		f.release()
@@ -165,122 +179,30 @@ func (e *mixedExact) factor(m *compiled) (exactFactor, error) {
 	return f, nil
 }
 
-func (f *mixedFactor) release()        { f.engine.factors.put(f) }
+func (f *mixedFactor) release() {
+	if f.base.factor != nil {
+		f.base.factor.release()
+		f.base.factor = nil
+	}
+	f.engine.factors.put(f)
+}
+
 func (f *mixedFactor) jitter() float64 { return 0 }
 
 // features returns p.
 func (f *mixedFactor) features() int { return len(f.root) }
 
-// expand sets the waves of all terms.
-func (f *mixedFactor) expand() error {
-	l, signal := f.engine.line, f.model.split.signal
-	f.terms = slices.Grow(f.terms[:0], len(signal))[:len(signal)]
-	f.root, f.angle = f.root[:0], f.angle[:0]
-	for i, k := range signal {
-		w := &f.terms[i]
-		w.kernel, w.first, w.moving, w.param = k.(Waver), len(f.root), -1, k.(Waver).PeriodParam()
-		w.period, w.bands = w.kernel.Bands(w.bands[:0], l.span, f.eps)
-		count := countWaves(w.bands)
-		w.coef, w.features = resize(w.coef, count), w.features[:0]
-		w.kernel.Coefficients(w.coef, w.period, w.bands)
-		tampered("mixed coefficients", w.coef)
-		if w.param >= 0 {
-			w.moving = len(f.angle)
-		}
-		at := 0
-		for _, b := range w.bands {
-			for m := b.From; m <= b.To; m++ {
-				w.take(f, m, w.coef[at])
-				at++
-			}
-		}
-		w.points.Set(l.t, l.middle(), w.period)
-		if err := f.verifyTerm(w, i); err != nil {
+// fill sets EᵀE and what there is of the columns of the data.
+func (f *mixedFactor) fill() error {
+	if len(f.base.of) == 0 {
+		f.fillWhite()
+	} else {
+		which, _ := f.engine.baseForecast(&f.base, float64(f.features()), float64(f.shift))
+		if err := f.fillBase(which); err != nil {
 			return err
 		}
 	}
-	f.shift = len(f.angle)
-	f.lambda = l.noise.set(f.lambda, len(l.t), f.noise)
-	f.from = -1
-	return nil
-}
-
-// take adds the features of a frequency.
-func (w *waveTerm) take(f *mixedFactor, m int, c float64) {
-	root, angle := math.Sqrt(max(0, c)), 2*math.Pi*float64(m)/w.period
-	for s := range min(2, m+1) {
-		w.features = append(w.features, fourier.Cos(m)+fourier.Feature(s))
-		f.root = append(f.root, root)
-		if w.param >= 0 {
-			f.angle = append(f.angle, angle)
-		}
-	}
-}
-
-// verifyTerm compares the sum of waves and its derivatives at one distance with the kernel's.
-func (f *mixedFactor) verifyTerm(w *waveTerm, i int) error {
-	// A distance at which a short period and a long lengthscale show.
-	r := [1]float64{f.engine.line.span * (0.25 + 0.5*float64(pick(1<<20, f.noise, w.period, w.coef[0]))/(1<<20)) / float64(1+len(w.coef))}
-	v := variance(w.kernel)
-	turn := 2 * math.Pi * r[0] / w.period
-	w.slope = resize(w.slope, len(w.coef))
-	var sum, moved float64
-	at := 0
-	for _, b := range w.bands {
-		for m := b.From; m <= b.To; m++ {
-			sin, cos := math.Sincos(turn * float64(m))
-			sum += w.coef[at] * cos
-			moved += w.coef[at] * turn * float64(m) * sin
-			w.slope[at] = cos
-			at++
-		}
-	}
-	count := f.model.split.end[i] - f.model.split.offset[i]
-	f.probe[0], f.probe[1] = resize(f.probe[0], count), resize(f.probe[1], count)
-	clear(f.probe[0])
-	clear(f.probe[1])
-	one := [1]float64{1}
-	w.kernel.Contract(f.probe[0], one[:], r[:])
-	w.kernel.ContractCoefficients(f.probe[1], w.slope, w.period, w.bands)
-	if w.param >= 0 {
-		f.probe[1][w.param] += moved
-	}
-	steep := 1 + steepness(w.kernel, f.engine.line.span)
-	var want [1]float64
-	w.kernel.Cov(want[:], r[:])
-	if err := verify("a sum of waves", sum, want[0], v*(1e-12+2*f.eps+0x1p-50*steep)); err != nil {
-		return err
-	}
-	for p, want := range f.probe[0] {
-		if err := verify("the derivative of a sum of waves", f.probe[1][p], want, v*steep*(1e-9+100*f.eps)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fill sets EᵀE, and what there is of z and of the features that move, a chunk of observations after another.
-func (f *mixedFactor) fill() {
-	p, c, s := f.features(), f.engine.line.columns.Cols, f.shift
-	if f.t == nil || f.t.N() != p {
-		f.t, f.inverse = dense.NewLower(p), nil
-	}
-	f.t.Ctx = f.ctx
-	f.t.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
-	f.b, f.zz = resizeGeneral(f.b, p, c), resizeGeneral(f.zz, c, c)
-	f.moved, f.movedB = resizeGeneral(f.moved, s, p), resizeGeneral(f.movedB, s, c)
-	clear(f.b.Data)
-	clear(f.zz.Data)
-	clear(f.moved.Data)
-	clear(f.movedB.Data)
-	f.eachChunk(func() {
-		parallel.Within(f.ctx, dense.Blocks(p), f.addTiles)
-		z := rowsFrom(f.rows, p+s, c)
-		dense.Gemm(blas.NoTrans, blas.Trans, 1, z, z, 1, f.zz)
-		if s > 0 {
-			dense.Gemm(blas.NoTrans, blas.Trans, 1, rowsFrom(f.rows, p, s), z, 1, f.movedB)
-		}
-	})
+	p := f.features()
 	f.length = resize(f.length, p)
 	for b := range dense.Blocks(p) {
 		t := f.t.At(b, b)
@@ -288,91 +210,25 @@ func (f *mixedFactor) fill() {
 			f.length[b*dense.Tile+i] = t.Data[i*t.Stride+i]
 		}
 	}
+	return nil
 }
 
-// eachChunk calls visit with the rows of every chunk of the observations.
-func (f *mixedFactor) eachChunk(visit func()) {
-	n, height := len(f.lambda), f.features()+f.shift+f.engine.line.columns.Cols
-	for from := 0; from < n; from += mixedChunk {
-		count := min(mixedChunk, n-from)
-		if f.from != from || n > mixedChunk {
-			f.rows = resizeGeneral(f.rows, height, count)
-			f.from = from
-			parallel.Within(f.ctx, (count+mixedBlock-1)/mixedBlock, f.fillRows)
-		}
-		visit()
+// room makes room for what fill sets.
+func (f *mixedFactor) room() {
+	p, c, s := f.features(), f.engine.line.columns.Cols, f.shift
+	if f.t == nil || f.t.N() != p {
+		f.t, f.inverse = dense.NewLower(p), nil
 	}
-}
-
-// mixedBlock is how many columns of the rows are filled at a time.
-const mixedBlock = 64
-
-// fillRowsOfBlock sets a block of columns of the rows of a chunk.
-func (f *mixedFactor) fillRowsOfBlock(k int) {
-	l, p := f.engine.line, f.features()
-	part := f.rows
-	part.Data, part.Cols = part.Data[k*mixedBlock:], min(mixedBlock, f.rows.Cols-k*mixedBlock)
-	from := f.from + k*mixedBlock
-	f.whitened(rowsFrom(part, 0, p), from)
-	middle := l.middle()
-	for i := range f.terms {
-		w := &f.terms[i]
-		if w.moving < 0 {
-			continue
-		}
-		for a := range w.features {
-			still := part.Data[(w.first+a)*part.Stride:][:part.Cols]
-			for j, v := range still {
-				part.Data[(p+w.moving+a)*part.Stride+j] = v * (l.t[from+j] - middle)
-			}
-		}
-	}
-	for c := range l.columns.Cols {
-		row := part.Data[(p+f.shift+c)*part.Stride:][:part.Cols]
-		for j := range row {
-			row[j] = l.columns.Data[(from+j)*l.columns.Stride+c] / math.Sqrt(f.lambda[from+j])
-		}
-	}
-}
-
-// whitened sets dst to columns of Eᵀ, from the given observation on, at most mixedBlock of them.
-func (f *mixedFactor) whitened(dst blas64.General, from int) {
-	var scale [mixedBlock]float64
-	for j := range dst.Cols {
-		scale[j] = 1 / math.Sqrt(f.lambda[from+j])
-	}
-	for i := range f.terms {
-		w := &f.terms[i]
-		w.points.FeatureRows(rowsFrom(dst, w.first, len(w.features)), from, w.features)
-	}
-	for a, root := range f.root {
-		row := dst.Data[a*dst.Stride:][:dst.Cols]
-		for j := range row {
-			row[j] *= root * scale[j]
-		}
-	}
-}
-
-// addRowOfTiles adds a chunk to a row of tiles of EᵀE, to rows of Eᵀz and to columns of E′ᵀE, the longest row first.
-func (f *mixedFactor) addRowOfTiles(k int) {
-	p, s := f.features(), f.shift
-	i := dense.Blocks(p) - 1 - k
-	from, rows := i*dense.Tile, dense.Width(p, i)
-	own := rowsFrom(f.rows, from, rows)
-	for j := range i + 1 {
-		t := f.t.At(i, j)
-		dense.Gemm(blas.NoTrans, blas.Trans, 1, own, rowsFrom(f.rows, j*dense.Tile, t.Cols), 1, t)
-	}
-	dense.Gemm(blas.NoTrans, blas.Trans, 1, own, rowsFrom(f.rows, p+s, f.b.Cols), 1, rowsFrom(f.b, from, rows))
-	if s > 0 {
-		moved := f.moved
-		moved.Cols, moved.Data = rows, moved.Data[from:]
-		dense.Gemm(blas.NoTrans, blas.Trans, 1, rowsFrom(f.rows, p, s), own, 1, moved)
-	}
+	f.t.Ctx = f.ctx
+	f.b, f.zz = resizeGeneral(f.b, p, c), resizeGeneral(f.zz, c, c)
+	f.moved, f.movedB = resizeGeneral(f.moved, s, p), resizeGeneral(f.movedB, s, c)
 }
 
 func (f *mixedFactor) logDet() float64 {
 	sum := f.t.LogDet()
+	if f.base.factor != nil {
+		return sum + f.base.factor.logDet()
+	}
 	for _, v := range f.lambda {
 		sum += math.Log(v)
 	}
@@ -396,14 +252,17 @@ func (f *mixedFactor) gram(g blas64.General) {
 func (f *mixedFactor) bound() {
 	c := f.b.Cols
 	f.errors = resize(f.errors, c)
-	least := f.engine.line.noise.least(f.noise)
+	least, scale := f.engine.line.noise.least(f.noise), 1.0
+	if len(f.base.of) > 0 { // B⁻¹ itself is rounded
+		scale += math.Sqrt(f.base.model.variance / least)
+	}
 	for j := range f.errors {
 		var fitted float64
 		for i, length := range f.length {
 			fitted += math.Abs(f.h.Data[i*c+j]) * math.Sqrt(length)
 		}
 		left := f.eps * f.model.variance * float64(len(f.lambda)) * f.g.Data[j*c+j] / least
-		f.errors[j] = roundedForm(f.zz.Data[j*c+j], fitted, 1) + max(0, left)
+		f.errors[j] = scale*roundedForm(f.zz.Data[j*c+j], fitted, 1) + max(0, left)
 	}
 }
 
@@ -420,11 +279,14 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	for i := range f.terms {
 		w := &f.terms[i]
 		f.slopes(w)
-		own := f.model.split.own(grad[:last], i)
+		own := f.model.split.own(grad[:last], w.index)
 		w.kernel.ContractCoefficients(own, w.slope, w.period, w.bands)
 		if w.param >= 0 {
 			own[w.param] += f.movedSlope(w, r)
 		}
+	}
+	if f.base.factor != nil {
+		return f.baseGradient(grad, r)
 	}
 	grad[last] = f.noiseSlope(r)
 	return nil
@@ -524,17 +386,6 @@ func (f *mixedFactor) movedSlope(w *waveTerm, r blas64.General) (slope float64) 
 	return slope
 }
 
-// partner returns the feature whose rows, times t − t₀ and the angle's rate, are the derivative of feature a, and the sign.
-func (w *waveTerm) partner(a int) (partner int, sign float64) {
-	switch f := w.features[a]; {
-	case f.Frequency() == 0:
-		return a, 0
-	case f.IsSin():
-		return a - 1, -1
-	}
-	return a + 1, 1
-}
-
 // movedDot returns a part of row a of E′ᵀE·T⁻¹, times the angle: with columns of E from the given one on.
 func (f *mixedFactor) movedDot(w *waveTerm, a, from int, inverse blas64.Vector) float64 {
 	partner, sign := w.partner(a)
@@ -548,48 +399,6 @@ func (f *mixedFactor) movedDot(w *waveTerm, a, from int, inverse blas64.Vector) 
 // movedFit returns entry k of a row of E′ᵀEhR, without the angle.
 func (f *mixedFactor) movedFit(at, k int) float64 {
 	return blas64.Dot(row(f.moved, at), columnAt(f.u, k))
-}
-
-// noiseSlope returns the derivative in log σ², ½Σ_i σ²e_i²·(A⁻¹ − UUᵀ)_ii.
-func (f *mixedFactor) noiseSlope(r blas64.General) float64 {
-	p := f.features()
-	if f.engine.line.noise.known == nil { // all λ scale with σ²: λ_i(A⁻¹)_ii sums to n − tr(I − T⁻¹)
-		var trace float64
-		for _, d := range f.diag {
-			trace += d
-		}
-		uu := formOf(f.g, r) - blas64.Dot(vec(f.u.Data), vec(f.u.Data))
-		return 0.5 * (float64(len(f.lambda)-p) + trace - uu)
-	}
-	var sum float64
-	f.eachChunk(func() { sum += f.noiseSlopeOfChunk(r) })
-	return 0.5 * sum
-}
-
-// noiseSlopeOfChunk returns Σ_i σ²e_i²/λ_i·(1 − |L⁻¹E_i|² − |((z_i − E_ih)R)|²) over a chunk.
-func (f *mixedFactor) noiseSlopeOfChunk(r blas64.General) (sum float64) {
-	p, s, c, count := f.features(), f.shift, f.b.Cols, f.rows.Cols
-	noise := &f.engine.line.noise
-	solved := newGeneral(p, count)
-	copyGeneral(solved, rowsFrom(f.rows, 0, p))
-	parallel.Within(f.ctx, (count+mixedBlock-1)/mixedBlock, func(k int) {
-		part := solved
-		part.Data, part.Cols = part.Data[k*mixedBlock:], min(mixedBlock, count-k*mixedBlock)
-		f.t.SolveL(part)
-	})
-	rest := newGeneral(r.Cols, count) // Rᵀ(z − Eh)ᵀ
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, r, rowsFrom(f.rows, p+s, c), 0, rest)
-	dense.Gemm(blas.Trans, blas.NoTrans, -1, f.u, rowsFrom(f.rows, 0, p), 1, rest)
-	left := make([]float64, count)
-	for i := range left {
-		left[i] = 1
-	}
-	addSquares(left, -1, solved)
-	addSquares(left, -1, rest)
-	for i, v := range left {
-		sum += f.noise * noise.weight(f.from+i) / f.lambda[f.from+i] * v
-	}
-	return sum
 }
 
 func (f *mixedFactor) posterior() predictor { return newMixedPosterior(f) }

@@ -25,7 +25,7 @@ func TestPosteriorEngines(t *testing.T) {
 	for _, k := range []Kernel{
 		SE{1.2, 8}, SE{0.9, 300}, RQ{1, 20, 0.8}, Matern52{1.1, 40}, Laplace{0.8, 15}, Matern32{1, 5},
 		Periodic{0.7, 1, 90}, LocPer{1, 100, 30, 1}, Add(SE{1, 30}, White{0.3}), Add(Laplace{1, 60}, Matern52{0.5, 9}, White{0.2}),
-		Mul(SE{1, 50}, Matern52{1, 40}),
+		Mul(SE{1, 50}, Matern52{1, 40}), Add(Laplace{0.8, 15}, SpectralMixture{0.7, 2000, 40}), Add(SE{0.5, 4}, Periodic{0.7, 1, 9}),
 	} {
 		m := Model{Kernel: k, Noise: 0.1}
 		want, err := NewPosterior(m, d, WithEngine(EngineDense))

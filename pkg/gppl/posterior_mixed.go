@@ -26,8 +26,11 @@ type mixedPosterior struct {
 	*mixedFactor // from now on it does not change
 }
 
-func newMixedPosterior(f *mixedFactor) *mixedPosterior {
+func newMixedPosterior(f *mixedFactor) predictor {
 	f.ctx, f.t.Ctx = nil, nil // of the evaluation, not of predictions
+	if f.base.factor != nil {
+		return newBasedPosterior(f)
+	}
 	return &mixedPosterior{f}
 }
 
@@ -36,16 +39,23 @@ func (p *mixedPosterior) represented(x float64) bool {
 	return l.lo <= x && x <= l.lo+l.span
 }
 
-// at returns e at represented inputs, a column for each, and L⁻¹e.
-func (p *mixedPosterior) at(x Inputs) (e, solved blas64.General) {
-	e, solved = newGeneral(p.features(), x.Len()), newGeneral(p.features(), x.Len())
-	for i := range p.terms {
-		w := &p.terms[i]
-		fourier.NewPoints(x.at, p.engine.line.middle(), w.period).FeatureRows(rowsFrom(e, w.first, len(w.features)), 0, w.features)
+// waves returns e at represented inputs, a column for each.
+func (f *mixedFactor) waves(x Inputs) blas64.General {
+	e := newGeneral(f.features(), x.Len())
+	for i := range f.terms {
+		w := &f.terms[i]
+		fourier.NewPoints(x.at, f.engine.line.middle(), w.period).FeatureRows(rowsFrom(e, w.first, len(w.features)), 0, w.features)
 	}
-	for i, root := range p.root {
+	for i, root := range f.root {
 		blas64.Scal(root, row(e, i))
 	}
+	return e
+}
+
+// at returns e at represented inputs, and L⁻¹e.
+func (p *mixedPosterior) at(x Inputs) (e, solved blas64.General) {
+	e = p.waves(x)
+	solved = newGeneral(e.Rows, e.Cols)
 	copy(solved.Data, e.Data)
 	p.t.SolveL(solved)
 	return e, solved

@@ -113,6 +113,8 @@ func TestMixedAgainstDense(t *testing.T) {
 		for _, k := range []Kernel{
 			Periodic{1, 1, p}, LocPer{1, 2 * n, p, 1.3}, SpectralMixture{1, 60, p}, Add(SE{0.4, 40}, Periodic{1, 0.8, p}, White{0.05}),
 			Add(Periodic{1, 1, p}, Periodic{0.3, 1, 1.7 * p}),
+			Add(Matern32{0.5, 20}, Periodic{1, 1, p}), Add(SE{0.5, 1}, SpectralMixture{1, 300, p}, Laplace{0.1, 0.3}),
+			Add(Laplace{0.3, 4}, SE{0.5, 60}, Matern52{0.4, 30}, SpectralMixture{1, 300, p}, White{0.05}),
 		} {
 			for noise, d := range []Data{{X: Scalars(x), Y: y}, {X: Scalars(x), Y: y, Relative: e}, {X: Scalars(x), Y: y, Errors: s}, {X: Scalars(x), Y: y, Relative: e, Errors: s}} {
 				m := Model{Kernel: k, Noise: 0.1}

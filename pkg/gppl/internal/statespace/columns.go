@@ -21,13 +21,22 @@ func (f *Filter) seen(c, i int) (mean []float64, e float64) {
 	return f.mean[at*f.dim:][:f.dim], f.errs[at]
 }
 
+// panelWidth is how many columns matrix products take at a time.
+const panelWidth = 32
+
 // addProducts adds what some inputs have of CᵀA⁻¹C to the lower triangle, but for the first
 // column's own. scaled has e/s of the columns after the first.
 func (f *Filter) addProducts(from, to int) {
 	n, w := len(f.t), to-from
-	for a := 1; a < f.cols; a++ {
-		errs := blas64.General{Rows: a + 1, Cols: w, Stride: n, Data: f.errs[from:]}
-		blas64.Gemv(blas.NoTrans, 1, errs, dense.Vec(f.scaled[(a-1)*chunk:][:w]), 1, dense.Vec(f.gram[a*f.cols:][:a+1]))
+	for a := 1; a < f.cols; a += panelWidth {
+		rows := min(panelWidth, f.cols-a)
+		scaled := blas64.General{Rows: rows, Cols: w, Stride: chunk, Data: f.scaled[(a-1)*chunk:]}
+		for b := 0; b < a+rows; b += panelWidth {
+			cols := min(panelWidth, f.cols-b, a+rows-b)
+			errs := blas64.General{Rows: cols, Cols: w, Stride: n, Data: f.errs[b*n+from:]}
+			gram := blas64.General{Rows: rows, Cols: cols, Stride: f.cols, Data: f.gram[a*f.cols+b:]}
+			dense.Gemm(blas.NoTrans, blas.Trans, 1, scaled, errs, 1, gram)
+		}
 	}
 }
 
@@ -39,29 +48,53 @@ func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
 	if f.cols == 1 && r.Cols == 1 && r.Data[0] == 1 {
 		return f.mean[from*d : to*d], f.errs[from:to]
 	}
-	for j := range max(1, r.Cols) {
-		mixed, mixedMean := f.mixedErrs[j*chunk:][:w], f.mixedMean[j*chunk*d:][:w*d]
-		first, last := 0, 0
-		for c := range f.cols {
-			if r.Cols > 0 && r.Data[c*r.Stride+j] != 0 { // R is mostly triangular
+	for j := 0; j < max(1, r.Cols); j += panelWidth {
+		cols := min(panelWidth, max(1, r.Cols)-j)
+		mixed := blas64.General{Rows: cols, Cols: w, Stride: chunk, Data: f.mixedErrs[j*chunk:]}
+		mixedMean := blas64.General{Rows: cols, Cols: w * d, Stride: chunk * d, Data: f.mixedMean[j*chunk*d:]}
+		first, last := f.extent(r, j, cols)
+		if first == last {
+			for i := range cols {
+				clear(mixed.Data[i*chunk:][:w])
+				clear(mixedMean.Data[i*chunk*d:][:w*d])
+			}
+			continue
+		}
+		of := blas64.General{Rows: last - first, Cols: cols, Stride: r.Stride, Data: r.Data[first*r.Stride+j:]}
+		errs := blas64.General{Rows: of.Rows, Cols: w, Stride: n, Data: f.errs[first*n+from:]}
+		means := blas64.General{Rows: of.Rows, Cols: w * d, Stride: n * d, Data: f.mean[(first*n+from)*d:]}
+		product(of, errs, mixed)
+		product(of, means, mixedMean)
+	}
+	return f.mixedMean[:w*d], f.mixedErrs[:w]
+}
+
+// product sets c to aᵀb.
+func product(a, b, c blas64.General) {
+	if c.Rows == 1 {
+		blas64.Gemv(blas.Trans, 1, b, blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data}, 0, dense.Vec(c.Data[:c.Cols]))
+		return
+	}
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, c)
+}
+
+// extent returns the rows of some columns of R that are not zero: R is mostly triangular.
+func (f *Filter) extent(r blas64.General, from, cols int) (first, last int) {
+	if r.Cols == 0 {
+		return 0, 0
+	}
+	for c := range f.cols {
+		for _, v := range r.Data[c*r.Stride+from:][:cols] {
+			if v != 0 {
 				if last == 0 {
 					first = c
 				}
 				last = c + 1
+				break
 			}
 		}
-		if last == 0 {
-			clear(mixed)
-			clear(mixedMean)
-			continue
-		}
-		of := blas64.Vector{N: last - first, Inc: r.Stride, Data: r.Data[first*r.Stride+j:]}
-		errs := blas64.General{Rows: of.N, Cols: w, Stride: n, Data: f.errs[first*n+from:]}
-		means := blas64.General{Rows: of.N, Cols: w * d, Stride: n * d, Data: f.mean[(first*n+from)*d:]}
-		blas64.Gemv(blas.Trans, 1, errs, of, 0, dense.Vec(mixed))
-		blas64.Gemv(blas.Trans, 1, means, of, 0, dense.Vec(mixedMean))
 	}
-	return f.mixedMean[:w*d], f.mixedErrs[:w]
+	return first, last
 }
 
 // roomToMix makes room for what mix sets, and returns how many columns CR has after the

@@ -1,0 +1,127 @@
+package gppl
+
+import (
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+)
+
+// waveTerm is a term of the kernel as waves, in working memory.
+type waveTerm struct {
+	kernel   Waver
+	index    int // among the terms of the kernel
+	period   float64
+	bands    []Band
+	features []fourier.Feature
+	points   fourier.Points
+	coef     []float64 // c_m
+	slope    []float64 // derivatives in them
+	first    int       // of its features among all
+	moving   int       // of its features among those that move; −1: none do
+	param    int       // of the period, −1
+}
+
+// expand sets the waves of all terms.
+func (f *mixedFactor) expand() error {
+	l := f.engine.line
+	f.index[0], f.index[1], _, _ = f.engine.divide(f.index[0][:0], f.index[1][:0], f.model, f.eps)
+	if err := f.base.compile(f.model, f.index[1]); err != nil {
+		return err
+	}
+	f.span = max(f.span, f.engine.spanOf(f.index[1]))
+	f.terms = slices.Grow(f.terms[:0], len(f.index[0]))[:len(f.index[0])]
+	f.root, f.angle = f.root[:0], f.angle[:0]
+	for i, of := range f.index[0] {
+		w, k := &f.terms[i], f.model.split.signal[of].(Waver)
+		w.kernel, w.index, w.first, w.moving, w.param = k, of, len(f.root), -1, k.PeriodParam()
+		w.period, w.bands = w.kernel.Bands(w.bands[:0], f.span, f.eps)
+		count := countWaves(w.bands)
+		w.coef, w.features = resize(w.coef, count), w.features[:0]
+		w.kernel.Coefficients(w.coef, w.period, w.bands)
+		tampered("mixed coefficients", w.coef)
+		if w.param >= 0 {
+			w.moving = len(f.angle)
+		}
+		at := 0
+		for _, b := range w.bands {
+			for m := b.From; m <= b.To; m++ {
+				w.take(f, m, w.coef[at])
+				at++
+			}
+		}
+		w.points.Set(l.t, l.middle(), w.period)
+		if err := f.verifyTerm(w); err != nil {
+			return err
+		}
+	}
+	f.shift = len(f.angle)
+	f.lambda = l.noise.set(f.lambda, len(l.t), f.noise)
+	f.from = -1
+	return nil
+}
+
+// take adds the features of a frequency.
+func (w *waveTerm) take(f *mixedFactor, m int, c float64) {
+	root, angle := math.Sqrt(max(0, c)), 2*math.Pi*float64(m)/w.period
+	for s := range min(2, m+1) {
+		w.features = append(w.features, fourier.Cos(m)+fourier.Feature(s))
+		f.root = append(f.root, root)
+		if w.param >= 0 {
+			f.angle = append(f.angle, angle)
+		}
+	}
+}
+
+// verifyTerm compares the sum of waves and its derivatives at one distance with the kernel's.
+func (f *mixedFactor) verifyTerm(w *waveTerm) error {
+	// A distance at which a short period and a long lengthscale show.
+	r := [1]float64{f.engine.line.span * (0.25 + 0.5*float64(pick(1<<20, f.noise, w.period, w.coef[0]))/(1<<20)) / float64(1+len(w.coef))}
+	v := variance(w.kernel)
+	turn := 2 * math.Pi * r[0] / w.period
+	w.slope = resize(w.slope, len(w.coef))
+	var sum, moved float64
+	at := 0
+	for _, b := range w.bands {
+		for m := b.From; m <= b.To; m++ {
+			sin, cos := math.Sincos(turn * float64(m))
+			sum += w.coef[at] * cos
+			moved += w.coef[at] * turn * float64(m) * sin
+			w.slope[at] = cos
+			at++
+		}
+	}
+	count := f.model.split.end[w.index] - f.model.split.offset[w.index]
+	f.probe[0], f.probe[1] = resize(f.probe[0], count), resize(f.probe[1], count)
+	clear(f.probe[0])
+	clear(f.probe[1])
+	one := [1]float64{1}
+	w.kernel.Contract(f.probe[0], one[:], r[:])
+	w.kernel.ContractCoefficients(f.probe[1], w.slope, w.period, w.bands)
+	if w.param >= 0 {
+		f.probe[1][w.param] += moved
+	}
+	steep := 1 + steepness(w.kernel, f.engine.line.span)
+	var want [1]float64
+	w.kernel.Cov(want[:], r[:])
+	if err := verify("a sum of waves", sum, want[0], v*(1e-12+2*f.eps+0x1p-50*steep)); err != nil {
+		return err
+	}
+	for p, want := range f.probe[0] {
+		if err := verify("the derivative of a sum of waves", f.probe[1][p], want, v*steep*(1e-9+100*f.eps)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partner returns the feature whose rows, times t − t₀ and the angle's rate, are the derivative of feature a, and the sign.
+func (w *waveTerm) partner(a int) (partner int, sign float64) {
+	switch f := w.features[a]; {
+	case f.Frequency() == 0:
+		return a, 0
+	case f.IsSin():
+		return a - 1, -1
+	}
+	return a + 1, 1
+}
