@@ -88,7 +88,7 @@ type schedule struct {
 }
 
 // plan cuts the work on a candidate with a number of starts to the allowance, in predicted seconds: first random starts, then
-// evaluations. It is a BudgetError if the least is too much. An evaluation takes few seconds on few observations, and all on all;
+// evaluations. The search has taken its part. It is a BudgetError if the least is too much. An evaluation takes few seconds on few observations, and all on all;
 // few is 0 if there are no others.
 func (t *trainer) plan(kernel string, starts int, few, all float64) (schedule, error) {
 	const most = 200
@@ -99,7 +99,7 @@ func (t *trainer) plan(kernel string, starts int, few, all float64) (schedule, e
 		}
 		return p, nil
 	}
-	allowed := t.allowance()
+	allowed := t.allowance() - t.searched
 	first, each := 0.3*allowed, few
 	if few == 0 { // one stage
 		each, first = all, allowed

@@ -390,20 +390,21 @@ func orDefault(v, otherwise int) int {
 
 // trainer trains one candidate after the other on the same data.
 type trainer struct {
-	options Options
-	kernels []gppl.Kernel // the candidates
-	data    gppl.Data
-	log     bool
-	scaling dataset.Scaling // of y, or of log y
-	offset  float64         // added to the NLL of the standardised values to report it for y
-	memory  gppl.Option     // what engines may take
-	step    float64
-	omega   *gppl.Projection  // nil: exact
-	engines map[string]string // of a long series, by the name of the kernel; nil: the cheapest
-	trend   string
-	mean    gppl.Mean               // of that trend
-	found   map[string]*gppl.Starts // of the searches on the present scale, by the name of the kernel
-	random  int                     // starts of the present candidate around the best: more than none where nothing was searched
+	options  Options
+	kernels  []gppl.Kernel // the candidates
+	data     gppl.Data
+	log      bool
+	scaling  dataset.Scaling // of y, or of log y
+	offset   float64         // added to the NLL of the standardised values to report it for y
+	memory   gppl.Option     // what engines may take
+	step     float64
+	omega    *gppl.Projection  // nil: exact
+	engines  map[string]string // of a long series, by the name of the kernel; nil: the cheapest
+	trend    string
+	mean     gppl.Mean               // of that trend
+	found    map[string]*gppl.Starts // of the searches on the present scale, by the name of the kernel
+	searched float64                 // predicted seconds of the search for the present candidate
+	random   int                     // starts of the present candidate around the best: more than none where nothing was searched
 
 	index       int
 	count       int     // of candidates

@@ -36,6 +36,7 @@ const (
 // search finds where the training of k on the present data and with the present trend begins. It is done once for each kernel and scale: other
 // trends begin at the same starts.
 func (t *trainer) search(ctx context.Context, k gppl.Kernel) (*gppl.Starts, error) {
+	t.searched = 0
 	if found, ok := t.found[kernelName(k)]; ok {
 		return found, nil
 	}
@@ -47,6 +48,8 @@ func (t *trainer) search(ctx context.Context, k gppl.Kernel) (*gppl.Starts, erro
 		unsearched := t.unsearched(k)
 		if unsearched != "" {
 			m, settings.KeepStart = gppl.StartFrom(m, t.data), true
+		} else {
+			t.searched += searchSeconds(k, t.data.Len())
 		}
 		found, err := gppl.FindStarts(ctx, m, t.data, settings)
 		if err != nil {
@@ -70,7 +73,7 @@ func (t *trainer) search(ctx context.Context, k gppl.Kernel) (*gppl.Starts, erro
 func (t *trainer) unsearched(k gppl.Kernel) string {
 	const plain = "not searched: training began at start values from the data alone, since a search would take about"
 	n := t.data.Len()
-	if needed, allowed := searchSeconds(k, n), searchShare*t.allowance(); needed > allowed {
+	if needed, allowed := searchSeconds(k, n), searchShare*t.allowance()-t.searched; needed > allowed {
 		return fmt.Sprintf("%s %.2g s by the forecast and the budget leaves %.2g s", plain, needed, allowed)
 	}
 	if needed := searchedBytes(k, n); t.options.Memory > 0 && needed > 0.5*t.options.Memory {
@@ -143,7 +146,9 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model)
 		return trained{}, err
 	}
 	better, doubts := found.Compare(ctx, likelihood, r)
-	t.evaluations += better.Evaluations
+	if better != r {
+		t.evaluations += better.Evaluations
+	}
 	out := trained{better, found, doubts}
 	out.judge(likelihood)
 	return out, ctx.Err()
@@ -154,7 +159,7 @@ func (r trained) judge(likelihood gppl.Loss) { r.found.Judge(likelihood, r.Resul
 
 // trainAll trains on all observations: from every start for some steps, and from the best to the end.
 func (t *trainer) trainAll(ctx context.Context, starts []gppl.Model, seconds float64) (*gppl.Result, error) {
-	plan, err := t.plan(t.candidate, len(starts), 0, seconds)
+	starts, plan, err := t.planned(starts, 0, seconds)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +188,7 @@ func (t *trainer) trainPart(ctx context.Context, starts []gppl.Model, part gppl.
 	if err != nil {
 		return nil, err
 	}
-	plan, err := t.plan(t.candidate, len(starts), partSeconds, seconds)
+	starts, plan, err := t.planned(starts, partSeconds, seconds)
 	if err != nil {
 		return nil, err
 	}
@@ -222,6 +227,17 @@ func (t *trainer) trainPart(ctx context.Context, starts []gppl.Model, part gppl.
 		starts = slices.Delete(starts, at, at+1)
 	}
 	return nil, errors.Join(failures...)
+}
+
+// planned is plan for as many of the starts, the first of them, as the budget allows.
+func (t *trainer) planned(starts []gppl.Model, part, all float64) ([]gppl.Model, schedule, error) {
+	for {
+		plan, err := t.plan(t.candidate, len(starts), part, all)
+		if over := (*BudgetError)(nil); !errors.As(err, &over) || len(starts) == 1 {
+			return starts, plan, err
+		}
+		starts = starts[:len(starts)-1]
+	}
 }
 
 func (t *trainer) span() float64 { return t.data.X.At(t.data.Len() - 1)[0] - t.data.X.At(0)[0] }
