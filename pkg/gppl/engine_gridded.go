@@ -53,6 +53,8 @@ const (
 	maxGrid = 4 << 20
 )
 
+const tooSteep = "the variance is %.2g times the noise's: its derivatives would lose their digits"
+
 const noDensity = "no formula of its spectral density is known, or it is no single term"
 
 func (e *griddedExact) forecast(m *compiled) forecast {
@@ -85,7 +87,7 @@ func (e *griddedExact) forecast(m *compiled) forecast {
 	}
 	v, noise := m.variance, e.averaged(m.noise)
 	if v > griddedContrast*noise {
-		return forecast{reason: reason{"the variance is %.2g times the noise's: its derivatives would lose their digits", v / noise}}
+		return forecast{reason: reason{tooSteep, v / noise}}
 	}
 	f := forecast{
 		bytes:   griddedBytes * grid,

@@ -52,6 +52,9 @@ func (e *mixedExact) eps(m *compiled) float64 {
 	return min(1e-6, max(1e-20, 0.3*e.tolerance*e.line.noise.least(m.noise)/(m.variance*n)))
 }
 
+// mixedContrast is the largest n·v/σ², about the condition of T, at which T is sure to be positive definite.
+const mixedContrast = 1e14
+
 const noWaves = "a term of the kernel is no sum of few waves"
 
 func (e *mixedExact) forecast(m *compiled) forecast {
@@ -60,6 +63,9 @@ func (e *mixedExact) forecast(m *compiled) forecast {
 	}
 	if e.line.span == 0 {
 		return cannot("all inputs coincide")
+	}
+	if contrast := m.variance / e.line.noise.least(m.noise); contrast*float64(len(e.line.t)) > mixedContrast {
+		return forecast{reason: reason{tooSteep, contrast}}
 	}
 	var room [2][8]int
 	_, rest, p, moving := e.divide(room[0][:0], room[1][:0], m, e.eps(m))
@@ -72,12 +78,12 @@ func (e *mixedExact) forecast(m *compiled) forecast {
 	if len(rest) == 0 {
 		return e.predict(m, p, moving)
 	}
+	f := cannot(noWaves)
 	b := e.rests.get()
-	defer e.rests.put(b)
-	if err := b.compile(m, rest); err != nil {
-		return cannot(noWaves)
+	if err := b.compile(m, rest); err == nil {
+		_, f = e.baseForecast(b, p, moving)
 	}
-	_, f := e.baseForecast(b, p, moving)
+	e.rests.put(b)
 	if f.reason != (reason{}) {
 		return f
 	}

@@ -88,6 +88,15 @@ func (e *mixedExact) divide(waves, rest []int, m *compiled, eps float64) (_, _ [
 	return waves, rest, p, moving
 }
 
+// spanOf is the distance up to which waves are to represent a kernel: for a posterior with a base, as far from the data as
+// they reach.
+func (e *mixedExact) spanOf(rest []int) float64 {
+	if e.tight && len(rest) > 0 {
+		return 2 * e.line.span
+	}
+	return e.line.span
+}
+
 // baseForecast returns which engine is to factorise the base, and what it takes with as many columns beside.
 func (e *mixedExact) baseForecast(b *mixedBase, p, moving float64) (which int, f forecast) {
 	f = cannot(noWaves)

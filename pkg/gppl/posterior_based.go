@@ -86,12 +86,3 @@ func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 	addOuter(cov, 1, p.conditioned(means, wide, x))
 	return nil
 }
-
-// spanOf is the distance up to which waves are to represent a kernel: for a posterior with a base, as far from the data as
-// they reach.
-func (e *mixedExact) spanOf(rest []int) float64 {
-	if e.tight && len(rest) > 0 {
-		return 2 * e.line.span
-	}
-	return e.line.span
-}
