@@ -362,11 +362,10 @@ func (c *Candidate) doubt(r *gppl.Result) {
 	if r.Status == gppl.Converged || r.Status == gppl.Stopped {
 		return
 	}
-	for _, d := range append([]string{r.Reason}, r.Warnings...) {
-		if !slices.Contains(c.Doubts, d) {
-			c.Doubts = append(c.Doubts, d)
-		}
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, r.Reason) }) {
+		c.Doubts = append(c.Doubts, r.Reason)
 	}
+	c.Doubts = append(c.Doubts, r.Warnings...)
 }
 
 func (a *Analysis) rank() {
