@@ -46,10 +46,10 @@ func newMixedExact(l *line, o options) *mixedExact {
 func (e *mixedExact) name() string { return EngineMixed }
 
 // eps is what the coefficients that are left out may sum to, relative to the variance: even if all observations had the
-// phase of one such frequency, the value would err by a third of the tolerance. Rounding is about the least that counts.
+// phase of one such frequency, the value would err by less than a hundredth of the tolerance: there are hardly fewer columns for more.
 func (e *mixedExact) eps(m *compiled) float64 {
 	n := float64(len(e.line.t))
-	return min(1e-6, max(1e-20, 0.3*e.tolerance*e.line.noise.least(m.noise)/(m.variance*n)))
+	return min(1e-6, max(1e-20, 0.003*e.tolerance*e.line.noise.least(m.noise)/(m.variance*n)))
 }
 
 // mixedContrast is the largest n·v/σ², about the condition of T, at which T is sure to be positive definite.
