@@ -140,6 +140,7 @@ type mixedFactor struct {
 	length  []float64      // squares of the lengths of the columns of E
 	b       blas64.General // Eᵀz
 	h       blas64.General // T⁻¹Eᵀz
+	back    blas64.General // Th, for the check
 	zz      blas64.General // zᵀz
 	moved   blas64.General // E′ᵀE, without the angles
 	movedB  blas64.General // E′ᵀz, likewise
@@ -336,8 +337,23 @@ func (f *mixedFactor) invert() {
 	tampered("mixed diag", f.diag)
 }
 
-// verifyInverse compares one entry of the diagonal of T⁻¹ with |L⁻¹e_i|² by a substitution.
+// verifyInverse compares L(Lᵀh) with Eᵀz, and one entry of the diagonal of T⁻¹ with |L⁻¹e_i|² by a substitution.
 func (f *mixedFactor) verifyInverse() error {
+	f.back = resizeGeneral(f.back, f.h.Rows, f.h.Cols)
+	copyGeneral(f.back, f.h)
+	f.t.MulLT(f.back)
+	f.t.MulL(f.back)
+	for j := range f.h.Cols {
+		var off, size float64
+		for i, length := range f.length {
+			b := f.b.Data[i*f.b.Stride+j]
+			off = max(off, math.Abs(f.back.Data[i*f.back.Stride+j]-b))
+			size = max(size, math.Abs(b), math.Abs(f.h.Data[i*f.h.Stride+j])*(1+length))
+		}
+		if err := verify("the solution of a linear system", off, 0, 1e-9*size); err != nil {
+			return err
+		}
+	}
 	i := pick(len(f.diag), f.noise, f.root[0], f.g.Data[0])
 	f.z = resize(f.z, len(f.diag))
 	clear(f.z)

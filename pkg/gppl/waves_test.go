@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -140,6 +141,34 @@ func TestMixedAgainstDense(t *testing.T) {
 	t.Logf("at most %.2g of the promise", worst)
 }
 
+// TestMixedFaults: what goes wrong in an intermediate result of the mixed engine is an error.
+func TestMixedFaults(t *testing.T) {
+	defer func() { tamper = nil }()
+	d := benchData(t, 120)
+	for _, k := range []Kernel{Add(SE{1, 300}, Periodic{0.5, 1, 37}), Add(Laplace{0.5, 20}, LocPer{1, 900, 37, 1})} {
+		for _, stage := range []string{"mixed coefficients", "mixed h", "mixed diag"} {
+			for _, fault := range []string{"wrong sign", "factor 1.001", "dropped"} {
+				l, err := NewExact(Model{Kernel: k, Noise: 0.1}, d, WithEngine(EngineMixed))
+				if err != nil {
+					t.Fatal(err)
+				}
+				theta, hit := values(l.Params()), false
+				tamper = func(what string, x []float64) {
+					if what == stage {
+						faults[fault](x, 0)
+						hit = true
+					}
+				}
+				_, err = l.ValueGrad(make([]float64, len(theta)), theta)
+				tamper = nil
+				if u := (unverified{}); !hit || !errors.As(err, &u) {
+					t.Errorf("%v: %s, %s: tried %v, error %v", k, stage, fault, hit, err)
+				}
+			}
+		}
+	}
+}
+
 // BenchmarkMixed is value and gradient of periodic and quasi-periodic kernels on irregular times.
 func BenchmarkMixed(b *testing.B) {
 	for _, n := range []int{200, 1000, 4000} {
@@ -149,8 +178,9 @@ func BenchmarkMixed(b *testing.B) {
 			x[i], y[i] = float64(n)*rnd.Float64(), rnd.NormFloat64()
 		}
 		for _, p := range []float64{0.1, 30} {
-			for _, k := range []Kernel{Periodic{1, 1, p}, LocPer{1, 2 * float64(n), p, 1}, Add(SE{1, 0.1 * float64(n)}, LocPer{1, float64(n), p, 1}), Add(SE{1, 0.1 * float64(n)}, Periodic{1, 1, p})} {
-				b.Run(fmt.Sprintf("%s/p=%g/n=%d", kindOf(k), p, n), func(b *testing.B) {
+			for _, k := range []Kernel{Periodic{1, 1, p}, LocPer{1, 2 * float64(n), p, 1}, Add(SE{1, 0.1 * float64(n)}, LocPer{1, float64(n), p, 1}), Add(SE{1, 0.1 * float64(n)}, Periodic{1, 1, p}),
+				Add(SE{1, 5}, LocPer{1, float64(n), p, 1}), Add(Matern32{1, 20}, LocPer{1, float64(n), p, 1}), Add(Laplace{1, 20}, LocPer{1, float64(n), p, 1}, SE{1, 0.1 * float64(n)}), Add(Matern52{1, 20}, Periodic{1, 1, p})} {
+				b.Run(fmt.Sprintf("%v/n=%d", k, n), func(b *testing.B) {
 					m := Model{Kernel: k, Noise: 0.1}
 					l, err := NewExact(m, Data{X: Scalars(x), Y: y}, WithEngine(EngineMixed))
 					if err != nil {
