@@ -21,13 +21,20 @@ func (f *Filter) seen(c, i int) (mean []float64, e float64) {
 	return f.mean[at*f.dim:][:f.dim], f.errs[at]
 }
 
-// panelWidth is how many columns matrix products take at a time.
+// panelWidth is how many columns matrix products take at a time. Fewer are multiplied one after another.
 const panelWidth = 32
 
 // addProducts adds what some inputs have of CᵀA⁻¹C to the lower triangle, but for the first
 // column's own. scaled has e/s of the columns after the first.
 func (f *Filter) addProducts(from, to int) {
 	n, w := len(f.t), to-from
+	if f.cols <= panelWidth {
+		for a := 1; a < f.cols; a++ {
+			errs := blas64.General{Rows: a + 1, Cols: w, Stride: n, Data: f.errs[from:]}
+			blas64.Gemv(blas.NoTrans, 1, errs, vec(f.scaled[(a-1)*chunk:][:w]), 1, vec(f.gram[a*f.cols:][:a+1]))
+		}
+		return
+	}
 	for a := 1; a < f.cols; a += panelWidth {
 		rows := min(panelWidth, f.cols-a)
 		scaled := blas64.General{Rows: rows, Cols: w, Stride: chunk, Data: f.scaled[(a-1)*chunk:]}
@@ -48,8 +55,12 @@ func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
 	if f.cols == 1 && r.Cols == 1 && r.Data[0] == 1 {
 		return f.mean[from*d : to*d], f.errs[from:to]
 	}
-	for j := 0; j < max(1, r.Cols); j += panelWidth {
-		cols := min(panelWidth, max(1, r.Cols)-j)
+	width := 1
+	if r.Cols > panelWidth {
+		width = panelWidth
+	}
+	for j := 0; j < max(1, r.Cols); j += width {
+		cols := min(width, max(1, r.Cols)-j)
 		mixed := blas64.General{Rows: cols, Cols: w, Stride: chunk, Data: f.mixedErrs[j*chunk:]}
 		mixedMean := blas64.General{Rows: cols, Cols: w * d, Stride: chunk * d, Data: f.mixedMean[j*chunk*d:]}
 		first, last := f.extent(r, j, cols)
