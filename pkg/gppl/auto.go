@@ -94,7 +94,7 @@ type AutoResult struct {
 // a floating mean (Zechmeister and Kürster 2009) shows them, down to a fiftieth of the mean
 // spacing (Search.Shortest) or to twice the step of a grid that all x lie on. Then FitAuto
 // also compares the period that it found with its aliases, those that the sampling of x
-// nearly maps to it. A period is Doubtful if one of them fits within 2 nats.
+// nearly maps to it. A period is Doubtful if one of them fits within 7 nats.
 //
 // Then it trains with three quarters of the projections that the spectrum of the start
 // needs (SpectralColumns), and adds projections, continuing from where it stopped,

@@ -86,7 +86,7 @@ func (a *auto) own(m Model) Model { return a.family.WithParams(values(m.Params()
 
 // Compare compares the period that a training from the Models found with its aliases, those that irregular x nearly map to it, as
 // FitAuto does. It evaluates the loss at each of at most twelve and trains from those that are within 60 nats: of more than 500
-// observations on a part of them. It returns the better result, and a doubt for an alias that fits within 2 nats. likelihood is what was
+// observations on a part of them. It returns the better result, and a doubt for an alias that fits within 7 nats. likelihood is what was
 // trained, without the priors of the settings, which Compare adds. If ctx ends, it returns the best so far.
 func (s *Starts) Compare(ctx context.Context, likelihood Loss, r *Result) (better *Result, doubts []string) {
 	if s.auto == nil {

@@ -283,7 +283,7 @@ func spreadOver(d Data) Data {
 func (a *auto) aliasDoubts() (doubts []string) {
 	const most = 4
 	const hopeful = 60 // nats that training may gain
-	const close = 2    // nats, as rivals
+	const close = 7    // nats: the odds are a hundred to one against ten aliases that all fit worse by more
 	params := a.at.Params()
 	i := slices.IndexFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) })
 	all, err := a.posterior(a.loss)

@@ -33,6 +33,7 @@ type mixedExact struct {
 	probes    []exactEngine // that may factorise B, for their forecasts
 	factors   pool[mixedFactor]
 	rests     pool[mixedBase]
+	rooms     pool[[]Band]
 }
 
 func newMixedExact(l *line, o options) *mixedExact {
@@ -149,6 +150,7 @@ type mixedFactor struct {
 	u       blas64.General // hR
 	diag    []float64      // of T⁻¹
 	z       []float64      // L⁻¹e_i
+	tile    []float64      // of T⁻¹
 	probe   [2][]float64
 
 	fillRows, addTiles func(int)
@@ -366,7 +368,7 @@ func (f *mixedFactor) verifyInverse() error {
 // the angle a = 2πm(t − t₀)/P it is a·sin a, of the sine −a·cos a.
 func (f *mixedFactor) movedSlope(w *waveTerm, r blas64.General) (slope float64) {
 	p := f.features()
-	tile := newGeneral(dense.Tile, dense.Tile)
+	f.tile = resize(f.tile, dense.Tile*dense.Tile)
 	// tr(E′ᵀE·T⁻¹), for the blocks of T⁻¹ that have rows or columns of the term.
 	first, end := w.first, w.first+len(w.features)
 	for i := range dense.Blocks(p) {
@@ -376,7 +378,7 @@ func (f *mixedFactor) movedSlope(w *waveTerm, r blas64.General) (slope float64) 
 			if !(r0 < end && r0+rows > first || c0 < end && c0+cols > first) {
 				continue
 			}
-			t := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: tile.Data}
+			t := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: f.tile}
 			f.inverse.InverseTile(t, i, j)
 			for a := max(0, first-r0); a < min(rows, end-r0); a++ {
 				slope += f.movedDot(w, r0+a-first, c0, row(t, a))

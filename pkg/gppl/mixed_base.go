@@ -66,14 +66,15 @@ func (b *mixedBase) compile(m *compiled, of []int) error {
 // divide returns the terms of a kernel that are taken as waves, and the others; moving is how many of the p columns of waves
 // have frequencies that are parameters. A term that dies out has its place in the base where it takes many columns.
 func (e *mixedExact) divide(waves, rest []int, m *compiled, eps float64) (_, _ []int, p, moving float64) {
-	var room [64]Band
+	room := e.rooms.get()
 	for i, k := range m.split.signal {
 		w, ok := k.(Waver)
 		if !ok {
 			rest = append(rest, i)
 			continue
 		}
-		_, bands := w.Bands(room[:0], e.line.span, eps)
+		_, bands := w.Bands((*room)[:0], e.line.span, eps)
+		*room = bands
 		count, dies := 2*float64(countWaves(bands)), reach(k, 1e-16) < 0.1*e.line.span
 		if bands == nil || dies && count > 0.25*float64(len(e.line.t)) {
 			rest = append(rest, i)
@@ -85,6 +86,7 @@ func (e *mixedExact) divide(waves, rest []int, m *compiled, eps float64) (_, _ [
 			moving += count
 		}
 	}
+	e.rooms.put(room)
 	return waves, rest, p, moving
 }
 

@@ -31,7 +31,7 @@ func (f *Filter) addProducts(from, to int) {
 	if f.cols <= panelWidth {
 		for a := 1; a < f.cols; a++ {
 			errs := blas64.General{Rows: a + 1, Cols: w, Stride: n, Data: f.errs[from:]}
-			blas64.Gemv(blas.NoTrans, 1, errs, vec(f.scaled[(a-1)*chunk:][:w]), 1, vec(f.gram[a*f.cols:][:a+1]))
+			blas64.Gemv(blas.NoTrans, 1, errs, dense.Vec(f.scaled[(a-1)*chunk:][:w]), 1, dense.Vec(f.gram[a*f.cols:][:a+1]))
 		}
 		return
 	}
