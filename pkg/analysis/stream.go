@@ -52,5 +52,5 @@ func (a *OneAxis) Add(file string, rep dataset.CSVReport) error {
 		return nil
 	}
 	words := map[bool]string{true: "dates", false: "plain numbers"}
-	return fmt.Errorf("x is read as %s, and as %s in %s: --time says how all files have it, number for plain numbers", words[dates], words[a.Dates], a.File)
+	return fmt.Errorf("x is read as %s, and as %s in %s: ReadOptions.Time says how all files have it, number for plain numbers", words[dates], words[a.Dates], a.File)
 }
