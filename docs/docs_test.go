@@ -508,3 +508,28 @@ func TestNoPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestWhereToFind: the files of the table in architecture.md exist.
+func TestWhereToFind(t *testing.T) {
+	_, table, _ := strings.Cut(documents(t)["docs/architecture.md"], "## Where do I find")
+	table, _, _ = strings.Cut(table, "\n## ")
+	count := 0
+	for _, row := range strings.Split(table, "\n|") {
+		folder := ""
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row, -1) {
+			path := m[1]
+			if strings.Contains(path, "/") {
+				folder = filepath.Dir(path)
+			} else {
+				path = filepath.Join(folder, path)
+			}
+			found, err := filepath.Glob(filepath.Join("..", path))
+			if count++; err != nil || len(found) == 0 {
+				t.Errorf("%s is not there: %v", path, err)
+			}
+		}
+	}
+	if count < 20 {
+		t.Errorf("%d files: the pattern misses some", count)
+	}
+}
