@@ -432,8 +432,11 @@ func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 	if l.uneven {
 		nats += c.unevenRounding()
 	}
-	if l.mean != nil { // of g, what cancels in the fit of the mean
+	if l.mean != nil { // of g, what cancels in the fit of the mean, and of z, what cancels in the sums over a column
 		nats += 4 * 0x1p-53 * spread(diagonalOf(c.all), c.r)
+		if l.directions.waves == nil {
+			nats += l.columnRounding(c, 0, func(size float64) float64 { return 4 * 0x1p-53 * size })
+		}
 	}
 	if r := l.residual; r != nil {
 		signal := r.n * c.variance
@@ -453,12 +456,18 @@ func (l *Projected) waveRounding(c *projectedCall, w *waveBasis, form float64) (
 	for _, t := range c.use {
 		signal += math.Sqrt(l.directions.mass * t.variance * form)
 	}
+	return l.columnRounding(c, signal, w.rounding)
+}
+
+// columnRounding bounds the error of the value due to that of z, where a sum over a column of that size, in the length of
+// the column and of what comes beside, has the given rounding.
+func (l *Projected) columnRounding(c *projectedCall, beside float64, rounding func(size float64) float64) (nats float64) {
 	for j := range c.r.Cols {
-		size := signal
+		size := beside
 		for i, s := range l.sizes {
 			size += s * math.Abs(c.r.Data[i*c.r.Stride+j])
 		}
-		nats += w.rounding(size) * blas64.Nrm2(columnAt(c.u, j))
+		nats += rounding(size) * blas64.Nrm2(columnAt(c.u, j))
 	}
 	return nats
 }
