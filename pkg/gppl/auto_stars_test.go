@@ -106,7 +106,7 @@ func TestVariableStars(t *testing.T) {
 	t.Parallel()
 	count, longest := *stars, *starSize
 	if count == 0 {
-		count, longest = testsize.Of(2, 6, 6), 150
+		count, longest = testsize.Of(2, 6, 6), testsize.Of(100, 150, 150)
 	}
 	var found int
 	for i := *starFrom; i < *starFrom+count; i++ {

@@ -350,7 +350,7 @@ func TestStartFrom(t *testing.T) {
 func TestFitAutoPriors(t *testing.T) {
 	t.Parallel()
 	model := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 40, Period: 7, PeriodicLengthscale: 1}, Noise: 0.1}
-	s, _, _, err := dataset.Synthetic{Model: model, N: testsize.Of(100, 150, 150), Seed: 3}.Draw()
+	s, _, _, err := dataset.Synthetic{Model: model, N: testsize.Of(60, 150, 150), Seed: 3}.Draw()
 	if err != nil {
 		t.Fatal(err)
 	}
