@@ -287,7 +287,7 @@ func TestFit(t *testing.T) {
 	}
 	data := all.data
 	exact, _ := gppl.NewExact(a.Result.Model, data)
-	if v, err := exact.ValueGrad(nil, naturals(a.Result.Model)); err != nil || math.Abs(v+all.offset-best.NLL) > 1e-6 {
+	if v, err := exact.ValueGrad(nil, a.Result.Model.Values()); err != nil || math.Abs(v+all.offset-best.NLL) > 1e-6 {
 		t.Errorf("exact NLL of y %v (%v), the candidate says %v", v+all.offset, err, best.NLL)
 	}
 
@@ -703,7 +703,7 @@ func TestProductFit(t *testing.T) {
 	}
 	fixed := 0
 	for _, p := range a.Result.Params {
-		if isFixed(p.Param) {
+		if p.Param.IsFixed() {
 			fixed++
 		} else if p.StdErrLog == 0 {
 			t.Errorf("%s has no standard error: %v", p.Name, a.Result.Warnings)

@@ -134,10 +134,10 @@ func (t *trainer) cost(m gppl.Model, d gppl.Data) (float64, error) {
 	}
 	switch loss := loss.(type) {
 	case *gppl.Exact:
-		_, seconds := loss.Cost(loss.Model(naturals(m)))
+		_, seconds := loss.Cost(loss.Model(m.Values()))
 		return seconds, nil
 	case *gppl.Projected:
-		return loss.Cost(loss.Model(naturals(m))), nil
+		return loss.Cost(loss.Model(m.Values())), nil
 	}
 	return 0, nil
 }

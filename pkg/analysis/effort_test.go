@@ -90,7 +90,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("candidate %d, with a pause in between: %s", i, diff)
 		}
 	}
-	if !slices.Equal(naturals(got.Result.Model), naturals(want.Result.Model)) {
+	if !slices.Equal(got.Result.Model.Values(), want.Result.Model.Values()) {
 		t.Errorf("%v, without a pause %v", got.Result.Model, want.Result.Model)
 	}
 	for i, m := range want.members {

@@ -348,7 +348,7 @@ func projections(d gppl.Data, count int) (*gppl.Projection, error) {
 func (c *Candidate) describe(r *gppl.Result, n int) {
 	c.Parameters = 0
 	for _, p := range r.Params {
-		if !isFixed(p.Param) {
+		if !p.Param.IsFixed() {
 			c.Parameters++
 		}
 	}
@@ -463,7 +463,7 @@ func (t *trainer) value(m gppl.Model) (float64, error) {
 		return 0, err
 	}
 	t.evaluations++
-	return loss.ValueGrad(nil, naturals(m))
+	return loss.ValueGrad(nil, m.Values())
 }
 
 // settings returns s with reports of progress.

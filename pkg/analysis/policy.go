@@ -466,7 +466,7 @@ func (p *policy) learn(t *trial, v view, m gppl.Model) error {
 	if err != nil {
 		return err
 	}
-	theta := naturals(r.Model)
+	theta := r.Model.Values()
 	score, laplace, err := evidence(exact, theta, priors, v.data.Len())
 	if err != nil {
 		return err
@@ -649,7 +649,7 @@ func (p *policy) draw(m *member, t *trial) error {
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)
 	}
-	r := &gppl.Result{Model: m.model, Starts: []gppl.StartResult{{Theta: naturals(m.model)}}}
+	r := &gppl.Result{Model: m.model, Starts: []gppl.StartResult{{Theta: m.model.Values()}}}
 	u, err := gppl.NewUncertain(p.ctx, loss, r, gppl.UncertainSettings{Draws: draws, Models: drawnModels, Seed: p.options.Seed + 1})
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)

@@ -199,7 +199,7 @@ func TestEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theta := naturals(r.Model)
+	theta := r.Model.Values()
 	got, _, err := evidence(loss, theta, priors, 200)
 	if err != nil {
 		t.Fatal(err)
@@ -310,11 +310,11 @@ func TestChosenPeriods(t *testing.T) {
 	}
 	paid, free := beliefsOf(m, e, nil, 1), beliefsOf(m, e, nil, 1)
 	free.chosen = 0
-	with, _, err := evidence(loss, naturals(m), paid, 3)
+	with, _, err := evidence(loss, m.Values(), paid, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, _, err := evidence(loss, naturals(m), free, 3)
+	without, _, err := evidence(loss, m.Values(), free, 3)
 	if err != nil || math.Abs(with-without-math.Log(50)) > 1e-9 {
 		t.Errorf("the evidence is %v and %v (%v)", with, without, err)
 	}

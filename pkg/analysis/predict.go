@@ -246,11 +246,11 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	if err != nil {
 		return nil, 0, fmt.Errorf("analysis: %w", err)
 	}
-	there, err := loss.ValueGrad(nil, naturals(m))
+	there, err := loss.ValueGrad(nil, m.Values())
 	if err != nil {
 		return nil, 0, fmt.Errorf("analysis: %w", err)
 	}
-	here, err := loss.ValueGrad(nil, naturals(a.Result.Model))
+	here, err := loss.ValueGrad(nil, a.Result.Model.Values())
 	if err != nil {
 		return nil, 0, fmt.Errorf("analysis: %w", err)
 	}

@@ -106,7 +106,7 @@ func standardisedPrior(p gppl.Prior, unit string, scale float64) gppl.Prior {
 // priorsOf returns the given priors that apply to a model of a series that was divided by scale, by the names of its parameters.
 func priorsOf(m gppl.Model, given []gppl.ParamPrior, scale float64) (out []gppl.ParamPrior) {
 	for _, q := range m.Params() {
-		if isFixed(q) {
+		if q.IsFixed() {
 			continue
 		}
 		byName := func(p gppl.ParamPrior) bool { // the parameters of a kernel of one term lack the prefix; a prior may have it
@@ -145,7 +145,7 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 		for _, m := range models {
 			found = found || len(priorsOf(m, []gppl.ParamPrior{p}, 1)) > 0
 			for _, q := range m.Params() {
-				if !isFixed(q) && !slices.Contains(names, q.Name) {
+				if !q.IsFixed() && !slices.Contains(names, q.Name) {
 					names = append(names, q.Name)
 				}
 			}
@@ -159,7 +159,7 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 
 // supported returns m with parameters inside the supports of their priors.
 func supported(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
-	theta := naturals(m)
+	theta := m.Values()
 	for i, q := range m.Params() {
 		for _, p := range priors {
 			if u, ok := p.Prior.(gppl.Uniform); ok && p.Name == q.Name && !(theta[i] > u.Lo && theta[i] < u.Hi) {

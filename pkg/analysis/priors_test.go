@@ -74,7 +74,7 @@ func TestPriors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nll, err := exact.ValueGrad(nil, naturals(a.Result.Model))
+		nll, err := exact.ValueGrad(nil, a.Result.Model.Values())
 		if err != nil || math.Abs(nll-a.NLL()) > 0.01 || math.Abs(a.Candidates[0].NLL-nll) > 0.01 {
 			t.Errorf("%s: the NLL is %v, reported as %v and %v", test.prior, nll, a.NLL(), a.Candidates[0].NLL)
 		}
@@ -211,7 +211,7 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := evidence(loss, naturals(r.Model), b, 60)
+		got, _, err := evidence(loss, r.Model.Values(), b, 60)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		}
 		const about = 60 // the least value, about, so that nothing underflows
 		var sum float64
-		theta := naturals(m)
+		theta := m.Values()
 		const step = 0.005
 		for u := -4.0; u < 3; u += step {
 			theta[1] = math.Exp(u)

@@ -36,7 +36,7 @@ const guess = 0.3
 // guesses: a fifth of a cycle over the span for a period, a third for any other parameter.
 func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
 	for i, p := range m.Params() {
-		if isFixed(p) || p.Role == gppl.RoleLocation { // of any sign
+		if p.IsFixed() || p.Role == gppl.RoleLocation { // of any sign
 			continue
 		}
 		s := guess
@@ -55,8 +55,6 @@ func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
 	return m
 }
 
-func isFixed(p gppl.Param) bool { return p.Transform == gppl.Fixed{} }
-
 // plain returns the result with the parameters' default transforms, which can be saved.
 func plain(r *gppl.Result) *gppl.Result {
 	out := *r
@@ -64,7 +62,7 @@ func plain(r *gppl.Result) *gppl.Result {
 	out.Params = nil
 	for i, p := range out.Model.Params() {
 		fitted := r.Params[i]
-		if isFixed(fitted.Param) {
+		if fitted.Param.IsFixed() {
 			out.Model = out.Model.Fix(p.Name)
 			p.Transform = gppl.Fixed{}
 		}

@@ -32,7 +32,7 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 	theta := v.theta
 	var out []Slice
 	for i, p := range a.Result.Params {
-		if isFixed(p.Param) {
+		if p.Param.IsFixed() {
 			continue
 		}
 		s := Slice{Name: p.Name, Optimum: p.Value, StdErr: p.StdErrLog}
@@ -97,7 +97,7 @@ func (a *Analysis) valley() (*valley, error) {
 			return nil, err
 		}
 	}
-	v := &valley{theta: naturals(a.Result.Model)}
+	v := &valley{theta: a.Result.Model.Values()}
 	if v.loss, err = t.loss(a.Result.Model, data); err != nil {
 		return nil, fmt.Errorf("analysis: %w", err)
 	}

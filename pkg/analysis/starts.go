@@ -89,7 +89,7 @@ func (t *trainer) families(k gppl.Kernel) (models []gppl.Model) {
 		return []gppl.Model{plain}
 	}
 	for _, period := range t.options.Periods {
-		theta := naturals(plain)
+		theta := plain.Values()
 		var names []string
 		for i, p := range plain.Params() {
 			if p.Role == gppl.RolePeriod {
@@ -320,14 +320,4 @@ func periodsOf(k gppl.Kernel) (n int) {
 		}
 	}
 	return n
-}
-
-// naturals returns the natural values of a model's parameters.
-func naturals(m gppl.Model) []float64 {
-	params := m.Params()
-	theta := make([]float64, len(params))
-	for i, p := range params {
-		theta[i] = p.Value
-	}
-	return theta
 }

@@ -67,7 +67,7 @@ func TestFitFindsDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		drawn, err := exact.ValueGrad(nil, naturals(at))
+		drawn, err := exact.ValueGrad(nil, at.Values())
 		if err != nil {
 			t.Fatal(err)
 		}

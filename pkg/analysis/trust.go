@@ -311,9 +311,9 @@ func (a *Analysis) tested() (out []member) {
 
 // rescaled multiplies the variances of a model by c, except fixed ones: those of further factors of a product.
 func rescaled(m gppl.Model, c float64) gppl.Model {
-	theta := naturals(m)
+	theta := m.Values()
 	for i, p := range m.Params() {
-		if (p.Role == gppl.RoleVariance || p.Role == gppl.RoleNoise) && !isFixed(p) {
+		if (p.Role == gppl.RoleVariance || p.Role == gppl.RoleNoise) && !p.IsFixed() {
 			theta[i] *= c
 		}
 	}

@@ -123,7 +123,7 @@ func (c Candidate) IsWalk() bool { return strings.HasPrefix(c.Kernel, RandomWalk
 // isWalk reports whether a model of the policy is a random walk: no other begins with a Laplace kernel whose lengthscale is fixed.
 func isWalk(m gppl.Model) bool {
 	_, rough := sumTerms(m.Kernel)[0].(gppl.Laplace)
-	return rough && isFixed(m.Params()[1])
+	return rough && m.Params()[1].IsFixed()
 }
 
 // stepVariance returns the prior median of the variance of one step of a random walk, on the standardised series.

@@ -115,7 +115,7 @@ func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) b
 	at := 0
 	for _, t := range leaves(m.Kernel) {
 		for range t.Params() {
-			if p := params[at]; !isFixed(p) {
+			if p := params[at]; !p.IsFixed() {
 				if prior, ok := priorOf(t, p.Role, p.Value, e); ok {
 					out.weak[at] = prior
 				}
@@ -126,7 +126,7 @@ func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) b
 	if isWalk(m) {
 		out.weak[0] = walkPrior(m, e)
 	}
-	if last := len(params) - 1; !isFixed(params[last]) {
+	if last := len(params) - 1; !params[last].IsFixed() {
 		out.weak[last], _ = priorOf(nil, gppl.RoleNoise, 0, e)
 	}
 	for _, p := range priorsOf(m, given, scale) {
@@ -187,7 +187,7 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64
 	var free []int
 	var curvatures []float64
 	for i, p := range params {
-		if isFixed(p) {
+		if p.IsFixed() {
 			continue
 		}
 		if cost, curvature, ok := priors.cost(i, theta[i]); ok {

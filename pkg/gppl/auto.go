@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // AutoSettings configures FitAuto. The zero value is recommended.
@@ -166,7 +168,7 @@ func newAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*auto, error
 		return nil, err
 	}
 	rest := leastSquaresRest(m, d)
-	if left, all := blas64.Nrm2(vec(rest.Y)), blas64.Nrm2(vec(d.Y)); left <= constant*all {
+	if left, all := blas64.Nrm2(dense.Vec(rest.Y)), blas64.Nrm2(dense.Vec(d.Y)); left <= constant*all {
 		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())
 	}
 	a := &auto{ctx: ctx, settings: s, data: d, rest: rest, family: m, result: &AutoResult{}}
@@ -266,7 +268,7 @@ func (a *auto) run() error {
 // record keeps a step with what was decided.
 func (a *auto) record(step AutoStep, decision string) {
 	r := a.result.Result
-	step.Value, step.Theta, step.Evaluations, step.Decision = r.Value, values(r.Model.Params()), r.Evaluations, decision
+	step.Value, step.Theta, step.Evaluations, step.Decision = r.Value, r.Model.Values(), r.Evaluations, decision
 	a.result.Steps = append(a.result.Steps, step)
 	a.result.Kept = step.Kept
 	if a.settings.Progress != nil {
@@ -277,7 +279,7 @@ func (a *auto) record(step AutoStep, decision string) {
 // finish gives the result the totals of all steps, and the model its own transforms.
 func (a *auto) finish() {
 	r := a.result.Result
-	r.Model = a.family.WithParams(values(r.Model.Params()))
+	r.Model = a.family.WithParams(r.Model.Values())
 	for i, p := range a.family.Params() {
 		r.Params[i].Transform = p.Transform
 	}

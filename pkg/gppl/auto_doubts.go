@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // Doubtful is the status of a FitAuto result whose training converged to
@@ -30,8 +32,8 @@ func (a *auto) limits() (doubts []string) {
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	params := a.at.Params()
 	last := len(params) - 1
-	power := blas64.Dot(vec(a.rest.Y), vec(a.rest.Y)) / float64(a.data.Len())
-	if noise := params[last]; !isFixed(noise) && noise.Value < vanished*power && a.data.Errors == nil {
+	power := blas64.Dot(dense.Vec(a.rest.Y), dense.Vec(a.rest.Y)) / float64(a.data.Len())
+	if noise := params[last]; !noise.IsFixed() && noise.Value < vanished*power && a.data.Errors == nil {
 		if a.straight() {
 			doubt("a straight line explains all %d observations: for a smooth kernel the likelihood has no maximum", a.data.Len())
 		}
@@ -59,7 +61,7 @@ func endsOfX(params []Param, span, spacing, shortest float64) (doubts []string) 
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	for _, p := range params {
 		switch {
-		case p.Unit != unitX || isFixed(p) || span == 0:
+		case p.Unit != unitX || p.IsFixed() || span == 0:
 		case atEnd(p):
 			doubt("%s was driven to the end of what x can show: %.3g, within %v", p.Name, p.Value, p.Transform)
 		case p.Value > 2*span:
@@ -94,7 +96,7 @@ func (a *auto) straight() bool {
 		return false
 	}
 	left := leastSquaresRest(Model{Kernel: a.family.Kernel, Mean: line}, a.rest)
-	return blas64.Nrm2(vec(left.Y)) <= constant*blas64.Nrm2(vec(a.data.Y))
+	return blas64.Nrm2(dense.Vec(left.Y)) <= constant*blas64.Nrm2(dense.Vec(a.data.Y))
 }
 
 // doubts lists why what was found may not be what the data determine; nil if
@@ -110,7 +112,7 @@ func (a *auto) doubts() []string {
 			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
 		}
 	}
-	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), isFixed) && gain < a.chance() {
+	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), Param.IsFixed) && gain < a.chance() {
 		doubt("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain)
 	}
 	if !a.settings.Fit.NoStandardErrors {
@@ -127,7 +129,7 @@ func (a *auto) doubts() []string {
 func (r *Result) undetermined() (doubts []string) {
 	for _, p := range r.Params {
 		switch {
-		case isFixed(p.Param):
+		case p.Param.IsFixed():
 		case math.IsNaN(p.StdErr()):
 			doubts = append(doubts, fmt.Sprintf("%s has no standard error: it is not determined, or this is no minimum", p.Name))
 		case math.IsInf(p.StdErr(), 1):
@@ -149,7 +151,7 @@ func (a *auto) overNoise() float64 {
 			}
 		}
 	}
-	power := blas64.Dot(vec(a.rest.Y), vec(a.rest.Y)) / n
+	power := blas64.Dot(dense.Vec(a.rest.Y), dense.Vec(a.rest.Y)) / n
 	return 0.5*n*(1+log2Pi+math.Log(power)) - (a.result.Value + a.result.LogPrior)
 }
 
@@ -158,7 +160,7 @@ func (a *auto) overNoise() float64 {
 func (a *auto) chance() float64 {
 	params := a.family.Params()
 	nats := float64(len(params) - 1)
-	if slices.ContainsFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) }) {
+	if slices.ContainsFunc(params, func(p Param) bool { return isPeriod(p) && !p.IsFixed() }) {
 		peaks := math.Log(float64(a.data.Len()))
 		if a.irregular != nil {
 			peaks = max(peaks, a.irregular.chance())

@@ -66,7 +66,7 @@ func notSearched(m Model, d Data, why error) (*Starts, error) {
 	models := startsFrom(m, d)
 	rest := Detrend(d)
 	rest.Errors, rest.Relative = d.Errors, d.Relative
-	if plain := StartFrom(m, rest); !slices.Equal(values(plain.Params()), values(models[0].Params())) {
+	if plain := StartFrom(m, rest); !slices.Equal(plain.Values(), models[0].Values()) {
 		models = append(models, plain) // one maximum explains the trend alone, another more
 	}
 	for _, start := range models {
@@ -82,7 +82,7 @@ func notSearched(m Model, d Data, why error) (*Starts, error) {
 }
 
 // own returns a model of the family at the values of m, with the family's transforms.
-func (a *auto) own(m Model) Model { return a.family.WithParams(values(m.Params())) }
+func (a *auto) own(m Model) Model { return a.family.WithParams(m.Values()) }
 
 // Compare compares the period that a training from the Models found with its aliases, those that irregular x nearly map to it, as
 // FitAuto does. It evaluates the loss at each of at most twelve and trains from those that are within 60 nats: of more than 500
@@ -119,7 +119,7 @@ func (s *Starts) trained(ctx context.Context, likelihood Loss, r *Result) *auto 
 	a := *s.auto
 	_, exact := likelihood.(*Exact)
 	a.ctx, a.loss, a.result = ctx, likelihood, &AutoResult{Result: r, Exact: exact, Search: s.Search}
-	a.at = a.starts[0].WithParams(values(r.Model.Params()))
+	a.at = a.starts[0].WithParams(r.Model.Values())
 	return &a
 }
 

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -126,7 +127,7 @@ func (a *auto) trainProjected(count int) (AutoStep, error) {
 // share of the information that the projections keep.
 func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
 	r := a.result.Result
-	theta := values(r.Model.Params())
+	theta := r.Model.Values()
 	info, err := loss.informationWithin(a.ctx, theta)
 	if err != nil {
 		r.warn("no standard errors: %v", err)
@@ -162,7 +163,7 @@ func (a *auto) stdErrors(info *mat.SymDense) []float64 {
 	var trained []int
 	var params []Param
 	for i, p := range all {
-		if !isFixed(p) {
+		if !p.IsFixed() {
 			trained, params = append(trained, i), append(params, p)
 		}
 	}
@@ -248,7 +249,7 @@ func (a *auto) colour() (columns int, nats float64) {
 	if bands < 2 {
 		return 0, 0
 	}
-	sums := newGeneral(2*band*bands, 1)
+	sums := dense.New(2*band*bands, 1)
 	rest := blas64.General{Rows: n, Cols: 1, Stride: 1, Data: loss.residual.rest}
 	fourier.NewPoints(a.data.X.at, lo, hi-lo).Sums(sums, rest, first+1, featureTolerance)
 	power := make([]float64, bands)

@@ -48,7 +48,7 @@ func (p *profiler) linear(k Kernel) bool {
 func (p *profiler) profile(nll, factors []float64, m Model, noises []float64, free bool) {
 	p.count += len(noises)
 	quad, logdet := make([]float64, len(noises)), make([]float64, len(noises))
-	if theta := values(m.Params()); p.linear(m.Kernel) {
+	if theta := m.Values(); p.linear(m.Kernel) {
 		p.count += len(noises)
 		for i, noise := range noises {
 			quad[i], logdet[i] = p.filter(theta, noise, free)
@@ -113,7 +113,7 @@ func (p *profiled) add(quad, logdet []float64, k Kernel, noises []float64) {
 		}
 		copy(p.white, p.data.Y)
 		p.work.SolveL(columnOf(p.white))
-		quad[i] += blas64.Dot(vec(p.white), vec(p.white))
+		quad[i] += blas64.Dot(dense.Vec(p.white), dense.Vec(p.white))
 		logdet[i] += p.work.LogDet()
 	}
 }

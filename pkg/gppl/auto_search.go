@@ -104,7 +104,7 @@ type comparer interface {
 // all variances, and less the log density of their priors.
 func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 	last := len(theta) - 1
-	if isFixed(s.params[last]) {
+	if s.params[last].IsFixed() {
 		ratios = []float64{1}
 	}
 	noises := make([]float64, len(ratios))
@@ -126,7 +126,7 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 			at[j] *= factors[i]
 		}
 		if s.priors != nil {
-			at = values(s.model.WithParams(at).within(s.priors).Params())
+			at = s.model.WithParams(at).within(s.priors).Values()
 			log, _ := priorsAt(s.loss, at)
 			v -= log
 		}
@@ -141,7 +141,7 @@ func (s *searcher) findLinear() {
 	last := len(params) - 1
 	at := append(amplitudes(s.model.Kernel, 0), noiseTerms(s.model.Kernel, 0)...)
 	for _, i := range append(slices.Clone(at), last) {
-		if isFixed(params[i]) {
+		if params[i].IsFixed() {
 			return
 		}
 	}
@@ -184,7 +184,7 @@ func (s *searcher) levels() [][]float64 {
 	all := make([][]float64, len(params))
 	for i, p := range params[:last] {
 		switch {
-		case isFixed(p):
+		case p.IsFixed():
 		case isPeriod(p):
 			all[i] = s.scales.periods
 		case p.Unit == unitX:
@@ -221,7 +221,7 @@ func (s *searcher) candidates() (all [][]float64) {
 			count *= float64(len(l))
 		}
 	}
-	base := values(s.model.Params())
+	base := s.model.Values()
 	pick := func(index func(j, size int) int) {
 		theta := slices.Clone(base)
 		for j, i := range free {
@@ -259,14 +259,14 @@ func (s *searcher) normalised(theta []float64) []float64 {
 	v := s.varying(theta)
 	params := s.model.Params()
 	for _, i := range amplitudes(s.model.Kernel, 0) {
-		if !isFixed(params[i]) {
+		if !params[i].IsFixed() {
 			theta[i] *= s.power / v
 		}
 	}
-	if !isFixed(params[last]) {
+	if !params[last].IsFixed() {
 		theta[last] = s.power
 	}
-	return values(s.model.WithParams(theta).inside().within(s.priors).Params())
+	return s.model.WithParams(theta).inside().within(s.priors).Values()
 }
 
 // varying returns the part of the kernel's variance that varies within the range of x: k(0) minus the smallest
@@ -306,7 +306,7 @@ func (s *searcher) distinct(points []point, count int, apart float64) (kept []po
 func (s *searcher) stratified(points []point, count int) []point {
 	kept := s.distinct(points, (count+2)/3, 0.9) // sorts them
 	for i, p := range s.params {
-		if p.Unit != unitX || isFixed(p) {
+		if p.Unit != unitX || p.IsFixed() {
 			continue
 		}
 		var seen []float64
@@ -329,7 +329,7 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 	last := len(a) - 1
 	for i, p := range s.params {
 		switch {
-		case isFixed(p):
+		case p.IsFixed():
 		case isPeriod(p):
 			d = max(d, 4*math.Abs(s.scales.longest/a[i]-s.scales.longest/b[i]))
 		case i == last:
@@ -357,7 +357,7 @@ func (s *searcher) train(p point, evaluations int) point {
 		}
 	}
 	end := s.trainWith(params, evaluations)
-	if changed && !math.IsInf(end.value, 1) && !slices.Equal(end.u, values(s.model.WithParams(end.u).inside().Params())) {
+	if changed && !math.IsInf(end.value, 1) && !slices.Equal(end.u, s.model.WithParams(end.u).inside().Values()) {
 		end = s.trainWith(m.Params(), evaluations)
 	}
 	if math.IsInf(end.value, 1) {
@@ -375,7 +375,7 @@ func (s *searcher) trainWith(params []Param, evaluations int) point {
 		return point{u: values(params), value: math.Inf(1)}
 	}
 	s.search.Evaluations += r.Evaluations
-	return point{u: values(r.Model.Params()), value: r.Value}
+	return point{u: r.Model.Values(), value: r.Value}
 }
 
 // run screens the candidates and the given starts, trains the best, and then changes the best point as long as that
@@ -383,7 +383,7 @@ func (s *searcher) trainWith(params []Param, evaluations int) point {
 func (s *searcher) run(given []Model) {
 	var points, first []point
 	for _, m := range given {
-		first = append(first, point{u: values(m.inside().Params())})
+		first = append(first, point{u: m.inside().Values()})
 	}
 	ratios := noiseRatios
 	if s.free() > 3 {
@@ -414,7 +414,7 @@ func (s *searcher) run(given []Model) {
 func (s *searcher) free() int {
 	count := -1
 	for _, p := range s.params {
-		if !isFixed(p) {
+		if !p.IsFixed() {
 			count++
 		}
 	}
@@ -481,7 +481,7 @@ func (s *searcher) move() bool {
 	}
 	moved = s.distinct(moved, s.free(), 0.3)
 	for i, p := range s.params {
-		if isPeriod(p) && !isFixed(p) {
+		if isPeriod(p) && !p.IsFixed() {
 			moved = append(moved, s.lobes(best.u, i, stands+farOff)...)
 		}
 	}
@@ -522,10 +522,10 @@ func (s *searcher) lobes(theta []float64, i int, limit float64) (minima []point)
 
 // withPeriod returns m with another period, a plain shape and, of several terms, one of them as faint as suits that best.
 func (s *searcher) withPeriod(m Model, period float64) Model {
-	theta := values(m.Params())
+	theta := m.Values()
 	for i, p := range s.params {
 		switch {
-		case isFixed(p):
+		case p.IsFixed():
 		case isPeriod(p):
 			theta[i] = period
 		case p.Unit == "":
@@ -535,7 +535,7 @@ func (s *searcher) withPeriod(m Model, period float64) Model {
 	best := s.screen(theta, []float64{1})[0]
 	for _, i := range amplitudes(s.model.Kernel, 0) {
 		for _, c := range []float64{0.1, 0.01} {
-			if at := slices.Clone(theta); !isFixed(s.params[i]) {
+			if at := slices.Clone(theta); !s.params[i].IsFixed() {
 				at[i] *= c
 				if p := s.screen(at, []float64{1})[0]; p.value < best.value {
 					best = p
@@ -551,7 +551,7 @@ func (s *searcher) withPeriod(m Model, period float64) Model {
 func (s *searcher) rivals() (doubts []string) {
 	const close = 2 // nats: a start that was missed may well be as much better
 	for i, p := range s.params {
-		if !isPeriod(p) || isFixed(p) {
+		if !isPeriod(p) || p.IsFixed() {
 			continue
 		}
 		for _, o := range s.optima {
@@ -586,7 +586,7 @@ func (s *searcher) beyond(family Model) (better point, nats float64) {
 				at, long[i] = i, c*s.scales.longest
 			}
 		}
-		if at+2 < len(params) && params[at+1].Unit == "" && !isFixed(params[at+1]) {
+		if at+2 < len(params) && params[at+1].Unit == "" && !params[at+1].IsFixed() {
 			for _, l := range s.scales.lengthscales {
 				long[at+1] = 2 * math.Pi * l / long[at]
 				points = append(points, free.screen(slices.Clone(long), moveRatios)...)
@@ -613,12 +613,12 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 	change := func(f func(at []float64)) {
 		at := slices.Clone(theta)
 		f(at)
-		all = append(all, values(s.model.WithParams(at).inside().within(s.priors).Params()))
+		all = append(all, s.model.WithParams(at).inside().within(s.priors).Values())
 	}
 	for i, p := range params {
 		factors := []float64{0.1, 0.3, 3, 10}
 		switch {
-		case isFixed(p):
+		case p.IsFixed():
 			continue
 		case isPeriod(p):
 			factors = []float64{1. / 3, 0.5, 2. / 3, 1.5, 2, 3}
@@ -631,7 +631,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			change(func(at []float64) { at[i] *= c })
 		}
 		for j, q := range params[:i] {
-			if q.Unit == p.Unit && isPeriod(p) == isPeriod(q) && !isFixed(q) && j != last {
+			if q.Unit == p.Unit && isPeriod(p) == isPeriod(q) && !q.IsFixed() && j != last {
 				change(func(at []float64) { at[i], at[j] = at[j], at[i] })
 			}
 		}
@@ -657,7 +657,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 					at[i] = period
 					for j, q := range params[:last] {
 						switch {
-						case isFixed(q):
+						case q.IsFixed():
 						case q.Unit == "":
 							at[j] = 1
 						case q.Unit == unitX && !isPeriod(q):
@@ -669,14 +669,14 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 		}
 	}
 	for _, i := range amplitudes(s.model.Kernel, 0) { // a term that vanished does not come back by itself
-		if isFixed(params[i]) || theta[i] > gone*s.power {
+		if params[i].IsFixed() || theta[i] > gone*s.power {
 			continue
 		}
 		for _, l := range thin(s.scales.lengthscales, revivals) {
 			change(func(at []float64) {
 				at[i] = revived * s.power
 				for j := i + 1; j < last && params[j].Unit != unitY2; j++ {
-					if params[j].Unit == unitX && !isPeriod(params[j]) && !isFixed(params[j]) {
+					if params[j].Unit == unitX && !isPeriod(params[j]) && !params[j].IsFixed() {
 						at[j] = l
 					}
 				}
@@ -686,11 +686,11 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 	for _, c := range []float64{0.05, 0.2, 0.5} {
 		change(func(at []float64) {
 			for i, p := range params {
-				if p.Unit == unitX && !isPeriod(p) && !isFixed(p) {
+				if p.Unit == unitX && !isPeriod(p) && !p.IsFixed() {
 					at[i] *= c
 				}
 			}
-			if !isFixed(params[last]) {
+			if !params[last].IsFixed() {
 				at[last] *= 0.1
 			}
 		})

@@ -151,7 +151,7 @@ func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
 // frequencies than observations, or if the spectrum is not known.
 func whittleInformation(m Model, x Inputs) (*mat.SymDense, error) {
 	const h = 1e-3
-	theta := values(m.Params())
+	theta := m.Values()
 	p := len(theta)
 	s, err := newSpectrum(m, x)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // search replaces the starts by the optima of the exact likelihood of the data or a part of them. If the model has a
@@ -35,7 +37,7 @@ func (a *auto) searchRest(d Data) error {
 	family := a.family
 	family.Mean = nil
 	scales := newScales(d, slices.ContainsFunc(a.starts[0].Params(), isPeriod))
-	if scales.lengthscales == nil || d.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !isFixed(p) }) {
+	if scales.lengthscales == nil || d.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !p.IsFixed() }) {
 		return nil
 	}
 	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
@@ -64,7 +66,7 @@ func (a *auto) searchRest(d Data) error {
 	}
 	s := &searcher{
 		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, priors: a.priors, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
-		power:   blas64.Dot(vec(d.Y), vec(d.Y)) / float64(d.Len()),
+		power:   blas64.Dot(dense.Vec(d.Y), dense.Vec(d.Y)) / float64(d.Len()),
 		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
 	if d.Errors == nil { // known errors do not scale with the variances
@@ -90,7 +92,7 @@ func (a *auto) searchRest(d Data) error {
 	}
 	if !loss.whole() { // a part of the data may not tell what all of them would
 		for _, m := range given {
-			if theta := values(m.Params()); !slices.ContainsFunc(a.starts, func(o Model) bool { return s.distance(theta, values(o.Params())) < 0.2 }) {
+			if theta := m.Values(); !slices.ContainsFunc(a.starts, func(o Model) bool { return s.distance(theta, o.Values()) < 0.2 }) {
 				a.given = append(a.given, m)
 			}
 		}
@@ -126,7 +128,7 @@ func (a *auto) searchRest(d Data) error {
 func startsAtPeriods(m Model, d Data) (starts []Model) {
 	at := -1
 	for i, p := range m.Params() {
-		if isPeriod(p) && !isFixed(p) {
+		if isPeriod(p) && !p.IsFixed() {
 			if at >= 0 {
 				return nil
 			}
@@ -137,10 +139,10 @@ func startsAtPeriods(m Model, d Data) (starts []Model) {
 		return nil
 	}
 	for _, period := range LikelyPeriods(d, 2) {
-		theta := values(m.Params())
+		theta := m.Values()
 		theta[at] = period
 		held := StartFrom(m.WithParams(theta).Fix(m.Params()[at].Name), d)
-		starts = append(starts, m.WithParams(values(held.Params())))
+		starts = append(starts, m.WithParams(held.Values()))
 	}
 	return starts
 }
@@ -176,20 +178,20 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	periods = append(periods, s.scales.periods...)
 	all.scales.periods = periods[:min(likeliest, len(periods))]
 	for _, m := range given {
-		from = append(from, s.model.WithParams(values(m.Params())))
+		from = append(from, s.model.WithParams(m.Values()))
 	}
 	all.run(from)
 	a.result.Search.Spectral = all.search.Screened + all.search.Moved
 	a.result.Search.Evaluations += all.search.Evaluations + loss.evaluations()
 	known := math.Inf(1) // the best of the starts that there are, by the periodogram
 	for _, m := range a.starts {
-		if v, err := posterior.ValueGrad(nil, values(m.Params())); err == nil {
+		if v, err := posterior.ValueGrad(nil, m.Values()); err == nil {
 			known = min(known, v)
 		}
 	}
 	var first []Model
 	for _, p := range all.distinct(all.optima, 2, 0.2) {
-		near := func(o Model) bool { return s.distance(p.u, values(o.Params())) < 0.2 }
+		near := func(o Model) bool { return s.distance(p.u, o.Values()) < 0.2 }
 		switch m := s.model.WithParams(p.u).inside(); {
 		case p.value > all.optima[0].value+close || slices.ContainsFunc(a.starts, near) || slices.ContainsFunc(a.given, near):
 		case p.value < known-much:
@@ -234,7 +236,7 @@ func (a *auto) fastStarts(s *searcher, d Data) {
 	}
 	var order []ranked
 	for _, m := range models {
-		if v, err := posterior.ValueGrad(nil, values(m.Params())); err == nil && a.ctx.Err() == nil {
+		if v, err := posterior.ValueGrad(nil, m.Values()); err == nil && a.ctx.Err() == nil {
 			order = append(order, ranked{m, v})
 		}
 		a.evaluations++
@@ -285,7 +287,7 @@ func (a *auto) aliasDoubts() (doubts []string) {
 	const hopeful = 60 // nats that training may gain
 	const close = 7    // nats: the odds are a hundred to one against ten aliases that all fit worse by more
 	params := a.at.Params()
-	i := slices.IndexFunc(params, func(p Param) bool { return isPeriod(p) && !isFixed(p) })
+	i := slices.IndexFunc(params, func(p Param) bool { return isPeriod(p) && !p.IsFixed() })
 	all, err := a.posterior(a.loss)
 	if a.irregular == nil || i < 0 || err != nil {
 		return nil
@@ -297,14 +299,14 @@ func (a *auto) aliasDoubts() (doubts []string) {
 	for range 3 {
 		best := a.result.Result
 		found := best.Model.Params()[i].Value
-		stands, err := valueGrad(a.ctx, loss, nil, values(best.Model.Params()))
+		stands, err := valueGrad(a.ctx, loss, nil, best.Model.Values())
 		if err != nil {
 			return doubts
 		}
 		a.evaluations++
 		doubts = nil
 		for _, p := range a.irregular.aliases(found, most) {
-			theta := values(best.Model.Params())
+			theta := best.Model.Values()
 			theta[i] = p
 			v, err := valueGrad(a.ctx, loss, nil, theta)
 			a.evaluations++

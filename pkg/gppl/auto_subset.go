@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // blocks is a composite likelihood: the sum of the exact likelihoods of parts of the data, as if they were independent
@@ -76,7 +78,7 @@ func (b *blocks) ValueGrad(grad, theta []float64) (sum float64, err error) {
 func (b *blocks) ValueGradContext(ctx context.Context, grad, theta []float64) (sum float64, err error) {
 	var g []float64
 	if grad != nil {
-		b.grad = resize(b.grad, len(grad))
+		b.grad = dense.Resize(b.grad, len(grad))
 		g = b.grad
 		clear(grad)
 	}

@@ -28,7 +28,7 @@ func (a *auto) train(likelihood Loss) (best *Result, gain float64, err error) {
 	a.next = nil
 	stood := math.NaN()
 	if len(starts) > fullTrainings && a.ctx.Err() == nil {
-		if v, err := valueGrad(a.ctx, loss, nil, values(starts[0].Params())); err == nil {
+		if v, err := valueGrad(a.ctx, loss, nil, starts[0].Values()); err == nil {
 			stood = v
 		}
 		starts = a.halve(loss, starts)
@@ -104,7 +104,7 @@ func (m Model) within(priors []ParamPrior) Model {
 // lets periods be.
 func (a *auto) periodsAllowed(m Model) bool {
 	return a.longest == 0 || !slices.ContainsFunc(m.Params(), func(p Param) bool {
-		return isPeriod(p) && !isFixed(p) && !(p.Value >= a.shortest && p.Value <= a.longest)
+		return isPeriod(p) && !p.IsFixed() && !(p.Value >= a.shortest && p.Value <= a.longest)
 	})
 }
 
@@ -244,7 +244,7 @@ func (m Model) spread(by float64, rnd *rand.Rand) Model {
 	params := m.Params()
 	theta := values(params)
 	for i, p := range params {
-		if !isFixed(p) {
+		if !p.IsFixed() {
 			t := transformOf(p)
 			theta[i] = t.Natural(t.Raw(p.Value) + by*rnd.NormFloat64())
 		}
@@ -257,7 +257,7 @@ func (m Model) shorten(c float64) Model {
 	params := m.Params()
 	theta := values(params)
 	for i, p := range params {
-		if p.Unit == unitX && !isPeriod(p) && !isFixed(p) {
+		if p.Unit == unitX && !isPeriod(p) && !p.IsFixed() {
 			theta[i] /= c
 		}
 	}

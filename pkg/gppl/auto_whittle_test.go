@@ -25,7 +25,7 @@ func TestWhittle(t *testing.T) {
 	for _, k := range []Kernel{SE{1, 3}, Laplace{1, 5}, Add(SE{0.5, 5}, Periodic{0.5, 1, 6.2832}), RQ{1, 2, 0.5}, Add(LocPer{1, 20, 6.3, 1}, White{0.02})} {
 		m := Model{Kernel: k, Noise: 0.03}
 		f := newWhittle(m, d)
-		theta := values(m.Params())
+		theta := m.Values()
 		grad := make([]float64, len(theta))
 		value := at(f, theta, grad)
 		for p := range theta {
@@ -55,7 +55,7 @@ func TestWhittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		better, worse := theta, values(m.Params())
+		better, worse := theta, m.Values()
 		worse[len(worse)-1] *= 2
 		if drop, want := at(f, worse, nil)-at(f, better, nil), at(exact, worse, nil)-at(exact, better, nil); math.Abs(drop-want) > 0.2*math.Abs(want)+5 {
 			t.Errorf("%v: W differs by %v, the exact likelihood by %v", k, drop, want)
@@ -128,7 +128,7 @@ func TestLobes(t *testing.T) {
 	}
 	s.findLinear()
 	for _, cycles := range []float64{-1, -0.6, 0.4, 1} {
-		theta := values(m.Params())
+		theta := m.Values()
 		theta[2] = 1 / (1/period + cycles/s.scales.longest)
 		lobes := s.lobes(theta, 2, math.Inf(1))
 		if !slices.ContainsFunc(lobes, func(p point) bool { return math.Abs(s.scales.longest*(1/p.u[2]-1/period)) < 0.2 }) {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -78,7 +79,7 @@ func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col i
 		b.lanes = make([]lane, lanes)
 	}
 	for i := range b.lanes {
-		b.lanes[i].r, b.lanes[i].w = resize(b.lanes[i].r, size), resize(b.lanes[i].w, size)
+		b.lanes[i].r, b.lanes[i].w = dense.Resize(b.lanes[i].r, size), dense.Resize(b.lanes[i].w, size)
 	}
 	grow(b.lanes, params)
 	parallel.For(lanes, func(c int) {

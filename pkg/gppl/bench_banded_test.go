@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // BenchmarkBandedNLL evaluates the exact likelihood by the banded engine, the
@@ -28,7 +30,7 @@ func BenchmarkBandedNLL(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%s/n=%d/l=%v", what, c.n, c.lengthscale), func(b *testing.B) {
 				m := compiledAt(SE{1, c.lengthscale}, 0.1)
-				g, r := newGeneral(1, 1), blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1}}
+				g, r := dense.New(1, 1), blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1}}
 				b.ReportAllocs()
 				for b.Loop() {
 					f, err := e.factor(m)

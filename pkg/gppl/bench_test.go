@@ -75,7 +75,7 @@ func gemmRate() float64 {
 	for range 10 {
 		start := time.Now()
 		parallel.For(workers, func(int) {
-			a, x, c := newGeneral(t, t), newGeneral(t, k), newGeneral(t, k)
+			a, x, c := dense.New(t, t), dense.New(t, k), dense.New(t, k)
 			for i := range a.Data {
 				a.Data[i] = float64(i%7) + 1
 			}

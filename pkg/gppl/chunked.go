@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -290,7 +291,7 @@ func (w *segmentWorker) take(s *segment, centre float64) {
 		w.filter = statespace.NewFilter(nil, nil)
 	}
 	w.filter.Reset(s.t)
-	w.rest = resize(w.rest, len(s.y))
+	w.rest = dense.Resize(w.rest, len(s.y))
 	for i, y := range s.y {
 		w.rest[i] = y - centre
 	}

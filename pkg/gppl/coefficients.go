@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -76,7 +77,7 @@ func (l *Exact) coefficientsAt(theta []float64) ([]Coefficient, error) {
 
 // fitOf returns the regression at a factor of the data.
 func (l *Exact) fitOf(f exactFactor) (*regress.Fit, error) {
-	g := newGeneral(l.columns, l.columns)
+	g := dense.New(l.columns, l.columns)
 	f.gram(g)
 	return l.mean.fit(g)
 }

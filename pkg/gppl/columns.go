@@ -26,7 +26,7 @@ func copyGeneral(dst, src blas64.General) {
 // products sets g to aᵀb.
 func products(g, a, b blas64.General) {
 	if a.Cols == 1 && b.Cols == 1 {
-		g.Data[0] = blas64.Dot(columnAt(a, 0), columnAt(b, 0))
+		g.Data[0] = blas64.Dot(dense.Column(a, 0), dense.Column(b, 0))
 		return
 	}
 	parallel.For(dense.Blocks(a.Cols), func(i int) {
@@ -38,11 +38,11 @@ func products(g, a, b blas64.General) {
 
 // combine returns a·r, in the memory of dst where it does.
 func combine(dst, a, r blas64.General) blas64.General {
-	dst = resizeGeneral(dst, a.Rows, r.Cols)
+	dst = dense.Reshape(dst, a.Rows, r.Cols)
 	if a.Cols == 1 && r.Cols == 1 {
 		copyGeneral(dst, a)
 		if r.Data[0] != 1 {
-			blas64.Scal(r.Data[0], columnAt(dst, 0))
+			blas64.Scal(r.Data[0], dense.Column(dst, 0))
 		}
 		return dst
 	}
@@ -56,7 +56,7 @@ const manyColumns = 16
 // formOf returns tr(RᵀGR).
 func formOf(g, r blas64.General) (form float64) {
 	if r.Cols > manyColumns {
-		gr := newGeneral(g.Rows, r.Cols)
+		gr := dense.New(g.Rows, r.Cols)
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, g, r, 0, gr)
 		for a := range r.Rows {
 			form += blas64.Dot(row(r, a), row(gr, a))
@@ -93,18 +93,13 @@ func diagonalOf(g blas64.General) blas64.Vector {
 	return blas64.Vector{N: g.Rows, Inc: g.Stride + 1, Data: g.Data}
 }
 
-// columnAt returns column j of a.
-func columnAt(a blas64.General, j int) blas64.Vector {
-	return blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data[j:]}
-}
-
 // sliceOf returns the entries of x, copied unless they lie side by side.
 func sliceOf(x blas64.Vector) []float64 {
 	if x.Inc == 1 {
 		return x.Data[:x.N]
 	}
 	s := make([]float64, x.N)
-	blas64.Copy(x, vec(s))
+	blas64.Copy(x, dense.Vec(s))
 	return s
 }
 
@@ -118,7 +113,7 @@ func rowsFrom(a blas64.General, from, count int) blas64.General {
 // update.
 func subtractOuter(w, a, b blas64.General) {
 	if a.Cols == 1 {
-		blas64.Ger(-1, columnAt(a, 0), columnAt(b, 0), w)
+		blas64.Ger(-1, dense.Column(a, 0), dense.Column(b, 0), w)
 		return
 	}
 	dense.Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, w)
@@ -127,7 +122,7 @@ func subtractOuter(w, a, b blas64.General) {
 // combineRows returns rᵀ·a, the combinations of the rows of a, in the memory of dst
 // where it does.
 func combineRows(dst, a, r blas64.General) blas64.General {
-	dst = resizeGeneral(dst, r.Cols, a.Cols)
+	dst = dense.Reshape(dst, r.Cols, a.Cols)
 	clear(dst.Data)
 	for j := range r.Cols {
 		for i := range a.Rows {
@@ -138,14 +133,14 @@ func combineRows(dst, a, r blas64.General) blas64.General {
 }
 
 // row returns row i of a.
-func row(a blas64.General, i int) blas64.Vector { return vec(a.Data[i*a.Stride:][:a.Cols]) }
+func row(a blas64.General, i int) blas64.Vector { return dense.Vec(a.Data[i*a.Stride:][:a.Cols]) }
 
 // quadraticForms sets g to CᵀA⁻¹C = σ⁻²(CᵀC − σ⁻²bᵀh), for A of low rank plus σ²I that
 // features represent: b is C on the features, h the solution for it.
 func quadraticForms(g, cc, b, h blas64.General, noise float64) {
 	for i := range g.Rows {
 		for j := range i + 1 {
-			bh := blas64.Dot(columnAt(b, i), columnAt(h, j))
+			bh := blas64.Dot(dense.Column(b, i), dense.Column(h, j))
 			v := (cc.Data[i*cc.Stride+j] - bh/noise) / noise
 			g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
 		}

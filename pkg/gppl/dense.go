@@ -78,10 +78,6 @@ func eachTile(ctx context.Context, n int, ls []lane, f func(l *lane, i, j int)) 
 	})
 }
 
-func newGeneral(r, c int) blas64.General {
-	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: make([]float64, r*c)}
-}
-
 // fillGram sets l to the lower triangle of K + noise·I.
 func fillGram(l *dense.Lower, x Inputs, k Kernel, noise float64) {
 	l.EachTile(func(i, j int, t blas64.General) {

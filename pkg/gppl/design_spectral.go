@@ -150,7 +150,7 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 	if p.k > 0 {
 		old = p.Omega().RawMatrix()
 	}
-	q := newGeneral(n, min(n, old.Cols+count-p.drawn)) // all columns so far, of which k are in use
+	q := dense.New(n, min(n, old.Cols+count-p.drawn)) // all columns so far, of which k are in use
 	k := 0
 	appendColumns := func(w blas64.General) {
 		for i := range n {
@@ -220,7 +220,7 @@ func choleskyQR(w blas64.General) bool {
 	}
 	part := make([]blas64.General, lanes)
 	parallel.For(lanes, func(c int) {
-		part[c] = newGeneral(k, k)
+		part[c] = dense.New(k, k)
 		if s := strip(c); s.Rows > 0 {
 			for i := range dense.Blocks(k) { // the lower triangle
 				a, g := s, part[c]
@@ -257,7 +257,7 @@ func choleskyQR(w blas64.General) bool {
 
 // dropDependent returns w without the columns that depend on those before them.
 func dropDependent(w blas64.General) blas64.General {
-	r := newGeneral(w.Rows, w.Cols)
+	r := dense.New(w.Rows, w.Cols)
 	copyGeneral(r, w)
 	tau := make([]float64, w.Cols)
 	work := make([]float64, 1)
@@ -282,7 +282,7 @@ func deflate(w, q blas64.General) {
 	if q.Cols == 0 || w.Cols == 0 {
 		return
 	}
-	along := newGeneral(q.Cols, w.Cols)
+	along := dense.New(q.Cols, w.Cols)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, q, w, 0, along)
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, q, along, 1, w)
 }

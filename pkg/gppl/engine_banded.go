@@ -88,7 +88,7 @@ func (e *bandedExact) factor(m *compiled) (exactFactor, error) {
 		return nil, fmt.Errorf("gppl: banded engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
 	}
 	f.det = a.LogDet()
-	f.half = resizeGeneral(f.half, e.line.columns.Rows, e.line.columns.Cols)
+	f.half = dense.Reshape(f.half, e.line.columns.Rows, e.line.columns.Cols)
 	copyGeneral(f.half, e.line.columns)
 	a.SolveL(f.half)
 	return f, nil
@@ -121,7 +121,7 @@ func (f *bandedFactor) invert(r blas64.General) {
 	f.needFactor()
 	a := &f.band.gram
 	f.u = combine(f.u, f.half, r)
-	f.form = blas64.Dot(vec(f.u.Data), vec(f.u.Data))
+	f.form = blas64.Dot(dense.Vec(f.u.Data), dense.Vec(f.u.Data))
 	a.SolveLT(f.u)
 	f.check.Solve(a)
 	a.Inverse(a)
@@ -140,7 +140,7 @@ func (f *bandedFactor) contract(grad []float64) {
 			for i := range w.Rows {
 				l.grad[last] += 0.5 * f.noise * f.engine.line.noise.weight(row+i) * w.Data[i*w.Stride+i]
 			}
-			blas64.Scal(0.5, vec(w.Data))
+			blas64.Scal(0.5, dense.Vec(w.Data))
 		}
 		r := tile
 		r.Data = l.r[:size]
@@ -198,10 +198,10 @@ func (f *bandedFactor) knownShare() (share float64) {
 	if known == nil {
 		return 0
 	}
-	f.diagonal = resize(f.diagonal, len(known))
+	f.diagonal = dense.Resize(f.diagonal, len(known))
 	f.band.gram.Diagonal(f.diagonal)
 	for i, s := range known {
-		u := vec(f.u.Data[i*f.u.Stride:][:f.u.Cols])
+		u := dense.Vec(f.u.Data[i*f.u.Stride:][:f.u.Cols])
 		share += 0.5 * s * (f.diagonal[i] - blas64.Dot(u, u))
 	}
 	return share
@@ -209,7 +209,7 @@ func (f *bandedFactor) knownShare() (share float64) {
 
 func (f *bandedFactor) posterior() predictor {
 	f.needFactor()
-	alpha := newGeneral(f.half.Rows, f.half.Cols)
+	alpha := dense.New(f.half.Rows, f.half.Cols)
 	copyGeneral(alpha, f.half)
 	f.band.gram.SolveLT(alpha)
 	f.band.gram.Ctx = nil // of the evaluation, not of predictions
@@ -243,7 +243,7 @@ func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, vari
 			starts = append(starts, i)
 		}
 	}
-	sorted, squares := newGeneral(means.Rows, means.Cols), make([]float64, len(l.t))
+	sorted, squares := dense.New(means.Rows, means.Cols), make([]float64, len(l.t))
 	prior := make([]float64, len(l.t))
 	variancesAt(prior, p.kernel, Scalars(l.t))
 	var spaces pool[[]float64]
@@ -256,7 +256,7 @@ func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, vari
 			to = starts[b+1]
 		}
 		space := spaces.get()
-		*space = resize(*space, len(p.of.x.at)*most)
+		*space = dense.Resize(*space, len(p.of.x.at)*most)
 		p.batch(rowsFrom(sorted, from, to-from), squares[from:to], l.t[from:to], slices.Min(prior[from:to]), *space)
 		spaces.put(space)
 	})

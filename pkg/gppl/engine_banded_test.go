@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-func norm(x []float64) float64 { return blas64.Nrm2(vec(x)) }
+func norm(x []float64) float64 { return blas64.Nrm2(dense.Vec(x)) }
 
 // spaced returns n times one apart.
 func spaced(n int) Inputs {
@@ -142,18 +143,18 @@ func TestBandedCheck(t *testing.T) {
 	d := drawFrom(t, m, spaced(400), rand.New(rand.NewPCG(1, 13)))
 	theta := values(m.Params())
 	want := make([]float64, len(theta))
-	dense, err := NewExact(m, d, WithEngine(EngineDense))
+	byDense, err := NewExact(m, d, WithEngine(EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := dense.ValueGrad(want, theta)
+	value, err := byDense.ValueGrad(want, theta)
 	if err != nil {
 		t.Fatal(err)
 	}
 	inTile := func(f func(tile blas64.General, diagonal bool)) func(int, int, blas64.General) {
 		return func(row, col int, tile blas64.General) { f(tile, row == col) }
 	}
-	scale := func(x []float64, f float64) { blas64.Scal(f, vec(x)) }
+	scale := func(x []float64, f float64) { blas64.Scal(f, dense.Vec(x)) }
 	for _, fault := range []struct {
 		name    string
 		inverse func(tile blas64.General, diagonal bool)

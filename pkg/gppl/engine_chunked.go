@@ -106,7 +106,7 @@ func (f *segmentSolver) each(work func(w *segmentWorker, s *segment) error) erro
 func (f *chunkedFactor) reduce() error {
 	count := f.engine.series.count()
 	f.elements = slices.Grow(f.elements[:0], count)[:count]
-	f.ends = resize(f.ends, count)
+	f.ends = dense.Resize(f.ends, count)
 	err := f.each(func(w *segmentWorker, s *segment) error {
 		f.ends[s.index] = s.t[len(s.t)-1]
 		return w.filter.Reduce(&f.elements[s.index], s.before, w.rest, f.model.markov.components, f.noise)
@@ -181,14 +181,14 @@ func (f *chunkedFactor) gradient(grad []float64, r blas64.General) error {
 		if err := f.solve(w, s, cs); err != nil {
 			return err
 		}
-		f.parts[s.index] = resize(f.parts[s.index], size)
+		f.parts[s.index] = dense.Resize(f.parts[s.index], size)
 		w.filter.Gradient(f.parts[s.index], r)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	f.grad = resize(f.grad, size)
+	f.grad = dense.Resize(f.grad, size)
 	clear(f.grad)
 	for _, part := range f.parts {
 		add(f.grad, part)

@@ -49,7 +49,7 @@ var summedCases = []columnCase{
 // columnSeries is n inputs, not sorted, with y, a constant, a trend and known errors.
 func columnSeries(n int, regular bool) (x Inputs, columns blas64.General, known []float64) {
 	rnd := rand.New(rand.NewPCG(uint64(n), 77))
-	at, columns, known := make([]float64, n), newGeneral(n, 3), make([]float64, n)
+	at, columns, known := make([]float64, n), dense.New(n, 3), make([]float64, n)
 	for i := range at {
 		at[i] = float64(n) * rnd.Float64()
 		if regular {
@@ -80,7 +80,7 @@ func answersOf(e exactEngine, m *compiled, c int, r blas64.General, at Inputs) (
 	if err != nil {
 		return a, err
 	}
-	a.logDet, a.gram, a.grad = f.logDet(), newGeneral(c, c), make([]float64, len(m.kernel.Params())+1)
+	a.logDet, a.gram, a.grad = f.logDet(), dense.New(c, c), make([]float64, len(m.kernel.Params())+1)
 	f.gram(a.gram)
 	err = f.gradient(a.grad, r)
 	f.release()
@@ -90,13 +90,13 @@ func answersOf(e exactEngine, m *compiled, c int, r blas64.General, at Inputs) (
 	if f, err = e.factor(m); err != nil {
 		return a, err
 	}
-	f.gram(newGeneral(c, c))
+	f.gram(dense.New(c, c))
 	p := f.posterior()
-	a.means, a.variances, a.cov = newGeneral(at.Len(), c), make([]float64, at.Len()), dense.NewLower(at.Len())
+	a.means, a.variances, a.cov = dense.New(at.Len(), c), make([]float64, at.Len()), dense.NewLower(at.Len())
 	if err := p.latent(context.Background(), a.means, a.variances, at); err != nil {
 		return a, err
 	}
-	means := newGeneral(at.Len(), c)
+	means := dense.New(at.Len(), c)
 	if err := p.joint(context.Background(), means, a.cov, at); err != nil {
 		return a, err
 	}
@@ -131,7 +131,7 @@ func TestSeveralColumns(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(uint64(i), 78))
 				at := Scalars([]float64{-40, x.at[3], x.at[7] + 1e-3, 0.4 * float64(n), 0.71 * float64(n), float64(n + 2), float64(30 * n)})
 				for _, cols := range []int{1, 2, 3} {
-					r := newGeneral(3, cols)
+					r := dense.New(3, cols)
 					for j := range r.Data {
 						r.Data[j] = rnd.NormFloat64()
 					}
@@ -189,7 +189,7 @@ func TestEnginesTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.gram(newGeneral(3, 3))
+		f.gram(dense.New(3, 3))
 		shared := f.posterior()
 		var wait sync.WaitGroup
 		for g := range goroutines {
@@ -201,7 +201,7 @@ func TestEnginesTogether(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					means, variances := newGeneral(at.Len(), 3), make([]float64, at.Len())
+					means, variances := dense.New(at.Len(), 3), make([]float64, at.Len())
 					if err := shared.latent(context.Background(), means, variances, at); err != nil {
 						t.Error(err)
 					}
@@ -230,14 +230,14 @@ func TestSteadyStateAllocations(t *testing.T) {
 	for _, c := range columnCases {
 		for _, cols := range []int{1, 3} {
 			x, all, _ := columnSeries(n, c.regular)
-			columns := newGeneral(n, cols)
+			columns := dense.New(n, cols)
 			for i := range n {
 				copy(columns.Data[i*cols:][:cols], all.Data[i*all.Stride:])
 			}
 			l := newLine(x, nil)
 			l.setColumns(columns)
 			e, m := c.of(l), compiledAt(c.kernels[0], 0.2)
-			g, r, grad := newGeneral(cols, cols), newGeneral(cols, 1), make([]float64, len(m.kernel.Params())+1)
+			g, r, grad := dense.New(cols, cols), dense.New(cols, 1), make([]float64, len(m.kernel.Params())+1)
 			for i := range r.Data {
 				r.Data[i] = 1
 			}

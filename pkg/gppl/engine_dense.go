@@ -56,8 +56,8 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	f.engine, f.kernel, f.noise = e, m.kernel, m.noise
 	if f.l == nil {
 		f.l = dense.NewLower(e.x.Len())
-		f.half = newGeneral(e.columns.Rows, e.columns.Cols)
-		f.alpha = newGeneral(e.columns.Rows, e.columns.Cols)
+		f.half = dense.New(e.columns.Rows, e.columns.Cols)
+		f.alpha = dense.New(e.columns.Rows, e.columns.Cols)
 		f.lanes = newLanes(e.x.Len())
 	}
 	f.l.Ctx = m.ctx
@@ -126,8 +126,8 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 // check compares α = L⁻ᵀ(L⁻¹C) by a solve with the same by the L⁻¹ that the
 // gradient is made of, in n² flops a column.
 func (f *denseFactor) check() error {
-	n, norm := float64(f.alpha.Rows), blas64.Nrm2(vec(f.half.Data))
-	f.probe = resizeGeneral(f.probe, f.half.Rows, f.half.Cols)
+	n, norm := float64(f.alpha.Rows), blas64.Nrm2(dense.Vec(f.half.Data))
+	f.probe = dense.Reshape(f.probe, f.half.Rows, f.half.Cols)
 	copyGeneral(f.probe, f.half)
 	f.inverse.MulLT(f.probe)
 	var off float64

@@ -176,7 +176,7 @@ func (f *griddedFactor) factorise() error {
 		return err
 	}
 	f.sums = sums
-	f.f, f.c, f.q = resize(f.f, m+1), resize(f.c, m+1), resize(f.q, m+1)
+	f.f, f.c, f.q = dense.Resize(f.f, m+1), dense.Resize(f.c, m+1), dense.Resize(f.q, m+1)
 	for j := range f.f {
 		f.f[j] = float64(j) / sums.period
 	}
@@ -208,11 +208,11 @@ func (f *griddedFactor) logDet() float64 { return f.factor.LogDet() - f.engine.l
 
 func (f *griddedFactor) gram(g blas64.General) {
 	p, c := f.factor.Size(), f.sums.columns.Cols
-	f.beta, f.h = resizeGeneral(f.beta, p, c), resizeGeneral(f.h, p, c)
+	f.beta, f.h = dense.Reshape(f.beta, p, c), dense.Reshape(f.h, p, c)
 	f.factor.Project(f.beta, f.sums.columns, &f.work)
 	copyGeneral(f.h, f.beta)
 	f.factor.Solve(f.h)
-	f.g = resizeGeneral(f.g, c, c)
+	f.g = dense.Reshape(f.g, c, c)
 	quadraticForms(f.g, f.engine.yy, f.beta, f.h, f.noise)
 	copyGeneral(g, f.g)
 }
@@ -220,12 +220,12 @@ func (f *griddedFactor) gram(g blas64.General) {
 // uncertainty is the rounding of CᵀC and ΦᵀC in the forms of the columns. What is fitted is
 // no larger than the column.
 func (f *griddedFactor) uncertainty(r blas64.General) float64 {
-	f.missed = resize(f.missed, f.g.Cols)
+	f.missed = dense.Resize(f.missed, f.g.Cols)
 	for j := range f.missed {
 		yy := f.engine.yy.Data[j*f.engine.yy.Stride+j]
 		f.missed[j] = roundedForm(yy, math.Sqrt(yy), f.noise)
 	}
-	return spread(vec(f.missed), r)
+	return spread(dense.Vec(f.missed), r)
 }
 
 func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
@@ -235,7 +235,7 @@ func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
 	slope := f.factor.Gradient(f.q, f.of, f.u, form, &f.work)
 	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − tr RᵀCᵀA⁻¹CR).
 	n := float64(f.engine.n)
-	scale := blas64.Dot(vec(f.c), vec(f.q)) + f.noise*slope
+	scale := blas64.Dot(dense.Vec(f.c), dense.Vec(f.q)) + f.noise*slope
 	if err := verify("the gradient in the scale of the covariance", scale, 0.5*(n-form), gradientTrust*(n+math.Abs(form)+math.Abs(f.noise*slope))); err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (p *griddedPosterior) joint(ctx context.Context, means blas64.General, cov 
 		return err
 	}
 	n := x.Len()
-	b := newGeneral(p.factor.Size(), n)
+	b := dense.New(p.factor.Size(), n)
 	basis := make([]float64, p.predictor.Width())
 	for i := range n {
 		first := p.predictor.Basis(basis, p.at(x, i))

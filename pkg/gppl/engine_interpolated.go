@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -317,15 +318,17 @@ func (g *interpolatedGram) verifyWeights(u float64) error {
 // combineShare computes a share of S₀, packed.
 func (g *interpolatedGram) combineShare(c int) {
 	from, to := share(g.engine.packed, c)
-	dst := vec(g.sPack[from:to])
+	dst := dense.Vec(g.sPack[from:to])
 	clear(dst.Data)
 	for q, w := range g.weight {
-		blas64.Axpy(g.v*w, vec(g.panel.s[q][from:to]), dst)
+		blas64.Axpy(g.v*w, dense.Vec(g.panel.s[q][from:to]), dst)
 	}
 }
 
 // dotNode computes ⟨V, S_q⟩.
-func (g *interpolatedGram) dotNode(q int) { g.dots[q] = blas64.Dot(vec(g.vPack), vec(g.panel.s[q])) }
+func (g *interpolatedGram) dotNode(q int) {
+	g.dots[q] = blas64.Dot(dense.Vec(g.vPack), dense.Vec(g.panel.s[q]))
+}
 
 func (g *interpolatedGram) contract(grad, v []float64) error {
 	pack(g.vPack, v, g.engine.k, 2)

@@ -212,7 +212,7 @@ func (f *mixedFactor) fill() error {
 		}
 	}
 	p := f.features()
-	f.length = resize(f.length, p)
+	f.length = dense.Resize(f.length, p)
 	for b := range dense.Blocks(p) {
 		t := f.t.At(b, b)
 		for i := range t.Rows {
@@ -229,8 +229,8 @@ func (f *mixedFactor) room() {
 		f.t, f.inverse = dense.NewLower(p), nil
 	}
 	f.t.Ctx = f.ctx
-	f.b, f.zz = resizeGeneral(f.b, p, c), resizeGeneral(f.zz, c, c)
-	f.moved, f.movedB = resizeGeneral(f.moved, s, p), resizeGeneral(f.movedB, s, c)
+	f.b, f.zz = dense.Reshape(f.b, p, c), dense.Reshape(f.zz, c, c)
+	f.moved, f.movedB = dense.Reshape(f.moved, s, p), dense.Reshape(f.movedB, s, c)
 }
 
 func (f *mixedFactor) logDet() float64 {
@@ -245,12 +245,12 @@ func (f *mixedFactor) logDet() float64 {
 }
 
 func (f *mixedFactor) gram(g blas64.General) {
-	f.h = resizeGeneral(f.h, f.b.Rows, f.b.Cols)
+	f.h = dense.Reshape(f.h, f.b.Rows, f.b.Cols)
 	copyGeneral(f.h, f.b)
 	f.t.SolveL(f.h)
 	f.t.SolveLT(f.h)
 	tampered("mixed h", f.h.Data)
-	f.g = resizeGeneral(f.g, f.b.Cols, f.b.Cols)
+	f.g = dense.Reshape(f.g, f.b.Cols, f.b.Cols)
 	quadraticForms(f.g, f.zz, f.b, f.h, 1)
 	copyGeneral(g, f.g)
 	f.bound()
@@ -260,7 +260,7 @@ func (f *mixedFactor) gram(g blas64.General) {
 // data, and what the series leaves out, at most eps·v·n·|A⁻¹y|².
 func (f *mixedFactor) bound() {
 	c := f.b.Cols
-	f.errors = resize(f.errors, c)
+	f.errors = dense.Resize(f.errors, c)
 	least, scale := f.engine.line.noise.least(f.noise), 1.0
 	if len(f.base.of) > 0 { // B⁻¹ itself is rounded
 		scale += math.Sqrt(f.base.model.variance / least)
@@ -275,7 +275,7 @@ func (f *mixedFactor) bound() {
 	}
 }
 
-func (f *mixedFactor) uncertainty(r blas64.General) float64 { return spread(vec(f.errors), r) }
+func (f *mixedFactor) uncertainty(r blas64.General) float64 { return spread(dense.Vec(f.errors), r) }
 
 func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	f.invert()
@@ -303,7 +303,7 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 
 // slopes sets the derivatives in the coefficients of a term.
 func (f *mixedFactor) slopes(w *waveTerm) {
-	w.slope = resize(w.slope, len(w.coef))
+	w.slope = dense.Resize(w.slope, len(w.coef))
 	clear(w.slope)
 	at := -1
 	for a, feature := range w.features {
@@ -328,7 +328,7 @@ func (f *mixedFactor) invert() {
 		f.inverse = dense.NewLower(p)
 	}
 	f.t.InvertL(f.inverse)
-	f.diag = resize(f.diag, p)
+	f.diag = dense.Resize(f.diag, p)
 	clear(f.diag)
 	for j := range dense.Blocks(p) {
 		d := f.diag[j*dense.Tile:][:dense.Width(p, j)]
@@ -341,7 +341,7 @@ func (f *mixedFactor) invert() {
 
 // verifyInverse compares L(Lᵀh) with Eᵀz, and one entry of the diagonal of T⁻¹ with |L⁻¹e_i|² by a substitution.
 func (f *mixedFactor) verifyInverse() error {
-	f.back = resizeGeneral(f.back, f.h.Rows, f.h.Cols)
+	f.back = dense.Reshape(f.back, f.h.Rows, f.h.Cols)
 	copyGeneral(f.back, f.h)
 	f.t.MulLT(f.back)
 	f.t.MulL(f.back)
@@ -357,18 +357,18 @@ func (f *mixedFactor) verifyInverse() error {
 		}
 	}
 	i := pick(len(f.diag), f.noise, f.root[0], f.g.Data[0])
-	f.z = resize(f.z, len(f.diag))
+	f.z = dense.Resize(f.z, len(f.diag))
 	clear(f.z)
 	f.z[i] = 1
 	f.t.SolveL(columnOf(f.z))
-	return verify("an entry of an inverse", f.diag[i], blas64.Dot(vec(f.z), vec(f.z)), gradientTrust*math.Abs(f.diag[i]))
+	return verify("an entry of an inverse", f.diag[i], blas64.Dot(dense.Vec(f.z), dense.Vec(f.z)), gradientTrust*math.Abs(f.diag[i]))
 }
 
 // movedSlope returns the derivative in the log of the period of a term whose frequencies move with it: of the cosine at
 // the angle a = 2πm(t − t₀)/P it is a·sin a, of the sine −a·cos a.
 func (f *mixedFactor) movedSlope(w *waveTerm, r blas64.General) (slope float64) {
 	p := f.features()
-	f.tile = resize(f.tile, dense.Tile*dense.Tile)
+	f.tile = dense.Resize(f.tile, dense.Tile*dense.Tile)
 	// tr(E′ᵀE·T⁻¹), for the blocks of T⁻¹ that have rows or columns of the term.
 	first, end := w.first, w.first+len(w.features)
 	for i := range dense.Blocks(p) {
@@ -387,7 +387,7 @@ func (f *mixedFactor) movedSlope(w *waveTerm, r blas64.General) (slope float64) 
 				continue
 			}
 			for b := max(0, first-c0); b < min(cols, end-c0); b++ {
-				slope += f.movedDot(w, c0+b-first, r0, columnAt(t, b))
+				slope += f.movedDot(w, c0+b-first, r0, dense.Column(t, b))
 			}
 		}
 	}
@@ -417,12 +417,12 @@ func (f *mixedFactor) movedDot(w *waveTerm, a, from int, inverse blas64.Vector) 
 		return 0
 	}
 	own := f.moved.Data[(w.moving+partner)*f.moved.Stride+from:][:inverse.N]
-	return sign * f.angle[w.moving+a] * blas64.Dot(vec(own), inverse)
+	return sign * f.angle[w.moving+a] * blas64.Dot(dense.Vec(own), inverse)
 }
 
 // movedFit returns entry k of a row of E′ᵀEhR, without the angle.
 func (f *mixedFactor) movedFit(at, k int) float64 {
-	return blas64.Dot(row(f.moved, at), columnAt(f.u, k))
+	return blas64.Dot(row(f.moved, at), dense.Column(f.u, k))
 }
 
 func (f *mixedFactor) posterior() predictor { return newMixedPosterior(f) }

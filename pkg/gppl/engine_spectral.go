@@ -43,13 +43,6 @@ func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies flo
 	return m, windowed, reason{}
 }
 
-func resizeGeneral(a blas64.General, r, c int) blas64.General {
-	if cap(a.Data) < r*c {
-		return newGeneral(r, c)
-	}
-	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: a.Data[:r*c]}
-}
-
 // spectralExact is the exact likelihood by the matrix determinant and inversion
 // lemmas: with p features Φ (n×p) and weights C, A = ΦCΦᵀ + σ²I and
 //
@@ -250,7 +243,7 @@ func (f *spectralFactor) fill() {
 			t.Data[i*t.Stride+i] += j
 		}
 	}
-	f.b = resizeGeneral(f.b, p, columns.Cols)
+	f.b = dense.Reshape(f.b, p, columns.Cols)
 	for i, feature := range f.features {
 		row := f.b.Data[i*f.b.Stride:]
 		for j, v := range columns.Data[int(feature)*columns.Stride:][:columns.Cols] {
@@ -277,19 +270,19 @@ func (f *spectralFactor) fillRowOfTiles(k int) {
 }
 
 func (f *spectralFactor) gram(g blas64.General) {
-	f.h = resizeGeneral(f.h, f.b.Rows, f.b.Cols)
+	f.h = dense.Reshape(f.h, f.b.Rows, f.b.Cols)
 	copyGeneral(f.h, f.b)
 	f.t.SolveL(f.h)
-	blas64.Scal(-1, vec(f.h.Data[min(f.negative, f.h.Rows)*f.h.Stride:]))
+	blas64.Scal(-1, dense.Vec(f.h.Data[min(f.negative, f.h.Rows)*f.h.Stride:]))
 	f.t.SolveLT(f.h)
 	tampered("spectral h", f.h.Data)
-	f.g = resizeGeneral(f.g, f.b.Cols, f.b.Cols)
+	f.g = dense.Reshape(f.g, f.b.Cols, f.b.Cols)
 	quadraticForms(f.g, f.engine.yy, f.b, f.h, f.noise)
 	copyGeneral(g, f.g)
 	f.bound()
 }
 
-func (f *spectralFactor) uncertainty(r blas64.General) float64 { return spread(vec(f.errors), r) }
+func (f *spectralFactor) uncertainty(r blas64.General) float64 { return spread(dense.Vec(f.errors), r) }
 
 // gradient is Σ_f w_f ∂c_f with w_f = ½[1 − J_f(T⁻¹)_ff − σ⁻⁴J_f·|(hR)_f|²]/c_f: the
 // derivative of log|A| has the first two terms, and ΦᵀU = σ⁻²D⁻¹JhR the last.
@@ -297,7 +290,7 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) error {
 	f.diagonalOfInverse()
 	tampered("spectral diag", f.diag)
 	f.u = combine(f.u, f.h, r)
-	f.q = resize(f.q, len(f.series.c))
+	f.q = dense.Resize(f.q, len(f.series.c))
 	clear(f.q)
 	var trace, hh float64
 	for i, feature := range f.features {
@@ -375,7 +368,7 @@ func (f *spectralFactor) slopeOf(feature fourier.Feature, r blas64.General) floa
 	}
 	f.t.SolveL(columnOf(f.row))
 	kept := min(f.negative, len(f.row))
-	plus, minus := vec(f.row[:kept]), vec(f.row[kept:])
+	plus, minus := dense.Vec(f.row[:kept]), dense.Vec(f.row[kept:])
 	form := (own[0] - (blas64.Dot(plus, plus)-blas64.Dot(minus, minus))/f.noise) / f.noise
 	return 0.5 * (form - uu)
 }
@@ -387,7 +380,7 @@ func (f *spectralFactor) diagonalOfInverse() {
 		f.inverse = dense.NewLower(p)
 	}
 	f.t.InvertL(f.inverse)
-	f.diag = resize(f.diag, p)
+	f.diag = dense.Resize(f.diag, p)
 	clear(f.diag)
 	parallel.Within(f.ctx, dense.Blocks(p), f.diagonalOf)
 }
@@ -444,7 +437,7 @@ func (f *spectralFactor) picked() int {
 // dst where it does.
 func (f *spectralFactor) gramRow(dst []float64, feature fourier.Feature) []float64 {
 	p := len(f.features)
-	dst = resize(dst, p)
+	dst = dense.Resize(dst, p)
 	one := [1]fourier.Feature{feature}
 	f.sums.moments.Gram(blas64.General{Rows: 1, Cols: p, Stride: max(1, p), Data: dst}, one[:], f.features)
 	return dst
@@ -453,17 +446,17 @@ func (f *spectralFactor) gramRow(dst []float64, feature fourier.Feature) []float
 // diagonalEntry returns (T⁻¹)_ii = Σ_k J_k y_k², Ly = e_i.
 func (f *spectralFactor) diagonalEntry(i int) (d float64) {
 	p := len(f.features)
-	f.z = resize(f.z, p)
+	f.z = dense.Resize(f.z, p)
 	clear(f.z)
 	f.z[i] = 1
 	first := i / dense.Tile
 	for r := first; r < dense.Blocks(p); r++ {
 		y := f.z[r*dense.Tile:][:dense.Width(p, r)]
 		for c := first; c < r; c++ {
-			blas64.Gemv(blas.NoTrans, -1, f.t.At(r, c), vec(f.z[c*dense.Tile:][:dense.Tile]), 1, vec(y))
+			blas64.Gemv(blas.NoTrans, -1, f.t.At(r, c), dense.Vec(f.z[c*dense.Tile:][:dense.Tile]), 1, dense.Vec(y))
 		}
-		blas64.Trsv(blas.NoTrans, lowerOf(f.t.At(r, r)), vec(y))
-		d += f.sign(r*dense.Tile) * blas64.Dot(vec(y), vec(y))
+		blas64.Trsv(blas.NoTrans, lowerOf(f.t.At(r, r)), dense.Vec(y))
+		d += f.sign(r*dense.Tile) * blas64.Dot(dense.Vec(y), dense.Vec(y))
 	}
 	return d
 }
@@ -471,11 +464,11 @@ func (f *spectralFactor) diagonalEntry(i int) (d float64) {
 // completeColumn takes z from L⁻¹e_i, as diagonalEntry left it, to T⁻¹e_i = L⁻ᵀJL⁻¹e_i.
 func (f *spectralFactor) completeColumn() {
 	p := len(f.features)
-	blas64.Scal(-1, vec(f.z[min(f.negative, p):]))
+	blas64.Scal(-1, dense.Vec(f.z[min(f.negative, p):]))
 	for c := dense.Blocks(p) - 1; c >= 0; c-- {
-		x := vec(f.z[c*dense.Tile:][:dense.Width(p, c)])
+		x := dense.Vec(f.z[c*dense.Tile:][:dense.Width(p, c)])
 		for r := c + 1; r < dense.Blocks(p); r++ {
-			blas64.Gemv(blas.Trans, -1, f.t.At(r, c), vec(f.z[r*dense.Tile:][:dense.Width(p, r)]), 1, x)
+			blas64.Gemv(blas.Trans, -1, f.t.At(r, c), dense.Vec(f.z[r*dense.Tile:][:dense.Width(p, r)]), 1, x)
 		}
 		blas64.Trsv(blas.Trans, lowerOf(f.t.At(c, c)), x)
 	}
@@ -500,7 +493,7 @@ const sumRounding = 4e-16
 // half of that; the other half is for the derivatives, which err by more.
 func (f *spectralFactor) bound() {
 	p, c := f.h.Rows, f.h.Cols
-	f.coef = resize(f.coef, p*c)
+	f.coef = dense.Resize(f.coef, p*c)
 	for i, root := range f.root {
 		for j := range c {
 			f.coef[i*c+j] = root * f.h.Data[i*f.h.Stride+j] / f.noise
@@ -508,7 +501,7 @@ func (f *spectralFactor) bound() {
 	}
 	tail := f.leftOut()
 	n := f.sums.moments[0] // or the sum of weights
-	f.errors = resize(f.errors, c)
+	f.errors = dense.Resize(f.errors, c)
 	for j, missed := range f.missed {
 		var sum float64
 		for i := range p {
@@ -568,6 +561,6 @@ func (f *spectralFactor) hat(feature fourier.Feature, row []float64, j int) floa
 	if len(row) > 0 {
 		coef.Data = f.coef[j:]
 	}
-	a := (columns.Data[int(feature)*columns.Stride+j] - blas64.Dot(vec(row), coef)) / f.noise
+	a := (columns.Data[int(feature)*columns.Stride+j] - blas64.Dot(dense.Vec(row), coef)) / f.noise
 	return a * a
 }

@@ -109,7 +109,7 @@ func (f *spectralFactor) partOfNoise(l *line) *noisePart {
 // DΦᵀWΦD = σ²(T − J), less that of σ².
 func (f *spectralFactor) without(own *noisePart) *noisePart {
 	p, c := f.h.Rows, f.h.Cols
-	rest := &noisePart{squares: newGeneral(c, c), columns: newGeneral(own.columns.Rows, c), fitted: newGeneral(p, c), traces: make([]float64, p)}
+	rest := &noisePart{squares: dense.New(c, c), columns: dense.New(own.columns.Rows, c), fitted: dense.New(p, c), traces: make([]float64, p)}
 	rest.diagonal = float64(len(own.v)) - own.diagonal
 	for i := range c {
 		for j := range c {
@@ -180,11 +180,11 @@ func (f *spectralFactor) verifySums(part *noisePart) error {
 func (f *spectralFactor) fit(part *noisePart) {
 	p, c := f.h.Rows, f.h.Cols
 	nb := dense.Blocks(p)
-	part.fitted, part.traces = newGeneral(p, c), make([]float64, p)
+	part.fitted, part.traces = dense.New(p, c), make([]float64, p)
 	parallel.Within(f.ctx, nb, func(k int) {
 		i := nb - 1 - k // the longest row first
 		rows := dense.Width(p, i)
-		inverse, gram := newGeneral(rows, dense.Tile), newGeneral(rows, p)
+		inverse, gram := dense.New(rows, dense.Tile), dense.New(rows, p)
 		f.scaledGram(gram, part.moments, i*dense.Tile)
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, gram, f.h, 0, rowsFrom(part.fitted, i*dense.Tile, rows))
 		for j := range i + 1 {
@@ -195,7 +195,7 @@ func (f *spectralFactor) fit(part *noisePart) {
 				times = 2
 			}
 			for a := range rows {
-				part.traces[i*dense.Tile+a] += times * blas64.Dot(row(tile, a), vec(gram.Data[a*gram.Stride+j*dense.Tile:][:tile.Cols]))
+				part.traces[i*dense.Tile+a] += times * blas64.Dot(row(tile, a), dense.Vec(gram.Data[a*gram.Stride+j*dense.Tile:][:tile.Cols]))
 			}
 		}
 	})
@@ -211,7 +211,7 @@ func (f *spectralFactor) verifyFit(part *noisePart) error {
 		return nil
 	}
 	i := f.picked()
-	gram := newGeneral(1, p)
+	gram := dense.New(1, p)
 	f.scaledGram(gram, part.moments, i)
 	f.completeColumn()
 	block := i / dense.Tile
@@ -229,12 +229,12 @@ func (f *spectralFactor) verifyFit(part *noisePart) error {
 		return err
 	}
 	for j := range c {
-		h := columnAt(f.h, j)
+		h := dense.Column(f.h, j)
 		var size float64
 		for a, g := range gram.Data {
 			size += math.Abs(g * h.Data[a*h.Inc])
 		}
-		if err := verify("a row of a product", part.fitted.Data[i*c+j], blas64.Dot(vec(gram.Data), h), sumsTrust*size); err != nil {
+		if err := verify("a row of a product", part.fitted.Data[i*c+j], blas64.Dot(dense.Vec(gram.Data), h), sumsTrust*size); err != nil {
 			return err
 		}
 	}

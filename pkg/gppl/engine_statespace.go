@@ -71,7 +71,7 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	if f.filter == nil {
 		f.filter = statespace.NewFilter(e.line.t, e.line.noise.known)
 		f.filter.SetScale(e.line.noise.scale)
-		f.g = newGeneral(e.line.columns.Cols, e.line.columns.Cols)
+		f.g = dense.New(e.line.columns.Cols, e.line.columns.Cols)
 		f.short.of(e.line)
 	}
 	f.filter.Ctx = m.ctx
@@ -90,7 +90,7 @@ func (f *stateSpaceFactor) uncertainty(blas64.General) float64 { return 0 }
 func (f *stateSpaceFactor) gram(g blas64.General)              { copyGeneral(g, f.g) }
 
 func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
-	f.grad = resize(f.grad, 2*len(f.model.markov.components)+1)
+	f.grad = dense.Resize(f.grad, 2*len(f.model.markov.components)+1)
 	last := len(f.grad) - 1
 	known := f.filter.Gradient(f.grad, r)
 	if err := f.check(known, r); err != nil {
@@ -144,12 +144,12 @@ func (s *stretch) of(l *line) {
 	s.filter = statespace.NewFilter(l.t[from:from+length], part(l.noise.known))
 	s.filter.SetScale(part(l.noise.scale))
 	s.columns = rowsFrom(l.columns, from, length)
-	s.g = newGeneral(l.columns.Cols, l.columns.Cols)
+	s.g = dense.New(l.columns.Cols, l.columns.Cols)
 }
 
 // check compares the gradient with a difference of values.
 func (s *stretch) check(cs []statespace.Component, noise float64, r blas64.General, rounding float64) error {
-	s.grad = resize(s.grad, 2*len(cs)+1)
+	s.grad = dense.Resize(s.grad, 2*len(cs)+1)
 	if _, err := s.value(cs, noise, r, 0); err != nil {
 		return err
 	}
@@ -188,13 +188,6 @@ func (s *stretch) value(cs []statespace.Component, noise float64, r blas64.Gener
 	}
 	s.filter.Gram(s.g)
 	return 0.5 * (s.filter.LogDet() + formOf(s.g, r)), nil
-}
-
-func resize(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
 }
 
 // stateSpacePosterior smooths: O(n + len(x)) for means and variances.
@@ -237,7 +230,7 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 		return err
 	}
 	cross := crossCovariance(x, Scalars(p.line.t), p.kernel)
-	solved := newGeneral(cross.Rows, cross.Cols)
+	solved := dense.New(cross.Rows, cross.Cols)
 	parallel.For(cross.Rows, func(i int) {
 		if ctx.Err() != nil {
 			return

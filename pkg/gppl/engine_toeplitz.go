@@ -50,7 +50,7 @@ func newToeplitzExact(l *line, o options) *toeplitzExact {
 		return e
 	}
 	n := e.grid.n
-	e.columns, e.lag = newGeneral(l.columns.Cols, n), make([]float64, n)
+	e.columns, e.lag = dense.New(l.columns.Cols, n), make([]float64, n)
 	for i, p := range e.grid.place {
 		for j, v := range l.columns.Data[i*l.columns.Stride:][:l.columns.Cols] {
 			e.columns.Data[j*n+p] = v
@@ -191,7 +191,7 @@ func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 	f.engine, f.model, f.kernel, f.noise = e, m, m.kernel, m.noise
 	f.work.Ctx = m.ctx
 	n := e.grid.n
-	f.c, f.sums = resize(f.c, n), resize(f.sums, n)
+	f.c, f.sums = dense.Resize(f.c, n), dense.Resize(f.sums, n)
 	clear(f.c)
 	for _, term := range m.split.signal {
 		term.Cov(f.sums, e.lag)
@@ -227,11 +227,11 @@ func (f *toeplitzFactor) gram(g blas64.General) {
 // uncertainty is what the value errs by for the change of A that the computed
 // factor belongs to: as for the forecast, but with what is known now.
 func (f *toeplitzFactor) uncertainty(r blas64.General) float64 {
-	f.squares = resize(f.squares, f.Alpha.Rows)
+	f.squares = dense.Resize(f.squares, f.Alpha.Rows)
 	for j := range f.squares {
 		f.squares[j] = blas64.Dot(row(f.Alpha, j), row(f.Alpha, j))
 	}
-	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.n)/f.noise + spread(vec(f.squares), r))
+	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.n)/f.noise + spread(dense.Vec(f.squares), r))
 }
 
 func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
@@ -308,7 +308,7 @@ func (f *toeplitzFactor) posterior() predictor {
 
 // condition sets cross to k(x, ·) at the places, and means to those at x.
 func (p *toeplitzPosterior) condition(means, cross []float64, x Inputs, w *toeplitzWork) {
-	w.row = resize(w.row, p.observe.Len())
+	w.row = dense.Resize(w.row, p.observe.Len())
 	distances(w.row, x, p.observe)
 	p.factor.kernel.Cov(w.row, w.row)
 	clear(cross)
@@ -316,7 +316,7 @@ func (p *toeplitzPosterior) condition(means, cross []float64, x Inputs, w *toepl
 		cross[at] = w.row[i]
 	}
 	for j := range means {
-		means[j] = blas64.Dot(vec(cross), row(p.factor.Alpha, j))
+		means[j] = blas64.Dot(dense.Vec(cross), row(p.factor.Alpha, j))
 	}
 }
 
@@ -335,7 +335,7 @@ func (p *toeplitzPosterior) each(ctx context.Context, x Inputs, f func(i int, w 
 func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	n, prior := p.factor.engine.grid.n, variance(p.factor.kernel)
 	return p.each(ctx, x, func(i int, w *toeplitzWork) {
-		w.cross = resize(w.cross, n)
+		w.cross = dense.Resize(w.cross, n)
 		p.condition(row(means, i).Data, w.cross, x.Slice(i, i+1), w)
 		variances[i] = prior - p.factor.factor.Form(w.cross, &w.work)
 	})
@@ -343,7 +343,7 @@ func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, va
 
 func (p *toeplitzPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	n := p.factor.engine.grid.n
-	cross, solved := newGeneral(x.Len(), n), newGeneral(x.Len(), n)
+	cross, solved := dense.New(x.Len(), n), dense.New(x.Len(), n)
 	err := p.each(ctx, x, func(i int, w *toeplitzWork) {
 		p.condition(row(means, i).Data, row(cross, i).Data, x.Slice(i, i+1), w)
 		p.factor.factor.Solve(row(solved, i).Data, row(cross, i).Data, &w.work)

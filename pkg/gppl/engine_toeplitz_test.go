@@ -202,7 +202,7 @@ func TestToeplitzPosteriorAllocations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, means, variances := d.X.Slice(0, inputs), newGeneral(inputs, 1), make([]float64, inputs)
+	x, means, variances := d.X.Slice(0, inputs), dense.New(inputs, 1), make([]float64, inputs)
 	if bytes := leastAllocated(func() {
 		if err := p.predictor.latent(context.Background(), means, variances, x); err != nil {
 			t.Fatal(err)

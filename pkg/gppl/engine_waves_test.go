@@ -15,7 +15,7 @@ import (
 
 // trendColumns returns y beside the basis of a mean: a constant, a slope, a wave.
 func trendColumns(d Data) blas64.General {
-	c := newGeneral(d.Len(), 4)
+	c := dense.New(d.Len(), 4)
 	lo, hi := d.X.Range(0)
 	for i, x := range d.X.at {
 		u := (x - lo) / (hi - lo)
@@ -42,7 +42,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 		t.Fatal(k, e1, e2)
 	}
 	n, cols := float64(d.Len()), c.Cols
-	g, h := newGeneral(cols, cols), newGeneral(cols, cols)
+	g, h := dense.New(cols, cols), dense.New(cols, cols)
 	got.gram(g)
 	want.gram(h)
 	off := 0.0 // of what is allowed
@@ -53,7 +53,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 			t.Errorf("%s of %v, noise %v: %s is %v, dense %v: off by %.2g, allowed %.2g", e.name(), k, noise, what, a, b, math.Abs(a-b), limit)
 		}
 	}
-	each := newGeneral(cols, cols) // R = I: what the forms err by, added up
+	each := dense.New(cols, cols) // R = I: what the forms err by, added up
 	addDiagonal(each, 1)
 	extra := got.uncertainty(each)
 	check("log|A|", got.logDet(), want.logDet(), err)
@@ -63,7 +63,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 			check("CᵀA⁻¹C", g.Data[i*cols+j], h.Data[i*cols+j], err*scale/n+2*extra)
 		}
 	}
-	r := newGeneral(cols, 2)
+	r := dense.New(cols, 2)
 	for i := range r.Data {
 		r.Data[i] = rnd.NormFloat64()
 	}
@@ -82,7 +82,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 	}
 	lo, hi := d.X.Range(0)
 	at := []float64{lo, 0.3*lo + 0.7*hi, hi, hi + 0.001*(hi-lo), hi + 0.3*(hi-lo)}
-	means, wantMeans := newGeneral(len(at), cols), newGeneral(len(at), cols)
+	means, wantMeans := dense.New(len(at), cols), dense.New(len(at), cols)
 	v, wantV := make([]float64, len(at)), make([]float64, len(at))
 	fresh, e3 := reference.factor(m)
 	if e3 != nil {
@@ -103,7 +103,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 			check("a mean", means.Data[i*cols+j], wantMeans.Data[i*cols+j], 1e-9*sd*math.Sqrt(h.Data[j*(cols+1)]))
 		}
 	}
-	joint, cov := newGeneral(len(at), cols), dense.NewLower(len(at))
+	joint, cov := dense.New(len(at), cols), dense.NewLower(len(at))
 	if err := p.joint(context.Background(), joint, cov, Scalars(at)); err != nil {
 		t.Fatal(err)
 	}

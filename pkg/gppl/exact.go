@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 var _ Loss = (*Exact)(nil)
@@ -199,7 +200,7 @@ func (l *Exact) forecast(c *exactCall) {
 // is the error bound of the forecast.
 func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exactCall) (outcome, error) {
 	n, cols := float64(l.n), l.columns
-	c.g, c.r = resizeGeneral(c.g, cols, cols), resizeGeneral(c.r, cols, cols)
+	c.g, c.r = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols)
 	f.gram(c.g)
 	added, err := l.mean.complete(c.r, c.g)
 	if err != nil {

@@ -1,6 +1,10 @@
 package gppl
 
-import "gonum.org/v1/gonum/blas/blas64"
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
 
 // compiledAt is a model with a total noise variance, as engines are given it.
 func compiledAt(k Kernel, noise float64) *compiled {
@@ -21,7 +25,7 @@ func nllBy(e exactEngine, grad []float64, k Kernel, noise float64, n int, visit 
 		return 0, err
 	}
 	defer f.release()
-	g := newGeneral(1, 1)
+	g := dense.New(1, 1)
 	f.gram(g)
 	value = 0.5 * (g.Data[0] + f.logDet() + float64(n)*log2Pi)
 	if grad != nil {

@@ -68,7 +68,7 @@ func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err e
 	i := &Information{model: m, x: x, ctx: o.ctx}
 	var moved []int
 	for j, p := range m.Params() {
-		if !isFixed(p) {
+		if !p.IsFixed() {
 			moved = append(moved, j)
 			i.params = append(i.params, p)
 		}
@@ -91,7 +91,7 @@ func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err e
 	}
 	for _, d := range i.dot {
 		parallel.Look(i.ctx)
-		w := newGeneral(d.Rows, d.Cols)
+		w := dense.New(d.Rows, d.Cols)
 		copy(w.Data, d.Data)
 		whiten(i.factor, w)
 		i.white = append(i.white, w)
@@ -104,9 +104,9 @@ func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err e
 // derivatives sets gram and dot, pair by pair of observations.
 func (i *Information) derivatives(moved []int) {
 	n := i.x.Len()
-	i.gram = newGeneral(n, n)
+	i.gram = dense.New(n, n)
 	for range moved {
-		i.dot = append(i.dot, newGeneral(n, n))
+		i.dot = append(i.dot, dense.New(n, n))
 	}
 	nkernel := len(i.model.Kernel.Params())
 	nb := dense.Blocks(n)
@@ -241,7 +241,7 @@ func (i *Information) Loss(p *Projection) (InformationLoss, error) {
 		return InformationLoss{}, err
 	}
 	n, k := omega.Rows, omega.Cols
-	q := newGeneral(n, k)
+	q := dense.New(n, k)
 	copyGeneral(q, omega)
 	mulLT(i.factor, q)
 	if dependent := orthonormalise(q); dependent != nil {
@@ -254,7 +254,7 @@ func (i *Information) Loss(p *Projection) (InformationLoss, error) {
 		u := multiply(blas.NoTrans, w, q)
 		inner := multiply(blas.Trans, q, u)
 		qh := multiply(blas.NoTrans, q, inner)
-		r, f := newGeneral(n, k), newGeneral(n, k)
+		r, f := dense.New(n, k), dense.New(n, k)
 		for j, v := range u.Data {
 			r.Data[j] = v - qh.Data[j]     // PWQ
 			f.Data[j] = v - 0.5*qh.Data[j] // PWP = W − QFᵀ − FQᵀ
@@ -275,7 +275,7 @@ func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDe
 		sum := make([]float64, np*np)
 		tiles := make([]blas64.General, np)
 		for a := range tiles {
-			tiles[a] = newGeneral(dense.Tile, dense.Tile)
+			tiles[a] = dense.New(dense.Tile, dense.Tile)
 		}
 		for s := c; s < nb; s += lanes {
 			for t := range s + 1 {
@@ -294,7 +294,7 @@ func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDe
 					for b := range a + 1 {
 						for r := range g.Rows {
 							from, to := r*g.Stride, r*g.Stride+g.Cols
-							sum[a*np+b] += weight * blas64.Dot(vec(g.Data[from:to]), vec(tiles[b].Data[from:to]))
+							sum[a*np+b] += weight * blas64.Dot(dense.Vec(g.Data[from:to]), dense.Vec(tiles[b].Data[from:to]))
 						}
 					}
 				}
@@ -359,8 +359,8 @@ func (i *Information) ConditionalTrace(p *Projection) (observed, latent float64,
 		return 0, 0, err
 	}
 	all := trace(i.gram)
-	observed = all - blas64.Dot(vec(b[0].Data), vec(b[0].Data))
-	latent = all - float64(i.gram.Rows)*i.model.Noise - blas64.Dot(vec(b[1].Data), vec(b[1].Data))
+	observed = all - blas64.Dot(dense.Vec(b[0].Data), dense.Vec(b[0].Data))
+	latent = all - float64(i.gram.Rows)*i.model.Noise - blas64.Dot(dense.Vec(b[1].Data), dense.Vec(b[1].Data))
 	return observed, latent, nil
 }
 
@@ -377,10 +377,10 @@ func (i *Information) explained(p *Projection, noises ...float64) (all []blas64.
 		return nil, err
 	}
 	for _, noise := range noises {
-		b := newGeneral(aOmega.Rows, aOmega.Cols)
+		b := dense.New(aOmega.Rows, aOmega.Cols)
 		copy(b.Data, aOmega.Data)
 		for r := range b.Rows {
-			blas64.Axpy(noise-i.model.Noise, vec(omega.Data[r*omega.Stride:][:b.Cols]), vec(b.Data[r*b.Stride:][:b.Cols]))
+			blas64.Axpy(noise-i.model.Noise, dense.Vec(omega.Data[r*omega.Stride:][:b.Cols]), dense.Vec(b.Data[r*b.Stride:][:b.Cols]))
 		}
 		parallel.For(dense.Blocks(b.Rows), func(r int) { s.SolveLTRight(rowBlock(b, r)) })
 		all = append(all, b)
@@ -422,7 +422,7 @@ func halfProducts(m []blas64.General) *mat.SymDense {
 	h := mat.NewSymDense(len(m), nil)
 	for a := range m {
 		for b := range a + 1 {
-			h.SetSym(a, b, 0.5*blas64.Dot(vec(m[a].Data), vec(m[b].Data)))
+			h.SetSym(a, b, 0.5*blas64.Dot(dense.Vec(m[a].Data), dense.Vec(m[b].Data)))
 		}
 	}
 	return h
@@ -434,7 +434,7 @@ func multiply(ta blas.Transpose, a, b blas64.General) blas64.General {
 	if ta == blas.Trans {
 		rows = a.Cols
 	}
-	c := newGeneral(rows, b.Cols)
+	c := dense.New(rows, b.Cols)
 	parallel.For(dense.Blocks(rows), func(s int) {
 		part := rowBlock(a, s)
 		if ta == blas.Trans {

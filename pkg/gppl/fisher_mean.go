@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // With a mean with flat coefficients, the restricted likelihood sees only the contrasts Nᵀy,
@@ -33,7 +35,7 @@ func (i *Information) contrasts() error {
 			flat = append(flat, j)
 			continue
 		}
-		of := vec(mat.Col(nil, j, h))
+		of := dense.Vec(mat.Col(nil, j, h))
 		blas64.Ger(column.Variance, of, of, i.gram)
 	}
 	if len(flat) == 0 {

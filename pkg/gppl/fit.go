@@ -212,7 +212,7 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 	o.theta, o.through = values(o.params), rawTransforms(o.params)
 	o.gradTheta = make([]float64, len(o.theta))
 	for i, p := range o.params {
-		if !isFixed(p) {
+		if !p.IsFixed() {
 			o.trained = append(o.trained, i)
 			o.start = append(o.start, o.through[i].Raw(p.Value))
 		}

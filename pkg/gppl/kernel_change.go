@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 var (
@@ -214,7 +216,7 @@ var workPool = sync.Pool{New: func() any { return new([]float64) }}
 
 func borrow(n int) []float64 {
 	w := workPool.Get().(*[]float64)
-	return resize(*w, n)
+	return dense.Resize(*w, n)
 }
 
 func giveBack(w []float64) { workPool.Put(&w) }

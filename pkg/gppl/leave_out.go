@@ -236,7 +236,7 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 	if len(at) == 0 {
 		return nil
 	}
-	all, precisions := newGeneral(len(at), l.columns.Cols), make([]float64, len(at))
+	all, precisions := dense.New(len(at), l.columns.Cols), make([]float64, len(at))
 	if err := l.diagonal(all, precisions, at); err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 		alpha := solved[0]
 		if c := l.p.mean; c != nil {
 			precision -= c.fit.Form(solved[1:], solved[1:])
-			alpha = blas64.Dot(vec(solved), vec(c.fit.Contrast()))
+			alpha = blas64.Dot(dense.Vec(solved), dense.Vec(c.fit.Contrast()))
 		}
 		if !(precision > 0) {
 			return &lostError{l.p.engine, []int{i}, math.Inf(1)}
@@ -309,7 +309,7 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 	if n == 0 {
 		return nil
 	}
-	solved, cov := newGeneral(n, l.columns.Cols), dense.NewLower(n) // P_BB
+	solved, cov := dense.New(n, l.columns.Cols), dense.NewLower(n) // P_BB
 	if err := l.inverse(solved, cov, at); err != nil {
 		return err
 	}
@@ -318,8 +318,8 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 		alpha[j] = solved.Data[j*solved.Stride]
 	}
 	if c := l.p.mean; c != nil {
-		blas64.Gemv(blas.NoTrans, 1, solved, vec(c.fit.Contrast()), 0, vec(alpha))
-		rows := newGeneral(solved.Cols-1, n)
+		blas64.Gemv(blas.NoTrans, 1, solved, dense.Vec(c.fit.Contrast()), 0, dense.Vec(alpha))
+		rows := dense.New(solved.Cols-1, n)
 		for j := range n {
 			for k := range rows.Rows {
 				rows.Data[k*rows.Stride+j] = solved.Data[j*solved.Stride+1+k]
@@ -334,7 +334,7 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 	// P_BB⁻¹α_B, and the diagonal of P_BB⁻¹.
 	cov.SolveL(columnOf(alpha))
 	cov.SolveLT(columnOf(alpha))
-	inverse := newGeneral(n, n)
+	inverse := dense.New(n, n)
 	addDiagonal(inverse, 1)
 	cov.SolveL(inverse)
 	var trace float64

@@ -67,7 +67,7 @@ func newRooted(l *leaver, of exactPosterior) *rooted {
 	n, h := len(l.y), l.columns.Cols-1
 	r := &rooted{leaver: l, of: of, alpha: make([]float64, n), weight: make([]float64, n)}
 	r.epsilon = covarianceNoise(l.p.model.Kernel, l.x)
-	columns := newGeneral(n, 1+h)
+	columns := dense.New(n, 1+h)
 	for i := range n {
 		at := r.row(i)
 		blas64.Copy(row(l.columns, i), row(columns, at))
@@ -76,7 +76,7 @@ func newRooted(l *leaver, of exactPosterior) *rooted {
 	of.of.factor.SolveL(columns)
 	column := func(j int) []float64 {
 		c := make([]float64, n+h)
-		blas64.Copy(columnAt(columns, j), vec(c[:n]))
+		blas64.Copy(dense.Column(columns, j), dense.Vec(c[:n]))
 		return c
 	}
 	for j := range h {
@@ -85,7 +85,7 @@ func newRooted(l *leaver, of exactPosterior) *rooted {
 			c[n+j] = 1
 		}
 		project(c, r.base)
-		blas64.Scal(1/blas64.Nrm2(vec(c)), vec(c))
+		blas64.Scal(1/blas64.Nrm2(dense.Vec(c)), dense.Vec(c))
 		r.base = append(r.base, c)
 	}
 	r.half = column(0)
@@ -112,7 +112,7 @@ func (r *rooted) row(i int) int {
 func project(v []float64, basis [][]float64) {
 	for range 2 { // again, against rounding
 		for _, b := range basis {
-			blas64.Axpy(-blas64.Dot(vec(b), vec(v)), vec(b), vec(v))
+			blas64.Axpy(-blas64.Dot(dense.Vec(b), dense.Vec(v)), dense.Vec(b), dense.Vec(v))
 		}
 	}
 }
@@ -124,12 +124,12 @@ func (r *rooted) lot(mean, variances []float64, blocks [][]int, lot [2]int, errs
 		at = append(at, block...)
 	}
 	n := len(r.alpha)
-	w := newGeneral(n, len(at))
+	w := dense.New(n, len(at))
 	for j, i := range at {
 		w.Data[r.row(i)*w.Stride+j] = 1
 	}
 	r.of.of.factor.SolveL(w)
-	rows := newGeneral(len(at), len(r.half)) // Wᵀ
+	rows := dense.New(len(at), len(r.half)) // Wᵀ
 	for i := range n {
 		for j := range at {
 			rows.Data[j*rows.Stride+i] = w.Data[i*w.Stride+j]
@@ -149,34 +149,34 @@ func (r *rooted) block(mean, variances []float64, block []int, w blas64.General)
 		return nil
 	}
 	theta, lengths := make([][]float64, b), make([]float64, b)
-	root := newGeneral(b, b) // R
+	root := dense.New(b, b) // R
 	for j := range b {
 		v := w.Data[j*w.Stride:][:w.Cols]
 		project(v, r.base)
-		lengths[j] = blas64.Nrm2(vec(v))
+		lengths[j] = blas64.Nrm2(dense.Vec(v))
 		for range 2 {
 			for k, t := range theta[:j] {
-				c := blas64.Dot(vec(t), vec(v))
-				blas64.Axpy(-c, vec(t), vec(v))
+				c := blas64.Dot(dense.Vec(t), dense.Vec(v))
+				blas64.Axpy(-c, dense.Vec(t), dense.Vec(v))
 				root.Data[k*root.Stride+j] += c
 			}
 		}
-		d := blas64.Nrm2(vec(v))
+		d := blas64.Nrm2(dense.Vec(v))
 		if !(d > 0) {
 			return &lostError{r.p.engine, block, math.Inf(1)}
 		}
-		blas64.Scal(1/d, vec(v))
+		blas64.Scal(1/d, dense.Vec(v))
 		root.Data[j*root.Stride+j] = d
 		theta[j] = v
 	}
-	inverse := newGeneral(b, b) // R⁻¹
+	inverse := dense.New(b, b) // R⁻¹
 	addDiagonal(inverse, 1)
 	blas64.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: b, Stride: root.Stride, Data: root.Data}, inverse)
 	for j, i := range block {
 		var t, v float64
 		for k := j; k < b; k++ {
 			c := inverse.Data[j*inverse.Stride+k]
-			t += c * blas64.Dot(vec(theta[k]), vec(r.half))
+			t += c * blas64.Dot(dense.Vec(theta[k]), dense.Vec(r.half))
 			v += c * c
 		}
 		mean[i], variances[i] = r.y[i]-t, v
@@ -193,21 +193,21 @@ func (r *rooted) check(block []int, theta [][]float64, inverse blas64.General, l
 	}
 	v := variance(r.p.model.Kernel)
 	b := float64(len(block))
-	form := blas64.Nrm2(vec(r.half))
+	form := blas64.Nrm2(dense.Vec(r.half))
 	if bound := (r.epsilon*(1+v/least) + r.p.jitter/least) * (math.Sqrt(b) + 2*form); bound <= leaveOutTrust {
 		return nil
 	}
 	n := len(r.alpha)
-	z := newGeneral(n, len(block)) // ΘR⁻ᵀ, then Z
+	z := dense.New(n, len(block)) // ΘR⁻ᵀ, then Z
 	for j := range block {
 		for k := j; k < len(block); k++ {
-			blas64.Axpy(inverse.Data[j*inverse.Stride+k], vec(theta[k][:n]), columnAt(z, j))
+			blas64.Axpy(inverse.Data[j*inverse.Stride+k], dense.Vec(theta[k][:n]), dense.Column(z, j))
 		}
 	}
 	r.of.of.factor.SolveLT(z)
 	alpha := append([]float64(nil), r.alpha...) // α′
 	for j, i := range block {
-		blas64.Axpy(-r.alpha[r.row(i)], columnAt(z, j), vec(alpha))
+		blas64.Axpy(-r.alpha[r.row(i)], dense.Column(z, j), dense.Vec(alpha))
 	}
 	weigh := func(x blas64.Vector) float64 {
 		var sum float64
@@ -217,9 +217,9 @@ func (r *rooted) check(block []int, theta [][]float64, inverse blas64.General, l
 		}
 		return math.Sqrt(sum)
 	}
-	rest := weigh(vec(alpha)) + math.Sqrt(r.epsilon)*form
+	rest := weigh(dense.Vec(alpha)) + math.Sqrt(r.epsilon)*form
 	for j, i := range block {
-		size, sd := weigh(columnAt(z, j)), math.Sqrt(variances[i])
+		size, sd := weigh(dense.Column(z, j)), math.Sqrt(variances[i])
 		var spread float64 // Σ_k |W_k|·|S_jk|
 		for k := range block {
 			s := blas64.Dot(row(inverse, j), row(inverse, k))

@@ -46,9 +46,9 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 	if c := l.p.mean; c != nil {
 		clear(r.alpha)
 		for j, v := range c.fit.Contrast() {
-			blas64.Axpy(v, row(solved, j), vec(r.alpha))
+			blas64.Axpy(v, row(solved, j), dense.Vec(r.alpha))
 		}
-		r.basis = newGeneral(solved.Rows-1, n)
+		r.basis = dense.New(solved.Rows-1, n)
 		copyGeneral(r.basis, rowsFrom(solved, 1, solved.Rows-1))
 		c.fit.Whiten(r.basis)
 	}
@@ -68,12 +68,12 @@ func (r *rowed) block(mean, variances []float64, block []int) error {
 	if b == 0 {
 		return nil
 	}
-	w, lengths := newGeneral(b, n), make([]float64, b)
+	w, lengths := dense.New(b, n), make([]float64, b)
 	parallel.For(b, func(j int) {
 		work := r.of.work.get()
 		defer r.of.work.put(work)
 		v, at := row(w, j), r.place[block[j]]
-		work.cross = resize(work.cross, n)
+		work.cross = dense.Resize(work.cross, n)
 		clear(work.cross)
 		work.cross[at] = 1
 		r.of.factor.factor.Solve(v.Data, work.cross, &work.work)
@@ -98,25 +98,25 @@ func (r *rowed) block(mean, variances []float64, block []int) error {
 	if err := p.Cholesky(); err != nil {
 		return &lostError{r.p.engine, block, math.Inf(1)}
 	}
-	inverse := newGeneral(b, b) // S
+	inverse := dense.New(b, b) // S
 	addDiagonal(inverse, 1)
 	p.SolveL(inverse)
 	p.SolveLT(inverse)
-	z := newGeneral(b, n)
+	z := dense.New(b, n)
 	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, inverse, w, 0, z)
 	rest := append([]float64(nil), r.alpha...) // α less Zα_B
 	for j := range block {
-		blas64.Axpy(-alpha[j], row(z, j), vec(rest))
+		blas64.Axpy(-alpha[j], row(z, j), dense.Vec(rest))
 	}
 	for j, i := range block {
 		v, sd := inverse.Data[j*inverse.Stride+j], math.Sqrt(inverse.Data[j*inverse.Stride+j])
-		mean[i], variances[i] = r.y[i]-blas64.Dot(row(inverse, j), vec(alpha)), v
+		mean[i], variances[i] = r.y[i]-blas64.Dot(row(inverse, j), dense.Vec(alpha)), v
 		size := r.weight * blas64.Nrm2(row(z, j))
 		var spread float64
 		for k, s := range row(inverse, j).Data {
 			spread += r.weight * lengths[k] * math.Abs(s)
 		}
-		rounded := r.weight*blas64.Nrm2(vec(rest)) + math.Sqrt(r.epsilon)*r.length
+		rounded := r.weight*blas64.Nrm2(dense.Vec(rest)) + math.Sqrt(r.epsilon)*r.length
 		if err := r.trust(block, max(size, spread)/sd*max(max(size, spread)/sd, rounded)); err != nil {
 			return err
 		}

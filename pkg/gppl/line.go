@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // line is a time series in ascending order, with columns beside it.
@@ -35,7 +37,7 @@ func (l *line) setColumns(c blas64.General) {
 		return
 	}
 	l.y = make([]float64, c.Rows)
-	blas64.Copy(blas64.Vector{N: c.Rows, Inc: c.Stride, Data: l.columns.Data}, vec(l.y))
+	blas64.Copy(blas64.Vector{N: c.Rows, Inc: c.Stride, Data: l.columns.Data}, dense.Vec(l.y))
 }
 
 func sortLine(x Inputs) *line {
@@ -88,7 +90,7 @@ func (l *line) sortRows(a blas64.General) blas64.General {
 	if l.order == nil {
 		return a
 	}
-	sorted := newGeneral(a.Rows, a.Cols)
+	sorted := dense.New(a.Rows, a.Cols)
 	for i, o := range l.order {
 		copy(sorted.Data[i*sorted.Stride:][:a.Cols], a.Data[o*a.Stride:])
 	}

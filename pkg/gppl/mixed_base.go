@@ -131,7 +131,7 @@ func (f *mixedFactor) fillBase(which int) error {
 	if b.made != which || b.line.columns.Cols != wide {
 		b.made, b.line = which, new(line)
 		*b.line = *own
-		b.line.columns, b.line.y = newGeneral(len(own.t), wide), nil
+		b.line.columns, b.line.y = dense.New(len(own.t), wide), nil
 		b.engine = bases[which](b.line)
 	}
 	f.fillColumns(b.line.columns)
@@ -139,7 +139,7 @@ func (f *mixedFactor) fillBase(which int) error {
 	if b.factor, err = b.engine.factor(&b.model); err != nil {
 		return err
 	}
-	b.g = resizeGeneral(b.g, wide, wide)
+	b.g = dense.Reshape(b.g, wide, wide)
 	b.factor.gram(b.g)
 	block := func(dst blas64.General, i, j int) {
 		for a := range dst.Rows {
@@ -190,7 +190,7 @@ func (f *mixedFactor) fillColumns(dst blas64.General) {
 func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 	b := &f.base
 	p, c := f.features(), f.b.Cols
-	b.r = resizeGeneral(b.r, b.g.Rows, r.Cols+p)
+	b.r = dense.Reshape(b.r, b.g.Rows, r.Cols+p)
 	clear(b.r.Data)
 	for i := range c {
 		copy(b.r.Data[i*b.r.Stride:][:r.Cols], r.Data[i*r.Stride:])
@@ -210,7 +210,7 @@ func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 			}
 		}
 	})
-	b.grad = resize(b.grad, len(b.theta))
+	b.grad = dense.Resize(b.grad, len(b.theta))
 	if err := b.factor.gradient(b.grad, b.r); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -37,7 +38,7 @@ func (f *mixedFactor) expand() error {
 		w.kernel, w.index, w.first, w.moving, w.param = k, of, len(f.root), -1, k.PeriodParam()
 		w.period, w.bands = w.kernel.Bands(w.bands[:0], f.span, f.eps)
 		count := countWaves(w.bands)
-		w.coef, w.features = resize(w.coef, count), w.features[:0]
+		w.coef, w.features = dense.Resize(w.coef, count), w.features[:0]
 		w.kernel.Coefficients(w.coef, w.period, w.bands)
 		tampered("mixed coefficients", w.coef)
 		if w.param >= 0 {
@@ -79,7 +80,7 @@ func (f *mixedFactor) verifyTerm(w *waveTerm) error {
 	r := [1]float64{f.engine.line.span * (0.25 + 0.5*float64(pick(1<<20, f.noise, w.period, w.coef[0]))/(1<<20)) / float64(1+len(w.coef))}
 	v := variance(w.kernel)
 	turn := 2 * math.Pi * r[0] / w.period
-	w.slope = resize(w.slope, len(w.coef))
+	w.slope = dense.Resize(w.slope, len(w.coef))
 	var sum, moved float64
 	at := 0
 	for _, b := range w.bands {
@@ -92,7 +93,7 @@ func (f *mixedFactor) verifyTerm(w *waveTerm) error {
 		}
 	}
 	count := f.model.split.end[w.index] - f.model.split.offset[w.index]
-	f.probe[0], f.probe[1] = resize(f.probe[0], count), resize(f.probe[1], count)
+	f.probe[0], f.probe[1] = dense.Resize(f.probe[0], count), dense.Resize(f.probe[1], count)
 	clear(f.probe[0])
 	clear(f.probe[1])
 	one := [1]float64{1}

@@ -37,7 +37,7 @@ func (f *mixedFactor) eachChunk(visit func()) {
 	for from := 0; from < n; from += mixedChunk {
 		count := min(mixedChunk, n-from)
 		if f.from != from || n > mixedChunk {
-			f.rows = resizeGeneral(f.rows, height, count)
+			f.rows = dense.Reshape(f.rows, height, count)
 			f.from = from
 			parallel.Within(f.ctx, (count+mixedBlock-1)/mixedBlock, f.fillRows)
 		}
@@ -120,7 +120,7 @@ func (f *mixedFactor) noiseSlope(r blas64.General) float64 {
 		for _, d := range f.diag {
 			trace += d
 		}
-		uu := formOf(f.g, r) - blas64.Dot(vec(f.u.Data), vec(f.u.Data))
+		uu := formOf(f.g, r) - blas64.Dot(dense.Vec(f.u.Data), dense.Vec(f.u.Data))
 		return 0.5 * (float64(len(f.lambda)-p) + trace - uu)
 	}
 	var sum float64
@@ -132,14 +132,14 @@ func (f *mixedFactor) noiseSlope(r blas64.General) float64 {
 func (f *mixedFactor) noiseSlopeOfChunk(r blas64.General) (sum float64) {
 	p, s, c, count := f.features(), f.shift, f.b.Cols, f.rows.Cols
 	noise := &f.engine.line.noise
-	solved := newGeneral(p, count)
+	solved := dense.New(p, count)
 	copyGeneral(solved, rowsFrom(f.rows, 0, p))
 	parallel.Within(f.ctx, (count+mixedBlock-1)/mixedBlock, func(k int) {
 		part := solved
 		part.Data, part.Cols = part.Data[k*mixedBlock:], min(mixedBlock, count-k*mixedBlock)
 		f.t.SolveL(part)
 	})
-	rest := newGeneral(r.Cols, count) // Rᵀ(z − Eh)ᵀ
+	rest := dense.New(r.Cols, count) // Rᵀ(z − Eh)ᵀ
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, r, rowsFrom(f.rows, p+s, c), 0, rest)
 	dense.Gemm(blas.Trans, blas.NoTrans, -1, f.u, rowsFrom(f.rows, 0, p), 1, rest)
 	left := make([]float64, count)

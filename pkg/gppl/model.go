@@ -49,6 +49,9 @@ func (m Model) Params() []Param {
 	return params
 }
 
+// Values returns the natural values of all parameters, in the order of Params.
+func (m Model) Values() []float64 { return values(m.Params()) }
+
 // WithParams returns the same model at the natural values theta, noise last.
 // It panics if their number is wrong; it does not judge their values.
 func (m Model) WithParams(theta []float64) Model {

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -59,16 +60,16 @@ func (l *line) weighted() blas64.General {
 	if l.weights == nil {
 		return l.columns
 	}
-	wc := newGeneral(l.columns.Rows, l.columns.Cols)
+	wc := dense.New(l.columns.Rows, l.columns.Cols)
 	copyGeneral(wc, l.columns)
 	for i, w := range l.weights {
-		blas64.Scal(w, vec(wc.Data[i*wc.Stride:][:wc.Cols]))
+		blas64.Scal(w, dense.Vec(wc.Data[i*wc.Stride:][:wc.Cols]))
 	}
 	return wc
 }
 
 func (l *line) squares() blas64.General {
-	g := newGeneral(l.columns.Cols, l.columns.Cols)
+	g := dense.New(l.columns.Cols, l.columns.Cols)
 	products(g, l.columns, l.weighted())
 	return g
 }
@@ -79,11 +80,11 @@ func (l *line) sums(origin, period float64, m int) (fourier.Moments, blas64.Gene
 	if l.weights == nil {
 		moments = points.Moments(2*m, featureTolerance)
 	} else {
-		t := newGeneral(2*(2*m+1), 1)
+		t := dense.New(2*(2*m+1), 1)
 		points.Sums(t, columnOf(l.weights), 0, featureTolerance)
 		moments = t.Data
 	}
-	sums := newGeneral(2*(m+1), l.columns.Cols)
+	sums := dense.New(2*(m+1), l.columns.Cols)
 	points.Sums(sums, l.weighted(), 0, featureTolerance)
 	return moments, sums
 }

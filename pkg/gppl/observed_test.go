@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // onCircle is data whose sums are known on one circle only, up to a frequency, and
@@ -93,7 +95,7 @@ func TestKeptSums(t *testing.T) {
 	if more == first || more.m != 21 || first.m != 15 || len(*s.known.Load()) != 1 {
 		t.Errorf("grown to %d, the first to %d, of %d", more.m, first.m, len(*s.known.Load()))
 	}
-	if a, b := vec(first.columns.Data), vec(more.columns.Data[:len(first.columns.Data)]); blas64.Nrm2(a) == 0 || math.Abs(blas64.Dot(a, a)-blas64.Dot(a, b)) > 1e-12*blas64.Dot(a, a) {
+	if a, b := dense.Vec(first.columns.Data), dense.Vec(more.columns.Data[:len(first.columns.Data)]); blas64.Nrm2(a) == 0 || math.Abs(blas64.Dot(a, a)-blas64.Dot(a, b)) > 1e-12*blas64.Dot(a, a) {
 		t.Error("sums differ")
 	}
 	for i := range keptCircles {

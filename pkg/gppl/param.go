@@ -138,8 +138,6 @@ func (p Param) IsFixed() bool {
 	return fixed
 }
 
-func isFixed(p Param) bool { return p.IsFixed() }
-
 // isScale reports whether p must be positive: every parameter but a Free one and a place on
 // the axis of x, which is one when it is fixed, too.
 func isScale(p Param) bool {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -53,7 +54,7 @@ func newLombScargle(d Data, spacing float64) *lombScargle {
 		return nil
 	}
 	s.last = int(finer * cycles)
-	weights := newGeneral(n, 2) // w and w·(y − ȳ), Σw = 1
+	weights := dense.New(n, 2) // w and w·(y − ȳ), Σw = 1
 	var sum, mean, all float64
 	for i, w := range weightsOf(d) {
 		weights.Data[2*i] = w
@@ -69,9 +70,9 @@ func newLombScargle(d Data, spacing float64) *lombScargle {
 	}
 	points := fourier.NewPoints(d.X.at, t[0], finer*s.span)
 	const tolerance = 1e-9
-	first, second := newGeneral(2*(s.last+1), 2), newGeneral(4*(s.last+1), 1)
+	first, second := dense.New(2*(s.last+1), 2), dense.New(4*(s.last+1), 1)
 	points.Sums(first, weights, 0, tolerance)
-	only := newGeneral(n, 1)
+	only := dense.New(n, 1)
 	for i := range n {
 		only.Data[i] = weights.Data[2*i]
 	}

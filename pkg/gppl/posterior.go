@@ -67,7 +67,7 @@ func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 		return nil, err
 	}
 	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
-	g := newGeneral(l.columns, l.columns)
+	g := dense.New(l.columns, l.columns)
 	f.gram(g)
 	p.form = g.Data[0]
 	if l.mean != nil {
@@ -94,10 +94,10 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	if err := l.evaluate(w, nil, values(l.params)); err != nil {
 		return nil, err
 	}
-	weights := newGeneral(w.c.Rows, w.c.Cols)
+	weights := dense.New(w.c.Rows, w.c.Cols)
 	copyGeneral(weights, w.c)
 	w.lb.SolveLT(weights)
-	blas64.Scal(1/math.Sqrt(w.rows.unit), vec(weights.Data))
+	blas64.Scal(1/math.Sqrt(w.rows.unit), dense.Vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
 	if l.mean != nil {
@@ -146,7 +146,7 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 	for i := range n {
 		mean[i], variances[i] = math.NaN(), math.NaN()
 	}
-	beyond, v := newGeneral(len(prior), p.columns()), make([]float64, len(prior))
+	beyond, v := dense.New(len(prior), p.columns()), make([]float64, len(prior))
 	variancesAt(v, p.model.Kernel, x.Pick(prior))
 	if e := p.setMeans(mean, variances, x, prior, beyond); e != nil {
 		return mean, variances, e
@@ -157,7 +157,7 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 	if len(near) == 0 {
 		return mean, variances, err
 	}
-	means, nearVariances := newGeneral(len(near), p.columns()), make([]float64, len(near))
+	means, nearVariances := dense.New(len(near), p.columns()), make([]float64, len(near))
 	if e := p.predictor.latent(ctx, means, nearVariances, x.Pick(near)); e != nil {
 		return mean, variances, e
 	}
@@ -284,7 +284,7 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	if err != nil {
 		return means, nil, err
 	}
-	means, cov = newGeneral(n, p.columns()), dense.NewLower(n)
+	means, cov = dense.New(n, p.columns()), dense.NewLower(n)
 	if len(prior) == 0 {
 		return means, cov, p.predictor.joint(context.Background(), means, cov, x)
 	}
@@ -301,7 +301,7 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	if len(near) == 0 {
 		return means, cov, nil
 	}
-	m, c := newGeneral(len(near), p.columns()), dense.NewLower(len(near))
+	m, c := dense.New(len(near), p.columns()), dense.NewLower(len(near))
 	if err := p.predictor.joint(context.Background(), m, c, x.Pick(near)); err != nil {
 		return means, nil, err
 	}
@@ -443,7 +443,7 @@ func addOuter(c *dense.Lower, sign float64, a blas64.General) {
 
 // crossCovariance returns k(a, b), len(a) by len(b).
 func crossCovariance(a, b Inputs, k Kernel) blas64.General {
-	c := newGeneral(a.Len(), b.Len())
+	c := dense.New(a.Len(), b.Len())
 	distances(c.Data, a, b)
 	covariances(c.Data, k, a, b, c.Data)
 	return c
@@ -493,7 +493,7 @@ func (p *vfeFactors) condition(means blas64.General, x Inputs) (less, more blas6
 	less = crossCovariance(p.z, x, p.kernel)
 	p.luu.SolveL(less) // L⁻¹K_u*
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.weights, 0, means)
-	more = newGeneral(less.Rows, less.Cols)
+	more = dense.New(less.Rows, less.Cols)
 	copy(more.Data, less.Data)
 	p.lb.SolveL(more) // L_B⁻¹L⁻¹K_u*
 	return less, more

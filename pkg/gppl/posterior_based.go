@@ -41,7 +41,7 @@ func (p *basedPosterior) over(ctx context.Context, x Inputs) (*basedPosterior, e
 	if err != nil {
 		return nil, err
 	}
-	f.gram(newGeneral(f.b.Cols, f.b.Cols))
+	f.gram(dense.New(f.b.Cols, f.b.Cols))
 	return newBasedPosterior(f), nil
 }
 
@@ -66,7 +66,7 @@ func (p *basedPosterior) latent(ctx context.Context, means blas64.General, varia
 	if err != nil {
 		return err
 	}
-	wide := newGeneral(x.Len(), p.base.line.columns.Cols)
+	wide := dense.New(x.Len(), p.base.line.columns.Cols)
 	if err := p.of.latent(ctx, wide, variances, x); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 	if err != nil {
 		return err
 	}
-	wide := newGeneral(x.Len(), p.base.line.columns.Cols)
+	wide := dense.New(x.Len(), p.base.line.columns.Cols)
 	if err := p.of.joint(ctx, wide, cov, x); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (p *mixedPosterior) represented(x float64) bool {
 
 // waves returns e at represented inputs, a column for each.
 func (f *mixedFactor) waves(x Inputs) blas64.General {
-	e := newGeneral(f.features(), x.Len())
+	e := dense.New(f.features(), x.Len())
 	for i := range f.terms {
 		w := &f.terms[i]
 		fourier.NewPoints(x.at, f.engine.line.middle(), w.period).FeatureRows(rowsFrom(e, w.first, len(w.features)), 0, w.features)
@@ -55,7 +55,7 @@ func (f *mixedFactor) waves(x Inputs) blas64.General {
 // at returns e at represented inputs, and L⁻¹e.
 func (p *mixedPosterior) at(x Inputs) (e, solved blas64.General) {
 	e = p.waves(x)
-	solved = newGeneral(e.Rows, e.Cols)
+	solved = dense.New(e.Rows, e.Cols)
 	copy(solved.Data, e.Data)
 	p.t.SolveL(solved)
 	return e, solved
@@ -77,7 +77,7 @@ func (p *mixedPosterior) latent(ctx context.Context, means blas64.General, varia
 				return
 			}
 			part := places[b*batch : min(len(places), (b+1)*batch)]
-			m, v := newGeneral(len(part), means.Cols), make([]float64, len(part))
+			m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
 			predict(m, v, x.Pick(part))
 			scatter(means, m, part)
 			for j, i := range part {
@@ -102,7 +102,7 @@ func (p *mixedPosterior) latent(ctx context.Context, means blas64.General, varia
 func (p *mixedPosterior) regress(means blas64.General, x Inputs, visit func(r blas64.General)) (g blas64.General) {
 	l, count, q, c := p.engine.line, p.features(), x.Len(), means.Cols
 	n := len(l.t)
-	e, t := newGeneral(count, mixedBlock), Scalars(l.t)
+	e, t := dense.New(count, mixedBlock), Scalars(l.t)
 	each := func(f func(from int, k blas64.General)) {
 		for from := 0; from < n; from += mixedBlock {
 			e.Cols = min(mixedBlock, n-from)
@@ -112,13 +112,13 @@ func (p *mixedPosterior) regress(means blas64.General, x Inputs, visit func(r bl
 			f(from, k)
 		}
 	}
-	g = newGeneral(count, q)
+	g = dense.New(count, q)
 	each(func(_ int, k blas64.General) { dense.Gemm(blas.NoTrans, blas.NoTrans, 1, e, k, 1, g) })
 	p.t.SolveL(g)
 	p.t.SolveLT(g)
 	clear(means.Data)
 	each(func(from int, k blas64.General) {
-		z := newGeneral(k.Rows, c) // z − Eh
+		z := dense.New(k.Rows, c) // z − Eh
 		copyGeneral(z, rowsFrom(l.columns, from, k.Rows))
 		p.whiten(z, from)
 		dense.Gemm(blas.Trans, blas.NoTrans, -1, e, p.h, 1, z)

@@ -54,9 +54,9 @@ func (p *spectralPosterior) represented(x float64) bool { return p.lo <= x && x 
 
 // at returns gᵀ at represented inputs, and L⁻¹g.
 func (p *spectralPosterior) at(x Inputs) (g, solved blas64.General) {
-	phi := newGeneral(x.Len(), len(p.features))
+	phi := dense.New(x.Len(), len(p.features))
 	fourier.NewPoints(x.at, p.sums.origin, p.sums.period).Features(phi, 0, p.features)
-	g, solved = newGeneral(phi.Cols, phi.Rows), newGeneral(phi.Cols, phi.Rows)
+	g, solved = dense.New(phi.Cols, phi.Rows), dense.New(phi.Cols, phi.Rows)
 	for i, root := range p.root {
 		for j := range phi.Rows {
 			g.Data[i*g.Stride+j] = root * phi.Data[j*phi.Stride+i]
@@ -102,7 +102,7 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 	size := max(1, min(batch, (4<<20)/p.engine.n))
 	for from := 0; from < len(beyond); from += size {
 		part := beyond[from:min(len(beyond), from+size)]
-		m, v := newGeneral(len(part), means.Cols), make([]float64, len(part))
+		m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
 		if err := p.beyond(ctx, m, v, x.Pick(part)); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func scatter(dst, a blas64.General, places []int) {
 // within predicts at represented inputs, whose places are given.
 func (p *spectralPosterior) within(means blas64.General, variances []float64, x Inputs, places []int) {
 	g, solved := p.at(x)
-	m, v := newGeneral(len(places), means.Cols), make([]float64, len(places))
+	m, v := dense.New(len(places), means.Cols), make([]float64, len(places))
 	dense.Gemm(blas.Trans, blas.NoTrans, 1/p.noise, g, p.h, 0, m)
 	plus, minus := p.signed(solved)
 	addSquares(v, 1, plus)
@@ -156,14 +156,14 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 	t := Scalars(p.line.t)
 	points := fourier.NewPoints(t.at, p.sums.origin, p.sums.period)
 	n, q, f, c := t.Len(), x.Len(), len(p.features), means.Cols
-	g = newGeneral(f, q)
+	g = dense.New(f, q)
 	size := max(1, min(128, (4<<20)/n))
 	for from := 0; from < q; from += size { // σ⁻²DΦᵀk
 		if err := ctx.Err(); err != nil {
 			return g, err
 		}
 		to := min(q, from+size)
-		sums := newGeneral(2*(p.sums.m+1), to-from)
+		sums := dense.New(2*(p.sums.m+1), to-from)
 		points.Sums(sums, p.weighed(crossCovariance(t, x.Slice(from, to), p.kernel)), 0, featureTolerance)
 		for i, feature := range p.features {
 			for j, v := range sums.Data[int(feature)*sums.Stride:][:sums.Cols] {
@@ -174,21 +174,21 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 	p.t.SolveL(g)
 	_, minus := p.signed(g)
 	for i := range minus.Rows {
-		blas64.Scal(-1, vec(minus.Data[i*minus.Stride:][:q]))
+		blas64.Scal(-1, dense.Vec(minus.Data[i*minus.Stride:][:q]))
 	}
 	p.t.SolveLT(g)
 
 	// Dg, and beside it σ⁻²Dh, by which A⁻¹C = σ⁻²(C − σ⁻²ΦDh) follows.
-	dg, jh := newGeneral(f, q+c), newGeneral(f, c)
+	dg, jh := dense.New(f, q+c), dense.New(f, c)
 	for i, root := range p.root {
 		row, h := dg.Data[i*dg.Stride:], p.h.Data[i*p.h.Stride:][:c]
-		blas64.Axpy(root, vec(g.Data[i*g.Stride:][:q]), vec(row[:q]))
-		blas64.Axpy(root/p.noise, vec(h), vec(row[q:q+c]))
-		blas64.Axpy(p.sign(i)/p.noise, vec(h), vec(jh.Data[i*jh.Stride:][:c]))
+		blas64.Axpy(root, dense.Vec(g.Data[i*g.Stride:][:q]), dense.Vec(row[:q]))
+		blas64.Axpy(root/p.noise, dense.Vec(h), dense.Vec(row[q:q+c]))
+		blas64.Axpy(p.sign(i)/p.noise, dense.Vec(h), dense.Vec(jh.Data[i*jh.Stride:][:c]))
 	}
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, g, jh, 1, means)
 	const rows, strip = 1024, 64
-	phi, fit, alpha := newGeneral(min(n, rows), f), newGeneral(min(n, rows), q+c), newGeneral(min(n, rows), c)
+	phi, fit, alpha := dense.New(min(n, rows), f), dense.New(min(n, rows), q+c), dense.New(min(n, rows), c)
 	for from := 0; from < n; from += rows {
 		if err := ctx.Err(); err != nil {
 			return g, err
@@ -206,14 +206,14 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 		columns := p.line.columns
 		for i := range count {
 			fitted := fit.Data[i*fit.Stride:][:q+c]
-			blas64.Axpy(-1, vec(fitted[:q]), vec(r.Data[i*r.Stride:][:q]))
+			blas64.Axpy(-1, dense.Vec(fitted[:q]), dense.Vec(r.Data[i*r.Stride:][:q]))
 			for j, v := range columns.Data[(from+i)*columns.Stride:][:c] {
 				alpha.Data[i*alpha.Stride+j] = (v - fitted[q+j]) / p.noise
 			}
 			if w := p.line.weights; w != nil {
 				root := math.Sqrt(w[from+i])
-				blas64.Scal(root, vec(r.Data[i*r.Stride:][:q]))
-				blas64.Scal(root, vec(alpha.Data[i*alpha.Stride:][:c]))
+				blas64.Scal(root, dense.Vec(r.Data[i*r.Stride:][:q]))
+				blas64.Scal(root, dense.Vec(alpha.Data[i*alpha.Stride:][:c]))
 			}
 		}
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, r, alpha, 1, means)
@@ -225,7 +225,7 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 // weighed multiplies the rows of a by the weights, if there are any, and returns it.
 func (p *spectralPosterior) weighed(a blas64.General) blas64.General {
 	for i, w := range p.line.weights {
-		blas64.Scal(w, vec(a.Data[i*a.Stride:][:a.Cols]))
+		blas64.Scal(w, dense.Vec(a.Data[i*a.Stride:][:a.Cols]))
 	}
 	return a
 }

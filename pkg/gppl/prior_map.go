@@ -71,7 +71,7 @@ func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 		switch {
 		case i < 0:
 			return nil, fmt.Errorf("gppl: a prior on %q: there is no such parameter among %s", p.Name, namesOf(params))
-		case isFixed(params[i]):
+		case params[i].IsFixed():
 			return nil, fmt.Errorf("gppl: a prior on %q, which is fixed", p.Name)
 		case !isScale(params[i]):
 			return nil, fmt.Errorf("gppl: a prior on %q, which may be negative", p.Name)
@@ -87,7 +87,7 @@ func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 		}
 		found := false
 		for i, q := range params {
-			if q.Role != p.Role || isFixed(q) || !isScale(q) {
+			if q.Role != p.Role || q.IsFixed() || !isScale(q) {
 				continue
 			}
 			found = true
@@ -243,7 +243,7 @@ func DefaultPriors(m Model, d Data) []ParamPrior {
 	terms := amplitudes(m.Kernel, 0)
 	var priors []ParamPrior
 	for i, p := range m.Params() {
-		if isFixed(p) || !isScale(p) {
+		if p.IsFixed() || !isScale(p) {
 			continue
 		}
 		var prior Prior

@@ -299,10 +299,10 @@ func (c *projectedCall) init(l *Projected) {
 		c.terms[i].projectedTerm = l.terms[i]
 	}
 	c.whole.projectedTerm = l.whole
-	c.s0, c.sizes, c.v = make([]float64, k*k), make([]float64, k), newGeneral(k, k)
+	c.s0, c.sizes, c.v = make([]float64, k*k), make([]float64, k), dense.New(k, k)
 	c.factor, c.inverse = dense.NewLower(k), dense.NewLower(k)
-	c.half, c.alpha = newGeneral(k, cols), newGeneral(k, cols)
-	c.g, c.r, c.all = newGeneral(cols, cols), newGeneral(cols, cols), newGeneral(cols, cols)
+	c.half, c.alpha = dense.New(k, cols), dense.New(k, cols)
+	c.g, c.r, c.all = dense.New(cols, cols), dense.New(cols, cols), dense.New(cols, cols)
 	c.fill = c.fillS
 }
 
@@ -396,7 +396,7 @@ func (l *Projected) solve(c *projectedCall) {
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, c.half, c.half, 0, c.g)
 	copy(c.all.Data, c.g.Data)
 	if l.residual != nil {
-		blas64.Axpy(1/c.tau, vec(l.residual.energy.Data), vec(c.all.Data))
+		blas64.Axpy(1/c.tau, dense.Vec(l.residual.energy.Data), dense.Vec(c.all.Data))
 	}
 }
 
@@ -420,7 +420,7 @@ func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 			s.nats += 0.5 * err * energy / (c.tau * r.dof)
 		}
 		for j := range c.u.Cols {
-			s.nats += 0.5 * t.gram.leftOut(columnAt(c.u, j))
+			s.nats += 0.5 * t.gram.leftOut(dense.Column(c.u, j))
 		}
 		s.allowed = t.chooser.limit * max(1, form/k)
 		t.chooser.settle(s)
@@ -467,7 +467,7 @@ func (l *Projected) columnRounding(c *projectedCall, beside float64, rounding fu
 		for i, s := range l.sizes {
 			size += s * math.Abs(c.r.Data[i*c.r.Stride+j])
 		}
-		nats += rounding(size) * blas64.Nrm2(columnAt(c.u, j))
+		nats += rounding(size) * blas64.Nrm2(dense.Column(c.u, j))
 	}
 	return nats
 }
@@ -502,10 +502,10 @@ func (c *projectedCall) fillS() {
 				row := t.Data[a*t.Stride:][:t.Cols]
 				copy(row, c.s0[from:])
 				if oto != nil {
-					blas64.Axpy(c.noise, vec(oto[from:from+t.Cols]), vec(row))
+					blas64.Axpy(c.noise, dense.Vec(oto[from:from+t.Cols]), dense.Vec(row))
 				}
 				if known != nil {
-					blas64.Axpy(1, vec(known[from:from+t.Cols]), vec(row))
+					blas64.Axpy(1, dense.Vec(known[from:from+t.Cols]), dense.Vec(row))
 				}
 			}
 		}
@@ -586,7 +586,7 @@ func (c *projectedCall) weights() {
 // traceV returns ⟨V, ΩᵀΩ⟩.
 func (l *Projected) traceV(c *projectedCall) float64 {
 	if l.oto != nil {
-		return blas64.Dot(vec(c.v.Data), vec(l.oto))
+		return blas64.Dot(dense.Vec(c.v.Data), dense.Vec(l.oto))
 	}
 	return trace(c.v)
 }

@@ -85,7 +85,7 @@ func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 	kk := e.directions.k
 	if g.omega.Data == nil {
 		g.omega = e.directions.matrix()
-		g.band, g.work, g.s = band{line: e.directions.line}, newGeneral(e.directions.n, kk), newGeneral(kk, kk)
+		g.band, g.work, g.s = band{line: e.directions.line}, dense.New(e.directions.n, kk), dense.New(kk, kk)
 	}
 	g.band.gram.Ctx = m.ctx
 	g.band.fill(m.kernel, 0)

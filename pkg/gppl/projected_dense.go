@@ -62,8 +62,8 @@ func (g *denseGram) init(e *denseProjected) {
 	g.engine, g.omega, g.s = e, e.directions.matrix(), make([]float64, k*k)
 	g.lanes = newLanes(g.omega.Rows)
 	for range g.lanes {
-		g.strip = append(g.strip, newGeneral(dense.Tile, k))
-		g.sum = append(g.sum, newGeneral(k, k))
+		g.strip = append(g.strip, dense.New(dense.Tile, k))
+		g.sum = append(g.sum, dense.New(k, k))
 	}
 	g.sandwich, g.weighted = g.sandwichLane, g.weightedLane
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // differentiator is a projected covariance, computed with derivatives, that can set
@@ -78,7 +80,7 @@ func (g *stateSpaceGram) derivative(s []float64, p int) {
 			part = g.slope[i/2]
 		}
 		if grad[p] != 0 {
-			blas64.Axpy(grad[p], vec(part.Data), vec(s))
+			blas64.Axpy(grad[p], dense.Vec(part.Data), dense.Vec(s))
 		}
 	}
 }
@@ -92,7 +94,7 @@ func (g *interpolatedGram) derivative(s []float64, p int) {
 	}
 	packed := make([]float64, g.engine.packed)
 	for q, w := range weights {
-		blas64.Axpy(g.v*w, vec(g.panel.s[q]), vec(packed))
+		blas64.Axpy(g.v*w, dense.Vec(g.panel.s[q]), dense.Vec(packed))
 	}
 	unpack(s, packed, g.engine.k)
 }
@@ -150,7 +152,7 @@ func (t *termCall) difference(s []float64, p int) error {
 			if err != nil {
 				return err
 			}
-			blas64.Axpy(side*w/step, vec(gram.covariance()), vec(s))
+			blas64.Axpy(side*w/step, dense.Vec(gram.covariance()), dense.Vec(s))
 			gram.release()
 		}
 	}
@@ -160,7 +162,7 @@ func (t *termCall) difference(s []float64, p int) error {
 // addNoise adds noise·ΩᵀΩ to s.
 func (l *Projected) addNoise(s []float64, noise float64) {
 	if l.oto != nil {
-		blas64.Axpy(noise, vec(l.oto), vec(s))
+		blas64.Axpy(noise, dense.Vec(l.oto), dense.Vec(s))
 		return
 	}
 	for i := 0; i < len(s); i += l.z.Rows + 1 {

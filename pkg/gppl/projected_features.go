@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -155,7 +156,7 @@ func (f *features) upTo(c *featureCircle, m int) (rows blas64.General, count int
 // grow computes features up to frequency m, in other memory than those before.
 func (f *features) grow(c *featureCircle, m int) {
 	k := f.dirs.k
-	rows := newGeneral(2*m, k)
+	rows := dense.New(2*m, k)
 	copy(rows.Data, c.rows.Data)
 	more := rowsFrom(rows, 2*c.m, 2*(m-c.m))
 	if f.dirs.waves != nil {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -60,7 +61,7 @@ func (l *Projected) informationIn(c *projectedCall, theta []float64) (*mat.SymDe
 	slope := make([]float64, p)        // ∂τ
 	for a := range p {
 		parallel.Look(c.ctx)
-		white[a] = newGeneral(k, k)
+		white[a] = dense.New(k, k)
 		if err := l.derivative(white[a].Data, c, a); err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ func projectedColumns(m Model, d Data, directions directions) (mean *regression,
 	if err != nil {
 		return nil, z, nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", directions.k, err)
 	}
-	mean, z = regressionOf(m.Mean, basis, seen, sliceOf(columnAt(z, 0)))
+	mean, z = regressionOf(m.Mean, basis, seen, sliceOf(dense.Column(z, 0)))
 	// The columns of Z are combinations of projections: what rounds is as long as the
 	// columns that are combined.
 	for j := range seen.RawMatrix().Cols {
@@ -55,7 +55,7 @@ func projectedColumns(m Model, d Data, directions directions) (mean *regression,
 // lengths returns those of the columns of c.
 func lengths(c blas64.General) (all []float64) {
 	for j := range c.Cols {
-		all = append(all, blas64.Nrm2(columnAt(c, j)))
+		all = append(all, blas64.Nrm2(dense.Column(c, j)))
 	}
 	return all
 }
@@ -106,21 +106,21 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 		return fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
 	}
 	h, k := l.z.Cols-1, l.z.Rows
-	b := newGeneral(h, k) // Bᵀ of the projections
+	b := dense.New(h, k) // Bᵀ of the projections
 	for i := range k {
 		for j := range h {
 			b.Data[j*k+i] = c.half.Data[i*c.half.Stride+1+j]
 		}
 	}
 	fit.Whiten(b)
-	rest := newGeneral(h, h) // BᵀB of the residual
+	rest := dense.New(h, h) // BᵀB of the residual
 	if l.residual != nil {
 		energy := l.residual.energy
 		energy.Rows, energy.Cols, energy.Data = h, h, energy.Data[energy.Stride+1:]
 		copyGeneral(rest, energy)
-		blas64.Scal(1/c.tau, vec(rest.Data))
+		blas64.Scal(1/c.tau, dense.Vec(rest.Data))
 		fit.Whiten(rest)
-		transposed := newGeneral(h, h)
+		transposed := dense.New(h, h)
 		for i := range h {
 			for j := range h {
 				transposed.Data[i*h+j] = rest.Data[j*h+i]
@@ -137,15 +137,15 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 		return slope[a] / c.tau
 	}
 	for a, w := range white {
-		moved[a], inner[a] = newGeneral(h, k), newGeneral(h, h)
+		moved[a], inner[a] = dense.New(h, k), dense.New(h, h)
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, b, w, 0, moved[a])
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, moved[a], b, 0, inner[a])
-		blas64.Axpy(relative(a), vec(rest.Data), vec(inner[a].Data))
+		blas64.Axpy(relative(a), dense.Vec(rest.Data), dense.Vec(inner[a].Data))
 	}
 	for a := range white {
 		for d := range a + 1 {
-			first := blas64.Dot(vec(moved[a].Data), vec(moved[d].Data)) + relative(a)*relative(d)*trace(rest)
-			second := 0.5 * blas64.Dot(vec(inner[a].Data), vec(inner[d].Data))
+			first := blas64.Dot(dense.Vec(moved[a].Data), dense.Vec(moved[d].Data)) + relative(a)*relative(d)*trace(rest)
+			second := 0.5 * blas64.Dot(dense.Vec(inner[a].Data), dense.Vec(inner[d].Data))
 			info.SetSym(a, d, info.At(a, d)-first+second)
 		}
 	}
@@ -155,10 +155,10 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 // projectedErrors returns ΩᵀDΩ, k×k, for a diagonal D.
 func projectedErrors(d directions, variances []float64) []float64 {
 	omega := d.matrix()
-	scaled := newGeneral(omega.Rows, omega.Cols)
+	scaled := dense.New(omega.Rows, omega.Cols)
 	copyGeneral(scaled, omega)
 	for i, v := range variances {
-		blas64.Scal(v, vec(scaled.Data[i*scaled.Stride:][:scaled.Cols]))
+		blas64.Scal(v, dense.Vec(scaled.Data[i*scaled.Stride:][:scaled.Cols]))
 	}
 	return multiply(blas.Trans, omega, scaled).Data
 }
@@ -183,7 +183,7 @@ func (c *projectedCall) unevenRounding() (nats float64) {
 				if i == j {
 					r = r[:a+1]
 				}
-				s += blas64.Dot(vec(r), vec(r))
+				s += blas64.Dot(dense.Vec(r), dense.Vec(r))
 			}
 			t := c.factor.At(i, i)
 			pivot := t.Data[a*t.Stride+a]

@@ -94,7 +94,7 @@ func (e *spectralProjected) gram(m *compiledTerm, derivatives bool) (projectedGr
 		g.engine, g.s = e, make([]float64, e.k*e.k)
 		g.product, g.quadratic = g.productShare, g.quadraticShare
 		for range shares {
-			g.part = append(g.part, newGeneral(e.k, e.k))
+			g.part = append(g.part, dense.New(e.k, e.k))
 		}
 	}
 	g.term = m
@@ -153,10 +153,10 @@ func (g *spectralGram) verify() error {
 	k, probe := g.engine.k, g.engine.probe
 	var got, want, scale float64
 	for i, z := range probe {
-		got += z * blas64.Dot(vec(g.s[i*k:][:k]), vec(probe))
+		got += z * blas64.Dot(dense.Vec(g.s[i*k:][:k]), dense.Vec(probe))
 	}
 	for _, m := range g.kept {
-		part := g.series.c[m] * g.power(m, vec(probe))
+		part := g.series.c[m] * g.power(m, dense.Vec(probe))
 		want += part
 		scale += math.Abs(part)
 	}
@@ -169,8 +169,8 @@ func (g *spectralGram) verify() error {
 // power returns (b_mᵀz)² + (s_mᵀz)².
 func (g *spectralGram) power(m int, z blas64.Vector) float64 {
 	k := g.engine.k
-	b := blas64.Dot(vec(g.feat.Data[2*m*k:][:k]), z)
-	s := blas64.Dot(vec(g.feat.Data[(2*m+1)*k:][:k]), z)
+	b := blas64.Dot(dense.Vec(g.feat.Data[2*m*k:][:k]), z)
+	s := blas64.Dot(dense.Vec(g.feat.Data[(2*m+1)*k:][:k]), z)
 	return b*b + s*s
 }
 
@@ -190,7 +190,7 @@ func (g *spectralGram) keep(m int, threshold float64) {
 func (g *spectralGram) weigh(c []float64, list []int) {
 	k := g.engine.k
 	rows := 2 * len(list)
-	g.a = resizeGeneral(g.a, rows, k)
+	g.a = dense.Reshape(g.a, rows, k)
 	negative := false
 	for i, m := range list {
 		negative = negative || c[m] < 0
@@ -203,11 +203,11 @@ func (g *spectralGram) weigh(c []float64, list []int) {
 	if g.b = g.a; !negative {
 		return
 	}
-	g.b = newGeneral(rows, k) // rare: a window on a kernel that does not die out
+	g.b = dense.New(rows, k) // rare: a window on a kernel that does not die out
 	copy(g.b.Data, g.a.Data)
 	for i, m := range list {
 		if c[m] < 0 {
-			blas64.Scal(-1, vec(g.b.Data[2*i*k:2*(i+1)*k]))
+			blas64.Scal(-1, dense.Vec(g.b.Data[2*i*k:2*(i+1)*k]))
 		}
 	}
 }
@@ -285,9 +285,9 @@ func between(a blas64.General, from, to, b int) blas64.General {
 // Σ_m q_m ∂c_m.
 func (g *spectralGram) contract(grad, v []float64) error {
 	k := g.engine.k
-	g.q = resize(g.q, len(g.series.c))
+	g.q = dense.Resize(g.q, len(g.series.c))
 	clear(g.q)
-	g.u = resizeGeneral(g.u, 2*g.m, k)
+	g.u = dense.Reshape(g.u, 2*g.m, k)
 	g.v = blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
 	parallel.Within(g.term.ctx, shares, g.quadratic)
 	tampered("projected q", g.q[:g.last])
@@ -318,6 +318,6 @@ func (g *spectralGram) quadraticForms(m0, m1 int) {
 	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, f, g.v, 0, u)
 	for m := m0; m < m1; m++ {
 		r := 2 * (m - m0) * k
-		g.q[m] = blas64.Dot(vec(f.Data[r:r+2*k]), vec(u.Data[r:r+2*k]))
+		g.q[m] = blas64.Dot(dense.Vec(f.Data[r:r+2*k]), dense.Vec(u.Data[r:r+2*k]))
 	}
 }

@@ -3,6 +3,7 @@ package gppl
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -53,8 +54,8 @@ func (e *stateSpaceProjected) gram(m *compiledTerm, derivatives bool) (projected
 		g.s = make([]float64, kk*kk)
 	}
 	for len(g.value) < c {
-		g.value = append(g.value, newGeneral(kk, kk))
-		g.slope = append(g.slope, newGeneral(kk, kk))
+		g.value = append(g.value, dense.New(kk, kk))
+		g.slope = append(g.slope, dense.New(kk, kk))
 	}
 	var slopes []blas64.General
 	if derivatives {
@@ -75,7 +76,7 @@ func (g *stateSpaceGram) leftOut(blas64.Vector) float64 { return 0 }
 func (g *stateSpaceGram) contract(grad, v []float64) error {
 	g.weight = g.weight[:0]
 	for i := range g.term.markov.components {
-		g.weight = append(g.weight, blas64.Dot(vec(v), vec(g.value[i].Data)), blas64.Dot(vec(v), vec(g.slope[i].Data)))
+		g.weight = append(g.weight, blas64.Dot(dense.Vec(v), dense.Vec(g.value[i].Data)), blas64.Dot(dense.Vec(v), dense.Vec(g.slope[i].Data)))
 	}
 	g.term.markov.contract(grad, g.weight)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -132,11 +133,11 @@ func (r *sumsReading) waves(k int, s *Sums) *waveBasis {
 
 // project returns the projections of the columns, k×c.
 func (r *sumsReading) project(w *waveBasis) blas64.General {
-	z := newGeneral(w.k(), r.columns.Cols)
+	z := dense.New(w.k(), r.columns.Cols)
 	for j := range z.Cols {
 		of := make([]float64, z.Rows)
-		w.basis.Project(of, sliceOf(columnAt(r.columns, j)))
-		blas64.Copy(vec(of), columnAt(z, j))
+		w.basis.Project(of, sliceOf(dense.Column(r.columns, j)))
+		blas64.Copy(dense.Vec(of), dense.Column(z, j))
 	}
 	return z
 }
@@ -154,12 +155,12 @@ func (r *sumsReading) lengths() (all []float64) {
 func (r *sumsReading) residual(l *Projected) *residual {
 	cols := l.z.Cols
 	rest := &residual{
-		n: l.directions.mass, dof: float64(l.proj.n - l.proj.k), share: 1, energy: newGeneral(cols, cols), logWeights: r.logW,
+		n: l.directions.mass, dof: float64(l.proj.n - l.proj.k), share: 1, energy: dense.New(cols, cols), logWeights: r.logW,
 	}
-	z := columnAt(l.z, 0)
+	z := dense.Column(l.z, 0)
 	yy := r.yy.Data[0]
 	rest.energy.Data[0] = max(0, yy-blas64.Dot(z, z))
-	fitted := blas64.Asum(vec(l.directions.waves.basis.Coefficients(sliceOf(z)))) * math.Sqrt(l.directions.mass)
+	fitted := blas64.Asum(dense.Vec(l.directions.waves.basis.Coefficients(sliceOf(z)))) * math.Sqrt(l.directions.mass)
 	rest.rounding = roundedForm(yy, fitted, 1)
 	return rest
 }

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -219,14 +220,14 @@ func (p *Projection) wellConditioned() (*Projection, float64) {
 // orthonormalBasis returns an orthonormal basis of the span of Ω, n×k, and log|det R| of Ω = QR. The columns are scaled to
 // one length first.
 func orthonormalBasis(omega blas64.General) (blas64.General, *factorQR) {
-	q := newGeneral(omega.Rows, omega.Cols)
+	q := dense.New(omega.Rows, omega.Cols)
 	copyGeneral(q, omega)
 	if q.Cols > q.Rows {
 		return q, &factorQR{rows: q.Rows, cond: math.Inf(1), leading: q.Rows}
 	}
 	var lengths float64
 	for j := range q.Cols {
-		c := columnAt(q, j)
+		c := dense.Column(q, j)
 		length := blas64.Nrm2(c)
 		lengths += math.Log(length)
 		if length > 0 {
@@ -485,5 +486,3 @@ func (p *Projection) Project(y []float64) []float64 {
 	}
 	return directions{n: n, k: k, waves: p.waves, proj: p}.project(y)
 }
-
-func vec(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

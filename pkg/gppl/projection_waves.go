@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -98,7 +99,7 @@ func (w *waveBasis) top() int {
 // project returns Ωᵀy.
 func (w *waveBasis) project(y []float64) []float64 {
 	k := w.k()
-	sums := newGeneral(2*(w.top()+1), 1)
+	sums := dense.New(2*(w.top()+1), 1)
 	w.points().Sums(sums, blas64.General{Rows: len(y), Cols: 1, Stride: 1, Data: y}, 0, featureTolerance)
 	z := make([]float64, k)
 	w.basis.Project(z, sums.Data)
@@ -133,7 +134,7 @@ func (p *Projection) form() *mat.Dense {
 		left.Cols = old.Cols
 		copyGeneral(left, old)
 	}
-	w := newGeneral(p.n, p.k)
+	w := dense.New(p.n, p.k)
 	p.waves.at(w)
 	w.Cols, w.Data = p.k-old.Cols, w.Data[old.Cols:]
 	added := newDirections(w, old)
@@ -172,15 +173,15 @@ func (d directions) project(y []float64) []float64 {
 		return d.waves.project(y)
 	}
 	z := make([]float64, d.k)
-	blas64.Gemv(blas.Trans, 1, d.proj.Omega().RawMatrix(), vec(y), 0, vec(z))
+	blas64.Gemv(blas.Trans, 1, d.proj.Omega().RawMatrix(), dense.Vec(y), 0, dense.Vec(z))
 	return z
 }
 
 // projectColumns returns ΩᵀC, k×c.
 func (d directions) projectColumns(c blas64.General) blas64.General {
-	z := newGeneral(d.k, c.Cols)
+	z := dense.New(d.k, c.Cols)
 	for j := range c.Cols {
-		blas64.Copy(vec(d.project(sliceOf(columnAt(c, j)))), columnAt(z, j))
+		blas64.Copy(dense.Vec(d.project(sliceOf(dense.Column(c, j)))), dense.Column(z, j))
 	}
 	return z
 }
@@ -191,7 +192,7 @@ func (d directions) rest(y, z []float64) []float64 {
 	if d.waves != nil {
 		d.waves.basis.Subtract(rest, z, d.waves.points())
 	} else {
-		blas64.Gemv(blas.NoTrans, -1, d.proj.Omega().RawMatrix(), vec(z), 1, vec(rest))
+		blas64.Gemv(blas.NoTrans, -1, d.proj.Omega().RawMatrix(), dense.Vec(z), 1, dense.Vec(rest))
 	}
 	return rest
 }

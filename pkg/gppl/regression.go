@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -39,7 +40,7 @@ func regressionOf(m Mean, basis *regress.Basis, h *mat.Dense, y []float64) (*reg
 	var rest []float64
 	r.gamma0, rest = basis.Shift(h, y)
 	cols, q := basis.Len(), basis.Q.RawMatrix()
-	c := newGeneral(len(y), 1+cols)
+	c := dense.New(len(y), 1+cols)
 	for i, v := range rest {
 		c.Data[i*c.Stride] = v
 		copy(c.Data[i*c.Stride+1:][:cols], q.Data[i*q.Stride:])
@@ -109,7 +110,7 @@ func (c *conditioned) predict(q, means []float64) (mean, more float64) {
 // 2006, eq. 2.42).
 func (c *conditioned) spread(q *mat.Dense, means blas64.General) blas64.General {
 	rows, h := q.Dims()
-	s := newGeneral(h, rows)
+	s := dense.New(h, rows)
 	for i := range rows {
 		for j := range h {
 			s.Data[j*s.Stride+i] = q.At(i, j) - means.Data[i*means.Stride+1+j]

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // NewResidual returns the projected likelihood that keeps one more statistic: the
@@ -97,11 +99,11 @@ type residual struct {
 
 // newResidual returns that of columns (n×c), y first, whose projections are z (k×c).
 func newResidual(d directions, columns, z blas64.General) *residual {
-	r := &residual{n: float64(d.n), dof: float64(d.n - d.k), share: 1, energy: newGeneral(z.Cols, z.Cols)}
-	all := newGeneral(columns.Rows, columns.Cols)
+	r := &residual{n: float64(d.n), dof: float64(d.n - d.k), share: 1, energy: dense.New(z.Cols, z.Cols)}
+	all := dense.New(columns.Rows, columns.Cols)
 	for j := range columns.Cols {
-		rest := d.rest(sliceOf(columnAt(columns, j)), sliceOf(columnAt(z, j)))
-		blas64.Copy(vec(rest), columnAt(all, j))
+		rest := d.rest(sliceOf(dense.Column(columns, j)), sliceOf(dense.Column(z, j)))
+		blas64.Copy(dense.Vec(rest), dense.Column(all, j))
 		if j == 0 {
 			r.rest = rest
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // Result is the outcome of Fit: the learned model, standard errors, and how training
@@ -182,7 +183,7 @@ func (r *Result) warn(format string, args ...any) {
 // atBound reports whether theta has gone where its transform no longer moves
 // it, or further than any data can tell.
 func atBound(p Param, theta float64) bool {
-	if isFixed(p) || !isScale(p) {
+	if p.IsFixed() || !isScale(p) {
 		return false
 	}
 	t := transformOf(p)
@@ -314,7 +315,7 @@ func (o *objective) logGradient(grad, theta, moved []float64) (value float64, er
 // range, a part of a cycle; for parameters of any sign such that curvatureStep is a thousandth of a standard error, given the
 // other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
 func (o *objective) findUnits(theta []float64) (ok bool) {
-	o.units = resize(o.units, len(o.trained))
+	o.units = dense.Resize(o.units, len(o.trained))
 	grad, moved := make([]float64, len(o.trained)), make([]float64, len(o.trained))
 	for a := range o.trained {
 		o.units[a] = 1
@@ -371,7 +372,7 @@ func (r *Result) String() string {
 		}
 		if p.TiedTo != "" {
 			fmt.Fprintf(&b, " (that of %s)", p.TiedTo)
-		} else if isFixed(p.Param) {
+		} else if p.Param.IsFixed() {
 			b.WriteString(" (fixed)")
 		}
 		b.WriteString("\n")

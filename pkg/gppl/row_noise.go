@@ -1,6 +1,10 @@
 package gppl
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
 
 // rowNoise describes the noise of each observation, whose variance is
 //
@@ -28,7 +32,7 @@ func (r *rowNoise) weight(i int) float64 {
 
 // set sets dst to λ, in the memory of dst where it does.
 func (r *rowNoise) set(dst []float64, n int, noise float64) []float64 {
-	dst = resize(dst, n)
+	dst = dense.Resize(dst, n)
 	for i := range dst {
 		dst[i] = noise * r.weight(i)
 		if r.known != nil {

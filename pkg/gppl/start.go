@@ -35,9 +35,9 @@ import (
 // least-squares fit of the mean.
 func StartFrom(m Model, d Data) Model {
 	if d.checkUnits() != nil {
-		theta := values(m.Params())
+		theta := m.Values()
 		for i, p := range m.Params() {
-			if !isFixed(p) && isScale(p) {
+			if !p.IsFixed() && isScale(p) {
 				theta[i] = 1
 			}
 		}
@@ -68,12 +68,12 @@ func StartFrom(m Model, d Data) Model {
 // scales equal to the lengthscale of SE that fits best, all pure numbers 1.
 func startsFrom(m Model, d Data) []Model {
 	starts := []Model{StartFrom(m, d)}
-	theta := values(starts[0].Params())
+	theta := starts[0].Values()
 	scales := 0
 	l := StartFrom(Model{Kernel: SE{1, 1}, Mean: m.Mean}, d).Kernel.(SE).Lengthscale
 	for i, p := range m.Params() {
 		switch {
-		case isFixed(p):
+		case p.IsFixed():
 		case p.Unit == unitX && p.Role != RoleLocation:
 			theta[i] = l
 			scales++
@@ -116,7 +116,7 @@ func newStarter(m Model, d Data) *starter {
 		s.params[i] = p
 		v := 1.0
 		switch {
-		case isFixed(p):
+		case p.IsFixed():
 			v = p.Value
 		case p.Role == RoleLocation:
 			lo, hi := d.X.Range(0)
@@ -139,7 +139,7 @@ func (s *starter) prior() float64 {
 // scale multiplies the kernel by c, through the variances that are trained.
 func (s *starter) scale(c float64) {
 	for _, i := range amplitudes(s.of.Kernel, 0) {
-		if !isFixed(s.params[i]) {
+		if !s.params[i].IsFixed() {
 			s.theta[i] *= c
 		}
 	}
@@ -151,13 +151,13 @@ func (s *starter) model() Model {
 	white := noiseTerms(s.of.Kernel, 0)
 	share := s.noise / float64(1+len(white))
 	for _, i := range white {
-		if !isFixed(s.params[i]) {
+		if !s.params[i].IsFixed() {
 			s.theta[i] = share
 		}
 	}
 	theta := append(slices.Clone(s.theta), share)
 	for i, p := range s.of.Params() {
-		if isFixed(p) {
+		if p.IsFixed() {
 			theta[i] = p.Value
 		} else if t, ok := p.Transform.(Softplus); ok {
 			theta[i] = max(theta[i], 1.001*t.Floor)
@@ -337,7 +337,7 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 	return func(yield func(int, []float64) bool) {
 		for _, kind := range kinds {
 			for i, p := range s.params {
-				if c := kind(i, p); c != nil && !isFixed(p) && !yield(i, c) {
+				if c := kind(i, p); c != nil && !p.IsFixed() && !yield(i, c) {
 					return
 				}
 			}

@@ -6,7 +6,7 @@ import "math"
 func startChange(m Model, k ChangePoint, d Data) Model {
 	l := newLine(d.X, d.Y)
 	n := len(l.t)
-	theta := values(m.Params())
+	theta := m.Values()
 	own := len(theta) - 3 // of the location
 	at := likelyChange(l)
 	location := l.lo + 0.5*l.span
@@ -32,7 +32,7 @@ func startChange(m Model, k ChangePoint, d Data) Model {
 	}
 	theta[own], theta[own+1], theta[own+2] = location, changeWidth(l), noise
 	for i, p := range m.Params() {
-		if isFixed(p) {
+		if p.IsFixed() {
 			theta[i] = p.Value
 		} else if t, ok := p.Transform.(Softplus); ok {
 			theta[i] = max(theta[i], 1.001*t.Floor)

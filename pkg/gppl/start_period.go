@@ -159,7 +159,7 @@ func (s *starter) findPeriods(d Data) {
 	rest.periods = likely
 	rest.match(autocovarianceOf(newLine(d.X, Detrend(d).Y)))
 	for i, p := range s.params {
-		if isPeriod(p) && !isFixed(p) {
+		if isPeriod(p) && !p.IsFixed() {
 			s.theta[i] = rest.theta[i]
 		}
 	}

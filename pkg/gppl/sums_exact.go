@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -112,7 +113,7 @@ func (r *sumsReading) shift(d float64) {
 	}
 	values := r.columns.Data
 	r.yy.Data[0] = max(0, r.yy.Data[0]-d*(2*values[0]-d*r.moment[0]))
-	blas64.Axpy(-d, vec(r.moment[:len(values)]), vec(values))
+	blas64.Axpy(-d, dense.Vec(r.moment[:len(values)]), dense.Vec(values))
 }
 
 // setIntercept sets the columns to [y − Qγ₀, Q], Q a column of 1/√n, whose sums are among
@@ -127,7 +128,7 @@ func (r *sumsReading) setIntercept(m Mean) (*regression, error) {
 	level := r.columns.Data[0] / r.moment[0]
 	r.shift(level)
 	y, yy := r.columns, r.yy.Data[0]
-	r.columns = newGeneral(y.Rows, 2)
+	r.columns = dense.New(y.Rows, 2)
 	for i, v := range y.Data {
 		r.columns.Data[2*i], r.columns.Data[2*i+1] = v, r.moment[i]/root
 	}

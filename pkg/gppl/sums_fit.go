@@ -190,7 +190,7 @@ func (f *sumsFit) doubts() []string {
 	power := f.sums.Variance() + offset*offset
 	doubts := endsOfX(params[:len(params)-1], hi-lo, (hi-lo)/n, 0)
 	white := 0.5 * n * (1 + log2Pi + math.Log(power)) // the exact likelihood of white noise of that variance
-	free := !slices.ContainsFunc(params, isFixed) && r.Model.Mean == nil
+	free := !slices.ContainsFunc(params, Param.IsFixed) && r.Model.Mean == nil
 	if f.oneValue() {
 		doubts = append(doubts, fmt.Sprintf("one value holds nearly all of the mean of y², %.3g: all frequencies have the same power, as those of an outlier", power))
 	}

@@ -44,7 +44,7 @@ func Tie(loss Loss, groups ...[]string) (*Tied, error) {
 				return nil, fmt.Errorf("gppl: %q cannot be tied: there is no such parameter among %s", name, namesOf(params))
 			case taken[name]:
 				return nil, fmt.Errorf("gppl: %q is tied twice", name)
-			case isFixed(params[i]):
+			case params[i].IsFixed():
 				return nil, fmt.Errorf("gppl: %q cannot be tied: it is fixed", name)
 			}
 			taken[name] = true

@@ -207,8 +207,8 @@ func (u *Uncertain) Predict(ctx context.Context, x Inputs, condition func(Model)
 	m := &Mixture{}
 	for i := 0; i < len(u.Models); {
 		same := 1 // resampled draws stand next to each other
-		theta := values(u.Models[i].Params())
-		for i+same < len(u.Models) && slices.Equal(values(u.Models[i+same].Params()), theta) {
+		theta := u.Models[i].Values()
+		for i+same < len(u.Models) && slices.Equal(u.Models[i+same].Values(), theta) {
 			same++
 		}
 		p, err := condition(u.Models[i])
@@ -254,7 +254,7 @@ func newTarget(loss Loss, r *Result) (*target, error) {
 	}
 	_, priors := priorsAt(loss, theta)
 	for i, p := range t.params {
-		if isFixed(p) || p.Role == RoleInput {
+		if p.IsFixed() || p.Role == RoleInput {
 			continue
 		}
 		t.free = append(t.free, i)

@@ -155,7 +155,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if l.mean, l.columns, err = dataColumns(m, d); err != nil {
 		return nil, err
 	}
-	l.cc = newGeneral(l.columns.Cols, l.columns.Cols)
+	l.cc = dense.New(l.columns.Cols, l.columns.Cols)
 	products(l.cc, l.columns, l.columns)
 	l.rows = d.rowNoise()
 	l.tally, l.works = new(tally), new(pool[vfeWork])
@@ -188,9 +188,9 @@ func (w *vfeWork) init(m, c int) {
 		return
 	}
 	w.luu, w.lb = dense.NewLower(m), dense.NewLower(m)
-	w.phiPhi, w.bInv, w.e = newGeneral(m, m), newGeneral(m, m), newGeneral(m, m)
-	w.c, w.bInvC, w.u = newGeneral(m, c), newGeneral(m, c), newGeneral(m, c)
-	w.g, w.root = newGeneral(c, c), newGeneral(c, c)
+	w.phiPhi, w.bInv, w.e = dense.New(m, m), dense.New(m, m), dense.New(m, m)
+	w.c, w.bInvC, w.u = dense.New(m, c), dense.New(m, c), dense.New(m, c)
+	w.g, w.root = dense.New(c, c), dense.New(c, c)
 	w.x, w.r = make([]float64, m), make([]float64, m*m)
 }
 
@@ -413,10 +413,10 @@ func (w *vfeWork) inverseNorm() (norm float64) {
 	for range 3 {
 		w.luu.SolveL(columnOf(x))
 		w.luu.SolveLT(columnOf(x))
-		if norm = blas64.Nrm2(vec(x)); math.IsInf(norm, 1) {
+		if norm = blas64.Nrm2(dense.Vec(x)); math.IsInf(norm, 1) {
 			break
 		}
-		blas64.Scal(1/norm, vec(x))
+		blas64.Scal(1/norm, dense.Vec(x))
 	}
 	return norm
 }
@@ -439,7 +439,7 @@ func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared,
 		w.weigh()
 	}
 	v := w.variance
-	u2 := blas64.Dot(vec(w.u.Data), vec(w.u.Data))
+	u2 := blas64.Dot(dense.Vec(w.u.Data), dense.Vec(w.u.Data))
 	w2 := max(0, 2*w.traceG-u2) // |W|²/σ²
 	shared = 0x1p-53 * w.steep * v * (w2 + u2)
 	if all = shared; inexact > 0 {
@@ -457,11 +457,11 @@ func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared,
 func (w *vfeWork) weigh() {
 	copy(w.u.Data, w.bInvC.Data)
 	w.luu.SolveLT(w.u)
-	blas64.Scal(1/math.Sqrt(w.rows.unit), vec(w.u.Data))
+	blas64.Scal(1/math.Sqrt(w.rows.unit), dense.Vec(w.u.Data))
 	copy(w.e.Data, w.phiPhi.Data)
 	w.luu.SolveLRight(w.e)
 	w.luu.SolveLT(w.e)
-	w.traceG = 0.5 * (trace(w.e) + blas64.Dot(vec(w.u.Data), vec(w.u.Data)))
+	w.traceG = 0.5 * (trace(w.e) + blas64.Dot(dense.Vec(w.u.Data), dense.Vec(w.u.Data)))
 }
 
 func trace(a blas64.General) float64 {
@@ -515,7 +515,7 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 	w.luu.SolveLRight(g)
 	w.luu.SolveLT(g)
 	for j := range w.u.Cols {
-		blas64.Ger(1, columnAt(w.u, j), columnAt(w.u, j), g)
+		blas64.Ger(1, dense.Column(w.u, j), dense.Column(w.u, j), g)
 	}
 	for i := range g.Data {
 		g.Data[i] *= 0.5

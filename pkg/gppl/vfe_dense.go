@@ -61,11 +61,11 @@ func (e *denseVFE) forecast(w *vfeWork) forecast {
 // init makes room, once.
 func (p *denseVFEProjection) init(e *denseVFE) {
 	n, m, c := e.x.Len(), e.m, e.columns.Cols
-	p.engine, p.phi = e, newGeneral(n, m)
+	p.engine, p.phi = e, dense.New(n, m)
 	for range min(lanes, dense.Blocks(n)) {
 		p.lanes = append(p.lanes, vfeLane{
-			phiPhi: newGeneral(m, m), phiC: newGeneral(m, c), slope: make([]float64, m*e.x.d),
-			beta: newGeneral(dense.Tile, c), w: make([]float64, dense.Tile*m), r: make([]float64, dense.Tile*m),
+			phiPhi: dense.New(m, m), phiC: dense.New(m, c), slope: make([]float64, m*e.x.d),
+			beta: dense.New(dense.Tile, c), w: make([]float64, dense.Tile*m), r: make([]float64, dense.Tile*m),
 		})
 	}
 }
@@ -106,7 +106,7 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
 		columns := rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows)
 		if columns.Cols == 1 {
-			blas64.Gemv(blas.Trans, 1, phi, columnAt(columns, 0), 1, columnAt(own.phiC, 0))
+			blas64.Gemv(blas.Trans, 1, phi, dense.Column(columns, 0), 1, dense.Column(own.phiC, 0))
 		} else {
 			dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, columns, 1, own.phiC)
 		}
@@ -133,13 +133,13 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		beta := combine(own.beta, rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows), w.root) // (C − ΦB⁻¹ΦᵀC)R/σ²
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
 		if beta.Cols == 1 {
-			blas64.Gemv(blas.NoTrans, -1/w.rows.unit, phi, columnAt(w.bInvC, 0), 1/w.rows.unit, columnAt(beta, 0))
-			blas64.Ger(-1, columnAt(beta, 0), columnAt(w.u, 0), weight)
+			blas64.Gemv(blas.NoTrans, -1/w.rows.unit, phi, dense.Column(w.bInvC, 0), 1/w.rows.unit, dense.Column(beta, 0))
+			blas64.Ger(-1, dense.Column(beta, 0), dense.Column(w.u, 0), weight)
 		} else {
 			dense.Gemm(blas.NoTrans, blas.NoTrans, -1/w.rows.unit, phi, w.bInvC, 1/w.rows.unit, beta)
 			dense.Gemm(blas.NoTrans, blas.Trans, -1, beta, w.u, 1, weight)
 		}
-		all := vec(beta.Data[:beta.Rows*beta.Cols])
+		all := dense.Vec(beta.Data[:beta.Rows*beta.Cols])
 		own.beta2 += blas64.Dot(all, all)
 		if w.rows.scale != nil {
 			if e.rows.known != nil {
@@ -174,7 +174,7 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 // noise variance, multiplies them by scale.
 func (r *vfeRows) divide(a blas64.General, first int, scale float64) {
 	if r.scale == nil {
-		blas64.Scal(scale, vec(a.Data[:a.Rows*a.Cols]))
+		blas64.Scal(scale, dense.Vec(a.Data[:a.Rows*a.Cols]))
 		return
 	}
 	scaleRows(a, r.scale[first:])
@@ -183,7 +183,7 @@ func (r *vfeRows) divide(a blas64.General, first int, scale float64) {
 // scaleRows multiplies the rows of a by factors.
 func scaleRows(a blas64.General, by []float64) {
 	for i := range a.Rows {
-		blas64.Scal(by[i], vec(a.Data[i*a.Stride:][:a.Cols]))
+		blas64.Scal(by[i], dense.Vec(a.Data[i*a.Stride:][:a.Cols]))
 	}
 }
 
@@ -192,12 +192,12 @@ func scaleRows(a blas64.General, by []float64) {
 //
 //	Σ_i e_i²[1 − φ_iᵀB⁻¹φ_i − |β_i|² − (k(0)/λ_i − |φ_i|²)]/λ_i.
 func (l *vfeLane) slopeOfNoise(phi, beta blas64.General, w *vfeWork, rows *rowNoise, first int) (slope float64) {
-	l.back = resizeGeneral(l.back, phi.Rows, phi.Cols)
+	l.back = dense.Reshape(l.back, phi.Rows, phi.Cols)
 	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.bInv, 0, l.back)
 	for i := range phi.Rows {
-		row, b := vec(phi.Data[i*phi.Stride:][:phi.Cols]), vec(beta.Data[i*beta.Stride:][:beta.Cols])
+		row, b := dense.Vec(phi.Data[i*phi.Stride:][:phi.Cols]), dense.Vec(beta.Data[i*beta.Stride:][:beta.Cols])
 		precision := w.rows.scale[first+i] * w.rows.scale[first+i]
-		taken := blas64.Dot(row, vec(l.back.Data[i*l.back.Stride:][:phi.Cols]))
+		taken := blas64.Dot(row, dense.Vec(l.back.Data[i*l.back.Stride:][:phi.Cols]))
 		slope += rows.weight(first+i) * precision * (1 - taken - blas64.Dot(b, b) - w.variance*precision + blas64.Dot(row, row))
 	}
 	return slope

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // vfeRows describes how the noise of the observations enters VFE. If it is σ² for all,
@@ -32,8 +34,8 @@ func (r *vfeRows) set(l *VFE, noise float64) {
 	if r.scale == nil {
 		r.scale = make([]float64, l.data.Len())
 		r.back = make([]float64, l.data.Len())
-		r.columns = newGeneral(l.columns.Rows, l.columns.Cols)
-		r.cc = newGeneral(l.cc.Rows, l.cc.Cols)
+		r.columns = dense.New(l.columns.Rows, l.columns.Cols)
+		r.cc = dense.New(l.cc.Rows, l.cc.Cols)
 	}
 	if l.rows.known == nil {
 		r.setRelative(l, noise)

@@ -96,7 +96,7 @@ func (f *spectralVFEProjection) release() { f.engine.projections.put(f) }
 // project sets ΦᵀΦ and ΦᵀC, given the features.
 func (f *spectralVFEProjection) project(w *vfeWork) {
 	p, m := len(f.features), w.z.Len()
-	f.gram = resizeGeneral(f.gram, p, p)
+	f.gram = dense.Reshape(f.gram, p, p)
 	nb := dense.Blocks(p)
 	parallel.Within(w.ctx, nb, func(i int) { // rows of tiles
 		g := f.gram
@@ -104,11 +104,11 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 		f.sums.moments.Gram(g, f.features[i*dense.Tile:][:g.Rows], f.features)
 	})
 	columns := f.sums.columns
-	f.fc, f.eb = resizeGeneral(f.fc, p, columns.Cols), resize(f.eb, m)
+	f.fc, f.eb = dense.Reshape(f.fc, p, columns.Cols), dense.Resize(f.eb, m)
 	for i, feature := range f.features {
 		copy(f.fc.Data[i*columns.Cols:][:columns.Cols], columns.Data[int(feature)*columns.Stride:])
 	}
-	f.psi, f.dpsi = resizeGeneral(f.psi, m, p), resizeGeneral(f.dpsi, m, p)
+	f.psi, f.dpsi = dense.Reshape(f.psi, m, p), dense.Reshape(f.dpsi, m, p)
 	omega := 2 * math.Pi / f.series.period
 	for u, z := range w.z.at {
 		psi, dpsi := f.psi.Data[u*p:][:p], f.dpsi.Data[u*p:][:p]
@@ -122,7 +122,7 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 			}
 		}
 	}
-	f.e, f.eg, f.w = resizeGeneral(f.e, m, p), resizeGeneral(f.eg, m, p), resizeGeneral(f.w, m, p)
+	f.e, f.eg, f.w = dense.Reshape(f.e, m, p), dense.Reshape(f.eg, m, p), dense.Reshape(f.w, m, p)
 	scale := 1 / math.Sqrt(w.noise)
 	for u := range m {
 		for i := range p {
@@ -133,7 +133,7 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 	product(w.ctx, blas.NoTrans, f.e, f.gram, f.eg)
 	dense.Gemm(blas.NoTrans, blas.Trans, 1, f.eg, f.e, 0, w.phiPhi)
 	for j := range columns.Cols {
-		blas64.Gemv(blas.NoTrans, 1, f.e, columnAt(f.fc, j), 0, columnAt(w.c, j))
+		blas64.Gemv(blas.NoTrans, 1, f.e, dense.Column(f.fc, j), 0, dense.Column(w.c, j))
 	}
 }
 
@@ -154,19 +154,19 @@ func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (bet
 	f.fb = combine(f.fb, f.fc, w.root)
 	beta2 = formOf(f.engine.exact.yy, w.root)
 	for j := range f.fb.Cols {
-		g := columnAt(w.bInvC, j)
-		blas64.Gemv(blas.Trans, -1/w.noise, f.eg, g, 1/w.noise, columnAt(f.fb, j))
-		blas64.Gemv(blas.NoTrans, 1, w.phiPhi, g, 0, vec(f.eb)) // ΦᵀΦg
-		beta2 -= 2*blas64.Dot(g, g) + blas64.Dot(g, vec(f.eb))
+		g := dense.Column(w.bInvC, j)
+		blas64.Gemv(blas.Trans, -1/w.noise, f.eg, g, 1/w.noise, dense.Column(f.fb, j))
+		blas64.Gemv(blas.NoTrans, 1, w.phiPhi, g, 0, dense.Vec(f.eb)) // ΦᵀΦg
+		beta2 -= 2*blas64.Dot(g, g) + blas64.Dot(g, dense.Vec(f.eb))
 	}
 	beta2 /= w.noise * w.noise
 
 	// The weight on K_xu is Φe − βuᵀ; its transpose times F is eᵀ·E·FᵀF − u(Fᵀβ)ᵀ.
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, w.e, f.eg, 0, f.w)
 	for j := range f.fb.Cols {
-		blas64.Ger(-1, columnAt(w.u, j), columnAt(f.fb, j), f.w)
+		blas64.Ger(-1, dense.Column(w.u, j), dense.Column(f.fb, j), f.w)
 	}
-	f.q = resize(f.q, len(f.series.c))
+	f.q = dense.Resize(f.q, len(f.series.c))
 	clear(f.q)
 	clear(gradZ)
 	for u := range m {
