@@ -109,9 +109,43 @@ type trained struct {
 	doubts []string
 }
 
-// train learns the parameters of k from the starts of the search and any others.
+// astray is by how many nats a trend may end above what the kernel reached with another before its search is done anew: the trends
+// differ by some nats unless the kernel ends at other scales.
+const astray = 10
+
+// train learns the parameters of k from the starts of the search and any others. A search that was done with another trend is done anew
+// if the result is astray.
 func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model) (trained, error) {
-	_, again := t.found[kernelName(k)] // with another trend
+	name := kernelName(k)
+	_, again := t.found[name]
+	out, err := t.trainFound(ctx, k, others, again)
+	if err != nil {
+		return out, err
+	}
+	reached, any := t.reached[name]
+	switch {
+	case !again || !any || out.Value <= reached+astray:
+	case t.options.Budget > 0:
+		out.Status = gppl.Doubtful
+		out.Warnings = append(out.Warnings, fmt.Sprintf("not searched with this trend: another ends %.3g nats lower, and the budget leaves no time", out.Value-reached))
+	default:
+		delete(t.found, name)
+		anew, err := t.trainFound(ctx, k, []gppl.Model{out.Model}, false)
+		if ctx.Err() != nil {
+			return anew, ctx.Err()
+		}
+		if err == nil && anew.Value < out.Value {
+			out = anew
+		}
+	}
+	if !any || out.Value < reached {
+		t.reached[name] = out.Value
+	}
+	return out, nil
+}
+
+// trainFound is train from one search; again says that it was done with another trend.
+func (t *trainer) trainFound(ctx context.Context, k gppl.Kernel, others []gppl.Model, again bool) (trained, error) {
 	found, err := t.search(ctx, k)
 	if err != nil {
 		return trained{}, err

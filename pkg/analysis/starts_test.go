@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -123,5 +124,31 @@ func TestFitDoubts(t *testing.T) {
 	c := fit(Options{Kernels: []string{"Periodic"}, Budget: time.Second / 5})
 	if c.Status != string(gppl.Doubtful) || !strings.Contains(strings.Join(c.Doubts, "; "), "not searched: ") || strings.HasPrefix(c.Search, "searched") {
 		t.Errorf("without time to search: %+v", c)
+	}
+}
+
+// TestFitTrendsAnew: a kernel that a trend left nothing to but the season is searched anew without the trend.
+func TestFitTrendsAnew(t *testing.T) {
+	s := &Series{}
+	rnd := rand.New(rand.NewPCG(4, 0))
+	for x := 0.0; len(s.X) < 100; x += 0.5 + rnd.Float64() {
+		s.X = append(s.X, x)
+		s.Y = append(s.Y, 0.02*x+math.Sin(2*math.Pi*x/12.5)+0.3*rnd.NormFloat64())
+	}
+	s.Step = 1
+	values := map[string]float64{}
+	for _, trend := range []string{"auto", "none"} {
+		a, err := Fit(t.Context(), s, Options{Kernels: []string{"SE + Periodic"}, Log: "never", Trend: trend})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range a.Candidates {
+			if c.Trend == "none" {
+				values[trend] = c.NLL
+			}
+		}
+	}
+	if values["auto"] > values["none"]+0.5 {
+		t.Errorf("without a trend SE + Periodic has %.2f nats beside other trends, %.2f alone", values["auto"], values["none"])
 	}
 }
