@@ -105,7 +105,7 @@ func TestFitAutoKnownErrors(t *testing.T) {
 // maximum. FitAuto says so, whatever rounding makes of gradients where it stopped.
 func TestFitAutoStraight(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{5, 100} {
+	for _, n := range []int{5, testsize.Of(40, 100, 100)} {
 		x, y := make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i], y[i] = float64(i), 0.3*float64(i)-7

@@ -3,6 +3,7 @@ package gppl
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,8 @@ func TestPosteriorEngines(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineMixed} {
-			if engine == EngineSpectral && testsize.Quick() && strings.Contains(k.String(), "Mat") {
+			slow := slices.ContainsFunc([]string{"Mat", "Laplace", "RQ", "period=9"}, func(of string) bool { return strings.Contains(k.String(), of) })
+			if engine == EngineSpectral && testsize.Quick() && slow {
 				continue // a slow spectrum
 			}
 			got, err := NewPosterior(m, d, WithEngine(engine))
