@@ -156,7 +156,8 @@ const (
 // parameter. A named kernel is trained by its likelihood, with no priors but Options.Priors, so that the values can be compared with
 // those of other programs.
 //
-// A named kernel is trained from what the library's search finds (gppl.FindStarts), on each scale of y once. Where an evaluation of all
+// A named kernel is trained from what the library's search finds (gppl.FindStarts), on each scale of y once, and anew for a trend that ends
+// far above the others. Where an evaluation of all
 // observations takes more than some hundredths of a second, 500 of them find the best start, and few evaluations of all follow. What the
 // search says of the optimum goes into the candidate's Status, Search and Doubts. A candidate that cannot be trained is kept with its
 // error. Fit returns an error if none can be trained, if a kernel's name is unknown, or if ctx ends.
