@@ -88,8 +88,8 @@ type schedule struct {
 }
 
 // plan cuts the work on a candidate with a number of starts to the allowance, in predicted seconds: first random starts, then
-// evaluations. The search has taken its part. It is a BudgetError if the least is too much. An evaluation takes few seconds on few observations, and all on all;
-// few is 0 if there are no others.
+// evaluations. What the search is predicted to take is subtracted first. It is a BudgetError if the least is too much. An evaluation takes
+// few seconds on the few observations, and all seconds on all; few is 0 if there is only one stage.
 func (t *trainer) plan(kernel string, starts int, few, all float64) (schedule, error) {
 	const most = 200
 	p := schedule{random: t.random, few: most, all: most}

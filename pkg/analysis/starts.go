@@ -33,8 +33,8 @@ const (
 	looseGradient = 0.2
 )
 
-// search finds where the training of k on the present data and with the present trend begins. It is done once for each kernel and scale: other
-// trends begin at the same starts.
+// search finds where the training of k begins. It is done once for each kernel and scale, with the first trend; other trends begin at the
+// same starts, unless train has it done anew.
 func (t *trainer) search(ctx context.Context, k gppl.Kernel) (*gppl.Starts, error) {
 	t.searched = 0
 	if found, ok := t.found[kernelName(k)]; ok {
@@ -122,9 +122,9 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model)
 	if err != nil {
 		return out, err
 	}
-	reached, any := t.reached[name]
+	reached, known := t.reached[name]
 	switch {
-	case !again || !any || out.Value <= reached+astray:
+	case !again || !known || out.Value <= reached+astray:
 	case t.options.Budget > 0:
 		out.Status = gppl.Doubtful
 		out.Warnings = append(out.Warnings, fmt.Sprintf("not searched with this trend: another ends %.3g nats lower, and the budget leaves no time", out.Value-reached))
@@ -138,7 +138,7 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model)
 			out = anew
 		}
 	}
-	if !any || out.Value < reached {
+	if !known || out.Value < reached {
 		t.reached[name] = out.Value
 	}
 	return out, nil

@@ -116,7 +116,7 @@ func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
 	if err := verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
 		return err
 	}
-	r.Cols = min(r.Cols, manyColumns) // the way through a stretch is the same for all
+	r.Cols = min(r.Cols, manyColumns) // every column takes the same steps of the filter: a few are check enough
 	return f.short.check(f.model.markov.components, f.model.noise, r, rounding)
 }
 
