@@ -24,8 +24,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -47,7 +47,7 @@ func decodeSums(b []byte) (*gppl.Sums, error) {
 // Options say how files are read.
 type Options struct {
 	Header  gppl.SumsHeader // of the sums, without weights
-	Columns analysis.ReadOptions
+	Columns forecast.ReadOptions
 	Strict  bool // a row that cannot be read or is out of range is an error instead of being left out
 }
 
@@ -109,11 +109,11 @@ func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) 
 func (f *sumFile) read(ctx context.Context, in io.Reader, path string, s *gppl.Sums) error {
 	var first []dataset.CSVRowError
 	bad := 0
-	rep, err := analysis.Stream(in, f.Options.Columns.Within(f.Options.Header), 1, func(_ int, b *dataset.CSVBlock) error {
+	rep, err := forecast.Stream(in, f.Options.Columns.Within(f.Options.Header), 1, func(_ int, b *dataset.CSVBlock) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x, y := analysis.Taken(f.Options.Header, b)
+		x, y := forecast.Taken(f.Options.Header, b)
 		if len(b.Bad) > 0 && f.Options.Strict {
 			return b.Bad[0]
 		}
@@ -127,7 +127,7 @@ func (f *sumFile) read(ctx context.Context, in io.Reader, path string, s *gppl.S
 	if rep.X == rep.Y {
 		return fmt.Errorf("x and y are both column %d: choose another for one of them", rep.X+1)
 	}
-	for _, remark := range analysis.Remarks(rep) {
+	for _, remark := range forecast.Remarks(rep) {
 		log.Warnf(ctx, "%s: %s", path, flagwords.Of(remark))
 	}
 	for _, row := range first {

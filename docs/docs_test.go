@@ -262,7 +262,7 @@ func members(s *ast.TypeSpec, names map[string]bool) {
 
 var packages = map[string]string{
 	"gppl": "pkg/gppl", "gppltest": "pkg/gppl/gppltest", "dataset": "pkg/dataset", "experiment": "pkg/experiment",
-	"theory": "pkg/experiment/theory", "analysis": "pkg/analysis", "viz": "pkg/viz",
+	"theory": "pkg/experiment/theory", "forecast": "pkg/forecast", "viz": "pkg/viz",
 }
 
 // TestNames: a name such as gppl.Fit or dataset.Options.Path, in prose or in a block of Go, is declared.

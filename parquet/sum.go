@@ -16,8 +16,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -194,7 +194,7 @@ func Look(files []string, o Options) (gppl.SumsRange, error) {
 			return gppl.SumsRange{}, err
 		}
 		if s.asText() {
-			err := s.stream(context.Background(), analysis.ReadOptions{}, func(b *dataset.CSVBlock) error {
+			err := s.stream(context.Background(), forecast.ReadOptions{}, func(b *dataset.CSVBlock) error {
 				for i := range b.X {
 					lo[0], hi[0] = min(lo[0], b.X[i]), max(hi[0], b.X[i])
 					lo[1], hi[1] = min(lo[1], b.Y[i]), max(hi[1], b.Y[i])

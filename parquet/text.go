@@ -14,8 +14,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 
-	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -23,11 +23,11 @@ import (
 
 // stream writes both columns as a csv file and reads that. visit gets the rows in order, with line 1 for the first. report, unless nil, gets
 // what was found.
-func (s source) stream(ctx context.Context, o analysis.ReadOptions, visit func(*dataset.CSVBlock) error, report *dataset.CSVReport) error {
+func (s source) stream(ctx context.Context, o forecast.ReadOptions, visit func(*dataset.CSVBlock) error, report *dataset.CSVReport) error {
 	o.NoHeader, o.X, o.Y, o.Comma = true, "1", "2", ','
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(s.writeCSV(ctx, w)) }()
-	rep, err := analysis.Stream(r, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
+	rep, err := forecast.Stream(r, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // ends the writer
 	if err == nil {
 		rep.Columns[rep.X], rep.Columns[rep.Y] = s.x.name, s.y.name
@@ -115,8 +115,8 @@ func sumText(ctx context.Context, path string, into *gppl.Sums, o Options, rep *
 	own := Report{RowGroups: s.NumRowGroups()}
 	var found dataset.CSVReport
 	h := into.Header()
-	err = s.stream(ctx, analysis.ReadOptions{}.Within(h), func(b *dataset.CSVBlock) error {
-		x, y := analysis.Taken(h, b)
+	err = s.stream(ctx, forecast.ReadOptions{}.Within(h), func(b *dataset.CSVBlock) error {
+		x, y := forecast.Taken(h, b)
 		own.Bad += len(b.Bad)
 		if len(b.Bad) > 0 {
 			bad := fmt.Errorf("row %d: %w", b.Bad[0].Line-1, b.Bad[0].Err)
@@ -133,7 +133,7 @@ func sumText(ctx context.Context, path string, into *gppl.Sums, o Options, rep *
 		return true, fmt.Errorf("%s: %w", path, err)
 	}
 	own.Rows, own.Missing = int(s.NumRows()), found.Skipped
-	for _, remark := range analysis.Remarks(found) {
+	for _, remark := range forecast.Remarks(found) {
 		own.Remarks = append(own.Remarks, path+": "+remark)
 	}
 	rep.join(own, path)

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -66,8 +66,8 @@ func TestTextAsCSV(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := analysis.Stream(strings.NewReader(text.String()), analysis.ReadOptions{}, 1, func(_ int, b *dataset.CSVBlock) error {
-			x, y := analysis.Taken(h, b)
+		if _, err := forecast.Stream(strings.NewReader(text.String()), forecast.ReadOptions{}, 1, func(_ int, b *dataset.CSVBlock) error {
+			x, y := forecast.Taken(h, b)
 			return want.Add(x, y)
 		}); err != nil {
 			t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/pkg/analysis"
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
 func holdoutFlag() cli.Flag {
@@ -21,13 +21,13 @@ func originsFlag() cli.Flag {
 
 // backtest tests a model as the flags say. It returns nil if they say not to and, unless they ask for a test, if the series is too long
 // or too short for one.
-func backtest(ctx context.Context, c *cli.Command, a *analysis.Analysis, horizon int) (*analysis.Trust, error) {
-	o := analysis.BacktestOptions{Horizon: horizon, Origins: c.Int("origins"), Holdout: c.Int("holdout")}
+func backtest(ctx context.Context, c *cli.Command, a *forecast.Analysis, horizon int) (*forecast.Trust, error) {
+	o := forecast.BacktestOptions{Horizon: horizon, Origins: c.Int("origins"), Holdout: c.Int("holdout")}
 	asked := c.IsSet("origins") || o.Holdout > 0 || c.Name == "backtest"
 	if o.Origins == 0 && o.Holdout == 0 || !asked && !a.Testable(o) {
 		return nil, nil
 	}
-	return interruptible(ctx, func() (*analysis.Trust, error) { return a.Backtest(ctx, o) })
+	return interruptible(ctx, func() (*forecast.Trust, error) { return a.Backtest(ctx, o) })
 }
 
 func backtestCommand() *cli.Command {
@@ -55,9 +55,9 @@ seasonal naive forecast, which repeats the last season.
 				return usageError{fmt.Errorf("--origins 0: there is nothing to test")}
 			}
 			if c.Bool("json") {
-				return writeJSON(ctx, c, show.Describe(a, nil, nil, t))
+				return writeJSON(ctx, c, report.Describe(a, nil, nil, t))
 			}
-			return print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Backtest(w, a, t) })
+			return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.Backtest(w, a, t) })
 		},
 	}
 }

@@ -20,8 +20,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/internal/workers"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -151,13 +151,13 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 		r.Score, r.BIC = &best.Score, nil
 	}
 	r.judge(o.trust)
-	if d := show.Doubt(o.a); d != "" {
+	if d := report.Doubt(o.a); d != "" {
 		r.Notes = append(r.Notes, d)
 	}
 	return r
 }
 
-func (r *result) judge(t *analysis.Trust) {
+func (r *result) judge(t *forecast.Trust) {
 	if t != nil {
 		r.Use, r.Care, r.Coverage, r.Relative, r.Verdict = &t.Use, t.Care, &t.Coverage, &t.Relative, t.Verdict
 	}
@@ -186,7 +186,7 @@ func writeRows(w io.Writer, rows []result) error {
 		table = append(table, []string{r.Name, r.File, r.Y, n, r.Kernel, r.Model, use, number(r.Coverage), number(r.Relative),
 			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, strings.Join(r.Notes, "; "), r.Error})
 	}
-	return analysis.WriteCSV(w, table)
+	return forecast.WriteCSV(w, table)
 }
 
 // batchTasks returns a task for every column of every file, with its name.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/pkg/analysis"
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -44,7 +44,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
-		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role (variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to every candidate that has the parameter; may be repeated; " + analysis.Distributions, Category: model},
+		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role (variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to every candidate that has the parameter; may be repeated; " + forecast.Distributions, Category: model},
 		&cli.IntFlag{Name: "starts", Usage: "`N` random starts of a named kernel around the best that the search finds, beside those of the search", Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
 		&cli.DurationFlag{Name: "budget", Usage: "predicted `TIME` of training at most, such as 10s or 5m, shared by the kernels of --kernel; predictions use no clock, so the search is the same on every machine; if not given, a minute for the automatic search and no more than a day for a named kernel", HideDefault: true, Category: model},
@@ -175,9 +175,9 @@ func compareCommand() *cli.Command {
 				return err
 			}
 			if c.Bool("json") {
-				return writeJSON(ctx, c, show.Describe(a, nil, nil, nil))
+				return writeJSON(ctx, c, report.Describe(a, nil, nil, nil))
 			}
-			return print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, a, nil, nil, nil, nil) })
+			return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.Text(w, a, nil, nil, nil, nil) })
 		},
 	}
 }
@@ -190,7 +190,7 @@ const (
 )
 
 // learn reads the file named by the argument and trains as the flags say.
-func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
+func learn(ctx context.Context, c *cli.Command) (*forecast.Analysis, error) {
 	path, err := argument(c, "csv file")
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func learn(ctx context.Context, c *cli.Command) (*analysis.Analysis, error) {
 
 // stepsAhead returns the number of steps to forecast: that of --forecast or, without the flag, as many as the regressors are known for.
 // If they are not known ahead, and no flag asks for a forecast, it returns 0 and why.
-func stepsAhead(c *cli.Command, s *analysis.Series) (steps int, why string, err error) {
+func stepsAhead(c *cli.Command, s *forecast.Series) (steps int, why string, err error) {
 	steps = forecastSteps(c, len(s.X))
 	if s.Known == nil {
 		return steps, "", nil
@@ -230,7 +230,7 @@ func stepsAhead(c *cli.Command, s *analysis.Series) (steps int, why string, err 
 }
 
 // prepare reads a column of a file, and the flags on training.
-func prepare(ctx context.Context, c *cli.Command, path, y string) (*analysis.Series, analysis.Options, error) {
+func prepare(ctx context.Context, c *cli.Command, path, y string) (*forecast.Series, forecast.Options, error) {
 	settings, err := trainOptions(c)
 	if err != nil {
 		return nil, settings, err
@@ -252,7 +252,7 @@ func prepare(ctx context.Context, c *cli.Command, path, y string) (*analysis.Ser
 }
 
 // suits returns an error if a flag asks for what the series does not allow, before any work is done.
-func suits(c *cli.Command, s *analysis.Series, o analysis.Options) error {
+func suits(c *cli.Command, s *forecast.Series, o forecast.Options) error {
 	if n, held := len(s.X), c.Int("holdout"); held >= n {
 		return fmt.Errorf("--holdout %d: there are %d observations, and some must be left to learn from", held, n)
 	}
@@ -267,21 +267,21 @@ func suits(c *cli.Command, s *analysis.Series, o analysis.Options) error {
 }
 
 // trainOptions returns the options of training from the flags, except the periods, which need the series.
-func trainOptions(c *cli.Command) (o analysis.Options, err error) {
+func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 	var kernels []string
 	if !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
-		if kernels, err = analysis.ParseKernels(c.String("kernel")); err != nil {
+		if kernels, err = forecast.ParseKernels(c.String("kernel")); err != nil {
 			return o, usageError{errors.New(message(err))}
 		}
 	}
-	for flag, known := range map[string][]string{"log": analysis.Logs, "trend": analysis.Trends} {
+	for flag, known := range map[string][]string{"log": forecast.Logs, "trend": forecast.Trends} {
 		if !slices.Contains(known, strings.ToLower(c.String(flag))) {
 			return o, usageError{fmt.Errorf("--%s %q: it is one of %s", flag, c.String(flag), strings.Join(known, ", "))}
 		}
 	}
-	o = analysis.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	o = forecast.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
 	for _, text := range listOf(c, "prior") {
-		p, err := analysis.ParsePrior(text)
+		p, err := forecast.ParsePrior(text)
 		if err != nil {
 			return o, usageError{fmt.Errorf("--prior: %s", message(err))}
 		}
@@ -310,7 +310,7 @@ func checkStarts(c *cli.Command) error {
 }
 
 // readSeries reads a column of a file, "" for the second.
-func readSeries(ctx context.Context, c *cli.Command, path, y string) (*analysis.Series, error) {
+func readSeries(ctx context.Context, c *cli.Command, path, y string) (*forecast.Series, error) {
 	o, err := readOptions(c)
 	if err != nil {
 		return nil, err
@@ -330,11 +330,11 @@ func readSeries(ctx context.Context, c *cli.Command, path, y string) (*analysis.
 	if o.Last < 0 {
 		return nil, usageError{fmt.Errorf("--last %d: it takes a number of observations, or 0 for all", o.Last)}
 	}
-	return interruptible(ctx, func() (*analysis.Series, error) { return analysis.Read(path, o) })
+	return interruptible(ctx, func() (*forecast.Series, error) { return forecast.Read(path, o) })
 }
 
 // setPeriods reads the periods for the axis of the series.
-func setPeriods(c *cli.Command, s *analysis.Series, o *analysis.Options) error {
+func setPeriods(c *cli.Command, s *forecast.Series, o *forecast.Options) error {
 	for _, text := range c.StringSlice("period") {
 		if strings.EqualFold(text, "none") {
 			o.NoSeason = true
@@ -362,8 +362,8 @@ func setPeriods(c *cli.Command, s *analysis.Series, o *analysis.Options) error {
 
 // train learns a model of the series. The model will be written to the file model, unless that is "". If tell is set, it shows its
 // progress.
-func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings analysis.Options, model string, tell bool) (*analysis.Analysis, error) {
-	if plan := analysis.PlanFit(s, settings); settings.Kernels == nil && (plan.Seconds >= announced || plan.Over) {
+func train(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, model string, tell bool) (*forecast.Analysis, error) {
+	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil && (plan.Seconds >= announced || plan.Over) {
 		if model != "" {
 			settings.Resume = model + searchSuffix
 		}
@@ -377,12 +377,12 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 		}
 	}()
 	if !tell {
-		return interruptible(ctx, func() (*analysis.Analysis, error) { return fitWithin(ctx, c, s, settings) })
+		return interruptible(ctx, func() (*forecast.Analysis, error) { return fitWithin(ctx, c, s, settings) })
 	}
 	const shares = 100 // the bar counts hundredths of the work
 	bar := progress(c, "models", shares)
 	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
-	settings.Progress = func(p analysis.Progress) {
+	settings.Progress = func(p forecast.Progress) {
 		drawing.Lock()
 		defer drawing.Unlock()
 		if ctx.Err() == nil {
@@ -394,7 +394,7 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 			bar.Message("%s, %s: %s%d evaluations", p.Candidate, p.Stage, at, p.Evaluations)
 		}
 	}
-	a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return fitWithin(ctx, c, s, settings) })
+	a, err := interruptible(ctx, func() (*forecast.Analysis, error) { return fitWithin(ctx, c, s, settings) })
 	drawing.Lock()
 	defer drawing.Unlock()
 	if ctx.Err() != nil {
@@ -405,10 +405,10 @@ func train(ctx context.Context, c *cli.Command, s *analysis.Series, settings ana
 	return a, err
 }
 
-// fitWithin is analysis.Fit, whose limits it words as flags.
-func fitWithin(ctx context.Context, c *cli.Command, s *analysis.Series, settings analysis.Options) (*analysis.Analysis, error) {
-	a, err := analysis.Fit(ctx, s, settings)
-	if budget := (*analysis.BudgetError)(nil); errors.As(err, &budget) {
+// fitWithin is forecast.Fit, whose limits it words as flags.
+func fitWithin(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options) (*forecast.Analysis, error) {
+	a, err := forecast.Fit(ctx, s, settings)
+	if budget := (*forecast.BudgetError)(nil); errors.As(err, &budget) {
 		remedy := "--budget allows more, and --last N takes fewer observations"
 		return nil, fmt.Errorf("%s: %s", message(budget), remedy)
 	}
@@ -416,8 +416,8 @@ func fitWithin(ctx context.Context, c *cli.Command, s *analysis.Series, settings
 }
 
 // readOptions returns the options for reading a csv file from the flags.
-func readOptions(c *cli.Command) (o analysis.ReadOptions, err error) {
-	o = analysis.ReadOptions{
+func readOptions(c *cli.Command) (o forecast.ReadOptions, err error) {
+	o = forecast.ReadOptions{
 		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), Missing: c.StringSlice("missing"),
 		Time: dataset.TimeFormat(c.String("time")),
 	}

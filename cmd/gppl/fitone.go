@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -61,10 +61,10 @@ type task struct {
 
 // fitted holds the results of gppl fit for a series.
 type fitted struct {
-	a       *analysis.Analysis
-	f       *analysis.Forecast // nil if the regressors are not known ahead
-	r       *analysis.Residuals
-	trust   *analysis.Trust
+	a       *forecast.Analysis
+	f       *forecast.Forecast // nil if the regressors are not known ahead
+	r       *forecast.Residuals
+	trust   *forecast.Trust
 	written []string
 	notes   []string // which results are missing and why, for standard error
 }
@@ -92,7 +92,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 		out.a.Calibrate(out.trust)
 	}
 	if steps > 0 {
-		if out.f, err = interruptible(ctx, func() (*analysis.Forecast, error) { return out.a.Forecast(steps) }); err != nil {
+		if out.f, err = interruptible(ctx, func() (*forecast.Forecast, error) { return out.a.Forecast(steps) }); err != nil {
 			return out, err
 		}
 	}
@@ -109,11 +109,11 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 // write writes the requested files.
 func (o *fitted) write(ctx context.Context, files map[string]string) error {
 	writers := map[string]func(io.Writer) error{
-		"report": func(w io.Writer) error { return show.Report(ctx, w, o.a, o.f, o.trust) },
+		"report": func(w io.Writer) error { return report.Report(ctx, w, o.a, o.f, o.trust) },
 		"model":  o.a.Encode,
 		"out":    func(w io.Writer) error { return o.f.WriteCSV(w, o.a.Series.Axis) },
 		"figure": func(w io.Writer) error {
-			fig, err := show.Forecast(o.a, o.f)
+			fig, err := report.Forecast(o.a, o.f)
 			if err != nil {
 				return err
 			}
@@ -181,9 +181,9 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 		return err
 	}
 	if c.Bool("json") {
-		return writeJSON(ctx, c, show.Describe(o.a, o.f, o.r, o.trust))
+		return writeJSON(ctx, c, report.Describe(o.a, o.f, o.r, o.trust))
 	}
-	if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return show.Text(w, o.a, o.f, o.r, o.trust, o.written) }); err != nil {
+	if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written) }); err != nil {
 		return err
 	}
 	if o.written == nil {

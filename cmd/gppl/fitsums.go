@@ -14,8 +14,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -47,7 +47,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	}
 	names := []string{"SE"}
 	if c.IsSet("kernel") {
-		if names, err = analysis.ParseKernels(c.String("kernel")); err != nil {
+		if names, err = forecast.ParseKernels(c.String("kernel")); err != nil {
 			return usageError{errors.New(message(err))}
 		}
 	}
@@ -73,14 +73,14 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if best.Result == nil {
 		return fmt.Errorf("%s: %s: %s", path, best.Kernel, best.Refused)
 	}
-	var forecast *analysis.Forecast
+	var ahead *forecast.Forecast
 	if len(x) > 0 {
-		forecast, err = interruptible(ctx, func() (*analysis.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x) })
+		ahead, err = interruptible(ctx, func() (*forecast.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x) })
 		if err != nil {
 			return fmt.Errorf("%s: %s%s", path, message(err), beyond(s.Header(), when, x))
 		}
 		if out := c.String("out"); out != "" {
-			if err := writeFile(ctx, out, func(w io.Writer) error { return forecast.WriteCSV(w, analysis.Axis{}) }); err != nil {
+			if err := writeFile(ctx, out, func(w io.Writer) error { return ahead.WriteCSV(w, forecast.Axis{}) }); err != nil {
 				return err
 			}
 		}
@@ -90,7 +90,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 			return err
 		}
 	}
-	return showFits(ctx, c, path, s, fits, forecast)
+	return showFits(ctx, c, path, s, fits, ahead)
 }
 
 // checkSumsFlags returns an error for flags that need observations, exclude one another, or lack another.
@@ -153,23 +153,23 @@ func (f sumsFit) encode(w io.Writer) error {
 }
 
 // showFits prints what was learnt, and the forecast unless it went to a file.
-func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums, fits []sumsFit, forecast *analysis.Forecast) error {
+func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums, fits []sumsFit, ahead *forecast.Forecast) error {
 	if c.Bool("json") {
-		var points []show.PointJSON
-		if forecast != nil {
-			points = show.Points(forecast)
+		var points []report.PointJSON
+		if ahead != nil {
+			points = report.Points(ahead)
 		}
 		return writeJSON(ctx, c, struct {
-			File         string           `json:"file"`
-			Observations int              `json:"observations"`
-			Mean         float64          `json:"mean"`
-			Candidates   []sumsFit        `json:"candidates"`
-			Forecast     []show.PointJSON `json:"forecast,omitempty"`
+			File         string             `json:"file"`
+			Observations int                `json:"observations"`
+			Mean         float64            `json:"mean"`
+			Candidates   []sumsFit          `json:"candidates"`
+			Forecast     []report.PointJSON `json:"forecast,omitempty"`
 		}{path, s.Len(), s.Mean(), fits, points})
 	}
 	best := fits[0]
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", show.Printable(path), count(s.Len(), "observation", "observations"), s.Mean())
+		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", report.Printable(path), count(s.Len(), "observation", "observations"), s.Mean())
 		for _, f := range fits {
 			if f.Result == nil {
 				fmt.Fprintf(w, "%-24s refused: %s\n", f.Kernel, f.Refused)
@@ -181,8 +181,8 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums,
 			fmt.Fprintf(w, "%s: by projections: %s\n", best.Kernel, best.Projected)
 		}
 		_, err := fmt.Fprintf(w, "%s\n", best.Result)
-		if err == nil && forecast != nil && !c.IsSet("out") {
-			err = forecast.WriteCSV(w, analysis.Axis{})
+		if err == nil && ahead != nil && !c.IsSet("out") {
+			err = ahead.WriteCSV(w, forecast.Axis{})
 		}
 		return err
 	})
@@ -201,7 +201,7 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 		return when, x, nil
 	}
 	for _, text := range c.StringSlice("at") {
-		at, err := analysis.ParsePlace(text)
+		at, err := forecast.ParsePlace(text)
 		if err != nil {
 			return nil, nil, usageError{fmt.Errorf("--at: %s", message(err))}
 		}
@@ -222,7 +222,7 @@ func beyond(h library.SumsHeader, when []string, x []float64) string {
 }
 
 // forecastSums predicts without the observations.
-func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []string, x []float64) (*analysis.Forecast, error) {
+func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []string, x []float64) (*forecast.Forecast, error) {
 	centre := s.Mean()
 	post, err := library.NewSumsPosterior(m, s, centre)
 	if err != nil {
@@ -232,11 +232,11 @@ func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []
 	if err != nil {
 		return nil, err
 	}
-	f := &analysis.Forecast{X: x, When: when, Mean: mean, LatentVar: latent, NoisyVar: slices.Clone(latent)}
+	f := &forecast.Forecast{X: x, When: when, Mean: mean, LatentVar: latent, NoisyVar: slices.Clone(latent)}
 	for i := range x {
 		f.Mean[i] += centre
 		f.NoisyVar[i] += m.Noise // the nugget is a part of f
-		half := analysis.Quantile95 * math.Sqrt(f.NoisyVar[i])
+		half := forecast.Quantile95 * math.Sqrt(f.NoisyVar[i])
 		f.Lower, f.Upper = append(f.Lower, f.Mean[i]-half), append(f.Upper, f.Mean[i]+half)
 	}
 	return f, nil
@@ -245,7 +245,7 @@ func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []
 // fitKernel learns one kernel from the best of several starts. A refusal is not an error: sumsFit.Refused has the reason.
 func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, seed uint64) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
-	kernel, err := analysis.ParseKernel(name)
+	kernel, err := forecast.ParseKernel(name)
 	if err != nil {
 		return fit, err
 	}

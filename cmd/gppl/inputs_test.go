@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
 // truth is what the series of these tests follow, without noise: a rise and a season of four steps.
@@ -113,7 +113,7 @@ func TestInputs(t *testing.T) {
 			if code != exitOK {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
-			var got show.JSON
+			var got report.JSON
 			if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +200,7 @@ func TestDefaultSteps(t *testing.T) {
 		if code != exitOK {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
-		var got show.JSON
+		var got report.JSON
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestRegressorInput(t *testing.T) {
 	}
 	whole, past, model, out := put(t, dir, "whole.csv", file(52)), put(t, dir, "past.csv", file(48)), filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv")
 	stdout, _ := must(t, "fit", whole, "-q", "--regressor", "price", "--json", "--model", model, "--out", out)
-	var got show.JSON
+	var got report.JSON
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 		t.Fatal(err)
 	}

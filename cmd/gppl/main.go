@@ -28,8 +28,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
 func main() {
@@ -121,7 +121,7 @@ func helpFirst(args []string) []string {
 }
 
 // functions are the prefixes that name packages and functions in errors, for callers in Go; message removes them.
-var functions = []string{"analysis: ", "dataset: ", "viz: ", "gppl: ", "CSV: ", "PlanSums: ", "SampleRange: ", "Sums: ", "Sums.Merge: ", "Sums.Subtract: "}
+var functions = []string{"forecast: ", "dataset: ", "viz: ", "gppl: ", "CSV: ", "PlanSums: ", "SampleRange: ", "Sums: ", "Sums.Merge: ", "Sums.Subtract: "}
 
 // message returns the text of an error with flags for settings, without the names of packages and functions in front, on one line of at most 500 characters,
 // unless it lists the places where a recording was searched.
@@ -141,7 +141,7 @@ func message(err error) string {
 		return text
 	}
 	const most = 500
-	text = show.Printable(strings.ReplaceAll(flagwords.Of(text), "\n", "; "))
+	text = report.Printable(strings.ReplaceAll(flagwords.Of(text), "\n", "; "))
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most-1]) + "…"
 	}

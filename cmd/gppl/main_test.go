@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -44,13 +44,13 @@ func gppl(args ...string) (code int, stdout, stderr string) {
 
 func TestFitAndPredict(t *testing.T) {
 	path, dir := csv(t), t.TempDir()
-	report, model, forecast := filepath.Join(dir, "r.html"), filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv")
+	reportFile, model, forecastFile := filepath.Join(dir, "r.html"), filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv")
 	code, stdout, stderr := gppl("fit", path, "--x", "day", "--y", script, "--kernel", "SE, SE + Laplace", "--forecast", "5",
-		"--report", report, "--model", model, "--out", forecast, "--json")
+		"--report", reportFile, "--model", model, "--out", forecastFile, "--json")
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	var got show.JSON
+	var got report.JSON
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestFitAndPredict(t *testing.T) {
 		t.Errorf("no progress on stderr: %q", stderr)
 	}
 
-	page, err := os.ReadFile(report)
+	page, err := os.ReadFile(reportFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestFitAndPredict(t *testing.T) {
 	}
 
 	_, written, _ := gppl("predict", model, "--forecast", "5")
-	saved, err := os.ReadFile(forecast)
+	saved, err := os.ReadFile(forecastFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,11 +209,11 @@ func TestFitPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := gppl("fit", path, "--kernel", "ChangePoint(SE, SE)", "--origins", "0", "--json", "--quiet")
-	var got show.JSON
+	var got report.JSON
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != exitOK {
 		t.Fatalf("exit %d: %v %s", code, err, stderr)
 	}
-	place := slices.IndexFunc(got.Parameters, func(p show.ParameterJSON) bool { return p.Name == "location" })
+	place := slices.IndexFunc(got.Parameters, func(p report.ParameterJSON) bool { return p.Name == "location" })
 	if place < 0 {
 		t.Fatalf("no location among %+v", got.Parameters)
 	}

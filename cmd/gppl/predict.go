@@ -11,9 +11,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
 func predictCommand() *cli.Command {
@@ -50,12 +50,12 @@ func predictCommand() *cli.Command {
 				return err
 			}
 			if info, err := os.Stat(path); err == nil {
-				if err := refuseMemory("the model "+path, analysis.LoadForecast(info.Size()), limit); err != nil {
+				if err := refuseMemory("the model "+path, forecast.LoadForecast(info.Size()), limit); err != nil {
 					return memoryHint(c, err)
 				}
 			}
-			a, err := interruptible(ctx, func() (*analysis.Analysis, error) { return analysis.Load(path) })
-			if errors.Is(err, analysis.ErrModelAlone) {
+			a, err := interruptible(ctx, func() (*forecast.Analysis, error) { return forecast.Load(path) })
+			if errors.Is(err, forecast.ErrModelAlone) {
 				return fmt.Errorf("%w, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts from these", err)
 			}
 			if err != nil {
@@ -83,7 +83,7 @@ func predictCommand() *cli.Command {
 					return err
 				}
 			}
-			f, err := interruptible(ctx, func() (*analysis.Forecast, error) {
+			f, err := interruptible(ctx, func() (*forecast.Forecast, error) {
 				if x == nil {
 					return a.Forecast(steps)
 				}
@@ -101,12 +101,12 @@ func predictCommand() *cli.Command {
 					return err
 				}
 				if !c.Bool("json") {
-					fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", len(f.X), show.Printable(out))
+					fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", len(f.X), report.Printable(out))
 				}
 			}
 			switch {
 			case c.Bool("json"):
-				return writeJSON(ctx, c, show.Describe(a, f, nil, nil))
+				return writeJSON(ctx, c, report.Describe(a, f, nil, nil))
 			case c.String("out") == "":
 				return print(ctx, c.Root().Writer, csv)
 			}
@@ -116,7 +116,7 @@ func predictCommand() *cli.Command {
 }
 
 // places returns the x of --at, ascending; nil if a forecast of the next steps is asked for.
-func places(a *analysis.Analysis, c *cli.Command) ([]float64, error) {
+func places(a *forecast.Analysis, c *cli.Command) ([]float64, error) {
 	at := c.StringSlice("at")
 	if len(at) == 0 {
 		if c.Int("forecast") < 1 {
@@ -151,13 +151,13 @@ publisher, and prints where it is and what it contains. --out writes it as a csv
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if c.NArg() == 0 {
-				return show.Recordings(c.Root().Writer)
+				return report.Recordings(c.Root().Writer)
 			}
 			name, err := argument(c, "recording")
 			if err != nil {
 				return err
 			}
-			recording, err := analysis.FindRecording(name)
+			recording, err := forecast.FindRecording(name)
 			if err != nil {
 				return usageError{fmt.Errorf("%s", message(err))}
 			}
@@ -172,11 +172,11 @@ publisher, and prints where it is and what it contains. --out writes it as a csv
 				if err := wholefile.Apart([]wholefile.Name{{Path: s.Source}}, []wholefile.Name{{Flag: "out", Path: out}}); err != nil {
 					return err
 				}
-				if err := writeFile(ctx, out, func(w io.Writer) error { return analysis.WriteSeries(w, s) }); err != nil {
+				if err := writeFile(ctx, out, func(w io.Writer) error { return forecast.WriteSeries(w, s) }); err != nil {
 					return err
 				}
 			}
-			facts := show.Facts(recording, s, c.String("out"))
+			facts := report.Facts(recording, s, c.String("out"))
 			if c.Bool("json") {
 				return writeJSON(ctx, c, facts)
 			}

@@ -20,9 +20,9 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -92,7 +92,7 @@ type summer struct {
 	command *cli.Command
 	stderr  io.Writer
 	files   []string
-	options analysis.ReadOptions
+	options forecast.ReadOptions
 	strict  bool
 	header  library.SumsHeader
 	parts   []*library.Sums // one for each worker
@@ -268,7 +268,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 		at   *float64
 	}{{"from", &r.Lo}, {"to", &r.Hi}} {
 		if text := c.String(end.flag); text != "" {
-			if *end.at, err = analysis.ParsePlace(text); err != nil {
+			if *end.at, err = forecast.ParsePlace(text); err != nil {
 				return h, usageError{fmt.Errorf("--%s: %w", end.flag, err)}
 			}
 		}
@@ -278,7 +278,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 			return h, usageError{errors.New("sum: the range of standard input is not known before it is read: give --from, --to and --largest (and --centre), or --like FILE.sums")}
 		}
 	} else if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || !c.IsSet("centre") || !c.IsSet("largest") {
-		seen, err := interruptible(ctx, func() (library.SumsRange, error) { return analysis.LookAt(ctx, s.files, s.options) })
+		seen, err := interruptible(ctx, func() (library.SumsRange, error) { return forecast.LookAt(ctx, s.files, s.options) })
 		if err != nil {
 			return h, err
 		}
@@ -332,7 +332,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x, y := analysis.Taken(s.header, b)
+		x, y := forecast.Taken(s.header, b)
 		s.show(b)
 		if len(b.Bad) > 0 {
 			mu.Lock()
@@ -357,7 +357,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 			}
 			defer in.Close()
 		}
-		return analysis.Stream(in, s.options.Within(s.header), len(s.parts), visit)
+		return forecast.Stream(in, s.options.Within(s.header), len(s.parts), visit)
 	})
 	name := file
 	if file == "-" {
@@ -376,8 +376,8 @@ func (s *summer) add(ctx context.Context, file string) error {
 	if err := s.state.Axis.Add(name, rep); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for _, remark := range analysis.Remarks(rep) {
-		fmt.Fprintf(s.stderr, "gppl: warning: %s\n", show.Printable(name+": "+flagwords.Of(remark)))
+	for _, remark := range forecast.Remarks(rep) {
+		fmt.Fprintf(s.stderr, "gppl: warning: %s\n", report.Printable(name+": "+flagwords.Of(remark)))
 	}
 	s.rows += rep.Rows
 	s.skipped += rep.Skipped
@@ -395,7 +395,7 @@ func (s *summer) show(b *dataset.CSVBlock) {
 // tell prints which rows were left out, and the speed.
 func (s *summer) tell(sums *library.Sums) {
 	for _, row := range s.first {
-		fmt.Fprintf(s.stderr, "gppl: %s, %s\n", show.Printable(row.file), show.Printable(row.Error()))
+		fmt.Fprintf(s.stderr, "gppl: %s, %s\n", report.Printable(row.file), report.Printable(row.Error()))
 	}
 	if more := s.bad - len(s.first); more > 0 {
 		fmt.Fprintf(s.stderr, "gppl: and %d more\n", more)

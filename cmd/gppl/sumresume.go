@@ -13,7 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -21,9 +21,9 @@ import (
 // it. They are one file, so that neither can be without the other.
 type sumState struct {
 	Files   []readFile           `json:"files"`
-	Options analysis.ReadOptions `json:"options"`
+	Options forecast.ReadOptions `json:"options"`
 	Flags   map[string]string    `json:"flags,omitempty"` // that the header is from
-	Axis    analysis.OneAxis     `json:"axis"`
+	Axis    forecast.OneAxis     `json:"axis"`
 	Rows    int                  `json:"rows"`
 	Skipped int                  `json:"skipped"`
 	Bad     int                  `json:"bad"`

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
-	"github.com/projected-likelihood/gppl/pkg/analysis/show"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -189,7 +189,7 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 		return writeJSON(ctx, c, i)
 	}
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s\n", show.Printable(path), count(s.Len(), "observation", "observations"))
+		fmt.Fprintf(w, "%s: %s\n", report.Printable(path), count(s.Len(), "observation", "observations"))
 		if i.First != nil {
 			fmt.Fprintf(w, "  x         %.10g to %.10g, of %.10g to %.10g that it takes\n", *i.First, *i.Last, h.Lo, h.Hi)
 			fmt.Fprintf(w, "  y         mean %.6g, standard deviation %.4g, up to %.4g from %.6g\n", *i.Mean, *i.Deviation, h.Largest, h.Centre)

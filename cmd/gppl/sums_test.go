@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 // put writes a file into a folder and returns its path.
@@ -167,7 +167,7 @@ func TestSumNumberDates(t *testing.T) {
 			fmt.Fprintf(&b, "%s,%d\n", x(day.AddDate(0, 0, i)), i%7)
 		}
 		file, out := put(t, dir, name+".csv", b.String()), filepath.Join(dir, name+".sums")
-		s, err := analysis.Read(file, analysis.ReadOptions{})
+		s, err := forecast.Read(file, forecast.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ type Detail struct {
 	Naive   float64 `json:"naive_mase"`
 	Warned  bool    `json:"warned"`
 	Care    bool    `json:"with_care,omitempty"` // warned, but not advised against
-	// Of the backtest, as in analysis.Trust.
+	// Of the backtest, as in forecast.Trust.
 	Past     float64  `json:"past_coverage_95"`
 	Relative float64  `json:"past_relative_error"`
 	Spread   float64  `json:"past_spread"`

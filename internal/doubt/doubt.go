@@ -1,5 +1,5 @@
 // Package doubt says how likely it is that the 95 % bands of a forecast by the automatic policy will contain less than 70 % of the
-// observations to come. pkg/analysis warns by it; measure/forecasting fits its coefficients.
+// observations to come. pkg/forecast warns by it; measure/forecasting fits its coefficients.
 package doubt
 
 import "math"

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 func TestOf(t *testing.T) {
@@ -35,8 +35,8 @@ func TestOf(t *testing.T) {
 // TestMessages: settings that messages of the packages name are fields of options; no message of a package names a flag.
 func TestMessages(t *testing.T) {
 	options := map[string][]reflect.Type{
-		"CSVOptions": {reflect.TypeFor[dataset.CSVOptions]()}, "ReadOptions": {reflect.TypeFor[analysis.ReadOptions]()},
-		"Options": {reflect.TypeFor[analysis.Options](), reflect.TypeFor[dataset.Options]()},
+		"CSVOptions": {reflect.TypeFor[dataset.CSVOptions]()}, "ReadOptions": {reflect.TypeFor[forecast.ReadOptions]()},
+		"Options": {reflect.TypeFor[forecast.Options](), reflect.TypeFor[dataset.Options]()},
 	}
 	named, flag := regexp.MustCompile(`\b(CSVOptions|ReadOptions|Options)\.([A-Z]\w*)`), regexp.MustCompile(`(^|[\s(,;:])--[a-z]`)
 	seen := 0

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -70,7 +70,7 @@ func (f *Flags) Header(look func() (gppl.SumsRange, error)) (h gppl.SumsHeader, 
 		at         *float64
 	}{{"from", f.from, &r.Lo}, {"to", f.to, &r.Hi}} {
 		if set[end.name] {
-			if *end.at, err = analysis.ParsePlace(end.text); err != nil {
+			if *end.at, err = forecast.ParsePlace(end.text); err != nil {
 				return h, fmt.Errorf("--%s: %w", end.name, err)
 			}
 		}

@@ -1,4 +1,4 @@
-// Command forecasting judges the automatic policy of package analysis, the one of gppl fit, on series of the competitions M3
+// Command forecasting judges the automatic policy of package forecast, the one of gppl fit, on series of the competitions M3
 // and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020), beside seasonal naive:
 //
 //	GPPL_DATA=… go run ./measure/forecasting -sample -store measure/forecasting             # what docs/forecasts.md tells of
@@ -45,7 +45,7 @@ func main() {
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
-	doubt := flag.String("doubt", "", "fit the doubt of package analysis to the series in this file, as -half dev -details writes it, and do no more")
+	doubt := flag.String("doubt", "", "fit the doubt of package forecast to the series in this file, as -half dev -details writes it, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
 	if *doubt != "" {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -25,7 +24,7 @@ type outcome struct {
 	own, naive competition.Scores
 	warned     bool // warned of, at least
 	care       bool // but to be used, with care
-	trust      *analysis.Trust
+	trust      *forecast.Trust
 	seconds    float64
 }
 
@@ -88,16 +87,16 @@ func one(ctx context.Context, g competition.Group, s competition.Series, backtes
 		x[i] = float64(i)
 	}
 	o.err = func() error {
-		data, err := analysis.NewSeries(analysis.Axis{Name: "step"}, x, s.Train)
+		data, err := forecast.NewSeries(forecast.Axis{Name: "step"}, x, s.Train)
 		if err != nil {
 			return err
 		}
-		a, err := analysis.Fit(ctx, data, analysis.Options{Periods: g.Periods})
+		a, err := forecast.Fit(ctx, data, forecast.Options{Periods: g.Periods})
 		if err != nil {
 			return err
 		}
 		if backtest {
-			if o.trust, err = a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.Test)}); err != nil {
+			if o.trust, err = a.Backtest(ctx, forecast.BacktestOptions{Horizon: len(s.Test)}); err != nil {
 				return err
 			}
 			o.warned, o.care = o.trust.Warned(), o.trust.Care != ""

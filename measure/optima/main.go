@@ -4,7 +4,7 @@
 //	go run ./measure/optima -quick -seed 3
 //	go run ./measure/optima -named
 //
-// With -named it compares what gppl fit --kernel finds (analysis.Fit) for the kernels with a season, with the better of FitAuto and the
+// With -named it compares what gppl fit --kernel finds (forecast.Fit) for the kernels with a season, with the better of FitAuto and the
 // restarts, and marks ! what loses more than ten nats without a doubt.
 //
 // It prints how many nats FitAuto ends above the best of the restarts, pair by pair, marked ? where FitAuto calls its result
@@ -27,7 +27,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -152,8 +152,8 @@ func (p pair) compare(restarts int) (o outcome) {
 		for i := range d.Len() {
 			x = append(x, d.X.At(i)[0])
 		}
-		a, err := analysis.Fit(context.Background(), &analysis.Series{X: x, Y: d.Y, Step: span / points},
-			analysis.Options{Kernels: []string{p.kernel}, Trend: "none", Log: "never"})
+		a, err := forecast.Fit(context.Background(), &forecast.Series{X: x, Y: d.Y, Step: span / points},
+			forecast.Options{Kernels: []string{p.kernel}, Trend: "none", Log: "never"})
 		if err != nil {
 			return outcome{err: err}
 		}

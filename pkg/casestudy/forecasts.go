@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -229,15 +229,15 @@ func (f *Forecasts) Picture(ctx context.Context, failure Failure) (*viz.Figure, 
 		x[i] = float64(i)
 	}
 	n := len(s.Train)
-	data, err := analysis.NewSeries(analysis.Axis{Name: "step"}, x[:n], s.Train)
+	data, err := forecast.NewSeries(forecast.Axis{Name: "step"}, x[:n], s.Train)
 	if err != nil {
 		return nil, "", fmt.Errorf("casestudy: %w", err)
 	}
-	a, err := analysis.Fit(ctx, data, analysis.Options{Periods: groups[0].Periods})
+	a, err := forecast.Fit(ctx, data, forecast.Options{Periods: groups[0].Periods})
 	if err != nil {
 		return nil, "", fmt.Errorf("casestudy: %w", err)
 	}
-	trust, err := a.Backtest(ctx, analysis.BacktestOptions{Horizon: len(s.Test)})
+	trust, err := a.Backtest(ctx, forecast.BacktestOptions{Horizon: len(s.Test)})
 	if err != nil {
 		return nil, "", fmt.Errorf("casestudy: %w", err)
 	}

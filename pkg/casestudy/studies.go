@@ -373,7 +373,7 @@ func LeaveOut(ctx context.Context, scale Scale) (*viz.Table, error) {
 		}
 		row(c.name, scoresOf(forecast.Gaussian{Mu: mean[first:], Variance: variances[first:]}, d.Y[first:], early.Y))
 	}
-	report, err := forecast.Backtest(ctx, d.Y, forecast.Plan{First: first, Horizon: block, Levels: levels}, func(context.Context, forecast.Window) (forecast.Forecaster, error) {
+	report, err := forecast.Backtest(ctx, d.Y, forecast.BacktestPlan{First: first, Horizon: block, Levels: levels}, func(context.Context, forecast.Window) (forecast.Forecaster, error) {
 		return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
 			p, err := gppl.NewPosterior(r.Model, gppl.Data{X: d.X.Slice(train.From, train.To), Y: d.Y[train.From:train.To]})
 			if err != nil {

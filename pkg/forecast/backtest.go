@@ -14,16 +14,16 @@ type Window struct{ From, To int }
 // Len returns To − From.
 func (w Window) Len() int { return w.To - w.From }
 
-// A Fit learns from the observations of a window, such as hyperparameters, and returns
+// A Learner learns from the observations of a window, such as hyperparameters, and returns
 // a Forecaster that uses what it learnt.
-type Fit func(ctx context.Context, train Window) (Forecaster, error)
+type Learner func(ctx context.Context, train Window) (Forecaster, error)
 
 // A Forecaster forecasts the observations of test from those of train. It uses what its
-// Fit learnt from this window train or from an earlier one.
+// Learner learnt from this window train or from an earlier one.
 type Forecaster func(ctx context.Context, train, test Window) (Predictive, error)
 
-// Plan configures a backtest. Training always ends where the test begins.
-type Plan struct {
+// BacktestPlan configures a backtest. Training always ends where the test begins.
+type BacktestPlan struct {
 	First   int // observations before the first origin
 	Horizon int // observations to forecast at each origin
 	// Step is the distance between origins, in observations; 0 means Horizon, so that
@@ -32,7 +32,7 @@ type Plan struct {
 	// Window is the largest number of observations to train on; 0 means all before the
 	// origin.
 	Window int
-	// RefitEvery is the number of origins after which Fit is called again: 1 means at
+	// RefitEvery is the number of origins after which the Learner is called again: 1 means at
 	// each, 0 only at the first, so that later origins combine new observations with
 	// old parameters.
 	RefitEvery int
@@ -90,7 +90,7 @@ type Report struct {
 //
 // It is an error if the plan is out of range or has no origin, if y is not finite, or if no
 // origin has a forecast. When ctx ends, the report so far is returned with its error.
-func Backtest(ctx context.Context, y []float64, plan Plan, fit Fit) (*Report, error) {
+func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner) (*Report, error) {
 	plan, err := plan.filled(y)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func Backtest(ctx context.Context, y []float64, plan Plan, fit Fit) (*Report, er
 }
 
 // filled returns the plan with its defaults, or what is wrong with it.
-func (p Plan) filled(y []float64) (Plan, error) {
+func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
 	for i, v := range y {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return p, fmt.Errorf("forecast: y[%d] = %v is not finite", i, v)

@@ -26,7 +26,7 @@ func walk(n int) []float64 {
 }
 
 // naive is the seasonal naive forecast as a model, which counts its fits.
-func naive(y []float64, season int, fits *[]forecast.Window) forecast.Fit {
+func naive(y []float64, season int, fits *[]forecast.Window) forecast.Learner {
 	return func(_ context.Context, train forecast.Window) (forecast.Forecaster, error) {
 		*fits = append(*fits, train)
 		return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
@@ -38,7 +38,7 @@ func naive(y []float64, season int, fits *[]forecast.Window) forecast.Fit {
 func TestBacktest(t *testing.T) {
 	y := walk(100)
 	var fits []forecast.Window
-	plan := forecast.Plan{First: 40, Horizon: 5, Season: 4, RefitEvery: 3, Window: 30}
+	plan := forecast.BacktestPlan{First: 40, Horizon: 5, Season: 4, RefitEvery: 3, Window: 30}
 	r, err := forecast.Backtest(context.Background(), y, plan, naive(y, 4, &fits))
 	if err != nil {
 		t.Fatal(err)
@@ -98,13 +98,13 @@ func TestBacktestRefits(t *testing.T) {
 	y := walk(60)
 	for every, want := range map[int]int{0: 1, 1: 20, 7: 3} {
 		var fits []forecast.Window
-		r, err := forecast.Backtest(context.Background(), y, forecast.Plan{First: 40, Horizon: 1, RefitEvery: every}, naive(y, 1, &fits))
+		r, err := forecast.Backtest(context.Background(), y, forecast.BacktestPlan{First: 40, Horizon: 1, RefitEvery: every}, naive(y, 1, &fits))
 		if err != nil || len(fits) != want {
 			t.Errorf("every %d: %d fits at %d origins (%v), want %d", every, len(fits), len(r.Origins), err, want)
 		}
 	}
 	var fits []forecast.Window // overlapping tests
-	r, err := forecast.Backtest(context.Background(), y, forecast.Plan{First: 40, Horizon: 10, Step: 3}, naive(y, 1, &fits))
+	r, err := forecast.Backtest(context.Background(), y, forecast.BacktestPlan{First: 40, Horizon: 10, Step: 3}, naive(y, 1, &fits))
 	if err != nil || len(r.Origins) != 4 || r.Origins[3].Test != (forecast.Window{From: 49, To: 59}) {
 		t.Errorf("%v, %v", r, err)
 	}
@@ -131,7 +131,7 @@ func TestBacktestFailures(t *testing.T) {
 			return f(ctx, train, test)
 		}, err
 	}
-	plan := forecast.Plan{First: 40, Horizon: 2}
+	plan := forecast.BacktestPlan{First: 40, Horizon: 2}
 	r, err := forecast.Backtest(ctx, y, plan, sometimes)
 	if err != nil || r.Failed != 3 || len(r.Origins) != 10 || r.Model.N != 14 || len(fits) != 1 {
 		t.Errorf("%d of %d origins failed, %d values, %d fits (%v)", r.Failed, len(r.Origins), r.Model.N, len(fits), err)
@@ -156,7 +156,7 @@ func TestBacktestFailures(t *testing.T) {
 		t.Errorf("cancelled at the fourth origin: %d origins, %d failed (%v)", len(r.Origins), r.Failed, err)
 	}
 
-	for want, p := range map[string]forecast.Plan{
+	for want, p := range map[string]forecast.BacktestPlan{
 		"horizon of 0":           {First: 10},
 		"may not be negative":    {First: 10, Horizon: 1, Step: -1},
 		"10 observations before": {First: 10, Horizon: 1, Season: 10},

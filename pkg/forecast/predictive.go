@@ -32,7 +32,7 @@ func (g Gaussian) Quantile(p float64) []float64 {
 }
 
 // LogDensity returns −½log 2πv − (y − μ)²/2v and, at v = 0, the limit v → 0: +Inf at y = μ, −Inf elsewhere.
-func (g Gaussian) LogDensity(y []float64) []float64 { return g.each(y, logNormal) }
+func (g Gaussian) LogDensity(y []float64) []float64 { return g.each(y, logGaussian) }
 
 // CRPS returns the score of each; see the function CRPS.
 func (g Gaussian) CRPS(y []float64) []float64 { return g.each(y, crpsNormal) }

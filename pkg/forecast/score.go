@@ -1,10 +1,3 @@
-// Package forecast scores forecasts: point errors, densities and intervals, beside the
-// seasonal naive forecast, over rolling origins (Backtest). It knows nothing of models; a
-// forecast is any [Predictive]. Every definition states its source. For all scores but
-// coverage and log density, smaller is better.
-//
-// Functions panic if slices that belong together differ in length. A score of no values
-// is NaN, and so is a score of values that are NaN.
 package forecast
 
 import (
@@ -77,7 +70,7 @@ func smape(y, f float64) float64 {
 // that is not y costs +Inf, whatever the others gain, and one that is gains without bound, −Inf.
 func NLPD(y, mu, variance []float64) float64 {
 	same("NLPD", len(y), len(mu), len(variance))
-	return meanNats(len(y), func(i int) float64 { return -logNormal(y[i], mu[i], variance[i]) })
+	return meanNats(len(y), func(i int) float64 { return -logGaussian(y[i], mu[i], variance[i]) })
 }
 
 // meanNats is the mean of negative log densities. +Inf outweighs −Inf: as variances shrink, (y − μ)²/v grows faster
@@ -91,8 +84,8 @@ func meanNats(n int, f func(i int) float64) float64 {
 	return mean(n, f)
 }
 
-// logNormal is log N(y; μ, v). At v = 0 it is the limit v → 0: +Inf at y = μ, −Inf elsewhere.
-func logNormal(y, mu, v float64) float64 {
+// logGaussian is log N(y; μ, v). At v = 0 it is the limit v → 0: +Inf at y = μ, −Inf elsewhere.
+func logGaussian(y, mu, v float64) float64 {
 	if v == 0 {
 		switch {
 		case y == mu:

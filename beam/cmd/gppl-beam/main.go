@@ -25,8 +25,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
-	"github.com/projected-likelihood/gppl/pkg/analysis"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -99,8 +99,8 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-func readOptions() (o analysis.ReadOptions, err error) {
-	o = analysis.ReadOptions{X: *x, Y: *y, NoHeader: *noHeader, DecimalComma: *decimalComma, Time: dataset.TimeFormat(*timeFormat)}
+func readOptions() (o forecast.ReadOptions, err error) {
+	o = forecast.ReadOptions{X: *x, Y: *y, NoHeader: *noHeader, DecimalComma: *decimalComma, Time: dataset.TimeFormat(*timeFormat)}
 	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
 		return o, fmt.Errorf("--time %q: it is one of %q", o.Time, dataset.TimeFormats)
 	}
@@ -164,7 +164,7 @@ func spared(patterns []string) error {
 }
 
 // look returns the range of the files, as gppl sum does.
-func look(ctx context.Context, patterns []string, columns analysis.ReadOptions) (r gppl.SumsRange, err error) {
+func look(ctx context.Context, patterns []string, columns forecast.ReadOptions) (r gppl.SumsRange, err error) {
 	if !gpplbeam.Local(patterns) {
 		return r, errors.New("--input is not on this machine, so its range is not known before it is read: give --from, --to, --centre and --largest, or --like FILE.sums")
 	}
@@ -172,7 +172,7 @@ func look(ctx context.Context, patterns []string, columns analysis.ReadOptions) 
 	if err != nil {
 		return r, err
 	}
-	return analysis.LookAt(ctx, files, columns)
+	return forecast.LookAt(ctx, files, columns)
 }
 
 // tell prints the numbers of rows, if the runner reports them.

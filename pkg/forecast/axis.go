@@ -1,0 +1,223 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
+
+// Axis is what x measures: plain numbers, or dates counted in a unit from an origin.
+type Axis struct {
+	Name   string    `json:"name"`
+	Unit   string    `json:"unit,omitempty"` // "year", "day", "hour", "second" for dates; free for numbers
+	Dates  bool      `json:"dates"`
+	Origin time.Time `json:"origin,omitzero"` // the date at x = Zero
+	Zero   float64   `json:"zero,omitempty"`
+	// Months is the number of calendar months between observations if it is constant: 1 for a monthly series, 12 for a yearly one;
+	// otherwise 0.
+	Months int `json:"months,omitempty"`
+	// Day, unless 0, says that all months are equally long on this axis of years, and on which day of the month they begin.
+	Day int `json:"day,omitempty"`
+	// Clock says that the dates have times of day, which are then written.
+	Clock bool `json:"clock,omitempty"`
+}
+
+// unitSeconds are the lengths of the units of dates.
+var unitSeconds = map[string]float64{"year": 365.25 * 86400, "day": 86400, "hour": 3600, "second": 1}
+
+// dateAxis chooses unit and origin for ascending dates in seconds since 1970.
+func dateAxis(name string, seconds []float64) Axis {
+	a := Axis{Name: name, Dates: true, Unit: "second"}
+	first, last := seconds[0], seconds[len(seconds)-1]
+	switch span := last - first; {
+	case span >= 2*unitSeconds["year"]:
+		a.Unit = "year"
+	case span >= 4*unitSeconds["day"]:
+		a.Unit = "day"
+	case span >= 4*unitSeconds["hour"]:
+		a.Unit = "hour"
+	}
+	if a.Unit == "year" {
+		a.Origin, a.Zero = time.Unix(0, 0).UTC(), 1970
+	} else {
+		a.Origin = instant(first)
+	}
+	for _, s := range seconds {
+		if math.Mod(s, 86400) != 0 {
+			a.Clock = true
+			break
+		}
+	}
+	var day int
+	if a.Months, day = calendarMonths(seconds); a.Months > 0 && a.Unit == "year" {
+		a.byCalendar(instant(first), day)
+	}
+	return a
+}
+
+func instant(seconds float64) time.Time {
+	whole := math.Floor(seconds)
+	return time.Unix(int64(whole), int64(math.Round(1e6*(seconds-whole)))*1000).UTC()
+}
+
+// calendarMonths returns the most common distance in months between dates that share the day of the month and the time of day, and that
+// day; or between last days of months, and 31. For other dates it returns 0.
+func calendarMonths(seconds []float64) (months, day int) {
+	count := map[int]int{}
+	first := instant(seconds[0])
+	sameDay, lastDay := true, true
+	for i, s := range seconds {
+		t := instant(s)
+		sameDay = sameDay && t.Day() == first.Day() && t.Sub(t.Truncate(24*time.Hour)) == first.Sub(first.Truncate(24*time.Hour))
+		lastDay = lastDay && t.AddDate(0, 0, 1).Day() == 1
+		if i > 0 {
+			before := instant(seconds[i-1])
+			count[12*(t.Year()-before.Year())+int(t.Month())-int(before.Month())]++
+		}
+	}
+	if !sameDay && !lastDay {
+		return 0, 0
+	}
+	best := 0
+	for months, n := range count {
+		if months > 0 && (n > count[best] || n == count[best] && months < best) {
+			best = months
+		}
+	}
+	if lastDay {
+		return best, 31
+	}
+	return best, first.Day()
+}
+
+// X returns the place of a date on the axis.
+func (a Axis) X(t time.Time) float64 {
+	if a.Day > 0 {
+		return a.fromSeconds(float64(t.Unix()) + 1e-9*float64(t.Nanosecond()))
+	}
+	d := t.Sub(a.Origin)
+	return a.Zero + (math.Floor(d.Seconds())+float64(d%time.Second)/1e9)/unitSeconds[a.Unit]
+}
+
+// fromSeconds returns the place of a date in seconds since 1970, without the range of a time.Duration.
+func (a Axis) fromSeconds(s float64) float64 {
+	if a.Day > 0 {
+		return a.Zero + a.monthsAt(s)/12
+	}
+	return a.Zero + (s-float64(a.Origin.Unix())-1e-9*float64(a.Origin.Nanosecond()))/unitSeconds[a.Unit]
+}
+
+// Time returns the date at x, to the microsecond or as exactly as float64 holds it. It panics on an axis of numbers.
+func (a Axis) Time(x float64) time.Time {
+	if !a.Dates {
+		panic("forecast: Axis.Time: x is no date")
+	}
+	if a.Day > 0 {
+		return instant(a.secondsAt(12 * (x - a.Zero)))
+	}
+	return instant(float64(a.Origin.Unix()) + 1e-9*float64(a.Origin.Nanosecond()) + (x-a.Zero)*unitSeconds[a.Unit])
+}
+
+// Text returns x as it is written in tables and csv files: a date in ISO form, or the number.
+func (a Axis) Text(x float64) string {
+	if !a.Dates {
+		const digits = 15 // as many as decimal numbers keep in float64: seconds since 1970 to 10 µs
+		return strconv.FormatFloat(x, 'g', digits, 64)
+	}
+	t := a.Time(x)
+	switch {
+	case !a.Clock:
+		return t.Add(12 * time.Hour).Format(time.DateOnly) // rounding must not end in the day before
+	case a.Unit == "second" || a.Unit == "hour":
+		return t.Round(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
+	}
+	return t.Round(time.Second).Format(time.RFC3339)
+}
+
+// Parse is the inverse of Text. On an axis of dates it reads any date that dataset.ParseDate reads, and a year as its first day; on
+// another axis it reads a number.
+func (a Axis) Parse(text string) (float64, error) {
+	if !a.Dates {
+		v, err := dataset.ParseNumber(text)
+		if err != nil {
+			return 0, fmt.Errorf("forecast: %w", err)
+		}
+		return v, nil
+	}
+	t, err := time.Parse("2006", text)
+	if err != nil {
+		t, err = dataset.ParseDate(text)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("forecast: %w: x are dates, such as %s", err, a.Text(a.Zero))
+	}
+	return a.fromSeconds(float64(t.Unix()) + 1e-9*float64(t.Nanosecond())), nil
+}
+
+// Label names the axis with its unit: "date (year)", "date (days since 2024-01-03)", "depth (m)".
+func (a Axis) Label() string {
+	name := a.Name
+	if name == "" {
+		name = "x"
+	}
+	switch {
+	case a.Dates && a.Unit != "year":
+		return fmt.Sprintf("%s (%ss since %s)", name, a.Unit, a.Text(a.Zero))
+	case a.Unit == "" || a.Unit == name:
+		return name
+	}
+	return fmt.Sprintf("%s (%s)", name, a.Unit)
+}
+
+// Length writes a distance on the axis with its unit.
+func (a Axis) Length(d float64) string {
+	text := strconv.FormatFloat(d, 'g', 4, 64)
+	switch {
+	case a.Dates:
+		return duration(d * unitSeconds[a.Unit])
+	case a.Unit == "":
+		return text
+	}
+	return text + " " + a.Unit
+}
+
+// duration writes a number of seconds in the largest suitable unit.
+func duration(s float64) string {
+	for _, u := range []string{"year", "day", "hour"} {
+		if s >= 0.999*unitSeconds[u] && (u != "year" || s >= 2*unitSeconds[u]) {
+			return plural(s/unitSeconds[u], u)
+		}
+	}
+	return plural(s, "second")
+}
+
+func plural(v float64, unit string) string {
+	text := strconv.FormatFloat(v, 'g', 4, 64)
+	if text == "1" {
+		return "1 " + unit
+	}
+	return text + " " + unit + "s"
+}
+
+// after returns x plus a number of steps: of a.Months calendar months, or of length step if a.Months is 0.
+func (a Axis) after(x, step float64, steps int) float64 {
+	if a.Months == 0 {
+		return x + step*float64(steps)
+	}
+	if a.Day > 0 {
+		return x + float64(a.Months*steps)/12
+	}
+	t := a.Time(x).Add(time.Millisecond).Truncate(time.Second)
+	last := t.AddDate(0, 0, 1).Day() == 1 // the last day of a month: so are the days after it
+	month := time.Date(t.Year(), t.Month()+time.Month(a.Months*steps), 1, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+	days := month.AddDate(0, 1, -1).Day()
+	day := min(t.Day(), days)
+	if last {
+		day = days
+	}
+	at := month.AddDate(0, 0, day-1)
+	return a.fromSeconds(float64(at.Unix()))
+}

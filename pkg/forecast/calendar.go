@@ -1,0 +1,97 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// calendarPeriods returns the periods, in the unit of the axis, that dates with this step suggest: a year for monthly, quarterly and
+// weekly series, a week and a year for daily ones, a day and a week for hourly ones and steps down to a minute. Series of numbers have
+// none.
+func (s *Series) calendarPeriods() []float64 {
+	if !s.Axis.Dates || !s.Even {
+		return nil
+	}
+	const hour, day = 3600.0, 86400.0
+	unit := unitSeconds[s.Axis.Unit]
+	year := s.Axis.yearLength() * unit
+	step := s.Step * unit
+	near := func(want float64) bool { return math.Abs(step/want-1) < 0.01 }
+	of := func(seconds ...float64) (out []float64) {
+		for _, v := range seconds {
+			out = append(out, v/unit)
+		}
+		return out
+	}
+	switch {
+	case s.Axis.Months >= 12:
+		return nil
+	case s.Axis.Months > 0, near(7 * day):
+		return of(year)
+	case near(day):
+		return of(7*day, year)
+	case step >= 60 && step <= 6*hour*1.01:
+		return of(day, 7*day)
+	}
+	return nil
+}
+
+// leastPeriods is how many periods of a season the series must span, and how many steps a period must have, for the season to be
+// offered.
+const leastPeriods = 1.5
+
+// CheckPeriod returns an error if the automatic choice would leave out a season of this period: the compared observations must span at
+// least leastPeriods of it, and the period must be longer than as many steps.
+func (s *Series) CheckPeriod(period float64, o Options) error {
+	searched := PlanFit(s, o).Searched
+	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
+	switch {
+	case period > span/leastPeriods:
+		return fmt.Errorf("forecast: the period of %s is too long: structures are compared on the latest %d observations, which span %s, and must span one and a half periods",
+			s.Axis.Length(period), searched, s.Axis.Length(span))
+	case period <= leastPeriods*s.Step:
+		return fmt.Errorf("forecast: the period of %s is too short for observations %s apart: it must be longer than one and a half of their distances", s.Axis.Length(period), s.Axis.Length(s.Step))
+	}
+	return nil
+}
+
+// ParsePeriod reads a period and returns it in the unit of the axis. If x are dates, it is a length with a unit (1y, 3mo, 52w, 7d, 24h,
+// 90min, 30s) or a number of steps; otherwise it is a number in the unit of x.
+func (s *Series) ParsePeriod(text string) (float64, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz ")
+	unit := strings.TrimSpace(text[len(digits):])
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("forecast: the period %q: write it as 1y, 7d, 24h or as a number", text)
+	}
+	if unit == "" {
+		if s.Axis.Dates {
+			step := s.Step
+			if s.Axis.Months > 0 {
+				step = float64(s.Axis.Months) / 12 * s.Axis.yearLength()
+			}
+			return v * step, nil
+		}
+		return v, nil
+	}
+	seconds, known := periodUnits[unit]
+	switch {
+	case !known:
+		return 0, fmt.Errorf("forecast: the period %q: its unit is one of y, mo, w, d, h, min, s", text)
+	case !s.Axis.Dates:
+		return 0, fmt.Errorf("forecast: the period %q has a unit of time, but x are numbers: give it as a number", text)
+	}
+	return v * seconds / yearSeconds * s.Axis.yearLength(), nil
+}
+
+// yearSeconds is the mean year of the calendar.
+const yearSeconds = 365.2425 * 86400
+
+var periodUnits = map[string]float64{
+	"y": yearSeconds, "year": yearSeconds, "years": yearSeconds, "mo": yearSeconds / 12, "month": yearSeconds / 12, "months": yearSeconds / 12,
+	"w": 7 * 86400, "week": 7 * 86400, "weeks": 7 * 86400, "d": 86400, "day": 86400, "days": 86400,
+	"h": 3600, "hour": 3600, "hours": 3600, "min": 60, "minutes": 60, "s": 1, "seconds": 1,
+}

@@ -1,0 +1,259 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// effort is how far the search of the automatic policy goes.
+type effort struct {
+	name string
+	// searched is the number of observations, the latest, on which structures are compared.
+	searched int
+	// In a longer series the best finalists candidates are then trained on the latest trained observations, which determine the
+	// parameters well, or on trainedUneven if x is not regular and most kernels need the dense engine.
+	finalists, trained, trainedUneven int
+	// terms bounds the terms of a sum, evaluations those of training one candidate.
+	terms, evaluations int
+}
+
+// efforts are the levels between which a budget chooses, the cheapest first. Each takes three to ten times as long as the one before.
+// The values of standard were chosen on the development halves of M3 and M4; more data change forecasts of long series little.
+var efforts = []effort{
+	{"quick", 150, 1, 400, 250, 2, 40},
+	{"short", 250, 2, 800, 400, 3, 60},
+	{"standard", 400, 3, 1500, 700, 4, 60},
+	{"wide", 800, 4, 3000, 1200, 5, 100},
+	{"widest", 1500, 5, 6000, 2000, 6, 200},
+}
+
+const (
+	// standard is the index of the effort without a budget; the effort is lower if its predicted time exceeds standardBudget.
+	standard       = 2
+	standardBudget = time.Minute
+)
+
+// Plan says what a fit by the automatic policy will do, and its predicted time.
+type Plan struct {
+	Effort string // quick, short, standard, wide or widest
+	// Searched is the number of observations on which structures are compared. Trained is the number from which parameters are then
+	// learnt.
+	Searched, Trained int
+	// Seconds is the predicted time on one core of 9 Gflop/s, correct to within a factor of about two. It is computed, not measured: the
+	// same budget means the same search on every machine.
+	Seconds float64
+	// Over says that even the lowest effort exceeds the budget.
+	Over bool
+
+	effort effort
+}
+
+func (p Plan) String() string {
+	digits := 0
+	if p.Seconds < 10 {
+		digits = 1
+	}
+	return fmt.Sprintf("%s search: structures are compared on %d observations, parameters are learnt from %d; about %.*f s on one core",
+		p.Effort, p.Searched, p.Trained, digits, p.Seconds)
+}
+
+// PlanFit chooses the largest effort whose predicted time is within Options.Budget, or standard at most if that is 0.
+func PlanFit(s *Series, o Options) Plan {
+	budget, most := o.Budget, len(efforts)-1
+	if budget <= 0 {
+		budget, most = standardBudget, standard
+	}
+	for i := most; ; i-- {
+		p := planOf(s, o, efforts[i])
+		if p.Seconds <= budget.Seconds() || i == 0 {
+			p.Over = p.Seconds > budget.Seconds()
+			return p
+		}
+	}
+}
+
+func planOf(s *Series, o Options, e effort) Plan {
+	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o), Trained: e.trainedOn(s)}
+	views, trends, seasons := 1, 1, 1
+	if !strings.EqualFold(o.Log, "always") && o.mayBeLog(s) {
+		views = 2
+	}
+	if o.Trend == "" || o.Trend == "auto" {
+		trends = 2
+	}
+	if o.NoSeason {
+		seasons = 0
+	} else if len(o.Periods) > 0 {
+		seasons = len(o.Periods)
+	}
+	// Four kernels, with and without a season, then rounds of three kernels and the seasons. A candidate has about six parameters, a
+	// finalist nine; the evidence takes two gradients for each.
+	even := s.Errors == nil && regular(s.X[len(s.X)-p.Trained:])
+	const bases, grown = 4, 3
+	first := views * trends * bases * (1 + min(seasons, 1))
+	later := views * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
+	typical := 0.6 * float64(e.evaluations)                // evaluations that training typically takes
+	p.Seconds = float64(first+later) * (typical + 12) * evaluationSeconds(p.Searched, even)
+	if len(s.X) > p.Searched {
+		p.Seconds += float64(e.finalists) * (typical + 18) * evaluationSeconds(p.Trained, even)
+	}
+	p.Seconds += (typical + 18) * evaluationSeconds(p.Trained, even) // standard errors
+	return p
+}
+
+// searchedOn returns the number of observations, the latest, on which structures are compared. Four periods distinguish a season from
+// noise: if x is regular, the observations span four of the longest period, up to twice e.searched.
+func (e effort) searchedOn(s *Series, o Options) int {
+	most := e.searched
+	if !s.dense() && !o.NoSeason {
+		periods := o.Periods
+		if len(periods) == 0 {
+			periods = s.calendarPeriods()
+		}
+		for _, period := range periods {
+			most = max(most, min(2*e.searched, int(math.Round(4*period/s.Step))))
+		}
+	}
+	return min(most, len(s.X))
+}
+
+// trainedOn returns the number of observations, the latest, from which parameters are learnt.
+func (e effort) trainedOn(s *Series) int {
+	n := len(s.X)
+	switch {
+	case n <= e.searched:
+		return n
+	case s.dense():
+		return min(n, e.trainedUneven)
+	}
+	return min(n, e.trained)
+}
+
+// The core for which times are predicted, the same on every machine: with measured speeds, the same budget would mean different searches
+// on different machines.
+const (
+	coreFlops    = 9e9    // flops of dense algebra per second
+	toeplitzPair = 1.5e-9 // seconds per pair of observations for a Toeplitz factor and its gradient
+)
+
+// evaluationSeconds predicts the time of a likelihood and its gradient, by a Toeplitz factor or by dense algebra. The constants were
+// measured on sums of three terms.
+func evaluationSeconds(n int, regular bool) float64 {
+	const (
+		overhead = 4e-5
+		place    = 1e-6
+		pair     = 60e-9 // covariances and derivatives of two observations
+	)
+	size := float64(n)
+	dense := 0.5 * (size*size*size*2/coreFlops + size*size*pair)
+	if regular {
+		dense = math.Min(dense, size*size*toeplitzPair+size*place)
+	}
+	return overhead + dense
+}
+
+// The number of observations, the latest, on which named kernels are trained and compared. More hardly change the parameters, and take
+// time and memory in proportion. Training takes some 40 evaluations for each of up to four candidates.
+const (
+	// mostTrained is the number if a state space takes all kernels.
+	mostTrained = 200000
+	// exactSeconds bounds the predicted time of one evaluation of the exact likelihood of all observations above Options.MaxExact,
+	// partSeconds that of a part of them.
+	exactSeconds = 1
+	partSeconds  = 0.2
+	// formShare of a budget may be spent on one set of projections.
+	formShare = 0.2
+)
+
+// exactParts and projectedParts are the numbers of observations that are tried, one after the other, where those of before take too long:
+// for the exact likelihood by a cheap engine, and then for the projected one. A dense evaluation takes as long as its n²; the last
+// takes a tenth of a second.
+var (
+	exactParts     = []int{100000, 50000, 20000, 10000}
+	projectedParts = []int{10000, 5000, 2500}
+)
+
+// choose sets the observations of a series on which all candidates are trained, and by which likelihood: the exact one if there are few
+// or if it is cheap, of all or of the latest, else the projected one. The choice is made once: candidates for y and for log y have the
+// same observations. The series takes some memory beside.
+func (t *trainer) choose(all gppl.Data, beside float64) (err error) {
+	if n := t.data.Len(); n > 0 {
+		t.data = latest(all, n)
+		return nil
+	}
+	t.data = latest(all, mostTrained)
+	n := t.data.Len()
+	if n <= t.options.MaxExact || t.cheap(t.affordable(exactSeconds)) {
+		return nil
+	}
+	for _, part := range exactParts {
+		if part < n {
+			if t.data = latest(all, part); t.cheap(t.affordable(partSeconds)) {
+				return nil
+			}
+		}
+	}
+	t.engines = nil
+	for i, part := range projectedParts {
+		t.data = latest(all, part)
+		last := i == len(projectedParts)-1 || n <= projectedParts[i+1]
+		form := formSeconds(t.data.Len(), t.options.Projections)
+		if budget := t.options.Budget.Seconds(); budget > 0 && form > formShare*budget && !last {
+			continue
+		}
+		t.beside += form
+		bytes := beside + projectedBytes*float64(t.data.Len()*t.options.Projections)
+		if err = refuse(fmt.Sprintf("the projected likelihood of %d observations", t.data.Len()), bytes, t.options.Memory); err != nil {
+			return err
+		}
+		if t.omega, err = projections(t.data, min(t.options.Projections, t.data.Len()/2)); err != nil {
+			return err
+		}
+		if last || t.quick() {
+			break
+		}
+	}
+	return nil
+}
+
+// cheap finds for each candidate an engine that is predicted to compute the exact likelihood of the data in some seconds at any
+// parameters, and reports whether all candidates have one. It does not depend on the limit of memory.
+func (t *trainer) cheap(seconds float64) bool {
+	t.engines = map[string]string{}
+	for _, k := range t.kernels {
+		engine, ok := t.cheapEngine(gppl.Model{Kernel: k, Noise: 1}.FixRedundant(), seconds)
+		if !ok {
+			return false
+		}
+		t.engines[kernelName(k)] = engine
+	}
+	return true
+}
+
+func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok bool) {
+	for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineToeplitz} {
+		loss, err := gppl.NewExact(m, t.data, gppl.WithEngine(engine))
+		if err != nil {
+			continue
+		}
+		if _, seconds := loss.Cost(m); seconds <= most {
+			return engine, true
+		}
+	}
+	return "", false
+}
+
+// quick reports whether an evaluation of the projected likelihood of every candidate is predicted to take partSeconds at most.
+func (t *trainer) quick() bool {
+	for _, k := range t.kernels {
+		seconds, err := t.cost(gppl.StartFrom(gppl.Model{Kernel: k, Noise: 1}.FixRedundant(), t.data), t.data)
+		if err != nil || seconds > t.affordable(partSeconds) {
+			return false
+		}
+	}
+	return true
+}

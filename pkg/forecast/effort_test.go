@@ -1,0 +1,158 @@
+package forecast
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func longSeries(t *testing.T, n int, jitter float64) *Series {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(4, 0))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i) + jitter*rng.Float64()
+		y[i] = seasonal(x[i]) + 0.3*rng.NormFloat64()
+	}
+	s, err := NewSeries(Axis{Name: "x"}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPlanFit(t *testing.T) {
+	for _, jitter := range []float64{0, 0.5} {
+		s := longSeries(t, 20000, jitter)
+		plain := PlanFit(s, Options{})
+		if plain.Effort != "standard" || plain.Over || plain.Seconds > 60 {
+			t.Errorf("without a budget, jitter %v: %v", jitter, plain)
+		}
+		var before Plan
+		for _, budget := range []time.Duration{time.Millisecond, time.Second, 10 * time.Second, time.Minute, time.Hour} {
+			p := PlanFit(s, Options{Budget: budget})
+			if p.Searched < before.Searched || p.Trained < before.Trained || p.Seconds < before.Seconds {
+				t.Errorf("%v, jitter %v: %v, after %v for less", budget, jitter, p, before)
+			}
+			if p.Over != (p.Seconds > budget.Seconds()) || p.Over && p.Effort != "quick" {
+				t.Errorf("%v, jitter %v: %v, over: %v", budget, jitter, p, p.Over)
+			}
+			before = p
+		}
+		if before.Effort != "widest" {
+			t.Errorf("an hour, jitter %v: %v", jitter, before)
+		}
+	}
+}
+
+// A search that was interrupted goes on with what had finished, and ends where one without a pause ends.
+func TestResume(t *testing.T) {
+	s := longSeries(t, 90, 0.5)
+	o := Options{Log: "never", Trend: "none", Resume: filepath.Join(t.TempDir(), "search")}
+	whole := o
+	whole.Resume = ""
+	want, err := Fit(context.Background(), s, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	interrupted := o
+	interrupted.Progress = func(p Progress) {
+		if p.Index == 3 {
+			cancel()
+		}
+	}
+	if _, err := Fit(ctx, s, interrupted); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted: %v", err)
+	}
+	k, err := openKept(o.Resume, s)
+	if err != nil || len(k.Trials) != 3 {
+		t.Fatalf("%d candidates were kept, want 3 (%v)", len(k.Trials), err)
+	}
+	got, err := Fit(context.Background(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range want.Candidates {
+		g := got.Candidates[i]
+		c.Seconds, g.Seconds = 0, 0
+		if diff := cmp.Diff(c, g); diff != "" {
+			t.Errorf("candidate %d, with a pause in between: %s", i, diff)
+		}
+	}
+	if !slices.Equal(got.Result.Model.Values(), want.Result.Model.Values()) {
+		t.Errorf("%v, without a pause %v", got.Result.Model, want.Result.Model)
+	}
+	for i, m := range want.members {
+		if math.Abs(m.weight-got.members[i].weight) > 0 {
+			t.Errorf("weight %d: %v, want %v", i, got.members[i].weight, m.weight)
+		}
+	}
+	k, err = openKept(o.Resume, longSeries(t, 91, 0.5))
+	if err != nil || len(k.Trials) != 0 {
+		t.Errorf("another series finds %d candidates (%v)", len(k.Trials), err)
+	}
+	nowhere := o
+	nowhere.Resume = filepath.Join(t.TempDir(), "missing", "search")
+	if _, err := Fit(t.Context(), s, nowhere); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("candidates cannot be kept: %v", err)
+	}
+	if err := os.WriteFile(o.Resume, []byte("notes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Fit(context.Background(), s, o); err == nil {
+		t.Error("a file of something else was overwritten")
+	}
+}
+
+// TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and for log y, and
+// whatever the limit of memory.
+func TestChoose(t *testing.T) {
+	even, uneven := &Series{Step: 1}, &Series{Step: 1}
+	for i := range 40000 {
+		x, y := float64(i), 3+math.Sin(float64(i)/9)
+		even.X, even.Y = append(even.X, x), append(even.Y, y)
+		uneven.X, uneven.Y = append(uneven.X, x+0.5*math.Sin(float64(i*i))), append(uneven.Y, y)
+	}
+	for _, c := range []struct {
+		series         *Series
+		kernel         gppl.Kernel
+		n, projections int
+	}{
+		{even, gppl.Matern32{Variance: 1, Lengthscale: 1}, 40000, 0},
+		{even, gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, 10000, 0},
+		{uneven, gppl.Laplace{Variance: 1, Lengthscale: 1}, 40000, 0},
+		{uneven, gppl.SE{Variance: 1, Lengthscale: 1}, 10000, 20},
+	} {
+		for _, memory := range []float64{0, 60e6} {
+			tr := trainer{options: Options{MaxExact: 6000, Projections: 20, Memory: memory}, kernels: []gppl.Kernel{c.kernel}, step: 1}
+			tr.memory = tr.options.engineMemory(c.series)
+			for _, log := range []bool{false, true} {
+				if err := tr.look(c.series, log, true); err != nil {
+					t.Fatal(err)
+				}
+				k := 0
+				if tr.omega != nil {
+					_, k = tr.omega.Dims()
+				}
+				if tr.data.Len() != c.n || k != c.projections {
+					t.Errorf("%v, memory %g: %d observations and %d projections, want %d and %d", c.kernel, memory, tr.data.Len(), k, c.n, c.projections)
+				}
+			}
+		}
+	}
+	tr := trainer{options: Options{MaxExact: 6000, Projections: 400, Memory: 60e6}, kernels: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}}, step: 1}
+	if err, short := tr.look(uneven, false, false), (*gppl.MemoryError)(nil); !errors.As(err, &short) {
+		t.Errorf("400 projections of 10000 in 60 MB: %v", err)
+	}
+}

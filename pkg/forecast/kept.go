@@ -1,0 +1,102 @@
+package forecast
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+const (
+	keptFormat = "gppl search"
+	// keptVersion must change when the computation of a trial changes.
+	keptVersion = 3
+)
+
+// kept stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
+// everything that determines its outcome: the result of a search does not depend on how often it was interrupted.
+type kept struct {
+	path   string
+	Format string               `json:"format"`
+	Number int                  `json:"version"`
+	Series string               `json:"series"` // a checksum
+	Trials map[string]keptTrial `json:"trials"`
+}
+
+type keptTrial struct {
+	Candidate Candidate  `json:"candidate"`
+	Model     gppl.Model `json:"model"`
+	Score     float64    `json:"score"`
+}
+
+// openKept reads the trials of a series from a file. It returns none if the file does not exist or belongs to another series. Any other
+// kind of file is an error: it would be overwritten.
+func openKept(path string, s *Series) (*kept, error) {
+	k := &kept{path: path, Format: keptFormat, Number: keptVersion, Series: seriesChecksum(s), Trials: map[string]keptTrial{}}
+	old, err := loadKept(path)
+	if err != nil {
+		return nil, err
+	}
+	if old == nil || old.Number != k.Number || old.Series != k.Series || old.Trials == nil {
+		return k, nil
+	}
+	return old, nil
+}
+
+// loadKept reads a file of candidates; it returns nil if there is none.
+func loadKept(path string) (*kept, error) {
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	old := &kept{path: path}
+	if err := sealed.Unmarshal(text, old); err != nil || old.Format != keptFormat {
+		return nil, fmt.Errorf("forecast: %s: this is not a whole file of candidates, and would be overwritten: move it away", path)
+	}
+	return old, nil
+}
+
+// seriesChecksum is that of the observations.
+func seriesChecksum(s *Series) string {
+	parts := []any{s.X, s.Y, s.Errors, s.Known}
+	if s.Relative {
+		parts = append(parts, "relative")
+	}
+	return checksum(parts...)
+}
+
+// Forget removes the candidates that were kept in a file for this series. It leaves alone what is not such a file, or is of another series.
+func (a *Analysis) Forget(path string) error {
+	defer wholefile.Clear(path)
+	old, err := loadKept(path)
+	if err != nil || old == nil || old.Series != seriesChecksum(a.Series) {
+		return nil // not ours: openKept says so to who would write it
+	}
+	return os.Remove(path)
+}
+
+func checksum(parts ...any) string {
+	h := sha256.New()
+	if err := json.NewEncoder(h).Encode(parts); err != nil {
+		panic("forecast: checksum: " + err.Error()) // of finite numbers and models
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// keep adds a trial, and writes the file whole or not at all.
+func (k *kept) keep(key string, t keptTrial) error {
+	k.Trials[key] = t
+	b, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	return wholefile.WriteBytes(k.path, append(sealed.Seal(b), '\n'))
+}

@@ -1,0 +1,210 @@
+package forecast
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Known are regressors: columns whose values are known at the observations and, for forecasts, after them.
+type Known struct {
+	Names  []string    `json:"names"`
+	X      []float64   `json:"x"`      // ascending, each once
+	Values [][]float64 `json:"values"` // of each regressor, at X
+	// Models use (value − Centre)/Scale, with the mean and the standard deviation of the values at the observations.
+	Centre []float64 `json:"centre"`
+	Scale  []float64 `json:"scale"`
+}
+
+// regressorVariance is the prior variance of a regressor's coefficient, both standardised: one that explains all of y has 1.
+const regressorVariance = 4
+
+// knownRow is a place where regressors are known.
+type knownRow struct {
+	x      float64
+	values []float64
+	line   string // where it was read
+}
+
+// newKnown makes regressors from rows in any order. Rows with equal x must have equal values.
+func newKnown(names []string, rows []knownRow) (*Known, error) {
+	slices.SortStableFunc(rows, func(a, b knownRow) int {
+		switch {
+		case a.x < b.x:
+			return -1
+		case a.x > b.x:
+			return 1
+		}
+		return 0
+	})
+	k := &Known{Names: names, Values: make([][]float64, len(names))}
+	var last knownRow
+	for _, r := range rows {
+		if n := len(k.X); n > 0 && k.X[n-1] == r.x {
+			for j, name := range names {
+				if r.values[j] != last.values[j] {
+					return nil, fmt.Errorf("%s is %v in %s and %v in %s, at the same x: a regressor has one value at each x", name, last.values[j], last.line, r.values[j], r.line)
+				}
+			}
+			continue
+		}
+		k.X = append(k.X, r.x)
+		for j, v := range r.values {
+			k.Values[j] = append(k.Values[j], v)
+		}
+		last = r
+	}
+	return k, nil
+}
+
+// standardise sets Centre and Scale by the values at the observations.
+func (k *Known) standardise(x []float64) error {
+	for j, name := range k.Names {
+		var sum, squares float64
+		at := make([]float64, len(x))
+		for i := range x {
+			at[i], _ = k.value(j, x[i])
+			sum += at[i]
+		}
+		mean := sum / float64(len(x))
+		for _, v := range at {
+			squares += (v - mean) * (v - mean)
+		}
+		sd := math.Sqrt(squares / float64(len(x)))
+		if slices.Min(at) == slices.Max(at) || !(sd > 0) {
+			return fmt.Errorf("the regressor %s is %v in all rows that have a y, so it explains nothing: leave it out", name, at[0])
+		}
+		k.Centre, k.Scale = append(k.Centre, mean), append(k.Scale, sd)
+	}
+	return nil
+}
+
+// value returns a regressor at x, interpolated between the neighbours where it is known; ok is false outside them.
+func (k *Known) value(j int, x float64) (v float64, ok bool) {
+	const rounding = 1e-9 // of the range
+	n := len(k.X)
+	i := sort.SearchFloat64s(k.X, x)
+	if i < n && k.X[i] == x {
+		return k.Values[j][i], true
+	}
+	slack := rounding * (k.X[n-1] - k.X[0])
+	switch {
+	case i == 0:
+		return k.Values[j][0], k.X[0]-x <= slack
+	case i == n:
+		return k.Values[j][n-1], x-k.X[n-1] <= slack
+	}
+	t := (x - k.X[i-1]) / (k.X[i] - k.X[i-1])
+	return k.Values[j][i-1] + t*(k.Values[j][i]-k.Values[j][i-1]), true
+}
+
+// ErrUnknown says that a regressor is not known where a prediction is asked for.
+var ErrUnknown = errors.New("a regressor is not known there")
+
+// inputs returns x with the regressors, if there are any.
+func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
+	in := gppl.Scalars(x)
+	if s.Known == nil {
+		return in, nil
+	}
+	for j, name := range s.Known.Names {
+		column := make([]float64, len(x))
+		for i, at := range x {
+			v, ok := s.Known.value(j, at)
+			if !ok {
+				return in, s.unknown(name, at)
+			}
+			column[i] = (v - s.Known.Centre[j]) / s.Known.Scale[j]
+		}
+		in = in.WithColumn(name, column)
+	}
+	return in, nil
+}
+
+func (s *Series) unknown(name string, at float64) error {
+	k := s.Known
+	return fmt.Errorf("forecast: %w: %s is known from %s to %s, not at %s; add rows with %s and %s and an empty y to the file, or name a file with such rows: ReadOptions.Future",
+		ErrUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at), orElse(s.Axis.Name, "x"), strings.Join(k.Names, ", "))
+}
+
+// Ahead returns the x after the last observation at which the regressors are known. It panics if there are none.
+func (s *Series) Ahead() []float64 {
+	last := s.X[len(s.X)-1]
+	i := sort.Search(len(s.Known.X), func(i int) bool { return s.Known.X[i] > last })
+	return s.Known.X[i:]
+}
+
+// Effect is the learnt coefficient of a regressor: one unit of it raises y, or log y if Log is set, by
+// Value.
+type Effect struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	StdErr float64 `json:"std_err"`       // given the kernel's parameters and the noise
+	Log    bool    `json:"log,omitempty"` // of log y
+}
+
+// Effects returns the coefficients of the regressors of the best model, in the units of the file; nil without regressors.
+func (a *Analysis) Effects() ([]Effect, error) {
+	k := a.Series.Known
+	if k == nil {
+		return nil, nil
+	}
+	if err := a.condition(); err != nil {
+		return nil, err
+	}
+	best := a.members[0]
+	learnt, ok := any(best.posterior).(interface{ Coefficients() []gppl.Coefficient })
+	if !ok {
+		return nil, nil
+	}
+	var out []Effect
+	for _, c := range learnt.Coefficients() {
+		for j, name := range k.Names {
+			if (gppl.Regressor{Name: name}).Columns()[0].Name == c.Name {
+				unit := best.view.scaling.Scale / k.Scale[j]
+				out = append(out, Effect{name, c.Value * unit, c.StdErr * unit, best.log})
+			}
+		}
+	}
+	return out, nil
+}
+
+// withRegressors adds the regressors of x to a mean, nil for none: each with a coefficient of its own.
+func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.Mean {
+	for _, name := range x.ColumnNames() {
+		parts = append(parts, gppl.Regressor{Name: name})
+		variances = append(variances, regressorVariance)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return gppl.GaussianBeta{Of: gppl.AddMeans(parts...), Variances: variances}
+}
+
+// check returns an error for regressors that no series can have.
+func (k *Known) check() error {
+	if len(k.Names) == 0 || len(k.Values) != len(k.Names) || len(k.Centre) != len(k.Names) || len(k.Scale) != len(k.Names) || len(k.X) == 0 {
+		return errors.New("the regressors are incomplete")
+	}
+	for i, x := range k.X {
+		if !(math.Abs(x) <= largest) || i > 0 && !(x > k.X[i-1]) {
+			return fmt.Errorf("the regressors are known at x = %v, which is not above the one before", x)
+		}
+	}
+	for j, name := range k.Names {
+		if name == "" || slices.Contains(k.Names[:j], name) || !(k.Scale[j] > 0) || !(math.Abs(k.Centre[j]) <= largest) || len(k.Values[j]) != len(k.X) {
+			return fmt.Errorf("the regressor %q is incomplete", name)
+		}
+		for _, v := range k.Values[j] {
+			if !(math.Abs(v) <= largest) {
+				return fmt.Errorf("the regressor %q has the value %v", name, v)
+			}
+		}
+	}
+	return nil
+}

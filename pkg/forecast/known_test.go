@@ -1,0 +1,296 @@
+package forecast
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// driven is a csv file in which y follows a regressor of coefficient 3 and stands still otherwise; the regressor goes on for 6 months.
+func driven(n int) string {
+	rnd := rand.New(rand.NewPCG(5, 9))
+	var b strings.Builder
+	b.WriteString("month,y,price,se\n")
+	for i := range n + 6 {
+		price := 10 + 2*math.Sin(0.7*float64(i*i)) // without structure in time
+		y := fmt.Sprintf("%.4f", 50+3*price+0.3*rnd.NormFloat64())
+		if i >= n {
+			y = ""
+		}
+		fmt.Fprintf(&b, "%d-%02d,%s,%.5f,0.3\n", 2010+i/12, 1+i%12, y, price)
+	}
+	return b.String()
+}
+
+func TestRegressor(t *testing.T) {
+	path := file(t, driven(60))
+	s, err := Read(path, ReadOptions{Regressors: []string{"price"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "Regressors: price, known up to 2015-06-01, 6 steps ahead.") || strings.Contains(notes, "left out") {
+		t.Error(notes)
+	}
+	for name, o := range map[string]Options{"automatic": {}, "named": {Kernels: []string{"SE"}, Trend: "none"}} {
+		t.Run(name, func(t *testing.T) {
+			a := automatic(t, s, o)
+			effects, err := a.Effects()
+			if err != nil || len(effects) != 1 {
+				t.Fatal(effects, err)
+			}
+			want := 3.0
+			if effects[0].Log {
+				want /= 80
+			}
+			if e := effects[0]; math.Abs(e.Value-want) > 4*e.StdErr || e.StdErr > 0.02*want || e.StdErr <= 0 {
+				t.Errorf("%+v, want %v", e, want)
+			}
+			f, err := a.Forecast(6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, mean := range f.Mean {
+				price, _ := s.Known.value(0, f.X[i])
+				if want := 50 + 3*price; math.Abs(mean-want) > 0.5 || f.Upper[i]-f.Lower[i] > 2.5 {
+					t.Errorf("%s: %.2f in [%.2f, %.2f], want %.2f", f.When[i], mean, f.Lower[i], f.Upper[i], want)
+				}
+			}
+			if _, err := a.Forecast(7); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "price is known from 2010-01-01 to 2015-06-01, not at 2015-07-01") || !strings.Contains(err.Error(), "ReadOptions.Future") {
+				t.Errorf("beyond what is known: %v", err)
+			}
+			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 6})
+			if err != nil || trust.Relative > 0.4 {
+				t.Errorf("the past was not forecast by the regressor: %+v, %v", trust, err)
+			}
+			var stored bytes.Buffer
+			if err := a.Encode(&stored); err != nil {
+				t.Fatal(err)
+			}
+			loaded, err := decode(stored.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := loaded.Forecast(6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(f.Mean, again.Mean); diff != "" {
+				t.Errorf("the model that was saved forecasts otherwise:\n%s", diff)
+			}
+			if _, err := a.Residuals(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestFuture takes the values ahead from another file.
+func TestFuture(t *testing.T) {
+	text := driven(60)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	past := file(t, strings.Join(lines[:61], "\n"))
+	future := filepath.Join(t.TempDir(), "future.csv")
+	write := func(rows ...string) {
+		if err := os.WriteFile(future, []byte("price,month\n"+strings.Join(rows, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("11,2015-02", "12,2015-01")
+	o := ReadOptions{Regressors: []string{"price"}, Future: future} // whose column month is another than here
+	s, err := Read(past, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ahead := s.Ahead(); len(ahead) != 2 || s.Axis.Text(ahead[1]) != "2015-02-01" || s.Known.Values[0][61] != 11 {
+		t.Errorf("%v", s.Known)
+	}
+	write("11,2015-02", "13,2014-12")
+	_, err = Read(past, o)
+	if err == nil || !strings.Contains(err.Error(), "line 61") || !strings.Contains(err.Error(), "future.csv") || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "one value at each") {
+		t.Errorf("two values at one x: %v", err)
+	}
+	write("x,2015-02")
+	if _, err = Read(past, o); err == nil || !strings.HasPrefix(err.Error(), "forecast: "+future+": line 2") {
+		t.Errorf("a bad value ahead: %v", err)
+	}
+	write("11,31/1/2015")
+	if _, err = Read(past, o); err == nil || !strings.Contains(err.Error(), `"31/1/2015" is not an ISO date (it is one written as 31/1/2000)`) {
+		t.Errorf("other dates ahead: %v", err)
+	}
+}
+
+func TestColumnErrors(t *testing.T) {
+	rows := func(sixth string) string {
+		text := "t,y,z,se\n"
+		for i := range 12 {
+			row := fmt.Sprintf("%d,%d,%d,0.5", i, i%5, i%3)
+			if i == 4 {
+				row = sixth
+			}
+			text += row + "\n"
+		}
+		return text
+	}
+	for name, test := range map[string]struct {
+		text string
+		o    ReadOptions
+		want string
+	}{
+		"negative":           {rows("4,1,1,-0.5"), ReadOptions{YError: "se"}, "line 6: the error of y (se) is -0.5"},
+		"zero":               {rows("4,1,1,0"), ReadOptions{YError: "se"}, "line 6: the error of y (se) is 0"},
+		"missing":            {rows("4,1,1,"), ReadOptions{YError: "se"}, "line 6: the error of y (se) is missing"},
+		"text":               {rows("4,1,1,x"), ReadOptions{YError: "se"}, `line 6, column 4 ("se"): "x" is not a finite number`},
+		"no column":          {rows("4,1,1,1"), ReadOptions{YError: "err"}, `no column "err"`},
+		"y itself":           {rows("4,1,1,1"), ReadOptions{YError: "y"}, `column 2 ("y") is y and cannot be the error of y too`},
+		"missing regressor":  {rows("4,1,,1"), ReadOptions{Regressors: []string{"z"}}, "line 6: the regressor z is missing"},
+		"twice":              {rows("4,1,1,1"), ReadOptions{Regressors: []string{"z", "3"}}, "cannot be a regressor too"},
+		"constant regressor": {rows("4,1,1,0.5"), ReadOptions{Regressors: []string{"se"}}, "the regressor se is 0.5 in all rows"},
+		"two values at an x": {rows("3,1,1,0.5"), ReadOptions{Regressors: []string{"z"}}, "z is 0 in line 5 and 1 in line 6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Read(file(t, test.text), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q in it", err, test.want)
+			}
+		})
+	}
+}
+
+// TestKnownErrors forecasts with error bars: those of half of the observations are ten times the others', which count for more.
+func TestKnownErrors(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 11))
+	var b strings.Builder
+	b.WriteString("t,y,se\n")
+	for i := range 80 {
+		se := 0.1
+		if i%2 == 0 {
+			se = 1
+		}
+		fmt.Fprintf(&b, "%d,%.4f,%g\n", i, 20+math.Sin(0.2*float64(i))+se*rnd.NormFloat64(), se)
+	}
+	path := file(t, b.String())
+	var s *Series
+	var err error
+	if s, err = Read(path, ReadOptions{YError: "se"}); err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "se has the standard deviations of the observations, from 0.1 to 1") {
+		t.Error(notes)
+	}
+	plain, err := Read(path, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{Log: "never"}, {Log: "always"}, {Kernels: []string{"SE"}}} {
+		off := func(s *Series) (worst, width float64) {
+			f, err := automatic(t, s, o).Predict([]float64{20.5, 40.5, 60.5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range f.X {
+				worst = max(worst, math.Abs(f.Mean[i]-20-math.Sin(0.2*x)))
+				width = max(width, math.Sqrt(f.LatentVar[i]))
+			}
+			return worst, width
+		}
+		errs, width := off(s)
+		if _, without := off(plain); errs > 4*width || width > 0.1 || without < 1.5*width {
+			t.Errorf("%+v: off by %.3f with a standard deviation of %.3f, without errors %.3f", o, errs, width, without)
+		}
+	}
+	a := automatic(t, s, Options{Log: "never"})
+	f, err := a.Predict([]float64{40.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if extra := f.NoisyVar[0] - f.LatentVar[0]; extra < 0.9 || extra > 1.3 { // the median of the errors is 1
+		t.Errorf("a new observation has a variance of %v beside that of f", extra)
+	}
+	trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8})
+	if err != nil || trust.Coverage < 0.85 || trust.Coverage == 1 {
+		t.Errorf("bands of the past, with the errors of what came: %+v, %v", trust, err)
+	}
+}
+
+// TestRelativeErrors learns the scale of errors that are known up to it: in whatever unit they are given, the forecast is the same, and
+// it survives being saved.
+func TestRelativeErrors(t *testing.T) {
+	const scale = 0.3
+	var first *Forecast
+	for _, unit := range []float64{1, 250} {
+		rnd := rand.New(rand.NewPCG(8, 3))
+		var b strings.Builder
+		b.WriteString("t,y,e\n")
+		for i := range 120 {
+			e := []float64{1, 1, 8}[i%3]
+			fmt.Fprintf(&b, "%d,%.5f,%g\n", i, 20+2*math.Sin(0.15*float64(i))+scale*e*rnd.NormFloat64(), unit*e)
+		}
+		s, err := Read(file(t, b.String()), ReadOptions{YError: "e", RelativeErrors: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "e has the errors of the observations relative to one another, from ") {
+			t.Error(notes)
+		}
+		for _, o := range []Options{{Log: "never"}, {Log: "always"}, {Kernels: []string{"SE"}}} {
+			a := automatic(t, s, o)
+			if got := unit * a.ErrorScale(); math.Abs(got-scale) > 0.25*scale {
+				t.Errorf("%+v: the noise was learnt to be %.3g times the errors, it is %v times", o, got, scale)
+			}
+			f, err := a.Predict([]float64{30.5, 60.5, 122})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range f.X[:2] {
+				if off := math.Abs(f.Mean[i] - 20 - 2*math.Sin(0.15*x)); off > 4*math.Sqrt(f.LatentVar[i]) {
+					t.Errorf("%+v: off by %.3f at %v with a standard deviation of %.3f", o, off, x, math.Sqrt(f.LatentVar[i]))
+				}
+				if sd := math.Sqrt(f.NoisyVar[i] - f.LatentVar[i]); sd < 0.7*scale || sd > 1.3*scale { // the median error is 1
+					t.Errorf("%+v: a typical observation has an error of %.3f, want %v", o, sd, scale)
+				}
+			}
+			if o.Log != "never" {
+				continue
+			}
+			if first == nil {
+				first = f
+			}
+			for i := range f.Mean {
+				if math.Abs(f.Mean[i]-first.Mean[i]) > 1e-6 || math.Abs(f.NoisyVar[i]-first.NoisyVar[i]) > 1e-6 {
+					t.Errorf("in another unit the forecast is %v, not %v", f.Mean[i], first.Mean[i])
+				}
+			}
+			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8})
+			if err != nil || trust.Coverage < 0.85 || trust.Coverage == 1 {
+				t.Errorf("bands of the past, with the errors of what came: %+v, %v", trust, err)
+			}
+			if r, err := a.Residuals(); err != nil || math.Abs(r.SD-1) > 0.15 {
+				t.Errorf("innovations: %+v, %v", r, err)
+			}
+			path := filepath.Join(t.TempDir(), "model.json")
+			if err := a.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			back, err := Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := back.Predict(f.X)
+			if err != nil || back.ErrorScale() != a.ErrorScale() {
+				t.Fatalf("saved and loaded: %v", err)
+			}
+			for i := range f.Mean {
+				if again.Mean[i] != f.Mean[i] || again.NoisyVar[i] != f.NoisyVar[i] {
+					t.Errorf("saved and loaded, the forecast is %v, not %v", again.Mean[i], f.Mean[i])
+				}
+			}
+		}
+	}
+}

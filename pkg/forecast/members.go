@@ -1,0 +1,129 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// member is one of the models that forecasts average.
+type member struct {
+	model     gppl.Model
+	log       bool
+	weight    float64
+	view      *view
+	posterior conditioned
+	// draws are models with parameters drawn from their posterior, equally weighted; none: model alone.
+	draws      []gppl.Model
+	posteriors []conditioned // of draws
+}
+
+// Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y if Log is set, with mean Mean and variance
+// NoisyVar. LatentVar is the variance of f.
+type Part struct {
+	Weight    float64
+	Log       bool
+	Mean      []float64
+	LatentVar []float64
+	NoisyVar  []float64
+}
+
+// parts returns the forecasts of all members.
+func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
+	var out []Part
+	in, err := a.Series.inputs(x)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range a.members {
+		posteriors := m.posteriors
+		if len(posteriors) == 0 {
+			posteriors = []conditioned{m.posterior}
+		}
+		for _, posterior := range posteriors {
+			mean, latent, err := posterior.LatentContext(ctx, in)
+			if err != nil {
+				return nil, fmt.Errorf("forecast: %w", err)
+			}
+			model := posterior.Model()
+			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.view.scaling.Values(nil, mean), LatentVar: m.view.scaling.Variances(nil, latent)}
+			noise := m.view.scaling.Variance(model.Noise + gppl.Nugget(model.Kernel))
+			for j, v := range p.LatentVar {
+				wider := 1.0
+				if a.Widen > 1 && x[j] > a.Series.X[len(a.Series.X)-1] {
+					wider = a.Widen * a.Widen
+				}
+				p.LatentVar[j] = wider * v
+				p.NoisyVar = append(p.NoisyVar, wider*(v+a.noiseVariance(noise, m, p, j)))
+			}
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// noiseVariance returns the variance of the noise of a new observation at the j-th x of a part. It includes the known error: a.ahead[j],
+// or the typical one if a.ahead is nil.
+func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float64 {
+	e := m.view.scaling.Scale * m.view.typical
+	if a.ahead != nil {
+		if e = a.ahead[j]; p.Log {
+			e /= math.Exp(p.Mean[j])
+		}
+		if a.Series.Relative {
+			e /= a.Series.typicalError(p.Log)
+			return noise * e * e
+		}
+	}
+	return noise + e*e
+}
+
+// quantiles returns at each x the quantile at level p of the mixture of parts, for f if latent is set, else for new observations.
+func quantiles(parts []Part, p float64, latent bool) []float64 {
+	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
+	for i := range out {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for j, q := range parts {
+			v := q.NoisyVar[i]
+			if latent {
+				v = q.LatentVar[i]
+			}
+			m[j] = component{q.Weight, q.Log, q.Mean[i], math.Sqrt(v)}
+			at := m[j].quantile(z)
+			lo, hi = min(lo, at), max(hi, at)
+		}
+		out[i] = m.quantile(p, lo, hi)
+	}
+	return out
+}
+
+// plainGaussian reports whether the forecast is a Gaussian of y: one part, not of the logarithm.
+func plainGaussian(parts []Part) bool { return len(parts) == 1 && !parts[0].Log }
+
+// forecastOf summarises parts: of a single Gaussian its mean and variances. Otherwise Mean is the median, and the standard
+// deviations are half the distances between the quantiles at 15.9 and 84.1 %.
+func forecastOf(x []float64, when []string, parts []Part) *Forecast {
+	f := &Forecast{X: x, When: when, Parts: parts}
+	if plainGaussian(parts) {
+		f.Mean, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar
+	} else {
+		f.Mean = quantiles(parts, 0.5, false)
+		f.LatentVar, f.NoisyVar = spread(parts, true), spread(parts, false)
+	}
+	f.Lower, f.Upper = f.Quantile(0.025), f.Quantile(0.975)
+	return f
+}
+
+func spread(parts []Part, latent bool) []float64 {
+	const one = 0.15865525393145707 // Φ(−1)
+	lo, hi := quantiles(parts, one, latent), quantiles(parts, 1-one, latent)
+	out := make([]float64, len(lo))
+	for i := range out {
+		out[i] = 0.25 * (hi[i] - lo[i]) * (hi[i] - lo[i])
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRegularMonths reads dates by month: equal steps on the axis, from whatever day of the month, and back to the same dates.
+func TestRegularMonths(t *testing.T) {
+	for name, test := range map[string]struct {
+		from   string
+		months int
+		last   bool // day of the month
+		form   func(time.Time) string
+		next   string // date after the last
+	}{
+		"first days":    {"1999-01-01", 1, false, nil, "2003-01-01"},
+		"mid-month":     {"1999-01-15", 1, false, nil, "2003-01-15"},
+		"last days":     {"1999-01-31", 1, true, nil, "2003-01-31"},
+		"quarters":      {"1999-01-01", 3, false, func(d time.Time) string { return fmt.Sprintf("%dQ%d", d.Year(), 1+(int(d.Month())-1)/3) }, "2011-01-01"},
+		"quarters' end": {"1999-03-31", 3, true, nil, "2011-03-31"},
+		"months' names": {"1999-01-01", 1, false, func(d time.Time) string { return d.Format("Jan 2006") }, "2003-01-01"},
+		"years":         {"1999-01-01", 12, false, nil, "2047-01-01"},
+		"29 February":   {"1996-02-29", 12, true, nil, "2044-02-29"},
+		"with a clock":  {"1999-01-01T06:30:00Z", 1, false, func(d time.Time) string { return d.Format("2006-01-02T15:04:05Z") }, "2003-01-01T06:30:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, err := time.Parse("2006-01-02T15:04:05Z", test.from)
+			if err != nil {
+				if from, err = time.Parse(time.DateOnly, test.from); err != nil {
+					t.Fatal(err)
+				}
+			}
+			form := test.form
+			if form == nil {
+				form = func(d time.Time) string { return d.Format(time.DateOnly) }
+			}
+			var b strings.Builder
+			b.WriteString("t,y\n")
+			var dates []time.Time
+			for i := range 48 {
+				d := time.Date(from.Year(), from.Month()+time.Month(i*test.months), from.Day(), from.Hour(), from.Minute(), 0, 0, time.UTC)
+				if test.last {
+					d = time.Date(from.Year(), from.Month()+time.Month(i*test.months)+1, 0, 0, 0, 0, 0, time.UTC)
+				}
+				dates = append(dates, d)
+				fmt.Fprintf(&b, "%s,%d\n", form(d), i%5)
+			}
+			s, err := Read(file(t, b.String()), ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Axis.Months != test.months || s.Axis.Unit != "year" || !s.Even {
+				t.Fatalf("%+v, even %v", s.Axis, s.Even)
+			}
+			for i, x := range s.X {
+				if i > 0 && math.Abs(x-s.X[i-1]-float64(test.months)/12) > 1e-12 {
+					t.Errorf("step %d is %v", i, x-s.X[i-1])
+				}
+				if got := s.Axis.Time(x); !got.Equal(dates[i]) {
+					t.Errorf("%v comes back as %v", dates[i], got)
+				}
+			}
+			next := s.Axis.after(s.X[len(s.X)-1], s.Step, 1)
+			if got := s.Axis.Text(next); got != test.next {
+				t.Errorf("after the last comes %s, want %s", got, test.next)
+			}
+			for day := range 800 { // between the observations, before and after them
+				d := from.AddDate(0, 0, day-40)
+				x := s.Axis.X(d)
+				if back := s.Axis.Time(x).Sub(d); back.Abs() > time.Second {
+					t.Errorf("%v is off by %v", d, back)
+				}
+				if math.Abs(x-1970-d.Sub(time.Unix(0, 0)).Hours()/24/365.25) > 0.01 {
+					t.Errorf("%v is at %v", d, x)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// dated returns the series of y at the given times, read as dates are.
+func dated(t *testing.T, at []time.Time, y func(time.Time) float64) *Series {
+	t.Helper()
+	seconds, x, v := make([]float64, len(at)), make([]float64, len(at)), make([]float64, len(at))
+	for i := range at {
+		seconds[i] = float64(at[i].UnixMicro()) / 1e6
+	}
+	axis := dateAxis("date", seconds)
+	for i := range at {
+		x[i], v[i] = axis.fromSeconds(seconds[i]), y(at[i])
+	}
+	s, err := NewSeries(axis, x, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// workdays are n days from Wednesday 3 January 2024 on, without weekends and New Year.
+func workdays(n int) (at []time.Time) {
+	for day := time.Date(2024, 1, 3, 0, 0, 0, 0, time.UTC); len(at) < n; day = day.AddDate(0, 0, 1) {
+		if w := day.Weekday(); w != time.Saturday && w != time.Sunday && day.YearDay() != 1 {
+			at = append(at, day)
+		}
+	}
+	return at
+}
+
+// TestNaiveByDate: a week before a Monday is a Monday, however many observations there are between, or two weeks before where that
+// was a holiday.
+func TestNaiveByDate(t *testing.T) {
+	for _, n := range []int{40, 600} { // an axis of days, and one of years
+		at := workdays(n + 5)
+		s := dated(t, at, func(d time.Time) float64 {
+			return 10*float64(d.Weekday()) + float64(len(at))/1e3*float64(d.YearDay()%2)
+		})
+		week := 7 * unitSeconds["day"] / unitSeconds[s.Axis.Unit]
+		for i, y := range s.naive(s.X[n:], n, week) {
+			if want := 10 * float64(at[n+i].Weekday()); y < want || y > want+1 {
+				t.Errorf("n = %d: naive's forecast for %v is %v, want %v", n, at[n+i].Format("Mon 2006-01-02"), y, want)
+			}
+		}
+	}
+	s := steps(t, 6, 0, func(i int) float64 { return float64(i * i) })
+	if got := s.naive([]float64{4, 5, 6, 7}, 4, 3); !slices.Equal(got, []float64{1, 4, 9, 1}) {
+		t.Errorf("the latest season of three goes on as %v", got)
+	}
+	if got := s.naive([]float64{4, 5}, 4, 0); !slices.Equal(got, []float64{9, 9}) {
+		t.Errorf("the last value goes on as %v", got)
+	}
+	if got := s.naive([]float64{4, 9}, 4, 30); !slices.Equal(got, []float64{9, 9}) {
+		t.Errorf("a season longer than the series goes on as %v", got)
+	}
+}
+
+// TestSeasonOfTheForecast: the naive forecast has the season that most of the forecast has, and of two the one that errs less.
+func TestSeasonOfTheForecast(t *testing.T) {
+	s := steps(t, 90, 0.1, func(i int) float64 { return float64(i % 7 * (i % 7)) })
+	season := func(period float64) gppl.Kernel {
+		return gppl.LocPer{Variance: 1, Lengthscale: 50, Period: period, PeriodicLengthscale: 1}
+	}
+	rough := gppl.Laplace{Variance: 1, Lengthscale: 5}
+	for name, test := range map[string]struct {
+		kernels []gppl.Kernel
+		weights []float64
+		want    int
+	}{
+		"a seventh has it": {[]gppl.Kernel{rough, gppl.Add(rough, season(7))}, []float64{6, 1}, 1},
+		"most has it":      {[]gppl.Kernel{rough, gppl.Add(rough, season(7)), season(7.01)}, []float64{2, 1, 2}, 7},
+		"two":              {[]gppl.Kernel{gppl.Add(season(30), season(7))}, []float64{1}, 7},
+	} {
+		a := &Analysis{Series: s}
+		for i, k := range test.kernels {
+			a.members = append(a.members, &member{model: gppl.Model{Kernel: k, Noise: 0.1}, weight: test.weights[i]})
+		}
+		if _, got := a.season(60); got != test.want {
+			t.Errorf("%s: the season has %d steps, want %d", name, got, test.want)
+		}
+	}
+}
+
+// TestRelative: errors that no one sees are equal, be naive's 0 or not.
+func TestRelative(t *testing.T) {
+	for _, test := range []struct{ mean, naive, want float64 }{
+		{2, 4, 0.5}, {1e-7, 1e-14, 1}, {1e-7, 0, 1}, {0, 0, 1}, {1e-14, 0.5, 2e-14}, {0.1, 0, math.MaxFloat64}, {0.1, 1e-7, 1e6},
+	} {
+		if got := relative(test.mean, test.naive, 1e-6); math.Abs(got/test.want-1) > 1e-9 {
+			t.Errorf("an error of %v to %v is %v, want %v", test.mean, test.naive, got, test.want)
+		}
+	}
+}
+
+// TestClosedTimes: a forecast of working days has no weekend, one of opening hours no night; what chance left out is there again.
+func TestClosedTimes(t *testing.T) {
+	at := workdays(60)
+	s := dated(t, at[:50], func(d time.Time) float64 { return float64(d.Day()) })
+	var got []string
+	for _, x := range s.after(s.X[49], 10) {
+		got = append(got, s.Axis.Text(x))
+	}
+	for i, d := range at[50:] {
+		if got[i] != d.Format(time.DateOnly) {
+			t.Fatalf("steps ahead are %v, want %v first", got, d)
+		}
+	}
+	if len(s.Gaps) != 0 || !strings.Contains(strings.Join(s.Notes(), "\n"), "There is no observation on any Saturday or Sunday, and the forecast has none there.") {
+		t.Errorf("gaps %v, notes %q", s.Gaps, s.Notes())
+	}
+	var hours []time.Time // from 9 to 17, but for Mondays
+	for _, d := range at {
+		for h := 9; h < 18 && d.Weekday() != time.Monday; h++ {
+			hours = append(hours, d.Add(time.Duration(h)*time.Hour))
+		}
+	}
+	s = dated(t, hours, func(d time.Time) float64 { return float64(d.Hour()) })
+	for _, x := range s.after(s.X[len(hours)-1], 100) {
+		if d := s.Axis.Time(x).Round(time.Second); d.Hour() < 9 || d.Hour() > 17 || d.Weekday() < time.Tuesday || d.Weekday() > time.Friday {
+			t.Errorf("a step ahead is %v", d)
+		}
+	}
+	// Eight days are no week that came twice, but nights are seen.
+	s = dated(t, hours[:6*9], func(d time.Time) float64 { return float64(d.Hour()) })
+	for _, x := range s.after(s.X[6*9-1], 100) {
+		if d := s.Axis.Time(x).Round(time.Second); d.Hour() < 9 || d.Hour() > 17 {
+			t.Errorf("after eight days a step ahead is %v", d)
+		}
+	}
+	if text := strings.Join(s.Notes(), "\n"); !strings.Contains(text, "no observation at 15 of the 24 times of a day") {
+		t.Errorf("notes %q", text)
+	}
+	var sparse []time.Time // days missing here and there, Thursday in both weeks
+	for _, d := range []int{0, 2, 3, 4, 5, 6, 9, 11, 12, 13, 14, 16} {
+		sparse = append(sparse, at[0].AddDate(0, 0, d))
+	}
+	if s := dated(t, sparse, func(d time.Time) float64 { return float64(d.Day()) }); s.closed != nil {
+		t.Errorf("Thursdays that are missing by chance count as closed: %+v", s.closed)
+	}
+	var brief []time.Time // a microsecond apart: a week of these is no table to be made
+	for i := range 20 {
+		brief = append(brief, at[0].Add(time.Duration(i)*time.Microsecond))
+	}
+	if s := dated(t, brief, func(d time.Time) float64 { return float64(d.Nanosecond()) }); s.closed != nil {
+		t.Errorf("of a week of microseconds some are closed: %d", len(s.closed.closed))
+	}
+}

@@ -1,0 +1,661 @@
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+const (
+	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
+	worthwhile = 0.5
+	// hopeless: after the first round a scale (y or log y) is given up if its best is this many nats behind the best of both.
+	hopeless = 6
+	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
+	searchGradient = 0.05
+	// negligible is the weight below which a candidate has no part in the forecast.
+	negligible = 0.03
+	// mostMembers is the largest number of models that are averaged.
+	mostMembers = 5
+)
+
+// season is a period that terms may have.
+type season struct {
+	period float64
+	fixed  bool // given, or the calendar's
+}
+
+// policy is the search that Fit runs if no kernels are named.
+type policy struct {
+	ctx     context.Context
+	options Options
+	plan    Plan
+	kept    *kept // nil: candidates are not kept
+	series  *Series
+	views   []view // the scales, y and log y, of the observations on which structures are compared
+	extent  extent
+	seasons []season
+	trends  []string
+	trials  []*trial
+	began   time.Time
+	// for the report of progress: evaluations of all candidates, the candidates tried, and their expected number
+	evaluations, index, count int
+}
+
+// trial is a candidate that was trained.
+type trial struct {
+	Candidate
+	view      int
+	structure string // of its terms
+	model     gppl.Model
+	score     float64 // negative log evidence of y, in nats; +Inf if it failed
+}
+
+// fitPolicy finds structure and parameters. It tries noise alone, a smooth, a less smooth and a rough term, each with and without a
+// season and a linear trend, for y and, if all y are positive, for log y. The best grows by one term at a time as long as that
+// adds evidence. Candidates are weighted by their evidence, and forecasts average those with enough weight.
+func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
+	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, began: time.Now()}
+	if o.Resume != "" {
+		var err error
+		if p.kept, err = openKept(o.Resume, s); err != nil {
+			return nil, err
+		}
+	}
+	from := len(s.X) - p.plan.Searched
+	if err := p.setViews(from); err != nil {
+		return nil, err
+	}
+	p.extent = extent{s.Step, s.X[len(s.X)-1] - s.X[from]}
+	p.setSeasons()
+	switch cmp.Or(o.Trend, "auto") {
+	case "auto":
+		p.trends = []string{"none", "linear"}
+	default:
+		p.trends = []string{strings.ToLower(o.Trend)}
+	}
+	if len(o.Priors) > 0 {
+		if err := checkPriors(p.reachable(), o.Priors); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.search(); err != nil {
+		return nil, err
+	}
+	if from > 0 {
+		if err := p.final(); err != nil {
+			return nil, err
+		}
+	}
+	return p.analysis()
+}
+
+// setViews makes the scales that the options allow, for the observations from an index on.
+func (p *policy) setViews(from int) error {
+	if y := p.series.Y[from:]; slices.Min(y) == slices.Max(y) { // the latest are constant: take all
+		from = 0
+	}
+	p.views = nil
+	for _, log := range []bool{false, true} {
+		if log && !p.options.mayBeLog(p.series) || !log && strings.EqualFold(p.options.Log, "always") {
+			continue
+		}
+		v, err := newView(p.series, from, len(p.series.X), log)
+		if err != nil {
+			return err
+		}
+		p.views = append(p.views, v)
+	}
+	return nil
+}
+
+// mayBeLog reports whether models of log y are tried: if --log asks for them, or leaves it open and all y are positive. A prior of a
+// variance is in the unit of y², so it implies that y is modelled.
+func (o Options) mayBeLog(s *Series) bool {
+	switch strings.ToLower(o.Log) {
+	case "always":
+		return true
+	case "", "auto":
+		return positive(s.Y) && !slices.ContainsFunc(o.Priors, ofVariance)
+	}
+	return false
+}
+
+// dense reports whether a series is long and its latest x are not regular, or its observations have errors of their own, so that most
+// kernels take n³.
+func (s *Series) dense() bool {
+	n := len(s.X)
+	return n > fewUneven && (s.Errors != nil || !regular(s.X[max(0, n-refitted):]))
+}
+
+// setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.
+func (p *policy) setSeasons() {
+	periods := p.options.Periods
+	if len(periods) == 0 && !p.options.NoSeason {
+		periods = p.series.calendarPeriods()
+	}
+	for _, period := range periods {
+		if period > leastPeriods*p.extent.step && period <= p.extent.span/leastPeriods {
+			p.seasons = append(p.seasons, season{period, true})
+		}
+	}
+	const detectable = 24 // observations from which a period is looked for
+	if len(periods) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
+		return
+	}
+	for _, period := range gppl.LikelyPeriods(p.views[0].data, 2) {
+		if period > 2.5*p.extent.step {
+			p.seasons = append(p.seasons, season{period, false})
+		}
+	}
+}
+
+// term returns a kernel of a name at values of the middle of its prior, or with a short lengthscale, as what a slow term leaves asks for.
+func (p *policy) term(name string, of season, short bool) gppl.Kernel {
+	l := math.Exp(within(p.extent.step, 10*p.extent.span).centre)
+	if short {
+		l = 2 * p.extent.step
+	}
+	switch name {
+	case "White":
+		return gppl.White{Variance: 1e-9}
+	case "SE":
+		l = math.Exp(within(1.5*p.extent.step, 3*p.extent.span).centre)
+		if short {
+			l = 3 * p.extent.step
+		}
+		return gppl.SE{Variance: 0.5, Lengthscale: l}
+	case "Matern32":
+		return gppl.Matern32{Variance: 0.5, Lengthscale: l}
+	case "Laplace":
+		return gppl.Laplace{Variance: 0.5, Lengthscale: l}
+	case "LocPer":
+		return gppl.LocPer{Variance: 0.3, Lengthscale: 8 * of.period, Period: of.period, PeriodicLengthscale: 0.8}
+	}
+	panic("forecast: no term " + name)
+}
+
+// bases are the terms that the search begins with, each alone and with a season.
+var bases = []string{"White", "SE", "Matern32", "Laplace"}
+
+// begin returns the sums with which the search begins for a base.
+func (p *policy) begin(base string) [][]gppl.Kernel {
+	alone := []gppl.Kernel{p.term(base, season{}, false)}
+	if len(p.seasons) == 0 {
+		return [][]gppl.Kernel{alone}
+	}
+	seasonal := p.term("LocPer", p.seasons[0], false)
+	if base == "White" {
+		return [][]gppl.Kernel{alone, {seasonal}}
+	}
+	return [][]gppl.Kernel{alone, {alone[0], seasonal}}
+}
+
+// additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested seasons.
+func (p *policy) additions(terms []gppl.Kernel) (more []gppl.Kernel) {
+	for _, name := range bases[1:] {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return kernelName(t) == name }) {
+			more = append(more, smaller(p.term(name, season{}, name != "SE")))
+		}
+	}
+	for _, s := range p.seasons {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
+			more = append(more, p.term("LocPer", s, false))
+		}
+	}
+	if short, long, ok := p.nested(); ok && !slices.ContainsFunc(terms, isProduct) {
+		more = append(more, p.cycle(short, long))
+	}
+	return more
+}
+
+// search compares structures on the latest observations.
+func (p *policy) search() error {
+	p.count = len(p.views)*len(bases)*len(p.trends) + 6
+	for v := range p.views {
+		for _, base := range bases {
+			for _, trend := range p.trends {
+				for _, terms := range p.begin(base) {
+					if err := p.try(v, trend, terms, 0.05); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	p.rank()
+	for v := range p.views { // only the scales that are not hopeless grow
+		best := p.best(v)
+		if best == nil || best.score > p.trials[0].score+hopeless {
+			continue
+		}
+		if err := p.grow(v, best); err != nil {
+			return err
+		}
+	}
+	p.rank()
+	return nil
+}
+
+// grow repeatedly adds the term that improves the evidence most, until none improves it by worthwhile nats.
+func (p *policy) grow(v int, best *trial) error {
+	for terms := termsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = termsOf(best.model.Kernel) {
+		from := len(p.trials)
+		for _, more := range p.additions(terms) {
+			if err := p.try(v, best.Trend, append(slices.Clone(terms), more), best.model.Noise); err != nil {
+				return err
+			}
+		}
+		var next *trial
+		for _, t := range p.trials[from:] {
+			if t.score < best.score-worthwhile && (next == nil || t.score < next.score) {
+				next = t
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		best = next
+	}
+	return nil
+}
+
+// reachable returns a model of each structure that the search may try.
+func (p *policy) reachable() []gppl.Model {
+	var models []gppl.Model
+	var names []string
+	var visit func(terms []gppl.Kernel)
+	visit = func(terms []gppl.Kernel) {
+		k := sumOf(terms)
+		name := kernelName(k)
+		if slices.Contains(names, name) {
+			return
+		}
+		names = append(names, name)
+		models = append(models, p.hold(gppl.Model{Kernel: k, Noise: 1}))
+		if terms = termsOf(k); len(terms) < p.plan.effort.terms {
+			for _, more := range p.additions(terms) {
+				visit(append(slices.Clone(terms), more))
+			}
+		}
+	}
+	for _, base := range bases {
+		for _, terms := range p.begin(base) {
+			visit(terms)
+		}
+	}
+	return models
+}
+
+// nested returns two seasons of which the longer is a multiple of the shorter, as a week is of a day.
+func (p *policy) nested() (short, long season, ok bool) {
+	for _, short := range p.seasons {
+		for _, long := range p.seasons {
+			ratio := long.period / short.period
+			if short.fixed && long.fixed && ratio > 1.5 && math.Abs(ratio-math.Round(ratio)) < 0.01*ratio {
+				return short, long, true
+			}
+		}
+	}
+	return short, long, false
+}
+
+// cycle is a short season whose shape depends on its place in the longer one: a day resembles the same day of other weeks more than its
+// neighbours. A sum of two seasons would add the same shape to every day.
+func (p *policy) cycle(short, long season) gppl.Kernel {
+	const weeks = 4 // typical number of long seasons over which the shape changes
+	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: 0.8},
+		gppl.Periodic{Variance: 1, Lengthscale: 0.8, Period: long.period})
+}
+
+func isProduct(k gppl.Kernel) bool { _, ok := k.(gppl.Product); return ok }
+
+// smaller returns k with a fifth of its variance, as the start of an added term.
+func smaller(k gppl.Kernel) gppl.Kernel {
+	theta := make([]float64, len(k.Params()))
+	for i, q := range k.Params() {
+		theta[i] = q.Value
+		if q.Role == gppl.RoleVariance {
+			theta[i] *= 0.2
+		}
+	}
+	return k.WithParams(theta)
+}
+
+func hasSeason(k gppl.Kernel, s season) bool {
+	for _, q := range k.Params() {
+		if q.Role == gppl.RolePeriod && math.Abs(q.Value-s.period) < 0.1*s.period {
+			return true
+		}
+	}
+	return false
+}
+
+// sumOf returns the sum of terms, which may be one.
+func sumOf(terms []gppl.Kernel) gppl.Kernel {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	return gppl.Add(terms...)
+}
+
+// termsOf returns the terms of a sum, without noise.
+func termsOf(k gppl.Kernel) []gppl.Kernel {
+	return slices.DeleteFunc(slices.Clone(sumTerms(k)), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
+}
+
+// best returns the best candidate of a view so far; nil if none could be trained.
+func (p *policy) best(v int) *trial {
+	var best *trial
+	for _, t := range p.trials {
+		if t.view == v && t.Error == "" && (best == nil || t.score < best.score) {
+			best = t
+		}
+	}
+	return best
+}
+
+// try trains a candidate, starting at the values of its terms, unless it was tried before. It returns the errors of train.
+func (p *policy) try(v int, trend string, terms []gppl.Kernel, noise float64) error {
+	k := sumOf(terms)
+	t := &trial{view: v, structure: structure(terms), Candidate: Candidate{Kernel: kernelName(k), Trend: trend, Log: p.views[v].log}, score: math.Inf(1)}
+	if slices.ContainsFunc(p.trials, func(o *trial) bool { return o.view == v && o.Trend == trend && o.structure == t.structure }) {
+		return nil
+	}
+	mean, err := policyMean(trend, p.views[v].data.X)
+	if err != nil {
+		return err
+	}
+	if err := p.train(t, p.views[v], p.hold(gppl.Model{Kernel: k, Noise: noise, Mean: mean})); err != nil {
+		return err
+	}
+	p.trials = append(p.trials, t)
+	p.index++
+	return nil
+}
+
+// structure names a sum by its terms and their periods, independent of the order of terms; periods within 5 % count as equal.
+func structure(terms []gppl.Kernel) string {
+	names := make([]string, len(terms))
+	for i, t := range terms {
+		names[i] = kernelName(t)
+		for _, q := range t.Params() {
+			if q.Role == gppl.RolePeriod {
+				names[i] += fmt.Sprintf(" %.0f", 20*math.Log(q.Value))
+			}
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " + ")
+}
+
+// hold fixes the given periods, the variance of a white term (the noise of the model replaces it), and all but one variance of a
+// product.
+func (p *policy) hold(m gppl.Model) gppl.Model {
+	m = m.FixRedundant()
+	at := 0
+	params := m.Params()
+	for _, term := range sumTerms(m.Kernel) {
+		_, white := term.(gppl.White)
+		for range term.Params() {
+			q := params[at]
+			given := slices.ContainsFunc(p.seasons, func(s season) bool { return s.fixed && s.period == q.Value })
+			if white || q.Role == gppl.RolePeriod && given {
+				m = m.Fix(q.Name)
+			}
+			at++
+		}
+	}
+	return m
+}
+
+func sumTerms(k gppl.Kernel) []gppl.Kernel {
+	if sum, ok := k.(gppl.Sum); ok {
+		return sum.Terms()
+	}
+	return []gppl.Kernel{k}
+}
+
+// train trains a model on a view and fills in the trial, or takes the trial from those that were kept. A model that cannot be trained is
+// not an error: the trial says why. train returns an error if ctx ends, or if the trial cannot be kept.
+func (p *policy) train(t *trial, v view, m gppl.Model) error {
+	if p.kept == nil {
+		return p.trainNow(t, v, m)
+	}
+	key := checksum(v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m, p.options.Priors)
+	if k, ok := p.kept.Trials[key]; ok {
+		t.Candidate, t.model, t.score = k.Candidate, k.Model, k.Score
+		return nil
+	}
+	if err := p.trainNow(t, v, m); err != nil || t.Error != "" {
+		return err
+	}
+	return p.kept.keep(key, keptTrial{t.Candidate, t.model, t.score})
+}
+
+func (p *policy) trainNow(t *trial, v view, m gppl.Model) error {
+	err := p.learn(t, v, m)
+	if p.ctx.Err() != nil {
+		return fmt.Errorf("forecast: training %s: %w", t.Name(), p.ctx.Err())
+	}
+	if err != nil {
+		t.Error, t.score = err.Error(), math.Inf(1)
+	}
+	return nil
+}
+
+// learn trains a model and fills in the trial.
+func (p *policy) learn(t *trial, v view, m gppl.Model) error {
+	began := time.Now()
+	m = supported(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
+	priors := p.beliefs(m, v)
+	r, err := trainWeak(p.ctx, v.data, m, priors, p.extent.span, p.settings(t, gppl.Settings{
+		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
+	}))
+	if err != nil {
+		return err
+	}
+	exact, err := gppl.NewExact(r.Model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
+	if err != nil {
+		return err
+	}
+	theta := r.Model.Values()
+	score, laplace, err := evidence(exact, theta, priors, v.data.Len())
+	if err != nil {
+		return err
+	}
+	nll := r.Value + r.LogPrior
+	t.model, t.score = r.Model, score+v.offset
+	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !laplace
+	t.describe(r, v.data.Len())
+	t.Evaluations += r.Evaluations
+	t.Seconds += time.Since(began).Seconds()
+	return nil
+}
+
+// trainWeak trains m, from its values, with priors, and returns a result whose model has the transforms of m.
+func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (*gppl.Result, error) {
+	exact, err := gppl.NewExact(scaled(m, nil, span), d, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return nil, err
+	}
+	loss, err := posteriorLoss(exact, priors)
+	if err != nil {
+		return nil, err
+	}
+	r, err := gppl.Fit(ctx, loss, nil, s)
+	if err != nil {
+		return nil, err
+	}
+	return plain(r), nil
+}
+
+// beliefs returns the priors of a model m of a view.
+func (p *policy) beliefs(m gppl.Model, v view) beliefs {
+	return beliefsOf(m, p.extent, p.options.Priors, v.scaling.Scale)
+}
+
+func (p *policy) settings(t *trial, s gppl.Settings) gppl.Settings {
+	before := p.evaluations
+	s.Progress = func(g gppl.Progress) {
+		p.evaluations = before + g.Evaluations
+		if p.options.Progress != nil {
+			p.options.Progress(Progress{
+				Candidate: t.Name(), Index: min(p.index, p.count-1), Count: p.count, Stage: "training",
+				Evaluations: p.evaluations, Best: g.Best, Elapsed: time.Since(p.began),
+			})
+		}
+	}
+	return s
+}
+
+func (p *policy) rank() {
+	slices.SortStableFunc(p.trials, func(a, b *trial) int {
+		if (a.Error == "") != (b.Error == "") {
+			if a.Error == "" {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.score, b.score)
+	})
+}
+
+// final trains the best candidates on more observations.
+func (p *policy) final() error {
+	from := len(p.series.X) - p.plan.Trained
+	if err := p.setViews(from); err != nil {
+		return err
+	}
+	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[from]
+	kept := p.trials[:min(p.plan.effort.finalists, len(p.trials))]
+	for _, t := range kept {
+		if t.Error != "" {
+			continue
+		}
+		m := t.model
+		var err error
+		if m.Mean, err = policyMean(t.Trend, p.views[t.view].data.X); err != nil {
+			return err
+		}
+		if err := p.train(t, p.views[t.view], m); err != nil {
+			return err
+		}
+	}
+	p.trials = kept
+	p.rank()
+	return nil
+}
+
+// analysis returns the best with standard errors, and the members of the average.
+func (p *policy) analysis() (*Analysis, error) {
+	best := p.trials[0]
+	if best.Error != "" {
+		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
+	}
+	v := p.views[best.view]
+	// The models were trained on a part of the series, standardised by itself; the analysis standardises the whole series.
+	whole, ratio := map[bool]view{}, map[bool]float64{}
+	for _, part := range p.views {
+		all, err := newView(p.series, 0, len(p.series.X), part.log)
+		if err != nil {
+			return nil, err
+		}
+		whole[part.log], ratio[part.log] = all, math.Pow(part.scaling.Scale/all.scaling.Scale, 2)
+	}
+	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Weak: true, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors}
+	for _, t := range p.trials {
+		a.Candidates = append(a.Candidates, t.Candidate)
+	}
+	r, err := trainWeak(p.ctx, v.data, best.model, p.beliefs(best.model, v), p.extent.span, p.settings(best, gppl.Settings{
+		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations,
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("forecast: training %s: %w", best.Name(), err)
+	}
+	optimum := r.Model
+	if c := ratio[v.log]; c != 1 {
+		r.Model = rescaled(r.Model, c)
+		for i, q := range r.Model.Params() {
+			r.Params[i].Value = q.Value
+		}
+	}
+	a.Result = r
+	var total float64
+	for i, t := range p.trials {
+		w := math.Exp(best.score - t.score)
+		if t.Error != "" || i >= mostMembers || w < negligible {
+			continue
+		}
+		model := t.model
+		if i == 0 {
+			model = optimum
+		}
+		if c := ratio[p.views[t.view].log]; c != 1 {
+			model = rescaled(model, c)
+		}
+		a.members = append(a.members, &member{model: model, log: p.views[t.view].log, weight: w})
+		total += w
+	}
+	for i, m := range a.members {
+		m.weight /= total
+		a.Candidates[i].Weight = m.weight
+	}
+	walk, err := p.walk()
+	if err != nil {
+		return nil, err
+	}
+	if len(p.series.X) <= drawn {
+		for i, m := range a.members {
+			if m.weight < worthDrawing {
+				continue
+			}
+			if err := p.draw(m, p.trials[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if walk != nil {
+		a.addWalk(walk)
+	}
+	return a, nil
+}
+
+const (
+	// drawn is the number of observations up to which forecasts average over the parameters too.
+	drawn = 300
+	// draws is the number of importance-weighted draws of the parameters of one model; drawnModels of them are kept.
+	draws, drawnModels = 40, 10
+	// worthDrawing is the weight in the average from which a model's parameters are drawn.
+	worthDrawing = 0.2
+)
+
+// draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is too
+// narrow. A member whose draws cannot be trusted keeps the learnt values.
+func (p *policy) draw(m *member, t *trial) error {
+	v := p.views[t.view]
+	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
+	if err != nil {
+		return fmt.Errorf("forecast: %w", err)
+	}
+	loss, err := gppl.NewMAP(exact, p.beliefs(m.model, v).list(exact.Params(), false)...)
+	if err != nil {
+		return fmt.Errorf("forecast: %w", err)
+	}
+	r := &gppl.Result{Model: m.model, Starts: []gppl.StartResult{{Theta: m.model.Values()}}}
+	u, err := gppl.NewUncertain(p.ctx, loss, r, gppl.UncertainSettings{Draws: draws, Models: drawnModels, Seed: p.options.Seed + 1})
+	if err != nil {
+		return fmt.Errorf("forecast: %w", err)
+	}
+	if u.Fallback == "" {
+		m.draws = u.Models
+	}
+	return nil
+}

@@ -1,0 +1,490 @@
+package forecast
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// steps returns the series of f at 0, 1, …, with noise.
+func steps(t *testing.T, n int, noise float64, f func(i int) float64) *Series {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(3, 3))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = float64(i), f(i)+noise*rnd.NormFloat64()
+	}
+	s, err := NewSeries(Axis{Name: "step"}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func automatic(t *testing.T, s *Series, o Options) *Analysis {
+	t.Helper()
+	a, err := Fit(context.Background(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// reloaded returns the analysis as it is read after it was saved.
+func reloaded(t *testing.T, a *Analysis) *Analysis {
+	t.Helper()
+	var b bytes.Buffer
+	if err := a.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := decode(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+// TestPolicyExact: a series without noise is forecast to many digits. Its likelihood has no maximum, but the noise has a least value.
+func TestPolicyExact(t *testing.T) {
+	for name, f := range map[string]func(i int) float64{
+		"line":   func(i int) float64 { return 2*float64(i) + 5 },
+		"season": func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 12) },
+	} {
+		s := steps(t, 60, 0, f)
+		future, err := automatic(t, s, Options{}).Forecast(12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spread := slices.Max(s.Y) - slices.Min(s.Y)
+		for i, m := range future.Mean {
+			if want := f(60 + i); math.Abs(m-want) > 1e-4*spread || !(future.Lower[i] < want && want < future.Upper[i]) {
+				t.Errorf("%s, %d ahead: %.10g, between %.10g and %.10g, want %.10g", name, i+1, m, future.Lower[i], future.Upper[i], want)
+			}
+		}
+	}
+}
+
+// TestPolicyGrowth: a season that grows with its level is multiplicative, and the forecast goes on with it. Judged on what the
+// model did not see.
+func TestPolicyGrowth(t *testing.T) {
+	f := func(i int) float64 {
+		return math.Exp(0.02*float64(i)) * (1 + 0.3*math.Sin(2*math.Pi*float64(i)/12))
+	}
+	s := steps(t, 96, 0, func(i int) float64 { return 100 * f(i) * math.Exp(0.03*math.Sin(float64(i*i))) })
+	a := automatic(t, s, Options{Periods: []float64{12}})
+	if !a.Log || !strings.Contains(a.Kernel(), "LocPer") {
+		t.Errorf("%s was chosen", a.Name())
+	}
+	future, err := a.Forecast(24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := make([]float64, 24)
+	for i := range y {
+		y[i] = 100 * f(96+i)
+	}
+	if c, e := Coverage(y, future.Lower, future.Upper), SMAPE(y, future.Mean); c < 0.9 || e > 10 {
+		t.Errorf("the bands hold %.2f, the error is %.1f %%", c, e)
+	}
+	for i := range y { // the bands are those of a quantity that is positive and skewed
+		if up, down := future.Upper[i]-future.Mean[i], future.Mean[i]-future.Lower[i]; future.Lower[i] <= 0 || up <= down {
+			t.Fatalf("step %d: %v in [%v, %v]", i, future.Mean[i], future.Lower[i], future.Upper[i])
+		}
+	}
+	if b := automatic(t, s, Options{Periods: []float64{12}, Log: "never"}); b.Log {
+		t.Error("the logarithm was taken although it was not to be")
+	}
+
+	t.Run("saved and loaded", func(t *testing.T) {
+		a.Calibrate(&Trust{Widen: 1.3})
+		var file bytes.Buffer
+		if err := a.Encode(&file); err != nil {
+			t.Fatal(err)
+		}
+		want, err := a.Forecast(24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := decode(file.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.Forecast(24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+			t.Error(diff)
+		}
+		if got.Upper[5]-got.Lower[5] < 1.2*(future.Upper[5]-future.Lower[5]) {
+			t.Error("the bands were not widened")
+		}
+		for _, bad := range []string{
+			strings.Replace(file.String(), `"widen":1.3`, `"widen":-1`, 1),
+			strings.Replace(file.String(), `"members":[{"weight":`, `"members":[{"weight":7`, 1),
+		} {
+			if _, err := decode([]byte(bad)); err == nil {
+				t.Error("no error for a file that is out of range")
+			}
+		}
+	})
+}
+
+// TestPolicyNoise: of white noise nothing is forecast but its mean, with bands that hold what they say.
+func TestPolicyNoise(t *testing.T) {
+	s := steps(t, 80, 1, func(int) float64 { return -5 })
+	a := automatic(t, s, Options{})
+	if a.Log {
+		t.Error("the logarithm of values below zero")
+	}
+	f, err := a.Forecast(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range f.Mean {
+		if w := f.Upper[i] - f.Lower[i]; math.Abs(m+5) > 0.5 || w < 3 || w > 6 {
+			t.Errorf("step %d: %v with a band of %v, want about −5 and 4", i, m, w)
+		}
+	}
+	white := false
+	for _, c := range a.Candidates[:3] {
+		white = white || strings.HasPrefix(c.Kernel, "White")
+	}
+	if !white {
+		t.Errorf("noise alone is not among the best three: %+v", a.Candidates[:3])
+	}
+}
+
+// TestPolicyShort: five observations are enough, and their bands are wide.
+func TestPolicyShort(t *testing.T) {
+	s := steps(t, 5, 0.1, func(i int) float64 { return float64(i % 3) })
+	f, err := automatic(t, s, Options{}).Forecast(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.X {
+		if f.Upper[i]-f.Lower[i] < 1 {
+			t.Errorf("step %d: [%v, %v] after five observations between 0 and 2", i, f.Lower[i], f.Upper[i])
+		}
+	}
+}
+
+// TestEvidence: of one parameter, the variance of noise, the evidence is an integral that quadrature can do.
+func TestEvidence(t *testing.T) {
+	s := steps(t, 200, 1, func(int) float64 { return 0 })
+	v, err := newView(s, 0, len(s.X), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := gppl.Model{Kernel: gppl.White{Variance: 1e-9}, Noise: 0.9}.Fix("variance")
+	priors := beliefsOf(m, extent{1, 199}, nil, 1)
+	r, err := trainWeak(context.Background(), v.data, m, priors, 199, gppl.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, err := gppl.NewExact(m, v.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := r.Model.Values()
+	got, _, err := evidence(loss, theta, priors, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := priors.weak[len(priors.weak)-1]
+	least, _ := loss.ValueGrad(nil, theta)
+	var sum float64
+	const step = 0.002
+	for u := math.Log(theta[1]) - 1; u < math.Log(theta[1])+1; u += step {
+		value, err := loss.ValueGrad(nil, []float64{theta[0], math.Exp(u)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := (u - p.centre) / p.sd
+		sum += step * math.Exp(least-value-0.5*z*z) / (p.sd * math.Sqrt(2*math.Pi))
+	}
+	if want := least - math.Log(sum); math.Abs(got-want) > 0.01 {
+		t.Errorf("evidence %v, by quadrature %v", got, want)
+	}
+}
+
+// curved is a loss ½Σ h u² in u = log θ, which cannot be computed where a u is beyond most.
+type curved struct {
+	gppl.Loss
+	h    []float64
+	most float64
+}
+
+func (c curved) ValueGrad(grad, theta []float64) (value float64, err error) {
+	for i, h := range c.h {
+		u := math.Log(theta[i])
+		if math.Abs(u) > c.most {
+			return 0, errors.New("out of range")
+		}
+		value += 0.5 * h * u * u
+		if grad != nil {
+			grad[i] = h * u / theta[i]
+		}
+	}
+	return value, nil
+}
+
+// TestEvidenceCurvature: the evidence is Laplace's where the curvature is positive definite, and says where it is BIC's.
+func TestEvidenceCurvature(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 1}
+	loss, err := gppl.NewExact(m, gppl.Data{X: gppl.Scalars([]float64{0, 1}), Y: []float64{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 50
+	weak := beliefs{weak: []logNormal{{0, 1}, {0, 1}}, given: make([]gppl.Prior, 2)}
+	for name, test := range map[string]struct {
+		c       curved
+		want    float64
+		laplace bool
+	}{
+		"a minimum": {curved{loss, []float64{3, 8}, 1}, 0.5 * math.Log(4*9), true},
+		"a saddle":  {curved{loss, []float64{-3, 8}, 1}, math.Log(n), false},
+		"a corner":  {curved{loss, []float64{3, 8}, 0}, math.Log(n), false},
+	} {
+		got, laplace, err := evidence(test.c, []float64{1, 1}, weak, n)
+		if err != nil || math.Abs(got-test.want) > 1e-5 || laplace != test.laplace {
+			t.Errorf("%s: %v, %v, %v; want %v, %v", name, got, laplace, err, test.want, test.laplace)
+		}
+	}
+}
+
+// TestStructure: a sum is the same whatever the order of its terms, and not with another period.
+func TestStructure(t *testing.T) {
+	season := func(period float64) gppl.Kernel {
+		return gppl.LocPer{Variance: 0.3, Lengthscale: 96, Period: period, PeriodicLengthscale: 0.8}
+	}
+	a := structure([]gppl.Kernel{season(12), gppl.SE{Variance: 1, Lengthscale: 3}})
+	if b := structure([]gppl.Kernel{gppl.SE{Variance: 2, Lengthscale: 50}, season(12.01)}); a != b {
+		t.Errorf("%q and %q", a, b)
+	}
+	if b := structure([]gppl.Kernel{season(7), gppl.SE{Variance: 1, Lengthscale: 3}}); a == b {
+		t.Errorf("both %q", a)
+	}
+}
+
+// TestChosenPeriods: a period that the data chose pays for the frequencies that it was chosen from; one that is held, or that has a
+// prior of the user's, does not.
+func TestChosenPeriods(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.LocPer{Variance: 0.3, Lengthscale: 96, Period: 12, PeriodicLengthscale: 0.8}, Noise: 0.1}
+	e := extent{step: 1, span: 100}
+	prior, err := ParsePrior("period=within(10, 14)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := gppl.Model{Kernel: gppl.Add(m.Kernel, gppl.LocPer{Variance: 0.3, Lengthscale: 40, Period: 5, PeriodicLengthscale: 0.8}), Noise: 0.1}
+	for name, test := range map[string]struct {
+		b    beliefs
+		want float64
+	}{
+		"chosen":  {beliefsOf(m, e, nil, 1), math.Log(50)},
+		"two":     {beliefsOf(two, e, nil, 1), 2 * math.Log(50)},
+		"held":    {beliefsOf(m.Fix("period"), e, nil, 1), 0},
+		"a prior": {beliefsOf(m, e, []gppl.ParamPrior{prior}, 1), 0},
+	} {
+		if math.Abs(test.b.chosen-test.want) > 1e-12 {
+			t.Errorf("%s: %v nats, want %v", name, test.b.chosen, test.want)
+		}
+	}
+	loss, err := gppl.NewExact(m, gppl.Data{X: gppl.Scalars([]float64{0, 1, 2}), Y: []float64{0, 1, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid, free := beliefsOf(m, e, nil, 1), beliefsOf(m, e, nil, 1)
+	free.chosen = 0
+	with, _, err := evidence(loss, m.Values(), paid, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, _, err := evidence(loss, m.Values(), free, 3)
+	if err != nil || math.Abs(with-without-math.Log(50)) > 1e-9 {
+		t.Errorf("the evidence is %v and %v (%v)", with, without, err)
+	}
+}
+
+// TestBacktest: a season that goes on is forecast well; a level that jumps is not, and the verdict says so.
+func TestBacktest(t *testing.T) {
+	season := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/12) }
+	o := Options{Periods: []float64{12}}
+	good, err := automatic(t, steps(t, 96, 0.5, season), o).Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !good.Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "Over the last 5 origins, 12 steps ahead, the 95 % bands held") {
+		t.Errorf("%+v", good)
+	}
+	named, err := automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}).Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if good.Past[0].Reused != "" || !strings.Contains(named.Past[0].Reused, "named") {
+		t.Errorf("parameters were reused because %q and %q", good.Past[0].Reused, named.Past[0].Reused)
+	}
+	// The level rests, and then jumps once a season.
+	jump := func(i int) float64 { return season(i) + 8*math.Floor(max(0, float64(i-60))/12) }
+	a := automatic(t, steps(t, 120, 0.5, jump), o)
+	bad, err := a.Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad.Widen <= good.Widen {
+		t.Errorf("bands are widened by %v and %v", good.Widen, bad.Widen)
+	}
+	short, err := automatic(t, steps(t, 20, 0.5, season), Options{}).Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if short.Use || !strings.Contains(short.Verdict, "Do not use this forecast: 20 observations are too few") {
+		t.Errorf("%+v", short)
+	}
+	held, err := a.Backtest(context.Background(), BacktestOptions{Holdout: 18})
+	if err != nil || held.Origins != 1 || held.N != 18 || held.Season != 12 { // a season is known before the one origin, so that naive is seasonal
+		t.Errorf("%+v, %v", held, err)
+	}
+	if _, err := a.Backtest(context.Background(), BacktestOptions{Holdout: 118}); err == nil {
+		t.Error("118 of 120 observations were held out")
+	}
+}
+
+// TestJudge: each rule alone is enough.
+func TestJudge(t *testing.T) {
+	fine := Trust{Horizon: 8, Origins: 5, Season: 4, Coverage: 0.95, Relative: 0.6, Late: 1, Widen: 1}
+	for name, test := range map[string]struct {
+		change func(*Trust)
+		n      int
+		want   string
+	}{
+		"fine":   {func(*Trust) {}, 40, "Over the last 5 origins, 8 steps ahead, the 95 % bands held 95 % of what came, and the error was 0.60 of seasonal naive's."},
+		"narrow": {func(t *Trust) { t.Coverage = 0.5 }, 40, "Do not use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held only 50 % of what came."},
+		"wrong":  {func(t *Trust) { t.Relative = 2 }, 40, "its error was 2.00 times that of seasonal naive"},
+		"late":   {func(t *Trust) { t.Late = 3 }, 40, "late in the horizon errors were 3.0 times"},
+		"later":  {func(t *Trust) { t.Late, t.Widen = 4, 1.25 }, 40, "late in the horizon errors were 3.2 times"},
+		"doubt":  {func(t *Trust) { t.Doubt, t.Away = 0.125, 1.44 }, 40, "on other series the bands failed for one in 8 forecasts like this one, which is made from 40 observations and 1.4 standard deviations away from seasonal naive"},
+		"far":    {func(t *Trust) { t.Doubt, t.Away = 0.9, 3e9 }, 40, "on other series the bands failed for most forecasts like this one, which is made from 40 observations and more than 100 standard deviations away from seasonal naive."},
+		"exact":  {func(t *Trust) { t.Relative = math.MaxFloat64 }, 40, "8 steps ahead, seasonal naive had no error at all, and the forecast had one."},
+		"short":  {func(*Trust) {}, 23, "23 observations are too few to test a forecast of 8 steps"},
+		"proven": {func(t *Trust) { t.Doubt, t.Away, t.Relative = 0.125, 10, 0.2 }, 40, "the error was 0.20 of seasonal naive's"},
+		"wider":  {func(t *Trust) { t.Widen = 1.4 }, 40, "Its bands are 1.4 times as wide"},
+	} {
+		v := fine
+		test.change(&v)
+		v.judge(test.n, 8)
+		if !strings.Contains(v.Verdict, test.want) || v.Use != (name == "fine" || name == "wider" || name == "proven") {
+			t.Errorf("%s: %q", name, v.Verdict)
+		}
+	}
+}
+
+func TestParsePeriod(t *testing.T) {
+	months, err := Read(file(t, monthly(40)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := steps(t, 20, 1, func(int) float64 { return 0 })
+	for _, test := range []struct {
+		of   *Series
+		text string
+		want float64 // 0 for an error
+	}{
+		{months, "1y", 1}, {months, "12", 1}, {months, "3 months", 0.25}, {months, "365.2425 d", 1},
+		{numbers, "12", 12}, {numbers, "24h", 0}, {months, "1 fortnight", 0}, {months, "-1y", 0}, {months, "", 0},
+	} {
+		got, err := test.of.ParsePeriod(test.text)
+		if (err != nil) != (test.want == 0) || err == nil && math.Abs(got-test.want) > 1e-9 {
+			t.Errorf("%q: %v (%v), want %v", test.text, got, err, test.want)
+		}
+	}
+	if diff := cmp.Diff([]float64{1}, months.calendarPeriods(), cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+		t.Error(diff)
+	}
+	if p := numbers.calendarPeriods(); p != nil {
+		t.Errorf("numbers have the periods %v", p)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	parts := []Part{{Weight: 1, Log: true, Mean: []float64{2}, LatentVar: []float64{0.01}, NoisyVar: []float64{0.25}}}
+	if q := quantiles(parts, 0.975, false)[0]; math.Abs(math.Log(q)-2-Quantile95*0.5) > 1e-9 {
+		t.Errorf("the quantile of a log-normal is exp %v", math.Log(q))
+	}
+	// Half at −1 and half at 1, narrow: the median of a mixture that is shifted a little lies where its larger part ends.
+	two := []Part{
+		{Weight: 0.5, Mean: []float64{-1}, LatentVar: []float64{1}, NoisyVar: []float64{1}},
+		{Weight: 0.5, Mean: []float64{1}, LatentVar: []float64{1}, NoisyVar: []float64{1}},
+	}
+	if q := quantiles(two, 0.5, false)[0]; math.Abs(q) > 1e-9 {
+		t.Errorf("the median of a symmetric mixture is %v", q)
+	}
+}
+
+// TestPeriodGiven: a period that is given is not trained, with kernels that are named and without.
+func TestPeriodGiven(t *testing.T) {
+	s := steps(t, 60, 0.3, func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 11.8) })
+	for _, o := range []Options{{Kernels: []string{"SE + LocPer"}, Periods: []float64{12}}, {Periods: []float64{12}}} {
+		a := automatic(t, s, o)
+		for _, p := range a.Result.Params {
+			if p.Role == gppl.RolePeriod && (p.Value != 12 || !math.IsNaN(p.StdErrLog)) {
+				t.Errorf("%v: period %v ± %v", o.Kernels, p.Value, p.StdErrLog)
+			}
+		}
+	}
+}
+
+// Where working days have another shape than the days of a weekend, a term says so, and the forecast is better than by a season and
+// noise: the latest four weeks are looked at.
+func TestFitFindsTheWeekInTheDay(t *testing.T) {
+	if testsize.Quick() {
+		t.Skip("some seconds")
+	}
+	rng := rand.New(rand.NewPCG(3, 0))
+	of := func(i int) float64 {
+		if i/24%7 < 5 {
+			return 3 * math.Sin(2*math.Pi*float64(i)/24)
+		}
+		return math.Cos(2 * math.Pi * float64(i) / 12)
+	}
+	const n, ahead = 700, 48
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = float64(i), of(i)+0.3*rng.NormFloat64()
+	}
+	s, err := NewSeries(Axis{Name: "hour"}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Fit(context.Background(), s, Options{Periods: []float64{24, 168}, Log: "never", Trend: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(a.Kernel(), "LocPer * Periodic") {
+		t.Errorf("%s was chosen", a.Name())
+	}
+	f, err := a.Forecast(ahead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var square float64
+	for i, m := range f.Mean {
+		square += (m - of(n+i)) * (m - of(n+i)) / ahead
+	}
+	if rms := math.Sqrt(square); rms > 0.35 {
+		t.Errorf("the forecast errs by %.2f, want 0.35 at most", rms)
+	}
+}

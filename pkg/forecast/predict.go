@@ -1,0 +1,260 @@
+package forecast
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// standardised returns the observations as the best model sees them.
+func (a *Analysis) standardised() (gppl.Data, error) {
+	v, err := newView(a.Series, 0, len(a.Series.X), a.Log)
+	return v.data, err
+}
+
+// condition conditions the members on the data, once.
+func (a *Analysis) condition() error {
+	if len(a.members) == 0 {
+		a.members = []*member{{model: a.Result.Model, log: a.Log, weight: 1}}
+	}
+	views := map[bool]*view{}
+	for _, m := range a.members {
+		if m.posterior != nil {
+			continue
+		}
+		if views[m.log] == nil {
+			v, err := newView(a.Series, 0, len(a.Series.X), m.log)
+			if err != nil {
+				return err
+			}
+			views[m.log] = &v
+		}
+		v := views[m.log]
+		var all []conditioned
+		for _, model := range append([]gppl.Model{m.model}, m.draws...) {
+			p, err := a.posteriorOf(model, v.data)
+			if err != nil {
+				return fmt.Errorf("forecast: conditioning on the data: %w", err)
+			}
+			all = append(all, p)
+		}
+		m.view, m.posterior, m.posteriors = v, all[0], all[1:] // all or none: a later call begins again
+	}
+	a.remark(a.lostNoise())
+	return nil
+}
+
+// lostNoise warns if jitter was added to the noise, or if the noise is below rounding: n observations of variance v are factorised with
+// an error of about n·v·2⁻⁵². It returns "" if neither holds.
+func (a *Analysis) lostNoise() string {
+	m := a.Result.Model
+	at := []float64{0}
+	m.Kernel.Cov(at, at)
+	signal, noise := at[0], m.Noise+gppl.Nugget(m.Kernel)
+	const eps = 0x1p-52
+	switch jitter := a.members[0].posterior.Jitter(); {
+	case jitter > 0:
+		return fmt.Sprintf("Jitter of %.2g had to be added to a noise variance of %.2g (of the standardised series): bands near observations show rounding.", jitter, m.Noise)
+	case noise < eps*float64(len(a.Series.X))*signal:
+		return fmt.Sprintf("The noise variance is only %.2g times the signal variance and is lost in rounding: do not rely on bands near observations. "+
+			"If the observations have errors, the model does not include them: fit again.", noise/signal)
+	}
+	return ""
+}
+
+// Forecast is a prediction in the unit of the file. The prediction of a single model of y is Gaussian, with mean Mean and the two
+// variances. That of a model of log y, or of an average of models, is not: Mean is then the median, each variance the square of half the
+// distance between the quantiles at 15.9 and 84.1 %, and the 95 % band from Lower to Upper is not symmetric.
+type Forecast struct {
+	X         []float64
+	When      []string // X as text: dates in ISO form, or numbers
+	Mean      []float64
+	LatentVar []float64 // of f
+	NoisyVar  []float64 // of a new observation
+	Lower     []float64 // ends of the 95 % band of a new observation
+	Upper     []float64
+	Parts     []Part // the forecasts that are averaged
+}
+
+// Predict returns the posterior at each x, ascending, on the axis of the series. A prediction that is not finite is an error.
+func (a *Analysis) Predict(x []float64) (*Forecast, error) {
+	return a.PredictContext(context.Background(), x)
+}
+
+// PredictContext is like Predict, and returns the error of ctx if ctx ends first.
+func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, error) {
+	if err := a.condition(); err != nil {
+		return nil, err
+	}
+	for i, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("forecast: x[%d] = %v is not finite", i, v)
+		}
+	}
+	const many = 1000 // predictions leave the range at the ends first: of more x than this, the ends are computed first
+	if n := len(x); n > many {
+		if _, err := a.PredictContext(ctx, []float64{x[0], x[n-1]}); err != nil {
+			return nil, err
+		}
+	}
+	parts, err := a.parts(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	when := make([]string, len(x))
+	for i := range x {
+		when[i] = a.Series.Axis.Text(x[i])
+	}
+	f := forecastOf(x, when, parts)
+	for i := range x {
+		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
+			if math.Abs(x[i]) > largest {
+				return nil, fmt.Errorf("forecast: a prediction at %s is too far away: x is up to %g in size", f.When[i], largest)
+			}
+			if a.ofLog() {
+				return nil, fmt.Errorf("forecast: the prediction at %s is out of range: the model is one of the logarithm of %s, whose trend or uncertainty keeps growing: predict less far ahead, or fit with Options.Log: \"never\"",
+					f.When[i], a.Series.YName)
+			}
+			return nil, fmt.Errorf("forecast: the prediction at %s is %g with a variance of %g: the parameters of the model, %v, are out of the range of float64",
+				f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)
+		}
+	}
+	return f, nil
+}
+
+// ofLog reports whether a model of log y is among the averaged ones.
+func (a *Analysis) ofLog() bool {
+	return slices.ContainsFunc(a.members, func(m *member) bool { return m.log })
+}
+
+// Forecast predicts the given number of steps beyond the last observation. A step is a calendar month in a monthly series (likewise for
+// quarters and years), otherwise the median distance between observations, without the times of the week or day at which the series
+// never has one.
+func (a *Analysis) Forecast(steps int) (*Forecast, error) {
+	if steps < 1 {
+		return nil, fmt.Errorf("forecast: a forecast of %d steps: at least one is needed", steps)
+	}
+	const most = 1_000_000
+	if steps > most {
+		return nil, fmt.Errorf("forecast: a forecast of %d steps: at most %d", steps, most)
+	}
+	s := a.Series
+	last := s.X[len(s.X)-1]
+	if s.Known != nil {
+		ahead := s.Ahead()
+		if len(ahead) < steps {
+			return nil, s.unknown(s.Known.Names[0], s.Axis.after(s.Known.X[len(s.Known.X)-1], s.Step, 1))
+		}
+		return a.Predict(ahead[:steps])
+	}
+	return a.Predict(s.after(last, steps))
+}
+
+// Fitted predicts on an even grid of the given size over the part of the axis from one place to another.
+func (a *Analysis) Fitted(from, to float64, points int) (*Forecast, error) {
+	x := make([]float64, points)
+	for i := range x {
+		x[i] = from + (to-from)*float64(i)/float64(points-1)
+	}
+	return a.Predict(x)
+}
+
+// Quantile95 is the half width of a 95 % band in standard deviations.
+const Quantile95 = 1.959963984540054
+
+// Band returns the ends of the 95 % band of a new observation at point i.
+func (f *Forecast) Band(i int) (lo, hi float64) { return f.Lower[i], f.Upper[i] }
+
+// Quantile returns the quantile of a new observation at each x, at level p, 0 < p < 1.
+func (f *Forecast) Quantile(p float64) []float64 {
+	if !plainGaussian(f.Parts) {
+		return quantiles(f.Parts, p, false)
+	}
+	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	q := make([]float64, len(f.Mean))
+	for i, m := range f.Mean {
+		q[i] = m + z*math.Sqrt(f.NoisyVar[i])
+	}
+	return q
+}
+
+// WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
+// observation, and the latter's 95 % band.
+func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
+	rows := [][]string{{orElse(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
+	for i, when := range f.When {
+		lo, hi := f.Band(i)
+		rows = append(rows, []string{when, number(f.Mean[i]), number(math.Sqrt(f.LatentVar[i])), number(math.Sqrt(f.NoisyVar[i])), number(lo), number(hi)})
+	}
+	return WriteCSV(w, rows)
+}
+
+// SaveCSV writes the forecast to a file as WriteCSV does, whole or not at all.
+func (f *Forecast) SaveCSV(path string, a Axis) error {
+	return wholefile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
+}
+
+// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is no number, gets an apostrophe in front.
+func WriteCSV(w io.Writer, rows [][]string) error {
+	table := csv.NewWriter(w)
+	for _, row := range rows {
+		row = slices.Clone(row)
+		for i, cell := range row {
+			if formula(cell) {
+				row[i] = "'" + cell
+			}
+		}
+		if err := table.Write(row); err != nil {
+			return err
+		}
+	}
+	table.Flush()
+	return table.Error()
+}
+
+// formula reports whether a spreadsheet reads a cell as a formula: the first character decides, behind what it skips.
+func formula(cell string) bool {
+	if _, err := strconv.ParseFloat(cell, 64); err == nil {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(cell, func(r rune) bool { return r == ' ' || r == '\ufeff' }))
+	return strings.ContainsRune("=+-@\t\r\n＝＋－＠", first)
+}
+
+// Note says in which respect the posterior is not exact; "" if it is exact.
+func (a *Analysis) Note() string { return a.note }
+
+// WithNoise returns the analysis with another noise variance (of the standardised series), and the increase of the exact NLL in nats.
+func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, err error) {
+	m := a.Result.Model
+	m.Noise = noise
+	data, err := a.standardised()
+	if err != nil {
+		return nil, 0, fmt.Errorf("forecast: %w", err)
+	}
+	loss, err := gppl.NewExact(m, data)
+	if err != nil {
+		return nil, 0, fmt.Errorf("forecast: %w", err)
+	}
+	there, err := loss.ValueGrad(nil, m.Values())
+	if err != nil {
+		return nil, 0, fmt.Errorf("forecast: %w", err)
+	}
+	here, err := loss.ValueGrad(nil, a.Result.Model.Values())
+	if err != nil {
+		return nil, 0, fmt.Errorf("forecast: %w", err)
+	}
+	r := *a.Result
+	r.Model = m
+	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Weak: a.Weak, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given, trained: a.trained}, there - here, nil
+}

@@ -1,0 +1,27 @@
+package report
+
+import (
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// Effects returns a table of the coefficients of the regressors; nil if there are none.
+func Effects(a *forecast.Analysis) (*viz.Table, error) {
+	effects, err := a.Effects()
+	if err != nil || effects == nil {
+		return nil, err
+	}
+	of := a.Series.YName
+	if effects[0].Log {
+		of = "log " + of
+	}
+	t := &viz.Table{
+		Caption: "What one unit of a regressor adds to " + of,
+		Columns: []viz.Column{{Name: "regressor"}, {Name: "coefficient"}, {Name: "standard error"}},
+		Notes:   []string{"Standard errors treat the kernel's parameters and the noise as known."},
+	}
+	for _, e := range effects {
+		t.Rows = append(t.Rows, []any{e.Name, e.Value, e.StdErr})
+	}
+	return t, nil
+}

@@ -1,0 +1,466 @@
+// Package report makes figures, tables, text, JSON and a page in HTML of an analysis, with package viz.
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// fittedPoints is the number of places at which a posterior is drawn.
+const fittedPoints = 500
+
+// Forecast draws the latest observations, the fit through them and the forecast with its bands. It shows the observations as far back
+// as eight times the length of the forecast, and at least sixty.
+func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
+	s := a.Series
+	first := recent(s, f)
+	x, y := s.X[first:], s.Y[first:]
+	last := x[len(x)-1]
+	fit, err := a.Fitted(x[0], last, fittedPoints)
+	if err != nil {
+		return nil, err
+	}
+	end := f.X[len(f.X)-1]
+	fine, err := a.Fitted(last, end, max(2, min(fittedPoints, 12*len(f.X))))
+	if err != nil {
+		return nil, err
+	}
+	fit.X = append(fit.X, fine.X...)
+	fit.Mean = append(fit.Mean, fine.Mean...)
+	fit.LatentVar = append(fit.LatentVar, fine.LatentVar...)
+	fit.NoisyVar = append(fit.NoisyVar, fine.NoisyVar...)
+	fit.Lower, fit.Upper = append(fit.Lower, fine.Lower...), append(fit.Upper, fine.Upper...)
+	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function and of a new observation.", a.Kernel())
+	if first > 0 {
+		caption += fmt.Sprintf(" Shown are the latest %d of %d observations.", len(x), len(s.X))
+	}
+	return viz.Series(viz.SeriesOptions{
+		Frame: viz.Frame{
+			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, f.When[len(f.When)-1]),
+			XLabel: s.Axis.Label(), YLabel: s.YLabel(), Caption: caption, Width: 960,
+		},
+		Observed:    viz.Points{X: x, Y: y},
+		Predictions: []viz.Prediction{{Name: "mean", X: fit.X, Mean: fit.Mean, LatentVar: fit.LatentVar, NoisyVar: fit.NoisyVar, Lower: fit.Lower, Upper: fit.Upper}},
+		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
+	})
+}
+
+// recent returns the first observation that is drawn beside a forecast.
+func recent(s *forecast.Series, f *forecast.Forecast) int {
+	last := s.X[len(s.X)-1]
+	from := last - 8*(f.X[len(f.X)-1]-last)
+	first, _ := slices.BinarySearch(s.X, from)
+	return max(0, min(first, len(s.X)-60))
+}
+
+// Series draws all observations.
+func Series(s *forecast.Series) (*viz.Figure, error) {
+	return viz.Series(viz.SeriesOptions{
+		Frame: viz.Frame{
+			Title: s.YName, XLabel: s.Axis.Label(), YLabel: s.YLabel(), Width: 960, Height: 300,
+			Caption: fmt.Sprintf("All %d observations of %s.", len(s.X), s.Source.File),
+		},
+		Observed: viz.Points{X: s.X, Y: s.Y},
+	})
+}
+
+// Residuals draws the innovations along the axis, their histogram and their autocorrelation.
+func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, error) {
+	const unit = "standardised innovation"
+	along, err := viz.Series(viz.SeriesOptions{
+		Frame: viz.Frame{
+			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), YLabel: unit, Width: 960, Height: 260,
+			Caption: "Standardised innovations: the difference between each observation and its prediction from those before it, in standard deviations of that prediction.",
+		},
+		Observed: viz.Points{Name: "innovations", X: r.X, Y: r.E},
+	})
+	if err != nil {
+		return nil, err
+	}
+	histogram, err := viz.Histogram(viz.HistogramOptions{
+		Frame: viz.Frame{
+			Title: "Are they Gaussian?", XLabel: unit, YLabel: "density", Width: 470, Height: 320,
+			Caption: fmt.Sprintf("Histogram of the innovations. Jarque–Bera p = %.2g.", r.JarqueBeraP),
+		},
+		Values: r.E,
+	})
+	if err != nil {
+		return nil, err
+	}
+	correlogram, err := viz.Correlogram(viz.CorrelogramOptions{
+		Frame: viz.Frame{
+			Title: "Are they white?", XLabel: "lag (observations)", YLabel: "autocorrelation", Width: 470, Height: 320,
+			Caption: fmt.Sprintf("Autocorrelation of the innovations. Ljung–Box p = %.2g over %d lags.", r.LjungBoxP, r.LjungBoxLags),
+		},
+		Values: r.Autocorrelation, Band: r.Band,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []*viz.Figure{along, histogram, correlogram}, nil
+}
+
+// Components draws the terms of a sum over the observations and the forecast. The error is forecast.ErrNoComponents for other
+// kernels.
+func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
+	s := a.Series
+	last, end := s.X[len(s.X)-1], f.X[len(f.X)-1]
+	x := make([]float64, fittedPoints)
+	from := s.X[recent(s, f)]
+	for i := range x {
+		x[i] = from + (end-from)*float64(i)/(fittedPoints-1)
+	}
+	terms, err := a.Components(x)
+	if err != nil {
+		return nil, err
+	}
+	o := viz.ComponentsOptions{
+		Frame: viz.Frame{
+			Title: "What the model is made of", XLabel: s.Axis.Label(), YLabel: s.YLabel(), Width: 960,
+			Caption: fmt.Sprintf("Posterior of each term of %s with its 95 %% band. The means add up to the fit minus the mean of the data, %.5g; the bands do not add up, since the terms are correlated.", a.Kernel(), a.Scaling.Mean),
+		},
+		Spans: []viz.Span{{From: last, To: end}},
+	}
+	for _, c := range terms {
+		o.Terms = append(o.Terms, viz.Prediction{Name: c.Name, X: c.X, Mean: c.Mean, LatentVar: c.Variance})
+	}
+	return viz.Components(o)
+}
+
+// Spectrum draws the periodogram of the data beside its expectation under the model, both averaged over bands of frequencies that are
+// narrow enough to show a periodicity.
+func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
+	const bands = 120
+	first, last := p.Frequency[0], p.Frequency[len(p.Frequency)-1]
+	var frequency, data, model, count [bands + 1]float64
+	for j, f := range p.Frequency {
+		b := int(bands * math.Log(f/first) / math.Log(max(last/first, 1.01)))
+		frequency[b] += f
+		data[b] += p.Data[j]
+		model[b] += p.Expected[j]
+		count[b]++
+	}
+	var x, y, expected []float64
+	for b, n := range count {
+		if n > 0 {
+			x = append(x, frequency[b]/n)
+			y = append(y, a.Scaling.Variance(data[b]/n))
+			expected = append(expected, a.Scaling.Variance(model[b]/n))
+		}
+	}
+	unit := "1"
+	if a.Series.Axis.Unit != "" {
+		unit = "1/" + a.Series.Axis.Unit
+	}
+	power := "power"
+	if a.Series.YUnit != "" {
+		power += " (" + a.Series.YUnit + "²)"
+	}
+	return viz.Curves(viz.CurvesOptions{
+		Frame: viz.Frame{
+			Title: "Does the model capture the periodicities?", XLabel: "frequency (" + unit + ")", YLabel: power, Width: 960, Height: 340,
+			Caption: "Periodogram of the detrended series (Hann window), averaged over narrow bands, and its expectation under the model. A peak that the line lacks is a periodicity that the model does not have. At high frequencies both end at the noise.",
+		},
+		LogX: true, LogY: true,
+		Curves: []viz.Curve{
+			{Name: "data", X: x, Y: y, Mark: viz.Dots, Slot: viz.Grey},
+			{Name: "expected by the model", X: x, Y: expected, Slot: viz.Blue},
+		},
+		Rules: []viz.Rule{{Y: a.Scaling.Variance(p.Noise), Name: "noise variance"}},
+	})
+}
+
+// Slices draws the likelihood along each parameter.
+func Slices(a *forecast.Analysis, slices []forecast.Slice) (*viz.Figure, error) {
+	o := viz.SliceOptions{Frame: viz.Frame{
+		Title: "How well the data determine each parameter", Width: 960,
+		Caption: "Likelihood along each parameter, with the others fixed at the optimum, beside the parabola of its standard error. The parabola is wider if other parameters can compensate for this one.",
+	}}
+	for _, s := range slices {
+		label := s.Name
+		if s.Unit != "" {
+			label += " (" + s.Unit + ")"
+		}
+		o.Slices = append(o.Slices, viz.SliceCurve{Name: s.Name, Label: label, Value: s.Value, Excess: s.Excess, Optimum: s.Optimum, Parabola: knownError(s.StdErr)})
+	}
+	return viz.Slices(o)
+}
+
+// Contour draws the likelihood over the two most correlated parameters.
+func Contour(c *forecast.Contour) (*viz.Figure, error) {
+	label := func(x forecast.ContourAxis) string {
+		if x.Unit == "" {
+			return x.Name
+		}
+		return x.Name + " (" + x.Unit + ")"
+	}
+	return viz.Contour(viz.ContourOptions{
+		Frame: viz.Frame{
+			Title:  fmt.Sprintf("%s and %s make up for each other: correlation %.2f", c.A.Name, c.B.Name, c.Correlation),
+			XLabel: label(c.A), YLabel: label(c.B), Width: 620, Height: 440,
+			Caption: "Likelihood over the two parameters whose estimates are the most correlated, with the others fixed at the optimum. The lines bound the confidence regions of 68, 95 and 99 % by the likelihood ratio: 1.15, 3.0 and 4.6 nats above the optimum.",
+		},
+		LogX: true, LogY: true, X: c.A.Value, Y: c.B.Value, Z: c.Excess,
+		Levels: []viz.ContourLevel{{Z: 1.148, Name: "68 %"}, {Z: 2.996, Name: "95 %"}, {Z: 4.605, Name: "99 %"}},
+		Mark:   [2]float64{c.A.Optimum, c.B.Optimum}, MarkName: "optimum",
+	})
+}
+
+// Comparison lists the candidates, the best first.
+func Comparison(a *forecast.Analysis) *viz.Table {
+	nll, of := "exact NLL", "the standardised series"
+	if slices.ContainsFunc(a.Candidates, func(c forecast.Candidate) bool { return c.Log != a.Log }) { // both scales
+		of = "y"
+	}
+	t := &viz.Table{Caption: "Kernels compared", Notes: []string{
+		fmt.Sprintf("NLL of %s; BIC = 2·NLL + parameters·log n. A difference of ten in BIC is strong evidence.", of),
+	}}
+	if a.Weak {
+		return evidenceTable(a, t)
+	}
+	t.Notes = append(t.Notes, scaleOf(a))
+	if a.Projections > 0 {
+		nll = "projected NLL"
+		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: all were trained and compared by the projected likelihood of %d projections with the residual energy.", a.TrainedOn(), a.Projections))
+	}
+	t.Notes = append(t.Notes, learntFrom(a)...)
+	t.Columns = []viz.Column{{Name: "kernel"}, {Name: nll, Unit: "nats", Format: viz.Fixed(2), Best: viz.Min}, {Name: "parameters"},
+		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
+	for _, c := range a.Candidates {
+		if c.Error != "" {
+			t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, "failed: " + c.Error, nil, c.Evaluations, c.Seconds})
+			continue
+		}
+		t.Rows = append(t.Rows, []any{c.Name(), c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
+	}
+	return t
+}
+
+// scaleOf says in which respects named kernels differ from the automatic choice.
+func scaleOf(a *forecast.Analysis) string {
+	text := "Named kernels are compared by BIC"
+	if len(a.Result.Priors) == 0 {
+		text += ", without priors"
+	}
+	return text + ", and only the best makes the forecast; the automatic choice uses weak priors and averages models."
+}
+
+// evidenceTable turns t into the comparison of the automatic policy.
+// learntFrom is a note where parameters were learnt from a part of the series.
+func learntFrom(a *forecast.Analysis) []string {
+	if n := a.TrainedOn(); n < len(a.Series.X) {
+		return []string{fmt.Sprintf("Parameters were learnt from the latest %d observations.", n)}
+	}
+	return nil
+}
+
+func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
+	t.Caption = "Models compared"
+	t.Columns = []viz.Column{{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "weight", Unit: "%", Format: viz.Fixed(0)},
+		{Name: "parameters"}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
+	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, with parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
+	if w := a.Walk(); w > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", 100*w))
+	}
+	t.Notes = append(t.Notes, learntFrom(a)...)
+	const most = 12
+	rough := false
+	for i, c := range a.Candidates {
+		if i == most {
+			t.Notes = append(t.Notes, fmt.Sprintf("%d more are left out.", len(a.Candidates)-most))
+			break
+		}
+		var weight any
+		if c.Weight > 0 {
+			weight = 100 * c.Weight
+		}
+		if c.Error != "" {
+			t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, "failed: " + c.Error, nil, c.Evaluations, c.Seconds})
+			continue
+		}
+		var behind any
+		if !c.IsWalk() {
+			behind = c.Score - a.Candidates[0].Score
+		}
+		training := c.Status
+		if c.Rough {
+			training += "; penalised as by BIC"
+			rough = true
+		}
+		t.Rows = append(t.Rows, []any{c.Name(), behind, weight, c.Parameters, training, c.Engine, c.Evaluations, c.Seconds})
+	}
+	if rough {
+		t.Notes = append(t.Notes, "\"Penalised as by BIC\": the curvature at the optimum was not positive definite, so Laplace's method does not apply.")
+	}
+	return t
+}
+
+// Past lists the forecasts of the past with their coverage and errors.
+func Past(a *forecast.Analysis, t *forecast.Trust) *viz.Table {
+	naive := "error of seasonal naive"
+	if t.Season == 1 {
+		naive = "error of the last value"
+	}
+	table := &viz.Table{
+		Caption: "Forecasts of the past",
+		Columns: []viz.Column{{Name: "known up to"}, {Name: "observations ahead"}, {Name: "within the 95 % band", Unit: "%", Format: viz.Fixed(0)}, {Name: "mean absolute error"}, {Name: naive}},
+	}
+	var reused []string
+	for _, p := range t.Past {
+		if p.Reused != "" {
+			reused = append(reused, p.Reused)
+		}
+		table.Rows = append(table.Rows, []any{p.From, p.N, 100 * p.Coverage, p.MAE, p.Naive})
+	}
+	note := "At each origin the parameters were learnt again from the observations up to it; the structure is that of the whole series."
+	if n := len(reused); n > 0 {
+		note = fmt.Sprintf("At %d of %d origins the parameters, like the structure, are those of the whole series, which flatters the forecast: %s.",
+			n, len(t.Past), strings.Join(slices.Compact(reused), "; "))
+	}
+	table.Notes = []string{note}
+	return table
+}
+
+// Parameters lists the parameters of the best model with their standard errors, in units.
+func Parameters(a *forecast.Analysis) *viz.Table {
+	t := &viz.Table{
+		Caption: "Parameters of " + a.Kernel(),
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error"}, {Name: "unit"}},
+		Notes:   []string{"Variances are in the unit of y squared. Standard errors are approximate: those of the logarithm, from the curvature of the likelihood, times the value."},
+	}
+	for _, p := range a.Result.Params {
+		number, se, unit := inUnits(a, p)
+		var value, stderr any = number, nil
+		switch { // four digits do not distinguish locations
+		case p.Role == gppl.RoleLocation && a.Series.Axis.Dates:
+			value = a.Series.Axis.Text(number)
+		case p.Role == gppl.RoleLocation:
+			value = fmt.Sprintf("%.8g", number)
+		}
+		if se > 0 {
+			stderr = se
+		}
+		t.Rows = append(t.Rows, []any{p.Name, value, stderr, unit})
+	}
+	return t
+}
+
+// knownError returns a standard error, or 0 if it is not known or the parameter is not identified.
+func knownError(se float64) float64 {
+	if math.IsNaN(se) || math.IsInf(se, 0) {
+		return 0
+	}
+	return se
+}
+
+// inUnits returns a parameter of the standardised series in the unit of the file, with its standard error; 0 if that is not known.
+func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit string) {
+	switch {
+	case p.Unit == "y²" && a.Log:
+		unit = "(log y)²"
+	case p.Unit == "y²" && a.Series.YUnit != "":
+		unit = a.Series.YUnit + "²"
+	case p.Unit == "x":
+		unit = a.Series.Axis.Unit
+	case p.Unit != "y²":
+		unit = p.Unit
+	}
+	if p.Unit == "y²" {
+		return a.Scaling.Variance(p.Value), a.Scaling.Variance(knownError(p.StdErr())), unit
+	}
+	return p.Value, knownError(p.StdErr()), unit
+}
+
+// Predictions lists a forecast; the middle of a long one is left out.
+func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
+	format, precision := digits(f)
+	d := viz.Fixed(precision)
+	if format == 'e' {
+		d = func(v any) string {
+			if x, ok := v.(float64); ok {
+				return strconv.FormatFloat(x, format, precision, 64)
+			}
+			return "–" // in the row of "…"
+		}
+	}
+	t := &viz.Table{
+		Caption: "Forecast of " + a.Series.YLabel(),
+		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d}},
+		Notes:   []string{band(a)},
+	}
+	const most, ends = 26, 12
+	for i, when := range f.When {
+		if len(f.When) > most && i == ends {
+			t.Rows = append(t.Rows, []any{"…", nil, nil, nil})
+		}
+		if len(f.When) > most && i >= ends && i < len(f.When)-ends {
+			continue
+		}
+		lo, hi := f.Band(i)
+		t.Rows = append(t.Rows, []any{when, f.Mean[i], lo, hi})
+	}
+	return t
+}
+
+// band says what the 95 % band of a forecast includes.
+func band(a *forecast.Analysis) string {
+	if a.Series.Relative {
+		return fmt.Sprintf("The band is that of a new observation with the median of the relative errors. The learnt noise is %.3g times %s.", a.ErrorScale(), a.Series.ErrorName)
+	}
+	if a.Series.Errors != nil {
+		return "The band is that of a new observation, noise and the median of the known errors included."
+	}
+	return "The band is that of a new observation, noise included."
+}
+
+// warnings returns those of training and of the posterior.
+func warnings(a *forecast.Analysis) []string {
+	w := slices.Clone(a.Result.Warnings)
+	if n := a.Note(); n != "" {
+		w = append(w, n)
+	}
+	if a.Result.Status == gppl.Limited || a.Result.Status == gppl.Stalled {
+		w = append(w, "Training ended as "+strings.ToLower(string(a.Result.Status))+": "+a.Result.Reason)
+	}
+	return slices.Compact(w)
+}
+
+// Doubt says in a sentence that the best named kernel may not be at its optimum, or that the data do not determine it, and the first
+// reason; "" if nothing is in doubt. The others are among the warnings.
+func Doubt(a *forecast.Analysis) string {
+	doubts := a.Candidates[0].Doubts
+	if len(doubts) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(doubts) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more, see the warnings)", n)
+	}
+	return fmt.Sprintf("The parameters of %s are in doubt: %s%s.", a.Name(), doubts[0], more)
+}
+
+// WithNoise draws the forecast with another noise variance (of the standardised series) and all else unchanged. The title gives the
+// increase of the NLL.
+func WithNoise(a *forecast.Analysis, noise float64, steps int) (*viz.Figure, error) {
+	other, excess, err := a.WithNoise(noise)
+	if err != nil {
+		return nil, err
+	}
+	f, err := other.Forecast(steps)
+	if err != nil {
+		return nil, err
+	}
+	fig, err := Forecast(other, f)
+	if err != nil {
+		return nil, err
+	}
+	fig.Title = fmt.Sprintf("Noise variance %.3g: NLL %+.1f nats", noise, excess)
+	return fig, nil
+}

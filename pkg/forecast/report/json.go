@@ -1,0 +1,94 @@
+package report
+
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+)
+
+// JSON is an analysis for programs. Fields of results that were not requested are left out.
+type JSON struct {
+	File       string               `json:"file"`
+	SHA256     string               `json:"sha256"`
+	N          int                  `json:"n"`
+	Trust      *forecast.Trust      `json:"trust,omitempty"`
+	Notes      []string             `json:"notes"`
+	Kernel     string               `json:"kernel"`
+	Status     string               `json:"status"`           // of training the best model, as in Candidates
+	Doubts     []string             `json:"doubts,omitempty"` // why the parameters of a named kernel may not be the optimum
+	Log        bool                 `json:"log,omitempty"`    // the best model is of log y
+	Exact      bool                 `json:"exact_likelihood"`
+	Parameters []ParameterJSON      `json:"parameters"`
+	LogLik     float64              `json:"log_likelihood"` // of the standardised series, without the priors
+	LogPrior   float64              `json:"log_prior,omitempty"`
+	Priors     []forecast.Belief    `json:"priors,omitempty"`
+	Regressors []forecast.Effect    `json:"regressors,omitempty"`
+	Candidates []forecast.Candidate `json:"candidates"`
+	Residuals  *ResidualsJSON       `json:"residuals,omitempty"`
+	Forecast   []PointJSON          `json:"forecast,omitempty"`
+	Warnings   []string             `json:"warnings,omitempty"`
+}
+
+// ParameterJSON is a parameter of the best model: Value and StdErrLog, the standard error of its logarithm, for the standardised series,
+// InUnits and StdErr in the unit of the file. Unknown standard errors are left out; a location has no StdErrLog.
+type ParameterJSON struct {
+	Name      string  `json:"name"`
+	Value     float64 `json:"value"`
+	StdErrLog float64 `json:"std_err_log,omitempty"`
+	InUnits   float64 `json:"value_in_units"`
+	StdErr    float64 `json:"std_err_in_units,omitempty"`
+	Unit      string  `json:"unit,omitempty"`
+}
+
+// ResidualsJSON holds the results of the checks of the innovations.
+type ResidualsJSON struct {
+	N           int      `json:"n"`
+	SD          float64  `json:"sd"`
+	LjungBoxP   float64  `json:"ljung_box_p"`
+	Lags        int      `json:"lags"`
+	JarqueBeraP float64  `json:"jarque_bera_p"`
+	Verdict     []string `json:"verdict"`
+}
+
+// PointJSON is one step of a forecast.
+type PointJSON struct {
+	X             string  `json:"x"`
+	Mean          float64 `json:"mean"`
+	SDLatent      float64 `json:"sd_latent"`
+	SDObservation float64 `json:"sd_observation"`
+	Lower         float64 `json:"lower_95"`
+	Upper         float64 `json:"upper_95"`
+}
+
+// Describe returns the analysis for a program, with the forecast, the residual checks and the backtest that are not nil.
+func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust) JSON {
+	j := JSON{
+		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Notes: flagwords.All(a.Series.Notes()),
+		Kernel: a.Kernel(), Status: a.Candidates[0].Status, Doubts: a.Candidates[0].Doubts, Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
+		Trust: trust, Log: a.Log, LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
+	}
+	for _, p := range a.Result.Params {
+		value, se, unit := inUnits(a, p)
+		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, knownError(p.StdErrLog), value, se, unit})
+	}
+	if effects, err := a.Effects(); err == nil { // an error of conditioning is reported with the forecast
+		j.Regressors = effects
+	}
+	if r != nil {
+		j.Residuals = &ResidualsJSON{len(r.E), r.SD, r.LjungBoxP, r.LjungBoxLags, r.JarqueBeraP, r.Verdict()}
+	}
+	if f != nil {
+		j.Forecast = Points(f)
+	}
+	return j
+}
+
+// Points returns the steps of a forecast for programs.
+func Points(f *forecast.Forecast) (points []PointJSON) {
+	for i, when := range f.When {
+		lo, hi := f.Band(i)
+		points = append(points, PointJSON{when, f.Mean[i], math.Sqrt(f.LatentVar[i]), math.Sqrt(f.NoisyVar[i]), lo, hi})
+	}
+	return points
+}

@@ -1,0 +1,240 @@
+package report
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+//go:embed report.html
+var page string
+
+// pages is the template of the report; html/template escapes text from the data.
+var pages = template.Must(template.New("report").Parse(page))
+
+// content is what the template shows.
+type content struct {
+	Dark        template.CSS
+	Script      template.JS
+	Policy      string
+	Series      *forecast.Series
+	Kernel      string
+	Trust       *forecast.Trust
+	Past        template.HTML
+	Summary     []string
+	Written     string
+	Forecast    template.HTML
+	Predictions template.HTML
+	All         template.HTML
+	Comparison  template.HTML
+	Parameters  template.HTML
+	Effects     template.HTML
+	Priors      []string
+	Verdict     []string
+	Doubt       string
+	Along       template.HTML
+	Histogram   template.HTML
+	Correlogram template.HTML
+	Components  template.HTML
+	Spectrum    template.HTML
+	Slices      template.HTML
+	Contour     template.HTML
+	How         string
+	Result      string
+	Warnings    []string
+	NoResiduals string
+}
+
+// slicePoints is the number of places at which the likelihood is drawn, along each parameter.
+const slicePoints = 25
+
+// Report writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the forecast,
+// comparison, parameters, residual checks, spectrum and terms of a sum. It adds slices through the likelihood if an evaluation takes less
+// than 20 ms, and a contour if it takes less than 5 ms.
+func Report(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust) error {
+	c := content{
+		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
+		How: how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),
+	}
+	var err error
+	figure := func(fig *viz.Figure, problem error) (h template.HTML) {
+		if err == nil {
+			err = problem
+		}
+		if err == nil {
+			h, err = fig.HTML()
+		}
+		return h
+	}
+	table := func(t *viz.Table) (h template.HTML) {
+		if err == nil {
+			h, err = t.HTML()
+		}
+		return h
+	}
+	if trust != nil {
+		c.Trust, c.Past = trust, table(Past(a, trust))
+	}
+	c.Forecast = figure(Forecast(a, f))
+	c.Predictions = table(Predictions(a, f))
+	c.All = figure(Series(a.Series))
+	c.Comparison = table(Comparison(a))
+	c.Parameters = table(Parameters(a))
+	if effects, problem := Effects(a); problem != nil {
+		return problem
+	} else if effects != nil {
+		c.Effects = table(effects)
+	}
+	if r, problem := a.Residuals(); problem != nil {
+		c.NoResiduals = problem.Error()
+	} else {
+		c.Verdict = r.Verdict()
+		figs, problem := Residuals(a, r)
+		if problem != nil {
+			return problem
+		}
+		c.Along, c.Histogram, c.Correlogram = figure(figs[0], nil), figure(figs[1], nil), figure(figs[2], nil)
+	}
+	periodogram, problem := a.Periodogram()
+	if problem != nil {
+		return problem
+	}
+	c.Spectrum = figure(Spectrum(a, periodogram))
+	if fig, problem := Components(a, f); !errors.Is(problem, forecast.ErrNoComponents) {
+		c.Components = figure(fig, problem)
+	}
+	if a.Quick(20 * time.Millisecond) {
+		slices, problem := a.Slices(ctx, slicePoints)
+		if problem != nil {
+			return problem
+		}
+		c.Slices = figure(Slices(a, slices))
+	}
+	if a.Quick(5 * time.Millisecond) {
+		if contour, problem := a.Contour(ctx, slicePoints); !errors.Is(problem, forecast.ErrNoContour) {
+			if problem != nil {
+				return problem
+			}
+			c.Contour = figure(Contour(contour))
+		}
+	}
+	c.Priors = Priors(a)
+	c.Warnings = warnings(a)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return pages.Execute(w, c)
+}
+
+// Summary says in sentences what was found.
+func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
+	best := a.Candidates[0]
+	text := fmt.Sprintf("%s describes the series best", best.Name())
+	switch {
+	case len(a.Candidates) == 1:
+		text = fmt.Sprintf("%s was trained", best.Name())
+	case next(a).Error == "":
+		if a.Weak {
+			text += fmt.Sprintf(", by %.1f nats of evidence over %s", next(a).Score-best.Score, next(a).Name())
+		} else {
+			text += fmt.Sprintf(", by %.1f in BIC over %s", next(a).BIC-best.BIC, next(a).Name())
+		}
+	}
+	out := []string{text + "."}
+	if strings.HasPrefix(best.Kernel, "White") {
+		var found []string
+		if a.Series.Known != nil {
+			found = append(found, "the regressors, ")
+		}
+		if best.Trend == "linear" {
+			found = append(found, "a linear trend ")
+		}
+		beyond := strings.TrimSuffix(strings.Join(found, ""), ", ")
+		if found != nil {
+			beyond = strings.TrimSpace(beyond) + " and "
+		}
+		out[0] = "No signal was found beyond " + beyond + "noise: " + text + "."
+	}
+	if best.Weight > 0 && best.Weight < 1 {
+		members := 0
+		for _, c := range a.Candidates {
+			if c.Weight > 0 {
+				members++
+			}
+		}
+		text := fmt.Sprintf("The forecast averages %d models by their evidence; the best has a weight of %.0f %%.", members, 100*best.Weight)
+		if w := a.Walk(); w > 0 {
+			text = fmt.Sprintf("The forecast averages %d models; the best has a weight of %.0f %%. A random walk with drift has %.0f %%, whatever its evidence: growth often stops, and levels last longer than a short series shows.",
+				members, 100*best.Weight, 100*w)
+		}
+		out = append(out, text)
+	}
+	if f != nil {
+		i := len(f.When) - 1
+		lo, hi := f.Band(i)
+		format, precision := digits(f)
+		number := func(v float64) string { return strconv.FormatFloat(v, format, precision, 64) }
+		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %% a new observation is between %s and %s.",
+			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), number(lo), number(hi)))
+	}
+	return out
+}
+
+// how says how the model was chosen.
+func how(a *forecast.Analysis) string {
+	if a.Weak {
+		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors, and the best sum grew by one term at a time. They are ranked by their evidence, the marginal likelihood with the parameters integrated out by Laplace's method."
+	}
+	return standardised(a) + " Each kernel plus noise was trained from starts taken from the data; the lowest BIC was kept."
+}
+
+// next returns the candidate after the best. It skips a random walk, whose place in the list depends on its share, not its evidence.
+func next(a *forecast.Analysis) forecast.Candidate {
+	if a.Candidates[1].IsWalk() && len(a.Candidates) > 2 {
+		return a.Candidates[2]
+	}
+	return a.Candidates[1]
+}
+
+// standardised says what was standardised: y, or y and log y.
+func standardised(a *forecast.Analysis) string {
+	if slices.ContainsFunc(a.Candidates, func(c forecast.Candidate) bool { return c.Log }) {
+		return "The series, or its logarithm, was standardised."
+	}
+	return "The series was standardised."
+}
+
+// digits is how a forecast is written by strconv.FormatFloat, with three digits of its least standard deviation: with a power of ten for
+// all below 1e-5 or some above 1e15.
+func digits(f *forecast.Forecast) (format byte, precision int) {
+	const manyZeros, manyDecimals, manyDigits = 5, 12, 15
+	least, most := math.Inf(1), 0.0
+	for i, v := range f.NoisyVar {
+		least, most = min(least, math.Sqrt(v)), max(most, math.Abs(f.Mean[i]), math.Sqrt(v))
+	}
+	if !(least > 0) || math.IsInf(least, 0) {
+		return 'f', 6
+	}
+	decimals := 2 - place(least)
+	if place(most) < -manyZeros || place(most) >= manyDigits {
+		return 'e', min(max(2, place(most)+decimals), manyDigits)
+	}
+	return 'f', min(max(0, decimals), manyDecimals)
+}
+
+// place is the power of ten of the first digit of v.
+func place(v float64) int { return int(math.Floor(math.Log10(v))) }

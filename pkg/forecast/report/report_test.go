@@ -1,0 +1,187 @@
+package report
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+const script = "<script>alert(1)</script>"
+
+// fitted is a model of a rhythm on a rise, of a series whose name is a script.
+func fitted(t *testing.T) (*forecast.Analysis, *forecast.Forecast) {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(6, 6))
+	var b strings.Builder
+	fmt.Fprintf(&b, "month,%s (m)\n", script)
+	for i := range 96 {
+		x := float64(i) // a slow wave and two harmonics, so that the data determine every parameter
+		fmt.Fprintf(&b, "%d-%02d,%.4f\n", 2015+i/12, 1+i%12, 100+0.2*x+2*math.Sin(x/9)+3*math.Sin(2*math.Pi*x/12)+math.Sin(4*math.Pi*x/12)+0.5*rnd.NormFloat64())
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := forecast.Read(path, forecast.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := forecast.Fit(context.Background(), s, forecast.Options{Kernels: []string{"SE", "SE + Periodic"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := a.Forecast(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, f
+}
+
+func TestShow(t *testing.T) {
+	a, f := fitted(t)
+	if a.Kernel() != "SE + Periodic" {
+		t.Fatalf("%s is the best: %+v", a.Kernel(), a.Candidates)
+	}
+	t.Run("report", func(t *testing.T) {
+		var b strings.Builder
+		if err := Report(context.Background(), &b, a, f, nil); err != nil {
+			t.Fatal(err)
+		}
+		page := b.String()
+		own := "<script>" + string(viz.Script()) + "</script>"
+		if strings.Count(page, own) != 1 {
+			t.Error("the page does not have the script of its figures once")
+		}
+		allowed := sha256.Sum256([]byte(viz.Script()))
+		policy := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(allowed[:]) + "';"
+		if head, _, _ := strings.Cut(page, "<style"); !strings.Contains(head, "Content-Security-Policy") || !strings.Contains(html.UnescapeString(head), policy) {
+			t.Errorf("no policy that allows this script only in %s", head)
+		}
+		page = strings.Replace(page, own, "", 1)
+		page = regexp.MustCompile(`data-gppl="[^"]*"`).ReplaceAllString(page, "") // compressed
+		if strings.Contains(page, "<script") || !strings.Contains(page, html.EscapeString(script)) {
+			t.Error("the name of the series is not escaped")
+		}
+		if bad := regexp.MustCompile(`NaN|[+−-]?Inf\b|%!|https?://[^w]`).FindString(page); bad != "" {
+			t.Errorf("the page has %q", bad)
+		}
+		figures, captions := strings.Count(page, "<figure"), strings.Count(page, "<figcaption")
+		if figures < 7 || captions != figures { // forecast, series, three of residuals, spectrum, components; the others if there is time
+			t.Errorf("%d figures, %d captions, want 7 at least", figures, captions)
+		}
+		for _, want := range []string{"Does the model capture the periodicities?", "prefers-color-scheme:dark", "BIC above the best", " m; with a probability of 95"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%q is not on the page", want)
+			}
+		}
+	})
+	t.Run("valley", func(t *testing.T) {
+		profiles, err := a.Slices(context.Background(), 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Slices(a, profiles); err != nil {
+			t.Error(err)
+		}
+		contour, err := a.Contour(context.Background(), 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fig, err := Contour(contour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(fig.Title, "make up for each other: correlation") {
+			t.Errorf("title %q", fig.Title)
+		}
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := Report(ctx, &strings.Builder{}, a, f, nil); err == nil {
+			t.Error("a report was made after it was cancelled")
+		}
+	})
+	t.Run("text", func(t *testing.T) {
+		r, err := a.Residuals()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := Text(&b, a, f, r, nil, []string{"out.html"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"96 observations", "SE + Periodic", "2023-12-01", "written: out.html", "m²"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%q is not in\n%s", want, b.String())
+			}
+		}
+		text, err := json.Marshal(Describe(a, f, r, nil))
+		if err != nil || !json.Valid(text) {
+			t.Error(err)
+		}
+	})
+	t.Run("units", func(t *testing.T) {
+		changed, result := *a, *a.Result
+		changed.Result = &result
+		place := gppl.FittedParam{Param: gppl.Param{Name: "location", Role: gppl.RoleLocation, Unit: "x", Value: 2018.5, Transform: gppl.Free{}}}
+		result.Params = append(slices.Clone(result.Params), place)
+		var got []ParameterJSON
+		for _, p := range Describe(&changed, nil, nil, nil).Parameters {
+			switch {
+			case p.Name == "noise variance" && math.Abs(p.InUnits/a.Scaling.Variance(p.Value)-1) < 1e-12 && p.StdErr > 0 && p.Unit == "m²",
+				p.Name == "location" && p.InUnits == 2018.5 && p.Unit == "year":
+				got = append(got, p)
+			}
+		}
+		if len(got) != 2 {
+			t.Errorf("%+v", got)
+		}
+		if rows := Parameters(&changed).Rows; rows[len(rows)-1][1] != "2018-07-01" {
+			t.Errorf("%v", rows)
+		}
+	})
+	t.Run("noise", func(t *testing.T) {
+		fig, err := WithNoise(a, 10*a.Result.Model.Noise, 12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(fig.Title, "NLL +") {
+			t.Errorf("ten times the noise costs nothing: %q", fig.Title)
+		}
+	})
+}
+
+// TestDecimals wants a forecast with as many digits as it deserves.
+func TestDecimals(t *testing.T) {
+	for _, test := range []struct {
+		mean, sd float64
+		want     string
+	}{
+		{1, 3, "1.00"}, {1, 0.4, "1.000"}, {1234, 250, "1234"}, {1, 1e-4, "1.000000"}, {1, 0, "1.000000"},
+		{1000, 1e-12, "1000.000000000000"},
+		{3.14159265e-20, 1e-22, "3.1416e-20"}, {3.68e-8, 1.1e-10, "3.6800e-08"}, {1e-7, 2, "0.00"}, {-2.5e130, 3e127, "-2.50000e+130"}, {3.157e14, 1e10, "315700000000000"},
+	} {
+		f := &forecast.Forecast{Mean: []float64{test.mean}, NoisyVar: []float64{test.sd * test.sd}}
+		format, precision := digits(f)
+		if got := strconv.FormatFloat(test.mean, format, precision, 64); got != test.want {
+			t.Errorf("%v with a standard deviation of %v is written %s, want %s", test.mean, test.sd, got, test.want)
+		}
+	}
+}

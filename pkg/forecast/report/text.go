@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+)
+
+// Text writes an analysis for a terminal: the verdict if the forecast was tested, what is in doubt of a named kernel, the series, the candidates and the best model; then
+// the checks, the forecast and the names of written files, unless these are nil.
+func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust, written []string) error {
+	var b strings.Builder
+	lines := func(title string, text []string) {
+		if len(text) > 0 {
+			fmt.Fprintf(&b, "\n%s\n", title)
+		}
+		for _, t := range text {
+			fmt.Fprintf(&b, "  %s\n", Printable(t))
+		}
+	}
+	if trust != nil {
+		fmt.Fprintf(&b, "%s\n", Printable(trust.Verdict))
+	}
+	if d := Doubt(a); d != "" {
+		fmt.Fprintf(&b, "%s\n", Printable(d))
+	}
+	lines("Series", flagwords.All(a.Series.Notes()))
+	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
+	lines("Priors", Priors(a))
+	if t, err := Effects(a); err != nil {
+		return err
+	} else if t != nil {
+		fmt.Fprintf(&b, "%s\n", t)
+	}
+	if r != nil {
+		lines("Checks", r.Verdict())
+	}
+	if f != nil {
+		fmt.Fprintf(&b, "\n%s", Predictions(a, f))
+	}
+	lines("Warnings", warnings(a))
+	lines("Result", Summary(a, f))
+	for _, path := range written {
+		fmt.Fprintf(&b, "  written: %s\n", path)
+	}
+	_, err := io.WriteString(w, printableLines(strings.TrimPrefix(b.String(), "\n")))
+	return err
+}
+
+// Backtest writes the verdict of a backtest and its table.
+func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust) error {
+	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s\n\n%s", Printable(t.Verdict), Past(a, t))))
+	return err
+}
+
+// Printable replaces control characters, and those that turn the direction of text or are invisible, so that data cannot send them to the
+// terminal.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// printableLines is Printable of each line.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Recordings lists the recordings for a terminal.
+func Recordings(w io.Writer) error {
+	for _, r := range forecast.Recordings {
+		if _, err := fmt.Fprintf(w, "%-10s %s (%s)\n", r.Name, r.Title, r.Licence); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(w, "\ngppl data NAME finds or downloads one.")
+	return err
+}
+
+// RecordingFacts describe a recording.
+type RecordingFacts struct {
+	Name    string     `json:"name"`
+	Title   string     `json:"title"`
+	Path    string     `json:"path"` // "embedded" if it is part of the program
+	N       int        `json:"n"`
+	XName   string     `json:"x_name"`
+	XUnit   string     `json:"x_unit,omitempty"`
+	YName   string     `json:"y_name"`
+	YUnit   string     `json:"y_unit,omitempty"`
+	XRange  [2]float64 `json:"x_range"`
+	Licence string     `json:"licence"`
+	From    string     `json:"from"`
+	Written string     `json:"written,omitempty"`
+	summary string
+}
+
+// Facts describes a recording that was loaded, and the csv file that it was written to, if any.
+func Facts(r forecast.Recording, s dataset.Series, written string) RecordingFacts {
+	return RecordingFacts{
+		Name: r.Name, Title: r.Title, Path: s.Source, N: s.Len(), XName: s.XName, XUnit: s.XUnit, YName: s.YName, YUnit: s.YUnit,
+		XRange: [2]float64{s.X[0], s.X[len(s.X)-1]}, Licence: r.Licence, From: r.From, Written: written, summary: s.String(),
+	}
+}
+
+// Text writes the facts for a terminal.
+func (f RecordingFacts) Text(w io.Writer) error {
+	text := fmt.Sprintf("%s\n  path     %s\n  series   %s\n  licence  %s\n  from     %s\n", f.Title, f.Path, f.summary, f.Licence, f.From)
+	if f.Written != "" {
+		text += fmt.Sprintf("  written  %s; try gppl fit %s\n", f.Written, f.Written)
+	}
+	_, err := io.WriteString(w, printableLines(text))
+	return err
+}

@@ -1,0 +1,121 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// routine are the times of the week, or of the day, at which a series of dates has no observation: the weekends of a stock exchange, the
+// nights of a shop. A forecast steps over them. nil stands for none.
+type routine struct {
+	axis   Axis
+	cycle  float64 // seconds: a week or a day
+	first  float64 // x of step 0
+	closed []bool  // of each step of a cycle
+}
+
+// routine finds the steps of a week, or else of a day, that an even series leaves out whose step is a part of it.
+func (s *Series) routine() *routine {
+	if !s.Axis.Dates || s.Axis.Months > 0 || !s.Even {
+		return nil
+	}
+	for _, cycle := range []float64{7 * unitSeconds["day"], unitSeconds["day"]} {
+		const many = 4 // steps of a cycle to an observation, beyond which most of one would be empty
+		parts := cycle / (s.Step * unitSeconds[s.Axis.Unit])
+		n := math.Round(parts)
+		if n < 2 || n > many*float64(len(s.X)) || math.Abs(parts-n) > 0.01 {
+			continue
+		}
+		r := &routine{axis: s.Axis, cycle: cycle, first: s.X[0], closed: make([]bool, int(n))}
+		if r.find(s.X) {
+			return r
+		}
+	}
+	return nil
+}
+
+// find fills in what is closed, and reports whether anything is. Chance must not explain it: where a share p of the other steps is missing,
+// one of n is missing in all of k cycles with a probability of at most n·pᵏ.
+func (r *routine) find(x []float64) bool {
+	const (
+		chance = 0.01
+		least  = 2 // cycles: what happened once is no habit
+	)
+	seen := make([]float64, len(r.closed))
+	for i, v := range x {
+		if i == 0 || v > x[i-1] {
+			seen[r.at(v)]++
+		}
+	}
+	cycles := math.Floor((x[len(x)-1] - x[0]) * unitSeconds[r.axis.Unit] / r.cycle)
+	var open, present float64
+	for i, k := range seen {
+		r.closed[i] = k == 0
+		if k > 0 {
+			open++
+			present += k
+		}
+	}
+	n := float64(len(seen))
+	p := (max(0, open*cycles-present) + 1) / (open*cycles + 2)
+	return open < n && cycles >= least && n*math.Pow(p, cycles) <= chance
+}
+
+// steps is a distance on the axis in steps.
+func (r *routine) steps(d float64) int {
+	return int(math.Round(d * unitSeconds[r.axis.Unit] / r.cycle * float64(len(r.closed))))
+}
+
+// at returns which step of its cycle x is.
+func (r *routine) at(x float64) int {
+	n := len(r.closed)
+	return (r.steps(x-r.first)%n + n) % n
+}
+
+func (r *routine) isClosed(x float64) bool { return r != nil && r.closed[r.at(x)] }
+
+// between returns how many steps between two observations are closed.
+func (r *routine) between(from, to float64) (closed int) {
+	if r == nil {
+		return 0
+	}
+	first, last := r.at(from), r.steps(to-from)
+	for k := 1; k < last; k++ {
+		if r.closed[(first+k)%len(r.closed)] {
+			closed++
+		}
+	}
+	return closed
+}
+
+// note says what is left out.
+func (r *routine) note() string {
+	const forecast = "and the forecast has none there."
+	var days []string // of the closed steps
+	for i, c := range r.closed {
+		if c {
+			at := r.first + float64(i)/float64(len(r.closed))*r.cycle/unitSeconds[r.axis.Unit]
+			days = append(days, r.axis.Time(at).Add(time.Minute).Weekday().String()) // rounding must not end in the day before
+		}
+	}
+	switch {
+	case r.cycle == unitSeconds["day"]:
+		return fmt.Sprintf("There is no observation at %d of the %d times of a day, %s", len(days), len(r.closed), forecast)
+	case len(r.closed) == 7:
+		return fmt.Sprintf("There is no observation on any %s, %s", strings.Join(days, " or "), forecast)
+	}
+	return fmt.Sprintf("There is no observation at %d of the %d times of a week, %s", len(days), len(r.closed), forecast)
+}
+
+// after returns the given number of steps after x, those left out at which the series never has an observation.
+func (s *Series) after(x float64, steps int) []float64 {
+	out := make([]float64, 0, steps)
+	for k := 1; len(out) < steps; k++ {
+		if v := s.Axis.after(x, s.Step, k); !s.closed.isClosed(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,73 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// scaledLog is the transform θ = exp(s·u). With s the standard error of log θ, a step of one in u changes the loss about equally for
+// every parameter, and L-BFGS needs a fraction of the evaluations. A gradient g in u means that the loss can fall by about g²/2 nats.
+// Below least, θ is least.
+type scaledLog struct{ s, least float64 }
+
+// leastNoise is the least noise variance that is learnt, of the standardised series. Where a model explains all observations, an exact
+// straight line for one, the likelihood grows without limit as the noise vanishes, until rounding is all that is left.
+const leastNoise = 1e-12
+
+var _ gppl.Transform = scaledLog{}
+
+func (t scaledLog) Natural(u float64) float64 { return max(math.Exp(t.s*u), t.least) }
+func (t scaledLog) Raw(theta float64) float64 { return math.Log(theta) / t.s }
+func (t scaledLog) String() string            { return fmt.Sprintf("log/%.3g", t.s) }
+
+func (t scaledLog) Slope(u float64) float64 {
+	if theta := math.Exp(t.s * u); theta > t.least {
+		return t.s * theta
+	}
+	return 0
+}
+
+// guess is the standard error of log θ that a parameter is taken to have before anything is known of it.
+const guess = 0.3
+
+// scaled returns m with transforms scaledLog. Their scales are the standard errors of a result if it has them. Otherwise they are
+// guesses: a fifth of a cycle over the span for a period, a third for any other parameter.
+func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
+	for i, p := range m.Params() {
+		if p.IsFixed() || p.Role == gppl.RoleLocation { // of any sign
+			continue
+		}
+		s := guess
+		if p.Role == gppl.RolePeriod {
+			s = min(s, 0.2*p.Value/span)
+		}
+		if r != nil && r.Params[i].StdErrLog > 0 {
+			s = min(r.Params[i].StdErrLog, 1)
+		}
+		least := 0.0
+		if p.Role == gppl.RoleNoise {
+			least = leastNoise
+		}
+		m = m.WithTransform(p.Name, scaledLog{s, least})
+	}
+	return m
+}
+
+// plain returns the result with the parameters' default transforms, which can be saved.
+func plain(r *gppl.Result) *gppl.Result {
+	out := *r
+	out.Model = gppl.Model{Kernel: r.Model.Kernel, Noise: r.Model.Noise, Mean: r.Model.Mean}
+	out.Params = nil
+	for i, p := range out.Model.Params() {
+		fitted := r.Params[i]
+		if fitted.Param.IsFixed() {
+			out.Model = out.Model.Fix(p.Name)
+			p.Transform = gppl.Fixed{}
+		}
+		fitted.Param = p
+		out.Params = append(out.Params, fitted)
+	}
+	return &out
+}

@@ -1,0 +1,519 @@
+package forecast
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// ReadOptions choose what Read takes from a csv file. The zero value takes column 1 as x and column 2 as y.
+type ReadOptions struct {
+	X, Y         string // a column by its name in the header or by its number from 1
+	XUnit, YUnit string // for axes and tables; dates need no XUnit
+	Comma        rune   // the field separator; 0: detected
+	DecimalComma bool   // numbers are written 3,14
+	NoHeader     bool
+	Missing      []string           // texts for a missing value, beside an empty cell, NA, NaN, null and the like
+	Time         dataset.TimeFormat // how x is written; "": detected
+	// Last keeps only this number of the latest observations; 0 keeps all.
+	Last int
+	// YError is a column of known standard deviations of the observations (error bars), in the unit of y; "" for none.
+	YError string
+	// RelativeErrors says that YError gives the errors relative to one another; their common scale is learnt.
+	RelativeErrors bool
+	// Regressors are columns that y depends on linearly and that are known in advance. Their future values stand in rows without y,
+	// or in the file Future, which has the column of x and those of the regressors.
+	Regressors []string
+	Future     string
+	// Memory bounds, in bytes, what Read takes by its forecast: the error is then a *gppl.MemoryError. 0 is no limit.
+	Memory float64
+
+	within [2]float64 // that x is wanted in (dataset.CSVOptions.Within)
+}
+
+// Within returns options for rows that are to be added to sums with the header h: numbers that stand for dates stay numbers where its
+// range is one of these.
+func (o ReadOptions) Within(h gppl.SumsHeader) ReadOptions {
+	o.within = [2]float64{h.Lo, h.Hi}
+	return o
+}
+
+// Source says where a series comes from.
+type Source struct {
+	File   string `json:"file"` // base name
+	SHA256 string `json:"sha256"`
+	Rows   int    `json:"rows"`
+	// Skipped rows lack x or y. Dropped ones were left out by ReadOptions.Last.
+	Skipped  int      `json:"skipped"`
+	Dropped  int      `json:"dropped,omitempty"`
+	Columns  []string `json:"columns"`
+	Unsorted int      `json:"unsorted"`        // rows that came before the row above them in x
+	Ahead    int      `json:"ahead,omitempty"` // skipped rows after the last observation that have the regressors
+}
+
+// Series is a time series ready to be modelled: x ascending, on one axis.
+type Series struct {
+	Source Source
+	Axis   Axis
+	YName  string
+	YUnit  string
+	X, Y   []float64
+	// Errors are known standard deviations of the observations; nil for none. ErrorName is their column. If Relative is set, they
+	// are known up to a common scale.
+	Errors    []float64
+	ErrorName string
+	Relative  bool
+	Known     *Known // regressors; nil for none
+
+	Step       float64   // the median distance between neighbours in x, duplicates left out
+	Even       bool      // most distances are about Step
+	Gaps       []Stretch // where neighbours are more than 1.5 steps apart, 10 if the series is not Even; the longest first
+	Absent     int       // observations that would fill the gaps at distance Step
+	Duplicates []float64 // the x that occur more than once
+
+	closed  *routine // the times of the week or day that have no observations; nil for none
+	remarks []string // on how the file was read
+	whole   *Series  // the series that this is a part of; nil if this is a whole one
+}
+
+// Stretch is a part of the axis.
+type Stretch struct{ From, To float64 }
+
+// missing are texts for a missing value, each as it is, in upper case and in lower case.
+var missing = func() (all []string) {
+	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "?", "."} {
+		all = append(all, text, strings.ToUpper(text), strings.ToLower(text))
+	}
+	return append(all, "N/a", "Nan")
+}()
+
+// largest and smallest bound |x|, |y|, the range of x and the standard deviation of y: the square of what is between them, times a
+// variance of the standardised series up to 1e28 or down to 1e-28, is within float64.
+const (
+	largest  = 1e140
+	smallest = 1e-140
+)
+
+// Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. If all x are numbers, and
+// ReadOptions.Time does not say how they are written, Read recognises Unix times in one unit between 1973 and 2096
+// and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates); Notes then says so.
+//
+// The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
+// there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
+// size; the range of x and the standard deviation of y must be above 1e-140.
+func Read(path string, o ReadOptions) (*Series, error) {
+	if err := o.fits(path); err != nil {
+		return nil, err
+	}
+	s, rep, err := read(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if rep.X == rep.Y {
+		return nil, fmt.Errorf("forecast: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
+	}
+	if err := o.checkColumns(rep); err != nil {
+		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+	}
+	out := &Series{
+		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
+		YName:  orElse(s.YName, "y"), YUnit: o.YUnit, remarks: Remarks(rep),
+	}
+	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
+		out.YName, out.YUnit = name, unit
+	}
+	for i := 1; i < len(s.X); i++ {
+		if s.X[i] < s.X[i-1] {
+			out.Source.Unsorted++
+		}
+	}
+	all, order := s.X, []int(nil) // nil: all, as they are in the file
+	if out.Source.Unsorted > 0 || o.Last > 0 && s.Len() > o.Last || o.YError != "" {
+		order = ascending(s.X)
+		if o.Last > 0 && len(order) > o.Last {
+			out.Source.Dropped = len(order) - o.Last
+			order = order[out.Source.Dropped:]
+		}
+		s = s.Select(order)
+	} else if len(o.Regressors) > 0 {
+		all = slices.Clone(s.X) // those of the series may change their unit
+	}
+	if err := enough(s); err != nil {
+		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+	}
+	if o.YError != "" {
+		if err := out.setErrors(rep.Also, order); err != nil {
+			return nil, fmt.Errorf("forecast: %s: %w", path, err)
+		}
+		out.Relative = o.RelativeErrors
+	}
+	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
+	out.X, out.Y = s.X, s.Y
+	if rep.Time == dataset.TimeNumber {
+		out.Axis = Axis{Name: orElse(s.XName, "x"), Unit: orElse(o.XUnit, unitOf(s.XName, s.X))}
+	} else {
+		out.Axis = dateAxis(orElse(s.XName, "date"), s.X)
+		for i, x := range s.X {
+			out.X[i] = out.Axis.fromSeconds(x)
+		}
+	}
+	if len(o.Regressors) > 0 {
+		place := func(x float64) float64 { return x }
+		if out.Axis.Dates {
+			place = out.Axis.fromSeconds
+		}
+		err := out.setKnown(o, rep, all, place)
+		if err == nil {
+			err = out.Known.standardise(out.X)
+		}
+		if about := (futureError{}); errors.As(err, &about) {
+			return nil, fmt.Errorf("forecast: %w", err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("forecast: %s: %w", path, err)
+		}
+	}
+	out.spacing()
+	if remark := codeRemark(out.YName, out.Y); remark != "" {
+		out.remarks = append(out.remarks, remark)
+	}
+	if out.Axis.Dates {
+		rounding /= unitSeconds[out.Axis.Unit]
+	}
+	const exact = 100 // steps in which the median distance is known to 1 %
+	if out.Step < exact*rounding {
+		out.remarks = append(out.remarks, fmt.Sprintf("x is rounded to multiples of %s, which is coarse for observations %s apart: measure x from the first observation.",
+			out.Axis.Length(rounding), out.Axis.Length(out.Step)))
+	}
+	return out, nil
+}
+
+// ascending returns the indices of x in ascending order of x, of equal ones in their own.
+func ascending(x []float64) []int {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case x[a] < x[b]:
+			return -1
+		case x[a] > x[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// NewSeries returns the series of y at ascending x on an axis, with the checks of Read. The slices are kept.
+func NewSeries(axis Axis, x, y []float64) (*Series, error) {
+	if len(x) != len(y) {
+		return nil, fmt.Errorf("forecast: %d x and %d y", len(x), len(y))
+	}
+	for i := range x {
+		if !(math.Abs(x[i]) <= largest && math.Abs(y[i]) <= largest) {
+			return nil, fmt.Errorf("forecast: observation %d is (%v, %v): want numbers within ±%g", i, x[i], y[i], largest)
+		}
+		if i > 0 && x[i] < x[i-1] {
+			return nil, fmt.Errorf("forecast: x[%d] = %v is below the one before, %v", i, x[i], x[i-1])
+		}
+	}
+	if err := enough(dataset.Series{X: x, Y: y}); err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	s := &Series{Axis: axis, YName: "y", X: x, Y: y}
+	s.spacing()
+	return s, nil
+}
+
+// part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
+func (s *Series) part(from, to int) *Series {
+	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, whole: s}
+	if s.whole != nil {
+		p.whole = s.whole
+	}
+	if s.Errors != nil {
+		p.Errors = s.Errors[from:to]
+	}
+	return p
+}
+
+// ulp is the distance from v to the next float64.
+func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
+
+func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
+	s, rep, err := dataset.ReadCSVReport(path, o.csv())
+	if errors.Is(err, dataset.ErrTooManyRows) {
+		err = &gppl.MemoryError{What: fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), path), Needed: o.Memory, Limit: o.Memory}
+	}
+	return s, rep, err
+}
+
+// csv are the options of the reader.
+func (o ReadOptions) csv() dataset.CSVOptions {
+	return dataset.CSVOptions{
+		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
+		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), MaxRows: o.mostRows(),
+		NumberDates: true, Within: o.within,
+	}
+}
+
+// isValue reports whether a name in the header is a number or a date.
+func isValue(name string) bool {
+	if _, err := strconv.ParseFloat(name, 64); err == nil {
+		return true
+	}
+	_, err := dataset.ParseDate(name)
+	return err == nil || slashDate.MatchString(name)
+}
+
+// slashDate is a date that may have the day or the month first, which ParseDate does not read.
+var slashDate = regexp.MustCompile(`^\d{1,2}[-/.]\d{1,2}[-/.]\d{4}$`)
+
+// unitOf guesses the unit of a column of numbers from its name: "year" or "decimal" means years, and so does any other name with
+// "date" or "year" in it if all numbers are whole and between 1000 and 3000.
+func unitOf(name string, x []float64) string {
+	lower := strings.ToLower(strings.TrimSpace(name))
+	if lower == "year" || lower == "years" || strings.Contains(lower, "decimal") {
+		return "year"
+	}
+	if !strings.Contains(lower, "date") && !strings.Contains(lower, "year") {
+		return ""
+	}
+	for _, v := range x {
+		if v != math.Trunc(v) || v < 1000 || v > 3000 {
+			return ""
+		}
+	}
+	return "year"
+}
+
+// splitUnit divides "level (m)" into a name and a unit.
+func splitUnit(column string) (name, unit string, ok bool) {
+	for _, ends := range []string{"()", "[]"} {
+		if from := strings.LastIndexByte(column, ends[0]); from > 0 && column[len(column)-1] == ends[1] {
+			name, unit = strings.TrimSpace(column[:from]), strings.TrimSpace(column[from+1:len(column)-1])
+			if name != "" && unit != "" {
+				return name, unit, true
+			}
+		}
+	}
+	return column, "", false
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func enough(s dataset.Series) error {
+	distinct := distinct(s.X)
+	const fewest = 5
+	switch {
+	case s.Len() < fewest:
+		return fmt.Errorf("%s %s too few to learn from: at least %d are needed", count(s.Len(), "observation"), are(s.Len()), fewest)
+	case distinct < 3:
+		return fmt.Errorf("%d observations at %d different x are not a series", s.Len(), distinct)
+	case slices.Min(s.Y) == slices.Max(s.Y):
+		return fmt.Errorf("y is %v in all %d rows: there is nothing to learn", s.Y[0], s.Len())
+	}
+	if scaling := s.Scaling(); scaling.Scale < smallest {
+		return fmt.Errorf("y varies by only %.3g: multiply it by a power of ten", scaling.Scale)
+	}
+	if span := s.X[s.Len()-1] - s.X[0]; span < smallest {
+		return fmt.Errorf("x ranges over only %.3g: multiply it by a power of ten", span)
+	}
+	return nil
+}
+
+// spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary. Times of the week or
+// day that never have an observation are no gaps.
+func (s *Series) spacing() {
+	steps := make([]float64, 0, len(s.X))
+	for i := 1; i < len(s.X); i++ {
+		if d := s.X[i] - s.X[i-1]; d > 0 {
+			steps = append(steps, d)
+		} else if n := len(s.Duplicates); n == 0 || s.Duplicates[n-1] != s.X[i] {
+			s.Duplicates = append(s.Duplicates, s.X[i])
+		}
+	}
+	slices.Sort(steps)
+	s.Step = steps[len(steps)/2]
+	q1, q3 := steps[len(steps)/4], steps[3*len(steps)/4]
+	s.Even = q3-q1 < 0.2*s.Step
+	s.closed = s.routine()
+	wide := 1.5
+	if !s.Even {
+		wide = 10
+	}
+	for i := 1; i < len(s.X); i++ {
+		if d := s.X[i] - s.X[i-1]; d > wide*s.Step {
+			absent := int(math.Round(d/s.Step)) - 1 - s.closed.between(s.X[i-1], s.X[i])
+			if s.closed != nil && absent == 0 {
+				continue
+			}
+			s.Gaps = append(s.Gaps, Stretch{s.X[i-1], s.X[i]})
+			s.Absent += absent
+		}
+	}
+	slices.SortStableFunc(s.Gaps, func(a, b Stretch) int {
+		switch la, lb := a.To-a.From, b.To-b.From; {
+		case la > lb*(1+1e-9):
+			return -1
+		case lb > la*(1+1e-9):
+			return 1
+		}
+		return 0
+	})
+}
+
+// YLabel names y with its unit.
+func (s *Series) YLabel() string {
+	if s.YUnit == "" {
+		return s.YName
+	}
+	return fmt.Sprintf("%s (%s)", s.YName, s.YUnit)
+}
+
+// Notes says in sentences what a reader of the file should know: its extent, and what is missing, repeated or out of order.
+func (s *Series) Notes() []string {
+	a, n := s.Axis, len(s.X)
+	spacing := "every " + a.Length(s.Step)
+	switch {
+	case !s.Even:
+		spacing = "unevenly spaced, " + a.Length(s.Step) + " apart in the median"
+	case a.Months == 1:
+		spacing = "every month"
+	case a.Months == 3:
+		spacing = "every quarter"
+	case a.Months == 12:
+		spacing = "every year"
+	case a.Months > 0:
+		spacing = fmt.Sprintf("every %d months", a.Months)
+	}
+	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
+	if s.Errors != nil {
+		of := "standard deviations of the observations"
+		if s.Relative {
+			of = "errors of the observations relative to one another"
+		}
+		notes = append(notes, fmt.Sprintf("%s has the %s, from %.4g to %.4g. For new observations the bands assume the median, %.4g.",
+			s.ErrorName, of, slices.Min(s.Errors), slices.Max(s.Errors), median(s.Errors)))
+	}
+	if s.closed != nil && s.Known == nil {
+		notes = append(notes, s.closed.note())
+	}
+	if s.Known != nil {
+		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), count(len(s.Ahead()), "step"))
+		if len(s.Ahead()) == 0 {
+			where = "at the observations only: there can be no forecast"
+		}
+		notes = append(notes, fmt.Sprintf("Regressors: %s, known %s.", strings.Join(s.Known.Names, ", "), where))
+	}
+	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
+		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", count(k, "row"), was(k)))
+	}
+	if k := s.Source.Dropped; k > 0 {
+		notes = append(notes, fmt.Sprintf("Only the last %d observations are used; %d earlier ones are left out.", n, k))
+	}
+	if k := len(s.Gaps); k > 0 {
+		text := fmt.Sprintf("%s, the longest from %s to %s", count(k, "gap"), a.Text(s.Gaps[0].From), a.Text(s.Gaps[0].To))
+		if s.Even {
+			text += fmt.Sprintf("; %s would fill them", count(s.Absent, "observation"))
+		}
+		notes = append(notes, text+". Gaps need not be filled.")
+	}
+	switch k, distinct := len(s.Duplicates), s.distinct(); {
+	case k > distinct/2:
+		notes = append(notes, fmt.Sprintf(
+			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. If the file holds several series, split it into one file per series; if the time is spread over several columns, combine them into one.",
+			k, distinct, a.Text(s.Duplicates[0])))
+	case k > 0:
+		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.", count(k, "value"), are(k), a.Text(s.Duplicates[0])))
+	}
+	if k := s.Source.Unsorted; k > 0 {
+		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", count(k, "row"), was(k)))
+	}
+	return append(notes, s.remarks...)
+}
+
+// distinct returns the number of different x.
+func (s *Series) distinct() int { return distinct(s.X) }
+
+// distinct returns the number of different values of ascending x.
+func distinct(x []float64) (count int) {
+	for i, v := range x {
+		if i == 0 || v != x[i-1] {
+			count++
+		}
+	}
+	return count
+}
+
+// codeRemark warns if the lowest or the highest value may stand for a missing one, as -999 does: it occurs more than once, is not 0,
+// and is further from the other values than these are from one another. It returns "" if neither does.
+func codeRemark(name string, y []float64) string {
+	sorted := slices.Clone(y)
+	slices.Sort(sorted)
+	n := len(sorted)
+	for _, low := range []bool{true, false} {
+		code := sorted[0]
+		if !low {
+			code = sorted[n-1]
+		}
+		from, _ := slices.BinarySearch(sorted, code)
+		rest := sorted[:from]
+		if low {
+			to, _ := slices.BinarySearch(sorted, math.Nextafter(code, math.Inf(1)))
+			rest = sorted[to:]
+		}
+		times := n - len(rest)
+		if times < 2 || times > n/4 || code == 0 {
+			continue
+		}
+		least, most := rest[0], rest[len(rest)-1]
+		if gap := max(least-code, code-most); most > least && gap > most-least {
+			return fmt.Sprintf("%d values of %s are %v, far from all others, which lie between %v and %v. If it stands for a missing value, add ReadOptions.Missing: %v.",
+				times, name, code, least, most, code)
+		}
+	}
+	return ""
+}
+
+// median of values, which are not empty.
+func median(values []float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2]
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}

@@ -1,0 +1,161 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Slice is the likelihood along one parameter, with the others fixed at their optimum.
+type Slice struct {
+	Name    string
+	Unit    string    // of the parameter: that of x, "standardised" for variances, or none
+	Value   []float64 // of the parameter
+	Excess  []float64 // NLL above that of the optimum, in nats; +Inf where it cannot be computed
+	Optimum float64
+	StdErr  float64 // of the log; NaN if it is not known, +Inf if the data leave it open
+}
+
+// highest bounds the NLL at the ends of a slice, in nats above the optimum.
+const highest = 12
+
+// Slices evaluates the likelihood along each parameter at the given number of points. A slice covers four standard errors of the log of
+// the parameter (a factor of three if that is not known, and at most ten), or less if the NLL rises by 12 nats before.
+func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
+	v, err := a.valley()
+	if err != nil {
+		return nil, err
+	}
+	theta := v.theta
+	var out []Slice
+	for i, p := range a.Result.Params {
+		if p.Param.IsFixed() {
+			continue
+		}
+		s := Slice{Name: p.Name, Optimum: p.Value, StdErr: p.StdErrLog}
+		s.Unit = a.unit(p)
+		half := math.Log(3)
+		if p.StdErrLog > 0 {
+			half = min(4*p.StdErrLog, math.Log(10))
+		}
+		excess := func(u float64) float64 {
+			theta[i] = p.Value * math.Exp(u)
+			return v.excess()
+		}
+		for range 40 {
+			if min(excess(-half), excess(half)) <= highest {
+				break
+			}
+			half *= 0.7
+		}
+		for j := range points {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			u := half * (2*float64(j)/float64(points-1) - 1)
+			above := excess(u)
+			s.Value, s.Excess = append(s.Value, theta[i]), append(s.Excess, above)
+		}
+		theta[i] = p.Value
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// unit returns the unit of a parameter as trained, on the standardised series.
+func (a *Analysis) unit(p gppl.FittedParam) string {
+	switch p.Unit {
+	case "x":
+		return a.Series.Axis.Unit
+	case "y²":
+		return "standardised"
+	}
+	return ""
+}
+
+// valley is the loss of training, with the priors if there were any, around its optimum.
+type valley struct {
+	loss   gppl.Loss
+	theta  []float64 // where it is evaluated; at first the optimum
+	lowest float64
+}
+
+func (a *Analysis) valley() (*valley, error) {
+	data, err := a.standardised()
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	if !a.Weak {
+		data = latest(data, a.TrainedOn())
+	}
+	t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
+	if a.Projections > 0 {
+		if t.omega, err = projections(data, a.Projections); err != nil {
+			return nil, err
+		}
+	}
+	v := &valley{theta: a.Result.Model.Values()}
+	if v.loss, err = t.loss(a.Result.Model, data); err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	if a.Weak { // the minimised loss includes the priors
+		s := a.Series
+		if v.loss, err = posteriorLoss(v.loss, beliefsOf(a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, a.given, a.Scaling.Scale)); err != nil {
+			return nil, fmt.Errorf("forecast: %w", err)
+		}
+	}
+	if priors := a.Result.Priors; !a.Weak && len(priors) > 0 {
+		if v.loss, err = gppl.NewMAP(v.loss, priors...); err != nil {
+			return nil, fmt.Errorf("forecast: %w", err)
+		}
+	}
+	if v.lowest, err = v.loss.ValueGrad(nil, v.theta); err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	return v, nil
+}
+
+// excess returns the NLL at theta minus that of the optimum; +Inf if it cannot be computed.
+func (v *valley) excess() float64 {
+	value, err := v.loss.ValueGrad(nil, v.theta)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return value - v.lowest
+}
+
+// Quick reports whether one evaluation of the likelihood is predicted to take less than the given time (gppl.Exact.Cost).
+func (a *Analysis) Quick(limit time.Duration) bool {
+	if a.Projections > 0 {
+		return false
+	}
+	data, err := a.standardised()
+	if err != nil {
+		return false
+	}
+	if !a.Weak {
+		data = latest(data, a.TrainedOn())
+	}
+	loss, err := gppl.NewExact(a.Result.Model, data, a.engineMemory())
+	if err != nil {
+		return false
+	}
+	_, seconds := loss.Cost(a.Result.Model)
+	return seconds < limit.Seconds()
+}
+
+// Periodogram compares the standardised series with what the model expects, frequency by frequency.
+func (a *Analysis) Periodogram() (*gppl.Periodogram, error) {
+	data, err := a.standardised()
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	p, err := gppl.NewPeriodogram(a.Result.Model, data)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	return p, nil
+}

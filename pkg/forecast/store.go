@@ -1,0 +1,224 @@
+package forecast
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// ErrModelAlone is the error of reading a saved result without the observations that it was learnt from, such as one of sums.
+var ErrModelAlone = errors.New("this is a model alone, without observations")
+
+const (
+	format  = "gppl analysis"
+	version = 1
+)
+
+// stored is an analysis in a file. It contains the observations, so that it predicts without the csv file, and the name and checksum of
+// that file, so that its origin is known.
+type stored struct {
+	Format      string       `json:"format"`
+	Version     int          `json:"version"`
+	Source      Source       `json:"source"`
+	Axis        Axis         `json:"axis"`
+	YName       string       `json:"y_name"`
+	YUnit       string       `json:"y_unit,omitempty"`
+	X           []float64    `json:"x"`
+	Y           []float64    `json:"y"`
+	Candidates  []Candidate  `json:"candidates"`
+	Projections int          `json:"projections,omitempty"`
+	Result      *gppl.Result `json:"result"`
+	// The number of observations, the latest, on which named kernels were trained; older files lack it.
+	Trained int `json:"trained_on,omitempty"`
+	// Fields of the automatic policy; older files lack them.
+	Log     bool           `json:"log,omitempty"`
+	Weak    bool           `json:"weak_priors,omitempty"`
+	Members []storedMember `json:"members,omitempty"`
+	Widen   float64        `json:"widen,omitempty"`
+	Effort  string         `json:"effort,omitempty"`
+	// Priors that were given to the automatic policy; those for named kernels are in the result.
+	Priors []gppl.ParamPrior `json:"priors,omitempty"`
+	// Known errors and regressors; older files lack them.
+	Errors    []float64 `json:"errors,omitempty"`
+	ErrorName string    `json:"error_name,omitempty"`
+	Relative  bool      `json:"relative_errors,omitempty"`
+	Known     *Known    `json:"regressors,omitempty"`
+}
+
+// storedMember is one of the models that forecasts average.
+type storedMember struct {
+	Weight float64    `json:"weight"`
+	Log    bool       `json:"log,omitempty"`
+	Model  gppl.Model `json:"model"`
+	// Draws are models with parameters drawn from their posterior, equally weighted.
+	Draws []gppl.Model `json:"draws,omitempty"`
+}
+
+// Save writes the analysis to a file, whole or not at all.
+func (a *Analysis) Save(path string) error { return wholefile.Write(path, a.Encode) }
+
+// Encode writes the analysis as Load reads it, with a checksum.
+func (a *Analysis) Encode(w io.Writer) error {
+	s := a.Series
+	var members []storedMember
+	if a.Weak {
+		for _, m := range a.members {
+			members = append(members, storedMember{m.weight, m.log, m.model, m.draws})
+		}
+	}
+	b, err := json.Marshal(stored{
+		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
+		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
+		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given,
+		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known,
+	})
+	if err == nil {
+		_, err = w.Write(append(sealed.Seal(b), '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("forecast: saving: %w", err)
+	}
+	return nil
+}
+
+// Load reads what Save wrote, and checks it.
+func Load(path string) (*Analysis, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: load: %w", err)
+	}
+	a, err := decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: load %s: %w", path, err)
+	}
+	return a, nil
+}
+
+func decode(b []byte) (*Analysis, error) {
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("this is not a saved analysis: %w", err)
+	}
+	b, err := sealed.Open(b)
+	if err != nil {
+		return nil, err
+	}
+	switch head.Format {
+	case format:
+	case "gppl result":
+		return nil, ErrModelAlone
+	default:
+		return nil, fmt.Errorf("format %q, want %q: this is not a saved analysis", head.Format, format)
+	}
+	if head.Version != version {
+		return nil, fmt.Errorf("version %d, this program reads version %d", head.Version, version)
+	}
+	var j stored
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&j); err != nil {
+		return nil, err
+	}
+	if err := j.check(); err != nil {
+		return nil, err
+	}
+	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known}
+	s.spacing()
+	v, err := newView(s, 0, len(s.X), j.Log)
+	if err != nil {
+		return nil, err
+	}
+	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Weak: j.Weak, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak)), given: j.Priors}
+	for _, m := range j.Members {
+		a.members = append(a.members, &member{model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
+	}
+	return a, nil
+}
+
+// unnamedEffort is the effort of files that do not have one.
+func unnamedEffort(weak bool) string {
+	if weak {
+		return efforts[standard].name
+	}
+	return ""
+}
+
+// check returns an error for contents that no analysis can have.
+func (j *stored) check() error {
+	if len(j.X) != len(j.Y) {
+		return fmt.Errorf("%d x and %d y", len(j.X), len(j.Y))
+	}
+	if !slices.IsSorted(j.X) {
+		return errors.New("x is not ascending")
+	}
+	for i := range j.X {
+		if math.Abs(j.X[i]) > largest || math.Abs(j.Y[i]) > largest {
+			return fmt.Errorf("observation %d is (%v, %v), beyond ±%g", i, j.X[i], j.Y[i], largest)
+		}
+	}
+	if err := enough(dataset.Series{X: j.X, Y: j.Y}); err != nil {
+		return err
+	}
+	if j.Errors != nil && len(j.Errors) != len(j.X) {
+		return fmt.Errorf("%d x and %d errors", len(j.X), len(j.Errors))
+	}
+	if j.Relative && j.Errors == nil {
+		return errors.New("there are no errors that could be relative")
+	}
+	for i, e := range j.Errors {
+		if !(e > 0 && e <= largest) {
+			return fmt.Errorf("the error of observation %d is %v", i, e)
+		}
+	}
+	if j.Known != nil {
+		if err := j.Known.check(); err != nil {
+			return err
+		}
+	}
+	if j.Trained < 0 {
+		return fmt.Errorf("trained on %d observations", j.Trained)
+	}
+	if j.Result == nil || len(j.Candidates) == 0 {
+		return errors.New("there is no model in it")
+	}
+	var total float64
+	for i, m := range j.Members {
+		if !(m.Weight > 0 && m.Weight <= 1) {
+			return fmt.Errorf("the weight of member %d is %v", i, m.Weight)
+		}
+		if m.Log && !positive(j.Y) {
+			return fmt.Errorf("member %d is a model of the logarithm, and not all y are positive", i)
+		}
+		total += m.Weight
+	}
+	if !(j.Widen >= 0 && j.Widen <= 100) {
+		return fmt.Errorf("bands are widened %v times", j.Widen)
+	}
+	if len(j.Members) > 0 && math.Abs(total-1) > 1e-6 {
+		return fmt.Errorf("the weights of the members add up to %v", total)
+	}
+	if j.Axis.Dates && unitSeconds[j.Axis.Unit] == 0 {
+		return fmt.Errorf("dates in the unit %q", j.Axis.Unit)
+	}
+	if j.Axis.Day < 0 || j.Axis.Day > 31 || j.Axis.Day > 0 && (j.Axis.Unit != "year" || !j.Axis.Dates) {
+		return fmt.Errorf("months that begin at day %d, of dates in the unit %q", j.Axis.Day, j.Axis.Unit)
+	}
+	if j.Axis.Months < 0 || j.Axis.Months > 1200 {
+		return fmt.Errorf("steps of %d months", j.Axis.Months)
+	}
+	return nil
+}

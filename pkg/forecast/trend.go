@@ -1,0 +1,88 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Trends are the values of Options.Trend: mean functions of the model, whose coefficients are learnt with it. "auto", or "", compares
+// them.
+var Trends = []string{"auto", "none", "linear", "quadratic"}
+
+// trendVariance is the prior variance of the coefficients of a trend, for the standardised series and x scaled to [−1, 1]: a trend that
+// explains all of the series then has a slope of √3. With a prior, likelihoods with and without a trend can be compared, and a trend
+// that the data do not show stays near zero.
+const trendVariance = 4
+
+// meanOf returns the mean function for a trend and the regressors of x. It is nil without both: the series is standardised, so its mean
+// is zero.
+func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
+	degree := 0
+	switch strings.ToLower(trend) {
+	case "none":
+		return withRegressors(nil, nil, x), nil
+	case "linear":
+		degree = 1
+	case "quadratic":
+		degree = 2
+	default:
+		return nil, fmt.Errorf("forecast: no trend %q: it is one of %s", trend, strings.Join(Trends, ", "))
+	}
+	variances := slices.Repeat([]float64{trendVariance}, 1+degree)
+	return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(degree, x)}, variances, x), nil
+}
+
+// slopeVariance and levelVariance are the prior variances of the automatic policy. briefSlope replaces slopeVariance in series of fewer
+// than lasting observations: a slope that has lasted is extrapolated, one that only a few observations show is damped. On the
+// development half of M3, 0.3 did best of 0.1, 0.3, 1 and 4 on the yearly series, which have 14 to 41 observations, and 1 did best of
+// 0.3, 1 and 3 on the others. A variance in proportion to the length was no better.
+const (
+	slopeVariance = 1
+	briefSlope    = 0.3
+	lasting       = 50
+	levelVariance = 1
+)
+
+// policyMean is like meanOf with an uncertain constant: a short series does not determine its mean well.
+func policyMean(trend string, x gppl.Inputs) (gppl.Mean, error) {
+	slope := float64(slopeVariance)
+	if x.Len() < lasting {
+		slope = briefSlope
+	}
+	switch strings.ToLower(trend) {
+	case "none":
+		return withRegressors([]gppl.Mean{gppl.Intercept{}}, []float64{levelVariance}, x), nil
+	case "linear":
+		return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(1, x)}, []float64{levelVariance, slope}, x), nil
+	}
+	return meanOf(trend, x)
+}
+
+// trendBasis returns the columns of the model's trend at x, each multiplied by the prior standard deviation of its coefficient: the
+// covariance of the trend is their outer product. It returns nil for a model without a trend.
+func (a *Analysis) trendBasis(x []float64) (*mat.Dense, error) {
+	m := a.Result.Model.Mean
+	if m == nil {
+		return nil, nil
+	}
+	in, err := a.Series.inputs(x)
+	if err != nil {
+		return nil, err
+	}
+	h, err := m.Basis(in)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	for j, c := range m.Columns() {
+		for i := range x {
+			h.Set(i, j, h.At(i, j)*math.Sqrt(c.Variance))
+		}
+	}
+	return h, nil
+}

@@ -1,0 +1,147 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// Logs are the values of Options.Log, which says whether log y is modelled. "auto", or "", compares both scales if all y are positive.
+var Logs = []string{"auto", "never", "always"}
+
+// view is the series as a model sees it: y or log y, standardised.
+type view struct {
+	log     bool
+	scaling dataset.Scaling // of y, or of log y
+	data    gppl.Data
+	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It makes
+	// likelihoods of y and of log y comparable.
+	offset  float64
+	typical float64 // median of the standardised known errors; 0 if there are none
+}
+
+// newView returns the observations from ≤ i < to as a model sees them.
+func newView(s *Series, from, to int, log bool) (view, error) {
+	x, y := s.X[from:to], s.Y[from:to]
+	g := y
+	v := view{log: log}
+	if log {
+		g = make([]float64, len(y))
+		for i, value := range y {
+			if !(value > 0) {
+				return v, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"", i, value)
+			}
+			g[i] = math.Log(value)
+		}
+	}
+	z, scaling := dataset.Series{X: x, Y: g}.Standardize()
+	v.scaling = scaling
+	v.offset = v.offsetOf(y)
+	in, err := s.inputs(x)
+	if err != nil {
+		return v, err
+	}
+	if v.data, err = gppl.NewData(in, z.Y); err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	switch {
+	case s.Relative:
+		v.data, err = v.data.WithRelativeErrors(s.relativeErrors(s.Errors[from:to], y, log))
+	case s.Errors != nil:
+		errs := v.standardErrors(s.Errors[from:to], y)
+		v.typical = median(errs)
+		v.data, err = v.data.WithErrors(errs)
+	}
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	return v, nil
+}
+
+// offsetOf returns the offset of some of the observations.
+func (v view) offsetOf(y []float64) float64 {
+	offset := float64(len(y)) * math.Log(v.scaling.Scale)
+	if v.log {
+		offset -= observe.LogJacobian(observe.LogWarp{}, y)
+	}
+	return offset
+}
+
+// latest returns the latest observations of d, at most most of them.
+func latest(d gppl.Data, most int) gppl.Data {
+	n := d.Len()
+	if n <= most {
+		return d
+	}
+	pick := make([]int, most)
+	for i := range pick {
+		pick[i] = n - most + i
+	}
+	return d.Pick(pick)
+}
+
+// relativeErrors returns the errors of the observations divided by the typical error of the whole series. The error of log y is e/y to
+// first order.
+func (s *Series) relativeErrors(errors, y []float64, log bool) []float64 {
+	typical := s.typicalError(log)
+	out := make([]float64, len(errors))
+	for i, e := range errors {
+		if log {
+			e /= y[i]
+		}
+		out[i] = e / typical
+	}
+	return out
+}
+
+// typicalError returns the median of the known errors of y or log y. For a part of a series it is that of the whole series, so that
+// models with relative errors can be used on any part.
+func (s *Series) typicalError(log bool) float64 {
+	if s.whole != nil {
+		return s.whole.typicalError(log)
+	}
+	if !log {
+		return median(s.Errors)
+	}
+	var errs []float64
+	for i, e := range s.Errors {
+		if s.Y[i] > 0 {
+			errs = append(errs, e/s.Y[i])
+		}
+	}
+	return median(errs)
+}
+
+// ErrorScale returns the learnt factor between the noise and the errors of the column ErrorName; 1 if the errors are not relative.
+func (a *Analysis) ErrorScale() float64 {
+	if !a.Series.Relative {
+		return 1
+	}
+	m := a.Result.Model
+	return math.Sqrt(a.Scaling.Variance(m.Noise+gppl.Nugget(m.Kernel))) / a.Series.typicalError(a.Log)
+}
+
+// standardErrors returns the known errors of the observations as the model sees them. The error of log y is e/y to first order.
+func (v view) standardErrors(errors, y []float64) []float64 {
+	out := make([]float64, len(errors))
+	for i, e := range errors {
+		if v.log {
+			e /= y[i]
+		}
+		out[i] = e / v.scaling.Scale
+	}
+	return out
+}
+
+// positive reports whether all y have a logarithm.
+func positive(y []float64) bool {
+	for _, v := range y {
+		if !(v > 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,199 @@
+package forecast
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/internal/doubt"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// walked is a random walk with drift of n steps.
+func walked(t *testing.T, n int) *Series {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(8, 0))
+	var at float64
+	return steps(t, n, 0, func(i int) float64 {
+		at += 1 + rng.NormFloat64()
+		return 100 + at
+	})
+}
+
+// TestWalk: a short series has a random walk with drift in its forecast, whose bands widen as the root of the horizon; one that is long
+// or white, or whose parameters have priors, has not.
+func TestWalk(t *testing.T) {
+	s := walked(t, 30)
+	a := automatic(t, s, Options{})
+	if a.Walk() != walkMost {
+		t.Fatalf("the random walk has a weight of %v: %+v", a.Walk(), a.Candidates)
+	}
+	var total float64
+	for _, c := range a.Candidates {
+		total += c.Weight
+	}
+	if math.Abs(total-1) > 1e-9 {
+		t.Errorf("the weights add up to %v", total)
+	}
+	f, err := a.Forecast(9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk := f.Parts[len(f.Parts)-1]
+	var squares float64
+	drift := (s.Y[29] - s.Y[0]) / 29
+	for i := range 29 {
+		d := s.Y[i+1] - s.Y[i] - drift
+		squares += d * d / 28
+	}
+	// The prior holds the slope and the steps a little below what the data say; the variance has that of the drift in it.
+	if got := walk.NoisyVar[0] / squares; got < 0.8 || got > 1.3 {
+		t.Errorf("the first step has a variance of %v, those of the past %v", walk.NoisyVar[0], squares)
+	}
+	if got, want := walk.NoisyVar[8]/walk.NoisyVar[0], 9*(1+9./29)/(1+1./29); math.Abs(got/want-1) > 0.15 {
+		t.Errorf("the ninth step has %v times the variance of the first, want %v", got, want)
+	}
+	if got, want := walk.Mean[8], s.Y[29]+9*drift; math.Abs(got-want) > 3 {
+		t.Errorf("the walk is at %v after nine steps, want %v", got, want)
+	}
+	loaded := reloaded(t, a)
+	again, err := loaded.Forecast(9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, again, cmpopts.EquateApprox(1e-9, 0)); diff != "" || loaded.Walk() != walkMost {
+		t.Error(diff)
+	}
+	trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := doubt.Of(doubt.Predictors{N: 30, Away: trust.Away, Apart: trust.Apart}); !a.Log && a.Candidates[0].Weight > 0.4 && math.Abs(trust.Doubt-want) > 0.02 || !(trust.Doubt > 0) {
+		t.Errorf("the doubt is %v, want %v", trust.Doubt, want)
+	}
+
+	rng := rand.New(rand.NewPCG(9, 0))
+	for name, none := range map[string]struct {
+		s *Series
+		o Options
+	}{
+		"long":   {walked(t, brief+1), Options{Log: "never", Trend: "linear"}},
+		"white":  {steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
+		"priors": {walked(t, 30), Options{Priors: []gppl.ParamPrior{{Role: gppl.RoleNoise, Prior: gppl.LogNormalWithin(0.1, 10)}}}},
+	} {
+		if a := automatic(t, none.s, none.o); a.Walk() != 0 {
+			t.Errorf("%s: a random walk has a weight of %v", name, a.Walk())
+		}
+	}
+}
+
+// TestWalkShare: the share falls with the number of observations, from a half to a tenth.
+func TestWalkShare(t *testing.T) {
+	for n, want := range map[int]float64{5: 0.5, 80: 0.5, 160: 0.25, brief: 0.1, brief + 1: 0} {
+		if got := walkShare(n); got != want {
+			t.Errorf("the share of %d observations is %v, want %v", n, got, want)
+		}
+	}
+	for _, e := range efforts {
+		if e.trained < brief {
+			t.Errorf("%s: a walk is learnt from %d of %d observations, and its variance is in the unit of that part", e.name, e.trained, brief)
+		}
+	}
+}
+
+// TestSeasonalWalk: the random walk of a seasonal series repeats its season about a level that wanders. A reloaded analysis has it too.
+func TestSeasonalWalk(t *testing.T) {
+	const n, period = 96, 12
+	season := func(i int) float64 { return 8 * math.Sin(2*math.Pi*float64(i)/period) }
+	levels := walked(t, n+period).Y
+	a := automatic(t, steps(t, n, 0.3, func(i int) float64 { return levels[i] + season(i) }), Options{Periods: []float64{period}})
+	if got, want := a.Walk(), walkShare(n); got != want {
+		t.Fatalf("the walk has a weight of %v, want %v: %+v", got, want, a.Candidates)
+	}
+	if !slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return c.Kernel == RandomWalk+" + LocPer" }) {
+		t.Errorf("no walk with a season: %+v", a.Candidates)
+	}
+	f, err := a.Forecast(period)
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk := f.Parts[len(f.Parts)-1]
+	last := a.Series.Y[n-1] - season(n-1)
+	for j, m := range walk.Mean {
+		if away := m - season(n+j) - (last + float64(j+1)); math.Abs(away) > 2.5 {
+			t.Errorf("after %d steps the walk is %v away from drift and season", j+1, away)
+		}
+	}
+	if got := walk.NoisyVar[period-1] / walk.NoisyVar[0]; got < 4 {
+		t.Errorf("after %d steps its variance is %v times that of the first", period, got)
+	}
+	again, err := reloaded(t, a).Forecast(period)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, again, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTested: the past is forecast by the two heaviest members, or by the random walk with its weight and the heaviest other.
+func TestTested(t *testing.T) {
+	plain := func(w float64) *member {
+		return &member{model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}}, weight: w}
+	}
+	walk := &member{model: gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 1}}.Fix("lengthscale"), weight: 0.25}
+	for name, c := range map[string]struct {
+		members []*member
+		share   float64
+		want    []float64
+	}{
+		"one":          {[]*member{plain(1)}, 0, []float64{1}},
+		"three":        {[]*member{plain(0.3), plain(0.1), plain(0.6)}, 0, []float64{2. / 3, 1. / 3}},
+		"with a walk":  {[]*member{plain(0.45), plain(0.3), walk}, 0.25, []float64{0.75, 0.25}},
+		"many lighter": {[]*member{plain(0.2), plain(0.2), plain(0.2), plain(0.15), walk}, 0.25, []float64{0.75, 0.25}},
+	} {
+		a := &Analysis{members: c.members, Candidates: []Candidate{{Kernel: "SE"}, {Kernel: RandomWalk, Weight: c.share}}}
+		var got []float64
+		for _, m := range a.tested() {
+			got = append(got, m.weight)
+		}
+		if diff := cmp.Diff(c.want, got, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if walk.weight != 0.25 {
+		t.Error("a member was changed")
+	}
+}
+
+// TestWalkFailure: a random walk that cannot be trained has no part in the forecast, and is seen where it would have stood.
+func TestWalkFailure(t *testing.T) {
+	a := &Analysis{
+		Candidates: []Candidate{{Kernel: "SE", Weight: 1}, {Kernel: "Matern32"}},
+		members:    []*member{{weight: 1}},
+	}
+	a.addWalk(&trial{Candidate: Candidate{Kernel: RandomWalk, Error: "no value"}})
+	want := []Candidate{{Kernel: "SE", Weight: 1}, {Kernel: RandomWalk, Error: "no value"}, {Kernel: "Matern32"}}
+	if diff := cmp.Diff(want, a.Candidates); diff != "" || len(a.members) != 1 || a.Walk() != 0 {
+		t.Errorf("%s, %d members, a share of %v", diff, len(a.members), a.Walk())
+	}
+}
+
+// TestPredictFailure: a model that cannot be conditioned on the data is an error however often it is asked.
+func TestPredictFailure(t *testing.T) {
+	a := automatic(t, walked(t, 30), Options{})
+	if len(a.members[0].draws) == 0 {
+		t.Fatal("no parameters were drawn")
+	}
+	a.members[0].draws = append(a.members[0].draws, gppl.Model{Kernel: gppl.SE{Variance: -1, Lengthscale: 1}, Noise: 1})
+	for range 2 {
+		if _, err := a.Forecast(3); err == nil || !strings.Contains(err.Error(), "conditioning on the data") {
+			t.Error(err)
+		}
+	}
+}

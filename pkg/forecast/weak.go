@@ -1,0 +1,240 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/curvature"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// logNormal is a prior on a parameter θ: log θ ~ N(Centre, SD²). The density of log θ has its mode at Centre, that of θ lower, at
+// log θ = Centre − SD². Training maximises the former (mapPrior).
+type logNormal struct{ centre, sd float64 }
+
+// within returns the log-normal prior with 98 % of its mass between lo and hi.
+func within(lo, hi float64) logNormal {
+	p := gppl.LogNormalWithin(lo, hi)
+	return logNormal{p.Mu, p.Sigma}
+}
+
+// beliefs are the priors of the trained parameters of a model, by their index: the weak one (sd 0: none), or the given one that replaces
+// it (nil: none).
+type beliefs struct {
+	weak  []logNormal
+	given []gppl.Prior
+	// chosen is the price, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak of
+	// the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
+	chosen float64
+}
+
+// list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors become their mapPrior, so that
+// NewMAP finds the mode of log θ; given priors stay as they are.
+func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
+	for i, p := range params {
+		switch {
+		case i >= len(b.weak):
+		case b.given[i] != nil:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: b.given[i]})
+		case b.weak[i].sd > 0 && mode:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: b.weak[i].mapPrior()})
+		case b.weak[i].sd > 0:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: gppl.LogNormal{Mu: b.weak[i].centre, Sigma: b.weak[i].sd}})
+		}
+	}
+	return list
+}
+
+// cost returns −log p(u) − ½log 2π of u = log θ for the i-th parameter, and its second derivative by u; ok is false without a prior.
+func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) {
+	switch {
+	case i >= len(b.weak):
+		return 0, 0, false
+	case b.given[i] != nil:
+		const step = 1e-3
+		log, _ := b.given[i].LogDensity(theta)
+		slope := func(u float64) float64 {
+			at := theta * math.Exp(u)
+			_, d := b.given[i].LogDensity(at)
+			return -d * at
+		}
+		return -log - math.Log(theta) - 0.5*math.Log(2*math.Pi), (slope(step) - slope(-step)) / (2 * step), true
+	case b.weak[i].sd > 0:
+		p := b.weak[i]
+		z := (math.Log(theta) - p.centre) / p.sd
+		return 0.5*z*z + math.Log(p.sd), 1 / (p.sd * p.sd), true
+	}
+	return 0, 0, false
+}
+
+// mapPrior returns a prior whose density in θ has its mode where the density of p in log θ has its own. The optimum of gppl.NewMAP then
+// does not depend on whether, for example, a lengthscale or its inverse is the parameter.
+func (p logNormal) mapPrior() gppl.LogNormal {
+	return gppl.LogNormal{Mu: p.centre + p.sd*p.sd, Sigma: p.sd}
+}
+
+// extent describes x for the priors: its step and its range.
+type extent struct{ step, span float64 }
+
+// priorOf returns the prior of a parameter of a term, for a standardised series. The priors are weak and prevent short series from
+// overfitting (Corani et al. 2021): a few dozen observations overrule them.
+func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNormal, ok bool) {
+	switch role {
+	case gppl.RoleVariance:
+		if periodsOf(term) > 0 {
+			return logNormal{math.Log(0.3), 1.5}, true
+		}
+		return logNormal{math.Log(0.5), 1.5}, true
+	case gppl.RoleNoise:
+		return logNormal{math.Log(0.05), 1.5}, true
+	case gppl.RolePeriod: // a detected period is correct to some per cent
+		return logNormal{math.Log(value), 0.05}, true
+	case gppl.RoleShape:
+		return logNormal{math.Log(0.8), 0.7}, true
+	case gppl.RoleLengthscale:
+		switch k := term.(type) {
+		case gppl.LocPer: // a season changes over several of its periods
+			return logNormal{math.Log(8 * k.Period), 1}, true
+		case gppl.Periodic:
+			return logNormal{math.Log(0.8), 0.7}, true
+		case gppl.SE:
+			return within(1.5*e.step, 3*e.span), true
+		}
+		// A rough term whose lengthscale is beyond the range of x is a random walk, or the integral of one.
+		return within(e.step, 10*e.span), true
+	}
+	return logNormal{}, false
+}
+
+// beliefsOf returns the priors of a model of a series that was divided by scale: the given ones, and weak ones for the other parameters.
+func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
+	params := m.Params()
+	out := beliefs{weak: make([]logNormal, len(params)), given: make([]gppl.Prior, len(params))}
+	at := 0
+	for _, t := range leaves(m.Kernel) {
+		for range t.Params() {
+			if p := params[at]; !p.IsFixed() {
+				if prior, ok := priorOf(t, p.Role, p.Value, e); ok {
+					out.weak[at] = prior
+				}
+			}
+			at++
+		}
+	}
+	if isWalk(m) {
+		out.weak[0] = walkPrior(m, e)
+	}
+	if last := len(params) - 1; !params[last].IsFixed() {
+		out.weak[last], _ = priorOf(nil, gppl.RoleNoise, 0, e)
+	}
+	for _, p := range priorsOf(m, given, scale) {
+		out.given[slices.IndexFunc(params, func(q gppl.Param) bool { return q.Name == p.Name })] = p.Prior
+	}
+	for i, p := range params {
+		if p.Role == gppl.RolePeriod && out.weak[i].sd > 0 && out.given[i] == nil {
+			out.chosen += math.Log(max(1, e.span/(2*e.step)))
+		}
+	}
+	return out
+}
+
+// leaves returns the elementary kernels of a sum or product, in the order of their parameters.
+func leaves(k gppl.Kernel) (all []gppl.Kernel) {
+	var parts []gppl.Kernel
+	switch k := k.(type) {
+	case gppl.Sum:
+		parts = k.Terms()
+	case gppl.Product:
+		parts = k.Factors()
+	default:
+		return []gppl.Kernel{k}
+	}
+	for _, p := range parts {
+		all = append(all, leaves(p)...)
+	}
+	return all
+}
+
+// posteriorLoss returns the loss with the priors.
+func posteriorLoss(l gppl.Loss, b beliefs) (gppl.Loss, error) {
+	list := b.list(l.Params(), true)
+	if len(list) == 0 {
+		return l, nil
+	}
+	return gppl.NewMAP(l, list...)
+}
+
+// evidence returns the negative log marginal likelihood. The parameters are integrated out by Laplace's method in u = log θ around the
+// mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
+//
+//	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
+//
+// A parameter that the data do not determine costs nothing. One that they determine well costs the logarithm of the ratio of its prior
+// to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes two gradients for each parameter. If H
+// is not positive definite, singular to rounding, or cannot be computed, laplace is false, and each parameter costs ½log n, as in BIC.
+//
+// With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term −½gᵀH⁻¹g
+// of a Newton step accounts for that.
+func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64, laplace bool, err error) {
+	params := l.Params()
+	value, err := l.ValueGrad(nil, theta)
+	if err != nil {
+		return 0, false, err
+	}
+	value += priors.chosen
+	var free []int
+	var curvatures []float64
+	for i, p := range params {
+		if p.IsFixed() {
+			continue
+		}
+		if cost, curvature, ok := priors.cost(i, theta[i]); ok {
+			free, curvatures = append(free, i), append(curvatures, curvature)
+			value += cost
+		}
+	}
+	if len(free) == 0 {
+		return value, true, nil
+	}
+	bic := value + 0.5*float64(len(free))*math.Log(float64(n))
+	h, err := logCurvature(l, theta, free)
+	if err != nil {
+		return bic, false, nil
+	}
+	for a, c := range curvatures {
+		h.SetSym(a, a, h.At(a, a)+c)
+	}
+	gradient, newton := mat.NewVecDense(len(free), nil), mat.NewVecDense(len(free), nil)
+	for a, i := range free {
+		if priors.given[i] != nil {
+			gradient.SetVec(a, -1)
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(h) || chol.SolveVecTo(newton, gradient) != nil {
+		return bic, false, nil
+	}
+	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, nil
+}
+
+// logCurvature returns the second derivatives of a loss in log θ of the free parameters, by central differences of its gradient.
+func logCurvature(l gppl.Loss, theta []float64, free []int) (*mat.SymDense, error) {
+	const step = 1e-3
+	at, all, u := slices.Clone(theta), make([]float64, len(theta)), make([]float64, len(free))
+	for a, i := range free {
+		u[a] = math.Log(theta[i])
+	}
+	h, _, err := curvature.Hessian(func(grad, u []float64) (float64, error) {
+		for a, i := range free {
+			at[i] = math.Exp(u[a])
+		}
+		value, err := l.ValueGrad(all, at)
+		for a, i := range free {
+			grad[a] = all[i] * at[i]
+		}
+		return value, err
+	}, u, step)
+	return h, err
+}

@@ -1,0 +1,273 @@
+package forecast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+const (
+	// windowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the series.
+	// Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20 000 five minutes.
+	windowLength = 2000
+	// cheapDense is the number of observations up to which dense algebra is cheap enough not to look for another engine: 2.4 ms at
+	// coreFlops.
+	cheapDense = 400
+	// askedDense is the number of observations up to which, for a named kernel, predictions are conditioned on all by dense algebra: the
+	// default of Options.MaxExact in training, 8 s at coreFlops.
+	askedDense = 6000
+	// mostToeplitz is the largest number of observations of a regular series in one factor, which takes 3 s: half of toeplitzPair for each
+	// pair, without gradient. A longer series uses windows.
+	mostToeplitz = 60000
+)
+
+// conditioned is a model given the data.
+type conditioned interface {
+	LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error)
+	Model() gppl.Model
+	Jitter() float64
+	Coefficients() []gppl.Coefficient
+}
+
+// windows is a model conditioned, for each x, on the length observations around it: those of the window with the nearest middle,
+// or the last window beyond the end. It is safe for concurrent use.
+type windows struct {
+	model  gppl.Model
+	data   gppl.Data
+	length int
+	cache  *windowCache
+
+	jitter       float64 // of the last window
+	coefficients []gppl.Coefficient
+}
+
+// windowCache holds the windows that were used last, of all models that share it: at most most of them, any number if that is 0. That
+// changes the time of predictions, not their values. It is safe for concurrent use.
+type windowCache struct {
+	most int
+
+	mu   sync.Mutex
+	made []cachedWindow // the one that was used last comes last
+}
+
+type cachedWindow struct {
+	of        *windows
+	k         int // strides before the end
+	posterior *gppl.Posterior
+}
+
+// get returns a window, which it makes if it does not hold it.
+func (c *windowCache) get(of *windows, k int, fresh func() (*gppl.Posterior, error)) (*gppl.Posterior, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.IndexFunc(c.made, func(w cachedWindow) bool { return w.of == of && w.k == k })
+	if at >= 0 {
+		w := c.made[at]
+		c.made = append(slices.Delete(c.made, at, at+1), w)
+		return w.posterior, nil
+	}
+	if c.most > 0 && len(c.made) >= c.most {
+		c.made = slices.Delete(c.made, 0, len(c.made)-c.most+1)
+	}
+	p, err := fresh()
+	if err == nil {
+		c.made = append(c.made, cachedWindow{of, k, p})
+	}
+	return p, err
+}
+
+// newWindows makes the last window, which forecasts need.
+func newWindows(m gppl.Model, d gppl.Data, length int, cache *windowCache) (*windows, error) {
+	w := &windows{model: m, data: d, length: length, cache: cache}
+	last, err := w.window(0)
+	if err != nil {
+		return nil, err
+	}
+	w.jitter, w.coefficients = last.Jitter(), last.Coefficients()
+	return w, nil
+}
+
+func (w *windows) Model() gppl.Model { return w.model }
+
+// Jitter returns the jitter of the last window.
+func (w *windows) Jitter() float64 { return w.jitter }
+
+// Coefficients returns those of the last window.
+func (w *windows) Coefficients() []gppl.Coefficient { return w.coefficients }
+
+// stride is the distance between windows: every x has a quarter of a window on each side, or the end of the series.
+func (w *windows) stride() int { return w.length / 2 }
+
+// of returns the window for x.
+func (w *windows) of(x float64) int {
+	n := w.data.Len()
+	at := sort.Search(n, func(i int) bool { return w.data.X.At(i)[0] >= x })
+	length, stride := float64(w.length), float64(w.stride())
+	last := math.Ceil((float64(n) - length) / stride)
+	return int(min(last, max(0, math.Round((float64(n-at)-length/2)/stride))))
+}
+
+func (w *windows) window(k int) (*gppl.Posterior, error) {
+	return w.cache.get(w, k, func() (*gppl.Posterior, error) {
+		n := w.data.Len()
+		from := max(0, n-w.length-k*w.stride())
+		pick := make([]int, min(w.length, n-from))
+		for i := range pick {
+			pick[i] = from + i
+		}
+		return gppl.NewPosterior(w.model, w.data.Pick(pick))
+	})
+}
+
+// LatentContext predicts each x from its window of length n. It takes n³/3 flops for each new window and n² for each x.
+func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
+	mean, variances = make([]float64, x.Len()), make([]float64, x.Len())
+	members := map[int][]int{}
+	var order []int
+	for i := range mean {
+		k := w.of(x.At(i)[0])
+		if members[k] == nil {
+			order = append(order, k)
+		}
+		members[k] = append(members[k], i)
+	}
+	for _, k := range order {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		p, err := w.window(k)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, v, err := p.LatentContext(ctx, x.Pick(members[k]))
+		if err != nil {
+			return nil, nil, err
+		}
+		for j, i := range members[k] {
+			mean[i], variances[i] = m[j], v[j]
+		}
+	}
+	return mean, variances, nil
+}
+
+// posteriorOf conditions a model on the data, and adds a note if it uses windows.
+func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, error) {
+	few := windowLength
+	if !a.Weak {
+		few = askedDense
+	}
+	if a.windows == nil {
+		a.windows = new(windowCache)
+	}
+	p, failed, err := conditionOn(model, data, few, a.room(), a.windows)
+	if err != nil {
+		return nil, err
+	}
+	if w, ok := p.(*windows); ok && w.length < data.Len() {
+		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", w.length, data.Len()))
+	}
+	const replaced = "An engine that takes this model failed, and another took its place: "
+	if failed != nil && !strings.Contains(a.note, replaced) { // noted once, for the first of the averaged models
+		a.remark(fmt.Sprintf("%s%v.", replaced, failed))
+	}
+	return p, nil
+}
+
+// remark adds a sentence to the note on the posterior, unless it is already there.
+func (a *Analysis) remark(sentence string) {
+	if !strings.Contains(a.note, sentence) {
+		a.note = strings.TrimSpace(a.note + " " + sentence)
+	}
+}
+
+// conditionOn conditions a model on the data: by a state space or, for a regular series, by a Toeplitz factor if one of them takes the
+// model; on all observations by any engine if there are few; otherwise by windows, which the cache holds. The first two check their own
+// answers, which is enough for a forecast; the automatic choice might fall back on dense algebra to keep digits that nobody sees. An
+// engine that takes the model but fails is skipped; failed says why. Which way is taken does not depend on the limit of memory: the error
+// is a *gppl.MemoryError if it has no room.
+func conditionOn(model gppl.Model, data gppl.Data, few int, r room, cache *windowCache) (p conditioned, failed, err error) {
+	n := data.Len()
+	if n > cheapDense {
+		engines := []string{gppl.EngineStateSpace}
+		if n <= mostToeplitz {
+			engines = append(engines, gppl.EngineToeplitz)
+		}
+		p, failed, err = firstThatTakes(engines, r.most(), func(engine string) (*gppl.Posterior, error) {
+			return gppl.NewPosterior(model, data, gppl.WithEngine(engine), gppl.WithMemory(r.share()))
+		})
+		if p != nil || err != nil {
+			return p, failed, err
+		}
+	}
+	length := n
+	if n > few {
+		length = min(few, windowLength)
+	}
+	most, err := r.windows(length)
+	if err != nil {
+		return nil, nil, err
+	}
+	if length == n && most >= r.models {
+		p, err = gppl.NewPosterior(model, data)
+	} else {
+		if cache.most == 0 || most < cache.most {
+			cache.most = most
+		}
+		p, err = newWindows(model, data, length, cache)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(failed, err)
+	}
+	return p, failed, nil
+}
+
+// firstThatTakes conditions by the first engine that neither refuses the model nor fails; nil if there is none. The error failed joins
+// those of the engines that failed; err is that of an engine which would take at most so many bytes and has less.
+func firstThatTakes(engines []string, most float64, condition func(engine string) (*gppl.Posterior, error)) (p conditioned, failed, err error) {
+	for _, engine := range engines {
+		p, err := condition(engine)
+		if err == nil {
+			return p, failed, nil
+		}
+		if short := (*gppl.MemoryError)(nil); errors.As(err, &short) && short.Needed <= most {
+			return nil, nil, err
+		}
+		if refused := (*gppl.Refusal)(nil); !errors.As(err, &refused) {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", engine, err))
+		}
+	}
+	return nil, failed, nil
+}
+
+// regular reports whether ascending x have a constant step, with a few missing values at most: the Toeplitz engine then takes any
+// kernel, in O(n²) instead of O(n³).
+func regular(x []float64) bool {
+	const off, missing = 1e-4, 0.02
+	if len(x) < 2 {
+		return false
+	}
+	step := math.Inf(1)
+	for i := 1; i < len(x); i++ {
+		step = min(step, x[i]-x[i-1])
+	}
+	span := x[len(x)-1] - x[0]
+	places := math.Round(span / step)
+	if !(step > 0) || places+1 > (1+missing)*float64(len(x)) {
+		return false
+	}
+	step = span / places
+	for _, v := range x {
+		at := (v - x[0]) / step
+		if math.Abs(at-math.Round(at)) > off {
+			return false
+		}
+	}
+	return true
+}
