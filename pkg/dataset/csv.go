@@ -25,8 +25,9 @@ type CSVOptions struct {
 	// Comment, if not 0, starts the lines that are ignored. If it is 0, lines with # above the header are ignored; if rows of values
 	// follow several such lines, the last of them is the header.
 	Comment rune
-	// DecimalComma says that numbers are written 3,14; a point is then no part of a number.
-	DecimalComma bool
+	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint that they are written 1,025.10. Without either, the numbers of
+	// each column tell; see docs/data.md.
+	DecimalComma, DecimalPoint bool
 	// NoHeader says that the first line is data already; columns are then chosen by number only.
 	NoHeader bool
 	// Missing lists texts that, as an empty cell does, stand for a missing value: "NA", "NaN", "-99.99".
@@ -55,6 +56,7 @@ type CSVOptions struct {
 	Within [2]float64
 
 	names []string // of the columns, where a comment has them
+	title int      // lines above the header
 }
 
 // ErrTooManyRows is the error of a file with more than CSVOptions.MaxRows rows.
@@ -188,8 +190,11 @@ func (m *CSVMore) add(s *Series, b *CSVBlock) {
 	}
 }
 
-// check panics on runes that encoding/csv refuses: a mistake of the caller, not of the file.
+// check panics on what no file can have: a mistake of the caller.
 func (opt CSVOptions) check() {
+	if opt.DecimalComma && opt.DecimalPoint {
+		panic("dataset: CSVOptions.DecimalComma and CSVOptions.DecimalPoint are both set")
+	}
 	if opt.Comma != 0 && !possible(opt.Comma) {
 		panic(fmt.Sprintf("dataset: CSVOptions.Comma = %q cannot separate fields", opt.Comma))
 	}
@@ -200,6 +205,9 @@ func (opt CSVOptions) check() {
 
 // explain adds to the error of an x what may help: format is what it was read as, first says that no row was read before.
 func (opt CSVOptions) explain(err error, text string, format TimeFormat, first bool) error {
+	if errors.As(err, new(styleError)) {
+		return err
+	}
 	hint := dateHint(text)
 	written := dateFormat(text)
 	form, isDate := formOf(format)
@@ -213,12 +221,12 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 			}
 			hint = fmt.Sprintf(" (it is one written as %s)", form.like)
 		} else if format == TimeNumber {
-			hint = opt.numberHint(text)
+			hint = numberHint(text)
 		}
 	case first:
 		err = fmt.Errorf("%w, nor a date", err)
 		if hint == "" && !isDecimal(text) {
-			hint = opt.numberHint(text)
+			hint = numberHint(text)
 		}
 	case isDate && written != TimeAuto:
 		hint = ", as the first row is: write all dates in one way"
@@ -229,7 +237,7 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 	case format == TimeNumber && written != TimeAuto:
 		hint = ", as the first row is"
 	case format == TimeNumber:
-		hint = opt.numberHint(text)
+		hint = numberHint(text)
 	}
 	return fmt.Errorf("%w%s", err, hint)
 }
@@ -244,7 +252,7 @@ func (opt CSVOptions) limitError(text string) error {
 func ParseNumber(text string) (float64, error) {
 	v, err := parseFinite(text)
 	if err != nil {
-		hint := CSVOptions{}.numberHint(text)
+		hint := numberHint(text)
 		switch hint { // there is no column here
 		case missingHint:
 			hint = ""
@@ -254,17 +262,6 @@ func ParseNumber(text string) (float64, error) {
 		return 0, fmt.Errorf("dataset: %w%s", err, hint)
 	}
 	return v, nil
-}
-
-// number reads a number as it is written in the file.
-func (opt CSVOptions) number(text string) (float64, error) {
-	if !opt.DecimalComma {
-		return parseFinite(text)
-	}
-	if v, err := parseFinite(strings.Replace(text, ",", ".", 1)); err == nil && !strings.Contains(text, ".") {
-		return v, nil
-	}
-	return 0, fmt.Errorf("%s is not a finite number with a decimal comma", quoted(text))
 }
 
 // DecimalYear returns t, in UTC, as its year plus the part of that year which has passed: 2 July 2023, 12:00 is 2023.5.

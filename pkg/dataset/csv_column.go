@@ -63,15 +63,18 @@ func columnName(names []string, i int) string {
 	return fmt.Sprintf("column %d (%s)", i+1, quoted(names[i]))
 }
 
-// nameText is a name in the header without spaces around it; one that is not UTF-8 is read as Latin-1.
-func nameText(name string) string {
-	name = strings.TrimSpace(name)
-	if utf8.ValidString(name) {
-		return strings.Clone(name)
+// cellText is the text of a cell; one that is not UTF-8 is read as Latin-1, with the € of Windows.
+func cellText(cell []byte) string {
+	if utf8.Valid(cell) {
+		return string(cell)
 	}
 	var b strings.Builder
-	for i := range len(name) {
-		b.WriteRune(rune(name[i]))
+	for _, c := range cell {
+		if r := rune(c); r == 0x80 {
+			b.WriteRune('€') // where Latin-1 has a control character
+		} else {
+			b.WriteRune(r)
+		}
 	}
 	return b.String()
 }

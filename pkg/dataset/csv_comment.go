@@ -65,8 +65,8 @@ func split(line string, comma rune) []string {
 func allValues(line string, opt CSVOptions) bool {
 	for _, field := range split(line, opt.separatorOf(line)) {
 		field = strings.TrimSpace(field)
-		_, err := opt.number(field)
-		if err != nil && dateFormat(field) == TimeAuto && field != "" && field != "NA" && field != "NaN" {
+		_, ok := splitNumber(field)
+		if !ok && dateFormat(field) == TimeAuto && field != "" && field != "NA" && field != "NaN" {
 			return false
 		}
 	}

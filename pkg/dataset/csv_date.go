@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 const (
 	TimeQuarter TimeFormat = "quarter" // 1990Q1, 1990-Q1, Q1 1990: the first day of the quarter
 	TimeMonth   TimeFormat = "month"   // 2000M01, 01/2000: the first day of the month
-	TimeNamed   TimeFormat = "named"   // Jan 2000, 31 January 2000, Jan 31, 2000, 2000-Jan-31: months by their English names
+	TimeNamed   TimeFormat = "named"   // Jan 2000, 31 January 2000, Jan 31, 2000, 2000-Jan-31, 1. März 2000, févr. 2000
 	TimeWeek    TimeFormat = "week"    // 2000-W05: the Monday of the ISO week
 	TimeYMD     TimeFormat = "ymd"     // 2000/1/31, 2000.1.31, 2000/01
 	TimeDMY     TimeFormat = "dmy"     // 31/1/2000, 31.1.2000, 31-1-2000
@@ -50,15 +51,15 @@ var dateForms = []dateForm{
 	},
 	{
 		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "31-Jan-00"},
-		"months by their English names, or three letters or more of them; two digits are a year from 1969 to 2068",
+		"months by their English, German, French, Spanish, Italian, Dutch or Portuguese names, or the first three letters or more; two digits are a year from 1969 to 2068",
 		patterns(
-			weekday+`(?P<d>\d{1,2})(?:st|nd|rd|th)?[-\s./]*(?P<name>[A-Za-z]{3,9})\.?[-\s,./]*(?P<y>\d{4})(?P<rest>\D.*)?$`,
-			weekday+`(?P<name>[A-Za-z]{3,9})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
-			`^(?P<y>\d{4})[-\s/.]*(?P<name>[A-Za-z]{3,9})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
-			`^(?P<name>[A-Za-z]{3,9})\.?[-\s,/.]*(?P<y>\d{4})$`,
-			`^(?P<y>\d{4})[-\s,/.]*(?P<name>[A-Za-z]{3,9})\.?$`,
-			`^(?P<name>[A-Za-z]{3,9})(?:[-/]| ?['’])(?P<yy>\d{2})$`,
-			`^(?P<d>\d{1,2})[-/ ](?P<name>[A-Za-z]{3,9})[-/ ](?P<yy>\d{2})(?P<rest>\D.*)?$`,
+			weekday+`(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?P<name>\pL{3,10})\.?[-\s,./]*(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			weekday+`(?P<name>\pL{3,10})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			`^(?P<y>\d{4})[-\s/.]*(?P<name>\pL{3,10})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
+			`^(?P<name>\pL{3,10})\.?[-\s,/.]*(?P<y>\d{4})$`,
+			`^(?P<y>\d{4})[-\s,/.]*(?P<name>\pL{3,10})\.?$`,
+			`^(?P<name>\pL{3,10})\.?(?:[-/]| ?['’])(?P<yy>\d{2})$`,
+			`^(?P<d>\d{1,2})[-/ ](?P<name>\pL{3,10})[-/ ](?P<yy>\d{2})(?P<rest>\D.*)?$`,
 		),
 	},
 	{
@@ -97,9 +98,8 @@ func formOf(f TimeFormat) (dateForm, bool) {
 }
 
 var (
-	timeOfDay  = regexp.MustCompile(`^[T,]?\s*(\d{1,2}):(\d{2})(:\d{2}(?:\.\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(.*)$`)
-	shortYear  = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
-	monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
+	timeOfDay = regexp.MustCompile(`^[T,]?\s*(\d{1,2}):(\d{2})(:\d{2}(?:\.\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(.*)$`)
+	shortYear = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
 )
 
 const longestDate = 64 // bytes of what is a date
@@ -258,15 +258,35 @@ func (r yearRange) check(column string, seconds bool) error {
 	return nil
 }
 
-// monthOf returns the number of a month by its English name or an abbreviation of it, 0 for no month.
-func monthOf(name string) int {
+// monthNames are those of English, German, French, Spanish, Italian, Dutch and Portuguese, and short forms that do not begin them.
+var monthNames = [12][]string{
+	strings.Fields("january januar jänner janvier enero gennaio januari janeiro"),
+	strings.Fields("february februar feber février fevrier febrero febbraio februari fevereiro"),
+	strings.Fields("march märz maerz mrz mars marzo maart mrt março marco"),
+	strings.Fields("april avril abril aprile"),
+	strings.Fields("may mai mayo maggio mei maio"),
+	strings.Fields("june juni juin junio giugno junho"),
+	strings.Fields("july juli juillet julio luglio julho"),
+	strings.Fields("august août aout agosto augustus"),
+	strings.Fields("september septembre septiembre settembre setembro"),
+	strings.Fields("october oktober octobre octubre ottobre outubro"),
+	strings.Fields("november novembre noviembre novembro"),
+	strings.Fields("december dezember décembre decembre diciembre dicembre dezembro"),
+}
+
+// monthOf returns the number of a month by its name or the beginning of it, 0 for no month or more than one.
+func monthOf(name string) (month int) {
 	name = strings.ToLower(name)
-	for i, full := range monthNames {
-		if strings.HasPrefix(full, name) {
-			return i + 1
+	for i, names := range monthNames {
+		if !slices.ContainsFunc(names, func(full string) bool { return strings.HasPrefix(full, name) }) {
+			continue
 		}
+		if month > 0 {
+			return 0
+		}
+		month = i + 1
 	}
-	return 0
+	return month
 }
 
 // weekOf reads a week of ISO 8601, with or without a day: week 1 is that of 4 January.
@@ -332,6 +352,8 @@ func dateError(text string, f TimeFormat) error {
 type dateOrder struct {
 	met       bool      // a date that may be either
 	open, odd dateInRow // the first of which the order matters, and the first text that is no such date
+	points    bool      // the dates are written 3.4.2000
+	dmy, mdy  steps     // between the dates, with either order
 }
 
 // dateInRow is a date, or what stands for one.
@@ -345,7 +367,7 @@ func (o *dateOrder) add(text string, line int) TimeFormat {
 	if !o.met {
 		switch f := dateFormat(text); f {
 		case timeSlashes:
-			o.met = true
+			o.met, o.points = true, true
 		case TimeAuto:
 			return TimeNumber
 		default:
@@ -357,23 +379,67 @@ func (o *dateOrder) add(text string, line int) TimeFormat {
 		return f
 	case f == TimeAuto && o.odd.line == 0:
 		o.odd = dateInRow{line, text}
-	case f == timeSlashes && o.open.line == 0 && orderMatters(text):
-		o.open = dateInRow{line, text}
+	case f == timeSlashes:
+		dmy, mdy := bothWays(text)
+		if o.open.line == 0 && !dmy.Equal(mdy) {
+			o.open = dateInRow{line, text}
+		}
+		o.points = o.points && pointedDate.MatchString(text)
+		o.dmy.add(dmy)
+		o.mdy.add(mdy)
 	}
 	return timeSlashes
 }
 
-// undecided is the error of a column that no date of it decides; nil if the order does not matter.
-func (o *dateOrder) undecided(column string, opt CSVOptions) error {
+var pointedDate = regexp.MustCompile(`^\d+\.\d+\.`)
+
+// settle decides for a column of which no date does: with points the day is first, which is how dates with points are written; else it is
+// the order with which the steps between the dates are equal, if they are with one only.
+func (o *dateOrder) settle(column string, opt CSVOptions) (f TimeFormat, bySteps bool, err error) {
 	switch at, text := o.open.line, o.open.text; {
 	case at == 0:
-		return nil
+		return TimeDMY, false, nil
 	case o.odd.line > 0:
 		at, text = o.odd.line, o.odd.text
-		return fmt.Errorf("line %d, %s: %w", at, column, opt.explain(dateError(text, timeSlashes), text, timeSlashes, false))
+		return f, false, fmt.Errorf("line %d, %s: %w", at, column, opt.explain(dateError(text, timeSlashes), text, timeSlashes, false))
+	case o.points:
+		return TimeDMY, false, nil
+	case o.dmy.equal() && !o.mdy.equal():
+		return TimeDMY, true, nil
+	case o.mdy.equal() && !o.dmy.equal():
+		return TimeMDY, true, nil
 	default:
 		dmy, mdy := bothWays(text)
-		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: say CSVOptions.Time: \"dmy\" (day first) or CSVOptions.Time: \"mdy\" (month first)",
+		return f, false, fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: say CSVOptions.Time: \"dmy\" (day first) or CSVOptions.Time: \"mdy\" (month first)",
 			at, column, quoted(text), dmy.Format("2 January 2006"), mdy.Format("2 January 2006"))
 	}
+}
+
+// steps are those from one date to the next.
+type steps struct {
+	count       int
+	last        time.Time
+	least, most time.Duration
+}
+
+func (s *steps) add(t time.Time) {
+	switch d := t.Sub(s.last); s.count {
+	case 0:
+	case 1:
+		s.least, s.most = d, d
+	default:
+		s.least, s.most = min(s.least, d), max(s.most, d)
+	}
+	s.count++
+	s.last = t
+}
+
+// equal reports whether the steps of more than three dates are in one direction and equal but for the lengths of months.
+func (s *steps) equal() bool {
+	const months = 31.0 / 28
+	least, most := s.least, s.most
+	if most < 0 {
+		least, most = -most, -least
+	}
+	return s.count > 3 && least > 0 && float64(most) <= months*float64(least)
 }

@@ -16,7 +16,8 @@ type rowScanner struct {
 	line   int      // of the row
 	fields [][]byte // of the row: those of csvStream.places
 	quoted quotedRow
-	plain  bool // the row has no quotation mark
+	plain  bool   // the row has no quotation mark
+	joined []byte // x of parts
 }
 
 // scan goes to the next row that is neither blank nor a comment; more is false where there is none. After an error, of a row that cannot

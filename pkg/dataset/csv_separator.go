@@ -18,6 +18,7 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	if opt.Comment == 0 {
 		comments(text, opt)
 	}
+	opt.title, text = withoutTitle(text, *opt)
 	if opt.Comma == 0 {
 		if opt.Comma = separator(text, *opt); opt.Comma == opt.Comment {
 			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
@@ -27,6 +28,59 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		return &blankReader{r: text}, nil
 	}
 	return text, nil
+}
+
+// withoutTitle leaves out what stands above the header, but for the line ends, and returns how many lines that are: lines with fewer fields
+// than the header and the two rows below it, which have as many.
+func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
+	head, _ := r.Peek(headSize) // an error is met again by the first read
+	var texts []string          // that are not blank
+	var starts, ends []int      // of each, and the line ends before it
+	for at, end := 0, 0; at < len(head); end++ {
+		line, _, whole := bytes.Cut(head[at:], newline)
+		if !whole && len(head) == headSize {
+			break
+		}
+		if text := strings.TrimSpace(string(line)); text != "" && (opt.Comment == 0 || !strings.HasPrefix(text, string(opt.Comment))) {
+			texts, starts, ends = append(texts, text), append(starts, at), append(ends, end)
+		}
+		at += len(line) + 1
+	}
+	candidates := ";\t|," // a comma last: it may be the decimal sign
+	if opt.Comma != 0 {
+		candidates = string(opt.Comma)
+	} else if opt.DecimalComma {
+		candidates = strings.TrimSuffix(candidates, ",")
+	}
+	most := make([]int, len(candidates)) // in the lines above
+	for i := 0; i+2 < len(texts) && !strings.HasPrefix(texts[0], "sep="); i++ {
+		for j, c := range candidates {
+			n := outside(texts[i], c)
+			table := n > most[j] && outside(texts[i+1], c) == n && outside(texts[i+2], c) == n
+			switch most[j] = max(most[j], n); {
+			case table && (i == 0 || allValues(texts[i], opt) && !opt.NoHeader):
+				return 0, r
+			case table:
+				r.Discard(starts[i])
+				return ends[i], bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", ends[i])), r), headSize)
+			}
+		}
+	}
+	return 0, r
+}
+
+// outside counts a character outside quotes.
+func outside(text string, c rune) (n int) {
+	within := false
+	for _, d := range text {
+		if d == '"' {
+			within = !within
+		}
+		if d == c && !within {
+			n++
+		}
+	}
+	return n
 }
 
 // separator returns what separates the fields, by the first line: a character that a line "sep=;" before it names, as Excel
@@ -47,16 +101,7 @@ func separator(r *bufio.Reader, opt CSVOptions) rune {
 	}
 	best, most := ',', 0
 	for _, c := range candidates {
-		n, within := 0, false
-		for _, d := range first {
-			if d == '"' {
-				within = !within
-			}
-			if d == c && !within {
-				n++
-			}
-		}
-		if n > most {
+		if n := outside(first, c); n > most {
 			best, most = c, n
 		}
 	}

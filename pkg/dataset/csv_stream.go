@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -54,6 +56,9 @@ const blockSize = 256 << 10
 // mostHeld is how much text is read to find out how dates are written: 12 days, within which 3/4/2000 stays ambiguous, at a row a second.
 const mostHeld = 32 << 20
 
+// mostStyled is how much text is read for a number that shows its decimal sign. Columns of whole numbers have none.
+const mostStyled = 1 << 20
+
 // csvStream reads a table block by block. All that reads csv goes through it.
 type csvStream struct {
 	opt   CSVOptions
@@ -63,11 +68,14 @@ type csvStream struct {
 	size  int     // of a block
 
 	comma, comment []byte
-	places         []int // of each column in the fields that are read; -1 for none
-	x, y           int   // places
-	also           []int // places
-	columns        []int // of each place
+	places         []int    // of each column in the fields that are read; -1 for none
+	x, y           int      // places
+	parts          xColumns // of x, by places
+	also           []int    // places
+	columns        []int    // of each place
 
+	styles  []numberStyle // of each place
+	finders []styleFinder // of each place, until the styles are known
 	missing map[string]bool
 	suspect [256]bool // bytes with which a missing value may begin
 	plainX  bool      // x are numbers with a decimal point
@@ -87,7 +95,7 @@ type csvStream struct {
 
 func (s *csvStream) run(r io.Reader, atOnce int) error {
 	text, err := tableText(r, &s.opt)
-	s.rep.Comma, s.rep.Comment = s.opt.Comma, s.opt.Comment
+	s.rep.Comma, s.rep.Comment, s.rep.Title = s.opt.Comma, s.opt.Comment, s.opt.title
 	if err != nil {
 		return err
 	}
@@ -136,7 +144,8 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 			returned = true
 		})
 	}
-	var held []textBlock // until it is known how x is written
+	var held []textBlock // until it is known how the cells are written
+	settled, refused := false, error(nil)
 	send := func() {
 		for _, b := range held {
 			queue <- b
@@ -145,11 +154,16 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 	}
 	for size := 0; err == nil && s.wants(math.MaxInt); block, err = blocks.next() {
 		held = append(held, block)
-		if size += len(block.text); !s.detect(block) && size < mostHeld {
-			continue
-		}
-		if err = s.settle(); err != nil {
-			break
+		if !settled {
+			size += len(block.text)
+			if x, numbers := s.detect(block); !x && size < mostHeld || !numbers && size < mostStyled {
+				continue
+			}
+			if refused = s.settle(); refused != nil {
+				err = refused
+				break
+			}
+			settled = true
 		}
 		send()
 		select {
@@ -157,11 +171,13 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 		default:
 		}
 	}
-	if err == io.EOF {
-		err = s.settle()
+	if !settled && refused == nil {
+		if refused = s.settle(); refused == nil {
+			send()
+		}
 	}
-	if err == nil {
-		send()
+	if err == io.EOF {
+		err = refused
 	}
 	close(queue)
 	wait.Wait()
@@ -229,87 +245,84 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 		b.text = b.text[size:]
 	}
 	for i, name := range from[:min(len(from), len(names))] {
-		names[i] = nameText(name)
+		names[i] = strings.TrimSpace(cellText([]byte(name)))
 	}
-	return b, s.choose(names)
-}
-
-// choose finds the columns.
-func (s *csvStream) choose(names []string) (err error) {
-	s.rep.Columns = names
-	if s.rep.X, err = column(names, s.opt.X, 1); err != nil {
-		return fmt.Errorf("x: %w", err)
+	first, err := s.firstRow(blocks, &b)
+	if err != nil {
+		return b, err
 	}
-	if s.rep.Y, err = column(names, s.opt.Y, 2); err != nil {
-		return fmt.Errorf("y: %w", err)
-	}
-	s.places = make([]int, len(names))
-	for i := range s.places {
-		s.places[i] = -1
-	}
-	place := func(column int) int {
-		if s.places[column] < 0 {
-			s.places[column] = len(s.columns)
-			s.columns = append(s.columns, column)
-		}
-		return s.places[column]
-	}
-	s.x, s.y = place(s.rep.X), place(s.rep.Y)
-	for _, spec := range s.opt.Also {
-		i, err := column(names, spec, len(names)+1)
-		if err != nil {
-			return err
-		}
-		s.also = append(s.also, place(i))
-		s.more.Columns, s.more.Names = append(s.more.Columns, i), append(s.more.Names, names[i])
-	}
-	if s.opt.Time != TimeAuto {
-		s.format(s.opt.Time)
-	}
-	return nil
+	return b, s.choose(names, first)
 }
 
 // format sets how x is read.
 func (s *csvStream) format(f TimeFormat) {
 	s.rep.Time = f
-	s.parseX = s.opt.parser(f)
-	s.plainX = f == TimeNumber && !s.opt.DecimalComma
-	if d, ok := numberDateOf(f); ok && s.opt.Seconds && !s.opt.DecimalComma {
-		s.plainX, s.dateX = true, &d
+	s.parseX = s.opt.parser(f, func(text string) (float64, error) { return s.styles[s.x].value(text) })
+	if d, ok := numberDateOf(f); ok && s.opt.Seconds {
+		s.dateX = &d
 	}
 	s.isoX = f == TimeISO && s.opt.Seconds
 	s.named = f == TimeNamed
 }
 
-// detect finds out how x is written from the first row that has one, or, of dates such as 3/4/2000, from the first in which the day
-// cannot be a month. Numbers that may stand for dates do so unless one of them cannot. It reports whether it is known.
-func (s *csvStream) detect(b textBlock) bool {
+// detect looks at the rows of a block until it is known how x and the numbers are written. Of the two, it reports which is known.
+func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 	rows := rowScanner{s: s, block: b, fields: make([][]byte, len(s.columns))}
-	for s.parseX == nil {
+	for {
+		if x, numbers = s.parseX != nil, s.styled(); x && numbers {
+			return x, numbers
+		}
 		more, err := rows.scan()
 		if !more {
-			return false
+			return x, numbers
 		}
 		if err != nil {
 			continue
 		}
-		x := trim(rows.fields[s.x])
-		if s.isMissing(x) || s.isMissing(trim(rows.fields[s.y])) && (len(s.also) == 0 || !s.opt.SkipMissing) {
+		text := rows.x()
+		if s.isMissing(text) || s.isMissing(trim(rows.fields[s.y])) && (len(s.also) == 0 || !s.opt.SkipMissing) {
 			continue
 		}
-		if s.numbers.met {
-			if v, ok := s.numberX(x); ok && !s.isMissing(trim(rows.fields[s.y])) && !s.numbers.add(v) {
-				s.format(TimeNumber)
+		if !x {
+			s.detectX(text, &rows)
+		}
+		for place := range s.finders {
+			if cell := trim(rows.fields[place]); !s.isMissing(cell) {
+				s.finders[place].add(cell, rows.lineOf(s.columns[place]), s.opt)
 			}
-			continue
 		}
-		f := s.order.add(string(x), rows.lineOf(s.rep.X))
-		if f == timeSlashes {
-			continue
+	}
+}
+
+// detectX takes an x: the first decides how all are written or, of dates such as 3/4/2000, the first in which the day cannot be a month.
+// Numbers that may stand for dates do so unless one of them cannot.
+func (s *csvStream) detectX(x []byte, rows *rowScanner) {
+	if s.numbers.met {
+		if v, ok := s.numberX(x); ok && !s.isMissing(trim(rows.fields[s.y])) && !s.numbers.add(v) {
+			s.format(TimeNumber)
 		}
-		s.first = rows.line
-		if v, ok := s.numberX(x); f != TimeNumber || !s.opt.NumberDates || !ok || !s.numbers.add(v) {
-			s.format(f)
+		return
+	}
+	f := s.order.add(cellText(x), rows.lineOf(s.rep.X))
+	if f == timeSlashes {
+		return
+	}
+	s.first = rows.line
+	if v, ok := s.numberX(x); f != TimeNumber || !s.opt.NumberDates || !ok || !s.numbers.add(v) {
+		s.format(f)
+	}
+}
+
+// isNumber reports whether a place is that of numbers, and not of dates or parts of them.
+func (s *csvStream) isNumber(place int) bool {
+	return place == s.y || slices.Contains(s.also, place) || place == s.x && s.rep.Time == TimeNumber
+}
+
+// styled reports whether all columns of numbers have shown how they are written.
+func (s *csvStream) styled() bool {
+	for place := range s.finders {
+		if f := &s.finders[place]; !(f.met && f.done) && s.isNumber(place) {
+			return false
 		}
 	}
 	return true
@@ -317,12 +330,10 @@ func (s *csvStream) detect(b textBlock) bool {
 
 // numberX reads an x as a number.
 func (s *csvStream) numberX(text []byte) (v float64, ok bool) {
-	if !s.opt.DecimalComma {
-		if v, ok = decimal(text); ok {
-			return v, true
-		}
+	if v, ok = decimal(text); ok {
+		return v, true
 	}
-	v, err := s.opt.number(string(text))
+	v, err := numberStyle{comma: s.opt.DecimalComma}.value(cellText(text))
 	return v, err == nil
 }
 
@@ -338,13 +349,26 @@ func (s *csvStream) settle() error {
 		}
 		s.format(f)
 	}
-	if s.parseX != nil || !s.order.met {
-		return nil
+	if s.parseX == nil && s.order.met {
+		f, bySteps, err := s.order.settle(columnName(s.rep.Columns, s.rep.X), s.opt)
+		if err != nil {
+			return err
+		}
+		s.rep.BySteps = bySteps
+		s.format(f)
 	}
-	if err := s.order.undecided(columnName(s.rep.Columns, s.rep.X), s.opt); err != nil {
-		return err
+	for place := range s.finders {
+		f := &s.finders[place]
+		if !s.isNumber(place) {
+			continue
+		}
+		if err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma); err != nil {
+			return err
+		}
+		s.styles[place] = f.style
 	}
-	s.format(TimeDMY)
+	s.plainX = (s.rep.Time == TimeNumber || s.dateX != nil) && s.styles[s.x].plain()
+	s.rep.Unit, s.rep.DecimalComma = s.styles[s.y].unit, s.styles[s.y].comma
 	return nil
 }
 
@@ -370,7 +394,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 		}
 		line, place := rows.line, 0
 		if err == nil {
-			if place, err = s.row(b, rows.fields, line); err != nil {
+			if place, err = s.row(b, rows, line); err != nil {
 				column := s.columns[place]
 				line, err = rows.lineOf(column), cellError{columnName(s.rep.Columns, column), err}
 			}
@@ -398,9 +422,10 @@ func (b *CSVBlock) reset(size, also int) {
 	}
 }
 
-// row adds a row to b. An error is of the field at a place.
-func (s *csvStream) row(b *CSVBlock, fields [][]byte, line int) (place int, err error) {
-	xtext, ytext := trim(fields[s.x]), trim(fields[s.y])
+// row adds the row that was scanned to b. An error is of the field at a place.
+func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err error) {
+	fields := rows.fields
+	xtext, ytext := rows.x(), trim(fields[s.y])
 	open := 0 // rows without y
 	if noX, noY := s.isMissing(xtext), s.isMissing(ytext); noX || noY {
 		if !s.opt.SkipMissing {
@@ -426,8 +451,8 @@ func (s *csvStream) row(b *CSVBlock, fields [][]byte, line int) (place int, err 
 	}
 	if !ok {
 		var short bool
-		if x, short, err = s.parseX(string(xtext)); err != nil {
-			return s.x, s.opt.explain(err, string(xtext), s.rep.Time, line == s.first)
+		if x, short, err = s.parseX(cellText(xtext)); err != nil {
+			return s.x, s.opt.explain(err, cellText(xtext), s.rep.Time, line == s.first)
 		}
 		if s.named {
 			b.short.add(x, short)
@@ -437,16 +462,16 @@ func (s *csvStream) row(b *CSVBlock, fields [][]byte, line int) (place int, err 
 		return s.x, s.opt.limitError(string(xtext))
 	}
 	y, ok := 0.0, false
-	if open == 0 && !s.opt.DecimalComma {
+	if open == 0 && s.styles[s.y].plain() {
 		y, ok = decimal(ytext)
 	}
 	if !ok || s.opt.beyond(y) {
-		if y, err = s.number(ytext); err != nil {
+		if y, err = s.number(s.y, ytext); err != nil {
 			return s.y, err
 		}
 	}
 	for j, place := range s.also {
-		v, err := s.number(trim(fields[place]))
+		v, err := s.number(place, trim(fields[place]))
 		if err != nil {
 			return place, err
 		}
@@ -457,18 +482,18 @@ func (s *csvStream) row(b *CSVBlock, fields [][]byte, line int) (place int, err 
 	return 0, nil
 }
 
-// number reads a number; NaN if it is missing.
-func (s *csvStream) number(text []byte) (v float64, err error) {
+// number reads a number at a place; NaN if it is missing.
+func (s *csvStream) number(place int, text []byte) (v float64, err error) {
 	if s.isMissing(text) {
 		return math.NaN(), nil
 	}
 	ok := false
-	if !s.opt.DecimalComma {
+	if s.styles[place].plain() {
 		v, ok = decimal(text)
 	}
 	if !ok {
-		if v, err = s.opt.number(string(text)); err != nil {
-			return 0, fmt.Errorf("%w%s", err, s.opt.numberHint(string(text)))
+		if v, err = s.styles[place].value(cellText(text)); err != nil {
+			return 0, hinted(err, cellText(text))
 		}
 	}
 	if s.opt.beyond(v) {

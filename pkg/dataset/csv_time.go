@@ -77,11 +77,15 @@ type CSVReport struct {
 	Time    TimeFormat
 	// Numbers says which dates the numbers x stand for by CSVOptions.NumberDates; "" if none. They stay numbers, as Time then says, where
 	// CSVOptions.Within holds these.
-	Numbers string
-	Rows    int    // of data, those left out included
-	Skipped int    // rows left out because x or y is missing
-	SHA256  string // of the file, hexadecimal
-	Also    CSVMore
+	Numbers      string
+	Title        int    // lines above the header that were left out
+	Unit         string // of all y, which the cells have beside their digits: %, €, kWh
+	DecimalComma bool   // y is written 1.025,10
+	BySteps      bool   // dates were open between day and month first: with the one that was taken, their steps are equal
+	Rows         int    // of data, those left out included
+	Skipped      int    // rows left out because x or y is missing
+	SHA256       string // of the file, hexadecimal
+	Also         CSVMore
 	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.
 	ShortYears bool
 }
@@ -100,15 +104,15 @@ func (opt CSVOptions) unit(format TimeFormat) string {
 	return "decimal year"
 }
 
-// parser returns what reads an x of the given format.
-func (opt CSVOptions) parser(format TimeFormat) dateParser {
+// parser returns what reads an x of the given format, with number for those that are numbers.
+func (opt CSVOptions) parser(format TimeFormat, number func(text string) (float64, error)) dateParser {
 	of := DecimalYear
 	if opt.Seconds {
 		of = func(t time.Time) float64 { return float64(t.Unix()) + 1e-9*float64(t.Nanosecond()) }
 	}
 	if format == TimeNumber {
 		return func(text string) (float64, bool, error) {
-			v, err := opt.number(text)
+			v, err := number(text)
 			return v, false, err
 		}
 	}
@@ -123,9 +127,9 @@ func (opt CSVOptions) parser(format TimeFormat) dateParser {
 	}
 	if date, ok := numberDateOf(format); ok {
 		return func(text string) (float64, bool, error) {
-			v, err := opt.number(text)
+			v, err := number(text)
 			if err != nil {
-				return 0, false, fmt.Errorf("%w%s", err, opt.numberHint(text))
+				return 0, false, hinted(err, text)
 			}
 			seconds, ok := date.seconds(v)
 			switch {

@@ -1,0 +1,84 @@
+package dataset
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestFilesAsPeopleHaveThem reads what spreadsheets and offices of statistics write, in German, English and French among others: the first
+// and the last row to the right values, whole and as a stream in small blocks.
+func TestFilesAsPeopleHaveThem(t *testing.T) {
+	const day = 86400.0
+	for name, c := range map[string]struct {
+		text         string
+		x0, x1       float64 // in days since 2015 if x are dates
+		y0, y1       float64
+		xName, yName string
+		unit         string
+	}{
+		"quoted thousands":           {"date,sales\n2015-01-01,\"1,025.10\"\n2015-02-01,\"980.00\"\n", 0, 31, 1025.1, 980, "date", "sales", ""},
+		"whole thousands":            {"date,sales\n2015-01-01,\"1,025\"\n2015-02-01,980\n", 0, 31, 1025, 980, "date", "sales", ""},
+		"per cent":                   {"date,rate\n2015-01-01,10.51%\n2015-02-01,9%\n", 0, 31, 10.51, 9, "date", "rate", "%"},
+		"dollars":                    {"Month,Revenue\n1/1/2015,\"$1,025\"\n1/2/2015,$980\n1/31/2015,$7\n", 0, 30, 1025, 7, "Month", "Revenue", "$"},
+		"German":                     {"Datum;Umsatz\r\n01.01.2015;1.025,10\r\n01.02.2015;980,00\r\n", 0, 31, 1025.1, 980, "Datum", "Umsatz", ""},
+		"German, in euros, Latin-1":  {"Datum;Betr\xe4ge\r\n01.01.2015;1.025,10 \x80\r\n01.02.2015;980,00 \x80\r\n", 0, 31, 1025.1, 980, "Datum", "Beträge", "€"},
+		"German, Excel's first line": {"sep=;\r\nDatum;Wert\r\n01.01.2015;1.025,10\r\n01.02.2015;2\r\n", 0, 31, 1025.1, 2, "Datum", "Wert", ""},
+		"German months":              {"Monat;Wert\nJanuar 2015;1.025,1\nMärz 2015;980,5\n", 0, 59, 1025.1, 980.5, "Monat", "Wert", ""},
+		"German exponents":           {"t;y\n0;1,051E+03\n1;9,8E+02\n", 0, 1, 1051, 980, "t", "y", ""},
+		"French, by steps":           {"Date;Ventes\n01/01/2015;1\u202f025,10\n01/02/2015;980,00\n01/03/2015;7\n01/04/2015;8\n01/05/2015;9,5\n01/01/2016;7\n", math.NaN(), 0, 0, 0, "", "", ""},
+		"French, a year by steps": {"Date;Ventes\n01/01/2015;1\u202f025,10\n" + months("/2015;1\n", 2, 12) + "01/01/2016;9\n01/02/2016;980,00\n",
+			0, 396, 1025.1, 980, "Date", "Ventes", ""},
+		"French months":        {"Mois;Valeur\njanv. 2015;1\u00a0025,10\nfévr. 2015;980,00\n", 0, 31, 1025.1, 980, "Mois", "Valeur", ""},
+		"American hours":       {"At,Load\n01/02/2015 11:00 AM,1.5\n01/02/2015 12:00 PM,2\n01/02/2015 1:00 PM,3\n01/02/2015 2:00 PM,4\n" + "01/13/2015 2:00 PM,5\n", 1 + 11/24.0, 12 + 14/24.0, 1.5, 5, "At", "Load", ""},
+		"Swiss":                {"Datum;Wert\n01.01.2015;1'025.10\n01.02.2015;980.00\n", 0, 31, 1025.1, 980, "Datum", "Wert", ""},
+		"Indian":               {"date,v\n2015-01-01,\"12,34,567\"\n2015-02-01,\"1,025.5\"\n", 0, 31, 1234567, 1025.5, "date", "v", ""},
+		"accounts":             {"date,profit\n2015-01-01,(449.14)\n2015-02-01,12.5\n", 0, 31, -449.14, 12.5, "date", "profit", ""},
+		"rows counted":         {"\"\",date,value\n1,2015-01-01,5\n2,2015-02-01,6\n", 0, 31, 5, 6, "date", "value", ""},
+		"year and month":       {"Year,Month,Value\n2015,1,5\n2015,2,6\n", 0, 31, 5, 6, "Year", "Value", ""},
+		"year, month by name":  {"Year,Month,Value\n2015,Jan,5\n2015,Feb,6\n", 0, 31, 5, 6, "Year", "Value", ""},
+		"day, month, year":     {"Tag;Monat;Jahr;Wert\n3;1;2015;5\n3;2;2015;6,5\n", 2, 33, 5, 6.5, "Jahr", "Wert", ""},
+		"down to the hour":     {"year,month,day,hour,value\n2015,1,1,0,5\n2015,1,1,12,6\n", 0, 0.5, 5, 6, "year", "value", ""},
+		"date and time":        {"Date,Time,Value\n2015-01-01,00:00,5\n2015-01-01,12:00,6\n", 0, 0.5, 5, 6, "Date", "Value", ""},
+		"a date beside them":   {"date,year,month,value\n2015-01-01,2015,1,5\n2015-02-01,2015,2,6\n", 0, 31, 2015, 2015, "date", "year", ""},
+		"a title":              {"Sales report\nGenerated: 2020-05-01\n\nDate,Sales\n2015-01-01,5\n2015-02-01,6\n", 0, 31, 5, 6, "Date", "Sales", ""},
+		"a title with a comma": {"Sales, all shops\n\nDate;Sales;x\n2015-01-01;5,5;1\n2015-02-01;6,5;1\n", 0, 31, 5.5, 6.5, "Date", "Sales", ""},
+		"three decimals":       {"t;y\n0;0.125\n1;1.025\n", 0, 1, 0.125, 1.025, "t", "y", ""},
+		"numbers and fields":   {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
+	} {
+		for _, size := range []int{1, 40, blockSize} {
+			opt := CSVOptions{Seconds: true}
+			s, rep, err := readCSV(strings.NewReader(c.text), opt)
+			of, _, bad, _, streamErr := streamed(strings.NewReader(c.text), opt, 2, size)
+			if math.IsNaN(c.x0) {
+				if err == nil || streamErr == nil {
+					t.Errorf("%s: read as %v", name, s)
+				}
+				continue
+			}
+			if err != nil || streamErr != nil || len(bad) > 0 {
+				t.Errorf("%s: %v; %v %v", name, err, streamErr, bad)
+				continue
+			}
+			x0, x1 := c.x0, c.x1
+			if s.XUnit == UnixSeconds {
+				x0, x1 = 1420070400+day*x0, 1420070400+day*x1
+			}
+			last := s.Len() - 1
+			if s.X[0] != x0 || s.X[last] != x1 || s.Y[0] != c.y0 || s.Y[last] != c.y1 || s.XName != c.xName || s.YName != c.yName || rep.Unit != c.unit {
+				t.Errorf("%s: %+v, unit %q", name, s, rep.Unit)
+			}
+			if of.X[last] != s.X[last] || of.Y[last] != s.Y[last] {
+				t.Errorf("%s, streamed in blocks of %d: %+v", name, size, of)
+			}
+		}
+	}
+}
+
+// months writes the first days of months, with the day first.
+func months(rest string, from, to int) (text string) {
+	for m := from; m <= to; m++ {
+		text += "01/" + string([]byte{'0' + byte(m/10), '0' + byte(m%10)}) + rest
+	}
+	return text
+}

@@ -1,0 +1,203 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// numberStyle is how the numbers of a column are written: 1,025.10 or 1.025,10, each with a unit or without.
+type numberStyle struct {
+	comma bool   // the decimal sign; the other one may stand between thousands
+	unit  string // of every number: %, €, kWh
+}
+
+// plain reports whether numbers may be read by [decimal] alone, where it can.
+func (n numberStyle) plain() bool { return n == numberStyle{} }
+
+// numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit.
+var numberParts = regexp.MustCompile(`^(\(?)([-+−–]?)(\p{Sc}|[A-Z]{3}[ \x{a0}])?[ \x{a0}\x{202f}]*([-+−–]?)` +
+	`([.,]?\d[\d.,'’ \x{a0}\x{202f}]*?)([eE][-+]?\d+)?(-?)[ \x{a0}\x{202f}]*(%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*)?(\)?)$`)
+
+// writtenNumber is a number in the parts in which it is written.
+type writtenNumber struct {
+	negative               bool
+	digits, exponent, unit string
+}
+
+// splitNumber takes a text apart; ok is false for what is no number in any style.
+func splitNumber(text string) (w writtenNumber, ok bool) {
+	const longest = 400 // digits of a float64
+	if len(text) > longest {
+		return w, false
+	}
+	p := numberParts.FindStringSubmatch(text)
+	if p == nil || (p[1] == "") != (p[9] == "") {
+		return w, false
+	}
+	signs := 0
+	for _, sign := range []string{p[1], p[2], p[4], p[7]} {
+		if sign != "" {
+			signs++
+			w.negative = sign != "+"
+		}
+	}
+	w.digits, w.exponent, w.unit = p[5], p[6], strings.TrimRight(p[3], " \u00a0")+p[8]
+	return w, signs <= 1 && (p[3] == "" || p[8] == "")
+}
+
+// between are the marks that stand between thousands in any style.
+const between = "'’ \u00a0\u202f"
+
+// sign returns the decimal sign that the digits show; if they may be read both ways, as those of 1,025 and 1.025, it returns 0 and their mark.
+func (w writtenNumber) sign() (decimal, open byte) {
+	last := strings.LastIndexAny(w.digits, ".,")
+	if last < 0 {
+		return 0, 0
+	}
+	mark := w.digits[last]
+	other := byte('.' + ',' - mark)
+	switch {
+	case strings.IndexByte(w.digits, other) >= 0:
+		return mark, 0
+	case strings.IndexByte(w.digits, mark) < last:
+		return other, 0
+	case groups(w.digits, mark) && w.exponent == "":
+		return 0, mark
+	}
+	return mark, 0
+}
+
+// groups reports whether a mark stands between thousands: 1,025 and 12,345,678, and 12,34,567 as in India.
+func groups(digits string, mark byte) bool {
+	part := strings.Split(digits, string(mark))
+	for i, d := range part {
+		last := i == len(part)-1
+		if strings.Trim(d, "0123456789") != "" || last && len(d) != 3 || !last && i > 0 && len(d) != len(part[1]) && len(part) > 3 ||
+			!last && (len(d) == 0 || len(d) > 3 || i > 0 && len(d) < 2) {
+			return false
+		}
+	}
+	return len(part) > 1 && part[0][0] != '0'
+}
+
+// value reads the number in a style.
+func (n numberStyle) value(text string) (float64, error) {
+	w, ok := splitNumber(text)
+	if !ok {
+		return 0, noNumber(text)
+	}
+	if w.unit != n.unit {
+		return 0, unitError(text, w.unit, n.unit)
+	}
+	decimal, thousands := ".", ","
+	if n.comma {
+		decimal, thousands = ",", "."
+	}
+	whole, fraction, _ := strings.Cut(w.digits, decimal)
+	for _, mark := range append(strings.Split(between, ""), thousands) {
+		if strings.Contains(whole, mark) {
+			if plain := strings.ReplaceAll(whole, mark, ","); groups(plain, ',') {
+				whole = strings.ReplaceAll(plain, ",", "")
+			}
+			break
+		}
+	}
+	v, err := parseFinite(whole + "." + fraction + w.exponent)
+	switch sign, _ := w.sign(); {
+	case err != nil && sign != 0 && (sign == ',') != n.comma:
+		return 0, styleError{fmt.Errorf("%s is not a finite number with a decimal %s: write all numbers of a column in one way", quoted(text), map[bool]string{true: "comma", false: "point"}[n.comma])}
+	case err != nil:
+		return 0, noNumber(text)
+	case w.negative:
+		v = -v
+	}
+	return v, nil
+}
+
+// styleError is the error of a number that is written otherwise than those above it: no hint can add to it.
+type styleError struct{ error }
+
+func noNumber(text string) error { return fmt.Errorf("%s is not a finite number", quoted(text)) }
+
+func unitError(text, has, want string) error {
+	switch {
+	case want == "":
+		return styleError{fmt.Errorf("%s has %s, and the numbers above have no unit: write all with it or without", quoted(text), quoted(has))}
+	case has == "":
+		return styleError{fmt.Errorf("%s has no %s, and the numbers above have: write all with it or without", quoted(text), quoted(want))}
+	}
+	return styleError{fmt.Errorf("%s has %s, and the numbers above have %s: write all in one unit", quoted(text), quoted(has), quoted(want))}
+}
+
+// styleFinder finds out how the numbers of a column are written. The unit is that of the first number. The first number that shows its decimal
+// sign decides; a column of numbers that may all be read both ways is settled by what else is known, or is an error.
+type styleFinder struct {
+	style       numberStyle
+	met, done   bool
+	open        dateInRow // the first number that may be read both ways
+	mark        byte      // of it
+	short, long bool      // numbers without marks, of up to three digits and of more
+}
+
+// fixed settles the decimal sign.
+func (f *styleFinder) fixed(comma bool) { f.style.comma, f.done = comma, true }
+
+// add takes a cell, and reports whether no further one is needed.
+func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
+	if f.met && f.done {
+		return true
+	}
+	w, ok := writtenNumber{}, false
+	if _, ok = decimal(text); ok && text[0]-'0' <= 9 && strings.IndexByte(string(text), 'e') < 0 {
+		w.digits = string(text)
+	} else if w, ok = splitNumber(cellText(text)); !ok {
+		return false
+	}
+	if !f.met {
+		f.met, f.style.unit = true, w.unit
+		if opt.DecimalComma || opt.DecimalPoint {
+			f.fixed(opt.DecimalComma)
+		}
+	}
+	switch sign, open := w.sign(); {
+	case f.done:
+	case sign != 0:
+		f.fixed(sign == ',')
+	case open != 0 && f.mark == 0:
+		f.open, f.mark = dateInRow{line, string(text)}, open
+	case open != 0 && open != f.mark: // 1,025 and 1.025: thousands in neither
+		return false
+	case open == 0 && !strings.ContainsAny(w.digits, between):
+		f.short, f.long = f.short || len(w.digits) <= 3, f.long || len(w.digits) > 3
+	}
+	return f.done
+}
+
+// settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs. Between commas, 1,025 is read as
+// 1025: with decimal commas, programs separate fields by semicolons. There, 1.025 beside 980 may be both, and so may 1,025 anywhere else.
+func (f *styleFinder) settle(column string, comma rune) error {
+	if f.done {
+		return nil
+	}
+	both := f.mark == ',' && comma != ',' || f.mark == '.' && comma == ';' && f.short
+	switch {
+	case f.long:
+		f.fixed(f.mark == ',')
+	case both:
+		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other number of the column tells which: say CSVOptions.DecimalComma or CSVOptions.DecimalPoint",
+			f.open.line, column, quoted(f.open.text), strings.Replace(f.open.text, string(f.mark), "", 1), strings.Replace(f.open.text, ",", ".", 1))
+	default:
+		f.fixed(false)
+	}
+	return nil
+}
+
+// hinted adds to an error of a number what may help.
+func hinted(err error, text string) error {
+	if errors.As(err, new(styleError)) {
+		return err
+	}
+	return fmt.Errorf("%w%s", err, numberHint(text))
+}
