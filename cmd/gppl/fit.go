@@ -36,7 +36,8 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of x, for axes; dates need none", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
 		&cli.StringFlag{Name: "comma", Usage: "the `CHARACTER` between fields, tab, or space (any number of blanks); detected if not given", Category: file},
-		&cli.BoolFlag{Name: "decimal-comma", Usage: "numbers are written 3,14", Category: file},
+		&cli.BoolFlag{Name: "decimal-comma", Usage: "numbers are written 1.025,10; without it, each column tells", Category: file},
+		&cli.BoolFlag{Name: "decimal-point", Usage: "numbers are written 1,025.10", Category: file},
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null; may be repeated", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
@@ -61,7 +62,7 @@ func timeFlag(category string) cli.Flag {
 
 // formatFlags returns the flags of inputFlags that say how a file is written.
 func formatFlags() []cli.Flag {
-	return flagsOf("x", "time", "comma", "decimal-comma", "no-header", "missing", "memory")
+	return flagsOf("x", "time", "comma", "decimal-comma", "decimal-point", "no-header", "missing", "memory")
 }
 
 // flagsOf returns the flags of inputFlags with one of the names.
@@ -418,8 +419,11 @@ func fitWithin(ctx context.Context, c *cli.Command, s *forecast.Series, settings
 // readOptions returns the options for reading a csv file from the flags.
 func readOptions(c *cli.Command) (o forecast.ReadOptions, err error) {
 	o = forecast.ReadOptions{
-		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), Missing: c.StringSlice("missing"),
+		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), DecimalPoint: c.Bool("decimal-point"), Missing: c.StringSlice("missing"),
 		Time: dataset.TimeFormat(c.String("time")),
+	}
+	if o.DecimalComma && o.DecimalPoint {
+		return o, usageError{errors.New("--decimal-comma and --decimal-point: numbers have one of the two")}
 	}
 	// Unless they are asked for, columns 1 and 2 are meant, not columns of these names.
 	if c.IsSet("x") {

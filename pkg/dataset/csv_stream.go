@@ -368,7 +368,7 @@ func (s *csvStream) settle() error {
 		s.styles[place] = f.style
 	}
 	s.plainX = (s.rep.Time == TimeNumber || s.dateX != nil) && s.styles[s.x].plain()
-	s.rep.Unit, s.rep.DecimalComma = s.styles[s.y].unit, s.styles[s.y].comma
+	s.rep.Unit, s.rep.DecimalComma, s.rep.Asked = s.styles[s.y].unit, s.styles[s.y].comma, s.opt.DecimalComma || s.opt.DecimalPoint
 	return nil
 }
 
@@ -493,7 +493,10 @@ func (s *csvStream) number(place int, text []byte) (v float64, err error) {
 	}
 	if !ok {
 		if v, err = s.styles[place].value(cellText(text)); err != nil {
-			return 0, hinted(err, cellText(text))
+			if !utf8.Valid(text) {
+				err = noNumber(string(text)) // which shows the bytes
+			}
+			return 0, hinted(err, string(text))
 		}
 	}
 	if s.opt.beyond(v) {

@@ -163,8 +163,8 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 	}
 	switch sign, open := w.sign(); {
 	case f.done:
-	case sign != 0:
-		f.fixed(sign == ',')
+	case sign != 0: // between commas, 1.234,5 below 1.234 is the odd one
+		f.fixed(sign == ',' && (opt.Comma != ',' || f.mark != '.'))
 	case open != 0 && f.mark == 0:
 		f.open, f.mark = dateInRow{line, string(text)}, open
 	case open != 0 && open != f.mark: // 1,025 and 1.025: thousands in neither

@@ -81,6 +81,7 @@ type CSVReport struct {
 	Title        int    // lines above the header that were left out
 	Unit         string // of all y, which the cells have beside their digits: %, €, kWh
 	DecimalComma bool   // y is written 1.025,10
+	Asked        bool   // for it, or for a decimal point
 	BySteps      bool   // dates were open between day and month first: with the one that was taken, their steps are equal
 	Rows         int    // of data, those left out included
 	Skipped      int    // rows left out because x or y is missing

@@ -18,10 +18,11 @@ type ReadOptions struct {
 	X, Y         string // a column by its name in the header or by its number from 1
 	XUnit, YUnit string // for axes and tables; dates need no XUnit
 	Comma        rune   // the field separator; 0: detected
-	DecimalComma bool   // numbers are written 3,14
-	NoHeader     bool
-	Missing      []string           // texts for a missing value, beside an empty cell, NA, NaN, null and the like
-	Time         dataset.TimeFormat // how x is written; "": detected
+	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint 1,025.10; without either, each column tells.
+	DecimalComma, DecimalPoint bool
+	NoHeader                   bool
+	Missing                    []string           // texts for a missing value, beside an empty cell, NA, NaN, null and the like
+	Time                       dataset.TimeFormat // how x is written; "": detected
 	// Last keeps only this number of the latest observations; 0 keeps all.
 	Last int
 	// YError is a column of known standard deviations of the observations (error bars), in the unit of y; "" for none.
@@ -124,7 +125,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	}
 	out := &Series{
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
-		YName:  orElse(s.YName, "y"), YUnit: o.YUnit, remarks: Remarks(rep),
+		YName:  orElse(s.YName, "y"), YUnit: orElse(o.YUnit, rep.Unit), remarks: Remarks(rep),
 	}
 	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
 		out.YName, out.YUnit = name, unit
@@ -260,7 +261,7 @@ func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error)
 // csv are the options of the reader.
 func (o ReadOptions) csv() dataset.CSVOptions {
 	return dataset.CSVOptions{
-		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
+		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, DecimalPoint: o.DecimalPoint, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
 		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), MaxRows: o.mostRows(),
 		NumberDates: true, Within: o.within,
 	}

@@ -12,6 +12,19 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if x, y := rep.Columns[rep.X], rep.Columns[rep.Y]; isValue(x) && isValue(y) {
 		remarks = append(remarks, fmt.Sprintf("The first line, with %s and %s, was read as the header. If it is data, add ReadOptions.NoHeader.", x, y))
 	}
+	if rep.Title > 0 {
+		remarks = append(remarks, fmt.Sprintf("The table begins at line %d; what stands above it was left out.", rep.Title+1))
+	}
+	if rep.DecimalComma && !rep.Asked {
+		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", orElse(rep.Columns[rep.Y], "y")))
+	}
+	if rep.BySteps {
+		order, other := "day", "mdy"
+		if rep.Time == dataset.TimeMDY {
+			order, other = "month", "dmy"
+		}
+		remarks = append(remarks, fmt.Sprintf("Dates are read with the %s first, since their steps are equal then; ReadOptions.Time: %q reads them otherwise.", order, other))
+	}
 	if rep.ShortYears {
 		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
 	}
@@ -27,7 +40,7 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 }
 
 // Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers that stand
-// for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, NoHeader, Missing and Time of the options.
+// for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing and Time of the options.
 func Stream(r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error) (dataset.CSVReport, error) {
 	return dataset.StreamCSV(r, o.csv(), workers, visit)
 }

@@ -38,7 +38,8 @@ var (
 	y            = flag.String("y", "", "column of y, by name or by number; the second if not given")
 	timeFormat   = flag.String("time", "", "how x is written, as in gppl sum: iso, unix, yyyymmdd, number and others; detected if not given")
 	comma        = flag.String("comma", "", "the field separator; detected if not given")
-	decimalComma = flag.Bool("decimal-comma", false, "numbers are written 3,14")
+	decimalComma = flag.Bool("decimal-comma", false, "numbers are written 1.025,10; without it, each column tells")
+	decimalPoint = flag.Bool("decimal-point", false, "numbers are written 1,025.10")
 	noHeader     = flag.Bool("no-header", false, "the first row is data")
 	missing      = flag.String("missing", "", "further texts for a missing value, separated by commas, in addition to NA and the like")
 	attempts     = flag.Int("attempts", 3, "how often the job is sent to prism in all: prism ends it when a worker is lost; other runners repeat the lost work themselves")
@@ -100,7 +101,10 @@ func run(ctx context.Context) error {
 }
 
 func readOptions() (o forecast.ReadOptions, err error) {
-	o = forecast.ReadOptions{X: *x, Y: *y, NoHeader: *noHeader, DecimalComma: *decimalComma, Time: dataset.TimeFormat(*timeFormat)}
+	o = forecast.ReadOptions{X: *x, Y: *y, NoHeader: *noHeader, DecimalComma: *decimalComma, DecimalPoint: *decimalPoint, Time: dataset.TimeFormat(*timeFormat)}
+	if o.DecimalComma && o.DecimalPoint {
+		return o, errors.New("--decimal-comma and --decimal-point: numbers have one of the two")
+	}
 	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
 		return o, fmt.Errorf("--time %q: it is one of %q", o.Time, dataset.TimeFormats)
 	}
