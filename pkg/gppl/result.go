@@ -3,6 +3,7 @@ package gppl
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,7 +113,10 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	if len(win.gradient) == 0 {
 		r.GradientNorm = 0
 	}
-	hyper := len(m.Params())
+	hyper := slices.IndexFunc(o.params, func(p Param) bool { return p.Role == RoleInput })
+	if hyper < 0 {
+		hyper = len(o.params) // some may be those of a likelihood
+	}
 	for i, p := range o.params[:hyper] {
 		fitted := FittedParam{Param: p, Start: p.Value, StdErrLog: math.NaN()}
 		fitted.Value = win.Theta[i]

@@ -126,12 +126,20 @@ func meanOf(w Warp) func(mu, sd float64) float64 {
 	if m, ok := w.(meanWarp); ok {
 		return m.mean
 	}
-	x, weights := make([]float64, hermiteNodes), make([]float64, hermiteNodes)
-	quad.Hermite{}.FixedLocations(x, weights, math.Inf(-1), math.Inf(1))
 	return func(mu, sd float64) (sum float64) {
-		for k, u := range x {
-			sum += weights[k] / math.Sqrt(math.Pi) * w.Inverse(mu+math.Sqrt2*sd*u)
+		for _, node := range normalNodes {
+			sum += node.weight * w.Inverse(mu+sd*node.at)
 		}
 		return sum
 	}
 }
+
+// normalNodes are those of the standard normal distribution: E f(z) ≈ Σ weight·f(at).
+var normalNodes = func() (nodes [hermiteNodes]struct{ at, weight float64 }) {
+	x, weights := make([]float64, hermiteNodes), make([]float64, hermiteNodes)
+	quad.Hermite{}.FixedLocations(x, weights, math.Inf(-1), math.Inf(1))
+	for k := range nodes {
+		nodes[k].at, nodes[k].weight = math.Sqrt2*x[k], weights[k]/math.Sqrt(math.Pi)
+	}
+	return nodes
+}()

@@ -1,0 +1,184 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/floats/scalar"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// TestCounts compares a forecast's mean, variance, distribution, quantiles and scores with sums over its probabilities.
+func TestCounts(t *testing.T) {
+	for _, l := range []Likelihood{Poisson{}, NegBinomial{Shape: 2}, Binomial{}} {
+		c := &Counts{Mean: []float64{0.4, -1}, Variance: []float64{0.3, 1e-6}, Sizes: []float64{9, 4}, Likelihood: l}
+		mean, variances := c.Expected()
+		for i := range c.Len() {
+			var p []float64
+			for y := 0.0; y < 4000 && l.Check(y, c.Sizes[i]) == nil; y++ {
+				at := []float64{0, 0}
+				at[i] = y
+				p = append(p, math.Exp(c.LogDensity(at)[i]))
+			}
+			var m, v, cumulated float64
+			for y, p := range p {
+				m += float64(y) * p
+			}
+			for y, p := range p {
+				v += p * (float64(y) - m) * (float64(y) - m)
+			}
+			if !scalar.EqualWithinAbs(floats.Sum(p), 1, 1e-9) || !scalar.EqualWithinRel(mean[i], m, 1e-8) || !scalar.EqualWithinRel(variances[i], v, 1e-7) {
+				t.Errorf("%v: probabilities sum to %v, mean %v, want %v, variance %v, want %v", l, floats.Sum(p), mean[i], m, variances[i], v)
+			}
+			for y, each := range p[:min(len(p), 60)] {
+				cumulated += each
+				if got := c.CDF(i, float64(y)); !scalar.EqualWithinAbs(got, cumulated, 1e-9) {
+					t.Errorf("%v: P(Y ≤ %d) = %v, want %v", l, y, got, cumulated)
+				}
+				if q := c.Quantile(cumulated - 1e-7)[i]; each > 1e-6 && q != float64(y) {
+					t.Errorf("%v: quantile %v is %v, want %d", l, cumulated, q, y)
+				}
+			}
+			want, f, seen := 0.0, 0.0, []float64{2, 2}
+			for y, p := range p {
+				f += p
+				if float64(y) >= seen[i] {
+					want += (1 - f) * (1 - f)
+				} else {
+					want += f * f
+				}
+			}
+			if got := c.CRPS(seen)[i]; !scalar.EqualWithinAbsOrRel(got, want, 1e-7, 1e-6) {
+				t.Errorf("%v: CRPS %v, want %v", l, got, want)
+			}
+		}
+	}
+}
+
+// TestCountsCalibrated fits simulated counts and wants the randomised PIT of what comes next to be uniform: by Kolmogorov and Smirnov's test at a
+// level of one in ten thousand.
+func TestCountsCalibrated(t *testing.T) {
+	series := testsize.Of(30, 60, 200)
+	for _, l := range []Likelihood{Poisson{}, NegBinomial{Shape: 2}, Binomial{}} {
+		var pit []float64
+		for seed := range uint64(series) {
+			m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.7, Lengthscale: 8}, Noise: 1e-4}
+			const n, ahead = 80, 4
+			x, sizes, y := make([]float64, n), make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i], sizes[i] = float64(i), 5
+			}
+			_, g, _, err := m.Sample(gppl.Scalars(x), seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rnd := rand.New(rand.NewPCG(seed, 5))
+			for i := range y {
+				for u := rnd.Float64(); l.CDF(y[i], sizes[i], g[i]) < u; y[i]++ {
+				}
+			}
+			d, err := gppl.NewData(gppl.Scalars(x[:n-ahead]), y[:n-ahead])
+			if err != nil {
+				t.Fatal(err)
+			}
+			fit, err := FitLaplace(context.Background(), m.Fix(gppl.NoiseName), d, l, sizes[:n-ahead], gppl.Settings{NoStandardErrors: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			forecast, err := fit.Predict(context.Background(), gppl.Scalars(x[n-ahead:]), sizes[n-ahead:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := make([]float64, ahead)
+			for i := range u {
+				u[i] = rnd.Float64()
+			}
+			pit = append(pit, forecast.PIT(y[n-ahead:], u)[ahead-1]) // one a series: they are independent
+		}
+		slices.Sort(pit)
+		uniform := make([]float64, 2000)
+		for i := range uniform {
+			uniform[i] = (float64(i) + 0.5) / 2000
+		}
+		distance := stat.KolmogorovSmirnov(pit, nil, uniform, nil)
+		if limit := math.Sqrt(-0.5*math.Log(0.5e-4)) / math.Sqrt(float64(len(pit))); distance > limit {
+			t.Errorf("%v: the PIT is %v away from uniform, at most %v by chance", l, distance, limit)
+		} else {
+			t.Logf("%v: %d series, the PIT is %.3f away from uniform (%.3f at one in ten thousand)", l, len(pit), distance, limit)
+		}
+	}
+}
+
+// TestFitLaplaceShape wants the shape of overdispersed counts to be learnt, and its standard error to hold it.
+func TestFitLaplaceShape(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.5, Lengthscale: 30}, Noise: 1e-4}
+	n := 400
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	_, g, _, err := m.Sample(gppl.Scalars(x), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := NegBinomial{Shape: 2}
+	rnd := rand.New(rand.NewPCG(3, 3))
+	for i := range y {
+		for u := rnd.Float64(); truth.CDF(y[i], 20, g[i]) < u; y[i]++ {
+		}
+	}
+	d, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := FitLaplace(context.Background(), m.Fix(gppl.NoiseName), d, NegBinomial{Shape: 20}, slices.Repeat([]float64{20}, n), gppl.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := fit.Params[len(fit.Params)-1]
+	if off := math.Abs(math.Log(shape.Value / 2)); !(off < 4*shape.StdErrLog) || !(shape.StdErrLog < 0.5) {
+		t.Errorf("a shape of %v, standard error of its logarithm %v, drawn with 2", shape.Value, shape.StdErrLog)
+	}
+	if fit.Status != gppl.Converged {
+		t.Errorf("%v: %v", fit.Status, fit.Reason)
+	}
+}
+
+func ExampleFitLaplace() {
+	// Counts whose rate rises and falls.
+	x, y := make([]float64, 96), make([]float64, 96)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range x {
+		x[i] = float64(i)
+		rate := math.Exp(1.5 + math.Sin(x[i]/10))
+		for u := rnd.Float64(); (Poisson{}).CDF(y[i], 1, math.Log(rate)) < u; y[i]++ {
+		}
+	}
+	counts, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		panic(err)
+	}
+	m := gppl.Model{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 10}, Noise: 1e-4, Mean: gppl.Intercept{}}
+	fit, err := FitLaplace(context.Background(), m.Fix(gppl.NoiseName), counts, Poisson{}, nil, gppl.Settings{})
+	if err != nil {
+		panic(err)
+	}
+	next, err := fit.Predict(context.Background(), gppl.Scalars([]float64{50, 97}), nil)
+	if err != nil {
+		panic(err)
+	}
+	mean, _ := next.Expected()
+	fmt.Println(fit.Status)
+	fmt.Printf("expected %.1f and %.1f, at most %v with a probability of 95 %%\n", mean[0], mean[1], next.Quantile(0.95))
+	// Output:
+	// converged
+	// expected 1.9 and 3.6, at most [4 8] with a probability of 95 %
+}

@@ -1,0 +1,411 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
+)
+
+// Laplace is the negative log likelihood of observations that are not Gaussian, by Laplace's approximation:
+//
+//	y_i ~ p(y | g_i),  g_i = h(x_i)ᵀβ + f(x_i) + ε_i,  ε_i ~ N(0, σ²)
+//	−log q(y | θ) = −Σ log p(y_i | ĝ_i) + ½αᵀĝ + ½log|A| + ½Σ log W_i,  A = K + σ²I + W⁻¹
+//
+// with ĝ the mode of the posterior, W_i = −∂²log p/∂g² and α_i = ∂log p/∂g there (Rasmussen and Williams 2006, sections 3.4 and 5.5). The noise σ² of
+// the model is a variation of the observations of their own on the latent scale, as in a log-normal mixture of Poisson distributions; fix it at
+// a small value for none. With Gaussian p it is [gppl.Exact].
+//
+// Each step of Newton's method towards ĝ, and the value, is that of a Gaussian model with the known errors W^−½, which the engines of the exact
+// likelihood take: O(n) with Matérn kernels. The gradient is analytic, with the term of ∂ĝ/∂θ: three more gradients of the Gaussian
+// model. It is safe for concurrent use and keeps nothing between calls.
+type Laplace struct {
+	model      gppl.Model
+	data       gppl.Data // with y as it was observed
+	sizes      []float64
+	likelihood Likelihood
+	options    []gppl.Option
+}
+
+var _ gppl.Interruptible = (*Laplace)(nil)
+
+// NewLaplace returns the loss of data whose y are drawn from a likelihood. Sizes are exposures or numbers of trials, length n; nil stands for ones.
+// It is an error if an observation cannot be, if the data have
+// errors, or if the kernel has white noise, for which the noise of the model stands.
+func NewLaplace(m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, opts ...gppl.Option) (*Laplace, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if gppl.Nugget(m.Kernel) > 0 {
+		return nil, fmt.Errorf("observe: the noise of the model is all white noise of the latent values, but the kernel %v has its own: leave it out", m.Kernel)
+	}
+	if d.Errors != nil || d.Relative != nil {
+		return nil, fmt.Errorf("observe: a %v likelihood is not combined with known errors: leave one of them out", likelihood)
+	}
+	if sizes == nil {
+		sizes = slices.Repeat([]float64{1}, d.Len())
+	}
+	if len(sizes) != d.Len() {
+		panic(fmt.Sprintf("observe: NewLaplace: %d sizes of %d observations", len(sizes), d.Len()))
+	}
+	for i, y := range d.Y {
+		if err := likelihood.Check(y, sizes[i]); err != nil {
+			return nil, fmt.Errorf("observe: observation %d: %w", i, err)
+		}
+	}
+	return &Laplace{m, d, slices.Clone(sizes), likelihood, opts}, nil
+}
+
+// Guess returns data for [gppl.StartFrom]: of each observation the latent value at which it is what is expected.
+func (l *Laplace) Guess() gppl.Data {
+	d := l.data
+	d.Y = make([]float64, d.Len())
+	for i, y := range l.data.Y {
+		d.Y[i] = l.likelihood.Guess(y, l.sizes[i])
+	}
+	return d
+}
+
+// Params are those of the model, noise variance last, and then those of the likelihood.
+func (l *Laplace) Params() []gppl.Param {
+	params := l.model.Params()
+	if s, ok := l.likelihood.(Shaped); ok {
+		params = append(params, s.Params()...)
+	}
+	return params
+}
+
+// Model returns the model at theta, without the parameters of the likelihood.
+func (l *Laplace) Model(theta []float64) gppl.Model {
+	return l.model.WithParams(theta[:len(l.model.Params())])
+}
+
+// Likelihood returns the likelihood at theta.
+func (l *Laplace) Likelihood(theta []float64) Likelihood {
+	if s, ok := l.likelihood.(Shaped); ok {
+		return s.WithParams(theta[len(l.model.Params()):])
+	}
+	return l.likelihood
+}
+
+// Report says that this is a likelihood, and which engine computes the Gaussian models at the start.
+func (l *Laplace) Report() gppl.LossReport {
+	report := gppl.LossReport{Engine: "Laplace", Likelihood: true}
+	if exact, err := gppl.NewExact(l.model, l.Guess(), l.options...); err == nil {
+		engine, _ := exact.Cost(l.model)
+		report.Engine += ", " + engine
+	}
+	return report
+}
+
+func (l *Laplace) String() string {
+	return fmt.Sprintf("Laplace (n=%d, %v)", l.data.Len(), l.likelihood)
+}
+
+// ValueGrad is as [gppl.Loss] has it.
+func (l *Laplace) ValueGrad(grad, theta []float64) (float64, error) {
+	return l.ValueGradContext(context.Background(), grad, theta)
+}
+
+// ValueGradContext is as [gppl.Interruptible] has it.
+func (l *Laplace) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+	s, err := l.mode(ctx, theta)
+	if err != nil {
+		return 0, err
+	}
+	value, err := s.value(grad)
+	if err != nil || grad == nil {
+		return value, err
+	}
+	return value, s.implicit(grad)
+}
+
+// mode is the mode of the posterior at one θ.
+type mode struct {
+	ctx        context.Context
+	loss       *Laplace
+	theta      []float64 // of the model
+	likelihood Likelihood
+	model      gppl.Model
+	noise      float64   // σ²
+	g          []float64 // ĝ
+	at         []Derivatives
+}
+
+const (
+	mostNewton = 100   // steps; some eight are usual
+	leastShare = 1e-12 // of a step
+	newtonDone = 1e-7  // of a posterior standard deviation: the next step, which is quadratically smaller, is left out
+)
+
+// mode finds ĝ by Newton's method, which is concave, from the guesses. The step is halved until the log posterior does not fall.
+func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
+	n := l.data.Len()
+	s := &mode{
+		ctx: ctx, loss: l, theta: theta[:len(l.model.Params())], likelihood: l.Likelihood(theta), model: l.Model(theta),
+		g: l.Guess().Y, at: make([]Derivatives, n),
+	}
+	s.noise = s.model.Noise
+	var alpha []float64 // (K + σ²I)⁻¹g, where g is in its range
+	best := math.Inf(-1)
+	for step := range mostNewton {
+		if _, err := s.look(s.g); err != nil {
+			return nil, err
+		}
+		next, nextAlpha, err := s.newton()
+		if err != nil {
+			return nil, err
+		}
+		var size, change float64
+		for i, d := range s.at {
+			size -= d.D2 * (next[i] - s.g[i]) * (next[i] - s.g[i])
+		}
+		full, fullAlpha := next, nextAlpha
+		for share := 1.0; ; share /= 2 {
+			if share < 1 {
+				next, nextAlpha = towards(s.g, full, share), towards(alpha, fullAlpha, share)
+			}
+			value, err := s.look(next)
+			if value -= 0.5 * floats.Dot(nextAlpha, next); err == nil && (step == 0 || value >= best-1e-12*math.Abs(best)) {
+				change, best = value-best, value
+				break
+			}
+			if step == 0 || share < leastShare {
+				return nil, fmt.Errorf("observe: %v: Newton's method finds no better latent values after %d steps (%w)", l, step, err)
+			}
+		}
+		s.g, alpha = next, nextAlpha
+		if step > 0 && math.Sqrt(size/float64(n)) < newtonDone && math.Abs(change) < 1e-6*(1+math.Abs(best)) {
+			_, err := s.look(s.g)
+			return s, err
+		}
+	}
+	return nil, fmt.Errorf("observe: %v: Newton's method has not found the mode within %d steps", l, mostNewton)
+}
+
+// towards returns a + share·(b − a).
+func towards(a, b []float64, share float64) []float64 {
+	out := slices.Clone(a)
+	floats.Scale(1-share, out)
+	floats.AddScaled(out, share, b)
+	return out
+}
+
+// look sets the derivatives at g and returns Σ log p.
+func (s *mode) look(g []float64) (sum float64, err error) {
+	for i, v := range g {
+		d := s.likelihood.LogDensity(s.loss.data.Y[i], s.loss.sizes[i], v)
+		if !(d.D2 < 0) || math.IsInf(d.Value, 0) || math.IsNaN(d.Value+d.D1+d.D3) || math.IsInf(d.D2, 0) {
+			return 0, fmt.Errorf("observe: observation %d, y = %v: the log density at g = %v is %v, with a second derivative of %v", i, s.loss.data.Y[i], v, d.Value, d.D2)
+		}
+		s.at[i] = d
+		sum += d.Value
+	}
+	return sum, nil
+}
+
+// gaussian returns the Gaussian data whose posterior has its mode where a Newton step from g leads, y = g + ∂log p/W with the errors W^−½; another
+// y, unless nil.
+func (s *mode) gaussian(y []float64) (gppl.Data, error) {
+	d := s.loss.data
+	errs := make([]float64, d.Len())
+	pseudo := make([]float64, d.Len())
+	for i, at := range s.at {
+		errs[i] = 1 / math.Sqrt(-at.D2)
+		pseudo[i] = s.g[i] - at.D1/at.D2
+	}
+	if y == nil {
+		y = pseudo
+	}
+	d, err := gppl.NewData(d.X, y)
+	if err != nil {
+		return d, err
+	}
+	return d.WithErrors(errs)
+}
+
+// newton returns where a Newton step leads, and α there.
+func (s *mode) newton() (g, alpha []float64, err error) {
+	d, err := s.gaussian(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, _, err := s.latent(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, alpha = make([]float64, len(f)), make([]float64, len(f))
+	for i, at := range s.at {
+		w := -1 / at.D2
+		alpha[i] = (d.Y[i] - f[i]) / (s.noise + w)
+		g[i] = (s.noise*d.Y[i] + w*f[i]) / (s.noise + w)
+	}
+	return g, alpha, nil
+}
+
+// latent returns the posterior mean and variance of f at the inputs.
+func (s *mode) latent(d gppl.Data) (mean, variances []float64, err error) {
+	p, err := gppl.NewPosterior(s.model, d, append(slices.Clone(s.loss.options), gppl.WithContext(s.ctx))...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.LatentContext(s.ctx, d.X)
+}
+
+// value returns the loss; it sets grad, unless nil, to the part in which ĝ stays.
+func (s *mode) value(grad []float64) (value float64, err error) {
+	d, err := s.gaussian(nil)
+	if err != nil {
+		return 0, err
+	}
+	if value, err = s.exact(d, grad); err != nil {
+		return 0, err
+	}
+	for i, at := range s.at { // α = ∂log p; yᵀα of the Gaussian model is replaced
+		value += -at.Value + 0.5*at.D1*(s.g[i]-d.Y[i]) + 0.5*math.Log(-at.D2) - 0.5*math.Log(2*math.Pi)
+	}
+	return value, nil
+}
+
+// exact returns the negative log likelihood of Gaussian data, with the gradient in the parameters of the model.
+func (s *mode) exact(d gppl.Data, grad []float64) (float64, error) {
+	loss, err := gppl.NewExact(s.model, d, s.loss.options...)
+	if err != nil {
+		return 0, err
+	}
+	if grad != nil {
+		grad = grad[:len(s.theta)]
+	}
+	return loss.ValueGradContext(s.ctx, grad, s.theta)
+}
+
+// implicit adds to grad what follows from ∂ĝ/∂θ = W⁻¹A⁻¹∂K α, and the derivatives in the parameters of the likelihood. With u_i = ½v_i ∂³log p, v the
+// posterior variances, the first is −(A⁻¹W⁻¹u)ᵀ∂K α: a difference of the gradients of Gaussian data shifted by ±W⁻¹u, which is exact,
+// since these are quadratic.
+func (s *mode) implicit(grad []float64) error {
+	d, err := s.gaussian(nil)
+	if err != nil {
+		return err
+	}
+	_, variances, err := s.latent(d)
+	if err != nil {
+		return err
+	}
+	n := len(variances)
+	u, shift := make([]float64, n), make([]float64, n)
+	for i, at := range s.at {
+		w := -1 / at.D2
+		share := w / (s.noise + w)
+		variances[i] = s.noise*share + share*share*variances[i] // of g
+		u[i] = 0.5 * variances[i] * at.D3
+		shift[i] = w * u[i]
+	}
+	if size := floats.Norm(shift, 2); size > 0 {
+		scale := floats.Norm(d.Y, 2) / size
+		var grads [2][]float64
+		for k, sign := range []float64{scale, -scale} {
+			y := slices.Clone(d.Y)
+			floats.AddScaled(y, sign, shift)
+			moved, err := s.gaussian(y)
+			if err != nil {
+				return err
+			}
+			grads[k] = make([]float64, len(s.theta))
+			if _, err := s.exact(moved, grads[k]); err != nil {
+				return err
+			}
+		}
+		for p := range s.theta {
+			grad[p] += (grads[0][p] - grads[1][p]) / (2 * scale)
+		}
+	}
+	shaped, ok := s.likelihood.(Shaped)
+	if !ok {
+		return nil
+	}
+	for p := range shaped.Params() {
+		if grad[len(s.theta)+p], err = s.slope(shaped, p, u, variances); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slope returns the derivative in a parameter of the likelihood: −Σ ∂log p + ½Σ v ∂W − uᵀ(K⁻¹ + W)⁻¹ ∂(∂log p/∂g).
+func (s *mode) slope(shaped Shaped, p int, u, variances []float64) (sum float64, err error) {
+	y := make([]float64, len(u))
+	for i, at := range s.at {
+		d := shaped.Slopes(p, s.loss.data.Y[i], s.loss.sizes[i], s.g[i])
+		sum += -d.Value - 0.5*variances[i]*d.D2
+		y[i] = -d.D1 / at.D2
+	}
+	moved, err := s.gaussian(y)
+	if err != nil {
+		return 0, err
+	}
+	f, _, err := s.latent(moved)
+	if err != nil {
+		return 0, err
+	}
+	for i, at := range s.at {
+		w := -1 / at.D2
+		sum -= u[i] * (s.noise*y[i] + w*f[i]) / (s.noise + w)
+	}
+	return sum, nil
+}
+
+// Correction is what Laplace's approximation of a likelihood misses, by importance sampling of the latent values.
+type Correction struct {
+	Nats   float64 // to be added to the loss
+	StdErr float64 // of Nats
+	K      float64 // k̂ of the weights: above 0.7 they cannot be trusted (see package psis)
+}
+
+// Correct draws latent values from Laplace's approximation at theta and weighs them (Pareto smoothed). It is an error if K is above 0.7: the
+// posterior is then too far from a Gaussian one, or has too many dimensions, for this correction. The cost is that of Posterior.Sample.
+func (l *Laplace) Correct(ctx context.Context, theta []float64, draws int, seed uint64) (c Correction, err error) {
+	s, err := l.mode(ctx, theta)
+	if err != nil {
+		return c, err
+	}
+	d, err := s.gaussian(nil)
+	if err != nil {
+		return c, err
+	}
+	p, err := gppl.NewPosterior(s.model, d, append(slices.Clone(l.options), gppl.WithContext(ctx))...)
+	if err != nil {
+		return c, err
+	}
+	f, _, err := p.Sample(d.X, draws, seed)
+	if err != nil {
+		return c, err
+	}
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	logs := make([]float64, draws)
+	for k, values := range f {
+		for i, at := range s.at {
+			w := -1 / at.D2
+			share := s.noise / (s.noise + w)
+			g := values[i] + share*(d.Y[i]-values[i]) + math.Sqrt(w*share)*rnd.NormFloat64() // given f and y
+			by := g - s.g[i]
+			logs[k] += s.likelihood.LogDensity(l.data.Y[i], l.sizes[i], g).Value - (at.Value + at.D1*by + 0.5*at.D2*by*by)
+		}
+	}
+	weights, err := psis.Smooth(logs)
+	if err != nil {
+		return c, fmt.Errorf("observe: %v: %w", l, err)
+	}
+	least := slices.Index(logs, slices.Min(logs)) // a weight that is not smoothed, so that it has the scale of all
+	c.Nats = math.Log(weights.Weights[least]) + math.Log(float64(draws)) - logs[least]
+	c.StdErr, c.K = math.Sqrt(max(0, 1/weights.ESS-1/float64(draws))), weights.K
+	if !(c.K <= psis.Reliable) {
+		return c, fmt.Errorf("observe: %v: importance weights cannot correct it: k̂ = %.2f is above %.1f", l, c.K, psis.Reliable)
+	}
+	return c, nil
+}

@@ -1,0 +1,384 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats/scalar"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// drawn returns n observations of a likelihood at irregular times, with latent values drawn from the model.
+func drawn(t *testing.T, m gppl.Model, l Likelihood, n int, seed uint64) (gppl.Data, []float64) {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(seed, 9))
+	x, sizes, y := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = 10 * rnd.Float64()
+		sizes[i] = float64(1 + rnd.IntN(6))
+	}
+	_, g, _, err := m.Sample(gppl.Scalars(x), seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range y {
+		u := rnd.Float64()
+		for l.CDF(y[i], sizes[i], g[i]) < u {
+			y[i]++
+		}
+	}
+	d, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, sizes
+}
+
+// dense computes the loss by its definition: a matrix, Newton's method in it to the last digit, and determinants.
+func dense(t *testing.T, m gppl.Model, d gppl.Data, l Likelihood, sizes []float64) float64 {
+	t.Helper()
+	n := d.Len()
+	prior := mat.NewSymDense(n, nil)
+	k := make([]float64, n*n)
+	gppl.Covariance(k, m.Kernel, d.X, d.X)
+	for i := range n {
+		for j := range i + 1 {
+			prior.SetSym(i, j, k[i*n+j])
+		}
+		prior.SetSym(i, i, k[i*n+i]+m.Noise)
+	}
+	g, alpha := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	var value float64
+	for range 60 {
+		root, b := make([]float64, n), mat.NewVecDense(n, nil)
+		value = 0
+		for i := range n {
+			at := l.LogDensity(d.Y[i], sizes[i], g.AtVec(i))
+			root[i] = math.Sqrt(-at.D2)
+			b.SetVec(i, -at.D2*g.AtVec(i)+at.D1)
+			value -= at.Value
+		}
+		value += 0.5 * mat.Dot(alpha, g)
+		inner := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				inner.SetSym(i, j, root[i]*prior.At(i, j)*root[j])
+			}
+			inner.SetSym(i, i, 1+inner.At(i, i))
+		}
+		var chol mat.Cholesky
+		if !chol.Factorize(inner) {
+			t.Fatal("not positive definite")
+		}
+		value += 0.5 * chol.LogDet()
+		var kb, solved mat.VecDense
+		kb.MulVec(prior, b)
+		for i := range n {
+			kb.SetVec(i, root[i]*kb.AtVec(i))
+		}
+		if err := chol.SolveVecTo(&solved, &kb); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			alpha.SetVec(i, b.AtVec(i)-root[i]*solved.AtVec(i))
+		}
+		g.MulVec(prior, alpha)
+	}
+	return value
+}
+
+var laplaceCases = []struct {
+	kernel     gppl.Kernel
+	likelihood Likelihood
+}{
+	{gppl.SE{Variance: 1.2, Lengthscale: 1.5}, Poisson{}},
+	{gppl.Matern32{Variance: 0.8, Lengthscale: 2}, NegBinomial{Shape: 3}},
+	{gppl.Matern52{Variance: 2, Lengthscale: 1}, Binomial{}},
+	{gppl.Add(gppl.Matern32{Variance: 0.5, Lengthscale: 4}, gppl.Periodic{Variance: 0.4, Lengthscale: 1, Period: 2.5}), Poisson{}},
+	{gppl.Laplace{Variance: 0.7, Lengthscale: 1}, Poisson{}},
+}
+
+// TestLaplaceDense compares the value with the definition.
+func TestLaplaceDense(t *testing.T) {
+	for seed := range uint64(3) {
+		for _, c := range laplaceCases {
+			m := gppl.Model{Kernel: c.kernel, Noise: 0.02}
+			d, sizes := drawn(t, m, c.likelihood, 60, seed)
+			loss, err := NewLaplace(m, d, c.likelihood, sizes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			theta := values(loss.Params())
+			got, err := loss.ValueGrad(nil, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := dense(t, m, d, c.likelihood, sizes); !scalar.EqualWithinRel(got, want, 1e-8) {
+				t.Errorf("%v, %v: %v, dense %v", c.kernel, c.likelihood, got, want)
+			}
+		}
+	}
+}
+
+func values(params []gppl.Param) (theta []float64) {
+	for _, p := range params {
+		theta = append(theta, p.Value)
+	}
+	return theta
+}
+
+// TestLaplaceGradient compares every derivative with central differences, with and without a mean.
+func TestLaplaceGradient(t *testing.T) {
+	for _, mean := range []gppl.Mean{nil, gppl.Intercept{}, gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})} {
+		for k, c := range laplaceCases {
+			m := gppl.Model{Kernel: c.kernel, Noise: 0.05}
+			d, sizes := drawn(t, m, c.likelihood, 50, uint64(10+k))
+			m.Mean = mean
+			loss, err := NewLaplace(m, d, c.likelihood, sizes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			theta := values(loss.Params())
+			grad := make([]float64, len(theta))
+			if _, err := loss.ValueGrad(grad, theta); err != nil {
+				t.Fatal(err)
+			}
+			for p, param := range loss.Params() {
+				h := 1e-4 * theta[p]
+				at := func(share float64) float64 {
+					moved := append([]float64(nil), theta...)
+					moved[p] += share * h
+					v, err := loss.ValueGrad(nil, moved)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return v
+				}
+				want := (8*(at(1)-at(-1)) - (at(2) - at(-2))) / (12 * h)
+				if math.Abs(grad[p]-want) > 1e-6*(math.Abs(want)+1/theta[p]) {
+					t.Errorf("%v, %v, mean %v: ∂/∂%s = %v, by differences %v", c.kernel, c.likelihood, mean, param.Name, grad[p], want)
+				}
+			}
+		}
+	}
+}
+
+// TestLaplaceOfGaussian wants Laplace's approximation of a Gaussian likelihood to be the exact one.
+func TestLaplaceOfGaussian(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	x, y, errs := make([]float64, 40), make([]float64, 40), make([]float64, 40)
+	for i := range x {
+		x[i], y[i], errs[i] = float64(i)+rnd.Float64(), rnd.NormFloat64(), 0.5+rnd.Float64()
+	}
+	d, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
+		m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}, Noise: 0.1, Mean: mean}
+		loss, err := NewLaplace(m, d, gaussianErrors{}, errs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, err := d.WithErrors(errs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := gppl.NewExact(m, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := make([]float64, 3), make([]float64, 3)
+		a, err := loss.ValueGrad(got, m.Values())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := exact.ValueGrad(want, m.Values())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !scalar.EqualWithinRel(a, b, 1e-12) {
+			t.Errorf("%v, exactly %v", a, b)
+		}
+		for p := range got {
+			if !scalar.EqualWithinAbsOrRel(got[p], want[p], 1e-10, 1e-10) {
+				t.Errorf("gradient %v, exactly %v", got, want)
+			}
+		}
+	}
+}
+
+// gaussianErrors is a Gaussian likelihood whose sizes are standard deviations.
+type gaussianErrors struct{ Poisson }
+
+func (gaussianErrors) Check(y, size float64) error   { return nil }
+func (gaussianErrors) Guess(y, size float64) float64 { return 0 }
+func (gaussianErrors) LogDensity(y, s, g float64) Derivatives {
+	z := (y - g) / s
+	return Derivatives{-0.5*z*z - math.Log(s) - 0.5*math.Log(2*math.Pi), z / s, -1 / (s * s), 0}
+}
+
+// TestLikelihoods compares derivatives with differences, and distributions with those of gonum or with their sums.
+func TestLikelihoods(t *testing.T) {
+	for _, l := range []Likelihood{Poisson{}, NegBinomial{Shape: 0.7}, NegBinomial{Shape: 1e4}, Binomial{}} {
+		for _, c := range []struct{ y, size, g float64 }{{0, 1, -3}, {1, 1, 0.3}, {3, 7, -0.8}, {5, 9, 1.4}} {
+			const h = 1e-4
+			d, up, down := l.LogDensity(c.y, c.size, c.g), l.LogDensity(c.y, c.size, c.g+h), l.LogDensity(c.y, c.size, c.g-h)
+			for name, pair := range map[string][2]float64{
+				"first": {d.D1, (up.Value - down.Value) / (2 * h)}, "second": {d.D2, (up.D1 - down.D1) / (2 * h)}, "third": {d.D3, (up.D2 - down.D2) / (2 * h)},
+			} {
+				if !scalar.EqualWithinAbsOrRel(pair[0], pair[1], 1e-6, 1e-6) {
+					t.Errorf("%v at %v: %s derivative %v, by differences %v", l, c, name, pair[0], pair[1])
+				}
+			}
+			if s, ok := l.(Shaped); ok {
+				theta := values(s.Params())[0]
+				e := 1e-4 * theta
+				more, less := s.WithParams([]float64{theta + e}).LogDensity(c.y, c.size, c.g), s.WithParams([]float64{theta - e}).LogDensity(c.y, c.size, c.g)
+				slope := s.Slopes(0, c.y, c.size, c.g)
+				for name, pair := range map[string][2]float64{
+					"value": {slope.Value, (more.Value - less.Value) / (2 * e)}, "first": {slope.D1, (more.D1 - less.D1) / (2 * e)}, "second": {slope.D2, (more.D2 - less.D2) / (2 * e)},
+				} {
+					if !scalar.EqualWithinAbsOrRel(pair[0], pair[1], 1e-7/theta, 1e-5) {
+						t.Errorf("%v at %v: %s, slope %v, by differences %v", l, c, name, pair[0], pair[1])
+					}
+				}
+			}
+			var sum, mean, square float64
+			for y := 0.0; y <= 2000; y++ {
+				if l.Check(y, c.size) != nil {
+					break
+				}
+				p := math.Exp(l.LogDensity(y, c.size, c.g).Value)
+				sum, mean, square = sum+p, mean+y*p, square+y*y*p
+				if !scalar.EqualWithinAbs(l.CDF(y, c.size, c.g), sum, 1e-9) {
+					t.Fatalf("%v at %v: P(Y ≤ %v) = %v, the sum is %v", l, c, y, l.CDF(y, c.size, c.g), sum)
+				}
+			}
+			if !scalar.EqualWithinRel(mean, l.Mean(c.size, c.g), 1e-8) || !scalar.EqualWithinRel(square-mean*mean, l.Variance(c.size, c.g), 1e-7) {
+				t.Errorf("%v at %v: mean %v, variance %v; sums %v, %v", l, c, l.Mean(c.size, c.g), l.Variance(c.size, c.g), mean, square-mean*mean)
+			}
+			if l == (Poisson{}) {
+				if got, want := d.Value, (distuv.Poisson{Lambda: c.size * math.Exp(c.g)}).LogProb(c.y); !scalar.EqualWithinRel(got, want, 1e-12) {
+					t.Errorf("log density %v, gonum's %v", got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestLaplaceErrors wants data that cannot be to be errors with their index.
+func TestLaplaceErrors(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
+	for want, c := range map[string]struct {
+		y, size float64
+		l       Likelihood
+	}{
+		"observe: observation 1: 1.5 is no count: want 0, 1, 2, …":     {1.5, 1, Poisson{}},
+		"observe: observation 1: -1 is no count: want 0, 1, 2, …":      {-1, 1, NegBinomial{Shape: 1}},
+		"observe: observation 1: 3 successes in 2 trials":              {3, 2, Binomial{}},
+		"observe: observation 1: 1.5 trials: want a whole number":      {1, 1.5, Binomial{}},
+		"observe: observation 1: a size of 0: want a positive number":  {1, 0, Poisson{}},
+		"observe: observation 1: a size of -2: want a positive number": {1, -2, Poisson{}},
+	} {
+		d, err := gppl.NewData(gppl.Scalars([]float64{0, 1}), []float64{1, c.y})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewLaplace(m, d, c.l, []float64{1, c.size}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	d, sizes := drawn(t, m, Poisson{}, 30, 1)
+	white := m
+	white.Kernel = gppl.Add(m.Kernel, gppl.White{Variance: 0.1})
+	if _, err := NewLaplace(white, d, Poisson{}, sizes); err == nil || !strings.Contains(err.Error(), "has its own: leave it out") {
+		t.Error(err)
+	}
+	loss, err := NewLaplace(m, d, Poisson{}, sizes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loss.ValueGradContext(ctx, nil, values(loss.Params())); err == nil {
+		t.Error("an evaluation goes on after its context has ended")
+	}
+}
+
+// TestCorrection compares the corrected likelihood of a single observation, and of two, with quadrature.
+func TestCorrection(t *testing.T) {
+	for _, c := range []struct {
+		y []float64
+		l Likelihood
+	}{{[]float64{0}, Poisson{}}, {[]float64{1}, Binomial{}}, {[]float64{0, 2}, Poisson{}}} {
+		m := gppl.Model{Kernel: gppl.SE{Variance: 1.5, Lengthscale: 1}, Noise: 0.01}
+		x := []float64{0, 50}[:len(c.y)] // independent
+		d, err := gppl.NewData(gppl.Scalars(x), c.y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss, err := NewLaplace(m, d, c.l, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want float64
+		for _, y := range c.y {
+			var p float64
+			const h = 0.005
+			for g := -15.0; g < 15; g += h {
+				p += h * math.Exp(c.l.LogDensity(y, 1, g).Value) * distuv.Normal{Sigma: math.Sqrt(1.51)}.Prob(g)
+			}
+			want -= math.Log(p)
+		}
+		theta := values(loss.Params())
+		value, err := loss.ValueGrad(nil, theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		correction, err := loss.Correct(context.Background(), theta, 20000, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v of %v: %.4f by Laplace, %.4f ± %.4f corrected, %.4f by quadrature, k̂ = %.2f", c.l, c.y, value, value+correction.Nats, correction.StdErr, want, correction.K)
+		if math.Abs(value+correction.Nats-want) > 5*correction.StdErr+1e-4 || math.Abs(value-want) < math.Abs(value+correction.Nats-want) {
+			t.Errorf("%v of %v: %v by Laplace, %v corrected, want %v", c.l, c.y, value, value+correction.Nats, want)
+		}
+	}
+}
+
+func BenchmarkLaplace(b *testing.B) {
+	for _, n := range []int{300, 3000} {
+		b.Run(fmt.Sprintf("Poisson/n=%d/kernel=Matern32", n), func(b *testing.B) {
+			m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 20}, Noise: 0.01}
+			rnd := rand.New(rand.NewPCG(1, 1))
+			x, y := make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i] = float64(i)
+				y[i] = float64(rnd.IntN(5))
+			}
+			d, err := gppl.NewData(gppl.Scalars(x), y)
+			if err != nil {
+				b.Fatal(err)
+			}
+			loss, err := NewLaplace(m, d, Poisson{}, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			theta := values(loss.Params())
+			grad := make([]float64, len(theta))
+			for b.Loop() {
+				if _, err := loss.ValueGrad(grad, theta); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

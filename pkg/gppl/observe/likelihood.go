@@ -1,0 +1,194 @@
+package observe
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Likelihood is how an observation y arises from the latent value g = f(x): log p(y | g, size), concave in g. The size is the exposure of a
+// count (its mean is size·eᵍ) or the number of trials of a share.
+type Likelihood interface {
+	// Check returns an error for a y or a size that cannot be.
+	Check(y, size float64) error
+	// LogDensity returns log p(y | g) with its derivatives in g.
+	LogDensity(y, size, g float64) Derivatives
+	// Guess returns a g at which y is about what is expected.
+	Guess(y, size float64) float64
+	// Mean returns E(y | g), Variance Var(y | g).
+	Mean(size, g float64) float64
+	Variance(size, g float64) float64
+	// CDF returns P(Y ≤ y | g).
+	CDF(y, size, g float64) float64
+	fmt.Stringer
+}
+
+// Derivatives are a log density and its first three derivatives in g. D2 is negative.
+type Derivatives struct{ Value, D1, D2, D3 float64 }
+
+// Shaped is a likelihood with parameters of its own, which are learnt with those of the model.
+type Shaped interface {
+	Likelihood
+	Params() []gppl.Param
+	WithParams(theta []float64) Likelihood
+	// Slopes returns the derivatives of LogDensity in parameter p: of its value, and of D1 and D2. D3 is not used.
+	Slopes(p int, y, size, g float64) Derivatives
+}
+
+var (
+	_ Likelihood = Poisson{}
+	_ Likelihood = Binomial{}
+	_ Shaped     = NegBinomial{}
+)
+
+// Poisson counts events at the rate eᵍ: y ~ Poisson(size·eᵍ), size the exposure.
+type Poisson struct{}
+
+func (Poisson) String() string { return "Poisson" }
+
+func (Poisson) Check(y, size float64) error { return checkCount(y, size) }
+
+func (Poisson) LogDensity(y, size, g float64) Derivatives {
+	mu := size * math.Exp(g)
+	return Derivatives{y*(g+math.Log(size)) - mu - logFactorial(y), y - mu, -mu, -mu}
+}
+
+func (Poisson) Guess(y, size float64) float64    { return math.Log((y + 0.5) / size) }
+func (Poisson) Mean(size, g float64) float64     { return size * math.Exp(g) }
+func (Poisson) Variance(size, g float64) float64 { return size * math.Exp(g) }
+
+func (Poisson) CDF(y, size, g float64) float64 {
+	if y < 0 {
+		return 0
+	}
+	return mathext.GammaIncRegComp(math.Floor(y)+1, size*math.Exp(g))
+}
+
+// NegBinomial counts events whose rate varies beyond what f tells: Poisson with a rate that is gamma distributed about size·eᵍ. The variance is
+// μ + μ²/Shape. The smaller the shape, the more the counts are overdispersed.
+type NegBinomial struct {
+	Shape float64 // r > 0
+}
+
+func (l NegBinomial) String() string { return fmt.Sprintf("NegBinomial(shape=%.4g)", l.Shape) }
+
+func (l NegBinomial) Check(y, size float64) error { return checkCount(y, size) }
+
+func (l NegBinomial) LogDensity(y, size, g float64) Derivatives {
+	r := l.Shape
+	s := logistic(g + math.Log(size) - math.Log(r)) // μ/(r + μ)
+	d2 := -(y + r) * s * (1 - s)
+	return Derivatives{
+		logGamma(y+r) - logGamma(r) - logFactorial(y) + y*logLogistic(g+math.Log(size)-math.Log(r)) + r*logLogistic(math.Log(r)-g-math.Log(size)),
+		y - (y+r)*s, d2, d2 * (1 - 2*s),
+	}
+}
+
+func (NegBinomial) Guess(y, size float64) float64 { return math.Log((y + 0.5) / size) }
+func (NegBinomial) Mean(size, g float64) float64  { return size * math.Exp(g) }
+func (l NegBinomial) Variance(size, g float64) float64 {
+	mu := size * math.Exp(g)
+	return mu + mu*mu/l.Shape
+}
+
+func (l NegBinomial) CDF(y, size, g float64) float64 {
+	if y < 0 {
+		return 0
+	}
+	return mathext.RegIncBeta(l.Shape, math.Floor(y)+1, logistic(math.Log(l.Shape)-g-math.Log(size)))
+}
+
+// Params is the shape, learnt by its logarithm.
+func (l NegBinomial) Params() []gppl.Param {
+	return []gppl.Param{{Name: "shape", Value: l.Shape, Transform: gppl.Log{}}}
+}
+
+func (l NegBinomial) WithParams(theta []float64) Likelihood { return NegBinomial{theta[0]} }
+
+func (l NegBinomial) Slopes(_ int, y, size, g float64) Derivatives {
+	r := l.Shape
+	s := logistic(g + math.Log(size) - math.Log(r))
+	ds := -s * (1 - s) / r
+	return Derivatives{
+		Value: mathext.Digamma(y+r) - mathext.Digamma(r) + logLogistic(math.Log(r)-g-math.Log(size)) + s - y*(1-s)/r, // 1 + log r − log(r + μ) − (y + r)/(r + μ)
+		D1:    -s - (y+r)*ds,
+		D2:    -s*(1-s) - (y+r)*(1-2*s)*ds,
+	}
+}
+
+// Binomial counts the successes among size trials, each with the probability 1/(1 + e⁻ᵍ). With one trial it is Bernoulli's distribution, of 0
+// and 1.
+type Binomial struct{}
+
+func (Binomial) String() string { return "Binomial" }
+
+func (Binomial) Check(y, size float64) error {
+	if size != math.Trunc(size) {
+		return fmt.Errorf("%v trials: want a whole number", size)
+	}
+	if err := checkCount(y, size); err != nil {
+		return err
+	}
+	if y > size {
+		return fmt.Errorf("%v successes in %v trials", y, size)
+	}
+	return nil
+}
+
+func (Binomial) LogDensity(y, size, g float64) Derivatives {
+	p := logistic(g)
+	d2 := -size * p * (1 - p)
+	choose := logFactorial(size) - logFactorial(y) - logFactorial(size-y)
+	return Derivatives{choose + y*logLogistic(g) + (size-y)*logLogistic(-g), y - size*p, d2, d2 * (1 - 2*p)}
+}
+
+func (Binomial) Guess(y, size float64) float64    { return math.Log((y + 0.5) / (size - y + 0.5)) }
+func (Binomial) Mean(size, g float64) float64     { return size * logistic(g) }
+func (Binomial) Variance(size, g float64) float64 { return size * logistic(g) * logistic(-g) }
+
+func (Binomial) CDF(y, size, g float64) float64 {
+	switch y = math.Floor(y); {
+	case y < 0:
+		return 0
+	case y >= size:
+		return 1
+	}
+	return mathext.RegIncBeta(size-y, y+1, logistic(-g))
+}
+
+func checkCount(y, size float64) error {
+	switch {
+	case !(size > 0) || math.IsInf(size, 1):
+		return fmt.Errorf("a size of %v: want a positive number", size)
+	case !(y >= 0) || y != math.Trunc(y) || math.IsInf(y, 1):
+		return fmt.Errorf("%v is no count: want 0, 1, 2, …", y)
+	}
+	return nil
+}
+
+// logistic is 1/(1 + e⁻ˣ).
+func logistic(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
+}
+
+// logLogistic is log(1/(1 + e⁻ˣ)), to the last digits at both ends.
+func logLogistic(x float64) float64 {
+	if x < 0 {
+		return x - math.Log1p(math.Exp(x))
+	}
+	return -math.Log1p(math.Exp(-x))
+}
+
+func logFactorial(n float64) float64 { return logGamma(n + 1) }
+
+func logGamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
