@@ -147,7 +147,7 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 	best := o.a.Candidates[0]
 	r.Y, r.N, r.Kernel, r.Model = o.a.Series.YName, len(o.a.Series.X), best.Kernel, best.Name()
 	r.NLL, r.BIC = &best.NLL, &best.BIC
-	if o.a.Weak {
+	if o.a.Chosen == forecast.ByEvidence {
 		r.Score, r.BIC = &best.Score, nil
 	}
 	r.judge(o.trust)

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -36,7 +37,7 @@ func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
 
 // setErrors takes the standard deviations of the observations, in the given order.
 func (s *Series) setErrors(m dataset.CSVMore, order []int) error {
-	name := orElse(m.Names[0], fmt.Sprintf("column %d", m.Columns[0]+1))
+	name := cmp.Or(m.Names[0], fmt.Sprintf("column %d", m.Columns[0]+1))
 	for _, i := range order {
 		v := m.Values[0][i]
 		wrong := ""
@@ -63,7 +64,7 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 	first := len(m.Names) - len(o.Regressors)
 	names := slices.Clone(m.Names[first:])
 	for j := range names {
-		names[j] = orElse(names[j], fmt.Sprintf("column %d", m.Columns[first+j]+1))
+		names[j] = cmp.Or(names[j], fmt.Sprintf("column %d", m.Columns[first+j]+1))
 	}
 	var rows []knownRow
 	add := func(x float64, line string, of [][]float64, i int, must bool) error {
@@ -125,7 +126,7 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	if o.NoHeader {
 		return fmt.Errorf("forecast: %s needs a header: its columns are found by their names, %s and %s", path, s.Axis.Name, strings.Join(k.Names, ", "))
 	}
-	o.X, o.Regressors, o.Future = orElse(o.X, s.Axis.Name), k.Names, path
+	o.X, o.Regressors, o.Future = cmp.Or(o.X, s.Axis.Name), k.Names, path
 	future, err := readFuture(o, k.Names, o.Time, s.Axis.Dates)
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)

@@ -16,7 +16,7 @@ func (t *Trust) doubted(level float64) bool {
 // doubt sets t.Doubt, t.Away, t.Apart and t.Logarithm for the forecast with widened bands. All stay 0 if kernels were named, for which the
 // function was not fitted, if there are regressors, or if the last observations are held out.
 func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error {
-	if !a.Weak || o.Holdout > 0 || a.Series.Known != nil {
+	if a.Chosen == ByBIC || o.Holdout > 0 || a.Series.Known != nil {
 		return nil
 	}
 	n, last := len(a.Series.X), a.Series.X[len(a.Series.X)-1]
@@ -27,11 +27,11 @@ func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error
 	if err != nil {
 		return err
 	}
-	var walk, others []*member
+	var fixed, others []*member
 	var total float64
 	for _, m := range a.members {
-		if isWalk(m.model) {
-			walk = append(walk, m)
+		if m.fixed() {
+			fixed = append(fixed, m)
 			continue
 		}
 		others = append(others, m)
@@ -41,8 +41,8 @@ func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error
 		}
 	}
 	t.Away = f.farthest(f.Mean, a.Series.naive(x, n, t.period))
-	if len(walk) > 0 {
-		walking, err := a.medianOf(ctx, walk, x)
+	if len(fixed) > 0 {
+		walking, err := a.medianOf(ctx, fixed, x)
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func TestResume(t *testing.T) {
 	for i, c := range want.Candidates {
 		g := got.Candidates[i]
 		c.Seconds, g.Seconds = 0, 0
-		if diff := cmp.Diff(c, g); diff != "" {
+		if diff := cmp.Diff(c, g, cmp.AllowUnexported(Candidate{}), cmp.Comparer(func(a, b candidate) bool { return a == b })); diff != "" {
 			t.Errorf("candidate %d, with a pause in between: %s", i, diff)
 		}
 	}

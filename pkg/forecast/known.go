@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -129,7 +130,7 @@ func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
 func (s *Series) unknown(name string, at float64) error {
 	k := s.Known
 	return fmt.Errorf("forecast: %w: %s is known from %s to %s, not at %s; add rows with %s and %s and an empty y to the file, or name a file with such rows: ReadOptions.Future",
-		ErrUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at), orElse(s.Axis.Name, "x"), strings.Join(k.Names, ", "))
+		ErrUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at), cmp.Or(s.Axis.Name, "x"), strings.Join(k.Names, ", "))
 }
 
 // Ahead returns the x after the last observation at which the regressors are known. It panics if there are none.

@@ -11,6 +11,7 @@ import (
 
 // member is one of the models that forecasts average.
 type member struct {
+	kind      candidate // nil for a named kernel
 	model     gppl.Model
 	log       bool
 	weight    float64
@@ -19,6 +20,15 @@ type member struct {
 	// draws are models with parameters drawn from their posterior, equally weighted; none: model alone.
 	draws      []gppl.Model
 	posteriors []conditioned // of draws
+}
+
+// fixed reports whether the weight of the member does not depend on its evidence.
+func (m *member) fixed() bool {
+	if m.kind == nil {
+		return false
+	}
+	_, fixed := m.kind.share(0)
+	return fixed
 }
 
 // Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y if Log is set, with mean Mean and variance

@@ -82,7 +82,11 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		p.trends = []string{strings.ToLower(o.Trend)}
 	}
 	if len(o.Priors) > 0 {
-		if err := checkPriors(p.reachable(), o.Priors); err != nil {
+		models, err := p.reachable()
+		if err == nil {
+			err = checkPriors(models, o.Priors)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -157,78 +161,12 @@ func (p *policy) setSeasons() {
 	}
 }
 
-// term returns a kernel of a name at values of the middle of its prior, or with a short lengthscale, as what a slow term leaves asks for.
-func (p *policy) term(name string, of season, short bool) gppl.Kernel {
-	l := math.Exp(within(p.extent.step, 10*p.extent.span).centre)
-	if short {
-		l = 2 * p.extent.step
-	}
-	switch name {
-	case "White":
-		return gppl.White{Variance: 1e-9}
-	case "SE":
-		l = math.Exp(within(1.5*p.extent.step, 3*p.extent.span).centre)
-		if short {
-			l = 3 * p.extent.step
-		}
-		return gppl.SE{Variance: 0.5, Lengthscale: l}
-	case "Matern32":
-		return gppl.Matern32{Variance: 0.5, Lengthscale: l}
-	case "Laplace":
-		return gppl.Laplace{Variance: 0.5, Lengthscale: l}
-	case "LocPer":
-		return gppl.LocPer{Variance: 0.3, Lengthscale: 8 * of.period, Period: of.period, PeriodicLengthscale: 0.8}
-	}
-	panic("forecast: no term " + name)
-}
-
-// bases are the terms that the search begins with, each alone and with a season.
-var bases = []string{"White", "SE", "Matern32", "Laplace"}
-
-// begin returns the sums with which the search begins for a base.
-func (p *policy) begin(base string) [][]gppl.Kernel {
-	alone := []gppl.Kernel{p.term(base, season{}, false)}
-	if len(p.seasons) == 0 {
-		return [][]gppl.Kernel{alone}
-	}
-	seasonal := p.term("LocPer", p.seasons[0], false)
-	if base == "White" {
-		return [][]gppl.Kernel{alone, {seasonal}}
-	}
-	return [][]gppl.Kernel{alone, {alone[0], seasonal}}
-}
-
-// additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested seasons.
-func (p *policy) additions(terms []gppl.Kernel) (more []gppl.Kernel) {
-	for _, name := range bases[1:] {
-		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return kernelName(t) == name }) {
-			more = append(more, smaller(p.term(name, season{}, name != "SE")))
-		}
-	}
-	for _, s := range p.seasons {
-		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
-			more = append(more, p.term("LocPer", s, false))
-		}
-	}
-	if short, long, ok := p.nested(); ok && !slices.ContainsFunc(terms, isProduct) {
-		more = append(more, p.cycle(short, long))
-	}
-	return more
-}
-
 // search compares structures on the latest observations.
 func (p *policy) search() error {
-	p.count = len(p.views)*len(bases)*len(p.trends) + 6
-	for v := range p.views {
-		for _, base := range bases {
-			for _, trend := range p.trends {
-				for _, terms := range p.begin(base) {
-					if err := p.try(v, trend, terms, 0.05); err != nil {
-						return err
-					}
-				}
-			}
-		}
+	p.count = len(p.views)*(1+len(signals))*len(p.trends) + 6
+	err := p.ofCandidates(false, func(of candidate, q proposal) error { return p.try(of, q) })
+	if err != nil {
+		return err
 	}
 	p.rank()
 	for v := range p.views { // only the scales that are not hopeless grow
@@ -244,12 +182,32 @@ func (p *policy) search() error {
 	return nil
 }
 
+// ofCandidates visits the proposals of the candidates whose share is fixed, or of those that the evidence weighs.
+func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) error) error {
+	for _, c := range candidates {
+		if _, own := c.share(len(p.series.X)); own != fixed {
+			continue
+		}
+		proposals, err := c.propose(p)
+		if err != nil {
+			return err
+		}
+		for _, q := range proposals {
+			if err := visit(c, q); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // grow repeatedly adds the term that improves the evidence most, until none improves it by worthwhile nats.
 func (p *policy) grow(v int, best *trial) error {
 	for terms := termsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = termsOf(best.model.Kernel) {
 		from := len(p.trials)
-		for _, more := range p.additions(terms) {
-			if err := p.try(v, best.Trend, append(slices.Clone(terms), more), best.model.Noise); err != nil {
+		for _, more := range (stationary{}).additions(p, terms) {
+			q := proposal{terms: append(slices.Clone(terms), more), noise: best.model.Noise, only: &place{view: v, trend: best.Trend}}
+			if err := p.try(stationary{}, q); err != nil {
 				return err
 			}
 		}
@@ -268,7 +226,7 @@ func (p *policy) grow(v int, best *trial) error {
 }
 
 // reachable returns a model of each structure that the search may try.
-func (p *policy) reachable() []gppl.Model {
+func (p *policy) reachable() ([]gppl.Model, error) {
 	var models []gppl.Model
 	var names []string
 	var visit func(terms []gppl.Kernel)
@@ -281,74 +239,16 @@ func (p *policy) reachable() []gppl.Model {
 		names = append(names, name)
 		models = append(models, p.hold(gppl.Model{Kernel: k, Noise: 1}))
 		if terms = termsOf(k); len(terms) < p.plan.effort.terms {
-			for _, more := range p.additions(terms) {
+			for _, more := range (stationary{}).additions(p, terms) {
 				visit(append(slices.Clone(terms), more))
 			}
 		}
 	}
-	for _, base := range bases {
-		for _, terms := range p.begin(base) {
-			visit(terms)
-		}
-	}
-	return models
-}
-
-// nested returns two seasons of which the longer is a multiple of the shorter, as a week is of a day.
-func (p *policy) nested() (short, long season, ok bool) {
-	for _, short := range p.seasons {
-		for _, long := range p.seasons {
-			ratio := long.period / short.period
-			if short.fixed && long.fixed && ratio > 1.5 && math.Abs(ratio-math.Round(ratio)) < 0.01*ratio {
-				return short, long, true
-			}
-		}
-	}
-	return short, long, false
-}
-
-// cycle is a short season whose shape depends on its place in the longer one: a day resembles the same day of other weeks more than its
-// neighbours. A sum of two seasons would add the same shape to every day.
-func (p *policy) cycle(short, long season) gppl.Kernel {
-	const weeks = 4 // typical number of long seasons over which the shape changes
-	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: 0.8},
-		gppl.Periodic{Variance: 1, Lengthscale: 0.8, Period: long.period})
-}
-
-func isProduct(k gppl.Kernel) bool { _, ok := k.(gppl.Product); return ok }
-
-// smaller returns k with a fifth of its variance, as the start of an added term.
-func smaller(k gppl.Kernel) gppl.Kernel {
-	theta := make([]float64, len(k.Params()))
-	for i, q := range k.Params() {
-		theta[i] = q.Value
-		if q.Role == gppl.RoleVariance {
-			theta[i] *= 0.2
-		}
-	}
-	return k.WithParams(theta)
-}
-
-func hasSeason(k gppl.Kernel, s season) bool {
-	for _, q := range k.Params() {
-		if q.Role == gppl.RolePeriod && math.Abs(q.Value-s.period) < 0.1*s.period {
-			return true
-		}
-	}
-	return false
-}
-
-// sumOf returns the sum of terms, which may be one.
-func sumOf(terms []gppl.Kernel) gppl.Kernel {
-	if len(terms) == 1 {
-		return terms[0]
-	}
-	return gppl.Add(terms...)
-}
-
-// termsOf returns the terms of a sum, without noise.
-func termsOf(k gppl.Kernel) []gppl.Kernel {
-	return slices.DeleteFunc(slices.Clone(sumTerms(k)), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
+	err := p.ofCandidates(false, func(_ candidate, q proposal) error {
+		visit(q.terms)
+		return nil
+	})
+	return models, err
 }
 
 // best returns the best candidate of a view so far; nil if none could be trained.
@@ -362,23 +262,51 @@ func (p *policy) best(v int) *trial {
 	return best
 }
 
-// try trains a candidate, starting at the values of its terms, unless it was tried before. It returns the errors of train.
-func (p *policy) try(v int, trend string, terms []gppl.Kernel, noise float64) error {
-	k := sumOf(terms)
-	t := &trial{view: v, structure: structure(terms), Candidate: Candidate{Kernel: kernelName(k), Trend: trend, Log: p.views[v].log}, score: math.Inf(1)}
-	if slices.ContainsFunc(p.trials, func(o *trial) bool { return o.view == v && o.Trend == trend && o.structure == t.structure }) {
-		return nil
+// try trains a proposal of a candidate wherever it is to be tried, unless that was done before. It returns the errors of train.
+func (p *policy) try(of candidate, q proposal) error {
+	for _, at := range p.places(q) {
+		if slices.ContainsFunc(p.trials, func(o *trial) bool {
+			return o.view == at.view && o.Trend == at.trend && o.structure == structure(q.terms)
+		}) {
+			continue
+		}
+		t, err := p.trial(of, q, at)
+		if err != nil {
+			return err
+		}
+		p.trials = append(p.trials, t)
+		p.index++
 	}
-	mean, err := policyMean(trend, p.views[v].data.X)
-	if err != nil {
-		return err
-	}
-	if err := p.train(t, p.views[v], p.hold(gppl.Model{Kernel: k, Noise: noise, Mean: mean})); err != nil {
-		return err
-	}
-	p.trials = append(p.trials, t)
-	p.index++
 	return nil
+}
+
+// places returns where a proposal is to be tried.
+func (p *policy) places(q proposal) (all []place) {
+	if q.only != nil {
+		return []place{*q.only}
+	}
+	for v := range p.views {
+		for _, trend := range p.trends {
+			all = append(all, place{view: v, trend: trend})
+		}
+	}
+	return all
+}
+
+// trial trains a proposal at one place, with the mean of the policy if the place has none.
+func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error) {
+	v := p.views[at.view]
+	if at.mean == nil {
+		if at.mean, err = policyMean(at.trend, v.data.X); err != nil {
+			return nil, err
+		}
+	}
+	m := p.hold(gppl.Model{Kernel: sumOf(q.terms), Noise: q.noise, Mean: at.mean})
+	if q.fix != nil {
+		m = q.fix(m)
+	}
+	t = &trial{view: at.view, structure: structure(q.terms), score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Trend: at.trend, Log: v.log}}
+	return t, p.train(t, v, m)
 }
 
 // structure names a sum by its terms and their periods, independent of the order of terms; periods within 5 % count as equal.
@@ -416,13 +344,6 @@ func (p *policy) hold(m gppl.Model) gppl.Model {
 	return m
 }
 
-func sumTerms(k gppl.Kernel) []gppl.Kernel {
-	if sum, ok := k.(gppl.Sum); ok {
-		return sum.Terms()
-	}
-	return []gppl.Kernel{k}
-}
-
 // train trains a model on a view and fills in the trial, or takes the trial from those that were kept. A model that cannot be trained is
 // not an error: the trial says why. train returns an error if ctx ends, or if the trial cannot be kept.
 func (p *policy) train(t *trial, v view, m gppl.Model) error {
@@ -431,6 +352,7 @@ func (p *policy) train(t *trial, v view, m gppl.Model) error {
 	}
 	key := checksum(v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m, p.options.Priors)
 	if k, ok := p.kept.Trials[key]; ok {
+		k.Candidate.kind = t.kind
 		t.Candidate, t.model, t.score = k.Candidate, k.Model, k.Score
 		return nil
 	}
@@ -455,7 +377,7 @@ func (p *policy) trainNow(t *trial, v view, m gppl.Model) error {
 func (p *policy) learn(t *trial, v view, m gppl.Model) error {
 	began := time.Now()
 	m = supported(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
-	priors := p.beliefs(m, v)
+	priors := p.beliefs(t.kind, m, v)
 	r, err := trainWeak(p.ctx, v.data, m, priors, p.extent.span, p.settings(t, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
 	}))
@@ -497,9 +419,9 @@ func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, s
 	return plain(r), nil
 }
 
-// beliefs returns the priors of a model m of a view.
-func (p *policy) beliefs(m gppl.Model, v view) beliefs {
-	return beliefsOf(m, p.extent, p.options.Priors, v.scaling.Scale)
+// beliefs returns the priors of a model m of a candidate, on a view.
+func (p *policy) beliefs(of candidate, m gppl.Model, v view) beliefs {
+	return beliefsOf(of, m, p.extent, p.options.Priors, v.scaling.Scale)
 }
 
 func (p *policy) settings(t *trial, s gppl.Settings) gppl.Settings {
@@ -570,11 +492,11 @@ func (p *policy) analysis() (*Analysis, error) {
 		}
 		whole[part.log], ratio[part.log] = all, math.Pow(part.scaling.Scale/all.scaling.Scale, 2)
 	}
-	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Weak: true, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors}
+	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors}
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
-	r, err := trainWeak(p.ctx, v.data, best.model, p.beliefs(best.model, v), p.extent.span, p.settings(best, gppl.Settings{
+	r, err := trainWeak(p.ctx, v.data, best.model, p.beliefs(best.kind, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations,
 	}))
 	if err != nil {
@@ -601,16 +523,12 @@ func (p *policy) analysis() (*Analysis, error) {
 		if c := ratio[p.views[t.view].log]; c != 1 {
 			model = rescaled(model, c)
 		}
-		a.members = append(a.members, &member{model: model, log: p.views[t.view].log, weight: w})
+		a.members = append(a.members, &member{kind: t.kind, model: model, log: p.views[t.view].log, weight: w})
 		total += w
 	}
 	for i, m := range a.members {
 		m.weight /= total
 		a.Candidates[i].Weight = m.weight
-	}
-	walk, err := p.walk()
-	if err != nil {
-		return nil, err
 	}
 	if len(p.series.X) <= drawn {
 		for i, m := range a.members {
@@ -622,10 +540,29 @@ func (p *policy) analysis() (*Analysis, error) {
 			}
 		}
 	}
-	if walk != nil {
-		a.addWalk(walk)
+	return a, p.ofCandidates(true, func(of candidate, q proposal) error {
+		t, err := p.trial(of, q, *q.only)
+		if err == nil && (t.Error != "" || of.takesPart(p, t)) {
+			a.addFixed(t)
+		}
+		return err
+	})
+}
+
+// addFixed gives a candidate its fixed share of the forecast, and lists it after the other averaged candidates. One that could not be
+// trained gets no share; the list shows its error.
+func (a *Analysis) addFixed(t *trial) {
+	at := len(a.members)
+	if t.Error == "" {
+		share, _ := t.kind.share(len(a.Series.X))
+		for i, m := range a.members {
+			m.weight *= 1 - share
+			a.Candidates[i].Weight = m.weight
+		}
+		t.Weight = share
+		a.members = append(a.members, &member{kind: t.kind, model: t.model, log: t.Log, weight: share})
 	}
-	return a, nil
+	a.Candidates = slices.Insert(a.Candidates, at, t.Candidate)
 }
 
 const (
@@ -645,7 +582,7 @@ func (p *policy) draw(m *member, t *trial) error {
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}
-	loss, err := gppl.NewMAP(exact, p.beliefs(m.model, v).list(exact.Params(), false)...)
+	loss, err := gppl.NewMAP(exact, p.beliefs(m.kind, m.model, v).list(exact.Params(), false)...)
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -190,7 +191,7 @@ func (f *Forecast) Quantile(p float64) []float64 {
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
 // observation, and the latter's 95 % band.
 func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
-	rows := [][]string{{orElse(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
+	rows := [][]string{{cmp.Or(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
@@ -256,5 +257,5 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	}
 	r := *a.Result
 	r.Model = m
-	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Weak: a.Weak, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given, trained: a.trained}, there - here, nil
+	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Chosen: a.Chosen, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given, trained: a.trained}, there - here, nil
 }

@@ -180,7 +180,7 @@ type Belief struct {
 // Beliefs returns the given priors that apply to the best model; nil if there are none.
 func (a *Analysis) Beliefs() (out []Belief) {
 	priors := a.Result.Priors
-	if a.Weak {
+	if a.Chosen == ByEvidence {
 		priors = priorsOf(a.Result.Model, a.given, a.Scaling.Scale)
 	}
 	for _, p := range priors {

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -125,7 +126,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	}
 	out := &Series{
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
-		YName:  orElse(s.YName, "y"), YUnit: orElse(o.YUnit, rep.Unit), remarks: Remarks(rep),
+		YName:  cmp.Or(s.YName, "y"), YUnit: cmp.Or(o.YUnit, rep.Unit), remarks: Remarks(rep),
 	}
 	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
 		out.YName, out.YUnit = name, unit
@@ -158,9 +159,9 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
 	out.X, out.Y = s.X, s.Y
 	if rep.Time == dataset.TimeNumber {
-		out.Axis = Axis{Name: orElse(s.XName, "x"), Unit: orElse(o.XUnit, unitOf(s.XName, s.X))}
+		out.Axis = Axis{Name: cmp.Or(s.XName, "x"), Unit: cmp.Or(o.XUnit, unitOf(s.XName, s.X))}
 	} else {
-		out.Axis = dateAxis(orElse(s.XName, "date"), s.X)
+		out.Axis = dateAxis(cmp.Or(s.XName, "date"), s.X)
 		for i, x := range s.X {
 			out.X[i] = out.Axis.fromSeconds(x)
 		}
@@ -308,13 +309,6 @@ func splitUnit(column string) (name, unit string, ok bool) {
 		}
 	}
 	return column, "", false
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 func enough(s dataset.Series) error {

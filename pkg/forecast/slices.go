@@ -88,7 +88,7 @@ func (a *Analysis) valley() (*valley, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	if !a.Weak {
+	if a.Chosen == ByBIC {
 		data = latest(data, a.TrainedOn())
 	}
 	t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
@@ -101,13 +101,13 @@ func (a *Analysis) valley() (*valley, error) {
 	if v.loss, err = t.loss(a.Result.Model, data); err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	if a.Weak { // the minimised loss includes the priors
+	if a.Chosen == ByEvidence { // the minimised loss includes the priors
 		s := a.Series
-		if v.loss, err = posteriorLoss(v.loss, beliefsOf(a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, a.given, a.Scaling.Scale)); err != nil {
+		if v.loss, err = posteriorLoss(v.loss, beliefsOf(a.Candidates[0].kind, a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, a.given, a.Scaling.Scale)); err != nil {
 			return nil, fmt.Errorf("forecast: %w", err)
 		}
 	}
-	if priors := a.Result.Priors; !a.Weak && len(priors) > 0 {
+	if priors := a.Result.Priors; a.Chosen == ByBIC && len(priors) > 0 {
 		if v.loss, err = gppl.NewMAP(v.loss, priors...); err != nil {
 			return nil, fmt.Errorf("forecast: %w", err)
 		}
@@ -136,7 +136,7 @@ func (a *Analysis) Quick(limit time.Duration) bool {
 	if err != nil {
 		return false
 	}
-	if !a.Weak {
+	if a.Chosen == ByBIC {
 		data = latest(data, a.TrainedOn())
 	}
 	loss, err := gppl.NewExact(a.Result.Model, data, a.engineMemory())

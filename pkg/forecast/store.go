@@ -72,7 +72,7 @@ func (a *Analysis) Save(path string) error { return wholefile.Write(path, a.Enco
 func (a *Analysis) Encode(w io.Writer) error {
 	s := a.Series
 	var members []storedMember
-	if a.Weak {
+	if a.Chosen == ByEvidence {
 		for _, m := range a.members {
 			members = append(members, storedMember{m.weight, m.log, m.model, m.draws})
 		}
@@ -80,7 +80,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	b, err := json.Marshal(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
-		Log: a.Log, Weak: a.Weak, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given,
+		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given,
 		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known,
 	})
 	if err == nil {
@@ -142,9 +142,15 @@ func decode(b []byte) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Weak: j.Weak, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak)), given: j.Priors}
-	for _, m := range j.Members {
-		a.members = append(a.members, &member{model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
+	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak)), given: j.Priors}
+	if j.Weak {
+		a.Chosen = ByEvidence
+		for i := range a.Candidates {
+			a.Candidates[i].kind = candidateNamed(a.Candidates[i].Kernel)
+		}
+	}
+	for i, m := range j.Members { // the averaged candidates come first, in the order of the members
+		a.members = append(a.members, &member{kind: a.Candidates[i].kind, model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
 	}
 	return a, nil
 }
@@ -194,6 +200,9 @@ func (j *stored) check() error {
 	}
 	if j.Result == nil || len(j.Candidates) == 0 {
 		return errors.New("there is no model in it")
+	}
+	if len(j.Members) > len(j.Candidates) {
+		return fmt.Errorf("%d members of %d candidates", len(j.Members), len(j.Candidates))
 	}
 	var total float64
 	for i, m := range j.Members {

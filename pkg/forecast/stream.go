@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -16,7 +17,7 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		remarks = append(remarks, fmt.Sprintf("The table begins at line %d; what stands above it was left out.", rep.Title+1))
 	}
 	if rep.DecimalComma && !rep.Asked {
-		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", orElse(rep.Columns[rep.Y], "y")))
+		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", cmp.Or(rep.Columns[rep.Y], "y")))
 	}
 	if rep.BySteps {
 		order, other := "day", "mdy"
@@ -28,7 +29,7 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.ShortYears {
 		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
 	}
-	if name := orElse(rep.Columns[rep.X], "x"); rep.Numbers != "" && rep.Time == dataset.TimeNumber {
+	if name := cmp.Or(rep.Columns[rep.X], "x"); rep.Numbers != "" && rep.Time == dataset.TimeNumber {
 		remarks = append(remarks, fmt.Sprintf("%s looks like %s, but the range of the sums is one of the plain numbers: they stay numbers.", name, rep.Numbers))
 	} else if rep.Numbers != "" {
 		remarks = append(remarks, fmt.Sprintf("%s is read as %s; ReadOptions.Time: \"number\" reads it as plain numbers.", name, rep.Numbers))

@@ -108,7 +108,7 @@ const (
 // such as a change of level after the last observation.
 func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	n := len(a.Series.X)
-	o.Horizon, o.Origins = orDefault(o.Horizon, 24), orDefault(o.Origins, 5)
+	o.Horizon, o.Origins = cmp.Or(o.Horizon, 24), cmp.Or(o.Origins, 5)
 	if o.Holdout > 0 {
 		o.Horizon, o.Origins = o.Holdout, 1
 	}
@@ -223,7 +223,7 @@ func (a *Analysis) Testable(o BacktestOptions) bool {
 // reuse says why the parameters are not learnt again from the n observations before an origin; "" if they are.
 func (a *Analysis) reuse(n int) string {
 	switch {
-	case !a.Weak:
+	case a.Chosen == ByBIC:
 		return "kernels were named"
 	case n > refitted:
 		return fmt.Sprintf("there are more than %d observations", refitted)
@@ -255,7 +255,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 		model := rescaled(m.model, math.Pow(m.view.scaling.Scale/v.scaling.Scale, 2))
 		if a.reuse(origin-from) == "" {
 			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[from]}
-			r, err := trainWeak(ctx, v.data, model, beliefsOf(model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
+			r, err := trainWeak(ctx, v.data, model, beliefsOf(m.kind, model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
 				GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
 			})
 			switch {
@@ -271,7 +271,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 		if err != nil {
 			return nil, "", err
 		}
-		past.members = append(past.members, &member{model: model, log: m.log, weight: m.weight, view: &v, posterior: p})
+		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, view: &v, posterior: p})
 	}
 	x := a.Series.X[origin : origin+h]
 	parts, err := past.parts(ctx, x)
@@ -281,25 +281,25 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 	return forecastOf(x, make([]string, h), parts), reused, nil
 }
 
-// tested returns the members of the average that forecast the past: the heaviest two, or the random walk with its weight and the
-// heaviest other.
+// tested returns the members of the average that forecast the past: the heaviest two, or those of fixed weight and the heaviest other.
 func (a *Analysis) tested() (out []member) {
 	const most = 2
-	heaviest := slices.Clone(a.members)
-	slices.SortStableFunc(heaviest, func(p, q *member) int { return cmp.Compare(q.weight, p.weight) })
-	walk := slices.IndexFunc(heaviest, func(m *member) bool { return isWalk(m.model) })
-	if share := a.Walk(); walk >= 0 && share > 0 && len(heaviest) > 1 {
-		other := heaviest[0]
-		if walk == 0 {
-			other = heaviest[1]
+	var fixed, others []member
+	var rest, total float64 = 1, 0
+	for _, m := range a.members {
+		if m.fixed() {
+			fixed, rest = append(fixed, *m), rest-m.weight
+		} else {
+			others = append(others, *m)
 		}
-		out = []member{*other, *heaviest[walk]}
-		out[0].weight, out[1].weight = 1-share, share
-		return out
 	}
-	var total float64
-	for _, m := range heaviest[:min(most, len(heaviest))] {
-		out = append(out, *m)
+	slices.SortStableFunc(others, func(p, q member) int { return cmp.Compare(q.weight, p.weight) })
+	if len(fixed) > 0 {
+		others[0].weight = rest
+		return append(others[:1], fixed...)
+	}
+	out = others[:min(most, len(others))]
+	for _, m := range out {
 		total += m.weight
 	}
 	for i := range out {

@@ -108,8 +108,9 @@ func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNo
 	return logNormal{}, false
 }
 
-// beliefsOf returns the priors of a model of a series that was divided by scale: the given ones, and weak ones for the other parameters.
-func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
+// beliefsOf returns the priors of a model of a candidate for a series that was divided by scale: the given ones, and weak ones for the
+// other parameters.
+func beliefsOf(of candidate, m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
 	params := m.Params()
 	out := beliefs{weak: make([]logNormal, len(params)), given: make([]gppl.Prior, len(params))}
 	at := 0
@@ -119,12 +120,12 @@ func beliefsOf(m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) b
 				if prior, ok := priorOf(t, p.Role, p.Value, e); ok {
 					out.weak[at] = prior
 				}
+				if prior, ok := of.prior(m, at, e); ok {
+					out.weak[at] = prior
+				}
 			}
 			at++
 		}
-	}
-	if isWalk(m) {
-		out.weak[0] = walkPrior(m, e)
 	}
 	if last := len(params) - 1; !params[last].IsFixed() {
 		out.weak[last], _ = priorOf(nil, gppl.RoleNoise, 0, e)

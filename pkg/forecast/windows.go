@@ -160,7 +160,7 @@ func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, varia
 // posteriorOf conditions a model on the data, and adds a note if it uses windows.
 func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, error) {
 	few := windowLength
-	if !a.Weak {
+	if a.Chosen == ByBIC {
 		few = askedDense
 	}
 	if a.windows == nil {

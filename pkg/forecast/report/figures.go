@@ -222,7 +222,7 @@ func Comparison(a *forecast.Analysis) *viz.Table {
 	t := &viz.Table{Caption: "Kernels compared", Notes: []string{
 		fmt.Sprintf("NLL of %s; BIC = 2·NLL + parameters·log n. A difference of ten in BIC is strong evidence.", of),
 	}}
-	if a.Weak {
+	if a.Chosen == forecast.ByEvidence {
 		return evidenceTable(a, t)
 	}
 	t.Notes = append(t.Notes, scaleOf(a))
@@ -266,8 +266,10 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 	t.Columns = []viz.Column{{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "weight", Unit: "%", Format: viz.Fixed(0)},
 		{Name: "parameters"}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
 	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, with parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
-	if w := a.Walk(); w > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", 100*w))
+	for _, c := range a.Candidates {
+		if _, note, _ := c.FixedWeight(); c.Weight > 0 && note != "" {
+			t.Notes = append(t.Notes, note)
+		}
 	}
 	t.Notes = append(t.Notes, learntFrom(a)...)
 	const most = 12
@@ -286,7 +288,7 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 			continue
 		}
 		var behind any
-		if !c.IsWalk() {
+		if fixed, _, _ := c.FixedWeight(); !fixed {
 			behind = c.Score - a.Candidates[0].Score
 		}
 		training := c.Status

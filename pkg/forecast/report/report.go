@@ -148,14 +148,14 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 	case len(a.Candidates) == 1:
 		text = fmt.Sprintf("%s was trained", best.Name())
 	case next(a).Error == "":
-		if a.Weak {
+		if a.Chosen == forecast.ByEvidence {
 			text += fmt.Sprintf(", by %.1f nats of evidence over %s", next(a).Score-best.Score, next(a).Name())
 		} else {
 			text += fmt.Sprintf(", by %.1f in BIC over %s", next(a).BIC-best.BIC, next(a).Name())
 		}
 	}
 	out := []string{text + "."}
-	if strings.HasPrefix(best.Kernel, "White") {
+	if best.NoSignal() {
 		var found []string
 		if a.Series.Known != nil {
 			found = append(found, "the regressors, ")
@@ -170,18 +170,16 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 		out[0] = "No signal was found beyond " + beyond + "noise: " + text + "."
 	}
 	if best.Weight > 0 && best.Weight < 1 {
-		members := 0
+		members, by, fixed := 0, " by their evidence", ""
 		for _, c := range a.Candidates {
 			if c.Weight > 0 {
 				members++
+				if _, _, summary := c.FixedWeight(); summary != "" {
+					by, fixed = "", fixed+" "+summary
+				}
 			}
 		}
-		text := fmt.Sprintf("The forecast averages %d models by their evidence; the best has a weight of %.0f %%.", members, 100*best.Weight)
-		if w := a.Walk(); w > 0 {
-			text = fmt.Sprintf("The forecast averages %d models; the best has a weight of %.0f %%. A random walk with drift has %.0f %%, whatever its evidence: growth often stops, and levels last longer than a short series shows.",
-				members, 100*best.Weight, 100*w)
-		}
-		out = append(out, text)
+		out = append(out, fmt.Sprintf("The forecast averages %d models%s; the best has a weight of %.0f %%.%s", members, by, 100*best.Weight, fixed))
 	}
 	if f != nil {
 		i := len(f.When) - 1
@@ -196,16 +194,18 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 
 // how says how the model was chosen.
 func how(a *forecast.Analysis) string {
-	if a.Weak {
+	if a.Chosen == forecast.ByEvidence {
 		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors, and the best sum grew by one term at a time. They are ranked by their evidence, the marginal likelihood with the parameters integrated out by Laplace's method."
 	}
 	return standardised(a) + " Each kernel plus noise was trained from starts taken from the data; the lowest BIC was kept."
 }
 
-// next returns the candidate after the best. It skips a random walk, whose place in the list depends on its share, not its evidence.
+// next returns the candidate after the best. It skips those whose place in the list depends on a fixed share, not their evidence.
 func next(a *forecast.Analysis) forecast.Candidate {
-	if a.Candidates[1].IsWalk() && len(a.Candidates) > 2 {
-		return a.Candidates[2]
+	for _, c := range a.Candidates[1:] {
+		if fixed, _, _ := c.FixedWeight(); !fixed {
+			return c
+		}
 	}
 	return a.Candidates[1]
 }

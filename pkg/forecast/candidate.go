@@ -1,0 +1,165 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// candidate is a kind of model that may have a part in a forecast. All are Gaussian processes, so that training, evidence, conditioning
+// and predictive distributions are the same for every candidate (policy, member): a candidate says what is its own. A new one is a file
+// with its methods, and a line in candidates.
+type candidate interface {
+	// name is that of a sum of its terms, in tables and files; named reports whether a model of that name is one of its own.
+	name(terms []gppl.Kernel) string
+	named(name string) bool
+	// propose returns the models to train for the series of a search; none if it does not apply. A candidate whose share is fixed is
+	// asked when the search has ended.
+	propose(p *policy) ([]proposal, error)
+	// takesPart reports whether a trained model of it has a part in the forecast, beside the others of the search.
+	takesPart(p *policy, t *trial) bool
+	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
+	share(n int) (weight float64, fixed bool)
+	// prior replaces the weak prior of the i-th parameter of a model; ok is false where it does not.
+	prior(m gppl.Model, i int, e extent) (p logNormal, ok bool)
+	// says is what a table and the summary say of its model in a forecast; "" for no more than of any.
+	says(weight float64) (note, summary string)
+}
+
+// candidates are those of the automatic search, in the order in which they are tried: of a name that several take, the last has it.
+var candidates = []candidate{stationary{}, noiseAlone{}, randomWalk{}}
+
+// candidateNamed returns the candidate of a name in a file.
+func candidateNamed(name string) (of candidate) {
+	for _, c := range candidates {
+		if c.named(name) {
+			of = c
+		}
+	}
+	return of
+}
+
+// proposal is a model to train: on one scale and with one mean, or on all scales and with all trends of the search.
+type proposal struct {
+	terms []gppl.Kernel
+	noise float64
+	only  *place // nil for all
+	// fix holds parameters of the model; nil for none but those that policy.hold holds.
+	fix func(gppl.Model) gppl.Model
+}
+
+// place is a scale, an index of policy.views, and a trend with the mean that has it.
+type place struct {
+	view  int
+	trend string
+	mean  gppl.Mean
+}
+
+// byEvidence has the methods of a candidate whose weight is that of its evidence, with the weak priors of the roles.
+type byEvidence struct{}
+
+func (byEvidence) name(terms []gppl.Kernel) string { return kernelName(sumOf(terms)) }
+
+func (byEvidence) takesPart(*policy, *trial) bool { return true }
+
+func (byEvidence) share(int) (weight float64, fixed bool) { return 0, false }
+
+func (byEvidence) prior(gppl.Model, int, extent) (p logNormal, ok bool) { return logNormal{}, false }
+
+func (byEvidence) says(float64) (note, summary string) { return "", "" }
+
+// Candidate is a model that was tried.
+type Candidate struct {
+	Kernel     string  `json:"kernel"`
+	Trend      string  `json:"trend"`            // linear, quadratic or none
+	Log        bool    `json:"log,omitempty"`    // of log y
+	NLL        float64 `json:"nll"`              // nats, of the standardised observations; of y if y and log y are compared
+	Score      float64 `json:"score,omitempty"`  // nats: the negative log evidence, parameters integrated out; only if Options.Kernels is nil
+	Rough      bool    `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
+	Weight     float64 `json:"weight,omitempty"` // of the candidate in the average of forecasts
+	BIC        float64 `json:"bic"`
+	Parameters int     `json:"parameters"` // trained, noise included
+	Model      string  `json:"model"`
+	Status     string  `json:"status"` // of training (gppl.Status); of a named kernel "doubtful" where Doubts says why
+	// Search is what was searched before the optimum of a named kernel was called one, and Doubts why it may not be one.
+	Search      string   `json:"search,omitempty"`
+	Doubts      []string `json:"doubts,omitempty"`
+	Engine      string   `json:"engine"`
+	Evaluations int      `json:"evaluations"`
+	Seconds     float64  `json:"seconds"`
+	// Error says why the candidate could not be trained; its NLL and BIC are then 0.
+	Error string `json:"error,omitempty"`
+
+	kind candidate // nil for a named kernel
+}
+
+// Name returns the kernel of the candidate with its trend and scale.
+func (c Candidate) Name() string {
+	name := c.Kernel
+	if c.Trend != "" && c.Trend != "none" {
+		name += ", " + c.Trend + " trend"
+	}
+	if c.Log {
+		name += ", of the logarithm"
+	}
+	return name
+}
+
+// FixedWeight reports whether the weight of the candidate does not depend on its evidence, and what a table and the summary say of that.
+func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
+	if c.kind == nil {
+		return false, "", ""
+	}
+	_, fixed = c.kind.share(0)
+	note, summary = c.kind.says(c.Weight)
+	return fixed, note, summary
+}
+
+// NoSignal reports whether the candidate is noise about a mean.
+func (c Candidate) NoSignal() bool { return c.kind == noiseAlone{} }
+
+// describe sets the fields that follow from a result and c.NLL.
+func (c *Candidate) describe(r *gppl.Result, n int) {
+	c.Parameters = 0
+	for _, p := range r.Params {
+		if !p.Param.IsFixed() {
+			c.Parameters++
+		}
+	}
+	c.BIC = 2*c.NLL + float64(c.Parameters)*math.Log(float64(n))
+	c.Model, c.Status, c.Engine = r.Model.String(), string(r.Status), r.Engine
+}
+
+// setDoubts sets what is doubted of a named kernel: the reason why training was no success, and the warnings.
+func (c *Candidate) setDoubts(r *gppl.Result) {
+	c.Doubts = nil
+	if r.Status == gppl.Converged || r.Status == gppl.Stopped {
+		return
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, r.Reason) }) {
+		c.Doubts = append(c.Doubts, r.Reason)
+	}
+	c.Doubts = append(c.Doubts, r.Warnings...)
+}
+
+// sumOf returns the sum of terms, which may be one.
+func sumOf(terms []gppl.Kernel) gppl.Kernel {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	return gppl.Add(terms...)
+}
+
+// termsOf returns the terms of a sum, without noise.
+func termsOf(k gppl.Kernel) []gppl.Kernel {
+	return slices.DeleteFunc(slices.Clone(sumTerms(k)), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
+}
+
+func sumTerms(k gppl.Kernel) []gppl.Kernel {
+	if sum, ok := k.(gppl.Sum); ok {
+		return sum.Terms()
+	}
+	return []gppl.Kernel{k}
+}

@@ -1,0 +1,124 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// stationary is the candidate of sums of stationary kernels: a smooth, a less smooth and a rough signal, seasons, and the nesting of two.
+// The search begins with each alone, and each signal with a season; the best sum grows.
+type stationary struct{ byEvidence }
+
+var _ candidate = stationary{}
+
+// signals are the names of its terms without a period.
+var signals = []string{"SE", "Matern32", "Laplace"}
+
+// named is true of any sum: one that another candidate has is that one's.
+func (stationary) named(string) bool { return true }
+
+// propose returns the sums with which the search begins.
+func (c stationary) propose(p *policy) (all []proposal, err error) {
+	add := func(terms ...gppl.Kernel) { all = append(all, proposal{terms: terms, noise: startNoise}) }
+	for _, name := range signals {
+		add(c.signal(name, p.extent, false))
+	}
+	if len(p.seasons) > 0 {
+		season := c.seasonal(p.seasons[0])
+		add(season)
+		for _, name := range signals {
+			add(c.signal(name, p.extent, false), season)
+		}
+	}
+	return all, nil
+}
+
+// signal returns a kernel at values of the middle of its prior, or with a short lengthscale, as what a slow term leaves asks for.
+func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
+	l := math.Exp(within(e.step, 10*e.span).centre)
+	if short {
+		l = 2 * e.step
+	}
+	switch name {
+	case "SE":
+		l = math.Exp(within(1.5*e.step, 3*e.span).centre)
+		if short {
+			l = 3 * e.step
+		}
+		return gppl.SE{Variance: 0.5, Lengthscale: l}
+	case "Matern32":
+		return gppl.Matern32{Variance: 0.5, Lengthscale: l}
+	case "Laplace":
+		return gppl.Laplace{Variance: 0.5, Lengthscale: l}
+	}
+	panic("forecast: no signal " + name)
+}
+
+// seasonal returns a season whose shape changes over several of its periods.
+func (stationary) seasonal(s season) gppl.Kernel {
+	return gppl.LocPer{Variance: 0.3, Lengthscale: 8 * s.period, Period: s.period, PeriodicLengthscale: 0.8}
+}
+
+// additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested seasons.
+func (c stationary) additions(p *policy, terms []gppl.Kernel) (more []gppl.Kernel) {
+	for _, name := range signals {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return kernelName(t) == name }) {
+			more = append(more, smaller(c.signal(name, p.extent, name != "SE")))
+		}
+	}
+	for _, s := range p.seasons {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
+			more = append(more, c.seasonal(s))
+		}
+	}
+	if short, long, ok := nested(p.seasons); ok && !slices.ContainsFunc(terms, isProduct) {
+		more = append(more, cycle(short, long))
+	}
+	return more
+}
+
+// nested returns two seasons of which the longer is a multiple of the shorter, as a week is of a day.
+func nested(seasons []season) (short, long season, ok bool) {
+	for _, short := range seasons {
+		for _, long := range seasons {
+			ratio := long.period / short.period
+			if short.fixed && long.fixed && ratio > 1.5 && math.Abs(ratio-math.Round(ratio)) < 0.01*ratio {
+				return short, long, true
+			}
+		}
+	}
+	return short, long, false
+}
+
+// cycle is a short season whose shape depends on its place in the longer one: a day resembles the same day of other weeks more than its
+// neighbours. A sum of two seasons would add the same shape to every day.
+func cycle(short, long season) gppl.Kernel {
+	const weeks = 4 // typical number of long seasons over which the shape changes
+	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: 0.8},
+		gppl.Periodic{Variance: 1, Lengthscale: 0.8, Period: long.period})
+}
+
+func isProduct(k gppl.Kernel) bool { _, ok := k.(gppl.Product); return ok }
+
+// smaller returns k with a fifth of its variance, as the start of an added term.
+func smaller(k gppl.Kernel) gppl.Kernel {
+	theta := make([]float64, len(k.Params()))
+	for i, q := range k.Params() {
+		theta[i] = q.Value
+		if q.Role == gppl.RoleVariance {
+			theta[i] *= 0.2
+		}
+	}
+	return k.WithParams(theta)
+}
+
+func hasSeason(k gppl.Kernel, s season) bool {
+	for _, q := range k.Params() {
+		if q.Role == gppl.RolePeriod && math.Abs(q.Value-s.period) < 0.1*s.period {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,405 @@
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+const (
+	trainTolerance = 1e-4 // error of an engine while training, in nats per observation; compared values have the default
+	// gradientTolerance is in units of standard errors: the NLL is then within some thousandths of a nat of its minimum.
+	gradientTolerance = 0.05
+)
+
+// comparison is that of named kernels by BIC.
+type comparison struct {
+	trainer
+	series     *Series
+	bothScales bool // the best kernel is tried on the logarithm too
+	analysis   *Analysis
+	models     map[string]trained // by the name of the candidate, with the transforms of training
+	failures   []error
+}
+
+// fitNamed trains the named kernels, and the best of them with other trends and on the logarithm, and keeps the one with the lowest BIC.
+func fitNamed(ctx context.Context, s *Series, o Options) (*Analysis, error) {
+	c, err := newComparison(s, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range c.kernels {
+		if err := c.try(ctx, k, nil); err != nil {
+			return nil, err
+		}
+	}
+	c.rank()
+	if err := c.tryTrends(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.tryLogarithm(ctx); err != nil {
+		return nil, err
+	}
+	return c.finish(ctx)
+}
+
+// newComparison reads the kernels, and begins with y, or with log y if that is all that is asked for, and with the first trend.
+func newComparison(s *Series, o Options) (*comparison, error) {
+	o.MaxExact, o.Projections = cmp.Or(o.MaxExact, 6000), cmp.Or(o.Projections, 400)
+	o.RandomStarts = max(0, o.RandomStarts)
+	kernels := make([]gppl.Kernel, len(o.Kernels))
+	var untrained []gppl.Model
+	for i, name := range o.Kernels {
+		k, err := ParseKernel(name)
+		if err != nil {
+			return nil, err
+		}
+		kernels[i] = k
+		untrained = append(untrained, gppl.Model{Kernel: k, Noise: 1}.FixRedundant())
+	}
+	if err := checkPriors(untrained, o.Priors); err != nil {
+		return nil, err
+	}
+	always := strings.EqualFold(o.Log, "always")
+	c := &comparison{
+		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s), step: s.Step, began: time.Now(), count: len(kernels)},
+		series:  s, bothScales: !always && o.mayBeLog(s),
+		analysis: &Analysis{Series: s, memory: o.Memory}, models: map[string]trained{},
+	}
+	c.count += len(c.otherTrends())
+	looks := 1
+	if c.bothScales {
+		c.count++
+		looks = 3
+	}
+	c.beside = float64(looks)*lookSeconds(len(s.X)) + checkSeconds(len(s.X))
+	if err := c.look(s, always, c.bothScales); err != nil {
+		return nil, err
+	}
+	if err := c.setTrend(cmp.Or(o.Trend, "auto")); err != nil {
+		return nil, err
+	}
+	if c.omega != nil {
+		_, c.analysis.Projections = c.omega.Dims()
+	}
+	return c, nil
+}
+
+// try trains a kernel with the present trend and on the present scale. What cannot be trained is kept with its error; it is an error only
+// if ctx ends.
+func (c *comparison) try(ctx context.Context, k gppl.Kernel, starts []gppl.Model) error {
+	began, before := time.Now(), c.evaluations
+	out := Candidate{Kernel: kernelName(k), Trend: c.trend, Log: c.log}
+	c.candidate = out.Name()
+	r, err := c.train(ctx, k, starts)
+	if ctx.Err() != nil {
+		return fmt.Errorf("forecast: training %s: %w", out.Name(), ctx.Err())
+	}
+	if err != nil {
+		c.failures = append(c.failures, err)
+	}
+	if err == nil {
+		out.NLL, err = c.value(r.Model)
+		out.NLL += c.offset
+	}
+	if err != nil {
+		out.Error = err.Error()
+	} else {
+		out.describe(r.Result, c.data.Len())
+		out.setDoubts(r.Result)
+		out.Search = r.found.Search.String()
+		c.models[out.Name()] = r
+	}
+	out.Evaluations, out.Seconds = c.evaluations-before, time.Since(began).Seconds()
+	c.analysis.Candidates = append(c.analysis.Candidates, out)
+	c.index++
+	return nil
+}
+
+// best returns the best candidate so far, trained; ok is false if it could not be.
+func (c *comparison) best() (r trained, ok bool) {
+	r, ok = c.models[c.analysis.Candidates[0].Name()]
+	return r, ok
+}
+
+// tryTrends tries the best kernel with the other trends.
+func (c *comparison) tryTrends(ctx context.Context) error {
+	for _, trend := range c.otherTrends() {
+		best, ok := c.best()
+		if !ok {
+			break
+		}
+		if err := c.setTrend(trend); err != nil {
+			return err
+		}
+		if err := c.try(ctx, best.Model.Kernel, []gppl.Model{best.Model}); err != nil {
+			return err
+		}
+	}
+	c.rank()
+	return nil
+}
+
+// tryLogarithm tries the best kernel, with its trend, on the logarithm.
+func (c *comparison) tryLogarithm(ctx context.Context) error {
+	best, ok := c.best()
+	if !ok || !c.bothScales {
+		return nil
+	}
+	if err := c.look(c.series, true, true); err != nil {
+		return err
+	}
+	if err := c.setTrend(c.analysis.Candidates[0].Trend); err != nil {
+		return err
+	}
+	if err := c.try(ctx, best.Model.Kernel, []gppl.Model{best.Model}); err != nil {
+		return err
+	}
+	c.rank()
+	return nil
+}
+
+// finish returns the analysis with the best candidate, trained to the end and with standard errors.
+func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
+	a := c.analysis
+	best := &a.Candidates[0]
+	if best.Error != "" {
+		if limit := firstLimit(c.failures); limit != nil {
+			return nil, limit
+		}
+		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %s", best.Name(), best.Error)
+	}
+	if best.Log != c.log {
+		if err := c.look(c.series, best.Log, c.bothScales); err != nil {
+			return nil, err
+		}
+	}
+	a.Scaling, a.Log, a.trained = c.scaling, c.log, c.data.Len()
+	if err := c.setTrend(best.Trend); err != nil {
+		return nil, err
+	}
+	c.candidate, c.stage = best.Name(), "standard errors"
+	chosen := c.models[best.Name()]
+	r, err := c.trainLast(ctx, chosen.Model)
+	if err != nil {
+		return nil, err
+	}
+	likelihood, err := c.loss(chosen.Model, c.data)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	chosen.Result = r
+	chosen.judge(likelihood)
+	a.Result = plain(chosen.Result)
+	best.NLL = a.NLL() + c.offset
+	best.describe(a.Result, c.data.Len())
+	best.setDoubts(a.Result)
+	c.rank()
+	return a, nil
+}
+
+// trainLast trains a model on, closer to its optimum than those that were compared, for standard errors: the curvature is positive at the
+// optimum, not beside it.
+func (c *comparison) trainLast(ctx context.Context, m gppl.Model) (*gppl.Result, error) {
+	loss, err := c.posterior(m, c.data)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	evaluations, err := c.lastEvaluations(m)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	seconds, err := c.cost(m, c.data)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	last := gppl.Settings{GradientTolerance: 0.1 * gradientTolerance, MaxEvaluations: evaluations}
+	if seconds > quickSeconds {
+		last.GradientTolerance, last.MaxEvaluations = looseGradient, min(evaluations, leastSteps)
+	}
+	r, err := gppl.Fit(ctx, loss, nil, c.settings(last))
+	if err != nil {
+		return nil, fmt.Errorf("forecast: training %s: %w", c.candidate, err)
+	}
+	return r, nil
+}
+
+// rank sorts the candidates by BIC, failures last.
+func (c *comparison) rank() {
+	slices.SortStableFunc(c.analysis.Candidates, func(p, q Candidate) int {
+		if (p.Error == "") != (q.Error == "") {
+			if p.Error == "" {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(p.BIC, q.BIC)
+	})
+}
+
+// firstLimit returns the first of the errors that says that a limit of memory or time was in the way; nil if none does.
+func firstLimit(failures []error) error {
+	for _, err := range failures {
+		memory, budget := (*gppl.MemoryError)(nil), (*BudgetError)(nil)
+		if errors.As(err, &budget) {
+			return budget
+		}
+		if errors.As(err, &memory) {
+			return memory
+		}
+	}
+	return nil
+}
+
+// projections returns count Spectral projections for the projected likelihood of a part of a long series.
+func projections(d gppl.Data, count int) (*gppl.Projection, error) {
+	omega, err := gppl.SpectralProjection(d.X, count)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	return omega, nil
+}
+
+// trainer trains one candidate after the other on the same data.
+type trainer struct {
+	options  Options
+	kernels  []gppl.Kernel // the candidates
+	data     gppl.Data
+	log      bool
+	scaling  dataset.Scaling // of y, or of log y
+	offset   float64         // added to the NLL of the standardised values to report it for y
+	memory   gppl.Option     // what engines may take
+	step     float64
+	omega    *gppl.Projection  // nil: exact
+	engines  map[string]string // of a long series, by the name of the kernel; nil: the cheapest
+	trend    string
+	mean     gppl.Mean               // of that trend
+	found    map[string]*gppl.Starts // of the searches on the present scale, by the name of the kernel
+	reached  map[string]float64      // the lowest loss on the present scale, with any trend, likewise
+	searched float64                 // predicted seconds of the search for the present candidate
+	random   int                     // starts of the present candidate around the best: more than none where nothing was searched
+
+	index       int
+	count       int     // of candidates
+	beside      float64 // predicted seconds of all that is not the training of a candidate
+	candidate   string
+	stage       string
+	evaluations int
+	began       time.Time
+}
+
+// look sets the scale on which the next candidates are trained, y or log y. If both scales are compared, the NLL is reported for y.
+func (t *trainer) look(s *Series, log, compared bool) error {
+	v, err := newView(s, 0, len(s.X), log)
+	if err != nil {
+		return err
+	}
+	t.log, t.scaling, t.offset = log, v.scaling, 0
+	if err := t.choose(v.data, s.bytes()); err != nil {
+		return err
+	}
+	t.found, t.reached = map[string]*gppl.Starts{}, map[string]float64{}
+	if compared {
+		t.offset = v.offsetOf(s.Y[len(s.X)-t.data.Len():])
+	}
+	return nil
+}
+
+// loss returns the likelihood of d at m: the projected one if there are projections of it, else the exact one.
+func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
+	m.Mean = t.mean
+	opts = append(opts, t.memory)
+	if d.Len() == t.data.Len() {
+		if t.omega != nil {
+			return gppl.NewResidual(m, t.data, t.omega, opts...)
+		}
+		if engine, ok := t.engines[kernelName(m.Kernel)]; ok { // forced: the automatic choice may fall back on the dense engine
+			opts = append(opts, gppl.WithEngine(engine))
+		}
+	}
+	return gppl.NewExact(m, d, opts...)
+}
+
+// posterior returns the likelihood of d at m with the given priors.
+func (t *trainer) posterior(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
+	loss, err := t.loss(m, d, opts...)
+	priors := priorsOf(m, t.options.Priors, t.scaling.Scale)
+	if err != nil || len(priors) == 0 {
+		return loss, err
+	}
+	return gppl.NewMAP(loss, priors...)
+}
+
+// value returns the likelihood of all data at m, to the default tolerance.
+func (t *trainer) value(m gppl.Model) (float64, error) {
+	loss, err := t.loss(m, t.data)
+	if err != nil {
+		return 0, err
+	}
+	t.evaluations++
+	return loss.ValueGrad(nil, m.Values())
+}
+
+// settings returns s with reports of progress.
+func (t *trainer) settings(s gppl.Settings) gppl.Settings {
+	before := t.evaluations
+	s.Progress = func(p gppl.Progress) {
+		t.evaluations = before + p.Evaluations
+		t.report(p.Best)
+	}
+	return s
+}
+
+// report says how far the comparison has come.
+func (t *trainer) report(best float64) {
+	if t.options.Progress != nil {
+		t.options.Progress(Progress{
+			Candidate: t.candidate, Index: t.index, Count: t.count, Stage: t.stage,
+			Evaluations: t.evaluations, Best: best, Elapsed: time.Since(t.began),
+		})
+	}
+}
+
+// setTrend sets the trend of the next candidates; auto begins with the linear one.
+func (t *trainer) setTrend(trend string) (err error) {
+	if t.trend = trend; trend == "auto" {
+		t.trend = "linear"
+	}
+	t.mean, err = meanOf(t.trend, t.data.X)
+	return err
+}
+
+// otherTrends returns the further trends with which the best kernel is tried.
+func (t *trainer) otherTrends() []string {
+	if cmp.Or(t.options.Trend, "auto") != "auto" {
+		return nil
+	}
+	return []string{"none", "quadratic"}
+}
+
+func (t *trainer) run(ctx context.Context, m gppl.Model, d gppl.Data, s gppl.Settings) (*gppl.Result, error) {
+	loss, err := t.posterior(m, d, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return nil, err
+	}
+	return gppl.Fit(ctx, loss, nil, t.settings(s))
+}
+
+// lowest returns the index of the model with the lowest loss on all data; 0 if none can be computed.
+func (t *trainer) lowest(models []gppl.Model) int {
+	best, at := math.Inf(1), 0
+	for i, m := range models {
+		if v, err := t.value(m); err == nil && v < best {
+			best, at = v, i
+		}
+	}
+	return at
+}
