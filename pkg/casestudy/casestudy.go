@@ -85,35 +85,21 @@ func (s *Study) add(name, said string, p predictor) error {
 	if err != nil {
 		return fmt.Errorf("casestudy: %s, %s: %w", s.Title, name, err)
 	}
-	c := Contender{Name: name, Said: said, Scores: scoresOf(held, s.Held.Y, s.Train.Y)}
+	c := Contender{Name: name, Said: said}
+	if c.Scores, err = forecast.ScoresOf(held, s.Held.Y, s.Train.Y, 1, levels); err != nil {
+		return fmt.Errorf("casestudy: %s, %s: %w", s.Title, name, err)
+	}
 	on, err := p(gppl.Scalars(s.grid))
 	if err != nil {
 		return fmt.Errorf("casestudy: %s, %s: %w", s.Title, name, err)
 	}
 	c.grid = band{mean: on.Quantile(0.5), variance: make([]float64, len(s.grid))}
-	const z = 1.959963984540054
 	for i, hi := range on.Quantile(0.975) { // a figure draws 1.96 standard deviations
-		sd := (hi - c.grid.mean[i]) / z
+		sd := (hi - c.grid.mean[i]) / forecast.Quantile95
 		c.grid.variance[i] = sd * sd
 	}
 	s.Contenders = append(s.Contenders, c)
 	return nil
-}
-
-// scoresOf are the scores of a forecast of y, train being what came before.
-func scoresOf(p forecast.Predictive, y, train []float64) forecast.Scores {
-	s := forecast.Scores{N: len(y), RMSE: forecast.RMSE(y, p.Mean()), MAE: forecast.MAE(y, p.Mean())}
-	for _, v := range p.LogDensity(y) {
-		s.NLPD -= v / float64(len(y))
-	}
-	for _, v := range p.CRPS(y) {
-		s.CRPS += v / float64(len(y))
-	}
-	for _, level := range levels {
-		lo, hi := p.Quantile(0.5*(1-level)), p.Quantile(0.5*(1+level))
-		s.Intervals = append(s.Intervals, forecast.IntervalScores{Level: level, Coverage: forecast.Coverage(y, lo, hi), Width: forecast.Width(lo, hi)})
-	}
-	return s
 }
 
 // gridOf returns count points from lo to hi.

@@ -371,7 +371,11 @@ func LeaveOut(ctx context.Context, scale Scale) (*viz.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		row(c.name, scoresOf(forecast.Gaussian{Mu: mean[first:], Variance: variances[first:]}, d.Y[first:], early.Y))
+		scores, err := forecast.ScoresOf(forecast.Gaussian{Mu: mean[first:], Variance: variances[first:]}, d.Y[first:], early.Y, 1, levels)
+		if err != nil {
+			return nil, err
+		}
+		row(c.name, scores)
 	}
 	report, err := forecast.Backtest(ctx, d.Y, forecast.BacktestPlan{First: first, Horizon: block, Levels: levels}, func(context.Context, forecast.Window) (forecast.Forecaster, error) {
 		return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {

@@ -99,13 +99,9 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner) 
 	b := bench{levels: plan.Levels}
 	var forecaster Forecaster
 	var failed error
-	for at, count := plan.First, 0; at+plan.Horizon <= len(y); at, count = at+plan.Step, count+1 {
+	for count, o := range plan.origins(len(y)) {
 		if ctx.Err() != nil {
 			break
-		}
-		o := Origin{Train: Window{0, at}, Test: Window{at, at + plan.Horizon}}
-		if plan.Window > 0 {
-			o.Train.From = max(0, at-plan.Window)
 		}
 		o.Refit = forecaster == nil || plan.RefitEvery > 0 && count%plan.RefitEvery == 0
 		var p Predictive
@@ -142,6 +138,18 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner) 
 		return r, fmt.Errorf("forecast: no forecast at any of %d origins, the last one: %w", r.Failed, failed)
 	}
 	return r, nil
+}
+
+// origins returns the origins in n observations, with what to train on and to forecast.
+func (p BacktestPlan) origins(n int) (all []Origin) {
+	for at := p.First; at+p.Horizon <= n; at += p.Step {
+		o := Origin{Train: Window{0, at}, Test: Window{at, at + p.Horizon}}
+		if p.Window > 0 {
+			o.Train.From = max(0, at-p.Window)
+		}
+		all = append(all, o)
+	}
+	return all
 }
 
 // filled returns the plan with its defaults, or what is wrong with it.
@@ -209,6 +217,14 @@ func (b *bench) score(p Predictive, y []float64, o Origin, season int) (model, n
 	}
 	b.model, b.naive = append(b.model, own...), append(b.naive, other...)
 	return b.summarise(own), b.summarise(other), nil
+}
+
+// ScoresOf returns the scores of a forecast of y, with intervals at the levels: what came before it in train scales MASE by its season
+// (Scale). It is an error if a mean is not finite.
+func ScoresOf(p Predictive, y, train []float64, season int, levels []float64) (Scores, error) {
+	b := bench{levels: levels}
+	all, err := b.singles(p, y, Scale(train, season))
+	return b.summarise(all), err
 }
 
 func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, error) {

@@ -115,10 +115,5 @@ func smaller(k gppl.Kernel) gppl.Kernel {
 }
 
 func hasSeason(k gppl.Kernel, s season) bool {
-	for _, q := range k.Params() {
-		if q.Role == gppl.RolePeriod && math.Abs(q.Value-s.period) < 0.1*s.period {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(periodsOf(k.Params()), func(p float64) bool { return math.Abs(p-s.period) < 0.1*s.period })
 }

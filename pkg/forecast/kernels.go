@@ -254,6 +254,18 @@ func ParseKernels(list string) ([]string, error) {
 	return names, nil
 }
 
+func hasPeriod(k gppl.Kernel) bool { return len(periodsOf(k.Params())) > 0 }
+
+// periodsOf returns the periods among parameters.
+func periodsOf(params []gppl.Param) (periods []float64) {
+	for _, p := range params {
+		if p.Role == gppl.RolePeriod {
+			periods = append(periods, p.Value)
+		}
+	}
+	return periods
+}
+
 // kernelName returns the name that ParseKernel reads.
 func kernelName(k gppl.Kernel) string {
 	var names []string

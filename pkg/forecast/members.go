@@ -93,7 +93,7 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 
 // quantiles returns at each x the quantile at level p of the mixture of parts, for f if latent is set, else for new observations.
 func quantiles(parts []Part, p float64, latent bool) []float64 {
-	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	z := standardQuantile(p)
 	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
 	for i := range out {
 		lo, hi := math.Inf(1), math.Inf(-1)

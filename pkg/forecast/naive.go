@@ -1,11 +1,42 @@
 package forecast
 
 import (
+	"fmt"
 	"math"
 	"slices"
-
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
+
+func checkSeason(season int) {
+	if season < 1 {
+		panic(fmt.Sprintf("forecast: season = %d, want at least 1", season))
+	}
+}
+
+// SeasonalNaive forecasts that the last season repeats: with T values and season m, that of T + h is y_{T+h−m(k+1)}, k = ⌊(h − 1)/m⌋,
+// with the variance (k + 1)·σ², σ² the mean square of y_t − y_{t−m} in train (Hyndman and Athanasopoulos 2021, sections 5.2 and 5.5).
+// Season 1 is the naive forecast, a random walk. It panics if season < 1 or horizon < 0, and is an error if train has no more than
+// season values.
+func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
+	checkSeason(season)
+	if horizon < 0 {
+		panic(fmt.Sprintf("forecast: SeasonalNaive: horizon = %d", horizon))
+	}
+	n := len(train)
+	if n <= season {
+		return Gaussian{}, fmt.Errorf("forecast: %d values for a season of %d: the seasonal naive forecast needs more than one season", n, season)
+	}
+	x := make([]float64, n+horizon)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	past := &Series{X: x[:n], Y: train, Step: 1}
+	square := mean(n-season, func(i int) float64 { d := train[i+season] - train[i]; return d * d })
+	g := Gaussian{past.naive(x[n:], n, float64(season)), make([]float64, horizon)}
+	for h := range horizon {
+		g.Variance[h] = float64(h/season+1) * square
+	}
+	return g, nil
+}
 
 // naive returns what forecasts are compared with, at each of x, from the first n observations: the value the fewest whole periods
 // before, or where there is none, or with period 0, the last value. It goes by x and not by the number of observations, which in a series
@@ -56,14 +87,14 @@ func (a *Analysis) season(n int) (period float64, steps int) {
 	least := math.Inf(1)
 	var periods []float64
 	for _, m := range a.members {
-		periods = append(periods, modelPeriods(m.model)...)
+		periods = append(periods, periodsOf(m.model.Params())...)
 	}
 	for _, p := range periods {
 		s := int(math.Round(p / a.Series.Step))
 		var weight, total float64
 		for _, m := range a.members {
 			total += m.weight
-			if slices.ContainsFunc(modelPeriods(m.model), func(q float64) bool { return math.Abs(q/p-1) < same }) {
+			if slices.ContainsFunc(periodsOf(m.model.Params()), func(q float64) bool { return math.Abs(q/p-1) < same }) {
 				weight += m.weight
 			}
 		}
@@ -90,14 +121,4 @@ func (s *Series) naiveError(n int, period float64) float64 {
 		return math.Inf(1)
 	}
 	return sum / count
-}
-
-// modelPeriods are the periods among the parameters of a model.
-func modelPeriods(m gppl.Model) (periods []float64) {
-	for _, p := range m.Params() {
-		if p.Role == gppl.RolePeriod {
-			periods = append(periods, p.Value)
-		}
-	}
-	return periods
 }

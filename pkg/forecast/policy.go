@@ -314,10 +314,8 @@ func structure(terms []gppl.Kernel) string {
 	names := make([]string, len(terms))
 	for i, t := range terms {
 		names[i] = kernelName(t)
-		for _, q := range t.Params() {
-			if q.Role == gppl.RolePeriod {
-				names[i] += fmt.Sprintf(" %.0f", 20*math.Log(q.Value))
-			}
+		for _, period := range periodsOf(t.Params()) {
+			names[i] += fmt.Sprintf(" %.0f", 20*math.Log(period))
 		}
 	}
 	slices.Sort(names)

@@ -180,12 +180,7 @@ func (f *Forecast) Quantile(p float64) []float64 {
 	if !plainGaussian(f.Parts) {
 		return quantiles(f.Parts, p, false)
 	}
-	z := math.Sqrt2 * math.Erfinv(2*p-1)
-	q := make([]float64, len(f.Mean))
-	for i, m := range f.Mean {
-		q[i] = m + z*math.Sqrt(f.NoisyVar[i])
-	}
-	return q
+	return Gaussian{f.Mean, f.NoisyVar}.Quantile(p)
 }
 
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new

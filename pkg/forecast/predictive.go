@@ -1,9 +1,6 @@
 package forecast
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // A Predictive is a forecast of several values: a distribution for each.
 type Predictive interface {
@@ -27,7 +24,7 @@ func (g Gaussian) Mean() []float64 { return append([]float64(nil), g.Mu...) }
 
 // Quantile returns μ + σ·Φ⁻¹(p).
 func (g Gaussian) Quantile(p float64) []float64 {
-	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	z := standardQuantile(p)
 	return g.each(g.Mu, func(_, mu, v float64) float64 { return mu + z*math.Sqrt(v) })
 }
 
@@ -46,32 +43,5 @@ func (g Gaussian) each(y []float64, f func(y, mu, v float64) float64) []float64 
 	return out
 }
 
-func checkSeason(season int) {
-	if season < 1 {
-		panic(fmt.Sprintf("forecast: season = %d, want at least 1", season))
-	}
-}
-
-// SeasonalNaive forecasts that the last season repeats: with T values and season m, that
-// of T + h is y_{T+h−m(k+1)}, k = ⌊(h − 1)/m⌋, with the variance (k + 1)·σ², σ² the mean
-// square of y_t − y_{t−m} in train (Hyndman and Athanasopoulos 2021, sections 5.2 and
-// 5.5). Season 1 is the naive forecast, a random walk. It panics if season < 1 or
-// horizon < 0, and is an error if train has no more than season values.
-func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
-	checkSeason(season)
-	if horizon < 0 {
-		panic(fmt.Sprintf("forecast: SeasonalNaive: horizon = %d", horizon))
-	}
-	n := len(train)
-	if n <= season {
-		return Gaussian{}, fmt.Errorf("forecast: %d values for a season of %d: the seasonal naive forecast needs more than one season", n, season)
-	}
-	square := mean(n-season, func(i int) float64 { d := train[i+season] - train[i]; return d * d })
-	g := Gaussian{make([]float64, horizon), make([]float64, horizon)}
-	for h := range horizon {
-		seasons := h / season
-		g.Mu[h] = train[n-season+h%season]
-		g.Variance[h] = float64(seasons+1) * square
-	}
-	return g, nil
-}
+// standardQuantile is Φ⁻¹(p).
+func standardQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }

@@ -83,13 +83,19 @@ type valley struct {
 	lowest float64
 }
 
-func (a *Analysis) valley() (*valley, error) {
+// minimised returns the observations whose loss is looked at: those that a named kernel was trained on, else all.
+func (a *Analysis) minimised() (gppl.Data, error) {
 	data, err := a.standardised()
+	if err == nil && a.Chosen == ByBIC {
+		data = latest(data, a.TrainedOn())
+	}
+	return data, err
+}
+
+func (a *Analysis) valley() (*valley, error) {
+	data, err := a.minimised()
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	if a.Chosen == ByBIC {
-		data = latest(data, a.TrainedOn())
 	}
 	t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
 	if a.Projections > 0 {
@@ -132,12 +138,9 @@ func (a *Analysis) Quick(limit time.Duration) bool {
 	if a.Projections > 0 {
 		return false
 	}
-	data, err := a.standardised()
+	data, err := a.minimised()
 	if err != nil {
 		return false
-	}
-	if a.Chosen == ByBIC {
-		data = latest(data, a.TrainedOn())
 	}
 	loss, err := gppl.NewExact(a.Result.Model, data, a.engineMemory())
 	if err != nil {

@@ -85,7 +85,7 @@ func (t *trainer) unsearched(k gppl.Kernel) string {
 // families returns the models to search: that of k or, if periods are given and k has one, one for each with its period fixed there.
 func (t *trainer) families(k gppl.Kernel) (models []gppl.Model) {
 	plain := gppl.Model{Kernel: k, Noise: 1, Mean: t.mean}.FixRedundant()
-	if periodsOf(k) != 1 || len(t.options.Periods) == 0 {
+	if len(periodsOf(k.Params())) != 1 || len(t.options.Periods) == 0 {
 		return []gppl.Model{plain}
 	}
 	for _, period := range t.options.Periods {
@@ -342,16 +342,4 @@ func searchedBytes(k gppl.Kernel, n int) float64 {
 		return 0
 	}
 	return each * min(frequencies, 250*float64(n))
-}
-
-func hasPeriod(k gppl.Kernel) bool { return periodsOf(k) > 0 }
-
-// periodsOf returns the number of periods among the parameters of k.
-func periodsOf(k gppl.Kernel) (n int) {
-	for _, p := range k.Params() {
-		if p.Role == gppl.RolePeriod {
-			n++
-		}
-	}
-	return n
 }

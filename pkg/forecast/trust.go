@@ -112,32 +112,21 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	if o.Holdout > 0 {
 		o.Horizon, o.Origins = o.Holdout, 1
 	}
-	least := max(4, n/3)
-	if o.Holdout > 0 {
-		least = 4
-	}
-	h := min(o.Horizon, n-least)
-	if h < 1 || o.Horizon < 1 || o.Origins < 1 {
-		return nil, fmt.Errorf("forecast: %d observations are too few to forecast %d of them from the others", n, o.Horizon)
-	}
-	if o.Holdout > 0 && h < o.Holdout {
-		return nil, fmt.Errorf("forecast: %d observations are too few to hold out %d: at most %d", n, o.Holdout, n-least)
+	plan, err := o.plan(n)
+	if err != nil {
+		return nil, err
 	}
 	if err := a.condition(); err != nil {
 		return nil, err
 	}
-	step := max(1, min(h, (n-least-h)/max(1, o.Origins-1)))
-	first := n - h - min(o.Origins-1, (n-h-least)/step)*step // the earliest origin
+	h := plan.Horizon
 	t := &Trust{Horizon: h}
-	t.period, t.Season = a.season(first)
+	t.period, t.Season = a.season(plan.First)
 	var errs, naives, squares, late float64
 	var perOrigin []float64
 	var lateN int
-	for k := o.Origins - 1; k >= 0; k-- {
-		origin := n - h - k*step
-		if origin < least {
-			continue
-		}
+	for _, at := range plan.origins(n) {
+		origin := at.Test.From
 		f, reused, err := a.forecastFrom(ctx, origin, h)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -175,6 +164,23 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	t.judge(n, o.Horizon)
 	return t, nil
+}
+
+// plan returns the latest origins in n observations that leave enough to learn from, with a shorter horizon if need be.
+func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
+	least := max(4, n/3)
+	if o.Holdout > 0 {
+		least = 4
+	}
+	h := min(o.Horizon, n-least)
+	if h < 1 || o.Horizon < 1 || o.Origins < 1 {
+		return p, fmt.Errorf("forecast: %d observations are too few to forecast %d of them from the others", n, o.Horizon)
+	}
+	if o.Holdout > 0 && h < o.Holdout {
+		return p, fmt.Errorf("forecast: %d observations are too few to hold out %d: at most %d", n, o.Holdout, n-least)
+	}
+	step := max(1, min(h, (n-least-h)/max(1, o.Origins-1)))
+	return BacktestPlan{First: n - h - min(o.Origins-1, (n-h-least)/step)*step, Horizon: h, Step: step}, nil
 }
 
 // medianDistance returns the median distance of y from its median, which outliers hardly move.

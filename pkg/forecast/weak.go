@@ -83,7 +83,7 @@ type extent struct{ step, span float64 }
 func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNormal, ok bool) {
 	switch role {
 	case gppl.RoleVariance:
-		if periodsOf(term) > 0 {
+		if hasPeriod(term) {
 			return logNormal{math.Log(0.3), 1.5}, true
 		}
 		return logNormal{math.Log(0.5), 1.5}, true
