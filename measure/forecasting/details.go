@@ -17,7 +17,7 @@ func detailsOf(g competition.Group, outcomes []outcome) []competition.Detail {
 		d.MASE, d.CRPS, d.Cover95, d.Naive = digits(o.own.MASE), digits(o.own.CRPS), digits(o.own.Cover95), digits(o.naive.MASE)
 		if t := o.trust; t != nil {
 			d.Past, d.Relative, d.Spread, d.Late = digits(t.Coverage), digits(t.Relative), digits(t.Spread), digits(t.Late)
-			d.Doubt, d.Away, d.Apart, d.Log, d.Reasons = digits(t.Doubt), digits(t.Away), digits(t.Apart), digits(t.Logarithm), t.Reasons
+			d.Doubt, d.Away, d.Apart, d.Log, d.Reasons = digits(t.Risk), digits(t.Away), digits(t.Apart), digits(t.Logarithm), t.Reasons
 		}
 		all = append(all, d)
 	}

@@ -5,7 +5,7 @@
 //	GPPL_DATA=… go run ./measure/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
 //
 //	GPPL_DATA=… go run ./measure/forecasting -half dev -group m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly -details dev.jsonl
-//	go run ./measure/forecasting -doubt dev.jsonl      # the coefficients in internal/doubt
+//	go run ./measure/forecasting -doubt dev.jsonl      # the coefficients in internal/risk
 //
 // Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
 // series (-half dev) and reported on the odd ones (-half test). Series whose training part is constant are counted and left
@@ -45,11 +45,11 @@ func main() {
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
-	doubt := flag.String("doubt", "", "fit the doubt of package forecast to the series in this file, as -half dev -details writes it, and do no more")
+	doubt := flag.String("doubt", "", "fit the risk of package forecast to the series in this file, as -half dev -details writes it, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
 	if *doubt != "" {
-		if err := fitDoubt(os.Stdout, *doubt); err != nil {
+		if err := fitRisk(os.Stdout, *doubt); err != nil {
 			log.Fatal("forecasting: ", err)
 		}
 		return

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ type candidate interface {
 	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
 	share(n int) (weight float64, fixed bool)
 	// prior replaces the weak prior of the i-th parameter of a model; ok is false where it does not.
-	prior(m gppl.Model, i int, e extent) (p logNormal, ok bool)
+	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
 	// says is what a table and the summary say of its model in a forecast; "" for no more than of any.
 	says(weight float64) (note, summary string)
 }
@@ -50,9 +51,9 @@ type proposal struct {
 	fix func(gppl.Model) gppl.Model
 }
 
-// place is a scale, an index of policy.views, and a trend with the mean that has it.
+// place is a scale, an index of policy.scales, and a trend with the mean that has it.
 type place struct {
-	view  int
+	scale int
 	trend string
 	mean  gppl.Mean
 }
@@ -66,7 +67,9 @@ func (byEvidence) takesPart(*policy, *trial) bool { return true }
 
 func (byEvidence) share(int) (weight float64, fixed bool) { return 0, false }
 
-func (byEvidence) prior(gppl.Model, int, extent) (p logNormal, ok bool) { return logNormal{}, false }
+func (byEvidence) prior(gppl.Model, int, extent) (p gppl.LogNormal, ok bool) {
+	return gppl.LogNormal{}, false
+}
 
 func (byEvidence) says(float64) (note, summary string) { return "", "" }
 
@@ -119,6 +122,11 @@ func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
 
 // NoSignal reports whether the candidate is noise about a mean.
 func (c Candidate) NoSignal() bool { return c.kind == noiseAlone{} }
+
+// before orders candidates by a value of each, failures last.
+func (c Candidate) before(other Candidate, own, others float64) int {
+	return cmp.Or(cmp.Compare(min(1, len(c.Error)), min(1, len(other.Error))), cmp.Compare(own, others))
+}
 
 // describe sets the fields that follow from a result and c.NLL.
 func (c *Candidate) describe(r *gppl.Result, n int) {

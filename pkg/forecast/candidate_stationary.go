@@ -37,13 +37,17 @@ func (c stationary) propose(p *policy) (all []proposal, err error) {
 
 // signal returns a kernel at values of the middle of its prior, or with a short lengthscale, as what a slow term leaves asks for.
 func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
-	l := math.Exp(within(e.step, 10*e.span).centre)
+	middle := func(k gppl.Kernel) float64 {
+		p, _ := priorOf(k, gppl.RoleLengthscale, 0, e)
+		return math.Exp(p.Mu)
+	}
+	l := middle(gppl.Laplace{})
 	if short {
 		l = 2 * e.step
 	}
 	switch name {
 	case "SE":
-		l = math.Exp(within(1.5*e.step, 3*e.span).centre)
+		l = middle(gppl.SE{})
 		if short {
 			l = 3 * e.step
 		}

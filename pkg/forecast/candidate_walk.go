@@ -72,10 +72,10 @@ func (randomWalk) propose(p *policy) ([]proposal, error) {
 	}
 	best := p.trials[0]
 	if hasPeriod(best.model.Kernel) {
-		at.view = best.view
+		at.scale = best.scale
 	}
 	var err error
-	if at.mean, err = meanOf(at.trend, p.views[at.view].data.X); err != nil {
+	if at.mean, err = meanOf(at.trend, p.scales[at.scale].data.X); err != nil {
 		return nil, err
 	}
 	q := proposal{only: at, noise: walkNoise, fix: func(m gppl.Model) gppl.Model { return m.Fix(m.Params()[1].Name) }}
@@ -101,11 +101,11 @@ func (randomWalk) takesPart(p *policy, t *trial) bool {
 }
 
 // prior is that of the variance of the walk.
-func (randomWalk) prior(m gppl.Model, i int, e extent) (p logNormal, ok bool) {
+func (randomWalk) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
 	if i != 0 {
-		return logNormal{}, false
+		return gppl.LogNormal{}, false
 	}
-	return logNormal{math.Log(stepVariance * sumTerms(m.Kernel)[0].(gppl.Laplace).Lengthscale / (2 * e.step)), 1.5}, true
+	return gppl.LogNormal{Mu: math.Log(stepVariance * sumTerms(m.Kernel)[0].(gppl.Laplace).Lengthscale / (2 * e.step)), Sigma: 1.5}, true
 }
 
 func (randomWalk) says(weight float64) (note, summary string) {

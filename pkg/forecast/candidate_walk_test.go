@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/projected-likelihood/gppl/internal/doubt"
+	"github.com/projected-likelihood/gppl/internal/risk"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -89,8 +89,8 @@ func TestWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := doubt.Of(doubt.Predictors{N: 30, Away: trust.Away, Apart: trust.Apart}); !a.Log && a.Candidates[0].Weight > 0.4 && math.Abs(trust.Doubt-want) > 0.02 || !(trust.Doubt > 0) {
-		t.Errorf("the doubt is %v, want %v", trust.Doubt, want)
+	if want := risk.Of(risk.Predictors{N: 30, Away: trust.Away, Apart: trust.Apart}); !a.Log && a.Candidates[0].Weight > 0.4 && math.Abs(trust.Risk-want) > 0.02 || !(trust.Risk > 0) {
+		t.Errorf("the risk is %v, want %v", trust.Risk, want)
 	}
 
 	rng := rand.New(rand.NewPCG(9, 0))

@@ -78,9 +78,9 @@ func PlanFit(s *Series, o Options) Plan {
 
 func planOf(s *Series, o Options, e effort) Plan {
 	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o), Trained: e.trainedOn(s)}
-	views, trends, seasons := 1, 1, 1
+	scales, trends, seasons := 1, 1, 1
 	if !strings.EqualFold(o.Log, "always") && o.mayBeLog(s) {
-		views = 2
+		scales = 2
 	}
 	if o.Trend == "" || o.Trend == "auto" {
 		trends = 2
@@ -94,9 +94,9 @@ func planOf(s *Series, o Options, e effort) Plan {
 	// finalist nine; the evidence takes two gradients for each.
 	even := s.Errors == nil && regular(s.X[len(s.X)-p.Trained:])
 	const bases, grown = 4, 3
-	first := views * trends * bases * (1 + min(seasons, 1))
-	later := views * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
-	typical := 0.6 * float64(e.evaluations)                // evaluations that training typically takes
+	first := scales * trends * bases * (1 + min(seasons, 1))
+	later := scales * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
+	typical := 0.6 * float64(e.evaluations)                 // evaluations that training typically takes
 	p.Seconds = float64(first+later) * (typical + 12) * evaluationSeconds(p.Searched, even)
 	if len(s.X) > p.Searched {
 		p.Seconds += float64(e.finalists) * (typical + 18) * evaluationSeconds(p.Trained, even)

@@ -75,7 +75,7 @@ func TestResume(t *testing.T) {
 	if _, err := Fit(ctx, s, interrupted); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
-	k, err := openKept(o.Resume, s)
+	k, err := openCheckpoint(o.Resume, s)
 	if err != nil || len(k.Trials) != 3 {
 		t.Fatalf("%d candidates were kept, want 3 (%v)", len(k.Trials), err)
 	}
@@ -98,7 +98,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("weight %d: %v, want %v", i, got.members[i].weight, m.weight)
 		}
 	}
-	k, err = openKept(o.Resume, longSeries(t, 91, 0.5))
+	k, err = openCheckpoint(o.Resume, longSeries(t, 91, 0.5))
 	if err != nil || len(k.Trials) != 0 {
 		t.Errorf("another series finds %d candidates (%v)", len(k.Trials), err)
 	}
@@ -135,7 +135,7 @@ func TestChoose(t *testing.T) {
 		{uneven, gppl.SE{Variance: 1, Lengthscale: 1}, 10000, 20},
 	} {
 		for _, memory := range []float64{0, 60e6} {
-			tr := trainer{options: Options{MaxExact: 6000, Projections: 20, Memory: memory}, kernels: []gppl.Kernel{c.kernel}, step: 1}
+			tr := trainer{options: Options{MaxExact: 6000, Projections: 20, Memory: memory}, kernels: []gppl.Kernel{c.kernel}}
 			tr.memory = tr.options.engineMemory(c.series)
 			for _, log := range []bool{false, true} {
 				if err := tr.look(c.series, log, true); err != nil {
@@ -151,7 +151,7 @@ func TestChoose(t *testing.T) {
 			}
 		}
 	}
-	tr := trainer{options: Options{MaxExact: 6000, Projections: 400, Memory: 60e6}, kernels: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}}, step: 1}
+	tr := trainer{options: Options{MaxExact: 6000, Projections: 400, Memory: 60e6}, kernels: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}}}
 	if err, short := tr.look(uneven, false, false), (*gppl.MemoryError)(nil); !errors.As(err, &short) {
 		t.Errorf("400 projections of 10000 in 60 MB: %v", err)
 	}

@@ -54,6 +54,31 @@ type Progress struct {
 	Elapsed      time.Duration
 }
 
+// progress reports how far a comparison has come.
+type progress struct {
+	to               func(Progress) // nil for nobody
+	began            time.Time
+	candidate, stage string
+	// the candidates tried and their expected number, and the evaluations of all
+	index, count, evaluations int
+}
+
+// settings returns s with reports of progress.
+func (p *progress) settings(s gppl.Settings) gppl.Settings {
+	before := p.evaluations
+	s.Progress = func(g gppl.Progress) {
+		p.evaluations = before + g.Evaluations
+		p.report(g.Best)
+	}
+	return s
+}
+
+func (p *progress) report(best float64) {
+	if p.to != nil {
+		p.to(Progress{Candidate: p.candidate, Index: p.index, Count: p.count, Stage: p.stage, Evaluations: p.evaluations, Best: best, Elapsed: time.Since(p.began)})
+	}
+}
+
 // Criterion is what ranks the candidates.
 type Criterion int
 

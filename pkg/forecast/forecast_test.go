@@ -281,7 +281,7 @@ func TestFit(t *testing.T) {
 	if want := 2*best.NLL + 6*math.Log(120); math.Abs(best.BIC-want) > 1e-9 {
 		t.Errorf("BIC %v, want %v", best.BIC, want)
 	}
-	all, err := newView(a.Series, 0, 120, a.Log)
+	all, err := newYScale(a.Series, 0, 120, a.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -741,7 +741,7 @@ func TestFitNamedOnTheLogarithm(t *testing.T) {
 			if c.Log != a.Log || len(a.Candidates) == 1 {
 				continue
 			}
-			v, err := newView(test.s, 0, 60, c.Log)
+			v, err := newYScale(test.s, 0, 60, c.Log)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -70,7 +70,7 @@ func newComparison(s *Series, o Options) (*comparison, error) {
 	}
 	always := strings.EqualFold(o.Log, "always")
 	c := &comparison{
-		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s), step: s.Step, began: time.Now(), count: len(kernels)},
+		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s), progress: progress{to: o.Progress, began: time.Now(), count: len(kernels)}},
 		series:  s, bothScales: !always && o.mayBeLog(s),
 		analysis: &Analysis{Series: s, memory: o.Memory}, models: map[string]trained{},
 	}
@@ -234,15 +234,7 @@ func (c *comparison) trainLast(ctx context.Context, m gppl.Model) (*gppl.Result,
 
 // rank sorts the candidates by BIC, failures last.
 func (c *comparison) rank() {
-	slices.SortStableFunc(c.analysis.Candidates, func(p, q Candidate) int {
-		if (p.Error == "") != (q.Error == "") {
-			if p.Error == "" {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(p.BIC, q.BIC)
-	})
+	slices.SortStableFunc(c.analysis.Candidates, func(p, q Candidate) int { return p.before(q, p.BIC, q.BIC) })
 }
 
 // firstLimit returns the first of the errors that says that a limit of memory or time was in the way; nil if none does.
@@ -274,10 +266,9 @@ type trainer struct {
 	kernels  []gppl.Kernel // the candidates
 	data     gppl.Data
 	log      bool
-	scaling  dataset.Scaling // of y, or of log y
-	offset   float64         // added to the NLL of the standardised values to report it for y
-	memory   gppl.Option     // what engines may take
-	step     float64
+	scaling  dataset.Scaling   // of y, or of log y
+	offset   float64           // added to the NLL of the standardised values to report it for y
+	memory   gppl.Option       // what engines may take
 	omega    *gppl.Projection  // nil: exact
 	engines  map[string]string // of a long series, by the name of the kernel; nil: the cheapest
 	trend    string
@@ -286,19 +277,13 @@ type trainer struct {
 	reached  map[string]float64      // the lowest loss on the present scale, with any trend, likewise
 	searched float64                 // predicted seconds of the search for the present candidate
 	random   int                     // starts of the present candidate around the best: more than none where nothing was searched
-
-	index       int
-	count       int     // of candidates
-	beside      float64 // predicted seconds of all that is not the training of a candidate
-	candidate   string
-	stage       string
-	evaluations int
-	began       time.Time
+	beside   float64                 // predicted seconds of all that is not the training of a candidate
+	progress
 }
 
 // look sets the scale on which the next candidates are trained, y or log y. If both scales are compared, the NLL is reported for y.
 func (t *trainer) look(s *Series, log, compared bool) error {
-	v, err := newView(s, 0, len(s.X), log)
+	v, err := newYScale(s, 0, len(s.X), log)
 	if err != nil {
 		return err
 	}
@@ -346,26 +331,6 @@ func (t *trainer) value(m gppl.Model) (float64, error) {
 	}
 	t.evaluations++
 	return loss.ValueGrad(nil, m.Values())
-}
-
-// settings returns s with reports of progress.
-func (t *trainer) settings(s gppl.Settings) gppl.Settings {
-	before := t.evaluations
-	s.Progress = func(p gppl.Progress) {
-		t.evaluations = before + p.Evaluations
-		t.report(p.Best)
-	}
-	return s
-}
-
-// report says how far the comparison has come.
-func (t *trainer) report(best float64) {
-	if t.options.Progress != nil {
-		t.options.Progress(Progress{
-			Candidate: t.candidate, Index: t.index, Count: t.count, Stage: t.stage,
-			Evaluations: t.evaluations, Best: best, Elapsed: time.Since(t.began),
-		})
-	}
 }
 
 // setTrend sets the trend of the next candidates; auto begins with the linear one.

@@ -34,25 +34,23 @@ type season struct {
 
 // policy is the search that Fit runs if no kernels are named.
 type policy struct {
-	ctx     context.Context
-	options Options
-	plan    Plan
-	kept    *kept // nil: candidates are not kept
-	series  *Series
-	views   []view // the scales, y and log y, of the observations on which structures are compared
-	extent  extent
-	seasons []season
-	trends  []string
-	trials  []*trial
-	began   time.Time
-	// for the report of progress: evaluations of all candidates, the candidates tried, and their expected number
-	evaluations, index, count int
+	ctx        context.Context
+	options    Options
+	plan       Plan
+	checkpoint *checkpoint // nil: candidates are not kept
+	series     *Series
+	scales     []yScale // the scales, y and log y, of the observations on which structures are compared
+	extent     extent
+	seasons    []season
+	trends     []string
+	trials     []*trial
+	progress
 }
 
 // trial is a candidate that was trained.
 type trial struct {
 	Candidate
-	view      int
+	scale     int
 	structure string // of its terms
 	model     gppl.Model
 	score     float64 // negative log evidence of y, in nats; +Inf if it failed
@@ -62,15 +60,15 @@ type trial struct {
 // season and a linear trend, for y and, if all y are positive, for log y. The best grows by one term at a time as long as that
 // adds evidence. Candidates are weighted by their evidence, and forecasts average those with enough weight.
 func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
-	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, began: time.Now()}
+	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, progress: progress{to: o.Progress, began: time.Now()}}
 	if o.Resume != "" {
 		var err error
-		if p.kept, err = openKept(o.Resume, s); err != nil {
+		if p.checkpoint, err = openCheckpoint(o.Resume, s); err != nil {
 			return nil, err
 		}
 	}
 	from := len(s.X) - p.plan.Searched
-	if err := p.setViews(from); err != nil {
+	if err := p.setScales(from); err != nil {
 		return nil, err
 	}
 	p.extent = extent{s.Step, s.X[len(s.X)-1] - s.X[from]}
@@ -101,21 +99,21 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	return p.analysis()
 }
 
-// setViews makes the scales that the options allow, for the observations from an index on.
-func (p *policy) setViews(from int) error {
+// setScales makes the scales that the options allow, for the observations from an index on.
+func (p *policy) setScales(from int) error {
 	if y := p.series.Y[from:]; slices.Min(y) == slices.Max(y) { // the latest are constant: take all
 		from = 0
 	}
-	p.views = nil
+	p.scales = nil
 	for _, log := range []bool{false, true} {
 		if log && !p.options.mayBeLog(p.series) || !log && strings.EqualFold(p.options.Log, "always") {
 			continue
 		}
-		v, err := newView(p.series, from, len(p.series.X), log)
+		v, err := newYScale(p.series, from, len(p.series.X), log)
 		if err != nil {
 			return err
 		}
-		p.views = append(p.views, v)
+		p.scales = append(p.scales, v)
 	}
 	return nil
 }
@@ -154,7 +152,7 @@ func (p *policy) setSeasons() {
 	if len(periods) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
 		return
 	}
-	for _, period := range gppl.LikelyPeriods(p.views[0].data, 2) {
+	for _, period := range gppl.LikelyPeriods(p.scales[0].data, 2) {
 		if period > 2.5*p.extent.step {
 			p.seasons = append(p.seasons, season{period, false})
 		}
@@ -163,13 +161,13 @@ func (p *policy) setSeasons() {
 
 // search compares structures on the latest observations.
 func (p *policy) search() error {
-	p.count = len(p.views)*(1+len(signals))*len(p.trends) + 6
+	p.count = len(p.scales)*(1+len(signals))*len(p.trends) + 6
 	err := p.ofCandidates(false, func(of candidate, q proposal) error { return p.try(of, q) })
 	if err != nil {
 		return err
 	}
 	p.rank()
-	for v := range p.views { // only the scales that are not hopeless grow
+	for v := range p.scales { // only the scales that are not hopeless grow
 		best := p.best(v)
 		if best == nil || best.score > p.trials[0].score+hopeless {
 			continue
@@ -206,7 +204,7 @@ func (p *policy) grow(v int, best *trial) error {
 	for terms := termsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = termsOf(best.model.Kernel) {
 		from := len(p.trials)
 		for _, more := range (stationary{}).additions(p, terms) {
-			q := proposal{terms: append(slices.Clone(terms), more), noise: best.model.Noise, only: &place{view: v, trend: best.Trend}}
+			q := proposal{terms: append(slices.Clone(terms), more), noise: best.model.Noise, only: &place{scale: v, trend: best.Trend}}
 			if err := p.try(stationary{}, q); err != nil {
 				return err
 			}
@@ -251,11 +249,11 @@ func (p *policy) reachable() ([]gppl.Model, error) {
 	return models, err
 }
 
-// best returns the best candidate of a view so far; nil if none could be trained.
+// best returns the best candidate of a scale so far; nil if none could be trained.
 func (p *policy) best(v int) *trial {
 	var best *trial
 	for _, t := range p.trials {
-		if t.view == v && t.Error == "" && (best == nil || t.score < best.score) {
+		if t.scale == v && t.Error == "" && (best == nil || t.score < best.score) {
 			best = t
 		}
 	}
@@ -266,7 +264,7 @@ func (p *policy) best(v int) *trial {
 func (p *policy) try(of candidate, q proposal) error {
 	for _, at := range p.places(q) {
 		if slices.ContainsFunc(p.trials, func(o *trial) bool {
-			return o.view == at.view && o.Trend == at.trend && o.structure == structure(q.terms)
+			return o.scale == at.scale && o.Trend == at.trend && o.structure == structure(q.terms)
 		}) {
 			continue
 		}
@@ -275,7 +273,7 @@ func (p *policy) try(of candidate, q proposal) error {
 			return err
 		}
 		p.trials = append(p.trials, t)
-		p.index++
+		p.index = min(p.index+1, p.count-1) // more may be tried than were expected
 	}
 	return nil
 }
@@ -285,9 +283,9 @@ func (p *policy) places(q proposal) (all []place) {
 	if q.only != nil {
 		return []place{*q.only}
 	}
-	for v := range p.views {
+	for v := range p.scales {
 		for _, trend := range p.trends {
-			all = append(all, place{view: v, trend: trend})
+			all = append(all, place{scale: v, trend: trend})
 		}
 	}
 	return all
@@ -295,7 +293,7 @@ func (p *policy) places(q proposal) (all []place) {
 
 // trial trains a proposal at one place, with the mean of the policy if the place has none.
 func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error) {
-	v := p.views[at.view]
+	v := p.scales[at.scale]
 	if at.mean == nil {
 		if at.mean, err = policyMean(at.trend, v.data.X); err != nil {
 			return nil, err
@@ -305,7 +303,7 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 	if q.fix != nil {
 		m = q.fix(m)
 	}
-	t = &trial{view: at.view, structure: structure(q.terms), score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Trend: at.trend, Log: v.log}}
+	t = &trial{scale: at.scale, structure: structure(q.terms), score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Trend: at.trend, Log: v.log}}
 	return t, p.train(t, v, m)
 }
 
@@ -342,14 +340,14 @@ func (p *policy) hold(m gppl.Model) gppl.Model {
 	return m
 }
 
-// train trains a model on a view and fills in the trial, or takes the trial from those that were kept. A model that cannot be trained is
+// train trains a model on a scale and fills in the trial, or takes the trial from those that were kept. A model that cannot be trained is
 // not an error: the trial says why. train returns an error if ctx ends, or if the trial cannot be kept.
-func (p *policy) train(t *trial, v view, m gppl.Model) error {
-	if p.kept == nil {
+func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
+	if p.checkpoint == nil {
 		return p.trainNow(t, v, m)
 	}
 	key := checksum(v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m, p.options.Priors)
-	if k, ok := p.kept.Trials[key]; ok {
+	if k, ok := p.checkpoint.Trials[key]; ok {
 		k.Candidate.kind = t.kind
 		t.Candidate, t.model, t.score = k.Candidate, k.Model, k.Score
 		return nil
@@ -357,10 +355,10 @@ func (p *policy) train(t *trial, v view, m gppl.Model) error {
 	if err := p.trainNow(t, v, m); err != nil || t.Error != "" {
 		return err
 	}
-	return p.kept.keep(key, keptTrial{t.Candidate, t.model, t.score})
+	return p.checkpoint.keep(key, finishedTrial{t.Candidate, t.model, t.score})
 }
 
-func (p *policy) trainNow(t *trial, v view, m gppl.Model) error {
+func (p *policy) trainNow(t *trial, v yScale, m gppl.Model) error {
 	err := p.learn(t, v, m)
 	if p.ctx.Err() != nil {
 		return fmt.Errorf("forecast: training %s: %w", t.Name(), p.ctx.Err())
@@ -372,11 +370,11 @@ func (p *policy) trainNow(t *trial, v view, m gppl.Model) error {
 }
 
 // learn trains a model and fills in the trial.
-func (p *policy) learn(t *trial, v view, m gppl.Model) error {
+func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	began := time.Now()
 	m = supported(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
 	priors := p.beliefs(t.kind, m, v)
-	r, err := trainWeak(p.ctx, v.data, m, priors, p.extent.span, p.settings(t, gppl.Settings{
+	r, err := trainWithPriors(p.ctx, v.data, m, priors, p.extent.span, p.settings(t, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
 	}))
 	if err != nil {
@@ -400,8 +398,8 @@ func (p *policy) learn(t *trial, v view, m gppl.Model) error {
 	return nil
 }
 
-// trainWeak trains m, from its values, with priors, and returns a result whose model has the transforms of m.
-func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (*gppl.Result, error) {
+// trainWithPriors trains m, from its values, with priors, and returns a result whose model has the transforms of m.
+func trainWithPriors(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (*gppl.Result, error) {
 	exact, err := gppl.NewExact(scaled(m, nil, span), d, gppl.WithTolerance(trainTolerance))
 	if err != nil {
 		return nil, err
@@ -417,41 +415,24 @@ func trainWeak(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, s
 	return plain(r), nil
 }
 
-// beliefs returns the priors of a model m of a candidate, on a view.
-func (p *policy) beliefs(of candidate, m gppl.Model, v view) beliefs {
+// beliefs returns the priors of a model m of a candidate, on a scale.
+func (p *policy) beliefs(of candidate, m gppl.Model, v yScale) beliefs {
 	return beliefsOf(of, m, p.extent, p.options.Priors, v.scaling.Scale)
 }
 
 func (p *policy) settings(t *trial, s gppl.Settings) gppl.Settings {
-	before := p.evaluations
-	s.Progress = func(g gppl.Progress) {
-		p.evaluations = before + g.Evaluations
-		if p.options.Progress != nil {
-			p.options.Progress(Progress{
-				Candidate: t.Name(), Index: min(p.index, p.count-1), Count: p.count, Stage: "training",
-				Evaluations: p.evaluations, Best: g.Best, Elapsed: time.Since(p.began),
-			})
-		}
-	}
-	return s
+	p.candidate, p.stage = t.Name(), "training"
+	return p.progress.settings(s)
 }
 
 func (p *policy) rank() {
-	slices.SortStableFunc(p.trials, func(a, b *trial) int {
-		if (a.Error == "") != (b.Error == "") {
-			if a.Error == "" {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.score, b.score)
-	})
+	slices.SortStableFunc(p.trials, func(a, b *trial) int { return a.before(b.Candidate, a.score, b.score) })
 }
 
 // final trains the best candidates on more observations.
 func (p *policy) final() error {
 	from := len(p.series.X) - p.plan.Trained
-	if err := p.setViews(from); err != nil {
+	if err := p.setScales(from); err != nil {
 		return err
 	}
 	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[from]
@@ -462,10 +443,10 @@ func (p *policy) final() error {
 		}
 		m := t.model
 		var err error
-		if m.Mean, err = policyMean(t.Trend, p.views[t.view].data.X); err != nil {
+		if m.Mean, err = policyMean(t.Trend, p.scales[t.scale].data.X); err != nil {
 			return err
 		}
-		if err := p.train(t, p.views[t.view], m); err != nil {
+		if err := p.train(t, p.scales[t.scale], m); err != nil {
 			return err
 		}
 	}
@@ -480,11 +461,11 @@ func (p *policy) analysis() (*Analysis, error) {
 	if best.Error != "" {
 		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
 	}
-	v := p.views[best.view]
+	v := p.scales[best.scale]
 	// The models were trained on a part of the series, standardised by itself; the analysis standardises the whole series.
-	whole, ratio := map[bool]view{}, map[bool]float64{}
-	for _, part := range p.views {
-		all, err := newView(p.series, 0, len(p.series.X), part.log)
+	whole, ratio := map[bool]yScale{}, map[bool]float64{}
+	for _, part := range p.scales {
+		all, err := newYScale(p.series, 0, len(p.series.X), part.log)
 		if err != nil {
 			return nil, err
 		}
@@ -494,7 +475,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
-	r, err := trainWeak(p.ctx, v.data, best.model, p.beliefs(best.kind, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
+	r, err := trainWithPriors(p.ctx, v.data, best.model, p.beliefs(best.kind, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations,
 	}))
 	if err != nil {
@@ -518,10 +499,10 @@ func (p *policy) analysis() (*Analysis, error) {
 		if i == 0 {
 			model = optimum
 		}
-		if c := ratio[p.views[t.view].log]; c != 1 {
+		if c := ratio[p.scales[t.scale].log]; c != 1 {
 			model = rescaled(model, c)
 		}
-		a.members = append(a.members, &member{kind: t.kind, model: model, log: p.views[t.view].log, weight: w})
+		a.members = append(a.members, &member{kind: t.kind, model: model, log: p.scales[t.scale].log, weight: w})
 		total += w
 	}
 	for i, m := range a.members {
@@ -575,7 +556,7 @@ const (
 // draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is too
 // narrow. A member whose draws cannot be trusted keeps the learnt values.
 func (p *policy) draw(m *member, t *trial) error {
-	v := p.views[t.view]
+	v := p.scales[t.scale]
 	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)

@@ -184,13 +184,13 @@ func TestPolicyShort(t *testing.T) {
 // TestEvidence: of one parameter, the variance of noise, the evidence is an integral that quadrature can do.
 func TestEvidence(t *testing.T) {
 	s := steps(t, 200, 1, func(int) float64 { return 0 })
-	v, err := newView(s, 0, len(s.X), false)
+	v, err := newYScale(s, 0, len(s.X), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.White{Variance: 1e-9}, Noise: 0.9}.Fix("variance")
 	priors := beliefsOf(stationary{}, m, extent{1, 199}, nil, 1)
-	r, err := trainWeak(context.Background(), v.data, m, priors, 199, gppl.Settings{})
+	r, err := trainWithPriors(context.Background(), v.data, m, priors, 199, gppl.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +212,8 @@ func TestEvidence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z := (u - p.centre) / p.sd
-		sum += step * math.Exp(least-value-0.5*z*z) / (p.sd * math.Sqrt(2*math.Pi))
+		z := (u - p.Mu) / p.Sigma
+		sum += step * math.Exp(least-value-0.5*z*z) / (p.Sigma * math.Sqrt(2*math.Pi))
 	}
 	if want := least - math.Log(sum); math.Abs(got-want) > 0.01 {
 		t.Errorf("evidence %v, by quadrature %v", got, want)
@@ -249,7 +249,7 @@ func TestEvidenceCurvature(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 50
-	weak := beliefs{weak: []logNormal{{0, 1}, {0, 1}}, given: make([]gppl.Prior, 2)}
+	weak := beliefs{weak: []gppl.LogNormal{{Sigma: 1}, {Sigma: 1}}, given: make([]gppl.Prior, 2)}
 	for name, test := range map[string]struct {
 		c       curved
 		want    float64
@@ -376,11 +376,11 @@ func TestJudge(t *testing.T) {
 		"wrong":  {func(t *Trust) { t.Relative = 2 }, 40, "its error was 2.00 times that of seasonal naive"},
 		"late":   {func(t *Trust) { t.Late = 3 }, 40, "late in the horizon errors were 3.0 times"},
 		"later":  {func(t *Trust) { t.Late, t.Widen = 4, 1.25 }, 40, "late in the horizon errors were 3.2 times"},
-		"doubt":  {func(t *Trust) { t.Doubt, t.Away = 0.125, 1.44 }, 40, "on other series the bands failed for one in 8 forecasts like this one, which is made from 40 observations and 1.4 standard deviations away from seasonal naive"},
-		"far":    {func(t *Trust) { t.Doubt, t.Away = 0.9, 3e9 }, 40, "on other series the bands failed for most forecasts like this one, which is made from 40 observations and more than 100 standard deviations away from seasonal naive."},
+		"risk":   {func(t *Trust) { t.Risk, t.Away = 0.125, 1.44 }, 40, "on other series the bands failed for one in 8 forecasts like this one, which is made from 40 observations and 1.4 standard deviations away from seasonal naive"},
+		"far":    {func(t *Trust) { t.Risk, t.Away = 0.9, 3e9 }, 40, "on other series the bands failed for most forecasts like this one, which is made from 40 observations and more than 100 standard deviations away from seasonal naive."},
 		"exact":  {func(t *Trust) { t.Relative = math.MaxFloat64 }, 40, "8 steps ahead, seasonal naive had no error at all, and the forecast had one."},
 		"short":  {func(*Trust) {}, 23, "23 observations are too few to test a forecast of 8 steps"},
-		"proven": {func(t *Trust) { t.Doubt, t.Away, t.Relative = 0.125, 10, 0.2 }, 40, "the error was 0.20 of seasonal naive's"},
+		"proven": {func(t *Trust) { t.Risk, t.Away, t.Relative = 0.125, 10, 0.2 }, 40, "the error was 0.20 of seasonal naive's"},
 		"wider":  {func(t *Trust) { t.Widen = 1.4 }, 40, "Its bands are 1.4 times as wide"},
 	} {
 		v := fine

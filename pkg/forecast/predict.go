@@ -18,7 +18,7 @@ import (
 
 // standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised() (gppl.Data, error) {
-	v, err := newView(a.Series, 0, len(a.Series.X), a.Log)
+	v, err := newYScale(a.Series, 0, len(a.Series.X), a.Log)
 	return v.data, err
 }
 
@@ -27,19 +27,19 @@ func (a *Analysis) condition() error {
 	if len(a.members) == 0 {
 		a.members = []*member{{model: a.Result.Model, log: a.Log, weight: 1}}
 	}
-	views := map[bool]*view{}
+	scales := map[bool]*yScale{}
 	for _, m := range a.members {
 		if m.posterior != nil {
 			continue
 		}
-		if views[m.log] == nil {
-			v, err := newView(a.Series, 0, len(a.Series.X), m.log)
+		if scales[m.log] == nil {
+			v, err := newYScale(a.Series, 0, len(a.Series.X), m.log)
 			if err != nil {
 				return err
 			}
-			views[m.log] = &v
+			scales[m.log] = &v
 		}
-		v := views[m.log]
+		v := scales[m.log]
 		var all []conditioned
 		for _, model := range append([]gppl.Model{m.model}, m.draws...) {
 			p, err := a.posteriorOf(model, v.data)
@@ -48,7 +48,7 @@ func (a *Analysis) condition() error {
 			}
 			all = append(all, p)
 		}
-		m.view, m.posterior, m.posteriors = v, all[0], all[1:] // all or none: a later call begins again
+		m.scale, m.posterior, m.posteriors = v, all[0], all[1:] // all or none: a later call begins again
 	}
 	a.remark(a.lostNoise())
 	return nil

@@ -201,13 +201,13 @@ func TestReachable(t *testing.T) {
 // for the log-normal one both as a weak prior and as a given one, which have different modes and the same evidence.
 func TestEvidenceOfGivenPriors(t *testing.T) {
 	s := steps(t, 60, 1, func(int) float64 { return 0 })
-	v, err := newView(s, 0, 60, false)
+	v, err := newYScale(s, 0, 60, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.White{Variance: 1e-9}, Noise: 0.7}.Fix("variance")
 	at := func(b beliefs) float64 {
-		r, err := trainWeak(t.Context(), v.data, m, b, 59, gppl.Settings{GradientTolerance: 1e-6, MaxEvaluations: 100, NoStandardErrors: true})
+		r, err := trainWithPriors(t.Context(), v.data, m, b, 59, gppl.Settings{GradientTolerance: 1e-6, MaxEvaluations: 100, NoStandardErrors: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,9 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		}
 		return got
 	}
-	with := func(p gppl.Prior) beliefs { return beliefs{weak: make([]logNormal, 2), given: []gppl.Prior{nil, p}} }
+	with := func(p gppl.Prior) beliefs {
+		return beliefs{weak: make([]gppl.LogNormal, 2), given: []gppl.Prior{nil, p}}
+	}
 	for _, p := range []gppl.Prior{gppl.LogNormal{Mu: -1, Sigma: 0.3}, gppl.Gamma{Shape: 20, Rate: 40}, gppl.InverseGamma{Shape: 20, Scale: 10}, gppl.HalfNormal{Scale: 0.5}} {
 		loss, err := gppl.NewExact(m, v.data)
 		if err != nil {
@@ -245,7 +247,7 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 			t.Errorf("%v: the evidence is %v, by a sum %v", p, got, want)
 		}
 	}
-	weak := beliefs{weak: []logNormal{{}, {centre: -1, sd: 0.3}}, given: make([]gppl.Prior, 2)}
+	weak := beliefs{weak: []gppl.LogNormal{{}, {Mu: -1, Sigma: 0.3}}, given: make([]gppl.Prior, 2)}
 	if a, b := at(weak), at(with(gppl.LogNormal{Mu: -1, Sigma: 0.3})); math.Abs(a-b) > 0.02 {
 		t.Errorf("the same prior has the evidence %v as a weak one and %v as a given one", a, b)
 	}

@@ -153,8 +153,8 @@ func checkWhite(e []float64) *Residuals {
 	return r
 }
 
-// Outside returns the lags, from 1, whose autocorrelation is beyond ±Band.
-func (r *Residuals) Outside() []int {
+// outside returns the lags, from 1, whose autocorrelation is beyond ±Band.
+func (r *Residuals) outside() []int {
 	var lags []int
 	for h, rho := range r.Autocorrelation {
 		if math.Abs(rho) > r.Band {
@@ -169,7 +169,7 @@ func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string
 	lags := len(r.Autocorrelation)
-	outside := r.Outside()
+	outside := r.outside()
 	beyond := fmt.Sprintf("%d of %d autocorrelations are beyond the band, %.1f expected", len(outside), lags, 0.05*float64(lags))
 	if r.LjungBoxP < level {
 		v = append(v, fmt.Sprintf("The innovations are correlated (Ljung–Box p = %.2g): the model misses structure in time. %s, the largest at lag %d.", r.LjungBoxP, beyond, r.largestLag()))

@@ -80,9 +80,9 @@ type Series struct {
 	Absent     int       // observations that would fill the gaps at distance Step
 	Duplicates []float64 // the x that occur more than once
 
-	closed  *routine // the times of the week or day that have no observations; nil for none
-	remarks []string // on how the file was read
-	whole   *Series  // the series that this is a part of; nil if this is a whole one
+	closed  *closedTimes // the times of the week or day that have no observations; nil for none
+	remarks []string     // on how the file was read
+	whole   *Series      // the series that this is a part of; nil if this is a whole one
 }
 
 // Stretch is a part of the axis.
@@ -203,15 +203,7 @@ func ascending(x []float64) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	return order
 }
 
@@ -346,7 +338,7 @@ func (s *Series) spacing() {
 	s.Step = steps[len(steps)/2]
 	q1, q3 := steps[len(steps)/4], steps[3*len(steps)/4]
 	s.Even = q3-q1 < 0.2*s.Step
-	s.closed = s.routine()
+	s.closed = s.findClosed()
 	wide := 1.5
 	if !s.Even {
 		wide = 10

@@ -138,7 +138,7 @@ func decode(b []byte) (*Analysis, error) {
 	}
 	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known}
 	s.spacing()
-	v, err := newView(s, 0, len(s.X), j.Log)
+	v, err := newYScale(s, 0, len(s.X), j.Log)
 	if err != nil {
 		return nil, err
 	}

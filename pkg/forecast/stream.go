@@ -1,11 +1,17 @@
 package forecast
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
@@ -67,4 +73,158 @@ func (a *OneAxis) Add(file string, rep dataset.CSVReport) error {
 	}
 	words := map[bool]string{true: "dates", false: "plain numbers"}
 	return fmt.Errorf("x is read as %s, and as %s in %s: ReadOptions.Time says how all files have it, number for plain numbers", words[dates], words[a.Dates], a.File)
+}
+
+// ParsePlace reads a number, or a date as seconds since 1970: a position on the axis that [Stream]
+// reads.
+func ParsePlace(text string) (float64, error) {
+	if at, err := dataset.ParseDate(text); err == nil {
+		return float64(at.Unix()) + 1e-9*float64(at.Nanosecond()), nil
+	}
+	v, err := dataset.ParseNumber(text)
+	if err != nil {
+		return 0, fmt.Errorf("%w, nor a date", err)
+	}
+	return v, nil
+}
+
+// Taken returns the rows of a block that are within the range of the header h. It adds the others to the bad rows of the block.
+func Taken(h gppl.SumsHeader, b *dataset.CSVBlock) (x, y []float64) {
+	n := 0
+	for i, t := range b.X {
+		if err := h.Takes(t, b.Y[i], 1); err != nil {
+			b.Bad = append(b.Bad, dataset.CSVRowError{Line: b.Lines[i], Err: err})
+			continue
+		}
+		b.X[n], b.Y[n] = t, b.Y[i]
+		n++
+	}
+	slices.SortStableFunc(b.Bad, func(a, b dataset.CSVRowError) int { return cmp.Compare(a.Line, b.Line) })
+	return b.X[:n], b.Y[:n]
+}
+
+// A first look reads a file whole up to wholeFile bytes, else pieces of it.
+const (
+	wholeFile  = 4 << 20
+	pieces     = 16
+	pieceBytes = 128 << 10
+	// If a file was not read whole, lookMargin times the range is added on either side, and y may be lookSpread times as far from the
+	// centre as in the rows that were read.
+	lookMargin = 0.05
+	lookSpread = 4
+)
+
+// giveRange says what replaces a first look.
+const giveRange = "give a SumsRange or a SumsHeader"
+
+// LookAt returns the range of csv files from a first look: all of each file up to 4 MB, else pieces of it, with a margin.
+func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRange, err error) {
+	var x, y []float64
+	whole := true
+	var axis OneAxis
+	for _, file := range files {
+		text, all, err := excerpt(file)
+		if err != nil {
+			return r, err
+		}
+		whole = whole && all
+		rep, err := Stream(bytes.NewReader(text), o, 1, func(_ int, b *dataset.CSVBlock) error {
+			x, y = append(x, b.X...), append(y, b.Y...)
+			return ctx.Err()
+		})
+		if err != nil && !all { // pieces do not have the lines of the file, nor all its dates
+			if err = refusal(ctx, file, o); err == nil {
+				err = fmt.Errorf("pieces of it cannot be read apart from the rest: %s", giveRange)
+			}
+		}
+		if err == nil {
+			err = axis.Add(file, rep)
+		}
+		if err != nil {
+			return r, fmt.Errorf("%s: %s", file, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "dataset: "), "CSV: "))
+		}
+	}
+	if len(x) == 0 {
+		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: %s", strings.Join(files, ", "), giveRange)
+	}
+	if lo, hi := slices.Min(x), slices.Max(x); lo == hi {
+		return r, fmt.Errorf("x is %v in all %d rows of the first look: if other rows differ, %s", lo, len(x), giveRange)
+	}
+	if lo, hi := slices.Min(y), slices.Max(y); lo == hi {
+		return r, fmt.Errorf("y is %v in all %d rows of the first look: if other rows differ, %s", lo, len(y), giveRange)
+	}
+	if whole {
+		return gppl.SampleRange(x, y, 0, 1)
+	}
+	return gppl.SampleRange(x, y, lookMargin, lookSpread)
+}
+
+// refusal returns the error of a file as a whole.
+func refusal(ctx context.Context, path string, o ReadOptions) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = Stream(f, o, 1, func(int, *dataset.CSVBlock) error { return ctx.Err() })
+	return err
+}
+
+// excerpt returns some lines of a file, its first and last among them, or all.
+func excerpt(path string) (text []byte, whole bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%s is not a regular file, so its range is not known before it is read: %s", path, giveRange)
+	}
+	if info.Size() <= wholeFile {
+		text, err = io.ReadAll(f)
+		return text, true, err
+	}
+	for i := range pieces {
+		lines, err := piece(f, info.Size(), i)
+		if err != nil {
+			return nil, false, err
+		}
+		if text = append(text, lines...); len(lines) == longestPiece {
+			break
+		}
+	}
+	return text, false, nil
+}
+
+// longestPiece is more than the reader takes for a row: where no line ends in as much, the excerpt is one that it refuses.
+const longestPiece = 4 << 20
+
+// piece returns the whole lines of a piece of a file. The piece is pieceBytes long, or longer if a line is, up to longestPiece.
+func piece(f io.ReaderAt, size int64, i int) (lines []byte, err error) {
+	for length := int64(pieceBytes); ; length *= 2 {
+		length = min(length, size, longestPiece)
+		at := min((size-pieceBytes)*int64(i)/(pieces-1), size-length) // the last pieces grow backwards
+		lines = make([]byte, length)
+		n, err := f.ReadAt(lines, at)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		lines = lines[:n]
+		if length == longestPiece {
+			return lines, nil
+		}
+		if at > 0 {
+			_, lines, _ = bytes.Cut(lines, []byte("\n"))
+		}
+		if i < pieces-1 {
+			lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
+		}
+		if few := i == 0 && bytes.Count(lines, []byte("\n")) < 2; len(lines) > 0 && !few || length == size { // a header and a row
+			return lines, nil
+		}
+	}
 }

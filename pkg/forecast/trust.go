@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/doubt"
+	"github.com/projected-likelihood/gppl/internal/risk"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -27,11 +27,11 @@ type Trust struct {
 	Late     float64 `json:"late"`   // the same over the last third of the horizon
 	// Widen is the factor by which the standard deviations of a forecast must be multiplied to agree with the errors of the past; at least 1.
 	Widen float64 `json:"widen"`
-	// Doubt is the probability, estimated on other series, that the widened bands contain less than 70 % of the observations to come;
+	// Risk is the probability, estimated on other series, that the widened bands contain less than 70 % of the observations to come;
 	// 0 where it is not estimated. In the last third of the horizon, in standard deviations of the forecast, Away is the largest distance
 	// between the forecast and the naive one, and Apart that between the random walk with drift and the other models; 0 without one.
 	// Logarithm is the weight of models of log y among those other models.
-	Doubt     float64 `json:"doubt,omitempty"`
+	Risk      float64 `json:"doubt,omitempty"`
 	Away      float64 `json:"away,omitempty"`
 	Apart     float64 `json:"apart,omitempty"`
 	Logarithm float64 `json:"logarithm,omitempty"`
@@ -100,7 +100,7 @@ const (
 //   - if the error was above 1.15 times seasonal naive's,
 //   - if, in the last third of the horizon, the root mean square of error over widened standard deviation was above 2.5: the bands
 //     do not grow as the errors do,
-//   - if Trust.Doubt is above 10 %, unless the bands of the past contained 90 % and its errors were below half of seasonal naive's.
+//   - if Trust.Risk is above 10 %, unless the bands of the past contained 90 % and its errors were below half of seasonal naive's.
 //
 // Above 5 % the verdict is to use the forecast with care.
 //
@@ -159,7 +159,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	t.Relative = relative(errs/float64(t.Origins), naives/float64(t.Origins), unseen*medianDistance(a.Series.Y))
 	t.Spread, t.Late = math.Sqrt(squares/float64(t.N)), math.Sqrt(late/float64(max(1, lateN)))
 	t.Widen = widening(perOrigin)
-	if err := a.doubt(ctx, t, o); err != nil {
+	if err := a.setRisk(ctx, t, o); err != nil {
 		return nil, err
 	}
 	t.judge(n, o.Horizon)
@@ -253,15 +253,15 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 	}
 	reused = a.reuse(origin - from)
 	for _, m := range a.tested() {
-		v, err := newView(past.Series, 0, origin-from, m.log)
+		v, err := newYScale(past.Series, 0, origin-from, m.log)
 		if err != nil {
 			return nil, "", err
 		}
 		// The model was trained on values with another standardisation.
-		model := rescaled(m.model, math.Pow(m.view.scaling.Scale/v.scaling.Scale, 2))
+		model := rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2))
 		if a.reuse(origin-from) == "" {
 			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[from]}
-			r, err := trainWeak(ctx, v.data, model, beliefsOf(m.kind, model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
+			r, err := trainWithPriors(ctx, v.data, model, beliefsOf(m.kind, model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
 				GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
 			})
 			switch {
@@ -277,7 +277,7 @@ func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast
 		if err != nil {
 			return nil, "", err
 		}
-		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, view: &v, posterior: p})
+		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, scale: &v, posterior: p})
 	}
 	x := a.Series.X[origin : origin+h]
 	parts, err := past.parts(ctx, x)
@@ -349,8 +349,8 @@ func (t *Trust) judge(n, asked int) {
 	if n < horizons*asked {
 		t.Reasons = append(t.Reasons, fmt.Sprintf("%d observations are too few to test a forecast of %d steps", n, asked))
 	}
-	if t.doubted(doubt.Refuse) {
-		t.Reasons = append(t.Reasons, t.doubtful(n))
+	if t.risky(risk.Refuse) {
+		t.Reasons = append(t.Reasons, t.riskText(n))
 	}
 	t.Use = len(t.Reasons) == 0
 	of := "seasonal naive's"
@@ -360,8 +360,8 @@ func (t *Trust) judge(n, asked int) {
 	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f of %s", over, 100*t.Coverage, t.Relative, of)
 	if t.Use {
 		t.Verdict = strings.ToUpper(found[:1]) + found[1:] + "."
-		if t.doubted(doubt.Care) {
-			t.Care = t.doubtful(n)
+		if t.risky(risk.Care) {
+			t.Care = t.riskText(n)
 			t.Verdict += " Use this forecast with care: " + t.Care + "."
 		}
 	} else {

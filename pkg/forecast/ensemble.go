@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -15,7 +16,7 @@ type member struct {
 	model     gppl.Model
 	log       bool
 	weight    float64
-	view      *view
+	scale     *yScale
 	posterior conditioned
 	// draws are models with parameters drawn from their posterior, equally weighted; none: model alone.
 	draws      []gppl.Model
@@ -59,8 +60,8 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
 			model := posterior.Model()
-			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.view.scaling.Values(nil, mean), LatentVar: m.view.scaling.Variances(nil, latent)}
-			noise := m.view.scaling.Variance(model.Noise + gppl.Nugget(model.Kernel))
+			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
+			noise := m.scale.scaling.Variance(model.Noise + gppl.Nugget(model.Kernel))
 			for j, v := range p.LatentVar {
 				wider := 1.0
 				if a.Widen > 1 && x[j] > a.Series.X[len(a.Series.X)-1] {
@@ -78,7 +79,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 // noiseVariance returns the variance of the noise of a new observation at the j-th x of a part. It includes the known error: a.ahead[j],
 // or the typical one if a.ahead is nil.
 func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float64 {
-	e := m.view.scaling.Scale * m.view.typical
+	e := m.scale.scaling.Scale * m.scale.typical
 	if a.ahead != nil {
 		if e = a.ahead[j]; p.Log {
 			e /= math.Exp(p.Mean[j])
@@ -137,3 +138,45 @@ func spread(parts []Part, latent bool) []float64 {
 	}
 	return out
 }
+
+// mixture is the distribution of one forecast value: Gaussians of y, or of log y.
+type mixture []component
+
+type component struct {
+	weight   float64
+	log      bool // of log y
+	mean, sd float64
+}
+
+// quantile returns the quantile whose standard normal one is z.
+func (c component) quantile(z float64) float64 {
+	v := c.mean + z*c.sd
+	if c.log {
+		v = math.Exp(v)
+	}
+	return v
+}
+
+// distribution returns the probability of a value below v, and its derivative, the density at v.
+func (m mixture) distribution(v float64) (below, density float64) {
+	logV := math.Log(v)
+	for _, c := range m {
+		at, slope := v, 1.0
+		if c.log {
+			if v <= 0 {
+				continue
+			}
+			at, slope = logV, 1/v
+		}
+		u := (at - c.mean) / c.sd
+		if at == c.mean {
+			u = 0 // also with no deviation
+		}
+		below += c.weight * 0.5 * math.Erfc(-u/math.Sqrt2)
+		density += c.weight * slope * math.Exp(-0.5*u*u) / (c.sd * math.Sqrt(2*math.Pi))
+	}
+	return below, density
+}
+
+// quantile returns the quantile at level p, which lies in [lo, hi].
+func (m mixture) quantile(p, lo, hi float64) float64 { return quantile.Of(p, lo, hi, m.distribution) }

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// routine are the times of the week, or of the day, at which a series of dates has no observation: the weekends of a stock exchange, the
+// closedTimes are the times of the week, or of the day, at which a series of dates has no observation: the weekends of a stock exchange, the
 // nights of a shop. A forecast steps over them. nil stands for none.
-type routine struct {
+type closedTimes struct {
 	axis   Axis
 	cycle  float64 // seconds: a week or a day
 	first  float64 // x of step 0
 	closed []bool  // of each step of a cycle
 }
 
-// routine finds the steps of a week, or else of a day, that an even series leaves out whose step is a part of it.
-func (s *Series) routine() *routine {
+// findClosed finds the steps of a week, or else of a day, that an even series leaves out whose step is a part of it.
+func (s *Series) findClosed() *closedTimes {
 	if !s.Axis.Dates || s.Axis.Months > 0 || !s.Even {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (s *Series) routine() *routine {
 		if n < 2 || n > many*float64(len(s.X)) || math.Abs(parts-n) > 0.01 {
 			continue
 		}
-		r := &routine{axis: s.Axis, cycle: cycle, first: s.X[0], closed: make([]bool, int(n))}
+		r := &closedTimes{axis: s.Axis, cycle: cycle, first: s.X[0], closed: make([]bool, int(n))}
 		if r.find(s.X) {
 			return r
 		}
@@ -38,7 +38,7 @@ func (s *Series) routine() *routine {
 
 // find fills in what is closed, and reports whether anything is. Chance must not explain it: where a share p of the other steps is missing,
 // one of n is missing in all of k cycles with a probability of at most n·pᵏ.
-func (r *routine) find(x []float64) bool {
+func (r *closedTimes) find(x []float64) bool {
 	const (
 		chance = 0.01
 		least  = 2 // cycles: what happened once is no habit
@@ -64,20 +64,20 @@ func (r *routine) find(x []float64) bool {
 }
 
 // steps is a distance on the axis in steps.
-func (r *routine) steps(d float64) int {
+func (r *closedTimes) steps(d float64) int {
 	return int(math.Round(d * unitSeconds[r.axis.Unit] / r.cycle * float64(len(r.closed))))
 }
 
 // at returns which step of its cycle x is.
-func (r *routine) at(x float64) int {
+func (r *closedTimes) at(x float64) int {
 	n := len(r.closed)
 	return (r.steps(x-r.first)%n + n) % n
 }
 
-func (r *routine) isClosed(x float64) bool { return r != nil && r.closed[r.at(x)] }
+func (r *closedTimes) isClosed(x float64) bool { return r != nil && r.closed[r.at(x)] }
 
 // between returns how many steps between two observations are closed.
-func (r *routine) between(from, to float64) (closed int) {
+func (r *closedTimes) between(from, to float64) (closed int) {
 	if r == nil {
 		return 0
 	}
@@ -91,7 +91,7 @@ func (r *routine) between(from, to float64) (closed int) {
 }
 
 // note says what is left out.
-func (r *routine) note() string {
+func (r *closedTimes) note() string {
 	const forecast = "and the forecast has none there."
 	var days []string // of the closed steps
 	for i, c := range r.closed {

@@ -16,7 +16,7 @@ func TestBudgetShares(t *testing.T) {
 	refused := 0
 	for range 2000 {
 		budget := log(0.01, 1e4)
-		tr := trainer{count: 1 + rnd.IntN(6), beside: log(1e-3, 1) * budget, options: Options{Budget: time.Duration(budget * 1e9), RandomStarts: rnd.IntN(50)}}
+		tr := trainer{progress: progress{count: 1 + rnd.IntN(6)}, beside: log(1e-3, 1) * budget, options: Options{Budget: time.Duration(budget * 1e9), RandomStarts: rnd.IntN(50)}}
 		few, all, starts := log(1e-4, 1), log(1e-4, 10), 1+rnd.IntN(3)
 		if rnd.IntN(3) == 0 {
 			few = 0

@@ -1,6 +1,6 @@
-// Package doubt says how likely it is that the 95 % bands of a forecast by the automatic policy will contain less than 70 % of the
+// Package risk says how likely it is that the 95 % bands of a forecast by the automatic policy will contain less than 70 % of the
 // observations to come. pkg/forecast warns by it; measure/forecasting fits its coefficients.
-package doubt
+package risk
 
 import "math"
 
@@ -24,7 +24,7 @@ func (p Predictors) Values() []float64 {
 // the horizon over n, and the factor by which bands are widened.
 var coefficients = []float64{0.92, -0.72, -0.77, 0.14, 0.26}
 
-// Of returns the doubt about a forecast.
+// Of returns the risk of a forecast.
 func Of(p Predictors) float64 { return Probability(coefficients, p.Values()) }
 
 // Probability returns the logistic function of Σ_j b_j·x_j.
@@ -36,16 +36,16 @@ func Probability(b, x []float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// A forecast is advised against if its doubt is above Refuse, and may be used with care if it is above Care, one in 20. Of the 106 poor
-// forecasts, 61 have a doubt or other reasons that advise against them, and 83 at least a warning.
+// A forecast is advised against if its risk is above Refuse, and may be used with care if it is above Care, one in 20. Of the 106 poor
+// forecasts, 61 have a risk or other reasons that advise against them, and 83 at least a warning.
 const Refuse, Care = 0.1, 0.05
 
-// ProvenError is the error in the past, over that of seasonal naive, below which the doubt may not count.
+// ProvenError is the error in the past, over that of seasonal naive, below which the risk may not count.
 const ProvenError = 0.5
 
-// Overruled reports whether the doubt does not count: growth that was forecast well from every origin is no guess. In the past, the error
+// Overruled reports whether the risk does not count: growth that was forecast well from every origin is no guess. In the past, the error
 // was below ProvenError times seasonal naive's, and the 95 % bands contained at least 90 %.
 func Overruled(relative, coverage float64) bool { return relative < ProvenError && coverage >= 0.9 }
 
-// Reason begins the text of a warning by the doubt.
+// Reason begins the text of a warning by the risk.
 const Reason = "on other series"

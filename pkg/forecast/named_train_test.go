@@ -59,7 +59,7 @@ func TestFitFindsDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := newView(s, 0, len(s.X), false)
+		v, err := newYScale(s, 0, len(s.X), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
-	"github.com/projected-likelihood/gppl/internal/doubt"
+	"github.com/projected-likelihood/gppl/internal/risk"
 )
 
 // TestDoubt: the fit finds the coefficients with which forecasts were made to fail.
@@ -18,7 +18,7 @@ func TestDoubt(t *testing.T) {
 	var all []competition.Detail
 	for range 40_000 {
 		d := competition.Detail{N: 10 + rng.IntN(200), Log: rng.Float64(), Away: math.Exp(rng.NormFloat64()), Apart: math.Exp(rng.NormFloat64()), Cover95: 1}
-		if rng.Float64() < doubt.Probability(want, predictors(d)) {
+		if rng.Float64() < risk.Probability(want, predictors(d)) {
 			d.Cover95 = 0
 		}
 		all = append(all, d)
@@ -39,13 +39,13 @@ func TestDoubt(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := fitDoubt(&out, path); err != nil || !strings.HasPrefix(out.String(), "40000 series: level ") {
+	if err := fitRisk(&out, path); err != nil || !strings.HasPrefix(out.String(), "40000 series: level ") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	if err := competition.WriteDetails(path, []competition.Detail{failed}); err != nil {
 		t.Fatal(err)
 	}
-	if err := fitDoubt(&out, path); err == nil || !strings.Contains(err.Error(), "no forecasts") {
+	if err := fitRisk(&out, path); err == nil || !strings.Contains(err.Error(), "no forecasts") {
 		t.Error(err)
 	}
 }

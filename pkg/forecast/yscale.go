@@ -12,8 +12,8 @@ import (
 // Logs are the values of Options.Log, which says whether log y is modelled. "auto", or "", compares both scales if all y are positive.
 var Logs = []string{"auto", "never", "always"}
 
-// view is the series as a model sees it: y or log y, standardised.
-type view struct {
+// yScale is the series on a scale of y, y or log y, as a model sees it, standardised.
+type yScale struct {
 	log     bool
 	scaling dataset.Scaling // of y, or of log y
 	data    gppl.Data
@@ -23,11 +23,11 @@ type view struct {
 	typical float64 // median of the standardised known errors; 0 if there are none
 }
 
-// newView returns the observations from ≤ i < to as a model sees them.
-func newView(s *Series, from, to int, log bool) (view, error) {
+// newYScale returns the observations from ≤ i < to as a model sees them.
+func newYScale(s *Series, from, to int, log bool) (yScale, error) {
 	x, y := s.X[from:to], s.Y[from:to]
 	g := y
-	v := view{log: log}
+	v := yScale{log: log}
 	if log {
 		g = make([]float64, len(y))
 		for i, value := range y {
@@ -62,7 +62,7 @@ func newView(s *Series, from, to int, log bool) (view, error) {
 }
 
 // offsetOf returns the offset of some of the observations.
-func (v view) offsetOf(y []float64) float64 {
+func (v yScale) offsetOf(y []float64) float64 {
 	offset := float64(len(y)) * math.Log(v.scaling.Scale)
 	if v.log {
 		offset -= observe.LogJacobian(observe.LogWarp{}, y)
@@ -125,7 +125,7 @@ func (a *Analysis) ErrorScale() float64 {
 }
 
 // standardErrors returns the known errors of the observations as the model sees them. The error of log y is e/y to first order.
-func (v view) standardErrors(errors, y []float64) []float64 {
+func (v yScale) standardErrors(errors, y []float64) []float64 {
 	out := make([]float64, len(errors))
 	for i, e := range errors {
 		if v.log {

@@ -10,27 +10,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// logNormal is a prior on a parameter θ: log θ ~ N(Centre, SD²). The density of log θ has its mode at Centre, that of θ lower, at
-// log θ = Centre − SD². Training maximises the former (mapPrior).
-type logNormal struct{ centre, sd float64 }
-
-// within returns the log-normal prior with 98 % of its mass between lo and hi.
-func within(lo, hi float64) logNormal {
-	p := gppl.LogNormalWithin(lo, hi)
-	return logNormal{p.Mu, p.Sigma}
-}
-
-// beliefs are the priors of the trained parameters of a model, by their index: the weak one (sd 0: none), or the given one that replaces
+// beliefs are the priors of the trained parameters of a model, by their index: the weak one (Sigma 0: none), or the given one that replaces
 // it (nil: none).
 type beliefs struct {
-	weak  []logNormal
+	weak  []gppl.LogNormal
 	given []gppl.Prior
 	// chosen is the price, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak of
 	// the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
 	chosen float64
 }
 
-// list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors become their mapPrior, so that
+// list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors become those of withModeAt, so that
 // NewMAP finds the mode of log θ; given priors stay as they are.
 func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
 	for i, p := range params {
@@ -38,10 +28,10 @@ func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
 		case i >= len(b.weak):
 		case b.given[i] != nil:
 			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: b.given[i]})
-		case b.weak[i].sd > 0 && mode:
-			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: b.weak[i].mapPrior()})
-		case b.weak[i].sd > 0:
-			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: gppl.LogNormal{Mu: b.weak[i].centre, Sigma: b.weak[i].sd}})
+		case b.weak[i].Sigma > 0 && mode:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: withModeAt(b.weak[i])})
+		case b.weak[i].Sigma > 0:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: b.weak[i]})
 		}
 	}
 	return list
@@ -61,18 +51,18 @@ func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) 
 			return -d * at
 		}
 		return -log - math.Log(theta) - 0.5*math.Log(2*math.Pi), (slope(step) - slope(-step)) / (2 * step), true
-	case b.weak[i].sd > 0:
+	case b.weak[i].Sigma > 0:
 		p := b.weak[i]
-		z := (math.Log(theta) - p.centre) / p.sd
-		return 0.5*z*z + math.Log(p.sd), 1 / (p.sd * p.sd), true
+		z := (math.Log(theta) - p.Mu) / p.Sigma
+		return 0.5*z*z + math.Log(p.Sigma), 1 / (p.Sigma * p.Sigma), true
 	}
 	return 0, 0, false
 }
 
-// mapPrior returns a prior whose density in θ has its mode where the density of p in log θ has its own. The optimum of gppl.NewMAP then
-// does not depend on whether, for example, a lengthscale or its inverse is the parameter.
-func (p logNormal) mapPrior() gppl.LogNormal {
-	return gppl.LogNormal{Mu: p.centre + p.sd*p.sd, Sigma: p.sd}
+// withModeAt returns a prior whose density in θ has its mode where the density of p in log θ has its own, at log θ = μ: that of p is at
+// μ − σ². The optimum of gppl.NewMAP then does not depend on whether, for example, a lengthscale or its inverse is the parameter.
+func withModeAt(p gppl.LogNormal) gppl.LogNormal {
+	return gppl.LogNormal{Mu: p.Mu + p.Sigma*p.Sigma, Sigma: p.Sigma}
 }
 
 // extent describes x for the priors: its step and its range.
@@ -80,39 +70,39 @@ type extent struct{ step, span float64 }
 
 // priorOf returns the prior of a parameter of a term, for a standardised series. The priors are weak and prevent short series from
 // overfitting (Corani et al. 2021): a few dozen observations overrule them.
-func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p logNormal, ok bool) {
+func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p gppl.LogNormal, ok bool) {
 	switch role {
 	case gppl.RoleVariance:
 		if hasPeriod(term) {
-			return logNormal{math.Log(0.3), 1.5}, true
+			return gppl.LogNormal{Mu: math.Log(0.3), Sigma: 1.5}, true
 		}
-		return logNormal{math.Log(0.5), 1.5}, true
+		return gppl.LogNormal{Mu: math.Log(0.5), Sigma: 1.5}, true
 	case gppl.RoleNoise:
-		return logNormal{math.Log(0.05), 1.5}, true
+		return gppl.LogNormal{Mu: math.Log(0.05), Sigma: 1.5}, true
 	case gppl.RolePeriod: // a detected period is correct to some per cent
-		return logNormal{math.Log(value), 0.05}, true
+		return gppl.LogNormal{Mu: math.Log(value), Sigma: 0.05}, true
 	case gppl.RoleShape:
-		return logNormal{math.Log(0.8), 0.7}, true
+		return gppl.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
 	case gppl.RoleLengthscale:
 		switch k := term.(type) {
 		case gppl.LocPer: // a season changes over several of its periods
-			return logNormal{math.Log(8 * k.Period), 1}, true
+			return gppl.LogNormal{Mu: math.Log(8 * k.Period), Sigma: 1}, true
 		case gppl.Periodic:
-			return logNormal{math.Log(0.8), 0.7}, true
+			return gppl.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
 		case gppl.SE:
-			return within(1.5*e.step, 3*e.span), true
+			return gppl.LogNormalWithin(1.5*e.step, 3*e.span), true
 		}
 		// A rough term whose lengthscale is beyond the range of x is a random walk, or the integral of one.
-		return within(e.step, 10*e.span), true
+		return gppl.LogNormalWithin(e.step, 10*e.span), true
 	}
-	return logNormal{}, false
+	return gppl.LogNormal{}, false
 }
 
 // beliefsOf returns the priors of a model of a candidate for a series that was divided by scale: the given ones, and weak ones for the
 // other parameters.
 func beliefsOf(of candidate, m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
 	params := m.Params()
-	out := beliefs{weak: make([]logNormal, len(params)), given: make([]gppl.Prior, len(params))}
+	out := beliefs{weak: make([]gppl.LogNormal, len(params)), given: make([]gppl.Prior, len(params))}
 	at := 0
 	for _, t := range leaves(m.Kernel) {
 		for range t.Params() {
@@ -134,7 +124,7 @@ func beliefsOf(of candidate, m gppl.Model, e extent, given []gppl.ParamPrior, sc
 		out.given[slices.IndexFunc(params, func(q gppl.Param) bool { return q.Name == p.Name })] = p.Prior
 	}
 	for i, p := range params {
-		if p.Role == gppl.RolePeriod && out.weak[i].sd > 0 && out.given[i] == nil {
+		if p.Role == gppl.RolePeriod && out.weak[i].Sigma > 0 && out.given[i] == nil {
 			out.chosen += math.Log(max(1, e.span/(2*e.step)))
 		}
 	}

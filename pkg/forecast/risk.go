@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/projected-likelihood/gppl/internal/doubt"
+	"github.com/projected-likelihood/gppl/internal/risk"
 )
 
-// doubted reports whether the doubt is above a level and counts.
-func (t *Trust) doubted(level float64) bool {
-	return t.Doubt > level && !doubt.Overruled(t.Relative, t.Coverage)
+// doubted reports whether the risk is above a level and counts.
+func (t *Trust) risky(level float64) bool {
+	return t.Risk > level && !risk.Overruled(t.Relative, t.Coverage)
 }
 
-// doubt sets t.Doubt, t.Away, t.Apart and t.Logarithm for the forecast with widened bands. All stay 0 if kernels were named, for which the
+// setRisk sets t.Risk, t.Away, t.Apart and t.Logarithm for the forecast with widened bands. All stay 0 if kernels were named, for which the
 // function was not fitted, if there are regressors, or if the last observations are held out.
-func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error {
+func (a *Analysis) setRisk(ctx context.Context, t *Trust, o BacktestOptions) error {
 	if a.Chosen == ByBIC || o.Holdout > 0 || a.Series.Known != nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (a *Analysis) doubt(ctx context.Context, t *Trust, o BacktestOptions) error
 		t.Apart = f.farthest(walking, other)
 	}
 	t.Logarithm /= total
-	t.Doubt = doubt.Of(doubt.Predictors{N: n, Log: t.Logarithm, Away: t.Away, Apart: t.Apart})
+	t.Risk = risk.Of(risk.Predictors{N: n, Log: t.Logarithm, Away: t.Away, Apart: t.Apart})
 	return nil
 }
 
@@ -87,8 +87,8 @@ func (a *Analysis) medianOf(ctx context.Context, members []*member, x []float64)
 	return quantiles(parts, 0.5, false), nil
 }
 
-// doubtful says how often the bands of forecasts like this one fail, and what they have in common.
-func (t *Trust) doubtful(n int) string {
+// riskText says how often the bands of forecasts like this one fail, and what they have in common.
+func (t *Trust) riskText(n int) string {
 	const far = 100 // a larger number of standard deviations tells the reader nothing more
 	away := ""
 	switch {
@@ -99,9 +99,9 @@ func (t *Trust) doubtful(n int) string {
 	case t.Apart > 1:
 		away = fmt.Sprintf(" and %.1f standard deviations away from a random walk", t.Apart)
 	}
-	often := fmt.Sprintf("one in %.0f", 1/t.Doubt)
-	if t.Doubt > 2./3 {
+	often := fmt.Sprintf("one in %.0f", 1/t.Risk)
+	if t.Risk > 2./3 {
 		often = "most"
 	}
-	return fmt.Sprintf("%s the bands failed for %s forecasts like this one, which is made from %d observations%s", doubt.Reason, often, n, away)
+	return fmt.Sprintf("%s the bands failed for %s forecasts like this one, which is made from %d observations%s", risk.Reason, often, n, away)
 }

@@ -11,16 +11,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
-	"github.com/projected-likelihood/gppl/internal/doubt"
+	"github.com/projected-likelihood/gppl/internal/risk"
 )
 
-// predictors returns what the doubt is a function of.
+// predictors returns what the risk is a function of.
 func predictors(d competition.Detail) []float64 {
-	return doubt.Predictors{N: d.N, Log: d.Log, Away: d.Away, Apart: d.Apart}.Values()
+	return risk.Predictors{N: d.N, Log: d.Log, Away: d.Away, Apart: d.Apart}.Values()
 }
 
-// fitDoubt prints the coefficients of the doubt, fitted to details by logistic regression, and what warnings above several levels are worth.
-func fitDoubt(w io.Writer, path string) error {
+// fitRisk prints the coefficients of the risk, fitted to details by logistic regression, and what warnings above several levels are worth.
+func fitRisk(w io.Writer, path string) error {
 	all, err := competition.ReadDetails(path)
 	if err != nil {
 		return err
@@ -34,16 +34,16 @@ func fitDoubt(w io.Writer, path string) error {
 		return err
 	}
 	fmt.Fprintf(w, "%d series: level %.2f, log n %.2f, weight of log y %.2f, log away %.2f, log apart %.2f\n", len(all), b[0], b[1], b[2], b[3], b[4])
-	for _, level := range []float64{doubt.Refuse, 0.08, 0.06, doubt.Care, 0.04} {
+	for _, level := range []float64{risk.Refuse, 0.08, 0.06, risk.Care, 0.04} {
 		var warned, low, caught int
 		for _, d := range all {
 			poor := d.Cover95 < competition.Poor
-			other := slices.ContainsFunc(d.Reasons, func(r string) bool { return !strings.HasPrefix(r, doubt.Reason) })
-			doubted := doubt.Probability(b, predictors(d)) > level && !doubt.Overruled(d.Relative, d.Past)
+			other := slices.ContainsFunc(d.Reasons, func(r string) bool { return !strings.HasPrefix(r, risk.Reason) })
+			risky := risk.Probability(b, predictors(d)) > level && !risk.Overruled(d.Relative, d.Past)
 			if poor {
 				low++
 			}
-			if doubted || other {
+			if risky || other {
 				warned++
 				if poor {
 					caught++
@@ -63,7 +63,7 @@ func logistic(all []competition.Detail) ([]float64, error) {
 		gradient, curvature := mat.NewVecDense(len(b), nil), mat.NewSymDense(len(b), nil)
 		for _, d := range all {
 			x := predictors(d)
-			p := doubt.Probability(b, x)
+			p := risk.Probability(b, x)
 			poor := 0.0
 			if d.Cover95 < competition.Poor {
 				poor = 1
@@ -73,7 +73,7 @@ func logistic(all []competition.Detail) ([]float64, error) {
 		}
 		var chol mat.Cholesky
 		if !chol.Factorize(curvature) {
-			return nil, errors.New("the doubt is not determined by these series")
+			return nil, errors.New("the risk is not determined by these series")
 		}
 		var step mat.VecDense
 		if err := chol.SolveVecTo(&step, gradient); err != nil {
@@ -86,5 +86,5 @@ func logistic(all []competition.Detail) ([]float64, error) {
 			return b, nil
 		}
 	}
-	return nil, errors.New("the fit of the doubt did not converge")
+	return nil, errors.New("the fit of the risk did not converge")
 }

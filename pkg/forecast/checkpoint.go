@@ -13,32 +13,32 @@ import (
 )
 
 const (
-	keptFormat = "gppl search"
-	// keptVersion must change when the computation of a trial changes.
-	keptVersion = 3
+	checkpointFormat = "gppl search"
+	// checkpointVersion must change when the computation of a trial changes.
+	checkpointVersion = 3
 )
 
-// kept stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
+// checkpoint stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
 // everything that determines its outcome: the result of a search does not depend on how often it was interrupted.
-type kept struct {
+type checkpoint struct {
 	path   string
-	Format string               `json:"format"`
-	Number int                  `json:"version"`
-	Series string               `json:"series"` // a checksum
-	Trials map[string]keptTrial `json:"trials"`
+	Format string                   `json:"format"`
+	Number int                      `json:"version"`
+	Series string                   `json:"series"` // a checksum
+	Trials map[string]finishedTrial `json:"trials"`
 }
 
-type keptTrial struct {
+type finishedTrial struct {
 	Candidate Candidate  `json:"candidate"`
 	Model     gppl.Model `json:"model"`
 	Score     float64    `json:"score"`
 }
 
-// openKept reads the trials of a series from a file. It returns none if the file does not exist or belongs to another series. Any other
+// openCheckpoint reads the trials of a series from a file. It returns none if the file does not exist or belongs to another series. Any other
 // kind of file is an error: it would be overwritten.
-func openKept(path string, s *Series) (*kept, error) {
-	k := &kept{path: path, Format: keptFormat, Number: keptVersion, Series: seriesChecksum(s), Trials: map[string]keptTrial{}}
-	old, err := loadKept(path)
+func openCheckpoint(path string, s *Series) (*checkpoint, error) {
+	k := &checkpoint{path: path, Format: checkpointFormat, Number: checkpointVersion, Series: seriesChecksum(s), Trials: map[string]finishedTrial{}}
+	old, err := loadCheckpoint(path)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func openKept(path string, s *Series) (*kept, error) {
 	return old, nil
 }
 
-// loadKept reads a file of candidates; it returns nil if there is none.
-func loadKept(path string) (*kept, error) {
+// loadCheckpoint reads a file of candidates; it returns nil if there is none.
+func loadCheckpoint(path string) (*checkpoint, error) {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		return nil, nil
@@ -57,8 +57,8 @@ func loadKept(path string) (*kept, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	old := &kept{path: path}
-	if err := sealed.Unmarshal(text, old); err != nil || old.Format != keptFormat {
+	old := &checkpoint{path: path}
+	if err := sealed.Unmarshal(text, old); err != nil || old.Format != checkpointFormat {
 		return nil, fmt.Errorf("forecast: %s: this is not a whole file of candidates, and would be overwritten: move it away", path)
 	}
 	return old, nil
@@ -76,9 +76,9 @@ func seriesChecksum(s *Series) string {
 // Forget removes the candidates that were kept in a file for this series. It leaves alone what is not such a file, or is of another series.
 func (a *Analysis) Forget(path string) error {
 	defer wholefile.Clear(path)
-	old, err := loadKept(path)
+	old, err := loadCheckpoint(path)
 	if err != nil || old == nil || old.Series != seriesChecksum(a.Series) {
-		return nil // not ours: openKept says so to who would write it
+		return nil // not ours: openCheckpoint says so to who would write it
 	}
 	return os.Remove(path)
 }
@@ -92,7 +92,7 @@ func checksum(parts ...any) string {
 }
 
 // keep adds a trial, and writes the file whole or not at all.
-func (k *kept) keep(key string, t keptTrial) error {
+func (k *checkpoint) keep(key string, t finishedTrial) error {
 	k.Trials[key] = t
 	b, err := json.Marshal(k)
 	if err != nil {
