@@ -1,6 +1,8 @@
 package forecast
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -26,6 +28,50 @@ func TestCandidateNamed(t *testing.T) {
 		if got := candidateNamed(c.name); got != c.of {
 			t.Errorf("%s is read as %T, want %T", c.name, got, c.of)
 		}
+	}
+}
+
+// heldLevel is a candidate that exists nowhere else: a slow level with a fixed tenth of the forecast.
+type heldLevel struct{ byEvidence }
+
+func (heldLevel) name([]gppl.Kernel) string { return "HeldLevel" }
+
+func (heldLevel) named(name string) bool { return name == "HeldLevel" }
+
+func (heldLevel) share(int) (weight float64, fixed bool) { return 0.1, true }
+
+func (heldLevel) says(float64) (note, summary string) { return "a note", "a summary" }
+
+func (heldLevel) propose(p *policy) ([]proposal, error) {
+	return []proposal{{terms: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: p.extent.span}}, noise: startNoise, only: &place{trend: "none"}}}, nil
+}
+
+// TestNewCandidate: a new candidate is its methods and a place in the list. It is searched, averaged, tested, saved and read again.
+func TestNewCandidate(t *testing.T) {
+	before := candidates
+	defer func() { candidates = before }()
+	candidates = append(slices.Clone(before), heldLevel{})
+	a := automatic(t, walked(t, 30), Options{})
+	for _, a := range []*Analysis{a, reloaded(t, a)} {
+		last := len(a.members) - 1
+		if c := a.Candidates[last]; c.Kernel != "HeldLevel" || c.Weight != 0.1 || c.kind != (heldLevel{}) {
+			t.Fatalf("member %d is %s with a weight of %v", last, c.Kernel, c.Weight)
+		}
+		if got := walkWeight(a); math.Abs(got-0.9*walkMost) > 1e-12 {
+			t.Errorf("the walk has a weight of %v, want %v", got, 0.9*walkMost)
+		}
+		if _, note, summary := a.Candidates[last].FixedWeight(); note != "a note" || summary != "a summary" {
+			t.Errorf("it says %q and %q", note, summary)
+		}
+		if f, err := a.Forecast(4); err != nil || f.Parts[len(f.Parts)-1].Weight != 0.1 {
+			t.Errorf("it has no part in the forecast: %v", err)
+		}
+		if past := a.tested(); len(past) != 3 || past[2].kind != (heldLevel{}) || math.Abs(past[0].weight-0.45) > 1e-12 {
+			t.Errorf("the past is forecast by %d models", len(past))
+		}
+	}
+	if _, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 4}); err != nil {
+		t.Error(err)
 	}
 }
 
