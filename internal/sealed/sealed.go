@@ -9,6 +9,8 @@ import (
 	"hash/crc64"
 	"io"
 	"regexp"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
 // The checksum is the last member of the object: the CRC-64 (ECMA) of all that precedes the comma in front of it, without blanks between
@@ -74,4 +76,13 @@ func Unmarshal(text []byte, v any) error {
 		return errors.New("there is more after the object")
 	}
 	return nil
+}
+
+// WriteJSON writes v, an object in JSON, to a file with its checksum, indented and ending in a line feed, whole or not at all.
+func WriteJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return wholefile.WriteBytes(path, append(Seal(b), '\n'))
 }

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/optimize"
@@ -88,7 +89,7 @@ func finite(l *optimize.Location) error {
 
 // stepper returns a function that moves x by one Adam step.
 func (a *Adam) stepper(dim int) func(x, grad []float64) {
-	rate, b1, b2, eps := orDefault(a.Rate, 0.1), orDefault(a.Beta1, 0.9), orDefault(a.Beta2, 0.999), orDefault(a.Epsilon, 1e-8)
+	rate, b1, b2, eps := cmp.Or(a.Rate, 0.1), cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Epsilon, 1e-8)
 	m, v := make([]float64, dim), make([]float64, dim)
 	c1, c2 := 1.0, 1.0 // 1 − β^t at step t
 	p1, p2 := 1.0, 1.0
@@ -102,13 +103,6 @@ func (a *Adam) stepper(dim int) func(x, grad []float64) {
 			x[i] -= rate * (m[i] / c1) / (math.Sqrt(v[i]/c2) + eps)
 		}
 	}
-}
-
-func orDefault(v, fallback float64) float64 {
-	if v == 0 {
-		return fallback
-	}
-	return v
 }
 
 // changeBelow is the paper's stopping rule: it stops after stillIterations in a row that each change the loss by less

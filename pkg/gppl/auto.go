@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // AutoSettings configures FitAuto. The zero value is recommended.
@@ -150,7 +151,7 @@ func newAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*auto, error
 	if m.Kernel == nil {
 		return nil, fmt.Errorf("gppl: the model has no kernel")
 	}
-	if err := d.check(); err != nil {
+	if err := d.Check(); err != nil {
 		return nil, err
 	}
 	if err := needsDistances("FitAuto", m.Kernel); err != nil {
@@ -164,17 +165,17 @@ func newAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*auto, error
 	if slices.Min(d.Y) == slices.Max(d.Y) {
 		return nil, fmt.Errorf("gppl: fit: all %d observations equal %v: the likelihood has no maximum", d.Len(), d.Y[0])
 	}
-	if err := d.checkUnits(); err != nil {
+	if err := d.CheckUnits(); err != nil {
 		return nil, err
 	}
-	rest := leastSquaresRest(m, d)
+	rest := m.SubtractMean(d)
 	if left, all := blas64.Nrm2(dense.Vec(rest.Y)), blas64.Nrm2(dense.Vec(d.Y)); left <= constant*all {
 		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())
 	}
 	a := &auto{ctx: ctx, settings: s, data: d, rest: rest, family: m, result: &AutoResult{}}
-	a.settings.Fit.GradientTolerance = orDefault(s.Fit.GradientTolerance, 1e-3)
-	a.settings.Gain = orDefault(s.Gain, 0.5)
-	a.settings.Efficiency = orDefault(s.Efficiency, 0.8)
+	a.settings.Fit.GradientTolerance = cmp.Or(s.Fit.GradientTolerance, 1e-3)
+	a.settings.Gain = cmp.Or(s.Gain, 0.5)
+	a.settings.Efficiency = cmp.Or(s.Efficiency, 0.8)
 	a.settings.MaxProjections = cmp.Or(s.MaxProjections, d.Len()/2)
 	return a, nil
 }
@@ -189,7 +190,7 @@ func (a *auto) findStarts() (err error) {
 		return err
 	}
 	for i := range a.starts {
-		a.starts[i] = a.starts[i].within(a.priors)
+		a.starts[i] = within(a.starts[i], a.priors)
 	}
 	if err := a.starts[0].Check(); err != nil {
 		return err
@@ -199,9 +200,6 @@ func (a *auto) findStarts() (err error) {
 	}
 	return a.search()
 }
-
-// constant is the share of y that rounding leaves where a mean explains all of it.
-const constant = 1e-13
 
 // auto is the work of FitAuto.
 type auto struct {
@@ -298,7 +296,7 @@ func (r *AutoResult) String() string {
 		} else {
 			b.WriteString("exact: ")
 		}
-		fmt.Fprintf(&b, "%.6g nats, gained %.2g, %d evaluations, %s; %s\n", s.Value, s.Gain, s.Evaluations, duration(s.Seconds), s.Decision)
+		fmt.Fprintf(&b, "%.6g nats, gained %.2g, %d evaluations, %s; %s\n", s.Value, s.Gain, s.Evaluations, timeline.Seconds(s.Seconds), s.Decision)
 	}
 	fmt.Fprintf(&b, "%v\n", r.Search)
 	return b.String() + r.Result.String()

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // Doubtful is the status of a FitAuto result whose training converged to
@@ -47,7 +48,7 @@ func (a *auto) limits() (doubts []string) {
 		return doubts
 	}
 	l := newLine(a.data.X, nil)
-	spacing := coverage(l.t) / float64(len(l.t))
+	spacing := timeline.Coverage(l.t) / float64(len(l.t))
 	shortest := math.Inf(1) // of periods; needed only where one is short
 	if slices.ContainsFunc(params[:last], func(p Param) bool { return isPeriod(p) && p.Value < spacing/4 }) {
 		shortest = a.resolved(spacing)
@@ -61,7 +62,7 @@ func endsOfX(params []Param, span, spacing, shortest float64) (doubts []string) 
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	for _, p := range params {
 		switch {
-		case p.Unit != unitX || p.IsFixed() || span == 0:
+		case p.Unit != UnitX || p.IsFixed() || span == 0:
 		case atEnd(p):
 			doubt("%s was driven to the end of what x can show: %.3g, within %v", p.Name, p.Value, p.Transform)
 		case p.Value > 2*span:
@@ -95,7 +96,7 @@ func (a *auto) straight() bool {
 	if CheckBasis(line, x) != nil {
 		return false
 	}
-	left := leastSquaresRest(Model{Kernel: a.family.Kernel, Mean: line}, a.rest)
+	left := Model{Kernel: a.family.Kernel, Mean: line}.SubtractMean(a.rest)
 	return blas64.Nrm2(dense.Vec(left.Y)) <= constant*blas64.Nrm2(dense.Vec(a.data.Y))
 }
 

@@ -60,7 +60,7 @@ const fromDataAlone = "not searched: training began at start values from the dat
 
 // notSearched returns start values where FitAuto refuses for the given reason, or its error where there is nothing to train.
 func notSearched(m Model, d Data, why error) (*Starts, error) {
-	if m.Kernel == nil || d.check() != nil || d.checkUnits() != nil || m.Mean != nil && CheckBasis(m.Mean, d.X) != nil {
+	if m.Kernel == nil || d.Check() != nil || d.CheckUnits() != nil || m.Mean != nil && CheckBasis(m.Mean, d.X) != nil {
 		return nil, why
 	}
 	models := startsFrom(m, d)

@@ -7,11 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // signalRatio is what is left of the signal, relative to the noise, at the
@@ -60,32 +58,15 @@ func (a *auto) exactInstead(exact *Exact, count int) string {
 		return ""
 	}
 	engine, seconds := exact.Cost(a.at)
-	switch projected := a.predict(count); {
+	switch projected := SpectralCost(a.at, a.data.X, count); {
 	case math.IsInf(seconds, 1):
 	case math.IsInf(projected, 1):
-		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, and no engine projects this kernel for less than n²k", engine, duration(seconds))
+		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, and no engine projects this kernel for less than n²k", engine, timeline.Seconds(seconds))
 	case seconds < projected:
 		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, %d projections %s (set-up shared)",
-			engine, duration(seconds), count, duration(projected))
+			engine, timeline.Seconds(seconds), count, timeline.Seconds(projected))
 	}
 	return ""
-}
-
-// predict returns the seconds that an evaluation with k spectral projections
-// would take, a share of the set-up included.
-func (a *auto) predict(columns int) float64 {
-	n, k, noise := float64(a.data.Len()), float64(columns), a.at.Noise
-	lo, hi := a.data.X.Range(0)
-	eps := spectralEps(1e-8*k, n, variance(a.at.Kernel), noise)
-	m, _, why := forecastSpectral(a.at.Kernel, hi-lo, eps, false)
-	if why != (reason{}) {
-		return math.Inf(1)
-	}
-	setup := forecastWaves(a.data.Len(), columns, int(m))
-	if columns > commonWaves {
-		setup = 8*n*k*k/(2*flopRate) + fourier.Predict(a.data.Len(), columns, 0, int(m)+1, featureTolerance).Seconds/2
-	}
-	return (8*m*k*k+2*k*k*k)/(2*flopRate) + setup/evaluationsAhead
 }
 
 // trainProjected trains on the first count columns.
@@ -128,7 +109,7 @@ func (a *auto) trainProjected(count int) (AutoStep, error) {
 func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
 	r := a.result.Result
 	theta := r.Model.Values()
-	info, err := loss.informationWithin(a.ctx, theta)
+	info, err := loss.InformationContext(a.ctx, theta)
 	if err != nil {
 		r.warn("no standard errors: %v", err)
 		return nil, nil
@@ -138,11 +119,11 @@ func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
 		if len(a.priors) > 0 {
 			break // those of the posterior, from the training
 		}
-		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > unidentified {
+		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > Unidentified {
 			r.Params[i].StdErrLog = math.Inf(1)
 		}
 	}
-	all, err := whittleInformation(r.Model, a.data.X)
+	all, err := WhittleInformation(r.Model, a.data.X)
 	if err != nil {
 		return stdErr, nil
 	}
@@ -197,7 +178,7 @@ func (a *auto) more(step AutoStep, count int) (columns int, why string) {
 	case !a.coloured && count < room:
 		if top, nats := a.colour(); top > count {
 			a.coloured = true
-			a.next = append(slices.Clone(a.starts[1:]), a.at.shorten(float64(top)/float64(count)))
+			a.next = append(slices.Clone(a.starts[1:]), shorten(a.at, float64(top)/float64(count)))
 			return min(top, room), fmt.Sprintf("a band of frequencies beyond them has signal worth %.2g nats", nats)
 		}
 	}
@@ -231,39 +212,11 @@ func (a *auto) accurate(step AutoStep) bool {
 	return least >= a.settings.Efficiency
 }
 
-// colour looks for bands of frequencies at which the remainder outside the projections
-// has more than its mean power: a model with b frequencies at p times the mean power
-// would gain b·(p − 1 − log p) nats (Whittle). It returns the columns that cover the
-// highest band whose gain exceeds chance, and the largest gain; 0 if there is none.
+// colour returns the columns that cover what the projections of the last training left and that is not white, and the nats that it is
+// worth; 0 if it is white.
 func (a *auto) colour() (columns int, nats float64) {
-	loss, ok := a.loss.(*Projected)
-	if !ok || loss.residual == nil {
-		return 0, 0
+	if l, ok := a.loss.(*Projected); ok {
+		return l.Coloured(a.data.X)
 	}
-	const band = 12
-	const chance = 8 // nats, beside the log of the number of bands
-	n := a.data.Len()
-	lo, hi := a.data.X.Range(0)
-	first := int(Spectral{}.frequency(float64(a.result.Projection.drawn / 2)))
-	bands := (n/2 - first) / band
-	if bands < 2 {
-		return 0, 0
-	}
-	sums := dense.New(2*band*bands, 1)
-	rest := blas64.General{Rows: n, Cols: 1, Stride: 1, Data: loss.residual.rest}
-	fourier.NewPoints(a.data.X.at, lo, hi-lo).Sums(sums, rest, first+1, featureTolerance)
-	power := make([]float64, bands)
-	for i, c := range sums.Data {
-		power[i/(2*band)] += c * c / band
-	}
-	sorted := slices.Clone(power)
-	slices.Sort(sorted)
-	mean := sorted[bands/2]
-	for i, v := range power {
-		p := v / mean
-		if worth := band * (p - 1 - math.Log(p)); p > 1 && worth > chance+math.Log(float64(bands)) {
-			columns, nats = Spectral{}.columns(float64(first+(i+1)*band)), max(nats, worth)
-		}
-	}
-	return columns, nats
+	return 0, 0
 }

@@ -80,7 +80,7 @@ type searcher struct {
 	ctx      context.Context
 	model    Model        // the family, with the transforms that hold while it is searched
 	params   []Param      // of the model
-	loss     Loss         // with the priors
+	loss     Loss         // with the priors, a MAP if there are any
 	priors   []ParamPrior // by the names of the parameters
 	scales   scales
 	power    float64 // mean of y²
@@ -89,15 +89,15 @@ type searcher struct {
 	optima   []point // that training ended at, natural values, best first
 	search   *Search
 	methods  Settings
-	profiler comparer
+	compared comparer
 }
 
 // comparer compares starts, each at the best common factor of all variances if that is free.
 type comparer interface {
-	// profile sets nll to what m is worth with each of the noise variances, and factors to the factors of all variances
+	// NLL sets nll to what m is worth with each of the noise variances, and factors to the factors of all variances
 	// that it has that at: 1 if free is false.
-	profile(nll, factors []float64, m Model, noises []float64, free bool)
-	evaluations() int
+	NLL(nll, factors []float64, m Model, noises []float64, free bool)
+	Evaluations() int
 }
 
 // screen returns the points with the kernel of theta and each of some ratios of its noise, at the best common factor of
@@ -113,7 +113,7 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 	}
 	nll, factors := make([]float64, len(ratios)), make([]float64, len(ratios))
 	if s.ctx.Err() == nil {
-		s.profiler.profile(nll, factors, s.model.WithParams(theta), noises, s.linear != nil)
+		s.compared.NLL(nll, factors, s.model.WithParams(theta), noises, s.linear != nil)
 	} else {
 		for i := range nll {
 			nll[i], factors[i] = math.Inf(1), 1
@@ -126,9 +126,8 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 			at[j] *= factors[i]
 		}
 		if s.priors != nil {
-			at = s.model.WithParams(at).within(s.priors).Values()
-			log, _ := priorsAt(s.loss, at)
-			v -= log
+			at = within(s.model.WithParams(at), s.priors).Values()
+			v -= s.loss.(*MAP).LogPrior(at)
 		}
 		points = append(points, point{u: at, value: v})
 	}
@@ -139,7 +138,7 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 func (s *searcher) findLinear() {
 	params := s.model.Params()
 	last := len(params) - 1
-	at := append(amplitudes(s.model.Kernel, 0), noiseTerms(s.model.Kernel, 0)...)
+	at := append(Amplitudes(s.model.Kernel), NoiseTerms(s.model.Kernel)...)
 	for _, i := range append(slices.Clone(at), last) {
 		if params[i].IsFixed() {
 			return
@@ -175,7 +174,7 @@ func (s *searcher) findLinear() {
 func (s *searcher) levels() [][]float64 {
 	params := s.model.Params()
 	last := len(params) - 1
-	terms := amplitudes(s.model.Kernel, 0)
+	terms := Amplitudes(s.model.Kernel)
 	lengthscales, numbers := s.scales.lengthscales, []float64{0.12, 0.4, 1, 3}
 	if s.free() > 3 { // room for the other parameters
 		numbers = []float64{0.2, 0.6, 2}
@@ -187,7 +186,7 @@ func (s *searcher) levels() [][]float64 {
 		case p.IsFixed():
 		case isPeriod(p):
 			all[i] = s.scales.periods
-		case p.Unit == unitX:
+		case p.Unit == UnitX:
 			all[i] = lengthscales
 		case p.Unit == "":
 			all[i] = numbers
@@ -258,7 +257,7 @@ func (s *searcher) normalised(theta []float64) []float64 {
 	last := len(theta) - 1
 	v := s.varying(theta)
 	params := s.model.Params()
-	for _, i := range amplitudes(s.model.Kernel, 0) {
+	for _, i := range Amplitudes(s.model.Kernel) {
 		if !params[i].IsFixed() {
 			theta[i] *= s.power / v
 		}
@@ -266,7 +265,12 @@ func (s *searcher) normalised(theta []float64) []float64 {
 	if !params[last].IsFixed() {
 		theta[last] = s.power
 	}
-	return s.model.WithParams(theta).inside().within(s.priors).Values()
+	return s.inside(theta).Values()
+}
+
+// inside returns the model at theta, moved to where its transforms and priors reach.
+func (s *searcher) inside(theta []float64) Model {
+	return within(s.scales.inside(s.model.WithParams(theta)), s.priors)
 }
 
 // varying returns the part of the kernel's variance that varies within the range of x: k(0) minus the smallest
@@ -306,7 +310,7 @@ func (s *searcher) distinct(points []point, count int, apart float64) (kept []po
 func (s *searcher) stratified(points []point, count int) []point {
 	kept := s.distinct(points, (count+2)/3, 0.9) // sorts them
 	for i, p := range s.params {
-		if p.Unit != unitX || p.IsFixed() {
+		if p.Unit != UnitX || p.IsFixed() {
 			continue
 		}
 		var seen []float64
@@ -334,7 +338,7 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 			d = max(d, 4*math.Abs(s.scales.longest/a[i]-s.scales.longest/b[i]))
 		case i == last:
 			d = max(d, 0.5*math.Abs(math.Log(a[i]/b[i])))
-		case p.Unit == unitY2:
+		case p.Unit == UnitY2:
 			d = max(d, 0.5*math.Abs(math.Log(a[i]/a[last])-math.Log(b[i]/b[last])))
 		default:
 			d = max(d, math.Abs(math.Log(a[i]/b[i])))
@@ -343,21 +347,21 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 	return d
 }
 
-// train continues from a point for some evaluations. Periods move by cycles over the range (rhythm): by their logarithm, a step that
+// train continues from a point for some evaluations. Periods move by cycles over the range (Cycles): by their logarithm, a step that
 // suits the other parameters is many lobes of the likelihood wide, and training takes four times as many evaluations. Where that ends
 // outside the range of periods, training is that of the model's own transforms.
 func (s *searcher) train(p point, evaluations int) point {
-	m := s.model.WithParams(p.u).inside().within(s.priors)
+	m := s.inside(p.u)
 	params := m.Params()
 	changed := false
 	for i, q := range params {
 		if kept, ok := q.Transform.(interval); ok && isPeriod(q) {
-			params[i].Transform = rhythm{kept.hi, kept.lo}
+			params[i].Transform = Cycles{kept.hi}
 			changed = true
 		}
 	}
 	end := s.trainWith(params, evaluations)
-	if changed && !math.IsInf(end.value, 1) && !slices.Equal(end.u, s.model.WithParams(end.u).inside().Values()) {
+	if changed && !math.IsInf(end.value, 1) && !slices.Equal(end.u, s.scales.inside(s.model.WithParams(end.u)).Values()) {
 		end = s.trainWith(m.Params(), evaluations)
 	}
 	if math.IsInf(end.value, 1) {
@@ -383,7 +387,7 @@ func (s *searcher) trainWith(params []Param, evaluations int) point {
 func (s *searcher) run(given []Model) {
 	var points, first []point
 	for _, m := range given {
-		first = append(first, point{u: m.inside().Values()})
+		first = append(first, point{u: s.scales.inside(m).Values()})
 	}
 	ratios := noiseRatios
 	if s.free() > 3 {
@@ -533,7 +537,7 @@ func (s *searcher) withPeriod(m Model, period float64) Model {
 		}
 	}
 	best := s.screen(theta, []float64{1})[0]
-	for _, i := range amplitudes(s.model.Kernel, 0) {
+	for _, i := range Amplitudes(s.model.Kernel) {
 		for _, c := range []float64{0.1, 0.01} {
 			if at := slices.Clone(theta); !s.params[i].IsFixed() {
 				at[i] *= c
@@ -543,7 +547,7 @@ func (s *searcher) withPeriod(m Model, period float64) Model {
 			}
 		}
 	}
-	return s.model.WithParams(best.u).inside()
+	return s.scales.inside(s.model.WithParams(best.u))
 }
 
 // rivals says which other periods fit about as well as the best, apart from its multiples and
@@ -613,7 +617,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 	change := func(f func(at []float64)) {
 		at := slices.Clone(theta)
 		f(at)
-		all = append(all, s.model.WithParams(at).inside().within(s.priors).Values())
+		all = append(all, s.inside(at).Values())
 	}
 	for i, p := range params {
 		factors := []float64{0.1, 0.3, 3, 10}
@@ -622,8 +626,8 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			continue
 		case isPeriod(p):
 			factors = []float64{1. / 3, 0.5, 2. / 3, 1.5, 2, 3}
-		case p.Unit == unitY2: // the ratios to the noise are tried with every change
-			if factors = []float64{1e-3, 0.05, 20}; i == last || len(amplitudes(s.model.Kernel, 0)) < 2 {
+		case p.Unit == UnitY2: // the ratios to the noise are tried with every change
+			if factors = []float64{1e-3, 0.05, 20}; i == last || len(Amplitudes(s.model.Kernel)) < 2 {
 				factors = nil
 			}
 		}
@@ -660,7 +664,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 						case q.IsFixed():
 						case q.Unit == "":
 							at[j] = 1
-						case q.Unit == unitX && !isPeriod(q):
+						case q.Unit == UnitX && !isPeriod(q):
 							at[j] = max(at[j], 2*period)
 						}
 					}
@@ -668,15 +672,15 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			}
 		}
 	}
-	for _, i := range amplitudes(s.model.Kernel, 0) { // a term that vanished does not come back by itself
+	for _, i := range Amplitudes(s.model.Kernel) { // a term that vanished does not come back by itself
 		if params[i].IsFixed() || theta[i] > gone*s.power {
 			continue
 		}
 		for _, l := range thin(s.scales.lengthscales, revivals) {
 			change(func(at []float64) {
 				at[i] = revived * s.power
-				for j := i + 1; j < last && params[j].Unit != unitY2; j++ {
-					if params[j].Unit == unitX && !isPeriod(params[j]) && !params[j].IsFixed() {
+				for j := i + 1; j < last && params[j].Unit != UnitY2; j++ {
+					if params[j].Unit == UnitX && !isPeriod(params[j]) && !params[j].IsFixed() {
 						at[j] = l
 					}
 				}
@@ -686,7 +690,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 	for _, c := range []float64{0.05, 0.2, 0.5} {
 		change(func(at []float64) {
 			for i, p := range params {
-				if p.Unit == unitX && !isPeriod(p) && !p.IsFixed() {
+				if p.Unit == UnitX && !isPeriod(p) && !p.IsFixed() {
 					at[i] *= c
 				}
 			}

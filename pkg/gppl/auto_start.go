@@ -45,7 +45,7 @@ func (a *auto) searchRest(d Data) error {
 	if scales.shortest < scales.longest {
 		a.shortest, a.longest = scales.shortest, scales.longest
 		for i, m := range a.starts {
-			a.starts[i] = m.withPeriods(scales).inside()
+			a.starts[i] = scales.inside(scales.limit(m))
 		}
 	}
 	whole, observed := a.starts[0], d
@@ -65,7 +65,7 @@ func (a *auto) searchRest(d Data) error {
 		return err
 	}
 	s := &searcher{
-		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, priors: a.priors, profiler: newProfiler(compared), scales: scales, search: &a.result.Search,
+		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, priors: a.priors, compared: NewProfile(compared.parts...), scales: scales, search: &a.result.Search,
 		power:   blas64.Dot(dense.Vec(d.Y), dense.Vec(d.Y)) / float64(d.Len()),
 		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
@@ -86,7 +86,7 @@ func (a *auto) searchRest(d Data) error {
 		a.starts = nil
 		for _, p := range s.distinct(s.optima, 3, 0.2) {
 			if p.value < s.optima[0].value+within {
-				a.starts = append(a.starts, s.model.WithParams(p.u).inside())
+				a.starts = append(a.starts, s.scales.inside(s.model.WithParams(p.u)))
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (a *auto) searchRest(d Data) error {
 	if s.open {
 		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
 	}
-	a.result.Search.Evaluations += s.profiler.evaluations()
+	a.result.Search.Evaluations += s.compared.Evaluations()
 	a.evaluations += a.result.Search.Evaluations
 	a.trained += time.Since(began)
 	return nil
@@ -167,7 +167,7 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 		return // as for the part of the data, which said so
 	}
 	all := *s
-	all.loss, all.profiler, all.optima, all.search = posterior, loss, nil, &Search{}
+	all.loss, all.compared, all.optima, all.search = posterior, loss, nil, &Search{}
 	from := slices.Clone(a.starts)
 	// First those that the best start leaves in the data.
 	periods := loss.excess(a.starts[0], likeliest/4)
@@ -182,7 +182,7 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	}
 	all.run(from)
 	a.result.Search.Spectral = all.search.Screened + all.search.Moved
-	a.result.Search.Evaluations += all.search.Evaluations + loss.evaluations()
+	a.result.Search.Evaluations += all.search.Evaluations + loss.Evaluations()
 	known := math.Inf(1) // the best of the starts that there are, by the periodogram
 	for _, m := range a.starts {
 		if v, err := posterior.ValueGrad(nil, m.Values()); err == nil {
@@ -192,7 +192,7 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 	var first []Model
 	for _, p := range all.distinct(all.optima, 2, 0.2) {
 		near := func(o Model) bool { return s.distance(p.u, o.Values()) < 0.2 }
-		switch m := s.model.WithParams(p.u).inside(); {
+		switch m := s.scales.inside(s.model.WithParams(p.u)); {
 		case p.value > all.optima[0].value+close || slices.ContainsFunc(a.starts, near) || slices.ContainsFunc(a.given, near):
 		case p.value < known-much:
 			first = append(first, m)
@@ -299,7 +299,7 @@ func (a *auto) aliasDoubts() (doubts []string) {
 	for range 3 {
 		best := a.result.Result
 		found := best.Model.Params()[i].Value
-		stands, err := valueGrad(a.ctx, loss, nil, best.Model.Values())
+		stands, err := ValueGradContext(a.ctx, loss, nil, best.Model.Values())
 		if err != nil {
 			return doubts
 		}
@@ -308,7 +308,7 @@ func (a *auto) aliasDoubts() (doubts []string) {
 		for _, p := range a.irregular.aliases(found, most) {
 			theta := best.Model.Values()
 			theta[i] = p
-			v, err := valueGrad(a.ctx, loss, nil, theta)
+			v, err := ValueGradContext(a.ctx, loss, nil, theta)
 			a.evaluations++
 			if err != nil || v > stands+hopeful {
 				continue

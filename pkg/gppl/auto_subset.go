@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // blocks is a composite likelihood: the sum of the exact likelihoods of parts of the data, as if they were independent
@@ -32,27 +32,18 @@ func newBlocks(m Model, d Data, whole, size int) (*blocks, error) {
 	if n <= whole {
 		return b, take(d)
 	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	var order []int // nil: as they are
 	if d.X.Dim() == 1 {
-		slices.SortStableFunc(order, func(i, j int) int {
-			switch {
-			case d.X.at[i] < d.X.at[j]:
-				return -1
-			case d.X.at[i] > d.X.at[j]:
-				return 1
-			}
-			return 0
-		})
+		order = timeline.Order(d.X.at)
 	}
 	all := float64(n) / float64(size)
 	for _, stride := range []float64{1, math.Sqrt(all), all} {
 		at := make([]int, size)
 		first := 0.5 * (float64(n) - stride*float64(size))
 		for i := range at {
-			at[i] = order[int(first+stride*(float64(i)+0.5))]
+			if at[i] = int(first + stride*(float64(i)+0.5)); order != nil {
+				at[i] = order[at[i]]
+			}
 		}
 		if err := take(d.Pick(at)); err != nil {
 			return nil, err
@@ -83,7 +74,7 @@ func (b *blocks) ValueGradContext(ctx context.Context, grad, theta []float64) (s
 		clear(grad)
 	}
 	for _, p := range b.parts {
-		v, err := valueGrad(ctx, p, g, theta)
+		v, err := ValueGradContext(ctx, p, g, theta)
 		if err != nil {
 			return 0, err
 		}

@@ -28,7 +28,7 @@ func (a *auto) train(likelihood Loss) (best *Result, gain float64, err error) {
 	a.next = nil
 	stood := math.NaN()
 	if len(starts) > fullTrainings && a.ctx.Err() == nil {
-		if v, err := valueGrad(a.ctx, loss, nil, starts[0].Values()); err == nil {
+		if v, err := ValueGradContext(a.ctx, loss, nil, starts[0].Values()); err == nil {
 			stood = v
 		}
 		starts = a.halve(loss, starts)
@@ -84,7 +84,7 @@ func (a *auto) priorsByName() ([]ParamPrior, error) {
 }
 
 // within returns m with its parameters inside the supports of their priors.
-func (m Model) within(priors []ParamPrior) Model {
+func within(m Model, priors []ParamPrior) Model {
 	if len(priors) == 0 {
 		return m
 	}
@@ -197,14 +197,14 @@ func (a *auto) settle(exact *Exact) error {
 	if err != nil {
 		return err
 	}
-	spread := orDefault(a.settings.Fit.Spread, 1)
+	width := cmp.Or(a.settings.Fit.Spread, 1)
 	tried := 0
 	for i := range a.further() {
 		around := a.starts[i%len(a.starts)]
 		if i%2 == 1 {
 			around = best.Model
 		}
-		r, err := a.trainFrom(loss, around.spread(spread, rnd).within(a.priors), a.settings.Fit.MaxEvaluations)
+		r, err := a.trainFrom(loss, within(startAround(around, width, rnd), a.priors), a.settings.Fit.MaxEvaluations)
 		if r != nil && r.Value < best.Value {
 			best = r
 			a.at, a.result.Result = best.Model, best
@@ -238,14 +238,14 @@ func (a *auto) further() int {
 	return cmp.Or(a.settings.Fit.Starts, 6)
 }
 
-// spread returns m with its trained parameters moved at random in their raw
+// startAround returns m with its trained parameters moved at random in their raw
 // values.
-func (m Model) spread(by float64, rnd *rand.Rand) Model {
+func startAround(m Model, by float64, rnd *rand.Rand) Model {
 	params := m.Params()
 	theta := values(params)
 	for i, p := range params {
 		if !p.IsFixed() {
-			t := transformOf(p)
+			t := cmp.Or[Transform](p.Transform, Log{})
 			theta[i] = t.Natural(t.Raw(p.Value) + by*rnd.NormFloat64())
 		}
 	}
@@ -253,11 +253,11 @@ func (m Model) spread(by float64, rnd *rand.Rand) Model {
 }
 
 // shorten returns m with its lengthscales, but not its periods, divided by c.
-func (m Model) shorten(c float64) Model {
+func shorten(m Model, c float64) Model {
 	params := m.Params()
 	theta := values(params)
 	for i, p := range params {
-		if p.Unit == unitX && !isPeriod(p) && !p.IsFixed() {
+		if p.Unit == UnitX && !isPeriod(p) && !p.IsFixed() {
 			theta[i] /= c
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // whittle compares models by the periodogram of all data at once (Whittle 1953), for series so long that the likelihood is
@@ -40,7 +42,7 @@ func newWhittle(m Model, d Data) *whittle {
 		return nil
 	}
 	l := newLine(d.X, d.Y)
-	spacing := coverage(l.t) / float64(len(l.t)-1)
+	spacing := timeline.Coverage(l.t) / float64(len(l.t)-1)
 	if !(spacing > 0) || l.span > maxBins*spacing && len(l.t) < maxBins {
 		return nil
 	}
@@ -104,8 +106,8 @@ func (f *whittle) expect(k Kernel) {
 	}
 }
 
-// profile is that of a profiler, by W.
-func (f *whittle) profile(nll, factors []float64, m Model, noises []float64, free bool) {
+// NLL is that of a Profile, by W.
+func (f *whittle) NLL(nll, factors []float64, m Model, noises []float64, free bool) {
 	f.expect(m.Kernel)
 	n := f.weight * float64(len(f.data))
 	for i, noise := range noises {
@@ -170,7 +172,8 @@ func (f *whittle) excess(m Model, count int) (periods []float64) {
 	return periods
 }
 
-func (f *whittle) evaluations() int { return f.count }
+// Evaluations returns how many spectra were computed.
+func (f *whittle) Evaluations() int { return f.count }
 
 func (f *whittle) Params() []Param             { return f.model.Params() }
 func (f *whittle) Model(theta []float64) Model { return f.model.WithParams(theta) }
@@ -179,7 +182,7 @@ func (f *whittle) String() string              { return fmt.Sprintf("Whittle NLL
 
 // ValueGrad implements Loss. With a_j = ∂W/∂E_j, ∂W/∂k(h) is pairs_h·Σ_j a_j·cos(2πξ_j·h).
 func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
-	if err := checkParams(f.Params(), theta); err != nil {
+	if err := CheckParams(f.Params(), theta); err != nil {
 		return 0, err
 	}
 	m := f.model.WithParams(theta)

@@ -39,9 +39,9 @@ func TestWhittle(t *testing.T) {
 			}
 		}
 		nll, factors := make([]float64, 1), make([]float64, 1)
-		f.profile(nll, factors, m, []float64{m.Noise}, true)
+		f.NLL(nll, factors, m, []float64{m.Noise}, true)
 		for i, p := range m.Params() {
-			if p.Unit == unitY2 {
+			if p.Unit == UnitY2 {
 				theta[i] *= factors[0]
 			}
 		}
@@ -123,7 +123,7 @@ func TestLobes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &searcher{
-		ctx: context.Background(), model: m, params: m.Params(), loss: loss, profiler: newProfiler(loss), scales: newScales(d, true), search: &Search{},
+		ctx: context.Background(), model: m, params: m.Params(), loss: loss, compared: NewProfile(loss.parts...), scales: newScales(d, true), search: &Search{},
 		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
 	s.findLinear()

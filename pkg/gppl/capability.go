@@ -262,11 +262,16 @@ func amplitudesOf(k Kernel, offset int) (at []int, known bool) {
 	return at, at != nil
 }
 
-// amplitudes is amplitudesOf where what is known will do.
-func amplitudes(k Kernel, offset int) []int {
-	at, _ := amplitudesOf(k, offset)
+// Amplitudes returns the indices of the parameters that scale k as a whole, as far as they are known (see Amplified): the variances of
+// every term of a sum, those of one factor of a product, none of White.
+func Amplitudes(k Kernel) []int {
+	at, _ := amplitudesOf(k, 0)
 	return at
 }
+
+// NoiseTerms returns the indices of the variances of white noise in k or in the terms of a sum: the parameters of RoleNoise, which do what
+// the noise variance of a model does.
+func NoiseTerms(k Kernel) []int { return noiseTerms(k, 0) }
 
 // noiseTerms returns the indices, from offset on, of the variances of white noise in k or
 // in the terms of a sum: the parameters of RoleNoise. (White as a factor is no noise of
@@ -278,7 +283,7 @@ func noiseTerms(k Kernel, offset int) (at []int) {
 		}
 		return at
 	}
-	if _, ok := k.(Product); ok || isPlaced(k) {
+	if _, ok := k.(Product); ok || IsPlaced(k) {
 		return nil
 	}
 	for i, p := range k.Params() {

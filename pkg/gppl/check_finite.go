@@ -31,7 +31,7 @@ func at(params []Param, theta []float64) []Param {
 // kernelFault looks, after no engine could take the kernel, whether it returns what is no number at a distance: at even steps
 // up to span and, if x is known, at those from its first point. It returns err if it does not.
 func kernelFault(k Kernel, x Inputs, span float64, err error) error {
-	if isPlaced(k) {
+	if IsPlaced(k) {
 		return err
 	}
 	const steps = 256

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // chooser chooses the engine of every evaluation of a loss, or of one term of it:
@@ -296,11 +298,11 @@ func (c *chooser) explain(b *strings.Builder) {
 			fmt.Fprintf(b, "no: %s\n", f.reason)
 			continue
 		}
-		fmt.Fprintf(b, "%s an evaluation", duration(f.seconds))
+		fmt.Fprintf(b, "%s an evaluation", timeline.Seconds(f.seconds))
 		if math.IsInf(f.setup, 1) {
 			b.WriteString(" once as many were made nearby as its set-up takes")
 		} else if f.setup > 0 {
-			fmt.Fprintf(b, " after %s of set-up", duration(f.setup))
+			fmt.Fprintf(b, " after %s of set-up", timeline.Seconds(f.setup))
 		}
 		fmt.Fprintf(b, ", %s", FormatBytes(f.bytes))
 		fmt.Fprintf(b, ", error at most %.1g nats", f.err)
@@ -314,14 +316,4 @@ func (c *chooser) explain(b *strings.Builder) {
 		}
 		b.WriteString("\n")
 	}
-}
-
-func duration(s float64) string {
-	switch {
-	case s < 1e-3:
-		return fmt.Sprintf("%.3g µs", 1e6*s)
-	case s < 1:
-		return fmt.Sprintf("%.3g ms", 1e3*s)
-	}
-	return fmt.Sprintf("%.3g s", s)
 }

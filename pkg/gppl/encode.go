@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
@@ -144,6 +143,7 @@ func decodeChangePoint(j kernelJSON, parts []Kernel) (Kernel, error) {
 type transformJSON struct {
 	Kind  string  `json:"kind"`
 	Floor float64 `json:"floor,omitempty"`
+	Span  float64 `json:"span,omitempty"`
 }
 
 func encodeTransform(t Transform) (transformJSON, error) {
@@ -152,6 +152,8 @@ func encodeTransform(t Transform) (transformJSON, error) {
 		return transformJSON{Kind: "log"}, nil
 	case Softplus:
 		return transformJSON{Kind: "softplus", Floor: t.Floor}, nil
+	case Cycles:
+		return transformJSON{Kind: "cycles", Span: t.Span}, nil
 	case Fixed:
 		return transformJSON{Kind: "fixed"}, nil
 	case Free:
@@ -169,6 +171,11 @@ func decodeTransform(j transformJSON) (Transform, error) {
 			return nil, fmt.Errorf("softplus floor %v", j.Floor)
 		}
 		return Softplus{j.Floor}, nil
+	case "cycles":
+		if !(j.Span > 0) || math.IsInf(j.Span, 0) {
+			return nil, fmt.Errorf("cycles over %v", j.Span)
+		}
+		return Cycles{j.Span}, nil
 	case "fixed":
 		return Fixed{}, nil
 	case "free":
@@ -277,10 +284,10 @@ type resultJSON struct {
 type paramJSON struct {
 	Name        string
 	Start       float64
-	StdErrLog   anyFloat `json:",omitempty"` // left out where it is NaN
-	StdErrPlace float64  `json:",omitempty"`
-	AtBound     bool     `json:",omitempty"`
-	TiedTo      string   `json:",omitempty"`
+	StdErrLog   typed.Float `json:",omitempty"` // left out where it is NaN
+	StdErrPlace float64     `json:",omitempty"`
+	AtBound     bool        `json:",omitempty"`
+	TiedTo      string      `json:",omitempty"`
 }
 
 // traceJSON holds a trace by columns.
@@ -319,15 +326,15 @@ func (v *orInf) UnmarshalJSON(b []byte) error {
 func (r *Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.encode()) }
 
 // known returns a standard error, or 0, which is left out, if it is not known.
-func known(se float64) anyFloat {
+func known(se float64) typed.Float {
 	if math.IsNaN(se) {
 		return 0
 	}
-	return anyFloat(se)
+	return typed.Float(se)
 }
 
 // orUnknown is the inverse of known.
-func orUnknown(se anyFloat) float64 {
+func orUnknown(se typed.Float) float64 {
 	if se == 0 {
 		return math.NaN()
 	}
@@ -361,49 +368,44 @@ func (r *Result) encode() *resultJSON {
 
 // UnmarshalJSON reads what MarshalJSON wrote and checks it; from an AutoResult it reads the Result.
 func (r *Result) UnmarshalJSON(b []byte) error {
-	_, err := r.decode(b)
-	return err
-}
-
-// decode sets r to what b holds, and returns what an AutoResult added.
-func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
-	if b, err = sealed.Open(b); err != nil {
-		return nil, fmt.Errorf("gppl: result: %w", err)
+	b, err := sealed.Open(b)
+	if err != nil {
+		return fmt.Errorf("gppl: result: %w", err)
 	}
 	var head struct {
 		Format  string `json:"format"`
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("gppl: result: %w", err)
+		return fmt.Errorf("gppl: result: %w", err)
 	}
 	if head.Format != resultFormat {
-		return nil, fmt.Errorf("gppl: result: format %q, want %q", head.Format, resultFormat)
+		return fmt.Errorf("gppl: result: format %q, want %q", head.Format, resultFormat)
 	}
 	if head.Version != resultVersion {
-		return nil, fmt.Errorf("gppl: result: version %d, this program reads version %d", head.Version, resultVersion)
+		return fmt.Errorf("gppl: result: version %d, this program reads version %d", head.Version, resultVersion)
 	}
 	var j resultJSON
 	if err := typed.Strict(b, &j); err != nil {
-		return nil, fmt.Errorf("gppl: result: %w", err)
+		return fmt.Errorf("gppl: result: %w", err)
 	}
 	if j.Model.Kernel == nil {
-		return nil, errors.New("gppl: result: no model")
+		return errors.New("gppl: result: no model")
 	}
 	params := j.Model.Params()
 	if len(j.Params) != len(params) {
-		return nil, fmt.Errorf("gppl: result: %d parameters for a model of %d", len(j.Params), len(params))
+		return fmt.Errorf("gppl: result: %d parameters for a model of %d", len(j.Params), len(params))
 	}
 	n := len(j.Trace.Value)
 	if len(j.Trace.Start) != n || len(j.Trace.Evaluation) != n || len(j.Trace.Seconds) != n {
-		return nil, fmt.Errorf("gppl: result: the columns of the trace differ in length")
+		return fmt.Errorf("gppl: result: the columns of the trace differ in length")
 	}
 	if len(j.Starts) > 0 && (j.Best < 0 || j.Best >= len(j.Starts)) {
-		return nil, fmt.Errorf("gppl: result: best start %d of %d", j.Best, len(j.Starts))
+		return fmt.Errorf("gppl: result: best start %d of %d", j.Best, len(j.Starts))
 	}
 	for _, s := range []float64{j.SetupSeconds, j.FitSeconds} {
 		if s < 0 || s > math.MaxInt64/float64(2*time.Second) {
-			return nil, fmt.Errorf("gppl: result: a time of %v s", s)
+			return fmt.Errorf("gppl: result: a time of %v s", s)
 		}
 	}
 	out := Result{
@@ -416,7 +418,7 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 	}
 	for i, p := range j.Params {
 		if p.Name != params[i].Name {
-			return nil, fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
+			return fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
 		}
 		out.Params = append(out.Params, FittedParam{params[i], p.Start, orUnknown(p.StdErrLog), p.AtBound, p.TiedTo, p.StdErrPlace})
 	}
@@ -428,21 +430,15 @@ func (r *Result) decode(b []byte) (auto json.RawMessage, err error) {
 		out.Starts = append(out.Starts, s.StartResult)
 	}
 	*r = out
-	return j.Auto, nil
+	return nil
 }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
 // Save writes the result to a file with a checksum, completely or not at all: it writes a temporary
 // file beside it, and renames that.
-func (r *Result) Save(path string) error { return save(path, r) }
-
-func save(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("gppl: save %s: %w", path, err)
-	}
-	if err := wholefile.WriteBytes(path, append(sealed.Seal(b), '\n')); err != nil {
+func (r *Result) Save(path string) error {
+	if err := sealed.WriteJSON(path, r); err != nil {
 		return fmt.Errorf("gppl: save: %w", err)
 	}
 	return nil

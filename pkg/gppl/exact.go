@@ -67,7 +67,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.X.Dim() != 1 && isPlaced(m.Kernel) {
+	if d.X.Dim() != 1 && IsPlaced(m.Kernel) {
 		return nil, fmt.Errorf("gppl: %v changes along a scalar axis, and the inputs have dimension %d", m.Kernel, d.X.Dim())
 	}
 	mean, columns, err := dataColumns(m, d)

@@ -38,7 +38,7 @@ func (o *objective) hessian(h *mat.SymDense, u []float64) {
 	o.informed++
 	information := o.loss.(Informed).Information
 	if l, ok := o.loss.(*Projected); ok {
-		information = func(theta []float64) (*mat.SymDense, error) { return l.informationWithin(o.ctx, theta) }
+		information = func(theta []float64) (*mat.SymDense, error) { return l.InformationContext(o.ctx, theta) }
 	}
 	info, err := information(at)
 	if err != nil {

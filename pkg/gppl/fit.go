@@ -125,7 +125,7 @@ func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, er
 		return nil, fmt.Errorf("gppl: fit: the loss is %v at its start", first)
 	}
 	rnd := rand.New(rand.NewPCG(s.Seed, 1))
-	spread := orDefault(s.Spread, 1)
+	spread := cmp.Or(s.Spread, 1)
 	var starts []StartResult
 	best := -1
 	for i := range max(1, s.Starts) {
@@ -218,7 +218,7 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 		}
 	}
 	o.u, o.grad = make([]float64, len(o.start)), make([]float64, len(o.start))
-	o.gradTol = orDefault(s.GradientTolerance, 1e-4)
+	o.gradTol = cmp.Or(s.GradientTolerance, 1e-4)
 	if o.settings.Method == nil {
 		o.settings.Method = LBFGS
 		o.scored = s.GradientTolerance == 0 && s.Stop == nil && len(o.start) <= maxNewton
@@ -252,7 +252,7 @@ func (o *objective) compute(u []float64) {
 	if !o.withGrad {
 		grad = nil
 	}
-	o.value, o.lastErr = valueGrad(o.ctx, o.loss, grad, o.theta)
+	o.value, o.lastErr = ValueGradContext(o.ctx, o.loss, grad, o.theta)
 	o.known = true
 	o.evaluations++
 	if o.lastErr != nil || math.IsNaN(o.value) {

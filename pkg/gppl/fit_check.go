@@ -48,7 +48,7 @@ func (o *objective) along(u, d []float64, h, value float64, four bool) (s slopes
 			o.theta[i] = o.through[i].Natural(u[j] + step*d[j])
 		}
 		o.checks++
-		v, err := valueGrad(o.ctx, o.loss, nil, o.theta)
+		v, err := ValueGradContext(o.ctx, o.loss, nil, o.theta)
 		if err != nil {
 			return math.NaN()
 		}

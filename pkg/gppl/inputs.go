@@ -166,7 +166,7 @@ func NewData(x Inputs, y []float64) (Data, error) {
 // huge error.
 func (d Data) WithErrors(errors []float64) (Data, error) {
 	d.Errors = errors
-	return d, d.check()
+	return d, d.Check()
 }
 
 // WithRelativeErrors returns the same observations with errors e_i that are known up to a
@@ -176,11 +176,12 @@ func (d Data) WithErrors(errors []float64) (Data, error) {
 // finite. Nothing is copied.
 func (d Data) WithRelativeErrors(relative []float64) (Data, error) {
 	d.Relative = relative
-	return d, d.check()
+	return d, d.Check()
 }
 
-// check is an error unless the data are what Data promises.
-func (d Data) check() error {
+// Check returns an error, with the first bad index, unless the data are what NewData, WithErrors and WithRelativeErrors
+// promise. All losses check them.
+func (d Data) Check() error {
 	if _, err := NewData(d.X, d.Y); err != nil {
 		return err
 	}
@@ -206,8 +207,9 @@ func (d Data) check() error {
 // sums and ratios.
 const leastMagnitude, mostMagnitude = 1e-150, 1e150
 
-// checkUnits is an error if squares of y or of distances within x are beyond float64, or vanish.
-func (d Data) checkUnits() error {
+// CheckUnits returns an error if squares of y or of distances within x are beyond float64, or vanish: variances and
+// lengthscales then cannot be computed with.
+func (d Data) CheckUnits() error {
 	if err := d.X.checkUnit(); err != nil {
 		return err
 	}

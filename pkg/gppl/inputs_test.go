@@ -2,6 +2,7 @@ package gppl_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -123,7 +124,7 @@ func TestJitter(t *testing.T) {
 }
 
 func TestTransforms(t *testing.T) {
-	for _, tr := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}, gppl.Softplus{Floor: 1e-6}, gppl.Free{}} {
+	for _, tr := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}, gppl.Softplus{Floor: 1e-6}, gppl.Cycles{Span: 20}, gppl.Free{}} {
 		for _, u := range []float64{-30, -5, -1e-3, 0, 0.7, 4, 40} {
 			theta := tr.Natural(u)
 			if s, ok := tr.(gppl.Softplus); ok && u < -20 && s.Floor > 0 {
@@ -143,6 +144,26 @@ func TestTransforms(t *testing.T) {
 	m := gppl.PaperModel(gppl.RQ{})
 	if got, want := m.String(), "GP(RQ(variance=1, lengthscale=1, alpha=1), noise variance=0.6931)"; got != want {
 		t.Errorf("the paper's start is %s, want %s", got, want)
+	}
+}
+
+// TestTransformJSON writes and reads a model with each of the transforms.
+func TestTransformJSON(t *testing.T) {
+	for _, tr := range []gppl.Transform{gppl.Log{}, gppl.Softplus{Floor: 1e-6}, gppl.Cycles{Span: 20}, gppl.Fixed{}} {
+		m := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}, Noise: 0.1}.WithTransform("period", tr)
+		text, err := json.Marshal(m)
+		var read gppl.Model
+		if err == nil {
+			err = json.Unmarshal(text, &read)
+		}
+		if got := read.Params()[2].Transform; err != nil || got != tr {
+			t.Errorf("%v was written as %s and read as %v: %v", tr, text, got, err)
+		}
+	}
+	var read gppl.Model
+	text := `{"kernel":{"type":"White","parameters":{"variance":1}},"noise_variance":1,"transforms":[{"kind":"cycles"},{"kind":"log"}]}`
+	if err := json.Unmarshal([]byte(text), &read); err == nil {
+		t.Errorf("cycles over no range: %v", read)
 	}
 }
 

@@ -47,10 +47,10 @@ func variance(k Kernel) float64 {
 	return v[0]
 }
 
-// Units of parameters.
+// Units of parameters, other than pure numbers.
 const (
-	unitX  = "x"
-	unitY2 = "y²"
+	UnitX  = "x"  // that of the inputs
+	UnitY2 = "y²" // that of the observations, squared
 )
 
 // want panics unless theta has n values.
@@ -62,8 +62,8 @@ func want(theta []float64, n int, kernel string) {
 
 func varianceAndLengthscale(v, l float64) []Param {
 	return []Param{
-		{Name: "variance", Value: v, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
-		{Name: "lengthscale", Value: l, Transform: Log{}, Unit: unitX, Role: RoleLengthscale},
+		{Name: "variance", Value: v, Transform: Log{}, Unit: UnitY2, Role: RoleVariance},
+		{Name: "lengthscale", Value: l, Transform: Log{}, Unit: UnitX, Role: RoleLengthscale},
 	}
 }
 

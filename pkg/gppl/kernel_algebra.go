@@ -142,7 +142,7 @@ func redundant(k Kernel, offset int) (at []int) {
 		scaled := false
 		for i, p := range k.parts {
 			at = append(at, redundant(p, offset+k.offset[i])...)
-			if own := amplitudes(p, offset+k.offset[i]); len(own) > 0 {
+			if own, _ := amplitudesOf(p, offset+k.offset[i]); len(own) > 0 {
 				if scaled {
 					at = append(at, own[0])
 				}

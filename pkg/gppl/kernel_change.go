@@ -42,8 +42,8 @@ func (k ChangePoint) both() composite { return compose([]Kernel{k.Before, k.Afte
 // and the width.
 func (k ChangePoint) Params() []Param {
 	return append(k.both().Params(),
-		Param{Name: "location", Value: k.Location, Transform: Free{}, Unit: unitX, Role: RoleLocation},
-		Param{Name: "width", Value: k.Width, Transform: Log{}, Unit: unitX, Role: RoleLengthscale})
+		Param{Name: "location", Value: k.Location, Transform: Free{}, Unit: UnitX, Role: RoleLocation},
+		Param{Name: "width", Value: k.Width, Transform: Log{}, Unit: UnitX, Role: RoleLengthscale})
 }
 
 func (k ChangePoint) WithParams(theta []float64) Kernel {
@@ -127,8 +127,9 @@ type placed interface {
 	contractAt(grad, w, a, b, r []float64)
 }
 
-// isPlaced reports whether k, or a part of it, is placed.
-func isPlaced(k Kernel) bool {
+// IsPlaced reports whether the covariance of k, or of a part of it, depends on where the inputs are, not on their distance
+// alone. Code that calls Kernel.Cov on distances must refuse such a kernel.
+func IsPlaced(k Kernel) bool {
 	switch k := k.(type) {
 	case Sum:
 		return anyPlaced(k.parts)
@@ -141,7 +142,7 @@ func isPlaced(k Kernel) bool {
 
 func anyPlaced(parts []Kernel) bool {
 	for _, p := range parts {
-		if isPlaced(p) {
+		if IsPlaced(p) {
 			return true
 		}
 	}
@@ -150,7 +151,7 @@ func anyPlaced(parts []Kernel) bool {
 
 // covAt sets dst[i] = k(a[i], b[i]), r[i] being their distance. dst is none of the others.
 func covAt(dst []float64, k Kernel, a, b, r []float64) {
-	if !isPlaced(k) {
+	if !IsPlaced(k) {
 		k.Cov(dst, r)
 		return
 	}
@@ -180,7 +181,7 @@ func eachPart(dst []float64, parts []Kernel, a, b, r []float64, op func(acc, v f
 
 // contractAt adds Σ_i w[i]·∂k(a[i], b[i])/∂log θ_p to grad[p], for each p (see placed).
 func contractAt(grad []float64, k Kernel, w, a, b, r []float64) {
-	if !isPlaced(k) {
+	if !IsPlaced(k) {
 		k.Contract(grad, w, r)
 		return
 	}
@@ -235,7 +236,7 @@ func Covariance(dst []float64, k Kernel, a, b Inputs) {
 // covariances sets c, row-major of the rows a and the columns b, to k(a, b), given their
 // distances in r, which may be c.
 func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {
-	if !isPlaced(k) {
+	if !IsPlaced(k) {
 		k.Cov(c, r)
 		return
 	}
@@ -249,7 +250,7 @@ func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {
 
 // contractions is Contract for the pairs of the rows a and the columns b.
 func contractions(grad []float64, k Kernel, w []float64, a, b Inputs, r []float64) {
-	if !isPlaced(k) {
+	if !IsPlaced(k) {
 		k.Contract(grad, w, r)
 		return
 	}
@@ -274,7 +275,7 @@ func pairs(work []float64, a, b Inputs) (rows, cols []float64) {
 
 // variancesAt sets dst to k(x, x) without the nugget.
 func variancesAt(dst []float64, k Kernel, x Inputs) {
-	if isPlaced(k) {
+	if IsPlaced(k) {
 		covAt(dst, k, x.at, x.at, make([]float64, len(dst)))
 		return
 	}
@@ -296,7 +297,7 @@ const notPlaced = "the covariance depends on where the inputs are, not on their 
 // needsDistances returns an error if k is placed. Code that works on distances alone
 // calls it; what names this code.
 func needsDistances(what string, k Kernel) error {
-	if isPlaced(k) {
+	if IsPlaced(k) {
 		return fmt.Errorf("gppl: %s does not take %v: %s; the exact likelihood does", what, k, notPlaced)
 	}
 	return nil

@@ -37,7 +37,7 @@ func NewSpectralMixture(q int) Sum {
 
 func (k SpectralMixture) Params() []Param {
 	return append(varianceAndLengthscale(k.Variance, k.Lengthscale),
-		Param{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod})
+		Param{Name: "period", Value: k.Period, Transform: Log{}, Unit: UnitX, Role: RolePeriod})
 }
 func (k SpectralMixture) WithParams(theta []float64) Kernel {
 	want(theta, 3, "SpectralMixture")

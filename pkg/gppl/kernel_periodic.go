@@ -20,9 +20,9 @@ type Periodic struct{ Variance, Lengthscale, Period float64 }
 
 func (k Periodic) Params() []Param {
 	return []Param{
-		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
+		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: UnitY2, Role: RoleVariance},
 		{Name: "lengthscale", Value: k.Lengthscale, Transform: Log{}, Role: RoleShape},
-		{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod},
+		{Name: "period", Value: k.Period, Transform: Log{}, Unit: UnitX, Role: RolePeriod},
 	}
 }
 func (k Periodic) WithParams(theta []float64) Kernel {
@@ -80,7 +80,7 @@ type LocPer struct{ Variance, Lengthscale, Period, PeriodicLengthscale float64 }
 
 func (k LocPer) Params() []Param {
 	return append(varianceAndLengthscale(k.Variance, k.Lengthscale),
-		Param{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod},
+		Param{Name: "period", Value: k.Period, Transform: Log{}, Unit: UnitX, Role: RolePeriod},
 		Param{Name: "periodic lengthscale", Value: k.PeriodicLengthscale, Transform: Log{}, Role: RoleShape})
 }
 func (k LocPer) WithParams(theta []float64) Kernel {

@@ -15,7 +15,7 @@ var (
 type White struct{ Variance float64 }
 
 func (k White) Params() []Param {
-	return []Param{{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2, Role: RoleNoise}}
+	return []Param{{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: UnitY2, Role: RoleNoise}}
 }
 func (k White) WithParams(theta []float64) Kernel {
 	want(theta, 1, "White")

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // line is a time series in ascending order, with columns beside it.
@@ -41,21 +42,8 @@ func (l *line) setColumns(c blas64.General) {
 }
 
 func sortLine(x Inputs) *line {
-	l := &line{t: x.at}
-	if !slices.IsSorted(x.at) {
-		l.order = make([]int, len(x.at))
-		for i := range l.order {
-			l.order[i] = i
-		}
-		slices.SortStableFunc(l.order, func(a, b int) int {
-			switch {
-			case x.at[a] < x.at[b]:
-				return -1
-			case x.at[a] > x.at[b]:
-				return 1
-			}
-			return 0
-		})
+	l := &line{t: x.at, order: timeline.Order(x.at)}
+	if l.order != nil {
 		l.t = make([]float64, len(x.at))
 		for i, o := range l.order {
 			l.t[i] = x.at[o]

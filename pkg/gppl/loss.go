@@ -47,8 +47,9 @@ var (
 	_ Interruptible = (*Tied)(nil)
 )
 
-// valueGrad is l.ValueGrad that ends soon after ctx has, if l can be interrupted.
-func valueGrad(ctx context.Context, l Loss, grad, theta []float64) (float64, error) {
+// ValueGradContext is l.ValueGrad that ends soon after ctx has, with an error that wraps ctx's, if l is Interruptible. Any other loss
+// is not evaluated if ctx has ended.
+func ValueGradContext(ctx context.Context, l Loss, grad, theta []float64) (float64, error) {
 	if l, ok := l.(Interruptible); ok {
 		return l.ValueGradContext(ctx, grad, theta)
 	}
@@ -143,7 +144,7 @@ func checkModelData(m Model, d Data) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	return d.check()
+	return d.Check()
 }
 
 // toNatural turns derivatives with respect to log θ into those with respect to

@@ -282,10 +282,10 @@ func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) 
 	return b, err
 }
 
-// leastSquaresRest returns d with y replaced by its least-squares residuals. All priors
+// SubtractMean returns d with y replaced by its residuals after a least-squares fit of the mean of m, in O(nh²). All priors
 // count as flat; if that does not determine the coefficients, only those that are flat. It
-// returns d unchanged if the model has no mean or its basis cannot be evaluated.
-func leastSquaresRest(m Model, d Data) Data {
+// returns d unchanged if the model has no mean, or no fewer columns than observations, or if the basis cannot be evaluated.
+func (m Model) SubtractMean(d Data) Data {
 	if m.Mean == nil || checkMean(m.Mean) != nil {
 		return d
 	}

@@ -40,7 +40,7 @@ func PaperModel(k Kernel) Model {
 // Params returns the kernel's parameters and, last, the noise variance, each
 // with the transform under which it is trained.
 func (m Model) Params() []Param {
-	params := append(m.Kernel.Params(), Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: unitY2, Role: RoleNoise})
+	params := append(m.Kernel.Params(), Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
 	for i, t := range m.transforms {
 		if t != nil {
 			params[i].Transform = t
@@ -118,7 +118,7 @@ func (m Model) Check() error {
 	if len(m.unknown) > 0 {
 		return noParameter(m.unknown[0], params)
 	}
-	if err := checkParams(params, values(params)); err != nil {
+	if err := CheckParams(params, values(params)); err != nil {
 		return err
 	}
 	for i, p := range params {

@@ -106,9 +106,9 @@ func (c circle) least(span float64, k Kernel) float64 {
 	return max(window, rounding*bandwidth(k, window)*c.period)
 }
 
-// maxSumsFeatures is how many features are kept for a dense matrix: some seconds an
-// evaluation.
-const maxSumsFeatures = 4000
+// MaxSumsProjections is the largest number of projections of Sums, and of features that are kept for a dense
+// matrix: an evaluation takes some seconds.
+const MaxSumsProjections = 4000
 
 // covers reports whether k takes a window on the circle, or why it cannot.
 func (c circle) covers(span float64, k Kernel, eps float64) (windowed bool, why reason) {
@@ -143,7 +143,7 @@ func (c circle) frequencies(span float64, k Kernel, eps float64) (m float64, win
 	if m > float64(c.highest) {
 		return m, windowed, reason{c.beyond, m / c.period}
 	}
-	if p := 2*m - 1; p > maxSumsFeatures {
+	if p := 2*m - 1; p > MaxSumsProjections {
 		return m, windowed, reason{"it would take a dense matrix of %.0f features, and 4000 are the most: a single SE needs none, and longer lengthscales fewer", p}
 	}
 	return m, windowed, reason{}

@@ -6,8 +6,7 @@ import (
 )
 
 // A Param is one hyperparameter: its name, its natural value, the transform
-// through which it is optimised, its unit ("x" for that of the inputs, "y²" for that of
-// the observations squared, "" for a pure number), and its role in the kernel. Names
+// through which it is optimised, its unit (UnitX, UnitY2, or "" for a pure number), and its role in the kernel. Names
 // are for people: no code reads them.
 type Param struct {
 	Name      string
@@ -69,6 +68,7 @@ type Transform interface {
 var (
 	_ Transform = Log{}
 	_ Transform = Softplus{}
+	_ Transform = Cycles{}
 	_ Transform = Fixed{}
 	_ Transform = Free{}
 )
@@ -107,6 +107,29 @@ func (s Softplus) Slope(u float64) float64 {
 
 func (s Softplus) String() string { return fmt.Sprintf("softplus+%g", s.Floor) }
 
+// Cycles is the transform of a period that is short against the range Span of x: its cycles over the range are what the
+// data determine, to a small part of one,
+//
+//	Span/θ = 1 + log(1 + exp(u/4)),
+//
+// so that a step of u moves a period by as many cycles wherever it is. The period is below Span. By its log, a step that suits the other
+// parameters is many maxima of the likelihood wide.
+type Cycles struct{ Span float64 }
+
+// cyclesUnit is the cycles over the range that a raw unit is: a maximum of the likelihood is about one wide.
+const cyclesUnit = 0.25
+
+func (c Cycles) Natural(u float64) float64 { return c.Span / (1 + Softplus{}.Natural(cyclesUnit*u)) }
+
+func (c Cycles) Raw(theta float64) float64 { return Softplus{}.Raw(c.Span/theta-1) / cyclesUnit }
+
+func (c Cycles) Slope(u float64) float64 {
+	p := c.Natural(u)
+	return -p * p / c.Span * cyclesUnit * Softplus{}.Slope(cyclesUnit*u)
+}
+
+func (c Cycles) String() string { return fmt.Sprintf("cycles over %.4g", c.Span) }
+
 // Fixed keeps a parameter at its value: the optimiser does not see it.
 type Fixed struct{}
 
@@ -138,16 +161,16 @@ func (p Param) IsFixed() bool {
 	return fixed
 }
 
-// isScale reports whether p must be positive: every parameter but a Free one and a place on
+// IsScale reports whether p must be positive: every parameter but a Free one and a place on
 // the axis of x, which is one when it is fixed, too.
-func isScale(p Param) bool {
+func (p Param) IsScale() bool {
 	_, free := p.Transform.(Free)
 	return !free && p.Role != RoleLocation && p.Role != RoleInput
 }
 
-// checkParams returns an error that names the first parameter whose value is
-// not finite, or not positive where it must be.
-func checkParams(params []Param, theta []float64) error {
+// CheckParams returns an error that names the first parameter whose value in theta is
+// not finite, or not positive where it must be. Losses check their arguments by it. It panics if the lengths differ.
+func CheckParams(params []Param, theta []float64) error {
 	if len(params) != len(theta) {
 		panic(fmt.Sprintf("gppl: len(theta) = %d, want %d parameters", len(theta), len(params)))
 	}
@@ -156,19 +179,19 @@ func checkParams(params []Param, theta []float64) error {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("gppl: parameter %q (index %d) = %v is not finite", p.Name, i, v)
 		}
-		if isScale(p) && v <= 0 {
+		if p.IsScale() && v <= 0 {
 			return fmt.Errorf("gppl: parameter %q (index %d) = %v is not positive", p.Name, i, v)
 		}
 	}
 	return nil
 }
 
-// checkEvaluation is checkParams for a loss, whose gradient, unless it is nil, has an entry for each parameter.
+// checkEvaluation is CheckParams for a loss, whose gradient, unless it is nil, has an entry for each parameter.
 func checkEvaluation(params []Param, grad, theta []float64) error {
 	if grad != nil && len(grad) != len(params) {
 		panic(fmt.Sprintf("gppl: len(grad) = %d, want %d parameters", len(grad), len(params)))
 	}
-	return checkParams(params, theta)
+	return CheckParams(params, theta)
 }
 
 // values returns the natural values of params.

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // Periodogram compares a time series with its expectation under a model, frequency by
@@ -48,7 +50,7 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	if dim := d.X.Dim(); dim != 1 {
 		return nil, fmt.Errorf("gppl: a periodogram needs inputs of dimension 1, not %d", dim)
 	}
-	if err := d.checkUnits(); err != nil {
+	if err := d.CheckUnits(); err != nil {
 		return nil, err
 	}
 	x := slices.Clone(d.X.at)
@@ -131,7 +133,7 @@ type timeGrid struct {
 
 func newTimeGrid(x Inputs) *timeGrid {
 	l := newLine(x, nil)
-	g := &timeGrid{lo: l.t[0], span: l.span, spacing: coverage(l.t) / float64(x.Len()-1)}
+	g := &timeGrid{lo: l.t[0], span: l.span, spacing: timeline.Coverage(l.t) / float64(x.Len()-1)}
 	const finer = 32
 	g.bins = 1 + int(math.Round(min(finer*g.span/g.spacing, 1<<20)))
 	g.width = g.span / float64(g.bins-1)

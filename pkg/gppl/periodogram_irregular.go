@@ -254,25 +254,3 @@ func crest(a, b, c float64) float64 {
 	}
 	return 0
 }
-
-// rhythm is the transform of a period that is short against the range: its cycles over the range are what the data
-// determine, to a small part of one,
-//
-//	span/θ = 1 + log(1 + exp(u/4)).
-type rhythm struct{ span, shortest float64 }
-
-// rhythmUnit is the cycles over the range that a raw unit is: a lobe of the likelihood is about one wide.
-const rhythmUnit = 0.25
-
-func (r rhythm) Natural(u float64) float64 {
-	return r.span / (1 + Softplus{}.Natural(rhythmUnit*u))
-}
-
-func (r rhythm) Raw(theta float64) float64 { return Softplus{}.Raw(r.span/theta-1) / rhythmUnit }
-
-func (r rhythm) Slope(u float64) float64 {
-	p := r.Natural(u)
-	return -p * p / r.span * rhythmUnit * Softplus{}.Slope(rhythmUnit*u)
-}
-
-func (r rhythm) String() string { return Log{}.String() }

@@ -86,6 +86,27 @@ func newSumsGrid(s *Sums) *sumsGrid {
 	return g
 }
 
+// OneValue reports whether the sums are those of one value and little else. The power of one value is the same at all
+// frequencies. That of white noise varies as much as its mean is, and that of a signal more. With the share q of Σy² in one
+// value the squared ratio of standard deviation to mean is (1 − q)(1 + q): ¼ at q = 0.87. Sums of fewer than some sixty observations are never
+// those of one value. It takes O(M), M the frequencies of s.
+func (s *Sums) OneValue() bool {
+	const least = 30 // frequencies: of so few of white noise the ratio is below ¼ about once in a thousand series
+	const even = 0.25
+	g := newSumsGrid(s)
+	lo, hi := s.Extent()
+	cycle := s.header.Period / (hi - lo) // of j: a frequency further apart is another
+	var count, sum, squares float64
+	for c := 1.0; int(c*cycle) <= s.header.Highest; c++ {
+		j := int(c * cycle)
+		p := power(entry(g.values, j) - complex(g.mean, 0)*entry(g.moment, j))
+		count++
+		sum += p
+		squares += p * p
+	}
+	return count >= least && squares*count-sum*sum < even*sum*sum
+}
+
 // tap returns the kth coefficient of the window, at frequency k·step.
 func (g *sumsGrid) tap(k int) complex128 {
 	if k < 0 {

@@ -73,7 +73,7 @@ func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 			return nil, fmt.Errorf("gppl: a prior on %q: there is no such parameter among %s", p.Name, namesOf(params))
 		case params[i].IsFixed():
 			return nil, fmt.Errorf("gppl: a prior on %q, which is fixed", p.Name)
-		case !isScale(params[i]):
+		case !params[i].IsScale():
 			return nil, fmt.Errorf("gppl: a prior on %q, which may be negative", p.Name)
 		}
 		if err := set(i, p); err != nil {
@@ -87,7 +87,7 @@ func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 		}
 		found := false
 		for i, q := range params {
-			if q.Role != p.Role || q.IsFixed() || !isScale(q) {
+			if q.Role != p.Role || q.IsFixed() || !q.IsScale() {
 				continue
 			}
 			found = true
@@ -151,7 +151,7 @@ func (m *MAP) ValueGrad(grad, theta []float64) (float64, error) {
 
 // ValueGradContext implements Interruptible.
 func (m *MAP) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
-	value, err := valueGrad(ctx, m.loss, grad, theta)
+	value, err := ValueGradContext(ctx, m.loss, grad, theta)
 	if err != nil {
 		return 0, err
 	}
@@ -220,7 +220,7 @@ func priorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 // what you know about a parameter by a prior with its name.
 func DefaultPriors(m Model, d Data) []ParamPrior {
 	const wide, narrow = 2, 1 // standard deviations of the log
-	d = leastSquaresRest(m, d)
+	d = m.SubtractMean(d)
 	var mean, variance, extent float64
 	n := float64(d.Len())
 	for _, y := range d.Y {
@@ -240,10 +240,10 @@ func DefaultPriors(m Model, d Data) []ParamPrior {
 	if !(extent > 0) || n < 5 { // the bounds below must be apart
 		extent, spacing = max(extent, 1), max(extent, 1)/5
 	}
-	terms := amplitudes(m.Kernel, 0)
+	terms := Amplitudes(m.Kernel)
 	var priors []ParamPrior
 	for i, p := range m.Params() {
-		if p.IsFixed() || !isScale(p) {
+		if p.IsFixed() || !p.IsScale() {
 			continue
 		}
 		var prior Prior

@@ -193,6 +193,10 @@ func (l *Projected) WithSetup(d time.Duration) *Projected {
 
 func (l *Projected) Params() []Param             { return append([]Param(nil), l.params...) }
 func (l *Projected) Model(theta []float64) Model { return l.model.WithParams(theta) }
+
+// Dims returns the numbers of observations and of projections.
+func (l *Projected) Dims() (n, k int) { return l.directions.n, l.directions.k }
+
 func (l *Projected) Report() LossReport {
 	r := l.tally.get()
 	var names []string

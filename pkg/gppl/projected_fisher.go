@@ -27,13 +27,13 @@ import (
 // training does not. It is an error if a parameter is out of range or S cannot be
 // factorised. theta is not modified.
 func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
-	return l.informationWithin(l.ctx, theta)
+	return l.InformationContext(l.ctx, theta)
 }
 
-// informationWithin is Information that ends soon after ctx has.
-func (l *Projected) informationWithin(ctx context.Context, theta []float64) (info *mat.SymDense, err error) {
+// InformationContext is Information that ends soon after ctx has, with an error that wraps ctx's.
+func (l *Projected) InformationContext(ctx context.Context, theta []float64) (info *mat.SymDense, err error) {
 	defer workers.Stopped(&err)
-	if err := checkParams(l.params, theta); err != nil {
+	if err := CheckParams(l.params, theta); err != nil {
 		return nil, err
 	}
 	c := l.calls.get()

@@ -65,7 +65,7 @@ func (l *Projected) coefficientsAt(theta []float64) (of []Coefficient, err error
 	if l.mean == nil {
 		return nil, nil
 	}
-	if err := checkParams(l.params, theta); err != nil {
+	if err := CheckParams(l.params, theta); err != nil {
 		return nil, err
 	}
 	c := l.calls.get()

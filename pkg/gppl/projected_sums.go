@@ -68,8 +68,8 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 	if err != nil {
 		return nil, nil, err
 	}
-	if k < 1 || k > min(r.n, maxSumsFeatures) {
-		return nil, nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.n, min(r.n, maxSumsFeatures))
+	if k < 1 || k > min(r.n, MaxSumsProjections) {
+		return nil, nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.n, min(r.n, MaxSumsProjections))
 	}
 	w := r.waves(k, s)
 	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.n, k: w.k(), waves: w}

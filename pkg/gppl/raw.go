@@ -21,13 +21,13 @@ func (s inUnits) String() string            { return fmt.Sprintf("in units of %.
 func rawTransforms(params []Param) []Transform {
 	shortest := math.Inf(1)
 	for _, p := range params {
-		if p.Unit == unitX && isScale(p) && p.Value > 0 {
+		if p.Unit == UnitX && p.IsScale() && p.Value > 0 {
 			shortest = min(shortest, p.Value)
 		}
 	}
 	all := make([]Transform, len(params))
 	for i, p := range params {
-		if all[i] = transformOf(p); all[i] == (Free{}) && p.Unit == unitX && !math.IsInf(shortest, 1) {
+		if all[i] = transformOf(p); all[i] == (Free{}) && p.Unit == UnitX && !math.IsInf(shortest, 1) {
 			all[i] = inUnits(shortest)
 		}
 	}

@@ -2,6 +2,8 @@ package gppl
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas"
@@ -9,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
 // NewResidual returns the projected likelihood that keeps one more statistic: the
@@ -141,4 +144,44 @@ func (l *Projected) addRemainder(grad []float64, c *projectedCall, slope float64
 	for _, t := range c.use {
 		contractVariance(t.own(grad), t.kernel, r.n*w)
 	}
+}
+
+// Coloured looks for bands of frequencies beyond the projections at which the remainder y − ΩΩᵀy, observed at x,
+// has more than its mean power: a model with b frequencies at p times the mean power
+// would gain b·(p − 1 − log p) nats (Whittle 1953). It returns the columns of SpectralProjection that
+// cover the highest band whose gain exceeds what chance explains, and the largest gain; 0 if there is
+// none, or if l is not NewResidual on a SpectralProjection of x. It takes O(n log n), and panics if the length of x is wrong.
+func (l *Projected) Coloured(x Inputs) (columns int, nats float64) {
+	if l.residual == nil || l.residual.rest == nil || l.proj.drawn == 0 {
+		return 0, 0
+	}
+	if x.Len() != l.directions.n {
+		panic(fmt.Sprintf("gppl: Coloured: x has %d points, the loss %d observations", x.Len(), l.directions.n))
+	}
+	const band = 12
+	const chance = 8 // nats, beside the log of the number of bands
+	n := l.directions.n
+	lo, hi := x.Range(0)
+	first := int(Spectral{}.frequency(float64(l.proj.drawn / 2)))
+	bands := (n/2 - first) / band
+	if bands < 2 {
+		return 0, 0
+	}
+	sums := dense.New(2*band*bands, 1)
+	rest := blas64.General{Rows: n, Cols: 1, Stride: 1, Data: l.residual.rest}
+	fourier.NewPoints(x.at, lo, hi-lo).Sums(sums, rest, first+1, featureTolerance)
+	power := make([]float64, bands)
+	for i, c := range sums.Data {
+		power[i/(2*band)] += c * c / band
+	}
+	sorted := slices.Clone(power)
+	slices.Sort(sorted)
+	mean := sorted[bands/2]
+	for i, v := range power {
+		p := v / mean
+		if worth := band * (p - 1 - math.Log(p)); p > 1 && worth > chance+math.Log(float64(bands)) {
+			columns, nats = Spectral{}.columns(float64(first+(i+1)*band)), max(nats, worth)
+		}
+	}
+	return columns, nats
 }

@@ -59,16 +59,16 @@ type FittedParam struct {
 	stdErrPlace float64 // of θ itself, for a parameter of any sign; 0 if it is not known
 }
 
-// unidentified is the standard error of log θ beyond which the curvature of the loss, by differences of rounded gradients,
-// tells nothing of it: a factor of e^10 either way.
-const unidentified = 10
+// Unidentified is the standard error of log θ beyond which the curvature of the loss, by differences of rounded gradients,
+// tells nothing of it: a factor of e^10 either way. FittedParam.StdErrLog is then +Inf.
+const Unidentified = 10
 
 // StdErr returns the standard error of θ itself, +Inf if it is not identified and NaN if that is not known: about θ·StdErrLog or,
 // for a parameter of any sign, the one from the curvature of the loss in θ. For the location of a
 // change point, the loss may have further minima, about which a standard error says nothing.
 func (p FittedParam) StdErr() float64 {
 	switch {
-	case isScale(p.Param):
+	case p.Param.IsScale():
 		return p.Value * p.StdErrLog
 	case p.stdErrPlace > 0:
 		return p.stdErrPlace
@@ -173,7 +173,7 @@ func (o *objective) compromised(win StartResult) (nats, jitter float64) {
 		return 0, 0
 	}
 	o.checks++
-	if _, err := valueGrad(o.ctx, o.loss, nil, win.Theta); err != nil {
+	if _, err := ValueGradContext(o.ctx, o.loss, nil, win.Theta); err != nil {
 		return 0, 0
 	}
 	rep := o.loss.Report()
@@ -187,7 +187,7 @@ func (r *Result) warn(format string, args ...any) {
 // atBound reports whether theta has gone where its transform no longer moves
 // it, or further than any data can tell.
 func atBound(p Param, theta float64) bool {
-	if p.IsFixed() || !isScale(p) {
+	if p.IsFixed() || !p.IsScale() {
 		return false
 	}
 	t := transformOf(p)
@@ -224,8 +224,8 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	}
 	for a, i := range o.trained {
 		se := math.Sqrt(cov.At(a, a))
-		if isScale(o.params[i]) {
-			if r.Params[i].StdErrLog = se * o.units[a]; r.Params[i].StdErrLog > unidentified {
+		if o.params[i].IsScale() {
+			if r.Params[i].StdErrLog = se * o.units[a]; r.Params[i].StdErrLog > Unidentified {
 				r.Params[i].StdErrLog = math.Inf(1)
 			}
 		} else {
@@ -295,18 +295,18 @@ func (o *objective) logGradient(grad, theta, moved []float64) (value float64, er
 	copy(o.theta, theta)
 	o.known = false
 	for a, i := range o.trained {
-		if step := moved[a] * o.units[a]; isScale(o.params[i]) {
+		if step := moved[a] * o.units[a]; o.params[i].IsScale() {
 			o.theta[i] *= math.Exp(step)
 		} else {
 			o.theta[i] += step
 		}
 	}
-	if value, err = valueGrad(o.ctx, o.loss, o.gradTheta, o.theta); err != nil {
+	if value, err = ValueGradContext(o.ctx, o.loss, o.gradTheta, o.theta); err != nil {
 		return 0, err
 	}
 	o.evaluations++
 	for j, i := range o.trained {
-		if isScale(o.params[i]) {
+		if o.params[i].IsScale() {
 			grad[j] = o.gradTheta[i] * o.theta[i] * o.units[j]
 		} else {
 			grad[j] = o.gradTheta[i] * o.units[j]
@@ -325,8 +325,8 @@ func (o *objective) findUnits(theta []float64) (ok bool) {
 		o.units[a] = 1
 	}
 	for a, i := range o.trained {
-		if isScale(o.params[i]) {
-			if t, ok := o.through[i].(rhythm); ok {
+		if o.params[i].IsScale() {
+			if t, ok := o.through[i].(Cycles); ok {
 				o.units[a] = min(1, math.Abs(t.Slope(t.Raw(theta[i])))/theta[i])
 			}
 			continue

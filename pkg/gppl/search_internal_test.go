@@ -16,46 +16,6 @@ func searchData(n int) Data {
 	return Data{X: Scalars(x), Y: y}
 }
 
-// TestProfiler compares the screened likelihood with the exact one at the variances that it names, and wants that to be the
-// least over their common factor.
-func TestProfiler(t *testing.T) {
-	d := searchData(70)
-	for _, k := range []Kernel{SE{2, 3}, Matern32{1, 4}, Add(SE{1, 20}, Periodic{0.5, 6, 1}), RQ{1, 2, 0.5}} {
-		m := Model{Kernel: k, Noise: 1}
-		b, err := newBlocks(m, d, 100, 50)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := newProfiler(b)
-		noises := []float64{0.01, 0.3}
-		nll, factors := make([]float64, 2), make([]float64, 2)
-		for _, free := range []bool{true, false} {
-			p.profile(nll, factors, m, noises, free)
-			for i, noise := range noises {
-				at := func(c float64) float64 {
-					theta := values(m.Params())
-					theta[len(theta)-1] = noise
-					for j, q := range m.Params() {
-						if q.Unit == unitY2 {
-							theta[j] *= c * factors[i]
-						}
-					}
-					v, err := b.ValueGrad(nil, theta)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return v
-				}
-				if v := at(1); math.Abs(v-nll[i]) > 1e-6*math.Abs(v) || !free && factors[i] != 1 {
-					t.Errorf("%v, noise %v, free %v: screened %v, exact %v", k, noise, free, nll[i], v)
-				} else if free && (at(1.01) < v || at(0.99) < v) {
-					t.Errorf("%v, noise %v: %v is not the least: %v, %v", k, noise, v, at(0.99), at(1.01))
-				}
-			}
-		}
-	}
-}
-
 func TestBlocks(t *testing.T) {
 	d := searchData(500)
 	m := Model{Kernel: SE{1, 2}, Noise: 0.1}

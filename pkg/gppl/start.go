@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // StartFrom returns m with start values for training taken from the data. The
@@ -34,16 +36,16 @@ import (
 // 1. If the model has a mean, start values come from the residuals of y after a
 // least-squares fit of the mean.
 func StartFrom(m Model, d Data) Model {
-	if d.checkUnits() != nil {
+	if d.CheckUnits() != nil {
 		theta := m.Values()
 		for i, p := range m.Params() {
-			if !p.IsFixed() && isScale(p) {
+			if !p.IsFixed() && p.IsScale() {
 				theta[i] = 1
 			}
 		}
 		return m.WithParams(theta)
 	}
-	d = leastSquaresRest(m, d)
+	d = m.SubtractMean(d)
 	if k, ok := m.Kernel.(ChangePoint); ok && d.X.Dim() == 1 {
 		return startChange(m, k, d)
 	}
@@ -74,7 +76,7 @@ func startsFrom(m Model, d Data) []Model {
 	for i, p := range m.Params() {
 		switch {
 		case p.IsFixed():
-		case p.Unit == unitX && p.Role != RoleLocation:
+		case p.Unit == UnitX && p.Role != RoleLocation:
 			theta[i] = l
 			scales++
 		case p.Unit == "":
@@ -121,7 +123,7 @@ func newStarter(m Model, d Data) *starter {
 		case p.Role == RoleLocation:
 			lo, hi := d.X.Range(0)
 			v = lo + 0.5*(hi-lo)
-		case p.Unit == unitX:
+		case p.Unit == UnitX:
 			v = s.extent / 5
 		}
 		s.theta = append(s.theta, v)
@@ -138,7 +140,7 @@ func (s *starter) prior() float64 {
 
 // scale multiplies the kernel by c, through the variances that are trained.
 func (s *starter) scale(c float64) {
-	for _, i := range amplitudes(s.of.Kernel, 0) {
+	for _, i := range Amplitudes(s.of.Kernel) {
 		if !s.params[i].IsFixed() {
 			s.theta[i] *= c
 		}
@@ -148,7 +150,7 @@ func (s *starter) scale(c float64) {
 // model returns the model at what was found, the noise shared with White terms,
 // all within the reach of their transforms.
 func (s *starter) model() Model {
-	white := noiseTerms(s.of.Kernel, 0)
+	white := NoiseTerms(s.of.Kernel)
 	share := s.noise / float64(1+len(white))
 	for _, i := range white {
 		if !s.params[i].IsFixed() {
@@ -169,7 +171,7 @@ func (s *starter) model() Model {
 // differenceNoise estimates the noise variance from triples of neighbours, those
 // over gaps left out, or returns otherwise if there are too few.
 func differenceNoise(l *line, otherwise float64) float64 {
-	wide := 4 * coverage(l.t) / float64(len(l.t))
+	wide := 4 * timeline.Coverage(l.t) / float64(len(l.t))
 	var sum, count float64
 	for i := 1; i+1 < len(l.t); i++ {
 		width := l.t[i+1] - l.t[i-1]
@@ -224,7 +226,7 @@ func autocovarianceOf(l *line) *autocovariance {
 	products, pairs := correlate(sum), correlate(count)
 	products[0] -= self
 	pairs[0] -= float64(n)
-	a := &autocovariance{spacing: coverage(l.t) / float64(n), span: l.span}
+	a := &autocovariance{spacing: timeline.Coverage(l.t) / float64(n), span: l.span}
 	for h := range bins / 3 {
 		if pairs[h] > 0.5 {
 			a.lag = append(a.lag, float64(h)*width)
@@ -272,7 +274,7 @@ func (s *starter) match(a *autocovariance) {
 		}
 		return -vk * vk / kk, vk / kk
 	}
-	terms := amplitudes(s.of.Kernel, 0)
+	terms := Amplitudes(s.of.Kernel)
 	for range 2 {
 		for i, candidates := range s.candidates(a, terms) {
 			best, keep := math.Inf(1), s.theta[i]
@@ -319,7 +321,7 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 			return nil
 		},
 		func(_ int, p Param) []float64 {
-			if p.Unit == unitX && !isPeriod(p) && p.Role != RoleLocation {
+			if p.Unit == UnitX && !isPeriod(p) && p.Role != RoleLocation {
 				return grid(a.spacing, a.span, 24)
 			}
 			return nil

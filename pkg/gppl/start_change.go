@@ -1,6 +1,10 @@
 package gppl
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
+)
 
 // startChange is StartFrom for a change point.
 func startChange(m Model, k ChangePoint, d Data) Model {
@@ -47,7 +51,7 @@ func changeWidth(l *line) float64 {
 	if !(l.span > 0) {
 		return 1
 	}
-	return max(l.span/40, coverage(l.t)/float64(len(l.t)))
+	return max(l.span/40, timeline.Coverage(l.t)/float64(len(l.t)))
 }
 
 // leastSide is how many observations a side of a change has at least, or a tenth of them.

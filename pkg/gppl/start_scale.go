@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // scales are the values that a search tries for the parameters of a kernel: every octave of lengthscales between the
@@ -41,7 +43,7 @@ func newScales(d Data, withPeriods bool) scales {
 	if !(l.span > 0) {
 		return scales{}
 	}
-	spacing := coverage(l.t) / float64(len(l.t))
+	spacing := timeline.Coverage(l.t) / float64(len(l.t))
 	var gaps []float64
 	for i, t := range l.t[1:] {
 		if t > l.t[i] {
@@ -215,15 +217,15 @@ func atEnd(p Param) bool {
 	return kept && p.Value != b.inside(p.Value)
 }
 
-// withPeriods returns m with its periods trained within the shortest and the longest, but for those that have a transform of
+// limit returns m with its periods trained within the shortest and the longest, but for those that have a transform of
 // their own.
-func (m Model) withPeriods(s scales) Model {
+func (s scales) limit(m Model) Model {
 	var within Transform = interval{s.shortest, s.longest}
 	if s.irregular != nil {
-		within = rhythm{s.longest, s.shortest}
+		within = Cycles{s.longest}
 	}
 	for _, p := range m.Params() {
-		if t := transformOf(p); isPeriod(p) && t == (Log{}) {
+		if isPeriod(p) && (p.Transform == nil || p.Transform == Log{}) {
 			m = m.WithTransform(p.Name, within)
 		}
 	}
@@ -231,15 +233,14 @@ func (m Model) withPeriods(s scales) Model {
 }
 
 // inside returns m with its parameters moved to where their transforms reach.
-func (m Model) inside() Model {
-	params := m.Params()
-	theta := values(params)
-	for i, p := range params {
+func (s scales) inside(m Model) Model {
+	theta := m.Values()
+	for i, p := range m.Params() {
 		switch t := p.Transform.(type) {
 		case interval:
 			theta[i] = t.inside(theta[i])
-		case rhythm:
-			theta[i] = min(max(theta[i], t.shortest), t.span/1.01)
+		case Cycles:
+			theta[i] = min(max(theta[i], s.shortest), t.Span/1.01)
 		case Softplus:
 			theta[i] = max(theta[i], 1.001*t.Floor)
 		}

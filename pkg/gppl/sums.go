@@ -287,14 +287,14 @@ func (s *Sums) Extent() (lo, hi float64) {
 // about it; NaN if there are none.
 func (s *Sums) Mean() float64 {
 	_, value := s.plan.Totals(s.sum)
-	return s.header.Centre + value/s.weight()
+	return s.header.Centre + value/s.Weight()
 }
 
 // Variance returns the weighted mean square of the observations about their mean. It is 0
 // if that is no more than rounding, as for equal observations.
 func (s *Sums) Variance() float64 {
 	_, value := s.plan.Totals(s.sum)
-	weight := s.weight()
+	weight := s.Weight()
 	mean, square := value/weight, s.plan.Squares(s.sum)/weight
 	v, size := square-mean*mean, constant*(s.header.Centre+mean)
 	if v <= max(squaresRounding*square, size*size) {
@@ -303,12 +303,15 @@ func (s *Sums) Variance() float64 {
 	return v
 }
 
+// constant is the share of y that rounding leaves where all observations are equal, or a mean explains all of them.
+const constant = 1e-13
+
 // squaresRounding is what sums lose of a mean square: for constant observations the variance
 // is up to 1.2e-15 of it.
 const squaresRounding = 0x1p-46
 
-// weight returns Σ w.
-func (s *Sums) weight() float64 {
+// Weight returns Σ w, the number of observations if they have no weights.
+func (s *Sums) Weight() float64 {
 	if s.header.LargestWeight == 0 {
 		return float64(s.sum.N)
 	}

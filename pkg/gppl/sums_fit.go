@@ -38,7 +38,7 @@ func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings Aut
 	if f.settings.MaxProjections == 0 {
 		f.settings.MaxProjections = mostSumsProjections
 	}
-	f.settings.MaxProjections = min(f.settings.MaxProjections, max(1, s.Len()/2), maxSumsFeatures)
+	f.settings.MaxProjections = min(f.settings.MaxProjections, max(1, s.Len()/2), MaxSumsProjections)
 	why := "projections were asked for"
 	if !settings.Projected {
 		f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"
@@ -46,14 +46,14 @@ func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings Aut
 		if err != nil {
 			return nil, err
 		}
-		_, err = valueGrad(f.ctx, exact, nil, values(m.Params()))
+		_, err = ValueGradContext(f.ctx, exact, nil, m.Values())
 		var refusal *Refusal
 		switch {
 		case err == nil:
 			if _, err = f.train(exact, 0); err != nil || f.result.Status == Converged {
 				return f.finish(err)
 			}
-			if _, err := valueGrad(f.ctx, exact, nil, values(f.at.shorten(wall).Params())); !errors.As(err, &refusal) {
+			if _, err := ValueGradContext(f.ctx, exact, nil, shorten(f.at, wall).Values()); !errors.As(err, &refusal) {
 				return f.finish(nil)
 			}
 			why = "training the exact likelihood ended where it is refused for shorter lengthscales: " + refusal.Reason
@@ -104,7 +104,7 @@ func (f *sumsFit) project(why string) (string, error) {
 		if err != nil {
 			return why, err
 		}
-		k := loss.proj.k
+		_, k := loss.Dims()
 		gain, err := f.train(loss, k)
 		var refusal *Refusal
 		if errors.As(err, &refusal) && last > 0 {
@@ -146,22 +146,18 @@ func (f *sumsFit) project(why string) (string, error) {
 // needed returns the number of projections that the spectrum of the present model
 // needs.
 func (f *sumsFit) needed() (int, error) {
-	if f.sums.Len() == 0 {
-		return 0, errors.New("gppl: Sums: no observations")
-	}
-	lo, hi := f.sums.Extent()
-	s, err := newSpectrumOf(f.at, f.sums.weight(), hi-lo, hi-lo)
+	count, err := f.sums.Columns(f.at, signalRatio)
 	if err != nil {
 		return 0, err
 	}
-	return Spectral{}.columns(s.cutoff(signalRatio)*s.span) + 4, nil // for the ends, as in FitAuto
+	return count + 4, nil // for the ends, as in FitAuto
 }
 
 // train continues from the present model with k projections (0 for the exact likelihood),
 // and returns the nats gained.
 func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
 	began := time.Now()
-	stood, err := valueGrad(f.ctx, loss, nil, values(f.at.Params()))
+	stood, err := ValueGradContext(f.ctx, loss, nil, f.at.Values())
 	if err != nil {
 		return 0, err
 	}
@@ -173,7 +169,7 @@ func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
 	f.evaluations += r.Evaluations
 	f.setUp += r.SetupTime
 	f.fitted += r.FitTime
-	step := AutoStep{K: k, Value: r.Value, Theta: values(r.Model.Params()), Evaluations: r.Evaluations, Seconds: time.Since(began).Seconds()}
+	step := AutoStep{K: k, Value: r.Value, Theta: r.Model.Values(), Evaluations: r.Evaluations, Seconds: time.Since(began).Seconds()}
 	for _, p := range r.Params {
 		step.StdErrLog = append(step.StdErrLog, p.StdErrLog)
 	}
@@ -183,7 +179,7 @@ func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
 
 // doubts lists why what was found may not be what the data determine, as FitAuto does.
 func (f *sumsFit) doubts() []string {
-	r, n := f.result.Result, f.sums.weight()
+	r, n := f.result.Result, f.sums.Weight()
 	lo, hi := f.sums.Extent()
 	params := r.Model.Params()
 	offset := f.sums.Mean() - f.centre
@@ -191,33 +187,13 @@ func (f *sumsFit) doubts() []string {
 	doubts := endsOfX(params[:len(params)-1], hi-lo, (hi-lo)/n, 0)
 	white := 0.5 * n * (1 + log2Pi + math.Log(power)) // the exact likelihood of white noise of that variance
 	free := !slices.ContainsFunc(params, Param.IsFixed) && r.Model.Mean == nil
-	if f.oneValue() {
+	if f.sums.OneValue() {
 		doubts = append(doubts, fmt.Sprintf("one value holds nearly all of the mean of y², %.3g: all frequencies have the same power, as those of an outlier", power))
 	}
 	if gain := white - r.Value; f.result.Exact && free && gain < float64(len(params)-1) {
 		doubts = append(doubts, fmt.Sprintf("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain))
 	}
 	return doubts
-}
-
-// oneValue reports whether the sums are those of one value and little else. The power of one value is the same at all
-// frequencies. That of white noise varies as much as its mean is, and that of a signal more. With the share q of Σy² in one
-// value the squared ratio of standard deviation to mean is (1 − q)(1 + q): ¼ at q = 0.87.
-func (f *sumsFit) oneValue() bool {
-	const least = 30 // frequencies: of so few of white noise the ratio is below ¼ about once in a thousand series
-	const even = 0.25
-	g := newSumsGrid(f.sums)
-	lo, hi := f.sums.Extent()
-	cycle := g.header.Period / (hi - lo) // of j: a frequency further apart is another
-	var count, sum, squares float64
-	for c := 1.0; int(c*cycle) <= g.header.Highest; c++ {
-		j := int(c * cycle)
-		p := power(entry(g.values, j) - complex(g.mean, 0)*entry(g.moment, j))
-		count++
-		sum += p
-		squares += p * p
-	}
-	return count >= least && squares*count-sum*sum < even*sum*sum
 }
 
 // finish returns the result, with what all steps took, unless there is none.

@@ -3,6 +3,8 @@ package gppl
 import (
 	"fmt"
 	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // SumsRange states which observations Sums must accept and which lengthscales they must
@@ -111,7 +113,7 @@ func (s *Sums) Plan() SumsPlan {
 
 // denseSumsSeconds is the time of the spectral engine for the given number of features.
 func denseSumsSeconds(features float64) float64 {
-	if features > maxSumsFeatures {
+	if features > MaxSumsProjections {
 		return math.Inf(1)
 	}
 	return (2*features*features*features/3)/(2*flopRate) + features*features*6e-9
@@ -164,10 +166,10 @@ func (h SumsHeader) String() string {
 func (p SumsPlan) String() string {
 	dense := "refused"
 	if !math.IsInf(p.Dense, 1) {
-		dense = duration(p.Dense)
+		dense = timeline.Seconds(p.Dense)
 	}
 	return fmt.Sprintf("%v; %.3g MB of memory, %.3g MB in a file; an exact likelihood takes about %s with SE, at most %s with kernels for which the matrix is dense",
-		p.Header, 1e-6*float64(p.Bytes), 1e-6*float64(p.FileBytes), duration(p.Gridded), dense)
+		p.Header, 1e-6*float64(p.Bytes), 1e-6*float64(p.FileBytes), timeline.Seconds(p.Gridded), dense)
 }
 
 // SampleRange returns the range of a sample of the data with a margin: margin times the

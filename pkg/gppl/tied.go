@@ -88,7 +88,7 @@ func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
 
 // ValueGradContext implements Interruptible.
 func (t *Tied) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
-	return t.evaluate(func(grad, theta []float64) (float64, error) { return valueGrad(ctx, t.loss, grad, theta) }, grad, theta)
+	return t.evaluate(func(grad, theta []float64) (float64, error) { return ValueGradContext(ctx, t.loss, grad, theta) }, grad, theta)
 }
 
 func (t *Tied) evaluate(loss func(grad, theta []float64) (float64, error), grad, theta []float64) (float64, error) {

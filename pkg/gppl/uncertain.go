@@ -248,7 +248,7 @@ func newTarget(loss Loss, r *Result) (*target, error) {
 	}
 	t.through = rawTransforms(t.params)
 	for i, p := range r.Params { // a step of curvatureStep is then a thousandth of a standard error
-		if se := p.StdErr(); !isScale(p.Param) && se > 0 && !math.IsInf(se, 1) {
+		if se := p.StdErr(); !p.Param.IsScale() && se > 0 && !math.IsInf(se, 1) {
 			t.through[i] = inUnits(1e-3 / curvatureStep * se)
 		}
 	}
@@ -335,7 +335,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 			return 0, err
 		}
 		theta, _ := t.at(at)
-		if _, err := valueGrad(ctx, t.loss, natural, theta); err != nil {
+		if _, err := ValueGradContext(ctx, t.loss, natural, theta); err != nil {
 			return 0, err
 		}
 		for b, i := range t.free {
@@ -386,7 +386,7 @@ func (t *target) draw(ctx context.Context, p *proposal, s UncertainSettings, rou
 			u[j] = p.centre[j] + step.AtVec(j)
 		}
 		theta, jacobian := t.at(u)
-		value, err := valueGrad(ctx, t.loss, nil, theta)
+		value, err := ValueGradContext(ctx, t.loss, nil, theta)
 		ratio := jacobian - value - log
 		if err != nil || math.IsNaN(ratio) || math.IsInf(ratio, 0) {
 			ratio = math.Inf(-1)

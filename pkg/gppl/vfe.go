@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -150,7 +151,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		transform = Fixed{}
 	}
 	for i, v := range z.at {
-		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: unitX, Role: RoleInput})
+		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: UnitX, Role: RoleInput})
 	}
 	if l.mean, l.columns, err = dataColumns(m, d); err != nil {
 		return nil, err
@@ -253,7 +254,7 @@ func (l *VFE) evaluateIn(w *vfeWork, grad, theta []float64) (float64, error) {
 		if grad != nil {
 			gradZ = grad[l.hyper:]
 		}
-		value += l.opt.Repulsion * repulsion(gradZ, w.z, orDefault(l.opt.RepulsionRange, 1), l.opt.Repulsion)
+		value += l.opt.Repulsion * repulsion(gradZ, w.z, cmp.Or(l.opt.RepulsionRange, 1), l.opt.Repulsion)
 	}
 	return value, checkAnswer(l.params, value, grad, theta)
 }

@@ -1,11 +1,15 @@
 package gppl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // spectrum describes a model of a time series by frequency (Whittle's approximation).
@@ -27,7 +31,7 @@ type spectrum struct {
 // would take.
 func newSpectrum(m Model, x Inputs) (*spectrum, error) {
 	l := newLine(x, nil)
-	return newSpectrumOf(m, float64(x.Len()), l.span, coverage(l.t))
+	return newSpectrumOf(m, float64(x.Len()), l.span, timeline.Coverage(l.t))
 }
 
 // newSpectrumOf is newSpectrum for n observations, or of weights that sum to n.
@@ -84,28 +88,6 @@ func (s *spectrum) logAt(j int) float64 {
 	return math.Log(s.noise)
 }
 
-// coverage returns the length of the range of the sorted times t, gaps of more
-// than twenty times the median spacing counted as that.
-func coverage(t []float64) float64 {
-	span := t[len(t)-1] - t[0]
-	gaps := make([]float64, 0, len(t))
-	for i, v := range t[1:] {
-		if v > t[i] {
-			gaps = append(gaps, v-t[i])
-		}
-	}
-	if len(gaps) == 0 {
-		return span
-	}
-	slices.Sort(gaps)
-	limit := 20 * gaps[len(gaps)/2]
-	var sum float64
-	for _, g := range gaps {
-		sum += min(g, limit)
-	}
-	return sum
-}
-
 // cutoff returns the highest frequency where the signal's part of the spectrum
 // is at least ratio times the noise, or 0.
 func (s *spectrum) cutoff(ratio float64) float64 {
@@ -141,15 +123,48 @@ func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
 	return Spectral{}.columns(s.cutoff(ratio) * s.span), nil
 }
 
-// whittleInformation approximates the Fisher information of all observations in
+// Columns returns how many columns of SpectralColumns the signal of m needs in the observations of s, which count by their weights, as
+// if they had no gaps. Its errors are those of SpectralColumns, and that s has no observations.
+func (s *Sums) Columns(m Model, ratio float64) (int, error) {
+	if s.Len() == 0 {
+		return 0, errors.New("gppl: Sums: no observations")
+	}
+	lo, hi := s.Extent()
+	f, err := newSpectrumOf(m, s.Weight(), hi-lo, hi-lo)
+	if err != nil {
+		return 0, err
+	}
+	return Spectral{}.columns(f.cutoff(ratio) * f.span), nil
+}
+
+// SpectralCost predicts the seconds that a value and gradient of NewResidual at m takes with the first columns of SpectralProjection(x),
+// a share of the set-up included. It makes neither and, like Exact.Cost, counts operations: it is the same on every machine. It is +Inf if
+// no engine projects the kernel for less than n²k.
+func SpectralCost(m Model, x Inputs, columns int) float64 {
+	n, k := float64(x.Len()), float64(columns)
+	lo, hi := x.Range(0)
+	eps := spectralEps(1e-8*k, n, variance(m.Kernel), m.Noise)
+	terms, _, why := forecastSpectral(m.Kernel, hi-lo, eps, false)
+	if why != (reason{}) {
+		return math.Inf(1)
+	}
+	setup := forecastWaves(x.Len(), columns, int(terms))
+	if columns > commonWaves {
+		setup = 8*n*k*k/(2*flopRate) + fourier.Predict(x.Len(), columns, 0, int(terms)+1, featureTolerance).Seconds/2
+	}
+	return (8*terms*k*k+2*k*k*k)/(2*flopRate) + setup/evaluationsAhead
+}
+
+// WhittleInformation approximates the Fisher information of all observations in
 // the logs of the parameters, noise last (Whittle 1953),
 //
 //	I_Y ≈ ½ Σ_eigenvalues ∂_a log λ·∂_b log λ,
 //
 // ∂ by central differences. It holds for smooth spectra, a range of many
-// lengthscales and x without clusters. It is an error if there are more
+// lengthscales and x without clusters, to about 10 %, and takes as many expansions of the kernel as 2p + 1 likelihoods of the gridded engine
+// would, whatever n is. It is an error if there are more
 // frequencies than observations, or if the spectrum is not known.
-func whittleInformation(m Model, x Inputs) (*mat.SymDense, error) {
+func WhittleInformation(m Model, x Inputs) (*mat.SymDense, error) {
 	const h = 1e-3
 	theta := m.Values()
 	p := len(theta)

@@ -1,0 +1,61 @@
+// Package timeline orders the times of a series, measures what they cover, and writes seconds for people.
+package timeline
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Order returns the indices that sort t, equal times in the order that they have: t[order[i]] ascends. It is nil if t is sorted already.
+func Order(t []float64) []int {
+	if slices.IsSorted(t) {
+		return nil
+	}
+	order := make([]int, len(t))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case t[a] < t[b]:
+			return -1
+		case t[a] > t[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// Coverage returns the length of the range of the sorted times t, at least one, gaps of more
+// than twenty times the median spacing counted as that.
+func Coverage(t []float64) float64 {
+	span := t[len(t)-1] - t[0]
+	gaps := make([]float64, 0, len(t))
+	for i, v := range t[1:] {
+		if v > t[i] {
+			gaps = append(gaps, v-t[i])
+		}
+	}
+	if len(gaps) == 0 {
+		return span
+	}
+	slices.Sort(gaps)
+	limit := 20 * gaps[len(gaps)/2]
+	var sum float64
+	for _, g := range gaps {
+		sum += min(g, limit)
+	}
+	return sum
+}
+
+// Seconds writes a predicted time with three digits, in µs, ms or s.
+func Seconds(s float64) string {
+	switch {
+	case s < 1e-3:
+		return fmt.Sprintf("%.3g µs", 1e6*s)
+	case s < 1:
+		return fmt.Sprintf("%.3g ms", 1e3*s)
+	}
+	return fmt.Sprintf("%.3g s", s)
+}
