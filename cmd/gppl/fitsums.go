@@ -17,6 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // forCSV are the flags of gppl fit that sums do not support, since they need observations.
@@ -255,7 +256,7 @@ func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, se
 	if err != nil {
 		return fit, err
 	}
-	settings := library.AutoSettings{Fit: library.Settings{Seed: seed}}
+	settings := auto.Settings{Fit: library.Settings{Seed: seed}}
 	if starts > 1 {
 		settings.Fit.Starts = starts
 	}
@@ -267,7 +268,7 @@ func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, se
 		fit.Refused = cmp.Or(refused, "its likelihood cannot be computed at any start")
 		return fitProjections(ctx, fit, from, s, settings)
 	}
-	r, err := library.FitSums(ctx, *best, s, mean, settings)
+	r, err := auto.FitSums(ctx, *best, s, mean, settings)
 	if err != nil {
 		return fit, err
 	}
@@ -293,7 +294,7 @@ func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (be
 	return best, refused, nil
 }
 
-func (f *sumsFit) accept(r *library.AutoResult, s *library.Sums) {
+func (f *sumsFit) accept(r *auto.Result, s *library.Sums) {
 	f.Refused, f.Result = "", r.Result
 	if !r.Exact {
 		f.Projected = r.Why
@@ -303,7 +304,7 @@ func (f *sumsFit) accept(r *library.AutoResult, s *library.Sums) {
 
 // fitProjections learns by projections a kernel whose exact likelihood was refused. It starts where the likelihood of a few projections
 // is highest. If projections are refused too, it returns fit unchanged.
-func fitProjections(ctx context.Context, fit sumsFit, from []library.Model, s *library.Sums, settings library.AutoSettings) (sumsFit, error) {
+func fitProjections(ctx context.Context, fit sumsFit, from []library.Model, s *library.Sums, settings auto.Settings) (sumsFit, error) {
 	const few = 64
 	refusal := (*library.Refusal)(nil)
 	loss, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()))
@@ -318,7 +319,7 @@ func fitProjections(ctx context.Context, fit sumsFit, from []library.Model, s *l
 		return fit, err
 	}
 	settings.Projected = true
-	r, err := library.FitSums(ctx, *best, s, s.Mean(), settings)
+	r, err := auto.FitSums(ctx, *best, s, s.Mean(), settings)
 	if errors.As(err, &refusal) {
 		return fit, nil
 	}

@@ -7,7 +7,7 @@
 //	go run ./measure/calibration -true
 //
 // A series of each kind is simulated, and a model of the same family is trained on all but its last 50 observations, as a
-// user would: starts by FitAuto, then with the default priors. The forecasts at 1, 10 and 50 steps ahead are compared with what
+// user would: starts by auto.Fit, then with the default priors. The forecasts at 1, 10 and 50 steps ahead are compared with what
 // came. Nothing is stored: all is computed anew, from seeds.
 package main
 
@@ -27,6 +27,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -176,7 +177,7 @@ func (k kind) known(d gppl.Data, at gppl.Inputs, seed uint64) (*gppl.Mixture, er
 // forecast returns forecasts with known parameters and with uncertain ones.
 func (k kind) forecast(d gppl.Data, at gppl.Inputs) (known, averaged *gppl.Mixture, u *gppl.Uncertain, err error) {
 	ctx := context.Background()
-	start, err := gppl.FitAuto(ctx, k.family(d.X), d, gppl.AutoSettings{})
+	start, err := auto.Fit(ctx, k.family(d.X), d, auto.Settings{})
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -1,13 +1,13 @@
-// Command optima compares what FitAuto finds with the best of many random restarts, for 30 kinds of series and 8 kernels:
+// Command optima compares what auto.Fit finds with the best of many random restarts, for 30 kinds of series and 8 kernels:
 //
 //	go run ./measure/optima
 //	go run ./measure/optima -quick -seed 3
 //	go run ./measure/optima -named
 //
-// With -named it compares what gppl fit --kernel finds (forecast.Fit) for the kernels with a season, with the better of FitAuto and the
+// With -named it compares what gppl fit --kernel finds (forecast.Fit) for the kernels with a season, with the better of auto.Fit and the
 // restarts, and marks ! what loses more than ten nats without a doubt.
 //
-// It prints how many nats FitAuto ends above the best of the restarts, pair by pair, marked ? where FitAuto calls its result
+// It prints how many nats auto.Fit ends above the best of the restarts, pair by pair, marked ? where auto.Fit calls its result
 // doubtful and ! where it loses more than a nat and calls it converged. The reference trains the exact likelihood from starts
 // that are log-uniform in a wide box, without any knowledge of the series but its range, its spacing and its power. Nothing is
 // stored: all is computed anew, from seeds. It exits with 1 if any pair is marked !.
@@ -29,6 +29,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 func main() {
@@ -107,7 +108,7 @@ type outcome struct {
 	err      error
 	found    *gppl.Result
 	text     fmt.Stringer // of the whole result
-	exact    float64      // the exact likelihood at what FitAuto found
+	exact    float64      // the exact likelihood at what auto.Fit found
 	best     float64      // of the restarts
 	bestAt   string
 	agree    int // restarts that ended within 0.1 nats of the best
@@ -129,11 +130,11 @@ func (p pair) compare(restarts int) (o outcome) {
 	if err != nil {
 		return outcome{err: err}
 	}
-	auto, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: p.family}, d, gppl.AutoSettings{})
+	found, err := auto.Fit(context.Background(), gppl.Model{Kernel: p.family}, d, auto.Settings{})
 	if err != nil {
 		return outcome{err: err}
 	}
-	o.found, o.text = auto.Result, auto
+	o.found, o.text = found.Result, found
 	exact, err := gppl.NewExact(o.found.Model, d)
 	if err != nil {
 		return outcome{err: err}
@@ -227,7 +228,7 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 // table prints the losses and returns the number of silent ones.
 func table(to io.Writer, pairs []pair, outcomes []outcome, named, verbose bool) (silent int) {
 	names, _ := families(named)
-	what := "FitAuto"
+	what := "auto.Fit"
 	if named {
 		what = "the named kernel"
 	}

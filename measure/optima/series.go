@@ -23,7 +23,7 @@ const (
 	points = 150
 )
 
-// kinds are the series that FitAuto is tried on: draws of the kernels, and much
+// kinds are the series that auto.Fit is tried on: draws of the kernels, and much
 // that none of them drew.
 func kinds() []kind {
 	return []kind{

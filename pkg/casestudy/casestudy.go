@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -171,9 +172,9 @@ func coefficients(all []gppl.Coefficient) (text string) {
 	return text
 }
 
-// learn trains m by FitAuto and returns the posterior.
-func learn(ctx context.Context, m gppl.Model, d gppl.Data) (*gppl.AutoResult, *gppl.Posterior, error) {
-	r, err := gppl.FitAuto(ctx, m, d, gppl.AutoSettings{})
+// learn trains m by auto.Fit and returns the posterior.
+func learn(ctx context.Context, m gppl.Model, d gppl.Data) (*auto.Result, *gppl.Posterior, error) {
+	r, err := auto.Fit(ctx, m, d, auto.Settings{})
 	if err != nil {
 		return nil, nil, err
 	}

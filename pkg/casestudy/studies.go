@@ -9,6 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -248,7 +249,7 @@ func Change(ctx context.Context, scale Scale) (*Study, error) {
 		name   string
 		kernel gppl.Kernel
 	}{{"one kernel", gppl.Matern32{}}, {"a change point", gppl.ChangePoint{Before: gppl.SE{}, After: gppl.Matern32{}}}} {
-		loss, err := gppl.NewExact(gppl.StartFrom(gppl.Model{Kernel: c.kernel}, s.Train), s.Train)
+		loss, err := gppl.NewExact(auto.StartFrom(gppl.Model{Kernel: c.kernel}, s.Train), s.Train)
 		if err != nil {
 			return nil, err
 		}
@@ -310,7 +311,7 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 	}
 	s := &Study{Title: "A short series", XLabel: "time", YLabel: "y",
 		Train: gppl.Data{X: gppl.Scalars(x[:n]), Y: y[:n]}, Held: gppl.Data{X: gppl.Scalars(x[n:]), Y: y[n:]}, grid: gridOf(0, x[len(x)-1], 200)}
-	start := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, s.Train)
+	start := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, s.Train)
 	exact, err := gppl.NewExact(start, s.Train)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // Misfit is the result of the automatic fit on data that its model does not
@@ -14,7 +15,7 @@ import (
 type Misfit struct {
 	Data   string // what they are
 	N      int
-	Result *gppl.AutoResult // nil where there is an error
+	Result *auto.Result // nil where there is an error
 	Err    error
 }
 
@@ -66,7 +67,7 @@ func Misfits(ctx context.Context, s Scale) []Misfit {
 		fit := Misfit{Data: c.name, N: len(c.x)}
 		d, err := gppl.NewData(gppl.Scalars(c.x), c.y)
 		if err == nil {
-			fit.Result, err = gppl.FitAuto(ctx, gppl.PaperModel(gppl.SE{}), d, gppl.AutoSettings{})
+			fit.Result, err = auto.Fit(ctx, gppl.PaperModel(gppl.SE{}), d, auto.Settings{})
 		}
 		if fit.Err = err; err != nil {
 			fit.Result = nil

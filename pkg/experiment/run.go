@@ -14,6 +14,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // Run does the trial. What goes wrong in training is part of the Outcome; the error is of data that cannot be had, of a trial
@@ -73,9 +74,9 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 	return o, o.judge(exact, sample, result)
 }
 
-// automatic does a trial by FitAuto.
+// automatic does a trial by auto.Fit.
 func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) error {
-	result, err := gppl.FitAuto(ctx, model, s.Train, gppl.AutoSettings{Projected: o.Trial.Loss == AutoProjected})
+	result, err := auto.Fit(ctx, model, s.Train, auto.Settings{Projected: o.Trial.Loss == AutoProjected})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -37,7 +37,7 @@ const (
 	PL  = "PL"  // the projected likelihood
 
 	Residual      = "PL + residual"   // with the energy that the projections leave
-	Auto          = "auto"            // gppl.FitAuto
+	Auto          = "auto"            // auto.Fit
 	AutoProjected = "auto, projected" // the same, kept to projections
 )
 

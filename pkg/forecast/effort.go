@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // effort is how far the search of the automatic policy goes.
@@ -250,7 +251,7 @@ func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok boo
 // quick reports whether an evaluation of the projected likelihood of every candidate is predicted to take partSeconds at most.
 func (t *trainer) quick() bool {
 	for _, k := range t.kernels {
-		seconds, err := t.cost(gppl.StartFrom(gppl.Model{Kernel: k, Noise: 1}.FixRedundant(), t.data), t.data)
+		seconds, err := t.cost(auto.StartFrom(gppl.Model{Kernel: k, Noise: 1}.FixRedundant(), t.data), t.data)
 		if err != nil || seconds > t.affordable(partSeconds) {
 			return false
 		}

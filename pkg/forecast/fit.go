@@ -144,7 +144,7 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // parameter. A named kernel is trained by its likelihood, with no priors but Options.Priors, so that the values can be compared with
 // those of other programs.
 //
-// A named kernel is trained from what the library's search finds (gppl.FindStarts), on each scale of y once, and anew for a trend that ends
+// A named kernel is trained from what the library's search finds (auto.FindStarts), on each scale of y once, and anew for a trend that ends
 // far above the others. Where an evaluation of all
 // observations takes more than some hundredths of a second, 500 of them find the best start, and few evaluations of all follow. What the
 // search says of the optimum goes into the candidate's Status, Search and Doubts. A candidate that cannot be trained is kept with its

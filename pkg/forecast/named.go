@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 const (
@@ -273,7 +274,7 @@ type trainer struct {
 	engines  map[string]string // of a long series, by the name of the kernel; nil: the cheapest
 	trend    string
 	mean     gppl.Mean               // of that trend
-	found    map[string]*gppl.Starts // of the searches on the present scale, by the name of the kernel
+	found    map[string]*auto.Starts // of the searches on the present scale, by the name of the kernel
 	reached  map[string]float64      // the lowest loss on the present scale, with any trend, likewise
 	searched float64                 // predicted seconds of the search for the present candidate
 	random   int                     // starts of the present candidate around the best: more than none where nothing was searched
@@ -291,7 +292,7 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	if err := t.choose(v.data, s.bytes()); err != nil {
 		return err
 	}
-	t.found, t.reached = map[string]*gppl.Starts{}, map[string]float64{}
+	t.found, t.reached = map[string]*auto.Starts{}, map[string]float64{}
 	if compared {
 		t.offset = v.offsetOf(s.Y[len(s.X)-t.data.Len():])
 	}

@@ -9,9 +9,10 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// A named kernel is trained from what the search of the library finds (gppl.FindStarts).
+// A named kernel is trained from what the search of the library finds (auto.FindStarts).
 
 const (
 	// firstSteps are the evaluations after which the better starts are known from the others, and furtherSteps those that the best then take on
@@ -20,7 +21,7 @@ const (
 	// toTheEnd is the number of starts that are trained to the end.
 	toTheEnd = 2
 	// quickSeconds is the predicted time of an evaluation up to which several starts are trained on all observations. Above, they are
-	// trained on a part (gppl.Starts.Part), and only the best on all.
+	// trained on a part (auto.Starts.Part), and only the best on all.
 	quickSeconds = 0.02
 	// swift is the predicted time that the training on all of swiftFor observations may take without a budget, and on more in proportion, as
 	// long as it has leastSteps evaluations, or againSteps with another trend: steps in units of standard errors then end within tenths of a
@@ -35,23 +36,23 @@ const (
 
 // search finds where the training of k begins. It is done once for each kernel and scale, with the first trend; other trends begin at the
 // same starts, unless train has it done anew.
-func (t *trainer) search(ctx context.Context, k gppl.Kernel) (*gppl.Starts, error) {
+func (t *trainer) search(ctx context.Context, k gppl.Kernel) (*auto.Starts, error) {
 	t.searched = 0
 	if found, ok := t.found[kernelName(k)]; ok {
 		return found, nil
 	}
 	t.stage = "searching for starts"
 	t.report(math.Inf(1))
-	var all *gppl.Starts
+	var all *auto.Starts
 	for _, m := range t.families(k) {
-		settings := gppl.AutoSettings{Priors: priorsOf(m, t.options.Priors, t.scaling.Scale), Fit: gppl.Settings{Seed: t.options.Seed}}
+		settings := auto.Settings{Priors: priorsOf(m, t.options.Priors, t.scaling.Scale), Fit: gppl.Settings{Seed: t.options.Seed}}
 		unsearched := t.unsearched(k)
 		if unsearched != "" {
-			m, settings.KeepStart = gppl.StartFrom(m, t.data), true
+			m, settings.KeepStart = auto.StartFrom(m, t.data), true
 		} else {
 			t.searched += searchSeconds(k, t.data.Len())
 		}
-		found, err := gppl.FindStarts(ctx, m, t.data, settings)
+		found, err := auto.FindStarts(ctx, m, t.data, settings)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (t *trainer) families(k gppl.Kernel) (models []gppl.Model) {
 // trained is a named kernel after its training: doubts are those of the comparison with aliases.
 type trained struct {
 	*gppl.Result
-	found  *gppl.Starts
+	found  *auto.Starts
 	doubts []string
 }
 
@@ -316,7 +317,7 @@ const searchShare = 0.5
 // a period, of as many by the periodogram of all. Their numbers are those of Search, on draws of each kernel.
 func searchSeconds(k gppl.Kernel, n int) float64 {
 	const (
-		whole, part   = 400, 128 // those of gppl.FindStarts
+		whole, part   = 400, 128 // those of auto.FindStarts
 		each, wave    = 60, 200  // likelihoods for each parameter, without a period and with one
 		bins, perBin  = 1 << 16, 1e-7
 		periodograms  = 1000

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // drawOf returns a draw of a kernel at 150 times from 0 to 100, and the model that drew it.
@@ -35,7 +36,7 @@ func drawOf(t testing.TB, k gppl.Kernel, even bool, seed uint64) (*Series, gppl.
 }
 
 // TestFitFindsDraws: a named kernel finds the parameters of its own draw, or what is likelier. From start values alone each of these
-// ended more than a hundred nats above, but for the last, and was called converged. The search is that of gppl.FitAuto: what Fit calls
+// ended more than a hundred nats above, but for the last, and was called converged. The search is that of auto.Fit: what Fit calls
 // converged is no worse than what that finds.
 func TestFitFindsDraws(t *testing.T) {
 	slow := gppl.SE{Variance: 1, Lengthscale: 30}
@@ -82,12 +83,12 @@ func TestFitFindsDraws(t *testing.T) {
 		if testsize.Quick() {
 			continue
 		}
-		found, err := gppl.FitAuto(t.Context(), gppl.Model{Kernel: c.kernel}, v.data, gppl.AutoSettings{})
+		found, err := auto.Fit(t.Context(), gppl.Model{Kernel: c.kernel}, v.data, auto.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if above := a.NLL() - found.Value; above > 0.5 && best.Doubts == nil {
-			t.Errorf("%s, draw %d: %.2f nats above FitAuto's, and no doubt of it", c.name, c.seed, above)
+			t.Errorf("%s, draw %d: %.2f nats above auto.Fit's, and no doubt of it", c.name, c.seed, above)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 const (
@@ -152,7 +153,7 @@ func (p *policy) setSeasons() {
 	if len(periods) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
 		return
 	}
-	for _, period := range gppl.LikelyPeriods(p.scales[0].data, 2) {
+	for _, period := range auto.LikelyPeriods(p.scales[0].data, 2) {
 		if period > 2.5*p.extent.step {
 			p.seasons = append(p.seasons, season{period, false})
 		}

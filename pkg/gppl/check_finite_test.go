@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // broken is SE with NaN: in its covariances beyond a distance, or in its derivatives.
@@ -39,7 +40,11 @@ func (k broken) Contract(grad, w, r []float64) {
 
 // TestKernelFaults wants an error that names the kernel's fault, from every loss.
 func TestKernelFaults(t *testing.T) {
-	d := observe(t, 60, 1, 0.3, 5, func(x float64) float64 { return math.Sin(x / 3) })
+	x, y := make([]float64, 60), make([]float64, 60)
+	for i := range x {
+		x[i], y[i] = float64(i), math.Sin(float64(i)/3)+0.3*math.Sin(77*float64(i))
+	}
+	d := gppl.Data{X: gppl.Scalars(x), Y: y}
 	theta := []float64{1, 2, 0.1}
 	for _, c := range []struct {
 		kernel gppl.Kernel
@@ -66,8 +71,8 @@ func TestKernelFaults(t *testing.T) {
 				t.Errorf("%v: %v, want an error with %q", l, err, c.want)
 			}
 		}
-		if _, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: c.kernel}, d, gppl.AutoSettings{}); err == nil || !strings.Contains(err.Error(), "NaN") {
-			t.Errorf("FitAuto: %v, want an error that names NaN", err)
+		if _, err := auto.Fit(context.Background(), gppl.Model{Kernel: c.kernel}, d, auto.Settings{}); err == nil || !strings.Contains(err.Error(), "NaN") {
+			t.Errorf("auto.Fit: %v, want an error that names NaN", err)
 		}
 	}
 }

@@ -27,7 +27,7 @@
 // Projection drawn by a Design. Fit minimises it over the parameters of the model
 // and returns a Result, with standard errors and warnings. NewPosterior or
 // NewVFEPosterior conditions the learned model on the data and predicts: Latent
-// the function f, Noisy a new observation y. FitAuto chooses loss, projections and
+// the function f, Noisy a new observation y. Package auto chooses loss, projections and
 // start values by itself. The example of the package shows a complete run.
 //
 // Beyond that: known errors of observations (Data.WithErrors,

@@ -277,7 +277,7 @@ type resultJSON struct {
 	Starts       []startJSON
 	Best         int
 	Trace        traceJSON
-	Auto         json.RawMessage `json:",omitempty"` // what an AutoResult adds; a Result leaves it out
+	Auto         json.RawMessage `json:",omitempty"` // what an auto.Result adds; a Result leaves it out
 }
 
 // paramJSON is what a FittedParam adds to the model's parameter of that name.
@@ -366,7 +366,7 @@ func (r *Result) encode() *resultJSON {
 	return j
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote and checks it; from an AutoResult it reads the Result.
+// UnmarshalJSON reads what MarshalJSON wrote and checks it; from an auto.Result it reads the Result.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	b, err := sealed.Open(b)
 	if err != nil {
@@ -444,7 +444,7 @@ func (r *Result) Save(path string) error {
 	return nil
 }
 
-// LoadResult reads a result that Save wrote, or the Result of an AutoResult.
+// LoadResult reads a result that Save wrote, or the Result of an auto.Result.
 func LoadResult(path string) (*Result, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

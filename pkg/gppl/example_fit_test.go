@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // exampleModel is the model that the examples draw from.
@@ -32,7 +33,7 @@ func exampleData(n int) gppl.Data {
 // exampleFit is exampleModel learnt back from 300 observations, exactly.
 func exampleFit() (*gppl.Result, gppl.Data) {
 	data := exampleData(300)
-	loss, err := gppl.NewExact(gppl.StartFrom(exampleModel, data), data)
+	loss, err := gppl.NewExact(auto.StartFrom(exampleModel, data), data)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func exampleFit() (*gppl.Result, gppl.Data) {
 // Maximum likelihood, with standard errors of the logarithms of the parameters.
 func ExampleNewExact() {
 	data := exampleData(500)
-	model := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data) // values from the data
+	model := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data) // values from the data
 	loss, err := gppl.NewExact(model, data)
 	if err != nil {
 		log.Fatal(err)
@@ -70,7 +71,7 @@ func ExampleNewExact() {
 // worse than maximum likelihood by the last number, in nats.
 func ExampleNewProjected() {
 	data := exampleData(500)
-	model := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
+	model := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
 	omega, err := gppl.NewProjection(gppl.Sphere{}, data.X, 100, 1)
 	if err != nil {
 		log.Fatal(err)
@@ -100,7 +101,7 @@ func ExampleNewProjected() {
 // PL that loses next to nothing.
 func ExampleNewResidual() {
 	data := exampleData(500)
-	model := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
+	model := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
 	omega, err := gppl.SpectralProjection(data.X, 100)
 	if err != nil {
 		log.Fatal(err)
@@ -143,50 +144,11 @@ func ExampleNewVFE() {
 	// converged, f(500) = -0.4
 }
 
-// Nothing to choose but the kernel. Why says which loss was taken.
-func ExampleFitAuto() {
-	data := exampleData(600)
-	result, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, data, gppl.AutoSettings{Projected: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	_, k := result.Projection.Dims()
-	fmt.Printf("%s, exact: %t, fewer than n/2 projections: %t\n", result.Status, result.Exact, k < data.Len()/2)
-	for i, p := range result.Params {
-		fmt.Printf("%s: %.2g ± %.1g, information kept: %.1f\n", p.Name, p.Value, p.Value*p.StdErrLog, result.Kept[i])
-	}
-	// Output:
-	// converged, exact: false, fewer than n/2 projections: true
-	// variance: 0.76 ± 0.2, information kept: 1.0
-	// lengthscale: 21 ± 1, information kept: 1.0
-	// noise variance: 0.098 ± 0.006, information kept: 1.0
-}
-
-// Doubt is a status: here the data hold no signal.
-func ExampleFitAuto_doubtful() {
-	noise := gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 0.1}
-	series, _, _, err := dataset.Synthetic{Model: noise, N: 200, Seed: 3}.Draw()
-	if err != nil {
-		log.Fatal(err)
-	}
-	data, err := gppl.NewData(gppl.Scalars(series.X), series.Y)
-	if err != nil {
-		log.Fatal(err)
-	}
-	result, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, data, gppl.AutoSettings{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(result.Status, len(result.Warnings) > 0)
-	// Output:
-	// doubtful true
-}
-
 // Other ways to train: the paper's optimiser and stopping rule, further
 // starting points, a bound on the work.
 func ExampleFit() {
 	data := exampleData(300)
-	loss, err := gppl.NewExact(gppl.StartFrom(gppl.PaperModel(gppl.SE{}), data), data)
+	loss, err := gppl.NewExact(auto.StartFrom(gppl.PaperModel(gppl.SE{}), data), data)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -87,15 +87,3 @@ func ExampleMul() {
 	// Matern32.lengthscale         0.5 log
 	// noise variance               0.1 log
 }
-
-// StartFrom takes values from the data, and leaves the fixed ones alone.
-func ExampleStartFrom() {
-	m := gppl.StartFrom(gppl.Model{Kernel: gppl.Matern52{Variance: 2}}.Fix("variance"), exampleData(300))
-	for _, p := range m.Params() {
-		fmt.Printf("%s %.0e\n", p.Name, p.Value)
-	}
-	// Output:
-	// variance 2e+00
-	// lengthscale 2e+01
-	// noise variance 1e-01
-}

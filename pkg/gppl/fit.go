@@ -95,6 +95,9 @@ const (
 	// Stalled: the method found no lower value although the gradient does not
 	// vanish.
 	Stalled Status = "stalled"
+	// Doubtful: training converged to parameters that the data do not determine; the warnings name them. Package auto
+	// says so, Fit does not. Do not treat it as a success.
+	Doubtful Status = "doubtful"
 )
 
 // Fit minimises loss over those of its parameters that are not Fixed, in their raw

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/allocation"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // bounded allows for each byte what a nested kernel takes.
@@ -133,10 +134,10 @@ func FuzzAutoResultJSON(f *testing.F) {
 	projection := gppl.ProjectionOf(mat.NewDense(2, 1, []float64{0.6, 0.8}))
 	projection.Orthonormal, projection.Design, projection.Seed = true, "Sphere", 3
 	for _, m := range fuzzModels() {
-		r := gppl.AutoResult{
+		r := auto.Result{
 			Result: &gppl.Result{Model: m, Status: "doubtful"}, Exact: true, Kept: []float64{0.5, math.Inf(1)}, Why: "w",
 			Projection: projection,
-			Steps:      []gppl.AutoStep{{K: 3, Gain: math.NaN(), StdErrLog: []float64{math.Inf(-1)}, Decision: "d"}},
+			Steps:      []auto.Step{{K: 3, Gain: math.NaN(), StdErrLog: []float64{math.Inf(-1)}, Decision: "d"}},
 		}
 		for _, p := range m.Params() {
 			r.Params = append(r.Params, gppl.FittedParam{Param: p})
@@ -145,7 +146,7 @@ func FuzzAutoResultJSON(f *testing.F) {
 		f.Add(mustJSON(f, r.Result))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var r gppl.AutoResult
+		var r auto.Result
 		var err error
 		bounded(t, len(b), func() { err = json.Unmarshal(b, &r) })
 		if err != nil || r.Result == nil {
@@ -155,7 +156,7 @@ func FuzzAutoResultJSON(f *testing.F) {
 			return
 		}
 		first := mustJSON(t, r)
-		var again gppl.AutoResult
+		var again auto.Result
 		if err := json.Unmarshal(first, &again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
 		}

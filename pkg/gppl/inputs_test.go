@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // TestBadData checks that each bad argument gives an error which names it and
@@ -194,7 +195,7 @@ func TestMisusePanics(t *testing.T) {
 	theta := []float64{1, 1, 0.1}
 	for want, misuse := range map[string]func(){
 		"len(grad) = 2, want 3":     func() { exact.ValueGrad(make([]float64, 2), theta) },
-		"LikelyPeriods: count = -1": func() { gppl.LikelyPeriods(d, -1) },
+		"LikelyPeriods: count = -1": func() { auto.LikelyPeriods(d, -1) },
 		"len(grad) = 0, want 3":     func() { pl.ValueGrad([]float64{}, theta) },
 		"len(grad) = 3, want 5":     func() { vfe.ValueGrad(make([]float64, 3), append(theta, 1.5, 3)) },
 		"len(theta) = 2, want 3":    func() { exact.ValueGrad(nil, theta[:2]) },
@@ -262,7 +263,7 @@ func TestUnknownParameter(t *testing.T) {
 		"WithTransform": good.WithTransform("lenghtscale", gppl.Log{}),
 		"WithParams":    good.Fix("lenghtscale").WithParams([]float64{1, 2, 3}),
 		"FixRedundant":  good.Fix("lenghtscale").FixRedundant(),
-		"StartFrom":     gppl.StartFrom(good.Fix("lenghtscale"), d),
+		"StartFrom":     auto.StartFrom(good.Fix("lenghtscale"), d),
 	} {
 		for use, try := range map[string]func() error{
 			"Check":        m.Check,
@@ -276,7 +277,7 @@ func TestUnknownParameter(t *testing.T) {
 			"NewPosterior":   func() error { _, err := gppl.NewPosterior(m, d); return err },
 			"NewInformation": func() error { _, err := gppl.NewInformation(m, d.X); return err },
 			"LeaveOneOut":    func() error { _, _, err := gppl.LeaveOneOut(m, d); return err },
-			"FitAuto":        func() error { _, err := gppl.FitAuto(ctx, m, d, gppl.AutoSettings{}); return err },
+			"auto.Fit":       func() error { _, err := auto.Fit(ctx, m, d, auto.Settings{}); return err },
 			"MarshalJSON":    func() error { _, err := m.MarshalJSON(); return err },
 		} {
 			if err := try(); err == nil || !strings.Contains(err.Error(), `no parameter "lenghtscale": did you mean "lengthscale"?`) {

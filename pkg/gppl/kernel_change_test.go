@@ -13,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
@@ -198,7 +199,7 @@ func TestChangePointRefused(t *testing.T) {
 		"PL":          func() error { _, err := gppl.NewProjected(m, d, p); return err },
 		"VFE":         func() error { _, err := gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{}); return err },
 		"Information": func() error { _, err := gppl.NewInformation(m, d.X); return err },
-		"FitAuto":     func() error { _, err := gppl.FitAuto(t.Context(), m, d, gppl.AutoSettings{}); return err },
+		"auto.Fit":    func() error { _, err := auto.Fit(t.Context(), m, d, auto.Settings{}); return err },
 		"Eigen":       func() error { _, err := gppl.NewProjection(gppl.Eigen{Kernel: m.Kernel}, d.X, 5, 1); return err },
 	}
 	for _, e := range []string{gppl.EngineSpectral, gppl.EngineToeplitz, gppl.EngineStateSpace, gppl.EngineGridded} {
@@ -239,7 +240,7 @@ func TestChangePointFit(t *testing.T) {
 	for _, unit := range []float64{1, 1e-3} {
 		d := changed.in(unit, 100)
 		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.Laplace{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
-		start := gppl.StartFrom(family, d)
+		start := auto.StartFrom(family, d)
 		if got := start.Kernel.(gppl.ChangePoint).Location/unit + 100; math.Abs(got-where) > 12 {
 			t.Errorf("unit %v: the change starts at %v, it is at %v", unit, got, where)
 		}
@@ -344,7 +345,7 @@ func TestChangePointUnits(t *testing.T) {
 	learn := func(unit, origin float64) (o outcome) {
 		d := changed.in(unit, origin)
 		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 6 * unit}, Noise: 1}
-		l, err := gppl.NewExact(gppl.StartFrom(family.Fix("width"), d), d)
+		l, err := gppl.NewExact(auto.StartFrom(family.Fix("width"), d), d)
 		if err != nil {
 			t.Fatal(err)
 		}

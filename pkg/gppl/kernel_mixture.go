@@ -23,7 +23,7 @@ var (
 type SpectralMixture struct{ Variance, Lengthscale, Period float64 }
 
 // NewSpectralMixture returns the spectral mixture kernel of q components, all parameters 1.
-// StartFrom takes their periods from the periodogram. It panics if q < 1.
+// auto.StartFrom takes their periods from the periodogram. It panics if q < 1.
 func NewSpectralMixture(q int) Sum {
 	if q < 1 {
 		panic(fmt.Sprintf("gppl: NewSpectralMixture: q = %d, want at least 1", q))

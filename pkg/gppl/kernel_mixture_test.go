@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // TestSpectralMixtureDensity: the covariance is the transform of a Gaussian about 1/p and
@@ -41,7 +42,7 @@ func TestSpectralMixtureStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
-	m := gppl.StartFrom(gppl.Model{Kernel: gppl.NewSpectralMixture(2), Noise: 1}, d)
+	m := auto.StartFrom(gppl.Model{Kernel: gppl.NewSpectralMixture(2), Noise: 1}, d)
 	check := func(m gppl.Model, tol float64) {
 		t.Helper()
 		var periods []float64

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 func means(x gppl.Inputs) []gppl.Mean {
@@ -232,7 +233,7 @@ func TestMeanStart(t *testing.T) {
 		gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{}), Variances: []float64{100}},
 	} {
 		m := gppl.Model{Kernel: gppl.Add(gppl.SE{}, gppl.Periodic{}), Noise: 1, Mean: mean}
-		a, b := gppl.StartFrom(m, d), gppl.StartFrom(m, high)
+		a, b := auto.StartFrom(m, d), auto.StartFrom(m, high)
 		if a.Mean == nil {
 			t.Fatal("the start has lost its mean")
 		}
@@ -249,9 +250,9 @@ func TestMeanStart(t *testing.T) {
 		}
 	}
 	// What cannot be evaluated or determined changes nothing.
-	plain := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}, Noise: 1}, d)
+	plain := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}, Noise: 1}, d)
 	for _, mean := range []gppl.Mean{gppl.Regressor{Name: "none"}, gppl.Trend{}, gppl.Step{At: hi + 1}} {
-		if got := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}, Noise: 1, Mean: mean}, d); got.Noise != plain.Noise {
+		if got := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}, Noise: 1, Mean: mean}, d); got.Noise != plain.Noise {
 			t.Errorf("%v: noise %v, want %v", mean, got.Noise, plain.Noise)
 		}
 	}

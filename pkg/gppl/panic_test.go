@@ -15,6 +15,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // A fuse does something at the k-th call of a kernel that carries it.
@@ -173,8 +174,8 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 			}
 			return mat.DenseCopyOf(seen).RawMatrix().Data, nil
 		})
-		add(fmt.Sprintf("%T/FitAuto", kernel), func(ctx context.Context) ([]float64, error) {
-			r, err := gppl.FitAuto(ctx, m, gppl.Data{X: gppl.Scalars(x[:80]), Y: y[:80]}, gppl.AutoSettings{})
+		add(fmt.Sprintf("%T/auto.Fit", kernel), func(ctx context.Context) ([]float64, error) {
+			r, err := auto.Fit(ctx, m, gppl.Data{X: gppl.Scalars(x[:80]), Y: y[:80]}, auto.Settings{})
 			if err != nil {
 				return nil, err
 			}

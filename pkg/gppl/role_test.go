@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // Roles survive composition.
@@ -46,8 +47,8 @@ func TestRolesStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	periodic := gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}
-	want := gppl.StartFrom(gppl.Model{Kernel: periodic, Noise: 1}, d).Kernel.(gppl.Periodic)
-	got := gppl.StartFrom(gppl.Model{Kernel: tide{periodic}, Noise: 1}, d).Kernel.(tide)
+	want := auto.StartFrom(gppl.Model{Kernel: periodic, Noise: 1}, d).Kernel.(gppl.Periodic)
+	got := auto.StartFrom(gppl.Model{Kernel: tide{periodic}, Noise: 1}, d).Kernel.(tide)
 	if got.Periodic != want || math.Abs(want.Period-12.4) > 0.2 {
 		t.Errorf("start %v, under the usual name %v", got.Periodic, want)
 	}

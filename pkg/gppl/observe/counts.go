@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // LaplaceFit is a model of observations that are not Gaussian, learnt from data.
@@ -19,7 +20,7 @@ type LaplaceFit struct {
 }
 
 // FitLaplace learns the parameters of a model and of its likelihood by Laplace's approximation, from two starts: the model as it is given and
-// [gppl.StartFrom] of the latent values that the observations suggest. It is an error if both fail.
+// [auto.StartFrom] of the latent values that the observations suggest. It is an error if both fail.
 func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, s gppl.Settings) (*LaplaceFit, error) {
 	loss, err := NewLaplace(m, d, likelihood, sizes)
 	if err != nil {
@@ -28,7 +29,7 @@ func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likel
 	var best *gppl.Result
 	var failed error
 	own := loss.Params()[len(m.Params()):]
-	for _, from := range []gppl.Model{m, gppl.StartFrom(m, loss.Guess())} {
+	for _, from := range []gppl.Model{m, auto.StartFrom(m, loss.Guess())} {
 		r, err := gppl.Fit(ctx, loss, append(from.Params(), own...), s)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

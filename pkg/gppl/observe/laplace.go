@@ -62,7 +62,7 @@ func NewLaplace(m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float6
 	return &Laplace{m, d, slices.Clone(sizes), likelihood, opts}, nil
 }
 
-// Guess returns data for [gppl.StartFrom]: of each observation the latent value at which it is what is expected.
+// Guess returns data for [auto.StartFrom]: of each observation the latent value at which it is what is expected.
 func (l *Laplace) Guess() gppl.Data {
 	d := l.data
 	d.Y = make([]float64, d.Len())

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // RobustSettings configures FitRobust. The zero value is recommended.
@@ -50,7 +51,7 @@ type Robust struct {
 
 // FitRobust learns the kernel's parameters of m, the scale and the degrees of freedom of
 // Student-t noise from the data. m.Noise is the start value of σ², or its value if it is
-// Fixed; a model that Fit or FitAuto learnt with Gaussian noise is a good start.
+// Fixed; a model that Fit or auto.Fit learnt with Gaussian noise is a good start.
 //
 // It minimises a variational bound on the negative log likelihood in rounds of three steps,
 // none of which raises the bound:
@@ -62,7 +63,7 @@ type Robust struct {
 //
 // Rounds converge linearly to a minimum: a few dozen suffice where the noise is well
 // determined. There may be several, since outliers can also be signal. On a time series there
-// are two starts, m and StartFrom of the series without its spikes, and the result with the
+// are two starts, m and auto.StartFrom of the series without its spikes, and the result with the
 // lower bound is kept. (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011
 // compare with EP.)
 //
@@ -92,7 +93,7 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 		return r, err
 	}
 	// A kernel that was learnt with outliers may have taken them for signal.
-	other, err := robustFrom(ctx, gppl.StartFrom(m, withoutSpikes(d)), d, s, rounds, tolerance)
+	other, err := robustFrom(ctx, auto.StartFrom(m, withoutSpikes(d)), d, s, rounds, tolerance)
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}

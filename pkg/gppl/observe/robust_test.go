@@ -13,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -36,7 +37,7 @@ func planted(n int) (d gppl.Data, truth []float64, where []int) {
 
 func learnt(t *testing.T, m gppl.Model, d gppl.Data) *gppl.Result {
 	t.Helper()
-	l, err := gppl.NewExact(gppl.StartFrom(m, d), d)
+	l, err := gppl.NewExact(auto.StartFrom(m, d), d)
 	if err != nil {
 		t.Fatal(err)
 	}

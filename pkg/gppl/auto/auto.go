@@ -1,4 +1,4 @@
-package gppl
+package auto
 
 import (
 	"cmp"
@@ -8,19 +8,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
-// AutoSettings configures FitAuto. The zero value is recommended.
-type AutoSettings struct {
+// Settings configures Fit. The zero value is recommended.
+type Settings struct {
 	// Fit configures each training. Its NoStandardErrors applies to the result;
 	// GradientTolerance 0 means 1e-3. Starts is the number of random starts that are
 	// tried if doubts remain; 0 means 6, or none after a search of all data that ended
 	// at an optimum.
-	Fit Settings
+	Fit gppl.Settings
 	// KeepStart trains from the values of the model, without a search. Otherwise these
 	// values do not matter, and periods with the default transform stay between twice
 	// the mean spacing of x and its range. At irregular x they may be shorter, down to
@@ -28,7 +30,7 @@ type AutoSettings struct {
 	KeepStart bool
 	// Priors, unless nil, are those of parameters, in natural units: the search and each training then look for the
 	// maximum of the posterior (NewMAP), and Result.Value is the loss less the log prior density.
-	Priors []ParamPrior
+	Priors []gppl.ParamPrior
 	// Projected uses projections even where the exact likelihood costs less, as long as
 	// fewer than n of them suffice.
 	Projected bool
@@ -38,7 +40,7 @@ type AutoSettings struct {
 	// Efficiency is the share of the information about every parameter that projections
 	// must keep, the square of the ratio of standard errors, as long as more projections
 	// improve it. 0 means 0.8. The information of the data is known to within about 10 %
-	// (see AutoStep.Kept).
+	// (see Step.Kept).
 	Efficiency float64
 	// StdErrLog, unless 0, replaces Efficiency: projections are enough once the standard
 	// errors of all log θ are below it.
@@ -46,11 +48,11 @@ type AutoSettings struct {
 	// MaxProjections bounds k; 0 means n/2.
 	MaxProjections int
 	// Progress, unless nil, is called after every step.
-	Progress func(AutoStep)
+	Progress func(Step)
 }
 
-// AutoStep is one round of FitAuto: a training, and the decision that followed it.
-type AutoStep struct {
+// Step is one round of Fit: a training, and the decision that followed it.
+type Step struct {
 	K         int       // projections; 0 for the exact likelihood
 	Value     float64   // of the loss after training, in nats
 	Theta     []float64 // natural values of the parameters after training
@@ -66,19 +68,19 @@ type AutoStep struct {
 	Decision    string  // what follows from it, and why
 }
 
-// AutoResult is what FitAuto found. The Result is that of the last step; its
+// Result is what Fit found. The Result is that of the last step; its
 // times and evaluations are those of all steps.
-type AutoResult struct {
-	*Result
-	Exact      bool        // the loss is the exact likelihood
-	Projection *Projection // the last one that was trained on; nil if there was none
-	Kept       []float64   // share of the information about each parameter, as in AutoStep; nil if not known
-	Why        string      // why this loss, and why no more projections
-	Search     Search      // what was searched before this was called the optimum
-	Steps      []AutoStep
+type Result struct {
+	*gppl.Result
+	Exact      bool             // the loss is the exact likelihood
+	Projection *gppl.Projection // the last one that was trained on; nil if there was none
+	Kept       []float64        // share of the information about each parameter, as in Step; nil if not known
+	Why        string           // why this loss, and why no more projections
+	Search     Search           // what was searched before this was called the optimum
+	Steps      []Step
 }
 
-// FitAuto learns the parameters of m from a time series without further choices: by
+// Fit learns the parameters of m from a time series without further choices: by
 // the projected likelihood with its residual energy (NewResidual) on as many Spectral
 // projections as needed, or by the exact likelihood where that costs less.
 //
@@ -89,13 +91,13 @@ type AutoResult struct {
 // scales, periods, weights, less noise. Up to 400 observations it uses all of them.
 // Beyond, it uses three parts of 128 observations (close together, further apart,
 // spread over all), and a second search uses the periodogram of all data, which shows
-// faint periodicities that a part does not. AutoResult.Search reports what was
+// faint periodicities that a part does not. Result.Search reports what was
 // searched. Converged means that this search found nothing better; it does not prove
 // that nothing better exists.
 //
 // Irregular x resolve periods far below the mean spacing. A Lomb–Scargle periodogram with
 // a floating mean (Zechmeister and Kürster 2009) shows them, down to a fiftieth of the mean
-// spacing (Search.Shortest) or to twice the step of a grid that all x lie on. Then FitAuto
+// spacing (Search.Shortest) or to twice the step of a grid that all x lie on. Then Fit
 // also compares the period that it found with its aliases, those that the sampling of x
 // nearly maps to it. A period is Doubtful if one of them fits within 7 nats.
 //
@@ -122,15 +124,15 @@ type AutoResult struct {
 // residual (Projected.Information). The share of information kept comes from Whittle's
 // approximation of the information of y, which holds for x without clusters.
 //
-// If the model has a mean, FitAuto searches for starts in the residuals of y after a
+// If the model has a mean, Fit searches for starts in the residuals of y after a
 // least-squares fit of the mean, and trains the model with its mean. Observations with known
 // errors are trained on exactly.
 //
 // It is an error if y is constant or the mean explains all of it, since the likelihood is then unbounded, if the loss
-// cannot be evaluated at the start, or if ctx ends; FitAuto then returns the best
+// cannot be evaluated at the start, or if ctx ends; Fit then returns the best
 // point so far with ctx's error.
-func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult, error) {
-	a, err := newAuto(ctx, m, d, s)
+func Fit(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*Result, error) {
+	a, err := newFitting(ctx, m, d, s)
 	if err != nil {
 		return nil, err
 	}
@@ -147,18 +149,18 @@ func FitAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*AutoResult,
 }
 
 // newAuto checks the model and the data, and completes the settings.
-func newAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*auto, error) {
+func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fitting, error) {
 	if m.Kernel == nil {
 		return nil, fmt.Errorf("gppl: the model has no kernel")
 	}
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
-	if err := needsDistances("FitAuto", m.Kernel); err != nil {
-		return nil, fmt.Errorf("%w: train it by Fit from StartFrom", err)
+	if gppl.IsPlaced(m.Kernel) {
+		return nil, fmt.Errorf("gppl: auto.Fit does not take %v: the covariance depends on where the inputs are, not on their distance alone; train it by gppl.Fit from auto.StartFrom", m.Kernel)
 	}
 	if m.Mean != nil {
-		if err := CheckBasis(m.Mean, d.X); err != nil {
+		if err := gppl.CheckBasis(m.Mean, d.X); err != nil {
 			return nil, err
 		}
 	}
@@ -172,7 +174,7 @@ func newAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*auto, error
 	if left, all := blas64.Nrm2(dense.Vec(rest.Y)), blas64.Nrm2(dense.Vec(d.Y)); left <= constant*all {
 		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())
 	}
-	a := &auto{ctx: ctx, settings: s, data: d, rest: rest, family: m, result: &AutoResult{}}
+	a := &fitting{ctx: ctx, settings: s, data: d, rest: rest, family: m, result: &Result{}}
 	a.settings.Fit.GradientTolerance = cmp.Or(s.Fit.GradientTolerance, 1e-3)
 	a.settings.Gain = cmp.Or(s.Gain, 0.5)
 	a.settings.Efficiency = cmp.Or(s.Efficiency, 0.8)
@@ -180,9 +182,12 @@ func newAuto(ctx context.Context, m Model, d Data, s AutoSettings) (*auto, error
 	return a, nil
 }
 
+// constant is the share of y that rounding leaves where a mean explains all of it.
+const constant = 1e-13
+
 // findStarts sets the starts: the model itself, or those of the search.
-func (a *auto) findStarts() (err error) {
-	a.starts = []Model{a.family}
+func (a *fitting) findStarts() (err error) {
+	a.starts = []gppl.Model{a.family}
 	if !a.settings.KeepStart {
 		a.starts = startsFrom(a.family, a.data)
 	}
@@ -201,26 +206,26 @@ func (a *auto) findStarts() (err error) {
 	return a.search()
 }
 
-// auto is the work of FitAuto.
-type auto struct {
+// fitting is the work of Fit.
+type fitting struct {
 	ctx       context.Context
-	settings  AutoSettings
-	data      Data
-	rest      Data         // their least-squares residuals, if the model has a mean
-	family    Model        // as it was given
-	priors    []ParamPrior // by the names of the parameters
-	at        Model        // where training stands
-	starts    []Model      // where it begins: the best of these
-	loss      Loss         // trained last
-	result    *AutoResult
-	next      []Model // further starts of the next training: the best of them are trained to the end
-	given     []Model // starts that the search of a part of the data did not come from
-	sure      []Model // those of them that the next training goes to the end from
-	retried   bool    // they were tried with as many projections as it takes
-	shortest  float64 // what periods may be, unless they are as they were given; 0: anything
+	settings  Settings
+	data      gppl.Data
+	rest      gppl.Data         // their least-squares residuals, if the model has a mean
+	family    gppl.Model        // as it was given
+	priors    []gppl.ParamPrior // by the names of the parameters
+	at        gppl.Model        // where training stands
+	starts    []gppl.Model      // where it begins: the best of these
+	loss      gppl.Loss         // trained last
+	result    *Result
+	next      []gppl.Model // further starts of the next training: the best of them are trained to the end
+	given     []gppl.Model // starts that the search of a part of the data did not come from
+	sure      []gppl.Model // those of them that the next training goes to the end from
+	retried   bool         // they were tried with as many projections as it takes
+	shortest  float64      // what periods may be, unless they are as they were given; 0: anything
 	longest   float64
 	irregular *lombScargle // what shows periods below twice the mean spacing; nil if none stands out
-	spread    Loss         // a part of long irregular data that short periods are searched on; nil for all
+	spread    gppl.Loss    // a part of long irregular data that short periods are searched on; nil for all
 	unsettled []string     // doubts that the search left
 	coloured  bool         // what the projections left was not white
 
@@ -229,8 +234,8 @@ type auto struct {
 }
 
 // run trains on more and more projections, and then or instead exactly.
-func (a *auto) run() error {
-	exact, err := NewExact(a.at, a.data)
+func (a *fitting) run() error {
+	exact, err := gppl.NewExact(a.at, a.data)
 	if err != nil {
 		return err
 	}
@@ -264,7 +269,7 @@ func (a *auto) run() error {
 }
 
 // record keeps a step with what was decided.
-func (a *auto) record(step AutoStep, decision string) {
+func (a *fitting) record(step Step, decision string) {
 	r := a.result.Result
 	step.Value, step.Theta, step.Evaluations, step.Decision = r.Value, r.Model.Values(), r.Evaluations, decision
 	a.result.Steps = append(a.result.Steps, step)
@@ -275,7 +280,7 @@ func (a *auto) record(step AutoStep, decision string) {
 }
 
 // finish gives the result the totals of all steps, and the model its own transforms.
-func (a *auto) finish() {
+func (a *fitting) finish() {
 	r := a.result.Result
 	r.Model = a.family.WithParams(r.Model.Values())
 	for i, p := range a.family.Params() {
@@ -288,7 +293,7 @@ func (a *auto) finish() {
 }
 
 // String renders the steps and the outcome.
-func (r *AutoResult) String() string {
+func (r *Result) String() string {
 	var b strings.Builder
 	for _, s := range r.Steps {
 		if s.K > 0 {

@@ -1,4 +1,4 @@
-package gppl_test
+package auto_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // filled sets every exported field at v that is zero, in structs and slices all the way down, to something that is not: a field
@@ -91,7 +92,7 @@ var sameResult = cmp.Options{
 
 func TestAutoResultFile(t *testing.T) {
 	d := drawn(t, 300, 20)
-	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.PaperModel(gppl.SE{}), d, gppl.AutoSettings{Projected: true}))
+	r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.PaperModel(gppl.SE{}), d, auto.Settings{Projected: true}))
 	if r.Projection == nil || len(r.Steps) == 0 {
 		t.Fatalf("no projection or no steps: %v", r)
 	}
@@ -104,7 +105,7 @@ func TestAutoResultFile(t *testing.T) {
 	if err := r.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	got := must[*gppl.AutoResult](t)(gppl.LoadAutoResult(path))
+	got := must[*auto.Result](t)(auto.LoadResult(path))
 	if diff := cmp.Diff(r, got, sameResult); diff != "" {
 		t.Errorf("saved (−) and loaded (+) differ:\n%s", diff)
 	}
@@ -124,7 +125,7 @@ func TestAutoResultFile(t *testing.T) {
 	if string(value) != string(pointer) {
 		t.Errorf("by value:\n%.200s\nby pointer:\n%.200s", value, pointer)
 	}
-	if b, err := json.Marshal(gppl.AutoResult{}); err == nil {
+	if b, err := json.Marshal(auto.Result{}); err == nil {
 		t.Errorf("no result is written as %s", b)
 	}
 	whole := string(pointer)
@@ -138,7 +139,7 @@ func TestAutoResultFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := gppl.LoadAutoResult(path); err == nil || text == whole {
+		if got, err := auto.LoadResult(path); err == nil || text == whole {
 			t.Errorf("%s: no error, got %v", name, got)
 		}
 	}
@@ -146,10 +147,10 @@ func TestAutoResultFile(t *testing.T) {
 
 func TestResultFileIsWhole(t *testing.T) {
 	d := drawn(t, 60, 5)
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{Starts: 2, MaxEvaluations: 20}))
+	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), must[*gppl.Exact](t)(gppl.NewExact(gppl.PaperModel(gppl.SE{}), d)), nil, gppl.Settings{Starts: 2, MaxEvaluations: 20}))
 	filled(t, reflect.ValueOf(r), "Result")
 	var got gppl.Result
-	if err := json.Unmarshal(mustJSON(t, r), &got); err != nil {
+	if err := json.Unmarshal(must[[]byte](t)(json.Marshal(r)), &got); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(r, &got, sameResult); diff != "" {

@@ -1,4 +1,4 @@
-package gppl
+package auto
 
 import (
 	"cmp"
@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
+	"gonum.org/v1/gonum/floats"
 )
 
 // scales are the values that a search tries for the parameters of a kernel: every octave of lengthscales between the
@@ -30,7 +30,7 @@ const (
 
 // newScales reads the scales off the data. Lengthscales begin at half the mean spacing, or lower where a tenth of the
 // neighbours are closer than that.
-func newScales(d Data, withPeriods bool) scales {
+func newScales(d gppl.Data, withPeriods bool) scales {
 	if d.X.Dim() != 1 {
 		var extent float64
 		for j := range d.X.Dim() {
@@ -40,10 +40,10 @@ func newScales(d Data, withPeriods bool) scales {
 		return scales{lengthscales: octavesOf(extent/128, 2*extent)}
 	}
 	l := newLine(d.X, nil)
-	if !(l.span > 0) {
+	if !(l.span() > 0) {
 		return scales{}
 	}
-	spacing := timeline.Coverage(l.t) / float64(len(l.t))
+	spacing := l.spacing()
 	var gaps []float64
 	for i, t := range l.t[1:] {
 		if t > l.t[i] {
@@ -51,8 +51,8 @@ func newScales(d Data, withPeriods bool) scales {
 		}
 	}
 	slices.Sort(gaps)
-	least := max(min(spacing/2, 2*gaps[len(gaps)/10]), 1e-7*l.span)
-	s := scales{lengthscales: octavesOf(least, l.span), shortest: 2 * spacing, longest: l.span}
+	least := max(min(spacing/2, 2*gaps[len(gaps)/10]), 1e-7*l.span())
+	s := scales{lengthscales: octavesOf(least, l.span()), shortest: 2 * spacing, longest: l.span()}
 	if withPeriods && s.shortest < s.longest {
 		s.periods, s.searched = s.likely(d), s.shortest
 		s.searchFast(d, spacing)
@@ -62,10 +62,10 @@ func newScales(d Data, withPeriods bool) scales {
 
 // searchFast puts the peaks of the periodogram of irregular times in front of the periods if one of them is shorter than
 // twice the mean spacing.
-func (s *scales) searchFast(d Data, spacing float64) {
+func (s *scales) searchFast(d gppl.Data, spacing float64) {
 	const above = 3 // nats above the highest peak of white noise: one series of noise in twenty has as much
 	rest := d
-	rest.Y = Detrend(d).Y
+	rest.Y = gppl.Detrend(d).Y
 	power := newLombScargle(rest, spacing)
 	if power == nil {
 		return
@@ -105,7 +105,7 @@ func octavesOf(lo, hi float64) []float64 {
 
 // likely returns the periods worth trying: the peaks of the periodogram with their doubles and halves, the fundamentals
 // whose harmonics together stand out, and the range.
-func (s scales) likely(d Data) (periods []float64) {
+func (s scales) likely(d gppl.Data) (periods []float64) {
 	add := func(p float64) {
 		p = min(max(p, s.shortest), s.longest)
 		// Two periods are the same start if they drift apart by less than a quarter of a cycle over the range.
@@ -140,7 +140,7 @@ func (s scales) likely(d Data) (periods []float64) {
 // a periodicity with many harmonics need not show in any single peak, and two periodicities show together as harmonics
 // of a longer one. A frequency at P times the median power is worth P − 1 − log P nats to a model that has it (Whittle),
 // less the mean of that over all frequencies.
-func harmonicPeriods(d Data) (periods []float64) {
+func harmonicPeriods(d gppl.Data) (periods []float64) {
 	g := newPowerGrid(d)
 	if g == nil {
 		return nil
@@ -212,20 +212,20 @@ func (b interval) inside(theta float64) float64 {
 }
 
 // atEnd reports whether p is at an end of the interval that it is kept within.
-func atEnd(p Param) bool {
+func atEnd(p gppl.Param) bool {
 	b, kept := p.Transform.(interval)
 	return kept && p.Value != b.inside(p.Value)
 }
 
 // limit returns m with its periods trained within the shortest and the longest, but for those that have a transform of
 // their own.
-func (s scales) limit(m Model) Model {
-	var within Transform = interval{s.shortest, s.longest}
+func (s scales) limit(m gppl.Model) gppl.Model {
+	var within gppl.Transform = interval{s.shortest, s.longest}
 	if s.irregular != nil {
-		within = Cycles{s.longest}
+		within = gppl.Cycles{Span: s.longest}
 	}
 	for _, p := range m.Params() {
-		if isPeriod(p) && (p.Transform == nil || p.Transform == Log{}) {
+		if isPeriod(p) && (p.Transform == nil || p.Transform == gppl.Log{}) {
 			m = m.WithTransform(p.Name, within)
 		}
 	}
@@ -233,15 +233,15 @@ func (s scales) limit(m Model) Model {
 }
 
 // inside returns m with its parameters moved to where their transforms reach.
-func (s scales) inside(m Model) Model {
+func (s scales) inside(m gppl.Model) gppl.Model {
 	theta := m.Values()
 	for i, p := range m.Params() {
 		switch t := p.Transform.(type) {
 		case interval:
 			theta[i] = t.inside(theta[i])
-		case Cycles:
+		case gppl.Cycles:
 			theta[i] = min(max(theta[i], s.shortest), t.Span/1.01)
-		case Softplus:
+		case gppl.Softplus:
 			theta[i] = max(theta[i], 1.001*t.Floor)
 		}
 	}

@@ -1,4 +1,4 @@
-package gppl
+package auto
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
@@ -16,10 +18,10 @@ import (
 // search replaces the starts by the optima of the exact likelihood of the data or a part of them. If the model has a
 // mean, starts are compared on the least-squares residuals of y, as if their mean were zero. So are parts of the data trained on. All of
 // them are trained on with their mean: a slow term that is nearly a trend would vanish from the residuals, and not come back.
-func (a *auto) search() error {
+func (a *fitting) search() error {
 	mean := a.family.Mean
-	setMean := func(mean Mean) {
-		for _, models := range [][]Model{a.starts, a.given} {
+	setMean := func(mean gppl.Mean) {
+		for _, models := range [][]gppl.Model{a.starts, a.given} {
 			for i := range models {
 				models[i].Mean = mean
 			}
@@ -32,12 +34,12 @@ func (a *auto) search() error {
 }
 
 // searchRest is search of d with models of a zero mean.
-func (a *auto) searchRest(d Data) error {
+func (a *fitting) searchRest(d gppl.Data) error {
 	began := time.Now()
 	family := a.family
 	family.Mean = nil
 	scales := newScales(d, slices.ContainsFunc(a.starts[0].Params(), isPeriod))
-	if scales.lengthscales == nil || d.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p Param) bool { return !p.IsFixed() }) {
+	if scales.lengthscales == nil || d.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p gppl.Param) bool { return !p.IsFixed() }) {
 		return nil
 	}
 	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
@@ -65,9 +67,9 @@ func (a *auto) searchRest(d Data) error {
 		return err
 	}
 	s := &searcher{
-		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, priors: a.priors, compared: NewProfile(compared.parts...), scales: scales, search: &a.result.Search,
+		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, priors: a.priors, compared: gppl.NewProfile(compared.parts...), scales: scales, search: &a.result.Search,
 		power:   blas64.Dot(dense.Vec(d.Y), dense.Vec(d.Y)) / float64(d.Len()),
-		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
+		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
 	if d.Errors == nil { // known errors do not scale with the variances
 		s.findLinear()
@@ -92,7 +94,7 @@ func (a *auto) searchRest(d Data) error {
 	}
 	if !loss.whole() { // a part of the data may not tell what all of them would
 		for _, m := range given {
-			if theta := m.Values(); !slices.ContainsFunc(a.starts, func(o Model) bool { return s.distance(theta, o.Values()) < 0.2 }) {
+			if theta := m.Values(); !slices.ContainsFunc(a.starts, func(o gppl.Model) bool { return s.distance(theta, o.Values()) < 0.2 }) {
 				a.given = append(a.given, m)
 			}
 		}
@@ -125,7 +127,7 @@ func (a *auto) searchRest(d Data) error {
 
 // startsAtPeriods returns, for a kernel with one trained period, the start values from the data with the period held at each of the two
 // likeliest: the likelihood has a maximum at every multiple of a period, and StartFrom takes one by the autocovariance alone.
-func startsAtPeriods(m Model, d Data) (starts []Model) {
+func startsAtPeriods(m gppl.Model, d gppl.Data) (starts []gppl.Model) {
 	at := -1
 	for i, p := range m.Params() {
 		if isPeriod(p) && !p.IsFixed() {
@@ -150,7 +152,7 @@ func startsAtPeriods(m Model, d Data) (starts []Model) {
 // spectralStarts adds the optima of a search by the periodogram of all data. s searched only a part of the data, which may
 // not show a faint periodicity. The optima go first if their periodogram likelihood is much better, otherwise to the end of
 // the given starts.
-func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
+func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
 	// The periodogram does not take known errors. Without a period a part of the data
 	// suffices, and starts in the tails of a spectrum cost more training than they are
@@ -189,9 +191,9 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 			known = min(known, v)
 		}
 	}
-	var first []Model
+	var first []gppl.Model
 	for _, p := range all.distinct(all.optima, 2, 0.2) {
-		near := func(o Model) bool { return s.distance(p.u, o.Values()) < 0.2 }
+		near := func(o gppl.Model) bool { return s.distance(p.u, o.Values()) < 0.2 }
 		switch m := s.scales.inside(s.model.WithParams(p.u)); {
 		case p.value > all.optima[0].value+close || slices.ContainsFunc(a.starts, near) || slices.ContainsFunc(a.given, near):
 		case p.value < known-much:
@@ -205,9 +207,9 @@ func (a *auto) spectralStarts(s *searcher, d Data, given []Model) {
 
 // fastStarts puts the best by the exact likelihood of all data first: of the starts and of further ones with the strongest
 // periods of the periodogram of irregular times. A part of the data may not show a period that all of them do.
-func (a *auto) fastStarts(s *searcher, d Data) {
+func (a *fitting) fastStarts(s *searcher, d gppl.Data) {
 	const most = 8
-	all, err := NewExact(s.model, d)
+	all, err := gppl.NewExact(s.model, d)
 	if err != nil {
 		return
 	}
@@ -215,7 +217,7 @@ func (a *auto) fastStarts(s *searcher, d Data) {
 		return
 	}
 	if d.Len() > spreadSize {
-		if all, err = NewExact(s.model, spreadOver(d)); err != nil {
+		if all, err = gppl.NewExact(s.model, spreadOver(d)); err != nil {
 			return
 		}
 	}
@@ -231,7 +233,7 @@ func (a *auto) fastStarts(s *searcher, d Data) {
 		models = append(models, s.withPeriod(a.starts[0], p))
 	}
 	type ranked struct {
-		m     Model
+		m     gppl.Model
 		value float64
 	}
 	var order []ranked
@@ -255,16 +257,16 @@ func (a *auto) fastStarts(s *searcher, d Data) {
 		return
 	}
 	// An evaluation of all data costs as much as tens of the part: they are trained on from the best alone.
-	var best *Result
+	var best *gppl.Result
 	for _, r := range order {
 		if r, _ := a.trainFrom(a.spread, r.m, secondSteps); r != nil && (best == nil || r.Value < best.Value) {
 			best = r
 		}
 	}
 	if best != nil {
-		a.starts, a.given = []Model{best.Model}, nil
+		a.starts, a.given = []gppl.Model{best.Model}, nil
 	} else {
-		a.starts = []Model{order[0].m}
+		a.starts = []gppl.Model{order[0].m}
 	}
 }
 
@@ -274,7 +276,7 @@ const spreadSize = 500
 
 // spreadOver returns spreadSize of the observations, drawn without regard to x: a draw keeps the range and the distances of
 // irregular times, where every m-th of them would make aliases of its own.
-func spreadOver(d Data) Data {
+func spreadOver(d gppl.Data) gppl.Data {
 	at := rand.New(rand.NewPCG(uint64(d.Len()), 5)).Perm(d.Len())[:spreadSize]
 	slices.Sort(at)
 	return d.Pick(at)
@@ -282,12 +284,12 @@ func spreadOver(d Data) Data {
 
 // aliasDoubts says which other periods the times may take for the one that was found: at which the loss, trained from
 // there, comes close to its value. One that is better replaces it.
-func (a *auto) aliasDoubts() (doubts []string) {
+func (a *fitting) aliasDoubts() (doubts []string) {
 	const most = 4
 	const hopeful = 60 // nats that training may gain
 	const close = 7    // nats: the odds are a hundred to one against ten aliases that all fit worse by more
 	params := a.at.Params()
-	i := slices.IndexFunc(params, func(p Param) bool { return isPeriod(p) && !p.IsFixed() })
+	i := slices.IndexFunc(params, func(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() })
 	all, err := a.posterior(a.loss)
 	if a.irregular == nil || i < 0 || err != nil {
 		return nil
@@ -299,7 +301,7 @@ func (a *auto) aliasDoubts() (doubts []string) {
 	for range 3 {
 		best := a.result.Result
 		found := best.Model.Params()[i].Value
-		stands, err := ValueGradContext(a.ctx, loss, nil, best.Model.Values())
+		stands, err := gppl.ValueGradContext(a.ctx, loss, nil, best.Model.Values())
 		if err != nil {
 			return doubts
 		}
@@ -308,7 +310,7 @@ func (a *auto) aliasDoubts() (doubts []string) {
 		for _, p := range a.irregular.aliases(found, most) {
 			theta := best.Model.Values()
 			theta[i] = p
-			v, err := ValueGradContext(a.ctx, loss, nil, theta)
+			v, err := gppl.ValueGradContext(a.ctx, loss, nil, theta)
 			a.evaluations++
 			if err != nil || v > stands+hopeful {
 				continue

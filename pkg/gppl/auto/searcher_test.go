@@ -1,4 +1,4 @@
-package gppl_test
+package auto_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // observe returns n observations of f at even times with noise.
@@ -43,7 +44,7 @@ func TestFitAutoFast(t *testing.T) {
 		d := observe(t, 200, spacing, 0.1, 1, func(x float64) float64 { return math.Sin(x/1.5) + math.Sin(x/11) })
 		for _, k := range []gppl.Kernel{gppl.SE{Variance: 2, Lengthscale: 3}, gppl.Matern32{Variance: 1.5, Lengthscale: 5}} {
 			best := bestFrom(t, d, gppl.Model{Kernel: k, Noise: 0.01})
-			r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: k}, d, gppl.AutoSettings{}))
+			r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: k}, d, auto.Settings{}))
 			if r.Value > best+0.1 {
 				t.Errorf("%T, spacing %v: %.1f nats above the best: %v", k, spacing, r.Value-best, r)
 			}
@@ -62,12 +63,12 @@ func TestFitAutoPeriod(t *testing.T) {
 	})
 	k := gppl.Add(gppl.SE{Variance: 1, Lengthscale: 16}, gppl.Periodic{Variance: 1, Period: 7, Lengthscale: 1})
 	best := bestFrom(t, d, gppl.Model{Kernel: k, Noise: 0.04})
-	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: k}, d, gppl.AutoSettings{}))
+	r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: k}, d, auto.Settings{}))
 	if r.Value > best+0.5 {
 		t.Errorf("%.2f nats above the best: %v", r.Value-best, r)
 	}
 	if !testsize.Quick() {
-		again := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: k}, d, gppl.AutoSettings{}))
+		again := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: k}, d, auto.Settings{}))
 		if again.Value != r.Value || !reflect.DeepEqual(again.Search, r.Search) {
 			t.Errorf("another result the second time: %v, %v", again, r)
 		}
@@ -79,7 +80,7 @@ func TestFitAutoPeriod(t *testing.T) {
 	}
 	// A smooth curve has no rhythm: Periodic would take a period beyond the range.
 	smooth := observe(t, 100, 1, 0.1, 3, func(x float64) float64 { return math.Sin(x*x/600) + x/40 })
-	r = must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.Periodic{}}, smooth, gppl.AutoSettings{}))
+	r = must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.Periodic{}}, smooth, auto.Settings{}))
 	if p := r.Model.Kernel.(gppl.Periodic).Period; p < 2 || p > 99 {
 		t.Errorf("period %v of a series with spacing 1 and range 99", p)
 	}

@@ -1,4 +1,4 @@
-package gppl_test
+package auto_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 var (
@@ -92,7 +93,7 @@ func newStar(t testing.TB, i, longest int) star {
 }
 
 // periodFound returns the period that a result has.
-func periodFound(r *gppl.AutoResult) float64 {
+func periodFound(r *auto.Result) float64 {
 	for _, p := range r.Params {
 		if p.Role == gppl.RolePeriod {
 			return p.Value
@@ -111,7 +112,7 @@ func TestVariableStars(t *testing.T) {
 	var found int
 	for i := *starFrom; i < *starFrom+count; i++ {
 		s := newStar(t, i, longest)
-		r, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: s.kernel}, s.d, gppl.AutoSettings{})
+		r, err := auto.Fit(context.Background(), gppl.Model{Kernel: s.kernel}, s.d, auto.Settings{})
 		if err != nil {
 			t.Errorf("%s: %v", s.what, err)
 			continue

@@ -1,4 +1,4 @@
-package gppl_test
+package auto_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // seDraw returns n of total noisy observations of an SE process on [0, 1000].
@@ -31,7 +32,7 @@ func seDraw(t testing.TB, n, total int, l float64, seed uint64) gppl.Data {
 func excess(t testing.TB, m gppl.Model, d gppl.Data) float64 {
 	t.Helper()
 	l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
-	at, _ := valueAt(t, l)
+	at := must[float64](t)(l.ValueGrad(nil, m.Values()))
 	ml := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))
 	return at - ml.Value
 }
@@ -50,9 +51,9 @@ func TestFitAuto(t *testing.T) {
 			for _, projected := range []bool{true, false} {
 				t.Run(fmt.Sprintf("l=%v/seed=%d/projected=%v", c.l, seed+1, projected), func(t *testing.T) {
 					var steps int
-					r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, gppl.AutoSettings{
+					r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{
 						Projected: projected,
-						Progress:  func(gppl.AutoStep) { steps++ },
+						Progress:  func(auto.Step) { steps++ },
 					}))
 					if projected && r.Exact || r.Status != gppl.Converged || len(r.Warnings) > 0 || steps != len(r.Steps) {
 						t.Errorf("exact %v, %d steps of %d: %v", r.Exact, len(r.Steps), steps, r)
@@ -86,8 +87,8 @@ func TestFitAutoColour(t *testing.T) {
 	for i := range slow.Y {
 		slow.Y[i] += 0.5 * math.Sin(2*math.Pi*slow.X.At(i)[0]/6)
 	}
-	coloured := func(s gppl.AutoStep) bool { return strings.Contains(s.Decision, "a band of frequencies") }
-	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, slow, gppl.AutoSettings{Projected: true}))
+	coloured := func(s auto.Step) bool { return strings.Contains(s.Decision, "a band of frequencies") }
+	r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, slow, auto.Settings{Projected: true}))
 	i := slices.IndexFunc(r.Steps, coloured)
 	if i < 0 || r.Steps[i].K > 150 || r.Steps[i+1].K < 2*1000/6 {
 		t.Errorf("the oscillation at frequency 1/6 of 1000 was not looked at: %v", r)
@@ -104,7 +105,7 @@ func TestFitAutoKeepsStart(t *testing.T) {
 	n := testsize.Of(300, 600, 600)
 	d := seDraw(t, n, n, 3000/float64(n), 9)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}.Fix("variance")
-	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), m, d, gppl.AutoSettings{Projected: true, KeepStart: true, Gain: 1e-3}))
+	r := must[*auto.Result](t)(auto.Fit(context.Background(), m, d, auto.Settings{Projected: true, KeepStart: true, Gain: 1e-3}))
 	if len(r.Steps) < 2 || r.Params[0].Value != 1 || !math.IsNaN(r.Params[0].StdErrLog) {
 		t.Fatal(r)
 	}
@@ -115,7 +116,7 @@ func TestFitAutoKeepsStart(t *testing.T) {
 	}
 	none := m.Fix("lengthscale", gppl.NoiseName)
 	for _, projected := range []bool{true, false} {
-		if r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), none, d, gppl.AutoSettings{Projected: projected})); r.Status != gppl.Converged || r.Model.String() != none.String() {
+		if r := must[*auto.Result](t)(auto.Fit(context.Background(), none, d, auto.Settings{Projected: projected})); r.Status != gppl.Converged || r.Model.String() != none.String() {
 			t.Errorf("nothing to train: %v", r)
 		}
 	}
@@ -164,8 +165,8 @@ func TestFitAutoSunspots(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%T %s", c.kernel, route), func(t *testing.T) {
 			d := c.data
-			r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: c.kernel}, d, gppl.AutoSettings{Projected: !c.exact}))
-			nll, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(r.Model, d)))
+			r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: c.kernel}, d, auto.Settings{Projected: !c.exact}))
+			nll := must[float64](t)(must[*gppl.Exact](t)(gppl.NewExact(r.Model, d)).ValueGrad(nil, r.Model.Values()))
 			t.Logf("NLL %v: %v", nll, r)
 			if nll > c.want+1 || r.Exact != c.exact {
 				t.Errorf("%v: NLL %v, want %v; exact %v, want %v: %s", r.Model, nll, c.want, r.Exact, c.exact, r.Why)
@@ -230,7 +231,7 @@ func TestFitAutoSurvives(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/projected=%v", c.name, projected), func(t *testing.T) {
-				r, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, c.data, gppl.AutoSettings{Projected: projected})
+				r, err := auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, c.data, auto.Settings{Projected: projected})
 				if c.doubt == "constant" {
 					if err == nil || !strings.Contains(err.Error(), "no maximum") {
 						t.Errorf("got %v, %v, want an error", r, err)
@@ -265,17 +266,17 @@ func TestFitAutoSurvives(t *testing.T) {
 
 func TestFitAutoErrors(t *testing.T) {
 	d := seDraw(t, 100, 100, 20, 1)
-	if _, err := gppl.FitAuto(context.Background(), gppl.Model{}, d, gppl.AutoSettings{}); err == nil {
+	if _, err := auto.Fit(context.Background(), gppl.Model{}, d, auto.Settings{}); err == nil {
 		t.Error("no error without a kernel")
 	}
 	huge := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, 2, 1e200, 3}}
-	if _, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, huge, gppl.AutoSettings{}); err == nil || !strings.Contains(err.Error(), "y[2] = 1e+200") {
+	if _, err := auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, huge, auto.Settings{}); err == nil || !strings.Contains(err.Error(), "y[2] = 1e+200") {
 		t.Errorf("an observation whose square overflows: %v, want an error that names it", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, projected := range []bool{true, false} {
-		if r, err := gppl.FitAuto(ctx, gppl.Model{Kernel: gppl.SE{}}, d, gppl.AutoSettings{Projected: projected}); !errors.Is(err, context.Canceled) || r == nil || r.Status != gppl.Cancelled {
+		if r, err := auto.Fit(ctx, gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{Projected: projected}); !errors.Is(err, context.Canceled) || r == nil || r.Status != gppl.Cancelled {
 			t.Errorf("cancelled: got %v, %v", r, err)
 		}
 	}
@@ -289,12 +290,12 @@ func TestFitAutoCancelled(t *testing.T) {
 	for _, after := range []int{1, 3} {
 		ctx, cancel := context.WithCancel(t.Context())
 		evaluations := 0
-		settings := gppl.AutoSettings{Fit: gppl.Settings{Progress: func(gppl.Progress) {
+		settings := auto.Settings{Fit: gppl.Settings{Progress: func(gppl.Progress) {
 			if evaluations++; evaluations == after {
 				cancel()
 			}
 		}}}
-		r, err := gppl.FitAuto(ctx, m, d, settings)
+		r, err := auto.Fit(ctx, m, d, settings)
 		if !errors.Is(err, context.Canceled) || r == nil {
 			t.Fatalf("cancelled after %d evaluations: %v, %v", after, r, err)
 		}
@@ -308,7 +309,7 @@ func TestFitAutoCancelled(t *testing.T) {
 func TestStartFrom(t *testing.T) {
 	for seed := range uint64(5) {
 		d := seDraw(t, 800, 800, 10, seed+1)
-		m := gppl.StartFrom(gppl.Model{Kernel: gppl.SE{}}, d)
+		m := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, d)
 		k := m.Kernel.(gppl.SE)
 		for _, c := range []struct{ got, truth, factor float64 }{{m.Noise, 0.1, 1.3}, {k.Variance, 1, 3}, {k.Lengthscale, 10, 3}} {
 			if !(c.got < c.truth*c.factor) || !(c.got > c.truth/c.factor) {
@@ -325,21 +326,21 @@ func TestStartFrom(t *testing.T) {
 	}
 	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{}, gppl.White{}), Noise: 1}
-	p := gppl.StartFrom(m, d).Kernel.(gppl.Sum).Terms()[0].(gppl.LocPer)
+	p := auto.StartFrom(m, d).Kernel.(gppl.Sum).Terms()[0].(gppl.LocPer)
 	if math.Abs(p.Period/7-1) > 0.03 || p.Lengthscale < 20 || p.Variance < 1 || p.Variance > 20 {
 		t.Errorf("start %v", p)
 	}
-	start := gppl.StartFrom(m, d)
+	start := auto.StartFrom(m, d)
 	if w := start.Kernel.(gppl.Sum).Terms()[1].(gppl.White).Variance; w != start.Noise || w > 0.1 {
 		t.Errorf("White %v, noise %v", w, start.Noise)
 	}
 	fixed := gppl.Model{Kernel: gppl.SE{Variance: 2, Lengthscale: 3}, Noise: 0.5}.Fix("lengthscale", gppl.NoiseName)
-	if s := gppl.StartFrom(fixed, d); s.Kernel.(gppl.SE).Lengthscale != 3 || s.Noise != 0.5 {
+	if s := auto.StartFrom(fixed, d); s.Kernel.(gppl.SE).Lengthscale != 3 || s.Noise != 0.5 {
 		t.Errorf("fixed parameters moved: %v", s)
 	}
 	for _, c := range [][]float64{{0}, {0, 0}, {1, 1, 1, 1}, {1e-300, 1, 2, 3}} {
 		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(c), make([]float64, len(c))))
-		if s := gppl.StartFrom(gppl.PaperModel(gppl.LocPer{}), d); s.Check() != nil {
+		if s := auto.StartFrom(gppl.PaperModel(gppl.LocPer{}), d); s.Check() != nil {
 			t.Errorf("x = %v, y = 0: %v", c, s.Check())
 		}
 	}
@@ -367,7 +368,7 @@ func TestFitAutoPriors(t *testing.T) {
 		if testsize.Quick() && i > 0 {
 			continue
 		}
-		r, err := gppl.FitAuto(t.Context(), model, d, gppl.AutoSettings{Priors: []gppl.ParamPrior{c.prior}})
+		r, err := auto.Fit(t.Context(), model, d, auto.Settings{Priors: []gppl.ParamPrior{c.prior}})
 		if err != nil {
 			t.Fatalf("%v: %v", c.prior, err)
 		}
@@ -385,7 +386,7 @@ func TestFitAutoPriors(t *testing.T) {
 			t.Errorf("%v: reported %v nats, NewMAP has %v there (error: %v)", c.prior, r.Value, v, err)
 		}
 	}
-	if _, err := gppl.FitAuto(t.Context(), model, d, gppl.AutoSettings{Priors: []gppl.ParamPrior{{Name: "perod", Prior: gppl.LogNormal{Sigma: 1}}}}); err == nil {
+	if _, err := auto.Fit(t.Context(), model, d, auto.Settings{Priors: []gppl.ParamPrior{{Name: "perod", Prior: gppl.LogNormal{Sigma: 1}}}}); err == nil {
 		t.Error("a prior of a parameter that is not there is no error")
 	}
 }

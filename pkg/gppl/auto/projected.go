@@ -1,4 +1,4 @@
-package gppl
+package auto
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -18,7 +20,7 @@ import (
 const signalRatio = 0.1
 
 // noProjections says why projections are of no use for these inputs.
-func (a *auto) noProjections() string {
+func (a *fitting) noProjections() string {
 	if d := a.data.X.Dim(); d != 1 {
 		return fmt.Sprintf("the inputs have dimension %d, and Spectral projections are for time series", d)
 	}
@@ -36,8 +38,8 @@ func (a *auto) noProjections() string {
 
 // needed returns the number of columns that the spectrum of m needs, or 0 and why no
 // number suffices.
-func (a *auto) needed(m Model) (int, error) {
-	count, err := SpectralColumns(m, a.data.X, signalRatio)
+func (a *fitting) needed(m gppl.Model) (int, error) {
+	count, err := gppl.SpectralColumns(m, a.data.X, signalRatio)
 	if err != nil {
 		return 0, err
 	}
@@ -45,7 +47,7 @@ func (a *auto) needed(m Model) (int, error) {
 }
 
 // exactInstead says why the exact likelihood is the better choice, if it is.
-func (a *auto) exactInstead(exact *Exact, count int) string {
+func (a *fitting) exactInstead(exact *gppl.Exact, count int) string {
 	needed, err := a.needed(a.at)
 	if err != nil {
 		return "no number of projections holds the signal's spectrum: " + strings.TrimPrefix(err.Error(), "gppl: ")
@@ -58,7 +60,7 @@ func (a *auto) exactInstead(exact *Exact, count int) string {
 		return ""
 	}
 	engine, seconds := exact.Cost(a.at)
-	switch projected := SpectralCost(a.at, a.data.X, count); {
+	switch projected := gppl.SpectralCost(a.at, a.data.X, count); {
 	case math.IsInf(seconds, 1):
 	case math.IsInf(projected, 1):
 		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, and no engine projects this kernel for less than n²k", engine, timeline.Seconds(seconds))
@@ -70,31 +72,31 @@ func (a *auto) exactInstead(exact *Exact, count int) string {
 }
 
 // trainProjected trains on the first count columns.
-func (a *auto) trainProjected(count int) (AutoStep, error) {
+func (a *fitting) trainProjected(count int) (Step, error) {
 	began := time.Now()
 	p := a.result.Projection
 	var err error
 	if p == nil {
-		p, err = SpectralProjection(a.data.X, count)
+		p, err = gppl.SpectralProjection(a.data.X, count)
 	} else {
 		p, err = p.Extend(a.data.X, count)
 	}
 	if err != nil {
-		return AutoStep{}, err
+		return Step{}, err
 	}
-	loss, err := NewResidual(a.at, a.data, p)
+	loss, err := gppl.NewResidual(a.at, a.data, p)
 	if err != nil {
-		return AutoStep{}, err
+		return Step{}, err
 	}
 	a.result.Projection = p
 	before := a.trained
 	r, gain, err := a.train(loss)
 	if r == nil {
-		return AutoStep{}, err
+		return Step{}, err
 	}
 	a.at, a.result.Result, a.loss = r.Model, r, loss
 	_, k := p.Dims()
-	step := AutoStep{K: k, Gain: gain}
+	step := Step{K: k, Gain: gain}
 	step.Needed, _ = a.needed(a.at)
 	if err == nil && !a.settings.Fit.NoStandardErrors && step.Needed <= count && step.Needed > 0 {
 		step.StdErrLog, step.Kept = a.efficiency(loss)
@@ -106,12 +108,12 @@ func (a *auto) trainProjected(count int) (AutoStep, error) {
 
 // efficiency sets the standard errors of the result and returns them, with the
 // share of the information that the projections keep.
-func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
+func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 	r := a.result.Result
 	theta := r.Model.Values()
 	info, err := loss.InformationContext(a.ctx, theta)
 	if err != nil {
-		r.warn("no standard errors: %v", err)
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no standard errors: %v", err))
 		return nil, nil
 	}
 	stdErr = a.stdErrors(info)
@@ -119,11 +121,11 @@ func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
 		if len(a.priors) > 0 {
 			break // those of the posterior, from the training
 		}
-		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > Unidentified {
+		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > gppl.Unidentified {
 			r.Params[i].StdErrLog = math.Inf(1)
 		}
 	}
-	all, err := WhittleInformation(r.Model, a.data.X)
+	all, err := gppl.WhittleInformation(r.Model, a.data.X)
 	if err != nil {
 		return stdErr, nil
 	}
@@ -139,10 +141,10 @@ func (a *auto) efficiency(loss *Projected) (stdErr, kept []float64) {
 
 // stdErrors returns the standard errors of the logs of the trained parameters, NaN
 // for the fixed ones, +Inf for those that are not identified.
-func (a *auto) stdErrors(info *mat.SymDense) []float64 {
+func (a *fitting) stdErrors(info *mat.SymDense) []float64 {
 	all := a.at.Params()
 	var trained []int
-	var params []Param
+	var params []gppl.Param
 	for i, p := range all {
 		if !p.IsFixed() {
 			trained, params = append(trained, i), append(params, p)
@@ -158,7 +160,7 @@ func (a *auto) stdErrors(info *mat.SymDense) []float64 {
 			part.SetSym(i, j, info.At(p, q))
 		}
 	}
-	found, _ := StdErrLog(part, params) // the error names those that are +Inf, or there is none
+	found, _ := gppl.StdErrLog(part, params) // the error names those that are +Inf, or there is none
 	for i, p := range trained {
 		if se[p] = math.Inf(1); found != nil {
 			se[p] = found[i]
@@ -168,7 +170,7 @@ func (a *auto) stdErrors(info *mat.SymDense) []float64 {
 }
 
 // more returns how many columns to go on with, or 0, and why.
-func (a *auto) more(step AutoStep, count int) (columns int, why string) {
+func (a *fitting) more(step Step, count int) (columns int, why string) {
 	room := a.settings.MaxProjections
 	switch {
 	case step.Needed == 0:
@@ -197,7 +199,7 @@ func (a *auto) more(step AutoStep, count int) (columns int, why string) {
 
 // accurate reports whether the standard errors are as asked for, or no better for
 // the last addition of projections.
-func (a *auto) accurate(step AutoStep) bool {
+func (a *fitting) accurate(step Step) bool {
 	if step.StdErrLog == nil || step.Kept == nil {
 		return true
 	}
@@ -214,8 +216,8 @@ func (a *auto) accurate(step AutoStep) bool {
 
 // colour returns the columns that cover what the projections of the last training left and that is not white, and the nats that it is
 // worth; 0 if it is white.
-func (a *auto) colour() (columns int, nats float64) {
-	if l, ok := a.loss.(*Projected); ok {
+func (a *fitting) colour() (columns int, nats float64) {
+	if l, ok := a.loss.(*gppl.Projected); ok {
 		return l.Coloured(a.data.X)
 	}
 	return 0, 0

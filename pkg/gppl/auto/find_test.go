@@ -1,4 +1,4 @@
-package gppl_test
+package auto_test
 
 import (
 	"context"
@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// TestFindStarts: the first of the starts is the optimum that FitAuto returns where the search saw all data, priors included, and what is
+// TestFindStarts: the first of the starts is the optimum that auto.Fit returns where the search saw all data, priors included, and what is
 // said of it is the same.
 func TestFindStarts(t *testing.T) {
 	d := observe(t, 60, 1, 0.2, 3, func(x float64) float64 { return math.Sin(2 * math.Pi * x / 7.3) })
 	m := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}}
 	for _, priors := range [][]gppl.ParamPrior{nil, {{Name: "lengthscale", Prior: gppl.LogNormalWithin(5, 50)}}} {
-		s := gppl.AutoSettings{Priors: priors}
-		found, err := gppl.FindStarts(t.Context(), m, d, s)
+		s := auto.Settings{Priors: priors}
+		found, err := auto.FindStarts(t.Context(), m, d, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,12 +51,12 @@ func TestFindStarts(t *testing.T) {
 		}
 		r, further := found.Compare(t.Context(), exact, r)
 		found.Judge(exact, r, further...)
-		auto, err := gppl.FitAuto(t.Context(), m, d, s)
+		whole, err := auto.Fit(t.Context(), m, d, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(r.Value-auto.Value) > 0.01 || r.Status != auto.Status || !slices.Equal(withoutNumbers(r.Warnings), withoutNumbers(auto.Warnings)) {
-			t.Errorf("%v nats, %s, %q; FitAuto has %v, %s, %q", r.Value, r.Status, r.Warnings, auto.Value, auto.Status, auto.Warnings)
+		if math.Abs(r.Value-whole.Value) > 0.01 || r.Status != whole.Status || !slices.Equal(withoutNumbers(r.Warnings), withoutNumbers(whole.Warnings)) {
+			t.Errorf("%v nats, %s, %q; auto.Fit has %v, %s, %q", r.Value, r.Status, r.Warnings, whole.Value, whole.Status, whole.Warnings)
 		}
 	}
 }
@@ -72,7 +73,7 @@ func TestFindStartsNotSearched(t *testing.T) {
 		"a change point": {change, d},
 		"a line":         {gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, line.X))}, line},
 	} {
-		found, err := gppl.FindStarts(t.Context(), c.m, c.d, gppl.AutoSettings{})
+		found, err := auto.FindStarts(t.Context(), c.m, c.d, auto.Settings{})
 		if err != nil || len(found.Models) == 0 || found.Search.Screened > 0 || len(found.Doubts) != 1 || !strings.HasPrefix(found.Doubts[0], "not searched: ") {
 			t.Errorf("%s: %+v, %v", what, found, err)
 			continue
@@ -83,12 +84,12 @@ func TestFindStartsNotSearched(t *testing.T) {
 			t.Errorf("%s: %s, %q", what, r.Status, r.Warnings)
 		}
 	}
-	if _, err := gppl.FindStarts(t.Context(), gppl.Model{Noise: 1}, d, gppl.AutoSettings{}); err == nil {
+	if _, err := auto.FindStarts(t.Context(), gppl.Model{Noise: 1}, d, auto.Settings{}); err == nil {
 		t.Error("no error for a model without a kernel")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := gppl.FindStarts(ctx, gppl.Model{Kernel: gppl.SE{}, Noise: 1}, d, gppl.AutoSettings{}); err == nil {
+	if _, err := auto.FindStarts(ctx, gppl.Model{Kernel: gppl.SE{}, Noise: 1}, d, auto.Settings{}); err == nil {
 		t.Error("no error after the context ended")
 	}
 }

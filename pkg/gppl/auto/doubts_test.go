@@ -1,4 +1,4 @@
-package gppl_test
+package auto_test
 
 import (
 	"context"
@@ -9,12 +9,13 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // TestFitAutoVanished wants no word of a floor where the noise variance has none.
 func TestFitAutoVanished(t *testing.T) {
 	d := observe(t, 60, 1, 0, 1, func(x float64) float64 { return math.Sin(x / 9) })
-	r := must[*gppl.AutoResult](t)(gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, gppl.AutoSettings{}))
+	r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{}))
 	said := strings.Join(r.Warnings, "; ")
 	if r.Status != gppl.Doubtful || strings.Contains(said, "its floor") || !strings.Contains(said, "nearly vanished") {
 		t.Errorf("%v", r)
@@ -47,7 +48,7 @@ func TestNotIdentified(t *testing.T) {
 func TestFitSumsOutlier(t *testing.T) {
 	t.Parallel()
 	for i, outlier := range []float64{1e3, 100, 1e6, 1e9} {
-		settings := gppl.AutoSettings{}
+		settings := auto.Settings{}
 		if i > 0 || !testsize.Long() {
 			settings.Fit = gppl.Settings{MaxEvaluations: 5, NoStandardErrors: true}
 		}
@@ -62,7 +63,7 @@ func TestFitSumsOutlier(t *testing.T) {
 		if err := s.Add(x, y); err != nil {
 			t.Fatal(err)
 		}
-		r, err := gppl.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), settings)
+		r, err := auto.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), settings)
 		if err == nil && (r.Status == gppl.Converged || !strings.Contains(strings.Join(r.Warnings, "; "), "one value")) {
 			t.Errorf("one value of %v: %v", outlier, r)
 		}
@@ -82,8 +83,8 @@ func TestFitSumsEven(t *testing.T) {
 		if err := s.Add(x, y); err != nil {
 			t.Fatal(err)
 		}
-		short := gppl.AutoSettings{Fit: gppl.Settings{MaxEvaluations: 1, NoStandardErrors: true}}
-		r, err := gppl.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), short)
+		short := auto.Settings{Fit: gppl.Settings{MaxEvaluations: 1, NoStandardErrors: true}}
+		r, err := auto.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), short)
 		if err != nil || strings.Contains(strings.Join(r.Warnings, "; "), "one value") {
 			t.Errorf("seed %d, n = %d: %v, %v", seed, len(x), err, r)
 		}

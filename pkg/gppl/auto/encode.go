@@ -1,4 +1,4 @@
-package gppl
+package auto
 
 import (
 	"bytes"
@@ -7,42 +7,44 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
-// An AutoResult is written as its Result is, with one member more, "Auto", so that LoadResult reads the Result of it.
+// A Result is written as its Result is, with one member more, "Auto", so that LoadResult reads the Result of it.
 
 // member is the name of what is added, which Result.UnmarshalJSON leaves out.
 const member = "Auto"
 
-// autoJSON is what an AutoResult adds to its Result.
-type autoJSON struct {
+// addedJSON is what a Result adds to its Result.
+type addedJSON struct {
 	Exact      bool
-	Projection *Projection `json:",omitempty"`
+	Projection *gppl.Projection `json:",omitempty"`
 	Kept       []typed.Float
 	Why        string
 	Search     Search
-	Steps      []autoStepJSON
+	Steps      []stepJSON
 }
 
-// autoStepJSON is an AutoStep whose numbers need not be finite: a standard error is +Inf where a parameter is not identified.
-type autoStepJSON struct {
+// stepJSON is an Step whose numbers need not be finite: a standard error is +Inf where a parameter is not identified.
+type stepJSON struct {
 	plainStep
 	Value, Gain, Seconds   typed.Float
 	Theta, StdErrLog, Kept []typed.Float
 }
 
-type plainStep AutoStep
+type plainStep Step
 
 // MarshalJSON writes all of the result, in the versioned format of Save.
-func (r AutoResult) MarshalJSON() ([]byte, error) {
+func (r Result) MarshalJSON() ([]byte, error) {
 	if r.Result == nil {
-		return nil, errors.New("gppl: an AutoResult without a Result cannot be saved")
+		return nil, errors.New("gppl: a Result without a Result cannot be saved")
 	}
-	a := autoJSON{Exact: r.Exact, Projection: r.Projection, Kept: typed.Converted[typed.Float](r.Kept), Why: r.Why, Search: r.Search}
+	a := addedJSON{Exact: r.Exact, Projection: r.Projection, Kept: typed.Converted[typed.Float](r.Kept), Why: r.Why, Search: r.Search}
 	for _, s := range r.Steps {
-		a.Steps = append(a.Steps, autoStepJSON{
+		a.Steps = append(a.Steps, stepJSON{
 			plainStep: plainStep(s), Value: typed.Float(s.Value), Gain: typed.Float(s.Gain), Seconds: typed.Float(s.Seconds),
 			Theta: typed.Converted[typed.Float](s.Theta), StdErrLog: typed.Converted[typed.Float](s.StdErrLog), Kept: typed.Converted[typed.Float](s.Kept),
 		})
@@ -59,8 +61,8 @@ func (r AutoResult) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote and checks it.
-func (r *AutoResult) UnmarshalJSON(b []byte) error {
-	var result Result
+func (r *Result) UnmarshalJSON(b []byte) error {
+	var result gppl.Result
 	if err := json.Unmarshal(b, &result); err != nil {
 		return err
 	}
@@ -69,15 +71,15 @@ func (r *AutoResult) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if members[member] == nil {
-		return errors.New("gppl: result: it is not one of FitAuto; LoadResult reads it")
+		return errors.New("gppl: result: it is not one of auto.Fit; gppl.LoadResult reads it")
 	}
-	var a autoJSON
+	var a addedJSON
 	if err := typed.Strict(members[member], &a); err != nil {
 		return fmt.Errorf("gppl: result: %w", err)
 	}
-	out := AutoResult{Result: &result, Exact: a.Exact, Projection: a.Projection, Kept: typed.Converted[float64](a.Kept), Why: a.Why, Search: a.Search}
+	out := Result{Result: &result, Exact: a.Exact, Projection: a.Projection, Kept: typed.Converted[float64](a.Kept), Why: a.Why, Search: a.Search}
 	for _, s := range a.Steps {
-		step := AutoStep(s.plainStep)
+		step := Step(s.plainStep)
 		step.Value, step.Gain, step.Seconds = float64(s.Value), float64(s.Gain), float64(s.Seconds)
 		step.Theta, step.StdErrLog, step.Kept = typed.Converted[float64](s.Theta), typed.Converted[float64](s.StdErrLog), typed.Converted[float64](s.Kept)
 		out.Steps = append(out.Steps, step)
@@ -86,22 +88,22 @@ func (r *AutoResult) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Save writes all of the result to a file, whole or not at all; LoadAutoResult reads it. The projection takes 11 bytes for each
+// Save writes all of the result to a file, whole or not at all; LoadResult reads it. The projection takes 11 bytes for each
 // entry of Ω.
-func (r *AutoResult) Save(path string) error {
+func (r *Result) Save(path string) error {
 	if err := sealed.WriteJSON(path, r); err != nil {
 		return fmt.Errorf("gppl: save: %w", err)
 	}
 	return nil
 }
 
-// LoadAutoResult reads a result that AutoResult.Save wrote.
-func LoadAutoResult(path string) (*AutoResult, error) {
+// LoadResult reads a result that Result.Save wrote.
+func LoadResult(path string) (*Result, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: load: %w", err)
 	}
-	r := new(AutoResult)
+	r := new(Result)
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("gppl: load %s: %w", path, err)
 	}

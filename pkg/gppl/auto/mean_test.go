@@ -1,4 +1,4 @@
-package gppl_test
+package auto_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // rising is a draw of SE l = 3 with noise 0.04 at n irregular times on [0, n/5], on a line.
@@ -29,16 +30,16 @@ func rising(t *testing.T, n int, level, slope float64) gppl.Data {
 	return gppl.Data{X: gppl.Scalars(x), Y: y}
 }
 
-// TestFitAutoMean: FitAuto learns a model with a mean, whatever line is in y, by the exact
+// TestFitAutoMean: auto.Fit learns a model with a mean, whatever line is in y, by the exact
 // likelihood and by projections.
 func TestFitAutoMean(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{60, testsize.Of(500, 900, 900)} {
-		var first *gppl.AutoResult
+		var first *auto.Result
 		for _, slope := range []float64{0.2, -40} {
 			d := rising(t, n, 30*slope, slope)
 			m := gppl.Model{Kernel: gppl.SE{}, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})}
-			r, err := gppl.FitAuto(context.Background(), m, d, gppl.AutoSettings{Projected: n > 60})
+			r, err := auto.Fit(context.Background(), m, d, auto.Settings{Projected: n > 60})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +72,7 @@ func TestFitAutoExplained(t *testing.T) {
 		d.Y[i] = 3 - 2*d.X.At(i)[0]
 	}
 	m := gppl.Model{Kernel: gppl.SE{}, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})}
-	if _, err := gppl.FitAuto(context.Background(), m, d, gppl.AutoSettings{}); err == nil || !strings.Contains(err.Error(), "explains all") {
+	if _, err := auto.Fit(context.Background(), m, d, auto.Settings{}); err == nil || !strings.Contains(err.Error(), "explains all") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -92,7 +93,7 @@ func TestFitAutoKnownErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, gppl.AutoSettings{Projected: true})
+	r, err := auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{Projected: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestFitAutoKnownErrors(t *testing.T) {
 }
 
 // TestFitAutoStraight: where a straight line explains all that the mean leaves, the likelihood of a smooth kernel has no
-// maximum. FitAuto says so, whatever rounding makes of gradients where it stopped.
+// maximum. auto.Fit says so, whatever rounding makes of gradients where it stopped.
 func TestFitAutoStraight(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{5, testsize.Of(40, 100, 100)} {
@@ -112,7 +113,7 @@ func TestFitAutoStraight(t *testing.T) {
 		}
 		for _, kernel := range []gppl.Kernel{gppl.SE{}, gppl.Matern32{}} {
 			for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
-				r, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: kernel, Mean: mean}, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.AutoSettings{})
+				r, err := auto.Fit(context.Background(), gppl.Model{Kernel: kernel, Mean: mean}, gppl.Data{X: gppl.Scalars(x), Y: y}, auto.Settings{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,14 +1,14 @@
-package gppl
+package auto
 
 import (
 	"iter"
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // StartFrom returns m with start values for training taken from the data. The
@@ -35,7 +35,7 @@ import (
 // names; parameters of a user's kernel that are neither a variance nor a scale start at
 // 1. If the model has a mean, start values come from the residuals of y after a
 // least-squares fit of the mean.
-func StartFrom(m Model, d Data) Model {
+func StartFrom(m gppl.Model, d gppl.Data) gppl.Model {
 	if d.CheckUnits() != nil {
 		theta := m.Values()
 		for i, p := range m.Params() {
@@ -46,12 +46,12 @@ func StartFrom(m Model, d Data) Model {
 		return m.WithParams(theta)
 	}
 	d = m.SubtractMean(d)
-	if k, ok := m.Kernel.(ChangePoint); ok && d.X.Dim() == 1 {
+	if k, ok := m.Kernel.(gppl.ChangePoint); ok && d.X.Dim() == 1 {
 		return startChange(m, k, d)
 	}
 	s := newStarter(m, d)
 	if d.X.Dim() == 1 && d.Len() > 2 {
-		if l := newLine(d.X, d.Y); l.span > 0 {
+		if l := newLine(d.X, d.Y); l.span() > 0 {
 			s.noise = min(max(differenceNoise(l, s.noise), 1e-6*s.power), s.power)
 			a := autocovarianceOf(l)
 			if slices.ContainsFunc(s.params, isPeriod) {
@@ -68,15 +68,15 @@ func StartFrom(m Model, d Data) Model {
 // startsFrom returns StartFrom and, for kernels of several scales, whose
 // likelihood may have a minimum for every order of these, a second start: all
 // scales equal to the lengthscale of SE that fits best, all pure numbers 1.
-func startsFrom(m Model, d Data) []Model {
-	starts := []Model{StartFrom(m, d)}
+func startsFrom(m gppl.Model, d gppl.Data) []gppl.Model {
+	starts := []gppl.Model{StartFrom(m, d)}
 	theta := starts[0].Values()
 	scales := 0
-	l := StartFrom(Model{Kernel: SE{1, 1}, Mean: m.Mean}, d).Kernel.(SE).Lengthscale
+	l := StartFrom(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Mean: m.Mean}, d).Kernel.(gppl.SE).Lengthscale
 	for i, p := range m.Params() {
 		switch {
 		case p.IsFixed():
-		case p.Unit == UnitX && p.Role != RoleLocation:
+		case p.Unit == gppl.UnitX && p.Role != gppl.RoleLocation:
 			theta[i] = l
 			scales++
 		case p.Unit == "":
@@ -91,8 +91,8 @@ func startsFrom(m Model, d Data) []Model {
 
 // starter holds the parameters of a kernel while they are sought.
 type starter struct {
-	of     Model
-	params []Param // the kernel's
+	of     gppl.Model
+	params []gppl.Param // the kernel's
 	theta  []float64
 	power  float64 // mean of y²
 	extent float64 // of x
@@ -101,7 +101,7 @@ type starter struct {
 	periods []float64 // to be tried; nil: those in theta stay
 }
 
-func newStarter(m Model, d Data) *starter {
+func newStarter(m gppl.Model, d gppl.Data) *starter {
 	s := &starter{of: m, params: m.Kernel.Params(), power: floats.Dot(d.Y, d.Y) / float64(d.Len())}
 	for j := range d.X.Dim() {
 		lo, hi := d.X.Range(j)
@@ -120,10 +120,10 @@ func newStarter(m Model, d Data) *starter {
 		switch {
 		case p.IsFixed():
 			v = p.Value
-		case p.Role == RoleLocation:
+		case p.Role == gppl.RoleLocation:
 			lo, hi := d.X.Range(0)
 			v = lo + 0.5*(hi-lo)
-		case p.Unit == UnitX:
+		case p.Unit == gppl.UnitX:
 			v = s.extent / 5
 		}
 		s.theta = append(s.theta, v)
@@ -132,15 +132,22 @@ func newStarter(m Model, d Data) *starter {
 	return s
 }
 
+// variance returns k(0), without the nugget.
+func variance(k gppl.Kernel) float64 {
+	v := []float64{0}
+	k.Cov(v, v)
+	return v[0]
+}
+
 // prior returns the variance of f, with the nugget.
 func (s *starter) prior() float64 {
 	k := s.of.Kernel.WithParams(s.theta)
-	return variance(k) + Nugget(k)
+	return variance(k) + gppl.Nugget(k)
 }
 
 // scale multiplies the kernel by c, through the variances that are trained.
 func (s *starter) scale(c float64) {
-	for _, i := range Amplitudes(s.of.Kernel) {
+	for _, i := range gppl.Amplitudes(s.of.Kernel) {
 		if !s.params[i].IsFixed() {
 			s.theta[i] *= c
 		}
@@ -149,8 +156,8 @@ func (s *starter) scale(c float64) {
 
 // model returns the model at what was found, the noise shared with White terms,
 // all within the reach of their transforms.
-func (s *starter) model() Model {
-	white := NoiseTerms(s.of.Kernel)
+func (s *starter) model() gppl.Model {
+	white := gppl.NoiseTerms(s.of.Kernel)
 	share := s.noise / float64(1+len(white))
 	for _, i := range white {
 		if !s.params[i].IsFixed() {
@@ -161,7 +168,7 @@ func (s *starter) model() Model {
 	for i, p := range s.of.Params() {
 		if p.IsFixed() {
 			theta[i] = p.Value
-		} else if t, ok := p.Transform.(Softplus); ok {
+		} else if t, ok := p.Transform.(gppl.Softplus); ok {
 			theta[i] = max(theta[i], 1.001*t.Floor)
 		}
 	}
@@ -171,7 +178,7 @@ func (s *starter) model() Model {
 // differenceNoise estimates the noise variance from triples of neighbours, those
 // over gaps left out, or returns otherwise if there are too few.
 func differenceNoise(l *line, otherwise float64) float64 {
-	wide := 4 * timeline.Coverage(l.t) / float64(len(l.t))
+	wide := 4 * l.spacing()
 	var sum, count float64
 	for i := 1; i+1 < len(l.t); i++ {
 		width := l.t[i+1] - l.t[i-1]
@@ -206,7 +213,7 @@ func autocovarianceOf(l *line) *autocovariance {
 	for bins < 2*n && bins < 1<<14 {
 		bins *= 2
 	}
-	width := l.span / float64(bins-1)
+	width := l.span() / float64(bins-1)
 	sum, count := make([]float64, 2*bins), make([]float64, 2*bins) // padded: no pairs across the ends
 	var self float64
 	for i, t := range l.t {
@@ -226,7 +233,7 @@ func autocovarianceOf(l *line) *autocovariance {
 	products, pairs := correlate(sum), correlate(count)
 	products[0] -= self
 	pairs[0] -= float64(n)
-	a := &autocovariance{spacing: timeline.Coverage(l.t) / float64(n), span: l.span}
+	a := &autocovariance{spacing: l.spacing(), span: l.span()}
 	for h := range bins / 3 {
 		if pairs[h] > 0.5 {
 			a.lag = append(a.lag, float64(h)*width)
@@ -274,7 +281,7 @@ func (s *starter) match(a *autocovariance) {
 		}
 		return -vk * vk / kk, vk / kk
 	}
-	terms := Amplitudes(s.of.Kernel)
+	terms := gppl.Amplitudes(s.of.Kernel)
 	for range 2 {
 		for i, candidates := range s.candidates(a, terms) {
 			best, keep := math.Inf(1), s.theta[i]
@@ -313,20 +320,20 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 	grid := func(from, to float64, count int) []float64 {
 		return floats.LogSpan(make([]float64, count), from, to)
 	}
-	kinds := []func(i int, p Param) []float64{
-		func(i int, p Param) []float64 {
+	kinds := []func(i int, p gppl.Param) []float64{
+		func(i int, p gppl.Param) []float64 {
 			if isPeriod(p) {
 				return s.untaken(i)
 			}
 			return nil
 		},
-		func(_ int, p Param) []float64 {
-			if p.Unit == UnitX && !isPeriod(p) && p.Role != RoleLocation {
+		func(_ int, p gppl.Param) []float64 {
+			if p.Unit == gppl.UnitX && !isPeriod(p) && p.Role != gppl.RoleLocation {
 				return grid(a.spacing, a.span, 24)
 			}
 			return nil
 		},
-		func(i int, p Param) []float64 {
+		func(i int, p gppl.Param) []float64 {
 			switch {
 			case p.Unit == "":
 				return grid(0.25, 8, 6)

@@ -1,9 +1,11 @@
-package gppl
+package auto
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
@@ -39,7 +41,7 @@ const (
 
 // newLombScargle takes two transforms of O(n + m log m), m the number of frequencies. It returns nil if the data are no time
 // series, or if the highest frequency is no higher than half of 1/spacing.
-func newLombScargle(d Data, spacing float64) *lombScargle {
+func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 	if d.X.Dim() != 1 || d.Len() < 8 {
 		return nil
 	}
@@ -68,7 +70,7 @@ func newLombScargle(d Data, spacing float64) *lombScargle {
 		weights.Data[2*i+1] = weights.Data[2*i] * y
 		all += weights.Data[2*i+1] * y
 	}
-	points := fourier.NewPoints(d.X.at, t[0], finer*s.span)
+	points := fourier.NewPoints(times(d.X), t[0], finer*s.span)
 	const tolerance = 1e-9
 	first, second := dense.New(2*(s.last+1), 2), dense.New(4*(s.last+1), 1)
 	points.Sums(first, weights, 0, tolerance)
@@ -106,12 +108,11 @@ func newLombScargle(d Data, spacing float64) *lombScargle {
 
 // weightsOf returns the inverse of what is known of the variance of each observation: with known errors, these and as much
 // noise on average.
-func weightsOf(d Data) []float64 {
+func weightsOf(d gppl.Data) []float64 {
 	weights := make([]float64, d.Len())
-	known := d.knownVariances()
 	var mean float64
-	for _, v := range known {
-		mean += v / float64(len(known))
+	for _, s := range d.Errors {
+		mean += s * s / float64(len(weights))
 	}
 	for i := range weights {
 		v := 1.0
@@ -119,7 +120,7 @@ func weightsOf(d Data) []float64 {
 			v = d.Relative[i] * d.Relative[i]
 		}
 		if mean > 0 {
-			v += known[i] / mean
+			v += d.Errors[i] * d.Errors[i] / mean
 		}
 		weights[i] = 1 / v
 	}

@@ -1,15 +1,16 @@
-package gppl
+package auto
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// mostSumsProjections is the default of AutoSettings.MaxProjections: an evaluation then
+// mostSumsProjections is the default of Settings.MaxProjections: an evaluation then
 // takes some seconds.
 const mostSumsProjections = 1000
 
@@ -25,35 +26,35 @@ const mostSumsProjections = 1000
 // MaxProjections, whose default is n/2 and at most 1000, and Progress. There is no search
 // for starts. It is an error if all observations are equal, since the likelihood is then
 // unbounded; if the loss cannot be evaluated at the start (a Refusal, which names what s
-// resolves); or if ctx ends: FitSums then also returns the best point so far. As with FitAuto, the
+// resolves); or if ctx ends: FitSums then also returns the best point so far. As with Fit, the
 // result is Doubtful if the data do not determine what was found.
-func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings AutoSettings) (*AutoResult, error) {
+func FitSums(ctx context.Context, m gppl.Model, s *gppl.Sums, centre float64, settings Settings) (*Result, error) {
 	if s.Len() > 0 && s.Variance() == 0 {
 		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum", s.Len(), s.Mean())
 	}
-	f := sumsFit{ctx: ctx, sums: s, centre: centre, settings: settings, at: m, result: &AutoResult{}}
+	f := sumsFit{ctx: ctx, sums: s, centre: centre, settings: settings, at: m, result: &Result{}}
 	if f.settings.Gain == 0 {
 		f.settings.Gain = 0.5
 	}
 	if f.settings.MaxProjections == 0 {
 		f.settings.MaxProjections = mostSumsProjections
 	}
-	f.settings.MaxProjections = min(f.settings.MaxProjections, max(1, s.Len()/2), MaxSumsProjections)
+	f.settings.MaxProjections = min(f.settings.MaxProjections, max(1, s.Len()/2), gppl.MaxSumsProjections)
 	why := "projections were asked for"
 	if !settings.Projected {
 		f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"
-		exact, err := NewSumsExact(m, s, centre)
+		exact, err := gppl.NewSumsExact(m, s, centre)
 		if err != nil {
 			return nil, err
 		}
-		_, err = ValueGradContext(f.ctx, exact, nil, m.Values())
-		var refusal *Refusal
+		_, err = gppl.ValueGradContext(f.ctx, exact, nil, m.Values())
+		var refusal *gppl.Refusal
 		switch {
 		case err == nil:
-			if _, err = f.train(exact, 0); err != nil || f.result.Status == Converged {
+			if _, err = f.train(exact, 0); err != nil || f.result.Status == gppl.Converged {
 				return f.finish(err)
 			}
-			if _, err := ValueGradContext(f.ctx, exact, nil, shorten(f.at, wall).Values()); !errors.As(err, &refusal) {
+			if _, err := gppl.ValueGradContext(f.ctx, exact, nil, shorten(f.at, wall).Values()); !errors.As(err, &refusal) {
 				return f.finish(nil)
 			}
 			why = "training the exact likelihood ended where it is refused for shorter lengthscales: " + refusal.Reason
@@ -65,7 +66,7 @@ func FitSums(ctx context.Context, m Model, s *Sums, centre float64, settings Aut
 	}
 	trained := len(f.result.Steps)
 	why, err := f.project(why)
-	var refusal *Refusal
+	var refusal *gppl.Refusal
 	if errors.As(err, &refusal) && trained > 0 && len(f.result.Steps) == trained {
 		f.result.Why = why + "; so are projections: " + refusal.Reason
 		return f.finish(nil)
@@ -81,11 +82,11 @@ const wall = 1.1
 // sumsFit is the working state of FitSums.
 type sumsFit struct {
 	ctx      context.Context
-	sums     *Sums
+	sums     *gppl.Sums
 	centre   float64
-	settings AutoSettings
-	at       Model
-	result   *AutoResult
+	settings Settings
+	at       gppl.Model
+	result   *Result
 
 	// Of all steps:
 	evaluations   int
@@ -100,13 +101,13 @@ func (f *sumsFit) project(why string) (string, error) {
 	}
 	room := f.settings.MaxProjections
 	for count, last := min(max(needed, 16), room), 0; ; {
-		loss, err := NewSumsResidual(f.at, f.sums, f.centre, count)
+		loss, err := gppl.NewSumsResidual(f.at, f.sums, f.centre, count)
 		if err != nil {
 			return why, err
 		}
 		_, k := loss.Dims()
 		gain, err := f.train(loss, k)
-		var refusal *Refusal
+		var refusal *gppl.Refusal
 		if errors.As(err, &refusal) && last > 0 {
 			return fmt.Sprintf("%s; %d are refused: %s", why, k, refusal.Reason), nil
 		}
@@ -150,18 +151,18 @@ func (f *sumsFit) needed() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return count + 4, nil // for the ends, as in FitAuto
+	return count + 4, nil // for the ends, as in Fit
 }
 
 // train continues from the present model with k projections (0 for the exact likelihood),
 // and returns the nats gained.
-func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
+func (f *sumsFit) train(loss gppl.Loss, k int) (gain float64, err error) {
 	began := time.Now()
-	stood, err := ValueGradContext(f.ctx, loss, nil, f.at.Values())
+	stood, err := gppl.ValueGradContext(f.ctx, loss, nil, f.at.Values())
 	if err != nil {
 		return 0, err
 	}
-	r, err := Fit(f.ctx, loss, f.at.Params(), f.settings.Fit)
+	r, err := gppl.Fit(f.ctx, loss, f.at.Params(), f.settings.Fit)
 	if r == nil {
 		return 0, err
 	}
@@ -169,7 +170,7 @@ func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
 	f.evaluations += r.Evaluations
 	f.setUp += r.SetupTime
 	f.fitted += r.FitTime
-	step := AutoStep{K: k, Value: r.Value, Theta: r.Model.Values(), Evaluations: r.Evaluations, Seconds: time.Since(began).Seconds()}
+	step := Step{K: k, Value: r.Value, Theta: r.Model.Values(), Evaluations: r.Evaluations, Seconds: time.Since(began).Seconds()}
 	for _, p := range r.Params {
 		step.StdErrLog = append(step.StdErrLog, p.StdErrLog)
 	}
@@ -177,7 +178,7 @@ func (f *sumsFit) train(loss Loss, k int) (gain float64, err error) {
 	return max(0, stood-r.Value), err
 }
 
-// doubts lists why what was found may not be what the data determine, as FitAuto does.
+// doubts lists why what was found may not be what the data determine, as Fit does.
 func (f *sumsFit) doubts() []string {
 	r, n := f.result.Result, f.sums.Weight()
 	lo, hi := f.sums.Extent()
@@ -185,8 +186,8 @@ func (f *sumsFit) doubts() []string {
 	offset := f.sums.Mean() - f.centre
 	power := f.sums.Variance() + offset*offset
 	doubts := endsOfX(params[:len(params)-1], hi-lo, (hi-lo)/n, 0)
-	white := 0.5 * n * (1 + log2Pi + math.Log(power)) // the exact likelihood of white noise of that variance
-	free := !slices.ContainsFunc(params, Param.IsFixed) && r.Model.Mean == nil
+	white := whiteNoise(n, power) // the exact likelihood of white noise of that variance
+	free := !slices.ContainsFunc(params, gppl.Param.IsFixed) && r.Model.Mean == nil
 	if f.sums.OneValue() {
 		doubts = append(doubts, fmt.Sprintf("one value holds nearly all of the mean of y², %.3g: all frequencies have the same power, as those of an outlier", power))
 	}
@@ -197,19 +198,17 @@ func (f *sumsFit) doubts() []string {
 }
 
 // finish returns the result, with what all steps took, unless there is none.
-func (f *sumsFit) finish(err error) (*AutoResult, error) {
+func (f *sumsFit) finish(err error) (*Result, error) {
 	r := f.result.Result
 	if r == nil {
 		return nil, err
 	}
 	r.Evaluations, r.SetupTime, r.FitTime = f.evaluations, f.setUp, f.fitted
 	if doubts := f.doubts(); doubts != nil && err == nil {
-		if r.Status == Converged || r.Status == Stalled {
-			r.Status, r.Reason = Doubtful, doubts[0]
+		if r.Status == gppl.Converged || r.Status == gppl.Stalled {
+			r.Status, r.Reason = gppl.Doubtful, doubts[0]
 		}
-		for _, d := range doubts {
-			r.warn("%s", d)
-		}
+		r.Warnings = append(r.Warnings, doubts...)
 	}
 	return f.result, err
 }

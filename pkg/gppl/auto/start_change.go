@@ -1,19 +1,19 @@
-package gppl
+package auto
 
 import (
 	"math"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // startChange is StartFrom for a change point.
-func startChange(m Model, k ChangePoint, d Data) Model {
+func startChange(m gppl.Model, k gppl.ChangePoint, d gppl.Data) gppl.Model {
 	l := newLine(d.X, d.Y)
 	n := len(l.t)
 	theta := m.Values()
 	own := len(theta) - 3 // of the location
 	at := likelyChange(l)
-	location := l.lo + 0.5*l.span
+	location := l.t[0] + 0.5*l.span()
 	if at > 0 {
 		location = 0.5 * (l.t[at-1] + l.t[at])
 	} else {
@@ -22,23 +22,23 @@ func startChange(m Model, k ChangePoint, d Data) Model {
 	split := len(k.Before.Params())
 	var noise float64
 	for _, side := range []struct {
-		kernel   Kernel
+		kernel   gppl.Kernel
 		from, to int
 		theta    []float64
 	}{{k.Before, 0, at, theta[:split]}, {k.After, at, n, theta[split:own]}} {
-		part := Data{X: d.X, Y: d.Y}
+		part := gppl.Data{X: d.X, Y: d.Y}
 		if side.to > side.from {
-			part = Data{X: Scalars(l.t[side.from:side.to]), Y: l.y[side.from:side.to]}
+			part = gppl.Data{X: gppl.Scalars(l.t[side.from:side.to]), Y: l.y[side.from:side.to]}
 		}
-		start := StartFrom(Model{Kernel: side.kernel, Noise: 1}, part)
-		copy(side.theta, values(start.Kernel.Params()))
+		start := StartFrom(gppl.Model{Kernel: side.kernel, Noise: 1}, part)
+		copy(side.theta, start.Values())
 		noise += start.Noise * float64(side.to-side.from) / float64(n)
 	}
 	theta[own], theta[own+1], theta[own+2] = location, changeWidth(l), noise
 	for i, p := range m.Params() {
 		if p.IsFixed() {
 			theta[i] = p.Value
-		} else if t, ok := p.Transform.(Softplus); ok {
+		} else if t, ok := p.Transform.(gppl.Softplus); ok {
 			theta[i] = max(theta[i], 1.001*t.Floor)
 		}
 	}
@@ -48,10 +48,10 @@ func startChange(m Model, k ChangePoint, d Data) Model {
 // changeWidth is the width of a change that takes a tenth of the series, and more than
 // the distance between neighbours.
 func changeWidth(l *line) float64 {
-	if !(l.span > 0) {
+	if !(l.span() > 0) {
 		return 1
 	}
-	return max(l.span/40, timeline.Coverage(l.t)/float64(len(l.t)))
+	return max(l.span()/40, l.spacing())
 }
 
 // leastSide is how many observations a side of a change has at least, or a tenth of them.

@@ -1,4 +1,4 @@
-package gppl
+package auto
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // patience is the seconds that an evaluation of the exact likelihood may take as
@@ -16,19 +18,19 @@ const patience = 10
 
 // train trains from the present point and from any further starts. It returns the best
 // result, and the nats by which it improves on the present point.
-func (a *auto) train(likelihood Loss) (best *Result, gain float64, err error) {
+func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, err error) {
 	loss, err := a.posterior(likelihood)
 	if err != nil {
 		return nil, 0, err
 	}
 	starts := a.next
 	if len(a.result.Steps) > 0 {
-		starts = append([]Model{a.at}, starts...)
+		starts = append([]gppl.Model{a.at}, starts...)
 	}
 	a.next = nil
 	stood := math.NaN()
 	if len(starts) > fullTrainings && a.ctx.Err() == nil {
-		if v, err := ValueGradContext(a.ctx, loss, nil, starts[0].Values()); err == nil {
+		if v, err := gppl.ValueGradContext(a.ctx, loss, nil, starts[0].Values()); err == nil {
 			stood = v
 		}
 		starts = a.halve(loss, starts)
@@ -60,23 +62,23 @@ func (a *auto) train(likelihood Loss) (best *Result, gain float64, err error) {
 }
 
 // posterior returns a likelihood with the priors, or itself if there are none.
-func (a *auto) posterior(likelihood Loss) (Loss, error) {
+func (a *fitting) posterior(likelihood gppl.Loss) (gppl.Loss, error) {
 	if len(a.priors) == 0 {
 		return likelihood, nil
 	}
-	return NewMAP(likelihood, a.priors...)
+	return gppl.NewMAP(likelihood, a.priors...)
 }
 
 // priorsByName returns the priors of the settings for each parameter that has one, or what is wrong with them.
-func (a *auto) priorsByName() ([]ParamPrior, error) {
+func (a *fitting) priorsByName() ([]gppl.ParamPrior, error) {
 	if len(a.settings.Priors) == 0 {
 		return nil, nil
 	}
-	exact, err := NewExact(a.starts[0], a.data)
+	exact, err := gppl.NewExact(a.starts[0], a.data)
 	if err != nil {
 		return nil, err
 	}
-	posterior, err := NewMAP(exact, a.settings.Priors...)
+	posterior, err := gppl.NewMAP(exact, a.settings.Priors...)
 	if err != nil {
 		return nil, err
 	}
@@ -84,15 +86,14 @@ func (a *auto) priorsByName() ([]ParamPrior, error) {
 }
 
 // within returns m with its parameters inside the supports of their priors.
-func within(m Model, priors []ParamPrior) Model {
+func within(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
 	if len(priors) == 0 {
 		return m
 	}
-	params := m.Params()
-	theta := values(params)
+	params, theta := m.Params(), m.Values()
 	for i, p := range params {
 		for _, q := range priors {
-			if u, ok := q.Prior.(Uniform); ok && q.Name == p.Name && !(theta[i] > u.Lo && theta[i] < u.Hi) {
+			if u, ok := q.Prior.(gppl.Uniform); ok && q.Name == p.Name && !(theta[i] > u.Lo && theta[i] < u.Hi) {
 				theta[i] = 0.5 * (u.Lo + u.Hi)
 			}
 		}
@@ -102,16 +103,16 @@ func within(m Model, priors []ParamPrior) Model {
 
 // periodsAllowed reports whether every period that is trained lies where the search
 // lets periods be.
-func (a *auto) periodsAllowed(m Model) bool {
-	return a.longest == 0 || !slices.ContainsFunc(m.Params(), func(p Param) bool {
+func (a *fitting) periodsAllowed(m gppl.Model) bool {
+	return a.longest == 0 || !slices.ContainsFunc(m.Params(), func(p gppl.Param) bool {
 		return isPeriod(p) && !p.IsFixed() && !(p.Value >= a.shortest && p.Value <= a.longest)
 	})
 }
 
 // halve trains each of several starts for a few evaluations and returns where the
 // best of them stand, with where training stood before.
-func (a *auto) halve(loss Loss, starts []Model) []Model {
-	var tried []*Result
+func (a *fitting) halve(loss gppl.Loss, starts []gppl.Model) []gppl.Model {
+	var tried []*gppl.Result
 	for _, start := range starts {
 		if r, _ := a.trainFrom(loss, start, firstSteps); r != nil {
 			tried = append(tried, r)
@@ -120,8 +121,8 @@ func (a *auto) halve(loss Loss, starts []Model) []Model {
 			break
 		}
 	}
-	slices.SortStableFunc(tried, func(p, q *Result) int { return cmp.Compare(p.Value, q.Value) })
-	var best []Model
+	slices.SortStableFunc(tried, func(p, q *gppl.Result) int { return cmp.Compare(p.Value, q.Value) })
+	var best []gppl.Model
 	for i, r := range tried {
 		// One that is on its way to where another stands already is no further start.
 		if len(best) < fullTrainings && (i == 0 || r.Value-tried[i-1].Value > 1e-3) {
@@ -139,12 +140,12 @@ const fullTrainings = 2
 
 // trainFrom runs one training with at most the given number of evaluations; 0 means the
 // default.
-func (a *auto) trainFrom(loss Loss, start Model, evaluations int) (*Result, error) {
+func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
 	s := a.settings.Fit
 	s.Starts, s.MaxEvaluations = 1, evaluations
-	_, projected := loss.(*Projected)
+	_, projected := loss.(*gppl.Projected)
 	s.NoStandardErrors = s.NoStandardErrors || projected // those of the information follow
-	r, err := Fit(a.ctx, loss, start.Params(), s)
+	r, err := gppl.Fit(a.ctx, loss, start.Params(), s)
 	if r != nil {
 		a.evaluations += r.Evaluations
 		a.trained += r.FitTime
@@ -153,7 +154,7 @@ func (a *auto) trainFrom(loss Loss, start Model, evaluations int) (*Result, erro
 }
 
 // trainExact trains the exact likelihood.
-func (a *auto) trainExact(exact *Exact, why string) error {
+func (a *fitting) trainExact(exact *gppl.Exact, why string) error {
 	began := time.Now()
 	if len(a.starts)+len(a.given) > 1 { // a kernel of several scales may do better elsewhere
 		a.next, a.sure = a.starts, a.given
@@ -164,7 +165,7 @@ func (a *auto) trainExact(exact *Exact, why string) error {
 	}
 	a.at, a.result.Result, a.loss = r.Model, r, exact
 	a.result.Exact, a.result.Why = true, why
-	step := AutoStep{Gain: gain, Seconds: time.Since(began).Seconds()}
+	step := Step{Gain: gain, Seconds: time.Since(began).Seconds()}
 	for _, p := range r.Params {
 		step.StdErrLog = append(step.StdErrLog, p.StdErrLog)
 		step.Kept = append(step.Kept, 1)
@@ -179,7 +180,7 @@ func (a *auto) trainExact(exact *Exact, why string) error {
 
 // settle answers doubts about what was found: by the exact likelihood, unless it
 // was that, and by further starts.
-func (a *auto) settle(exact *Exact) error {
+func (a *fitting) settle(exact *gppl.Exact) error {
 	a.unsettled = append(a.unsettled, a.aliasDoubts()...)
 	doubts := a.doubts()
 	if doubts == nil {
@@ -216,8 +217,8 @@ func (a *auto) settle(exact *Exact) error {
 			tried++
 		}
 	}
-	step := AutoStep{K: a.result.Steps[len(a.result.Steps)-1].K, Gain: stood - best.Value, Seconds: time.Since(began).Seconds()}
-	if l, ok := a.loss.(*Projected); ok && !a.settings.Fit.NoStandardErrors {
+	step := Step{K: a.result.Steps[len(a.result.Steps)-1].K, Gain: stood - best.Value, Seconds: time.Since(began).Seconds()}
+	if l, ok := a.loss.(*gppl.Projected); ok && !a.settings.Fit.NoStandardErrors {
 		step.StdErrLog, step.Kept = a.efficiency(l)
 	}
 	a.record(step, fmt.Sprintf("best of %d further starts, since %s", tried, strings.Join(doubts, "; ")))
@@ -227,11 +228,11 @@ func (a *auto) settle(exact *Exact) error {
 
 // further returns the number of random starts that are tried if doubts remain. It is none if a straight line explains the
 // data, for there is no optimum to find, and, unless the settings give it, if the search used all data and ended at an optimum.
-func (a *auto) further() int {
+func (a *fitting) further() int {
 	if a.straight() {
 		return 0
 	}
-	ended := a.result.Status == Stalled || a.result.Status == Limited
+	ended := a.result.Status == gppl.Stalled || a.result.Status == gppl.Limited
 	if a.settings.Fit.Starts == 0 && a.result.Exact && a.result.Search.Screened > 0 && !ended && (a.data.Len() <= trainWhole || a.spread != nil) {
 		return 0
 	}
@@ -240,12 +241,11 @@ func (a *auto) further() int {
 
 // startAround returns m with its trained parameters moved at random in their raw
 // values.
-func startAround(m Model, by float64, rnd *rand.Rand) Model {
-	params := m.Params()
-	theta := values(params)
+func startAround(m gppl.Model, by float64, rnd *rand.Rand) gppl.Model {
+	params, theta := m.Params(), m.Values()
 	for i, p := range params {
 		if !p.IsFixed() {
-			t := cmp.Or[Transform](p.Transform, Log{})
+			t := cmp.Or[gppl.Transform](p.Transform, gppl.Log{})
 			theta[i] = t.Natural(t.Raw(p.Value) + by*rnd.NormFloat64())
 		}
 	}
@@ -253,11 +253,10 @@ func startAround(m Model, by float64, rnd *rand.Rand) Model {
 }
 
 // shorten returns m with its lengthscales, but not its periods, divided by c.
-func shorten(m Model, c float64) Model {
-	params := m.Params()
-	theta := values(params)
+func shorten(m gppl.Model, c float64) gppl.Model {
+	params, theta := m.Params(), m.Values()
 	for i, p := range params {
-		if p.Unit == UnitX && !isPeriod(p) && !p.IsFixed() {
+		if p.Unit == gppl.UnitX && !isPeriod(p) && !p.IsFixed() {
 			theta[i] /= c
 		}
 	}

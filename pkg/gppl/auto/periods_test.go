@@ -1,4 +1,4 @@
-package gppl_test
+package auto_test
 
 import (
 	"math"
@@ -11,6 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // co2 is a small rhythm on a large trend.
@@ -22,7 +23,7 @@ func co2(t *testing.T) gppl.Data {
 
 func TestLikelyPeriods(t *testing.T) {
 	d := co2(t)
-	if p := gppl.LikelyPeriods(d, 2); len(p) != 2 || math.Abs(p[0]-1) > 0.01 || math.Abs(p[1]-0.5) > 0.005 {
+	if p := auto.LikelyPeriods(d, 2); len(p) != 2 || math.Abs(p[0]-1) > 0.01 || math.Abs(p[1]-0.5) > 0.005 {
 		t.Errorf("periods of CO2: %v years, want 1 and 0.5", p)
 	}
 	// Uneven times in any order.
@@ -33,7 +34,7 @@ func TestLikelyPeriods(t *testing.T) {
 		y[i] = 0.3*(x[i]-100) + math.Sin(2*math.Pi*x[i]/3.7) + 0.5*rnd.NormFloat64()
 	}
 	uneven := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
-	if p := gppl.LikelyPeriods(uneven, 1); len(p) != 1 || math.Abs(p[0]/3.7-1) > 0.01 {
+	if p := auto.LikelyPeriods(uneven, 1); len(p) != 1 || math.Abs(p[0]/3.7-1) > 0.01 {
 		t.Errorf("periods %v, want 3.7", p)
 	}
 	for _, none := range []gppl.Data{
@@ -41,7 +42,7 @@ func TestLikelyPeriods(t *testing.T) {
 		{X: gppl.Scalars([]float64{3, 3, 3, 3}), Y: []float64{1, 2, 3, 4}},
 		{X: gppl.Vectors([]float64{1, 2, 3, 4, 5, 6}, 2), Y: []float64{1, 2, 3}},
 	} {
-		if p := gppl.LikelyPeriods(none, 3); p != nil {
+		if p := auto.LikelyPeriods(none, 3); p != nil {
 			t.Errorf("%v has periods %v", none.X, p)
 		}
 	}
@@ -75,7 +76,7 @@ func TestStartFromTrend(t *testing.T) {
 	for _, k := range []gppl.Kernel{
 		gppl.LocPer{}, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{}, gppl.LocPer{}), gppl.Add(gppl.SE{}, gppl.LocPer{}, gppl.Matern32{}),
 	}[:testsize.Of(1, 4, 4)] {
-		m := gppl.StartFrom(gppl.Model{Kernel: k, Noise: 1}, d)
+		m := auto.StartFrom(gppl.Model{Kernel: k, Noise: 1}, d)
 		found := false
 		for _, p := range m.Params() {
 			if p.Name == "period" || p.Name == "LocPer.period" || p.Name == "Periodic.period" {

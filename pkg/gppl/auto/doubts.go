@@ -1,27 +1,23 @@
-package gppl
+package auto
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
-
-// Doubtful is the status of a FitAuto result whose training converged to
-// parameters that the data do not determine; the warnings name them. Do not
-// treat it as a success.
-const Doubtful Status = "doubtful"
 
 // vanished is the share of the mean of y² below which noise is hardly there: data seldom have a thousand times more signal
 // than noise, and errors that are shared or rounded away look like it.
 const vanished = 1e-6
 
 // stuck says where training ran to the end of what data can tell, or "".
-func (a *auto) stuck() string {
+func (a *fitting) stuck() string {
 	if d := a.limits(); d != nil {
 		return d[0]
 	}
@@ -29,7 +25,7 @@ func (a *auto) stuck() string {
 }
 
 // limits lists the parameters that were driven to where the data end.
-func (a *auto) limits() (doubts []string) {
+func (a *fitting) limits() (doubts []string) {
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	params := a.at.Params()
 	last := len(params) - 1
@@ -38,7 +34,7 @@ func (a *auto) limits() (doubts []string) {
 		if a.straight() {
 			doubt("a straight line explains all %d observations: for a smooth kernel the likelihood has no maximum", a.data.Len())
 		}
-		if floor, ok := noise.Transform.(Softplus); ok && floor.Floor > 0 && noise.Value < 2*floor.Floor {
+		if floor, ok := noise.Transform.(gppl.Softplus); ok && floor.Floor > 0 && noise.Value < 2*floor.Floor {
 			doubt("the noise variance was driven to its floor: %.2g, with %v", noise.Value, floor)
 		} else {
 			doubt("the noise variance nearly vanished: %.2g, less than %.0e of the mean of y², %.2g", noise.Value, vanished, power)
@@ -48,21 +44,21 @@ func (a *auto) limits() (doubts []string) {
 		return doubts
 	}
 	l := newLine(a.data.X, nil)
-	spacing := timeline.Coverage(l.t) / float64(len(l.t))
+	spacing := l.spacing()
 	shortest := math.Inf(1) // of periods; needed only where one is short
-	if slices.ContainsFunc(params[:last], func(p Param) bool { return isPeriod(p) && p.Value < spacing/4 }) {
+	if slices.ContainsFunc(params[:last], func(p gppl.Param) bool { return isPeriod(p) && p.Value < spacing/4 }) {
 		shortest = a.resolved(spacing)
 	}
-	return append(doubts, endsOfX(params[:last], l.span, spacing, shortest)...)
+	return append(doubts, endsOfX(params[:last], l.span(), spacing, shortest)...)
 }
 
 // endsOfX lists the lengths along x that were driven to where a series of this range and spacing ends, or a period below the
 // shortest.
-func endsOfX(params []Param, span, spacing, shortest float64) (doubts []string) {
+func endsOfX(params []gppl.Param, span, spacing, shortest float64) (doubts []string) {
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	for _, p := range params {
 		switch {
-		case p.Unit != UnitX || p.IsFixed() || span == 0:
+		case p.Unit != gppl.UnitX || p.IsFixed() || span == 0:
 		case atEnd(p):
 			doubt("%s was driven to the end of what x can show: %.3g, within %v", p.Name, p.Value, p.Transform)
 		case p.Value > 2*span:
@@ -75,7 +71,7 @@ func endsOfX(params []Param, span, spacing, shortest float64) (doubts []string) 
 }
 
 // resolved returns the shortest period that the times resolve: their periodogram's or, if they are even, twice their spacing.
-func (a *auto) resolved(spacing float64) float64 {
+func (a *fitting) resolved(spacing float64) float64 {
 	if a.irregular != nil {
 		return a.irregular.shortest()
 	}
@@ -87,47 +83,45 @@ func (a *auto) resolved(spacing float64) float64 {
 
 // straight reports whether a straight line explains the data (minus the mean) up to rounding. A smooth kernel then fits
 // better the longer the lengthscale and the smaller the noise, until the likelihood has lost all digits.
-func (a *auto) straight() bool {
+func (a *fitting) straight() bool {
 	x := a.data.X
 	if x.Dim() != 1 {
 		return false
 	}
-	line := AddMeans(Intercept{}, NewTrend(1, x))
-	if CheckBasis(line, x) != nil {
+	line := gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, x))
+	if gppl.CheckBasis(line, x) != nil {
 		return false
 	}
-	left := Model{Kernel: a.family.Kernel, Mean: line}.SubtractMean(a.rest)
+	left := gppl.Model{Kernel: a.family.Kernel, Mean: line}.SubtractMean(a.rest)
 	return blas64.Nrm2(dense.Vec(left.Y)) <= constant*blas64.Nrm2(dense.Vec(a.data.Y))
 }
 
 // doubts lists why what was found may not be what the data determine; nil if
 // there is no reason.
-func (a *auto) doubts() []string {
+func (a *fitting) doubts() []string {
 	doubts := append(a.limits(), a.unsettled...)
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	r := a.result.Result
-	var parts split
-	if parts.of(r.Model.Kernel) {
-		noise := r.Model.Noise + Nugget(r.Model.Kernel)
-		if signal := variance(r.Model.Kernel); signal < 1e-3*noise {
+	if k := r.Model.Kernel; !white(k) {
+		if signal, noise := variance(k), r.Model.Noise+gppl.Nugget(k); signal < 1e-3*noise {
 			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
 		}
 	}
-	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), Param.IsFixed) && gain < a.chance() {
+	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), gppl.Param.IsFixed) && gain < a.chance() {
 		doubt("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain)
 	}
 	if !a.settings.Fit.NoStandardErrors {
-		doubts = append(doubts, r.undetermined()...)
+		doubts = append(doubts, undetermined(r)...)
 	}
 	switch r.Status {
-	case Stalled, Limited:
+	case gppl.Stalled, gppl.Limited:
 		doubt("training ended before the optimum: %s", r.Reason)
 	}
 	return doubts
 }
 
 // undetermined lists the parameters that the curvature of the loss does not determine.
-func (r *Result) undetermined() (doubts []string) {
+func undetermined(r *gppl.Result) (doubts []string) {
 	for _, p := range r.Params {
 		switch {
 		case p.Param.IsFixed():
@@ -142,8 +136,14 @@ func (r *Result) undetermined() (doubts []string) {
 	return doubts
 }
 
+// white reports whether k is white noise alone.
+func white(k gppl.Kernel) bool {
+	r, ok := k.(gppl.Reacher)
+	return ok && r.Reach(0.5) == 0
+}
+
 // overNoise returns the nats by which the model is better than white noise of the best variance.
-func (a *auto) overNoise() float64 {
+func (a *fitting) overNoise() float64 {
 	n := float64(a.data.Len()) // of contrasts that are free of flat coefficients
 	if a.family.Mean != nil {
 		for _, c := range a.family.Mean.Columns() {
@@ -153,15 +153,20 @@ func (a *auto) overNoise() float64 {
 		}
 	}
 	power := blas64.Dot(dense.Vec(a.rest.Y), dense.Vec(a.rest.Y)) / n
-	return 0.5*n*(1+log2Pi+math.Log(power)) - (a.result.Value + a.result.LogPrior)
+	return whiteNoise(n, power) - (a.result.Value + a.result.LogPrior)
+}
+
+// whiteNoise returns the negative log likelihood of n observations with the mean square power as white noise of that variance.
+func whiteNoise(n, power float64) float64 {
+	return 0.5 * n * (1 + math.Log(2*math.Pi) + math.Log(power))
 }
 
 // chance returns the nats by which a model fits pure white noise better than white noise does: one for each parameter
 // and, with a period, log n for the highest of about n peaks of a periodogram, or as many as were searched.
-func (a *auto) chance() float64 {
+func (a *fitting) chance() float64 {
 	params := a.family.Params()
 	nats := float64(len(params) - 1)
-	if slices.ContainsFunc(params, func(p Param) bool { return isPeriod(p) && !p.IsFixed() }) {
+	if slices.ContainsFunc(params, func(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() }) {
 		peaks := math.Log(float64(a.data.Len()))
 		if a.irregular != nil {
 			peaks = max(peaks, a.irregular.chance())

@@ -1,4 +1,4 @@
-package gppl
+package auto
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
@@ -14,7 +16,7 @@ import (
 // differences of W with those of the exact likelihood.
 func TestWhittle(t *testing.T) {
 	d := searchData(600)
-	at := func(l Loss, theta, grad []float64) float64 {
+	at := func(l gppl.Loss, theta, grad []float64) float64 {
 		t.Helper()
 		v, err := l.ValueGrad(grad, theta)
 		if err != nil {
@@ -22,8 +24,8 @@ func TestWhittle(t *testing.T) {
 		}
 		return v
 	}
-	for _, k := range []Kernel{SE{1, 3}, Laplace{1, 5}, Add(SE{0.5, 5}, Periodic{0.5, 1, 6.2832}), RQ{1, 2, 0.5}, Add(LocPer{1, 20, 6.3, 1}, White{0.02})} {
-		m := Model{Kernel: k, Noise: 0.03}
+	for _, k := range []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 3}, gppl.Laplace{Variance: 1, Lengthscale: 5}, gppl.Add(gppl.SE{Variance: 0.5, Lengthscale: 5}, gppl.Periodic{Variance: 0.5, Lengthscale: 1, Period: 6.2832}), gppl.RQ{Variance: 1, Lengthscale: 2, Alpha: 0.5}, gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 20, Period: 6.3, PeriodicLengthscale: 1}, gppl.White{Variance: 0.02})} {
+		m := gppl.Model{Kernel: k, Noise: 0.03}
 		f := newWhittle(m, d)
 		theta := m.Values()
 		grad := make([]float64, len(theta))
@@ -41,17 +43,17 @@ func TestWhittle(t *testing.T) {
 		nll, factors := make([]float64, 1), make([]float64, 1)
 		f.NLL(nll, factors, m, []float64{m.Noise}, true)
 		for i, p := range m.Params() {
-			if p.Unit == UnitY2 {
+			if p.Unit == gppl.UnitY2 {
 				theta[i] *= factors[0]
 			}
 		}
 		if v := at(f, theta, grad); math.Abs(v-nll[0]) > 1e-9*math.Abs(v) || v > value {
 			t.Errorf("%v: %v at the best factor, profiled %v; %v without it", k, v, nll[0], value)
 		}
-		if _, line := k.(Sum); line && Nugget(k) == 0 {
+		if _, line := k.(gppl.Sum); line && gppl.Nugget(k) == 0 {
 			continue // neighbours of the lines of Periodic are one and the same, under the window
 		}
-		exact, err := NewExact(m, d)
+		exact, err := gppl.NewExact(m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +63,7 @@ func TestWhittle(t *testing.T) {
 			t.Errorf("%v: W differs by %v, the exact likelihood by %v", k, drop, want)
 		}
 	}
-	if newWhittle(Model{Kernel: SE{1, 1}, Noise: 1}, Data{X: Scalars([]float64{1, 1}), Y: []float64{1, 2}}) != nil {
+	if newWhittle(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, gppl.Data{X: gppl.Scalars([]float64{1, 1}), Y: []float64{1, 2}}) != nil {
 		t.Error("two coinciding times have no periodogram")
 	}
 }
@@ -82,16 +84,16 @@ func TestSpectralStarts(t *testing.T) {
 		walk = 0.98*walk + 0.2*rnd.NormFloat64()
 		y[i] = walk + 0.1*math.Sin(2*math.Pi*x[i]/period) + 0.3*rnd.NormFloat64()
 	}
-	family := Model{Kernel: Add(Laplace{1, 1}, Periodic{1, 1, 1})}
-	a := &auto{ctx: context.Background(), family: family, result: &AutoResult{}}
-	a.data = Data{X: Scalars(x), Y: y}
+	family := gppl.Model{Kernel: gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1})}
+	a := &fitting{ctx: context.Background(), family: family, result: &Result{}}
+	a.data = gppl.Data{X: gppl.Scalars(x), Y: y}
 	a.rest = a.data
 	a.starts = startsFrom(family, a.data)
 	if err := a.search(); err != nil {
 		t.Fatal(err)
 	}
 	w := newWhittle(family, a.data)
-	if p := w.excess(Model{Kernel: Laplace{1, 50}, Noise: 0.09}, 1); len(p) != 1 || math.Abs(p[0]/period-1) > 0.002 {
+	if p := w.excess(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 50}, Noise: 0.09}, 1); len(p) != 1 || math.Abs(p[0]/period-1) > 0.002 {
 		t.Errorf("beyond a random walk there are the periods %v, want %v", p, period)
 	}
 	found := false
@@ -116,15 +118,15 @@ func TestLobes(t *testing.T) {
 		}
 		y[i] += 0.2 * rnd.NormFloat64()
 	}
-	d := Data{X: Scalars(x), Y: y}
-	m := Model{Kernel: Periodic{1, 0.4, period}, Noise: 0.04}
+	d := gppl.Data{X: gppl.Scalars(x), Y: y}
+	m := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 0.4, Period: period}, Noise: 0.04}
 	loss, err := newBlocks(m, d, trainWhole, trainSize)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &searcher{
-		ctx: context.Background(), model: m, params: m.Params(), loss: loss, compared: NewProfile(loss.parts...), scales: newScales(d, true), search: &Search{},
-		methods: Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
+		ctx: context.Background(), model: m, params: m.Params(), loss: loss, compared: gppl.NewProfile(loss.parts...), scales: newScales(d, true), search: &Search{},
+		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
 	s.findLinear()
 	for _, cycles := range []float64{-1, -0.6, 0.4, 1} {

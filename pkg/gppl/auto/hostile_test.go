@@ -1,4 +1,4 @@
-package gppl_test
+package auto_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 var hostileCases = flag.Int("hostile", 0, "TestHostileData: how many `cases`; 0 is a few")
@@ -94,10 +95,10 @@ func TestHostileData(t *testing.T) {
 		period := gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}
 		models := []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}, period, gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1}, period)}
 		m := gppl.Model{Kernel: models[seed%4], Noise: 0.1}
-		try("LikelyPeriods", func() string { return finite("periods", gppl.LikelyPeriods(d, 5)...) })
+		try("LikelyPeriods", func() string { return finite("periods", auto.LikelyPeriods(d, 5)...) })
 		try("Detrend", func() string { return finite("rest", gppl.Detrend(d).Y...) })
 		try("StartFrom", func() string {
-			for _, p := range gppl.StartFrom(m, d).Params() {
+			for _, p := range auto.StartFrom(m, d).Params() {
 				if !(p.Value > 0) || !allFinite(p.Value) {
 					return fmt.Sprintf("%s = %v", p.Name, p.Value)
 				}
@@ -154,8 +155,8 @@ func TestHostileData(t *testing.T) {
 			}
 			return finite("information", info.Data().RawSymmetric().Data[0])
 		})
-		try("FitAuto", func() string {
-			r, err := gppl.FitAuto(context.Background(), gppl.Model{Kernel: models[seed%4]}, d, gppl.AutoSettings{})
+		try("auto.Fit", func() string {
+			r, err := auto.Fit(context.Background(), gppl.Model{Kernel: models[seed%4]}, d, auto.Settings{})
 			if err != nil {
 				return ""
 			}

@@ -1,4 +1,4 @@
-package gppl
+package auto
 
 import (
 	"cmp"
@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/dsp/window"
-
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // LikelyPeriods returns up to count periods at which the periodogram of a time
@@ -19,7 +19,7 @@ import (
 // the logs of a peak and its neighbours locates the peak between the frequencies of the
 // grid. It takes O(n log n). It returns none for inputs of several dimensions, none if all x
 // are equal, and none where squares of x or y overflow or vanish in float64.
-func LikelyPeriods(d Data, count int) []float64 {
+func LikelyPeriods(d gppl.Data, count int) []float64 {
 	if count < 0 {
 		panic(fmt.Sprintf("gppl: LikelyPeriods: count = %d", count))
 	}
@@ -54,20 +54,20 @@ type powerGrid struct {
 
 // newPowerGrid bins the series on a grid of twice as many bins as there are mean spacings, padded to twice its range. It
 // returns nil for what is no time series.
-func newPowerGrid(d Data) *powerGrid {
+func newPowerGrid(d gppl.Data) *powerGrid {
 	if d.X.Dim() != 1 || d.Len() < 3 || d.CheckUnits() != nil {
 		return nil
 	}
-	l := newLine(d.X, Detrend(d).Y)
-	if !(l.span > 0) {
+	l := newLine(d.X, gppl.Detrend(d).Y)
+	if !(l.span() > 0) {
 		return nil
 	}
-	spacing := timeline.Coverage(l.t) / float64(len(l.t))
+	spacing := l.spacing()
 	bins := 64
-	for float64(bins) < min(2*l.span/spacing, 1<<15) {
+	for float64(bins) < min(2*l.span()/spacing, 1<<15) {
 		bins *= 2
 	}
-	width := l.span / float64(bins-1)
+	width := l.span() / float64(bins-1)
 	mean, n := make([]float64, 2*bins), make([]float64, 2*bins) // padded: peaks of twice as many points
 	for i, t := range l.t {
 		b := int((t-l.t[0])/width + 0.5)
@@ -84,7 +84,7 @@ func newPowerGrid(d Data) *powerGrid {
 	for _, c := range fourier.NewFFT(2*bins).Coefficients(nil, mean) {
 		power = append(power, real(c)*real(c)+imag(c)*imag(c))
 	}
-	return &powerGrid{power: power, length: 2 * float64(bins) * width, spacing: spacing, span: l.span}
+	return &powerGrid{power: power, length: 2 * float64(bins) * width, spacing: spacing, span: l.span()}
 }
 
 // vertex returns where, from the middle one, the parabola through the logs of
@@ -101,7 +101,7 @@ func vertex(power []float64) float64 {
 // ones those at which it fits the autocovariance of the data without their trend
 // best. In the autocovariance of the original data, a trend would outweigh any
 // periodicity.
-func (s *starter) findPeriods(d Data) {
+func (s *starter) findPeriods(d gppl.Data) {
 	likely := LikelyPeriods(d, 6)
 	if likely == nil {
 		return
@@ -109,7 +109,7 @@ func (s *starter) findPeriods(d Data) {
 	rest := *s // a starter of its own, of which the periods are taken
 	rest.theta = slices.Clone(s.theta)
 	rest.periods = likely
-	rest.match(autocovarianceOf(newLine(d.X, Detrend(d).Y)))
+	rest.match(autocovarianceOf(newLine(d.X, gppl.Detrend(d).Y)))
 	for i, p := range s.params {
 		if isPeriod(p) && !p.IsFixed() {
 			s.theta[i] = rest.theta[i]
@@ -117,4 +117,4 @@ func (s *starter) findPeriods(d Data) {
 	}
 }
 
-func isPeriod(p Param) bool { return p.Role == RolePeriod }
+func isPeriod(p gppl.Param) bool { return p.Role == gppl.RolePeriod }

@@ -1,9 +1,13 @@
-package gppl
+package auto
 
 import (
 	"context"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
@@ -12,7 +16,7 @@ import (
 // blocks is a composite likelihood: the sum of the exact likelihoods of parts of the data, as if they were independent
 // (Varin, Reid and Firth 2011).
 type blocks struct {
-	parts []*Exact
+	parts []*gppl.Exact
 	grad  []float64
 	n     int
 }
@@ -20,11 +24,11 @@ type blocks struct {
 // newBlocks returns the exact likelihood of all data if they are few enough. From a longer series it takes three parts
 // of equal size, for short, middle and long lags: neighbours in the middle, every few observations over a longer
 // stretch, and evenly spaced ones over the whole range.
-func newBlocks(m Model, d Data, whole, size int) (*blocks, error) {
+func newBlocks(m gppl.Model, d gppl.Data, whole, size int) (*blocks, error) {
 	n := d.Len()
 	b := &blocks{}
-	take := func(d Data) error {
-		part, err := NewExact(m, d)
+	take := func(d gppl.Data) error {
+		part, err := gppl.NewExact(m, d)
 		b.parts = append(b.parts, part)
 		b.n += d.Len()
 		return err
@@ -34,7 +38,7 @@ func newBlocks(m Model, d Data, whole, size int) (*blocks, error) {
 	}
 	var order []int // nil: as they are
 	if d.X.Dim() == 1 {
-		order = timeline.Order(d.X.at)
+		order = timeline.Order(times(d.X))
 	}
 	all := float64(n) / float64(size)
 	for _, stride := range []float64{1, math.Sqrt(all), all} {
@@ -55,9 +59,9 @@ func newBlocks(m Model, d Data, whole, size int) (*blocks, error) {
 // whole reports whether these are all data.
 func (b *blocks) whole() bool { return len(b.parts) == 1 }
 
-func (b *blocks) Params() []Param             { return b.parts[0].Params() }
-func (b *blocks) Model(theta []float64) Model { return b.parts[0].Model(theta) }
-func (b *blocks) Report() LossReport          { return b.parts[0].Report() }
+func (b *blocks) Params() []gppl.Param             { return b.parts[0].Params() }
+func (b *blocks) Model(theta []float64) gppl.Model { return b.parts[0].Model(theta) }
+func (b *blocks) Report() gppl.LossReport          { return b.parts[0].Report() }
 func (b *blocks) String() string {
 	return fmt.Sprintf("sum of %d exact NLLs (n=%d)", len(b.parts), b.n)
 }
@@ -74,12 +78,12 @@ func (b *blocks) ValueGradContext(ctx context.Context, grad, theta []float64) (s
 		clear(grad)
 	}
 	for _, p := range b.parts {
-		v, err := ValueGradContext(ctx, p, g, theta)
+		v, err := gppl.ValueGradContext(ctx, p, g, theta)
 		if err != nil {
 			return 0, err
 		}
 		sum += v
-		add(grad, g)
+		floats.Add(grad, g)
 	}
 	return sum, nil
 }

@@ -1,24 +1,26 @@
-package gppl
+package auto
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-func searchData(n int) Data {
+func searchData(n int) gppl.Data {
 	rnd := rand.New(rand.NewPCG(4, 4))
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {
 		x[i] = float64(i) + 0.3*rnd.Float64()
 		y[i] = math.Sin(x[i]/5) + math.Sin(x[i]) + 0.2*rnd.NormFloat64()
 	}
-	return Data{X: Scalars(x), Y: y}
+	return gppl.Data{X: gppl.Scalars(x), Y: y}
 }
 
 func TestBlocks(t *testing.T) {
 	d := searchData(500)
-	m := Model{Kernel: SE{1, 2}, Noise: 0.1}
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}
 	b, err := newBlocks(m, d, 400, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +28,7 @@ func TestBlocks(t *testing.T) {
 	if b.whole() || b.n != 3*64 {
 		t.Fatalf("%d parts, n = %d", len(b.parts), b.n)
 	}
-	theta := values(m.Params())
+	theta := m.Values()
 	grad := make([]float64, len(theta))
 	if _, err := b.ValueGrad(grad, theta); err != nil {
 		t.Fatal(err)
@@ -61,7 +63,7 @@ func TestInterval(t *testing.T) {
 		}
 	}
 	for _, theta := range []float64{1e-9, 2, 90, 1e9} {
-		if u := b.Raw(b.inside(theta)); math.IsInf(u, 0) || math.IsNaN(u) || !atEnd(Param{Value: theta, Transform: b}) {
+		if u := b.Raw(b.inside(theta)); math.IsInf(u, 0) || math.IsNaN(u) || !atEnd(gppl.Param{Value: theta, Transform: b}) {
 			t.Errorf("%v: inside at %v, u = %v", theta, b.inside(theta), u)
 		}
 	}

@@ -1,4 +1,4 @@
-package gppl
+package auto
 
 import (
 	"cmp"
@@ -7,9 +7,11 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Search reports what FitAuto searched before it accepted an optimum. Nothing in it depends on
+// Search reports what Fit searched before it accepted an optimum. Nothing in it depends on
 // timings.
 type Search struct {
 	Lengthscales []float64 // tried as starts: every octave from the spacing of x to its range
@@ -78,25 +80,31 @@ const (
 // searcher looks for the optima of one loss.
 type searcher struct {
 	ctx      context.Context
-	model    Model        // the family, with the transforms that hold while it is searched
-	params   []Param      // of the model
-	loss     Loss         // with the priors, a MAP if there are any
-	priors   []ParamPrior // by the names of the parameters
+	model    gppl.Model        // the family, with the transforms that hold while it is searched
+	params   []gppl.Param      // of the model
+	loss     gppl.Loss         // with the priors, a MAP if there are any
+	priors   []gppl.ParamPrior // by the names of the parameters
 	scales   scales
 	power    float64 // mean of y²
 	linear   []int   // indices of the parameters that a common factor of all variances goes to; nil if there is none
 	open     bool    // the last change of the best point still gained
 	optima   []point // that training ended at, natural values, best first
 	search   *Search
-	methods  Settings
+	methods  gppl.Settings
 	compared comparer
+}
+
+// point is what training reached, or may begin at: natural values, and the loss there.
+type point struct {
+	u     []float64
+	value float64
 }
 
 // comparer compares starts, each at the best common factor of all variances if that is free.
 type comparer interface {
 	// NLL sets nll to what m is worth with each of the noise variances, and factors to the factors of all variances
 	// that it has that at: 1 if free is false.
-	NLL(nll, factors []float64, m Model, noises []float64, free bool)
+	NLL(nll, factors []float64, m gppl.Model, noises []float64, free bool)
 	Evaluations() int
 }
 
@@ -127,7 +135,7 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 		}
 		if s.priors != nil {
 			at = within(s.model.WithParams(at), s.priors).Values()
-			v -= s.loss.(*MAP).LogPrior(at)
+			v -= s.loss.(*gppl.MAP).LogPrior(at)
 		}
 		points = append(points, point{u: at, value: v})
 	}
@@ -138,14 +146,14 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 func (s *searcher) findLinear() {
 	params := s.model.Params()
 	last := len(params) - 1
-	at := append(Amplitudes(s.model.Kernel), NoiseTerms(s.model.Kernel)...)
+	at := append(gppl.Amplitudes(s.model.Kernel), gppl.NoiseTerms(s.model.Kernel)...)
 	for _, i := range append(slices.Clone(at), last) {
 		if params[i].IsFixed() {
 			return
 		}
 	}
 	// A kernel of one's own may have a parameter in the unit of y² that it is not linear in.
-	theta := values(params)[:last]
+	theta := s.model.Values()[:last]
 	r := []float64{0, 0.1, 0.3, 1, 3}
 	for i := range r[1:] {
 		r[i+1] *= s.scales.lengthscales[len(s.scales.lengthscales)-1]
@@ -155,7 +163,7 @@ func (s *searcher) findLinear() {
 		k := s.model.Kernel.WithParams(theta)
 		c := make([]float64, len(r), len(r)+1)
 		k.Cov(c, r)
-		return append(c, Nugget(k))
+		return append(c, gppl.Nugget(k))
 	}
 	once := covariances()
 	for _, i := range at {
@@ -174,7 +182,7 @@ func (s *searcher) findLinear() {
 func (s *searcher) levels() [][]float64 {
 	params := s.model.Params()
 	last := len(params) - 1
-	terms := Amplitudes(s.model.Kernel)
+	terms := gppl.Amplitudes(s.model.Kernel)
 	lengthscales, numbers := s.scales.lengthscales, []float64{0.12, 0.4, 1, 3}
 	if s.free() > 3 { // room for the other parameters
 		numbers = []float64{0.2, 0.6, 2}
@@ -186,7 +194,7 @@ func (s *searcher) levels() [][]float64 {
 		case p.IsFixed():
 		case isPeriod(p):
 			all[i] = s.scales.periods
-		case p.Unit == UnitX:
+		case p.Unit == gppl.UnitX:
 			all[i] = lengthscales
 		case p.Unit == "":
 			all[i] = numbers
@@ -257,7 +265,7 @@ func (s *searcher) normalised(theta []float64) []float64 {
 	last := len(theta) - 1
 	v := s.varying(theta)
 	params := s.model.Params()
-	for _, i := range Amplitudes(s.model.Kernel) {
+	for _, i := range gppl.Amplitudes(s.model.Kernel) {
 		if !params[i].IsFixed() {
 			theta[i] *= s.power / v
 		}
@@ -269,7 +277,7 @@ func (s *searcher) normalised(theta []float64) []float64 {
 }
 
 // inside returns the model at theta, moved to where its transforms and priors reach.
-func (s *searcher) inside(theta []float64) Model {
+func (s *searcher) inside(theta []float64) gppl.Model {
 	return within(s.scales.inside(s.model.WithParams(theta)), s.priors)
 }
 
@@ -310,7 +318,7 @@ func (s *searcher) distinct(points []point, count int, apart float64) (kept []po
 func (s *searcher) stratified(points []point, count int) []point {
 	kept := s.distinct(points, (count+2)/3, 0.9) // sorts them
 	for i, p := range s.params {
-		if p.Unit != UnitX || p.IsFixed() {
+		if p.Unit != gppl.UnitX || p.IsFixed() {
 			continue
 		}
 		var seen []float64
@@ -338,7 +346,7 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 			d = max(d, 4*math.Abs(s.scales.longest/a[i]-s.scales.longest/b[i]))
 		case i == last:
 			d = max(d, 0.5*math.Abs(math.Log(a[i]/b[i])))
-		case p.Unit == UnitY2:
+		case p.Unit == gppl.UnitY2:
 			d = max(d, 0.5*math.Abs(math.Log(a[i]/a[last])-math.Log(b[i]/b[last])))
 		default:
 			d = max(d, math.Abs(math.Log(a[i]/b[i])))
@@ -356,7 +364,7 @@ func (s *searcher) train(p point, evaluations int) point {
 	changed := false
 	for i, q := range params {
 		if kept, ok := q.Transform.(interval); ok && isPeriod(q) {
-			params[i].Transform = Cycles{kept.hi}
+			params[i].Transform = gppl.Cycles{Span: kept.hi}
 			changed = true
 		}
 	}
@@ -371,12 +379,12 @@ func (s *searcher) train(p point, evaluations int) point {
 }
 
 // trainWith trains from params for some evaluations; the value is +Inf where the loss cannot be evaluated there.
-func (s *searcher) trainWith(params []Param, evaluations int) point {
+func (s *searcher) trainWith(params []gppl.Param, evaluations int) point {
 	settings := s.methods
 	settings.MaxEvaluations = evaluations
-	r, _ := Fit(s.ctx, s.loss, params, settings)
+	r, _ := gppl.Fit(s.ctx, s.loss, params, settings)
 	if r == nil {
-		return point{u: values(params), value: math.Inf(1)}
+		return point{value: math.Inf(1)}
 	}
 	s.search.Evaluations += r.Evaluations
 	return point{u: r.Model.Values(), value: r.Value}
@@ -384,7 +392,7 @@ func (s *searcher) trainWith(params []Param, evaluations int) point {
 
 // run screens the candidates and the given starts, trains the best, and then changes the best point as long as that
 // helps.
-func (s *searcher) run(given []Model) {
+func (s *searcher) run(given []gppl.Model) {
 	var points, first []point
 	for _, m := range given {
 		first = append(first, point{u: s.scales.inside(m).Values()})
@@ -525,7 +533,7 @@ func (s *searcher) lobes(theta []float64, i int, limit float64) (minima []point)
 }
 
 // withPeriod returns m with another period, a plain shape and, of several terms, one of them as faint as suits that best.
-func (s *searcher) withPeriod(m Model, period float64) Model {
+func (s *searcher) withPeriod(m gppl.Model, period float64) gppl.Model {
 	theta := m.Values()
 	for i, p := range s.params {
 		switch {
@@ -537,7 +545,7 @@ func (s *searcher) withPeriod(m Model, period float64) Model {
 		}
 	}
 	best := s.screen(theta, []float64{1})[0]
-	for _, i := range Amplitudes(s.model.Kernel) {
+	for _, i := range gppl.Amplitudes(s.model.Kernel) {
 		for _, c := range []float64{0.1, 0.01} {
 			if at := slices.Clone(theta); !s.params[i].IsFixed() {
 				at[i] *= c
@@ -573,8 +581,8 @@ func (s *searcher) rivals() (doubts []string) {
 // beyond returns the best point whose periods are above the range of x, and the nats by which it is better than the best
 // within; 0 if none is, or if periods are not kept within it. A period that long is none that the data show: with it
 // Periodic is a kernel of the lengthscale l_p·p/2π without any rhythm.
-func (s *searcher) beyond(family Model) (better point, nats float64) {
-	if len(s.optima) == 0 || !slices.ContainsFunc(s.model.Params(), func(p Param) bool { _, kept := p.Transform.(interval); return kept }) {
+func (s *searcher) beyond(family gppl.Model) (better point, nats float64) {
+	if len(s.optima) == 0 || !slices.ContainsFunc(s.model.Params(), func(p gppl.Param) bool { _, kept := p.Transform.(interval); return kept }) {
 		return point{}, 0
 	}
 	free := *s
@@ -626,8 +634,8 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			continue
 		case isPeriod(p):
 			factors = []float64{1. / 3, 0.5, 2. / 3, 1.5, 2, 3}
-		case p.Unit == UnitY2: // the ratios to the noise are tried with every change
-			if factors = []float64{1e-3, 0.05, 20}; i == last || len(Amplitudes(s.model.Kernel)) < 2 {
+		case p.Unit == gppl.UnitY2: // the ratios to the noise are tried with every change
+			if factors = []float64{1e-3, 0.05, 20}; i == last || len(gppl.Amplitudes(s.model.Kernel)) < 2 {
 				factors = nil
 			}
 		}
@@ -664,7 +672,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 						case q.IsFixed():
 						case q.Unit == "":
 							at[j] = 1
-						case q.Unit == UnitX && !isPeriod(q):
+						case q.Unit == gppl.UnitX && !isPeriod(q):
 							at[j] = max(at[j], 2*period)
 						}
 					}
@@ -672,15 +680,15 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			}
 		}
 	}
-	for _, i := range Amplitudes(s.model.Kernel) { // a term that vanished does not come back by itself
+	for _, i := range gppl.Amplitudes(s.model.Kernel) { // a term that vanished does not come back by itself
 		if params[i].IsFixed() || theta[i] > gone*s.power {
 			continue
 		}
 		for _, l := range thin(s.scales.lengthscales, revivals) {
 			change(func(at []float64) {
 				at[i] = revived * s.power
-				for j := i + 1; j < last && params[j].Unit != UnitY2; j++ {
-					if params[j].Unit == UnitX && !isPeriod(params[j]) && !params[j].IsFixed() {
+				for j := i + 1; j < last && params[j].Unit != gppl.UnitY2; j++ {
+					if params[j].Unit == gppl.UnitX && !isPeriod(params[j]) && !params[j].IsFixed() {
 						at[j] = l
 					}
 				}
@@ -690,7 +698,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 	for _, c := range []float64{0.05, 0.2, 0.5} {
 		change(func(at []float64) {
 			for i, p := range params {
-				if p.Unit == UnitX && !isPeriod(p) && !p.IsFixed() {
+				if p.Unit == gppl.UnitX && !isPeriod(p) && !p.IsFixed() {
 					at[i] *= c
 				}
 			}

@@ -1,10 +1,12 @@
-package gppl
+package auto
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
@@ -20,7 +22,7 @@ import (
 // E the expectation of I under the model, leakage and gaps included. Differences of W are about those of the exact negative
 // log likelihood. Times are rounded to a quarter of the mean spacing. A value, with its gradient, takes O(n log n).
 type whittle struct {
-	model  Model
+	model  gppl.Model
 	fft    *fourier.FFT
 	lags   []float64
 	pairs  []float64 // of each lag, weighted, both signs of it together
@@ -37,27 +39,27 @@ type whittle struct {
 const maxBins = 1 << 16
 
 // newWhittle returns nil if the series has too many gaps for the grid, or is none.
-func newWhittle(m Model, d Data) *whittle {
+func newWhittle(m gppl.Model, d gppl.Data) *whittle {
 	if d.X.Dim() != 1 {
 		return nil
 	}
 	l := newLine(d.X, d.Y)
 	spacing := timeline.Coverage(l.t) / float64(len(l.t)-1)
-	if !(spacing > 0) || l.span > maxBins*spacing && len(l.t) < maxBins {
+	if !(spacing > 0) || l.span() > maxBins*spacing && len(l.t) < maxBins {
 		return nil
 	}
-	bins := 1 + int(min(math.Ceil(4*l.span/spacing), maxBins))
-	width := l.span / float64(bins-1)
+	bins := 1 + int(min(math.Ceil(4*l.span()/spacing), maxBins))
+	width := l.span() / float64(bins-1)
 	length := 1
 	for length < 2*bins {
 		length *= 2
 	}
-	f := &whittle{model: m, fft: fourier.NewFFT(length), first: 1, weight: l.span / (float64(length) * width)}
+	f := &whittle{model: m, fft: fourier.NewFFT(length), first: 1, weight: l.span() / (float64(length) * width)}
 	windows, values := make([]float64, length), make([]float64, length)
 	var squares float64
 	for i, t := range l.t {
-		s := math.Sin(math.Pi * (t - l.lo) / l.span)
-		at := int(math.Round((t - l.lo) / width))
+		s := math.Sin(math.Pi * (t - l.t[0]) / l.span())
+		at := int(math.Round((t - l.t[0]) / width))
 		windows[at] += s * s
 		values[at] += s * s * l.y[i]
 		squares += s * s * s * s
@@ -88,7 +90,7 @@ func newWhittle(m Model, d Data) *whittle {
 }
 
 // expect sets expected to E without the noise: Σ_h pairs_h·k(h)·cos(2πξh).
-func (f *whittle) expect(k Kernel) {
+func (f *whittle) expect(k gppl.Kernel) {
 	f.count++
 	k.Cov(f.cov, f.lags)
 	clear(f.sequence)
@@ -107,11 +109,11 @@ func (f *whittle) expect(k Kernel) {
 }
 
 // NLL is that of a Profile, by W.
-func (f *whittle) NLL(nll, factors []float64, m Model, noises []float64, free bool) {
+func (f *whittle) NLL(nll, factors []float64, m gppl.Model, noises []float64, free bool) {
 	f.expect(m.Kernel)
 	n := f.weight * float64(len(f.data))
 	for i, noise := range noises {
-		noise += Nugget(m.Kernel)
+		noise += gppl.Nugget(m.Kernel)
 		var quad, logs float64
 		for j, s := range f.expected {
 			quad += f.data[j] / (s + noise)
@@ -131,11 +133,11 @@ func (f *whittle) NLL(nll, factors []float64, m Model, noises []float64, free bo
 // excess returns up to count periods at which the data have more power than m explains, the most telling first: a band of b
 // frequencies at p times what is expected is worth b·(p − 1 − log p) nats to a model that has it, and chance explains about
 // the log of the number of bands.
-func (f *whittle) excess(m Model, count int) (periods []float64) {
+func (f *whittle) excess(m gppl.Model, count int) (periods []float64) {
 	const chance = 4 // nats, beside that log
 	type band struct{ period, worth float64 }
 	f.expect(m.Kernel)
-	noise := m.Noise + Nugget(m.Kernel)
+	noise := m.Noise + gppl.Nugget(m.Kernel)
 	sums := make([]float64, len(f.data)+1)
 	for j, s := range f.expected {
 		sums[j+1] = sums[j] + f.data[j]/(s+noise)
@@ -175,22 +177,22 @@ func (f *whittle) excess(m Model, count int) (periods []float64) {
 // Evaluations returns how many spectra were computed.
 func (f *whittle) Evaluations() int { return f.count }
 
-func (f *whittle) Params() []Param             { return f.model.Params() }
-func (f *whittle) Model(theta []float64) Model { return f.model.WithParams(theta) }
-func (f *whittle) Report() LossReport          { return LossReport{Engine: "whittle"} }
-func (f *whittle) String() string              { return fmt.Sprintf("Whittle NLL (%d frequencies)", len(f.data)) }
+func (f *whittle) Params() []gppl.Param             { return f.model.Params() }
+func (f *whittle) Model(theta []float64) gppl.Model { return f.model.WithParams(theta) }
+func (f *whittle) Report() gppl.LossReport          { return gppl.LossReport{Engine: "whittle"} }
+func (f *whittle) String() string                   { return fmt.Sprintf("Whittle NLL (%d frequencies)", len(f.data)) }
 
 // ValueGrad implements Loss. With a_j = ∂W/∂E_j, ∂W/∂k(h) is pairs_h·Σ_j a_j·cos(2πξ_j·h).
 func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
-	if err := CheckParams(f.Params(), theta); err != nil {
+	if err := gppl.CheckParams(f.Params(), theta); err != nil {
 		return 0, err
 	}
 	m := f.model.WithParams(theta)
-	if err := checkVariance(m.Kernel, variance(m.Kernel)+Nugget(m.Kernel)); err != nil {
-		return 0, err
+	if v := variance(m.Kernel) + gppl.Nugget(m.Kernel); !(v > 0) || math.IsInf(v, 1) {
+		return 0, fmt.Errorf("gppl: the prior variance of %v is %v", m.Kernel, v)
 	}
 	f.expect(m.Kernel)
-	noise := m.Noise + Nugget(m.Kernel)
+	noise := m.Noise + gppl.Nugget(m.Kernel)
 	clear(f.transform)
 	var white float64 // ∂W/∂noise
 	for j, s := range f.expected {
@@ -210,8 +212,12 @@ func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
 	clear(grad)
 	last := len(grad) - 1
 	m.Kernel.Contract(grad[:last], f.slopes, f.lags)
-	grad[last] = white * noise
-	shareNoise(grad, m.Kernel, m.Noise, noise)
-	toNatural(grad, theta)
+	grad[last] = white * m.Noise
+	if k, ok := m.Kernel.(gppl.Nuggeter); ok {
+		k.ContractNugget(grad[:last], white)
+	}
+	for i, v := range theta { // they were those in the logs
+		grad[i] /= v
+	}
 	return value, nil
 }

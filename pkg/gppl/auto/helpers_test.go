@@ -1,0 +1,51 @@
+package auto_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func must[T any](tb testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
+
+// drawn is data from a known model: SE, variance 1, lengthscale 2, noise 0.1.
+func drawn(t testing.TB, n int, seed uint64) gppl.Data {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(seed, 9))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 0.2 * float64(n) * rnd.Float64()
+	}
+	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}.Sample(gppl.Scalars(x), seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+}
+
+func sunspots(t testing.TB) gppl.Data {
+	t.Helper()
+	s, err := dataset.Sunspots(context.Background(), dataset.Options{Offline: true, Log: io.Discard})
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("no sunspot file: set GPPL_DATA to the folder that holds it")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ = s.Standardize()
+	return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(s.X), s.Y))
+}
