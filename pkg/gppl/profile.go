@@ -133,6 +133,7 @@ func (p *Profile) filter(theta []float64, noise float64, free bool) (quad, logde
 func (p *profiled) add(quad, logdet []float64, k Kernel, noises []float64) {
 	fillGram(p.cov, p.data.X, k, 0)
 	for i, noise := range noises {
+		noise += Nugget(k)
 		p.cov.EachTile(func(r, c int, tile blas64.General) { copy(p.work.At(r, c).Data, tile.Data) })
 		p.work.AddDiagonal(p.rows.matrixNoise(noise))
 		p.diagonal = p.rows.add(p.work, p.diagonal, p.data.Len(), noise)

@@ -27,6 +27,7 @@ func TestProfile(t *testing.T) {
 		for _, k := range []gppl.Kernel{
 			gppl.SE{Variance: 2, Lengthscale: 3}, gppl.Matern32{Variance: 1, Lengthscale: 4}, gppl.RQ{Variance: 1, Lengthscale: 2, Alpha: 0.5},
 			gppl.Add(gppl.SE{Variance: 1, Lengthscale: 20}, gppl.Periodic{Variance: 0.5, Lengthscale: 6, Period: 1}),
+			gppl.Add(gppl.SE{Variance: 1, Lengthscale: 3}, gppl.White{Variance: 0.2}),
 		} {
 			m := gppl.Model{Kernel: k, Noise: 1}
 			var parts []*gppl.Exact
