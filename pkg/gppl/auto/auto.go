@@ -29,7 +29,7 @@ type Settings struct {
 	// Search.Shortest, if a periodogram of the irregular times shows one that is.
 	KeepStart bool
 	// Priors, unless nil, are those of parameters, in natural units: the search and each training then look for the
-	// maximum of the posterior (NewMAP), and Result.Value is the loss less the log prior density.
+	// maximum of the posterior (gppl.NewMAP), and Result.Value is the loss less the log prior density.
 	Priors []gppl.ParamPrior
 	// Projected uses projections even where the exact likelihood costs less, as long as
 	// fewer than n of them suffice.
@@ -81,7 +81,7 @@ type Result struct {
 }
 
 // Fit learns the parameters of m from a time series without further choices: by
-// the projected likelihood with its residual energy (NewResidual) on as many Spectral
+// the projected likelihood with its residual energy (gppl.NewResidual) on as many Spectral
 // projections as needed, or by the exact likelihood where that costs less.
 //
 // First it searches for starts. It compares the exact likelihoods of kernels at every
@@ -102,7 +102,7 @@ type Result struct {
 // nearly maps to it. A period is Doubtful if one of them fits within 7 nats.
 //
 // Then it trains with three quarters of the projections that the spectrum of the start
-// needs (SpectralColumns), and adds projections, continuing from where it stopped,
+// needs (gppl.SpectralColumns), and adds projections, continuing from where it stopped,
 // until
 //
 //   - the signal is below a tenth of the noise at all frequencies beyond them,
@@ -121,7 +121,7 @@ type Result struct {
 // best point of all, and returns it as Doubtful with warnings.
 //
 // Standard errors of a projected result come from the information of z and of the
-// residual (Projected.Information). The share of information kept comes from Whittle's
+// residual (gppl.Projected.Information). The share of information kept comes from Whittle's
 // approximation of the information of y, which holds for x without clusters.
 //
 // If the model has a mean, Fit searches for starts in the residuals of y after a

@@ -31,7 +31,7 @@ type Starts struct {
 // training only polishes it. Beyond, the search saw parts of the data and their periodogram: the Models are to be compared by the loss of
 // all data. If m has a mean, the search took the residuals of its least-squares fit.
 //
-// A kernel that depends on position (ChangePoint), and data of which a mean explains all, are not searched: Models are then start
+// A kernel that depends on position (gppl.ChangePoint), and data of which a mean explains all, are not searched: Models are then start
 // values from the data (StartFrom), and Doubts says so. Errors are those of Fit for a model or data that no search could take,
 // and ctx's.
 //

@@ -13,7 +13,7 @@ import (
 )
 
 // LikelyPeriods returns up to count periods at which the periodogram of a time
-// series without its trend (Detrend) stands out, the strongest first: at least
+// series without its trend (gppl.Detrend) stands out, the strongest first: at least
 // two mean spacings and at most half the range long. A Hann window keeps the rest of
 // the trend from leaking into higher frequencies. The vertex of the parabola through
 // the logs of a peak and its neighbours locates the peak between the frequencies of the

@@ -16,16 +16,16 @@ const mostSumsProjections = 1000
 
 // FitSums learns the parameters of m from the observations in s minus the constant centre,
 // starting at the values of m. It uses the exact likelihood if an engine takes it
-// (NewSumsExact). If none does, or if training ends at the shortest lengthscales that the
-// exact likelihood takes, it uses projections with the residual energy (NewSumsResidual). It
-// begins with as many projections as the spectrum of the model needs (see SpectralColumns) and
+// (gppl.NewSumsExact). If none does, or if training ends at the shortest lengthscales that the
+// exact likelihood takes, it uses projections with the residual energy (gppl.NewSumsResidual). It
+// begins with as many projections as the spectrum of the model needs (see gppl.SpectralColumns) and
 // adds more, continuing from where it stopped, until the signal beyond them is below a tenth
 // of the noise and the last addition improved the loss by less than Gain.
 //
 // Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain,
 // MaxProjections, whose default is n/2 and at most 1000, and Progress. There is no search
 // for starts. It is an error if all observations are equal, since the likelihood is then
-// unbounded; if the loss cannot be evaluated at the start (a Refusal, which names what s
+// unbounded; if the loss cannot be evaluated at the start (a gppl.Refusal, which names what s
 // resolves); or if ctx ends: FitSums then also returns the best point so far. As with Fit, the
 // result is Doubtful if the data do not determine what was found.
 func FitSums(ctx context.Context, m gppl.Model, s *gppl.Sums, centre float64, settings Settings) (*Result, error) {
