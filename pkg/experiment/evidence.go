@@ -206,14 +206,26 @@ func NotebookE1Confirming(t Trial) bool {
 func notebookSettings(optimiser, loss string) func(Trial) bool {
 	return func(t Trial) bool {
 		as := map[string]Authors{ML: {Diagonal: MLDiagonal}, VFE: {Repel: true}, PL: {Diagonal: PLDiagonal}}[loss]
-		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers[optimiser] && t.Loss == loss && t.Authors == as && (loss != PL || t.Design == PoolDesign)
+		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers[optimiser] && t.Loss == loss && t.Authors == as && (loss != PL || t.Design == PoolDesign) && ofNotebook(t)
 	}
 }
 
 // NotebookE1With returns those by Adam with other options: of VFE, or of PL with Sphere projections.
 func NotebookE1With(loss string, a Authors) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers["Adam"] && t.Loss == loss && t.Authors == a && t.Design != PoolDesign
+		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers["Adam"] && t.Loss == loss && t.Authors == a && t.Design != PoolDesign && ofNotebook(t)
+	}
+}
+
+// ofNotebook reports whether a trial of E1 has k = m of the authors' notebook, or none.
+func ofNotebook(t Trial) bool {
+	return t.Order == 0 || t.Order == NotebookOrder(Full) || t.Order == NotebookOrder(Smoke)
+}
+
+// NotebookE1Text returns the trials of VFE and of PL by the authors' code with the k = m = 100 of the text, in single precision or double.
+func NotebookE1Text(loss string, single bool) func(Trial) bool {
+	return func(t Trial) bool {
+		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers["Adam"] && t.Loss == loss && t.Authors.Float32 == single && !ofNotebook(t)
 	}
 }
 
@@ -238,6 +250,13 @@ func NestedExcess(all []Outcome) (groups [][]float64) {
 func E2Single(n, order int) func(Trial) bool {
 	return func(t Trial) bool {
 		return t.Authors.Float32 && t.Loss == VFE && t.Source.N == n && t.Order == order
+	}
+}
+
+// E2Double returns their twins in double precision, on the same draws with the same settings.
+func E2Double(n, order int) func(Trial) bool {
+	return func(t Trial) bool {
+		return t.Authors == Authors{Repel: true} && t.Loss == VFE && t.Source.N == n && t.Order == order && t.Optimiser.Method == TorchAdam
 	}
 }
 

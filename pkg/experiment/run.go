@@ -20,7 +20,7 @@ import (
 // Run does the trial. What goes wrong in training is part of the Outcome; the error is of data that cannot be had, of a trial
 // that makes no sense, or of ctx.
 func (t Trial) Run(ctx context.Context) (Outcome, error) {
-	o := Outcome{Trial: t, Machine: fmt.Sprintf("%s, %d cores", machine.CPU(), runtime.NumCPU()), When: time.Now().Unix()}
+	o := Outcome{Trial: t, Machine: fmt.Sprintf("%s, %d cores", machine.CPU(), runtime.NumCPU()), Commit: commit(), Go: runtime.Version(), When: time.Now().Unix()}
 	var err error
 	if o.Key, err = t.Key(); err != nil {
 		return o, err

@@ -151,9 +151,11 @@ type Outcome struct {
 	Setup       float64 `json:"setup_s"` // seconds: projections, k-means, precomputation
 	Fit         float64 `json:"fit_s"`   // seconds of training
 	Engine      string  `json:"engine"`
-	Workers     int     `json:"workers"`        // trials that ran at once
-	Machine     string  `json:"machine"`        // processor and cores
-	When        int64   `json:"when,omitempty"` // Unix seconds
+	Workers     int     `json:"workers"`          // trials that ran at once
+	Machine     string  `json:"machine"`          // processor and cores
+	Commit      string  `json:"commit,omitempty"` // of the code, if it is known; "+" is of a tree that was changed since
+	Go          string  `json:"go,omitempty"`     // version
+	When        int64   `json:"when,omitempty"`   // Unix seconds
 }
 
 // Seconds is what training took, set-up included.

@@ -65,8 +65,9 @@ func Nested(s Scale) int { return pick(s, 5, 2) }
 
 // E1Notebook is E1 with the settings of the authors' notebook: noise variance ln 1.1, k = m = 40, PyTorch's optimisers, Repulsive
 // projections of 400, the repulsion of inducing inputs, and what they add to diagonals. Then the same without an option, or with one
-// more; PL with several Sphere projections for each draw of the data; and all three by L-BFGS to the optimum. ML and VFE with the
-// notebook's settings are repeated on twenty further draws, to confirm what Figure 2 showed on the first twenty.
+// more; PL with several Sphere projections for each draw of the data; VFE and PL with the k = m = 100 of the text, in double and in
+// single precision; the cost of a dense evaluation; and all three by L-BFGS to the optimum. ML and VFE with the notebook's settings
+// are repeated on twenty further draws, to confirm what Figure 2 showed on the first twenty.
 func E1Notebook(s Scale) (trials []Trial) {
 	for seed := 1; seed <= pick(s, 20, 2); seed++ {
 		trials = append(trials, notebookE1(s, seed)...)
@@ -116,9 +117,31 @@ func notebookE1(s Scale, seed int) (trials []Trial) {
 		other.Seed, other.Authors.Float32 = uint64(100*seed), true
 		trials = append(trials, single, other)
 	}
+	if seed <= pick(s, 5, 1) {
+		trials = append(trials, textOrder(s, adam)...)
+	}
+	if seed == 1 {
+		timed := base
+		timed.Optimiser, timed.Engine = Optimiser{Method: Evaluate}, "dense"
+		trials = append(trials, three(timed, k)...)
+	}
 	best := base
 	best.Protocol, best.Optimiser = GPPL, quasiNewton
 	trials = append(trials, three(best, k)...)
+	return trials
+}
+
+// textOrder returns VFE and PL with k = m = 100, as the text has it, by the authors' code: in double precision, and in the single
+// precision in which E1 ran.
+func textOrder(s Scale, adam Trial) (trials []Trial) {
+	all := three(adam, pick(s, 100, 20))
+	vfe, pl := all[1], all[2]
+	vfe.Authors.Repel, pl.Authors.Diagonal = true, PLDiagonal
+	for _, t := range []Trial{vfe, pl} {
+		single := t
+		single.Authors.Float32 = true
+		trials = append(trials, t, single)
+	}
 	return trials
 }
 
@@ -139,7 +162,8 @@ func E2Orders(s Scale) []int { return pick(s, []int{50, 100, 150}, []int{10, 20}
 //     the ledger were chosen on these draws; they are judged on the others.
 //
 // VFE by L-BFGS has at most 250 iterations. The cost of a dense evaluation is measured for each size and order. VFE of the largest order
-// is also done as the authors' code computed it, in single precision, for the sizes at which their log has most failed factorisations.
+// is also done as the authors' code computed it, in single precision, for the sizes at which their log has most failed factorisations,
+// and once more in double precision on the same draws with the same settings, so that what precision does can be seen alone.
 func E2(s Scale) (trials []Trial) {
 	sizes, seeds := E2Sizes(s), pick(s, 10, 2)
 	of := sizes[len(sizes)-1]
@@ -162,7 +186,9 @@ func E2(s Scale) (trials []Trial) {
 				single := Trial{Protocol: Paper, Source: source, Kernel: "SE", Seed: source.Seed, Loss: VFE, Order: slices.Max(E2Orders(s))}
 				single.Optimiser, single.Authors = e2Adam, Authors{Float32: true, Repel: true}
 				single.Optimiser.Method = TorchAdam
-				trials = append(trials, single)
+				double := single // its twin on the same draw, all else equal
+				double.Authors.Float32 = false
+				trials = append(trials, single, double)
 			}
 		}
 	}
