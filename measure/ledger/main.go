@@ -3,6 +3,8 @@
 //	go run ./measure/ledger            the rows, each with its claim, numbers, test and remark
 //	go run ./measure/ledger -only contradicted      rows of one status, or whose names begin so
 //	go run ./measure/ledger -json      for the index of the reports
+//	go run ./measure/ledger -mutate 1 -again        changes each stored outcome, and counts which changes are seen
+//	go run ./measure/ledger -article docs           writes docs/reproduction.md and its figures
 //	go run ./measure/ledger -write     writes notebooks/results/ledger.json, which the tests hold against the stored results
 package main
 
@@ -23,17 +25,22 @@ func main() {
 	asJSON := flag.Bool("json", false, "print JSON")
 	write := flag.Bool("write", false, "write ledger.json into the folder")
 	only := flag.String("only", "", "print rows of this status, or whose ids begin so")
+	every := flag.Int("mutate", 0, "change every N-th stored outcome by twice its spread, and count which changes are seen")
+	again := flag.Bool("again", false, "with -mutate: compute each NLL again at the stored parameters, too")
 	flag.Parse()
-	if err := run(*dir, *only, *asJSON, *write); err != nil {
+	if err := run(*dir, *only, *asJSON, *write, *every, *again); err != nil {
 		fmt.Fprintln(os.Stderr, "ledger:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, only string, asJSON, write bool) error {
+func run(dir, only string, asJSON, write bool, every int, again bool) error {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return err
+	}
+	if every > 0 {
+		return mutate(evidence, every, again)
 	}
 	rows := experiment.Ledger(evidence)
 	text, err := json.MarshalIndent(struct {
@@ -56,9 +63,9 @@ func run(dir, only string, asJSON, write bool) error {
 			continue
 		}
 		fmt.Printf("%-18s %s: %s\n", r.Status, r.ID, r.Claim)
-		for _, line := range []string{r.Published + " | " + r.Ours, r.Tolerance, r.Why} {
-			if line != "" {
-				fmt.Printf("%19s%s\n", "", line)
+		for _, line := range []struct{ name, text string }{{"published", r.Published}, {"ours", r.Ours}, {"rule", r.Tolerance}, {"why", r.Why}, {"overturned by", r.Overturn}} {
+			if line.text != "" {
+				fmt.Printf("%19s%s: %s\n", "", line.name, line.text)
 			}
 		}
 	}

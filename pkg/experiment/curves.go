@@ -96,38 +96,48 @@ func figures(e *Evidence) (rows []draft) {
 		r := Row{ID: fmt.Sprintf("figure1-%s-%s", c.Panel, c.Name), Group: GroupFigures, Notebook: "04-spectrum", Claim: claim, Published: fmt.Sprintf("%.4g, read from the figure", c.Y[0])}
 		mean, sd := e.Theory[name+".mean"], e.Theory[name+".sd"]
 		if draws < 2 || sd == 0 {
-			r.Status, r.Why = NotRun, "nothing is stored"
-			rows = append(rows, draft{Row: r})
+			rows = append(rows, notRun(r, "nothing is stored"))
 			continue
 		}
 		r.Ours = fmt.Sprintf("%.4g ± %.2g over %.0f draws", mean, sd, draws)
-		r.Test, r.Status, r.Why = fromMoments(c.Y[0], mean, sd, int(draws)), Contradicted, "draws of the stated model do not give it"
-		rows = append(rows, draft{Row: r})
+		r.Test = fromMoments(c.Y[0], mean, sd, int(draws))
+		rows = append(rows, draft{r, map[Status]string{Contradicted: "draws of the stated model do not give it"}})
 	}
 	two := Figure2Published()
 	for _, optimiser := range []string{"Adam", "BFGS"} {
 		for _, loss := range []string{VFE, PL} {
 			published := two[optimiser+loss]
-			ours, exact := Figure2Ratios(e.E1, loss, optimiser)
+			ours := Figure2Ratios(e.E1, loss, optimiser, false).Theirs
 			d := among(Row{
 				ID: fmt.Sprintf("figure2-%s-%s", optimiser, loss), Group: GroupFigures, Notebook: "05-E1",
 				Claim: fmt.Sprintf("Figure 2: mean variance of %s over ML's, %s", loss, optimiser), Published: fmt.Sprintf("%.2f, read from the figure", published),
 			}, published, ours, "")
 			if d.Status != NotRun && loss == VFE {
-				d.Ours = "as their code predicts " + d.Ours + fmt.Sprintf("; by the exact posterior %s", medianSpan(exact))
-				again, exactly := Figure2Confirming(e.E1, optimiser)
-				if len(again) > 0 {
-					d.Ours += fmt.Sprintf("; on %d further draws %s and %s", len(again), medianSpan(again), medianSpan(exactly))
-				}
-				if median(exactly) < 1.25 && median(again) > 1.5 && published > 1.5 {
-					d.Status = Corrected
-					d.why[Corrected] = "most of it is a slip in prediction: the noise in K_uu, and A⁻¹K_uu⁻¹ instead of A⁻¹ (gp.py, lines 405 and 432); the exact posterior at the same hyperparameters does not show it. We cannot explain the rest: with the hyperparameters that the notebook prints for BFGS, their code gives 1.97 too. The figure comes from another run, because its savefig is commented out"
-				}
+				d = figure2VFE(e, d, optimiser, published)
 			}
 			rows = append(rows, d)
 		}
 	}
 	return rows
+}
+
+// figure2VFE judges VFE's variance in Figure 2: corrected if the slips in prediction are confirmed on the further draws and what the
+// authors' code predicts is not rejected at 5 %; not explained if the slips are confirmed and it is rejected.
+func figure2VFE(e *Evidence, d draft, optimiser string, published float64) draft {
+	v := Figure2Ratios(e.E1, VFE, optimiser, true)
+	d.Ours = fmt.Sprintf("as their code predicts %s; on %d further draws: %s", d.Ours, len(v.Theirs), v)
+	d.Tolerance = "settings of the notebook; where the further draws have a ratio above 1.5 as their code predicts and below it by the sparse posterior: corrected if the published ratio is not rejected at 5 %, else not explained"
+	d.Overturn = "further draws without the slip's effect, or a test that falls the other way"
+	if !v.slip() || published < excess {
+		return d
+	}
+	const most = "most of it is two slips in prediction: the noise in K_uu, and A⁻¹K_uu⁻¹ instead of A⁻¹ (gp.py, lines 405 and 432)"
+	d.why[Corrected] = most
+	d.why[Unexplained] = most + ". We cannot explain the rest: with the hyperparameters that the notebook prints for BFGS, their code gives 1.97 too. The figure comes from another run, because its savefig is commented out"
+	if d.Status = Corrected; d.Test.P < Level {
+		d.Status = Unexplained
+	}
+	return d
 }
 
 // logs are the rows of what the outputs of the authors' notebooks hold beside the numbers of the tables.
@@ -163,8 +173,9 @@ func logs(e *Evidence) (rows []draft) {
 			r := Row{ID: fmt.Sprintf("log-EEG-%s-%s", kernel, loss), Group: GroupLog, Notebook: "08-E3-EEG", Claim: fmt.Sprintf("EEG: exact NLL of %s, %s", loss, kernel), Published: number(l.EEG[kernel][loss]) + " nats"}
 			ours := slices.DeleteFunc(Where(e.EEG, EEGBy(Paper, kernel, loss)), func(o Outcome) bool { return o.Error != "" })
 			if len(ours) == 0 {
-				r.Status, r.Why = NotRun, "takes hours: GPPL_SLOW=1 runs it"
+				r = notRun(r, eegSlow).Row
 			} else {
+				r.Overturn = "runs on the paper's recording"
 				r.Ours, r.Status, r.Why = number(ours[0].NLL)+" nats", NotComparable, "ours is for another recording (eeg_burst_eg.edf): the paper's eeg27.edf was not available"
 			}
 			rows = append(rows, draft{Row: r})
@@ -184,18 +195,18 @@ func stopRow(e *Evidence, kernel, loss string, published int) Row {
 	case PL:
 		ours = Where(e.Sunspots, NotebookPL(kernel))
 	case VFE:
-		ours = Where(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{NoiseInGram: kernel != "SE", Repel: kernel != "Laplace"}))
+		ours = Where(e.Sunspots, NotebookVFE(kernel))
 	}
 	if len(ours) == 0 {
-		r.Status, r.Why = NotRun, "nothing is stored"
-		return r
+		return notRun(r, "nothing is stored").Row
 	}
+	r.Overturn = "the same trial stopping elsewhere"
 	stops := Values(ours, func(o Outcome) float64 { return float64(o.Evaluations - 1) })
 	in := rangeOf(stops)
 	limit := published == 0 && in.hi >= 2000
 	switch {
 	case limit:
-		r.Ours, r.Status = "none: the limit", Reproduced
+		r.Ours, r.Status, r.Tolerance = "none: the limit", Reproduced, "all 2001 steps"
 	case loss == VFE:
 		r.Ours = fmt.Sprintf("%.0f to %.0f over %d starts", in.lo, in.hi, len(stops))
 		r.Status, r.Why = NotComparable, "from other k-means centres, with their options"

@@ -100,10 +100,10 @@ func Stored(name string, trials []Trial) ([]Outcome, error) {
 }
 
 // Slow reports whether a trial takes so long that it is done only with GPPL_SLOW=1: the EEG by VFE with m = 500, and by what only the
-// dense engine can do at n = 8000; and what the authors' code did with 100 inducing inputs or more on draws, or with as many projections
-// in single precision, which takes minutes for each trial.
+// dense engine can do at n = 8000; and what the authors' code did with 100 inducing inputs or more, or with as many projections in single
+// precision, which takes minutes for each trial.
 func (t Trial) Slow() bool {
-	if t.Source.Name == "draw" && t.Optimiser.Method == TorchAdam && t.Order >= 100 && (t.Loss == VFE || t.Authors.Float32) {
+	if t.Optimiser.Method == TorchAdam && t.Order >= 100 && (t.Loss == VFE || t.Authors.Float32) {
 		return true
 	}
 	if t.Source.Name != "eeg" || t.Source.N < 8000 {

@@ -60,6 +60,7 @@ type Published struct {
 	// What the authors' notebooks print beside their tables.
 	NotebookDigits map[string]float64 `json:"E3_sunspots_authors_notebook_PL_digits"`
 	Logs           Logs               `json:"authors_notebook_logs"`
+	Seed55         Seed55             `json:"authors_code_run_by_itself"`
 }
 
 // Logs are what the outputs of the authors' notebooks hold beside the numbers of the tables.
@@ -72,6 +73,20 @@ type Logs struct {
 	E2Start map[string]float64            `json:"E2_start_NLL"` // by n
 	Stops   map[string]map[string]int     `json:"E3_sunspots_stop"`
 	EEG     map[string]map[string]float64 `json:"E3_eeg_NLL"`
+
+	E1Seconds map[string]Figure             `json:"E1_BFGS_NLL_and_seconds"` // by method, as the notebook prints them
+	E2Failed  map[string]int                `json:"E2_VFE_150_failed_factorisations"`
+	E2Setup   map[string]map[string]float64 `json:"E2_setup_seconds"` // what is not timed: k-means with m = 150, repulsion; by n
+}
+
+// Seed55 is what an independent run of the authors' code gives on the sunspots, to more digits than their notebook prints.
+type Seed55 struct {
+	Of map[string]struct {
+		Start float64   `json:"start"` // PL before the first step
+		NLL   float64   `json:"nll"`   // exact, after the last
+		Stop  int       `json:"stop"`
+		Theta []float64 `json:"theta"`
+	} `json:"PL"`
 }
 
 // Figure is a published result: an NLL or a normalised mean square error (which the paper calls RMSE), and seconds.
@@ -139,11 +154,21 @@ func startAsAuthors(e *Evidence, kernel string) (float64, error) {
 	return 0, errors.New("nothing is stored")
 }
 
-// Excess is how far the exact NLL of each outcome lies above the optimum of the same data, to a millionth of a nat.
+// Excess is how far the exact NLL of each outcome lies above the optimum of the same data (see [Optimum]), to a millionth of a nat.
 func Excess(all, some []Outcome) []float64 {
+	optima := map[Trial]float64{}
+	for i := len(all) - 1; i >= 0; i-- { // the first counts
+		if o := &all[i]; o.Trial.Loss == ML && o.Trial.Protocol == GPPL && o.Error == "" {
+			optima[Trial{Source: o.Trial.Source, Kernel: o.Trial.Kernel}] = o.NLL
+		}
+	}
 	v := NLLs(some)
 	for i, o := range some {
-		v[i] -= Optimum(all, o.Trial)
+		optimum, ok := optima[Trial{Source: o.Trial.Source, Kernel: o.Trial.Kernel}]
+		if !ok {
+			optimum = math.NaN()
+		}
+		v[i] -= optimum
 		if math.Abs(v[i]) < 1e-6 {
 			v[i] = 0
 		}
@@ -288,9 +313,14 @@ func e2(protocol, loss string, n, order int) func(Trial) bool {
 // rule where the protocol is the paper's.
 func SunspotsBy(protocol, kernel, loss string, a Authors) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Optimiser.Method != Evaluate && t.Authors == a && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss && t.Design != NotebookDesign &&
+		return t.Optimiser.Method != Evaluate && t.Optimiser.Method != TorchAdam && t.Authors == a && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss &&
 			(protocol != Paper || t.Optimiser.Tolerance == sunspotAdam.Tolerance)
 	}
+}
+
+// NotebookVFE returns VFE on the sunspots trained as the authors' notebook did, with the noise in K_uu for all kernels but SE.
+func NotebookVFE(kernel string) func(Trial) bool {
+	return func(t Trial) bool { return t.Optimiser.Method == TorchAdam && t.Loss == VFE && t.Kernel == kernel }
 }
 
 // LooserStop returns PL on the sunspots with the paper's stopping rule applied to the loss per number.
@@ -313,63 +343,6 @@ func DenseSeconds(all []Outcome, o Outcome) float64 {
 		}
 	}
 	return math.NaN()
-}
-
-// VarianceRatios returns, for each draw of E1, the mean posterior variance of VFE and of PL over that of ML by the same
-// optimiser, and in how many draws PL's is nearer to ML's, in ratio.
-func VarianceRatios(all []Outcome, optimiser string) (vfe, pl []float64, nearer int) {
-	of := func(loss string, seed uint64) (float64, bool) {
-		for _, o := range Where(all, E1By(optimiser, loss)) {
-			if o.Trial.Source.Seed == seed && o.Error == "" {
-				return o.Variance, true
-			}
-		}
-		return 0, false
-	}
-	for _, o := range Where(all, E1By(optimiser, ML)) {
-		seed := o.Trial.Source.Seed
-		m, ok := of(ML, seed)
-		v, okV := of(VFE, seed)
-		p, okP := of(PL, seed)
-		if !ok || !okV || !okP {
-			continue
-		}
-		vfe, pl = append(vfe, v/m), append(pl, p/m)
-		if math.Abs(math.Log(p/m)) < math.Abs(math.Log(v/m)) {
-			nearer++
-		}
-	}
-	return vfe, pl, nearer
-}
-
-// Figure2Ratios returns, for each draw of E1 with the settings of the authors' notebook, the mean variance of a noisy observation by what
-// a loss learnt over that by what ML learnt: as the code of their Figure 2 predicts it, and by the exact posterior. optimiser is
-// "BFGS", "Adam" or, for both, "".
-func Figure2Ratios(all []Outcome, loss, optimiser string) (figure, exact []float64) {
-	return figure2Ratios(all, loss, optimiser, NotebookE1)
-}
-
-// Figure2Confirming returns the same of VFE on the further draws.
-func Figure2Confirming(all []Outcome, optimiser string) (figure, exact []float64) {
-	return figure2Ratios(all, VFE, optimiser, func(name, loss string) func(Trial) bool {
-		settings := notebookSettings(name, loss)
-		return func(t Trial) bool { return NotebookE1Confirming(t) && settings(t) }
-	})
-}
-
-func figure2Ratios(all []Outcome, loss, optimiser string, of func(optimiser, loss string) func(Trial) bool) (figure, exact []float64) {
-	for _, name := range []string{"BFGS", "Adam"} {
-		if optimiser != "" && optimiser != name {
-			continue
-		}
-		ours, ml := pairs(Where(all, of(name, loss)), sameSeeds(Where(all, of(name, ML))))
-		for i := range ours {
-			if ours[i].Error == "" && ml[i].Error == "" {
-				figure, exact = append(figure, ours[i].Figure2/ml[i].Figure2), append(exact, ours[i].Exact/ml[i].Exact)
-			}
-		}
-	}
-	return figure, exact
 }
 
 // sameSeeds gives outcomes of ML, which has no seed of its own, that of their draw, so that pairs can tell which belong together.

@@ -32,6 +32,49 @@ func figure2Variances(r *gppl.Result, s Sample) (exact, figure float64, err erro
 	return exact, stat.Mean(v, nil), err
 }
 
+// Variances are ratios of the mean variances by what a loss learnt over those by what ML learnt, one for each draw of E1 with the settings
+// of the authors' notebook.
+type Variances struct {
+	Theirs, Sparse, Exact []float64 // of noisy observations: as the authors' code predicts, by the loss's own posterior, by the exact one
+	Latent                []float64 // of the function alone, by its own posterior, which of VFE is the sparse one
+}
+
+// Figure2Ratios returns the ratios of a loss by one optimiser ("BFGS" or "Adam") or, for "", by both: on the draws on which the rule about
+// Figure 2 was chosen, or on the further ones, which there are of VFE.
+func Figure2Ratios(all []Outcome, loss, optimiser string, further bool) (v Variances) {
+	for _, name := range []string{"BFGS", "Adam"} {
+		if optimiser != "" && optimiser != name {
+			continue
+		}
+		of := func(loss string) []Outcome {
+			settings := notebookSettings(name, loss)
+			return Where(all, func(t Trial) bool { return settings(t) && further == (t.Source.Seed > notebookDraws) })
+		}
+		ours, ml := pairs(of(loss), sameSeeds(of(ML)))
+		for i, o := range ours {
+			if m := ml[i]; o.Error == "" && m.Error == "" {
+				v.Theirs, v.Exact = append(v.Theirs, o.Figure2/m.Figure2), append(v.Exact, o.Exact/m.Exact)
+				v.Latent = append(v.Latent, o.Variance/m.Variance)
+				v.Sparse = append(v.Sparse, (o.Variance+o.Theta[2])/(m.Variance+m.Theta[2]))
+			}
+		}
+	}
+	return v
+}
+
+func (v Variances) String() string {
+	return fmt.Sprintf("as their code predicts ×%s, by the sparse posterior ×%s, by the exact one ×%s; of the function alone, by the sparse posterior, ×%s", medianSpan(v.Theirs), medianSpan(v.Sparse), medianSpan(v.Exact), medianSpan(v.Latent))
+}
+
+// slip reports whether the excess of the variance of observations is one of their code: there as it predicts, and not by the sparse
+// posterior, which VFE is entitled to.
+func (v Variances) slip() bool {
+	return len(v.Theirs) > 1 && medianSpan(v.Theirs).lo > excess && medianSpan(v.Sparse).hi < excess
+}
+
+// excess is from what ratio on a variance is one that Figure 2 shows: its own are 2.4 and 2.6.
+const excess = 1.5
+
 // ForwardVFE returns the variances at x that the authors' forward_VFE (gp.py, lines 398 to 438) predicts for noisy observations:
 //
 //	v + σ² − k_xuᵀ(U⁻¹ − A⁻¹U⁻¹)k_ux,  U = K_uu + σ²I,  A = U + K_uf K_fu/σ²

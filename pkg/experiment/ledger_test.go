@@ -56,11 +56,11 @@ func TestLedger(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(results, "..", r.Notebook+".ipynb")); err != nil {
 			t.Errorf("row %q: %v", r.ID, err)
 		}
-		if (r.Status == Corrected || r.Status == Contradicted || r.Status == NotComparable) && r.Why == "" {
+		if slices.Contains([]Status{Corrected, Contradicted, NotComparable, Doubtful, Unexplained, Reversed, Found, NotFound}, r.Status) && r.Why == "" {
 			t.Errorf("row %q is %s, and does not say why", r.ID, r.Status)
 		}
-		if r.Status == Contradicted && r.Tolerance == "" {
-			t.Errorf("row %q is contradicted by no test", r.ID)
+		if r.Status.Comparable() && r.Tolerance == "" || r.Overturn == "" {
+			t.Errorf("row %q (%s) does not say what decides, or what would overturn it", r.ID, r.Status)
 		}
 		if r.Status == Contradicted && r.Test != nil && r.Test.Holm >= Level {
 			t.Errorf("row %q is contradicted at p = %v after correction", r.ID, r.Test.Holm)
@@ -149,7 +149,7 @@ func TestLedgerConfirmed(t *testing.T) {
 		t.Errorf("e2-same: %s, and %s without the draws on which its rule was chosen", before.Status, after.Status)
 	}
 	change(e.E2, func(t Trial) bool { return asPL(t) && later(t) }, none)
-	if after := row(e, "e2-same"); after.Status != Within {
+	if after := row(e, "e2-same"); after.Status != Reproduced {
 		t.Errorf("e2-same is %s where PL ends below ML on the later draws: %+v", after.Status, after.Test)
 	}
 
@@ -169,14 +169,24 @@ func TestLedgerConfirmed(t *testing.T) {
 		}
 	}
 
+	// Not explained, unless single precision reaches the figure on a draw on which double precision does not, at this very n.
 	e = evidence(t)
 	const failed = "figure3-2000-VFE-150-nll"
-	if got := row(e, failed).Status; got != Corrected {
+	if got := row(e, failed).Status; got != Unexplained {
 		t.Errorf("%s is %s", failed, got)
 	}
-	change(e.E2, func(t Trial) bool { return t.Authors.Float32 && t.Source.Seed > singleDraws }, func(o *Outcome) { o.Retries = 0 })
-	if got := row(e, failed).Status; got == Corrected {
-		t.Errorf("%s is still %s where no later run in single precision fails", failed, got)
+	reach := func(o *Outcome) { o.NLL, o.Retries = o.NLL+800, manyFailures }
+	change(e.E2, E2Single(1000, 150), reach)
+	if got := row(e, failed).Status; got != Unexplained {
+		t.Errorf("%s is %s by runs at another n", failed, got)
+	}
+	change(e.E2, E2Single(2000, 150), reach)
+	if got := row(e, failed).Status; got != Corrected {
+		t.Errorf("%s is %s where single precision reaches it", failed, got)
+	}
+	change(e.E2, E2Double(2000, 150), reach)
+	if got := row(e, failed).Status; got != Unexplained {
+		t.Errorf("%s is %s where double precision reaches it on the same draw", failed, got)
 	}
 }
 
@@ -189,9 +199,6 @@ func TestStatements(t *testing.T) {
 			t.Errorf("%s is judged twice, or is not in statements.json", c.id)
 		}
 		seen[c.id] = true
-		if (c.rule == nil) != (s.Finding != "") {
-			t.Errorf("%s needs either a rule or a finding", c.id)
-		}
 		if s.Group == "" || s.Notebook == "" || s.Claim == "" {
 			t.Errorf("%s lacks its group, notebook or claim", c.id)
 		}

@@ -318,12 +318,40 @@ func Grid(lo, hi float64, n int) []float64 { return floats.Span(make([]float64, 
 
 func validate(p *gppl.Posterior, s Sample) *Validation {
 	mean, _ := p.Latent(gppl.Scalars(s.X))
-	var residual, energy float64
+	var all, fresh struct{ residual, energy float64 }
+	v := &Validation{}
 	for i, y := range s.Y {
-		residual += (mean[i] - y) * (mean[i] - y)
-		energy += y * y
+		r := (mean[i] - y) * (mean[i] - y)
+		all.residual += r
+		all.energy += y * y
+		if s.Seen != nil && s.Seen[i] {
+			v.Seen++
+			continue
+		}
+		fresh.residual += r
+		fresh.energy += y * y
 	}
-	return &Validation{RMSE: math.Sqrt(residual / float64(len(s.Y))), NMSE: residual / energy}
+	v.RMSE, v.NMSE, v.Fresh = math.Sqrt(all.residual/float64(len(s.Y))), all.residual/all.energy, fresh.residual/fresh.energy
+	return v
+}
+
+// Validated returns the outcome with its predictions by the exact posterior made again, at what was learnt: for outcomes that were stored
+// before a number of [Validation] was.
+func (o Outcome) Validated() (Outcome, error) {
+	s, err := o.Trial.Source.Load()
+	if err != nil || o.MSE == nil || len(s.Y) == 0 {
+		return o, err
+	}
+	p, err := gppl.NewPosterior(gppl.PaperModel(Kernels[o.Trial.Kernel]).WithParams(o.learntTheta()), s.Train)
+	if err != nil {
+		return o, err
+	}
+	was := *o.MSE
+	o.MSE = validate(p, s)
+	if math.Abs(o.MSE.NMSE/was.NMSE-1) > 1e-4 {
+		return o, fmt.Errorf("experiment: %v: NMSE %v, stored %v", o.Trial, o.MSE.NMSE, was.NMSE)
+	}
+	return o, nil
 }
 
 // evaluate measures one evaluation where most of training takes place: at the truth of a draw, else at the start. On a draw of SE with

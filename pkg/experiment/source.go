@@ -60,6 +60,7 @@ type Sample struct {
 
 	// Of a sample with replacement: how many training points were drawn before, and how many of those held back are among them.
 	Repeated, Leaked int
+	Seen             []bool // of those held back, whether it is among the training points
 }
 
 // loaded remembers samples, so that the trials of one data set share one draw.
@@ -160,12 +161,14 @@ func (s Source) eeg() (Sample, error) {
 	test := z.Select(rest)
 	sam, err := sample(z.Select(train), &test, series.Name)
 	seen := map[int]bool{}
+	sam.Seen = make([]bool, held)
 	for i, at := range index {
 		switch {
 		case seen[at] && i < s.N:
 			sam.Repeated++
 		case seen[at]:
 			sam.Leaked++
+			sam.Seen[i-s.N] = true
 		case i < s.N:
 			seen[at] = true
 		}

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Level is the probability, over the whole ledger, of contradicting the paper by chance: the tests of all rows together are held to
-// it by Holm's correction.
+// Level is the probability of contradicting the paper by chance: the tests of all rows together are held to it by Holm's correction.
+// It is also that at which a published number lies outside the interval of its row by chance.
 const Level = 0.05
 
 // A Test is a statistical test of a published number or claim, against what was measured on several draws.
@@ -21,12 +21,20 @@ type Test struct {
 	N    int     `json:"n"` // independent draws
 	P    float64 `json:"p"` // before the correction
 	Holm float64 `json:"holm"`
+
+	Lo      float64 `json:"lo,omitempty"`      // of a published number: the interval that the test accepts at Level, alone
+	Hi      float64 `json:"hi,omitempty"`      //
+	Claim   bool    `json:"claim,omitempty"`   // it is of a claim, one-sided, not of a number
+	Support float64 `json:"support,omitempty"` // of a claim: the probability of evidence as much for it, were it false
 }
+
+// oneMore names the test of a published number.
+const oneMore = "t test of one more draw"
 
 // prediction tests whether x is a draw of the distribution that sample is of: Student's t for one further normal number, two-sided.
 // It takes logarithms if all numbers are positive and log is set, as for numbers that vary by factors.
 func prediction(x float64, sample []float64, log bool) *Test {
-	name := "t test of one more draw"
+	name := oneMore
 	v := finite(sample)
 	if log && x > 0 && len(v) > 0 && slices.Min(v) > 0 {
 		name += ", of logarithms"
@@ -40,17 +48,20 @@ func prediction(x float64, sample []float64, log bool) *Test {
 		return nil
 	}
 	mean, sd := stat.MeanStdDev(v, nil)
-	t := math.Abs(x-mean) / (sd * math.Sqrt(1+1/n))
-	return &Test{Name: name, N: len(v), P: min(1, 2*survival(t, n-1))}
+	test := fromMoments(x, mean, sd, len(v))
+	if test.Name = name; name != oneMore {
+		test.Lo, test.Hi = math.Exp(test.Lo), min(math.Exp(test.Hi), math.MaxFloat64)
+	}
+	return test
 }
 
 // survival is the probability that Student's t with nu degrees of freedom exceeds t. An infinite t is of numbers without spread; NaN is
 // of numbers without spread that are at the limit, and no evidence.
 func survival(t, nu float64) float64 {
 	switch {
-	case math.IsNaN(t), math.IsInf(t, -1):
+	case math.IsNaN(t), t < -1e6: // beyond 1e6 gonum's tail is not reliable
 		return 1
-	case math.IsInf(t, 1):
+	case t > 1e6:
 		return 0
 	}
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Survival(t)
@@ -67,7 +78,8 @@ func signs(won, of int) *Test {
 	if of == 0 {
 		return nil
 	}
-	return &Test{Name: "sign test, one-sided", N: of, P: distuv.Binomial{N: float64(of), P: 0.5}.CDF(float64(won))}
+	b := distuv.Binomial{N: float64(of), P: 0.5}
+	return &Test{Name: "sign test, one-sided", N: of, P: b.CDF(float64(won)), Claim: true, Support: 1 - b.CDF(float64(won)-1)}
 }
 
 // above tests whether the mean of numbers is at most limit, against its being above: Student's t.
@@ -77,28 +89,12 @@ func above(v []float64, limit float64) *Test {
 		return nil
 	}
 	mean, sd := stat.MeanStdDev(v, nil)
-	return &Test{Name: "t test of a mean over draws, one-sided", N: len(v), P: survival((mean-limit)/(sd/math.Sqrt(n)), n-1)}
+	t := (mean - limit) / (sd / math.Sqrt(n))
+	return &Test{Name: "t test of a mean over draws, one-sided", N: len(v), P: survival(t, n-1), Claim: true, Support: survival(-t, n-1)}
 }
 
-// slope tests whether the slope of y over x is zero or less, against its being positive.
-func slope(x, y []float64) (b float64, test *Test) {
-	n := float64(len(x))
-	if n < 3 {
-		return math.NaN(), nil
-	}
-	_, b = stat.LinearRegression(x, y, nil, false)
-	mx, my := stat.Mean(x, nil), stat.Mean(y, nil)
-	var sxx, rest float64
-	for i := range x {
-		sxx += (x[i] - mx) * (x[i] - mx)
-		r := y[i] - my - b*(x[i]-mx)
-		rest += r * r
-	}
-	t := b / math.Sqrt(rest/(n-2)/sxx)
-	return b, &Test{Name: "t test of a slope, one-sided", N: len(x), P: survival(t, n-2)}
-}
-
-// worst combines tests of parts of a claim of which each must hold: the least p, times how many they are (Bonferroni).
+// worst combines tests of parts of a claim of which each must hold: the least p, times how many they are (Bonferroni). It is supported
+// as far as its weakest part.
 func worst(tests []*Test) *Test {
 	tests = slices.DeleteFunc(slices.Clone(tests), func(t *Test) bool { return t == nil })
 	if len(tests) == 0 {
@@ -106,6 +102,9 @@ func worst(tests []*Test) *Test {
 	}
 	least := *slices.MinFunc(tests, func(a, b *Test) int { return cmp.Compare(a.P, b.P) })
 	least.P = min(1, least.P*float64(len(tests)))
+	for _, t := range tests {
+		least.Support = max(least.Support, t.Support)
+	}
 	if len(tests) > 1 {
 		least.Name += fmt.Sprintf(", least of %d by Bonferroni", len(tests))
 	}
@@ -139,13 +138,18 @@ func (s span) String() string {
 // resamples is how many a bootstrap takes; its intervals are then good to about a percent of their width.
 const resamples = 4000
 
-// medianSpan returns the median of v and its bootstrap interval, by percentiles.
+// medianSpan returns the median of v and the interval between two of its values that holds the median of the distribution with a
+// probability of 95 % at least, whatever the distribution is (by the sign test); of fewer than six values, all of them.
 func medianSpan(v []float64) span {
-	groups := make([][]float64, len(v))
-	for i := range v {
-		groups[i] = v[i : i+1]
+	s := slices.Sorted(slices.Values(v))
+	if len(s) == 0 {
+		return span{math.NaN(), math.NaN(), math.NaN()}
 	}
-	return nestedSpan(groups)
+	b, out := distuv.Binomial{N: float64(len(s)), P: 0.5}, 0 // values outside at each end
+	for b.CDF(float64(out)) <= 0.025 {
+		out++
+	}
+	return span{mid: median(s), lo: s[out], hi: s[len(s)-1-out]}
 }
 
 // nestedSpan returns the median of numbers that are nested, such as of several Ω for each draw of the data, and its bootstrap
@@ -206,6 +210,7 @@ func finite(v []float64) (some []float64) {
 
 // fromMoments is prediction for a sample of n of which the mean and the standard deviation are known.
 func fromMoments(x, mean, sd float64, n int) *Test {
-	t := math.Abs(x-mean) / (sd * math.Sqrt(1+1/float64(n)))
-	return &Test{Name: "t test of one more draw", N: n, P: min(1, 2*survival(t, float64(n)-1))}
+	nu, scale := float64(n)-1, sd*math.Sqrt(1+1/float64(n))
+	half := scale * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(1-Level/2)
+	return &Test{Name: oneMore, N: n, P: min(1, 2*survival(math.Abs(x-mean)/scale, nu)), Lo: mean - half, Hi: mean + half}
 }

@@ -87,13 +87,6 @@ func TestWithinShare(t *testing.T) {
 	}
 }
 
-func TestSlope(t *testing.T) {
-	b, test := slope([]float64{1, 2, 3, 4}, []float64{2, 4.1, 5.9, 8})
-	if math.Abs(b-1.98) > 0.01 || test.P > 1e-3 {
-		t.Errorf("slope %v, %v", b, test)
-	}
-}
-
 // TestWithoutSpread wants a probability, and not NaN, of numbers that are all equal: a NaN would pass every comparison with a level.
 func TestWithoutSpread(t *testing.T) {
 	equal := []float64{2, 2, 2}

@@ -179,4 +179,7 @@ type Step struct {
 type Validation struct {
 	RMSE float64 `json:"rmse"` // √(‖μ − y‖²/n)
 	NMSE float64 `json:"nmse"` // ‖μ − y‖²/‖y‖², which the paper's Table 3 calls RMSE
+
+	Seen  int     `json:"seen,omitempty"`  // points that were trained on, too
+	Fresh float64 `json:"fresh,omitempty"` // NMSE of the others
 }

@@ -17,6 +17,7 @@ const (
 	NotComparable Status = "not comparable" // other data, machine or definition
 	Better        Status = "better"         // ours is beyond what was published
 	NotRun        Status = "not run"
+	Found         Status = "found" // a statement of ours that measurement confirms
 )
 
 // badges are the looks; scripts/report/style.css has the same for the index of reports.
@@ -27,6 +28,7 @@ var badges = map[Status]struct{ sign, ink, fill, edge string }{
 	NotComparable: {"≁", "#4b5661", "#f1f3f5", "1px dashed #8c959f"},
 	Better:        {"▲", "#0b5394", "#e3f0fb", "1px solid #7fb2de"},
 	NotRun:        {"·", "#57606a", "#ffffff", "1px dotted #8c959f"},
+	Found:         {"○", "#4b5661", "#ffffff", "1px solid #8c959f"},
 }
 
 func (s Status) sign() string {

@@ -10,16 +10,22 @@ from string import ascii_lowercase
 # viz.Status, so that a verdict looks the same in a notebook.
 STATUSES = {
     "reproduced exactly": ("≡", "the same number, to a millionth, from the same random numbers"),
-    "reproduced": ("✓", "ours agrees within the stated tolerance"),
-    "within the spread": ("∈", "random: no test distinguishes the published number from another draw of ours"),
+    "reproduced": ("✓", "within the tolerance that the row states, or supported at 5 % by its test"),
+    "within the spread": ("∈", "random, and inside the interval in which 95 % of further draws of ours lie"),
     "order reproduced": ("≶", "the same one of two times is shorter; the factor depends on machine and library"),
-    "corrected": ("→", "true once a slip is corrected, or with a setting that the paper does not state"),
+    "corrected": ("→", "it holds once an error is corrected, with a setting that the paper does not state, or in one of two readings"),
+    "too variable to tell": ("~", "random, and the interval spans more than a factor of ten, or the test decides neither way"),
+    "doubtful": ("?", "random, and rejected at 5 % by the test of the row alone, not after the correction for all rows"),
+    "not explained": ("¿", "two numbers differ, a cause was looked for, and none was found that gives the difference"),
+    "order reversed": ("≷", "the other one of two times is shorter, on our machine and with our library"),
     "contradicted": ("✗", "our measurements reject it, by the test stated in the row"),
-    "better": ("▲", "what gppl adds to the paper"),
     "not comparable": ("≁", "other data or another machine"),
     "not run": ("·", "nothing is stored to judge it by"),
+    "found": ("○", "no claim of the paper: what we say of its code or its settings, and measurement confirms"),
+    "not found": ("×", "what we say, and measurement does not confirm"),
+    "better": ("▲", "what gppl adds to the paper"),
 }
-FIELDS = ("id", "group", "claim", "published", "ours", "tolerance", "status", "why", "notebook")
+FIELDS = ("id", "group", "claim", "published", "ours", "tolerance", "status", "why", "overturn", "notebook")
 OFTEN = 4  # rows with the same remark that make it a note below the table
 NUMBERS = "number by number"  # ends the name of a group that lists a table's figures, too many for the digest
 
@@ -112,6 +118,7 @@ class Ledger:
         chosen = lambda *statuses: sorted((r for r in claims if r["status"] in statuses), key=lambda r: statuses.index(r["status"]))
         return {
             "What holds": chosen("reproduced exactly", "reproduced", "order reproduced", "within the spread"),
-            "What does not hold as printed": chosen("contradicted", "corrected"),
+            "What does not hold as printed": chosen("contradicted", "order reversed", "doubtful", "not explained", "corrected"),
+            "What the draws do not decide": chosen("too variable to tell"),
             "What is better here": chosen("better"),
         }

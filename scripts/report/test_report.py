@@ -36,7 +36,7 @@ TABLE = "<table><caption>what it lists</caption><tr><td>1</td></tr></table>"
 
 
 def row(**fields):
-    return {"id": "r", "group": "claims", "claim": "c", "published": "p", "ours": "o", "tolerance": "", "status": "reproduced", "why": "", "notebook": ""} | fields
+    return {"id": "r", "group": "claims", "claim": "c", "published": "p", "ours": "o", "tolerance": "", "status": "reproduced", "why": "", "overturn": "", "notebook": ""} | fields
 
 
 def ledger(*rows):
@@ -202,7 +202,7 @@ class LedgerTest(unittest.TestCase):
     def test_digest(self):
         book = ledger(*(row(id=s.replace(" ", "-"), status=s) for s in STATUSES), row(id="n", group="Table 1, number by number", status="contradicted"))
         self.assertEqual({t: [r["id"] for r in rows] for t, rows in book.digest.items()},
-                         {"What holds": ["reproduced-exactly", "reproduced", "order-reproduced", "within-the-spread"], "What does not hold as printed": ["contradicted", "corrected"], "What is better here": ["better"]})
+                         {"What holds": ["reproduced-exactly", "reproduced", "order-reproduced", "within-the-spread"], "What does not hold as printed": ["contradicted", "order-reversed", "doubtful", "not-explained", "corrected"], "What the draws do not decide": ["too-variable-to-tell"], "What is better here": ["better"]})
         self.assertEqual(book.counts["contradicted"], 2)
 
     def test_notes(self):
@@ -227,7 +227,7 @@ class Index(unittest.TestCase):
 
     def test_escapes(self):
         evil = "<script>alert(1)</script>"
-        for field in ("group", "claim", "published", "ours", "tolerance", "why", "notebook"):
+        for field in ("group", "claim", "published", "ours", "tolerance", "why", "overturn", "notebook"):
             page = index(ledger(*(row(id=str(i), **{field: evil}) for i in range(OFTEN))))
             self.assertNotIn(evil, page, field)
             self.assertIn("&lt;script&gt;", page, field)

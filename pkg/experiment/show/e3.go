@@ -52,7 +52,7 @@ func VFEVariants(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	t := &viz.Table{
 		Caption: "Which variant of VFE explains the published figures? Exact NLL at the learnt hyperparameters (nats)",
 		Columns: []viz.Column{{Name: "kernel"}, {Name: "proper VFE", Format: viz.Fixed(1)}, {Name: "with repulsion", Format: viz.Fixed(1)}, {Name: "with the noise in K_uu", Format: viz.Fixed(1)},
-			{Name: "with both", Format: viz.Fixed(1)}, {Name: "published, paper", Format: viz.Fixed(1)}, {Name: "published, notebook", Format: viz.Fixed(1)}, {Name: "proper, converged", Format: viz.Fixed(1)}, {Name: "noise in K_uu, converged", Format: viz.Fixed(1)}},
+			{Name: "with both", Format: viz.Fixed(1)}, {Name: "as their code trains it", Format: viz.Fixed(1)}, {Name: "published, paper", Format: viz.Fixed(1)}, {Name: "published, notebook", Format: viz.Fixed(1)}, {Name: "proper, converged", Format: viz.Fixed(1)}, {Name: "noise in K_uu, converged", Format: viz.Fixed(1)}},
 		Notes: smokeNote([]string{"The authors' code adds the noise variance to K_uu for every kernel but SE, and to the loss a repulsion between inducing points (row code-repulsion of the ledger)."}),
 	}
 	for _, kernel := range experiment.KernelNames {
@@ -60,6 +60,7 @@ func VFEVariants(all []experiment.Outcome, p experiment.Published) *viz.Table {
 		for _, a := range []experiment.Authors{{}, {Repel: true}, {NoiseInGram: true}, {NoiseInGram: true, Repel: true}} {
 			row = append(row, spread(experiment.NLLs(experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, experiment.VFE, a)))))
 		}
+		row = append(row, spread(experiment.NLLs(experiment.Where(all, experiment.NotebookVFE(kernel)))))
 		if experiment.ScaleFromEnvironment() == experiment.Full {
 			row = append(row, p.Sunspots[kernel][experiment.VFE].NLL, p.Notebook[kernel][experiment.VFE].NLL)
 		} else {

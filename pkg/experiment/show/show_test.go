@@ -103,6 +103,7 @@ func TestE1(t *testing.T) {
 	checkTable(t, Table1Notebook(notebook, p), 6)
 	checkTable(t, E1Options(notebook), 7)
 	checkTable(t, E1Variance(notebook), 6)
+	checkTable(t, E1Precision(notebook), 4)
 	f, err = E1NotebookStrips(notebook, p)
 	checkFigure(t, f, err, "Diamonds")
 	f, err = Figure2(notebook)

@@ -1,0 +1,206 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Status is the verdict on a published number or claim. Each is defined here, once;
+// scripts/report/ledger.py and docs/reproducing.md repeat the definitions for readers.
+type Status string
+
+const (
+	Exactly       Status = "reproduced exactly"   // the same number, to a millionth, from the same random numbers
+	Reproduced    Status = "reproduced"           // within the tolerance that the row states, or supported at 5 % by its test
+	Within        Status = "within the spread"    // random, and inside the interval in which 95 % of further draws of ours lie
+	Variable      Status = "too variable to tell" // random, and that interval spans more than a factor of ten, or the test decides neither way
+	Order         Status = "order reproduced"     // the same one of two times is shorter; the factor depends on machine and library
+	Reversed      Status = "order reversed"       // the other one of two times is shorter, on our machine and with our library
+	Corrected     Status = "corrected"            // it holds once an error is corrected, with a setting that the paper does not state, or in one of two readings
+	Doubtful      Status = "doubtful"             // random, and rejected at 5 % by the test of this row alone, not after the correction for all rows
+	Unexplained   Status = "not explained"        // two numbers differ, a cause was looked for, and none was found that gives the difference
+	Contradicted  Status = "contradicted"         // measurement says otherwise, by the test that the row states
+	NotComparable Status = "not comparable"       // other data or another machine
+	Found         Status = "found"                // no claim of the paper: what we say of its code or its settings, and measurement confirms
+	NotFound      Status = "not found"            // what we say of it, and measurement does not confirm; also of what we say of this project
+	Better        Status = "better"               // what this project adds
+	NotRun        Status = "not run"              // nothing is stored to judge it by
+)
+
+// Statuses are all of them, in the order of a summary.
+var Statuses = []Status{Exactly, Reproduced, Within, Order, Corrected, Variable, Doubtful, Unexplained, Reversed, Contradicted, NotComparable, NotRun, Found, NotFound, Better}
+
+// Ours reports whether the status is of a statement of this project, not of the paper.
+func (s Status) Ours() bool { return s == Found || s == NotFound || s == Better }
+
+// Comparable reports whether the status says that something was compared.
+func (s Status) Comparable() bool { return s != NotComparable && s != NotRun }
+
+// Row is one published number or claim, beside what was found.
+type Row struct {
+	ID        string `json:"id"`
+	Of        string `json:"of,omitempty"` // the row that has the verdict on the same statement, of which this is a further case
+	Group     string `json:"group"`
+	Claim     string `json:"claim"`
+	Published string `json:"published"`
+	Ours      string `json:"ours"`      // the evidence
+	Tolerance string `json:"tolerance"` // the rule: what counts as the same, or the test that tells it from chance
+	Status    Status `json:"status"`
+	Why       string `json:"why"`
+	Overturn  string `json:"overturn"` // what would change the verdict
+	Notebook  string `json:"notebook"`
+
+	Test *Test `json:"test,omitempty"` // of what is random
+}
+
+// draft is a row whose verdict may still depend on how many rows are tested: a Status that is empty is left to the test. why has the
+// text for each status.
+type draft struct {
+	Row
+	why map[Status]string
+}
+
+// wide is by what factor the ends of an interval of acceptance may differ for it to tell anything.
+const wide = 10
+
+// settle gives the draft the status that follows from its test, unless its own rule has said more than the test can.
+func (d *draft) settle() {
+	if t := d.Test; t != nil && d.Status == "" {
+		switch {
+		case t.Holm < Level:
+			d.Status = Contradicted
+		case t.P < Level:
+			d.Status = Doubtful
+		case t.Claim && t.Support < Level:
+			d.Status = Reproduced
+		case t.Claim, !(t.Lo > 0 && t.Hi <= wide*t.Lo):
+			d.Status = Variable
+		default:
+			d.Status = Within
+		}
+	}
+	if w, ok := d.why[d.Status]; ok {
+		d.Why = w
+	}
+}
+
+// rule says what the test is, and, of a published number, which ones it accepts.
+func (t *Test) rule() string {
+	text := fmt.Sprintf("%s, n = %d: p = %.2g, corrected for all rows %.2g, level %g %%", t.Name, t.N, t.P, t.Holm, 100*Level)
+	if t.Claim {
+		return text + fmt.Sprintf("; that it does not hold: p = %.2g", t.Support)
+	}
+	return fmt.Sprintf("accepted alone: %s to %s; ", number(t.Lo), number(t.Hi)) + text
+}
+
+// Ledger returns every published number and every claim in words, with the status that follows from the evidence. A row that is random
+// is tested at Level alone; what contradicts the paper is rejected after Holm's correction for all rows.
+func Ledger(e *Evidence) []Row {
+	drafts := slices.Concat(claims(e), table1(e), figures(e), figure3(e), table2(e), authorsNotebook(e), table3(e), logs(e))
+	var p []float64
+	for _, d := range drafts {
+		if d.Test != nil {
+			p = append(p, d.Test.P)
+		}
+	}
+	corrected := holm(p)
+	rows := make([]Row, len(drafts))
+	for i, d := range drafts {
+		if d.Test != nil {
+			d.Test.Holm, corrected = corrected[0], corrected[1:]
+			d.Tolerance = strings.TrimPrefix(d.Tolerance+"; "+d.Test.rule(), "; ")
+			if d.Overturn == "" {
+				d.Overturn = fmt.Sprintf("a published number outside %s to %s, or further draws of ours that move this interval off it", number(d.Test.Lo), number(d.Test.Hi))
+			}
+		}
+		d.settle()
+		rows[i] = d.Row
+	}
+	return rows
+}
+
+// Summary says in a few sentences how many of the rows have which status, how many distinct claims they are, which share is
+// comparable, and what chance may have to do with it.
+func Summary(rows []Row) string {
+	tested, small, rejected := 0, 0, 0
+	for _, r := range rows {
+		if r.Test == nil {
+			continue
+		}
+		tested++
+		if r.Test.P < Level {
+			small++
+		}
+		if r.Test.Holm < Level {
+			rejected++
+		}
+	}
+	claims := DistinctClaims(rows)
+	text := fmt.Sprintf("%d rows: %s. %s Those in words are %d distinct claims of the paper: %s.", len(rows), Counts(rows), Share(rows), len(claims), Counts(claims))
+	if tested > 0 {
+		text += fmt.Sprintf(" %d rows are random and tested. One by one at %.0f %%, %.1f would be rejected by chance if all were true, and %d are; corrected for their number (Holm), %d are, of which at most %.2f are expected by chance.",
+			tested, 100*Level, Level*float64(tested), small, rejected, Level)
+	}
+	return text
+}
+
+// Counts says how many rows have which status.
+func Counts(rows []Row) string {
+	count := map[Status]int{}
+	for _, r := range rows {
+		count[r.Status]++
+	}
+	var parts []string
+	for _, s := range Statuses {
+		if count[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Share says which share of what the paper states could be compared.
+func Share(rows []Row) string {
+	paper, comparable := 0, 0
+	for _, r := range rows {
+		if r.Status.Ours() {
+			continue
+		}
+		paper++
+		if r.Status.Comparable() {
+			comparable++
+		}
+	}
+	return fmt.Sprintf("%d of %d rows on the paper are comparable (%.0f %%).", comparable, paper, 100*float64(comparable)/float64(max(1, paper)))
+}
+
+// DistinctClaims returns the rows on claims of the paper in words, one for each claim: of several rows on one claim that which has
+// its verdict, with the settings of the published numbers.
+func DistinctClaims(rows []Row) (claims []Row) {
+	for _, r := range rows {
+		if inWords[r.Group] && r.Of == "" && !r.Status.Ours() {
+			claims = append(claims, r)
+		}
+	}
+	return claims
+}
+
+// The groups of the ledger, in their order.
+const (
+	GroupTheory      = "The theorem and the choice of projections"
+	GroupExperiments = "The conclusions from the experiments"
+	GroupText        = "Statements of the text"
+	GroupCode        = "Details of the authors' code that the paper does not mention"
+	GroupBetter      = "Beyond the paper"
+	GroupTable1      = "Table 1 (E1), number by number"
+	GroupFigures     = "Figures 1 and 2, number by number"
+	GroupFigure3     = "Figure 3 (E2), number by number"
+	GroupTable2      = "Table 2 (sunspots), number by number"
+	GroupNotebook    = "The authors' notebooks on the sunspots, number by number"
+	GroupTable3      = "Table 3 (EEG), number by number"
+	GroupLog         = "Other output of the authors' notebooks, number by number"
+)
+
+// inWords are the groups of claims in words.
+var inWords = map[string]bool{GroupTheory: true, GroupExperiments: true, GroupText: true, GroupCode: true}
