@@ -27,14 +27,15 @@ func main() {
 	only := flag.String("only", "", "print rows of this status, or whose ids begin so")
 	every := flag.Int("mutate", 0, "change every N-th stored outcome by twice its spread, and count which changes are seen")
 	again := flag.Bool("again", false, "with -mutate: compute each NLL again at the stored parameters, too")
+	page := flag.String("article", "", "write reproduction.md and its figures into this folder")
 	flag.Parse()
-	if err := run(*dir, *only, *asJSON, *write, *every, *again); err != nil {
+	if err := run(*dir, *only, *asJSON, *write, *every, *again, *page); err != nil {
 		fmt.Fprintln(os.Stderr, "ledger:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, only string, asJSON, write bool, every int, again bool) error {
+func run(dir, only string, asJSON, write bool, every int, again bool, page string) error {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return err
@@ -43,6 +44,9 @@ func run(dir, only string, asJSON, write bool, every int, again bool) error {
 		return mutate(evidence, every, again)
 	}
 	rows := experiment.Ledger(evidence)
+	if page != "" {
+		return article(evidence, rows, page)
+	}
 	text, err := json.MarshalIndent(struct {
 		Summary string           `json:"summary"`
 		Rows    []experiment.Row `json:"rows"`

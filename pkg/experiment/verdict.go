@@ -162,7 +162,7 @@ func Counts(rows []Row) string {
 
 // Share says which share of what the paper states could be compared.
 func Share(rows []Row) string {
-	paper, comparable := 0, 0
+	paper, comparable, variable := 0, 0, 0
 	for _, r := range rows {
 		if r.Status.Ours() {
 			continue
@@ -171,8 +171,11 @@ func Share(rows []Row) string {
 		if r.Status.Comparable() {
 			comparable++
 		}
+		if r.Status == Variable {
+			variable++
+		}
 	}
-	return fmt.Sprintf("%d of %d rows on the paper are comparable (%.0f %%).", comparable, paper, 100*float64(comparable)/float64(max(1, paper)))
+	return fmt.Sprintf("%d of %d rows on the paper are comparable (%.0f %%), of which %d vary too much to tell.", comparable, paper, 100*float64(comparable)/float64(max(1, paper)), variable)
 }
 
 // DistinctClaims returns the rows on claims of the paper in words, one for each claim: of several rows on one claim that which has

@@ -1,9 +1,13 @@
 package experiment
 
 import (
+	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
@@ -306,5 +310,32 @@ func TestRecomputed(t *testing.T) {
 	}
 	if checked < 5 {
 		t.Errorf("only %d were computed again", checked)
+	}
+}
+
+// TestArticle holds docs/reproduction.md, and what the README says of the ledger, against the stored results.
+func TestArticle(t *testing.T) {
+	rows := Ledger(evidence(t))
+	want, err := Article(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../docs/reproduction.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), want); diff != "" {
+		t.Errorf("docs/reproduction.md is not what follows from the stored results: go run ./measure/ledger -article docs\n%s", diff)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := strings.Join(strings.Fields(string(readme)), " ")
+	claims := DistinctClaims(rows)
+	for _, want := range []string{Share(rows), fmt.Sprintf("%d distinct claims in words: %s.", len(claims), Counts(claims))} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("the README should say %q", want)
+		}
 	}
 }

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/show"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// article writes reproduction.md and its figures into a folder.
+func article(e *experiment.Evidence, rows []experiment.Row, dir string) error {
+	text, err := experiment.Article(rows)
+	if err != nil {
+		return err
+	}
+	for name, draw := range map[string]func() (*viz.Figure, error){
+		"e1":       func() (*viz.Figure, error) { return show.E1NotebookStrips(e.E1, e.Published) },
+		"sunspots": func() (*viz.Figure, error) { return show.SunspotsStrips(e.Sunspots, e.Published) },
+	} {
+		f, err := draw()
+		if err != nil {
+			return err
+		}
+		if err := f.Save(filepath.Join(dir, "reproduction-"+name+".svg")); err != nil {
+			return err
+		}
+	}
+	return wholefile.WriteBytes(filepath.Join(dir, "reproduction.md"), []byte(text))
+}

@@ -1,0 +1,105 @@
+package experiment
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"text/template"
+)
+
+//go:embed article.md.tmpl
+var articleText string
+
+// Article is docs/reproduction.md: the reproduction as an article in the form of ReScience C, with the verdicts and numbers of the rows.
+func Article(rows []Row) (string, error) {
+	byID := map[string]Row{}
+	for _, r := range rows {
+		byID[r.ID] = r
+	}
+	t, err := template.New("article").Funcs(template.FuncMap{
+		"summary": func() string { return Summary(rows) },
+		"share":   func() string { return Share(rows) },
+		"counts":  func() string { return Counts(rows) },
+		"distinct": func() string {
+			d := DistinctClaims(rows)
+			return fmt.Sprintf("%d distinct claims: %s", len(d), Counts(d))
+		},
+		"claims": func(statuses ...string) string {
+			return list(rows, func(r Row) bool { return inWords[r.Group] && has(statuses, r.Status) })
+		},
+		"numbers": func(statuses ...string) string {
+			return list(rows, func(r Row) bool { return !inWords[r.Group] && r.Group != GroupBetter && has(statuses, r.Status) })
+		},
+		"groups": func() string { return groupTable(rows) },
+		"row": func(id string) (string, error) {
+			r, ok := byID[id]
+			if !ok {
+				return "", fmt.Errorf("experiment: the article names row %q, which the ledger has not", id)
+			}
+			return strings.TrimRight(r.Ours, ". "), nil
+		},
+		"status": func(id string) (string, error) {
+			r, ok := byID[id]
+			if !ok {
+				return "", fmt.Errorf("experiment: the article names row %q, which the ledger has not", id)
+			}
+			return string(r.Status), nil
+		},
+	}).Parse(articleText)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	err = t.Execute(&text, nil)
+	return text.String(), err
+}
+
+func has(statuses []string, s Status) bool {
+	for _, t := range statuses {
+		if t == string(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// list prints the rows that are chosen, a point for each.
+func list(rows []Row, chosen func(Row) bool) string {
+	var text strings.Builder
+	for _, r := range rows {
+		if !chosen(r) {
+			continue
+		}
+		fmt.Fprintf(&text, "- **%s** %s (%s", strings.TrimRight(r.Claim, "."), r.Published, r.Status)
+		if r.Of != "" {
+			fmt.Fprintf(&text, ", a further case of `%s`", r.Of)
+		}
+		text.WriteString(")")
+		before := ": "
+		for _, s := range []string{r.Ours, r.Why} {
+			if s = strings.TrimRight(s, ". "); s != "" {
+				text.WriteString(before + s + ".")
+				before = " Remark: "
+			}
+		}
+		fmt.Fprintf(&text, " Row `%s`.\n", r.ID)
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
+
+// groupTable has a line for each group of the ledger.
+func groupTable(rows []Row) string {
+	var groups []string
+	of := map[string][]Row{}
+	for _, r := range rows {
+		if of[r.Group] == nil {
+			groups = append(groups, r.Group)
+		}
+		of[r.Group] = append(of[r.Group], r)
+	}
+	var text strings.Builder
+	for _, g := range groups {
+		fmt.Fprintf(&text, "| %s | %d | %s |\n", g, len(of[g]), Counts(of[g]))
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
