@@ -24,7 +24,7 @@ func main() {
 	dir := flag.String("results", "notebooks/results", "folder of the stored results")
 	asJSON := flag.Bool("json", false, "print JSON")
 	write := flag.Bool("write", false, "write ledger.json into the folder")
-	only := flag.String("only", "", "print rows of this status, or whose ids begin so")
+	only := flag.String("only", "", "print rows of this status, or whose ids begin so; with -mutate, the experiment (E1, E2, sunspots, EEG or accurate)")
 	every := flag.Int("mutate", 0, "change every N-th stored outcome by twice its spread, and count which changes are seen")
 	again := flag.Bool("again", false, "with -mutate: compute each NLL again at the stored parameters, too")
 	page := flag.String("article", "", "write reproduction.md and its figures into this folder")
@@ -41,7 +41,7 @@ func run(dir, only string, asJSON, write bool, every int, again bool, page strin
 		return err
 	}
 	if every > 0 {
-		return mutate(evidence, every, again)
+		return mutate(evidence, every, again, only)
 	}
 	rows := experiment.Ledger(evidence)
 	if page != "" {

@@ -56,14 +56,17 @@ func percent(k, n int) float64 { return 100 * float64(k) / float64(max(1, n)) }
 
 // mutate adds twice its spread to the NLL of each every-th stored outcome, one at a time (of a dense evaluation it doubles the time), and
 // prints how many of these changes move the verdict of a row, how many any number that a row prints, and, with again, how many are found
-// by computing the exact NLL at the stored parameters again.
-func mutate(e *experiment.Evidence, every int, again bool) error {
+// by computing the exact NLL at the stored parameters again. only names one experiment.
+func mutate(e *experiment.Evidence, every int, again bool, only string) error {
 	before := experiment.Ledger(e)
 	var total caught
 	for _, file := range []struct {
 		name string
 		all  []experiment.Outcome
 	}{{"E1", e.E1}, {"E2", e.E2}, {"sunspots", e.Sunspots}, {"EEG", e.EEG}, {"accurate", e.Accurate}} {
+		if only != "" && only != file.name {
+			continue
+		}
 		var c caught
 		by := spreads(file.all)
 		for i := 0; i < len(file.all); i += every {

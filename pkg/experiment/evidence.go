@@ -74,6 +74,7 @@ type Logs struct {
 	Stops   map[string]map[string]int     `json:"E3_sunspots_stop"`
 	EEG     map[string]map[string]float64 `json:"E3_eeg_NLL"`
 
+	EEGNorms  map[string]map[string]float64 `json:"E3_eeg_residual_norm"`    // ‖μ − y‖ over the 2000 held-out points
 	E1Seconds map[string]Figure             `json:"E1_BFGS_NLL_and_seconds"` // by method, as the notebook prints them
 	E2Failed  map[string]int                `json:"E2_VFE_150_failed_factorisations"`
 	E2Setup   map[string]map[string]float64 `json:"E2_setup_seconds"` // what is not timed: k-means with m = 150, repulsion; by n
