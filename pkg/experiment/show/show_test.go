@@ -2,6 +2,7 @@ package show
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +109,54 @@ func TestE1(t *testing.T) {
 	checkFigure(t, f, err, "Diamonds")
 	f, err = Figure2(notebook)
 	checkFigure(t, f, err, "published")
+}
+
+// TestTablesFollow moves what one loss ended at, and wants every table that shows it to move along: a table with the right number of rows may
+// still show the numbers of another.
+func TestTablesFollow(t *testing.T) {
+	p := published(t)
+	both, all := []string{experiment.VFE, experiment.PL}, []string{experiment.ML, experiment.VFE, experiment.PL}
+	for _, c := range []struct {
+		name, store string
+		table       func([]experiment.Outcome) *viz.Table
+		losses      []string
+	}{
+		{"Table1", "e1", func(o []experiment.Outcome) *viz.Table { return Table1(o, p) }, all},
+		{"E1Protocols", "e1", E1Protocols, all},
+		{"Table1Notebook", "e1-notebook", func(o []experiment.Outcome) *viz.Table { return Table1Notebook(o, p) }, all},
+		{"E1Options", "e1-notebook", E1Options, both},
+		{"E1Precision", "e1-notebook", E1Precision, both},
+		{"E2Table", "e2", func(o []experiment.Outcome) *viz.Table { return E2Table(o, p) }, all},
+		{"E2Failures", "e2", E2Failures, []string{experiment.PL}},
+		{"E2Single", "e2", func(o []experiment.Outcome) *viz.Table { return E2Single(o, p) }, []string{experiment.VFE}},
+		{"Table2", "sunspots", func(o []experiment.Outcome) *viz.Table { return Table2(o, p) }, all},
+		{"VFEVariants", "sunspots", func(o []experiment.Outcome) *viz.Table { return VFEVariants(o, p) }, []string{experiment.VFE}},
+		{"SunspotsPL", "sunspots", SunspotsPL, []string{experiment.PL}},
+		{"SunspotsExact", "sunspots", func(o []experiment.Outcome) *viz.Table { return SunspotsExact(o, p) }, []string{experiment.PL}},
+	} {
+		stored := partly(t, c.store)
+		before := html(t, c.table(stored))
+		for _, loss := range c.losses {
+			moved := slices.Clone(stored)
+			for i := range moved {
+				if moved[i].Trial.Loss == loss {
+					moved[i].NLL += 777
+				}
+			}
+			if html(t, c.table(moved)) == before {
+				t.Errorf("%s does not move with the NLL of %s", c.name, loss)
+			}
+		}
+	}
+}
+
+func html(t *testing.T, table *viz.Table) string {
+	t.Helper()
+	h, err := table.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(h)
 }
 
 // TestFigure1 draws Figure 1 from spectra that are small.
