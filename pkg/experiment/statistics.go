@@ -145,8 +145,8 @@ func medianSpan(v []float64) span {
 	if len(s) == 0 {
 		return span{math.NaN(), math.NaN(), math.NaN()}
 	}
-	b, out := distuv.Binomial{N: float64(len(s)), P: 0.5}, 0 // values outside at each end
-	for b.CDF(float64(out)) <= 0.025 {
+	b, out := distuv.Binomial{N: float64(len(s)), P: 0.5}, 0 // values left out at each end
+	for b.CDF(float64(out+1)) <= 0.025 {
 		out++
 	}
 	return span{mid: median(s), lo: s[out], hi: s[len(s)-1-out]}

@@ -51,6 +51,38 @@ func TestHolm(t *testing.T) {
 	}
 }
 
+// TestMedianInterval wants the interval between two values to hold the median in 95 % of samples or somewhat more, and to be no wider than
+// that needs: of twenty values the sixth to the fifteenth, of six all.
+func TestMedianInterval(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{6, 11, 20} {
+		held := 0
+		const runs = 2000
+		for range runs {
+			v := make([]float64, n)
+			for i := range v {
+				v[i] = rnd.ExpFloat64()
+			}
+			if s := medianSpan(v); s.lo <= math.Ln2 && math.Ln2 <= s.hi {
+				held++
+			}
+		}
+		if held < runs*94/100 || held > runs*99/100 {
+			t.Errorf("of %d intervals from %d values %d hold the median", runs, n, held)
+		}
+	}
+	v := make([]float64, 20)
+	for i := range v {
+		v[i] = float64(i + 1)
+	}
+	if s := medianSpan(v); s.lo != 6 || s.hi != 15 {
+		t.Errorf("of 1 to 20: %v", s)
+	}
+	if s := medianSpan(v[:6]); s.lo != 1 || s.hi != 6 {
+		t.Errorf("of 1 to 6: %v", s)
+	}
+}
+
 // TestMedianSpan wants 95 % of the intervals to hold the median, nested or not.
 func TestMedianSpan(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
