@@ -8,6 +8,3 @@ func SumsWaves(s *Sums, l *Projected) (origin, period float64, frequency []int, 
 	}
 	return s.header.Origin, s.header.Period, frequency, sine
 }
-
-// SetSegment sets the number of observations that are worked on at a time.
-func (c *Chunked) SetSegment(rows int) { c.rows = rows }

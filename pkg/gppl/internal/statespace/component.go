@@ -90,11 +90,10 @@ type steps struct {
 // covariance is below 2e-19 of the variance.
 const far = 50
 
-// set computes the transitions of c from before, which may be −Inf, to the first of
-// the inputs t and from each to the next. Without noise it leaves out g, which only Q
+// set computes the transitions of c into the first of the inputs t, from infinitely far, and from each to the next. Without noise it leaves out g, which only Q
 // needs.
-func (s *steps) set(t []float64, before float64, c Component, noise bool) {
-	n := len(t)
+func (s *steps) set(t []float64, c Component, noise bool) {
+	n, before := len(t), math.Inf(-1)
 	s.a, s.e = dense.Resize(s.a, n), dense.Resize(s.e, n)
 	if noise {
 		s.g = dense.Resize(s.g, n)

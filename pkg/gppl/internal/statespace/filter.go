@@ -50,8 +50,6 @@ type Filter struct {
 	share []float64                      // w, or nil
 	most  struct{ known, share float64 } // the largest of each
 	own   []float64                      // σ²w + s, or nil where all have σ²
-	start State                          // what was known before the first input, see Between
-	end   Adjoint                        // and what is known of what comes after the last
 	cs    []Component
 	noise float64   // σ²
 	dim   int       // D
@@ -101,7 +99,7 @@ func NewFilter(t, errors []float64) *Filter {
 			panic(fmt.Sprintf("statespace: error variance %d is %v, want a finite number, not negative", i, s))
 		}
 	}
-	f := &Filter{t: t, known: errors, start: State{At: math.Inf(-1)}}
+	f := &Filter{t: t, known: errors}
 	f.most.share = 1
 	if len(errors) > 0 {
 		f.most.known = slices.Max(errors)
@@ -223,9 +221,6 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 		return fmt.Errorf("statespace: noise variance %v must be finite and not negative", noise)
 	}
 	n := len(f.t)
-	if cols > 1 && (!math.IsInf(f.start.At, -1) || f.end.Known) {
-		panic(fmt.Sprintf("statespace: %d columns of a stretch, want one", cols))
-	}
 	f.noise = noise
 	f.setOwn()
 	f.cs = append(f.cs[:0], cs...)
@@ -237,7 +232,7 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 		if c == len(f.steps) {
 			f.steps = append(f.steps, steps{})
 		}
-		f.steps[c].set(f.t, f.start.At, comp, true)
+		f.steps[c].set(f.t, comp, true)
 	}
 	d := f.dim
 	f.cols = cols
@@ -254,8 +249,6 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 		}
 	}
 	f.until[0] = d // the sum has a part of every component
-	f.start.fit(d)
-	f.end.fit(d)
 	f.allocate()
 	for c, comp := range cs {
 		if c == len(f.drift) {
@@ -380,8 +373,8 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 	}
 	n, d, scale := len(f.t), f.dim, f.scale()
 	logs := logSum{prod: 1}
-	copy(f.w, f.start.Mean) // after the observation
-	copy(f.p, f.start.Cov)
+	clear(f.w) // after the observation
+	clear(f.p)
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		to := min(from+chunk, n)
@@ -639,8 +632,8 @@ func (f *Filter) backward(grad []float64, r blas64.General) {
 		}
 	}
 	clear(grad)
-	copy(f.r, f.end.R)
-	copy(f.n, f.end.N)
+	clear(f.r)
+	clear(f.n)
 	d, last := f.dim, len(grad)-1
 	for to := len(f.t); to > 0; {
 		parallel.Look(f.Ctx)

@@ -18,8 +18,7 @@ import (
 // be nil. Between two inputs the state comes from the earlier one by Φ, with mean x
 // and covariance P, and the information of all later ones from the next by Φᵀ:
 // hᵀ(x + Pr), hᵀ(P − PNP)h. The variance has an absolute error of a few 1e-16·Σv; it
-// is never negative. Between two stretches (see Between) no input is before start.At, nor
-// after the last one if there is an end.
+// is never negative.
 func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 	if means.Rows != len(at) || means.Cols != f.cols || variance != nil && len(variance) != len(at) {
 		panic(fmt.Sprintf("statespace: room for %d×%d means and %d variances at %d inputs, with %d columns", means.Rows, means.Cols, len(variance), len(at), f.cols))
@@ -47,14 +46,11 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 	x, cov := make([]float64, d), make([]float64, d*d)
 	info := make([]float64, f.cols*d) // r of each column
 	r, n := make([]float64, d), make([]float64, d*d)
-	copy(f.n, f.end.N)
-	if f.end.Known {
-		copy(info, f.end.R)
-	}
+	clear(f.n)
 	for i := last - 1; i >= -1 && len(order) > 0; i-- {
 		// info and f.n are the information of the observations after i, at
 		// input i+1, or at the last of all where they are beyond the inputs.
-		before, next := f.start.At, min(i+1, last-1)
+		before, next := math.Inf(-1), min(i+1, last-1)
 		if i >= 0 {
 			before = f.t[i]
 			f.update(p, i)
@@ -64,8 +60,7 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 			}
 		} else {
 			clear(m)
-			copy(m, f.start.Mean)
-			copy(p, f.start.Cov)
+			clear(p)
 		}
 		for len(order) > 0 && (i < 0 || at[order[0]] >= f.t[i]) {
 			o := order[0]
@@ -78,7 +73,7 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 				means.Data[o*means.Stride+c] = x[0]
 			}
 			s := cov[0]
-			if i+1 < last || f.end.Known {
+			if i+1 < last {
 				f.jump(f.t[next] - at[o])
 				for c := range f.cols {
 					f.back(r, info[c*d:][:d])

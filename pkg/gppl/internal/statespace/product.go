@@ -2,7 +2,6 @@ package statespace
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 
 	"gonum.org/v1/gonum/blas"
@@ -64,7 +63,7 @@ func (p *Product) prepare(b blas64.General, cs []Component) {
 		if c == len(p.steps) {
 			p.steps = append(p.steps, steps{})
 		}
-		p.steps[c].set(p.t, math.Inf(-1), comp, false)
+		p.steps[c].set(p.t, comp, false)
 	}
 	n := (b.Cols + maxPanel - 1) / maxPanel
 	n = max(n, min(b.Cols, runtime.GOMAXPROCS(0)))

@@ -30,7 +30,7 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	m, k, was := f.start.Mean[0], f.start.Cov[0], 1. // after the observation: the mean, its variance over the noise, and that
+	m, k, was := 0., 0., 1. // after the observation: the mean, its variance over the noise, and that
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		to := min(from+chunk, n)
@@ -73,8 +73,7 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 func (f *Filter) backward1(grad []float64, r blas64.General) {
 	noise, own, v, others := f.noise, f.own, f.cs[0].Variance, f.after
 	moreErrs, moreMeans := f.mixedErrs, f.mixedMean
-	r1, nn := f.end.R[0], f.end.N[0]
-	var gv, gl, gn float64
+	var r1, nn, gv, gl, gn float64
 	for to := len(f.t); to > 0; {
 		parallel.Look(f.Ctx)
 		from := max(0, to-chunk)
@@ -127,8 +126,7 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	m1, m2 := f.start.Mean[0], f.start.Mean[1] // after the observation
-	f11, f12, f22 := f.start.Cov[0], f.start.Cov[1], f.start.Cov[3]
+	var m1, m2, f11, f12, f22 float64 // after the observation
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		to := min(from+chunk, n)
@@ -183,9 +181,7 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 // backward2 is backward for one component of order 1.
 func (f *Filter) backward2(grad []float64, r blas64.General) {
 	noise, own, v := f.noise, f.own, f.cs[0].Variance
-	r1, r2 := f.end.R[0], f.end.R[1]
-	n11, n12, n22 := f.end.N[0], f.end.N[1], f.end.N[3]
-	var gv, gl, gn float64
+	var r1, r2, n11, n12, n22, gv, gl, gn float64
 	var sums []float64 // of the columns after the first
 	if r.Cols > 1 {
 		f.sums = dense.Resize(f.sums, sums2*chunk)
@@ -238,11 +234,6 @@ func (f *Filter) backward2(grad []float64, r blas64.General) {
 	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*f.noise*gn
 }
 
-// upper3 returns the upper triangle of a 3×3 matrix.
-func upper3(s []float64) (s11, s12, s13, s22, s23, s33 float64) {
-	return s[0], s[1], s[2], s[4], s[5], s[8]
-}
-
 // forward3 is forward for one component of order 2.
 func (f *Filter) forward3(columns blas64.General) (quad float64, err error) {
 	n, cols := columns.Rows, columns.Cols
@@ -253,8 +244,7 @@ func (f *Filter) forward3(columns blas64.General) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	m1, m2, m3 := f.start.Mean[0], f.start.Mean[1], f.start.Mean[2] // after the observation
-	c11, c12, c13, c22, c23, c33 := upper3(f.start.Cov)
+	var m1, m2, m3, c11, c12, c13, c22, c23, c33 float64 // after the observation
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		to := min(from+chunk, n)
@@ -312,9 +302,7 @@ func (f *Filter) forward3(columns blas64.General) (quad float64, err error) {
 // −rᵀFm and the diagonal in sums.
 func (f *Filter) backward3(grad []float64, r blas64.General) {
 	noise, own, v := f.noise, f.own, f.cs[0].Variance
-	r1, r2, r3 := f.end.R[0], f.end.R[1], f.end.R[2]
-	n11, n12, n13, n22, n23, n33 := upper3(f.end.N)
-	var gv, gl, gn float64
+	var r1, r2, r3, n11, n12, n13, n22, n23, n33, gv, gl, gn float64
 	f.sums = dense.Resize(f.sums, sums3*chunk)
 	for to := len(f.t); to > 0; {
 		parallel.Look(f.Ctx)
