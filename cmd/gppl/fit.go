@@ -41,7 +41,7 @@ func inputFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null; may be repeated", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
-		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, SpectralMixture, sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
+		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, SpectralMixture, SHO, Rotation, Cosine, sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},

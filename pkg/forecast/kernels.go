@@ -27,6 +27,9 @@ var families = []struct {
 	{"Periodic", gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}},
 	{"LocPer", gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}},
 	{"SpectralMixture", gppl.SpectralMixture{Variance: 1, Lengthscale: 1, Period: 1}},
+	{"SHO", gppl.SHO{Variance: 1, Period: 1, Quality: 1}},
+	{"Rotation", gppl.Rotation{Variance: 1, Period: 1, Quality: 1, Difference: 1, Mix: 1}},
+	{"Cosine", gppl.Cosine{Variance: 1, Period: 1}},
 }
 
 // ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic",

@@ -175,6 +175,25 @@ func BenchmarkNLL(b *testing.B) {
 			run(fmt.Sprintf("engine=%s/n=3319/regular/kernel=%s", engine, c.name), regular, c.m, WithEngine(force))
 		}
 	}
+	// On irregular times, where no engine but these two takes all of them.
+	for _, n := range []int{3319, 4000} {
+		d := benchData(b, n)
+		for _, c := range []struct {
+			name string
+			k    Kernel
+		}{
+			{"Matern32", Matern32{1, 20}},
+			{"SHO", SHO{1, 30, 3}},
+			{"Rotation", Rotation{1, 30, 2, 1, 0.5}},
+			{"Matern32*Periodic", Mul(Matern32{1, 100}, Periodic{1, 1, 30})},
+		} {
+			m := Model{Kernel: c.k, Noise: 0.1}
+			run(fmt.Sprintf("engine=auto/n=%d/irregular/kernel=%s", n, c.name), d, m)
+			if n == 4000 {
+				run(fmt.Sprintf("engine=dense/n=%d/irregular/kernel=%s", n, c.name), d, m, WithEngine(EngineDense))
+			}
+		}
+	}
 }
 
 // BenchmarkNLLModel evaluates the exact likelihood, PL with the residual and VFE with a mean

@@ -3,7 +3,7 @@ package gppl
 import "math"
 
 // A kernel declares its properties beyond the covariance through optional interfaces:
-// Reacher, Bandlimited, Scaled, Markovian, Spectrum, Waver, Nuggeter, Steep, Amplified. A kernel
+// Reacher, Bandlimited, Scaled, Markovian, LinearSDE, Spectrum, Waver, Nuggeter, Steep, Amplified. A kernel
 // without them is computed densely, or by the Toeplitz engine on a regular series. Sum and Product combine
 // the properties of their parts. Engines ask through the functions of this file and
 // terms.go, and do not know the types. gppltest.CheckKernel compares the declared
@@ -72,6 +72,33 @@ type Markovian interface {
 	// to grad[p], for each p, where v_i and l_i are those of term i. grad has
 	// an entry per parameter, w two per term.
 	ContractMarkov(grad, w []float64)
+}
+
+// A StateBlock is a stationary Markov process of d numbers, the solution of a linear stochastic differential equation, of which
+// the first is a part of f: over a gap Δ ≥ 0, in the unit of x,
+//
+//	x(t+Δ) = Φ(Δ)·x(t) + noise of covariance Q(Δ),  Q = P∞ − ΦP∞Φᵀ,  k(Δ) = (ΦP∞)₁₁,
+//
+// at one θ. Matrices are d×d, row by row; P∞ contains the variance. Methods may be called at the same time.
+type StateBlock interface {
+	// Dim returns d, which does not depend on θ.
+	Dim() int
+	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q lacks, relative to
+	// itself over a short gap, the likelihood lacks in proportion to v/σ²: it is best written without differences.
+	Transition(phi, noise []float64, gap float64)
+	// Slopes sets the d×d numbers from p·d² on of phi and of noise to ∂Φ/∂log θ_p and ∂Q/∂log θ_p, for each parameter p of the
+	// kernel. Over an infinite gap they are 0 and ∂P∞.
+	Slopes(phi, noise []float64, gap float64)
+}
+
+// A LinearSDE kernel is a sum of the covariances of StateBlocks (Hartikainen and Särkkä 2010). It gets the state-space engine,
+// in O(n·D³) for a state of D numbers in all; so do sums of such kernels and Markovian ones, their products with each other and
+// with one Waver whose period is a parameter: Cosine, Periodic.
+type LinearSDE interface {
+	Kernel
+	// Blocks appends the blocks, whose number does not depend on θ, to dst. If their sum is not k, likelihoods are wrong
+	// without an error.
+	Blocks(dst []StateBlock) []StateBlock
 }
 
 // A Spectrum is a Kernel whose spectral density is known by a formula,

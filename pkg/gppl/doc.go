@@ -53,13 +53,13 @@
 //	toeplitz     4n²                           any kernel on a constant step
 //	mixed        nc² + c³                      c waves: sums of SE, Periodic, LocPer on the line
 //	banded       3nb²        8nbk              kernels that decay to zero, on the line
-//	statespace   n·D³        4nk²              Laplace, Matérn 3/2, 5/2 and sums
+//	statespace   n·D³        4nk²              Laplace, Matérn, SHO, sums and products; PL: Laplace, Matérn
 //	interpolated             60k²              one lengthscale, after 30 evaluations
 //
 // flops. If no engine can keep the tolerance, because the noise is tiny
 // compared with the variance, the most exact one is used, and LossReport.Inexact and a
 // warning of the Result say so. A kernel of a user's own gets these engines by
-// optional interfaces: Reacher, Bandlimited, Scaled, Markovian, Spectrum, Waver, Nuggeter.
+// optional interfaces: Reacher, Bandlimited, Scaled, Markovian, LinearSDE, Spectrum, Waver, Nuggeter.
 //
 // # Conventions
 //

@@ -32,7 +32,7 @@ var kernelTypes = struct {
 }{m: map[string]Kernel{}}
 
 func init() {
-	for _, k := range []Kernel{SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, SpectralMixture{}, White{}} {
+	for _, k := range []Kernel{SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, SpectralMixture{}, SHO{}, Rotation{}, Cosine{}, White{}} {
 		RegisterKernel(k)
 	}
 }

@@ -27,8 +27,8 @@ const (
 	EngineSpectral = "spectral"
 	// EngineBanded takes kernels on the line that decay to zero: a banded matrix.
 	EngineBanded = "banded"
-	// EngineStateSpace takes Laplace, Matérn 3/2 and 5/2 on the line and their
-	// sums: a Kalman filter, linear in n.
+	// EngineStateSpace takes linear stochastic differential equations on the line (Markovian, LinearSDE), their sums
+	// and products, and their products with Cosine or Periodic: a Kalman filter, linear in n.
 	EngineStateSpace = "statespace"
 	// EngineGridded, for the exact likelihood, takes SE and its like on the line,
 	// in a time that grows with the range over the lengthscale, not with n.

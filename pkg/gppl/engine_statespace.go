@@ -21,11 +21,21 @@ var (
 
 // stateSpaceExact runs a Kalman filter over the sorted series: O(n).
 type stateSpaceExact struct {
-	line    *line
-	factors pool[stateSpaceFactor]
+	line      *line
+	tolerance float64 // nats per observation
+	factors   pool[stateSpaceFactor]
+	rooms     pool[linear]
 }
 
-func newStateSpaceExact(l *line) *stateSpaceExact { return &stateSpaceExact{line: l} }
+func newStateSpaceExact(l *line) *stateSpaceExact {
+	return &stateSpaceExact{line: l, tolerance: defaultTolerance}
+}
+
+// within sets the tolerance, in nats per observation.
+func (e *stateSpaceExact) within(tolerance float64) *stateSpaceExact {
+	e.tolerance = tolerance
+	return e
+}
 
 func (e *stateSpaceExact) name() string { return EngineStateSpace }
 
@@ -40,18 +50,50 @@ func stateDim(cs []statespace.Component) (d int) {
 	return d
 }
 
+// notMatern is why the projected likelihood, whose sums along the series are for Matérn terms, does not take a kernel.
 const notMatern = "not a sum of Laplace, Matérn 3/2 and 5/2 kernels"
 
 func (e *stateSpaceExact) forecast(m *compiled) forecast {
+	n, least := float64(len(e.line.t)), e.line.noise.least(m.noise)
 	if !m.isMarkov {
-		return cannot(notMatern)
+		return e.forecastLinear(m, n, least)
 	}
-	n, d, components := float64(len(e.line.t)), float64(stateDim(m.markov.components)), float64(len(m.markov.components))
+	d, components := float64(stateDim(m.markov.components)), float64(len(m.markov.components))
 	return forecast{
 		bytes:   8 * n * (d*d + 2 + 3*components + (d+1)*float64(e.line.columns.Cols)), // see statespace.Filter
 		seconds: n * stateSeconds(stateDim(m.markov.components)),
-		err:     n * 0x1p-50 * math.Sqrt(1+m.variance/e.line.noise.least(m.noise)), // see statespace
+		err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
 	}
+}
+
+// forecastLinear is the forecast for blocks. What h fixes is no number of the state: rounding costs v/σ², not its root.
+func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) forecast {
+	l := e.rooms.get()
+	ok := l.expand(m.kernel, e.lost(m))
+	d, pairs, _, work := l.size()
+	lost := l.bound(n, least)
+	steps := 0.0
+	for i := range l.blocks {
+		size := float64(l.blocks[i].Process.Dim())
+		steps += 2*size*size + 1
+	}
+	e.rooms.put(l)
+	if !ok {
+		return cannot(notLinear)
+	}
+	return forecast{
+		bytes:   8 * n * (pairs + 2*d + 2 + steps + (d+1)*float64(e.line.columns.Cols)),
+		seconds: n * (300e-9 + linearSeconds*work),
+		err:     n*0x1p-50*(1+m.variance/least) + lost,
+	}
+}
+
+// linearSeconds is the time for each operation of a state of blocks, there and back; see BenchmarkBlocks.
+const linearSeconds = 10e-9
+
+// lost is the share of the variance that harmonics may lack.
+func (e *stateSpaceExact) lost(m *compiled) float64 {
+	return harmonicsLost(e.tolerance, m.variance, e.line.noise.least(m.noise))
 }
 
 // stateSpaceFactor is A = LDLᵀ, row by row.
@@ -61,7 +103,8 @@ type stateSpaceFactor struct {
 	kernel Kernel
 	filter *statespace.Filter
 	g      blas64.General // CᵀA⁻¹C
-	grad   []float64      // in log v and log l of each component, and log σ²
+	grad   []float64      // in log v and log l of each component, or in those of each block, and log σ²
+	linear linear         // the blocks, unless the model is Markov
 	short  stretch
 }
 
@@ -75,7 +118,7 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 		f.short.of(e.line)
 	}
 	f.filter.Ctx = m.ctx
-	if err := f.filter.Factorise(e.line.columns, m.markov.components, m.noise); err != nil {
+	if err := f.factorise(); err != nil {
 		f.release()
 		return nil, fmt.Errorf("gppl: statespace engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
 	}
@@ -89,17 +132,35 @@ func (f *stateSpaceFactor) logDet() float64                    { return f.filter
 func (f *stateSpaceFactor) uncertainty(blas64.General) float64 { return 0 }
 func (f *stateSpaceFactor) gram(g blas64.General)              { copyGeneral(g, f.g) }
 
+func (f *stateSpaceFactor) factorise() error {
+	m, columns := f.model, f.engine.line.columns
+	if m.isMarkov {
+		return f.filter.Factorise(columns, m.markov.components, m.noise)
+	}
+	f.linear.expand(m.kernel, f.engine.lost(m))
+	return f.filter.FactoriseBlocks(columns, f.linear.blocks, m.noise)
+}
+
 func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
-	f.grad = dense.Resize(f.grad, 2*len(f.model.markov.components)+1)
+	f.grad = dense.Resize(f.grad, f.filter.Derivatives())
 	last := len(f.grad) - 1
 	known := f.filter.Gradient(f.grad, r)
 	if err := f.check(known, r); err != nil {
 		return err
 	}
 	clear(grad)
-	f.model.markov.contract(grad, f.grad[:last])
+	f.contract(grad, f.grad[:last])
 	grad[len(grad)-1] = f.grad[last]
 	return nil
+}
+
+// contract adds what derivatives of the filter contribute to those of the kernel.
+func (f *stateSpaceFactor) contract(grad, w []float64) {
+	if f.model.isMarkov {
+		f.model.markov.contract(grad, w)
+		return
+	}
+	f.linear.contract(grad, w)
 }
 
 // check verifies a gradient. Scaling all variances, the noise and the known errors by
@@ -109,15 +170,24 @@ func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
 func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
 	n, form, last := float64(len(f.engine.line.t)), formOf(f.g, r), len(f.grad)-1
 	sum := f.grad[last] + known
-	for i := range f.model.markov.components {
-		sum += f.grad[2*i]
+	contrast := 1 + f.model.variance/f.engine.line.noise.least(f.model.noise)
+	if f.model.isMarkov {
+		contrast = math.Sqrt(contrast)
+		for i := range f.model.markov.components {
+			sum += f.grad[2*i]
+		}
+	} else {
+		sum += f.linear.scaling(f.grad)
 	}
-	rounding := 0x1p-49 * math.Sqrt(1+f.model.variance/f.engine.line.noise.least(f.model.noise))
+	rounding := 0x1p-49 * contrast
 	if err := verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
 		return err
 	}
 	r.Cols = min(r.Cols, manyColumns) // every column takes the same steps of the filter: a few are check enough
-	return f.short.check(f.model.markov.components, f.model.noise, r, rounding)
+	if f.model.isMarkov {
+		return f.short.check(f.model.markov.components, f.model.noise, r, rounding)
+	}
+	return f.short.checkLinear(f.model, f.engine.lost(f.model), r, rounding)
 }
 
 // stretch is a short stretch of a series, on which gradients are checked by
@@ -128,6 +198,9 @@ type stretch struct {
 	g       blas64.General
 	grad    []float64
 	moved   []statespace.Component
+	linear  linear
+	theta   []float64
+	own     []float64
 }
 
 // of takes the stretch from the middle of the series.
@@ -170,6 +243,51 @@ func (s *stretch) check(cs []statespace.Component, noise float64, r blas64.Gener
 		return err
 	}
 	return verify("the gradient of a stretch of the series", slope, (plus-minus)/(2*h), size*(1e-6+rounding/h))
+}
+
+// checkLinear is check for blocks, in the kernel's own parameters.
+func (s *stretch) checkLinear(m *compiled, lost float64, r blas64.General, rounding float64) error {
+	params := len(m.theta)
+	s.own = dense.Resize(s.own, params+1)
+	clear(s.own)
+	if _, err := s.valueLinear(m, lost, r, 0); err != nil {
+		return err
+	}
+	s.grad = dense.Resize(s.grad, s.filter.Derivatives())
+	s.filter.Gradient(s.grad, r)
+	last := len(s.grad) - 1
+	s.linear.contract(s.own[:params], s.grad[:last])
+	s.own[params] = s.grad[last]
+	size := float64(s.columns.Rows) + formOf(s.g, r)
+	var slope float64
+	for i, d := range s.own {
+		slope += direction(i) * d
+		size += math.Abs(d)
+	}
+	const h = 1e-4
+	plus, err := s.valueLinear(m, lost, r, h)
+	if err != nil {
+		return err
+	}
+	minus, err := s.valueLinear(m, lost, r, -h)
+	if err != nil {
+		return err
+	}
+	return verify("the gradient of a stretch of the series", slope, (plus-minus)/(2*h), size*(1e-6+rounding/h))
+}
+
+// valueLinear is value for blocks.
+func (s *stretch) valueLinear(m *compiled, lost float64, r blas64.General, step float64) (float64, error) {
+	s.theta = append(s.theta[:0], m.theta...)
+	for i := range s.theta {
+		s.theta[i] *= math.Exp(step * direction(i))
+	}
+	s.linear.expand(m.kernel.WithParams(s.theta), 1e-3*lost) // the difference must not see that a harmonic comes in
+	if err := s.filter.FactoriseBlocks(s.columns, s.linear.blocks, m.noise*math.Exp(step*direction(len(s.theta)))); err != nil {
+		return 0, err
+	}
+	s.filter.Gram(s.g)
+	return 0.5 * (s.filter.LogDet() + formOf(s.g, r)), nil
 }
 
 // direction returns the direction of the difference in parameter i; it differs between

@@ -255,5 +255,5 @@ func ExampleWithEngine() {
 	_, err = gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
 	fmt.Println(err)
 	// Output:
-	// gppl: fit: the loss cannot be evaluated at its start: gppl: the statespace engine cannot take this kernel: not a sum of Laplace, Matérn 3/2 and 5/2 kernels
+	// gppl: fit: the loss cannot be evaluated at its start: gppl: the statespace engine cannot take this kernel: not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known
 }

@@ -7,4 +7,4 @@ import (
 )
 
 // TestKernelOfOnesOwn holds the documentation's kernel to what it advises.
-func TestKernelOfOnesOwn(t *testing.T) { gppltest.CheckKernel(t, Cosine{Variance: 1.3, Period: 2.1}) }
+func TestKernelOfOnesOwn(t *testing.T) { gppltest.CheckKernel(t, Wave{Variance: 1.3, Period: 2.1}) }

@@ -7,33 +7,33 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Cosine is v·cos(2πr/p), a pure oscillation: a kernel of one's own. With
+// Wave is v·cos(2πr/p), as gppl.Cosine: a kernel of one's own. With
 // gppltest.CheckKernel in a test it is as safe as those of the package.
-type Cosine struct{ Variance, Period float64 }
+type Wave struct{ Variance, Period float64 }
 
-func init() { gppl.RegisterKernel(Cosine{}) } // so that LoadResult knows it
+func init() { gppl.RegisterKernel(Wave{}) } // so that LoadResult knows it
 
-func (k Cosine) Params() []gppl.Param {
+func (k Wave) Params() []gppl.Param {
 	return []gppl.Param{
 		{Name: "variance", Value: k.Variance, Unit: "y²", Role: gppl.RoleVariance},
 		{Name: "period", Value: k.Period, Unit: "x", Role: gppl.RolePeriod},
 	}
 }
 
-func (k Cosine) WithParams(theta []float64) gppl.Kernel {
+func (k Wave) WithParams(theta []float64) gppl.Kernel {
 	if len(theta) != 2 {
-		panic(fmt.Sprintf("Cosine.WithParams: len(theta) = %d, want 2", len(theta)))
+		panic(fmt.Sprintf("Wave.WithParams: len(theta) = %d, want 2", len(theta)))
 	}
-	return Cosine{theta[0], theta[1]}
+	return Wave{theta[0], theta[1]}
 }
 
-func (k Cosine) Cov(dst, r []float64) {
+func (k Wave) Cov(dst, r []float64) {
 	for i, r := range r {
 		dst[i] = k.Variance * math.Cos(2*math.Pi*r/k.Period)
 	}
 }
 
-func (k Cosine) Contract(grad, w, r []float64) {
+func (k Wave) Contract(grad, w, r []float64) {
 	for i, r := range r {
 		sin, cos := math.Sincos(2 * math.Pi * r / k.Period)
 		grad[0] += w[i] * k.Variance * cos                              // ∂k/∂log v
@@ -41,24 +41,24 @@ func (k Cosine) Contract(grad, w, r []float64) {
 	}
 }
 
-func (k Cosine) Slope(dst, r []float64) {
+func (k Wave) Slope(dst, r []float64) {
 	for i, r := range r {
 		dst[i] = -k.Variance * 2 * math.Pi / k.Period * math.Sin(2*math.Pi*math.Abs(r)/k.Period)
 	}
 }
 
-func (k Cosine) String() string {
-	return fmt.Sprintf("Cosine(variance=%.4g, period=%.4g)", k.Variance, k.Period)
+func (k Wave) String() string {
+	return fmt.Sprintf("Wave(variance=%.4g, period=%.4g)", k.Variance, k.Period)
 }
 
 // Any type with these methods is a kernel, alone or in sums and products.
 func ExampleKernel() {
-	k := gppl.Add(Cosine{Variance: 2, Period: 1}, gppl.SE{Variance: 1, Lengthscale: 5})
+	k := gppl.Add(Wave{Variance: 2, Period: 1}, gppl.SE{Variance: 1, Lengthscale: 5})
 	cov := []float64{0, 0.25, 0.5}
 	k.Cov(cov, cov)
 	fmt.Println(k)
 	fmt.Printf("%.2f\n", cov)
 	// Output:
-	// Cosine(variance=2, period=1) + SE(variance=1, lengthscale=5)
+	// Wave(variance=2, period=1) + SE(variance=1, lengthscale=5)
 	// [3.00 1.00 -1.00]
 }

@@ -91,7 +91,11 @@ func newRandomCase(number, largest int) *randomCase {
 	c := &randomCase{number: number}
 	x := c.drawInputs(d, n)
 	lo, hi := gppl.Scalars(x).Range(0)
-	c.model = d.model(hi-lo, n)
+	if number >= linearFrom {
+		c.model = d.linearModel(hi-lo, n)
+	} else {
+		c.model = d.model(hi-lo, n)
+	}
 	y := c.drawTarget(d, x)
 	var err error
 	if c.data, err = gppl.NewData(gppl.Scalars(x), y); err != nil {
@@ -203,6 +207,23 @@ func (d dice) model(span float64, n int) gppl.Model {
 	default:
 		k = gppl.Mul(gppl.Add(single(), d.second(single, scale)), d.factor(span, n))
 	}
+	return d.noisy(k)
+}
+
+// linearModel is model for kernels that are linear stochastic differential equations.
+func (d dice) linearModel(span float64, n int) gppl.Model {
+	if !(span > 0) {
+		span = 1
+	}
+	scale := 1.0
+	if d.chance(0.2) {
+		scale = d.log10(-6, 6)
+	}
+	return d.noisy(d.linear(span, n, scale))
+}
+
+// noisy draws the noise.
+func (d dice) noisy(k gppl.Kernel) gppl.Model {
 	v := make([]float64, 1)
 	k.Cov(v, []float64{0})
 	v[0] += gppl.Nugget(k)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 var (
@@ -227,6 +228,24 @@ func rank(j judged) float64 {
 		return math.Inf(1)
 	}
 	return j.worst()
+}
+
+// TestRandomLinear is TestRandomCases for kernels that are linear stochastic differential equations. One case by itself:
+//
+//	go test ./pkg/gppl -run TestRandomCases -cases 1 -from 1099511627781 -v
+func TestRandomLinear(t *testing.T) {
+	t.Parallel()
+	s := judgeAll(linearFrom, testsize.Of(25, 100, 400), testsize.Of(100, 200, 300))
+	t.Logf("%d cases\n%s", s.cases, s.tables())
+	for _, err := range s.errors {
+		t.Error(err)
+	}
+	for _, line := range s.bad() {
+		t.Error(line)
+	}
+	if !slices.ContainsFunc(s.all, func(j judged) bool { return j.engine == gppl.EngineStateSpace }) {
+		t.Error("the state-space engine took no case")
+	}
 }
 
 // TestFormerExceptions judges cases in which an error was once larger than promised: what was found in

@@ -37,6 +37,12 @@ func widen(k gppl.Kernel) wideKernel {
 		return widePeriodic{doubled.Of(k.Variance), inverse(k.Lengthscale), inverse(k.Period)}
 	case gppl.LocPer:
 		return wideLocPer{wideSE{doubled.Of(k.Variance), inverse(k.Lengthscale)}, widePeriodic{doubled.Of(1), inverse(k.PeriodicLengthscale), inverse(k.Period)}}
+	case gppl.Cosine:
+		return wideCosine{doubled.Of(k.Variance), inverse(k.Period)}
+	case gppl.SHO:
+		return newWideSHO(doubled.Of(k.Variance), doubled.Of(k.Period), doubled.Of(k.Quality))
+	case gppl.Rotation:
+		return newWideRotation(k)
 	case gppl.White:
 		return wideWhite{doubled.Of(k.Variance)}
 	case gppl.Sum:

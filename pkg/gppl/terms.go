@@ -66,6 +66,14 @@ type markov struct {
 
 // of expands k, reusing memory, and reports whether all terms have a Markov form.
 func (m *markov) of(k Kernel) bool {
+	if !m.sum(k) {
+		m.components = m.components[:0]
+	}
+	return len(m.components) > 0
+}
+
+// sum is of, and may leave some components where it reports false.
+func (m *markov) sum(k Kernel) bool {
 	m.components, m.first = m.components[:0], append(m.first[:0], 0)
 	if !m.split.of(k) {
 		return false
@@ -84,7 +92,7 @@ func (m *markov) of(k Kernel) bool {
 		}
 		m.first = append(m.first, len(m.components))
 	}
-	return len(m.components) > 0
+	return true
 }
 
 // contract adds what derivatives in log v and log l of each component in turn, w,

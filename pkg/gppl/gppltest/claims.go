@@ -1,6 +1,7 @@
 package gppltest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -31,6 +32,9 @@ func checkClaims(t *testing.T, k gppl.Kernel) {
 	}
 	if c, ok := k.(gppl.Scaled); ok {
 		t.Run("Scale", func(t *testing.T) { checkScale(t, k, c) })
+	}
+	if c, ok := k.(gppl.LinearSDE); ok {
+		t.Run("LinearSDE", func(t *testing.T) { checkLinear(t, c) })
 	}
 	if c, ok := k.(gppl.Markovian); ok {
 		t.Run("Markov", func(t *testing.T) { checkMarkov(t, k, c) })
@@ -337,6 +341,87 @@ func checkMarkov(t *testing.T, k gppl.Kernel, c gppl.Markovian) {
 	if m := k.WithParams(moved).(gppl.Markovian).Markov(terms[:len(terms):len(terms)]); len(m) != 2*len(terms) || !slices.Equal(m[:len(terms)], terms) {
 		t.Errorf("Markov does not append to dst as many terms as at other parameters: %v", m)
 	}
+}
+
+// checkLinear compares the sum of the blocks, and its derivatives, with the covariance, and their noise with what is stationary.
+func checkLinear(t *testing.T, k gppl.LinearSDE) {
+	blocks, params := k.Blocks(nil), len(k.Params())
+	r := []float64{0, 1e-5, 1e-3, 0.1, 0.4, 1, 2.5, 7, 60, math.Inf(1)}
+	got, slopes := make([]float64, len(r)), make([][]float64, len(r))
+	for i := range r {
+		slopes[i] = make([]float64, params)
+	}
+	for b, block := range blocks {
+		d := block.Dim()
+		dd := d * d
+		all, dAll, room := make([]float64, dd), make([]float64, params*dd), make([]float64, params*dd)
+		block.Transition(room[:dd], all, math.Inf(1))
+		block.Slopes(room, dAll, math.Inf(1))
+		for i, gap := range r {
+			phi, q := make([]float64, dd), make([]float64, dd)
+			dPhi, dQ := make([]float64, params*dd), make([]float64, params*dd)
+			block.Transition(phi, q, gap)
+			block.Slopes(dPhi, dQ, gap)
+			kept := sandwich(phi, all, phi, d)
+			for e := range q {
+				if !(math.Abs(q[e]-(all[e]-kept[e])) <= 1e-12*math.Abs(all[0])) {
+					t.Errorf("block %d: Q(%v) has %v at %d, P∞ − ΦP∞Φᵀ has %v", b, gap, q[e], e, all[e]-kept[e])
+				}
+			}
+			for j := range d {
+				got[i] += phi[j] * all[j*d]
+			}
+			for p := range params {
+				own, stationary := dPhi[p*dd:][:dd], dAll[p*dd:][:dd]
+				x, y, z := sandwich(own, all, phi, d), sandwich(phi, stationary, phi, d), sandwich(phi, all, own, d)
+				for e := range dd {
+					want := stationary[e] - x[e] - y[e] - z[e]
+					if !(math.Abs(dQ[p*dd+e]-want) <= 1e-10*math.Abs(all[0])) {
+						t.Errorf("block %d: ∂Q(%v) in parameter %d has %v at %d, that of P∞ − ΦP∞Φᵀ has %v", b, gap, p, dQ[p*dd+e], e, want)
+					}
+				}
+				for j := range d {
+					slopes[i][p] += own[j]*all[j*d] + phi[j]*stationary[j*d]
+				}
+			}
+		}
+	}
+	for i, at := range r {
+		if math.IsInf(at, 1) {
+			if got[i] != 0 {
+				t.Errorf("Φ of an infinite gap is not 0: k = %v", got[i])
+			}
+			continue
+		}
+		if want := cov(k, at); !(math.Abs(got[i]-want) <= 1e-11*cov(k, 0)) {
+			t.Errorf("the blocks add up to %v at r = %v, the covariance is %v", got[i], at, want)
+		}
+		want := make([]float64, params)
+		k.Contract(want, []float64{1}, []float64{at})
+		closeVectors(t, fmt.Sprintf("derivatives of the blocks at r = %v", at), slopes[i], want, 1e-9)
+	}
+	moved := thetaOf(k)
+	for i := range moved {
+		moved[i] *= 1.5
+	}
+	if more := k.WithParams(moved).(gppl.LinearSDE).Blocks(blocks[:len(blocks):len(blocks)]); len(more) != 2*len(blocks) {
+		t.Errorf("Blocks does not append as many as at other parameters: %d to %d", len(more)-len(blocks), len(blocks))
+	}
+}
+
+// sandwich returns A·M·Bᵀ, d×d.
+func sandwich(a, m, b []float64, d int) []float64 {
+	out := make([]float64, d*d)
+	for i := range d {
+		for j := range d {
+			for k := range d {
+				for l := range d {
+					out[i*d+j] += a[i*d+k] * m[k*d+l] * b[j*d+l]
+				}
+			}
+		}
+	}
+	return out
 }
 
 // checkDensity compares with the cosine transform of the covariance, by Simpson's

@@ -23,7 +23,7 @@ import (
 // equal central differences, and that its Gram matrices are positive
 // semi-definite on the line. What the kernel says of itself, by the roles of its
 // parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian,
-// Spectrum, Waver, Steep and Amplified, is compared with what it computes.
+// LinearSDE, Spectrum, Waver, Steep and Amplified, is compared with what it computes.
 func CheckKernel(t *testing.T, k gppl.Kernel) {
 	t.Helper()
 	params := k.Params()

@@ -101,3 +101,44 @@ func BenchmarkSolve(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBlocks is value and gradient of an oscillator, of two, and of a Matérn 3/2 that turns with ten harmonics, beside
+// Matérn 3/2.
+func BenchmarkBlocks(b *testing.B) {
+	const n = 3319
+	rnd := rand.New(rand.NewPCG(1, 2))
+	t := sorted(uniform(rnd, n))
+	y := normals(rnd, n)
+	slow, fast := NewOscillator(0.03, 2), NewOscillator(0.015, 2)
+	weights := make([]float64, 11)
+	for j := range weights {
+		weights[j] = 1 / float64(1+j*j)
+	}
+	matern := &Matern{1, 0.03}
+	f := NewFilter(t, nil)
+	grad := make([]float64, 3)
+	b.Run("Matern32", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := f.NLL(grad, y, []Component{{1, 1, 0.03}}, 0.1); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for name, blocks := range map[string][]Block{
+		"SHO":               {{Process: &slow, Params: 2, Variance: 1}},
+		"Rotation":          {{Process: &slow, Params: 2, Variance: 1}, {Process: &fast, Params: 2, Variance: 0.5}},
+		"Matern32*Periodic": {{Process: matern, Params: 1, Variance: 1, Period: 0.03, Weights: weights}},
+	} {
+		f := NewFilter(t, nil)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f.FactoriseBlocks(column(y), blocks, 0.1); err != nil {
+					b.Fatal(err)
+				}
+				grad := make([]float64, f.Derivatives())
+				f.Gradient(grad, one)
+			}
+		})
+	}
+}

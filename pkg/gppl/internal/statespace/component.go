@@ -200,6 +200,22 @@ func (c Component) transition(phi, q []float64, a, e, g float64) {
 	}
 }
 
+// over sets phi and q to those of a gap, which may be infinite.
+func (c Component) over(phi, q []float64, gap float64) {
+	a := c.rate() * gap
+	if gap == 0 {
+		a = 0 // even at an infinite rate
+	}
+	if !(a < far) {
+		c.transition(phi, q, 0, 0, 1)
+		return
+	}
+	var g [1]float64
+	e := math.Exp(-a)
+	gammas(g[:], []float64{a}, []float64{e}, c.Order)
+	c.transition(phi, q, a, e, g[0])
+}
+
 // noise2 returns G₁ and G₀ of 2a from g = G₂, e2 = e⁻²ᵃ: by G_(j−1)(x) = G_j(x) + e⁻ˣxʲ/j!,
 // which does not cancel as a → 0.
 func noise2(a, e2, g float64) (g1, g0 float64) {

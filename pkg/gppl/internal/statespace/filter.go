@@ -70,6 +70,8 @@ type Filter struct {
 	// observation fixes is a number of its own, not a difference of large ones.
 	drift [][]entry // F of each component in that basis
 
+	system system // instead of components, if there are blocks
+
 	scratch
 }
 
@@ -84,6 +86,7 @@ type scratch struct {
 	scaled              []float64   // e/s of these at a chunk of inputs
 	mixedMean           []float64   // m and e of CR at a chunk of inputs
 	mixedErrs           []float64
+	room                room      // for blocks
 	sums                []float64 // what a chunk of inputs has of M, −rᵀFm and the diagonal of A⁻¹ − UUᵀ, see backward3
 }
 
@@ -134,9 +137,15 @@ func (f *Filter) Factorise(columns blas64.General, cs []Component, noise float64
 	if columns.Cols > 0 && columns.Rows != n {
 		panic(fmt.Sprintf("statespace: %d observations at %d inputs", columns.Rows, n))
 	}
-	if err := f.prepare(columns.Cols, cs, noise); err != nil {
+	if err := check(cs); err != nil {
 		return err
 	}
+	if err := f.begin(columns.Cols, noise); err != nil {
+		return err
+	}
+	f.system.blocks = f.system.blocks[:0]
+	f.setComponents(cs)
+	f.makeRoom(columns.Cols)
 	if columns.Cols == 0 {
 		columns = blas64.General{Rows: n, Cols: 1, Stride: 1, Data: f.errs[:n]}
 		clear(columns.Data)
@@ -170,8 +179,8 @@ func (f *Filter) Gram(g blas64.General) {
 // log σ², and returns that in the direction ∂A = diag(s) of the known errors, 0 if
 // there are none. With C = y and R = 1 they are those of the negative log likelihood.
 func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
-	if len(grad) != 2*len(f.cs)+1 {
-		panic(fmt.Sprintf("statespace: room for %d derivatives, want %d", len(grad), 2*len(f.cs)+1))
+	if size := f.Derivatives(); len(grad) != size {
+		panic(fmt.Sprintf("statespace: room for %d derivatives, want %d", len(grad), size))
 	}
 	if r.Cols > 0 && r.Rows != f.cols {
 		panic(fmt.Sprintf("statespace: R has %d rows for %d columns", r.Rows, f.cols))
@@ -195,6 +204,15 @@ func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 	return known
 }
 
+// Derivatives returns how many Gradient sets.
+func (f *Filter) Derivatives() int {
+	n := 2*len(f.cs) + 1
+	for i := range f.system.blocks {
+		n += f.system.blocks[i].derivatives()
+	}
+	return n
+}
+
 func (f *Filter) shareAt(i int) float64 {
 	if f.share == nil {
 		return 1
@@ -212,17 +230,35 @@ func (f *Filter) Reader() *Filter {
 	return &r
 }
 
-// prepare sets up the transitions and the memory.
-func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
-	if err := check(cs); err != nil {
-		return err
-	}
+// begin sets the noise and the number of columns.
+func (f *Filter) begin(cols int, noise float64) error {
 	if !(noise >= 0 && noise <= math.MaxFloat64) {
 		return fmt.Errorf("statespace: noise variance %v must be finite and not negative", noise)
 	}
-	n := len(f.t)
-	f.noise = noise
+	f.noise, f.cols = noise, cols
 	f.setOwn()
+	return nil
+}
+
+// makeRoom makes room for the factorisation.
+func (f *Filter) makeRoom(cols int) {
+	n, d := len(f.t), f.dim
+	size := d * d
+	if len(f.system.blocks) > 0 {
+		size = f.system.rows[len(f.system.units)]
+		f.system.gain = dense.Resize(f.system.gain, n*d)
+	}
+	f.mean, f.errs = dense.Resize(f.mean, max(1, cols)*n*d), dense.Resize(f.errs, max(1, cols)*n)
+	f.gram = dense.Resize(f.gram, cols*cols)
+	clear(f.gram)
+	f.after, f.scaled = dense.Resize(f.after, cols*d), dense.Resize(f.scaled, cols*chunk)
+	clear(f.after)
+	f.cov, f.inv = dense.Resize(f.cov, n*size), dense.Resize(f.inv, n)
+	f.allocate()
+}
+
+// setComponents sets the transitions into each input.
+func (f *Filter) setComponents(cs []Component) {
 	f.cs = append(f.cs[:0], cs...)
 	f.first = f.first[:0]
 	f.dim = 0
@@ -234,29 +270,19 @@ func (f *Filter) prepare(cols int, cs []Component, noise float64) error {
 		}
 		f.steps[c].set(f.t, comp, true)
 	}
-	d := f.dim
-	f.cols = cols
-	f.mean, f.errs = dense.Resize(f.mean, max(1, cols)*n*d), dense.Resize(f.errs, max(1, cols)*n)
-	f.gram = dense.Resize(f.gram, cols*cols)
-	clear(f.gram)
-	f.after, f.scaled = dense.Resize(f.after, cols*d), dense.Resize(f.scaled, cols*chunk)
-	clear(f.after)
-	f.cov, f.inv = dense.Resize(f.cov, n*d*d), dense.Resize(f.inv, n)
 	f.until = f.until[:0]
 	for c, comp := range cs {
 		for range comp.dim() {
 			f.until = append(f.until, f.first[c]+comp.dim())
 		}
 	}
-	f.until[0] = d // the sum has a part of every component
-	f.allocate()
+	f.until[0] = f.dim // the sum has a part of every component
 	for c, comp := range cs {
 		if c == len(f.drift) {
 			f.drift = append(f.drift, nil)
 		}
 		f.drift[c] = f.embed(f.drift[c][:0], c, drift[comp.Order])
 	}
-	return nil
 }
 
 // setOwn sets the noise variance of each input, where they differ.
@@ -276,6 +302,10 @@ func (f *Filter) setOwn() {
 
 // allocate makes room to work in, for the components at hand.
 func (f *Filter) allocate() {
+	if len(f.system.blocks) > 0 {
+		f.allocateBlocks()
+		return
+	}
 	d := f.dim
 	f.work = dense.Resize(f.work, 3*d+5*d*d+2*9*len(f.cs))
 	free := f.work
@@ -618,6 +648,10 @@ func (f *Filter) observe(i int) (diag float64) {
 //	∂/∂log l = −Σ a·(tr(FᵀX) + ½q·v·M_dd),  X = MP − Σ_j r_j m_jᵀ
 func (f *Filter) backward(grad []float64, r blas64.General) {
 	others := f.roomToMix(r)
+	if len(f.system.blocks) > 0 {
+		f.backwardBlocks(grad, r, others)
+		return
+	}
 	if len(f.cs) == 1 {
 		switch f.cs[0].Order {
 		case 0:
@@ -728,6 +762,10 @@ func subtractOuter(m, a, b []float64) {
 func (f *Filter) Solve(dst, b []float64) {
 	if len(b) != len(f.t) || len(dst) != len(f.t) {
 		panic(fmt.Sprintf("statespace: solving for %d of %d with %d inputs", len(dst), len(b), len(f.t)))
+	}
+	if len(f.system.blocks) > 0 {
+		f.solveBlocks(dst, b)
+		return
 	}
 	mean, after := f.w, f.r
 	clear(after)

@@ -407,10 +407,3 @@ func TestProperties(t *testing.T) {
 		}
 	})
 }
-
-func dot(x, y []float64) (s float64) {
-	for i := range x {
-		s += x[i] * y[i]
-	}
-	return s
-}

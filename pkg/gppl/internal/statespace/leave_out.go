@@ -41,8 +41,11 @@ type leaver struct {
 	columns   blas64.General // C = (y, Q)
 	h         int            // of Q
 	noise     []float64      // √λ of each observation
+	input     int            // of the step, where there are blocks
 	drive     []float64      // a root of the covariance of the noise of a step
 	rows, row []float64      // to work in
+	at        []float64      // h of the components
+	look      []float64      // Lᵀh
 	after     []float64      // U: (D+h)×(D+h+1), upper triangular, over (x, γ, d)
 }
 
@@ -59,11 +62,12 @@ func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prio
 	wide := d + h + 1
 	l := &leaver{
 		Filter: f.Reader(), columns: columns, h: h, noise: make([]float64, n),
-		drive: make([]float64, d*d), rows: make([]float64, (2*d+2*h+1)*(d+wide)), row: make([]float64, wide), after: make([]float64, (d+h)*wide),
+		drive: make([]float64, d*d), at: make([]float64, d), look: make([]float64, d), rows: make([]float64, (2*d+2*h+1)*(d+wide)), row: make([]float64, wide), after: make([]float64, (d+h)*wide),
 	}
 	for i := range l.noise {
 		l.noise[i] = math.Sqrt(f.noiseAt(i))
 	}
+	l.at[0] = 1
 	first, last := make([][]int, n), make([][]int, n) // the blocks that begin and end at an input
 	ends := make([][2]int, len(blocks))
 	owner := make([]int, n) // the block of an observation, −1 for none
@@ -135,11 +139,25 @@ func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prio
 	return nil
 }
 
-// step sets phi, and drive to a root of the covariance of the noise, of step i.
+// step sets the transition, and drive to a root of the covariance of the noise, of step i.
 func (l *leaver) step(i int) {
+	clear(l.drive)
+	if len(l.system.blocks) > 0 {
+		l.input = i
+		for iu := range l.system.units {
+			u := &l.system.units[iu]
+			root := l.room.pair[0]
+			choleskyRoot(root, l.noiseOf(u, i), u.dim)
+			for a := range u.dim {
+				for b := range a + 1 {
+					l.drive[(u.at+a)*l.dim+u.at+b] = math.Sqrt(u.scale) * root[a*u.dim+b]
+				}
+			}
+		}
+		return
+	}
 	l.transitions(i)
 	d := l.dim
-	clear(l.drive)
 	for c, o := range l.first {
 		n := l.cs[c].dim()
 		root := l.x[:n*n]
@@ -151,6 +169,34 @@ func (l *leaver) step(i int) {
 			copy(l.drive[o:][:n], root[:n])
 		}
 	}
+}
+
+// forth sets dst = Φx of the step.
+func (l *leaver) forth(dst, x []float64) {
+	if len(l.system.blocks) > 0 {
+		l.turn(dst, x, l.input)
+		return
+	}
+	l.Filter.forth(dst, x)
+}
+
+// back sets dst = Φᵀx of the step.
+func (l *leaver) back(dst, x []float64) {
+	if len(l.system.blocks) > 0 {
+		l.turnBack(dst, x, l.input)
+		return
+	}
+	l.Filter.back(dst, x)
+}
+
+// hAt returns h at input i.
+func (l *leaver) hAt(i int) []float64 {
+	if len(l.system.blocks) > 0 {
+		for iu, h := range l.system.hAt(i) {
+			l.at[l.system.units[iu].at] = h
+		}
+	}
+	return l.at
 }
 
 // ahead takes p from after one observation to before observation i: LLᵀ ← ΦLLᵀΦᵀ + Q.
@@ -185,16 +231,18 @@ func transpose(dst, a []float64, d, stride int) {
 	}
 }
 
-// update takes p over observation i. Lᵀh has one entry only, so that with l the first column of L and s = l₁² + λ
+// update takes p over observation i. Once a reflection has left Lᵀh one entry, the first, with l the first column of L and
+// s = l₁² + λ, l₁ = hᵀl,
 //
 //	m ← m + l·l₁·e/s,   l ← l·√(λ/s).
 func (l *leaver) update(p *forecast, i int) {
 	d, h := l.dim, l.h
-	first, noise := p.root[0], l.noise[i]
+	at, noise := l.hAt(i), l.noise[i]
+	first := l.reflect(p.root, at)
 	root := math.Hypot(first, noise)
 	for c, y := range l.columns.Data[i*l.columns.Stride:][:h+1] {
 		m := p.mean[c*d:][:d]
-		e := (y - m[0]) / root
+		e := (y - dot(at, m)) / root
 		for a := range d {
 			m[a] += p.root[a*d] * (first / root) * e
 		}
@@ -204,6 +252,32 @@ func (l *leaver) update(p *forecast, i int) {
 		p.root[a*d] *= noise / root
 	}
 	rotate(p.gamma, h, l.row[:h+1])
+}
+
+// reflect turns root so that Lᵀh has one entry, the first, which it returns. A lower triangle with h in its first number has
+// it already.
+func (l *leaver) reflect(root, h []float64) (first float64) {
+	d, w := l.dim, l.look
+	clear(w)
+	for a, v := range h {
+		addScaled(w, v, root[a*d:])
+	}
+	var rest float64
+	for _, v := range w[1:] {
+		rest = math.Hypot(rest, v)
+	}
+	if rest == 0 {
+		return w[0]
+	}
+	norm := math.Hypot(w[0], rest)
+	image := -math.Copysign(norm, w[0])
+	w[0] -= image
+	scale := norm * math.Abs(w[0]) // ½|w|²
+	for a := range d {
+		row := root[a*d:][:d]
+		addScaled(row, -dot(row, w)/scale, w)
+	}
+	return image
 }
 
 // rotate adds a row to the upper triangle of a, k×(k+1), by rotations. It spoils row.
@@ -228,7 +302,10 @@ func (l *leaver) observeAfter(u []float64, i int) {
 	row := l.row[:d+h+1]
 	clear(row)
 	c := l.columns.Data[i*l.columns.Stride:][:h+1]
-	row[0], row[d+h] = 1/l.noise[i], c[0]/l.noise[i]
+	for a, v := range l.hAt(i) {
+		row[a] = v / l.noise[i]
+	}
+	row[d+h] = c[0] / l.noise[i]
 	for j, q := range c[1:] {
 		row[d+j] = q / l.noise[i]
 	}
@@ -289,11 +366,15 @@ func (l *leaver) between(p *forecast, u []float64, i int) (mean, variance float6
 	triangularise(rows, count, wide, k)
 	// y_i = m_y + gᵀ(z, γ): with T⁻ᵀg by rows.
 	g := l.row[:k]
-	copy(g, p.root[:d])
-	for c := range h {
-		g[d+c] = l.columns.Data[i*l.columns.Stride+1+c] - p.mean[(1+c)*d]
+	at := l.hAt(i)
+	clear(g[:d])
+	for a, v := range at {
+		addScaled(g[:d], v, p.root[a*d:])
 	}
-	mean, variance = p.mean[0], l.noise[i]*l.noise[i]
+	for c := range h {
+		g[d+c] = l.columns.Data[i*l.columns.Stride+1+c] - dot(at, p.mean[(1+c)*d:][:d])
+	}
+	mean, variance = dot(at, p.mean[:d]), l.noise[i]*l.noise[i]
 	for a := range k {
 		w := g[a] / rows[a*wide+a]
 		for b := a + 1; b < k; b++ {

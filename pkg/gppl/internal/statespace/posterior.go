@@ -41,6 +41,10 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 		}
 		return 0
 	})
+	if len(f.system.blocks) > 0 {
+		f.posteriorBlocks(means, variance, at, order)
+		return
+	}
 	d, last := f.dim, len(f.t)
 	m, p := make([]float64, f.cols*d), make([]float64, d*d) // after an observation
 	x, cov := make([]float64, d), make([]float64, d*d)
@@ -115,18 +119,7 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 // jump sets block, q and phi to those of a gap, which may be infinite.
 func (f *Filter) jump(gap float64) {
 	for c, comp := range f.cs {
-		a := comp.rate() * gap
-		if gap == 0 {
-			a = 0 // even at an infinite rate
-		}
-		if !(a < far) {
-			comp.transition(f.block[c], f.q[c], 0, 0, 1)
-			continue
-		}
-		var g [1]float64
-		e := math.Exp(-a)
-		gammas(g[:], []float64{a}, []float64{e}, comp.Order)
-		comp.transition(f.block[c], f.q[c], a, e, g[0])
+		comp.over(f.block[c], f.q[c], gap)
 	}
 	f.assemble()
 }

@@ -1,0 +1,261 @@
+package statespace
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// backwardBlocks is backward. With M and r as there at an input, P, m, e, k and s at the one before it and P′ = P − s·k·kᵀ, the
+// value has the derivatives
+//
+//	in Φ:  Z = M·ΦP′ − Σ_j r_j(m_j + k·e_j)ᵀ         in Q:  ½M
+//
+// into the input, of which each block sums up its own squares on the diagonal, and there in h
+//
+//	k(1 + s·kᵀNk) − P·Nk − Σ_j α_j(m_j + Pr_j).
+func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
+	clear(grad)
+	clear(f.r)
+	clear(f.n)
+	s, d, n, last := &f.system, f.dim, len(f.t), len(grad)-1
+	size := s.rows[len(s.units)]
+	turning := false
+	for _, b := range s.blocks {
+		turning = turning || b.Weights != nil
+	}
+	rs := make([][]float64, others+1) // r of each column
+	rs[0] = f.r
+	for j := range others {
+		rs[j+1] = f.after[j*d:][:d]
+	}
+	var c float64
+	for to := n; to > 0; {
+		parallel.Look(f.Ctx)
+		from := max(0, to-chunk)
+		means, errs := f.mix(r, from, to)
+		for i := to - 1; i >= from; i-- {
+			b := i - from
+			mean := func(j int) []float64 {
+				if j == 0 {
+					return means[b*d:][:d]
+				}
+				return f.mixedMean[(j*chunk+b)*d:][:d]
+			}
+			errAt := func(j int) float64 {
+				if j == 0 {
+					return errs[b]
+				}
+				return f.mixedErrs[j*chunk+b]
+			}
+			f.gainBlocks(i)
+			if i+1 < n {
+				f.retreat(grad, f.cov[i*size:][:size], s.gain[i*d:][:d], rs, c, i+1)
+				for j, rj := range rs {
+					f.move(f.room.q, mean(j), errAt(j))
+					for iu := range s.units {
+						u := &s.units[iu]
+						subtractOuter(f.room.forms[u.block][:u.dim*u.dim], rj[u.at:][:u.dim], f.room.q[u.at:][:u.dim])
+					}
+					f.turnBack(f.w, rj, i+1)
+					copy(rj, f.w)
+				}
+				f.contractForms(grad, f.t[i+1]-f.t[i])
+			} else {
+				clear(f.room.u)
+			}
+			kappa := dot(f.k, f.room.u)
+			c = kappa + f.inv[i]
+			diag := c
+			copy(f.room.q, f.room.u) // Nk + Σ α_j·r_j
+			for a, k := range f.k {
+				f.room.g[a] = k * (1 + kappa/f.inv[i])
+			}
+			for j, rj := range rs {
+				alpha := f.informBlocks(rj, errAt(j), i)
+				diag -= alpha * alpha
+				if turning {
+					addScaled(f.room.q, alpha, rj)
+					addScaled(f.room.g, -alpha, mean(j))
+				}
+			}
+			grad[last] += 0.5 * f.noise * diag
+			if f.own != nil {
+				f.diag[i] = diag
+			}
+			if turning {
+				s.multiply(f.w, f.cov[i*size:][:size], f.room.q)
+				addScaled(f.room.g, -1, f.w)
+				f.contractTurn(grad, f.room.g, i)
+			}
+		}
+		to = from
+	}
+	if n > 0 { // P∞ at the first input
+		f.arrive(grad, rs, c)
+	}
+}
+
+// contractTurn adds the derivatives in log p, given those in h at input i in x.
+func (f *Filter) contractTurn(grad, x []float64, i int) {
+	s, h, at := &f.system, f.system.hAt(i), 0
+	for b := range s.blocks {
+		block := &s.blocks[b]
+		if block.Weights != nil {
+			var sum float64
+			for iu := range s.units {
+				if u := &s.units[iu]; u.block == b && u.sine { // the cosine comes before it
+					cos := &s.units[iu-1]
+					sum += float64(u.wave) * (x[cos.at]*h[iu] - x[u.at]*h[iu-1])
+				}
+			}
+			grad[at+1+block.Params] += s.phases[b*len(f.t)+i] * sum
+		}
+		at += block.derivatives()
+	}
+}
+
+// contractForms adds what the derivatives in Φ and Q over a gap give.
+func (f *Filter) contractForms(grad []float64, gap float64) {
+	at := 0
+	for b := range f.system.blocks {
+		block := &f.system.blocks[b]
+		if block.Params > 0 {
+			d := block.Process.Dim()
+			dd := d * d
+			phi, q := f.room.slopes[:dd*block.Params], f.room.slopes[dd*block.Params:][:dd*block.Params]
+			block.Process.Slopes(phi, q, gap)
+			forms := f.room.forms[b]
+			for p := range block.Params {
+				grad[at+1+p] += dot(forms[:dd], phi[p*dd:]) + dot(forms[dd:2*dd], q[p*dd:])
+			}
+		}
+		at += block.derivatives()
+	}
+}
+
+// diagonalPair adds what a unit's own square of M gives: to the derivatives in v and c_m, and to the form of Q.
+func (f *Filter) diagonalPair(grad []float64, first int, u *piece, m []float64, q []float64) {
+	block := &f.system.blocks[u.block]
+	dd := u.dim * u.dim
+	var v float64
+	for a, w := range q {
+		v += m[a] * w
+	}
+	v *= 0.5
+	grad[first] += v * u.scale
+	if u.wave >= 0 {
+		grad[first+2+block.Params+u.wave-block.First] += v * block.Variance
+	}
+	addScaled(f.room.forms[u.block][dd:2*dd], 0.5*u.scale, m)
+}
+
+// retreat takes N over the transition into input i, with c and room.u of its observation, and sets room.u to Nk for the one
+// before, whose P and Ph are cov and g. It sets the forms but for what the means add to them.
+func (f *Filter) retreat(grad, cov, g []float64, rs [][]float64, c float64, i int) {
+	s := &f.system
+	for b := range s.blocks {
+		clear(f.room.forms[b])
+	}
+	h, u, next := s.hAt(i), f.room.u, f.room.uk
+	clear(next)
+	if s.twos {
+		f.retreat2(grad, next, cov, g, u, rs, h, c, i)
+		f.room.u, f.room.uk = next, u
+		return
+	}
+	s.absorb(f.n, h, u, c)
+	at := 0
+	p, x, m := f.room.pair[0], f.room.pair[1], f.room.pair[3]
+	for iu := range s.units {
+		u := &s.units[iu]
+		first, phi := s.first(u.block), f.phiOf(u, i)
+		for iv := range iu + 1 {
+			v := &s.units[iv]
+			size := u.dim * v.dim
+			other := f.phiOf(v, i)
+			for a := range u.dim {
+				for b := range v.dim {
+					e := a*v.dim + b
+					w := f.n[at+e]
+					for _, r := range rs {
+						w -= r[u.at+a] * r[v.at+b]
+					}
+					m[e], p[e] = w, cov[at+e]-g[u.at+a]*f.k[v.at+b]
+				}
+			}
+			if iu == iv {
+				f.diagonalPair(grad, first, u, m[:size], f.noiseOf(u, i))
+			}
+			// Z_u += M·Φ_v·P′ᵀ, and the mirror image.
+			addForm(f.room.forms[u.block], m, other, p, u.dim, v.dim, x, false)
+			if iu != iv {
+				addForm(f.room.forms[v.block], m, phi, p, u.dim, v.dim, x, true)
+			}
+			at += size
+		}
+	}
+	f.pull(f.n, i)
+	s.multiply(next, f.n, f.k)
+	f.room.u, f.room.uk = next, u
+}
+
+// addForm adds M·B·Pᵀ, or Mᵀ·B·P if turned, to z, for M and P of m×n. It uses x.
+func addForm(z, m, b, p []float64, rows, cols int, x []float64, turned bool) {
+	d, e := rows, cols // z is d×d, B is e×e
+	mAt, pAt := func(i, j int) float64 { return m[i*cols+j] }, func(i, j int) float64 { return p[j*cols+i] }
+	if turned {
+		d, e = cols, rows
+		mAt, pAt = func(i, j int) float64 { return m[j*cols+i] }, func(i, j int) float64 { return p[i*cols+j] }
+	}
+	for i := range e { // x = B·Pᵀ, e×d
+		for j := range d {
+			var v float64
+			for k := range e {
+				v += b[i*e+k] * pAt(k, j)
+			}
+			x[i*d+j] = v
+		}
+	}
+	for i := range d {
+		for k := range e {
+			addScaled(z[i*d:][:d], mAt(i, k), x[k*d:])
+		}
+	}
+}
+
+// first returns where the derivatives of a block begin.
+func (s *system) first(block int) (at int) {
+	for b := range block {
+		at += s.blocks[b].derivatives()
+	}
+	return at
+}
+
+// arrive adds the derivatives in P∞, from which the first input takes its state.
+func (f *Filter) arrive(grad []float64, rs [][]float64, c float64) {
+	s, at := &f.system, 0
+	for b := range s.blocks {
+		clear(f.room.forms[b])
+	}
+	s.absorb(f.n, s.hAt(0), f.room.u, c)
+	m := f.room.pair[3]
+	for iu := range s.units {
+		u := &s.units[iu]
+		own := f.n[at+u.dim*u.at:][:u.dim*u.dim]
+		for a := range u.dim {
+			for b := range u.dim {
+				w := own[a*u.dim+b]
+				for _, r := range rs {
+					w -= r[u.at+a] * r[u.at+b]
+				}
+				m[a*u.dim+b] = w
+			}
+		}
+		f.diagonalPair(grad, s.first(u.block), u, m[:u.dim*u.dim], f.noiseOf(u, 0))
+		at += u.dim * (u.at + u.dim)
+	}
+	f.contractForms(grad, math.Inf(1))
+}

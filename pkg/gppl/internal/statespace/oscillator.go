@@ -1,0 +1,185 @@
+package statespace
+
+import "math"
+
+// An Oscillator is the process of a stochastically driven damped harmonic oscillator (Foreman-Mackey, Agol, Ambikasaran and
+// Angus 2017, eq. 20 and 23), of unit variance: in the unit of time 1/ω₀, ω₀ = 2π/period, with β = 1/(2·quality), its state is
+// (f, f′) and
+//
+//	F = (0 1; −1 −2β),  P∞ = I,  Φ = (c + βs, s; −s, c − βs),
+//	c = e⁻ᵝᵘ·cos ηu,  s = e⁻ᵝᵘ·sin(ηu)/η,  η² = 1 − β²,
+//
+// cosh and sinh where η² < 0, and series where η²u² is small, through quality ½. Its parameters are period and quality. No
+// entry of Q = 4β∫(φ₁₂ φ₂₂)ᵀ(φ₁₂ φ₂₂) is a difference of larger numbers over a short gap.
+type Oscillator struct {
+	omega, beta, eta2 float64
+	slow, fast        float64 // decay rates of an overdamped one: β ∓ κ, κ² = −η²
+	kappa             float64
+	rate              float64             // ν: u·ν is what the series for Q₁₁ takes
+	q11, slope        [oscillator]float64 // their coefficients, from (uν)³ on, and derivatives in log quality
+}
+
+// oscillator is how many coefficients give Q₁₁ to rounding up to nearby.
+const oscillator = 12
+
+// nearby is the uν up to which Q₁₁ is a series.
+const nearby = 0.25
+
+// NewOscillator prepares one, for a positive period and quality.
+func NewOscillator(period, quality float64) Oscillator {
+	p := Oscillator{omega: 2 * math.Pi / period, beta: 0.5 / quality}
+	p.eta2 = (1 - p.beta) * (1 + p.beta)
+	if p.eta2 < 0 {
+		p.kappa = math.Sqrt(-p.eta2)
+		p.fast = p.beta + p.kappa
+		p.slow = 1 / p.fast
+	}
+	p.rate = max(1, 2*p.beta)
+	// s = Σ a_k·(uν)ᵏ by s″ = −2βs′ − s.
+	const n = oscillator + 2
+	var a, da [n]float64
+	a[1] = 1 / p.rate
+	b, c := 2*p.beta/p.rate, 1/(p.rate*p.rate)
+	for k := range n - 2 {
+		j := float64(k + 1)
+		a[k+2] = -(b*j*a[k+1] + c*a[k]) / (j * (j + 1))
+		da[k+2] = -(b*j*(da[k+1]-a[k+1]) + c*da[k]) / (j * (j + 1))
+	}
+	for i := range oscillator {
+		var sum, slope float64
+		for k := 1; k <= i+1; k++ {
+			sum += a[k] * a[i+2-k]
+			slope += 2 * a[k] * da[i+2-k]
+		}
+		w := 4 * p.beta / p.rate / float64(i+3)
+		p.q11[i], p.slope[i] = w*sum, w*(slope-sum)
+	}
+	return p
+}
+
+// Dim implements Process.
+func (p *Oscillator) Dim() int { return 2 }
+
+// waves returns c and s at u = ω₀Δ; both are 0 where nothing is left.
+func (p *Oscillator) waves(u float64) (c, s float64) {
+	w := p.eta2 * u * u
+	switch {
+	case p.left(u) > far:
+		return 0, 0
+	case math.Abs(w) < 0.25:
+		e := math.Exp(-p.beta * u)
+		return e * (1 - w*(1./2-w*(1./24-w*(1./720-w*(1./40320-w*(1./3628800-w*(1./479001600-w*(1./87178291200)))))))),
+			e * u * (1 - w*(1./6-w*(1./120-w*(1./5040-w*(1./362880-w*(1./39916800-w*(1./6227020800)))))))
+	case w > 0:
+		e, eta := math.Exp(-p.beta*u), math.Sqrt(p.eta2)
+		sin, cos := math.Sincos(eta * u)
+		return e * cos, e * sin / eta
+	}
+	slow, fast := math.Exp(-p.slow*u), math.Exp(-p.fast*u)
+	return 0.5 * (slow + fast), 0.5 * (slow - fast) / p.kappa
+}
+
+// left returns how many factors of e the state has lost at u.
+func (p *Oscillator) left(u float64) float64 {
+	if p.eta2 < 0 {
+		return p.slow * u
+	}
+	return p.beta * u
+}
+
+// diagonal returns φ₁₁ and φ₂₂.
+func (p *Oscillator) diagonal(u, c, s float64) (first, second float64) {
+	if p.eta2*u*u <= -0.25 && c != 0 { // c − βs would cancel
+		slow, fast := c+p.kappa*s, math.Exp(-p.fast*u)
+		return (p.fast*slow - p.slow*fast) / (2 * p.kappa), (p.fast*fast - p.slow*slow) / (2 * p.kappa)
+	}
+	return c + p.beta*s, c - p.beta*s
+}
+
+// Cov returns the covariance at a distance r, and its derivatives in r, in log period and in log quality.
+func (p *Oscillator) Cov(r float64) (k, slope, period, quality float64) {
+	u := p.omega * r
+	c, s := p.waves(u)
+	if c == 0 && s == 0 {
+		return 0, 0, 0, 0
+	}
+	k, _ = p.diagonal(u, c, s)
+	dc, ds := p.damp(u, c, s)
+	return k, -p.omega * s, u * s, dc + p.beta*(ds-s)
+}
+
+// Transition implements Process.
+func (p *Oscillator) Transition(phi, noise []float64, gap float64) {
+	u := p.omega * gap
+	if gap == 0 {
+		u = 0
+	}
+	c, s := p.waves(u)
+	phi[0], phi[3] = p.diagonal(u, c, s)
+	phi[1], phi[2] = s, -s
+	if c == 0 && s == 0 {
+		phi[0], phi[3] = 0, 0
+		phi[2] = 0
+		noise[0], noise[1], noise[2], noise[3] = 1, 0, 0, 1
+		return
+	}
+	double := -math.Expm1(-2 * p.beta * u)
+	noise[1] = 2 * p.beta * s * s
+	noise[2] = noise[1]
+	noise[3] = double + 2*p.beta*s*phi[3]
+	switch {
+	case p.rate*u < nearby:
+		noise[0] = series(&p.q11, p.rate*u)
+	case p.eta2 > -0.5*p.beta*p.beta:
+		noise[0] = double - 2*p.beta*s*phi[0]
+	default:
+		decayed := func(rate float64) float64 { return -math.Expm1(-2*rate*u) / (2 * rate) }
+		noise[0] = p.beta / (p.kappa * p.kappa) * (decayed(p.slow) - 2*decayed(p.beta) + decayed(p.fast))
+	}
+}
+
+func series(c *[oscillator]float64, x float64) float64 {
+	var v float64
+	for i := oscillator - 1; i >= 0; i-- {
+		v = v*x + c[i]
+	}
+	return v * x * x * x
+}
+
+// damp returns the derivatives of c and s in log quality.
+func (p *Oscillator) damp(u, c, s float64) (dc, ds float64) {
+	dc = p.beta * u * (c - p.beta*s)
+	ds = p.beta * u * s
+	if w := p.eta2 * u * u; math.Abs(w) < 0.25 {
+		// dσ/dw of σ = sin √w/√w
+		slope := -(1./6 - w*(2./120-w*(3./5040-w*(4./362880-w*(5./39916800-w*(6./6227020800))))))
+		return dc, ds + 2*math.Exp(-p.beta*u)*u*u*u*p.beta*p.beta*slope
+	}
+	return dc, ds + (u*c-s)*p.beta*p.beta/p.eta2
+}
+
+// Slopes implements Process.
+func (p *Oscillator) Slopes(phi, noise []float64, gap float64) {
+	clear(phi[:8])
+	clear(noise[:8])
+	u := p.omega * gap
+	c, s := p.waves(u)
+	if gap == 0 || c == 0 && s == 0 {
+		return
+	}
+	first, second := p.diagonal(u, c, s)
+	phi[0], phi[1] = u*s, -u*second
+	phi[2], phi[3] = u*(first-2*p.beta*s), u*(s+2*p.beta*second)
+	q := -4 * p.beta * u
+	noise[0], noise[1], noise[2], noise[3] = q*s*s, q*s*second, q*s*second, q*second*second
+
+	dc, ds := p.damp(u, c, s)
+	d11, d22 := dc+p.beta*(ds-s), dc-p.beta*(ds-s)
+	phi[4], phi[5], phi[6], phi[7] = d11, ds, -ds, d22
+	noise[5] = 2 * p.beta * s * (2*ds - s)
+	noise[6] = noise[5]
+	noise[7] = -2 * (s*ds + second*d22)
+	if noise[4] = -2 * (first*d11 + s*ds); p.rate*u < nearby {
+		noise[4] = series(&p.slope, p.rate*u)
+	}
+}

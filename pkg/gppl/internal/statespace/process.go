@@ -1,0 +1,254 @@
+package statespace
+
+import (
+	"fmt"
+	"math"
+)
+
+// A Process is a stationary Markov process of d numbers, of which the first is seen: over a gap Δ ≥ 0
+//
+//	x(t+Δ) = Φ(Δ)·x(t) + noise of covariance Q(Δ),  Q = P∞ − ΦP∞Φᵀ,  k(Δ) = (ΦP∞)₁₁.
+//
+// Matrices are d×d, row by row. Methods may be called at the same time.
+type Process interface {
+	Dim() int
+	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. What Q lacks in digits relative
+	// to itself, where gaps are short, the likelihood lacks by v/σ².
+	Transition(phi, noise []float64, gap float64)
+	// Slopes sets entry p of phi and noise, d×d each, to ∂Φ and ∂Q in the log of parameter p.
+	Slopes(phi, noise []float64, gap float64)
+}
+
+// A Block is a term of K: the covariance of
+//
+//	√v·Σ_m √c_m·(x_m(t)·cos(2πmt/p) + x′_m(t)·sin(2πmt/p)),  v·k(τ)·Σ_m c_m·cos(2πmτ/p),
+//
+// where x_m and x′_m are independent processes of one kind: the state moves with the waves, so that its Φ is that of the
+// process, P∞ is as well conditioned as its own, and h turns. Without Weights it is v·k(τ).
+type Block struct {
+	Process  Process
+	Params   int     // of the process
+	Variance float64 // v
+	Period   float64 // p
+	First    int     // the m of the first weight
+	Weights  []float64
+}
+
+// derivatives is how many a block has: in log v, in the log of each parameter and, with weights, in log p and in each c_m.
+func (b *Block) derivatives() int {
+	n := 1 + b.Params
+	if b.Weights != nil {
+		n += 1 + len(b.Weights)
+	}
+	return n
+}
+
+// A piece is the state of one process.
+type piece struct {
+	block, dim int
+	at         int     // its first number in the state
+	wave       int     // m, and −1 without waves
+	sine       bool    //
+	scale      float64 // v·c_m
+}
+
+func checkBlocks(blocks []Block) error {
+	if len(blocks) == 0 {
+		panic("statespace: no block")
+	}
+	for i, b := range blocks {
+		if !(b.Variance > 0 && b.Variance <= math.MaxFloat64) {
+			return fmt.Errorf("statespace: variance %v of block %d must be positive and finite", b.Variance, i)
+		}
+		if b.Weights == nil {
+			continue
+		}
+		if !(b.Period > 0 && b.Period <= math.MaxFloat64) {
+			return fmt.Errorf("statespace: period %v of block %d must be positive and finite", b.Period, i)
+		}
+		for j, c := range b.Weights {
+			if !(c >= 0 && c <= math.MaxFloat64) {
+				return fmt.Errorf("statespace: weight %d of block %d is %v, want a finite number, not negative", j, i, c)
+			}
+		}
+	}
+	return nil
+}
+
+// units returns what the blocks have, reusing memory.
+func units(dst []piece, blocks []Block) (all []piece, dim int) {
+	dst = dst[:0]
+	add := func(b, wave int, sine bool, scale float64) {
+		d := blocks[b].Process.Dim()
+		dst = append(dst, piece{b, d, dim, wave, sine, scale})
+		dim += d
+	}
+	for b := range blocks {
+		block := &blocks[b]
+		if block.Weights == nil {
+			add(b, -1, false, block.Variance)
+			continue
+		}
+		for j, c := range block.Weights {
+			m := block.First + j
+			add(b, m, false, block.Variance*c)
+			if m > 0 {
+				add(b, m, true, block.Variance*c)
+			}
+		}
+	}
+	return dst, dim
+}
+
+// A Matern is the process of a Component of unit variance. Its parameter is the lengthscale.
+type Matern struct {
+	Order       int
+	Lengthscale float64
+}
+
+func (p *Matern) component() Component { return Component{p.Order, 1, p.Lengthscale} }
+
+// Dim implements Process.
+func (p *Matern) Dim() int { return p.Order + 1 }
+
+// Transition implements Process.
+func (p *Matern) Transition(phi, noise []float64, gap float64) {
+	p.component().over(phi, noise, gap)
+}
+
+// Slopes implements Process: ∂Φ = −aFΦ, ∂Q = −a(FQ + QFᵀ + q·e_d·e_dᵀ).
+func (p *Matern) Slopes(phi, noise []float64, gap float64) {
+	d := p.Dim()
+	a := p.generator(gap)
+	var room [2][9]float64
+	step, q := room[0][:d*d], room[1][:d*d]
+	p.Transition(step, q, gap)
+	for i := range d {
+		for j := range d {
+			// (FX)_ij = X_{i+1,j} − X_ij
+			f := -step[i*d+j]
+			g := -2 * q[i*d+j]
+			if i+1 < d {
+				f += step[(i+1)*d+j]
+				g += q[(i+1)*d+j]
+			}
+			if j+1 < d {
+				g += q[i*d+j+1]
+			}
+			phi[i*d+j], noise[i*d+j] = -a*f, -a*g
+		}
+	}
+	noise[d*d-1] -= a * intensity[p.Order]
+}
+
+// generator returns a = λΔ, 0 beyond far, where nothing depends on it.
+func (p *Matern) generator(gap float64) float64 {
+	a := p.component().rate() * gap
+	if !(a < far) {
+		return 0
+	}
+	return a
+}
+
+// A Constant does not change: Φ = 1, Q = 0.
+type Constant struct{}
+
+// Dim implements Process.
+func (Constant) Dim() int { return 1 }
+
+// Transition implements Process.
+func (Constant) Transition(phi, noise []float64, gap float64) {
+	phi[0], noise[0] = 1, 0
+	if math.IsInf(gap, 1) {
+		phi[0], noise[0] = 0, 1
+	}
+}
+
+// Slopes implements Process.
+func (Constant) Slopes(_, _ []float64, _ float64) {}
+
+// A Kronecker is the process x⊗y of two independent ones, whose covariance is the product of theirs:
+//
+//	Φ = Φ_x⊗Φ_y,  Q = Q_x⊗P_y + (ΦPΦᵀ)_x⊗Q_y,
+//
+// sums of what is positive. Its parameters are those of the first and then those of the second.
+type Kronecker struct {
+	X, Y             Process
+	XParams, YParams int
+}
+
+// Dim implements Process.
+func (p *Kronecker) Dim() int { return p.X.Dim() * p.Y.Dim() }
+
+// A factor is a step of one process of a product: Φ, Q, P∞ and S = ΦP∞Φᵀ.
+type factor struct{ phi, q, all, kept []float64 }
+
+func (f *factor) of(p Process, gap float64) {
+	d := p.Dim()
+	room := make([]float64, 4*d*d)
+	f.phi, f.q, f.all, f.kept = room[:d*d], room[d*d:2*d*d], room[2*d*d:3*d*d], room[3*d*d:]
+	p.Transition(f.phi, f.all, math.Inf(1))
+	p.Transition(f.phi, f.q, gap)
+	for i := range f.kept {
+		f.kept[i] = f.all[i] - f.q[i]
+	}
+}
+
+// kronecker adds w·a⊗b to dst.
+func kronecker(dst []float64, w float64, a, b []float64, m, n int) {
+	for i := range m * n {
+		for j := range m * n {
+			dst[i*m*n+j] += w * a[i/n*m+j/n] * b[i%n*n+j%n]
+		}
+	}
+}
+
+// Transition implements Process.
+func (p *Kronecker) Transition(phi, noise []float64, gap float64) {
+	var x, y factor
+	x.of(p.X, gap)
+	y.of(p.Y, gap)
+	m, n := p.X.Dim(), p.Y.Dim()
+	clear(phi[:m*n*m*n])
+	clear(noise[:m*n*m*n])
+	kronecker(phi, 1, x.phi, y.phi, m, n)
+	kronecker(noise, 1, x.q, y.all, m, n)
+	kronecker(noise, 1, x.kept, y.q, m, n)
+}
+
+// Slopes implements Process.
+func (p *Kronecker) Slopes(phi, noise []float64, gap float64) {
+	var x, y factor
+	x.of(p.X, gap)
+	y.of(p.Y, gap)
+	m, n := p.X.Dim(), p.Y.Dim()
+	dd := m * n * m * n
+	clear(phi[:dd*(p.XParams+p.YParams)])
+	clear(noise[:dd*(p.XParams+p.YParams)])
+	slopes := func(q Process, params, d int) (phi, noise, all []float64) {
+		room := make([]float64, 3*params*d*d)
+		phi, noise, all = room[:params*d*d], room[params*d*d:2*params*d*d], room[2*params*d*d:]
+		q.Slopes(phi, all, math.Inf(1))
+		q.Slopes(phi, noise, gap)
+		return phi, noise, all
+	}
+	dPhi, dQ, dAll := slopes(p.X, p.XParams, m)
+	for i := range p.XParams {
+		s := func(a []float64) []float64 { return a[i*m*m : (i+1)*m*m] }
+		kept := make([]float64, m*m)
+		for j := range kept {
+			kept[j] = s(dAll)[j] - s(dQ)[j]
+		}
+		kronecker(phi[i*dd:], 1, s(dPhi), y.phi, m, n)
+		kronecker(noise[i*dd:], 1, s(dQ), y.all, m, n)
+		kronecker(noise[i*dd:], 1, kept, y.q, m, n)
+	}
+	dPhi, dQ, dAll = slopes(p.Y, p.YParams, n)
+	for i := range p.YParams {
+		s := func(a []float64) []float64 { return a[i*n*n : (i+1)*n*n] }
+		at := (p.XParams + i) * dd
+		kronecker(phi[at:], 1, x.phi, s(dPhi), m, n)
+		kronecker(noise[at:], 1, x.q, s(dAll), m, n)
+		kronecker(noise[at:], 1, x.kept, s(dQ), m, n)
+	}
+}

@@ -1,0 +1,167 @@
+package gppl
+
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+)
+
+var (
+	_ Kernel      = SHO{}
+	_ Reacher     = SHO{}
+	_ Bandlimited = SHO{}
+	_ Steep       = SHO{}
+	_ LinearSDE   = SHO{}
+)
+
+// SHO is the kernel of a damped harmonic oscillator driven by white noise: with ω₀ = 2π/Period, Q the quality and
+// η² = 1 − 1/4Q²,
+//
+//	v·exp(−ω₀r/2Q)·(cos ηω₀r + sin(ηω₀r)/(2ηQ)),
+//
+// cosh and sinh where Q < ½, v·(1 + ω₀r)·exp(−ω₀r) at Q = ½, through which it is continuous (Foreman-Mackey, Agol, Ambikasaran
+// and Angus 2017, eq. 23, whose factor of 2 at Q = ½ is a slip). A high Q is a sharp line at 1/Period that keeps its phase for
+// Q/π periods; a low one is noise without a period. Its paths are once differentiable. On the line it is Markov, with a
+// state of two numbers.
+type SHO struct{ Variance, Period, Quality float64 }
+
+func (k SHO) Params() []Param {
+	return []Param{
+		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
+		{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod},
+		{Name: "quality", Value: k.Quality, Transform: Log{}, Role: RoleShape},
+	}
+}
+func (k SHO) WithParams(theta []float64) Kernel {
+	want(theta, 3, "SHO")
+	return SHO{theta[0], theta[1], theta[2]}
+}
+func (k SHO) String() string { return describe("SHO", k.Params()) }
+
+// decay returns the rate at which the kernel dies out, per unit of x, and η or κ (η² = −κ²).
+func (k SHO) decay() (rate, eta float64) {
+	beta, omega := 0.5/k.Quality, 2*math.Pi/k.Period
+	eta = math.Sqrt(math.Abs((1 - beta) * (1 + beta)))
+	if beta > 1 {
+		return omega / (beta + eta), eta
+	}
+	return omega * beta, eta
+}
+
+// Reach follows from |k| ≤ v·(1 + a)·exp(−a), a the distance times the rate of decay.
+func (k SHO) Reach(eps float64) float64 {
+	rate, _ := k.decay()
+	return tail(eps, func(a float64) float64 { return 1 + a }) / rate
+}
+
+// Bandwidth follows from a density below (2v/ω₀Q)/(x² − 1)², x = f·Period.
+func (k SHO) Bandwidth(eps float64) float64 {
+	return (1 + math.Cbrt(2/(3*math.Pi*k.Quality*eps))) / k.Period
+}
+
+// Steepness: r·|k′| = v·u·|s| at u = ω₀r, with |s| no more than u and 1/η times what decays.
+func (k SHO) Steepness(span float64) float64 {
+	rate, eta := k.decay()
+	a, u := rate*k.Period/(2*math.Pi), 2*math.Pi*span/k.Period
+	return min(u*min(u, 1/eta), min(1/(math.E*a*eta), 4/(math.E*math.E*a*a)))
+}
+
+func (k SHO) oscillations() [1]oscillation {
+	return [1]oscillation{newOscillation(k.Variance, k.Period, k.Quality)}
+}
+
+func (k SHO) Cov(dst, r []float64) {
+	o := k.oscillations()
+	covOscillations(dst, r, o[:])
+}
+func (k SHO) Slope(dst, r []float64) {
+	o := k.oscillations()
+	slopeOscillations(dst, r, o[:])
+}
+func (k SHO) Contract(grad, w, r []float64) {
+	o := k.oscillations()
+	add(grad, contractOscillation(&o[0], w, r))
+}
+
+// Blocks implements LinearSDE.
+func (k SHO) Blocks(dst []StateBlock) []StateBlock {
+	o := k.oscillations()
+	o[0].chain = [][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+	return append(dst, &o[0])
+}
+
+// oscillation is one SHO, as a term and as a block.
+type oscillation struct {
+	variance float64
+	process  statespace.Oscillator
+	chain    [][3]float64 // ∂log(v, period, quality)/∂log of each parameter of the kernel
+}
+
+func newOscillation(variance, period, quality float64) oscillation {
+	return oscillation{variance: variance, process: statespace.NewOscillator(period, quality)}
+}
+
+func covOscillations(dst, r []float64, all []oscillation) {
+	for i, ri := range r {
+		var sum float64
+		for j := range all {
+			k, _, _, _ := all[j].process.Cov(ri)
+			sum += all[j].variance * k
+		}
+		dst[i] = sum
+	}
+}
+
+func slopeOscillations(dst, r []float64, all []oscillation) {
+	for i, ri := range r {
+		var sum float64
+		for j := range all {
+			if ri > 0 {
+				_, slope, _, _ := all[j].process.Cov(ri)
+				sum += all[j].variance * slope
+			}
+		}
+		dst[i] = sum
+	}
+}
+
+// contractOscillation returns Σ w_i·∂k(r_i) in log v, log period and log quality.
+func contractOscillation(o *oscillation, w, r []float64) []float64 {
+	var g [3]float64
+	for i, ri := range r {
+		k, _, period, quality := o.process.Cov(ri)
+		g[0] += w[i] * k
+		g[1] += w[i] * period
+		g[2] += w[i] * quality
+	}
+	for i := range g {
+		g[i] *= o.variance
+	}
+	return g[:]
+}
+
+// Dim implements StateBlock.
+func (o *oscillation) Dim() int { return 2 }
+
+// Transition implements StateBlock.
+func (o *oscillation) Transition(phi, noise []float64, gap float64) {
+	o.process.Transition(phi, noise, gap)
+	for i := range noise[:4] {
+		noise[i] *= o.variance
+	}
+}
+
+// Slopes implements StateBlock.
+func (o *oscillation) Slopes(phi, noise []float64, gap float64) {
+	var room [32]float64
+	dPhi, dQ := room[:8], room[8:16]
+	o.process.Slopes(dPhi, dQ, gap)
+	o.process.Transition(room[16:20], room[20:24], gap)
+	q := room[20:24]
+	for p, c := range o.chain {
+		for e := range 4 {
+			phi[4*p+e] = c[1]*dPhi[e] + c[2]*dPhi[4+e]
+			noise[4*p+e] = o.variance * (c[0]*q[e] + c[1]*dQ[e] + c[2]*dQ[4+e])
+		}
+	}
+}

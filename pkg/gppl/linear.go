@@ -1,0 +1,269 @@
+package gppl
+
+import (
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+)
+
+// linear is a kernel as a sum of blocks of linear stochastic differential equations: its terms, each a Markovian or LinearSDE
+// kernel, one that turns (a Waver whose P is a parameter), or a product of these with one that turns at most. It serves one
+// family of kernels.
+type linear struct {
+	split   split
+	sources []source
+	blocks  []statespace.Block
+	of      []part  // where the derivatives of each block go
+	lost    float64 // the variance of the harmonics left out
+
+	terms []MaternTerm
+}
+
+// source is a factor at its place in the kernel.
+type source struct {
+	kernel      Kernel
+	offset, end int
+	w           []float64 // what derivatives come to: of a Markovian's terms, or of a Waver's coefficients
+	period      float64   // P of a Waver
+	bands       []Band
+}
+
+// atom is a process of a source: a term of a Markovian kernel, or a block of a LinearSDE.
+type atom struct {
+	source   int
+	term     int // −1 for a LinearSDE's
+	process  statespace.Process
+	params   int
+	variance float64
+}
+
+// part is a product of atoms, with a wave or without (−1).
+type part struct {
+	atoms []atom
+	wave  int
+}
+
+const notLinear = "not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known"
+
+// largestState bounds the numbers of a state: beyond it other engines are faster, and memory is short.
+const largestState = 256
+
+// expand sets l to k, with the weights of a Waver but for eps of its variance. It reports false if k is no such kernel.
+func (l *linear) expand(k Kernel, eps float64) bool {
+	l.sources, l.blocks, l.of, l.lost = l.sources[:0], l.blocks[:0], l.of[:0], 0
+	if !l.split.of(k) {
+		return false
+	}
+	for i, term := range l.split.signal {
+		parts, ok := l.parts(term, l.split.offset[i], eps)
+		if !ok {
+			return false
+		}
+		var left float64
+		for _, p := range parts {
+			if p.wave >= 0 {
+				left = eps
+			}
+			if !l.add(p) {
+				return false
+			}
+		}
+		l.lost += left * variance(term)
+	}
+	dim := 0
+	for _, b := range l.blocks {
+		count := len(b.Weights)
+		if count == 0 {
+			count = 1
+		} else if count = 2 * count; b.First == 0 {
+			count--
+		}
+		dim += count * b.Process.Dim()
+	}
+	return len(l.blocks) > 0 && dim <= largestState
+}
+
+// parts returns a kernel as a sum of products.
+func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
+	if reach(k, 0.5) == 0 {
+		return nil, true
+	}
+	at := len(l.sources)
+	own := source{kernel: k, offset: offset, end: offset + len(k.Params())}
+	switch k := k.(type) {
+	case Sum:
+		var all []part
+		for i, p := range k.parts {
+			more, ok := l.parts(p, offset+k.offset[i], eps)
+			if !ok {
+				return nil, false
+			}
+			all = append(all, more...)
+		}
+		return all, true
+	case Product:
+		all := []part{{wave: -1}}
+		for i, p := range k.parts {
+			more, ok := l.parts(p, offset+k.offset[i], eps)
+			if !ok {
+				return nil, false
+			}
+			if all, ok = cross(all, more); !ok {
+				return nil, false
+			}
+		}
+		return all, true
+	case Markovian:
+		l.terms = k.Markov(l.terms[:0])
+		own.w = make([]float64, 2*len(l.terms))
+		l.sources = append(l.sources, own)
+		var all []part
+		for i, t := range l.terms {
+			if t.Order < 0 || t.Order > 2 {
+				return nil, false
+			}
+			a := atom{at, i, &statespace.Matern{Order: t.Order, Lengthscale: t.Lengthscale}, 1, t.Variance}
+			all = append(all, part{[]atom{a}, -1})
+		}
+		return all, true
+	case LinearSDE:
+		l.sources = append(l.sources, own)
+		var all []part
+		for _, b := range k.Blocks(nil) {
+			all = append(all, part{[]atom{{at, -1, b, own.end - offset, 1}}, -1})
+		}
+		return all, true
+	case Waver:
+		if k.PeriodParam() < 0 {
+			return nil, false
+		}
+		own.period, own.bands = k.Bands(nil, 0, eps)
+		if len(own.bands) != 1 || countWaves(own.bands) > largestState {
+			return nil, false
+		}
+		own.w = make([]float64, countWaves(own.bands))
+		l.sources = append(l.sources, own)
+		return []part{{nil, at}}, true
+	}
+	return nil, false
+}
+
+// cross returns the products of two sums; not of two that turn.
+func cross(a, b []part) (all []part, ok bool) {
+	for _, p := range a {
+		for _, q := range b {
+			if p.wave >= 0 && q.wave >= 0 {
+				return nil, false
+			}
+			atoms := append(append([]atom(nil), p.atoms...), q.atoms...)
+			all = append(all, part{atoms, max(p.wave, q.wave)})
+		}
+	}
+	return all, true
+}
+
+// add appends the block of a part. More than one wave by itself is left to the mixed engine.
+func (l *linear) add(p part) bool {
+	b := statespace.Block{Process: statespace.Constant{}, Variance: 1}
+	for i, a := range p.atoms {
+		b.Variance *= a.variance
+		if i == 0 {
+			b.Process, b.Params = a.process, a.params
+			continue
+		}
+		b.Process = &statespace.Kronecker{X: b.Process, Y: a.process, XParams: b.Params, YParams: a.params}
+		b.Params += a.params
+	}
+	if p.wave >= 0 {
+		s := &l.sources[p.wave]
+		if len(p.atoms) == 0 && len(s.w) > 1 {
+			return false
+		}
+		b.Period, b.First, b.Weights = s.period, s.bands[0].From, make([]float64, len(s.w))
+		s.kernel.(Waver).Coefficients(b.Weights, s.period, s.bands)
+	}
+	l.blocks = append(l.blocks, b)
+	l.of = append(l.of, p)
+	return true
+}
+
+// contract adds what the derivatives of the blocks, w, contribute to those in the kernel's own parameters.
+func (l *linear) contract(grad, w []float64) {
+	for i := range l.sources {
+		clear(l.sources[i].w)
+	}
+	at := 0
+	for i := range l.blocks {
+		b, from := &l.blocks[i], l.of[i]
+		inVariance := w[at]
+		at++
+		for _, a := range from.atoms {
+			s := &l.sources[a.source]
+			if a.term >= 0 {
+				s.w[2*a.term] += inVariance
+				s.w[2*a.term+1] += w[at]
+			} else {
+				add(grad[s.offset:s.end], w[at:][:a.params])
+			}
+			at += a.params
+		}
+		if b.Weights != nil {
+			s := &l.sources[from.wave]
+			grad[s.offset+s.kernel.(Waver).PeriodParam()] += w[at]
+			add(s.w, w[at+1:][:len(b.Weights)])
+			at += 1 + len(b.Weights)
+		}
+	}
+	for i := range l.sources {
+		s := &l.sources[i]
+		switch k := s.kernel.(type) {
+		case Markovian:
+			k.ContractMarkov(grad[s.offset:s.end], s.w)
+		case LinearSDE:
+		case Waver:
+			k.ContractCoefficients(grad[s.offset:s.end], s.w, s.period, s.bands)
+		}
+	}
+}
+
+// size returns the numbers of the state, of its symmetric matrices, and of the derivatives; and the operations of an input.
+func (l *linear) size() (state, pairs, derivatives, work float64) {
+	for i := range l.blocks {
+		b := &l.blocks[i]
+		d, count := float64(b.Process.Dim()), 1.
+		derivatives += float64(1 + b.Params)
+		if n := len(b.Weights); n > 0 {
+			derivatives += float64(1 + n)
+			if count = float64(2 * n); b.First == 0 {
+				count--
+			}
+		}
+		state += d * count
+		work = max(work, d)
+	}
+	pairs = 0.5 * state * (state + work)
+	return state, pairs, derivatives, pairs * work
+}
+
+// scaling is the sum of the derivatives in the variances of all blocks.
+func (l *linear) scaling(w []float64) (sum float64) {
+	at := 0
+	for i := range l.blocks {
+		sum += w[at]
+		at += 1 + l.blocks[i].Params
+		if n := len(l.blocks[i].Weights); n > 0 {
+			at += 1 + n
+		}
+	}
+	return sum
+}
+
+// leastLost and mostLost bound what harmonics may lack of a variance.
+const leastLost, mostLost = 0x1p-52, 1e-6
+
+// harmonicsLost is the share of the variance that harmonics may lack for a tolerance per observation: an A that lacks a
+// positive matrix of the diagonal δ has a value that lacks no more than ½(n + yᵀA⁻¹y)·δ/σ².
+func harmonicsLost(tolerance, variance, noise float64) float64 {
+	return min(max(0.1*tolerance*noise/variance, leastLost), mostLost)
+}
+
+// bound is that bound, for a form of one per observation.
+func (l *linear) bound(n, noise float64) float64 { return n * l.lost / noise }
