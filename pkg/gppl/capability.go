@@ -86,9 +86,9 @@ type StateBlock interface {
 	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q lacks, relative to
 	// itself over a short gap, the likelihood lacks in proportion to v/σ²: it is best written without differences.
 	Transition(phi, noise []float64, gap float64)
-	// Slopes sets the d×d numbers from p·d² on of phi and of noise to ∂Φ/∂log θ_p and ∂Q/∂log θ_p, for each parameter p of the
-	// kernel. Over an infinite gap they are 0 and ∂P∞.
-	Slopes(phi, noise []float64, gap float64)
+	// Slopes sets the d×d numbers from p·d² on of dPhi and of dNoise to ∂Φ/∂log θ_p and ∂Q/∂log θ_p, for each parameter p of
+	// the kernel. Over an infinite gap they are 0 and ∂P∞. It is given what Transition sets.
+	Slopes(dPhi, dNoise, phi, noise []float64, gap float64)
 }
 
 // A LinearSDE kernel is a sum of the covariances of StateBlocks (Hartikainen and Särkkä 2010). It gets the state-space engine,

@@ -152,16 +152,13 @@ func (o *oscillation) Transition(phi, noise []float64, gap float64) {
 }
 
 // Slopes implements StateBlock.
-func (o *oscillation) Slopes(phi, noise []float64, gap float64) {
-	var room [32]float64
-	dPhi, dQ := room[:8], room[8:16]
-	o.process.Slopes(dPhi, dQ, gap)
-	o.process.Transition(room[16:20], room[20:24], gap)
-	q := room[20:24]
+func (o *oscillation) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
+	var inPhi, inNoise [8]float64
+	o.process.Slopes(inPhi[:], inNoise[:], phi, nil, gap)
 	for p, c := range o.chain {
-		for e := range 4 {
-			phi[4*p+e] = c[1]*dPhi[e] + c[2]*dPhi[4+e]
-			noise[4*p+e] = o.variance * (c[0]*q[e] + c[1]*dQ[e] + c[2]*dQ[4+e])
+		for e, q := range noise[:4] {
+			dPhi[4*p+e] = c[1]*inPhi[e] + c[2]*inPhi[4+e]
+			dNoise[4*p+e] = c[0]*q + o.variance*(c[1]*inNoise[e]+c[2]*inNoise[4+e])
 		}
 	}
 }

@@ -356,12 +356,12 @@ func checkLinear(t *testing.T, k gppl.LinearSDE) {
 		dd := d * d
 		all, dAll, room := make([]float64, dd), make([]float64, params*dd), make([]float64, params*dd)
 		block.Transition(room[:dd], all, math.Inf(1))
-		block.Slopes(room, dAll, math.Inf(1))
+		block.Slopes(room, dAll, make([]float64, dd), all, math.Inf(1))
 		for i, gap := range r {
 			phi, q := make([]float64, dd), make([]float64, dd)
 			dPhi, dQ := make([]float64, params*dd), make([]float64, params*dd)
 			block.Transition(phi, q, gap)
-			block.Slopes(dPhi, dQ, gap)
+			block.Slopes(dPhi, dQ, phi, q, gap)
 			kept := sandwich(phi, all, phi, d)
 			for e := range q {
 				if !(math.Abs(q[e]-(all[e]-kept[e])) <= 1e-12*math.Abs(all[0])) {

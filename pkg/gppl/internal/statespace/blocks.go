@@ -25,7 +25,9 @@ type system struct {
 	phases []float64   // 2π(t − origin)/p of each block with weights, n each
 	gain   []float64   // Ph, n×D
 	origin float64
-	twos   bool // all processes have two numbers
+	twos   bool  // all processes have two numbers
+	matern bool  // and are Matérn 3/2
+	firsts []int // where the derivatives of each block begin
 }
 
 // room is what a Filter with blocks works in.
@@ -37,6 +39,9 @@ type room struct {
 	slopes          []float64   // of a process
 	forms           [][]float64 // the adjoints of Φ and of Q of each block, d×d each
 	pair            [4][]float64
+	rates           []float64 // a and e⁻ᵃ of each block, where all are Matérn 3/2
+	turned          []float64 // Pq at their first numbers
+	tilted          []float64 // of each block, what the means add to the derivative in its lengthscale
 }
 
 // FactoriseBlocks is Factorise for blocks. It keeps them. Gradient then has the derivatives of each block in turn: in log v,
@@ -69,7 +74,14 @@ func (f *Filter) setBlocks(blocks []Block) {
 	s, n := &f.system, len(f.t)
 	s.blocks = append(s.blocks[:0], blocks...)
 	s.units, f.dim = units(s.units, blocks)
-	s.rows, s.twos = s.rows[:0], true
+	s.rows, s.twos, s.matern, s.firsts = s.rows[:0], true, true, s.firsts[:0]
+	first := 0
+	for b := range blocks {
+		p, is := blocks[b].Process.(*Matern)
+		s.matern = s.matern && is && p.Order == 1
+		s.firsts = append(s.firsts, first)
+		first += blocks[b].derivatives()
+	}
 	size := 0
 	for _, u := range s.units {
 		s.rows = append(s.rows, size)
@@ -148,9 +160,10 @@ func (f *Filter) allocateBlocks() {
 	size := s.rows[len(s.units)]
 	r.ahead, r.zero = dense.Resize(r.ahead, size), dense.Resize(r.zero, size)
 	clear(r.zero)
-	for _, v := range []*[]float64{&r.g, &r.gk, &r.u, &r.uk, &r.q} {
+	for _, v := range []*[]float64{&r.g, &r.gk, &r.u, &r.uk, &r.q, &r.turned} {
 		*v = dense.Resize(*v, d)
 	}
+	r.rates, r.tilted = dense.Resize(r.rates, 2*len(s.blocks)), dense.Resize(r.tilted, len(s.blocks))
 	r.seen = dense.Resize(r.seen, len(s.units))
 	widest, slopes := 0, 0
 	for b, block := range s.blocks {
@@ -239,6 +252,10 @@ func (f *Filter) advance(dst, next, src, g []float64, inv float64, h []float64, 
 		k[a] = v * inv
 	}
 	clear(next)
+	if s.matern && i >= 0 {
+		f.advanceMatern(dst, next, src, g, k, h, i)
+		return
+	}
 	if s.twos {
 		f.advance2(dst, next, src, g, k, h, i)
 		return
@@ -306,6 +323,9 @@ func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error)
 	scale := f.noise*f.most.share + f.most.known
 	for j := range s.units {
 		scale += s.units[j].scale * s.q[s.units[j].block][0]
+	}
+	if s.one() {
+		return f.forwardOne(columns, scale)
 	}
 	logs := logSum{prod: 1}
 	clear(f.w)

@@ -17,6 +17,10 @@ import (
 //
 //	k(1 + s·kᵀNk) − P·Nk − Σ_j α_j(m_j + Pr_j).
 func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
+	if f.system.one() {
+		f.backwardOne(grad, r, others)
+		return
+	}
 	clear(grad)
 	clear(f.r)
 	clear(f.n)
@@ -51,7 +55,22 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 				return f.mixedErrs[j*chunk+b]
 			}
 			f.gainBlocks(i)
-			if i+1 < n {
+			switch {
+			case i+1 == n:
+				clear(f.room.u)
+			case s.matern:
+				clear(f.room.uk)
+				f.retreatMatern(grad, f.room.uk, f.cov[(i+1)*size:][:size], rs, s.hAt(i+1), c, i+1)
+				f.room.u, f.room.uk = f.room.uk, f.room.u
+				if turning {
+					addScaled(f.room.g, -1, f.room.turned)
+					f.contractTurn(grad, f.room.g, i+1)
+				}
+				for _, rj := range rs {
+					f.turnBack(f.w, rj, i+1)
+					copy(rj, f.w)
+				}
+			default:
 				f.retreat(grad, f.cov[i*size:][:size], s.gain[i*d:][:d], rs, c, i+1)
 				for j, rj := range rs {
 					f.move(f.room.q, mean(j), errAt(j))
@@ -62,9 +81,7 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 					f.turnBack(f.w, rj, i+1)
 					copy(rj, f.w)
 				}
-				f.contractForms(grad, f.t[i+1]-f.t[i])
-			} else {
-				clear(f.room.u)
+				f.contractForms(grad, i+1)
 			}
 			kappa := dot(f.k, f.room.u)
 			c = kappa + f.inv[i]
@@ -85,7 +102,10 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 			if f.own != nil {
 				f.diag[i] = diag
 			}
-			if turning {
+			if s.matern {
+				f.tilt(mean, rs)
+			}
+			if turning && (i == 0 || !s.matern) {
 				s.multiply(f.w, f.cov[i*size:][:size], f.room.q)
 				addScaled(f.room.g, -1, f.w)
 				f.contractTurn(grad, f.room.g, i)
@@ -117,8 +137,12 @@ func (f *Filter) contractTurn(grad, x []float64, i int) {
 	}
 }
 
-// contractForms adds what the derivatives in Φ and Q over a gap give.
-func (f *Filter) contractForms(grad []float64, gap float64) {
+// contractForms adds what the derivatives in Φ and Q into input i give.
+func (f *Filter) contractForms(grad []float64, i int) {
+	gap := math.Inf(1)
+	if i > 0 {
+		gap = f.t[i] - f.t[i-1]
+	}
 	at := 0
 	for b := range f.system.blocks {
 		block := &f.system.blocks[b]
@@ -126,7 +150,7 @@ func (f *Filter) contractForms(grad []float64, gap float64) {
 			d := block.Process.Dim()
 			dd := d * d
 			phi, q := f.room.slopes[:dd*block.Params], f.room.slopes[dd*block.Params:][:dd*block.Params]
-			block.Process.Slopes(phi, q, gap)
+			block.Process.Slopes(phi, q, f.system.phi[b][i*dd:][:dd], f.system.q[b][i*dd:][:dd], gap)
 			forms := f.room.forms[b]
 			for p := range block.Params {
 				grad[at+1+p] += dot(forms[:dd], phi[p*dd:]) + dot(forms[dd:2*dd], q[p*dd:])
@@ -137,9 +161,15 @@ func (f *Filter) contractForms(grad []float64, gap float64) {
 }
 
 // diagonalPair adds what a unit's own square of M gives: to the derivatives in v and c_m, and to the form of Q.
-func (f *Filter) diagonalPair(grad []float64, first int, u *piece, m []float64, q []float64) {
-	block := &f.system.blocks[u.block]
+func (f *Filter) diagonalPair(grad []float64, u *piece, m, q []float64) {
+	f.weigh(grad, f.system.firsts[u.block], u, m, q)
 	dd := u.dim * u.dim
+	addScaled(f.room.forms[u.block][dd:2*dd], 0.5*u.scale, m)
+}
+
+// weigh adds to the derivatives in v and c_m.
+func (f *Filter) weigh(grad []float64, first int, u *piece, m, q []float64) {
+	block := &f.system.blocks[u.block]
 	var v float64
 	for a, w := range q {
 		v += m[a] * w
@@ -149,7 +179,6 @@ func (f *Filter) diagonalPair(grad []float64, first int, u *piece, m []float64, 
 	if u.wave >= 0 {
 		grad[first+2+block.Params+u.wave-block.First] += v * block.Variance
 	}
-	addScaled(f.room.forms[u.block][dd:2*dd], 0.5*u.scale, m)
 }
 
 // retreat takes N over the transition into input i, with c and room.u of its observation, and sets room.u to Nk for the one
@@ -171,7 +200,7 @@ func (f *Filter) retreat(grad, cov, g []float64, rs [][]float64, c float64, i in
 	p, x, m := f.room.pair[0], f.room.pair[1], f.room.pair[3]
 	for iu := range s.units {
 		u := &s.units[iu]
-		first, phi := s.first(u.block), f.phiOf(u, i)
+		phi := f.phiOf(u, i)
 		for iv := range iu + 1 {
 			v := &s.units[iv]
 			size := u.dim * v.dim
@@ -187,7 +216,7 @@ func (f *Filter) retreat(grad, cov, g []float64, rs [][]float64, c float64, i in
 				}
 			}
 			if iu == iv {
-				f.diagonalPair(grad, first, u, m[:size], f.noiseOf(u, i))
+				f.diagonalPair(grad, u, m[:size], f.noiseOf(u, i))
 			}
 			// Z_u += M·Φ_v·P′ᵀ, and the mirror image.
 			addForm(f.room.forms[u.block], m, other, p, u.dim, v.dim, x, false)
@@ -226,14 +255,6 @@ func addForm(z, m, b, p []float64, rows, cols int, x []float64, turned bool) {
 	}
 }
 
-// first returns where the derivatives of a block begin.
-func (s *system) first(block int) (at int) {
-	for b := range block {
-		at += s.blocks[b].derivatives()
-	}
-	return at
-}
-
 // arrive adds the derivatives in P∞, from which the first input takes its state.
 func (f *Filter) arrive(grad []float64, rs [][]float64, c float64) {
 	s, at := &f.system, 0
@@ -254,8 +275,8 @@ func (f *Filter) arrive(grad []float64, rs [][]float64, c float64) {
 				m[a*u.dim+b] = w
 			}
 		}
-		f.diagonalPair(grad, s.first(u.block), u, m[:u.dim*u.dim], f.noiseOf(u, 0))
+		f.diagonalPair(grad, u, m[:u.dim*u.dim], f.noiseOf(u, 0))
 		at += u.dim * (u.at + u.dim)
 	}
-	f.contractForms(grad, math.Inf(1))
+	f.contractForms(grad, 0)
 }

@@ -89,7 +89,7 @@ func TestProcess(t *testing.T) {
 					return
 				}
 				slopes := make([]float64, 2*params*dd)
-				p.Slopes(slopes[:params*dd], slopes[params*dd:], gap)
+				p.Slopes(slopes[:params*dd], slopes[params*dd:], at[:dd], at[dd:], gap)
 				for k := range params {
 					for e := range 2 * dd {
 						got := slopes[k*dd+e%dd]
@@ -191,6 +191,7 @@ var blockCases = []blockCase{
 	{"cosine", []string{"constant"}, []int{1}, []int{1}, []float64{0.3, -1.2, 0.8}},
 	{"periodic", []string{"constant"}, []int{0}, []int{4}, []float64{0.3, -1.2, 0.5, 0.3, 0.2, 0.05}},
 	{"matern32·periodic", []string{"matern32"}, []int{0}, []int{4}, []float64{0.3, -0.4, -1.2, 0.5, 0.3, 0.2, 0.05}},
+	{"matern32·cosine + matern32", []string{"matern32", "matern32"}, []int{1, 0}, []int{2, 0}, []float64{0.3, -0.4, -1.2, 0.5, 0.2, 0.4, -1.3}},
 	{"laplace·cosine", []string{"laplace"}, []int{2}, []int{1}, []float64{0.3, -0.4, -1.2, 0.5}},
 	{"matern52·cosine + oscillator + laplace", []string{"matern52", "oscillator", "laplace"}, []int{1, 0, 0}, []int{1, 0, 0}, []float64{0.3, -0.4, -1.2, 0.5, 0.1, -1.5, 0.9, -1, -2}},
 	{"oscillator·periodic + oscillator", []string{"oscillator", "oscillator"}, []int{0, 0}, []int{3, 0}, []float64{0.3, -0.4, -0.2, -1.2, 0.5, 0.3, 0.2, -0.4, -1.6, 1.5}},

@@ -84,7 +84,7 @@ func (f *Filter) retreat2(grad, next, cov, g, un []float64, rs [][]float64, h []
 			at += 4
 			if iv == iu {
 				m = [4]float64{m11, m12, m21, m22}
-				f.diagonalPair(grad, s.first(u.block), u, m[:], f.noiseOf(u, i))
+				f.diagonalPair(grad, u, m[:], f.noiseOf(u, i))
 				continue
 			}
 			nv := next[e : e+2 : e+2]

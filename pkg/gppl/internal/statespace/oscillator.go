@@ -13,14 +13,18 @@ import "math"
 // entry of Q = 4β∫(φ₁₂ φ₂₂)ᵀ(φ₁₂ φ₂₂) is a difference of larger numbers over a short gap.
 type Oscillator struct {
 	omega, beta, eta2 float64
-	slow, fast        float64 // decay rates of an overdamped one: β ∓ κ, κ² = −η²
-	kappa             float64
+	slow, fast        float64             // decay rates of an overdamped one: β ∓ κ, κ² = −η²
+	kappa, eta        float64             // η or κ, 0 for the other
+	bend              float64             // β²/η²
 	rate              float64             // ν: u·ν is what the series for Q₁₁ takes
 	q11, slope        [oscillator]float64 // their coefficients, from (uν)³ on, and derivatives in log quality
 }
 
 // oscillator is how many coefficients give Q₁₁ to rounding up to nearby.
 const oscillator = 12
+
+// nearZero is the η²u² below which sines and cosines are series.
+const nearZero = 0.25
 
 // nearby is the uν up to which Q₁₁ is a series.
 const nearby = 0.25
@@ -33,7 +37,10 @@ func NewOscillator(period, quality float64) Oscillator {
 		p.kappa = math.Sqrt(-p.eta2)
 		p.fast = p.beta + p.kappa
 		p.slow = 1 / p.fast
+	} else {
+		p.eta = math.Sqrt(p.eta2)
 	}
+	p.bend = p.beta * p.beta / p.eta2 // used away from η = 0 alone
 	p.rate = max(1, 2*p.beta)
 	// s = Σ a_k·(uν)ᵏ by s″ = −2βs′ − s.
 	const n = oscillator + 2
@@ -66,14 +73,14 @@ func (p *Oscillator) waves(u float64) (c, s float64) {
 	switch {
 	case p.left(u) > far:
 		return 0, 0
-	case math.Abs(w) < 0.25:
+	case math.Abs(w) < nearZero:
 		e := math.Exp(-p.beta * u)
 		return e * (1 - w*(1./2-w*(1./24-w*(1./720-w*(1./40320-w*(1./3628800-w*(1./479001600-w*(1./87178291200)))))))),
 			e * u * (1 - w*(1./6-w*(1./120-w*(1./5040-w*(1./362880-w*(1./39916800-w*(1./6227020800)))))))
 	case w > 0:
-		e, eta := math.Exp(-p.beta*u), math.Sqrt(p.eta2)
-		sin, cos := math.Sincos(eta * u)
-		return e * cos, e * sin / eta
+		e := math.Exp(-p.beta * u)
+		sin, cos := math.Sincos(p.eta * u)
+		return e * cos, e * sin / p.eta
 	}
 	slow, fast := math.Exp(-p.slow*u), math.Exp(-p.fast*u)
 	return 0.5 * (slow + fast), 0.5 * (slow - fast) / p.kappa
@@ -89,7 +96,7 @@ func (p *Oscillator) left(u float64) float64 {
 
 // diagonal returns φ₁₁ and φ₂₂.
 func (p *Oscillator) diagonal(u, c, s float64) (first, second float64) {
-	if p.eta2*u*u <= -0.25 && c != 0 { // c − βs would cancel
+	if p.eta2*u*u <= -nearZero && c != 0 { // c − βs would cancel
 		slow, fast := c+p.kappa*s, math.Exp(-p.fast*u)
 		return (p.fast*slow - p.slow*fast) / (2 * p.kappa), (p.fast*fast - p.slow*slow) / (2 * p.kappa)
 	}
@@ -150,36 +157,37 @@ func series(c *[oscillator]float64, x float64) float64 {
 func (p *Oscillator) damp(u, c, s float64) (dc, ds float64) {
 	dc = p.beta * u * (c - p.beta*s)
 	ds = p.beta * u * s
-	if w := p.eta2 * u * u; math.Abs(w) < 0.25 {
+	if w := p.eta2 * u * u; math.Abs(w) < nearZero {
 		// dσ/dw of σ = sin √w/√w
 		slope := -(1./6 - w*(2./120-w*(3./5040-w*(4./362880-w*(5./39916800-w*(6./6227020800))))))
-		return dc, ds + 2*math.Exp(-p.beta*u)*u*u*u*p.beta*p.beta*slope
+		decay := math.Sqrt(c*c + p.eta2*s*s) // e⁻ᵝᵘ
+		return dc, ds + 2*decay*u*u*u*p.beta*p.beta*slope
 	}
-	return dc, ds + (u*c-s)*p.beta*p.beta/p.eta2
+	return dc, ds + (u*c-s)*p.bend
 }
 
 // Slopes implements Process.
-func (p *Oscillator) Slopes(phi, noise []float64, gap float64) {
-	clear(phi[:8])
-	clear(noise[:8])
+func (p *Oscillator) Slopes(dPhi, dNoise, phi, _ []float64, gap float64) {
+	dPhi, dNoise = dPhi[:8], dNoise[:8]
+	first, s, second := phi[0], phi[1], phi[3]
 	u := p.omega * gap
-	c, s := p.waves(u)
-	if gap == 0 || c == 0 && s == 0 {
+	if gap == 0 || first == 0 && s == 0 {
+		clear(dPhi)
+		clear(dNoise)
 		return
 	}
-	first, second := p.diagonal(u, c, s)
-	phi[0], phi[1] = u*s, -u*second
-	phi[2], phi[3] = u*(first-2*p.beta*s), u*(s+2*p.beta*second)
+	dPhi[0], dPhi[1] = u*s, -u*second
+	dPhi[2], dPhi[3] = u*(first-2*p.beta*s), u*(s+2*p.beta*second)
 	q := -4 * p.beta * u
-	noise[0], noise[1], noise[2], noise[3] = q*s*s, q*s*second, q*s*second, q*second*second
+	dNoise[0], dNoise[1], dNoise[2], dNoise[3] = q*s*s, q*s*second, q*s*second, q*second*second
 
-	dc, ds := p.damp(u, c, s)
+	dc, ds := p.damp(u, 0.5*(first+second), s)
 	d11, d22 := dc+p.beta*(ds-s), dc-p.beta*(ds-s)
-	phi[4], phi[5], phi[6], phi[7] = d11, ds, -ds, d22
-	noise[5] = 2 * p.beta * s * (2*ds - s)
-	noise[6] = noise[5]
-	noise[7] = -2 * (s*ds + second*d22)
-	if noise[4] = -2 * (first*d11 + s*ds); p.rate*u < nearby {
-		noise[4] = series(&p.slope, p.rate*u)
+	dPhi[4], dPhi[5], dPhi[6], dPhi[7] = d11, ds, -ds, d22
+	dNoise[5] = 2 * p.beta * s * (2*ds - s)
+	dNoise[6] = dNoise[5]
+	dNoise[7] = -2 * (s*ds + second*d22)
+	if dNoise[4] = -2 * (first*d11 + s*ds); p.rate*u < nearby {
+		dNoise[4] = series(&p.slope, p.rate*u)
 	}
 }

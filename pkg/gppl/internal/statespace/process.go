@@ -15,8 +15,9 @@ type Process interface {
 	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. What Q lacks in digits relative
 	// to itself, where gaps are short, the likelihood lacks by v/σ².
 	Transition(phi, noise []float64, gap float64)
-	// Slopes sets entry p of phi and noise, d×d each, to ∂Φ and ∂Q in the log of parameter p.
-	Slopes(phi, noise []float64, gap float64)
+	// Slopes sets entry p of dPhi and dNoise, d×d each, to ∂Φ and ∂Q in the log of parameter p. It is given what Transition
+	// sets.
+	Slopes(dPhi, dNoise, phi, noise []float64, gap float64)
 }
 
 // A Block is a term of K: the covariance of
@@ -117,28 +118,25 @@ func (p *Matern) Transition(phi, noise []float64, gap float64) {
 }
 
 // Slopes implements Process: ∂Φ = −aFΦ, ∂Q = −a(FQ + QFᵀ + q·e_d·e_dᵀ).
-func (p *Matern) Slopes(phi, noise []float64, gap float64) {
+func (p *Matern) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 	d := p.Dim()
 	a := p.generator(gap)
-	var room [2][9]float64
-	step, q := room[0][:d*d], room[1][:d*d]
-	p.Transition(step, q, gap)
 	for i := range d {
 		for j := range d {
 			// (FX)_ij = X_{i+1,j} − X_ij
-			f := -step[i*d+j]
-			g := -2 * q[i*d+j]
+			f := -phi[i*d+j]
+			g := -2 * noise[i*d+j]
 			if i+1 < d {
-				f += step[(i+1)*d+j]
-				g += q[(i+1)*d+j]
+				f += phi[(i+1)*d+j]
+				g += noise[(i+1)*d+j]
 			}
 			if j+1 < d {
-				g += q[i*d+j+1]
+				g += noise[i*d+j+1]
 			}
-			phi[i*d+j], noise[i*d+j] = -a*f, -a*g
+			dPhi[i*d+j], dNoise[i*d+j] = -a*f, -a*g
 		}
 	}
-	noise[d*d-1] -= a * intensity[p.Order]
+	dNoise[d*d-1] -= a * intensity[p.Order]
 }
 
 // generator returns a = λΔ, 0 beyond far, where nothing depends on it.
@@ -165,7 +163,7 @@ func (Constant) Transition(phi, noise []float64, gap float64) {
 }
 
 // Slopes implements Process.
-func (Constant) Slopes(_, _ []float64, _ float64) {}
+func (Constant) Slopes(_, _, _, _ []float64, _ float64) {}
 
 // A Kronecker is the process x⊗y of two independent ones, whose covariance is the product of theirs:
 //
@@ -217,7 +215,7 @@ func (p *Kronecker) Transition(phi, noise []float64, gap float64) {
 }
 
 // Slopes implements Process.
-func (p *Kronecker) Slopes(phi, noise []float64, gap float64) {
+func (p *Kronecker) Slopes(phi, noise, _, _ []float64, gap float64) {
 	var x, y factor
 	x.of(p.X, gap)
 	y.of(p.Y, gap)
@@ -225,14 +223,14 @@ func (p *Kronecker) Slopes(phi, noise []float64, gap float64) {
 	dd := m * n * m * n
 	clear(phi[:dd*(p.XParams+p.YParams)])
 	clear(noise[:dd*(p.XParams+p.YParams)])
-	slopes := func(q Process, params, d int) (phi, noise, all []float64) {
+	slopes := func(q Process, f *factor, params, d int) (phi, noise, all []float64) {
 		room := make([]float64, 3*params*d*d)
 		phi, noise, all = room[:params*d*d], room[params*d*d:2*params*d*d], room[2*params*d*d:]
-		q.Slopes(phi, all, math.Inf(1))
-		q.Slopes(phi, noise, gap)
+		q.Slopes(phi, all, make([]float64, d*d), f.all, math.Inf(1))
+		q.Slopes(phi, noise, f.phi, f.q, gap)
 		return phi, noise, all
 	}
-	dPhi, dQ, dAll := slopes(p.X, p.XParams, m)
+	dPhi, dQ, dAll := slopes(p.X, &x, p.XParams, m)
 	for i := range p.XParams {
 		s := func(a []float64) []float64 { return a[i*m*m : (i+1)*m*m] }
 		kept := make([]float64, m*m)
@@ -243,7 +241,7 @@ func (p *Kronecker) Slopes(phi, noise []float64, gap float64) {
 		kronecker(noise[i*dd:], 1, s(dQ), y.all, m, n)
 		kronecker(noise[i*dd:], 1, kept, y.q, m, n)
 	}
-	dPhi, dQ, dAll = slopes(p.Y, p.YParams, n)
+	dPhi, dQ, dAll = slopes(p.Y, &y, p.YParams, n)
 	for i := range p.YParams {
 		s := func(a []float64) []float64 { return a[i*n*n : (i+1)*n*n] }
 		at := (p.XParams + i) * dd
