@@ -13,20 +13,20 @@ import "math"
 // entry of Q = 4β∫(φ₁₂ φ₂₂)ᵀ(φ₁₂ φ₂₂) is a difference of larger numbers over a short gap.
 type Oscillator struct {
 	omega, beta, eta2 float64
-	slow, fast        float64             // decay rates of an overdamped one: β ∓ κ, κ² = −η²
-	kappa, eta        float64             // η or κ, 0 for the other
-	bend              float64             // β²/η²
-	rate              float64             // ν: u·ν is what the series for Q₁₁ takes
-	q11, slope        [oscillator]float64 // their coefficients, from (uν)³ on, and derivatives in log quality
+	slow, fast        float64                                                  // decay rates of an overdamped one: β ∓ κ, κ² = −η²
+	kappa, eta        float64                                                  // η or κ, 0 for the other
+	bend              float64                                                  // β²/η²
+	rate              float64                                                  // ν: u·ν is what the series for short gaps take
+	near              struct{ s, second, q11, q22, slope [oscillator]float64 } // of s from uν on, φ₂₂ and Q₂₂/u, Q₁₁ and ∂Q₁₁/∂log quality from (uν)³ on
 }
 
-// oscillator is how many coefficients give Q₁₁ to rounding up to nearby.
+// oscillator is how many coefficients give a step to rounding up to nearby.
 const oscillator = 12
 
 // nearZero is the η²u² below which sines and cosines are series.
 const nearZero = 0.25
 
-// nearby is the uν up to which Q₁₁ is a series.
+// nearby is the uν up to which a step is given by series.
 const nearby = 0.25
 
 // NewOscillator prepares one, for a positive period and quality.
@@ -59,7 +59,15 @@ func NewOscillator(period, quality float64) Oscillator {
 			slope += 2 * a[k] * da[i+2-k]
 		}
 		w := 4 * p.beta / p.rate / float64(i+3)
-		p.q11[i], p.slope[i] = w*sum, w*(slope-sum)
+		p.near.q11[i], p.near.slope[i] = w*sum, w*(slope-sum)
+		p.near.s[i], p.near.second[i] = a[i+1], p.rate*float64(i+1)*a[i+1]
+	}
+	for i := range oscillator {
+		var sum float64
+		for k := range i + 1 {
+			sum += p.near.second[k] * p.near.second[i-k]
+		}
+		p.near.q22[i] = 4 * p.beta / p.rate * sum / float64(i+1)
 	}
 	return p
 }
@@ -121,6 +129,10 @@ func (p *Oscillator) Transition(phi, noise []float64, gap float64) {
 	if gap == 0 {
 		u = 0
 	}
+	if p.rate*u < nearby {
+		p.step(phi, noise, p.rate*u)
+		return
+	}
 	c, s := p.waves(u)
 	phi[0], phi[3] = p.diagonal(u, c, s)
 	phi[1], phi[2] = s, -s
@@ -134,15 +146,23 @@ func (p *Oscillator) Transition(phi, noise []float64, gap float64) {
 	noise[1] = 2 * p.beta * s * s
 	noise[2] = noise[1]
 	noise[3] = double + 2*p.beta*s*phi[3]
-	switch {
-	case p.rate*u < nearby:
-		noise[0] = series(&p.q11, p.rate*u)
-	case p.eta2 > -0.5*p.beta*p.beta:
-		noise[0] = double - 2*p.beta*s*phi[0]
-	default:
+	if noise[0] = double - 2*p.beta*s*phi[0]; p.eta2 <= -0.5*p.beta*p.beta {
 		decayed := func(rate float64) float64 { return -math.Expm1(-2*rate*u) / (2 * rate) }
 		noise[0] = p.beta / (p.kappa * p.kappa) * (decayed(p.slow) - 2*decayed(p.beta) + decayed(p.fast))
 	}
+}
+
+// step is Transition over a short gap, x = uν.
+func (p *Oscillator) step(phi, noise []float64, x float64) {
+	n := &p.near
+	var s, second, q11, q22 float64
+	for i := oscillator - 1; i >= 0; i-- {
+		s, second, q11, q22 = s*x+n.s[i], second*x+n.second[i], q11*x+n.q11[i], q22*x+n.q22[i]
+	}
+	s *= x
+	phi[0], phi[1], phi[2], phi[3] = second+2*p.beta*s, s, -s, second
+	q12 := 2 * p.beta * s * s
+	noise[0], noise[1], noise[2], noise[3] = q11*x*x*x, q12, q12, q22*x
 }
 
 func series(c *[oscillator]float64, x float64) float64 {
@@ -188,6 +208,6 @@ func (p *Oscillator) Slopes(dPhi, dNoise, phi, _ []float64, gap float64) {
 	dNoise[6] = dNoise[5]
 	dNoise[7] = -2 * (s*ds + second*d22)
 	if dNoise[4] = -2 * (first*d11 + s*ds); p.rate*u < nearby {
-		dNoise[4] = series(&p.slope, p.rate*u)
+		dNoise[4] = series(&p.near.slope, p.rate*u)
 	}
 }
