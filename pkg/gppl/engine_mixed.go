@@ -34,6 +34,7 @@ type mixedExact struct {
 	factors   pool[mixedFactor]
 	rests     pool[mixedBase]
 	rooms     pool[[]Band]
+	waves     pool[waveRows]
 }
 
 func newMixedExact(l *line, o options) *mixedExact {
@@ -47,10 +48,10 @@ func newMixedExact(l *line, o options) *mixedExact {
 func (e *mixedExact) name() string { return EngineMixed }
 
 // eps is what the coefficients that are left out may sum to, relative to the variance: even if all observations had the
-// phase of one such frequency, the value would err by less than a hundredth of the tolerance: there are hardly fewer columns for more.
+// phase of one such frequency, the value would err by less than a fortieth of the tolerance. There are hardly fewer columns for more.
 func (e *mixedExact) eps(m *compiled) float64 {
 	n := float64(len(e.line.t))
-	return min(1e-6, max(1e-20, 0.003*e.tolerance*e.line.noise.least(m.noise)/(m.variance*n)))
+	return min(1e-6, max(1e-20, 0.05*e.tolerance*e.line.noise.least(m.noise)/(m.variance*n)))
 }
 
 // mixedContrast is the largest n·v/σ², about the condition of T, at which T is sure to be positive definite.
@@ -126,32 +127,33 @@ type mixedFactor struct {
 	eps    float64
 	span   float64 // the waves represent the kernel up to this distance
 
-	terms  []waveTerm
-	base   mixedBase
-	index  [2][]int  // of the terms that are waves, and of those in the base
-	root   []float64 // c^½ of every feature
-	angle  []float64 // 2πm/P of the features that move
-	shift  int       // how many move
-	lambda []float64 // of each observation's noise
+	terms   []waveTerm
+	base    mixedBase
+	index   [2][]int  // of the terms that are waves, and of those in the base
+	columns int       // p
+	angle   []float64 // 2πm/P of the features that move
+	shift   int       // how many move
+	lambda  []float64 // of each observation's noise
 
-	rows    blas64.General // Eᵀ, then the rows that move, then zᵀ: for one chunk
-	from    int            // the first observation of the chunk, −1: none
-	t       *dense.Lower
-	inverse *dense.Lower
-	length  []float64      // squares of the lengths of the columns of E
-	b       blas64.General // Eᵀz
-	h       blas64.General // T⁻¹Eᵀz
-	back    blas64.General // Th, for the check
-	zz      blas64.General // zᵀz
-	moved   blas64.General // E′ᵀE, without the angles
-	movedB  blas64.General // E′ᵀz, likewise
-	g       blas64.General // YᵀA⁻¹Y
-	errors  []float64
-	u       blas64.General // hR
-	diag    []float64      // of T⁻¹
-	z       []float64      // L⁻¹e_i
-	tile    []float64      // of T⁻¹
-	probe   [2][]float64
+	rows                blas64.General // Eᵀ, then the rows that move, then zᵀ: for one chunk
+	from                int            // the first observation of the chunk, −1: none
+	t                   *dense.Lower
+	inverse             *dense.Lower
+	length              []float64      // squares of the lengths of the columns of E
+	b                   blas64.General // Eᵀz
+	h                   blas64.General // T⁻¹Eᵀz
+	back                blas64.General // Th, for the check
+	zz                  blas64.General // zᵀz
+	moved               blas64.General // E′ᵀE, without the angles
+	movedB              blas64.General // E′ᵀz, likewise
+	g                   blas64.General // YᵀA⁻¹Y
+	errors              []float64
+	u                   blas64.General // hR
+	diag                []float64      // of T⁻¹
+	z                   []float64      // L⁻¹e_i
+	tile                []float64      // of T⁻¹
+	probe               [2][]float64
+	block, along, strip blas64.General // see packetSlopes
 
 	fillRows, addTiles func(int)
 }
@@ -199,7 +201,7 @@ func (f *mixedFactor) release() {
 func (f *mixedFactor) jitter() float64 { return 0 }
 
 // features returns p.
-func (f *mixedFactor) features() int { return len(f.root) }
+func (f *mixedFactor) features() int { return f.columns }
 
 // fill sets EᵀE and what there is of the columns of the data.
 func (f *mixedFactor) fill() error {
@@ -287,7 +289,9 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	last := len(grad) - 1
 	for i := range f.terms {
 		w := &f.terms[i]
-		f.slopes(w)
+		if err := f.slopes(w); err != nil {
+			return err
+		}
 		own := f.model.split.own(grad[:last], w.index)
 		w.kernel.ContractCoefficients(own, w.slope, w.period, w.bands)
 		if w.param >= 0 {
@@ -302,9 +306,12 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 }
 
 // slopes sets the derivatives in the coefficients of a term.
-func (f *mixedFactor) slopes(w *waveTerm) {
+func (f *mixedFactor) slopes(w *waveTerm) error {
 	w.slope = dense.Resize(w.slope, len(w.coef))
 	clear(w.slope)
+	if len(w.packets) > 0 {
+		return f.packetSlopes(w)
+	}
 	at := -1
 	for a, feature := range w.features {
 		if !feature.IsSin() {
@@ -319,6 +326,7 @@ func (f *mixedFactor) slopes(w *waveTerm) {
 			w.slope[at] += 0.5 * square / c
 		}
 	}
+	return nil
 }
 
 // invert sets inverse to L⁻¹ and diag to the diagonal of T⁻¹.
@@ -356,7 +364,7 @@ func (f *mixedFactor) verifyInverse() error {
 			return err
 		}
 	}
-	i := pick(len(f.diag), f.noise, f.root[0], f.g.Data[0])
+	i := pick(len(f.diag), f.noise, f.terms[0].coef[0], f.g.Data[0])
 	f.z = dense.Resize(f.z, len(f.diag))
 	clear(f.z)
 	f.z[i] = 1

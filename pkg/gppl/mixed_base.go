@@ -73,17 +73,21 @@ func (e *mixedExact) divide(waves, rest []int, m *compiled, eps float64) (_, _ [
 			rest = append(rest, i)
 			continue
 		}
-		_, bands := w.Bands((*room)[:0], e.line.span, eps)
+		period, bands := w.Bands((*room)[:0], e.line.span, 0.5*eps)
 		*room = bands
-		count, dies := 2*float64(countWaves(bands)), reach(k, 1e-16) < 0.1*e.line.span
-		if bands == nil || dies && count > 0.25*float64(len(e.line.t)) {
+		columns, _ := packed(bands, e.line.span/period, 0.5*eps)
+		if w.PeriodParam() >= 0 {
+			columns = 2 * float64(countWaves(bands))
+		}
+		dies := reach(k, 1e-16) < 0.1*e.line.span
+		if bands == nil || dies && columns > 0.25*float64(len(e.line.t)) {
 			rest = append(rest, i)
 			continue
 		}
 		waves = append(waves, i)
-		p += count
+		p += columns
 		if w.PeriodParam() >= 0 {
-			moving += count
+			moving += columns
 		}
 	}
 	e.rooms.put(room)
@@ -163,15 +167,15 @@ func (f *mixedFactor) fillColumns(dst blas64.General) {
 		from := k * mixedBlock
 		rows := rowsFrom(dst, from, min(mixedBlock, n-from))
 		copyGeneral(blas64.General{Rows: rows.Rows, Cols: c, Stride: rows.Stride, Data: rows.Data}, rowsFrom(own.columns, from, rows.Rows))
+		room := f.engine.waves.get()
 		for i := range f.terms {
 			w := &f.terms[i]
-			part := rows
-			part.Cols, part.Data = len(w.features), rows.Data[c+w.first:]
-			w.points.Features(part, from, w.features)
+			room.rows = dense.Reshape(room.rows, w.size, rows.Rows)
+			w.fill(room.rows, &w.points, from, room)
 			for j := range rows.Rows {
 				row := rows.Data[j*rows.Stride:]
-				for a := range w.features {
-					row[c+w.first+a] *= f.root[w.first+a]
+				for a := range w.size {
+					row[c+w.first+a] = room.rows.Data[a*rows.Rows+j]
 				}
 				if w.moving < 0 {
 					continue
@@ -182,6 +186,7 @@ func (f *mixedFactor) fillColumns(dst blas64.General) {
 				}
 			}
 		}
+		f.engine.waves.put(room)
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
@@ -14,13 +16,22 @@ type waveTerm struct {
 	index    int // among the terms of the kernel
 	period   float64
 	bands    []Band
-	features []fourier.Feature
+	features []fourier.Feature // without packets
+	root     []float64         // c^½ of each
+	packets  []packet          // that stand for the waves, if they are fewer
 	points   fourier.Points
 	coef     []float64 // c_m
 	slope    []float64 // derivatives in them
-	first    int       // of its features among all
+	first    int       // of its columns among all
+	size     int       // the number of its columns
 	moving   int       // of its features among those that move; −1: none do
 	param    int       // of the period, −1
+
+	work   []spanning
+	starts []int // of the bands among the coefficients
+	pair   waveRows
+	few    fourier.Points
+	three  blas64.General // its columns at three times
 }
 
 // expand sets the waves of all terms.
@@ -32,25 +43,25 @@ func (f *mixedFactor) expand() error {
 	}
 	f.span = max(f.span, f.engine.spanOf(f.index[1]))
 	f.terms = slices.Grow(f.terms[:0], len(f.index[0]))[:len(f.index[0])]
-	f.root, f.angle = f.root[:0], f.angle[:0]
+	f.columns, f.angle = 0, f.angle[:0]
 	for i, of := range f.index[0] {
 		w, k := &f.terms[i], f.model.split.signal[of].(Waver)
-		w.kernel, w.index, w.first, w.moving, w.param = k, of, len(f.root), -1, k.PeriodParam()
-		w.period, w.bands = w.kernel.Bands(w.bands[:0], f.span, f.eps)
+		w.kernel, w.index, w.first, w.moving, w.param = k, of, f.columns, -1, k.PeriodParam()
+		w.period, w.bands = w.kernel.Bands(w.bands[:0], f.span, 0.5*f.eps)
 		count := countWaves(w.bands)
-		w.coef, w.features = dense.Resize(w.coef, count), w.features[:0]
+		w.coef, w.size, w.packets, w.features, w.root = dense.Resize(w.coef, count), 0, w.packets[:0], w.features[:0], w.root[:0]
 		w.kernel.Coefficients(w.coef, w.period, w.bands)
 		tampered("mixed coefficients", w.coef)
 		if w.param >= 0 {
 			w.moving = len(f.angle)
 		}
-		at := 0
-		for _, b := range w.bands {
-			for m := b.From; m <= b.To; m++ {
-				w.take(f, m, w.coef[at])
-				at++
-			}
+		length := 2*f.span - l.span // of the times whose covariances are represented
+		if _, worth := packed(w.bands, length/w.period, 0.5*f.eps); worth && w.param < 0 {
+			w.pack(f, length, 0.5*f.eps)
+		} else {
+			w.takeAll(f)
 		}
+		f.columns += w.size
 		w.points.Set(l.t, l.middle(), w.period)
 		if err := f.verifyTerm(w); err != nil {
 			return err
@@ -62,12 +73,24 @@ func (f *mixedFactor) expand() error {
 	return nil
 }
 
+// takeAll adds the features of all frequencies.
+func (w *waveTerm) takeAll(f *mixedFactor) {
+	at := 0
+	for _, b := range w.bands {
+		for m := b.From; m <= b.To; m++ {
+			w.take(f, m, w.coef[at])
+			at++
+		}
+	}
+	w.size = len(w.features)
+}
+
 // take adds the features of a frequency.
 func (w *waveTerm) take(f *mixedFactor, m int, c float64) {
 	root, angle := math.Sqrt(max(0, c)), 2*math.Pi*float64(m)/w.period
 	for s := range min(2, m+1) {
 		w.features = append(w.features, fourier.Cos(m)+fourier.Feature(s))
-		f.root = append(f.root, root)
+		w.root = append(w.root, root)
 		if w.param >= 0 {
 			f.angle = append(f.angle, angle)
 		}
@@ -108,8 +131,36 @@ func (f *mixedFactor) verifyTerm(w *waveTerm) error {
 	if err := verify("a sum of waves", sum, want[0], v*(1e-12+2*f.eps+0x1p-50*steep)); err != nil {
 		return err
 	}
+	if err := f.verifyPacked(w, r[0], v*(1e-12+2*f.eps+0x1p-50*steep)); err != nil {
+		return err
+	}
 	for p, want := range f.probe[0] {
 		if err := verify("the derivative of a sum of waves", f.probe[1][p], want, v*steep*(1e-9+100*f.eps)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyPacked compares the products of columns at the start of the data and at the given distance from it, and at their
+// end, with the kernel.
+func (f *mixedFactor) verifyPacked(w *waveTerm, r, limit float64) error {
+	if len(w.packets) == 0 {
+		return nil
+	}
+	l := f.engine.line
+	at := [3]float64{l.lo, l.lo + r, l.lo + l.span}
+	w.few.Set(at[:], l.middle(), w.period)
+	w.three = dense.Reshape(w.three, w.size, len(at))
+	w.fill(w.three, &w.few, 0, &w.pair)
+	for i := 1; i < len(at); i++ {
+		var sum float64
+		for a := range w.size {
+			sum += row(w.three, a).Data[0] * row(w.three, a).Data[i]
+		}
+		far := [1]float64{at[i] - at[0]}
+		w.kernel.Cov(far[:], far[:])
+		if err := verify("a product of packets of waves", sum, far[0], limit); err != nil {
 			return err
 		}
 	}

@@ -82,14 +82,16 @@ func (f *mixedFactor) whitened(dst blas64.General, from int) {
 	for j := range dst.Cols {
 		scale[j] = 1 / math.Sqrt(f.lambda[from+j])
 	}
+	room := f.engine.waves.get()
 	for i := range f.terms {
 		w := &f.terms[i]
-		w.points.FeatureRows(rowsFrom(dst, w.first, len(w.features)), from, w.features)
+		w.fill(rowsFrom(dst, w.first, w.size), &w.points, from, room)
 	}
-	for a, root := range f.root {
+	f.engine.waves.put(room)
+	for a := range dst.Rows {
 		row := dst.Data[a*dst.Stride:][:dst.Cols]
 		for j := range row {
-			row[j] *= root * scale[j]
+			row[j] *= scale[j]
 		}
 	}
 }

@@ -44,10 +44,7 @@ func (f *mixedFactor) waves(x Inputs) blas64.General {
 	e := dense.New(f.features(), x.Len())
 	for i := range f.terms {
 		w := &f.terms[i]
-		fourier.NewPoints(x.at, f.engine.line.middle(), w.period).FeatureRows(rowsFrom(e, w.first, len(w.features)), 0, w.features)
-	}
-	for i, root := range f.root {
-		blas64.Scal(root, row(e, i))
+		w.fill(rowsFrom(e, w.first, w.size), fourier.NewPoints(x.at, f.engine.line.middle(), w.period), 0, new(waveRows))
 	}
 	return e
 }

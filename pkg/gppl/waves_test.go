@@ -6,6 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // wavers are kernels that are sums of few waves over the span, with sharp and blunt harmonics, and lengthscales on both
@@ -141,13 +144,77 @@ func TestMixedAgainstDense(t *testing.T) {
 	t.Logf("at most %.2g of the promise", worst)
 }
 
+// TestPackets: value and gradient with packets of waves are those of the dense engine, at random lengthscales from a sixtieth
+// of the range to many times it, and clusters of times where the waves are the hardest to tell apart. A packet whose waves span too
+// little, or a derivative that leaves the packet, fails it.
+func TestPackets(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(21, 8))
+	var worst, fewest float64 = 0, 1
+	for range testsize.Of(15, 60, 300) {
+		n := 40 + rnd.IntN(100)
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = rnd.Float64()
+			if i%3 == 0 {
+				x[i] = 1e-3 * x[i]
+			}
+			y[i] = rnd.NormFloat64() + math.Sin(20*x[i])
+		}
+		log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }
+		k := []Kernel{
+			SE{1, log(0.02, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}, SpectralMixture{1, log(0.05, 10), log(0.01, 1)},
+			Add(SE{1, log(0.05, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}), Add(Matern32{1, log(0.01, 1)}, LocPer{1, log(0.3, 10), log(0.01, 0.3), 1}),
+		}[rnd.IntN(5)]
+		d, m := Data{X: Scalars(x), Y: y}, Model{Kernel: k, Noise: log(1e-4, 1)}
+		got, grad, bound := evaluated(t, m, d, EngineMixed)
+		want, wantGrad, other := evaluated(t, m, d, EngineDense)
+		bound += other
+		worst = max(worst, math.Abs(got-want)/bound)
+		if !(math.Abs(got-want) <= bound) {
+			t.Errorf("%v, noise %v: %v, dense %v, off by %.2g and %.2g is promised", k, m.Noise, got, want, got-want, bound)
+		}
+		for i := range grad {
+			limit := gradientPromise*bound*(1+steepness(k, 1)) + 1e-12*math.Abs(wantGrad[i])
+			if off := math.Abs(grad[i] - wantGrad[i]); !(off <= limit) {
+				t.Errorf("%v, noise %v: derivative %d is %v, dense %v, allowed %.2g", k, m.Noise, i, grad[i], wantGrad[i], limit)
+			}
+		}
+		columns, whole := mixedColumns(t, m, d)
+		fewest = min(fewest, columns/whole)
+	}
+	t.Logf("at most %.2g of the promise, at best %.2g of the columns", worst, fewest)
+	if fewest > 0.4 {
+		t.Errorf("packets save too few columns: at best %.2g are left", fewest)
+	}
+}
+
+// mixedColumns returns the columns that the mixed engine takes for a model, and how many there are without packets.
+func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64) {
+	t.Helper()
+	series, y := sortLine(d.X), dense.New(d.Len(), 1)
+	copy(y.Data, d.Y)
+	series.setColumns(y)
+	f, err := newMixedExact(series, options{tolerance: defaultTolerance}).factor(compiledAt(m.Kernel, m.Noise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed := f.(*mixedFactor)
+	for i := range mixed.terms {
+		whole += 2 * float64(len(mixed.terms[i].coef))
+	}
+	return float64(mixed.features()), whole
+}
+
 // TestMixedFaults: what goes wrong in an intermediate result of the mixed engine is an error.
 func TestMixedFaults(t *testing.T) {
 	defer func() { tamper = nil }()
 	d := benchData(t, 120)
 	for _, k := range []Kernel{Add(SE{1, 300}, Periodic{0.5, 1, 37}), Add(Laplace{0.5, 20}, LocPer{1, 900, 37, 1})} {
-		for _, stage := range []string{"mixed coefficients", "mixed h", "mixed diag"} {
+		for _, stage := range []string{"mixed coefficients", "mixed packets", "mixed block", "mixed h", "mixed diag"} {
 			for _, fault := range []string{"wrong sign", "factor 1.001", "dropped"} {
+				if stage == "mixed packets" && fault == "wrong sign" {
+					continue // of all waves of a packet: their covariance is the same
+				}
 				l, err := NewExact(Model{Kernel: k, Noise: 0.1}, d, WithEngine(EngineMixed))
 				if err != nil {
 					t.Fatal(err)
