@@ -35,10 +35,14 @@ type mixedExact struct {
 	rests     pool[mixedBase]
 	rooms     pool[[]Band]
 	waves     pool[waveRows]
+	products  pool[partRoom]
+	divisions pool[division]
+	sums      summed
 }
 
 func newMixedExact(l *line, o options) *mixedExact {
 	e := &mixedExact{line: l, tolerance: o.tolerance, tight: o.posterior}
+	e.sums.read(l)
 	for _, base := range bases {
 		e.probes = append(e.probes, base(l))
 	}
@@ -69,49 +73,68 @@ func (e *mixedExact) forecast(m *compiled) forecast {
 	if contrast := m.variance / e.line.noise.least(m.noise); contrast*float64(len(e.line.t)) > mixedContrast {
 		return forecast{reason: reason{tooSteep, contrast}}
 	}
-	var room [2][8]int
-	_, rest, p, moving := e.divide(room[0][:0], room[1][:0], m, e.eps(m))
-	if p == 0 {
+	d := e.divisions.get()
+	e.divide(d, m, e.eps(m))
+	f := e.predictDivided(m, d)
+	e.divisions.put(d)
+	return f
+}
+
+// predictDivided is the forecast for a division of the terms.
+func (e *mixedExact) predictDivided(m *compiled, d *division) forecast {
+	if d.p == 0 {
 		return cannot(noWaves)
 	}
-	if p+moving > maxDenseFeatures {
-		return tooMany(p / 2)
+	if d.p+d.moving > maxDenseFeatures {
+		return tooMany(d.p / 2)
 	}
-	if len(rest) == 0 {
-		return e.predict(m, p, moving)
+	if len(d.rest) == 0 {
+		return e.predict(m, d)
 	}
+	return e.predictBased(m, d)
+}
+
+// predictBased is the forecast with a base of other terms.
+func (e *mixedExact) predictBased(m *compiled, d *division) forecast {
 	f := cannot(noWaves)
 	b := e.rests.get()
-	if err := b.compile(m, rest); err == nil {
-		_, f = e.baseForecast(b, p, moving)
+	if err := b.compile(m, d.rest); err == nil {
+		_, f = e.baseForecast(b, d.p, d.moving)
 	}
 	e.rests.put(b)
 	if f.reason != (reason{}) {
 		return f
 	}
-	n, least := float64(len(e.line.t)), e.line.noise.least(m.noise)
+	n, least, p := float64(len(e.line.t)), e.line.noise.least(m.noise), d.p
 	f.err += n*rounding(m.variance, least) + n*e.eps(m)*m.variance/least
 	f.bytes += 16 * triangle(int(p))
-	f.seconds += p*p*p*(1+moving/(3*p))/(2*flopRate) + n*p*1.5e-8 + 1e-4
+	f.seconds += p*p*p*(1+d.moving/(3*p))/(2*flopRate) + n*p*1.5e-8 + 1e-4
 	return f
 }
 
 // predict is the forecast where B is the noise alone.
-func (e *mixedExact) predict(m *compiled, p, moving float64) forecast {
-	n, least := float64(len(e.line.t)), e.line.noise.least(m.noise)
-	passes := 1.0
-	if !e.line.noise.even() {
-		passes = 2
-	}
-	work := passes*n*p*(p+2*moving) + p*p*p
-	if moving > 0 {
-		work += p * p * p / 3
-	}
-	return forecast{
-		bytes:   16*triangle(int(p)) + 8*(p+moving)*(mixedChunk+2*n/max(1, n/mixedChunk)),
-		seconds: work/(2*flopRate) + passes*n*(p+moving)*8e-9 + p*p*6e-9 + 1e-4,
+func (e *mixedExact) predict(m *compiled, d *division) forecast {
+	n, least, p := float64(len(e.line.t)), e.line.noise.least(m.noise), d.p
+	direct, sums := e.costs(d)
+	f := forecast{
+		bytes:   16*triangle(int(p)) + 8*(p+d.moving)*(mixedChunk+2*n/max(1, n/mixedChunk)),
+		seconds: direct,
 		err:     n*rounding(m.variance, least) + n*e.eps(m)*m.variance/least,
 	}
+	if e.summed(d) {
+		f.seconds = sums
+		if highest := d.highest * e.circled(d.period); !e.knows(e.circled(d.period), highest) {
+			f.setup = e.sums.pass(300e-9) + highest*1e-6
+		}
+	}
+	f.seconds += p*p*p*(1+d.moving/(3*max(1, p)))/(2*flopRate) + p*p*6e-9 + 1e-4
+	return f
+}
+
+// knows reports whether the sums on a circle are there.
+func (e *mixedExact) knows(period, highest float64) bool {
+	c := e.sums.kept.find(func(c *circleSums) bool { return c.period == period })
+	return c != nil && highest <= float64(c.m)
 }
 
 // mixedChunk is how many observations are computed with at a time.
@@ -127,13 +150,15 @@ type mixedFactor struct {
 	eps    float64
 	span   float64 // the waves represent the kernel up to this distance
 
-	terms   []waveTerm
-	base    mixedBase
-	index   [2][]int  // of the terms that are waves, and of those in the base
-	columns int       // p
-	angle   []float64 // 2πm/P of the features that move
-	shift   int       // how many move
-	lambda  []float64 // of each observation's noise
+	terms    []waveTerm
+	base     mixedBase
+	division division
+	columns  int         // p
+	circle   *circleSums // that all waves are on; nil: EᵀE is added up over the data
+	parts    []part      // of the columns, with circle
+	angle    []float64   // 2πm/P of the features that move
+	shift    int         // how many move
+	lambda   []float64   // of each observation's noise
 
 	rows                blas64.General // Eᵀ, then the rows that move, then zᵀ: for one chunk
 	from                int            // the first observation of the chunk, −1: none
@@ -155,7 +180,7 @@ type mixedFactor struct {
 	probe               [2][]float64
 	block, along, strip blas64.General // see packetSlopes
 
-	fillRows, addTiles func(int)
+	fillRows, addTiles, fillPart func(int)
 }
 
 func (e *mixedExact) factor(m *compiled) (exactFactor, error) {
@@ -205,9 +230,12 @@ func (f *mixedFactor) features() int { return f.columns }
 
 // fill sets EᵀE and what there is of the columns of the data.
 func (f *mixedFactor) fill() error {
-	if len(f.base.of) == 0 {
+	switch {
+	case f.circle != nil:
+		f.fillSums()
+	case len(f.base.of) == 0:
 		f.fillWhite()
-	} else {
+	default:
 		which, _ := f.engine.baseForecast(&f.base, float64(f.features()), float64(f.shift))
 		if err := f.fillBase(which); err != nil {
 			return err
@@ -361,6 +389,11 @@ func (f *mixedFactor) verifyInverse() error {
 			size = max(size, math.Abs(b), math.Abs(f.h.Data[i*f.h.Stride+j])*(1+length))
 		}
 		if err := verify("the solution of a linear system", off, 0, 1e-9*size); err != nil {
+			return err
+		}
+	}
+	if f.circle != nil {
+		if err := f.verifyRow(); err != nil {
 			return err
 		}
 	}

@@ -63,35 +63,38 @@ func (b *mixedBase) compile(m *compiled, of []int) error {
 	return err
 }
 
-// divide returns the terms of a kernel that are taken as waves, and the others; moving is how many of the p columns of waves
-// have frequencies that are parameters. A term that dies out has its place in the base where it takes many columns.
-func (e *mixedExact) divide(waves, rest []int, m *compiled, eps float64) (_, _ []int, p, moving float64) {
+// divide sets d to the terms of a kernel that are taken as waves, and the others. A term that dies out has its place in the base
+// where it takes many columns.
+func (e *mixedExact) divide(d *division, m *compiled, eps float64) {
+	*d = division{waves: d.waves[:0], rest: d.rest[:0]}
 	room := e.rooms.get()
 	for i, k := range m.split.signal {
 		w, ok := k.(Waver)
 		if !ok {
-			rest = append(rest, i)
+			d.rest = append(d.rest, i)
 			continue
 		}
 		period, bands := w.Bands((*room)[:0], e.line.span, 0.5*eps)
 		*room = bands
-		columns, _ := packed(bands, e.line.span/period, 0.5*eps)
-		if w.PeriodParam() >= 0 {
-			columns = 2 * float64(countWaves(bands))
+		whole, moves := 2*float64(countWaves(bands)), w.PeriodParam() >= 0
+		columns := whole
+		if !moves {
+			columns, _ = packed(bands, e.line.span/period, 0.5*eps)
 		}
 		dies := reach(k, 1e-16) < 0.1*e.line.span
 		if bands == nil || dies && columns > 0.25*float64(len(e.line.t)) {
-			rest = append(rest, i)
+			d.rest = append(d.rest, i)
 			continue
 		}
-		waves = append(waves, i)
-		p += columns
-		if w.PeriodParam() >= 0 {
-			moving += columns
+		d.waves = append(d.waves, i)
+		d.p += columns
+		d.whole += whole
+		d.period, d.highest = max(d.period, period), max(d.highest, float64(bands[len(bands)-1].To)/period)
+		if moves {
+			d.moving += columns
 		}
 	}
 	e.rooms.put(room)
-	return waves, rest, p, moving
 }
 
 // spanOf is the distance up to which waves are to represent a kernel: for a posterior with a base, as far from the data as

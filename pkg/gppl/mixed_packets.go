@@ -23,8 +23,9 @@ import (
 
 // packet is columns of Φ that stand for cosines or sines of a band.
 type packet struct {
-	at, count int            // its frequencies among the coefficients
-	sin       bool           // its waves are sines
+	at, count int  // its frequencies among the coefficients
+	sin       bool // its waves are sines
+	features  []fourier.Feature
 	first     int            // of its columns among those of the term
 	u         blas64.General // U, count×rank
 	z         blas64.General // C^½U
@@ -66,7 +67,7 @@ func (b Band) both() (count, columns float64) {
 // pack sets the packets of a term whose waves are to represent it between times that are at most length apart, within eps times
 // its variance.
 func (w *waveTerm) pack(f *mixedFactor, length, eps float64) {
-	w.packets = w.packets[:0]
+	w.packets, w.packed = w.packets[:0], w.packed[:0]
 	limit := eps * variance(w.kernel) / float64(2*len(w.bands))
 	w.work = dense.Resize(w.work, len(w.bands)+1)
 	at := 0
@@ -96,18 +97,27 @@ func (w *waveTerm) pack(f *mixedFactor, length, eps float64) {
 	for i, b := range w.bands {
 		s := &w.work[i]
 		tampered("mixed packets", s.z.Data)
-		w.add(packet{at: w.starts[i], count: b.To - b.From + 1, u: s.u, z: s.z})
+		w.add(packet{at: w.starts[i], count: b.To - b.From + 1, u: s.u, z: s.z}, b.From)
 		switch {
 		case b.From > 0:
-			w.add(packet{at: w.starts[i], count: b.To - b.From + 1, sin: true, u: s.u, z: s.z})
+			w.add(packet{at: w.starts[i], count: b.To - b.From + 1, sin: true, u: s.u, z: s.z}, b.From)
 		case b.To > 0:
 			s = &w.work[len(w.bands)]
-			w.add(packet{at: 1, count: b.To, sin: true, u: s.u, z: s.z})
+			w.add(packet{at: 1, count: b.To, sin: true, u: s.u, z: s.z}, 1)
 		}
 	}
 }
 
-func (w *waveTerm) add(p packet) {
+func (w *waveTerm) add(p packet, from int) {
+	start := len(w.packed)
+	for m := range p.count {
+		feature := fourier.Cos(from + m)
+		if p.sin {
+			feature = fourier.Sin(from + m)
+		}
+		w.packed = append(w.packed, feature)
+	}
+	p.features = w.packed[start:len(w.packed):len(w.packed)]
 	p.first = w.size
 	w.size += p.rank()
 	w.packets = append(w.packets, p)

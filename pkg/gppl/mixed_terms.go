@@ -28,7 +28,8 @@ type waveTerm struct {
 	param    int       // of the period, −1
 
 	work   []spanning
-	starts []int // of the bands among the coefficients
+	packed []fourier.Feature // of all packets
+	starts []int             // of the bands among the coefficients
 	pair   waveRows
 	few    fourier.Points
 	three  blas64.General // its columns at three times
@@ -37,33 +38,27 @@ type waveTerm struct {
 // expand sets the waves of all terms.
 func (f *mixedFactor) expand() error {
 	l := f.engine.line
-	f.index[0], f.index[1], _, _ = f.engine.divide(f.index[0][:0], f.index[1][:0], f.model, f.eps)
-	if err := f.base.compile(f.model, f.index[1]); err != nil {
+	e := f.engine
+	e.divide(&f.division, f.model, f.eps)
+	if err := f.base.compile(f.model, f.division.rest); err != nil {
 		return err
 	}
-	f.span = max(f.span, f.engine.spanOf(f.index[1]))
-	f.terms = slices.Grow(f.terms[:0], len(f.index[0]))[:len(f.index[0])]
+	f.span = max(f.span, e.spanOf(f.division.rest))
+	f.terms = slices.Grow(f.terms[:0], len(f.division.waves))[:len(f.division.waves)]
 	f.columns, f.angle = 0, f.angle[:0]
-	for i, of := range f.index[0] {
+	for i, of := range f.division.waves {
 		w, k := &f.terms[i], f.model.split.signal[of].(Waver)
-		w.kernel, w.index, w.first, w.moving, w.param = k, of, f.columns, -1, k.PeriodParam()
+		w.kernel, w.index, w.moving, w.param = k, of, -1, k.PeriodParam()
 		w.period, w.bands = w.kernel.Bands(w.bands[:0], f.span, 0.5*f.eps)
-		count := countWaves(w.bands)
-		w.coef, w.size, w.packets, w.features, w.root = dense.Resize(w.coef, count), 0, w.packets[:0], w.features[:0], w.root[:0]
-		w.kernel.Coefficients(w.coef, w.period, w.bands)
-		tampered("mixed coefficients", w.coef)
-		if w.param >= 0 {
-			w.moving = len(f.angle)
+	}
+	f.circle = nil
+	if f.span == l.span && e.summed(&f.division) {
+		if err := f.setCircle(f.division.period); err != nil {
+			return err
 		}
-		length := 2*f.span - l.span // of the times whose covariances are represented
-		if _, worth := packed(w.bands, length/w.period, 0.5*f.eps); worth && w.param < 0 {
-			w.pack(f, length, 0.5*f.eps)
-		} else {
-			w.takeAll(f)
-		}
-		f.columns += w.size
-		w.points.Set(l.t, l.middle(), w.period)
-		if err := f.verifyTerm(w); err != nil {
+	}
+	for i := range f.terms {
+		if err := f.setColumns(&f.terms[i]); err != nil {
 			return err
 		}
 	}
@@ -71,6 +66,27 @@ func (f *mixedFactor) expand() error {
 	f.lambda = l.noise.set(f.lambda, len(l.t), f.noise)
 	f.from = -1
 	return nil
+}
+
+// setColumns sets the columns of a term, and checks them.
+func (f *mixedFactor) setColumns(w *waveTerm) error {
+	l, count := f.engine.line, countWaves(w.bands)
+	w.first = f.columns
+	w.coef, w.size, w.packets, w.features, w.root = dense.Resize(w.coef, count), 0, w.packets[:0], w.features[:0], w.root[:0]
+	w.kernel.Coefficients(w.coef, w.period, w.bands)
+	tampered("mixed coefficients", w.coef)
+	if w.param >= 0 {
+		w.moving = len(f.angle)
+	}
+	length := 2*f.span - l.span // of the times whose covariances are represented
+	if _, worth := packed(w.bands, length/w.period, 0.5*f.eps); worth && w.param < 0 {
+		w.pack(f, length, 0.5*f.eps)
+	} else {
+		w.takeAll(f)
+	}
+	f.columns += w.size
+	w.points.Set(l.t, l.middle(), w.period)
+	return f.verifyTerm(w)
 }
 
 // takeAll adds the features of all frequencies.

@@ -150,8 +150,9 @@ func TestMixedAgainstDense(t *testing.T) {
 func TestPackets(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(21, 8))
 	var worst, fewest float64 = 0, 1
+	summed := 0
 	for range testsize.Of(15, 60, 300) {
-		n := 40 + rnd.IntN(100)
+		n := 40 + rnd.IntN(testsize.Of(150, 400, 800))
 		x, y := make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i] = rnd.Float64()
@@ -179,17 +180,21 @@ func TestPackets(t *testing.T) {
 				t.Errorf("%v, noise %v: derivative %d is %v, dense %v, allowed %.2g", k, m.Noise, i, grad[i], wantGrad[i], limit)
 			}
 		}
-		columns, whole := mixedColumns(t, m, d)
+		columns, whole, sums := mixedColumns(t, m, d)
 		fewest = min(fewest, columns/whole)
+		if sums {
+			summed++
+		}
 	}
-	t.Logf("at most %.2g of the promise, at best %.2g of the columns", worst, fewest)
-	if fewest > 0.4 {
-		t.Errorf("packets save too few columns: at best %.2g are left", fewest)
+	t.Logf("at most %.2g of the promise, at best %.2g of the columns, %d by sums", worst, fewest, summed)
+	if fewest > 0.4 || summed == 0 {
+		t.Errorf("packets save too few columns, at best %.2g are left, or sums are not taken: %d times", fewest, summed)
 	}
 }
 
-// mixedColumns returns the columns that the mixed engine takes for a model, and how many there are without packets.
-func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64) {
+// mixedColumns returns the columns that the mixed engine takes for a model, and how many there are without packets, and
+// whether sums over the data give their products.
+func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums bool) {
 	t.Helper()
 	series, y := sortLine(d.X), dense.New(d.Len(), 1)
 	copy(y.Data, d.Y)
@@ -202,15 +207,23 @@ func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64) {
 	for i := range mixed.terms {
 		whole += 2 * float64(len(mixed.terms[i].coef))
 	}
-	return float64(mixed.features()), whole
+	return float64(mixed.features()), whole, mixed.circle != nil
 }
 
 // TestMixedFaults: what goes wrong in an intermediate result of the mixed engine is an error.
 func TestMixedFaults(t *testing.T) {
 	defer func() { tamper = nil }()
-	d := benchData(t, 120)
-	for _, k := range []Kernel{Add(SE{1, 300}, Periodic{0.5, 1, 37}), Add(Laplace{0.5, 20}, LocPer{1, 900, 37, 1})} {
-		for _, stage := range []string{"mixed coefficients", "mixed packets", "mixed block", "mixed h", "mixed diag"} {
+	d := benchData(t, 400)
+	stages := []string{"mixed coefficients", "mixed packets", "mixed block", "mixed h", "mixed diag"}
+	for _, c := range []struct {
+		k      Kernel
+		stages []string
+	}{
+		{Add(SE{1, 300}, Periodic{0.5, 1, 37}), stages}, {Add(Laplace{0.5, 20}, LocPer{1, 900, 37, 1}), stages},
+		{Add(SE{0.5, 300}, LocPer{1, 900, 37, 1}), append(stages, "mixed sums")},
+	} {
+		k := c.k
+		for _, stage := range c.stages {
 			for _, fault := range []string{"wrong sign", "factor 1.001", "dropped"} {
 				if stage == "mixed packets" && fault == "wrong sign" {
 					continue // of all waves of a packet: their covariance is the same
@@ -228,7 +241,8 @@ func TestMixedFaults(t *testing.T) {
 				}
 				_, err = l.ValueGrad(make([]float64, len(theta)), theta)
 				tamper = nil
-				if u := (unverified{}); !hit || !errors.As(err, &u) {
+				u, notPositive := unverified{}, dense.NotPositive{}
+				if !hit || !errors.As(err, &u) && !(stage == "mixed sums" && errors.As(err, &notPositive)) {
 					t.Errorf("%v: %s, %s: tried %v, error %v", k, stage, fault, hit, err)
 				}
 			}
