@@ -3,11 +3,13 @@ package gppl
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -153,6 +155,7 @@ func BenchmarkNLL(b *testing.B) {
 		run(fmt.Sprintf("engine=auto/n=%d/kernel=SE", n), benchData(b, n), Model{Kernel: SE{1, 0.03}, Noise: 0.1})
 	}
 	run("engine=toeplitz/n=20000", regularData(b, 20000, 0, 1), Model{Kernel: RQ{1, 20, 1}, Noise: 0.1}, WithEngine(EngineToeplitz))
+	benchMixed(b, run)
 	d := sunspotData(b)
 	for _, c := range []struct {
 		name string
@@ -194,6 +197,44 @@ func BenchmarkNLL(b *testing.B) {
 			}
 		}
 	}
+}
+
+// mixedCases are the sums of kernels of BenchmarkNLL on irregular times, on a range of n.
+func mixedCases(n float64) map[string]Kernel {
+	locper, smooth := LocPer{1, n, 30, 1}, SE{1, 0.1 * n}
+	return map[string]Kernel{
+		"Matern32+LocPer": Add(Matern32{1, 20}, locper), "Laplace+LocPer+SE": Add(Laplace{1, 20}, locper, smooth), "SE+LocPer": Add(smooth, locper),
+		"SE+SE": Add(SE{1, 5}, smooth), "Matern52+Periodic": Add(Matern52{1, 20}, Periodic{1, 1, 30}), "RQ": RQ{1, 20, 1},
+		"SE*Periodic": Mul(SE{1, n}, Periodic{1, 1, 30}),
+	}
+}
+
+// benchMixed evaluates mixedCases on irregular times.
+func benchMixed(b *testing.B, run func(name string, d Data, m Model, opts ...Option)) {
+	for _, n := range []int{4000, 20000} {
+		d := irregularData(b, n)
+		cases := mixedCases(float64(n))
+		for _, name := range slices.Sorted(maps.Keys(cases)) {
+			run(fmt.Sprintf("engine=auto/n=%d/irregular/kernel=%s", n, name), d, Model{Kernel: cases[name], Noise: 0.1})
+			if n == 4000 {
+				run(fmt.Sprintf("engine=dense/n=%d/irregular/kernel=%s", n, name), d, Model{Kernel: cases[name], Noise: 0.1}, WithEngine(EngineDense))
+			}
+		}
+	}
+}
+
+// irregularData is n irregular times on [0, n] with noise.
+func irregularData(tb testing.TB, n int) Data {
+	rnd := rand.New(rand.NewPCG(uint64(n), 3))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = float64(n)*rnd.Float64(), rnd.NormFloat64()
+	}
+	d, err := NewData(Scalars(x), y)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
 }
 
 // BenchmarkNLLModel evaluates the exact likelihood, PL with the residual and VFE with a mean

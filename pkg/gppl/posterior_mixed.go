@@ -9,7 +9,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // mixedPosterior is Bayesian linear regression on the waves: at x within the range of the data, with e = C^½φ(x),
@@ -59,35 +58,13 @@ func (p *mixedPosterior) at(x Inputs) (e, solved blas64.General) {
 }
 
 func (p *mixedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	var within, beyond []int
-	for i, v := range x.at {
-		if p.represented(v) {
-			within = append(within, i)
-		} else {
-			beyond = append(beyond, i)
-		}
-	}
-	const batch = 128
-	each := func(places []int, predict func(m blas64.General, v []float64, x Inputs)) {
-		parallel.For((len(places)+batch-1)/batch, func(b int) {
-			if ctx.Err() != nil {
-				return
-			}
-			part := places[b*batch : min(len(places), (b+1)*batch)]
-			m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
-			predict(m, v, x.Pick(part))
-			scatter(means, m, part)
-			for j, i := range part {
-				variances[i] = v[j]
-			}
-		})
-	}
-	each(within, func(m blas64.General, v []float64, x Inputs) {
+	within, beyond := apart(x, p.represented)
+	inBatches(ctx, means, variances, x, within, func(m blas64.General, v []float64, x Inputs) {
 		e, solved := p.at(x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.h, 0, m)
 		addSquares(v, 1, solved)
 	})
-	each(beyond, func(m blas64.General, v []float64, x Inputs) {
+	inBatches(ctx, means, variances, x, beyond, func(m blas64.General, v []float64, x Inputs) {
 		variancesAt(v, p.kernel, x)
 		g := p.regress(m, x, func(r blas64.General) { addSquares(v, -1, r) })
 		addSquares(v, -1, g)

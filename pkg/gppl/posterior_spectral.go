@@ -77,20 +77,13 @@ func (p *spectralPosterior) signed(a blas64.General) (plus, minus blas64.General
 }
 
 func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	var within, beyond []int
-	for i, v := range x.at {
-		if p.represented(v) {
-			within = append(within, i)
-		} else {
-			beyond = append(beyond, i)
-		}
-	}
-	const batch = 128
-	parallel.For((len(within)+batch-1)/batch, func(b int) {
-		if ctx.Err() == nil {
-			part := within[b*batch : min(len(within), (b+1)*batch)]
-			p.within(means, variances, x.Pick(part), part)
-		}
+	within, beyond := apart(x, p.represented)
+	inBatches(ctx, means, variances, x, within, func(m blas64.General, v []float64, x Inputs) {
+		g, solved := p.at(x)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1/p.noise, g, p.h, 0, m)
+		plus, minus := p.signed(solved)
+		addSquares(v, 1, plus)
+		addSquares(v, -1, minus)
 	})
 	if len(beyond) == 0 {
 		return ctx.Err()
@@ -99,7 +92,7 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 		return p.unknown(x.at[beyond[0]])
 	}
 	// As many at a time as have a covariance with every datum in 32 MB.
-	size := max(1, min(batch, (4<<20)/p.engine.n))
+	size := max(1, min(posteriorBatch, (4<<20)/p.engine.n))
 	for from := 0; from < len(beyond); from += size {
 		part := beyond[from:min(len(beyond), from+size)]
 		m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
@@ -114,24 +107,41 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 	return ctx.Err()
 }
 
+// apart returns the places of the inputs that are represented, and of the others.
+func apart(x Inputs, represented func(float64) bool) (within, beyond []int) {
+	for i, v := range x.at {
+		if represented(v) {
+			within = append(within, i)
+		} else {
+			beyond = append(beyond, i)
+		}
+	}
+	return within, beyond
+}
+
+// posteriorBatch is how many inputs are predicted at a time.
+const posteriorBatch = 128
+
+// inBatches predicts at the given places of x, in parallel, until the context ends.
+func inBatches(ctx context.Context, means blas64.General, variances []float64, x Inputs, places []int, predict func(m blas64.General, v []float64, x Inputs)) {
+	parallel.For((len(places)+posteriorBatch-1)/posteriorBatch, func(b int) {
+		if ctx.Err() != nil {
+			return
+		}
+		part := places[b*posteriorBatch : min(len(places), (b+1)*posteriorBatch)]
+		m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
+		predict(m, v, x.Pick(part))
+		scatter(means, m, part)
+		for j, i := range part {
+			variances[i] = v[j]
+		}
+	})
+}
+
 // scatter copies the rows of a to the given places of dst.
 func scatter(dst, a blas64.General, places []int) {
 	for j, i := range places {
 		copy(dst.Data[i*dst.Stride:][:dst.Cols], a.Data[j*a.Stride:])
-	}
-}
-
-// within predicts at represented inputs, whose places are given.
-func (p *spectralPosterior) within(means blas64.General, variances []float64, x Inputs, places []int) {
-	g, solved := p.at(x)
-	m, v := dense.New(len(places), means.Cols), make([]float64, len(places))
-	dense.Gemm(blas.Trans, blas.NoTrans, 1/p.noise, g, p.h, 0, m)
-	plus, minus := p.signed(solved)
-	addSquares(v, 1, plus)
-	addSquares(v, -1, minus)
-	scatter(means, m, places)
-	for j, i := range places {
-		variances[i] = v[j]
 	}
 }
 

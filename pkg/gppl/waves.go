@@ -225,6 +225,15 @@ func (k carried) contract(lines, w []float64, period float64, bands []Band) (v, 
 	return v, l, p
 }
 
+// contractInto adds the derivatives in log v, log l and, if grad has a third, log p, of lines whose weights are no parameters.
+func (k carried) contractInto(grad, w []float64, period float64, bands []Band) {
+	var lines [2]float64
+	v, l, p := k.contract(lines[:len(k.lines)], w, period, bands)
+	for i, d := range []float64{v, l, p}[:len(grad)] {
+		grad[i] += d
+	}
+}
+
 func (k SE) carried() carried { return carried{k.Variance, k.Lengthscale, k.Lengthscale, []float64{1}} }
 
 func (k SE) Bands(dst []Band, span, eps float64) (float64, []Band) {
@@ -236,10 +245,7 @@ func (k SE) Coefficients(dst []float64, period float64, bands []Band) {
 }
 
 func (k SE) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
-	var lines [1]float64
-	v, l, _ := k.carried().contract(lines[:], w, period, bands)
-	grad[0] += v
-	grad[1] += l
+	k.carried().contractInto(grad[:2], w, period, bands)
 }
 
 func (k SE) PeriodParam() int { return -1 }
@@ -293,11 +299,7 @@ func (k SpectralMixture) Coefficients(dst []float64, period float64, bands []Ban
 }
 
 func (k SpectralMixture) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
-	var lines [2]float64
-	v, l, p := k.carried().contract(lines[:], w, period, bands)
-	grad[0] += v
-	grad[1] += l
-	grad[2] += p
+	k.carried().contractInto(grad[:3], w, period, bands)
 }
 
 func (k SpectralMixture) PeriodParam() int { return -1 }

@@ -2,7 +2,6 @@ package gppl
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -245,36 +244,6 @@ func TestMixedFaults(t *testing.T) {
 				if !hit || !errors.As(err, &u) && !(stage == "mixed sums" && errors.As(err, &notPositive)) {
 					t.Errorf("%v: %s, %s: tried %v, error %v", k, stage, fault, hit, err)
 				}
-			}
-		}
-	}
-}
-
-// BenchmarkMixed is value and gradient of periodic and quasi-periodic kernels on irregular times.
-func BenchmarkMixed(b *testing.B) {
-	for _, n := range []int{200, 1000, 4000} {
-		rnd := rand.New(rand.NewPCG(uint64(n), 3))
-		x, y := make([]float64, n), make([]float64, n)
-		for i := range x {
-			x[i], y[i] = float64(n)*rnd.Float64(), rnd.NormFloat64()
-		}
-		for _, p := range []float64{0.1, 30} {
-			for _, k := range []Kernel{Periodic{1, 1, p}, LocPer{1, 2 * float64(n), p, 1}, Add(SE{1, 0.1 * float64(n)}, LocPer{1, float64(n), p, 1}), Add(SE{1, 0.1 * float64(n)}, Periodic{1, 1, p}),
-				Add(SE{1, 5}, LocPer{1, float64(n), p, 1}), Add(Matern32{1, 20}, LocPer{1, float64(n), p, 1}), Add(Laplace{1, 20}, LocPer{1, float64(n), p, 1}, SE{1, 0.1 * float64(n)}), Add(Matern52{1, 20}, Periodic{1, 1, p})} {
-				b.Run(fmt.Sprintf("%v/n=%d", k, n), func(b *testing.B) {
-					m := Model{Kernel: k, Noise: 0.1}
-					l, err := NewExact(m, Data{X: Scalars(x), Y: y}, WithEngine(EngineMixed))
-					if err != nil {
-						b.Fatal(err)
-					}
-					theta := values(m.Params())
-					grad := make([]float64, len(theta))
-					for b.Loop() {
-						if _, err := l.ValueGrad(grad, theta); err != nil {
-							b.Fatal(err)
-						}
-					}
-				})
 			}
 		}
 	}
