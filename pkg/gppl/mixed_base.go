@@ -69,7 +69,7 @@ func (e *mixedExact) divide(d *division, m *compiled, eps float64) {
 	*d = division{waves: d.waves[:0], rest: d.rest[:0]}
 	room := e.rooms.get()
 	for i, k := range m.split.signal {
-		w, ok := k.(Waver)
+		w, ok := waverOf(k)
 		if !ok {
 			d.rest = append(d.rest, i)
 			continue

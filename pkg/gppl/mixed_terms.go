@@ -47,7 +47,8 @@ func (f *mixedFactor) expand() error {
 	f.terms = slices.Grow(f.terms[:0], len(f.division.waves))[:len(f.division.waves)]
 	f.columns, f.angle = 0, f.angle[:0]
 	for i, of := range f.division.waves {
-		w, k := &f.terms[i], f.model.split.signal[of].(Waver)
+		w := &f.terms[i]
+		k, _ := waverOf(f.model.split.signal[of])
 		w.kernel, w.index, w.moving, w.param = k, of, -1, k.PeriodParam()
 		w.period, w.bands = w.kernel.Bands(w.bands[:0], f.span, 0.5*f.eps)
 	}
@@ -141,7 +142,7 @@ func (f *mixedFactor) verifyTerm(w *waveTerm) error {
 	if w.param >= 0 {
 		f.probe[1][w.param] += moved
 	}
-	steep := 1 + steepness(w.kernel, f.engine.line.span)
+	steep := 1 + steepness(f.model.split.signal[w.index], f.engine.line.span)
 	var want [1]float64
 	w.kernel.Cov(want[:], r[:])
 	if err := verify("a sum of waves", sum, want[0], v*(1e-12+2*f.eps+0x1p-50*steep)); err != nil {

@@ -164,7 +164,8 @@ func TestPackets(t *testing.T) {
 		k := []Kernel{
 			SE{1, log(0.02, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}, SpectralMixture{1, log(0.05, 10), log(0.01, 1)},
 			Add(SE{1, log(0.05, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}), Add(Matern32{1, log(0.01, 1)}, LocPer{1, log(0.3, 10), log(0.01, 0.3), 1}),
-		}[rnd.IntN(5)]
+			Mul(SE{1, log(0.3, 10)}, Periodic{0.8, log(0.5, 2), log(0.003, 0.3)}), Add(Mul(Periodic{1.3, 1, log(0.003, 0.3)}, SE{0.7, log(0.3, 10)}), Laplace{1, 0.1}),
+		}[rnd.IntN(7)]
 		d, m := Data{X: Scalars(x), Y: y}, Model{Kernel: k, Noise: log(1e-4, 1)}
 		got, grad, bound := evaluated(t, m, d, EngineMixed)
 		want, wantGrad, other := evaluated(t, m, d, EngineDense)
