@@ -153,12 +153,12 @@ type mixedFactor struct {
 	terms    []waveTerm
 	base     mixedBase
 	division division
-	columns  int         // p
-	circle   *circleSums // that all waves are on; nil: EᵀE is added up over the data
-	parts    []part      // of the columns, with circle
-	angle    []float64   // 2πm/P of the features that move
-	shift    int         // how many move
-	lambda   []float64   // of each observation's noise
+	columns  int           // p
+	circle   *circleSums   // that all waves are on; nil: EᵀE is added up over the data
+	parts    []waveColumns // of the columns, with circle
+	angle    []float64     // 2πm/P of the features that move
+	shift    int           // how many move
+	lambda   []float64     // of each observation's noise
 
 	rows                blas64.General // Eᵀ, then the rows that move, then zᵀ: for one chunk
 	from                int            // the first observation of the chunk, −1: none

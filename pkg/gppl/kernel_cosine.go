@@ -17,8 +17,8 @@ type Cosine struct{ Variance, Period float64 }
 
 func (k Cosine) Params() []Param {
 	return []Param{
-		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
-		{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod},
+		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: UnitY2, Role: RoleVariance},
+		{Name: "period", Value: k.Period, Transform: Log{}, Unit: UnitX, Role: RolePeriod},
 	}
 }
 func (k Cosine) WithParams(theta []float64) Kernel {

@@ -27,8 +27,8 @@ type SHO struct{ Variance, Period, Quality float64 }
 
 func (k SHO) Params() []Param {
 	return []Param{
-		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
-		{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod},
+		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: UnitY2, Role: RoleVariance},
+		{Name: "period", Value: k.Period, Transform: Log{}, Unit: UnitX, Role: RolePeriod},
 		{Name: "quality", Value: k.Quality, Transform: Log{}, Role: RoleShape},
 	}
 }

@@ -21,8 +21,8 @@ type Rotation struct{ Variance, Period, Quality, Difference, Mix float64 }
 
 func (k Rotation) Params() []Param {
 	return []Param{
-		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: unitY2, Role: RoleVariance},
-		{Name: "period", Value: k.Period, Transform: Log{}, Unit: unitX, Role: RolePeriod},
+		{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: UnitY2, Role: RoleVariance},
+		{Name: "period", Value: k.Period, Transform: Log{}, Unit: UnitX, Role: RolePeriod},
 		{Name: "quality", Value: k.Quality, Transform: Log{}, Role: RoleShape},
 		{Name: "difference", Value: k.Difference, Transform: Log{}, Role: RoleShape},
 		{Name: "mix", Value: k.Mix, Transform: Log{}, Role: RoleShape},

@@ -80,8 +80,8 @@ func (f *mixedFactor) setCircle(period float64) error {
 	return nil
 }
 
-// part is columns of E as features times a matrix, c^½ or a packet's.
-type part struct {
+// waveColumns are columns of E as features times a matrix, c^½ or a packet's.
+type waveColumns struct {
 	features    []fourier.Feature
 	first, rank int
 	root        []float64 // of single features
@@ -89,7 +89,7 @@ type part struct {
 }
 
 // times sets dst to a, whose columns are the features, times the part's matrix.
-func (p *part) times(dst, a blas64.General) {
+func (p *waveColumns) times(dst, a blas64.General) {
 	if p.root == nil {
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, a, p.z, 0, dst)
 		return
@@ -102,7 +102,7 @@ func (p *part) times(dst, a blas64.General) {
 }
 
 // adjoint sets dst to scale times the transpose of the part's matrix times a.
-func (p *part) adjoint(dst blas64.General, scale float64, a blas64.General) {
+func (p *waveColumns) adjoint(dst blas64.General, scale float64, a blas64.General) {
 	if p.root == nil {
 		dense.Gemm(blas.Trans, blas.NoTrans, scale, p.z, a, 0, dst)
 		return
@@ -121,12 +121,12 @@ func (f *mixedFactor) setParts() {
 		w := &f.terms[i]
 		for from := 0; from < len(w.features); from += dense.Tile {
 			to := min(len(w.features), from+dense.Tile)
-			f.parts = append(f.parts, part{features: w.features[from:to], first: w.first + from, rank: to - from, root: w.root[from:to]})
+			f.parts = append(f.parts, waveColumns{features: w.features[from:to], first: w.first + from, rank: to - from, root: w.root[from:to]})
 		}
 		for j := range w.packets {
 			p := &w.packets[j]
 			if p.rank() > 0 {
-				f.parts = append(f.parts, part{features: p.features, first: w.first + p.first, rank: p.rank(), z: p.z})
+				f.parts = append(f.parts, waveColumns{features: p.features, first: w.first + p.first, rank: p.rank(), z: p.z})
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func (f *mixedFactor) verifyRow() error {
 }
 
 // weightsOf returns what the features of a part have in one of its columns.
-func (f *mixedFactor) weightsOf(p *part, at int) []float64 {
+func (f *mixedFactor) weightsOf(p *waveColumns, at int) []float64 {
 	f.z = dense.Resize(f.z, len(p.features))
 	for i := range f.z {
 		switch {
