@@ -109,7 +109,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 // write writes the requested files.
 func (o *fitted) write(ctx context.Context, files map[string]string) error {
 	writers := map[string]func(io.Writer) error{
-		"report": func(w io.Writer) error { return report.Report(ctx, w, o.a, o.f, o.trust) },
+		"report": func(w io.Writer) error { return report.HTML(ctx, w, o.a, o.f, o.trust) },
 		"model":  o.a.Encode,
 		"out":    func(w io.Writer) error { return o.f.WriteCSV(w, o.a.Series.Axis) },
 		"figure": func(w io.Writer) error {

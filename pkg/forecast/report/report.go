@@ -59,10 +59,10 @@ type content struct {
 // slicePoints is the number of places at which the likelihood is drawn, along each parameter.
 const slicePoints = 25
 
-// Report writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the forecast,
+// HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the forecast,
 // comparison, parameters, residual checks, spectrum and terms of a sum. It adds slices through the likelihood if an evaluation takes less
 // than 20 ms, and a contour if it takes less than 5 ms.
-func Report(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust) error {
+func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust) error {
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		How: how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),

@@ -60,7 +60,7 @@ func TestShow(t *testing.T) {
 	}
 	t.Run("report", func(t *testing.T) {
 		var b strings.Builder
-		if err := Report(context.Background(), &b, a, f, nil); err != nil {
+		if err := HTML(context.Background(), &b, a, f, nil); err != nil {
 			t.Fatal(err)
 		}
 		page := b.String()
@@ -114,7 +114,7 @@ func TestShow(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := Report(ctx, &strings.Builder{}, a, f, nil); err == nil {
+		if err := HTML(ctx, &strings.Builder{}, a, f, nil); err == nil {
 			t.Error("a report was made after it was cancelled")
 		}
 	})
