@@ -131,10 +131,10 @@ func E1Options(all []experiment.Outcome) *viz.Table {
 	return t
 }
 
-// E1Precision sets VFE and PL with k = m of the text, by the authors' code, in double precision beside single on the same draws.
+// E1Precision sets VFE and PL with k = m of the text, as the authors' code computes them, in double precision beside single on the same draws.
 func E1Precision(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
-		Caption: "VFE and PL with k = m of the text, by the authors' code (E1, Adam), on the same draws in double and in single precision",
+		Caption: "VFE and PL with k = m of the text, as the authors' code computes them (E1, Adam), on the same draws in double and in single precision",
 		Columns: []viz.Column{{Name: "method"}, {Name: "precision"}, {Name: "draws"}, {Name: "exact NLL above the optimum", Unit: "nats", Format: viz.Digits(3)},
 			{Name: "failed factorisations", Format: viz.Fixed(0)}, {Name: "noise variance", Format: viz.Digits(3)}, {Name: "evaluations", Format: viz.Fixed(0)}},
 		Notes: smokeNote([]string{"A failed factorisation is retried with ten times more on the diagonal."}),
