@@ -156,6 +156,25 @@ func BenchmarkNLL(b *testing.B) {
 	}
 	run("engine=toeplitz/n=20000", regularData(b, 20000, 0, 1), Model{Kernel: RQ{1, 20, 1}, Noise: 0.1}, WithEngine(EngineToeplitz))
 	benchMixed(b, run)
+	// On irregular times, where no engine but these two takes all of them.
+	for _, n := range []int{3319, 4000} {
+		d := benchData(b, n)
+		for _, c := range []struct {
+			name string
+			k    Kernel
+		}{
+			{"Matern32", Matern32{1, 20}},
+			{"SHO", SHO{1, 30, 3}},
+			{"Rotation", Rotation{1, 30, 2, 1, 0.5}},
+			{"Matern32*Periodic", Mul(Matern32{1, 100}, Periodic{1, 1, 30})},
+		} {
+			m := Model{Kernel: c.k, Noise: 0.1}
+			run(fmt.Sprintf("engine=auto/n=%d/irregular/kernel=%s", n, c.name), d, m)
+			if n == 4000 {
+				run(fmt.Sprintf("engine=dense/n=%d/irregular/kernel=%s", n, c.name), d, m, WithEngine(EngineDense))
+			}
+		}
+	}
 	d := sunspotData(b)
 	for _, c := range []struct {
 		name string
@@ -176,25 +195,6 @@ func BenchmarkNLL(b *testing.B) {
 			run(fmt.Sprintf("engine=%s/n=3319/kernel=%s", engine, c.name), d, c.m, WithEngine(force))
 			regular := regularData(b, 3319, 1749, 1./12)
 			run(fmt.Sprintf("engine=%s/n=3319/regular/kernel=%s", engine, c.name), regular, c.m, WithEngine(force))
-		}
-	}
-	// On irregular times, where no engine but these two takes all of them.
-	for _, n := range []int{3319, 4000} {
-		d := benchData(b, n)
-		for _, c := range []struct {
-			name string
-			k    Kernel
-		}{
-			{"Matern32", Matern32{1, 20}},
-			{"SHO", SHO{1, 30, 3}},
-			{"Rotation", Rotation{1, 30, 2, 1, 0.5}},
-			{"Matern32*Periodic", Mul(Matern32{1, 100}, Periodic{1, 1, 30})},
-		} {
-			m := Model{Kernel: c.k, Noise: 0.1}
-			run(fmt.Sprintf("engine=auto/n=%d/irregular/kernel=%s", n, c.name), d, m)
-			if n == 4000 {
-				run(fmt.Sprintf("engine=dense/n=%d/irregular/kernel=%s", n, c.name), d, m, WithEngine(EngineDense))
-			}
 		}
 	}
 }

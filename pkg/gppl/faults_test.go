@@ -117,6 +117,13 @@ func faultEngines() (all []faultEngine) {
 			all = append(all, faultEngine{loss, gppl.EngineInterpolated, compact})
 		}
 	}
+	all = append(all, faultEngine{"exact", gppl.EngineStateSpace, func(l float64) []gppl.Kernel {
+		return []gppl.Kernel{
+			gppl.SHO{Variance: 1, Period: 3 * l, Quality: 1.5},
+			gppl.Rotation{Variance: 1, Period: 5 * l, Quality: 0.6, Difference: 0.5, Mix: 0.5},
+			gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 6 * l}, gppl.Cosine{Variance: 1, Period: 4 * l}),
+		}
+	}})
 	return append(all, faultEngine{"exact", gppl.EngineGridded, func(l float64) []gppl.Kernel {
 		return []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: l}}
 	}})

@@ -197,6 +197,14 @@ func (f *Filter) over(gap float64) {
 
 // turn sets dst = Φx of input i, of the gap in room if i < 0; dst may not be x.
 func (f *Filter) turn(dst, x []float64, i int) {
+	if f.system.twos && i >= 0 {
+		for j := range f.system.units {
+			p := f.system.phi[f.system.units[j].block][4*i : 4*i+4 : 4*i+4]
+			a, b := x[2*j], x[2*j+1]
+			dst[2*j], dst[2*j+1] = p[0]*a+p[1]*b, p[2]*a+p[3]*b
+		}
+		return
+	}
 	for j := range f.system.units {
 		u := &f.system.units[j]
 		apply(dst[u.at:][:u.dim], f.phiOf(u, i), x[u.at:][:u.dim])
@@ -205,6 +213,14 @@ func (f *Filter) turn(dst, x []float64, i int) {
 
 // turnBack sets dst = Φᵀx.
 func (f *Filter) turnBack(dst, x []float64, i int) {
+	if f.system.twos && i >= 0 {
+		for j := range f.system.units {
+			p := f.system.phi[f.system.units[j].block][4*i : 4*i+4 : 4*i+4]
+			a, b := x[2*j], x[2*j+1]
+			dst[2*j], dst[2*j+1] = p[0]*a+p[2]*b, p[1]*a+p[3]*b
+		}
+		return
+	}
 	for j := range f.system.units {
 		u := &f.system.units[j]
 		phi := f.phiOf(u, i)

@@ -86,9 +86,11 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 			kappa := dot(f.k, f.room.u)
 			c = kappa + f.inv[i]
 			diag := c
-			copy(f.room.q, f.room.u) // Nk + Σ α_j·r_j
-			for a, k := range f.k {
-				f.room.g[a] = k * (1 + kappa/f.inv[i])
+			if turning {
+				copy(f.room.q, f.room.u) // Nk + Σ α_j·r_j
+				for a, k := range f.k {
+					f.room.g[a] = k * (1 + kappa/f.inv[i])
+				}
 			}
 			for j, rj := range rs {
 				alpha := f.informBlocks(rj, errAt(j), i)

@@ -1,0 +1,108 @@
+package gppl_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+)
+
+// relaxing is v·exp(−r/l) by a process of its own, as a kernel of another module would have it.
+type relaxing struct{ Variance, Lengthscale float64 }
+
+func (k relaxing) as() gppl.Laplace { return gppl.Laplace(k) }
+
+func (k relaxing) Params() []gppl.Param { return k.as().Params() }
+func (k relaxing) WithParams(theta []float64) gppl.Kernel {
+	return relaxing(k.as().WithParams(theta).(gppl.Laplace))
+}
+func (k relaxing) Cov(dst, r []float64)          { k.as().Cov(dst, r) }
+func (k relaxing) Contract(grad, w, r []float64) { k.as().Contract(grad, w, r) }
+func (k relaxing) Slope(dst, r []float64)        { k.as().Slope(dst, r) }
+func (k relaxing) String() string                { return fmt.Sprintf("relaxing(%v, %v)", k.Variance, k.Lengthscale) }
+func (k relaxing) Blocks(dst []gppl.StateBlock) []gppl.StateBlock {
+	return append(dst, relaxation(k))
+}
+
+type relaxation relaxing
+
+func (relaxation) Dim() int { return 1 }
+func (b relaxation) Transition(phi, noise []float64, gap float64) {
+	phi[0], noise[0] = math.Exp(-gap/b.Lengthscale), -b.Variance*math.Expm1(-2*gap/b.Lengthscale)
+}
+func (b relaxation) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
+	dPhi[0], dNoise[0], dPhi[1], dNoise[1] = 0, noise[0], 0, 0
+	if a := gap / b.Lengthscale; !math.IsInf(a, 1) {
+		dPhi[1], dNoise[1] = a*phi[0], -2*a*phi[0]*phi[0]*b.Variance
+	}
+}
+
+// TestLinearKernels compares the state-space engine with the dense one for kernels that are linear stochastic differential
+// equations, with a mean and known errors: value, gradient, posterior and blocks left out.
+func TestLinearKernels(t *testing.T) {
+	t.Parallel()
+	gppltest.CheckKernel(t, relaxing{1.2, 0.7})
+	sho := gppl.SHO{Variance: 0.8, Period: 1.3, Quality: 0.5}
+	matern := gppl.Matern32{Variance: 1, Lengthscale: 4}
+	periodic := gppl.Periodic{Variance: 0.9, Lengthscale: 1, Period: 2.1}
+	for _, k := range []gppl.Kernel{
+		sho,
+		gppl.Add(gppl.Rotation{Variance: 1, Period: 2, Quality: 1, Difference: 0.3, Mix: 0.4}, gppl.Laplace{Variance: 0.2, Lengthscale: 1}),
+		gppl.Mul(matern, periodic),
+		gppl.Mul(gppl.Add(matern, sho), gppl.Cosine{Variance: 1, Period: 0.9}),
+		gppl.Mul(gppl.Laplace{Variance: 1, Lengthscale: 3}, sho),
+		gppl.Mul(gppl.Add(matern, gppl.White{Variance: 0.1}), periodic),
+		gppl.Add(relaxing{0.7, 1.4}, gppl.Mul(relaxing{0.7, 3}, periodic)),
+	} {
+		t.Run(k.String(), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(8, 9))
+			const n = 40
+			x, y, errors := make([]float64, n), make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i], y[i], errors[i] = 10*rnd.Float64(), rnd.NormFloat64(), 0.2*rnd.Float64()
+			}
+			x[3] = x[17]
+			d, err := gppl.NewData(gppl.Scalars(x), y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Errors = errors
+			m := gppl.Model{Kernel: k, Noise: 0.05, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, d.X))}
+			var values [2]float64
+			var grads, means, variances, left, spread [2][]float64
+			for i, engine := range []string{gppl.EngineStateSpace, gppl.EngineDense} {
+				loss, err := gppl.NewExact(m, d, gppl.WithEngine(engine))
+				if err != nil {
+					t.Fatal(err)
+				}
+				theta := startValues(m)
+				grads[i] = make([]float64, len(theta))
+				if values[i], err = loss.ValueGrad(grads[i], theta); err != nil {
+					t.Fatal(err)
+				}
+				p, err := gppl.NewPosterior(m, d, gppl.WithEngine(engine))
+				if err != nil {
+					t.Fatal(err)
+				}
+				means[i], variances[i] = p.Latent(gppl.Scalars([]float64{-1, 0.3, 5, 11, x[3]}))
+				if left[i], spread[i], err = gppl.LeaveBlockOut(m, d, [][]int{{0}, {5, 9, 11}}, gppl.WithEngine(engine)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if math.Abs(values[0]-values[1]) > 1e-8*n {
+				t.Errorf("value %v, dense %v", values[0], values[1])
+			}
+			for what, v := range map[string][2][]float64{"gradient": grads, "posterior mean": means, "posterior variance": variances, "left out": left, "its variance": spread} {
+				for j := range v[0] {
+					if both := math.IsNaN(v[0][j]) && math.IsNaN(v[1][j]); !both && !(math.Abs(v[0][j]-v[1][j]) <= 1e-6*(1+math.Abs(v[1][j]))) {
+						t.Errorf("%s %v, dense %v", what, v[0], v[1])
+						break
+					}
+				}
+			}
+		})
+	}
+}
