@@ -38,10 +38,11 @@ type mixedExact struct {
 	products  pool[partRoom]
 	divisions pool[division]
 	sums      summed
+	favour    float64 // how many times longer sums may take than the data themselves; 1 but in tests
 }
 
 func newMixedExact(l *line, o options) *mixedExact {
-	e := &mixedExact{line: l, tolerance: o.tolerance, tight: o.posterior}
+	e := &mixedExact{line: l, tolerance: o.tolerance, tight: o.posterior, favour: 1}
 	e.sums.read(l)
 	for _, base := range bases {
 		e.probes = append(e.probes, base(l))
@@ -123,7 +124,7 @@ func (e *mixedExact) predict(m *compiled, d *division) forecast {
 	}
 	if e.summed(d) {
 		f.seconds = sums
-		if highest := d.highest * e.circled(d.period); !e.knows(e.circled(d.period), highest) {
+		if period, highest := e.circleFor(d); !e.knows(period, highest) {
 			f.setup = e.sums.pass(300e-9) + highest*1e-6
 		}
 	}
@@ -150,15 +151,15 @@ type mixedFactor struct {
 	eps    float64
 	span   float64 // the waves represent the kernel up to this distance
 
-	terms    []waveTerm
-	base     mixedBase
-	division division
-	columns  int           // p
-	circle   *circleSums   // that all waves are on; nil: EᵀE is added up over the data
-	parts    []waveColumns // of the columns, with circle
-	angle    []float64     // 2πm/P of the features that move
-	shift    int           // how many move
-	lambda   []float64     // of each observation's noise
+	terms             []waveTerm
+	base              mixedBase
+	division          division
+	columns           int           // p
+	circle            *circleSums   // that all waves are on; nil: EᵀE is added up over the data
+	parts, movedParts []waveColumns // of the columns of E and of E′, with circle
+	angle             []float64     // 2πm/P of the features that move
+	shift             int           // how many move
+	lambda            []float64     // of each observation's noise
 
 	rows                blas64.General // Eᵀ, then the rows that move, then zᵀ: for one chunk
 	from                int            // the first observation of the chunk, −1: none
@@ -180,7 +181,7 @@ type mixedFactor struct {
 	probe               [2][]float64
 	block, along, strip blas64.General // see packetSlopes
 
-	fillRows, addTiles, fillPart func(int)
+	fillRows, addTiles, fillPart, fillMoved func(int)
 }
 
 func (e *mixedExact) factor(m *compiled) (exactFactor, error) {
@@ -395,6 +396,13 @@ func (f *mixedFactor) verifyInverse() error {
 	if f.circle != nil {
 		if err := f.verifyRow(); err != nil {
 			return err
+		}
+		for k := range f.terms {
+			if w := &f.terms[k]; w.moving >= 0 {
+				if err := f.verifyLines(w); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	i := pick(len(f.diag), f.noise, f.terms[0].coef[0], f.g.Data[0])

@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// Where B is even noise and no frequency moves, all terms take their waves from one circle: EᵀE and Eᵀz then follow from sums
+// Where B is even noise, all terms take their waves from one circle: EᵀE and Eᵀz then follow from sums
 // over the data that are computed once, as in the spectral engine, and an evaluation does not depend on n.
 
 // maxSummed bounds the frequencies of the sums: 50 MB.
@@ -32,37 +32,61 @@ func (e *mixedExact) circled(period float64) float64 {
 	return e.line.span * math.Exp2(math.Ceil(each*math.Log2(period/e.line.span)-1e-9)/each)
 }
 
+// circleFor returns the period of the circle for a division, and the highest frequency on it.
+func (e *mixedExact) circleFor(d *division) (period, highest float64) {
+	period = d.period
+	if d.moving > 0 {
+		period = max(period, 2*e.line.span)
+	}
+	period = e.circled(period)
+	highest = d.highest * period
+	if d.moving > 0 {
+		highest += float64(lineReach(e.line.span / period))
+	}
+	return period, highest
+}
+
 // summed reports whether sums over the data are faster than the data themselves.
 func (e *mixedExact) summed(d *division) bool {
-	if len(d.rest) > 0 || d.moving > 0 || !e.line.noise.even() || !(d.highest*e.circled(d.period) < maxSummed) {
+	if len(d.rest) > 0 || !e.line.noise.even() {
+		return false
+	}
+	if _, highest := e.circleFor(d); !(highest < maxSummed) {
 		return false
 	}
 	direct, sums := e.costs(d)
-	return sums < direct
+	return sums < e.favour*direct
 }
 
 // costs predicts the seconds that EᵀE takes from the data, and from sums.
 func (e *mixedExact) costs(d *division) (direct, sums float64) {
-	n, longer := float64(len(e.line.t)), e.circled(d.period)/d.period
-	passes := 1.0
+	n, passes := float64(len(e.line.t)), 1.0
 	if !e.line.noise.even() {
 		passes = 2
 	}
 	direct = passes*n*d.p*(d.p+2*d.moving)/(2*flopRate) + passes*n*(d.whole+d.moving)*4e-9
-	whole := longer * d.whole
-	return direct, whole*whole*2e-9 + whole*d.p*packetWidth/flopRate
+	period, _ := e.circleFor(d)
+	whole, lines := period/d.period*(d.whole-d.moving), 0.0
+	if d.moving > 0 {
+		lines = d.moving * float64(2*lineReach(e.line.span/period)+1)
+		whole += lines
+	}
+	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/flopRate
 }
 
 // packetWidth is about how many columns a packet has.
 const packetWidth = 24
 
-// setCircle puts the waves of all terms on one circle, with sums over the data.
-func (f *mixedFactor) setCircle(period float64) error {
+// setCircle puts the waves of all terms on one circle, with sums over the data. Terms whose frequencies move keep theirs.
+func (f *mixedFactor) setCircle() error {
 	e := f.engine
-	period = e.circled(period)
-	highest := 0
+	period, most := e.circleFor(&f.division)
+	highest := int(most) + 1
 	for i := range f.terms {
 		w := &f.terms[i]
+		if w.param >= 0 {
+			continue
+		}
 		for j, b := range w.bands {
 			w.bands[j] = Band{int(math.Floor(float64(b.From) / w.period * period)), int(math.Ceil(float64(b.To) / w.period * period))}
 			highest = max(highest, w.bands[j].To)
@@ -86,12 +110,13 @@ type waveColumns struct {
 	first, rank int
 	root        []float64 // of single features
 	z           blas64.General
+	scale       float64 // of z
 }
 
 // times sets dst to a, whose columns are the features, times the part's matrix.
 func (p *waveColumns) times(dst, a blas64.General) {
 	if p.root == nil {
-		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, a, p.z, 0, dst)
+		dense.Gemm(blas.NoTrans, blas.NoTrans, p.scale, a, p.z, 0, dst)
 		return
 	}
 	for i := range a.Rows {
@@ -104,7 +129,7 @@ func (p *waveColumns) times(dst, a blas64.General) {
 // adjoint sets dst to scale times the transpose of the part's matrix times a.
 func (p *waveColumns) adjoint(dst blas64.General, scale float64, a blas64.General) {
 	if p.root == nil {
-		dense.Gemm(blas.Trans, blas.NoTrans, scale, p.z, a, 0, dst)
+		dense.Gemm(blas.Trans, blas.NoTrans, scale*p.scale, p.z, a, 0, dst)
 		return
 	}
 	for i, root := range p.root {
@@ -116,9 +141,13 @@ func (p *waveColumns) adjoint(dst blas64.General, scale float64, a blas64.Genera
 
 // setParts lists the parts of all columns.
 func (f *mixedFactor) setParts() {
-	f.parts = f.parts[:0]
+	f.parts, f.movedParts = f.parts[:0], f.movedParts[:0]
 	for i := range f.terms {
 		w := &f.terms[i]
+		if w.moving >= 0 {
+			f.addLines(w)
+			continue
+		}
 		for from := 0; from < len(w.features); from += dense.Tile {
 			to := min(len(w.features), from+dense.Tile)
 			f.parts = append(f.parts, waveColumns{features: w.features[from:to], first: w.first + from, rank: to - from, root: w.root[from:to]})
@@ -126,7 +155,7 @@ func (f *mixedFactor) setParts() {
 		for j := range w.packets {
 			p := &w.packets[j]
 			if p.rank() > 0 {
-				f.parts = append(f.parts, waveColumns{features: p.features, first: w.first + p.first, rank: p.rank(), z: p.z})
+				f.parts = append(f.parts, waveColumns{features: p.features, first: w.first + p.first, rank: p.rank(), z: p.z, scale: 1})
 			}
 		}
 	}
@@ -140,9 +169,10 @@ func (f *mixedFactor) fillSums() {
 	f.room()
 	f.setParts()
 	if f.fillPart == nil {
-		f.fillPart = f.productsOfPart
+		f.fillPart, f.fillMoved = f.productsOfPart, f.productsOfMoved
 	}
 	parallel.Within(f.ctx, len(f.parts), f.fillPart)
+	parallel.Within(f.ctx, len(f.movedParts), f.fillMoved)
 	for b := range dense.Blocks(f.features()) { // tiles on the diagonal are whole
 		t := f.t.At(b, b)
 		for i := range t.Rows {
@@ -182,11 +212,7 @@ func (f *mixedFactor) productsOfPart(k int) {
 			copy(t.Data[(own.first+a-i*dense.Tile)*t.Stride:][:min(t.Cols, cols-j*dense.Tile)], values[j*dense.Tile:])
 		}
 	}
-	c := f.b.Cols
-	room.gram = dense.Reshape(room.gram, count, c)
-	for i, feature := range own.features {
-		copy(row(room.gram, i).Data, row(f.circle.columns, int(feature)).Data)
-	}
+	room.gram = f.columnsAt(room.gram, own.features)
 	own.adjoint(rowsFrom(f.b, own.first, own.rank), 1/f.noise, room.gram)
 	f.engine.products.put(room)
 }
@@ -233,7 +259,7 @@ func (f *mixedFactor) weightsOf(p *waveColumns, at int) []float64 {
 	for i := range f.z {
 		switch {
 		case p.root == nil:
-			f.z[i] = p.z.Data[i*p.z.Stride+at]
+			f.z[i] = p.scale * p.z.Data[i*p.z.Stride+at]
 		case i == at:
 			f.z[i] = p.root[i]
 		default:

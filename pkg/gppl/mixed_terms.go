@@ -29,6 +29,7 @@ type waveTerm struct {
 
 	work   []spanning
 	packed []fourier.Feature // of all packets
+	lines  []movingLines     // on the circle, of each frequency that moves
 	starts []int             // of the bands among the coefficients
 	pair   waveRows
 	few    fourier.Points
@@ -54,7 +55,7 @@ func (f *mixedFactor) expand() error {
 	}
 	f.circle = nil
 	if f.span == l.span && e.summed(&f.division) {
-		if err := f.setCircle(f.division.period); err != nil {
+		if err := f.setCircle(); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
@@ -165,7 +167,8 @@ func TestPackets(t *testing.T) {
 			SE{1, log(0.02, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}, SpectralMixture{1, log(0.05, 10), log(0.01, 1)},
 			Add(SE{1, log(0.05, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}), Add(Matern32{1, log(0.01, 1)}, LocPer{1, log(0.3, 10), log(0.01, 0.3), 1}),
 			Mul(SE{1, log(0.3, 10)}, Periodic{0.8, log(0.5, 2), log(0.003, 0.3)}), Add(Mul(Periodic{1.3, 1, log(0.003, 0.3)}, SE{0.7, log(0.3, 10)}), Laplace{1, 0.1}),
-		}[rnd.IntN(7)]
+			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.02, 1)}), Periodic{0.8, log(0.5, 2), log(0.003, 3)},
+		}[rnd.IntN(9)]
 		d, m := Data{X: Scalars(x), Y: y}, Model{Kernel: k, Noise: log(1e-4, 1)}
 		got, grad, bound := evaluated(t, m, d, EngineMixed)
 		want, wantGrad, other := evaluated(t, m, d, EngineDense)
@@ -208,6 +211,75 @@ func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums b
 		whole += 2 * float64(len(mixed.terms[i].coef))
 	}
 	return float64(mixed.features()), whole, mixed.circle != nil
+}
+
+// TestMixedSums: log-determinant, form and gradient from sums over the data are those from the data themselves, for waves that
+// stay and for waves whose frequency is a parameter, with periods below the spacing and beyond the range. A fault in their lines is
+// found.
+func TestMixedSums(t *testing.T) {
+	defer func() { tamper = nil }()
+	rnd := rand.New(rand.NewPCG(5, 31))
+	for i := range testsize.Of(12, 40, 200) {
+		log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }
+		n := 20 + rnd.IntN(200)
+		x, y := make([]float64, n), dense.New(n, 2)
+		for i := range x {
+			x[i] = 3 + 7*rnd.Float64()
+			y.Data[2*i], y.Data[2*i+1] = rnd.NormFloat64(), 1
+		}
+		k := []Kernel{
+			Periodic{1, log(0.5, 2), log(0.01, 20)}, Add(SE{1, log(0.3, 20)}, Periodic{0.5, log(0.5, 2), log(0.01, 20)}),
+			Add(Periodic{1, 1, log(0.01, 1)}, Periodic{0.5, 0.8, log(1, 20)}, LocPer{0.7, log(3, 30), log(0.1, 1), 1}), Add(SE{1, log(0.3, 20)}, SE{0.4, log(0.3, 3)}),
+		}[i%4]
+		series := sortLine(Scalars(x))
+		series.setColumns(y)
+		m := compiledAt(k, log(1e-3, 1))
+		evaluate := func(favour float64) (det float64, g blas64.General, grad []float64, err error) {
+			e := newMixedExact(series, options{tolerance: defaultTolerance})
+			e.favour = favour
+			f, err := e.factor(m)
+			if err != nil {
+				return 0, g, nil, err
+			}
+			if by := f.(*mixedFactor).circle != nil; by != (favour > 0) {
+				t.Fatalf("%v: by sums: %v", k, by)
+			}
+			g, grad = dense.New(2, 2), make([]float64, len(m.theta)+1)
+			f.gram(g)
+			r := dense.New(2, 1)
+			r.Data[0], r.Data[1] = 1, 0.3
+			return f.logDet(), g, grad, f.gradient(grad, r)
+		}
+		det, g, grad, err := evaluate(math.Inf(1))
+		want, h, wantGrad, other := evaluate(0)
+		if err != nil || other != nil {
+			t.Fatal(k, err, other)
+		}
+		steep := (1 + 10*steepness(k, 10)) * (1 + m.variance/m.noise)
+		if limit := 1e-12 * float64(n) * steep; !(math.Abs(det-want) <= limit) {
+			t.Errorf("%v: log-determinant %v, from the data %v, allowed %.2g", k, det, want, limit)
+		}
+		for i, v := range h.Data {
+			if limit := 1e-12 * steep * (h.Data[0] + h.Data[3]); !(math.Abs(g.Data[i]-v) <= limit) {
+				t.Errorf("%v: form %v, from the data %v, allowed %.2g", k, g.Data[i], v, limit)
+			}
+		}
+		for p, v := range wantGrad {
+			if limit := 1e-11 * steep * (float64(n) + h.Data[0] + h.Data[3]); !(math.Abs(grad[p]-v) <= limit) {
+				t.Errorf("%v, noise %v: derivative %d is %v, from the data %v, allowed %.2g", k, m.noise, p, grad[p], v, limit)
+			}
+		}
+		tamper = func(what string, x []float64) {
+			if what == "mixed lines" {
+				scaleBy(x, 1.001)
+			}
+		}
+		_, _, _, err = evaluate(math.Inf(1))
+		tamper = nil
+		if moves := i%4 < 3; moves && err == nil {
+			t.Errorf("%v: a fault in the lines is not found", k)
+		}
+	}
 }
 
 // TestMixedFaults: what goes wrong in an intermediate result of the mixed engine is an error.
