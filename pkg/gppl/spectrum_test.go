@@ -1,0 +1,108 @@
+package gppl_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// evenNoise returns n even times with white noise and f.
+func evenNoise(n int, noise float64, seed uint64, f func(x float64) float64) gppl.Data {
+	rnd := rand.New(rand.NewPCG(seed, 31))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+		y[i] = f(x[i]) + noise*rnd.NormFloat64()
+	}
+	return gppl.Data{X: gppl.Scalars(x), Y: y}
+}
+
+// TestWhittleInformation compares it with the information of the data, on a range of many lengthscales.
+func TestWhittleInformation(t *testing.T) {
+	x := evenNoise(400, 0, 1, math.Sin).X
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.1}
+	got, want := must[*mat.SymDense](t)(gppl.WhittleInformation(m, x)), must[*gppl.Information](t)(gppl.NewInformation(m, x)).Data()
+	for a := range 3 {
+		for b := range a + 1 {
+			if off := math.Abs(got.At(a, b)-want.At(a, b)) / math.Sqrt(want.At(a, a)*want.At(b, b)); off > 0.1 {
+				t.Errorf("entry %d, %d is %v, exactly %v", a, b, got.At(a, b), want.At(a, b))
+			}
+		}
+	}
+	if _, err := gppl.WhittleInformation(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 1e-6}, x); err == nil {
+		t.Error("Laplace below a small noise: no error")
+	}
+}
+
+// TestSpectralCost compares the cost that is predicted without a loss with that of the loss.
+func TestSpectralCost(t *testing.T) {
+	d := evenNoise(2000, 0.3, 1, func(x float64) float64 { return math.Sin(x / 20) })
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
+	for _, k := range []int{60, 120} {
+		p := must[*gppl.Projection](t)(gppl.SpectralProjection(d.X, k))
+		want := must[*gppl.Projected](t)(gppl.NewResidual(m, d, p)).Cost(m)
+		if got := gppl.SpectralCost(m, d.X, k); !(got < 5*want && got > want/5) {
+			t.Errorf("%d columns: %v s, the loss predicts %v s", k, got, want)
+		}
+	}
+	if s := gppl.SpectralCost(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 20}, Noise: 1e-6}, d.X, 60); !math.IsInf(s, 1) {
+		t.Errorf("Laplace below a small noise: %v s", s)
+	}
+}
+
+// TestColoured wants the columns that cover a wave beyond the projections, and none where the remainder is white.
+func TestColoured(t *testing.T) {
+	const period = 4.0
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
+	for _, height := range []float64{0, 0.5} {
+		d := evenNoise(1000, 0.3, 2, func(x float64) float64 { return math.Sin(x/20) + height*math.Sin(2*math.Pi*x/period) })
+		l := must[*gppl.Projected](t)(gppl.NewResidual(m, d, must[*gppl.Projection](t)(gppl.SpectralProjection(d.X, 100))))
+		columns, nats := l.Coloured(d.X)
+		if least := int(2 * 1000 / period); height > 0 && (columns < least || nats < 8) || height == 0 && (columns != 0 || nats != 0) {
+			t.Errorf("a wave of height %v: %d columns, %v nats", height, columns, nats)
+		}
+		if columns, _ := must[*gppl.Projected](t)(gppl.NewProjected(m, d, must[*gppl.Projection](t)(gppl.SpectralProjection(d.X, 100)))).Coloured(d.X); columns != 0 {
+			t.Errorf("without the residual: %d columns", columns)
+		}
+	}
+}
+
+// TestSumsColumns wants as many columns from sums as from the observations, and an error from none.
+func TestSumsColumns(t *testing.T) {
+	d := evenNoise(500, 0.3, 3, func(x float64) float64 { return math.Sin(x / 20) })
+	s := sumsOf(t, gppl.SumsRange{Lo: 0, Hi: 499, Shortest: 2, Largest: 8}, d)
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 10}, Noise: 0.1}
+	got, want := must[int](t)(s.Columns(m, 0.1)), must[int](t)(gppl.SpectralColumns(m, d.X, 0.1))
+	if s.Weight() != 500 || got != want {
+		t.Errorf("%d columns from sums of %v, %d from the observations", got, s.Weight(), want)
+	}
+	if _, err := newSums(t, s.Header()).Columns(m, 0.1); err == nil {
+		t.Error("columns of no observations: no error")
+	}
+}
+
+// TestOneValue tells sums that one value dominates from those of noise and of a signal.
+func TestOneValue(t *testing.T) {
+	for what, c := range map[string]struct {
+		f    func(x float64) float64
+		want bool
+	}{
+		"noise":    {func(float64) float64 { return 0 }, false},
+		"a signal": {func(x float64) float64 { return math.Sin(x / 5) }, false},
+		"a spike": {func(x float64) float64 {
+			if x == 117 {
+				return 100
+			}
+			return 0
+		}, true},
+	} {
+		s := sumsOf(t, gppl.SumsRange{Lo: 0, Hi: 499, Shortest: 2, Largest: 200}, evenNoise(500, 0.3, 4, c.f))
+		if s.OneValue() != c.want {
+			t.Errorf("%s: one value is %v", what, !c.want)
+		}
+	}
+}
