@@ -25,7 +25,8 @@ var (
 //
 // (Rasmussen and Williams 2006, eq. A.9 and A.10). Frequencies that move with the period of a kernel add the derivatives of
 // Φ: with E′ those of E, ½⟨A⁻¹ − UUᵀ, ∂ΦCΦᵀ + ΦC∂Φᵀ⟩ = tr(E′ᵀE·T⁻¹) − ⟨(E′ᵀz − E′ᵀEh)R, hR⟩. The time is O(n·p² + p³) for
-// p columns.
+// p columns, O(p³) where B is even noise (mixed_sums.go). Of the waves near a harmonic the columns are those combinations that
+// differ on the range of the data (mixed_packets.go).
 type mixedExact struct {
 	line      *line
 	tolerance float64       // nats per observation
