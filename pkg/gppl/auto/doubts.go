@@ -30,11 +30,14 @@ func (a *fitting) limits() (doubts []string) {
 	params := a.at.Params()
 	last := len(params) - 1
 	power := blas64.Dot(dense.Vec(a.rest.Y), dense.Vec(a.rest.Y)) / float64(a.data.Len())
-	if noise := params[last]; !noise.IsFixed() && noise.Value < vanished*power && a.data.Errors == nil {
+	noise := params[last]
+	floor, _ := noise.Transform.(gppl.Softplus)
+	atFloor := noise.Value < 2*floor.Floor
+	if !noise.IsFixed() && (atFloor || noise.Value < vanished*power) && a.data.Errors == nil {
 		if a.straight() {
 			doubt("a straight line explains all %d observations: for a smooth kernel the likelihood has no maximum", a.data.Len())
 		}
-		if floor, ok := noise.Transform.(gppl.Softplus); ok && floor.Floor > 0 && noise.Value < 2*floor.Floor {
+		if atFloor {
 			doubt("the noise variance was driven to its floor: %.2g, with %v", noise.Value, floor)
 		} else {
 			doubt("the noise variance nearly vanished: %.2g, less than %.0e of the mean of y², %.2g", noise.Value, vanished, power)

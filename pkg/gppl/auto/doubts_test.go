@@ -90,3 +90,16 @@ func TestFitSumsEven(t *testing.T) {
 		}
 	}
 }
+
+// TestFitAutoFloor: noise that ends at the floor of its transform, 1e-6 in the paper's model, is doubtful whatever the size of y, also where
+// the floor is above a millionth of the mean of y².
+func TestFitAutoFloor(t *testing.T) {
+	x, y := make([]float64, 80), make([]float64, 80)
+	for i := range x {
+		x[i], y[i] = float64(i), math.Sin(float64(i)/5)
+	}
+	r := must[*auto.Result](t)(auto.Fit(t.Context(), gppl.PaperModel(gppl.SE{}), gppl.Data{X: gppl.Scalars(x), Y: y}, auto.Settings{}))
+	if said := strings.Join(r.Warnings, "; "); r.Status != gppl.Doubtful || !strings.Contains(said, "the noise variance was driven to its floor") {
+		t.Errorf("%v: %s", r.Status, said)
+	}
+}
