@@ -70,12 +70,15 @@ func (e *stateSpaceExact) forecast(m *compiled) forecast {
 func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) forecast {
 	l := e.rooms.get()
 	ok := l.expand(m.kernel, e.lost(m))
-	d, pairs, _, work := l.size()
+	d, pairs := l.size()
 	lost := l.bound(n, least)
-	steps := 0.0
+	steps, each := 0.0, twoSeconds
 	for i := range l.blocks {
 		size := float64(l.blocks[i].Process.Dim())
 		steps += 2*size*size + 1
+		if size != 2 {
+			each = anySeconds
+		}
 	}
 	e.rooms.put(l)
 	if !ok {
@@ -83,13 +86,14 @@ func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) forecast
 	}
 	return forecast{
 		bytes:   8 * n * (pairs + 2*d + 2 + steps + (d+1)*float64(e.line.columns.Cols)),
-		seconds: n * (300e-9 + linearSeconds*work),
+		seconds: n * (500e-9 + each*pairs),
 		err:     n*0x1p-50*(1+m.variance/least) + lost,
 	}
 }
 
-// linearSeconds is the time for each operation of a state of blocks, there and back; see BenchmarkBlocks.
-const linearSeconds = 10e-9
+// anySeconds and twoSeconds are the time for each number of P, there and back: in general, and where all processes have two
+// numbers (BenchmarkBlocks).
+const anySeconds, twoSeconds = 150e-9, 8e-9
 
 // lost is the share of the variance that harmonics may lack.
 func (e *stateSpaceExact) lost(m *compiled) float64 {

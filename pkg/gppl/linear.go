@@ -68,17 +68,8 @@ func (l *linear) expand(k Kernel, eps float64) bool {
 		}
 		l.lost += left * variance(term)
 	}
-	dim := 0
-	for _, b := range l.blocks {
-		count := len(b.Weights)
-		if count == 0 {
-			count = 1
-		} else if count = 2 * count; b.First == 0 {
-			count--
-		}
-		dim += count * b.Process.Dim()
-	}
-	return len(l.blocks) > 0 && dim <= largestState
+	state, _ := l.size()
+	return len(l.blocks) > 0 && state <= largestState
 }
 
 // parts returns a kernel as a sum of products.
@@ -224,23 +215,21 @@ func (l *linear) contract(grad, w []float64) {
 	}
 }
 
-// size returns the numbers of the state, of its symmetric matrices, and of the derivatives; and the operations of an input.
-func (l *linear) size() (state, pairs, derivatives, work float64) {
+// size returns the numbers of the state, and those of its symmetric matrices.
+func (l *linear) size() (state, pairs float64) {
+	widest := 0.
 	for i := range l.blocks {
 		b := &l.blocks[i]
 		d, count := float64(b.Process.Dim()), 1.
-		derivatives += float64(1 + b.Params)
 		if n := len(b.Weights); n > 0 {
-			derivatives += float64(1 + n)
 			if count = float64(2 * n); b.First == 0 {
 				count--
 			}
 		}
 		state += d * count
-		work = max(work, d)
+		widest = max(widest, d)
 	}
-	pairs = 0.5 * state * (state + work)
-	return state, pairs, derivatives, pairs * work
+	return state, 0.5 * state * (state + widest)
 }
 
 // scaling is the sum of the derivatives in the variances of all blocks.
