@@ -80,6 +80,9 @@ func (e *mixedExact) divide(d *division, m *compiled, eps float64) {
 		columns := whole
 		if !moves {
 			columns, _ = packed(bands, e.line.span/period, 0.5*eps)
+			for _, b := range bands {
+				d.widest = max(d.widest, float64(b.To-b.From+1)/period)
+			}
 		}
 		dies := reach(k, 1e-16) < 0.1*e.line.span
 		if bands == nil || dies && columns > 0.25*float64(len(e.line.t)) {

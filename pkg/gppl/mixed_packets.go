@@ -37,6 +37,9 @@ func (p *packet) rank() int { return p.u.Cols }
 // leastSaving is the share of the columns of a band that packets must save to be worth their making.
 const leastSaving = 0.15
 
+// widestPacket bounds the frequencies of a packet: to span them takes their number cubed, without the speed of matrix products.
+const widestPacket = 256
+
 // packed estimates the columns of the bands of a term, given the length of the stretch over the period, and whether packets
 // are worth it. A band that is narrower than the widest has less weight to resolve.
 func packed(bands []Band, share, eps float64) (columns float64, worth bool) {
@@ -50,7 +53,7 @@ func packed(bands []Band, share, eps float64) (columns float64, worth bool) {
 		whole += sides * count
 		rank += sides * min(count, count*share+(1.5-math.Log(eps)/5)*count*count/(widest*widest))
 	}
-	if rank > (1-leastSaving)*whole {
+	if rank > (1-leastSaving)*whole || widest > 2*widestPacket {
 		return whole, false
 	}
 	return rank, true

@@ -24,6 +24,7 @@ type division struct {
 	whole       float64 // columns without packets
 	period      float64 // on which all waves can be
 	highest     float64 // frequency, in cycles per unit
+	widest      float64 // band that stays, in cycles per unit
 }
 
 // circled returns the period of a circle that is long enough for the given one: of a few, so that sums are computed seldom.
@@ -51,7 +52,8 @@ func (e *mixedExact) summed(d *division) bool {
 	if len(d.rest) > 0 || !e.line.noise.even() {
 		return false
 	}
-	if _, highest := e.circleFor(d); !(highest < maxSummed) {
+	// A wide band could not be packed there, and took more columns on a longer period.
+	if period, highest := e.circleFor(d); !(highest < maxSummed) || d.widest*period > widestPacket {
 		return false
 	}
 	direct, sums := e.costs(d)

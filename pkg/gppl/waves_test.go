@@ -229,7 +229,7 @@ func TestMixedSums(t *testing.T) {
 		}
 		k := []Kernel{
 			Periodic{1, log(0.5, 2), log(0.01, 20)}, Add(SE{1, log(0.3, 20)}, Periodic{0.5, log(0.5, 2), log(0.01, 20)}),
-			Add(Periodic{1, 1, log(0.01, 1)}, Periodic{0.5, 0.8, log(1, 20)}, LocPer{0.7, log(3, 30), log(0.1, 1), 1}), Add(SE{1, log(0.3, 20)}, SE{0.4, log(0.3, 3)}),
+			Add(Periodic{1, 1, log(0.01, 1)}, Periodic{0.5, 0.8, log(1, 20)}, LocPer{0.7, log(3, 30), log(0.1, 0.5), 1}), Add(SE{1, log(0.3, 5)}, SE{0.4, log(1, 3)}),
 		}[i%4]
 		series := sortLine(Scalars(x))
 		series.setColumns(y)
