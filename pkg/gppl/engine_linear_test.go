@@ -106,3 +106,50 @@ func TestLinearKernels(t *testing.T) {
 		})
 	}
 }
+
+// TestLinearAtLimit: where harmonics are about as many as the state space takes, of a product or of a Periodic that hardly changes, an evaluation
+// has the value of the dense engine or is refused. The check of the gradient wants finer ones, and does with these.
+func TestLinearAtLimit(t *testing.T) {
+	x, y := make([]float64, 60), make([]float64, 60)
+	for i := range x {
+		x[i], y[i] = float64(i)+0.3*float64(i%3), math.Sin(float64(i)/3)
+	}
+	d := gppl.Data{X: gppl.Scalars(x), Y: y}
+	periodic := func(l float64) gppl.Kernel { return gppl.Periodic{Variance: 1, Lengthscale: l, Period: 12} }
+	for name, c := range map[string]struct {
+		from, to, step float64
+		kernel         func(l float64) gppl.Kernel
+	}{
+		"product": {0.3, 0.1, 0.97, func(l float64) gppl.Kernel {
+			return gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 50}, periodic(l))
+		}},
+		"constant": {1e6, 10, 0.7, periodic},
+	} {
+		taken, refused := 0, 0
+		for l := c.from; l > c.to; l *= c.step {
+			m := gppl.Model{Kernel: c.kernel(l), Noise: 0.1}
+			theta := m.Values()
+			exact, err := gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineStateSpace))
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, err := exact.ValueGrad(make([]float64, len(theta)), theta)
+			if err != nil {
+				refused++
+				continue
+			}
+			taken++
+			dense, err := gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := dense.ValueGrad(nil, theta)
+			if err != nil || math.Abs(value-want) > 1e-6 {
+				t.Errorf("%s, lengthscale %.3g: %v, dense %v (%v)", name, l, value, want, err)
+			}
+		}
+		if taken < 3 || refused < 3 {
+			t.Errorf("%s: %d are taken and %d refused: the limit is not among them", name, taken, refused)
+		}
+	}
+}

@@ -141,7 +141,9 @@ func (f *stateSpaceFactor) factorise() error {
 	if m.isMarkov {
 		return f.filter.Factorise(columns, m.markov.components, m.noise)
 	}
-	f.linear.expand(m.kernel, f.engine.lost(m))
+	if !f.linear.expand(m.kernel, f.engine.lost(m)) {
+		return errors.New(notLinear)
+	}
 	return f.filter.FactoriseBlocks(columns, f.linear.blocks, m.noise)
 }
 
@@ -254,6 +256,9 @@ func (s *stretch) checkLinear(m *compiled, lost float64, r blas64.General, round
 	params := len(m.theta)
 	s.own = dense.Resize(s.own, params+1)
 	clear(s.own)
+	if fine := 1e-3 * lost; s.linear.expand(m.kernel, fine) {
+		lost = fine // the difference does not see that a harmonic comes in
+	}
 	if _, err := s.valueLinear(m, lost, r, 0); err != nil {
 		return err
 	}
@@ -286,7 +291,9 @@ func (s *stretch) valueLinear(m *compiled, lost float64, r blas64.General, step 
 	for i := range s.theta {
 		s.theta[i] *= math.Exp(step * direction(i))
 	}
-	s.linear.expand(m.kernel.WithParams(s.theta), 1e-3*lost) // the difference must not see that a harmonic comes in
+	if !s.linear.expand(m.kernel.WithParams(s.theta), lost) {
+		return 0, errors.New(notLinear)
+	}
 	if err := s.filter.FactoriseBlocks(s.columns, s.linear.blocks, m.noise*math.Exp(step*direction(len(s.theta)))); err != nil {
 		return 0, err
 	}
