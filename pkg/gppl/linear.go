@@ -78,7 +78,10 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		return nil, true
 	}
 	at := len(l.sources)
-	own := source{kernel: k, offset: offset, end: offset + len(k.Params())}
+	if w, ok := k.(Waver); ok && w.PeriodParam() < 0 {
+		return nil, false // before memory is taken: smooth kernels come here at every evaluation
+	}
+	own := source{kernel: k, offset: offset}
 	switch k := k.(type) {
 	case Sum:
 		var all []part
@@ -104,7 +107,7 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		return all, true
 	case Markovian:
 		l.terms = k.Markov(l.terms[:0])
-		own.w = make([]float64, 2*len(l.terms))
+		own.end, own.w = offset+len(own.kernel.Params()), make([]float64, 2*len(l.terms))
 		l.sources = append(l.sources, own)
 		var all []part
 		for i, t := range l.terms {
@@ -116,6 +119,7 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		}
 		return all, true
 	case LinearSDE:
+		own.end = offset + len(own.kernel.Params())
 		l.sources = append(l.sources, own)
 		var all []part
 		for _, b := range k.Blocks(nil) {
@@ -123,14 +127,11 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		}
 		return all, true
 	case Waver:
-		if k.PeriodParam() < 0 {
-			return nil, false
-		}
 		own.period, own.bands = k.Bands(nil, 0, eps)
 		if len(own.bands) != 1 || countWaves(own.bands) > largestState {
 			return nil, false
 		}
-		own.w = make([]float64, countWaves(own.bands))
+		own.end, own.w = offset+len(own.kernel.Params()), make([]float64, countWaves(own.bands))
 		l.sources = append(l.sources, own)
 		return []part{{nil, at}}, true
 	}

@@ -243,7 +243,7 @@ func (f *mixedFactor) verifyRow() error {
 					v += w * f.along.Data[j*p.rank+b]
 				}
 				sum += v * h
-				fitted += math.Abs(h) * math.Sqrt(f.length[p.first+b]*f.noise)
+				fitted += math.Abs(h) * math.Sqrt(max(0, f.length[p.first+b])*f.noise) // a wave of almost no weight has rounding there
 			}
 		}
 		sum += f.noise * f.h.Data[(own.first+at)*f.h.Stride+k]
