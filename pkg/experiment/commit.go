@@ -19,9 +19,13 @@ var commit = sync.OnceValue(func() string {
 			return revision[:12] + map[string]string{"true": "+"}[set["vcs.modified"]]
 		}
 	}
-	revision, err := exec.Command("git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+").Output()
+	revision, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	if err != nil || len(revision) < 12 {
+		return ""
+	}
+	changed, err := exec.Command("git", "diff-index", "HEAD").Output()
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(revision))
+	return string(revision[:12]) + strings.Repeat("+", min(len(changed), 1))
 })

@@ -248,7 +248,7 @@ func (f *mixedFactor) fill() error {
 	for b := range dense.Blocks(p) {
 		t := f.t.At(b, b)
 		for i := range t.Rows {
-			f.length[b*dense.Tile+i] = t.Data[i*t.Stride+i]
+			f.length[b*dense.Tile+i] = max(0, t.Data[i*t.Stride+i]) // from sums, a column of almost no weight is rounding
 		}
 	}
 	return nil

@@ -79,7 +79,7 @@ func (e *mixedExact) divide(d *division, m *compiled, eps float64) {
 		whole, moves := 2*float64(countWaves(bands)), w.PeriodParam() >= 0
 		columns := whole
 		if !moves {
-			columns, _ = packed(bands, e.line.span/period, 0.5*eps)
+			columns, _ = packed(bands, e.line.span/period, slopeShare*eps)
 			for _, b := range bands {
 				d.widest = max(d.widest, float64(b.To-b.From+1)/period)
 			}

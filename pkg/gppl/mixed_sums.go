@@ -219,10 +219,32 @@ func (f *mixedFactor) productsOfPart(k int) {
 	f.engine.products.put(room)
 }
 
+// someColumn picks a column of E that the data determine, its length at least that of the prior: a row of T without one hardly has EᵀE.
+func (f *mixedFactor) someColumn() (of *waveColumns, at int) {
+	strong := 0
+	for _, length := range f.length {
+		if length >= 1 {
+			strong++
+		}
+	}
+	which := pick(max(1, strong), f.noise, f.terms[0].coef[0], f.g.Data[0])
+	for i := range f.parts {
+		p := &f.parts[i]
+		for at := range p.rank {
+			if strong > 0 && f.length[p.first+at] < 1 {
+				continue
+			}
+			if which--; which < 0 {
+				return p, at
+			}
+		}
+	}
+	return &f.parts[0], 0
+}
+
 // verifyRow compares a row of T, made again from the sums, times h with the sums over the data.
 func (f *mixedFactor) verifyRow() error {
-	own := &f.parts[pick(len(f.parts), f.noise, f.terms[0].coef[0], f.g.Data[0])]
-	at := pick(own.rank, f.terms[0].coef[0], f.noise)
+	own, at := f.someColumn()
 	weights := f.weightsOf(own, at)
 	for k := range f.h.Cols {
 		var sum, want, weight, fitted float64
@@ -243,7 +265,7 @@ func (f *mixedFactor) verifyRow() error {
 					v += w * f.along.Data[j*p.rank+b]
 				}
 				sum += v * h
-				fitted += math.Abs(h) * math.Sqrt(max(0, f.length[p.first+b])*f.noise) // a wave of almost no weight has rounding there
+				fitted += math.Abs(h) * math.Sqrt(f.length[p.first+b]*f.noise)
 			}
 		}
 		sum += f.noise * f.h.Data[(own.first+at)*f.h.Stride+k]

@@ -81,8 +81,8 @@ func (f *mixedFactor) setColumns(w *waveTerm) error {
 		w.moving = len(f.angle)
 	}
 	length := 2*f.span - l.span // of the times whose covariances are represented
-	if _, worth := packed(w.bands, length/w.period, 0.5*f.eps); worth && w.param < 0 {
-		w.pack(f, length, 0.5*f.eps)
+	if _, worth := packed(w.bands, length/w.period, slopeShare*f.eps); worth && w.param < 0 {
+		w.pack(f, length, slopeShare*f.eps)
 	} else {
 		w.takeAll(f)
 	}
