@@ -296,7 +296,8 @@ class Questions(unittest.TestCase):
             self.assertEqual(len(questions), 3, name)
             for q in questions:
                 self.assertTrue(q["question"].endswith("?") and len(q["answer"]) > 20, q)
-                self.assertTrue("…" in q["answer"] or plain(q["answer"]) in notebooks[name], f"{name} no longer says: {q['answer']}")
+                with self.subTest(name):
+                    self.assertTrue("…" in q["answer"] or plain(q["answer"]) in notebooks[name], f"{name} no longer says: {q['answer']}")
 
 
 class Recordings(unittest.TestCase):
