@@ -60,6 +60,13 @@ func (e *mixedExact) eps(m *compiled) float64 {
 	return min(1e-6, max(1e-20, 0.05*e.tolerance*e.line.noise.least(m.noise)/(m.variance*n)))
 }
 
+// left is what a value may err by for the coefficients that are left out, at most ‖ΔK‖ ≤ n·eps·v: ½·tr(A⁻¹ΔK) in log|A|, as much again in a
+// form of one for each observation, and ½·‖ΔK‖/σ² in log|HᵀA⁻¹H| for each column of a mean.
+func (e *mixedExact) left(m *compiled) float64 {
+	means := float64(max(0, e.line.columns.Cols-1))
+	return float64(len(e.line.t)) * e.eps(m) * m.variance / e.line.noise.least(m.noise) * (1 + 0.5*means)
+}
+
 // mixedContrast is the largest n·v/σ², about the condition of T, at which T is sure to be positive definite.
 const mixedContrast = 1e14
 
@@ -108,7 +115,7 @@ func (e *mixedExact) predictBased(m *compiled, d *division) forecast {
 		return f
 	}
 	n, least, p := float64(len(e.line.t)), e.line.noise.least(m.noise), d.p
-	f.err += n*rounding(m.variance, least) + n*e.eps(m)*m.variance/least
+	f.err += n*rounding(m.variance, least) + e.left(m)
 	f.bytes += 16 * triangle(int(p))
 	f.seconds += p*p*p*(1+d.moving/(3*p))/(2*flopRate) + n*p*1.5e-8 + 1e-4
 	return f
@@ -121,7 +128,7 @@ func (e *mixedExact) predict(m *compiled, d *division) forecast {
 	f := forecast{
 		bytes:   16*triangle(int(p)) + 8*(p+d.moving)*(mixedChunk+2*n/max(1, n/mixedChunk)),
 		seconds: direct,
-		err:     n*rounding(m.variance, least) + n*e.eps(m)*m.variance/least,
+		err:     n*rounding(m.variance, least) + e.left(m),
 	}
 	if e.summed(d) {
 		f.seconds = sums

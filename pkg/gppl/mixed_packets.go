@@ -142,7 +142,8 @@ type spanning struct {
 // cosines, sines, or both, up to the limit.
 func (s *spanning) span(c []float64, turn, shift float64, cos, sin bool, limit float64) {
 	q := len(c)
-	times := 8 + int(0.75*float64(q)*min(1, 2*turn/math.Pi)) + q/8
+	// Chebyshev's points on half of the stretch resolve q·turn/2 of them, q·turn the highest angle.
+	times := 8 + int(1.5*float64(q)*turn/math.Pi) + q/8
 	s.vectors, s.left, s.columns = s.vectors[:0], s.left[:0], s.columns[:0]
 	for i := range times {
 		at := turn * math.Sin(0.5*math.Pi*float64(i+1)/float64(times))

@@ -195,6 +195,52 @@ func TestPackets(t *testing.T) {
 	}
 }
 
+// TestPacketsBetweenTimes: what a packet leaves of waves is below the limit everywhere on the stretch, not only at the times that it is made
+// from, for stretches up to the whole period.
+func TestPacketsBetweenTimes(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 7))
+	const limit = 1e-14
+	var worst float64
+	for range testsize.Of(40, 100, 1000) {
+		c := make([]float64, 1+rnd.IntN(200))
+		decay := 3 * rnd.Float64()
+		for m := range c {
+			c[m] = math.Exp(-decay * float64(m*m) / float64(len(c)*len(c)))
+		}
+		kind, turn, shift := rnd.IntN(3), math.Pi*rnd.Float64(), 0.0
+		if kind == 2 {
+			shift = -0.5 * float64(len(c)-1)
+		}
+		var s spanning
+		s.span(c, turn, shift, kind != 1, kind != 0, limit)
+		left := func(wave func(angle float64) float64) (square float64) {
+			v := make([]float64, len(c))
+			for m := range v {
+				v[m] = math.Sqrt(c[m]) * wave(float64(m)+shift)
+			}
+			for k := range s.u.Cols {
+				u := blas64.Vector{N: len(c), Inc: s.u.Stride, Data: s.u.Data[k:]}
+				blas64.Axpy(-blas64.Dot(u, dense.Vec(v)), u, dense.Vec(v))
+			}
+			return blas64.Dot(dense.Vec(v), dense.Vec(v))
+		}
+		for range 50 {
+			at := turn * rnd.Float64()
+			var off float64
+			if kind != 1 {
+				off = left(func(m float64) float64 { return math.Cos(at * m) })
+			}
+			if kind != 0 {
+				off = max(off, left(func(m float64) float64 { return math.Sin(at * m) }))
+			}
+			if worst = max(worst, off/limit); off > 2*limit {
+				t.Fatalf("%d waves, kind %d, turn %.3g of π: %.2g is left at %.3g of the stretch, the limit is %g", len(c), kind, turn/math.Pi, off, at/turn, limit)
+			}
+		}
+	}
+	t.Logf("at most %.2g of the limit", worst)
+}
+
 // mixedColumns returns the columns that the mixed engine takes for a model, and how many there are without packets, and
 // whether sums over the data give their products.
 func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums bool) {
