@@ -26,6 +26,13 @@ func article(e *experiment.Evidence, rows []experiment.Row, dir string) error {
 		if err := f.Save(filepath.Join(dir, "reproduction-"+name+".svg")); err != nil {
 			return err
 		}
+		narrow, err := f.NarrowSVG()
+		if err != nil {
+			return err
+		}
+		if err := wholefile.WriteBytes(filepath.Join(dir, "reproduction-"+name+"-narrow.svg"), []byte(narrow)); err != nil {
+			return err
+		}
 	}
 	return wholefile.WriteBytes(filepath.Join(dir, "reproduction.md"), []byte(text))
 }

@@ -3,7 +3,6 @@
 //	go run ./measure/ledger            the rows, each with its claim, numbers, test and remark
 //	go run ./measure/ledger -only contradicted      rows of one status, or whose names begin so
 //	go run ./measure/ledger -json      for the index of the reports
-//	go run ./measure/ledger -mutate 1 -again        changes each stored outcome, and counts which changes are seen
 //	go run ./measure/ledger -article docs           writes docs/reproduction.md and its figures
 //	go run ./measure/ledger -write     writes notebooks/results/ledger.json, which the tests hold against the stored results
 package main
@@ -24,24 +23,19 @@ func main() {
 	dir := flag.String("results", "notebooks/results", "folder of the stored results")
 	asJSON := flag.Bool("json", false, "print JSON")
 	write := flag.Bool("write", false, "write ledger.json into the folder")
-	only := flag.String("only", "", "print rows of this status, or whose ids begin so; with -mutate, the experiment (E1, E2, sunspots, EEG or accurate)")
-	every := flag.Int("mutate", 0, "change every N-th stored outcome by twice its spread, and count which changes are seen")
-	again := flag.Bool("again", false, "with -mutate: compute each NLL again at the stored parameters, too")
+	only := flag.String("only", "", "print rows of this status, or whose ids begin so")
 	page := flag.String("article", "", "write reproduction.md and its figures into this folder")
 	flag.Parse()
-	if err := run(*dir, *only, *asJSON, *write, *every, *again, *page); err != nil {
+	if err := run(*dir, *only, *asJSON, *write, *page); err != nil {
 		fmt.Fprintln(os.Stderr, "ledger:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, only string, asJSON, write bool, every int, again bool, page string) error {
+func run(dir, only string, asJSON, write bool, page string) error {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return err
-	}
-	if every > 0 {
-		return mutate(evidence, every, again, only)
 	}
 	rows := experiment.Ledger(evidence)
 	if page != "" {

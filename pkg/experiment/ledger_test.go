@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -249,10 +250,10 @@ func TestStoredResults(t *testing.T) {
 	}
 	e := evidence(t)
 	repeated := 0
-	for name, all := range map[string][]Outcome{"e1": e.E1, "sunspots": e.Sunspots} {
+	for _, all := range append(e.experiments(), curves(t)) {
 		count := map[string]int{}
-		for _, o := range all {
-			class := o.Trial.Kernel + o.Trial.Loss + o.Trial.Protocol + o.Trial.Optimiser.Method
+		for _, o := range *all {
+			class := o.Trial.Kernel + o.Trial.Loss + o.Trial.Protocol + o.Trial.Optimiser.Method + o.Trial.Design
 			if o.Fit > 0.5 || o.Setup > 5 && !testsize.Long() || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate || count[class] >= 1 {
 				continue
 			}
@@ -266,13 +267,13 @@ func TestStoredResults(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.Key != o.Key {
-				t.Errorf("%s: %v is stored under %s, now it has key %s", name, o.Trial, o.Key, got.Key)
+				t.Errorf("%v is stored under %s, now it has key %s", o.Trial, o.Key, got.Key)
 			}
 			if math.Abs(got.NLL-o.NLL) > 1e-4*math.Abs(o.NLL) {
-				t.Errorf("%s: %v: exact NLL %v, stored %v", name, o.Trial, got.NLL, o.NLL)
+				t.Errorf("%v: exact NLL %v, stored %v", o.Trial, got.NLL, o.NLL)
 			}
 			if diff := cmp.Diff(o.Theta, got.Theta, cmpopts.EquateApprox(1e-3, 0)); diff != "" {
-				t.Errorf("%s: %v: %s", name, o.Trial, diff)
+				t.Errorf("%v: %s", o.Trial, diff)
 			}
 		}
 	}
@@ -280,6 +281,46 @@ func TestStoredResults(t *testing.T) {
 		t.Errorf("only %d trials were repeated", repeated)
 	}
 	t.Logf("%d trials repeated", repeated)
+}
+
+// TestStoredCommits wants the commits that outcomes name to be in the history of this one: that of a branch which was never merged says
+// nothing to a reader.
+func TestStoredCommits(t *testing.T) {
+	if shallow, err := exec.Command("git", "rev-parse", "--is-shallow-repository").Output(); err != nil || strings.TrimSpace(string(shallow)) != "false" {
+		t.Skip("needs the history of the repository")
+	}
+	e := evidence(t)
+	named := map[string]bool{}
+	for _, all := range e.experiments() {
+		for _, o := range *all {
+			named[strings.TrimSuffix(o.Commit, "+")] = true
+		}
+	}
+	delete(named, "")
+	for commit := range named {
+		if err := exec.Command("git", "merge-base", "--is-ancestor", commit, "HEAD").Run(); err != nil {
+			t.Errorf("an outcome names commit %s, which is not in the history: %v", commit, err)
+		}
+	}
+	if len(named) == 0 {
+		t.Error("no outcome names a commit")
+	}
+}
+
+// curves are the stored outcomes of the experiment that no row of the ledger needs.
+func curves(t *testing.T) *[]Outcome {
+	t.Helper()
+	store, err := OpenStore(filepath.Join(results, "curves.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := store.Outcomes()
+	return &all
+}
+
+// experiments are all stored outcomes that the ledger follows from.
+func (e *Evidence) experiments() []*[]Outcome {
+	return []*[]Outcome{&e.E1, &e.E2, &e.Sunspots, &e.EEG, &e.Accurate}
 }
 
 func haveSunspots() bool {

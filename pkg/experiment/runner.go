@@ -59,7 +59,7 @@ func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
 		case !kept:
 			p.todo = append(p.todo, i)
 		default:
-			p.outcomes[i] = Outcome{Trial: t, Error: "not run: it takes hours, and is done only when asked for"}
+			p.outcomes[i] = Outcome{Trial: t, Error: "not run: done only with GPPL_SLOW=1"}
 			p.progress.Done++
 		}
 	}

@@ -49,6 +49,16 @@ func (f *Figure) SVG() (template.HTML, error) {
 	return template.HTML(s), err
 }
 
+// NarrowSVG is the drawing that a narrow page shows instead of that of [Figure.SVG], "" for a figure that may shrink to it.
+func (f *Figure) NarrowSVG() (template.HTML, error) {
+	a, ok := f.narrow()
+	if !ok {
+		return "", nil
+	}
+	s, err := f.svg(a, "", "")
+	return template.HTML(s), err
+}
+
 // halfWidth, in CSS pixels, is that of figures of which two may stand side by side.
 const halfWidth = 480
 

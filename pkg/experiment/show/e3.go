@@ -172,7 +172,7 @@ func EEGErrors(all []experiment.Outcome, label string) (*viz.Figure, error) {
 	for _, kernel := range experiment.KernelNames {
 		for _, c := range []struct{ method, protocol string }{{experiment.VFE, experiment.Paper}, {experiment.PL, experiment.Paper}, {experiment.ML, experiment.GPPL}} {
 			var v []float64
-			for _, r := range experiment.Where(all, experiment.EEGBy(c.protocol, kernel, c.method)) {
+			for _, r := range experiment.EEGRuns(all, c.protocol, kernel, c.method) {
 				if r.Error == "" {
 					v = append(v, r.MSE.NMSE)
 				}
@@ -197,7 +197,7 @@ func Table3(all []experiment.Outcome, p experiment.Published, label string) *viz
 	for _, kernel := range experiment.KernelNames {
 		for _, m := range methods {
 			for _, protocol := range []string{experiment.Paper, experiment.GPPL} {
-				for _, o := range experiment.Where(all, experiment.EEGBy(protocol, kernel, m)) {
+				for _, o := range experiment.EEGRuns(all, protocol, kernel, m) {
 					engine, _, more := strings.Cut(o.Engine, ",")
 					if more {
 						engine += " +"

@@ -1,0 +1,266 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// storedNumber is one that outcomes have.
+type storedNumber struct {
+	name string
+	get  func(*Outcome) float64 // NaN where there is none
+	set  func(*Outcome, float64)
+	near func(v float64) float64 // how near the same number must come that is computed again; nil where only training tells
+	move func(v float64) float64 // the least spread that is given to it
+}
+
+// Parameters are stored with ten digits, and an engine keeps 1e-8 nats for each observation. What decides whether an optimum is the
+// published one is 0.02 nats.
+func nats(v float64) float64      { return 1e-3 + 1e-6*math.Abs(v) }
+func decisive(float64) float64    { return optimumTolerance }
+func permille(v float64) float64  { return 1e-3 * math.Abs(v) }
+func hundredth(v float64) float64 { return 1e-2 * math.Abs(v) }
+
+// plainNumber is one of an outcome that is zero where there is none.
+func plainNumber(name string, at func(*Outcome) *float64, near, move func(float64) float64) storedNumber {
+	return storedNumber{name, func(o *Outcome) float64 {
+		if v := *at(o); v != 0 {
+			return v
+		}
+		return math.NaN()
+	}, func(o *Outcome, v float64) { *at(o) = v }, near, move}
+}
+
+// validated is a number of predictions of what was held back.
+func validated(name string, of func(*Outcome) **Validation, at func(*Validation) *float64) storedNumber {
+	return storedNumber{name, func(o *Outcome) float64 {
+		if v := *of(o); v != nil {
+			return *at(v)
+		}
+		return math.NaN()
+	}, func(o *Outcome, x float64) {
+		v := **of(o)
+		*at(&v) = x
+		*of(o) = &v
+	}, permille, hundredth}
+}
+
+// counted is what an outcome counts, which only training tells.
+func counted(name string, at func(*Outcome) *int) storedNumber {
+	return storedNumber{name, func(o *Outcome) float64 { return float64(*at(o)) }, func(o *Outcome, v float64) { *at(o) = int(v) }, nil, func(v float64) float64 { return max(1, 0.1*v) }}
+}
+
+// theNLL is the number that an outcome is about.
+const theNLL = "exact NLL"
+
+var trainedLoss = plainNumber("trained loss", func(o *Outcome) *float64 { return &o.Value }, nats, decisive)
+
+var storedNumbers = []storedNumber{
+	plainNumber(theNLL, func(o *Outcome) *float64 { return &o.NLL }, nats, decisive),
+	plainNumber("exact NLL at the start", func(o *Outcome) *float64 { return &o.StartNLL }, nats, decisive),
+	trainedLoss,
+	plainNumber("mean variance", func(o *Outcome) *float64 { return &o.Variance }, permille, hundredth),
+	plainNumber("of observations", func(o *Outcome) *float64 { return &o.Exact }, permille, hundredth),
+	plainNumber("as Figure 2 has it", func(o *Outcome) *float64 { return &o.Figure2 }, permille, hundredth),
+	validated("NMSE", func(o *Outcome) **Validation { return &o.MSE }, func(v *Validation) *float64 { return &v.NMSE }),
+	validated("NMSE without the overlap", func(o *Outcome) **Validation { return &o.MSE }, func(v *Validation) *float64 { return &v.Fresh }),
+	validated("RMSE", func(o *Outcome) **Validation { return &o.MSE }, func(v *Validation) *float64 { return &v.RMSE }),
+	plainNumber("seconds", func(o *Outcome) *float64 { return &o.Fit }, nil, hundredth),
+	counted("evaluations", func(o *Outcome) *int { return &o.Evaluations }),
+	counted("failed factorisations", func(o *Outcome) *int { return &o.Retries }),
+}
+
+// recomputed returns the outcome with every number made again that follows from its trial and from what it learnt, without training, and
+// NaN for the others. The trained loss of VFE, and predictions by its posterior, need inducing inputs, which first draws alone store;
+// PyTorch's optimisers report the loss before their last step.
+func recomputed(o Outcome) (Outcome, error) {
+	s, err := o.Trial.Source.Load()
+	if err != nil {
+		return o, err
+	}
+	again := o
+	if o.Trial.Optimiser.Method == Evaluate {
+		again.Value, err = lossAt(o.Trial, s, nil)
+		if off, _ := trainedLoss.off(&o, &again); off && err == nil { // costs that were stored first are of the start, not of the truth
+			again.Value, err = lossAt(o.Trial, s, startOf(o.Trial))
+		}
+		return again, err
+	}
+	again.Theta = o.learntTheta()
+	r := &gppl.Result{Model: gppl.PaperModel(Kernels[o.Trial.Kernel]).WithParams(again.Theta), Inducing: o.Inducing}
+	exact, err := gppl.NewExact(r.Model, s.Train)
+	if err != nil {
+		return o, err
+	}
+	if err := again.judge(exact, s, r); err != nil {
+		return o, err
+	}
+	if again.Error != "" {
+		return o, fmt.Errorf("%v: %s", o.Trial, again.Error)
+	}
+	unknown := o.Trial.Loss == VFE && len(o.Inducing) == 0
+	if unknown {
+		again.Variance, again.Figure2 = math.NaN(), math.NaN()
+	}
+	if o.Trial.Optimiser.Method == TorchAdam || o.Trial.Optimiser.Method == TorchLBFGS || o.Trial.Loss == Auto || o.Trial.Loss == AutoProjected || o.Trial.Authors.Float32 || unknown {
+		again.Value = math.NaN()
+		return again, nil
+	}
+	again.Value, err = lossAt(o.Trial, s, append(slices.Clone(again.Theta), o.Inducing...))
+	return again, err
+}
+
+// startOf is where every training begins, but for inducing inputs.
+func startOf(t Trial) (theta []float64) {
+	for _, p := range gppl.PaperModel(Kernels[t.Kernel]).Params() {
+		theta = append(theta, p.Value)
+	}
+	return theta
+}
+
+// lossAt evaluates the loss that a trial trains, by the engine that is cheapest; with no parameters where the trial does.
+func lossAt(t Trial, s Sample, theta []float64) (float64, error) {
+	t.Engine = ""
+	loss, err := t.loss(gppl.PaperModel(Kernels[t.Kernel]), s.Train)
+	if err != nil {
+		return 0, err
+	}
+	if theta == nil {
+		theta = t.evaluatedAt(loss)
+	}
+	for _, p := range loss.Params()[len(theta):] { // inducing inputs where k-means puts them
+		theta = append(theta, p.Value)
+	}
+	return loss.ValueGrad(nil, theta)
+}
+
+// learntTheta returns the stored parameters. A noise variance that was stored at its floor, rounded, is just above it.
+func (o Outcome) learntTheta() []float64 {
+	const floor = 1e-6
+	theta := slices.Clone(o.Theta)
+	if noise := &theta[len(theta)-1]; *noise <= floor {
+		*noise = floor * (1 + 1e-9)
+	}
+	return theta
+}
+
+// off reports whether a stored number is not the one that is computed again; known whether it could be.
+func (n storedNumber) off(stored, again *Outcome) (off, known bool) {
+	a, b := n.get(stored), n.get(again)
+	if n.near == nil || math.IsNaN(a) || math.IsNaN(b) {
+		return false, false
+	}
+	return !(math.Abs(a-b) <= n.near(b)), true
+}
+
+// like tells outcomes that differ by their draws alone.
+func like(t Trial) Trial {
+	t.Seed, t.Source.Seed = 0, 0
+	return t
+}
+
+// spread returns for each outcome the standard deviation of a number over those like it; of the exact NLL, of how far it is above the
+// optimum.
+func (n storedNumber) spread(all []Outcome) []float64 {
+	v := Values(all, func(o Outcome) float64 { return n.get(&o) })
+	if n.name == theNLL {
+		v = Excess(all, all)
+	}
+	groups := map[Trial][]float64{}
+	for i, o := range all {
+		if !math.IsNaN(v[i]) && !math.IsInf(v[i], 0) {
+			groups[like(o.Trial)] = append(groups[like(o.Trial)], v[i])
+		}
+	}
+	out := make([]float64, len(all))
+	for i, o := range all {
+		out[i] = n.move(n.get(&all[i]))
+		if g := groups[like(o.Trial)]; len(g) > 1 {
+			out[i] = max(out[i], stat.StdDev(g, nil))
+		}
+	}
+	return out
+}
+
+// sampled returns the indices of outcomes of which there is one of each kind at least, and every-th of all: outcomes of one kind differ by
+// their draws and, where not all are wanted, by order. Quick tests take those of draws that take no time to make.
+func sampled(all []Outcome, every int) (some []int) {
+	seen := map[Trial]bool{}
+	for i, o := range all {
+		kind := like(o.Trial)
+		if !testsize.Long() {
+			kind.Order = 0
+		}
+		switch {
+		case o.Error != "" || seen[kind] && (every == 0 || i%every > 0):
+		case testsize.Quick() && (o.Trial.Source.Of > 2000 || o.Trial.Source.Name == "eeg" || o.Trial.Kernel == "RQ"):
+		case !testsize.Long() && o.Trial.Source.Name == "eeg" && o.Trial.Kernel == "RQ": // dense at n = 8000, minutes
+		case o.Trial.Source.Name == "sunspots" && !haveSunspots():
+		default:
+			seen[kind] = true
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// TestMutations computes stored numbers again at the stored parameters, without training, and wants them to be those that are stored. Then
+// it moves each by twice its spread, one at a time, and counts the changes that are seen: because the number is no longer the one that is
+// computed, or because a verdict of the ledger changes. Of the exact NLL 95 % must be. Times and counts are seen by verdicts alone.
+//
+//	GPPL_LONG=1 go test ./pkg/experiment -run '^TestMutations$' -v      all outcomes
+func TestMutations(t *testing.T) {
+	e := evidence(t)
+	before := Ledger(e)
+	seen, of, computed := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, at := range append(e.experiments(), curves(t)) {
+		all := *at
+		spreads := map[string][]float64{}
+		for _, n := range storedNumbers {
+			spreads[n.name] = n.spread(all)
+		}
+		for turn, i := range sampled(all, testsize.Of(0, 40, 1)) {
+			stored := all[i]
+			again, err := recomputed(stored)
+			if err != nil {
+				t.Errorf("%v: %v", stored.Trial, err)
+				continue
+			}
+			for _, n := range storedNumbers {
+				v := n.get(&stored)
+				off, known := n.off(&stored, &again)
+				if math.IsNaN(v) || !known && n.name != theNLL && (n.near != nil || turn%testsize.Of(1000, 10, 1) > 0) {
+					continue // the ledger is made for each that it alone could see
+				}
+				if off {
+					t.Errorf("%v: %s is %v, stored %v", stored.Trial, n.name, n.get(&again), v)
+				}
+				of[n.name]++
+				n.set(&all[i], v+2*spreads[n.name][i])
+				moved, _ := n.off(&all[i], &again)
+				if known {
+					computed[n.name]++
+				}
+				if moved || !known && !slices.EqualFunc(before, Ledger(e), sameStatus) {
+					seen[n.name]++
+				}
+				all[i] = stored
+			}
+		}
+	}
+	for _, n := range storedNumbers {
+		t.Logf("%-25s %5d moved by twice their spread, %5d computed again, %5.1f %% seen", n.name, of[n.name], computed[n.name], 100*float64(seen[n.name])/float64(max(1, of[n.name])))
+	}
+	if share := float64(seen[theNLL]) / float64(of[theNLL]); !(share >= 0.95) {
+		t.Errorf("%.1f %% of the changes of an NLL are seen, want 95 %%", 100*share)
+	}
+}
+
+func sameStatus(a, b Row) bool { return a.Status == b.Status }
