@@ -151,7 +151,7 @@ func E2Orders(s Scale) []int { return pick(s, []int{50, 100, 150}, []int{10, 20}
 
 // E2 varies the number of observations of SE with l = 5 and the order. It has data of two kinds:
 //
-//   - Noise variance ln 1.1, as the authors' data have it, on draws 11 to 20. Paper: Adam; ML and VFE over three draws, PL over ten.
+//   - Noise variance ln 1.1, as the authors' data have it, on draws 11 to 20. Paper: Adam; VFE over three draws, ML and PL over ten.
 //     GPPL: L-BFGS to the optimum, PL over ten, ML over draws 1 to 20.
 //   - Noise variance 0.1, as the text has it, on draws 1 to 10. Paper: PL over ten, ML over three. GPPL: all three over ten. Rules of
 //     the ledger were chosen on these draws; they are judged on the others.
@@ -205,7 +205,11 @@ func e2At(s Scale, source Source, i int) (trials []Trial) {
 		if stated || t.Loss != VFE {
 			trials = append(trials, best)
 		}
-		if t.Loss == PL || i <= e2Few(s) && (t.Loss == ML || !stated) {
+		few := e2Few(s)
+		if t.Loss == ML && !stated {
+			few = pick(s, 10, 1)
+		}
+		if t.Loss == PL || i <= few && (t.Loss == ML || !stated) {
 			t.Protocol, t.Optimiser = Paper, e2Adam
 			trials = append(trials, t)
 		}
