@@ -33,6 +33,9 @@ func TestNarrow(t *testing.T) {
 			t.Errorf("%s: the narrow drawing is not 360 pixels wide, or never shown", name)
 		}
 		texts(t, svg)
+		if alone := string(Must(f.NarrowSVG())); !strings.Contains(alone, `width="360"`) || strings.Contains(alone, "display:none") || strings.Count(alone, "<text") != strings.Count(svg, "<text") {
+			t.Errorf("%s: the narrow drawing by itself is another one, or hidden", name)
+		}
 		for _, m := range fontSize.FindAllStringSubmatch(svg, -1) {
 			if size, _ := strconv.ParseFloat(m[1], 64); size/pxToPt < 11 {
 				t.Errorf("%s: a text of %.1f pixels", name, size/pxToPt)
@@ -57,6 +60,9 @@ func TestNoNarrow(t *testing.T) {
 	f := Must(Curves(CurvesOptions{Frame: frame("small"), Curves: []Curve{{Y: []float64{1, 2}}}}))
 	if h := string(Must(f.HTML())); strings.Count(h, "<svg") != 1 || strings.Contains(h, "gppl-below") {
 		t.Error("a figure of 400 pixels is drawn twice")
+	}
+	if svg := string(Must(f.NarrowSVG())); svg != "" {
+		t.Error("a figure of 400 pixels has a narrow drawing")
 	}
 }
 
