@@ -363,7 +363,7 @@ func authorsNotebook(e *Evidence) (rows []draft) {
 }
 
 // EEGRuns returns the outcomes on the EEG by one protocol, kernel and loss, one for each sample: of those that have errors of prediction,
-// the ones whose training was allowed the most steps; where there are none, those that say why.
+// the ones whose training was allowed the most steps; where there are none, the first, which says why.
 func EEGRuns(all []Outcome, protocol, kernel, loss string) []Outcome {
 	runs := Where(all, func(t Trial) bool {
 		return plain(t) && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss
@@ -374,9 +374,10 @@ func EEGRuns(all []Outcome, protocol, kernel, loss string) []Outcome {
 			most = max(most, o.Trial.Optimiser.Iterations)
 		}
 	}
-	return slices.DeleteFunc(runs, func(o Outcome) bool {
-		return most >= 0 && (o.MSE == nil || o.Trial.Optimiser.Iterations < most)
-	})
+	if most < 0 {
+		return runs[:min(1, len(runs))]
+	}
+	return slices.DeleteFunc(runs, func(o Outcome) bool { return o.MSE == nil || o.Trial.Optimiser.Iterations < most })
 }
 
 // predicted are those of them that predicted.

@@ -333,6 +333,28 @@ func haveSunspots() bool {
 	return err == nil
 }
 
+// TestEEGRuns gives trainings of several lengths and samples, with predictions and without.
+func TestEEGRuns(t *testing.T) {
+	run := func(seed uint64, steps int, predicts bool) Outcome {
+		o := Outcome{Trial: Trial{Protocol: Paper, Kernel: "SE", Loss: VFE, Source: Source{Name: "eeg", Seed: seed}, Optimiser: Optimiser{Method: "Adam", Iterations: steps}}}
+		if predicts {
+			o.MSE = &Validation{}
+		}
+		return o
+	}
+	all := []Outcome{run(1, 200, true), run(1, 2001, false), run(2, 2001, false)}
+	if got := EEGRuns(all, Paper, "SE", VFE); len(got) != 1 || got[0].Trial.Optimiser.Iterations != 200 {
+		t.Errorf("while 2001 steps have not run: %+v", got)
+	}
+	all[1].MSE, all[2].MSE = &Validation{}, &Validation{}
+	if got := EEGRuns(all, Paper, "SE", VFE); len(got) != 2 || got[0].Trial.Source.Seed != 1 || got[1].Trial.Source.Seed != 2 {
+		t.Errorf("once they have: %+v", got)
+	}
+	if got := EEGRuns([]Outcome{run(1, 2001, false), run(2, 2001, false)}, Paper, "SE", VFE); len(got) != 1 {
+		t.Errorf("where none predicts: %+v", got)
+	}
+}
+
 // TestErrata wants every row that docs/errata.md names to be in the ledger, and every row of the text that is corrected to be named
 // there.
 func TestErrata(t *testing.T) {
