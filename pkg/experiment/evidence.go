@@ -88,6 +88,10 @@ type Seed55 struct {
 		Stop  int       `json:"stop"`
 		Theta []float64 `json:"theta"`
 	} `json:"PL"`
+	VFE map[string]struct { // from centres that depend on the version of k-means
+		NLL  float64 `json:"nll"`
+		Stop int     `json:"stop"`
+	} `json:"VFE"`
 }
 
 // Figure is a published result: an NLL or a normalised mean square error (which the paper calls RMSE), and seconds.

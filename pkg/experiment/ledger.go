@@ -259,6 +259,9 @@ func sunspotVFE(e *Evidence, group, prefix, kernel string, published float64) Ro
 	if in := rangeOf(theirs); len(theirs) > 1 {
 		r.Ours += fmt.Sprintf(" [%s, %s]", number(in.lo), number(in.hi))
 	}
+	if run, ok := e.Published.Seed55.VFE[kernel]; ok {
+		r.Ours += fmt.Sprintf("; their code itself, from its centres with scikit-learn 1.4.2, %s at step %d", number(run.NLL), run.Stop)
+	}
 	isProper, isTheirs := math.Abs(median(proper)-published) <= closeTo, math.Abs(median(theirs)-published) <= closeTo
 	switch {
 	case isProper && (kernel == "SE" || !isTheirs):
