@@ -34,7 +34,7 @@ func backtestCommand() *cli.Command {
 	return &cli.Command{
 		Name: "backtest", Usage: "measure how good forecasts of the past were", ArgsUsage: "FILE.csv",
 		Description: `Learns a model as gppl fit does, forecasts the most recent observations with it, and compares the errors with those of the
-seasonal naive forecast, which repeats the last season.
+best naive forecast of the same observations: the last value, with or without drift, or the last season.
 
    gppl backtest co2-weekly.csv --x date --y co2_ppm --forecast 52 --origins 10
    gppl backtest sales.csv --holdout 12`,

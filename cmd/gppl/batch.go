@@ -27,23 +27,22 @@ import (
 
 // result is the row of a series in the table of a batch. Unknown values are left out.
 type result struct {
-	Name     string   `json:"name"`
-	File     string   `json:"file"`
-	Y        string   `json:"y,omitempty"`
-	N        int      `json:"n,omitempty"`
-	Kernel   string   `json:"kernel,omitempty"`
-	Model    string   `json:"model,omitempty"` // kernel, trend and scale
-	Use      *bool    `json:"use,omitempty"`
-	Care     string   `json:"care,omitempty"`
-	Coverage *float64 `json:"coverage_95,omitempty"`
-	Relative *float64 `json:"relative_error,omitempty"`
-	NLL      *float64 `json:"nll,omitempty"`
-	Score    *float64 `json:"evidence,omitempty"`
-	BIC      *float64 `json:"bic,omitempty"`
-	Seconds  float64  `json:"seconds"`
-	Verdict  string   `json:"verdict,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
-	Error    string   `json:"error,omitempty"`
+	Name     string        `json:"name"`
+	File     string        `json:"file"`
+	Y        string        `json:"y,omitempty"`
+	N        int           `json:"n,omitempty"`
+	Kernel   string        `json:"kernel,omitempty"`
+	Model    string        `json:"model,omitempty"` // kernel, trend and scale
+	Use      forecast.Word `json:"use,omitempty"`
+	Coverage *float64      `json:"coverage_95,omitempty"`
+	Relative *float64      `json:"relative_error,omitempty"`
+	NLL      *float64      `json:"nll,omitempty"`
+	Score    *float64      `json:"evidence,omitempty"`
+	BIC      *float64      `json:"bic,omitempty"`
+	Seconds  float64       `json:"seconds"`
+	Verdict  string        `json:"verdict,omitempty"`
+	Notes    []string      `json:"notes,omitempty"`
+	Error    string        `json:"error,omitempty"`
 
 	short bool // it did not fit the memory
 }
@@ -159,7 +158,7 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 
 func (r *result) judge(t *forecast.Trust) {
 	if t != nil {
-		r.Use, r.Care, r.Coverage, r.Relative, r.Verdict = &t.Use, t.Care, &t.Coverage, &t.Relative, t.Verdict
+		r.Use, r.Coverage, r.Relative, r.Verdict = t.Word, &t.Coverage, &t.Relative, t.Verdict
 	}
 }
 
@@ -173,17 +172,11 @@ func writeRows(w io.Writer, rows []result) error {
 		return strconv.FormatFloat(*v, 'g', 6, 64)
 	}
 	for _, r := range rows {
-		n, use := "", ""
+		n := ""
 		if r.N > 0 {
 			n = strconv.Itoa(r.N)
 		}
-		if r.Use != nil {
-			use = map[bool]string{true: "yes", false: "no"}[*r.Use]
-			if r.Care != "" {
-				use = "with care"
-			}
-		}
-		table = append(table, []string{r.Name, r.File, r.Y, n, r.Kernel, r.Model, use, number(r.Coverage), number(r.Relative),
+		table = append(table, []string{r.Name, r.File, r.Y, n, r.Kernel, r.Model, string(r.Use), number(r.Coverage), number(r.Relative),
 			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, strings.Join(r.Notes, "; "), r.Error})
 	}
 	return forecast.WriteCSV(w, table)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 // shop is a csv file with two columns of values, of which the second is constant.
@@ -81,7 +83,7 @@ func TestBatchJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &rows); err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 2 || rows[0].Name != "a" || rows[1].Name != "a-2" || rows[1].File != b || rows[0].N != 36 || rows[0].NLL == nil || rows[0].Use != nil || rows[0].Y != "sales" {
+	if len(rows) != 2 || rows[0].Name != "a" || rows[1].Name != "a-2" || rows[1].File != b || rows[0].N != 36 || rows[0].NLL == nil || rows[0].Use != "" || rows[0].Y != "sales" {
 		t.Errorf("%s", stdout)
 	}
 }
@@ -126,7 +128,7 @@ func TestFormulas(t *testing.T) {
 	for _, evil := range []string{"=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", " =1+1", "＝1+1", "\n=1"} {
 		var b bytes.Buffer
 		number := -1.5
-		err := writeRows(&b, []result{{Name: evil, File: evil, Y: evil, Kernel: evil, Model: evil, Care: evil, NLL: &number, Verdict: evil, Notes: []string{evil, evil}, Error: evil}})
+		err := writeRows(&b, []result{{Name: evil, File: evil, Y: evil, Kernel: evil, Model: evil, Use: forecast.Word(evil), NLL: &number, Verdict: evil, Notes: []string{evil, evil}, Error: evil}})
 		if err != nil {
 			t.Fatal(err)
 		}

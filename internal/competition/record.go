@@ -38,24 +38,19 @@ type Scores struct {
 
 // Summary is the result of a group.
 type Summary struct {
-	Group  string `json:"group"`
-	Half   string `json:"half"`
-	Seed   uint64 `json:"seed"`
-	Series int    `json:"series"`
-	Failed int    `json:"failed"`
-	Own    Scores `json:"gppl"`
-	Naive  Scores `json:"seasonal_naive"`
-	// Warned are those that the verdict warns of; Care of them may be used with care, the others it advises against. Low are those whose
-	// 95 % bands held less than Poor of the test part.
-	Warned          int     `json:"warned"`
-	Care            int     `json:"warned_with_care"`
-	CoverUnwarned95 float64 `json:"coverage_95_not_warned"`
-	Low             int     `json:"coverage_below_70"`
-	LowWarned       int     `json:"coverage_below_70_warned"`
-	LowCare         int     `json:"coverage_below_70_with_care"`
-	Seconds         float64 `json:"seconds"`         // of the clock
-	MedianSeconds   float64 `json:"seconds_median"`  // of a series
-	LongestSeconds  float64 `json:"seconds_longest"` // of a series
+	Group  string      `json:"group"`
+	Half   string      `json:"half"`
+	Seed   uint64      `json:"seed"`
+	Series int         `json:"series"`
+	Failed int         `json:"failed"`
+	Own    Scores      `json:"gppl"`
+	Naive  Scores      `json:"seasonal_naive"`
+	Words  []WordCount `json:"words"`
+	// Low are the forecasts whose 95 % bands held less than Poor of the test part.
+	Low            int     `json:"coverage_below_70"`
+	Seconds        float64 `json:"seconds"`         // of the clock
+	MedianSeconds  float64 `json:"seconds_median"`  // of a series
+	LongestSeconds float64 `json:"seconds_longest"` // of a series
 }
 
 // Rival is the result of a model of others on a group.
@@ -83,18 +78,54 @@ type Detail struct {
 	CRPS    float64 `json:"crps"`
 	Cover95 float64 `json:"coverage_95"`
 	Naive   float64 `json:"naive_mase"`
-	Warned  bool    `json:"warned"`
-	Care    bool    `json:"with_care,omitempty"` // warned, but not advised against
 	// Of the backtest, as in forecast.Trust.
+	Word     string   `json:"word,omitempty"`
+	Against  string   `json:"against,omitempty"`
+	Separate float64  `json:"separate_tests"`
 	Past     float64  `json:"past_coverage_95"`
 	Relative float64  `json:"past_relative_error"`
+	Chance   float64  `json:"past_p_no_worse"`
 	Spread   float64  `json:"past_spread"`
 	Late     float64  `json:"past_late"`
-	Doubt    float64  `json:"doubt"`
-	Away     float64  `json:"away"`
-	Apart    float64  `json:"apart"`
-	Log      float64  `json:"log_weight"`
+	Narrow   int      `json:"past_origins_too_narrow"`
 	Reasons  []string `json:"reasons,omitempty"`
+}
+
+// Failed reports whether a forecast was worse than seasonal naive, or its 95 % bands held less than Poor.
+func (d Detail) Failed() bool { return d.Cover95 < Poor || d.MASE > d.Naive }
+
+// WordCount is how often the verdict said a word, and how many of these forecasts failed.
+type WordCount struct {
+	Word   string `json:"word"`
+	Said   int    `json:"said"`
+	Failed int    `json:"failed"`
+}
+
+// Share returns the share that failed, with Wilson's 95 % interval; NaN if the word was never said.
+func (w WordCount) Share() (share, lo, hi float64) {
+	const z = 1.959963984540054
+	n := float64(w.Said)
+	share = float64(w.Failed) / n
+	middle := (share + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
+	return share, middle - half, middle + half
+}
+
+// Words counts the words of the verdicts on some series, in the order given.
+func Words(all []Detail, words ...string) (counts []WordCount) {
+	for _, word := range words {
+		c := WordCount{Word: word}
+		for _, d := range all {
+			if d.Error == "" && d.Word == word {
+				c.Said++
+				if d.Failed() {
+					c.Failed++
+				}
+			}
+		}
+		counts = append(counts, c)
+	}
+	return counts
 }
 
 // Record is what is stored.

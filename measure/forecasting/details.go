@@ -13,11 +13,11 @@ func detailsOf(g competition.Group, outcomes []outcome) []competition.Detail {
 			all = append(all, d)
 			continue
 		}
-		d.Model, d.Warned, d.Care = o.model, o.warned, o.care
+		d.Model = o.model
 		d.MASE, d.CRPS, d.Cover95, d.Naive = digits(o.own.MASE), digits(o.own.CRPS), digits(o.own.Cover95), digits(o.naive.MASE)
 		if t := o.trust; t != nil {
-			d.Past, d.Relative, d.Spread, d.Late = digits(t.Coverage), digits(t.Relative), digits(t.Spread), digits(t.Late)
-			d.Doubt, d.Away, d.Apart, d.Log, d.Reasons = digits(t.Risk), digits(t.Away), digits(t.Apart), digits(t.Logarithm), t.Reasons
+			d.Word, d.Against, d.Separate, d.Narrow, d.Reasons = string(t.Word), t.Against, digits(t.Separate), t.Narrow, t.Reasons
+			d.Past, d.Relative, d.Chance, d.Spread, d.Late = digits(t.Coverage), digits(t.Relative), digits(t.Chance), digits(t.Spread), digits(t.Late)
 		}
 		all = append(all, d)
 	}

@@ -3,9 +3,7 @@
 //
 //	GPPL_DATA=… go run ./measure/forecasting -sample -store measure/forecasting             # what docs/forecasts.md tells of
 //	GPPL_DATA=… go run ./measure/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
-//
-//	GPPL_DATA=… go run ./measure/forecasting -half dev -group m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly -details dev.jsonl
-//	go run ./measure/forecasting -doubt dev.jsonl      # the coefficients in internal/risk
+//	GPPL_DATA=… go run ./measure/forecasting -half dev -group m4-weekly -wander             # long series against the last value
 //
 // Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
 // series (-half dev) and reported on the odd ones (-half test). Series whose training part is constant are counted and left
@@ -44,16 +42,10 @@ func main() {
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
+	wander := flag.Bool("wander", false, "in place of the test parts: the series of at least 1000 observations from four origins, 100 steps ahead, and simulated walks")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
-	doubt := flag.String("doubt", "", "fit the risk of package forecast to the series in this file, as -half dev -details writes it, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
-	if *doubt != "" {
-		if err := fitRisk(os.Stdout, *doubt); err != nil {
-			log.Fatal("forecasting: ", err)
-		}
-		return
-	}
 	folder := os.Getenv("GPPL_DATA")
 	if folder == "" {
 		log.Fatal("forecasting: set GPPL_DATA to the folder that has forecast/m3.csv and the M4 files")
@@ -69,18 +61,33 @@ func main() {
 	if err != nil {
 		log.Fatal("forecasting: ", err)
 	}
+	for i := range loaded {
+		if err := which.choose(&loaded[i]); err != nil {
+			log.Fatal("forecasting: ", err)
+		}
+	}
+	if *wander {
+		loaded = wandering(loaded)
+	}
 	var results []competition.Summary
 	var each []competition.Detail
 	fmt.Println(header)
 	for _, g := range loaded {
-		if err := which.choose(&g); err != nil {
-			log.Fatal("forecasting: ", err)
-		}
 		s, found := judge(context.Background(), g, *workers, *backtest, *verbose)
 		each = append(each, found...)
 		s.Half, s.Seed = which.half, which.seed
 		fmt.Println(line(s))
+		if *wander {
+			reportWander(os.Stdout, found)
+		}
 		results = append(results, s)
+	}
+	for _, w := range competition.Words(each, words...) {
+		if w.Said == 0 {
+			continue
+		}
+		share, lo, hi := w.Share()
+		fmt.Printf("%q was said of %d of %d, and %d failed: %.0f %% (95 %% interval %.0f to %.0f)\n", w.Word, w.Said, len(each), w.Failed, 100*share, 100*lo, 100*hi)
 	}
 	if *out != "" {
 		if err := competition.WriteJSON(*out, results); err != nil {

@@ -22,8 +22,6 @@ type outcome struct {
 	model      string
 	n          int
 	own, naive competition.Scores
-	warned     bool // warned of, at least
-	care       bool // but to be used, with care
 	trust      *forecast.Trust
 	seconds    float64
 }
@@ -32,13 +30,17 @@ func (o outcome) String() string {
 	if o.err != nil {
 		return fmt.Sprintf("%-6s failed: %v", o.id, o.err)
 	}
-	var past string
+	var past, word string
 	if t := o.trust; t != nil {
+		word = string(t.Word)
 		past = fmt.Sprintf("past: %.2f, error %.2f, spread %.2f, late %.2f, %d×%d", t.Coverage, t.Relative, t.Spread, t.Late, t.Origins, t.Horizon)
 	}
-	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f warned=%-5v care=%-5v %5.2f s %s; %s",
-		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS, o.own.Cover95, o.warned, o.care, o.seconds, o.model, past)
+	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f %-10s %5.2f s %s; %s",
+		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS, o.own.Cover95, word, o.seconds, o.model, past)
 }
+
+// words are those of a verdict.
+var words = []string{string(forecast.Use), string(forecast.Untested), string(forecast.DoNotUse)}
 
 // levels are those of the quantiles that CRPS is computed from.
 var levels = func() (p []float64) {
@@ -99,7 +101,6 @@ func one(ctx context.Context, g competition.Group, s competition.Series, backtes
 			if o.trust, err = a.Backtest(ctx, forecast.BacktestOptions{Horizon: len(s.Test)}); err != nil {
 				return err
 			}
-			o.warned, o.care = o.trust.Warned(), o.trust.Care != ""
 			a.Calibrate(o.trust)
 		}
 		f, err := a.Forecast(len(s.Test))
@@ -114,19 +115,22 @@ func one(ctx context.Context, g competition.Group, s competition.Series, backtes
 	return o
 }
 
-const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive | 80 %  95 % naive | width95 naive | warned care ok95 low caught care | seconds longest"
+const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive | 80 %  95 % naive | width95 naive | low | use (failed) untested (failed) do not use (failed) | seconds longest"
 
 func line(s competition.Summary) string {
-	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %4.1f %5.1f %5.1f | %6.2f %6.2f | %5d %4d %5.1f %4d %4d %4d | %6.1f %6.2f",
+	var words string
+	for _, w := range s.Words {
+		words += fmt.Sprintf(" %d (%d)", w.Said, w.Failed)
+	}
+	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %4.1f %5.1f %5.1f | %6.2f %6.2f | %3d |%s | %6.1f %6.2f",
 		s.Group, s.Series, s.Failed, s.Own.MASE, s.Naive.MASE, s.Own.SMAPE, s.Naive.SMAPE, s.Own.CRPS, s.Naive.CRPS,
 		100*s.Own.Cover80, 100*s.Own.Cover95, 100*s.Naive.Cover95, s.Own.Width95, s.Naive.Width95,
-		s.Warned, s.Care, 100*s.CoverUnwarned95, s.Low, s.LowWarned, s.LowCare, s.Seconds, s.LongestSeconds)
+		s.Low, words, s.Seconds, s.LongestSeconds)
 }
 
 func summarise(g competition.Group, outcomes []outcome) competition.Summary {
 	s := competition.Summary{Group: g.Name, Series: len(outcomes)}
 	var own, naive []competition.Scores
-	var unwarned []float64
 	var seconds []float64
 	for _, o := range outcomes {
 		if o.err != nil {
@@ -135,26 +139,12 @@ func summarise(g competition.Group, outcomes []outcome) competition.Summary {
 		}
 		own, naive = append(own, o.own), append(naive, o.naive)
 		seconds = append(seconds, o.seconds)
-		if o.warned {
-			s.Warned++
-			if o.care {
-				s.Care++
-			}
-		} else {
-			unwarned = append(unwarned, o.own.Cover95)
-		}
 		if o.own.Cover95 < competition.Poor {
 			s.Low++
-			if o.warned {
-				s.LowWarned++
-				if o.care {
-					s.LowCare++
-				}
-			}
 		}
 	}
 	s.Own, s.Naive = average(own), average(naive)
-	s.CoverUnwarned95 = finiteMean(unwarned)
+	s.Words = competition.Words(detailsOf(g, outcomes), words...)
 	if len(seconds) > 0 {
 		slices.Sort(seconds)
 		s.MedianSeconds, s.LongestSeconds = seconds[len(seconds)/2], seconds[len(seconds)-1]

@@ -143,27 +143,22 @@ func (f *Forecasts) Structures() *viz.Table {
 	return t
 }
 
-// Trust shows what warnings were worth: coverage among the forecasts without one, and how many of the poor ones had one.
+// Trust shows what the words of the verdict were worth: how often each was said, and how many of these forecasts failed.
 func (f *Forecasts) Trust() *viz.Table {
 	t := &viz.Table{
-		Caption: "What the verdict warned of",
-		Columns: []viz.Column{{Name: "group"}, {Name: "series"}, {Name: "advised against"}, {Name: "with care"}, {Name: "coverage of the others", Format: viz.Percent(1)},
-			{Name: "poor"}, {Name: "poor, advised against"}, {Name: "poor, with care"}},
-		Notes: []string{fmt.Sprintf("Coverage is that of 95 %% bands; poor is a coverage below %.0f %%.", 100*competition.Poor)},
+		Caption: "What the verdicts were worth",
+		Columns: []viz.Column{{Name: "verdict"}, {Name: "said"}, {Name: "failed"}, {Name: "share that failed", Format: viz.Percent(0)},
+			{Name: "from", Format: viz.Percent(0)}, {Name: "to", Format: viz.Percent(0)}},
+		Notes: []string{fmt.Sprintf("A forecast failed if it erred more than seasonal naive, or if its 95 %% bands held less than %.0f %%. The last two columns are a 95 %% interval of the share.", 100*competition.Poor)},
 	}
-	all := competition.Summary{Group: "all"}
-	var covered float64
-	row := func(g competition.Summary) {
-		t.Rows = append(t.Rows, []any{g.Group, g.Series, g.Warned - g.Care, g.Care, g.CoverUnwarned95, g.Low, g.LowWarned - g.LowCare, g.LowCare})
+	for _, w := range competition.Words(f.record.Series, string(forecast.Use), string(forecast.Untested), string(forecast.DoNotUse)) {
+		row := []any{w.Word, w.Said, w.Failed, nil, nil, nil}
+		if w.Said > 0 {
+			share, lo, hi := w.Share()
+			row[3], row[4], row[5] = share, lo, hi
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	for _, g := range f.record.Groups {
-		row(g)
-		all.Series, all.Failed, all.Warned, all.Care = all.Series+g.Series, all.Failed+g.Failed, all.Warned+g.Warned, all.Care+g.Care
-		all.Low, all.LowWarned, all.LowCare = all.Low+g.Low, all.LowWarned+g.LowWarned, all.LowCare+g.LowCare
-		covered += g.CoverUnwarned95 * float64(g.Series-g.Warned-g.Failed)
-	}
-	all.CoverUnwarned95 = covered / float64(max(1, all.Series-all.Warned-all.Failed))
-	row(all)
 	return t
 }
 
@@ -173,8 +168,8 @@ type Failure struct {
 	Detail competition.Detail
 }
 
-// Failures returns the worst short series of each kind of failure: bands that held little, without a warning and with one, a point
-// forecast far worse than seasonal naive, and a warning against a forecast that was good.
+// Failures returns the worst short series of each kind of failure: bands that held little, of a forecast that could be used and of another, a point
+// forecast far worse than seasonal naive, and a good forecast that was untested or advised against.
 func (f *Forecasts) Failures() []Failure {
 	const short = 200 // observations, so that a picture takes seconds
 	worst := func(kind string, fits func(competition.Detail) bool, badness func(competition.Detail) float64) []Failure {
@@ -192,17 +187,25 @@ func (f *Forecasts) Failures() []Failure {
 		})}}
 	}
 	return slices.Concat(
-		worst("Bands missed what came, without a warning",
-			func(d competition.Detail) bool { return !d.Warned && d.Cover95 < competition.Poor },
+		worst("Bands missed what came, though the forecast could be used",
+			func(d competition.Detail) bool {
+				return d.Word == string(forecast.Use) && d.Cover95 < competition.Poor
+			},
 			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
-		worst("Bands missed what came, with a warning",
-			func(d competition.Detail) bool { return d.Warned && d.Cover95 < competition.Poor },
+		worst("Bands missed what came, untested or advised against",
+			func(d competition.Detail) bool {
+				return d.Word != string(forecast.Use) && d.Cover95 < competition.Poor
+			},
 			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
 		worst("Much worse than seasonal naive, within the bands",
-			func(d competition.Detail) bool { return !d.Warned && d.Cover95 >= competition.Poor },
+			func(d competition.Detail) bool {
+				return d.Word == string(forecast.Use) && d.Cover95 >= competition.Poor
+			},
 			func(d competition.Detail) float64 { return d.MASE - d.Naive }),
-		worst("Advised against, and good",
-			func(d competition.Detail) bool { return d.Warned && !d.Care && d.Cover95 >= 0.95 && d.MASE < d.Naive },
+		worst("Untested or advised against, and good",
+			func(d competition.Detail) bool {
+				return d.Word != string(forecast.Use) && d.Cover95 >= 0.95 && d.MASE < d.Naive
+			},
 			func(d competition.Detail) float64 { return d.Naive / d.MASE }),
 	)
 }

@@ -37,8 +37,12 @@ func TestForecasts(t *testing.T) {
 	if rows := len(f.Structures().Rows); rows != groups {
 		t.Errorf("structures of %d groups", rows)
 	}
-	if rows := len(f.Trust().Rows); rows != groups+1 {
-		t.Errorf("trust of %d groups, one of them all", rows)
+	said := 0
+	for _, row := range f.Trust().Rows {
+		said += row[1].(int)
+	}
+	if said < 200 {
+		t.Errorf("the words of %d verdicts are counted", said)
 	}
 	kinds := map[string]bool{}
 	for _, failure := range f.Failures() {

@@ -43,6 +43,13 @@ type BacktestPlan struct {
 	Levels []float64
 }
 
+// A Yardstick is a naive forecast that others are compared with.
+type Yardstick struct {
+	Name     string // as in "the error was half that of NAME"
+	Forecast Forecaster
+	Season   int // observations after which it repeats; 0 if it does not
+}
+
 // Scores are the scores of many forecasts of one value each; the functions of the same
 // names define them.
 type Scores struct {
@@ -53,6 +60,7 @@ type Scores struct {
 	SMAPE     float64
 	NLPD      float64
 	CRPS      float64
+	Spread    float64          // root mean square of (y − f)/s, s half the distance between the quantiles at 15.9 and 84.1 %; 1 if s is right
 	Intervals []IntervalScores // by level
 }
 
@@ -71,32 +79,38 @@ type Origin struct {
 	Refit        bool
 	Err          error // why there is no forecast, nil if there is
 	Model, Naive Scores
+	Forecast     Predictive // nil if there is none
 }
 
 // Report is the result of a backtest. All scores are over the origins that have a
 // forecast.
 type Report struct {
-	Model, Naive Scores // Naive is the seasonal naive forecast of the same values
-	Leads        []Lead // by the number of observations ahead
-	Origins      []Origin
-	Failed       int // origins without a forecast
+	Model, Naive Scores // Naive is the yardstick's forecast of the same values
+	// Against is the yardstick: of several, the one with the least mean absolute error over all origins.
+	Against Yardstick
+	Leads   []Lead // by the number of observations ahead
+	Origins []Origin
+	Failed  int // origins without a forecast
 }
 
 // Backtest forecasts y from rolling origins (Tashman 2000): at First, First + Step, …, as
 // long as Horizon observations follow, it trains on the observations before the origin,
-// and scores the forecast of those after it beside the seasonal naive one. If a forecast
-// fails, the origin is reported with its error and the backtest continues; a fit that
+// and scores the forecast of those after it beside the best of the yardsticks or, without any, beside the seasonal naive one. If a
+// forecast fails, the origin is reported with its error and the backtest continues; a fit that
 // fails is tried again at the next origin.
 //
 // It is an error if the plan is out of range or has no origin, if y is not finite, or if no
 // origin has a forecast. When ctx ends, the report so far is returned with its error.
-func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner) (*Report, error) {
+func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner, against ...Yardstick) (*Report, error) {
 	plan, err := plan.filled(y)
 	if err != nil {
 		return nil, err
 	}
+	if len(against) == 0 {
+		against = []Yardstick{seasonalYardstick(y, plan.Season)}
+	}
 	r := &Report{}
-	b := bench{levels: plan.Levels}
+	b := bench{levels: plan.Levels, naive: make([][]single, len(against))}
 	var forecaster Forecaster
 	var failed error
 	for count, o := range plan.origins(len(y)) {
@@ -119,7 +133,10 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner) 
 			break
 		}
 		if o.Err == nil {
-			o.Model, o.Naive, o.Err = b.score(p, y, o, plan.Season)
+			o.Err = b.score(ctx, p, against, y, o, plan.Season)
+		}
+		if o.Err == nil {
+			o.Forecast = p
 		}
 		if o.Err != nil {
 			failed = o.Err
@@ -127,10 +144,7 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner) 
 		}
 		r.Origins = append(r.Origins, o)
 	}
-	r.Model, r.Naive = b.summarise(b.model), b.summarise(b.naive)
-	for h := range plan.Horizon {
-		r.Leads = append(r.Leads, Lead{h + 1, b.summarise(every(b.model, h, plan.Horizon)), b.summarise(every(b.naive, h, plan.Horizon))})
-	}
+	b.report(r, against, plan.Horizon)
 	if err := ctx.Err(); err != nil {
 		return r, err
 	}
@@ -188,35 +202,62 @@ func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
 	return p, nil
 }
 
-// bench keeps the scores of single forecasts.
+// bench keeps the scores of single forecasts, those of the yardsticks in their order.
 type bench struct {
-	levels       []float64
-	model, naive []single
+	levels []float64
+	model  []single
+	naive  [][]single
 }
 
 // single is the scores of the forecast of one value.
 type single struct {
-	square, absolute, scaled, smape, nlpd, crps float64
-	intervals                                   []IntervalScores
+	square, absolute, scaled, smape, nlpd, crps, squareSpread float64
+	intervals                                                 []IntervalScores
 }
 
-func (b *bench) score(p Predictive, y []float64, o Origin, season int) (model, naive Scores, err error) {
-	train, test := y[o.Train.From:o.Train.To], y[o.Test.From:o.Test.To]
-	scale := Scale(train, season)
+// score scores the forecasts from one origin.
+func (b *bench) score(ctx context.Context, p Predictive, against []Yardstick, y []float64, o Origin, season int) error {
+	test, scale := y[o.Test.From:o.Test.To], Scale(y[o.Train.From:o.Train.To], season)
 	own, err := b.singles(p, test, scale)
 	if err != nil {
-		return model, naive, err
+		return err
 	}
-	n, err := SeasonalNaive(train, season, len(test))
-	if err != nil {
-		return model, naive, err
+	others := make([][]single, len(against))
+	for i, a := range against {
+		n, err := a.Forecast(ctx, o.Train, o.Test)
+		if err != nil {
+			return err
+		}
+		if others[i], err = b.singles(n, test, scale); err != nil {
+			return err
+		}
 	}
-	other, err := b.singles(n, test, scale)
-	if err != nil {
-		return model, naive, err
+	b.model = append(b.model, own...)
+	for i := range others {
+		b.naive[i] = append(b.naive[i], others[i]...)
 	}
-	b.model, b.naive = append(b.model, own...), append(b.naive, other...)
-	return b.summarise(own), b.summarise(other), nil
+	return nil
+}
+
+// report fills in the scores, with the best of the yardsticks.
+func (b *bench) report(r *Report, against []Yardstick, horizon int) {
+	best := 0
+	r.Model, r.Naive, r.Against = b.summarise(b.model), b.summarise(b.naive[0]), against[0]
+	for i := range against[1:] {
+		if s := b.summarise(b.naive[i+1]); s.MAE < r.Naive.MAE {
+			best, r.Naive, r.Against = i+1, s, against[i+1]
+		}
+	}
+	naive, at := b.naive[best], 0
+	for i := range r.Origins {
+		if o := &r.Origins[i]; o.Err == nil {
+			o.Model, o.Naive = b.summarise(b.model[at:at+horizon]), b.summarise(naive[at:at+horizon])
+			at += horizon
+		}
+	}
+	for h := range horizon {
+		r.Leads = append(r.Leads, Lead{h + 1, b.summarise(every(b.model, h, horizon)), b.summarise(every(naive, h, horizon))})
+	}
 }
 
 // ScoresOf returns the scores of a forecast of y, with intervals at the levels: what came before it in train scales MASE by its season
@@ -237,6 +278,14 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 		}
 		e := math.Abs(y[i] - f[i])
 		out[i] = single{square: e * e, absolute: e, scaled: e / scale, smape: smape(y[i], f[i]), nlpd: -log[i], crps: crps[i]}
+	}
+	below, above := p.Quantile(oneBelow), p.Quantile(1-oneBelow)
+	for i := range y {
+		const most = 1e6 // standard deviations, of a forecast that was sure
+		if out[i].absolute > 0 {
+			z := min(most, 2*out[i].absolute/(above[i]-below[i]))
+			out[i].squareSpread = z * z
+		}
 	}
 	for _, level := range b.levels {
 		lo, hi := p.Quantile(0.5*(1-level)), p.Quantile(0.5*(1+level))
@@ -264,7 +313,7 @@ func (b *bench) summarise(all []single) Scores {
 		RMSE: math.Sqrt(of(func(s single) float64 { return s.square })),
 		MAE:  of(func(s single) float64 { return s.absolute }), MASE: of(func(s single) float64 { return s.scaled }),
 		SMAPE: of(func(s single) float64 { return s.smape }), NLPD: meanNats(len(all), func(i int) float64 { return all[i].nlpd }),
-		CRPS: of(func(s single) float64 { return s.crps }),
+		CRPS: of(func(s single) float64 { return s.crps }), Spread: math.Sqrt(of(func(s single) float64 { return s.squareSpread })),
 	}
 	for j, level := range b.levels {
 		s.Intervals = append(s.Intervals, IntervalScores{

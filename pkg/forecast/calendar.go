@@ -38,6 +38,22 @@ func (s *Series) calendarPeriods() []float64 {
 	return nil
 }
 
+// Season returns what a season is called: year, week, day or hour where dates have that period, else its length.
+func (a Axis) Season(period float64) string {
+	if a.Dates {
+		unit := unitSeconds[a.Unit]
+		for _, u := range []struct {
+			name    string
+			seconds float64
+		}{{"year", a.yearLength() * unit}, {"week", 7 * 86400}, {"day", 86400}, {"hour", 3600}} {
+			if math.Abs(period*unit/u.seconds-1) < 0.01 {
+				return u.name
+			}
+		}
+	}
+	return "season of " + a.Length(period)
+}
+
 // leastPeriods is how many periods of a season the series must span, and how many steps a period must have, for the season to be
 // offered.
 const leastPeriods = 1.5

@@ -23,7 +23,7 @@ type candidate interface {
 	takesPart(p *policy, t *trial) bool
 	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
 	share(n int) (weight float64, fixed bool)
-	// prior replaces the weak prior of the i-th parameter of a model; ok is false where it does not.
+	// prior replaces the weak prior of the i-th parameter of a model, by none if its Sigma is 0; ok is false where it does not.
 	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
 	// says is what a table and the summary say of its model in a forecast; "" for no more than of any.
 	says(weight float64) (note, summary string)
@@ -95,7 +95,7 @@ type Candidate struct {
 	// Error says why the candidate could not be trained; its NLL and BIC are then 0.
 	Error string `json:"error,omitempty"`
 
-	kind candidate // nil for a named kernel
+	kind candidate
 }
 
 // Name returns the kernel of the candidate with its trend and scale.
@@ -112,9 +112,6 @@ func (c Candidate) Name() string {
 
 // FixedWeight reports whether the weight of the candidate does not depend on its evidence, and what a table and the summary say of that.
 func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
-	if c.kind == nil {
-		return false, "", ""
-	}
 	_, fixed = c.kind.share(0)
 	note, summary = c.kind.says(c.Weight)
 	return fixed, note, summary

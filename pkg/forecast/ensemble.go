@@ -12,7 +12,7 @@ import (
 
 // member is one of the models that forecasts average.
 type member struct {
-	kind      candidate // nil for a named kernel
+	kind      candidate
 	model     gppl.Model
 	log       bool
 	weight    float64
@@ -25,9 +25,6 @@ type member struct {
 
 // fixed reports whether the weight of the member does not depend on its evidence.
 func (m *member) fixed() bool {
-	if m.kind == nil {
-		return false
-	}
 	_, fixed := m.kind.share(0)
 	return fixed
 }
@@ -98,13 +95,9 @@ func quantiles(parts []Part, p float64, latent bool) []float64 {
 	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
 	for i := range out {
 		lo, hi := math.Inf(1), math.Inf(-1)
-		for j, q := range parts {
-			v := q.NoisyVar[i]
-			if latent {
-				v = q.LatentVar[i]
-			}
-			m[j] = component{q.Weight, q.Log, q.Mean[i], math.Sqrt(v)}
-			at := m[j].quantile(z)
+		m.at(parts, i, latent)
+		for _, c := range m {
+			at := c.quantile(z)
 			lo, hi = min(lo, at), max(hi, at)
 		}
 		out[i] = m.quantile(p, lo, hi)
@@ -130,8 +123,7 @@ func forecastOf(x []float64, when []string, parts []Part) *Forecast {
 }
 
 func spread(parts []Part, latent bool) []float64 {
-	const one = 0.15865525393145707 // Φ(−1)
-	lo, hi := quantiles(parts, one, latent), quantiles(parts, 1-one, latent)
+	lo, hi := quantiles(parts, oneBelow, latent), quantiles(parts, 1-oneBelow, latent)
 	out := make([]float64, len(lo))
 	for i := range out {
 		out[i] = 0.25 * (hi[i] - lo[i]) * (hi[i] - lo[i])
@@ -141,6 +133,17 @@ func spread(parts []Part, latent bool) []float64 {
 
 // mixture is the distribution of one forecast value: Gaussians of y, or of log y.
 type mixture []component
+
+// at sets the mixture to that of the parts at the i-th x, of f if latent is set.
+func (m mixture) at(parts []Part, i int, latent bool) {
+	for j, q := range parts {
+		v := q.NoisyVar[i]
+		if latent {
+			v = q.LatentVar[i]
+		}
+		m[j] = component{q.Weight, q.Log, q.Mean[i], math.Sqrt(v)}
+	}
+}
 
 type component struct {
 	weight   float64

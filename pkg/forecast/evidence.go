@@ -103,23 +103,25 @@ func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p gppl.
 func beliefsOf(of candidate, m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
 	params := m.Params()
 	out := beliefs{weak: make([]gppl.LogNormal, len(params)), given: make([]gppl.Prior, len(params))}
+	set := func(i int, term gppl.Kernel) {
+		if params[i].IsFixed() {
+			return
+		}
+		if prior, ok := priorOf(term, params[i].Role, params[i].Value, e); ok {
+			out.weak[i] = prior
+		}
+		if prior, ok := of.prior(m, i, e); ok {
+			out.weak[i] = prior
+		}
+	}
 	at := 0
 	for _, t := range leaves(m.Kernel) {
 		for range t.Params() {
-			if p := params[at]; !p.IsFixed() {
-				if prior, ok := priorOf(t, p.Role, p.Value, e); ok {
-					out.weak[at] = prior
-				}
-				if prior, ok := of.prior(m, at, e); ok {
-					out.weak[at] = prior
-				}
-			}
+			set(at, t)
 			at++
 		}
 	}
-	if last := len(params) - 1; !params[last].IsFixed() {
-		out.weak[last], _ = priorOf(nil, gppl.RoleNoise, 0, e)
-	}
+	set(len(params)-1, nil)
 	for _, p := range priorsOf(m, given, scale) {
 		out.given[slices.IndexFunc(params, func(q gppl.Param) bool { return q.Name == p.Name })] = p.Prior
 	}

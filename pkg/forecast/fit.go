@@ -102,6 +102,7 @@ type Analysis struct {
 	Projections int
 
 	given   []gppl.ParamPrior // Options.Priors, if Chosen is ByEvidence
+	seasons []float64         // Options.Periods
 	members []*member         // the models that forecasts average; none: Result alone
 	memory  float64           // Options.Memory
 	trained int               // observations, the latest, if kernels were named
@@ -153,8 +154,13 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := refuse(fmt.Sprintf("a fit of %d observations", len(s.X)), o.fitBytes(s), o.Memory); err != nil {
 		return nil, err
 	}
+	fit := fitNamed
 	if len(o.Kernels) == 0 {
-		return fitPolicy(ctx, s, o)
+		fit = fitPolicy
 	}
-	return fitNamed(ctx, s, o)
+	a, err := fit(ctx, s, o)
+	if a != nil {
+		a.seasons = o.Periods
+	}
+	return a, err
 }

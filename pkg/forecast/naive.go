@@ -1,9 +1,13 @@
 package forecast
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 func checkSeason(season int) {
@@ -31,11 +35,121 @@ func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	}
 	past := &Series{X: x[:n], Y: train, Step: 1}
 	square := mean(n-season, func(i int) float64 { d := train[i+season] - train[i]; return d * d })
-	g := Gaussian{past.naive(x[n:], n, float64(season)), make([]float64, horizon)}
-	for h := range horizon {
-		g.Variance[h] = float64(h/season+1) * square
+	return past.repeated(x[n:], float64(season), square), nil
+}
+
+// seasonalYardstick is SeasonalNaive as a yardstick.
+func seasonalYardstick(y []float64, season int) Yardstick {
+	return Yardstick{Name: "seasonal naive", Season: season, Forecast: func(_ context.Context, train, test Window) (Predictive, error) {
+		return SeasonalNaive(y[train.From:train.To], season, test.Len())
+	}}
+}
+
+// yardsticks are what a forecast of the series must beat: the last value, the last value with drift, and what repeats with each of the
+// periods, if n observations have more than one of it. They know the data and the calendar, and nothing of a model.
+func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
+	of := func(name string, season int, forecast func(past *Series, x []float64) Gaussian) Yardstick {
+		return Yardstick{Name: name, Season: season, Forecast: func(_ context.Context, train, test Window) (Predictive, error) {
+			return forecast(s.part(train.From, train.To), s.X[test.From:test.To]), nil
+		}}
 	}
-	return g, nil
+	all := []Yardstick{
+		of("repeating the last value", 0, func(past *Series, x []float64) Gaussian { return past.repeated(x, 0, past.squareApart(0)) }),
+		of("going on as from the first value to the last", 0, (*Series).drifting),
+	}
+	for _, p := range periods {
+		if steps := int(math.Round(p / s.Step)); steps > 1 && steps < n {
+			all = append(all, of("repeating the last "+s.Axis.Season(p), steps, func(past *Series, x []float64) Gaussian {
+				return past.repeated(x, p, past.squareApart(p))
+			}))
+		}
+	}
+	return all
+}
+
+// naiveSeasons returns the periods of the yardsticks: those that the user named and the calendar's. Only where there are neither, it is
+// the strongest seasons of the first n observations. None is learnt by a model.
+func (a *Analysis) naiveSeasons(n int) (periods []float64) {
+	const same = 0.01
+	s := a.Series
+	for _, p := range append(slices.Clone(a.seasons), s.calendarPeriods()...) {
+		if !slices.ContainsFunc(periods, func(q float64) bool { return math.Abs(q/p-1) < same }) {
+			periods = append(periods, p)
+		}
+	}
+	if len(periods) == 0 && s.Even {
+		for _, lag := range strongestSeasons(s.Y[max(0, n-remembered):n]) {
+			periods = append(periods, float64(lag)*s.Step)
+		}
+	}
+	return periods
+}
+
+// strongestSeasons returns the two lags, 2 to a third of n, at which the autocorrelation of the differences of y has its highest peaks
+// beyond chance; less if there are less. It takes n²/3 operations at most.
+func strongestSeasons(y []float64) (lags []int) {
+	const beyond, strong, most, longest = 3, 0.2, 2, 1000 // standard errors, correlation, peaks, steps
+	n := len(y) - 1
+	if n < 8 {
+		return nil
+	}
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = y[i+1] - y[i]
+	}
+	rho := autocorrelation(d, stat.Mean(d, nil), min(n/3, longest)+1)
+	for k := 1; k+1 < len(rho); k++ { // of lag k + 1
+		if rho[k] > rho[k-1] && rho[k] >= rho[k+1] && rho[k] > max(strong, beyond/math.Sqrt(float64(n))) {
+			lags = append(lags, k+1)
+		}
+	}
+	slices.SortStableFunc(lags, func(a, b int) int { return cmp.Compare(rho[b-1], rho[a-1]) })
+	return lags[:min(most, len(lags))]
+}
+
+// repeated forecasts x by naive from all observations, with a variance of square for each period ahead; for each step if period is 0.
+func (s *Series) repeated(x []float64, period, square float64) Gaussian {
+	n := len(s.X)
+	g := Gaussian{s.naive(x, n, period), make([]float64, len(x))}
+	for i := range x {
+		g.Variance[i] = square * s.ahead(x[i], cmp.Or(period, s.Step))
+	}
+	return g
+}
+
+// ahead returns how many lengths x is beyond the last observation, rounded up, at least 1.
+func (s *Series) ahead(x, length float64) float64 {
+	const rounding = 1e-6 // of a step
+	return max(1, math.Ceil((x-s.X[len(s.X)-1])/length-rounding*s.Step/length))
+}
+
+// drifting forecasts x on the line through the first and the last observation, with the variance k·σ²·(1 + k/(n − 1)) after k steps, σ² the
+// mean square of single steps (Hyndman and Athanasopoulos 2021, sections 5.2 and 5.5).
+func (s *Series) drifting(x []float64) Gaussian {
+	n := len(s.X)
+	slope, square := (s.Y[n-1]-s.Y[0])/(s.X[n-1]-s.X[0]), s.squareApart(0)
+	g := Gaussian{make([]float64, len(x)), make([]float64, len(x))}
+	for i, v := range x {
+		k := s.ahead(v, s.Step)
+		g.Mu[i], g.Variance[i] = s.Y[n-1]+slope*(v-s.X[n-1]), k*square*(1+k/float64(n-1))
+	}
+	return g
+}
+
+// squareApart is the mean square difference of observations from those a period before, of neighbours if period is 0; 0 where there are
+// none.
+func (s *Series) squareApart(period float64) float64 {
+	var sum, count float64
+	for i := 1; i < len(s.X); i++ {
+		j, ok := i-1, true
+		if period > 0 {
+			j, ok = s.periodsBefore(s.X[i], i, period)
+		}
+		if ok {
+			sum, count = sum+(s.Y[i]-s.Y[j])*(s.Y[i]-s.Y[j]), count+1
+		}
+	}
+	return sum / max(1, count)
 }
 
 // naive returns what forecasts are compared with, at each of x, from the first n observations: the value the fewest whole periods
@@ -58,8 +172,8 @@ func (s *Series) periodsBefore(x float64, n int, period float64) (index int, ok 
 		return 0, false
 	}
 	const rounding = 1e-6 // of a step
-	first, last := s.X[0]-s.Step, s.X[n-1]
-	at := x - period*max(1, math.Ceil((x-last)/period-rounding*s.Step/period))
+	first := s.X[0] - s.Step
+	at := x - period*max(1, math.Ceil((x-s.X[n-1])/period-rounding*s.Step/period))
 	for ; at >= first; at -= period {
 		j, _ := slices.BinarySearch(s.X[:n], at)
 		for _, k := range []int{j - 1, j} { // of two as near, the later
@@ -73,52 +187,4 @@ func (s *Series) periodsBefore(x float64, n int, period float64) (index int, ok 
 		ok = false
 	}
 	return 0, false
-}
-
-// season returns the period of the naive forecast, and how many steps it has: of the periods in models with half of the weight or more, the
-// one that errs least over the first n observations, which have more than one of it. It is 0, and 1 step, where there is none: to beat a
-// season that the forecast hardly has means nothing.
-func (a *Analysis) season(n int) (period float64, steps int) {
-	const share, same = 0.5, 0.01
-	steps = 1
-	if !a.Series.Even || a.Series.Step <= 0 {
-		return 0, steps
-	}
-	least := math.Inf(1)
-	var periods []float64
-	for _, m := range a.members {
-		periods = append(periods, periodsOf(m.model.Params())...)
-	}
-	for _, p := range periods {
-		s := int(math.Round(p / a.Series.Step))
-		var weight, total float64
-		for _, m := range a.members {
-			total += m.weight
-			if slices.ContainsFunc(periodsOf(m.model.Params()), func(q float64) bool { return math.Abs(q/p-1) < same }) {
-				weight += m.weight
-			}
-		}
-		if s <= 1 || s >= n || weight < share*total {
-			continue
-		}
-		if e := a.Series.naiveError(n, p); e < least {
-			least, period, steps = e, p, s
-		}
-	}
-	return period, steps
-}
-
-// naiveError is the mean absolute difference of the first n observations from those a period before; +Inf where there is none.
-func (s *Series) naiveError(n int, period float64) float64 {
-	var sum, count float64
-	for i := 1; i < n; i++ {
-		if j, ok := s.periodsBefore(s.X[i], i, period); ok {
-			sum += math.Abs(s.Y[i] - s.Y[j])
-			count++
-		}
-	}
-	if count == 0 {
-		return math.Inf(1)
-	}
-	return sum / count
 }

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -65,29 +66,57 @@ func TestNaiveByDate(t *testing.T) {
 	}
 }
 
-// TestSeasonOfTheForecast: the naive forecast has the season that most of the forecast has, and of two the one that errs less.
-func TestSeasonOfTheForecast(t *testing.T) {
-	s := steps(t, 90, 0.1, func(i int) float64 { return float64(i % 7 * (i % 7)) })
-	season := func(period float64) gppl.Kernel {
-		return gppl.LocPer{Variance: 1, Lengthscale: 50, Period: period, PeriodicLengthscale: 1}
+// TestYardsticks: they have the season that the user names, or the calendar, and only without both the strongest of the data. None comes
+// from the model, whatever period that has.
+func TestYardsticks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 0))
+	level := 0.0
+	wander := func(period int) func(i int) float64 {
+		return func(i int) float64 {
+			level += rng.NormFloat64()
+			return level + 4*math.Sin(2*math.Pi*float64(i)/float64(max(1, period)))
+		}
 	}
-	rough := gppl.Laplace{Variance: 1, Lengthscale: 5}
+	months, err := Read(file(t, monthly(60)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seven := steps(t, 300, 0, wander(7))
+	learnt := gppl.LocPer{Variance: 1, Lengthscale: 50, Period: 93, PeriodicLengthscale: 1}
 	for name, test := range map[string]struct {
-		kernels []gppl.Kernel
-		weights []float64
-		want    int
+		s       *Series
+		named   []float64
+		n       int
+		want    []string
+		seasons []int
 	}{
-		"a seventh has it": {[]gppl.Kernel{rough, gppl.Add(rough, season(7))}, []float64{6, 1}, 1},
-		"most has it":      {[]gppl.Kernel{rough, gppl.Add(rough, season(7)), season(7.01)}, []float64{2, 1, 2}, 7},
-		"two":              {[]gppl.Kernel{gppl.Add(season(30), season(7))}, []float64{1}, 7},
+		"named":    {seven, []float64{12}, 200, []string{"repeating the last season of 12"}, []int{12}},
+		"calendar": {months, nil, 50, []string{"repeating the last year"}, []int{12}},
+		"both":     {months, []float64{0.25}, 50, []string{"repeating the last season of 91.31 days", "repeating the last year"}, []int{3, 12}},
+		"same":     {months, []float64{1.001}, 50, []string{"repeating the last year"}, []int{12}},
+		"data":     {seven, nil, 200, []string{"repeating the last season of 7", "repeating the last season of 14"}, []int{7, 14}},
+		"none":     {steps(t, 300, 0, wander(0)), nil, 200, nil, nil},
+		"too long": {seven, []float64{250}, 200, nil, nil},
 	} {
-		a := &Analysis{Series: s}
-		for i, k := range test.kernels {
-			a.members = append(a.members, &member{model: gppl.Model{Kernel: k, Noise: 0.1}, weight: test.weights[i]})
+		a := &Analysis{Series: test.s, seasons: test.named, members: []*member{{model: gppl.Model{Kernel: learnt, Noise: 0.1}, weight: 1}}}
+		got := test.s.yardsticks(test.n, a.naiveSeasons(test.n))
+		var names []string
+		var seasons []int
+		for _, y := range got[2:] {
+			names, seasons = append(names, y.Name), append(seasons, y.Season)
 		}
-		if _, got := a.season(60); got != test.want {
-			t.Errorf("%s: the season has %d steps, want %d", name, got, test.want)
+		if !slices.Equal(names, test.want) || !slices.Equal(seasons, test.seasons) {
+			t.Errorf("%s: %q with %v steps, want %q with %v", name, names, seasons, test.want, test.seasons)
 		}
+	}
+	// What they forecast, with variances that grow.
+	line := steps(t, 20, 0, func(i int) float64 { return 3 + 2*float64(i) })
+	ahead := steps(t, 24, 0, func(i int) float64 { return 3 + 2*float64(i) })
+	if g := line.drifting(ahead.X[20:]); !slices.Equal(g.Mu, ahead.Y[20:]) || math.Abs(g.Variance[3]/g.Variance[0]-4*(1+4./19)/(1+1./19)) > 1e-12 {
+		t.Errorf("a line goes on as %v", g)
+	}
+	if g := line.repeated(ahead.X[20:], 0, line.squareApart(0)); g.Mu[3] != 41 || !slices.Equal(g.Variance, []float64{4, 8, 12, 16}) {
+		t.Errorf("the last value goes on as %v", g)
 	}
 }
 

@@ -98,7 +98,7 @@ func newComparison(s *Series, o Options) (*comparison, error) {
 // if ctx ends.
 func (c *comparison) try(ctx context.Context, k gppl.Kernel, starts []gppl.Model) error {
 	began, before := time.Now(), c.evaluations
-	out := Candidate{Kernel: kernelName(k), Trend: c.trend, Log: c.log}
+	out := Candidate{kind: asked{}, Kernel: kernelName(k), Trend: c.trend, Log: c.log}
 	c.candidate = out.Name()
 	r, err := c.train(ctx, k, starts)
 	if ctx.Err() != nil {

@@ -135,7 +135,7 @@ func (o Options) mayBeLog(s *Series) bool {
 // kernels take n³.
 func (s *Series) dense() bool {
 	n := len(s.X)
-	return n > fewUneven && (s.Errors != nil || !regular(s.X[max(0, n-refitted):]))
+	return n > fewUneven && (s.Errors != nil || !regular(s.X[max(0, n-efforts[standard].trained):]))
 }
 
 // setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.

@@ -327,15 +327,18 @@ func TestBacktest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !good.Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "Over the last 5 origins, 12 steps ahead, the 95 % bands held") {
+	if good.Word != Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "You can use this forecast: over the last 5 origins, 12 steps ahead, the 95 % bands held") {
 		t.Errorf("%+v", good)
 	}
 	named, err := automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}).Backtest(context.Background(), BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if good.Past[0].Reused != "" || !strings.Contains(named.Past[0].Reused, "named") {
+	if good.Past[0].Reused != "" || named.Past[0].Reused != "" {
 		t.Errorf("parameters were reused because %q and %q", good.Past[0].Reused, named.Past[0].Reused)
+	}
+	if !strings.Contains(good.Verdict, "The test knew the structure, learnt from the whole series.") || named.Knew != "structure" {
+		t.Errorf("the tests knew %q and %q", good.Knew, named.Knew)
 	}
 	// The level rests, and then jumps once a season.
 	jump := func(i int) float64 { return season(i) + 8*math.Floor(max(0, float64(i-60))/12) }
@@ -351,44 +354,15 @@ func TestBacktest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if short.Use || !strings.Contains(short.Verdict, "Do not use this forecast: 20 observations are too few") {
+	if short.Word != Untested || !strings.Contains(short.Verdict, "This forecast is untested: 20 observations are too few") {
 		t.Errorf("%+v", short)
 	}
 	held, err := a.Backtest(context.Background(), BacktestOptions{Holdout: 18})
-	if err != nil || held.Origins != 1 || held.N != 18 || held.Season != 12 { // a season is known before the one origin, so that naive is seasonal
+	if err != nil || held.Origins != 1 || held.N != 18 || held.Word != Untested {
 		t.Errorf("%+v, %v", held, err)
 	}
 	if _, err := a.Backtest(context.Background(), BacktestOptions{Holdout: 118}); err == nil {
 		t.Error("118 of 120 observations were held out")
-	}
-}
-
-// TestJudge: each rule alone is enough.
-func TestJudge(t *testing.T) {
-	fine := Trust{Horizon: 8, Origins: 5, Season: 4, Coverage: 0.95, Relative: 0.6, Late: 1, Widen: 1}
-	for name, test := range map[string]struct {
-		change func(*Trust)
-		n      int
-		want   string
-	}{
-		"fine":   {func(*Trust) {}, 40, "Over the last 5 origins, 8 steps ahead, the 95 % bands held 95 % of what came, and the error was 0.60 of seasonal naive's."},
-		"narrow": {func(t *Trust) { t.Coverage = 0.5 }, 40, "Do not use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held only 50 % of what came."},
-		"wrong":  {func(t *Trust) { t.Relative = 2 }, 40, "its error was 2.00 times that of seasonal naive"},
-		"late":   {func(t *Trust) { t.Late = 3 }, 40, "late in the horizon errors were 3.0 times"},
-		"later":  {func(t *Trust) { t.Late, t.Widen = 4, 1.25 }, 40, "late in the horizon errors were 3.2 times"},
-		"risk":   {func(t *Trust) { t.Risk, t.Away = 0.125, 1.44 }, 40, "on other series the bands failed for one in 8 forecasts like this one, which is made from 40 observations and 1.4 standard deviations away from seasonal naive"},
-		"far":    {func(t *Trust) { t.Risk, t.Away = 0.9, 3e9 }, 40, "on other series the bands failed for most forecasts like this one, which is made from 40 observations and more than 100 standard deviations away from seasonal naive."},
-		"exact":  {func(t *Trust) { t.Relative = math.MaxFloat64 }, 40, "8 steps ahead, seasonal naive had no error at all, and the forecast had one."},
-		"short":  {func(*Trust) {}, 23, "23 observations are too few to test a forecast of 8 steps"},
-		"proven": {func(t *Trust) { t.Risk, t.Away, t.Relative = 0.125, 10, 0.2 }, 40, "the error was 0.20 of seasonal naive's"},
-		"wider":  {func(t *Trust) { t.Widen = 1.4 }, 40, "Its bands are 1.4 times as wide"},
-	} {
-		v := fine
-		test.change(&v)
-		v.judge(test.n, 8)
-		if !strings.Contains(v.Verdict, test.want) || v.Use != (name == "fine" || name == "wider" || name == "proven") {
-			t.Errorf("%s: %q", name, v.Verdict)
-		}
 	}
 }
 

@@ -25,7 +25,7 @@ func (a *Analysis) standardised() (gppl.Data, error) {
 // condition conditions the members on the data, once.
 func (a *Analysis) condition() error {
 	if len(a.members) == 0 {
-		a.members = []*member{{model: a.Result.Model, log: a.Log, weight: 1}}
+		a.members = []*member{{kind: a.Candidates[0].kind, model: a.Result.Model, log: a.Log, weight: 1}}
 	}
 	scales := map[bool]*yScale{}
 	for _, m := range a.members {

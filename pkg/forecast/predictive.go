@@ -43,5 +43,55 @@ func (g Gaussian) each(y []float64, f func(y, mu, v float64) float64) []float64 
 	return out
 }
 
+// oneBelow is Φ(−1), the level of the quantile one standard deviation below the mean of a Gaussian.
+const oneBelow = 0.15865525393145707
+
 // standardQuantile is Φ⁻¹(p).
 func standardQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+
+// Predictive returns the distributions of the forecast, of new observations.
+func (f *Forecast) Predictive() Predictive { return predicted{f} }
+
+// predicted is a forecast as a Predictive: the mixtures of its parts.
+type predicted struct{ f *Forecast }
+
+var _ Predictive = predicted{}
+
+// Mean returns the point forecast: of a mixture, the median.
+func (p predicted) Mean() []float64 { return append([]float64(nil), p.f.Mean...) }
+
+func (p predicted) Quantile(level float64) []float64 { return p.f.Quantile(level) }
+
+func (p predicted) LogDensity(y []float64) []float64 {
+	if plainGaussian(p.f.Parts) {
+		return Gaussian{p.f.Mean, p.f.NoisyVar}.LogDensity(y)
+	}
+	out, m := make([]float64, len(y)), make(mixture, len(p.f.Parts))
+	for i := range out {
+		m.at(p.f.Parts, i, false)
+		_, density := m.distribution(y[i])
+		out[i] = math.Log(density)
+	}
+	return out
+}
+
+// CRPS is computed from quantiles, exactly for a Gaussian.
+func (p predicted) CRPS(y []float64) []float64 {
+	if plainGaussian(p.f.Parts) {
+		return Gaussian{p.f.Mean, p.f.NoisyVar}.CRPS(y)
+	}
+	const count = 20
+	levels, q := make([]float64, count), make([][]float64, count)
+	for k := range levels {
+		levels[k] = (float64(k) + 0.5) / count
+		q[k] = p.Quantile(levels[k])
+	}
+	out, at := make([]float64, len(y)), make([]float64, count)
+	for i := range out {
+		for k := range q {
+			at[k] = q[k][i]
+		}
+		out[i] = CRPSQuantiles(y[i], at, levels)
+	}
+	return out
+}

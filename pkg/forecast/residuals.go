@@ -103,11 +103,14 @@ type Residuals struct {
 }
 
 // Residuals checks the model by its innovations. It takes n³/3 flops for n up to 2500.
-func (a *Analysis) Residuals() (*Residuals, error) {
-	if _, err := a.room().windows(min(checked, len(a.Series.X))); err != nil {
+func (a *Analysis) Residuals() (*Residuals, error) { return a.residuals(checked) }
+
+// residuals checks the latest observations, at most most.
+func (a *Analysis) residuals(most int) (*Residuals, error) {
+	if _, err := a.room().windows(min(most, len(a.Series.X))); err != nil {
 		return nil, err
 	}
-	f, err := a.factorise(checked)
+	f, err := a.factorise(most)
 	if err != nil {
 		return nil, err
 	}
@@ -132,25 +135,32 @@ func checkWhite(e []float64) *Residuals {
 	r.Skewness, r.Kurtosis = stat.Skew(e, nil), stat.ExKurtosis(e, nil)
 	lags := max(1, min(40, len(e)/5))
 	r.LjungBoxLags = min(lags, 20)
-	var total float64
-	for _, v := range e {
-		total += (v - r.Mean) * (v - r.Mean)
-	}
-	for h := 1; h <= lags; h++ {
-		var sum float64
-		for i := h; i < len(e); i++ {
-			sum += (e[i] - r.Mean) * (e[i-h] - r.Mean)
-		}
-		rho := sum / total
-		r.Autocorrelation = append(r.Autocorrelation, rho)
-		if h <= r.LjungBoxLags {
-			r.LjungBox += n * (n + 2) * rho * rho / (n - float64(h))
-		}
+	r.Autocorrelation = autocorrelation(e, r.Mean, lags)
+	for i, rho := range r.Autocorrelation[:r.LjungBoxLags] {
+		r.LjungBox += n * (n + 2) * rho * rho / (n - float64(i+1))
 	}
 	r.LjungBoxP = distuv.ChiSquared{K: float64(r.LjungBoxLags)}.Survival(r.LjungBox)
 	r.JarqueBera = n * (r.Skewness*r.Skewness/6 + r.Kurtosis*r.Kurtosis/24)
 	r.JarqueBeraP = distuv.ChiSquared{K: 2}.Survival(r.JarqueBera)
 	return r
+}
+
+// autocorrelation returns that of e, whose mean is given, at the lags 1, …, lags: 0 where e is constant.
+func autocorrelation(e []float64, mean float64, lags int) []float64 {
+	rho := make([]float64, lags)
+	var total float64
+	for _, v := range e {
+		total += (v - mean) * (v - mean)
+	}
+	for h := range rho {
+		for i := h + 1; i < len(e); i++ {
+			rho[h] += (e[i] - mean) * (e[i-h-1] - mean)
+		}
+		if total > 0 {
+			rho[h] /= total
+		}
+	}
+	return rho
 }
 
 // outside returns the lags, from 1, whose autocorrelation is beyond ±Band.

@@ -49,6 +49,8 @@ type stored struct {
 	Effort  string         `json:"effort,omitempty"`
 	// Priors that were given to the automatic policy; those for named kernels are in the result.
 	Priors []gppl.ParamPrior `json:"priors,omitempty"`
+	// Periods that were given; older files lack them.
+	Periods []float64 `json:"periods,omitempty"`
 	// Known errors and regressors; older files lack them.
 	Errors    []float64 `json:"errors,omitempty"`
 	ErrorName string    `json:"error_name,omitempty"`
@@ -80,7 +82,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	b, err := json.Marshal(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
-		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given,
+		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons,
 		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known,
 	})
 	if err == nil {
@@ -142,10 +144,12 @@ func decode(b []byte) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak)), given: j.Priors}
+	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak)), given: j.Priors, seasons: j.Periods}
 	if j.Weak {
 		a.Chosen = ByEvidence
-		for i := range a.Candidates {
+	}
+	for i := range a.Candidates {
+		if a.Candidates[i].kind = candidate(asked{}); j.Weak {
 			a.Candidates[i].kind = candidateNamed(a.Candidates[i].Kernel)
 		}
 	}
@@ -193,6 +197,11 @@ func (j *stored) check() error {
 	if j.Known != nil {
 		if err := j.Known.check(); err != nil {
 			return err
+		}
+	}
+	for _, p := range j.Periods {
+		if !(p > 0 && p <= largest) {
+			return fmt.Errorf("a period of %v", p)
 		}
 	}
 	if j.Trained < 0 {

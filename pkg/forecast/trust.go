@@ -6,45 +6,46 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/risk"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Trust compares forecasts of the recent past, at the requested horizon, with what was then
-// observed, and says whether to use the forecast.
+// Trust compares forecasts of the recent past, at the requested horizon, with what was then observed, and says what to do with the
+// forecast.
 type Trust struct {
 	Horizon int `json:"horizon"` // observations ahead
 	Origins int `json:"origins"` // places in the past that were forecast from
 	N       int `json:"n"`       // observations that were forecast, over all origins
-	Season  int `json:"season"`  // season of the naive forecast, in observations; 1: it repeats the last value
+	// Separate is the number of tests that do not overlap for which the origins have room, which may be a fraction.
+	Separate float64 `json:"separate_tests"`
+	// Known is the number of observations before the first origin.
+	Known int `json:"known_at_first_origin"`
+	// Against is the yardstick, the best of the naive forecasts over the same origins, as in "the error was half that of …". Season is its
+	// season in observations; 0 if it has none.
+	Against string `json:"against"`
+	Season  int    `json:"season"`
 	// Coverage is the share of the N observations that lie within the 95 % bands, before these are widened.
 	Coverage float64 `json:"coverage_95"`
-	// Relative is the mean absolute error over that of the seasonal naive forecast.
+	// Relative is the mean absolute error over that of the yardstick. Chance is the probability of errors so much larger than the yardstick's
+	// if the two forecasts were equally good, by a paired t test over the origins; 1 where too few are separate.
 	Relative float64 `json:"relative_error"`
+	Chance   float64 `json:"p_no_worse"`
 	Spread   float64 `json:"spread"` // root mean square of error over standard deviation; 1 if the bands are right
 	Late     float64 `json:"late"`   // the same over the last third of the horizon
 	// Widen is the factor by which the standard deviations of a forecast must be multiplied to agree with the errors of the past; at least 1.
-	Widen float64 `json:"widen"`
-	// Risk is the probability, estimated on other series, that the widened bands contain less than 70 % of the observations to come;
-	// 0 where it is not estimated. In the last third of the horizon, in standard deviations of the forecast, Away is the largest distance
-	// between the forecast and the naive one, and Apart that between the random walk with drift and the other models; 0 without one.
-	// Logarithm is the weight of models of log y among those other models.
-	Risk      float64 `json:"doubt,omitempty"`
-	Away      float64 `json:"away,omitempty"`
-	Apart     float64 `json:"apart,omitempty"`
-	Logarithm float64 `json:"logarithm,omitempty"`
-	// Use is false if the verdict is not to use the forecast, for Reasons. Care says why a forecast that may be used needs care; "" if it
-	// does not. Verdict says all this in a sentence or two.
-	Use     bool     `json:"use"`
+	// Narrow is the number of origins whose widened 95 % bands held less than 70 % of the observations.
+	Widen  float64 `json:"widen"`
+	Narrow int     `json:"origins_too_narrow"`
+	// Knew says what the forecasts of the past knew of the whole series; "" for nothing.
+	Knew string `json:"knew,omitempty"`
+	// Word is what to do with the forecast, Reasons why not to use it, and Verdict says all this in a sentence or two.
+	Word    Word     `json:"word"`
 	Reasons []string `json:"reasons,omitempty"`
-	Care    string   `json:"care,omitempty"`
 	Verdict string   `json:"verdict"`
 	// Origin by origin, the earliest first.
 	Past []PastForecast `json:"past,omitempty"`
 
-	period float64 // of the season, on the axis; 0 for none
+	missed string // how residual checks fail so badly that the bands cannot hold; "" if they do not
 }
 
 // PastForecast is a forecast from one origin in the past, compared with what followed.
@@ -67,45 +68,33 @@ type BacktestOptions struct {
 }
 
 const (
-	// A forecast is advised against if its 95 % bands, before they are widened, contained a smaller share than lowCoverage, or if its
-	// error was more than highRelative times seasonal naive's. On the development half of M3 the widened bands of the forecasts that
-	// pass contained 94 %.
-	lowCoverage  = 0.65
-	highRelative = 1.15
-	// lateSpread bounds the root mean square of error over widened standard deviation in the last third of the horizon.
-	lateSpread = 2.5
 	// unseen is an error over the spread of y that counts as none.
 	unseen = 1e-6
-	// horizons is the number of horizons that a series must span for its past to test a forecast.
-	horizons = 3
-	// refitted is the number of observations up to which parameters are learnt again at each origin; above, they are re-used.
-	refitted = 1500
 	// refitEvaluations bounds the evaluations of learning again. Few suffice: training starts at the optimum of the whole series.
 	refitEvaluations = 15
+	// refitSeconds is the predicted time for which a model may learn its parameters again at an origin; above, they are re-used. A Toeplitz
+	// factor of 3000 observations takes less, dense algebra of 700 more.
+	refitSeconds = 0.5
 	// remembered is the number of observations before an origin that a forecast of the past is conditioned on.
 	remembered = 3000
 	// fewUneven replaces remembered for a series whose likelihood is dense (Series.dense).
 	fewUneven = 700
 )
 
-// Backtest forecasts the latest past from rolling origins and compares the forecasts with what followed. At each origin the
-// parameters are learnt again, starting at their present values, from the observations up to the origin. They are those of the whole
-// series if kernels were named, or if more than 1500 observations come before the origin (PastForecast.Reused). The structure is
-// always that of the whole series, which flatters the forecast a little. If the series is too short for the horizon, a shorter
-// horizon is tested, and the verdict says so.
+// Backtest forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function Backtest for
+// the models of an analysis. At each origin the parameters are learnt again, starting at their present values, from the observations up to
+// the origin. They are those of the whole series where learning them again would take more than half a second by its forecast
+// (PastForecast.Reused). A structure that was chosen is always that of the whole series. Both flatter the forecast a little, and the verdict
+// says so. If the series is too short for the horizon, a shorter horizon is tested.
 //
-// A forecast is advised against
-//   - if the series is less than three horizons long: its past cannot test a forecast that far ahead,
-//   - if the 95 % bands contained less than 65 % of the observations,
-//   - if the error was above 1.15 times seasonal naive's,
-//   - if, in the last third of the horizon, the root mean square of error over widened standard deviation was above 2.5: the bands
-//     do not grow as the errors do,
-//   - if Trust.Risk is above 10 %, unless the bands of the past contained 90 % and its errors were below half of seasonal naive's.
+// The yardstick is the best of the last value, the last value with drift, and what repeats with a season that the user or the calendar names
+// or, without one, with the strongest autocorrelation: the one with the least error over the same origins.
 //
-// Above 5 % the verdict is to use the forecast with care.
+// The forecast is untested if the past has no room for two separate tests at the horizon, or no ten observations before them. Its verdict
+// is a [Word].
 //
-// Bands that were a little too narrow are no reason: Calibrate widens them. The verdict cannot foresee what the past does not show,
-// such as a change of level after the last observation.
+// Bands that were a little too narrow are no reason against it: Calibrate widens them. The verdict cannot foresee what the past does not
+// show, such as a change of level after the last observation.
 func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	n := len(a.Series.X)
 	o.Horizon, o.Origins = cmp.Or(o.Horizon, 24), cmp.Or(o.Origins, 5)
@@ -119,51 +108,74 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	if err := a.condition(); err != nil {
 		return nil, err
 	}
-	h := plan.Horizon
-	t := &Trust{Horizon: h}
-	t.period, t.Season = a.season(plan.First)
-	var errs, naives, squares, late float64
-	var perOrigin []float64
-	var lateN int
-	for _, at := range plan.origins(n) {
-		origin := at.Test.From
-		f, reused, err := a.forecastFrom(ctx, origin, h)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("forecast: forecasting from %s: %w", a.Series.Axis.Text(a.Series.X[origin-1]), err)
-		}
-		y := a.Series.Y[origin : origin+h]
-		naive := a.Series.naive(a.Series.X[origin:origin+h], origin, t.period)
-		p := PastForecast{From: a.Series.Axis.Text(a.Series.X[origin-1]), N: h,
-			Coverage: Coverage(y, f.Lower, f.Upper), MAE: MAE(y, f.Mean), Naive: MAE(y, naive), Reused: reused}
-		t.Past = append(t.Past, p)
-		t.Coverage += p.Coverage
-		errs += p.MAE
-		naives += p.Naive
-		before := squares
-		for i, v := range y {
-			z := (v - f.Mean[i]) / math.Sqrt(f.NoisyVar[i])
-			squares += z * z
-			if 3*i >= 2*h {
-				late += z * z
-				lateN++
-			}
-		}
-		perOrigin = append(perOrigin, (squares-before)/float64(h))
-		t.Origins++
-		t.N += h
+	plan.Levels, plan.RefitEvery, plan.Window = []float64{0.95}, 1, a.remembers()
+	var reused []string
+	r, err := Backtest(ctx, a.Series.Y, plan, func(ctx context.Context, train Window) (Forecaster, error) {
+		past, why, err := a.asOf(ctx, train)
+		reused = append(reused, why)
+		return past.forecaster(a.Series), err
+	}, a.Series.yardsticks(plan.First, a.naiveSeasons(plan.First))...)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	t.Coverage /= float64(t.Origins)
-	t.Relative = relative(errs/float64(t.Origins), naives/float64(t.Origins), unseen*medianDistance(a.Series.Y))
-	t.Spread, t.Late = math.Sqrt(squares/float64(t.N)), math.Sqrt(late/float64(max(1, lateN)))
-	t.Widen = widening(perOrigin)
-	if err := a.setRisk(ctx, t, o); err != nil {
+	if r == nil {
 		return nil, err
+	}
+	for _, at := range r.Origins {
+		if at.Err != nil {
+			return nil, fmt.Errorf("forecast: forecasting from %s: %w", a.Series.Axis.Text(a.Series.X[at.Test.From-1]), at.Err)
+		}
+	}
+	t := &Trust{Known: plan.First, Separate: float64(n-plan.First) / float64(o.Horizon)}
+	t.compare(r, a.Series.Y)
+	for i, at := range r.Origins {
+		t.Past = append(t.Past, PastForecast{From: a.Series.Axis.Text(a.Series.X[at.Test.From-1]), N: at.Test.Len(),
+			Coverage: at.Model.Intervals[0].Coverage, MAE: at.Model.MAE, Naive: at.Naive.MAE, Reused: reused[i]})
+	}
+	t.Knew = a.knew(reused)
+	if checks, err := a.residuals(lastChecked); err == nil {
+		t.missed = checks.broken()
 	}
 	t.judge(n, o.Horizon)
 	return t, nil
+}
+
+// compare takes what the verdict needs from a backtest of y.
+func (t *Trust) compare(r *Report, y []float64) {
+	h := len(r.Leads)
+	t.Horizon, t.Origins, t.N = h, len(r.Origins), r.Model.N
+	t.Against, t.Season = r.Against.Name, r.Against.Season
+	t.Coverage, t.Spread = r.Model.Intervals[0].Coverage, r.Model.Spread
+	none := unseen * medianDistance(y)
+	t.Relative = relative(r.Model.MAE, r.Naive.MAE, none)
+	var late, leads float64
+	for i, lead := range r.Leads {
+		if 3*i >= 2*h {
+			late, leads = late+lead.Model.Spread*lead.Model.Spread, leads+1
+		}
+	}
+	t.Late = math.Sqrt(late / max(1, leads))
+	var squares, worse []float64
+	for _, o := range r.Origins {
+		squares = append(squares, o.Model.Spread*o.Model.Spread)
+		worse = append(worse, o.Model.MAE-o.Naive.MAE)
+	}
+	t.Widen, t.Chance = widening(squares), pairedChance(worse, t.Separate, none)
+	for _, o := range r.Origins {
+		test := y[o.Test.From:o.Test.To]
+		if widenedCoverage(o.Forecast, test, t.Widen) < poor {
+			t.Narrow++
+		}
+	}
+}
+
+// widenedCoverage is the share of y in the 95 % bands of a forecast, widened about its mean.
+func widenedCoverage(p Predictive, y []float64, widen float64) float64 {
+	middle, lo, hi := p.Mean(), p.Quantile(0.025), p.Quantile(0.975)
+	for i, m := range middle {
+		lo[i], hi[i] = m-widen*(m-lo[i]), m+widen*(hi[i]-m)
+	}
+	return Coverage(y, lo, hi)
 }
 
 // plan returns the latest origins in n observations that leave enough to learn from, with a shorter horizon if need be.
@@ -226,65 +238,92 @@ func (a *Analysis) Testable(o BacktestOptions) bool {
 	return a.Projections == 0 && n-max(4, n/3) >= 1
 }
 
-// reuse says why the parameters are not learnt again from the n observations before an origin; "" if they are.
-func (a *Analysis) reuse(n int) string {
-	switch {
-	case a.Chosen == ByBIC:
-		return "kernels were named"
-	case n > refitted:
-		return fmt.Sprintf("there are more than %d observations", refitted)
-	case a.Series.dense():
-		return fmt.Sprintf("there are more than %d observations, and their likelihood is dense", fewUneven)
+// remembers returns the number of observations before an origin that a forecast from there learns from and is conditioned on.
+func (a *Analysis) remembers() int {
+	if a.Series.dense() {
+		return fewUneven
 	}
-	return ""
+	return remembered
 }
 
-// forecastFrom forecasts the observations origin ≤ i < origin+h from those before. If the parameters are those of the whole series,
-// reused says why.
-func (a *Analysis) forecastFrom(ctx context.Context, origin, h int) (f *Forecast, reused string, err error) {
-	known := remembered
-	if a.Series.dense() {
-		known = fewUneven
+// relearn trains a model, from its parameters, on what was known at an origin. If they are kept, reused says why.
+func (a *Analysis) relearn(ctx context.Context, m member, v yScale, model gppl.Model, e extent) (learnt gppl.Model, reused string, err error) {
+	if a.Projections > 0 || a.Chosen == ByBIC && len(a.Result.Priors) > 0 {
+		return model, "projections and given priors are those of the whole series", nil
 	}
-	from := max(0, origin-known)
-	past := &Analysis{Series: a.Series.part(from, origin), Result: a.Result, given: a.given, windows: new(windowCache)}
-	if a.Series.Errors != nil {
-		past.ahead = a.Series.Errors[origin : origin+h]
+	loss, err := gppl.NewExact(model, v.data, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return model, err.Error(), nil
 	}
-	reused = a.reuse(origin - from)
+	if _, seconds := loss.Cost(model); seconds*refitEvaluations > refitSeconds {
+		return model, "learning them again takes too long", nil
+	}
+	r, err := trainWithPriors(ctx, v.data, model, beliefsOf(m.kind, model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
+		GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
+	})
+	switch {
+	case ctx.Err() != nil:
+		return model, "", ctx.Err()
+	case err != nil:
+		return model, err.Error(), nil
+	}
+	return r.Model, "", nil
+}
+
+// asOf returns the analysis as it would be after the observations of train. If the parameters are those of the whole series, reused says
+// why.
+func (a *Analysis) asOf(ctx context.Context, train Window) (past *Analysis, reused string, err error) {
+	n := train.Len()
+	past = &Analysis{Series: a.Series.part(train.From, train.To), Result: a.Result, given: a.given, windows: new(windowCache)}
+	e := extent{a.Series.Step, a.Series.X[train.To-1] - a.Series.X[train.From]}
 	for _, m := range a.tested() {
-		v, err := newYScale(past.Series, 0, origin-from, m.log)
+		v, err := newYScale(past.Series, 0, n, m.log)
 		if err != nil {
-			return nil, "", err
+			return past, "", err
 		}
 		// The model was trained on values with another standardisation.
-		model := rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2))
-		if a.reuse(origin-from) == "" {
-			e := extent{a.Series.Step, a.Series.X[origin-1] - a.Series.X[from]}
-			r, err := trainWithPriors(ctx, v.data, model, beliefsOf(m.kind, model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
-				GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
-			})
-			switch {
-			case ctx.Err() != nil:
-				return nil, "", ctx.Err()
-			case err != nil:
-				reused = err.Error()
-			default:
-				model = r.Model
-			}
+		model, why, err := a.relearn(ctx, m, v, rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2)), e)
+		if err != nil {
+			return past, "", err
 		}
+		reused = cmp.Or(reused, why)
 		p, _, err := conditionOn(model, v.data, windowLength, a.room(), past.windows)
 		if err != nil {
-			return nil, "", err
+			return past, "", err
 		}
 		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, scale: &v, posterior: p})
 	}
-	x := a.Series.X[origin : origin+h]
-	parts, err := past.parts(ctx, x)
-	if err != nil {
-		return nil, "", err
+	return past, reused, nil
+}
+
+// forecaster returns the forecasts of an analysis as of some origin of the whole series.
+func (a *Analysis) forecaster(whole *Series) Forecaster {
+	return func(ctx context.Context, _, test Window) (Predictive, error) {
+		x := whole.X[test.From:test.To]
+		if whole.Errors != nil {
+			a.ahead = whole.Errors[test.From:test.To]
+		}
+		parts, err := a.parts(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		return forecastOf(x, make([]string, len(x)), parts).Predictive(), nil
 	}
-	return forecastOf(x, make([]string, h), parts), reused, nil
+}
+
+// knew says what forecasts of the past knew of the whole series, if reused says why parameters were not learnt again.
+func (a *Analysis) knew(reused []string) string {
+	structure := a.Chosen == ByEvidence || len(a.Candidates) > 1
+	parameters := slices.ContainsFunc(reused, func(why string) bool { return why != "" })
+	switch {
+	case structure && parameters:
+		return "structure and parameters"
+	case structure:
+		return "structure"
+	case parameters:
+		return "parameters"
+	}
+	return ""
 }
 
 // tested returns the members of the average that forecast the past: the heaviest two, or those of fixed weight and the heaviest other.
@@ -323,58 +362,4 @@ func rescaled(m gppl.Model, c float64) gppl.Model {
 		}
 	}
 	return m.WithParams(theta)
-}
-
-// Warned reports whether the verdict warns: whether it advises against the forecast, or to use it with care.
-func (t *Trust) Warned() bool { return !t.Use || t.Care != "" }
-
-// judge writes the verdict on a series of n observations and the horizon asked for.
-func (t *Trust) judge(n, asked int) {
-	over := fmt.Sprintf("over the last %d origins, %s ahead,", t.Origins, count(t.Horizon, "step"))
-	if t.Origins == 1 {
-		over = fmt.Sprintf("from the last origin, %s ahead,", count(t.Horizon, "step"))
-	}
-	if t.Coverage < lowCoverage {
-		t.Reasons = append(t.Reasons, fmt.Sprintf("%s the 95 %% bands held only %.0f %% of what came", over, 100*t.Coverage))
-	}
-	switch {
-	case t.Relative == math.MaxFloat64:
-		t.Reasons = append(t.Reasons, fmt.Sprintf("%s %s had no error at all, and the forecast had one", over, t.naive()))
-	case t.Relative > highRelative:
-		t.Reasons = append(t.Reasons, fmt.Sprintf("%s its error was %.2f times that of %s", over, t.Relative, t.naive()))
-	}
-	if late := t.Late / max(1, t.Widen); late > lateSpread && t.Coverage >= lowCoverage {
-		t.Reasons = append(t.Reasons, fmt.Sprintf("late in the horizon errors were %.1f times as large as the bands promise", late))
-	}
-	if n < horizons*asked {
-		t.Reasons = append(t.Reasons, fmt.Sprintf("%d observations are too few to test a forecast of %d steps", n, asked))
-	}
-	if t.risky(risk.Refuse) {
-		t.Reasons = append(t.Reasons, t.riskText(n))
-	}
-	t.Use = len(t.Reasons) == 0
-	of := "seasonal naive's"
-	if t.Season <= 1 {
-		of = "that of " + t.naive()
-	}
-	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f of %s", over, 100*t.Coverage, t.Relative, of)
-	if t.Use {
-		t.Verdict = strings.ToUpper(found[:1]) + found[1:] + "."
-		if t.risky(risk.Care) {
-			t.Care = t.riskText(n)
-			t.Verdict += " Use this forecast with care: " + t.Care + "."
-		}
-	} else {
-		t.Verdict = fmt.Sprintf("Do not use this forecast: %s.", strings.Join(t.Reasons, "; "))
-	}
-	if t.Widen > 1.05 {
-		t.Verdict += fmt.Sprintf(" Its bands are %.1f times as wide as the model's own, to match these errors.", t.Widen)
-	}
-}
-
-func (t *Trust) naive() string {
-	if t.Season > 1 {
-		return "seasonal naive"
-	}
-	return "repeating the last value"
 }

@@ -306,10 +306,7 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 
 // Past lists the forecasts of the past with their coverage and errors.
 func Past(a *forecast.Analysis, t *forecast.Trust) *viz.Table {
-	naive := "error of seasonal naive"
-	if t.Season == 1 {
-		naive = "error of the last value"
-	}
+	naive := "error of " + t.Against
 	table := &viz.Table{
 		Caption: "Forecasts of the past",
 		Columns: []viz.Column{{Name: "known up to"}, {Name: "observations ahead"}, {Name: "within the 95 % band", Unit: "%", Format: viz.Fixed(0)}, {Name: "mean absolute error"}, {Name: naive}},

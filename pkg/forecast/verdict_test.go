@@ -1,0 +1,149 @@
+package forecast
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+)
+
+// TestJudge: each rule alone is enough, and what chance may do is no reason.
+func TestJudge(t *testing.T) {
+	fine := Trust{Horizon: 8, Origins: 5, Known: 20, Separate: 4, Against: "repeating the last year", Season: 4, Coverage: 0.95, Relative: 0.6, Chance: 1, Late: 1, Widen: 1}
+	for name, test := range map[string]struct {
+		change func(*Trust)
+		n      int
+		want   string
+		word   Word
+	}{
+		"fine":       {func(*Trust) {}, 400, "You can use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held 95 % of what came, and the error was 0.60 times that of repeating the last year.", Use},
+		"knew":       {func(t *Trust) { t.Knew = "structure" }, 400, "The test knew the structure, learnt from the whole series.", Use},
+		"narrow":     {func(t *Trust) { t.Coverage, t.Narrow = 0.5, 2 }, 400, "Do not use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held only 50 % of what came.", DoNotUse},
+		"one narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.8, 1 }, 400, "You can use", Use},
+		"wrong":      {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 400, "its error was 2.00 times that of repeating the last year", DoNotUse},
+		"by chance":  {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 400, "the error was 2.00 times that of", Use},
+		"no matter":  {func(t *Trust) { t.Relative, t.Chance = 1.05, 0.001 }, 400, "You can use", Use},
+		"exact":      {func(t *Trust) { t.Relative, t.Chance = math.MaxFloat64, 0 }, 400, "8 steps ahead, repeating the last year had no error at all, and the forecast had one.", DoNotUse},
+		"checks":     {func(t *Trust) { t.missed = "the model misses structure in time" }, 400, "Do not use this forecast: the model misses structure in time.", DoNotUse},
+		"short":      {func(t *Trust) { t.Separate, t.Coverage = 1.9, 0.5 }, 40, "This forecast is untested: 40 observations are too few to test a forecast of 8 steps. Over the last", Untested},
+		"unlearnt":   {func(t *Trust) { t.Known = 5 }, 40, "This forecast is untested: 40 observations are too few", Untested},
+		"one origin": {func(t *Trust) { t.Origins, t.Separate, t.Relative = 1, 1, 0.3 }, 400, "This forecast is untested, since one origin does not tell skill from luck: from the last origin", Untested},
+		"wider":      {func(t *Trust) { t.Widen = 1.4 }, 400, "Its bands are 1.4 times as wide", Use},
+		"few, wrong": {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 149, "This forecast is untested: the past of 149 observations does not tell skill from luck. There, over the last 5 origins, 8 steps ahead, its error was 2.00 times", Untested},
+	} {
+		v := fine
+		test.change(&v)
+		v.judge(test.n, 8)
+		if !strings.Contains(v.Verdict, test.want) || v.Word != test.word {
+			t.Errorf("%s: %s, %q", name, v.Word, v.Verdict)
+		}
+	}
+}
+
+// TestPairedChance: it is Student's for separate origins, has its level where two forecasts are equally good, and asks for two separate tests.
+func TestPairedChance(t *testing.T) {
+	worse := []float64{1, 2, 3, 4, 5}
+	if got, want := pairedChance(worse, 5, 0), (distuv.StudentsT{Sigma: 1, Nu: 4}).Survival(3/math.Sqrt(0.5)); math.Abs(got-want) > 1e-12 {
+		t.Errorf("the chance is %v, want %v", got, want)
+	}
+	if few, many := pairedChance(worse, 2.2, 0), pairedChance(worse, 5, 0); few < 2*many {
+		t.Errorf("the chance is %v where origins overlap, and %v where they do not", few, many)
+	}
+	for name, got := range map[string]float64{
+		"one": pairedChance(worse[:1], 5, 0), "not separate": pairedChance(worse, 1.9, 0), "better": pairedChance([]float64{-1, -2}, 5, 0), "unseen": pairedChance([]float64{1e-9, 1e-9}, 5, 1e-6),
+	} {
+		if got != 1 {
+			t.Errorf("%s: the chance is %v", name, got)
+		}
+	}
+	if got := pairedChance([]float64{1, 1, 1}, 3, 0); got != 0 {
+		t.Errorf("a constant loss has a chance of %v", got)
+	}
+	rng := rand.New(rand.NewPCG(1, 0))
+	draws, below := testsize.Of(2000, 10_000, 100_000), 0
+	for range draws {
+		d := make([]float64, 5)
+		for i := range d {
+			d[i] = rng.NormFloat64()
+		}
+		if pairedChance(d, 5, 0) < beyondChance {
+			below++
+		}
+	}
+	if share, sd := float64(below)/float64(draws), math.Sqrt(beyondChance*(1-beyondChance)/float64(draws)); math.Abs(share-beyondChance) > 4*sd {
+		t.Errorf("equal forecasts are told apart in %.3f of cases", share)
+	}
+}
+
+// TestBroken: innovations that are too large or repeat themselves say so; white ones, and few, do not.
+func TestBroken(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 0))
+	draw := func(n int, sd, again float64) *Residuals {
+		e := make([]float64, n)
+		for i := range e {
+			if e[i] = sd * rng.NormFloat64(); i > 0 {
+				e[i] += again * e[i-1]
+			}
+		}
+		return checkWhite(e)
+	}
+	for name, test := range map[string]struct {
+		of   *Residuals
+		want string
+	}{
+		"white":      {draw(300, 1, 0), ""},
+		"large":      {draw(300, 2, 0), "errors one step ahead are "},
+		"repeating":  {draw(300, 0.5, 0.9), "errors one step ahead repeat themselves (autocorrelation 0."},
+		"a little":   {draw(1000, 1, 0.2), ""},
+		"few, large": {draw(149, 2, 0), ""},
+	} {
+		if got := test.of.broken(); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestVerdicts: what series of known kinds are told. A verdict can always be written as JSON.
+func TestVerdicts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 0))
+	white := func(int) float64 { return rng.NormFloat64() }
+	level := math.Log(100)
+	price := func(int) float64 { level += 0.01 * rng.NormFloat64(); return math.Exp(level) }
+	for _, test := range []struct {
+		name    string
+		n       int
+		y       func(i int) float64
+		periods []float64
+		horizon int
+		word    Word
+	}{
+		{"white noise", 200, white, nil, 24, Use},
+		{"ten points", 10, white, nil, 2, Untested},
+		{"two years of months", 24, func(i int) float64 { return 10 + 5*math.Sin(float64(i)*math.Pi/6) + 0.3*rng.NormFloat64() }, []float64{12}, 12, Untested},
+		{"a price", 3000, price, nil, 100, Use},
+		{"a trend that breaks at the end", 120, func(i int) float64 { return float64(min(i, 200-i)) + 0.3*rng.NormFloat64() }, nil, 12, Use},
+		{"a season that ends", 216, func(i int) float64 {
+			if i < 156 {
+				return 20*math.Sin(float64(i)*math.Pi/6) + 0.1*rng.NormFloat64()
+			}
+			return 0.1 * rng.NormFloat64()
+		}, []float64{12}, 12, DoNotUse},
+		{"a constant with one jump", 100, func(i int) float64 { return math.Floor(float64(i) / 90) }, nil, 12, Use},
+	} {
+		a := automatic(t, steps(t, test.n, 0, test.y), Options{Periods: test.periods})
+		v, err := a.Backtest(t.Context(), BacktestOptions{Horizon: test.horizon})
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		t.Logf("%s: %s; %s", test.name, a.Name(), v.Verdict)
+		if _, err := json.Marshal(v); err != nil || v.Word != test.word {
+			t.Errorf("%s: %q (%v)", test.name, v.Verdict, err)
+		}
+	}
+}
