@@ -122,7 +122,7 @@ func (t *Trust) judge(n, asked int) {
 	}
 }
 
-// failures returns how the forecasts of the past failed beyond chance.
+// failures returns how the forecasts of the past failed: beyond chance, or with bands that held too little of all that came.
 func (t *Trust) failures(over string) (reasons []string) {
 	switch {
 	case t.Relative == math.MaxFloat64:
@@ -130,7 +130,7 @@ func (t *Trust) failures(over string) (reasons []string) {
 	case t.Relative > highRelative && t.Chance < beyondChance:
 		reasons = append(reasons, fmt.Sprintf("%s its error was %.2f times that of %s", over, t.Relative, t.Against))
 	}
-	if right := float64(t.Narrow); right > 0 && (distuv.Binomial{N: float64(t.Origins), P: poorRate}).Survival(right-1) < beyondChance {
+	if narrow := float64(t.Narrow); t.Coverage < poor || narrow > 0 && (distuv.Binomial{N: float64(t.Origins), P: poorRate}).Survival(narrow-1) < beyondChance {
 		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands held only %.0f %% of what came", over, 100*t.Coverage))
 	}
 	return reasons
