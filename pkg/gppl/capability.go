@@ -6,7 +6,7 @@ import "math"
 // Reacher, Bandlimited, Scaled, Markovian, LinearSDE, Spectrum, Waver, Nuggeter, Steep, Amplified. A kernel
 // without them is computed densely, or by the Toeplitz engine on a regular series. Sum and Product combine
 // the properties of their parts. Engines ask through the functions of this file and
-// terms.go, and do not know the types. gppltest.CheckKernel compares the declared
+// compiled.go, and do not know the types. gppltest.CheckKernel compares the declared
 // properties with the covariance.
 
 // A Reacher is a Kernel that decays to zero. It gets the banded engine, and the

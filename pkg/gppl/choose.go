@@ -186,29 +186,6 @@ func (c *chooser) keep(s *selection) {
 	c.last.candidates = candidates
 }
 
-// Refusal is the error of a loss if no engine, or not the forced one, takes its kernel,
-// noise and inputs.
-type Refusal struct {
-	Engine string // "" where none was forced
-	Reason string
-	Memory *MemoryError // of the least that an engine would take, if a limit of memory stands in its way; else nil
-}
-
-// Unwrap returns the MemoryError, if there is one.
-func (e *Refusal) Unwrap() error {
-	if e.Memory == nil {
-		return nil
-	}
-	return e.Memory
-}
-
-func (e *Refusal) Error() string {
-	if e.Engine == "" {
-		return "gppl: no engine takes this kernel: " + e.Reason
-	}
-	return fmt.Sprintf("gppl: the %s engine cannot take this kernel: %s", e.Engine, e.Reason)
-}
-
 // refused returns the error if no engine is left: a Refusal, or the error of the last
 // engine that failed.
 func (c *chooser) refused(s *selection) error {

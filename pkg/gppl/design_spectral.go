@@ -237,13 +237,7 @@ func choleskyQR(w blas64.General) bool {
 		add(part[0].Data, p.Data)
 	}
 	factor := dense.NewLower(k)
-	factor.EachTile(func(i, j int, t blas64.General) {
-		from := part[0]
-		from.Data = from.Data[i*dense.Tile*k+j*dense.Tile:]
-		for a := range t.Rows {
-			copy(t.Data[a*t.Stride:][:t.Cols], from.Data[a*k:])
-		}
-	})
+	setLower(factor, part[0])
 	if factor.Cholesky() != nil || !(factor.MinDiagonal() > 1e-2) {
 		return false
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"reflect"
-	"sync"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
@@ -25,33 +23,12 @@ const (
 	resultVersion = 1
 )
 
-// kernelTypes maps a type's name to a value of it, for decoding.
-var kernelTypes = struct {
-	sync.RWMutex
-	m map[string]Kernel
-}{m: map[string]Kernel{}}
-
-func init() {
-	for _, k := range []Kernel{SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, SpectralMixture{}, SHO{}, Rotation{}, Cosine{}, White{}} {
-		RegisterKernel(k)
-	}
-}
+var kernelTypes = typed.NewRegistry[Kernel](SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, SpectralMixture{}, SHO{}, Rotation{}, Cosine{}, White{})
 
 // RegisterKernel makes a kernel's type known to LoadResult, under the name of
 // its Go type. A user's own kernel registers its zero value in an init
 // function. It panics if the name is taken by another type.
-func RegisterKernel(zero Kernel) {
-	kernelTypes.Lock()
-	defer kernelTypes.Unlock()
-	name := kindOf(zero)
-	if other, taken := kernelTypes.m[name]; taken && reflect.TypeOf(other) != reflect.TypeOf(zero) {
-		panic(fmt.Sprintf("gppl: RegisterKernel: %q is %T already, not %T", name, other, zero))
-	}
-	kernelTypes.m[name] = zero
-}
-
-// kindOf returns the name of a kernel's type, such as "SE".
-func kindOf(k Kernel) string { return typed.Name(k) }
+func RegisterKernel(zero Kernel) { kernelTypes.Register("gppl: RegisterKernel", zero) }
 
 type kernelJSON struct {
 	Type       string             `json:"type"`
@@ -109,9 +86,7 @@ func decodeKernel(j kernelJSON, depth int) (Kernel, error) {
 		}
 		return Mul(parts...), nil
 	}
-	kernelTypes.RLock()
-	zero, known := kernelTypes.m[j.Type]
-	kernelTypes.RUnlock()
+	zero, known := kernelTypes.Find(j.Type)
 	if !known {
 		return nil, fmt.Errorf("unknown kernel type %q (a kernel of your own needs RegisterKernel)", j.Type)
 	}
@@ -250,35 +225,21 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// resultJSON is a Result as it is written: what is of another form stands beside it, under the same name where it has one.
 type resultJSON struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	Model   Model  `json:"model"`
-	Value   float64
-	Loss    string
-
-	LogPrior float64      `json:",omitempty"`
-	Priors   []ParamPrior `json:",omitempty"`
-
+	plainResult
 	Params       []paramJSON
-	Mean         []Coefficient `json:",omitempty"`
-	Inducing     []float64     `json:",omitempty"`
-	Status       Status
-	Reason       string
-	GradientNorm float64
-	Evaluations  int
-	Checks       int `json:",omitempty"`
-	Iterations   int
 	SetupSeconds float64
 	FitSeconds   float64
-	Engine       string
-	Jitter       float64
-	Warnings     []string `json:",omitempty"`
 	Starts       []startJSON
-	Best         int
 	Trace        traceJSON
 	Auto         json.RawMessage `json:",omitempty"` // what an auto.Result adds; a Result leaves it out
 }
+
+// plainResult is a Result without its methods.
+type plainResult Result
 
 // paramJSON is what a FittedParam adds to the model's parameter of that name.
 type paramJSON struct {
@@ -343,13 +304,8 @@ func orUnknown(se typed.Float) float64 {
 
 func (r *Result) encode() *resultJSON {
 	j := &resultJSON{
-		Format: resultFormat, Version: resultVersion,
-		Model: r.Model, Value: r.Value, Loss: r.Loss, Inducing: r.Inducing,
-		LogPrior: r.LogPrior, Priors: r.Priors, Mean: r.Mean,
-		Status: r.Status, Reason: r.Reason, GradientNorm: r.GradientNorm,
-		Evaluations: r.Evaluations, Checks: r.Checks, Iterations: r.Iterations,
+		Format: resultFormat, Version: resultVersion, plainResult: plainResult(*r),
 		SetupSeconds: r.SetupTime.Seconds(), FitSeconds: r.FitTime.Seconds(),
-		Engine: r.Engine, Jitter: r.Jitter, Warnings: r.Warnings, Best: r.Best,
 	}
 	for _, p := range r.Params {
 		j.Params = append(j.Params, paramJSON{p.Name, p.Start, known(p.StdErrLog), p.stdErrPlace, p.AtBound, p.TiedTo})
@@ -408,14 +364,8 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 			return fmt.Errorf("gppl: result: a time of %v s", s)
 		}
 	}
-	out := Result{
-		Model: j.Model, Value: j.Value, Loss: j.Loss, Inducing: j.Inducing,
-		LogPrior: j.LogPrior, Priors: j.Priors, Mean: j.Mean,
-		Status: j.Status, Reason: j.Reason, GradientNorm: j.GradientNorm,
-		Evaluations: j.Evaluations, Checks: j.Checks, Iterations: j.Iterations,
-		SetupTime: seconds(j.SetupSeconds), FitTime: seconds(j.FitSeconds),
-		Engine: j.Engine, Jitter: j.Jitter, Warnings: j.Warnings, Best: j.Best,
-	}
+	out := Result(j.plainResult)
+	out.SetupTime, out.FitTime = seconds(j.SetupSeconds), seconds(j.FitSeconds)
 	for i, p := range j.Params {
 		if p.Name != params[i].Name {
 			return fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)

@@ -3,8 +3,6 @@ package gppl
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -16,96 +14,6 @@ import (
 // engine for its cost and error at the present kernel, and takes the cheapest that
 // keeps the tolerance; the choice may change during training. This file defines what a
 // loss asks of them.
-
-// The names of the engines, for WithEngine. They are untyped constants, equal to
-// the strings in LossReport.Engine and in Explain.
-const (
-	// EngineDense takes any kernel in any dimension: symmetric tiles.
-	EngineDense = "dense"
-	// EngineSpectral takes smooth kernels on the line: a Fourier series whose
-	// terms are projected, or summed over the data, once.
-	EngineSpectral = "spectral"
-	// EngineBanded takes kernels on the line that decay to zero: a banded matrix.
-	EngineBanded = "banded"
-	// EngineStateSpace takes linear stochastic differential equations on the line (Markovian, LinearSDE), their sums
-	// and products, and their products with Cosine or Periodic: a Kalman filter, linear in n.
-	EngineStateSpace = "statespace"
-	// EngineGridded, for the exact likelihood, takes SE and its like on the line,
-	// in a time that grows with the range over the lengthscale, not with n.
-	EngineGridded = "gridded"
-	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a
-	// constant step; a few values may be missing.
-	EngineToeplitz = "toeplitz"
-	// EngineMixed, for the exact likelihood, takes sums on the line with kernels that few
-	// waves represent, such as periodic and quasi-periodic ones, however high their
-	// frequencies: as many columns, beside what a state space or a band takes.
-	EngineMixed = "mixed"
-	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
-	// interpolation in log l between matrices that another engine made.
-	EngineInterpolated = "interpolated"
-)
-
-// An Option configures how a loss is computed.
-type Option func(*options)
-
-type options struct {
-	engine    string
-	tolerance float64
-	memory    float64 // bytes that an evaluation may take
-	posterior bool    // one evaluation, for a posterior
-	ctx       context.Context
-}
-
-// WithEngine forces the named engine; "" is the automatic choice. A name that does not
-// exist is an error when the loss is made. If the engine cannot take the kernel,
-// ValueGrad returns a Refusal that says why.
-func WithEngine(name string) Option { return func(o *options) { o.engine = name } }
-
-// WithTolerance sets the largest allowed error of an engine, in nats per observation
-// (per projection for PL). The default is 1e-8. If yᵀA⁻¹y is larger than the number of
-// observations, because y is far from the model's scale, the tolerance is relative to
-// it.
-func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
-
-// WithMemory sets how many bytes an evaluation may take by an engine's own forecast, beside the data. The default is 12 GB. An
-// engine that would take more is not chosen, and Explain says so; if none is left, the error wraps a MemoryError, before anything
-// is allocated. Engines agree within the tolerance, so a limit changes no answer by more than that.
-func WithMemory(bytes float64) Option { return func(o *options) { o.memory = bytes } }
-
-// WithContext has every evaluation end soon after ctx has, with an error that wraps ctx's: of the loss, the posterior,
-// what is left out, or the information that it is given to. The default is a context that never ends.
-// Predictions of a posterior have contexts of their own (LatentContext). Evaluations look
-// at ctx every few milliseconds of work.
-func WithContext(ctx context.Context) Option { return func(o *options) { o.ctx = ctx } }
-
-// forPosterior says that the loss is evaluated once, to condition on the data.
-func forPosterior(o *options) { o.posterior = true }
-
-// engineNames are all there are, for whatever loss.
-var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz, EngineMixed, EngineInterpolated}
-
-// optionsOf applies the options; it is an error if they name an engine that there
-// is not, or no tolerance.
-func optionsOf(opts []Option) (options, error) {
-	o := options{tolerance: defaultTolerance, memory: maxMemory}
-	for _, f := range opts {
-		f(&o)
-	}
-	if o.engine != "" && !slices.Contains(engineNames, o.engine) {
-		return o, fmt.Errorf("gppl: WithEngine: there is no engine %q: use %s, or \"\" for the automatic choice", o.engine,
-			strings.Join(engineNames, ", "))
-	}
-	if !(o.tolerance > 0) || math.IsInf(o.tolerance, 1) {
-		return o, fmt.Errorf("gppl: WithTolerance: %v nats: want a positive number", o.tolerance)
-	}
-	if !(o.memory > 0) {
-		return o, fmt.Errorf("gppl: WithMemory: %v bytes: want a positive number", o.memory)
-	}
-	return o, nil
-}
-
-// defaultTolerance is in nats per observation or projection.
-const defaultTolerance = 1e-8
 
 // An exactEngine factorises A = K + σ²I for one set of inputs. It also knows C, n×c, to
 // which A⁻¹ is applied: its first column is y, the others are the basis of the mean, if
@@ -176,5 +84,99 @@ type projectedGram interface {
 // triangle is the number of float64 in the tiles of the lower triangle of an n×n matrix.
 func triangle(n int) float64 { return 0.5 * float64(n) * float64(n+dense.Tile) }
 
-// maxMemory is the default of WithMemory, in bytes.
-const maxMemory = 12 << 30
+// forecast is what an engine expects of one evaluation of value and gradient.
+type forecast struct {
+	reason  reason  // why the engine cannot do it, if it cannot
+	seconds float64 // of work, predicted
+	setup   float64 // seconds still to be paid once
+	bytes   float64 // that it keeps and works in, beside the data; what is there already counts too
+	err     float64 // bound on the error of the value, in nats
+
+	windowed bool // a window cuts the kernel: features have weights of both signs
+}
+
+// reason says why an engine cannot do something; it is formatted only when it is read.
+// The zero value is no reason.
+type reason struct {
+	format string
+	value  float64
+}
+
+func (r reason) String() string {
+	if strings.Contains(r.format, "%") {
+		return fmt.Sprintf(r.format, r.value)
+	}
+	return r.format
+}
+
+// cannot is the forecast of an engine that does not take a kernel.
+func cannot(why string) forecast { return forecast{reason: reason{format: why}} }
+
+// within is the forecast under a limit of memory, in bytes: above it, the engine cannot do it.
+func (f forecast) within(limit float64) forecast {
+	if f.reason == (reason{}) && f.bytes > limit {
+		f.reason = reason{"it would take %.3g GB", f.bytes / 1e9}
+	}
+	return f
+}
+
+// evaluationsAhead is the number of evaluations over which set-up is spread.
+const evaluationsAhead = 30
+
+func (f forecast) cost() float64 { return f.seconds + f.setup/evaluationsAhead }
+
+// rounding is the measured error of factorising A = K + σ²I, per observation:
+// the condition v/σ² times the rounding of one operation, with a margin.
+func rounding(v, noise float64) float64 { return 16 * 0x1p-53 * (1 + v/noise) }
+
+// gramRounding is the same for S, whose entries are at most s, per projection.
+func gramRounding(s, noise float64) float64 { return 2 * 0x1p-53 * (1 + s/noise) }
+
+// phases is the contribution of rounded distances to an error bound, per term: the phase
+// πr/p of a periodic kernel has the relative error of r, and so the absolute one of
+// 2⁻⁵³·πr/p. norm is that of a matrix of such errors, over one of them. 6 is measured:
+// errors add up to 2.4 in the value, and to 4 in the derivative in the period, where
+// they hardly vary from one distance to the next.
+func phases(k Kernel, span, noise, norm float64) float64 {
+	s := steepness(k, span)
+	if s <= 8 { // within what rounding allows already
+		return 0
+	}
+	return 6 * 0x1p-53 * s * norm * variance(k) / noise
+}
+
+// takesPlaced is an engine that hands inputs to the kernel, not distances alone.
+type takesPlaced interface{ takesPlaced() }
+
+// predictor is the engine-specific part of a posterior: the posterior of the continuous
+// part of f, without the nugget. It does not change, and is safe for concurrent use.
+type predictor interface {
+	// latent sets row i of means, len(x)×c, to k(x_i, ·)A⁻¹C, the posterior means
+	// that each column of C gives, and variances[i] to the posterior variance.
+	latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error
+	// joint sets the means at x, and cov, a symmetric len(x)×len(x) matrix, to
+	// the covariance.
+	joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error
+}
+
+// compiledTerm is a term of a kernel, or the whole of it, in the form that
+// projected engines know. It serves one family of kernels.
+type compiledTerm struct {
+	ctx         context.Context // of the evaluation
+	kernel      Kernel
+	offset, end int     // its parameters in those of the whole kernel
+	noise       float64 // the least eigenvalue of σ²ΩᵀΩ, by which S is better conditioned than S₀
+	cond        float64 // of σ²ΩᵀΩ, which S has even where there is no signal
+	variance    float64 // k(0)
+	markov      markov  // as a sum of Markov components
+	isMarkov    bool
+}
+
+func (m *compiledTerm) set(k Kernel, offset, end int, noise, cond float64) {
+	m.kernel, m.offset, m.end, m.noise, m.cond = k, offset, end, noise, cond
+	m.variance = variance(k)
+	m.isMarkov = m.markov.of(k)
+}
+
+// own returns the part of a gradient that belongs to the term.
+func (m *compiledTerm) own(grad []float64) []float64 { return grad[m.offset:m.end] }

@@ -1,12 +1,15 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // denseExact factorises A = LLᵀ in n³/3 flops and contracts with A⁻¹ in 2n³/3
@@ -23,6 +26,7 @@ func newDenseExact(x Inputs, columns blas64.General, rows rowNoise) *denseExact 
 }
 
 func (e *denseExact) name() string { return EngineDense }
+func (*denseExact) takesPlaced()   {}
 
 func (e *denseExact) forecast(m *compiled) forecast {
 	n := float64(e.x.Len())
@@ -68,7 +72,7 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	})
 	if err != nil {
 		f.release()
-		return nil, fmt.Errorf("gppl: the covariance of %d observations cannot be factorised: %w (kernel %v, noise variance %.4g)", e.x.Len(), err, m.kernel, m.noise)
+		return nil, notFactorised(m.kernel, m.noise, err, "gppl: the covariance of %d observations cannot be factorised: %v", e.x.Len(), err)
 	}
 	return f, nil
 }
@@ -146,4 +150,172 @@ func (f *denseFactor) posterior() predictor {
 	f.solve()
 	f.l.Ctx = nil // of the evaluation, not of predictions
 	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}, nil)
+}
+
+// The dense engine takes any kernel in any dimension. It computes in symmetric
+// tiles on all processors: each pair of observations is evaluated once.
+
+// block returns block b of the points of x.
+func (x Inputs) block(b int) Inputs {
+	from := b * dense.Tile
+	return x.Slice(from, from+dense.Width(x.Len(), b))
+}
+
+// tileDistances sets the row-major tile r to the distances between blocks i
+// and j of x.
+func tileDistances(r []float64, x Inputs, i, j int) {
+	distances(r, x.block(i), x.block(j))
+}
+
+// lane is the working memory of one lane.
+type lane struct {
+	r, w []float64 // a tile of distances and covariances, and one of weights
+	grad []float64
+}
+
+// newLanes returns the lanes that have work on an n×n matrix.
+func newLanes(n int) []lane {
+	ls := make([]lane, min(lanes, dense.Blocks(n)))
+	tile := min(n, dense.Tile)
+	for i := range ls {
+		ls[i].r, ls[i].w = make([]float64, tile*tile), make([]float64, tile*tile)
+	}
+	return ls
+}
+
+// gradients adds up the gradients of all lanes.
+func gradients(dst []float64, ls []lane) {
+	clear(dst)
+	for _, l := range ls {
+		add(dst, l.grad)
+	}
+}
+
+// grow makes sure that each lane has room for nparams gradients, all zero.
+func grow(ls []lane, nparams int) {
+	for i := range ls {
+		if len(ls[i].grad) != nparams {
+			ls[i].grad = make([]float64, nparams)
+		}
+		clear(ls[i].grad)
+	}
+}
+
+// eachTile calls f for every tile (i, j) of the symmetric n×n matrix that has
+// j ≥ i, lane by lane in parallel.
+func eachTile(ctx context.Context, n int, ls []lane, f func(l *lane, i, j int)) {
+	nb := dense.Blocks(n)
+	parallel.For(len(ls), func(c int) {
+		for i := c; i < nb; i += lanes {
+			for j := i; j < nb; j++ {
+				parallel.Look(ctx)
+				f(&ls[c], i, j)
+			}
+		}
+	})
+}
+
+// fillGram sets l to the lower triangle of K + noise·I.
+func fillGram(l *dense.Lower, x Inputs, k Kernel, noise float64) {
+	l.EachTile(func(i, j int, t blas64.General) {
+		tileDistances(t.Data, x, i, j)
+		covariances(t.Data, k, x.block(i), x.block(j), t.Data)
+	})
+	l.AddDiagonal(noise)
+}
+
+// choleskyWithJitter factorises the matrix that fill writes into l. If that
+// fails it adds jitter to the diagonal, from 1e-12 of scale upwards by tens to
+// 1e-6 of scale, and returns what it took.
+func choleskyWithJitter(l *dense.Lower, scale float64, fill func()) (jitter float64, err error) {
+	fill()
+	if err = l.Cholesky(); err == nil {
+		return 0, nil
+	}
+	for jitter = 1e-12 * scale; jitter > 0 && jitter <= 1.01e-6*scale; jitter *= 10 {
+		fill()
+		l.AddDiagonal(jitter)
+		if e := l.Cholesky(); e == nil {
+			return jitter, nil
+		}
+	}
+	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
+}
+
+// conditioner predicts from matrices whose squared columns are subtracted from
+// and added to the prior covariance: cov = K** − lessᵀless + moreᵀmore.
+type conditioner struct {
+	kernel  Kernel
+	factors factors
+}
+
+// factors gives the means at x, len(x)×c, and those matrices, a column for each of
+// x. more may be empty.
+type factors interface {
+	condition(means blas64.General, x Inputs) (less, more blas64.General)
+}
+
+func (c conditioner) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	n := x.Len()
+	variancesAt(variances, c.kernel, x)
+	const batch = dense.Tile
+	parallel.For((n+batch-1)/batch, func(b int) {
+		if ctx.Err() != nil {
+			return
+		}
+		from, to := b*batch, min(n, (b+1)*batch)
+		less, more := c.factors.condition(rowsFrom(means, from, to-from), x.Slice(from, to))
+		v := variances[from:to]
+		addSquares(v, -1, less)
+		addSquares(v, 1, more)
+	})
+	return ctx.Err()
+}
+
+func (c conditioner) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	less, more := c.factors.condition(means, x)
+	fillGram(cov, x, c.kernel, 0)
+	addOuter(cov, -1, less)
+	addOuter(cov, 1, more)
+	return nil
+}
+
+// crossCovariance returns k(a, b), len(a) by len(b).
+func crossCovariance(a, b Inputs, k Kernel) blas64.General {
+	c := dense.New(a.Len(), b.Len())
+	distances(c.Data, a, b)
+	covariances(c.Data, k, a, b, c.Data)
+	return c
+}
+
+// triangular is L of A = LLᵀ: it replaces b by L⁻¹b, or by L⁻ᵀb.
+type triangular interface {
+	SolveL(b blas64.General)
+	SolveLT(b blas64.General)
+}
+
+// exactFactors condition on all observations, by any factor of A = LLᵀ.
+type exactFactors struct {
+	x      Inputs
+	kernel Kernel
+	factor triangular
+	alpha  blas64.General // A⁻¹C
+}
+
+// exactPosterior predicts by a factor A = LLᵀ.
+type exactPosterior struct {
+	conditioner
+	of   *exactFactors
+	rows []int // of L, for each observation; nil if they are in order
+}
+
+func newExactPosterior(k Kernel, of *exactFactors, rows []int) exactPosterior {
+	return exactPosterior{conditioner{k, of}, of, rows}
+}
+
+func (p *exactFactors) condition(means blas64.General, x Inputs) (less, more blas64.General) {
+	less = crossCovariance(p.x, x, p.kernel)
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.alpha, 0, means)
+	p.factor.SolveL(less) // L⁻¹K_x*
+	return less, more
 }

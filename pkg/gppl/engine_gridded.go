@@ -185,7 +185,7 @@ func (f *griddedFactor) factorise() error {
 	first := (e.lo - sums.origin) / sums.period
 	points := gridded.Points{N: e.n, First: first, Last: first + e.span/sums.period, Moments: sums.moments}
 	if err := f.factor.Factorise(f.c, points, f.noise, rootTolerance, &f.work); err != nil {
-		return fmt.Errorf("gppl: gridded engine: %w (kernel %v, noise variance %.4g)", err, f.kernel, f.noise)
+		return notFactorised(f.kernel, f.noise, err, "gppl: gridded engine: %v", err)
 	}
 	return nil
 }

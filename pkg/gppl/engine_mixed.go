@@ -2,7 +2,6 @@ package gppl
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -219,7 +218,7 @@ func (e *mixedExact) factorOver(m *compiled, span float64) (*mixedFactor, error)
 	f.t.AddDiagonal(1)
 	if err := f.t.Cholesky(); err != nil {
 		f.release()
-		return nil, fmt.Errorf("gppl: mixed engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
+		return nil, notFactorised(m.kernel, m.noise, err, "gppl: mixed engine: %v", err)
 	}
 	return f, nil
 }

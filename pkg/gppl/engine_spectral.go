@@ -13,36 +13,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-// featureTolerance is the tolerance of the one-time sums over the data, relative to the
-// sum of the absolute values of their terms.
-const featureTolerance = 1e-15
-
-// maxFeatures bounds the number of frequencies.
-const maxFeatures = 1 << 15
-
-const noSpectrum = "its spectrum does not fall, or not in a way that is known"
-
-// forecastSpectral returns the number of frequencies to expect, or why there
-// are too many.
-func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, windowed bool, why reason) {
-	b := bandwidth(k, eps)
-	if math.IsInf(b, 0) {
-		return 0, false, reason{format: noSpectrum}
-	}
-	period, windowed, err := seriesPeriod(span, k, eps, images)
-	if err != nil {
-		return 0, false, reason{format: "all inputs coincide"}
-	}
-	if windowed {
-		b += 30 / (period - 2*span) // what the window spreads
-	}
-	m := math.Ceil(b*period) + 1
-	if m > maxFeatures {
-		return m, windowed, tooMany(m).reason
-	}
-	return m, windowed, reason{}
-}
-
 // spectralExact is the exact likelihood by the matrix determinant and inversion
 // lemmas: with p features Φ (n×p) and weights C, A = ΦCΦᵀ + σ²I and
 //
@@ -87,14 +57,6 @@ func (e *spectralExact) eps(k Kernel, noise float64) float64 {
 		loose = tight
 	}
 	return min(0.01*e.tolerance, max(least, loose))
-}
-
-// maxDenseFeatures bounds p, of which there is a p×p matrix: 1.2 GB.
-const maxDenseFeatures = 12000
-
-// tooMany refuses a number of frequencies.
-func tooMany(frequencies float64) forecast {
-	return forecast{reason: reason{"it would take about %.2g frequencies", frequencies}}
 }
 
 func (e *spectralExact) forecast(m *compiled) forecast {
@@ -196,7 +158,7 @@ func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	f.fill()
 	if err := f.t.CholeskySigned(dense.Blocks(f.negative)); err != nil {
 		f.release()
-		return nil, fmt.Errorf("gppl: spectral engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
+		return nil, notFactorised(m.kernel, m.noise, err, "gppl: spectral engine: %v", err)
 	}
 	return f, nil
 }
@@ -477,10 +439,6 @@ func (f *spectralFactor) completeColumn() {
 // backward is the relative residual that a factorisation may leave, with a margin
 // over the rounding of some thousands of operations.
 const backward = 1e-11
-
-// sumRounding is what sums over the data err by, relative to the root of the sum
-// of the squares of their terms, and measured: featureTolerance is never used up.
-const sumRounding = 4e-16
 
 // bound sets errors to a bound on the error of yᵀA⁻¹y beyond the effect of a relative error of
 // A, and of the forms of the columns beside y. With a = σ⁻²Dh, the coefficients of the posterior mean,

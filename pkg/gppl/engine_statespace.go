@@ -3,9 +3,7 @@ package gppl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -124,7 +122,7 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	f.filter.Ctx = m.ctx
 	if err := f.factorise(); err != nil {
 		f.release()
-		return nil, fmt.Errorf("gppl: statespace engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
+		return nil, notFactorised(m.kernel, m.noise, err, "gppl: statespace engine: %v", err)
 	}
 	f.filter.Gram(f.g)
 	return f, nil
@@ -226,98 +224,85 @@ func (s *stretch) of(l *line) {
 	s.g = dense.New(l.columns.Cols, l.columns.Cols)
 }
 
-// check compares the gradient with a difference of values.
+// check compares the gradient in the components with a difference of values.
 func (s *stretch) check(cs []statespace.Component, noise float64, r blas64.General, rounding float64) error {
+	value := func(step float64) (float64, error) {
+		s.moved = append(s.moved[:0], cs...)
+		for i := range s.moved {
+			s.moved[i].Variance *= math.Exp(step * direction(2*i))
+			s.moved[i].Lengthscale *= math.Exp(step * direction(2*i+1))
+		}
+		return s.value(r, s.filter.Factorise(s.columns, s.moved, noise*math.Exp(step*direction(2*len(cs)))))
+	}
+	if _, err := value(0); err != nil {
+		return err
+	}
 	s.grad = dense.Resize(s.grad, 2*len(cs)+1)
-	if _, err := s.value(cs, noise, r, 0); err != nil {
-		return err
-	}
 	s.filter.Gradient(s.grad, r)
-	size := float64(s.columns.Rows) + formOf(s.g, r)
-	var slope float64
-	for i, d := range s.grad {
-		slope += direction(i) * d
-		size += math.Abs(d)
-	}
-	const h = 1e-4
-	plus, err := s.value(cs, noise, r, h)
-	if err != nil {
-		return err
-	}
-	minus, err := s.value(cs, noise, r, -h)
-	if err != nil {
-		return err
-	}
-	return verify("the gradient of a stretch of the series", slope, (plus-minus)/(2*h), size*(1e-6+rounding/h))
+	return s.compare(s.grad, r, rounding, value)
 }
 
 // checkLinear is check for blocks, in the kernel's own parameters.
 func (s *stretch) checkLinear(m *compiled, lost float64, r blas64.General, rounding float64) error {
 	params := len(m.theta)
-	s.own = dense.Resize(s.own, params+1)
-	clear(s.own)
 	if fine := 1e-3 * lost; s.linear.expand(m.kernel, fine) {
 		lost = fine // the difference does not see that a harmonic comes in
 	}
-	if _, err := s.valueLinear(m, lost, r, 0); err != nil {
+	value := func(step float64) (float64, error) {
+		s.theta = append(s.theta[:0], m.theta...)
+		for i := range s.theta {
+			s.theta[i] *= math.Exp(step * direction(i))
+		}
+		if !s.linear.expand(m.kernel.WithParams(s.theta), lost) {
+			return 0, errors.New(notLinear)
+		}
+		return s.value(r, s.filter.FactoriseBlocks(s.columns, s.linear.blocks, m.noise*math.Exp(step*direction(params))))
+	}
+	if _, err := value(0); err != nil {
 		return err
 	}
 	s.grad = dense.Resize(s.grad, s.filter.Derivatives())
 	s.filter.Gradient(s.grad, r)
 	last := len(s.grad) - 1
+	s.own = dense.Resize(s.own, params+1)
+	clear(s.own)
 	s.linear.contract(s.own[:params], s.grad[:last])
 	s.own[params] = s.grad[last]
+	return s.compare(s.own, r, rounding, value)
+}
+
+// value returns ½log|A| + ½Σ_j (Cr_j)ᵀA⁻¹Cr_j of the filter, unless it could not be factorised.
+func (s *stretch) value(r blas64.General, err error) (float64, error) {
+	if err != nil {
+		return 0, err
+	}
+	s.filter.Gram(s.g)
+	return 0.5 * (s.filter.LogDet() + formOf(s.g, r)), nil
+}
+
+// compare compares a gradient with the difference of values a step along the direction in log θ and back.
+func (s *stretch) compare(grad []float64, r blas64.General, rounding float64, value func(step float64) (float64, error)) error {
 	size := float64(s.columns.Rows) + formOf(s.g, r)
 	var slope float64
-	for i, d := range s.own {
+	for i, d := range grad {
 		slope += direction(i) * d
 		size += math.Abs(d)
 	}
 	const h = 1e-4
-	plus, err := s.valueLinear(m, lost, r, h)
+	plus, err := value(h)
 	if err != nil {
 		return err
 	}
-	minus, err := s.valueLinear(m, lost, r, -h)
+	minus, err := value(-h)
 	if err != nil {
 		return err
 	}
 	return verify("the gradient of a stretch of the series", slope, (plus-minus)/(2*h), size*(1e-6+rounding/h))
 }
 
-// valueLinear is value for blocks.
-func (s *stretch) valueLinear(m *compiled, lost float64, r blas64.General, step float64) (float64, error) {
-	s.theta = append(s.theta[:0], m.theta...)
-	for i := range s.theta {
-		s.theta[i] *= math.Exp(step * direction(i))
-	}
-	if !s.linear.expand(m.kernel.WithParams(s.theta), lost) {
-		return 0, errors.New(notLinear)
-	}
-	if err := s.filter.FactoriseBlocks(s.columns, s.linear.blocks, m.noise*math.Exp(step*direction(len(s.theta)))); err != nil {
-		return 0, err
-	}
-	s.filter.Gram(s.g)
-	return 0.5 * (s.filter.LogDet() + formOf(s.g, r)), nil
-}
-
 // direction returns the direction of the difference in parameter i; it differs between
 // parameters.
 func direction(i int) float64 { return 1 / (1 + 0.3*float64(i)) }
-
-// value is ½log|A| + ½Σ_j (Cr_j)ᵀA⁻¹Cr_j at a step along the direction in log θ.
-func (s *stretch) value(cs []statespace.Component, noise float64, r blas64.General, step float64) (float64, error) {
-	s.moved = append(s.moved[:0], cs...)
-	for i := range s.moved {
-		s.moved[i].Variance *= math.Exp(step * direction(2*i))
-		s.moved[i].Lengthscale *= math.Exp(step * direction(2*i+1))
-	}
-	if err := s.filter.Factorise(s.columns, s.moved, noise*math.Exp(step*direction(2*len(cs)))); err != nil {
-		return 0, err
-	}
-	s.filter.Gram(s.g)
-	return 0.5 * (s.filter.LogDet() + formOf(s.g, r)), nil
-}
 
 // stateSpacePosterior smooths: O(n + len(x)) for means and variances.
 type stateSpacePosterior struct {
@@ -374,58 +359,4 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 	fillGram(cov, x, p.kernel, 0)
 	subtractProduct(cov, cross, solved)
 	return nil
-}
-
-// bySmoothing leaves out by the state space: single observations by the posterior at them, in a few times the time of a filter, and
-// where that loses too much, or for blocks, by predicting each block from the two sides of it.
-func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, blocks [][]int) error {
-	if !slices.ContainsFunc(blocks, func(block []int) bool { return len(block) > 1 }) {
-		// P − PNP has a few roundings of v, which count by σ⁻² in (A⁻¹)_ii = σ⁻² − σ⁻⁴(P − PNP).
-		l.eta += 16 * 0x1p-53 * (1 + variance(l.p.model.Kernel)/slices.Min(l.noise))
-		var lost *lostError
-		if err := l.ones(mean, variances, blocks); !errors.As(err, &lost) {
-			return err
-		}
-	}
-	n := len(l.y)
-	rank, inOrder := p.line.ranks(), blocks
-	if rank != nil {
-		inOrder = make([][]int, len(blocks))
-		for b, block := range blocks {
-			for _, i := range block {
-				inOrder[b] = append(inOrder[b], rank[i])
-			}
-		}
-	}
-	if off := l.smoothingNoise(); off > leaveOutTrust {
-		return l.trust(blocks[0], off)
-	}
-	m, v := make([]float64, n), make([]float64, n)
-	if err := p.filter.LeaveOut(m, v, p.line.columns, l.priorMeans(), inOrder); err != nil {
-		return fmt.Errorf("gppl: leaving out by the state space: %w", err)
-	}
-	for b, block := range blocks {
-		for j, i := range block {
-			at := inOrder[b][j]
-			mean[i], variances[i] = m[at]+l.y[i]-p.line.columns.Data[at*p.line.columns.Stride], v[at]
-		}
-	}
-	return nil
-}
-
-// smoothingNoise estimates what rounding does to predictions from two sides, in their standard deviations: by ε√(v/σ²), and by
-// the rounding of y. With a mean, the columns of two observations that nearly coincide differ by rounding,
-// ε/σ, and what sets their y apart then counts as a statement on the coefficients (TestRandomLeaveOut).
-func (l *leaver) smoothingNoise() float64 {
-	const smoothingMargin = 8
-	least, most := slices.Min(l.noise), 0.0
-	for _, y := range l.y {
-		most = max(most, math.Abs(y))
-	}
-	contrast := math.Sqrt(1 + variance(l.p.model.Kernel)/least)
-	off := contrast + most/math.Sqrt(least)
-	if l.p.mean != nil {
-		off += contrast * l.length
-	}
-	return smoothingMargin * 0x1p-53 * off
 }

@@ -2,7 +2,6 @@ package gppl
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -200,7 +199,7 @@ func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 	f.c[0] += f.noise
 	if err := f.factor.Factorise(f.c, e.grid.missing, &f.work); err != nil {
 		f.release()
-		return nil, fmt.Errorf("gppl: toeplitz engine: %w (kernel %v, noise variance %.4g)", err, m.kernel, m.noise)
+		return nil, notFactorised(m.kernel, m.noise, err, "gppl: toeplitz engine: %v", err)
 	}
 	f.factor.SolveColumns(&f.Solutions, e.rhs, &f.work)
 	if err := f.check(); err != nil {

@@ -155,14 +155,9 @@ func (i *Information) factorise() error {
 	n := i.gram.Rows
 	i.factor = dense.NewLower(n)
 	i.factor.Ctx = i.ctx
-	i.factor.EachTile(func(a, b int, t blas64.General) {
-		for r := range t.Rows {
-			copy(t.Data[r*t.Stride:][:t.Cols], i.gram.Data[(a*dense.Tile+r)*n+b*dense.Tile:])
-		}
-	})
+	setLower(i.factor, i.gram)
 	if err := i.factor.Cholesky(); err != nil {
-		return fmt.Errorf("gppl: the covariance of %d observations cannot be factorised: %w (kernel %v, noise variance %.4g)", n,
-			err, i.model.Kernel, i.model.Noise)
+		return notFactorised(i.model.Kernel, i.model.Noise, err, "gppl: the covariance of %d observations cannot be factorised: %v", n, err)
 	}
 	return nil
 }
@@ -244,10 +239,8 @@ func (i *Information) Loss(p *Projection) (InformationLoss, error) {
 	q := dense.New(n, k)
 	copyGeneral(q, omega)
 	mulLT(i.factor, q)
-	if dependent := orthonormalise(q); dependent != nil {
-		return InformationLoss{},
-			fmt.Errorf("gppl: the %s projection of n = %d observations has rank %d of k = %d: columns %v (from 0) depend on those before them",
-				p.Design, n, k-len(dependent), k, dependent)
+	if f := factoriseQR(q); f.dependent != nil {
+		return InformationLoss{}, f.error(p.Design, k)
 	}
 	var residual, half []blas64.General
 	for _, w := range i.white {
@@ -393,14 +386,9 @@ func (i *Information) factoriseS(omega, aOmega blas64.General) (*dense.Lower, er
 	k := omega.Cols
 	g := multiply(blas.Trans, omega, aOmega)
 	s := dense.NewLower(k)
-	s.EachTile(func(a, b int, t blas64.General) {
-		for r := range t.Rows {
-			copy(t.Data[r*t.Stride:][:t.Cols], g.Data[(a*dense.Tile+r)*k+b*dense.Tile:])
-		}
-	})
+	setLower(s, g)
 	if err := s.Cholesky(); err != nil {
-		return nil, fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", k,
-			err, i.model.Kernel, i.model.Noise)
+		return nil, notFactorised(i.model.Kernel, i.model.Noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", k, err)
 	}
 	return s, nil
 }
@@ -410,93 +398,4 @@ func (i *Information) check(p *Projection) {
 	if n, _ := p.Dims(); n != i.x.Len() {
 		panic(fmt.Sprintf("gppl: Information: the projection p is of %d observations, want n = %d", n, i.x.Len()))
 	}
-}
-
-// symmetric copies g into a SymDense.
-func symmetric(g blas64.General) *mat.SymDense {
-	return mat.NewSymDense(g.Rows, slices.Clone(g.Data))
-}
-
-// halfProducts returns ½⟨m_a, m_b⟩ for all pairs of the given matrices.
-func halfProducts(m []blas64.General) *mat.SymDense {
-	h := mat.NewSymDense(len(m), nil)
-	for a := range m {
-		for b := range a + 1 {
-			h.SetSym(a, b, 0.5*blas64.Dot(dense.Vec(m[a].Data), dense.Vec(m[b].Data)))
-		}
-	}
-	return h
-}
-
-// multiply returns op(a)·b, a block of rows at a time on all processors.
-func multiply(ta blas.Transpose, a, b blas64.General) blas64.General {
-	rows := a.Rows
-	if ta == blas.Trans {
-		rows = a.Cols
-	}
-	c := dense.New(rows, b.Cols)
-	parallel.For(dense.Blocks(rows), func(s int) {
-		part := rowBlock(a, s)
-		if ta == blas.Trans {
-			part = a
-			part.Cols, part.Data = dense.Width(rows, s), a.Data[s*dense.Tile:]
-		}
-		dense.Gemm(ta, blas.NoTrans, 1, part, b, 0, rowBlock(c, s))
-	})
-	return c
-}
-
-// rowBlock returns block s of the rows of g.
-func rowBlock(g blas64.General, s int) blas64.General {
-	n := g.Rows
-	g.Rows, g.Data = dense.Width(n, s), g.Data[s*dense.Tile*g.Stride:]
-	return g
-}
-
-// whiten replaces the symmetric matrix w by L⁻¹wL⁻ᵀ, in 4/3·n³ flops: of the
-// second solve only the lower triangle is computed.
-func whiten(l *dense.Lower, w blas64.General) {
-	n := w.Rows
-	nb := dense.Blocks(n)
-	parallel.For(nb, func(s int) {
-		columns := w
-		columns.Cols, columns.Data = dense.Width(n, s), w.Data[s*dense.Tile:]
-		l.SolveL(columns)
-	})
-	parallel.For(nb, func(c int) {
-		s := nb - 1 - c // longest row first
-		row := rowBlock(w, s)
-		tile := func(t int) blas64.General {
-			g := row
-			g.Cols, g.Data = dense.Width(n, t), row.Data[t*dense.Tile:]
-			return g
-		}
-		for t := range s + 1 {
-			for u := range t {
-				dense.Gemm(blas.NoTrans, blas.Trans, -1, tile(u), l.At(t, u), 1, tile(t))
-			}
-			blas64.Trsm(blas.Right, blas.Trans, 1, lowerOf(l.At(t, t)), tile(t))
-		}
-	})
-	for r := range n {
-		for c := range r {
-			w.Data[c*w.Stride+r] = w.Data[r*w.Stride+c]
-		}
-	}
-}
-
-// mulLT replaces b (n×m) by Lᵀb, in n²m flops.
-func mulLT(l *dense.Lower, b blas64.General) {
-	nb := dense.Blocks(b.Rows)
-	for s := range nb {
-		row := rowBlock(b, s)
-		blas64.Trmm(blas.Left, blas.Trans, 1, lowerOf(l.At(s, s)), row)
-		for t := s + 1; t < nb; t++ {
-			dense.Gemm(blas.Trans, blas.NoTrans, 1, l.At(t, s), rowBlock(b, t), 1, row)
-		}
-	}
-}
-
-func lowerOf(a blas64.General) blas64.Triangular {
-	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
 }

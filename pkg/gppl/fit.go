@@ -21,7 +21,7 @@ import (
 // gradient, from the loss's own parameters.
 type Settings struct {
 	// Method returns a fresh optimisation method: gonum's optimize.LBFGS,
-	// BFGS, CG, NelderMead, …, FisherScoring, or Adam. nil means L-BFGS. (A
+	// BFGS, CG, NelderMead, …, FisherScoring, or AdamRate. nil means L-BFGS. (A
 	// method keeps state, so that each run needs its own.)
 	Method func() optimize.Method
 	// GradientTolerance ends training in success once no derivative of the
@@ -66,10 +66,10 @@ func LBFGS() optimize.Method { return &optimize.LBFGS{} }
 // BFGS returns a fresh optimize.BFGS for Settings.Method.
 func BFGS() optimize.Method { return &optimize.BFGS{} }
 
-// AdamRate returns a function for Settings.Method that makes Adam with the given rate
-// α, a step in raw parameters.
+// AdamRate returns a function for Settings.Method that makes Adam (Kingma and Ba 2015, algorithm 1) with the given rate
+// α, a step in raw parameters. Adam has no stopping rule of its own: set Stop or a limit.
 func AdamRate(rate float64) func() optimize.Method {
-	return func() optimize.Method { return &Adam{Rate: rate} }
+	return func() optimize.Method { return &adam{rate: rate} }
 }
 
 // StopBelow returns the paper's stopping rule for Settings.Stop: five

@@ -186,12 +186,3 @@ func (o *objective) checkStart(u []float64) {
 		o.loss, o.known, o.best = other, false, point{}
 	}
 }
-
-// withoutEngine returns the loss without the engine that it used last, and the name of
-// that engine; nil if it has no other engine.
-func withoutEngine(l Loss) (Loss, string) {
-	if w, ok := l.(interface{ withoutEngine() (Loss, string) }); ok {
-		return w.withoutEngine()
-	}
-	return nil, ""
-}

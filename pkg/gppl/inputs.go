@@ -3,11 +3,12 @@ package gppl
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Inputs holds n points of R^d, the x of a Gaussian process. For a time series
 // d = 1 and the points are the times. Build it with Scalars or Vectors; the
-// values are not copied and must not be changed afterwards.
+// values are not copied until a loss or a projection is made from them.
 type Inputs struct {
 	d       int
 	at      []float64 // row-major, n×d
@@ -55,13 +56,12 @@ func (x Inputs) Pick(idx []int) Inputs {
 	for _, i := range idx {
 		at = append(at, x.At(i)...)
 	}
-	return Inputs{x.d, at, x.columns.each(func(v []float64) []float64 {
-		picked := make([]float64, len(idx))
-		for k, i := range idx {
-			picked[k] = v[i]
-		}
-		return picked
-	})}
+	return Inputs{x.d, at, x.columns.each(func(v []float64) []float64 { return pickFloats(v, idx) })}
+}
+
+// clone returns a copy that nothing outside refers to.
+func (x Inputs) clone() Inputs {
+	return Inputs{x.d, slices.Clone(x.at), x.columns.each(slices.Clone[[]float64])}
 }
 
 // Range returns the smallest and the largest coordinate along axis j.
@@ -126,106 +126,6 @@ func distances(r []float64, a, b Inputs) {
 	}
 }
 
-// Data is a validated set of n observations: inputs x and values y. Unless the
-// model has a Mean, its mean is zero and y must be centred
-// (dataset.Series.Standardize does it).
-type Data struct {
-	X Inputs
-	Y []float64 // length n
-	// Errors are the known standard deviations s_i of the errors of individual
-	// observations (error bars), in the unit of y, in addition to the noise of the model:
-	// Cov(y) = K + σ²I + diag(s²). nil if there are none.
-	Errors []float64
-	// Relative are errors e_i that are known up to a common scale σ, which is learnt.
-	// The noise (including that of White) then has the variance σ²e_i²: Cov(y) = K +
-	// σ²diag(e²) + diag(s²). They have no unit and are positive; nil if all are 1.
-	Relative []float64
-}
-
-// NewData checks and pairs inputs and observations. Nothing is copied and
-// neither is ever modified. The error names the argument and the first bad
-// index: no points, lengths that differ, NaN or infinite values.
-func NewData(x Inputs, y []float64) (Data, error) {
-	if err := x.check("x"); err != nil {
-		return Data{}, err
-	}
-	if len(y) != x.Len() {
-		return Data{}, fmt.Errorf("gppl: len(y) = %d, but x has %d points", len(y), x.Len())
-	}
-	for i, v := range y {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return Data{}, fmt.Errorf("gppl: y[%d] = %v is not finite", i, v)
-		}
-	}
-	return Data{X: x, Y: y}, nil
-}
-
-// WithErrors returns the same observations with known standard deviations of their
-// errors. It is an error, with the index, if one is negative or not finite. Nothing is
-// copied. Leave out an observation about which nothing is known, instead of giving it a
-// huge error.
-func (d Data) WithErrors(errors []float64) (Data, error) {
-	d.Errors = errors
-	return d, d.Check()
-}
-
-// WithRelativeErrors returns the same observations with errors e_i that are known up to a
-// common scale: the noise variance of observation i is σ²e_i², where σ² is the noise
-// variance of the model. For weights w, take e_i = 1/√w_i. A posterior's noisy band at a
-// new input has e = 1. It is an error, with the index, if an e_i is not positive and
-// finite. Nothing is copied.
-func (d Data) WithRelativeErrors(relative []float64) (Data, error) {
-	d.Relative = relative
-	return d, d.Check()
-}
-
-// Check returns an error, with the first bad index, unless the data are what NewData, WithErrors and WithRelativeErrors
-// promise. All losses check them.
-func (d Data) Check() error {
-	if _, err := NewData(d.X, d.Y); err != nil {
-		return err
-	}
-	for _, s := range [][]float64{d.Errors, d.Relative} {
-		if s != nil && len(s) != len(d.Y) {
-			return fmt.Errorf("gppl: %d errors are given for %d observations", len(s), len(d.Y))
-		}
-	}
-	for i, s := range d.Errors {
-		if !(s >= 0 && s*s <= math.MaxFloat64) {
-			return fmt.Errorf("gppl: the known error of observation %d is %v: it is to be a standard deviation", i, s)
-		}
-	}
-	for i, e := range d.Relative {
-		if !(e*e > 0 && 1/(e*e) > 0 && e > 0) {
-			return fmt.Errorf("gppl: the relative error of observation %d is %v: it is to be positive and finite", i, e)
-		}
-	}
-	return nil
-}
-
-// leastMagnitude and mostMagnitude bound the magnitudes whose squares, and inverse squares, are numbers with all digits and have room for
-// sums and ratios.
-const leastMagnitude, mostMagnitude = 1e-150, 1e150
-
-// CheckUnits returns an error if squares of y or of distances within x are beyond float64, or vanish: variances and
-// lengthscales then cannot be computed with.
-func (d Data) CheckUnits() error {
-	if err := d.X.checkUnit(); err != nil {
-		return err
-	}
-	var most float64
-	at := 0
-	for i, y := range d.Y {
-		if a := math.Abs(y); a > most {
-			most, at = a, i
-		}
-	}
-	if most > mostMagnitude || most > 0 && most < leastMagnitude {
-		return fmt.Errorf("gppl: y[%d] = %v is the largest, and its square is beyond float64, as a variance would be: change the unit of y", at, d.Y[at])
-	}
-	return nil
-}
-
 // checkUnit is an error if the square of the extent of x is beyond float64, or vanishes.
 func (x Inputs) checkUnit() error {
 	for j := range x.d {
@@ -237,40 +137,97 @@ func (x Inputs) checkUnit() error {
 	return nil
 }
 
-// knownVariances returns the squares of the known errors, nil if there are none.
-func (d Data) knownVariances() []float64 { return squaresOf(d.Errors) }
-
-func squaresOf(x []float64) []float64 {
-	if x == nil {
-		return nil
-	}
-	v := make([]float64, len(x))
-	for i, s := range x {
-		v[i] = s * s
-	}
-	return v
+// columns are named values that inputs carry beside their coordinates. Kernels do not
+// see them; the Regressors of a mean do. They do not change.
+type columns struct {
+	names  []string
+	values [][]float64 // n each
 }
 
-// Len returns n, the number of observations.
-func (d Data) Len() int { return len(d.Y) }
-
-// Pick returns the observations at the given indices, copied.
-func (d Data) Pick(idx []int) Data {
-	y := make([]float64, len(idx))
-	for k, i := range idx {
-		y[k] = d.Y[i]
+// WithColumn returns x with a named column, one value per point: a regressor for the
+// mean of a model (Regressor). The column is not a coordinate, and does not count for
+// Dim or for distances. It replaces a column of the same name. The values are not
+// copied and must not be changed afterwards. Slice and Pick keep the columns. It panics
+// if the name is empty or the number of values is not that of the points.
+//
+// Forecasts need the column as well: the regressor must be known, or assumed, at every
+// input of a prediction.
+func (x Inputs) WithColumn(name string, values []float64) Inputs {
+	if name == "" {
+		panic("gppl: Inputs.WithColumn: the name is empty")
 	}
-	return Data{X: d.X.Pick(idx), Y: y, Errors: pickFloats(d.Errors, idx), Relative: pickFloats(d.Relative, idx)}
+	if len(values) != x.Len() {
+		panic(fmt.Sprintf("gppl: Inputs.WithColumn: %q has %d values, but there are %d points", name, len(values), x.Len()))
+	}
+	c := &columns{}
+	if x.columns != nil {
+		c.names, c.values = slices.Clone(x.columns.names), slices.Clone(x.columns.values)
+	}
+	if i := slices.Index(c.names, name); i >= 0 {
+		c.values[i] = values
+	} else {
+		c.names, c.values = append(c.names, name), append(c.values, values)
+	}
+	x.columns = c
+	return x
 }
 
-// pickFloats returns the entries of x at the given indices, copied; nil for nil.
-func pickFloats(x []float64, idx []int) []float64 {
-	if x == nil {
+// Column returns the column of that name, with one value per point; it shares the
+// storage of x. ok is false if there is none.
+func (x Inputs) Column(name string) (values []float64, ok bool) {
+	if x.columns == nil {
+		return nil, false
+	}
+	i := slices.Index(x.columns.names, name)
+	if i < 0 {
+		return nil, false
+	}
+	return x.columns.values[i], true
+}
+
+// ColumnNames returns the names of the columns of x, in the order in which they were
+// added.
+func (x Inputs) ColumnNames() []string {
+	if x.columns == nil {
 		return nil
 	}
-	picked := make([]float64, len(idx))
-	for k, i := range idx {
-		picked[k] = x[i]
+	return slices.Clone(x.columns.names)
+}
+
+// each returns the columns with f applied to the values of each.
+func (c *columns) each(f func([]float64) []float64) *columns {
+	if c == nil {
+		return nil
 	}
-	return picked
+	of := &columns{names: c.names}
+	for _, v := range c.values {
+		of.values = append(of.values, f(v))
+	}
+	return of
+}
+
+// check returns an error that names the first value which is not finite.
+func (c *columns) check(arg string) error {
+	if c == nil {
+		return nil
+	}
+	for j, values := range c.values {
+		for i, v := range values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("gppl: column %q of %s[%d] = %v is not finite", c.names[j], arg, i, v)
+			}
+		}
+	}
+	return nil
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func allFinite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
 }

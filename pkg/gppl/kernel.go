@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
@@ -60,11 +61,22 @@ func want(theta []float64, n int, kernel string) {
 	}
 }
 
+// The usual parameters, each trained in its log.
+
+func varianceParam(v float64) Param {
+	return Param{Name: "variance", Value: v, Transform: Log{}, Unit: UnitY2, Role: RoleVariance}
+}
+
+func periodParam(p float64) Param {
+	return Param{Name: "period", Value: p, Transform: Log{}, Unit: UnitX, Role: RolePeriod}
+}
+
+func shapeParam(name string, v float64) Param {
+	return Param{Name: name, Value: v, Transform: Log{}, Role: RoleShape}
+}
+
 func varianceAndLengthscale(v, l float64) []Param {
-	return []Param{
-		{Name: "variance", Value: v, Transform: Log{}, Unit: UnitY2, Role: RoleVariance},
-		{Name: "lengthscale", Value: l, Transform: Log{}, Unit: UnitX, Role: RoleLengthscale},
-	}
+	return []Param{varianceParam(v), {Name: "lengthscale", Value: l, Transform: Log{}, Unit: UnitX, Role: RoleLengthscale}}
 }
 
 // expScaled sets x[i] = v·exp(x[i]).
@@ -103,3 +115,6 @@ const chunk = 512
 type scratch [3][chunk]float64
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
+
+// kindOf returns the name of a kernel's type, such as "SE".
+func kindOf(k Kernel) string { return typed.Name(k) }

@@ -285,12 +285,6 @@ func variancesAt(dst []float64, k Kernel, x Inputs) {
 	}
 }
 
-// takesPlaced is an engine that hands inputs to the kernel, not distances alone.
-type takesPlaced interface{ takesPlaced() }
-
-func (*denseExact) takesPlaced()  {}
-func (*bandedExact) takesPlaced() {}
-
 // notPlaced is the reason of engines, and of losses, that know distances alone.
 const notPlaced = "the covariance depends on where the inputs are, not on their distance alone"
 

@@ -94,3 +94,104 @@ func (k SE) ContractDensity(grad, w, f []float64) {
 	grad[0] += scale * gv
 	grad[1] += scale * gl
 }
+
+var (
+	_ Kernel      = RQ{}
+	_ Reacher     = RQ{}
+	_ Bandlimited = RQ{}
+)
+
+// RQ is the rational quadratic kernel v·(1 + r²/2αl²)^−α (Rasmussen and
+// Williams 2006, eq. 4.19): a scale mixture of SE kernels, SE as α → ∞.
+type RQ struct{ Variance, Lengthscale, Alpha float64 }
+
+func (k RQ) Params() []Param {
+	return append(varianceAndLengthscale(k.Variance, k.Lengthscale), shapeParam("alpha", k.Alpha))
+}
+func (k RQ) WithParams(theta []float64) Kernel {
+	want(theta, 3, "RQ")
+	return RQ{theta[0], theta[1], theta[2]}
+}
+func (k RQ) String() string { return describe("RQ", k.Params()) }
+
+// Reach returns where (1 + r²/2αl²)^−α = eps.
+func (k RQ) Reach(eps float64) float64 {
+	return k.Lengthscale * math.Sqrt(2*k.Alpha*math.Expm1(-math.Log(eps)/k.Alpha))
+}
+
+// Bandwidth follows from a density that falls like exp(−2πfl√(2α)).
+func (k RQ) Bandwidth(eps float64) float64 {
+	return -math.Log(eps) / (2 * math.Pi * k.Lengthscale * math.Sqrt(2*k.Alpha))
+}
+
+// Steepness: r·|k′|/v = 2α·s·(1 − s)^α, s = q/(1 + q), is below 1.
+func (k RQ) Steepness(float64) float64 { return 1 }
+
+func (k RQ) Cov(dst, r []float64) {
+	c := 0.5 / (k.Alpha * k.Lengthscale * k.Lengthscale)
+	for i, ri := range r {
+		dst[i] = -k.Alpha * math.Log1p(c*ri*ri)
+	}
+	expScaled(dst[:len(r)], k.Variance)
+}
+
+func (k RQ) Contract(grad, w, r []float64) {
+	c := 0.5 / (k.Alpha * k.Lengthscale * k.Lengthscale)
+	var gv, gl, ga float64
+	for i, ri := range r {
+		q := c * ri * ri
+		l := math.Log1p(q)
+		e := w[i] * math.Exp(-k.Alpha*l)
+		s := q / (1 + q)
+		gv += e
+		gl += e * s
+		ga += e * (s - l)
+	}
+	grad[0] += k.Variance * gv
+	grad[1] += 2 * k.Alpha * k.Variance * gl
+	grad[2] += k.Alpha * k.Variance * ga
+}
+
+func (k RQ) Slope(dst, r []float64) {
+	c := 0.5 / (k.Alpha * k.Lengthscale * k.Lengthscale)
+	for i, ri := range r {
+		q := c * ri * ri
+		dst[i] = -2 * k.Variance * k.Alpha * c * ri * math.Exp(-(k.Alpha+1)*math.Log1p(q))
+	}
+}
+
+var (
+	_ Kernel      = White{}
+	_ Reacher     = White{}
+	_ Bandlimited = White{}
+	_ Nuggeter    = White{}
+	_ Steep       = White{}
+	_ Amplified   = White{}
+)
+
+// White is v for an observation with itself and 0 otherwise, even at the same
+// x: noise as part of a sum, beside the model's own. Its covariance is 0 at
+// every distance, and v is its nugget, which losses add to the noise variance.
+type White struct{ Variance float64 }
+
+func (k White) Params() []Param {
+	return []Param{{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: UnitY2, Role: RoleNoise}}
+}
+func (k White) WithParams(theta []float64) Kernel {
+	want(theta, 1, "White")
+	return White{theta[0]}
+}
+func (k White) String() string { return describe("White", k.Params()) }
+
+func (k White) Reach(float64) float64     { return 0 }
+func (k White) Bandwidth(float64) float64 { return 0 }
+func (k White) Steepness(float64) float64 { return 0 }
+
+// Nugget returns v.
+func (k White) Nugget() float64                          { return k.Variance }
+func (k White) ContractNugget(grad []float64, w float64) { grad[0] += w * k.Variance }
+func (k White) Amplitudes() (at []int, known bool)       { return nil, true } // of no signal
+
+func (k White) Cov(dst, r []float64)       { clear(dst[:len(r)]) }
+func (k White) Contract(_, _, _ []float64) {}
+func (k White) Slope(dst, r []float64)     { clear(dst[:len(r)]) }

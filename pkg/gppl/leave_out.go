@@ -23,7 +23,7 @@ import (
 // and the same with blocks in the place of entries (Rasmussen and Williams 2006, eq.
 // 5.12; Dubrule 1983 with a mean, whose coefficients are then those without y_i).
 // A root of A gives both without the difference in P and without P_BB (leave_out_root.go), rows of A⁻¹ without the one in
-// A⁻¹ (leave_out_rows.go), and a state space predicts from the two sides of a block (statespace.LeaveOut). Any other
+// A⁻¹, and a state space predicts from the two sides of a block (statespace.LeaveOut). Any other
 // posterior tells them at the data: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's
 // own error.
 //
@@ -348,4 +348,58 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 		trace += v
 	}
 	return l.trust(at, l.off(at, trace))
+}
+
+// bySmoothing leaves out by the state space: single observations by the posterior at them, in a few times the time of a filter, and
+// where that loses too much, or for blocks, by predicting each block from the two sides of it.
+func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, blocks [][]int) error {
+	if !slices.ContainsFunc(blocks, func(block []int) bool { return len(block) > 1 }) {
+		// P − PNP has a few roundings of v, which count by σ⁻² in (A⁻¹)_ii = σ⁻² − σ⁻⁴(P − PNP).
+		l.eta += 16 * 0x1p-53 * (1 + variance(l.p.model.Kernel)/slices.Min(l.noise))
+		var lost *lostError
+		if err := l.ones(mean, variances, blocks); !errors.As(err, &lost) {
+			return err
+		}
+	}
+	n := len(l.y)
+	rank, inOrder := p.line.ranks(), blocks
+	if rank != nil {
+		inOrder = make([][]int, len(blocks))
+		for b, block := range blocks {
+			for _, i := range block {
+				inOrder[b] = append(inOrder[b], rank[i])
+			}
+		}
+	}
+	if off := l.smoothingNoise(); off > leaveOutTrust {
+		return l.trust(blocks[0], off)
+	}
+	m, v := make([]float64, n), make([]float64, n)
+	if err := p.filter.LeaveOut(m, v, p.line.columns, l.priorMeans(), inOrder); err != nil {
+		return fmt.Errorf("gppl: leaving out by the state space: %w", err)
+	}
+	for b, block := range blocks {
+		for j, i := range block {
+			at := inOrder[b][j]
+			mean[i], variances[i] = m[at]+l.y[i]-p.line.columns.Data[at*p.line.columns.Stride], v[at]
+		}
+	}
+	return nil
+}
+
+// smoothingNoise estimates what rounding does to predictions from two sides, in their standard deviations: by ε√(v/σ²), and by
+// the rounding of y. With a mean, the columns of two observations that nearly coincide differ by rounding,
+// ε/σ, and what sets their y apart then counts as a statement on the coefficients (TestRandomLeaveOut).
+func (l *leaver) smoothingNoise() float64 {
+	const smoothingMargin = 8
+	least, most := slices.Min(l.noise), 0.0
+	for _, y := range l.y {
+		most = max(most, math.Abs(y))
+	}
+	contrast := math.Sqrt(1 + variance(l.p.model.Kernel)/least)
+	off := contrast + most/math.Sqrt(least)
+	if l.p.mean != nil {
+		off += contrast * l.length
+	}
+	return smoothingMargin * 0x1p-53 * off
 }

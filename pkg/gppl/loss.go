@@ -139,20 +139,43 @@ func notNil(where, what string, argument any) {
 	}
 }
 
-// checkModelData checks the arguments of a loss.
-func checkModelData(m Model, d Data) error {
+// checked returns a copy of the data of a loss, which nobody can change once they are checked, or what is wrong with them or the model.
+func checked(m Model, d Data) (Data, error) {
 	if err := m.Check(); err != nil {
-		return err
+		return d, err
 	}
-	return d.Check()
+	d = d.clone()
+	return d, d.Check()
 }
 
-// toNatural turns derivatives with respect to log θ into those with respect to
-// θ.
-func toNatural(grad, theta []float64) {
-	for p := range grad {
-		grad[p] /= theta[p]
-	}
+// regressing is a loss that may have a mean: itself, or what it wraps.
+type regressing interface {
+	// coefficientsAt returns the coefficients at the natural values theta, nil if
+	// there is no mean. It takes an evaluation of the value.
+	coefficientsAt(theta []float64) ([]Coefficient, error)
 }
 
-const log2Pi = 1.8378770664093454835606594728112352797
+// coefficientsAt returns those of a loss at theta, nil if it has none.
+func coefficientsAt(l Loss, theta []float64) ([]Coefficient, error) {
+	if l, ok := l.(regressing); ok {
+		return l.coefficientsAt(theta)
+	}
+	return nil, nil
+}
+
+var (
+	_ regressing = (*Exact)(nil)
+	_ regressing = (*Projected)(nil)
+	_ regressing = (*VFE)(nil)
+	_ regressing = (*MAP)(nil)
+	_ regressing = (*Tied)(nil)
+)
+
+// withoutEngine returns the loss without the engine that it used last, and the name of
+// that engine; nil if it has no other engine.
+func withoutEngine(l Loss) (Loss, string) {
+	if w, ok := l.(interface{ withoutEngine() (Loss, string) }); ok {
+		return w.withoutEngine()
+	}
+	return nil, ""
+}

@@ -24,8 +24,6 @@ var (
 // number renders v with as many digits as distinguish it from its neighbours.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
 // times returns the coordinates of a time series, for a mean that is a function of it.
 func times(x Inputs, m Mean) ([]float64, error) {
 	if x.Dim() != 1 {

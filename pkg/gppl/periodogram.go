@@ -79,7 +79,6 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	transform := func(v []float64) []complex128 {
 		return low(g.put(floats.MulTo(make([]float64, len(v)), window, v)))
 	}
-	power := func(v complex128) float64 { return real(v)*real(v) + imag(v)*imag(v) }
 	data := transform(Detrend(d).Y)
 	for j := first; j <= last; j++ {
 		p.Frequency = append(p.Frequency, float64(j)/(float64(g.length)*g.width))

@@ -12,7 +12,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Posterior is the Gaussian process given the data. Latent mean and variance are those of
@@ -32,17 +31,6 @@ type Posterior struct {
 	horizon   horizon
 	nugget    float64      // of the kernel: a part of f
 	mean      *conditioned // nil for a mean of zero
-}
-
-// predictor is the engine-specific part of a posterior: the posterior of the continuous
-// part of f, without the nugget. It does not change, and is safe for concurrent use.
-type predictor interface {
-	// latent sets row i of means, len(x)×c, to k(x_i, ·)A⁻¹C, the posterior means
-	// that each column of C gives, and variances[i] to the posterior variance.
-	latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error
-	// joint sets the means at x, and cov, a symmetric len(x)×len(x) matrix, to
-	// the covariance.
-	joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error
 }
 
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006,
@@ -250,7 +238,7 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 		factor.AddDiagonal(p.nugget)
 	})
 	if err != nil {
-		return nil, jitter, fmt.Errorf("gppl: the posterior covariance at %d inputs cannot be factorised: %w", n, err)
+		return nil, jitter, notFactorised(p.model.Kernel, p.model.Noise, err, "gppl: the posterior covariance at %d inputs cannot be factorised: %v", n, err)
 	}
 	return draw(factor, mean, count, seed), jitter, nil
 }
@@ -327,13 +315,6 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	return means, cov, nil
 }
 
-// columnsOf returns block b of the columns of a.
-func columnsOf(a blas64.General, b int) blas64.General {
-	a.Data = a.Data[b*dense.Tile:]
-	a.Cols = dense.Width(a.Cols, b)
-	return a
-}
-
 // draw returns count draws from N(mean, LLᵀ).
 func draw(factor *dense.Lower, mean []float64, count int, seed uint64) [][]float64 {
 	rnd := rand.New(rand.NewPCG(seed, 2))
@@ -367,7 +348,7 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 	gram, nugget := dense.NewLower(n), Nugget(m.Kernel)
 	jitter, err = choleskyWithJitter(gram, variance(m.Kernel)+nugget, func() { fillGram(gram, x, m.Kernel, nugget) })
 	if err != nil {
-		return nil, nil, jitter, fmt.Errorf("gppl: the prior covariance at %d inputs cannot be factorised: %w (kernel %v)", n, err, m.Kernel)
+		return nil, nil, jitter, notFactorised(m.Kernel, m.Noise, err, "gppl: the prior covariance at %d inputs cannot be factorised: %v", n, err)
 	}
 	f = draw(gram, nil, 1, seed)[0]
 	if m.Mean != nil {
@@ -382,103 +363,6 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 		y[i] = f[i] + sigma*rnd.NormFloat64()
 	}
 	return f, y, jitter, nil
-}
-
-// conditioner predicts from matrices whose squared columns are subtracted from
-// and added to the prior covariance: cov = K** − lessᵀless + moreᵀmore.
-type conditioner struct {
-	kernel  Kernel
-	factors factors
-}
-
-// factors gives the means at x, len(x)×c, and those matrices, a column for each of
-// x. more may be empty.
-type factors interface {
-	condition(means blas64.General, x Inputs) (less, more blas64.General)
-}
-
-func (c conditioner) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	n := x.Len()
-	variancesAt(variances, c.kernel, x)
-	const batch = dense.Tile
-	parallel.For((n+batch-1)/batch, func(b int) {
-		if ctx.Err() != nil {
-			return
-		}
-		from, to := b*batch, min(n, (b+1)*batch)
-		less, more := c.factors.condition(rowsFrom(means, from, to-from), x.Slice(from, to))
-		v := variances[from:to]
-		addSquares(v, -1, less)
-		addSquares(v, 1, more)
-	})
-	return ctx.Err()
-}
-
-func (c conditioner) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	less, more := c.factors.condition(means, x)
-	fillGram(cov, x, c.kernel, 0)
-	addOuter(cov, -1, less)
-	addOuter(cov, 1, more)
-	return nil
-}
-
-// addSquares adds sign times the squared length of each column of a to v.
-func addSquares(v []float64, sign float64, a blas64.General) {
-	for i := range a.Rows {
-		for j, w := range a.Data[i*a.Stride:][:a.Cols] {
-			v[j] += sign * w * w
-		}
-	}
-}
-
-// addOuter adds sign·aᵀa to c.
-func addOuter(c *dense.Lower, sign float64, a blas64.General) {
-	if a.Rows == 0 {
-		return
-	}
-	c.EachTile(func(i, j int, t blas64.General) {
-		dense.Gemm(blas.Trans, blas.NoTrans, sign, columnsOf(a, i), columnsOf(a, j), 1, t)
-	})
-}
-
-// crossCovariance returns k(a, b), len(a) by len(b).
-func crossCovariance(a, b Inputs, k Kernel) blas64.General {
-	c := dense.New(a.Len(), b.Len())
-	distances(c.Data, a, b)
-	covariances(c.Data, k, a, b, c.Data)
-	return c
-}
-
-// triangular is L of A = LLᵀ: it replaces b by L⁻¹b, or by L⁻ᵀb.
-type triangular interface {
-	SolveL(b blas64.General)
-	SolveLT(b blas64.General)
-}
-
-// exactFactors condition on all observations, by any factor of A = LLᵀ.
-type exactFactors struct {
-	x      Inputs
-	kernel Kernel
-	factor triangular
-	alpha  blas64.General // A⁻¹C
-}
-
-// exactPosterior predicts by a factor A = LLᵀ.
-type exactPosterior struct {
-	conditioner
-	of   *exactFactors
-	rows []int // of L, for each observation; nil if they are in order
-}
-
-func newExactPosterior(k Kernel, of *exactFactors, rows []int) exactPosterior {
-	return exactPosterior{conditioner{k, of}, of, rows}
-}
-
-func (p *exactFactors) condition(means blas64.General, x Inputs) (less, more blas64.General) {
-	less = crossCovariance(p.x, x, p.kernel)
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.alpha, 0, means)
-	p.factor.SolveL(less) // L⁻¹K_x*
-	return less, more
 }
 
 // vfeFactors condition on the inducing variables.
@@ -499,12 +383,127 @@ func (p *vfeFactors) condition(means blas64.General, x Inputs) (less, more blas6
 	return less, more
 }
 
-// subtractProduct subtracts a·bᵀ, which must be symmetric, from c.
-func subtractProduct(c *dense.Lower, a, b blas64.General) {
-	c.EachTile(func(i, j int, t blas64.General) {
-		a, b := a, b
-		a.Rows, a.Data = t.Rows, a.Data[i*dense.Tile*a.Stride:]
-		b.Rows, b.Data = t.Cols, b.Data[j*dense.Tile*b.Stride:]
-		dense.Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, t)
-	})
+// horizon knows the inputs at which a posterior equals the prior, since the kernel has
+// decayed to zero between them and all of the data, and the inputs at which there is no
+// answer.
+type horizon struct {
+	kernel   Kernel
+	lo, hi   []float64 // the box around what was conditioned on, an entry per axis
+	reach    float64   // beyond this distance from the box is the prior
+	variance float64
+}
+
+// farCovariance is the covariance with a datum, relative to what would matter, below
+// which an input is beyond the horizon. What n data of it add to the mean is below
+// rounding: |α| ≤ |y|/σ², and n·σ²/(v + σ²) is divided out.
+const farCovariance = 0x1p-53
+
+func newHorizon(m Model, n int, conditioned ...Inputs) horizon {
+	v := variance(m.Kernel)
+	h := horizon{kernel: m.Kernel, variance: v}
+	eps := max(farCovariance*m.Noise/((v+m.Noise)*float64(n)), 1e-250)
+	h.reach = reach(m.Kernel, eps)
+	for j := range conditioned[0].Dim() {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, x := range conditioned {
+			a, b := x.Range(j)
+			lo, hi = min(lo, a), max(hi, b)
+		}
+		h.lo, h.hi = append(h.lo, lo), append(h.hi, hi)
+	}
+	return h
+}
+
+// distance returns the distance of a point from the box of the data, or +Inf if it
+// overflows.
+func (h horizon) distance(x []float64) (d float64) {
+	for j, v := range x {
+		d = math.Hypot(d, max(h.lo[j]-v, v-h.hi[j], 0))
+	}
+	return d
+}
+
+// divide returns the indices of the inputs that an engine has to look at, and of
+// those where the posterior is the prior. The error is about the first of the
+// others: not finite, or so far away that there is no telling.
+func (h horizon) divide(x Inputs) (near, prior []int, err error) {
+	for i := range x.Len() {
+		switch d := h.distance(x.At(i)); {
+		case !allFinite(x.At(i)):
+			if err == nil {
+				err = x.check("x")
+			}
+		case d >= h.reach && d > 0:
+			prior = append(prior, i)
+		case h.blurred(d):
+			if err == nil {
+				err = fmt.Errorf("gppl: x[%d] = %v is too far from the data: their distance, to 16 digits, does not determine the covariance of %v",
+					i, x.At(i), h.kernel)
+			}
+		default:
+			near = append(near, i)
+		}
+	}
+	return near, prior, err
+}
+
+// blurred reports whether the rounding of distances of about d moves the
+// covariance by more than a millionth of the variance: |k′(d)|·2⁻⁵²·d, at several
+// distances, since k′ may be zero at one.
+func (h horizon) blurred(d float64) bool {
+	const rounding, most, several = 0x1p-52, 1e-6, 16
+	var r, slope [several]float64
+	for j := range r {
+		r[j] = d * (1 + float64(j)/256)
+	}
+	h.kernel.Slope(slope[:], r[:])
+	for j, s := range slope {
+		if !(math.Abs(s)*r[j]*rounding <= most*h.variance) {
+			return true
+		}
+	}
+	return false
+}
+
+// Coefficients returns the learnt coefficient of each column of the model's mean, in
+// order; nil if it has no mean.
+func (p *Posterior) Coefficients() []Coefficient {
+	if p.mean == nil {
+		return nil
+	}
+	return p.mean.coefficients(p.mean.fit)
+}
+
+// drawMean adds a draw of the mean to f, of independent normals by next. It is an
+// error if a prior is flat: there is no such distribution.
+func (m Model) drawMean(f []float64, x Inputs, next func() float64) error {
+	h, err := basisAt(m.Mean, x)
+	if err != nil {
+		return err
+	}
+	for j, c := range m.Mean.Columns() {
+		if math.IsInf(c.Variance, 1) {
+			return fmt.Errorf("gppl: the coefficient of column %q of the mean has a flat prior, which cannot be drawn from: give it a prior (GaussianBeta)", c.Name)
+		}
+		beta := math.Sqrt(c.Variance) * next()
+		for i := range f {
+			f[i] += beta * h.At(i, j)
+		}
+	}
+	return nil
+}
+
+// NewSumsPosterior conditions m on the observations in s minus the constant centre, as
+// NewPosterior does; add centre to the means that it returns. It answers at inputs
+// within the range of the header. For kernels that decay to zero it also answers
+// outside: as far as the period has room, and where the answer is the prior. Any other
+// input is an error that names the range; mean and variance are then NaN at all inputs
+// of the call.
+func NewSumsPosterior(m Model, s *Sums, centre float64, opts ...Option) (*Posterior, error) {
+	l, err := NewSumsExact(m, s, centre, append(opts[:len(opts):len(opts)], forPosterior)...)
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := s.Extent()
+	return l.posterior(Scalars([]float64{lo, hi}))
 }

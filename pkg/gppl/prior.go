@@ -3,6 +3,7 @@ package gppl
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // A Prior is a probability density of one positive parameter θ, with respect to θ
@@ -148,3 +149,88 @@ func (p Uniform) Check() error {
 	return nil
 }
 func (p Uniform) String() string { return fmt.Sprintf("Uniform(%.4g, %.4g)", p.Lo, p.Hi) }
+
+const log2Pi = 1.8378770664093454835606594728112352797
+
+// A ParamPrior is the prior of the parameter with the given name or, if the name is
+// empty, of all parameters with the given role.
+type ParamPrior struct {
+	Name  string
+	Role  Role
+	Prior Prior
+}
+
+func (p ParamPrior) String() string {
+	if p.Name == "" {
+		return fmt.Sprintf("every %v ~ %v", p.Role, p.Prior)
+	}
+	return fmt.Sprintf("%s ~ %v", p.Name, p.Prior)
+}
+
+// DefaultPriors returns weak priors on the trained parameters of m, derived from the
+// scale of the data. All are log-normal, and so wide that a few dozen informative
+// observations override them:
+//
+//   - a variance: the median is the variance of y divided by the number of the kernel's
+//     terms, or 1 for a further factor of a product; one standard deviation is a factor
+//     of e² either way;
+//   - noise: the same, with a median of a tenth of the variance of y;
+//   - a lengthscale: 98 % between the mean spacing of x and its range;
+//   - a period: 98 % between two mean spacings and half the range;
+//   - a shape: the median is 1; one standard deviation is a factor of e either way.
+//
+// For inputs of several dimensions, the range is the longest side of their bounding box,
+// the spacing range/n^(1/d). If the model has a mean, y stands for its residuals after a
+// least-squares fit of the mean. Parameters without a known role get no prior. State
+// what you know about a parameter by a prior with its name.
+func DefaultPriors(m Model, d Data) []ParamPrior {
+	const wide, narrow = 2, 1 // standard deviations of the log
+	d = m.SubtractMean(d)
+	var mean, variance, extent float64
+	n := float64(d.Len())
+	for _, y := range d.Y {
+		mean += y / n
+	}
+	for _, y := range d.Y {
+		variance += (y - mean) * (y - mean) / n
+	}
+	for j := range d.X.Dim() {
+		lo, hi := d.X.Range(j)
+		extent = max(extent, hi-lo)
+	}
+	spacing := extent / math.Pow(n, 1/float64(max(1, d.X.Dim())))
+	if !(variance > 0) {
+		variance = 1
+	}
+	if !(extent > 0) || n < 5 { // the bounds below must be apart
+		extent, spacing = max(extent, 1), max(extent, 1)/5
+	}
+	terms := Amplitudes(m.Kernel)
+	var priors []ParamPrior
+	for i, p := range m.Params() {
+		if p.IsFixed() || !p.IsScale() {
+			continue
+		}
+		var prior Prior
+		switch p.Role {
+		case RoleVariance:
+			median := 1.0
+			if slices.Contains(terms, i) {
+				median = variance / float64(len(terms))
+			}
+			prior = LogNormal{math.Log(median), wide}
+		case RoleNoise:
+			prior = LogNormal{math.Log(0.1 * variance), wide}
+		case RoleLengthscale:
+			prior = LogNormalWithin(spacing, extent)
+		case RolePeriod:
+			prior = LogNormalWithin(2*spacing, max(extent/2, 2.5*spacing))
+		case RoleShape:
+			prior = LogNormal{0, narrow}
+		default:
+			continue
+		}
+		priors = append(priors, ParamPrior{p.Name, p.Role, prior})
+	}
+	return priors
+}

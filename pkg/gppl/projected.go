@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -88,7 +87,8 @@ type projectedCall struct {
 func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	notNil("NewProjected", "the projection p", p)
-	if err := checkModelData(m, d); err != nil {
+	d, err := checked(m, d)
+	if err != nil {
 		return nil, err
 	}
 	if err := needsDistances("PL", m.Kernel); err != nil {
@@ -370,7 +370,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	}
 	added, err := l.mean.complete(c.r, c.all)
 	if err != nil {
-		return 0, nil, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
+		return 0, nil, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
 	value = 0.5*(c.all.Data[0]+logDet+terms*log2Pi) + added
 	copyGeneral(c.alpha, c.half)
@@ -487,7 +487,7 @@ func (l *Projected) covariance(c *projectedCall, derivatives bool) (err error) {
 		add(c.s0, t.gram.covariance())
 	}
 	if c.jitter, err = choleskyWithJitter(c.factor, c.variance+c.noise, c.fill); err != nil {
-		return fmt.Errorf("gppl: the covariance of %d projections cannot be factorised: %w (kernel %v, noise variance %.4g)", l.z.Rows, err, c.kernel, c.noise)
+		return notFactorised(c.kernel, c.noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", l.z.Rows, err)
 	}
 	if l.residual != nil {
 		c.tau, err = l.remainder(c)
@@ -593,20 +593,6 @@ func (l *Projected) traceV(c *projectedCall) float64 {
 		return blas64.Dot(dense.Vec(c.v.Data), dense.Vec(l.oto))
 	}
 	return trace(c.v)
-}
-
-// WithModel returns the likelihood of the same data, projections and mean, to be trained from the parameters of another model of the
-// same kernel: what was computed once from the data is shared. It panics if the parameters have other names.
-func (l *Projected) WithModel(m Model) *Projected {
-	m.Mean = l.model.Mean
-	params := m.Params()
-	if !slices.EqualFunc(params, l.params, func(a, b Param) bool { return a.Name == b.Name }) {
-		panic(fmt.Sprintf("gppl: WithModel: m = %v, the likelihood is of %v", m, l.model))
-	}
-	other := l.renewed(func(t *projectedTerm) *chooser { return t.chooser.fresh() })
-	other.model, other.params = m, params
-	other.tally = &tally{report: LossReport{Likelihood: true}}
-	return other
 }
 
 // renewed returns a copy of l that shares what was computed from the data, with choosers of its own.

@@ -74,7 +74,7 @@ func (g *denseGram) leftOut(blas64.Vector) float64 { return 0 }
 
 // rowsOf returns block b of the rows of Ω.
 func (g *denseGram) rowsOf(b int) blas64.General {
-	return rowsFrom(g.omega, b*dense.Tile, dense.Width(g.omega.Rows, b))
+	return rowBlock(g.omega, b)
 }
 
 // multiply sets s to ΩᵀKΩ, or with the derivative of K in a parameter in its place.

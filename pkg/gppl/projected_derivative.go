@@ -99,28 +99,6 @@ func (g *interpolatedGram) derivative(s []float64, p int) {
 	unpack(s, packed, g.engine.k)
 }
 
-// derivative sets s (k×k) to ∂S/∂log θ_p of a call that has computed S with
-// derivatives; the noise is the last parameter.
-func (l *Projected) derivative(s []float64, c *projectedCall, p int) error {
-	clear(s)
-	if noise := c.noiseSlope(p, len(l.params)-1); noise != 0 {
-		l.addNoise(s, noise)
-	}
-	part := make([]float64, len(s))
-	for _, t := range c.use {
-		if p < t.offset || p >= t.end {
-			continue
-		}
-		if d, ok := t.gram.(differentiator); ok {
-			d.derivative(part, p-t.offset)
-		} else if err := t.difference(part, p-t.offset); err != nil {
-			return err
-		}
-		add(s, part)
-	}
-	return nil
-}
-
 // noiseSlope returns the derivative of the noise variance, with the nugget, in log θ_p,
 // the model's own being the last.
 func (m *compiled) noiseSlope(p, last int) float64 {
@@ -157,15 +135,4 @@ func (t *termCall) difference(s []float64, p int) error {
 		}
 	}
 	return nil
-}
-
-// addNoise adds noise·ΩᵀΩ to s.
-func (l *Projected) addNoise(s []float64, noise float64) {
-	if l.oto != nil {
-		blas64.Axpy(noise, dense.Vec(l.oto), dense.Vec(s))
-		return
-	}
-	for i := 0; i < len(s); i += l.z.Rows + 1 {
-		s[i] += noise
-	}
 }

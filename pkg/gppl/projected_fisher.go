@@ -105,3 +105,36 @@ func (l *Projected) remainderSlope(dS blas64.General, c *projectedCall, a int) f
 	}
 	return (self - trace(dS)) / r.dof
 }
+
+// derivative sets s (k×k) to ∂S/∂log θ_p of a call that has computed S with
+// derivatives; the noise is the last parameter.
+func (l *Projected) derivative(s []float64, c *projectedCall, p int) error {
+	clear(s)
+	if noise := c.noiseSlope(p, len(l.params)-1); noise != 0 {
+		l.addNoise(s, noise)
+	}
+	part := make([]float64, len(s))
+	for _, t := range c.use {
+		if p < t.offset || p >= t.end {
+			continue
+		}
+		if d, ok := t.gram.(differentiator); ok {
+			d.derivative(part, p-t.offset)
+		} else if err := t.difference(part, p-t.offset); err != nil {
+			return err
+		}
+		add(s, part)
+	}
+	return nil
+}
+
+// addNoise adds noise·ΩᵀΩ to s.
+func (l *Projected) addNoise(s []float64, noise float64) {
+	if l.oto != nil {
+		blas64.Axpy(noise, dense.Vec(l.oto), dense.Vec(s))
+		return
+	}
+	for i := 0; i < len(s); i += l.z.Rows + 1 {
+		s[i] += noise
+	}
+}

@@ -103,7 +103,7 @@ func (l *Projected) fitOf(c *projectedCall) (*regress.Fit, error) {
 func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas64.General, slope []float64) error {
 	fit, err := l.fitOf(c)
 	if err != nil {
-		return fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, c.kernel, c.noise)
+		return notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
 	h, k := l.z.Cols-1, l.z.Rows
 	b := dense.New(h, k) // Bᵀ of the projections

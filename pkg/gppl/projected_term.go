@@ -1,32 +1,9 @@
 package gppl
 
 import (
-	"context"
 	"math"
 	"sync"
 )
-
-// compiledTerm is a term of a kernel, or the whole of it, in the form that
-// projected engines know. It serves one family of kernels.
-type compiledTerm struct {
-	ctx         context.Context // of the evaluation
-	kernel      Kernel
-	offset, end int     // its parameters in those of the whole kernel
-	noise       float64 // the least eigenvalue of σ²ΩᵀΩ, by which S is better conditioned than S₀
-	cond        float64 // of σ²ΩᵀΩ, which S has even where there is no signal
-	variance    float64 // k(0)
-	markov      markov  // as a sum of Markov components
-	isMarkov    bool
-}
-
-func (m *compiledTerm) set(k Kernel, offset, end int, noise, cond float64) {
-	m.kernel, m.offset, m.end, m.noise, m.cond = k, offset, end, noise, cond
-	m.variance = variance(k)
-	m.isMarkov = m.markov.of(k)
-}
-
-// own returns the part of a gradient that belongs to the term.
-func (m *compiledTerm) own(grad []float64) []float64 { return grad[m.offset:m.end] }
 
 // projectedTerm is one family of kernels with the engines that may compute ΩᵀKΩ.
 type projectedTerm struct {

@@ -127,12 +127,10 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 	p.Orthonormal = true
 	f := factoriseQR(omega.RawMatrix())
 	if f.dependent != nil {
-		return nil, fmt.Errorf("gppl: %v projection of n = %d observations has rank %d of k = %d: columns %v (from 0) vanish or depend on those before them",
-			design, n, k-len(f.dependent), k, f.dependent)
+		return nil, f.error(design.String(), k)
 	}
 	if k < n && !f.sound() { // n columns span everything
-		return nil, fmt.Errorf("gppl: %v projection of n = %d observations: rounding decides where some of k = %d columns point, whose condition is %.2g: the first %d are sound",
-			design, n, k, f.cond, f.leading)
+		return nil, f.error(design.String(), k)
 	}
 	return p, nil
 }
@@ -152,6 +150,30 @@ type factorQR struct {
 	logDet    float64 // log|det R|
 	cond      float64 // an estimate of the condition of Ω, whose columns should have one length
 	leading   int     // as many leading columns are sound
+}
+
+// A DependentError is the error of directions that depend on one another, or so nearly that rounding decides where some of them
+// point.
+type DependentError struct {
+	Design    string
+	N, K      int     // observations and directions
+	Columns   []int   // that vanish or depend on those before them, from 0; none if only rounding decides
+	Condition float64 // of Ω, whose columns have length one
+	Sound     int     // as many leading columns are sound
+}
+
+func (e *DependentError) Error() string {
+	if e.Columns == nil {
+		return fmt.Sprintf("gppl: %v projection of n = %d observations: rounding decides where some of k = %d columns point, whose condition is %.2g: the first %d are sound",
+			e.Design, e.N, e.K, e.Condition, e.Sound)
+	}
+	return fmt.Sprintf("gppl: %v projection of n = %d observations has rank %d of k = %d: columns %v (from 0) vanish or depend on those before them",
+		e.Design, e.N, e.K-len(e.Columns), e.K, e.Columns)
+}
+
+// error returns what is wrong with the k directions of a design.
+func (f *factorQR) error(design string, k int) error {
+	return &DependentError{Design: design, N: f.rows, K: k, Columns: f.dependent, Condition: f.cond, Sound: f.leading}
 }
 
 // unsound is how far rounding may turn directions, in radians.
@@ -238,9 +260,6 @@ func orthonormalBasis(omega blas64.General) (blas64.General, *factorQR) {
 	f.logDet += lengths
 	return q, f
 }
-
-// eps is the distance from 1 to the next float64.
-const eps = 0x1p-52
 
 // Sphere draws directions uniformly on the unit sphere of R^n. Orthonormalised
 // they span a uniformly distributed subspace.

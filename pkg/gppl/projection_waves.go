@@ -3,7 +3,6 @@ package gppl
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -46,7 +45,7 @@ func newWaveBasis(x Inputs, count int, known fourier.Moments) *waveBasis {
 		return nil
 	}
 	lo, hi := x.Range(0)
-	w := &waveBasis{x: x, lo: lo, span: hi - lo, moment: known}
+	w := &waveBasis{x: x.clone(), lo: lo, span: hi - lo, moment: known}
 	if !(w.span > 0) || math.IsInf(lattice*w.span, 1) {
 		return nil
 	}
@@ -235,72 +234,10 @@ func (d directions) bound() float64 {
 	return d.waves.bound()
 }
 
-// wavePeriod returns a period of lattice/step times the range that suits a series
-// for kernel k, and whether that takes a window: the shortest that leaves room for
-// a lengthscale longer by a fifth, or for the fall of the window.
-func wavePeriod(span float64, k Kernel, eps float64) (step int, period float64, windowed bool, err error) {
-	period, windowed, err = seriesPeriod(span, k, eps, false)
-	if err != nil {
-		return 0, 0, false, err
-	}
-	if !windowed {
-		period = span + 1.2*reach(k, eps)
-	}
-	step = max(1, min(lattice-1, int(lattice*span/period)))
-	return step, lattice / float64(step) * span, windowed, nil
-}
+// featureTolerance is the tolerance of the one-time sums over the data, relative to the
+// sum of the absolute values of their terms.
+const featureTolerance = 1e-15
 
-// waveMoments are the moments that the spectral engines of a loss share: as many as
-// any of them has needed.
-type waveMoments struct {
-	waves *waveBasis
-	mu    sync.Mutex
-	t     fourier.Moments
-}
-
-// upTo returns the moments up to frequency m.
-func (w *waveMoments) upTo(m int) fourier.Moments {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.t == nil {
-		w.t = w.waves.moment
-	}
-	if have := len(w.t)/2 - 1; have < m {
-		w.t = w.waves.moments(max(m, 2*have))
-	}
-	return w.t
-}
-
-// product sets dst to ΩᵀΦ transposed, for the waves of frequencies from, from+1, … of
-// a series whose frequency 1 is step waves of the circle.
-func (w *waveMoments) product(dst blas64.General, step, from int) {
-	features := make([]fourier.Feature, dst.Rows)
-	for i := range features {
-		m := step * (from + i/2)
-		if features[i] = fourier.Cos(m); i%2 == 1 {
-			features[i] = fourier.Sin(m)
-		}
-	}
-	t := w.upTo(step*(from+dst.Rows/2-1) + w.waves.top())
-	w.waves.basis.Product(dst, t, features)
-}
-
-// seconds returns what moments up to frequency m and those of the directions are
-// expected to take.
-func (w *waveMoments) seconds(m int) float64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	m += w.waves.top()
-	if len(w.t) >= 2*(m+1) {
-		return 0
-	}
-	return fourier.Predict(w.waves.x.Len(), 1, 0, m+1, featureTolerance).Seconds / 2
-}
-
-// forecastWaves returns the seconds that k directions by waves take for n inputs, with
-// their products with m frequencies of a kernel's series, of twice the range at most.
-func forecastWaves(n, k, m int) float64 {
-	kk := float64(k)
-	sums := fourier.Predict(n, 1, 0, lattice/2*m+wave(k-1)+1, featureTolerance).Seconds
-	return 3*sums/2 + float64(m)*kk*(kk/flopRate+2e-9) // moments twice, and the sums of y
-}
+// sumRounding is what sums over the data err by, relative to the root of the sum
+// of the squares of their terms, and measured: featureTolerance is never used up.
+const sumRounding = 4e-16

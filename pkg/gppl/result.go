@@ -17,27 +17,27 @@ import (
 // Result is the outcome of Fit: the learned model, standard errors, and how training
 // went. Save and LoadResult store it as JSON.
 type Result struct {
-	Model    Model   // at the best point
-	Value    float64 // of the loss there, in nats
-	Loss     string  // what was minimised
-	LogPrior float64 // log density of the priors there, 0 without any: the likelihood alone is −Value − LogPrior
-	Priors   []ParamPrior
+	Model    Model        `json:"model"` // at the best point
+	Value    float64      // of the loss there, in nats
+	Loss     string       // what was minimised
+	LogPrior float64      `json:",omitempty"` // log density of the priors there, 0 without any: the likelihood alone is −Value − LogPrior
+	Priors   []ParamPrior `json:",omitempty"`
 	Params   []FittedParam
-	Mean     []Coefficient // of the model's mean, nil without one
-	Inducing []float64     // the inducing inputs, row-major, where the loss trains any
+	Mean     []Coefficient `json:",omitempty"` // of the model's mean, nil without one
+	Inducing []float64     `json:",omitempty"` // the inducing inputs, row-major, where the loss trains any
 
 	Status       Status
 	Reason       string
 	GradientNorm float64 // largest derivative with respect to a raw parameter
 
-	Evaluations int // of value and gradient, all starts together
-	Checks      int // evaluations of the value alone that checked gradients
-	Iterations  int // of the best start
-	SetupTime   time.Duration
-	FitTime     time.Duration // all but the set-up
+	Evaluations int           // of value and gradient, all starts together
+	Checks      int           `json:",omitempty"` // evaluations of the value alone that checked gradients
+	Iterations  int           // of the best start
+	SetupTime   time.Duration `json:"-"`
+	FitTime     time.Duration `json:"-"` // all but the set-up
 	Engine      string
-	Jitter      float64 // what the covariance matrix needed on its diagonal at the best point, 0 if none
-	Warnings    []string
+	Jitter      float64       // what the covariance matrix needed on its diagonal at the best point, 0 if none
+	Warnings    []string      `json:",omitempty"`
 	Starts      []StartResult // one for each starting point
 	Best        int           // which of them won
 	Trace       []TracePoint
@@ -387,4 +387,21 @@ func (r *Result) String() string {
 		b.WriteString("\n  warning: " + w)
 	}
 	return b.String()
+}
+
+// learnMean sets the coefficients of the mean at the best point.
+func (r *Result) learnMean(l Loss, theta []float64) {
+	coefficients, err := coefficientsAt(l, theta)
+	if err != nil {
+		r.warn("the coefficients of the mean are not known: %v", err)
+		return
+	}
+	r.Mean = coefficients
+}
+
+// describeMean writes a line for each coefficient.
+func (r *Result) describeMean(b *strings.Builder) {
+	for _, c := range r.Mean {
+		fmt.Fprintf(b, "  %-24s %.6g ± %.2g\n", "mean: "+c.Name, c.Value, c.StdErr)
+	}
 }

@@ -125,7 +125,8 @@ const vfeRounding = 4
 // gives a good z to start from.
 func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, error) {
 	start := time.Now()
-	if err := checkModelData(m, d); err != nil {
+	d, err := checked(m, d)
+	if err != nil {
 		return nil, err
 	}
 	if err := needsDistances("VFE", m.Kernel); err != nil {
@@ -198,9 +199,7 @@ func (w *vfeWork) init(m, c int) {
 // WithSetup counts d, the time that choosing the inducing inputs took, as part
 // of the set-up, and returns l.
 func (l *VFE) WithSetup(d time.Duration) *VFE {
-	l.tally.mu.Lock()
-	defer l.tally.mu.Unlock()
-	l.tally.report.Setup += d
+	l.tally.setUp(d)
 	return l
 }
 
@@ -313,7 +312,7 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 	}
 	added, err := l.mean.complete(w.root, w.g)
 	if err != nil {
-		return o, fmt.Errorf("gppl: %w (kernel %v, noise variance %.4g)", err, w.kernel, w.noise)
+		return o, notFactorised(w.kernel, w.noise, err, "gppl: %v", err)
 	}
 	w.value = 0.5*(float64(n)*log2Pi+w.rows.logs+w.lb.LogDet()+w.g.Data[0]+slack) + added
 	quad := formOf(w.g, w.root)
@@ -352,11 +351,7 @@ func repulsion(grad []float64, z Inputs, s, weight float64) float64 {
 	for i := range m {
 		for j := range i {
 			a, b := z.At(i), z.At(j)
-			var r2 float64
-			for c := range d {
-				r2 += (a[c] - b[c]) * (a[c] - b[c])
-			}
-			e := math.Exp(-r2 / (s * s))
+			e := math.Exp(-squaredDistance(a, b) / (s * s))
 			sum += e
 			if grad == nil {
 				continue
@@ -379,7 +374,7 @@ func (l *VFE) factorise(w *vfeWork) (err error) {
 	}
 	w.added, err = choleskyWithJitter(w.luu, w.variance, func() { fillGram(w.luu, w.z, w.kernel, onDiagonal) })
 	if err != nil {
-		return fmt.Errorf("gppl: the covariance of %d inducing inputs cannot be factorised: %w (kernel %v)", w.z.Len(), err, w.kernel)
+		return notFactorised(w.kernel, w.noise, err, "gppl: the covariance of %d inducing inputs cannot be factorised: %v", w.z.Len(), err)
 	}
 	w.worst = w.inverseNorm()
 	w.steep = max(1, steepness(w.kernel, l.span))
@@ -389,14 +384,10 @@ func (l *VFE) factorise(w *vfeWork) (err error) {
 // factorise computes L_B and c, given ΦᵀΦ and ΦᵀC.
 func (w *vfeWork) factorise() error {
 	m := w.c.Rows
-	w.lb.EachTile(func(i, j int, t blas64.General) {
-		for a := range t.Rows {
-			copy(t.Data[a*t.Stride:][:t.Cols], w.phiPhi.Data[(i*dense.Tile+a)*m+j*dense.Tile:])
-		}
-	})
+	setLower(w.lb, w.phiPhi)
 	w.lb.AddDiagonal(1)
 	if err := w.lb.Cholesky(); err != nil {
-		return fmt.Errorf("gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %w (kernel %v, noise variance %.4g)", m, err, w.kernel, w.noise)
+		return notFactorised(w.kernel, w.noise, err, "gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %v", m, err)
 	}
 	w.lb.SolveL(w.c)
 	return nil
@@ -465,18 +456,6 @@ func (w *vfeWork) weigh() {
 	w.traceG = 0.5 * (trace(w.e) + blas64.Dot(dense.Vec(w.u.Data), dense.Vec(w.u.Data)))
 }
 
-func trace(a blas64.General) float64 {
-	var s float64
-	for i := range a.Rows {
-		s += a.Data[i*a.Stride+i]
-	}
-	return s
-}
-
-func columnOf(x []float64) blas64.General {
-	return blas64.General{Rows: len(x), Cols: 1, Stride: 1, Data: x}
-}
-
 // contract sets grad and gradZ to the gradient in the log of the kernel's
 // parameters and in Z, and returns tr B⁻¹ and |β|². With β = (Q + σ²I)⁻¹CR, of a zero
 // mean (Q + σ²I)⁻¹y, and u = K_uu⁻¹K_ux β, the weights are
@@ -531,18 +510,6 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 
 	contractVariance(grad, w.kernel, 0.5*w.rows.precision)
 	return trBInv, beta2, nil
-}
-
-func add(dst, src []float64) {
-	for i, v := range src {
-		dst[i] += v
-	}
-}
-
-func addDiagonal(a blas64.General, v float64) {
-	for i := range a.Rows {
-		a.Data[i*a.Stride+i] += v
-	}
 }
 
 func (l *VFE) coefficientsAt(theta []float64) (of []Coefficient, err error) {

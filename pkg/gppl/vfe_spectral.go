@@ -1,7 +1,6 @@
 package gppl
 
 import (
-	"context"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -135,17 +134,6 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 	for j := range columns.Cols {
 		blas64.Gemv(blas.NoTrans, 1, f.e, dense.Column(f.fc, j), 0, dense.Column(w.c, j))
 	}
-}
-
-// product sets c = a·op(b), block rows of a in parallel.
-func product(ctx context.Context, tb blas.Transpose, a, b, c blas64.General) {
-	const rows = 32
-	parallel.Within(ctx, (a.Rows+rows-1)/rows, func(i int) {
-		ai, ci := a, c
-		ai.Rows, ai.Data = min(rows, a.Rows-i*rows), a.Data[i*rows*a.Stride:]
-		ci.Rows, ci.Data = ai.Rows, c.Data[i*rows*c.Stride:]
-		dense.Gemm(blas.NoTrans, tb, 1, ai, b, 0, ci)
-	})
 }
 
 func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {

@@ -103,3 +103,25 @@ func (s student) mixed(components int) (precisions, weights []float64) {
 	}
 	return precisions, weights
 }
+
+// goldenSection returns where in [lo, hi] a function with one minimum is least, to within tolerance, and its value there (Kiefer 1953).
+func goldenSection(f func(x float64) float64, lo, hi, tolerance float64) (x, value float64) {
+	const golden = 0.6180339887498949
+	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fa, fb := f(a), f(b)
+	for hi-lo > tolerance {
+		if fa < fb {
+			hi, b, fb = b, a, fa
+			a = hi - golden*(hi-lo)
+			fa = f(a)
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + golden*(hi-lo)
+			fb = f(b)
+		}
+	}
+	if fb < fa {
+		return b, fb
+	}
+	return a, fa
+}

@@ -1,16 +1,11 @@
 package observe
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 // A Warp is a strictly increasing transformation z = g(y) of the observations that makes a
@@ -67,7 +62,7 @@ func withOffset(offset float64) string {
 
 // BoxCoxWarp is z = ((y + Offset)^Lambda − 1)/Lambda, log(y + Offset) for Lambda = 0, for
 // y > −Offset (Box and Cox 1964): 1 leaves the shape of y as it is, ½ is a square root,
-// −1 a reciprocal. FitBoxCox estimates Lambda. Its range ends at −1/Lambda. The probability
+// −1 a reciprocal. Its range ends at −1/Lambda. The probability
 // that a Gaussian has beyond this end is mapped to the end of the domain: −Offset for
 // Lambda > 0, +Inf for Lambda < 0.
 type BoxCoxWarp struct{ Lambda, Offset float64 }
@@ -163,67 +158,6 @@ func LogJacobian(w Warp, y []float64) (sum float64) {
 	return sum
 }
 
-// FitBoxCox returns the Box–Cox warp with that Lambda in [−2, 2] whose profile likelihood
-// is largest: the least nll(z) − LogJacobian, where nll(z) is the negative log likelihood
-// of the warped observations at its own best parameters, such as the Value of a Fit. A nil
-// nll treats them as independent normals of unknown mean and variance (Box and Cox 1964).
-// FitBoxCox also returns the least value, which can be compared with that of other warps.
-// It tries 17 values of Lambda, and about as many more around the best, to within 1e-3.
-//
-// It is an error if an observation is not above −offset, if there are fewer than three, or
-// if all are equal. An error of nll is returned at the first Lambda that causes it.
-func FitBoxCox(d gppl.Data, offset float64, nll func(z gppl.Data) (float64, error)) (BoxCoxWarp, float64, error) {
-	if nll == nil {
-		nll = independentNormals
-	}
-	if d.Len() < 3 {
-		return BoxCoxWarp{}, 0, fmt.Errorf("observe: %d observations for a Box–Cox warp: want at least three", d.Len())
-	}
-	var failed error
-	profile := func(lambda float64) float64 {
-		w := BoxCoxWarp{Lambda: lambda, Offset: offset}
-		z, err := WarpData(w, d)
-		if err == nil {
-			var v float64
-			if v, err = nll(z); err == nil && !math.IsNaN(v) {
-				return v - LogJacobian(w, d.Y)
-			}
-		}
-		if failed == nil && err != nil {
-			failed = err
-		}
-		return math.Inf(1)
-	}
-	const grid, reach, step = 8, 2.0, 0.25
-	best, least := 0.0, math.Inf(1)
-	for i := -grid; i <= grid; i++ {
-		if v := profile(step * float64(i)); v < least {
-			best, least = step*float64(i), v
-		}
-	}
-	if failed != nil {
-		return BoxCoxWarp{}, 0, failed
-	}
-	if math.IsInf(least, 1) {
-		return BoxCoxWarp{}, 0, errors.New("observe: no Box–Cox warp of the observations has a finite likelihood")
-	}
-	if lambda, v := goldenSection(profile, max(-reach, best-step), min(reach, best+step), 1e-3); v < least {
-		best, least = lambda, v
-	}
-	return BoxCoxWarp{Lambda: best, Offset: offset}, least, failed
-}
-
-// independentNormals is the least negative log likelihood of independent normals,
-// ½n·(log 2πσ̂² + 1), σ̂² the mean square about the mean.
-func independentNormals(z gppl.Data) (float64, error) {
-	n := float64(z.Len())
-	variance := stat.PopVariance(z.Y, nil)
-	if !(variance > 0) {
-		return 0, errors.New("observe: all observations are equal: no variance to compare")
-	}
-	return 0.5 * n * (math.Log(2*math.Pi*variance) + 1), nil
-}
-
 // Warped is a forecast of y, derived from one of z = g(y).
 type Warped struct {
 	Of   *gppl.Mixture // of z
@@ -293,51 +227,4 @@ func (f Warped) CRPS(y []float64) []float64 {
 		}
 	}
 	return out
-}
-
-// A warp is written as its type with its fields: {"type": "LogitWarp", "fields": {…}}.
-type warpJSON struct {
-	Type   string          `json:"type"`
-	Fields json.RawMessage `json:"fields"`
-}
-
-var warpTypes = map[string]Warp{"LogWarp": LogWarp{}, "BoxCoxWarp": BoxCoxWarp{}, "LogitWarp": LogitWarp{}}
-
-// MarshalWarp writes one of the warps of this package as JSON.
-func MarshalWarp(w Warp) ([]byte, error) {
-	if w == nil {
-		return nil, errors.New("observe: a nil warp cannot be saved")
-	}
-	name := typed.Name(w)
-	if _, known := warpTypes[name]; !known {
-		return nil, fmt.Errorf("observe: the warp %v (%T) cannot be saved", w, w)
-	}
-	if err := w.Check(); err != nil {
-		return nil, err
-	}
-	fields, err := json.Marshal(w)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(warpJSON{name, fields})
-}
-
-// UnmarshalWarp reads what MarshalWarp wrote and checks it.
-func UnmarshalWarp(b []byte) (Warp, error) {
-	var j warpJSON
-	if err := typed.Strict(b, &j); err != nil {
-		return nil, fmt.Errorf("observe: warp: %w", err)
-	}
-	zero, known := warpTypes[j.Type]
-	if !known {
-		return nil, fmt.Errorf("observe: warp: unknown type %q", j.Type)
-	}
-	w, err := typed.Read(zero, j.Fields)
-	if err != nil {
-		return nil, fmt.Errorf("observe: warp %s: %w", j.Type, err)
-	}
-	if err := w.Check(); err != nil {
-		return nil, err
-	}
-	return w, nil
 }

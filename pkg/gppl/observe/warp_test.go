@@ -1,7 +1,6 @@
 package observe_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -51,11 +50,6 @@ func TestWarps(t *testing.T) {
 					t.Errorf("log slope at %v: %v, by differences %v", y, c.w.LogSlope(y), math.Log(slope))
 				}
 			}
-			again, err := observe.UnmarshalWarp(must[[]byte](t)(observe.MarshalWarp(c.w)))
-			if err != nil || again != c.w {
-				t.Errorf("read %v (%v), want %v", again, err, c.w)
-			}
-
 			// The density of a forecast integrates to one, and quantiles are where its
 			// integral says.
 			f := observe.Warped{Of: &gppl.Mixture{Weights: []float64{0.7, 0.3}, Means: [][]float64{{0.1}, {0.3}}, Variances: [][]float64{{0.04}, {0.01}}}, Warp: c.w}
@@ -137,72 +131,6 @@ func TestWarpJacobian(t *testing.T) {
 	near(t, "NLL", want, v+sum, 1e-10)
 }
 
-func TestFitBoxCox(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(3, 4))
-	for _, lambda := range []float64{-0.7, 0, 0.4, 1} {
-		w := observe.BoxCoxWarp{Lambda: lambda, Offset: 2}
-		var y, x []float64
-		for i := range 2000 {
-			x = append(x, float64(i))
-			y = append(y, w.Inverse(0.3+0.25*rnd.NormFloat64()))
-		}
-		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
-		got, nll, err := observe.FitBoxCox(d, 2, nil)
-		if err != nil || math.Abs(got.Lambda-lambda) > 0.3 || got.Offset != 2 {
-			t.Errorf("λ = %v: got %v, %v", lambda, got, err)
-		}
-		// It is the least of the profile.
-		for _, off := range []float64{-0.02, 0.02} {
-			z := must[gppl.Data](t)(observe.WarpData(observe.BoxCoxWarp{Lambda: got.Lambda + off, Offset: 2}, d))
-			var mean, variance float64
-			for _, v := range z.Y {
-				mean += v / 2000
-			}
-			for _, v := range z.Y {
-				variance += (v - mean) * (v - mean) / 2000
-			}
-			if v := 1000*(math.Log(2*math.Pi*variance)+1) - observe.LogJacobian(observe.BoxCoxWarp{Lambda: got.Lambda + off, Offset: 2}, y); v < nll {
-				t.Errorf("λ = %v: the profile is %v at %v, %v at %v", lambda, nll, got.Lambda, v, got.Lambda+off)
-			}
-		}
-	}
-
-	// With a Gaussian process in place of independent normals.
-	data := noisySine(60)
-	for i := range data.Y {
-		data.Y[i] = math.Exp(0.5 * data.Y[i])
-	}
-	got, _, err := observe.FitBoxCox(data, 0, func(z gppl.Data) (float64, error) {
-		loss, err := gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.3}, z)
-		if err != nil {
-			return 0, err
-		}
-		r, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true})
-		if err != nil {
-			return 0, err
-		}
-		return r.Value, nil
-	})
-	if err != nil || math.Abs(got.Lambda) > 0.8 {
-		t.Errorf("of the exponential of a Gaussian process: %v, %v", got, err)
-	}
-
-	broken := errors.New("broken")
-	if _, _, err := observe.FitBoxCox(data, 0, func(gppl.Data) (float64, error) { return 0, broken }); !errors.Is(err, broken) {
-		t.Errorf("a likelihood that fails: %v", err)
-	}
-	for want, y := range map[string][]float64{
-		"y[1] = 0 is not inside": {1, 0, 3},
-		"at least three":         {1, 2},
-		"all observations are":   {2, 2, 2},
-	} {
-		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(make([]float64, len(y))), y))
-		if _, _, err := observe.FitBoxCox(d, 0, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: got %v, want an error that says %s", y, err, want)
-		}
-	}
-}
-
 func TestWarpErrors(t *testing.T) {
 	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars([]float64{1, 2}), []float64{0.5, 1}))
 	for want, w := range map[string]observe.Warp{
@@ -215,19 +143,6 @@ func TestWarpErrors(t *testing.T) {
 		if _, err := observe.WarpData(w, d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want an error that says %s", w, err, want)
 		}
-	}
-	for text, want := range map[string]string{
-		`{"type":"Cube","fields":{}}`:                    `unknown type "Cube"`,
-		`{"type":"LogitWarp","fields":{"Lo":2}}`:         "between 2 and 0",
-		`{"type":"LogWarp","fields":{"Shift":2}}`:        "Shift",
-		`{"type":"LogWarp","fields":{"Offset":1}} trail`: "more than one",
-	} {
-		if _, err := observe.UnmarshalWarp([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want an error that says %s", text, err, want)
-		}
-	}
-	if _, err := observe.MarshalWarp(nil); err == nil {
-		t.Error("a nil warp is written")
 	}
 	// Beyond the range of a Box–Cox warp is the end of the domain.
 	if lo, hi := (observe.BoxCoxWarp{Lambda: 0.5, Offset: 3}).Inverse(-7), (observe.BoxCoxWarp{Lambda: -0.5}).Inverse(7); lo != -3 || !math.IsInf(hi, 1) {

@@ -1,5 +1,13 @@
 package statespace
 
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
 // The sweeps over pairs of units of two numbers each, written out.
 
 // advance2 is advance.
@@ -102,4 +110,145 @@ func (f *Filter) retreat2(grad, next, cov, g, un []float64, rs [][]float64, h []
 		next[2*iu+1] += n2
 		z[0], z[1], z[2], z[3] = z[0]+z11, z[1]+z12, z[2]+z21, z[3]+z22
 	}
+}
+
+// The sweeps over a single process of two numbers that does not turn, written out. Here h is a number of the state, and
+// P − s·k·kᵀ = σ²·k in its row and column, as for Components.
+
+// one reports whether there is a single process of two numbers.
+func (s *system) one() bool {
+	return len(s.blocks) == 1 && s.twos && s.blocks[0].Weights == nil
+}
+
+// forwardOne is forwardBlocks.
+func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64, err error) {
+	n, cols := columns.Rows, columns.Cols
+	s, v := &f.system, f.system.units[0].scale
+	phis, qs, gains, covs, mean, inv, errs := s.phi[0][:4*n], s.q[0][:4*n], s.gain[:2*n], f.cov[:4*n], f.mean[:2*cols*n], f.inv[:n], f.errs[:cols*n]
+	noise, own, unit, floor := f.noise, f.own, 1/scale, tiny*scale
+	logs := logSum{prod: 1}
+	var m1, m2, f11, f12, f22 float64 // after the observation
+	for from := 0; from < n; from += chunk {
+		parallel.Look(f.Ctx)
+		to := min(from+chunk, n)
+		for i := from; i < to; i++ {
+			if own != nil {
+				noise = own[i]
+			}
+			phi, q := phis[4*i:4*i+4:4*i+4], qs[4*i:4*i+4:4*i+4]
+			a11, a12, a21, a22 := phi[0], phi[1], phi[2], phi[3]
+			m1, m2 = a11*m1+a12*m2, a21*m1+a22*m2
+			x11, x12, x21, x22 := a11*f11+a12*f12, a11*f12+a12*f22, a21*f11+a22*f12, a21*f12+a22*f22
+			p11, p12, p22 := x11*a11+x12*a12+v*q[0], x11*a21+x12*a22+v*q[1], x21*a21+x22*a22+v*q[3]
+			d := p11 + noise
+			if !(d > floor) {
+				return 0, NotPositive{i}
+			}
+			is := 1 / d
+			y := columns.Data[i*columns.Stride:][:cols]
+			e := y[0] - m1
+			mi, ci := mean[2*i:2*i+2:2*i+2], covs[4*i:4*i+4:4*i+4]
+			mi[0], mi[1] = m1, m2
+			ci[0], ci[1], ci[2], ci[3] = p11, p12, p12, p22
+			gains[2*i], gains[2*i+1], inv[i], errs[i] = p11, p12, is, e
+			quad += e * e * is
+			logs.add(d * unit)
+			k1, k2 := p11*is, p12*is
+			m1 += k1 * e
+			m2 += k2 * e
+			f11, f12, f22 = noise*k1, noise*k2, p22-k2*p12
+			at, b := i, i-from
+			for j, yj := range y[1:] {
+				at += n
+				m, mi := f.after[2*j:2*j+2:2*j+2], mean[2*at:2*at+2:2*at+2]
+				m1, m2 := a11*m[0]+a12*m[1], a21*m[0]+a22*m[1]
+				e := yj - m1
+				mi[0], mi[1] = m1, m2
+				errs[at], f.scaled[b] = e, e*is
+				m[0], m[1] = m1+k1*e, m2+k2*e
+				b += chunk
+			}
+		}
+		f.addProducts(from, to)
+	}
+	f.logS = logs.sum + math.Log(logs.prod) + float64(n)*math.Log(scale)
+	return quad, nil
+}
+
+// backwardOne is backwardBlocks.
+func (f *Filter) backwardOne(grad []float64, r blas64.General, others int) {
+	clear(grad)
+	s, n := &f.system, len(f.t)
+	block, scale := &s.blocks[0], s.units[0].scale
+	slopes := f.room.slopes
+	half := len(slopes) / 2
+	noise, own := f.noise, f.own
+	var r1, r2, n11, n12, n22, m11, m12, m22, gv, gn float64
+	add := func(phi, q []float64, z11, z12, z21, z22, gap float64) { // the derivatives in the parameters
+		block.Process.Slopes(slopes[:half], slopes[half:], phi, q, gap)
+		h11, h12, h22 := 0.5*scale*m11, scale*m12, 0.5*scale*m22
+		for p := range block.Params {
+			a, b := slopes[4*p:4*p+4:4*p+4], slopes[half+4*p:half+4*p+4:half+4*p+4]
+			grad[1+p] += z11*a[0] + z12*a[1] + z21*a[2] + z22*a[3] + h11*b[0] + h12*b[1] + h22*b[3]
+		}
+	}
+	for to := n; to > 0; {
+		parallel.Look(f.Ctx)
+		from := max(0, to-chunk)
+		means, errs := f.mix(r, from, to)
+		for i := to - 1; i >= from; i-- {
+			if own != nil {
+				noise = own[i]
+			}
+			b, is := i-from, f.inv[i]
+			mi, ci := means[2*b:2*b+2:2*b+2], f.cov[4*i:4*i+4:4*i+4]
+			k1, k2, e := ci[0]*is, ci[1]*is, errs[b]
+			if i+1 < n {
+				phi, q := s.phi[0][4*i+4:4*i+8:4*i+8], s.q[0][4*i+4:4*i+8:4*i+8]
+				a11, a12, a21, a22 := phi[0], phi[1], phi[2], phi[3]
+				f11, f12, f22 := noise*k1, noise*k2, ci[3]-k2*ci[1]
+				t11, t12, t21, t22 := a11*f11+a12*f12, a11*f12+a12*f22, a21*f11+a22*f12, a21*f12+a22*f22
+				w1, w2 := mi[0]+k1*e, mi[1]+k2*e
+				z11, z12 := m11*t11+m12*t21-r1*w1, m11*t12+m12*t22-r1*w2
+				z21, z22 := m12*t11+m22*t21-r2*w1, m12*t12+m22*t22-r2*w2
+				for j := range others {
+					rj, at := f.after[2*j:2*j+2:2*j+2], (j+1)*chunk+b
+					m, e := f.mixedMean[2*at:2*at+2:2*at+2], f.mixedErrs[at]
+					w1, w2 := m[0]+k1*e, m[1]+k2*e
+					z11, z12, z21, z22 = z11-rj[0]*w1, z12-rj[0]*w2, z21-rj[1]*w1, z22-rj[1]*w2
+					rj[0], rj[1] = a11*rj[0]+a21*rj[1], a12*rj[0]+a22*rj[1]
+				}
+				gv += m11*q[0] + 2*m12*q[1] + m22*q[3]
+				add(phi, q, z11, z12, z21, z22, f.t[i+1]-f.t[i])
+				r1, r2 = a11*r1+a21*r2, a12*r1+a22*r2
+				x11, x12, x21, x22 := a11*n11+a21*n12, a11*n12+a21*n22, a12*n11+a22*n12, a12*n12+a22*n22
+				n11, n12, n22 = x11*a11+x12*a21, x11*a12+x12*a22, x21*a12+x22*a22
+			}
+			c := noise * is // 1 − k₁
+			al := e*is - k1*r1 - k2*r2
+			r1 += al
+			cross, rest := 2*k2*n12, is+k2*k2*n22
+			d := rest + k1*(k1*n11+cross) - al*al
+			n11, n12 = rest+c*(c*n11-cross), c*n12-k2*n22
+			m11, m12, m22 = n11-r1*r1, n12-r1*r2, n22-r2*r2
+			for j := range others {
+				rj := f.after[2*j : 2*j+2 : 2*j+2]
+				al := f.mixedErrs[(j+1)*chunk+b]*is - k1*rj[0] - k2*rj[1]
+				rj[0] += al
+				d -= al * al
+				m11, m12, m22 = m11-rj[0]*rj[0], m12-rj[0]*rj[1], m22-rj[1]*rj[1]
+			}
+			gn += 0.5 * f.noise * d
+			if own != nil {
+				f.diag[i] = d
+			}
+		}
+		to = from
+	}
+	if n > 0 {
+		phi, q := s.phi[0][:4], s.q[0][:4]
+		gv += m11*q[0] + 2*m12*q[1] + m22*q[3]
+		add(phi, q, 0, 0, 0, 0, math.Inf(1))
+	}
+	grad[0], grad[len(grad)-1] = 0.5*scale*gv, gn
 }

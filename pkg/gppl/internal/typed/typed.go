@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"reflect"
+	"sync"
 )
 
 // Strict decodes exactly one JSON value with no unknown fields into v.
@@ -49,4 +52,74 @@ func Read[T any](zero T, fields json.RawMessage) (T, error) {
 		read = read.Elem()
 	}
 	return read.Interface().(T), nil
+}
+
+// Float is a float64 that is a string in JSON where it is not finite.
+type Float float64
+
+func (v Float) MarshalJSON() ([]byte, error) {
+	if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+		return json.Marshal(fmt.Sprint(f))
+	}
+	return json.Marshal(float64(v))
+}
+
+func (v *Float) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case `"NaN"`:
+		*v = Float(math.NaN())
+	case `"+Inf"`:
+		*v = Float(math.Inf(1))
+	case `"-Inf"`:
+		*v = Float(math.Inf(-1))
+	default:
+		return json.Unmarshal(b, (*float64)(v))
+	}
+	return nil
+}
+
+// Converted returns x in another type of number; nil for nil.
+func Converted[To, From ~float64](x []From) []To {
+	if x == nil {
+		return nil
+	}
+	out := make([]To, len(x))
+	for i, v := range x {
+		out[i] = To(v)
+	}
+	return out
+}
+
+// A Registry knows values by the names of their types, for decoding. It is safe for concurrent use; its zero value is empty.
+type Registry[T any] struct {
+	mu   sync.RWMutex
+	zero map[string]T
+}
+
+// NewRegistry returns a registry of the types of the given values.
+func NewRegistry[T any](zero ...T) *Registry[T] {
+	r := &Registry[T]{zero: map[string]T{}}
+	for _, v := range zero {
+		r.zero[Name(v)] = v
+	}
+	return r
+}
+
+// Register adds the type of zero. It panics, naming the function that asks for it, if the name is taken by another type.
+func (r *Registry[T]) Register(function string, zero T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := Name(zero)
+	if other, taken := r.zero[name]; taken && reflect.TypeOf(other) != reflect.TypeOf(zero) {
+		panic(fmt.Sprintf("%s: %q is %T already, not %T", function, name, other, zero))
+	}
+	r.zero[name] = zero
+}
+
+// Find returns the value of the named type that was registered.
+func (r *Registry[T]) Find(name string) (zero T, known bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	zero, known = r.zero[name]
+	return zero, known
 }

@@ -5,25 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
+	"sync"
 )
 
 var _ Loss = (*MAP)(nil)
-
-// A ParamPrior is the prior of the parameter with the given name or, if the name is
-// empty, of all parameters with the given role.
-type ParamPrior struct {
-	Name  string
-	Role  Role
-	Prior Prior
-}
-
-func (p ParamPrior) String() string {
-	if p.Name == "" {
-		return fmt.Sprintf("every %v ~ %v", p.Role, p.Prior)
-	}
-	return fmt.Sprintf("%s ~ %v", p.Name, p.Prior)
-}
 
 // MAP is a loss with priors, whose minimum is the maximum a posteriori estimate:
 //
@@ -103,16 +88,6 @@ func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 		}
 	}
 	return m, nil
-}
-
-func namesOf(params []Param) string {
-	var names []string
-	for _, p := range params {
-		if p.Role != RoleInput {
-			names = append(names, fmt.Sprintf("%q", p.Name))
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // Priors returns the prior of each parameter that has one, by name.
@@ -202,70 +177,146 @@ func priorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 	return 0, nil
 }
 
-// DefaultPriors returns weak priors on the trained parameters of m, derived from the
-// scale of the data. All are log-normal, and so wide that a few dozen informative
-// observations override them:
-//
-//   - a variance: the median is the variance of y divided by the number of the kernel's
-//     terms, or 1 for a further factor of a product; one standard deviation is a factor
-//     of e² either way;
-//   - noise: the same, with a median of a tenth of the variance of y;
-//   - a lengthscale: 98 % between the mean spacing of x and its range;
-//   - a period: 98 % between two mean spacings and half the range;
-//   - a shape: the median is 1; one standard deviation is a factor of e either way.
-//
-// For inputs of several dimensions, the range is the longest side of their bounding box,
-// the spacing range/n^(1/d). If the model has a mean, y stands for its residuals after a
-// least-squares fit of the mean. Parameters without a known role get no prior. State
-// what you know about a parameter by a prior with its name.
-func DefaultPriors(m Model, d Data) []ParamPrior {
-	const wide, narrow = 2, 1 // standard deviations of the log
-	d = m.SubtractMean(d)
-	var mean, variance, extent float64
-	n := float64(d.Len())
-	for _, y := range d.Y {
-		mean += y / n
+var _ Loss = (*Tied)(nil)
+
+// Tied is a loss in which some parameters share one value: the first of each group is
+// trained, and the others take its value. They stay among the parameters, as Fixed, and
+// their own values do not matter.
+type Tied struct {
+	loss    Loss
+	params  []Param
+	leader  []int // of each parameter: its own index, or that of the one it follows
+	scratch sync.Pool
+}
+
+// Tie returns loss with each group of parameters, by their names, tied to the first of
+// the group. It is an error if a group has fewer than two, if a name is unknown or in
+// two groups, if a parameter is fixed, or if units differ. It panics if loss is nil.
+func Tie(loss Loss, groups ...[]string) (*Tied, error) {
+	notNil("Tie", "the loss", loss)
+	params := loss.Params()
+	t := &Tied{loss: loss, params: slices.Clone(params)}
+	for i := range params {
+		t.leader = append(t.leader, i)
 	}
-	for _, y := range d.Y {
-		variance += (y - mean) * (y - mean) / n
-	}
-	for j := range d.X.Dim() {
-		lo, hi := d.X.Range(j)
-		extent = max(extent, hi-lo)
-	}
-	spacing := extent / math.Pow(n, 1/float64(max(1, d.X.Dim())))
-	if !(variance > 0) {
-		variance = 1
-	}
-	if !(extent > 0) || n < 5 { // the bounds below must be apart
-		extent, spacing = max(extent, 1), max(extent, 1)/5
-	}
-	terms := Amplitudes(m.Kernel)
-	var priors []ParamPrior
-	for i, p := range m.Params() {
-		if p.IsFixed() || !p.IsScale() {
-			continue
+	t.scratch.New = func() any { return &[2][]float64{make([]float64, len(params)), make([]float64, len(params))} }
+	taken := map[string]bool{}
+	for _, group := range groups {
+		if len(group) < 2 {
+			return nil, fmt.Errorf("gppl: a group of %d parameters, %q: two or more can be tied", len(group), group)
 		}
-		var prior Prior
-		switch p.Role {
-		case RoleVariance:
-			median := 1.0
-			if slices.Contains(terms, i) {
-				median = variance / float64(len(terms))
+		first := -1
+		for _, name := range group {
+			i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
+			switch {
+			case i < 0:
+				return nil, fmt.Errorf("gppl: %q cannot be tied: there is no such parameter among %s", name, namesOf(params))
+			case taken[name]:
+				return nil, fmt.Errorf("gppl: %q is tied twice", name)
+			case params[i].IsFixed():
+				return nil, fmt.Errorf("gppl: %q cannot be tied: it is fixed", name)
 			}
-			prior = LogNormal{math.Log(median), wide}
-		case RoleNoise:
-			prior = LogNormal{math.Log(0.1 * variance), wide}
-		case RoleLengthscale:
-			prior = LogNormalWithin(spacing, extent)
-		case RolePeriod:
-			prior = LogNormalWithin(2*spacing, max(extent/2, 2.5*spacing))
-		case RoleShape:
-			prior = LogNormal{0, narrow}
-		default:
-			continue
+			taken[name] = true
+			if first < 0 {
+				first = i
+				continue
+			}
+			if a, b := params[first], params[i]; a.Unit != b.Unit {
+				return nil, fmt.Errorf("gppl: %q and %q cannot be tied: their units are %q and %q", a.Name, b.Name, a.Unit, b.Unit)
+			}
+			t.leader[i] = first
+			t.params[i].Transform = Fixed{}
+			t.params[i].Value = params[first].Value
 		}
-		priors = append(priors, ParamPrior{p.Name, p.Role, prior})
 	}
-	return priors
+	return t, nil
+}
+
+func (t *Tied) Params() []Param    { return slices.Clone(t.params) }
+func (t *Tied) Report() LossReport { return t.loss.Report() }
+func (t *Tied) String() string     { return fmt.Sprintf("%v, tied", t.loss) }
+
+// Model returns the model at theta, with tied parameters set to the value of the first
+// of their group.
+func (t *Tied) Model(theta []float64) Model {
+	theta = slices.Clone(theta)
+	t.complete(theta)
+	return t.loss.Model(theta)
+}
+
+// complete sets the tied parameters.
+func (t *Tied) complete(theta []float64) {
+	for i, leader := range t.leader {
+		theta[i] = theta[leader]
+	}
+}
+
+func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
+	return t.evaluate(t.loss.ValueGrad, grad, theta)
+}
+
+// ValueGradContext implements Interruptible.
+func (t *Tied) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+	return t.evaluate(func(grad, theta []float64) (float64, error) { return ValueGradContext(ctx, t.loss, grad, theta) }, grad, theta)
+}
+
+func (t *Tied) evaluate(loss func(grad, theta []float64) (float64, error), grad, theta []float64) (float64, error) {
+	if err := checkEvaluation(t.params, grad, theta); err != nil {
+		return 0, err
+	}
+	s := t.scratch.Get().(*[2][]float64)
+	defer t.scratch.Put(s) // a panic too leaves nothing in it that is read again
+	full, all := s[0], s[1]
+	copy(full, theta)
+	t.complete(full)
+	if grad == nil {
+		return loss(nil, full)
+	}
+	value, err := loss(all, full)
+	if err != nil {
+		return math.NaN(), err
+	}
+	clear(grad)
+	for i, leader := range t.leader {
+		grad[leader] += all[i]
+	}
+	return value, nil
+}
+
+func (t *Tied) withoutEngine() (Loss, string) {
+	other, engine := withoutEngine(t.loss)
+	if other == nil {
+		return nil, ""
+	}
+	u := &Tied{loss: other, params: t.params, leader: t.leader}
+	u.scratch.New = t.scratch.New
+	return u, engine
+}
+
+func (t *Tied) priorsAt(theta []float64) (log float64, priors []ParamPrior) {
+	theta = slices.Clone(theta)
+	t.complete(theta)
+	return priorsAt(t.loss, theta)
+}
+
+// leaders returns, for each parameter of a loss, the index of the one whose value it
+// takes, mostly its own; nil where none is tied.
+func leaders(l Loss) []int {
+	switch l := l.(type) {
+	case *Tied:
+		return l.leader
+	case *MAP:
+		return leaders(l.loss)
+	}
+	return nil
+}
+
+func (m *MAP) coefficientsAt(theta []float64) ([]Coefficient, error) {
+	return coefficientsAt(m.loss, theta)
+}
+
+func (t *Tied) coefficientsAt(theta []float64) ([]Coefficient, error) {
+	theta = slices.Clone(theta)
+	t.complete(theta)
+	return coefficientsAt(t.loss, theta)
 }

@@ -132,3 +132,10 @@ func dataColumns(m Model, d Data) (*regression, blas64.General, error) {
 	}
 	return newRegression(m.Mean, h, d.Y)
 }
+
+// Coefficient is the learnt coefficient of one column of a mean.
+type Coefficient struct {
+	Name   string
+	Value  float64 // the generalised least-squares estimate or, with a prior, the posterior mean
+	StdErr float64 // given the kernel's parameters and the noise
+}

@@ -1,0 +1,278 @@
+package gppl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// Data is a validated set of n observations: inputs x and values y. Unless the
+// model has a Mean, its mean is zero and y must be centred
+// (dataset.Series.Standardize does it).
+type Data struct {
+	X Inputs
+	Y []float64 // length n
+	// Errors are the known standard deviations s_i of the errors of individual
+	// observations (error bars), in the unit of y, in addition to the noise of the model:
+	// Cov(y) = K + σ²I + diag(s²). nil if there are none.
+	Errors []float64
+	// Relative are errors e_i that are known up to a common scale σ, which is learnt.
+	// The noise (including that of White) then has the variance σ²e_i²: Cov(y) = K +
+	// σ²diag(e²) + diag(s²). They have no unit and are positive; nil if all are 1.
+	Relative []float64
+}
+
+// NewData checks and pairs inputs and observations. Neither is copied or ever modified here; losses, posteriors and
+// projections copy what they keep. The error names the argument and the first bad
+// index: no points, lengths that differ, NaN or infinite values.
+func NewData(x Inputs, y []float64) (Data, error) {
+	if err := x.check("x"); err != nil {
+		return Data{}, err
+	}
+	if len(y) != x.Len() {
+		return Data{}, fmt.Errorf("gppl: len(y) = %d, but x has %d points", len(y), x.Len())
+	}
+	for i, v := range y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return Data{}, fmt.Errorf("gppl: y[%d] = %v is not finite", i, v)
+		}
+	}
+	return Data{X: x, Y: y}, nil
+}
+
+// WithErrors returns the same observations with known standard deviations of their
+// errors. It is an error, with the index, if one is negative or not finite. Leave out an observation about which nothing is known, instead of giving it a
+// huge error.
+func (d Data) WithErrors(errors []float64) (Data, error) {
+	d.Errors = errors
+	return d, d.Check()
+}
+
+// WithRelativeErrors returns the same observations with errors e_i that are known up to a
+// common scale: the noise variance of observation i is σ²e_i², where σ² is the noise
+// variance of the model. For weights w, take e_i = 1/√w_i. A posterior's noisy band at a
+// new input has e = 1. It is an error, with the index, if an e_i is not positive and
+// finite.
+func (d Data) WithRelativeErrors(relative []float64) (Data, error) {
+	d.Relative = relative
+	return d, d.Check()
+}
+
+// Check returns an error, with the first bad index, unless the data are what NewData, WithErrors and WithRelativeErrors
+// promise. All losses check them.
+func (d Data) Check() error {
+	if _, err := NewData(d.X, d.Y); err != nil {
+		return err
+	}
+	for _, s := range [][]float64{d.Errors, d.Relative} {
+		if s != nil && len(s) != len(d.Y) {
+			return fmt.Errorf("gppl: %d errors are given for %d observations", len(s), len(d.Y))
+		}
+	}
+	for i, s := range d.Errors {
+		if !(s >= 0 && s*s <= math.MaxFloat64) {
+			return fmt.Errorf("gppl: the known error of observation %d is %v: it is to be a standard deviation", i, s)
+		}
+	}
+	for i, e := range d.Relative {
+		if !(e*e > 0 && 1/(e*e) > 0 && e > 0) {
+			return fmt.Errorf("gppl: the relative error of observation %d is %v: it is to be positive and finite", i, e)
+		}
+	}
+	return nil
+}
+
+// leastMagnitude and mostMagnitude bound the magnitudes whose squares, and inverse squares, are numbers with all digits and have room for
+// sums and ratios.
+const leastMagnitude, mostMagnitude = 1e-150, 1e150
+
+// CheckUnits returns an error if squares of y or of distances within x are beyond float64, or vanish: variances and
+// lengthscales then cannot be computed with.
+func (d Data) CheckUnits() error {
+	if err := d.X.checkUnit(); err != nil {
+		return err
+	}
+	var most float64
+	at := 0
+	for i, y := range d.Y {
+		if a := math.Abs(y); a > most {
+			most, at = a, i
+		}
+	}
+	if most > mostMagnitude || most > 0 && most < leastMagnitude {
+		return fmt.Errorf("gppl: y[%d] = %v is the largest, and its square is beyond float64, as a variance would be: change the unit of y", at, d.Y[at])
+	}
+	return nil
+}
+
+// clone returns a copy that nothing outside refers to: what a loss was made from stays as it was checked.
+func (d Data) clone() Data {
+	return Data{X: d.X.clone(), Y: slices.Clone(d.Y), Errors: slices.Clone(d.Errors), Relative: slices.Clone(d.Relative)}
+}
+
+// knownVariances returns the squares of the known errors, nil if there are none.
+func (d Data) knownVariances() []float64 { return squaresOf(d.Errors) }
+
+func squaresOf(x []float64) []float64 {
+	if x == nil {
+		return nil
+	}
+	v := make([]float64, len(x))
+	for i, s := range x {
+		v[i] = s * s
+	}
+	return v
+}
+
+// Len returns n, the number of observations.
+func (d Data) Len() int { return len(d.Y) }
+
+// Pick returns the observations at the given indices, copied.
+func (d Data) Pick(idx []int) Data {
+	return Data{X: d.X.Pick(idx), Y: pickFloats(d.Y, idx), Errors: pickFloats(d.Errors, idx), Relative: pickFloats(d.Relative, idx)}
+}
+
+// pickFloats returns the entries of x at the given indices, copied; nil for nil.
+func pickFloats(x []float64, idx []int) []float64 {
+	if x == nil {
+		return nil
+	}
+	picked := make([]float64, len(idx))
+	for k, i := range idx {
+		picked[k] = x[i]
+	}
+	return picked
+}
+
+// rowNoise describes the noise of each observation, whose variance is
+//
+//	λ_i = σ²·scale_i + known_i.
+type rowNoise struct {
+	scale []float64 // e_i²; nil: all are 1
+	known []float64 // s_i²; nil: there are none
+}
+
+// rowNoise returns that of the data, in their order.
+func (d Data) rowNoise() rowNoise {
+	return rowNoise{scale: squaresOf(d.Relative), known: d.knownVariances()}
+}
+
+// even reports whether all observations have the noise variance σ².
+func (r *rowNoise) even() bool { return r.scale == nil && r.known == nil }
+
+// weight returns ∂λ_i/∂σ².
+func (r *rowNoise) weight(i int) float64 {
+	if r.scale == nil {
+		return 1
+	}
+	return r.scale[i]
+}
+
+// set sets dst to λ, in the memory of dst where it does.
+func (r *rowNoise) set(dst []float64, n int, noise float64) []float64 {
+	dst = dense.Resize(dst, n)
+	for i := range dst {
+		dst[i] = noise * r.weight(i)
+		if r.known != nil {
+			dst[i] += r.known[i]
+		}
+	}
+	return dst
+}
+
+// least returns a number that no λ_i is below.
+func (r *rowNoise) least(noise float64) float64 {
+	if r.scale == nil {
+		return noise
+	}
+	return noise * slices.Min(r.scale)
+}
+
+// most returns a number that no λ_i is above.
+func (r *rowNoise) most(noise float64) float64 {
+	if r.scale != nil {
+		noise *= slices.Max(r.scale)
+	}
+	if r.known != nil {
+		noise += slices.Max(r.known)
+	}
+	return noise
+}
+
+// diagonal is a matrix in the making.
+type diagonal interface{ AddDiagonals(d []float64) }
+
+// matrixNoise is what belongs on the whole diagonal of K before add: σ², unless each
+// observation has its own share of it.
+func (r *rowNoise) matrixNoise(noise float64) float64 {
+	if r.scale != nil {
+		return 0
+	}
+	return noise
+}
+
+// add completes the diagonal of K, to which matrixNoise was added. It returns work, in
+// which it may work.
+func (r *rowNoise) add(a diagonal, work []float64, n int, noise float64) []float64 {
+	switch {
+	case r.scale != nil:
+		work = r.set(work, n, noise)
+		a.AddDiagonals(work)
+	case r.known != nil:
+		a.AddDiagonals(r.known)
+	}
+	return work
+}
+
+// Detrend subtracts from y its least-squares cubic in x, or a polynomial of lower
+// degree if x has fewer distinct values. For inputs of several dimensions it subtracts
+// the mean.
+func Detrend(d Data) Data {
+	rest := slices.Clone(d.Y)
+	if y := floats.Norm(rest, math.Inf(1)); y > mostMagnitude { // sums would overflow
+		scale := math.Exp2(-100)
+		floats.Scale(scale, rest)
+		rest = Detrend(Data{X: d.X, Y: rest}).Y
+		floats.Scale(1/scale, rest)
+		return Data{X: d.X, Y: rest}
+	}
+	for _, q := range trend(d.X) {
+		floats.AddScaled(rest, -floats.Dot(q, rest), q)
+	}
+	return Data{X: d.X, Y: rest}
+}
+
+// trend returns an orthonormal basis of the cubics in x, by the three-term
+// recurrence of their orthogonal polynomials on x (Forsythe 1957); of the
+// constants, for inputs of several dimensions.
+func trend(x Inputs) (basis [][]float64) {
+	n := x.Len()
+	q := slices.Repeat([]float64{1 / math.Sqrt(float64(n))}, n)
+	basis = append(basis, q)
+	if x.Dim() != 1 {
+		return basis
+	}
+	lo, hi := x.Range(0)
+	for range 3 {
+		next := make([]float64, n)
+		for i, t := range x.at {
+			next[i] = (2*(t-lo)/(hi-lo) - 1) * q[i]
+		}
+		for range 2 { // again, against rounding
+			for _, b := range basis {
+				floats.AddScaled(next, -floats.Dot(b, next), b)
+			}
+		}
+		length := floats.Norm(next, 2)
+		if !(length > 1e-9) { // too few distinct x, or all equal: NaN
+			return basis
+		}
+		floats.Scale(1/length, next)
+		basis, q = append(basis, next), next
+	}
+	return basis
+}

@@ -1,0 +1,147 @@
+package gppl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The names of the engines, for WithEngine. They are untyped constants, equal to
+// the strings in LossReport.Engine and in Explain.
+const (
+	// EngineDense takes any kernel in any dimension: symmetric tiles.
+	EngineDense = "dense"
+	// EngineSpectral takes smooth kernels on the line: a Fourier series whose
+	// terms are projected, or summed over the data, once.
+	EngineSpectral = "spectral"
+	// EngineBanded takes kernels on the line that decay to zero: a banded matrix.
+	EngineBanded = "banded"
+	// EngineStateSpace takes linear stochastic differential equations on the line (Markovian, LinearSDE), their sums
+	// and products, and their products with Cosine or Periodic: a Kalman filter, linear in n.
+	EngineStateSpace = "statespace"
+	// EngineGridded, for the exact likelihood, takes SE and its like on the line,
+	// in a time that grows with the range over the lengthscale, not with n.
+	EngineGridded = "gridded"
+	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a
+	// constant step; a few values may be missing.
+	EngineToeplitz = "toeplitz"
+	// EngineMixed, for the exact likelihood, takes sums on the line with kernels that few
+	// waves represent, such as periodic and quasi-periodic ones, however high their
+	// frequencies: as many columns, beside what a state space or a band takes.
+	EngineMixed = "mixed"
+	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
+	// interpolation in log l between matrices that another engine made.
+	EngineInterpolated = "interpolated"
+)
+
+// An Option configures how a loss is computed.
+type Option func(*options)
+
+type options struct {
+	engine    string
+	tolerance float64
+	memory    float64 // bytes that an evaluation may take
+	posterior bool    // one evaluation, for a posterior
+	ctx       context.Context
+}
+
+// WithEngine forces the named engine; "" is the automatic choice. A name that does not
+// exist is an error when the loss is made. If the engine cannot take the kernel,
+// ValueGrad returns a Refusal that says why.
+func WithEngine(name string) Option { return func(o *options) { o.engine = name } }
+
+// WithTolerance sets the largest allowed error of an engine, in nats per observation
+// (per projection for PL). The default is 1e-8. If yᵀA⁻¹y is larger than the number of
+// observations, because y is far from the model's scale, the tolerance is relative to
+// it.
+func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
+
+// WithMemory sets how many bytes an evaluation may take by an engine's own forecast, beside the data. The default is 12 GB. An
+// engine that would take more is not chosen, and Explain says so; if none is left, the error wraps a MemoryError, before anything
+// is allocated. Engines agree within the tolerance, so a limit changes no answer by more than that.
+func WithMemory(bytes float64) Option { return func(o *options) { o.memory = bytes } }
+
+// WithContext has every evaluation end soon after ctx has, with an error that wraps ctx's: of the loss, the posterior,
+// what is left out, or the information that it is given to. The default is a context that never ends.
+// Predictions of a posterior have contexts of their own (LatentContext). Evaluations look
+// at ctx every few milliseconds of work.
+func WithContext(ctx context.Context) Option { return func(o *options) { o.ctx = ctx } }
+
+// forPosterior says that the loss is evaluated once, to condition on the data.
+func forPosterior(o *options) { o.posterior = true }
+
+// engineNames are all there are, for whatever loss.
+var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz, EngineMixed, EngineInterpolated}
+
+// optionsOf applies the options; it is an error if they name an engine that there
+// is not, or no tolerance.
+func optionsOf(opts []Option) (options, error) {
+	o := options{tolerance: defaultTolerance, memory: maxMemory}
+	for _, f := range opts {
+		f(&o)
+	}
+	if o.engine != "" && !slices.Contains(engineNames, o.engine) {
+		return o, fmt.Errorf("gppl: WithEngine: there is no engine %q: use %s, or \"\" for the automatic choice", o.engine,
+			strings.Join(engineNames, ", "))
+	}
+	if !(o.tolerance > 0) || math.IsInf(o.tolerance, 1) {
+		return o, fmt.Errorf("gppl: WithTolerance: %v nats: want a positive number", o.tolerance)
+	}
+	if !(o.memory > 0) {
+		return o, fmt.Errorf("gppl: WithMemory: %v bytes: want a positive number", o.memory)
+	}
+	return o, nil
+}
+
+// defaultTolerance is in nats per observation or projection.
+const defaultTolerance = 1e-8
+
+// maxMemory is the default of WithMemory, in bytes.
+const maxMemory = 12 << 30
+
+// MemoryError is the error of work that was refused before it began, since its forecast of memory is above a limit.
+type MemoryError struct {
+	What          string  // that would take it: "the dense engine"
+	Needed, Limit float64 // bytes
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("gppl: %s would take %s of memory, and the limit is %s", e.What, FormatBytes(e.Needed), FormatBytes(e.Limit))
+}
+
+// FormatBytes writes a number of bytes with three digits, as in 3.2 GB.
+func FormatBytes(bytes float64) string {
+	unit := "bytes"
+	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
+		if bytes < 999.5 {
+			break
+		}
+		bytes, unit = bytes/1e3, larger
+	}
+	return fmt.Sprintf("%.3g %s", bytes, unit)
+}
+
+// Refusal is the error of a loss if no engine, or not the forced one, takes its kernel,
+// noise and inputs.
+type Refusal struct {
+	Engine string // "" where none was forced
+	Reason string
+	Memory *MemoryError // of the least that an engine would take, if a limit of memory stands in its way; else nil
+}
+
+// Unwrap returns the MemoryError, if there is one.
+func (e *Refusal) Unwrap() error {
+	if e.Memory == nil {
+		return nil
+	}
+	return e.Memory
+}
+
+func (e *Refusal) Error() string {
+	if e.Engine == "" {
+		return "gppl: no engine takes this kernel: " + e.Reason
+	}
+	return fmt.Sprintf("gppl: the %s engine cannot take this kernel: %s", e.Engine, e.Reason)
+}
