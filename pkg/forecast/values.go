@@ -1,0 +1,30 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// FitValues is Fit for values y at the numbers x, in any order, that come from no file. errors are known standard deviations of y;
+// nil for none. Nothing of the slices is kept. It is an error, with the index, if a number is out of range.
+func FitValues(ctx context.Context, x, y, errors []float64, o Options) (*Analysis, error) {
+	d, err := gppl.Data{X: gppl.Scalars(x), Y: y}.WithErrors(errors)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	d = d.Pick(ascending(x))
+	at := make([]float64, len(x))
+	for i := range at {
+		at[i] = d.X.At(i)[0]
+	}
+	s, err := NewSeries(Axis{Name: "x"}, at, d.Y)
+	if err != nil {
+		return nil, err
+	}
+	if s.Errors = d.Errors; errors != nil {
+		s.ErrorName = "error"
+	}
+	return Fit(ctx, s, o)
+}
