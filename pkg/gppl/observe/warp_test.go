@@ -1,7 +1,6 @@
 package observe_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
