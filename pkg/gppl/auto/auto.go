@@ -19,7 +19,8 @@ import (
 // Settings configures Fit. The zero value is recommended.
 type Settings struct {
 	// Fit configures each training. Its NoStandardErrors applies to the result;
-	// GradientTolerance 0 means 1e-3. Starts is the number of random starts that are
+	// GradientTolerance 0 means 1e-3 for projections and, for the likelihood, the rule of
+	// gppl.Settings. Starts is the number of random starts that are
 	// tried if doubts remain; 0 means 6, or none after a search of all data that ended
 	// at an optimum.
 	Fit gppl.Settings
@@ -175,7 +176,6 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())
 	}
 	a := &fitting{ctx: ctx, settings: s, data: d, rest: rest, family: m, result: &Result{}}
-	a.settings.Fit.GradientTolerance = cmp.Or(s.Fit.GradientTolerance, 1e-3)
 	a.settings.Gain = cmp.Or(s.Gain, 0.5)
 	a.settings.Efficiency = cmp.Or(s.Efficiency, 0.8)
 	a.settings.MaxProjections = cmp.Or(s.MaxProjections, d.Len()/2)

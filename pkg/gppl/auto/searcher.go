@@ -360,14 +360,7 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 // outside the range of periods, training is that of the model's own transforms.
 func (s *searcher) train(p point, evaluations int) point {
 	m := s.inside(p.u)
-	params := m.Params()
-	changed := false
-	for i, q := range params {
-		if kept, ok := q.Transform.(interval); ok && isPeriod(q) {
-			params[i].Transform = gppl.Cycles{Span: kept.hi}
-			changed = true
-		}
-	}
+	params, changed := inCycles(m.Params())
 	end := s.trainWith(params, evaluations)
 	if changed && !math.IsInf(end.value, 1) && !slices.Equal(end.u, s.scales.inside(s.model.WithParams(end.u)).Values()) {
 		end = s.trainWith(m.Params(), evaluations)
@@ -376,6 +369,17 @@ func (s *searcher) train(p point, evaluations int) point {
 		end.u = p.u
 	}
 	return end
+}
+
+// inCycles returns params with their bounded periods moving by cycles over the range, and whether there are any.
+func inCycles(params []gppl.Param) (cycling []gppl.Param, changed bool) {
+	cycling = slices.Clone(params)
+	for i, q := range params {
+		if kept, ok := q.Transform.(interval); ok && isPeriod(q) {
+			cycling[i].Transform, changed = gppl.Cycles{Span: kept.hi}, true
+		}
+	}
+	return cycling, changed
 }
 
 // trainWith trains from params for some evaluations; the value is +Inf where the loss cannot be evaluated there.

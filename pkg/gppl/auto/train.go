@@ -2,6 +2,7 @@ package auto
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -138,24 +139,62 @@ func (a *fitting) halve(loss gppl.Loss, starts []gppl.Model) []gppl.Model {
 // fullTrainings is the number of starts that are trained to the end on one loss.
 const fullTrainings = 2
 
-// trainFrom runs one training with at most the given number of evaluations; 0 means the
-// default.
+// projectedGradient is the gradient at which training on projections ends. That of the likelihood ends by standard errors (gppl.Settings).
+const projectedGradient = 1e-3
+
+// trainFrom runs one training with at most the given number of evaluations; 0 means the default. Periods move by cycles over the range,
+// unless that leads out of the range of periods.
 func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
 	s := a.settings.Fit
 	s.Starts, s.MaxEvaluations = 1, evaluations
 	_, projected := loss.(*gppl.Projected)
 	s.NoStandardErrors = s.NoStandardErrors || projected // those of the information follow
-	r, err := gppl.Fit(a.ctx, loss, start.Params(), s)
-	if r != nil {
-		a.evaluations += r.Evaluations
-		a.trained += r.FitTime
+	if projected {
+		s.GradientTolerance = cmp.Or(s.GradientTolerance, projectedGradient)
+	}
+	fit := func(params []gppl.Param) (*gppl.Result, error) {
+		r, err := gppl.Fit(a.ctx, loss, params, s)
+		if r != nil {
+			a.evaluations += r.Evaluations
+			a.trained += r.FitTime
+		}
+		return r, err
+	}
+	params, changed := inCycles(start.Params())
+	r, err := fit(params)
+	if changed && r != nil && a.ctx.Err() == nil && !a.periodsAllowed(r.Model) {
+		return fit(start.Params())
 	}
 	return r, err
 }
 
+// swift is an exact likelihood that cannot be evaluated where that is predicted to take more than so many seconds: where an optimiser
+// tries a short lengthscale, no engine but the dense one may be left, which took 450 s for 20 000 observations.
+type swift struct {
+	*gppl.Exact
+	most float64
+}
+
+func (l swift) ValueGrad(grad, theta []float64) (float64, error) {
+	return l.ValueGradContext(context.Background(), grad, theta)
+}
+
+func (l swift) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+	if err := gppl.CheckParams(l.Params(), theta); err != nil {
+		return 0, err
+	}
+	if engine, seconds := l.Cost(l.Model(theta)); seconds > l.most {
+		return 0, fmt.Errorf("gppl: fit: an evaluation by the %s engine would take %.2g s, more than %.2g", engine, seconds, l.most)
+	}
+	return l.Exact.ValueGradContext(ctx, grad, theta)
+}
+
 // trainExact trains the exact likelihood.
-func (a *fitting) trainExact(exact *gppl.Exact, why string) error {
+func (a *fitting) trainExact(likelihood *gppl.Exact, why string) error {
 	began := time.Now()
+	const slower = 10 // times the start's time an evaluation may take, beyond patience
+	_, seconds := likelihood.Cost(a.at)
+	exact := swift{likelihood, max(patience, slower*seconds)}
 	if len(a.starts)+len(a.given) > 1 { // a kernel of several scales may do better elsewhere
 		a.next, a.sure = a.starts, a.given
 	}
