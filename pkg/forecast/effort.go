@@ -16,7 +16,7 @@ type effort struct {
 	// searched is the number of observations, the latest, on which structures are compared.
 	searched int
 	// In a longer series the best finalists candidates are then trained on the latest trained observations, which determine the
-	// parameters well, or on trainedUneven if x is not regular and most kernels need the dense engine.
+	// parameters well, or on trainedUneven at least if x is not regular: on more where an engine takes them in the time of dense algebra.
 	finalists, trained, trainedUneven int
 	// terms bounds the terms of a sum, evaluations those of training one candidate.
 	terms, evaluations int
@@ -175,6 +175,7 @@ const (
 // takes a tenth of a second.
 var (
 	exactParts     = []int{100000, 50000, 20000, 10000}
+	unevenParts    = append(exactParts, 5000, 2500, 1200)
 	projectedParts = []int{10000, 5000, 2500}
 )
 

@@ -430,20 +430,24 @@ func (p *policy) rank() {
 	slices.SortStableFunc(p.trials, func(a, b *trial) int { return a.before(b.Candidate, a.score, b.score) })
 }
 
-// final trains the best candidates on more observations.
+// final trains the best candidates on more observations. Where the engines take many of an uneven series, the best is also tried with the
+// seasons that only these show.
 func (p *policy) final() error {
-	from := len(p.series.X) - p.plan.Trained
+	kept := p.trials[:min(p.plan.effort.finalists, len(p.trials))]
+	n, err := p.learnable(kept)
+	if err != nil {
+		return err
+	}
+	from := len(p.series.X) - n
 	if err := p.setScales(from); err != nil {
 		return err
 	}
 	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[from]
-	kept := p.trials[:min(p.plan.effort.finalists, len(p.trials))]
 	for _, t := range kept {
 		if t.Error != "" {
 			continue
 		}
 		m := t.model
-		var err error
 		if m.Mean, err = policyMean(t.Trend, p.scales[t.scale].data.X); err != nil {
 			return err
 		}
@@ -453,7 +457,74 @@ func (p *policy) final() error {
 	}
 	p.trials = kept
 	p.rank()
+	if best := p.trials[0]; n > p.plan.Trained && best.Error == "" {
+		p.seasons = nil
+		p.setSeasons()
+		err = p.addSeasons(best)
+	}
+	return err
+}
+
+// addSeasons tries the best candidate with each further season.
+func (p *policy) addSeasons(best *trial) error {
+	terms, v := termsOf(best.model.Kernel), p.scales[best.scale]
+	for _, s := range p.seasons {
+		q := proposal{terms: append(slices.Clone(terms), (stationary{}).seasonal(s)), noise: best.model.Noise, only: &place{scale: best.scale, trend: best.Trend}}
+		m := best.model
+		m.Kernel = sumOf(q.terms)
+		if slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return hasSeason(t, s) }) || !p.affordable(m, v) {
+			continue
+		}
+		if err := p.try(stationary{}, q); err != nil {
+			return err
+		}
+	}
+	p.rank()
+	p.trials = p.trials[:min(p.plan.effort.finalists, len(p.trials))]
 	return nil
+}
+
+// learnable returns the number of observations, the latest, on which candidates are trained at the end: those of the plan or, where x is
+// uneven, as many more as the engines take in the time that the plan allows for dense algebra.
+func (p *policy) learnable(kept []*trial) (int, error) {
+	n := len(p.series.X)
+	if !p.series.dense() {
+		return p.plan.Trained, nil
+	}
+	for _, part := range unevenParts {
+		if part = min(part, n); part <= p.plan.Trained {
+			break
+		}
+		all := true
+		for _, t := range kept {
+			if !all || t.Error != "" {
+				continue
+			}
+			v, err := newYScale(p.series, n-part, n, p.scales[t.scale].log)
+			if err != nil {
+				return 0, err
+			}
+			m := t.model
+			if m.Mean, err = policyMean(t.Trend, v.data.X); err != nil {
+				return 0, err
+			}
+			all = p.affordable(m, v)
+		}
+		if all {
+			return part, nil
+		}
+	}
+	return p.plan.Trained, nil
+}
+
+// affordable reports whether an evaluation of m is predicted to take no longer than the plan allows for.
+func (p *policy) affordable(m gppl.Model, v yScale) bool {
+	exact, err := gppl.NewExact(m, v.data, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return false
+	}
+	_, seconds := exact.Cost(m)
+	return seconds <= evaluationSeconds(p.plan.Trained, false)
 }
 
 // analysis returns the best with standard errors, and the members of the average.

@@ -26,6 +26,8 @@ const (
 	// mostToeplitz is the largest number of observations of a regular series in one factor, which takes 3 s: half of toeplitzPair for each
 	// pair, without gradient. A longer series uses windows.
 	mostToeplitz = 60000
+	// mostMixed is the number of seconds, of value and gradient, up to which the engine of waves factorises the covariance.
+	mostMixed = 3
 )
 
 // conditioned is a model given the data.
@@ -187,8 +189,8 @@ func (a *Analysis) remark(sentence string) {
 	}
 }
 
-// conditionOn conditions a model on the data: by a state space or, for a regular series, by a Toeplitz factor if one of them takes the
-// model; on all observations by any engine if there are few; otherwise by windows, which the cache holds. The first two check their own
+// conditionOn conditions a model on the data: by a state space, for a regular series by a Toeplitz factor, or by waves if one of them takes
+// the model; on all observations by any engine if there are few; otherwise by windows, which the cache holds. The first three check their own
 // answers, which is enough for a forecast; the automatic choice might fall back on dense algebra to keep digits that nobody sees. An
 // engine that takes the model but fails is skipped; failed says why. Which way is taken does not depend on the limit of memory: the error
 // is a *gppl.MemoryError if it has no room.
@@ -198,6 +200,11 @@ func conditionOn(model gppl.Model, data gppl.Data, few int, r room, cache *windo
 		engines := []string{gppl.EngineStateSpace}
 		if n <= mostToeplitz {
 			engines = append(engines, gppl.EngineToeplitz)
+		}
+		if mixed, err := gppl.NewExact(model, data, gppl.WithEngine(gppl.EngineMixed)); err == nil {
+			if _, seconds := mixed.Cost(model); seconds <= mostMixed {
+				engines = append(engines, gppl.EngineMixed)
+			}
 		}
 		p, failed, err = firstThatTakes(engines, r.most(), func(engine string) (*gppl.Posterior, error) {
 			return gppl.NewPosterior(model, data, gppl.WithEngine(engine), gppl.WithMemory(r.share()))
