@@ -7,7 +7,9 @@
 package gpplbeam
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -32,8 +34,10 @@ import (
 func init() {
 	// The default would be JSON, which leaves out unexported fields.
 	beam.RegisterCoder(reflect.TypeFor[*gppl.Sums](), encodeSums, decodeSums)
-	register.DoFn2x3[context.Context, fileio.ReadableFile, int, *gppl.Sums, error](&sumFile{})
-	register.Combiner3[*gppl.Sums, *gppl.Sums, *gppl.Sums](&merge{})
+	beam.RegisterCoder(reflect.TypeFor[*part](), encodePart, decodePart)
+	register.DoFn2x3[context.Context, fileio.ReadableFile, int, *part, error](&sumFile{})
+	register.Combiner1[*part](&merge{})
+	register.Function1x1(sumsOf)
 	register.DoFn2x1[context.Context, *gppl.Sums, error](&write{})
 }
 
@@ -43,6 +47,30 @@ func decodeSums(b []byte) (*gppl.Sums, error) {
 	s := new(gppl.Sums)
 	return s, s.UnmarshalBinary(b)
 }
+
+// part is the sums of some files, and how these have x.
+type part struct {
+	sums *gppl.Sums
+	axis forecast.OneAxis
+}
+
+// encodePart writes the axis in a line of JSON, and then the sums.
+func encodePart(p *part) ([]byte, error) {
+	line, err := json.Marshal(p.axis)
+	if err != nil {
+		return nil, err
+	}
+	b, err := p.sums.MarshalBinary()
+	return slices.Concat(line, []byte("\n"), b), err
+}
+
+func decodePart(b []byte) (*part, error) {
+	p := &part{sums: new(gppl.Sums)}
+	line, rest, _ := bytes.Cut(b, []byte("\n"))
+	return p, errors.Join(json.Unmarshal(line, &p.axis), p.sums.UnmarshalBinary(rest))
+}
+
+func sumsOf(p *part) *gppl.Sums { return p.sums }
 
 // Options say how files are read.
 type Options struct {
@@ -79,7 +107,7 @@ func Sum(s beam.Scope, patterns []string, o Options) beam.PCollection {
 	files := beam.Reshuffle(s, fileio.ReadMatches(s, matches))
 	each := beam.ParDo(s, &sumFile{o}, files)
 	some := beam.CombinePerKey(s, &merge{o.Header}, each)
-	return beam.Combine(s, &merge{o.Header}, beam.DropKey(s, some))
+	return beam.ParDo(s, sumsOf, beam.Combine(s, &merge{o.Header}, beam.DropKey(s, some)))
 }
 
 // sumFile makes the sums of a file.
@@ -88,11 +116,11 @@ type sumFile struct{ Options Options }
 // mostShown is the number of bad rows of a file that are shown.
 const mostShown = 10
 
-func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) (key int, s *gppl.Sums, err error) {
+func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) (key int, p *part, err error) {
 	path := file.Metadata.Path
 	h := fnv.New32a()
 	h.Write([]byte(path))
-	if s, err = gppl.NewSums(f.Options.Header); err != nil {
+	if p, err = newPart(f.Options.Header); err != nil {
 		return 0, nil, err
 	}
 	in, err := file.Open(ctx)
@@ -100,13 +128,14 @@ func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) 
 		return 0, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	defer in.Close()
-	if err = f.read(ctx, in, path, s); err != nil {
+	if err = f.read(ctx, in, path, p); err != nil {
 		return 0, nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "dataset: "))
 	}
-	return int(h.Sum32() % keys), s, nil
+	return int(h.Sum32() % keys), p, nil
 }
 
-func (f *sumFile) read(ctx context.Context, in io.Reader, path string, s *gppl.Sums) error {
+func (f *sumFile) read(ctx context.Context, in io.Reader, path string, p *part) error {
+	s := p.sums
 	var first []dataset.CSVRowError
 	bad := 0
 	rep, err := forecast.Stream(in, f.Options.Columns.Within(f.Options.Header), 1, func(_ int, b *dataset.CSVBlock) error {
@@ -127,6 +156,9 @@ func (f *sumFile) read(ctx context.Context, in io.Reader, path string, s *gppl.S
 	if rep.X == rep.Y {
 		return fmt.Errorf("x and y are both column %d: choose another for one of them", rep.X+1)
 	}
+	if err := p.axis.Add(path, rep); err != nil {
+		return err
+	}
 	for _, remark := range forecast.Remarks(rep) {
 		log.Warnf(ctx, "%s: %s", path, flagwords.Of(remark))
 	}
@@ -142,16 +174,24 @@ func (f *sumFile) read(ctx context.Context, in io.Reader, path string, s *gppl.S
 	return nil
 }
 
-// merge adds sums. Combine takes no side input: the header is a field.
+// merge adds sums, of files whose x is on one axis. Combine takes no side input: the header is a field.
 type merge struct{ Header gppl.SumsHeader }
 
-func (m *merge) CreateAccumulator() (*gppl.Sums, error) { return gppl.NewSums(m.Header) }
+func newPart(h gppl.SumsHeader) (*part, error) {
+	s, err := gppl.NewSums(h)
+	return &part{sums: s}, err
+}
 
-func (m *merge) AddInput(all, s *gppl.Sums) (*gppl.Sums, error) { return all, all.Merge(s) }
+func (m *merge) CreateAccumulator() (*part, error) { return newPart(m.Header) }
 
-func (m *merge) MergeAccumulators(all, s *gppl.Sums) (*gppl.Sums, error) { return all, all.Merge(s) }
+func (m *merge) AddInput(all, p *part) (*part, error) { return m.MergeAccumulators(all, p) }
 
-func (m *merge) ExtractOutput(all *gppl.Sums) *gppl.Sums { return all }
+func (m *merge) MergeAccumulators(all, p *part) (*part, error) {
+	if err := all.axis.Join(p.axis); err != nil {
+		return nil, fmt.Errorf("%s: %s", p.axis.File, flagwords.Of(err.Error()))
+	}
+	return all, all.sums.Merge(p.sums)
+}
 
 // Write writes the *gppl.Sums of a collection, which should have only one, to a file, completely or not at all. Sums without observations
 // are an error.

@@ -241,3 +241,37 @@ func TestFailures(t *testing.T) {
 		t.Errorf("left behind: %v %v", left, err)
 	}
 }
+
+// TestOneAxis: files of dates and files of plain numbers are not summed as if they were on one axis, whatever the order of the work.
+func TestOneAxis(t *testing.T) {
+	p, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: 3e9, Largest: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(x func(i int) string) string {
+		text := "t,y\n"
+		for i := range 30 {
+			text += fmt.Sprintf("%s,%d\n", x(i), i%5)
+		}
+		return text
+	}
+	days, numbers := file(func(i int) string { return fmt.Sprintf("2024-01-%02d", i+1) }), file(func(i int) string { return fmt.Sprint(i) })
+	unix := file(func(i int) string { return fmt.Sprint(1700000000 + i) })
+	for _, c := range []struct {
+		files []string
+		ok    bool
+	}{{[]string{days, numbers}, false}, {[]string{numbers, unix, days}, false}, {[]string{days, unix, days}, true}, {[]string{numbers, unix}, true}} {
+		dir := t.TempDir()
+		for i, text := range c.files {
+			put(t, filepath.Join(dir, fmt.Sprintf("%d.csv", i)), text)
+		}
+		out := filepath.Join(dir, "all.sums")
+		err := run(t, out, Options{Header: p.Header}, filepath.Join(dir, "*.csv"))
+		if c.ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "says how all files have it") {
+			t.Errorf("%q: %v", c.files, err)
+		}
+		if _, err := os.Stat(out); c.ok != (err == nil) {
+			t.Errorf("the output: %v", err)
+		}
+	}
+}

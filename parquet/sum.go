@@ -23,8 +23,10 @@ import (
 
 // Options say what is read.
 type Options struct {
-	X, Y   string // columns by name, "a.b" for a field of a group; "": the first and the second
-	Strict bool   // a row that is out of range is an error rather than left out
+	// Columns has X and Y, columns by name ("a.b" for a field of a group), or the first and the second; and how texts, and numbers that may
+	// stand for dates, are written: Time, DecimalComma, DecimalPoint and Missing.
+	Columns forecast.ReadOptions
+	Strict  bool // a row that is out of range is an error rather than left out
 }
 
 // Report counts rows.
@@ -143,16 +145,31 @@ func (n numbers) of(v int64) float64 {
 // source is an open file with its two columns.
 type source struct {
 	*file.Reader
-	x, y numbers
+	x, y    numbers
+	columns forecast.ReadOptions
 }
 
-// asText reports whether rows are read as those of a csv file: where a column is text, or the numbers x may stand for dates.
+// dates reports whether x has dates by its type.
+func (s source) dates() bool { return s.x.timestamp || s.x.day }
+
+// report says how x is read where it is not as text.
+func (s source) report(rows, missing int) dataset.CSVReport {
+	rep := dataset.CSVReport{Rows: rows, Skipped: missing, Time: dataset.TimeNumber}
+	if s.dates() {
+		rep.Time = dataset.TimeISO
+	}
+	return rep
+}
+
+// asText reports whether rows are read as those of a csv file: where a column is text, or the numbers x may stand for dates, or must.
 func (s source) asText() bool {
 	switch {
-	case s.NumRows() == 0 || s.x.timestamp && !s.y.text || s.x.day && !s.y.text:
+	case s.NumRows() == 0 || s.dates() && !s.y.text:
 		return false
 	case s.x.text || s.y.text:
 		return true
+	case s.columns.Time != dataset.TimeAuto:
+		return s.columns.Time != dataset.TimeNumber
 	}
 	for g := range s.NumRowGroups() {
 		lo, hi, err := extremes(s.MetaData().RowGroup(g), s.x)
@@ -165,20 +182,20 @@ func (s source) asText() bool {
 
 func open(path string, o Options) (s source, err error) {
 	if s.Reader, err = file.OpenParquetFile(path, false); err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
+		return s, err
 	}
+	s.columns = o.Columns
 	columns := s.MetaData().Schema
-	if s.x, err = columnOf(columns, o.X, 0, true); err == nil {
-		s.y, err = columnOf(columns, o.Y, 1, false)
+	if s.x, err = columnOf(columns, o.Columns.X, 0, true); err == nil {
+		s.y, err = columnOf(columns, o.Columns.Y, 1, false)
 	}
 	if err == nil && s.x.index == s.y.index {
 		err = fmt.Errorf("x and y are both column %q", s.x.name)
 	}
 	if err != nil {
 		s.Close()
-		return s, fmt.Errorf("%s: %w", path, err)
 	}
-	return s, nil
+	return s, err
 }
 
 // Look returns the range of the files by the statistics that their footers have of each row group: of x, and of y about the middle. It is
@@ -188,42 +205,49 @@ func Look(files []string, o Options) (gppl.SumsRange, error) {
 	for i := range lo {
 		lo[i], hi[i] = math.Inf(1), math.Inf(-1)
 	}
+	var axis forecast.OneAxis
 	for _, path := range files {
-		s, err := open(path, o)
+		rep, err := look(path, o, &lo, &hi)
+		if err == nil {
+			err = axis.Add(path, rep)
+		}
 		if err != nil {
-			return gppl.SumsRange{}, err
+			return gppl.SumsRange{}, fmt.Errorf("%s: %w", path, err)
 		}
-		if s.asText() {
-			err := s.stream(context.Background(), forecast.ReadOptions{}, func(b *dataset.CSVBlock) error {
-				for i := range b.X {
-					lo[0], hi[0] = min(lo[0], b.X[i]), max(hi[0], b.X[i])
-					lo[1], hi[1] = min(lo[1], b.Y[i]), max(hi[1], b.Y[i])
-				}
-				return nil
-			}, nil)
-			s.Close()
-			if err != nil {
-				return gppl.SumsRange{}, fmt.Errorf("%s: %w", path, err)
-			}
-			continue
-		}
-		for g := range s.NumRowGroups() {
-			for i, n := range []numbers{s.x, s.y} {
-				least, most, err := extremes(s.MetaData().RowGroup(g), n)
-				if err != nil {
-					s.Close()
-					return gppl.SumsRange{}, fmt.Errorf("%s: row group %d: %w", path, g, err)
-				}
-				lo[i], hi[i] = min(lo[i], least), max(hi[i], most)
-			}
-		}
-		s.Close()
 	}
 	if !(hi[0] > lo[0]) || !(hi[1] > lo[1]) {
 		return gppl.SumsRange{}, fmt.Errorf("x is from %v to %v, y from %v to %v: there is nothing to learn", lo[0], hi[0], lo[1], hi[1])
 	}
 	middle := 0.5*lo[1] + 0.5*hi[1]
 	return gppl.SumsRange{Lo: lo[0], Hi: hi[0], Centre: middle, Largest: max(hi[1]-middle, middle-lo[1])}, nil
+}
+
+// look extends the extremes of x and y by those of a file.
+func look(path string, o Options, lo, hi *[2]float64) (rep dataset.CSVReport, err error) {
+	s, err := open(path, o)
+	if err != nil {
+		return rep, err
+	}
+	defer s.Close()
+	if s.asText() {
+		return s.stream(context.Background(), o.Columns, func(b *dataset.CSVBlock) error {
+			for i := range b.X {
+				lo[0], hi[0] = min(lo[0], b.X[i]), max(hi[0], b.X[i])
+				lo[1], hi[1] = min(lo[1], b.Y[i]), max(hi[1], b.Y[i])
+			}
+			return nil
+		})
+	}
+	for g := range s.NumRowGroups() {
+		for i, n := range []numbers{s.x, s.y} {
+			least, most, err := extremes(s.MetaData().RowGroup(g), n)
+			if err != nil {
+				return rep, fmt.Errorf("row group %d: %w", g, err)
+			}
+			lo[i], hi[i] = min(lo[i], least), max(hi[i], most)
+		}
+	}
+	return s.report(int(s.NumRows()), 0), nil
 }
 
 // extremes returns those of a column of a row group, those of nothing if all are missing.
@@ -272,15 +296,14 @@ func Sum(ctx context.Context, files []string, h gppl.SumsHeader, o Options, work
 			return nil, rep, err
 		}
 	}
+	var axis forecast.OneAxis
 	for _, path := range files {
-		if texts, err := sumText(ctx, path, all[0], o, &rep); texts || err != nil {
-			if err != nil {
-				return nil, rep, err
-			}
-			continue
+		read, err := sum(ctx, path, all, o, &rep)
+		if err == nil {
+			err = axis.Add(path, read)
 		}
-		if err := sumFile(ctx, path, all, o, &rep); err != nil {
-			return nil, rep, err
+		if err != nil {
+			return nil, rep, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	for _, part := range all[1:] {
@@ -291,8 +314,30 @@ func Sum(ctx context.Context, files []string, h gppl.SumsHeader, o Options, work
 	return all[0], rep, nil
 }
 
-// sumFile adds a file, each row group to one of all.
-func sumFile(ctx context.Context, path string, all []*gppl.Sums, o Options, rep *Report) error {
+// sum adds a file.
+func sum(ctx context.Context, path string, all []*gppl.Sums, o Options, rep *Report) (dataset.CSVReport, error) {
+	s, err := open(path, o)
+	if err != nil {
+		return dataset.CSVReport{}, err
+	}
+	defer s.Close()
+	var own Report
+	var read dataset.CSVReport
+	if s.asText() {
+		read, err = s.sumText(ctx, all[0], o, &own)
+		for i, remark := range own.Remarks {
+			own.Remarks[i] = path + ": " + remark
+		}
+	} else {
+		err = sumGroups(ctx, path, all, o, &own)
+		read = s.report(own.Rows, own.Missing)
+	}
+	rep.join(own, path)
+	return read, err
+}
+
+// sumGroups adds a file, each row group to one of all.
+func sumGroups(ctx context.Context, path string, all []*gppl.Sums, o Options, rep *Report) error {
 	var next atomic.Int64
 	var mu sync.Mutex // of rep and of failed
 	var failed error
@@ -312,11 +357,11 @@ func sumFile(ctx context.Context, path string, all []*gppl.Sums, o Options, rep 
 						break
 					}
 					if err = s.add(ctx, g, into, o, &own); err != nil {
-						err = fmt.Errorf("%s: row group %d: %w", path, g, err)
+						err = fmt.Errorf("row group %d: %w", g, err)
 					}
 				}
 				mu.Lock()
-				rep.join(own, path)
+				rep.join(own, "")
 				mu.Unlock()
 			}
 			if err != nil {
@@ -338,7 +383,9 @@ func (r *Report) join(o Report, path string) {
 	r.RowGroups += o.RowGroups
 	r.Remarks = append(r.Remarks, o.Remarks...)
 	if r.First == nil && o.First != nil {
-		r.First = fmt.Errorf("%s, %w", path, o.First)
+		if r.First = o.First; path != "" {
+			r.First = fmt.Errorf("%s, %w", path, o.First)
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func TestSum(t *testing.T) {
 		for _, group := range []int64{n, 20000, 777} {
 			path := write(t, s, group, fill)
 			for _, workers := range []int{1, 3} {
-				got, rep, err := Sum(t.Context(), []string{path}, h, Options{X: c.x, Y: c.y}, workers)
+				got, rep, err := Sum(t.Context(), []string{path}, h, Options{Columns: forecast.ReadOptions{X: c.x, Y: c.y}}, workers)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -205,16 +205,16 @@ func TestErrors(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{path, Options{X: "u"}, `there is no column "u"; the columns are t, y, name`},
-		{path, Options{X: "t", Y: "name", Strict: true}, `row 0: column 2: "a" is not a finite number`},
-		{path, Options{X: "t", Y: "raw"}, `column "raw" is BYTE_ARRAY`},
-		{path, Options{X: "t", Y: "when"}, "timestamps as x"},
-		{path, Options{X: "t", Y: "list.list.element"}, "is a list"},
-		{path, Options{X: "t", Y: "big"}, `column "big" is INT64`},
-		{path, Options{X: "y", Y: "y"}, "both column"},
-		{path, Options{X: "t", Y: "y", Strict: true}, "row group 2, row 5: y = +Inf"},
+		{path, Options{Columns: forecast.ReadOptions{X: "u"}}, `there is no column "u"; the columns are t, y, name`},
+		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "name"}, Strict: true}, `row 0: column 2: "a" is not a finite number`},
+		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "raw"}}, `column "raw" is BYTE_ARRAY`},
+		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "when"}}, "timestamps as x"},
+		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "list.list.element"}}, "is a list"},
+		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "big"}}, `column "big" is INT64`},
+		{path, Options{Columns: forecast.ReadOptions{X: "y", Y: "y"}}, "both column"},
+		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "y"}, Strict: true}, "row group 2, row 5: y = +Inf"},
 		{text, Options{}, "a.csv"},
-		{damaged, Options{X: "t", Y: "y"}, "damaged.parquet"},
+		{damaged, Options{Columns: forecast.ReadOptions{X: "t", Y: "y"}}, "damaged.parquet"},
 		{path + ".none", Options{}, "no such file"},
 	} {
 		got, _, err := Sum(t.Context(), []string{c.file}, h, c.o, 2)
@@ -224,7 +224,7 @@ func TestErrors(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := Sum(ended, []string{path}, h, Options{X: "t", Y: "y"}, 2); err == nil {
+	if _, _, err := Sum(ended, []string{path}, h, Options{Columns: forecast.ReadOptions{X: "t", Y: "y"}}, 2); err == nil {
 		t.Error("no error though the context has ended")
 	}
 }
@@ -282,4 +282,68 @@ func TestSameAsCSV(t *testing.T) {
 	if got.Len() != n || !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) {
 		t.Errorf("%d observations, or other bytes", got.Len())
 	}
+}
+
+// TestOneAxis: files of dates and files of plain numbers are not summed as if they were on one axis, whichever comes first, and whether the
+// dates are of a type of their own, texts or numbers that stand for dates.
+func TestOneAxis(t *testing.T) {
+	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	file := func(kind arrow.DataType, add func(b array.Builder, i int)) string {
+		s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: kind, Nullable: true}, {Name: "y", Type: arrow.PrimitiveTypes.Int64}}, nil)
+		return write(t, s, 10, func(b *array.RecordBuilder) {
+			for i := range 30 {
+				add(b.Field(0), i)
+				b.Field(1).(*array.Int64Builder).Append(int64(i % 5))
+			}
+		})
+	}
+	dates := map[string]string{
+		"timestamps": file(arrow.FixedWidthTypes.Timestamp_ms, func(b array.Builder, i int) {
+			b.(*array.TimestampBuilder).Append(arrow.Timestamp(day.AddDate(0, 0, i).UnixMilli()))
+		}),
+		"days": file(arrow.FixedWidthTypes.Date32, func(b array.Builder, i int) {
+			b.(*array.Date32Builder).Append(arrow.Date32FromTime(day.AddDate(0, 0, i)))
+		}),
+		"texts": file(arrow.BinaryTypes.String, func(b array.Builder, i int) {
+			b.(*array.StringBuilder).Append(day.AddDate(0, 0, i).Format("2006-01-02"))
+		}),
+		"digits": file(arrow.PrimitiveTypes.Int64, func(b array.Builder, i int) { b.(*array.Int64Builder).Append(int64(20240101 + i)) }),
+	}
+	numbers := map[string]string{
+		"numbers":          file(arrow.PrimitiveTypes.Float64, func(b array.Builder, i int) { b.(*array.Float64Builder).Append(float64(i)) }),
+		"numbers as texts": file(arrow.BinaryTypes.String, func(b array.Builder, i int) { b.(*array.StringBuilder).Append(fmt.Sprint(i)) }),
+	}
+	empty := file(arrow.PrimitiveTypes.Float64, func(b array.Builder, _ int) { b.AppendNull() })
+	unix := file(arrow.PrimitiveTypes.Int64, func(b array.Builder, i int) { b.(*array.Int64Builder).Append(day.Unix() + int64(i)) })
+	h := header(t, gppl.SumsRange{Lo: 0, Hi: 3e9, Largest: 9})
+	both := func(o Options, files ...string) (err error) {
+		t.Helper()
+		_, err = Look(files, o)
+		_, _, also := Sum(t.Context(), files, h, o, 2)
+		if (err == nil) != (also == nil) {
+			t.Errorf("%q: Look says %v, Sum says %v", files, err, also)
+		}
+		return err
+	}
+	cells := 0
+	for d, first := range dates {
+		for n, other := range numbers {
+			for _, files := range [][]string{{first, other}, {other, first}, {empty, unix, first, other}} {
+				if err := both(Options{}, files...); err == nil || !strings.Contains(err.Error(), "ReadOptions.Time says how all files have it") {
+					t.Errorf("%s and %s: %v", d, n, err)
+				}
+				cells++
+			}
+		}
+		for e, other := range dates {
+			if err := both(Options{}, first, empty, unix, other); err != nil {
+				t.Errorf("%s and %s: %v", d, e, err)
+			}
+			cells++
+		}
+	}
+	if err := both(Options{Columns: forecast.ReadOptions{Time: dataset.TimeNumber}}, dates["digits"], numbers["numbers"]); err != nil {
+		t.Errorf("as plain numbers: %v", err)
+	}
+	t.Logf("%d cells", cells)
 }

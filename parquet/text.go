@@ -21,9 +21,11 @@ import (
 
 // Texts, and numbers that may stand for dates, go through the reader of csv files: there is no second table of forms.
 
-// stream writes both columns as a csv file and reads that. visit gets the rows in order, with line 1 for the first. report, unless nil, gets
-// what was found.
-func (s source) stream(ctx context.Context, o forecast.ReadOptions, visit func(*dataset.CSVBlock) error, report *dataset.CSVReport) error {
+// stream writes both columns as a csv file and reads that. visit gets the rows in order, with line 1 for the first.
+func (s source) stream(ctx context.Context, o forecast.ReadOptions, visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
+	if s.dates() { // they are written below
+		o.Time = dataset.TimeAuto
+	}
 	o.NoHeader, o.X, o.Y, o.Comma = true, "1", "2", ','
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(s.writeCSV(ctx, w)) }()
@@ -32,10 +34,7 @@ func (s source) stream(ctx context.Context, o forecast.ReadOptions, visit func(*
 	if err == nil {
 		rep.Columns[rep.X], rep.Columns[rep.Y] = s.x.name, s.y.name
 	}
-	if report != nil {
-		*report = rep
-	}
-	return err
+	return rep, err
 }
 
 func (s source) writeCSV(ctx context.Context, w io.Writer) error {
@@ -102,40 +101,26 @@ func (c *column) readText(dst []string) error {
 	return nil
 }
 
-// sumText adds a file that is read as text; texts is false if this is none.
-func sumText(ctx context.Context, path string, into *gppl.Sums, o Options, rep *Report) (texts bool, err error) {
-	s, err := open(path, o)
-	if err != nil {
-		return false, err
-	}
-	defer s.Close()
-	if !s.asText() {
-		return false, nil
-	}
-	own := Report{RowGroups: s.NumRowGroups()}
-	var found dataset.CSVReport
+// sumText adds a file that is read as text.
+func (s source) sumText(ctx context.Context, into *gppl.Sums, o Options, rep *Report) (dataset.CSVReport, error) {
 	h := into.Header()
-	err = s.stream(ctx, forecast.ReadOptions{}.Within(h), func(b *dataset.CSVBlock) error {
+	found, err := s.stream(ctx, o.Columns.Within(h), func(b *dataset.CSVBlock) error {
 		x, y := forecast.Taken(h, b)
-		own.Bad += len(b.Bad)
+		rep.Bad += len(b.Bad)
 		if len(b.Bad) > 0 {
 			bad := fmt.Errorf("row %d: %w", b.Bad[0].Line-1, b.Bad[0].Err)
 			if o.Strict {
 				return bad
 			}
-			if own.First == nil {
-				own.First = bad
+			if rep.First == nil {
+				rep.First = bad
 			}
 		}
 		return into.Add(x, y)
-	}, &found)
-	if err != nil {
-		return true, fmt.Errorf("%s: %w", path, err)
+	})
+	rep.Rows, rep.Missing, rep.RowGroups = int(s.NumRows()), found.Skipped, s.NumRowGroups()
+	if err == nil {
+		rep.Remarks = forecast.Remarks(found)
 	}
-	own.Rows, own.Missing = int(s.NumRows()), found.Skipped
-	for _, remark := range forecast.Remarks(found) {
-		own.Remarks = append(own.Remarks, path+": "+remark)
-	}
-	rep.join(own, path)
-	return true, nil
+	return found, err
 }

@@ -40,8 +40,8 @@ best naive forecast of the same observations: the last value, with or without dr
    gppl backtest sales.csv --holdout 12`,
 		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag()),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if c.Int("forecast") < 1 {
-				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
+			if err := checkSteps(c); err != nil {
+				return err
 			}
 			a, err := learn(ctx, c)
 			if err != nil {

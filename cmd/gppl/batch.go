@@ -228,6 +228,9 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return nil, nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
 		}
+		if err := wholefile.Check(tasks[0].files[flag]); err != nil {
+			return nil, nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
+		}
 	}
 	return tasks, names, nil
 }

@@ -12,10 +12,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/sumflags"
+	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -41,7 +42,7 @@ func inputFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null; may be repeated", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
-		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: SE, Laplace, Matern32, Matern52, RQ, Periodic, LocPer, SpectralMixture, SHO, Rotation, Cosine, sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
+		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
@@ -92,6 +93,17 @@ func forecastFlag() cli.Flag {
 		Usage: "number of `STEPS` ahead; a step is the series' own: a month, a week, …", Category: "RESULTS"}
 }
 
+// checkSteps returns an error if --forecast says no number of steps.
+func checkSteps(c *cli.Command) error {
+	switch steps := c.Int("forecast"); {
+	case steps < 1:
+		return usageError{fmt.Errorf("--forecast %d: at least one step is needed", steps)}
+	case steps > forecast.MostSteps:
+		return usageError{fmt.Errorf("--forecast %d: at most %d", steps, forecast.MostSteps)}
+	}
+	return nil
+}
+
 // forecastSteps returns how many steps --forecast says for a series of n observations.
 func forecastSteps(c *cli.Command, n int) int {
 	if c.IsSet("forecast") {
@@ -131,8 +143,8 @@ From several files, or several --y, it writes one table (csv, or JSON with --jso
 			if c.IsSet("at") {
 				return usageError{errors.New("--at is for sums: gppl predict takes it with the model that --model saves")}
 			}
-			if c.Int("forecast") < 1 {
-				return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
+			if err := checkSteps(c); err != nil {
+				return err
 			}
 			files, columns := c.Args().Slice(), yColumns(c)
 			if len(files) > 1 || len(columns) > 1 {
@@ -369,12 +381,12 @@ func train(ctx context.Context, c *cli.Command, s *forecast.Series, settings for
 			settings.Resume = model + searchSuffix
 		}
 		if tell && !c.Bool("quiet") {
-			fmt.Fprintf(c.Root().ErrWriter, "gppl: %v.\n", plan)
+			say(c, "%v.", plan)
 		}
 	}
 	defer func() {
 		if _, err := os.Stat(settings.Resume); ctx.Err() != nil && settings.Resume != "" && err == nil {
-			fmt.Fprintf(c.Root().ErrWriter, "gppl: finished candidates are kept in %s: run the same command again to continue.\n", settings.Resume)
+			say(c, "finished candidates are kept in %s: run the same command again to continue.", settings.Resume)
 		}
 	}()
 	if !tell {
@@ -422,24 +434,18 @@ func readOptions(c *cli.Command) (o forecast.ReadOptions, err error) {
 		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), DecimalPoint: c.Bool("decimal-point"), Missing: c.StringSlice("missing"),
 		Time: dataset.TimeFormat(c.String("time")),
 	}
-	if o.DecimalComma && o.DecimalPoint {
-		return o, usageError{errors.New("--decimal-comma and --decimal-point: numbers have one of the two")}
-	}
 	// Unless they are asked for, columns 1 and 2 are meant, not columns of these names.
 	if c.IsSet("x") {
 		o.X = c.String("x")
 	}
 	o.Y = yColumn(c)
-	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
-		var known []string
-		for _, f := range dataset.TimeFormats {
-			known = append(known, string(f))
-		}
-		last := len(known) - 1
-		return o, usageError{fmt.Errorf("--time %q: it is %s or %s", o.Time, strings.Join(known[:last], ", "), known[last])}
+	if o.Comma, err = sumflags.Comma(c.String("comma")); err == nil {
+		err = sumflags.Check(o)
 	}
-	o.Comma, err = comma(c.String("comma"))
-	return o, err
+	if err != nil {
+		return o, usageError{err}
+	}
+	return o, nil
 }
 
 // progress returns a bar on standard error, lines on any other writer, or nil with --quiet.
@@ -452,22 +458,6 @@ func progress(c *cli.Command, title string, total int) *viz.Progress {
 	default:
 		return viz.NewProgressTo(w, title, total)
 	}
-}
-
-func comma(text string) (rune, error) {
-	switch text {
-	case "":
-		return 0, nil
-	case `\t`, "tab":
-		return '\t', nil
-	case "space":
-		return ' ', nil
-	}
-	r, size := utf8.DecodeRuneInString(text)
-	if size != len(text) || r == utf8.RuneError || r == '"' || r == '\r' || r == '\n' {
-		return 0, usageError{fmt.Errorf("--comma %q: it takes one character, tab or space", text)}
-	}
-	return r, nil
 }
 
 // writable returns an error, before any work is done, if a file of the flags cannot be written afterwards, or would overwrite a file that
@@ -487,7 +477,17 @@ func writable(c *cli.Command, flags ...string) error {
 		}
 		files[flag] = path
 	}
-	return apart(c, files)
+	if err := apart(c, files); err != nil {
+		return err
+	}
+	for _, flag := range flags {
+		if path := files[flag]; path != "" {
+			if err := wholefile.Check(path); err != nil {
+				return fmt.Errorf("--%s %s: %w", flag, path, err)
+			}
+		}
+	}
+	return nil
 }
 
 func writeJSON(ctx context.Context, c *cli.Command, v any) error {

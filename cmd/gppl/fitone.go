@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,11 +25,16 @@ var outputs = []string{"report", "model", "out", "figure"}
 // inputFiles are the flags, of any command, that name files to read beside those of the arguments.
 var inputFiles = []string{"future", "like"}
 
-// apart returns an error if a file that the command writes, by flag and for each series, is one that it reads or another that it writes.
+// apart returns an error if a file that the command writes, by flag and for each series, or standard output, is one that it reads or another
+// that it writes.
 func apart(c *cli.Command, written ...map[string]string) error {
 	var read, write []wholefile.Name
 	for _, path := range c.Args().Slice() {
-		read = append(read, wholefile.Name{Path: path})
+		name := wholefile.Name{Path: path}
+		if path == "-" && c.Name == "sum" {
+			name.File = os.Stdin
+		}
+		read = append(read, name)
 	}
 	for _, flag := range inputFiles {
 		read = append(read, wholefile.Name{Flag: flag, Path: c.String(flag)})
@@ -43,6 +49,14 @@ func apart(c *cli.Command, written ...map[string]string) error {
 			if path != "" && c.Bool("resume") {
 				write = append(write, wholefile.Name{Flag: flag, Path: statePath(path)})
 			}
+		}
+	}
+	for i, w := range []io.Writer{c.Root().Writer, c.Root().ErrWriter} {
+		if first, ok := w.(*firstError); ok {
+			w = first.Writer
+		}
+		if f, ok := w.(*os.File); ok { // what >> adds to
+			write = append(write, wholefile.Name{Path: []string{"standard output", "standard error"}[i], File: f})
 		}
 	}
 	err := wholefile.Apart(read, write)
@@ -175,7 +189,7 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 	}
 	o, err := t.fit(ctx, c)
 	for _, note := range o.notes {
-		fmt.Fprintf(c.Root().ErrWriter, "gppl: %s\n", note)
+		say(c, "%s", note)
 	}
 	if err != nil {
 		return err

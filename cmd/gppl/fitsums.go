@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -52,7 +53,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 			return usageError{errors.New(message(err))}
 		}
 	}
-	s, err := readSums(path)
+	s, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(ctx, c, path) })
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,11 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	fits, err := fitKernels(ctx, c, s, names)
+	memory, err := sumsMemory(ctx, c, s)
+	if err != nil {
+		return err
+	}
+	fits, err := fitKernels(ctx, c, s, names, memory)
 	if err != nil {
 		return err
 	}
@@ -76,7 +81,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	}
 	var ahead *forecast.Forecast
 	if len(x) > 0 {
-		ahead, err = interruptible(ctx, func() (*forecast.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x) })
+		ahead, err = interruptible(ctx, func() (*forecast.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x, memory) })
 		if err != nil {
 			return fmt.Errorf("%s: %s%s", path, message(err), beyond(s.Header(), when, x))
 		}
@@ -108,8 +113,8 @@ func checkSumsFlags(c *cli.Command, path string) error {
 		return err
 	}
 	switch {
-	case c.IsSet("forecast") && c.Int("forecast") < 1:
-		return usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
+	case c.IsSet("forecast") && checkSteps(c) != nil:
+		return checkSteps(c)
 	case c.IsSet("forecast") && c.IsSet("at"):
 		return usageError{errors.New("--forecast and --at exclude each other: give one of them")}
 	case c.IsSet("out") && !c.IsSet("forecast") && !c.IsSet("at"):
@@ -118,13 +123,25 @@ func checkSumsFlags(c *cli.Command, path string) error {
 	return nil
 }
 
+// sumsMemory is what the limit of memory leaves an evaluation beside the sums and what is read of them.
+func sumsMemory(ctx context.Context, c *cli.Command, s *library.Sums) (float64, error) {
+	limit, err := memoryLimit(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	beside := leastMemory + 2*float64(s.Plan().Bytes)
+	return limit - beside, memoryHint(c, refuseMemory("learning from these sums", beside, limit))
+}
+
 // fitKernels learns each kernel. It returns them by ascending BIC, with the refused ones last.
-func fitKernels(ctx context.Context, c *cli.Command, s *library.Sums, names []string) (fits []sumsFit, err error) {
+func fitKernels(ctx context.Context, c *cli.Command, s *library.Sums, names []string, memory float64) (fits []sumsFit, err error) {
 	bar := progress(c, "kernels", len(names))
 	for i, name := range names {
 		bar.Set(i)
 		bar.Message("%s", name)
-		fit, err := interruptible(ctx, func() (sumsFit, error) { return fitKernel(ctx, s, name, c.Int("starts"), uint64(c.Uint("seed"))) })
+		fit, err := interruptible(ctx, func() (sumsFit, error) {
+			return fitKernel(ctx, s, name, memory, c.Int("starts"), uint64(c.Uint("seed")))
+		})
 		if err != nil {
 			bar.Fail(err)
 			return nil, err
@@ -170,7 +187,7 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums,
 	}
 	best := fits[0]
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", report.Printable(path), count(s.Len(), "observation", "observations"), s.Mean())
+		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", flagwords.Printable(path), count(s.Len(), "observation", "observations"), s.Mean())
 		for _, f := range fits {
 			if f.Result == nil {
 				fmt.Fprintf(w, "%-24s refused: %s\n", f.Kernel, f.Refused)
@@ -223,9 +240,9 @@ func beyond(h library.SumsHeader, when []string, x []float64) string {
 }
 
 // forecastSums predicts without the observations.
-func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []string, x []float64) (*forecast.Forecast, error) {
+func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []string, x []float64, memory float64) (*forecast.Forecast, error) {
 	centre := s.Mean()
-	post, err := library.NewSumsPosterior(m, s, centre)
+	post, err := library.NewSumsPosterior(m, s, centre, library.WithMemory(memory))
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +261,7 @@ func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []
 }
 
 // fitKernel learns one kernel from the best of several starts. A refusal is not an error: sumsFit.Refused has the reason.
-func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, seed uint64) (sumsFit, error) {
+func fitKernel(ctx context.Context, s *library.Sums, name string, memory float64, starts int, seed uint64) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
 	kernel, err := forecast.ParseKernel(name)
 	if err != nil {
@@ -252,11 +269,11 @@ func fitKernel(ctx context.Context, s *library.Sums, name string, starts int, se
 	}
 	mean := s.Mean()
 	from := sumsStarts(kernel, s)
-	exact, err := library.NewSumsExact(from[0], s, mean)
+	exact, err := library.NewSumsExact(from[0], s, mean, library.WithMemory(memory))
 	if err != nil {
 		return fit, err
 	}
-	settings := auto.Settings{Fit: library.Settings{Seed: seed}}
+	settings := auto.Settings{Fit: library.Settings{Seed: seed}, Memory: memory}
 	if starts > 1 {
 		settings.Fit.Starts = starts
 	}
@@ -307,7 +324,7 @@ func (f *sumsFit) accept(r *auto.Result, s *library.Sums) {
 func fitProjections(ctx context.Context, fit sumsFit, from []library.Model, s *library.Sums, settings auto.Settings) (sumsFit, error) {
 	const few = 64
 	refusal := (*library.Refusal)(nil)
-	loss, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()))
+	loss, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(settings.Memory))
 	if errors.As(err, &refusal) {
 		return fit, nil
 	}

@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf16"
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
@@ -379,5 +381,46 @@ func TestOutputs(t *testing.T) {
 	}
 	if b, err := os.ReadFile(target); err != nil || len(b) == 0 {
 		t.Errorf("nothing was written through the link: %v", err)
+	}
+}
+
+// TestHostileNames: no name of a column, a title or a file sends controls to the terminal, whatever a command says about it.
+func TestHostileNames(t *testing.T) {
+	const evil = "\x1b[2J\u202e\u0007"
+	dir := t.TempDir()
+	t.Chdir(dir)
+	row := func(i int) string { return fmt.Sprintf("%d,%.3f,%.3f", i, observed(i), math.Sin(float64(i*i))) }
+	file := made("t"+evil+" (m"+evil+"),y"+evil+",p"+evil, 40, row)
+	name, sums, model := "a"+evil+".csv", "a"+evil+".sums", "m"+evil+".json"
+	put(t, dir, name, "Title "+evil+"\n\n"+file)
+	put(t, dir, "bad.csv", file+"40,wet"+evil+",1\n41"+evil+",1,1\n")
+	put(t, dir, "other.csv", made("t"+evil+",y"+evil, 30, func(i int) string { return fmt.Sprintf("2024-01-%02d,%d", i+1, i%5) }))
+	kernel := []string{"--kernel", "SE"}
+	said := 0
+	for _, args := range [][]string{
+		append([]string{"fit", name, "--model", model, "--out", "o" + evil, "--report", "r" + evil, "--figure", "f" + evil + ".svg"}, kernel...),
+		append([]string{"fit", name, "--regressor", "p" + evil}, kernel...), append([]string{"fit", name, "bad.csv"}, kernel...), append([]string{"fit", "bad.csv"}, kernel...),
+		append([]string{"compare", name}, kernel...), append([]string{"backtest", name}, kernel...), append([]string{"fit", name, "--y", "z" + evil}, kernel...),
+		append([]string{"fit", name, "--y", "p" + evil, "--out", name}, kernel...), {"fit", name, "--kernel", "SE" + evil}, {"fit", name, "--prior", evil + "=" + evil}, {"fit", name, "--" + evil},
+		{"fit", name, "--time", evil}, {"fit", name, "--comma", evil}, {"fit", name, "--period", evil}, {"fit", name, "--log", evil}, {"fit", name, "--memory", evil}, {"fit", evil}, {evil},
+		{"predict", model}, {"predict", model, "--at", evil}, {"predict", model, "--future", name}, {"predict", name}, {"data", evil},
+		{"sum", name, "-o", sums}, {"sum", "bad.csv", "-o", sums}, {"sum", name, "--like", sums, "-o", sums + "2"}, {"sum", "bad.csv", "--like", sums, "-o", sums + "3"},
+		{"sum", "bad.csv", "--strict", "-o", sums + "4"}, {"sum", "bad.csv", "other.csv", "-o", sums + "5"}, {"info", sums}, {"info", name}, {"fit", sums}, {"merge", sums, name, "-o", "x"},
+		{"merge", sums, sums + "2", "-o", sums + "6"}, {"sum", name, "-o", sums + "/" + evil},
+	} {
+		_, stdout, stderr := gppl(args...)
+		table := args[0] == "predict" || slices.Contains(args, "bad.csv") // in the letters of any language
+		for _, r := range stdout + stderr {
+			if r != '\n' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && !table) {
+				t.Errorf("gppl %q sends %q: %.300q %.300q", args, r, stdout, stderr)
+				break
+			}
+		}
+		if strings.Contains(stdout+stderr, "\uFFFD") || strings.Contains(stdout+stderr, `\x1b`) {
+			said++
+		}
+	}
+	if said < 15 {
+		t.Errorf("%d commands mention a name: the test sees too little", said)
 	}
 }

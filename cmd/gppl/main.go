@@ -29,7 +29,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
 func main() {
@@ -141,11 +140,16 @@ func message(err error) string {
 		return text
 	}
 	const most = 500
-	text = report.Printable(strings.ReplaceAll(flagwords.Of(text), "\n", "; "))
+	text = flagwords.Printable(strings.ReplaceAll(flagwords.Of(text), "\n", "; "))
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most-1]) + "…"
 	}
 	return text
+}
+
+// say writes a line to standard error.
+func say(c *cli.Command, format string, args ...any) {
+	fmt.Fprintf(c.Root().ErrWriter, "gppl: %s\n", flagwords.Printable(fmt.Sprintf(format, args...)))
 }
 
 func command(stdout, stderr io.Writer) *cli.Command {
@@ -172,6 +176,9 @@ func command(stdout, stderr io.Writer) *cli.Command {
 			return usageError{errors.New("a command is missing")}
 		},
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run prints the error and chooses the exit code
+	}
+	for _, c := range root.Commands {
+		c.Before = func(ctx context.Context, c *cli.Command) (context.Context, error) { return ctx, apart(c) }
 	}
 	for _, c := range append(root.Commands, root) {
 		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{flagError(err)} }

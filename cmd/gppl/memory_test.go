@@ -9,11 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/machine"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 // rowsFile writes n rows of a noisy wave to a file.
@@ -31,7 +33,10 @@ func rowsFile(t *testing.T, n int) string {
 	return path
 }
 
-var namedKernels = []string{"auto", "SE", "Laplace", "Matern32", "Matern52", "RQ", "Periodic", "LocPer", "SpectralMixture", "SE + LocPer", "SE * Periodic"}
+// namedKernels are all that the shell knows by a name, and sums and products of every kind of engine.
+var namedKernels = slices.Concat([]string{"auto"}, forecast.KernelNames(), forecast.Auto, []string{
+	"SE * Periodic", "Matern32 * Periodic", "Matern52 * Cosine", "SHO + Matern32", "Rotation + SE", "SHO * SHO", "RQ * Periodic", "ChangePoint(SE, Matern32)",
+})
 
 // oneLine checks that a command was refused with one line that contains a text.
 func oneLine(t *testing.T, code, want int, stderr, text string) {
@@ -56,6 +61,8 @@ func TestMemoryRefuses(t *testing.T) {
 			t.Errorf("%s: %d bytes were allocated to refuse", kernel, allocated)
 		}
 	}
+	sums := filepath.Join(t.TempDir(), "many.sums")
+	must(t, "sum", rowsFile(t, 100), "--lengthscale", "0.005", "-o", sums, "-q")
 	for _, c := range []struct {
 		args []string
 		code int
@@ -64,6 +71,13 @@ func TestMemoryRefuses(t *testing.T) {
 		{[]string{"sum", path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--lengthscale", "5", "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
 		{[]string{"predict", path, "--memory", "40MB"}, exitFailed, "and the limit is 40 MB"},
 		{[]string{"merge", path, path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"info", path, "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"sum", path, "--like", path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"fit", sums, "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"fit", sums, "--forecast", "1000001"}, exitUsage, "--forecast 1000001: at most 1000000"},
+		{[]string{"predict", path, "--forecast", "1000000001"}, exitUsage, "--forecast 1000000001: at most 1000000"},
+		{[]string{"fit", path, "--forecast", "1000000001"}, exitUsage, "--forecast 1000000001: at most 1000000"},
+		{[]string{"backtest", path, "--forecast", "1000000001"}, exitUsage, "--forecast 1000000001: at most 1000000"},
 		{[]string{"fit", path, "--memory", "lots"}, exitUsage, "--memory lots"},
 		{[]string{"fit", path, "--memory", "-1"}, exitUsage, "--memory -1"},
 		{[]string{"fit", path, "--memory", "1kB"}, exitUsage, "gppl itself takes"},
@@ -71,6 +85,26 @@ func TestMemoryRefuses(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), append([]string{"gppl"}, c.args...), &stdout, &stderr)
 		oneLine(t, code, c.code, stderr.String(), c.text)
+	}
+}
+
+// TestEndless reads what never ends, as each file that is read whole: it is refused at the limit of memory.
+func TestEndless(t *testing.T) {
+	const endless = "/dev/zero"
+	if _, err := os.Stat(endless); err != nil {
+		t.Skip(err)
+	}
+	path, out := put(t, t.TempDir(), "a.csv", made("t,y,p", 40, func(i int) string { return fmt.Sprintf("%d,%.3f,1.%d", i, observed(i), i%7) })), filepath.Join(t.TempDir(), "out")
+	model := filepath.Join(t.TempDir(), "m.json")
+	must(t, "fit", path, "--kernel", "SE", "--origins", "0", "--model", model, "-q")
+	for _, args := range [][]string{
+		{"info", endless}, {"merge", endless, "-o", out}, {"sum", path, "--like", endless, "-o", out}, {"predict", endless},
+		{"fit", endless}, {"compare", endless}, {"sum", endless, "-o", out}, {"sum", endless, "--from", "0", "--to", "9", "--centre", "0", "--largest", "9", "-o", out},
+		{"fit", path, "--regressor", "p", "--future", endless},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), slices.Concat([]string{"gppl"}, args, []string{"--memory", "60MB"}), &stdout, &stderr)
+		oneLine(t, code, exitFailed, stderr.String(), endless)
 	}
 }
 
@@ -102,9 +136,9 @@ func TestMemoryStays(t *testing.T) {
 	} else {
 		oneLine(t, short.ProcessState.ExitCode(), exitFailed, string(out), "and the limit is 50 MB")
 	}
-	for _, kernel := range []string{"auto", "SE", "Laplace"} {
+	for _, kernel := range namedKernels {
 		for _, limit := range []string{"", "ulimit -v 2000000; "} { // kB
-			script := fmt.Sprintf(`%s%s fit %s -q --kernel %s --budget 5s --memory 300MB`, limit, program, path, kernel)
+			script := fmt.Sprintf(`%s%s fit %s -q --kernel '%s' --budget 5s --memory 300MB`, limit, program, path, kernel)
 			cmd := exec.Command("sh", "-c", script)
 			out, err := cmd.CombinedOutput()
 			if strings.Contains(string(out), "goroutine") || strings.Contains(string(out), "fatal error") {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -39,6 +39,9 @@ func predictCommand() *cli.Command {
 			if err := formatKnown("out", c.String("out")); err != nil {
 				return err
 			}
+			if err := checkSteps(c); err != nil {
+				return err
+			}
 			if err := writable(c, "out"); err != nil {
 				return err
 			}
@@ -49,24 +52,19 @@ func predictCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if info, err := os.Stat(path); err == nil {
-				if err := refuseMemory("the model "+path, forecast.LoadForecast(info.Size()), limit); err != nil {
-					return memoryHint(c, err)
-				}
-			}
-			a, err := interruptible(ctx, func() (*forecast.Analysis, error) { return forecast.Load(path) })
+			a, err := interruptible(ctx, func() (*forecast.Analysis, error) { return forecast.LoadWithin(path, limit) })
 			if errors.Is(err, forecast.ErrModelAlone) {
 				return fmt.Errorf("%w, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts from these", err)
 			}
 			if err != nil {
-				return err
+				return memoryHint(c, err)
 			}
 			if err := a.LimitMemory(limit); err != nil {
 				return memoryHint(c, err)
 			}
 			if path := c.String("future"); path != "" {
 				o, err := readOptions(c)
-				if err == nil {
+				if o.Memory = limit; err == nil {
 					_, err = interruptible(ctx, func() (struct{}, error) { return struct{}{}, a.Series.AddFuture(path, o) })
 				}
 				if err != nil {
@@ -93,7 +91,7 @@ func predictCommand() *cli.Command {
 				return err
 			}
 			if note := a.Note(); note != "" {
-				fmt.Fprintf(c.Root().ErrWriter, "gppl: warning: %s\n", note)
+				say(c, "warning: %s", note)
 			}
 			csv := func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }
 			if out := c.String("out"); out != "" {
@@ -101,7 +99,7 @@ func predictCommand() *cli.Command {
 					return err
 				}
 				if !c.Bool("json") {
-					fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", len(f.X), report.Printable(out))
+					fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", len(f.X), flagwords.Printable(out))
 				}
 			}
 			switch {
@@ -119,9 +117,6 @@ func predictCommand() *cli.Command {
 func places(a *forecast.Analysis, c *cli.Command) ([]float64, error) {
 	at := c.StringSlice("at")
 	if len(at) == 0 {
-		if c.Int("forecast") < 1 {
-			return nil, usageError{fmt.Errorf("--forecast %d: at least one step is needed", c.Int("forecast"))}
-		}
 		return nil, nil
 	}
 	x := make([]float64, len(at))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -22,7 +21,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -90,7 +88,6 @@ func outOf(c *cli.Command) (string, error) {
 // summer adds up files.
 type summer struct {
 	command *cli.Command
-	stderr  io.Writer
 	files   []string
 	options forecast.ReadOptions
 	strict  bool
@@ -117,7 +114,7 @@ type badRow struct {
 const mostShown = 10
 
 func newSummer(c *cli.Command) (*summer, error) {
-	s := &summer{command: c, stderr: c.Root().ErrWriter, files: c.Args().Slice(), strict: c.Bool("strict")}
+	s := &summer{command: c, files: c.Args().Slice(), strict: c.Bool("strict")}
 	if len(s.files) == 0 {
 		return nil, usageError{errors.New("sum: a csv file is missing")}
 	}
@@ -161,7 +158,7 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 	var before *library.Sums
 	out, resumable := s.command.String("out"), s.command.Bool("resume")
 	if resumable {
-		if before, err = s.resume(out); err != nil {
+		if before, err = s.resume(ctx, out); err != nil {
 			return nil, err
 		}
 	}
@@ -256,7 +253,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 				return h, usageError{fmt.Errorf("--%s: --like %s already determines it", flag, like)}
 			}
 		}
-		other, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(like) })
+		other, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(ctx, c, like) })
 		if err != nil {
 			return h, err
 		}
@@ -377,7 +374,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, remark := range forecast.Remarks(rep) {
-		fmt.Fprintf(s.stderr, "gppl: warning: %s\n", report.Printable(name+": "+flagwords.Of(remark)))
+		say(s.command, "warning: %s: %s", name, flagwords.Of(remark))
 	}
 	s.rows += rep.Rows
 	s.skipped += rep.Skipped
@@ -395,23 +392,23 @@ func (s *summer) show(b *dataset.CSVBlock) {
 // tell prints which rows were left out, and the speed.
 func (s *summer) tell(sums *library.Sums) {
 	for _, row := range s.first {
-		fmt.Fprintf(s.stderr, "gppl: %s, %s\n", report.Printable(row.file), report.Printable(row.Error()))
+		say(s.command, "%s, %v", row.file, row)
 	}
 	if more := s.bad - len(s.first); more > 0 {
-		fmt.Fprintf(s.stderr, "gppl: and %d more\n", more)
+		say(s.command, "and %d more", more)
 	}
 	if s.bad > 0 {
 		remedy := "--from, --to, --centre and --largest set the range"
 		if like := s.command.String("like"); like != "" {
 			remedy = fmt.Sprintf("the range is that of %s: to change it, make %s again with --from, --to, --centre and --largest", like, like)
 		}
-		fmt.Fprintf(s.stderr, "gppl: warning: %s left out (--strict makes that an error); %s\n", count(s.bad, "row was", "rows were"), remedy)
+		say(s.command, "warning: %s left out (--strict makes that an error); %s", count(s.bad, "row was", "rows were"), remedy)
 	}
 	if s.skipped > 0 {
-		fmt.Fprintf(s.stderr, "gppl: %s left out for lack of a value\n", count(s.skipped, "row was", "rows were"))
+		say(s.command, "%s left out for lack of a value", count(s.skipped, "row was", "rows were"))
 	}
 	if s.seconds > 0 && !s.command.Bool("quiet") {
-		fmt.Fprintf(s.stderr, "gppl: %d rows of %s in %.3g s, %.3g a second\n", sums.Len()+s.bad+s.skipped, count(len(s.files), "file", "files"), s.seconds, float64(s.rows)/s.seconds)
+		say(s.command, "%d rows of %s in %.3g s, %.3g a second", sums.Len()+s.bad+s.skipped, count(len(s.files), "file", "files"), s.seconds, float64(s.rows)/s.seconds)
 	}
 }
 

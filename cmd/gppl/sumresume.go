@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,9 +51,9 @@ func readFileOf(path string) (f readFile, err error) {
 
 // resume takes up what an earlier run has left: its files are taken off those to be read, once for each time they were. The sums are nil
 // if there is nothing.
-func (s *summer) resume(out string) (*library.Sums, error) {
+func (s *summer) resume(ctx context.Context, out string) (*library.Sums, error) {
 	path := statePath(out)
-	b, err := os.ReadFile(path)
+	b, err := readWithin(ctx, s.command, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

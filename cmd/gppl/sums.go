@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
-	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -35,11 +35,8 @@ func mergeCommand() *cli.Command {
 			if len(files) == 0 {
 				return usageError{errors.New("merge: a file of sums is missing")}
 			}
-			if err := mergeFits(ctx, c, files); err != nil {
-				return err
-			}
 			frugal(ctx)
-			all, err := interruptible(ctx, func() (*library.Sums, error) { return merged(ctx, files, c.Bool("subtract")) })
+			all, err := interruptible(ctx, func() (*library.Sums, error) { return merged(ctx, c, files, c.Bool("subtract")) })
 			if err != nil {
 				return err
 			}
@@ -51,25 +48,9 @@ func mergeCommand() *cli.Command {
 	}
 }
 
-// mergeFits returns an error if the sums of the files do not fit the memory: those so far, and one more with its bytes.
-func mergeFits(ctx context.Context, c *cli.Command, files []string) error {
-	limit, err := memoryLimit(ctx, c)
-	if err != nil {
-		return err
-	}
-	var largest int64
-	for _, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			largest = max(largest, info.Size())
-		}
-	}
-	const copies = 4 // the sums so far, the next ones, their bytes, and those that are written
-	return memoryHint(c, refuseMemory("merging these sums", leastMemory+copies*float64(largest), limit))
-}
-
 // merged adds up files, or subtracts all but the first.
-func merged(ctx context.Context, files []string, subtract bool) (*library.Sums, error) {
-	all, err := readSums(files[0])
+func merged(ctx context.Context, c *cli.Command, files []string, subtract bool) (*library.Sums, error) {
+	all, err := readSums(ctx, c, files[0])
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +58,7 @@ func merged(ctx context.Context, files []string, subtract bool) (*library.Sums, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s, err := readSums(file)
+		s, err := readSums(ctx, c, file)
 		if err != nil {
 			return nil, err
 		}
@@ -103,13 +84,13 @@ func merged(ctx context.Context, files []string, subtract bool) (*library.Sums, 
 func infoCommand() *cli.Command {
 	return &cli.Command{
 		Name: "info", Usage: "show what sums contain and what they resolve", ArgsUsage: "FILE.sums",
-		Flags: []cli.Flag{jsonFlag()},
+		Flags: []cli.Flag{memoryFlag(), jsonFlag()},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			path, err := argument(c, "file of sums")
 			if err != nil {
 				return err
 			}
-			s, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(path) })
+			s, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(ctx, c, path) })
 			if err != nil {
 				return err
 			}
@@ -134,8 +115,13 @@ func isSums(path string) bool {
 	return err == nil && string(b[:]) == magic
 }
 
-func readSums(path string) (*library.Sums, error) {
-	b, err := os.ReadFile(path)
+// sumsCopies is how often sums are in memory at once, in bytes of their file: those so far, the next ones, their bytes, and those that
+// are written.
+const sumsCopies = 4
+
+// readSums reads a file of sums that fits the memory.
+func readSums(ctx context.Context, c *cli.Command, path string) (*library.Sums, error) {
+	b, err := readWithin(ctx, c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +130,19 @@ func readSums(path string) (*library.Sums, error) {
 		return nil, fmt.Errorf("%s: %s", path, message(err))
 	}
 	return s, nil
+}
+
+// readWithin reads a file with sums that fits the memory.
+func readWithin(ctx context.Context, c *cli.Command, path string) ([]byte, error) {
+	limit, err := memoryLimit(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	b, err := wholefile.ReadWithin(path, int64((limit-leastMemory)/sumsCopies))
+	if large := (*wholefile.LargeError)(nil); errors.As(err, &large) {
+		err = memoryHint(c, refuseMemory("the sums in "+path, leastMemory+sumsCopies*float64(large.Bytes), limit))
+	}
+	return b, err
 }
 
 // writeSums writes sums, whole or not at all.
@@ -189,7 +188,7 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 		return writeJSON(ctx, c, i)
 	}
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s\n", report.Printable(path), count(s.Len(), "observation", "observations"))
+		fmt.Fprintf(w, "%s: %s\n", flagwords.Printable(path), count(s.Len(), "observation", "observations"))
 		if i.First != nil {
 			fmt.Fprintf(w, "  x         %.10g to %.10g, of %.10g to %.10g that it takes\n", *i.First, *i.Last, h.Lo, h.Hi)
 			fmt.Fprintf(w, "  y         mean %.6g, standard deviation %.4g, up to %.4g from %.6g\n", *i.Mean, *i.Deviation, h.Largest, h.Centre)

@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
-// A Name is a file as it was given: by a flag, or as an argument if the flag is "". The path "-" of an input is standard input.
-type Name struct{ Flag, Path string }
+// A Name is a file as it was given: by a flag, or as an argument if the flag is "".
+type Name struct {
+	Flag, Path string
+	File       *os.File // as it was opened before, such as standard input; nil for the file at the path
+}
 
 func (n Name) String() string {
 	if n.Flag == "" {
@@ -40,7 +43,8 @@ func (e *ConflictError) Error() string {
 }
 
 // Apart returns a [*ConflictError] if an output is an input or another output, by whatever name, link or case of letters, or will be once
-// it is written. Empty paths are left out. Devices and pipes may be named several times.
+// it is written, or if writing it would remove an input as what a killed writer has left. Empty paths are left out. Devices and pipes may
+// be named several times, and an output may be an open file, such as standard output, too: Write then adds to that.
 func Apart(inputs, outputs []Name) error {
 	seen := map[bucket][]seenFile{}
 	count := 0
@@ -49,21 +53,28 @@ func Apart(inputs, outputs []Name) error {
 			continue
 		}
 		count++
-		if p, ok := placeOf(n.Path, true); ok {
+		if p, ok := placeOf(n); ok {
 			seen[p.bucket()] = append(seen[p.bucket()], seenFile{n, p, true})
+		}
+		if target := targetOf(n.Path); target != "" {
+			if p, ok := placeOf(Name{Path: target}); ok {
+				seen[p.bucket()] = append(seen[p.bucket()], seenFile{n, p, true})
+			}
 		}
 	}
 	for _, n := range outputs {
-		p, ok := placeOf(n.Path, false)
+		p, ok := placeOf(n)
 		if n.Path == "" || !ok {
 			continue
 		}
 		for _, other := range seen[p.bucket()] {
-			if p.same(other.place) {
+			if p.same(other.place) && (other.input || n.File == nil) {
 				return &ConflictError{n, other.name, other.input, count == 1}
 			}
 		}
-		seen[p.bucket()] = append(seen[p.bucket()], seenFile{n, p, false})
+		if n.File == nil {
+			seen[p.bucket()] = append(seen[p.bucket()], seenFile{n, p, false})
+		}
 	}
 	return nil
 }
@@ -82,16 +93,22 @@ type place struct {
 	rest   string
 }
 
-// placeOf returns where path leads. It is false for what is no regular file, and where the path leads nowhere.
-func placeOf(path string, input bool) (place, bool) {
-	info, err := os.Stat(path)
-	if input && path == "-" {
-		info, err = os.Stdin.Stat()
+// placeOf returns where a name leads. It is false for what is no regular file, and where the path leads nowhere.
+func placeOf(n Name) (place, bool) {
+	var info fs.FileInfo
+	var err error
+	if n.File != nil {
+		info, err = n.File.Stat()
+	} else {
+		info, err = os.Stat(n.Path)
 	}
 	if err == nil {
 		return place{file: info}, info.Mode().IsRegular()
 	}
-	target, err := resolved(path)
+	if n.File != nil {
+		return place{}, false
+	}
+	target, err := resolved(n.Path)
 	if err != nil {
 		return place{}, false
 	}

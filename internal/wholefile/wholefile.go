@@ -11,12 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
 // Write writes a file by way of a temporary one beside it, which then takes its name. Whatever write returns, a full disk, a kill and a
-// loss of power leave what was there before, or the whole file. It keeps the mode of the file that it replaces; a new file has the mode
-// that the umask says. A link stays one, and a device or a pipe is written to, not replaced. What killed writers of the same path have
+// loss of power leave what was there before, or the whole file. It keeps the mode of the file that it replaces, and replaces none that the
+// process may not write; a new file has the mode that the umask says. A link stays one, and a device or a pipe is written to, not replaced. What killed writers of the same path have
 // left is removed. The error names the path.
 func Write(path string, write func(io.Writer) error) error {
 	return WriteContext(context.Background(), path, write)
@@ -62,7 +63,45 @@ func writeContext(ctx context.Context, path string, write func(io.Writer) error)
 	if err != nil {
 		return err
 	}
+	if old != nil {
+		if err := mayWrite(path); err != nil {
+			return err
+		}
+	}
 	return replace(target, old, write)
+}
+
+// mayWrite returns an error if a file is not to be written, as its mode says: a name in its folder could still be given to another.
+func mayWrite(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// Check returns why Write could not write a file, before there is anything to write: the file or its folder must not be written, or there
+// is no folder. It is nil for what is no regular file.
+func Check(path string) error {
+	old, err := os.Stat(path)
+	switch {
+	case err == nil && !old.Mode().IsRegular():
+		return nil
+	case err == nil:
+		if err := mayWrite(path); err != nil {
+			return err
+		}
+	}
+	target, err := resolved(path)
+	if err != nil {
+		return err
+	}
+	f, err := create(target, old)
+	if err != nil {
+		return err
+	}
+	discard(f)
+	return nil
 }
 
 // replace writes the file at target, which was old, or nil if there was none.
@@ -166,6 +205,23 @@ func temporary(target string, slot int) string {
 		name = strings.ToValidUTF8(name[:longest], "")
 	}
 	return filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%d%s", name, slot, suffix))
+}
+
+// targetOf returns the file that a path, by its name, is a temporary file of; "" if it is none.
+func targetOf(path string) string {
+	if real, err := resolved(path); err == nil {
+		path = real
+	}
+	folder, name := filepath.Split(path)
+	name, ours := strings.CutSuffix(name, suffix)
+	at := strings.LastIndexByte(name, '.')
+	if !ours || at < 2 || name[0] != '.' {
+		return ""
+	}
+	if _, err := strconv.Atoi(name[at+1:]); err != nil {
+		return ""
+	}
+	return folder + name[1:at]
 }
 
 // create makes and locks a temporary file for target. Nobody can read it whom the mode of old does not allow to.

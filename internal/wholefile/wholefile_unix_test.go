@@ -335,10 +335,10 @@ func TestApart(t *testing.T) {
 		for _, a := range all {
 			for _, b := range all {
 				var conflict *ConflictError
-				if err := Apart([]Name{{"", "other.csv"}, {"future", a}}, []Name{{"out", b}}); !errors.As(err, &conflict) || !conflict.Input {
+				if err := Apart([]Name{{Path: "other.csv"}, {Flag: "future", Path: a}}, []Name{{Flag: "out", Path: b}}); !errors.As(err, &conflict) || !conflict.Input {
 					t.Errorf("input %s, output %s: %v", a, b, err)
 				}
-				if err := Apart([]Name{{"", "other.csv"}}, []Name{{"out", a}, {"report", b}}); !errors.As(err, &conflict) || conflict.Input {
+				if err := Apart([]Name{{Path: "other.csv"}}, []Name{{Flag: "out", Path: a}, {Flag: "report", Path: b}}); !errors.As(err, &conflict) || conflict.Input {
 					t.Errorf("outputs %s and %s: %v", a, b, err)
 				}
 				cells += 2
@@ -347,8 +347,36 @@ func TestApart(t *testing.T) {
 	}
 	for _, a := range existing {
 		for _, b := range append(missing, "folder/below/in.csv", "folder/IN.csv", "", "none/in.csv", os.DevNull) {
-			if err := Apart([]Name{{"", a}, {"", ""}, {"", pipe}, {"", os.DevNull}}, []Name{{"out", b}, {"report", os.DevNull}, {"model", pipe}}); err != nil {
+			if err := Apart([]Name{{Path: a}, {}, {Path: pipe}, {Path: os.DevNull}}, []Name{{Flag: "out", Path: b}, {Flag: "report", Path: os.DevNull}, {Flag: "model", Path: pipe}}); err != nil {
 				t.Errorf("%s and %s: %v", a, b, err)
+			}
+			cells++
+		}
+	}
+	// Open files: an input by another name, an output that is an input, and one that another output adds to.
+	f, err := os.OpenFile("folder/in.csv", os.O_RDWR, 0)
+	must(err)
+	defer f.Close()
+	open := Name{Path: "standard", File: f}
+	for _, a := range existing {
+		var conflict *ConflictError
+		if err := Apart([]Name{open}, []Name{{Flag: "out", Path: a}}); !errors.As(err, &conflict) || !conflict.Input {
+			t.Errorf("open input, output %s: %v", a, err)
+		}
+		if err := Apart([]Name{{Path: a}}, []Name{open}); !errors.As(err, &conflict) || !conflict.Input {
+			t.Errorf("input %s, open output: %v", a, err)
+		}
+		if err := Apart([]Name{{Path: "other.csv"}}, []Name{{Flag: "out", Path: a}, open, open}); err != nil {
+			t.Errorf("output %s, and open: %v", a, err)
+		}
+		cells += 3
+	}
+	// An input that writing the output would remove as an orphan.
+	for orphan, removed := range map[string]bool{".new.csv.0.gppl-tmp": true, ".new.csv.12.gppl-tmp": true, ".new.csv.gppl-tmp": false, ".new.csv.x.gppl-tmp": false, ".0.gppl-tmp": false, "new.csv.0.gppl-tmp": false} {
+		must(os.WriteFile("folder/"+orphan, nil, 0o644))
+		for _, b := range missing {
+			if err := Apart([]Name{{Path: "linked/" + orphan}}, []Name{{Flag: "out", Path: b}}); (err != nil) != removed {
+				t.Errorf("input %s, output %s: %v", orphan, b, err)
 			}
 			cells++
 		}

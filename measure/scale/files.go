@@ -17,6 +17,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 // commands runs the program on csv files of some lengths.
@@ -27,8 +28,10 @@ type commands struct {
 	args   []string      // more arguments of gppl fit
 }
 
-// everyKernel are the values of gppl fit --kernel that are measured.
-const everyKernel = "auto,SE,Laplace,Matern32,Matern52,RQ,Periodic,LocPer,SpectralMixture,SE + LocPer,SE * Periodic"
+// everyKernel are the values of gppl fit --kernel that are measured: all names, and some sums and products.
+func everyKernel() string {
+	return "auto," + strings.Join(forecast.KernelNames(), ",") + ",SE + LocPer,SE + Matern32,SE * Periodic,Matern32 * Periodic,Matern52 * Cosine"
+}
 
 // run prints a table: the time on the clock and of a processor, and the largest resident set, of gppl fit, predict and sum on files of each length, or how a
 // command ended otherwise.

@@ -43,7 +43,7 @@ func main() {
 	files := flag.String("files", "", "run gppl on csv files of so many `ROWS`, separated by commas, instead")
 	var c commands
 	flag.BoolVar(&c.even, "even", false, "with -files: at even times")
-	kernels := flag.String("kernels", everyKernel, "with -files: values of --kernel, separated by commas")
+	kernels := flag.String("kernels", everyKernel(), "with -files: values of --kernel, separated by commas")
 	flag.DurationVar(&c.wait, "wait", 2*time.Minute, "with -files: end a command after this `TIME`")
 	flag.StringVar(&c.folder, "folder", "", "with -files: keep the files in this `FOLDER`, and take those that are there")
 	flag.Parse()

@@ -32,6 +32,14 @@ var families = []struct {
 	{"Cosine", gppl.Cosine{Variance: 1, Period: 1}},
 }
 
+// KernelNames returns the names of the kernels that ParseKernel knows.
+func KernelNames() (names []string) {
+	for _, f := range families {
+		names = append(names, f.name)
+	}
+	return names
+}
+
 // ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic",
 // "(SE + RQ) * Periodic", "ChangePoint(SE, Matern32)". All parameters are 1, except the location of a change, which is 0. A term White
 // stands for the noise that every model has, and adds nothing.
@@ -186,7 +194,6 @@ func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 		p.at += len(name)
 		return p.change(depth)
 	}
-	var known []string
 	for _, f := range families {
 		if strings.EqualFold(f.name, name) {
 			p.at += len(name)
@@ -195,9 +202,8 @@ func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 			}
 			return f.kernel, nil
 		}
-		known = append(known, f.name)
 	}
-	return nil, fmt.Errorf("forecast: no kernel %q: there are %s, and sums and products such as SE + LocPer or SE * Periodic, and ChangePoint(SE, SE)", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("forecast: no kernel %q: there are %s, and sums and products such as SE + LocPer or SE * Periodic, and ChangePoint(SE, SE)", name, strings.Join(KernelNames(), ", "))
 }
 
 const changePoint = "ChangePoint"

@@ -158,8 +158,5 @@ func (r room) windows(n int) (int, error) {
 
 func denseBytes(n int) float64 { return denseMatrices * 8 * float64(n) * float64(n) }
 
-// LoadForecast is the memory that Load takes for a file of the given size.
-func LoadForecast(size int64) float64 { return programSize + loadFactor*float64(size) }
-
-// loadFactor is measured: text, numbers and the checks.
+// loadFactor is the memory that Load takes for each byte of a file. It is measured: text, numbers and the checks.
 const loadFactor = 6

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
@@ -137,6 +138,9 @@ func (a *Analysis) ofLog() bool {
 	return slices.ContainsFunc(a.members, func(m *member) bool { return m.log })
 }
 
+// MostSteps is the largest number of steps of a forecast.
+const MostSteps = 1_000_000
+
 // Forecast predicts the given number of steps beyond the last observation. A step is a calendar month in a monthly series (likewise for
 // quarters and years), otherwise the median distance between observations, without the times of the week or day at which the series
 // never has one.
@@ -144,9 +148,8 @@ func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("forecast: a forecast of %d steps: at least one is needed", steps)
 	}
-	const most = 1_000_000
-	if steps > most {
-		return nil, fmt.Errorf("forecast: a forecast of %d steps: at most %d", steps, most)
+	if steps > MostSteps {
+		return nil, fmt.Errorf("forecast: a forecast of %d steps: at most %d", steps, MostSteps)
 	}
 	s := a.Series
 	last := s.X[len(s.X)-1]
@@ -200,15 +203,17 @@ func (f *Forecast) SaveCSV(path string, a Axis) error {
 	return wholefile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
-// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is no number, gets an apostrophe in front.
+// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is no number, gets an apostrophe in front, and
+// control characters, which a terminal would obey, become U+FFFD, except ends of lines and tabs.
 func WriteCSV(w io.Writer, rows [][]string) error {
 	table := csv.NewWriter(w)
 	for _, row := range rows {
 		row = slices.Clone(row)
 		for i, cell := range row {
 			if formula(cell) {
-				row[i] = "'" + cell
+				cell = "'" + cell
 			}
+			row[i] = strings.Map(harmless, cell)
 		}
 		if err := table.Write(row); err != nil {
 			return err
@@ -216,6 +221,13 @@ func WriteCSV(w io.Writer, rows [][]string) error {
 	}
 	table.Flush()
 	return table.Error()
+}
+
+func harmless(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return unicode.ReplacementChar
+	}
+	return r
 }
 
 // formula reports whether a spreadsheet reads a cell as a formula: the first character decides, behind what it skips.

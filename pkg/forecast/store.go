@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
@@ -95,8 +94,14 @@ func (a *Analysis) Encode(w io.Writer) error {
 }
 
 // Load reads what Save wrote, and checks it.
-func Load(path string) (*Analysis, error) {
-	b, err := os.ReadFile(path)
+func Load(path string) (*Analysis, error) { return LoadWithin(path, math.Inf(1)) }
+
+// LoadWithin is Load that takes no more bytes of memory, by forecast: else the error is a [*gppl.MemoryError].
+func LoadWithin(path string, memory float64) (*Analysis, error) {
+	b, err := wholefile.ReadWithin(path, int64(min((memory-programSize)/loadFactor, 1<<62)))
+	if large := (*wholefile.LargeError)(nil); errors.As(err, &large) {
+		return nil, &gppl.MemoryError{What: "the model " + path, Needed: programSize + loadFactor*float64(large.Bytes), Limit: memory}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("forecast: load: %w", err)
 	}

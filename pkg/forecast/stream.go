@@ -64,15 +64,19 @@ func (a *OneAxis) Add(file string, rep dataset.CSVReport) error {
 	if rep.Time == dataset.TimeAuto || rep.Time == dataset.TimeUnix || rep.Rows == rep.Skipped {
 		return nil
 	}
-	dates := rep.Time != dataset.TimeNumber
+	return a.Join(OneAxis{file, rep.Time != dataset.TimeNumber})
+}
+
+// Join is Add of the files of b.
+func (a *OneAxis) Join(b OneAxis) error {
 	if a.File == "" {
-		*a = OneAxis{file, dates}
+		*a = b
 	}
-	if a.Dates == dates {
+	if b.File == "" || a.Dates == b.Dates {
 		return nil
 	}
 	words := map[bool]string{true: "dates", false: "plain numbers"}
-	return fmt.Errorf("x is read as %s, and as %s in %s: ReadOptions.Time says how all files have it, number for plain numbers", words[dates], words[a.Dates], a.File)
+	return fmt.Errorf("x is read as %s, and as %s in %s: ReadOptions.Time says how all files have it, number for plain numbers", words[b.Dates], words[a.Dates], a.File)
 }
 
 // ParsePlace reads a number, or a date as seconds since 1970: a position on the axis that [Stream]

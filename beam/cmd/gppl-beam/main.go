@@ -13,10 +13,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
@@ -25,25 +23,17 @@ import (
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
-	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 var (
-	input        = flag.String("input", "", "csv files: patterns, separated by commas")
-	output       = flag.String("output", "", "file for the sums")
-	header       = sumflags.New(flag.CommandLine, "a look at the files")
-	x            = flag.String("x", "", "column of x, by name or by number; the first if not given")
-	y            = flag.String("y", "", "column of y, by name or by number; the second if not given")
-	timeFormat   = flag.String("time", "", "how x is written, as in gppl sum: iso, unix, yyyymmdd, number and others; detected if not given")
-	comma        = flag.String("comma", "", "the field separator; detected if not given")
-	decimalComma = flag.Bool("decimal-comma", false, "numbers are written 1.025,10; without it, each column tells")
-	decimalPoint = flag.Bool("decimal-point", false, "numbers are written 1,025.10")
-	noHeader     = flag.Bool("no-header", false, "the first row is data")
-	missing      = flag.String("missing", "", "further texts for a missing value, separated by commas, in addition to NA and the like")
-	attempts     = flag.Int("attempts", 3, "how often the job is sent to prism in all: prism ends it when a worker is lost; other runners repeat the lost work themselves")
-	strict       = flag.Bool("strict", false, "fail at a row that cannot be read or is out of range, instead of leaving it out")
+	input    = flag.String("input", "", "csv files: patterns, separated by commas")
+	output   = flag.String("output", "", "file for the sums")
+	header   = sumflags.New(flag.CommandLine, "a look at the files")
+	columns  = sumflags.NewColumns(flag.CommandLine, true)
+	attempts = flag.Int("attempts", 3, "how often the job is sent to prism in all: prism ends it when a worker is lost; other runners repeat the lost work themselves")
+	strict   = flag.Bool("strict", false, "fail at a row that cannot be read or is out of range, instead of leaving it out")
 )
 
 func main() {
@@ -52,7 +42,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "gppl-beam:", flagwords.Of(err.Error()))
+		fmt.Fprintln(os.Stderr, "gppl-beam:", flagwords.Printable(flagwords.Of(err.Error())))
 		os.Exit(1)
 	}
 }
@@ -68,14 +58,14 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("--attempts %d: at least one is needed", *attempts)
 	}
 	patterns := strings.Split(*input, ",")
-	columns, err := readOptions()
+	o, err := columns.Options()
 	if err != nil {
 		return err
 	}
 	if err := spared(patterns); err != nil {
 		return err
 	}
-	h, err := header.Header(func() (gppl.SumsRange, error) { return look(ctx, patterns, columns) })
+	h, err := header.Header(func() (gppl.SumsRange, error) { return look(ctx, patterns, o) })
 	if err != nil {
 		return err
 	}
@@ -90,7 +80,7 @@ func run(ctx context.Context) error {
 	}
 	result, err := again.Run(ctx, beamx.RunWithMetrics, func() *beam.Pipeline {
 		p, s := beam.NewPipelineWithRoot()
-		gpplbeam.Write(s, *output, gpplbeam.Sum(s, patterns, gpplbeam.Options{Header: h, Columns: columns, Strict: *strict}))
+		gpplbeam.Write(s, *output, gpplbeam.Sum(s, patterns, gpplbeam.Options{Header: h, Columns: o, Strict: *strict}))
 		return p
 	})
 	if err != nil {
@@ -100,83 +90,29 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-func readOptions() (o forecast.ReadOptions, err error) {
-	o = forecast.ReadOptions{X: *x, Y: *y, NoHeader: *noHeader, DecimalComma: *decimalComma, DecimalPoint: *decimalPoint, Time: dataset.TimeFormat(*timeFormat)}
-	if o.DecimalComma && o.DecimalPoint {
-		return o, errors.New("--decimal-comma and --decimal-point: numbers have one of the two")
-	}
-	if o.Time != dataset.TimeAuto && !slices.Contains(dataset.TimeFormats, o.Time) {
-		return o, fmt.Errorf("--time %q: it is one of %q", o.Time, dataset.TimeFormats)
-	}
-	if *missing != "" {
-		o.Missing = strings.Split(*missing, ",")
-	}
-	switch *comma {
-	case "":
-	case `\t`, "tab":
-		o.Comma = '\t'
-	case "space":
-		o.Comma = ' '
-	default:
-		r, size := utf8.DecodeRuneInString(*comma)
-		if size != len(*comma) || r == utf8.RuneError || r == '"' || r == '\n' || r == '\r' {
-			return o, fmt.Errorf("--comma %q: it takes one character, tab or space", *comma)
-		}
-		o.Comma = r
-	}
-	return o, nil
-}
-
-// matches returns the local files that are to be read.
-func matches(patterns []string) (files []string, err error) {
-	for _, p := range patterns {
-		some, err := filepath.Glob(p)
-		if err != nil {
-			return nil, fmt.Errorf("--input %s: %w", p, err)
-		}
-		if len(some) == 0 {
-			return nil, fmt.Errorf("--input %s: there is no such file", p)
-		}
-		files = append(files, some...)
-	}
-	slices.Sort(files)
-	for i, f := range files {
-		if i > 0 && f == files[i-1] {
-			return nil, fmt.Errorf("--input: %s matches twice, and would count twice", f)
-		}
-	}
-	return files, nil
-}
-
 // spared returns an error if the result would overwrite an input file.
 func spared(patterns []string) error {
-	var local []string
-	for _, p := range patterns {
-		if gpplbeam.Local([]string{p}) {
-			local = append(local, p)
-		}
+	local := slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return !gpplbeam.Local([]string{p}) })
+	files, err := sumflags.Files(local)
+	if err != nil {
+		return fmt.Errorf("--input: %w", err)
 	}
-	files, err := matches(local)
-	if err != nil || !gpplbeam.Local([]string{*output}) {
-		return err
+	if !gpplbeam.Local([]string{*output}) {
+		return nil
 	}
-	inputs := []wholefile.Name{{Flag: "like", Path: header.Like}}
-	for _, f := range files {
-		inputs = append(inputs, wholefile.Name{Path: f})
-	}
-	return wholefile.Apart(inputs, []wholefile.Name{{Flag: "output", Path: *output}})
+	return header.Apart(files, wholefile.Name{Flag: "output", Path: *output})
 }
 
 // look returns the range of the files, as gppl sum does.
-func look(ctx context.Context, patterns []string, columns forecast.ReadOptions) (r gppl.SumsRange, err error) {
+func look(ctx context.Context, patterns []string, o forecast.ReadOptions) (r gppl.SumsRange, err error) {
 	if !gpplbeam.Local(patterns) {
 		return r, errors.New("--input is not on this machine, so its range is not known before it is read: give --from, --to, --centre and --largest, or --like FILE.sums")
 	}
-	files, err := matches(patterns)
+	files, err := sumflags.Files(patterns)
 	if err != nil {
 		return r, err
 	}
-	return forecast.LookAt(ctx, files, columns)
+	return forecast.LookAt(ctx, files, o)
 }
 
 // tell prints the numbers of rows, if the runner reports them.

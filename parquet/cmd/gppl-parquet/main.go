@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"time"
 
@@ -22,11 +21,10 @@ import (
 )
 
 var (
-	output = flag.String("o", "", "file for the sums")
-	x      = flag.String("x", "", "column of x, numbers or timestamps, which become seconds since 1970; the first if not given")
-	y      = flag.String("y", "", "column of y; the second if not given")
-	header = sumflags.New(flag.CommandLine, "the statistics of the files")
-	strict = flag.Bool("strict", false, "make an error of a row that is out of range, rather than leave it out")
+	output  = flag.String("o", "", "file for the sums")
+	header  = sumflags.New(flag.CommandLine, "the statistics of the files")
+	columns = sumflags.NewColumns(flag.CommandLine, false)
+	strict  = flag.Bool("strict", false, "make an error of a row that is out of range, rather than leave it out")
 )
 
 func main() {
@@ -34,34 +32,31 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "gppl-parquet:", flagwords.Of(err.Error()))
+		say("%s", flagwords.Of(err.Error()))
 		os.Exit(1)
 	}
+}
+
+// say writes a line to standard error.
+func say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "gppl-parquet: %s\n", flagwords.Printable(fmt.Sprintf(format, args...)))
 }
 
 func run(ctx context.Context, patterns []string) error {
 	if *output == "" || len(patterns) == 0 {
 		return errors.New("-o FILE.sums and a Parquet file are needed; flags come before files")
 	}
-	var files []string
-	for _, p := range patterns {
-		some, err := filepath.Glob(p)
-		if err != nil {
-			return fmt.Errorf("%s: %w", p, err)
-		}
-		if len(some) == 0 {
-			return fmt.Errorf("%s: there is no such file", p)
-		}
-		files = append(files, some...)
-	}
-	inputs := []wholefile.Name{{Flag: "like", Path: header.Like}}
-	for _, f := range files {
-		inputs = append(inputs, wholefile.Name{Path: f})
-	}
-	if err := wholefile.Apart(inputs, []wholefile.Name{{Flag: "o", Path: *output}}); err != nil {
+	files, err := sumflags.Files(patterns)
+	if err != nil {
 		return err
 	}
-	o := gpplparquet.Options{X: *x, Y: *y, Strict: *strict}
+	if err := header.Apart(files, wholefile.Name{Flag: "o", Path: *output}); err != nil {
+		return err
+	}
+	o := gpplparquet.Options{Strict: *strict}
+	if o.Columns, err = columns.Options(); err != nil {
+		return err
+	}
 	h, err := header.Header(func() (gppl.SumsRange, error) {
 		r, err := gpplparquet.Look(files, o)
 		if err != nil {
@@ -79,13 +74,14 @@ func run(ctx context.Context, patterns []string) error {
 	}
 	seconds := time.Since(began).Seconds()
 	for _, remark := range rep.Remarks {
-		fmt.Fprintf(os.Stderr, "gppl-parquet: warning: %q\n", flagwords.Of(remark))
+		say("warning: %s", flagwords.Of(remark))
 	}
 	if rep.Bad > 0 {
-		fmt.Fprintf(os.Stderr, "gppl-parquet: %v\ngppl-parquet: warning: %d rows like that were left out\n", rep.First, rep.Bad)
+		say("%v", rep.First)
+		say("warning: %d rows like that were left out", rep.Bad)
 	}
 	if rep.Missing > 0 {
-		fmt.Fprintf(os.Stderr, "gppl-parquet: %d rows without a value left out\n", rep.Missing)
+		say("%d rows without a value left out", rep.Missing)
 	}
 	if sums.Len() == 0 {
 		return errors.New("no row could be added: nothing is written")
@@ -97,7 +93,7 @@ func run(ctx context.Context, patterns []string) error {
 	if err := wholefile.WriteBytesContext(ctx, *output, b); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "gppl-parquet: %d rows in %d row groups in %.3g s, %.3g a second\n", rep.Rows, rep.RowGroups, seconds, float64(rep.Rows)/seconds)
-	_, err = fmt.Printf("%s: %v\n", *output, sums)
+	say("%d rows in %d row groups in %.3g s, %.3g a second", rep.Rows, rep.RowGroups, seconds, float64(rep.Rows)/seconds)
+	_, err = fmt.Println(flagwords.Printable(fmt.Sprintf("%s: %v", *output, sums)))
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -20,14 +19,14 @@ func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.R
 			fmt.Fprintf(&b, "\n%s\n", title)
 		}
 		for _, t := range text {
-			fmt.Fprintf(&b, "  %s\n", Printable(t))
+			fmt.Fprintf(&b, "  %s\n", flagwords.Printable(t))
 		}
 	}
 	if trust != nil {
-		fmt.Fprintf(&b, "%s\n", Printable(trust.Verdict))
+		fmt.Fprintf(&b, "%s\n", flagwords.Printable(trust.Verdict))
 	}
 	if d := Doubt(a); d != "" {
-		fmt.Fprintf(&b, "%s\n", Printable(d))
+		fmt.Fprintf(&b, "%s\n", flagwords.Printable(d))
 	}
 	lines("Series", flagwords.All(a.Series.Notes()))
 	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
@@ -54,26 +53,15 @@ func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.R
 
 // Backtest writes the verdict of a backtest and its table.
 func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust) error {
-	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s\n\n%s", Printable(t.Verdict), Past(a, t))))
+	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s\n\n%s", flagwords.Printable(t.Verdict), Past(a, t))))
 	return err
 }
 
-// Printable replaces control characters, and those that turn the direction of text or are invisible, so that data cannot send them to the
-// terminal.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
-// printableLines is Printable of each line.
+// printableLines is flagwords.Printable of each line.
 func printableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = Printable(line)
+		lines[i] = flagwords.Printable(line)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -48,6 +48,8 @@ type Settings struct {
 	StdErrLog float64
 	// MaxProjections bounds k; 0 means n/2.
 	MaxProjections int
+	// Memory, unless 0, is what an evaluation of FitSums may take (gppl.WithMemory).
+	Memory float64
 	// Progress, unless nil, is called after every step.
 	Progress func(Step)
 }

@@ -23,7 +23,7 @@ const mostSumsProjections = 1000
 // of the noise and the last addition improved the loss by less than Gain.
 //
 // Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain,
-// MaxProjections, whose default is n/2 and at most 1000, and Progress. There is no search
+// MaxProjections, whose default is n/2 and at most 1000, Memory, and Progress. There is no search
 // for starts. It is an error if all observations are equal, since the likelihood is then
 // unbounded; if the loss cannot be evaluated at the start (a gppl.Refusal, which names what s
 // resolves); or if ctx ends: FitSums then also returns the best point so far. As with Fit, the
@@ -43,7 +43,7 @@ func FitSums(ctx context.Context, m gppl.Model, s *gppl.Sums, centre float64, se
 	why := "projections were asked for"
 	if !settings.Projected {
 		f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"
-		exact, err := gppl.NewSumsExact(m, s, centre)
+		exact, err := gppl.NewSumsExact(m, s, centre, f.options()...)
 		if err != nil {
 			return nil, err
 		}
@@ -93,6 +93,13 @@ type sumsFit struct {
 	setUp, fitted time.Duration
 }
 
+func (f *sumsFit) options() (o []gppl.Option) {
+	if f.settings.Memory > 0 {
+		o = append(o, gppl.WithMemory(f.settings.Memory))
+	}
+	return o
+}
+
 // project trains on more and more projections. It returns why they are enough, or not.
 func (f *sumsFit) project(why string) (string, error) {
 	needed, err := f.needed()
@@ -101,7 +108,7 @@ func (f *sumsFit) project(why string) (string, error) {
 	}
 	room := f.settings.MaxProjections
 	for count, last := min(max(needed, 16), room), 0; ; {
-		loss, err := gppl.NewSumsResidual(f.at, f.sums, f.centre, count)
+		loss, err := gppl.NewSumsResidual(f.at, f.sums, f.centre, count, f.options()...)
 		if err != nil {
 			return why, err
 		}

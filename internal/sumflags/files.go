@@ -1,0 +1,45 @@
+package sumflags
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/wholefile"
+)
+
+// Files returns the files that match the patterns or are called so, sorted. It is an error if a pattern matches none, or if two match the same file, whose
+// rows would count twice.
+func Files(patterns []string) (files []string, err error) {
+	for _, p := range patterns {
+		if _, err := os.Stat(p); err == nil { // a name may have brackets
+			files = append(files, p)
+			continue
+		}
+		some, err := filepath.Glob(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+		if len(some) == 0 {
+			return nil, fmt.Errorf("%s: there is no such file", p)
+		}
+		files = append(files, some...)
+	}
+	slices.Sort(files)
+	for i, f := range files {
+		if i > 0 && f == files[i-1] {
+			return nil, fmt.Errorf("%s is named twice, and would count twice", f)
+		}
+	}
+	return files, nil
+}
+
+// Apart returns an error if the output is one of the files or the one of --like.
+func (f *Flags) Apart(files []string, output wholefile.Name) error {
+	inputs := []wholefile.Name{{Flag: "like", Path: f.Like}}
+	for _, path := range files {
+		inputs = append(inputs, wholefile.Name{Path: path})
+	}
+	return wholefile.Apart(inputs, []wholefile.Name{output})
+}
