@@ -1,4 +1,4 @@
-// Package quantile inverts distribution functions.
+// Package quantile has quantiles, of samples and of distribution functions.
 package quantile
 
 import "math"

@@ -196,7 +196,11 @@ func (h superscript) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) 
 	// The baseline where text.Plain has it, so that labels with and without a power sit alike.
 	pt.Y += vg.Length(sty.YAlign)*(height+depth) - face.Extents().Ascent + sty.Font.Size
 	c.SetColor(sty.Color)
-	unzoomed(c, func() {
+	axis := "y"
+	if sty.XAlign == text.XCenter {
+		axis = "x"
+	}
+	marked(c, axis, func() {
 		c.FillString(face, pt, base)
 		if sup != "" {
 			pt.X += face.Width(base)

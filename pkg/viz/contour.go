@@ -90,7 +90,7 @@ func Contour(o ContourOptions) (*Figure, error) {
 		c.LineStyles = []draw.LineStyle{look}
 		b.plot.Add(levelLines{c, look})
 		b.legend = append(b.legend, entry{name: clean(l.Name), look: look, kind: swatchLine})
-		b.layer(layer{kind: layerLevels, name: "A level line: " + clean(l.Name), look: look})
+		b.layer(layer{kind: layerLevels, name: "A level line: " + clean(l.Name), colour: look.Color})
 	}
 	for _, x := range o.X {
 		for _, y := range []float64{o.Y[0], o.Y[len(o.Y)-1]} {

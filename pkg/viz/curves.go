@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -100,7 +101,7 @@ func Curves(o CurvesOptions) (*Figure, error) {
 	}
 	if len(ends) > 0 {
 		ends.label()
-		b.plot.Add(ends)
+		b.plot.Add(part{ends, "end"})
 	}
 	for _, r := range o.Rules { // last in the legend
 		b.legend = append(b.legend, r.entry())
@@ -204,21 +205,25 @@ func (b *builder) layer(l layer) {
 	b.layers = append(b.layers, l)
 }
 
+// add draws a layer.
+func (b *builder) add(p plot.Plotter, l layer) {
+	b.plot.Add(part{p, strconv.Itoa(len(b.layers))})
+	b.layer(l)
+}
+
 func (b *builder) grid() {
-	b.plot.Add(gridPlot{draw.LineStyle{Color: style.grid, Width: style.gridWidth}})
+	b.plot.Add(part{gridPlot{draw.LineStyle{Color: style.grid, Width: style.gridWidth}}, "grid"})
 }
 
 func (b *builder) line(name string, p path, look draw.LineStyle) {
 	b.reachAll(p)
-	b.plot.Add(linePlot{p, look})
-	b.layer(layer{kind: layerLine, name: name, look: look, x: p.x, y: p.y})
+	b.add(linePlot{p, look}, layer{kind: layerLine, name: name, colour: look.Color, x: p.x, y: p.y})
 	b.legend = append(b.legend, entry{name: name, look: look, kind: swatchLine})
 }
 
 func (b *builder) dots(name string, p path, col color.NRGBA, radius vg.Length) {
 	b.reachAll(p)
-	b.plot.Add(dotsPlot{p, radius, draw.LineStyle{Color: col}})
-	b.layer(layer{kind: layerDots, name: name, look: draw.LineStyle{Color: col}, x: p.x, y: p.y, size: float64(radius)})
+	b.add(dotsPlot{p, radius, draw.LineStyle{Color: col}}, layer{kind: layerDots, name: name, colour: col, x: p.x, y: p.y})
 	b.legend = append(b.legend, entry{name: name, look: draw.LineStyle{Color: col, Width: radius}, kind: swatchDots})
 }
 
@@ -271,27 +276,24 @@ func (b *builder) band(name string, p Prediction, variance []float64, noisy bool
 			b.reach(p.X[i], hi[i])
 		}
 	}
-	b.plot.Add(bandPlot{p.X, lo, hi, draw.LineStyle{Color: col}})
-	b.layer(layer{kind: layerBand, name: name, look: draw.LineStyle{Color: col}, x: p.X, lo: lo, hi: hi})
+	b.add(bandPlot{p.X, lo, hi, draw.LineStyle{Color: col}}, layer{kind: layerBand, name: name, colour: col, x: p.X, lo: lo, hi: hi})
 }
 
 // span shades a stretch of the horizontal axis.
 func (b *builder) span(s Span) {
 	s.Label = clean(s.Label)
-	b.plot.Add(spanPlot{s})
 	b.reach(s.From, math.NaN())
 	b.reach(s.To, math.NaN())
 	// JSON has no infinity; this is beyond every axis.
 	ends := [2]float64{math.Max(s.From, -hugest), math.Min(s.To, hugest)}
-	b.layer(layer{kind: layerSpan, name: s.Label, look: draw.LineStyle{Color: style.span}, lo: ends[:1], hi: ends[1:]})
+	b.add(spanPlot{s}, layer{kind: layerSpan, name: s.Label, colour: style.span, lo: ends[:1], hi: ends[1:]})
 }
 
 // rules draws reference lines.
 func (b *builder) rules(rules []Rule) {
 	for _, r := range rules {
-		b.plot.Add(rulePlot{r, b.logY})
 		if drawable(r.Y, b.logY) {
-			b.layer(layer{kind: layerRule, name: clean(r.Name), look: r.look(), y: []float64{r.Y}})
+			b.add(rulePlot{r}, layer{kind: layerRule, name: clean(r.Name), colour: r.look().Color, y: []float64{r.Y}})
 		}
 		b.reach(math.NaN(), r.Y)
 	}

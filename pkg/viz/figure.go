@@ -255,13 +255,10 @@ func fewer(t plot.Ticker, n int, pixels float64) plot.Ticker {
 	return t
 }
 
-// place is where a panel was drawn: the rectangle of its data, in points from the bottom left of the figure, and whether it has
-// labels at its ticks.
+// place is where a panel was drawn: the rectangle of its data, in points from the bottom left of the figure.
 type place struct {
-	panel  int
-	data   vg.Rectangle
-	xNamed bool
-	yNamed bool
+	panel int
+	data  vg.Rectangle
 }
 
 // draw draws the whole figure on c, from the top: title, legend, panels.
@@ -314,12 +311,11 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 			continue
 		}
 		pc := canvases[i/a.cols][i%a.cols]
-		at := place{panel: f.indexOf(p), xNamed: a.narrow || !p.xUnnamed, yNamed: a.narrow || !p.yUnnamed}
+		at := place{f.indexOf(p), p.plot.DataCanvas(pc).Rectangle}
 		if s, ok := under(c).(*svgCanvas); ok {
 			s.panel = at.panel
 		}
 		p.plot.Draw(pc)
-		at.data = p.plot.DataCanvas(pc).Rectangle
 		places = append(places, at)
 		drawLabels(c, label, lines(p.xLabel, width), lines(p.yLabel, height), pc.Rectangle, at.data)
 		if outer == (vg.Rectangle{}) {

@@ -10,11 +10,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-
-	"gonum.org/v1/plot/vg/draw"
 )
 
-// layerKind says how the script of a page redraws a layer when a reader zooms.
+// layerKind says what shape a layer has, which the script of a page needs when a reader zooms.
 type layerKind string
 
 const (
@@ -33,18 +31,17 @@ const (
 // layer is what a figure draws, in the units of its axes: for the script that zooms, for the download as csv, and for the
 // sentences that say what is shown. Its slices are the caller's.
 type layer struct {
-	kind  layerKind
-	name  string
-	look  draw.LineStyle
-	x, y  []float64
-	lo    []float64 // of a band or a span
-	hi    []float64
-	xBars [][2]float64 // of points
-	yBars [][2]float64
-	label []string
-	glyph glyph
-	size  float64 // radius of a dot, or width of a bar in the units of x
-	of    int     // how many there are, where only some are kept
+	kind   layerKind
+	name   string
+	colour color.Color
+	x, y   []float64
+	lo     []float64 // of a band or a span
+	hi     []float64
+	xBars  [][2]float64 // of points
+	yBars  [][2]float64
+	label  []string
+	width  float64 // of a bar, in the units of x
+	of     int     // how many there are, where only some are kept
 
 	logX, logY bool // the axes
 }
@@ -204,25 +201,9 @@ func (l *layer) appendJSON(b []byte, before []layer, dx, dy int) []byte {
 	b = append(b, '{')
 	b = appendField(b, "kind", l.kind)
 	b = appendField(b, "name", l.name)
-	colour, ok := l.look.Color.(color.NRGBA)
-	if !ok && l.look.Color != nil {
-		colour = color.NRGBAModel.Convert(l.look.Color).(color.NRGBA)
-	}
-	if l.kind == layerPoints {
-		colour = l.glyph.colour
-	}
-	b = appendField(b, "colour", hex(color.NRGBA{R: colour.R, G: colour.G, B: colour.B}))
-	if colour.A < 255 {
-		b = appendField(b, "alpha", math.Round(float64(colour.A)/2.55)/100)
-	}
-	if l.look.Width > 0 {
-		b = appendField(b, "width", l.look.Width)
-	}
-	if len(l.look.Dashes) > 0 {
-		b = appendField(b, "dashes", l.look.Dashes)
-	}
-	if l.size > 0 {
-		b = appendField(b, "size", l.size)
+	b = appendField(b, "colour", hex(color.NRGBAModel.Convert(l.colour).(color.NRGBA)))
+	if l.width > 0 {
+		b = appendField(b, "width", l.width)
 	}
 	if l.of > 0 {
 		b = appendField(b, "of", l.of)
@@ -249,9 +230,6 @@ func (l *layer) appendJSON(b []byte, before []layer, dx, dy int) []byte {
 	put("lo", l.lo, lo, func(*layer) []float64 { return nil })
 	put("hi", l.hi, lo, func(*layer) []float64 { return nil })
 	if l.kind == layerPoints {
-		b = appendField(b, "marker", l.glyph.marker)
-		b = appendField(b, "hollow", l.glyph.hollow)
-		b = appendField(b, "size", l.glyph.radius)
 		b = appendField(b, "labels", l.label)
 		bars := func(name string, v [][2]float64, decimals int) {
 			flat := make([]float64, 0, 2*len(v))
@@ -270,8 +248,8 @@ func (l *layer) appendJSON(b []byte, before []layer, dx, dy int) []byte {
 	return append(b, '}')
 }
 
-// zoomable reports whether the script can redraw the whole panel: it cannot draw what a caller added by [Figure.Plot], nor
-// strips, whose horizontal axis has names, nor level lines.
+// zoomable reports whether the script knows the shapes of all that the panel shows: not of what a caller added by [Figure.Plot], nor
+// of strips, whose horizontal axis has names, nor of level lines.
 func (p *panel) zoomable() bool {
 	return !p.custom && len(p.layers) > 0 && !slices.ContainsFunc(p.layers, func(l layer) bool { return l.kind == layerStrip || l.kind == layerLevels })
 }

@@ -10,12 +10,14 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -65,7 +67,7 @@ const halfWidth = 480
 // svg draws an arrangement; class and css are of the <svg> element.
 func (f *Figure) svg(a arrangement, class, css string) (string, error) {
 	w, h := a.size()
-	c := &svgCanvas{Canvas: vgsvg.New(w, h)}
+	c := &svgCanvas{Canvas: vgsvg.New(w, h), alive: class != "", panel: -1, width: 1}
 	places, err := f.render(c, a)
 	if err != nil {
 		return "", err
@@ -78,20 +80,12 @@ func (f *Figure) svg(a arrangement, class, css string) (string, error) {
 	return c.finish(attributes)
 }
 
-// panelsAttribute tells the script of a page where the panels are: "panel x y width height labels" for each, in points from the top
-// left, where labels is 1 with labels at the horizontal ticks, plus 2 with some at the vertical ones.
+// panelsAttribute tells the script of a page where the panels are: "panel x y width height" for each, in points from the top left.
 func panelsAttribute(places []place, height vg.Length) string {
 	var parts []string
 	for _, p := range places {
-		labels := 0
-		if p.xNamed {
-			labels++
-		}
-		if p.yNamed {
-			labels += 2
-		}
 		size := p.data.Size()
-		parts = append(parts, fmt.Sprintf("%d %.2f %.2f %.2f %.2f %d", p.panel, p.data.Min.X, height-p.data.Max.Y, size.X, size.Y, labels))
+		parts = append(parts, fmt.Sprintf("%d %.2f %.2f %.2f %.2f", p.panel, p.data.Min.X, height-p.data.Max.Y, size.X, size.Y))
 	}
 	return strings.Join(parts, ";")
 }
@@ -188,20 +182,50 @@ func (f *Figure) Encode(w io.Writer, extension string) error {
 // svgCanvas is gonum/plot's SVG canvas made fit for a web page: see finish.
 type svgCanvas struct {
 	*vgsvg.Canvas
-	widths []vg.Length // of the texts, in the order drawn
-	class  []string    // the same
+	attributes []string // of the texts and paths, in the order drawn
 
-	panel    int
-	unzoomed bool // texts that a zoomed panel hides
+	alive bool // the script of a page is to know what belongs to which part
+	panel int  // that is being drawn, −1 before the first
+	part  string
+	width vg.Length // of lines
 }
 
-// unzoomed marks the texts that f draws as true only until the reader of a page zooms the panel: labels of ticks.
-func unzoomed(c vg.Canvas, f func()) {
-	if s, ok := under(c).(*svgCanvas); ok {
-		s.unzoomed = true
-		defer func() { s.unzoomed = false }()
+// part is a plotter whose marks, in the SVG of a page, say what they are: data-part is "grid", "end", the number of a layer, or, of a
+// point, the layer's and its own, as in "2.7". Ticks and their labels are "tick", "x" and "y". While a reader zooms, the script of the
+// page hides all of a panel that is such a part and draws copies of it in other places: looks are decided here alone.
+type part struct {
+	plot.Plotter
+	name string
+}
+
+// Plot implements plot.Plotter.
+func (p part) Plot(c draw.Canvas, plt *plot.Plot) {
+	marked(c, p.name, func() { p.Plotter.Plot(c, plt) })
+}
+
+// GlyphBoxes implements plot.GlyphBoxer.
+func (p part) GlyphBoxes(plt *plot.Plot) []plot.GlyphBox {
+	if g, ok := p.Plotter.(plot.GlyphBoxer); ok {
+		return g.GlyphBoxes(plt)
 	}
-	f()
+	return nil
+}
+
+// marked draws what belongs to a part.
+func marked(c vg.Canvas, part string, draw func()) {
+	if s, ok := under(c).(*svgCanvas); ok {
+		defer func(outer string) { s.part = outer }(s.part)
+		s.part = part
+	}
+	draw()
+}
+
+// mark notes the attributes of the next element.
+func (c *svgCanvas) mark(part, more string) {
+	if c.alive && part != "" {
+		more = fmt.Sprintf(`class="gppl-t%d" data-part="%s" %s`, c.panel, part, more)
+	}
+	c.attributes = append(c.attributes, more)
 }
 
 // FillString implements vg.Canvas.
@@ -209,12 +233,34 @@ func (c *svgCanvas) FillString(f font.Face, pt vg.Point, s string) {
 	if strings.TrimSpace(s) == "" {
 		return
 	}
-	class := ""
-	if c.unzoomed {
-		class = fmt.Sprintf(`class="gppl-t%d" `, c.panel)
-	}
-	c.widths, c.class = append(c.widths, f.Width(s)), append(c.class, class)
+	c.mark(c.part, fmt.Sprintf(`textLength="%.5g" lengthAdjust="spacingAndGlyphs" `, f.Width(s).Points()))
 	c.Canvas.FillString(f, pt, s)
+}
+
+// Fill implements vg.Canvas.
+func (c *svgCanvas) Fill(p vg.Path) {
+	c.mark(c.part, "")
+	c.Canvas.Fill(p)
+}
+
+// SetLineWidth implements vg.Canvas.
+func (c *svgCanvas) SetLineWidth(w vg.Length) {
+	c.width = w
+	c.Canvas.SetLineWidth(w)
+}
+
+// Stroke implements vg.Canvas. A short line that no plotter draws is a tick's.
+func (c *svgCanvas) Stroke(p vg.Path) {
+	part := c.part
+	if part == "" && c.panel >= 0 && len(p) == 2 {
+		if d := p[1].Pos.Sub(p[0].Pos); math.Hypot(float64(d.X), float64(d.Y)) < tickLength+tolerance {
+			part = "tick"
+		}
+	}
+	if c.width > 0 { // else it is not drawn
+		c.mark(part, "")
+	}
+	c.Canvas.Stroke(p)
 }
 
 // Dots implements dotter: strokes without length and with round caps (see finish) are discs, at a fifth of the bytes of
@@ -233,10 +279,20 @@ func (c *svgCanvas) Dots(centres []vg.Point, r vg.Length) {
 // fontStack stands for the font that the layout was made for, then for those with its metrics.
 const fontStack = `font-family:'Liberation Sans',Arial,Helvetica,sans-serif`
 
+// element begins a text or a path; what is written in a text is escaped.
+var element = regexp.MustCompile("<(text|path) ")
+
+// withFonts completes the fonts of the first text. The first match is the style attribute: the text itself comes later, and has its
+// quotes escaped.
+func withFonts(svg string) string {
+	return strings.Replace(svg, "font-family:Liberation Sans;font-variant:normal", fontStack, 1)
+}
+
 // finish returns the element with further attributes:
 //   - an opening tag that scales with the page and is announced as one picture;
 //   - fonts by families that a browser has, and on each text the width that it was laid out for, so that where none of them
 //     is installed another is squeezed to fit instead of running into the data;
+//   - what parts of a panel they are, where they are one;
 //   - round caps and joins, which Dots counts on.
 func (c *svgCanvas) finish(attributes string) (string, error) {
 	var raw bytes.Buffer
@@ -252,17 +308,16 @@ func (c *svgCanvas) finish(attributes string) (string, error) {
 	b.Grow(len(body) + 4096)
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s viewBox="0 0 %g %g" stroke-linecap="round" stroke-linejoin="round">`,
 		attributes, w.Points(), h.Points())
-	parts := strings.Split(body, "<text ")
-	if len(parts)-1 != len(c.widths) {
-		return "", errors.New("viz: gonum/plot's SVG has texts that were not drawn")
+	elements := element.FindAllStringIndex(body, -1)
+	if len(elements) != len(c.attributes) {
+		return "", errors.New("viz: gonum/plot's SVG has elements that were not drawn")
 	}
-	b.WriteString(parts[0])
-	for i, p := range parts[1:] {
-		fmt.Fprintf(&b, `<text %stextLength="%.5g" lengthAdjust="spacingAndGlyphs" `, c.class[i], c.widths[i].Points())
-		// The first match is the style attribute: the text itself comes later, and has its quotes escaped.
-		p = strings.Replace(p, "font-family:Liberation Sans;font-variant:normal", fontStack, 1)
-		b.WriteString(p)
+	at := 0
+	for i, e := range elements {
+		b.WriteString(withFonts(body[at:e[1]]) + c.attributes[i])
+		at = e[1]
 	}
+	b.WriteString(withFonts(body[at:]))
 	return b.String(), nil
 }
 

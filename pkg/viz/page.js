@@ -1,16 +1,31 @@
 // Makes the figures of a page alive: values under the cursor, zoom, pan, and their data to take. It finds what a figure shows in its
-// data-gppl attribute (see layer.go) and draws over the SVG, which is all there is where this script is not run.
+// data-gppl attribute (see layer.go). The looks are those of the SVG, whose elements say which part of a panel they are (see part in
+// output.go): while a reader zooms, copies of them take other shapes, and the elements themselves are hidden.
 (() => {
 	if (window.gpplFigures) return;
 	window.gpplFigures = true;
 	const nearby = 24; // CSS pixels from the cursor to what it reads off
-	const crowd = 3000; // dots beyond which pixels are set instead of discs filled: a path of 10⁵ discs takes a second
 	const minus = (s) => s.replace(/-/g, '−');
-	const make = (tag, attributes = {}, ...children) => {
-		const e = document.createElement(tag);
+	const dress = (e, attributes, children) => {
 		for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
 		e.append(...children);
 		return e;
+	};
+	const make = (tag, attributes = {}, ...children) => dress(document.createElement(tag), attributes, children);
+	const draw = (tag, attributes = {}, ...children) => dress(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
+	const colour = (hex) => `var(--gppl-${hex}, #${hex})`;
+	const grouped = (elements) => {
+		const by = new Map();
+		for (const e of elements) (by.get(e.dataset.part) ?? by.set(e.dataset.part, []).get(e.dataset.part)).push(e);
+		return by;
+	};
+	// An element of an SVG once more, as another shape if there is one.
+	const like = (e, shape) => {
+		const copy = e.cloneNode(true);
+		copy.removeAttribute('class');
+		copy.style.visibility = '';
+		if (shape !== undefined) copy.setAttribute('d', shape);
+		return copy;
 	};
 
 	// What a figure shows: panels of layers, their numbers in typed arrays, NaN where there is a gap.
@@ -39,26 +54,21 @@
 	const unscale = (v, log) => log ? 10 ** v : v;
 	const zoomed = (p) => ['x0', 'x1', 'y0', 'y1'].some((k) => p.view[k] !== p.home[k]);
 
-	// Ticks at 1, 2 or 5 times a power of ten, or at decades, as pkg/viz places them.
+	// Ticks of a zoomed axis: at decades, at 1, 2 and 5 times these, or at steps of as much, n of them or fewer, with their labels.
 	const ticks = (a, b, log, n) => {
-		if (log && Math.log10(b / a) >= 0.8) {
-			const few = Math.log10(b / a) < (n < 3 ? 1.3 : 2.2), stride = Math.max(1, Math.ceil(Math.log10(b / a) / (n + 1))), found = [];
-			for (let e = Math.floor(Math.log10(a)); e <= Math.ceil(Math.log10(b)); e++) {
-				if (e % stride) continue;
-				for (const m of few ? [1, 2, 5] : [1]) if (m * 10 ** e >= a && m * 10 ** e <= b) found.push([m * 10 ** e, short(m * 10 ** e)]);
+		const found = [], decades = log ? Math.log10(b / a) : 0;
+		if (decades >= 0.8) {
+			const stride = Math.ceil(decades / (n + 1));
+			for (let e = stride * Math.ceil(Math.log10(a) / stride - 1); 10 ** e <= b; e += stride) {
+				for (const m of decades < 2.2 ? [1, 2, 5] : [1]) if (m * 10 ** e >= a && m * 10 ** e <= b) found.push(m * 10 ** e);
 			}
-			return found;
+			return found.map((v) => [v, v >= 1e-3 && v < 1e5 ? String(+v.toPrecision(6)) : minus(v.toExponential(0).replace('e+', 'e'))]);
 		}
-		const raw = (b - a) / n, power = 10 ** Math.floor(Math.log10(raw));
-		const step = power * ([1, 2, 5].find((m) => raw < power * m * 1.5) ?? 10), found = [];
-		const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-		for (let k = Math.ceil(a / step - 1e-9); k * step <= b + 1e-9 * step && found.length < 40; k++) {
-			const v = k * step, plain = Math.max(Math.abs(a), Math.abs(b)) < 1e7 && digits < 9;
-			found.push([v, k === 0 ? '0' : minus(plain ? v.toFixed(digits) : v.toPrecision(4))]);
-		}
-		return found;
+		const power = 10 ** Math.floor(Math.log10((b - a) / n)), step = [1, 2, 5, 10].find((m) => (b - a) / n < 1.5 * m * power) * power;
+		const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), plain = Math.max(Math.abs(a), Math.abs(b)) < 1e7 && digits < 9;
+		for (let k = Math.ceil(a / step - 1e-9); k * step <= b + 1e-9 * step; k++) found.push(k * step);
+		return found.map((v) => [v, Math.abs(v) < step / 2 ? '0' : minus(plain ? v.toFixed(digits) : v.toPrecision(4))]);
 	};
-	const short = (v) => v >= 1e-3 && v < 1e5 ? String(+v.toPrecision(6)) : minus(v.toExponential(0).replace('e+', 'e'));
 	const said = (v, span) => {
 		if (!Number.isFinite(v)) return '–';
 		const a = Math.abs(v);
@@ -100,15 +110,13 @@
 		}
 
 		stage() {
-			this.canvas = make('canvas', {'aria-hidden': 'true'});
-			this.top = make('canvas', {'aria-hidden': 'true'}); // what follows the pointer, so that the rest need not be drawn again
 			this.tip = make('div', {class: 'gppl-tip', 'aria-hidden': 'true'});
 			this.tip.hidden = true;
 			this.live = make('div', {class: 'gppl-hidden', role: 'status', 'aria-live': 'polite'});
 			const s = this.stageElement = make('div', {
 				class: 'gppl-stage', tabindex: '0', role: 'application', 'data-lm-suppress-shortcuts': 'true',
 				'aria-label': `Values and zoom of the figure: ${this.name}. Left and right arrow read values, up and down change the panel, plus and minus zoom, shift with an arrow moves, 0 shows all, escape ends.`,
-			}, this.canvas, this.top, this.tip);
+			}, this.tip);
 			this.plot.append(s, this.live);
 			const with_ = (f) => (e) => this.panels ? f(e) : this.load().then(() => f(e));
 			s.addEventListener('pointerenter', () => this.load());
@@ -128,7 +136,6 @@
 			}, {passive: false});
 			s.addEventListener('keydown', (e) => this.key(e));
 			new ResizeObserver(() => this.panels && this.draw()).observe(this.plot);
-			matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.panels && this.draw());
 		}
 
 		svg() { return [...this.plot.children].find((c) => c.tagName === 'svg' && c.getClientRects().length); }
@@ -139,15 +146,15 @@
 			if (!svg) return {places: [], k: 1};
 			const box = svg.getBoundingClientRect();
 			const places = svg.dataset.panels.split(';').map((part) => {
-				const [panel, x, y, w, h, labels] = part.split(' ').map(Number);
-				return {panel, x, y, w, h, labels};
+				const [panel, x, y, w, h] = part.split(' ').map(Number);
+				return {panel, x, y, w, h};
 			});
-			return {svg, places, k: box.width / svg.viewBox.baseVal.width, width: box.width, height: box.height};
+			return {svg, places, k: box.width / svg.viewBox.baseVal.width, width: box.width, height: box.height, bottom: svg.viewBox.baseVal.height};
 		}
 
-		// Functions from data to points.
-		map(p, r) {
-			const v = p.view, x0 = scale(v.x0, p.xLog), x1 = scale(v.x1, p.xLog), y0 = scale(v.y0, p.yLog), y1 = scale(v.y1, p.yLog);
+		// Functions from data to points, of what is in view.
+		map(p, r, v = p.view) {
+			const x0 = scale(v.x0, p.xLog), x1 = scale(v.x1, p.xLog), y0 = scale(v.y0, p.yLog), y1 = scale(v.y1, p.yLog);
 			return {
 				x: (x) => r.x + r.w * (scale(x, p.xLog) - x0) / (x1 - x0), y: (y) => r.y + r.h * (1 - (scale(y, p.yLog) - y0) / (y1 - y0)),
 				backX: (px) => unscale(x0 + (px - r.x) / r.w * (x1 - x0), p.xLog), backY: (py) => unscale(y0 + (1 - (py - r.y) / r.h) * (y1 - y0), p.yLog),
@@ -361,7 +368,7 @@
 			const lines = [make('div', {}, make('b', {}, `${p.xLabel}: ${said(x, p.xLog ? 0 : spanX)}`))];
 			for (const {l, i} of hits) {
 				const dot = make('i');
-				dot.style.background = this.colour(l.colour);
+				dot.style.background = colour(l.colour);
 				const text = l.lo ? `${value(l.lo[i])} to ${value(l.hi[i])}` : value(l.y[i]);
 				lines.push(make('div', {}, dot, `${l.labels?.[i] ? `${l.name} ${l.labels[i]}` : l.name || p.yLabel}: ${text} `));
 				if (l.yBars && Number.isFinite(l.yBars[2 * i])) lines.at(-1).append(`(${value(l.yBars[2 * i])} to ${value(l.yBars[2 * i + 1])}) `);
@@ -374,255 +381,138 @@
 			this.tip.style.top = `${Math.max(0, Math.min(top, height - tip.height))}px`;
 		}
 
-		colour(hex) { return getComputedStyle(this.plot).getPropertyValue(`--gppl-${hex}`).trim() || `#${hex}`; }
-
 		draw() {
-			const {svg, places, k, width, height} = this.geometry();
+			const {svg, places, bottom} = this.geometry();
 			if (!svg || !this.panels) return;
-			const g = this.sheet(this.canvas, k, width, height);
+			for (const e of svg.querySelectorAll('.gppl-zoom')) e.remove();
 			let any = false;
 			for (const r of places) {
-				const p = this.panels[r.panel], is = p?.zoom && zoomed(p);
+				const p = this.panels[r.panel], is = p?.zoom && zoomed(p), parts = [...svg.querySelectorAll(`.gppl-t${r.panel}`)];
 				any ||= is;
-				for (const t of svg.querySelectorAll(`.gppl-t${r.panel}`)) t.style.visibility = is ? 'hidden' : '';
-				if (is) this.panel(g, p, r);
+				for (const e of parts) e.style.visibility = is ? 'hidden' : '';
+				if (is) svg.append(this.panel(p, r, grouped(parts), bottom));
 			}
 			if (this.reset) this.reset.disabled = !any;
 			this.stageElement.classList.toggle('gppl-zoomed', any);
 			this.over();
 		}
 
-		// A canvas as large as the figure, empty, in points.
-		sheet(c, k, width, height) {
-			const ratio = window.devicePixelRatio || 1;
-			c.width = Math.round(width * ratio);
-			c.height = Math.round(height * ratio);
-			c.style.width = `${width}px`;
-			c.style.height = `${height}px`;
-			const g = c.getContext('2d');
-			g.scale(k * ratio, k * ratio);
-			g.lineCap = g.lineJoin = 'round';
+		// What follows the pointer: the cross hair, rings around what is read off, the box that is being drawn.
+		over() {
+			const {svg, places} = this.geometry();
+			if (!svg) return;
+			svg.querySelector('.gppl-over')?.remove();
+			const g = draw('g', {class: 'gppl-over', fill: 'none'}), d = this.drag, at = this.cursor, r = at && places.find((r) => this.panels[r.panel] === at.p);
+			svg.append(g);
+			if (r) {
+				const m = this.map(at.p, r), x = m.x(at.x);
+				if (x < r.x - 1 || x > r.x + r.w + 1) return;
+				if (!at.p.cloud) g.append(draw('path', {d: `M${x},${r.y}v${r.h}`, style: `stroke:${colour('57606a')};stroke-width:0.7`}));
+				for (const {l, i} of at.hits) {
+					const y = l.y ? m.y(l.y[i]) : NaN;
+					if (!(y >= r.y - 1 && y <= r.y + r.h + 1)) continue;
+					g.append(draw('circle', {cx: m.x(l.x[i]), cy: y, r: at.p.cloud ? 6 : 3, style: `stroke:${colour(l.colour)};stroke-width:1.4;fill:${at.p.cloud ? 'none' : colour('ffffff')}`}));
+				}
+			}
+			if (d?.to) g.append(draw('rect', {x: Math.min(d.x, d.to.x), y: Math.min(d.y, d.to.y), width: Math.abs(d.to.x - d.x), height: Math.abs(d.to.y - d.y), style: `fill:${colour('0072b2')};fill-opacity:0.15`}));
+		}
+
+		// A zoomed panel, of copies of its parts: those of each name are a list, of which the first shows the look.
+		panel(p, r, parts, bottom) {
+			const m = this.map(p, r), home = this.map(p, r, p.home), v = p.view;
+			const xs = ticks(v.x0, v.x1, p.xLog, Math.max(3, Math.round(r.w / 75))), ys = ticks(v.y0, v.y1, p.yLog, Math.max(2, Math.round(r.h / 48)));
+			const inside = draw('svg', {x: r.x, y: r.y, width: r.w, height: r.h, viewBox: `${r.x} ${r.y} ${r.w} ${r.h}`}), g = draw('g', {class: 'gppl-zoom'});
+			const put = (to, name, shape) => parts.has(name) && to.append(like(parts.get(name)[0], shape));
+			const lines = (x, y) => xs.map(([t]) => `M${m.x(t)},${x}`).join('') + ys.map(([t]) => `M${y(m.y(t))}`).join('');
+			put(g, 'grid', lines(`${r.y}v${r.h}`, (y) => `${r.x},${y}h${r.w}`));
+			p.layers.forEach((l, k) => {
+				put(inside, `${k}`, this.shape(l, p, r, m));
+				for (let i = 0; l.kind === 'points' && i < l.x.length; i++) {
+					const move = `translate(${m.x(l.x[i]) - home.x(l.x[i])},${bottom + m.y(l.y[i]) - home.y(l.y[i])}) scale(1,-1)`;
+					inside.append(draw('g', {transform: move}, ...(parts.get(`${k}.${i}`) ?? []).map((e) => like(e))));
+				}
+			});
+			g.append(inside);
+			put(g, 'tick', lines(`${r.y + r.h}v4`, (y) => `${r.x},${y}h-4`));
+			const label = (e, text, attributes) => {
+				const copy = dress(like(e), attributes, []);
+				for (const a of ['textLength', 'transform']) copy.removeAttribute(a);
+				copy.textContent = text;
+				g.append(copy);
+			};
+			const below = parts.get('x')?.[0], left = parts.get('y') ?? [], number = (e, a) => Number(e.getAttribute(a));
+			const edge = Math.max(...left.map((e) => number(e, 'x') + number(e, 'textLength'))); // an exponent is an element of its own
+			if (below) for (const [t, text] of xs) label(below, text, {x: m.x(t), y: bottom + number(below, 'y'), 'text-anchor': 'middle'});
+			if (left.length) for (const [t, text] of ys) label(left[0], text, {x: edge, y: m.y(t), 'text-anchor': 'end', dy: '0.36em'});
 			return g;
 		}
 
-		over() {
-			const {svg, places, k, width, height} = this.geometry();
-			if (!svg) return;
-			const g = this.sheet(this.top, k, width, height);
-			this.mark(g, places);
-			if (this.drag?.to) {
-				const d = this.drag;
-				g.fillStyle = this.colour('0072b2');
-				g.globalAlpha = 0.15;
-				g.fillRect(d.x, d.y, d.to.x - d.x, d.to.y - d.y);
-				g.globalAlpha = 1;
-			}
-		}
-
-		// The cross hair, and rings around what is read off.
-		mark(g, places) {
-			const at = this.cursor, r = at && places.find((r) => this.panels[r.panel] === at.p);
-			if (!r) return;
-			const m = this.map(at.p, r), x = m.x(at.x);
-			if (x < r.x - 1 || x > r.x + r.w + 1) return;
-			g.strokeStyle = this.colour('57606a');
-			g.lineWidth = 0.7;
-			if (!at.p.cloud) { g.beginPath(); g.moveTo(x, r.y); g.lineTo(x, r.y + r.h); g.stroke(); }
-			g.lineWidth = 1.4;
-			for (const {l, i} of at.hits) {
-				const y = l.y ? m.y(l.y[i]) : NaN;
-				if (!(y >= r.y - 1 && y <= r.y + r.h + 1)) continue;
-				g.strokeStyle = this.colour(l.colour);
-				g.fillStyle = this.colour('ffffff');
-				g.beginPath();
-				g.arc(m.x(l.x[i]), y, at.p.cloud ? 6 : 3, 0, 7);
-				if (!at.p.cloud) g.fill();
-				g.stroke();
-			}
-		}
-
-		panel(g, p, r) {
-			const m = this.map(p, r), v = p.view;
-			g.fillStyle = this.colour('ffffff');
-			g.fillRect(r.x - 5.5, r.y - 3, r.w + 17.5, r.h + 8.5); // marks of ticks and leaders of end labels too
-			const xs = ticks(v.x0, v.x1, p.xLog, Math.max(3, Math.round(r.w / 75))), ys = ticks(v.y0, v.y1, p.yLog, Math.max(2, Math.round(r.h / 48)));
-			g.strokeStyle = this.colour('e7eaed');
-			g.lineWidth = 0.6;
-			g.beginPath();
-			for (const [t] of xs) { g.moveTo(m.x(t), r.y); g.lineTo(m.x(t), r.y + r.h); }
-			for (const [t] of ys) { g.moveTo(r.x, m.y(t)); g.lineTo(r.x + r.w, m.y(t)); }
-			g.stroke();
-			g.save();
-			g.beginPath();
-			g.rect(r.x, r.y, r.w, r.h);
-			g.clip();
-			for (const l of p.layers) this.layer(g, l, p, r, m);
-			g.restore();
-			g.setLineDash([]);
-			g.globalAlpha = 1;
-			g.strokeStyle = this.colour('8c959f');
-			g.lineWidth = 0.8;
-			g.beginPath();
-			g.moveTo(r.x, r.y); g.lineTo(r.x, r.y + r.h); g.lineTo(r.x + r.w, r.y + r.h);
-			for (const [t] of xs) { g.moveTo(m.x(t), r.y + r.h); g.lineTo(m.x(t), r.y + r.h + 4); }
-			for (const [t] of ys) { g.moveTo(r.x, m.y(t)); g.lineTo(r.x - 4, m.y(t)); }
-			g.stroke();
-			g.fillStyle = this.colour('57606a');
-			g.font = '10.5px "Liberation Sans", Arial, Helvetica, sans-serif';
-			g.textAlign = 'center';
-			g.textBaseline = 'top';
-			if (r.labels & 1) for (const [t, s] of xs) g.fillText(s, m.x(t), r.y + r.h + 6);
-			g.textAlign = 'right';
-			g.textBaseline = 'middle';
-			if (r.labels & 2) for (const [t, s] of ys) g.fillText(s, r.x - 6, m.y(t));
-		}
-
-		layer(g, l, p, r, m) {
-			g.strokeStyle = g.fillStyle = this.colour(l.colour);
-			g.globalAlpha = l.alpha ?? 1;
-			g.lineWidth = l.width ?? 1;
-			g.setLineDash(l.dashes ?? []);
-			const ok = (i) => Number.isFinite(l.x[i]) && Number.isFinite(l.y[i]) && (!p.xLog || l.x[i] > 0) && (!p.yLog || l.y[i] > 0);
+		// The path of a layer, in points; of markers, their bars.
+		shape(l, p, r, m) {
 			let from = 0, to = l.x?.length ?? 0;
 			if (l.ascends) { // what is in sight, and one on each side
 				const first = (x) => { let a = 0, b = l.x.length; while (a < b) { const c = (a + b) >> 1; if (l.x[c] < x) a = c + 1; else b = c; } return a; };
 				from = Math.max(0, first(p.view.x0) - 1);
 				to = Math.min(l.x.length, first(p.view.x1) + 2);
 			}
-			// A run of more points than columns is drawn by its lowest and highest in each column.
-			const trace = (y, draw) => {
-				const dense = to - from > 6 * r.w;
-				let column = NaN, lo, hi, last;
-				const flush = () => { if (!Number.isNaN(column)) { draw(lo[0], lo[1]); if (hi[1] !== lo[1]) draw(hi[0], hi[1]); draw(last[0], last[1]); column = NaN; } };
-				for (let i = from; i < to; i++) {
-					const px = m.x(l.x[i]), py = m.y(y[i]);
-					if (!Number.isFinite(px + py)) { flush(); draw(null); continue; }
-					if (!dense) { draw(px, py); continue; }
-					const c = Math.floor(2 * px);
-					if (c !== column) { flush(); column = c; lo = hi = [px, py]; }
-					if (py < lo[1]) lo = [px, py];
-					if (py > hi[1]) hi = [px, py];
-					last = [px, py];
-				}
-				flush();
-			};
+			const at = (x, y) => `${x.toFixed(2)},${y.toFixed(2)}`, parts = [];
+			const each = (f) => { for (let i = from; i < to; i++) { const x = m.x(l.x[i]), y = m.y(l.y[i]); if (Number.isFinite(x + y)) parts.push(f(x, y, i)); } };
 			switch (l.kind) {
-			case 'line': {
-				let pen = false;
-				g.beginPath();
-				trace(l.y, (x, y) => { if (x === null) pen = false; else if (pen) g.lineTo(x, y); else { g.moveTo(x, y); pen = true; } });
-				g.stroke();
-				break;
-			}
-			case 'dots': {
-				const size = l.size ?? 1.2;
-				if (to - from > crowd) { this.pixels(g, l, from, to, r, m, size); break; }
-				g.beginPath();
-				for (let i = from; i < to; i++) {
-					if (!ok(i)) continue;
-					const x = m.x(l.x[i]), y = m.y(l.y[i]);
-					if (x < r.x - 3 || x > r.x + r.w + 3 || y < r.y - 3 || y > r.y + r.h + 3) continue;
-					g.moveTo(x + size, y);
-					g.arc(x, y, size, 0, 7);
-				}
-				g.fill();
-				break;
-			}
+			case 'line': this.trace(l, from, to, r, m, (x, y, on) => parts.push(`${on ? 'L' : 'M'}${at(x, y)}`)); break;
+			case 'dots': each((x, y) => x > r.x - 3 && x < r.x + r.w + 3 && y > r.y - 3 && y < r.y + r.h + 3 ? `M${at(x, y)}z` : ''); break;
+			case 'bars': each((_, y, i) => { const a = m.x(l.x[i] - l.width / 2) + 0.4, b = m.x(l.x[i] + l.width / 2) - 0.4; return `M${at(a, y)}L${at(b, y)}L${at(b, m.y(0))}L${at(a, m.y(0))}z`; }); break;
+			case 'stems': each((x, y) => `M${at(x, m.y(0))}L${at(x, y)}`); break;
+			case 'rule': return `M${at(r.x, m.y(l.y[0]))}h${r.w}`;
 			case 'band': {
 				let upper = [], lower = [];
-				const flush = () => {
-					if (upper.length > 1) { g.beginPath(); for (const [x, y] of [...upper, ...lower.reverse()]) g.lineTo(x, y); g.fill(); }
-					upper = []; lower = [];
-				};
+				const flush = () => { if (upper.length > 1) parts.push(`M${[...upper, ...lower.reverse()].join('L')}z`); upper = []; lower = []; };
 				const step = Math.max(1, Math.floor((to - from) / (4 * r.w)));
 				for (let i = from; i < to; i += i + step < to ? step : 1) {
 					const x = m.x(l.x[i]), a = m.y(l.hi[i]), b = m.y(l.lo[i]);
 					if (!Number.isFinite(x + a + b)) { flush(); continue; }
-					upper.push([x, a]); lower.push([x, b]);
+					upper.push(at(x, a)); lower.push(at(x, b));
 				}
 				flush();
 				break;
 			}
-			case 'rule':
-				g.beginPath(); g.moveTo(r.x, m.y(l.y[0])); g.lineTo(r.x + r.w, m.y(l.y[0])); g.stroke();
-				break;
 			case 'span': {
-				const edge = (v) => Math.min(Math.max(m.x(Math.min(Math.max(v, p.view.x0), p.view.x1)), r.x), r.x + r.w);
-				g.fillRect(edge(l.lo[0]), r.y, edge(l.hi[0]) - edge(l.lo[0]), r.h);
-				break;
+				const [a, b] = [l.lo[0], l.hi[0]].map((v) => m.x(Math.min(Math.max(v, p.view.x0), p.view.x1)));
+				return `M${at(a, r.y)}h${b - a}v${r.h}h${a - b}z`;
 			}
-			case 'bars':
-				for (let i = from; i < to; i++) { const a = m.x(l.x[i] - l.size / 2), b = m.x(l.x[i] + l.size / 2); g.fillRect(a + 0.4, m.y(l.y[i]), b - a - 0.8, m.y(0) - m.y(l.y[i])); }
-				break;
-			case 'stems':
-				g.beginPath();
-				for (let i = from; i < to; i++) { g.moveTo(m.x(l.x[i]), m.y(0)); g.lineTo(m.x(l.x[i]), m.y(l.y[i])); }
-				g.stroke();
-				break;
-			case 'points':
-				for (let i = 0; i < l.x.length; i++) this.glyph(g, l, i, p, m);
+			case 'points': each((x, y, i) => {
+				const end = (of, bars, j, a, b) => of(Math.min(Math.max(bars[2 * i + j], a), b)), v = p.view;
+				return (Number.isFinite(l.xBars[2 * i]) ? `M${at(end(m.x, l.xBars, 0, v.x0, v.x1), y)}L${at(end(m.x, l.xBars, 1, v.x0, v.x1), y)}` : '') +
+					(Number.isFinite(l.yBars[2 * i]) ? `M${at(x, end(m.y, l.yBars, 0, v.y0, v.y1))}L${at(x, end(m.y, l.yBars, 1, v.y0, v.y1))}` : '');
+			});
 			}
+			return parts.join('');
 		}
 
-		// Many dots, each some pixels of a picture; where they overlap, the colour does not add up.
-		pixels(g, l, from, to, r, m, size) {
-			const k = g.getTransform().a, w = Math.ceil(r.w * k), h = Math.ceil(r.h * k), d = Math.max(1, Math.round(2 * size * k));
-			const picture = new ImageData(w, h), seen = new Uint32Array(picture.data.buffer);
-			const probe = document.createElement('canvas').getContext('2d');
-			probe.fillStyle = g.fillStyle;
-			probe.globalAlpha = g.globalAlpha;
-			probe.fillRect(0, 0, 1, 1);
-			const colour = new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0];
+		// The vertices of a line, and whether each continues the one before. A run of more of them than columns is drawn by its lowest
+		// and highest in each column.
+		trace(l, from, to, r, m, vertex) {
+			const dense = to - from > 6 * r.w;
+			let on = false, column = NaN, lo, hi, last;
+			const put = ([x, y]) => { vertex(x, y, on); on = true; };
+			const flush = () => { if (!Number.isNaN(column)) { put(lo); if (hi[1] !== lo[1]) put(hi); put(last); column = NaN; } };
 			for (let i = from; i < to; i++) {
-				const x = Math.round((m.x(l.x[i]) - r.x) * k - d / 2), y = Math.round((m.y(l.y[i]) - r.y) * k - d / 2);
-				if (!(x > -d && y > -d && x < w && y < h)) continue;
-				for (let b = Math.max(0, y); b < Math.min(h, y + d); b++) {
-					for (let a = Math.max(0, x); a < Math.min(w, x + d); a++) {
-						const corner = d > 3 && (a === x || a === x + d - 1) && (b === y || b === y + d - 1);
-						if (!corner) seen[b * w + a] = colour;
-					}
-				}
+				const v = [m.x(l.x[i]), m.y(l.y[i])];
+				if (!Number.isFinite(v[0] + v[1])) { flush(); on = false; continue; }
+				if (!dense) { put(v); continue; }
+				const c = Math.floor(2 * v[0]);
+				if (c !== column) { flush(); column = c; lo = hi = v; }
+				if (v[1] < lo[1]) lo = v;
+				if (v[1] > hi[1]) hi = v;
+				last = v;
 			}
-			const sheet = document.createElement('canvas');
-			sheet.width = w;
-			sheet.height = h;
-			sheet.getContext('2d').putImageData(picture, 0, 0);
-			g.globalAlpha = 1;
-			g.drawImage(sheet, r.x, r.y, w / k, h / k);
-		}
-
-		// A marker with its bars and its label; the shapes are those of marker.go.
-		glyph(g, l, i, p, m) {
-			const x = m.x(l.x[i]), y = m.y(l.y[i]), clamp = (f, v, a, b) => f(Math.min(Math.max(v, a), b));
-			g.lineWidth = 1.1;
-			g.globalAlpha = l.hollow ? 0.35 : 0.67;
-			g.beginPath();
-			if (Number.isFinite(l.xBars[2 * i])) { g.moveTo(clamp(m.x, l.xBars[2 * i], p.view.x0, p.view.x1), y); g.lineTo(clamp(m.x, l.xBars[2 * i + 1], p.view.x0, p.view.x1), y); }
-			if (Number.isFinite(l.yBars[2 * i])) { g.moveTo(x, clamp(m.y, l.yBars[2 * i], p.view.y0, p.view.y1)); g.lineTo(x, clamp(m.y, l.yBars[2 * i + 1], p.view.y0, p.view.y1)); }
-			g.stroke();
-			const [corners, start, radii] = [[32, 0, [1]], [4, Math.PI / 4, [1.25]], [3, Math.PI / 2, [1.35]], [10, Math.PI / 2, [1.6, 0.68]], [4, 0, [1.3]]][l.marker];
-			g.globalAlpha = l.hollow ? 0.55 : 1;
-			g.beginPath();
-			for (let j = 0; j < corners; j++) {
-				const a = start + 2 * Math.PI * j / corners, d = l.size * radii[j % radii.length];
-				g.lineTo(x + d * Math.cos(a), y - d * Math.sin(a));
-			}
-			g.closePath();
-			if (l.hollow) g.stroke(); else g.fill();
-			g.globalAlpha = 1;
-			if (!l.labels[i]) return;
-			g.fillStyle = this.colour('57606a');
-			g.font = '10px "Liberation Sans", Arial, Helvetica, sans-serif';
-			g.textAlign = 'left';
-			g.textBaseline = 'middle';
-			g.fillText(l.labels[i], x + l.size + 3, y);
-			g.fillStyle = this.colour(l.colour);
+			flush();
 		}
 
 		vector() {
 			const svg = this.plot.querySelector('svg').cloneNode(true);
 			for (const a of ['class', 'data-panels', 'style']) svg.removeAttribute(a);
-			for (const t of svg.querySelectorAll('text')) { t.removeAttribute('class'); t.style.visibility = ''; }
+			for (const e of svg.querySelectorAll('.gppl-zoom, .gppl-over')) e.remove();
+			for (const e of svg.querySelectorAll('[data-part]')) { e.removeAttribute('class'); e.removeAttribute('data-part'); e.style.visibility = ''; }
 			return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(svg).replace(/var\(--gppl-[0-9a-f]{6},\s*(#[0-9a-fA-F]{6})\)/g, '$1');
 		}
 
@@ -643,7 +533,7 @@
 				}
 			}
 			const used = head.map((_, j) => j < 4 && j > 0 || rows.some((r) => r[j] !== ''));
-			// A text that a spreadsheet would read as a formula gets an apostrophe in front, as analysis.WriteCSV writes it.
+			// A text that a spreadsheet would read as a formula gets an apostrophe in front, as forecast.WriteCSV writes it.
 			const plain = (s) => /^[ \ufeff]*[=+\-@\t\r\n＝＋－＠]/.test(s) && !Number.isFinite(Number(s)) ? `'${s}` : s;
 			const quoted = (s) => /[",\r\n]/.test(s) ? `"${s.replace(/"/g, '""')}"` : s;
 			const cell = (s) => quoted(plain(s));

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -126,6 +127,46 @@ func TestFigureData(t *testing.T) {
 	}
 	if d := decode(t, gallery(t)["strips"]); d[0].Zoom {
 		t.Error("strips cannot be zoomed")
+	}
+}
+
+var dataPart = regexp.MustCompile(`class="gppl-t(\d+)" data-part="([^"]*)"`)
+
+// TestParts checks that in a page the marks of a panel that zooms say what they are, so that the script can copy their looks: the grid,
+// ticks and their labels, every layer, and every point. Files have nothing of it.
+func TestParts(t *testing.T) {
+	for name, f := range gallery(t) {
+		wide, _, _ := strings.Cut(string(Must(f.HTML())), "</svg>")
+		has := map[string]bool{}
+		for _, m := range dataPart.FindAllStringSubmatch(wide, -1) {
+			has[m[1]+" "+m[2]] = true
+			has[m[2]] = true
+		}
+		for i, p := range decode(t, f) {
+			if p == nil || !p.Zoom {
+				continue
+			}
+			want := []string{fmt.Sprint(i, " grid"), fmt.Sprint(i, " tick"), "x", "y"}
+			for j, l := range p.Layers {
+				switch {
+				case name == "cut" || name == "edge" || name == "scatters": // of which not all is in sight
+				case l.Kind == "points":
+					for k := range strings.Count(string(l.X), ",") + 1 {
+						want = append(want, fmt.Sprintf("%d %d.%d", i, j, k))
+					}
+				default:
+					want = append(want, fmt.Sprint(i, " ", j))
+				}
+			}
+			for _, w := range want {
+				if !has[w] {
+					t.Errorf("%s: no part %q", name, w)
+				}
+			}
+		}
+		if svg := string(Must(f.SVG())); strings.Contains(svg, "data-part") || strings.Contains(svg, "class=") {
+			t.Errorf("%s: a file says what only a page needs", name)
+		}
 	}
 }
 

@@ -267,7 +267,7 @@ func (s spanPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		sty.XAlign = draw.XCenter
 		half := sty.Width(s.Label) / 2
 		x := vg.Length(math.Min(float64((x0+x1)/2), float64(c.Max.X-half)))
-		unzoomed(c, func() { c.FillText(sty, vg.Point{X: x, Y: c.Max.Y + 4}, s.Label) })
+		c.FillText(sty, vg.Point{X: x, Y: c.Max.Y + 4}, s.Label)
 	}
 }
 
@@ -281,10 +281,7 @@ func (s spanPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 }
 
 // rulePlot is a horizontal reference line.
-type rulePlot struct {
-	Rule
-	log bool
-}
+type rulePlot struct{ Rule }
 
 func (r Rule) look() draw.LineStyle {
 	l := draw.LineStyle{Color: style.muted, Width: style.axisWidth, Dashes: []vg.Length{5, 3}}
@@ -298,7 +295,7 @@ func (r Rule) look() draw.LineStyle {
 func (r Rule) entry() entry { return entry{name: clean(r.Name), look: r.look(), kind: swatchLine} }
 
 func (r rulePlot) Plot(c draw.Canvas, plt *plot.Plot) {
-	if drawable(r.Y, r.log) && plt.Y.Min <= r.Y && r.Y <= plt.Y.Max {
+	if plt.Y.Min <= r.Y && r.Y <= plt.Y.Max {
 		_, trY := plt.Transforms(&c)
 		c.StrokeLine2(r.look(), c.Min.X, trY(r.Y), c.Max.X, trY(r.Y))
 	}
@@ -385,7 +382,7 @@ func (e endLabels) Plot(c draw.Canvas, plt *plot.Plot) {
 		fillDots(&c, []vg.Point{end}, style.markerR, draw.LineStyle{Color: col})
 		sty := e.style(l.slot)
 		// YCenter centres the box with its descent and line gap; digits have no descent.
-		unzoomed(c, func() { c.FillText(sty, vg.Point{X: c.Max.X + leader, Y: y + sty.FontExtents().Descent}, l.text) })
+		c.FillText(sty, vg.Point{X: c.Max.X + leader, Y: y + sty.FontExtents().Descent}, l.text)
 	}
 }
 

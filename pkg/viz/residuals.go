@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -40,7 +41,7 @@ func Histogram(o HistogramOptions) (*Figure, error) {
 	bins := o.Bins
 	if bins <= 0 {
 		bins = 8
-		if width := 2 * (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / math.Cbrt(float64(len(sorted))); width > 0 {
+		if width := 2 * (quantile.Sorted(sorted, 0.75) - quantile.Sorted(sorted, 0.25)) / math.Cbrt(float64(len(sorted))); width > 0 {
 			bins = int(math.Min(math.Max(math.Ceil((hi-lo)/width), 8), 60))
 		}
 	}
@@ -59,8 +60,7 @@ func Histogram(o HistogramOptions) (*Figure, error) {
 	b.reachAll(path{x: h.x, y: h.y})
 	b.reach(lo, 0)
 	b.reach(hi, 0)
-	b.plot.Add(h)
-	b.layer(layer{kind: layerBars, name: "density", look: h.look, x: h.x, y: h.y, size: h.width})
+	b.add(h, layer{kind: layerBars, name: "density", colour: h.look.Color, x: h.x, y: h.y, width: h.width})
 	b.legend = append(b.legend, entry{name: fmt.Sprintf("%d values", len(sorted)), look: h.look, kind: swatchBand})
 	var normal path
 	from, to := math.Min(lo, -3.5), math.Max(hi, 3.5)
@@ -131,8 +131,7 @@ func Correlogram(o CorrelogramOptions) (*Figure, error) {
 			continue
 		}
 		stem := draw.LineStyle{Color: style.colour(s.slot), Width: 1.4}
-		b.plot.Add(stemsPlot{s.path, stem})
-		b.layer(layer{kind: layerStems, name: s.name, look: stem, x: s.x, y: s.y})
+		b.add(stemsPlot{s.path, stem}, layer{kind: layerStems, name: s.name, colour: stem.Color, x: s.x, y: s.y})
 		b.dots(s.name, s.path, style.colour(s.slot), style.markerR)
 	}
 	b.reach(0, 0)

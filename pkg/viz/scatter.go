@@ -2,6 +2,7 @@ package viz
 
 import (
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -56,13 +57,14 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 	p := pointsPlot{logX: o.LogX, logY: o.LogY}
 	for i, g := range o.Groups {
 		look := glyph{g.Marker, style.colour(slotOf(g.Slot, i)), style.glyphR, g.Hollow}
-		drawn := layer{kind: layerPoints, name: clean(g.Name), glyph: look}
+		drawn := layer{kind: layerPoints, name: clean(g.Name), colour: look.colour}
+		number := strconv.Itoa(len(b.layers))
 		for _, pt := range g.Points {
 			if !drawable(pt.X, o.LogX) || !drawable(pt.Y, o.LogY) {
 				continue
 			}
 			pt.Label = clean(pt.Label)
-			p.points = append(p.points, glyphPoint{pt, look})
+			p.points = append(p.points, glyphPoint{pt, look, number, number + "." + strconv.Itoa(len(drawn.x))})
 			drawn.x, drawn.y, drawn.label = append(drawn.x, pt.X), append(drawn.y, pt.Y), append(drawn.label, pt.Label)
 			drawn.xBars, drawn.yBars = append(drawn.xBars, [2]float64{pt.XLo, pt.XHi}), append(drawn.yBars, [2]float64{pt.YLo, pt.YHi})
 			b.drawn = true
@@ -81,8 +83,8 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 		}
 		if g.Joined && len(drawn.x) > 1 {
 			thin := draw.LineStyle{Color: withAlpha(look.colour, 150), Width: 1.4}
-			b.plot.Add(linePlot{path{x: drawn.x, y: drawn.y, logX: o.LogX, logY: o.LogY}, thin})
-			b.layer(layer{kind: layerLine, name: clean(g.Name), look: thin, x: drawn.x, y: drawn.y}) // the same numbers: read off once
+			b.add(linePlot{path{x: drawn.x, y: drawn.y, logX: o.LogX, logY: o.LogY}, thin},
+				layer{kind: layerLine, name: clean(g.Name), colour: thin.Color, x: drawn.x, y: drawn.y}) // the same numbers: read off once
 		}
 		b.legend = append(b.legend, entry{name: clean(g.Name), glyph: look, kind: swatchGlyph})
 	}
@@ -92,7 +94,7 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 		}
 		b.legend = append(b.legend, r.entry())
 	}
-	b.plot.Add(p)
+	b.plot.Add(part{p, "edge"}) // arrow heads at the edges are neither bars nor points
 	f, err := b.figure(0.07)
 	if err != nil {
 		return nil, err
@@ -103,10 +105,11 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 	return f, nil
 }
 
-// glyphPoint is a drawable point with its looks.
+// glyphPoint is a drawable point with its looks, and the parts of an SVG that its bars and itself are (see [part]).
 type glyphPoint struct {
 	Point
-	look glyph
+	look     glyph
+	bars, at string
 }
 
 // pointsPlot draws bars, then markers, then labels, which so never hide one another's middle.
@@ -132,7 +135,7 @@ func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 			{vg.Point{X: at[i].X, Y: trY(cut(q.YLo, &plt.Y))}, vg.Point{X: at[i].X, Y: trY(cut(q.YHi, &plt.Y))}},
 		} {
 			if e.from.X < e.to.X && q.XLo < q.XHi || e.from.Y < e.to.Y && q.YLo < q.YHi {
-				c.StrokeLines(bar, []vg.Point{e.from, e.to})
+				marked(c, q.bars, func() { c.StrokeLines(bar, []vg.Point{e.from, e.to}) })
 				taken = append(taken, grow(vg.Rectangle{Min: e.from, Max: e.to}, 0.8))
 			}
 		}
@@ -149,7 +152,7 @@ func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		} else if dx != 0 {
 			q.look.drawEdge(&c, at[i], dx, 0)
 		} else {
-			q.look.draw(&c, at[i])
+			marked(c, q.at, func() { q.look.draw(&c, at[i]) })
 		}
 	}
 	for i, q := range p.points {
@@ -165,7 +168,7 @@ func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		box := beside(at[i], q.look.size()+2, size, taken, c.Rectangle)
 		taken = append(taken, box)
 		sty.YAlign = draw.YBottom
-		c.FillText(sty, vg.Point{X: box.Min.X, Y: box.Min.Y}, q.Label)
+		marked(c, q.at, func() { c.FillText(sty, vg.Point{X: box.Min.X, Y: box.Min.Y}, q.Label) })
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
 // Spread summarises the distribution of values from several runs, such as seeds. As a cell of a [Table] it reads "median
@@ -30,26 +32,12 @@ func SpreadOf(values []float64, best Best) Spread {
 	slices.Sort(sorted)
 	s := Spread{
 		N: len(sorted), Failed: len(values) - len(sorted),
-		Q1: quantile(sorted, 0.25), Median: quantile(sorted, 0.5), Q3: quantile(sorted, 0.75), Worst: quantile(sorted, 1),
+		Q1: quantile.Sorted(sorted, 0.25), Median: quantile.Sorted(sorted, 0.5), Q3: quantile.Sorted(sorted, 0.75), Worst: quantile.Sorted(sorted, 1),
 	}
 	if best == Max {
-		s.Worst = quantile(sorted, 0)
+		s.Worst = quantile.Sorted(sorted, 0)
 	}
 	return s
-}
-
-// quantile interpolates in sorted values; NaN for none.
-func quantile(sorted []float64, p float64) float64 {
-	if len(sorted) == 0 {
-		return math.NaN()
-	}
-	at := p * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	share := at - float64(i)
-	return (1-share)*sorted[i] + share*sorted[i+1]
 }
 
 // parts are the text of a cell: what is read first, and what is read on second thought.

@@ -69,7 +69,7 @@ func Strips(o StripsOptions) (*Figure, error) {
 			}
 		}
 		slices.Sort(one.values)
-		b.layer(layer{kind: layerStrip, name: clean(st.Name), look: style.line(one.slot), y: one.values})
+		b.layer(layer{kind: layerStrip, name: clean(st.Name), colour: style.colour(one.slot), y: one.values})
 		s.strips = append(s.strips, one)
 		names[i] = clean(st.Name)
 	}

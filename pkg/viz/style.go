@@ -112,6 +112,8 @@ func (t *theme) text(size vg.Length, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, Handler: plot.DefaultTextHandler}
 }
 
+const tickLength = 4 // points
+
 // dress gives a new plot the theme: a light grid, thin grey axes, no box.
 func (t *theme) dress(p *plot.Plot) {
 	p.BackgroundColor = nil
@@ -119,7 +121,7 @@ func (t *theme) dress(p *plot.Plot) {
 		a.Padding = 0
 		a.LineStyle = draw.LineStyle{Color: t.axis, Width: t.axisWidth}
 		a.Tick.LineStyle = a.LineStyle
-		a.Tick.Length = 4
+		a.Tick.Length = tickLength
 		a.Tick.Label = t.text(t.tickSize, t.muted, false)
 		a.Tick.Label.Handler = superscript{Plain: text.Plain{Fonts: plot.DefaultTextHandler.Cache()}}
 	}

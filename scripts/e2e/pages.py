@@ -102,6 +102,11 @@ def look(browser, path, out, source):
     return f"{size // 1000} kB, {len(texts)} texts in figures, axe finds nothing"
 
 
+# Of a zoomed figure: the length of its paths, how many have a look that the figure itself has not, and the labels of its axes.
+ZOOMED = """(figure) => {
+  const all = [...figure.querySelectorAll('.gppl-zoom path')], looks = new Set([...figure.querySelectorAll('path[data-part]')].map((e) => e.style.cssText.replace(/ ?visibility: hidden;/, '')));
+  return [all.map((e) => e.getAttribute('d')).join('').length, all.filter((e) => !looks.has(e.style.cssText)).length, figure.querySelectorAll('.gppl-zoom text').length];
+}"""
 VIEW = "(figure) => figure.gppl.panels && figure.gppl.panels.map((p) => p && [p.view.x0, p.view.x1, p.view.y0, p.view.y1])"
 
 
@@ -133,8 +138,9 @@ def try_figure(browser, path, out, _):
         closer = views()
         need(closer[0][1] - closer[0][0] < 0.7 * (home[0][1] - home[0][0]), f"the button does not zoom: {home} to {closer}")
         need(hidden() > 0, "the labels of the axes are not those of what is seen")
-        drawn = figure.locator("canvas").first.evaluate("(c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length")
-        need(drawn > 1000, "nothing is drawn of what was zoomed")
+        drawn, strange, labels = figure.evaluate(ZOOMED)
+        need(drawn > 1000 and labels > 3, f"nothing is drawn of what was zoomed: paths of {drawn} letters, {labels} labels")
+        need(strange == 0, f"{strange} paths have not the look of the figure")
         figure.screenshot(path=out / f"{path.stem}-zoomed.png")
         page.mouse.move(*at(0.5, 0.6))
         page.mouse.down()
