@@ -15,9 +15,9 @@ import (
 	"io"
 	"log"
 	"os"
-	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -98,8 +98,7 @@ func measure(r request) (answer, error) {
 		}
 		times = append(times, time.Since(start).Seconds())
 	}
-	slices.Sort(times)
-	a.Seconds = times[len(times)/2]
+	a.Seconds = quantile.Median(times)
 	for i := range a.Grad {
 		a.Grad[i] *= theta[i]
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -163,7 +164,7 @@ func textModel(sweeps []sweep) string {
 			continue
 		}
 		slices.Sort(ratios)
-		rows = append(rows, []string{look.name, fmt.Sprint(len(ratios)), fmt.Sprintf("%.2g", ratios[0]), fmt.Sprintf("%.2g", median(ratios)), fmt.Sprintf("%.2g", ratios[len(ratios)-1])})
+		rows = append(rows, []string{look.name, fmt.Sprint(len(ratios)), fmt.Sprintf("%.2g", ratios[0]), fmt.Sprintf("%.2g", quantile.Median(ratios)), fmt.Sprintf("%.2g", ratios[len(ratios)-1])})
 	}
 	places, best, worst, where := 0, 0, 1.0, ""
 	for _, s := range sweeps {

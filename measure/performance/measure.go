@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -130,12 +131,7 @@ func timeLoss(l loss, p plan) (point, error) {
 		grad[i] *= theta[i]
 	}
 	c := chosen(candidates(l))
-	return point{engine: c.engine, seconds: median(times), predicted: c.seconds, exact: c.exact, value: value, grad: grad}, nil
-}
-
-func median(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	return (s[len(s)/2] + s[(len(s)-1)/2]) / 2
+	return point{engine: c.engine, seconds: quantile.Median(times), predicted: c.seconds, exact: c.exact, value: value, grad: grad}, nil
 }
 
 // settle evaluates until the choice has had its chance to change: an

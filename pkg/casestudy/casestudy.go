@@ -8,7 +8,6 @@ package casestudy
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -180,13 +179,4 @@ func learn(ctx context.Context, m gppl.Model, d gppl.Data) (*auto.Result, *gppl.
 	}
 	p, err := gppl.NewPosterior(r.Model, d)
 	return r, p, err
-}
-
-// ends returns the least and the largest of x.
-func ends(x []float64) (lo, hi float64) {
-	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, v := range x {
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	return lo, hi
 }

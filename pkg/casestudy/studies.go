@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -63,9 +64,7 @@ func Trend(ctx context.Context, scale Scale) (*Study, error) {
 	for i, y := range after.Y {
 		s.Held.Y[i] = (y - scaling.Mean) / scaling.Scale
 	}
-	lo, _ := ends(z.X)
-	_, hi := ends(after.X)
-	s.grid = gridOf(lo, hi, 800)
+	s.grid = gridOf(slices.Min(z.X), slices.Max(after.X), 800)
 	for _, c := range []struct {
 		name string
 		mean gppl.Mean
@@ -164,8 +163,7 @@ func Outliers(ctx context.Context, scale Scale) (*Study, *observe.Outliers, erro
 		xs, train.Y = append(xs, all.X.At(i)[0]), append(train.Y, y)
 	}
 	train.X, held.X = gppl.Scalars(xs), gppl.Scalars(hx)
-	lo, hi := ends(xs)
-	s := &Study{Title: "Wrong readings", XLabel: "year", YLabel: fmt.Sprintf("CO₂ less %.1f (ppm)", mean), Train: train, Held: held, grid: gridOf(lo, hi, 500),
+	s := &Study{Title: "Wrong readings", XLabel: "year", YLabel: fmt.Sprintf("CO₂ less %.1f (ppm)", mean), Train: train, Held: held, grid: gridOf(slices.Min(xs), slices.Max(xs), 500),
 		Remarks: []string{fmt.Sprintf("%d of the %d readings are off by %d ppm; those that are held out are right.", planted, train.Len(), off)}}
 	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, train.X)))
 	r, p, err := learn(ctx, m, train)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
 
@@ -201,13 +202,7 @@ func Floors(all []Outcome) (floors int) {
 	return floors
 }
 
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	s := slices.Sorted(slices.Values(v))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
-}
+var median = quantile.Median
 
 // plain is a trial without the authors' options.
 func plain(t Trial) bool { return t.Authors == Authors{} && t.Optimiser.Method != Evaluate }

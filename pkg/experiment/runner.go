@@ -72,7 +72,14 @@ func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p.alone = alone(trials)
-	shared, timed := split(p.todo, func(i int) bool { return !p.alone(trials[i]) })
+	var shared, timed []int
+	for _, i := range p.todo {
+		if p.alone(trials[i]) {
+			timed = append(timed, i)
+		} else {
+			shared = append(shared, i)
+		}
+	}
 	p.workers = min(workers, max(1, len(shared)))
 	p.each(ctx, cancel, shared, p.workers)
 	p.each(ctx, cancel, timed, 1)
@@ -91,18 +98,6 @@ func alone(trials []Trial) func(Trial) bool {
 	return func(t Trial) bool {
 		return t.Optimiser.Method == Evaluate || t.Protocol == GPPL && compared[t.Source]
 	}
-}
-
-// split divides the indices into those that are in and those that are not, in their order.
-func split(all []int, in func(int) bool) (yes, no []int) {
-	for _, i := range all {
-		if in(i) {
-			yes = append(yes, i)
-		} else {
-			no = append(no, i)
-		}
-	}
-	return yes, no
 }
 
 // each does trials, so many at once.

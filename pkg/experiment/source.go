@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -153,7 +154,7 @@ func (s Source) eeg() (Sample, error) {
 	for i := range train {
 		train[i] = i
 	}
-	slices.SortFunc(train, func(a, b int) int { return compare(z.X[a], z.X[b]) })
+	slices.SortFunc(train, func(a, b int) int { return cmp.Compare(z.X[a], z.X[b]) })
 	rest := make([]int, held)
 	for i := range rest {
 		rest[i] = s.N + i
@@ -175,16 +176,6 @@ func (s Source) eeg() (Sample, error) {
 	}
 	sam.Paper = !strings.Contains(series.Name, "not the paper's")
 	return sam, err
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func sample(train dataset.Series, held *dataset.Series, label string) (Sample, error) {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"hash/crc64"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -74,22 +75,35 @@ func (y *Year) Months(h gppl.SumsHeader) ([]*gppl.Sums, error) {
 		if err != nil {
 			return nil, err
 		}
-		rnd := rand.New(rand.NewPCG(y.seed, uint64(month)+1))
-		sigma := math.Sqrt(y.Truth.Noise)
-		last := (month + 1) * y.N / months
-		for i := month * y.N / months; i < last; i++ {
-			at := yearDays * (float64(i) + 0.5) / float64(y.N)
-			t, v = append(t, at), append(v, y.Signal(at)+sigma*rnd.NormFloat64())
-			if len(t) == chunk || i == last-1 {
+		for at, reading := range y.month(month) {
+			if t, v = append(t, at), append(v, reading); len(t) == chunk {
 				if err := s.Add(t, v); err != nil {
 					return nil, err
 				}
 				t, v = t[:0], v[:0]
 			}
 		}
+		if err := s.Add(t, v); err != nil {
+			return nil, err
+		}
+		t, v = t[:0], v[:0]
 		all[month] = s
 	}
 	return all, nil
+}
+
+// month has the times and readings of a month, counted from zero.
+func (y *Year) month(month int) iter.Seq2[float64, float64] {
+	return func(yield func(t, v float64) bool) {
+		rnd := rand.New(rand.NewPCG(y.seed, uint64(month)+1))
+		sigma := math.Sqrt(y.Truth.Noise)
+		for i := month * y.N / months; i < (month+1)*y.N/months; i++ {
+			t := yearDays * (float64(i) + 0.5) / float64(y.N)
+			if !yield(t, y.Signal(t)+sigma*rnd.NormFloat64()) {
+				return
+			}
+		}
+	}
 }
 
 // Merged adds sums in the given order.
@@ -187,10 +201,8 @@ func gradientAt(l *gppl.Exact) (float64, error) {
 // readings returns those of the whole year, the same as Months adds.
 func (y *Year) readings() (t, v []float64) {
 	for month := range months {
-		rnd := rand.New(rand.NewPCG(y.seed, uint64(month)+1))
-		for i := month * y.N / months; i < (month+1)*y.N/months; i++ {
-			at := yearDays * (float64(i) + 0.5) / float64(y.N)
-			t, v = append(t, at), append(v, y.Signal(at)+math.Sqrt(y.Truth.Noise)*rnd.NormFloat64())
+		for at, reading := range y.month(month) {
+			t, v = append(t, at), append(v, reading)
 		}
 	}
 	return t, v

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
@@ -125,16 +126,7 @@ func replace(path string, text []byte) error {
 	return wholefile.WriteBytes(path, append(text, '\n'))
 }
 
-// spread is the median and the range of values over seeds.
-type spread struct{ median, lo, hi float64 }
-
-func spreadOf(v []float64) spread {
-	s := slices.Sorted(slices.Values(v))
-	return spread{(s[(len(s)-1)/2] + s[len(s)/2]) / 2, s[0], s[len(s)-1]}
-}
-
-// add puts a spread into r under three names.
+// add puts the median and the range of values over seeds into r under three names.
 func (r Results) add(name string, v []float64) {
-	s := spreadOf(v)
-	r[name+".median"], r[name+".lowest"], r[name+".highest"] = s.median, s.lo, s.hi
+	r[name+".median"], r[name+".lowest"], r[name+".highest"] = quantile.Median(v), slices.Min(v), slices.Max(v)
 }

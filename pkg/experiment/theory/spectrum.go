@@ -200,7 +200,7 @@ func (d *draw) designs(c *Case, k int, jitter float64) error {
 		if err != nil {
 			return err
 		}
-		m := c.at(design.String(), k)
+		m := c.measured(design.String(), k)
 		figure, err := d.gram.conditionalTrace(p, jitter*d.gram.meanProjected(p))
 		if err != nil {
 			return err
@@ -221,12 +221,10 @@ func (d *draw) designs(c *Case, k int, jitter float64) error {
 	return nil
 }
 
-// at returns the numbers of a design and k, made when first asked for.
-func (c *Case) at(design string, k int) *Measured {
-	for i := range c.Designs {
-		if m := &c.Designs[i]; m.Design == design && m.K == k {
-			return m
-		}
+// measured returns the numbers of a design and k, made when first asked for.
+func (c *Case) measured(design string, k int) *Measured {
+	if m := c.Find(design, k); m != nil {
+		return m
 	}
 	c.Designs = append(c.Designs, newMeasured(design, k, len(c.Params)))
 	return &c.Designs[len(c.Designs)-1]
