@@ -42,7 +42,7 @@ const (
 type Plan struct {
 	Effort string // quick, short, standard, wide or widest
 	// Searched is the number of observations on which structures are compared. Trained is the number from which parameters are then
-	// learnt.
+	// learnt, at least: an uneven series gives as many more as an engine takes in the same time.
 	Searched, Trained int
 	// Seconds is the predicted time on one core of 9 Gflop/s, correct to within a factor of about two. It is computed, not measured: the
 	// same budget means the same search on every machine.

@@ -156,3 +156,44 @@ func TestChoose(t *testing.T) {
 		t.Errorf("400 projections of 10000 in 60 MB: %v", err)
 	}
 }
+
+// TestUnevenLearnsFromMore: where an engine takes an uneven series in the time of dense algebra for the plan's part, parameters are learnt
+// from all of it, and a season that the part does not show is found.
+func TestUnevenLearnsFromMore(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(3, 1))
+	x, y := make([]float64, 1500), make([]float64, 1500)
+	for i := range x {
+		x[i] = float64(i) + 0.8*rnd.Float64()
+		y[i] = math.Sin(2*math.Pi*x[i]/70) + 0.5*rnd.NormFloat64()
+	}
+	s, err := NewSeries(Axis{Name: "x"}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Budget: time.Millisecond}
+	plan := PlanFit(s, o)
+	a, err := Fit(context.Background(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := a.TrainedOn(); got <= plan.Trained {
+		t.Errorf("learnt from %d observations, the plan has %d", got, plan.Trained)
+	}
+	f, err := a.Forecast(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, at := range f.X {
+		if want := math.Sin(2 * math.Pi * at / 70); math.Abs(f.Mean[i]-want) > 0.35 {
+			t.Errorf("%s: at %.4g the mean is %.2f, the signal %.2f", a.Name(), at, f.Mean[i], want)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "model.json")
+	if err := a.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := Load(file); err != nil || b.TrainedOn() != a.TrainedOn() {
+		t.Errorf("saved and loaded: %v, %v", b, err)
+	}
+}

@@ -105,7 +105,7 @@ type Analysis struct {
 	seasons []float64         // Options.Periods
 	members []*member         // the models that forecasts average; none: Result alone
 	memory  float64           // Options.Memory
-	trained int               // observations, the latest, if kernels were named
+	trained int               // observations, the latest; 0: an older file, which does not say
 	note    string            // why the posterior is not exact; "" if it is
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	factor  *factor
@@ -118,11 +118,11 @@ func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 // TrainedOn returns the number of observations, the latest, from which parameters were learnt.
 func (a *Analysis) TrainedOn() int {
 	for _, e := range efforts {
-		if a.Chosen == ByEvidence && e.name == a.Effort {
+		if a.trained == 0 && a.Chosen == ByEvidence && e.name == a.Effort { // an older file does not say
 			return e.trainedOn(a.Series)
 		}
 	}
-	return min(len(a.Series.X), cmp.Or(a.trained, mostTrained)) // older files do not say
+	return min(len(a.Series.X), cmp.Or(a.trained, mostTrained))
 }
 
 // Kernel returns the name of the best kernel.
@@ -134,9 +134,10 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // and without a season and a linear trend, for y and, if all y are positive, for log y. The best grows by one term at a time. Parameters
 // have weak priors, so that five observations are enough. Candidates are ranked by their evidence, the marginal likelihood with the
 // parameters integrated out. Forecasts average the candidates with enough weight and, for short series, their parameters. In a long
-// series structures are compared on the latest 400 observations, and the best three are then trained on the latest 1500 (700 if x is
-// not regular); Options.Budget changes these numbers. Forecasts are conditioned on all observations or, if neither a state space nor a
-// constant step makes that cheap, on the 2000 around each x.
+// series structures are compared on the latest 400 observations, and the best three are then trained on the latest 1500. If x is not
+// regular these are 700 or, where an engine takes them in the same time, as many as there are, and the best is tried with the seasons
+// that these show. Options.Budget changes the numbers. Forecasts are conditioned on all observations or, if neither a state space, a
+// constant step nor waves make that cheap, on the 2000 around each x.
 //
 // If kernels are named, Fit trains each and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
 // trend, or the one of Options.Trend; with auto the best kernel is then tried without a trend and with a quadratic one. The coefficients

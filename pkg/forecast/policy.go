@@ -543,7 +543,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		}
 		whole[part.log], ratio[part.log] = all, math.Pow(part.scaling.Scale/all.scaling.Scale, 2)
 	}
-	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors}
+	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Chosen: ByEvidence, trained: v.data.Len(), memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors}
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}

@@ -28,8 +28,12 @@ func seriesAt(x []float64) gppl.Data {
 	return d
 }
 
-var windowModel = gppl.Model{Kernel: gppl.Add(
-	gppl.LocPer{Variance: 0.5, Lengthscale: 200, Period: 24, PeriodicLengthscale: 0.9}, gppl.SE{Variance: 0.2, Lengthscale: 90}), Noise: 0.04}
+// windowModel is one that only the Toeplitz engine and dense algebra take, waveModel one that is a sum of few waves.
+var (
+	windowModel = gppl.Model{Kernel: gppl.RQ{Variance: 0.7, Lengthscale: 60, Alpha: 2}, Noise: 0.04}
+	waveModel   = gppl.Model{Kernel: gppl.Add(
+		gppl.LocPer{Variance: 0.5, Lengthscale: 200, Period: 24, PeriodicLengthscale: 0.9}, gppl.SE{Variance: 0.2, Lengthscale: 90}), Noise: 0.04}
+)
 
 var anyRoom = room{bytes: math.Inf(1), models: 1}
 
@@ -88,6 +92,12 @@ func TestConditionOnCheaply(t *testing.T) {
 	}
 	if _, ok := p.(*windows); !ok {
 		t.Errorf("an irregular series: %T", p)
+	}
+	if p, _, err = conditionOn(waveModel, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
+		t.Fatal(err)
+	}
+	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineMixed {
+		t.Errorf("waves at irregular x: %T", p)
 	}
 	rough := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 10}, Noise: 0.1}
 	if p, _, err = conditionOn(rough, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
@@ -177,7 +187,7 @@ func TestMemoryAnswers(t *testing.T) {
 		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
 	}
 	d := seriesAt(x)
-	models := []gppl.Model{windowModel, {Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1}}
+	models := []gppl.Model{windowModel, {Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 0.1}}
 	at := gppl.Scalars([]float64{x[10], x[650], x[300], x[699] + 1, x[450]})
 	const length = 200
 	for _, few := range []int{length, len(x)} { // windows, and all
