@@ -147,8 +147,8 @@ func TestFormulas(t *testing.T) {
 				t.Errorf("a number is %q", cell)
 			}
 		}
-		if escaped != 8 {
-			t.Errorf("%q: %d cells are escaped, want those of 8 texts", evil, escaped)
+		if escaped != 9 {
+			t.Errorf("%q: %d cells are escaped, want those of 9 texts", evil, escaped)
 		}
 	}
 }
