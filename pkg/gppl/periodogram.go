@@ -61,8 +61,11 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	g := newTimeGrid(d.X)
 	span, spacing := g.span, g.spacing
 	p := &Periodogram{}
-	first := max(1, int(math.Ceil(float64(g.length)*g.width/span)))
-	last := min(g.length/2, int(float64(g.length)*g.width/(2*spacing)))
+	lowest, highest := float64(g.length)*g.width/span, float64(g.length)*g.width/(2*spacing)
+	if !(lowest <= float64(g.length) && highest >= 0) {
+		return nil, fmt.Errorf("gppl: a periodogram needs times of one order of magnitude: their range is %.3g and their mean spacing %.3g", span, spacing)
+	}
+	first, last := max(1, int(math.Ceil(lowest))), int(min(float64(g.length/2), highest))
 
 	window := make([]float64, d.Len())
 	var squares float64

@@ -36,7 +36,7 @@ import (
 // 1. If the model has a mean, start values come from the residuals of y after a
 // least-squares fit of the mean.
 func StartFrom(m gppl.Model, d gppl.Data) gppl.Model {
-	if d.CheckUnits() != nil {
+	unit := func() gppl.Model {
 		theta := m.Values()
 		for i, p := range m.Params() {
 			if !p.IsFixed() && p.IsScale() {
@@ -45,6 +45,18 @@ func StartFrom(m gppl.Model, d gppl.Data) gppl.Model {
 		}
 		return m.WithParams(theta)
 	}
+	if d.CheckUnits() != nil {
+		return unit()
+	}
+	start := startFrom(m, d)
+	if slices.ContainsFunc(start.Values(), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) { // fourth powers of y overflow
+		return unit()
+	}
+	return start
+}
+
+// startFrom is StartFrom for units in which squares of x and y do not overflow.
+func startFrom(m gppl.Model, d gppl.Data) gppl.Model {
 	d = m.SubtractMean(d)
 	if k, ok := m.Kernel.(gppl.ChangePoint); ok && d.X.Dim() == 1 {
 		return startChange(m, k, d)
