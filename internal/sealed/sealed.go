@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc64"
 	"io"
+	"os"
 	"regexp"
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
@@ -74,6 +75,18 @@ func Unmarshal(text []byte, v any) error {
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("there is more after the object")
+	}
+	return nil
+}
+
+// ReadJSON reads what WriteJSON wrote into v, whose own UnmarshalJSON opens the object.
+func ReadJSON(path string, v any) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }

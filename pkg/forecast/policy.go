@@ -399,9 +399,12 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	return nil
 }
 
+// slowest is the number of seconds that an evaluation may take whatever it takes at the start.
+const slowest = 1
+
 // trainWithPriors trains m, from its values, with priors, and returns a result whose model has the transforms of m.
 func trainWithPriors(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (*gppl.Result, error) {
-	exact, err := gppl.NewExact(scaled(m, nil, span), d, gppl.WithTolerance(trainTolerance))
+	exact, err := auto.Likelihood(scaled(m, nil, span), d, slowest, gppl.WithTolerance(trainTolerance))
 	if err != nil {
 		return nil, err
 	}
@@ -495,26 +498,33 @@ func (p *policy) learnable(kept []*trial) (int, error) {
 		if part = min(part, n); part <= p.plan.Trained {
 			break
 		}
-		all := true
-		for _, t := range kept {
-			if !all || t.Error != "" {
-				continue
-			}
-			v, err := newYScale(p.series, n-part, n, p.scales[t.scale].log)
-			if err != nil {
-				return 0, err
-			}
-			m := t.model
-			if m.Mean, err = policyMean(t.Trend, v.data.X); err != nil {
-				return 0, err
-			}
-			all = p.affordable(m, v)
-		}
-		if all {
-			return part, nil
+		if all, err := p.allAffordable(kept, n-part); all || err != nil {
+			return part, err
 		}
 	}
 	return p.plan.Trained, nil
+}
+
+// allAffordable reports whether an evaluation of each candidate, on the observations from an index on, is predicted to take no longer than
+// the plan allows for.
+func (p *policy) allAffordable(kept []*trial, from int) (bool, error) {
+	for _, t := range kept {
+		if t.Error != "" {
+			continue
+		}
+		v, err := newYScale(p.series, from, len(p.series.X), p.scales[t.scale].log)
+		if err != nil {
+			return false, err
+		}
+		m := t.model
+		if m.Mean, err = policyMean(t.Trend, v.data.X); err != nil {
+			return false, err
+		}
+		if !p.affordable(m, v) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // affordable reports whether an evaluation of m is predicted to take no longer than the plan allows for.

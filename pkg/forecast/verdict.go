@@ -17,8 +17,8 @@ const (
 	Use Word = "use"
 	// Untested: there are too few observations to test the forecast, or to advise against it. That is no warning.
 	Untested Word = "untested"
-	// DoNotUse: a naive forecast was better in the past beyond chance, the bands failed there beyond chance, or the residual checks fail so
-	// badly that the bands cannot hold.
+	// DoNotUse: in the past a naive forecast was better beyond chance, or the bands failed beyond chance or held less than 70 % of all that
+	// came; or the residual checks fail so badly that the bands cannot hold.
 	DoNotUse Word = "do not use"
 )
 

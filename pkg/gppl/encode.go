@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
@@ -396,13 +395,9 @@ func (r *Result) Save(path string) error {
 
 // LoadResult reads a result that Save wrote, or the Result of an auto.Result.
 func LoadResult(path string) (*Result, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("gppl: load: %w", err)
-	}
 	r := new(Result)
-	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("gppl: load %s: %w", path, err)
+	if err := sealed.ReadJSON(path, r); err != nil {
+		return nil, fmt.Errorf("gppl: load: %w", err)
 	}
 	return r, nil
 }

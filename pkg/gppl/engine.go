@@ -120,6 +120,14 @@ func (f forecast) within(limit float64) forecast {
 	return f
 }
 
+// limited is the forecast under the limits of memory and time of a loss.
+func (o *options) limited(f forecast) forecast {
+	if f = f.within(o.memory); f.reason == (reason{}) && f.cost() > o.seconds {
+		f.reason = reason{"it would take %.3g s", f.cost()}
+	}
+	return f
+}
+
 // evaluationsAhead is the number of evaluations over which set-up is spread.
 const evaluationsAhead = 30
 

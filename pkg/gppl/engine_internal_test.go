@@ -629,3 +629,49 @@ func TestSpectralExactForgets(t *testing.T) {
 		t.Errorf("%d features after a lengthscale of 1000, %d without", after, fresh)
 	}
 }
+
+// An engine that would take longer than the loss allows is not chosen: the next one is, and without one the evaluation is refused.
+func TestSecondsLimit(t *testing.T) {
+	x := Scalars(linspace(0, 1, 3000))
+	y := make([]float64, x.Len())
+	for i := range y {
+		y[i] = math.Sin(float64(i) / 70)
+	}
+	m := Model{Kernel: SE{1, 1e-4}, Noise: 0.1}
+	d := Data{X: x, Y: y}
+	free, err := NewExact(m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := free.ValueGrad(nil, m.Values())
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := forecastOf(free).cost()
+	same, err := NewExact(m, d, WithSeconds(1.01*used))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := same.ValueGrad(nil, m.Values()); err != nil || got != want {
+		t.Errorf("%v (%v) under a limit that holds, %v without", got, err, want)
+	}
+	least := math.Inf(1)
+	for _, f := range free.chooser.last.candidates {
+		if f.reason == (reason{}) {
+			least = min(least, f.cost())
+		}
+	}
+	short, err := NewExact(m, d, WithSeconds(0.99*least))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusal := (*Refusal)(nil)
+	if _, err := short.ValueGrad(nil, m.Values()); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "it would take") {
+		t.Errorf("no engine is fast enough, and the error is %v", err)
+	}
+	for _, bad := range []float64{0, -1, math.NaN()} {
+		if _, err := NewExact(m, d, WithSeconds(bad)); err == nil {
+			t.Errorf("a limit of %v seconds is taken", bad)
+		}
+	}
+}

@@ -194,7 +194,7 @@ func (l *Exact) forecast(c *exactCall) {
 			c.candidates[i] = cannot(notPlaced)
 			continue
 		}
-		c.candidates[i] = e.forecast(&c.compiled).within(l.chooser.memory)
+		c.candidates[i] = l.chooser.limited(e.forecast(&c.compiled))
 		c.candidates[i].err += blur
 	}
 }

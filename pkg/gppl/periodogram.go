@@ -63,7 +63,7 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	p := &Periodogram{}
 	lowest, highest := float64(g.length)*g.width/span, float64(g.length)*g.width/(2*spacing)
 	if !(lowest <= float64(g.length) && highest >= 0) {
-		return nil, fmt.Errorf("gppl: a periodogram needs times of one order of magnitude: their range is %.3g and their mean spacing %.3g", span, spacing)
+		return nil, fmt.Errorf("gppl: a periodogram of times over %.3g with a mean spacing of %.3g would have more frequencies than float64 can count", span, spacing)
 	}
 	first, last := max(1, int(math.Ceil(lowest))), int(min(float64(g.length/2), highest))
 

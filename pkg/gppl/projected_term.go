@@ -38,7 +38,7 @@ func (t *projectedTerm) forecast(s *selection, m *compiledTerm) {
 	for i, e := range t.engines {
 		f := e.forecast(m)
 		f.bytes += callBytes * float64(t.k*t.k)
-		s.candidates[i] = f.within(t.chooser.memory)
+		s.candidates[i] = t.chooser.limited(f)
 		s.candidates[i].err += blur
 	}
 }

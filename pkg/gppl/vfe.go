@@ -275,7 +275,7 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 	if err == nil {
 		blur := float64(l.data.Len()) * phases(w.kernel, l.span, w.noise, 1)
 		for i, e := range l.engines {
-			w.candidates[i] = e.forecast(w).within(l.chooser.memory)
+			w.candidates[i] = l.chooser.limited(e.forecast(w))
 			w.candidates[i].err += blur
 		}
 		err = l.chooser.evaluate(&w.selection, func(i int) (outcome, error) { return l.attempt(l.engines[i], w.candidates[i].err, w, grad) })

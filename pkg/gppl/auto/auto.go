@@ -242,13 +242,13 @@ func (a *fitting) run() error {
 		return err
 	}
 	if why := a.noProjections(); why != "" {
-		return a.trainExact(exact, why)
+		return a.trainExact(why)
 	}
 	needed, _ := a.needed(a.at)
 	count := max(16, needed*3/4)
 	for {
 		if why := a.exactInstead(exact, count); why != "" {
-			return a.trainExact(exact, why)
+			return a.trainExact(why)
 		}
 		step, err := a.trainProjected(count)
 		if err != nil {

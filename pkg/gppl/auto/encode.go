@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
@@ -99,13 +98,9 @@ func (r *Result) Save(path string) error {
 
 // LoadResult reads a result that Result.Save wrote.
 func LoadResult(path string) (*Result, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("gppl: load: %w", err)
-	}
 	r := new(Result)
-	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("gppl: load %s: %w", path, err)
+	if err := sealed.ReadJSON(path, r); err != nil {
+		return nil, fmt.Errorf("gppl: load: %w", err)
 	}
 	return r, nil
 }

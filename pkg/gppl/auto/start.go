@@ -36,23 +36,25 @@ import (
 // 1. If the model has a mean, start values come from the residuals of y after a
 // least-squares fit of the mean.
 func StartFrom(m gppl.Model, d gppl.Data) gppl.Model {
-	unit := func() gppl.Model {
-		theta := m.Values()
-		for i, p := range m.Params() {
-			if !p.IsFixed() && p.IsScale() {
-				theta[i] = 1
-			}
-		}
-		return m.WithParams(theta)
-	}
 	if d.CheckUnits() != nil {
-		return unit()
+		return unitScales(m)
 	}
 	start := startFrom(m, d)
 	if slices.ContainsFunc(start.Values(), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) { // fourth powers of y overflow
-		return unit()
+		return unitScales(m)
 	}
 	return start
+}
+
+// unitScales is m with 1 for every variance and scale that is not fixed.
+func unitScales(m gppl.Model) gppl.Model {
+	theta := m.Values()
+	for i, p := range m.Params() {
+		if !p.IsFixed() && p.IsScale() {
+			theta[i] = 1
+		}
+	}
+	return m.WithParams(theta)
 }
 
 // startFrom is StartFrom for units in which squares of x and y do not overflow.

@@ -2,7 +2,6 @@ package auto
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -168,33 +167,25 @@ func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (
 	return r, err
 }
 
-// swift is an exact likelihood that cannot be evaluated where that is predicted to take more than so many seconds: where an optimiser
-// tries a short lengthscale, no engine but the dense one may be left, which took 450 s for 20 000 observations.
-type swift struct {
-	*gppl.Exact
-	most float64
-}
-
-func (l swift) ValueGrad(grad, theta []float64) (float64, error) {
-	return l.ValueGradContext(context.Background(), grad, theta)
-}
-
-func (l swift) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
-	if err := gppl.CheckParams(l.Params(), theta); err != nil {
-		return 0, err
+// Likelihood returns the exact likelihood to train from m: where an evaluation is predicted to take both more than so many seconds and ten
+// times as long as at m, it cannot be evaluated (gppl.WithSeconds). Errors are those of gppl.NewExact.
+func Likelihood(m gppl.Model, d gppl.Data, seconds float64, opts ...gppl.Option) (*gppl.Exact, error) {
+	const slower = 10
+	exact, err := gppl.NewExact(m, d, opts...)
+	if err != nil {
+		return nil, err
 	}
-	if engine, seconds := l.Cost(l.Model(theta)); seconds > l.most {
-		return 0, fmt.Errorf("gppl: fit: an evaluation by the %s engine would take %.2g s, more than %.2g", engine, seconds, l.most)
-	}
-	return l.Exact.ValueGradContext(ctx, grad, theta)
+	_, start := exact.Cost(m)
+	return gppl.NewExact(m, d, append(slices.Clip(opts), gppl.WithSeconds(max(seconds, slower*start)))...)
 }
 
 // trainExact trains the exact likelihood.
-func (a *fitting) trainExact(likelihood *gppl.Exact, why string) error {
+func (a *fitting) trainExact(why string) error {
 	began := time.Now()
-	const slower = 10 // times the start's time an evaluation may take, beyond patience
-	_, seconds := likelihood.Cost(a.at)
-	exact := swift{likelihood, max(patience, slower*seconds)}
+	exact, err := Likelihood(a.at, a.data, patience)
+	if err != nil {
+		return err
+	}
 	if len(a.starts)+len(a.given) > 1 { // a kernel of several scales may do better elsewhere
 		a.next, a.sure = a.starts, a.given
 	}
@@ -227,7 +218,7 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 	}
 	if exact != nil && !a.settings.Projected {
 		if _, seconds := exact.Cost(a.at); seconds < patience {
-			return a.trainExact(exact, "the projections left doubts: "+strings.Join(doubts, "; "))
+			return a.trainExact("the projections left doubts: " + strings.Join(doubts, "; "))
 		}
 	}
 	began := time.Now()
