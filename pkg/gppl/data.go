@@ -230,14 +230,16 @@ func (r *rowNoise) add(a diagonal, work []float64, n int, noise float64) []float
 
 // Detrend subtracts from y its least-squares cubic in x, or a polynomial of lower
 // degree if x has fewer distinct values. For inputs of several dimensions it subtracts
-// the mean.
+// the mean. What is beyond float64 is ±[math.MaxFloat64].
 func Detrend(d Data) Data {
 	rest := slices.Clone(d.Y)
 	if y := floats.Norm(rest, math.Inf(1)); y > mostMagnitude { // sums would overflow
 		scale := math.Exp2(-100)
 		floats.Scale(scale, rest)
 		rest = Detrend(Data{X: d.X, Y: rest}).Y
-		floats.Scale(1/scale, rest)
+		for i, r := range rest {
+			rest[i] = min(max(r/scale, -math.MaxFloat64), math.MaxFloat64)
+		}
 		return Data{X: d.X, Y: rest}
 	}
 	for _, q := range trend(d.X) {

@@ -108,8 +108,8 @@ const (
 // wrong, or if loss is nil.
 //
 // If ctx ends, Fit returns the best point so far together with ctx's error. It interrupts the evaluation at hand if the
-// loss is Interruptible; if that is the first, the Value is +Inf. A loss that cannot be evaluated at the start is an error without a result;
-// elsewhere it counts as +Inf.
+// loss is Interruptible; if that is the first, the Value is +Inf. A loss that cannot be evaluated at the start, or only by engines that are wrong there, is an
+// error without a result; elsewhere it counts as +Inf.
 func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, error) {
 	notNil("Fit", "the loss", loss)
 	began := time.Now()
@@ -147,6 +147,9 @@ func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, er
 		if best < 0 || run.Value < starts[best].Value {
 			best = i
 		}
+	}
+	if end := starts[best]; math.IsInf(end.Value, 1) && end.Status != Cancelled { // the engine that made the first value is wrong there
+		return nil, errors.New("gppl: fit: " + end.Reason)
 	}
 	r := o.result(starts, best)
 	r.FitTime = time.Since(began)
