@@ -29,9 +29,12 @@ func newStateSpaceExact(l *line) *stateSpaceExact {
 	return &stateSpaceExact{line: l, tolerance: defaultTolerance}
 }
 
-// within sets the tolerance, in nats per observation.
-func (e *stateSpaceExact) within(tolerance float64) *stateSpaceExact {
-	e.tolerance = tolerance
+// within sets the tolerance to that of a loss, in nats per observation. For a posterior it is as small as a few harmonics more make it: what
+// is left out is predicted from differences.
+func (e *stateSpaceExact) within(o options) *stateSpaceExact {
+	if e.tolerance = o.tolerance; o.posterior {
+		e.tolerance *= 1e-4
+	}
 	return e
 }
 
@@ -309,6 +312,7 @@ type stateSpacePosterior struct {
 	line    *line
 	kernel  Kernel
 	filter  *statespace.Filter // does not change any more
+	lost    float64            // the variance of the harmonics left out
 	readers pool[stateSpaceReader]
 }
 
@@ -316,7 +320,11 @@ type stateSpaceReader struct{ filter *statespace.Filter }
 
 func (f *stateSpaceFactor) posterior() predictor {
 	f.filter.Ctx = nil // of the evaluation, not of predictions
-	return &stateSpacePosterior{line: f.engine.line, kernel: f.kernel, filter: f.filter}
+	p := &stateSpacePosterior{line: f.engine.line, kernel: f.kernel, filter: f.filter}
+	if !f.model.isMarkov {
+		p.lost = f.linear.lost
+	}
+	return p
 }
 
 // reader returns the filter with working memory for one goroutine.

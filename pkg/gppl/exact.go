@@ -83,7 +83,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 		series := sortLine(d.X)
 		series.setColumns(columns)
 		series.setNoise(rows)
-		engines = append(engines, newStateSpaceExact(series).within(o.tolerance), newSpectralExact(series, o), newGriddedExact(series),
+		engines = append(engines, newStateSpaceExact(series).within(o), newSpectralExact(series, o), newGriddedExact(series),
 			newToeplitzExact(series, o), newBandedExact(series), newMixedExact(series, o))
 	}
 	engines = append(engines, newDenseExact(d.X, columns, rows))

@@ -371,7 +371,7 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 			}
 		}
 	}
-	if off := l.smoothingNoise(); off > leaveOutTrust {
+	if off := l.smoothingNoise() + l.missing(p.lost); off > leaveOutTrust {
 		return l.trust(blocks[0], off)
 	}
 	m, v := make([]float64, n), make([]float64, n)
@@ -385,6 +385,12 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 		}
 	}
 	return nil
+}
+
+// missing bounds what a positive matrix that A lacks, of the diagonal δ, puts off predictions, in their standard deviations: A is then off
+// by a share of δ/σ², and Zᵀ·δA·α′ (leave_out_root.go) by that share of √(ZᵀAZ·yᵀPy).
+func (l *leaver) missing(diagonal float64) float64 {
+	return diagonal / slices.Min(l.noise) * (1 + l.length)
 }
 
 // smoothingNoise estimates what rounding does to predictions from two sides, in their standard deviations: by ε√(v/σ²), and by
