@@ -5,7 +5,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
-	"github.com/projected-likelihood/gppl/pkg/experiment/show"
+	"github.com/projected-likelihood/gppl/pkg/experiment/exhibit"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -16,8 +16,8 @@ func article(e *experiment.Evidence, rows []experiment.Row, dir string) error {
 		return err
 	}
 	for name, draw := range map[string]func() (*viz.Figure, error){
-		"e1":       func() (*viz.Figure, error) { return show.E1NotebookStrips(e.E1, e.Published) },
-		"sunspots": func() (*viz.Figure, error) { return show.SunspotsStrips(e.Sunspots, e.Published) },
+		"e1":       func() (*viz.Figure, error) { return exhibit.E1NotebookStrips(e.E1, e.Published) },
+		"sunspots": func() (*viz.Figure, error) { return exhibit.SunspotsStrips(e.Sunspots, e.Published) },
 	} {
 		f, err := draw()
 		if err != nil {

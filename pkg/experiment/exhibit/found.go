@@ -1,4 +1,4 @@
-package show
+package exhibit
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func Found(dir string, ids ...string) ([]string, error) {
 	for _, id := range ids {
 		r, ok := rows[id]
 		if !ok {
-			return nil, fmt.Errorf("show: the ledger has no row %q", id)
+			return nil, fmt.Errorf("exhibit: the ledger has no row %q", id)
 		}
 		measured := r.Ours
 		if measured == "" {

@@ -1,5 +1,5 @@
-// Package show makes the tables and figures of the paper's experiments from stored outcomes, ours beside the published ones.
-package show
+// Package exhibit makes the tables and figures of the paper's experiments from stored outcomes, ours beside the published ones.
+package exhibit
 
 import (
 	"context"
