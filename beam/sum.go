@@ -24,8 +24,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -211,7 +211,7 @@ func (w *write) ProcessElement(ctx context.Context, s *gppl.Sums) error {
 		return err
 	}
 	if !strings.Contains(w.Path, "://") {
-		return wholefile.WriteBytes(w.Path, b)
+		return atomicfile.WriteBytes(w.Path, b)
 	}
 	return writeObject(ctx, w.Path, b)
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -218,7 +218,7 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 		all = append(all, t.files)
 	}
 	err = apart(c, all...)
-	if conflict := (*wholefile.ConflictError)(nil); errors.As(err, &conflict) && conflict.Input {
+	if conflict := (*atomicfile.ConflictError)(nil); errors.As(err, &conflict) && conflict.Input {
 		return nil, nil, usageError{fmt.Errorf("%v: that would overwrite the input file %v", conflict.Output, conflict.Other)}
 	}
 	if err != nil {
@@ -228,7 +228,7 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return nil, nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
 		}
-		if err := wholefile.Check(tasks[0].files[flag]); err != nil {
+		if err := atomicfile.Check(tasks[0].files[flag]); err != nil {
 			return nil, nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -482,7 +482,7 @@ func writable(c *cli.Command, flags ...string) error {
 	}
 	for _, flag := range flags {
 		if path := files[flag]; path != "" {
-			if err := wholefile.Check(path); err != nil {
+			if err := atomicfile.Check(path); err != nil {
 				return fmt.Errorf("--%s %s: %w", flag, path, err)
 			}
 		}

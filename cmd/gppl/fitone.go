@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -28,26 +28,26 @@ var inputFiles = []string{"future", "like"}
 // apart returns an error if a file that the command writes, by flag and for each series, or standard output, is one that it reads or another
 // that it writes.
 func apart(c *cli.Command, written ...map[string]string) error {
-	var read, write []wholefile.Name
+	var read, write []atomicfile.Name
 	for _, path := range c.Args().Slice() {
-		name := wholefile.Name{Path: path}
+		name := atomicfile.Name{Path: path}
 		if path == "-" && c.Name == "sum" {
 			name.File = os.Stdin
 		}
 		read = append(read, name)
 	}
 	for _, flag := range inputFiles {
-		read = append(read, wholefile.Name{Flag: flag, Path: c.String(flag)})
+		read = append(read, atomicfile.Name{Flag: flag, Path: c.String(flag)})
 	}
 	for _, files := range written {
 		for _, flag := range outputs {
 			path := files[flag]
-			write = append(write, wholefile.Name{Flag: flag, Path: path})
+			write = append(write, atomicfile.Name{Flag: flag, Path: path})
 			if path != "" && flag == "model" {
-				write = append(write, wholefile.Name{Flag: flag, Path: path + searchSuffix})
+				write = append(write, atomicfile.Name{Flag: flag, Path: path + searchSuffix})
 			}
 			if path != "" && c.Bool("resume") {
-				write = append(write, wholefile.Name{Flag: flag, Path: statePath(path)})
+				write = append(write, atomicfile.Name{Flag: flag, Path: statePath(path)})
 			}
 		}
 	}
@@ -56,11 +56,11 @@ func apart(c *cli.Command, written ...map[string]string) error {
 			w = first.Writer
 		}
 		if f, ok := w.(*os.File); ok { // what >> adds to
-			write = append(write, wholefile.Name{Path: []string{"standard output", "standard error"}[i], File: f})
+			write = append(write, atomicfile.Name{Path: []string{"standard output", "standard error"}[i], File: f})
 		}
 	}
-	err := wholefile.Apart(read, write)
-	if conflict := (*wholefile.ConflictError)(nil); errors.As(err, &conflict) && !conflict.Input {
+	err := atomicfile.Apart(read, write)
+	if conflict := (*atomicfile.ConflictError)(nil); errors.As(err, &conflict) && !conflict.Input {
 		return usageError{err}
 	}
 	return err

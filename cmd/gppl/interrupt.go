@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
 // interruptible runs f, which must not write anything, and does not wait for it once ctx ends: the program can then exit even where the
@@ -72,7 +72,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	if err != nil {
 		return err
 	}
-	return wholefile.WriteBytesContext(ctx, path, b)
+	return atomicfile.WriteBytesContext(ctx, path, b)
 }
 
 // print copies the output of write to w, complete or not at all (except for a broken pipe).

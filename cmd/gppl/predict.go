@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -164,7 +164,7 @@ publisher, and prints where it is and what it contains. --out writes it as a csv
 				return err
 			}
 			if out := c.String("out"); out != "" {
-				if err := wholefile.Apart([]wholefile.Name{{Path: s.Source}}, []wholefile.Name{{Flag: "out", Path: out}}); err != nil {
+				if err := atomicfile.Apart([]atomicfile.Name{{Path: s.Source}}, []atomicfile.Name{{Flag: "out", Path: out}}); err != nil {
 					return err
 				}
 				if err := writeFile(ctx, out, func(w io.Writer) error { return forecast.WriteSeries(w, s) }); err != nil {

@@ -17,8 +17,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
@@ -65,7 +65,7 @@ and sums of parts merge exactly. Dates become seconds since 1970. "-" reads stan
 					return err
 				}
 			}
-			wholefile.Clear(statePath(c.String("out")))
+			atomicfile.Clear(statePath(c.String("out")))
 			s.tell(sums)
 			return tellSums(ctx, c, c.String("out"), sums)
 		},

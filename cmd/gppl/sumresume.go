@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sealed"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -136,5 +136,5 @@ func (s *summer) keep(out, file string) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.WriteBytes(statePath(out), slices.Concat(sealed.Seal(line), []byte("\n"), b))
+	return atomicfile.WriteBytes(statePath(out), slices.Concat(sealed.Seal(line), []byte("\n"), b))
 }

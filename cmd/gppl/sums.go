@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -138,8 +138,8 @@ func readWithin(ctx context.Context, c *cli.Command, path string) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	b, err := wholefile.ReadWithin(path, int64((limit-leastMemory)/sumsCopies))
-	if large := (*wholefile.LargeError)(nil); errors.As(err, &large) {
+	b, err := atomicfile.ReadWithin(path, int64((limit-leastMemory)/sumsCopies))
+	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
 		err = memoryHint(c, refuseMemory("the sums in "+path, leastMemory+sumsCopies*float64(large.Bytes), limit))
 	}
 	return b, err
@@ -151,7 +151,7 @@ func writeSums(ctx context.Context, path string, s *library.Sums) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.WriteBytesContext(ctx, path, b)
+	return atomicfile.WriteBytesContext(ctx, path, b)
 }
 
 // sumsInfo is what there is to say of sums.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
 // The files of a folder of records.
@@ -177,7 +177,7 @@ func ReadDetails(path string) (all []Detail, err error) {
 
 // WriteJSON writes v to a file, whole or not at all.
 func WriteJSON(path string, v any) error {
-	return wholefile.Write(path, func(w io.Writer) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(v)
@@ -186,7 +186,7 @@ func WriteJSON(path string, v any) error {
 
 // WriteDetails writes one line each.
 func WriteDetails(path string, all []Detail) error {
-	return wholefile.Write(path, func(w io.Writer) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		for _, d := range all {
 			if err := e.Encode(d); err != nil {

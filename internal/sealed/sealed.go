@@ -11,7 +11,7 @@ import (
 	"os"
 	"regexp"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
 // The checksum is the last member of the object: the CRC-64 (ECMA) of all that precedes the comma in front of it, without blanks between
@@ -97,5 +97,5 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return wholefile.WriteBytes(path, append(Seal(b), '\n'))
+	return atomicfile.WriteBytes(path, append(Seal(b), '\n'))
 }

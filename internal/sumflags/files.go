@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
 // Files returns the files that match the patterns or are called so, sorted. It is an error if a pattern matches none, or if two match the same file, whose
@@ -36,10 +36,10 @@ func Files(patterns []string) (files []string, err error) {
 }
 
 // Apart returns an error if the output is one of the files or the one of --like.
-func (f *Flags) Apart(files []string, output wholefile.Name) error {
-	inputs := []wholefile.Name{{Flag: "like", Path: f.Like}}
+func (f *Flags) Apart(files []string, output atomicfile.Name) error {
+	inputs := []atomicfile.Name{{Flag: "like", Path: f.Like}}
 	for _, path := range files {
-		inputs = append(inputs, wholefile.Name{Path: path})
+		inputs = append(inputs, atomicfile.Name{Path: path})
 	}
-	return wholefile.Apart(inputs, []wholefile.Name{output})
+	return atomicfile.Apart(inputs, []atomicfile.Name{output})
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"path/filepath"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/exhibit"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -30,9 +30,9 @@ func article(e *experiment.Evidence, rows []experiment.Row, dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := wholefile.WriteBytes(filepath.Join(dir, "reproduction-"+name+"-narrow.svg"), []byte(narrow)); err != nil {
+		if err := atomicfile.WriteBytes(filepath.Join(dir, "reproduction-"+name+"-narrow.svg"), []byte(narrow)); err != nil {
 			return err
 		}
 	}
-	return wholefile.WriteBytes(filepath.Join(dir, "reproduction.md"), []byte(text))
+	return atomicfile.WriteBytes(filepath.Join(dir, "reproduction.md"), []byte(text))
 }

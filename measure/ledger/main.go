@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 )
 
@@ -51,7 +51,7 @@ func run(dir, only string, asJSON, write bool, page string) error {
 	text = append(text, '\n')
 	switch {
 	case write:
-		return wholefile.WriteBytes(filepath.Join(dir, "ledger.json"), text)
+		return atomicfile.WriteBytes(filepath.Join(dir, "ledger.json"), text)
 	case asJSON:
 		_, err = os.Stdout.Write(text)
 		return err

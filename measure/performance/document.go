@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/quantile"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -43,7 +43,7 @@ func update(path string, blocks []block) error {
 		}
 		text = head + beginMark(k.name) + "\n\n" + strings.TrimSpace(k.text) + "\n\n" + endMark + tail
 	}
-	return wholefile.WriteBytes(path, []byte(text))
+	return atomicfile.WriteBytes(path, []byte(text))
 }
 
 // markdown lays out a table; align has an l or an r for each column.

@@ -27,7 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -121,7 +121,7 @@ func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out stri
 		all.Len(), seconds, s.workers, float64(count)/seconds, float64(count)/adding.Seconds())
 	fmt.Printf("memory %s; a file of %d bytes, checksum %016x\n", memory(), len(file), crc64.Checksum(file[:len(file)-8], crc64.MakeTable(crc64.ECMA)))
 	if out != "" {
-		if err := wholefile.WriteBytes(out, file); err != nil {
+		if err := atomicfile.WriteBytes(out, file); err != nil {
 			return nil, err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
 const (
@@ -70,7 +70,7 @@ func download(ctx context.Context, f File, dir string, opt Options) (path string
 	path = filepath.Join(dir, f.Name)
 	sum := sha256.New()
 	var done int64
-	err = wholefile.Write(path, func(w io.Writer) error {
+	err = atomicfile.Write(path, func(w io.Writer) error {
 		progress(0, total)
 		if done, err = copyBody(io.MultiWriter(w, sum), body, f.maxBytes(), func(done int64) {
 			watch.Reset(stall)

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sealed"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
 // A Store keeps outcomes in a file of JSON lines, each written whole as it ends, so that a killed run loses only what was
@@ -132,7 +132,7 @@ func (s *Store) Put(o Outcome) (err error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o777); err != nil {
 		return err
 	}
-	unlock, err := wholefile.Lock(s.path)
+	unlock, err := atomicfile.Lock(s.path)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (s *Store) Put(o Outcome) (err error) {
 		return err
 	}
 	if missing != nil {
-		if err := wholefile.SyncFolder(filepath.Dir(s.path)); err != nil {
+		if err := atomicfile.SyncFolder(filepath.Dir(s.path)); err != nil {
 			return err
 		}
 	}
@@ -181,11 +181,11 @@ func endsLine(f *os.File) (bool, error) {
 func (s *Store) Tidy(trials []Trial) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wholefile.Clear(s.path)
+	atomicfile.Clear(s.path)
 	if _, tidy, err := s.read(trials); tidy || err != nil {
 		return err
 	}
-	unlock, err := wholefile.Lock(s.path)
+	unlock, err := atomicfile.Lock(s.path)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 		text.Write(line)
 		text.WriteByte('\n')
 	}
-	if err := wholefile.WriteBytes(s.path, []byte(text.String())); err != nil {
+	if err := atomicfile.WriteBytes(s.path, []byte(text.String())); err != nil {
 		return err
 	}
 	s.contents = contents{outcomes: kept, order: keys}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/projected-likelihood/gppl/internal/badfs"
+	"github.com/projected-likelihood/gppl/internal/faultydisk"
 )
 
 // TestStoreFullDisk stores on a disk that is full in the middle of a line: the trial is not stored, Put says so, and all others are
 // kept, before and after.
 func TestStoreFullDisk(t *testing.T) {
-	if !badfs.Alone(t) {
+	if !faultydisk.Alone(t) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "a.jsonl")
@@ -24,7 +24,7 @@ func TestStoreFullDisk(t *testing.T) {
 	long := outcome("long", 2)
 	long.Status = strings.Repeat("x", 10000)
 	put := func() error { return s.Put(long) }
-	if err := badfs.Full(t, 4096, put); err == nil {
+	if err := faultydisk.Full(t, 4096, put); err == nil {
 		t.Error("full disk: no error")
 	}
 	check := func(want ...Outcome) {
@@ -43,7 +43,7 @@ func TestStoreFullDisk(t *testing.T) {
 }
 
 func TestTidyWholeOrNot(t *testing.T) {
-	if !badfs.Alone(t) {
+	if !faultydisk.Alone(t) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "a.jsonl")
@@ -60,7 +60,7 @@ func TestTidyWholeOrNot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	badfs.CheckSave(t, path, func() error { return s.Tidy([]Trial{trial}) })
+	faultydisk.CheckSave(t, path, func() error { return s.Tidy([]Trial{trial}) })
 	if diff := cmp.Diff([]Outcome{o}, open(t, path).Outcomes()); diff != "" {
 		t.Error(diff)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -217,7 +217,7 @@ func WriteSums(path string, s *gppl.Sums) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return wholefile.WriteBytes(path, b)
+	return atomicfile.WriteBytes(path, b)
 }
 
 // ReadSums reads what WriteSums wrote.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sealed"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -75,7 +75,7 @@ func seriesChecksum(s *Series) string {
 
 // Forget removes the candidates that were kept in a file for this series. It leaves alone what is not such a file, or is of another series.
 func (a *Analysis) Forget(path string) error {
-	defer wholefile.Clear(path)
+	defer atomicfile.Clear(path)
 	old, err := loadCheckpoint(path)
 	if err != nil || old == nil || old.Series != seriesChecksum(a.Series) {
 		return nil // not ours: openCheckpoint says so to who would write it
@@ -98,5 +98,5 @@ func (k *checkpoint) keep(key string, t finishedTrial) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.WriteBytes(k.path, append(sealed.Seal(b), '\n'))
+	return atomicfile.WriteBytes(k.path, append(sealed.Seal(b), '\n'))
 }

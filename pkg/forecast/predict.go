@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -200,7 +200,7 @@ func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
 
 // SaveCSV writes the forecast to a file as WriteCSV does, whole or not at all.
 func (f *Forecast) SaveCSV(path string, a Axis) error {
-	return wholefile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
+	return atomicfile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
 // WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is no number, gets an apostrophe in front, and

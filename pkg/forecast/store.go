@@ -10,8 +10,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sealed"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -67,7 +67,7 @@ type storedMember struct {
 }
 
 // Save writes the analysis to a file, whole or not at all.
-func (a *Analysis) Save(path string) error { return wholefile.Write(path, a.Encode) }
+func (a *Analysis) Save(path string) error { return atomicfile.Write(path, a.Encode) }
 
 // Encode writes the analysis as Load reads it, with a checksum.
 func (a *Analysis) Encode(w io.Writer) error {
@@ -98,8 +98,8 @@ func Load(path string) (*Analysis, error) { return LoadWithin(path, math.Inf(1))
 
 // LoadWithin is Load that takes no more bytes of memory, by forecast: else the error is a [*gppl.MemoryError].
 func LoadWithin(path string, memory float64) (*Analysis, error) {
-	b, err := wholefile.ReadWithin(path, int64(min((memory-programSize)/loadFactor, 1<<62)))
-	if large := (*wholefile.LargeError)(nil); errors.As(err, &large) {
+	b, err := atomicfile.ReadWithin(path, int64(min((memory-programSize)/loadFactor, 1<<62)))
+	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
 		return nil, &gppl.MemoryError{What: "the model " + path, Needed: programSize + loadFactor*float64(large.Bytes), Limit: memory}
 	}
 	if err != nil {

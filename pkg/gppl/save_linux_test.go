@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/badfs"
+	"github.com/projected-likelihood/gppl/internal/faultydisk"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 func TestSaveWholeOrNot(t *testing.T) {
-	if !badfs.Alone(t) {
+	if !faultydisk.Alone(t) {
 		return
 	}
 	r := &gppl.Result{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}, Reason: strings.Repeat("x", 10000)}
@@ -21,7 +21,7 @@ func TestSaveWholeOrNot(t *testing.T) {
 	if err := r.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	badfs.CheckSave(t, path, func() error { return r.Save(path) })
+	faultydisk.CheckSave(t, path, func() error { return r.Save(path) })
 	if _, err := gppl.LoadResult(path); err != nil {
 		t.Error(err)
 	}

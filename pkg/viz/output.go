@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/wholefile"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot"
@@ -141,7 +141,7 @@ func (f *Figure) Save(path string) error {
 	if err := f.Encode(&b, filepath.Ext(path)); err != nil {
 		return fmt.Errorf("viz: saving %q: %w", path, err)
 	}
-	if err := wholefile.WriteBytes(path, b.Bytes()); err != nil {
+	if err := atomicfile.WriteBytes(path, b.Bytes()); err != nil {
 		return fmt.Errorf("viz: %w", err)
 	}
 	return nil

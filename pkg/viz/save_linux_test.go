@@ -4,11 +4,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/badfs"
+	"github.com/projected-likelihood/gppl/internal/faultydisk"
 )
 
 func TestSaveWholeOrNot(t *testing.T) {
-	if !badfs.Alone(t) {
+	if !faultydisk.Alone(t) {
 		return
 	}
 	f := Must(Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Y: []float64{1, 2}}}}))
@@ -18,7 +18,7 @@ func TestSaveWholeOrNot(t *testing.T) {
 			if err := f.Save(path); err != nil {
 				t.Fatal(err)
 			}
-			badfs.CheckSave(t, path, func() error { return f.Save(path) })
+			faultydisk.CheckSave(t, path, func() error { return f.Save(path) })
 		})
 	}
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	gpplbeam "github.com/projected-likelihood/gppl/beam"
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -100,7 +100,7 @@ func spared(patterns []string) error {
 	if !gpplbeam.Local([]string{*output}) {
 		return nil
 	}
-	return header.Apart(files, wholefile.Name{Flag: "output", Path: *output})
+	return header.Apart(files, atomicfile.Name{Flag: "output", Path: *output})
 }
 
 // look returns the range of the files, as gppl sum does.

@@ -13,9 +13,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 	gpplparquet "github.com/projected-likelihood/gppl/parquet"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -50,7 +50,7 @@ func run(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	if err := header.Apart(files, wholefile.Name{Flag: "o", Path: *output}); err != nil {
+	if err := header.Apart(files, atomicfile.Name{Flag: "o", Path: *output}); err != nil {
 		return err
 	}
 	o := gpplparquet.Options{Strict: *strict}
@@ -90,7 +90,7 @@ func run(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	if err := wholefile.WriteBytesContext(ctx, *output, b); err != nil {
+	if err := atomicfile.WriteBytesContext(ctx, *output, b); err != nil {
 		return err
 	}
 	say("%d rows in %d row groups in %.3g s, %.3g a second", rep.Rows, rep.RowGroups, seconds, float64(rep.Rows)/seconds)

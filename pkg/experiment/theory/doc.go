@@ -17,8 +17,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/quantile"
-	"github.com/projected-likelihood/gppl/internal/wholefile"
 )
 
 // The scales: Full is that of the paper, Smoke takes seconds.
@@ -123,7 +123,7 @@ func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return wholefile.WriteBytes(path, append(text, '\n'))
+	return atomicfile.WriteBytes(path, append(text, '\n'))
 }
 
 // add puts the median and the range of values over seeds into r under three names.

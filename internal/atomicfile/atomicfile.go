@@ -1,5 +1,5 @@
-// Package wholefile writes files whole or not at all, and tells the files of a command apart.
-package wholefile
+// Package atomicfile writes files whole or not at all, and tells the files of a command apart.
+package atomicfile
 
 import (
 	"bytes"

@@ -1,5 +1,5 @@
-// Package badfs gives tests a file system on which writing fails: what is saved must then be whole or not there at all.
-package badfs
+// Package faultydisk gives tests a file system on which writing fails: what is saved must then be whole or not there at all.
+package faultydisk
 
 import (
 	"os"
