@@ -27,7 +27,14 @@ type Options struct {
 	// stand for dates, are written: Time, DecimalComma, DecimalPoint and Missing.
 	Columns forecast.ReadOptions
 	Strict  bool // a row that is out of range is an error rather than left out
+	// PageBytes is the most that a page may have, as it is compressed and as it is not: a small file can say that it has pages of many
+	// gigabytes. 0 is what arrow takes, 64 and 256 MB. A worker has up to PagesHeld in memory.
+	PageBytes int64
 }
+
+// PagesHeld is how many pages a worker has in memory, as they are compressed and as they are not: two columns have one of values and one of
+// a dictionary each.
+const PagesHeld = 8
 
 // Report counts rows.
 type Report struct {
@@ -181,7 +188,12 @@ func (s source) asText() bool {
 }
 
 func open(path string, o Options) (s source, err error) {
-	if s.Reader, err = file.OpenParquetFile(path, false); err != nil {
+	p := parquet.NewReaderProperties(nil)
+	p.BufferedStreamEnabled = true // else a row group is in memory as a whole
+	if o.PageBytes > 0 {
+		p.MaxCompressedPageSize, p.MaxUncompressedPageSize = min(p.MaxCompressedPageSize, o.PageBytes), min(p.MaxUncompressedPageSize, o.PageBytes)
+	}
+	if s.Reader, err = file.OpenParquetFile(path, false, file.WithReadProps(p)); err != nil {
 		return s, err
 	}
 	s.columns = o.Columns
@@ -474,6 +486,9 @@ func readInto[T, V any](c *column, dst []V, readBatch func(int64, []T, []int16, 
 	}
 	for len(dst) > 0 {
 		total, count, err := readBatch(int64(len(dst)), values, c.levels, nil)
+		if err == nil && total == 0 {
+			err = c.chunk.Err() // of a page, which ReadBatch takes for the end
+		}
 		switch {
 		case err != nil:
 			return fmt.Errorf("column %q: %w", c.name, err)

@@ -3,6 +3,7 @@ package gpplparquet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -346,4 +347,37 @@ func TestOneAxis(t *testing.T) {
 		t.Errorf("as plain numbers: %v", err)
 	}
 	t.Logf("%d cells", cells)
+}
+
+// TestPageBytes reads pages that are small in the file and large in memory.
+func TestPageBytes(t *testing.T) {
+	const n = 1 << 18 // 2 MB in a column, of zeros
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	for i := range n {
+		b.Field(0).(*array.Float64Builder).Append(float64(i))
+		b.Field(1).(*array.Float64Builder).Append(0)
+		b.Field(2).(*array.StringBuilder).Append("0.5")
+	}
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := pqarrow.NewFileWriter(s, f, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false), parquet.WithDataPageSize(1<<30), parquet.WithBatchSize(n)), pqarrow.DefaultWriterProps())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(b.NewRecordBatch()), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	h := header(t, gppl.SumsRange{Lo: 0, Hi: n, Largest: 1, Shortest: 1000})
+	for _, y := range []string{"y", "text"} {
+		for limit, want := range map[int64]string{1 << 20: "exceeds configured limit 1048576", 8 << 20: "", 0: ""} {
+			_, rep, err := Sum(t.Context(), []string{path}, h, Options{Columns: forecast.ReadOptions{X: "t", Y: y}, PageBytes: limit}, 1)
+			if want == "" && (err != nil || rep.Rows != n) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s, pages of %d bytes: %d rows, %v; want %q", y, limit, rep.Rows, err, want)
+			}
+		}
+	}
 }

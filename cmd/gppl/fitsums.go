@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -129,7 +130,7 @@ func sumsMemory(ctx context.Context, c *cli.Command, s *library.Sums) (float64, 
 	if err != nil {
 		return 0, err
 	}
-	beside := leastMemory + 2*float64(s.Plan().Bytes)
+	beside := machine.Least + 2*float64(s.Plan().Bytes)
 	return limit - beside, memoryHint(c, refuseMemory("learning from these sums", beside, limit))
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
@@ -228,17 +229,9 @@ func (s *summer) workers(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	plan, err := s.header.Plan()
-	if err != nil {
-		return 0, err
-	}
 	const perWorker = 30e6 // blocks of text and numbers
-	each := float64(plan.Bytes) + perWorker
-	program := leastMemory + float64(plan.Bytes) // with the bytes that are written
-	if err := refuseMemory(fmt.Sprintf("sums of %d frequencies", s.header.Highest), program+each, limit); err != nil {
-		return 0, memoryHint(s.command, err)
-	}
-	return max(1, min(runtime.GOMAXPROCS(0), int((limit-program)/each))), nil
+	n, _, err := sumflags.Workers(s.header, runtime.GOMAXPROCS(0), perWorker, limit)
+	return n, memoryHint(s.command, err)
 }
 
 // headerFlags are the flags that determine a header.

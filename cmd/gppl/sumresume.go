@@ -14,6 +14,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -53,12 +54,16 @@ func readFileOf(path string) (f readFile, err error) {
 // if there is nothing.
 func (s *summer) resume(ctx context.Context, out string) (*library.Sums, error) {
 	path := statePath(out)
-	b, err := readWithin(ctx, s.command, path)
+	limit, err := memoryLimit(ctx, s.command)
+	if err != nil {
+		return nil, err
+	}
+	b, err := sumflags.ReadBytes(path, limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, memoryHint(s.command, err)
 	}
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var state sumState

@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -115,34 +116,14 @@ func isSums(path string) bool {
 	return err == nil && string(b[:]) == magic
 }
 
-// sumsCopies is how often sums are in memory at once, in bytes of their file: those so far, the next ones, their bytes, and those that
-// are written.
-const sumsCopies = 4
-
 // readSums reads a file of sums that fits the memory.
 func readSums(ctx context.Context, c *cli.Command, path string) (*library.Sums, error) {
-	b, err := readWithin(ctx, c, path)
-	if err != nil {
-		return nil, err
-	}
-	s := new(library.Sums)
-	if err := s.UnmarshalBinary(b); err != nil {
-		return nil, fmt.Errorf("%s: %s", path, message(err))
-	}
-	return s, nil
-}
-
-// readWithin reads a file with sums that fits the memory.
-func readWithin(ctx context.Context, c *cli.Command, path string) ([]byte, error) {
 	limit, err := memoryLimit(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	b, err := atomicfile.ReadWithin(path, int64((limit-leastMemory)/sumsCopies))
-	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
-		err = memoryHint(c, refuseMemory("the sums in "+path, leastMemory+sumsCopies*float64(large.Bytes), limit))
-	}
-	return b, err
+	s, err := sumflags.Read(path, limit)
+	return s, memoryHint(c, err)
 }
 
 // writeSums writes sums, whole or not at all.

@@ -4,7 +4,6 @@ package sumflags
 import (
 	"flag"
 	"fmt"
-	"os"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -18,6 +17,7 @@ type Flags struct {
 	from, to             string
 	lengthscale, longest float64
 	centre, largest      float64
+	memory               string
 }
 
 // ends are the flags that a look at the files replaces.
@@ -32,6 +32,7 @@ func New(set *flag.FlagSet, seen string) *Flags {
 	set.Float64Var(&f.lengthscale, "lengthscale", 0, "shortest lengthscale of SE to resolve, in the unit of x, seconds for dates; 0: a thousandth of the range")
 	set.Float64Var(&f.longest, "longest", 0, "longest lengthscale of interest, for smaller sums; 0: any")
 	set.Float64Var(&f.centre, "centre", 0, "a y near the mean; from "+seen+" if not given")
+	set.StringVar(&f.memory, "memory", "", "size of memory to use at most, such as 500MB or 8GB: what would take more is refused before it begins; half of what is available if not given")
 	set.Float64Var(&f.largest, "largest", 0, "the largest distance of y from the centre; from "+seen+" if not given")
 	return f
 }
@@ -46,13 +47,13 @@ func (f *Flags) Header(look func() (gppl.SumsRange, error)) (h gppl.SumsHeader, 
 				return h, fmt.Errorf("--%s: --like %s says that", name, f.Like)
 			}
 		}
-		b, err := os.ReadFile(f.Like)
+		limit, err := f.Memory()
 		if err != nil {
 			return h, err
 		}
-		other := new(gppl.Sums)
-		if err := other.UnmarshalBinary(b); err != nil {
-			return h, fmt.Errorf("%s: %w", f.Like, err)
+		other, err := Read(f.Like, limit)
+		if err != nil {
+			return h, err
 		}
 		return other.Header(), nil
 	}

@@ -241,3 +241,19 @@ func TestFormatBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryErrorText: what is needed reads as more than the limit, also where both have the same digits.
+func TestMemoryErrorText(t *testing.T) {
+	for _, c := range []struct {
+		needed, limit float64
+		want          string
+	}{
+		{3.2e9, 1e9, "gppl: it would take 3.2 GB of memory, and the limit is 1 GB"},
+		{1.004e8, 1e8, "gppl: it would take more than 100 MB of memory, and the limit is 100 MB"},
+		{5e7, 5e7, "gppl: it would take more than 50 MB of memory, and the limit is 50 MB"},
+	} {
+		if got := (&MemoryError{What: "it", Needed: c.needed, Limit: c.limit}).Error(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

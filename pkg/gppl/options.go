@@ -117,7 +117,11 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("gppl: %s would take %s of memory, and the limit is %s", e.What, FormatBytes(e.Needed), FormatBytes(e.Limit))
+	needed, limit := FormatBytes(e.Needed), FormatBytes(e.Limit)
+	if needed == limit { // by less than the digits tell, or by an amount that is not known
+		needed = "more than " + needed
+	}
+	return fmt.Sprintf("gppl: %s would take %s of memory, and the limit is %s", e.What, needed, limit)
 }
 
 // FormatBytes writes a number of bytes with three digits, as in 3.2 GB.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // TestApart wants no input to be overwritten, by whatever name the output has.
@@ -34,5 +38,44 @@ func TestApart(t *testing.T) {
 	}
 	if *output = filepath.Join(dir, "b.sums"); spared([]string{file}) != nil {
 		t.Error("another file is refused")
+	}
+}
+
+// TestMemory refuses sums that prism, in this process, does not hold within --memory, and a file of --like that never ends.
+func TestMemory(t *testing.T) {
+	dir, limit := t.TempDir(), debug.SetMemoryLimit(-1)
+	set := func(name, value string) {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		*input, *output, header.Like = "", "", ""
+		set("memory", "")
+		set("endpoint", "")
+		debug.SetMemoryLimit(limit)
+	})
+	for _, name := range []string{"a.csv", "b.csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("t,y\n1,2\n3,4\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	*input, *output = filepath.Join(dir, "*.csv"), filepath.Join(dir, "o.sums")
+	header.Like = "/dev/zero"
+	set("memory", "60MB")
+	if err := run(t.Context()); err == nil || !strings.Contains(err.Error(), "the sums in /dev/zero would take more than 60 MB of memory") {
+		t.Errorf("--like /dev/zero: %v", err)
+	}
+	p, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: 1e5, Largest: 1, Shortest: 0.4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set("memory", "500MB")
+	if err := fits(p.Header, []string{*input}); err == nil || !strings.Contains(err.Error(), "for each of 2 files") || !strings.Contains(err.Error(), "and the limit is 500 MB") {
+		t.Errorf("prism in this process: %v", err)
+	}
+	set("endpoint", "localhost:8073")
+	if err := fits(p.Header, []string{*input}); err != nil {
+		t.Errorf("prism elsewhere: %v", err)
 	}
 }

@@ -11,10 +11,12 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	gpplparquet "github.com/projected-likelihood/gppl/parquet"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -42,6 +44,20 @@ func say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "gppl-parquet: %s\n", flagwords.Printable(fmt.Sprintf(format, args...)))
 }
 
+// perWorker is what a worker takes beside its sums, in bytes: blocks of numbers and texts, and pages of the usual size.
+const perWorker = 30e6 + gpplparquet.PagesHeld<<20
+
+// pageBytes is the most that a page may have if a worker has some bytes left beside perWorker.
+func pageBytes(left float64) int64 { return int64(1<<20 + max(0, left)/gpplparquet.PagesHeld) }
+
+// largePage says what to do about a page that is larger than pageBytes.
+func largePage(err error) error {
+	if strings.Contains(err.Error(), "exceeds configured limit") { // arrow has no type for it
+		return fmt.Errorf("%w bytes: --memory raises the limit, and pages of 1 MB need little", err)
+	}
+	return err
+}
+
 func run(ctx context.Context, patterns []string) error {
 	if *output == "" || len(patterns) == 0 {
 		return errors.New("-o FILE.sums and a Parquet file are needed; flags come before files")
@@ -57,6 +73,11 @@ func run(ctx context.Context, patterns []string) error {
 	if o.Columns, err = columns.Options(); err != nil {
 		return err
 	}
+	limit, err := header.Memory()
+	if err != nil {
+		return err
+	}
+	o.PageBytes = pageBytes(limit - machine.Least - perWorker)
 	h, err := header.Header(func() (gppl.SumsRange, error) {
 		r, err := gpplparquet.Look(files, o)
 		if err != nil {
@@ -67,10 +88,15 @@ func run(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	sums, rep, err := gpplparquet.Sum(ctx, files, h, o, runtime.GOMAXPROCS(0))
+	workers, left, err := sumflags.Workers(h, runtime.GOMAXPROCS(0), perWorker, limit)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: --memory raises the limit", err)
+	}
+	o.PageBytes = pageBytes(left)
+	began := time.Now()
+	sums, rep, err := gpplparquet.Sum(ctx, files, h, o, workers)
+	if err != nil {
+		return largePage(err)
 	}
 	seconds := time.Since(began).Seconds()
 	for _, remark := range rep.Remarks {

@@ -1,0 +1,65 @@
+package sumflags
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/machine"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// copies is how often sums are in memory at once, in bytes of their file: those so far, the next ones, their bytes, and those that
+// are written.
+const copies = 4
+
+// ReadBytes reads a file with sums that fits a limit of memory.
+func ReadBytes(path string, limit float64) ([]byte, error) {
+	b, err := atomicfile.ReadWithin(path, int64(min((limit-machine.Least)/copies, 1<<62)))
+	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
+		err = &gppl.MemoryError{What: "the sums in " + path, Needed: machine.Least + copies*float64(large.Bytes), Limit: limit}
+	}
+	return b, err
+}
+
+// Read reads a file of sums that fits a limit of memory.
+func Read(path string, limit float64) (*gppl.Sums, error) {
+	b, err := ReadBytes(path, limit)
+	if err != nil {
+		return nil, err
+	}
+	s := new(gppl.Sums)
+	if err := s.UnmarshalBinary(b); err != nil {
+		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "gppl: Sums: "))
+	}
+	return s, nil
+}
+
+// Workers returns how many workers, at most so many, may add up rows at the same time, each in sums of its own and with some bytes beside
+// them: as far as a limit of memory takes them; and how many bytes are then left for each. It is a *gppl.MemoryError if it does not take
+// one.
+func Workers(h gppl.SumsHeader, most int, beside, limit float64) (n int, left float64, err error) {
+	plan, err := h.Plan()
+	if err != nil {
+		return 0, 0, err
+	}
+	each := float64(plan.Bytes) + beside
+	program := machine.Least + float64(plan.Bytes) // with the bytes that are written
+	if program+each > limit {
+		return 0, 0, &gppl.MemoryError{What: fmt.Sprintf("sums of %d frequencies", h.Highest), Needed: program + each, Limit: limit}
+	}
+	n = max(1, min(most, int((limit-program)/each)))
+	return n, (limit-program)/float64(n) - each, nil
+}
+
+// Memory returns the bytes that --memory allows, and has the runtime of the process keep to them.
+func (f *Flags) Memory() (float64, error) {
+	limit, err := machine.Limit(f.memory)
+	if err == nil {
+		debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
+	}
+	return limit, err
+}
