@@ -252,7 +252,7 @@ func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok boo
 // quick reports whether an evaluation of the projected likelihood of every candidate is predicted to take partSeconds at most.
 func (t *trainer) quick() bool {
 	for _, k := range t.kernels {
-		seconds, err := t.cost(auto.StartFrom(gppl.Model{Kernel: k, Noise: 1}.FixRedundant(), t.data), t.data)
+		seconds, err := t.cost(auto.StartFrom(gppl.Model{Kernel: k, Noise: 1}.FixRedundant(), t.data))
 		if err != nil || seconds > t.affordable(partSeconds) {
 			return false
 		}

@@ -65,9 +65,13 @@ type progress struct {
 
 // settings returns s with reports of progress.
 func (p *progress) settings(s gppl.Settings) gppl.Settings {
-	before := p.evaluations
+	before, last := p.evaluations, 0
 	s.Progress = func(g gppl.Progress) {
-		p.evaluations = before + g.Evaluations
+		if g.Evaluations < last { // a further training
+			before += last
+		}
+		last = g.Evaluations
+		p.evaluations = before + last
 		p.report(g.Best)
 	}
 	return s
@@ -146,11 +150,10 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // parameter. A named kernel is trained by its likelihood, with no priors but Options.Priors, so that the values can be compared with
 // those of other programs.
 //
-// A named kernel is trained from what the library's search finds (auto.FindStarts), on each scale of y once, and anew for a trend that ends
-// far above the others. Where an evaluation of all
-// observations takes more than some hundredths of a second, 500 of them find the best start, and few evaluations of all follow. What the
-// search says of the optimum goes into the candidate's Status, Search and Doubts. A candidate that cannot be trained is kept with its
-// error. Fit returns an error if none can be trained, if a kernel's name is unknown, or if ctx ends.
+// A named kernel is searched and trained by the library (auto.FindStarts, auto.Starts.Train), on each scale of y once, and anew for a trend
+// that ends far above the others. Where an evaluation of all observations takes more than some hundredths of a second, 500 of them find the
+// best start, and few evaluations of all follow. What the library says of the optimum goes into the candidate's Status, Search and Doubts. A
+// candidate that cannot be trained is kept with its error. Fit returns an error if none can be trained, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := refuse(fmt.Sprintf("a fit of %d observations", len(s.X)), o.fitBytes(s), o.Memory); err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +16,8 @@ import (
 
 const (
 	trainTolerance = 1e-4 // error of an engine while training, in nats per observation; compared values have the default
-	// gradientTolerance is in units of standard errors: the NLL is then within some thousandths of a nat of its minimum.
-	gradientTolerance = 0.05
+	// fallbackSeconds is what an evaluation may take where the engine of the start cannot keep the tolerance, unless all take as long.
+	fallbackSeconds = 0.2
 )
 
 // comparison is that of named kernels by BIC.
@@ -187,18 +186,13 @@ func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
 	if err := c.setTrend(best.Trend); err != nil {
 		return nil, err
 	}
-	c.candidate, c.stage = best.Name(), "standard errors"
+	c.candidate, c.stage, c.searched = best.Name(), "standard errors", 0
 	chosen := c.models[best.Name()]
-	r, err := c.trainLast(ctx, chosen.Model)
+	r, err := c.trainLast(ctx, chosen)
 	if err != nil {
 		return nil, err
 	}
-	likelihood, err := c.loss(chosen.Model, c.data)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
 	chosen.Result = r
-	chosen.judge(likelihood)
 	a.Result = plain(chosen.Result)
 	best.NLL = a.NLL() + c.offset
 	best.describe(a.Result, c.data.Len())
@@ -207,26 +201,15 @@ func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
 	return a, nil
 }
 
-// trainLast trains a model on, closer to its optimum than those that were compared, for standard errors: the curvature is positive at the
-// optimum, not beside it.
-func (c *comparison) trainLast(ctx context.Context, m gppl.Model) (*gppl.Result, error) {
-	loss, err := c.posterior(m, c.data)
+// trainLast trains a model on, with standard errors.
+func (c *comparison) trainLast(ctx context.Context, chosen trained) (*gppl.Result, error) {
+	const most = 60
+	evaluations, err := c.affordedEvaluations(chosen.Model, 1)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	evaluations, err := c.lastEvaluations(m)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	seconds, err := c.cost(m, c.data)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	last := gppl.Settings{GradientTolerance: 0.1 * gradientTolerance, MaxEvaluations: evaluations}
-	if seconds > quickSeconds {
-		last.GradientTolerance, last.MaxEvaluations = looseGradient, min(evaluations, leastSteps)
-	}
-	r, err := gppl.Fit(ctx, loss, nil, c.settings(last))
+	evaluations = max(fewestEvaluations, min(most, evaluations-2*len(chosen.Params)))
+	r, err := c.trainOn(ctx, chosen.found, gppl.Settings{MaxEvaluations: evaluations}, chosen.Model)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: training %s: %w", c.candidate, err)
 	}
@@ -273,12 +256,11 @@ type trainer struct {
 	omega    *gppl.Projection  // nil: exact
 	engines  map[string]string // of a long series, by the name of the kernel; nil: the cheapest
 	trend    string
-	mean     gppl.Mean               // of that trend
-	found    map[string]*auto.Starts // of the searches on the present scale, by the name of the kernel
-	reached  map[string]float64      // the lowest loss on the present scale, with any trend, likewise
-	searched float64                 // predicted seconds of the search for the present candidate
-	random   int                     // starts of the present candidate around the best: more than none where nothing was searched
-	beside   float64                 // predicted seconds of all that is not the training of a candidate
+	mean     gppl.Mean                 // of that trend
+	found    map[string][]*auto.Starts // of the searches on the present scale, by the name of the kernel
+	reached  map[string]float64        // the lowest loss on the present scale, with any trend, likewise
+	searched float64                   // predicted seconds of the search for the present candidate
+	beside   float64                   // predicted seconds of all that is not the training of a candidate
 	progress
 }
 
@@ -292,7 +274,7 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 	if err := t.choose(v.data, s.bytes()); err != nil {
 		return err
 	}
-	t.found, t.reached = map[string]*auto.Starts{}, map[string]float64{}
+	t.found, t.reached = map[string][]*auto.Starts{}, map[string]float64{}
 	if compared {
 		t.offset = v.offsetOf(s.Y[len(s.X)-t.data.Len():])
 	}
@@ -311,17 +293,7 @@ func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Los
 			opts = append(opts, gppl.WithEngine(engine))
 		}
 	}
-	return gppl.NewExact(m, d, opts...)
-}
-
-// posterior returns the likelihood of d at m with the given priors.
-func (t *trainer) posterior(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
-	loss, err := t.loss(m, d, opts...)
-	priors := priorsOf(m, t.options.Priors, t.scaling.Scale)
-	if err != nil || len(priors) == 0 {
-		return loss, err
-	}
-	return gppl.NewMAP(loss, priors...)
+	return auto.Likelihood(m, d, fallbackSeconds, opts...)
 }
 
 // value returns the likelihood of all data at m, to the default tolerance.
@@ -349,23 +321,4 @@ func (t *trainer) otherTrends() []string {
 		return nil
 	}
 	return []string{"none", "quadratic"}
-}
-
-func (t *trainer) run(ctx context.Context, m gppl.Model, d gppl.Data, s gppl.Settings) (*gppl.Result, error) {
-	loss, err := t.posterior(m, d, gppl.WithTolerance(trainTolerance))
-	if err != nil {
-		return nil, err
-	}
-	return gppl.Fit(ctx, loss, nil, t.settings(s))
-}
-
-// lowest returns the index of the model with the lowest loss on all data; 0 if none can be computed.
-func (t *trainer) lowest(models []gppl.Model) int {
-	best, at := math.Inf(1), 0
-	for i, m := range models {
-		if v, err := t.value(m); err == nil && v < best {
-			best, at = v, i
-		}
-	}
-	return at
 }

@@ -230,6 +230,7 @@ type fitting struct {
 	spread    gppl.Loss    // a part of long irregular data that short periods are searched on; nil for all
 	unsettled []string     // doubts that the search left
 	coloured  bool         // what the projections left was not white
+	refused   bool         // Fit would not train this
 
 	evaluations    int // of all trainings
 	setUp, trained time.Duration

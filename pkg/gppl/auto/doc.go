@@ -2,7 +2,7 @@
 // about the result is in doubt. The likelihood of a Gaussian process has many optima, and gppl.Fit ends at the nearest.
 //
 //   - Fit does everything: it searches, chooses the exact likelihood or projections and their number, trains, and says what is in doubt.
-//   - FindStarts searches only. Starts.Compare and Starts.Judge then do for a training of your own, by any loss, what Fit does after its own.
+//   - FindStarts searches only. Starts.Train then trains any likelihood as Fit does.
 //   - FitSums trains from sums over any amount of data (gppl.Sums), without a search.
 //   - StartFrom and LikelyPeriods read start values off the data in O(n log n), without evaluating a likelihood.
 //

@@ -102,6 +102,9 @@ func (a *fitting) straight() bool {
 // doubts lists why what was found may not be what the data determine; nil if
 // there is no reason.
 func (a *fitting) doubts() []string {
+	if a.refused {
+		return a.unsettled
+	}
 	doubts := append(a.limits(), a.unsettled...)
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	r := a.result.Result

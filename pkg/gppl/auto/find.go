@@ -2,6 +2,7 @@ package auto
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -15,17 +16,15 @@ type Starts struct {
 	Models []gppl.Model
 	// Search is what was searched; its Screened is 0 if nothing was.
 	Search Search
-	// Part are 500 of the observations, spread over all, for a training that costs too much on all; all if they are no more.
-	Part gppl.Data
 	// Doubts say why the best that training finds from here may not be what the data determine: what the search left open, or
-	// that there was none. Judge adds those that the trained model shows.
+	// that there was none. Train adds those that the trained model shows.
 	Doubts []string
 
-	auto *fitting // nil if nothing was searched
+	auto *fitting
 }
 
 // FindStarts is the search of Fit without its training: it returns where a training of m on the data should begin, by whatever
-// loss; Compare and Judge then do what Fit does after its own. Settings are those of Fit; of them the search reads Fit.Seed, Priors and KeepStart.
+// loss; Train does that as Fit does. Settings are those of Fit; of them the search reads Fit.Seed, Priors and KeepStart.
 //
 // Up to 400 observations the first of the Models is the optimum of the exact likelihood that the search found, and
 // training only polishes it. Beyond, the search saw parts of the data and their periodogram: the Models are to be compared by the loss of
@@ -39,7 +38,7 @@ type Starts struct {
 func FindStarts(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*Starts, error) {
 	a, err := newFitting(ctx, m, d, s)
 	if err != nil {
-		return notSearched(m, d, err)
+		return notSearched(m, d, s, err)
 	}
 	if err := a.findStarts(); err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func FindStarts(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*St
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	found := &Starts{Search: a.result.Search, Part: partOf(d), Doubts: slices.Clone(a.unsettled), auto: a}
+	found := &Starts{Search: a.result.Search, Doubts: slices.Clone(a.unsettled), auto: a}
 	for _, start := range append(slices.Clone(a.starts), a.given...) {
 		found.Models = append(found.Models, a.own(start))
 	}
@@ -61,7 +60,7 @@ func FindStarts(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*St
 const fromDataAlone = "not searched: training began at start values from the data alone"
 
 // notSearched returns start values where Fit refuses for the given reason, or its error where there is nothing to train.
-func notSearched(m gppl.Model, d gppl.Data, why error) (*Starts, error) {
+func notSearched(m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, error) {
 	if m.Kernel == nil || d.Check() != nil || d.CheckUnits() != nil || m.Mean != nil && gppl.CheckBasis(m.Mean, d.X) != nil {
 		return nil, why
 	}
@@ -80,49 +79,128 @@ func notSearched(m gppl.Model, d gppl.Data, why error) (*Starts, error) {
 	if !gppl.IsPlaced(m.Kernel) {
 		doubt = "not searched: " + strings.TrimPrefix(why.Error(), "gppl: ")
 	}
-	return &Starts{Models: models, Part: partOf(d), Doubts: []string{doubt}}, nil
+	a := &fitting{settings: s, data: d, rest: rest, family: m, starts: models, result: &Result{}, refused: true}
+	var err error
+	a.priors, err = a.priorsByName()
+	return &Starts{Models: models, Doubts: []string{doubt}, auto: a}, err
 }
 
 // own returns a model of the family at the values of m, with the family's transforms.
 func (a *fitting) own(m gppl.Model) gppl.Model { return a.family.WithParams(m.Values()) }
 
-// Compare compares the period that a training from the Models found with its aliases, those that irregular x nearly map to it, as
-// Fit does. It evaluates the loss at each of at most twelve and trains from those that are within 60 nats: of more than 500
-// observations on a part of them. It returns the better result, and a doubt for an alias that fits within 7 nats. likelihood is what was
-// trained, without the priors of the settings, which Compare adds. If ctx ends, it returns the best so far.
-func (s *Starts) Compare(ctx context.Context, likelihood gppl.Loss, r *gppl.Result) (better *gppl.Result, doubts []string) {
-	if s.auto == nil {
-		return r, nil
+// Train trains a likelihood of all data from further starts and the Models, by the steps of Fit: a few evaluations from each, the best two
+// to the end, periods by cycles over the range, then from t.Starts−1 random starts around the best, and the aliases of its period. It says
+// of the result what Fit would: a warning for each of the Doubts and of those that it shows itself, which make a success Doubtful.
+//
+// likelihood returns the likelihood of the data, or of 500 of them, at a model, without the priors of the settings, which Train adds; its mean may
+// be another than that of the search.
+//
+// t.MaxEvaluations bounds the evaluations of all starts but aliases, in units of one of all data; 0 means no limit. If that is few, the best
+// start alone is trained on all data: the first of the further starts or, if there are none, the best by the likelihood of all of the Models
+// and what they become on 500 observations, spread over all. If ctx ends, Train returns the best so far with ctx's error.
+func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error), t gppl.Settings, further ...gppl.Model) (*gppl.Result, error) {
+	begin := s.auto.starts[0]
+	loss, err := likelihood(begin, s.auto.data)
+	if err != nil {
+		return nil, err
 	}
-	a := s.trained(ctx, likelihood, r)
-	a.settings.Fit.NoStandardErrors = true
-	doubts = a.aliasDoubts()
-	return a.result.Result, doubts
-}
-
-// Judge says of a training from the Models what Fit would: it adds a warning to r for each doubt and, if there is any, makes a status
-// of success Doubtful. Doubts are those of the search, further ones that are given (of Compare), and those that r shows: parameters
-// that were driven to the end of what the data tell, a signal that chance explains, and parameters that the curvature of the loss does
-// not determine, if r has standard errors. likelihood is what was trained, without priors.
-func (s *Starts) Judge(likelihood gppl.Loss, r *gppl.Result, further ...string) {
-	doubts := append(slices.Clone(s.Doubts), further...)
-	if s.auto == nil {
-		doubted(r, doubts, false)
-		return
-	}
-	a := s.trained(context.Background(), likelihood, r)
-	a.unsettled = doubts
-	a.settings.Fit.NoStandardErrors = !slices.ContainsFunc(r.Params, func(p gppl.FittedParam) bool { return p.StdErrLog > 0 })
-	doubted(r, a.doubts(), a.straight())
-}
-
-// trained returns the work of Fit after a training.
-func (s *Starts) trained(ctx context.Context, likelihood gppl.Loss, r *gppl.Result) *fitting {
 	a := *s.auto
-	_, exact := likelihood.(*gppl.Exact)
-	a.ctx, a.loss, a.result = ctx, likelihood, &Result{Result: r, Exact: exact, Search: s.Search}
-	a.at = a.starts[0].WithParams(r.Model.Values())
-	return &a
+	_, exact := loss.(*gppl.Exact)
+	a.ctx, a.loss, a.at, a.result = ctx, loss, begin, &Result{Exact: exact, Search: s.Search}
+	a.family.Mean = loss.Model(begin.Values()).Mean
+	a.rest = a.family.SubtractMean(a.data)
+	a.settings.Fit, a.evaluations, a.trained = t, 0, 0
+	a.next, a.sure = nil, a.given
+	for _, m := range further {
+		a.next = append(a.next, begin.WithParams(m.Values()))
+	}
+	first, ends := firstSteps*(len(further)+len(a.starts)), fullTrainings+len(a.given)+max(0, t.Starts-1)
+	switch limit := t.MaxEvaluations; {
+	case limit <= 0:
+		a.next = append(a.next, a.starts...)
+	case limit >= first+secondSteps*ends:
+		a.next = append(a.next, a.starts...)
+		a.settings.Fit.MaxEvaluations = (limit - first) / ends
+	default:
+		if err := a.shortlist(likelihood); err != nil {
+			return nil, err
+		}
+	}
+	r, _, err := a.train(loss)
+	if r == nil {
+		return nil, err
+	}
+	if t.Starts > 1 && err == nil {
+		posterior, _ := a.posterior(loss) // train made one
+		if other, _ := a.trainBy(posterior, r.Model, a.settings.Fit); other != nil && other.Value < r.Value {
+			r = other
+		}
+	}
+	a.at, a.result.Result = r.Model, r
+	a.unsettled = append(slices.Clip(s.Doubts), a.aliasDoubts()...)
+	doubted(a.result.Result, a.doubts(), a.straight())
+	a.finish()
+	return a.result.Result, ctx.Err()
+}
+
+// shortlist leaves one of the next and of all other starts, where few evaluations of all data can be had. It subtracts what that takes from
+// the limit of the settings.
+func (a *fitting) shortlist(likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error)) error {
+	whole := a.settings.Fit
+	left := float64(whole.MaxEvaluations)
+	models := append(slices.Clone(a.next), append(slices.Clone(a.starts), a.given...)...)
+	a.sure = nil
+	if len(a.next) > 0 {
+		models = models[:1]
+	}
+	few := partOf(a.data)
+	part, err := likelihood(models[0], few)
+	if err != nil {
+		return err
+	}
+	takes := float64(firstSteps*len(models)+secondSteps*fullTrainings) * Seconds(part, models[0]) / Seconds(a.loss, models[0])
+	if few.Len() < a.data.Len() && len(models) > 1 && takes < 0.5*left {
+		a.next, a.settings.Fit.MaxEvaluations, a.settings.Fit.NoStandardErrors = slices.Clone(models), secondSteps, true
+		if r, _, _ := a.train(part); r != nil { // else a part where the likelihood cannot be evaluated
+			models = append([]gppl.Model{models[0].WithParams(r.Model.Values())}, models...)
+		}
+		left -= takes
+	}
+	a.next = models[:1]
+	if count := float64(len(models)); count > 1 && left > 2*count {
+		a.next = []gppl.Model{models[a.lowest(models)]}
+		left -= count
+	}
+	whole.MaxEvaluations = max(1, int(left))
+	a.settings.Fit = whole
+	return a.ctx.Err()
+}
+
+// lowest returns the index of the model with the lowest loss, 0 if none can be evaluated.
+func (a *fitting) lowest(models []gppl.Model) (at int) {
+	loss, err := a.posterior(a.loss)
+	best := math.Inf(1)
+	for i, m := range models {
+		if err != nil || a.ctx.Err() != nil {
+			break
+		}
+		a.evaluations++
+		if v, err := gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err == nil && v < best {
+			best, at = v, i
+		}
+	}
+	return at
+}
+
+// Seconds predicts the time of an evaluation of an exact or projected likelihood at m; that of others is 0.
+func Seconds(loss gppl.Loss, m gppl.Model) (seconds float64) {
+	switch loss := loss.(type) {
+	case *gppl.Exact:
+		_, seconds = loss.Cost(loss.Model(m.Values()))
+	case *gppl.Projected:
+		seconds = loss.Cost(loss.Model(m.Values()))
+	}
+	return seconds
 }
 
 // doubted adds the doubts to the warnings of a result, and makes a success one that is Doubtful. A straight line explains the data whose

@@ -23,8 +23,8 @@ func TestFindStarts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found.Search.Screened == 0 || found.Part.Len() != d.Len() {
-			t.Errorf("%v, a part of %d", found.Search, found.Part.Len())
+		if found.Search.Screened == 0 {
+			t.Error(found.Search)
 		}
 		start := found.Models[0]
 		for i, p := range start.Params() {
@@ -32,25 +32,13 @@ func TestFindStarts(t *testing.T) {
 				t.Errorf("%s has the transform %v, not the model's", p.Name, p.Transform)
 			}
 		}
-		exact, err := gppl.NewExact(start, d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var loss gppl.Loss = exact
-		if priors != nil {
-			if loss, err = gppl.NewMAP(exact, priors...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r, err := gppl.Fit(t.Context(), loss, nil, gppl.Settings{})
+		r, err := found.Train(t.Context(), exactly, gppl.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if gained := r.Trace[0].Value - r.Value; gained > 0.01 {
 			t.Errorf("training gained %.3g nats on what the search found", gained)
 		}
-		r, further := found.Compare(t.Context(), exact, r)
-		found.Judge(exact, r, further...)
 		whole, err := auto.Fit(t.Context(), m, d, s)
 		if err != nil {
 			t.Fatal(err)
@@ -78,9 +66,12 @@ func TestFindStartsNotSearched(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, found, err)
 			continue
 		}
-		r := &gppl.Result{Model: found.Models[0], Status: gppl.Converged}
-		found.Judge(nil, r)
-		if r.Status != gppl.Doubtful || len(r.Warnings) != 1 {
+		r, err := found.Train(t.Context(), exactly, gppl.Settings{NoStandardErrors: true})
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		if r.Status != gppl.Doubtful || !slices.Contains(r.Warnings, found.Doubts[0]) {
 			t.Errorf("%s: %s, %q", what, r.Status, r.Warnings)
 		}
 	}
@@ -91,6 +82,37 @@ func TestFindStartsNotSearched(t *testing.T) {
 	cancel()
 	if _, err := auto.FindStarts(ctx, gppl.Model{Kernel: gppl.SE{}, Noise: 1}, d, auto.Settings{}); err == nil {
 		t.Error("no error after the context ended")
+	}
+}
+
+func exactly(m gppl.Model, d gppl.Data) (gppl.Loss, error) { return gppl.NewExact(m, d) }
+
+// TestTrainScarce: with few evaluations of all data the best start alone is trained on them, from a part of them or another trend's end, and
+// the limit holds.
+func TestTrainScarce(t *testing.T) {
+	d := observe(t, 600, 1, 0.2, 3, func(x float64) float64 { return math.Sin(2 * math.Pi * x / 7.3) })
+	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}}, d, auto.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := found.Train(t.Context(), exactly, gppl.Settings{NoStandardErrors: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int{15, 60, 250} {
+		for _, further := range [][]gppl.Model{nil, {whole.Model}} {
+			r, err := found.Train(t.Context(), exactly, gppl.Settings{NoStandardErrors: true, MaxEvaluations: limit}, further...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most := limit
+			if further == nil { // and some of the part
+				most += 250
+			}
+			if r.Evaluations > most || r.Value > whole.Value+3 {
+				t.Errorf("at most %d, %d further: %d evaluations, %.2f nats above", limit, len(further), r.Evaluations, r.Value-whole.Value)
+			}
+		}
 	}
 }
 

@@ -146,6 +146,11 @@ const projectedGradient = 1e-3
 func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
 	s := a.settings.Fit
 	s.Starts, s.MaxEvaluations = 1, evaluations
+	return a.trainBy(loss, start, s)
+}
+
+// trainBy is trainFrom with settings.
+func (a *fitting) trainBy(loss gppl.Loss, start gppl.Model, s gppl.Settings) (*gppl.Result, error) {
 	_, projected := loss.(*gppl.Projected)
 	s.NoStandardErrors = s.NoStandardErrors || projected // those of the information follow
 	if projected {
