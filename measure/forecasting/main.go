@@ -3,7 +3,7 @@
 //
 //	GPPL_DATA=… go run ./measure/forecasting -sample -store measure/forecasting             # what docs/forecasts.md tells of
 //	GPPL_DATA=… go run ./measure/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
-//	GPPL_DATA=… go run ./measure/forecasting -half dev -group m4-weekly -wander             # long series against the last value
+//	GPPL_DATA=… go run ./measure/forecasting -wander -limit 20 -prices prices.csv           # long series against the last value
 //
 // Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
 // series (-half dev) and reported on the odd ones (-half test). Series whose training part is constant are counted and left
@@ -42,7 +42,8 @@ func main() {
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
-	wander := flag.Bool("wander", false, "in place of the test parts: the series of at least 1000 observations from four origins, 100 steps ahead, and simulated walks")
+	wander := flag.Bool("wander", false, "series of at least 1000 observations beside the last value, from four origins, 100 steps ahead: those of M4 Weekly, of -prices, and simulated walks")
+	prices := flag.String("prices", "", "with -wander, a csv file: each column is one more series, under its name and the oldest value first")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
@@ -57,17 +58,25 @@ func main() {
 		}
 		return
 	}
+	if *wander {
+		*names = "m4-weekly"
+	}
 	loaded, err := competition.Load(folder, strings.Split(*names, ","))
 	if err != nil {
 		log.Fatal("forecasting: ", err)
+	}
+	if *wander {
+		if loaded, err = wandering(loaded, *prices); err != nil {
+			log.Fatal("forecasting: ", err)
+		}
 	}
 	for i := range loaded {
 		if err := which.choose(&loaded[i]); err != nil {
 			log.Fatal("forecasting: ", err)
 		}
-	}
-	if *wander {
-		loaded = wandering(loaded)
+		if *wander {
+			loaded[i] = cut(loaded[i])
+		}
 	}
 	var results []competition.Summary
 	var each []competition.Detail

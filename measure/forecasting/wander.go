@@ -1,10 +1,14 @@
 package main
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
 )
@@ -18,29 +22,69 @@ const (
 	wanderWalks = 12
 )
 
-// wandering returns the long series of the groups, cut at origins a horizon apart, and after them simulated walks. The season of their naive
+// wandering returns the long series of the groups, the columns of a csv file, if one is named, and simulated walks. The season of their naive
 // forecast is 1: it repeats the last value.
-func wandering(loaded []competition.Group) (out []competition.Group) {
+func wandering(loaded []competition.Group, prices string) (out []competition.Group, err error) {
+	if prices != "" {
+		g, err := columns(prices)
+		if err != nil {
+			return nil, err
+		}
+		loaded = append(loaded, g)
+	}
 	for _, g := range append(loaded, walks()) {
 		long := g
 		long.Season, long.Series = 1, nil
 		for _, s := range g.Series {
-			if all := append(append([]float64(nil), s.Train...), s.Test...); len(all) >= wanderLeast {
-				long.Series = append(long.Series, cut(s.ID, all)...)
+			if s.Train = append(slices.Clone(s.Train), s.Test...); len(s.Train) >= wanderLeast {
+				long.Series = append(long.Series, s)
 			}
 		}
 		out = append(out, long)
 	}
+	return out, nil
+}
+
+// cut returns the series of a group as they were known at the latest origins, a horizon apart.
+func cut(g competition.Group) competition.Group {
+	out := g
+	out.Series = nil
+	for _, s := range g.Series {
+		for k := wanderOrigins; k > 0; k-- {
+			at := len(s.Train) - k*wanderHorizon
+			out.Series = append(out.Series, competition.Series{ID: fmt.Sprintf("%s before %d", s.ID, k*wanderHorizon), Train: s.Train[:at], Test: s.Train[at : at+wanderHorizon]})
+		}
+	}
 	return out
 }
 
-// cut returns a series as it was known at the latest origins.
-func cut(id string, y []float64) (out []competition.Series) {
-	for k := wanderOrigins; k > 0; k-- {
-		at := len(y) - k*wanderHorizon
-		out = append(out, competition.Series{ID: fmt.Sprintf("%s before %d", id, k*wanderHorizon), Train: y[:at], Test: y[at : at+wanderHorizon]})
+// columns reads a group of series from the columns of a csv file; empty cells are left out.
+func columns(path string) (g competition.Group, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return g, err
 	}
-	return out
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return g, fmt.Errorf("%s: no table: %w", path, err)
+	}
+	g.Name = "prices"
+	for j, name := range rows[0] {
+		s := competition.Series{ID: name}
+		for i, row := range rows[1:] {
+			if row[j] == "" {
+				continue
+			}
+			v, err := strconv.ParseFloat(row[j], 64)
+			if err != nil {
+				return g, fmt.Errorf("%s: row %d: %w", path, i+2, err)
+			}
+			s.Train = append(s.Train, v)
+		}
+		g.Series = append(g.Series, s)
+	}
+	return g, nil
 }
 
 // walks are random walks of 1000 to 4000 steps; every other one is of the logarithm, and one in three has a drift.

@@ -25,12 +25,14 @@ type candidate interface {
 	share(n int) (weight float64, fixed bool)
 	// prior replaces the weak prior of the i-th parameter of a model, by none if its Sigma is 0; ok is false where it does not.
 	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
+	// odds is the logarithm of the prior odds of its models, in nats: what the evidence of others must be higher by.
+	odds() float64
 	// says is what a table and the summary say of its model in a forecast; "" for no more than of any.
 	says(weight float64) (note, summary string)
 }
 
 // candidates are those of the automatic search, in the order in which they are tried: of a name that several take, the last has it.
-var candidates = []candidate{stationary{}, noiseAlone{}, randomWalk{}}
+var candidates = []candidate{stationary{}, noiseAlone{}, wiener{}, randomWalk{}}
 
 // candidateNamed returns the candidate of a name in a file.
 func candidateNamed(name string) (of candidate) {
@@ -70,6 +72,8 @@ func (byEvidence) share(int) (weight float64, fixed bool) { return 0, false }
 func (byEvidence) prior(gppl.Model, int, extent) (p gppl.LogNormal, ok bool) {
 	return gppl.LogNormal{}, false
 }
+
+func (byEvidence) odds() float64 { return 0 }
 
 func (byEvidence) says(float64) (note, summary string) { return "", "" }
 

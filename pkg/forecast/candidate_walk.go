@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -42,13 +41,7 @@ const (
 const stepVariance = 0.1
 
 // name is that of the seasonal terms behind walkName.
-func (randomWalk) name(terms []gppl.Kernel) string {
-	name := walkName
-	for _, t := range terms[1:] {
-		name += " + " + kernelName(t)
-	}
-	return name
-}
+func (randomWalk) name(terms []gppl.Kernel) string { return nameBehind(walkName, terms) }
 
 func (randomWalk) named(name string) bool { return strings.HasPrefix(name, walkName) }
 
@@ -78,16 +71,13 @@ func (randomWalk) propose(p *policy) ([]proposal, error) {
 	if at.mean, err = meanOf(at.trend, p.scales[at.scale].data.X); err != nil {
 		return nil, err
 	}
-	q := proposal{only: at, noise: walkNoise, fix: func(m gppl.Model) gppl.Model { return m.Fix(m.Params()[1].Name) }}
+	q := proposal{only: at, noise: walkNoise, fix: fixWalk}
 	reach := walkReach * p.extent.span
 	q.terms = []gppl.Kernel{gppl.Laplace{Variance: stepVariance * reach / (2 * p.extent.step), Lengthscale: reach}}
 	for _, t := range termsOf(best.model.Kernel) {
 		if hasPeriod(t) {
 			q.terms, q.noise = append(q.terms, t), seasonalNoise
 		}
-	}
-	if len(q.terms) == 1 {
-		q.fix = func(m gppl.Model) gppl.Model { return m.Fix(m.Params()[1].Name, gppl.NoiseName) }
 	}
 	return []proposal{q}, nil
 }
@@ -102,11 +92,10 @@ func (randomWalk) takesPart(p *policy, t *trial) bool {
 
 // prior is that of the variance of the walk.
 func (randomWalk) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
-	if i != 0 {
-		return gppl.LogNormal{}, false
-	}
-	return gppl.LogNormal{Mu: math.Log(stepVariance * sumTerms(m.Kernel)[0].(gppl.Laplace).Lengthscale / (2 * e.step)), Sigma: 1.5}, true
+	return walkPrior(m, i, e, stepVariance)
 }
+
+func (randomWalk) odds() float64 { return 0 }
 
 func (randomWalk) says(weight float64) (note, summary string) {
 	return fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", 100*weight),

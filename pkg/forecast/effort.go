@@ -91,10 +91,14 @@ func planOf(s *Series, o Options, e effort) Plan {
 	} else if len(o.Periods) > 0 {
 		seasons = len(o.Periods)
 	}
-	// Four kernels, with and without a season, then rounds of three kernels and the seasons. A candidate has about six parameters, a
+	// Four kernels, five in a series that may wander, with and without a season, then rounds of three kernels and the seasons. A candidate has about six parameters, a
 	// finalist nine; the evidence takes two gradients for each.
 	even := s.Errors == nil && regular(s.X[len(s.X)-p.Trained:])
-	const bases, grown = 4, 3
+	const grown = 3
+	bases := 4
+	if len(s.X) > brief {
+		bases++
+	}
 	first := scales * trends * bases * (1 + min(seasons, 1))
 	later := scales * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
 	typical := 0.6 * float64(e.evaluations)                 // evaluations that training typically takes

@@ -109,7 +109,7 @@ type Analysis struct {
 	seasons []float64         // Options.Periods
 	members []*member         // the models that forecasts average; none: Result alone
 	memory  float64           // Options.Memory
-	trained int               // observations, the latest; 0: an older file, which does not say
+	trained int               // observations, the latest; ByEvidence: the models have their standardisation
 	note    string            // why the posterior is not exact; "" if it is
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	factor  *factor
@@ -121,11 +121,6 @@ func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
 // TrainedOn returns the number of observations, the latest, from which parameters were learnt.
 func (a *Analysis) TrainedOn() int {
-	for _, e := range efforts {
-		if a.trained == 0 && a.Chosen == ByEvidence && e.name == a.Effort { // an older file does not say
-			return e.trainedOn(a.Series)
-		}
-	}
 	return min(len(a.Series.X), cmp.Or(a.trained, mostTrained))
 }
 
@@ -140,8 +135,9 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // parameters integrated out. Forecasts average the candidates with enough weight and, for short series, their parameters. In a long
 // series structures are compared on the latest 400 observations, and the best three are then trained on the latest 1500. If x is not
 // regular these are 700 or, where an engine takes them in the same time, as many as there are, and the best is tried with the seasons
-// that these show. Options.Budget changes the numbers. Forecasts are conditioned on all observations or, if neither a state space, a
-// constant step nor waves make that cheap, on the 2000 around each x.
+// that these show. Options.Budget changes the numbers. More than 400 observations may also be a Wiener process, alone or with other terms.
+// Forecasts are conditioned on the observations that parameters were learnt from, or four of the longest season; what lies before on all or,
+// if neither a state space, a constant step nor waves make that cheap, on the 2000 around each x.
 //
 // If kernels are named, Fit trains each and keeps the one with the lowest BIC, with standard errors of its parameters. All have a linear
 // trend, or the one of Options.Trend; with auto the best kernel is then tried without a trend and with a quadratic one. The coefficients

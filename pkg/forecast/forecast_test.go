@@ -364,7 +364,7 @@ func TestFit(t *testing.T) {
 		}
 		text, _ := os.ReadFile(path)
 		for _, bad := range []string{
-			"", "{}", `{"format":"gppl analysis","version":2}`, string(text[:len(text)/2]),
+			"", "{}", `{"format":"gppl analysis","version":1}`, string(text[:len(text)/2]),
 			strings.Replace(string(text), `"unit":"year"`, `"unit":"week"`, 1),
 			strings.Replace(string(text), `"x":[`, `"x":[1,`, 1),
 		} {

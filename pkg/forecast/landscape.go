@@ -87,13 +87,10 @@ type valley struct {
 	lowest float64
 }
 
-// minimised returns the observations whose loss is looked at: those that a named kernel was trained on, else all.
+// minimised returns the observations whose loss is looked at: those that the best model was trained on.
 func (a *Analysis) minimised() (gppl.Data, error) {
 	data, err := a.standardised()
-	if err == nil && a.Chosen == ByBIC {
-		data = latest(data, a.TrainedOn())
-	}
-	return data, err
+	return latest(data, a.TrainedOn()), err
 }
 
 func (a *Analysis) valley() (*valley, error) {

@@ -52,7 +52,8 @@ type policy struct {
 type trial struct {
 	Candidate
 	scale     int
-	structure string // of its terms
+	structure string                      // of its kind and terms
+	fix       func(gppl.Model) gppl.Model // of its proposal
 	model     gppl.Model
 	score     float64 // negative log evidence of y, in nats; +Inf if it failed
 }
@@ -205,8 +206,7 @@ func (p *policy) grow(v int, best *trial) error {
 	for terms := termsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = termsOf(best.model.Kernel) {
 		from := len(p.trials)
 		for _, more := range (stationary{}).additions(p, terms) {
-			q := proposal{terms: append(slices.Clone(terms), more), noise: best.model.Noise, only: &place{scale: v, trend: best.Trend}}
-			if err := p.try(stationary{}, q); err != nil {
+			if err := p.try(best.kind, best.with(more)); err != nil {
 				return err
 			}
 		}
@@ -222,6 +222,15 @@ func (p *policy) grow(v int, best *trial) error {
 		best = next
 	}
 	return nil
+}
+
+// with proposes a model of the same candidate and place, with a term more.
+func (t *trial) with(more gppl.Kernel) proposal {
+	q := proposal{terms: append(termsOf(t.model.Kernel), more), noise: t.model.Noise, only: &place{scale: t.scale, trend: t.Trend}, fix: t.fix}
+	if t.fix != nil { // noise, which a walk alone has not, may be learnt from here
+		q.noise = max(seasonalNoise, q.noise)
+	}
+	return q
 }
 
 // reachable returns a model of each structure that the search may try.
@@ -265,7 +274,7 @@ func (p *policy) best(v int) *trial {
 func (p *policy) try(of candidate, q proposal) error {
 	for _, at := range p.places(q) {
 		if slices.ContainsFunc(p.trials, func(o *trial) bool {
-			return o.scale == at.scale && o.Trend == at.trend && o.structure == structure(q.terms)
+			return o.scale == at.scale && o.Trend == at.trend && o.structure == structure(of, q.terms)
 		}) {
 			continue
 		}
@@ -296,7 +305,7 @@ func (p *policy) places(q proposal) (all []place) {
 func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error) {
 	v := p.scales[at.scale]
 	if at.mean == nil {
-		if at.mean, err = policyMean(at.trend, v.data.X); err != nil {
+		if at.mean, err = policyMean(of, at.trend, v.data.X); err != nil {
 			return nil, err
 		}
 	}
@@ -304,12 +313,12 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 	if q.fix != nil {
 		m = q.fix(m)
 	}
-	t = &trial{scale: at.scale, structure: structure(q.terms), score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Trend: at.trend, Log: v.log}}
+	t = &trial{scale: at.scale, structure: structure(of, q.terms), fix: q.fix, score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Trend: at.trend, Log: v.log}}
 	return t, p.train(t, v, m)
 }
 
-// structure names a sum by its terms and their periods, independent of the order of terms; periods within 5 % count as equal.
-func structure(terms []gppl.Kernel) string {
+// structure names a sum of a candidate by its terms and their periods, independent of the order of terms; periods within 5 % count as equal.
+func structure(of candidate, terms []gppl.Kernel) string {
 	names := make([]string, len(terms))
 	for i, t := range terms {
 		names[i] = kernelName(t)
@@ -318,7 +327,7 @@ func structure(terms []gppl.Kernel) string {
 		}
 	}
 	slices.Sort(names)
-	return strings.Join(names, " + ")
+	return fmt.Sprintf("%T ", of) + strings.Join(names, " + ")
 }
 
 // hold fixes the given periods, the variance of a white term (the noise of the model replaces it), and all but one variance of a
@@ -391,7 +400,7 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 		return err
 	}
 	nll := r.Value + r.LogPrior
-	t.model, t.score = r.Model, score+v.offset
+	t.model, t.score = r.Model, score+v.offset-t.kind.odds()
 	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !laplace
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
@@ -436,7 +445,12 @@ func (p *policy) rank() {
 // final trains the best candidates on more observations. Where the engines take many of an uneven series, the best is also tried with the
 // seasons that only these show.
 func (p *policy) final() error {
-	kept := p.trials[:min(p.plan.effort.finalists, len(p.trials))]
+	kept := slices.Clone(p.trials[:min(p.plan.effort.finalists, len(p.trials))])
+	for _, t := range p.trials[len(kept):] { // few observations hardly tell y from log y, or what wanders from what returns slowly
+		if t.score < kept[0].score+hopeless && !slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind }) {
+			kept = append(kept, t)
+		}
+	}
 	n, err := p.learnable(kept)
 	if err != nil {
 		return err
@@ -451,7 +465,7 @@ func (p *policy) final() error {
 			continue
 		}
 		m := t.model
-		if m.Mean, err = policyMean(t.Trend, p.scales[t.scale].data.X); err != nil {
+		if m.Mean, err = policyMean(t.kind, t.Trend, p.scales[t.scale].data.X); err != nil {
 			return err
 		}
 		if err := p.train(t, p.scales[t.scale], m); err != nil {
@@ -472,13 +486,13 @@ func (p *policy) final() error {
 func (p *policy) addSeasons(best *trial) error {
 	terms, v := termsOf(best.model.Kernel), p.scales[best.scale]
 	for _, s := range p.seasons {
-		q := proposal{terms: append(slices.Clone(terms), (stationary{}).seasonal(s)), noise: best.model.Noise, only: &place{scale: best.scale, trend: best.Trend}}
+		q := best.with((stationary{}).seasonal(s))
 		m := best.model
 		m.Kernel = sumOf(q.terms)
 		if slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return hasSeason(t, s) }) || !p.affordable(m, v) {
 			continue
 		}
-		if err := p.try(stationary{}, q); err != nil {
+		if err := p.try(best.kind, q); err != nil {
 			return err
 		}
 	}
@@ -517,7 +531,7 @@ func (p *policy) allAffordable(kept []*trial, from int) (bool, error) {
 			return false, err
 		}
 		m := t.model
-		if m.Mean, err = policyMean(t.Trend, v.data.X); err != nil {
+		if m.Mean, err = policyMean(t.kind, t.Trend, v.data.X); err != nil {
 			return false, err
 		}
 		if !p.affordable(m, v) {
@@ -544,16 +558,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
 	}
 	v := p.scales[best.scale]
-	// The models were trained on a part of the series, standardised by itself; the analysis standardises the whole series.
-	whole, ratio := map[bool]yScale{}, map[bool]float64{}
-	for _, part := range p.scales {
-		all, err := newYScale(p.series, 0, len(p.series.X), part.log)
-		if err != nil {
-			return nil, err
-		}
-		whole[part.log], ratio[part.log] = all, math.Pow(part.scaling.Scale/all.scaling.Scale, 2)
-	}
-	a := &Analysis{Series: p.series, Scaling: whole[v.log].scaling, Log: v.log, Chosen: ByEvidence, trained: v.data.Len(), memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors}
+	a := &Analysis{Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors}
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
@@ -562,13 +567,6 @@ func (p *policy) analysis() (*Analysis, error) {
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("forecast: training %s: %w", best.Name(), err)
-	}
-	optimum := r.Model
-	if c := ratio[v.log]; c != 1 {
-		r.Model = rescaled(r.Model, c)
-		for i, q := range r.Model.Params() {
-			r.Params[i].Value = q.Value
-		}
 	}
 	a.Result = r
 	var total float64
@@ -579,10 +577,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		}
 		model := t.model
 		if i == 0 {
-			model = optimum
-		}
-		if c := ratio[p.scales[t.scale].log]; c != 1 {
-			model = rescaled(model, c)
+			model = r.Model
 		}
 		a.members = append(a.members, &member{kind: t.kind, model: model, log: p.scales[t.scale].log, weight: w})
 		total += w

@@ -271,11 +271,11 @@ func TestStructure(t *testing.T) {
 	season := func(period float64) gppl.Kernel {
 		return gppl.LocPer{Variance: 0.3, Lengthscale: 96, Period: period, PeriodicLengthscale: 0.8}
 	}
-	a := structure([]gppl.Kernel{season(12), gppl.SE{Variance: 1, Lengthscale: 3}})
-	if b := structure([]gppl.Kernel{gppl.SE{Variance: 2, Lengthscale: 50}, season(12.01)}); a != b {
+	a := structure(stationary{}, []gppl.Kernel{season(12), gppl.SE{Variance: 1, Lengthscale: 3}})
+	if b := structure(stationary{}, []gppl.Kernel{gppl.SE{Variance: 2, Lengthscale: 50}, season(12.01)}); a != b {
 		t.Errorf("%q and %q", a, b)
 	}
-	if b := structure([]gppl.Kernel{season(7), gppl.SE{Variance: 1, Lengthscale: 3}}); a == b {
+	if b := structure(stationary{}, []gppl.Kernel{season(7), gppl.SE{Variance: 1, Lengthscale: 3}}); a == b {
 		t.Errorf("both %q", a)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised() (gppl.Data, error) {
-	v, err := newYScale(a.Series, 0, len(a.Series.X), a.Log)
+	v, err := a.scale(a.Log)
 	return v.data, err
 }
 
@@ -34,7 +34,7 @@ func (a *Analysis) condition() error {
 			continue
 		}
 		if scales[m.log] == nil {
-			v, err := newYScale(a.Series, 0, len(a.Series.X), m.log)
+			v, err := a.scale(m.log)
 			if err != nil {
 				return err
 			}

@@ -22,6 +22,7 @@ const (
 // factor is the factorised covariance A = K + HBHᵀ + σ²I of the latest observations. HBHᵀ is the covariance of the trend, if there is
 // one.
 type factor struct {
+	model gppl.Model
 	from  int // the first observation in it
 	x, z  []float64
 	chol  mat.Cholesky
@@ -37,15 +38,21 @@ func (a *Analysis) factorise(most int) (*factor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	f := &factor{from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
+	a.factor, err = a.newFactor(a.Result.Model, data, most)
+	return a.factor, err
+}
+
+// newFactor returns the factor of a model and the latest of all observations, at most most.
+func (a *Analysis) newFactor(m gppl.Model, data gppl.Data, most int) (*factor, error) {
+	f := &factor{model: m, from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
 	f.x, f.z = f.x[f.from:], f.z[f.from:]
 	n := len(f.x)
 	gram := mat.NewSymDense(n, nil)
 	row := make([]float64, n)
 	for i := range n {
 		r := row[:n-i]
-		gppl.Covariance(r, a.Result.Model.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[i:]))
-		noise := a.Result.Model.Noise + gppl.Nugget(a.Result.Model.Kernel)
+		gppl.Covariance(r, m.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[i:]))
+		noise := m.Noise + gppl.Nugget(m.Kernel)
 		if data.Relative != nil {
 			noise *= data.Relative[f.from+i] * data.Relative[f.from+i]
 		}
@@ -57,7 +64,7 @@ func (a *Analysis) factorise(most int) (*factor, error) {
 			gram.SetSym(i, i+j, v)
 		}
 	}
-	trend, err := a.trendBasis(f.x)
+	trend, err := a.trendBasis(m, f.x)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +81,6 @@ func (a *Analysis) factorise(most int) (*factor, error) {
 			return nil, fmt.Errorf("forecast: %w", err)
 		}
 	}
-	a.factor = f
 	return f, nil
 }
 
@@ -221,25 +227,35 @@ type Component struct {
 // ErrNoComponents says that the model has only one term, or that the series is too long for a dense factor, or for one in the memory.
 var ErrNoComponents = errors.New("forecast: no components")
 
+// trendName names what a mean function and slow terms explain.
+func (a *Analysis) trendName() string {
+	if a.Series.Known != nil {
+		return "trend and regressors"
+	}
+	return "trend"
+}
+
 // Components returns the posterior mean and variance of every term of a sum, and of the trend if there is one, at x
 // (Duvenaud 2014, Automatic model construction with Gaussian processes, section 2.4.5):
 //
 //	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
 //
 // The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given the
-// data. It takes n² flops for each x. The error is ErrNoComponents for models with one term and for more than 4000 observations.
+// data. It takes n² flops for each x. Above 4000 observations
+// that forecasts are conditioned on, and for models with one term, the error is ErrNoComponents.
 func (a *Analysis) Components(x []float64) ([]Component, error) {
 	terms := []gppl.Kernel{a.Result.Model.Kernel}
 	if sum, ok := terms[0].(gppl.Sum); ok {
 		terms = sum.Terms()
 	}
-	if len(terms) == 1 && a.Result.Model.Mean == nil || len(a.Series.X) > maxDense {
+	most := a.conditionsOn()
+	if len(terms) == 1 && a.Result.Model.Mean == nil || most > maxDense {
 		return nil, ErrNoComponents
 	}
-	if _, err := a.room().windows(len(a.Series.X)); err != nil {
+	if _, err := a.room().windows(most); err != nil {
 		return nil, ErrNoComponents
 	}
-	f, err := a.factorise(maxDense)
+	f, err := a.factorise(most)
 	if err != nil {
 		return nil, err
 	}
@@ -268,21 +284,17 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 		return nil
 	}
 	if a.Result.Model.Mean != nil {
-		here, err := a.trendBasis(f.x)
+		here, err := a.trendBasis(f.model, f.x)
 		if err != nil {
 			return nil, err
 		}
-		there, err := a.trendBasis(x)
+		there, err := a.trendBasis(f.model, x)
 		if err != nil {
 			return nil, err
 		}
 		var cross mat.Dense
 		cross.Mul(here, there.T())
-		name := "trend"
-		if a.Series.Known != nil {
-			name = "trend and regressors"
-		}
-		if err := add(name, &cross, func(j int) float64 { return mat.Dot(there.RowView(j), there.RowView(j)) }); err != nil {
+		if err := add(a.trendName(), &cross, func(j int) float64 { return mat.Dot(there.RowView(j), there.RowView(j)) }); err != nil {
 			return nil, err
 		}
 	}

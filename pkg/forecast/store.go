@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +20,7 @@ var ErrModelAlone = errors.New("this is a model alone, without observations")
 
 const (
 	format  = "gppl analysis"
-	version = 1
+	version = 2
 )
 
 // stored is an analysis in a file. It contains the observations, so that it predicts without the csv file, and the name and checksum of
@@ -38,7 +37,7 @@ type stored struct {
 	Candidates  []Candidate  `json:"candidates"`
 	Projections int          `json:"projections,omitempty"`
 	Result      *gppl.Result `json:"result"`
-	// The number of observations, the latest, on which named kernels were trained; older files lack it.
+	// The number of observations, the latest, on which the models were trained. Those of the automatic policy have their standardisation.
 	Trained int `json:"trained_on,omitempty"`
 	// Fields of the automatic policy; older files lack them.
 	Log     bool           `json:"log,omitempty"`
@@ -145,14 +144,15 @@ func decode(b []byte) (*Analysis, error) {
 	}
 	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known}
 	s.spacing()
-	v, err := newYScale(s, 0, len(s.X), j.Log)
-	if err != nil {
-		return nil, err
-	}
-	a := &Analysis{Series: s, Scaling: v.scaling, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: cmp.Or(j.Effort, unnamedEffort(j.Weak)), given: j.Priors, seasons: j.Periods}
+	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: j.Priors, seasons: j.Periods}
 	if j.Weak {
 		a.Chosen = ByEvidence
 	}
+	v, err := a.scale(j.Log)
+	if err != nil {
+		return nil, err
+	}
+	a.Scaling = v.scaling
 	for i := range a.Candidates {
 		if a.Candidates[i].kind = candidate(asked{}); j.Weak {
 			a.Candidates[i].kind = candidateNamed(a.Candidates[i].Kernel)
@@ -162,14 +162,6 @@ func decode(b []byte) (*Analysis, error) {
 		a.members = append(a.members, &member{kind: a.Candidates[i].kind, model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
 	}
 	return a, nil
-}
-
-// unnamedEffort is the effort of files that do not have one.
-func unnamedEffort(weak bool) string {
-	if weak {
-		return efforts[standard].name
-	}
-	return ""
 }
 
 // check returns an error for contents that no analysis can have.
@@ -209,7 +201,7 @@ func (j *stored) check() error {
 			return fmt.Errorf("a period of %v", p)
 		}
 	}
-	if j.Trained < 0 {
+	if j.Trained < 2 {
 		return fmt.Errorf("trained on %d observations", j.Trained)
 	}
 	if j.Result == nil || len(j.Candidates) == 0 {

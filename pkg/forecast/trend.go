@@ -50,9 +50,12 @@ const (
 )
 
 // policyMean is like meanOf with an uncertain constant: a short series does not determine its mean well.
-func policyMean(trend string, x gppl.Inputs) (gppl.Mean, error) {
+func policyMean(of candidate, trend string, x gppl.Inputs) (gppl.Mean, error) {
 	slope := float64(slopeVariance)
-	if x.Len() < lasting {
+	switch {
+	case of == wiener{}:
+		slope = driftVariance
+	case x.Len() < lasting:
 		slope = briefSlope
 	}
 	switch strings.ToLower(trend) {
@@ -66,8 +69,8 @@ func policyMean(trend string, x gppl.Inputs) (gppl.Mean, error) {
 
 // trendBasis returns the columns of the model's trend at x, each multiplied by the prior standard deviation of its coefficient: the
 // covariance of the trend is their outer product. It returns nil for a model without a trend.
-func (a *Analysis) trendBasis(x []float64) (*mat.Dense, error) {
-	m := a.Result.Model.Mean
+func (a *Analysis) trendBasis(of gppl.Model, x []float64) (*mat.Dense, error) {
+	m := of.Mean
 	if m == nil {
 		return nil, nil
 	}

@@ -243,7 +243,7 @@ func (a *Analysis) remembers() int {
 	if a.Series.dense() {
 		return fewUneven
 	}
-	return remembered
+	return min(remembered, a.conditionsOn())
 }
 
 // relearn trains a model, from its parameters, on what was known at an origin. If they are kept, reused says why.

@@ -125,7 +125,7 @@ func TestVerdicts(t *testing.T) {
 		{"white noise", 200, white, nil, 24, Use},
 		{"ten points", 10, white, nil, 2, Untested},
 		{"two years of months", 24, func(i int) float64 { return 10 + 5*math.Sin(float64(i)*math.Pi/6) + 0.3*rng.NormFloat64() }, []float64{12}, 12, Untested},
-		{"a price", 3000, price, nil, 100, DoNotUse}, // learnt as a level to which it returns: the bands held 56 % of what came
+		{"a price", 3000, price, nil, 100, Use}, // learnt as a level to which it returns, its bands held 56 % of what came
 		{"a trend that breaks at the end", 120, func(i int) float64 { return float64(min(i, 200-i)) + 0.3*rng.NormFloat64() }, nil, 12, Use},
 		{"a season that ends", 216, func(i int) float64 {
 			if i < 156 {

@@ -168,18 +168,51 @@ func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, e
 	if a.windows == nil {
 		a.windows = new(windowCache)
 	}
+	if k := a.conditionsOn(); k < data.Len() {
+		p, failed, err := conditionOn(model, latest(data, k), few, a.room(), a.windows)
+		if err != nil {
+			return nil, err
+		}
+		a.remarkOn(p, failed, k)
+		return lately{p, a.Series.X[data.Len()-k/2], sync.OnceValues(func() (conditioned, error) {
+			whole, _, err := conditionOn(model, data, few, a.room(), a.windows)
+			return whole, err
+		})}, nil
+	}
 	p, failed, err := conditionOn(model, data, few, a.room(), a.windows)
 	if err != nil {
 		return nil, err
 	}
-	if w, ok := p.(*windows); ok && w.length < data.Len() {
-		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", w.length, data.Len()))
+	a.remarkOn(p, failed, data.Len())
+	return p, nil
+}
+
+// conditionsOn is the number of observations, the latest, that forecasts are conditioned on: all if kernels were named, else those that the
+// models were learnt from, or four of the longest season if these are more.
+func (a *Analysis) conditionsOn() int {
+	n := len(a.Series.X)
+	if a.Chosen == ByBIC {
+		return n
+	}
+	const seasons = 4
+	k := float64(a.TrainedOn())
+	for _, m := range a.members {
+		for _, p := range periodsOf(m.model.Params()) {
+			k = max(k, seasons*p/a.Series.Step)
+		}
+	}
+	return int(min(k, float64(n)))
+}
+
+// remarkOn notes that a posterior uses windows, of n observations, or that an engine failed.
+func (a *Analysis) remarkOn(p conditioned, failed error, n int) {
+	if w, ok := p.(*windows); ok && w.length < n {
+		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", w.length, n))
 	}
 	const replaced = "An engine that takes this model failed, and another took its place: "
 	if failed != nil && !strings.Contains(a.note, replaced) { // noted once, for the first of the averaged models
 		a.remark(fmt.Sprintf("%s%v.", replaced, failed))
 	}
-	return p, nil
 }
 
 // remark adds a sentence to the note on the posterior, unless it is already there.

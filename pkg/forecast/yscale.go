@@ -23,33 +23,54 @@ type yScale struct {
 	typical float64 // median of the standardised known errors; 0 if there are none
 }
 
-// newYScale returns the observations from ≤ i < to as a model sees them.
+// newYScale returns the observations from ≤ i < to as a model sees them, standardised by themselves.
 func newYScale(s *Series, from, to int, log bool) (yScale, error) {
-	x, y := s.X[from:to], s.Y[from:to]
-	g := y
 	v := yScale{log: log}
-	if log {
-		g = make([]float64, len(y))
-		for i, value := range y {
-			if !(value > 0) {
-				return v, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"", i, value)
-			}
-			g[i] = math.Log(value)
-		}
+	g, err := v.transformed(s.Y[from:to])
+	if err != nil {
+		return v, err
 	}
-	z, scaling := dataset.Series{X: x, Y: g}.Standardize()
-	v.scaling = scaling
+	v.scaling = dataset.Series{X: s.X[from:to], Y: g}.Scaling()
+	return v.over(s, from, to)
+}
+
+// transformed returns y or log y.
+func (v yScale) transformed(y []float64) ([]float64, error) {
+	if !v.log {
+		return y, nil
+	}
+	g := make([]float64, len(y))
+	for i, value := range y {
+		if !(value > 0) {
+			return nil, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"", i, value)
+		}
+		g[i] = math.Log(value)
+	}
+	return g, nil
+}
+
+// over returns the observations from ≤ i < to on this scale, in its standardisation.
+func (v yScale) over(s *Series, from, to int) (yScale, error) {
+	x, y := s.X[from:to], s.Y[from:to]
+	g, err := v.transformed(y)
+	if err != nil {
+		return v, err
+	}
+	z := make([]float64, len(g))
+	for i := range g {
+		z[i] = v.scaling.Standard(g[i])
+	}
 	v.offset = v.offsetOf(y)
 	in, err := s.inputs(x)
 	if err != nil {
 		return v, err
 	}
-	if v.data, err = gppl.NewData(in, z.Y); err != nil {
+	if v.data, err = gppl.NewData(in, z); err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}
 	switch {
 	case s.Relative:
-		v.data, err = v.data.WithRelativeErrors(s.relativeErrors(s.Errors[from:to], y, log))
+		v.data, err = v.data.WithRelativeErrors(s.relativeErrors(s.Errors[from:to], y, v.log))
 	case s.Errors != nil:
 		errs := v.standardErrors(s.Errors[from:to], y)
 		v.typical = median(errs)
@@ -59,6 +80,19 @@ func newYScale(s *Series, from, to int, log bool) (yScale, error) {
 		return v, fmt.Errorf("forecast: %w", err)
 	}
 	return v, nil
+}
+
+// scale returns all observations as the models of the analysis see them, in the standardisation of those that they were learnt from.
+func (a *Analysis) scale(log bool) (yScale, error) {
+	n, from := len(a.Series.X), 0
+	if a.Chosen == ByEvidence {
+		from = n - a.TrainedOn()
+	}
+	v, err := newYScale(a.Series, from, n, log)
+	if err != nil || v.data.Len() == n {
+		return v, err
+	}
+	return v.over(a.Series, 0, n)
 }
 
 // offsetOf returns the offset of some of the observations.

@@ -1,0 +1,94 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// wiener is the candidate of series that wander: a Wiener process, with or without drift, alone and with seasons, in series that are too long
+// for the fixed share of randomWalk. The best of it grows by stationary terms as any sum does.
+//
+// A Wiener process with a diffuse level is the limit of a Laplace kernel of variance V whose lengthscale ℓ, and V with it, grow: a step Δ has
+// the variance 2VΔ/ℓ. ℓ is fixed far beyond the observations that parameters are learnt from. Stationary candidates learn ℓ, and underestimate
+// it for a process that never returns: the forecast then leaves the last value for a level that is none.
+type wiener struct{ byEvidence }
+
+var _ candidate = wiener{}
+
+// wienerName begins the name of a Wiener process in tables and files.
+const wienerName = "Wiener"
+
+func (wiener) odds() float64 { return neverReturns }
+
+const (
+	// neverReturns is the advantage in nats of a series that wanders over one that returns to a level or a line. The likelihood of a process
+	// that returns exceeds that of a walk by 2 nats on average even if the series is a walk, and by 5.8 in one of twenty (Dickey and Fuller
+	// 1981). To prefer the walk unless the data reject it forecasts better than to estimate the return (Diebold and Kilian 2000).
+	neverReturns = 4
+	// driftVariance is the prior variance of the drift, that of slopeVariance in other models. The drift of a walk is determined by its first and last
+	// value alone, with a standard error of √½ in this unit: most of what shows is chance.
+	driftVariance = 0.1
+)
+
+// name is that of the further terms behind wienerName.
+func (wiener) name(terms []gppl.Kernel) string { return nameBehind(wienerName, terms) }
+
+func (wiener) named(name string) bool { return strings.HasPrefix(name, wienerName) }
+
+// propose returns the process alone and with the first season; none for short series, or where priors were given.
+func (c wiener) propose(p *policy) ([]proposal, error) {
+	if len(p.series.X) <= brief || len(p.options.Priors) > 0 {
+		return nil, nil
+	}
+	reach := walkReach * p.extent.step * float64(p.plan.Trained)
+	steps := p.extent.span / p.extent.step
+	walk := gppl.Laplace{Variance: wanders / steps * reach / (2 * p.extent.step), Lengthscale: reach}
+	all := []proposal{{terms: []gppl.Kernel{walk}, noise: walkNoise, fix: fixWalk}}
+	if len(p.seasons) > 0 {
+		all = append(all, proposal{terms: []gppl.Kernel{walk, (stationary{}).seasonal(p.seasons[0])}, noise: seasonalNoise, fix: fixWalk})
+	}
+	return all, nil
+}
+
+// wanders is the variance of a step times the number of steps of a random walk, standardised: N steps of variance s² have the sample variance
+// Ns²/6 in the mean.
+const wanders = 6
+
+// prior is that of the variance of the process.
+func (wiener) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+	return walkPrior(m, i, e, wanders*e.step/e.span)
+}
+
+// fixWalk holds the lengthscale of the first term and, of a walk alone, the noise.
+func fixWalk(m gppl.Model) gppl.Model {
+	m = m.Fix(m.Params()[1].Name)
+	if len(sumTerms(m.Kernel)) == 1 {
+		m = m.Fix(gppl.NoiseName)
+	}
+	return m
+}
+
+// walkPrior is the prior of the variance of a Laplace kernel that stands for a walk, the first term of a model: a step has the median variance
+// given.
+func walkPrior(m gppl.Model, i int, e extent, step float64) (p gppl.LogNormal, ok bool) {
+	if i != 0 {
+		return gppl.LogNormal{}, false
+	}
+	return gppl.LogNormal{Mu: math.Log(step * sumTerms(m.Kernel)[0].(gppl.Laplace).Lengthscale / (2 * e.step)), Sigma: 1.5}, true
+}
+
+// nameBehind names the terms behind the first, whose name is given.
+func nameBehind(name string, terms []gppl.Kernel) string {
+	for _, t := range terms[1:] {
+		name += " + " + kernelName(t)
+	}
+	return name
+}
+
+// wanderers reports whether a model of the average wanders.
+func wanderers(members []*member) bool {
+	return slices.ContainsFunc(members, func(m *member) bool { return m.kind == candidate(wiener{}) })
+}

@@ -1,0 +1,116 @@
+package forecast
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+)
+
+// wanderWeight is the weight of the models of a forecast that wander.
+func wanderWeight(a *Analysis) (weight float64) {
+	for _, m := range a.members {
+		if m.kind == candidate(wiener{}) {
+			weight += m.weight
+		}
+	}
+	return weight
+}
+
+// TestWiener: a long walk is forecast by its last value, with bands that widen as the root of the horizon, on the scale that it is a walk of.
+// What returns to a level is not a walk.
+func TestWiener(t *testing.T) {
+	seeds := testsize.Of(1, 3, 20)
+	for seed := range uint64(seeds) {
+		for name, ofLog := range map[string]bool{"of y": false, "of log y": true} {
+			rng := rand.New(rand.NewPCG(seed, 4))
+			level := 0.0
+			s := steps(t, 1200, 0, func(int) float64 {
+				level += rng.NormFloat64()
+				if ofLog {
+					return 100 * math.Exp(0.02*level)
+				}
+				return 120 + level
+			})
+			a := automatic(t, s, Options{})
+			if w := wanderWeight(a); w < 0.5 || a.Log != ofLog {
+				t.Errorf("walk %d %s: %s, which wanders with a weight of %v", seed, name, a.Name(), w)
+			}
+			f, err := a.Forecast(100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := s.Y[len(s.Y)-1]
+			if away := math.Abs(f.Mean[99]-last) / math.Sqrt(f.NoisyVar[99]); away > 0.7 {
+				t.Errorf("walk %d %s: the forecast leaves the last value by %.2f standard deviations", seed, name, away)
+			}
+			if got := math.Sqrt(f.NoisyVar[99] / f.NoisyVar[24]); got < 1.8 || got > 2.4 {
+				t.Errorf("walk %d %s: after four times as many steps the band is %.2f times as wide", seed, name, got)
+			}
+			again, err := reloaded(t, a).Forecast(100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(f, again, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+				t.Error(diff)
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(6, 0))
+	level := 0.0
+	returns := automatic(t, steps(t, 1000, 0, func(int) float64 { level = 0.9*level + rng.NormFloat64(); return level }), Options{})
+	if w := wanderWeight(returns); w > 0.2 {
+		t.Errorf("%s of what returns to its level wanders with a weight of %v", returns.Name(), w)
+	}
+}
+
+// TestLately: a forecast of a long series does not feel what came long before the observations that its models were learnt from. What lies
+// among those is predicted from all.
+func TestLately(t *testing.T) {
+	const n, changed = 2400, 600
+	series := func(jump float64) *Series {
+		rng := rand.New(rand.NewPCG(8, 0))
+		level := 0.0
+		return steps(t, n, 0, func(i int) float64 {
+			level = 0.98*level + rng.NormFloat64()
+			if i < changed {
+				return level + jump
+			}
+			return level
+		})
+	}
+	a, other := automatic(t, series(0), Options{Log: "never"}), automatic(t, series(50), Options{Log: "never"})
+	if a.TrainedOn() >= n-changed {
+		t.Fatalf("trained on %d observations", a.TrainedOn())
+	}
+	one, err := a.Forecast(50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := other.Forecast(50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(one, two); diff != "" {
+		t.Error(diff)
+	}
+	// Both sides of the place agree with each other where the data decide, and early x are predicted from early observations.
+	x := []float64{300, 1000, float64(n - a.TrainedOn()/2 - 1), float64(n - a.TrainedOn()/2), 2000, float64(n + 3)}
+	p, err := other.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range x[:5] {
+		if math.Abs(p.Mean[i]-other.Series.Y[int(v)]) > 4 {
+			t.Errorf("the prediction at %v is %v, the observation %v", v, p.Mean[i], other.Series.Y[int(v)])
+		}
+	}
+	alone, err := other.Predict(x[5:])
+	if err != nil || alone.Mean[0] != p.Mean[5] || alone.NoisyVar[0] != p.NoisyVar[5] {
+		t.Errorf("a prediction depends on the others: %v and %v (%v)", alone.Mean, p.Mean[5], err)
+	}
+}
