@@ -173,7 +173,7 @@ func (l *Projected) planTerms(terms []Kernel, x Inputs, o options, engines []pro
 	l.apart = true
 	for _, k := range terms {
 		own := engines
-		base := newProjectedTerm(k, x, d, options{tolerance: o.tolerance, memory: o.memory}, engines...)
+		base := newProjectedTerm(k, x, d, options{tolerance: o.tolerance, memory: o.memory, seconds: o.seconds}, engines...)
 		if e := newInterpolated(k, base); e != nil {
 			own = append([]projectedEngine{e}, engines...)
 		}
