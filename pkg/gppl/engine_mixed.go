@@ -82,8 +82,11 @@ func (e *mixedExact) forecast(m *compiled) forecast {
 		return forecast{reason: reason{tooSteep, contrast}}
 	}
 	d := e.divisions.get()
-	e.divide(d, m, e.eps(m))
+	e.divide(d, m, e.eps(m), 0)
 	f := e.predictDivided(m, d)
+	if d.layered >= 0 {
+		f.err += float64(len(e.line.t)) * layerRounding * m.variance / e.line.noise.least(m.noise)
+	}
 	e.divisions.put(d)
 	return f
 }

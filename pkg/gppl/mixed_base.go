@@ -15,7 +15,7 @@ import (
 
 // mixedBase is B = K + noise for the terms that are no waves.
 type mixedBase struct {
-	of     []int // the terms, none: there is no base
+	of     []basePart // none: there is no base
 	family Kernel
 	theta  []float64
 	model  compiled
@@ -36,15 +36,15 @@ var bases = [...]func(l *line) exactEngine{
 }
 
 // compile sets the base to the given terms of a model.
-func (b *mixedBase) compile(m *compiled, of []int) error {
-	if !slices.Equal(b.of, of) {
+func (b *mixedBase) compile(m *compiled, of []basePart) error {
+	if !slices.EqualFunc(b.of, of, basePart.sameFamily) {
 		*b = mixedBase{of: slices.Clone(of), made: -1}
 		if len(of) == 0 {
 			return nil
 		}
 		var terms []Kernel
-		for _, i := range of {
-			terms = append(terms, m.split.signal[i])
+		for _, part := range of {
+			terms = append(terms, part.kernel)
 		}
 		if b.family = terms[0]; len(terms) > 1 {
 			b.family = Add(terms...)
@@ -54,8 +54,8 @@ func (b *mixedBase) compile(m *compiled, of []int) error {
 		return nil
 	}
 	b.theta = b.theta[:0]
-	for _, i := range of {
-		b.theta = append(b.theta, m.theta[m.split.offset[i]:m.split.end[i]]...)
+	for _, part := range of {
+		b.theta = append(b.theta, m.theta[m.split.offset[part.index]:m.split.end[part.index]]...)
 	}
 	b.theta = append(b.theta, m.noise)
 	err := b.model.compile(b.family, b.theta)
@@ -63,46 +63,9 @@ func (b *mixedBase) compile(m *compiled, of []int) error {
 	return err
 }
 
-// divide sets d to the terms of a kernel that are taken as waves, and the others. A term that dies out has its place in the base
-// where it takes many columns.
-func (e *mixedExact) divide(d *division, m *compiled, eps float64) {
-	*d = division{waves: d.waves[:0], rest: d.rest[:0]}
-	room := e.rooms.get()
-	for i, k := range m.split.signal {
-		w, ok := waverOf(k)
-		if !ok {
-			d.rest = append(d.rest, i)
-			continue
-		}
-		period, bands := w.Bands((*room)[:0], e.line.span, 0.5*eps)
-		*room = bands
-		whole, moves := 2*float64(countWaves(bands)), w.PeriodParam() >= 0
-		columns := whole
-		if !moves {
-			columns, _ = packed(bands, e.line.span/period, slopeShare*eps)
-			for _, b := range bands {
-				d.widest = max(d.widest, float64(b.To-b.From+1)/period)
-			}
-		}
-		dies := reach(k, 1e-16) < 0.1*e.line.span
-		if bands == nil || dies && columns > 0.25*float64(len(e.line.t)) {
-			d.rest = append(d.rest, i)
-			continue
-		}
-		d.waves = append(d.waves, i)
-		d.p += columns
-		d.whole += whole
-		d.period, d.highest = max(d.period, period), max(d.highest, float64(bands[len(bands)-1].To)/period)
-		if moves {
-			d.moving += columns
-		}
-	}
-	e.rooms.put(room)
-}
-
 // spanOf is the distance up to which waves are to represent a kernel: for a posterior with a base, as far from the data as
 // they reach.
-func (e *mixedExact) spanOf(rest []int) float64 {
+func (e *mixedExact) spanOf(rest []basePart) float64 {
 	if e.tight && len(rest) > 0 {
 		return 2 * e.line.span
 	}
@@ -226,8 +189,8 @@ func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 		return err
 	}
 	at, split := 0, &f.model.split
-	for _, i := range b.of {
-		own := split.own(grad[:len(grad)-1], i)
+	for _, part := range b.of {
+		own := split.own(grad[:len(grad)-1], part.index)
 		add(own, b.grad[at:][:len(own)])
 		at += len(own)
 	}

@@ -17,16 +17,6 @@ import (
 // maxSummed bounds the frequencies of the sums: 50 MB.
 const maxSummed = 1 << 20
 
-// division says how the mixed engine takes the terms of a kernel.
-type division struct {
-	waves, rest []int   // terms
-	p, moving   float64 // columns, and those whose frequencies are parameters
-	whole       float64 // columns without packets
-	period      float64 // on which all waves can be
-	highest     float64 // frequency, in cycles per unit
-	widest      float64 // band that stays, in cycles per unit
-}
-
 // circled returns the period of a circle that is long enough for the given one: of a few, so that sums are computed seldom.
 func (e *mixedExact) circled(period float64) float64 {
 	const each = 4 // to a factor of two

@@ -42,7 +42,10 @@ type waveTerm struct {
 func (f *mixedFactor) expand() error {
 	l := f.engine.line
 	e := f.engine
-	e.divide(&f.division, f.model, f.eps)
+	e.divide(&f.division, f.model, f.eps, f.span)
+	if err := f.verifyLayers(); err != nil {
+		return err
+	}
 	if err := f.base.compile(f.model, f.division.rest); err != nil {
 		return err
 	}
@@ -51,8 +54,7 @@ func (f *mixedFactor) expand() error {
 	f.columns, f.angle = 0, f.angle[:0]
 	for i, of := range f.division.waves {
 		w := &f.terms[i]
-		k, _ := waverOf(f.model.split.signal[of])
-		w.kernel, w.index, w.moving, w.param = k, of, -1, k.PeriodParam()
+		w.kernel, w.index, w.moving, w.param = of.kernel, of.index, -1, of.kernel.PeriodParam()
 		w.period, w.bands = w.kernel.Bands(w.bands[:0], f.span, 0.5*f.eps)
 	}
 	f.circle = nil

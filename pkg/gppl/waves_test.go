@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -28,6 +29,15 @@ func wavers(span float64) (kernels []Waver) {
 	}
 	for _, l := range []float64{0.01, 0.4, 1e4} {
 		kernels = append(kernels, SE{1.1, l * span})
+	}
+	for _, alpha := range []float64{0.1, 1, 30} {
+		m, _ := RQ{1.1, 0.2 * span, alpha}.mixture()
+		for _, from := range []float64{0.1 * span, 0.2 * span, span} {
+			if k := m.between(from, 4*from, false); len(k.terms) > 0 {
+				kernels = append(kernels, k)
+			}
+		}
+		kernels = append(kernels, m.between(0.2*span, math.Inf(1), true))
 	}
 	return kernels
 }
@@ -85,6 +95,71 @@ func TestWaves(t *testing.T) {
 	}
 }
 
+// TestScaleLayers: the terms of an RQ add up to it, and so do their derivatives, whatever α is. It fails if the rule has a step too many, or
+// ends too early.
+func TestScaleLayers(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 3))
+	for range testsize.Of(300, 1000, 10000) {
+		k := RQ{1.3, 0.7, leastLayer * math.Pow(mostLayer/leastLayer, rnd.Float64())}
+		m, ok := k.mixture()
+		if !ok {
+			t.Fatal(k)
+		}
+		r := []float64{0.7 * math.Pow(10, 6*rnd.Float64()-3)}
+		got, want := make([]float64, 1), make([]float64, 1)
+		grad, other := make([]float64, 3), make([]float64, 3)
+		k.Cov(want, r)
+		k.Contract(other, []float64{1}, r)
+		cut := 0.7 * math.Pow(10, rnd.Float64()-0.5)
+		for _, part := range []Kernel{m.between(0, cut, false), m.between(cut, math.Inf(1), false)} {
+			part = part.WithParams([]float64{1.3, 0.7, k.Alpha})
+			cov, slope := make([]float64, 1), make([]float64, 1)
+			part.Cov(cov, r)
+			got[0] += cov[0]
+			part.Contract(grad, []float64{1}, r)
+			part.Slope(slope, r)
+			const h = 1e-6
+			near := []float64{r[0] * (1 - h), r[0] * (1 + h)}
+			part.Cov(near, near)
+			if want := (near[1] - near[0]) / (2 * h * r[0]); !(math.Abs(slope[0]-want) <= 1e-8/r[0]) {
+				t.Errorf("%v, r = %v: slope %v, by differences %v", k, r[0], slope[0], want)
+			}
+		}
+		if off := math.Abs(got[0] - want[0]); !(off <= layerRounding) {
+			t.Errorf("%v, r = %v: the terms add up to %v, want %v, off by %.2g", k, r[0], got[0], want[0], off)
+		}
+		for p := range grad {
+			if off := math.Abs(grad[p] - other[p]); !(off <= 1e-12*(1+k.Alpha)) {
+				t.Errorf("%v, r = %v: derivative %d is %v, want %v, off by %.2g", k, r[0], p, grad[p], other[p], off)
+			}
+		}
+	}
+}
+
+// TestScaleLayersMissing: a layer that is forgotten, or taken twice, is an error.
+func TestScaleLayersMissing(t *testing.T) {
+	e := newMixedExact(sortLine(benchData(t, 100).X), options{tolerance: defaultTolerance})
+	m := compiledAt(Add(RQ{1, 20, 0.7}, Periodic{1, 1, 30}), 0.1)
+	f := mixedFactor{engine: e, model: m, noise: m.noise, eps: e.eps(m)}
+	e.divide(&f.division, m, f.eps, 0)
+	if err := f.verifyLayers(); err != nil {
+		t.Error(err)
+	}
+	whole := f.division.waves
+	for i, of := range whole {
+		if of.index == f.division.layered && variance(of.kernel) > 1e-10 {
+			f.division.waves = slices.Delete(slices.Clone(whole), i, i+1)
+			if f.verifyLayers() == nil {
+				t.Errorf("layer %d is missing, and no error", i)
+			}
+			f.division.waves = append(slices.Clone(whole), of)
+			if f.verifyLayers() == nil {
+				t.Errorf("layer %d is there twice, and no error", i)
+			}
+		}
+	}
+}
+
 // TestMixedRank: a periodic kernel takes 2J + 1 columns however short its period is, and a quasi-periodic one those near its
 // harmonics.
 func TestMixedRank(t *testing.T) {
@@ -120,6 +195,7 @@ func TestMixedAgainstDense(t *testing.T) {
 			Add(Periodic{1, 1, p}, Periodic{0.3, 1, 1.7 * p}),
 			Add(Matern32{0.5, 20}, Periodic{1, 1, p}), Add(SE{0.5, 1}, SpectralMixture{1, 300, p}, Laplace{0.1, 0.3}),
 			Add(Laplace{0.3, 4}, SE{0.5, 60}, Matern52{0.4, 30}, SpectralMixture{1, 300, p}, White{0.05}),
+			RQ{1, 2, 0.1 + 0.01*p}, Add(RQ{1, 9, 0.6}, Periodic{0.5, 1, p}), Add(Matern32{0.5, 3}, RQ{0.7, 20, 2}, LocPer{1, 2 * n, p, 1.3}),
 		} {
 			for noise, d := range []Data{{X: Scalars(x), Y: y}, {X: Scalars(x), Y: y, Relative: e}, {X: Scalars(x), Y: y, Errors: s}, {X: Scalars(x), Y: y, Relative: e, Errors: s}} {
 				m := Model{Kernel: k, Noise: 0.1}
@@ -168,7 +244,9 @@ func TestPackets(t *testing.T) {
 			Add(SE{1, log(0.05, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}), Add(Matern32{1, log(0.01, 1)}, LocPer{1, log(0.3, 10), log(0.01, 0.3), 1}),
 			Mul(SE{1, log(0.3, 10)}, Periodic{0.8, log(0.5, 2), log(0.003, 0.3)}), Add(Mul(Periodic{1.3, 1, log(0.003, 0.3)}, SE{0.7, log(0.3, 10)}), Laplace{1, 0.1}),
 			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.02, 1)}), Periodic{0.8, log(0.5, 2), log(0.003, 3)},
-		}[rnd.IntN(9)]
+			RQ{1, log(0.003, 3), log(0.05, 100)}, Add(RQ{1, log(0.003, 3), log(0.1, 10)}, Periodic{0.8, 1, log(0.003, 3)}),
+			Add(RQ{1, log(0.01, 3), log(0.1, 10)}, Matern32{1, log(0.01, 1)}, RQ{0.1, 0.01, 20}),
+		}[rnd.IntN(12)]
 		d, m := Data{X: Scalars(x), Y: y}, Model{Kernel: k, Noise: log(1e-4, 1)}
 		got, grad, bound := evaluated(t, m, d, EngineMixed)
 		want, wantGrad, other := evaluated(t, m, d, EngineDense)
@@ -338,7 +416,7 @@ func TestMixedFaults(t *testing.T) {
 		stages []string
 	}{
 		{Add(SE{1, 300}, Periodic{0.5, 1, 37}), stages}, {Add(Laplace{0.5, 20}, LocPer{1, 900, 37, 1}), stages},
-		{Add(SE{0.5, 300}, LocPer{1, 900, 37, 1}), append(stages, "mixed sums")},
+		{Add(SE{0.5, 300}, LocPer{1, 900, 37, 1}), append(stages, "mixed sums")}, {RQ{1, 20, 1}, stages},
 	} {
 		k := c.k
 		for _, stage := range c.stages {

@@ -1,0 +1,189 @@
+package gppl
+
+import "math"
+
+// division says how the mixed engine takes the terms of a kernel.
+type division struct {
+	waves     []wavePart
+	rest      []basePart
+	layered   int     // the term that is taken in layers, −1
+	p, moving float64 // columns, and those whose frequencies are parameters
+	whole     float64 // columns without packets
+	period    float64 // on which all waves can be
+	highest   float64 // frequency, in cycles per unit
+	widest    float64 // band that stays, in cycles per unit
+	mixture   layer
+}
+
+// wavePart is a term of the kernel, or a layer of one, that is taken as waves.
+type wavePart struct {
+	index  int // among the terms of the kernel
+	kernel Waver
+}
+
+// basePart is one that is in the base.
+type basePart struct {
+	index  int
+	kernel Kernel
+}
+
+// sameFamily reports whether p and q differ in their parameters alone.
+func (p basePart) sameFamily(q basePart) bool {
+	a, cut := p.kernel.(layer)
+	b, also := q.kernel.(layer)
+	return p.index == q.index && cut == also && (!cut || a.from == b.from && a.to == b.to)
+}
+
+// divide sets d to the terms of a kernel that are taken as waves, at distances up to the span of the data at least, and the others. A term
+// that dies out has its place in the base where it takes many columns.
+func (e *mixedExact) divide(d *division, m *compiled, eps, span float64) {
+	*d = division{waves: d.waves[:0], rest: d.rest[:0], layered: -1}
+	for i, k := range m.split.signal {
+		if of, ok := k.(layered); ok && d.layered < 0 {
+			if d.mixture, ok = of.mixture(); ok {
+				d.layered = i
+				continue
+			}
+		}
+		if w, ok := waverOf(k); !ok || !e.takeWaves(d, i, w, eps) {
+			d.rest = append(d.rest, basePart{i, k})
+		}
+	}
+	if d.layered >= 0 {
+		e.takeLayers(d, eps, max(span, 2*e.line.span))
+	}
+}
+
+// takeWaves adds a term as waves; false: it has its place in the base.
+func (e *mixedExact) takeWaves(d *division, index int, w Waver, eps float64) bool {
+	room := e.rooms.get()
+	defer e.rooms.put(room)
+	period, bands := w.Bands((*room)[:0], e.line.span, 0.5*eps)
+	*room = bands
+	whole, moves := 2*float64(countWaves(bands)), w.PeriodParam() >= 0
+	columns := whole
+	if !moves {
+		columns, _ = packed(bands, e.line.span/period, slopeShare*eps)
+		for _, b := range bands {
+			d.widest = max(d.widest, float64(b.To-b.From+1)/period)
+		}
+	}
+	dies := reach(w, 1e-16) < 0.1*e.line.span && index != d.layered
+	if bands == nil || dies && columns > 0.25*float64(len(e.line.t)) {
+		return false
+	}
+	d.waves = append(d.waves, wavePart{index, w})
+	d.p += columns
+	d.whole += whole
+	d.period, d.highest = max(d.period, period), max(d.highest, float64(bands[len(bands)-1].To)/period)
+	if moves {
+		d.moving += columns
+	}
+	return true
+}
+
+// layerRatio is how many times longer the longest lengthscale of a layer is than the shortest: its waves have a period for the one, and
+// frequencies for the other.
+const layerRatio = 4
+
+// takeLayers adds a mixture of lengthscales: the longest as waves, layer by layer, and those below a cut in the base or as waves, whatever
+// is predicted to take the least time.
+func (e *mixedExact) takeLayers(d *division, eps, span float64) {
+	k := d.mixture
+	constant := k.constantFrom(span, 0.1*eps)
+	cut, inBase := e.cheapestCut(d, eps, constant)
+	short := k.between(0, cut, false)
+	if len(short.terms) > 0 && (inBase || !e.takeWaves(d, d.layered, short, eps)) {
+		d.rest = append(d.rest, basePart{d.layered, short})
+	}
+	for from := cut; from < constant; from *= layerRatio {
+		if of := k.between(from, min(constant, layerRatio*from), false); len(of.terms) > 0 {
+			e.takeWaves(d, d.layered, of, eps)
+		}
+	}
+	if of := k.between(max(cut, constant), math.Inf(1), true); of.weight() > 0 {
+		e.takeWaves(d, d.layered, of, eps)
+	}
+}
+
+// cheapestCut returns the lengthscale, below which a mixture is taken in the base or as waves of one period.
+func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float64, inBase bool) {
+	k, n, span := d.mixture, float64(len(e.line.t)), e.line.span
+	far := math.Sqrt(2 * math.Log(4/eps)) // in lengthscales
+	columns := func(from, to, frequency float64) float64 {
+		whole := 2 * frequency * (span + to*far)
+		if whole > 2*widestPacket {
+			return whole
+		}
+		return min(whole, 2*frequency*span+far)
+	}
+	base := 0. // what the base has to reach
+	for _, of := range d.rest {
+		base = max(base, reach(of.kernel, negligible))
+	}
+	least := math.Inf(1)
+	for at := constant; at > k.terms[len(k.terms)-1].lengthscale/2; at /= 2 {
+		p := d.p + 1
+		for from := at; from < constant; from *= layerRatio {
+			p += columns(from, layerRatio*from, far/(2*math.Pi*from))
+		}
+		cost := func(p, width float64) float64 {
+			return n*(3*width*width+4*p*width+2*p*p) + p*p*p
+		}
+		if reach := max(base, at*far); reach < span {
+			if c := cost(p, e.line.neighbours(reach)+32); c < least {
+				least, cut, inBase = c, at, true
+			}
+		}
+		if short := k.between(0, at, false); len(short.terms) > 0 {
+			_, f := short.circle(span, eps)
+			p += columns(0, at, f)
+		}
+		if c := cost(p, 0); p < maxDenseFeatures && c < least {
+			least, cut, inBase = c, at, false
+		}
+	}
+	return cut, inBase
+}
+
+// verifyLayers compares a mixture and its derivatives at one distance with the kernel's.
+func (f *mixedFactor) verifyLayers() error {
+	d := &f.division
+	if d.layered < 0 {
+		return nil
+	}
+	k, span := f.model.split.signal[d.layered], f.engine.line.span
+	v := variance(k)
+	r := [1]float64{span * math.Pow(float64(1+pick(1<<20, f.noise, v, span))/(1<<20), 3)}
+	var sum, part, want [1]float64
+	var slopes [2][]float64
+	for i := range slopes {
+		f.probe[i] = append(f.probe[i][:0], make([]float64, len(k.Params()))...)
+		slopes[i] = f.probe[i]
+	}
+	one := [1]float64{1}
+	add := func(index int, of Kernel) {
+		if index == d.layered {
+			of.Cov(part[:], r[:])
+			sum[0] += part[0]
+			of.Contract(slopes[0], one[:], r[:])
+		}
+	}
+	for _, p := range d.waves {
+		add(p.index, p.kernel)
+	}
+	for _, p := range d.rest {
+		add(p.index, p.kernel)
+	}
+	k.Cov(want[:], r[:])
+	if err := verify("a sum of layers", sum[0], want[0], v*(layerRounding+f.eps)); err != nil {
+		return err
+	}
+	k.Contract(slopes[1], one[:], r[:])
+	for p, want := range slopes[1] {
+		if err := verify("the derivative of a sum of layers", slopes[0][p], want, v*(1e-11+100*f.eps)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
