@@ -25,8 +25,8 @@ type candidate interface {
 	share(n int) (weight float64, fixed bool)
 	// prior replaces the weak prior of the i-th parameter of a model, by none if its Sigma is 0; ok is false where it does not.
 	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
-	// odds is the logarithm of the prior odds of its models, in nats: what the evidence of others must be higher by.
-	odds() float64
+	// odds is the logarithm of the prior odds of a model, in nats: what the evidence of others must be higher by.
+	odds(k gppl.Kernel) float64
 	// says is what a table and the summary say of its model in a forecast; "" for no more than of any.
 	says(weight float64) (note, summary string)
 }
@@ -73,7 +73,7 @@ func (byEvidence) prior(gppl.Model, int, extent) (p gppl.LogNormal, ok bool) {
 	return gppl.LogNormal{}, false
 }
 
-func (byEvidence) odds() float64 { return 0 }
+func (byEvidence) odds(gppl.Kernel) float64 { return 0 }
 
 func (byEvidence) says(float64) (note, summary string) { return "", "" }
 

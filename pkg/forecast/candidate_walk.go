@@ -95,7 +95,7 @@ func (randomWalk) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok boo
 	return walkPrior(m, i, e, stepVariance)
 }
 
-func (randomWalk) odds() float64 { return 0 }
+func (randomWalk) odds(gppl.Kernel) float64 { return 0 }
 
 func (randomWalk) says(weight float64) (note, summary string) {
 	return fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", 100*weight),

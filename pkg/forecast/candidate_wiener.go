@@ -21,7 +21,13 @@ var _ candidate = wiener{}
 // wienerName begins the name of a Wiener process in tables and files.
 const wienerName = "Wiener"
 
-func (wiener) odds() float64 { return neverReturns }
+// odds is that of a walk. What has a season, as loads and temperatures do, returns as often as not.
+func (wiener) odds(k gppl.Kernel) float64 {
+	if hasPeriod(k) {
+		return 0
+	}
+	return neverReturns
+}
 
 const (
 	// neverReturns is the advantage in nats of a series that wanders over one that returns to a level or a line. The likelihood of a process

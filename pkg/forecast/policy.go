@@ -400,7 +400,7 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 		return err
 	}
 	nll := r.Value + r.LogPrior
-	t.model, t.score = r.Model, score+v.offset-t.kind.odds()
+	t.model, t.score = r.Model, score+v.offset-t.kind.odds(m.Kernel)
 	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !laplace
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
