@@ -91,13 +91,8 @@ func main() {
 		}
 		results = append(results, s)
 	}
-	for _, w := range competition.Words(each, words...) {
-		if w.Said == 0 {
-			continue
-		}
-		share, lo, hi := w.Share()
-		fmt.Printf("%q was said of %d of %d, and %d failed: %.0f %% (95 %% interval %.0f to %.0f)\n", w.Word, w.Said, len(each), w.Failed, 100*share, 100*lo, 100*hi)
-	}
+	tell(each, words...)
+	tell(inShort(each), wouldWarn, wouldNot)
 	if *out != "" {
 		if err := competition.WriteJSON(*out, results); err != nil {
 			log.Fatal("forecasting: ", err)
@@ -113,6 +108,38 @@ func main() {
 			log.Fatal("forecasting: ", err)
 		}
 	}
+}
+
+// tell prints how often the verdicts said each word, and how often these forecasts failed.
+func tell(all []competition.Detail, words ...string) {
+	for _, w := range competition.Words(all, words...) {
+		if w.Said == 0 {
+			continue
+		}
+		share, lo, hi := w.Share()
+		fmt.Printf("%q was said of %d of %d, and %d failed: %.0f %% (95 %% interval %.0f to %.0f)\n", w.Word, w.Said, len(all), w.Failed, 100*share, 100*lo, 100*hi)
+	}
+}
+
+// short is the number of observations below which no verdict advises against a forecast. wouldWarn and wouldNot stand for what the rules
+// say there.
+const (
+	short               = 150
+	wouldWarn, wouldNot = "do not use, if the series were not short", "nothing against it, short"
+)
+
+// inShort returns the short series, with what the rules say in place of the word.
+func inShort(all []competition.Detail) (some []competition.Detail) {
+	for _, d := range all {
+		if d.N >= short || d.Word == "" {
+			continue
+		}
+		if d.Word = wouldNot; len(d.Reasons) > 0 {
+			d.Word = wouldWarn
+		}
+		some = append(some, d)
+	}
+	return some
 }
 
 // meetRivals exports the one group that is named, or scores the forecasts in a file.

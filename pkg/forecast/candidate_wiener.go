@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -92,9 +91,4 @@ func nameBehind(name string, terms []gppl.Kernel) string {
 		name += " + " + kernelName(t)
 	}
 	return name
-}
-
-// wanderers reports whether a model of the average wanders.
-func wanderers(members []*member) bool {
-	return slices.ContainsFunc(members, func(m *member) bool { return m.kind == candidate(wiener{}) })
 }
