@@ -51,7 +51,7 @@ type result struct {
 const place = "{name}"
 
 // extensions are those of the files that a flag writes into a folder.
-var extensions = map[string]string{"report": ".html", "model": ".json", "out": ".csv", "figure": ".svg"}
+var extensions = map[string]string{"report": ".html", "model": ".json", "out": ".csv", "components": ".csv", "figure": ".svg"}
 
 // fitBatch fits several series, and writes one table with a row for each. A series that fails does not end the others.
 func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) error {

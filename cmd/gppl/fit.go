@@ -93,8 +93,25 @@ func forecastFlag() cli.Flag {
 		Usage: "number of `STEPS` ahead; a step is the series' own: a month, a week, …", Category: "RESULTS"}
 }
 
-// checkSteps returns an error if --forecast says no number of steps.
+func levelsFlag() cli.Flag {
+	return &cli.FloatSliceFlag{Name: "levels", Usage: "bands of these `PERCENTAGES` in --out, such as 50,80,95", Category: "RESULTS"}
+}
+
+// levels returns those of --levels, in (0, 1).
+func levels(c *cli.Command) (all []float64) {
+	for _, p := range c.FloatSlice("levels") {
+		all = append(all, p/100)
+	}
+	return all
+}
+
+// checkSteps returns an error if --forecast says no number of steps, or --levels no percentages.
 func checkSteps(c *cli.Command) error {
+	for _, p := range c.FloatSlice("levels") {
+		if !(p > 0 && p < 100) {
+			return usageError{fmt.Errorf("--levels %g: percentages between 0 and 100 are needed, such as 50,80,95", p)}
+		}
+	}
 	switch steps := c.Int("forecast"); {
 	case steps < 1:
 		return usageError{fmt.Errorf("--forecast %d: at least one step is needed", steps)}
@@ -133,7 +150,8 @@ From several files, or several --y, it writes one table (csv, or JSON with --jso
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
 			&cli.StringFlag{Name: "figure", Usage: "draw the forecast to `FILE.svg`, .png or .pdf", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
-			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"},
+			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"}, levelsFlag(),
+			&cli.StringFlag{Name: "components", Usage: "write what the mean is made of, trend, seasons and the rest, to `FILE.csv`", Category: "RESULTS"},
 			&cli.StringSliceFlag{Name: "at", Usage: "for sums: predict at this `DATE` or number; may be repeated", Category: "RESULTS"},
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -226,7 +244,7 @@ func stepsAhead(c *cli.Command, s *forecast.Series) (steps int, why string, err 
 		return steps, "", nil
 	}
 	known := len(s.Ahead())
-	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out") || c.IsSet("figure") || c.Name == "predict"
+	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out") || c.IsSet("components") || c.IsSet("figure") || c.Name == "predict"
 	remedy := fmt.Sprintf("add rows with an empty %s to the file, or name a file with future values by --future", s.YName)
 	if c.Name == "predict" {
 		remedy = "name a csv file with future values by --future"

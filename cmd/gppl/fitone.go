@@ -20,7 +20,7 @@ import (
 )
 
 // outputs are the flags of gppl fit that name files to write.
-var outputs = []string{"report", "model", "out", "figure"}
+var outputs = []string{"report", "model", "out", "components", "figure"}
 
 // inputFiles are the flags, of any command, that name files to read beside those of the arguments.
 var inputFiles = []string{"future", "like"}
@@ -79,6 +79,7 @@ type fitted struct {
 	f       *forecast.Forecast // nil if the regressors are not known ahead
 	r       *forecast.Residuals
 	trust   *forecast.Trust
+	levels  []float64 // of the bands in --out
 	written []string
 	notes   []string // which results are missing and why, for standard error
 }
@@ -105,7 +106,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if out.trust != nil {
 		out.a.Calibrate(out.trust)
 	}
-	if steps > 0 {
+	if out.levels = levels(c); steps > 0 {
 		if out.f, err = interruptible(ctx, func() (*forecast.Forecast, error) { return out.a.Forecast(steps) }); err != nil {
 			return out, err
 		}
@@ -125,7 +126,14 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 	writers := map[string]func(io.Writer) error{
 		"report": func(w io.Writer) error { return report.HTML(ctx, w, o.a, o.f, o.trust) },
 		"model":  o.a.Encode,
-		"out":    func(w io.Writer) error { return o.f.WriteCSV(w, o.a.Series.Axis) },
+		"out":    func(w io.Writer) error { return o.f.WriteCSV(w, o.a.Series.Axis, o.levels...) },
+		"components": func(w io.Writer) error {
+			d, err := o.a.Decompose(ctx, len(o.f.X))
+			if err != nil {
+				return err
+			}
+			return d.WriteCSV(w, o.a.Series.Axis)
+		},
 		"figure": func(w io.Writer) error {
 			fig, err := report.Forecast(o.a, o.f)
 			if err != nil {

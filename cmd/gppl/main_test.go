@@ -44,9 +44,9 @@ func gppl(args ...string) (code int, stdout, stderr string) {
 
 func TestFitAndPredict(t *testing.T) {
 	path, dir := csv(t), t.TempDir()
-	reportFile, model, forecastFile := filepath.Join(dir, "r.html"), filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv")
+	reportFile, model, forecastFile, parts := filepath.Join(dir, "r.html"), filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv"), filepath.Join(dir, "c.csv")
 	code, stdout, stderr := gppl("fit", path, "--x", "day", "--y", script, "--kernel", "SE, SE + Laplace", "--forecast", "5",
-		"--report", reportFile, "--model", model, "--out", forecastFile, "--json")
+		"--report", reportFile, "--model", model, "--out", forecastFile, "--levels", "50,80", "--components", parts, "--json")
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -78,7 +78,13 @@ func TestFitAndPredict(t *testing.T) {
 		t.Errorf("%d figures in the report", n)
 	}
 
-	_, written, _ := gppl("predict", model, "--forecast", "5")
+	if table, err := os.ReadFile(parts); err != nil || !strings.HasPrefix(string(table), "day,mean,trend") || strings.Count(string(table), "\n") != 66 {
+		t.Errorf("components (%v):\n%s", err, table)
+	}
+	if code, _, stderr := gppl("predict", model, "--levels", "50,100"); code != exitUsage || !strings.Contains(stderr, "--levels 100: percentages between 0 and 100") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	_, written, _ := gppl("predict", model, "--forecast", "5", "--levels", "50,80")
 	saved, err := os.ReadFile(forecastFile)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func predictCommand() *cli.Command {
 			forecastFlag(),
 			&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and the regressors of the model", Category: "RESULTS"},
 			&cli.StringSliceFlag{Name: "at", Usage: "predict at this `DATE` or number instead of the next steps; may be repeated", Category: "RESULTS"},
-			&cli.StringFlag{Name: "out", Usage: "write to `FILE.csv` rather than to standard output", Category: "RESULTS"},
+			&cli.StringFlag{Name: "out", Usage: "write to `FILE.csv` rather than to standard output", Category: "RESULTS"}, levelsFlag(),
 			jsonFlag(),
 		}...),
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -93,7 +93,7 @@ func predictCommand() *cli.Command {
 			if note := a.Note(); note != "" {
 				say(c, "warning: %s", note)
 			}
-			csv := func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis) }
+			csv := func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis, levels(c)...) }
 			if out := c.String("out"); out != "" {
 				if err := writeFile(ctx, out, csv); err != nil {
 					return err

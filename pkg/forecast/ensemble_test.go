@@ -1,8 +1,10 @@
 package forecast
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -114,5 +116,19 @@ func BenchmarkMixtureQuantile(b *testing.B) {
 	lo, hi := m.bracket(0.975)
 	for b.Loop() {
 		m.quantile(0.975, lo, hi)
+	}
+}
+
+// TestLevels: a csv file has two columns for each further level, the ends of its band, and those that it always has.
+func TestLevels(t *testing.T) {
+	f := forecastOf([]float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{10}, LatentVar: []float64{1}, NoisyVar: []float64{4}}})
+	var plain, more strings.Builder
+	if err := errors.Join(f.WriteCSV(&plain, Axis{}), f.WriteCSV(&more, Axis{}, 0.5, 0.95, 0.683)); err != nil {
+		t.Fatal(err)
+	}
+	head, row, _ := strings.Cut(strings.TrimSpace(more.String()), "\n")
+	first, values, _ := strings.Cut(strings.TrimSpace(plain.String()), "\n")
+	if head != first+",lower_50,upper_50,lower_68.3,upper_68.3" || !strings.HasPrefix(row, values+",8.651020") || !strings.Contains(row, ",11.34897") {
+		t.Errorf("%s\n%s\nwithout levels\n%s\n%s", head, row, first, values)
 	}
 }

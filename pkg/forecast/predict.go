@@ -187,13 +187,26 @@ func (f *Forecast) Quantile(p float64) []float64 {
 }
 
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
-// observation, and the latter's 95 % band.
-func (f *Forecast) WriteCSV(w io.Writer, a Axis) error {
+// observation, and the latter's 95 % band. Two columns more for each further level, in (0, 1), are the ends of that band: the quantiles at
+// (1 − level)/2 and (1 + level)/2.
+func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 	rows := [][]string{{cmp.Or(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
+	var ends [][]float64
+	for _, level := range levels {
+		name := strconv.FormatFloat(100*level, 'g', 10, 64)
+		if !slices.Contains(rows[0], "lower_"+name) {
+			rows[0] = append(rows[0], "lower_"+name, "upper_"+name)
+			ends = append(ends, f.Quantile(0.5*(1-level)), f.Quantile(0.5*(1+level)))
+		}
+	}
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
-		rows = append(rows, []string{when, number(f.Mean[i]), number(math.Sqrt(f.LatentVar[i])), number(math.Sqrt(f.NoisyVar[i])), number(lo), number(hi)})
+		row := []string{when, number(f.Mean[i]), number(math.Sqrt(f.LatentVar[i])), number(math.Sqrt(f.NoisyVar[i])), number(lo), number(hi)}
+		for _, end := range ends {
+			row = append(row, number(end[i]))
+		}
+		rows = append(rows, row)
 	}
 	return WriteCSV(w, rows)
 }

@@ -1,0 +1,215 @@
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Decomposition is what the mean of a forecast is made of, in the unit of y: at each X, the Columns add up to Mean.
+type Decomposition struct {
+	X       []float64
+	When    []string // as in Forecast
+	Mean    []float64
+	Names   []string // of the columns: trend, the seasons, the longest first, short-term, and rest
+	Columns [][]float64
+}
+
+// shortTerm and rest are names of columns of a Decomposition.
+const shortTerm, rest = "short-term", "rest"
+
+// Decompose returns what the predictions of the latest observations, and of steps after them, are made of. These are the observations that
+// forecasts are conditioned on, or the later half of them if the series has more.
+//
+// With terms f_j and the constant and linear trend m of a model, y = m + Σ f_j: the column of a term is its posterior mean (Components). To
+// m belong the mean of a season over its period, and a term without a period whose lengthscale is at least the longest season and a tenth
+// of the range of x. If a
+// model is one of log y, the column of the trend is e^m, and each further one what the prediction gains by its term: e^{m+f₁} − e^m,
+// e^{m+f₁+f₂} − e^{m+f₁}, …, in the order of Names. The columns of several models are averaged with their weights. The mean of their
+// forecast is a median, and rest the difference; it is left out if there is none beyond rounding.
+//
+// It takes n³/3 flops for each model, n up to 4000; with more the error is ErrNoComponents.
+func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, error) {
+	s, n, k := a.Series, len(a.Series.X), a.conditionsOn()
+	if k > maxDense {
+		return nil, fmt.Errorf("%w: forecasts are conditioned on %d observations, and at most %d can be taken apart", ErrNoComponents, k, maxDense)
+	}
+	ahead, err := a.Forecast(steps)
+	if err != nil {
+		return nil, err
+	}
+	from := 0
+	if k < n {
+		from = n - k/2
+	}
+	f, err := a.PredictContext(ctx, append(slices.Clone(s.X[from:]), ahead.X...))
+	if err != nil {
+		return nil, err
+	}
+	d := &Decomposition{X: f.X, When: f.When, Mean: f.Mean, Names: []string{a.trendName()}, Columns: [][]float64{make([]float64, len(f.X))}}
+	var periods []float64
+	for _, m := range a.members {
+		for _, p := range periodsOf(m.model.Params()) {
+			if !slices.ContainsFunc(periods, func(q float64) bool { return a.seasonName(q) == a.seasonName(p) }) {
+				periods = append(periods, p)
+			}
+		}
+	}
+	slices.SortFunc(periods, func(p, q float64) int { return cmp.Compare(q, p) })
+	for _, p := range periods {
+		d.column(a.seasonName(p))
+	}
+	for _, m := range a.members {
+		models := m.draws
+		if len(models) == 0 {
+			models = []gppl.Model{m.model}
+		}
+		for _, model := range models {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := a.addTo(d, m, model, k, m.weight/float64(len(models))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	left := slices.Clone(d.Mean)
+	for _, c := range d.Columns {
+		floats.Sub(left, c)
+	}
+	if most := floats.Norm(left, math.Inf(1)); most > 1e-6*floats.Norm(d.Mean, math.Inf(1)) {
+		copy(d.column(rest), left)
+	} else {
+		floats.Add(d.Columns[0], left)
+	}
+	return d, nil
+}
+
+// column returns the column of a name, which it makes if there is none.
+func (d *Decomposition) column(name string) []float64 {
+	at := slices.Index(d.Names, name)
+	if at < 0 {
+		at = len(d.Names)
+		d.Names, d.Columns = append(d.Names, name), append(d.Columns, make([]float64, len(d.X)))
+	}
+	return d.Columns[at]
+}
+
+// seasonName names the season of a period.
+func (a *Analysis) seasonName(period float64) string { return a.Series.Axis.Season(period) }
+
+// addTo adds the columns of a model of a member, which is conditioned on the latest k observations, with a weight.
+func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
+	f, err := a.newFactor(model, m.scale.data, k)
+	if err != nil {
+		return err
+	}
+	scaling := m.scale.scaling
+	parts := map[string][]float64{}
+	add := func(name string, mean []float64) {
+		if parts[name] == nil {
+			parts[name] = make([]float64, len(d.X))
+			d.column(name)
+		}
+		floats.AddScaled(parts[name], scaling.Scale, mean)
+	}
+	level, err := f.trendMean(a, d.X)
+	if err != nil {
+		return err
+	}
+	add(d.Names[0], level)
+	floats.AddConst(scaling.Mean, parts[d.Names[0]])
+	slow := 0.1 * (f.x[len(f.x)-1] - f.x[0])
+	for _, p := range periodsOf(model.Params()) {
+		slow = max(slow, p)
+	}
+	for _, t := range termsOf(model.Kernel) {
+		name, mean := shortTerm, f.termMean(t, d.X)
+		if periods := periodsOf(t.Params()); len(periods) > 0 {
+			period := slices.Max(periods)
+			name = a.seasonName(period)
+			level := f.levelOf(t, d.X, period)
+			floats.Sub(mean, level)
+			add(d.Names[0], level)
+		} else if slices.ContainsFunc(t.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale && p.Value >= slow }) {
+			name = d.Names[0]
+		}
+		add(name, mean)
+	}
+	total := make([]float64, len(d.X)) // of log y
+	for at, name := range d.Names {
+		for i, v := range parts[name] {
+			if m.log {
+				before := total[i]
+				total[i] += v
+				if v = math.Exp(total[i]); at > 0 {
+					v -= math.Exp(before)
+				}
+			}
+			d.Columns[at][i] += weight * v
+		}
+	}
+	return nil
+}
+
+// termMean returns the posterior mean of a term, k(x, X)A⁻¹z, at each x.
+func (f *factor) termMean(term gppl.Kernel, x []float64) []float64 {
+	mean, row, at := make([]float64, len(x)), make([]float64, len(x)), gppl.Scalars(x)
+	for i := range f.x {
+		gppl.Covariance(row, term, gppl.Scalars(f.x[i:i+1]), at)
+		floats.AddScaled(mean, f.alpha.AtVec(i), row)
+	}
+	return mean
+}
+
+// levelOf returns the mean of a term's posterior mean over a period around each x.
+func (f *factor) levelOf(term gppl.Kernel, x []float64, period float64) []float64 {
+	const places = 8
+	level, at := make([]float64, len(x)), make([]float64, len(x))
+	for k := range places {
+		for i, v := range x {
+			at[i] = v + period*((float64(k)+0.5)/places-0.5)
+		}
+		floats.AddScaled(level, 1./places, f.termMean(term, at))
+	}
+	return level
+}
+
+// trendMean returns the posterior mean of the model's mean function at each x.
+func (f *factor) trendMean(a *Analysis, x []float64) ([]float64, error) {
+	mean := mat.NewVecDense(len(x), nil)
+	there, err := a.trendBasis(f.model, x)
+	if err != nil || there == nil {
+		return mean.RawVector().Data, err
+	}
+	here, err := a.trendBasis(f.model, f.x)
+	if err != nil {
+		return nil, err
+	}
+	var coefficients mat.VecDense
+	coefficients.MulVec(here.T(), f.alpha)
+	mean.MulVec(there, &coefficients)
+	return mean.RawVector().Data, nil
+}
+
+// WriteCSV writes the axis, the mean and the columns, with a header.
+func (d *Decomposition) WriteCSV(w io.Writer, a Axis) error {
+	rows := [][]string{append([]string{cmp.Or(a.Name, "x"), "mean"}, d.Names...)}
+	for i, when := range d.When {
+		row := []string{when, strconv.FormatFloat(d.Mean[i], 'g', 10, 64)}
+		for _, c := range d.Columns {
+			row = append(row, strconv.FormatFloat(c[i], 'g', 10, 64))
+		}
+		rows = append(rows, row)
+	}
+	return WriteCSV(w, rows)
+}
