@@ -48,7 +48,7 @@ func fitNamed(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := c.tryLogarithm(ctx); err != nil {
 		return nil, err
 	}
-	return c.finish(ctx)
+	return c.finish()
 }
 
 // newComparison reads the kernels, and begins with y, or with log y if that is all that is asked for, and with the first trend.
@@ -105,14 +105,9 @@ func (c *comparison) try(ctx context.Context, k gppl.Kernel, starts []gppl.Model
 	}
 	if err != nil {
 		c.failures = append(c.failures, err)
-	}
-	if err == nil {
-		out.NLL, err = c.value(r.Model)
-		out.NLL += c.offset
-	}
-	if err != nil {
 		out.Error = err.Error()
 	} else {
+		out.NLL = r.Value + r.LogPrior + c.offset
 		out.describe(r.Result, c.data.Len())
 		out.setDoubts(r.Result)
 		out.Search = r.found.Search.String()
@@ -167,8 +162,8 @@ func (c *comparison) tryLogarithm(ctx context.Context) error {
 	return nil
 }
 
-// finish returns the analysis with the best candidate, trained to the end and with standard errors.
-func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
+// finish returns the analysis with the best candidate.
+func (c *comparison) finish() (*Analysis, error) {
 	a := c.analysis
 	best := &a.Candidates[0]
 	if best.Error != "" {
@@ -183,37 +178,8 @@ func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
 		}
 	}
 	a.Scaling, a.Log, a.trained = c.scaling, c.log, c.data.Len()
-	if err := c.setTrend(best.Trend); err != nil {
-		return nil, err
-	}
-	c.candidate, c.stage, c.searched = best.Name(), "standard errors", 0
-	chosen := c.models[best.Name()]
-	r, err := c.trainLast(ctx, chosen)
-	if err != nil {
-		return nil, err
-	}
-	chosen.Result = r
-	a.Result = plain(chosen.Result)
-	best.NLL = a.NLL() + c.offset
-	best.describe(a.Result, c.data.Len())
-	best.setDoubts(a.Result)
-	c.rank()
+	a.Result = plain(c.models[best.Name()].Result)
 	return a, nil
-}
-
-// trainLast trains a model on, with standard errors.
-func (c *comparison) trainLast(ctx context.Context, chosen trained) (*gppl.Result, error) {
-	const most = 60
-	evaluations, err := c.affordedEvaluations(chosen.Model, 1)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	evaluations = max(fewestEvaluations, min(most, evaluations-2*len(chosen.Params)))
-	r, err := c.trainOn(ctx, chosen.found, gppl.Settings{MaxEvaluations: evaluations}, chosen.Model)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: training %s: %w", c.candidate, err)
-	}
-	return r, nil
 }
 
 // rank sorts the candidates by BIC, failures last.
@@ -282,9 +248,9 @@ func (t *trainer) look(s *Series, log, compared bool) error {
 }
 
 // loss returns the likelihood of d at m: the projected one if there are projections of it, else the exact one.
-func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Loss, error) {
+func (t *trainer) loss(m gppl.Model, d gppl.Data) (gppl.Loss, error) {
 	m.Mean = t.mean
-	opts = append(opts, t.memory)
+	opts := []gppl.Option{t.memory}
 	if d.Len() == t.data.Len() {
 		if t.omega != nil {
 			return gppl.NewResidual(m, t.data, t.omega, opts...)
@@ -294,16 +260,6 @@ func (t *trainer) loss(m gppl.Model, d gppl.Data, opts ...gppl.Option) (gppl.Los
 		}
 	}
 	return auto.Likelihood(m, d, fallbackSeconds, opts...)
-}
-
-// value returns the likelihood of all data at m, to the default tolerance.
-func (t *trainer) value(m gppl.Model) (float64, error) {
-	loss, err := t.loss(m, t.data)
-	if err != nil {
-		return 0, err
-	}
-	t.evaluations++
-	return loss.ValueGrad(nil, m.Values())
 }
 
 // setTrend sets the trend of the next candidates; auto begins with the linear one.

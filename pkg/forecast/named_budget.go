@@ -33,7 +33,7 @@ func rounded(d time.Duration) time.Duration {
 }
 
 // allowance is the predicted seconds that one candidate may take: what looking at the series, its projections and the checks of the model
-// leave of the budget is shared by the candidates and the last training of the best.
+// leave of the budget is shared by the candidates; one share more is for standard errors.
 func (t *trainer) allowance() float64 {
 	if t.options.Budget <= 0 {
 		return patience.Seconds()
@@ -90,7 +90,7 @@ func (t *trainer) afforded(seconds float64) (int, error) {
 
 // cost predicts the seconds of an evaluation of the likelihood of the data at m.
 func (t *trainer) cost(m gppl.Model) (float64, error) {
-	loss, err := t.loss(m, t.data, gppl.WithTolerance(trainTolerance))
+	loss, err := t.loss(m, t.data)
 	if err != nil {
 		return 0, err
 	}

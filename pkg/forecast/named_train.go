@@ -14,7 +14,7 @@ import (
 const (
 	// swift is the predicted time that the evaluations of swiftFor observations may take without a budget for each trend, and those of more
 	// in proportion, as long as there are leastSteps of them.
-	swift, swiftFor, leastSteps = 3.0, 2000, 12
+	swift, swiftFor, leastSteps = 2.0, 2000, 12
 	// unsearchedStarts is the least number of random starts where nothing was searched.
 	unsearchedStarts = 3
 )
@@ -135,14 +135,14 @@ func (t *trainer) trainFound(ctx context.Context, k gppl.Kernel, others []gppl.M
 	}
 	t.stage = fmt.Sprintf("training on %d", t.data.Len())
 	for _, found := range all {
-		settings := gppl.Settings{NoStandardErrors: true, Seed: t.options.Seed + 1, Spread: 1}
+		settings := gppl.Settings{Seed: t.options.Seed + 1}
 		if settings.MaxEvaluations, err = t.affordedEvaluations(found.Models[0], len(all)); err != nil {
 			return trained{}, err
 		}
 		if settings.Starts = 1 + t.options.RandomStarts; found.Search.Screened == 0 {
 			settings.Starts = max(settings.Starts, 1+unsearchedStarts)
 		}
-		r, err := t.trainOn(ctx, found, settings, others...)
+		r, err := found.Train(ctx, t.loss, t.settings(settings), others...)
 		if err != nil {
 			return trained{}, err
 		}
@@ -151,13 +151,6 @@ func (t *trainer) trainFound(ctx context.Context, k gppl.Kernel, others []gppl.M
 		}
 	}
 	return best, nil
-}
-
-// trainOn trains by the likelihood of the data with the present trend, from starts that were found and others.
-func (t *trainer) trainOn(ctx context.Context, found *auto.Starts, s gppl.Settings, others ...gppl.Model) (*gppl.Result, error) {
-	return found.Train(ctx, func(m gppl.Model, d gppl.Data) (gppl.Loss, error) {
-		return t.loss(m, d, gppl.WithTolerance(trainTolerance))
-	}, t.settings(s), others...)
 }
 
 // searchShare is the share of the time that a candidate may take that the search may take.

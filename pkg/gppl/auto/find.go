@@ -95,9 +95,11 @@ func (a *fitting) own(m gppl.Model) gppl.Model { return a.family.WithParams(m.Va
 // likelihood returns the likelihood of the data, or of 500 of them, at a model, without the priors of the settings, which Train adds; its mean may
 // be another than that of the search.
 //
+// With further starts, such as where another mean ended, only the best of all starts is trained.
+//
 // t.MaxEvaluations bounds the evaluations of all starts but aliases, in units of one of all data; 0 means no limit. If that is few, the best
-// start alone is trained on all data: the first of the further starts or, if there are none, the best by the likelihood of all of the Models
-// and what they become on 500 observations, spread over all. If ctx ends, Train returns the best so far with ctx's error.
+// start alone is trained on all data, with what the Models become on 500 observations, spread over all. If ctx ends, Train returns the best
+// so far with ctx's error.
 func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error), t gppl.Settings, further ...gppl.Model) (*gppl.Result, error) {
 	begin := s.auto.starts[0]
 	loss, err := likelihood(begin, s.auto.data)
@@ -114,16 +116,19 @@ func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Dat
 	for _, m := range further {
 		a.next = append(a.next, begin.WithParams(m.Values()))
 	}
-	first, ends := firstSteps*(len(further)+len(a.starts)), fullTrainings+len(a.given)+max(0, t.Starts-1)
+	first, ends := firstSteps*len(a.starts), fullTrainings+len(a.given)+max(0, t.Starts-1)
 	switch limit := t.MaxEvaluations; {
-	case limit <= 0:
-		a.next = append(a.next, a.starts...)
-	case limit >= first+secondSteps*ends:
-		a.next = append(a.next, a.starts...)
-		a.settings.Fit.MaxEvaluations = (limit - first) / ends
-	default:
+	case further != nil || limit > 0 && limit < first+enough*ends:
 		if err := a.shortlist(likelihood); err != nil {
 			return nil, err
+		}
+	default:
+		a.next = a.starts
+		a.settings.Fit.MaxEvaluations = max(0, limit-first) / ends
+		if posterior, err := a.posterior(loss); err == nil && len(a.next) > fullTrainings {
+			a.settings.Fit.NoStandardErrors = true
+			a.next = a.halve(posterior, a.next)
+			a.settings.Fit.NoStandardErrors = t.NoStandardErrors
 		}
 	}
 	r, _, err := a.train(loss)
@@ -143,35 +148,40 @@ func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Dat
 	return a.result.Result, ctx.Err()
 }
 
-// shortlist leaves one of the next and of all other starts, where few evaluations of all data can be had. It subtracts what that takes from
-// the limit of the settings.
+// enough is the number of evaluations that most trainings end within.
+const enough = 80
+
+// shortlist leaves one of the next and of all other starts. Where there are no next ones, these also become what training on a part of the
+// data makes of them. What that takes is subtracted from the limit of the settings.
 func (a *fitting) shortlist(likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error)) error {
 	whole := a.settings.Fit
 	left := float64(whole.MaxEvaluations)
+	if left <= 0 {
+		left = math.Inf(1)
+	}
 	models := append(slices.Clone(a.next), append(slices.Clone(a.starts), a.given...)...)
-	a.sure = nil
-	if len(a.next) > 0 {
-		models = models[:1]
-	}
-	few := partOf(a.data)
-	part, err := likelihood(models[0], few)
-	if err != nil {
-		return err
-	}
-	takes := float64(firstSteps*len(models)+secondSteps*fullTrainings) * Seconds(part, models[0]) / Seconds(a.loss, models[0])
-	if few.Len() < a.data.Len() && len(models) > 1 && takes < 0.5*left {
-		a.next, a.settings.Fit.MaxEvaluations, a.settings.Fit.NoStandardErrors = slices.Clone(models), secondSteps, true
-		if r, _, _ := a.train(part); r != nil { // else a part where the likelihood cannot be evaluated
-			models = append([]gppl.Model{models[0].WithParams(r.Model.Values())}, models...)
+	if few := partOf(a.data); few.Len() < a.data.Len() && len(a.next) == 0 {
+		part, err := likelihood(models[0], few)
+		if err != nil {
+			return err
 		}
-		left -= takes
+		takes := float64(firstSteps*len(models)+secondSteps*fullTrainings) * Seconds(part, models[0]) / Seconds(a.loss, models[0])
+		if takes < 0.5*left {
+			a.next, a.settings.Fit.MaxEvaluations, a.settings.Fit.NoStandardErrors, a.sure = models, secondSteps, true, nil
+			if r, _, _ := a.train(part); r != nil { // else a part where the likelihood cannot be evaluated
+				models = append([]gppl.Model{models[0].WithParams(r.Model.Values())}, models...)
+			}
+			left -= takes
+		}
 	}
-	a.next = models[:1]
-	if count := float64(len(models)); count > 1 && left > 2*count {
+	a.next, a.sure = models[:1], nil
+	if count := float64(len(models)); left > 2*count {
 		a.next = []gppl.Model{models[a.lowest(models)]}
 		left -= count
 	}
-	whole.MaxEvaluations = max(1, int(left))
+	if whole.MaxEvaluations > 0 {
+		whole.MaxEvaluations = max(1, int(left))
+	}
 	a.settings.Fit = whole
 	return a.ctx.Err()
 }
