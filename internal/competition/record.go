@@ -17,9 +17,9 @@ import (
 
 // The files of a folder of records.
 const (
-	SummaryFile = "results.json" // []Summary
-	RivalFile   = "rivals.json"  // []Rival
-	DetailFile  = "series.jsonl" // a Detail in each line
+	summaryFile = "results.json" // []Summary
+	rivalFile   = "rivals.json"  // []Rival
+	detailFile  = "series.jsonl" // a Detail in each line
 )
 
 // Poor is the coverage of 95 % bands below which a forecast should have been warned of.
@@ -45,7 +45,7 @@ type Summary struct {
 	Failed int         `json:"failed"`
 	Own    Scores      `json:"gppl"`
 	Naive  Scores      `json:"seasonal_naive"`
-	Words  []WordCount `json:"words"`
+	Words  []wordCount `json:"words"`
 	// Low are the forecasts whose 95 % bands held less than Poor of the test part.
 	Low            int     `json:"coverage_below_70"`
 	Seconds        float64 `json:"seconds"`         // of the clock
@@ -91,18 +91,18 @@ type Detail struct {
 	Reasons  []string `json:"reasons,omitempty"`
 }
 
-// Failed reports whether a forecast was worse than seasonal naive, or its 95 % bands held less than Poor.
-func (d Detail) Failed() bool { return d.Cover95 < Poor || d.MASE > d.Naive }
+// failed reports whether a forecast was worse than seasonal naive, or its 95 % bands held less than Poor.
+func (d Detail) failed() bool { return d.Cover95 < Poor || d.MASE > d.Naive }
 
-// WordCount is how often the verdict said a word, and how many of these forecasts failed.
-type WordCount struct {
+// wordCount is how often the verdict said a word, and how many of these forecasts failed.
+type wordCount struct {
 	Word   string `json:"word"`
 	Said   int    `json:"said"`
 	Failed int    `json:"failed"`
 }
 
 // Share returns the share that failed, with Wilson's 95 % interval; NaN if the word was never said.
-func (w WordCount) Share() (share, lo, hi float64) {
+func (w wordCount) Share() (share, lo, hi float64) {
 	const z = 1.959963984540054
 	n := float64(w.Said)
 	share = float64(w.Failed) / n
@@ -112,13 +112,13 @@ func (w WordCount) Share() (share, lo, hi float64) {
 }
 
 // Words counts the words of the verdicts on some series, in the order given.
-func Words(all []Detail, words ...string) (counts []WordCount) {
+func Words(all []Detail, words ...string) (counts []wordCount) {
 	for _, word := range words {
-		c := WordCount{Word: word}
+		c := wordCount{Word: word}
 		for _, d := range all {
 			if d.Error == "" && d.Word == word {
 				c.Said++
-				if d.Failed() {
+				if d.failed() {
 					c.Failed++
 				}
 			}
@@ -141,9 +141,9 @@ func Read(folder string) (*Record, error) {
 	for _, f := range []struct {
 		name string
 		to   any
-	}{{SummaryFile, &r.Groups}, {RivalFile, &r.Rivals}} {
+	}{{summaryFile, &r.Groups}, {rivalFile, &r.Rivals}} {
 		text, err := os.ReadFile(filepath.Join(folder, f.name))
-		if f.name == RivalFile && errors.Is(err, os.ErrNotExist) {
+		if f.name == rivalFile && errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err == nil {
@@ -154,12 +154,12 @@ func Read(folder string) (*Record, error) {
 		}
 	}
 	var err error
-	r.Series, err = ReadDetails(filepath.Join(folder, DetailFile))
+	r.Series, err = readDetails(filepath.Join(folder, detailFile))
 	return r, err
 }
 
-// ReadDetails reads what WriteDetails wrote.
-func ReadDetails(path string) (all []Detail, err error) {
+// readDetails reads what WriteDetails wrote.
+func readDetails(path string) (all []Detail, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("competition: %w", err)
@@ -209,7 +209,7 @@ func Digits(v float64) float64 {
 // folder has of other groups stays.
 func StoreResults(folder string, groups []Summary, series []Detail) error {
 	var old Record
-	if _, err := os.Stat(filepath.Join(folder, SummaryFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(folder, summaryFile)); err == nil {
 		r, err := Read(folder)
 		if err != nil {
 			return err
@@ -228,10 +228,10 @@ func StoreResults(folder string, groups []Summary, series []Detail) error {
 	slices.SortStableFunc(groups, func(a, b Summary) int { return order(a.Group, b.Group) })
 	series = append(slices.Clone(series), slices.DeleteFunc(old.Series, func(d Detail) bool { return ran[d.Group] })...)
 	slices.SortStableFunc(series, func(a, b Detail) int { return order(a.Group, b.Group) })
-	if err := WriteJSON(filepath.Join(folder, SummaryFile), groups); err != nil {
+	if err := WriteJSON(filepath.Join(folder, summaryFile), groups); err != nil {
 		return err
 	}
-	return WriteDetails(filepath.Join(folder, DetailFile), series)
+	return WriteDetails(filepath.Join(folder, detailFile), series)
 }
 
 // StoreRival puts a result in its place in a file: by group in the order of Names, then by model.

@@ -48,8 +48,8 @@ func Full(t *testing.T, bytes uint64, save func() error) error {
 	return save()
 }
 
-// ReadOnly runs save while nothing can be created in the folder, and returns its error.
-func ReadOnly(t *testing.T, folder string, save func() error) error {
+// readOnly runs save while nothing can be created in the folder, and returns its error.
+func readOnly(t *testing.T, folder string, save func() error) error {
 	t.Helper()
 	if err := os.Chmod(folder, 0o555); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func CheckSave(t *testing.T, path string, save func() error) {
 	before := list(t, path)
 	for name, try := range map[string]func() error{
 		"full disk":        func() error { return Full(t, 4096, save) },
-		"read-only folder": func() error { return ReadOnly(t, filepath.Dir(path), save) },
+		"read-only folder": func() error { return readOnly(t, filepath.Dir(path), save) },
 	} {
 		if err := try(); err == nil {
 			t.Errorf("%s: no error", name)

@@ -103,7 +103,7 @@ func textN(sweeps []sweep) string {
 		r := []string{fmt.Sprintf("%g", p.x)}
 		for _, s := range sweeps {
 			ratio := ""
-			if d, ok := s.at(gppl.EngineDense, p.x); ok {
+			if d, ok := s.find(gppl.EngineDense, p.x); ok {
 				ratio = times(d.seconds / s.auto[i].seconds)
 			}
 			r = append(r, seconds(s.auto[i].seconds)+", "+s.auto[i].engine, ratio)

@@ -41,8 +41,8 @@ type sweep struct {
 	engines []point // each that takes the kernel, in time
 }
 
-// at returns the measurement of an engine at x.
-func (s sweep) at(engine string, x float64) (point, bool) {
+// find returns the measurement of an engine at x.
+func (s sweep) find(engine string, x float64) (point, bool) {
 	for _, p := range s.engines {
 		if p.engine == engine && p.x == x {
 			return p, true

@@ -55,7 +55,7 @@ const nodes = 30
 func textShares(m rates, s []sweep, p plan) string {
 	var rows [][]string
 	add := func(sweep int, name, engine string, n float64, formula string, flops, bytes float64) {
-		got, ok := s[sweep].at(engine, n)
+		got, ok := s[sweep].find(engine, n)
 		if !ok {
 			return
 		}
@@ -95,7 +95,7 @@ func textShares(m rates, s []sweep, p plan) string {
 	add(nllMatern32, "exact NLL, Matérn 3/2", gppl.EngineStateSpace, last, fmt.Sprintf("%d numbers an observation, written and read", numbers), 0, 16*numbers*last)
 	text := fmt.Sprintf("Only leading flops and bytes are counted, so the true shares are somewhat higher; 100 %% is %.1f GF/s and %.1f GB/s, the better of start and end.\n\n", m.gemm, m.triad) +
 		markdown([]string{"loss", "engine", "n", "operations", "time", "share of the matrix product", "share of the memory"}, "llrlrrr", rows)
-	if got, ok := s[nllMatern32].at(gppl.EngineStateSpace, last); ok {
+	if got, ok := s[nllMatern32].find(gppl.EngineStateSpace, last); ok {
 		text += fmt.Sprintf("\nThe state-space NLL takes %.0f ns per observation, forward and backward.\n", 1e9*got.seconds/last)
 	}
 	return text

@@ -47,8 +47,8 @@ func newSignal(span float64, seed uint64) *signalGrid {
 	return &signalGrid{span: span, step: 1 / float64(perLengthscale), value: fft.Sequence(nil, hat)}
 }
 
-// at returns f(t).
-func (f *signalGrid) at(t float64) float64 {
+// interpolate returns f(t).
+func (f *signalGrid) interpolate(t float64) float64 {
 	u := t / f.step
 	i := math.Floor(u)
 	x := u - i + taps/2 - 1 // among the nodes 0 … taps−1
@@ -83,6 +83,6 @@ func (f *signalGrid) observe(t, y []float64, c, n int, noise float64, seed uint6
 	part := f.span / float64(n)
 	for i := range t {
 		t[i] = min(f.span, part*(float64(c*chunk+i)+rnd.Float64()))
-		y[i] = f.at(t[i]) + sigma*rnd.NormFloat64()
+		y[i] = f.interpolate(t[i]) + sigma*rnd.NormFloat64()
 	}
 }

@@ -19,7 +19,7 @@ func TestSignal(t *testing.T) {
 		at := float64(i) * f.step
 		place := at + (taps/2-1)*coarse.step // of the coarse grid's own beginning
 		want := f.value[int(math.Round(place/f.step))]
-		worst = max(worst, math.Abs(coarse.at(at)-want))
+		worst = max(worst, math.Abs(coarse.interpolate(at)-want))
 	}
 	// Twelve points at half the resolution err 2^12 times as much.
 	if worst > 1e-9*4096 {

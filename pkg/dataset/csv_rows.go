@@ -45,7 +45,7 @@ func (r *rowScanner) scan() (more bool, err error) {
 			b.text = b.text[size:]
 			b.line += bytes.Count(record[:size-1], newline)
 			if failure != nil {
-				return true, failure.at(r.line)
+				return true, failure.onLine(r.line)
 			}
 			blank, err = r.choose(record)
 		}
@@ -165,8 +165,8 @@ type quoteError struct {
 	lines int  // from the row to the error
 }
 
-// at is the error of a row at a line.
-func (e *quoteError) at(line int) error {
+// onLine is the error of a row at a line.
+func (e *quoteError) onLine(line int) error {
 	if e.bare {
 		return errors.New("a quotation mark \" within a field: remove it, or double it and quote the field")
 	}
@@ -326,7 +326,7 @@ func (l *rowSplitter) whole(text []byte) (size int, quotes bool) {
 		}
 		if failure != nil && !failure.bare && failure.lines > 0 { // what follows cannot be told from the field
 			from := l.line + bytes.Count(text[:size], newline)
-			l.err = fmt.Errorf("line %d: %w", from, failure.at(from))
+			l.err = fmt.Errorf("line %d: %w", from, failure.onLine(from))
 			break
 		}
 		size += n

@@ -226,7 +226,7 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 		}
 		var failure *quoteError
 		if size, failure = row.read(b.text, s.comma); failure != nil {
-			return b, fmt.Errorf("line %d: %w", b.line, failure.at(b.line))
+			return b, fmt.Errorf("line %d: %w", b.line, failure.onLine(b.line))
 		}
 		if len(row.ends) > 1 || len(bytes.TrimSpace(row.field(0))) > 0 {
 			break

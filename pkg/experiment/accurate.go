@@ -23,7 +23,7 @@ func AccurateBy(all []Outcome, source Source, loss string, seeds int) []Outcome 
 // Converged.
 func Unsuccessful(all []Outcome) (count int) {
 	for _, o := range all {
-		if o.Failed() || o.Status != string(gppl.Converged) {
+		if o.failed() || o.Status != string(gppl.Converged) {
 			count++
 		}
 	}

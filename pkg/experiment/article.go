@@ -18,11 +18,11 @@ func Article(rows []Row) (string, error) {
 	}
 	t, err := template.New("article").Funcs(template.FuncMap{
 		"summary": func() string { return Summary(rows) },
-		"share":   func() string { return Share(rows) },
-		"counts":  func() string { return Counts(rows) },
+		"share":   func() string { return shareOf(rows) },
+		"counts":  func() string { return countsOf(rows) },
 		"distinct": func() string {
-			d := DistinctClaims(rows)
-			return fmt.Sprintf("%d distinct claims: %s", len(d), Counts(d))
+			d := distinctClaims(rows)
+			return fmt.Sprintf("%d distinct claims: %s", len(d), countsOf(d))
 		},
 		"claims": func(statuses ...string) string {
 			return list(rows, func(r Row) bool { return inWords[r.Group] && has(statuses, r.Status) })
@@ -99,7 +99,7 @@ func groupTable(rows []Row) string {
 	}
 	var text strings.Builder
 	for _, g := range groups {
-		fmt.Fprintf(&text, "| %s | %d | %s |\n", g, len(of[g]), Counts(of[g]))
+		fmt.Fprintf(&text, "| %s | %d | %s |\n", g, len(of[g]), countsOf(of[g]))
 	}
 	return strings.TrimRight(text.String(), "\n")
 }

@@ -532,7 +532,7 @@ var betterClaims = []claim{
 		rule: func(e *Evidence) (string, Status) {
 			s, held, judged := each(Coverages(e.Accurate), func(c Coverage) (string, bool) {
 				share := float64(c.Covered) / float64(c.Of)
-				return fmt.Sprintf("%s %.1f %%", c.Name, 100*share), share >= 0.9 && share <= 0.98 && c.Of == CalibrationSeeds(Full)
+				return fmt.Sprintf("%s %.1f %%", c.Name, 100*share), share >= 0.9 && share <= 0.98 && c.Of == calibrationSeeds(Full)
 			})
 			return s, verdict(judged, held == judged, Better, NotFound)
 		},

@@ -130,7 +130,7 @@ func eigenvalue(e *Evidence, c PublishedCurve, rank int, published float64) draf
 	}
 	r.Ours = fmt.Sprintf("%.4g ± %.2g over %.0f draws", mean, sd, draws)
 	r.Test = fromMoments(published, mean, sd, int(draws))
-	return draft{r, map[Status]string{Contradicted: "draws of the stated model do not give it", Doubtful: "draws of the stated model do not give it; one row in twenty would be so by chance"}}
+	return draft{r, map[Status]string{Contradicted: "draws of the stated model do not give it", RejectedAlone: "draws of the stated model do not give it; one row in twenty would be so by chance"}}
 }
 
 // figure2VFE judges VFE's variance in Figure 2: corrected if the slips in prediction are confirmed on the further draws and what the
@@ -146,7 +146,7 @@ func figure2VFE(e *Evidence, d draft, optimiser string, published float64) draft
 	const most = "most of it is two slips in prediction: the noise in K_uu, and A⁻¹K_uu⁻¹ instead of A⁻¹ (gp.py, lines 405 and 432)"
 	d.why[Corrected] = most
 	d.why[Unexplained] = most + ". We cannot explain the rest: with the hyperparameters that the notebook prints for BFGS, their code gives 1.97 too. The figure comes from another run, because its savefig is commented out"
-	if d.Status = Corrected; d.Test.P < Level {
+	if d.Status = Corrected; d.Test.P < testLevel {
 		d.Status = Unexplained
 	}
 	return d

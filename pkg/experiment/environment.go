@@ -70,7 +70,7 @@ func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Pr
 		r.Since = time.Unix(seconds, 0)
 	}
 	if scale == Full && os.Getenv("GPPL_SLOW") == "" {
-		r.Keep = Trial.Slow
+		r.Keep = Trial.slow
 	}
 	outcomes, err := r.Run(ctx, trials)
 	if err != nil {
@@ -89,7 +89,7 @@ func Stored(name string, trials []Trial) ([]Outcome, error) {
 	for _, t := range trials {
 		o, ok := store.Get(t)
 		if !ok {
-			if !t.Slow() {
+			if !t.slow() {
 				return nil, fmt.Errorf("experiment: %v is not stored: run the cell that computes it first", t)
 			}
 			o = Outcome{Trial: t, Error: "not run"}
@@ -99,10 +99,10 @@ func Stored(name string, trials []Trial) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// Slow reports whether a trial takes so long that it is done only with GPPL_SLOW=1: the EEG by VFE with m = 500, by what only the dense
+// slow reports whether a trial takes so long that it is done only with GPPL_SLOW=1: the EEG by VFE with m = 500, by what only the dense
 // engine can do at n = 8000, and on all samples but the first; and what the authors' code did with 100 inducing inputs or more, or with
 // as many projections in single precision, which takes minutes for each trial.
-func (t Trial) Slow() bool {
+func (t Trial) slow() bool {
 	if t.Optimiser.Method == TorchAdam && t.Order >= 100 && (t.Loss == VFE || t.Authors.Float32) {
 		return true
 	}

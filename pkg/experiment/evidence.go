@@ -185,7 +185,7 @@ func Excess(all, some []Outcome) []float64 {
 // Failures counts the outcomes that failed (see [Outcome.Failed]).
 func Failures(all []Outcome) (failed int) {
 	for _, o := range all {
-		if o.Failed() {
+		if o.failed() {
 			failed++
 		}
 	}
@@ -222,23 +222,23 @@ func NotebookE1(optimiser, loss string) func(Trial) bool {
 	return func(t Trial) bool { return t.Source.Seed <= notebookDraws && settings(t) }
 }
 
-// NotebookE1Confirming tells the trials of ML and VFE with all settings of the notebook on further draws, which were made after the rule
+// notebookE1Confirming tells the trials of ML and VFE with all settings of the notebook on further draws, which were made after the rule
 // about Figure 2 had been chosen.
-func NotebookE1Confirming(t Trial) bool {
+func notebookE1Confirming(t Trial) bool {
 	return t.Source.Seed > notebookDraws && t.Loss != PL && (notebookSettings("BFGS", t.Loss)(t) || notebookSettings("Adam", t.Loss)(t))
 }
 
 func notebookSettings(optimiser, loss string) func(Trial) bool {
 	return func(t Trial) bool {
 		as := map[string]Authors{ML: {Diagonal: MLDiagonal}, VFE: {Repel: true}, PL: {Diagonal: PLDiagonal}}[loss]
-		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers[optimiser] && t.Loss == loss && t.Authors == as && (loss != PL || t.Design == PoolDesign) && ofNotebook(t)
+		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers[optimiser] && t.Loss == loss && t.Authors == as && (loss != PL || t.Design == PoolDesign) && ofNotebook(t)
 	}
 }
 
 // NotebookE1With returns those by Adam with other options: of VFE, or of PL with Sphere projections.
 func NotebookE1With(loss string, a Authors) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers["Adam"] && t.Loss == loss && t.Authors == a && t.Design != PoolDesign && ofNotebook(t)
+		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss && t.Authors == a && t.Design != PoolDesign && ofNotebook(t)
 	}
 }
 
@@ -250,17 +250,17 @@ func ofNotebook(t Trial) bool {
 // NotebookE1Text returns the trials of VFE and of PL by the authors' code with the k = m = 100 of the text, in single precision or double.
 func NotebookE1Text(loss string, single bool) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Source.Noise != 0 && t.Optimiser == NotebookOptimisers["Adam"] && t.Loss == loss && t.Authors.Float32 == single && !ofNotebook(t)
+		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss && t.Authors.Float32 == single && !ofNotebook(t)
 	}
 }
 
-// NotebookBest returns the trials of E1 on the data of the authors' notebook, k = m = 40, by L-BFGS to the optimum.
-func NotebookBest(loss string) func(Trial) bool {
+// notebookBest returns the trials of E1 on the data of the authors' notebook, k = m = 40, by L-BFGS to the optimum.
+func notebookBest(loss string) func(Trial) bool {
 	return func(t Trial) bool { return t.Source.Noise != 0 && t.Protocol == GPPL && t.Loss == loss }
 }
 
-// NestedExcess returns how far above the optimum PL with k = 40 Sphere projections ends, for each draw of the data over several Ω.
-func NestedExcess(all []Outcome) (groups [][]float64) {
+// nestedExcess returns how far above the optimum PL with k = 40 Sphere projections ends, for each draw of the data over several Ω.
+func nestedExcess(all []Outcome) (groups [][]float64) {
 	byDraw := map[uint64][]Outcome{}
 	for _, o := range Where(all, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})) {
 		byDraw[o.Trial.Source.Seed] = append(byDraw[o.Trial.Source.Seed], o)

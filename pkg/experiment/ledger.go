@@ -47,7 +47,7 @@ func among(r Row, published float64, ours []float64, unit string) draft {
 	}
 	r.Test = test
 	off := fmt.Sprintf("the published figure lies %s what ours give", side)
-	return draft{r, map[Status]string{Contradicted: off, Doubtful: off + "; one row in twenty would by chance", Variable: "our draws differ so much that the test would accept numbers ten times as large as others that it accepts"}}
+	return draft{r, map[Status]string{Contradicted: off, RejectedAlone: off + "; one row in twenty would by chance", Variable: "our draws differ so much that the test would accept numbers ten times as large as others that it accepts"}}
 }
 
 // drawn judges a published NLL of a draw that is not ours.
@@ -60,7 +60,7 @@ func drawn(r Row, published float64, ours []float64) draft {
 	r.Ours = fmt.Sprintf("%s ± %s nats over %d draws, z = %.1f", number(mean), number(sd), len(ours), zScore(published, ours))
 	r.Test = test
 	const off = "draws of the stated model do not give it"
-	return draft{r, map[Status]string{Contradicted: off, Doubtful: off + "; one row in twenty would be so by chance"}}
+	return draft{r, map[Status]string{Contradicted: off, RejectedAlone: off + "; one row in twenty would be so by chance"}}
 }
 
 // ratio judges a published ratio of times against ours. Its order may be reproduced, reversed, or different from draw to draw; the
@@ -183,7 +183,7 @@ func noiseOfDraws(r Row, published float64, ours, stated []float64) draft {
 	}
 	d.Ours = fmt.Sprintf("noise variance ln 1.1: %s; 0.1: z = %.1f", d.Ours, zScore(published, stated))
 	d.Tolerance = "corrected if 0.1 is rejected at 5 % and ln 1.1 is not; the six n are parts of one draw of theirs"
-	if prediction(published, stated, false).P < Level && d.Test.P >= Level {
+	if prediction(published, stated, false).P < testLevel && d.Test.P >= testLevel {
 		d.Status = Corrected
 		d.why[Corrected] = "the authors' data have the noise variance ln 1.1 = 0.0953, not 0.1: log 0.1 passes through softplus (gp.py, lines 338 and 348), a fact of their code that does not depend on our draws"
 	}

@@ -50,19 +50,19 @@ func TestLedger(t *testing.T) {
 			t.Errorf("row %q is there twice", r.ID)
 		}
 		seen[r.ID] = true
-		if r.Group == "" || r.Claim == "" || r.Published == "" || r.Notebook == "" || !slices.Contains(Statuses, r.Status) {
+		if r.Group == "" || r.Claim == "" || r.Published == "" || r.Notebook == "" || !slices.Contains(statuses, r.Status) {
 			t.Errorf("row %q lacks something: %+v", r.ID, r)
 		}
 		if _, err := os.Stat(filepath.Join(results, "..", r.Notebook+".ipynb")); err != nil {
 			t.Errorf("row %q: %v", r.ID, err)
 		}
-		if slices.Contains([]Status{Corrected, Contradicted, NotComparable, Doubtful, Unexplained, Reversed, Found, NotFound}, r.Status) && r.Why == "" {
+		if slices.Contains([]Status{Corrected, Contradicted, NotComparable, RejectedAlone, Unexplained, Reversed, Found, NotFound}, r.Status) && r.Why == "" {
 			t.Errorf("row %q is %s, and does not say why", r.ID, r.Status)
 		}
-		if r.Status.Comparable() && r.Tolerance == "" || r.Overturn == "" {
+		if r.Status.comparable() && r.Tolerance == "" || r.Overturn == "" {
 			t.Errorf("row %q (%s) does not say what decides, or what would overturn it", r.ID, r.Status)
 		}
-		if r.Status == Contradicted && r.Test != nil && r.Test.Holm >= Level {
+		if r.Status == Contradicted && r.Test != nil && r.Test.Holm >= testLevel {
 			t.Errorf("row %q is contradicted at p = %v after correction", r.ID, r.Test.Holm)
 		}
 	}
@@ -158,11 +158,11 @@ func TestLedgerConfirmed(t *testing.T) {
 	if got := row(e, "e1-variance").Status; got != Corrected {
 		t.Errorf("e1-variance is %s", got)
 	}
-	change(e.E1, func(t Trial) bool { return t.Loss == VFE && t.Source.Noise != 0 && !NotebookE1Confirming(t) }, exact)
+	change(e.E1, func(t Trial) bool { return t.Loss == VFE && t.Source.Noise != 0 && !notebookE1Confirming(t) }, exact)
 	if got := row(e, "e1-variance").Status; got != Corrected {
 		t.Errorf("e1-variance moves with the draws on which its rule was chosen: %s", got)
 	}
-	change(e.E1, NotebookE1Confirming, exact)
+	change(e.E1, notebookE1Confirming, exact)
 	for _, id := range []string{"e1-variance", "figure2-Adam-VFE"} {
 		if got := row(e, id).Status; got == Corrected {
 			t.Errorf("%s is still %s where the later draws do not show a slip", id, got)
@@ -203,7 +203,7 @@ func TestStatements(t *testing.T) {
 			t.Errorf("%s lacks its group, notebook or claim", c.id)
 		}
 		for status := range s.Why {
-			if !slices.Contains(Statuses, status) {
+			if !slices.Contains(statuses, status) {
 				t.Errorf("%s has a reason for the status %q, which there is not", c.id, status)
 			}
 		}

@@ -50,7 +50,7 @@ func numericalFailure(e *Evidence, d draft, p E2Figure, published float64) draft
 	d.Ours += fmt.Sprintf("; the authors' log has %d failed factorisations here; the same draw in double and in single precision: %s", logged, strings.Join(shown, ", "))
 	d.Tolerance = fmt.Sprintf("where double precision is rejected at 5 %% in this row alone: corrected if on a draw at this n single precision fails by the thousand, ends as high as the published figure, and at least half of its gap above double precision on the same draw; else not explained (%d of %d pairs do)", explains, len(pairs))
 	d.Overturn = "pairs of runs on one draw, in single and in double precision, that end otherwise"
-	if d.Test.P >= Level {
+	if d.Test.P >= testLevel {
 		return d
 	}
 	d.Status = Unexplained

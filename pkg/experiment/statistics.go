@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Level is the probability of contradicting the paper by chance: the tests of all rows together are held to it by Holm's correction.
+// testLevel is the probability of contradicting the paper by chance: the tests of all rows together are held to it by Holm's correction.
 // It is also that at which a published number lies outside the interval of its row by chance.
-const Level = 0.05
+const testLevel = 0.05
 
 // A Test is a statistical test of a published number or claim, against what was measured on several draws.
 type Test struct {
@@ -211,6 +211,6 @@ func finite(v []float64) (some []float64) {
 // fromMoments is prediction for a sample of n of which the mean and the standard deviation are known.
 func fromMoments(x, mean, sd float64, n int) *Test {
 	nu, scale := float64(n)-1, sd*math.Sqrt(1+1/float64(n))
-	half := scale * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(1-Level/2)
+	half := scale * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(1-testLevel/2)
 	return &Test{Name: oneMore, N: n, P: min(1, 2*survival(math.Abs(x-mean)/scale, nu)), Lo: mean - half, Hi: mean + half}
 }

@@ -69,7 +69,7 @@ func orderForty(e *Evidence, d draft, optimiser string, published float64) draft
 	d.Ours = fmt.Sprintf("m = 40: %s; m = 100: %s, at most %s", d.Ours, number(median(hundred)), number(rangeOf(hundred).hi))
 	d.Tolerance = "corrected if m = 40 does not reject the published figure at 5 % and no draw of ours with m = 100 ends as high"
 	d.Overturn = "a draw with m = 100 that ends as far above ML, or a test that rejects m = 40"
-	if d.Test.P >= Level && published > rangeOf(hundred).hi {
+	if d.Test.P >= testLevel && published > rangeOf(hundred).hi {
 		d.Status = Corrected
 		d.why[Corrected] = "the figure was made with m = 40, which the notebook sets (Experiment 1, cell 3), not with the m = 100 of the text; with 100 inducing inputs, half a lengthscale apart, VFE in double precision reaches ML's optimum"
 	}

@@ -58,14 +58,14 @@ var textClaims = []claim{
 				return "", NotRun
 			}
 			a, b := NLLs(pool), NLLs(sphere)
-			same := signs(min(wins(a, b), wins(b, a)), len(a)).P >= Level/2 // two-sided
+			same := signs(min(wins(a, b), wins(b, a)), len(a)).P >= testLevel/2 // two-sided
 			return fmt.Sprintf("notebooks of E1 and E2: 'proj-repulsive', E3: 'proj-sphere'. Repulsive − Sphere: %s nats, Repulsive lower in %d of %d", medianSpan(differences(a, b)), wins(a, b), len(a)), verdict(len(a), same, Corrected, Contradicted)
 		},
 	},
 	{
 		id: "text-nested",
 		rule: func(e *Evidence) (string, Status) {
-			groups := NestedExcess(e.E1)
+			groups := nestedExcess(e.E1)
 			if len(groups) < 2 {
 				return "", NotRun
 			}
@@ -95,7 +95,7 @@ var textClaims = []claim{
 					nearer++
 				}
 			}
-			add("E1", e.Published.E1["Adam"][ML].NLL, NLLs(Where(e.E1, E1By("L-BFGS", ML))), NLLs(Where(e.E1, NotebookBest(ML))))
+			add("E1", e.Published.E1["Adam"][ML].NLL, NLLs(Where(e.E1, E1By("L-BFGS", ML))), NLLs(Where(e.E1, notebookBest(ML))))
 			for _, p := range e.Published.E2 {
 				if p.Method == ML {
 					add(fmt.Sprintf("n=%d", p.N), p.NLL, NLLs(Where(e.E2, E2Stated(GPPL, ML, p.N, 0))), NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0))))
@@ -189,7 +189,7 @@ var textClaims = []claim{
 				evals := func(o []Outcome) float64 {
 					return median(Values(o, func(o Outcome) float64 { return float64(o.Evaluations) }))
 				}
-				best := Where(e.E1, NotebookBest(loss))
+				best := Where(e.E1, notebookBest(loss))
 				d := medianSpan(differences(NLLs(adam), NLLs(bfgs)))
 				better = better && (d.hi < 0 || math.Abs(d.mid) < 0.5) && evals(adam) < evals(bfgs)
 				s += fmt.Sprintf("%s: %s nats, %.0f evaluations against %.0f (L-BFGS with a line search, to the optimum: %.0f). ", loss, d, evals(adam), evals(bfgs), evals(best))
@@ -209,7 +209,7 @@ var textClaims = []claim{
 				return "", NotRun
 			}
 			more := len(r) - below(r, 1)
-			return fmt.Sprintf("×%s of ML's; larger in %d of %d draws", medianSpan(r), more, len(r)), verdict(len(r), signs(len(r)-more, len(r)).P < Level, Reproduced, Contradicted)
+			return fmt.Sprintf("×%s of ML's; larger in %d of %d draws", medianSpan(r), more, len(r)), verdict(len(r), signs(len(r)-more, len(r)).P < testLevel, Reproduced, Contradicted)
 		},
 	},
 	{

@@ -161,9 +161,9 @@ type Outcome struct {
 // Seconds is what training took, set-up included.
 func (o Outcome) Seconds() float64 { return o.Setup + o.Fit }
 
-// Failed reports whether training did harm: it ended in an error, or the exact NLL at what was learnt is worse than at the
+// failed reports whether training did harm: it ended in an error, or the exact NLL at what was learnt is worse than at the
 // untrained start, or is not finite.
-func (o Outcome) Failed() bool {
+func (o Outcome) failed() bool {
 	return o.Error != "" || math.IsNaN(o.NLL) || math.IsInf(o.NLL, 0) || o.NLL > o.StartNLL
 }
 

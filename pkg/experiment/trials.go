@@ -27,8 +27,8 @@ var (
 	e1Adam = Optimiser{Method: "Adam", Rate: 0.1, Iterations: 2000, Tolerance: 1e-2}
 )
 
-// NotebookOptimisers are those of the authors' notebook of E1, by their names in the paper.
-var NotebookOptimisers = map[string]Optimiser{
+// notebookOptimisers are those of the authors' notebook of E1, by their names in the paper.
+var notebookOptimisers = map[string]Optimiser{
 	"BFGS": {Method: TorchLBFGS, Rate: 5e-3, Iterations: 50, Tolerance: 1e-2},
 	"Adam": {Method: TorchAdam, Rate: 0.1, Iterations: 2000, Tolerance: 1e-2},
 }
@@ -60,8 +60,8 @@ func E1(s Scale) (trials []Trial) {
 // NotebookOrder is k = m of the authors' notebook of E1.
 func NotebookOrder(s Scale) int { return pick(s, 40, 8) }
 
-// Nested is how many draws of the projections there are for each draw of the data where both vary.
-func Nested(s Scale) int { return pick(s, 5, 2) }
+// nested is how many draws of the projections there are for each draw of the data where both vary.
+func nested(s Scale) int { return pick(s, 5, 2) }
 
 // E1Notebook is E1 with the settings of the authors' notebook: noise variance ln 1.1, k = m = 40, PyTorch's optimisers, Repulsive
 // projections of 400, the repulsion of inducing inputs, and what they add to diagonals. Then the same without an option, or with one
@@ -74,7 +74,7 @@ func E1Notebook(s Scale) (trials []Trial) {
 	}
 	for seed := notebookDraws + 1; seed <= notebookDraws+pick(s, 20, 1); seed++ {
 		for _, t := range notebookE1(s, seed) {
-			if NotebookE1Confirming(t) {
+			if notebookE1Confirming(t) {
 				trials = append(trials, t)
 			}
 		}
@@ -92,7 +92,7 @@ func notebookE1(s Scale, seed int) (trials []Trial) {
 	base := Trial{Protocol: Paper, Source: source, Kernel: "SE", Seed: uint64(seed)}
 	for _, name := range []string{"BFGS", "Adam"} {
 		t := base
-		t.Optimiser = NotebookOptimisers[name]
+		t.Optimiser = notebookOptimisers[name]
 		all := three(t, k)
 		ml, vfe, pl := all[0], all[1], all[2]
 		ml.Authors.Diagonal = MLDiagonal
@@ -101,14 +101,14 @@ func notebookE1(s Scale, seed int) (trials []Trial) {
 		trials = append(trials, ml, vfe, pl)
 	}
 	adam := base
-	adam.Optimiser = NotebookOptimisers["Adam"]
+	adam.Optimiser = notebookOptimisers["Adam"]
 	vfe, pl := three(adam, k)[1], three(adam, k)[2]
 	pl.Authors.Diagonal = PLDiagonal
 	noisy, single := vfe, vfe
 	noisy.Authors.NoiseInGram = true
 	single.Authors.Float32 = true
 	trials = append(trials, vfe, noisy)
-	for i := range Nested(s) {
+	for i := range nested(s) {
 		pl.Seed = uint64(100*seed + i)
 		trials = append(trials, pl)
 	}
@@ -362,14 +362,14 @@ func AccurateSources(s Scale) []Source {
 
 // AccurateSeeds is how many draws of each there are, and CalibrationSeeds how many of the first.
 func AccurateSeeds(s Scale) int    { return pick(s, 100, 3) }
-func CalibrationSeeds(s Scale) int { return pick(s, 200, 5) }
+func calibrationSeeds(s Scale) int { return pick(s, 200, 5) }
 
 // Accurate compares fits that choose their own loss and projections with ML, and with the paper's PL (Sphere, k = 100), all to
 // their optimum.
 func Accurate(s Scale) (trials []Trial) {
 	k := pick(s, 100, 20)
 	for i, source := range AccurateSources(s) {
-		for seed := 1; seed <= CalibrationSeeds(s); seed++ {
+		for seed := 1; seed <= calibrationSeeds(s); seed++ {
 			source.Seed = uint64(seed)
 			base := Trial{Protocol: GPPL, Source: source, Kernel: "SE"}
 			auto, projected, ml, pl := base, base, base, base

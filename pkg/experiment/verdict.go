@@ -18,7 +18,7 @@ const (
 	Order         Status = "order reproduced"     // the same one of two times is shorter; the factor depends on machine and library
 	Reversed      Status = "order reversed"       // the other one of two times is shorter, on our machine and with our library
 	Corrected     Status = "corrected"            // it holds once an error is corrected, with a setting that the paper does not state, or in one of two readings
-	Doubtful      Status = "doubtful"             // random, and rejected at 5 % by the test of this row alone, not after the correction for all rows
+	RejectedAlone Status = "doubtful"             // random, and rejected at 5 % by the test of this row alone, not after the correction for all rows
 	Unexplained   Status = "not explained"        // two numbers differ, a cause was looked for, and none was found that gives the difference
 	Contradicted  Status = "contradicted"         // measurement says otherwise, by the test that the row states
 	NotComparable Status = "not comparable"       // other data or another machine
@@ -28,14 +28,14 @@ const (
 	NotRun        Status = "not run"              // nothing is stored to judge it by
 )
 
-// Statuses are all of them, in the order of a summary.
-var Statuses = []Status{Exactly, Reproduced, Within, Order, Corrected, Variable, Doubtful, Unexplained, Reversed, Contradicted, NotComparable, NotRun, Found, NotFound, Better}
+// statuses are all of them, in the order of a summary.
+var statuses = []Status{Exactly, Reproduced, Within, Order, Corrected, Variable, RejectedAlone, Unexplained, Reversed, Contradicted, NotComparable, NotRun, Found, NotFound, Better}
 
-// Ours reports whether the status is of a statement of this project, not of the paper.
-func (s Status) Ours() bool { return s == Found || s == NotFound || s == Better }
+// ours reports whether the status is of a statement of this project, not of the paper.
+func (s Status) ours() bool { return s == Found || s == NotFound || s == Better }
 
-// Comparable reports whether the status says that something was compared.
-func (s Status) Comparable() bool { return s != NotComparable && s != NotRun }
+// comparable reports whether the status says that something was compared.
+func (s Status) comparable() bool { return s != NotComparable && s != NotRun }
 
 // Row is one published number or claim, beside what was found.
 type Row struct {
@@ -68,11 +68,11 @@ const wide = 10
 func (d *draft) settle() {
 	if t := d.Test; t != nil && d.Status == "" {
 		switch {
-		case t.Holm < Level:
+		case t.Holm < testLevel:
 			d.Status = Contradicted
-		case t.P < Level:
-			d.Status = Doubtful
-		case t.Claim && t.Support < Level:
+		case t.P < testLevel:
+			d.Status = RejectedAlone
+		case t.Claim && t.Support < testLevel:
 			d.Status = Reproduced
 		case t.Claim, !(t.Lo > 0 && t.Hi <= wide*t.Lo):
 			d.Status = Variable
@@ -87,7 +87,7 @@ func (d *draft) settle() {
 
 // rule says what the test is, and, of a published number, which ones it accepts.
 func (t *Test) rule() string {
-	text := fmt.Sprintf("%s, n = %d: p = %.2g, corrected for all rows %.2g, level %g %%", t.Name, t.N, t.P, t.Holm, 100*Level)
+	text := fmt.Sprintf("%s, n = %d: p = %.2g, corrected for all rows %.2g, level %g %%", t.Name, t.N, t.P, t.Holm, 100*testLevel)
 	if t.Claim {
 		return text + fmt.Sprintf("; that it does not hold: p = %.2g", t.Support)
 	}
@@ -129,30 +129,30 @@ func Summary(rows []Row) string {
 			continue
 		}
 		tested++
-		if r.Test.P < Level {
+		if r.Test.P < testLevel {
 			small++
 		}
-		if r.Test.Holm < Level {
+		if r.Test.Holm < testLevel {
 			rejected++
 		}
 	}
-	claims := DistinctClaims(rows)
-	text := fmt.Sprintf("%d rows: %s. %s Those in words are %d distinct claims of the paper: %s.", len(rows), Counts(rows), Share(rows), len(claims), Counts(claims))
+	claims := distinctClaims(rows)
+	text := fmt.Sprintf("%d rows: %s. %s Those in words are %d distinct claims of the paper: %s.", len(rows), countsOf(rows), shareOf(rows), len(claims), countsOf(claims))
 	if tested > 0 {
 		text += fmt.Sprintf(" %d rows are random and tested. One by one at %.0f %%, %.1f would be rejected by chance if all were true, and %d are; corrected for their number (Holm), %d are, of which at most %.2f are expected by chance.",
-			tested, 100*Level, Level*float64(tested), small, rejected, Level)
+			tested, 100*testLevel, testLevel*float64(tested), small, rejected, testLevel)
 	}
 	return text
 }
 
-// Counts says how many rows have which status.
-func Counts(rows []Row) string {
+// countsOf says how many rows have which status.
+func countsOf(rows []Row) string {
 	count := map[Status]int{}
 	for _, r := range rows {
 		count[r.Status]++
 	}
 	var parts []string
-	for _, s := range Statuses {
+	for _, s := range statuses {
 		if count[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
 		}
@@ -160,15 +160,15 @@ func Counts(rows []Row) string {
 	return strings.Join(parts, ", ")
 }
 
-// Share says which share of what the paper states could be compared.
-func Share(rows []Row) string {
+// shareOf says which share of what the paper states could be compared.
+func shareOf(rows []Row) string {
 	paper, comparable, variable := 0, 0, 0
 	for _, r := range rows {
-		if r.Status.Ours() {
+		if r.Status.ours() {
 			continue
 		}
 		paper++
-		if r.Status.Comparable() {
+		if r.Status.comparable() {
 			comparable++
 		}
 		if r.Status == Variable {
@@ -178,11 +178,11 @@ func Share(rows []Row) string {
 	return fmt.Sprintf("%d of %d rows on the paper are comparable (%.0f %%), of which %d vary too much to tell.", comparable, paper, 100*float64(comparable)/float64(max(1, paper)), variable)
 }
 
-// DistinctClaims returns the rows on claims of the paper in words, one for each claim: of several rows on one claim that which has
+// distinctClaims returns the rows on claims of the paper in words, one for each claim: of several rows on one claim that which has
 // its verdict, with the settings of the published numbers.
-func DistinctClaims(rows []Row) (claims []Row) {
+func distinctClaims(rows []Row) (claims []Row) {
 	for _, r := range rows {
-		if inWords[r.Group] && r.Of == "" && !r.Status.Ours() {
+		if inWords[r.Group] && r.Of == "" && !r.Status.ours() {
 			claims = append(claims, r)
 		}
 	}

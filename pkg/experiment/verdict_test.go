@@ -305,11 +305,11 @@ func TestSettle(t *testing.T) {
 		{Test{P: 0.5, Holm: 1, Lo: 1, Hi: 9}, Within},
 		{Test{P: 0.5, Holm: 1, Lo: 1, Hi: 11}, Variable},
 		{Test{P: 0.5, Holm: 1, Lo: -1, Hi: 3}, Variable},
-		{Test{P: 0.04, Holm: 1, Lo: 1, Hi: 2}, Doubtful},
+		{Test{P: 0.04, Holm: 1, Lo: 1, Hi: 2}, RejectedAlone},
 		{Test{P: 1e-6, Holm: 0.04, Lo: 1, Hi: 2}, Contradicted},
 		{Test{P: 0.9, Holm: 1, Claim: true, Support: 0.2}, Variable},
 		{Test{P: 1, Holm: 1, Claim: true}, Reproduced},
-		{Test{P: 0.01, Holm: 0.2, Claim: true, Support: 1}, Doubtful},
+		{Test{P: 0.01, Holm: 0.2, Claim: true, Support: 1}, RejectedAlone},
 	} {
 		d := draft{Row: Row{Test: &c.test}}
 		if d.settle(); d.Status != c.want {
@@ -341,8 +341,8 @@ func TestArticle(t *testing.T) {
 		t.Fatal(err)
 	}
 	flat := strings.Join(strings.Fields(string(readme)), " ")
-	claims := DistinctClaims(rows)
-	for _, want := range []string{Share(rows), fmt.Sprintf("%d distinct claims in words: %s.", len(claims), Counts(claims))} {
+	claims := distinctClaims(rows)
+	for _, want := range []string{shareOf(rows), fmt.Sprintf("%d distinct claims in words: %s.", len(claims), countsOf(claims))} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("the README should say %q", want)
 		}

@@ -51,8 +51,8 @@ func NewYear(n int, seed uint64) *Year {
 	return y
 }
 
-// Signal returns what is measured, without the noise, at a time in days.
-func (y *Year) Signal(day float64) float64 {
+// noiseless returns what is measured, without the noise, at a time in days.
+func (y *Year) noiseless(day float64) float64 {
 	u := day/gridStep + 1
 	i := int(u)
 	x := u - float64(i)
@@ -99,15 +99,15 @@ func (y *Year) month(month int) iter.Seq2[float64, float64] {
 		sigma := math.Sqrt(y.Truth.Noise)
 		for i := month * y.N / months; i < (month+1)*y.N/months; i++ {
 			t := yearDays * (float64(i) + 0.5) / float64(y.N)
-			if !yield(t, y.Signal(t)+sigma*rnd.NormFloat64()) {
+			if !yield(t, y.noiseless(t)+sigma*rnd.NormFloat64()) {
 				return
 			}
 		}
 	}
 }
 
-// Merged adds sums in the given order.
-func Merged(parts []*gppl.Sums, order []int) (*gppl.Sums, error) {
+// merged adds sums in the given order.
+func merged(parts []*gppl.Sums, order []int) (*gppl.Sums, error) {
 	all := parts[order[0]].Clone()
 	for _, i := range order[1:] {
 		if err := all.Merge(parts[i]); err != nil {
@@ -117,8 +117,8 @@ func Merged(parts []*gppl.Sums, order []int) (*gppl.Sums, error) {
 	return all, nil
 }
 
-// Orders returns the months forwards, backwards, and shuffled.
-func Orders(seed uint64) map[string][]int {
+// ordersOf returns the months forwards, backwards, and shuffled.
+func ordersOf(seed uint64) map[string][]int {
 	forwards := make([]int, months)
 	backwards := make([]int, months)
 	for i := range forwards {
@@ -136,7 +136,7 @@ func (y *Year) Forecast(m gppl.Model, s *gppl.Sums, days []float64) (*viz.Table,
 	mean, variance := post.Latent(gppl.Scalars(days))
 	t := &viz.Table{Caption: "Forecasts without the readings", Columns: []viz.Column{{Name: "time", Unit: "days"}, {Name: "forecast", Format: viz.Fixed(4)}, {Name: "standard deviation", Format: viz.Fixed(4)}, {Name: "signal", Format: viz.Fixed(4)}}}
 	for i, day := range days {
-		t.Rows = append(t.Rows, []any{day, mean[i], math.Sqrt(variance[i]), y.Signal(day)})
+		t.Rows = append(t.Rows, []any{day, mean[i], math.Sqrt(variance[i]), y.noiseless(day)})
 	}
 	return t, nil
 }
@@ -157,7 +157,7 @@ func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
 			return nil, err
 		}
 		adding := time.Since(began)
-		all, err := Merged(parts, Orders(seed)["forwards"])
+		all, err := merged(parts, ordersOf(seed)["forwards"])
 		if err != nil {
 			return nil, err
 		}
@@ -234,7 +234,7 @@ func ReadSums(path string) (*gppl.Sums, error) {
 func MergedInOrders(parts []*gppl.Sums, seed uint64) (all *gppl.Sums, t *viz.Table, err error) {
 	t = &viz.Table{Caption: "Merged in three orders", Columns: []viz.Column{{Name: "order"}, {Name: "bytes of a file"}, {Name: "CRC-64"}}}
 	for _, name := range []string{"forwards", "backwards", "shuffled"} {
-		if all, err = Merged(parts, Orders(seed)[name]); err != nil {
+		if all, err = merged(parts, ordersOf(seed)[name]); err != nil {
 			return nil, nil, err
 		}
 		b, err := all.MarshalBinary()

@@ -62,7 +62,7 @@ func (y *Year) GapFigure(m gppl.Model, all, rest *gppl.Sums, month int) (*viz.Fi
 	days, signal := make([]float64, points), make([]float64, points)
 	for i := range days {
 		days[i] = start - before + (before+after)*float64(i)/(points-1)
-		signal[i] = y.Signal(days[i])
+		signal[i] = y.noiseless(days[i])
 	}
 	o := viz.SeriesOptions{
 		Frame: viz.Frame{

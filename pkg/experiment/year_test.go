@@ -24,8 +24,8 @@ func TestYear(t *testing.T) {
 	}
 	var all *gppl.Sums
 	var first []byte
-	for name, order := range Orders(1) {
-		if all, err = Merged(parts, order); err != nil {
+	for name, order := range ordersOf(1) {
+		if all, err = merged(parts, order); err != nil {
 			t.Fatal(err)
 		}
 		b, err := all.MarshalBinary()

@@ -46,7 +46,7 @@ func (r *closedTimes) find(x []float64) bool {
 	seen := make([]float64, len(r.closed))
 	for i, v := range x {
 		if i == 0 || v > x[i-1] {
-			seen[r.at(v)]++
+			seen[r.phase(v)]++
 		}
 	}
 	cycles := math.Floor((x[len(x)-1] - x[0]) * unitSeconds[r.axis.Unit] / r.cycle)
@@ -68,20 +68,20 @@ func (r *closedTimes) steps(d float64) int {
 	return int(math.Round(d * unitSeconds[r.axis.Unit] / r.cycle * float64(len(r.closed))))
 }
 
-// at returns which step of its cycle x is.
-func (r *closedTimes) at(x float64) int {
+// phase returns which step of its cycle x is.
+func (r *closedTimes) phase(x float64) int {
 	n := len(r.closed)
 	return (r.steps(x-r.first)%n + n) % n
 }
 
-func (r *closedTimes) isClosed(x float64) bool { return r != nil && r.closed[r.at(x)] }
+func (r *closedTimes) isClosed(x float64) bool { return r != nil && r.closed[r.phase(x)] }
 
 // between returns how many steps between two observations are closed.
 func (r *closedTimes) between(from, to float64) (closed int) {
 	if r == nil {
 		return 0
 	}
-	first, last := r.at(from), r.steps(to-from)
+	first, last := r.phase(from), r.steps(to-from)
 	for k := 1; k < last; k++ {
 		if r.closed[(first+k)%len(r.closed)] {
 			closed++

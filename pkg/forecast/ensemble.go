@@ -95,7 +95,7 @@ func quantiles(parts []Part, p float64, latent bool) []float64 {
 	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
 	for i := range out {
 		lo, hi := math.Inf(1), math.Inf(-1)
-		m.at(parts, i, latent)
+		m.set(parts, i, latent)
 		for _, c := range m {
 			at := c.quantile(z)
 			lo, hi = min(lo, at), max(hi, at)
@@ -134,8 +134,8 @@ func spread(parts []Part, latent bool) []float64 {
 // mixture is the distribution of one forecast value: Gaussians of y, or of log y.
 type mixture []component
 
-// at sets the mixture to that of the parts at the i-th x, of f if latent is set.
-func (m mixture) at(parts []Part, i int, latent bool) {
+// set sets the mixture to that of the parts at the i-th x, of f if latent is set.
+func (m mixture) set(parts []Part, i int, latent bool) {
 	for j, q := range parts {
 		v := q.NoisyVar[i]
 		if latent {

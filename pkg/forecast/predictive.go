@@ -68,7 +68,7 @@ func (p predicted) LogDensity(y []float64) []float64 {
 	}
 	out, m := make([]float64, len(y)), make(mixture, len(p.f.Parts))
 	for i := range out {
-		m.at(p.f.Parts, i, false)
+		m.set(p.f.Parts, i, false)
 		_, density := m.distribution(y[i])
 		out[i] = math.Log(density)
 	}

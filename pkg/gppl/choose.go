@@ -137,13 +137,13 @@ func (s *selection) promise(c *chooser, o outcome) {
 	s.allowed = c.limit * max(1, o.form/o.terms)
 }
 
-// kept reports whether the promise keeps the tolerance.
-func (s *selection) kept() bool { return s.nats <= s.allowed }
+// withinTolerance reports whether the promise keeps the tolerance.
+func (s *selection) withinTolerance() bool { return s.nats <= s.allowed }
 
 // better reports whether, for a value with too large an error bound, another candidate
 // promises an eighth of that bound.
 func (c *chooser) better(s *selection, o outcome) bool {
-	if s.kept() {
+	if s.withinTolerance() {
 		return false
 	}
 	failed := s.failed
@@ -285,7 +285,7 @@ func (c *chooser) explain(b *strings.Builder) {
 		fmt.Fprintf(b, ", error at most %.1g nats", f.err)
 		if f.err > c.limit {
 			b.WriteString(": not exact enough")
-		} else if i == c.last.chosen && !c.last.kept() {
+		} else if i == c.last.chosen && !c.last.withinTolerance() {
 			fmt.Fprintf(b, ", with these observations %.1g", c.last.nats)
 		}
 		if c.used[i] > 0 {

@@ -119,7 +119,7 @@ func rootFrequencies(k Kernel, period float64) float64 {
 
 // known reports whether the sums that k takes are there.
 func (e *griddedExact) known(k Kernel) bool {
-	c := e.kept.find(func(c *circleSums) bool { return e.suits(c, k) })
+	c := e.circles.find(func(c *circleSums) bool { return e.suits(c, k) })
 	return c != nil && rootFrequencies(k, c.period) <= float64(c.m)
 }
 
@@ -130,14 +130,14 @@ func (e *griddedExact) sumsFor(k Kernel) (*circleSums, int, error) {
 	if fixed, ok := e.circle(); ok {
 		origin, period = fixed.origin, fixed.period
 	}
-	c := e.kept.begin(func(c *circleSums) bool { return e.suits(c, k) }, circleSums{origin: origin, period: period})
+	c := e.circles.begin(func(c *circleSums) bool { return e.suits(c, k) }, circleSums{origin: origin, period: period})
 	m := rootFrequencies(k, c.period)
 	if m > maxGrid {
 		return nil, 0, fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
 	}
 	var err error
 	if m := int(m); m > c.m {
-		c, err = e.kept.grow(c, m, m+m/8)
+		c, err = e.circles.grow(c, m, m+m/8)
 	}
 	return c, int(m), err
 }
@@ -260,8 +260,8 @@ func (f *griddedFactor) posterior() predictor {
 	return p
 }
 
-// at returns an input in periods.
-func (p *griddedPosterior) at(x Inputs, i int) float64 {
+// inPeriods returns an input in periods.
+func (p *griddedPosterior) inPeriods(x Inputs, i int) float64 {
 	return (x.at[i] - p.sums.origin) / p.sums.period
 }
 
@@ -273,9 +273,9 @@ func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, var
 	parallel.For((x.Len()+batch-1)/batch, func(b int) {
 		work := make([]float64, p.predictor.Width())
 		for i := b * batch; i < min(x.Len(), (b+1)*batch) && ctx.Err() == nil; i++ {
-			p.predictor.Means(means.Data[i*means.Stride:][:means.Cols], p.at(x, i), p.h, work)
+			p.predictor.Means(means.Data[i*means.Stride:][:means.Cols], p.inPeriods(x, i), p.h, work)
 			if variances != nil {
-				variances[i] = p.predictor.Variance(p.at(x, i), work)
+				variances[i] = p.predictor.Variance(p.inPeriods(x, i), work)
 			}
 		}
 	})
@@ -292,7 +292,7 @@ func (p *griddedPosterior) joint(ctx context.Context, means blas64.General, cov 
 	b := dense.New(p.factor.Size(), n)
 	basis := make([]float64, p.predictor.Width())
 	for i := range n {
-		first := p.predictor.Basis(basis, p.at(x, i))
+		first := p.predictor.Basis(basis, p.inPeriods(x, i))
 		for g, v := range basis {
 			if row := first + g; row >= 0 && row < b.Rows {
 				b.Data[row*b.Stride+i] = v

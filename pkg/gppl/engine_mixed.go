@@ -144,7 +144,7 @@ func (e *mixedExact) predict(m *compiled, d *division) forecast {
 
 // knows reports whether the sums on a circle are there.
 func (e *mixedExact) knows(period, highest float64) bool {
-	c := e.sums.kept.find(func(c *circleSums) bool { return c.period == period })
+	c := e.sums.circles.find(func(c *circleSums) bool { return c.period == period })
 	return c != nil && highest <= float64(c.m)
 }
 

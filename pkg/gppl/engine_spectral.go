@@ -114,7 +114,7 @@ type spectralFactor struct {
 	spectralBasis
 	engine     *spectralExact // of the data with their weights
 	home       *spectralExact // whose pool the factor is from
-	view       spectralView   // the data, where the weights change with the noise variance
+	view       reweighted     // the data, where the weights change with the noise variance
 	kernel     Kernel
 	noise      float64
 	t, inverse *dense.Lower   // L; L⁻¹, made when a gradient is first asked for
@@ -141,7 +141,7 @@ func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	f.ctx = m.ctx
 	l, known := e.withKnown()
 	if known {
-		f.view.at(l, options{tolerance: e.tolerance, posterior: e.tight}, m.noise)
+		f.view.weigh(l, options{tolerance: e.tolerance, posterior: e.tight}, m.noise)
 		f.engine, f.series = &f.view.engine, nil
 	}
 	if f.fillRow == nil {

@@ -87,7 +87,7 @@ type tally struct {
 func (t *tally) note(s *selection, jitter float64) {
 	t.add(s.fallbacks, jitter)
 	if s.chosen >= 0 {
-		t.promise(s.nats, s.kept())
+		t.promise(s.nats, s.withinTolerance())
 	}
 }
 

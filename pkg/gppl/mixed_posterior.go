@@ -48,8 +48,8 @@ func (f *mixedFactor) waves(x Inputs) blas64.General {
 	return e
 }
 
-// at returns e at represented inputs, and L⁻¹e.
-func (p *mixedPosterior) at(x Inputs) (e, solved blas64.General) {
+// solved returns e at represented inputs, and L⁻¹e.
+func (p *mixedPosterior) solved(x Inputs) (e, solved blas64.General) {
 	e = p.waves(x)
 	solved = dense.New(e.Rows, e.Cols)
 	copy(solved.Data, e.Data)
@@ -60,7 +60,7 @@ func (p *mixedPosterior) at(x Inputs) (e, solved blas64.General) {
 func (p *mixedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	within, beyond := apart(x, p.represented)
 	inBatches(ctx, means, variances, x, within, func(m blas64.General, v []float64, x Inputs) {
-		e, solved := p.at(x)
+		e, solved := p.solved(x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.h, 0, m)
 		addSquares(v, 1, solved)
 	})
@@ -113,7 +113,7 @@ func (p *mixedPosterior) whiten(a blas64.General, from int) {
 func (p *mixedPosterior) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	lo, hi := x.Range(0)
 	if p.represented(lo) && p.represented(hi) {
-		e, solved := p.at(x)
+		e, solved := p.solved(x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.h, 0, means)
 		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
 		addOuter(cov, 1, solved)

@@ -85,10 +85,10 @@ func (f *mixedFactor) setCircle() error {
 		}
 		w.period = period
 	}
-	c := e.sums.kept.begin(func(c *circleSums) bool { return c.period == period }, circleSums{origin: e.line.middle(), period: period})
+	c := e.sums.circles.begin(func(c *circleSums) bool { return c.period == period }, circleSums{origin: e.line.middle(), period: period})
 	if highest > c.m {
 		var err error
-		if c, err = e.sums.kept.grow(c, highest, highest+highest/8+8); err != nil {
+		if c, err = e.sums.circles.grow(c, highest, highest+highest/8+8); err != nil {
 			return err
 		}
 	}

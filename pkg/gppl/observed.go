@@ -158,7 +158,7 @@ type summed struct {
 	observed
 	n        int
 	lo, span float64
-	kept     keptSums
+	circles  circleCache
 }
 
 // refuses says why sums cannot represent the data: with known errors in addition to a
@@ -177,7 +177,7 @@ func (d *summed) averaged(noise float64) float64 { return noise * float64(d.n) /
 func (d *summed) read(o observed) {
 	d.observed, d.n = o, o.count()
 	d.lo, d.span = o.extent()
-	d.kept.data = o
+	d.circles.data = o
 }
 
 // circleSums are sums over the data on one circle. They do not change.
@@ -194,20 +194,20 @@ func (c *circleSums) sameCircle(o *circleSums) bool {
 	return c.origin == o.origin && c.period == o.period && c.windowed == o.windowed
 }
 
-// keptSums keeps the sums over the data that were asked for, to save time: those on
+// circleCache keeps the sums over the data that were asked for, to save time: those on
 // the few circles that were begun last. It is safe for concurrent use.
-type keptSums struct {
+type circleCache struct {
 	data  observed
 	mu    sync.Mutex // held while sums are computed
 	known atomic.Pointer[[]*circleSums]
 }
 
-// keptCircles bounds how many circles are kept. Training takes one at a time, or
+// maxCachedCircles bounds how many circles are kept. Training takes one at a time, or
 // two in turn; goroutines that are far from one another take one each.
-const keptCircles = 4
+const maxCachedCircles = 4
 
 // find returns what is known on a circle that suits, nil if there is none.
-func (s *keptSums) find(suits func(c *circleSums) bool) *circleSums {
+func (s *circleCache) find(suits func(c *circleSums) bool) *circleSums {
 	if known := s.known.Load(); known != nil {
 		for _, c := range *known {
 			if suits(c) {
@@ -220,7 +220,7 @@ func (s *keptSums) find(suits func(c *circleSums) bool) *circleSums {
 
 // begin is find where there must be one: if none suits, the one that is proposed
 // is known from now on, with no sums yet.
-func (s *keptSums) begin(suits func(c *circleSums) bool, proposed circleSums) *circleSums {
+func (s *circleCache) begin(suits func(c *circleSums) bool, proposed circleSums) *circleSums {
 	if c := s.find(suits); c != nil {
 		return c
 	}
@@ -237,7 +237,7 @@ func (s *keptSums) begin(suits func(c *circleSums) bool, proposed circleSums) *c
 
 // grow returns the sums on a circle with frequencies up to m at least. If they have
 // to be computed, they reach up to spare.
-func (s *keptSums) grow(c *circleSums, m, spare int) (*circleSums, error) {
+func (s *circleCache) grow(c *circleSums, m, spare int) (*circleSums, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.find(c.sameCircle); known != nil && known.m >= m {
@@ -256,13 +256,13 @@ func (s *keptSums) grow(c *circleSums, m, spare int) (*circleSums, error) {
 }
 
 // put stores c under the lock, replacing the sums on the same circle.
-func (s *keptSums) put(c *circleSums) {
+func (s *circleCache) put(c *circleSums) {
 	known := []*circleSums{c}
 	if old := s.known.Load(); old != nil {
 		known = append(known, *old...)
 	}
 	known = slices.DeleteFunc(known, func(o *circleSums) bool { return o != c && o.sameCircle(c) })
-	known = known[:min(len(known), keptCircles)]
+	known = known[:min(len(known), maxCachedCircles)]
 	s.known.Store(&known)
 }
 

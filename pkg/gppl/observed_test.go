@@ -76,7 +76,7 @@ func TestFixedCircle(t *testing.T) {
 // asked for, and forgotten on circles that were begun long ago.
 func TestKeptSums(t *testing.T) {
 	d := benchData(t, 50)
-	s := keptSums{data: newLine(d.X, d.Y)}
+	s := circleCache{data: newLine(d.X, d.Y)}
 	begin := func(period float64) *circleSums {
 		return s.begin(func(c *circleSums) bool { return c.period == period }, circleSums{period: period})
 	}
@@ -98,10 +98,10 @@ func TestKeptSums(t *testing.T) {
 	if a, b := dense.Vec(first.columns.Data), dense.Vec(more.columns.Data[:len(first.columns.Data)]); blas64.Nrm2(a) == 0 || math.Abs(blas64.Dot(a, a)-blas64.Dot(a, b)) > 1e-12*blas64.Dot(a, a) {
 		t.Error("sums differ")
 	}
-	for i := range keptCircles {
+	for i := range maxCachedCircles {
 		grow(3000+float64(i), 10)
 	}
-	if len(*s.known.Load()) != keptCircles || begin(2000).m != 0 {
+	if len(*s.known.Load()) != maxCachedCircles || begin(2000).m != 0 {
 		t.Error("the oldest circle is still there")
 	}
 }

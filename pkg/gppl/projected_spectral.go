@@ -76,7 +76,7 @@ type spectralGram struct {
 	series     *cosineSeries   // of the term
 	feat       blas64.General  // 2m×k, of the features that are kept for all
 	m          int
-	kept       []int // frequencies with weight
+	weighted   []int // frequencies with weight
 	last       int   // frequencies up to the last that is kept
 	probed     int   // of the frequencies left out, those below are what leftOut looks at
 
@@ -125,7 +125,7 @@ func (g *spectralGram) compute(derivatives bool) error {
 	g.feat, g.m = e.features.upTo(circle, m)
 	g.probed = min(g.m, m+m/64+2)
 	g.keep(m, eps*g.term.variance/float64(2*m+1))
-	g.weigh(g.series.c, g.kept)
+	g.weigh(g.series.c, g.weighted)
 	g.multiply(g.s)
 	tampered("projected gram", g.s)
 	if derivatives {
@@ -155,7 +155,7 @@ func (g *spectralGram) verify() error {
 	for i, z := range probe {
 		got += z * blas64.Dot(dense.Vec(g.s[i*k:][:k]), dense.Vec(probe))
 	}
-	for _, m := range g.kept {
+	for _, m := range g.weighted {
 		part := g.series.c[m] * g.power(m, dense.Vec(probe))
 		want += part
 		scale += math.Abs(part)
@@ -177,10 +177,10 @@ func (g *spectralGram) power(m int, z blas64.Vector) float64 {
 // keep lists the frequencies whose weight is above the threshold: few of them
 // for a periodic kernel.
 func (g *spectralGram) keep(m int, threshold float64) {
-	g.kept, g.last = g.kept[:0], 0
+	g.weighted, g.last = g.weighted[:0], 0
 	for j := range m {
 		if g.series.keeps(j, threshold) {
-			g.kept, g.last = append(g.kept, j), j+1
+			g.weighted, g.last = append(g.weighted, j), j+1
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (g *spectralGram) leftOut(beta blas64.Vector) float64 {
 	kept := 0
 	for m, c := range g.series.c {
 		switch {
-		case kept < len(g.kept) && g.kept[kept] == m:
+		case kept < len(g.weighted) && g.weighted[kept] == m:
 			kept++
 		case m >= g.probed:
 			tail += math.Abs(c)
@@ -298,12 +298,12 @@ func (g *spectralGram) contract(grad, v []float64) error {
 // quadraticShare computes q for a share of the frequencies: all up to the last
 // where most are kept, else one by one.
 func (g *spectralGram) quadraticShare(c int) {
-	if 2*len(g.kept) > g.last {
+	if 2*len(g.weighted) > g.last {
 		g.quadraticForms(share(g.last, c))
 		return
 	}
-	from, to := share(len(g.kept), c)
-	for _, m := range g.kept[from:to] {
+	from, to := share(len(g.weighted), c)
+	for _, m := range g.weighted[from:to] {
 		g.quadraticForms(m, m+1)
 	}
 }

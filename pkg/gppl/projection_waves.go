@@ -134,7 +134,7 @@ func (p *Projection) form() *mat.Dense {
 		copyGeneral(left, old)
 	}
 	w := dense.New(p.n, p.k)
-	p.waves.at(w)
+	p.waves.columns(w)
 	w.Cols, w.Data = p.k-old.Cols, w.Data[old.Cols:]
 	added := newDirections(w, old)
 	right := omega.RawMatrix()
@@ -143,8 +143,8 @@ func (p *Projection) form() *mat.Dense {
 	return omega
 }
 
-// at sets q (n×k) to the functions that are the columns of Ω, at the inputs.
-func (w *waveBasis) at(q blas64.General) { w.basis.At(q, w.points()) }
+// columns sets q (n×k) to the functions that are the columns of Ω, at the inputs.
+func (w *waveBasis) columns(q blas64.General) { w.basis.At(q, w.points()) }
 
 // directions are a projection as a loss uses it: without Ω, by waves, or by Ω.
 type directions struct {
@@ -204,7 +204,7 @@ func (d directions) matrix() blas64.General {
 	}
 	return d.proj.columns.get(func() *mat.Dense {
 		q := mat.NewDense(d.n, d.k, nil)
-		d.waves.at(q.RawMatrix())
+		d.waves.columns(q.RawMatrix())
 		return q
 	}).RawMatrix()
 }

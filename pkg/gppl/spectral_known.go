@@ -22,14 +22,14 @@ import (
 // of the derivative in the scale of the known errors are s_i²w_i²/σ² = w_i − v_i, and their sums
 // the difference of the two.
 
-// spectralView is the data at one σ².
-type spectralView struct {
+// reweighted is the data at one σ².
+type reweighted struct {
 	engine spectralExact // reads line
 	line   line
 }
 
-// at sets the view to the data of l with the noise variance σ².
-func (v *spectralView) at(l *line, o options, noise float64) {
+// weigh takes the data of l with the noise variance σ².
+func (v *reweighted) weigh(l *line, o options, noise float64) {
 	v.line = *l
 	v.line.noise = rowNoise{}
 	v.line.weights = make([]float64, len(l.t)) // a posterior may keep it

@@ -52,8 +52,8 @@ func (f *spectralFactor) posterior() predictor {
 
 func (p *spectralPosterior) represented(x float64) bool { return p.lo <= x && x <= p.hi }
 
-// at returns gᵀ at represented inputs, and L⁻¹g.
-func (p *spectralPosterior) at(x Inputs) (g, solved blas64.General) {
+// solved returns gᵀ at represented inputs, and L⁻¹g.
+func (p *spectralPosterior) solved(x Inputs) (g, solved blas64.General) {
 	phi := dense.New(x.Len(), len(p.features))
 	fourier.NewPoints(x.at, p.sums.origin, p.sums.period).Features(phi, 0, p.features)
 	g, solved = dense.New(phi.Cols, phi.Rows), dense.New(phi.Cols, phi.Rows)
@@ -79,7 +79,7 @@ func (p *spectralPosterior) signed(a blas64.General) (plus, minus blas64.General
 func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	within, beyond := apart(x, p.represented)
 	inBatches(ctx, means, variances, x, within, func(m blas64.General, v []float64, x Inputs) {
-		g, solved := p.at(x)
+		g, solved := p.solved(x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1/p.noise, g, p.h, 0, m)
 		plus, minus := p.signed(solved)
 		addSquares(v, 1, plus)
@@ -244,7 +244,7 @@ func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov
 	lo, hi := x.Range(0)
 	// The inputs are represented with the data, and with one another.
 	if far := p.hi - p.engine.lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {
-		g, solved := p.at(x)
+		g, solved := p.solved(x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1/p.noise, g, p.h, 0, means)
 		plus, minus := p.signed(solved)
 		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })

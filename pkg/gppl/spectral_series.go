@@ -217,7 +217,7 @@ func (d *spectralData) frequencies(k Kernel, eps float64) (m float64, windowed b
 
 // known reports whether the sums up to frequency m are there, on a circle that suits k.
 func (d *spectralData) known(k Kernel, eps, m float64) bool {
-	c := d.kept.find(func(c *circleSums) bool { return seriesCovers(d.span, c.period, c.windowed, k, eps, true) })
+	c := d.circles.find(func(c *circleSums) bool { return seriesCovers(d.span, c.period, c.windowed, k, eps, true) })
 	return c != nil && m <= float64(c.m)
 }
 
@@ -228,14 +228,14 @@ func (d *spectralData) circleFor(k Kernel, eps float64) (*circleSums, error) {
 		if why != (reason{}) {
 			return nil, &Refusal{Engine: EngineSpectral, Reason: why.String()}
 		}
-		return d.kept.begin(func(c *circleSums) bool { return c.windowed == windowed },
+		return d.circles.begin(func(c *circleSums) bool { return c.windowed == windowed },
 			circleSums{origin: fixed.origin, period: fixed.period, windowed: windowed}), nil
 	}
 	period, windowed, err := seriesPeriod(d.span, k, eps, true)
 	if err != nil {
 		return nil, err
 	}
-	return d.kept.begin(func(c *circleSums) bool { return seriesCovers(d.span, c.period, c.windowed, k, eps, true) },
+	return d.circles.begin(func(c *circleSums) bool { return seriesCovers(d.span, c.period, c.windowed, k, eps, true) },
 		circleSums{origin: d.lo, period: period, windowed: windowed}), nil
 }
 
@@ -270,7 +270,7 @@ func (d *spectralData) expand(b *spectralBasis, k Kernel, eps float64) error {
 		return fmt.Errorf("gppl: %d frequencies for %v", m, k)
 	}
 	if m > c.m {
-		if c, err = d.kept.grow(c, m, m+m/8+8); err != nil {
+		if c, err = d.circles.grow(c, m, m+m/8+8); err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func NewUncertain(ctx context.Context, loss Loss, r *Result, s UncertainSettings
 		u.K, u.ESS = w.K, w.ESS
 		if w.K <= psis.Reliable {
 			for _, i := range resample(w.Weights, s.Models, s.Seed) {
-				theta, _ := t.at(raw[i])
+				theta, _ := t.natural(raw[i])
 				u.Models = append(u.Models, loss.Model(theta))
 			}
 			return u, nil
@@ -264,8 +264,8 @@ func newTarget(loss Loss, r *Result) (*target, error) {
 	return t, nil
 }
 
-// at returns the natural values at u, and the log of the factors dθ/du that count.
-func (t *target) at(u []float64) (theta []float64, log float64) {
+// natural returns the natural values at u, and the log of the factors dθ/du that count.
+func (t *target) natural(u []float64) (theta []float64, log float64) {
 	theta = slices.Clone(t.best)
 	for j, i := range t.free {
 		transform := t.through[i]
@@ -334,7 +334,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		theta, _ := t.at(at)
+		theta, _ := t.natural(at)
 		if _, err := ValueGradContext(ctx, t.loss, natural, theta); err != nil {
 			return 0, err
 		}
@@ -385,7 +385,7 @@ func (t *target) draw(ctx context.Context, p *proposal, s UncertainSettings, rou
 		for j := range u {
 			u[j] = p.centre[j] + step.AtVec(j)
 		}
-		theta, jacobian := t.at(u)
+		theta, jacobian := t.natural(u)
 		value, err := ValueGradContext(ctx, t.loss, nil, theta)
 		ratio := jacobian - value - log
 		if err != nil || math.IsNaN(ratio) || math.IsInf(ratio, 0) {

@@ -33,7 +33,7 @@ func TestVFEEngines(t *testing.T) {
 			if _, err := got.ValueGrad(nil, values(got.Params())); err != nil {
 				t.Fatal(err)
 			}
-			if last := &got.chooser.last; !last.kept() {
+			if last := &got.chooser.last; !last.withinTolerance() {
 				bound := last.nats
 				if got.Report().Inexact < bound {
 					t.Errorf("%v, m = %d: the bound of %v nats is not told", k, count, bound)

@@ -45,8 +45,8 @@ func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
 	return sp, nil
 }
 
-// Level is the nominal coverage of a band.
-const Level = 0.95
+// level is the nominal coverage of a band.
+const level = 0.95
 
 // Forecast is a model's prediction of the held-out observations, in their unit.
 type Forecast struct {
@@ -75,7 +75,7 @@ func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
 	}
 	mean, variance = s.Scaling.Values(nil, mean), s.Scaling.Variances(nil, variance)
 	band := forecast.Gaussian{Mu: mean, Variance: variance}
-	lo, hi := band.Quantile(0.5*(1-Level)), band.Quantile(0.5*(1+Level))
+	lo, hi := band.Quantile(0.5*(1-level)), band.Quantile(0.5*(1+level))
 	return &Forecast{
 		Name: name, Unit: s.Held.YUnit, N: s.Held.Len(),
 		Coverage: forecast.Coverage(s.Held.Y, lo, hi), Width: forecast.Width(lo, hi),
@@ -88,7 +88,7 @@ func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
 // mean.
 func (f *Forecast) String() string {
 	return fmt.Sprintf("%s: the %.0f %% band holds %.0f %% of the %d held-out observations, and the root mean square error is %.2f %s.",
-		f.Name, 100*Level, 100*f.Coverage, f.N, f.RMSE, f.Unit)
+		f.Name, 100*level, 100*f.Coverage, f.N, f.RMSE, f.Unit)
 }
 
 // Figure draws the forecast with its bands and the held-out observations, for x ≥ from.
@@ -111,7 +111,7 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	seen := s.Train.Between(from, f.horizonFrom)
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{Title: title, XLabel: axis(s.Held.XName, s.Held.XUnit), YLabel: axis(s.Held.YName, s.Held.YUnit), Height: 330,
-			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was then observed. %s", 100*Level, f)},
+			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was then observed. %s", 100*level, f)},
 		Observed: viz.Points{Name: "trained on", X: seen.X, Y: seen.Y},
 		HeldOut:  viz.Points{X: s.Held.X, Y: s.Held.Y},
 		Predictions: []viz.Prediction{{
@@ -133,7 +133,7 @@ func axis(name, unit string) string {
 func Scores(fs ...*Forecast) *viz.Table {
 	t := &viz.Table{
 		Caption: "Forecasts of the held-out observations",
-		Columns: []viz.Column{{Name: "model"}, {Name: fmt.Sprintf("in the %.0f %% band", 100*Level), Format: viz.Percent(0)}, {Name: "mean width"},
+		Columns: []viz.Column{{Name: "model"}, {Name: fmt.Sprintf("in the %.0f %% band", 100*level), Format: viz.Percent(0)}, {Name: "mean width"},
 			{Name: "RMSE", Best: viz.Min}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
 		Notes: []string{"Width: of the band. RMSE: root mean square error. NLPD: negative log density of the held-out observations, per observation; lower is better."},
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/widgets"
 )
 
-// EnvInteractive is the environment variable that, set to 1 (as scripts/lab.sh does), lets cells wait for a
+// envInteractive is the environment variable that, set to 1 (as scripts/lab.sh does), lets cells wait for a
 // reader who moves a slider. Without it, as in a run without a browser, they draw once and end.
-const EnvInteractive = "GPPL_INTERACTIVE"
+const envInteractive = "GPPL_INTERACTIVE"
 
-// Interactive reports whether there is a notebook and a reader to wait for.
-func Interactive() bool { return InNotebook() && os.Getenv(EnvInteractive) == "1" }
+// interactive reports whether there is a notebook and a reader to wait for.
+func interactive() bool { return InNotebook() && os.Getenv(envInteractive) == "1" }
 
 // SliderOptions describe a slider over positive values, on a logarithmic scale.
 type SliderOptions struct {
@@ -99,7 +99,7 @@ func interact(a interaction) error {
 	if err != nil {
 		return err
 	}
-	if !Interactive() {
+	if !interactive() {
 		_, err := Show(first)
 		return err
 	}

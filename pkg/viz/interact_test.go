@@ -46,7 +46,7 @@ type reader struct {
 
 // newReader puts a reader in the place of GoNB.
 func newReader(t *testing.T) *reader {
-	t.Setenv(EnvInteractive, "1")
+	t.Setenv(envInteractive, "1")
 	was, waited := screen, patience
 	t.Cleanup(func() { screen, patience = was, waited })
 	r := &reader{moves: make(chan int), updates: make(chan string, 10)}

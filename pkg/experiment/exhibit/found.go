@@ -9,9 +9,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Found says what was found about rows of the ledger, one line for each: the claim, our measurement, the verdict. It judges
+// found says what was found about rows of the ledger, one line for each: the claim, our measurement, the verdict. It judges
 // the results stored in dir, which are those of full scale. An error names a row that does not exist.
-func Found(dir string, ids ...string) ([]string, error) {
+func found(dir string, ids ...string) ([]string, error) {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func capital(s string) string {
 
 // ShowFound displays [Found] as a list, from the folder in which notebooks find the stored results.
 func ShowFound(ids ...string) error {
-	lines, err := Found("results", ids...)
+	lines, err := found("results", ids...)
 	if err != nil {
 		return err
 	}

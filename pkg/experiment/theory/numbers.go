@@ -139,7 +139,7 @@ func (c *Case) SphereOverOneHot() (all []Ratio) {
 		if m.Design != "Sphere" {
 			continue
 		}
-		other := c.Find("OneHot", m.K)
+		other := c.find("OneHot", m.K)
 		r := Ratio{K: m.K}
 		for a := range c.Params {
 			r.Information = append(r.Information, mean(m.Information[a])/mean(other.Information[a]))

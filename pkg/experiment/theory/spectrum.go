@@ -223,15 +223,15 @@ func (d *draw) designs(c *Case, k int, jitter float64) error {
 
 // measured returns the numbers of a design and k, made when first asked for.
 func (c *Case) measured(design string, k int) *Measured {
-	if m := c.Find(design, k); m != nil {
+	if m := c.find(design, k); m != nil {
 		return m
 	}
 	c.Designs = append(c.Designs, newMeasured(design, k, len(c.Params)))
 	return &c.Designs[len(c.Designs)-1]
 }
 
-// Find returns the numbers of a design and k; nil if there are none.
-func (c *Case) Find(design string, k int) *Measured {
+// find returns the numbers of a design and k; nil if there are none.
+func (c *Case) find(design string, k int) *Measured {
 	for i := range c.Designs {
 		if m := &c.Designs[i]; m.Design == design && m.K == k {
 			return m

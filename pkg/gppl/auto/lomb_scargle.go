@@ -156,8 +156,8 @@ func (s *lombScargle) shortest() float64 { return finer * s.span / float64(s.las
 // chance is what the highest peak of white noise is worth, about: as many independent frequencies as there are cycles.
 func (s *lombScargle) chance() float64 { return math.Log(float64(s.last) / finer) }
 
-// at returns what the frequency of a period is worth.
-func (s *lombScargle) at(period float64) float64 {
+// worth returns what the frequency of a period is worth.
+func (s *lombScargle) worth(period float64) float64 {
 	j := int(math.Round(finer * s.span / period))
 	if j < 1 || j > s.last {
 		return 0
@@ -230,7 +230,7 @@ func (s *lombScargle) aliases(period float64, count int) (periods []float64) {
 		if w := s.window[j]; w > high && w > s.window[j-1] && w >= s.window[j+1] {
 			for _, f := range []float64{math.Abs(own - float64(j)), own + float64(j)} {
 				if i := int(math.Round(f)); i > 1 && i+1 < len(s.nats) {
-					found = append(found, peak{i, s.at(finer * s.span / f)})
+					found = append(found, peak{i, s.worth(finer * s.span / f)})
 				}
 			}
 		}

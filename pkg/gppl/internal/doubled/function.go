@@ -5,7 +5,7 @@ import "math"
 // Constants to 107 bits.
 var (
 	Pi    = Float{3.141592653589793116e+00, 1.224646799147353207e-16}
-	Ln2   = Float{6.931471805599452862e-01, 2.319046813846299558e-17}
+	ln2   = Float{6.931471805599452862e-01, 2.319046813846299558e-17}
 	Log2π = Float{1.8378770664093456e+00, -7.756588316134483e-17}
 )
 
@@ -31,8 +31,8 @@ func Exp(x Float) Float {
 	}
 	// x = k·ln 2 + 512r; expm1(r) by Taylor, then squared nine times as
 	// expm1(2r) = 2·expm1(r) + expm1(r)².
-	k := math.Round(x.Hi / Ln2.Hi)
-	r := x.Sub(Ln2.Times(k)).Scale(1. / 512)
+	k := math.Round(x.Hi / ln2.Hi)
+	r := x.Sub(ln2.Times(k)).Scale(1. / 512)
 	e := inverseFactorial[9]
 	for i := 8; i >= 1; i-- {
 		e = e.Mul(r).Add(inverseFactorial[i])
@@ -52,7 +52,7 @@ func Log(x Float) Float {
 	m := Float{math.Ldexp(x.Hi, -k), math.Ldexp(x.Lo, -k)} // in [½, 1)
 	y := Of(math.Log(m.Hi))
 	y = y.Add(m.Mul(Exp(y.Neg())).Sub(Of(1)))
-	return y.Add(Ln2.Times(float64(k)))
+	return y.Add(ln2.Times(float64(k)))
 }
 
 // SinCosPi returns sin πt and cos πt. Whole turns are taken off exactly.

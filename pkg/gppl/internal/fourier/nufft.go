@@ -13,8 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
-// Floor is the smallest tolerance that NUFFT takes.
-const Floor = 1e-14
+// floor is the smallest tolerance that NUFFT takes.
+const floor = 1e-14
 
 // NUFFT sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1,
 // within tol·Σ_i|W_ij|: 2nk flops for each grid point under a window, 12 to 16 of
@@ -63,8 +63,8 @@ type grid struct {
 // newGrid returns the cheapest grid for n points, k columns and the frequencies
 // below m1: finer grids need narrower windows, and larger FFTs.
 func newGrid(n, k, m1 int, tol float64) grid {
-	if !(tol >= Floor) {
-		panic(fmt.Sprintf("fourier: tolerance %v below %v", tol, Floor))
+	if !(tol >= floor) {
+		panic(fmt.Sprintf("fourier: tolerance %v below %v", tol, floor))
 	}
 	best := grid{cost: math.Inf(1)}
 	for over := 2; over <= 8; over++ {

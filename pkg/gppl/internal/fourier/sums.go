@@ -16,7 +16,7 @@ import (
 // faster. Tolerances below 1e-14 are taken for 1e-14.
 func (p *Points) Sums(dst, w blas64.General, m0 int, tol float64) {
 	p.check(dst, w, m0)
-	if tol = max(tol, Floor); Predict(p.N(), w.Cols, m0, m0+dst.Rows/2, tol).NUFFT {
+	if tol = max(tol, floor); Predict(p.N(), w.Cols, m0, m0+dst.Rows/2, tol).NUFFT {
 		p.NUFFT(dst, w, m0, tol)
 	} else {
 		p.Direct(dst, w, m0)
@@ -35,7 +35,7 @@ func Predict(n, k, m0, m1 int, tol float64) Prediction {
 	if n == 0 || k == 0 || m1 <= m0 {
 		return Prediction{}
 	}
-	if g := newGrid(n, k, m1, max(tol, Floor)); g.cost < direct {
+	if g := newGrid(n, k, m1, max(tol, floor)); g.cost < direct {
 		return Prediction{true, 1e-9 * g.cost}
 	}
 	return Prediction{false, 1e-9 * direct}

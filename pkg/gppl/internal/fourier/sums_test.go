@@ -131,7 +131,7 @@ func TestSums(t *testing.T) {
 		k := rapid.SampledFrom([]int{1, 2, 7, 12, 13, 64, 70}).Draw(t, "columns")
 		m := rapid.SampledFrom([]int{1, 2, 31, 32, 33, 100, 500}).Draw(t, "frequencies")
 		m0 := rapid.SampledFrom([]int{0, 0, 1, 77, 1000, 19500}).Draw(t, "m0")
-		tol := rapid.SampledFrom([]float64{1e-3, 1e-6, 1e-9, 1e-12, 1e-13, Floor}).Draw(t, "tol")
+		tol := rapid.SampledFrom([]float64{1e-3, 1e-6, 1e-9, 1e-12, 1e-13, floor}).Draw(t, "tol")
 		scatter := rapid.SampledFrom([]string{"uniform", "sorted", "regular", "clustered", "duplicated"}).Draw(t, "x")
 		scale := rapid.SampledFrom([]float64{1, 1000, 1.0 / 3}).Draw(t, "scale")
 		shift := rapid.SampledFrom([]float64{0, -0.5, 17.1, 1e6}).Draw(t, "shift")
@@ -197,7 +197,7 @@ func TestAccuracy(t *testing.T) {
 			if m > 20000 {
 				continue
 			}
-			for _, tol := range []float64{1e-2, 1e-5, 1e-8, 1e-11, 1e-13, Floor} {
+			for _, tol := range []float64{1e-2, 1e-5, 1e-8, 1e-11, 1e-13, floor} {
 				for _, over := range []int{2, 3, 5, 8} {
 					g := gridOf(m, over, tol)
 					gain := g.gains(0, m)

@@ -25,8 +25,8 @@ type Fit struct {
 
 const log2Pi = 1.8378770664093454835606594728112352797
 
-// ErrIndefinite is the error where rounding has made QᵀA⁻¹Q indefinite.
-var ErrIndefinite = errors.New("the basis cannot be told apart under this covariance: HᵀA⁻¹H is singular to working precision")
+// errIndefinite is the error where rounding has made QᵀA⁻¹Q indefinite.
+var errIndefinite = errors.New("the basis cannot be told apart under this covariance: HᵀA⁻¹H is singular to working precision")
 
 // NewFit solves the regression from G = CᵀA⁻¹C, (1+h)×(1+h), C = [y − Qγ₀, Q]. It takes O(h³). γ₀ (Shift) is nil
 // if y is as it is: what follows is of y − Qγ₀, whose coefficients have the prior N(−γ₀, 1) where they have one. The
@@ -46,7 +46,7 @@ func (b *Basis) NewFit(g *mat.SymDense, gamma0 []float64) (*Fit, error) {
 			d++
 		}
 		if !(d > 0) || math.IsInf(d, 1) {
-			return nil, ErrIndefinite
+			return nil, errIndefinite
 		}
 		unit[i] = math.Ldexp(1, -math.Ilogb(d)/2)
 		for j := range i {
@@ -62,15 +62,15 @@ func (b *Basis) NewFit(g *mat.SymDense, gamma0 []float64) (*Fit, error) {
 	}
 	var scaled mat.Cholesky
 	if !scaled.Factorize(m) {
-		return nil, ErrIndefinite
+		return nil, errIndefinite
 	}
 	f.gamma = mat.NewVecDense(h, nil)
 	if err := scaled.SolveVecTo(f.gamma, right); err != nil {
-		return nil, ErrIndefinite
+		return nil, errIndefinite
 	}
 	f.quad = g.At(0, 0) + f.prior - mat.Dot(right, f.gamma)
 	if err := scaled.InverseTo(&f.inv); err != nil {
-		return nil, ErrIndefinite
+		return nil, errIndefinite
 	}
 	f.logDet = scaled.LogDet()
 	scaled.LTo(&f.l)

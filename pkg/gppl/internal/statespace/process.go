@@ -179,16 +179,16 @@ type Kronecker struct {
 func (p *Kronecker) Dim() int { return p.X.Dim() * p.Y.Dim() }
 
 // A factor is a step of one process of a product: Φ, Q, P∞ and S = ΦP∞Φᵀ.
-type factor struct{ phi, q, all, kept []float64 }
+type factor struct{ phi, q, all, carried []float64 }
 
 func (f *factor) of(p Process, gap float64) {
 	d := p.Dim()
 	room := make([]float64, 4*d*d)
-	f.phi, f.q, f.all, f.kept = room[:d*d], room[d*d:2*d*d], room[2*d*d:3*d*d], room[3*d*d:]
+	f.phi, f.q, f.all, f.carried = room[:d*d], room[d*d:2*d*d], room[2*d*d:3*d*d], room[3*d*d:]
 	p.Transition(f.phi, f.all, math.Inf(1))
 	p.Transition(f.phi, f.q, gap)
-	for i := range f.kept {
-		f.kept[i] = f.all[i] - f.q[i]
+	for i := range f.carried {
+		f.carried[i] = f.all[i] - f.q[i]
 	}
 }
 
@@ -211,7 +211,7 @@ func (p *Kronecker) Transition(phi, noise []float64, gap float64) {
 	clear(noise[:m*n*m*n])
 	kronecker(phi, 1, x.phi, y.phi, m, n)
 	kronecker(noise, 1, x.q, y.all, m, n)
-	kronecker(noise, 1, x.kept, y.q, m, n)
+	kronecker(noise, 1, x.carried, y.q, m, n)
 }
 
 // Slopes implements Process.
@@ -247,6 +247,6 @@ func (p *Kronecker) Slopes(phi, noise, _, _ []float64, gap float64) {
 		at := (p.XParams + i) * dd
 		kronecker(phi[at:], 1, x.phi, s(dPhi), m, n)
 		kronecker(noise[at:], 1, x.q, s(dAll), m, n)
-		kronecker(noise[at:], 1, x.kept, s(dQ), m, n)
+		kronecker(noise[at:], 1, x.carried, s(dQ), m, n)
 	}
 }
