@@ -243,7 +243,7 @@ def judge(cells, bars, facts, source):
         problems += [f"{where}: figure {i} {why}" for i, why in enumerate(cell["figures"], 1) if why]
         problems += [f"{where}: table {i} has {rows} rows" for i, rows in enumerate(cell["tables"], 1) if rows < 2]
         problems += [f"{where}: the progress bar {bar['title']!r} {why}" for bar in cell["bars"] for why in bar_problems(bar, bars.get(f"{cell['number']}: {bar['title']}", []))]
-        if re.search(r"viz\.NewProgress\(|show\.(Train|Compute)\(", source[cell["number"] - 1]) and not cell["bars"]:
+        if re.search(r"viz\.NewProgress\(|show\.Train\(|exhibit\.Compute\(", source[cell["number"] - 1]) and not cell["bars"]:
             problems.append(f"{where} shows no progress bar")
     for what in ("figures", "tables"):
         found = sum(len(cell[what]) for cell in cells)
