@@ -30,8 +30,8 @@ func TestMemory(t *testing.T) {
 	}{
 		{"no files", files(), unknownMemory, inf},
 		{"the machine", files("proc/meminfo", info, "proc/self/limits", unlimited), 16384000000, inf},
-		{"ulimit -v", files("proc/meminfo", info, "proc/self/limits", limited, "proc/self/status", status), 16384000000, 2048000000 - 1024000000 + idle - slack},
-		{"ulimit -d", files("proc/meminfo", info, "proc/self/limits", data, "proc/self/status", status), 16384000000, 1000000000 - 102400000 + idle - slack},
+		{"ulimit -v", files("proc/meminfo", info, "proc/self/limits", limited, "proc/self/status", status), 16384000000, dense * (2048000000 - 1024000000 + idle - slack)},
+		{"ulimit -d", files("proc/meminfo", info, "proc/self/limits", data, "proc/self/status", status), 16384000000, dense * (1000000000 - 102400000 + idle - slack)},
 		{"above the limit already", files("proc/self/limits", "Max address space  5 5 bytes\n", "proc/self/status", status), unknownMemory, 0},
 		{"a group", files("proc/meminfo", info, "proc/self/cgroup", "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max", "3000000000\n",
 			"sys/fs/cgroup/a/b/memory.current", "1500000000\n", "sys/fs/cgroup/a/b/memory.stat", "anon 1\ninactive_file 500000000\n"), 2e9, inf},
