@@ -1,7 +1,8 @@
 """Opens the reports in a browser, on a laptop and on a phone, and tries what a reader can do with them; run.sh --pages is the way in.
 
 On every page: no request to the network, no error, nothing wider than the screen, texts of figures large enough, and no violation that
-axe finds, light and dark. On one page each: contents, keyboard, values and zoom of figures, downloads, copying, tables that scroll.
+axe finds, light and dark. On one page each: contents, keyboard, values and zoom of figures, downloads, copying, tables that scroll. On a
+report of gppl fit whose columns, regressor and file are called as programs: nothing of them runs, and all that works on the others does.
 """
 
 import argparse
@@ -9,8 +10,10 @@ import csv
 import importlib.util
 import io
 import json
+import math
 import os
 import re
+import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
@@ -229,7 +232,7 @@ def try_downloads(browser, path, out, _):
             with v.page.expect_download() as download:
                 figure.get_by_role("button", name=name).click()
             got[name] = (download.value.suggested_filename, download.value.path().read_text("utf-8"))
-        need(got["SVG"][0] == f"{path.stem}-figure-1.svg", f"the SVG is called {got['SVG'][0]}")
+        need(re.fullmatch(re.escape(path.stem) + r"-figure(-1)?\.svg", got["SVG"][0]), f"the SVG is called {got['SVG'][0]}")
         svg = ElementTree.fromstring(got["SVG"][1])
         need(svg.tag.endswith("svg") and len(list(svg.iter("{http://www.w3.org/2000/svg}path"))) > 5, "the SVG is hardly one")
         need("var(" not in got["SVG"][1], "the SVG has colours that only a page knows")
@@ -354,6 +357,64 @@ def try_questions(browser, path, out, _):
     return f"{len(asked)} questions answered, and a figure, on the first screen"
 
 
+# A name that ends what it could stand in, and begins what runs: an element, an attribute, a script, a style, a comment, a link.
+PROGRAM = "window.ran=1"
+HOSTILE = f"=1+1 </title></style></script>--><script>{PROGRAM}</script><img src=x onerror={PROGRAM}><svg onload={PROGRAM}>\" onfocus={PROGRAM} autofocus x='' onclick={PROGRAM} <a href=javascript:{PROGRAM}>{{{{.}}}}"
+# What the browser was kept from running, as the page's policy has it.
+WATCH = "addEventListener('securitypolicyviolation', (e) => (window.kept ??= []).push(`${e.violatedDirective} ${e.blockedURI}`))"
+ELEMENTS = """() => [document.scripts.length, document.querySelectorAll('main img, body > img, svg img, a[href^=javascript], [onerror], [onload], [onfocus], [onclick], [autofocus]').length]"""
+
+
+def hostile_page(out):
+    """A report of gppl fit in which all that a file can name is called HOSTILE."""
+    folder = out / "hostile"
+    folder.mkdir(parents=True, exist_ok=True)
+    data, future, page = folder / f"<img src=x onerror={PROGRAM}>.csv", folder / "future.csv", folder / "hostile.html"
+    names = [f"{c} {HOSTILE}" for c in "ty"] + [f"p {HOSTILE}"]
+    for path, rows in ((data, range(60)), (future, range(60, 90))):
+        with path.open("w", newline="", encoding="utf-8") as f:
+            table = csv.writer(f)
+            table.writerow(names)
+            table.writerows([i, round(math.sin(i / 4) + 0.1 * math.sin(77 * i * i), 3), i % 7] for i in rows)
+    x, y, p = names
+    subprocess.run(["go", "run", "./cmd/gppl", "fit", data, "--x", x, "--y", y, "--regressor", p, "--future", future, "--kernel", "SE", "-q", "--report", page], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return page
+
+
+def try_hostile(browser, path, out, _):
+    """No name runs, with the page's policy and without it; with it, nothing had to be kept from running."""
+    for bypass in (False, True):
+        with Visit(browser, path, LAPTOP, bypass_csp=bypass) as v:
+            page = v.page
+            page.on("dialog", lambda d: (v.problems.append(f"it asks {d.message!r}"), d.dismiss()))
+            page.add_init_script(WATCH)
+            page.reload()
+            for figure in page.locator("figure.gppl-live .gppl-stage").all():
+                figure.focus()
+                page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(200)
+            need(page.evaluate("window.ran") is None, f"a name runs, {'without' if bypass else 'with'} the policy")
+            kept = page.evaluate("window.kept ?? []")
+            need(not kept, f"only the policy keeps a name from running: {kept[:3]}")
+            scripts, others = page.evaluate(ELEMENTS)
+            need(scripts == 1 and others == 0, f"{scripts} scripts, and {others} elements from names")
+            shown = page.evaluate("document.title + document.body.innerText").count(f"<script>{PROGRAM}</script>")
+            need(shown > 3, f"the name is shown {shown} times")
+            need(not v.problems, "; ".join(v.problems))
+    with Visit(browser, path, LAPTOP, accept_downloads=True) as v:
+        figure, svg, table = v.page.locator("figure.gppl-figure").first, out / "hostile" / "figure.svg", out / "hostile" / "figure.csv"
+        for name, file in (("SVG", svg), ("CSV", table)):
+            with v.page.expect_download() as download:
+                figure.get_by_role("button", name=name).click()
+            download.value.save_as(file)
+        v.page.goto(svg.resolve().as_uri())
+        v.page.wait_for_timeout(200)
+        need(v.page.evaluate("window.ran") is None and v.page.evaluate("document.scripts?.length ?? 0") == 0, "a name runs in the figure that was saved")
+        bad = [c for row in csv.reader(table.open(encoding="utf-8", newline="")) for c in row if c[:1] in "=+-@\t\r" and not re.fullmatch(r"[-+\d.e]*", c)]
+        need(not bad, f"a table that was saved has formulas: {bad[:2]}")
+    return f"names are shown {shown} times, and none runs"
+
+
 def main():
     cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh --pages", description="Looks at the reports in headless Chromium and tries what a reader can do with them.")
     cli.add_argument("--only", metavar="NAME", default="", help="only the pages whose names begin so, e.g. 05")
@@ -363,15 +424,18 @@ def main():
     args = cli.parse_args()
     first, parts = args.part
     pages = sorted(p for p in args.reports.glob("*.html") if p.name.startswith(args.only))[first::parts]
+    args.out.mkdir(parents=True, exist_ok=True)
+    if first == 0 and "hostile".startswith(args.only):
+        pages.append(hostile_page(args.out))
     if not pages:
         cli.error(f"no page in {args.reports}: scripts/reproduce.sh makes them")
-    args.out.mkdir(parents=True, exist_ok=True)
     trials = {
         "01-quickstart": (try_figure, try_downloads),
         "02-sunspots": (try_figure, try_table, try_reading),
         "03-theorem": (try_scatter,),
         "10-your-data": (try_downloads,),
         "index": (try_index,),
+        "hostile": (try_hostile, try_figure, try_downloads),
     }
     source = axe_source()
     passed, failed = 0, []
