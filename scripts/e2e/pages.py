@@ -424,11 +424,12 @@ def main():
     args = cli.parse_args()
     first, parts = args.part
     pages = sorted(p for p in args.reports.glob("*.html") if p.name.startswith(args.only))[first::parts]
-    args.out.mkdir(parents=True, exist_ok=True)
-    if first == 0 and "hostile".startswith(args.only):
-        pages.append(hostile_page(args.out))
-    if not pages:
+    hostile = first == 0 and "hostile".startswith(args.only)
+    if not pages and not (args.only and hostile):
         cli.error(f"no page in {args.reports}: scripts/reproduce.sh makes them")
+    args.out.mkdir(parents=True, exist_ok=True)
+    if hostile:
+        pages.append(hostile_page(args.out))
     trials = {
         "01-quickstart": (try_figure, try_downloads),
         "02-sunspots": (try_figure, try_table, try_reading),
