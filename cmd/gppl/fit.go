@@ -334,6 +334,11 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 const mostStarts = 1000
 
 func checkStarts(c *cli.Command) error {
+	for _, name := range []string{"starts", "max-exact"} {
+		if n := c.Int(name); n < 0 {
+			return usageError{fmt.Errorf("--%s %d: it takes a whole number from 0", name, n)}
+		}
+	}
 	if n := c.Int("starts"); n > mostStarts {
 		return usageError{fmt.Errorf("--starts %d: at most %d", n, mostStarts)}
 	}

@@ -303,11 +303,13 @@ func checkRange(c *cli.Command, r library.SumsRange) error {
 	switch {
 	case !(r.Lo < r.Hi):
 		return fmt.Errorf("%s is not before %s: the range of x is empty (write dates as 2024-01-31; they become seconds since 1970)", end("from", r.Lo), end("to", r.Hi))
-	case c.IsSet("largest") && !(r.Largest > 0):
+	case c.IsSet("centre") && !(math.Abs(r.Centre) <= math.MaxFloat64):
+		return fmt.Errorf("--centre %v: it takes a finite number", r.Centre)
+	case c.IsSet("largest") && !(r.Largest > 0 && r.Largest <= math.MaxFloat64):
 		return fmt.Errorf("--largest %v: it takes a positive distance", r.Largest)
-	case !(r.Shortest >= 0):
+	case !(r.Shortest >= 0 && r.Shortest <= math.MaxFloat64):
 		return fmt.Errorf("--lengthscale %v: it takes a positive number", r.Shortest)
-	case !(r.Longest >= 0):
+	case !(r.Longest >= 0 && r.Longest <= math.MaxFloat64):
 		return fmt.Errorf("--longest %v: it takes a positive number", r.Longest)
 	}
 	return nil

@@ -212,6 +212,17 @@ func TestSumsPrintable(t *testing.T) {
 	}
 }
 
+// TestSumRange refuses a range with what is no number, as a misuse of its flag.
+func TestSumRange(t *testing.T) {
+	path := put(t, t.TempDir(), "a.csv", readings(0, 200))
+	for _, name := range []string{"from", "to", "lengthscale", "longest", "centre", "largest"} {
+		for _, value := range []string{"NaN", "Inf", "-Inf"} {
+			code, _, stderr := gppl("sum", path, "--"+name, value, "-o", filepath.Join(t.TempDir(), "a.sums"))
+			oneLine(t, code, exitUsage, stderr, "--"+name)
+		}
+	}
+}
+
 // TestSumBadRows leaves bad rows out, says where they are, and makes an error of them if asked to.
 func TestSumBadRows(t *testing.T) {
 	dir := t.TempDir()

@@ -20,7 +20,7 @@ const unknownMemory = 4 << 30
 func Memory() (shared, own float64) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	idle := float64(stats.HeapIdle) // address space that counts as taken, and that the heap can use
+	idle := math.Ceil(float64(stats.HeapSys)/arena)*arena - float64(stats.HeapInuse) // address space that counts as taken, and that the heap can use
 	shared, own = memory(os.DirFS("/"), idle)
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		own = min(own, float64(limit))
@@ -28,8 +28,11 @@ func Memory() (shared, own float64) {
 	return shared, own
 }
 
-// slack is the address space that a process takes beside its data: the heap grows by arenas of 64 MB, of which the last is partly empty.
-const slack = 64 << 20
+// The heap grows by arenas of address space. slack is what a process takes of it beside its data: the last arena is partly empty.
+const (
+	arena = 64 << 20
+	slack = arena
+)
 
 // dense is the share of an address space that data can fill: a large array needs a gap as long as itself, and what was freed lies between
 // what is in use. With all of it, gppl ran out of memory at 50 MB with 88 MB in use, where 200 MB had been left to it.
