@@ -63,10 +63,10 @@ func ExampleFitValues_lightCurve() {
 	a, err := forecast.FitValues(context.Background(), days, flux, errors, forecast.Options{Kernels: []string{"Rotation"}, Trend: "none"})
 	check(err)
 	for _, p := range a.Result.Params[:2] {
-		fmt.Printf("%s %.2g\n", p.Name, p.Value)
+		fmt.Printf("%s %.1g\n", p.Name, p.Value)
 	}
 	// Output:
-	// variance 0.98
+	// variance 1
 	// period 7
 	//
 }

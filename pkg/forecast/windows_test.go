@@ -30,7 +30,7 @@ func seriesAt(x []float64) gppl.Data {
 
 // windowModel is one that only the Toeplitz engine and dense algebra take, waveModel one that is a sum of few waves.
 var (
-	windowModel = gppl.Model{Kernel: gppl.RQ{Variance: 0.7, Lengthscale: 60, Alpha: 2}, Noise: 0.04}
+	windowModel = gppl.Model{Kernel: gppl.Mul(gppl.RQ{Variance: 0.7, Lengthscale: 60, Alpha: 2}, gppl.SE{Variance: 1, Lengthscale: 1e4}), Noise: 0.04}
 	waveModel   = gppl.Model{Kernel: gppl.Add(
 		gppl.LocPer{Variance: 0.5, Lengthscale: 200, Period: 24, PeriodicLengthscale: 0.9}, gppl.SE{Variance: 0.2, Lengthscale: 90}), Noise: 0.04}
 )
@@ -187,7 +187,7 @@ func TestMemoryAnswers(t *testing.T) {
 		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
 	}
 	d := seriesAt(x)
-	models := []gppl.Model{windowModel, {Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 0.1}}
+	models := []gppl.Model{windowModel, {Kernel: gppl.Mul(gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, gppl.SE{Variance: 1, Lengthscale: 1e3}), Noise: 0.1}}
 	at := gppl.Scalars([]float64{x[10], x[650], x[300], x[699] + 1, x[450]})
 	const length = 200
 	for _, few := range []int{length, len(x)} { // windows, and all

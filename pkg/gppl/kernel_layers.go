@@ -106,9 +106,9 @@ func (k layer) between(from, to float64, constant bool) layer {
 	return k
 }
 
-// constantFrom returns the least span·2^j such that longer terms are constants up to the span, within eps.
+// constantFrom returns the least span·2^j such that longer terms, if there are any, are constants up to the span, within eps.
 func (k layer) constantFrom(span, eps float64) (from float64) {
-	from = math.Inf(1)
+	from = 2 * k.terms[0].lengthscale
 	var curved float64 // Σ weight·½(span/l)²
 	for _, t := range k.terms {
 		if curved += 0.5 * t.weight * (span / t.lengthscale) * (span / t.lengthscale); curved > eps {

@@ -122,6 +122,7 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 		base = max(base, reach(of.kernel, negligible))
 	}
 	least := math.Inf(1)
+	cut = constant // if nothing fits: more columns than the engine takes
 	for at := constant; at > k.terms[len(k.terms)-1].lengthscale/2; at /= 2 {
 		p := d.p + 1
 		for from := at; from < constant; from *= layerRatio {
