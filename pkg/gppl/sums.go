@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/sums"
 )
 
 // Sums holds everything that the likelihood of a smooth stationary kernel needs from
@@ -24,7 +24,7 @@ import (
 // exact likelihood from it, NewSumsPosterior a posterior.
 //
 // Sums with one header form a group: Merge adds, Subtract takes away. They are integers
-// (see internal/sums): observations may be split among any number of Sums in any order,
+// (see internal/exactsums): observations may be split among any number of Sums in any order,
 // on any number of machines, and the merged Sums and its file have the same bits. The
 // error of E_j and F_j is about 2e-15 of the sum of the absolute values of their terms.
 //
@@ -32,9 +32,9 @@ import (
 // from two goroutines at once. Use one for each goroutine, and Merge.
 type Sums struct {
 	header SumsHeader
-	plan   *sums.Plan
-	sum    *sums.Sum
-	lanes  []*sums.Sum // of further processors, empty between calls
+	plan   *exactsums.Plan
+	sum    *exactsums.Sum
+	lanes  []*exactsums.Sum // of further processors, empty between calls
 }
 
 // SumsHeader states which observations Sums accept and which frequencies they resolve.
@@ -61,7 +61,7 @@ func (h SumsHeader) Check() error {
 	return err
 }
 
-func (h SumsHeader) plan() (*sums.Plan, error) {
+func (h SumsHeader) plan() (*exactsums.Plan, error) {
 	bad := func(name string, value any, want string) error {
 		return fmt.Errorf("gppl: SumsHeader.%s = %v: want %s", name, value, want)
 	}
@@ -89,7 +89,7 @@ func (h SumsHeader) plan() (*sums.Plan, error) {
 	case h.LargestWeight != 0 && !powerOfTwo(h.LargestWeight):
 		return nil, bad("LargestWeight", h.LargestWeight, powers+", or 0")
 	}
-	p, err := sums.NewPlan(h.Origin, h.Period, h.Highest, h.Lo, h.Hi, sums.Units{Centre: h.Centre, Value: h.Largest, Weight: h.LargestWeight})
+	p, err := exactsums.NewPlan(h.Origin, h.Period, h.Highest, h.Lo, h.Hi, exactsums.Units{Centre: h.Centre, Value: h.Largest, Weight: h.LargestWeight})
 	if err != nil {
 		return nil, fmt.Errorf("gppl: SumsHeader: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/sums"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
 )
 
 // A file of sums, version 1. Integers are little-endian, in two's complement.
@@ -74,7 +74,7 @@ func (s *Sums) MarshalBinary() ([]byte, error) {
 	}
 	b = le.AppendUint64(b, crc64.Checksum(b, crcTable))
 	for column, width := range []int{e, f} {
-		for i := 2 * column; i < len(cells); i += sums.Words {
+		for i := 2 * column; i < len(cells); i += exactsums.Words {
 			var word [16]byte
 			le.PutUint64(word[:], cells[i])
 			le.PutUint64(word[8:], cells[i+1])
@@ -97,7 +97,7 @@ func sumsChecksum(b []byte) uint64 {
 // sumWidths returns the least number of bytes that hold every integer of E and of F.
 func sumWidths(cells []uint64) (e, f int) {
 	var eb, fb int // bits
-	for i := 0; i < len(cells); i += sums.Words {
+	for i := 0; i < len(cells); i += exactsums.Words {
 		eb = max(eb, bitLength(cells[i], cells[i+1]))
 		lo, hi := cells[i+2], cells[i+3]
 		if hi>>63 == 1 {
@@ -195,7 +195,7 @@ func decodeSums(b []byte) (*Sums, error) {
 	}
 	cells, rest := s.sum.Cells, b[headerBytes:]
 	for column, width := range []int{e, f} {
-		for i := 2 * column; i < len(cells); i += sums.Words {
+		for i := 2 * column; i < len(cells); i += exactsums.Words {
 			var word [16]byte
 			copy(word[:], rest[:width])
 			if column == 1 && width > 0 && rest[width-1]>>7 == 1 {

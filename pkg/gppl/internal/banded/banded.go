@@ -64,14 +64,6 @@ const spreadOut = 16
 // tooSmall is the number of flops below which one processor does it all.
 var tooSmall = 2e6 // a variable for the tests
 
-// New returns a matrix of n = len(first) rows, where row i has no entries left
-// of column first[i] ≤ i. Nothing can be said of its contents: fill it.
-func New(first []int) *Matrix {
-	a := new(Matrix)
-	a.Reset(first)
-	return a
-}
-
 // Reset makes a a matrix of another profile, in the same memory where it is
 // large enough. It panics if first decreases or passes the diagonal.
 func (a *Matrix) Reset(first []int) {
@@ -161,9 +153,6 @@ func (a *Matrix) cut(first []int) {
 
 // rows returns the number of rows of block j.
 func (a *Matrix) rows(j int) int { return min(side, a.n-j*side) }
-
-// N returns the size of the matrix.
-func (a *Matrix) N() int { return a.n }
 
 // Blocks returns the number of blocks of rows.
 func (a *Matrix) Blocks() int { return len(a.blocks) }

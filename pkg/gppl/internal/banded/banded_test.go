@@ -466,3 +466,14 @@ func BenchmarkBanded(b *testing.B) {
 		run("Mul,columns=100", 400*n*w, none, func() { a.Mul(dst, y) })
 	}
 }
+
+// New returns a matrix of n = len(first) rows, where row i has no entries left
+// of column first[i] ≤ i. Nothing can be said of its contents: fill it.
+func New(first []int) *Matrix {
+	a := new(Matrix)
+	a.Reset(first)
+	return a
+}
+
+// N returns the size of the matrix.
+func (a *Matrix) N() int { return a.n }

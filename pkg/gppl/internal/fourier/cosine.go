@@ -33,9 +33,6 @@ func NewCosine(size int) *Cosine {
 	return c
 }
 
-// Len returns N/2+1, the number of samples and of coefficients.
-func (c *Cosine) Len() int { return c.n + 1 }
-
 // Coefficients sets dst to the coefficients c of the interpolant through the
 // samples g, g_j = Σ_m c_m cos(2πmj/N), j, m = 0 … N/2:
 //
@@ -78,25 +75,4 @@ func (c *Cosine) Coefficients(dst, g []float64) {
 	}
 	dst[0] *= 0.5
 	dst[c.n] *= 0.5
-}
-
-// Values sets dst to the samples g_j = Σ_m c_m cos(2πmj/N) of the series with
-// coefficients coef: the inverse of Coefficients. dst may be coef.
-func (c *Cosine) Values(dst, coef []float64) {
-	// g = N·D⁻¹·Coefficients(D⁻¹c), D = diag(ε): both are D⁻¹ away from Σ cos.
-	if len(dst) != c.n+1 || len(coef) != c.n+1 {
-		panic(fmt.Sprintf("fourier: %d samples of %d coefficients by a plan for %d", len(dst), len(coef), c.n+1))
-	}
-	half := func(x []float64) {
-		for i := 1; i < c.n; i++ {
-			x[i] *= 0.5
-		}
-	}
-	copy(dst, coef)
-	half(dst)
-	c.Coefficients(dst, dst)
-	half(dst)
-	for i := range dst {
-		dst[i] *= 2 * float64(c.n)
-	}
 }

@@ -1,6 +1,7 @@
 package fourier
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -150,3 +151,27 @@ func TestFeature(t *testing.T) {
 		t.Errorf("sin 3: off by %g", d)
 	}
 }
+
+// Values sets dst to the samples g_j = Σ_m c_m cos(2πmj/N) of the series with
+// coefficients coef: the inverse of Coefficients. dst may be coef.
+func (c *Cosine) Values(dst, coef []float64) {
+	// g = N·D⁻¹·Coefficients(D⁻¹c), D = diag(ε): both are D⁻¹ away from Σ cos.
+	if len(dst) != c.n+1 || len(coef) != c.n+1 {
+		panic(fmt.Sprintf("fourier: %d samples of %d coefficients by a plan for %d", len(dst), len(coef), c.n+1))
+	}
+	half := func(x []float64) {
+		for i := 1; i < c.n; i++ {
+			x[i] *= 0.5
+		}
+	}
+	copy(dst, coef)
+	half(dst)
+	c.Coefficients(dst, dst)
+	half(dst)
+	for i := range dst {
+		dst[i] *= 2 * float64(c.n)
+	}
+}
+
+// Len returns N/2+1, the number of samples and of coefficients.
+func (c *Cosine) Len() int { return c.n + 1 }

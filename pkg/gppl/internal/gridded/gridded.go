@@ -343,9 +343,6 @@ func (f *Factor) tile(row, col int, t blas64.General) {
 // Size returns p, the number of grid points.
 func (f *Factor) Size() int { return f.p }
 
-// Band returns how far H reaches to either side of its diagonal.
-func (f *Factor) Band() int { return f.band }
-
 // LogDet returns log|A|.
 func (f *Factor) LogDet() float64 {
 	return float64(f.points.N)*math.Log(f.noise) + f.h.LogDet()

@@ -737,3 +737,6 @@ func BenchmarkGridded(b *testing.B) {
 		})
 	}
 }
+
+// Band returns how far H reaches to either side of its diagonal.
+func (f *Factor) Band() int { return f.band }

@@ -273,9 +273,8 @@ func norm(x []doubled.Float) doubled.Float { return doubled.Dot(x, x).Sqrt() }
 
 func columnNorm(h *mat.Dense, j int) float64 { return floats.Norm(mat.Col(nil, j, h), 2) }
 
-// Len returns h, the number of columns, and Flat how many of them have a flat prior.
-func (b *Basis) Len() int  { return len(b.flat) }
-func (b *Basis) Flat() int { return b.count }
+// Len returns h, the number of columns.
+func (b *Basis) Len() int { return len(b.flat) }
 
 // IsFlat reports whether column j has a flat prior.
 func (b *Basis) IsFlat(j int) bool { return b.flat[j] }

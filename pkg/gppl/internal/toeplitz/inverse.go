@@ -132,19 +132,6 @@ func (f *Factor) Refine(x, b []float64, w *Workspace) {
 	}
 }
 
-// Residual sets dst to b − Ax in the observed rows, and to zero in the missing
-// ones, by two transforms. Then bᵀA⁻¹b = xᵀ(b + dst) − dstᵀA⁻¹dst for any x whose
-// missing entries are zero: with x = A⁻¹b but for rounding the last term is of
-// second order.
-func (f *Factor) Residual(dst, b, x []float64, w *Workspace) {
-	f.check("dst", dst)
-	f.check("b", b)
-	f.check("x", x)
-	w.reset(f.size)
-	f.multiply(dst, x, w, b)
-	f.mask(dst)
-}
-
 func (f *Factor) check(name string, x []float64) {
 	if len(x) != f.n {
 		panic(fmt.Sprintf("toeplitz: %s has %d entries for %d rows", name, len(x), f.n))
@@ -252,28 +239,6 @@ func (w *Workspace) columnsShare(i int) {
 		l.fft.Sequence(l.seq, l.hat)
 		copy(f.b.Data[k*f.n:][:f.n], l.seq)
 	}
-}
-
-// Diagonal sets dst to the diagonal of A⁻¹, zero in missing rows, in O(nm) time.
-func (f *Factor) Diagonal(dst []float64) {
-	f.check("dst", dst)
-	// A⁻¹ is symmetric about its other diagonal too: sums of half the length.
-	n := f.n
-	var sum float64
-	for i := range (n + 1) / 2 {
-		sum += f.x[i] * f.x[i]
-		if i > 0 {
-			sum -= f.x[n-i] * f.x[n-i]
-		}
-		dst[i] = sum / f.x[0]
-		dst[n-1-i] = dst[i]
-	}
-	for k := range f.missing {
-		for i, v := range f.b.Data[k*n:][:n] {
-			dst[i] -= v * v
-		}
-	}
-	f.mask(dst)
 }
 
 // DiagonalSums sets dst to the n sums s_d = Σ_i (A⁻¹ − Σ_k α_kα_kᵀ)_(i,i+d) over the

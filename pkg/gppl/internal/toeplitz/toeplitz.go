@@ -174,9 +174,6 @@ func (f *Factor) measure(w *Workspace) {
 	f.backward = blas64.Nrm2(dense.Vec(l.seq[:f.n])) / blas64.Nrm2(dense.Vec(f.x))
 }
 
-// N returns the number of rows, the missing ones among them.
-func (f *Factor) N() int { return f.n }
-
 // LogDet returns log|A|, of the observed rows and columns.
 func (f *Factor) LogDet() float64 { return f.logDetObserved }
 
@@ -185,10 +182,6 @@ func (f *Factor) LogDet() float64 { return f.logDetObserved }
 // Backward·tr A⁻¹, and bᵀA⁻¹b by Backward·‖A⁻¹b‖². It is below 8·2⁻⁵³·‖A‖ unless
 // something went wrong (TestBackward). It does not see what is done for missing rows.
 func (f *Factor) Backward() float64 { return f.backward }
-
-// FirstColumn returns the first column of the inverse of the whole matrix, no row
-// missing. The caller must not change it.
-func (f *Factor) FirstColumn() []float64 { return f.x }
 
 // remove sets r and b for the missing rows.
 func (f *Factor) remove(w *Workspace) error {

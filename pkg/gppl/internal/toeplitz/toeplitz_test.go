@@ -472,3 +472,42 @@ func BenchmarkLikelihood(b *testing.B) {
 		})
 	}
 }
+
+// Residual sets dst to b − Ax in the observed rows, and to zero in the missing
+// ones, by two transforms. Then bᵀA⁻¹b = xᵀ(b + dst) − dstᵀA⁻¹dst for any x whose
+// missing entries are zero: with x = A⁻¹b but for rounding the last term is of
+// second order.
+func (f *Factor) Residual(dst, b, x []float64, w *Workspace) {
+	f.check("dst", dst)
+	f.check("b", b)
+	f.check("x", x)
+	w.reset(f.size)
+	f.multiply(dst, x, w, b)
+	f.mask(dst)
+}
+
+// Diagonal sets dst to the diagonal of A⁻¹, zero in missing rows, in O(nm) time.
+func (f *Factor) Diagonal(dst []float64) {
+	f.check("dst", dst)
+	// A⁻¹ is symmetric about its other diagonal too: sums of half the length.
+	n := f.n
+	var sum float64
+	for i := range (n + 1) / 2 {
+		sum += f.x[i] * f.x[i]
+		if i > 0 {
+			sum -= f.x[n-i] * f.x[n-i]
+		}
+		dst[i] = sum / f.x[0]
+		dst[n-1-i] = dst[i]
+	}
+	for k := range f.missing {
+		for i, v := range f.b.Data[k*n:][:n] {
+			dst[i] -= v * v
+		}
+	}
+	f.mask(dst)
+}
+
+// FirstColumn returns the first column of the inverse of the whole matrix, no row
+// missing. The caller must not change it.
+func (f *Factor) FirstColumn() []float64 { return f.x }

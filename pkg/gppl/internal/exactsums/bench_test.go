@@ -1,4 +1,4 @@
-package sums
+package exactsums
 
 import (
 	"fmt"

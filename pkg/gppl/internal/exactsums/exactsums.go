@@ -1,4 +1,4 @@
-// Package sums adds up trigonometric sums over points that come in parts, so that no
+// Package exactsums adds up trigonometric sums over points that come in parts, so that no
 // digit of the result depends on the parts. For points t_i on a circle of circumference
 // P, values y_i and weights w_i it keeps
 //
@@ -28,7 +28,7 @@
 // Points keep a distance from the ends of the period. So only the grid points between
 // the smallest and the largest t that are allowed are kept, 32 bytes each: 4·over·M·T/P
 // of them for the range T.
-package sums
+package exactsums
 
 import (
 	"fmt"
@@ -81,9 +81,6 @@ func NewPlan(origin, period float64, highest int, lo, hi float64, units Units) (
 	return p, nil
 }
 
-// Highest returns M.
-func (p *Plan) Highest() int { return p.highest }
-
 // Size returns the number of grid points on the circle, Width that under a window, and
 // Count that of those that are kept.
 func (p *Plan) Size() int  { return p.spread.Size() }
@@ -127,7 +124,7 @@ const block = 32
 // allocate once warm. One goroutine at a time may add to a Sum.
 func (p *Plan) Add(s *Sum, t, y, w []float64) {
 	if len(y) != len(t) || (w != nil) != (p.units.Weight > 0) || w != nil && len(w) != len(t) || len(s.Cells) != Words*p.count {
-		panic(fmt.Sprintf("sums: %d points, %d values, %d weights, %d grid points for %d", len(t), len(y), len(w), len(s.Cells)/Words, p.count))
+		panic(fmt.Sprintf("exactsums: %d points, %d values, %d weights, %d grid points for %d", len(t), len(y), len(w), len(s.Cells)/Words, p.count))
 	}
 	width := p.Width()
 	if s.taps == nil {
@@ -274,7 +271,7 @@ func words(a, b []uint64, op func(x, y, carry uint64) (uint64, uint64)) (carry u
 // pairs is words for integers of two words.
 func pairs(a, b []uint64, op func(x, y, carry uint64) (uint64, uint64)) {
 	if len(a) != len(b) {
-		panic(fmt.Sprintf("sums: %d and %d words", len(a), len(b)))
+		panic(fmt.Sprintf("exactsums: %d and %d words", len(a), len(b)))
 	}
 	for i := 0; i < len(a); i += 2 {
 		words(a[i:i+2], b[i:i+2], op)
