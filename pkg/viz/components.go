@@ -7,7 +7,6 @@ type ComponentsOptions struct {
 	Frame
 	Terms []Prediction
 	Spans []Span
-	Z     float64 // half width of the bands in standard deviations; zero means 1.96
 }
 
 // Components draws the posterior of each term of a sum in a panel of its own, one above the other, each with its own range:
@@ -23,7 +22,7 @@ func Components(o ComponentsOptions) (*Figure, error) {
 		t.Slot = slotOf(t.Slot, i) + 1
 		f, err := Series(SeriesOptions{
 			Frame:       Frame{Title: t.Name, XLabel: o.XLabel, YLabel: o.YLabel},
-			Predictions: []Prediction{t}, Spans: o.Spans, Z: o.Z,
+			Predictions: []Prediction{t}, Spans: o.Spans,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("component %q: %w", t.Name, err)

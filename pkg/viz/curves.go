@@ -48,12 +48,10 @@ type CurvesOptions struct {
 	// XRange and YRange fix an axis from the first to the second value; the zero value fits it to the data. What lies
 	// outside is cut.
 	XRange, YRange [2]float64
-
-	// EndValues writes the last drawable value of each curve at the right.
-	EndValues bool
 }
 
-// Curves draws lines and dots on linear or logarithmic axes.
+// Curves draws lines and dots on linear or logarithmic axes. A curve with nil X is numbered from one. Values that are not positive, such as
+// the smallest eigenvalues after rounding, are gaps on a logarithmic axis.
 //
 // It returns an error if an axis label is missing, lengths differ, a range is empty or not positive on a log axis, or
 // nothing is drawable ([ErrNoData]).
@@ -67,7 +65,6 @@ func Curves(o CurvesOptions) (*Figure, error) {
 	}
 	b.grid()
 	b.rules(o.Rules)
-	var ends endLabels
 	for i, cv := range o.Curves {
 		x := cv.X
 		if x == nil {
@@ -90,18 +87,6 @@ func Curves(o CurvesOptions) (*Figure, error) {
 		if cv.Mark != Line {
 			b.dots(name, p, style.colour(slot), style.markerR)
 		}
-		if o.EndValues {
-			for j := len(x) - 1; j >= 0; j-- {
-				if p.ok(j) {
-					ends = append(ends, endLabel{x: x[j], y: cv.Y[j], slot: slot})
-					break
-				}
-			}
-		}
-	}
-	if len(ends) > 0 {
-		ends.label()
-		b.plot.Add(part{ends, "end"})
 	}
 	for _, r := range o.Rules { // last in the legend
 		b.legend = append(b.legend, r.entry())
@@ -114,28 +99,6 @@ func Curves(o CurvesOptions) (*Figure, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// Loss draws training traces, each with its final value written at its end; the axis labels name the horizontal
-// quantity, such as "evaluations" or "time (s)", and the loss, such as "NLL (nats)". Traces far above their end can be
-// cut with YRange. See [Curves] for the errors.
-func Loss(o CurvesOptions) (*Figure, error) {
-	o.EndValues = true
-	return Curves(o)
-}
-
-// Variance draws posterior variances on a logarithmic vertical axis, one curve a method. See [Curves] for the errors.
-func Variance(o CurvesOptions) (*Figure, error) {
-	o.LogY = true
-	return Curves(o)
-}
-
-// Spectrum draws spectra of eigenvalues, or of other indexed sizes, on a logarithmic vertical axis. A curve with nil X is
-// numbered from one. Values that are not positive, such as the smallest eigenvalues after rounding, are gaps. See
-// [Curves] for the errors.
-func Spectrum(o CurvesOptions) (*Figure, error) {
-	o.LogY = true
-	return Curves(o)
 }
 
 func count(n int) []float64 {
@@ -257,14 +220,14 @@ func (b *builder) observations(p Points, col color.NRGBA, radius vg.Length, limi
 	return nil
 }
 
-// band draws mean ± z·√variance; nil variance draws nothing.
-func (b *builder) band(name string, p Prediction, variance []float64, noisy bool, z float64, col color.NRGBA) {
+// band draws mean ± 1.96·√variance; nil variance draws nothing.
+func (b *builder) band(name string, p Prediction, variance []float64, noisy bool, col color.NRGBA) {
 	if variance == nil {
 		return
 	}
 	lo, hi := make([]float64, len(p.X)), make([]float64, len(p.X))
 	for i, m := range p.Mean {
-		w := z * math.Sqrt(math.Max(variance[i], 0)) // Max passes NaN on
+		w := normal95 * math.Sqrt(math.Max(variance[i], 0)) // Max passes NaN on
 		lo[i], hi[i] = m-w, m+w
 		if p.Lower != nil && noisy {
 			lo[i], hi[i] = p.Lower[i], p.Upper[i]

@@ -13,9 +13,8 @@
 //	viz.Show(fig)                 // inline, when run by GoNB
 //	err = fig.Save("sunspots.svg") // or .png, .pdf
 //
-// The constructors are [Series] (observations and predictive bands), [Curves] (any lines or dots, linear or log axes), and
-// three presets of it: [Loss], [Variance] and [Spectrum]; [Scatter] (few points with markers, error bars and labels) and
-// [Strips] (distributions over runs). [Grid] puts figures beside one another. A [Table] shows numbers, spreads of numbers
+// The constructors are [Series] (observations and predictive bands), [Curves] (any lines or dots, linear or log axes),
+// [Scatter] (few points with markers, error bars and labels) and [Strips] (distributions over runs). [Grid] puts figures beside one another. A [Table] shows numbers, spreads of numbers
 // over runs ([Spread]) and verdicts ([Status]).
 //
 // All figures and tables have one style for screen and paper. In a notebook with a dark theme, and

@@ -38,15 +38,6 @@ func ExampleSeries() {
 	// Output: false <nil>
 }
 
-func ExampleLoss() {
-	fig, err := viz.Loss(viz.CurvesOptions{
-		Frame:  viz.Frame{Title: "PL needs fewer steps", XLabel: "evaluations", YLabel: "NLL (nats)"},
-		Curves: []viz.Curve{{Name: "ML", Y: []float64{9, 5, 3, 2, 1.6, 1.5}}, {Name: "PL", Y: []float64{8, 3, 1.6, 1.5}}},
-	})
-	fmt.Println(fig.Title, err)
-	// Output: PL needs fewer steps <nil>
-}
-
 func ExampleTable() {
 	t := &viz.Table{
 		Caption: "Exact NLL at what each method learnt",

@@ -73,7 +73,7 @@ func gallery(t *testing.T) map[string]*Figure {
 			{Name: "ML", Marker: Star, Slot: Orange, Points: []Point{{X: 10, Y: 2, XLo: nan, XHi: 12}}}, {Marker: Diamond}, {Name: "none"},
 		}}
 	edge := points
-	edge.Title, edge.XRange, edge.YRange = "edge", [2]float64{2, 8}, [2]float64{0.5, 1.5}
+	edge.Title, edge.YRange = "edge", [2]float64{0.5, 1.5}
 	stripes := StripsOptions{Frame: frame("strips"), Rules: []Rule{{Y: 2, Name: "ML"}}, Strips: []Strip{
 		{Name: "PL, k = 100, stopped as in the paper", Values: holes, Marks: []float64{2, nan}}, {Name: "none"}, {Name: "marks", Marks: []float64{1}}, {Name: "lost", Values: []float64{nan}}}}
 	logStripes := stripes
@@ -88,9 +88,6 @@ func gallery(t *testing.T) map[string]*Figure {
 		"curves":     one(Curves(curves("curves"))),
 		"cut":        one(Curves(cut)),
 		"log":        one(Curves(log)),
-		"loss":       one(Loss(curves("loss"))),
-		"variance":   one(Variance(curves("variance"))),
-		"spectrum":   one(Spectrum(curves("spectrum"))),
 		"scatter":    one(Scatter(points)),
 		"edge":       one(Scatter(edge)),
 		"strips":     one(Strips(stripes)),
@@ -98,7 +95,7 @@ func gallery(t *testing.T) map[string]*Figure {
 		"scatters":   one(Grid(1, 2, GridOptions{Frame: frame("scatters"), ShareY: true}, one(Scatter(points)), one(Scatter(edge)))),
 		"grid": one(Grid(2, 2, GridOptions{Frame: frame("grid"), ShareX: true, ShareY: true},
 			one(Curves(curves("a"))), nil, one(Curves(curves("b"))), one(Curves(curves("c"))))),
-		"own labels": one(Grid(1, 2, GridOptions{}, one(Curves(curves("d"))), one(Variance(curves("e"))))),
+		"own labels": one(Grid(1, 2, GridOptions{}, one(Curves(curves("d"))), one(Curves(log)))),
 	}
 }
 
@@ -240,11 +237,10 @@ func TestErrors(t *testing.T) {
 		"prediction lengths": {series(SeriesOptions{Frame: frame(""), Predictions: []Prediction{short}}), false},
 		"in a panel":         {series(SeriesOptions{Frame: frame(""), Panels: true, Predictions: []Prediction{p, short}}), false},
 		"X descends":         {series(SeriesOptions{Frame: frame(""), Predictions: []Prediction{back}}), false},
-		"negative Z":         {series(SeriesOptions{Frame: frame(""), Observed: obs, Z: -1}), false},
 		"curve lengths":      {curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{X: []float64{1}, Y: []float64{1, 2}}}}), false},
 		"no point":           {scatter(ScatterOptions{Frame: frame(""), LogX: true, Groups: []PointGroup{{Points: []Point{{X: 0, Y: 1}}}}}), true},
 		"points, no label":   {scatter(ScatterOptions{Groups: dot}), false},
-		"point range":        {scatter(ScatterOptions{Frame: frame(""), Groups: dot, XRange: [2]float64{1, 1}}), false},
+		"point range":        {scatter(ScatterOptions{Frame: frame(""), Groups: dot, YRange: [2]float64{1, 1}}), false},
 		"no value":           {strips(StripsOptions{Frame: frame(""), Strips: []Strip{{Values: []float64{nan}}}}), true},
 		"strips, no label":   {strips(StripsOptions{Strips: []Strip{{Values: []float64{1}}}}), false},
 		"strips range":       {strips(StripsOptions{Frame: frame(""), LogY: true, Strips: []Strip{{Values: []float64{1}}}, YRange: [2]float64{-1, 1}}), false},
@@ -271,7 +267,7 @@ func TestExtremeValues(t *testing.T) {
 		{1e15, 1e15 + 1}, {-1e-200, 1e-200}, {1e-300}, {1e300},
 	} {
 		for _, log := range []bool{false, true} {
-			f, err := Loss(CurvesOptions{Frame: frame(""), Curves: []Curve{{Y: y}, {Y: y, Mark: Dots}}, LogY: log})
+			f, err := Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Y: y}, {Y: y, Mark: Dots}}, LogY: log})
 			if err != nil {
 				if !log {
 					t.Errorf("%v: %v", y, err)
@@ -429,30 +425,6 @@ func TestTicks(t *testing.T) {
 				check("narrow log", narrowTicks(logTicks{6}).Ticks(lo, hi), lo, hi, 12)
 			}
 		}
-	}
-}
-
-func TestSpread(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for range 500 {
-		want := make([]float64, 1+rng.IntN(6))
-		for i := range want {
-			want[i] = 100 * rng.Float64()
-		}
-		at := spread(want, 10, 0, 100)
-		for i := range want {
-			if at[i] < -1e-9 || at[i] > 100+1e-9 {
-				t.Fatalf("%v is outside", at)
-			}
-			for j := range want {
-				if want[i] < want[j] && at[j]-at[i] < 10-1e-9 {
-					t.Fatalf("%v → %v: too near or out of order", want, at)
-				}
-			}
-		}
-	}
-	if at := spread([]float64{10, 50}, 10, 0, 100); at[0] != 10 || at[1] != 50 {
-		t.Errorf("moved without need: %v", at)
 	}
 }
 

@@ -66,15 +66,15 @@ func (g glyph) draw(c *draw.Canvas, centre vg.Point) {
 	c.StrokeLines(draw.LineStyle{Color: edge, Width: width}, append(pts, pts[0]))
 }
 
-// drawEdge draws an arrow head at the edge of the axes in place of the marker of a point that lies beyond, as (dx, dy) says.
-func (g glyph) drawEdge(c *draw.Canvas, at vg.Point, dx, dy vg.Length) {
+// drawEdge draws an arrow head at the edge of the axes in place of the marker of a point that lies beyond, above (dy = 1) or below (−1).
+func (g glyph) drawEdge(c *draw.Canvas, at vg.Point, dy vg.Length) {
 	r := g.radius
 	col := g.colour
 	if g.hollow {
 		col = pale(col)
 	}
-	tip := vg.Point{X: at.X + dx*r, Y: at.Y + dy*r}
-	c.FillPolygon(col, []vg.Point{tip, {X: at.X - dx*r - dy*r, Y: at.Y - dy*r + dx*r}, {X: at.X - dx*r + dy*r, Y: at.Y - dy*r - dx*r}})
+	tip := vg.Point{X: at.X, Y: at.Y + dy*r}
+	c.FillPolygon(col, []vg.Point{tip, {X: at.X - dy*r, Y: at.Y - dy*r}, {X: at.X + dy*r, Y: at.Y - dy*r}})
 }
 
 func pale(c color.NRGBA) color.NRGBA { return mix(c, style.background) }

@@ -14,21 +14,19 @@ import (
 // screen is where things are shown; tests put their own in its place. Each display waits for GoNB to have read it: a cell
 // that ends right after it would otherwise lose it now and then.
 var screen = struct {
-	on       func() bool
-	html     func(string)
-	update   func(id, html string)
-	markdown func(string)
-	newID    func() string
-	slider   func(steps, start int) moves
-	choice   func(options []string, start int) moves
+	on     func() bool
+	html   func(string)
+	update func(id, html string)
+	newID  func() string
+	slider func(steps, start int) moves
+	choice func(options []string, start int) moves
 }{
-	on:       func() bool { return gonbui.IsNotebook },
-	html:     func(s string) { gonbui.DisplayHTML(s); gonbui.Sync() },
-	update:   func(id, s string) { gonbui.UpdateHTML(id, s); gonbui.Sync() },
-	markdown: func(s string) { gonbui.DisplayMarkdown(s); gonbui.Sync() },
-	newID:    gonbui.UniqueId,
-	slider:   gonbSlider,
-	choice:   gonbChoice,
+	on:     func() bool { return gonbui.IsNotebook },
+	html:   func(s string) { gonbui.DisplayHTML(s); gonbui.Sync() },
+	update: func(id, s string) { gonbui.UpdateHTML(id, s); gonbui.Sync() },
+	newID:  gonbui.UniqueId,
+	slider: gonbSlider,
+	choice: gonbChoice,
 }
 
 // styled sees to it that a cell, which is a program of its own, brings style and script with the first thing that it shows.
@@ -75,16 +73,6 @@ func ShowHTML(h template.HTML) (shown bool) {
 	return true
 }
 
-// ShowMarkdown displays Markdown, in which $…$ is mathematics. The page renders HTML within it, so this too is for trusted
-// text. It reports whether there was a notebook to show it in.
-func ShowMarkdown(s string) (shown bool) {
-	if !InNotebook() {
-		return false
-	}
-	screen.markdown(s)
-	return true
-}
-
 // Note displays one paragraph of plain text, escaped, each argument on a line of its own. It reports whether there was a
 // notebook to show it in.
 func Note(lines ...string) (shown bool) { return ShowHTML(template.HTML(paragraph(lines...))) }
@@ -109,7 +97,7 @@ func List(line string, items ...string) (shown bool) {
 
 // Must returns v, or ends a cell of a notebook with err, as [Check] does:
 //
-//	viz.Show(viz.Must(viz.Loss(options)))
+//	viz.Show(viz.Must(viz.Curves(options)))
 func Must[T any](v T, err error) T {
 	Check(err)
 	return v

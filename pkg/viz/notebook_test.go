@@ -27,7 +27,7 @@ func TestOutsideNotebook(t *testing.T) {
 	if shown, err := ShowTable(&Table{}); shown || err != nil {
 		t.Errorf("ShowTable: %v, %v", shown, err)
 	}
-	if ShowHTML("x") || ShowMarkdown("x") || Note("x") || List("x", "y") {
+	if ShowHTML("x") || Note("x") || List("x", "y") {
 		t.Error("shown nowhere")
 	}
 }
@@ -123,9 +123,6 @@ func TestGoNB(t *testing.T) {
 			continue
 		}
 		s, _ := m.Data[protocol.MIMETextHTML].(string)
-		if s == "" {
-			s, _ = m.Data[protocol.MIMETextMarkdown].(string)
-		}
 		ended = s == "<p>end</p>"
 		if m.DisplayID != "" {
 			ids[m.DisplayID]++
@@ -139,7 +136,7 @@ func TestGoNB(t *testing.T) {
 		t.Errorf("%d displays were waited for, of %d", syncs, len(got))
 	}
 	all := strings.Join(got, "\n")
-	for _, want := range []string{"<figure", "</svg>", "<table", "**bold**", "<em>", "&lt;b&gt;", "10/10 · 100 %", "failed: broken"} {
+	for _, want := range []string{"<figure", "</svg>", "<table", "<em>", "&lt;b&gt;", "10/10 · 100 %", "failed: broken"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q did not arrive", want)
 		}
@@ -158,7 +155,6 @@ func cell() {
 	_, _ = Show(Must(Curves(CurvesOptions{Frame: frame("f"), Curves: []Curve{{Y: []float64{1, 2}}}})))
 	_, _ = ShowTable(results())
 	ShowHTML("<em>x</em>")
-	ShowMarkdown("**bold**")
 	Note("<b>")
 	bar := NewProgress("good", 10)
 	for range 10 {

@@ -1,9 +1,7 @@
 package viz
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -323,116 +321,4 @@ func (h headPlot) Plot(c draw.Canvas, _ *plot.Plot) {
 // GlyphBoxes reserves the height of the title.
 func (h headPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: h.style().Height(string(h)) + 4}}}}
-}
-
-// endLabel is a value written in the right margin, level with the end of a line.
-type endLabel struct {
-	x, y float64
-	text string
-	slot int
-}
-
-// endLabels writes several, moved apart where they would overlap.
-type endLabels []endLabel
-
-// label gives all the decimals that show five digits of the largest, so that they compare at a glance, and more to one that
-// would not show three digits of itself.
-func (e endLabels) label() {
-	var largest float64
-	for _, l := range e {
-		largest = max(largest, math.Abs(l.y))
-	}
-	decimals := func(v float64, digits int) int { return max(0, digits-1-int(math.Floor(math.Log10(math.Abs(v))))) }
-	for i, l := range e {
-		switch a := math.Abs(l.y); {
-		case a == 0:
-			e[i].text = "0"
-		case a < 1e-4 || a >= 1e9:
-			e[i].text = formatDigits(l.y, 3)
-		default:
-			e[i].text = Fixed(max(decimals(largest, 5), decimals(l.y, 3)))(l.y)
-		}
-	}
-}
-
-func (e endLabels) style(slot int) draw.TextStyle {
-	sty := style.text(style.tickSize, darker(style.colour(slot)), true)
-	sty.YAlign = draw.YCenter
-	return sty
-}
-
-const leader = 14 // points between the axes and an end label, crossed by a thin line
-
-func (e endLabels) Plot(c draw.Canvas, plt *plot.Plot) {
-	trX, trY := plt.Transforms(&c)
-	want := make([]float64, len(e))
-	for i, l := range e {
-		want[i] = float64(trY(l.y))
-	}
-	lineHeight := float64(e.style(0).Height("0"))
-	at := spread(want, lineHeight, float64(c.Min.Y)+lineHeight/2, float64(c.Max.Y))
-	for i, l := range e {
-		col := style.colour(l.slot)
-		end := vg.Point{X: trX(l.x), Y: trY(l.y)}
-		y := vg.Length(at[i])
-		c.StrokeLines(draw.LineStyle{Color: withAlpha(col, 150), Width: style.axisWidth, Dashes: []vg.Length{1.5, 2}},
-			[]vg.Point{end, {X: c.Max.X, Y: end.Y}})
-		c.StrokeLines(draw.LineStyle{Color: withAlpha(col, 150), Width: style.axisWidth},
-			[]vg.Point{{X: c.Max.X, Y: end.Y}, {X: c.Max.X + leader - 3, Y: y}})
-		fillDots(&c, []vg.Point{end}, style.markerR, draw.LineStyle{Color: col})
-		sty := e.style(l.slot)
-		// YCenter centres the box with its descent and line gap; digits have no descent.
-		c.FillText(sty, vg.Point{X: c.Max.X + leader, Y: y + sty.FontExtents().Descent}, l.text)
-	}
-}
-
-// GlyphBoxes reserves the width of the widest label right of the axes.
-func (e endLabels) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	var w vg.Length
-	for _, l := range e {
-		w = max(w, e.style(0).Width(l.text))
-	}
-	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: leader + w}}}}
-}
-
-// spread moves positions apart to at least gap, within [lo, hi] if they fit, and keeps their order; each group of
-// neighbours that had to move stays centred where it wanted to be.
-func spread(want []float64, gap, lo, hi float64) []float64 {
-	order := make([]int, len(want))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(want[a], want[b]) })
-	type block struct {
-		centre float64
-		n      int
-	}
-	var blocks []block
-	clamp := func(b block) block {
-		half := float64(b.n-1) * gap / 2
-		b.centre = math.Max(math.Min(b.centre, hi-half), lo+half)
-		return b
-	}
-	for _, i := range order {
-		b := clamp(block{want[i], 1})
-		for len(blocks) > 0 {
-			last := blocks[len(blocks)-1]
-			if b.centre-last.centre >= gap*float64(b.n+last.n)/2 {
-				break
-			}
-			n := last.n + b.n
-			b = clamp(block{(last.centre*float64(last.n) + b.centre*float64(b.n)) / float64(n), n})
-			blocks = blocks[:len(blocks)-1]
-		}
-		blocks = append(blocks, b)
-	}
-	at := make([]float64, len(want))
-	k := 0
-	for _, b := range blocks {
-		for j := range b.n {
-			at[order[k]] = b.centre + (float64(j)-float64(b.n-1)/2)*gap
-			k++
-		}
-	}
-	return at
 }

@@ -15,10 +15,10 @@ import (
 type HistogramOptions struct {
 	Frame
 	Values []float64
-	Bins   int // 0: by Freedman and Diaconis (1981), between 8 and 60
 }
 
-// Histogram draws the density of values as bars, and over it the standard normal density.
+// Histogram draws the density of values as bars, and over it the standard normal density. The number of bars is that of Freedman and
+// Diaconis (1981), between 8 and 60.
 //
 // It returns an error if an axis label is missing or no value is finite ([ErrNoData]).
 func Histogram(o HistogramOptions) (*Figure, error) {
@@ -38,12 +38,9 @@ func Histogram(o HistogramOptions) (*Figure, error) {
 	}
 	slices.Sort(sorted)
 	lo, hi := sorted[0], sorted[len(sorted)-1]
-	bins := o.Bins
-	if bins <= 0 {
-		bins = 8
-		if width := 2 * (quantile.Sorted(sorted, 0.75) - quantile.Sorted(sorted, 0.25)) / math.Cbrt(float64(len(sorted))); width > 0 {
-			bins = int(math.Min(math.Max(math.Ceil((hi-lo)/width), 8), 60))
-		}
+	bins := 8
+	if width := 2 * (quantile.Sorted(sorted, 0.75) - quantile.Sorted(sorted, 0.25)) / math.Cbrt(float64(len(sorted))); width > 0 {
+		bins = int(math.Min(math.Max(math.Ceil((hi-lo)/width), 8), 60))
 	}
 	if hi == lo {
 		lo, hi = lo-0.5, hi+0.5

@@ -36,9 +36,9 @@ type ScatterOptions struct {
 	Groups     []PointGroup // drawn in this order
 	Rules      []Rule
 
-	// XRange and YRange fix an axis from the first to the second value; the zero value fits it to the
-	// data. A point beyond is drawn as an arrow head at the edge, so that it remains visible.
-	XRange, YRange [2]float64
+	// YRange fixes the vertical axis from the first to the second value; the zero value fits it to the data. A point beyond is drawn as
+	// an arrow head at the edge, so that it remains visible.
+	YRange [2]float64
 }
 
 // Scatter draws few points with shapes, error bars and labels on linear or logarithmic axes; many plain dots are for
@@ -99,7 +99,7 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.fix(o.XRange, o.YRange); err != nil {
+	if err := b.fix([2]float64{}, o.YRange); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -147,10 +147,8 @@ func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		}
 	}
 	for i, q := range p.points {
-		if dx, dy := beyond(q.X, &plt.X), beyond(q.Y, &plt.Y); dy != 0 {
-			q.look.drawEdge(&c, at[i], 0, dy)
-		} else if dx != 0 {
-			q.look.drawEdge(&c, at[i], dx, 0)
+		if dy := beyond(q.Y, &plt.Y); dy != 0 {
+			q.look.drawEdge(&c, at[i], dy)
 		} else {
 			marked(c, q.at, func() { q.look.draw(&c, at[i]) })
 		}

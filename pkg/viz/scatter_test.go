@@ -81,8 +81,8 @@ func TestBeside(t *testing.T) {
 // A point beyond a fixed range is an arrow head at the edge: with it the picture has one more shape, and none is outside.
 func TestScatterEdge(t *testing.T) {
 	shapes := func(y float64) int {
-		f, err := Scatter(ScatterOptions{Frame: frame(""), XRange: [2]float64{0, 3}, YRange: [2]float64{0, 2},
-			Groups: []PointGroup{{Marker: Square, Points: []Point{{X: 1, Y: 1}, {X: 2, Y: y}}}}})
+		f, err := Scatter(ScatterOptions{Frame: frame(""), YRange: [2]float64{0, 2},
+			Groups: []PointGroup{{Marker: Square, Points: []Point{{X: 1, Y: 1}, {X: 2, Y: y}, {X: 3, Y: 1}}}}})
 		return strings.Count(svg(t, f, err), "<path")
 	}
 	inside, beyond, gone := shapes(1.5), shapes(1e5), shapes(nan)

@@ -40,32 +40,27 @@ type SeriesOptions struct {
 	Predictions       []Prediction
 	Spans             []Span
 
-	// Z is the half width of the bands in standard deviations; zero means 1.96, for 95 %.
-	Z float64
-
-	// MaxDots bounds the observations drawn in all panels together, so that the file stays small; zero means 12000. Beyond
-	// it an even subset is drawn, and the legend says so.
-	MaxDots int
-
 	// Panels draws each prediction in a panel of its own, in Cols columns (zero means one), on shared axes. Without it they
 	// are overlaid, which is readable for two or three.
 	Panels bool
 	Cols   int
 }
 
-// Series draws observations as dots and each prediction as a mean with a band for f inside a band for y.
+const (
+	// normal95 is the half width of a band, in standard deviations, that holds 95 % of a normal distribution.
+	normal95 = 1.96
+	// maxDots bounds the observations drawn in all panels together, so that the file stays small.
+	maxDots = 12000
+)
+
+// Series draws observations as dots and each prediction as a mean with a 95 % band for f inside one for y. Of more than 12000 observations
+// it draws an even subset, and the legend says so.
 //
 // It returns an error if an axis label is missing, lengths differ, a prediction's X does not ascend, or nothing is drawable
 // ([ErrNoData]).
 func Series(o SeriesOptions) (*Figure, error) {
-	if o.Z == 0 {
-		o.Z = 1.96
-	}
-	if o.MaxDots <= 0 {
-		o.MaxDots = 12000
-	}
 	if !o.Panels || len(o.Predictions) < 2 {
-		return series(o)
+		return series(o, maxDots)
 	}
 	cols := max(1, o.Cols)
 	rows := (len(o.Predictions) + cols - 1) / cols
@@ -77,8 +72,7 @@ func Series(o SeriesOptions) (*Figure, error) {
 			p.Slot = i + 1
 		}
 		one.Predictions = []Prediction{p}
-		one.MaxDots = max(1, o.MaxDots/len(o.Predictions))
-		f, err := series(one)
+		f, err := series(one, max(1, maxDots/len(o.Predictions)))
 		if err != nil {
 			return nil, fmt.Errorf("panel %q: %w", p.Name, err)
 		}
@@ -104,12 +98,9 @@ func greyed(l draw.LineStyle) draw.LineStyle {
 	return l
 }
 
-func series(o SeriesOptions) (*Figure, error) {
+func series(o SeriesOptions, limit int) (*Figure, error) {
 	if err := o.check(); err != nil {
 		return nil, err
-	}
-	if !(o.Z > 0) || math.IsInf(o.Z, 0) {
-		return nil, fmt.Errorf("viz: band half width of %g standard deviations", o.Z)
 	}
 	b := newBuilder(o.Frame, false, false)
 
@@ -125,11 +116,7 @@ func series(o SeriesOptions) (*Figure, error) {
 	if !single {
 		latentAlpha, noisyAlpha = style.overlaid, style.overlaid/2
 	}
-	share := fmt.Sprintf("%.4g %%", 100*math.Erf(o.Z/math.Sqrt2))
-	if o.Z == 1.96 {
-		share = "95 %"
-	}
-	forF, forY := share+" band for f", share+" band for y, with noise"
+	const forF, forY = "95 % band for f", "95 % band for y, with noise"
 	for i, p := range o.Predictions {
 		if err := p.check(i); err != nil {
 			return nil, err
@@ -141,8 +128,8 @@ func series(o SeriesOptions) (*Figure, error) {
 		latent = latent || p.LatentVar != nil
 		noisy = noisy || p.NoisyVar != nil
 		col := style.colour(slotOf(p.Slot, i))
-		b.band(forY+of, p, p.NoisyVar, true, o.Z, withAlpha(col, noisyAlpha))
-		b.band(forF+of, p, p.LatentVar, false, o.Z, withAlpha(col, latentAlpha))
+		b.band(forY+of, p, p.NoisyVar, true, withAlpha(col, noisyAlpha))
+		b.band(forF+of, p, p.LatentVar, false, withAlpha(col, latentAlpha))
 	}
 	for _, d := range []struct {
 		Points
@@ -156,7 +143,7 @@ func series(o SeriesOptions) (*Figure, error) {
 		if d.Name == "" {
 			d.Name = d.name
 		}
-		if err := b.observations(d.Points, d.col, d.radius, o.MaxDots); err != nil {
+		if err := b.observations(d.Points, d.col, d.radius, limit); err != nil {
 			return nil, err
 		}
 	}

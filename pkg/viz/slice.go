@@ -20,8 +20,6 @@ type SliceCurve struct {
 type SliceOptions struct {
 	Frame
 	Slices []SliceCurve
-	Cols   int     // zero means three
-	Limit  float64 // of the vertical axes, in nats; zero means 8
 }
 
 // Slices draws the loss along each parameter in a panel of its own, on a logarithmic axis: a narrow valley is a parameter
@@ -32,14 +30,8 @@ func Slices(o SliceOptions) (*Figure, error) {
 	if len(o.Slices) == 0 {
 		return nil, fmt.Errorf("%w: there are no slices", ErrNoData)
 	}
-	if o.Limit == 0 {
-		o.Limit = 8
-	}
-	cols := o.Cols
-	if cols == 0 {
-		cols = 3
-	}
-	cols = min(cols, len(o.Slices))
+	const limit = 8 // of the vertical axes, in nats
+	cols := min(3, len(o.Slices))
 	var figs []*Figure
 	for i, s := range o.Slices {
 		curves := []Curve{{Name: "loss", X: s.Value, Y: s.Excess, Slot: Blue}}
@@ -55,7 +47,7 @@ func Slices(o SliceOptions) (*Figure, error) {
 			Frame:  Frame{Title: s.Name, XLabel: s.Label, YLabel: "above the optimum (nats)"},
 			LogX:   true,
 			Curves: append(curves, Curve{Name: "optimum", X: []float64{s.Optimum}, Y: []float64{0}, Mark: Dots, Slot: Grey}),
-			YRange: [2]float64{-0.04 * o.Limit, o.Limit},
+			YRange: [2]float64{-0.04 * limit, limit},
 		})
 		if err != nil {
 			return nil, fmt.Errorf("slice %d (%q): %w", i, s.Name, err)

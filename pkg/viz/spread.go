@@ -19,10 +19,9 @@ type Spread struct {
 	Worst  float64
 }
 
-// SpreadOf summarises values; best says whether the smallest or the largest is the best of them, and so which is the worst
-// (NoBest: as Min). Quantiles interpolate linearly between order statistics (R's type 7). Values that are not finite, such
+// SpreadOf summarises values of which the largest is the worst. Quantiles interpolate linearly between order statistics (R's type 7). Values that are not finite, such
 // as those of failed runs, are counted separately; if none is finite, the fields are NaN. O(n log n).
-func SpreadOf(values []float64, best Best) Spread {
+func SpreadOf(values []float64) Spread {
 	sorted := make([]float64, 0, len(values))
 	for _, v := range values {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -30,14 +29,10 @@ func SpreadOf(values []float64, best Best) Spread {
 		}
 	}
 	slices.Sort(sorted)
-	s := Spread{
+	return Spread{
 		N: len(sorted), Failed: len(values) - len(sorted),
 		Q1: quantile.Sorted(sorted, 0.25), Median: quantile.Sorted(sorted, 0.5), Q3: quantile.Sorted(sorted, 0.75), Worst: quantile.Sorted(sorted, 1),
 	}
-	if best == Max {
-		s.Worst = quantile.Sorted(sorted, 0)
-	}
-	return s
 }
 
 // parts are the text of a cell: what is read first, and what is read on second thought.

@@ -10,17 +10,15 @@ import (
 func TestSpreadOf(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
-		best   Best
 		want   Spread
 	}{
-		{[]float64{3}, Min, Spread{N: 1, Median: 3, Q1: 3, Q3: 3, Worst: 3}},
-		{[]float64{4, 1}, Min, Spread{N: 2, Median: 2.5, Q1: 1.75, Q3: 3.25, Worst: 4}},
-		{[]float64{5, 1, 4, 2, 3}, Min, Spread{N: 5, Median: 3, Q1: 2, Q3: 4, Worst: 5}},
-		{[]float64{5, 1, 4, 2, 3}, Max, Spread{N: 5, Median: 3, Q1: 2, Q3: 4, Worst: 1}},
-		{[]float64{nan, 1, inf, 2, -inf}, NoBest, Spread{N: 2, Failed: 3, Median: 1.5, Q1: 1.25, Q3: 1.75, Worst: 2}},
+		{[]float64{3}, Spread{N: 1, Median: 3, Q1: 3, Q3: 3, Worst: 3}},
+		{[]float64{4, 1}, Spread{N: 2, Median: 2.5, Q1: 1.75, Q3: 3.25, Worst: 4}},
+		{[]float64{5, 1, 4, 2, 3}, Spread{N: 5, Median: 3, Q1: 2, Q3: 4, Worst: 5}},
+		{[]float64{nan, 1, inf, 2, -inf}, Spread{N: 2, Failed: 3, Median: 1.5, Q1: 1.25, Q3: 1.75, Worst: 2}},
 	} {
 		in := slices.Clone(c.values)
-		if got := SpreadOf(in, c.best); got != c.want {
+		if got := SpreadOf(in); got != c.want {
 			t.Errorf("%v: got %+v, want %+v", c.values, got, c.want)
 		}
 		if c.values[0] == c.values[0] && !slices.Equal(in, c.values) {
@@ -28,7 +26,7 @@ func TestSpreadOf(t *testing.T) {
 		}
 	}
 	for _, none := range [][]float64{nil, {nan}} {
-		if s := SpreadOf(none, Min); s.N != 0 || s.Failed != len(none) || !math.IsNaN(s.Median) || !math.IsNaN(s.Worst) {
+		if s := SpreadOf(none); s.N != 0 || s.Failed != len(none) || !math.IsNaN(s.Median) || !math.IsNaN(s.Worst) {
 			t.Errorf("of nothing finite: %+v", s)
 		}
 	}
@@ -39,9 +37,9 @@ func TestSpreadCells(t *testing.T) {
 		Caption: "PL",
 		Columns: []Column{{Name: "method"}, {Name: "NLL", Format: Fixed(1), Best: Min}, {Name: "time", Format: Seconds}},
 		Rows: [][]any{
-			{"PL", SpreadOf([]float64{1, 2, nan, 3}, Min), SpreadOf([]float64{0.001, 0.002}, Min)},
+			{"PL", SpreadOf([]float64{1, 2, nan, 3}), SpreadOf([]float64{0.001, 0.002})},
 			{"ML", 2.04, 130.0},
-			{"VFE", 7, SpreadOf([]float64{nan, nan}, Min)},
+			{"VFE", 7, SpreadOf([]float64{nan, nan})},
 		},
 		Notes: []string{"a note"},
 	}

@@ -26,8 +26,8 @@ type StripsOptions struct {
 	Strips []Strip
 	Rules  []Rule
 
-	// Each and Mark name a dot and a mark in the legend; default "one run" and "published".
-	Each, Mark string
+	// Each names a dot in the legend; default "one run".
+	Each string
 
 	// YRange fixes the vertical axis from the first to the second value; the zero value fits it to the data. A value beyond
 	// is drawn as an arrow head at the edge.
@@ -52,7 +52,7 @@ func Strips(o StripsOptions) (*Figure, error) {
 	marks := false
 	for i, st := range o.Strips {
 		at := float64(i + 1)
-		one := strip{x: at, slot: slotOf(st.Slot, i), sum: SpreadOf(st.Values, NoBest)}
+		one := strip{x: at, slot: slotOf(st.Slot, i), sum: SpreadOf(st.Values)}
 		for _, v := range st.Values {
 			if drawable(v, o.LogY) {
 				one.values = append(one.values, v)
@@ -76,15 +76,12 @@ func Strips(o StripsOptions) (*Figure, error) {
 	if o.Each == "" {
 		o.Each = "one run"
 	}
-	if o.Mark == "" {
-		o.Mark = "published"
-	}
 	each := draw.LineStyle{Color: withAlpha(style.muted, style.heldAlpha), Width: style.markerR}
 	b.legend = append(b.legend,
 		entry{name: clean(o.Each), look: each, kind: swatchDots},
 		entry{name: "median and quartiles", look: draw.LineStyle{Color: style.muted}, kind: swatchBox})
 	if marks {
-		b.legend = append(b.legend, entry{name: clean(o.Mark), glyph: markGlyph, kind: swatchGlyph})
+		b.legend = append(b.legend, entry{name: "published", glyph: markGlyph, kind: swatchGlyph})
 	}
 	for _, r := range o.Rules {
 		b.legend = append(b.legend, r.entry())
@@ -137,7 +134,7 @@ func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		var at []vg.Point
 		for _, v := range st.values {
 			if dy := beyond(v, &plt.Y); dy != 0 {
-				dot.drawEdge(&c, vg.Point{X: x, Y: cut(v)}, 0, dy)
+				dot.drawEdge(&c, vg.Point{X: x, Y: cut(v)}, dy)
 				continue
 			}
 			at = append(at, vg.Point{X: x, Y: trY(v)})
@@ -154,7 +151,7 @@ func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		for _, v := range st.marks {
 			p := vg.Point{X: x + half + markGlyph.size() + 1, Y: cut(v)}
 			if dy := beyond(v, &plt.Y); dy != 0 {
-				markGlyph.drawEdge(&c, p, 0, dy)
+				markGlyph.drawEdge(&c, p, dy)
 			} else {
 				markGlyph.draw(&c, p)
 			}

@@ -17,7 +17,6 @@ const (
 	Auto Align = iota
 	Left
 	Right
-	Center
 )
 
 // Best says which value of a column is emphasised.
@@ -28,7 +27,6 @@ type Best int
 const (
 	NoBest Best = iota
 	Min
-	Max
 )
 
 // Column is one column of a table.
@@ -83,9 +81,6 @@ func (t *Table) cells() (cells [][]tableCell, align []Align) {
 			x, ok := number(v)
 			if !ok && v != nil {
 				numbers = false
-			}
-			if c.Best == Max {
-				x = -x
 			}
 			if ok && x < winner && !math.IsInf(x, 0) {
 				winner, at = x, i
@@ -164,7 +159,7 @@ func (t *Table) HTML() (template.HTML, error) {
 	}
 	cells, align := t.cells()
 	side := func(j int) string {
-		return "text-align:" + map[Align]string{Left: "left", Right: "right;white-space:nowrap", Center: "center"}[align[j]]
+		return "text-align:" + map[Align]string{Left: "left", Right: "right;white-space:nowrap"}[align[j]]
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<table style="%s">`, tableCSS)
@@ -252,7 +247,10 @@ func (t *Table) String() string {
 		for j := range t.Columns {
 			s := cells(j)
 			pad := width[j] - utf8.RuneCountInString(s)
-			before := map[Align]int{Right: pad, Center: pad / 2}[align[j]]
+			before := 0
+			if align[j] == Right {
+				before = pad
+			}
 			if j > 0 {
 				l.WriteString("  ")
 			}

@@ -11,7 +11,7 @@ import (
 func results() *Table {
 	return &Table{
 		Caption: "Results",
-		Columns: []Column{{Name: "method"}, {Name: "NLL", Unit: "nats", Format: Fixed(1), Best: Min}, {Name: "time", Best: Max}},
+		Columns: []Column{{Name: "method"}, {Name: "NLL", Unit: "nats", Format: Fixed(1), Best: Min}, {Name: "time", Best: Min}},
 		Rows: [][]any{
 			{"ML", 1468.565, 2 * time.Minute},
 			{"PL", 1468.56, 12 * time.Millisecond},
@@ -26,8 +26,8 @@ func TestTableString(t *testing.T) {
 	const want = `Results
 method  NLL (nats)         time
 ──────  ──────────  ───────────
-ML         1468.6*  2 min 00 s*
-PL         1468.6*       12 ms
+ML         1468.6*  2 min 00 s
+PL         1468.6*       12 ms*
 VFE             –            –
 SoR            −∞            –
 a note

@@ -142,7 +142,7 @@ func (l *layer) words(before []layer) string {
 		}
 		return fmt.Sprintf("%s: %d points from %s to %s, between %s and %s", name, n, sayX(xs[0]), sayX(xs[1]), say(ys[0]), say(ys[1]))
 	case layerStrip:
-		s := SpreadOf(l.y, NoBest)
+		s := SpreadOf(l.y)
 		if s.N == 0 {
 			return ""
 		}

@@ -249,7 +249,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 		if len(curves) == 0 {
 			continue
 		}
-		f, err := viz.Variance(viz.CurvesOptions{Frame: viz.Frame{Title: optimiser, XLabel: "x", YLabel: "variance"}, LogY: true, Curves: curves})
+		f, err := viz.Curves(viz.CurvesOptions{Frame: viz.Frame{Title: optimiser, XLabel: "x", YLabel: "variance"}, LogY: true, Curves: curves})
 		if err != nil {
 			return nil, err
 		}

@@ -30,7 +30,7 @@ func spread(v []float64) any {
 	if len(v) == 1 {
 		return v[0]
 	}
-	return viz.SpreadOf(v, viz.Min)
+	return viz.SpreadOf(v)
 }
 
 func seconds(o experiment.Outcome) float64 { return o.Seconds() }
@@ -86,7 +86,7 @@ func smokeNote(notes []string) []string {
 
 // quartiles returns the median and the quartiles of what is finite.
 func quartiles(v []float64) (mid, lo, hi float64) {
-	s := viz.SpreadOf(v, viz.Min)
+	s := viz.SpreadOf(v)
 	return s.Median, s.Q1, s.Q3
 }
 

@@ -41,9 +41,9 @@ func Figure1(r *theory.SpectrumResults) (*viz.Figure, error) {
 			}
 			curves = append(curves, dots)
 		}
-		f, err := viz.Spectrum(viz.CurvesOptions{
+		f, err := viz.Curves(viz.CurvesOptions{
 			Frame: viz.Frame{Title: d.panel, XLabel: "number of the eigenvalue", YLabel: "eigenvalue"},
-			LogX:  true, YRange: [2]float64{1e-2, 1e3}, Curves: curves,
+			LogX:  true, LogY: true, YRange: [2]float64{1e-2, 1e3}, Curves: curves,
 		})
 		if err != nil {
 			return nil, err
