@@ -81,14 +81,17 @@ class Visit:
 
 
 def look(browser, path, out, source):
-    """What every page must keep."""
-    problems = []
+    """What every page must keep; of one with questions, that its first screen answers them (see first_screen)."""
+    problems, answers = [], ""
     size = path.stat().st_size
     if size > HEAVIEST:
         problems.append(f"{size} bytes, want at most {HEAVIEST}")
     for name, view in (("1280", LAPTOP), ("400", PHONE)):
         with Visit(browser, path, view, color_scheme="light") as v:
             page = v.page
+            if view is LAPTOP and path.stem in QUESTIONS:  # before anything has scrolled
+                unanswered, answers = first_screen(page, QUESTIONS[path.stem])
+                problems += unanswered
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > view["width"]:
                 problems.append(f"{name}: the page is {wide} pixels wide")
@@ -102,7 +105,7 @@ def look(browser, path, out, source):
             problems += [f"{name}: {p}" for p in axe(page, source) + v.problems]
     if problems:
         raise Failure("\n  ".join(problems))
-    return f"{size // 1000} kB, {len(texts)} texts in figures, axe finds nothing"
+    return f"{size // 1000} kB, {len(texts)} texts in figures, axe finds nothing{answers}"
 
 
 # Of a zoomed figure: the length of its paths, how many have a look that the figure itself has not, and the labels of its axes.
@@ -345,16 +348,17 @@ def answered(answer, text):
     return re.search(r"[-\u2212]?[\d.]+(?:e-?\d+)?".join(parts), text)
 
 
-def try_questions(browser, path, out, _):
-    """The reading test: the first screen answers the questions of scripts/report/questions.json."""
-    asked = QUESTIONS[path.stem]
-    with Visit(browser, path, LAPTOP) as v:
-        text = re.sub(r"\s+", " ", v.page.evaluate(FIRST_SCREEN))
-        open_ones = [q["question"] for q in asked if not answered(q["answer"], text)]
-        need(not open_ones, f"the first screen does not answer {open_ones}: it says {text[:1500]!r}")
-        figure = v.page.locator("main figure svg:visible").first.bounding_box()
-        need(figure and figure["y"] < LAPTOP["height"] - 100, "no figure begins on the first screen")
-    return f"{len(asked)} questions answered, and a figure, on the first screen"
+def first_screen(page, asked):
+    """The reading test: the first screen of a page that was just opened answers the questions of scripts/report/questions.json. Returns
+    what is wrong, and what is right in words."""
+    problems = []
+    text = re.sub(r"\s+", " ", page.evaluate(FIRST_SCREEN))
+    if open_ones := [q["question"] for q in asked if not answered(q["answer"], text)]:
+        problems.append(f"the first screen does not answer {open_ones}: it says {text[:1500]!r}")
+    figure = page.locator("main figure svg:visible").first.bounding_box()
+    if not (figure and figure["y"] < LAPTOP["height"] - 100):
+        problems.append("no figure begins on the first screen")
+    return problems, f", {len(asked)} questions answered, and a figure, on the first screen"
 
 
 # A name that ends what it could stand in, and begins what runs: an element, an attribute, a script, a style, a comment, a link.
@@ -443,7 +447,7 @@ def main():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=os.environ["GPPL_CHROMIUM"], args=["--no-sandbox"] * (os.getuid() == 0))
         for path in pages:
-            for what in (look, *trials.get(path.stem, ()), *[try_questions] * (path.stem in QUESTIONS)):
+            for what in (look, *trials.get(path.stem, ())):
                 start = time.monotonic()
                 try:
                     print(f"{path.name}: {what.__name__}: {what(browser, path, args.out, source)} ({time.monotonic() - start:.1f} s)", flush=True)
