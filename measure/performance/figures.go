@@ -68,45 +68,32 @@ func panel(s sweep, xlabel string) (*viz.Figure, error) {
 }
 
 func drawN(sweeps []sweep, path string) error {
-	var figs []*viz.Figure
-	for _, s := range sweeps {
-		f, err := panel(s, "observations n")
-		if err != nil {
-			return err
-		}
-		figs = append(figs, f)
-	}
-	fig, err := viz.Grid(2, 2, viz.GridOptions{
-		Frame: viz.Frame{
-			Title:  fmt.Sprintf("What is chosen leaves the dense engine behind (l = %g on [0, %g], k = %d)", l0, span, k),
-			XLabel: "observations n", YLabel: "time (ms)", Height: 560,
-			Alt: "Time of one value and gradient against the number of observations, for each engine and for the automatic choice.",
-		},
-		ShareX: true, ShareY: true,
-	}, figs...)
-	if err != nil {
-		return err
-	}
-	return fig.Save(path)
+	return drawPanels(sweeps, path, viz.Frame{
+		Title:  fmt.Sprintf("What is chosen leaves the dense engine behind (l = %g on [0, %g], k = %d)", l0, span, k),
+		XLabel: "observations n", YLabel: "time (ms)", Height: 560,
+		Alt: "Time of one value and gradient against the number of observations, for each engine and for the automatic choice.",
+	})
 }
 
 func drawL(sweeps []sweep, n int, path string) error {
+	return drawPanels(sweeps, path, viz.Frame{
+		Title:  fmt.Sprintf("Banded for short lengthscales, spectral for long ones; PL interpolates (n = %d)", n),
+		XLabel: "lengthscale l (unit of x)", YLabel: "time (ms)", Height: 400,
+		Alt: "Time of one value and gradient against the lengthscale, for each engine and for the automatic choice.",
+	})
+}
+
+// drawPanels draws a panel for each sweep, two in a row, and saves the figure.
+func drawPanels(sweeps []sweep, path string, frame viz.Frame) error {
 	var figs []*viz.Figure
 	for _, s := range sweeps {
-		f, err := panel(s, "lengthscale l (unit of x)")
+		f, err := panel(s, frame.XLabel)
 		if err != nil {
 			return err
 		}
 		figs = append(figs, f)
 	}
-	fig, err := viz.Grid(1, 2, viz.GridOptions{
-		Frame: viz.Frame{
-			Title:  fmt.Sprintf("Banded for short lengthscales, spectral for long ones; PL interpolates (n = %d)", n),
-			XLabel: "lengthscale l (unit of x)", YLabel: "time (ms)", Height: 400,
-			Alt: "Time of one value and gradient against the lengthscale, for each engine and for the automatic choice.",
-		},
-		ShareX: true, ShareY: true,
-	}, figs...)
+	fig, err := viz.Grid((len(figs)+1)/2, 2, viz.GridOptions{Frame: frame, ShareX: true, ShareY: true}, figs...)
 	if err != nil {
 		return err
 	}

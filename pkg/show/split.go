@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -95,11 +97,8 @@ func (f *Forecast) String() string {
 func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	const points = 800 // of a line as wide as a page
 	s := f.split
-	x := make([]float64, points)
 	end := slices.Max(s.Held.X)
-	for i := range x {
-		x[i] = from + (end-from)*float64(i)/(points-1)
-	}
+	x := floats.Span(make([]float64, points), from, end)
 	mean, latent, err := f.posterior.LatentContext(context.Background(), gppl.Scalars(x))
 	if err != nil {
 		return nil, err
@@ -110,7 +109,7 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	}
 	seen := s.Train.Between(from, f.horizonFrom)
 	return viz.Series(viz.SeriesOptions{
-		Frame: viz.Frame{Title: title, XLabel: axis(s.Held.XName, s.Held.XUnit), YLabel: axis(s.Held.YName, s.Held.YUnit), Height: 330,
+		Frame: viz.Frame{Title: title, XLabel: forecast.Axis{Name: s.Held.XName, Unit: s.Held.XUnit}.Label(), YLabel: forecast.Axis{Name: s.Held.YName, Unit: s.Held.YUnit}.Label(), Height: 330,
 			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was then observed. %s", 100*level, f)},
 		Observed: viz.Points{Name: "trained on", X: seen.X, Y: seen.Y},
 		HeldOut:  viz.Points{X: s.Held.X, Y: s.Held.Y},
@@ -120,13 +119,6 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 		}},
 		Spans: []viz.Span{{From: f.horizonFrom, To: end, Label: "forecast"}},
 	})
-}
-
-func axis(name, unit string) string {
-	if unit == "" || unit == name {
-		return name
-	}
-	return name + " (" + unit + ")"
 }
 
 // Scores returns a table of the scores of forecasts of the same observations.

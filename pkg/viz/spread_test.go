@@ -89,7 +89,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%q is shown as %s", s, h)
 		}
 	}
-	tb := &Table{Columns: []Column{{Name: "verdict"}}, Rows: [][]any{{Reproduced}, {Status("<script>")}, {Status("")}}}
+	tb := &Table{Columns: []Column{{Name: "verdict"}}, Rows: [][]any{{Status("reproduced")}, {Status("<script>")}, {Status("")}}}
 	h, err := tb.HTML()
 	if err != nil {
 		t.Fatal(err)

@@ -9,33 +9,25 @@ import (
 // as its colour, for a monochrome printer and for those who do not see the colour. Any other text is a badge in grey.
 type Status string
 
-// The statuses.
-const (
-	Reproduced    Status = "reproduced"     // ours agrees within the tolerance
-	Corrected     Status = "corrected"      // the statement holds in another form, which ours gives
-	Contradicted  Status = "contradicted"   // ours disagrees
-	NotComparable Status = "not comparable" // other data, machine or definition
-	Better        Status = "better"         // ours is beyond what was published
-	NotRun        Status = "not run"
-	Found         Status = "found" // a statement of ours that measurement confirms
-)
-
-// badges are the looks; scripts/report/style.css has the same for the index of reports.
+// badges are the looks of the statuses that pkg/experiment gives; scripts/report/style.css has the same for the index of reports.
 var badges = map[Status]struct{ sign, ink, fill, edge string }{
-	Reproduced:    {"✓", "#1a6334", "#e6f4ea", "1px solid #8cc7a0"},
-	Corrected:     {"→", "#7a4b00", "#fff3d6", "2px solid #b97a10"},
-	Contradicted:  {"✗", "#a4161a", "#fdeaea", "2px solid #a4161a"},
-	NotComparable: {"≁", "#4b5661", "#f1f3f5", "1px dashed #8c959f"},
-	Better:        {"▲", "#0b5394", "#e3f0fb", "1px solid #7fb2de"},
-	NotRun:        {"·", "#57606a", "#ffffff", "1px dotted #8c959f"},
-	Found:         {"○", "#4b5661", "#ffffff", "1px solid #8c959f"},
+	"reproduced":     {"✓", "#1a6334", "#e6f4ea", "1px solid #8cc7a0"},
+	"corrected":      {"→", "#7a4b00", "#fff3d6", "2px solid #b97a10"},
+	"contradicted":   {"✗", "#a4161a", "#fdeaea", "2px solid #a4161a"},
+	"not comparable": {"≁", "#4b5661", "#f1f3f5", "1px dashed #8c959f"},
+	"better":         {"▲", "#0b5394", "#e3f0fb", "1px solid #7fb2de"},
+	"not run":        {"·", "#57606a", "#ffffff", "1px dotted #8c959f"},
+	"found":          {"○", "#4b5661", "#ffffff", "1px solid #8c959f"},
 }
+
+// plain is the badge of any other text.
+const plain Status = "not run"
 
 func (s Status) sign() string {
 	if b, ok := badges[s]; ok {
 		return b.sign
 	}
-	return badges[NotRun].sign
+	return badges[plain].sign
 }
 
 // String returns the sign and the word, or a dash for none.
@@ -49,7 +41,7 @@ func (s Status) String() string {
 func (s Status) html() string {
 	b, ok := badges[s]
 	if !ok {
-		b = badges[NotRun]
+		b = badges[plain]
 	}
 	return fmt.Sprintf(`<span style="display:inline-block;padding:0 0.45em;border-radius:0.7em;font-size:0.92em;font-weight:600;`+
 		`white-space:nowrap;color:%s;background:%s;border:%s;print-color-adjust:exact;-webkit-print-color-adjust:exact">%s</span>`,

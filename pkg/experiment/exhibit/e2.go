@@ -33,14 +33,8 @@ func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) 
 				if len(ours) == 0 {
 					continue
 				}
-				times := experiment.Values(ours, func(o experiment.Outcome) float64 {
-					if protocol == experiment.Paper {
-						return experiment.DenseSeconds(all, o)
-					}
-					return o.Seconds()
-				})
 				pt := viz.Point{Label: label(order)}
-				pt.X, pt.XLo, pt.XHi = quartiles(times)
+				pt.X, pt.XLo, pt.XHi = quartiles(times(all, ours, protocol))
 				pt.Y, pt.YLo, pt.YHi = quartiles(experiment.NLLs(ours))
 				group.Points = append(group.Points, pt)
 				if m == experiment.ML {

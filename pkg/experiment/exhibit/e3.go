@@ -33,13 +33,7 @@ func Table2(all []experiment.Outcome, p experiment.Published) *viz.Table {
 			row := []any{kernel, name}
 			for _, m := range methods {
 				ours := experiment.Where(all, experiment.SunspotsBy(protocol, kernel, m, experiment.Authors{}))
-				times := experiment.Values(ours, func(o experiment.Outcome) float64 {
-					if protocol == experiment.Paper {
-						return experiment.DenseSeconds(all, o)
-					}
-					return o.Seconds()
-				})
-				row = append(row, spread(experiment.NLLs(ours)), spread(times))
+				row = append(row, spread(experiment.NLLs(ours)), spread(times(all, ours, protocol)))
 			}
 			t.Rows = append(t.Rows, row)
 		}
