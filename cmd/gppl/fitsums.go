@@ -302,7 +302,7 @@ func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (be
 		if err := ctx.Err(); err != nil {
 			return nil, refused, err
 		}
-		value, err := loss.ValueGrad(nil, valuesOf(m))
+		value, err := loss.ValueGrad(nil, m.Values())
 		if refusal := (*library.Refusal)(nil); errors.As(err, &refusal) {
 			refused = refusal.Reason
 		} else if err == nil && value < lowest {
@@ -400,11 +400,4 @@ func sumsStarts(kernel library.Kernel, s *library.Sums) (starts []library.Model)
 		}
 	}
 	return starts
-}
-
-func valuesOf(m library.Model) (theta []float64) {
-	for _, p := range m.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
 }

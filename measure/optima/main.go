@@ -139,7 +139,7 @@ func (p pair) compare(restarts int) (o outcome) {
 	if err != nil {
 		return outcome{err: err}
 	}
-	if o.exact, o.err = exact.ValueGrad(nil, thetaOf(o.found.Model)); o.err != nil {
+	if o.exact, o.err = exact.ValueGrad(nil, o.found.Model.Values()); o.err != nil {
 		return o
 	}
 	o.best, o.bestAt, o.agree = reference(p, d, restarts)
@@ -164,13 +164,6 @@ func (p pair) compare(restarts int) (o outcome) {
 	o.doubtful = o.found.Status != gppl.Converged && o.found.Status != gppl.Stopped
 	o.silent = o.lost > most && !o.doubtful
 	return o
-}
-
-func thetaOf(m gppl.Model) (theta []float64) {
-	for _, p := range m.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
 }
 
 // reference returns the best of many trainings of the exact likelihood from random starts, and how many of them ended there.

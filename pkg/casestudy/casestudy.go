@@ -102,15 +102,6 @@ func (s *Study) add(name, said string, p predictor) error {
 	return nil
 }
 
-// gridOf returns count points from lo to hi.
-func gridOf(lo, hi float64, count int) []float64 {
-	x := make([]float64, count)
-	for i := range x {
-		x[i] = lo + (hi-lo)*float64(i)/float64(count-1)
-	}
-	return x
-}
-
 // Table compares the contenders.
 func (s *Study) Table() *viz.Table {
 	t := &viz.Table{

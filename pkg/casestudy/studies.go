@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -64,7 +66,7 @@ func Trend(ctx context.Context, scale Scale) (*Study, error) {
 	for i, y := range after.Y {
 		s.Held.Y[i] = (y - scaling.Mean) / scaling.Scale
 	}
-	s.grid = gridOf(slices.Min(z.X), slices.Max(after.X), 800)
+	s.grid = floats.Span(make([]float64, 800), slices.Min(z.X), slices.Max(after.X))
 	for _, c := range []struct {
 		name string
 		mean gppl.Mean
@@ -107,7 +109,7 @@ func ErrorBars(ctx context.Context, scale Scale) (*Study, error) {
 		}
 		y[i] = truth(x[i]) + errors[i]*rnd.NormFloat64()
 	}
-	at := gridOf(0.5, 19.5, 100)
+	at := floats.Span(make([]float64, 100), 0.5, 19.5)
 	held := gppl.Data{X: gppl.Scalars(at), Y: make([]float64, len(at))}
 	for i, t := range at {
 		held.Y[i] = truth(t)
@@ -117,7 +119,7 @@ func ErrorBars(ctx context.Context, scale Scale) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Study{Title: "Two instruments: the band of the function", XLabel: "time", YLabel: "y", Train: plain, Held: held, grid: gridOf(0, 20, 300),
+	s := &Study{Title: "Two instruments: the band of the function", XLabel: "time", YLabel: "y", Train: plain, Held: held, grid: floats.Span(make([]float64, 300), 0, 20),
 		Remarks: []string{"Held out is the function without noise; the band is that of the function."}}
 	for _, c := range []struct {
 		name string
@@ -163,7 +165,7 @@ func Outliers(ctx context.Context, scale Scale) (*Study, *observe.Outliers, erro
 		xs, train.Y = append(xs, all.X.At(i)[0]), append(train.Y, y)
 	}
 	train.X, held.X = gppl.Scalars(xs), gppl.Scalars(hx)
-	s := &Study{Title: "Wrong readings", XLabel: "year", YLabel: fmt.Sprintf("CO₂ less %.1f (ppm)", mean), Train: train, Held: held, grid: gridOf(slices.Min(xs), slices.Max(xs), 500),
+	s := &Study{Title: "Wrong readings", XLabel: "year", YLabel: fmt.Sprintf("CO₂ less %.1f (ppm)", mean), Train: train, Held: held, grid: floats.Span(make([]float64, 500), slices.Min(xs), slices.Max(xs)),
 		Remarks: []string{fmt.Sprintf("%d of the %d readings are off by %d ppm; those that are held out are right.", planted, train.Len(), off)}}
 	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, train.X)))
 	r, p, err := learn(ctx, m, train)
@@ -192,7 +194,7 @@ func Outliers(ctx context.Context, scale Scale) (*Study, *observe.Outliers, erro
 func Slope(ctx context.Context, scale Scale) (*Study, error) {
 	const change = 60
 	n, ahead := scale.or(160, 100), 40
-	x := gridOf(0, float64(n+ahead-1), n+ahead)
+	x := floats.Span(make([]float64, n+ahead), 0, float64(n+ahead-1))
 	_, y, _, err := gppl.Model{Kernel: gppl.Matern32{Variance: 0.3, Lengthscale: 6}, Noise: 0.1}.Sample(gppl.Scalars(x), 4)
 	if err != nil {
 		return nil, err
@@ -223,7 +225,7 @@ func Slope(ctx context.Context, scale Scale) (*Study, error) {
 func Change(ctx context.Context, scale Scale) (*Study, error) {
 	const seed = 11
 	n := scale.or(300, 150)
-	x := gridOf(0, 100, n)
+	x := floats.Span(make([]float64, n), 0, 100)
 	truth := gppl.Model{Noise: 0.01, Kernel: gppl.ChangePoint{
 		Before: gppl.SE{Variance: 0.3, Lengthscale: 6}, After: gppl.Matern32{Variance: 4, Lengthscale: 3}, Location: 62, Width: 1,
 	}}
@@ -242,7 +244,7 @@ func Change(ctx context.Context, scale Scale) (*Study, error) {
 	}
 	all := gppl.Data{X: gppl.Scalars(x), Y: y}
 	s := &Study{Title: "A change of character at an unknown time", XLabel: "time", YLabel: "y", Train: all.Pick(train), Held: all.Pick(held),
-		grid: gridOf(0, 100, 400), Remarks: []string{"The change was drawn at 62; two observations in five are held out."}}
+		grid: floats.Span(make([]float64, 400), 0, 100), Remarks: []string{"The change was drawn at 62; two observations in five are held out."}}
 	for _, c := range []struct {
 		name   string
 		kernel gppl.Kernel
@@ -302,13 +304,13 @@ func Uncertain(ctx context.Context, scale Scale) (*Study, *viz.Table, error) {
 
 func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, error) {
 	n := uncertainTrain
-	x := gridOf(0, float64(n+uncertainAhead-1), n+uncertainAhead)
+	x := floats.Span(make([]float64, n+uncertainAhead), 0, float64(n+uncertainAhead-1))
 	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.05}.Sample(gppl.Scalars(x), 50+seed)
 	if err != nil {
 		return nil, err
 	}
 	s := &Study{Title: "A short series", XLabel: "time", YLabel: "y",
-		Train: gppl.Data{X: gppl.Scalars(x[:n]), Y: y[:n]}, Held: gppl.Data{X: gppl.Scalars(x[n:]), Y: y[n:]}, grid: gridOf(0, x[len(x)-1], 200)}
+		Train: gppl.Data{X: gppl.Scalars(x[:n]), Y: y[:n]}, Held: gppl.Data{X: gppl.Scalars(x[n:]), Y: y[n:]}, grid: floats.Span(make([]float64, 200), 0, x[len(x)-1])}
 	start := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, s.Train)
 	exact, err := gppl.NewExact(start, s.Train)
 	if err != nil {

@@ -282,10 +282,7 @@ func startNLL(t Trial, exact gppl.Loss) (float64, error) {
 	if v, ok := starts.Load(key); ok {
 		return v.(float64), nil
 	}
-	var theta []float64
-	for _, p := range gppl.PaperModel(Kernels[t.Kernel]).Params() {
-		theta = append(theta, p.Value)
-	}
+	theta := gppl.PaperModel(Kernels[t.Kernel]).Values()
 	theta[len(theta)-1] += key.added
 	v, err := exact.ValueGrad(nil, theta)
 	if err == nil {
