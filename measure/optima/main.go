@@ -4,13 +4,13 @@
 //	go run ./measure/optima -quick -seed 3
 //	go run ./measure/optima -named
 //
-// With -named it compares what gppl fit --kernel finds (forecast.Fit) for the kernels with a season, with the better of auto.Fit and the
-// restarts, and marks ! what loses more than ten nats without a doubt.
+// With -named it is what gppl fit --kernel finds (forecast.Fit) for the kernels with a season, and ! marks what loses more than ten nats
+// without a doubt. -sample 20 takes 20 of the 150 pairs, drawn by the seed. -store FILE keeps each outcome, to go on from.
 //
 // It prints how many nats auto.Fit ends above the best of the restarts, pair by pair, marked ? where auto.Fit calls its result
 // doubtful and ! where it loses more than a nat and calls it converged. The reference trains the exact likelihood from starts
-// that are log-uniform in a wide box, without any knowledge of the series but its range, its spacing and its power. Nothing is
-// stored: all is computed anew, from seeds. It exits with 1 if any pair is marked !.
+// that are log-uniform in a wide box, without any knowledge of the series but its range, its spacing and its power, and from the model that
+// drew the series if it has the kernel. All is computed anew, from seeds, but for what -store has. It exits with 1 if any pair is marked !.
 package main
 
 import (
@@ -40,6 +40,8 @@ func main() {
 		atOnce   = flag.Int("workers", runtime.NumCPU(), "pairs at the same time")
 		verbose  = flag.Bool("v", false, "print both models of every pair that loses more than a nat")
 		named    = flag.Bool("named", false, "the path of named kernels, for kernels with a season")
+		sample   = flag.Int("sample", 0, "of so many pairs, drawn by the seed; 0: all")
+		store    = flag.String("store", "", "a file of outcomes, to which new ones are added")
 		only     = flag.String("only", "", "only pairs whose name, \"kind × kernel\", contains this")
 	)
 	flag.Parse()
@@ -49,9 +51,18 @@ func main() {
 		*restarts = min(*restarts, 10)
 	}
 	pairs = slices.DeleteFunc(pairs, func(p pair) bool { return !strings.Contains(p.String(), *only) })
+	if *sample > 0 && *sample < len(pairs) {
+		rand.New(rand.NewPCG(*seed, 13)).Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+		pairs = pairs[:*sample]
+	}
+	kept, err := open(*store)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
 	outcomes := make([]outcome, len(pairs))
 	workers.Each(*atOnce, len(pairs), func(i int) {
-		outcomes[i] = pairs[i].compare(*restarts)
+		outcomes[i] = kept.outcome(fmt.Sprintf("%s, seed %d, %d restarts", pairs[i], pairs[i].seed, *restarts), func() outcome { return pairs[i].compare(*restarts) })
 		fmt.Fprintf(os.Stderr, "%s: %v\n", pairs[i], outcomes[i])
 	})
 	silent := table(os.Stdout, pairs, outcomes, *named, *verbose)
@@ -105,65 +116,72 @@ func quarter(pairs []pair) (some []pair) {
 
 // An outcome says what both found.
 type outcome struct {
-	err      error
-	found    *gppl.Result
-	text     fmt.Stringer // of the whole result
-	exact    float64      // the exact likelihood at what auto.Fit found
-	best     float64      // of the restarts
-	bestAt   string
-	agree    int // restarts that ended within 0.1 nats of the best
-	lost     float64
-	silent   bool
-	doubtful bool
+	Err      string `json:",omitempty"`
+	Status   gppl.Status
+	Text     string  // of the whole result
+	Exact    float64 // the exact likelihood at what was found
+	Best     float64 // of the restarts
+	BestAt   string
+	Agree    int // restarts that ended within 0.1 nats of the best
+	Lost     float64
+	Silent   bool
+	Doubtful bool
 }
 
 func (o outcome) String() string {
-	if o.err != nil {
-		return o.err.Error()
+	if o.Err != "" {
+		return o.Err
 	}
-	return fmt.Sprintf("lost %.2f nats, %s", o.lost, o.found.Status)
+	return fmt.Sprintf("lost %.2f nats, %s", o.Lost, o.Status)
 }
 
 // compare trains both ways.
 func (p pair) compare(restarts int) (o outcome) {
 	d, err := p.of.series(p.seed)
 	if err != nil {
-		return outcome{err: err}
+		return outcome{Err: err.Error()}
 	}
+	train, most := p.automatic, 1.0
+	if p.named {
+		train, most = p.byName, 10
+	}
+	if o, err = train(d); err != nil {
+		return outcome{Err: err.Error()}
+	}
+	o.Best, o.BestAt, o.Agree = reference(p, d, restarts)
+	o.Lost = o.Exact - o.Best
+	o.Doubtful = o.Status != gppl.Converged && o.Status != gppl.Stopped
+	o.Silent = o.Lost > most && !o.Doubtful
+	return o
+}
+
+// automatic trains by auto.Fit.
+func (p pair) automatic(d gppl.Data) (o outcome, err error) {
 	found, err := auto.Fit(context.Background(), gppl.Model{Kernel: p.family}, d, auto.Settings{})
 	if err != nil {
-		return outcome{err: err}
+		return o, err
 	}
-	o.found, o.text = found.Result, found
-	exact, err := gppl.NewExact(o.found.Model, d)
+	exact, err := gppl.NewExact(found.Model, d)
 	if err != nil {
-		return outcome{err: err}
+		return o, err
 	}
-	if o.exact, o.err = exact.ValueGrad(nil, o.found.Model.Values()); o.err != nil {
-		return o
+	o.Status, o.Text = found.Status, found.String()
+	o.Exact, err = exact.ValueGrad(nil, found.Model.Values())
+	return o, err
+}
+
+// byName trains as the command trains a kernel that is named.
+func (p pair) byName(d gppl.Data) (o outcome, err error) {
+	var x []float64
+	for i := range d.Len() {
+		x = append(x, d.X.At(i)[0])
 	}
-	o.best, o.bestAt, o.agree = reference(p, d, restarts)
-	most := 1.0
-	if p.named {
-		most = 10
-		if o.exact < o.best {
-			o.best, o.bestAt, o.agree = o.exact, o.found.Model.String(), 1
-		}
-		var x []float64
-		for i := range d.Len() {
-			x = append(x, d.X.At(i)[0])
-		}
-		a, err := forecast.Fit(context.Background(), &forecast.Series{X: x, Y: d.Y, Step: span / points},
-			forecast.Options{Kernels: []string{p.kernel}, Trend: "none", Log: "never"})
-		if err != nil {
-			return outcome{err: err}
-		}
-		o.found, o.text, o.exact = a.Result, a.Result, a.NLL()+float64(d.Len())*math.Log(a.Scaling.Scale)
+	a, err := forecast.Fit(context.Background(), &forecast.Series{X: x, Y: d.Y, Step: span / points},
+		forecast.Options{Kernels: []string{p.kernel}, Trend: "none", Log: "never"})
+	if err != nil {
+		return o, err
 	}
-	o.lost = o.exact - o.best
-	o.doubtful = o.found.Status != gppl.Converged && o.found.Status != gppl.Stopped
-	o.silent = o.lost > most && !o.doubtful
-	return o
+	return outcome{Status: a.Result.Status, Text: a.Result.String(), Exact: a.NLL() + float64(d.Len())*math.Log(a.Scaling.Scale)}, nil
 }
 
 // reference returns the best of many trainings of the exact likelihood from random starts, and how many of them ended there.
@@ -189,15 +207,22 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 	}
 	rnd := rand.New(rand.NewPCG(p.seed, 12))
 	m := gppl.Model{Kernel: p.family}
-	var ends []float64
-	best = math.Inf(1)
+	var starts []gppl.Model
 	for range restarts {
 		var theta []float64
 		for _, q := range m.Params() {
 			from, to := box(q)
 			theta = append(theta, from*math.Pow(to/from, rnd.Float64()))
 		}
-		loss, err := gppl.NewExact(m.WithParams(theta), d)
+		starts = append(starts, m.WithParams(theta))
+	}
+	if truth := p.of.truth; truth.Kernel != nil && slices.EqualFunc(truth.Params(), m.Params(), func(a, b gppl.Param) bool { return a.Name == b.Name }) && fmt.Sprintf("%T", truth.Kernel) == fmt.Sprintf("%T", p.family) {
+		starts = append(starts, truth)
+	}
+	var ends []float64
+	best = math.Inf(1)
+	for _, start := range starts {
+		loss, err := gppl.NewExact(start, d)
 		if err != nil {
 			continue
 		}
@@ -230,19 +255,19 @@ func table(to io.Writer, pairs []pair, outcomes []outcome, named, verbose bool) 
 	var large, doubtful, better, failed int
 	for i, p := range pairs {
 		o := outcomes[i]
-		cell := fmt.Sprintf("%.1f", o.lost)
+		cell := fmt.Sprintf("%.1f", o.Lost)
 		switch {
-		case o.err != nil:
+		case o.Err != "":
 			cell, failed = "error!", failed+1
-		case o.silent:
+		case o.Silent:
 			cell, silent = cell+"!", silent+1
-		case o.doubtful:
+		case o.Doubtful:
 			cell, doubtful = cell+"?", doubtful+1
 		}
-		if o.err != nil || o.lost > 1 {
+		if o.Err != "" || o.Lost > 1 {
 			large++
 		}
-		if o.lost < -1 {
+		if o.Lost < -1 {
 			better++
 		}
 		lost[[2]string{p.kind, p.kernel}] = cell
@@ -264,10 +289,10 @@ func table(to io.Writer, pairs []pair, outcomes []outcome, named, verbose bool) 
 		len(pairs), large, silent, doubtful, what, better, failed)
 	if verbose {
 		for i, p := range pairs {
-			if o := outcomes[i]; o.err != nil {
-				fmt.Fprintf(to, "\n%s: %v\n", p, o.err)
-			} else if o.lost > 1 {
-				fmt.Fprintf(to, "\n%s: best %.3f by %d restarts: %v\n%v\n", p, o.best, o.agree, o.bestAt, o.text)
+			if o := outcomes[i]; o.Err != "" {
+				fmt.Fprintf(to, "\n%s: %v\n", p, o.Err)
+			} else if o.Lost > 1 {
+				fmt.Fprintf(to, "\n%s: best %.3f by %d restarts: %v\n%v\n", p, o.Best, o.Agree, o.BestAt, o.Text)
 			}
 		}
 	}

@@ -11,10 +11,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// A kind of series: how it is drawn from a source of randomness.
+// A kind of series: how it is drawn from a source of randomness, and the model that draws it, if that is one.
 type kind struct {
 	name string
-	draw func(rnd *rand.Rand) (x, y []float64)
+	drawing
+}
+
+type drawing struct {
+	draw  func(rnd *rand.Rand) (x, y []float64)
+	truth gppl.Model
 }
 
 // span is the range of x, and points the number of observations, of all kinds.
@@ -39,13 +44,13 @@ func kinds() []kind {
 			return math.Sin(x/1.5) + math.Sin(x/11) + 0.1*rnd.NormFloat64()
 		})},
 		{"trend", of(uneven, func(x float64, rnd *rand.Rand) float64 { return (x-span/2)/20 + 0.3*rnd.NormFloat64() })},
-		{"random walk", func(rnd *rand.Rand) (x, y []float64) {
+		{"random walk", drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 			x, y = even(rnd), make([]float64, points)
 			for i := range y[1:] {
 				y[i+1] = y[i] + rnd.NormFloat64()
 			}
 			return x, y
-		}},
+		}}},
 		{"white noise", of(uneven, func(_ float64, rnd *rand.Rand) float64 { return rnd.NormFloat64() })},
 		{"heavy tails", of(uneven, func(x float64, rnd *rand.Rand) float64 {
 			return math.Sin(x/3) + 0.1*rnd.NormFloat64()/rnd.Float64()
@@ -57,14 +62,14 @@ func kinds() []kind {
 		{"duplicated x", of(duplicated, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() })},
 		{"step", of(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Copysign(1, x-span/2) + 0.1*rnd.NormFloat64() })},
 		{"chirp", of(even, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x*x/100) + 0.1*rnd.NormFloat64() })},
-		{"spike", func(rnd *rand.Rand) (x, y []float64) {
+		{"spike", drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 			x, y = even(rnd), make([]float64, points)
 			for i := range y {
 				y[i] = 0.1 * rnd.NormFloat64()
 			}
 			y[points/3] = 5
 			return x, y
-		}},
+		}}},
 		{"season and trend", of(even, func(x float64, rnd *rand.Rand) float64 {
 			return x/30 - 1.5 + 0.5*math.Sin(2*math.Pi*x/8) + 0.2*math.Sin(4*math.Pi*x/8) + 0.2*rnd.NormFloat64()
 		})},
@@ -132,19 +137,19 @@ func sorted(at func(i int) float64) []float64 {
 }
 
 // of observes a function of x, noise included.
-func of(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) func(*rand.Rand) (x, y []float64) {
-	return func(rnd *rand.Rand) (x, y []float64) {
+func of(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) drawing {
+	return drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)
 		for _, v := range x {
 			y = append(y, f(v, rnd))
 		}
 		return x, y
-	}
+	}}
 }
 
 // process draws from a Gaussian process with a kernel and a noise variance.
-func process(times func(*rand.Rand) []float64, k gppl.Kernel, noise float64) func(*rand.Rand) (x, y []float64) {
-	return func(rnd *rand.Rand) (x, y []float64) {
+func process(times func(*rand.Rand) []float64, k gppl.Kernel, noise float64) drawing {
+	return drawing{truth: gppl.Model{Kernel: k, Noise: noise}, draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)
 		cov := mat.NewSymDense(points, nil)
 		r := make([]float64, points)
@@ -171,16 +176,16 @@ func process(times func(*rand.Rand) []float64, k gppl.Kernel, noise float64) fun
 		var drawn mat.VecDense
 		drawn.MulVec(&l, z)
 		return x, drawn.RawVector().Data
-	}
+	}}
 }
 
 // quantised rounds y to multiples of step.
-func quantised(draw func(*rand.Rand) (x, y []float64), step float64) func(*rand.Rand) (x, y []float64) {
-	return func(rnd *rand.Rand) (x, y []float64) {
-		x, y = draw(rnd)
+func quantised(d drawing, step float64) drawing {
+	return drawing{truth: d.truth, draw: func(rnd *rand.Rand) (x, y []float64) {
+		x, y = d.draw(rnd)
 		for i, v := range y {
 			y[i] = step * math.Round(v/step)
 		}
 		return x, y
-	}
+	}}
 }
