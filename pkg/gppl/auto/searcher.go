@@ -602,9 +602,9 @@ func (s *searcher) beyond(family gppl.Model) (better point, nats float64) {
 				at, long[i] = i, c*s.scales.longest
 			}
 		}
-		if at+2 < len(params) && params[at+1].Unit == "" && !params[at+1].IsFixed() {
+		if j := shapeOf(params, at); j >= 0 {
 			for _, l := range s.scales.lengthscales {
-				long[at+1] = 2 * math.Pi * l / long[at]
+				long[j] = 2 * math.Pi * l / long[at]
 				points = append(points, free.screen(slices.Clone(long), moveRatios)...)
 			}
 		} else {
@@ -619,6 +619,16 @@ func (s *searcher) beyond(family gppl.Model) (better point, nats float64) {
 	}
 	s.search.Evaluations += free.search.Evaluations
 	return better, nats
+}
+
+// shapeOf returns the index of the trained pure number beside the period i, which says how many harmonics it has; -1 if there is none.
+func shapeOf(params []gppl.Param, i int) int {
+	for _, j := range []int{i + 1, i - 1} {
+		if j >= 0 && j < len(params)-1 && params[j].Unit == "" && !params[j].IsFixed() {
+			return j
+		}
+	}
+	return -1
 }
 
 // changes returns points to go on from theta: one parameter at another scale, a rhythm at a multiple or a part of its
@@ -662,8 +672,16 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			for _, c := range []float64{0.5, 2, 3} {
 				change(func(at []float64) {
 					at[i] *= c
-					if i < last-1 && params[i+1].Unit == "" {
-						at[i+1] /= c
+					if j := shapeOf(params, i); j >= 0 {
+						at[j] /= c
+					}
+				})
+			}
+			for _, c := range []float64{2, 2.5, 3, 3.5, 4, 5, 6, 7} { // a rhythm of many harmonics is first found at a part of its period
+				change(func(at []float64) {
+					at[i] *= c
+					if j := shapeOf(params, i); j >= 0 {
+						at[j] *= 3
 					}
 				})
 			}

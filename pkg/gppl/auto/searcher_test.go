@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -86,5 +88,28 @@ func TestFitAutoPeriod(t *testing.T) {
 	}
 	if r.Status != gppl.Doubtful || !strings.Contains(strings.Join(r.Warnings, "; "), "beyond the range of x") {
 		t.Errorf("a period at the end of the range, without a word: %v", r)
+	}
+}
+
+// TestPartOfPeriod: a rhythm of many harmonics is first found at a part of its period, and the search goes on to the whole. Without that
+// these draws ended 24 and 20 nats above the model that drew them, and converged.
+func TestPartOfPeriod(t *testing.T) {
+	x := make([]float64, 150)
+	for i := range x {
+		x[i] = float64(i) * 2 / 3
+	}
+	truth := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 13, Lengthscale: 0.25}, Noise: 0.01}
+	for _, seed := range []uint64{11, 58} {
+		_, y, _, err := truth.Sample(gppl.Scalars(x), seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		floats.AddConst(-floats.Sum(y)/float64(len(y)), y)
+		d := gppl.Data{X: gppl.Scalars(x), Y: y}
+		drawn := must[float64](t)(must[*gppl.Exact](t)(gppl.NewExact(truth, d)).ValueGrad(nil, truth.Values()))
+		r := must[*auto.Result](t)(auto.Fit(t.Context(), gppl.Model{Kernel: gppl.Periodic{}}, d, auto.Settings{}))
+		if r.Value > drawn {
+			t.Errorf("draw %d: %.2f nats, %s, and the model that drew it has %.2f", seed, r.Value, r.Status, drawn)
+		}
 	}
 }
