@@ -187,7 +187,15 @@ func (s source) asText() bool {
 	return true
 }
 
+// damaged, deferred, makes an error of a panic: arrow panics at some files that were changed.
+func damaged(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the file is damaged: %v", r)
+	}
+}
+
 func open(path string, o Options) (s source, err error) {
+	defer damaged(&err)
 	p := parquet.NewReaderProperties(nil)
 	p.BufferedStreamEnabled = true // else a row group is in memory as a whole
 	if o.PageBytes > 0 {
@@ -236,6 +244,7 @@ func Look(files []string, o Options) (gppl.SumsRange, error) {
 
 // look extends the extremes of x and y by those of a file.
 func look(path string, o Options, lo, hi *[2]float64) (rep dataset.CSVReport, err error) {
+	defer damaged(&err)
 	s, err := open(path, o)
 	if err != nil {
 		return rep, err
@@ -327,14 +336,14 @@ func Sum(ctx context.Context, files []string, h gppl.SumsHeader, o Options, work
 }
 
 // sum adds a file.
-func sum(ctx context.Context, path string, all []*gppl.Sums, o Options, rep *Report) (dataset.CSVReport, error) {
+func sum(ctx context.Context, path string, all []*gppl.Sums, o Options, rep *Report) (read dataset.CSVReport, err error) {
+	defer damaged(&err)
 	s, err := open(path, o)
 	if err != nil {
-		return dataset.CSVReport{}, err
+		return read, err
 	}
 	defer s.Close()
 	var own Report
-	var read dataset.CSVReport
 	if s.asText() {
 		read, err = s.sumText(ctx, all[0], o, &own)
 		for i, remark := range own.Remarks {
@@ -405,7 +414,8 @@ func (r *Report) join(o Report, path string) {
 const batch = 1 << 14
 
 // add adds a row group.
-func (s source) add(ctx context.Context, g int, into *gppl.Sums, o Options, rep *Report) error {
+func (s source) add(ctx context.Context, g int, into *gppl.Sums, o Options, rep *Report) (err error) {
+	defer damaged(&err)
 	group := s.RowGroup(g)
 	var columns [2]column
 	for i, n := range []numbers{s.x, s.y} {

@@ -381,3 +381,39 @@ func TestPageBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestDamaged changes a bit of every third byte of a file of numbers and texts: what arrow does not notice gives sums, the rest is an error, and
+// nothing panics.
+func TestDamaged(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
+	file := write(t, s, 1000, func(b *array.RecordBuilder) {
+		for i := range 60 {
+			b.Field(0).(*array.Float64Builder).Append(float64(i))
+			b.Field(1).(*array.Float64Builder).Append(float64(i * i % 7))
+			b.Field(2).(*array.StringBuilder).Append(fmt.Sprint(i % 5))
+		}
+	})
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := header(t, gppl.SumsRange{Lo: 0, Hi: 100, Largest: 10, Shortest: 50})
+	refused := 0
+	for at := 0; at < len(whole); at += 3 {
+		b := bytes.Clone(whole)
+		b[at] ^= 1 << (at % 8)
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, y := range []string{"y", "text"} {
+			o := Options{Columns: forecast.ReadOptions{X: "t", Y: y}, PageBytes: 1 << 20}
+			_, looked := Look([]string{file}, o)
+			if _, _, err := Sum(t.Context(), []string{file}, h, o, 1); err != nil || looked != nil {
+				refused++
+			}
+		}
+	}
+	if refused < len(whole)/12 {
+		t.Errorf("%d of %d changes are refused", refused, 2*len(whole)/3)
+	}
+}

@@ -37,7 +37,8 @@ func (s source) stream(ctx context.Context, o forecast.ReadOptions, visit func(*
 	return rep, err
 }
 
-func (s source) writeCSV(ctx context.Context, w io.Writer) error {
+func (s source) writeCSV(ctx context.Context, w io.Writer) (err error) {
+	defer damaged(&err)
 	buffered := bufio.NewWriter(w)
 	out := csv.NewWriter(buffered)
 	var texts [2][]string
