@@ -157,16 +157,13 @@ func (a Axis) Parse(text string) (float64, error) {
 	return a.fromSeconds(float64(t.Unix()) + 1e-9*float64(t.Nanosecond())), nil
 }
 
-// Label names the axis with its unit: "date (year)", "date (days since 2024-01-03)", "depth (m)".
+// Label names the axis, with its unit if it has numbers: "date", "depth (m)".
 func (a Axis) Label() string {
 	name := a.Name
 	if name == "" {
 		name = "x"
 	}
-	switch {
-	case a.Dates && a.Unit != "year":
-		return fmt.Sprintf("%s (%ss since %s)", name, a.Unit, a.Text(a.Zero))
-	case a.Unit == "" || a.Unit == name:
+	if a.Dates || a.Unit == "" || a.Unit == name {
 		return name
 	}
 	return fmt.Sprintf("%s (%s)", name, a.Unit)

@@ -68,7 +68,7 @@ func TestRead(t *testing.T) {
 	if diff := cmp.Diff(want, s.Notes()); diff != "" {
 		t.Error(diff)
 	}
-	if s.Axis.Label() != "day (days since 2024-01-01)" || s.X[0] != 0 || s.YLabel() != "level (m)" {
+	if s.Axis.Label() != "day" || s.X[0] != 0 || s.YLabel() != "level (m)" {
 		t.Errorf("%q, %q, first x %v", s.Axis.Label(), s.YLabel(), s.X[0])
 	}
 }

@@ -102,6 +102,8 @@ func narrowTicks(t plot.Ticker) plot.Ticker {
 		return linearTicks{min(t.n, 4)}
 	case logTicks:
 		return logTicks{min(t.n, 2)}
+	case dateTicks:
+		return dateTicks{t.Calendar, min(t.n, 3)}
 	case nameTicks:
 		return t.narrow()
 	}

@@ -21,7 +21,7 @@ func Components(o ComponentsOptions) (*Figure, error) {
 	for i, t := range o.Terms {
 		t.Slot = slotOf(t.Slot, i) + 1
 		f, err := Series(SeriesOptions{
-			Frame:       Frame{Title: t.Name, XLabel: o.XLabel, YLabel: o.YLabel},
+			Frame:       Frame{Title: t.Name, XLabel: o.XLabel, YLabel: o.YLabel, Dates: o.Dates},
 			Predictions: []Prediction{t}, Spans: o.Spans,
 		})
 		if err != nil {

@@ -133,6 +133,9 @@ func newBuilder(fr Frame, logX, logY bool) *builder {
 		return linearTicks{n}
 	}
 	b.xTicks, b.yTicks = ticks(logX, max(3, int(fr.Width/100))), ticks(logY, max(3, int(fr.Height/65)))
+	if t, ok := b.xTicks.(linearTicks); ok && fr.Dates != nil {
+		b.xTicks = dateTicks{fr.Dates, t.n}
+	}
 	style.dress(b.plot)
 	if logX {
 		b.plot.X.Scale = plot.LogScale{}

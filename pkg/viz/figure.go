@@ -22,6 +22,8 @@ type Frame struct {
 
 	XLabel, YLabel string
 
+	Dates Calendar // of the horizontal axis; nil if it has numbers
+
 	Width, Height float64 // CSS pixels; zero means 800 × 420
 }
 
@@ -249,6 +251,8 @@ func fewer(t plot.Ticker, n int, pixels float64) plot.Ticker {
 		return linearTicks{fit(t.n)}
 	case logTicks:
 		return logTicks{fit(t.n)}
+	case dateTicks:
+		return dateTicks{t.Calendar, fit(t.n)}
 	case nameTicks:
 		return nameTicks{t.names, t.width / vg.Length(n)}
 	}

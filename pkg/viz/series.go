@@ -67,7 +67,7 @@ func Series(o SeriesOptions) (*Figure, error) {
 	figs := make([]*Figure, len(o.Predictions))
 	for i, p := range o.Predictions {
 		one := o
-		one.Frame = Frame{Title: p.Name, XLabel: o.XLabel, YLabel: o.YLabel}
+		one.Frame = Frame{Title: p.Name, XLabel: o.XLabel, YLabel: o.YLabel, Dates: o.Dates}
 		if p.Slot == 0 {
 			p.Slot = i + 1
 		}

@@ -44,12 +44,20 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, f.When[len(f.When)-1]),
-			XLabel: s.Axis.Label(), YLabel: s.YLabel(), Caption: caption, Width: 960,
+			XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Caption: caption, Width: 960,
 		},
 		Observed:    viz.Points{X: x, Y: y},
 		Predictions: []viz.Prediction{{Name: "mean", X: fit.X, Mean: fit.Mean, LatentVar: fit.LatentVar, NoisyVar: fit.NoisyVar, Lower: fit.Lower, Upper: fit.Upper}},
 		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
 	})
+}
+
+// calendar is that of an axis of dates, nil of one of numbers.
+func calendar(a forecast.Axis) viz.Calendar {
+	if a.Dates {
+		return a
+	}
+	return nil
 }
 
 // recent returns the first observation that is drawn beside a forecast.
@@ -64,7 +72,7 @@ func recent(s *forecast.Series, f *forecast.Forecast) int {
 func Series(s *forecast.Series) (*viz.Figure, error) {
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
-			Title: s.YName, XLabel: s.Axis.Label(), YLabel: s.YLabel(), Width: 960, Height: 300,
+			Title: s.YName, XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Width: 960, Height: 300,
 			Caption: fmt.Sprintf("All %d observations of %s.", len(s.X), s.Source.File),
 		},
 		Observed: viz.Points{X: s.X, Y: s.Y},
@@ -76,7 +84,7 @@ func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, erro
 	const unit = "standardised innovation"
 	along, err := viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
-			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), YLabel: unit, Width: 960, Height: 260,
+			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), Dates: calendar(a.Series.Axis), YLabel: unit, Width: 960, Height: 260,
 			Caption: "Standardised innovations: the difference between each observation and its prediction from those before it, in standard deviations of that prediction.",
 		},
 		Observed: viz.Points{Name: "innovations", X: r.X, Y: r.E},
@@ -123,7 +131,7 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 	}
 	o := viz.ComponentsOptions{
 		Frame: viz.Frame{
-			Title: "What the model is made of", XLabel: s.Axis.Label(), YLabel: s.YLabel(), Width: 960,
+			Title: "What the model is made of", XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Width: 960,
 			Caption: fmt.Sprintf("Posterior of each term of %s with its 95 %% band. The means add up to the fit minus the mean of the data, %.5g; the bands do not add up, since the terms are correlated.", a.Kernel(), a.Scaling.Mean),
 		},
 		Spans: []viz.Span{{From: last, To: end}},

@@ -1,0 +1,61 @@
+package viz
+
+import (
+	"math"
+	"time"
+
+	"gonum.org/v1/plot"
+)
+
+// Calendar says where dates are on an axis. Times and places ascend together.
+type Calendar interface {
+	Time(x float64) time.Time
+	X(t time.Time) float64
+}
+
+// dateTicks places about n labelled ticks at the beginnings of years, months, days, hours or minutes.
+type dateTicks struct {
+	Calendar
+	n int
+}
+
+// dateSteps are the distances of ticks, ascending: months, or a part of a week that begins on a Monday; with the form of their labels.
+var dateSteps = []struct {
+	months int
+	apart  time.Duration
+	form   string
+}{
+	{0, time.Second, "15:04:05"}, {0, 10 * time.Second, "15:04:05"}, {0, time.Minute, "2 Jan 15:04"}, {0, 10 * time.Minute, "2 Jan 15:04"},
+	{0, time.Hour, "2 Jan 15:04"}, {0, 3 * time.Hour, "2 Jan 15:04"}, {0, 6 * time.Hour, "2 Jan 15:04"}, {0, 12 * time.Hour, "2 Jan 15:04"},
+	{0, day, "2 Jan 2006"}, {0, 7 * day, "2 Jan 2006"}, {0, 14 * day, "2 Jan 2006"}, {1, 0, "Jan 2006"}, {2, 0, "Jan 2006"}, {3, 0, "Jan 2006"}, {6, 0, "Jan 2006"},
+	{12, 0, "2006"}, {24, 0, "2006"}, {60, 0, "2006"}, {120, 0, "2006"}, {240, 0, "2006"}, {600, 0, "2006"}, {1200, 0, "2006"},
+}
+
+const day = 24 * time.Hour
+
+func (t dateTicks) Ticks(lo, hi float64) []plot.Tick {
+	from, to := t.Time(lo), t.Time(hi)
+	span := float64(to.Unix()-from.Unix()) + 1e-9*float64(to.Nanosecond()-from.Nanosecond())
+	at := 0
+	for s := dateSteps[at]; at+1 < len(dateSteps) && span > float64(t.n)*math.Max(s.apart.Seconds(), 30.4*86400*float64(s.months)); s = dateSteps[at] {
+		at++
+	}
+	s := dateSteps[at]
+	next := func(d time.Time) time.Time { return d.Add(s.apart) }
+	first := from.Truncate(max(s.apart, 1))
+	if s.months > 0 {
+		months := 12*from.Year() + int(from.Month()) - 1
+		first = time.Date(0, time.Month(months-months%s.months+1), 1, 0, 0, 0, 0, time.UTC)
+		next = func(d time.Time) time.Time { return d.AddDate(0, s.months, 0) }
+	}
+	var ticks []plot.Tick
+	for d := first; !d.After(to) && len(ticks) <= 4*t.n; d = next(d) {
+		if x := t.X(d); x >= lo && x <= hi {
+			ticks = append(ticks, plot.Tick{Value: x, Label: d.Format(s.form)})
+		}
+	}
+	if len(ticks) < 2 { // beyond what a calendar tells: less than two seconds, or more than it has years
+		return linearTicks{t.n}.Ticks(lo, hi)
+	}
+	return ticks
+}

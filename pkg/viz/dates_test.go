@@ -1,0 +1,48 @@
+package viz
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// seconds is an axis of seconds since 1970.
+type seconds struct{}
+
+func (seconds) Time(x float64) time.Time { return time.Unix(0, int64(x*1e9)).UTC() }
+
+func (seconds) X(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+
+// TestDateTicks: ticks stand at the beginnings of the calendar's parts, from minutes to centuries, two at least and not many.
+func TestDateTicks(t *testing.T) {
+	at := func(text string) float64 {
+		d, err := time.Parse(time.DateTime, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seconds{}.X(d)
+	}
+	for _, test := range []struct {
+		lo, hi string
+		want   []string // the first labels
+	}{
+		{"1958-03-29 00:00:00", "2003-12-30 00:00:00", []string{"1960", "1970", "1980", "1990", "2000"}},
+		{"2000-06-05 00:00:00", "2001-02-20 00:00:00", []string{"Jul 2000", "Sep 2000", "Nov 2000", "Jan 2001"}},
+		{"2024-02-20 00:00:00", "2024-03-20 00:00:00", []string{"26 Feb 2024", "4 Mar 2024"}},
+		{"2024-02-28 20:00:00", "2024-03-01 10:00:00", []string{"29 Feb 00:00", "29 Feb 06:00"}},
+	} {
+		var labels []string
+		for _, tick := range (dateTicks{seconds{}, 7}).Ticks(at(test.lo), at(test.hi)) {
+			labels = append(labels, tick.Label)
+		}
+		if len(labels) < len(test.want) || !slices.Equal(labels[:len(test.want)], test.want) || len(labels) > 9 {
+			t.Errorf("from %s to %s: %q", test.lo, test.hi, labels)
+		}
+	}
+	for span := 1e-3; span < 4e9; span *= 1.7 {
+		ticks := dateTicks{seconds{}, 7}.Ticks(1e9-span, 1e9+0.3*span)
+		if len(ticks) < 2 || len(ticks) > 14 {
+			t.Errorf("%d ticks in %g s", len(ticks), 1.3*span)
+		}
+	}
+}
