@@ -383,7 +383,7 @@ func (f *mixedFactor) addLines(w *waveTerm) {
 
 // verifyLines compares the lines of one frequency and those of its derivative with the wave near the end of the data.
 func (f *mixedFactor) verifyLines(w *waveTerm) error {
-	i := pick(len(w.lines), f.noise, w.coef[0], w.period)
+	i := min(1+pick(max(1, len(w.lines)-1), f.noise, w.coef[0], w.period), len(w.lines)-1) // not frequency 0, whose sine tells nothing
 	l, t := &w.lines[i], 0.49*f.engine.line.span
 	_, turns := math.Modf(float64(i) * (t / w.period))
 	want, _ := math.Sincos(2 * math.Pi * turns)
