@@ -7,7 +7,9 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// Calendar says where dates are on an axis. Times and places ascend together.
+// Calendar says where dates are on an axis. Times and places ascend together. In JSON, from which page.js writes dates, it has the unit
+// ("year", "day", "hour" or "second"), the date origin at the place zero, the day of the month on which months of equal length begin, if
+// they are, and whether its dates have a clock.
 type Calendar interface {
 	Time(x float64) time.Time
 	X(t time.Time) float64

@@ -46,3 +46,15 @@ func TestDateTicks(t *testing.T) {
 		}
 	}
 }
+
+// TestDatesOnPage: the script of a page has what it writes dates from.
+func TestDatesOnPage(t *testing.T) {
+	for _, dates := range []Calendar{nil, seconds{}} {
+		fr := frame("data")
+		fr.Dates = dates
+		p := decode(t, Must(Curves(CurvesOptions{Frame: fr, Curves: []Curve{{X: []float64{1e9, 1.1e9}, Y: []float64{1, 2}}}})))[0]
+		if want := map[bool]string{true: "", false: "{}"}[dates == nil]; string(p.Dates) != want {
+			t.Errorf("%v: %s, want %s", dates, p.Dates, want)
+		}
+	}
+}

@@ -168,6 +168,9 @@ func (p *panel) appendJSON(b []byte, f *Figure) []byte {
 	b = appendField(b, "yLabel", yLabel)
 	b = appendField(b, "xLog", p.logX)
 	b = appendField(b, "yLog", p.logY)
+	if t, ok := p.xTicks.(dateTicks); ok {
+		b = appendField(b, "dates", t.Calendar)
+	}
 	b = appendField(b, "range", []float64{p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min, p.plot.Y.Max})
 	b = appendField(b, "zoom", p.zoomable())
 	b = appendField(b, "shareX", f.shareX)

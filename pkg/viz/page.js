@@ -77,6 +77,19 @@
 		return minus(a && a < 10 ** -digits ? v.toPrecision(3) : v.toFixed(digits));
 	};
 
+	// The date at x, as text, on an axis that counts units from an origin or, where it has a day, months of equal length that begin on it.
+	const day = 864e5, units = {year: 365.25 * day, day, hour: day / 24, second: 1000};
+	const dated = (x, {origin, zero = 0, unit, day: begins, clock}) => {
+		const first = Date.parse(origin), o = new Date(first), months = 12 * (x - zero), k = Math.floor(months + 1e-9);
+		const begin = (m) => {
+			const at = (d, n) => Date.UTC(o.getUTCFullYear(), o.getUTCMonth() + m + n, d);
+			return Math.min(at(begins, 0), at(0, 1)) + (first % day + day) % day;
+		};
+		const ms = begins ? begin(k) + (months - k) * (begin(k + 1) - begin(k)) : first + (x - zero) * units[unit];
+		if (!(Math.abs(ms) < 8e15)) return '–';
+		return clock ? new Date(Math.round(ms / 1000) * 1000).toISOString().slice(0, 19).replace('T', ' ') : new Date(ms + day / 2).toISOString().slice(0, 10);
+	};
+
 	class Figure {
 		constructor(figure) {
 			this.figure = figure;
@@ -365,7 +378,7 @@
 			if (!cursor) return;
 			const {p, x, hits} = cursor, spanX = p.view.x1 - p.view.x0, spanY = p.view.y1 - p.view.y0;
 			const value = (v) => said(v, p.yLog ? 0 : spanY);
-			const lines = [make('div', {}, make('b', {}, `${p.xLabel}: ${said(x, p.xLog ? 0 : spanX)}`))];
+			const lines = [make('div', {}, make('b', {}, `${p.xLabel}: ${p.dates ? dated(x, p.dates) : said(x, p.xLog ? 0 : spanX)}`))];
 			for (const {l, i} of hits) {
 				const dot = make('i');
 				dot.style.background = colour(l.colour);
@@ -420,7 +433,7 @@
 		// A zoomed panel, of copies of its parts: those of each name are a list, of which the first shows the look.
 		panel(p, r, parts, bottom) {
 			const m = this.map(p, r), home = this.map(p, r, p.home), v = p.view;
-			const xs = ticks(v.x0, v.x1, p.xLog, Math.max(3, Math.round(r.w / 75))), ys = ticks(v.y0, v.y1, p.yLog, Math.max(2, Math.round(r.h / 48)));
+			const xs = ticks(v.x0, v.x1, p.xLog, Math.max(3, Math.round(r.w / (p.dates ? 130 : 75)))).map(([t, text]) => [t, p.dates ? dated(t, p.dates) : text]), ys = ticks(v.y0, v.y1, p.yLog, Math.max(2, Math.round(r.h / 48)));
 			const inside = draw('svg', {x: r.x, y: r.y, width: r.w, height: r.h, viewBox: `${r.x} ${r.y} ${r.w} ${r.h}`}), g = draw('g', {class: 'gppl-zoom'});
 			const put = (to, name, shape) => parts.has(name) && to.append(like(parts.get(name)[0], shape));
 			const lines = (x, y) => xs.map(([t]) => `M${m.x(t)},${x}`).join('') + ys.map(([t]) => `M${y(m.y(t))}`).join('');

@@ -72,6 +72,7 @@ type decoded []*struct {
 	Title, XLabel, YLabel string
 	Range                 [4]float64
 	Zoom, XLog            bool
+	Dates                 json.RawMessage
 	Layers                []struct {
 		Kind, Name, Colour string
 		X, Y, Lo           json.RawMessage
