@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ var ErrModelAlone = errors.New("this is a model alone, without observations")
 const (
 	format  = "gppl analysis"
 	version = 2
+	// whole is the version before, whose models have the standardisation of the whole series, whatever they were trained on.
+	whole = 1
 )
 
 // stored is an analysis in a file. It contains the observations, so that it predicts without the csv file, and the name and checksum of
@@ -130,7 +133,7 @@ func decode(b []byte) (*Analysis, error) {
 	default:
 		return nil, fmt.Errorf("format %q, want %q: this is not a saved analysis", head.Format, format)
 	}
-	if head.Version != version {
+	if head.Version != version && head.Version != whole {
 		return nil, fmt.Errorf("version %d, this program reads version %d", head.Version, version)
 	}
 	var j stored
@@ -138,6 +141,12 @@ func decode(b []byte) (*Analysis, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&j); err != nil {
 		return nil, err
+	}
+	if j.Version == whole {
+		j.Trained = len(j.X)
+		if j.Weak {
+			j.Effort = cmp.Or(j.Effort, efforts[standard].name)
+		}
 	}
 	if err := j.check(); err != nil {
 		return nil, err

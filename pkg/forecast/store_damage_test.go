@@ -3,10 +3,14 @@ package forecast
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"math"
 	"math/bits"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/sealed"
 )
 
 // TestModelDamage flips a bit of every byte of a saved model, each of the eight in turn: it is refused or is the same analysis.
@@ -48,4 +52,53 @@ func TestModelDamage(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d changes are refused", refused, len(whole))
+}
+
+// TestModelBefore: a model of the version before, in the standardisation of the whole series, forecasts as it did.
+func TestModelBefore(t *testing.T) {
+	a, err := Fit(context.Background(), longSeries(t, 60, 0.5), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := a.Encode(&text); err != nil {
+		t.Fatal(err)
+	}
+	object, err := sealed.Open(text.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(object, &fields); err != nil {
+		t.Fatal(err)
+	}
+	fields["version"], fields["trained_on"] = json.RawMessage("1"), json.RawMessage("20")
+	delete(fields, "effort")
+	if object, err = json.Marshal(fields); err != nil {
+		t.Fatal(err)
+	}
+	before, err := decode(sealed.Seal(object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := before.Forecast(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := a.Forecast(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Mean {
+		if math.Abs(got.Mean[i]-want.Mean[i]) > 1e-9 || math.Abs(got.Upper[i]-want.Upper[i]) > 1e-9 {
+			t.Errorf("%d ahead: %v up to %v, want %v up to %v", i+1, got.Mean[i], got.Upper[i], want.Mean[i], want.Upper[i])
+		}
+	}
+	fields["version"] = json.RawMessage("3")
+	if object, err = json.Marshal(fields); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decode(sealed.Seal(object)); err == nil {
+		t.Error("a version to come is read")
+	}
 }
