@@ -66,7 +66,11 @@ func main() {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", pairs[i], outcomes[i])
 	})
 	silent := table(os.Stdout, pairs, outcomes, *named, *verbose)
-	if silent > 0 {
+	switch {
+	case kept.err != nil:
+		fmt.Fprintln(os.Stderr, kept.err)
+		os.Exit(2)
+	case silent > 0:
 		os.Exit(1)
 	}
 }

@@ -1,18 +1,23 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
+
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
 // A store keeps outcomes in a file, a line of JSON each, so that an interrupted run goes on where it ended.
 type store struct {
-	file *os.File // nil: nothing is kept
-	lock sync.Mutex
+	path string // "": nothing is kept
 	have map[string]outcome
+	lock sync.Mutex
+	err  error // the first of writing
 }
 
 type line struct {
@@ -20,27 +25,20 @@ type line struct {
 	outcome
 }
 
-// open reads a file of outcomes, if there is one.
+// open reads a file of outcomes, if there is one. A line that a killed run left half-written is computed again.
 func open(path string) (*store, error) {
-	s := &store{have: map[string]outcome{}}
-	if path == "" {
+	s := &store{path: path, have: map[string]outcome{}}
+	text, err := os.ReadFile(path)
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	s.file = f
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, 1<<20)
-	for in.Scan() {
+	for text := range bytes.Lines(text) {
 		var l line
-		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		if json.Unmarshal(text, &l) == nil {
+			s.have[l.Pair] = l.outcome
 		}
-		s.have[l.Pair] = l.outcome
 	}
-	return s, in.Err()
+	return s, err
 }
 
 // outcome returns what is stored under a name, or computes and stores it.
@@ -49,14 +47,17 @@ func (s *store) outcome(name string, compute func() outcome) outcome {
 		return o
 	}
 	o := compute()
-	if s.file != nil {
-		s.lock.Lock()
-		defer s.lock.Unlock()
-		if text, err := json.Marshal(line{name, o}); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		} else if _, err := fmt.Fprintf(s.file, "%s\n", text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
+	if s.path == "" {
+		return o
+	}
+	text, err := json.Marshal(line{name, o})
+	if err == nil {
+		err = atomicfile.AppendLine(s.path, text)
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if err != nil && s.err == nil {
+		s.err = fmt.Errorf("%s: %w", s.path, err)
 	}
 	return o
 }

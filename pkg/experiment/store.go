@@ -121,7 +121,7 @@ func (s *Store) Outcomes() []Outcome {
 }
 
 // Put appends an outcome to the file, in one write. Once it returns, the outcome outlives a loss of power.
-func (s *Store) Put(o Outcome) (err error) {
+func (s *Store) Put(o Outcome) error {
 	o = o.rounded()
 	line, err := o.line()
 	if err != nil {
@@ -132,48 +132,11 @@ func (s *Store) Put(o Outcome) (err error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o777); err != nil {
 		return err
 	}
-	unlock, err := atomicfile.Lock(s.path)
-	if err != nil {
+	if err := atomicfile.AppendLine(s.path, line); err != nil {
 		return err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	_, missing := os.Stat(s.path)
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	ended, err := endsLine(f)
-	if err != nil {
-		return err
-	}
-	if !ended {
-		line = append([]byte{'\n'}, line...)
-	}
-	if _, err := f.Write(append(line, '\n')); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if missing != nil {
-		if err := atomicfile.SyncFolder(filepath.Dir(s.path)); err != nil {
-			return err
-		}
 	}
 	s.keep(o)
 	return nil
-}
-
-// endsLine reports whether what is appended to the file begins a line. It does not if a run was killed while it wrote.
-func endsLine(f *os.File) (bool, error) {
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return true, err
-	}
-	last := make([]byte, 1)
-	_, err = f.ReadAt(last, info.Size()-1)
-	return last[0] == '\n', err
 }
 
 // Tidy rewrites the file, whole or not at all: without lines that later ones replaced or that belong to none of the trials, in the
