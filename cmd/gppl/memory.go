@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"runtime/debug"
 
 	"github.com/urfave/cli/v3"
 
@@ -25,7 +23,7 @@ func memoryLimit(ctx context.Context, c *cli.Command) (float64, error) {
 		return 0, usageError{err}
 	}
 	if ownProcess(ctx) {
-		debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
+		machine.KeepTo(limit)
 	}
 	if n, ok := ctx.Value(sharers{}).(int); ok {
 		limit /= float64(n)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +32,9 @@ func Limit(size string) (float64, error) {
 	}
 	return min(limit, shared, own), nil // the runtime cannot recover from memory that is not there
 }
+
+// KeepTo has the runtime collect garbage more often where the heap would pass the limit.
+func KeepTo(limit float64) { debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2))) }
 
 // parseBytes reads a size such as 500MB, 2 GiB or 1e9.
 func parseBytes(text string) (float64, error) {

@@ -3,8 +3,6 @@ package sumflags
 import (
 	"errors"
 	"fmt"
-	"math"
-	"runtime/debug"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
@@ -59,7 +57,7 @@ func Workers(h gppl.SumsHeader, most int, beside, limit float64) (n int, left fl
 func (f *Flags) Memory() (float64, error) {
 	limit, err := machine.Limit(f.memory)
 	if err == nil {
-		debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2)))
+		machine.KeepTo(limit)
 	}
 	return limit, err
 }
