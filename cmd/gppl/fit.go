@@ -105,12 +105,15 @@ func levels(c *cli.Command) (all []float64) {
 	return all
 }
 
-// checkSteps returns an error if --forecast says no number of steps, or --levels no percentages.
+// checkSteps returns an error if --forecast says no number of steps, or --levels no percentages of bands that are written.
 func checkSteps(c *cli.Command) error {
 	for _, p := range c.FloatSlice("levels") {
 		if !(p > 0 && p < 100) {
 			return usageError{fmt.Errorf("--levels %g: percentages between 0 and 100 are needed, such as 50,80,95", p)}
 		}
+	}
+	if c.IsSet("levels") && !c.IsSet("out") && (c.Name != "predict" || c.Bool("json")) {
+		return usageError{errors.New("--levels are of the bands in the csv file that --out names")}
 	}
 	switch steps := c.Int("forecast"); {
 	case steps < 1:

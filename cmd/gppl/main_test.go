@@ -84,6 +84,9 @@ func TestFitAndPredict(t *testing.T) {
 	if code, _, stderr := gppl("predict", model, "--levels", "50,100"); code != exitUsage || !strings.Contains(stderr, "--levels 100: percentages between 0 and 100") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
+	if code, _, stderr := gppl("predict", model, "--levels", "50", "--json"); code != exitUsage || !strings.Contains(stderr, "--levels are of the bands in the csv file") {
+		t.Errorf("--levels with --json: %d, %s", code, stderr)
+	}
 	_, written, _ := gppl("predict", model, "--forecast", "5", "--levels", "50,80")
 	saved, err := os.ReadFile(forecastFile)
 	if err != nil {

@@ -179,6 +179,7 @@ func TestBounds(t *testing.T) {
 		{[]string{"--kernel", strings.Repeat("SE * ", 2999) + "SE"}, exitUsage, "more than 64 terms"},
 		{[]string{"--kernel", "ChangePoint(" + strings.Repeat("SE + ", 40) + "SE, " + strings.Repeat("SE + ", 40) + "SE)"}, exitUsage, "more than 64 terms"},
 		{[]string{"--kernel", strings.Repeat("SE, ", 2999) + "SE"}, exitUsage, "3000 kernels to compare: at most 64"},
+		{[]string{"--levels", "50"}, exitUsage, "--levels are of the bands in the csv file that --out names"},
 		{[]string{"--kernel", "SE + LocPer", "--budget", "1us"}, exitFailed, "--budget allows more"},
 	} {
 		var stdout, stderr bytes.Buffer
