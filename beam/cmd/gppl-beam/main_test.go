@@ -2,12 +2,15 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -77,5 +80,33 @@ func TestMemory(t *testing.T) {
 	set("endpoint", "localhost:8073")
 	if err := fits(p.Header, []string{*input}); err != nil {
 		t.Errorf("prism elsewhere: %v", err)
+	}
+}
+
+// TestProcessMemory: the process takes no more than fits allows for.
+func TestProcessMemory(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "gppl-beam")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	plan, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: 1e5, Largest: 5, Shortest: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for files := range 4 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.csv", files)), []byte("t,y\n1,2\n3,4\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p := exec.Command(program, "--input", filepath.Join(dir, "*.csv"), "--output", filepath.Join(dir, "o.sums"),
+			"--from", "0", "--to", "1e5", "--centre", "0", "--largest", "5", "--lengthscale", "2")
+		if out, err := p.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		taken, allowed := float64(machine.Peak(p.ProcessState)), processBytes+sumsOfFile*float64(files+1)*float64(plan.Bytes)
+		t.Logf("%d files with sums of %.0f MB each: %.0f MB, allowed for %.0f MB", files+1, 1e-6*float64(plan.Bytes), 1e-6*taken, 1e-6*allowed)
+		if taken > allowed {
+			t.Errorf("%d files take %.0f MB, more than %.0f MB", files+1, 1e-6*taken, 1e-6*allowed)
+		}
 	}
 }
