@@ -28,11 +28,11 @@ func (l lately) LatentContext(ctx context.Context, x gppl.Inputs) (mean, varianc
 		return l.conditioned.LatentContext(ctx, x)
 	}
 	whole, err := l.whole()
-	if err != nil || len(late) == 0 {
-		if err == nil {
-			mean, variances, err = whole.LatentContext(ctx, x)
-		}
-		return mean, variances, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(late) == 0 {
+		return whole.LatentContext(ctx, x)
 	}
 	mean, variances = make([]float64, x.Len()), make([]float64, x.Len())
 	for _, part := range []struct {

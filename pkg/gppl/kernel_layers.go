@@ -86,7 +86,7 @@ func (k RQ) mixture() (layer, bool) {
 	return m, true
 }
 
-// between returns the terms of lengthscales from ≤ l < to. If constant, they are taken for infinite.
+// between returns the terms of lengthscales from ≤ l < to. With constant set, they are one term of infinite lengthscale.
 func (k layer) between(from, to float64, constant bool) layer {
 	first := sort.Search(len(k.terms), func(i int) bool { return k.terms[i].lengthscale < to })
 	end := sort.Search(len(k.terms), func(i int) bool { return k.terms[i].lengthscale < from })
