@@ -38,17 +38,17 @@ var varying = regexp.MustCompile(`(?i)"([a-z_]*seconds|checksum)":\s*("[^"]*"|\[
 // run gives the files of one that was not killed, but for times, and leaves nothing else.
 func TestKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	late := 0
+	var count killed.Count
 	for i := range *kills {
 		args := killedCommands[i%len(killedCommands)]
-		late += killed.Check(t, killed.Command{
+		count.Check(t, killed.Command{
 			Name: "gppl " + args, Fixed: fixed, Idle: strings.HasPrefix(args, "data"),
 			Prepare: func(dir string) { killedFolder(t, dir) },
 			Process: func(dir string) *exec.Cmd { return programIn(dir, args) },
 			Run:     func(dir string) { runIn(t, dir, args) },
 		}, r, i/len(killedCommands)%2 == 1)
 		if i%50 == 49 {
-			t.Logf("%d commands, %d kills came too late", i+1, late)
+			t.Logf("%d commands: %v", i+1, count)
 		}
 	}
 }

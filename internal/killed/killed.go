@@ -3,6 +3,7 @@ package killed
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -28,10 +29,16 @@ type Command struct {
 // unfinished are the ends of the names of files that a killed program may leave, which its next run uses or removes.
 var unfinished = []string{".gppl-tmp", ".search", ".partial", ".lock"}
 
+// Count counts kills.
+type Count struct{ inTime, late int }
+
+func (n Count) String() string {
+	return fmt.Sprintf("%d kills, and %d more that came after the end", n.inTime, n.late)
+}
+
 // Check runs the command, and then kills it one to three times. What was there before is left, or the whole new file; a run to the end
-// gives the files of the first, and leaves nothing else. If lose is set, the kills find the files of the first run, else none. It returns
-// how many kills came after the end.
-func Check(t *testing.T, c Command, r *rand.Rand, lose bool) (late int) {
+// gives the files of the first, and leaves nothing else. If lose is set, the kills find the files of the first run, else none.
+func (n *Count) Check(t *testing.T, c Command, r *rand.Rand, lose bool) {
 	t.Helper()
 	dir := t.TempDir()
 	c.Prepare(dir)
@@ -56,7 +63,9 @@ func Check(t *testing.T, c Command, r *rand.Rand, lose bool) (late int) {
 		time.Sleep(time.Duration(r.Float64() * 1.1 * float64(took)))
 		p.Process.Kill()
 		if p.Wait() == nil {
-			late++
+			n.late++
+		} else {
+			n.inTime++
 		}
 	}
 	for path, text := range Contents(t, dir) {
@@ -82,7 +91,6 @@ func Check(t *testing.T, c Command, r *rand.Rand, lose bool) (late int) {
 	if len(again) != len(whole) {
 		t.Errorf("%s, run again: %d files, want %d", c.Name, len(again), len(whole))
 	}
-	return late
 }
 
 func (c Command) run(t *testing.T, dir string) {
