@@ -140,6 +140,9 @@ func newSummer(c *cli.Command) (*summer, error) {
 		}
 		s.total += info.Size()
 	}
+	if err := atomicfile.Distinct(s.files); err != nil {
+		return nil, usageError{err}
+	}
 	if stdin > 1 {
 		return nil, usageError{errors.New("sum: - stands for standard input, which can be read only once")}
 	}

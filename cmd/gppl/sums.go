@@ -36,8 +36,15 @@ func mergeCommand() *cli.Command {
 			if len(files) == 0 {
 				return usageError{errors.New("merge: a file of sums is missing")}
 			}
+			subtract, added := c.Bool("subtract"), files
+			if subtract { // a file less itself is nothing, which may be asked
+				added = files[1:]
+			}
+			if err := atomicfile.Distinct(added); err != nil {
+				return usageError{err}
+			}
 			frugal(ctx)
-			all, err := interruptible(ctx, func() (*library.Sums, error) { return merged(ctx, c, files, c.Bool("subtract")) })
+			all, err := interruptible(ctx, func() (*library.Sums, error) { return merged(ctx, c, files, subtract) })
 			if err != nil {
 				return err
 			}

@@ -83,6 +83,14 @@ func TestSumMergeFit(t *testing.T) {
 			t.Errorf("%s has other bytes", name)
 		}
 	}
+	must(t, "merge", at("a.sums"), at("a.sums"), "--subtract", "-o", at("nothing.sums"))
+	for _, args := range [][]string{
+		{"sum", a, b, dir + "/./a.csv"}, {"merge", at("a.sums"), dir + "/./a.sums"}, {"merge", at("whole.sums"), at("b.sums"), at("b.sums"), "--subtract"},
+	} {
+		if code, _, stderr := gppl(append(args, "-o", at("twice.sums"))...); code != exitUsage || !strings.Contains(stderr, "and would count twice") {
+			t.Errorf("%q: exit code %d, %s", args, code, stderr)
+		}
+	}
 	must(t, "merge", at("whole.sums"), at("b.sums"), "--subtract", "-o", at("less.sums"))
 	must(t, "merge", at("a.sums"), at("c.sums"), "-o", at("ac.sums"), "--quiet")
 	if !bytes.Equal(bytesOf(t, at("less.sums")), bytesOf(t, at("ac.sums"))) {
@@ -356,7 +364,7 @@ func TestSumsHostile(t *testing.T) {
 		{"merge DIR/good.sums DIR/damaged.sums -o DIR/x.sums", exitFailed, "damaged.sums: the file is damaged"},
 		{"merge DIR/good.sums DIR/short.sums -o DIR/x.sums", exitFailed, "short.sums: the file is cut short"},
 		{"merge DIR/good.sums DIR/good.csv -o DIR/x.sums", exitFailed, "good.csv: this is no file of sums"},
-		{"merge DIR/good.sums DIR/good.sums DIR/good.sums --subtract -o DIR/x.sums", exitFailed, "good.sums: its 300 observations cannot be among the 0 that"},
+		{"merge DIR/none.sums DIR/good.sums --subtract -o DIR/x.sums", exitFailed, "good.sums: its 300 observations cannot be among the 0 that"},
 		{"info DIR/damaged.sums", exitFailed, "damaged"},
 		{"info", exitUsage, "file of sums is missing"},
 		{"fit DIR/damaged.sums", exitFailed, "damaged"},

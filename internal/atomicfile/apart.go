@@ -79,6 +79,28 @@ func Apart(inputs, outputs []Name) error {
 	return nil
 }
 
+// Distinct returns an error if two of the paths are the same file, by whatever name or link: what is in it would count twice. Paths that
+// lead to no regular file are left out.
+func Distinct(paths []string) error {
+	seen := map[bucket][]seenFile{}
+	for _, path := range paths {
+		p, ok := placeOf(Name{Path: path})
+		if !ok || p.file == nil {
+			continue
+		}
+		for _, other := range seen[p.bucket()] {
+			switch {
+			case other.name.Path == path:
+				return fmt.Errorf("%s is named twice, and would count twice", path)
+			case p.same(other.place):
+				return fmt.Errorf("%s is %s by another name, and would count twice", path, other.name)
+			}
+		}
+		seen[p.bucket()] = append(seen[p.bucket()], seenFile{Name{Path: path}, p, true})
+	}
+	return nil
+}
+
 type seenFile struct {
 	name  Name
 	place place

@@ -383,3 +383,25 @@ func TestApart(t *testing.T) {
 	}
 	t.Logf("%d cells", cells)
 }
+
+// TestDistinct: a file that is named twice is found under any of its names; files with equal contents, folders and devices are not.
+func TestDistinct(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(at(name), []byte("1"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink(at("a"), at("soft")), os.Link(at("a"), at("hard"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := Distinct([]string{at("a"), at("b"), "/dev/null", "/dev/null", dir, dir, at("none"), at("none")}); err != nil {
+		t.Error(err)
+	}
+	for _, again := range []string{at("a"), dir + "/./a", at("soft"), at("hard")} {
+		if err := Distinct([]string{at("a"), at("b"), again}); err == nil || !strings.Contains(err.Error(), "and would count twice") {
+			t.Errorf("%s: %v", again, err)
+		}
+	}
+}

@@ -27,12 +27,7 @@ func Files(patterns []string) (files []string, err error) {
 		files = append(files, some...)
 	}
 	slices.Sort(files)
-	for i, f := range files {
-		if i > 0 && f == files[i-1] {
-			return nil, fmt.Errorf("%s is named twice, and would count twice", f)
-		}
-	}
-	return files, nil
+	return files, atomicfile.Distinct(files)
 }
 
 // Apart returns an error if the output is one of the files or the one of --like.
