@@ -19,46 +19,19 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 func main() {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		s := <-signals
-		signal.Stop(signals) // a second signal ends the process even where ctx is not checked
-		cancel(ended{s})
-	}()
-	os.Exit(run(context.WithValue(ctx, process{}, true), os.Args, os.Stdout, os.Stderr))
-}
-
-// ended is the cause of a context that was cancelled by a signal.
-type ended struct{ os.Signal }
-
-func (e ended) Error() string {
-	if e.Signal == os.Interrupt {
-		return "interrupted"
-	}
-	return e.String()
-}
-
-// code is the exit code that shells give a program ended by the signal.
-func (e ended) code() int {
-	if number, ok := e.Signal.(syscall.Signal); ok {
-		return 128 + int(number)
-	}
-	return exitFailed
+	os.Exit(run(context.WithValue(ended.Context(), process{}, true), os.Args, os.Stdout, os.Stderr))
 }
 
 // The exit codes.
@@ -79,13 +52,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = out.err
 	}
 	var usage usageError
-	var signal ended
+	signal, signalled := ended.By(ctx)
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(context.Cause(ctx), &signal):
+	case signalled:
 		fmt.Fprintf(stderr, "gppl: %v\n", signal)
-		return signal.code()
+		return signal.Code()
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "gppl: %s\nTry gppl --help, or gppl COMMAND --help.\n", message(usage.error))
 		return exitUsage

@@ -21,13 +21,13 @@ import (
 	"hash/crc64"
 	"math"
 	"os"
-	"os/signal"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -47,8 +47,7 @@ func main() {
 	flag.DurationVar(&c.wait, "wait", 2*time.Minute, "with -files: end a command after this `TIME`")
 	flag.StringVar(&c.folder, "folder", "", "with -files: keep the files in this `FOLDER`, and take those that are there")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx := ended.Context()
 	s := simulation{n: int(*n), span: *span, shortest: *shortest, workers: *workers, seed: *seed}
 	err := error(nil)
 	if *files == "" {

@@ -6,18 +6,16 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 
+	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx := ended.Context()
 	flag.Parse()
 	for _, name := range flag.Args() {
 		trials, ok := experiment.Named(name, experiment.ScaleFromEnvironment())

@@ -12,7 +12,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 
@@ -21,6 +20,7 @@ import (
 
 	gpplbeam "github.com/projected-likelihood/gppl/beam"
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -39,9 +39,12 @@ var (
 func main() {
 	flag.Parse()
 	beam.Init() // a worker does not return from it
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx := ended.Context()
 	if err := run(ctx); err != nil {
+		if s, ok := ended.By(ctx); ok { // Beam says it in an error of gRPC
+			fmt.Fprintln(os.Stderr, "gppl-beam:", s)
+			os.Exit(s.Code())
+		}
 		fmt.Fprintln(os.Stderr, "gppl-beam:", flagwords.Printable(flagwords.Of(err.Error())))
 		os.Exit(1)
 	}

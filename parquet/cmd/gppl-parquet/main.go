@@ -9,12 +9,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
@@ -31,9 +31,12 @@ var (
 
 func main() {
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx := ended.Context()
 	if err := run(ctx, flag.Args()); err != nil {
+		if s, ok := ended.By(ctx); ok {
+			say("%v", s)
+			os.Exit(s.Code())
+		}
 		say("%s", flagwords.Of(err.Error()))
 		os.Exit(1)
 	}
