@@ -58,7 +58,7 @@ func (s *summer) resume(ctx context.Context, out string) (*library.Sums, error) 
 	if err != nil {
 		return nil, err
 	}
-	b, err := sumflags.ReadBytes(path, limit)
+	b, err := sumflags.ReadBytes(path, "{", limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

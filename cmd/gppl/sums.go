@@ -117,10 +117,9 @@ func isSums(path string) bool {
 		return false
 	}
 	defer f.Close()
-	const magic = "GPPLSUMS"
-	var b [len(magic)]byte
+	var b [len(library.SumsMagic)]byte
 	_, err = io.ReadFull(f, b[:])
-	return err == nil && string(b[:]) == magic
+	return err == nil && string(b[:]) == library.SumsMagic
 }
 
 // readSums reads a file of sums that fits the memory.

@@ -16,8 +16,8 @@ type LargeError struct {
 func (e *LargeError) Error() string { return fmt.Sprintf("%s has %d bytes or more", e.Path, e.Bytes) }
 
 // ReadWithin returns what a file holds, or a [*LargeError] if that is more than most bytes. A file without a size, as a pipe or a device
-// that never ends, is read as far.
-func ReadWithin(path string, most int64) ([]byte, error) {
+// that never ends, is read as far; one that does not begin with a text, no further than its length.
+func ReadWithin(path, begins string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -30,18 +30,17 @@ func ReadWithin(path string, most int64) ([]byte, error) {
 	if info.Size() > most {
 		return nil, &LargeError{path, info.Size()}
 	}
+	most = max(0, most)
 	var b bytes.Buffer
 	b.Grow(int(info.Size()) + bytes.MinRead)
-	if n, err := io.CopyN(&b, f, most); err != io.EOF {
-		if err == nil { // as many, and perhaps no more
-			_, err = io.CopyN(&b, f, 1)
+	for _, end := range []int64{min(int64(len(begins)), most), most, most + 1} {
+		_, err := io.CopyN(&b, f, end-int64(b.Len()))
+		if err == io.EOF || err == nil && end < most && b.String() != begins {
+			return b.Bytes(), nil
 		}
-		if err == nil {
-			return nil, &LargeError{path, n + 1}
-		}
-		if err != io.EOF {
+		if err != nil {
 			return nil, err
 		}
 	}
-	return b.Bytes(), nil
+	return nil, &LargeError{path, most + 1}
 }

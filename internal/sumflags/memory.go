@@ -14,9 +14,9 @@ import (
 // are written.
 const copies = 4
 
-// ReadBytes reads a file with sums that fits a limit of memory.
-func ReadBytes(path string, limit float64) ([]byte, error) {
-	b, err := atomicfile.ReadWithin(path, int64(min((limit-machine.Least)/copies, 1<<62)))
+// ReadBytes reads a file with sums that fits a limit of memory, as far as it begins with a text (atomicfile.ReadWithin).
+func ReadBytes(path, begins string, limit float64) ([]byte, error) {
+	b, err := atomicfile.ReadWithin(path, begins, int64(min((limit-machine.Least)/copies, 1<<62)))
 	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
 		err = &gppl.MemoryError{What: "the sums in " + path, Needed: machine.Least + copies*float64(large.Bytes), Limit: limit}
 	}
@@ -25,7 +25,7 @@ func ReadBytes(path string, limit float64) ([]byte, error) {
 
 // Read reads a file of sums that fits a limit of memory.
 func Read(path string, limit float64) (*gppl.Sums, error) {
-	b, err := ReadBytes(path, limit)
+	b, err := ReadBytes(path, gppl.SumsMagic, limit)
 	if err != nil {
 		return nil, err
 	}

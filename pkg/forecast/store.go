@@ -100,7 +100,7 @@ func Load(path string) (*Analysis, error) { return LoadWithin(path, math.Inf(1))
 
 // LoadWithin is Load that takes no more bytes of memory, by forecast: else the error is a [*gppl.MemoryError].
 func LoadWithin(path string, memory float64) (*Analysis, error) {
-	b, err := atomicfile.ReadWithin(path, int64(min((memory-programSize)/loadFactor, 1<<62)))
+	b, err := atomicfile.ReadWithin(path, "{", int64(min((memory-programSize)/loadFactor, 1<<62)))
 	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
 		return nil, &gppl.MemoryError{What: "the model " + path, Needed: programSize + loadFactor*float64(large.Bytes), Limit: memory}
 	}

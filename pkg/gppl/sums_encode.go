@@ -33,11 +33,13 @@ import (
 // Everything follows from the header and the observations, the widths of integers being
 // the least that hold them all: equal sums have equal files.
 const (
-	sumsMagic    = "GPPLSUMS"
 	sumsVersion  = 1
 	headerBytes  = 152
 	fileOverhead = headerBytes + 8
 )
+
+// SumsMagic are the first bytes of what [Sums.MarshalBinary] returns.
+const SumsMagic = "GPPLSUMS"
 
 var (
 	_ encoding.BinaryMarshaler   = (*Sums)(nil)
@@ -54,7 +56,7 @@ func (s *Sums) MarshalBinary() ([]byte, error) {
 	cells := s.sum.Cells
 	e, f := sumWidths(cells)
 	b := make([]byte, 0, fileOverhead+p.Count()*(e+f))
-	b = append(b, sumsMagic...)
+	b = append(b, SumsMagic...)
 	b = le.AppendUint16(b, sumsVersion)
 	b = le.AppendUint16(b, 0)
 	b = le.AppendUint32(b, uint32(h.Highest))
@@ -133,10 +135,10 @@ func decodeSums(b []byte) (*Sums, error) {
 	switch {
 	case len(b) == 0:
 		return nil, errors.New("the file is empty")
-	case len(b) < len(sumsMagic) && string(b) == sumsMagic[:len(b)]:
+	case len(b) < len(SumsMagic) && string(b) == SumsMagic[:len(b)]:
 		return nil, fmt.Errorf("the file is cut short: %d bytes", len(b))
-	case len(b) < len(sumsMagic) || string(b[:len(sumsMagic)]) != sumsMagic:
-		return nil, fmt.Errorf("this is no file of sums: it does not begin with %q", sumsMagic)
+	case len(b) < len(SumsMagic) || string(b[:len(SumsMagic)]) != SumsMagic:
+		return nil, fmt.Errorf("this is no file of sums: it does not begin with %q", SumsMagic)
 	case len(b) < 10:
 		return nil, fmt.Errorf("the file is cut short: %d bytes", len(b))
 	}
