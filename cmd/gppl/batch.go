@@ -20,6 +20,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
@@ -61,6 +62,9 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	}
 	if _, err := readOptions(c); err != nil {
 		return err
+	}
+	if len(columns) > 1 && slices.Contains(files, dataset.StandardInput) || c.String("future") == dataset.StandardInput {
+		return usageError{errors.New("fit: - stands for standard input, which can be read only once, and each series reads it: write it to a file")}
 	}
 	tasks, names, err := batchTasks(c, files, columns)
 	if err != nil {
@@ -128,7 +132,7 @@ func failures(rows []result) error {
 // row fits a series and describes it.
 func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 	began := time.Now()
-	r := result{Name: name, File: t.path, Y: t.y}
+	r := result{Name: name, File: dataset.Shown(t.path), Y: t.y}
 	if ctx.Err() != nil {
 		r.Error = "interrupted"
 		return r
@@ -190,7 +194,7 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 	taken := map[string]bool{}
 	for _, file := range files {
 		for _, y := range columns {
-			name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+			name := strings.TrimSuffix(filepath.Base(dataset.Shown(file)), filepath.Ext(file))
 			if len(columns) > 1 {
 				name += "-" + y
 			}

@@ -33,7 +33,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "y-error", Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
 		&cli.BoolFlag{Name: "relative-errors", Usage: "the errors in --y-error are relative to one another; their common scale is learnt", Category: file},
 		&listFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its future values, in rows with an empty y after the last y, or in --future", Category: file},
-		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and regressors, for the forecast", Category: file},
+		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and regressors, for the forecast; - is standard input", Category: file},
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of x, for axes; dates need none", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
 		&cli.StringFlag{Name: "comma", Usage: "the `CHARACTER` between fields, tab, or space (any number of blanks); detected if not given", Category: file},
@@ -137,12 +137,13 @@ func fitCommand() *cli.Command {
 		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv … | FILE.sums",
 		Description: `Finds structure and parameters by their evidence, or compares named kernels (--kernel) by BIC. Then it forecasts, tests the
 model on the most recent observations at the same horizon, says whether to use the forecast, and checks the residuals.
-From sums (gppl sum) it compares kernels, learns, and forecasts at --at or for --forecast steps; without observations
+"-" reads standard input. From sums (gppl sum) it compares kernels, learns, and forecasts at --at or for --forecast steps; without observations
 it tests and checks nothing.
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
    gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json
+   zcat log.csv.gz | gppl fit - --out forecast.csv
    gppl fit sales.csv --regressor price --y-error se --future prices.csv --figure sales.svg
 
 From several files, or several --y, it writes one table (csv, or JSON with --json) with a row for each series; --report, --model,

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -25,19 +26,30 @@ var outputs = []string{"report", "model", "out", "components", "figure"}
 // inputFiles are the flags, of any command, that name files to read beside those of the arguments.
 var inputFiles = []string{"future", "like"}
 
-// apart returns an error if a file that the command writes, by flag and for each series, or standard output, is one that it reads or another
+// readsCSV are the commands whose arguments are csv files.
+var readsCSV = []string{"fit", "compare", "backtest", "sum"}
+
+// apart returns an error if standard input is named twice, or if a file that the command writes, by flag and for each series, or standard output, is one that it reads or another
 // that it writes.
 func apart(c *cli.Command, written ...map[string]string) error {
 	var read, write []atomicfile.Name
-	for _, path := range c.Args().Slice() {
-		name := atomicfile.Name{Path: path}
-		if path == "-" && c.Name == "sum" {
+	standard := 0
+	add := func(flag, path string, csv bool) {
+		name := atomicfile.Name{Flag: flag, Path: path}
+		if path == dataset.StandardInput && csv {
 			name.File = os.Stdin
+			standard++
 		}
 		read = append(read, name)
 	}
+	for _, path := range c.Args().Slice() {
+		add("", path, slices.Contains(readsCSV, c.Name))
+	}
 	for _, flag := range inputFiles {
-		read = append(read, atomicfile.Name{Flag: flag, Path: c.String(flag)})
+		add(flag, c.String(flag), flag == "future")
+	}
+	if standard > 1 {
+		return usageError{fmt.Errorf("%s: - stands for standard input, which can be read only once", c.Name)}
 	}
 	for _, files := range written {
 		for _, flag := range outputs {

@@ -26,7 +26,7 @@ func predictCommand() *cli.Command {
    gppl predict model.json --future prices.csv --out forecast.csv`,
 		Flags: append(formatFlags(), []cli.Flag{
 			forecastFlag(),
-			&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and the regressors of the model", Category: "RESULTS"},
+			&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and the regressors of the model; - is standard input", Category: "RESULTS"},
 			&cli.StringSliceFlag{Name: "at", Usage: "predict at this `DATE` or number instead of the next steps; may be repeated", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE.csv` rather than to standard output", Category: "RESULTS"}, levelsFlag(),
 			jsonFlag(),

@@ -125,10 +125,8 @@ func newSummer(c *cli.Command) (*summer, error) {
 	if columns := yColumns(c); len(columns) > 1 {
 		return nil, usageError{fmt.Errorf("sum takes one --y, not %d", len(columns))}
 	}
-	stdin := 0
 	for _, f := range s.files {
-		if f == "-" {
-			stdin++
+		if f == dataset.StandardInput {
 			continue
 		}
 		info, err := os.Stat(f)
@@ -143,14 +141,10 @@ func newSummer(c *cli.Command) (*summer, error) {
 	if err := atomicfile.Distinct(s.files); err != nil {
 		return nil, usageError{err}
 	}
-	if stdin > 1 {
-		return nil, usageError{errors.New("sum: - stands for standard input, which can be read only once")}
-	}
-	if stdin > 0 && c.Bool("resume") {
-		return nil, usageError{errors.New("sum: --resume cannot tell whether standard input was read")}
-	}
-	if stdin > 0 {
-		s.total = 0
+	if slices.Contains(s.files, dataset.StandardInput) {
+		if s.total = 0; c.Bool("resume") {
+			return nil, usageError{errors.New("sum: --resume cannot tell whether standard input was read")}
+		}
 	}
 	var err error
 	s.options, err = readOptions(c)
@@ -187,7 +181,7 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 		s.parts[0] = before
 	}
 	s.began = time.Now()
-	if megabytes := int(s.total >> 20); megabytes > 0 || slices.Contains(s.files, "-") { // less is read at once
+	if megabytes := int(s.total >> 20); megabytes > 0 || slices.Contains(s.files, dataset.StandardInput) { // less is read at once
 		s.bar = progress(s.command, "MB", megabytes)
 	}
 	for _, file := range s.files {
@@ -266,7 +260,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 			}
 		}
 	}
-	if slices.Contains(s.files, "-") {
+	if slices.Contains(s.files, dataset.StandardInput) {
 		if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || r.Largest == 0 {
 			return h, usageError{errors.New("sum: the range of standard input is not known before it is read: give --from, --to and --largest (and --centre), or --like FILE.sums")}
 		}
@@ -333,7 +327,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 			mu.Lock()
 			s.bad += len(b.Bad)
 			for _, row := range b.Bad[:min(len(b.Bad), mostShown)] {
-				bad = append(bad, badRow{file, row})
+				bad = append(bad, badRow{dataset.Shown(file), row})
 			}
 			slices.SortFunc(bad, func(a, b badRow) int { return cmp.Compare(a.Line, b.Line) })
 			bad = bad[:min(len(bad), mostShown)]
@@ -345,19 +339,14 @@ func (s *summer) add(ctx context.Context, file string) error {
 		return s.parts[worker].Add(x, y)
 	}
 	rep, err := interruptible(ctx, func() (rep dataset.CSVReport, err error) {
-		in := os.Stdin
-		if file != "-" {
-			if in, err = os.Open(file); err != nil {
-				return rep, err
-			}
-			defer in.Close()
+		in, err := dataset.Open(file)
+		if err != nil {
+			return rep, err
 		}
+		defer in.Close()
 		return forecast.Stream(in, s.options.Within(s.header), len(s.parts), visit)
 	})
-	name := file
-	if file == "-" {
-		name = "standard input"
-	}
+	name := dataset.Shown(file)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -109,7 +110,7 @@ func infoCommand() *cli.Command {
 
 // isSums reports whether a file begins as one of sums does.
 func isSums(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Stat(path); path == dataset.StandardInput || err != nil || !info.Mode().IsRegular() {
 		return false // what a pipe holds can be read once
 	}
 	f, err := os.Open(path)

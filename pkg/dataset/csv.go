@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -83,7 +82,8 @@ func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	return s, nil
 }
 
-// ReadCSVFile is [ReadCSV] on a file. The base name of path becomes the series' Name, and path its Source.
+// ReadCSVFile is [ReadCSV] on a file, or on standard input for the path [StandardInput]. The base name of path becomes the series' Name, and
+// path its Source; both are "standard input" there.
 func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
 	s, _, err := ReadCSVReport(path, opt)
 	return s, err
@@ -92,11 +92,12 @@ func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
 // ReadCSVReport is [ReadCSVFile] with a report.
 func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
 	opt.check()
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return Series{}, CSVReport{}, fmt.Errorf("dataset: %w", err)
 	}
 	defer f.Close()
+	path = Shown(path)
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return Series{}, CSVReport{}, fmt.Errorf("dataset: %s is a folder, not a file", path)
 	}

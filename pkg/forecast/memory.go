@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -49,7 +50,7 @@ func (o ReadOptions) fits(path string) error {
 		return nil
 	}
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
+	if path == dataset.StandardInput || err != nil || !info.Mode().IsRegular() {
 		return nil // the reader says what is wrong
 	}
 	f, err := os.Open(path)

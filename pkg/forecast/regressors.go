@@ -306,7 +306,7 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 		}
 		first = 0
 		for i, at := range future.x {
-			if err := add(at, fmt.Sprintf("%s, line %d", o.Future, future.lines[i]), future.values, i, true); err != nil {
+			if err := add(at, fmt.Sprintf("%s, line %d", dataset.Shown(o.Future), future.lines[i]), future.values, i, true); err != nil {
 				return err
 			}
 		}
@@ -319,12 +319,12 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 // AddFuture adds the values of the regressors in a csv file to the known ones. The options say how the file is written; o.X is the
 // column of x, by default the one with the name of the axis.
 func (s *Series) AddFuture(path string, o ReadOptions) error {
-	k := s.Known
+	k, name := s.Known, dataset.Shown(path)
 	if k == nil {
 		return errors.New("forecast: the model has no regressors, so it needs no future values")
 	}
 	if o.NoHeader {
-		return fmt.Errorf("forecast: %s needs a header: its columns are found by their names, %s and %s", path, s.Axis.Name, strings.Join(k.Names, ", "))
+		return fmt.Errorf("forecast: %s needs a header: its columns are found by their names, %s and %s", name, s.Axis.Name, strings.Join(k.Names, ", "))
 	}
 	o.X, o.Regressors, o.Future = cmp.Or(o.X, s.Axis.Name), k.Names, path
 	future, err := readFuture(o, k.Names, o.Time, s.Axis.Dates)
@@ -332,10 +332,10 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 		return fmt.Errorf("forecast: %w", err)
 	}
 	if s.Axis.Dates && !future.dates {
-		return fmt.Errorf("forecast: %s, line %d: x is %v, but the model has dates, such as %s", path, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
+		return fmt.Errorf("forecast: %s, line %d: x is %v, but the model has dates, such as %s", name, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
 	}
 	if !s.Axis.Dates && future.dates {
-		return fmt.Errorf("forecast: %s, line %d: x is a date, but the model has numbers, such as %s", path, future.lines[0], s.Axis.Text(s.X[0]))
+		return fmt.Errorf("forecast: %s, line %d: x is a date, but the model has numbers, such as %s", name, future.lines[0], s.Axis.Text(s.X[0]))
 	}
 	var rows []knownRow
 	row := func(x float64, values [][]float64, i int, line string) {
@@ -352,7 +352,7 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 		if s.Axis.Dates {
 			x = s.Axis.fromSeconds(x)
 		}
-		row(x, future.values, i, fmt.Sprintf("%s, line %d", path, future.lines[i]))
+		row(x, future.values, i, fmt.Sprintf("%s, line %d", name, future.lines[i]))
 	}
 	added, err := newKnown(k.Names, rows)
 	if err != nil {
@@ -393,7 +393,7 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates 
 	for j, values := range f.values {
 		for i, v := range values {
 			if math.IsNaN(v) {
-				return f, fmt.Errorf("%s, line %d: the regressor %s is missing", o.Future, f.lines[i], names[j])
+				return f, fmt.Errorf("%s, line %d: the regressor %s is missing", dataset.Shown(o.Future), f.lines[i], names[j])
 			}
 		}
 	}

@@ -103,7 +103,7 @@ const (
 	smallest = 1e-140
 )
 
-// Read reads a series from a csv file. Rows without x or y are counted and left out; rows are sorted by x. If all x are numbers, and
+// Read reads a series from a csv file, or from standard input for the path dataset.StandardInput. Rows without x or y are counted and left out; rows are sorted by x. If all x are numbers, and
 // ReadOptions.Time does not say how they are written, Read recognises Unix times in one unit between 1973 and 2096
 // and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates); Notes then says so.
 //
@@ -118,6 +118,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	if err != nil {
 		return nil, err
 	}
+	path = dataset.Shown(path)
 	if rep.X == rep.Y {
 		return nil, fmt.Errorf("forecast: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
 	}
@@ -246,7 +247,7 @@ func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
 func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
 	s, rep, err := dataset.ReadCSVReport(path, o.csv())
 	if errors.Is(err, dataset.ErrTooManyRows) {
-		err = &gppl.MemoryError{What: fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), path), Needed: o.Memory, Limit: o.Memory}
+		err = &gppl.MemoryError{What: fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), dataset.Shown(path)), Needed: o.Memory, Limit: o.Memory}
 	}
 	return s, rep, err
 }
