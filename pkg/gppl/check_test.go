@@ -18,7 +18,7 @@ func TestEngineChecks(t *testing.T) {
 
 	t.Run("dense", func(t *testing.T) {
 		var e *denseFactor
-		if _, err := nllBy(newDenseExact(d.X, columnOf(d.Y), rowNoise{}), make([]float64, 3), benchModel.Kernel, benchModel.Noise, 300,
+		if _, err := nllBy(newDenseExact(d.X, dense.AsColumn(d.Y), rowNoise{}), make([]float64, 3), benchModel.Kernel, benchModel.Noise, 300,
 			func(f exactFactor) { e = f.(*denseFactor) }); err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestEngineChecks(t *testing.T) {
 			tile := e.inverse.At(place/dense.Tile, 0)
 			old := tile.Data[place%dense.Tile*tile.Stride]
 			tile.Data[place%dense.Tile*tile.Stride] += 1e-3 * (1 + math.Abs(old))
-			copyGeneral(e.half, e.engine.columns)
+			dense.Copy(e.half, e.engine.columns)
 			e.l.SolveL(e.half)
 			if err := e.check(); !failed(err) {
 				t.Errorf("row %d of the inverse of the factor is wrong: %v", place, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -327,7 +328,7 @@ func (w *walker) posterior() error {
 			return nil, nil, nil
 		}
 		mean, variances = make([]float64, w.at.Len()), make([]float64, w.at.Len())
-		err = f.posterior().latent(context.Background(), columnOf(mean), variances, w.at)
+		err = f.posterior().latent(context.Background(), dense.AsColumn(mean), variances, w.at)
 		return mean, variances, err
 	}
 	mean, vars, err := predict(exact)

@@ -213,13 +213,13 @@ func choleskyQR(w blas64.General) bool {
 	}
 	n, k := w.Rows, w.Cols
 	strip := func(c int) blas64.General {
-		from, to := n*c/lanes, n*(c+1)/lanes
+		from, to := n*c/parallel.Lanes, n*(c+1)/parallel.Lanes
 		s := w
 		s.Rows, s.Data = to-from, w.Data[from*w.Stride:]
 		return s
 	}
-	part := make([]blas64.General, lanes)
-	parallel.For(lanes, func(c int) {
+	part := make([]blas64.General, parallel.Lanes)
+	parallel.For(parallel.Lanes, func(c int) {
 		part[c] = dense.New(k, k)
 		if s := strip(c); s.Rows > 0 {
 			for i := range dense.Blocks(k) { // the lower triangle
@@ -234,14 +234,14 @@ func choleskyQR(w blas64.General) bool {
 		}
 	})
 	for _, p := range part[1:] {
-		add(part[0].Data, p.Data)
+		dense.Add(part[0].Data, p.Data)
 	}
 	factor := dense.NewLower(k)
-	setLower(factor, part[0])
+	factor.Set(part[0])
 	if factor.Cholesky() != nil || !(factor.MinDiagonal() > 1e-2) {
 		return false
 	}
-	parallel.For(lanes, func(c int) {
+	parallel.For(parallel.Lanes, func(c int) {
 		if s := strip(c); s.Rows > 0 {
 			factor.SolveLTRight(s)
 		}
@@ -252,7 +252,7 @@ func choleskyQR(w blas64.General) bool {
 // dropDependent returns w without the columns that depend on those before them.
 func dropDependent(w blas64.General) blas64.General {
 	r := dense.New(w.Rows, w.Cols)
-	copyGeneral(r, w)
+	dense.Copy(r, w)
 	tau := make([]float64, w.Cols)
 	work := make([]float64, 1)
 	lapack64.Geqrf(r, tau, work, -1)

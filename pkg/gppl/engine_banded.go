@@ -79,14 +79,14 @@ func (b *band) points(from, n int) Inputs { return Scalars(b.line.t[from : from+
 func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col int, tile blas64.General)) {
 	size := m.MaxTile()
 	if b.lanes == nil {
-		b.lanes = make([]lane, lanes)
+		b.lanes = make([]lane, parallel.Lanes)
 	}
 	for i := range b.lanes {
 		b.lanes[i].r, b.lanes[i].w = dense.Resize(b.lanes[i].r, size), dense.Resize(b.lanes[i].w, size)
 	}
 	grow(b.lanes, params)
-	parallel.For(lanes, func(c int) {
-		for j := c; j < m.Blocks(); j += lanes {
+	parallel.For(parallel.Lanes, func(c int) {
+		for j := c; j < m.Blocks(); j += parallel.Lanes {
 			parallel.Look(m.Ctx)
 			m.Block(j, func(row, col int, tile blas64.General) { f(&b.lanes[c], row, col, tile) })
 		}
@@ -104,7 +104,7 @@ var (
 // 4n·b flops: see checkInverse and checkScale.
 type bandedExact struct {
 	line    *line
-	factors pool[bandedFactor]
+	factors parallel.Pool[bandedFactor]
 }
 
 func newBandedExact(l *line) *bandedExact { return &bandedExact{line: l} }
@@ -157,7 +157,7 @@ type bandedFactor struct {
 }
 
 func (e *bandedExact) factor(m *compiled) (exactFactor, error) {
-	f := e.factors.get()
+	f := e.factors.Get()
 	f.engine, f.kernel, f.variance, f.noise, f.inverted = e, m.kernel, m.variance, m.noise, false
 	f.band.line, f.band.gram.Ctx = e.line, m.ctx
 	f.band.fill(f.kernel, e.line.noise.matrixNoise(f.noise))
@@ -169,16 +169,18 @@ func (e *bandedExact) factor(m *compiled) (exactFactor, error) {
 	}
 	f.det = a.LogDet()
 	f.half = dense.Reshape(f.half, e.line.columns.Rows, e.line.columns.Cols)
-	copyGeneral(f.half, e.line.columns)
+	dense.Copy(f.half, e.line.columns)
 	a.SolveL(f.half)
 	return f, nil
 }
 
-func (f *bandedFactor) release()                           { f.engine.factors.put(f) }
+func (f *bandedFactor) release()                           { f.engine.factors.Put(f) }
 func (f *bandedFactor) jitter() float64                    { return 0 }
 func (f *bandedFactor) logDet() float64                    { return f.det }
 func (f *bandedFactor) uncertainty(blas64.General) float64 { return 0 }
-func (f *bandedFactor) gram(g blas64.General)              { products(g, f.half, f.half) }
+func (f *bandedFactor) gram(g blas64.General) {
+	dense.Mul(context.Background(), g, blas.Trans, f.half, f.half)
+}
 
 func (f *bandedFactor) gradient(grad []float64, r blas64.General) error {
 	f.invert(r)
@@ -200,7 +202,7 @@ func (f *bandedFactor) needFactor() {
 func (f *bandedFactor) invert(r blas64.General) {
 	f.needFactor()
 	a := &f.band.gram
-	f.u = combine(f.u, f.half, r)
+	f.u = dense.Combine(f.u, f.half, r)
 	f.form = blas64.Dot(dense.Vec(f.u.Data), dense.Vec(f.u.Data))
 	a.SolveLT(f.u)
 	f.check.Solve(a)
@@ -215,7 +217,7 @@ func (f *bandedFactor) contract(grad []float64) {
 		size := tile.Rows * tile.Cols
 		w := blas64.General{Rows: tile.Rows, Cols: tile.Cols, Stride: tile.Cols, Data: l.w[:size]}
 		copy(w.Data, tile.Data)
-		subtractOuter(w, rowsFrom(f.u, row, tile.Rows), rowsFrom(f.u, col, tile.Cols))
+		dense.SubtractOuter(w, dense.Rows(f.u, row, tile.Rows), dense.Rows(f.u, col, tile.Cols))
 		if row == col {
 			for i := range w.Rows {
 				l.grad[last] += 0.5 * f.noise * f.engine.line.noise.weight(row+i) * w.Data[i*w.Stride+i]
@@ -290,7 +292,7 @@ func (f *bandedFactor) knownShare() (share float64) {
 func (f *bandedFactor) posterior() predictor {
 	f.needFactor()
 	alpha := dense.New(f.half.Rows, f.half.Cols)
-	copyGeneral(alpha, f.half)
+	dense.Copy(alpha, f.half)
 	f.band.gram.SolveLT(alpha)
 	f.band.gram.Ctx = nil // of the evaluation, not of predictions
 	l := f.engine.line
@@ -326,7 +328,7 @@ func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, vari
 	sorted, squares := dense.New(means.Rows, means.Cols), make([]float64, len(l.t))
 	prior := make([]float64, len(l.t))
 	variancesAt(prior, p.kernel, Scalars(l.t))
-	var spaces pool[[]float64]
+	var spaces parallel.Pool[[]float64]
 	parallel.For(len(starts), func(b int) {
 		if ctx.Err() != nil {
 			return
@@ -335,10 +337,10 @@ func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, vari
 		if b+1 < len(starts) {
 			to = starts[b+1]
 		}
-		space := spaces.get()
+		space := spaces.Get()
 		*space = dense.Resize(*space, len(p.of.x.at)*most)
-		p.batch(rowsFrom(sorted, from, to-from), squares[from:to], l.t[from:to], slices.Min(prior[from:to]), *space)
-		spaces.put(space)
+		p.batch(dense.Rows(sorted, from, to-from), squares[from:to], l.t[from:to], slices.Min(prior[from:to]), *space)
+		spaces.Put(space)
 	})
 	for i, v := range squares {
 		at := i
@@ -364,7 +366,7 @@ func (p *bandedPosterior) batch(means blas64.General, squares, x []float64, prio
 	cross := blas64.General{Rows: hi - lo, Cols: k, Stride: k, Data: space[lo*k : hi*k]}
 	distances(cross.Data, near, at)
 	covariances(cross.Data, p.kernel, near, at, cross.Data)
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, cross, rowsFrom(p.of.alpha, lo, hi-lo), 0, means)
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, cross, dense.Rows(p.of.alpha, lo, hi-lo), 0, means)
 	all := blas64.General{Rows: p.of.x.Len(), Cols: k, Stride: k, Data: space[:p.of.x.Len()*k]}
 	p.band.gram.Squares(squares, all, lo, hi, p.least, negligible*prior)
 }

@@ -60,7 +60,7 @@ func TestBandedGradientSmooth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := nllBy(newDenseExact(d.X, columnOf(d.Y), rowNoise{}), want, m.Kernel, m.Noise, n, nil)
+			w, err := nllBy(newDenseExact(d.X, dense.AsColumn(d.Y), rowNoise{}), want, m.Kernel, m.Noise, n, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ type denseExact struct {
 	x       Inputs
 	columns blas64.General // C, n×c
 	rows    rowNoise       // in the order of x
-	factors pool[denseFactor]
+	factors parallel.Pool[denseFactor]
 }
 
 func newDenseExact(x Inputs, columns blas64.General, rows rowNoise) *denseExact {
@@ -56,7 +56,7 @@ type denseFactor struct {
 }
 
 func (e *denseExact) factor(m *compiled) (exactFactor, error) {
-	f := e.factors.get()
+	f := e.factors.Get()
 	f.engine, f.kernel, f.noise = e, m.kernel, m.noise
 	if f.l == nil {
 		f.l = dense.NewLower(e.x.Len())
@@ -77,27 +77,27 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	return f, nil
 }
 
-func (f *denseFactor) release()                           { f.engine.factors.put(f) }
+func (f *denseFactor) release()                           { f.engine.factors.Put(f) }
 func (f *denseFactor) jitter() float64                    { return f.added }
 func (f *denseFactor) logDet() float64                    { return f.l.LogDet() }
 func (f *denseFactor) uncertainty(blas64.General) float64 { return 0 }
 
 func (f *denseFactor) gram(g blas64.General) {
-	copyGeneral(f.half, f.engine.columns)
+	dense.Copy(f.half, f.engine.columns)
 	f.l.SolveL(f.half)
-	products(g, f.half, f.half)
+	dense.Mul(context.Background(), g, blas.Trans, f.half, f.half)
 }
 
 // solve sets alpha to A⁻¹C, given L⁻¹C.
 func (f *denseFactor) solve() {
-	copyGeneral(f.alpha, f.half)
+	dense.Copy(f.alpha, f.half)
 	f.l.SolveLT(f.alpha)
 }
 
 // gradient is ½⟨A⁻¹ − UUᵀ, ∂A⟩, a tile at a time.
 func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	f.solve()
-	f.u = combine(f.u, f.alpha, r)
+	f.u = dense.Combine(f.u, f.alpha, r)
 	n := f.engine.x.Len()
 	if f.inverse == nil {
 		f.inverse = dense.NewLower(n)
@@ -110,7 +110,7 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 		height, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
 		weight := blas64.General{Rows: height, Cols: cols, Stride: cols, Data: l.w}
 		f.inverse.InverseTile(weight, j, i)
-		subtractOuter(weight, rowsFrom(f.u, j*dense.Tile, height), rowsFrom(f.u, i*dense.Tile, cols))
+		dense.SubtractOuter(weight, dense.Rows(f.u, j*dense.Tile, height), dense.Rows(f.u, i*dense.Tile, cols))
 		w, r := l.w[:height*cols], l.r[:height*cols]
 		if i == j {
 			for d := range height {
@@ -132,7 +132,7 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 func (f *denseFactor) check() error {
 	n, norm := float64(f.alpha.Rows), blas64.Nrm2(dense.Vec(f.half.Data))
 	f.probe = dense.Reshape(f.probe, f.half.Rows, f.half.Cols)
-	copyGeneral(f.probe, f.half)
+	dense.Copy(f.probe, f.half)
 	f.inverse.MulLT(f.probe)
 	var off float64
 	for i, a := range f.alpha.Data {
@@ -175,7 +175,7 @@ type lane struct {
 
 // newLanes returns the lanes that have work on an n×n matrix.
 func newLanes(n int) []lane {
-	ls := make([]lane, min(lanes, dense.Blocks(n)))
+	ls := make([]lane, min(parallel.Lanes, dense.Blocks(n)))
 	tile := min(n, dense.Tile)
 	for i := range ls {
 		ls[i].r, ls[i].w = make([]float64, tile*tile), make([]float64, tile*tile)
@@ -187,7 +187,7 @@ func newLanes(n int) []lane {
 func gradients(dst []float64, ls []lane) {
 	clear(dst)
 	for _, l := range ls {
-		add(dst, l.grad)
+		dense.Add(dst, l.grad)
 	}
 }
 
@@ -206,7 +206,7 @@ func grow(ls []lane, nparams int) {
 func eachTile(ctx context.Context, n int, ls []lane, f func(l *lane, i, j int)) {
 	nb := dense.Blocks(n)
 	parallel.For(len(ls), func(c int) {
-		for i := c; i < nb; i += lanes {
+		for i := c; i < nb; i += parallel.Lanes {
 			for j := i; j < nb; j++ {
 				parallel.Look(ctx)
 				f(&ls[c], i, j)
@@ -264,10 +264,10 @@ func (c conditioner) latent(ctx context.Context, means blas64.General, variances
 			return
 		}
 		from, to := b*batch, min(n, (b+1)*batch)
-		less, more := c.factors.condition(rowsFrom(means, from, to-from), x.Slice(from, to))
+		less, more := c.factors.condition(dense.Rows(means, from, to-from), x.Slice(from, to))
 		v := variances[from:to]
-		addSquares(v, -1, less)
-		addSquares(v, 1, more)
+		dense.AddSquares(v, -1, less)
+		dense.AddSquares(v, 1, more)
 	})
 	return ctx.Err()
 }
@@ -275,8 +275,8 @@ func (c conditioner) latent(ctx context.Context, means blas64.General, variances
 func (c conditioner) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	less, more := c.factors.condition(means, x)
 	fillGram(cov, x, c.kernel, 0)
-	addOuter(cov, -1, less)
-	addOuter(cov, 1, more)
+	cov.AddOuter(-1, less)
+	cov.AddOuter(1, more)
 	return nil
 }
 

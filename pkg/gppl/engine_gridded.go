@@ -19,7 +19,7 @@ import (
 type griddedExact struct {
 	summed
 	yy      blas64.General // CᵀC of the columns
-	factors pool[griddedFactor]
+	factors parallel.Pool[griddedFactor]
 }
 
 func newGriddedExact(d observed) *griddedExact {
@@ -159,7 +159,7 @@ type griddedFactor struct {
 }
 
 func (e *griddedExact) factor(m *compiled) (exactFactor, error) {
-	f := e.factors.get()
+	f := e.factors.Get()
 	f.engine, f.model, f.kernel, f.noise = e, m, m.kernel, m.noise
 	f.work.Ctx = m.ctx
 	if err := f.factorise(); err != nil {
@@ -202,7 +202,7 @@ func (f *griddedFactor) perPeriod(c []float64) {
 	}
 }
 
-func (f *griddedFactor) release()        { f.engine.factors.put(f) }
+func (f *griddedFactor) release()        { f.engine.factors.Put(f) }
 func (f *griddedFactor) jitter() float64 { return 0 }
 func (f *griddedFactor) logDet() float64 { return f.factor.LogDet() - f.engine.logWeights() }
 
@@ -210,11 +210,11 @@ func (f *griddedFactor) gram(g blas64.General) {
 	p, c := f.factor.Size(), f.sums.columns.Cols
 	f.beta, f.h = dense.Reshape(f.beta, p, c), dense.Reshape(f.h, p, c)
 	f.factor.Project(f.beta, f.sums.columns, &f.work)
-	copyGeneral(f.h, f.beta)
+	dense.Copy(f.h, f.beta)
 	f.factor.Solve(f.h)
 	f.g = dense.Reshape(f.g, c, c)
-	quadraticForms(f.g, f.engine.yy, f.beta, f.h, f.noise)
-	copyGeneral(g, f.g)
+	dense.LowRankForms(f.g, f.engine.yy, f.beta, f.h, f.noise)
+	dense.Copy(g, f.g)
 }
 
 // uncertainty is the rounding of CᵀC and ΦᵀC in the forms of the columns. What is fitted is
@@ -225,13 +225,13 @@ func (f *griddedFactor) uncertainty(r blas64.General) float64 {
 		yy := f.engine.yy.Data[j*f.engine.yy.Stride+j]
 		f.missed[j] = roundedForm(yy, math.Sqrt(yy), f.noise)
 	}
-	return spread(dense.Vec(f.missed), r)
+	return dense.Spread(dense.Vec(f.missed), r)
 }
 
 func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
-	f.u = combine(f.u, f.h, r)
-	f.of = combine(f.of, rowsFrom(f.sums.columns, 0, 2*len(f.c)), r)
-	form := formOf(f.g, r)
+	f.u = dense.Combine(f.u, f.h, r)
+	f.of = dense.Combine(f.of, dense.Rows(f.sums.columns, 0, 2*len(f.c)), r)
+	form := dense.Form(f.g, r)
 	slope := f.factor.Gradient(f.q, f.of, f.u, form, &f.work)
 	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − tr RᵀCᵀA⁻¹CR).
 	n := float64(f.engine.n)
@@ -300,8 +300,8 @@ func (p *griddedPosterior) joint(ctx context.Context, means blas64.General, cov 
 		}
 	}
 	fillGram(cov, x, p.kernel, 0)
-	addOuter(cov, -1, b)
+	cov.AddOuter(-1, b)
 	p.factor.SolveL(b)
-	addOuter(cov, 1, b)
+	cov.AddOuter(1, b)
 	return ctx.Err()
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -86,11 +87,11 @@ func drawFrom(t fataler, m Model, x Inputs, rnd *rand.Rand) Data {
 	for i := range y {
 		y[i] = rnd.NormFloat64()
 	}
-	f, err := newDenseExact(x, columnOf(y), rowNoise{}).factor(compiledAt(m.Kernel, m.Noise))
+	f, err := newDenseExact(x, dense.AsColumn(y), rowNoise{}).factor(compiledAt(m.Kernel, m.Noise))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.(*denseFactor).l.MulL(columnOf(y))
+	f.(*denseFactor).l.MulL(dense.AsColumn(y))
 	return Data{X: x, Y: y}
 }
 
@@ -210,7 +211,7 @@ func expensive(l Loss, engine string, theta []float64) bool {
 		if !l.apart {
 			return false
 		}
-		c := l.calls.get()
+		c := l.calls.Get()
 		defer l.done(c)
 		if err := l.begin(c, theta); err != nil {
 			return false

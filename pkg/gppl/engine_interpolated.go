@@ -20,9 +20,9 @@ import (
 // evaluations as it has nodes, so it is built only after as many evaluations by another
 // engine at nearby parameters: at most it doubles the time of training.
 type interpolated struct {
-	base   *projectedTerm  // makes the nodes
-	asks   pool[selection] // of base
-	grams  pool[interpolatedGram]
+	base   *projectedTerm           // makes the nodes
+	asks   parallel.Pool[selection] // of base
+	grams  parallel.Pool[interpolatedGram]
 	mass   float64 // of the directions
 	k      int
 	packed int // k(k+1)/2
@@ -78,10 +78,10 @@ func (e *interpolated) name() string { return EngineInterpolated }
 func (e *interpolated) forecast(m *compiledTerm) forecast {
 	v, l := m.kernel.(Scaled).Scale()
 	u := math.Log(l)
-	ask := e.asks.get()
+	ask := e.asks.Get()
 	e.base.forecast(ask, m)
 	best := e.base.best(ask)
-	e.asks.put(ask)
+	e.asks.Put(ask)
 	if best.reason != (reason{}) {
 		return best
 	}
@@ -277,7 +277,7 @@ func (e *interpolated) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := e.grams.get()
+	g := e.grams.Get()
 	if g.s == nil {
 		g.engine, g.s = e, make([]float64, e.k*e.k)
 		g.sPack, g.vPack = make([]float64, e.packed), make([]float64, e.packed)
@@ -349,5 +349,5 @@ func (g *interpolatedGram) leftOut(blas64.Vector) float64 { return 0 }
 // release forgets the panel too, which may be large.
 func (g *interpolatedGram) release() {
 	g.panel = nil
-	g.engine.grams.put(g)
+	g.engine.grams.Put(g)
 }

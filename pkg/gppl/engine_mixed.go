@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 var (
@@ -31,12 +32,12 @@ type mixedExact struct {
 	tolerance float64       // nats per observation
 	tight     bool          // for a posterior
 	probes    []exactEngine // that may factorise B, for their forecasts
-	factors   pool[mixedFactor]
-	rests     pool[mixedBase]
-	rooms     pool[[]Band]
-	waves     pool[waveRows]
-	products  pool[partRoom]
-	divisions pool[division]
+	factors   parallel.Pool[mixedFactor]
+	rests     parallel.Pool[mixedBase]
+	rooms     parallel.Pool[[]Band]
+	waves     parallel.Pool[waveRows]
+	products  parallel.Pool[partRoom]
+	divisions parallel.Pool[division]
 	sums      summed
 	favour    float64 // how many times longer sums may take than the data themselves; 1 but in tests
 }
@@ -81,13 +82,13 @@ func (e *mixedExact) forecast(m *compiled) forecast {
 	if contrast := m.variance / e.line.noise.least(m.noise); contrast*float64(len(e.line.t)) > mixedContrast {
 		return forecast{reason: reason{tooSteep, contrast}}
 	}
-	d := e.divisions.get()
+	d := e.divisions.Get()
 	e.divide(d, m, e.eps(m), 0)
 	f := e.predictDivided(m, d)
 	if d.layered >= 0 {
 		f.err += float64(len(e.line.t)) * layerRounding * m.variance / e.line.noise.least(m.noise)
 	}
-	e.divisions.put(d)
+	e.divisions.Put(d)
 	return f
 }
 
@@ -108,11 +109,11 @@ func (e *mixedExact) predictDivided(m *compiled, d *division) forecast {
 // predictBased is the forecast with a base of other terms.
 func (e *mixedExact) predictBased(m *compiled, d *division) forecast {
 	f := cannot(noWaves)
-	b := e.rests.get()
+	b := e.rests.Get()
 	if err := b.compile(m, d.rest); err == nil {
 		_, f = e.baseForecast(b, d.p, d.moving)
 	}
-	e.rests.put(b)
+	e.rests.Put(b)
 	if f.reason != (reason{}) {
 		return f
 	}
@@ -204,7 +205,7 @@ func (e *mixedExact) factor(m *compiled) (exactFactor, error) {
 
 // factorOver factorises A with waves that represent the kernel up to the given distance, 0: as far as the data need.
 func (e *mixedExact) factorOver(m *compiled, span float64) (*mixedFactor, error) {
-	f := e.factors.get()
+	f := e.factors.Get()
 	f.span = span
 	f.engine, f.model, f.ctx, f.kernel, f.noise, f.eps = e, m, m.ctx, m.kernel, m.noise, e.eps(m)
 	if f.fillRows == nil {
@@ -231,7 +232,7 @@ func (f *mixedFactor) release() {
 		f.base.factor.release()
 		f.base.factor = nil
 	}
-	f.engine.factors.put(f)
+	f.engine.factors.Put(f)
 }
 
 func (f *mixedFactor) jitter() float64 { return 0 }
@@ -287,13 +288,13 @@ func (f *mixedFactor) logDet() float64 {
 
 func (f *mixedFactor) gram(g blas64.General) {
 	f.h = dense.Reshape(f.h, f.b.Rows, f.b.Cols)
-	copyGeneral(f.h, f.b)
+	dense.Copy(f.h, f.b)
 	f.t.SolveL(f.h)
 	f.t.SolveLT(f.h)
 	tampered("mixed h", f.h.Data)
 	f.g = dense.Reshape(f.g, f.b.Cols, f.b.Cols)
-	quadraticForms(f.g, f.zz, f.b, f.h, 1)
-	copyGeneral(g, f.g)
+	dense.LowRankForms(f.g, f.zz, f.b, f.h, 1)
+	dense.Copy(g, f.g)
 	f.bound()
 }
 
@@ -316,11 +317,13 @@ func (f *mixedFactor) bound() {
 	}
 }
 
-func (f *mixedFactor) uncertainty(r blas64.General) float64 { return spread(dense.Vec(f.errors), r) }
+func (f *mixedFactor) uncertainty(r blas64.General) float64 {
+	return dense.Spread(dense.Vec(f.errors), r)
+}
 
 func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	f.invert()
-	f.u = combine(f.u, f.h, r)
+	f.u = dense.Combine(f.u, f.h, r)
 	if err := f.verifyInverse(); err != nil {
 		return err
 	}
@@ -380,7 +383,7 @@ func (f *mixedFactor) invert() {
 	for j := range dense.Blocks(p) {
 		d := f.diag[j*dense.Tile:][:dense.Width(p, j)]
 		for i := j; i < dense.Blocks(p); i++ {
-			addSquares(d, 1, f.inverse.At(i, j))
+			dense.AddSquares(d, 1, f.inverse.At(i, j))
 		}
 	}
 	tampered("mixed diag", f.diag)
@@ -389,7 +392,7 @@ func (f *mixedFactor) invert() {
 // verifyInverse compares L(Lᵀh) with Eᵀz, and one entry of the diagonal of T⁻¹ with |L⁻¹e_i|² by a substitution.
 func (f *mixedFactor) verifyInverse() error {
 	f.back = dense.Reshape(f.back, f.h.Rows, f.h.Cols)
-	copyGeneral(f.back, f.h)
+	dense.Copy(f.back, f.h)
 	f.t.MulLT(f.back)
 	f.t.MulL(f.back)
 	for j := range f.h.Cols {
@@ -419,7 +422,7 @@ func (f *mixedFactor) verifyInverse() error {
 	f.z = dense.Resize(f.z, len(f.diag))
 	clear(f.z)
 	f.z[i] = 1
-	f.t.SolveL(columnOf(f.z))
+	f.t.SolveL(dense.AsColumn(f.z))
 	return verify("an entry of an inverse", f.diag[i], blas64.Dot(dense.Vec(f.z), dense.Vec(f.z)), gradientTrust*math.Abs(f.diag[i]))
 }
 
@@ -440,7 +443,7 @@ func (f *mixedFactor) movedSlope(w *waveTerm, r blas64.General) (slope float64) 
 			t := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: f.tile}
 			f.inverse.InverseTile(t, i, j)
 			for a := max(0, first-r0); a < min(rows, end-r0); a++ {
-				slope += f.movedDot(w, r0+a-first, c0, row(t, a))
+				slope += f.movedDot(w, r0+a-first, c0, dense.Row(t, a))
 			}
 			if i == j {
 				continue
@@ -481,7 +484,7 @@ func (f *mixedFactor) movedDot(w *waveTerm, a, from int, inverse blas64.Vector) 
 
 // movedFit returns entry k of a row of E′ᵀEhR, without the angle.
 func (f *mixedFactor) movedFit(at, k int) float64 {
-	return blas64.Dot(row(f.moved, at), dense.Column(f.u, k))
+	return blas64.Dot(dense.Row(f.moved, at), dense.Column(f.u, k))
 }
 
 func (f *mixedFactor) posterior() predictor { return newMixedPosterior(f) }

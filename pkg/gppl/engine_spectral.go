@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
@@ -29,7 +28,7 @@ type spectralExact struct {
 	tolerance float64        // nats per observation
 	tight     bool           // for a posterior: as exact as a few frequencies more make it
 	yy        blas64.General // CᵀC of the columns
-	factors   pool[spectralFactor]
+	factors   parallel.Pool[spectralFactor]
 }
 
 func newSpectralExact(d observed, o options) *spectralExact {
@@ -136,7 +135,7 @@ type spectralFactor struct {
 type leftOut struct{ sum, most float64 }
 
 func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
-	f := e.factors.get()
+	f := e.factors.Get()
 	f.engine, f.home, f.kernel, f.noise = e, e, m.kernel, m.noise
 	f.ctx = m.ctx
 	l, known := e.withKnown()
@@ -184,7 +183,7 @@ func (f *spectralFactor) affordable() error {
 // leastFeatures take some hundredths of a second, whatever was predicted.
 const leastFeatures = 1000
 
-func (f *spectralFactor) release()        { f.home.factors.put(f) }
+func (f *spectralFactor) release()        { f.home.factors.Put(f) }
 func (f *spectralFactor) jitter() float64 { return 0 }
 
 func (f *spectralFactor) logDet() float64 {
@@ -233,25 +232,27 @@ func (f *spectralFactor) fillRowOfTiles(k int) {
 
 func (f *spectralFactor) gram(g blas64.General) {
 	f.h = dense.Reshape(f.h, f.b.Rows, f.b.Cols)
-	copyGeneral(f.h, f.b)
+	dense.Copy(f.h, f.b)
 	f.t.SolveL(f.h)
 	blas64.Scal(-1, dense.Vec(f.h.Data[min(f.negative, f.h.Rows)*f.h.Stride:]))
 	f.t.SolveLT(f.h)
 	tampered("spectral h", f.h.Data)
 	f.g = dense.Reshape(f.g, f.b.Cols, f.b.Cols)
-	quadraticForms(f.g, f.engine.yy, f.b, f.h, f.noise)
-	copyGeneral(g, f.g)
+	dense.LowRankForms(f.g, f.engine.yy, f.b, f.h, f.noise)
+	dense.Copy(g, f.g)
 	f.bound()
 }
 
-func (f *spectralFactor) uncertainty(r blas64.General) float64 { return spread(dense.Vec(f.errors), r) }
+func (f *spectralFactor) uncertainty(r blas64.General) float64 {
+	return dense.Spread(dense.Vec(f.errors), r)
+}
 
 // gradient is Σ_f w_f ∂c_f with w_f = ½[1 − J_f(T⁻¹)_ff − σ⁻⁴J_f·|(hR)_f|²]/c_f: the
 // derivative of log|A| has the first two terms, and ΦᵀU = σ⁻²D⁻¹JhR the last.
 func (f *spectralFactor) gradient(grad []float64, r blas64.General) error {
 	f.diagonalOfInverse()
 	tampered("spectral diag", f.diag)
-	f.u = combine(f.u, f.h, r)
+	f.u = dense.Combine(f.u, f.h, r)
 	f.q = dense.Resize(f.q, len(f.series.c))
 	clear(f.q)
 	var trace, hh float64
@@ -279,7 +280,7 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) error {
 		return err
 	}
 	trA := float64(f.engine.n-len(f.features)) + trace // σ²·tr A⁻¹
-	uu := formOf(f.g, r) - hh/(f.noise*f.noise)        // σ²·|U|²
+	uu := dense.Form(f.g, r) - hh/(f.noise*f.noise)    // σ²·|U|²
 	grad[last] = 0.5 * (trA - uu)
 	if l, known := f.home.withKnown(); known {
 		var err error
@@ -312,7 +313,7 @@ func (f *spectralFactor) slopeOf(feature fourier.Feature, r blas64.General) floa
 	f.row = f.gramRow(f.row, feature)
 	var own [1]float64
 	one := [1]fourier.Feature{feature}
-	f.sums.moments.Gram(columnOf(own[:]), one[:], one[:])
+	f.sums.moments.Gram(dense.AsColumn(own[:]), one[:], one[:])
 	columns := f.sums.columns
 	var uu float64
 	for k := range r.Cols { // φᵀA⁻¹CR = σ⁻²(φᵀC − σ⁻²sᵀh)R
@@ -328,7 +329,7 @@ func (f *spectralFactor) slopeOf(feature fourier.Feature, r blas64.General) floa
 	for i, root := range f.root {
 		f.row[i] *= root
 	}
-	f.t.SolveL(columnOf(f.row))
+	f.t.SolveL(dense.AsColumn(f.row))
 	kept := min(f.negative, len(f.row))
 	plus, minus := dense.Vec(f.row[:kept]), dense.Vec(f.row[kept:])
 	form := (own[0] - (blas64.Dot(plus, plus)-blas64.Dot(minus, minus))/f.noise) / f.noise
@@ -352,7 +353,7 @@ func (f *spectralFactor) diagonalOfBlock(j int) {
 	p := f.t.N()
 	d := f.diag[j*dense.Tile:][:dense.Width(p, j)]
 	for i := j; i < dense.Blocks(p); i++ {
-		addSquares(d, f.sign(i*dense.Tile), f.inverse.At(i, j))
+		dense.AddSquares(d, f.sign(i*dense.Tile), f.inverse.At(i, j))
 	}
 }
 
@@ -405,35 +406,19 @@ func (f *spectralFactor) gramRow(dst []float64, feature fourier.Feature) []float
 	return dst
 }
 
-// diagonalEntry returns (T⁻¹)_ii = Σ_k J_k y_k², Ly = e_i.
-func (f *spectralFactor) diagonalEntry(i int) (d float64) {
-	p := len(f.features)
-	f.z = dense.Resize(f.z, p)
-	clear(f.z)
-	f.z[i] = 1
-	first := i / dense.Tile
-	for r := first; r < dense.Blocks(p); r++ {
-		y := f.z[r*dense.Tile:][:dense.Width(p, r)]
-		for c := first; c < r; c++ {
-			blas64.Gemv(blas.NoTrans, -1, f.t.At(r, c), dense.Vec(f.z[c*dense.Tile:][:dense.Tile]), 1, dense.Vec(y))
-		}
-		blas64.Trsv(blas.NoTrans, lowerOf(f.t.At(r, r)), dense.Vec(y))
-		d += f.sign(r*dense.Tile) * blas64.Dot(dense.Vec(y), dense.Vec(y))
-	}
-	return d
+// diagonalEntry returns (T⁻¹)_ii = Σ_k J_k z_k², and sets z to L⁻¹e_i.
+func (f *spectralFactor) diagonalEntry(i int) float64 {
+	f.z = dense.Resize(f.z, len(f.features))
+	f.t.SolveUnit(f.z, i)
+	kept := min(f.negative, len(f.z))
+	plus, minus := dense.Vec(f.z[:kept]), dense.Vec(f.z[kept:])
+	return blas64.Dot(plus, plus) - blas64.Dot(minus, minus)
 }
 
 // completeColumn takes z from L⁻¹e_i, as diagonalEntry left it, to T⁻¹e_i = L⁻ᵀJL⁻¹e_i.
 func (f *spectralFactor) completeColumn() {
-	p := len(f.features)
-	blas64.Scal(-1, dense.Vec(f.z[min(f.negative, p):]))
-	for c := dense.Blocks(p) - 1; c >= 0; c-- {
-		x := dense.Vec(f.z[c*dense.Tile:][:dense.Width(p, c)])
-		for r := c + 1; r < dense.Blocks(p); r++ {
-			blas64.Gemv(blas.Trans, -1, f.t.At(r, c), dense.Vec(f.z[r*dense.Tile:][:dense.Width(p, r)]), 1, x)
-		}
-		blas64.Trsv(blas.Trans, lowerOf(f.t.At(c, c)), x)
-	}
+	blas64.Scal(-1, dense.Vec(f.z[min(f.negative, len(f.z)):]))
+	f.t.SolveLT(dense.AsColumn(f.z))
 }
 
 // backward is the relative residual that a factorisation may leave, with a margin

@@ -21,8 +21,8 @@ var (
 type stateSpaceExact struct {
 	line      *line
 	tolerance float64 // nats per observation
-	factors   pool[stateSpaceFactor]
-	rooms     pool[linear]
+	factors   parallel.Pool[stateSpaceFactor]
+	rooms     parallel.Pool[linear]
 }
 
 func newStateSpaceExact(l *line) *stateSpaceExact {
@@ -69,7 +69,7 @@ func (e *stateSpaceExact) forecast(m *compiled) forecast {
 
 // forecastLinear is the forecast for blocks. What h fixes is no number of the state: rounding costs v/σ², not its root.
 func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) forecast {
-	l := e.rooms.get()
+	l := e.rooms.Get()
 	ok := l.expand(m.kernel, e.lost(m))
 	d, pairs := l.size()
 	lost := l.bound(n, least)
@@ -81,7 +81,7 @@ func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) forecast
 			each = anySeconds
 		}
 	}
-	e.rooms.put(l)
+	e.rooms.Put(l)
 	if !ok {
 		return cannot(notLinear)
 	}
@@ -114,7 +114,7 @@ type stateSpaceFactor struct {
 }
 
 func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
-	f := e.factors.get()
+	f := e.factors.Get()
 	f.engine, f.model, f.kernel = e, m, m.kernel
 	if f.filter == nil {
 		f.filter = statespace.NewFilter(e.line.t, e.line.noise.known)
@@ -131,11 +131,11 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	return f, nil
 }
 
-func (f *stateSpaceFactor) release()                           { f.engine.factors.put(f) }
+func (f *stateSpaceFactor) release()                           { f.engine.factors.Put(f) }
 func (f *stateSpaceFactor) jitter() float64                    { return 0 }
 func (f *stateSpaceFactor) logDet() float64                    { return f.filter.LogDet() }
 func (f *stateSpaceFactor) uncertainty(blas64.General) float64 { return 0 }
-func (f *stateSpaceFactor) gram(g blas64.General)              { copyGeneral(g, f.g) }
+func (f *stateSpaceFactor) gram(g blas64.General)              { dense.Copy(g, f.g) }
 
 func (f *stateSpaceFactor) factorise() error {
 	m, columns := f.model, f.engine.line.columns
@@ -175,7 +175,7 @@ func (f *stateSpaceFactor) contract(grad, w []float64) {
 // a short stretch of the series the gradient along one direction is compared with a
 // difference of values, which takes a hundredth of an evaluation or so.
 func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
-	n, form, last := float64(len(f.engine.line.t)), formOf(f.g, r), len(f.grad)-1
+	n, form, last := float64(len(f.engine.line.t)), dense.Form(f.g, r), len(f.grad)-1
 	sum := f.grad[last] + known
 	contrast := 1 + f.model.variance/f.engine.line.noise.least(f.model.noise)
 	if f.model.isMarkov {
@@ -190,7 +190,7 @@ func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
 	if err := verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
 		return err
 	}
-	r.Cols = min(r.Cols, manyColumns) // every column takes the same steps of the filter: a few are check enough
+	r.Cols = min(r.Cols, dense.ManyColumns) // every column takes the same steps of the filter: a few are check enough
 	if f.model.isMarkov {
 		return f.short.check(f.model.markov.components, f.model.noise, r, rounding)
 	}
@@ -223,7 +223,7 @@ func (s *stretch) of(l *line) {
 	}
 	s.filter = statespace.NewFilter(l.t[from:from+length], part(l.noise.known))
 	s.filter.SetScale(part(l.noise.scale))
-	s.columns = rowsFrom(l.columns, from, length)
+	s.columns = dense.Rows(l.columns, from, length)
 	s.g = dense.New(l.columns.Cols, l.columns.Cols)
 }
 
@@ -280,12 +280,12 @@ func (s *stretch) value(r blas64.General, err error) (float64, error) {
 		return 0, err
 	}
 	s.filter.Gram(s.g)
-	return 0.5 * (s.filter.LogDet() + formOf(s.g, r)), nil
+	return 0.5 * (s.filter.LogDet() + dense.Form(s.g, r)), nil
 }
 
 // compare compares a gradient with the difference of values a step along the direction in log θ and back.
 func (s *stretch) compare(grad []float64, r blas64.General, rounding float64, value func(step float64) (float64, error)) error {
-	size := float64(s.columns.Rows) + formOf(s.g, r)
+	size := float64(s.columns.Rows) + dense.Form(s.g, r)
 	var slope float64
 	for i, d := range grad {
 		slope += direction(i) * d
@@ -313,7 +313,7 @@ type stateSpacePosterior struct {
 	kernel  Kernel
 	filter  *statespace.Filter // does not change any more
 	lost    float64            // the variance of the harmonics left out
-	readers pool[stateSpaceReader]
+	readers parallel.Pool[stateSpaceReader]
 }
 
 type stateSpaceReader struct{ filter *statespace.Filter }
@@ -329,7 +329,7 @@ func (f *stateSpaceFactor) posterior() predictor {
 
 // reader returns the filter with working memory for one goroutine.
 func (p *stateSpacePosterior) reader() *stateSpaceReader {
-	r := p.readers.get()
+	r := p.readers.Get()
 	if r.filter == nil {
 		r.filter = p.filter.Reader()
 	}
@@ -341,7 +341,7 @@ func (p *stateSpacePosterior) latent(ctx context.Context, means blas64.General, 
 		return err
 	}
 	r := p.reader()
-	defer p.readers.put(r)
+	defer p.readers.Put(r)
 	r.filter.Posterior(means, variances, x.at)
 	return nil
 }
@@ -358,13 +358,13 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 			return
 		}
 		r := p.reader()
-		defer p.readers.put(r)
-		r.filter.Solve(row(solved, i).Data, row(cross, i).Data)
+		defer p.readers.Put(r)
+		r.filter.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data)
 	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	fillGram(cov, x, p.kernel, 0)
-	subtractProduct(cov, cross, solved)
+	cov.SubtractProduct(cross, solved)
 	return nil
 }

@@ -36,7 +36,7 @@ type toeplitzExact struct {
 	lag     []float64 // d·step
 	sampled []float64 // the lags that a forecast looks at
 	weight  []float64 // and how many each of them stands for
-	factors pool[toeplitzFactor]
+	factors parallel.Pool[toeplitzFactor]
 }
 
 // newToeplitzExact makes the transforms of the columns, unless the options leave no use for them.
@@ -186,7 +186,7 @@ type toeplitzFactor struct {
 }
 
 func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
-	f := e.factors.get()
+	f := e.factors.Get()
 	f.engine, f.model, f.kernel, f.noise = e, m, m.kernel, m.noise
 	f.work.Ctx = m.ctx
 	n := e.grid.n
@@ -194,7 +194,7 @@ func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 	clear(f.c)
 	for _, term := range m.split.signal {
 		term.Cov(f.sums, e.lag)
-		add(f.c, f.sums)
+		dense.Add(f.c, f.sums)
 	}
 	f.c[0] += f.noise
 	if err := f.factor.Factorise(f.c, e.grid.missing, &f.work); err != nil {
@@ -209,7 +209,7 @@ func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 	return f, nil
 }
 
-func (f *toeplitzFactor) release()        { f.engine.factors.put(f) }
+func (f *toeplitzFactor) release()        { f.engine.factors.Put(f) }
 func (f *toeplitzFactor) jitter() float64 { return 0 }
 func (f *toeplitzFactor) logDet() float64 { return f.factor.LogDet() }
 
@@ -217,7 +217,7 @@ func (f *toeplitzFactor) logDet() float64 { return f.factor.LogDet() }
 func (f *toeplitzFactor) gram(g blas64.General) {
 	for i := range g.Rows {
 		for j := range i + 1 {
-			v := blas64.Dot(row(f.Alpha, i), row(f.engine.columns, j)) + blas64.Dot(row(f.Rest, i), row(f.Alpha, j))
+			v := blas64.Dot(dense.Row(f.Alpha, i), dense.Row(f.engine.columns, j)) + blas64.Dot(dense.Row(f.Rest, i), dense.Row(f.Alpha, j))
 			g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
 		}
 	}
@@ -228,13 +228,13 @@ func (f *toeplitzFactor) gram(g blas64.General) {
 func (f *toeplitzFactor) uncertainty(r blas64.General) float64 {
 	f.squares = dense.Resize(f.squares, f.Alpha.Rows)
 	for j := range f.squares {
-		f.squares[j] = blas64.Dot(row(f.Alpha, j), row(f.Alpha, j))
+		f.squares[j] = blas64.Dot(dense.Row(f.Alpha, j), dense.Row(f.Alpha, j))
 	}
-	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.n)/f.noise + spread(dense.Vec(f.squares), r))
+	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.n)/f.noise + dense.Spread(dense.Vec(f.squares), r))
 }
 
 func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
-	f.u = combineRows(f.u, f.Alpha, r)
+	f.u = dense.CombineRows(f.u, f.Alpha, r)
 	f.factor.CombinedSums(f.sums, &f.Solutions, r, &f.work)
 	if err := f.checkSums(); err != nil {
 		return err
@@ -259,8 +259,8 @@ func (f *toeplitzFactor) check() error {
 		return err
 	}
 	for j := range f.Alpha.Rows {
-		limit := toeplitzTolerance * (blas64.Nrm2(row(f.engine.columns, j)) + norm*blas64.Nrm2(row(f.Alpha, j)))
-		if err := verify("the solution by the Toeplitz factor", blas64.Nrm2(row(f.Rest, j)), 0, limit); err != nil {
+		limit := toeplitzTolerance * (blas64.Nrm2(dense.Row(f.engine.columns, j)) + norm*blas64.Nrm2(dense.Row(f.Alpha, j)))
+		if err := verify("the solution by the Toeplitz factor", blas64.Nrm2(dense.Row(f.Rest, j)), 0, limit); err != nil {
 			return err
 		}
 	}
@@ -291,7 +291,7 @@ type toeplitzPosterior struct {
 	factor  *toeplitzFactor // does not change any more
 	observe Inputs          // of the observed places
 	rows    []int           // of the series, for each observation; nil if they are in order
-	work    pool[toeplitzWork]
+	work    parallel.Pool[toeplitzWork]
 }
 
 // toeplitzWork is the working memory of the prediction at one input.
@@ -315,7 +315,7 @@ func (p *toeplitzPosterior) condition(means, cross []float64, x Inputs, w *toepl
 		cross[at] = w.row[i]
 	}
 	for j := range means {
-		means[j] = blas64.Dot(dense.Vec(cross), row(p.factor.Alpha, j))
+		means[j] = blas64.Dot(dense.Vec(cross), dense.Row(p.factor.Alpha, j))
 	}
 }
 
@@ -323,9 +323,9 @@ func (p *toeplitzPosterior) condition(means, cross []float64, x Inputs, w *toepl
 func (p *toeplitzPosterior) each(ctx context.Context, x Inputs, f func(i int, w *toeplitzWork)) error {
 	parallel.For(x.Len(), func(i int) {
 		if ctx.Err() == nil {
-			w := p.work.get()
+			w := p.work.Get()
 			f(i, w)
-			p.work.put(w)
+			p.work.Put(w)
 		}
 	})
 	return ctx.Err()
@@ -335,7 +335,7 @@ func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, va
 	n, prior := p.factor.engine.grid.n, variance(p.factor.kernel)
 	return p.each(ctx, x, func(i int, w *toeplitzWork) {
 		w.cross = dense.Resize(w.cross, n)
-		p.condition(row(means, i).Data, w.cross, x.Slice(i, i+1), w)
+		p.condition(dense.Row(means, i).Data, w.cross, x.Slice(i, i+1), w)
 		variances[i] = prior - p.factor.factor.Form(w.cross, &w.work)
 	})
 }
@@ -344,13 +344,13 @@ func (p *toeplitzPosterior) joint(ctx context.Context, means blas64.General, cov
 	n := p.factor.engine.grid.n
 	cross, solved := dense.New(x.Len(), n), dense.New(x.Len(), n)
 	err := p.each(ctx, x, func(i int, w *toeplitzWork) {
-		p.condition(row(means, i).Data, row(cross, i).Data, x.Slice(i, i+1), w)
-		p.factor.factor.Solve(row(solved, i).Data, row(cross, i).Data, &w.work)
+		p.condition(dense.Row(means, i).Data, dense.Row(cross, i).Data, x.Slice(i, i+1), w)
+		p.factor.factor.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data, &w.work)
 	})
 	if err != nil {
 		return err
 	}
 	fillGram(cov, x, p.factor.kernel, 0)
-	subtractProduct(cov, cross, solved)
+	cov.SubtractProduct(cross, solved)
 	return nil
 }

@@ -179,10 +179,10 @@ func TestToeplitzPosterior(t *testing.T) {
 			}
 		}
 		joint, wantJoint := dense.NewLower(len(at)), dense.NewLower(len(at))
-		if err := got.predictor.joint(context.Background(), columnOf(mean), joint, x); err != nil {
+		if err := got.predictor.joint(context.Background(), dense.AsColumn(mean), joint, x); err != nil {
 			t.Fatal(err)
 		}
-		if err := want.predictor.joint(context.Background(), columnOf(wantMean), wantJoint, x); err != nil {
+		if err := want.predictor.joint(context.Background(), dense.AsColumn(wantMean), wantJoint, x); err != nil {
 			t.Fatal(err)
 		}
 		for i, c := range joint.At(0, 0).Data {

@@ -54,7 +54,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 		}
 	}
 	each := dense.New(cols, cols) // R = I: what the forms err by, added up
-	addDiagonal(each, 1)
+	dense.AddDiagonal(each, 1)
 	extra := got.uncertainty(each)
 	check("log|A|", got.logDet(), want.logDet(), err)
 	for i := range cols {
@@ -67,7 +67,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 	for i := range r.Data {
 		r.Data[i] = rnd.NormFloat64()
 	}
-	form := formOf(h, r)
+	form := dense.Form(h, r)
 	slope, wantSlope := make([]float64, len(m.theta)+1), make([]float64, len(m.theta)+1)
 	for range 2 { // a factor is a value
 		if err := got.gradient(slope, r); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -47,7 +48,7 @@ type Exact struct {
 	engines []exactEngine
 	chooser *chooser
 	tally   *tally
-	calls   *pool[exactCall]
+	calls   *parallel.Pool[exactCall]
 }
 
 // exactCall is the working memory of one evaluation.
@@ -102,7 +103,7 @@ func newExact(m Model, n int, engines []exactEngine, o options, span float64) *E
 		names = append(names, e.name())
 	}
 	l.chooser = newChooser(o, o.tolerance*float64(n), names)
-	l.tally, l.calls = &tally{report: LossReport{Likelihood: true}}, new(pool[exactCall])
+	l.tally, l.calls = &tally{report: LossReport{Likelihood: true}}, new(parallel.Pool[exactCall])
 	return l
 }
 
@@ -143,10 +144,10 @@ func (l *Exact) evaluate(ctx context.Context, grad, theta []float64, keep bool) 
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, nil, err
 	}
-	c := l.calls.get()
+	c := l.calls.Get()
 	c.ctx = ctx
 	value, f, err = l.evaluateIn(c, grad, theta, keep)
-	l.calls.put(c)
+	l.calls.Put(c)
 	return value, f, err
 }
 
@@ -209,8 +210,8 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 	if err != nil {
 		return outcome{}, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
-	form := formOf(c.g, c.r)
-	size := spread(diagonalOf(c.g), c.r)
+	form := dense.Form(c.g, c.r)
+	size := dense.Spread(dense.Diagonal(c.g), c.r)
 	o := outcome{value: 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi) + added, terms: n, form: form, size: size, extra: f.uncertainty(c.r)}
 	if grad == nil {
 		return o, nil
@@ -229,7 +230,7 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 // so that decisions based on it are the same on every machine. seconds is +Inf if no
 // engine takes m, or if m is out of the range of float64.
 func (l *Exact) Cost(m Model) (engine string, seconds float64) {
-	c := l.calls.get()
+	c := l.calls.Get()
 	engine, seconds = "", math.Inf(1)
 	if err := c.compile(l.model.Kernel, values(m.Params())); err == nil {
 		l.forecast(c)
@@ -237,7 +238,7 @@ func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 			engine, seconds = l.chooser.names[i], c.candidates[i].cost()
 		}
 	}
-	l.calls.put(c)
+	l.calls.Put(c)
 	return engine, seconds
 }
 
@@ -384,7 +385,7 @@ func (p *profiled) add(quad, logdet []float64, k Kernel, noises []float64) {
 			continue
 		}
 		copy(p.white, p.data.Y)
-		p.work.SolveL(columnOf(p.white))
+		p.work.SolveL(dense.AsColumn(p.white))
 		quad[i] += blas64.Dot(dense.Vec(p.white), dense.Vec(p.white))
 		logdet[i] += p.work.LogDet()
 	}

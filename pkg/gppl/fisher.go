@@ -93,10 +93,10 @@ func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err e
 		parallel.Look(i.ctx)
 		w := dense.New(d.Rows, d.Cols)
 		copy(w.Data, d.Data)
-		whiten(i.factor, w)
+		i.factor.Whiten(w)
 		i.white = append(i.white, w)
 	}
-	i.data = halfProducts(i.white)
+	i.data = dense.HalfProducts(i.white)
 	i.ctx, i.factor.Ctx = nil, nil // of what was computed here
 	return i, nil
 }
@@ -137,16 +137,16 @@ func (i *Information) derivatives(moved []int) {
 			}
 		}
 	})
-	addDiagonal(i.gram, i.model.Noise+Nugget(i.model.Kernel))
+	dense.AddDiagonal(i.gram, i.model.Noise+Nugget(i.model.Kernel))
 	nugget := make([]float64, nkernel)
 	contractNugget(nugget, i.model.Kernel, 1)
 	for q, p := range moved {
 		if p < nkernel {
-			addDiagonal(i.dot[q], nugget[p])
+			dense.AddDiagonal(i.dot[q], nugget[p])
 		}
 	}
 	if last := len(moved) - 1; moved[last] == nkernel {
-		addDiagonal(i.dot[last], i.model.Noise)
+		dense.AddDiagonal(i.dot[last], i.model.Noise)
 	}
 }
 
@@ -155,7 +155,7 @@ func (i *Information) factorise() error {
 	n := i.gram.Rows
 	i.factor = dense.NewLower(n)
 	i.factor.Ctx = i.ctx
-	setLower(i.factor, i.gram)
+	i.factor.Set(i.gram)
 	if err := i.factor.Cholesky(); err != nil {
 		return notFactorised(i.model.Kernel, i.model.Noise, err, "gppl: the covariance of %d observations cannot be factorised: %v", n, err)
 	}
@@ -173,10 +173,10 @@ func (i *Information) Data() *mat.SymDense {
 }
 
 // Covariance returns A = K + σ²I, n×n.
-func (i *Information) Covariance() *mat.SymDense { return symmetric(i.gram) }
+func (i *Information) Covariance() *mat.SymDense { return dense.Symmetric(i.gram) }
 
 // Derivative returns Ȧ = ∂A/∂log θ_p for parameter p of Params, n×n.
-func (i *Information) Derivative(p int) *mat.SymDense { return symmetric(i.dot[p]) }
+func (i *Information) Derivative(p int) *mat.SymDense { return dense.Symmetric(i.dot[p]) }
 
 // Projected returns I_Z, q×q, from S and ΩᵀȦΩ alone, in 2qn²k flops. It depends on the
 // span of Ω alone, and computes with an orthonormal basis. It is an error if columns of Ω, given or
@@ -187,17 +187,17 @@ func (i *Information) Projected(p *Projection) (*mat.SymDense, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := i.factoriseS(omega, multiply(blas.NoTrans, i.gram, omega))
+	s, err := i.factoriseS(omega, dense.Product(blas.NoTrans, i.gram, omega))
 	if err != nil {
 		return nil, err
 	}
 	var whitened []blas64.General
 	for _, dot := range i.dot {
-		g := multiply(blas.Trans, omega, multiply(blas.NoTrans, dot, omega))
-		whiten(s, g)
+		g := dense.Product(blas.Trans, omega, dense.Product(blas.NoTrans, dot, omega))
+		s.Whiten(g)
 		whitened = append(whitened, g)
 	}
-	return halfProducts(whitened), nil
+	return dense.HalfProducts(whitened), nil
 }
 
 // InformationLoss holds the two terms of ΔI, each positive semi-definite, q×q
@@ -237,16 +237,16 @@ func (i *Information) Loss(p *Projection) (InformationLoss, error) {
 	}
 	n, k := omega.Rows, omega.Cols
 	q := dense.New(n, k)
-	copyGeneral(q, omega)
-	mulLT(i.factor, q)
+	dense.Copy(q, omega)
+	i.factor.MulLT(q)
 	if f := factoriseQR(q); f.dependent != nil {
 		return InformationLoss{}, f.error(p.Design, k)
 	}
 	var residual, half []blas64.General
 	for _, w := range i.white {
-		u := multiply(blas.NoTrans, w, q)
-		inner := multiply(blas.Trans, q, u)
-		qh := multiply(blas.NoTrans, q, inner)
+		u := dense.Product(blas.NoTrans, w, q)
+		inner := dense.Product(blas.Trans, q, u)
+		qh := dense.Product(blas.NoTrans, q, inner)
 		r, f := dense.New(n, k), dense.New(n, k)
 		for j, v := range u.Data {
 			r.Data[j] = v - qh.Data[j]     // PWQ
@@ -254,7 +254,7 @@ func (i *Information) Loss(p *Projection) (InformationLoss, error) {
 		}
 		residual, half = append(residual, r), append(half, f)
 	}
-	cross := halfProducts(residual)
+	cross := dense.HalfProducts(residual)
 	cross.ScaleSym(2, cross)
 	return InformationLoss{Quadratic: i.quadratic(q, half), Cross: cross}, nil
 }
@@ -263,14 +263,14 @@ func (i *Information) Loss(p *Projection) (InformationLoss, error) {
 func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDense {
 	n, np := q.Rows, len(f)
 	nb := dense.Blocks(n)
-	sums := make([][]float64, min(lanes, nb)) // a fixed share each, so that the result does not depend on the processors
+	sums := make([][]float64, min(parallel.Lanes, nb)) // a fixed share each, so that the result does not depend on the processors
 	parallel.For(len(sums), func(c int) {
 		sum := make([]float64, np*np)
 		tiles := make([]blas64.General, np)
 		for a := range tiles {
 			tiles[a] = dense.New(dense.Tile, dense.Tile)
 		}
-		for s := c; s < nb; s += lanes {
+		for s := c; s < nb; s += parallel.Lanes {
 			for t := range s + 1 {
 				weight := 1.0 // ½ of the tile and its mirror image
 				if s == t {
@@ -282,8 +282,8 @@ func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDe
 					for r := range g.Rows {
 						copy(g.Data[r*g.Stride:][:g.Cols], w.Data[(s*dense.Tile+r)*n+t*dense.Tile:])
 					}
-					dense.Gemm(blas.NoTrans, blas.Trans, -1, rowBlock(q, s), rowBlock(f[a], t), 1, *g)
-					dense.Gemm(blas.NoTrans, blas.Trans, -1, rowBlock(f[a], s), rowBlock(q, t), 1, *g)
+					dense.Gemm(blas.NoTrans, blas.Trans, -1, dense.RowBlock(q, s), dense.RowBlock(f[a], t), 1, *g)
+					dense.Gemm(blas.NoTrans, blas.Trans, -1, dense.RowBlock(f[a], s), dense.RowBlock(q, t), 1, *g)
 					for b := range a + 1 {
 						for r := range g.Rows {
 							from, to := r*g.Stride, r*g.Stride+g.Cols
@@ -329,16 +329,16 @@ func (i *Information) conditional(p *Projection, noise float64) (*mat.SymDense, 
 	}
 	b := explained[0]
 	n := b.Rows
-	c := symmetric(i.gram)
+	c := dense.Symmetric(i.gram)
 	for j := range n {
 		c.SetSym(j, j, c.At(j, j)-i.model.Noise+noise)
 	}
 	raw := c.RawSymmetric()
 	parallel.For(dense.Blocks(n), func(s int) {
-		rows := rowBlock(b, s)
+		rows := dense.RowBlock(b, s)
 		for t := s; t < dense.Blocks(n); t++ { // the upper triangle is what SymDense keeps
 			g := blas64.General{Rows: rows.Rows, Cols: dense.Width(n, t), Stride: raw.Stride, Data: raw.Data[s*dense.Tile*raw.Stride+t*dense.Tile:]}
-			dense.Gemm(blas.NoTrans, blas.Trans, -1, rows, rowBlock(b, t), 1, g)
+			dense.Gemm(blas.NoTrans, blas.Trans, -1, rows, dense.RowBlock(b, t), 1, g)
 		}
 	})
 	return c, nil
@@ -351,7 +351,7 @@ func (i *Information) ConditionalTrace(p *Projection) (observed, latent float64,
 	if err != nil {
 		return 0, 0, err
 	}
-	all := trace(i.gram)
+	all := dense.Trace(i.gram)
 	observed = all - blas64.Dot(dense.Vec(b[0].Data), dense.Vec(b[0].Data))
 	latent = all - float64(i.gram.Rows)*i.model.Noise - blas64.Dot(dense.Vec(b[1].Data), dense.Vec(b[1].Data))
 	return observed, latent, nil
@@ -364,7 +364,7 @@ func (i *Information) explained(p *Projection, noises ...float64) (all []blas64.
 	if err != nil {
 		return nil, err
 	}
-	aOmega := multiply(blas.NoTrans, i.gram, omega)
+	aOmega := dense.Product(blas.NoTrans, i.gram, omega)
 	s, err := i.factoriseS(omega, aOmega)
 	if err != nil {
 		return nil, err
@@ -375,7 +375,7 @@ func (i *Information) explained(p *Projection, noises ...float64) (all []blas64.
 		for r := range b.Rows {
 			blas64.Axpy(noise-i.model.Noise, dense.Vec(omega.Data[r*omega.Stride:][:b.Cols]), dense.Vec(b.Data[r*b.Stride:][:b.Cols]))
 		}
-		parallel.For(dense.Blocks(b.Rows), func(r int) { s.SolveLTRight(rowBlock(b, r)) })
+		parallel.For(dense.Blocks(b.Rows), func(r int) { s.SolveLTRight(dense.RowBlock(b, r)) })
 		all = append(all, b)
 	}
 	return all, nil
@@ -384,9 +384,9 @@ func (i *Information) explained(p *Projection, noises ...float64) (all []blas64.
 // factoriseS returns the Cholesky factor of S = ΩᵀAΩ, given AΩ.
 func (i *Information) factoriseS(omega, aOmega blas64.General) (*dense.Lower, error) {
 	k := omega.Cols
-	g := multiply(blas.Trans, omega, aOmega)
+	g := dense.Product(blas.Trans, omega, aOmega)
 	s := dense.NewLower(k)
-	setLower(s, g)
+	s.Set(g)
 	if err := s.Cholesky(); err != nil {
 		return nil, notFactorised(i.model.Kernel, i.model.Noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", k, err)
 	}

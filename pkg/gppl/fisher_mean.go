@@ -64,7 +64,7 @@ func (i *Information) contrasts() error {
 
 // sandwich returns NᵀaN.
 func (i *Information) sandwich(a blas64.General) blas64.General {
-	return multiply(blas.Trans, i.free, multiply(blas.NoTrans, a, i.free))
+	return dense.Product(blas.Trans, i.free, dense.Product(blas.NoTrans, a, i.free))
 }
 
 // span returns an orthonormal basis of the span of Ω, on which alone all depends. In coordinates where A = I rounding
@@ -76,7 +76,7 @@ func (i *Information) span(p *Projection) (blas64.General, error) {
 		return omega, nil
 	}
 	q, f := orthonormalBasis(omega)
-	root := math.Sqrt(max(1, trace(i.gram))) / i.factor.MinDiagonal()
+	root := math.Sqrt(max(1, dense.Trace(i.gram))) / i.factor.MinDiagonal()
 	if f.dependent != nil {
 		return q, fmt.Errorf("%w: the condition of Ω is %.2g", f.error(p.Design, q.Cols), f.cond)
 	}
@@ -97,7 +97,7 @@ func (i *Information) seen(p *Projection) (blas64.General, error) {
 		return omega, nil
 	}
 	// The left singular vectors of ΩᵀH that belong to no singular value.
-	projected := multiply(blas.Trans, omega, i.flat)
+	projected := dense.Product(blas.Trans, omega, i.flat)
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(projected.Rows, projected.Cols, projected.Data), mat.SVDFullU) {
 		return omega, fmt.Errorf("gppl: the projected basis of the mean %v has no singular values", i.model.Mean)
@@ -117,7 +117,7 @@ func (i *Information) seen(p *Projection) (blas64.General, error) {
 	var u mat.Dense
 	svd.UTo(&u)
 	free := mat.DenseCopyOf(u.Slice(0, k, rank, k)).RawMatrix()
-	return multiply(blas.Trans, i.free, multiply(blas.NoTrans, omega, free)), nil
+	return dense.Product(blas.Trans, i.free, dense.Product(blas.NoTrans, omega, free)), nil
 }
 
 // NotIdentified is the error of StdErrLog where the information matrix is

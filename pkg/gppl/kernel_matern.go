@@ -1,6 +1,10 @@
 package gppl
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
 
 var (
 	_ Kernel      = Laplace{}
@@ -106,7 +110,7 @@ func (k Laplace) Reach(eps float64) float64              { return k.term().reach
 func (k Laplace) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
 func (k Laplace) Steepness(float64) float64              { return 1 }
 func (k Laplace) Markov(dst []MaternTerm) []MaternTerm   { return append(dst, k.term()) }
-func (k Laplace) ContractMarkov(grad, w []float64)       { add(grad, w) }
+func (k Laplace) ContractMarkov(grad, w []float64)       { dense.Add(grad, w) }
 func (k Laplace) Cov(dst, r []float64)                   { k.term().cov(dst, r) }
 func (k Laplace) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
 func (k Laplace) Slope(dst, r []float64)                 { k.term().slope(dst, r) }
@@ -127,7 +131,7 @@ func (k Matern32) Bandwidth(eps float64) float64          { return k.term().band
 func (k Matern32) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
 func (k Matern32) Steepness(float64) float64              { return 1 }
 func (k Matern32) Markov(dst []MaternTerm) []MaternTerm   { return append(dst, k.term()) }
-func (k Matern32) ContractMarkov(grad, w []float64)       { add(grad, w) }
+func (k Matern32) ContractMarkov(grad, w []float64)       { dense.Add(grad, w) }
 func (k Matern32) Cov(dst, r []float64)                   { k.term().cov(dst, r) }
 func (k Matern32) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
 func (k Matern32) Slope(dst, r []float64)                 { k.term().slope(dst, r) }
@@ -148,7 +152,7 @@ func (k Matern52) Bandwidth(eps float64) float64          { return k.term().band
 func (k Matern52) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
 func (k Matern52) Steepness(float64) float64              { return 1 }
 func (k Matern52) Markov(dst []MaternTerm) []MaternTerm   { return append(dst, k.term()) }
-func (k Matern52) ContractMarkov(grad, w []float64)       { add(grad, w) }
+func (k Matern52) ContractMarkov(grad, w []float64)       { dense.Add(grad, w) }
 func (k Matern52) Cov(dst, r []float64)                   { k.term().cov(dst, r) }
 func (k Matern52) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
 func (k Matern52) Slope(dst, r []float64)                 { k.term().slope(dst, r) }

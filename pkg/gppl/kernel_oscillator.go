@@ -3,6 +3,7 @@ package gppl
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -76,7 +77,7 @@ func (k SHO) Slope(dst, r []float64) {
 }
 func (k SHO) Contract(grad, w, r []float64) {
 	o := k.oscillations()
-	add(grad, contractOscillation(&o[0], w, r))
+	dense.Add(grad, contractOscillation(&o[0], w, r))
 }
 
 // Blocks implements LinearSDE.

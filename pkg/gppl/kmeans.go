@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // KMeans returns m centres of the inputs x: seeded by k-means++ (Arthur and
@@ -116,7 +118,7 @@ func moveCentres(centres, x Inputs, owner []int) {
 	count := make([]int, centres.Len())
 	for i, c := range owner {
 		count[c]++
-		add(sum[c*x.d:(c+1)*x.d], x.At(i))
+		dense.Add(sum[c*x.d:(c+1)*x.d], x.At(i))
 	}
 	for c, m := range count {
 		if m == 0 {

@@ -241,7 +241,7 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 		return err
 	}
 	for j, i := range at {
-		precision, solved := precisions[j], row(all, j).Data
+		precision, solved := precisions[j], dense.Row(all, j).Data
 		alpha := solved[0]
 		if c := l.p.mean; c != nil {
 			precision -= c.fit.Form(solved[1:], solved[1:])
@@ -274,7 +274,7 @@ func (l *leaver) diagonal(solved blas64.General, precisions []float64, at []int)
 // solve turns posterior means at the observations into their rows of A⁻¹C.
 func (l *leaver) solve(means blas64.General, at []int) {
 	for j, i := range at {
-		for c, m := range row(means, j).Data {
+		for c, m := range dense.Row(means, j).Data {
 			means.Data[j*means.Stride+c] = (l.columns.Data[i*l.columns.Stride+c] - m) / l.noise[i]
 		}
 	}
@@ -326,16 +326,16 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 			}
 		}
 		c.fit.Whiten(rows)
-		addOuter(cov, -1, rows)
+		cov.AddOuter(-1, rows)
 	}
 	if err := cov.Cholesky(); err != nil {
 		return &lostError{l.p.engine, at, math.Inf(1)}
 	}
 	// P_BB⁻¹α_B, and the diagonal of P_BB⁻¹.
-	cov.SolveL(columnOf(alpha))
-	cov.SolveLT(columnOf(alpha))
+	cov.SolveL(dense.AsColumn(alpha))
+	cov.SolveLT(dense.AsColumn(alpha))
 	inverse := dense.New(n, n)
-	addDiagonal(inverse, 1)
+	dense.AddDiagonal(inverse, 1)
 	cov.SolveL(inverse)
 	var trace float64
 	for j, i := range at {

@@ -70,7 +70,7 @@ func newRooted(l *leaver, of exactPosterior) *rooted {
 	columns := dense.New(n, 1+h)
 	for i := range n {
 		at := r.row(i)
-		blas64.Copy(row(l.columns, i), row(columns, at))
+		blas64.Copy(dense.Row(l.columns, i), dense.Row(columns, at))
 		r.weight[at] = math.Sqrt(r.epsilon*(variance(l.p.model.Kernel)+l.noise[i]) + l.p.jitter)
 	}
 	of.of.factor.SolveL(columns)
@@ -96,7 +96,7 @@ func newRooted(l *leaver, of exactPosterior) *rooted {
 	}
 	project(r.half, r.base)
 	copy(r.alpha, r.half)
-	r.of.of.factor.SolveLT(columnOf(r.alpha))
+	r.of.of.factor.SolveLT(dense.AsColumn(r.alpha))
 	return r
 }
 
@@ -136,7 +136,7 @@ func (r *rooted) lot(mean, variances []float64, blocks [][]int, lot [2]int, errs
 		}
 	}
 	for b := lot[0]; b < lot[1]; b++ {
-		part := rowsFrom(rows, 0, len(blocks[b]))
+		part := dense.Rows(rows, 0, len(blocks[b]))
 		errs[b] = r.block(mean, variances, blocks[b], part)
 		rows.Data = rows.Data[len(blocks[b])*rows.Stride:]
 	}
@@ -170,7 +170,7 @@ func (r *rooted) block(mean, variances []float64, block []int, w blas64.General)
 		theta[j] = v
 	}
 	inverse := dense.New(b, b) // R⁻¹
-	addDiagonal(inverse, 1)
+	dense.AddDiagonal(inverse, 1)
 	blas64.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: b, Stride: root.Stride, Data: root.Data}, inverse)
 	for j, i := range block {
 		var t, v float64
@@ -222,7 +222,7 @@ func (r *rooted) check(block []int, theta [][]float64, inverse blas64.General, l
 		size, sd := weigh(dense.Column(z, j)), math.Sqrt(variances[i])
 		var spread float64 // Σ_k |W_k|·|S_jk|
 		for k := range block {
-			s := blas64.Dot(row(inverse, j), row(inverse, k))
+			s := blas64.Dot(dense.Row(inverse, j), dense.Row(inverse, k))
 			spread += lengths[k] * math.Abs(s)
 		}
 		off := size / sd * max(size/sd, rest, math.Sqrt(r.epsilon)*spread/sd)
@@ -265,14 +265,14 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 		r.place[i] = of.factor.engine.grid.place[at]
 	}
 	solved := of.factor.Alpha // (A⁻¹C)ᵀ
-	copy(r.alpha, row(solved, 0).Data)
+	copy(r.alpha, dense.Row(solved, 0).Data)
 	if c := l.p.mean; c != nil {
 		clear(r.alpha)
 		for j, v := range c.fit.Contrast() {
-			blas64.Axpy(v, row(solved, j), dense.Vec(r.alpha))
+			blas64.Axpy(v, dense.Row(solved, j), dense.Vec(r.alpha))
 		}
 		r.basis = dense.New(solved.Rows-1, n)
-		copyGeneral(r.basis, rowsFrom(solved, 1, solved.Rows-1))
+		dense.Copy(r.basis, dense.Rows(solved, 1, solved.Rows-1))
 		c.fit.Whiten(r.basis)
 	}
 	errs := make([]error, len(blocks))
@@ -293,9 +293,9 @@ func (r *rowed) block(mean, variances []float64, block []int) error {
 	}
 	w, lengths := dense.New(b, n), make([]float64, b)
 	parallel.For(b, func(j int) {
-		work := r.of.work.get()
-		defer r.of.work.put(work)
-		v, at := row(w, j), r.place[block[j]]
+		work := r.of.work.Get()
+		defer r.of.work.Put(work)
+		v, at := dense.Row(w, j), r.place[block[j]]
 		work.cross = dense.Resize(work.cross, n)
 		clear(work.cross)
 		work.cross[at] = 1
@@ -303,7 +303,7 @@ func (r *rowed) block(mean, variances []float64, block []int) error {
 		r.of.factor.factor.Refine(v.Data, work.cross, &work.work)
 		lengths[j] = blas64.Nrm2(v)
 		for k := range r.basis.Rows {
-			blas64.Axpy(-r.basis.Data[k*r.basis.Stride+at], row(r.basis, k), v)
+			blas64.Axpy(-r.basis.Data[k*r.basis.Stride+at], dense.Row(r.basis, k), v)
 		}
 	})
 	p := dense.NewLower(b)
@@ -322,21 +322,21 @@ func (r *rowed) block(mean, variances []float64, block []int) error {
 		return &lostError{r.p.engine, block, math.Inf(1)}
 	}
 	inverse := dense.New(b, b) // S
-	addDiagonal(inverse, 1)
+	dense.AddDiagonal(inverse, 1)
 	p.SolveL(inverse)
 	p.SolveLT(inverse)
 	z := dense.New(b, n)
 	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, inverse, w, 0, z)
 	rest := append([]float64(nil), r.alpha...) // α less Zα_B
 	for j := range block {
-		blas64.Axpy(-alpha[j], row(z, j), dense.Vec(rest))
+		blas64.Axpy(-alpha[j], dense.Row(z, j), dense.Vec(rest))
 	}
 	for j, i := range block {
 		v, sd := inverse.Data[j*inverse.Stride+j], math.Sqrt(inverse.Data[j*inverse.Stride+j])
-		mean[i], variances[i] = r.y[i]-blas64.Dot(row(inverse, j), dense.Vec(alpha)), v
-		size := r.weight * blas64.Nrm2(row(z, j))
+		mean[i], variances[i] = r.y[i]-blas64.Dot(dense.Row(inverse, j), dense.Vec(alpha)), v
+		size := r.weight * blas64.Nrm2(dense.Row(z, j))
 		var spread float64
-		for k, s := range row(inverse, j).Data {
+		for k, s := range dense.Row(inverse, j).Data {
 			spread += r.weight * lengths[k] * math.Abs(s)
 		}
 		rounded := r.weight*blas64.Nrm2(dense.Vec(rest)) + math.Sqrt(r.epsilon)*r.length

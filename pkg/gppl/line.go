@@ -26,7 +26,7 @@ type line struct {
 func newLine(x Inputs, y []float64) *line {
 	l := sortLine(x)
 	if y != nil {
-		l.setColumns(columnOf(y))
+		l.setColumns(dense.AsColumn(y))
 	}
 	return l
 }
@@ -90,10 +90,10 @@ func (l *line) sortRows(a blas64.General) blas64.General {
 func (l *line) setNoise(r rowNoise) {
 	l.noise, l.weights = rowNoise{}, nil
 	if r.known != nil {
-		l.noise.known = l.sortRows(columnOf(r.known)).Data
+		l.noise.known = l.sortRows(dense.AsColumn(r.known)).Data
 	}
 	if r.scale != nil {
-		l.noise.scale = l.sortRows(columnOf(r.scale)).Data
+		l.noise.scale = l.sortRows(dense.AsColumn(r.scale)).Data
 		l.weights = make([]float64, len(l.t))
 		for i, e := range l.noise.scale {
 			l.weights[i] = 1 / e

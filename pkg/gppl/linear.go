@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -193,14 +194,14 @@ func (l *linear) contract(grad, w []float64) {
 				s.w[2*a.term] += inVariance
 				s.w[2*a.term+1] += w[at]
 			} else {
-				add(grad[s.offset:s.end], w[at:][:a.params])
+				dense.Add(grad[s.offset:s.end], w[at:][:a.params])
 			}
 			at += a.params
 		}
 		if b.Weights != nil {
 			s := &l.sources[from.wave]
 			grad[s.offset+s.kernel.(Waver).PeriodParam()] += w[at]
-			add(s.w, w[at+1:][:len(b.Weights)])
+			dense.Add(s.w, w[at+1:][:len(b.Weights)])
 			at += 1 + len(b.Weights)
 		}
 	}

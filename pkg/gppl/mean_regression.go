@@ -50,7 +50,7 @@ func regressionOf(m Mean, basis *regress.Basis, h *mat.Dense, y []float64) (*reg
 
 // fit solves the regression from G = CᵀA⁻¹C.
 func (r *regression) fit(g blas64.General) (*regress.Fit, error) {
-	return r.basis.NewFit(symmetric(g), r.gamma0)
+	return r.basis.NewFit(dense.Symmetric(g), r.gamma0)
 }
 
 // coefficients returns the coefficient of each column from a fit.
@@ -124,7 +124,7 @@ func (c *conditioned) spread(q *mat.Dense, means blas64.General) blas64.General 
 // m has a mean.
 func dataColumns(m Model, d Data) (*regression, blas64.General, error) {
 	if m.Mean == nil {
-		return nil, columnOf(d.Y), nil
+		return nil, dense.AsColumn(d.Y), nil
 	}
 	h, err := basisAt(m.Mean, d.X)
 	if err != nil {

@@ -134,9 +134,9 @@ func (f *mixedFactor) fillColumns(dst blas64.General) {
 	p, c, n := f.features(), own.columns.Cols, len(own.t)
 	parallel.Within(f.ctx, (n+mixedBlock-1)/mixedBlock, func(k int) {
 		from := k * mixedBlock
-		rows := rowsFrom(dst, from, min(mixedBlock, n-from))
-		copyGeneral(blas64.General{Rows: rows.Rows, Cols: c, Stride: rows.Stride, Data: rows.Data}, rowsFrom(own.columns, from, rows.Rows))
-		room := f.engine.waves.get()
+		rows := dense.Rows(dst, from, min(mixedBlock, n-from))
+		dense.Copy(blas64.General{Rows: rows.Rows, Cols: c, Stride: rows.Stride, Data: rows.Data}, dense.Rows(own.columns, from, rows.Rows))
+		room := f.engine.waves.Get()
 		for i := range f.terms {
 			w := &f.terms[i]
 			room.rows = dense.Reshape(room.rows, w.size, rows.Rows)
@@ -155,7 +155,7 @@ func (f *mixedFactor) fillColumns(dst blas64.General) {
 				}
 			}
 		}
-		f.engine.waves.put(room)
+		f.engine.waves.Put(room)
 	})
 }
 
@@ -191,7 +191,7 @@ func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 	at, split := 0, &f.model.split
 	for _, part := range b.of {
 		own := split.own(grad[:len(grad)-1], part.index)
-		add(own, b.grad[at:][:len(own)])
+		dense.Add(own, b.grad[at:][:len(own)])
 		at += len(own)
 	}
 	grad[len(grad)-1] = b.grad[at]

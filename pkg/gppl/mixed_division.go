@@ -56,8 +56,8 @@ func (e *mixedExact) divide(d *division, m *compiled, eps, span float64) {
 
 // takeWaves adds a term as waves; false: it has its place in the base.
 func (e *mixedExact) takeWaves(d *division, index int, w Waver, eps float64) bool {
-	room := e.rooms.get()
-	defer e.rooms.put(room)
+	room := e.rooms.Get()
+	defer e.rooms.Put(room)
 	period, bands := w.Bands((*room)[:0], e.line.span, 0.5*eps)
 	*room = bands
 	whole, moves := 2*float64(countWaves(bands)), w.PeriodParam() >= 0

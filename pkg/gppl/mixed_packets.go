@@ -217,7 +217,7 @@ func (w *waveTerm) fill(dst blas64.General, points *fourier.Points, from int, ro
 	if len(w.packets) == 0 {
 		points.FeatureRows(dst, from, w.features)
 		for a, root := range w.root {
-			blas64.Scal(root, row(dst, a))
+			blas64.Scal(root, dense.Row(dst, a))
 		}
 		return
 	}
@@ -226,7 +226,7 @@ func (w *waveTerm) fill(dst blas64.General, points *fourier.Points, from int, ro
 	for _, b := range w.bands {
 		count := b.To - b.From + 1
 		room.waves = dense.Reshape(room.waves, 2*count, dst.Cols)
-		cos, sin := rowsFrom(room.waves, 0, count), rowsFrom(room.waves, count, count)
+		cos, sin := dense.Rows(room.waves, 0, count), dense.Rows(room.waves, count, count)
 		room.work = points.Run(cos, sin, from, b.From, room.work)
 		for ; next < len(w.packets) && w.packets[next].at < at+count; next++ {
 			p := &w.packets[next]
@@ -235,7 +235,7 @@ func (w *waveTerm) fill(dst blas64.General, points *fourier.Points, from int, ro
 				waves = sin
 			}
 			if p.rank() > 0 {
-				dense.Gemm(blas.Trans, blas.NoTrans, 1, p.z, rowsFrom(waves, p.at-at, p.count), 0, rowsFrom(dst, p.first, p.rank()))
+				dense.Gemm(blas.Trans, blas.NoTrans, 1, p.z, dense.Rows(waves, p.at-at, p.count), 0, dense.Rows(dst, p.first, p.rank()))
 			}
 		}
 		at += count
@@ -261,13 +261,13 @@ func (f *mixedFactor) packetSlopes(w *waveTerm) error {
 			}
 			f.block.Data[a*rank+a] -= 1
 		}
-		u := rowsFrom(f.u, first, rank)
+		u := dense.Rows(f.u, first, rank)
 		dense.Gemm(blas.NoTrans, blas.Trans, -0.5, u, u, -0.5, f.block)
 		f.along = dense.Reshape(f.along, p.count, rank)
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, p.u, f.block, 0, f.along)
 		for m := range p.count {
 			if c := w.coef[p.at+m]; c > 0 {
-				w.slope[p.at+m] += blas64.Dot(row(p.u, m), row(f.along, m)) / c
+				w.slope[p.at+m] += blas64.Dot(dense.Row(p.u, m), dense.Row(f.along, m)) / c
 			}
 		}
 	}
@@ -280,9 +280,9 @@ func (f *mixedFactor) inverseBlock(dst blas64.General, first int) {
 	f.strip = dense.Reshape(f.strip, dense.Tile, count)
 	beta := 0.0
 	for i := first / dense.Tile; i < dense.Blocks(p); i++ {
-		strip := rowsFrom(f.strip, 0, dense.Width(p, i))
+		strip := dense.Rows(f.strip, 0, dense.Width(p, i))
 		for a := range strip.Rows {
-			own := row(strip, a).Data
+			own := dense.Row(strip, a).Data
 			for k := 0; k < count; {
 				j, c := (first+k)/dense.Tile, (first+k)%dense.Tile
 				width := min(count-k, dense.Tile-c)

@@ -43,7 +43,7 @@ func (f *mixedFactor) waves(x Inputs) blas64.General {
 	e := dense.New(f.features(), x.Len())
 	for i := range f.terms {
 		w := &f.terms[i]
-		w.fill(rowsFrom(e, w.first, w.size), fourier.NewPoints(x.at, f.engine.line.middle(), w.period), 0, new(waveRows))
+		w.fill(dense.Rows(e, w.first, w.size), fourier.NewPoints(x.at, f.engine.line.middle(), w.period), 0, new(waveRows))
 	}
 	return e
 }
@@ -62,12 +62,12 @@ func (p *mixedPosterior) latent(ctx context.Context, means blas64.General, varia
 	inBatches(ctx, means, variances, x, within, func(m blas64.General, v []float64, x Inputs) {
 		e, solved := p.solved(x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.h, 0, m)
-		addSquares(v, 1, solved)
+		dense.AddSquares(v, 1, solved)
 	})
 	inBatches(ctx, means, variances, x, beyond, func(m blas64.General, v []float64, x Inputs) {
 		variancesAt(v, p.kernel, x)
-		g := p.regress(m, x, func(r blas64.General) { addSquares(v, -1, r) })
-		addSquares(v, -1, g)
+		g := p.regress(m, x, func(r blas64.General) { dense.AddSquares(v, -1, r) })
+		dense.AddSquares(v, -1, g)
 	})
 	return ctx.Err()
 }
@@ -93,7 +93,7 @@ func (p *mixedPosterior) regress(means blas64.General, x Inputs, visit func(r bl
 	clear(means.Data)
 	each(func(from int, k blas64.General) {
 		z := dense.New(k.Rows, c) // z − Eh
-		copyGeneral(z, rowsFrom(l.columns, from, k.Rows))
+		dense.Copy(z, dense.Rows(l.columns, from, k.Rows))
 		p.whiten(z, from)
 		dense.Gemm(blas.Trans, blas.NoTrans, -1, e, p.h, 1, z)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, k, z, 1, means)
@@ -106,7 +106,7 @@ func (p *mixedPosterior) regress(means blas64.General, x Inputs, visit func(r bl
 // whiten divides rows, from an observation on, by the standard deviation of its noise.
 func (p *mixedPosterior) whiten(a blas64.General, from int) {
 	for i := range a.Rows {
-		blas64.Scal(1/math.Sqrt(p.lambda[from+i]), row(a, i))
+		blas64.Scal(1/math.Sqrt(p.lambda[from+i]), dense.Row(a, i))
 	}
 }
 
@@ -116,12 +116,12 @@ func (p *mixedPosterior) joint(_ context.Context, means blas64.General, cov *den
 		e, solved := p.solved(x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.h, 0, means)
 		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
-		addOuter(cov, 1, solved)
+		cov.AddOuter(1, solved)
 		return nil
 	}
 	fillGram(cov, x, p.kernel, 0)
-	g := p.regress(means, x, func(r blas64.General) { addOuter(cov, -1, r) })
-	addOuter(cov, -1, g)
+	g := p.regress(means, x, func(r blas64.General) { cov.AddOuter(-1, r) })
+	cov.AddOuter(-1, g)
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (p *basedPosterior) latent(ctx context.Context, means blas64.General, varia
 	if err := p.of.latent(ctx, wide, variances, x); err != nil {
 		return err
 	}
-	addSquares(variances, 1, p.conditioned(means, wide, x))
+	dense.AddSquares(variances, 1, p.conditioned(means, wide, x))
 	return nil
 }
 
@@ -199,6 +199,6 @@ func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 	if err := p.of.joint(ctx, wide, cov, x); err != nil {
 		return err
 	}
-	addOuter(cov, 1, p.conditioned(means, wide, x))
+	cov.AddOuter(1, p.conditioned(means, wide, x))
 	return nil
 }

@@ -112,7 +112,7 @@ func (p *waveColumns) times(dst, a blas64.General) {
 		return
 	}
 	for i := range a.Rows {
-		for j, v := range row(a, i).Data {
+		for j, v := range dense.Row(a, i).Data {
 			dst.Data[i*dst.Stride+j] = p.root[j] * v
 		}
 	}
@@ -125,7 +125,7 @@ func (p *waveColumns) adjoint(dst blas64.General, scale float64, a blas64.Genera
 		return
 	}
 	for i, root := range p.root {
-		for j, v := range row(a, i).Data {
+		for j, v := range dense.Row(a, i).Data {
 			dst.Data[i*dst.Stride+j] = scale * root * v
 		}
 	}
@@ -183,7 +183,7 @@ func (f *mixedFactor) fillSums() {
 // productsOfPart sets the rows of a part of EᵀE and Eᵀz, those of the last first.
 func (f *mixedFactor) productsOfPart(k int) {
 	own := &f.parts[len(f.parts)-1-k]
-	room := f.engine.products.get()
+	room := f.engine.products.Get()
 	count, cols := len(own.features), own.first+own.rank
 	room.half = dense.Reshape(room.half, count, cols)
 	for i := range len(f.parts) - k {
@@ -197,7 +197,7 @@ func (f *mixedFactor) productsOfPart(k int) {
 	room.whole = dense.Reshape(room.whole, own.rank, cols)
 	own.adjoint(room.whole, 1/f.noise, room.half)
 	for a := range own.rank {
-		values := row(room.whole, a).Data
+		values := dense.Row(room.whole, a).Data
 		i := (own.first + a) / dense.Tile
 		for j := 0; j*dense.Tile < cols && j <= i; j++ {
 			t := f.t.At(i, j)
@@ -205,8 +205,8 @@ func (f *mixedFactor) productsOfPart(k int) {
 		}
 	}
 	room.gram = f.columnsAt(room.gram, own.features)
-	own.adjoint(rowsFrom(f.b, own.first, own.rank), 1/f.noise, room.gram)
-	f.engine.products.put(room)
+	own.adjoint(dense.Rows(f.b, own.first, own.rank), 1/f.noise, room.gram)
+	f.engine.products.Put(room)
 }
 
 // someColumn picks a column of E that the data determine, its length at least that of the prior: a row of T without one hardly has EᵀE.
@@ -376,8 +376,8 @@ func (f *mixedFactor) addLines(w *waveTerm) {
 			kind, own, other = 1, l.sines, l.cosines
 		}
 		root := w.root[a : a+1]
-		f.parts = append(f.parts, waveColumns{features: own, first: w.first + a, rank: 1, z: columnOf(l.waves[kind]), scale: root[0]})
-		f.movedParts = append(f.movedParts, waveColumns{features: other, first: w.moving + a, rank: 1, z: columnOf(l.moved[kind]), scale: root[0]})
+		f.parts = append(f.parts, waveColumns{features: own, first: w.first + a, rank: 1, z: dense.AsColumn(l.waves[kind]), scale: root[0]})
+		f.movedParts = append(f.movedParts, waveColumns{features: other, first: w.moving + a, rank: 1, z: dense.AsColumn(l.moved[kind]), scale: root[0]})
 	}
 }
 
@@ -404,8 +404,8 @@ func (f *mixedFactor) verifyLines(w *waveTerm) error {
 // productsOfMoved sets a row of E′ᵀE and of E′ᵀz.
 func (f *mixedFactor) productsOfMoved(k int) {
 	own := &f.movedParts[k]
-	room := f.engine.products.get()
-	dst := rowsFrom(f.moved, own.first, 1)
+	room := f.engine.products.Get()
+	dst := dense.Rows(f.moved, own.first, 1)
 	for i := range f.parts {
 		p := &f.parts[i]
 		room.gram = dense.Reshape(room.gram, len(own.features), len(p.features))
@@ -417,15 +417,15 @@ func (f *mixedFactor) productsOfMoved(k int) {
 		own.adjoint(part, 1/f.noise, room.half)
 	}
 	room.gram = f.columnsAt(room.gram, own.features)
-	own.adjoint(rowsFrom(f.movedB, own.first, 1), 1/f.noise, room.gram)
-	f.engine.products.put(room)
+	own.adjoint(dense.Rows(f.movedB, own.first, 1), 1/f.noise, room.gram)
+	f.engine.products.Put(room)
 }
 
 // columnsAt returns the sums of the columns of the data with features, in the memory of dst.
 func (f *mixedFactor) columnsAt(dst blas64.General, features []fourier.Feature) blas64.General {
 	dst = dense.Reshape(dst, len(features), f.b.Cols)
 	for i, feature := range features {
-		copy(row(dst, i).Data, row(f.circle.columns, int(feature)).Data)
+		copy(dense.Row(dst, i).Data, dense.Row(f.circle.columns, int(feature)).Data)
 	}
 	return dst
 }

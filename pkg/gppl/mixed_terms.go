@@ -178,7 +178,7 @@ func (f *mixedFactor) verifyPacked(w *waveTerm, r, limit float64) error {
 	for i := 1; i < len(at); i++ {
 		var sum float64
 		for a := range w.size {
-			sum += row(w.three, a).Data[0] * row(w.three, a).Data[i]
+			sum += dense.Row(w.three, a).Data[0] * dense.Row(w.three, a).Data[i]
 		}
 		far := [1]float64{at[i] - at[0]}
 		w.kernel.Cov(far[:], far[:])
@@ -213,10 +213,10 @@ func (f *mixedFactor) fillWhite() {
 	clear(f.movedB.Data)
 	f.eachChunk(func() {
 		parallel.Within(f.ctx, dense.Blocks(p), f.addTiles)
-		z := rowsFrom(f.rows, p+s, c)
+		z := dense.Rows(f.rows, p+s, c)
 		dense.Gemm(blas.NoTrans, blas.Trans, 1, z, z, 1, f.zz)
 		if s > 0 {
-			dense.Gemm(blas.NoTrans, blas.Trans, 1, rowsFrom(f.rows, p, s), z, 1, f.movedB)
+			dense.Gemm(blas.NoTrans, blas.Trans, 1, dense.Rows(f.rows, p, s), z, 1, f.movedB)
 		}
 	})
 }
@@ -244,7 +244,7 @@ func (f *mixedFactor) fillRowsOfBlock(k int) {
 	part := f.rows
 	part.Data, part.Cols = part.Data[k*mixedBlock:], min(mixedBlock, f.rows.Cols-k*mixedBlock)
 	from := f.from + k*mixedBlock
-	f.whitened(rowsFrom(part, 0, p), from)
+	f.whitened(dense.Rows(part, 0, p), from)
 	middle := l.middle()
 	for i := range f.terms {
 		w := &f.terms[i]
@@ -272,12 +272,12 @@ func (f *mixedFactor) whitened(dst blas64.General, from int) {
 	for j := range dst.Cols {
 		scale[j] = 1 / math.Sqrt(f.lambda[from+j])
 	}
-	room := f.engine.waves.get()
+	room := f.engine.waves.Get()
 	for i := range f.terms {
 		w := &f.terms[i]
-		w.fill(rowsFrom(dst, w.first, w.size), &w.points, from, room)
+		w.fill(dense.Rows(dst, w.first, w.size), &w.points, from, room)
 	}
-	f.engine.waves.put(room)
+	f.engine.waves.Put(room)
 	for a := range dst.Rows {
 		row := dst.Data[a*dst.Stride:][:dst.Cols]
 		for j := range row {
@@ -291,16 +291,16 @@ func (f *mixedFactor) addRowOfTiles(k int) {
 	p, s := f.features(), f.shift
 	i := dense.Blocks(p) - 1 - k
 	from, rows := i*dense.Tile, dense.Width(p, i)
-	own := rowsFrom(f.rows, from, rows)
+	own := dense.Rows(f.rows, from, rows)
 	for j := range i + 1 {
 		t := f.t.At(i, j)
-		dense.Gemm(blas.NoTrans, blas.Trans, 1, own, rowsFrom(f.rows, j*dense.Tile, t.Cols), 1, t)
+		dense.Gemm(blas.NoTrans, blas.Trans, 1, own, dense.Rows(f.rows, j*dense.Tile, t.Cols), 1, t)
 	}
-	dense.Gemm(blas.NoTrans, blas.Trans, 1, own, rowsFrom(f.rows, p+s, f.b.Cols), 1, rowsFrom(f.b, from, rows))
+	dense.Gemm(blas.NoTrans, blas.Trans, 1, own, dense.Rows(f.rows, p+s, f.b.Cols), 1, dense.Rows(f.b, from, rows))
 	if s > 0 {
 		moved := f.moved
 		moved.Cols, moved.Data = rows, moved.Data[from:]
-		dense.Gemm(blas.NoTrans, blas.Trans, 1, rowsFrom(f.rows, p, s), own, 1, moved)
+		dense.Gemm(blas.NoTrans, blas.Trans, 1, dense.Rows(f.rows, p, s), own, 1, moved)
 	}
 }
 
@@ -312,7 +312,7 @@ func (f *mixedFactor) noiseSlope(r blas64.General) float64 {
 		for _, d := range f.diag {
 			trace += d
 		}
-		uu := formOf(f.g, r) - blas64.Dot(dense.Vec(f.u.Data), dense.Vec(f.u.Data))
+		uu := dense.Form(f.g, r) - blas64.Dot(dense.Vec(f.u.Data), dense.Vec(f.u.Data))
 		return 0.5 * (float64(len(f.lambda)-p) + trace - uu)
 	}
 	var sum float64
@@ -325,21 +325,21 @@ func (f *mixedFactor) noiseSlopeOfChunk(r blas64.General) (sum float64) {
 	p, s, c, count := f.features(), f.shift, f.b.Cols, f.rows.Cols
 	noise := &f.engine.line.noise
 	solved := dense.New(p, count)
-	copyGeneral(solved, rowsFrom(f.rows, 0, p))
+	dense.Copy(solved, dense.Rows(f.rows, 0, p))
 	parallel.Within(f.ctx, (count+mixedBlock-1)/mixedBlock, func(k int) {
 		part := solved
 		part.Data, part.Cols = part.Data[k*mixedBlock:], min(mixedBlock, count-k*mixedBlock)
 		f.t.SolveL(part)
 	})
 	rest := dense.New(r.Cols, count) // Rᵀ(z − Eh)ᵀ
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, r, rowsFrom(f.rows, p+s, c), 0, rest)
-	dense.Gemm(blas.Trans, blas.NoTrans, -1, f.u, rowsFrom(f.rows, 0, p), 1, rest)
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, r, dense.Rows(f.rows, p+s, c), 0, rest)
+	dense.Gemm(blas.Trans, blas.NoTrans, -1, f.u, dense.Rows(f.rows, 0, p), 1, rest)
 	left := make([]float64, count)
 	for i := range left {
 		left[i] = 1
 	}
-	addSquares(left, -1, solved)
-	addSquares(left, -1, rest)
+	dense.AddSquares(left, -1, solved)
+	dense.AddSquares(left, -1, rest)
 	for i, v := range left {
 		sum += f.noise * noise.weight(f.from+i) / f.lambda[f.from+i] * v
 	}

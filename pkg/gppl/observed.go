@@ -1,11 +1,13 @@
 package gppl
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
@@ -64,7 +66,7 @@ func (l *line) weighted() blas64.General {
 		return l.columns
 	}
 	wc := dense.New(l.columns.Rows, l.columns.Cols)
-	copyGeneral(wc, l.columns)
+	dense.Copy(wc, l.columns)
 	for i, w := range l.weights {
 		blas64.Scal(w, dense.Vec(wc.Data[i*wc.Stride:][:wc.Cols]))
 	}
@@ -73,7 +75,7 @@ func (l *line) weighted() blas64.General {
 
 func (l *line) squares() blas64.General {
 	g := dense.New(l.columns.Cols, l.columns.Cols)
-	products(g, l.columns, l.weighted())
+	dense.Mul(context.Background(), g, blas.Trans, l.columns, l.weighted())
 	return g
 }
 
@@ -84,7 +86,7 @@ func (l *line) sums(origin, period float64, m int) (fourier.Moments, blas64.Gene
 		moments = points.Moments(2*m, featureTolerance)
 	} else {
 		t := dense.New(2*(2*m+1), 1)
-		points.Sums(t, columnOf(l.weights), 0, featureTolerance)
+		points.Sums(t, dense.AsColumn(l.weights), 0, featureTolerance)
 		moments = t.Data
 	}
 	sums := dense.New(2*(m+1), l.columns.Cols)

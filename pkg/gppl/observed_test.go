@@ -44,7 +44,7 @@ func TestFixedCircle(t *testing.T) {
 				taken++
 				var logDet, extra float64
 				value, err := nllBy(e, nil, k, 0.1, d.Len(), func(f exactFactor) {
-					logDet, extra = f.logDet(), f.uncertainty(columnOf([]float64{1}))
+					logDet, extra = f.logDet(), f.uncertainty(dense.AsColumn([]float64{1}))
 					if s, ok := f.(*spectralFactor); ok && s.sums.windowed {
 						windows++
 					}
@@ -52,7 +52,7 @@ func TestFixedCircle(t *testing.T) {
 				if err != nil {
 					t.Fatal(k, err)
 				}
-				dense := newDenseExact(d.X, columnOf(d.Y), rowNoise{})
+				dense := newDenseExact(d.X, dense.AsColumn(d.Y), rowNoise{})
 				want, err := nllBy(dense, nil, k, 0.1, d.Len(), func(f exactFactor) { logDet -= f.logDet() })
 				if err != nil {
 					t.Fatal(err)

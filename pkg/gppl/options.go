@@ -158,3 +158,10 @@ func (e *Refusal) Error() string {
 	}
 	return fmt.Sprintf("gppl: the %s engine cannot take this kernel: %s", e.Engine, e.Reason)
 }
+
+// flopRate is what a core is reckoned to do in matrix products, in flops a second, and pairSeconds what evaluating one
+// covariance and its derivatives takes. They only have to be right to a factor: engines differ by powers of n.
+const (
+	flopRate    = 9e9
+	pairSeconds = 12e-9
+)

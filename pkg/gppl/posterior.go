@@ -78,12 +78,12 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := l.works.get() // to keep
+	w := l.works.Get() // to keep
 	if err := l.evaluate(w, nil, values(l.params)); err != nil {
 		return nil, err
 	}
 	weights := dense.New(w.c.Rows, w.c.Cols)
-	copyGeneral(weights, w.c)
+	dense.Copy(weights, w.c)
 	w.lb.SolveLT(weights)
 	blas64.Scal(1/math.Sqrt(w.rows.unit), dense.Vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
@@ -260,7 +260,7 @@ func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error
 	for i := range mean {
 		mean[i], _ = p.mean.predict(q.RawRowView(i), means.Data[i*means.Stride:][:means.Cols])
 	}
-	addOuter(cov, 1, p.mean.spread(q, means))
+	cov.AddOuter(1, p.mean.spread(q, means))
 	return mean, cov, nil
 }
 
@@ -324,9 +324,9 @@ func draw(factor *dense.Lower, mean []float64, count int, seed uint64) [][]float
 		for j := range f[i] {
 			f[i][j] = rnd.NormFloat64()
 		}
-		factor.MulL(columnOf(f[i]))
+		factor.MulL(dense.AsColumn(f[i]))
 		if mean != nil {
-			add(f[i], mean)
+			dense.Add(f[i], mean)
 		}
 	}
 	return f

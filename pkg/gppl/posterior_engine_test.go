@@ -36,7 +36,7 @@ func TestPosteriorEngines(t *testing.T) {
 		mean, latent := want.Latent(x)
 		_, noisy := want.Noisy(x)
 		wantMean, wantCov := make([]float64, len(grid)), dense.NewLower(len(grid))
-		if err := want.predictor.joint(context.Background(), columnOf(wantMean), wantCov, x); err != nil {
+		if err := want.predictor.joint(context.Background(), dense.AsColumn(wantMean), wantCov, x); err != nil {
 			t.Fatal(err)
 		}
 		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineMixed} {
@@ -56,7 +56,7 @@ func TestPosteriorEngines(t *testing.T) {
 			gm, gv := got.Latent(x)
 			_, gn := got.Noisy(x)
 			jointMean, jointCov := make([]float64, len(grid)), dense.NewLower(len(grid))
-			if err := got.predictor.joint(context.Background(), columnOf(jointMean), jointCov, x); err != nil {
+			if err := got.predictor.joint(context.Background(), dense.AsColumn(jointMean), jointCov, x); err != nil {
 				t.Fatal(err)
 			}
 			for i := range grid {

@@ -57,7 +57,7 @@ type Projected struct {
 	ctx   context.Context // of WithContext
 	tally *tally
 	used  *lastUse
-	calls *pool[projectedCall]
+	calls *parallel.Pool[projectedCall]
 }
 
 // projectedCall is the working memory of one evaluation.
@@ -116,7 +116,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	l := &Projected{
 		model: m, proj: p, directions: directions, params: m.Params(), scale: scalingOf(m.Kernel),
 		mean: mean, z: z, sizes: sizes, logDet: logDet, uneven: d.Errors != nil || d.Relative != nil,
-		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]), ctx: o.ctx,
+		tally: new(tally), used: new(lastUse), calls: new(parallel.Pool[projectedCall]), ctx: o.ctx,
 	}
 	switch {
 	case d.Relative != nil:
@@ -234,7 +234,7 @@ func (l *Projected) ValueGradContext(ctx context.Context, grad, theta []float64)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err
 	}
-	c := l.calls.get()
+	c := l.calls.Get()
 	c.ctx = ctx
 	value, err = l.evaluateIn(c, grad, theta)
 	l.done(c)
@@ -341,7 +341,7 @@ func (l *Projected) done(c *projectedCall) {
 	for i := len(c.terms) - 1; i >= 0; i-- { // the first on top, to find its own again
 		c.terms[i].release()
 	}
-	l.calls.put(c)
+	l.calls.Put(c)
 }
 
 // note reports what the evaluation had to do, and lets engines know of it.
@@ -373,10 +373,10 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 		return 0, nil, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
 	value = 0.5*(c.all.Data[0]+logDet+terms*log2Pi) + added
-	copyGeneral(c.alpha, c.half)
+	dense.Copy(c.alpha, c.half)
 	c.factor.SolveLT(c.alpha)
-	c.u = combine(c.u, c.alpha, c.r)
-	all := formOf(c.all, c.r)
+	c.u = dense.Combine(c.u, c.alpha, c.r)
+	all := dense.Form(c.all, c.r)
 	promise := l.promise(c, value)
 	if grad == nil {
 		return value, nil, nil
@@ -395,7 +395,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 // solve sets half = L⁻¹Z and, from it, g = ZᵀS⁻¹Z and all, to which the residual adds
 // what it sees of C.
 func (l *Projected) solve(c *projectedCall) {
-	copyGeneral(c.half, l.z)
+	dense.Copy(c.half, l.z)
 	c.factor.SolveL(c.half)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, c.half, c.half, 0, c.g)
 	copy(c.all.Data, c.g.Data)
@@ -409,12 +409,12 @@ func (l *Projected) solve(c *projectedCall) {
 // what the residual's τ loses where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
 func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 	k := float64(l.z.Rows)
-	form, size := formOf(c.g, c.r), spread(diagonalOf(c.g), c.r)
+	form, size := dense.Form(c.g, c.r), dense.Spread(dense.Diagonal(c.g), c.r)
 	nats = summation(value, k)
 	var limit float64
 	var energy float64
 	if r := l.residual; r != nil {
-		energy = formOf(r.energy, c.r)
+		energy = dense.Form(r.energy, c.r)
 	}
 	for _, t := range c.use {
 		s := &t.selection
@@ -437,7 +437,7 @@ func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 		nats += c.unevenRounding()
 	}
 	if l.mean != nil { // of g, what cancels in the fit of the mean, and of z, what cancels in the sums over a column
-		nats += 4 * 0x1p-53 * spread(diagonalOf(c.all), c.r)
+		nats += 4 * 0x1p-53 * dense.Spread(dense.Diagonal(c.all), c.r)
 		if l.directions.waves == nil {
 			nats += l.columnRounding(c, 0, func(size float64) float64 { return 4 * 0x1p-53 * size })
 		}
@@ -484,7 +484,7 @@ func (l *Projected) covariance(c *projectedCall, derivatives bool) (err error) {
 		if err := t.compute(derivatives); err != nil {
 			return err
 		}
-		add(c.s0, t.gram.covariance())
+		dense.Add(c.s0, t.gram.covariance())
 	}
 	if c.jitter, err = choleskyWithJitter(c.factor, c.variance+c.noise, c.fill); err != nil {
 		return notFactorised(c.kernel, c.noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", l.z.Rows, err)
@@ -530,7 +530,7 @@ func (l *Projected) gradient(c *projectedCall, grad []float64) (*termCall, error
 	last := len(grad) - 1
 	total := 0.5 * l.traceV(c)
 	if r := l.residual; r != nil {
-		slope := 0.5 * (r.dof - formOf(r.energy, c.r)/c.tau) / c.tau // in τ
+		slope := 0.5 * (r.dof - dense.Form(r.energy, c.r)/c.tau) / c.tau // in τ
 		total += slope * r.share
 		l.addRemainder(grad[:last], c, slope)
 	}
@@ -584,7 +584,7 @@ func (c *projectedCall) weights() {
 			c.v.Data[b*k+a] = c.v.Data[a*k+b]
 		}
 	}
-	subtractOuter(c.v, c.u, c.u)
+	dense.SubtractOuter(c.v, c.u, c.u)
 }
 
 // traceV returns ⟨V, ΩᵀΩ⟩.
@@ -592,13 +592,13 @@ func (l *Projected) traceV(c *projectedCall) float64 {
 	if l.oto != nil {
 		return blas64.Dot(dense.Vec(c.v.Data), dense.Vec(l.oto))
 	}
-	return trace(c.v)
+	return dense.Trace(c.v)
 }
 
 // renewed returns a copy of l that shares what was computed from the data, with choosers of its own.
 func (l *Projected) renewed(choose func(*projectedTerm) *chooser) *Projected {
 	other := *l
-	other.used, other.calls = new(lastUse), new(pool[projectedCall])
+	other.used, other.calls = new(lastUse), new(parallel.Pool[projectedCall])
 	other.terms = nil
 	renew := func(t *projectedTerm) *projectedTerm {
 		if t == nil {
@@ -617,7 +617,7 @@ func (l *Projected) renewed(choose func(*projectedTerm) *chooser) *Projected {
 
 // Cost predicts the time in seconds of an evaluation of value and gradient at m, with a share of the set-up, as Exact.Cost does.
 func (l *Projected) Cost(m Model) (seconds float64) {
-	c := l.calls.get()
+	c := l.calls.Get()
 	defer l.done(c)
 	if err := l.begin(c, values(m.Params())); err != nil {
 		return math.Inf(1)

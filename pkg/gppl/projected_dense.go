@@ -13,7 +13,7 @@ import (
 type denseProjected struct {
 	x          Inputs
 	directions directions
-	grams      pool[denseGram]
+	grams      parallel.Pool[denseGram]
 }
 
 func newDenseProjected(x Inputs, d directions) *denseProjected {
@@ -27,7 +27,7 @@ func (e *denseProjected) forecast(m *compiledTerm) forecast {
 	return forecast{
 		seconds: (2*n*n*kk/flopRate + n*n*pairSeconds) / 2,
 		setup:   e.directions.forming(),
-		bytes:   e.directions.formed() + 8*lanes*kk*(kk+dense.Tile),
+		bytes:   e.directions.formed() + 8*parallel.Lanes*kk*(kk+dense.Tile),
 		err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }
@@ -48,7 +48,7 @@ type denseGram struct {
 }
 
 func (e *denseProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
-	g := e.grams.get()
+	g := e.grams.Get()
 	if g.s == nil {
 		g.init(e)
 	}
@@ -68,13 +68,13 @@ func (g *denseGram) init(e *denseProjected) {
 	g.sandwich, g.weighted = g.sandwichLane, g.weightedLane
 }
 
-func (g *denseGram) release()                      { g.engine.grams.put(g) }
+func (g *denseGram) release()                      { g.engine.grams.Put(g) }
 func (g *denseGram) covariance() []float64         { return g.s }
 func (g *denseGram) leftOut(blas64.Vector) float64 { return 0 }
 
 // rowsOf returns block b of the rows of Ω.
 func (g *denseGram) rowsOf(b int) blas64.General {
-	return rowBlock(g.omega, b)
+	return dense.RowBlock(g.omega, b)
 }
 
 // multiply sets s to ΩᵀKΩ, or with the derivative of K in a parameter in its place.
@@ -100,8 +100,8 @@ func (g *denseGram) multiply(s []float64, param int) {
 func (g *denseGram) sandwichLane(c int) {
 	l, sum, n := &g.lanes[c], g.sum[c], g.omega.Rows
 	clear(sum.Data)
-	for i := c; i < dense.Blocks(n); i += lanes {
-		strip := rowsFrom(g.strip[c], 0, dense.Width(n, i)) // rows i of UΩ
+	for i := c; i < dense.Blocks(n); i += parallel.Lanes {
+		strip := dense.Rows(g.strip[c], 0, dense.Width(n, i)) // rows i of UΩ
 		for j := i; j < dense.Blocks(n); j++ {
 			parallel.Look(g.term.ctx)
 			tile := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.r}
@@ -129,7 +129,7 @@ func (g *denseGram) contract(grad, v []float64) error {
 	grow(g.lanes, len(grad))
 	parallel.Within(g.term.ctx, len(g.lanes), g.weighted)
 	for _, l := range g.lanes {
-		add(grad, l.grad)
+		dense.Add(grad, l.grad)
 	}
 	return nil
 }
@@ -137,8 +137,8 @@ func (g *denseGram) contract(grad, v []float64) error {
 // weightedLane contracts the rows of a lane.
 func (g *denseGram) weightedLane(c int) {
 	l, n := &g.lanes[c], g.omega.Rows
-	for i := c; i < dense.Blocks(n); i += lanes {
-		strip := rowsFrom(g.strip[c], 0, dense.Width(n, i)) // rows i of ΩV
+	for i := c; i < dense.Blocks(n); i += parallel.Lanes {
+		strip := dense.Rows(g.strip[c], 0, dense.Width(n, i)) // rows i of ΩV
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, g.rowsOf(i), g.v, 0, strip)
 		for j := i; j < dense.Blocks(n); j++ {
 			parallel.Look(g.term.ctx)

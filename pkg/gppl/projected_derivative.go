@@ -58,7 +58,7 @@ func (s *cosineSeries) derivative(dst []float64, k Kernel, p int) {
 		}
 	} else {
 		derivativeAt(dst, s.mirror, k, p, grad)
-		add(samples, dst)
+		dense.Add(samples, dst)
 	}
 	s.plan.Coefficients(dst, samples)
 }

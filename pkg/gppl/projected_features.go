@@ -158,7 +158,7 @@ func (f *features) grow(c *featureCircle, m int) {
 	k := f.dirs.k
 	rows := dense.New(2*m, k)
 	copy(rows.Data, c.rows.Data)
-	more := rowsFrom(rows, 2*c.m, 2*(m-c.m))
+	more := dense.Rows(rows, 2*c.m, 2*(m-c.m))
 	if f.dirs.waves != nil {
 		f.moments.product(more, c.step, c.m)
 	} else {

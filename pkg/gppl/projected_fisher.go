@@ -36,7 +36,7 @@ func (l *Projected) InformationContext(ctx context.Context, theta []float64) (in
 	if err := CheckParams(l.params, theta); err != nil {
 		return nil, err
 	}
-	c := l.calls.get()
+	c := l.calls.Get()
 	c.ctx = ctx
 	info, err = l.informationIn(c, theta)
 	l.done(c)
@@ -68,9 +68,9 @@ func (l *Projected) informationIn(c *projectedCall, theta []float64) (*mat.SymDe
 		if l.residual != nil {
 			slope[a] = l.remainderSlope(white[a], c, a)
 		}
-		whiten(c.factor, white[a])
+		c.factor.Whiten(white[a])
 	}
-	info := halfProducts(white)
+	info := dense.HalfProducts(white)
 	if l.residual != nil {
 		for a := range p {
 			for b := range a + 1 {
@@ -103,7 +103,7 @@ func (l *Projected) remainderSlope(dS blas64.General, c *projectedCall, a int) f
 		contractVariance(grad, c.kernel, r.n)
 		self += grad[a]
 	}
-	return (self - trace(dS)) / r.dof
+	return (self - dense.Trace(dS)) / r.dof
 }
 
 // derivative sets s (k×k) to ∂S/∂log θ_p of a call that has computed S with
@@ -123,7 +123,7 @@ func (l *Projected) derivative(s []float64, c *projectedCall, p int) error {
 		} else if err := t.difference(part, p-t.offset); err != nil {
 			return err
 		}
-		add(s, part)
+		dense.Add(s, part)
 	}
 	return nil
 }

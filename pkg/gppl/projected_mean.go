@@ -17,8 +17,8 @@ import (
 // in the coordinates of the regression of z on ΩᵀH. sizes are bounds on the lengths of
 // the columns before projection.
 func projectedColumns(m Model, d Data, directions directions) (mean *regression, z blas64.General, sizes []float64, err error) {
-	z = directions.projectColumns(columnOf(d.Y))
-	sizes = lengths(columnOf(d.Y))
+	z = directions.projectColumns(dense.AsColumn(d.Y))
+	sizes = lengths(dense.AsColumn(d.Y))
 	if m.Mean == nil {
 		return nil, z, sizes, nil
 	}
@@ -37,7 +37,7 @@ func projectedColumns(m Model, d Data, directions directions) (mean *regression,
 	if err != nil {
 		return nil, z, nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", directions.k, err)
 	}
-	mean, z = regressionOf(m.Mean, basis, seen, sliceOf(dense.Column(z, 0)))
+	mean, z = regressionOf(m.Mean, basis, seen, dense.Slice(dense.Column(z, 0)))
 	// The columns of Z are combinations of projections: what rounds is as long as the
 	// columns that are combined.
 	for j := range seen.RawMatrix().Cols {
@@ -68,7 +68,7 @@ func (l *Projected) coefficientsAt(theta []float64) (of []Coefficient, err error
 	if err := CheckParams(l.params, theta); err != nil {
 		return nil, err
 	}
-	c := l.calls.get()
+	c := l.calls.Get()
 	c.ctx = l.ctx
 	fit, err := l.fitAt(c, theta)
 	l.done(c)
@@ -117,7 +117,7 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 	if l.residual != nil {
 		energy := l.residual.energy
 		energy.Rows, energy.Cols, energy.Data = h, h, energy.Data[energy.Stride+1:]
-		copyGeneral(rest, energy)
+		dense.Copy(rest, energy)
 		blas64.Scal(1/c.tau, dense.Vec(rest.Data))
 		fit.Whiten(rest)
 		transposed := dense.New(h, h)
@@ -144,7 +144,7 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 	}
 	for a := range white {
 		for d := range a + 1 {
-			first := blas64.Dot(dense.Vec(moved[a].Data), dense.Vec(moved[d].Data)) + relative(a)*relative(d)*trace(rest)
+			first := blas64.Dot(dense.Vec(moved[a].Data), dense.Vec(moved[d].Data)) + relative(a)*relative(d)*dense.Trace(rest)
 			second := 0.5 * blas64.Dot(dense.Vec(inner[a].Data), dense.Vec(inner[d].Data))
 			info.SetSym(a, d, info.At(a, d)-first+second)
 		}
@@ -156,11 +156,11 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 func projectedErrors(d directions, variances []float64) []float64 {
 	omega := d.matrix()
 	scaled := dense.New(omega.Rows, omega.Cols)
-	copyGeneral(scaled, omega)
+	dense.Copy(scaled, omega)
 	for i, v := range variances {
 		blas64.Scal(v, dense.Vec(scaled.Data[i*scaled.Stride:][:scaled.Cols]))
 	}
-	return multiply(blas.Trans, omega, scaled).Data
+	return dense.Product(blas.Trans, omega, scaled).Data
 }
 
 // unevenMargin is a margin over first-order rounding of S and of its factor, for its entries are sums of n terms. In

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -46,7 +47,7 @@ func (s *sortedDirections) matrix() blas64.General {
 // as many for the gradient.
 type bandedProjected struct {
 	directions *sortedDirections
-	grams      pool[bandedGram]
+	grams      parallel.Pool[bandedGram]
 }
 
 func newBandedProjected(d *sortedDirections) *bandedProjected {
@@ -81,7 +82,7 @@ type bandedGram struct {
 }
 
 func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
-	g := e.grams.get()
+	g := e.grams.Get()
 	g.engine, g.term = e, m
 	kk := e.directions.k
 	if g.omega.Data == nil {
@@ -102,7 +103,7 @@ func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 	return g, nil
 }
 
-func (g *bandedGram) release()                      { g.engine.grams.put(g) }
+func (g *bandedGram) release()                      { g.engine.grams.Put(g) }
 func (g *bandedGram) covariance() []float64         { return g.s.Data }
 func (g *bandedGram) leftOut(blas64.Vector) float64 { return 0 }
 
@@ -117,14 +118,14 @@ func (g *bandedGram) contract(grad, v []float64) error {
 			twice = 1
 		}
 		w := blas64.General{Rows: tile.Rows, Cols: tile.Cols, Stride: tile.Cols, Data: l.w[:size]}
-		dense.Gemm(blas.NoTrans, blas.Trans, twice, rowsFrom(g.work, row, tile.Rows), rowsFrom(g.omega, col, tile.Cols), 0, w)
+		dense.Gemm(blas.NoTrans, blas.Trans, twice, dense.Rows(g.work, row, tile.Rows), dense.Rows(g.omega, col, tile.Cols), 0, w)
 		r := tile
 		r.Data = l.r[:size]
 		g.band.distances(r, row, col)
 		g.term.kernel.Contract(l.grad, w.Data, r.Data)
 	})
 	for _, l := range g.band.lanes {
-		add(grad, l.grad)
+		dense.Add(grad, l.grad)
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func (g *bandedGram) contract(grad, v []float64) error {
 // as many again for derivatives, plus O(nk).
 type stateSpaceProjected struct {
 	directions *sortedDirections
-	grams      pool[stateSpaceGram]
+	grams      parallel.Pool[stateSpaceGram]
 }
 
 func newStateSpaceProjected(d *sortedDirections) *stateSpaceProjected {
@@ -168,7 +169,7 @@ type stateSpaceGram struct {
 }
 
 func (e *stateSpaceProjected) gram(m *compiledTerm, derivatives bool) (projectedGram, error) {
-	g := e.grams.get()
+	g := e.grams.Get()
 	g.engine, g.term = e, m
 	kk, c := e.directions.k, len(m.markov.components)
 	if g.product == nil {
@@ -186,12 +187,12 @@ func (e *stateSpaceProjected) gram(m *compiledTerm, derivatives bool) (projected
 	g.product.Gram(g.value[:c], slopes, e.directions.matrix(), m.markov.components)
 	clear(g.s)
 	for _, v := range g.value[:c] {
-		add(g.s, v.Data)
+		dense.Add(g.s, v.Data)
 	}
 	return g, nil
 }
 
-func (g *stateSpaceGram) release()                      { g.engine.grams.put(g) }
+func (g *stateSpaceGram) release()                      { g.engine.grams.Put(g) }
 func (g *stateSpaceGram) covariance() []float64         { return g.s }
 func (g *stateSpaceGram) leftOut(blas64.Vector) float64 { return 0 }
 

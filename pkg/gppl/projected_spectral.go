@@ -21,7 +21,7 @@ type spectralProjected struct {
 	nats     float64 // the tolerance, for all projections together
 	features *features
 	probe    []float64 // ±1, for the check of S₀
-	grams    pool[spectralGram]
+	grams    parallel.Pool[spectralGram]
 }
 
 func newSpectralProjected(f *features, tolerance float64) *spectralProjected {
@@ -89,7 +89,7 @@ type spectralGram struct {
 }
 
 func (e *spectralProjected) gram(m *compiledTerm, derivatives bool) (projectedGram, error) {
-	g := e.grams.get()
+	g := e.grams.Get()
 	if g.s == nil {
 		g.engine, g.s = e, make([]float64, e.k*e.k)
 		g.product, g.quadratic = g.productShare, g.quadraticShare
@@ -105,7 +105,7 @@ func (e *spectralProjected) gram(m *compiledTerm, derivatives bool) (projectedGr
 	return g, nil
 }
 
-func (g *spectralGram) release()              { g.engine.grams.put(g) }
+func (g *spectralGram) release()              { g.engine.grams.Put(g) }
 func (g *spectralGram) covariance() []float64 { return g.s }
 
 func (g *spectralGram) compute(derivatives bool) error {
@@ -314,7 +314,7 @@ func (g *spectralGram) quadraticForms(m0, m1 int) {
 		return
 	}
 	k := g.engine.k
-	f, u := rowsFrom(g.feat, 2*m0, 2*(m1-m0)), rowsFrom(g.u, 2*m0, 2*(m1-m0))
+	f, u := dense.Rows(g.feat, 2*m0, 2*(m1-m0)), dense.Rows(g.u, 2*m0, 2*(m1-m0))
 	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, f, g.v, 0, u)
 	for m := m0; m < m1; m++ {
 		r := 2 * (m - m0) * k

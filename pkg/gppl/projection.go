@@ -181,7 +181,7 @@ const unsound = 1e-2
 
 // turned is about how far rounding turns the columns of Q: each is computed as for an Ω that is off by the rounding of
 // its entries, which the condition of those before it amplifies (Higham 2002, theorem 19.4 and section 20.7).
-func turned(rows int, cond float64) float64 { return math.Sqrt(float64(rows)) * eps * cond }
+func turned(rows int, cond float64) float64 { return math.Sqrt(float64(rows)) * 0x1p-52 * cond }
 
 // sound reports whether the span is that of Ω rather than of its rounding.
 func (f *factorQR) sound() bool { return f.dependent == nil && turned(f.rows, f.cond) <= unsound }
@@ -195,7 +195,7 @@ func factoriseQR(q blas64.General) *factorQR {
 	lapack64.Geqrf(q, tau, work, -1)
 	work = make([]float64, int(work[0]))
 	lapack64.Geqrf(q, tau, work, len(work))
-	tol := 16 * math.Sqrt(float64(q.Rows)) * eps
+	tol := 16 * math.Sqrt(float64(q.Rows)) * 0x1p-52
 	for j := range k {
 		column := blas64.Nrm2(blas64.Vector{N: j + 1, Inc: q.Stride, Data: q.Data[j:]})
 		diagonal := math.Abs(q.Data[j*q.Stride+j])
@@ -243,7 +243,7 @@ func (p *Projection) wellConditioned() (*Projection, float64) {
 // one length first.
 func orthonormalBasis(omega blas64.General) (blas64.General, *factorQR) {
 	q := dense.New(omega.Rows, omega.Cols)
-	copyGeneral(q, omega)
+	dense.Copy(q, omega)
 	if q.Cols > q.Rows {
 		return q, &factorQR{rows: q.Rows, cond: math.Inf(1), leading: q.Rows}
 	}

@@ -131,7 +131,7 @@ func (p *Projection) form() *mat.Dense {
 		old = p.from.Omega().RawMatrix()
 		left := omega.RawMatrix()
 		left.Cols = old.Cols
-		copyGeneral(left, old)
+		dense.Copy(left, old)
 	}
 	w := dense.New(p.n, p.k)
 	p.waves.columns(w)
@@ -139,7 +139,7 @@ func (p *Projection) form() *mat.Dense {
 	added := newDirections(w, old)
 	right := omega.RawMatrix()
 	right.Cols, right.Data = added.Cols, right.Data[old.Cols:]
-	copyGeneral(right, added)
+	dense.Copy(right, added)
 	return omega
 }
 
@@ -180,7 +180,7 @@ func (d directions) project(y []float64) []float64 {
 func (d directions) projectColumns(c blas64.General) blas64.General {
 	z := dense.New(d.k, c.Cols)
 	for j := range c.Cols {
-		blas64.Copy(dense.Vec(d.project(sliceOf(dense.Column(c, j)))), dense.Column(z, j))
+		blas64.Copy(dense.Vec(d.project(dense.Slice(dense.Column(c, j)))), dense.Column(z, j))
 	}
 	return z
 }

@@ -105,7 +105,7 @@ func newResidual(d directions, columns, z blas64.General) *residual {
 	r := &residual{n: float64(d.n), dof: float64(d.n - d.k), share: 1, energy: dense.New(z.Cols, z.Cols)}
 	all := dense.New(columns.Rows, columns.Cols)
 	for j := range columns.Cols {
-		rest := d.rest(sliceOf(dense.Column(columns, j)), sliceOf(dense.Column(z, j)))
+		rest := d.rest(dense.Slice(dense.Column(columns, j)), dense.Slice(dense.Column(z, j)))
 		blas64.Copy(dense.Vec(rest), dense.Column(all, j))
 		if j == 0 {
 			r.rest = rest

@@ -186,7 +186,7 @@ func (f *spectralFactor) fit(part *noisePart) {
 		rows := dense.Width(p, i)
 		inverse, gram := dense.New(rows, dense.Tile), dense.New(rows, p)
 		f.scaledGram(gram, part.moments, i*dense.Tile)
-		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, gram, f.h, 0, rowsFrom(part.fitted, i*dense.Tile, rows))
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, gram, f.h, 0, dense.Rows(part.fitted, i*dense.Tile, rows))
 		for j := range i + 1 {
 			tile := blas64.General{Rows: rows, Cols: dense.Width(p, j), Stride: dense.Width(p, j), Data: inverse.Data}
 			f.inverse.InverseTile(tile, i, j)
@@ -195,7 +195,7 @@ func (f *spectralFactor) fit(part *noisePart) {
 				times = 2
 			}
 			for a := range rows {
-				part.traces[i*dense.Tile+a] += times * blas64.Dot(row(tile, a), dense.Vec(gram.Data[a*gram.Stride+j*dense.Tile:][:tile.Cols]))
+				part.traces[i*dense.Tile+a] += times * blas64.Dot(dense.Row(tile, a), dense.Vec(gram.Data[a*gram.Stride+j*dense.Tile:][:tile.Cols]))
 			}
 		}
 	})
@@ -258,7 +258,7 @@ func (f *spectralFactor) shareOf(part *noisePart, r blas64.General) float64 {
 			}
 		}
 	}
-	return 0.5 * (part.diagonal - (trace+formOf(squares, r))/f.noise)
+	return 0.5 * (part.diagonal - (trace+dense.Form(squares, r))/f.noise)
 }
 
 // scaledGram sets rows of DΦᵀVΦD, from the given one on.

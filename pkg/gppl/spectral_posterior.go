@@ -82,8 +82,8 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 		g, solved := p.solved(x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1/p.noise, g, p.h, 0, m)
 		plus, minus := p.signed(solved)
-		addSquares(v, 1, plus)
-		addSquares(v, -1, minus)
+		dense.AddSquares(v, 1, plus)
+		dense.AddSquares(v, -1, minus)
 	})
 	if len(beyond) == 0 {
 		return ctx.Err()
@@ -147,13 +147,13 @@ func scatter(dst, a blas64.General, places []int) {
 
 // beyond predicts at any inputs.
 func (p *spectralPosterior) beyond(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	g, err := p.regress(ctx, means, x, func(r blas64.General) { addSquares(variances, 1/p.noise, r) })
+	g, err := p.regress(ctx, means, x, func(r blas64.General) { dense.AddSquares(variances, 1/p.noise, r) })
 	if err != nil {
 		return err
 	}
 	plus, minus := p.signed(g)
-	addSquares(variances, 1, plus)
-	addSquares(variances, -1, minus)
+	dense.AddSquares(variances, 1, plus)
+	dense.AddSquares(variances, -1, minus)
 	for i, explained := range variances {
 		variances[i] = p.prior - explained
 	}
@@ -248,8 +248,8 @@ func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov
 		dense.Gemm(blas.Trans, blas.NoTrans, 1/p.noise, g, p.h, 0, means)
 		plus, minus := p.signed(solved)
 		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
-		addOuter(cov, 1, plus)
-		addOuter(cov, -1, minus)
+		cov.AddOuter(1, plus)
+		cov.AddOuter(-1, minus)
 		return nil
 	}
 	if p.line == nil {
@@ -257,13 +257,13 @@ func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov
 	}
 	clear(means.Data)
 	fillGram(cov, x, p.kernel, 0)
-	g, err := p.regress(ctx, means, x, func(r blas64.General) { addOuter(cov, -1/p.noise, r) })
+	g, err := p.regress(ctx, means, x, func(r blas64.General) { cov.AddOuter(-1/p.noise, r) })
 	if err != nil {
 		return err
 	}
 	plus, minus := p.signed(g)
-	addOuter(cov, -1, plus)
-	addOuter(cov, 1, minus)
+	cov.AddOuter(-1, plus)
+	cov.AddOuter(1, minus)
 	return nil
 }
 

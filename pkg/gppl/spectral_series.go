@@ -130,7 +130,7 @@ func (s *cosineSeries) expand(k Kernel, eps float64) (m int, err error) {
 			}
 		} else {
 			k.Cov(s.c, s.mirror)
-			add(s.g, s.c)
+			dense.Add(s.g, s.c)
 		}
 		s.plan.Coefficients(s.c, s.g)
 		var tail float64

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // NewSumsExact returns the exact negative log likelihood of the observations in s minus the
@@ -85,7 +86,7 @@ func newSumsReading(s *Sums, centre float64) (*sumsReading, error) {
 	}
 	r := &sumsReading{
 		header: s.header, fixed: s.header.circle(), n: s.Len(), logW: s.plan.LogWeights(s.sum),
-		moment: s.plan.Moments(s.sum), columns: columnOf(s.plan.Values(s.sum)), yy: columnOf([]float64{s.plan.Squares(s.sum)}),
+		moment: s.plan.Moments(s.sum), columns: dense.AsColumn(s.plan.Values(s.sum)), yy: dense.AsColumn([]float64{s.plan.Squares(s.sum)}),
 	}
 	r.shift(centre - s.header.Centre)
 	return r, nil
@@ -212,7 +213,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 	l := &Projected{
 		model: m, proj: p, directions: directions{n: r.n, k: p.k, mass: r.moment[0], waves: w, proj: p},
 		params: m.Params(), scale: scalingOf(m.Kernel),
-		tally: new(tally), used: new(lastUse), calls: new(pool[projectedCall]),
+		tally: new(tally), used: new(lastUse), calls: new(parallel.Pool[projectedCall]),
 	}
 	l.least, l.cond = eigenvalues(nil, k)
 	switch {
@@ -224,7 +225,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 		}
 		l.z, l.sizes = r.project(w), r.lengths()
 	default:
-		ones := sumsReading{columns: columnOf(r.moment[:len(r.columns.Data)])}
+		ones := sumsReading{columns: dense.AsColumn(r.moment[:len(r.columns.Data)])}
 		h := ones.project(w)
 		z := r.project(w)
 		if l.mean, l.z, err = newRegression(m.Mean, mat.NewDense(h.Rows, 1, h.Data), z.Data); err != nil {
@@ -272,7 +273,7 @@ func (r *sumsReading) project(w *waveBasis) blas64.General {
 	z := dense.New(w.k(), r.columns.Cols)
 	for j := range z.Cols {
 		of := make([]float64, z.Rows)
-		w.basis.Project(of, sliceOf(dense.Column(r.columns, j)))
+		w.basis.Project(of, dense.Slice(dense.Column(r.columns, j)))
 		blas64.Copy(dense.Vec(of), dense.Column(z, j))
 	}
 	return z
@@ -296,7 +297,7 @@ func (r *sumsReading) residual(l *Projected) *residual {
 	z := dense.Column(l.z, 0)
 	yy := r.yy.Data[0]
 	rest.energy.Data[0] = max(0, yy-blas64.Dot(z, z))
-	fitted := blas64.Asum(dense.Vec(l.directions.waves.basis.Coefficients(sliceOf(z)))) * math.Sqrt(l.directions.mass)
+	fitted := blas64.Asum(dense.Vec(l.directions.waves.basis.Coefficients(dense.Slice(z)))) * math.Sqrt(l.directions.mass)
 	rest.rounding = roundedForm(yy, fitted, 1)
 	return rest
 }

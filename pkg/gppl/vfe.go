@@ -8,10 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -51,7 +53,7 @@ type VFE struct {
 	engines []vfeEngine
 	chooser *chooser
 	tally   *tally
-	works   *pool[vfeWork]
+	works   *parallel.Pool[vfeWork]
 }
 
 // VFEOptions says how a VFE loss treats its inducing inputs. The zero value is
@@ -158,9 +160,9 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		return nil, err
 	}
 	l.cc = dense.New(l.columns.Cols, l.columns.Cols)
-	products(l.cc, l.columns, l.columns)
+	dense.Mul(context.Background(), l.cc, blas.Trans, l.columns, l.columns)
 	l.rows = d.rowNoise()
-	l.tally, l.works = new(tally), new(pool[vfeWork])
+	l.tally, l.works = new(tally), new(parallel.Pool[vfeWork])
 	if d.X.Dim() == 1 && l.rows.known == nil { // features know nothing of single observations
 		series := sortLine(d.X)
 		series.setNoise(l.rows)
@@ -233,10 +235,10 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 // ValueGradContext implements Interruptible.
 func (l *VFE) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	defer workers.Stopped(&err)
-	w := l.works.get()
+	w := l.works.Get()
 	w.ctx = ctx
 	value, err = l.evaluateIn(w, grad, theta)
-	l.works.put(w)
+	l.works.Put(w)
 	return value, err
 }
 
@@ -305,8 +307,8 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 		return o, err
 	}
 	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
-	slack := w.rows.precision*w.variance - trace(w.phiPhi) // tr(K − Q)/σ²
-	products(w.g, w.c, w.c)
+	slack := w.rows.precision*w.variance - dense.Trace(w.phiPhi) // tr(K − Q)/σ²
+	dense.Mul(context.Background(), w.g, blas.Trans, w.c, w.c)
 	for i, v := range w.rows.cc.Data {
 		w.g.Data[i] = (v - w.g.Data[i]) / w.rows.unit
 	}
@@ -315,10 +317,10 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 		return o, notFactorised(w.kernel, w.noise, err, "gppl: %v", err)
 	}
 	w.value = 0.5*(float64(n)*log2Pi+w.rows.logs+w.lb.LogDet()+w.g.Data[0]+slack) + added
-	quad := formOf(w.g, w.root)
-	w.bInvC = combine(w.bInvC, w.c, w.root)
+	quad := dense.Form(w.g, w.root)
+	w.bInvC = dense.Combine(w.bInvC, w.c, w.root)
 	w.lb.SolveLT(w.bInvC)
-	size := spread(diagonalOf(w.g), w.root)
+	size := dense.Spread(dense.Diagonal(w.g), w.root)
 	o = outcome{value: w.value, terms: float64(n), form: quad, size: size}
 	if grad != nil {
 		trBInv, beta2, err := w.contract(p, grad[:last], grad[l.hyper:])
@@ -335,7 +337,7 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 		}
 	}
 	o.shared, o.extra = w.perturbation(engine.inexact(), float64(n), size, grad != nil)
-	cancelled := 0x1p-53 * vfeRounding / w.rows.unit * spread(diagonalOf(w.rows.cc), w.root) // in g
+	cancelled := 0x1p-53 * vfeRounding / w.rows.unit * dense.Spread(dense.Diagonal(w.rows.cc), w.root) // in g
 	o.shared, o.extra = o.shared+cancelled, o.extra+cancelled
 	if grad != nil && w.added == 0 && l.rows.known == nil { // known errors do not scale
 		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, completed(expected, size, float64(n))+o.extra)
@@ -384,7 +386,7 @@ func (l *VFE) factorise(w *vfeWork) (err error) {
 // factorise computes L_B and c, given ΦᵀΦ and ΦᵀC.
 func (w *vfeWork) factorise() error {
 	m := w.c.Rows
-	setLower(w.lb, w.phiPhi)
+	w.lb.Set(w.phiPhi)
 	w.lb.AddDiagonal(1)
 	if err := w.lb.Cholesky(); err != nil {
 		return notFactorised(w.kernel, w.noise, err, "gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %v", m, err)
@@ -403,8 +405,8 @@ func (w *vfeWork) inverseNorm() (norm float64) {
 		x[i] = fraction - 0.5
 	}
 	for range 3 {
-		w.luu.SolveL(columnOf(x))
-		w.luu.SolveLT(columnOf(x))
+		w.luu.SolveL(dense.AsColumn(x))
+		w.luu.SolveLT(dense.AsColumn(x))
 		if norm = blas64.Nrm2(dense.Vec(x)); math.IsInf(norm, 1) {
 			break
 		}
@@ -453,7 +455,7 @@ func (w *vfeWork) weigh() {
 	copy(w.e.Data, w.phiPhi.Data)
 	w.luu.SolveLRight(w.e)
 	w.luu.SolveLT(w.e)
-	w.traceG = 0.5 * (trace(w.e) + blas64.Dot(dense.Vec(w.u.Data), dense.Vec(w.u.Data)))
+	w.traceG = 0.5 * (dense.Trace(w.e) + blas64.Dot(dense.Vec(w.u.Data), dense.Vec(w.u.Data)))
 }
 
 // contract sets grad and gradZ to the gradient in the log of the kernel's
@@ -467,13 +469,13 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 	sigma := math.Sqrt(w.rows.unit)
 
 	clear(w.bInv.Data)
-	addDiagonal(w.bInv, 1)
+	dense.AddDiagonal(w.bInv, 1)
 	w.lb.SolveL(w.bInv)
 	w.lb.SolveLT(w.bInv)
-	trBInv = trace(w.bInv)
+	trBInv = dense.Trace(w.bInv)
 
 	copy(w.e.Data, w.bInv.Data)
-	addDiagonal(w.e, -1)
+	dense.AddDiagonal(w.e, -1)
 	w.luu.SolveLRight(w.e)
 	copy(w.u.Data, w.bInvC.Data)
 	w.luu.SolveLT(w.u)
@@ -490,8 +492,8 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 
 	// K_uu, with B⁻¹ at hand and B − I = ΦᵀΦ.
 	g := w.bInv
-	add(g.Data, w.phiPhi.Data)
-	addDiagonal(g, -1)
+	dense.Add(g.Data, w.phiPhi.Data)
+	dense.AddDiagonal(g, -1)
 	w.luu.SolveLRight(g)
 	w.luu.SolveLT(g)
 	for j := range w.u.Cols {
@@ -500,7 +502,7 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 	for i := range g.Data {
 		g.Data[i] *= 0.5
 	}
-	w.traceG = trace(g)
+	w.traceG = dense.Trace(g)
 	distances(w.r, w.z, w.z)
 	w.kernel.Contract(grad, g.Data, w.r)
 	for i := range g.Data {
@@ -517,14 +519,14 @@ func (l *VFE) coefficientsAt(theta []float64) (of []Coefficient, err error) {
 	if l.mean == nil {
 		return nil, nil
 	}
-	w := l.works.get()
+	w := l.works.Get()
 	w.ctx = l.chooser.ctx
 	err = l.evaluate(w, nil, theta)
 	var fit *regress.Fit
 	if err == nil {
 		fit, err = l.mean.fit(w.g)
 	}
-	l.works.put(w)
+	l.works.Put(w)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ type denseVFE struct {
 	columns     blas64.General // C, n×c
 	m           int
 	rows        rowNoise
-	projections pool[denseVFEProjection]
+	projections parallel.Pool[denseVFEProjection]
 }
 
 // denseVFEProjection is Φ at one model.
@@ -52,7 +52,7 @@ func (e *denseVFE) inexact() float64 { return 0 }
 func (e *denseVFE) forecast(w *vfeWork) forecast {
 	n, m := float64(e.x.Len()), float64(e.m)
 	return forecast{
-		bytes:   8 * (n*m + lanes*m*(m+2*dense.Tile)),
+		bytes:   8 * (n*m + parallel.Lanes*m*(m+2*dense.Tile)),
 		seconds: n * m * (6*m/flopRate + 2*pairSeconds) / 2,
 		err:     n * rounding(w.variance, w.noise),
 	}
@@ -62,7 +62,7 @@ func (e *denseVFE) forecast(w *vfeWork) forecast {
 func (p *denseVFEProjection) init(e *denseVFE) {
 	n, m, c := e.x.Len(), e.m, e.columns.Cols
 	p.engine, p.phi = e, dense.New(n, m)
-	for range min(lanes, dense.Blocks(n)) {
+	for range min(parallel.Lanes, dense.Blocks(n)) {
 		p.lanes = append(p.lanes, vfeLane{
 			phiPhi: dense.New(m, m), phiC: dense.New(m, c), slope: make([]float64, m*e.x.d),
 			beta: dense.New(dense.Tile, c), w: make([]float64, dense.Tile*m), r: make([]float64, dense.Tile*m),
@@ -70,7 +70,7 @@ func (p *denseVFEProjection) init(e *denseVFE) {
 	}
 }
 
-func (p *denseVFEProjection) release() { p.engine.projections.put(p) }
+func (p *denseVFEProjection) release() { p.engine.projections.Put(p) }
 
 // eachBlock calls f for every block of rows, lane by lane in parallel, after
 // reset for each lane.
@@ -86,11 +86,11 @@ func (p *denseVFEProjection) eachBlock(ctx context.Context, f func(own *vfeLane,
 }
 
 func (p *denseVFEProjection) phiBlock(b int) blas64.General {
-	return rowBlock(p.phi, b)
+	return dense.RowBlock(p.phi, b)
 }
 
 func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
-	p := e.projections.get()
+	p := e.projections.Get()
 	if p.engine == nil {
 		p.init(e)
 	}
@@ -104,7 +104,7 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 		w.luu.SolveLTRight(phi)
 		w.rows.divide(phi, b*dense.Tile, scale)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
-		columns := rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows)
+		columns := dense.Rows(w.rows.columns, b*dense.Tile, phi.Rows)
 		if columns.Cols == 1 {
 			blas64.Gemv(blas.Trans, 1, phi, dense.Column(columns, 0), 1, dense.Column(own.phiC, 0))
 		} else {
@@ -117,8 +117,8 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 	clear(w.phiPhi.Data)
 	clear(w.c.Data)
 	for _, own := range p.lanes {
-		add(w.phiPhi.Data, own.phiPhi.Data)
-		add(w.c.Data, own.phiC.Data)
+		dense.Add(w.phiPhi.Data, own.phiPhi.Data)
+		dense.Add(w.c.Data, own.phiC.Data)
 	}
 	return p, nil
 }
@@ -130,7 +130,7 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		size := phi.Rows * m
 		weight := blas64.General{Rows: phi.Rows, Cols: m, Stride: m, Data: own.w[:size]}
 		r := own.r[:size]
-		beta := combine(own.beta, rowsFrom(w.rows.columns, b*dense.Tile, phi.Rows), w.root) // (C − ΦB⁻¹ΦᵀC)R/σ²
+		beta := dense.Combine(own.beta, dense.Rows(w.rows.columns, b*dense.Tile, phi.Rows), w.root) // (C − ΦB⁻¹ΦᵀC)R/σ²
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
 		if beta.Cols == 1 {
 			blas64.Gemv(blas.NoTrans, -1/w.rows.unit, phi, dense.Column(w.bInvC, 0), 1/w.rows.unit, dense.Column(beta, 0))
@@ -163,8 +163,8 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 	w.rows.slope = 0
 	for _, own := range p.lanes {
 		w.rows.slope += own.noise
-		add(grad, own.grad)
-		add(gradZ, own.slope)
+		dense.Add(grad, own.grad)
+		dense.Add(gradZ, own.slope)
 		beta2 += own.beta2
 	}
 	return beta2, nil
@@ -281,7 +281,7 @@ func (r *vfeRows) set(l *VFE, noise float64) {
 			r.columns.Data[i*r.columns.Stride+j] = r.scale[i] * l.columns.Data[i*l.columns.Stride+j]
 		}
 	}
-	products(r.cc, r.columns, r.columns)
+	dense.Mul(context.Background(), r.cc, blas.Trans, r.columns, r.columns)
 }
 
 // setRelative is set where errors are known up to their scale alone.
@@ -295,5 +295,5 @@ func (r *vfeRows) setRelative(l *VFE, noise float64) {
 			r.columns.Data[i*r.columns.Stride+j] = r.back[i] * l.columns.Data[i*l.columns.Stride+j]
 		}
 	}
-	products(r.cc, r.columns, r.columns)
+	dense.Mul(context.Background(), r.cc, blas.Trans, r.columns, r.columns)
 }

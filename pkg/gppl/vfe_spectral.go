@@ -20,7 +20,7 @@ import (
 // than it does densely.
 type spectralVFE struct {
 	exact       *spectralExact // the data
-	projections pool[spectralVFEProjection]
+	projections parallel.Pool[spectralVFEProjection]
 }
 
 // spectralVFEProjection is the features at one model.
@@ -80,7 +80,7 @@ func (e *spectralVFE) forecast(w *vfeWork) forecast {
 }
 
 func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
-	f := e.projections.get()
+	f := e.projections.Get()
 	f.engine = e
 	if err := e.exact.expand(&f.spectralBasis, w.kernel, vfeEps); err != nil {
 		f.release()
@@ -90,7 +90,7 @@ func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
 	return f, nil
 }
 
-func (f *spectralVFEProjection) release() { f.engine.projections.put(f) }
+func (f *spectralVFEProjection) release() { f.engine.projections.Put(f) }
 
 // project sets ΦᵀΦ and ΦᵀC, given the features.
 func (f *spectralVFEProjection) project(w *vfeWork) {
@@ -129,7 +129,7 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 		}
 	}
 	w.luu.SolveL(f.e)
-	product(w.ctx, blas.NoTrans, f.e, f.gram, f.eg)
+	dense.Mul(w.ctx, f.eg, blas.NoTrans, f.e, f.gram)
 	dense.Gemm(blas.NoTrans, blas.Trans, 1, f.eg, f.e, 0, w.phiPhi)
 	for j := range columns.Cols {
 		blas64.Gemv(blas.NoTrans, 1, f.e, dense.Column(f.fc, j), 0, dense.Column(w.c, j))
@@ -139,8 +139,8 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
 	p, m := f.psi.Cols, f.psi.Rows
 	// Fᵀβ, and |β|² by ΦᵀCR = Bg = g + ΦᵀΦg, where g = B⁻¹ΦᵀCR.
-	f.fb = combine(f.fb, f.fc, w.root)
-	beta2 = formOf(f.engine.exact.yy, w.root)
+	f.fb = dense.Combine(f.fb, f.fc, w.root)
+	beta2 = dense.Form(f.engine.exact.yy, w.root)
 	for j := range f.fb.Cols {
 		g := dense.Column(w.bInvC, j)
 		blas64.Gemv(blas.Trans, -1/w.noise, f.eg, g, 1/w.noise, dense.Column(f.fb, j))

@@ -185,13 +185,59 @@ func (l *Lower) MinDiagonal() float64 {
 	return least
 }
 
+// Set sets l to the lower triangle of a.
+func (l *Lower) Set(a blas64.General) {
+	l.EachTile(func(i, j int, t blas64.General) {
+		Copy(t, columns(RowBlock(a, i), j))
+	})
+}
+
+// AddOuter adds sign·aᵀa to l.
+func (l *Lower) AddOuter(sign float64, a blas64.General) {
+	if a.Rows == 0 {
+		return
+	}
+	l.EachTile(func(i, j int, t blas64.General) {
+		Gemm(blas.Trans, blas.NoTrans, sign, columns(a, i), columns(a, j), 1, t)
+	})
+}
+
+// SubtractProduct subtracts a·bᵀ, which must be symmetric, from l.
+func (l *Lower) SubtractProduct(a, b blas64.General) {
+	l.EachTile(func(i, j int, t blas64.General) {
+		Gemm(blas.NoTrans, blas.Trans, -1, RowBlock(a, i), RowBlock(b, j), 1, t)
+	})
+}
+
+// Whiten replaces the symmetric matrix w by L⁻¹wL⁻ᵀ, in 4/3·n³ flops: of the second solve only the lower triangle is
+// computed.
+func (l *Lower) Whiten(w blas64.General) {
+	n, nb := l.n, Blocks(l.n)
+	parallel.For(nb, func(s int) { l.SolveL(columns(w, s)) })
+	parallel.For(nb, func(c int) {
+		s := nb - 1 - c // longest row first
+		row := RowBlock(w, s)
+		for t := range s + 1 {
+			for u := range t {
+				Gemm(blas.NoTrans, blas.Trans, -1, columns(row, u), l.At(t, u), 1, columns(row, t))
+			}
+			blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(t, t)), columns(row, t))
+		}
+	})
+	for r := range n {
+		for c := range r {
+			w.Data[c*w.Stride+r] = w.Data[r*w.Stride+c]
+		}
+	}
+}
+
 // SolveL replaces b (n×m) by L⁻¹b, in n²m flops.
 func (l *Lower) SolveL(b blas64.General) {
 	for i := range Blocks(l.n) {
 		parallel.Look(l.Ctx)
-		bi := rows(b, i)
+		bi := RowBlock(b, i)
 		for j := range i {
-			Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, j), rows(b, j), 1, bi)
+			Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, j), RowBlock(b, j), 1, bi)
 		}
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), bi)
 	}
@@ -202,11 +248,25 @@ func (l *Lower) SolveLT(b blas64.General) {
 	nb := Blocks(l.n)
 	for i := nb - 1; i >= 0; i-- {
 		parallel.Look(l.Ctx)
-		bi := rows(b, i)
+		bi := RowBlock(b, i)
 		for j := i + 1; j < nb; j++ {
-			Gemm(blas.Trans, blas.NoTrans, -1, l.At(j, i), rows(b, j), 1, bi)
+			Gemm(blas.Trans, blas.NoTrans, -1, l.At(j, i), RowBlock(b, j), 1, bi)
 		}
 		blas64.Trsm(blas.Left, blas.Trans, 1, lowerTriangle(l.At(i, i)), bi)
+	}
+}
+
+// SolveUnit sets z, of n numbers, to L⁻¹e_i, in (n−i)² flops.
+func (l *Lower) SolveUnit(z []float64, i int) {
+	clear(z)
+	z[i] = 1
+	first := i / Tile
+	for r := first; r < Blocks(l.n); r++ {
+		y := Vec(z[r*Tile:][:Width(l.n, r)])
+		for c := first; c < r; c++ {
+			blas64.Gemv(blas.NoTrans, -1, l.At(r, c), Vec(z[c*Tile:][:Tile]), 1, y)
+		}
+		blas64.Trsv(blas.NoTrans, lowerTriangle(l.At(r, r)), y)
 	}
 }
 
@@ -238,10 +298,10 @@ func (l *Lower) SolveLTRight(b blas64.General) {
 // MulL sets b (n×m) to L·b, in n²m flops.
 func (l *Lower) MulL(b blas64.General) {
 	for i := Blocks(l.n) - 1; i >= 0; i-- {
-		bi := rows(b, i)
+		bi := RowBlock(b, i)
 		blas64.Trmm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), bi)
 		for j := range i {
-			Gemm(blas.NoTrans, blas.NoTrans, 1, l.At(i, j), rows(b, j), 1, bi)
+			Gemm(blas.NoTrans, blas.NoTrans, 1, l.At(i, j), RowBlock(b, j), 1, bi)
 		}
 	}
 }
@@ -250,10 +310,10 @@ func (l *Lower) MulL(b blas64.General) {
 func (l *Lower) MulLT(b blas64.General) {
 	nb := Blocks(l.n)
 	for i := range nb {
-		bi := rows(b, i)
+		bi := RowBlock(b, i)
 		blas64.Trmm(blas.Left, blas.Trans, 1, lowerTriangle(l.At(i, i)), bi)
 		for j := i + 1; j < nb; j++ {
-			Gemm(blas.Trans, blas.NoTrans, 1, l.At(j, i), rows(b, j), 1, bi)
+			Gemm(blas.Trans, blas.NoTrans, 1, l.At(j, i), RowBlock(b, j), 1, bi)
 		}
 	}
 }
@@ -293,20 +353,6 @@ func (m *Lower) InverseTile(dst blas64.General, i, j int) {
 		Gemm(blas.Trans, blas.NoTrans, 1, m.At(k, i), m.At(k, j), beta, dst)
 		beta = 1
 	}
-}
-
-// rows returns block row i of b.
-func rows(b blas64.General, i int) blas64.General {
-	b.Data = b.Data[i*Tile*b.Stride:]
-	b.Rows = Width(b.Rows, i)
-	return b
-}
-
-// columns returns block column j of b.
-func columns(b blas64.General, j int) blas64.General {
-	b.Data = b.Data[j*Tile:]
-	b.Cols = Width(b.Cols, j)
-	return b
 }
 
 func lowerTriangle(a blas64.General) blas64.Triangular {

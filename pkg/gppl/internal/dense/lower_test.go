@@ -119,6 +119,57 @@ func TestLower(t *testing.T) {
 	})
 }
 
+// TestProducts compares what is added to a matrix in tiles, and what is solved on both sides, with gonum's mat.
+func TestProducts(t *testing.T) {
+	for _, n := range []int{1, 64, 65, 150} {
+		rnd := rand.New(rand.NewPCG(uint64(n), 2))
+		a, l := random(n, uint64(n))
+		b := general(70, n, rnd)
+		btb := Product(blas.Trans, b, b)
+		var want mat.Dense
+		want.Mul(asDense(b).T(), asDense(b))
+		if !mat.EqualApprox(asDense(btb), &want, 1e-10) {
+			t.Fatalf("n = %d: bᵀb is wrong", n)
+		}
+		sum := NewLower(n)
+		sum.Set(btb)
+		sum.AddOuter(-0.5, b)
+		half := clone(btb)
+		blas64.Scal(0.5, Vec(half.Data))
+		eye := New(n, n)
+		AddDiagonal(eye, 1)
+		sum.SubtractProduct(half, eye)
+		sum.EachTile(func(i, j int, tile blas64.General) {
+			for _, v := range tile.Data {
+				if math.Abs(v) > 1e-10 {
+					t.Errorf("n = %d: bᵀb − ½bᵀb − ½bᵀb has %v in tile %d, %d", n, v, i, j)
+				}
+			}
+		})
+		if err := l.Cholesky(); err != nil {
+			t.Fatal(err)
+		}
+		white := New(n, n)
+		for i := range n {
+			for j := range n {
+				white.Data[i*n+j] = a.At(i, j)
+			}
+		}
+		l.Whiten(white)
+		if !mat.EqualApprox(asDense(white), asDense(eye), 1e-9) {
+			t.Errorf("n = %d: L⁻¹AL⁻ᵀ is not I", n)
+		}
+		unit, z := clone(eye), make([]float64, n)
+		l.SolveL(unit)
+		l.SolveUnit(z, n/2)
+		for i, v := range z {
+			if math.Abs(v-unit.Data[i*n+n/2]) > 1e-10 {
+				t.Errorf("n = %d: entry %d of L⁻¹e is %v, want %v", n, i, v, unit.Data[i*n+n/2])
+			}
+		}
+	}
+}
+
 func TestNotPositive(t *testing.T) {
 	for _, bad := range []int{0, 3, 64, 99} {
 		_, l := random(100, 1)

@@ -12,6 +12,44 @@ func Column(a blas64.General, j int) blas64.Vector {
 	return blas64.Vector{N: a.Rows, Inc: a.Stride, Data: a.Data[j:]}
 }
 
+// Row returns row i of a.
+func Row(a blas64.General, i int) blas64.Vector { return Vec(a.Data[i*a.Stride:][:a.Cols]) }
+
+// Diagonal returns the diagonal of a square matrix.
+func Diagonal(a blas64.General) blas64.Vector {
+	return blas64.Vector{N: a.Rows, Inc: a.Stride + 1, Data: a.Data}
+}
+
+// Slice returns the entries of x, copied unless they lie side by side.
+func Slice(x blas64.Vector) []float64 {
+	if x.Inc == 1 {
+		return x.Data[:x.N]
+	}
+	s := make([]float64, x.N)
+	blas64.Copy(x, Vec(s))
+	return s
+}
+
+// AsColumn returns x as a matrix of one column.
+func AsColumn(x []float64) blas64.General {
+	return blas64.General{Rows: len(x), Cols: 1, Stride: 1, Data: x}
+}
+
+// Rows returns count rows of a, from the given one on.
+func Rows(a blas64.General, from, count int) blas64.General {
+	a.Rows, a.Data = count, a.Data[from*a.Stride:]
+	return a
+}
+
+// RowBlock returns block i of Tile rows of a.
+func RowBlock(a blas64.General, i int) blas64.General { return Rows(a, i*Tile, Width(a.Rows, i)) }
+
+// columns returns block j of Tile columns of a.
+func columns(a blas64.General, j int) blas64.General {
+	a.Cols, a.Data = Width(a.Cols, j), a.Data[j*Tile:]
+	return a
+}
+
 // New returns a matrix of zeros.
 func New(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: max(1, cols), Data: make([]float64, rows*cols)}

@@ -1,0 +1,184 @@
+package dense
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Products of matrices, of which some have few columns and many rows, and what follows from them.
+
+// Copy copies src into dst, of the same size.
+func Copy(dst, src blas64.General) {
+	if dst.Stride == dst.Cols && src.Stride == src.Cols {
+		copy(dst.Data, src.Data[:src.Rows*src.Cols])
+		return
+	}
+	for i := range src.Rows {
+		copy(dst.Data[i*dst.Stride:][:dst.Cols], src.Data[i*src.Stride:])
+	}
+}
+
+// Mul sets c to op(a)·b, a block of its rows at a time on all processors, until ctx ends (parallel.Within).
+func Mul(ctx context.Context, c blas64.General, ta blas.Transpose, a, b blas64.General) {
+	if ta == blas.Trans && a.Cols == 1 && b.Cols == 1 {
+		c.Data[0] = blas64.Dot(Column(a, 0), Column(b, 0))
+		return
+	}
+	parallel.Within(ctx, Blocks(c.Rows), func(i int) {
+		part := RowBlock
+		if ta == blas.Trans {
+			part = columns
+		}
+		Gemm(ta, blas.NoTrans, 1, part(a, i), b, 0, RowBlock(c, i))
+	})
+}
+
+// Product returns op(a)·b, as Mul.
+func Product(ta blas.Transpose, a, b blas64.General) blas64.General {
+	rows := a.Rows
+	if ta == blas.Trans {
+		rows = a.Cols
+	}
+	c := New(rows, b.Cols)
+	Mul(context.Background(), c, ta, a, b)
+	return c
+}
+
+// Combine returns a·r, in the memory of dst where it does.
+func Combine(dst, a, r blas64.General) blas64.General {
+	dst = Reshape(dst, a.Rows, r.Cols)
+	if a.Cols == 1 && r.Cols == 1 {
+		Copy(dst, a)
+		if r.Data[0] != 1 {
+			blas64.Scal(r.Data[0], Column(dst, 0))
+		}
+		return dst
+	}
+	Gemm(blas.NoTrans, blas.NoTrans, 1, a, r, 0, dst)
+	return dst
+}
+
+// CombineRows returns rᵀ·a, the combinations of the rows of a, in the memory of dst where it does.
+func CombineRows(dst, a, r blas64.General) blas64.General {
+	dst = Reshape(dst, r.Cols, a.Cols)
+	clear(dst.Data)
+	for j := range r.Cols {
+		for i := range a.Rows {
+			blas64.Axpy(r.Data[i*r.Stride+j], Row(a, i), Row(dst, j))
+		}
+	}
+	return dst
+}
+
+// ManyColumns is from how many columns on matrix products are worth their memory.
+const ManyColumns = 16
+
+// Form returns tr(RᵀGR).
+func Form(g, r blas64.General) (form float64) {
+	if r.Cols > ManyColumns {
+		gr := New(g.Rows, r.Cols)
+		Gemm(blas.NoTrans, blas.NoTrans, 1, g, r, 0, gr)
+		for a := range r.Rows {
+			form += blas64.Dot(Row(r, a), Row(gr, a))
+		}
+		return form
+	}
+	for j := range r.Cols {
+		for a := range g.Rows {
+			for b := range g.Cols {
+				form += r.Data[a*r.Stride+j] * g.Data[a*g.Stride+b] * r.Data[b*r.Stride+j]
+			}
+		}
+	}
+	return form
+}
+
+// Spread returns Σ_ij |W_ij|·√(e_i·e_j), W = RRᵀ: twice what ½tr(RᵀGR) errs by if the entries g_ij err, each by itself, by up to
+// √(e_i·e_j).
+func Spread(e blas64.Vector, r blas64.General) (sum float64) {
+	for i := range r.Rows {
+		for j := range i + 1 {
+			w := math.Abs(blas64.Dot(Row(r, i), Row(r, j))) * math.Sqrt(max(0, e.Data[i*e.Inc])) * math.Sqrt(max(0, e.Data[j*e.Inc]))
+			if i != j {
+				w *= 2
+			}
+			sum += w
+		}
+	}
+	return sum
+}
+
+// SubtractOuter subtracts a·bᵀ from w; with one column in each it is a rank-one update.
+func SubtractOuter(w, a, b blas64.General) {
+	if a.Cols == 1 {
+		blas64.Ger(-1, Column(a, 0), Column(b, 0), w)
+		return
+	}
+	Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, w)
+}
+
+// LowRankForms sets g to CᵀA⁻¹C = σ⁻²(CᵀC − σ⁻²bᵀh), for A of low rank plus σ²I that features represent: b is C on the
+// features, h the solution for it.
+func LowRankForms(g, cc, b, h blas64.General, noise float64) {
+	for i := range g.Rows {
+		for j := range i + 1 {
+			bh := blas64.Dot(Column(b, i), Column(h, j))
+			v := (cc.Data[i*cc.Stride+j] - bh/noise) / noise
+			g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
+		}
+	}
+}
+
+// Trace returns the sum of the diagonal of a square matrix.
+func Trace(a blas64.General) (sum float64) {
+	for i := range a.Rows {
+		sum += a.Data[i*a.Stride+i]
+	}
+	return sum
+}
+
+// Add adds src to dst.
+func Add(dst, src []float64) {
+	for i, v := range src {
+		dst[i] += v
+	}
+}
+
+// AddDiagonal adds v to the diagonal of a.
+func AddDiagonal(a blas64.General, v float64) {
+	for i := range a.Rows {
+		a.Data[i*a.Stride+i] += v
+	}
+}
+
+// AddSquares adds sign times the squared length of each column of a to v.
+func AddSquares(v []float64, sign float64, a blas64.General) {
+	for i := range a.Rows {
+		for j, w := range a.Data[i*a.Stride:][:a.Cols] {
+			v[j] += sign * w * w
+		}
+	}
+}
+
+// Symmetric copies g into a SymDense.
+func Symmetric(g blas64.General) *mat.SymDense {
+	return mat.NewSymDense(g.Rows, slices.Clone(g.Data))
+}
+
+// HalfProducts returns ½⟨m_a, m_b⟩ for all pairs of the given matrices.
+func HalfProducts(m []blas64.General) *mat.SymDense {
+	h := mat.NewSymDense(len(m), nil)
+	for a := range m {
+		for b := range a + 1 {
+			h.SetSym(a, b, 0.5*blas64.Dot(Vec(m[a].Data), Vec(m[b].Data)))
+		}
+	}
+	return h
+}
