@@ -153,3 +153,25 @@ func TestLinearAtLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestManyTurns: kernels that turn hundreds of times within the stretch on which gradients are checked pass the check.
+func TestManyTurns(t *testing.T) {
+	const n = 200000
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i) + 0.8*r.Float64()
+		y[i] = math.Sin(2*math.Pi*x[i]/24) + 0.5*r.NormFloat64()
+	}
+	for _, m := range []gppl.Model{
+		{Kernel: gppl.Mul(gppl.Matern52{Variance: 1, Lengthscale: 3200}, gppl.Cosine{Variance: 1, Period: 3.96}), Noise: 0.26},
+		{Kernel: gppl.Mul(gppl.Matern52{Variance: 2.4, Lengthscale: 1400}, gppl.Cosine{Variance: 1, Period: 2.86}), Noise: 0.64},
+		{Kernel: gppl.SHO{Variance: 3, Period: 2.1, Quality: 1000}, Noise: 1.4},
+		{Kernel: gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 5000}, gppl.Periodic{Variance: 1, Period: 5, Lengthscale: 1}), Noise: 0.1},
+	} {
+		l := must[*gppl.Exact](t)(gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.WithEngine(gppl.EngineStateSpace)))
+		if _, err := l.ValueGrad(make([]float64, len(m.Values())), m.Values()); err != nil {
+			t.Errorf("%v: %v", m, err)
+		}
+	}
+}

@@ -212,8 +212,9 @@ type stretch struct {
 
 // of takes the stretch from the middle of the series.
 func (s *stretch) of(l *line) {
+	const longest = 1000
 	n := len(l.t)
-	length := min(n, max(4, n/250))
+	length := min(n, max(4, min(n/250, longest)))
 	from := (n - length) / 2
 	part := func(x []float64) []float64 {
 		if x == nil {
@@ -283,7 +284,8 @@ func (s *stretch) value(r blas64.General, err error) (float64, error) {
 	return 0.5 * (s.filter.LogDet() + dense.Form(s.g, r)), nil
 }
 
-// compare compares a gradient with the difference of values a step along the direction in log θ and back.
+// compare compares a gradient with the difference of values a step along the direction in log θ and back. Where the kernel turns by many
+// radians within the stretch, so that a step of its period moves the far end by much of a radian, a smaller step does it.
 func (s *stretch) compare(grad []float64, r blas64.General, rounding float64, value func(step float64) (float64, error)) error {
 	size := float64(s.columns.Rows) + dense.Form(s.g, r)
 	var slope float64
@@ -291,16 +293,24 @@ func (s *stretch) compare(grad []float64, r blas64.General, rounding float64, va
 		slope += direction(i) * d
 		size += math.Abs(d)
 	}
-	const h = 1e-4
-	plus, err := value(h)
-	if err != nil {
-		return err
+	const (
+		largest, least = 1e-4, 1e-6
+		most           = 1e-4 // of the size, that rounding may allow a smaller step
+	)
+	for h := largest; ; h /= 10 {
+		plus, err := value(h)
+		if err != nil {
+			return err
+		}
+		minus, err := value(-h)
+		if err != nil {
+			return err
+		}
+		wrong := verify("the gradient of a stretch of the series", slope, (plus-minus)/(2*h), size*(1e-6+rounding/h))
+		if smaller := h / 10; wrong == nil || smaller < 0.9*least || rounding/smaller > most {
+			return wrong
+		}
 	}
-	minus, err := value(-h)
-	if err != nil {
-		return err
-	}
-	return verify("the gradient of a stretch of the series", slope, (plus-minus)/(2*h), size*(1e-6+rounding/h))
 }
 
 // direction returns the direction of the difference in parameter i; it differs between
