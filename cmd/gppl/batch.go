@@ -31,6 +31,7 @@ type result struct {
 	Name     string        `json:"name"`
 	File     string        `json:"file"`
 	Y        string        `json:"y,omitempty"`
+	By       []string      `json:"by,omitempty"`
 	N        int           `json:"n,omitempty"`
 	Kernel   string        `json:"kernel,omitempty"`
 	Model    string        `json:"model,omitempty"` // kernel, trend and scale
@@ -66,10 +67,15 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	if len(columns) > 1 && slices.Contains(files, dataset.StandardInput) || c.String("future") == dataset.StandardInput {
 		return usageError{errors.New("fit: - stands for standard input, which can be read only once, and each series reads it: write it to a file")}
 	}
-	tasks, names, err := batchTasks(c, files, columns)
+	tasks, err := batchSeries(ctx, c, files, columns)
 	if err != nil {
 		return err
 	}
+	names, err := nameFiles(c, tasks, len(columns) > 1)
+	if err != nil {
+		return err
+	}
+	ctx = context.WithValue(ctx, held{}, heldBy(tasks))
 	rows := make([]result, len(tasks))
 	bar := progress(c, "series", len(tasks))
 	var mu sync.Mutex
@@ -83,7 +89,10 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 		defer mu.Unlock()
 		if rows[i] = row; row.short && atOnce > 1 {
 			later = append(later, i)
-		} else if done++; ctx.Err() == nil {
+			return
+		}
+		tasks[i].series = nil
+		if done++; ctx.Err() == nil {
 			bar.Set(done)
 		}
 	})
@@ -132,7 +141,7 @@ func failures(rows []result) error {
 // row fits a series and describes it.
 func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 	began := time.Now()
-	r := result{Name: name, File: dataset.Shown(t.path), Y: t.y}
+	r := result{Name: name, File: dataset.Shown(t.path), Y: t.y, By: t.key}
 	if ctx.Err() != nil {
 		r.Error = "interrupted"
 		return r
@@ -175,33 +184,82 @@ func writeRows(w io.Writer, rows []result) error {
 		}
 		return strconv.FormatFloat(*v, 'g', 6, 64)
 	}
+	by := slices.ContainsFunc(rows, func(r result) bool { return r.By != nil })
+	if by {
+		table[0] = slices.Insert(table[0], 3, "by")
+	}
 	for _, r := range rows {
 		n := ""
 		if r.N > 0 {
 			n = strconv.Itoa(r.N)
 		}
-		table = append(table, []string{r.Name, r.File, r.Y, n, r.Kernel, r.Model, string(r.Use), number(r.Coverage), number(r.Relative),
-			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, strings.Join(r.Notes, "; "), r.Error})
+		row := []string{r.Name, r.File, r.Y, n, r.Kernel, r.Model, string(r.Use), number(r.Coverage), number(r.Relative),
+			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, strings.Join(r.Notes, "; "), r.Error}
+		if by {
+			row = slices.Insert(row, 3, strings.Join(r.By, ", "))
+		}
+		table = append(table, row)
 	}
 	return forecast.WriteCSV(w, table)
 }
 
-// batchTasks returns a task for every column of every file, with its name.
-func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []string, err error) {
+// batchSeries returns a task for every column of every file or, with --by, for every series in it. These are read here.
+func batchSeries(ctx context.Context, c *cli.Command, files, columns []string) (tasks []task, err error) {
 	if len(columns) == 0 {
 		columns = []string{""}
 	}
-	taken := map[string]bool{}
 	for _, file := range files {
 		for _, y := range columns {
-			name := strings.TrimSuffix(filepath.Base(dataset.Shown(file)), filepath.Ext(file))
-			if len(columns) > 1 {
-				name += "-" + y
+			one := task{path: file, y: y}
+			if keyColumns(c) == nil {
+				tasks = append(tasks, one)
+				continue
 			}
-			name = unique(fileName(name), taken)
-			names = append(names, name)
-			tasks = append(tasks, task{path: file, y: y, files: map[string]string{}})
+			o, err := seriesOptions(context.WithValue(ctx, held{}, heldBy(tasks)), c, y)
+			if err != nil {
+				return nil, err
+			}
+			members, err := interruptible(ctx, func() ([]forecast.Member, error) { return forecast.ReadPanel(file, o) })
+			if err != nil {
+				return nil, memoryHint(c, err)
+			}
+			for _, m := range members {
+				one.key, one.series, one.failed = m.Key, m.Series, m.Err
+				tasks = append(tasks, one)
+			}
 		}
+	}
+	return tasks, nil
+}
+
+// heldBy is the memory, in bytes, that the series of tasks take which were read before.
+func heldBy(tasks []task) (bytes float64) {
+	for _, t := range tasks {
+		if t.series != nil {
+			bytes += t.series.Bytes()
+		}
+	}
+	return bytes
+}
+
+// batchName is the name of a task, as it can stand in that of a file.
+func (t task) batchName(columns bool) string {
+	name := strings.TrimSuffix(filepath.Base(dataset.Shown(t.path)), filepath.Ext(t.path))
+	if columns {
+		name += "-" + t.y
+	}
+	for _, key := range t.key {
+		name += "-" + key
+	}
+	return fileName(name)
+}
+
+// nameFiles names tasks, and the files that they write. The names tell the columns of y apart if there are several.
+func nameFiles(c *cli.Command, tasks []task, columns bool) (names []string, err error) {
+	taken := map[string]bool{}
+	for i, t := range tasks {
+		names = append(names, unique(t.batchName(columns), taken))
+		tasks[i].files = map[string]string{}
 	}
 	folders := map[string]string{} // by flag
 	for _, flag := range outputs {
@@ -210,7 +268,7 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 			continue
 		}
 		if err := batchPattern(flag, &pattern, len(tasks)); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		folders[flag] = filepath.Dir(pattern)
 		for i, name := range names {
@@ -223,20 +281,20 @@ func batchTasks(c *cli.Command, files, columns []string) (tasks []task, names []
 	}
 	err = apart(c, all...)
 	if conflict := (*atomicfile.ConflictError)(nil); errors.As(err, &conflict) && conflict.Input {
-		return nil, nil, usageError{fmt.Errorf("%v: that would overwrite the input file %v", conflict.Output, conflict.Other)}
+		return nil, usageError{fmt.Errorf("%v: that would overwrite the input file %v", conflict.Output, conflict.Other)}
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for flag, dir := range folders {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return nil, nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
+			return nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
 		}
 		if err := atomicfile.Check(tasks[0].files[flag]); err != nil {
-			return nil, nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
+			return nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
 		}
 	}
-	return tasks, names, nil
+	return names, nil
 }
 
 // batchPattern turns the name of a folder into a pattern with {name}, and checks that the flag writes files of such a name.
@@ -259,8 +317,12 @@ func batchPattern(flag string, pattern *string, count int) error {
 	return nil
 }
 
+// longestName is the number of bytes of a file name that the name of a series takes at most: file systems allow 255 for the whole.
+const longestName = 200
+
 // fileName turns the name of a series into a file name.
 func fileName(name string) string {
+	name = strings.ToValidUTF8(name[:min(len(name), longestName)], "")
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
 			return r

@@ -41,6 +41,7 @@ func inputFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "decimal-point", Usage: "numbers are written 1,025.10", Category: file},
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null; may be repeated", Category: file},
+		&listFlag{Name: "by", Usage: "`COLUMN` whose texts tell the series of a long table apart: gppl fit fits each; may be repeated, for texts of several columns; none takes all rows for one series", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
@@ -146,10 +147,11 @@ it tests and checks nothing.
    zcat log.csv.gz | gppl fit - --out forecast.csv
    gppl fit sales.csv --regressor price --y-error se --future prices.csv --figure sales.svg
 
-From several files, or several --y, it writes one table (csv, or JSON with --json) with a row for each series; --report, --model,
---out and --figure then name a folder, or files with {name} in their names.
+From several files, several --y, or a long table with --by, it writes one table (csv, or JSON with --json) with a row for each series;
+--report, --model, --out and --figure then name a folder, or files with {name} in their names.
 
-   gppl fit shops/*.csv --y sales --y visits --forecast 12 --out "forecasts/{name}.csv" > table.csv`,
+   gppl fit shops/*.csv --y sales --y visits --forecast 12 --out "forecasts/{name}.csv" > table.csv
+   gppl fit sales.csv --x date --y sold --by store --by item --out "forecasts/{name}.csv" > table.csv`,
 		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
 			&cli.StringFlag{Name: "figure", Usage: "draw the forecast to `FILE.svg`, .png or .pdf", Category: "RESULTS"},
@@ -169,7 +171,7 @@ From several files, or several --y, it writes one table (csv, or JSON with --jso
 				return err
 			}
 			files, columns := c.Args().Slice(), yColumns(c)
-			if len(files) > 1 || len(columns) > 1 {
+			if len(files) > 1 || len(columns) > 1 || keyColumns(c) != nil {
 				return fitBatch(ctx, c, files, columns)
 			}
 			path, err := argument(c, "csv file")
@@ -187,6 +189,21 @@ func yColumns(c *cli.Command) []string {
 		return nil
 	}
 	return listOf(c, "y")
+}
+
+// keyColumns returns the columns of --by; nil if the flag is not set, or says none.
+func keyColumns(c *cli.Command) []string {
+	columns := listOf(c, "by")
+	if pooled(c) {
+		return nil
+	}
+	return columns
+}
+
+// pooled reports whether --by says none.
+func pooled(c *cli.Command) bool {
+	columns := listOf(c, "by")
+	return len(columns) == 1 && columns[0] == "none"
 }
 
 // yColumn returns the last of yColumns, "" if there is none.
@@ -233,7 +250,10 @@ func learn(ctx context.Context, c *cli.Command) (*forecast.Analysis, error) {
 	if columns := yColumns(c); len(columns) > 1 {
 		return nil, usageError{fmt.Errorf("%s takes one --y, not %d; gppl fit takes several", c.Name, len(columns))}
 	}
-	s, settings, err := prepare(ctx, c, path, yColumn(c))
+	if columns := keyColumns(c); columns != nil {
+		return nil, usageError{fmt.Errorf("%s takes one series: gppl fit --by %s fits each, and --by none takes all rows for one", c.Name, columns[0])}
+	}
+	s, settings, err := prepare(ctx, c, task{path: path, y: yColumn(c)})
 	if err != nil {
 		return nil, err
 	}
@@ -264,19 +284,22 @@ func stepsAhead(c *cli.Command, s *forecast.Series) (steps int, why string, err 
 	}
 }
 
-// prepare reads a column of a file, and the flags on training.
-func prepare(ctx context.Context, c *cli.Command, path, y string) (*forecast.Series, forecast.Options, error) {
+// prepare reads the series of a task, unless it was read, and the flags on training.
+func prepare(ctx context.Context, c *cli.Command, t task) (*forecast.Series, forecast.Options, error) {
 	settings, err := trainOptions(c)
 	if err != nil {
 		return nil, settings, err
 	}
-	if isSums(path) {
-		return nil, settings, usageError{fmt.Errorf("%s holds sums, and %s needs observations: gppl fit %s learns from sums alone", path, c.Name, path)}
+	if isSums(t.path) {
+		return nil, settings, usageError{fmt.Errorf("%s holds sums, and %s needs observations: gppl fit %s learns from sums alone", t.path, c.Name, t.path)}
 	}
 	if settings.Memory, err = memoryLimit(ctx, c); err != nil {
 		return nil, settings, err
 	}
-	s, err := readSeries(ctx, c, path, y)
+	s, err := t.series, t.failed
+	if s == nil && err == nil {
+		s, err = readSeries(ctx, c, t.path, t.y)
+	}
 	if err != nil {
 		return nil, settings, memoryHint(c, err)
 	}
@@ -351,26 +374,35 @@ func checkStarts(c *cli.Command) error {
 
 // readSeries reads a column of a file, "" for the second.
 func readSeries(ctx context.Context, c *cli.Command, path, y string) (*forecast.Series, error) {
-	o, err := readOptions(c)
+	o, err := seriesOptions(ctx, c, y)
 	if err != nil {
 		return nil, err
 	}
-	o.Y = y
+	return interruptible(ctx, func() (*forecast.Series, error) { return forecast.Read(path, o) })
+}
+
+// seriesOptions returns the options for reading a column of a file from the flags.
+func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.ReadOptions, error) {
+	o, err := readOptions(c)
+	if err != nil {
+		return o, err
+	}
+	o.Y, o.By, o.Pooled = y, keyColumns(c), pooled(c)
 	o.YError, o.RelativeErrors, o.Regressors, o.Future = c.String("y-error"), c.Bool("relative-errors"), listOf(c, "regressor"), c.String("future")
 	if o.RelativeErrors && o.YError == "" {
-		return nil, usageError{errors.New("--relative-errors says how to read the errors in a column: name the column with --y-error")}
+		return o, usageError{errors.New("--relative-errors says how to read the errors in a column: name the column with --y-error")}
 	}
 	if o.Future != "" && len(o.Regressors) == 0 {
-		return nil, usageError{errors.New("--future is a file with values of regressors: name their columns with --regressor")}
+		return o, usageError{errors.New("--future is a file with values of regressors: name their columns with --regressor")}
 	}
 	if o.Memory, err = memoryLimit(ctx, c); err != nil {
-		return nil, err
+		return o, err
 	}
 	o.XUnit, o.YUnit, o.Last = c.String("x-unit"), c.String("y-unit"), c.Int("last")
 	if o.Last < 0 {
-		return nil, usageError{fmt.Errorf("--last %d: it takes a number of observations, or 0 for all", o.Last)}
+		return o, usageError{fmt.Errorf("--last %d: it takes a number of observations, or 0 for all", o.Last)}
 	}
-	return interruptible(ctx, func() (*forecast.Series, error) { return forecast.Read(path, o) })
+	return o, nil
 }
 
 // setPeriods reads the periods for the axis of the series.

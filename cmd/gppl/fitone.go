@@ -83,6 +83,10 @@ type task struct {
 	path, y string            // y is "" for the second column
 	files   map[string]string // by flag; no entry for a file that is not requested
 	alone   bool              // the only series: it shows its own progress bar
+
+	key    []string // of a series of a long table, which is read before, or is none with an error
+	series *forecast.Series
+	failed error
 }
 
 // fitted holds the results of gppl fit for a series.
@@ -98,7 +102,7 @@ type fitted struct {
 
 // fit reads, learns, tests, checks, forecasts and writes.
 func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
-	s, settings, err := prepare(ctx, c, t.path, t.y)
+	s, settings, err := prepare(ctx, c, t)
 	if err != nil {
 		return out, err
 	}

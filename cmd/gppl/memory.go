@@ -25,6 +25,9 @@ func memoryLimit(ctx context.Context, c *cli.Command) (float64, error) {
 	if ownProcess(ctx) {
 		machine.KeepTo(limit)
 	}
+	if taken, ok := ctx.Value(held{}).(float64); ok {
+		limit = max(1, limit-taken)
+	}
 	if n, ok := ctx.Value(sharers{}).(int); ok {
 		limit /= float64(n)
 	}
@@ -33,6 +36,9 @@ func memoryLimit(ctx context.Context, c *cli.Command) (float64, error) {
 
 // sharers is the key of the number of tasks that share the limit.
 type sharers struct{}
+
+// held is the key of the bytes that series take which were read before.
+type held struct{}
 
 // process is the key of a context whose commands own the process: they may tell the runtime of the limit.
 type process struct{}

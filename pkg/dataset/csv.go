@@ -1,12 +1,14 @@
 package dataset
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -41,6 +43,9 @@ type CSVOptions struct {
 	Time TimeFormat
 	// Also are further columns of numbers, chosen as X and Y are, that [ReadCSVReport] returns; [StreamCSV] ignores it.
 	Also []string
+	// Keys are columns of texts that tell series apart, chosen as X and Y are; [ReadCSVReport] numbers their texts, and [StreamCSV] ignores
+	// them.
+	Keys []string
 	// MaxRows, unless 0, is the number of rows above which [ReadCSVReport] stops, with [ErrTooManyRows].
 	MaxRows int
 	// Seconds converts dates to seconds since 1970 (UTC), with the XUnit [UnixSeconds], instead of decimal years: every day
@@ -98,17 +103,43 @@ func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
 	}
 	defer f.Close()
 	path = Shown(path)
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
 		return Series{}, CSVReport{}, fmt.Errorf("dataset: %s is a folder, not a file", path)
 	}
 	sum := sha256.New()
-	s, rep, err := readCSV(io.TeeReader(f, sum), opt)
+	var head headWriter
+	var read io.Writer = sum
+	if err == nil && !info.Mode().IsRegular() || f.File == os.Stdin {
+		read = io.MultiWriter(sum, &head)
+	}
+	s, rep, err := readCSV(io.TeeReader(f, read), opt)
+	rep.Head = head.lines()
 	if err != nil {
 		return Series{}, rep, fmt.Errorf("dataset: %s: %w", path, err)
 	}
 	s.Name, s.Source = filepath.Base(path), path
 	rep.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return s, rep, nil
+}
+
+// keptHead is how much is kept of what can be read once, for [KeyColumns].
+const keptHead = 4 << 20
+
+// headWriter keeps the first keptHead bytes that are written.
+type headWriter struct{ text []byte }
+
+func (h *headWriter) Write(b []byte) (int, error) {
+	h.text = append(h.text, b[:min(len(b), keptHead-len(h.text))]...)
+	return len(b), nil
+}
+
+// lines returns the whole lines, or all if there is no more.
+func (h *headWriter) lines() []byte {
+	if len(h.text) < keptHead {
+		return h.text
+	}
+	return h.text[:bytes.LastIndexByte(h.text, '\n')+1]
 }
 
 // StreamCSV reads two columns of a CSV file of any size as [ReadCSV] does, with the same values and the same errors. It calls visit for
@@ -123,7 +154,7 @@ func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, 
 	if workers < 1 {
 		panic(fmt.Sprintf("dataset: StreamCSV: %d workers", workers))
 	}
-	opt.Also = nil
+	opt.Also, opt.Keys = nil, nil
 	s := &csvStream{opt: opt, visit: visit, size: blockSize}
 	if err := s.run(r, workers); err != nil {
 		return s.rep, fmt.Errorf("dataset: CSV: %w", err)
@@ -138,7 +169,7 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 		if len(b.Bad) > 0 {
 			return b.Bad[0]
 		}
-		if len(stream.also) == 0 {
+		if len(stream.also)+len(stream.keys) == 0 {
 			s.X, s.Y = append(s.X, b.X...), append(s.Y, b.Y...)
 		} else {
 			stream.more.add(&s, b)
@@ -157,10 +188,13 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	}
 	s.XName, s.YName, s.XUnit = rep.Columns[rep.X], rep.Columns[rep.Y], opt.unit(rep.Time)
 	rep.Also = stream.more
+	for _, k := range stream.keys {
+		rep.Also.KeyTexts = append(rep.Also.KeyTexts, k.texts)
+	}
 	return s, rep, nil
 }
 
-// CSVMore holds the columns of CSVOptions.Also. A missing value is NaN.
+// CSVMore holds the columns of CSVOptions.Also and of CSVOptions.Keys. A missing value is NaN.
 type CSVMore struct {
 	Names   []string    // in the header
 	Columns []int       // from 0
@@ -170,23 +204,33 @@ type CSVMore struct {
 	OpenX      []float64
 	OpenLines  []int
 	OpenValues [][]float64
+	// Of each column of CSVOptions.Keys: its place from 0, the number of its text at each observation and in each open row, and the texts.
+	KeyColumns     []int
+	Keys, OpenKeys [][]int32
+	KeyTexts       [][]string
 }
 
 // add adds a block: the rows with y to s too.
 func (m *CSVMore) add(s *Series, b *CSVBlock) {
 	if m.Values == nil {
 		m.Values, m.OpenValues = make([][]float64, len(b.also)), make([][]float64, len(b.also))
+		if len(b.keys) > 0 {
+			m.Keys, m.OpenKeys = make([][]int32, len(b.keys)), make([][]int32, len(b.keys))
+		}
 	}
 	for i, y := range b.Y {
-		x, lines, values := &s.X, &m.Lines, m.Values
+		x, lines, values, keys := &s.X, &m.Lines, m.Values, m.Keys
 		if math.IsNaN(y) {
-			x, lines, values = &m.OpenX, &m.OpenLines, m.OpenValues
+			x, lines, values, keys = &m.OpenX, &m.OpenLines, m.OpenValues, m.OpenKeys
 		} else {
 			s.Y = append(s.Y, y)
 		}
 		*x, *lines = append(*x, b.X[i]), append(*lines, b.Lines[i])
 		for j := range values {
 			values[j] = append(values[j], b.also[j][i])
+		}
+		for j := range keys {
+			keys[j] = append(keys[j], b.keys[j][i])
 		}
 	}
 }

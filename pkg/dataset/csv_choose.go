@@ -115,6 +115,17 @@ func (s *csvStream) choose(names, first []string) (err error) {
 		s.also = append(s.also, place(i))
 		s.more.Columns, s.more.Names = append(s.more.Columns, i), append(s.more.Names, names[i])
 	}
+	for _, spec := range s.opt.Keys {
+		i, err := column(names, spec, len(names)+1)
+		if err != nil {
+			return err
+		}
+		s.searched = append(s.searched, i)
+	}
+	for _, i := range s.searched {
+		s.keys = append(s.keys, keyColumn{place: place(i), of: map[string]int32{}})
+		s.more.KeyColumns = append(s.more.KeyColumns, i)
+	}
 	s.styles, s.finders = make([]numberStyle, len(s.columns)), make([]styleFinder, len(s.columns))
 	if s.opt.Time != TimeAuto {
 		s.format(s.opt.Time)

@@ -23,6 +23,7 @@ type CSVBlock struct {
 	Bytes   int           // of text
 
 	also  [][]float64 // of each column of CSVOptions.Also; y of a row may then be NaN
+	keys  [][]int32   // of each column of CSVOptions.Keys; y of a row may then be NaN
 	open  int         // rows without y
 	short yearRange
 }
@@ -72,7 +73,11 @@ type csvStream struct {
 	x, y           int      // places
 	parts          xColumns // of x, by places
 	also           []int    // places
-	columns        []int    // of each place
+	keys           []keyColumn
+	keysMet        int   // texts of all of them
+	keysMay        bool  // be beyond the bounds
+	searched       []int // columns of the texts
+	columns        []int // of each place
 
 	styles  []numberStyle // of each place
 	finders []styleFinder // of each place, until the styles are known
@@ -280,7 +285,7 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 			continue
 		}
 		text := rows.x()
-		if s.isMissing(text) || s.isMissing(trim(rows.fields[s.y])) && (len(s.also) == 0 || !s.opt.SkipMissing) {
+		if s.isMissing(text) || s.isMissing(trim(rows.fields[s.y])) && (!s.keepsOpen() || !s.opt.SkipMissing) {
 			continue
 		}
 		if !x {
@@ -386,7 +391,7 @@ func (s *csvStream) isMissing(b []byte) bool {
 
 // read reads a block.
 func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
-	b.reset(len(rows.block.text), len(s.also))
+	b.reset(len(rows.block.text), len(s.also), len(s.keys))
 	for {
 		more, err := rows.scan()
 		if !more {
@@ -412,10 +417,13 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 	return s.visit(worker, b)
 }
 
-func (b *CSVBlock) reset(size, also int) {
-	*b = CSVBlock{X: b.X[:0], Y: b.Y[:0], Lines: b.Lines[:0], Bad: b.Bad[:0], Bytes: size, also: b.also}
-	if b.also == nil && also > 0 {
-		b.also = make([][]float64, also)
+// keepsOpen reports whether rows without y matter.
+func (s *csvStream) keepsOpen() bool { return len(s.also)+len(s.keys) > 0 }
+
+func (b *CSVBlock) reset(size, also, keys int) {
+	*b = CSVBlock{X: b.X[:0], Y: b.Y[:0], Lines: b.Lines[:0], Bad: b.Bad[:0], Bytes: size, also: b.also, keys: b.keys}
+	if b.also == nil {
+		b.also, b.keys = make([][]float64, also), make([][]int32, keys)
 	}
 	for j := range b.also {
 		b.also[j] = b.also[j][:0]
@@ -436,7 +444,7 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 			return place, fmt.Errorf("missing value %s (CSVOptions.SkipMissing leaves such rows out)", quoted(string(text)))
 		}
 		b.Skipped++
-		if noX || len(s.also) == 0 {
+		if noX || !s.keepsOpen() {
 			return 0, nil
 		}
 		open = 1
@@ -476,6 +484,9 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 			return place, err
 		}
 		b.also[j] = append(b.also[j][:len(b.X)], v)
+	}
+	if place, err = s.keyNumbers(b, fields); err != nil {
+		return place, err
 	}
 	b.X, b.Y, b.Lines = append(b.X, x), append(b.Y, y), append(b.Lines, line)
 	b.open += open

@@ -89,6 +89,7 @@ type CSVReport struct {
 	Also         CSVMore
 	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.
 	ShortYears bool
+	Head       []byte // of what can be read once: its first lines, up to 4 MiB, for KeyColumns
 }
 
 // dateParser reads an x, and says whether its year has two digits.

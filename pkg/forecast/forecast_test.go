@@ -75,7 +75,7 @@ func TestRead(t *testing.T) {
 
 // TestReadDoubts: what a file may hold beside a series is said, and only then.
 func TestReadDoubts(t *testing.T) {
-	const several, code = "If the file holds several series, split it", "If it stands for a missing value, add ReadOptions.Missing:"
+	const several, code = "If a column tells several series apart, ReadOptions.By takes it", "If it stands for a missing value, add ReadOptions.Missing:"
 	for name, test := range map[string]struct {
 		row  func(i int, y float64) string
 		want map[string]bool

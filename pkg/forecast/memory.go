@@ -19,6 +19,7 @@ import (
 const (
 	readBytes   = 60  // columns that grow, and the copies that checks sort
 	columnBytes = 80  // more for each column of errors or regressors
+	keyBytes    = 60  // more for each column that tells series apart
 	trainBytes  = 150 // training on the whole series: columns of the trend, a likelihood, its sums
 	// projectedBytes are those of the projected likelihood, for each observation and projection.
 	projectedBytes = 40
@@ -40,7 +41,7 @@ func refuse(what string, needed, limit float64) error {
 
 // bytesFor is the forecast of Read for a number of rows.
 func (o ReadOptions) bytesFor(rows float64) float64 {
-	return programSize + rows*(readBytes+columnBytes*float64(len(o.also())))
+	return programSize + rows*(readBytes+columnBytes*float64(len(o.also()))+keyBytes*float64(len(o.By)))
 }
 
 // fits returns a MemoryError if the rows of a file, whose number is told from its size and its first lines, do not fit the limit.
@@ -87,6 +88,9 @@ func (s *Series) bytes() float64 {
 	}
 	return programSize + float64(len(s.X))*(readBytes+columns*columnBytes)
 }
+
+// Bytes is the memory that the series takes, beside the program.
+func (s *Series) Bytes() float64 { return s.bytes() - programSize }
 
 // fitBytes is the forecast of a fit: the series, training on the part of it that is trained on, and the least that a forecast takes.
 func (o Options) fitBytes(s *Series) float64 {

@@ -232,6 +232,12 @@ func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
 		}
 		taken[col] = role
 	}
+	for i, col := range rep.Also.KeyColumns {
+		if before, ok := taken[col]; ok {
+			return fmt.Errorf("column %d (%q) is %s and cannot tell series apart too: choose another for one of them", col+1, rep.Columns[col], before)
+		}
+		taken[col] = fmt.Sprintf("number %d of the columns that tell series apart", i+1)
+	}
 	return nil
 }
 
@@ -258,14 +264,20 @@ func (s *Series) setErrors(m dataset.CSVMore, order []int) error {
 	return nil
 }
 
-// setKnown takes the regressors: at the observations, from rows without y, and from the future file if there is one.
-func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64) error {
-	m := rep.Also
+// regressorNames are those of the header, or numbers.
+func (o ReadOptions) regressorNames(m dataset.CSVMore) []string {
 	first := len(m.Names) - len(o.Regressors)
 	names := slices.Clone(m.Names[first:])
 	for j := range names {
 		names[j] = cmp.Or(names[j], fmt.Sprintf("column %d", m.Columns[first+j]+1))
 	}
+	return names
+}
+
+// setKnown takes the regressors: at the observations, from rows without y, and from the future file if there is one.
+func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64) error {
+	m := rep.Also
+	first, names := len(m.Names)-len(o.Regressors), o.regressorNames(m)
 	var rows []knownRow
 	add := func(x float64, line string, of [][]float64, i int, must bool) error {
 		r := knownRow{x: place(x), line: line}
@@ -297,10 +309,7 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 		}
 	}
 	if o.Future != "" {
-		if name := rep.Columns[rep.X]; name != "" && !o.NoHeader {
-			o.X = name
-		}
-		future, err := readFuture(o, names, rep.Time, true)
+		future, err := o.futureOf(names, rep)
 		if err != nil {
 			return futureError{err}
 		}
@@ -316,6 +325,17 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 	return err
 }
 
+// futureOf returns the future values of regressors.
+func (o ReadOptions) futureOf(names []string, rep dataset.CSVReport) (futureRows, error) {
+	if o.future != nil {
+		return *o.future, nil
+	}
+	if name := rep.Columns[rep.X]; name != "" && !o.NoHeader {
+		o.X = name
+	}
+	return readFuture(o, names, rep.Time, true)
+}
+
 // AddFuture adds the values of the regressors in a csv file to the known ones. The options say how the file is written; o.X is the
 // column of x, by default the one with the name of the axis.
 func (s *Series) AddFuture(path string, o ReadOptions) error {
@@ -326,6 +346,7 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	if o.NoHeader {
 		return fmt.Errorf("forecast: %s needs a header: its columns are found by their names, %s and %s", name, s.Axis.Name, strings.Join(k.Names, ", "))
 	}
+	o.By = nil
 	o.X, o.Regressors, o.Future = cmp.Or(o.X, s.Axis.Name), k.Names, path
 	future, err := readFuture(o, k.Names, o.Time, s.Axis.Dates)
 	if err != nil {
@@ -372,6 +393,7 @@ type futureRows struct {
 	lines  []int
 	values [][]float64
 	dates  bool
+	keys   []string // of each row, with ReadOptions.By
 }
 
 // readFuture reads regressors from a file without y: the column of x by its name or number as in o, the others by name.
@@ -389,7 +411,12 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates 
 	if s.Len() == 0 {
 		return futureRows{}, errors.New("no rows")
 	}
-	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber}
+	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber, nil}
+	for i := range s.X {
+		if o.By != nil {
+			f.keys = append(f.keys, joinedKey(keyAt(rep.Also.KeyTexts, rep.Also.Keys, i)))
+		}
+	}
 	for j, values := range f.values {
 		for i, v := range values {
 			if math.IsNaN(v) {

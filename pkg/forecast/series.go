@@ -34,10 +34,14 @@ type ReadOptions struct {
 	// or in the file Future, which has the column of x and those of the regressors.
 	Regressors []string
 	Future     string
+	// By are columns whose texts tell the series of a long table apart, for ReadPanel. Pooled makes one series of such a table, with all its rows.
+	By     []string
+	Pooled bool
 	// Memory bounds, in bytes, what Read takes by its forecast: the error is then a *gppl.MemoryError. 0 is no limit.
 	Memory float64
 
-	within [2]float64 // that x is wanted in (dataset.CSVOptions.Within)
+	future *futureRows // of one series of a panel; nil: those in Future
+	within [2]float64  // that x is wanted in (dataset.CSVOptions.Within)
 }
 
 // Within returns options for rows that are to be added to sums with the header h: numbers that stand for dates stay numbers where its
@@ -110,7 +114,11 @@ const (
 // The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
 // there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
 // size; the range of x and the standard deviation of y must be above 1e-140.
+//
+// A table of several series, in which the x repeat and a column tells the rows of an x apart, is an error that names the column, unless
+// ReadOptions.Pooled is set.
 func Read(path string, o ReadOptions) (*Series, error) {
+	o.By = nil
 	if err := o.fits(path); err != nil {
 		return nil, err
 	}
@@ -118,12 +126,32 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	path = dataset.Shown(path)
+	rows := s.Len()
+	out, err := o.series(dataset.Shown(path), s, rep)
+	if err == nil && !o.Pooled {
+		err = o.refusePanel(path, out, rep, rows)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// checkRoles returns an error if a column has two roles.
+func (o ReadOptions) checkRoles(path string, rep dataset.CSVReport) error {
 	if rep.X == rep.Y {
-		return nil, fmt.Errorf("forecast: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
+		return fmt.Errorf("forecast: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
 	}
 	if err := o.checkColumns(rep); err != nil {
-		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+		return fmt.Errorf("forecast: %s: %w", path, err)
+	}
+	return nil
+}
+
+// series makes a series of the rows of a file, which messages call path.
+func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport) (*Series, error) {
+	if err := o.checkRoles(path, rep); err != nil {
+		return nil, err
 	}
 	out := &Series{
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
@@ -256,7 +284,7 @@ func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error)
 func (o ReadOptions) csv() dataset.CSVOptions {
 	return dataset.CSVOptions{
 		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, DecimalPoint: o.DecimalPoint, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
-		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), MaxRows: o.mostRows(),
+		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), Keys: o.By, MaxRows: o.mostRows(),
 		NumberDates: true, Within: o.within,
 	}
 }
@@ -424,7 +452,7 @@ func (s *Series) Notes() []string {
 	switch k, distinct := len(s.Duplicates), s.distinct(); {
 	case k > distinct/2:
 		notes = append(notes, fmt.Sprintf(
-			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. If the file holds several series, split it into one file per series; if the time is spread over several columns, combine them into one.",
+			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. If a column tells several series apart, ReadOptions.By takes it; if the time is spread over several columns, combine them into one.",
 			k, distinct, a.Text(s.Duplicates[0])))
 	case k > 0:
 		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.", count(k, "value"), are(k), a.Text(s.Duplicates[0])))

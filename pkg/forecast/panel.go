@@ -1,0 +1,176 @@
+package forecast
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
+
+// Member is one of the series of a long table.
+type Member struct {
+	Key    []string // the texts of the columns of ReadOptions.By
+	Series *Series  // nil with an error
+	Err    error
+}
+
+// ReadPanel reads the series of a long table, in which the columns of ReadOptions.By tell them apart: in the order in which they are met, each as
+// Read reads a file that has its rows alone, but that all rows decide how numbers and dates are written. Regressors in ReadOptions.Future
+// have the same columns there. Rows that are no series are members with an error; the error of ReadPanel is of the file.
+func ReadPanel(path string, o ReadOptions) ([]Member, error) {
+	if len(o.By) == 0 {
+		panic("forecast: ReadPanel: ReadOptions.By is empty")
+	}
+	if err := o.fits(path); err != nil {
+		return nil, err
+	}
+	s, rep, err := read(path, o)
+	if err != nil {
+		return nil, err
+	}
+	shown := dataset.Shown(path)
+	if err := o.checkRoles(shown, rep); err != nil {
+		return nil, err
+	}
+	m := rep.Also
+	rows, open := rowsOf(m.KeyTexts, m.Keys, s.Len()), rowsOf(m.KeyTexts, m.OpenKeys, len(m.OpenX))
+	future := map[string]futureRows{}
+	if o.Future != "" {
+		all, err := o.futureOf(o.regressorNames(m), rep)
+		if err != nil {
+			return nil, fmt.Errorf("forecast: %w", err)
+		}
+		future = all.split()
+	}
+	var members []Member
+	for _, key := range append(rows.keys, slices.DeleteFunc(open.keys, func(key string) bool { return rows.of[key] != nil })...) {
+		of := o
+		if o.Future != "" {
+			ahead := future[key]
+			of.future = &ahead
+		}
+		part, partial := partOf(s, rep, rows.of[key], open.of[key])
+		member := Member{Key: strings.Split(key, keySeparator)}
+		member.Series, member.Err = of.series(fmt.Sprintf("%s, %s", shown, member.text(o.By)), part, partial)
+		members = append(members, member)
+	}
+	return members, nil
+}
+
+// text is the key for messages: store "north".
+func (m Member) text(by []string) string {
+	var parts []string
+	for j, text := range m.Key {
+		parts = append(parts, fmt.Sprintf("%s %q", by[j], text))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// keySeparator stands between the texts of several columns.
+const keySeparator = "\x1f"
+
+func joinedKey(key []string) string { return strings.Join(key, keySeparator) }
+
+// keyAt returns the texts of row i.
+func keyAt(texts [][]string, ids [][]int32, i int) []string {
+	key := make([]string, len(ids))
+	for j := range ids {
+		key[j] = strings.ReplaceAll(texts[j][ids[j][i]], keySeparator, " ")
+	}
+	return key
+}
+
+// keyRows are the rows of each key, and the keys in their order.
+type keyRows struct {
+	keys []string
+	of   map[string][]int
+}
+
+func rowsOf(texts [][]string, ids [][]int32, n int) keyRows {
+	r := keyRows{of: map[string][]int{}}
+	for i := range n {
+		key := joinedKey(keyAt(texts, ids, i))
+		if r.of[key] == nil {
+			r.keys = append(r.keys, key)
+		}
+		r.of[key] = append(r.of[key], i)
+	}
+	return r
+}
+
+// partOf returns some rows of a file, with a report as if it had no others.
+func partOf(s dataset.Series, rep dataset.CSVReport, rows, open []int) (dataset.Series, dataset.CSVReport) {
+	m := rep.Also
+	also := dataset.CSVMore{Names: m.Names, Columns: m.Columns, Lines: pick(m.Lines, rows), OpenX: pick(m.OpenX, open), OpenLines: pick(m.OpenLines, open)}
+	for j := range m.Values {
+		also.Values, also.OpenValues = append(also.Values, pick(m.Values[j], rows)), append(also.OpenValues, pick(m.OpenValues[j], open))
+	}
+	rep.Also, rep.Rows, rep.Skipped = also, len(rows)+len(open), len(open)
+	return s.Select(rows), rep
+}
+
+func pick[T any](from []T, rows []int) []T {
+	out := make([]T, len(rows))
+	for i, at := range rows {
+		out[i] = from[at]
+	}
+	return out
+}
+
+// split returns the rows of each key.
+func (f futureRows) split() map[string]futureRows {
+	rows := map[string][]int{}
+	for i, key := range f.keys {
+		rows[key] = append(rows[key], i)
+	}
+	out := map[string]futureRows{}
+	for key, at := range rows {
+		part := futureRows{x: pick(f.x, at), lines: pick(f.lines, at), dates: f.dates}
+		for _, v := range f.values {
+			part.values = append(part.values, pick(v, at))
+		}
+		out[key] = part
+	}
+	return out
+}
+
+// fewRepeated is the share of different x that may occur more than once in a table of one series.
+const fewRepeated = 0.1
+
+// plainName is a name of a column that needs no quotes in a shell.
+var plainName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
+
+// refusePanel returns an error if a file holds several series: x repeat, and one or two columns tell the rows of an x apart.
+func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, rows int) error {
+	distinct := s.distinct()
+	if float64(len(s.Duplicates)) <= fewRepeated*float64(distinct) {
+		return nil
+	}
+	columns, texts, series, err := dataset.KeyColumns(path, o.csv(), rep, rows, distinct)
+	if err != nil || columns == nil {
+		return nil // the notes tell of the repeated x
+	}
+	var names, settings []string
+	for _, at := range columns {
+		name := rep.Columns[at]
+		names = append(names, fmt.Sprintf("%q", name))
+		if o.NoHeader || !plainName.MatchString(name) {
+			name = strconv.Itoa(at + 1)
+		}
+		settings = append(settings, fmt.Sprintf("ReadOptions.By: %q", name))
+	}
+	tell, what := "tells", "column"
+	if len(columns) > 1 {
+		tell, what = "tell", "columns"
+	}
+	for i, text := range texts {
+		if text != "…" {
+			texts[i] = fmt.Sprintf("%q", text)
+		}
+	}
+	return fmt.Errorf("forecast: %s holds %d series: %d of the %d values of x are repeated, and the %s %s %s their rows apart (%s). %s makes a series of each; ReadOptions.Pooled takes all rows for one",
+		dataset.Shown(path), series, len(s.Duplicates), distinct, what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), strings.Join(settings, " "))
+}
