@@ -5,13 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Spectral takes 1 and then cos(2πν_j(x−x₀)), sin(2πν_j(x−x₀)) at ascending
@@ -112,11 +109,6 @@ func SpectralProjection(x Inputs, count int, opts ...Option) (*Projection, error
 	return p.Extend(x, count, opts...)
 }
 
-// independent is the smallest length that orthogonalisation may leave of a unit column
-// for it to count as independent of those before. A dropped column carries at most the
-// square of this of its signal.
-const independent = 1e-7
-
 // Extend returns a projection that adds to p, which SpectralProjection or Extend
 // made for the same x, the columns of the design up to count. The columns of p do not
 // change: only the new ones are orthonormalised, against them and among themselves, in
@@ -168,7 +160,7 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 		drawn += w.RawMatrix().Cols
 		before := q
 		before.Cols = k
-		appendColumns(newDirections(w.RawMatrix(), before))
+		appendColumns(dense.Complement(w.RawMatrix(), before))
 	}
 	omega := mat.NewDense(n, k, nil)
 	for i := range n {
@@ -179,104 +171,3 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 
 // formingBytes is what it takes to form an n×k Ω and make it orthonormal: Ω, and the columns so far beside it.
 func formingBytes(n, k int) float64 { return 2 * 8 * float64(n) * float64(k) }
-
-// newDirections returns an orthonormal basis of what the columns of w add to the
-// orthonormal columns of q, without those of w that depend on the ones before
-// them. It overwrites w.
-func newDirections(w, q blas64.General) blas64.General {
-	for j := range w.Cols {
-		c := blas64.Vector{N: w.Rows, Inc: w.Stride, Data: w.Data[j:]}
-		if length := blas64.Nrm2(c); length > 0 { // a sine may vanish at every x
-			blas64.Scal(1/length, c)
-		}
-	}
-	deflate(w, q)
-	if !choleskyQR(w) {
-		w = dropDependent(w)
-		orthonormalise(w)
-	}
-	// Rounding has left something of q, and of the columns in one another: twice
-	// is enough (Giraud, Langou, Rozložník and van den Eshof 2005).
-	deflate(w, q)
-	if !choleskyQR(w) {
-		orthonormalise(w)
-	}
-	return w
-}
-
-// choleskyQR orthonormalises w by the Cholesky factor of wᵀw: w ← wL⁻ᵀ, to about
-// the rounding times the square of its condition, in 2n·k² flops that run in
-// parallel. It leaves w alone and reports false if that condition is bad.
-func choleskyQR(w blas64.General) bool {
-	if w.Cols == 0 {
-		return true
-	}
-	n, k := w.Rows, w.Cols
-	strip := func(c int) blas64.General {
-		from, to := n*c/parallel.Lanes, n*(c+1)/parallel.Lanes
-		s := w
-		s.Rows, s.Data = to-from, w.Data[from*w.Stride:]
-		return s
-	}
-	part := make([]blas64.General, parallel.Lanes)
-	parallel.For(parallel.Lanes, func(c int) {
-		part[c] = dense.New(k, k)
-		if s := strip(c); s.Rows > 0 {
-			for i := range dense.Blocks(k) { // the lower triangle
-				a, g := s, part[c]
-				a.Cols, a.Data = dense.Width(k, i), s.Data[i*dense.Tile:]
-				g.Rows, g.Data = a.Cols, g.Data[i*dense.Tile*k:]
-				g.Cols = i*dense.Tile + a.Cols
-				b := s
-				b.Cols = g.Cols
-				dense.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, g)
-			}
-		}
-	})
-	for _, p := range part[1:] {
-		dense.Add(part[0].Data, p.Data)
-	}
-	factor := dense.NewLower(k)
-	factor.Set(part[0])
-	if factor.Cholesky() != nil || !(factor.MinDiagonal() > 1e-2) {
-		return false
-	}
-	parallel.For(parallel.Lanes, func(c int) {
-		if s := strip(c); s.Rows > 0 {
-			factor.SolveLTRight(s)
-		}
-	})
-	return true
-}
-
-// dropDependent returns w without the columns that depend on those before them.
-func dropDependent(w blas64.General) blas64.General {
-	r := dense.New(w.Rows, w.Cols)
-	dense.Copy(r, w)
-	tau := make([]float64, w.Cols)
-	work := make([]float64, 1)
-	lapack64.Geqrf(r, tau, work, -1)
-	work = make([]float64, int(work[0]))
-	lapack64.Geqrf(r, tau, work, len(work))
-	kept := 0
-	for j := range w.Cols {
-		if math.Abs(r.Data[j*r.Stride+j]) > independent {
-			for i := range w.Rows {
-				w.Data[i*w.Stride+kept] = w.Data[i*w.Stride+j]
-			}
-			kept++
-		}
-	}
-	w.Cols = kept
-	return w
-}
-
-// deflate sets w to (I − qqᵀ)w.
-func deflate(w, q blas64.General) {
-	if q.Cols == 0 || w.Cols == 0 {
-		return
-	}
-	along := dense.New(q.Cols, w.Cols)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, q, w, 0, along)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, q, along, 1, w)
-}

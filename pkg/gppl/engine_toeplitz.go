@@ -8,6 +8,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/toeplitz"
 )
 
@@ -27,7 +28,7 @@ var (
 // internal/toeplitz.
 type toeplitzExact struct {
 	line    *line
-	grid    regular
+	grid    timeline.Regular
 	ok      bool
 	limit   float64        // bytes, of the options
 	idle    bool           // too large, or another engine is forced: columns are not transformed
@@ -42,21 +43,21 @@ type toeplitzExact struct {
 // newToeplitzExact makes the transforms of the columns, unless the options leave no use for them.
 func newToeplitzExact(l *line, o options) *toeplitzExact {
 	e := &toeplitzExact{line: l, limit: o.memory}
-	if e.grid, e.ok = regularOf(l.t); !e.ok {
+	if e.grid, e.ok = timeline.RegularOf(l.t); !e.ok {
 		return e
 	}
 	if e.idle = o.engine != "" && o.engine != EngineToeplitz || e.bytes() > o.memory; e.idle {
 		return e
 	}
-	n := e.grid.n
+	n := e.grid.N
 	e.columns, e.lag = dense.New(l.columns.Cols, n), make([]float64, n)
-	for i, p := range e.grid.place {
+	for i, p := range e.grid.Place {
 		for j, v := range l.columns.Data[i*l.columns.Stride:][:l.columns.Cols] {
 			e.columns.Data[j*n+p] = v
 		}
 	}
 	for d := range e.lag {
-		e.lag[d] = float64(d) * e.grid.step
+		e.lag[d] = float64(d) * e.grid.Step
 	}
 	e.rhs = toeplitz.NewColumns(e.columns)
 	e.sample()
@@ -67,7 +68,7 @@ func (e *toeplitzExact) name() string { return EngineToeplitz }
 
 // bytes is the memory of a factor, the engine's own included.
 func (e *toeplitzExact) bytes() float64 {
-	return 8 * float64(e.grid.n) * (toeplitzVectors + float64(len(e.grid.missing)))
+	return 8 * float64(e.grid.N) * (toeplitzVectors + float64(len(e.grid.Missing)))
 }
 
 // toeplitzVectors is the number of vectors of n numbers that the factor takes, transforms of twice the next power of two included.
@@ -97,12 +98,12 @@ func (e *toeplitzExact) forecast(c *compiled) forecast {
 		}
 		return cannot("another engine is forced")
 	}
-	n, m := float64(e.grid.n), float64(len(e.grid.missing))
+	n, m := float64(e.grid.N), float64(len(e.grid.Missing))
 	size, slopes := e.count(c.kernel)
 	norm := c.noise + 2*size // ‖A‖, by its rows
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
-	perturbed := 0x1p-52*norm + 4*e.grid.off*slopes
+	perturbed := 0x1p-52*norm + 4*e.grid.Off*slopes
 	return forecast{
 		bytes:   e.bytes(),
 		seconds: n*n*toeplitzStage + n*toeplitzOnce + m*n*(toeplitzSolve+m*toeplitzMissing),
@@ -120,19 +121,19 @@ var besideLags = [...]float64{0, 0.3090169943749474, -0.1180339887498949, 0.0450
 
 // sample chooses the lags that a forecast looks at, the far ones at uneven intervals, lest a period divides them.
 func (e *toeplitzExact) sample() {
-	near := min(nearLags, e.grid.n)
+	near := min(nearLags, e.grid.N)
 	for _, lag := range e.lag[:near] {
 		e.sampled, e.weight = append(e.sampled, lag), append(e.weight, 1)
 	}
-	stride := (e.grid.n-near)/nearLags + 1
+	stride := (e.grid.N-near)/nearLags + 1
 	weight := 1.0
 	if stride > 1 {
 		weight = 2 * float64(stride)
 	}
 	const golden = 0.6180339887498949
-	for d := near; d < e.grid.n; d += stride {
+	for d := near; d < e.grid.N; d += stride {
 		_, u := math.Modf(golden * float64(d/stride))
-		at := min(d+int(u*float64(stride)), e.grid.n-1)
+		at := min(d+int(u*float64(stride)), e.grid.N-1)
 		e.sampled, e.weight = append(e.sampled, e.lag[at]), append(e.weight, weight)
 	}
 }
@@ -151,13 +152,13 @@ func (e *toeplitzExact) count(k Kernel) (size, slopes float64) {
 	}
 	k.Cov(w, e.sampled)
 	size = sum()
-	if e.grid.off > 0 {
+	if e.grid.Off > 0 {
 		r, most := buf[1][:len(w)], buf[2][:len(w)]
 		clear(most)
 		for _, part := range besideLags {
 			copy(r, e.sampled)
 			for i := 1; i < len(r); i++ { // two inputs are never nearer than a step
-				r[i] += part * e.grid.step
+				r[i] += part * e.grid.Step
 			}
 			k.Slope(w, r)
 			for i, s := range w {
@@ -189,7 +190,7 @@ func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.Get()
 	f.engine, f.model, f.kernel, f.noise = e, m, m.kernel, m.noise
 	f.work.Ctx = m.ctx
-	n := e.grid.n
+	n := e.grid.N
 	f.c, f.sums = dense.Resize(f.c, n), dense.Resize(f.sums, n)
 	clear(f.c)
 	for _, term := range m.split.signal {
@@ -197,7 +198,7 @@ func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 		dense.Add(f.c, f.sums)
 	}
 	f.c[0] += f.noise
-	if err := f.factor.Factorise(f.c, e.grid.missing, &f.work); err != nil {
+	if err := f.factor.Factorise(f.c, e.grid.Missing, &f.work); err != nil {
 		f.release()
 		return nil, notFactorised(m.kernel, m.noise, err, "gppl: toeplitz engine: %v", err)
 	}
@@ -230,7 +231,7 @@ func (f *toeplitzFactor) uncertainty(r blas64.General) float64 {
 	for j := range f.squares {
 		f.squares[j] = blas64.Dot(dense.Row(f.Alpha, j), dense.Row(f.Alpha, j))
 	}
-	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.n)/f.noise + dense.Spread(dense.Vec(f.squares), r))
+	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.N)/f.noise + dense.Spread(dense.Vec(f.squares), r))
 }
 
 func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
@@ -311,7 +312,7 @@ func (p *toeplitzPosterior) condition(means, cross []float64, x Inputs, w *toepl
 	distances(w.row, x, p.observe)
 	p.factor.kernel.Cov(w.row, w.row)
 	clear(cross)
-	for i, at := range p.factor.engine.grid.place {
+	for i, at := range p.factor.engine.grid.Place {
 		cross[at] = w.row[i]
 	}
 	for j := range means {
@@ -332,7 +333,7 @@ func (p *toeplitzPosterior) each(ctx context.Context, x Inputs, f func(i int, w 
 }
 
 func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	n, prior := p.factor.engine.grid.n, variance(p.factor.kernel)
+	n, prior := p.factor.engine.grid.N, variance(p.factor.kernel)
 	return p.each(ctx, x, func(i int, w *toeplitzWork) {
 		w.cross = dense.Resize(w.cross, n)
 		p.condition(dense.Row(means, i).Data, w.cross, x.Slice(i, i+1), w)
@@ -341,7 +342,7 @@ func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, va
 }
 
 func (p *toeplitzPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	n := p.factor.engine.grid.n
+	n := p.factor.engine.grid.N
 	cross, solved := dense.New(x.Len(), n), dense.New(x.Len(), n)
 	err := p.each(ctx, x, func(i int, w *toeplitzWork) {
 		p.condition(dense.Row(means, i).Data, dense.Row(cross, i).Data, x.Slice(i, i+1), w)

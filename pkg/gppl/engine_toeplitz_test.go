@@ -32,42 +32,6 @@ func regularData(tb testing.TB, n int, lo, step float64, missing ...int) Data {
 	return d
 }
 
-func TestRegular(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		t    []float64
-		n    int // 0: not regular
-	}{
-		{"integers", []float64{3, 4, 5, 6}, 4},
-		{"one missing of many", append(steps(20, 0.1, 0), 2.1, 2.2), 23},
-		{"large offset", steps(50, 0.25, 1.7e9), 50},
-		{"decimal steps", steps(1000, 0.001, -3), 1000},
-		{"two", []float64{1, 9}, 2},
-		{"one", []float64{1}, 0},
-		{"a duplicate", []float64{1, 2, 2, 3}, 0},
-		{"half missing", []float64{0, 1, 2, 3, 10}, 0},
-		{"irregular", []float64{0, 1, 2.3, 3, 4}, 0},
-	} {
-		g, ok := regularOf(c.t)
-		if ok != (c.n > 0) || ok && (g.n != c.n || len(g.place) != len(c.t) || len(g.missing) != c.n-len(c.t)) {
-			t.Errorf("%s: %v, %+v", c.name, ok, g)
-			continue
-		}
-		for i, p := range g.place {
-			if off := math.Abs(c.t[0] + float64(p)*g.step - c.t[i]); off > g.off+1e-15*math.Abs(c.t[i]) {
-				t.Errorf("%s: place %d is %g off, more than %g", c.name, i, off, g.off)
-			}
-		}
-	}
-}
-
-func steps(n int, step, lo float64) (t []float64) {
-	for i := range n {
-		t = append(t, lo+float64(i)*step)
-	}
-	return t
-}
-
 // TestToeplitzPromise takes the bound of the engine at its word: for values and
 // gradients, over noise and steps that are off by rounding or by more.
 func TestToeplitzPromise(t *testing.T) {

@@ -3,7 +3,9 @@ package gppl
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -30,17 +33,13 @@ import (
 // once and memory for 2(q + 1)n² numbers, then from 2qn²k flops for each
 // projection. Its methods may be called from several goroutines at once.
 type Information struct {
-	ctx    context.Context // of WithContext
 	model  Model
 	x      Inputs
-	params []Param          // that training moves
-	gram   blas64.General   // A, n×n
-	dot    []blas64.General // Ȧ, n×n each
-	flat   blas64.General   // H, the flat columns of the mean; none: empty
-	free   blas64.General   // N, n×(n−h), orthonormal and orthogonal to H
-	factor *dense.Lower     // L, where A = LLᵀ
-	white  []blas64.General // L⁻¹ȦL⁻ᵀ, n×n each
-	data   *mat.SymDense    // I_Y
+	params []Param            // that training moves
+	of     fisher.Information // of y, or of its contrasts
+	flat   blas64.General     // H, the flat columns of the mean; none: empty
+	free   blas64.General     // N, n×(n−h), orthonormal and orthogonal to H
+	data   *mat.SymDense      // I_Y
 }
 
 // NewInformation computes the information that observations at x carry about the parameters of m,
@@ -65,7 +64,7 @@ func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err e
 		return nil, err
 	}
 	n := x.Len()
-	i := &Information{model: m, x: x, ctx: o.ctx}
+	i := &Information{model: m, x: x}
 	var moved []int
 	for j, p := range m.Params() {
 		if !p.IsFixed() {
@@ -80,37 +79,31 @@ func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err e
 		what := fmt.Sprintf("the information of n = %d observations about %d parameters", n, len(moved))
 		return nil, &MemoryError{What: what, Needed: bytes, Limit: maxMemory}
 	}
-	i.derivatives(moved)
+	i.derivatives(o.ctx, moved)
 	if m.Mean != nil {
 		if err := i.contrasts(); err != nil {
 			return nil, err
 		}
 	}
-	if err := i.factorise(); err != nil {
-		return nil, err
+	of, err := fisher.New(o.ctx, i.of.A, i.of.Dot)
+	if err != nil {
+		return nil, notFactorised(m.Kernel, m.Noise, err, "gppl: the covariance of %d observations cannot be factorised: %v", i.of.A.Rows, err)
 	}
-	for _, d := range i.dot {
-		parallel.Look(i.ctx)
-		w := dense.New(d.Rows, d.Cols)
-		copy(w.Data, d.Data)
-		i.factor.Whiten(w)
-		i.white = append(i.white, w)
-	}
-	i.data = dense.HalfProducts(i.white)
-	i.ctx, i.factor.Ctx = nil, nil // of what was computed here
+	i.of, i.data = *of, of.Data()
 	return i, nil
 }
 
-// derivatives sets gram and dot, pair by pair of observations.
-func (i *Information) derivatives(moved []int) {
+// derivatives sets A and Ȧ, pair by pair of observations.
+func (i *Information) derivatives(ctx context.Context, moved []int) {
 	n := i.x.Len()
-	i.gram = dense.New(n, n)
+	i.of.A = dense.New(n, n)
 	for range moved {
-		i.dot = append(i.dot, dense.New(n, n))
+		i.of.Dot = append(i.of.Dot, dense.New(n, n))
 	}
+	gram, dots := i.of.A, i.of.Dot
 	nkernel := len(i.model.Kernel.Params())
 	nb := dense.Blocks(n)
-	parallel.Within(i.ctx, nb, func(c int) {
+	parallel.Within(ctx, nb, func(c int) {
 		b := nb - 1 - c // longest row first
 		grad := make([]float64, nkernel)
 		one := []float64{1}
@@ -119,7 +112,7 @@ func (i *Information) derivatives(moved []int) {
 			rows, cols := dense.Width(n, b), dense.Width(n, a)
 			tileDistances(r[:rows*cols], i.x, b, a)
 			for s := range rows {
-				parallel.Look(i.ctx)
+				parallel.Look(ctx)
 				u := b*dense.Tile + s
 				for t := range cols {
 					v := a*dense.Tile + t
@@ -127,39 +120,27 @@ func (i *Information) derivatives(moved []int) {
 					clear(grad)
 					i.model.Kernel.Contract(grad, one, at)
 					i.model.Kernel.Cov(at, at)
-					i.gram.Data[u*n+v], i.gram.Data[v*n+u] = at[0], at[0]
+					gram.Data[u*n+v], gram.Data[v*n+u] = at[0], at[0]
 					for q, p := range moved {
 						if p < nkernel {
-							i.dot[q].Data[u*n+v], i.dot[q].Data[v*n+u] = grad[p], grad[p]
+							dots[q].Data[u*n+v], dots[q].Data[v*n+u] = grad[p], grad[p]
 						}
 					}
 				}
 			}
 		}
 	})
-	dense.AddDiagonal(i.gram, i.model.Noise+Nugget(i.model.Kernel))
+	dense.AddDiagonal(gram, i.model.Noise+Nugget(i.model.Kernel))
 	nugget := make([]float64, nkernel)
 	contractNugget(nugget, i.model.Kernel, 1)
 	for q, p := range moved {
 		if p < nkernel {
-			dense.AddDiagonal(i.dot[q], nugget[p])
+			dense.AddDiagonal(dots[q], nugget[p])
 		}
 	}
 	if last := len(moved) - 1; moved[last] == nkernel {
-		dense.AddDiagonal(i.dot[last], i.model.Noise)
+		dense.AddDiagonal(dots[last], i.model.Noise)
 	}
-}
-
-// factorise sets factor to the Cholesky factor of gram.
-func (i *Information) factorise() error {
-	n := i.gram.Rows
-	i.factor = dense.NewLower(n)
-	i.factor.Ctx = i.ctx
-	i.factor.Set(i.gram)
-	if err := i.factor.Cholesky(); err != nil {
-		return notFactorised(i.model.Kernel, i.model.Noise, err, "gppl: the covariance of %d observations cannot be factorised: %v", n, err)
-	}
-	return nil
 }
 
 // Params returns the parameters of the rows and columns of the matrices, in order.
@@ -173,10 +154,10 @@ func (i *Information) Data() *mat.SymDense {
 }
 
 // Covariance returns A = K + σ²I, n×n.
-func (i *Information) Covariance() *mat.SymDense { return dense.Symmetric(i.gram) }
+func (i *Information) Covariance() *mat.SymDense { return dense.Symmetric(i.of.A) }
 
 // Derivative returns Ȧ = ∂A/∂log θ_p for parameter p of Params, n×n.
-func (i *Information) Derivative(p int) *mat.SymDense { return dense.Symmetric(i.dot[p]) }
+func (i *Information) Derivative(p int) *mat.SymDense { return dense.Symmetric(i.of.Dot[p]) }
 
 // Projected returns I_Z, q×q, from S and ΩᵀȦΩ alone, in 2qn²k flops. It depends on the
 // span of Ω alone, and computes with an orthonormal basis. It is an error if columns of Ω, given or
@@ -187,17 +168,16 @@ func (i *Information) Projected(p *Projection) (*mat.SymDense, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := i.factoriseS(omega, dense.Product(blas.NoTrans, i.gram, omega))
-	if err != nil {
-		return nil, err
+	info, err := i.of.Projected(omega)
+	return info, i.explain(err, omega)
+}
+
+// explain is the error of a covariance of projections that cannot be factorised, nil for nil.
+func (i *Information) explain(err error, omega blas64.General) error {
+	if err == nil {
+		return nil
 	}
-	var whitened []blas64.General
-	for _, dot := range i.dot {
-		g := dense.Product(blas.Trans, omega, dense.Product(blas.NoTrans, dot, omega))
-		s.Whiten(g)
-		whitened = append(whitened, g)
-	}
-	return dense.HalfProducts(whitened), nil
+	return notFactorised(i.model.Kernel, i.model.Noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", omega.Cols, err)
 }
 
 // InformationLoss holds the two terms of ΔI, each positive semi-definite, q×q
@@ -235,162 +215,51 @@ func (i *Information) Loss(p *Projection) (InformationLoss, error) {
 	if err != nil {
 		return InformationLoss{}, err
 	}
-	n, k := omega.Rows, omega.Cols
-	q := dense.New(n, k)
-	dense.Copy(q, omega)
-	i.factor.MulLT(q)
-	if f := factoriseQR(q); f.dependent != nil {
-		return InformationLoss{}, f.error(p.Design, k)
+	quadratic, cross, f := i.of.Loss(omega)
+	if f.Dependent != nil {
+		return InformationLoss{}, dependentError(f, p.Design, omega.Cols)
 	}
-	var residual, half []blas64.General
-	for _, w := range i.white {
-		u := dense.Product(blas.NoTrans, w, q)
-		inner := dense.Product(blas.Trans, q, u)
-		qh := dense.Product(blas.NoTrans, q, inner)
-		r, f := dense.New(n, k), dense.New(n, k)
-		for j, v := range u.Data {
-			r.Data[j] = v - qh.Data[j]     // PWQ
-			f.Data[j] = v - 0.5*qh.Data[j] // PWP = W − QFᵀ − FQᵀ
-		}
-		residual, half = append(residual, r), append(half, f)
-	}
-	cross := dense.HalfProducts(residual)
-	cross.ScaleSym(2, cross)
-	return InformationLoss{Quadratic: i.quadratic(q, half), Cross: cross}, nil
-}
-
-// quadratic returns ½⟨PW_aP, PW_bP⟩, where PWP = W − QFᵀ − FQᵀ, tile by tile.
-func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDense {
-	n, np := q.Rows, len(f)
-	nb := dense.Blocks(n)
-	sums := make([][]float64, min(parallel.Lanes, nb)) // a fixed share each, so that the result does not depend on the processors
-	parallel.For(len(sums), func(c int) {
-		sum := make([]float64, np*np)
-		tiles := make([]blas64.General, np)
-		for a := range tiles {
-			tiles[a] = dense.New(dense.Tile, dense.Tile)
-		}
-		for s := c; s < nb; s += parallel.Lanes {
-			for t := range s + 1 {
-				weight := 1.0 // ½ of the tile and its mirror image
-				if s == t {
-					weight = 0.5
-				}
-				for a, w := range i.white {
-					g := &tiles[a]
-					g.Rows, g.Cols = dense.Width(n, s), dense.Width(n, t)
-					for r := range g.Rows {
-						copy(g.Data[r*g.Stride:][:g.Cols], w.Data[(s*dense.Tile+r)*n+t*dense.Tile:])
-					}
-					dense.Gemm(blas.NoTrans, blas.Trans, -1, dense.RowBlock(q, s), dense.RowBlock(f[a], t), 1, *g)
-					dense.Gemm(blas.NoTrans, blas.Trans, -1, dense.RowBlock(f[a], s), dense.RowBlock(q, t), 1, *g)
-					for b := range a + 1 {
-						for r := range g.Rows {
-							from, to := r*g.Stride, r*g.Stride+g.Cols
-							sum[a*np+b] += weight * blas64.Dot(dense.Vec(g.Data[from:to]), dense.Vec(tiles[b].Data[from:to]))
-						}
-					}
-				}
-			}
-		}
-		sums[c] = sum
-	})
-	total := mat.NewSymDense(np, nil)
-	for a := range np {
-		for b := range a + 1 {
-			var v float64
-			for _, s := range sums {
-				v += s[a*np+b]
-			}
-			total.SetSym(a, b, v)
-		}
-	}
-	return total
+	return InformationLoss{Quadratic: quadratic, Cross: cross}, nil
 }
 
 // Conditional returns Σ = Cov(Y|Z) = A − AΩS⁻¹ΩᵀA, n×n, of rank n − k, in 4n²k
 // flops. Rounding leaves about 1e-16 of the largest eigenvalue of A where there
 // should be 0, of either sign. Errors are those of Projected.
 func (i *Information) Conditional(p *Projection) (*mat.SymDense, error) {
-	return i.conditional(p, i.model.Noise)
+	return i.conditional(p, 0)
 }
 
 // ConditionalLatent returns Cov(f|Z) = K − KΩS⁻¹ΩᵀK, n×n: the uncertainty about the
 // noise-free function that the projections leave. See Conditional.
 func (i *Information) ConditionalLatent(p *Projection) (*mat.SymDense, error) {
-	return i.conditional(p, 0)
+	return i.conditional(p, -i.model.Noise)
 }
 
-// conditional returns the covariance given Z of y with as much noise.
-func (i *Information) conditional(p *Projection, noise float64) (*mat.SymDense, error) {
-	explained, err := i.explained(p, noise)
+// conditional returns the covariance given Z of y with as much noise more.
+func (i *Information) conditional(p *Projection, more float64) (*mat.SymDense, error) {
+	omega, err := i.seen(p)
 	if err != nil {
 		return nil, err
 	}
-	b := explained[0]
-	n := b.Rows
-	c := dense.Symmetric(i.gram)
-	for j := range n {
-		c.SetSym(j, j, c.At(j, j)-i.model.Noise+noise)
-	}
-	raw := c.RawSymmetric()
-	parallel.For(dense.Blocks(n), func(s int) {
-		rows := dense.RowBlock(b, s)
-		for t := s; t < dense.Blocks(n); t++ { // the upper triangle is what SymDense keeps
-			g := blas64.General{Rows: rows.Rows, Cols: dense.Width(n, t), Stride: raw.Stride, Data: raw.Data[s*dense.Tile*raw.Stride+t*dense.Tile:]}
-			dense.Gemm(blas.NoTrans, blas.Trans, -1, rows, dense.RowBlock(b, t), 1, g)
-		}
-	})
-	return c, nil
+	c, err := i.of.Conditional(omega, more)
+	return c, i.explain(err, omega)
 }
 
 // ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and
 // without the matrices. Errors are those of Projected.
 func (i *Information) ConditionalTrace(p *Projection) (observed, latent float64, err error) {
-	b, err := i.explained(p, i.model.Noise, 0)
+	omega, err := i.seen(p)
 	if err != nil {
 		return 0, 0, err
 	}
-	all := dense.Trace(i.gram)
+	b, err := i.of.Explained(omega, 0, -i.model.Noise)
+	if err != nil {
+		return 0, 0, i.explain(err, omega)
+	}
+	all := dense.Trace(i.of.A)
 	observed = all - blas64.Dot(dense.Vec(b[0].Data), dense.Vec(b[0].Data))
-	latent = all - float64(i.gram.Rows)*i.model.Noise - blas64.Dot(dense.Vec(b[1].Data), dense.Vec(b[1].Data))
+	latent = all - float64(i.of.A.Rows)*i.model.Noise - blas64.Dot(dense.Vec(b[1].Data), dense.Vec(b[1].Data))
 	return observed, latent, nil
-}
-
-// explained returns, for each of the given noise variances, B (n×k) such that
-// BBᵀ = CΩS⁻¹ΩᵀC, where C = K + noise·I.
-func (i *Information) explained(p *Projection, noises ...float64) (all []blas64.General, err error) {
-	omega, err := i.seen(p)
-	if err != nil {
-		return nil, err
-	}
-	aOmega := dense.Product(blas.NoTrans, i.gram, omega)
-	s, err := i.factoriseS(omega, aOmega)
-	if err != nil {
-		return nil, err
-	}
-	for _, noise := range noises {
-		b := dense.New(aOmega.Rows, aOmega.Cols)
-		copy(b.Data, aOmega.Data)
-		for r := range b.Rows {
-			blas64.Axpy(noise-i.model.Noise, dense.Vec(omega.Data[r*omega.Stride:][:b.Cols]), dense.Vec(b.Data[r*b.Stride:][:b.Cols]))
-		}
-		parallel.For(dense.Blocks(b.Rows), func(r int) { s.SolveLTRight(dense.RowBlock(b, r)) })
-		all = append(all, b)
-	}
-	return all, nil
-}
-
-// factoriseS returns the Cholesky factor of S = ΩᵀAΩ, given AΩ.
-func (i *Information) factoriseS(omega, aOmega blas64.General) (*dense.Lower, error) {
-	k := omega.Cols
-	g := dense.Product(blas.Trans, omega, aOmega)
-	s := dense.NewLower(k)
-	s.Set(g)
-	if err := s.Cholesky(); err != nil {
-		return nil, notFactorised(i.model.Kernel, i.model.Noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", k, err)
-	}
-	return s, nil
 }
 
 func (i *Information) check(p *Projection) {
@@ -398,4 +267,141 @@ func (i *Information) check(p *Projection) {
 	if n, _ := p.Dims(); n != i.x.Len() {
 		panic(fmt.Sprintf("gppl: Information: the projection p is of %d observations, want n = %d", n, i.x.Len()))
 	}
+}
+
+// With a mean with flat coefficients, the restricted likelihood sees only the contrasts Nᵀy,
+// where N is an orthonormal basis of the complement of the flat columns H. The information of
+// a model with a mean is therefore that of the contrasts, with NᵀAN and NᵀȦN instead of A and
+// Ȧ. Projections see the contrasts of z, by N_z orthogonal to ΩᵀH. Since (ΩN_z)ᵀH = 0, these
+// are projections of the contrasts of y by NᵀΩN_z, which is orthonormal if Ω is. All
+// properties of I_Y, I_Z and ΔI hold for them. Columns with a normal prior belong to the
+// covariance, to which they add HBHᵀ.
+
+// contrasts replaces A and Ȧ by those of the contrasts of y.
+func (i *Information) contrasts() error {
+	h, err := basisAt(i.model.Mean, i.x)
+	if err != nil {
+		return err
+	}
+	if err := CheckBasis(i.model.Mean, i.x); err != nil {
+		return err
+	}
+	n := i.x.Len()
+	var flat []int
+	for j, column := range i.model.Mean.Columns() {
+		if math.IsInf(column.Variance, 1) {
+			flat = append(flat, j)
+			continue
+		}
+		of := dense.Vec(mat.Col(nil, j, h))
+		blas64.Ger(column.Variance, of, of, i.of.A)
+	}
+	if len(flat) == 0 {
+		return nil
+	}
+	if n <= len(flat) {
+		return fmt.Errorf("gppl: %d observations and %d flat coefficients leave no contrasts to inform about", n, len(flat))
+	}
+	columns := mat.NewDense(n, len(flat), nil)
+	for k, j := range flat {
+		columns.SetCol(k, mat.Col(nil, j, h))
+	}
+	i.flat, i.free = columns.RawMatrix(), fisher.Complement(columns)
+	i.of.A = fisher.Sandwich(i.of.A, i.free)
+	for p, dot := range i.of.Dot {
+		i.of.Dot[p] = fisher.Sandwich(dot, i.free)
+	}
+	return nil
+}
+
+// span returns an orthonormal basis of the span of Ω, on which alone all depends. In coordinates where A = I rounding
+// turns the span by √(‖A‖/σ²) times as much as it turns the basis. It is an error if that is too much.
+func (i *Information) span(p *Projection) (blas64.General, error) {
+	i.check(p)
+	omega := p.Omega().RawMatrix()
+	if p.Orthonormal {
+		return omega, nil
+	}
+	q, f := dense.OrthonormalBasis(omega)
+	root := math.Sqrt(max(1, dense.Trace(i.of.A))) / i.of.Factor.MinDiagonal()
+	if f.Dependent != nil {
+		return q, fmt.Errorf("%w: the condition of Ω is %.2g", dependentError(f, p.Design, q.Cols), f.Cond)
+	}
+	if !(f.Turned()*root <= dense.Unsound) {
+		return q, fmt.Errorf("gppl: the information of %d projections is lost in rounding, with a noise variance of %.4g: %w", q.Cols, i.model.Noise, dependentError(f, p.Design, q.Cols))
+	}
+	return q, nil
+}
+
+// seen returns an orthonormal basis of what p sees, with a mean of the contrasts. It is an error if there
+// are no contrasts, or if rounding decides the basis.
+func (i *Information) seen(p *Projection) (blas64.General, error) {
+	omega, err := i.span(p)
+	if err != nil {
+		return omega, err
+	}
+	if i.free.Rows == 0 {
+		return omega, nil
+	}
+	free, rank, err := fisher.Null(dense.Product(blas.Trans, omega, i.flat))
+	if err != nil {
+		return omega, fmt.Errorf("gppl: the projected basis of the mean %v: %w", i.model.Mean, err)
+	}
+	if rank == omega.Cols {
+		return omega, fmt.Errorf("gppl: %d projections and %d flat coefficients leave no contrasts to inform about", omega.Cols, rank)
+	}
+	return dense.Product(blas.Trans, i.free, dense.Product(blas.NoTrans, omega, free)), nil
+}
+
+// NotIdentified is the error of StdErrLog where the information matrix is
+// singular: the data, or their projections, do not determine some combinations of the
+// parameters.
+type NotIdentified struct {
+	Params []Param    // the parameters without a standard error
+	Null   *mat.Dense // q×r: orthonormal directions in the logs of all q parameters about which there is no information
+}
+
+func (e *NotIdentified) Error() string {
+	var names []string
+	for _, p := range e.Params {
+		names = append(names, fmt.Sprintf("%q", p.Name))
+	}
+	q, r := e.Null.Dims()
+	return fmt.Sprintf("gppl: the information is singular in %d of %d directions: %s not identified", r, q, strings.Join(names, ", "))
+}
+
+// StdErrLog returns the Cramér–Rao bounds √(I⁻¹)_pp on the standard errors of
+// the logs of the parameters, from their information matrix (q×q); the standard error
+// of a parameter θ itself is about θ times as large. A parameter that is not identified
+// gets +Inf, and the error is then a *NotIdentified that names it; the other values are
+// still correct. Parameters are not identified if the matrix, scaled to a unit
+// diagonal, has an eigenvalue below 1e-11, or if a diagonal entry of the unscaled
+// matrix is below 1e-20 of the largest. It panics if len(params) is not q. A matrix
+// with entries that are not finite is an error.
+func StdErrLog(info mat.Symmetric, params []Param) ([]float64, error) {
+	q := info.SymmetricDim()
+	if len(params) != q {
+		panic(fmt.Sprintf("gppl: StdErrLog: len(params) = %d, want %d", len(params), q))
+	}
+	for a := range q {
+		for b := range q {
+			if v := info.At(a, b); !isFinite(v) {
+				return nil, fmt.Errorf("gppl: the information about %q and %q is %v", params[a].Name, params[b].Name, v)
+			}
+		}
+	}
+	se, null, err := fisher.Bounds(info)
+	if err != nil {
+		return nil, fmt.Errorf("gppl: %w", err)
+	}
+	if null == nil {
+		return se, nil
+	}
+	unknown := &NotIdentified{Null: null}
+	for a, p := range params {
+		if math.IsInf(se[a], 1) {
+			unknown.Params = append(unknown.Params, p)
+		}
+	}
+	return se, unknown
 }

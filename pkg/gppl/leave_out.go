@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/leaveout"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -22,8 +23,8 @@ import (
 //
 // and the same with blocks in the place of entries (Rasmussen and Williams 2006, eq.
 // 5.12; Dubrule 1983 with a mean, whose coefficients are then those without y_i).
-// A root of A gives both without the difference in P and without P_BB (leave_out_root.go), rows of A⁻¹ without the one in
-// A⁻¹, and a state space predicts from the two sides of a block (statespace.LeaveOut). Any other
+// A root of A gives both without the difference in P and without P_BB, rows of A⁻¹ without the one in A⁻¹ (internal/leaveout),
+// and a state space predicts from the two sides of a block (statespace.LeaveOut). Any other
 // posterior tells them at the data: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's
 // own error.
 //
@@ -143,13 +144,9 @@ func (e *lostError) Error() string {
 		observations(e.block), e.engine, e.off)
 }
 
-// leaveOutTrust is how far off a prediction may be for rounding, in its standard deviations, and its variance relatively.
-// What is off is estimated; the hundredth that is promised leaves a margin of three.
-const leaveOutTrust = 0.003
-
 // trust is an error if the estimate says that the prediction for a block is not what it should be.
 func (l *leaver) trust(block []int, off float64) error {
-	if off <= leaveOutTrust {
+	if off <= leaveout.Trust {
 		return nil
 	}
 	return &lostError{l.p.engine, block, off}
@@ -361,34 +358,47 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 			return err
 		}
 	}
-	n := len(l.y)
-	rank, inOrder := p.line.ranks(), blocks
-	if rank != nil {
-		inOrder = make([][]int, len(blocks))
+	if off := l.smoothingNoise() + l.missing(p.lost); off > leaveout.Trust {
+		return l.trust(blocks[0], off)
+	}
+	return l.placed(mean, variances, blocks, p.line.ranks(), len(l.y), func(m, v []float64, blocks [][]int) error {
+		if err := p.filter.LeaveOut(m, v, p.line.columns, l.priorMeans(), blocks); err != nil {
+			return fmt.Errorf("gppl: leaving out by the state space: %w", err)
+		}
+		return nil
+	})
+}
+
+// placed leaves out observations that stand at other places of count: leave sets what is predicted there for the first column of C.
+func (l *leaver) placed(mean, variances []float64, blocks [][]int, place []int, count int, leave func(m, v []float64, blocks [][]int) error) error {
+	at := blocks
+	if place != nil {
+		at = make([][]int, len(blocks))
 		for b, block := range blocks {
 			for _, i := range block {
-				inOrder[b] = append(inOrder[b], rank[i])
+				at[b] = append(at[b], place[i])
 			}
 		}
 	}
-	if off := l.smoothingNoise() + l.missing(p.lost); off > leaveOutTrust {
-		return l.trust(blocks[0], off)
+	m, v := make([]float64, count), make([]float64, count)
+	err := leave(m, v, at)
+	var lost *leaveout.LostError
+	if errors.As(err, &lost) {
+		return &lostError{l.p.engine, blocks[lost.Block], lost.Off}
 	}
-	m, v := make([]float64, n), make([]float64, n)
-	if err := p.filter.LeaveOut(m, v, p.line.columns, l.priorMeans(), inOrder); err != nil {
-		return fmt.Errorf("gppl: leaving out by the state space: %w", err)
+	if err != nil {
+		return err
 	}
 	for b, block := range blocks {
 		for j, i := range block {
-			at := inOrder[b][j]
-			mean[i], variances[i] = m[at]+l.y[i]-p.line.columns.Data[at*p.line.columns.Stride], v[at]
+			mean[i], variances[i] = m[at[b][j]]+(l.y[i]-l.columns.Data[i*l.columns.Stride]), v[at[b][j]]
 		}
 	}
 	return nil
 }
 
 // missing bounds what a positive matrix that A lacks, of the diagonal δ, puts off predictions, in their standard deviations: A is then off
-// by a share of δ/σ², and Zᵀ·δA·α′ (leave_out_root.go) by that share of √(ZᵀAZ·yᵀPy).
+// by a share of δ/σ², and Zᵀ·δA·α′ (leaveout.Root) by that share of √(ZᵀAZ·yᵀPy).
 func (l *leaver) missing(diagonal float64) float64 {
 	return diagonal / slices.Min(l.noise) * (1 + l.length)
 }
@@ -408,4 +418,71 @@ func (l *leaver) smoothingNoise() float64 {
 		off += contrast * l.length
 	}
 	return smoothingMargin * 0x1p-53 * off
+}
+
+// rootNoise is the size of the change of A, relative to √(A_ii·A_jj) and √n, that factorising and the covariances bring: in units
+// of 2⁻⁵³ (TestRandomLeaveOut).
+const rootNoise = 8
+
+// covarianceNoise returns the size of that change relative to √(A_ii·A_jj).
+func covarianceNoise(k Kernel, x Inputs) float64 {
+	return rootNoise*math.Sqrt(float64(x.Len()))*0x1p-53 + phases(k, extent(x), 1, 1)/variance(k)
+}
+
+// byRoot leaves out by a factor of A.
+func (l *leaver) byRoot(of exactPosterior, mean, variances []float64, blocks [][]int) error {
+	k, n := l.p.model.Kernel, len(l.y)
+	root := leaveout.Root{Factor: of.of.factor, Variance: variance(k), Noise: l.noise, Jitter: l.p.jitter, Epsilon: covarianceNoise(k, l.x)}
+	columns := l.columns
+	if of.rows != nil {
+		columns, root.Noise = dense.New(n, l.columns.Cols), make([]float64, n)
+		for i, at := range of.rows {
+			blas64.Copy(dense.Row(l.columns, i), dense.Row(columns, at))
+			root.Noise[at] = l.noise[i]
+		}
+	}
+	return l.placed(mean, variances, blocks, of.rows, n, func(m, v []float64, blocks [][]int) error {
+		return root.Leave(l.ctx, m, v, columns, l.priorMeans(), blocks)
+	})
+}
+
+// byRows leaves out by the Toeplitz engine. Its factor is that of another A, which it measures.
+func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks [][]int) error {
+	e, factor, k := of.factor.engine, &of.factor.factor, l.p.model.Kernel
+	n, most := e.grid.N, variance(k)+l.noise[0]
+	const margin = 16 // Backward measures the change of A in one direction
+	_, slopes := e.count(k)
+	epsilon := margin*(covarianceNoise(k, l.x)+factor.Backward()/most) + 4*e.grid.Off*slopes/most
+	solved := of.factor.Alpha // (A⁻¹C)ᵀ
+	rows := leaveout.Rows{Y: dense.Row(e.columns, 0).Data, Alpha: make([]float64, n), Weight: math.Sqrt(epsilon * most), Epsilon: epsilon, Length: l.length}
+	copy(rows.Alpha, dense.Row(solved, 0).Data)
+	if c := l.p.mean; c != nil {
+		clear(rows.Alpha)
+		for j, v := range c.fit.Contrast() {
+			blas64.Axpy(v, dense.Row(solved, j), dense.Vec(rows.Alpha))
+		}
+		rows.Basis = dense.New(solved.Rows-1, n) // M^(−½)QᵀA⁻¹
+		dense.Copy(rows.Basis, dense.Rows(solved, 1, solved.Rows-1))
+		c.fit.Whiten(rows.Basis)
+	}
+	rows.Row = func(dst []float64, i int) {
+		work := of.work.Get()
+		work.cross = dense.Resize(work.cross, n)
+		clear(work.cross)
+		work.cross[i] = 1
+		factor.Solve(dst, work.cross, &work.work)
+		factor.Refine(dst, work.cross, &work.work)
+		of.work.Put(work)
+	}
+	place := make([]int, len(l.y))
+	for i := range place {
+		at := i
+		if of.rows != nil {
+			at = of.rows[i]
+		}
+		place[i] = e.grid.Place[at]
+	}
+	return l.placed(mean, variances, blocks, place, n, func(m, v []float64, blocks [][]int) error {
+		return rows.Leave(l.ctx, m, v, blocks)
+	})
 }

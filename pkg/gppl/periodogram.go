@@ -4,15 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
-	"math/cmplx"
 	"slices"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
 )
 
 // Periodogram compares a time series with its expectation under a model, frequency by
@@ -58,140 +52,97 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	if x = slices.Compact(x); len(x) < 3 {
 		return nil, fmt.Errorf("gppl: a periodogram needs three distinct times, x has %d", len(x))
 	}
-	g := newTimeGrid(d.X)
-	span, spacing := g.span, g.spacing
-	p := &Periodogram{}
-	lowest, highest := float64(g.length)*g.width/span, float64(g.length)*g.width/(2*spacing)
-	if !(lowest <= float64(g.length) && highest >= 0) {
-		return nil, fmt.Errorf("gppl: a periodogram of times over %.3g with a mean spacing of %.3g would have more frequencies than float64 can count", span, spacing)
+	noise := m.Noise + Nugget(m.Kernel)
+	p, err := periodogram.Times(d.X.at, Detrend(d).Y, trend(d.X), m.Kernel.Cov, noise)
+	if err != nil {
+		return nil, fmt.Errorf("gppl: %w", err)
 	}
-	first, last := max(1, int(math.Ceil(lowest))), int(min(float64(g.length/2), highest))
+	return &Periodogram{Frequency: p.Frequency, Data: p.Data, Expected: p.Expected, Noise: noise}, nil
+}
 
-	window := make([]float64, d.Len())
-	var squares float64
-	for i, t := range d.X.at {
-		s := math.Sin(math.Pi * (t - g.lo) / span)
-		window[i] = s * s
-		squares += window[i] * window[i]
+// NewSumsPeriodogram compares the observations in s with their expectation under m, like
+// NewPeriodogram, but subtracts only their (weighted) mean ȳ, no trend. At the frequencies
+// ξ = j/Period of s, from 1/range to half the mean sampling rate or to the highest that s
+// resolves,
+//
+//	I(ξ) = |Σ_i w_i·h(t_i)·(y_i − ȳ)·exp(−2πi·ξ·t_i)|² / Σ_i w_i·h(t_i)²,
+//
+// where h is close to Hann's window on the extent of the observations. It is a
+// trigonometric polynomial on the circle of s, so that I and its expectation under m follow
+// from the sums, including the leakage from the window and the gaps and the power that the
+// mean takes. It takes O(M log M), whatever n is. It is a Refusal if s does not resolve m.
+func NewSumsPeriodogram(m Model, s *Sums) (*Periodogram, error) {
+	if m.Kernel == nil {
+		return nil, errors.New("gppl: the model has no kernel")
 	}
-	// low are the frequencies that are asked for: a small part of those of the fine grid.
-	low := func(series []float64) []complex128 {
-		return slices.Clone(g.fft.Coefficients(nil, series)[:last+1])
+	if err := m.Check(); err != nil {
+		return nil, err
 	}
-	// transform returns Σ_i w_i·v_i·exp(−2πi·ξ·x_i).
-	transform := func(v []float64) []complex128 {
-		return low(g.put(floats.MulTo(make([]float64, len(v)), window, v)))
+	if s.Len() < 3 {
+		return nil, fmt.Errorf("gppl: a periodogram needs three observations, and there are %d", s.Len())
 	}
-	data := transform(Detrend(d).Y)
+	g := s.circle()
+	lo, hi := s.Extent()
+	first := int(math.Ceil(s.header.Period / (hi - lo)))
+	last := min(s.header.Highest-g.Highest(), int(0.5*float64(s.Len()-1)/(hi-lo)*s.header.Period))
+	if last < first {
+		return nil, fmt.Errorf("gppl: no frequency lies between one cycle over the observations and what %v resolve", s)
+	}
+	coefficients, err := s.coefficients(m, g.Highest()+last)
+	if err != nil {
+		return nil, err
+	}
+	p := &Periodogram{Noise: m.Noise + Nugget(m.Kernel)}
 	for j := first; j <= last; j++ {
-		p.Frequency = append(p.Frequency, float64(j)/(float64(g.length)*g.width))
-		p.Data = append(p.Data, power(data[j])/squares)
+		p.Frequency = append(p.Frequency, float64(j)/s.header.Period)
 	}
-
-	// u*Ku: the pairs of each lag times their covariance, summed with cosines.
-	pairs := g.correlate(g.put(window))
-	cov := g.covariances(m.Kernel)
-	p.Noise = m.Noise + Nugget(m.Kernel)
-	all := low(floats.MulTo(pairs, pairs, cov))
-
-	// What the trend takes: with the columns q of Q, A = u*q and B = u*Kq,
-	// −2·Re Σ_c A_c·B̄_c + Σ_cd A_c·Ā_d·q_cᵀKq_d, and of the noise Σ_c|A_c|².
-	q := trend(d.X)
-	spectrum := g.fft.Coefficients(nil, cov)
-	covered := make([][]float64, len(q)) // Kq
-	a, b := make([][]complex128, len(q)), make([][]complex128, len(q))
-	for c := range q {
-		covered[c] = g.convolve(q[c], spectrum)
-		a[c], b[c] = transform(q[c]), transform(covered[c])
-	}
-	inner := mat.NewDense(len(q), len(q), nil) // QᵀKQ
-	for c := range q {
-		for e := range q {
-			inner.Set(c, e, floats.Dot(q[c], covered[e]))
-		}
-	}
-	for j := first; j <= last; j++ {
-		signal, noise := real(all[j]), squares
-		for c := range q {
-			signal -= 2 * real(a[c][j]*cmplx.Conj(b[c][j]))
-			noise -= power(a[c][j])
-			for e := range q {
-				signal += real(a[c][j]*cmplx.Conj(a[e][j])) * inner.At(c, e)
-			}
-		}
-		p.Expected = append(p.Expected, (max(signal, 0)+p.Noise*max(noise, 0))/squares)
-	}
+	p.Data, p.Expected = g.At(first, last, coefficients, p.Noise)
 	return p, nil
 }
 
-// timeGrid is a fine even grid over the times of a series, padded to more than
-// twice their range, so that no pair reaches across the ends.
-type timeGrid struct {
-	at                       []int // the place of each time
-	bins, length             int
-	lo, span, spacing, width float64
-	fft                      *fourier.FFT
+// circle returns the sums as a periodogram reads them.
+func (s *Sums) circle() *periodogram.Circle {
+	lo, hi := s.Extent()
+	h := s.header
+	return periodogram.NewCircle(s.plan.Moments(s.sum), s.plan.Values(s.sum), (lo-h.Origin)/h.Period, (hi-h.Origin)/h.Period)
 }
 
-func newTimeGrid(x Inputs) *timeGrid {
-	l := newLine(x, nil)
-	g := &timeGrid{lo: l.t[0], span: l.span, spacing: timeline.Coverage(l.t) / float64(x.Len()-1)}
-	const finer = 32
-	g.bins = 1 + int(math.Round(min(finer*g.span/g.spacing, 1<<20)))
-	g.width = g.span / float64(g.bins-1)
-	g.length = 1 << bits.Len(uint(2*g.bins))
-	for _, t := range x.at {
-		g.at = append(g.at, int(math.Round((t-g.lo)/g.width)))
-	}
-	g.fft = fourier.NewFFT(g.length)
-	return g
-}
+// OneValue reports whether the sums are those of one value and little else. The power of one value is the same at all
+// frequencies. That of white noise varies as much as its mean is, and that of a signal more. With the share q of Σy² in one
+// value the squared ratio of standard deviation to mean is (1 − q)(1 + q): ¼ at q = 0.87. Sums of fewer than some sixty observations are never
+// those of one value. It takes O(M), M the frequencies of s.
+func (s *Sums) OneValue() bool { return s.circle().OneValue(s.header.Highest) }
 
-// put returns the sums of values at the places of the grid.
-func (g *timeGrid) put(v []float64) []float64 {
-	s := make([]float64, g.length)
-	for i, at := range g.at {
-		s[at] += v[i]
+// coefficients returns those ĉ_m, m ≥ 0, of k(τ) = Σ_m ĉ_m·exp(2πimτ/P) over all m. What
+// they leave out is far below the noise. Moments up to the given frequency are for others.
+func (s *Sums) coefficients(m Model, taken int) ([]float64, error) {
+	span, c := s.header.Hi-s.header.Lo, s.header.circle()
+	var parts split
+	if !parts.of(m.Kernel) {
+		return []float64{0}, nil
 	}
-	return s
-}
-
-// correlate returns Σ_b s_b·s_{b+h} for every lag h, negative ones at the end.
-func (g *timeGrid) correlate(s []float64) []float64 {
-	c := g.fft.Coefficients(nil, s)
-	for i, v := range c {
-		c[i] = complex((real(v)*real(v)+imag(v)*imag(v))/float64(g.length), 0)
+	eps := max(c.least(span, m.Kernel), min(1e-9, 1e-6*m.Noise/variance(m.Kernel)))
+	room := 2*c.highest - taken
+	count, windowed, why := c.needs(span, m.Kernel, eps)
+	if why == (reason{}) && count > float64(room) {
+		why = reason{c.beyond, count / c.period}
 	}
-	return g.fft.Sequence(nil, c)
-}
-
-// covariances returns k at every lag of the grid, 0 beyond the range.
-func (g *timeGrid) covariances(k Kernel) []float64 {
-	near := make([]float64, g.bins)
-	for h := range near {
-		near[h] = float64(h) * g.width
+	if why != (reason{}) {
+		return nil, &Refusal{Reason: why.String()}
 	}
-	k.Cov(near, near)
-	all := make([]float64, g.length)
-	for h, v := range near {
-		all[h] = v
-		if h > 0 {
-			all[g.length-h] = v
+	series := newCosineSeriesOf(span, c.period, windowed, m.Kernel, eps)
+	n, err := series.expand(m.Kernel, eps)
+	if err != nil {
+		return nil, err
+	}
+	if n > room {
+		return nil, &Refusal{Reason: reason{c.beyond, float64(n) / c.period}.String()}
+	}
+	hat := make([]float64, n)
+	for i, v := range series.c[:n] {
+		if hat[i] = 0.5 * v; i == 0 {
+			hat[i] = v
 		}
 	}
-	return all
-}
-
-// convolve returns Σ_j k(x_i − x_j)·v_j, from the spectrum of the covariances.
-func (g *timeGrid) convolve(v []float64, spectrum []complex128) []float64 {
-	c := g.fft.Coefficients(nil, g.put(v))
-	for i := range c {
-		c[i] *= complex(real(spectrum[i])/float64(g.length), 0)
-	}
-	s := g.fft.Sequence(nil, c)
-	out := make([]float64, len(v))
-	for i, at := range g.at {
-		out[i] = s[at]
-	}
-	return out
+	return hat, nil
 }

@@ -6,13 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"sync"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
@@ -125,32 +120,15 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 		return p, nil
 	}
 	p.Orthonormal = true
-	f := factoriseQR(omega.RawMatrix())
-	if f.dependent != nil {
-		return nil, f.error(design.String(), k)
-	}
-	if k < n && !f.sound() { // n columns span everything
-		return nil, f.error(design.String(), k)
+	f := dense.Orthonormalise(omega.RawMatrix())
+	if f.Dependent != nil || k < n && !f.Sound() { // n columns span everything
+		return nil, dependentError(f, design.String(), k)
 	}
 	return p, nil
 }
 
 // Dims returns the number of observations n and of projections k.
 func (p *Projection) Dims() (n, k int) { return p.n, p.k }
-
-// orthonormalise replaces the columns of q by an orthonormal basis of their
-// span, column j of it in the span of columns 0, …, j. It returns the columns
-// that are numerically dependent on the earlier ones; q is then meaningless.
-func orthonormalise(q blas64.General) (dependent []int) { return factoriseQR(q).dependent }
-
-// factorQR is what is known of the R of Ω = QR.
-type factorQR struct {
-	dependent []int   // columns that are numerically dependent on the earlier ones
-	rows      int     // n
-	logDet    float64 // log|det R|
-	cond      float64 // an estimate of the condition of Ω, whose columns should have one length
-	leading   int     // as many leading columns are sound
-}
 
 // A DependentError is the error of directions that depend on one another, or so nearly that rounding decides where some of them
 // point.
@@ -171,52 +149,9 @@ func (e *DependentError) Error() string {
 		e.Design, e.N, e.K-len(e.Columns), e.K, e.Columns)
 }
 
-// error returns what is wrong with the k directions of a design.
-func (f *factorQR) error(design string, k int) error {
-	return &DependentError{Design: design, N: f.rows, K: k, Columns: f.dependent, Condition: f.cond, Sound: f.leading}
-}
-
-// unsound is how far rounding may turn directions, in radians.
-const unsound = 1e-2
-
-// turned is about how far rounding turns the columns of Q: each is computed as for an Ω that is off by the rounding of
-// its entries, which the condition of those before it amplifies (Higham 2002, theorem 19.4 and section 20.7).
-func turned(rows int, cond float64) float64 { return math.Sqrt(float64(rows)) * 0x1p-52 * cond }
-
-// sound reports whether the span is that of Ω rather than of its rounding.
-func (f *factorQR) sound() bool { return f.dependent == nil && turned(f.rows, f.cond) <= unsound }
-
-// factoriseQR replaces the columns of q, n×k, by an orthonormal basis of their span, as orthonormalise does, in 4nk² flops.
-func factoriseQR(q blas64.General) *factorQR {
-	k := q.Cols
-	f := &factorQR{rows: q.Rows, leading: k}
-	tau := make([]float64, k)
-	work := make([]float64, 1)
-	lapack64.Geqrf(q, tau, work, -1)
-	work = make([]float64, int(work[0]))
-	lapack64.Geqrf(q, tau, work, len(work))
-	tol := 16 * math.Sqrt(float64(q.Rows)) * 0x1p-52
-	for j := range k {
-		column := blas64.Nrm2(blas64.Vector{N: j + 1, Inc: q.Stride, Data: q.Data[j:]})
-		diagonal := math.Abs(q.Data[j*q.Stride+j])
-		if !(diagonal > tol*column) {
-			f.dependent = append(f.dependent, j)
-		}
-		f.logDet += math.Log(diagonal)
-	}
-	scratch, counts := make([]float64, 3*k), make([]int, k)
-	condition := func(k int) float64 { // of the leading columns
-		if k == 0 {
-			return 1
-		}
-		r := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: k, Stride: q.Stride, Data: q.Data}
-		return 1 / lapack64.Trcon(lapack.MaxColumnSum, r, scratch, counts)
-	}
-	if f.cond = condition(k); !f.sound() && f.dependent == nil {
-		f.leading = sort.Search(k, func(j int) bool { return !(turned(f.rows, condition(j+1)) <= unsound) })
-	}
-	lapack64.Orgqr(q, tau, work, len(work))
-	return f
+// dependentError returns what is wrong with the k directions of a design.
+func dependentError(f *dense.QR, design string, k int) error {
+	return &DependentError{Design: design, N: f.Rows, K: k, Columns: f.Dependent, Condition: f.Cond, Sound: f.Leading}
 }
 
 // illConditioned is the condition of Ω from which on losses compute with an orthonormal basis: the covariance of the projections
@@ -230,35 +165,13 @@ func (p *Projection) wellConditioned() (*Projection, float64) {
 	if p.Orthonormal {
 		return p, 0
 	}
-	q, f := orthonormalBasis(p.Omega().RawMatrix())
-	if f.cond < illConditioned || !f.sound() {
+	q, f := dense.OrthonormalBasis(p.Omega().RawMatrix())
+	if f.Cond < illConditioned || !f.Sound() {
 		return p, 0
 	}
 	basis := &Projection{Design: p.Design, Seed: p.Seed, Orthonormal: true, n: p.n, k: p.k}
 	basis.omega.m = mat.NewDense(q.Rows, q.Cols, q.Data)
-	return basis, f.logDet
-}
-
-// orthonormalBasis returns an orthonormal basis of the span of Ω, n×k, and log|det R| of Ω = QR. The columns are scaled to
-// one length first.
-func orthonormalBasis(omega blas64.General) (blas64.General, *factorQR) {
-	q := dense.New(omega.Rows, omega.Cols)
-	dense.Copy(q, omega)
-	if q.Cols > q.Rows {
-		return q, &factorQR{rows: q.Rows, cond: math.Inf(1), leading: q.Rows}
-	}
-	var lengths float64
-	for j := range q.Cols {
-		c := dense.Column(q, j)
-		length := blas64.Nrm2(c)
-		lengths += math.Log(length)
-		if length > 0 {
-			blas64.Scal(1/length, c)
-		}
-	}
-	f := factoriseQR(q)
-	f.logDet += lengths
-	return q, f
+	return basis, f.LogDet
 }
 
 // Sphere draws directions uniformly on the unit sphere of R^n. Orthonormalised
@@ -275,16 +188,8 @@ func (Sphere) Directions(omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
 			row[j] = rnd.NormFloat64()
 		}
 	}
-	normalise(omega.RawMatrix())
+	dense.Normalise(omega.RawMatrix())
 	return nil
-}
-
-// normalise scales each column of w to length one.
-func normalise(w blas64.General) {
-	for j := range w.Cols {
-		c := blas64.Vector{N: w.Rows, Inc: w.Stride, Data: w.Data[j:]}
-		blas64.Scal(1/blas64.Nrm2(c), c)
-	}
 }
 
 // Repulsive starts from Sphere and lets the directions repel each other
@@ -340,7 +245,7 @@ func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error 
 	var w mat.Dense
 	w.Mul(omega, &factor)
 	omega.Copy(&w)
-	normalise(omega.RawMatrix())
+	dense.Normalise(omega.RawMatrix())
 	return nil
 }
 
@@ -436,7 +341,7 @@ func (d Mixed) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 		if err := part.Directions(w, x, rnd); err != nil {
 			return err
 		}
-		normalise(w.RawMatrix())
+		dense.Normalise(w.RawMatrix())
 		omega.Slice(0, n, from, to).(*mat.Dense).Copy(w)
 	}
 	return nil

@@ -136,7 +136,7 @@ func (p *Projection) form() *mat.Dense {
 	w := dense.New(p.n, p.k)
 	p.waves.columns(w)
 	w.Cols, w.Data = p.k-old.Cols, w.Data[old.Cols:]
-	added := newDirections(w, old)
+	added := dense.Complement(w, old)
 	right := omega.RawMatrix()
 	right.Cols, right.Data = added.Cols, right.Data[old.Cols:]
 	dense.Copy(right, added)

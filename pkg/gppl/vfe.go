@@ -353,7 +353,7 @@ func repulsion(grad []float64, z Inputs, s, weight float64) float64 {
 	for i := range m {
 		for j := range i {
 			a, b := z.At(i), z.At(j)
-			e := math.Exp(-squaredDistance(a, b) / (s * s))
+			e := math.Exp(-dense.SquaredDistance(a, b) / (s * s))
 			sum += e
 			if grad == nil {
 				continue

@@ -151,6 +151,14 @@ func Add(dst, src []float64) {
 	}
 }
 
+// SquaredDistance returns |a − b|².
+func SquaredDistance(a, b []float64) (sum float64) {
+	for i, v := range a {
+		sum += (v - b[i]) * (v - b[i])
+	}
+	return sum
+}
+
 // AddDiagonal adds v to the diagonal of a.
 func AddDiagonal(a blas64.General, v float64) {
 	for i := range a.Rows {

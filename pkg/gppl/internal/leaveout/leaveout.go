@@ -1,0 +1,335 @@
+// Package leaveout predicts some of y ~ N(Hβ, A) from all others, from a factorisation of the whole A. With P = A⁻¹ or, with a
+// mean, P = A⁻¹ − A⁻¹HM⁻¹HᵀA⁻¹,
+//
+//	y_B given the others ~ N(y_B − P_BB⁻¹(Py)_B, P_BB⁻¹)
+//
+// (Rasmussen and Williams 2006, eq. 5.12; Dubrule 1983 with a mean). It estimates what rounding does to each prediction.
+package leaveout
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Trust is how far off a prediction may be for rounding, in its standard deviations, and its variance relatively.
+// What is off is estimated; a hundredth, which may be promised, leaves a margin of three.
+const Trust = 0.003
+
+// A LostError says that rounding is not small beside the standard deviation of what is predicted.
+type LostError struct {
+	Block int     // its place among those that are left out
+	Off   float64 // in standard deviations
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("the prediction of block %d may be %.2g of its standard deviation off", e.Block, e.Off)
+}
+
+// trusted is an error if a prediction is further off than trusted.
+func trusted(block int, off float64) error {
+	if off <= Trust {
+		return nil
+	}
+	return &LostError{block, off}
+}
+
+// Root leaves out by a root A = LLᵀ: P = WᵀW for W = (I − ΠΠᵀ)L⁻¹, Π an orthonormal basis of L⁻¹H (and of the priors' rows),
+// and what is predicted for a block B is a least-squares problem. Of W_B = ΘR, Θ orthonormal,
+//
+//	P_BB⁻¹ = R⁻¹R⁻ᵀ,   P_BB⁻¹α_B = R⁻¹Θᵀ·L⁻¹y,
+//
+// which costs rounding the root of what P_BB itself would. The predictions are linear in y, with the weights −Z in
+// y_B − Zᵀy, Z = L⁻ᵀΘR⁻ᵀ. A change δA of A then changes them by Zᵀ·δA·α′, and their covariance by
+// ZᵀδAZ, where α′ = α − Zα_B is without the block. Rounding is such a change, of entries about ε√(A_ii·A_jj).
+type Root struct {
+	Factor interface {
+		SolveL(b blas64.General)
+		SolveLT(b blas64.General)
+	}
+	Variance float64   // v, of the signal: A_ii = v + Noise[i]
+	Noise    []float64 // with Jitter
+	Jitter   float64
+	Epsilon  float64 // of δA
+}
+
+// root is Root with what follows from the columns.
+type root struct {
+	*Root
+	y      []float64
+	base   [][]float64 // Π, by columns: n + h numbers, of which the last h are of the priors
+	half   []float64   // L⁻¹y less what is in Π
+	alpha  []float64   // Py
+	weight []float64   // √(ε·A_ii + jitter)
+	form   float64     // √(yᵀPy)
+}
+
+// Leave sets mean and variances of the observations in blocks, each block on its own, for columns [y, H], n×(1+h), where the
+// coefficient of each column of H is normal about its prior mean with variance 1, or flat if that is NaN. It takes O(n²b) for
+// a block of b observations with a dense L. It is a LostError if rounding puts a prediction off.
+func (r *Root) Leave(ctx context.Context, mean, variances []float64, columns blas64.General, priors []float64, blocks [][]int) error {
+	s := r.prepare(columns, priors)
+	const batch = dense.Tile
+	errs := make([]error, len(blocks))
+	var lots [][2]int // of blocks, with a batch of observations each or one block
+	for from := 0; from < len(blocks); {
+		to, count := from+1, len(blocks[from])
+		for to < len(blocks) && count+len(blocks[to]) <= batch {
+			count += len(blocks[to])
+			to++
+		}
+		lots = append(lots, [2]int{from, to})
+		from = to
+	}
+	parallel.Within(ctx, len(lots), func(k int) { s.lot(mean, variances, blocks, lots[k], errs) })
+	return first(errs)
+}
+
+func first(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Root) prepare(c blas64.General, priors []float64) *root {
+	n, h := c.Rows, c.Cols-1
+	s := &root{Root: r, y: dense.Slice(dense.Column(c, 0)), alpha: make([]float64, n), weight: make([]float64, n)}
+	columns := dense.New(n, 1+h)
+	dense.Copy(columns, c)
+	for i := range n {
+		s.weight[i] = math.Sqrt(r.Epsilon*(r.Variance+r.Noise[i]) + r.Jitter)
+	}
+	r.Factor.SolveL(columns)
+	column := func(j int) []float64 {
+		v := make([]float64, n+h)
+		blas64.Copy(dense.Column(columns, j), dense.Vec(v[:n]))
+		return v
+	}
+	for j := range h {
+		v := column(1 + j)
+		if !math.IsNaN(priors[j]) {
+			v[n+j] = 1
+		}
+		project(v, s.base)
+		blas64.Scal(1/blas64.Nrm2(dense.Vec(v)), dense.Vec(v))
+		s.base = append(s.base, v)
+	}
+	s.half = column(0)
+	for j, prior := range priors {
+		if !math.IsNaN(prior) {
+			s.half[n+j] = prior
+		}
+	}
+	project(s.half, s.base)
+	s.form = blas64.Nrm2(dense.Vec(s.half))
+	copy(s.alpha, s.half)
+	r.Factor.SolveLT(dense.AsColumn(s.alpha))
+	return s
+}
+
+// project subtracts from v what it has in an orthonormal basis.
+func project(v []float64, basis [][]float64) {
+	for range 2 { // again, against rounding
+		for _, b := range basis {
+			blas64.Axpy(-blas64.Dot(dense.Vec(b), dense.Vec(v)), dense.Vec(b), dense.Vec(v))
+		}
+	}
+}
+
+// lot leaves out the blocks of a lot, each on its own.
+func (r *root) lot(mean, variances []float64, blocks [][]int, lot [2]int, errs []error) {
+	var at []int
+	for _, block := range blocks[lot[0]:lot[1]] {
+		at = append(at, block...)
+	}
+	n := len(r.alpha)
+	w := dense.New(n, len(at))
+	for j, i := range at {
+		w.Data[i*w.Stride+j] = 1
+	}
+	r.Factor.SolveL(w)
+	rows := dense.New(len(at), len(r.half)) // Wᵀ
+	for i := range n {
+		for j := range at {
+			rows.Data[j*rows.Stride+i] = w.Data[i*w.Stride+j]
+		}
+	}
+	for b := lot[0]; b < lot[1]; b++ {
+		if count := len(blocks[b]); count > 0 {
+			errs[b] = r.block(mean, variances, b, blocks[b], dense.Rows(rows, 0, count))
+			rows.Data = rows.Data[count*rows.Stride:]
+		}
+	}
+}
+
+// block leaves out block b, the columns of L⁻¹ of which are the rows of w. It spoils w.
+func (r *root) block(mean, variances []float64, b int, block []int, w blas64.General) error {
+	count := len(block)
+	theta, lengths := make([][]float64, count), make([]float64, count)
+	upper := dense.New(count, count) // R
+	for j := range count {
+		v := dense.Row(w, j).Data
+		project(v, r.base)
+		lengths[j] = blas64.Nrm2(dense.Vec(v))
+		for range 2 {
+			for k, t := range theta[:j] {
+				c := blas64.Dot(dense.Vec(t), dense.Vec(v))
+				blas64.Axpy(-c, dense.Vec(t), dense.Vec(v))
+				upper.Data[k*upper.Stride+j] += c
+			}
+		}
+		d := blas64.Nrm2(dense.Vec(v))
+		if !(d > 0) {
+			return &LostError{b, math.Inf(1)}
+		}
+		blas64.Scal(1/d, dense.Vec(v))
+		upper.Data[j*upper.Stride+j] = d
+		theta[j] = v
+	}
+	inverse := dense.New(count, count) // R⁻¹
+	dense.AddDiagonal(inverse, 1)
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: count, Stride: upper.Stride, Data: upper.Data}, inverse)
+	for j, i := range block {
+		var t, v float64
+		for k := j; k < count; k++ {
+			c := inverse.Data[j*inverse.Stride+k]
+			t += c * blas64.Dot(dense.Vec(theta[k]), dense.Vec(r.half))
+			v += c * c
+		}
+		mean[i], variances[i] = r.y[i]-t, v
+	}
+	return r.check(b, block, theta, inverse, lengths, variances)
+}
+
+// check is an error if rounding, as a change of A, moves what is predicted for a block by more than is trusted. A bound
+// that takes no more work comes first: zᵀAz = P_ii⁻¹ gives |Dz|² ≤ (1 + v/σ²)·P_ii⁻¹ with D² the diagonal of A.
+func (r *root) check(b int, block []int, theta [][]float64, inverse blas64.General, lengths, variances []float64) error {
+	least := math.Inf(1)
+	for _, s := range r.Noise {
+		least = min(least, s-r.Jitter)
+	}
+	if bound := (r.Epsilon*(1+r.Variance/least) + r.Jitter/least) * (math.Sqrt(float64(len(block))) + 2*r.form); bound <= Trust {
+		return nil
+	}
+	n := len(r.alpha)
+	z := dense.New(n, len(block)) // ΘR⁻ᵀ, then Z
+	for j := range block {
+		for k := j; k < len(block); k++ {
+			blas64.Axpy(inverse.Data[j*inverse.Stride+k], dense.Vec(theta[k][:n]), dense.Column(z, j))
+		}
+	}
+	r.Factor.SolveLT(z)
+	alpha := append([]float64(nil), r.alpha...) // α′
+	for j, i := range block {
+		blas64.Axpy(-r.alpha[i], dense.Column(z, j), dense.Vec(alpha))
+	}
+	weigh := func(x blas64.Vector) float64 {
+		var sum float64
+		for i, w := range r.weight {
+			v := w * x.Data[i*x.Inc]
+			sum += v * v
+		}
+		return math.Sqrt(sum)
+	}
+	rest := weigh(dense.Vec(alpha)) + math.Sqrt(r.Epsilon)*r.form
+	for j, i := range block {
+		size, sd := weigh(dense.Column(z, j)), math.Sqrt(variances[i])
+		var spread float64 // Σ_k |W_k|·|S_jk|
+		for k := range block {
+			spread += lengths[k] * math.Abs(blas64.Dot(dense.Row(inverse, j), dense.Row(inverse, k)))
+		}
+		off := size / sd * max(size/sd, rest, math.Sqrt(r.Epsilon)*spread/sd)
+		if err := trusted(b, off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rows leaves out by rows of A⁻¹: W = P_B·, with
+//
+//	y_B given the others ~ N(y_B − Sα_B, S),  S = P_BB⁻¹,
+//
+// and Z = SW tells what a change of A does, as for Root.
+type Rows struct {
+	Row     func(dst []float64, i int) // sets dst to row i of A⁻¹; several at once
+	Y       []float64
+	Alpha   []float64      // Py
+	Basis   blas64.General // rows whose outer products A⁻¹ has beyond P, h×n
+	Weight  float64        // √ of the size of δA
+	Epsilon float64        // and relative to A_ii
+	Length  float64        // √(yᵀPy)
+}
+
+// Leave is that of Root, in O(nb) beside the b rows of a block.
+func (r *Rows) Leave(ctx context.Context, mean, variances []float64, blocks [][]int) error {
+	errs := make([]error, len(blocks))
+	parallel.Within(ctx, len(blocks), func(b int) {
+		if len(blocks[b]) > 0 {
+			errs[b] = r.block(mean, variances, b, blocks[b])
+		}
+	})
+	return first(errs)
+}
+
+// block leaves out block b.
+func (r *Rows) block(mean, variances []float64, b int, block []int) error {
+	count, n := len(block), len(r.Alpha)
+	w, lengths := dense.New(count, n), make([]float64, count)
+	parallel.For(count, func(j int) {
+		v, at := dense.Row(w, j), block[j]
+		r.Row(v.Data, at)
+		lengths[j] = blas64.Nrm2(v)
+		for k := range r.Basis.Rows {
+			blas64.Axpy(-r.Basis.Data[k*r.Basis.Stride+at], dense.Row(r.Basis, k), v)
+		}
+	})
+	p, alpha := dense.NewLower(count), make([]float64, count)
+	p.EachTile(func(bi, bj int, t blas64.General) {
+		for i := range t.Rows {
+			for j := range t.Cols {
+				t.Data[i*t.Stride+j] = w.Data[(bi*dense.Tile+i)*w.Stride+block[bj*dense.Tile+j]]
+			}
+		}
+	})
+	for j, i := range block {
+		alpha[j] = r.Alpha[i]
+	}
+	if err := p.Cholesky(); err != nil {
+		return &LostError{b, math.Inf(1)}
+	}
+	inverse := dense.New(count, count) // S
+	dense.AddDiagonal(inverse, 1)
+	p.SolveL(inverse)
+	p.SolveLT(inverse)
+	z := dense.New(count, n)
+	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, inverse, w, 0, z)
+	rest := append([]float64(nil), r.Alpha...) // α less Zα_B
+	for j := range block {
+		blas64.Axpy(-alpha[j], dense.Row(z, j), dense.Vec(rest))
+	}
+	for j, i := range block {
+		v, sd := inverse.Data[j*inverse.Stride+j], math.Sqrt(inverse.Data[j*inverse.Stride+j])
+		mean[i], variances[i] = r.Y[i]-blas64.Dot(dense.Row(inverse, j), dense.Vec(alpha)), v
+		size := r.Weight * blas64.Nrm2(dense.Row(z, j))
+		var spread float64
+		for k, s := range dense.Row(inverse, j).Data {
+			spread += r.Weight * lengths[k] * math.Abs(s)
+		}
+		most := max(size, spread) / sd
+		rounded := r.Weight*blas64.Nrm2(dense.Vec(rest)) + math.Sqrt(r.Epsilon)*r.Length
+		if err := trusted(b, most*max(most, rounded)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
