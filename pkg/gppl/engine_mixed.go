@@ -32,6 +32,7 @@ type mixedExact struct {
 	tolerance float64       // nats per observation
 	tight     bool          // for a posterior
 	probes    []exactEngine // that may factorise B, for their forecasts
+	grid      *griddedExact // likewise
 	factors   parallel.Pool[mixedFactor]
 	rests     parallel.Pool[mixedBase]
 	rooms     parallel.Pool[[]Band]
@@ -45,6 +46,7 @@ type mixedExact struct {
 func newMixedExact(l *line, o options) *mixedExact {
 	e := &mixedExact{line: l, tolerance: o.tolerance, tight: o.posterior, favour: 1}
 	e.sums.read(l)
+	e.grid = newGriddedExact(l)
 	for _, base := range bases {
 		e.probes = append(e.probes, base(l))
 	}
@@ -111,7 +113,7 @@ func (e *mixedExact) predictBased(m *compiled, d *division) forecast {
 	f := cannot(noWaves)
 	b := e.rests.Get()
 	if err := b.compile(m, d.rest); err == nil {
-		_, f = e.baseForecast(b, d.p, d.moving)
+		_, f = e.baseForecast(b, d)
 	}
 	e.rests.Put(b)
 	if f.reason != (reason{}) {
@@ -120,7 +122,7 @@ func (e *mixedExact) predictBased(m *compiled, d *division) forecast {
 	n, least, p := float64(len(e.line.t)), e.line.noise.least(m.noise), d.p
 	f.err += n*rounding(m.variance, least) + e.left(m)
 	f.bytes += 16 * triangle(int(p))
-	f.seconds += p*p*p*(1+d.moving/(3*p))/(2*flopRate) + n*p*1.5e-8 + 1e-4
+	f.seconds += p*p*p*(1+d.moving/(3*p))/(2*flopRate) + 1e-4
 	return f
 }
 
@@ -164,6 +166,7 @@ type mixedFactor struct {
 
 	terms             []waveTerm
 	base              mixedBase
+	which             int // of the engines that may factorise it
 	division          division
 	columns           int           // p
 	circle            *circleSums   // that all waves are on; nil: EᵀE is added up over the data
@@ -177,6 +180,7 @@ type mixedFactor struct {
 	t                   *dense.Lower
 	inverse             *dense.Lower
 	length              []float64      // squares of the lengths of the columns of E
+	size                []float64      // of the columns of ΦC^½, with circle
 	b                   blas64.General // Eᵀz
 	h                   blas64.General // T⁻¹Eᵀz
 	back                blas64.General // Th, for the check
@@ -243,15 +247,14 @@ func (f *mixedFactor) features() int { return f.columns }
 // fill sets EᵀE and what there is of the columns of the data.
 func (f *mixedFactor) fill() error {
 	switch {
-	case f.circle != nil:
-		f.fillSums()
-	case len(f.base.of) == 0:
-		f.fillWhite()
-	default:
-		which, _ := f.engine.baseForecast(&f.base, float64(f.features()), float64(f.shift))
-		if err := f.fillBase(which); err != nil {
+	case len(f.base.of) > 0:
+		if err := f.fillBase(); err != nil {
 			return err
 		}
+	case f.circle != nil:
+		f.fillSums()
+	default:
+		f.fillWhite()
 	}
 	p := f.features()
 	f.length = dense.Resize(f.length, p)
@@ -407,7 +410,11 @@ func (f *mixedFactor) verifyInverse() error {
 		}
 	}
 	if f.circle != nil {
-		if err := f.verifyRow(); err != nil {
+		verify := f.verifyRow
+		if len(f.base.of) > 0 {
+			verify = f.verifyGrid
+		}
+		if err := verify(); err != nil {
 			return err
 		}
 		for k := range f.terms {

@@ -20,9 +20,10 @@ type mixedBase struct {
 	theta  []float64
 	model  compiled
 
-	engine exactEngine // of line
-	made   int         // which of the engines it is, and −1 before there is one
-	line   *line       // the data with the columns (Y, E, E′), E and E′ not whitened
+	engine exactEngine  // of line
+	made   int          // which of the engines it is, and −1 before there is one; gridBase: it has no line
+	line   *line        // the data with the columns (Y, E, E′), E and E′ not whitened
+	grid   gridObserved // what the engine on a grid reads
 	factor exactFactor
 	g      blas64.General // (Y, E, E′)ᵀB⁻¹(Y, E, E′)
 	r      blas64.General // see spread
@@ -72,42 +73,53 @@ func (e *mixedExact) spanOf(rest []basePart) float64 {
 	return e.line.span
 }
 
-// baseForecast returns which engine is to factorise the base, and what it takes with as many columns beside.
-func (e *mixedExact) baseForecast(b *mixedBase, p, moving float64) (which int, f forecast) {
-	f = cannot(noWaves)
-	n, c := float64(len(e.line.t)), p+moving+float64(e.line.columns.Cols)
+// baseForecast returns which engine is to factorise the base, and what it takes with the columns of a division beside.
+func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f forecast) {
+	which, f = gridBase, e.gridForecast(b, d)
+	p, n, c := d.p, float64(len(e.line.t)), d.p+d.moving+float64(e.line.columns.Cols)
 	for i, probe := range e.probes {
 		g := probe.forecast(&b.model)
 		if g.reason != (reason{}) {
 			continue
 		}
 		if d := float64(stateDim(b.model.markov.components)); probe.name() == EngineStateSpace {
-			g.seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d)*n*p*p)/flopRate
+			g.seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d)*n*p*p)/flopRate + n*p*1.5e-8
 			g.bytes += 8 * n * c * (d + 2)
 		} else { // from the time the width of the band follows
 			width := math.Sqrt(g.seconds * 1.5 * flopRate / (3 * n))
-			g.seconds += n * c * (4*width + 2*c) / flopRate
+			g.seconds += n*c*(4*width+2*c)/flopRate + n*p*1.5e-8
 			g.bytes += 8 * n * 3 * c
 		}
-		if f.reason != (reason{}) || g.seconds < f.seconds {
+		if f.reason != (reason{}) || e.favour*g.seconds < f.seconds {
 			which, f = i, g
 		}
 	}
 	return which, f
 }
 
-// fillBase sets EᵀB⁻¹E and what there is of the columns, by the engine of the base.
-func (f *mixedFactor) fillBase(which int) error {
+// fillLine sets the engine of the base, which reads the columns.
+func (f *mixedFactor) fillLine() {
 	b, own := &f.base, f.engine.line
-	p, s, c := f.features(), f.shift, own.columns.Cols
-	wide := p + s + c
-	if b.made != which || b.line.columns.Cols != wide {
-		b.made, b.line = which, new(line)
+	wide := f.features() + f.shift + own.columns.Cols
+	if b.made != f.which || b.line.columns.Cols != wide {
+		b.made, b.line = f.which, new(line)
 		*b.line = *own
 		b.line.columns, b.line.y = dense.New(len(own.t), wide), nil
-		b.engine = bases[which](b.line)
+		b.engine = bases[f.which](b.line)
 	}
 	f.fillColumns(b.line.columns)
+}
+
+// fillBase sets EᵀB⁻¹E and what there is of the columns, by the engine of the base.
+func (f *mixedFactor) fillBase() error {
+	b := &f.base
+	p, c := f.features(), f.engine.line.columns.Cols
+	wide := p + f.shift + c
+	if f.which == gridBase {
+		f.fillGrid()
+	} else {
+		f.fillLine()
+	}
 	var err error
 	if b.factor, err = b.engine.factor(&b.model); err != nil {
 		return err

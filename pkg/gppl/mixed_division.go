@@ -6,6 +6,7 @@ import "math"
 type division struct {
 	waves     []wavePart
 	rest      []basePart
+	grid      int     // the term that is the base on a grid, −1
 	layered   int     // the term that is taken in layers, −1
 	p, moving float64 // columns, and those whose frequencies are parameters
 	whole     float64 // columns without packets
@@ -37,7 +38,15 @@ func (p basePart) sameFamily(q basePart) bool {
 // divide sets d to the terms of a kernel that are taken as waves, at distances up to the span of the data at least, and the others. A term
 // that dies out has its place in the base where it takes many columns.
 func (e *mixedExact) divide(d *division, m *compiled, eps, span float64) {
-	*d = division{waves: d.waves[:0], rest: d.rest[:0], layered: -1}
+	e.divideBy(d, m, eps, span, e.gridTerm(m))
+	if d.grid >= 0 && (len(d.rest) != 1 || d.p == 0) {
+		e.divideBy(d, m, eps, span, -1)
+	}
+}
+
+// divideBy is divide with the given term on a grid, −1: none.
+func (e *mixedExact) divideBy(d *division, m *compiled, eps, span float64, grid int) {
+	*d = division{waves: d.waves[:0], rest: d.rest[:0], grid: grid, layered: -1}
 	for i, k := range m.split.signal {
 		if of, ok := k.(layered); ok && d.layered < 0 {
 			if d.mixture, ok = of.mixture(); ok {
@@ -45,7 +54,7 @@ func (e *mixedExact) divide(d *division, m *compiled, eps, span float64) {
 				continue
 			}
 		}
-		if w, ok := waverOf(k); !ok || !e.takeWaves(d, i, w, eps) {
+		if w, ok := waverOf(k); !ok || i == grid || !e.takeWaves(d, i, w, eps) {
 			d.rest = append(d.rest, basePart{i, k})
 		}
 	}

@@ -182,7 +182,7 @@ func (p *basedPosterior) latent(ctx context.Context, means blas64.General, varia
 	if err != nil {
 		return err
 	}
-	wide := dense.New(x.Len(), p.base.line.columns.Cols)
+	wide := dense.New(x.Len(), p.base.g.Cols)
 	if err := p.of.latent(ctx, wide, variances, x); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 	if err != nil {
 		return err
 	}
-	wide := dense.New(x.Len(), p.base.line.columns.Cols)
+	wide := dense.New(x.Len(), p.base.g.Cols)
 	if err := p.of.joint(ctx, wide, cov, x); err != nil {
 		return err
 	}

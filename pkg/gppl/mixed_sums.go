@@ -26,6 +26,9 @@ func (e *mixedExact) circled(period float64) float64 {
 // circleFor returns the period of the circle for a division, and the highest frequency on it.
 func (e *mixedExact) circleFor(d *division) (period, highest float64) {
 	period = d.period
+	if d.grid >= 0 {
+		period = max(period, e.line.span+2*rootGap(d.rest[0].kernel))
+	}
 	if d.moving > 0 {
 		period = max(period, 2*e.line.span)
 	}
@@ -58,12 +61,16 @@ func (e *mixedExact) costs(d *division) (direct, sums float64) {
 	}
 	direct = passes*n*d.p*(d.p+2*d.moving)/(2*flopRate) + passes*n*(d.whole+d.moving)*4e-9
 	period, _ := e.circleFor(d)
-	whole, lines := period/d.period*(d.whole-d.moving), 0.0
+	whole, lines := e.onCircle(d, period)
+	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/flopRate
+}
+
+// onCircle returns how many features the columns take on a circle, and how many of them those that move.
+func (e *mixedExact) onCircle(d *division, period float64) (whole, lines float64) {
 	if d.moving > 0 {
 		lines = d.moving * float64(2*lineReach(e.line.span/period)+1)
-		whole += lines
 	}
-	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/flopRate
+	return period/d.period*(d.whole-d.moving) + lines, lines
 }
 
 // packetWidth is about how many columns a packet has.
@@ -73,7 +80,15 @@ const packetWidth = 24
 func (f *mixedFactor) setCircle() error {
 	e := f.engine
 	period, most := e.circleFor(&f.division)
+	for i := range f.terms {
+		if w := &f.terms[i]; w.param < 0 && w.period > period { // for a posterior
+			period = e.circled(w.period)
+		}
+	}
 	highest := int(most) + 1
+	if f.division.grid >= 0 {
+		highest = max(highest, int(rootFrequencies(f.division.rest[0].kernel, period)))
+	}
 	for i := range f.terms {
 		w := &f.terms[i]
 		if w.param >= 0 {
@@ -107,7 +122,11 @@ type waveColumns struct {
 
 // times sets dst to a, whose columns are the features, times the part's matrix.
 func (p *waveColumns) times(dst, a blas64.General) {
-	if p.root == nil {
+	switch {
+	case p.root == nil && p.rank == 1: // of which a product of matrices makes steps of one number
+		blas64.Gemv(blas.NoTrans, p.scale, a, dense.Column(p.z, 0), 0, dense.Column(dst, 0))
+		return
+	case p.root == nil:
 		dense.Gemm(blas.NoTrans, blas.NoTrans, p.scale, a, p.z, 0, dst)
 		return
 	}
@@ -165,16 +184,18 @@ func (f *mixedFactor) fillSums() {
 	}
 	parallel.Within(f.ctx, len(f.parts), f.fillPart)
 	parallel.Within(f.ctx, len(f.movedParts), f.fillMoved)
+	f.size = f.size[:0]
 	for b := range dense.Blocks(f.features()) { // tiles on the diagonal are whole
 		t := f.t.At(b, b)
 		for i := range t.Rows {
+			f.size = append(f.size, math.Sqrt(f.noise*max(0, t.Data[i*t.Stride+i])))
 			for j := range i {
 				t.Data[j*t.Stride+i] = t.Data[i*t.Stride+j]
 			}
 		}
 		tampered("mixed sums", t.Data)
 	}
-	yy := f.engine.sums.squares()
+	yy := f.engine.grid.yy
 	for i := range f.zz.Data {
 		f.zz.Data[i] = yy.Data[i] / f.noise
 	}
@@ -232,35 +253,48 @@ func (f *mixedFactor) someColumn() (of *waveColumns, at int) {
 	return &f.parts[0], 0
 }
 
+// again is what a column of E has with the others and with the data, made again from the sums.
+type again struct {
+	fitted float64 // a row of σ²EᵀE times h
+	data   float64 // its product with a column of the data
+	limit  float64 // of rounding
+}
+
+// rowAgain returns that of column at of a part, and column k of the data.
+func (f *mixedFactor) rowAgain(own *waveColumns, at, k int) (a again) {
+	weights := f.weightsOf(own, at)
+	var weight, fitted float64
+	for i, feature := range own.features {
+		weight += math.Abs(weights[i])
+		a.data += weights[i] * f.circle.columns.Data[int(feature)*f.circle.columns.Stride+k]
+	}
+	for i := range f.parts {
+		p := &f.parts[i]
+		f.strip = dense.Reshape(f.strip, len(own.features), len(p.features))
+		f.circle.moments.Gram(f.strip, own.features, p.features)
+		f.along = dense.Reshape(f.along, len(own.features), p.rank)
+		p.times(f.along, f.strip)
+		for b := range p.rank {
+			h := f.h.Data[(p.first+b)*f.h.Stride+k]
+			var v float64
+			for j, w := range weights {
+				v += w * f.along.Data[j*p.rank+b]
+			}
+			a.fitted += v * h
+			fitted += math.Abs(h) * f.size[p.first+b]
+		}
+	}
+	yy := f.engine.grid.yy
+	a.limit = backward * weight * math.Sqrt(float64(len(f.lambda))) * (fitted + math.Sqrt(yy.Data[k*(yy.Stride+1)]))
+	return a
+}
+
 // verifyRow compares a row of T, made again from the sums, times h with the sums over the data.
 func (f *mixedFactor) verifyRow() error {
 	own, at := f.someColumn()
-	weights := f.weightsOf(own, at)
 	for k := range f.h.Cols {
-		var sum, want, weight, fitted float64
-		for i, feature := range own.features {
-			weight += math.Abs(weights[i])
-			want += weights[i] * f.circle.columns.Data[int(feature)*f.circle.columns.Stride+k]
-		}
-		for i := range f.parts {
-			p := &f.parts[i]
-			f.strip = dense.Reshape(f.strip, len(own.features), len(p.features))
-			f.circle.moments.Gram(f.strip, own.features, p.features)
-			f.along = dense.Reshape(f.along, len(own.features), p.rank)
-			p.times(f.along, f.strip)
-			for b := range p.rank {
-				h := f.h.Data[(p.first+b)*f.h.Stride+k]
-				var v float64
-				for j, w := range weights {
-					v += w * f.along.Data[j*p.rank+b]
-				}
-				sum += v * h
-				fitted += math.Abs(h) * math.Sqrt(f.length[p.first+b]*f.noise)
-			}
-		}
-		sum += f.noise * f.h.Data[(own.first+at)*f.h.Stride+k]
-		size := math.Sqrt(float64(len(f.lambda))) * (fitted + math.Sqrt(f.zz.Data[k*(f.zz.Stride+1)]*f.noise))
-		if err := verify("a row of a linear system", sum, want, backward*weight*size); err != nil {
+		a := f.rowAgain(own, at, k)
+		if err := verify("a row of a linear system", a.fitted+f.noise*f.h.Data[(own.first+at)*f.h.Stride+k], a.data, a.limit); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,10 @@ func (f *mixedFactor) expand() error {
 		w.period, w.bands = w.kernel.Bands(w.bands[:0], f.span, 0.5*f.eps)
 	}
 	f.circle = nil
-	if f.span == l.span && e.summed(&f.division) {
+	if len(f.division.rest) > 0 {
+		f.which, _ = e.baseForecast(&f.base, &f.division)
+	}
+	if grid := len(f.division.rest) > 0 && f.which == gridBase; grid || f.span == l.span && e.summed(&f.division) {
 		if err := f.setCircle(); err != nil {
 			return err
 		}

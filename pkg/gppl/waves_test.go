@@ -195,6 +195,7 @@ func TestMixedAgainstDense(t *testing.T) {
 			Add(Periodic{1, 1, p}, Periodic{0.3, 1, 1.7 * p}),
 			Add(Matern32{0.5, 20}, Periodic{1, 1, p}), Add(SE{0.5, 1}, SpectralMixture{1, 300, p}, Laplace{0.1, 0.3}),
 			Add(Laplace{0.3, 4}, SE{0.5, 60}, Matern52{0.4, 30}, SpectralMixture{1, 300, p}, White{0.05}),
+			Add(SE{0.4, 0.5}, Periodic{1, 0.8, p}, White{0.05}), Add(LocPer{1, 2 * n, p, 1.3}, Periodic{1, 1, 7}, SE{0.4, 0.9}),
 			RQ{1, 2, 0.1 + 0.01*p}, Add(RQ{1, 9, 0.6}, Periodic{0.5, 1, p}), Add(Matern32{0.5, 3}, RQ{0.7, 20, 2}, LocPer{1, 2 * n, p, 1.3}),
 		} {
 			for noise, d := range []Data{{X: Scalars(x), Y: y}, {X: Scalars(x), Y: y, Relative: e}, {X: Scalars(x), Y: y, Errors: s}, {X: Scalars(x), Y: y, Relative: e, Errors: s}} {
@@ -244,9 +245,9 @@ func TestPackets(t *testing.T) {
 			Add(SE{1, log(0.05, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}), Add(Matern32{1, log(0.01, 1)}, LocPer{1, log(0.3, 10), log(0.01, 0.3), 1}),
 			Mul(SE{1, log(0.3, 10)}, Periodic{0.8, log(0.5, 2), log(0.003, 0.3)}), Add(Mul(Periodic{1.3, 1, log(0.003, 0.3)}, SE{0.7, log(0.3, 10)}), Laplace{1, 0.1}),
 			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.02, 1)}), Periodic{0.8, log(0.5, 2), log(0.003, 3)},
-			RQ{1, log(0.003, 3), log(leastLayer, 100)}, Add(RQ{1, log(0.003, 3), log(0.1, 10)}, Periodic{0.8, 1, log(0.003, 3)}),
+			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.001, 0.008)}), RQ{1, log(0.003, 3), log(leastLayer, 100)}, Add(RQ{1, log(0.003, 3), log(0.1, 10)}, Periodic{0.8, 1, log(0.003, 3)}),
 			Add(RQ{1, log(0.01, 3), log(0.1, 10)}, Matern32{1, log(0.01, 1)}, RQ{0.1, 0.01, 20}),
-		}[rnd.IntN(12)]
+		}[rnd.IntN(13)]
 		d, m := Data{X: Scalars(x), Y: y}, Model{Kernel: k, Noise: log(1e-4, 1)}
 		got, grad, bound := evaluated(t, m, d, EngineMixed)
 		want, wantGrad, other := evaluated(t, m, d, EngineDense)
@@ -343,7 +344,7 @@ func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums b
 func TestMixedSums(t *testing.T) {
 	defer func() { tamper = nil }()
 	rnd := rand.New(rand.NewPCG(5, 31))
-	for i := range testsize.Of(12, 40, 200) {
+	for i := range testsize.Of(6, 40, 200) {
 		log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }
 		n := 20 + rnd.IntN(200)
 		x, y := make([]float64, n), dense.New(n, 2)
@@ -354,13 +355,16 @@ func TestMixedSums(t *testing.T) {
 		k := []Kernel{
 			Periodic{1, log(0.5, 2), log(0.01, 20)}, Add(SE{1, log(0.3, 20)}, Periodic{0.5, log(0.5, 2), log(0.01, 20)}),
 			Add(Periodic{1, 1, log(0.01, 1)}, Periodic{0.5, 0.8, log(1, 20)}, LocPer{0.7, log(3, 30), log(0.1, 0.5), 1}), Add(SE{1, log(0.3, 5)}, SE{0.4, log(1, 3)}),
-		}[i%4]
+			Add(SE{1, log(0.03, 0.05)}, Periodic{0.5, 1, log(0.1, 20)}), Add(Periodic{0.5, 0.8, log(1, 20)}, SE{1, log(0.03, 0.05)}),
+		}[i%6]
 		series := sortLine(Scalars(x))
 		series.setColumns(y)
 		m := compiledAt(k, log(1e-3, 1))
+		var promise float64
 		evaluate := func(favour float64) (det float64, g blas64.General, grad []float64, err error) {
 			e := newMixedExact(series, options{tolerance: defaultTolerance})
 			e.favour = favour
+			promise += e.forecast(m).err
 			f, err := e.factor(m)
 			if err != nil {
 				return 0, g, nil, err
@@ -383,6 +387,9 @@ func TestMixedSums(t *testing.T) {
 		if limit := 1e-12 * float64(n) * steep; !(math.Abs(det-want) <= limit) {
 			t.Errorf("%v: log-determinant %v, from the data %v, allowed %.2g", k, det, want, limit)
 		}
+		if off := 0.5 * math.Abs(det+g.Data[0]-want-h.Data[0]); !(off <= promise) {
+			t.Errorf("%v, noise %v: the values differ by %.2g, and %.2g is promised", k, m.noise, off, promise)
+		}
 		for i, v := range h.Data {
 			if limit := 1e-12 * steep * (h.Data[0] + h.Data[3]); !(math.Abs(g.Data[i]-v) <= limit) {
 				t.Errorf("%v: form %v, from the data %v, allowed %.2g", k, g.Data[i], v, limit)
@@ -393,15 +400,20 @@ func TestMixedSums(t *testing.T) {
 				t.Errorf("%v, noise %v: derivative %d is %v, from the data %v, allowed %.2g", k, m.noise, p, grad[p], v, limit)
 			}
 		}
-		tamper = func(what string, x []float64) {
-			if what == "mixed lines" {
-				scaleBy(x, 1.001)
+		for _, stage := range []string{"mixed lines", "mixed grid", "mixed sums"} {
+			hit := false
+			tamper = func(what string, x []float64) {
+				if what == stage {
+					scaleBy(x, 1.001)
+					hit = true
+				}
 			}
-		}
-		_, _, _, err = evaluate(math.Inf(1))
-		tamper = nil
-		if moves := i%4 < 3; moves && err == nil {
-			t.Errorf("%v: a fault in the lines is not found", k)
+			_, _, _, err = evaluate(math.Inf(1))
+			tamper = nil
+			moves, grid := i%6 != 3, i%6 > 3
+			if want := stage == "mixed sums" || stage == "mixed lines" && moves || stage == "mixed grid" && grid; hit != want || want && err == nil {
+				t.Errorf("%v: a fault in %s, tried %v, is not found", k, stage, hit)
+			}
 		}
 	}
 }
