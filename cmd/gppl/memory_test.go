@@ -70,7 +70,7 @@ func TestMemoryRefuses(t *testing.T) {
 	}{
 		{[]string{"sum", path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--lengthscale", "5", "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
 		{[]string{"predict", path, "--memory", "40MB"}, exitFailed, "and the limit is 40 MB"},
-		{[]string{"merge", path, path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"merge", path, sums, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
 		{[]string{"info", path, "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
 		{[]string{"sum", path, "--like", path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
 		{[]string{"fit", sums, "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},

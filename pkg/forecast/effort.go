@@ -1,13 +1,13 @@
 package forecast
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // effort is how far the search of the automatic policy goes.
@@ -186,7 +186,7 @@ var (
 // choose sets the observations of a series on which all candidates are trained, and by which likelihood: the exact one if there are few
 // or if it is cheap, of all or of the latest, else the projected one. The choice is made once: candidates for y and for log y have the
 // same observations. The series takes some memory beside.
-func (t *trainer) choose(all gppl.Data, beside float64) (err error) {
+func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (err error) {
 	if n := t.data.Len(); n > 0 {
 		t.data = latest(all, n)
 		return nil
@@ -219,8 +219,11 @@ func (t *trainer) choose(all gppl.Data, beside float64) (err error) {
 		if t.omega, err = projections(t.data, min(t.options.Projections, t.data.Len()/2)); err != nil {
 			return err
 		}
-		if last || t.quick() {
+		if last {
 			break
+		}
+		if quick, err := t.quick(ctx); quick || err != nil {
+			return err
 		}
 	}
 	return nil
@@ -253,13 +256,17 @@ func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok boo
 	return "", false
 }
 
-// quick reports whether an evaluation of the projected likelihood of every candidate is predicted to take partSeconds at most.
-func (t *trainer) quick() bool {
+// quick reports whether an evaluation of the projected likelihood of every candidate, at the start that its search finds, is predicted to
+// take partSeconds at most: short lengthscales take a hundred times as long as long ones. It is an error if ctx ends.
+func (t *trainer) quick(ctx context.Context) (bool, error) {
 	for _, k := range t.kernels {
-		seconds, err := t.cost(auto.StartFrom(gppl.Model{Kernel: k, Noise: 1}.FixRedundant(), t.data))
-		if err != nil || seconds > t.affordable(partSeconds) {
-			return false
+		found, err := t.find(ctx, t.families(k)[0])
+		if err != nil {
+			return false, ctx.Err()
+		}
+		if seconds, err := t.cost(found.Models[0]); err != nil || seconds > t.affordable(partSeconds) {
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
 }

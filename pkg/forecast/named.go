@@ -32,7 +32,7 @@ type comparison struct {
 
 // fitNamed trains the named kernels, and the best of them with other trends and on the logarithm, and keeps the one with the lowest BIC.
 func fitNamed(ctx context.Context, s *Series, o Options) (*Analysis, error) {
-	c, err := newComparison(s, o)
+	c, err := newComparison(ctx, s, o)
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +48,11 @@ func fitNamed(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := c.tryLogarithm(ctx); err != nil {
 		return nil, err
 	}
-	return c.finish()
+	return c.finish(ctx)
 }
 
 // newComparison reads the kernels, and begins with y, or with log y if that is all that is asked for, and with the first trend.
-func newComparison(s *Series, o Options) (*comparison, error) {
+func newComparison(ctx context.Context, s *Series, o Options) (*comparison, error) {
 	o.MaxExact, o.Projections = cmp.Or(o.MaxExact, 6000), cmp.Or(o.Projections, 400)
 	o.RandomStarts = max(0, o.RandomStarts)
 	kernels := make([]gppl.Kernel, len(o.Kernels))
@@ -81,7 +81,7 @@ func newComparison(s *Series, o Options) (*comparison, error) {
 		looks = 3
 	}
 	c.beside = float64(looks)*lookSeconds(len(s.X)) + checkSeconds(len(s.X))
-	if err := c.look(s, always, c.bothScales); err != nil {
+	if err := c.look(ctx, s, always, c.bothScales); err != nil {
 		return nil, err
 	}
 	if err := c.setTrend(cmp.Or(o.Trend, "auto")); err != nil {
@@ -149,7 +149,7 @@ func (c *comparison) tryLogarithm(ctx context.Context) error {
 	if !ok || !c.bothScales {
 		return nil
 	}
-	if err := c.look(c.series, true, true); err != nil {
+	if err := c.look(ctx, c.series, true, true); err != nil {
 		return err
 	}
 	if err := c.setTrend(c.analysis.Candidates[0].Trend); err != nil {
@@ -163,7 +163,7 @@ func (c *comparison) tryLogarithm(ctx context.Context) error {
 }
 
 // finish returns the analysis with the best candidate.
-func (c *comparison) finish() (*Analysis, error) {
+func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
 	a := c.analysis
 	best := &a.Candidates[0]
 	if best.Error != "" {
@@ -173,7 +173,7 @@ func (c *comparison) finish() (*Analysis, error) {
 		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %s", best.Name(), best.Error)
 	}
 	if best.Log != c.log {
-		if err := c.look(c.series, best.Log, c.bothScales); err != nil {
+		if err := c.look(ctx, c.series, best.Log, c.bothScales); err != nil {
 			return nil, err
 		}
 	}
@@ -231,13 +231,13 @@ type trainer struct {
 }
 
 // look sets the scale on which the next candidates are trained, y or log y. If both scales are compared, the NLL is reported for y.
-func (t *trainer) look(s *Series, log, compared bool) error {
+func (t *trainer) look(ctx context.Context, s *Series, log, compared bool) error {
 	v, err := newYScale(s, 0, len(s.X), log)
 	if err != nil {
 		return err
 	}
 	t.log, t.scaling, t.offset = log, v.scaling, 0
-	if err := t.choose(v.data, s.bytes()); err != nil {
+	if err := t.choose(ctx, v.data, s.bytes()); err != nil {
 		return err
 	}
 	t.found, t.reached = map[string][]*auto.Starts{}, map[string]float64{}

@@ -83,7 +83,7 @@ func (t *trainer) afforded(seconds float64) (int, error) {
 		return 0, &BudgetError{Kernel: t.candidate, Needed: in(least), Allowed: in(allowed), Budget: t.options.Budget > 0}
 	}
 	if t.options.Budget <= 0 {
-		allowed = max(leastSteps*seconds, swift*max(1, float64(t.data.Len())/swiftFor))
+		allowed = max(leastSteps*seconds, swift*min(10, max(1, float64(t.data.Len())/swiftFor)))
 	}
 	return int(min(most, allowed/seconds)), nil
 }

@@ -12,8 +12,8 @@ import (
 // A named kernel is searched and trained by the library (auto.FindStarts, auto.Starts.Train).
 
 const (
-	// swift is the predicted time that the evaluations of swiftFor observations may take without a budget for each trend, and those of more
-	// in proportion, as long as there are leastSteps of them.
+	// swift is the predicted time that the evaluations of swiftFor observations may take without a budget for each trend, and those of up to
+	// ten times as many in proportion, as long as there are leastSteps of them.
 	swift, swiftFor, leastSteps = 2.0, 2000, 12
 	// unsearchedStarts is the least number of random starts where nothing was searched.
 	unsearchedStarts = 3
@@ -29,25 +29,31 @@ func (t *trainer) search(ctx context.Context, k gppl.Kernel) (all []*auto.Starts
 	t.stage = "searching for starts"
 	t.report(math.Inf(1))
 	for _, m := range t.families(k) {
-		settings := auto.Settings{Priors: priorsOf(m, t.options.Priors, t.scaling.Scale), Fit: gppl.Settings{Seed: t.options.Seed}}
-		unsearched := t.unsearched(k)
-		if unsearched != "" {
-			m, settings.KeepStart = auto.StartFrom(m, t.data), true
-		} else {
-			t.searched += searchSeconds(k, t.data.Len())
-		}
-		found, err := auto.FindStarts(ctx, m, t.data, settings)
+		found, err := t.find(ctx, m)
 		if err != nil {
 			return nil, err
-		}
-		if unsearched != "" {
-			found.Doubts = []string{unsearched}
 		}
 		t.evaluations += found.Search.Evaluations
 		all = append(all, found)
 	}
 	t.found[kernelName(k)] = all
 	return all, nil
+}
+
+// find searches m, if the budget and the memory allow that.
+func (t *trainer) find(ctx context.Context, m gppl.Model) (*auto.Starts, error) {
+	settings := auto.Settings{Priors: priorsOf(m, t.options.Priors, t.scaling.Scale), Fit: gppl.Settings{Seed: t.options.Seed}}
+	unsearched := t.unsearched(m.Kernel)
+	if unsearched != "" {
+		m, settings.KeepStart = auto.StartFrom(m, t.data), true
+	} else {
+		t.searched += searchSeconds(m.Kernel, t.data.Len())
+	}
+	found, err := auto.FindStarts(ctx, m, t.data, settings)
+	if err == nil && unsearched != "" {
+		found.Doubts = []string{unsearched}
+	}
+	return found, err
 }
 
 // unsearched says why the search of k is left out: it would exceed the budget or the memory. It is "" if neither.

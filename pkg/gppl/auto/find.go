@@ -180,7 +180,11 @@ func (a *fitting) shortlist(likelihood func(gppl.Model, gppl.Data) (gppl.Loss, e
 		left -= count
 	}
 	if whole.MaxEvaluations > 0 {
-		whole.MaxEvaluations = max(1, int(left))
+		trainings := 1.0
+		if whole.Starts > 1 { // the best is trained once more, beside random starts
+			trainings += float64(whole.Starts)
+		}
+		whole.MaxEvaluations = max(1, int(left/trainings))
 	}
 	a.settings.Fit = whole
 	return a.ctx.Err()
