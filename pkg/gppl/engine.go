@@ -75,6 +75,9 @@ type projectedGram interface {
 	// symmetric V (k×k), which it does not change. It is an error if the answer
 	// fails its check.
 	contract(grad, v []float64) error
+	// derivative sets s (k×k) to Ωᵀ(∂K/∂log θ_p)Ω, p being a parameter of its term, for an S₀ that was computed with
+	// derivatives. Nothing but that and release may be asked afterwards.
+	derivative(s []float64, p int)
 	// leftOut bounds βᵀΔS₀β, where ΔS₀ is the part of S₀ that the engine leaves out.
 	leftOut(beta blas64.Vector) float64
 	// release gives the memory back.

@@ -351,3 +351,17 @@ func (g *interpolatedGram) release() {
 	g.panel = nil
 	g.engine.grams.Put(g)
 }
+
+// derivative in the log of the variance is S₀, in that of the lengthscale the
+// slope of the interpolation.
+func (g *interpolatedGram) derivative(s []float64, p int) {
+	weights := &g.weight
+	if p == g.engine.lengthAt {
+		weights = &g.slope
+	}
+	packed := make([]float64, g.engine.packed)
+	for q, w := range weights {
+		blas64.Axpy(g.v*w, dense.Vec(g.panel.s[q]), dense.Vec(packed))
+	}
+	unpack(s, packed, g.engine.k)
+}

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
 // Settings configures Fit. The zero value is recommended: L-BFGS to a vanishing
@@ -69,13 +70,13 @@ func BFGS() optimize.Method { return &optimize.BFGS{} }
 // AdamRate returns a function for Settings.Method that makes Adam (Kingma and Ba 2015, algorithm 1) with the given rate
 // α, a step in raw parameters. Adam has no stopping rule of its own: set Stop or a limit.
 func AdamRate(rate float64) func() optimize.Method {
-	return func() optimize.Method { return &adam{rate: rate} }
+	return func() optimize.Method { return &descent.Adam{Rate: rate} }
 }
 
 // StopBelow returns the paper's stopping rule for Settings.Stop: five
 // iterations in a row that change the loss by less than tol.
 func StopBelow(tol float64) func() optimize.Converger {
-	return func() optimize.Converger { return &changeBelow{absolute: tol} }
+	return func() optimize.Converger { return &descent.Still{Absolute: tol} }
 }
 
 // Status is how training ended.
@@ -343,7 +344,7 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 	stop := optimize.Converger(optimize.NeverTerminate{})
 	switch {
 	case scored:
-		stop = &littleLeft{}
+		stop = &descent.LittleLeft{Gain: 0.5 * scoreTolerance * scoreTolerance}
 	case o.settings.Stop != nil:
 		stop = o.settings.Stop()
 	case !o.withGrad:

@@ -5,131 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
 )
-
-var (
-	_ optimize.Method    = (*adam)(nil)
-	_ optimize.Statuser  = (*adam)(nil)
-	_ optimize.Converger = (*changeBelow)(nil)
-)
-
-// adam is the gradient method of Kingma and Ba (2015, algorithm 1), with their constants, as a gonum
-// optimize.Method. A major iteration is one step. It has no stopping rule of
-// its own: set a Converger or a limit.
-type adam struct {
-	rate float64 // α
-	err  error
-}
-
-// Init is part of optimize.Method.
-func (a *adam) Init(dim, tasks int) int {
-	a.err = nil
-	return 1
-}
-
-// Uses is part of optimize.Method.
-func (a *adam) Uses(has optimize.Available) (optimize.Available, error) {
-	if !has.Grad {
-		return optimize.Available{}, optimize.ErrMissingGrad
-	}
-	return optimize.Available{Grad: true}, nil
-}
-
-// Status is part of optimize.Statuser: adam ends by itself only if the function or its
-// gradient is not finite.
-func (a *adam) Status() (optimize.Status, error) {
-	if a.err != nil {
-		return optimize.Failure, a.err
-	}
-	return optimize.NotTerminated, nil
-}
-
-// Run is part of optimize.Method.
-func (a *adam) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
-	const evaluation = optimize.FuncEvaluation | optimize.GradEvaluation
-	defer close(operation)
-	task := tasks[0]
-	step := a.stepper(len(task.X))
-	task.Op = evaluation
-	operation <- task
-	for task := range result {
-		switch task.Op {
-		case optimize.PostIteration: // the caller has seen enough
-			for range result {
-			}
-			return
-		case optimize.MajorIteration:
-			step(task.X, task.Gradient)
-			task.Op = evaluation
-		default:
-			task.Op = optimize.MajorIteration
-			if a.err = finite(task.Location); a.err != nil {
-				task.Op = optimize.MethodDone
-			}
-		}
-		operation <- task
-	}
-}
-
-func finite(l *optimize.Location) error {
-	if math.IsNaN(l.F) || math.IsInf(l.F, 0) {
-		return optimize.ErrFunc(l.F)
-	}
-	for i, v := range l.Gradient {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return optimize.ErrGrad{Grad: v, Index: i}
-		}
-	}
-	return nil
-}
-
-// stepper returns a function that moves x by one Adam step.
-func (a *adam) stepper(dim int) func(x, grad []float64) {
-	const b1, b2, eps = 0.9, 0.999, 1e-8
-	m, v := make([]float64, dim), make([]float64, dim)
-	p1, p2 := 1.0, 1.0 // β^t at step t
-	return func(x, grad []float64) {
-		p1, p2 = p1*b1, p2*b2
-		c1, c2 := 1-p1, 1-p2
-		for i, g := range grad {
-			m[i] = b1*m[i] + (1-b1)*g
-			v[i] = b2*v[i] + (1-b2)*g*g
-			x[i] -= a.rate * (m[i] / c1) / (math.Sqrt(v[i]/c2) + eps)
-		}
-	}
-}
-
-// changeBelow is the paper's stopping rule: it stops after stillIterations in a row that each change the loss by less
-// than absolute. (It compares changes, not improvements as optimize.FunctionConverge does, so that an overshoot of Adam
-// does not count as standing still.)
-type changeBelow struct {
-	absolute float64
-	last     float64
-	count    int
-}
-
-// stillIterations are the paper's.
-const stillIterations = 5
-
-func (c *changeBelow) Init(int) { c.last, c.count = math.NaN(), 0 }
-
-func (c *changeBelow) Converged(loc *optimize.Location) optimize.Status {
-	if math.Abs(loc.F-c.last) < c.absolute {
-		c.count++
-	} else {
-		c.count = 0
-	}
-	c.last = loc.F
-	if c.count >= stillIterations {
-		return optimize.FunctionConvergence
-	}
-	return optimize.NotTerminated
-}
 
 // An absolute tolerance on the gradient requires more digits the more observations
 // there are, eventually more than rounding leaves. The relevant quantity is the
@@ -151,24 +31,6 @@ const (
 	// curvatureStep is the step of differences of gradients, in raw parameters.
 	curvatureStep = 1e-4
 )
-
-// littleLeft is a rule that ends L-BFGS when less than ½·scoreTolerance² remains,
-// as far as its last step tells: what the step gained, times the square of the
-// factor by which it shortened the gradient. That is trusted only where L-BFGS
-// converges faster than linearly, which is where the factor is small.
-type littleLeft struct{ value, gradient float64 }
-
-func (s *littleLeft) Init(int) { s.value, s.gradient = math.Inf(1), 0 }
-
-func (s *littleLeft) Converged(loc *optimize.Location) optimize.Status {
-	gradient := floats.Norm(loc.Gradient, 2)
-	gain, ratio := s.value-loc.F, gradient/s.gradient
-	s.value, s.gradient = loc.F, gradient
-	if gain >= 0 && ratio < 0.3 && gain*ratio*ratio < 0.5*scoreTolerance*scoreTolerance {
-		return optimize.FunctionConvergence
-	}
-	return optimize.NotTerminated
-}
 
 // curvatureAt is the curvature of the loss around a point, by central differences of
 // gradients in raw parameters, and first differences of its values.

@@ -154,3 +154,6 @@ func (g *denseGram) weightedLane(c int) {
 		}
 	}
 }
+
+// derivative is ΩᵀKΩ with ∂K instead of K.
+func (g *denseGram) derivative(s []float64, p int) { g.multiply(s, p) }

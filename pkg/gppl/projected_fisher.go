@@ -21,8 +21,7 @@ import (
 // noise: ½(n−k)·∂_a log τ·∂_b log τ. With a mean it is the information of the
 // restricted likelihood, which is smaller by the part that determines the coefficients.
 //
-// It uses the matrices ∂S of the engine that trains; with the banded engine they are
-// central differences of the eighth order, correct to some 1e-9. It takes p products of
+// It uses the matrices ∂S of the engine that trains. It takes p products of
 // k×k matrices and p times the cost of S, so its cost does not grow with n if that of
 // training does not. It is an error if a parameter is out of range or S cannot be
 // factorised. theta is not modified.
@@ -62,9 +61,7 @@ func (l *Projected) informationIn(c *projectedCall, theta []float64) (*mat.SymDe
 	for a := range p {
 		parallel.Look(c.ctx)
 		white[a] = dense.New(k, k)
-		if err := l.derivative(white[a].Data, c, a); err != nil {
-			return nil, err
-		}
+		l.derivative(white[a].Data, c, a)
 		if l.residual != nil {
 			slope[a] = l.remainderSlope(white[a], c, a)
 		}
@@ -108,7 +105,7 @@ func (l *Projected) remainderSlope(dS blas64.General, c *projectedCall, a int) f
 
 // derivative sets s (k×k) to ∂S/∂log θ_p of a call that has computed S with
 // derivatives; the noise is the last parameter.
-func (l *Projected) derivative(s []float64, c *projectedCall, p int) error {
+func (l *Projected) derivative(s []float64, c *projectedCall, p int) {
 	clear(s)
 	if noise := c.noiseSlope(p, len(l.params)-1); noise != 0 {
 		l.addNoise(s, noise)
@@ -118,14 +115,9 @@ func (l *Projected) derivative(s []float64, c *projectedCall, p int) error {
 		if p < t.offset || p >= t.end {
 			continue
 		}
-		if d, ok := t.gram.(differentiator); ok {
-			d.derivative(part, p-t.offset)
-		} else if err := t.difference(part, p-t.offset); err != nil {
-			return err
-		}
+		t.gram.derivative(part, p-t.offset)
 		dense.Add(s, part)
 	}
-	return nil
 }
 
 // addNoise adds noise·ΩᵀΩ to s.
@@ -137,4 +129,15 @@ func (l *Projected) addNoise(s []float64, noise float64) {
 	for i := 0; i < len(s); i += l.z.Rows + 1 {
 		s[i] += noise
 	}
+}
+
+// noiseSlope returns the derivative of the noise variance, with the nugget, in log θ_p,
+// the model's own being the last.
+func (m *compiled) noiseSlope(p, last int) float64 {
+	if p == last {
+		return m.own
+	}
+	grad := make([]float64, last)
+	contractNugget(grad, m.kernel, 1)
+	return grad[p]
 }

@@ -91,16 +91,31 @@ func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 	}
 	g.band.gram.Ctx = m.ctx
 	g.band.fill(m.kernel, 0)
+	g.sandwich(g.s)
+	return g, nil
+}
+
+// sandwich sets s to ΩᵀMΩ, M what the band holds.
+func (g *bandedGram) sandwich(s blas64.General) {
 	g.band.gram.Mul(g.work, g.omega)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, g.omega, g.work, 0, g.s)
-	s := g.s.Data
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, g.omega, g.work, 0, s)
+	kk := s.Rows
 	for i := range kk {
 		for j := range i {
-			v := 0.5 * (s[i*kk+j] + s[j*kk+i])
-			s[i*kk+j], s[j*kk+i] = v, v
+			v := 0.5 * (s.Data[i*kk+j] + s.Data[j*kk+i])
+			s.Data[i*kk+j], s.Data[j*kk+i] = v, v
 		}
 	}
-	return g, nil
+}
+
+// derivative has ∂K in the place of K.
+func (g *bandedGram) derivative(s []float64, p int) {
+	kk := g.omega.Cols
+	g.band.gram.EachTile(func(row, col int, tile blas64.General) {
+		g.band.distances(tile, row, col)
+		derivativeAt(tile.Data, tile.Data, g.term.kernel, p, make([]float64, g.term.end-g.term.offset))
+	})
+	g.sandwich(blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: s})
 }
 
 func (g *bandedGram) release()                      { g.engine.grams.Put(g) }
@@ -203,4 +218,26 @@ func (g *stateSpaceGram) contract(grad, v []float64) error {
 	}
 	g.term.markov.contract(grad, g.weight)
 	return nil
+}
+
+// derivative is the chain rule from the components, one after the other, to
+// parameter p.
+func (g *stateSpaceGram) derivative(s []float64, p int) {
+	clear(s)
+	markov := &g.term.markov
+	grad := make([]float64, g.term.end-g.term.offset)
+	w := make([]float64, 2*len(markov.components))
+	for i := range w {
+		clear(grad)
+		w[i] = 1
+		markov.contract(grad, w)
+		w[i] = 0
+		part := g.value[i/2]
+		if i%2 == 1 {
+			part = g.slope[i/2]
+		}
+		if grad[p] != 0 {
+			blas64.Axpy(grad[p], dense.Vec(part.Data), dense.Vec(s))
+		}
+	}
 }

@@ -321,3 +321,15 @@ func (g *spectralGram) quadraticForms(m0, m1 int) {
 		g.q[m] = blas64.Dot(dense.Vec(f.Data[r:r+2*k]), dense.Vec(u.Data[r:r+2*k]))
 	}
 }
+
+// derivative weighs the features by ∂c_m.
+func (g *spectralGram) derivative(s []float64, p int) {
+	c := make([]float64, len(g.series.c))
+	g.series.derivative(c, g.term.kernel, p)
+	all := make([]int, min(len(c), g.m))
+	for m := range all {
+		all[m] = m
+	}
+	g.weigh(c, all)
+	g.multiply(s)
+}

@@ -198,6 +198,33 @@ func (s *cosineSeries) contract(grad, q []float64, k Kernel) {
 	k.Contract(grad, s.w, s.mirror)
 }
 
+// derivative sets dst to ∂c/∂log θ_p.
+func (s *cosineSeries) derivative(dst []float64, k Kernel, p int) {
+	grad := make([]float64, len(k.Params()))
+	samples := make([]float64, len(s.tau))
+	derivativeAt(samples, s.tau, k, p, grad)
+	if s.window != nil {
+		for j, w := range s.window {
+			samples[j] *= w
+		}
+	} else {
+		derivativeAt(dst, s.mirror, k, p, grad)
+		dense.Add(samples, dst)
+	}
+	s.plan.Coefficients(dst, samples)
+}
+
+// derivativeAt sets dst[i] = ∂k(r[i])/∂log θ_p, one Contract each. grad has an
+// entry per parameter.
+func derivativeAt(dst, r []float64, k Kernel, p int, grad []float64) {
+	one := [1]float64{1}
+	for i := range r {
+		clear(grad)
+		k.Contract(grad, one[:], r[i:i+1])
+		dst[i] = grad[p]
+	}
+}
+
 // verified is an error if the last contract did not go back through the transform
 // by which the coefficients came: with c = Fg and w = Fᵀq, ⟨q, c⟩ = ⟨w, g⟩.
 func (s *cosineSeries) verified() error {

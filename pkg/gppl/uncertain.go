@@ -48,26 +48,10 @@ type Uncertain struct {
 	Failed int
 }
 
-// A proposal is what draws are from: c + L·t, LLᵀ its scale matrix, t multivariate Student-t
-// with studentDegrees degrees of freedom.
-type proposal struct {
-	centre []float64
-	lower  *mat.TriDense // L
-}
-
-const (
-	// studentDegrees give the proposal a variance, and tails that cover those of most
-	// posteriors. Normal draws do not: they never go where a skewed posterior is far
-	// wider than its curvature says, and k̂, which knows the draws alone, then calls
-	// wrong averages reliable (TestUncertainSkewed).
-	studentDegrees = 4
-	// adaptations is how often the proposal takes over the mean and the covariance of
-	// its weighted draws. Of 320 fits of simulated series with n = 100, 276 needed none,
-	// 28 one and 7 two; 9 fell back.
-	adaptations = 3
-	// minDraws is what PSIS needs to tell whether weights can be trusted.
-	minDraws = 25
-)
+// adaptations is how often the proposal takes over the mean and the covariance of
+// its weighted draws. Of 320 fits of simulated series with n = 100, 276 needed none,
+// 28 one and 7 two; 9 fell back.
+const adaptations = 3
 
 // NewUncertain draws parameters around the best point of a training r of loss: in the raw
 // parameters u of training, from a multivariate Student-t distribution with 4 degrees of
@@ -106,8 +90,8 @@ func NewUncertain(ctx context.Context, loss Loss, r *Result, s UncertainSettings
 	if s.Models == 0 {
 		s.Models = 64
 	}
-	if s.Draws < minDraws || s.Models < 1 {
-		return nil, fmt.Errorf("gppl: %d draws and %d models: want at least %d and 1", s.Draws, s.Models, minDraws)
+	if s.Draws < psis.MinDraws || s.Models < 1 {
+		return nil, fmt.Errorf("gppl: %d draws and %d models: want at least %d and 1", s.Draws, s.Models, psis.MinDraws)
 	}
 	u := &Uncertain{K: math.NaN(), ESS: math.NaN()}
 	alone := func(why string, args ...any) (*Uncertain, error) {
@@ -126,7 +110,8 @@ func NewUncertain(ctx context.Context, loss Loss, r *Result, s UncertainSettings
 	}
 	var tried []string
 	for round := range 1 + adaptations {
-		raw, ratios, failed := t.draw(ctx, p, s, round)
+		rnd := rand.New(rand.NewPCG(s.Seed, 4+uint64(round)<<8))
+		raw, ratios, failed := p.Draw(ctx, rnd, s.Draws, func(u []float64) float64 { return t.log(ctx, u) })
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -137,48 +122,17 @@ func NewUncertain(ctx context.Context, loss Loss, r *Result, s UncertainSettings
 		}
 		u.K, u.ESS = w.K, w.ESS
 		if w.K <= psis.Reliable {
-			for _, i := range resample(w.Weights, s.Models, s.Seed) {
+			for _, i := range psis.Resample(w.Weights, s.Models, rand.New(rand.NewPCG(s.Seed, 5)).Float64()) {
 				theta, _ := t.natural(raw[i])
 				u.Models = append(u.Models, loss.Model(theta))
 			}
 			return u, nil
 		}
 		tried = append(tried, fmt.Sprintf("%.2f", w.K))
-		p.adapt(raw, w)
+		p.Adapt(raw, w)
 		u.Adapted++
 	}
 	return alone("importance weights cannot be trusted: k̂ stays above %.1f (%s)", psis.Reliable, strings.Join(tried, ", "))
-}
-
-// adapt moves the proposal to the mean and the covariance of weighted draws, together with
-// as much of the covariance that it had as the effective number of draws leaves open.
-func (p *proposal) adapt(raw [][]float64, w *psis.Smoothed) {
-	n := len(p.centre)
-	mean := make([]float64, n)
-	for i, u := range raw {
-		for j, v := range u {
-			mean[j] += w.Weights[i] * v
-		}
-	}
-	var old mat.Dense
-	old.Mul(p.lower, p.lower.T())
-	share := w.ESS / (w.ESS + float64(n) + 1)
-	scale := mat.NewSymDense(n, nil)
-	for a := range n {
-		for b := a; b < n; b++ {
-			var c float64
-			for i, u := range raw {
-				c += w.Weights[i] * (u[a] - mean[a]) * (u[b] - mean[b])
-			}
-			scale.SetSym(a, b, share*c+(1-share)*old.At(a, b))
-		}
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(scale) { // draws that differ by more than float64 has digits for
-		return
-	}
-	p.centre, p.lower = mean, new(mat.TriDense)
-	chol.LTo(p.lower)
 }
 
 // String says in a sentence how reliable the draws are.
@@ -280,7 +234,7 @@ func (t *target) natural(u []float64) (theta []float64, log float64) {
 // laplace returns the proposal at the mode of the target by its curvature there:
 // that of the loss, by central differences of its gradient, where no factor dθ/du counts. ok
 // is false where it is not positive.
-func (t *target) laplace(ctx context.Context) (p *proposal, ok bool) {
+func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 	u, from := slices.Clone(t.raw), t.raw
 	var chol mat.Cholesky
 	for i := range modeSteps {
@@ -317,8 +271,8 @@ func (t *target) laplace(ctx context.Context) (p *proposal, ok bool) {
 	if !scale.Factorize(&inv) {
 		return nil, false
 	}
-	p = &proposal{u, new(mat.TriDense)}
-	scale.LTo(p.lower)
+	p = &psis.Proposal{Centre: u, Lower: new(mat.TriDense)}
+	scale.LTo(p.Lower)
 	return p, true
 }
 
@@ -357,63 +311,12 @@ func (t *target) bend(j int, u float64) float64 {
 	return (log(u+curvatureStep) - log(u-curvatureStep)) / (2 * curvatureStep)
 }
 
-// draw returns draws of a proposal in the raw space, and their log importance ratios up to a
-// constant; failed is the number of those where the loss cannot be evaluated.
-func (t *target) draw(ctx context.Context, p *proposal, s UncertainSettings, round int) (raw [][]float64, ratios []float64, failed int) {
-	rnd := rand.New(rand.NewPCG(s.Seed, 4+uint64(round)<<8))
-	n := len(p.centre)
-	z, step := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
-	for range s.Draws {
-		if ctx.Err() != nil {
-			return nil, nil, 0
-		}
-		var square float64
-		for j := range n {
-			v := rnd.NormFloat64()
-			z.SetVec(j, v)
-			square += v * v
-		}
-		var chi float64
-		for range studentDegrees {
-			v := rnd.NormFloat64()
-			chi += v * v
-		}
-		z.ScaleVec(math.Sqrt(studentDegrees/chi), z)
-		log := -0.5 * float64(studentDegrees+n) * math.Log1p(square/chi) // of the proposal
-		step.MulVec(p.lower, z)
-		u := make([]float64, n)
-		for j := range u {
-			u[j] = p.centre[j] + step.AtVec(j)
-		}
-		theta, jacobian := t.natural(u)
-		value, err := ValueGradContext(ctx, t.loss, nil, theta)
-		ratio := jacobian - value - log
-		if err != nil || math.IsNaN(ratio) || math.IsInf(ratio, 0) {
-			ratio = math.Inf(-1)
-			failed++
-		}
-		raw, ratios = append(raw, u), append(ratios, ratio)
+// log returns the log density at u, up to a constant; −Inf where the loss cannot be evaluated.
+func (t *target) log(ctx context.Context, u []float64) float64 {
+	theta, jacobian := t.natural(u)
+	value, err := ValueGradContext(ctx, t.loss, nil, theta)
+	if err != nil {
+		return math.Inf(-1)
 	}
-	return raw, ratios, failed
-}
-
-// resample returns count indices, ascending, each as often as its weight says to within
-// one: systematic resampling.
-func resample(w []float64, count int, seed uint64) (index []int) {
-	start := rand.New(rand.NewPCG(seed, 5)).Float64()
-	var sum float64
-	last := 0
-	for i, v := range w {
-		if v > 0 {
-			last = i
-		}
-		sum += v
-		for len(index) < count && (float64(len(index))+start)/float64(count) < sum {
-			index = append(index, i)
-		}
-	}
-	for len(index) < count { // rounding of the sum
-		index = append(index, last)
-	}
-	return index
+	return jacobian - value
 }

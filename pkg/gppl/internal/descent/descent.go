@@ -1,0 +1,148 @@
+// Package descent has a method of optimisation and rules that end one, for gonum's optimize.
+package descent
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+)
+
+var (
+	_ optimize.Method    = (*Adam)(nil)
+	_ optimize.Statuser  = (*Adam)(nil)
+	_ optimize.Converger = (*Still)(nil)
+	_ optimize.Converger = (*LittleLeft)(nil)
+)
+
+// Adam is the gradient method of Kingma and Ba (2015, algorithm 1), with their constants, as a gonum
+// optimize.Method. A major iteration is one step. It has no stopping rule of
+// its own: set a Converger or a limit.
+type Adam struct {
+	Rate float64 // α
+	err  error
+}
+
+// Init is part of optimize.Method.
+func (a *Adam) Init(dim, tasks int) int {
+	a.err = nil
+	return 1
+}
+
+// Uses is part of optimize.Method.
+func (a *Adam) Uses(has optimize.Available) (optimize.Available, error) {
+	if !has.Grad {
+		return optimize.Available{}, optimize.ErrMissingGrad
+	}
+	return optimize.Available{Grad: true}, nil
+}
+
+// Status is part of optimize.Statuser: Adam ends by itself only if the function or its
+// gradient is not finite.
+func (a *Adam) Status() (optimize.Status, error) {
+	if a.err != nil {
+		return optimize.Failure, a.err
+	}
+	return optimize.NotTerminated, nil
+}
+
+// Run is part of optimize.Method.
+func (a *Adam) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
+	const evaluation = optimize.FuncEvaluation | optimize.GradEvaluation
+	defer close(operation)
+	task := tasks[0]
+	step := a.stepper(len(task.X))
+	task.Op = evaluation
+	operation <- task
+	for task := range result {
+		switch task.Op {
+		case optimize.PostIteration: // the caller has seen enough
+			for range result {
+			}
+			return
+		case optimize.MajorIteration:
+			step(task.X, task.Gradient)
+			task.Op = evaluation
+		default:
+			task.Op = optimize.MajorIteration
+			if a.err = finite(task.Location); a.err != nil {
+				task.Op = optimize.MethodDone
+			}
+		}
+		operation <- task
+	}
+}
+
+func finite(l *optimize.Location) error {
+	if math.IsNaN(l.F) || math.IsInf(l.F, 0) {
+		return optimize.ErrFunc(l.F)
+	}
+	for i, v := range l.Gradient {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return optimize.ErrGrad{Grad: v, Index: i}
+		}
+	}
+	return nil
+}
+
+// stepper returns a function that moves x by one Adam step.
+func (a *Adam) stepper(dim int) func(x, grad []float64) {
+	const b1, b2, eps = 0.9, 0.999, 1e-8
+	m, v := make([]float64, dim), make([]float64, dim)
+	p1, p2 := 1.0, 1.0 // β^t at step t
+	return func(x, grad []float64) {
+		p1, p2 = p1*b1, p2*b2
+		c1, c2 := 1-p1, 1-p2
+		for i, g := range grad {
+			m[i] = b1*m[i] + (1-b1)*g
+			v[i] = b2*v[i] + (1-b2)*g*g
+			x[i] -= a.Rate * (m[i] / c1) / (math.Sqrt(v[i]/c2) + eps)
+		}
+	}
+}
+
+// Still stops after stillIterations in a row that each change the function by less than Absolute. (It compares changes, not improvements as optimize.FunctionConverge does, so that an overshoot of Adam
+// does not count as standing still.)
+type Still struct {
+	Absolute float64
+	last     float64
+	count    int
+}
+
+// stillIterations are those of Cazelles and Tobar.
+const stillIterations = 5
+
+func (c *Still) Init(int) { c.last, c.count = math.NaN(), 0 }
+
+func (c *Still) Converged(loc *optimize.Location) optimize.Status {
+	if math.Abs(loc.F-c.last) < c.Absolute {
+		c.count++
+	} else {
+		c.count = 0
+	}
+	c.last = loc.F
+	if c.count >= stillIterations {
+		return optimize.FunctionConvergence
+	}
+	return optimize.NotTerminated
+}
+
+// LittleLeft ends L-BFGS when less than Gain remains, as far as its last step tells: what the step gained, times the square of the
+// factor by which it shortened the gradient. That is trusted only where L-BFGS
+// converges faster than linearly, which is where the factor is small.
+type LittleLeft struct {
+	Gain            float64
+	value, gradient float64
+}
+
+func (s *LittleLeft) Init(int) { s.value, s.gradient = math.Inf(1), 0 }
+
+func (s *LittleLeft) Converged(loc *optimize.Location) optimize.Status {
+	gradient := floats.Norm(loc.Gradient, 2)
+	gain, ratio := s.value-loc.F, gradient/s.gradient
+	s.value, s.gradient = loc.F, gradient
+	if gain >= 0 && ratio < 0.3 && gain*ratio*ratio < s.Gain {
+		return optimize.FunctionConvergence
+	}
+	return optimize.NotTerminated
+}

@@ -1,0 +1,114 @@
+package psis
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A Proposal is what draws are from: c + L·t, LLᵀ its scale matrix, t multivariate Student-t with studentDegrees degrees of
+// freedom.
+type Proposal struct {
+	Centre []float64
+	Lower  *mat.TriDense // L
+}
+
+const (
+	// studentDegrees give the proposal a variance, and tails that cover those of most
+	// densities. Normal draws do not: they never go where a skewed density is far
+	// wider than its curvature says, and k̂, which knows the draws alone, then calls
+	// wrong averages reliable.
+	studentDegrees = 4
+	// MinDraws is what it takes to tell whether weights can be trusted.
+	MinDraws = 25
+)
+
+// Draw returns draws, and the logs of the ratios of a density to that of the proposal, up to a constant, until ctx ends. failed
+// is the number of those where the density is no number or 0, of which the ratio is 0.
+func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int, density func(u []float64) (log float64)) (draws [][]float64, ratios []float64, failed int) {
+	n := len(p.Centre)
+	z, step := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	for range count {
+		if ctx.Err() != nil {
+			return nil, nil, 0
+		}
+		var square float64
+		for j := range n {
+			v := rnd.NormFloat64()
+			z.SetVec(j, v)
+			square += v * v
+		}
+		var chi float64
+		for range studentDegrees {
+			v := rnd.NormFloat64()
+			chi += v * v
+		}
+		z.ScaleVec(math.Sqrt(studentDegrees/chi), z)
+		log := -0.5 * float64(studentDegrees+n) * math.Log1p(square/chi) // of the proposal
+		step.MulVec(p.Lower, z)
+		u := make([]float64, n)
+		for j := range u {
+			u[j] = p.Centre[j] + step.AtVec(j)
+		}
+		ratio := density(u) - log
+		if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
+			ratio = math.Inf(-1)
+			failed++
+		}
+		draws, ratios = append(draws, u), append(ratios, ratio)
+	}
+	return draws, ratios, failed
+}
+
+// Adapt moves the proposal to the mean and the covariance of weighted draws, together with
+// as much of the covariance that it had as the effective number of draws leaves open.
+func (p *Proposal) Adapt(draws [][]float64, w *Smoothed) {
+	n := len(p.Centre)
+	mean := make([]float64, n)
+	for i, u := range draws {
+		for j, v := range u {
+			mean[j] += w.Weights[i] * v
+		}
+	}
+	var old mat.Dense
+	old.Mul(p.Lower, p.Lower.T())
+	share := w.ESS / (w.ESS + float64(n) + 1)
+	scale := mat.NewSymDense(n, nil)
+	for a := range n {
+		for b := a; b < n; b++ {
+			var c float64
+			for i, u := range draws {
+				c += w.Weights[i] * (u[a] - mean[a]) * (u[b] - mean[b])
+			}
+			scale.SetSym(a, b, share*c+(1-share)*old.At(a, b))
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(scale) { // draws that differ by more than float64 has digits for
+		return
+	}
+	p.Centre, p.Lower = mean, new(mat.TriDense)
+	chol.LTo(p.Lower)
+}
+
+// Resample returns count indices, ascending, each as often as its weight says to within
+// one: systematic resampling, from a start in [0, 1).
+func Resample(w []float64, count int, start float64) (index []int) {
+	var sum float64
+	last := 0
+	for i, v := range w {
+		if v > 0 {
+			last = i
+		}
+		sum += v
+		for len(index) < count && (float64(len(index))+start)/float64(count) < sum {
+			index = append(index, i)
+		}
+	}
+	for len(index) < count { // rounding of the sum
+		index = append(index, last)
+	}
+	return index
+}
