@@ -297,16 +297,13 @@ func Amplitudes(k Kernel) []int {
 }
 
 // NoiseTerms returns the indices of the variances of white noise in k or in the terms of a sum: the parameters of RoleNoise, which do what
-// the noise variance of a model does.
-func NoiseTerms(k Kernel) []int { return noiseTerms(k, 0) }
-
-// noiseTerms returns the indices, from offset on, of the variances of white noise in k or
-// in the terms of a sum: the parameters of RoleNoise. (White as a factor is no noise of
-// its own, nor is that of one side of a change.)
-func noiseTerms(k Kernel, offset int) (at []int) {
+// the noise variance of a model does. (White as a factor is no noise of its own, nor is that of one side of a change.)
+func NoiseTerms(k Kernel) (at []int) {
 	if sum, ok := k.(Sum); ok {
 		for i, p := range sum.parts {
-			at = append(at, noiseTerms(p, offset+sum.offset[i])...)
+			for _, j := range NoiseTerms(p) {
+				at = append(at, sum.offset[i]+j)
+			}
 		}
 		return at
 	}
@@ -315,7 +312,7 @@ func noiseTerms(k Kernel, offset int) (at []int) {
 	}
 	for i, p := range k.Params() {
 		if p.Role == RoleNoise {
-			at = append(at, offset+i)
+			at = append(at, i)
 		}
 	}
 	return at

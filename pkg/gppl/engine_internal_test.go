@@ -618,7 +618,7 @@ func TestSpectralExactForgets(t *testing.T) {
 	features := func(lengthscales ...float64) (count int) {
 		e := newSpectralExact(newLine(d.X, d.Y), options{tolerance: defaultTolerance})
 		for _, l := range lengthscales {
-			_, err := nllBy(e, nil, SE{1, l}, 0.1, d.Len(), func(f exactFactor) { count = len(f.(*spectralFactor).features) })
+			_, err := nllBy(e, nil, SE{1, l}, 0.1, d.Len(), func(f exactFactor) { count = len(f.(*spectralFactor).Features) })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -141,7 +141,7 @@ func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	l, known := e.withKnown()
 	if known {
 		f.view.weigh(l, options{tolerance: e.tolerance, posterior: e.tight}, m.noise)
-		f.engine, f.series = &f.view.engine, nil
+		f.engine, f.Series = &f.view.engine, nil
 	}
 	if f.fillRow == nil {
 		f.fillRow, f.diagonalOf = f.fillRowOfTiles, f.diagonalOfBlock
@@ -155,7 +155,7 @@ func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 		return nil, err
 	}
 	f.fill()
-	if err := f.t.CholeskySigned(dense.Blocks(f.negative)); err != nil {
+	if err := f.t.CholeskySigned(dense.Blocks(f.Negative)); err != nil {
 		f.release()
 		return nil, notFactorised(m.kernel, m.noise, err, "gppl: spectral engine: %v", err)
 	}
@@ -169,7 +169,7 @@ const surplus = 2
 // affordable returns a Refusal if there are many more features than were predicted, and than observations, so that
 // other engines are faster by far.
 func (f *spectralFactor) affordable() error {
-	p, e := float64(len(f.features)), f.engine
+	p, e := float64(len(f.Features)), f.engine
 	if _, ok := e.observed.(*line); !ok || p <= 4*float64(e.n) || p <= leastFeatures {
 		return nil
 	}
@@ -192,23 +192,23 @@ func (f *spectralFactor) logDet() float64 {
 
 // fill sets T and b.
 func (f *spectralFactor) fill() {
-	p, columns := len(f.features), f.sums.columns
+	p, columns := len(f.Features), f.sums.columns
 	if f.t == nil || f.t.N() != p {
 		f.t, f.inverse = dense.NewLower(p), nil
 	}
 	f.t.Ctx = f.ctx
 	parallel.Within(f.ctx, dense.Blocks(p), f.fillRow)
 	for b := range dense.Blocks(p) {
-		t, j := f.t.At(b, b), f.sign(b*dense.Tile)
+		t, j := f.t.At(b, b), f.Sign(b*dense.Tile)
 		for i := range t.Rows {
 			t.Data[i*t.Stride+i] += j
 		}
 	}
 	f.b = dense.Reshape(f.b, p, columns.Cols)
-	for i, feature := range f.features {
+	for i, feature := range f.Features {
 		row := f.b.Data[i*f.b.Stride:]
 		for j, v := range columns.Data[int(feature)*columns.Stride:][:columns.Cols] {
-			row[j] = f.root[i] * v
+			row[j] = f.Root[i] * v
 		}
 	}
 }
@@ -219,12 +219,12 @@ func (f *spectralFactor) fillRowOfTiles(k int) {
 	for j := range i + 1 {
 		t := f.t.At(i, j)
 		r0, c0 := i*dense.Tile, j*dense.Tile
-		f.sums.moments.Gram(t, f.features[r0:r0+t.Rows], f.features[c0:c0+t.Cols])
+		f.sums.moments.Gram(t, f.Features[r0:r0+t.Rows], f.Features[c0:c0+t.Cols])
 		for a := range t.Rows {
-			scale := f.root[r0+a] / f.noise
+			scale := f.Root[r0+a] / f.noise
 			row := t.Data[a*t.Stride:][:t.Cols]
 			for b := range row {
-				row[b] *= scale * f.root[c0+b]
+				row[b] *= scale * f.Root[c0+b]
 			}
 		}
 	}
@@ -234,7 +234,7 @@ func (f *spectralFactor) gram(g blas64.General) {
 	f.h = dense.Reshape(f.h, f.b.Rows, f.b.Cols)
 	dense.Copy(f.h, f.b)
 	f.t.SolveL(f.h)
-	blas64.Scal(-1, dense.Vec(f.h.Data[min(f.negative, f.h.Rows)*f.h.Stride:]))
+	blas64.Scal(-1, dense.Vec(f.h.Data[min(f.Negative, f.h.Rows)*f.h.Stride:]))
 	f.t.SolveLT(f.h)
 	tampered("spectral h", f.h.Data)
 	f.g = dense.Reshape(f.g, f.b.Cols, f.b.Cols)
@@ -253,18 +253,18 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) error {
 	f.diagonalOfInverse()
 	tampered("spectral diag", f.diag)
 	f.u = dense.Combine(f.u, f.h, r)
-	f.q = dense.Resize(f.q, len(f.series.c))
+	f.q = dense.Resize(f.q, len(f.Series.C))
 	clear(f.q)
 	var trace, hh float64
-	for i, feature := range f.features {
-		j := f.sign(i)
+	for i, feature := range f.Features {
+		j := f.Sign(i)
 		var square float64
 		for _, u := range f.u.Data[i*f.u.Stride:][:f.u.Cols] {
 			square += u * u
 		}
 		trace += j * f.diag[i]
 		hh += j * square
-		if c := j * f.root[i] * f.root[i]; c != 0 {
+		if c := j * f.Root[i] * f.Root[i]; c != 0 {
 			f.q[feature.Frequency()] += 0.5 * (1 - j*(f.diag[i]+square/(f.noise*f.noise))) / c
 		}
 	}
@@ -275,11 +275,10 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) error {
 	}
 	clear(grad)
 	last := len(grad) - 1
-	f.series.contract(grad[:last], f.q, f.kernel)
-	if err := f.series.verified(); err != nil {
+	if err := contractSeries(f.Series, grad[:last], f.q, f.kernel); err != nil {
 		return err
 	}
-	trA := float64(f.engine.n-len(f.features)) + trace // σ²·tr A⁻¹
+	trA := float64(f.engine.n-len(f.Features)) + trace // σ²·tr A⁻¹
 	uu := dense.Form(f.g, r) - hh/(f.noise*f.noise)    // σ²·|U|²
 	grad[last] = 0.5 * (trA - uu)
 	if l, known := f.home.withKnown(); known {
@@ -297,8 +296,8 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) error {
 //
 // without a division, in p² flops for each of these few.
 func (f *spectralFactor) slopeAtZeros(r blas64.General) {
-	for _, m := range f.leading {
-		if !f.series.crosses(m) {
+	for _, m := range f.Leading {
+		if !f.Series.Crosses(m) {
 			continue
 		}
 		f.q[m] = f.slopeOf(fourier.Cos(m), r)
@@ -322,15 +321,15 @@ func (f *spectralFactor) slopeOf(feature fourier.Feature, r blas64.General) floa
 			u += columns.Data[int(feature)*columns.Stride+j] * r.Data[j*r.Stride+k]
 		}
 		for i, g := range f.row {
-			u -= g * f.root[i] * f.u.Data[i*f.u.Stride+k] / f.noise
+			u -= g * f.Root[i] * f.u.Data[i*f.u.Stride+k] / f.noise
 		}
 		uu += u * u / (f.noise * f.noise)
 	}
-	for i, root := range f.root {
+	for i, root := range f.Root {
 		f.row[i] *= root
 	}
 	f.t.SolveL(dense.AsColumn(f.row))
-	kept := min(f.negative, len(f.row))
+	kept := min(f.Negative, len(f.row))
 	plus, minus := dense.Vec(f.row[:kept]), dense.Vec(f.row[kept:])
 	form := (own[0] - (blas64.Dot(plus, plus)-blas64.Dot(minus, minus))/f.noise) / f.noise
 	return 0.5 * (form - uu)
@@ -353,7 +352,7 @@ func (f *spectralFactor) diagonalOfBlock(j int) {
 	p := f.t.N()
 	d := f.diag[j*dense.Tile:][:dense.Width(p, j)]
 	for i := j; i < dense.Blocks(p); i++ {
-		dense.AddSquares(d, f.sign(i*dense.Tile), f.inverse.At(i, j))
+		dense.AddSquares(d, f.Sign(i*dense.Tile), f.inverse.At(i, j))
 	}
 }
 
@@ -361,28 +360,28 @@ func (f *spectralFactor) diagonalOfBlock(j int) {
 // L⁻¹, with |L⁻¹e_i|² by a substitution, in p²/3 flops; and h with a row of T made
 // again from the moments.
 func (f *spectralFactor) verifyInverse() error {
-	p := len(f.features)
+	p := len(f.Features)
 	if p == 0 {
 		return nil
 	}
 	i := f.picked()
 	trust := gradientTrust * math.Abs(f.diag[i])
-	if f.negative < p { // squares of both signs have been added
+	if f.Negative < p { // squares of both signs have been added
 		trust = gradientTrust
 	}
 	if err := verify("an entry of an inverse", f.diag[i], f.diagonalEntry(i), trust); err != nil {
 		return err
 	}
-	f.row = f.gramRow(f.row, f.features[i])
+	f.row = f.gramRow(f.row, f.Features[i])
 	n := f.sums.moments[0] // or the sum of weights
-	own := math.Sqrt(1 + f.root[i]*f.root[i]*n/f.noise)
+	own := math.Sqrt(1 + f.Root[i]*f.Root[i]*n/f.noise)
 	for c := range f.h.Cols {
-		b, want := f.sign(i)*f.h.Data[i*f.h.Stride+c], f.b.Data[i*f.b.Stride+c]
+		b, want := f.Sign(i)*f.h.Data[i*f.h.Stride+c], f.b.Data[i*f.b.Stride+c]
 		var scale float64
 		for j, g := range f.row {
 			h := f.h.Data[j*f.h.Stride+c]
-			b += g * f.root[i] * f.root[j] / f.noise * h
-			scale += (1 + f.root[j]*math.Sqrt(n/f.noise)) * math.Abs(h) // at least |T_ij|·|h_j|, over own
+			b += g * f.Root[i] * f.Root[j] / f.noise * h
+			scale += (1 + f.Root[j]*math.Sqrt(n/f.noise)) * math.Abs(h) // at least |T_ij|·|h_j|, over own
 		}
 		if err := verify("a row of a linear system", b, want, backward*(own*scale+math.Abs(want))); err != nil {
 			return err
@@ -393,31 +392,31 @@ func (f *spectralFactor) verifyInverse() error {
 
 // picked returns the feature that checks look at.
 func (f *spectralFactor) picked() int {
-	return pick(len(f.features), f.noise, f.root[0], f.g.Data[0])
+	return pick(len(f.Features), f.noise, f.Root[0], f.g.Data[0])
 }
 
 // gramRow returns the products of a feature with those that are kept, in the memory of
 // dst where it does.
 func (f *spectralFactor) gramRow(dst []float64, feature fourier.Feature) []float64 {
-	p := len(f.features)
+	p := len(f.Features)
 	dst = dense.Resize(dst, p)
 	one := [1]fourier.Feature{feature}
-	f.sums.moments.Gram(blas64.General{Rows: 1, Cols: p, Stride: max(1, p), Data: dst}, one[:], f.features)
+	f.sums.moments.Gram(blas64.General{Rows: 1, Cols: p, Stride: max(1, p), Data: dst}, one[:], f.Features)
 	return dst
 }
 
 // diagonalEntry returns (T⁻¹)_ii = Σ_k J_k z_k², and sets z to L⁻¹e_i.
 func (f *spectralFactor) diagonalEntry(i int) float64 {
-	f.z = dense.Resize(f.z, len(f.features))
+	f.z = dense.Resize(f.z, len(f.Features))
 	f.t.SolveUnit(f.z, i)
-	kept := min(f.negative, len(f.z))
+	kept := min(f.Negative, len(f.z))
 	plus, minus := dense.Vec(f.z[:kept]), dense.Vec(f.z[kept:])
 	return blas64.Dot(plus, plus) - blas64.Dot(minus, minus)
 }
 
 // completeColumn takes z from L⁻¹e_i, as diagonalEntry left it, to T⁻¹e_i = L⁻ᵀJL⁻¹e_i.
 func (f *spectralFactor) completeColumn() {
-	blas64.Scal(-1, dense.Vec(f.z[min(f.negative, len(f.z)):]))
+	blas64.Scal(-1, dense.Vec(f.z[min(f.Negative, len(f.z)):]))
 	f.t.SolveLT(dense.AsColumn(f.z))
 }
 
@@ -437,7 +436,7 @@ const backward = 1e-11
 func (f *spectralFactor) bound() {
 	p, c := f.h.Rows, f.h.Cols
 	f.coef = dense.Resize(f.coef, p*c)
-	for i, root := range f.root {
+	for i, root := range f.Root {
 		for j := range c {
 			f.coef[i*c+j] = root * f.h.Data[i*f.h.Stride+j] / f.noise
 		}
@@ -474,16 +473,16 @@ func (f *spectralFactor) leftOut() (tail float64) {
 	f.missed = f.missed[:columns]
 	clear(f.missed)
 	kept := 0
-	for m, c := range f.series.c {
+	for m, c := range f.Series.C {
 		parallel.Look(f.ctx)
 		if c == 0 {
 			continue
 		}
-		if kept < len(f.leading) && f.leading[kept] == m {
+		if kept < len(f.Leading) && f.Leading[kept] == m {
 			kept++
 			continue
 		}
-		if m > f.probed {
+		if m > f.Probed {
 			tail += math.Abs(c)
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -46,9 +45,8 @@ type Exact struct {
 	columns int         // c, of y and the basis of the mean
 	rows    rowNoise    // what is known of each observation's noise
 	engines []exactEngine
-	chooser *chooser
-	tally   *tally
-	calls   *parallel.Pool[exactCall]
+	chosen
+	calls *parallel.Pool[exactCall]
 }
 
 // exactCall is the working memory of one evaluation.
@@ -110,20 +108,6 @@ func newExact(m Model, n int, engines []exactEngine, o options, span float64) *E
 func (l *Exact) Params() []Param             { return append([]Param(nil), l.params...) }
 func (l *Exact) Model(theta []float64) Model { return l.model.WithParams(theta) }
 func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.n) }
-
-func (l *Exact) Report() LossReport {
-	r := l.tally.get()
-	r.Engine = l.chooser.engines()
-	return r
-}
-
-// Explain reports the last evaluation: for each engine the expected time and error,
-// and which one was used.
-func (l *Exact) Explain() string {
-	var b strings.Builder
-	l.chooser.explain(&b)
-	return b.String()
-}
 
 func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.chooser.ctx, grad, theta)

@@ -116,5 +116,15 @@ type scratch [3][chunk]float64
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
+// inChunks calls f for n distances, a chunk of them at a time, with working memory for each.
+func inChunks(n int, f func(from, to int, a, b, c []float64)) {
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	for from := 0; from < n; from += chunk {
+		m := min(chunk, n-from)
+		f(from, from+m, buf[0][:m], buf[1][:m], buf[2][:m])
+	}
+}
+
 // kindOf returns the name of a kernel's type, such as "SE".
 func kindOf(k Kernel) string { return typed.Name(k) }

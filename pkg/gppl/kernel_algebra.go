@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 var (
@@ -92,21 +94,14 @@ func (k Sum) String() string {
 
 // sum applies a linear operation (Cov or Slope) to every part and adds up.
 func (k Sum) sum(dst, r []float64, apply func(Kernel, []float64, []float64)) {
-	buf := scratchPool.Get().(*scratch)
-	defer scratchPool.Put(buf)
-	for len(r) > 0 {
-		m := min(chunk, len(r))
-		acc, part := buf[0][:m], buf[1][:m]
-		apply(k.parts[0], acc, r[:m])
+	inChunks(len(r), func(from, to int, acc, part, _ []float64) {
+		apply(k.parts[0], acc, r[from:to])
 		for _, p := range k.parts[1:] {
-			apply(p, part, r[:m])
-			for i, v := range part {
-				acc[i] += v
-			}
+			apply(p, part, r[from:to])
+			dense.Add(acc, part)
 		}
-		copy(dst, acc)
-		dst, r = dst[m:], r[m:]
-	}
+		copy(dst[from:to], acc)
+	})
 }
 
 func (k Sum) Cov(dst, r []float64)   { k.sum(dst, r, Kernel.Cov) }
@@ -170,15 +165,10 @@ func (k Product) String() string {
 }
 
 func (k Product) Cov(dst, r []float64) {
-	buf := scratchPool.Get().(*scratch)
-	defer scratchPool.Put(buf)
-	for len(r) > 0 {
-		m := min(chunk, len(r))
-		acc := buf[0][:m]
-		k.others(acc, buf[1][:m], r[:m], -1)
-		copy(dst, acc)
-		dst, r = dst[m:], r[m:]
-	}
+	inChunks(len(r), func(from, to int, acc, tmp, _ []float64) {
+		k.others(acc, tmp, r[from:to], -1)
+		copy(dst[from:to], acc)
+	})
 }
 
 // others sets acc to the product of the covariances of all factors but skip.
@@ -200,39 +190,29 @@ func (k Product) others(acc, tmp, r []float64, skip int) {
 // Contract uses the product rule: the weight of one factor's derivative is w
 // times the covariances of the others.
 func (k Product) Contract(grad, w, r []float64) {
-	buf := scratchPool.Get().(*scratch)
-	defer scratchPool.Put(buf)
-	for len(r) > 0 {
-		m := min(chunk, len(r))
-		acc := buf[0][:m]
+	inChunks(len(r), func(from, to int, acc, tmp, _ []float64) {
 		for f, p := range k.parts {
-			k.others(acc, buf[1][:m], r[:m], f)
-			for i := range acc {
-				acc[i] *= w[i]
+			k.others(acc, tmp, r[from:to], f)
+			for i, v := range w[from:to] {
+				acc[i] *= v
 			}
-			p.Contract(grad[k.offset[f]:k.offset[f+1]], acc, r[:m])
+			p.Contract(grad[k.offset[f]:k.offset[f+1]], acc, r[from:to])
 		}
-		w, r = w[m:], r[m:]
-	}
+	})
 }
 
 func (k Product) Slope(dst, r []float64) {
-	buf := scratchPool.Get().(*scratch)
-	defer scratchPool.Put(buf)
-	for len(r) > 0 {
-		m := min(chunk, len(r))
-		acc, tmp, sum := buf[0][:m], buf[1][:m], buf[2][:m]
+	inChunks(len(r), func(from, to int, acc, tmp, sum []float64) {
 		clear(sum)
 		for f, p := range k.parts {
-			k.others(acc, tmp, r[:m], f)
-			p.Slope(tmp, r[:m])
+			k.others(acc, tmp, r[from:to], f)
+			p.Slope(tmp, r[from:to])
 			for i := range sum {
 				sum[i] += acc[i] * tmp[i]
 			}
 		}
-		copy(dst, sum)
-		dst, r = dst[m:], r[m:]
-	}
+		copy(dst[from:to], sum)
+	})
 }
 
 // What engines may know of sums and products, from what they may know of the

@@ -36,38 +36,18 @@ func (k Periodic) Steepness(span float64) float64 {
 	return span * periodicSteepness(k.Lengthscale, k.Period)
 }
 
-func (k Periodic) Cov(dst, r []float64) {
-	c := -2 / (k.Lengthscale * k.Lengthscale)
-	for i, ri := range r {
-		s := math.Sin(math.Pi * ri / k.Period)
-		dst[i] = c * s * s
-	}
-	expScaled(dst[:len(r)], k.Variance)
-}
+// still is the kernel as a LocPer whose pattern never drifts.
+func (k Periodic) still() LocPer { return LocPer{k.Variance, math.Inf(1), k.Period, k.Lengthscale} }
+
+func (k Periodic) Cov(dst, r []float64)   { k.still().Cov(dst, r) }
+func (k Periodic) Slope(dst, r []float64) { k.still().Slope(dst, r) }
 
 func (k Periodic) Contract(grad, w, r []float64) {
-	c := 2 / (k.Lengthscale * k.Lengthscale)
-	var gv, gp, gl float64
-	for i, ri := range r {
-		a := math.Pi * ri / k.Period
-		s, cs := math.Sincos(a)
-		e := w[i] * math.Exp(-c*s*s)
-		gv += e
-		gp += e * a * s * cs
-		gl += e * s * s
-	}
-	grad[0] += k.Variance * gv
-	grad[1] += 2 * c * k.Variance * gl
-	grad[2] += 2 * c * k.Variance * gp
-}
-
-func (k Periodic) Slope(dst, r []float64) {
-	c := 2 / (k.Lengthscale * k.Lengthscale)
-	f := math.Pi / k.Period
-	for i, ri := range r {
-		s, cs := math.Sincos(f * ri)
-		dst[i] = -2 * c * f * k.Variance * s * cs * math.Exp(-c*s*s)
-	}
+	var g [4]float64
+	k.still().Contract(g[:], w, r)
+	grad[0] += g[0]
+	grad[1] += g[3]
+	grad[2] += g[2]
 }
 
 // LocPer is the locally periodic kernel v·exp(−r²/2l² − 2 sin²(πr/p)/l_p²): a

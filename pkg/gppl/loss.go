@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 )
@@ -118,6 +119,27 @@ func (t *tally) get() LossReport {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.report
+}
+
+// chosen is what a loss with one choice of engines tells of its evaluations.
+type chosen struct {
+	chooser *chooser
+	tally   *tally
+}
+
+// Report returns what the loss has had to do so far.
+func (c *chosen) Report() LossReport {
+	r := c.tally.get()
+	r.Engine = c.chooser.engines()
+	return r
+}
+
+// Explain reports the last evaluation: for each engine the expected time and error,
+// and which one was used.
+func (c *chosen) Explain() string {
+	var b strings.Builder
+	c.chooser.explain(&b)
+	return b.String()
 }
 
 // promise records the error bound of the last value, and whether the tolerance

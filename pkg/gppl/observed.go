@@ -133,10 +133,7 @@ func (c circle) needs(span float64, k Kernel, eps float64) (m float64, windowed 
 	if windowed, why = c.covers(span, k, eps); why != (reason{}) {
 		return 0, windowed, why
 	}
-	if windowed {
-		b += 30 / (c.period - 2*span) // what the window spreads
-	}
-	return math.Ceil(b*c.period) + 1, windowed, reason{}
+	return fourier.Frequencies(span, c.period, b, windowed), windowed, reason{}
 }
 
 // frequencies returns how many of the circle k takes, whether by a window, or why k is

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
 )
 
@@ -130,8 +131,8 @@ func (s *Sums) coefficients(m Model, taken int) ([]float64, error) {
 	if why != (reason{}) {
 		return nil, &Refusal{Reason: why.String()}
 	}
-	series := newCosineSeriesOf(span, c.period, windowed, m.Kernel, eps)
-	n, err := series.expand(m.Kernel, eps)
+	series := fourier.NewSeries(span, c.period, windowed, bandwidth(m.Kernel, eps))
+	n, err := series.Expand(m.Kernel, bandwidth(m.Kernel, eps), eps)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (s *Sums) coefficients(m Model, taken int) ([]float64, error) {
 		return nil, &Refusal{Reason: reason{c.beyond, float64(n) / c.period}.String()}
 	}
 	hat := make([]float64, n)
-	for i, v := range series.c[:n] {
+	for i, v := range series.C[:n] {
 		if hat[i] = 0.5 * v; i == 0 {
 			hat[i] = v
 		}

@@ -11,17 +11,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// sortedDirections are an Ω with its rows in the order of a series, formed when an
-// engine first computes with it. It is safe for concurrent use.
+// sortedDirections are an Ω with its rows in the order of a series.
 type sortedDirections struct {
 	directions
-	line  *line
-	mu    sync.Mutex
-	omega blas64.General // empty: not formed yet
+	line   *line
+	matrix func() blas64.General // Ω, formed when an engine first computes with it; safe for concurrent use
 }
 
 func newSortedDirections(l *line, d directions) *sortedDirections {
-	return &sortedDirections{directions: d, line: l}
+	return &sortedDirections{d, l, sync.OnceValue(func() blas64.General { return l.sortRows(d.matrix()) })}
 }
 
 // formed returns the bytes that matrix adds to those of the projection.
@@ -31,16 +29,6 @@ func (s *sortedDirections) formed() float64 {
 		bytes += 8 * float64(s.n) * float64(s.k)
 	}
 	return bytes
-}
-
-// matrix returns Ω.
-func (s *sortedDirections) matrix() blas64.General {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.omega.Data == nil {
-		s.omega = s.line.sortRows(s.directions.matrix())
-	}
-	return s.omega
 }
 
 // bandedProjected multiplies the banded K by Ω: 4n·b·k flops for the value, and
@@ -99,13 +87,7 @@ func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 func (g *bandedGram) sandwich(s blas64.General) {
 	g.band.gram.Mul(g.work, g.omega)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, g.omega, g.work, 0, s)
-	kk := s.Rows
-	for i := range kk {
-		for j := range i {
-			v := 0.5 * (s.Data[i*kk+j] + s.Data[j*kk+i])
-			s.Data[i*kk+j], s.Data[j*kk+i] = v, v
-		}
-	}
+	dense.Symmetrise(s)
 }
 
 // derivative has ∂K in the place of K.

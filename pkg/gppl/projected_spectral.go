@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -72,9 +73,9 @@ type spectralGram struct {
 	term   *compiledTerm
 	s      []float64
 
-	expansions []*cosineSeries // of the circles that it has seen
-	series     *cosineSeries   // of the term
-	feat       blas64.General  // 2m×k, of the features that are kept for all
+	expansions []*fourier.Series // of the circles that it has seen
+	series     *fourier.Series   // of the term
+	feat       blas64.General    // 2m×k, of the features that are kept for all
 	m          int
 	weighted   []int // frequencies with weight
 	last       int   // frequencies up to the last that is kept
@@ -115,7 +116,7 @@ func (g *spectralGram) compute(derivatives bool) error {
 		return err
 	}
 	g.series = g.expansion(circle, windowed, eps)
-	m, err := g.series.expand(g.term.kernel, eps)
+	m, err := g.series.Expand(g.term.kernel, bandwidth(g.term.kernel, eps), eps)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (g *spectralGram) compute(derivatives bool) error {
 	g.feat, g.m = e.features.upTo(circle, m)
 	g.probed = min(g.m, m+m/64+2)
 	g.keep(m, eps*g.term.variance/float64(2*m+1))
-	g.weigh(g.series.c, g.weighted)
+	g.weigh(g.series.C, g.weighted)
 	g.multiply(g.s)
 	tampered("projected gram", g.s)
 	if derivatives {
@@ -135,13 +136,13 @@ func (g *spectralGram) compute(derivatives bool) error {
 }
 
 // expansion returns the series of a circle, one that is there if it can.
-func (g *spectralGram) expansion(c *featureCircle, windowed bool, eps float64) *cosineSeries {
+func (g *spectralGram) expansion(c *featureCircle, windowed bool, eps float64) *fourier.Series {
 	for _, s := range g.expansions {
-		if s.period == c.period && (s.window != nil) == windowed {
+		if s.Period == c.period && s.Windowed() == windowed {
 			return s
 		}
 	}
-	s := newCosineSeriesOf(g.engine.features.span, c.period, windowed, g.term.kernel, eps)
+	s := fourier.NewSeries(g.engine.features.span, c.period, windowed, bandwidth(g.term.kernel, eps))
 	if g.expansions = append(g.expansions, s); len(g.expansions) > maxCircles {
 		g.expansions = g.expansions[1:]
 	}
@@ -156,7 +157,7 @@ func (g *spectralGram) verify() error {
 		got += z * blas64.Dot(dense.Vec(g.s[i*k:][:k]), dense.Vec(probe))
 	}
 	for _, m := range g.weighted {
-		part := g.series.c[m] * g.power(m, dense.Vec(probe))
+		part := g.series.C[m] * g.power(m, dense.Vec(probe))
 		want += part
 		scale += math.Abs(part)
 	}
@@ -179,7 +180,7 @@ func (g *spectralGram) power(m int, z blas64.Vector) float64 {
 func (g *spectralGram) keep(m int, threshold float64) {
 	g.weighted, g.last = g.weighted[:0], 0
 	for j := range m {
-		if g.series.keeps(j, threshold) {
+		if g.series.Keeps(j, threshold) {
 			g.weighted, g.last = append(g.weighted, j), j+1
 		}
 	}
@@ -217,7 +218,7 @@ func (g *spectralGram) weigh(c []float64, list []int) {
 func (g *spectralGram) leftOut(beta blas64.Vector) float64 {
 	var left, most, tail float64
 	kept := 0
-	for m, c := range g.series.c {
+	for m, c := range g.series.C {
 		switch {
 		case kept < len(g.weighted) && g.weighted[kept] == m:
 			kept++
@@ -285,14 +286,13 @@ func between(a blas64.General, from, to, b int) blas64.General {
 // Σ_m q_m ∂c_m.
 func (g *spectralGram) contract(grad, v []float64) error {
 	k := g.engine.k
-	g.q = dense.Resize(g.q, len(g.series.c))
+	g.q = dense.Resize(g.q, len(g.series.C))
 	clear(g.q)
 	g.u = dense.Reshape(g.u, 2*g.m, k)
 	g.v = blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
 	parallel.Within(g.term.ctx, shares, g.quadratic)
 	tampered("projected q", g.q[:g.last])
-	g.series.contract(grad, g.q[:g.last], g.term.kernel)
-	return g.series.verified()
+	return contractSeries(g.series, grad, g.q[:g.last], g.term.kernel)
 }
 
 // quadraticShare computes q for a share of the frequencies: all up to the last
@@ -324,8 +324,9 @@ func (g *spectralGram) quadraticForms(m0, m1 int) {
 
 // derivative weighs the features by ∂c_m.
 func (g *spectralGram) derivative(s []float64, p int) {
-	c := make([]float64, len(g.series.c))
-	g.series.derivative(c, g.term.kernel, p)
+	c := make([]float64, len(g.series.C))
+	grad := make([]float64, g.term.end-g.term.offset)
+	g.series.Derivative(c, func(dst, r []float64) { derivativeAt(dst, r, g.term.kernel, p, grad) })
 	all := make([]int, min(len(c), g.m))
 	for m := range all {
 		all[m] = m

@@ -97,7 +97,7 @@ func (f *spectralFactor) partOfNoise(l *line) *noisePart {
 	line.weights = own.v
 	own.squares = line.squares()
 	highest := 0
-	for _, feature := range f.features {
+	for _, feature := range f.Features {
 		highest = max(highest, feature.Frequency())
 	}
 	own.moments, own.columns = line.sums(f.sums.origin, f.sums.period, highest)
@@ -109,23 +109,15 @@ func (f *spectralFactor) partOfNoise(l *line) *noisePart {
 // DΦᵀWΦD = σ²(T − J), less that of σ².
 func (f *spectralFactor) without(own *noisePart) *noisePart {
 	p, c := f.h.Rows, f.h.Cols
-	rest := &noisePart{squares: dense.New(c, c), columns: dense.New(own.columns.Rows, c), fitted: dense.New(p, c), traces: make([]float64, p)}
-	rest.diagonal = float64(len(own.v)) - own.diagonal
-	for i := range c {
-		for j := range c {
-			rest.squares.Data[i*c+j] = f.engine.yy.Data[i*f.engine.yy.Stride+j] - own.squares.Data[i*own.squares.Stride+j]
-		}
-	}
-	for i := range own.columns.Rows {
-		for j := range c {
-			rest.columns.Data[i*c+j] = f.sums.columns.Data[i*f.sums.columns.Stride+j] - own.columns.Data[i*own.columns.Stride+j]
-		}
+	rest := &noisePart{
+		squares: dense.Difference(f.engine.yy, own.squares), columns: dense.Difference(dense.Rows(f.sums.columns, 0, own.columns.Rows), own.columns),
+		fitted: dense.New(p, c), traces: make([]float64, p), diagonal: float64(len(own.v)) - own.diagonal,
 	}
 	for i := range p {
 		for j := range c {
-			rest.fitted.Data[i*c+j] = f.noise*(f.b.Data[i*f.b.Stride+j]-f.sign(i)*f.h.Data[i*f.h.Stride+j]) - own.fitted.Data[i*c+j]
+			rest.fitted.Data[i*c+j] = f.noise*(f.b.Data[i*f.b.Stride+j]-f.Sign(i)*f.h.Data[i*f.h.Stride+j]) - own.fitted.Data[i*c+j]
 		}
-		rest.traces[i] = f.noise*(1-f.sign(i)*f.diag[i]) - own.traces[i]
+		rest.traces[i] = f.noise*(1-f.Sign(i)*f.diag[i]) - own.traces[i]
 	}
 	return rest
 }
@@ -148,7 +140,7 @@ func (f *spectralFactor) verifySums(part *noisePart) error {
 		}
 		return sum
 	}
-	m := pick(part.columns.Rows/2, f.noise, f.root[0], f.g.Data[0])
+	m := pick(part.columns.Rows/2, f.noise, f.Root[0], f.g.Data[0])
 	turn := 2 * math.Pi * float64(m) / f.sums.period
 	var cosines, sines, squares, size float64
 	for i, v := range part.v {
@@ -249,11 +241,11 @@ func (f *spectralFactor) shareOf(part *noisePart, r blas64.General) float64 {
 		trace += t
 	}
 	c, squares := f.h.Cols, part.squares
-	for i, feature := range f.features {
+	for i, feature := range f.Features {
 		h, cross := f.h.Data[i*f.h.Stride:][:c], part.columns.Data[int(feature)*part.columns.Stride:][:c]
 		for a := range c {
 			for b := range c {
-				of := h[a]*(part.fitted.Data[i*c+b]/f.noise-f.root[i]*cross[b]) - h[b]*f.root[i]*cross[a]
+				of := h[a]*(part.fitted.Data[i*c+b]/f.noise-f.Root[i]*cross[b]) - h[b]*f.Root[i]*cross[a]
 				squares.Data[a*squares.Stride+b] += of / f.noise
 			}
 		}
@@ -263,11 +255,11 @@ func (f *spectralFactor) shareOf(part *noisePart, r blas64.General) float64 {
 
 // scaledGram sets rows of DΦᵀVΦD, from the given one on.
 func (f *spectralFactor) scaledGram(dst blas64.General, moments fourier.Moments, from int) {
-	moments.Gram(dst, f.features[from:from+dst.Rows], f.features)
+	moments.Gram(dst, f.Features[from:from+dst.Rows], f.Features)
 	for a := range dst.Rows {
 		row := dst.Data[a*dst.Stride:][:dst.Cols]
 		for b := range row {
-			row[b] *= f.root[from+a] * f.root[b]
+			row[b] *= f.Root[from+a] * f.Root[b]
 		}
 	}
 }

@@ -42,8 +42,8 @@ func (f *spectralFactor) posterior() predictor {
 	if p.line == nil { // the end of the range, but for rounding
 		p.hi += 1e-12 * e.span
 	}
-	if f.series.window == nil { // a sum of images: the next one begins a period later
-		if room := f.series.period - reach(f.kernel, e.eps(f.kernel, f.noise)) - e.span; room > 0 {
+	if !f.Series.Windowed() { // a sum of images: the next one begins a period later
+		if room := f.Series.Period - reach(f.kernel, e.eps(f.kernel, f.noise)) - e.span; room > 0 {
 			p.lo, p.hi = p.lo-room, p.hi+room
 		}
 	}
@@ -54,10 +54,10 @@ func (p *spectralPosterior) represented(x float64) bool { return p.lo <= x && x 
 
 // solved returns gᵀ at represented inputs, and L⁻¹g.
 func (p *spectralPosterior) solved(x Inputs) (g, solved blas64.General) {
-	phi := dense.New(x.Len(), len(p.features))
-	fourier.NewPoints(x.at, p.sums.origin, p.sums.period).Features(phi, 0, p.features)
+	phi := dense.New(x.Len(), len(p.Features))
+	fourier.NewPoints(x.at, p.sums.origin, p.sums.period).Features(phi, 0, p.Features)
 	g, solved = dense.New(phi.Cols, phi.Rows), dense.New(phi.Cols, phi.Rows)
-	for i, root := range p.root {
+	for i, root := range p.Root {
 		for j := range phi.Rows {
 			g.Data[i*g.Stride+j] = root * phi.Data[j*phi.Stride+i]
 		}
@@ -70,7 +70,7 @@ func (p *spectralPosterior) solved(x Inputs) (g, solved blas64.General) {
 // signed returns the rows of a whose sign in J is 1, and those where it is −1.
 func (p *spectralPosterior) signed(a blas64.General) (plus, minus blas64.General) {
 	plus, minus = a, a
-	plus.Rows = min(p.negative, a.Rows)
+	plus.Rows = min(p.Negative, a.Rows)
 	minus.Rows = a.Rows - plus.Rows
 	minus.Data = a.Data[plus.Rows*a.Stride:]
 	return plus, minus
@@ -165,7 +165,7 @@ func (p *spectralPosterior) beyond(ctx context.Context, means blas64.General, va
 func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x Inputs, visit func(r blas64.General)) (g blas64.General, err error) {
 	t := Scalars(p.line.t)
 	points := fourier.NewPoints(t.at, p.sums.origin, p.sums.period)
-	n, q, f, c := t.Len(), x.Len(), len(p.features), means.Cols
+	n, q, f, c := t.Len(), x.Len(), len(p.Features), means.Cols
 	g = dense.New(f, q)
 	size := max(1, min(128, (4<<20)/n))
 	for from := 0; from < q; from += size { // σ⁻²DΦᵀk
@@ -175,9 +175,9 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 		to := min(q, from+size)
 		sums := dense.New(2*(p.sums.m+1), to-from)
 		points.Sums(sums, p.weighed(crossCovariance(t, x.Slice(from, to), p.kernel)), 0, featureTolerance)
-		for i, feature := range p.features {
+		for i, feature := range p.Features {
 			for j, v := range sums.Data[int(feature)*sums.Stride:][:sums.Cols] {
-				g.Data[i*g.Stride+from+j] = p.root[i] / p.noise * v
+				g.Data[i*g.Stride+from+j] = p.Root[i] / p.noise * v
 			}
 		}
 	}
@@ -190,11 +190,11 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 
 	// Dg, and beside it σ⁻²Dh, by which A⁻¹C = σ⁻²(C − σ⁻²ΦDh) follows.
 	dg, jh := dense.New(f, q+c), dense.New(f, c)
-	for i, root := range p.root {
+	for i, root := range p.Root {
 		row, h := dg.Data[i*dg.Stride:], p.h.Data[i*p.h.Stride:][:c]
 		blas64.Axpy(root, dense.Vec(g.Data[i*g.Stride:][:q]), dense.Vec(row[:q]))
 		blas64.Axpy(root/p.noise, dense.Vec(h), dense.Vec(row[q:q+c]))
-		blas64.Axpy(p.sign(i)/p.noise, dense.Vec(h), dense.Vec(jh.Data[i*jh.Stride:][:c]))
+		blas64.Axpy(p.Sign(i)/p.noise, dense.Vec(h), dense.Vec(jh.Data[i*jh.Stride:][:c]))
 	}
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, g, jh, 1, means)
 	const rows, strip = 1024, 64
@@ -210,7 +210,7 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 			a, b := phi, fit
 			a.Rows = min(strip, phi.Rows-s*strip)
 			a.Data, b.Rows, b.Data = a.Data[s*strip*a.Stride:], a.Rows, b.Data[s*strip*b.Stride:]
-			points.Features(a, from+s*strip, p.features)
+			points.Features(a, from+s*strip, p.Features)
 			dense.Gemm(blas.NoTrans, blas.NoTrans, 1, a, dg, 0, b)
 		})
 		columns := p.line.columns

@@ -17,7 +17,7 @@ import (
 // (n/covered)·f(ξ) + σ², with f the spectral density, and there are 2·covered·dξ such
 // eigenvalues.
 type spectrum struct {
-	series  *cosineSeries
+	series  *fourier.Series
 	step    float64   // of frequency, in cycles per unit of x
 	signal  []float64 // (n/covered)·f at 0, step, 2·step, …
 	noise   float64   // σ², with the nugget
@@ -44,11 +44,11 @@ func newSpectrumOf(m Model, n, span, covered float64) (*spectrum, error) {
 	case !(b < 4*maxFeatures):
 		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly: it takes %.2g frequencies to get below a noise variance of %.3g", m.Kernel, b, m.Noise)
 	}
-	series, err := newCosineSeries(span, m.Kernel, tail, false)
+	period, windowed, err := seriesPeriod(span, m.Kernel, tail, false)
 	if err != nil {
 		return nil, err
 	}
-	s.series, s.step = series, 1/series.period
+	s.series, s.step = fourier.NewSeries(span, period, windowed, bandwidth(m.Kernel, tail)), 1/period
 	return s, s.set(m)
 }
 
@@ -65,13 +65,14 @@ func (s *spectrum) set(m Model) error {
 		return fmt.Errorf("gppl: %v has no spectrum that is known", m.Kernel)
 	}
 	s.noise = m.Noise + Nugget(m.Kernel)
-	count, err := s.series.expand(m.Kernel, s.tail(m))
+	tail := s.tail(m)
+	count, err := s.series.Expand(m.Kernel, bandwidth(m.Kernel, tail), tail)
 	if err != nil {
 		return err
 	}
 	s.signal = s.signal[:0]
-	for j, c := range s.series.c[:count] {
-		f := 0.5 * c * s.series.period
+	for j, c := range s.series.C[:count] {
+		f := 0.5 * c * s.series.Period
 		if j == 0 {
 			f *= 2
 		}

@@ -38,7 +38,7 @@ type SumsPlan struct {
 
 const (
 	// periodRatio is the period over the range. Twice 1.08: the frequencies of Spectral
-	// are among those of the sums, and a window has room to fall (see cosineSeries).
+	// are among those of the sums, and a window has room to fall (see fourier.Series).
 	periodRatio = 2 * 1.08
 	// defaultResolution is the range over the shortest lengthscale.
 	defaultResolution = 1000

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas"
@@ -51,9 +50,8 @@ type VFE struct {
 	cc      blas64.General // CᵀC
 	rows    rowNoise       // what is known of each observation's noise
 	engines []vfeEngine
-	chooser *chooser
-	tally   *tally
-	works   *parallel.Pool[vfeWork]
+	chosen
+	works *parallel.Pool[vfeWork]
 }
 
 // VFEOptions says how a VFE loss treats its inducing inputs. The zero value is
@@ -208,20 +206,6 @@ func (l *VFE) WithSetup(d time.Duration) *VFE {
 func (l *VFE) Params() []Param             { return append([]Param(nil), l.params...) }
 func (l *VFE) Model(theta []float64) Model { return l.model.WithParams(theta[:l.hyper]) }
 func (l *VFE) String() string              { return fmt.Sprintf("VFE (n=%d, m=%d)", l.data.Len(), l.z.Len()) }
-
-func (l *VFE) Report() LossReport {
-	r := l.tally.get()
-	r.Engine = l.chooser.engines()
-	return r
-}
-
-// Explain reports the last evaluation: for each engine the expected time and error,
-// and which one was used.
-func (l *VFE) Explain() string {
-	var b strings.Builder
-	l.chooser.explain(&b)
-	return b.String()
-}
 
 // Inducing returns the inducing inputs at theta.
 func (l *VFE) Inducing(theta []float64) Inputs {

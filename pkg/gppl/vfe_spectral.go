@@ -94,24 +94,24 @@ func (f *spectralVFEProjection) release() { f.engine.projections.Put(f) }
 
 // project sets ΦᵀΦ and ΦᵀC, given the features.
 func (f *spectralVFEProjection) project(w *vfeWork) {
-	p, m := len(f.features), w.z.Len()
+	p, m := len(f.Features), w.z.Len()
 	f.gram = dense.Reshape(f.gram, p, p)
 	nb := dense.Blocks(p)
 	parallel.Within(w.ctx, nb, func(i int) { // rows of tiles
 		g := f.gram
 		g.Rows, g.Data = dense.Width(p, i), g.Data[i*dense.Tile*p:]
-		f.sums.moments.Gram(g, f.features[i*dense.Tile:][:g.Rows], f.features)
+		f.sums.moments.Gram(g, f.Features[i*dense.Tile:][:g.Rows], f.Features)
 	})
 	columns := f.sums.columns
 	f.fc, f.eb = dense.Reshape(f.fc, p, columns.Cols), dense.Resize(f.eb, m)
-	for i, feature := range f.features {
+	for i, feature := range f.Features {
 		copy(f.fc.Data[i*columns.Cols:][:columns.Cols], columns.Data[int(feature)*columns.Stride:])
 	}
 	f.psi, f.dpsi = dense.Reshape(f.psi, m, p), dense.Reshape(f.dpsi, m, p)
-	omega := 2 * math.Pi / f.series.period
+	omega := 2 * math.Pi / f.Series.Period
 	for u, z := range w.z.at {
 		psi, dpsi := f.psi.Data[u*p:][:p], f.dpsi.Data[u*p:][:p]
-		for i, feature := range f.features {
+		for i, feature := range f.Features {
 			a := omega * float64(feature.Frequency())
 			sin, cos := math.Sincos(a * (z - f.sums.origin))
 			if feature.IsSin() {
@@ -125,7 +125,7 @@ func (f *spectralVFEProjection) project(w *vfeWork) {
 	scale := 1 / math.Sqrt(w.noise)
 	for u := range m {
 		for i := range p {
-			f.e.Data[u*p+i] = scale * f.psi.Data[u*p+i] * f.weight(i)
+			f.e.Data[u*p+i] = scale * f.psi.Data[u*p+i] * f.Weight(i)
 		}
 	}
 	w.luu.SolveL(f.e)
@@ -154,13 +154,13 @@ func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (bet
 	for j := range f.fb.Cols {
 		blas64.Ger(-1, dense.Column(w.u, j), dense.Column(f.fb, j), f.w)
 	}
-	f.q = dense.Resize(f.q, len(f.series.c))
+	f.q = dense.Resize(f.q, len(f.Series.C))
 	clear(f.q)
 	clear(gradZ)
 	for u := range m {
-		for i, feature := range f.features {
+		for i, feature := range f.Features {
 			v := f.w.Data[u*p+i]
-			if c := f.weight(i); c != 0 {
+			if c := f.Weight(i); c != 0 {
 				f.q[feature.Frequency()] += v * f.psi.Data[u*p+i]
 				gradZ[u] += v * c * f.dpsi.Data[u*p+i]
 			}
@@ -168,6 +168,5 @@ func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (bet
 	}
 	clear(grad)
 	tampered("VFE q", f.q)
-	f.series.contract(grad, f.q, w.kernel)
-	return beta2, f.series.verified()
+	return beta2, contractSeries(f.Series, grad, f.q, w.kernel)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -197,7 +198,7 @@ func TestMatrix(t *testing.T) {
 		lo, hi := rnd.IntN(n), 0
 		hi = lo + 1 + rnd.IntN(n-lo)
 		part := clone(b)
-		zero(rows(part, 0, n)) // and what is within [lo, hi) stays
+		dense.Zero(rows(part, 0, n)) // and what is within [lo, hi) stays
 		copy(rows(part, lo, hi).Data, rows(b, lo, hi).Data)
 		if err := chol.SolveTo(&want, asDense(part)); err != nil {
 			t.Fatal(err)

@@ -91,20 +91,15 @@ func (c *Check) forward(a *Matrix, part, j int) {
 		clear(own)
 		return
 	}
-	forward(a, single(x), j)
+	forward(a, dense.AsColumn(x), j)
 	c.peak[part] = max(c.peak[part], largest(own))
 }
 
 func (c *Check) backward(a *Matrix, part, j int) {
 	b, x := &a.blocks[j], c.x[part]
 	if largest(x[b.at:b.at+b.diag.Rows]) != 0 || largest(x[b.lo:b.hi]) != 0 {
-		backward(a, single(x), j)
+		backward(a, dense.AsColumn(x), j)
 	}
-}
-
-// single returns x as a matrix of one column.
-func single(x []float64) blas64.General {
-	return blas64.General{Rows: len(x), Cols: 1, Stride: 1, Data: x}
 }
 
 // Discrepancy returns the largest difference between Ze and the solution, within
@@ -123,9 +118,9 @@ func (c *Check) Discrepancy(z *Matrix) float64 {
 		own, beside := x[b.at:b.at+b.diag.Rows], x[b.lo:b.hi]
 		most := max(largest(own), largest(beside))
 		e := c.e[:b.diag.Rows]
-		blas64.Gemv(blas.NoTrans, -1, b.diag, vector(e), 1, vector(own))
+		blas64.Gemv(blas.NoTrans, -1, b.diag, dense.Vec(e), 1, dense.Vec(own))
 		if b.off.Cols > 0 {
-			blas64.Gemv(blas.Trans, -1, b.off, vector(e), 1, vector(beside))
+			blas64.Gemv(blas.Trans, -1, b.off, dense.Vec(e), 1, dense.Vec(beside))
 		}
 		worst = max(worst, max(largest(own), largest(beside))/most)
 	}
@@ -140,8 +135,6 @@ func largest(x []float64) float64 {
 	}
 	return m
 }
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
 // DiagonalRange returns the smallest and the largest entry on the diagonal, NaN
 // if any is.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -57,7 +58,7 @@ func TestCheckHolds(t *testing.T) {
 
 // TestCheckCatches: faults in the recursion, and in its result, are seen.
 func TestCheckCatches(t *testing.T) {
-	scale := func(t blas64.General, f float64) { blas64.Scal(f, vector(t.Data)) }
+	scale := func(t blas64.General, f float64) { blas64.Scal(f, dense.Vec(t.Data)) }
 	afterEach := func(f func(z *block)) func(a, z *Matrix) {
 		return func(a, z *Matrix) {
 			outward(a, z, func(a, z *Matrix, j int) {

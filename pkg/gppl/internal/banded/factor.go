@@ -129,10 +129,10 @@ func (a *Matrix) update(j, k int) {
 	b, c := &a.blocks[j], &a.blocks[k]
 	lo, hi := b.within(k)
 	p := b.columns(lo, hi)
-	d := sub(c.diag, lo-c.at, hi-c.at, lo-c.at, hi-c.at) // all of it, or a corner
+	d := dense.Sub(c.diag, lo-c.at, hi-c.at, lo-c.at, hi-c.at) // all of it, or a corner
 	blas64.Syrk(blas.Trans, -1, p, 1, symmetric(d))
 	if l, h := max(b.lo, c.lo), min(b.hi, c.hi); l < h {
-		dense.Gemm(blas.Trans, blas.NoTrans, -1, p, b.columns(l, h), 1, sub(c.off, lo-c.at, hi-c.at, l-c.lo, h-c.lo))
+		dense.Gemm(blas.Trans, blas.NoTrans, -1, p, b.columns(l, h), 1, dense.Sub(c.off, lo-c.at, hi-c.at, l-c.lo, h-c.lo))
 	}
 }
 
@@ -144,11 +144,6 @@ func (b *block) within(k int) (lo, hi int) {
 // columns returns columns [lo, hi) of the matrix, all of them in b.off.
 func (b *block) columns(lo, hi int) blas64.General {
 	return columns(b.off, lo-b.lo, hi-b.lo)
-}
-
-// sub returns rows [r, r1) and columns [c, c1) of t.
-func sub(t blas64.General, r, r1, c, c1 int) blas64.General {
-	return blas64.General{Rows: r1 - r, Cols: c1 - c, Stride: t.Stride, Data: t.Data[r*t.Stride+c : (r1-1)*t.Stride+c1]}
 }
 
 // potrf replaces the upper triangle of d by U, d = UᵀU. It returns the row of
@@ -192,8 +187,8 @@ func (a *Matrix) Squares(dst []float64, b blas64.General, lo, hi int, least, res
 		forward(a, b, j)
 		c := &a.blocks[j]
 		own := rows(b, c.at, c.at+c.diag.Rows)
-		addSquares(dst, own)
-		zero(own)
+		dense.AddSquares(dst, 1, own)
+		dense.Zero(own)
 		if j < a.h {
 			lo, hi = c.at+c.diag.Rows, max(hi, c.hi)
 		} else {
@@ -204,7 +199,7 @@ func (a *Matrix) Squares(dst []float64, b blas64.General, lo, hi int, least, res
 		}
 		left := rows(b, lo, hi)
 		if done = squaresWithin(left, least*rest); done {
-			zero(left)
+			dense.Zero(left)
 		}
 		return done
 	}
@@ -225,15 +220,6 @@ func (a *Matrix) Squares(dst []float64, b blas64.General, lo, hi int, least, res
 	}
 }
 
-// addSquares adds the squares of each column of x to dst.
-func addSquares(dst []float64, x blas64.General) {
-	for i := range x.Rows {
-		for c, v := range x.Data[i*x.Stride:][:x.Cols] {
-			dst[c] += v * v
-		}
-	}
-}
-
 // squaresWithin reports whether the sum of the squares of x is at most limit, and stops at the row that exceeds it.
 func squaresWithin(x blas64.General, limit float64) bool {
 	var sum float64
@@ -246,13 +232,6 @@ func squaresWithin(x blas64.General, limit float64) bool {
 		}
 	}
 	return true
-}
-
-// zero clears x.
-func zero(x blas64.General) {
-	for i := range x.Rows {
-		clear(x.Data[i*x.Stride:][:x.Cols])
-	}
 }
 
 // SolveLT replaces b (n×k) by F⁻ᵀb, in 2n·b·k flops: A⁻¹y = F⁻ᵀF⁻¹y.
@@ -297,7 +276,7 @@ func (a *Matrix) Inverse(dst *Matrix) {
 
 func invert(a *Matrix, dst *Matrix, j int) {
 	recur(a, dst, j)
-	symmetrise(dst.blocks[j].diag)
+	dense.Symmetrise(dst.blocks[j].diag)
 }
 
 // recur is a step of Takahashi's recursion, which leaves Z_jj symmetric up to
@@ -333,16 +312,6 @@ func recur(a *Matrix, dst *Matrix, j int) {
 	dense.Gemm(blas.NoTrans, blas.Trans, -1, z.off, w, 1, z.diag)
 }
 
-// symmetrise replaces d by ½(d + dᵀ).
-func symmetrise(d blas64.General) {
-	for i := range d.Rows {
-		for j := range i {
-			v := 0.5 * (d.Data[i*d.Stride+j] + d.Data[j*d.Stride+i])
-			d.Data[i*d.Stride+j], d.Data[j*d.Stride+i] = v, v
-		}
-	}
-}
-
 // piece is the number of rows that one processor takes in Inverse.
 const piece = 16
 
@@ -355,9 +324,9 @@ func (z *Matrix) timesZ(j int, w blas64.General, r, r1 int) {
 		c := &z.blocks[k]
 		lo, hi := b.within(k)
 		wk, yk := columns(w, lo-b.lo, hi-b.lo), columns(y, lo-b.lo, hi-b.lo)
-		dense.Gemm(blas.NoTrans, blas.NoTrans, -1, wk, sub(c.diag, lo-c.at, hi-c.at, lo-c.at, hi-c.at), 1, yk)
+		dense.Gemm(blas.NoTrans, blas.NoTrans, -1, wk, dense.Sub(c.diag, lo-c.at, hi-c.at, lo-c.at, hi-c.at), 1, yk)
 		if l, h := max(b.lo, c.lo), min(b.hi, c.hi); l < h {
-			zk := sub(c.off, lo-c.at, hi-c.at, l-c.lo, h-c.lo)
+			zk := dense.Sub(c.off, lo-c.at, hi-c.at, l-c.lo, h-c.lo)
 			dense.Gemm(blas.NoTrans, blas.NoTrans, -1, wk, zk, 1, columns(y, l-b.lo, h-b.lo))
 			dense.Gemm(blas.NoTrans, blas.Trans, -1, columns(w, l-b.lo, h-b.lo), zk, 1, yk)
 		}
@@ -415,7 +384,7 @@ func add(ta blas.Transpose, alpha float64, a, b blas64.General, beta float64, c 
 		return
 	}
 	for i := range b.Cols {
-		blas64.Gemv(ta, alpha, a, column(b, i), beta, column(c, i))
+		blas64.Gemv(ta, alpha, a, dense.Column(b, i), beta, dense.Column(c, i))
 	}
 }
 
@@ -439,21 +408,17 @@ func solve(t blas.Transpose, d, x blas64.General) {
 		return
 	}
 	for i := range x.Cols {
-		blas64.Trsv(t, upper(d), column(x, i))
+		blas64.Trsv(t, upper(d), dense.Column(x, i))
 	}
 }
 
 const few = 4
 
 // rows returns rows [lo, hi) of x.
-func rows(x blas64.General, lo, hi int) blas64.General { return sub(x, lo, hi, 0, x.Cols) }
+func rows(x blas64.General, lo, hi int) blas64.General { return dense.Sub(x, lo, hi, 0, x.Cols) }
 
 // columns returns columns [lo, hi) of x.
-func columns(x blas64.General, lo, hi int) blas64.General { return sub(x, 0, x.Rows, lo, hi) }
-
-func column(x blas64.General, i int) blas64.Vector {
-	return blas64.Vector{N: x.Rows, Inc: x.Stride, Data: x.Data[i:]}
-}
+func columns(x blas64.General, lo, hi int) blas64.General { return dense.Sub(x, 0, x.Rows, lo, hi) }
 
 func upper(d blas64.General) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: d.Rows, Stride: d.Stride, Data: d.Data}

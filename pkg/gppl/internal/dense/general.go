@@ -159,6 +159,16 @@ func SquaredDistance(a, b []float64) (sum float64) {
 	return sum
 }
 
+// Difference returns a − b.
+func Difference(a, b blas64.General) blas64.General {
+	c := New(a.Rows, a.Cols)
+	for i := range a.Rows {
+		blas64.Copy(Row(a, i), Row(c, i))
+		blas64.Axpy(-1, Row(b, i), Row(c, i))
+	}
+	return c
+}
+
 // AddDiagonal adds v to the diagonal of a.
 func AddDiagonal(a blas64.General, v float64) {
 	for i := range a.Rows {
@@ -171,6 +181,16 @@ func AddSquares(v []float64, sign float64, a blas64.General) {
 	for i := range a.Rows {
 		for j, w := range a.Data[i*a.Stride:][:a.Cols] {
 			v[j] += sign * w * w
+		}
+	}
+}
+
+// Symmetrise replaces a by ½(a + aᵀ).
+func Symmetrise(a blas64.General) {
+	for i := range a.Rows {
+		for j := range i {
+			v := 0.5 * (a.Data[i*a.Stride+j] + a.Data[j*a.Stride+i])
+			a.Data[i*a.Stride+j], a.Data[j*a.Stride+i] = v, v
 		}
 	}
 }

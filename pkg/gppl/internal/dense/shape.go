@@ -50,6 +50,25 @@ func columns(a blas64.General, j int) blas64.General {
 	return a
 }
 
+// Sub returns rows [i, i1) and columns [j, j1) of a.
+func Sub(a blas64.General, i, i1, j, j1 int) blas64.General {
+	if i == i1 || j == j1 {
+		return blas64.General{Rows: i1 - i, Cols: j1 - j, Stride: a.Stride}
+	}
+	a.Data = a.Data[i*a.Stride+j : (i1-1)*a.Stride+j1]
+	a.Rows, a.Cols = i1-i, j1-j
+	return a
+}
+
+// Zero clears a.
+func Zero(a blas64.General) {
+	for i := range a.Rows {
+		if a.Cols > 0 {
+			clear(a.Data[i*a.Stride:][:a.Cols])
+		}
+	}
+}
+
 // New returns a matrix of zeros.
 func New(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: max(1, cols), Data: make([]float64, rows*cols)}

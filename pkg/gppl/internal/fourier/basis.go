@@ -45,7 +45,7 @@ func (t Moments) Basis(features []Feature, limit float64) *Basis {
 		if !(length > 0) {
 			continue
 		}
-		g := slice(gram, 0, 1, 0, k)
+		g := dense.Sub(gram, 0, 1, 0, k)
 		t.Gram(g, features[i:i+1], b.features)
 		rest := 1.0
 		for j, r := range rows {
@@ -80,7 +80,7 @@ func (t Moments) Basis(features []Feature, limit float64) *Basis {
 // length returns that of a feature over the points, or 0 for one that vanishes at every
 // point but for rounding, as sines may.
 func (t Moments) length(f Feature, work blas64.General) float64 {
-	own := slice(work, 0, 1, 0, 1)
+	own := dense.Sub(work, 0, 1, 0, 1)
 	t.Gram(own, []Feature{f}, []Feature{f})
 	if v := own.Data[0]; v > 1e-13*t[0] {
 		return math.Sqrt(v)
@@ -103,7 +103,7 @@ func (b *Basis) Product(dst blas64.General, t Moments, rows []Feature) {
 	}
 	parallel.For(lanes, func(c int) {
 		from, to := dst.Rows*c/lanes, dst.Rows*(c+1)/lanes
-		part := slice(dst, from, to, 0, dst.Cols)
+		part := dense.Sub(dst, from, to, 0, dst.Cols)
 		t.Gram(part, rows[from:to], b.features)
 		b.turn(part)
 	})
@@ -132,7 +132,7 @@ func (b *Basis) At(dst blas64.General, p *Points) {
 		for i := from; i < to; i++ {
 			b.waves(dst.Data[i*dst.Stride:][:dst.Cols], p, i)
 		}
-		b.turn(slice(dst, from, to, 0, dst.Cols))
+		b.turn(dense.Sub(dst, from, to, 0, dst.Cols))
 	})
 }
 

@@ -31,7 +31,7 @@ func (p *Points) NUFFT(dst, w blas64.General, m0 int, tol float64) {
 	p.check(dst, w, m0)
 	k := w.Cols
 	if w.Rows == 0 || k == 0 || dst.Rows == 0 {
-		zero(dst)
+		dense.Zero(dst)
 		return
 	}
 	g := newGrid(p.N(), k, m0+dst.Rows/2, tol)
@@ -42,8 +42,8 @@ func (p *Points) NUFFT(dst, w blas64.General, m0 int, tol float64) {
 	width := ((k+panels-1)/panels + 7) &^ 7 // whole cache lines
 	for j := 0; j < k; j += width {
 		j1 := min(k, j+width)
-		strips := g.spread(p, order, slice(w, 0, w.Rows, j, j1))
-		g.transform(slice(dst, 0, dst.Rows, j, j1), strips, gain, m0)
+		strips := g.spread(p, order, dense.Sub(w, 0, w.Rows, j, j1))
+		g.transform(dense.Sub(dst, 0, dst.Rows, j, j1), strips, gain, m0)
 	}
 }
 
@@ -201,7 +201,7 @@ func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
 			}
 			for q := range points {
 				tap, wi := taps[q*g.width:][:g.width], near[q*w.Cols:][:w.Cols]
-				blas64.Ger(1, dense.Vec(tap), dense.Vec(wi), slice(rows, first[q]-base, first[q]-base+g.width, 0, w.Cols))
+				blas64.Ger(1, dense.Vec(tap), dense.Vec(wi), dense.Sub(rows, first[q]-base, first[q]-base+g.width, 0, w.Cols))
 			}
 		}
 	})

@@ -80,16 +80,6 @@ func (p *Points) check(dst, w blas64.General, m0 int) {
 	}
 }
 
-// slice returns rows [i0, i1) and columns [j0, j1) of a.
-func slice(a blas64.General, i0, i1, j0, j1 int) blas64.General {
-	if i0 == i1 || j0 == j1 {
-		return blas64.General{Rows: i1 - i0, Cols: j1 - j0, Stride: a.Stride}
-	}
-	a.Data = a.Data[i0*a.Stride+j0 : (i1-1)*a.Stride+j1]
-	a.Rows, a.Cols = i1-i0, j1-j0
-	return a
-}
-
 // addTo adds src to dst.
 func addTo(dst, src blas64.General) {
 	for i := range dst.Rows {
@@ -97,16 +87,6 @@ func addTo(dst, src blas64.General) {
 		for j, v := range src.Data[i*src.Stride:][:dst.Cols] {
 			d[j] += v
 		}
-	}
-}
-
-// zero clears a.
-func zero(a blas64.General) {
-	if a.Cols == 0 {
-		return
-	}
-	for i := range a.Rows {
-		clear(a.Data[i*a.Stride:][:a.Cols])
 	}
 }
 

@@ -124,7 +124,7 @@ const (
 func (p *Points) Direct(dst, w blas64.General, m0 int) {
 	p.check(dst, w, m0)
 	n, k, m := w.Rows, w.Cols, dst.Rows/2
-	zero(dst)
+	dense.Zero(dst)
 	if n == 0 || k == 0 || m == 0 {
 		return
 	}
@@ -136,9 +136,9 @@ func (p *Points) Direct(dst, w blas64.General, m0 int) {
 	parallel.For(blocks*shares, func(task int) {
 		b, s := task%blocks, task/blocks
 		first, last := b*freqs, min(m, (b+1)*freqs)
-		sum := slice(dst, 2*first, 2*last, 0, k)
+		sum := dense.Sub(dst, 2*first, 2*last, 0, k)
 		if s > 0 {
-			sum = slice(others, (s-1)*dst.Rows+2*first, (s-1)*dst.Rows+2*last, 0, k)
+			sum = dense.Sub(others, (s-1)*dst.Rows+2*first, (s-1)*dst.Rows+2*last, 0, k)
 		}
 		t := newTable(last-first, k)
 		for c := chains * s / shares; c < chains*(s+1)/shares; c++ {
@@ -146,7 +146,7 @@ func (p *Points) Direct(dst, w blas64.General, m0 int) {
 		}
 	})
 	for s := range shares - 1 {
-		addTo(dst, slice(others, s*dst.Rows, (s+1)*dst.Rows, 0, k))
+		addTo(dst, dense.Sub(others, s*dst.Rows, (s+1)*dst.Rows, 0, k))
 	}
 }
 
@@ -182,12 +182,12 @@ func (t *table) accumulate(dst blas64.General, p *Points, w blas64.General, from
 	for ; from < to; from += points {
 		n := min(points, to-from)
 		t.fill(p, from, n, m)
-		features, wb := slice(t.features, 0, t.features.Rows, 0, n), slice(w, from, from+n, 0, k)
+		features, wb := dense.Sub(t.features, 0, t.features.Rows, 0, n), dense.Sub(w, from, from+n, 0, k)
 		if k > fewColumns {
 			dense.Gemm(blas.NoTrans, blas.NoTrans, 1, features, wb, 1, t.sum)
 			continue
 		}
-		wt := slice(t.wt, 0, k, 0, n)
+		wt := dense.Sub(t.wt, 0, k, 0, n)
 		for i := range n {
 			for j, v := range wb.Data[i*wb.Stride:][:k] {
 				wt.Data[j*wt.Stride+i] = v

@@ -44,9 +44,8 @@ func NewCircle(moment, values []float64, lo, hi float64) *Circle {
 // Highest returns the highest frequency of the window: periodograms need sums that far beyond their own frequencies.
 func (g *Circle) Highest() int { return g.window.highest() }
 
-// OneValue reports whether the sums, up to the highest frequency of F, are those of one value and little else. The power of one
-// value is the same at all frequencies. That of white noise varies as much as its mean is, and that of a signal more. With the
-// share q of Σy² in one value the squared ratio of standard deviation to mean is (1 − q)(1 + q): ¼ at q = 0.87. It takes O(M).
+// OneValue reports whether the sums, up to the highest frequency of F, are those of one value and little else, whose power is the
+// same at all frequencies. It takes O(M).
 func (g *Circle) OneValue(highest int) bool {
 	const least = 30 // frequencies: of so few of white noise the ratio is below ¼ about once in a thousand series
 	const even = 0.25

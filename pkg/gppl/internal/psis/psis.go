@@ -4,6 +4,7 @@
 package psis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -51,15 +52,7 @@ func Smooth(r []float64) (*Smoothed, error) {
 		w[i] = math.Exp(v - most)
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case r[a] < r[b]:
-			return -1
-		case r[a] > r[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r[a], r[b]) })
 	out := &Smoothed{Weights: w, K: math.NaN()}
 	inside := 0 // draws within the support: the others keep their weight of 0
 	for _, v := range w {

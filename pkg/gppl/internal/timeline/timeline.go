@@ -2,6 +2,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -15,15 +16,7 @@ func Order(t []float64) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case t[a] < t[b]:
-			return -1
-		case t[a] > t[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t[a], t[b]) })
 	return order
 }
 

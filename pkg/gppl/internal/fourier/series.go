@@ -1,0 +1,263 @@
+package fourier
+
+import (
+	"fmt"
+	"math"
+)
+
+// Even is an even function with parameters, by its values at distances r.
+type Even interface {
+	Cov(dst, r []float64)          // sets dst to the values at r; dst may be r
+	Contract(grad, w, r []float64) // adds Σ_i w_i·∂(value at r_i) to grad, an entry for each parameter
+}
+
+// Series expands an even function in cosines that represent it at all distances up to a span:
+//
+//	k(τ) = Σ_m c_m·cos(2πmτ/P),  0 ≤ τ ≤ span.
+//
+// A function that is negligible beyond a reach ρ is summed over its periodic images, P ≥ span + ρ: the coefficients are samples
+// of its spectral density. Any other is multiplied by a window that is 1 up to the span and falls smoothly to 0 at P/2. The
+// coefficients come from samples by a cosine transform, which is its own adjoint: gradients go back through it and are then
+// contracted with the derivatives at the samples.
+type Series struct {
+	Period float64
+	C      []float64 // the coefficients of the last Expand
+
+	span        float64
+	window      []float64 // at the samples; nil for a sum of images
+	plan        *Cosine
+	tau, mirror []float64 // τ_j = jP/N and P − τ_j, j = 0 … N/2
+	g, w        []float64 // samples, and derivatives in them
+}
+
+// maxSamples bounds N/2.
+const maxSamples = 1 << 18
+
+// ChoosePeriod returns the period for a function that is negligible beyond reach and above the frequency band, and whether it
+// takes a window. Images are worth their many frequencies for the sake of positive coefficients, but not without end. ok is false
+// if the span is 0 and the reach infinite.
+func ChoosePeriod(span, reach, band float64, images bool) (period float64, windowed, ok bool) {
+	limit := 1.2 * span
+	if images {
+		limit = 8 * span
+	}
+	switch {
+	case reach < limit || span == 0 && !math.IsInf(reach, 0):
+		return span + 1.4*reach, false, true // room for a longer reach
+	case span == 0:
+		return 0, false, false
+	}
+	// The narrower the fall, the more frequencies it has itself: as many as fit
+	// into those of the function.
+	fall := 20 / (band * span)
+	return 2 * span * (1 + max(0.04, min(0.1, fall))), true, true
+}
+
+// Frequencies predicts how many frequencies the series of a function with frequencies up to band has.
+func Frequencies(span, period, band float64, windowed bool) float64 {
+	if windowed {
+		band += 30 / (period - 2*span) // what the window spreads
+	}
+	return math.Ceil(band*period) + 1
+}
+
+// NewSeries returns a series of the given period for functions with frequencies up to about band.
+func NewSeries(span, period float64, windowed bool, band float64) *Series {
+	s := &Series{span: span, Period: period}
+	if windowed {
+		s.window = []float64{} // filled by resample
+	}
+	n := 256
+	for float64(n) < 1.5*min(band*period, maxSamples/4) {
+		n *= 2
+	}
+	s.resample(n)
+	return s
+}
+
+// Windowed reports whether a window cuts the function.
+func (s *Series) Windowed() bool { return s.window != nil }
+
+// resample takes n+1 samples of half a period.
+func (s *Series) resample(n int) {
+	s.plan = NewCosine(2 * n)
+	s.tau, s.g, s.C, s.w = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	for j := range s.tau {
+		s.tau[j] = s.Period * float64(j) / float64(2*n)
+	}
+	if s.window == nil {
+		s.mirror = make([]float64, n+1)
+		for j := range s.mirror {
+			s.mirror[j] = s.Period - s.tau[j]
+		}
+		return
+	}
+	// erfc falls from 2 to 0 within rounding between −6 and 6.
+	s.window = make([]float64, n+1)
+	for j, t := range s.tau {
+		s.window[j] = 0.5 * math.Erfc(12*((t-s.span)/(0.5*s.Period-s.span)-0.5))
+	}
+}
+
+// transform sets dst to the coefficients of the function with the given values, and samples to these. It returns the value at 0.
+func (s *Series) transform(dst, samples []float64, values func(dst, r []float64)) (first float64) {
+	values(samples, s.tau)
+	first = samples[0]
+	if s.window != nil {
+		for j, w := range s.window {
+			samples[j] *= w
+		}
+	} else {
+		values(dst, s.mirror)
+		for j, v := range dst {
+			samples[j] += v
+		}
+	}
+	s.plan.Coefficients(dst, samples)
+	return first
+}
+
+// Expand sets the coefficients for k and returns how many there are before those that sum to less than eps times k(0). It takes
+// more samples where these do not resolve frequencies up to band, and where the coefficients do not fall, up to a limit: it is an
+// error if there are more.
+func (s *Series) Expand(k Even, band, eps float64) (m int, err error) {
+	// Samples that miss the shortest scale of k would alias it into what looks
+	// resolved.
+	for float64(len(s.C)) < 1.2*band*s.Period && len(s.C) <= maxSamples {
+		s.resample(2 * (len(s.C) - 1))
+	}
+	for {
+		scale := math.Abs(s.transform(s.C, s.g, k.Cov))
+		var tail float64
+		m = len(s.C)
+		for m > 0 && tail+math.Abs(s.C[m-1]) <= eps*scale {
+			m--
+			tail += math.Abs(s.C[m])
+		}
+		if m <= len(s.C)*3/4 {
+			return m, nil
+		}
+		if len(s.C) > maxSamples {
+			return 0, fmt.Errorf("gppl: more than %d frequencies for %v", m, k)
+		}
+		s.resample(2 * (len(s.C) - 1))
+	}
+}
+
+// Derivative sets dst to the derivatives of the coefficients in a parameter, those of the function being values.
+func (s *Series) Derivative(dst []float64, values func(dst, r []float64)) {
+	s.transform(dst, make([]float64, len(s.tau)), values)
+}
+
+// crossing is the share of its neighbours below which a coefficient is about to change its sign: its size says
+// nothing of its derivatives.
+const crossing = 1e-3
+
+// Crosses reports whether coefficient m crosses zero, as the side lobes of a window do.
+func (s *Series) Crosses(m int) bool { return math.Abs(s.C[m]) <= crossing*s.around(m) }
+
+// Keeps reports whether coefficient m is above the threshold, or crosses zero among such ones.
+func (s *Series) Keeps(m int, threshold float64) bool {
+	return math.Abs(s.C[m]) > threshold || s.Crosses(m) && s.around(m) > threshold/crossing
+}
+
+// around returns the size of the neighbours of coefficient m.
+func (s *Series) around(m int) (size float64) {
+	if m > 0 {
+		size = math.Abs(s.C[m-1])
+	}
+	if m+1 < len(s.C) {
+		size += math.Abs(s.C[m+1])
+	}
+	return size
+}
+
+// Adjoint returns the derivatives w = Fᵀq in the samples of what has the derivatives q in the leading coefficients c = Fg. They
+// are for Contract, and valid until the next call.
+func (s *Series) Adjoint(q []float64) (w []float64) {
+	copy(s.w, q)
+	clear(s.w[len(q):])
+	s.plan.Coefficients(s.w, s.w)
+	return s.w
+}
+
+// Contract adds Σ_m q_m ∂c_m to grad, given the Adjoint of q. It returns ⟨w, g⟩ and ⟨q, c⟩, which are equal but for rounding, and the
+// sum of the absolute values of their terms.
+func (s *Series) Contract(grad, q []float64, k Even) (adjoint, direct, size float64) {
+	for m, v := range q {
+		direct += v * s.C[m]
+		size += math.Abs(v * s.C[m])
+	}
+	for j, w := range s.w {
+		adjoint += w * s.g[j]
+		size += math.Abs(w * s.g[j])
+	}
+	if s.window != nil {
+		for j, w := range s.window {
+			s.w[j] *= w
+		}
+		k.Contract(grad, s.w, s.tau)
+		return adjoint, direct, size
+	}
+	k.Contract(grad, s.w, s.tau)
+	k.Contract(grad, s.w, s.mirror)
+	return adjoint, direct, size
+}
+
+// Expansion is the features φ_f that represent a function at the distances of points, k(t − t′) = Σ_f c_f·φ_f(t)·φ_f(t′): those of
+// its Series that count. It is working memory.
+type Expansion struct {
+	Series   *Series
+	Features []Feature
+	Root     []float64 // |c_f|^½ of each
+	Negative int       // features from here on have negative weights
+	Leading  []int     // the frequencies that are kept, ascending
+	Probed   int       // the last frequency that is worth a look if it was left out
+}
+
+// Choose lists the features of the first m frequencies with weights above the threshold. Those with negative weights begin a block of
+// their own, after features of weight zero that fill the last block of the given size. Features are known up to the frequency most.
+func (b *Expansion) Choose(m, most, block int, threshold float64) {
+	b.Features, b.Root, b.Leading = b.Features[:0], b.Root[:0], b.Leading[:0]
+	b.Probed = min(most, m+m/64+2)
+	for j, c := range b.Series.C[:m] {
+		if b.Series.Keeps(j, threshold) {
+			b.Leading = append(b.Leading, j)
+			if c > 0 {
+				b.take(j, c)
+			}
+		}
+	}
+	b.Negative = len(b.Features)
+	for _, j := range b.Leading {
+		c := b.Series.C[j]
+		if c >= 0 {
+			continue
+		}
+		for len(b.Features) == b.Negative && b.Negative%block != 0 {
+			b.Features, b.Root = append(b.Features, Cos(0)), append(b.Root, 0)
+			b.Negative++
+		}
+		b.take(j, -c)
+	}
+}
+
+// take adds the features of a frequency.
+func (b *Expansion) take(m int, weight float64) {
+	root := math.Sqrt(weight)
+	b.Features, b.Root = append(b.Features, Cos(m)), append(b.Root, root)
+	if m > 0 {
+		b.Features, b.Root = append(b.Features, Sin(m)), append(b.Root, root)
+	}
+}
+
+// Sign returns the sign of c_f.
+func (b *Expansion) Sign(f int) float64 {
+	if f >= b.Negative {
+		return -1
+	}
+	return 1
+}
+
+// Weight returns c_f.
+func (b *Expansion) Weight(f int) float64 { return b.Sign(f) * b.Root[f] * b.Root[f] }
