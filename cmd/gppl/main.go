@@ -65,9 +65,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "gppl: interrupted")
 	default:
-		fmt.Fprintf(stderr, "gppl: %s\n", message(err))
+		fmt.Fprintf(stderr, "gppl: %s\n", listed(err))
 	}
 	return exitFailed
+}
+
+// listed is message, with a line for each row of a file where several are wrong.
+func listed(err error) string {
+	rows := (*dataset.CSVRowsError)(nil)
+	if !errors.As(err, &rows) || len(rows.Rows) < 2 && rows.End == nil {
+		return message(err)
+	}
+	before, _, _ := strings.Cut(err.Error(), rows.Error())
+	title, lines := rows.Lines()
+	text := message(errors.New(before + title))
+	for _, line := range lines {
+		text += "\n  " + message(errors.New(line))
+	}
+	return text
 }
 
 // firstError remembers the first error of writing: package cli drops those of its help.

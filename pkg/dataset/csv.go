@@ -76,7 +76,8 @@ var ErrTooManyRows = errors.New("too many rows")
 // decimal years by [DecimalYear], and XUnit then is "decimal year" (seconds since 1970 with CSVOptions.Seconds); all other units are left
 // empty, for the caller to set. XName and YName are the names in the header. Rows keep their order.
 //
-// An error names line, column and offending text: it is the first in the file. A file without a single row is an error. ReadCSV panics
+// An error names line, column and offending text. Where several rows cannot be read, a [CSVRowsError] tells of the first ten, and of
+// rows among them whose x is that of another one. A file without a single row is an error. ReadCSV panics
 // if Comma or Comment is not a possible separator.
 func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	opt.check()
@@ -94,7 +95,7 @@ func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
 	return s, err
 }
 
-// ReadCSVReport is [ReadCSVFile] with a report.
+// ReadCSVReport is [ReadCSVFile] with a report. With an error of rows, the further columns in it are those of the rows that can be read.
 func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
 	opt.check()
 	f, err := Open(path)
@@ -165,11 +166,14 @@ func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, 
 // readCSV collects a stream.
 func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	stream := &csvStream{opt: opt, size: blockSize}
+	var bad CSVRowsError
+	var lines []int
 	stream.visit = func(_ int, b *CSVBlock) error {
 		if len(b.Bad) > 0 {
-			return b.Bad[0]
+			bad.Add(b.Bad...)
 		}
 		if len(stream.also)+len(stream.keys) == 0 {
+			lines = append(lines, b.Lines[:min(len(b.Lines), max(0, mostLine-len(lines)))]...)
 			s.X, s.Y = append(s.X, b.X...), append(s.Y, b.Y...)
 		} else {
 			stream.more.add(&s, b)
@@ -180,17 +184,31 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 		return nil
 	}
 	err = stream.run(r, 1)
-	if rep = stream.rep; err == nil && s.Len() == 0 {
+	rep = stream.rep
+	rep.Also = stream.more
+	for _, k := range stream.keys {
+		rep.Also.KeyTexts = append(rep.Also.KeyTexts, k.texts)
+	}
+	if len(bad.Rows) > 0 && !errors.Is(err, ErrTooManyRows) {
+		bad.End = err
+		if s.Len() == 0 {
+			bad.cut(fewBad)
+		}
+		if len(stream.also) > 0 {
+			lines = stream.more.Lines
+		}
+		if len(stream.keys) == 0 {
+			bad.withRepeats(s.X, lines, columnName(rep.Columns, rep.X))
+		}
+		return Series{}, rep, &bad
+	}
+	if err == nil && s.Len() == 0 {
 		err = errors.New("no rows with both x and y")
 	}
 	if err != nil {
 		return Series{}, rep, err
 	}
 	s.XName, s.YName, s.XUnit = rep.Columns[rep.X], rep.Columns[rep.Y], opt.unit(rep.Time)
-	rep.Also = stream.more
-	for _, k := range stream.keys {
-		rep.Also.KeyTexts = append(rep.Also.KeyTexts, k.texts)
-	}
 	return s, rep, nil
 }
 

@@ -76,8 +76,9 @@ func xOf(names, first []string) xColumns {
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
 	x := xOf(names, first)
+	var wrong severalErrors
 	if s.rep.X, err = column(names, s.opt.X, x.columns[0]+1); err != nil {
-		return fmt.Errorf("x: %w", err)
+		wrong = append(wrong, fmt.Errorf("x: %w", err))
 	}
 	y := 2
 	if behind := slices.Max(x.columns) + 1; s.opt.X == "" && behind > 1 && behind < len(names) {
@@ -86,7 +87,7 @@ func (s *csvStream) choose(names, first []string) (err error) {
 		y = 3
 	}
 	if s.rep.Y, err = column(names, s.opt.Y, y); err != nil {
-		return fmt.Errorf("y: %w", err)
+		wrong = append(wrong, fmt.Errorf("y: %w", err))
 	}
 	if s.opt.X != "" || slices.Contains(x.columns, s.rep.Y) {
 		x = oneColumn(s.rep.X)
@@ -110,7 +111,8 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	for _, spec := range s.opt.Also {
 		i, err := column(names, spec, len(names)+1)
 		if err != nil {
-			return err
+			wrong = append(wrong, err)
+			continue
 		}
 		s.also = append(s.also, place(i))
 		s.more.Columns, s.more.Names = append(s.more.Columns, i), append(s.more.Names, names[i])
@@ -118,9 +120,13 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	for _, spec := range s.opt.Keys {
 		i, err := column(names, spec, len(names)+1)
 		if err != nil {
-			return err
+			wrong = append(wrong, err)
+			continue
 		}
 		s.searched = append(s.searched, i)
+	}
+	if wrong != nil {
+		return wrong.one()
 	}
 	for _, i := range s.searched {
 		s.keys = append(s.keys, keyColumn{place: place(i), of: map[string]int32{}})

@@ -169,6 +169,9 @@ func TestSameFiles(t *testing.T) {
 		if err == nil && len(got.X) == 0 {
 			err = errors.New("no rows with both x and y")
 		}
+		if rows := (*CSVRowsError)(nil); errors.As(wantErr, &rows) {
+			wantErr = rows.Rows[0]
+		}
 		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 			fatal("another error")
 		}

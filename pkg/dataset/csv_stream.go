@@ -354,13 +354,15 @@ func (s *csvStream) settle() error {
 		}
 		s.format(f)
 	}
+	var wrong severalErrors
 	if s.parseX == nil && s.order.met {
 		f, bySteps, err := s.order.settle(columnName(s.rep.Columns, s.rep.X), s.opt)
 		if err != nil {
-			return err
+			wrong = append(wrong, err)
+		} else {
+			s.rep.BySteps = bySteps
+			s.format(f)
 		}
-		s.rep.BySteps = bySteps
-		s.format(f)
 	}
 	for place := range s.finders {
 		f := &s.finders[place]
@@ -368,9 +370,12 @@ func (s *csvStream) settle() error {
 			continue
 		}
 		if err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma); err != nil {
-			return err
+			wrong = append(wrong, err)
 		}
 		s.styles[place] = f.style
+	}
+	if wrong != nil {
+		return wrong.one()
 	}
 	s.plainX = (s.rep.Time == TimeNumber || s.dateX != nil) && s.styles[s.x].plain()
 	s.rep.Unit, s.rep.DecimalComma, s.rep.Asked = s.styles[s.y].unit, s.styles[s.y].comma, s.opt.DecimalComma || s.opt.DecimalPoint

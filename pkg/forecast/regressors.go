@@ -241,27 +241,57 @@ func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
 	return nil
 }
 
-// setErrors takes the standard deviations of the observations, in the given order.
-func (s *Series) setErrors(m dataset.CSVMore, order []int) error {
-	name := cmp.Or(m.Names[0], fmt.Sprintf("column %d", m.Columns[0]+1))
+// setErrors takes the standard deviations of the observations, in the given order, which wrongCells has checked.
+func (s *Series) setErrors(m dataset.CSVMore, order []int) {
 	for _, i := range order {
-		v := m.Values[0][i]
-		wrong := ""
-		switch {
-		case math.IsNaN(v):
-			wrong = "is missing although the row has a y: fill it in, or leave y of that row empty too"
-		case v < 0:
-			wrong = fmt.Sprintf("is %v: a standard deviation is positive", v)
-		case v == 0:
-			wrong = "is 0, but no observation is exact: write the smallest possible error, or remove the row"
-		}
-		if wrong != "" {
-			return fmt.Errorf("line %d: the error of y (%s) %s", m.Lines[i], name, wrong)
-		}
-		s.Errors = append(s.Errors, v)
+		s.Errors = append(s.Errors, m.Values[0][i])
 	}
-	s.ErrorName = name
-	return nil
+	s.ErrorName = errorName(m)
+}
+
+func errorName(m dataset.CSVMore) string {
+	return cmp.Or(m.Names[0], fmt.Sprintf("column %d", m.Columns[0]+1))
+}
+
+// wrongCells tells of errors of y that are none, of rows in the given order (nil: all), and of regressors that are missing beside a y; nil if all
+// is well.
+func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
+	var wrong dataset.CSVRowsError
+	add := func(i int, format string, args ...any) {
+		wrong.Add(dataset.CSVRowError{Line: m.Lines[i], Err: fmt.Errorf(format, args...)})
+	}
+	if order == nil {
+		order = make([]int, len(m.Lines))
+		for i := range order {
+			order[i] = i
+		}
+	}
+	for _, i := range order {
+		if o.YError == "" {
+			break
+		}
+		name := errorName(m)
+		switch v := m.Values[0][i]; {
+		case math.IsNaN(v):
+			add(i, "the error of y (%s) is missing although the row has a y: fill it in, or leave y of that row empty too", name)
+		case v < 0:
+			add(i, "the error of y (%s) is %v: a standard deviation is positive", name, v)
+		case v == 0:
+			add(i, "the error of y (%s) is 0, but no observation is exact: write the smallest possible error, or remove the row", name)
+		}
+	}
+	first := len(m.Names) - len(o.Regressors)
+	for j, name := range o.regressorNames(m) {
+		for i, v := range m.Values[first+j] {
+			if math.IsNaN(v) {
+				add(i, "the regressor %s is missing although the row has a y: fill it in, or leave y of that row empty too", name)
+			}
+		}
+	}
+	if len(wrong.Rows) == 0 {
+		return nil
+	}
+	return &wrong
 }
 
 // regressorNames are those of the header, or numbers.
@@ -279,31 +309,23 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 	m := rep.Also
 	first, names := len(m.Names)-len(o.Regressors), o.regressorNames(m)
 	var rows []knownRow
-	add := func(x float64, line string, of [][]float64, i int, must bool) error {
+	add := func(x float64, line string, of [][]float64, i int) {
 		r := knownRow{x: place(x), line: line}
-		for j, name := range names {
+		for j := range names {
 			v := of[first+j][i]
-			if math.IsNaN(v) && !must {
-				return nil // a row without all regressors is left out
-			}
 			if math.IsNaN(v) {
-				return fmt.Errorf("%s: the regressor %s is missing although the row has a y: fill it in, or leave y of that row empty too", line, name)
+				return // a row without all regressors is left out
 			}
 			r.values = append(r.values, v)
 		}
 		rows = append(rows, r)
-		return nil
 	}
 	for i, at := range x {
-		if err := add(at, fmt.Sprintf("line %d", m.Lines[i]), m.Values, i, true); err != nil {
-			return err
-		}
+		add(at, fmt.Sprintf("line %d", m.Lines[i]), m.Values, i)
 	}
 	for i, at := range m.OpenX {
 		before := len(rows)
-		if err := add(at, fmt.Sprintf("line %d", m.OpenLines[i]), m.OpenValues, i, false); err != nil {
-			return err
-		}
+		add(at, fmt.Sprintf("line %d", m.OpenLines[i]), m.OpenValues, i)
 		if len(rows) > before && rows[before].x > s.X[len(s.X)-1] {
 			s.Source.Ahead++
 		}
@@ -315,9 +337,7 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 		}
 		first = 0
 		for i, at := range future.x {
-			if err := add(at, fmt.Sprintf("%s, line %d", dataset.Shown(o.Future), future.lines[i]), future.values, i, true); err != nil {
-				return err
-			}
+			add(at, fmt.Sprintf("%s, line %d", dataset.Shown(o.Future), future.lines[i]), future.values, i)
 		}
 	}
 	var err error

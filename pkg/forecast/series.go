@@ -179,10 +179,11 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	if err := enough(s); err != nil {
 		return nil, fmt.Errorf("forecast: %s: %w", path, err)
 	}
+	if err := o.wrongCells(rep.Also, order); err != nil {
+		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+	}
 	if o.YError != "" {
-		if err := out.setErrors(rep.Also, order); err != nil {
-			return nil, fmt.Errorf("forecast: %s: %w", path, err)
-		}
+		out.setErrors(rep.Also, order)
 		out.Relative = o.RelativeErrors
 	}
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
@@ -274,6 +275,13 @@ func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
 
 func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
 	s, rep, err := dataset.ReadCSVReport(path, o.csv())
+	if bad := (*dataset.CSVRowsError)(nil); errors.As(err, &bad) {
+		if more := (*dataset.CSVRowsError)(nil); errors.As(o.wrongCells(rep.Also, nil), &more) {
+			bad.Add(more.Rows...)
+			bad.More += more.More
+			err = fmt.Errorf("%s: %w", dataset.Shown(path), bad)
+		}
+	}
 	if errors.Is(err, dataset.ErrTooManyRows) {
 		err = &gppl.MemoryError{What: fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), dataset.Shown(path)), Needed: o.Memory, Limit: o.Memory}
 	}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestAllThatIsWrong lists everything that is wrong with a file, a line each, columns of errors and regressors included; in a table of several
+// series it is one cell.
+func TestAllThatIsWrong(t *testing.T) {
+	rows := map[int]string{7: "2024-01-32,7,1,1", 9: "2024-01-08,n\x1bne,1,1", 12: "2024-01-04,12,1,1", 14: "2024-01-13,14,-1,1", 15: "2024-01-14,15,1,"}
+	path := put(t, t.TempDir(), "bad.csv", made("date,y,se,p", 29, func(i int) string {
+		if row, ok := rows[i+2]; ok {
+			return row
+		}
+		return fmt.Sprintf("2024-01-%02d,%d,0.5,%d", i+1, i, i*i%7)
+	}))
+	code, stdout, stderr := gppl("fit", path, "--y-error", "se", "--regressor", "p")
+	if code != exitFailed || stdout != "" {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+	want := []string{"gppl: " + path + ": 5 things are wrong:",
+		`  line 7, column 1 ("date"): "2024-01-32" is not an ISO date`,
+		`  line 9, column 2 ("y"): "n\x1bne" is not a finite number (if another column was meant, --x and --y choose it; if this stands for a missing value, name it as one: --missing)`,
+		`  line 12, column 1 ("date"): the x of line 5 once more (both are used; remove one if they are the same observation)`,
+		`  line 14: the error of y (se) is -1: a standard deviation is positive`,
+		`  line 15: the regressor p is missing although the row has a y: fill it in, or leave y of that row empty too`, ""}
+	if got := strings.Split(stderr, "\n"); len(got) != len(want) {
+		t.Errorf("%s", stderr)
+	} else {
+		for i := range want {
+			if !strings.HasPrefix(got[i], want[i]) {
+				t.Errorf("%q, want %q", got[i], want[i])
+			}
+		}
+	}
+	_, stdout, stderr = gppl("fit", path, path, "-q", "--y", "y")
+	if strings.Count(stdout, "\n") != 3 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stdout, `3 things are wrong: line 7,`) {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+}
