@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -163,6 +164,9 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 		r.Score, r.BIC = &best.Score, nil
 	}
 	r.judge(o.trust)
+	if lead := flagwords.Of(o.a.Series.Lead()); lead != "" {
+		r.Notes = append([]string{lead}, r.Notes...)
+	}
 	if d := report.Doubt(o.a); d != "" {
 		r.Notes = append(r.Notes, d)
 	}

@@ -40,7 +40,7 @@ func inputFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "decimal-comma", Usage: "numbers are written 1.025,10; without it, each column tells", Category: file},
 		&cli.BoolFlag{Name: "decimal-point", Usage: "numbers are written 1,025.10", Category: file},
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
-		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null; may be repeated", Category: file},
+		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null, or a number for its value: -999 for -999.0 too; may be repeated", Category: file},
 		&listFlag{Name: "by", Usage: "`COLUMN` whose texts tell the series of a long table apart: gppl fit fits each; may be repeated, for texts of several columns; none takes all rows for one series", Category: file},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},

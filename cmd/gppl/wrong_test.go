@@ -35,6 +35,16 @@ func TestAllThatIsWrong(t *testing.T) {
 			}
 		}
 	}
+	coded := put(t, t.TempDir(), "coded.csv", made("t,temp", 60, func(i int) string { return fmt.Sprintf("%d,%s", i, []string{"-999.0", "20.5", "21.1", "19.7"}[i%5%4]) }))
+	for _, args := range [][]string{{"fit", coded}, {"backtest", coded}} {
+		stdout, _ := must(t, append(args, "--kernel", "SE", "--origins", "2", "--forecast", "3", "-q")...)
+		if want := "24 values of temp are -999, far from all others, which lie between 19.7 and 21.1. If it stands for a missing value, add --missing -999.\n"; !strings.HasPrefix(stdout, want) {
+			t.Errorf("%s", stdout)
+		}
+	}
+	if stdout, _ := must(t, "fit", coded, "--missing", "-999", "--kernel", "SE", "--origins", "0", "--forecast", "3", "-q"); !strings.Contains(stdout, "\n  36 observations of temp") {
+		t.Errorf("%s", stdout)
+	}
 	_, stdout, stderr = gppl("fit", path, path, "-q", "--y", "y")
 	if strings.Count(stdout, "\n") != 3 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stdout, `3 things are wrong: line 7,`) {
 		t.Errorf("%s%s", stdout, stderr)

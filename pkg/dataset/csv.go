@@ -31,7 +31,8 @@ type CSVOptions struct {
 	DecimalComma, DecimalPoint bool
 	// NoHeader says that the first line is data already; columns are then chosen by number only.
 	NoHeader bool
-	// Missing lists texts that, as an empty cell does, stand for a missing value: "NA", "NaN", "-99.99".
+	// Missing lists texts that, as an empty cell does, stand for a missing value: "NA", "NaN", "-99.99". In columns of numbers but x a number
+	// stands for its value, however a cell writes it: -999 for -999.0, "-999,00" and "−999" too.
 	Missing []string
 	// SkipMissing leaves out the rows whose x or y is missing, which are bad rows otherwise.
 	SkipMissing bool

@@ -82,6 +82,7 @@ type csvStream struct {
 	styles  []numberStyle // of each place
 	finders []styleFinder // of each place, until the styles are known
 	missing map[string]bool
+	codes   []float64 // numbers that stand for a missing value
 	suspect [256]bool // bytes with which a missing value may begin
 	plainX  bool      // x are numbers with a decimal point
 	isoX    bool      // x are dates, wanted in seconds
@@ -111,6 +112,7 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 		if m != "" {
 			s.suspect[m[0]] = true
 		}
+		s.addCode(m)
 	}
 	blocks := &rowSplitter{s: s, r: text, line: 1}
 	block, err := s.header(blocks)
@@ -285,14 +287,14 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 			continue
 		}
 		text := rows.x()
-		if s.isMissing(text) || s.isMissing(trim(rows.fields[s.y])) && (!s.keepsOpen() || !s.opt.SkipMissing) {
+		if s.isMissing(text) || s.missingAt(s.y, trim(rows.fields[s.y])) && (!s.keepsOpen() || !s.opt.SkipMissing) {
 			continue
 		}
 		if !x {
 			s.detectX(text, &rows)
 		}
 		for place := range s.finders {
-			if cell := trim(rows.fields[place]); !s.isMissing(cell) {
+			if cell := trim(rows.fields[place]); !s.missingAt(place, cell) {
 				s.finders[place].add(cell, rows.lineOf(s.columns[place]), s.opt)
 			}
 		}
@@ -303,7 +305,7 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 // Numbers that may stand for dates do so unless one of them cannot.
 func (s *csvStream) detectX(x []byte, rows *rowScanner) {
 	if s.numbers.met {
-		if v, ok := s.numberX(x); ok && !s.isMissing(trim(rows.fields[s.y])) && !s.numbers.add(v) {
+		if v, ok := s.numberX(x); ok && !s.missingAt(s.y, trim(rows.fields[s.y])) && !s.numbers.add(v) {
 			s.format(TimeNumber)
 		}
 		return
@@ -440,7 +442,7 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 	fields := rows.fields
 	xtext, ytext := rows.x(), trim(fields[s.y])
 	open := 0 // rows without y
-	if noX, noY := s.isMissing(xtext), s.isMissing(ytext); noX || noY {
+	if noX, noY := s.isMissing(xtext), s.missingAt(s.y, ytext); noX || noY {
 		if !s.opt.SkipMissing {
 			place, text := s.y, ytext
 			if noX {
@@ -500,7 +502,7 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 
 // number reads a number at a place; NaN if it is missing.
 func (s *csvStream) number(place int, text []byte) (v float64, err error) {
-	if s.isMissing(text) {
+	if s.missingAt(place, text) {
 		return math.NaN(), nil
 	}
 	ok := false

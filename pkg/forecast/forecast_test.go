@@ -93,7 +93,7 @@ func TestReadDoubts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			notes := strings.Join(s.Notes(), "\n")
+			notes := strings.Join(append(s.Notes(), s.Lead()), "\n")
 			for _, text := range []string{several, code + " -999", code + " 9999", code} {
 				if want := test.want[text] || text == code && len(test.want) > 0 && !test.want[several]; strings.Contains(notes, text) != want {
 					t.Errorf("%q: %v, in %q", text, !want, notes)

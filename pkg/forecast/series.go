@@ -213,9 +213,6 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 	}
 	out.spacing()
-	if remark := codeRemark(out.YName, out.Y); remark != "" {
-		out.remarks = append(out.remarks, remark)
-	}
 	if out.Axis.Dates {
 		rounding /= unitSeconds[out.Axis.Unit]
 	}
@@ -409,7 +406,7 @@ func (s *Series) YLabel() string {
 	return fmt.Sprintf("%s (%s)", s.YName, s.YUnit)
 }
 
-// Notes says in sentences what a reader of the file should know: its extent, and what is missing, repeated or out of order.
+// Notes says in sentences what a reader of the file should know, beside Lead: its extent, and what is missing, repeated or out of order.
 func (s *Series) Notes() []string {
 	a, n := s.Axis, len(s.X)
 	spacing := "every " + a.Length(s.Step)
@@ -482,36 +479,6 @@ func distinct(x []float64) (count int) {
 		}
 	}
 	return count
-}
-
-// codeRemark warns if the lowest or the highest value may stand for a missing one, as -999 does: it occurs more than once, is not 0,
-// and is further from the other values than these are from one another. It returns "" if neither does.
-func codeRemark(name string, y []float64) string {
-	sorted := slices.Clone(y)
-	slices.Sort(sorted)
-	n := len(sorted)
-	for _, low := range []bool{true, false} {
-		code := sorted[0]
-		if !low {
-			code = sorted[n-1]
-		}
-		from, _ := slices.BinarySearch(sorted, code)
-		rest := sorted[:from]
-		if low {
-			to, _ := slices.BinarySearch(sorted, math.Nextafter(code, math.Inf(1)))
-			rest = sorted[to:]
-		}
-		times := n - len(rest)
-		if times < 2 || times > n/4 || code == 0 {
-			continue
-		}
-		least, most := rest[0], rest[len(rest)-1]
-		if gap := max(least-code, code-most); most > least && gap > most-least {
-			return fmt.Sprintf("%d values of %s are %v, far from all others, which lie between %v and %v. If it stands for a missing value, add ReadOptions.Missing: %v.",
-				times, name, code, least, most, code)
-		}
-	}
-	return ""
 }
 
 // median of values, which are not empty.

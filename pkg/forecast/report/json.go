@@ -13,6 +13,7 @@ type JSON struct {
 	SHA256     string               `json:"sha256"`
 	N          int                  `json:"n"`
 	Trust      *forecast.Trust      `json:"trust,omitempty"`
+	Lead       string               `json:"lead,omitempty"` // what comes before all else: values that may stand for missing ones
 	Notes      []string             `json:"notes"`
 	Kernel     string               `json:"kernel"`
 	Status     string               `json:"status"`           // of training the best model, as in Candidates
@@ -64,7 +65,7 @@ type PointJSON struct {
 // Describe returns the analysis for a program, with the forecast, the residual checks and the backtest that are not nil.
 func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust) JSON {
 	j := JSON{
-		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Notes: flagwords.All(a.Series.Notes()),
+		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()),
 		Kernel: a.Kernel(), Status: a.Candidates[0].Status, Doubts: a.Candidates[0].Doubts, Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
 		Trust: trust, Log: a.Log, LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
 	}

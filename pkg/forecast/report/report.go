@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -30,6 +31,8 @@ type content struct {
 	Policy      string
 	Series      *forecast.Series
 	Kernel      string
+	Lead        string
+	Notes       []string
 	Trust       *forecast.Trust
 	Past        template.HTML
 	Summary     []string
@@ -64,7 +67,7 @@ const slicePoints = 25
 // than 20 ms, and a contour if it takes less than 5 ms.
 func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust) error {
 	c := content{
-		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
+		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		How: how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),
 	}
 	var err error

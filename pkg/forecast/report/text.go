@@ -22,6 +22,9 @@ func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.R
 			fmt.Fprintf(&b, "  %s\n", flagwords.Printable(t))
 		}
 	}
+	if lead := a.Series.Lead(); lead != "" {
+		fmt.Fprintf(&b, "%s\n", flagwords.Printable(flagwords.Of(lead)))
+	}
 	if trust != nil {
 		fmt.Fprintf(&b, "%s\n", flagwords.Printable(trust.Verdict))
 	}
@@ -53,7 +56,11 @@ func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.R
 
 // Backtest writes the verdict of a backtest and its table.
 func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust) error {
-	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s\n\n%s", flagwords.Printable(t.Verdict), Past(a, t))))
+	lead := a.Series.Lead()
+	if lead != "" {
+		lead = flagwords.Of(lead) + "\n"
+	}
+	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s%s\n\n%s", lead, flagwords.Printable(t.Verdict), Past(a, t))))
 	return err
 }
 

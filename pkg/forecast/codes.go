@@ -1,0 +1,143 @@
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Code is a value that may stand for a missing one, as -999 does.
+type Code struct {
+	Value float64
+	Times int // that it occurs
+}
+
+// Bounds of codesIn.
+const (
+	mostCodes   = 3    // at either end
+	commonCodes = 0.25 // the share of the observations that codes are at most
+	usualCodes  = 0.5  // if all of them are usual ones
+	usualGap    = 0.5  // of the range of the others, by which a usual code is apart; another one by all of it
+)
+
+// usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and decimals, the
+// ends of 16 and 32 bits, and the -127 of a thermometer without contact.
+func usualCode(v float64) bool {
+	switch v {
+	case -127, -32768, 32767, 65535, -2147483648, 2147483647, 4294967295:
+		return true
+	}
+	digits := strings.Trim(strings.Replace(fmt.Sprint(math.Abs(v)), ".", "", 1), "0")
+	return len(digits) >= 2 && strings.Trim(digits, "9") == ""
+}
+
+// codesIn returns the values at the ends of y that may be codes: each occurs more than once, is not 0, and is further from the other values than
+// these are from one another, or by half of that if it is a usual one. Of all ways to take up to three from each end, the one that takes the
+// fewest is looked for first, and then the same in what is left.
+func codesIn(y []float64) (all []Code) {
+	sorted := slices.Clone(y)
+	slices.Sort(sorted)
+	for {
+		codes := codesAt(sorted)
+		if codes == nil {
+			slices.SortFunc(all, func(a, b Code) int { return cmp.Compare(a.Value, b.Value) })
+			return all
+		}
+		all = append(all, codes...)
+		sorted = slices.DeleteFunc(sorted, func(v float64) bool { return slices.ContainsFunc(codes, func(c Code) bool { return c.Value == v }) })
+	}
+}
+
+// codesAt returns the codes at the ends of sorted y.
+func codesAt(sorted []float64) []Code {
+	var low, high []Code // the lowest and the highest values, from outside
+	for at := 0; at < len(sorted) && len(low) < mostCodes; at += low[len(low)-1].Times {
+		v := sorted[at]
+		end, _ := slices.BinarySearch(sorted, math.Nextafter(v, math.Inf(1)))
+		low = append(low, Code{v, end - at})
+	}
+	for at := len(sorted); at > 0 && len(high) < mostCodes; at -= high[len(high)-1].Times {
+		v := sorted[at-1]
+		from, _ := slices.BinarySearch(sorted, v)
+		high = append(high, Code{v, at - from})
+	}
+	for most := 1; most <= 2*mostCodes; most++ {
+		for k := 0; k <= most; k++ {
+			if j := most - k; k <= len(low) && j <= len(high) {
+				if codes := slices.Concat(low[:k], high[:j]); areCodes(sorted, codes, k) {
+					return codes
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// areCodes reports whether some values of sorted y, of which the first low are at its lower end, are codes.
+func areCodes(sorted []float64, codes []Code, low int) bool {
+	from, to, usual := 0, len(sorted), true
+	for i, c := range codes {
+		if usual = usual && usualCode(c.Value); c.Times < 2 || c.Value == 0 {
+			return false
+		}
+		if i < low {
+			from += c.Times
+		} else {
+			to -= c.Times
+		}
+	}
+	share := commonCodes
+	if usual {
+		share = usualCodes
+	}
+	if taken := len(sorted) - (to - from); to-from < 2 || float64(taken) > share*float64(len(sorted)) {
+		return false
+	}
+	least, most := sorted[from], sorted[to-1]
+	if least == most {
+		return false
+	}
+	for i, c := range codes {
+		gap := least - c.Value
+		if i >= low {
+			gap = c.Value - most
+		}
+		wanted := most - least
+		if usualCode(c.Value) {
+			wanted *= usualGap
+		}
+		if !(gap > wanted) {
+			return false
+		}
+	}
+	return true
+}
+
+// Lead is what comes first of all that is told of a series: values that may stand for missing ones; "" if there are none.
+func (s *Series) Lead() string {
+	codes := codesIn(s.Y)
+	if len(codes) == 0 {
+		return ""
+	}
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, y := range s.Y {
+		if !slices.ContainsFunc(codes, func(c Code) bool { return c.Value == y }) {
+			least, most = min(least, y), max(most, y)
+		}
+	}
+	var counts, settings []string
+	for i, c := range codes {
+		text := fmt.Sprintf("%d values of %s are %v", c.Times, s.YName, c.Value)
+		if i > 0 {
+			text = fmt.Sprintf("%d are %v", c.Times, c.Value)
+		}
+		counts, settings = append(counts, text), append(settings, fmt.Sprintf("ReadOptions.Missing: %v", c.Value))
+	}
+	what := "it stands for a missing value"
+	if len(codes) > 1 {
+		what = "they stand for missing values"
+	}
+	return fmt.Sprintf("%s, far from all others, which lie between %v and %v. If %s, add %s.", strings.Join(counts, ", "), least, most, what, strings.Join(settings, " "))
+}

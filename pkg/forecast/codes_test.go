@@ -1,0 +1,56 @@
+package forecast_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+)
+
+// TestLead wants values that stand for missing ones to be told, several of them together, and nothing else to be.
+func TestLead(t *testing.T) {
+	axis := forecast.Axis{Name: "t"}
+	for _, test := range []struct {
+		name  string
+		lo    float64
+		hi    float64
+		codes map[int]float64 // by the last digit of i
+		once  float64
+		want  string
+	}{
+		{"none", -10, 30, nil, 0, ""},
+		{"-127 of a thermometer", -10, 30, map[int]float64{3: -127}, 0, "10 values of y are -127, far from all others, which lie between -10 and 30. If it stands for a missing value, add ReadOptions.Missing: -127."},
+		{"a usual code, half a range apart", 0, 600, map[int]float64{3: 999}, 0, "10 values of y are 999, far from all others, which lie between 0 and 600. If it stands for a missing value, add ReadOptions.Missing: 999."},
+		{"another value there", 0, 600, map[int]float64{3: 1000}, 0, ""},
+		{"two", 0, 600, map[int]float64{3: -999, 5: 9999}, 0, "10 values of y are -999, 10 are 9999, far from all others, which lie between 0 and 600. If they stand for missing values, add ReadOptions.Missing: -999 ReadOptions.Missing: 9999."},
+		{"two low ones", 0, 600, map[int]float64{3: -999, 5: -9999}, 0, "10 values of y are -9999, 10 are -999, far from all others, which lie between 0 and 600. If they stand for missing values, add ReadOptions.Missing: -9999 ReadOptions.Missing: -999."},
+		{"four in ten, usual", 0, 600, map[int]float64{1: -99.99, 2: -99.99, 3: -99.99, 5: -99.99}, 0, ""},
+		{"four in ten, far", 0, 60, map[int]float64{1: -99.9, 2: -99.9, 3: -99.9, 5: -99.9}, 0, "40 values of y are -99.9, far from all others, which lie between 0 and 60. If it stands for a missing value, add ReadOptions.Missing: -99.9."},
+		{"four in ten, no usual one", 0, 60, map[int]float64{1: -100, 2: -100, 3: -100, 5: -100}, 0, ""},
+		{"once", 0, 60, nil, -999, ""},
+		{"a sensor that saturates", 0, 200, map[int]float64{3: 255}, 0, ""},
+		{"zeros", 100, 110, map[int]float64{3: 0}, 0, ""},
+		{"in the range", 0, 200, map[int]float64{3: 99}, 0, ""},
+	} {
+		var x, y []float64
+		for i := range 100 {
+			v, coded := test.codes[i%10]
+			if !coded {
+				v = math.Round(test.lo + (test.hi-test.lo)*(0.5-0.5*math.Cos(float64(i)*math.Pi/10))) // at both ends where i%10 is 0
+			}
+			x, y = append(x, float64(i)), append(y, v)
+		}
+		if test.once != 0 {
+			y[17] = test.once
+		}
+		before := slices.Clone(y)
+		s, err := forecast.NewSeries(axis, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Lead(); got != test.want || !slices.Equal(y, before) {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
