@@ -72,6 +72,14 @@ func xOf(names, first []string) xColumns {
 	return x
 }
 
+// spokenFor reports whether the options name a column for something else than x and y.
+func (s *csvStream) spokenFor(names []string, i int) bool {
+	return slices.ContainsFunc(slices.Concat(s.opt.Keys, s.opt.Also), func(spec string) bool {
+		j, err := column(names, spec, len(names)+1)
+		return err == nil && j == i
+	})
+}
+
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
@@ -85,6 +93,9 @@ func (s *csvStream) choose(names, first []string) (err error) {
 		y = behind + 1
 	} else if s.opt.X != "" && s.rep.X == 1 && len(names) > 2 {
 		y = 3
+	}
+	for s.opt.Y == "" && y < len(names) && s.spokenFor(names, y-1) {
+		y++
 	}
 	if s.rep.Y, err = column(names, s.opt.Y, y); err != nil {
 		wrong = append(wrong, fmt.Errorf("y: %w", err))
