@@ -39,14 +39,6 @@ var (
 // maxWave bounds m: up to it, phases keep their digits (see internal/fourier).
 const maxWave = 1 << 46
 
-// countWaves returns the number of frequencies in the bands.
-func countWaves(bands []Band) (count int) {
-	for _, b := range bands {
-		count += b.To - b.From + 1
-	}
-	return count
-}
-
 // lastHarmonic returns the least J for which Σ a_j over j > J is at most eps, with a_j the weights of exp(−2 sin²(πr/p)/l²):
 // a_j/2 is the probability of j in a Skellam distribution with both means z/2, z = 1/l², and this is Chernoff's bound on
 // its tail. It returns −1 if it is beyond counting.

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -129,10 +130,10 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		return all, true
 	case Waver:
 		own.period, own.bands = k.Bands(nil, 0, eps)
-		if len(own.bands) != 1 || countWaves(own.bands) > largestState {
+		if len(own.bands) != 1 || mixed.Count(own.bands) > largestState {
 			return nil, false
 		}
-		own.end, own.w = offset+len(own.kernel.Params()), make([]float64, countWaves(own.bands))
+		own.end, own.w = offset+len(own.kernel.Params()), make([]float64, mixed.Count(own.bands))
 		l.sources = append(l.sources, own)
 		return []part{{nil, at}}, true
 	}

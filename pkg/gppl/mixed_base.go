@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 )
 
 // What the mixed engine computes where B is the noise and other terms of the kernel: another engine factorises it, and is
@@ -100,21 +101,21 @@ func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f forec
 // fillLine sets the engine of the base, which reads the columns.
 func (f *mixedFactor) fillLine() {
 	b, own := &f.base, f.engine.line
-	wide := f.features() + f.shift + own.columns.Cols
+	wide := f.Columns() + f.Shift + own.columns.Cols
 	if b.made != f.which || b.line.columns.Cols != wide {
 		b.made, b.line = f.which, new(line)
 		*b.line = *own
 		b.line.columns, b.line.y = dense.New(len(own.t), wide), nil
 		b.engine = bases[f.which](b.line)
 	}
-	f.fillColumns(b.line.columns)
+	f.FillColumns(b.line.columns)
 }
 
 // fillBase sets EᵀB⁻¹E and what there is of the columns, by the engine of the base.
 func (f *mixedFactor) fillBase() error {
 	b := &f.base
-	p, c := f.features(), f.engine.line.columns.Cols
-	wide := p + f.shift + c
+	p, c := f.Columns(), f.engine.line.columns.Cols
+	wide := p + f.Shift + c
 	if f.which == gridBase {
 		f.fillGrid()
 	} else {
@@ -131,51 +132,20 @@ func (f *mixedFactor) fillBase() error {
 			copy(dst.Data[a*dst.Stride:][:dst.Cols], b.g.Data[(i+a)*b.g.Stride+j:])
 		}
 	}
-	f.room()
-	f.t.EachTile(func(i, j int, t blas64.General) { block(t, c+i*dense.Tile, c+j*dense.Tile) })
-	block(f.zz, 0, 0)
-	block(f.b, c, 0)
-	block(f.moved, c+p, c)
-	block(f.movedB, c+p, 0)
+	f.Room()
+	f.T.EachTile(func(i, j int, t blas64.General) { block(t, c+i*dense.Tile, c+j*dense.Tile) })
+	block(f.ZZ, 0, 0)
+	block(f.B, c, 0)
+	block(f.Moved, c+p, c)
+	block(f.MovedB, c+p, 0)
 	return nil
-}
-
-// fillColumns sets dst to (Y, E, E′).
-func (f *mixedFactor) fillColumns(dst blas64.General) {
-	own := f.engine.line
-	p, c, n := f.features(), own.columns.Cols, len(own.t)
-	parallel.Within(f.ctx, (n+mixedBlock-1)/mixedBlock, func(k int) {
-		from := k * mixedBlock
-		rows := dense.Rows(dst, from, min(mixedBlock, n-from))
-		dense.Copy(blas64.General{Rows: rows.Rows, Cols: c, Stride: rows.Stride, Data: rows.Data}, dense.Rows(own.columns, from, rows.Rows))
-		room := f.engine.waves.Get()
-		for i := range f.terms {
-			w := &f.terms[i]
-			room.rows = dense.Reshape(room.rows, w.size, rows.Rows)
-			w.fill(room.rows, &w.points, from, room)
-			for j := range rows.Rows {
-				row := rows.Data[j*rows.Stride:]
-				for a := range w.size {
-					row[c+w.first+a] = room.rows.Data[a*rows.Rows+j]
-				}
-				if w.moving < 0 {
-					continue
-				}
-				away := own.t[from+j] - own.middle()
-				for a, v := range row[c+w.first:][:len(w.features)] {
-					row[c+p+w.moving+a] = away * v
-				}
-			}
-		}
-		f.engine.waves.Put(room)
-	})
 }
 
 // baseGradient adds the derivatives in the parameters of the base and in σ²: with U = A⁻¹YR = B⁻¹(YR − EhR) and
 // A⁻¹ = B⁻¹ − B⁻¹E·L⁻ᵀL⁻¹·EᵀB⁻¹ they are those of B for the columns (Y, E) times (R, 0; −hR, L⁻ᵀ).
 func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 	b := &f.base
-	p, c := f.features(), f.b.Cols
+	p, c := f.Columns(), f.B.Cols
 	b.r = dense.Reshape(b.r, b.g.Rows, r.Cols+p)
 	clear(b.r.Data)
 	for i := range c {
@@ -183,11 +153,11 @@ func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 	}
 	for i := range p {
 		row := b.r.Data[(c+i)*b.r.Stride:]
-		for k, u := range f.u.Data[i*f.u.Stride:][:r.Cols] {
+		for k, u := range f.U.Data[i*f.U.Stride:][:r.Cols] {
 			row[k] = -u
 		}
 	}
-	f.inverse.EachTile(func(i, j int, t blas64.General) {
+	f.Inverse.EachTile(func(i, j int, t blas64.General) {
 		for a := range t.Rows {
 			for d, v := range t.Data[a*t.Stride:][:t.Cols] {
 				if row, col := i*dense.Tile+a, j*dense.Tile+d; col <= row {
@@ -208,4 +178,161 @@ func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 	}
 	grad[len(grad)-1] = b.grad[at]
 	return nil
+}
+
+// What the mixed engine computes where B is even noise and one kernel that the gridded engine takes, such as SE: the products of the
+// grid's waves with the columns of E follow from the sums over the data on one circle, too, so that an evaluation does not depend on n.
+
+// gridBase is the place of the gridded engine among the bases.
+const gridBase = len(bases)
+
+// gridColumns is how many columns a kernel is worth a grid for: p³ operations take as long then.
+const gridColumns = 300
+
+// gridTerm returns the term that is to be on a grid, −1 if there is none.
+func (e *mixedExact) gridTerm(m *compiled) (term int) {
+	term = -1
+	most := float64(gridColumns)
+	for i, k := range m.split.signal {
+		if _, ok := k.(Spectrum); !ok || !e.line.noise.even() || len(m.split.signal) < 2 || !(reach(k, 1e-16) < 0.1*e.line.span) ||
+			m.variance > griddedContrast*m.noise {
+			continue
+		}
+		if columns := 2 * bandwidth(k, 1e-14) * e.line.span; columns > most {
+			term, most = i, columns
+		}
+	}
+	return term
+}
+
+// gridForecast is the forecast for a base on a grid.
+func (e *mixedExact) gridForecast(b *mixedBase, d *division) forecast {
+	if d.grid < 0 {
+		return cannot(noWaves)
+	}
+	k := d.rest[0].kernel
+	f := e.grid.forecast(&b.model)
+	if f.reason != (reason{}) {
+		return f
+	}
+	period, highest := e.circleFor(d)
+	frequencies := rootFrequencies(k, period)
+	if most := max(frequencies, highest); !(most < maxSummed) || d.widest*period > mixed.WidestPacket {
+		return tooMany(most)
+	}
+	whole, _ := e.onCircle(d, period)
+	columns := d.p + d.moving + float64(e.line.columns.Cols)
+	f.seconds = 2*frequencies*griddedSeconds + 2e-4 + (whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
+	f.bytes = 2*frequencies*(griddedBytes+24*columns) + 16*highest
+	f.setup = 0
+	if !e.knows(period, max(highest, frequencies)) {
+		f.setup = e.sums.pass(300e-9) + max(highest, frequencies)*1e-6
+	}
+	return f
+}
+
+// gridObserved is the data with the columns (Y, E, E′), by sums on the circle, in working memory.
+type gridObserved struct {
+	*line
+	f        *mixedFactor
+	highest  int
+	products blas64.General // see squares
+	features []fourier.Feature
+	moments  fourier.Moments
+	columns  blas64.General // sums of the columns
+}
+
+// circle begins half of a period before the middle of the data.
+func (o *gridObserved) circle() (circle, bool) {
+	c := o.f.circle
+	return circle{origin: o.middle() - 0.5*c.Period, period: c.Period, highest: o.highest, resolves: noWaves, beyond: "%v"}, true
+}
+
+// squares returns CᵀC but for E′ᵀE′, which nothing needs, given what fillSums has set.
+func (o *gridObserved) squares() blas64.General {
+	f := o.f
+	p, s, c := f.Columns(), f.Shift, f.B.Cols
+	o.products = dense.Reshape(o.products, c+p+s, c+p+s)
+	clear(o.products.Data)
+	g := o.products
+	place := func(i, j int, m blas64.General) {
+		for a := range m.Rows {
+			for b, v := range dense.Row(m, a).Data {
+				v *= f.Noise
+				g.Data[(i+a)*g.Stride+j+b], g.Data[(j+b)*g.Stride+i+a] = v, v
+			}
+		}
+	}
+	f.T.EachTile(func(i, j int, t blas64.General) { place(c+i*dense.Tile, c+j*dense.Tile, t) })
+	place(0, 0, f.ZZ)
+	place(c, 0, f.B)
+	place(c+p, c, f.Moved)
+	place(c+p, 0, f.MovedB)
+	return g
+}
+
+// sums returns the moments and the sums of the columns: with the origin half of a period away, odd waves change their sign.
+func (o *gridObserved) sums(_, _ float64, m int) (fourier.Moments, blas64.General) {
+	f := o.f
+	o.moments = append(o.moments[:0], f.Circle.Moments[:2*(2*m+1)]...)
+	for j := 2; j < len(o.moments); j += 4 {
+		o.moments[j], o.moments[j+1] = -o.moments[j], -o.moments[j+1]
+	}
+	o.columns = dense.Reshape(o.columns, 2*(m+1), f.B.Cols+f.Columns()+f.Shift)
+	o.features = dense.Resize(o.features, o.columns.Rows)
+	for i := range o.features {
+		o.features[i] = fourier.Feature(i)
+	}
+	f.Sums(o.columns, o.features)
+	for i := 2; i < o.columns.Rows; i += 4 {
+		for j := i; j < min(i+2, o.columns.Rows); j++ {
+			blas64.Scal(-1, dense.Row(o.columns, j))
+		}
+	}
+	tampered("mixed grid", o.columns.Data)
+	return o.moments, o.columns
+}
+
+// fillGrid sets the engine of the base, which reads sums.
+func (f *mixedFactor) fillGrid() {
+	f.fillSums()
+	b := &f.base
+	b.made = gridBase
+	b.grid.line, b.grid.f, b.grid.highest = f.engine.line, f, int(rootFrequencies(f.division.rest[0].kernel, f.Circle.Period))
+	e, ok := b.engine.(*griddedExact)
+	if !ok {
+		e = new(griddedExact)
+		b.engine = e
+	}
+	e.read(&b.grid)
+	e.circles.known.Store(nil)
+	e.yy = b.grid.squares()
+}
+
+// verifyGrid compares products with a column of E, made again, with those that were used: a row of EᵀE times h, those with the data,
+// and with one wave of the grid.
+func (f *mixedFactor) verifyGrid(a *mixed.Again) error {
+	grid, c := &f.base.grid, f.B.Cols
+	products := dense.Row(grid.products, c+a.Column).Data
+	for k := range c {
+		fitted, data, size := a.Row(k)
+		used := blas64.Dot(dense.Vec(products[c:][:f.Columns()]), dense.Column(f.H, k))
+		if err := verify("a row of products of columns", used, fitted, backward*size); err != nil {
+			return err
+		}
+		if err := verify("a product with the data", products[k], data, backward*size); err != nil {
+			return err
+		}
+	}
+	feature := fourier.Feature(2 + pick(grid.columns.Rows-2, f.Noise, f.g.Data[0], f.terms[0].Coef[0]))
+	used := dense.Row(grid.columns, int(feature)).Data
+	want, size := a.Wave(feature)
+	if feature.Frequency()%2 == 1 {
+		want = -want
+	}
+	if err := verify("a sum over the grid", used[c+a.Column], want, backward*size); err != nil {
+		return err
+	}
+	data := math.Abs(dense.Row(f.Circle.Columns, int(feature)).Data[0])
+	return verify("a sum of the data over the grid", math.Abs(used[0]), data, backward*data)
 }

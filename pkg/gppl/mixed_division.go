@@ -1,6 +1,10 @@
 package gppl
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+)
 
 // division says how the mixed engine takes the terms of a kernel.
 type division struct {
@@ -69,10 +73,10 @@ func (e *mixedExact) takeWaves(d *division, index int, w Waver, eps float64) boo
 	defer e.rooms.Put(room)
 	period, bands := w.Bands((*room)[:0], e.line.span, 0.5*eps)
 	*room = bands
-	whole, moves := 2*float64(countWaves(bands)), w.PeriodParam() >= 0
+	whole, moves := 2*float64(mixed.Count(bands)), w.PeriodParam() >= 0
 	columns := whole
 	if !moves {
-		columns, _ = packed(bands, e.line.span/period, slopeShare*eps)
+		columns, _ = mixed.Packed(bands, e.line.span/period, slopeShare*eps)
 		for _, b := range bands {
 			d.widest = max(d.widest, float64(b.To-b.From+1)/period)
 		}
@@ -121,7 +125,7 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 	far := math.Sqrt(2 * math.Log(4/eps)) // in lengthscales
 	columns := func(from, to, frequency float64) float64 {
 		whole := 2 * frequency * (span + to*far)
-		if whole > 2*widestPacket {
+		if whole > 2*mixed.WidestPacket {
 			return whole
 		}
 		return min(whole, 2*frequency*span+far)
@@ -164,7 +168,7 @@ func (f *mixedFactor) verifyLayers() error {
 	}
 	k, span := f.model.split.signal[d.layered], f.engine.line.span
 	v := variance(k)
-	r := [1]float64{span * math.Pow(float64(1+pick(1<<20, f.noise, v, span))/(1<<20), 3)}
+	r := [1]float64{span * math.Pow(float64(1+pick(1<<20, f.Noise, v, span))/(1<<20), 3)}
 	var sum, part, want [1]float64
 	var slopes [2][]float64
 	for i := range slopes {
@@ -197,3 +201,68 @@ func (f *mixedFactor) verifyLayers() error {
 	}
 	return nil
 }
+
+// Where B is even noise, all terms take their waves from one circle: EᵀE and Eᵀz then follow from sums
+// over the data that are computed once, as in the spectral engine, and an evaluation does not depend on n.
+
+// maxSummed bounds the frequencies of the sums: 50 MB.
+const maxSummed = 1 << 20
+
+// circled returns the period of a circle that is long enough for the given one: of a few, so that sums are computed seldom.
+func (e *mixedExact) circled(period float64) float64 {
+	const each = 4 // to a factor of two
+	return e.line.span * math.Exp2(math.Ceil(each*math.Log2(period/e.line.span)-1e-9)/each)
+}
+
+// circleFor returns the period of the circle for a division, and the highest frequency on it.
+func (e *mixedExact) circleFor(d *division) (period, highest float64) {
+	period = d.period
+	if d.grid >= 0 {
+		period = max(period, e.line.span+2*rootGap(d.rest[0].kernel))
+	}
+	if d.moving > 0 {
+		period = max(period, 2*e.line.span)
+	}
+	period = e.circled(period)
+	highest = d.highest * period
+	if d.moving > 0 {
+		highest += float64(mixed.LineReach(e.line.span / period))
+	}
+	return period, highest
+}
+
+// summed reports whether sums over the data are faster than the data themselves.
+func (e *mixedExact) summed(d *division) bool {
+	if len(d.rest) > 0 || !e.line.noise.even() {
+		return false
+	}
+	// A wide band could not be packed there, and took more columns on a longer period.
+	if period, highest := e.circleFor(d); !(highest < maxSummed) || d.widest*period > mixed.WidestPacket {
+		return false
+	}
+	direct, sums := e.costs(d)
+	return sums < e.favour*direct
+}
+
+// costs predicts the seconds that EᵀE takes from the data, and from sums.
+func (e *mixedExact) costs(d *division) (direct, sums float64) {
+	n, passes := float64(len(e.line.t)), 1.0
+	if !e.line.noise.even() {
+		passes = 2
+	}
+	direct = passes*n*d.p*(d.p+2*d.moving)/(2*flopRate) + passes*n*(d.whole+d.moving)*4e-9
+	period, _ := e.circleFor(d)
+	whole, lines := e.onCircle(d, period)
+	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/flopRate
+}
+
+// onCircle returns how many features the columns take on a circle, and how many of them those that move.
+func (e *mixedExact) onCircle(d *division, period float64) (whole, lines float64) {
+	if d.moving > 0 {
+		lines = d.moving * float64(2*mixed.LineReach(e.line.span/period)+1)
+	}
+	return period/d.period*(d.whole-d.moving) + lines, lines
+}
+
+// packetWidth is about how many columns a packet has.
+const packetWidth = 24

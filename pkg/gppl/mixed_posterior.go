@@ -2,13 +2,11 @@ package gppl
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
 // mixedPosterior is Bayesian linear regression on the waves: at x within the range of the data, with e = C^½φ(x),
@@ -26,7 +24,7 @@ type mixedPosterior struct {
 }
 
 func newMixedPosterior(f *mixedFactor) predictor {
-	f.ctx, f.t.Ctx = nil, nil // of the evaluation, not of predictions
+	f.Ctx, f.T.Ctx = nil, nil // of the evaluation, not of predictions
 	if f.base.factor != nil {
 		return newBasedPosterior(f)
 	}
@@ -38,22 +36,12 @@ func (p *mixedPosterior) represented(x float64) bool {
 	return l.lo <= x && x <= l.lo+l.span
 }
 
-// waves returns e at represented inputs, a column for each.
-func (f *mixedFactor) waves(x Inputs) blas64.General {
-	e := dense.New(f.features(), x.Len())
-	for i := range f.terms {
-		w := &f.terms[i]
-		w.fill(dense.Rows(e, w.first, w.size), fourier.NewPoints(x.at, f.engine.line.middle(), w.period), 0, new(waveRows))
-	}
-	return e
-}
-
 // solved returns e at represented inputs, and L⁻¹e.
 func (p *mixedPosterior) solved(x Inputs) (e, solved blas64.General) {
-	e = p.waves(x)
+	e = p.At(x.at)
 	solved = dense.New(e.Rows, e.Cols)
 	copy(solved.Data, e.Data)
-	p.t.SolveL(solved)
+	p.T.SolveL(solved)
 	return e, solved
 }
 
@@ -61,66 +49,34 @@ func (p *mixedPosterior) latent(ctx context.Context, means blas64.General, varia
 	within, beyond := apart(x, p.represented)
 	inBatches(ctx, means, variances, x, within, func(m blas64.General, v []float64, x Inputs) {
 		e, solved := p.solved(x)
-		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.h, 0, m)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.H, 0, m)
 		dense.AddSquares(v, 1, solved)
 	})
 	inBatches(ctx, means, variances, x, beyond, func(m blas64.General, v []float64, x Inputs) {
 		variancesAt(v, p.kernel, x)
-		g := p.regress(m, x, func(r blas64.General) { dense.AddSquares(v, -1, r) })
+		g := p.Regress(m, p.cross(x), func(r blas64.General) { dense.AddSquares(v, -1, r) })
 		dense.AddSquares(v, -1, g)
 	})
 	return ctx.Err()
 }
 
-// regress sets the means at any x, returns g, and calls visit with r, a block of rows at a time.
-func (p *mixedPosterior) regress(means blas64.General, x Inputs, visit func(r blas64.General)) (g blas64.General) {
-	l, count, q, c := p.engine.line, p.features(), x.Len(), means.Cols
-	n := len(l.t)
-	e, t := dense.New(count, mixedBlock), Scalars(l.t)
-	each := func(f func(from int, k blas64.General)) {
-		for from := 0; from < n; from += mixedBlock {
-			e.Cols = min(mixedBlock, n-from)
-			p.whitened(e, from)
-			k := crossCovariance(t.Slice(from, from+e.Cols), x, p.kernel)
-			p.whiten(k, from)
-			f(from, k)
-		}
-	}
-	g = dense.New(count, q)
-	each(func(_ int, k blas64.General) { dense.Gemm(blas.NoTrans, blas.NoTrans, 1, e, k, 1, g) })
-	p.t.SolveL(g)
-	p.t.SolveLT(g)
-	clear(means.Data)
-	each(func(from int, k blas64.General) {
-		z := dense.New(k.Rows, c) // z − Eh
-		dense.Copy(z, dense.Rows(l.columns, from, k.Rows))
-		p.whiten(z, from)
-		dense.Gemm(blas.Trans, blas.NoTrans, -1, e, p.h, 1, z)
-		dense.Gemm(blas.Trans, blas.NoTrans, 1, k, z, 1, means)
-		dense.Gemm(blas.Trans, blas.NoTrans, -1, e, g, 1, k)
-		visit(k)
-	})
-	return g
-}
-
-// whiten divides rows, from an observation on, by the standard deviation of its noise.
-func (p *mixedPosterior) whiten(a blas64.General, from int) {
-	for i := range a.Rows {
-		blas64.Scal(1/math.Sqrt(p.lambda[from+i]), dense.Row(a, i))
-	}
+// cross returns the covariances of observations with x.
+func (p *mixedPosterior) cross(x Inputs) func(from, count int) blas64.General {
+	t := Scalars(p.Data.T)
+	return func(from, count int) blas64.General { return crossCovariance(t.Slice(from, from+count), x, p.kernel) }
 }
 
 func (p *mixedPosterior) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	lo, hi := x.Range(0)
 	if p.represented(lo) && p.represented(hi) {
 		e, solved := p.solved(x)
-		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.h, 0, means)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.H, 0, means)
 		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
 		cov.AddOuter(1, solved)
 		return nil
 	}
 	fillGram(cov, x, p.kernel, 0)
-	g := p.regress(means, x, func(r blas64.General) { cov.AddOuter(-1, r) })
+	g := p.Regress(means, p.cross(x), func(r blas64.General) { cov.AddOuter(-1, r) })
 	cov.AddOuter(-1, g)
 	return nil
 }
@@ -157,14 +113,14 @@ func (p *basedPosterior) over(ctx context.Context, x Inputs) (*basedPosterior, e
 	if err != nil {
 		return nil, err
 	}
-	f.gram(dense.New(f.b.Cols, f.b.Cols))
+	f.gram(dense.New(f.B.Cols, f.B.Cols))
 	return newBasedPosterior(f), nil
 }
 
 // conditioned sets the means at x, given those of the base for all columns, and returns L⁻¹q.
 func (p *basedPosterior) conditioned(means, wide blas64.General, x Inputs) (solved blas64.General) {
-	count, c := p.features(), means.Cols
-	q := p.waves(x)
+	count, c := p.Columns(), means.Cols
+	q := p.At(x.at)
 	for j := range x.Len() {
 		of := wide.Data[j*wide.Stride:]
 		copy(means.Data[j*means.Stride:][:c], of)
@@ -172,8 +128,8 @@ func (p *basedPosterior) conditioned(means, wide blas64.General, x Inputs) (solv
 			q.Data[i*q.Stride+j] -= m
 		}
 	}
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, q, p.h, 1, means)
-	p.t.SolveL(q)
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, q, p.H, 1, means)
+	p.T.SolveL(q)
 	return q
 }
 

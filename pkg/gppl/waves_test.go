@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 )
 
 // wavers are kernels that are sums of few waves over the span, with sharp and blunt harmonics, and lengthscales on both
@@ -53,7 +54,7 @@ func TestWaves(t *testing.T) {
 			if bands == nil {
 				t.Fatalf("%v: no bands", k)
 			}
-			c := make([]float64, countWaves(bands))
+			c := make([]float64, mixed.Count(bands))
 			k.Coefficients(c, period, bands)
 			for i := range 8 {
 				r := []float64{span * math.Pow(rnd.Float64(), float64(1+i%3))}
@@ -140,7 +141,7 @@ func TestScaleLayers(t *testing.T) {
 func TestScaleLayersMissing(t *testing.T) {
 	e := newMixedExact(sortLine(benchData(t, 100).X), options{tolerance: defaultTolerance})
 	m := compiledAt(Add(RQ{1, 20, 0.7}, Periodic{1, 1, 30}), 0.1)
-	f := mixedFactor{engine: e, model: m, noise: m.noise, eps: e.eps(m)}
+	f := mixedFactor{Factor: mixed.Factor{Noise: m.noise}, engine: e, model: m, eps: e.eps(m)}
 	e.divide(&f.division, m, f.eps, 0)
 	if err := f.verifyLayers(); err != nil {
 		t.Error(err)
@@ -171,8 +172,8 @@ func TestMixedRank(t *testing.T) {
 		{Periodic{1, 1, 1e-3}, 16}, {Periodic{1, 1, 300}, 16}, {LocPer{1, span, 0.01, 1}, 430}, {LocPer{1, 1e6 * span, 0.01, 1}, 400},
 		{SpectralMixture{1, span, 0.01}, 40},
 	} {
-		if _, bands := c.k.Bands(nil, span, 1e-13); bands == nil || countWaves(bands) > c.most {
-			t.Errorf("%v takes %d frequencies, want at most %d", c.k, countWaves(bands), c.most)
+		if _, bands := c.k.Bands(nil, span, 1e-13); bands == nil || mixed.Count(bands) > c.most {
+			t.Errorf("%v takes %d frequencies, want at most %d", c.k, mixed.Count(bands), c.most)
 		}
 	}
 }
@@ -274,52 +275,6 @@ func TestPackets(t *testing.T) {
 	}
 }
 
-// TestPacketsBetweenTimes: what a packet leaves of waves is below the limit everywhere on the stretch, not only at the times that it is made
-// from, for stretches up to the whole period.
-func TestPacketsBetweenTimes(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(5, 7))
-	const limit = 1e-14
-	var worst float64
-	for range testsize.Of(40, 100, 1000) {
-		c := make([]float64, 1+rnd.IntN(200))
-		decay := 3 * rnd.Float64()
-		for m := range c {
-			c[m] = math.Exp(-decay * float64(m*m) / float64(len(c)*len(c)))
-		}
-		kind, turn, shift := rnd.IntN(3), math.Pi*rnd.Float64(), 0.0
-		if kind == 2 {
-			shift = -0.5 * float64(len(c)-1)
-		}
-		var s spanning
-		s.span(c, turn, shift, kind != 1, kind != 0, limit)
-		left := func(wave func(angle float64) float64) (square float64) {
-			v := make([]float64, len(c))
-			for m := range v {
-				v[m] = math.Sqrt(c[m]) * wave(float64(m)+shift)
-			}
-			for k := range s.u.Cols {
-				u := blas64.Vector{N: len(c), Inc: s.u.Stride, Data: s.u.Data[k:]}
-				blas64.Axpy(-blas64.Dot(u, dense.Vec(v)), u, dense.Vec(v))
-			}
-			return blas64.Dot(dense.Vec(v), dense.Vec(v))
-		}
-		for range 50 {
-			at := turn * rnd.Float64()
-			var off float64
-			if kind != 1 {
-				off = left(func(m float64) float64 { return math.Cos(at * m) })
-			}
-			if kind != 0 {
-				off = max(off, left(func(m float64) float64 { return math.Sin(at * m) }))
-			}
-			if worst = max(worst, off/limit); off > 2*limit {
-				t.Fatalf("%d waves, kind %d, turn %.3g of π: %.2g is left at %.3g of the stretch, the limit is %g", len(c), kind, turn/math.Pi, off, at/turn, limit)
-			}
-		}
-	}
-	t.Logf("at most %.2g of the limit", worst)
-}
-
 // mixedColumns returns the columns that the mixed engine takes for a model, and how many there are without packets, and
 // whether sums over the data give their products.
 func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums bool) {
@@ -331,11 +286,11 @@ func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums b
 	if err != nil {
 		t.Fatal(err)
 	}
-	mixed := f.(*mixedFactor)
-	for i := range mixed.terms {
-		whole += 2 * float64(len(mixed.terms[i].coef))
+	of := f.(*mixedFactor)
+	for i := range of.terms {
+		whole += 2 * float64(len(of.terms[i].Coef))
 	}
-	return float64(mixed.features()), whole, mixed.circle != nil
+	return float64(of.Columns()), whole, of.Circle != nil
 }
 
 // TestMixedSums: log-determinant, form and gradient from sums over the data are those from the data themselves, for waves that
@@ -369,7 +324,7 @@ func TestMixedSums(t *testing.T) {
 			if err != nil {
 				return 0, g, nil, err
 			}
-			if by := f.(*mixedFactor).circle != nil; by != (favour > 0) {
+			if by := f.(*mixedFactor).Circle != nil; by != (favour > 0) {
 				t.Fatalf("%v: by sums: %v", k, by)
 			}
 			g, grad = dense.New(2, 2), make([]float64, len(m.theta)+1)

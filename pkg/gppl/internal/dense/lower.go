@@ -355,6 +355,37 @@ func (m *Lower) InverseTile(dst blas64.General, i, j int) {
 	}
 }
 
+// InverseBlock sets dst to rows and columns first, first + 1, … of A⁻¹ = MᵀM, where m = M = L⁻¹, with the working memory of strip, which it
+// returns.
+func (m *Lower) InverseBlock(dst blas64.General, first int, strip blas64.General) blas64.General {
+	count := dst.Cols
+	strip = Reshape(strip, Tile, count)
+	beta := 0.0
+	for i := first / Tile; i < Blocks(m.n); i++ {
+		part := Rows(strip, 0, Width(m.n, i))
+		for a := range part.Rows {
+			own := Row(part, a).Data
+			for k := 0; k < count; {
+				j, c := (first+k)/Tile, (first+k)%Tile
+				width := min(count-k, Tile-c)
+				if j > i {
+					clear(own[k:])
+					break
+				}
+				t := m.At(i, j)
+				copy(own[k:k+width], t.Data[a*t.Stride+c:])
+				if j == i { // above the diagonal the tile is not L⁻¹
+					clear(own[k+max(0, min(width, a+1-c)) : k+width])
+				}
+				k += width
+			}
+		}
+		Gemm(blas.Trans, blas.NoTrans, 1, part, part, beta, dst)
+		beta = 1
+	}
+	return strip
+}
+
 func lowerTriangle(a blas64.General) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
 }

@@ -1,0 +1,194 @@
+package mixed
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Slopes adds the derivatives in the coefficients of a term without packets: ½(1 − (T⁻¹)_ff − |u_f|²)/c.
+func (f *Factor) Slopes(slope []float64, w *Term) {
+	at := -1
+	for a, feature := range w.Features {
+		if !feature.IsSin() {
+			at++
+		}
+		i := w.First + a
+		square := 1 - f.Diag[i]
+		for _, u := range dense.Row(f.U, i).Data {
+			square -= u * u
+		}
+		if c := w.Coef[at]; c > 0 {
+			slope[at] += 0.5 * square / c
+		}
+	}
+}
+
+// PacketBlock returns the rows and columns of T⁻¹ that belong to a packet, in working memory.
+func (f *Factor) PacketBlock(w *Term, p *Packet) blas64.General {
+	f.block = dense.Reshape(f.block, p.Rank(), p.Rank())
+	f.strip = f.Inverse.InverseBlock(f.block, w.First+p.First, f.strip)
+	return f.block
+}
+
+// PacketSlopes adds the derivatives in the coefficients of a packet, given its PacketBlock, which it changes: with
+// V = ½(I − T⁻¹ − UUᵀ) of its columns, diag(U V Uᵀ)/c, the outer U being the packet's.
+func (f *Factor) PacketSlopes(slope []float64, w *Term, p *Packet, inverse blas64.General) {
+	for a := range inverse.Rows {
+		inverse.Data[a*inverse.Stride+a]--
+	}
+	u := dense.Rows(f.U, w.First+p.First, p.Rank())
+	dense.Gemm(blas.NoTrans, blas.Trans, -0.5, u, u, -0.5, inverse)
+	f.along = dense.Reshape(f.along, p.Count, p.Rank())
+	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, p.U, inverse, 0, f.along)
+	for m := range p.Count {
+		if c := w.Coef[p.At+m]; c > 0 {
+			slope[p.At+m] += blas64.Dot(dense.Row(p.U, m), dense.Row(f.along, m)) / c
+		}
+	}
+}
+
+// MovedSlope returns the derivative in the log of the period of a term whose frequencies move with it, R being that of U: of the cosine at
+// the angle a = 2πm(t − t₀)/P it is a·sin a, of the sine −a·cos a.
+func (f *Factor) MovedSlope(w *Term, r blas64.General) (slope float64) {
+	p := f.columns
+	f.work = dense.Resize(f.work, dense.Tile*dense.Tile)
+	// tr(E′ᵀE·T⁻¹), for the blocks of T⁻¹ that have rows or columns of the term.
+	first, end := w.First, w.First+len(w.Features)
+	for i := range dense.Blocks(p) {
+		for j := range i + 1 {
+			r0, c0 := i*dense.Tile, j*dense.Tile
+			rows, cols := dense.Width(p, i), dense.Width(p, j)
+			if !(r0 < end && r0+rows > first || c0 < end && c0+cols > first) {
+				continue
+			}
+			t := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: f.work}
+			f.Inverse.InverseTile(t, i, j)
+			for a := max(0, first-r0); a < min(rows, end-r0); a++ {
+				slope += f.movedDot(w, r0+a-first, c0, dense.Row(t, a))
+			}
+			if i == j {
+				continue
+			}
+			for b := max(0, first-c0); b < min(cols, end-c0); b++ {
+				slope += f.movedDot(w, c0+b-first, r0, dense.Column(t, b))
+			}
+		}
+	}
+	for a := range w.Features {
+		partner, sign := w.Partner(a)
+		if sign == 0 {
+			continue
+		}
+		at := w.Moving + partner
+		for k := range r.Cols { // E′ᵀzR − E′ᵀEhR
+			v := blas64.Dot(dense.Row(f.MovedB, at), dense.Column(r, k)) - blas64.Dot(dense.Row(f.Moved, at), dense.Column(f.U, k))
+			slope -= sign * w.Angle(a) * v * f.U.Data[(w.First+a)*f.U.Stride+k]
+		}
+	}
+	return slope
+}
+
+// movedDot returns a part of row a of E′ᵀE·T⁻¹, times the angle: with columns of E from the given one on.
+func (f *Factor) movedDot(w *Term, a, from int, inverse blas64.Vector) float64 {
+	partner, sign := w.Partner(a)
+	if sign == 0 {
+		return 0
+	}
+	own := f.Moved.Data[(w.Moving+partner)*f.Moved.Stride+from:][:inverse.N]
+	return sign * w.Angle(a) * blas64.Dot(dense.Vec(own), inverse)
+}
+
+// ScaleSlope returns the derivative in the log of a factor of all λ, given tr RᵀYᵀA⁻¹YR: λ_i(A⁻¹)_ii sums to n − tr(I − T⁻¹).
+func (f *Factor) ScaleSlope(form float64) float64 {
+	var trace float64
+	for _, d := range f.Diag {
+		trace += d
+	}
+	uu := form - blas64.Dot(dense.Vec(f.U.Data), dense.Vec(f.U.Data))
+	return 0.5 * (float64(len(f.Lambda)-f.columns) + trace - uu)
+}
+
+// NoiseSlope returns ½Σ_i w_i·(A⁻¹ − UUᵀ)_ii, R being that of U: the derivative in what each λ_i has w_i of.
+func (f *Factor) NoiseSlope(r blas64.General, weight func(i int) float64) float64 {
+	var sum float64
+	f.eachChunk(func() { sum += f.noiseSlopeOfChunk(r, weight) })
+	return 0.5 * sum
+}
+
+// noiseSlopeOfChunk returns Σ_i w_i/λ_i·(1 − |L⁻¹E_i|² − |((z_i − E_ih)R)|²) over a chunk.
+func (f *Factor) noiseSlopeOfChunk(r blas64.General, weight func(i int) float64) (sum float64) {
+	p, s, c, count := f.columns, f.Shift, f.B.Cols, f.rows.Cols
+	solved := dense.New(p, count)
+	dense.Copy(solved, dense.Rows(f.rows, 0, p))
+	parallel.Within(f.Ctx, (count+block-1)/block, func(k int) {
+		part := solved
+		part.Data, part.Cols = part.Data[k*block:], min(block, count-k*block)
+		f.T.SolveL(part)
+	})
+	rest := dense.New(r.Cols, count) // Rᵀ(z − Eh)ᵀ
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, r, dense.Rows(f.rows, p+s, c), 0, rest)
+	dense.Gemm(blas.Trans, blas.NoTrans, -1, f.U, dense.Rows(f.rows, 0, p), 1, rest)
+	left := make([]float64, count)
+	for i := range left {
+		left[i] = 1
+	}
+	dense.AddSquares(left, -1, solved)
+	dense.AddSquares(left, -1, rest)
+	for i, v := range left {
+		sum += weight(f.from+i) / f.Lambda[f.from+i] * v
+	}
+	return sum
+}
+
+// At returns the columns e = C^½φ(x) of all terms at some x, p×len(x).
+func (f *Factor) At(x []float64) blas64.General {
+	e, room := dense.New(f.columns, len(x)), new(rows)
+	for _, w := range f.terms {
+		room.points.Set(x, f.Data.Middle, w.Period)
+		w.fillAt(dense.Rows(e, w.First, w.Size), &room.points, 0, room)
+	}
+	return e
+}
+
+// Regress sets means to kᵀA⁻¹Y for covariances k of the observations with some x, of which cross returns count rows from one on. With κ = B^−½k
+// it returns g = T⁻¹Eᵀκ, and calls visit with r = κ − Eg, a block of rows at a time: kᵀA⁻¹k = rᵀr + gᵀg.
+func (f *Factor) Regress(means blas64.General, cross func(from, count int) blas64.General, visit func(r blas64.General)) (g blas64.General) {
+	n := len(f.Data.T)
+	e := dense.New(f.columns, block)
+	each := func(visit func(from int, k blas64.General)) {
+		for from := 0; from < n; from += block {
+			e.Cols = min(block, n-from)
+			f.whitened(e, from)
+			k := cross(from, e.Cols)
+			f.whiten(k, from)
+			visit(from, k)
+		}
+	}
+	g = dense.New(f.columns, means.Rows)
+	each(func(_ int, k blas64.General) { dense.Gemm(blas.NoTrans, blas.NoTrans, 1, e, k, 1, g) })
+	f.T.SolveL(g)
+	f.T.SolveLT(g)
+	clear(means.Data)
+	each(func(from int, k blas64.General) {
+		z := dense.New(k.Rows, means.Cols) // z − Eh
+		dense.Copy(z, dense.Rows(f.Data.Columns, from, z.Rows))
+		f.whiten(z, from)
+		dense.Gemm(blas.Trans, blas.NoTrans, -1, e, f.H, 1, z)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, k, z, 1, means)
+		dense.Gemm(blas.Trans, blas.NoTrans, -1, e, g, 1, k)
+		visit(k)
+	})
+	return g
+}
+
+// whiten divides rows, from an observation on, by the root of λ.
+func (f *Factor) whiten(a blas64.General, from int) {
+	for i := range a.Rows {
+		blas64.Scal(1/math.Sqrt(f.Lambda[from+i]), dense.Row(a, i))
+	}
+}

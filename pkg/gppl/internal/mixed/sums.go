@@ -1,0 +1,205 @@
+package mixed
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Circle is sums over a series on a circle about its middle.
+type Circle struct {
+	Period  float64
+	Moments fourier.Moments
+	Columns blas64.General // ΦᵀY: cos, sin by turns
+	Squares blas64.General // YᵀY
+}
+
+// partRoom is the working memory of the products of a part with those before it.
+type partRoom struct{ gram, half, whole blas64.General }
+
+// FillSums is Fill from sums over the data, for B = Noise·I and all waves on the circle. Those that move have their lines on it (SetLines).
+func (f *Factor) FillSums() {
+	f.Room()
+	f.parts, f.movedParts = f.parts[:0], f.movedParts[:0]
+	for _, w := range f.terms {
+		f.parts, f.movedParts = w.appendColumns(f.parts, f.movedParts)
+	}
+	parallel.Within(f.Ctx, len(f.parts), f.fillPart)
+	parallel.Within(f.Ctx, len(f.movedParts), f.fillMoved)
+	f.size = f.size[:0]
+	for b := range dense.Blocks(f.columns) { // tiles on the diagonal are whole
+		t := f.T.At(b, b)
+		for i := range t.Rows {
+			f.size = append(f.size, math.Sqrt(f.Noise*max(0, t.Data[i*t.Stride+i])))
+			for j := range i {
+				t.Data[j*t.Stride+i] = t.Data[i*t.Stride+j]
+			}
+		}
+	}
+	for i := range f.ZZ.Data {
+		f.ZZ.Data[i] = f.Circle.Squares.Data[i] / f.Noise
+	}
+}
+
+// productsOfPart sets the rows of a part of EᵀE and Eᵀz, those of the last first.
+func (f *Factor) productsOfPart(k int) {
+	own := &f.parts[len(f.parts)-1-k]
+	room := f.products.Get()
+	count, cols := len(own.Features), own.First+own.Rank
+	room.half = dense.Reshape(room.half, count, cols)
+	for i := range len(f.parts) - k {
+		p := &f.parts[i]
+		dst := room.half
+		dst.Cols, dst.Data = p.Rank, dst.Data[p.First:]
+		room.gram = f.productsWith(dst, own.Features, p, room.gram)
+	}
+	room.whole = dense.Reshape(room.whole, own.Rank, cols)
+	own.adjoint(room.whole, 1/f.Noise, room.half)
+	for a := range own.Rank {
+		values := dense.Row(room.whole, a).Data
+		i := (own.First + a) / dense.Tile
+		for j := 0; j*dense.Tile < cols && j <= i; j++ {
+			t := f.T.At(i, j)
+			copy(t.Data[(own.First+a-i*dense.Tile)*t.Stride:][:min(t.Cols, cols-j*dense.Tile)], values[j*dense.Tile:])
+		}
+	}
+	room.gram = f.columnsAt(room.gram, own.Features)
+	own.adjoint(dense.Rows(f.B, own.First, own.Rank), 1/f.Noise, room.gram)
+	f.products.Put(room)
+}
+
+// productsWith sets dst to the sums of features with the columns of a part, in the working memory of gram, which it returns.
+func (f *Factor) productsWith(dst blas64.General, features []fourier.Feature, p *Columns, gram blas64.General) blas64.General {
+	gram = dense.Reshape(gram, len(features), len(p.Features))
+	f.Circle.Moments.Gram(gram, features, p.Features)
+	p.times(dst, gram)
+	return gram
+}
+
+// productsOfMoved sets a row of E′ᵀE and of E′ᵀz.
+func (f *Factor) productsOfMoved(k int) {
+	own := &f.movedParts[k]
+	room := f.products.Get()
+	dst := dense.Rows(f.Moved, own.First, 1)
+	for i := range f.parts {
+		p := &f.parts[i]
+		room.half = dense.Reshape(room.half, len(own.Features), p.Rank)
+		room.gram = f.productsWith(room.half, own.Features, p, room.gram)
+		part := dst
+		part.Cols, part.Data = p.Rank, dst.Data[p.First:]
+		own.adjoint(part, 1/f.Noise, room.half)
+	}
+	room.gram = f.columnsAt(room.gram, own.Features)
+	own.adjoint(dense.Rows(f.MovedB, own.First, 1), 1/f.Noise, room.gram)
+	f.products.Put(room)
+}
+
+// columnsAt returns the sums of the columns of the data with features, in the memory of dst.
+func (f *Factor) columnsAt(dst blas64.General, features []fourier.Feature) blas64.General {
+	dst = dense.Reshape(dst, len(features), f.B.Cols)
+	for i, feature := range features {
+		copy(dense.Row(dst, i).Data, dense.Row(f.Circle.Columns, int(feature)).Data)
+	}
+	return dst
+}
+
+// Sums sets dst, 2(m+1)×(c+p+s), to the sums of the first features with the columns (Y, C^½Φ, its derivatives), once FillSums is done.
+func (f *Factor) Sums(dst blas64.General, features []fourier.Feature) {
+	for i, feature := range features {
+		copy(dense.Row(dst, i).Data, dense.Row(f.Circle.Columns, int(feature)).Data)
+	}
+	c := f.B.Cols
+	fill := func(p *Columns, first int) {
+		const rows = 1024 // at a time
+		room := f.products.Get()
+		for from := 0; from < dst.Rows; from += rows {
+			own := features[from:min(from+rows, dst.Rows)]
+			into := dense.Rows(dst, from, len(own))
+			into.Cols, into.Data = p.Rank, into.Data[first+p.First:]
+			room.gram = f.productsWith(into, own, p, room.gram)
+		}
+		f.products.Put(room)
+	}
+	parallel.Within(f.Ctx, len(f.parts), func(i int) { fill(&f.parts[i], c) })
+	parallel.Within(f.Ctx, len(f.movedParts), func(i int) { fill(&f.movedParts[i], c+f.columns) })
+}
+
+// Strong returns how many columns of E the data determine: those of at least the length that the prior has. A row of T without one hardly has EᵀE.
+func (f *Factor) Strong() (count int) {
+	for _, length := range f.Length {
+		if length >= 1 {
+			count++
+		}
+	}
+	return count
+}
+
+// Again makes products of one column again, from the sums.
+type Again struct {
+	Column int // among all
+	f      *Factor
+	part   *Columns
+	weight []float64 // of the part's features in it
+	size   float64   // Σ|weight|
+}
+
+// Again returns the given one of the strong columns or, if there is none, of all.
+func (f *Factor) Again(which int) (a Again) {
+	all := f.Strong() == 0
+	a = Again{f: f, part: &f.parts[0]}
+	at := 0
+search:
+	for i := range f.parts {
+		p := &f.parts[i]
+		for k := range p.Rank {
+			if !all && f.Length[p.First+k] < 1 {
+				continue
+			}
+			if which--; which < 0 {
+				a.part, at = p, k
+				break search
+			}
+		}
+	}
+	a.Column = a.part.First + at
+	f.work = dense.Resize(f.work, len(a.part.Features))
+	a.weight = f.work
+	a.part.weights(a.weight, at)
+	for _, w := range a.weight {
+		a.size += math.Abs(w)
+	}
+	return a
+}
+
+// Row returns the column's row of σ²EᵀE times column k of H, its product with column k of the data, and the size of what was added.
+func (a *Again) Row(k int) (fitted, data, size float64) {
+	f := a.f
+	for i, feature := range a.part.Features {
+		data += a.weight[i] * f.Circle.Columns.Data[int(feature)*f.Circle.Columns.Stride+k]
+	}
+	var added float64
+	for i := range f.parts {
+		p := &f.parts[i]
+		f.along = dense.Reshape(f.along, len(a.part.Features), p.Rank)
+		f.strip = f.productsWith(f.along, a.part.Features, p, f.strip)
+		for b := range p.Rank {
+			h := f.H.Data[(p.First+b)*f.H.Stride+k]
+			fitted += h * blas64.Dot(dense.Vec(a.weight), dense.Column(f.along, b))
+			added += math.Abs(h) * f.size[p.First+b]
+		}
+	}
+	yy := f.Circle.Squares
+	return fitted, data, a.size * math.Sqrt(float64(len(f.Lambda))) * (added + math.Sqrt(yy.Data[k*(yy.Stride+1)]))
+}
+
+// Wave returns the sum of the column with a feature, and the size of what was added.
+func (a *Again) Wave(feature fourier.Feature) (sum, size float64) {
+	f := a.f
+	f.strip = dense.Reshape(f.strip, len(a.part.Features), 1)
+	f.Circle.Moments.Gram(f.strip, a.part.Features, []fourier.Feature{feature})
+	return blas64.Dot(dense.Vec(a.weight), dense.Column(f.strip, 0)), a.size * float64(len(f.Lambda))
+}

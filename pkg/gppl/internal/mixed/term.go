@@ -1,0 +1,159 @@
+// Package mixed has the columns of ΦCΦᵀ, a covariance that few waves represent: Φ their cosines and sines at times t_i, C ≥ 0 their
+// coefficients. It takes those combinations of the waves of a band that differ on the range of the times (packets), and products of columns
+// from sums over the times that are computed once, also for waves whose frequencies are parameters (lines).
+//
+// # Packets
+//
+// The waves of a band are nearly dependent on the stretch of time T that the data take of their period P: of q neighbouring
+// frequencies about qT/P + 7 combinations count (Landau and Widom 1980). With φ(t) the waves at t, relative to the middle of
+// the stretch and of the band, and U orthonormal, the combinations UᵀC^½φ leave
+//
+//	k(t, t′) − φ(t)ᵀC^½UUᵀC^½φ(t′),  at most max_t |(I − UUᵀ)C^½φ(t)|²,
+//
+// a covariance, for all pairs within the stretch. U spans the C^½φ(t) at a few t, each of which is where most was left: a
+// Cholesky factor of the kernel with pivots, whose residual is known. It is the same for the cosines and the sines of a band,
+// but for one that begins at 0: the pairs ±m are one frequency there.
+//
+// # Lines
+//
+// A wave of any frequency is a sum of waves of a circle of the period P on a stretch T of it: with d = m − fP, for |t| ≤ T/2,
+//
+//	exp(2πift) = Σ_m a(d)·exp(2πimt/P),  a(d) = sinc(πd)·exp(−(πds/P)²)
+//
+// the transform of a window that is 1 on the stretch and falls like erfc, of the scale s, to 0 at P − T/2. Its derivative in f
+// multiplies the wave by 2πit. So waves whose frequencies are parameters have their products from the sums of the circle, too.
+package mixed
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+)
+
+// Term is Σ_m c_m·cos(2πm(t − t′)/P) as columns of C^½Φ, in working memory.
+type Term struct {
+	Period   float64           // P
+	Bands    []Band            // of the m, ascending and apart
+	Coef     []float64         // c_m ≥ 0 for the m of all bands, in order
+	Features []fourier.Feature // without packets
+	Packets  []Packet          // that stand for the waves, if they are fewer
+	Lines    []Lines           // on the circle of SetLines, of each frequency that moves
+	First    int               // of its columns among all
+	Size     int               // the number of its columns
+	Moving   int               // of its features among those that move with the period; −1: none do
+
+	points fourier.Points    // of the factor that it was added to
+	root   []float64         // c^½ of each feature
+	packed []fourier.Feature // of all packets
+	work   []spanning
+	starts []int // of the bands among the coefficients
+	room   rows
+	pair   blas64.General
+}
+
+// Reset sets the term to waves, whose coefficients are to follow. It has no columns yet, and none that move.
+func (w *Term) Reset(period float64, bands []Band, first int) {
+	w.Period, w.Bands, w.First, w.Moving, w.Size = period, append(w.Bands[:0], bands...), first, -1, 0
+	w.Coef = dense.Resize(w.Coef, Count(bands))
+	w.Features, w.root, w.Packets, w.packed = w.Features[:0], w.root[:0], w.Packets[:0], w.packed[:0]
+}
+
+// TakeAll sets the columns to the features of all frequencies.
+func (w *Term) TakeAll() {
+	at := 0
+	for _, b := range w.Bands {
+		for m := b.From; m <= b.To; m++ {
+			root := math.Sqrt(max(0, w.Coef[at]))
+			for s := range min(2, m+1) {
+				w.Features, w.root = append(w.Features, fourier.Cos(m)+fourier.Feature(s)), append(w.root, root)
+			}
+			at++
+		}
+	}
+	w.Size = len(w.Features)
+}
+
+// Angle returns 2πm/P of a feature.
+func (w *Term) Angle(a int) float64 {
+	return 2 * math.Pi * float64(w.Features[a].Frequency()) / w.Period
+}
+
+// Partner returns the feature whose rows, times t − t₀ and the angle, are the derivative of feature a in −log P, and the sign.
+func (w *Term) Partner(a int) (partner int, sign float64) {
+	switch f := w.Features[a]; {
+	case f.Frequency() == 0:
+		return a, 0
+	case f.IsSin():
+		return a - 1, -1
+	}
+	return a + 1, 1
+}
+
+// At returns Σ_m c_m·cos(2πmr/P) and its derivative in log P, and sets slope to the derivatives in c_m.
+func (w *Term) At(r float64, slope []float64) (sum, moved float64) {
+	turn, at := 2*math.Pi*r/w.Period, 0
+	for _, b := range w.Bands {
+		for m := b.From; m <= b.To; m++ {
+			sin, cos := math.Sincos(turn * float64(m))
+			sum += w.Coef[at] * cos
+			moved += w.Coef[at] * turn * float64(m) * sin
+			slope[at] = cos
+			at++
+		}
+	}
+	return sum, moved
+}
+
+// Between returns the product of the columns at two times, relative to an origin.
+func (w *Term) Between(s, t, origin float64) float64 {
+	at := [2]float64{s, t}
+	w.room.points.Set(at[:], origin, w.Period)
+	w.pair = dense.Reshape(w.pair, w.Size, len(at))
+	w.fillAt(w.pair, &w.room.points, 0, &w.room)
+	return blas64.Dot(dense.Column(w.pair, 0), dense.Column(w.pair, 1))
+}
+
+// rows is the working memory of the waves of a term at some times.
+type rows struct {
+	columns blas64.General // for the caller
+	points  fourier.Points // likewise
+	waves   blas64.General // cosines, then sines
+	work    []float64
+}
+
+// fill sets dst to the columns of C^½Φ, a row each, at the times from, from+1, … of the factor that the term was added to.
+func (w *Term) fill(dst blas64.General, from int, room *rows) { w.fillAt(dst, &w.points, from, room) }
+
+// fillAt is fill at other times.
+func (w *Term) fillAt(dst blas64.General, points *fourier.Points, from int, room *rows) {
+	if len(w.Packets) == 0 {
+		points.FeatureRows(dst, from, w.Features)
+		for a, root := range w.root {
+			blas64.Scal(root, dense.Row(dst, a))
+		}
+		return
+	}
+	at := 0
+	next := 0
+	for _, b := range w.Bands {
+		count := b.count()
+		room.waves = dense.Reshape(room.waves, 2*count, dst.Cols)
+		cos, sin := dense.Rows(room.waves, 0, count), dense.Rows(room.waves, count, count)
+		room.work = points.Run(cos, sin, from, b.From, room.work)
+		for ; next < len(w.Packets) && w.Packets[next].At < at+count; next++ {
+			p := &w.Packets[next]
+			waves := cos
+			if p.sin {
+				waves = sin
+			}
+			if p.Rank() > 0 {
+				dense.Gemm(blas.Trans, blas.NoTrans, 1, p.Z, dense.Rows(waves, p.At-at, p.Count), 0, dense.Rows(dst, p.First, p.Rank()))
+			}
+		}
+		at += count
+	}
+}
