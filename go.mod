@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/janpfeifer/gonb v0.11.4
+	github.com/rickar/cal/v2 v2.1.13
 	github.com/urfave/cli/v3 v3.14.0
 	golang.org/x/image v0.30.0
 	gonum.org/v1/gonum v0.17.0

@@ -5,6 +5,7 @@ go 1.26.0
 require github.com/projected-likelihood/gppl v0.0.0
 
 require (
+	github.com/rickar/cal/v2 v2.1.13 // indirect
 	golang.org/x/net v0.58.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect

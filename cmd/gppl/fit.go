@@ -42,6 +42,7 @@ func inputFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null, or a number for its value: -999 for -999.0 too; may be repeated", Category: file},
 		&listFlag{Name: "by", Usage: "`COLUMN` whose texts tell the series of a long table apart: gppl fit fits each; may be repeated, for texts of several columns; none takes all rows for one series", Category: file},
+		&cli.StringFlag{Name: "holidays", Usage: "`COUNTRY`, as US, GB or DE-BY, whose holidays y may depend on, and the days before and after: daily or finer series", Category: model},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
@@ -387,7 +388,7 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.Read
 	if err != nil {
 		return o, err
 	}
-	o.Y, o.By, o.Pooled = y, keyColumns(c), pooled(c)
+	o.Y, o.By, o.Pooled, o.Holidays = y, keyColumns(c), pooled(c), c.String("holidays")
 	o.YError, o.RelativeErrors, o.Regressors, o.Future = c.String("y-error"), c.Bool("relative-errors"), listOf(c, "regressor"), c.String("future")
 	if o.RelativeErrors && o.YError == "" {
 		return o, usageError{errors.New("--relative-errors says how to read the errors in a column: name the column with --y-error")}

@@ -45,6 +45,11 @@ func TestAllThatIsWrong(t *testing.T) {
 	if stdout, _ := must(t, "fit", coded, "--missing", "-999", "--kernel", "SE", "--origins", "0", "--forecast", "3", "-q"); !strings.Contains(stdout, "\n  36 observations of temp") {
 		t.Errorf("%s", stdout)
 	}
+	for country, want := range map[string]string{"US": "holidays need dates, and t is numbers", "XX": `no holidays are known of "XX": they are of AR, AT,`} {
+		if code, _, stderr := gppl("fit", coded, "--holidays", country); code != exitFailed || !strings.HasPrefix(stderr, "gppl: "+coded+": "+want) {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	}
 	_, stdout, stderr = gppl("fit", path, path, "-q", "--y", "y")
 	if strings.Count(stdout, "\n") != 3 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stdout, `3 things are wrong: line 7,`) {
 		t.Errorf("%s%s", stdout, stderr)

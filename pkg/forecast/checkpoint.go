@@ -67,6 +67,9 @@ func loadCheckpoint(path string) (*checkpoint, error) {
 // seriesChecksum is that of the observations.
 func seriesChecksum(s *Series) string {
 	parts := []any{s.X, s.Y, s.Errors, s.Known}
+	if s.Holidays != nil {
+		parts = append(parts, s.Holidays)
+	}
 	if s.Relative {
 		parts = append(parts, "relative")
 	}

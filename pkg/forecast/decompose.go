@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -20,7 +21,7 @@ type Decomposition struct {
 	X       []float64
 	When    []string // as in Forecast
 	Mean    []float64
-	Names   []string // of the columns: trend, the seasons, the longest first, short-term, and rest
+	Names   []string // of the columns: trend, the seasons, the longest first, holidays, short-term, and rest
 	Columns [][]float64
 }
 
@@ -67,6 +68,12 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	slices.SortFunc(periods, func(p, q float64) int { return cmp.Compare(q, p) })
 	for _, p := range periods {
 		d.column(a.seasonName(p))
+	}
+	if h := a.Series.Holidays; h != nil {
+		for _, name := range h.Names {
+			name, _, _ = strings.Cut(name, nearHoliday)
+			d.column(name)
+		}
 	}
 	for _, m := range a.members {
 		models := m.draws
@@ -122,7 +129,7 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 		}
 		floats.AddScaled(parts[name], scaling.Scale, mean)
 	}
-	level, err := f.trendMean(a, d.X)
+	level, holidays, err := f.trendMean(a, d.X)
 	if err != nil {
 		return err
 	}
@@ -143,6 +150,9 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 		} else if slices.ContainsFunc(t.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale && p.Value >= slow }) {
 			name = d.Names[0]
 		}
+		add(name, mean)
+	}
+	for name, mean := range holidays {
 		add(name, mean)
 	}
 	total := make([]float64, len(d.X)) // of log y
@@ -184,21 +194,33 @@ func (f *factor) levelOf(term gppl.Kernel, x []float64, period float64) []float6
 	return level
 }
 
-// trendMean returns the posterior mean of the model's mean function at each x.
-func (f *factor) trendMean(a *Analysis, x []float64) ([]float64, error) {
-	mean := mat.NewVecDense(len(x), nil)
+// trendMean returns the posterior mean of the model's mean function at each x, and apart from it that of each holiday with the days around it.
+func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, holidays map[string][]float64, err error) {
+	trend = make([]float64, len(x))
 	there, err := a.trendBasis(f.model, x)
 	if err != nil || there == nil {
-		return mean.RawVector().Data, err
+		return trend, nil, err
 	}
 	here, err := a.trendBasis(f.model, f.x)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var coefficients mat.VecDense
 	coefficients.MulVec(here.T(), f.alpha)
-	mean.MulVec(there, &coefficients)
-	return mean.RawVector().Data, nil
+	holidays = map[string][]float64{}
+	for j, name := range a.Series.Holidays.holidayColumns(f.model.Mean) {
+		to := trend
+		if name != "" {
+			if holidays[name] == nil {
+				holidays[name] = make([]float64, len(x))
+			}
+			to = holidays[name]
+		}
+		for i := range to {
+			to[i] += there.At(i, j) * coefficients.AtVec(j)
+		}
+	}
+	return trend, holidays, nil
 }
 
 // WriteCSV writes the axis, the mean and the columns, with a header.

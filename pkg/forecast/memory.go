@@ -86,6 +86,9 @@ func (s *Series) bytes() float64 {
 	if s.Known != nil {
 		columns += float64(len(s.Known.Names))
 	}
+	if s.Holidays != nil {
+		columns += float64(len(s.Holidays.Names))
+	}
 	return programSize + float64(len(s.X))*(readBytes+columns*columnBytes)
 }
 

@@ -110,7 +110,7 @@ var ErrUnknown = errors.New("a regressor is not known there")
 
 // inputs returns x with the regressors, if there are any.
 func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
-	in := gppl.Scalars(x)
+	in := s.Holidays.inputs(gppl.Scalars(x), s.Axis, x)
 	if s.Known == nil {
 		return in, nil
 	}
@@ -141,7 +141,7 @@ func (s *Series) Ahead() []float64 {
 	return s.Known.X[i:]
 }
 
-// Effect is the learnt coefficient of a regressor: one unit of it raises y, or log y if Log is set, by
+// Effect is the learnt coefficient of a regressor or a holiday: one unit of it, or the holiday, raises y, or log y if Log is set, by
 // Value.
 type Effect struct {
 	Name   string  `json:"name"`
@@ -150,10 +150,20 @@ type Effect struct {
 	Log    bool    `json:"log,omitempty"` // of log y
 }
 
-// Effects returns the coefficients of the regressors of the best model, in the units of the file; nil without regressors.
+// Effects returns the coefficients of the regressors of the best model, in the units of the file, and those of holidays; nil without either.
 func (a *Analysis) Effects() ([]Effect, error) {
-	k := a.Series.Known
-	if k == nil {
+	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
+	if k := a.Series.Known; k != nil {
+		for j, name := range k.Names {
+			units[name] = Effect{Name: name, Value: 1 / k.Scale[j]}
+		}
+	}
+	if h := a.Series.Holidays; h != nil {
+		for j, name := range h.Names {
+			units[holidayPrefix+name] = Effect{Name: name, Value: h.Scale[j]}
+		}
+	}
+	if len(units) == 0 {
 		return nil, nil
 	}
 	if err := a.condition(); err != nil {
@@ -166,10 +176,10 @@ func (a *Analysis) Effects() ([]Effect, error) {
 	}
 	var out []Effect
 	for _, c := range learnt.Coefficients() {
-		for j, name := range k.Names {
-			if (gppl.Regressor{Name: name}).Columns()[0].Name == c.Name {
-				unit := best.scale.scaling.Scale / k.Scale[j]
-				out = append(out, Effect{name, c.Value * unit, c.StdErr * unit, best.log})
+		for column, of := range units {
+			if (gppl.Regressor{Name: column}).Columns()[0].Name == c.Name {
+				unit := best.scale.scaling.Scale * of.Value
+				out = append(out, Effect{of.Name, c.Value * unit, c.StdErr * unit, best.log})
 			}
 		}
 	}
@@ -180,7 +190,11 @@ func (a *Analysis) Effects() ([]Effect, error) {
 func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.Mean {
 	for _, name := range x.ColumnNames() {
 		parts = append(parts, gppl.Regressor{Name: name})
-		variances = append(variances, regressorVariance)
+		variance := float64(regressorVariance)
+		if strings.HasPrefix(name, holidayPrefix) {
+			variance = 1 // the columns have their scale
+		}
+		variances = append(variances, variance)
 	}
 	if len(parts) == 0 {
 		return nil

@@ -292,10 +292,24 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 		if err != nil {
 			return nil, err
 		}
-		var cross mat.Dense
-		cross.Mul(here, there.T())
-		if err := add(a.trendName(), &cross, func(j int) float64 { return mat.Dot(there.RowView(j), there.RowView(j)) }); err != nil {
-			return nil, err
+		holidays := a.Series.Holidays.holidayColumns(f.model.Mean)
+		for _, name := range []string{a.trendName(), "holidays"} {
+			part, any := mat.DenseCopyOf(there), false
+			for j, holiday := range holidays {
+				if of := (holiday != "") == (name == "holidays"); of {
+					any = true
+				} else {
+					part.SetCol(j, make([]float64, len(x)))
+				}
+			}
+			if !any {
+				continue
+			}
+			var cross mat.Dense
+			cross.Mul(here, part.T())
+			if err := add(name, &cross, func(j int) float64 { return mat.Dot(part.RowView(j), part.RowView(j)) }); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, term := range terms {

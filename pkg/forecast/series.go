@@ -37,6 +37,8 @@ type ReadOptions struct {
 	// By are columns whose texts tell the series of a long table apart, for ReadPanel. Pooled makes one series of such a table, with all its rows.
 	By     []string
 	Pooled bool
+	// Holidays is the country, as ISO 3166 codes it, whose holidays y may depend on (Series.LearnHolidays); "" for none.
+	Holidays string
 	// Memory bounds, in bytes, what Read takes by its forecast: the error is then a *gppl.MemoryError. 0 is no limit.
 	Memory float64
 
@@ -76,7 +78,8 @@ type Series struct {
 	Errors    []float64
 	ErrorName string
 	Relative  bool
-	Known     *Known // regressors; nil for none
+	Known     *Known    // regressors; nil for none
+	Holidays  *Holidays // nil for none
 
 	Step       float64   // the median distance between neighbours in x, duplicates left out
 	Even       bool      // most distances are about Step
@@ -216,6 +219,11 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	if out.Axis.Dates {
 		rounding /= unitSeconds[out.Axis.Unit]
 	}
+	if o.Holidays != "" {
+		if err := out.LearnHolidays(o.Holidays); err != nil {
+			return nil, fmt.Errorf("forecast: %s: %s", path, strings.TrimPrefix(err.Error(), "forecast: "))
+		}
+	}
 	const exact = 100 // steps in which the median distance is known to 1 %
 	if out.Step < exact*rounding {
 		out.remarks = append(out.remarks, fmt.Sprintf("x is rounded to multiples of %s, which is coarse for observations %s apart: measure x from the first observation.",
@@ -257,7 +265,7 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 
 // part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
 func (s *Series) part(from, to int) *Series {
-	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, whole: s}
+	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, whole: s}
 	if s.whole != nil {
 		p.whole = s.whole
 	}
@@ -440,6 +448,9 @@ func (s *Series) Notes() []string {
 			where = "at the observations only: there can be no forecast"
 		}
 		notes = append(notes, fmt.Sprintf("Regressors: %s, known %s.", strings.Join(s.Known.Names, ", "), where))
+	}
+	if s.Holidays != nil {
+		notes = append(notes, s.Holidays.note())
 	}
 	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", count(k, "row"), was(k)))

@@ -57,6 +57,7 @@ type stored struct {
 	ErrorName string    `json:"error_name,omitempty"`
 	Relative  bool      `json:"relative_errors,omitempty"`
 	Known     *Known    `json:"regressors,omitempty"`
+	Holidays  *Holidays `json:"holidays,omitempty"`
 }
 
 // storedMember is one of the models that forecasts average.
@@ -84,7 +85,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
 		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons,
-		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known,
+		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays,
 	})
 	if err == nil {
 		_, err = w.Write(append(sealed.Seal(b), '\n'))
@@ -151,7 +152,7 @@ func decode(b []byte) (*Analysis, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known}
+	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays}
 	s.spacing()
 	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: j.Priors, seasons: j.Periods}
 	if j.Weak {
@@ -203,6 +204,14 @@ func (j *stored) check() error {
 	if j.Known != nil {
 		if err := j.Known.check(); err != nil {
 			return err
+		}
+	}
+	if j.Holidays != nil {
+		if err := j.Holidays.check(); err != nil {
+			return err
+		}
+		if !j.Axis.Dates {
+			return errors.New("there are holidays, and no dates")
 		}
 	}
 	for _, p := range j.Periods {

@@ -15,9 +15,13 @@ func Effects(a *forecast.Analysis) (*viz.Table, error) {
 	if effects[0].Log {
 		of = "log " + of
 	}
+	holiday, column := "", "regressor"
+	if a.Series.Holidays != nil {
+		holiday, column = ", or a holiday,", "effect"
+	}
 	t := &viz.Table{
-		Caption: "What one unit of a regressor adds to " + of,
-		Columns: []viz.Column{{Name: "regressor"}, {Name: "coefficient"}, {Name: "standard error"}},
+		Caption: "What one unit of a regressor" + holiday + " adds to " + of,
+		Columns: []viz.Column{{Name: column}, {Name: "coefficient"}, {Name: "standard error"}},
 		Notes:   []string{"Standard errors treat the kernel's parameters and the noise as known."},
 	}
 	for _, e := range effects {

@@ -1,0 +1,225 @@
+package forecast
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Holidays are the effects of the public holidays of a country, and of the days before and after each, on a daily or finer series. Each effect
+// has a coefficient with the prior N(0, Scale²), so that what few years show of a holiday is shrunk towards none.
+type Holidays struct {
+	Country string   `json:"country"`
+	Names   []string `json:"names"` // of the effects; none if no effect was seen
+	// Scale is the prior standard deviation of each effect, in standard deviations of y. It is learnt, one for holidays and one for the days
+	// around them.
+	Scale []float64 `json:"scale"`
+}
+
+// nearHoliday stands in the name of an effect between the holiday and which day near it the effect is of: before, after, or observed, for the
+// working day on which a holiday at a weekend is kept.
+const nearHoliday = ", the day "
+
+const (
+	holidayPrefix = "holiday: " // of the columns of the mean, before the names
+	holidayWeeks  = 4           // before and after a day, whose same weekday tells what it would be without a holiday
+	leastAround   = 3           // of these days
+	leastQuiet    = 30          // days that are none, which tell the spread
+	holidayChance = 0.01        // at which effects of a kind are taken for none
+	holidayLeast  = 2           // n·m²/v of an effect that gets a column: each makes an evaluation slower, and less would be shrunk away
+	secondsOfDay  = 86400
+)
+
+// dayOf is the day, from 1970, of x on an axis of dates.
+func (a Axis) dayOf(x float64) int {
+	const rounding = 1e-3 // of dates in floating point, in seconds
+	t := a.Time(x)
+	return int(math.Floor((float64(t.Unix()) + 1e-9*float64(t.Nanosecond()) + rounding) / secondsOfDay))
+}
+
+// holidayEffects returns the names of the effects that each day from first to last has, and all of them, in the order of the year.
+func holidayEffects(country string, first, last int) (of map[int][]string, names []string) {
+	of = map[int][]string{}
+	year := func(day int) int { return instant(secondsOfDay * float64(day)).Year() }
+	for y := year(first) - 1; y <= year(last)+1; y++ {
+		for _, h := range countries[country] {
+			actual, observed := h.Calc(y)
+			if actual.IsZero() {
+				continue
+			}
+			add := func(day int, name string) {
+				if !slices.Contains(of[day], name) {
+					of[day] = append(of[day], name)
+				}
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+			day, kept := dayNumber(actual.Date()), dayNumber(observed.Date())
+			add(day, h.Name)
+			add(day-1, h.Name+nearHoliday+"before")
+			add(day+1, h.Name+nearHoliday+"after")
+			if kept != day {
+				add(kept, h.Name+nearHoliday+"observed")
+			}
+		}
+	}
+	return of, names
+}
+
+// LearnHolidays adds the effects of the holidays of a country, as ISO 3166 codes it, to a series with a step of a day or less: fits and
+// forecasts then have them. The scales of their priors are learnt by comparing each day with the median of the same weekdays of four weeks
+// before and after: with the mean difference m of an effect over n days and the variance v of the differences of other days, a scale is the
+// root of the mean of m² − v/n. If Σ n·m²/v is no more than chance makes it (χ² test at 1 %), the effects of that kind are none, and
+// are left out of the model; so is each with n·m²/v < 2.
+func (s *Series) LearnHolidays(country string) error {
+	country = strings.ToUpper(country)
+	if countries[country] == nil {
+		return fmt.Errorf("forecast: no holidays are known of %q: they are of %s", country, strings.Join(slices.Sorted(maps.Keys(countries)), ", "))
+	}
+	if !s.Axis.Dates {
+		return fmt.Errorf("forecast: holidays need dates, and %s is numbers", s.Axis.Label())
+	}
+	if step := s.Step * unitSeconds[s.Axis.Unit]; step > 1.01*secondsOfDay {
+		return fmt.Errorf("forecast: holidays are for daily and finer series, and this has an observation every %s", s.Axis.Length(s.Step))
+	}
+	sum, n := map[int]float64{}, map[int]float64{}
+	for i, x := range s.X {
+		day := s.Axis.dayOf(x)
+		sum[day] += s.Y[i]
+		n[day]++
+	}
+	days := slices.Sorted(maps.Keys(n))
+	of, names := holidayEffects(country, days[0], days[len(days)-1])
+	differences, quiet := map[string][]float64{}, []float64(nil)
+	for _, day := range days {
+		var around []float64
+		for k := 1; k <= holidayWeeks; k++ {
+			for _, other := range []int{day - 7*k, day + 7*k} {
+				if n[other] > 0 && len(of[other]) == 0 {
+					around = append(around, sum[other]/n[other])
+				}
+			}
+		}
+		if len(around) < leastAround {
+			continue
+		}
+		slices.Sort(around)
+		middle := 0.5 * (around[(len(around)-1)/2] + around[len(around)/2])
+		d := sum[day]/n[day] - middle
+		if len(of[day]) == 0 {
+			quiet = append(quiet, d)
+		}
+		for _, name := range of[day] {
+			differences[name] = append(differences[name], d)
+		}
+	}
+	s.Holidays = &Holidays{Country: country}
+	if len(quiet) < leastQuiet {
+		return nil
+	}
+	spread := stat.Variance(quiet, nil)
+	unit := dataset.Series{X: s.X, Y: s.Y}.Scaling().Scale
+	for _, near := range []bool{false, true} {
+		var kind []string
+		test, square := 0.0, 0.0
+		for _, name := range names {
+			d := differences[name]
+			if len(d) == 0 || near != strings.Contains(name, nearHoliday) {
+				continue
+			}
+			mean := stat.Mean(d, nil)
+			kind = append(kind, name)
+			test += float64(len(d)) * mean * mean / spread
+			square += mean*mean - spread/float64(len(d))
+		}
+		if len(kind) == 0 || !(square > 0) || (distuv.ChiSquared{K: float64(len(kind))}).Survival(test) > holidayChance {
+			continue
+		}
+		for _, name := range kind {
+			if d := differences[name]; float64(len(d))*stat.Mean(d, nil)*stat.Mean(d, nil) < holidayLeast*spread {
+				continue
+			}
+			s.Holidays.Names = append(s.Holidays.Names, name)
+			s.Holidays.Scale = append(s.Holidays.Scale, math.Sqrt(square/float64(len(kind)))/unit)
+		}
+	}
+	return nil
+}
+
+func dayNumber[M ~int](year int, month M, day int) int {
+	y, m := year, int(month)
+	if m <= 2 {
+		y, m = y-1, m+12
+	}
+	era := math.Floor(float64(y) / 400)
+	of := y - 400*int(era)
+	return 146097*int(era) + 365*of + of/4 - of/100 + (153*(m-3)+2)/5 + day - 1 - 719468
+}
+
+// inputs adds the columns of the effects at x: Scale on their days, else 0.
+func (h *Holidays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
+	if h == nil || len(h.Names) == 0 || len(x) == 0 {
+		return in
+	}
+	days := make([]int, len(x))
+	for i, at := range x {
+		days[i] = a.dayOf(at)
+	}
+	of, _ := holidayEffects(h.Country, slices.Min(days), slices.Max(days))
+	for j, name := range h.Names {
+		column := make([]float64, len(x))
+		for i, day := range days {
+			if slices.Contains(of[day], name) {
+				column[i] = h.Scale[j]
+			}
+		}
+		in = in.WithColumn(holidayPrefix+name, column)
+	}
+	return in
+}
+
+// holidayColumns returns the holiday of each column of a mean, "" for a column of something else.
+func (h *Holidays) holidayColumns(m gppl.Mean) []string {
+	out := make([]string, len(m.Columns()))
+	if h == nil {
+		return out
+	}
+	for j, c := range m.Columns() {
+		for _, name := range h.Names {
+			if c.Name == (gppl.Regressor{Name: holidayPrefix + name}).Columns()[0].Name {
+				out[j], _, _ = strings.Cut(name, nearHoliday)
+			}
+		}
+	}
+	return out
+}
+
+// note says which holidays a model has.
+func (h *Holidays) note() string {
+	if len(h.Names) == 0 {
+		return fmt.Sprintf("Holidays of %s: no effect was seen beyond chance, so that the model has none.", h.Country)
+	}
+	return fmt.Sprintf("Holidays of %s: %s of holidays and of days around them.", h.Country, count(len(h.Names), "effect"))
+}
+
+// check returns an error for holidays that no series can have.
+func (h *Holidays) check() error {
+	if countries[h.Country] == nil || len(h.Names) != len(h.Scale) {
+		return fmt.Errorf("the holidays of %q are not known", h.Country)
+	}
+	for j, name := range h.Names {
+		if slices.Contains(h.Names[:j], name) || !(h.Scale[j] > 0 && h.Scale[j] <= largest) {
+			return fmt.Errorf("the holiday %q is incomplete", name)
+		}
+	}
+	return nil
+}

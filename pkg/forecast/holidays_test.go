@@ -1,0 +1,137 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shopping draws a daily series of n days from 2021 on: a week, noise, and the effects of days, by month and day, times a size.
+func shopping(seed uint64, n int, size float64) (x []time.Time, y []float64) {
+	r := rand.New(rand.NewPCG(seed, 28))
+	effects := map[string]float64{"12-24": 15, "12-25": -30, "07-04": -20}
+	for i := range n {
+		day := time.Date(2021, 1, 1+i, 0, 0, 0, 0, time.UTC)
+		x = append(x, day)
+		y = append(y, 100+5*math.Sin(2*math.Pi*float64(i)/7)+2*r.NormFloat64()+size*effects[day.Format("01-02")])
+	}
+	return x, y
+}
+
+func shop(t *testing.T, x []time.Time, y []float64) string {
+	t.Helper()
+	lines := []string{"day,y"}
+	for i, day := range x {
+		lines = append(lines, fmt.Sprintf("%s,%.3f", day.Format(time.DateOnly), y[i]))
+	}
+	return file(t, strings.Join(lines, "\n"))
+}
+
+// TestHolidays learns known effects, forecasts with them, saves and loads them, and takes the mean apart by holiday.
+func TestHolidays(t *testing.T) {
+	const n, steps = 1055, 40 // to 21 November 2023
+	x, y := shopping(1, n+steps, 1)
+	s, err := Read(shop(t, x[:n], y[:n]), ReadOptions{Holidays: "us"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"Periodic"}, Periods: []float64{7. / 365.25}, Trend: "none", Log: "never"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	effects, err := a.Effects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	learnt := map[string]Effect{}
+	for _, e := range effects {
+		learnt[e.Name] = e
+	}
+	for name, want := range map[string]float64{"Christmas Day": -30, "Christmas Day, the day before": 15, "Independence Day": -20} {
+		e, ok := learnt[name]
+		if !ok || math.Abs(e.Value-want) > 3*e.StdErr+0.2*math.Abs(want) || !(e.StdErr > 0 && e.StdErr < 3) {
+			t.Errorf("%s: %+v, want %v", name, e, want)
+		}
+	}
+	f, err := a.Forecast(steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range f.Mean {
+		if math.Abs(v-y[n+i]) > 8 {
+			t.Errorf("%s: %.1f, and %.1f came", f.When[i], v, y[n+i])
+		}
+	}
+	path := filepath.Join(t.TempDir(), "model.json")
+	if err := a.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := again.Forecast(steps)
+	if diff := cmp.Diff(f.Mean, g.Mean); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	d, err := a.Decompose(context.Background(), steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(d.Names, "|"), "Christmas Day|") && d.Names[len(d.Names)-1] != "Christmas Day" {
+		t.Errorf("%q", d.Names)
+	}
+	for i := range d.X {
+		total := 0.0
+		for j, name := range d.Names {
+			total += d.Columns[j][i]
+			near := strings.Contains("12-24 12-25 12-26 12-27", d.When[i][5:10])
+			if name == "Christmas Day" && (math.Abs(d.Columns[j][i]) > 1e-9) && !near {
+				t.Errorf("%s: Christmas adds %v", d.When[i], d.Columns[j][i])
+			}
+		}
+		if math.Abs(total-d.Mean[i]) > 1e-6 {
+			t.Fatalf("%s: %v, want %v", d.When[i], total, d.Mean[i])
+		}
+	}
+}
+
+// TestNoHolidays leaves the model as it is where there is no effect, so that the forecast has the same scores; and says what has none.
+func TestNoHolidays(t *testing.T) {
+	const runs = 40
+	wrong := 0
+	for seed := range uint64(runs) {
+		x, y := shopping(seed, 1000, 0)
+		s, err := Read(shop(t, x, y), ReadOptions{Holidays: "US"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Holidays.Names) > 0 {
+			wrong++
+		}
+	}
+	if wrong > 3 { // of 40, where 1 % each of two kinds are expected
+		t.Errorf("effects were seen in %d of %d series without any", wrong, runs)
+	}
+	x, y := shopping(1, 400, 1)
+	for _, test := range []struct{ text, country, want string }{
+		{"", "XX", `no holidays are known of "XX": they are of AR, AT, AU-ACT`},
+		{"t,y\n1,2\n2,3\n3,5\n4,1\n5,2\n6,4\n", "US", "holidays need dates, and t is numbers"},
+		{"week,y\n2024-01-01,2\n2024-01-08,3\n2024-01-15,5\n2024-01-22,1\n2024-01-29,2\n", "US", "holidays are for daily and finer series, and this has an observation every 7 days"},
+	} {
+		path := shop(t, x, y)
+		if test.text != "" {
+			path = file(t, test.text)
+		}
+		if _, err := Read(path, ReadOptions{Holidays: test.country}); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.country, err)
+		}
+	}
+}
