@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -200,7 +201,7 @@ func TestQuotedMessages(t *testing.T) {
 // declared are the exported names of a package, with fields and methods as Type.Name.
 func declared(t *testing.T, dir string) map[string]bool {
 	t.Helper()
-	names := map[string]bool{}
+	names, holders := map[string]bool{}, map[string][]string{} // by what they embed
 	paths, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
 	if err != nil || paths == nil {
 		t.Fatalf("no Go files in %s: %v", dir, err)
@@ -234,12 +235,35 @@ func declared(t *testing.T, dir string) map[string]bool {
 					case *ast.TypeSpec:
 						names[s.Name.Name] = true
 						members(s, names)
+						for _, e := range embedded(s) {
+							holders[e] = append(holders[e], s.Name.Name)
+						}
 					}
 				}
 			}
 		}
 	}
+	for name := range maps.Clone(names) {
+		of, member, _ := strings.Cut(name, ".")
+		for _, holder := range holders[of] {
+			if member != "" {
+				names[holder+"."+member] = true
+			}
+		}
+	}
 	return names
+}
+
+// embedded returns the types of the package that a struct embeds.
+func embedded(s *ast.TypeSpec) (types []string) {
+	if typ, ok := s.Type.(*ast.StructType); ok {
+		for _, f := range typ.Fields.List {
+			if id, ok := f.Type.(*ast.Ident); ok && len(f.Names) == 0 {
+				types = append(types, id.Name)
+			}
+		}
+	}
+	return types
 }
 
 // members adds the fields of a struct, or the methods of an interface.
