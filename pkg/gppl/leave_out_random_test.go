@@ -150,7 +150,7 @@ func wideLeaveOut(c *leaveOutCase) (mean, variances []float64, err error) {
 	n := c.data.Len()
 	k := widen(c.model.Kernel)
 	d := make([]wide, k.params())
-	a := doubled.NewLower(n)
+	a := newWideLower(n)
 	for i := range n {
 		for j := range i + 1 {
 			a[i][j] = k.at(d, doubled.Difference(c.data.X.At(i)[0], c.data.X.At(j)[0]).Abs(), false)
@@ -170,13 +170,13 @@ func wideLeaveOut(c *leaveOutCase) (mean, variances []float64, err error) {
 		return nil, nil, err
 	}
 	inv := a.Invert()
-	p := doubled.NewLower(n)
+	p := newWideLower(n)
 	for i := range n {
 		for j := range i + 1 {
 			p[i][j] = inv.Inverse(i, j)
 		}
 	}
-	at := func(m doubled.Lower, i, j int) wide { return m[max(i, j)][min(i, j)] }
+	at := func(m wideLower, i, j int) wide { return m[max(i, j)][min(i, j)] }
 	if c.model.Mean != nil {
 		h, err := c.model.Mean.Basis(c.data.X)
 		if err != nil {
@@ -188,7 +188,7 @@ func wideLeaveOut(c *leaveOutCase) (mean, variances []float64, err error) {
 	}
 	mean, variances = make([]float64, n), make([]float64, n)
 	for _, block := range c.blocks {
-		b := doubled.NewLower(len(block))
+		b := newWideLower(len(block))
 		alpha := make([]wide, len(block))
 		for r, i := range block {
 			for s, j := range block[:r+1] {
@@ -211,10 +211,10 @@ func wideLeaveOut(c *leaveOutCase) (mean, variances []float64, err error) {
 }
 
 // projectOut subtracts A⁻¹H(HᵀA⁻¹H + B⁻¹)⁻¹HᵀA⁻¹ from p = A⁻¹.
-func projectOut(p doubled.Lower, h *mat.Dense, columns []gppl.Column) error {
+func projectOut(p wideLower, h *mat.Dense, columns []gppl.Column) error {
 	n, cols := h.Dims()
 	solved := make([][]wide, cols) // A⁻¹H
-	m := doubled.NewLower(cols)
+	m := newWideLower(cols)
 	for j, column := range columns {
 		solved[j] = make([]wide, n)
 		for i := range n {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
 // The reference is held to a reference of its own: the formulas of the kernels
@@ -203,7 +202,7 @@ func TestReferenceBig(t *testing.T) {
 			d, _ := bigSub(bigSub(want, bigOf(got.Hi)), bigOf(got.Lo)).Float64()
 			return math.Abs(d) / size
 		}
-		constant := doubled.Log2π.Times(n).Scale(0.5)
+		constant := wideLog2π.Times(n).Scale(0.5)
 		if e := off(got.value.Sub(constant), bigNLL(k, theta, x, y), got.size); e > 1e-17 {
 			t.Errorf("%v: the value errs by %.3g", k, e)
 		}

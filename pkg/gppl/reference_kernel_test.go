@@ -69,7 +69,7 @@ func (wideSE) params() int { return 2 }
 func (k wideSE) at(g []wide, r wide, _ bool) wide {
 	a := r.Mul(k.perLength)
 	q := a.Mul(a).Scale(0.5)
-	c := k.v.Mul(doubled.Exp(q.Neg()))
+	c := k.v.Mul(wideExp(q.Neg()))
 	g[0], g[1] = c, c.Mul(q).Scale(2)
 	return c
 }
@@ -84,7 +84,7 @@ type wideMatern struct {
 func (wideMatern) params() int { return 2 }
 func (k wideMatern) at(g []wide, r wide, _ bool) wide {
 	a := r.Mul(k.rate)
-	e := k.v.Mul(doubled.Exp(a.Neg()))
+	e := k.v.Mul(wideExp(a.Neg()))
 	one := doubled.Of(1)
 	switch k.order {
 	case 0:
@@ -106,8 +106,8 @@ func (k wideRQ) at(g []wide, r wide, _ bool) wide {
 	a := r.Mul(k.perLength)
 	q := a.Mul(a).Scale(0.5).Div(k.alpha)
 	base := doubled.Of(1).Add(q)
-	log := doubled.Log(base)
-	c := k.v.Mul(doubled.Exp(k.alpha.Mul(log).Neg()))
+	log := wideLog(base)
+	c := k.v.Mul(wideExp(k.alpha.Mul(log).Neg()))
 	share := q.Div(base)
 	g[0] = c
 	g[1] = c.Mul(k.alpha).Mul(share).Scale(2)
@@ -121,12 +121,12 @@ type widePeriodic struct{ v, perLength, perPeriod wide }
 func (widePeriodic) params() int { return 3 }
 func (k widePeriodic) at(g []wide, r wide, _ bool) wide {
 	turns := r.Mul(k.perPeriod)
-	sin, cos := doubled.SinCosPi(turns)
+	sin, cos := wideSinCosPi(turns)
 	l2 := k.perLength.Mul(k.perLength).Scale(2)
 	q := l2.Mul(sin).Mul(sin)
-	c := k.v.Mul(doubled.Exp(q.Neg()))
+	c := k.v.Mul(wideExp(q.Neg()))
 	g[0], g[1] = c, c.Mul(q).Scale(2)
-	g[2] = c.Mul(l2).Mul(sin).Mul(cos).Mul(doubled.Pi.Mul(turns)).Scale(2)
+	g[2] = c.Mul(l2).Mul(sin).Mul(cos).Mul(widePi.Mul(turns)).Scale(2)
 	return c
 }
 

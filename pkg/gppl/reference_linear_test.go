@@ -15,8 +15,8 @@ type wideCosine struct{ v, perPeriod wide }
 func (wideCosine) params() int { return 2 }
 func (k wideCosine) at(g []wide, r wide, _ bool) wide {
 	turns := r.Mul(k.perPeriod).Scale(2)
-	sin, cos := doubled.SinCosPi(turns)
-	g[0], g[1] = k.v.Mul(cos), k.v.Mul(doubled.Pi.Mul(turns)).Mul(sin)
+	sin, cos := wideSinCosPi(turns)
+	g[0], g[1] = k.v.Mul(cos), k.v.Mul(widePi.Mul(turns)).Mul(sin)
 	return g[0]
 }
 
@@ -32,12 +32,12 @@ func (wideSHO) params() int { return 3 }
 func (k wideSHO) at(g []wide, r wide, _ bool) wide {
 	one := doubled.Of(1)
 	turns := r.Mul(k.perPeriod).Scale(2)
-	u := turns.Mul(doubled.Pi)
+	u := turns.Mul(widePi)
 	bu := k.beta.Mul(u)
 	eta2 := one.Sub(k.beta).Mul(one.Add(k.beta))
 	w := eta2.Mul(u).Mul(u)
 	var c, s, slope wide // slope is e⁻ᵝᵘ(cos √w − sin √w/√w)/2w, with s/u = e⁻ᵝᵘ·sin √w/√w
-	switch decay := doubled.Exp(bu.Neg()); {
+	switch decay := wideExp(bu.Neg()); {
 	case math.Abs(w.Hi) < 1e-4:
 		term := one // (−w)ʲ/(2j)!
 		for j := 0.; j < 9; j++ {
@@ -50,13 +50,13 @@ func (k wideSHO) at(g []wide, r wide, _ bool) wide {
 		c, s, slope = c.Mul(decay), s.Mul(decay).Mul(u), slope.Mul(decay)
 	case w.Hi > 0:
 		eta := eta2.Sqrt()
-		sin, cos := doubled.SinCosPi(turns.Mul(eta))
+		sin, cos := wideSinCosPi(turns.Mul(eta))
 		c, s = cos.Mul(decay), sin.Mul(decay).Div(eta)
 		slope = c.Sub(s.Div(u)).Div(w).Scale(0.5)
 	default:
 		kappa := eta2.Neg().Sqrt()
 		fast := k.beta.Add(kappa)
-		p, f := doubled.Exp(u.Div(fast).Neg()), doubled.Exp(u.Mul(fast).Neg())
+		p, f := wideExp(u.Div(fast).Neg()), wideExp(u.Mul(fast).Neg())
 		c, s = p.Add(f).Scale(0.5), p.Sub(f).Div(kappa).Scale(0.5)
 		slope = c.Sub(s.Div(u)).Div(w).Scale(0.5)
 	}

@@ -40,8 +40,8 @@ func referenceError(n int, v, noise float64) float64 {
 
 // wideGram is K and its derivatives in double-double, without noise.
 type wideGram struct {
-	k     doubled.Lower
-	deriv []doubled.Lower
+	k     wideLower
+	deriv []wideLower
 	prior wide      // k of an observation with itself
 	self  []wide    // its derivatives
 	slope []float64 // see truth, without the noise's
@@ -50,10 +50,10 @@ type wideGram struct {
 func newWideGram(k gppl.Kernel, x []float64) *wideGram {
 	w := widen(k)
 	n, params := len(x), w.params()
-	g := &wideGram{k: doubled.NewLower(n), self: make([]wide, params), slope: make([]float64, params)}
+	g := &wideGram{k: newWideLower(n), self: make([]wide, params), slope: make([]float64, params)}
 	g.prior = w.at(g.self, wide{}, true)
 	for range params {
-		g.deriv = append(g.deriv, doubled.NewLower(n))
+		g.deriv = append(g.deriv, newWideLower(n))
 	}
 	d := make([]wide, params)
 	for i := range n {
@@ -123,12 +123,12 @@ func widenVector(y []float64) []wide {
 // as inverse and α = A⁻¹b.
 type gaussian struct {
 	quad, logDet wide
-	inverse      doubled.Upper
+	inverse      wideUpper
 	alpha        []wide
 	b            []wide
 }
 
-func newGaussian(a doubled.Lower, b []wide) (*gaussian, error) {
+func newGaussian(a wideLower, b []wide) (*gaussian, error) {
 	if err := a.Cholesky(); err != nil {
 		return nil, fmt.Errorf("the reference cannot be factorised: %w", err)
 	}
@@ -140,7 +140,7 @@ func newGaussian(a doubled.Lower, b []wide) (*gaussian, error) {
 
 // nll adds the value to t.
 func (g *gaussian) nll(t *truth) {
-	constant := doubled.Log2π.Times(float64(len(g.b)))
+	constant := wideLog2π.Times(float64(len(g.b)))
 	t.value = t.value.Add(g.quad.Add(g.logDet).Add(constant).Scale(0.5))
 	t.quad = g.quad.Hi
 	t.size += 0.5 * (math.Abs(g.logDet.Hi) + constant.Hi)
@@ -170,8 +170,8 @@ func (g *wideGram) newTruth() *truth {
 }
 
 // withNoise returns a copy of K with the noise on its diagonal.
-func (g *wideGram) withNoise(noise float64) doubled.Lower {
-	a := doubled.NewLower(len(g.k))
+func (g *wideGram) withNoise(noise float64) wideLower {
+	a := newWideLower(len(g.k))
 	for i, row := range g.k {
 		copy(a[i], row)
 		a[i][i] = a[i][i].Add(doubled.Of(noise))
@@ -219,7 +219,7 @@ func (g *wideGram) projected(noise float64, y []float64, proj *gppl.Projection, 
 		}
 	}
 	// S₀ = ΩᵀKΩ by KΩ, a column at a time.
-	s := doubled.NewLower(k)
+	s := newWideLower(k)
 	full := g.full()
 	kOmega := make([]wide, n)
 	for c := range k {
@@ -271,7 +271,7 @@ func (g *wideGram) projected(noise float64, y []float64, proj *gppl.Projection, 
 		}
 		tau := doubled.Of(noise).Add(g.prior.Times(float64(n)).Sub(traceS).Div(doubled.Of(dof)))
 		over := energy.Div(tau)
-		logs := doubled.Log(tau).Add(doubled.Log2π).Times(dof)
+		logs := wideLog(tau).Add(wideLog2π).Times(dof)
 		t.value = t.value.Add(over.Add(logs).Scale(0.5))
 		t.size += 0.5 * (over.Hi + math.Abs(logs.Hi))
 		slope = doubled.Of(dof).Sub(over).Div(tau).Scale(0.5)

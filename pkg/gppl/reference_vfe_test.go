@@ -80,7 +80,7 @@ func (t *truth) vfe(m gppl.Model, x, y []float64, z []wide) (wide, error) {
 	d := make([]wide, w.params())
 	at := func(r wide, self bool) wide { return w.at(d, r.Abs(), self) }
 	n, count := len(x), len(z)
-	luu, b := doubled.NewLower(count), doubled.NewLower(count)
+	luu, b := newWideLower(count), newWideLower(count)
 	for i := range count {
 		for j := range i + 1 {
 			luu[i][j] = at(z[i].Sub(z[j]), i == j)
@@ -124,7 +124,7 @@ func (t *truth) vfe(m gppl.Model, x, y []float64, z []wide) (wide, error) {
 	yy := doubled.Dot(yw, yw)
 	quad := yy.Sub(doubled.Dot(half, half).Div(noise)).Div(noise)
 	slack := at(wide{}, true).Times(float64(n)).Sub(q).Div(noise)
-	logs := doubled.Log(noise).Add(doubled.Log2π).Times(float64(n)).Add(b.LogDet())
+	logs := wideLog(noise).Add(wideLog2π).Times(float64(n)).Add(b.LogDet())
 	t.quad = quad.Hi
 	t.size = 0.5 * (quad.Hi + math.Abs(logs.Hi) + at(wide{}, true).Hi*float64(n)/m.Noise)
 	return quad.Add(slack).Add(logs).Scale(0.5), nil
