@@ -43,6 +43,27 @@ func Seal(object []byte) []byte {
 	return append(append(bytes.Clone(body), member...), object[end+1:]...)
 }
 
+// Writer seals an object that is written piece by piece, without blanks between tokens and without its last brace.
+type Writer struct {
+	w   io.Writer
+	sum uint64
+}
+
+// NewWriter returns a Writer to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+func (s *Writer) Write(text []byte) (int, error) {
+	n, err := s.w.Write(text)
+	s.sum = crc64.Update(s.sum, crcTable, text[:n])
+	return n, err
+}
+
+// Close writes the checksum, the last brace and a line feed.
+func (s *Writer) Close() error {
+	_, err := fmt.Fprintf(s.w, form+"\n", s.sum)
+	return err
+}
+
 // Open returns the object without its checksum, and an error if that is not the one of the rest. What has no checksum, as older files, is
 // returned as it is; so is what is no JSON, for its reader to refuse.
 func Open(text []byte) ([]byte, error) {

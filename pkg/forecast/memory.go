@@ -167,4 +167,4 @@ func (r room) windows(n int) (int, error) {
 func denseBytes(n int) float64 { return denseMatrices * 8 * float64(n) * float64(n) }
 
 // loadFactor is the memory that Load takes for each byte of a file. It is measured: text, numbers and the checks.
-const loadFactor = 6
+const loadFactor = 6.5

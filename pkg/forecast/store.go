@@ -72,7 +72,8 @@ type storedMember struct {
 // Save writes the analysis to a file, whole or not at all.
 func (a *Analysis) Save(path string) error { return atomicfile.Write(path, a.Encode) }
 
-// Encode writes the analysis as Load reads it, with a checksum.
+// Encode writes the analysis as Load reads it, with a checksum. The observations are written piece by piece: as one text they would take
+// several times the memory of the series.
 func (a *Analysis) Encode(w io.Writer) error {
 	s := a.Series
 	var members []storedMember
@@ -82,16 +83,54 @@ func (a *Analysis) Encode(w io.Writer) error {
 		}
 	}
 	b, err := json.Marshal(stored{
-		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: s.X, Y: s.Y,
+		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: []float64{}, Y: []float64{},
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
 		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons,
 		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays,
 	})
 	if err == nil {
-		_, err = w.Write(append(sealed.Seal(b), '\n'))
+		err = writeStored(sealed.NewWriter(w), b, s.X, s.Y)
 	}
 	if err != nil {
 		return fmt.Errorf("forecast: saving: %w", err)
+	}
+	return nil
+}
+
+// writeStored writes an object whose members x and y are empty, with these numbers in them.
+func writeStored(w *sealed.Writer, object []byte, x, y []float64) error {
+	const empty = `"x":[],"y":[]` // no text within the object has it: quotation marks in texts are escaped
+	before, after, ok := bytes.Cut(object, []byte(empty))
+	if !ok {
+		return errors.New("the object has no empty x and y")
+	}
+	text := func(b []byte) func() error { return func() error { _, err := w.Write(b); return err } }
+	for _, write := range []func() error{
+		text(before), text([]byte(`"x":[`)), func() error { return writeNumbers(w, x) }, text([]byte(`],"y":[`)),
+		func() error { return writeNumbers(w, y) }, text([]byte{']'}), text(bytes.TrimSuffix(after, []byte{'}'})), w.Close,
+	} {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeNumbers writes numbers as package json does, with commas between them.
+func writeNumbers(w io.Writer, all []float64) error {
+	const piece = 1 << 14
+	for from := 0; from < len(all); from += piece {
+		text, err := json.Marshal(all[from:min(from+piece, len(all))])
+		if err != nil {
+			return err
+		}
+		text[0] = ',' // for the bracket
+		if text = text[:len(text)-1]; from == 0 {
+			text = text[1:]
+		}
+		if _, err := w.Write(text); err != nil {
+			return err
+		}
 	}
 	return nil
 }

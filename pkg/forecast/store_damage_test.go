@@ -102,3 +102,30 @@ func TestModelBefore(t *testing.T) {
 		t.Error("a version to come is read")
 	}
 }
+
+// TestEncodePieces: a series that is longer than a piece is written as package json would write it whole.
+func TestEncodePieces(t *testing.T) {
+	for _, n := range []int{0, 1, 1 << 14, 1<<14 + 1, 50001} {
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i] = float64(i)+1e-9, math.Sin(float64(i))*math.Pow(10, float64(i%40-20))
+		}
+		whole := stored{Format: format, Version: version, Source: Source{File: `a "x":[],"y":[] b`}, X: x, Y: y}
+		want, err := json.Marshal(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole.X, whole.Y = []float64{}, []float64{}
+		object, err := json.Marshal(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if err := writeStored(sealed.NewWriter(&got), object, x, y); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), append(sealed.Seal(want), '\n')) {
+			t.Errorf("n = %d: other bytes", n)
+		}
+	}
+}
