@@ -72,9 +72,9 @@ func xOf(names, first []string) xColumns {
 	return x
 }
 
-// spokenFor reports whether the options name a column for something else than x and y.
-func (s *csvStream) spokenFor(names []string, i int) bool {
-	return slices.ContainsFunc(slices.Concat(s.opt.Keys, s.opt.Also), func(spec string) bool {
+// isKey reports whether a column tells series apart.
+func (s *csvStream) isKey(names []string, i int) bool {
+	return slices.ContainsFunc(s.opt.Keys, func(spec string) bool {
 		j, err := column(names, spec, len(names)+1)
 		return err == nil && j == i
 	})
@@ -94,7 +94,7 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	} else if s.opt.X != "" && s.rep.X == 1 && len(names) > 2 {
 		y = 3
 	}
-	for s.opt.Y == "" && y < len(names) && s.spokenFor(names, y-1) {
+	for s.opt.Y == "" && y < len(names) && s.isKey(names, y-1) {
 		y++
 	}
 	if s.rep.Y, err = column(names, s.opt.Y, y); err != nil {

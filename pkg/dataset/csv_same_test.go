@@ -279,14 +279,14 @@ func (r *repeated) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// TestDefaultBesideKeys: y is the first column that is not named for something else.
+// TestDefaultBesideKeys: y is the first column that does not tell series apart.
 func TestDefaultBesideKeys(t *testing.T) {
-	const text = "day,store,price,sold\n2020-01-01,north,3,10\n2020-01-02,north,4,9\n"
+	const text = "day,store,item,sold\n2020-01-01,north,3,10\n2020-01-02,north,4,9\n"
 	path := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, opt := range []CSVOptions{{Keys: []string{"store"}, Also: []string{"price"}}, {Keys: []string{"2"}, Also: []string{"3"}}} {
+	for _, opt := range []CSVOptions{{Keys: []string{"store", "item"}}, {Keys: []string{"2", "3"}}} {
 		s, rep, err := ReadCSVReport(path, opt)
 		if err != nil || rep.Y != 3 || !slices.Equal(s.Y, []float64{10, 9}) {
 			t.Errorf("%+v: column %d, %v, %v", opt, rep.Y, s.Y, err)

@@ -246,7 +246,7 @@ func TestPackets(t *testing.T) {
 			Add(SE{1, log(0.05, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}), Add(Matern32{1, log(0.01, 1)}, LocPer{1, log(0.3, 10), log(0.01, 0.3), 1}),
 			Mul(SE{1, log(0.3, 10)}, Periodic{0.8, log(0.5, 2), log(0.003, 0.3)}), Add(Mul(Periodic{1.3, 1, log(0.003, 0.3)}, SE{0.7, log(0.3, 10)}), Laplace{1, 0.1}),
 			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.02, 1)}), Periodic{0.8, log(0.5, 2), log(0.003, 3)},
-			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.001, 0.008)}), RQ{1, log(0.003, 3), log(leastLayer, 100)}, Add(RQ{1, log(0.003, 3), log(0.1, 10)}, Periodic{0.8, 1, log(0.003, 3)}),
+			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.001, 0.008)}), RQ{1, log(0.1, 3), log(leastLayer, 100)}, Add(RQ{1, log(0.003, 3), log(0.1, 10)}, Periodic{0.8, 1, log(0.003, 3)}),
 			Add(RQ{1, log(0.01, 3), log(0.1, 10)}, Matern32{1, log(0.01, 1)}, RQ{0.1, 0.01, 20}),
 		}[rnd.IntN(13)]
 		d, m := Data{X: Scalars(x), Y: y}, Model{Kernel: k, Noise: log(1e-4, 1)}
