@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -22,13 +23,8 @@ func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	done := make(chan outcome, 1)
 	go func() {
 		var o outcome
-		defer func() {
-			if p := recover(); p != nil {
-				o.err = fmt.Errorf("internal error: %v (%s): please report it, with the command and the file", p, origin())
-			}
-			done <- o
-		}()
-		o.value, o.err = f()
+		o.err = guarded(func() (err error) { o.value, err = f(); return err })
+		done <- o
 	}()
 	var none T
 	select {
@@ -37,6 +33,16 @@ func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	case o := <-done:
 		return o.value, o.err
 	}
+}
+
+// guarded runs f; a panic becomes an error of one line.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v (%s): please report it, with the command and the file", p, origin())
+		}
+	}()
+	return f()
 }
 
 // origin returns file and line of the panic that is being recovered.
@@ -66,13 +72,28 @@ func rendered(ctx context.Context, write func(io.Writer) error) ([]byte, error) 
 	})
 }
 
-// writeFile writes a file, whole or not at all.
+// writeFile writes a file, whole or not at all, and piece by piece: a model can be as large as its series.
 func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
-	b, err := rendered(ctx, write)
-	if err != nil {
-		return err
+	return atomicfile.WriteContext(ctx, path, func(w io.Writer) error {
+		b := bufio.NewWriterSize(ending{ctx, w}, 1<<16)
+		if err := guarded(func() error { return write(b) }); err != nil {
+			return err
+		}
+		return b.Flush()
+	})
+}
+
+// ending is a writer that fails once its context has ended.
+type ending struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (e ending) Write(b []byte) (int, error) {
+	if err := e.ctx.Err(); err != nil {
+		return 0, err
 	}
-	return atomicfile.WriteBytesContext(ctx, path, b)
+	return e.Writer.Write(b)
 }
 
 // print copies the output of write to w, complete or not at all (except for a broken pipe).
