@@ -156,6 +156,12 @@ func BenchmarkNLL(b *testing.B) {
 	}
 	run("engine=toeplitz/n=20000", regularData(b, 20000, 0, 1), Model{Kernel: RQ{1, 20, 1}, Noise: 0.1}, WithEngine(EngineToeplitz))
 	benchMixed(b, run)
+	// A short SE beside a periodic term, on the grid.
+	for _, n := range []int{20_000, 200_000} {
+		m := Model{Kernel: Add(SE{1, float64(n) / 200}, Periodic{1, 1, 30}), Noise: 0.1}
+		run(fmt.Sprintf("engine=auto/n=%d/irregular/kernel=SE+Periodic", n), benchData(b, n), m)
+		run(fmt.Sprintf("engine=auto/n=%d/regular/kernel=SE+Periodic", n), regularData(b, n, 0, 1), m)
+	}
 	// On irregular times, where no engine but these two takes all of them.
 	for _, n := range []int{3319, 4000} {
 		d := benchData(b, n)
