@@ -163,7 +163,11 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 		if path == "" {
 			continue
 		}
-		if err := writeFile(ctx, path, writers[flag]); err != nil {
+		write := writeFile
+		if flag == "model" || flag == "components" {
+			write = writePieces
+		}
+		if err := write(ctx, path, writers[flag]); err != nil {
 			return err
 		}
 		o.written = append(o.written, path)

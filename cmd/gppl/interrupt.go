@@ -72,8 +72,17 @@ func rendered(ctx context.Context, write func(io.Writer) error) ([]byte, error) 
 	})
 }
 
-// writeFile writes a file, whole or not at all, and piece by piece: a model can be as large as its series.
+// writeFile writes a file, whole or not at all.
 func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
+	b, err := rendered(ctx, write)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytesContext(ctx, path, b)
+}
+
+// writePieces is writeFile of what can be as large as a series, and that write writes piece by piece: it is never in memory as a whole.
+func writePieces(ctx context.Context, path string, write func(io.Writer) error) error {
 	return atomicfile.WriteContext(ctx, path, func(w io.Writer) error {
 		b := bufio.NewWriterSize(ending{ctx, w}, 1<<16)
 		if err := guarded(func() error { return write(b) }); err != nil {
