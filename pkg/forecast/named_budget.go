@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // patience is the predicted time above which a named kernel is refused without a budget.
@@ -63,9 +62,22 @@ func (t *trainer) affordable(most float64) float64 {
 	return min(most, t.allowance()/evaluations)
 }
 
-// affordedEvaluations returns how many evaluations of the likelihood at m the training of each of some families of a candidate may take: in
-// predicted seconds what the search leaves of its allowance or, without a budget, what swift gives. It is a BudgetError if these are too few,
-// or if they would take longer than anyone waits.
+// limit sets how many evaluations of the likelihood at m the training of each of some families of a candidate may take: in predicted
+// seconds what the search leaves of its allowance or, without a budget, what swift gives. With a budget, an evaluation that takes longer than
+// that at m counts for more. It is a BudgetError if these are too few, or if they would take longer than anyone waits.
+func (t *trainer) limit(s *gppl.Settings, m gppl.Model, families int) (err error) {
+	seconds, err := t.cost(m)
+	if err != nil {
+		return err
+	}
+	if t.options.Budget > 0 {
+		s.EvaluationSeconds = seconds
+	}
+	s.MaxEvaluations, err = t.afforded(seconds * float64(families))
+	return err
+}
+
+// afforded returns how many evaluations of so many seconds each limit allows.
 func (t *trainer) affordedEvaluations(m gppl.Model, families int) (int, error) {
 	seconds, err := t.cost(m)
 	if err != nil {
@@ -94,5 +106,5 @@ func (t *trainer) cost(m gppl.Model) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return auto.Seconds(loss, m), nil
+	return gppl.Seconds(loss, m.Values()), nil
 }

@@ -39,6 +39,9 @@ type Settings struct {
 	// MaxEvaluations and MaxIterations limit each start; 0 means 1000
 	// evaluations and no limit of iterations.
 	MaxEvaluations, MaxIterations int
+	// EvaluationSeconds, unless 0, makes MaxEvaluations a limit of predicted time: an evaluation that Seconds predicts to take c times these
+	// seconds counts as c evaluations if c > 1, and one that would exceed the limit is left out as if its loss were +Inf.
+	EvaluationSeconds float64
 	// Starts is the number of starting points; 0 means 1. The first is the
 	// loss's own, the others are normally distributed around it in the raw
 	// parameters with standard deviation Spread (0 means 1), drawn from Seed. Locations
@@ -188,6 +191,8 @@ type objective struct {
 	began       time.Time
 	startIndex  int
 	evaluations int
+	counted     float64  // what the evaluations and checks of the running start count as in MaxEvaluations
+	leftOut     bool     // some evaluation of the running start would have exceeded the limit
 	checks      int      // values that were computed to check gradients
 	faults      []string // what they found of the running start
 	replaced    []string // engines that were left out because of it
@@ -259,7 +264,12 @@ func (o *objective) compute(u []float64) {
 	if !o.withGrad {
 		grad = nil
 	}
-	o.value, o.lastErr = ValueGradContext(o.ctx, o.loss, grad, o.theta)
+	if count := o.count(o.theta); count > 1 && o.best.u != nil && o.counted+count > o.limit() {
+		o.value, o.lastErr, o.leftOut = 0, errTooLong, true
+	} else {
+		o.counted += count
+		o.value, o.lastErr = ValueGradContext(o.ctx, o.loss, grad, o.theta)
+	}
 	o.known = true
 	o.evaluations++
 	if o.lastErr != nil || math.IsNaN(o.value) {
@@ -283,6 +293,19 @@ func (o *objective) compute(u []float64) {
 	}
 }
 
+// errTooLong is the error of an evaluation that was left out.
+var errTooLong = errors.New("an evaluation would take longer than the limit leaves, by the forecast")
+
+// count returns what an evaluation at theta counts as in MaxEvaluations, and limit how much each start may take.
+func (o *objective) count(theta []float64) float64 {
+	if o.settings.EvaluationSeconds <= 0 {
+		return 1
+	}
+	return max(1, Seconds(o.loss, theta)/o.settings.EvaluationSeconds)
+}
+
+func (o *objective) limit() float64 { return float64(cmp.Or(o.settings.MaxEvaluations, 1000)) }
+
 // interrupted reports whether the last evaluation was, by the end of the context.
 func (o *objective) interrupted() bool {
 	err := o.ctx.Err()
@@ -302,8 +325,10 @@ func (o *objective) run(u []float64) StartResult {
 	began, before := time.Now(), o.evaluations
 	if o.startIndex == 0 {
 		before-- // Fit evaluated this start already
+	} else {
+		o.counted = 0
 	}
-	o.best, o.faults = point{}, nil
+	o.best, o.faults, o.leftOut = point{}, nil, false
 	o.checkStart(u)
 	o.evaluate(u)
 	var result StartResult
@@ -314,8 +339,7 @@ func (o *objective) run(u []float64) StartResult {
 		result.Status, result.Reason = Converged, "no parameter is trained"
 		return o.finish(result, began, before)
 	}
-	limit := cmp.Or(o.settings.MaxEvaluations, 1000)
-	left := func() int { return limit - (o.evaluations - before) }
+	left := func() int { return int(o.limit() - max(o.counted, float64(o.evaluations-before))) }
 	for scored := o.scored; ; {
 		from := o.best.value
 		res, err := o.minimize(scored, max(1, left()))
@@ -364,6 +388,9 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 		Status: func() (optimize.Status, error) {
 			if panicked.Ended() {
 				return optimize.Failure, errPanicked
+			}
+			if o.counted >= o.limit() {
+				return optimize.FunctionEvaluationLimit, o.ctx.Err()
 			}
 			return optimize.NotTerminated, o.ctx.Err()
 		},
@@ -415,6 +442,8 @@ func (o *objective) verdict(res *optimize.Result, err error, from float64) (stat
 		return Stopped, fmt.Sprintf("stopping rule, gradient %.2g", gradient), false
 	case err == nil && res.Status == optimize.MethodConverge:
 		return Stopped, fmt.Sprintf("the method's own rule, gradient %.2g", gradient), false
+	case err != nil && o.leftOut:
+		return Limited, fmt.Sprintf("%v, gradient %.2g", errTooLong, gradient), false
 	case err == nil:
 		return Limited, fmt.Sprintf("%v, gradient %.2g", res.Status, gradient), false
 	default:

@@ -48,6 +48,9 @@ func (o *objective) along(u, d []float64, h, value float64, four bool) (s slopes
 			o.theta[i] = o.through[i].Natural(u[j] + step*d[j])
 		}
 		o.checks++
+		if o.settings.EvaluationSeconds > 0 {
+			o.counted += o.count(o.theta)
+		}
 		v, err := ValueGradContext(o.ctx, o.loss, nil, o.theta)
 		if err != nil {
 			return math.NaN()

@@ -40,6 +40,20 @@ type Interruptible interface {
 	ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error)
 }
 
+// Seconds predicts the time in seconds of an evaluation of value and gradient at theta, as Exact.Cost and Projected.Cost do; a prior takes
+// none. It is 0 for other losses.
+func Seconds(loss Loss, theta []float64) (seconds float64) {
+	switch loss := loss.(type) {
+	case *MAP:
+		seconds = Seconds(loss.loss, theta)
+	case *Exact:
+		_, seconds = loss.Cost(loss.Model(theta))
+	case *Projected:
+		seconds = loss.Cost(loss.Model(theta))
+	}
+	return seconds
+}
+
 var (
 	_ Interruptible = (*Exact)(nil)
 	_ Interruptible = (*Projected)(nil)

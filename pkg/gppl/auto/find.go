@@ -165,7 +165,7 @@ func (a *fitting) shortlist(likelihood func(gppl.Model, gppl.Data) (gppl.Loss, e
 		if err != nil {
 			return err
 		}
-		takes := float64(firstSteps*len(models)+secondSteps*fullTrainings) * Seconds(part, models[0]) / Seconds(a.loss, models[0])
+		takes := float64(firstSteps*len(models)+secondSteps*fullTrainings) * gppl.Seconds(part, models[0].Values()) / gppl.Seconds(a.loss, models[0].Values())
 		if takes < 0.5*left {
 			a.next, a.settings.Fit.MaxEvaluations, a.settings.Fit.NoStandardErrors, a.sure = models, secondSteps, true, nil
 			if r, _, _ := a.train(part); r != nil { // else a part where the likelihood cannot be evaluated
@@ -204,17 +204,6 @@ func (a *fitting) lowest(models []gppl.Model) (at int) {
 		}
 	}
 	return at
-}
-
-// Seconds predicts the time of an evaluation of an exact or projected likelihood at m; that of others is 0.
-func Seconds(loss gppl.Loss, m gppl.Model) (seconds float64) {
-	switch loss := loss.(type) {
-	case *gppl.Exact:
-		_, seconds = loss.Cost(loss.Model(m.Values()))
-	case *gppl.Projected:
-		seconds = loss.Cost(loss.Model(m.Values()))
-	}
-	return seconds
 }
 
 // doubted adds the doubts to the warnings of a result, and makes a success one that is Doubtful. A straight line explains the data whose
