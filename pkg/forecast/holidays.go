@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -33,8 +34,8 @@ const (
 	holidayWeeks  = 4           // before and after a day, whose same weekday tells what it would be without a holiday
 	leastAround   = 3           // of these days
 	leastQuiet    = 30          // days that are none, which tell the spread
-	holidayChance = 0.01        // at which effects of a kind are taken for none
-	holidayLeast  = 2           // n·m²/v of an effect that gets a column: each makes an evaluation slower, and less would be shrunk away
+	holidayChance = 0.01        // of effects as large as these where there are none; a larger one leaves them out
+	holidayLeast  = 2           // n·z² of an effect that gets a column: each makes an evaluation slower, and less would be shrunk away
 	secondsOfDay  = 86400
 )
 
@@ -43,6 +44,12 @@ func (a Axis) dayOf(x float64) int {
 	const rounding = 1e-3 // of dates in floating point, in seconds
 	t := a.Time(x)
 	return int(math.Floor((float64(t.Unix()) + 1e-9*float64(t.Nanosecond()) + rounding) / secondsOfDay))
+}
+
+// dayNumber is the day, from 1970, of the date that t shows where it is.
+func dayNumber(t time.Time) int {
+	year, month, day := t.Date()
+	return int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsOfDay)
 }
 
 // holidayEffects returns the names of the effects that each day from first to last has, and all of them, in the order of the year.
@@ -63,7 +70,7 @@ func holidayEffects(country string, first, last int) (of map[int][]string, names
 					names = append(names, name)
 				}
 			}
-			day, kept := dayNumber(actual.Date()), dayNumber(observed.Date())
+			day, kept := dayNumber(actual), dayNumber(observed)
 			add(day, h.Name)
 			add(day-1, h.Name+nearHoliday+"before")
 			add(day+1, h.Name+nearHoliday+"after")
@@ -76,10 +83,11 @@ func holidayEffects(country string, first, last int) (of map[int][]string, names
 }
 
 // LearnHolidays adds the effects of the holidays of a country, as ISO 3166 codes it, to a series with a step of a day or less: fits and
-// forecasts then have them. The scales of their priors are learnt by comparing each day with the median of the same weekdays of four weeks
-// before and after: with the mean difference m of an effect over n days and the variance v of the differences of other days, a scale is the
-// root of the mean of m² − v/n. If Σ n·m²/v is no more than chance makes it (χ² test at 1 %), the effects of that kind are none, and
-// are left out of the model; so is each with n·m²/v < 2.
+// forecasts then have them. The scales of their priors are learnt from the differences between each day and the median of the same weekdays
+// of four weeks before and after: with the mean difference m of an effect over n days and the variance v of the differences of quiet days,
+// a scale is the root of the mean of m² − v/n, one for holidays and one for the days around them. With the normal scores z of the
+// differences among those of quiet days and their mean z̄, effects of a kind are left out if Σ n·z̄² is no more than chance makes it (χ² test
+// at 1 %), and each with n·z̄² < 2.
 func (s *Series) LearnHolidays(country string) error {
 	country = strings.ToUpper(country)
 	if countries[country] == nil {
@@ -91,6 +99,25 @@ func (s *Series) LearnHolidays(country string) error {
 	if step := s.Step * unitSeconds[s.Axis.Unit]; step > 1.01*secondsOfDay {
 		return fmt.Errorf("forecast: holidays are for daily and finer series, and this has an observation every %s", s.Axis.Length(s.Step))
 	}
+	s.Holidays = &Holidays{Country: country}
+	names, quiet, of := s.holidayDifferences(country)
+	if len(quiet) < leastQuiet {
+		return nil
+	}
+	unit := dataset.Series{X: s.X, Y: s.Y}.Scaling().Scale
+	around := func(name string) bool { return strings.Contains(name, nearHoliday) }
+	for _, kind := range [][]string{slices.DeleteFunc(slices.Clone(names), around), slices.DeleteFunc(names, func(name string) bool { return !around(name) })} {
+		seen, scale := seenEffects(kind, quiet, of)
+		for _, name := range seen {
+			s.Holidays.Names, s.Holidays.Scale = append(s.Holidays.Names, name), append(s.Holidays.Scale, scale/unit)
+		}
+	}
+	return nil
+}
+
+// holidayDifferences returns the differences of the days of each effect and, sorted, of quiet days, which have none, from the median of the
+// same weekdays around each.
+func (s *Series) holidayDifferences(country string) (names []string, quiet []float64, of map[string][]float64) {
 	sum, n := map[int]float64{}, map[int]float64{}
 	for i, x := range s.X {
 		day := s.Axis.dayOf(x)
@@ -98,13 +125,13 @@ func (s *Series) LearnHolidays(country string) error {
 		n[day]++
 	}
 	days := slices.Sorted(maps.Keys(n))
-	of, names := holidayEffects(country, days[0], days[len(days)-1])
-	differences, quiet := map[string][]float64{}, []float64(nil)
+	effects, names := holidayEffects(country, days[0], days[len(days)-1])
+	of = map[string][]float64{}
 	for _, day := range days {
 		var around []float64
 		for k := 1; k <= holidayWeeks; k++ {
 			for _, other := range []int{day - 7*k, day + 7*k} {
-				if n[other] > 0 && len(of[other]) == 0 {
+				if n[other] > 0 && len(effects[other]) == 0 {
 					around = append(around, sum[other]/n[other])
 				}
 			}
@@ -113,56 +140,45 @@ func (s *Series) LearnHolidays(country string) error {
 			continue
 		}
 		slices.Sort(around)
-		middle := 0.5 * (around[(len(around)-1)/2] + around[len(around)/2])
-		d := sum[day]/n[day] - middle
-		if len(of[day]) == 0 {
+		d := sum[day]/n[day] - 0.5*(around[(len(around)-1)/2]+around[len(around)/2])
+		if len(effects[day]) == 0 {
 			quiet = append(quiet, d)
 		}
-		for _, name := range of[day] {
-			differences[name] = append(differences[name], d)
+		for _, name := range effects[day] {
+			of[name] = append(of[name], d)
 		}
 	}
-	s.Holidays = &Holidays{Country: country}
-	if len(quiet) < leastQuiet {
-		return nil
-	}
-	spread := stat.Variance(quiet, nil)
-	unit := dataset.Series{X: s.X, Y: s.Y}.Scaling().Scale
-	for _, near := range []bool{false, true} {
-		var kind []string
-		test, square := 0.0, 0.0
-		for _, name := range names {
-			d := differences[name]
-			if len(d) == 0 || near != strings.Contains(name, nearHoliday) {
-				continue
-			}
-			mean := stat.Mean(d, nil)
-			kind = append(kind, name)
-			test += float64(len(d)) * mean * mean / spread
-			square += mean*mean - spread/float64(len(d))
-		}
-		if len(kind) == 0 || !(square > 0) || (distuv.ChiSquared{K: float64(len(kind))}).Survival(test) > holidayChance {
-			continue
-		}
-		for _, name := range kind {
-			if d := differences[name]; float64(len(d))*stat.Mean(d, nil)*stat.Mean(d, nil) < holidayLeast*spread {
-				continue
-			}
-			s.Holidays.Names = append(s.Holidays.Names, name)
-			s.Holidays.Scale = append(s.Holidays.Scale, math.Sqrt(square/float64(len(kind)))/unit)
-		}
-	}
-	return nil
+	slices.Sort(quiet)
+	return slices.DeleteFunc(names, func(name string) bool { return len(of[name]) == 0 }), quiet, of
 }
 
-func dayNumber[M ~int](year int, month M, day int) int {
-	y, m := year, int(month)
-	if m <= 2 {
-		y, m = y-1, m+12
+// seenEffects returns which effects of a kind are no chance, and the standard deviation of them all.
+func seenEffects(kind []string, quiet []float64, of map[string][]float64) (seen []string, scale float64) {
+	spread := stat.Variance(quiet, nil)
+	var test, square float64
+	for _, name := range kind {
+		n := float64(len(of[name]))
+		mean, z := stat.Mean(of[name], nil), 0.0
+		for _, d := range of[name] {
+			z += normalScore(d, quiet) / n
+		}
+		test += n * z * z
+		square += mean*mean - spread/n
+		if n*z*z >= holidayLeast {
+			seen = append(seen, name)
+		}
 	}
-	era := math.Floor(float64(y) / 400)
-	of := y - 400*int(era)
-	return 146097*int(era) + 365*of + of/4 - of/100 + (153*(m-3)+2)/5 + day - 1 - 719468
+	if !(square > 0) || (distuv.ChiSquared{K: float64(len(kind))}).Survival(test) > holidayChance {
+		return nil, 0
+	}
+	return seen, math.Sqrt(square / float64(len(kind)))
+}
+
+// normalScore is the quantile of the standard normal distribution at the rank of d among sorted values: heavy tails make no score larger than
+// their number allows.
+func normalScore(d float64, sorted []float64) float64 {
+	below, _ := slices.BinarySearch(sorted, d)
+	return distuv.UnitNormal.Quantile((float64(below) + 0.5) / float64(len(sorted)+1))
 }
 
 // inputs adds the columns of the effects at x: Scale on their days, else 0.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // shopping draws a daily series of n days from 2021 on: a week, noise, and the effects of days, by month and day, times a size.
@@ -106,19 +107,27 @@ func TestHolidays(t *testing.T) {
 // TestNoHolidays leaves the model as it is where there is no effect, so that the forecast has the same scores; and says what has none.
 func TestNoHolidays(t *testing.T) {
 	const runs = 40
-	wrong := 0
-	for seed := range uint64(runs) {
-		x, y := shopping(seed, 1000, 0)
-		s, err := Read(shop(t, x, y), ReadOptions{Holidays: "US"})
-		if err != nil {
-			t.Fatal(err)
+	for _, heavy := range []bool{false, true} {
+		wrong := 0
+		for seed := range uint64(runs) {
+			x, y := shopping(seed, 1000, 0)
+			tails := distuv.StudentsT{Sigma: 8, Nu: 3, Src: rand.NewPCG(seed, 77)}
+			for i := range y {
+				if heavy {
+					y[i] += tails.Rand()
+				}
+			}
+			s, err := Read(shop(t, x, y), ReadOptions{Holidays: "US"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Holidays.Names) > 0 {
+				wrong++
+			}
 		}
-		if len(s.Holidays.Names) > 0 {
-			wrong++
+		if wrong > 3 { // of 40, where 1 % each of two kinds are expected
+			t.Errorf("heavy tails: %v: effects were seen in %d of %d series without any", heavy, wrong, runs)
 		}
-	}
-	if wrong > 3 { // of 40, where 1 % each of two kinds are expected
-		t.Errorf("effects were seen in %d of %d series without any", wrong, runs)
 	}
 	x, y := shopping(1, 400, 1)
 	for _, test := range []struct{ text, country, want string }{
