@@ -27,20 +27,19 @@ func ReadWithin(path, begins string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	most = max(0, most)
+	head, err := io.ReadAll(io.LimitReader(f, min(int64(len(begins)), most)))
+	if err != nil || int64(len(head)) < most && string(head) != begins {
+		return head, err
+	}
 	if info.Size() > most {
 		return nil, &LargeError{path, info.Size()}
 	}
-	most = max(0, most)
-	var b bytes.Buffer
+	b := bytes.NewBuffer(head)
 	b.Grow(int(info.Size()) + bytes.MinRead)
-	for _, end := range []int64{min(int64(len(begins)), most), most, most + 1} {
-		_, err := io.CopyN(&b, f, end-int64(b.Len()))
-		if err == io.EOF || err == nil && end < most && b.String() != begins {
-			return b.Bytes(), nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	read, err := io.Copy(b, io.LimitReader(f, most-int64(len(head))+1))
+	if err == nil && int64(len(head))+read > most {
+		err = &LargeError{path, most + 1}
 	}
-	return nil, &LargeError{path, most + 1}
+	return b.Bytes(), err
 }

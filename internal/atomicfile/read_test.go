@@ -19,6 +19,9 @@ func TestReadWithin(t *testing.T) {
 			t.Errorf("at most %d: %q, %v", most, b, err)
 		}
 	}
+	if b, err := ReadWithin(path, "9", 3); err != nil || string(b) != "1" {
+		t.Errorf("a large file that begins otherwise: %q, %v", b, err)
+	}
 	const endless = "/dev/zero"
 	if _, err := os.Stat(endless); err == nil {
 		for _, begins := range []string{"", "\x00"} {

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -104,16 +105,20 @@ func writeStored(w *sealed.Writer, object []byte, x, y []float64) error {
 	if !ok {
 		return errors.New("the object has no empty x and y")
 	}
-	text := func(b []byte) func() error { return func() error { _, err := w.Write(b); return err } }
-	for _, write := range []func() error{
-		text(before), text([]byte(`"x":[`)), func() error { return writeNumbers(w, x) }, text([]byte(`],"y":[`)),
-		func() error { return writeNumbers(w, y) }, text([]byte{']'}), text(bytes.TrimSuffix(after, []byte{'}'})), w.Close,
-	} {
-		if err := write(); err != nil {
+	out := bufio.NewWriter(w) // keeps its first error
+	out.Write(before)
+	for i, opening := range []string{`"x":[`, `],"y":[`} {
+		out.WriteString(opening)
+		if err := writeNumbers(out, [][]float64{x, y}[i]); err != nil {
 			return err
 		}
 	}
-	return nil
+	out.WriteString("]")
+	out.Write(bytes.TrimSuffix(after, []byte("}")))
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return w.Close()
 }
 
 // writeNumbers writes numbers as package json does, with commas between them.
