@@ -78,15 +78,6 @@ func (t *trainer) limit(s *gppl.Settings, m gppl.Model, families int) (err error
 }
 
 // afforded returns how many evaluations of so many seconds each limit allows.
-func (t *trainer) affordedEvaluations(m gppl.Model, families int) (int, error) {
-	seconds, err := t.cost(m)
-	if err != nil {
-		return 0, err
-	}
-	return t.afforded(seconds * float64(families))
-}
-
-// afforded is affordedEvaluations of so many seconds each.
 func (t *trainer) afforded(seconds float64) (int, error) {
 	const most = 1e6
 	least, allowed := fewestEvaluations*seconds, t.allowance()-t.searched
