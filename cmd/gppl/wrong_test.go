@@ -55,3 +55,22 @@ func TestAllThatIsWrong(t *testing.T) {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 }
+
+// TestTextFirst names the columns of a table whose second one is words: --y for the numbers, --by for the series that they tell apart.
+func TestTextFirst(t *testing.T) {
+	row := func(rows ...string) string { return put(t, t.TempDir(), "a.csv", strings.Join(rows, "\n")) }
+	for _, test := range []struct {
+		path, want string
+		args       []string
+	}{
+		{row("day,store,sold", "1,north,2", "1,south,3"), `y: column 2 ("store") begins with "north", no number, and --y names no other column, such as "sold" (if it stands for a missing value, name it as one: --missing); --by store fits each of several series that the column tells apart`, nil},
+		{row("day,store,town,sold", "1,1,Graz,2"), `y: column 3 ("town") begins with "Graz", no number, and --y names no other column, such as "sold"`, []string{"--by", "store"}},
+		{row("1,north,2", "1,south,3"), `y: column 2 begins with "north", no number, and --y names no other column, such as 3`, []string{"--no-header"}},
+		{row("day,y,state", "1,off,on"), `line 2, column 2 ("y"): "off" is not a finite number`, nil},
+		{row("day,y,p", "1,NA,2"), `no rows with both x and y`, nil},
+	} {
+		if code, _, stderr := gppl(append([]string{"fit", test.path}, test.args...)...); code != exitFailed || !strings.HasPrefix(stderr, "gppl: "+test.path+": "+test.want) {
+			t.Errorf("exit %d: %s\nwant %s", code, stderr, test.want)
+		}
+	}
+}

@@ -33,8 +33,12 @@ func Limit(size string) (float64, error) {
 	return min(limit, shared, own), nil // the runtime cannot recover from memory that is not there
 }
 
-// KeepTo has the runtime collect garbage more often where the heap would pass the limit.
-func KeepTo(limit float64) { debug.SetMemoryLimit(int64(min(limit, math.MaxInt64/2))) }
+// KeepTo has the runtime collect garbage more often where its memory would pass the limit: the heap may overshoot what the runtime is told by
+// some 6 % before garbage is found.
+func KeepTo(limit float64) {
+	const told = 0.93
+	debug.SetMemoryLimit(int64(min(told*limit, math.MaxInt64/2)))
+}
 
 // parseBytes reads a size such as 500MB, 2 GiB or 1e9.
 func parseBytes(text string) (float64, error) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // xColumns are the columns that x is made of, in the order of a date: one, as a rule.
@@ -80,6 +81,39 @@ func (s *csvStream) isKey(names []string, i int) bool {
 	})
 }
 
+// TextColumnError is the error of a y that no option names and whose first value is words, where a column behind it begins with a number.
+type TextColumnError struct {
+	Column  string // its name, quoted, and number
+	Name    string
+	Cell    string
+	Numbers string // the name of the column behind it, or its number
+}
+
+func (e *TextColumnError) Error() string {
+	return fmt.Sprintf("y: %s begins with %q, no number, and CSVOptions.Y names no other column, such as %s%s", e.Column, e.Cell, e.Numbers, missingHint)
+}
+
+// checkText returns a TextColumnError if the first value of y is words.
+func (s *csvStream) checkText(names, first []string) error {
+	words := func(i int) bool {
+		cell := first[i]
+		return strings.ContainsFunc(cell, unicode.IsLetter) && !strings.ContainsAny(cell, "0123456789") && !s.isMissing([]byte(cell)) && !infinite.MatchString(cell)
+	}
+	if len(first) < len(names) || !words(s.rep.Y) {
+		return nil
+	}
+	for i := s.rep.Y + 1; i < len(names); i++ {
+		if _, err := strconv.ParseFloat(first[i], 64); err == nil && !s.isKey(names, i) {
+			numbers := strconv.Itoa(i + 1)
+			if !s.opt.NoHeader {
+				numbers = fmt.Sprintf("%q", names[i])
+			}
+			return &TextColumnError{columnName(names, s.rep.Y), names[s.rep.Y], first[s.rep.Y], numbers}
+		}
+	}
+	return nil
+}
+
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
@@ -99,6 +133,11 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	}
 	if s.rep.Y, err = column(names, s.opt.Y, y); err != nil {
 		wrong = append(wrong, fmt.Errorf("y: %w", err))
+	}
+	if err == nil && s.opt.Y == "" {
+		if err := s.checkText(names, first); err != nil {
+			wrong = append(wrong, err)
+		}
 	}
 	if s.opt.X != "" || slices.Contains(x.columns, s.rep.Y) {
 		x = oneColumn(s.rep.X)

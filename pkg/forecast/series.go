@@ -287,6 +287,9 @@ func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error)
 			err = fmt.Errorf("%s: %w", dataset.Shown(path), bad)
 		}
 	}
+	if text := (*dataset.TextColumnError)(nil); errors.As(err, &text) && plainName.MatchString(text.Name) {
+		err = fmt.Errorf("%w; ReadOptions.By: %q fits each of several series that the column tells apart", err, text.Name)
+	}
 	if errors.Is(err, dataset.ErrTooManyRows) {
 		err = &gppl.MemoryError{What: fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), dataset.Shown(path)), Needed: o.Memory, Limit: o.Memory}
 	}
