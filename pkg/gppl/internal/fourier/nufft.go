@@ -91,19 +91,30 @@ func gridOf(m1, over int, tol float64) grid {
 	return g
 }
 
-// Smooth returns the least even 2^a·3^b·5^c ≥ n: a fast size for an FFT.
+// Smooth returns the least even 2^a·3^b·5^c ≥ n that gonum's FFT takes: a fast size.
 func Smooth(n int) int {
 	for n += n % 2; ; n += 2 {
-		rest := n
-		for _, f := range []int{2, 3, 5} {
-			for rest%f == 0 {
-				rest /= f
-			}
-		}
-		if rest == 1 {
+		if count := factors(n); count > 0 && count <= mostFactors {
 			return n
 		}
 	}
+}
+
+// mostFactors is one less than gonum's fftpack has room for, so that twice the size has it too. One too many is an index out of range.
+const mostFactors = 12
+
+// factors returns in how many factors of 4, 2, 3 and 5, in this order, fftpack takes a size, 0 if there are others.
+func factors(n int) (count int) {
+	for _, f := range []int{4, 2, 3, 5} {
+		for n%f == 0 {
+			n /= f
+			count++
+		}
+	}
+	if n > 1 {
+		return 0
+	}
+	return count
 }
 
 // locate returns the first of the grid points under the window around point i,
