@@ -8,6 +8,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // beliefs are the priors of the trained parameters of a model, by their index: the weak one (Sigma 0: none), or the given one that replaces
@@ -150,13 +151,17 @@ func leaves(k gppl.Kernel) (all []gppl.Kernel) {
 	return all
 }
 
-// posteriorLoss returns the loss with the priors.
-func posteriorLoss(l gppl.Loss, b beliefs) (gppl.Loss, error) {
-	list := b.list(l.Params(), true)
-	if len(list) == 0 {
-		return l, nil
+// posteriorLoss returns the likelihood of d at m that the policy trains, with priors.
+func posteriorLoss(m gppl.Model, d gppl.Data, b beliefs, opts ...gppl.Option) (gppl.Loss, error) {
+	exact, err := auto.Likelihood(m, d, slowest, append(opts, gppl.WithTolerance(trainTolerance))...)
+	if err != nil {
+		return nil, err
 	}
-	return gppl.NewMAP(l, list...)
+	list := b.list(exact.Params(), true)
+	if len(list) == 0 {
+		return exact, nil
+	}
+	return gppl.NewMAP(exact, list...)
 }
 
 // evidence returns the negative log marginal likelihood. The parameters are integrated out by Laplace's method in u = log θ around the

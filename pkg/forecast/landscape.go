@@ -98,21 +98,22 @@ func (a *Analysis) valley() (*valley, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
-	if a.Projections > 0 {
-		if t.omega, err = projections(data, a.Projections); err != nil {
-			return nil, err
-		}
-	}
 	v := &valley{theta: a.Result.Model.Values()}
-	if v.loss, err = t.loss(a.Result.Model, data); err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
 	if a.Chosen == ByEvidence { // the minimised loss includes the priors
 		s := a.Series
-		if v.loss, err = posteriorLoss(v.loss, beliefsOf(a.Candidates[0].kind, a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, a.given, a.Scaling.Scale)); err != nil {
-			return nil, fmt.Errorf("forecast: %w", err)
+		priors := beliefsOf(a.Candidates[0].kind, a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, a.given, a.Scaling.Scale)
+		v.loss, err = posteriorLoss(a.Result.Model, data, priors, a.engineMemory())
+	} else {
+		t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
+		if a.Projections > 0 {
+			if t.omega, err = projections(data, a.Projections); err != nil {
+				return nil, err
+			}
 		}
+		v.loss, err = t.loss(a.Result.Model, data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
 	}
 	if priors := a.Result.Priors; a.Chosen == ByBIC && len(priors) > 0 {
 		if v.loss, err = gppl.NewMAP(v.loss, priors...); err != nil {
