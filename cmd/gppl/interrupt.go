@@ -6,11 +6,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
-	"runtime"
+	"regexp"
+	"runtime/debug"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // interruptible runs f, which must not write anything, and does not wait for it once ctx ends: the program can then exit even where the
@@ -39,28 +40,31 @@ func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 func guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error: %v (%s): please report it, with the command and the file", p, origin())
+			at := origin(string(debug.Stack()))
+			if other, ok := p.(*workers.Panic); ok {
+				p, at = other.Value, origin(string(other.Stack))
+			}
+			err = fmt.Errorf("internal error: %v (%s): please report it, with the command and the file", p, at)
 		}
 	}()
 	return f()
 }
 
-// origin returns file and line of the panic that is being recovered.
-func origin() string {
-	pcs := make([]uintptr, 32)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
-	for panicked := false; ; {
-		f, more := frames.Next()
+// frame is a line of a stack that names file and line, with the function above it.
+var frame = regexp.MustCompile(`(?m)^(\S+)\(.*\n\t.*?([^/\n]+\.go:\d+)`)
+
+// origin returns file and line of the first of the panics in a stack of where the last was recovered.
+func origin(stack string) string {
+	at, panicked := "of unknown origin", false
+	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		switch {
-		case f.Function == "runtime.gopanic":
+		case f[1] == "panic":
 			panicked = true
-		case panicked && !strings.HasPrefix(f.Function, "runtime."):
-			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
-		}
-		if !more {
-			return "of unknown origin"
+		case panicked && !strings.HasPrefix(f[1], "runtime."):
+			at, panicked = f[2], false
 		}
 	}
+	return at
 }
 
 // rendered returns all that write writes.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 func TestInterruptible(t *testing.T) {
@@ -27,12 +29,25 @@ func TestInterruptible(t *testing.T) {
 	if left, _ := os.ReadDir(filepath.Dir(out)); !errors.Is(err, context.Canceled) || len(left) != 0 {
 		t.Errorf("%v; %d files", err, len(left))
 	}
-	_, err = interruptible(context.Background(), func() (int, error) {
+	fails := func() (int, error) {
 		var none []int
 		return none[3], nil
-	})
-	if text := message(err); !strings.HasPrefix(text, "internal error: ") || !strings.Contains(text, "interrupt_test.go:") || strings.Contains(text, "\n") {
-		t.Errorf("a panic becomes %q", text)
+	}
+	inWorker := func() (int, error) {
+		var group workers.Group
+		group.Go(func() { fails() })
+		group.Wait()
+		return 0, nil
+	}
+	again := func() (_ int, err error) {
+		defer workers.Stopped(&err)
+		return fails()
+	}
+	for _, f := range []func() (int, error){fails, inWorker, again} {
+		_, err = interruptible(context.Background(), f)
+		if text := message(err); !strings.HasPrefix(text, "internal error: ") || !strings.Contains(text, " (interrupt_test.go:") || strings.Contains(text, "\n") {
+			t.Errorf("a panic becomes %q", text)
+		}
 	}
 }
 

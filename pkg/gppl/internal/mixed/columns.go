@@ -166,7 +166,7 @@ func lineWeight(k int, off, sin, cos, scale float64) (a, slope float64) {
 
 // SetLines sets the lines of all harmonics on a circle, for times within a share of it about the middle.
 func (w *Term) SetLines(period, share float64) {
-	w.Lines = dense.Resize(w.Lines, len(w.Coef))
+	w.Lines = dense.Resize(w.Lines, w.Bands[len(w.Bands)-1].To+1)
 	for j := range w.Lines {
 		w.Lines[j].set(j, w.Period, period, share)
 	}
