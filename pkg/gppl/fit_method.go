@@ -82,7 +82,7 @@ func (o *objective) newton() (score float64, ok bool) {
 			u[j] -= step.AtVec(j)
 		}
 		v, err := o.evaluate(u)
-		if err != nil || !(v <= value+valueRounding*math.Abs(value)) {
+		if err != nil || !(v <= value+max(valueRounding*math.Abs(value), o.loss.Report().LastBound)) {
 			return score, false
 		}
 		value, g = v, slices.Clone(o.grad)
@@ -119,6 +119,16 @@ func FisherScoring() optimize.Method { return &optimize.Newton{Linesearcher: &op
 // hessian sets h to the Fisher information at u in raw parameters. If there is none, it
 // sets a matrix that is not positive definite, for which gonum uses steepest descent.
 func (o *objective) hessian(h *mat.SymDense, u []float64) {
+	o.informed++
+	information := o.loss.(Informed).Information
+	if l, ok := o.loss.(*Projected); ok {
+		information = func(theta []float64) (*mat.SymDense, error) { return l.InformationContext(o.ctx, theta) }
+	}
+	o.information(h, u, information)
+}
+
+// information sets h to that of a loss, in the raw parameters at u; to zero if there is none.
+func (o *objective) information(h *mat.SymDense, u []float64, of func(theta []float64) (*mat.SymDense, error)) {
 	at := make([]float64, len(o.theta))
 	copy(at, o.theta) // the parameters that are fixed
 	slope := make([]float64, len(u))
@@ -127,12 +137,7 @@ func (o *objective) hessian(h *mat.SymDense, u []float64) {
 		at[i] = t.Natural(u[j])
 		slope[j] = t.Slope(u[j]) / at[i] // ∂log θ/∂u
 	}
-	o.informed++
-	information := o.loss.(Informed).Information
-	if l, ok := o.loss.(*Projected); ok {
-		information = func(theta []float64) (*mat.SymDense, error) { return l.InformationContext(o.ctx, theta) }
-	}
-	info, err := information(at)
+	info, err := of(at)
 	if err != nil {
 		h.Zero()
 		return

@@ -256,8 +256,8 @@ func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []floa
 	if !o.findUnits(win.Theta) {
 		return nil, nil, false
 	}
-	if o.knowsCurvature(win) {
-		return o.curved.h, o.curved.first, true
+	if h, first, ok := o.knownCurvature(win); ok {
+		return h, first, true
 	}
 	h, first, err := curvature.Hessian(func(grad, moved []float64) (float64, error) {
 		return o.logGradient(grad, win.Theta, moved)
@@ -269,24 +269,40 @@ func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []floa
 // derivatives of a log likelihood change standard errors by about that, times the standard errors of the logs.
 const curvedNear = 1e-3
 
-// knowsCurvature reports whether newton took the curvature, in the logs of the
-// parameters, where training ended or curvedNear it.
-func (o *objective) knowsCurvature(win StartResult) bool {
+// knownCurvature is logCurvature if newton took it where training ended or curvedNear it, in raw parameters that are the logs in the units
+// of findUnits, but for their signs: with Log and Cycles.
+func (o *objective) knownCurvature(win StartResult) (h *mat.SymDense, first []float64, ok bool) {
 	if o.curved.h == nil {
-		return false
+		return nil, nil, false
 	}
-	moved := mat.NewVecDense(len(o.trained), nil)
+	p := len(o.trained)
+	moved, sign := mat.NewVecDense(p, nil), make([]float64, p)
 	for j, i := range o.trained {
-		if transformOf(o.params[i]) != (Log{}) {
-			return false
+		t, theta := o.through[i], win.Theta[i]
+		u := t.Raw(theta)
+		sign[j] = math.Copysign(1, t.Slope(u))
+		if raw := t.Slope(u) * sign[j] / theta; !o.params[i].IsScale() || math.Abs(raw/o.units[j]-1) > 1e-6 {
+			return nil, nil, false
 		}
-		moved.SetVec(j, math.Log(win.Theta[i])-o.curved.u[j])
+		moved.SetVec(j, u-o.curved.u[j])
 	}
 	var c mat.Cholesky
 	if !c.Factorize(o.curved.h) {
-		return mat.Norm(moved, math.Inf(1)) == 0
+		ok = mat.Norm(moved, math.Inf(1)) == 0
+	} else {
+		ok = mat.Inner(moved, o.curved.h, moved) <= curvedNear*curvedNear
 	}
-	return mat.Inner(moved, o.curved.h, moved) <= curvedNear*curvedNear
+	if !ok {
+		return nil, nil, false
+	}
+	h, first = mat.NewSymDense(p, nil), make([]float64, p)
+	for a := range p {
+		first[a] = sign[a] * o.curved.first[a]
+		for b := a; b < p; b++ {
+			h.SetSym(a, b, sign[a]*sign[b]*o.curved.h.At(a, b))
+		}
+	}
+	return h, first, true
 }
 
 // logGradient returns the value of the loss, and sets grad to its derivatives in

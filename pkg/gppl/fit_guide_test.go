@@ -1,0 +1,48 @@
+package gppl_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// uninformed is a guide without information.
+type uninformed struct{ gppl.Loss }
+
+func (uninformed) Information([]float64) (*mat.SymDense, error) {
+	return nil, errors.New("there is none")
+}
+
+// TestFitGuide: projections guide the exact likelihood to the optimum that L-BFGS finds alone, from nearby in fewer evaluations, and from
+// afar. A guide without information does no harm.
+func TestFitGuide(t *testing.T) {
+	t.Parallel()
+	d := drawn(t, 400, 1)
+	loss := exactLoss(t, d)
+	proj := must[*gppl.Projection](t)(gppl.SpectralProjection(d.X, 60))
+	guide := must[*gppl.Projected](t)(gppl.NewResidual(gppl.PaperModel(gppl.SE{}), d, proj))
+	for i, start := range []gppl.SE{{Variance: 1.3, Lengthscale: 2.5}, {Variance: 0.2, Lengthscale: 1}} {
+		params := gppl.Model{Kernel: start, Noise: 0.2}.Params()
+		want := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, params, gppl.Settings{}))
+		got := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, params, gppl.Settings{Guide: guide}))
+		if got.Status != gppl.Converged || math.Abs(got.Value-want.Value) > 1e-6 || i == 0 && got.Evaluations >= want.Evaluations {
+			t.Errorf("from %v: %v, alone %v", start, got, want)
+		}
+		if none := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, params, gppl.Settings{Guide: uninformed{loss}})); none.Status != gppl.Converged ||
+			math.Abs(none.Value-want.Value) > 1e-6 {
+			t.Errorf("from %v, with a guide that does not know: %v, alone %v", start, none, want)
+		}
+	}
+	other := must[*gppl.Exact](t)(gppl.NewExact(gppl.PaperModel(gppl.RQ{}), d))
+	defer func() {
+		if recover() == nil {
+			t.Error("a guide with other parameters guides")
+		}
+	}()
+	_, _ = gppl.Fit(context.Background(), loss, nil, gppl.Settings{Guide: uninformed{other}})
+}

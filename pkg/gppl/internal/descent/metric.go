@@ -1,0 +1,153 @@
+package descent
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+)
+
+var (
+	_ optimize.Method   = (*Metric)(nil)
+	_ optimize.Statuser = (*Metric)(nil)
+)
+
+// Metric is BFGS (Nocedal and Wright 2006, algorithm 6.1) for a function whose second derivatives are about the identity in most
+// directions, as in coordinates that an approximation of them gives: H begins as the identity and is never rescaled, so that a direction
+// in which it is far off is learnt without shrinking the steps in all others. Steps are halved, or cut to the minimum of a
+// parabola, until the function has fallen enough.
+type Metric struct {
+	h    *mat.SymDense // inverse second derivatives
+	x, g []float64     // the best so far
+	f    float64
+	d    []float64 // the direction
+	step float64
+	err  error
+}
+
+// Init is part of optimize.Method.
+func (m *Metric) Init(dim, tasks int) int {
+	*m = Metric{h: mat.NewSymDense(dim, nil), x: make([]float64, dim), g: make([]float64, dim), d: make([]float64, dim)}
+	m.reset()
+	return 1
+}
+
+// reset makes H the identity.
+func (m *Metric) reset() {
+	m.h.Zero()
+	for i := range m.x {
+		m.h.SetSym(i, i, 1)
+	}
+}
+
+// Uses is part of optimize.Method.
+func (m *Metric) Uses(has optimize.Available) (optimize.Available, error) { return (&Adam{}).Uses(has) }
+
+// Status is part of optimize.Statuser: a step that gains nothing along the gradient itself ends it.
+func (m *Metric) Status() (optimize.Status, error) {
+	if m.err != nil {
+		return optimize.Failure, m.err
+	}
+	return optimize.NotTerminated, nil
+}
+
+// Run is part of optimize.Method.
+func (m *Metric) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
+	const evaluation = optimize.FuncEvaluation | optimize.GradEvaluation
+	defer close(operation)
+	task := tasks[0]
+	first := true
+	task.Op = evaluation
+	operation <- task
+	for task := range result {
+		switch task.Op {
+		case optimize.PostIteration:
+			for range result {
+			}
+			return
+		case optimize.MajorIteration:
+			m.direct()
+			m.move(task.X)
+			task.Op = evaluation
+		default:
+			switch {
+			case first:
+				first = false
+				m.err = finite(task.Location)
+				m.keep(task.Location)
+				task.Op = optimize.MajorIteration
+			case m.accepts(task.Location):
+				task.Op = optimize.MajorIteration
+			default:
+				m.move(task.X)
+				task.Op = evaluation
+			}
+			if m.err != nil {
+				task.Op = optimize.MethodDone
+			}
+		}
+		operation <- task
+	}
+}
+
+func (m *Metric) keep(l *optimize.Location) {
+	copy(m.x, l.X)
+	copy(m.g, l.Gradient)
+	m.f = l.F
+}
+
+// direct sets the direction, −Hg.
+func (m *Metric) direct() {
+	d, g := mat.NewVecDense(len(m.d), m.d), mat.NewVecDense(len(m.g), m.g)
+	if d.MulVec(m.h, g); !(floats.Dot(m.d, m.g) > 0) {
+		m.reset()
+		copy(m.d, m.g)
+	}
+	floats.Scale(-1, m.d)
+	m.step = 1
+}
+
+// move sets x to the point one step from the best.
+func (m *Metric) move(x []float64) { floats.AddScaledTo(x, m.x, m.step, m.d) }
+
+// accepts takes the point of l if the function has fallen by a share of what the slope promises, and learns from it; otherwise it shortens
+// the step. Where no step gains anything, it sets err.
+func (m *Metric) accepts(l *optimize.Location) bool {
+	const enough, shortest, most = 1e-4, 1e-5, 0.5
+	slope := floats.Dot(m.d, m.g)
+	if l.F <= m.f+enough*m.step*slope && finite(l) == nil {
+		m.learn(l)
+		m.keep(l)
+		return true
+	}
+	cut := most
+	if excess := l.F - m.f - m.step*slope; excess > 0 { // the minimum of the parabola, in steps
+		cut = min(most, max(shortest, -0.5*m.step*slope/excess))
+	}
+	if math.IsInf(l.F, 1) || math.IsNaN(l.F) {
+		cut = 0.1
+	}
+	if m.step *= cut; -m.step*slope < 1e-15*math.Abs(m.f) {
+		m.err = optimize.ErrLinesearcherFailure
+	}
+	return false
+}
+
+// learn updates H by the step s to l and the change y of the gradient, H ← (I − ρsyᵀ)H(I − ρysᵀ) + ρssᵀ with ρ = 1/yᵀs.
+func (m *Metric) learn(l *optimize.Location) {
+	n := len(m.x)
+	s, y := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	for i := range m.x {
+		s.SetVec(i, l.X[i]-m.x[i])
+		y.SetVec(i, l.Gradient[i]-m.g[i])
+	}
+	sy := mat.Dot(s, y)
+	if !(sy > 1e-10*mat.Norm(s, 2)*mat.Norm(y, 2)) {
+		return
+	}
+	var hy mat.VecDense
+	hy.MulVec(m.h, y)
+	m.h.RankTwo(m.h, -1/sy, &hy, s)
+	m.h.SymRankOne(m.h, (1+mat.Dot(y, &hy)/sy)/sy, s)
+}
