@@ -140,6 +140,11 @@ func contractOscillation(o *oscillation, w, r []float64) []float64 {
 // Dim implements StateBlock.
 func (o *oscillation) Dim() int { return 2 }
 
+// unchained implements chained.
+func (o *oscillation) unchained() (float64, statespace.Process, [][3]float64) {
+	return o.variance, &o.process, o.chain
+}
+
 // Transition implements StateBlock.
 func (o *oscillation) Transition(phi, noise []float64, gap float64) {
 	o.process.Transition(phi, noise, gap)
@@ -166,6 +171,7 @@ var (
 	_ Bandlimited = Rotation{}
 	_ Steep       = Rotation{}
 	_ LinearSDE   = Rotation{}
+	_ chained     = (*oscillation)(nil)
 )
 
 // Rotation is the kernel of a spotted star that turns (Foreman-Mackey et al. 2017; celerite2, RotationTerm): two SHO whose

@@ -35,6 +35,14 @@ type atom struct {
 	process  statespace.Process
 	params   int
 	variance float64
+	chain    [][3]float64 // see chained; nil: the parameters of the process are the kernel's
+}
+
+// chained is a StateBlock of a variance and a process of two parameters, which the kernel's parameters determine: derivatives are taken in
+// these three, and the chain rule follows once, not at every observation.
+type chained interface {
+	// unchained returns them, and ∂log(v, first, second)/∂log of each parameter of the kernel.
+	unchained() (variance float64, process statespace.Process, chain [][3]float64)
 }
 
 // part is a product of atoms, with a wave or without (−1).
@@ -116,7 +124,7 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 			if t.Order < 0 || t.Order > 2 {
 				return nil, false
 			}
-			a := atom{at, i, &statespace.Matern{Order: t.Order, Lengthscale: t.Lengthscale}, 1, t.Variance}
+			a := atom{at, i, &statespace.Matern{Order: t.Order, Lengthscale: t.Lengthscale}, 1, t.Variance, nil}
 			all = append(all, part{[]atom{a}, -1})
 		}
 		return all, true
@@ -125,7 +133,12 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		l.sources = append(l.sources, own)
 		var all []part
 		for _, b := range k.Blocks(nil) {
-			all = append(all, part{[]atom{{at, -1, b, own.end - offset, 1}}, -1})
+			a := atom{at, -1, b, own.end - offset, 1, nil}
+			if c, ok := b.(chained); ok {
+				a.params = 2
+				a.variance, a.process, a.chain = c.unchained()
+			}
+			all = append(all, part{[]atom{a}, -1})
 		}
 		return all, true
 	case Waver:
@@ -191,10 +204,15 @@ func (l *linear) contract(grad, w []float64) {
 		at++
 		for _, a := range from.atoms {
 			s := &l.sources[a.source]
-			if a.term >= 0 {
+			switch {
+			case a.term >= 0:
 				s.w[2*a.term] += inVariance
 				s.w[2*a.term+1] += w[at]
-			} else {
+			case a.chain != nil:
+				for p, c := range a.chain {
+					grad[s.offset+p] += c[0]*inVariance + c[1]*w[at] + c[2]*w[at+1]
+				}
+			default:
 				dense.Add(grad[s.offset:s.end], w[at:][:a.params])
 			}
 			at += a.params

@@ -154,6 +154,15 @@ func (f *Filter) contractForms(grad []float64, i int) {
 			phi, q := f.room.slopes[:dd*block.Params], f.room.slopes[dd*block.Params:][:dd*block.Params]
 			block.Process.Slopes(phi, q, f.system.phi[b][i*dd:][:dd], f.system.q[b][i*dd:][:dd], gap)
 			forms := f.room.forms[b]
+			if d == 2 {
+				z := forms[:8]
+				for p := range block.Params {
+					x, y := phi[4*p:4*p+4:4*p+4], q[4*p:4*p+4:4*p+4]
+					grad[at+1+p] += z[0]*x[0] + z[1]*x[1] + z[2]*x[2] + z[3]*x[3] + z[4]*y[0] + z[5]*y[1] + z[6]*y[2] + z[7]*y[3]
+				}
+				at += block.derivatives()
+				continue
+			}
 			for p := range block.Params {
 				grad[at+1+p] += dot(forms[:dd], phi[p*dd:]) + dot(forms[dd:2*dd], q[p*dd:])
 			}
