@@ -104,6 +104,10 @@ type Result struct {
 // also compares the period that it found with its aliases, those that the sampling of x
 // nearly maps to it. A period is Doubtful if one of them fits within 7 nats.
 //
+// From 2048 observations on, that search takes the mean periodogram of segments of as many, each start is then given the periods that the
+// periodogram of the whole series tells best, and training on all data begins at the best by the exact likelihood, guided by the information
+// of a regular series (gppl.Settings.Guide). Further starts have to be better by the periodogram before they are trained on.
+//
 // Then it trains with three quarters of the projections that the spectrum of the start
 // needs (gppl.SpectralColumns), and adds projections, continuing from where it stopped,
 // until
@@ -228,6 +232,8 @@ type fitting struct {
 	longest   float64
 	irregular *lombScargle // what shows periods below twice the mean spacing; nil if none stands out
 	spread    gppl.Loss    // a part of long irregular data that short periods are searched on; nil for all
+	metric    *whittle     // what tells the curvature of a long series; nil: none
+	guide     gppl.Loss    // the periodogram likelihood of a long series, which costs little; nil: none
 	unsettled []string     // doubts that the search left
 	coloured  bool         // what the projections left was not white
 	refused   bool         // Fit would not train this

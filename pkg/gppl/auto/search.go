@@ -75,6 +75,9 @@ func (a *fitting) searchRest(d gppl.Data) error {
 		s.findLinear()
 	}
 	a.irregular = scales.irregular
+	if d.Errors == nil && d.Relative == nil {
+		a.metric = metricOf(s.model, d)
+	}
 	s.run(a.starts)
 	a.result.Search.Lengthscales, a.result.Search.Periods, a.result.Search.Shortest = scales.lengthscales, scales.periods, scales.searched
 	if !loss.whole() {
@@ -151,7 +154,8 @@ func startsAtPeriods(m gppl.Model, d gppl.Data) (starts []gppl.Model) {
 
 // spectralStarts adds the optima of a search by the periodogram of all data. s searched only a part of the data, which may
 // not show a faint periodicity. The optima go first if their periodogram likelihood is much better, otherwise to the end of
-// the given starts.
+// the given starts. Of a series so long that the search compares spectra of less resolution, they and the best of the part are all the
+// starts, and training is guided by the spectra.
 func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
 	// The periodogram does not take known errors. Without a period a part of the data
@@ -160,10 +164,11 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	if d.Errors != nil || d.Relative != nil || s.scales.periods == nil || a.ctx.Err() != nil {
 		return
 	}
-	loss := newWhittle(s.model, d)
-	if loss == nil {
+	full := newWhittle(s.model, d)
+	if full == nil {
 		return
 	}
+	loss := newSegments(s.model, d, searchBins)
 	posterior, err := a.posterior(loss)
 	if err != nil {
 		return // as for the part of the data, which said so
@@ -172,7 +177,7 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	all.loss, all.compared, all.optima, all.search = posterior, loss, nil, &Search{}
 	from := slices.Clone(a.starts)
 	// First those that the best start leaves in the data.
-	periods := loss.excess(a.starts[0], likeliest/4)
+	periods := full.excess(a.starts[0], likeliest/4)
 	periods = slices.DeleteFunc(periods, func(p float64) bool { return !(p >= s.scales.shortest && p <= s.scales.longest) })
 	for _, p := range periods {
 		from = append(from, all.withPeriod(a.starts[0], p))
@@ -191,11 +196,30 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 			known = min(known, v)
 		}
 	}
+	distinct := all.distinct(all.optima, 2, 0.2)
+	distinct = slices.DeleteFunc(distinct, func(p point) bool { return p.value > all.optima[0].value+close })
+	if loss.span() < full.span() && len(distinct) > 0 {
+		a.guide, a.given = posterior, nil
+		a.starts = a.starts[:1]
+		var sharpened []gppl.Model
+		for _, p := range distinct {
+			sharpened = append(sharpened, all.sharpened(p.u, full, loss.span()))
+		}
+		noise := a.starts[0].Noise
+		for _, m := range append(all.slow(a.starts[0], periods, full, loss.span()), sharpened...) {
+			a.starts = append(a.starts, m)
+			if theta := m.Values(); !s.params[len(theta)-1].IsFixed() {
+				theta[len(theta)-1] = noise // of irregular times, the periodogram takes what leaks for noise
+				a.starts = append(a.starts, s.model.WithParams(theta))
+			}
+		}
+		return
+	}
 	var first []gppl.Model
-	for _, p := range all.distinct(all.optima, 2, 0.2) {
+	for _, p := range distinct {
 		near := func(o gppl.Model) bool { return s.distance(p.u, o.Values()) < 0.2 }
 		switch m := s.scales.inside(s.model.WithParams(p.u)); {
-		case p.value > all.optima[0].value+close || slices.ContainsFunc(a.starts, near) || slices.ContainsFunc(a.given, near):
+		case slices.ContainsFunc(a.starts, near) || slices.ContainsFunc(a.given, near):
 		case p.value < known-much:
 			first = append(first, m)
 		default:
@@ -203,6 +227,52 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 		}
 	}
 	a.starts = append(first, a.starts...)
+}
+
+// slow returns m with the best of the periods that are too long to show in a segment, if the periodogram of the whole series tells it is
+// better than m.
+func (s *searcher) slow(m gppl.Model, periods []float64, full *whittle, segment float64) (better []gppl.Model) {
+	const shows, much = 0.25, 10 // of a segment; nats
+	fine := *s
+	fine.compared = full
+	stands := fine.screen(m.Values(), []float64{1})[0].value - much
+	for _, period := range periods {
+		if period < shows*segment {
+			continue
+		}
+		with := fine.withPeriod(m, period)
+		if v := fine.screen(with.Values(), []float64{1})[0].value; v < stands {
+			stands, better = v, []gppl.Model{with}
+		}
+	}
+	return better
+}
+
+// sharpened returns the model at theta with the periods that spectra of more resolution tell best: each as it is, as the likely periods that a segment does
+// not tell from it, or at a neighbouring lobe.
+func (s *searcher) sharpened(theta []float64, full *whittle, segment float64) gppl.Model {
+	fine := *s
+	fine.compared = full
+	best := fine.screen(theta, []float64{1})[0]
+	for i, p := range s.params {
+		if !isPeriod(p) || p.IsFixed() {
+			continue
+		}
+		found := fine.lobes(best.u, i, math.Inf(1))
+		for _, period := range s.scales.periods {
+			if math.Abs(1/period-1/best.u[i])*segment < 1 {
+				at := slices.Clone(best.u)
+				at[i] = period
+				found = append(found, fine.screen(at, []float64{1})...)
+			}
+		}
+		for _, q := range found {
+			if q.value < best.value {
+				best = q
+			}
+		}
+	}
+	return s.scales.inside(s.model.WithParams(best.u))
 }
 
 // fastStarts puts the best by the exact likelihood of all data first: of the starts and of further ones with the strongest

@@ -29,7 +29,11 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 	}
 	a.next = nil
 	stood := math.NaN()
-	if len(starts) > fullTrainings && a.ctx.Err() == nil {
+	switch {
+	case a.ctx.Err() != nil:
+	case a.guide != nil && len(starts) > 1:
+		starts = a.nearest(loss, starts)
+	case len(starts) > fullTrainings:
 		if v, err := gppl.ValueGradContext(a.ctx, loss, nil, starts[0].Values()); err == nil {
 			stood = v
 		}
@@ -38,6 +42,9 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 	starts, a.sure = append(starts, a.sure...), nil
 	var first error
 	for _, start := range starts {
+		if a.guide != nil && best != nil && !a.promises(likelihood, start, best) { // the best start came first
+			continue
+		}
 		r, err := a.trainFrom(loss, start, a.settings.Fit.MaxEvaluations)
 		if r != nil && math.IsNaN(stood) {
 			stood = r.Trace[0].Value
@@ -135,6 +142,67 @@ func (a *fitting) halve(loss gppl.Loss, starts []gppl.Model) []gppl.Model {
 	return best
 }
 
+// nearest returns the starts of a guided training in the order of their values, but for those on the way to one before.
+func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Model) {
+	values := make([]float64, len(starts))
+	order := make([]int, len(starts))
+	for i, m := range starts {
+		var err error
+		if values[i], err = gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err != nil {
+			values[i] = math.Inf(1)
+		}
+		a.evaluations++
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+	for _, i := range order {
+		if !slices.ContainsFunc(kept, func(m gppl.Model) bool { return a.apart(m, starts[i]) < same }) {
+			kept = append(kept, starts[i])
+		}
+	}
+	return kept
+}
+
+// promises reports whether a few evaluations from m lead below the best, without those where m is on the way to it, far above, or where an
+// evaluation takes far longer.
+func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result) bool {
+	const far, slower = 0.05, 10 // nats for each observation; times
+	loss, err := a.posterior(likelihood)
+	if err != nil || a.apart(m, best.Model) < same {
+		return false
+	}
+	if l, ok := likelihood.(*gppl.Exact); ok {
+		_, there := l.Cost(m)
+		if _, here := l.Cost(best.Model); there > slower*here {
+			return false
+		}
+	}
+	a.evaluations++
+	if v, err := gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err != nil || v > best.Value+far*float64(a.data.Len()) {
+		return false
+	}
+	r, _ := a.trainFrom(loss, m, firstSteps)
+	return r != nil && r.Value < best.Value
+}
+
+// same is how near the scales of starts are, in logs, that parts of the data or a periodogram do not tell.
+const same = 0.7
+
+// apart is how far the scales of two models are from each other, in logs and, of periods, in quarters of a cycle over the range.
+func (a *fitting) apart(m, other gppl.Model) (d float64) {
+	q := other.Params()
+	for i, p := range m.Params() {
+		switch {
+		case p.IsFixed() || p.Unit == gppl.UnitY2:
+		case isPeriod(p):
+			d = max(d, 4*a.longest*math.Abs(1/p.Value-1/q[i].Value))
+		default:
+			d = max(d, math.Abs(math.Log(p.Value/q[i].Value)))
+		}
+	}
+	return d
+}
+
 // fullTrainings is the number of starts that are trained to the end on one loss.
 const fullTrainings = 2
 
@@ -146,6 +214,9 @@ const projectedGradient = 1e-3
 func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
 	s := a.settings.Fit
 	s.Starts, s.MaxEvaluations = 1, evaluations
+	if a.metric != nil && s.Guide == nil {
+		s.Guide = a.metric
+	}
 	return a.trainBy(loss, start, s)
 }
 
@@ -234,13 +305,23 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 		return err
 	}
 	width := cmp.Or(a.settings.Fit.Spread, 1)
+	stands := a.guided(best.Model)
 	tried := 0
 	for i := range a.further() {
 		around := a.starts[i%len(a.starts)]
 		if i%2 == 1 {
 			around = best.Model
 		}
-		r, err := a.trainFrom(loss, within(startAround(around, width, rnd), a.priors), a.settings.Fit.MaxEvaluations)
+		start := within(startAround(around, width, rnd), a.priors)
+		if a.guide != nil {
+			tried++
+			led := a.guided(start)
+			if led == nil || stands == nil || led.Value > stands.Value-guidedGain || !a.promises(a.loss, led.Model, best) {
+				continue
+			}
+			start, tried = led.Model, tried-1
+		}
+		r, err := a.trainFrom(loss, start, a.settings.Fit.MaxEvaluations)
 		if r != nil && r.Value < best.Value {
 			best = r
 			a.at, a.result.Result = best.Model, best
@@ -259,6 +340,23 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 	a.record(step, fmt.Sprintf("best of %d further starts, since %s", tried, strings.Join(doubts, "; ")))
 	doubted(best, a.doubts(), a.straight())
 	return nil
+}
+
+// guidedGain is by how many nats the guide has to be better elsewhere for training to begin there.
+const guidedGain = 1
+
+// guided returns where the guide leads to from m, nil if there is none or it cannot be evaluated there.
+func (a *fitting) guided(m gppl.Model) *gppl.Result {
+	if a.guide == nil {
+		return nil
+	}
+	s := gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2, MaxEvaluations: secondSteps}
+	r, err := gppl.Fit(a.ctx, a.guide, m.Params(), s)
+	if err != nil {
+		return nil
+	}
+	a.evaluations += r.Evaluations
+	return r
 }
 
 // further returns the number of random starts that are tried if doubts remain. It is none if a straight line explains the

@@ -9,6 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
@@ -21,25 +23,35 @@ import (
 //
 // E the expectation of I under the model, leakage and gaps included. Differences of W are about those of the exact negative
 // log likelihood. Times are rounded to a quarter of the mean spacing. A value, with its gradient, takes O(n log n).
+//
+// For series too long for that, I is the mean of the periodograms of consecutive segments: rhythms that change little over a segment do not
+// show.
 type whittle struct {
 	model  gppl.Model
-	fft    *fourier.FFT
+	dct    *fourier.DCT
 	lags   []float64
-	pairs  []float64 // of each lag, weighted, both signs of it together
-	data   []float64 // I(ξ)
+	pairs  []float64 // of each lag, weighted
+	data   []float64 // I(ξ), averaged over the segments
 	first  int       // place in the transform of the lowest frequency
-	weight float64   // of a frequency: there are more than n/2
+	step   float64   // between frequencies
+	weight float64   // of a frequency: there are more than n/2, and several segments
 
-	cov, expected, slopes, sequence []float64
-	transform                       []complex128
-	count                           int // evaluations
+	expected, slopes, sequence []float64
+	count                      int // evaluations
 }
 
-// maxBins is the largest number of grid points of a whittle. Longer series get a coarser grid.
-const maxBins = 1 << 16
+// maxBins is the largest number of grid points of a whole series, which gets a coarser grid if it is longer, and searchBins that of the segments
+// that a search compares.
+const (
+	maxBins    = 1 << 16
+	searchBins = 1 << 13
+)
 
-// newWhittle returns nil if the series has too many gaps for the grid, or is none.
-func newWhittle(m gppl.Model, d gppl.Data) *whittle {
+// newWhittle returns the periodogram of the whole series, or nil if it has too many gaps for the grid, or is none.
+func newWhittle(m gppl.Model, d gppl.Data) *whittle { return newSegments(m, d, math.MaxInt) }
+
+// newSegments is newWhittle with as many segments as keep each to so many grid points.
+func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 	if d.X.Dim() != 1 {
 		return nil
 	}
@@ -48,65 +60,90 @@ func newWhittle(m gppl.Model, d gppl.Data) *whittle {
 	if !(spacing > 0) || l.span() > maxBins*spacing && len(l.t) < maxBins {
 		return nil
 	}
-	bins := 1 + int(min(math.Ceil(4*l.span()/spacing), maxBins))
-	width := l.span() / float64(bins-1)
-	length := 1
-	for length < 2*bins {
-		length *= 2
+	bins, segments := math.Ceil(4*l.span()/spacing), 1
+	if bins >= float64(most) {
+		segments = int(math.Ceil(bins / float64(most-1)))
+		bins = float64(most - 1)
 	}
-	f := &whittle{model: m, fft: fourier.NewFFT(length), first: 1, weight: l.span() / (float64(length) * width)}
-	windows, values := make([]float64, length), make([]float64, length)
-	var squares float64
-	for i, t := range l.t {
-		s := math.Sin(math.Pi * (t - l.t[0]) / l.span())
-		at := int(math.Round((t - l.t[0]) / width))
-		windows[at] += s * s
-		values[at] += s * s * l.y[i]
-		squares += s * s * s * s
+	return readWhittle(m, l, spacing, segments, 1+int(min(bins, maxBins)))
+}
+
+// readWhittle reads so many segments on a grid of so many points each; nil if there are hardly any frequencies.
+func readWhittle(m gppl.Model, l *line, spacing float64, segments, bins int) *whittle {
+	span := l.span() / float64(segments)
+	width := span / float64(bins-1)
+	half := 1
+	for half < bins {
+		half *= 2
 	}
-	last := min(length/2-1, int(float64(length)*width/(2*max(spacing, 2*width))))
-	if last < 8 || !(squares > 0) {
+	f := &whittle{model: m, dct: fourier.NewDCT(half + 1), first: 1, step: 1 / (2 * float64(half) * width)}
+	last := min(half-1, int(1/(2*max(spacing, 2*width)*f.step)*(1+1e-12)))
+	if last < 8 {
 		return nil
 	}
-	c := f.fft.Coefficients(nil, values)
-	for _, v := range c[f.first : last+1] {
-		f.data = append(f.data, (real(v)*real(v)+imag(v)*imag(v))/squares)
-	}
-	c = f.fft.Coefficients(c, windows)
-	for i, v := range c {
-		c[i] = complex((real(v)*real(v)+imag(v)*imag(v))/(float64(length)*squares), 0)
-	}
-	f.pairs = f.fft.Sequence(nil, c)[:bins]
-	for h := range f.pairs {
-		f.lags = append(f.lags, float64(h)*width)
-		if h > 0 {
-			f.pairs[h] *= 2
+	fft := fourier.NewFFT(2 * half)
+	windows, values := make([]float64, 2*half), make([]float64, 2*half)
+	power, pairs := make([]float64, last+1-f.first), make([]float64, half+1)
+	var c []complex128
+	var squares, fourth float64
+	for i, k := 0, 0; k < segments; k++ {
+		clear(windows)
+		clear(values)
+		start, own := l.t[0]+float64(k)*span, 0.
+		for ; i < len(l.t) && (l.t[i] < start+span || k == segments-1); i++ {
+			s := math.Sin(math.Pi * min(1, (l.t[i]-start)/span))
+			at := min(bins-1, int(math.Round((l.t[i]-start)/width)))
+			windows[at] += s * s
+			values[at] += s * s * l.y[i]
+			own += s * s * s * s
+		}
+		squares, fourth = squares+own, fourth+own*own
+		c = fft.Coefficients(c, values)
+		for j, v := range c[f.first : last+1] {
+			power[j] += real(v)*real(v) + imag(v)*imag(v)
+		}
+		c = fft.Coefficients(c, windows)
+		for j, v := range c {
+			pairs[j] += real(v)*real(v) + imag(v)*imag(v)
 		}
 	}
-	f.cov, f.slopes = make([]float64, bins), make([]float64, bins)
-	f.expected = make([]float64, len(f.data))
-	f.sequence, f.transform = values, c
+	if !(squares > 0) {
+		return nil
+	}
+	for j := range power {
+		power[j] /= squares
+	}
+	f.dct.Transform(pairs, pairs)
+	for h := range pairs {
+		pairs[h] /= 2 * float64(half) * squares
+	}
+	f.data, f.pairs = power, pairs[:bins]
+	f.weight = squares * squares / fourth * span * f.step // as many segments as have observations
+	f.lags = make([]float64, bins)
+	for h := range f.lags {
+		f.lags[h] = float64(h) * width
+	}
+	f.expected, f.slopes, f.sequence = make([]float64, len(power)), make([]float64, bins), make([]float64, half+1)
 	return f
 }
 
-// expect sets expected to E without the noise: Σ_h pairs_h·k(h)·cos(2πξh).
+// expect sets expected to E without the noise: Σ_h pairs_h·k(h)·cos(2πξh), over lags of both signs.
 func (f *whittle) expect(k gppl.Kernel) {
 	f.count++
-	k.Cov(f.cov, f.lags)
-	clear(f.sequence)
-	length := len(f.sequence)
-	for h, v := range f.cov {
-		f.sequence[h] = f.pairs[h] * v
-		if h > 0 {
-			f.sequence[h] *= 0.5
-			f.sequence[length-h] = f.sequence[h]
-		}
+	bins := len(f.lags)
+	k.Cov(f.sequence[:bins], f.lags)
+	for h, p := range f.pairs {
+		f.sequence[h] *= p
 	}
-	f.transform = f.fft.Coefficients(f.transform, f.sequence)
+	clear(f.sequence[bins:])
+	f.dct.Transform(f.sequence, f.sequence)
 	for j := range f.expected {
-		f.expected[j] = max(real(f.transform[f.first+j]), 0) // but for rounding
+		f.expected[j] = max(f.sequence[f.first+j], 0) // but for rounding
 	}
 }
+
+// span is the range of a segment.
+func (f *whittle) span() float64 { return f.lags[len(f.lags)-1] }
 
 // NLL is that of a Profile, by W.
 func (f *whittle) NLL(nll, factors []float64, m gppl.Model, noises []float64, free bool) {
@@ -142,31 +179,31 @@ func (f *whittle) excess(m gppl.Model, count int) (periods []float64) {
 	for j, s := range f.expected {
 		sums[j+1] = sums[j] + f.data[j]/(s+noise)
 	}
-	lowest := f.weight / f.lags[len(f.lags)-1] // spacing of the frequencies
+	segments := f.weight / (f.span() * f.step)
 	var bands []band
 	for _, width := range []float64{1, 4, 16} { // frequencies that are independent
-		wide := int(math.Ceil(width / f.weight))
+		wide := int(math.Ceil(width / (f.span() * f.step)))
 		if 4*wide > len(f.data) {
 			break
 		}
 		worth := make([]float64, len(f.data)-wide+1)
 		for j := range worth {
 			if p := (sums[j+wide] - sums[j]) / float64(wide); p > 1 {
-				worth[j] = width * (p - 1 - math.Log(p))
+				worth[j] = segments * width * (p - 1 - math.Log(p))
 			}
 		}
-		least := chance + math.Log(f.weight*float64(len(worth))/width)
+		least := chance + math.Log(f.span()*f.step*float64(len(worth))/width)
 		for j := 1; j+1 < len(worth); j++ {
 			if worth[j] > least && worth[j] > worth[j-1] && worth[j] >= worth[j+1] {
 				middle := float64(f.first+j) + 0.5*float64(wide-1)
-				bands = append(bands, band{1 / (middle * lowest), worth[j]})
+				bands = append(bands, band{1 / (middle * f.step), worth[j]})
 			}
 		}
 	}
 	slices.SortStableFunc(bands, func(a, b band) int { return cmp.Compare(b.worth, a.worth) })
 	for _, b := range bands {
 		if len(periods) < count && !slices.ContainsFunc(periods, func(p float64) bool {
-			return math.Abs(1/p-1/b.period)*f.lags[len(f.lags)-1] < 1
+			return math.Abs(1/p-1/b.period)*f.span() < 1
 		}) {
 			periods = append(periods, b.period)
 		}
@@ -193,21 +230,23 @@ func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
 	}
 	f.expect(m.Kernel)
 	noise := m.Noise + gppl.Nugget(m.Kernel)
-	clear(f.transform)
+	clear(f.sequence)
 	var white float64 // ∂W/∂noise
 	for j, s := range f.expected {
 		e := s + noise
 		value += f.weight * (math.Log(e) + f.data[j]/e)
 		a := f.weight * (1 - f.data[j]/e) / e
 		white += a
-		f.transform[f.first+j] = complex(0.5*a, 0)
+		f.sequence[f.first+j] = 0.5 * a
 	}
 	if grad == nil {
 		return value, nil
 	}
-	f.sequence = f.fft.Sequence(f.sequence, f.transform)
-	for h := range f.slopes {
-		f.slopes[h] = f.pairs[h] * f.sequence[h]
+	f.dct.Transform(f.sequence, f.sequence)
+	for h, p := range f.pairs {
+		if f.slopes[h] = p * f.sequence[h]; h > 0 {
+			f.slopes[h] *= 2
+		}
 	}
 	clear(grad)
 	last := len(grad) - 1
@@ -220,4 +259,49 @@ func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
 		grad[i] /= v
 	}
 	return value, nil
+}
+
+// metricOf returns the periodogram of a regular series of as many observations in the range of d, nil for few of them or if they are no series:
+// its information is about that of d, and costs little. The periodogram of irregular times has less, for every wave leaks to
+// all frequencies.
+func metricOf(m gppl.Model, d gppl.Data) *whittle {
+	if d.X.Dim() != 1 || 4*d.Len() < searchBins {
+		return nil
+	}
+	lo, hi := d.X.Range(0)
+	x := floats.Span(make([]float64, d.Len()), lo, hi)
+	return newSegments(m, gppl.Data{X: gppl.Scalars(x), Y: make([]float64, d.Len())}, searchBins)
+}
+
+// Information returns that of W in the logs of all parameters, Σ_ξ ∂log E(ξ)·∂log E(ξ), by central differences of log E.
+func (f *whittle) Information(theta []float64) (*mat.SymDense, error) {
+	if err := gppl.CheckParams(f.Params(), theta); err != nil {
+		return nil, err
+	}
+	const step = 1e-4
+	logs := func(at []float64) (all []float64) {
+		m := f.model.WithParams(at)
+		f.expect(m.Kernel)
+		noise := m.Noise + gppl.Nugget(m.Kernel)
+		for _, e := range f.expected {
+			all = append(all, math.Log(e+noise))
+		}
+		return all
+	}
+	slopes := make([][]float64, len(theta))
+	for p := range theta {
+		at := slices.Clone(theta)
+		at[p] = theta[p] * math.Exp(step)
+		slopes[p] = logs(at)
+		at[p] = theta[p] * math.Exp(-step)
+		floats.Sub(slopes[p], logs(at))
+		floats.Scale(1/(2*step), slopes[p])
+	}
+	info := mat.NewSymDense(len(theta), nil)
+	for a := range theta {
+		for b := a; b < len(theta); b++ {
+			info.SetSym(a, b, f.weight*floats.Dot(slopes[a], slopes[b]))
+		}
+	}
+	return info, nil
 }

@@ -30,16 +30,21 @@ func TestWhittle(t *testing.T) {
 		theta := m.Values()
 		grad := make([]float64, len(theta))
 		value := at(f, theta, grad)
-		for p := range theta {
-			const h = 1e-5
-			moved := append([]float64(nil), theta...)
-			moved[p] = theta[p] * (1 + h)
-			up := at(f, moved, nil)
-			moved[p] = theta[p] * (1 - h)
-			if slope := (up - at(f, moved, nil)) / (2 * h); math.Abs(slope-grad[p]*theta[p]) > 1e-4*(1+math.Abs(slope)) {
-				t.Errorf("%v: ∂/∂log θ_%d is %v, by differences %v", k, p, grad[p]*theta[p], slope)
+		segments := newSegments(m, d, 512)
+		for _, of := range []*whittle{f, segments} {
+			at(of, theta, grad)
+			for p := range theta {
+				const h = 1e-5
+				moved := append([]float64(nil), theta...)
+				moved[p] = theta[p] * (1 + h)
+				up := at(of, moved, nil)
+				moved[p] = theta[p] * (1 - h)
+				if slope := (up - at(of, moved, nil)) / (2 * h); math.Abs(slope-grad[p]*theta[p]) > 1e-4*(1+math.Abs(slope)) {
+					t.Errorf("%v: ∂/∂log θ_%d is %v, by differences %v", k, p, grad[p]*theta[p], slope)
+				}
 			}
 		}
+		checkInformation(t, segments, theta)
 		nll, factors := make([]float64, 1), make([]float64, 1)
 		f.NLL(nll, factors, m, []float64{m.Noise}, true)
 		for i, p := range m.Params() {
@@ -59,12 +64,53 @@ func TestWhittle(t *testing.T) {
 		}
 		better, worse := theta, m.Values()
 		worse[len(worse)-1] *= 2
-		if drop, want := at(f, worse, nil)-at(f, better, nil), at(exact, worse, nil)-at(exact, better, nil); math.Abs(drop-want) > 0.2*math.Abs(want)+5 {
-			t.Errorf("%v: W differs by %v, the exact likelihood by %v", k, drop, want)
+		want := at(exact, worse, nil) - at(exact, better, nil)
+		of := []*whittle{f}
+		if _, lines := k.(gppl.Sum); !lines { // of a rhythm, every segment has the same phase
+			of = append(of, newSegments(m, d, 512))
+		}
+		for _, of := range of {
+			if drop := at(of, worse, nil) - at(of, better, nil); math.Abs(drop-want) > 0.2*math.Abs(want)+5 {
+				t.Errorf("%v: W of %d frequencies differs by %v, the exact likelihood by %v", k, len(of.data), drop, want)
+			}
 		}
 	}
 	if newWhittle(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, gppl.Data{X: gppl.Scalars([]float64{1, 1}), Y: []float64{1, 2}}) != nil {
 		t.Error("two coinciding times have no periodogram")
+	}
+}
+
+// checkInformation compares the information with differences of the gradient, for data that are as expected.
+func checkInformation(t *testing.T, f *whittle, theta []float64) {
+	t.Helper()
+	m := f.model.WithParams(theta)
+	f.expect(m.Kernel)
+	for j, e := range f.expected {
+		f.data[j] = e + m.Noise + gppl.Nugget(m.Kernel)
+	}
+	info, err := f.Information(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const h = 1e-4
+	slopes := func(p int, by float64) []float64 {
+		at, grad := slices.Clone(theta), make([]float64, len(theta))
+		at[p] *= math.Exp(by)
+		if _, err := f.ValueGrad(grad, at); err != nil {
+			t.Fatal(err)
+		}
+		for i := range grad {
+			grad[i] *= at[i]
+		}
+		return grad
+	}
+	for p := range theta {
+		up, down := slopes(p, h), slopes(p, -h)
+		for q := range theta {
+			if got, want := info.At(p, q), (up[q]-down[q])/(2*h); math.Abs(got-want) > 1e-3*(1+math.Sqrt(info.At(p, p)*info.At(q, q))) {
+				t.Errorf("%v: the information of log θ_%d and log θ_%d is %v, by differences %v", f.model.Kernel, p, q, got, want)
+			}
+		}
 	}
 }
 
