@@ -91,6 +91,11 @@ func leaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts []Optio
 	if err != nil {
 		return nil, nil, err
 	}
+	return p.leaveOut(ctx, m, d, blocks)
+}
+
+// leaveOut is LeaveBlockOut, of the posterior of m and d.
+func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]int) (mean, variances []float64, err error) {
 	_, columns, err := dataColumns(m, d)
 	if err != nil {
 		return nil, nil, err
