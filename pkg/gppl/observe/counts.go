@@ -56,24 +56,54 @@ func (f *LaplaceFit) Predict(ctx context.Context, x gppl.Inputs, sizes []float64
 	return f.Loss.Predict(ctx, f.theta, x, sizes)
 }
 
-// Counts is a forecast of observations that are not Gaussian: at each input the distribution of y given a normal g, by quadrature over g.
+// Counts is a forecast of observations that are not Gaussian: at each input the distribution of y given a normal g, by quadrature over g, or
+// a mixture of such distributions (Mixed).
 type Counts struct {
-	Mean, Variance []float64 // of g = h(x)ᵀβ + f(x) + ε at each input
+	Mean, Variance []float64 // of g = h(x)ᵀβ + f(x) + ε at each input; of a mixture, of its first component
 	Sizes          []float64
 	Likelihood     Likelihood
+
+	weight float64   // of the first component; 0 stands for 1
+	more   []*Counts // the other components
+}
+
+// Mixed returns the mixture of forecasts at the same inputs with the weights, which are positive and add up to 1. It panics if there is none, or
+// if lengths differ.
+func Mixed(weights []float64, of []*Counts) *Counts {
+	if len(of) == 0 || len(weights) != len(of) {
+		panic(fmt.Sprintf("observe: Mixed: %d weights of %d forecasts", len(weights), len(of)))
+	}
+	all := make([]*Counts, len(of))
+	for k, c := range of {
+		if c.Len() != of[0].Len() {
+			panic(fmt.Sprintf("observe: Mixed: forecasts of %d and %d inputs", of[0].Len(), c.Len()))
+		}
+		one := *c
+		one.weight, one.more = weights[k], nil
+		all[k] = &one
+	}
+	all[0].more = all[1:]
+	return all[0]
+}
+
+// Gaussian returns the Gaussian model and data with known errors whose posterior is Laplace's approximation at theta: the pseudo-observations
+// ĝ + W⁻¹∂log p with the errors W^−½. Any engine, posterior or test of a Gaussian model takes them.
+func (l *Laplace) Gaussian(ctx context.Context, theta []float64) (gppl.Model, gppl.Data, error) {
+	s, err := l.mode(ctx, theta)
+	if err != nil {
+		return gppl.Model{}, gppl.Data{}, err
+	}
+	d, err := s.gaussian(nil)
+	return s.model, d, err
 }
 
 // Predict returns the distribution of new observations at x, with the given sizes; nil stands for ones.
 func (l *Laplace) Predict(ctx context.Context, theta []float64, x gppl.Inputs, sizes []float64) (*Counts, error) {
-	s, err := l.mode(ctx, theta)
+	m, d, err := l.Gaussian(ctx, theta)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.gaussian(nil)
-	if err != nil {
-		return nil, err
-	}
-	p, err := gppl.NewPosterior(s.model, d, append(slices.Clone(l.options), gppl.WithContext(ctx))...)
+	p, err := gppl.NewPosterior(m, d, append(slices.Clone(l.options), gppl.WithContext(ctx))...)
 	if err != nil {
 		return nil, err
 	}
@@ -81,35 +111,64 @@ func (l *Laplace) Predict(ctx context.Context, theta []float64, x gppl.Inputs, s
 	if err != nil {
 		return nil, err
 	}
+	return NewCounts(l.Likelihood(theta), mean, variances, sizes), nil
+}
+
+// NewCounts returns the forecast of observations with a likelihood and the sizes, nil for ones, whose g have the means and variances. It panics
+// if lengths differ.
+func NewCounts(likelihood Likelihood, mean, variances, sizes []float64) *Counts {
 	if sizes == nil {
 		sizes = slices.Repeat([]float64{1}, len(mean))
 	}
-	if len(sizes) != len(mean) {
-		panic(fmt.Sprintf("observe: Predict: %d sizes of %d inputs", len(sizes), len(mean)))
+	if len(sizes) != len(mean) || len(variances) != len(mean) {
+		panic(fmt.Sprintf("observe: a forecast with %d means, %d variances and %d sizes", len(mean), len(variances), len(sizes)))
 	}
-	return &Counts{mean, variances, slices.Clone(sizes), s.likelihood}, nil
+	return &Counts{Mean: mean, Variance: variances, Sizes: slices.Clone(sizes), Likelihood: likelihood}
 }
 
 // Len is the number of inputs.
 func (c *Counts) Len() int { return len(c.Mean) }
 
-// average is E f(g) at input i.
-func (c *Counts) average(i int, f func(g float64) float64) (sum float64) {
-	sd := math.Sqrt(c.Variance[i])
-	for _, node := range normalNodes {
-		sum += node.weight * f(c.Mean[i]+sd*node.at)
+// each visits the nodes of the quadrature at input i: its weights add up to 1.
+func (c *Counts) each(i int, visit func(weight float64, l Likelihood, g float64)) {
+	components := 1 + len(c.more)
+	for k := range components {
+		of := c
+		if k > 0 {
+			of = c.more[k-1]
+		}
+		sd := math.Sqrt(of.Variance[i])
+		for _, node := range normalNodes {
+			visit(cmp.Or(of.weight, 1)*node.weight, of.Likelihood, of.Mean[i]+sd*node.at)
+		}
 	}
+}
+
+// average is E f(g) at input i.
+func (c *Counts) average(i int, f func(l Likelihood, g float64) float64) (sum float64) {
+	c.each(i, func(weight float64, l Likelihood, g float64) { sum += weight * f(l, g) })
 	return sum
+}
+
+// Rates returns the mean and the variance of E(y | g) at each input: what the function is known to be, without the chance of single observations.
+func (c *Counts) Rates() (mean, variances []float64) {
+	for i := range c.Mean {
+		size := c.Sizes[i]
+		m := c.average(i, func(l Likelihood, g float64) float64 { return l.Mean(size, g) })
+		v := c.average(i, func(l Likelihood, g float64) float64 { by := l.Mean(size, g) - m; return by * by })
+		mean, variances = append(mean, m), append(variances, v)
+	}
+	return mean, variances
 }
 
 // Expected returns E y and Var y at each input.
 func (c *Counts) Expected() (mean, variances []float64) {
 	for i := range c.Mean {
 		size := c.Sizes[i]
-		m := c.average(i, func(g float64) float64 { return c.Likelihood.Mean(size, g) })
-		v := c.average(i, func(g float64) float64 {
-			by := c.Likelihood.Mean(size, g) - m
-			return c.Likelihood.Variance(size, g) + by*by
+		m := c.average(i, func(l Likelihood, g float64) float64 { return l.Mean(size, g) })
+		v := c.average(i, func(l Likelihood, g float64) float64 {
+			by := l.Mean(size, g) - m
+			return l.Variance(size, g) + by*by
 		})
 		mean, variances = append(mean, m), append(variances, v)
 	}
@@ -118,19 +177,18 @@ func (c *Counts) Expected() (mean, variances []float64) {
 
 // CDF returns P(Y ≤ y) at input i.
 func (c *Counts) CDF(i int, y float64) float64 {
-	return c.average(i, func(g float64) float64 { return c.Likelihood.CDF(y, c.Sizes[i], g) })
+	return c.average(i, func(l Likelihood, g float64) float64 { return l.CDF(y, c.Sizes[i], g) })
 }
 
 // LogDensity returns log P(Y_i = y_i) at each input: the log score.
 func (c *Counts) LogDensity(y []float64) (logs []float64) {
 	for i, y := range y {
 		most := math.Inf(-1)
-		terms := make([]float64, len(normalNodes))
-		sd := math.Sqrt(c.Variance[i])
-		for k, node := range normalNodes {
-			terms[k] = math.Log(node.weight) + c.Likelihood.LogDensity(y, c.Sizes[i], c.Mean[i]+sd*node.at).Value
-			most = max(most, terms[k])
-		}
+		var terms []float64
+		c.each(i, func(weight float64, l Likelihood, g float64) {
+			terms = append(terms, math.Log(weight)+l.LogDensity(y, c.Sizes[i], g).Value)
+			most = max(most, terms[len(terms)-1])
+		})
 		var sum float64
 		for _, t := range terms {
 			sum += math.Exp(t - most)

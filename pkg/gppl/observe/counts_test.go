@@ -182,3 +182,85 @@ func ExampleFitLaplace() {
 	// converged
 	// expected 1.9 and 3.6, at most [4 8] with a probability of 95 %
 }
+
+// TestMixed compares a mixture with the weighted sums of its components.
+func TestMixed(t *testing.T) {
+	a := NewCounts(Poisson{}, []float64{0.5, 2}, []float64{0.2, 0.1}, nil)
+	b := NewCounts(NegBinomial{Shape: 1.5}, []float64{1, -1}, []float64{0.4, 0.3}, nil)
+	const w = 0.3
+	m := Mixed([]float64{w, 1 - w}, []*Counts{a, b})
+	meanA, varA := a.Expected()
+	meanB, varB := b.Expected()
+	mean, variances := m.Expected()
+	y := []float64{1, 3}
+	logA, logB, logs := a.LogDensity(y), b.LogDensity(y), m.LogDensity(y)
+	for i := range y {
+		equal(t, "mean", mean[i], w*meanA[i]+(1-w)*meanB[i], 1e-12)
+		by := meanA[i] - meanB[i]
+		equal(t, "variance", variances[i], w*varA[i]+(1-w)*varB[i]+w*(1-w)*by*by, 1e-9)
+		equal(t, "CDF", m.CDF(i, y[i]), w*a.CDF(i, y[i])+(1-w)*b.CDF(i, y[i]), 1e-12)
+		equal(t, "log density", logs[i], math.Log(w*math.Exp(logA[i])+(1-w)*math.Exp(logB[i])), 1e-12)
+	}
+	if a.weight != 0 || a.more != nil {
+		t.Error("a component was changed")
+	}
+}
+
+// TestLaplaceGaussian conditions the Gaussian data of Laplace's method by hand, and begins Newton's method at a mode: neither changes the forecast.
+func TestLaplaceGaussian(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 5}, Noise: 0.02}
+	d, sizes := drawn(t, m, Poisson{}, 40, 3)
+	loss := sure[*Laplace](t)(NewLaplace(m, d, Poisson{}, sizes))
+	theta, ctx, x := values(loss.Params()), t.Context(), gppl.Scalars([]float64{3, 41})
+	model, data, err := loss.Gaussian(ctx, theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	posterior, err := gppl.NewPosterior(model, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variances := posterior.Noisy(x)
+	p := sure[*Counts](t)(loss.Predict(ctx, theta, x, nil))
+	other := slices.Clone(theta)
+	other[1] *= 1.5
+	started := sure[*Laplace](t)(loss.StartAt(ctx, other))
+	value, again := sure[float64](t)(loss.ValueGrad(nil, theta)), sure[float64](t)(started.ValueGrad(nil, theta))
+	equal(t, "the loss from another start", again, value, 1e-8)
+	for i := range mean {
+		equal(t, "mean", mean[i], p.Mean[i], 1e-9)
+		equal(t, "variance", variances[i], p.Variance[i], 1e-9)
+	}
+}
+
+// TestLaplaceNugget gives white noise of the kernel the part of the noise of the model: the loss and the forecast stay.
+func TestLaplaceNugget(t *testing.T) {
+	k := gppl.Matern32{Variance: 0.6, Lengthscale: 5}
+	m := gppl.Model{Kernel: k, Noise: 0.3}
+	d, sizes := drawn(t, m, Poisson{}, 40, 4)
+	white := gppl.Model{Kernel: gppl.Add(k, gppl.White{Variance: 0.2}), Noise: 0.1}
+	a, b := sure[*Laplace](t)(NewLaplace(m, d, Poisson{}, sizes)), sure[*Laplace](t)(NewLaplace(white, d, Poisson{}, sizes))
+	gradA, gradB := make([]float64, 3), make([]float64, 4)
+	valueA, valueB := sure[float64](t)(a.ValueGrad(gradA, m.Values())), sure[float64](t)(b.ValueGrad(gradB, white.Values()))
+	equal(t, "the loss", valueB, valueA, 1e-7)
+	equal(t, "its slope in the noise", gradB[3], gradA[2], 1e-4)
+	equal(t, "and in the variance of the white noise", gradB[2], gradA[2], 1e-4)
+}
+
+// sure returns a value, or fails.
+func sure[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func equal(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !scalar.EqualWithinAbsOrRel(got, want, tolerance, tolerance) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}

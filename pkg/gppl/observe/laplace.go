@@ -31,19 +31,16 @@ type Laplace struct {
 	sizes      []float64
 	likelihood Likelihood
 	options    []gppl.Option
+	start      []float64 // latent values from which Newton's method begins; nil: the guesses
 }
 
 var _ gppl.Interruptible = (*Laplace)(nil)
 
 // NewLaplace returns the loss of data whose y are drawn from a likelihood. Sizes are exposures or numbers of trials, length n; nil stands for ones.
-// It is an error if an observation cannot be, if the data have
-// errors, or if the kernel has white noise, for which the noise of the model stands.
+// It is an error if an observation cannot be, or if the data have errors.
 func NewLaplace(m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, opts ...gppl.Option) (*Laplace, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
-	}
-	if gppl.Nugget(m.Kernel) > 0 {
-		return nil, fmt.Errorf("observe: the noise of the model is all white noise of the latent values, but the kernel %v has its own: leave it out", m.Kernel)
 	}
 	if d.Errors != nil || d.Relative != nil {
 		return nil, fmt.Errorf("observe: a %v likelihood is not combined with known errors: leave one of them out", likelihood)
@@ -59,7 +56,18 @@ func NewLaplace(m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float6
 			return nil, fmt.Errorf("observe: observation %d: %w", i, err)
 		}
 	}
-	return &Laplace{m, d, slices.Clone(sizes), likelihood, opts}, nil
+	return &Laplace{m, d, slices.Clone(sizes), likelihood, opts, nil}, nil
+}
+
+// StartAt returns the same loss, whose Newton's method begins at the mode at theta. Near theta an evaluation then takes half as many steps.
+func (l *Laplace) StartAt(ctx context.Context, theta []float64) (*Laplace, error) {
+	s, err := l.mode(ctx, theta)
+	if err != nil {
+		return nil, err
+	}
+	from := *l
+	from.start = s.g
+	return &from, nil
 }
 
 // Guess returns data for [auto.StartFrom]: of each observation the latent value at which it is what is expected.
@@ -133,7 +141,7 @@ type mode struct {
 	theta      []float64 // of the model
 	likelihood Likelihood
 	model      gppl.Model
-	noise      float64   // σ²
+	noise      float64   // σ², with the white noise of the kernel
 	g          []float64 // ĝ
 	at         []Derivatives
 }
@@ -149,9 +157,12 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 	n := l.data.Len()
 	s := &mode{
 		ctx: ctx, loss: l, theta: theta[:len(l.model.Params())], likelihood: l.Likelihood(theta), model: l.Model(theta),
-		g: l.Guess().Y, at: make([]Derivatives, n),
+		g: l.start, at: make([]Derivatives, n),
 	}
-	s.noise = s.model.Noise
+	if s.g == nil {
+		s.g = l.Guess().Y
+	}
+	s.noise = s.model.Noise + gppl.Nugget(s.model.Kernel)
 	var alpha []float64 // (K + σ²I)⁻¹g, where g is in its range
 	best := math.Inf(-1)
 	for step := range mostNewton {
@@ -249,13 +260,15 @@ func (s *mode) newton() (g, alpha []float64, err error) {
 	return g, alpha, nil
 }
 
-// latent returns the posterior mean and variance of f at the inputs.
+// latent returns the posterior mean and variance of f at the inputs, without white noise of the kernel, which is in s.noise.
 func (s *mode) latent(d gppl.Data) (mean, variances []float64, err error) {
 	p, err := gppl.NewPosterior(s.model, d, append(slices.Clone(s.loss.options), gppl.WithContext(s.ctx))...)
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.LatentContext(s.ctx, d.X)
+	mean, variances, err = p.LatentContext(s.ctx, d.X)
+	floats.AddConst(-gppl.Nugget(s.model.Kernel), variances)
+	return mean, variances, err
 }
 
 // value returns the loss; it sets grad, unless nil, to the part in which ĝ stays.
