@@ -32,6 +32,7 @@ func inputFlags() []cli.Flag {
 		timeFlag(file),
 		&cli.StringFlag{Name: "y-error", Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
 		&cli.BoolFlag{Name: "relative-errors", Usage: "the errors in --y-error are relative to one another; their common scale is learnt", Category: file},
+		&cli.StringFlag{Name: "size", Usage: "`COLUMN` of the exposure of a count, or of the number of trials of a share (--likelihood)", Category: file},
 		&listFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its future values, in rows with an empty y after the last y, or in --future", Category: file},
 		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and regressors, for the forecast; - is standard input", Category: file},
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of x, for axes; dates need none", Category: file},
@@ -46,6 +47,7 @@ func inputFlags() []cli.Flag {
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
+		&cli.StringFlag{Name: "likelihood", Value: "auto", Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto: plain counts, and what is 0 or 1, are taken for what they are, with bands of whole numbers", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
 		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role (variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to every candidate that has the parameter; may be repeated; " + forecast.Distributions, Category: model},
@@ -333,7 +335,7 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 			return o, usageError{errors.New(message(err))}
 		}
 	}
-	for flag, known := range map[string][]string{"log": forecast.Logs, "trend": forecast.Trends} {
+	for flag, known := range map[string][]string{"log": forecast.Logs, "trend": forecast.Trends, "likelihood": forecast.Likelihoods} {
 		if !slices.Contains(known, strings.ToLower(c.String(flag))) {
 			return o, usageError{fmt.Errorf("--%s %q: it is one of %s", flag, c.String(flag), strings.Join(known, ", "))}
 		}
@@ -393,6 +395,9 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.Read
 	if o.RelativeErrors && o.YError == "" {
 		return o, usageError{errors.New("--relative-errors says how to read the errors in a column: name the column with --y-error")}
 	}
+	if o.Likelihood, o.Size, err = likelihoodOf(c); err != nil {
+		return o, err
+	}
 	if o.Future != "" && len(o.Regressors) == 0 {
 		return o, usageError{errors.New("--future is a file with values of regressors: name their columns with --regressor")}
 	}
@@ -404,6 +409,32 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.Read
 		return o, usageError{fmt.Errorf("--last %d: it takes a number of observations, or 0 for all", o.Last)}
 	}
 	return o, nil
+}
+
+// likelihoodOf returns how y arises, by the flags. What is asked for of a normal distribution implies one.
+func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
+	likelihood, size = strings.ToLower(c.String("likelihood")), c.String("size")
+	var normal []string
+	for _, flag := range []string{"y-error", "relative-errors"} {
+		if c.IsSet(flag) {
+			normal = append(normal, flag)
+		}
+	}
+	if !slices.Contains([]string{"auto", "never"}, strings.ToLower(c.String("log"))) {
+		normal = append(normal, "log")
+	}
+	counts := likelihood != "auto" && likelihood != "gaussian" || size != ""
+	switch {
+	case counts && len(normal) > 0:
+		return "", "", usageError{fmt.Errorf("--%s is of a normal distribution, and counts have another: leave it out, or take --likelihood gaussian without --size", normal[0])}
+	case size != "" && likelihood == "gaussian":
+		return "", "", usageError{errors.New("--size is the exposure of a count or the number of trials of a share: take --likelihood poisson, negbinomial or binomial")}
+	case likelihood == "binomial" && size == "":
+		return "", "", usageError{errors.New("--likelihood binomial needs the number of trials of each row: name their column with --size; of single trials, 0 or 1, it is --likelihood bernoulli")}
+	case likelihood == "auto" && !counts && (len(normal) > 0 || c.IsSet("prior") || c.IsSet("log") || !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto")):
+		likelihood = "gaussian"
+	}
+	return likelihood, size, nil
 }
 
 // setPeriods reads the periods for the axis of the series.

@@ -131,7 +131,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if ctx.Err() != nil {
 		return out, ctx.Err()
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, forecast.ErrCounts) {
 		out.notes = append(out.notes, "no residual checks: "+message(err))
 	}
 	return out, out.write(ctx, t.files)

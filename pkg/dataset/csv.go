@@ -187,6 +187,9 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	err = stream.run(r, 1)
 	rep = stream.rep
 	rep.Also = stream.more
+	if rep.Also.Lines == nil {
+		rep.Also.Lines = lines
+	}
 	for _, k := range stream.keys {
 		rep.Also.KeyTexts = append(rep.Also.KeyTexts, k.texts)
 	}

@@ -287,6 +287,11 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 			out[i].squareSpread = z * z
 		}
 	}
+	if p, ok := p.(interface{ Standardised(y []float64) []float64 }); ok { // of counts, whose quantiles coincide
+		for i, z := range p.Standardised(y) {
+			out[i].squareSpread = z * z
+		}
+	}
 	for _, level := range b.levels {
 		lo, hi := p.Quantile(0.5*(1-level)), p.Quantile(0.5*(1+level))
 		same("a forecast", len(y), len(lo), len(hi))

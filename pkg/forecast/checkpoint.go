@@ -32,6 +32,7 @@ type finishedTrial struct {
 	Candidate Candidate  `json:"candidate"`
 	Model     gppl.Model `json:"model"`
 	Score     float64    `json:"score"`
+	Shape     float64    `json:"shape,omitempty"`
 }
 
 // openCheckpoint reads the trials of a series from a file. It returns none if the file does not exist or belongs to another series. Any other
@@ -69,6 +70,9 @@ func seriesChecksum(s *Series) string {
 	parts := []any{s.X, s.Y, s.Errors, s.Known}
 	if s.Holidays != nil {
 		parts = append(parts, s.Holidays)
+	}
+	if s.Counting != nil {
+		parts = append(parts, s.Counting)
 	}
 	if s.Relative {
 		parts = append(parts, "relative")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // member is one of the models that forecasts average.
@@ -21,6 +22,7 @@ type member struct {
 	// draws are models with parameters drawn from their posterior, equally weighted; none: model alone.
 	draws      []gppl.Model
 	posteriors []conditioned // of draws
+	shape      float64       // of the likelihood of counts; 0 for none
 }
 
 // fixed reports whether the weight of the member does not depend on its evidence.
@@ -37,6 +39,10 @@ type Part struct {
 	Mean      []float64
 	LatentVar []float64
 	NoisyVar  []float64
+	// Of counts, the distribution is that of the latent value g: Observed is the likelihood of a count, and Sizes are its exposures or numbers
+	// of trials; nil for ones.
+	Observed observe.Likelihood
+	Sizes    []float64
 }
 
 // parts returns the forecasts of all members.
@@ -51,6 +57,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 		if len(posteriors) == 0 {
 			posteriors = []conditioned{m.posterior}
 		}
+		from := len(out)
 		for _, posterior := range posteriors {
 			mean, latent, err := posterior.LatentContext(ctx, in)
 			if err != nil {
@@ -68,6 +75,10 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 				p.NoisyVar = append(p.NoisyVar, wider*(v+a.noiseVariance(noise, m, p, j)))
 			}
 			out = append(out, p)
+		}
+		if c := a.Series.Counting; c != nil {
+			out = append(out[:from], together(out[from:]))
+			out[from].Observed, out[from].Sizes = c.likelihood(m.shape), a.sizesAt(x)
 		}
 	}
 	return out, nil
@@ -111,6 +122,9 @@ func plainGaussian(parts []Part) bool { return len(parts) == 1 && !parts[0].Log 
 // forecastOf summarises parts: of a single Gaussian its mean and variances. Otherwise Mean is the median, and the standard
 // deviations are half the distances between the quantiles at 15.9 and 84.1 %.
 func forecastOf(x []float64, when []string, parts []Part) *Forecast {
+	if parts[0].Observed != nil {
+		return forecastCounts(x, when, parts)
+	}
 	f := &Forecast{X: x, When: when, Parts: parts}
 	if plainGaussian(parts) {
 		f.Mean, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar

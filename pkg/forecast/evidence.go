@@ -157,11 +157,16 @@ func posteriorLoss(m gppl.Model, d gppl.Data, b beliefs, opts ...gppl.Option) (g
 	if err != nil {
 		return nil, err
 	}
-	list := b.list(exact.Params(), true)
+	return withBeliefs(exact, b)
+}
+
+// withBeliefs returns the loss with the priors.
+func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
+	list := b.list(l.Params(), true)
 	if len(list) == 0 {
-		return exact, nil
+		return l, nil
 	}
-	return gppl.NewMAP(exact, list...)
+	return gppl.NewMAP(l, list...)
 }
 
 // evidence returns the negative log marginal likelihood. The parameters are integrated out by Laplace's method in u = log θ around the

@@ -112,6 +112,7 @@ type Analysis struct {
 	trained int               // observations, the latest; ByEvidence: the models have their standardisation
 	note    string            // why the posterior is not exact; "" if it is
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
+	sizes   []float64         // known sizes of the predicted counts; nil: those of the observations before them
 	factor  *factor
 	windows *windowCache // of the members
 }
@@ -155,7 +156,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		return nil, err
 	}
 	fit := fitNamed
-	if len(o.Kernels) == 0 {
+	if len(o.Kernels) == 0 || s.Counting != nil {
 		fit = fitPolicy
 	}
 	a, err := fit(ctx, s, o)

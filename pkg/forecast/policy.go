@@ -55,6 +55,7 @@ type trial struct {
 	structure string                      // of its kind and terms
 	fix       func(gppl.Model) gppl.Model // of its proposal
 	model     gppl.Model
+	shape     float64 // of the likelihood of counts; 0 for none
 	score     float64 // negative log evidence of y, in nats; +Inf if it failed
 }
 
@@ -70,10 +71,10 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		}
 	}
 	from := len(s.X) - p.plan.Searched
+	p.extent = extent{s.Step, s.X[len(s.X)-1] - s.X[from]}
 	if err := p.setScales(from); err != nil {
 		return nil, err
 	}
-	p.extent = extent{s.Step, s.X[len(s.X)-1] - s.X[from]}
 	p.setSeasons()
 	switch cmp.Or(o.Trend, "auto") {
 	case "auto":
@@ -93,7 +94,7 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := p.search(); err != nil {
 		return nil, err
 	}
-	if from > 0 {
+	if from > 0 || s.Counting != nil {
 		if err := p.final(); err != nil {
 			return nil, err
 		}
@@ -103,7 +104,7 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 
 // setScales makes the scales that the options allow, for the observations from an index on.
 func (p *policy) setScales(from int) error {
-	if y := p.series.Y[from:]; slices.Min(y) == slices.Max(y) { // the latest are constant: take all
+	if y := p.series.Y[from:]; p.series.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant: take all
 		from = 0
 	}
 	p.scales = nil
@@ -112,6 +113,9 @@ func (p *policy) setScales(from int) error {
 			continue
 		}
 		v, err := newYScale(p.series, from, len(p.series.X), log)
+		if err == nil && v.counts != nil {
+			v, err = p.piloted(v)
+		}
 		if err != nil {
 			return err
 		}
@@ -127,7 +131,7 @@ func (o Options) mayBeLog(s *Series) bool {
 	case "always":
 		return true
 	case "", "auto":
-		return positive(s.Y) && !slices.ContainsFunc(o.Priors, ofVariance)
+		return s.Counting == nil && positive(s.Y) && !slices.ContainsFunc(o.Priors, ofVariance)
 	}
 	return false
 }
@@ -136,7 +140,7 @@ func (o Options) mayBeLog(s *Series) bool {
 // kernels take n³.
 func (s *Series) dense() bool {
 	n := len(s.X)
-	return n > fewUneven && (s.Errors != nil || !regular(s.X[max(0, n-efforts[standard].trained):]))
+	return n > fewUneven && (s.Errors != nil || s.Counting != nil || !regular(s.X[max(0, n-efforts[standard].trained):]))
 }
 
 // setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.
@@ -169,6 +173,9 @@ func (p *policy) search() error {
 		return err
 	}
 	p.rank()
+	if len(p.options.Kernels) > 0 { // of counts: they are as they were named
+		return nil
+	}
 	for v := range p.scales { // only the scales that are not hopeless grow
 		best := p.best(v)
 		if best == nil || best.score > p.trials[0].score+hopeless {
@@ -184,6 +191,9 @@ func (p *policy) search() error {
 
 // ofCandidates visits the proposals of the candidates whose share is fixed, or of those that the evidence weighs.
 func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) error) error {
+	if len(p.options.Kernels) > 0 {
+		return p.ofNamed(fixed, visit)
+	}
 	for _, c := range candidates {
 		if _, own := c.share(len(p.series.X)); own != fixed {
 			continue
@@ -347,6 +357,10 @@ func (p *policy) hold(m gppl.Model) gppl.Model {
 			at++
 		}
 	}
+	if c := p.series.Counting; c != nil && !c.varies() {
+		m.Noise = noVariation
+		m = m.Fix(gppl.NoiseName)
+	}
 	return m
 }
 
@@ -356,16 +370,20 @@ func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
 	if p.checkpoint == nil {
 		return p.trainNow(t, v, m)
 	}
-	key := checksum(v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m, p.options.Priors)
+	parts := []any{v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m, p.options.Priors}
+	if v.counts != nil {
+		parts = append(parts, v.counts.laplace)
+	}
+	key := checksum(parts...)
 	if k, ok := p.checkpoint.Trials[key]; ok {
 		k.Candidate.kind = t.kind
-		t.Candidate, t.model, t.score = k.Candidate, k.Model, k.Score
+		t.Candidate, t.model, t.score, t.shape = k.Candidate, k.Model, k.Score, k.Shape
 		return nil
 	}
 	if err := p.trainNow(t, v, m); err != nil || t.Error != "" {
 		return err
 	}
-	return p.checkpoint.keep(key, finishedTrial{t.Candidate, t.model, t.score})
+	return p.checkpoint.keep(key, finishedTrial{t.Candidate, t.model, t.score, t.shape})
 }
 
 func (p *policy) trainNow(t *trial, v yScale, m gppl.Model) error {
@@ -384,23 +402,22 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	began := time.Now()
 	m = supported(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
 	priors := p.beliefs(t.kind, m, v)
-	r, err := trainWithPriors(p.ctx, v.data, m, priors, p.extent.span, p.settings(t, gppl.Settings{
+	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
 	}))
 	if err != nil {
 		return err
 	}
-	exact, err := gppl.NewExact(r.Model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
+	loss, err := v.loss(p.ctx, r.Model, shape, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {
 		return err
 	}
-	theta := r.Model.Values()
-	score, laplace, err := evidence(exact, theta, priors, v.data.Len())
+	score, laplace, err := evidence(loss, r.Model.Values(), priors, v.data.Len())
 	if err != nil {
 		return err
 	}
 	nll := r.Value + r.LogPrior
-	t.model, t.score = r.Model, score+v.offset-t.kind.odds(m.Kernel)
+	t.model, t.shape, t.score = r.Model, shape, score+v.offset-t.kind.odds(m.Kernel)
 	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !laplace
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
@@ -411,22 +428,35 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 // slowest is the number of seconds that an evaluation may take whatever it takes at the start.
 const slowest = 1
 
-// trainWithPriors trains m, from its values, with priors, and returns a result whose model has the transforms of m.
-func trainWithPriors(ctx context.Context, d gppl.Data, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (*gppl.Result, error) {
-	loss, err := posteriorLoss(scaled(m, nil, span), d, priors)
+// trainWithPriors trains m, from its values, with priors, and returns a result whose model has the transforms of m, and the shape of the
+// likelihood of counts; 0 if it has none.
+func trainWithPriors(ctx context.Context, v yScale, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (r *gppl.Result, shape float64, err error) {
+	likelihood, err := v.trained(ctx, scaled(m, nil, span))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	r, err := gppl.Fit(ctx, loss, nil, s)
+	loss, err := withBeliefs(likelihood, priors)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return plain(r), nil
+	if r, err = gppl.Fit(ctx, loss, nil, s); err != nil {
+		return nil, 0, err
+	}
+	if v.counts != nil {
+		if shape = shapeIn(r); shape == 0 {
+			shape = shapeOf(v.counts.likelihood)
+		}
+	}
+	return plain(r), shape, nil
 }
 
 // beliefs returns the priors of a model m of a candidate, on a scale.
 func (p *policy) beliefs(of candidate, m gppl.Model, v yScale) beliefs {
-	return beliefsOf(of, m, p.extent, p.options.Priors, v.scaling.Scale)
+	b := beliefsOf(of, m, p.extent, p.options.Priors, v.scaling.Scale)
+	if v.counts != nil && v.counts.laplace {
+		b = withShape(b, v.counts.likelihood)
+	}
+	return b
 }
 
 func (p *policy) settings(t *trial, s gppl.Settings) gppl.Settings {
@@ -441,7 +471,11 @@ func (p *policy) rank() {
 // final trains the best candidates on more observations. Where the engines take many of an uneven series, the best is also tried with the
 // seasons that only these show.
 func (p *policy) final() error {
-	kept := slices.Clone(p.trials[:min(p.plan.effort.finalists, len(p.trials))])
+	finalists := p.plan.effort.finalists
+	if p.series.Counting != nil {
+		finalists = min(finalists, countFinalists)
+	}
+	kept := slices.Clone(p.trials[:min(finalists, len(p.trials))])
 	for _, t := range p.trials[len(kept):] { // few observations hardly tell y from log y, or what wanders from what returns slowly
 		if t.score < kept[0].score+hopeless && !slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind }) {
 			kept = append(kept, t)
@@ -456,6 +490,11 @@ func (p *policy) final() error {
 		return err
 	}
 	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[from]
+	for i := range p.scales {
+		if c := p.scales[i].counts; c != nil {
+			c.laplace = true
+		}
+	}
 	for _, t := range kept {
 		if t.Error != "" {
 			continue
@@ -558,7 +597,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
-	r, err := trainWithPriors(p.ctx, v.data, best.model, p.beliefs(best.kind, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
+	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations,
 	}))
 	if err != nil {
@@ -575,7 +614,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		if i == 0 {
 			model = r.Model
 		}
-		a.members = append(a.members, &member{kind: t.kind, model: model, log: p.scales[t.scale].log, weight: w})
+		a.members = append(a.members, &member{kind: t.kind, model: model, log: p.scales[t.scale].log, weight: w, shape: t.shape})
 		total += w
 	}
 	for i, m := range a.members {
@@ -612,7 +651,7 @@ func (a *Analysis) addFixed(t *trial) {
 			a.Candidates[i].Weight = m.weight
 		}
 		t.Weight = share
-		a.members = append(a.members, &member{kind: t.kind, model: t.model, log: t.Log, weight: share})
+		a.members = append(a.members, &member{kind: t.kind, model: t.model, log: t.Log, weight: share, shape: t.shape})
 	}
 	a.Candidates = slices.Insert(a.Candidates, at, t.Candidate)
 }
@@ -630,6 +669,13 @@ const (
 // narrow. A member whose draws cannot be trusted keeps the learnt values.
 func (p *policy) draw(m *member, t *trial) error {
 	v := p.scales[t.scale]
+	if v.counts != nil {
+		var err error
+		if v, err = v.linearised(p.ctx, m.model, m.shape); err != nil {
+			return err
+		}
+		v.counts.laplace = false
+	}
 	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)

@@ -190,7 +190,7 @@ func TestEvidence(t *testing.T) {
 	}
 	m := gppl.Model{Kernel: gppl.White{Variance: 1e-9}, Noise: 0.9}.Fix("variance")
 	priors := beliefsOf(stationary{}, m, extent{1, 199}, nil, 1)
-	r, err := trainWithPriors(context.Background(), v.data, m, priors, 199, gppl.Settings{})
+	r, _, err := trainWithPriors(context.Background(), v, m, priors, 199, gppl.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

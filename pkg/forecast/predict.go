@@ -15,10 +15,18 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised() (gppl.Data, error) {
+	if a.Series.Counting != nil { // the Gaussian approximation of the best model
+		if err := a.condition(); err != nil {
+			return gppl.Data{}, err
+		}
+		v, err := a.members[0].scale.linearised(context.Background(), a.Result.Model, a.members[0].shape)
+		return v.data, err
+	}
 	v, err := a.scale(a.Log)
 	return v.data, err
 }
@@ -43,7 +51,7 @@ func (a *Analysis) condition() error {
 		v := scales[m.log]
 		var all []conditioned
 		for _, model := range append([]gppl.Model{m.model}, m.draws...) {
-			p, err := a.posteriorOf(model, v.data)
+			p, err := a.posteriorOf(model, *v, m.shape)
 			if err != nil {
 				return fmt.Errorf("forecast: conditioning on the data: %w", err)
 			}
@@ -85,6 +93,9 @@ type Forecast struct {
 	Lower     []float64 // ends of the 95 % band of a new observation
 	Upper     []float64
 	Parts     []Part // the forecasts that are averaged
+	// Counts are the distributions of counts; nil for other observations. Mean is then the expected count, LatentVar the variance of the expectation
+	// given f, and the ends of the band are whole numbers.
+	Counts *observe.Counts
 }
 
 // Predict returns the posterior at each x, ascending, on the axis of the series. A prediction that is not finite is an error.
@@ -180,6 +191,9 @@ func (f *Forecast) Band(i int) (lo, hi float64) { return f.Lower[i], f.Upper[i] 
 
 // Quantile returns the quantile of a new observation at each x, at level p, 0 < p < 1.
 func (f *Forecast) Quantile(p float64) []float64 {
+	if f.Counts != nil {
+		return f.Counts.Quantile(p)
+	}
 	if !plainGaussian(f.Parts) {
 		return quantiles(f.Parts, p, false)
 	}
@@ -188,9 +202,14 @@ func (f *Forecast) Quantile(p float64) []float64 {
 
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
 // observation, and the latter's 95 % band. Two columns more for each further level, in (0, 1), are the ends of that band: the quantiles at
-// (1 − level)/2 and (1 + level)/2.
+// (1 − level)/2 and (1 + level)/2. A forecast of counts has columns of the median and of the probability of 0 too.
 func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 	rows := [][]string{{cmp.Or(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
+	var medians, zeros []float64
+	if f.Counts != nil {
+		rows[0] = append(rows[0], "median", "p_zero")
+		medians, zeros = f.Quantile(0.5), f.Zeros()
+	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 	var ends [][]float64
 	for _, level := range levels {
@@ -203,6 +222,9 @@ func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
 		row := []string{when, number(f.Mean[i]), number(math.Sqrt(f.LatentVar[i])), number(math.Sqrt(f.NoisyVar[i])), number(lo), number(hi)}
+		if medians != nil {
+			row = append(row, number(medians[i]), number(zeros[i]))
+		}
 		for _, end := range ends {
 			row = append(row, number(end[i]))
 		}

@@ -50,7 +50,12 @@ const oneBelow = 0.15865525393145707
 func standardQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
 // Predictive returns the distributions of the forecast, of new observations.
-func (f *Forecast) Predictive() Predictive { return predicted{f} }
+func (f *Forecast) Predictive() Predictive {
+	if f.Counts != nil {
+		return predictedCounts{f.Counts}
+	}
+	return predicted{f}
+}
 
 // predicted is a forecast as a Predictive: the mixtures of its parts.
 type predicted struct{ f *Forecast }

@@ -207,7 +207,7 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 	}
 	m := gppl.Model{Kernel: gppl.White{Variance: 1e-9}, Noise: 0.7}.Fix("variance")
 	at := func(b beliefs) float64 {
-		r, err := trainWithPriors(t.Context(), v.data, m, b, 59, gppl.Settings{GradientTolerance: 1e-6, MaxEvaluations: 100, NoStandardErrors: true})
+		r, _, err := trainWithPriors(t.Context(), v, m, b, 59, gppl.Settings{GradientTolerance: 1e-6, MaxEvaluations: 100, NoStandardErrors: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -225,10 +225,13 @@ func (k *Known) check() error {
 	return nil
 }
 
-// also returns the further columns to read: the errors first, then the regressors.
+// also returns the further columns to read: the errors first, the sizes, then the regressors.
 func (o ReadOptions) also() (columns []string) {
 	if o.YError != "" {
 		columns = append(columns, o.YError)
+	}
+	if o.Size != "" {
+		columns = append(columns, o.Size)
 	}
 	return append(columns, o.Regressors...)
 }
@@ -240,6 +243,9 @@ func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
 		role := "a regressor"
 		if i == 0 && o.YError != "" {
 			role = "the error of y"
+		}
+		if o.Size != "" && i == o.sizeColumn() {
+			role = "the size"
 		}
 		if before, ok := taken[col]; ok {
 			return fmt.Errorf("column %d (%q) is %s and cannot be %s too: choose another for one of them", col+1, rep.Also.Names[i], before, role)
@@ -302,10 +308,30 @@ func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
 			}
 		}
 	}
+	if o.Size != "" {
+		at := o.sizeColumn()
+		name := cmp.Or(m.Names[at], fmt.Sprintf("column %d", m.Columns[at]+1))
+		for _, i := range order {
+			switch v := m.Values[at][i]; {
+			case math.IsNaN(v):
+				add(i, "the size (%s) is missing although the row has a y: fill it in, or leave y of that row empty too", name)
+			case !(v > 0):
+				add(i, "the size (%s) is %v: want a positive number", name, v)
+			}
+		}
+	}
 	if len(wrong.Rows) == 0 {
 		return nil
 	}
 	return &wrong
+}
+
+// sizeColumn is the place of the sizes among the further columns.
+func (o ReadOptions) sizeColumn() int {
+	if o.YError != "" {
+		return 1
+	}
+	return 0
 }
 
 // regressorNames are those of the header, or numbers.

@@ -84,6 +84,9 @@ func (a *Analysis) newFactor(m gppl.Model, data gppl.Data, most int) (*factor, e
 	return f, nil
 }
 
+// ErrCounts says that observations are counts.
+var ErrCounts = errors.New("forecast: no innovations of counts, which are not normal: the forecasts of the past test the model")
+
 // Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its prediction
 // from those before it, divided by the standard deviation of that prediction. Under the model they are independent and N(0, 1), unlike
 // leave-one-out residuals.
@@ -113,6 +116,9 @@ func (a *Analysis) Residuals() (*Residuals, error) { return a.residuals(checked)
 
 // residuals checks the latest observations, at most most.
 func (a *Analysis) residuals(most int) (*Residuals, error) {
+	if a.Series.Counting != nil {
+		return nil, ErrCounts
+	}
 	if _, err := a.room().windows(min(most, len(a.Series.X))); err != nil {
 		return nil, err
 	}

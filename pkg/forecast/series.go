@@ -41,6 +41,9 @@ type ReadOptions struct {
 	Holidays string
 	// Memory bounds, in bytes, what Read takes by its forecast: the error is then a *gppl.MemoryError. 0 is no limit.
 	Memory float64
+	// Likelihood says how y arises, one of Likelihoods: auto takes plain counts, and what is 0 or 1, for what they are. Size is a column of exposures
+	// of counts, or of numbers of trials.
+	Likelihood, Size string
 
 	future *futureRows // of one series of a panel; nil: those in Future
 	within [2]float64  // that x is wanted in (dataset.CSVOptions.Within)
@@ -80,6 +83,7 @@ type Series struct {
 	Relative  bool
 	Known     *Known    // regressors; nil for none
 	Holidays  *Holidays // nil for none
+	Counting  *Counting // of counts; nil for a normal distribution
 
 	Step       float64   // the median distance between neighbours in x, duplicates left out
 	Even       bool      // most distances are about Step
@@ -169,7 +173,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 	}
 	all, order := s.X, []int(nil) // nil: all, as they are in the file
-	if out.Source.Unsorted > 0 || o.Last > 0 && s.Len() > o.Last || o.YError != "" {
+	if out.Source.Unsorted > 0 || o.Last > 0 && s.Len() > o.Last || o.YError != "" || o.Size != "" {
 		order = ascending(s.X)
 		if o.Last > 0 && len(order) > o.Last {
 			out.Source.Dropped = len(order) - o.Last
@@ -188,6 +192,9 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	if o.YError != "" {
 		out.setErrors(rep.Also, order)
 		out.Relative = o.RelativeErrors
+	}
+	if err := out.setCounting(o, s.Y, rep.Also, order); err != nil {
+		return nil, fmt.Errorf("forecast: %s: %w", path, err)
 	}
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
 	out.X, out.Y = s.X, s.Y
@@ -265,7 +272,7 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 
 // part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
 func (s *Series) part(from, to int) *Series {
-	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, whole: s}
+	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting.part(from, to), whole: s}
 	if s.whole != nil {
 		p.whole = s.whole
 	}
@@ -454,6 +461,9 @@ func (s *Series) Notes() []string {
 	}
 	if s.Holidays != nil {
 		notes = append(notes, s.Holidays.note())
+	}
+	if s.Counting != nil {
+		notes = append(notes, s.Counting.note(s.YName))
 	}
 	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", count(k, "row"), was(k)))

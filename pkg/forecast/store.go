@@ -59,6 +59,7 @@ type stored struct {
 	Relative  bool      `json:"relative_errors,omitempty"`
 	Known     *Known    `json:"regressors,omitempty"`
 	Holidays  *Holidays `json:"holidays,omitempty"`
+	Counting  *Counting `json:"counting,omitempty"`
 }
 
 // storedMember is one of the models that forecasts average.
@@ -68,6 +69,7 @@ type storedMember struct {
 	Model  gppl.Model `json:"model"`
 	// Draws are models with parameters drawn from their posterior, equally weighted.
 	Draws []gppl.Model `json:"draws,omitempty"`
+	Shape float64      `json:"shape,omitempty"` // of the likelihood of counts
 }
 
 // Save writes the analysis to a file, whole or not at all.
@@ -80,14 +82,14 @@ func (a *Analysis) Encode(w io.Writer) error {
 	var members []storedMember
 	if a.Chosen == ByEvidence {
 		for _, m := range a.members {
-			members = append(members, storedMember{m.weight, m.log, m.model, m.draws})
+			members = append(members, storedMember{m.weight, m.log, m.model, m.draws, m.shape})
 		}
 	}
 	b, err := json.Marshal(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: []float64{}, Y: []float64{},
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
 		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons,
-		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays,
+		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting,
 	})
 	if err == nil {
 		err = writeStored(sealed.NewWriter(w), b, s.X, s.Y)
@@ -196,7 +198,12 @@ func decode(b []byte) (*Analysis, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays}
+	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays, Counting: j.Counting}
+	if s.Counting != nil {
+		if err := s.checkCounting(s.Y); err != nil {
+			return nil, err
+		}
+	}
 	s.spacing()
 	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: j.Priors, seasons: j.Periods}
 	if j.Weak {
@@ -213,7 +220,7 @@ func decode(b []byte) (*Analysis, error) {
 		}
 	}
 	for i, m := range j.Members { // the averaged candidates come first, in the order of the members
-		a.members = append(a.members, &member{kind: a.Candidates[i].kind, model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws})
+		a.members = append(a.members, &member{kind: a.Candidates[i].kind, model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws, shape: m.Shape})
 	}
 	return a, nil
 }

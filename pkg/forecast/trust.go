@@ -251,6 +251,11 @@ func (a *Analysis) relearn(ctx context.Context, m member, v yScale, model gppl.M
 	if a.Projections > 0 || a.Chosen == ByBIC && len(a.Result.Priors) > 0 {
 		return model, "projections and given priors are those of the whole series", nil
 	}
+	if v.counts != nil {
+		if v, err = v.linearised(ctx, model, m.shape); err != nil {
+			return model, err.Error(), ctx.Err()
+		}
+	}
 	loss, err := gppl.NewExact(model, v.data, gppl.WithTolerance(trainTolerance))
 	if err != nil {
 		return model, err.Error(), nil
@@ -258,7 +263,7 @@ func (a *Analysis) relearn(ctx context.Context, m member, v yScale, model gppl.M
 	if _, seconds := loss.Cost(model); seconds*refitEvaluations > refitSeconds {
 		return model, "learning them again takes too long", nil
 	}
-	r, err := trainWithPriors(ctx, v.data, model, beliefsOf(m.kind, model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
+	r, _, err := trainWithPriors(ctx, v, model, beliefsOf(m.kind, model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
 	})
 	switch {
@@ -287,11 +292,16 @@ func (a *Analysis) asOf(ctx context.Context, train Window) (past *Analysis, reus
 			return past, "", err
 		}
 		reused = cmp.Or(reused, why)
+		if v.counts != nil {
+			if v, err = v.linearised(ctx, model, m.shape); err != nil {
+				return past, "", err
+			}
+		}
 		p, _, err := conditionOn(model, v.data, windowLength, a.room(), past.windows)
 		if err != nil {
 			return past, "", err
 		}
-		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, scale: &v, posterior: p})
+		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, scale: &v, posterior: p, shape: m.shape})
 	}
 	return past, reused, nil
 }
@@ -302,6 +312,9 @@ func (a *Analysis) forecaster(whole *Series) Forecaster {
 		x := whole.X[test.From:test.To]
 		if whole.Errors != nil {
 			a.ahead = whole.Errors[test.From:test.To]
+		}
+		if c := whole.Counting; c != nil && c.Sizes != nil {
+			a.sizes = c.Sizes[test.From:test.To]
 		}
 		parts, err := a.parts(ctx, x)
 		if err != nil {

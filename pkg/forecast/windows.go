@@ -160,7 +160,7 @@ func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, varia
 }
 
 // posteriorOf conditions a model on the data, and adds a note if it uses windows.
-func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, error) {
+func (a *Analysis) posteriorOf(model gppl.Model, v yScale, shape float64) (conditioned, error) {
 	few := windowLength
 	if a.Chosen == ByBIC {
 		few = askedDense
@@ -168,22 +168,42 @@ func (a *Analysis) posteriorOf(model gppl.Model, data gppl.Data) (conditioned, e
 	if a.windows == nil {
 		a.windows = new(windowCache)
 	}
-	if k := a.conditionsOn(); k < data.Len() {
-		p, failed, err := conditionOn(model, latest(data, k), few, a.room(), a.windows)
+	gaussian := func(v yScale) (gppl.Data, error) {
+		if v.counts == nil {
+			return v.data, nil
+		}
+		v, err := v.linearised(context.Background(), model, shape)
+		return v.data, err
+	}
+	n := v.data.Len()
+	if k := a.conditionsOn(); k < n {
+		recent, err := gaussian(v.latest(k))
+		if err != nil {
+			return nil, err
+		}
+		p, failed, err := conditionOn(model, recent, few, a.room(), a.windows)
 		if err != nil {
 			return nil, err
 		}
 		a.remarkOn(p, failed, k)
-		return lately{p, a.Series.X[data.Len()-k/2], sync.OnceValues(func() (conditioned, error) {
+		return lately{p, a.Series.X[n-k/2], sync.OnceValues(func() (conditioned, error) {
+			data, err := gaussian(v)
+			if err != nil {
+				return nil, err
+			}
 			whole, _, err := conditionOn(model, data, few, a.room(), a.windows)
 			return whole, err
 		})}, nil
+	}
+	data, err := gaussian(v)
+	if err != nil {
+		return nil, err
 	}
 	p, failed, err := conditionOn(model, data, few, a.room(), a.windows)
 	if err != nil {
 		return nil, err
 	}
-	a.remarkOn(p, failed, data.Len())
+	a.remarkOn(p, failed, n)
 	return p, nil
 }
 

@@ -1,11 +1,13 @@
 package forecast
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -21,10 +23,14 @@ type yScale struct {
 	// likelihoods of y and of log y comparable.
 	offset  float64
 	typical float64 // median of the standardised known errors; 0 if there are none
+	counts  *counts // where y are counts: data are then a Gaussian approximation
 }
 
 // newYScale returns the observations from ≤ i < to as a model sees them, standardised by themselves.
 func newYScale(s *Series, from, to int, log bool) (yScale, error) {
+	if s.Counting != nil {
+		return newCountScale(s, from, to)
+	}
 	v := yScale{log: log}
 	g, err := v.transformed(s.Y[from:to])
 	if err != nil {
@@ -51,6 +57,9 @@ func (v yScale) transformed(y []float64) ([]float64, error) {
 
 // over returns the observations from ≤ i < to on this scale, in its standardisation.
 func (v yScale) over(s *Series, from, to int) (yScale, error) {
+	if s.Counting != nil {
+		return v.overCounts(s, from, to)
+	}
 	x, y := s.X[from:to], s.Y[from:to]
 	g, err := v.transformed(y)
 	if err != nil {
@@ -178,4 +187,28 @@ func positive(y []float64) bool {
 		}
 	}
 	return true
+}
+
+// trained returns the likelihood by which a model is trained.
+func (v yScale) trained(ctx context.Context, m gppl.Model) (gppl.Loss, error) {
+	if v.counts != nil && v.counts.laplace {
+		loss, err := v.counts.loss(m, v.counts.likelihood)
+		if err != nil {
+			return nil, err
+		}
+		theta := m.Values()
+		if shape := shapeOf(v.counts.likelihood); shape > 0 {
+			theta = append(theta, shape)
+		}
+		return loss.StartAt(ctx, theta)
+	}
+	return auto.Likelihood(m, v.data, slowest, gppl.WithTolerance(trainTolerance))
+}
+
+// loss returns the negative log likelihood of a model by which it is compared.
+func (v yScale) loss(ctx context.Context, m gppl.Model, shape float64, opts ...gppl.Option) (gppl.Loss, error) {
+	if v.counts != nil && v.counts.laplace {
+		return v.comparedCounts(ctx, m, shape, opts...)
+	}
+	return gppl.NewExact(m, v.data, opts...)
 }

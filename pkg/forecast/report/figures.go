@@ -38,6 +38,9 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	fit.NoisyVar = append(fit.NoisyVar, fine.NoisyVar...)
 	fit.Lower, fit.Upper = append(fit.Lower, fine.Lower...), append(fit.Upper, fine.Upper...)
 	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function and of a new observation.", a.Kernel())
+	if f.Counts != nil {
+		caption = fmt.Sprintf("Posterior of %s: the expected count, and the 95 %% band of a new one, whose ends are whole numbers.", a.Kernel())
+	}
 	if first > 0 {
 		caption += fmt.Sprintf(" Shown are the latest %d of %d observations.", len(x), len(s.X))
 	}
@@ -47,7 +50,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 			XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Caption: caption, Width: 960,
 		},
 		Observed:    viz.Points{X: x, Y: y},
-		Predictions: []viz.Prediction{{Name: "mean", X: fit.X, Mean: fit.Mean, LatentVar: fit.LatentVar, NoisyVar: fit.NoisyVar, Lower: fit.Lower, Upper: fit.Upper}},
+		Predictions: []viz.Prediction{prediction(fit)},
 		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
 	})
 }
@@ -342,6 +345,9 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error"}, {Name: "unit"}},
 		Notes:   []string{"Variances are in the unit of y squared. Standard errors are approximate: those of the logarithm, from the curvature of the likelihood, times the value."},
 	}
+	if a.Series.Counting != nil {
+		t.Notes[0] = "Variances are those of the " + link(a) + ", squared. The observations are " + a.Likelihood() + strings.TrimPrefix(t.Notes[0], "Variances are in the unit of y squared")
+	}
 	for _, p := range a.Result.Params {
 		number, se, unit := inUnits(a, p)
 		var value, stderr any = number, nil
@@ -370,6 +376,8 @@ func knownError(se float64) float64 {
 // inUnits returns a parameter of the standardised series in the unit of the file, with its standard error; 0 if that is not known.
 func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit string) {
 	switch {
+	case p.Unit == "y²" && a.Series.Counting != nil:
+		unit = "(" + link(a) + ")²"
 	case p.Unit == "y²" && a.Log:
 		unit = "(log y)²"
 	case p.Unit == "y²" && a.Series.YUnit != "":
@@ -396,6 +404,9 @@ func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 			}
 			return "–" // in the row of "…"
 		}
+	}
+	if f.Counts != nil {
+		return countPredictions(a, f)
 	}
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),

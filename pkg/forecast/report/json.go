@@ -16,9 +16,10 @@ type JSON struct {
 	Lead       string               `json:"lead,omitempty"` // what comes before all else: values that may stand for missing ones
 	Notes      []string             `json:"notes"`
 	Kernel     string               `json:"kernel"`
-	Status     string               `json:"status"`           // of training the best model, as in Candidates
-	Doubts     []string             `json:"doubts,omitempty"` // why the parameters of a named kernel may not be the optimum
-	Log        bool                 `json:"log,omitempty"`    // the best model is of log y
+	Status     string               `json:"status"`               // of training the best model, as in Candidates
+	Doubts     []string             `json:"doubts,omitempty"`     // why the parameters of a named kernel may not be the optimum
+	Log        bool                 `json:"log,omitempty"`        // the best model is of log y
+	Likelihood string               `json:"likelihood,omitempty"` // of counts, with its learnt shape; "" for a normal distribution
 	Exact      bool                 `json:"exact_likelihood"`
 	Parameters []ParameterJSON      `json:"parameters"`
 	LogLik     float64              `json:"log_likelihood"` // of the standardised series, without the priors
@@ -60,6 +61,9 @@ type PointJSON struct {
 	SDObservation float64 `json:"sd_observation"`
 	Lower         float64 `json:"lower_95"`
 	Upper         float64 `json:"upper_95"`
+	// Of counts: the median, and the probability of 0.
+	Median *float64 `json:"median,omitempty"`
+	Zero   *float64 `json:"p_zero,omitempty"`
 }
 
 // Describe returns the analysis for a program, with the forecast, the residual checks and the backtest that are not nil.
@@ -67,7 +71,7 @@ func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals,
 	j := JSON{
 		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()),
 		Kernel: a.Kernel(), Status: a.Candidates[0].Status, Doubts: a.Candidates[0].Doubts, Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
-		Trust: trust, Log: a.Log, LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
+		Trust: trust, Log: a.Log, Likelihood: a.Likelihood(), LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
 	}
 	for _, p := range a.Result.Params {
 		value, se, unit := inUnits(a, p)
@@ -89,7 +93,13 @@ func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals,
 func Points(f *forecast.Forecast) (points []PointJSON) {
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
-		points = append(points, PointJSON{when, f.Mean[i], math.Sqrt(f.LatentVar[i]), math.Sqrt(f.NoisyVar[i]), lo, hi})
+		points = append(points, PointJSON{X: when, Mean: f.Mean[i], SDLatent: math.Sqrt(f.LatentVar[i]), SDObservation: math.Sqrt(f.NoisyVar[i]), Lower: lo, Upper: hi})
+	}
+	if f.Counts != nil {
+		medians, zeros := f.Quantile(0.5), f.Zeros()
+		for i := range points {
+			points[i].Median, points[i].Zero = &medians[i], &zeros[i]
+		}
 	}
 	return points
 }

@@ -189,6 +189,10 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 		lo, hi := f.Band(i)
 		format, precision := digits(f)
 		number := func(v float64) string { return strconv.FormatFloat(v, format, precision, 64) }
+		if f.Counts != nil {
+			return append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %% or more a new observation is between %.0f and %.0f.",
+				f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), lo, hi))
+		}
 		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %% a new observation is between %s and %s.",
 			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), number(lo), number(hi)))
 	}
@@ -197,6 +201,9 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 
 // how says how the model was chosen.
 func how(a *forecast.Analysis) string {
+	if a.Series.Counting != nil {
+		return "Models are of the " + link(a) + ". Sums of terms were compared with weak priors on a Gaussian approximation of the observations, and the best were trained by Laplace's method on the observations themselves. They are ranked by their evidence, the marginal likelihood with the parameters integrated out."
+	}
 	if a.Chosen == forecast.ByEvidence {
 		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors, and the best sum grew by one term at a time. They are ranked by their evidence, the marginal likelihood with the parameters integrated out by Laplace's method."
 	}

@@ -1,0 +1,549 @@
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// Counting says that the values of a series are counts: how they arise from the latent value g that the models are of.
+type Counting struct {
+	Likelihood string `json:"likelihood"` // poisson, negbinomial, binomial or bernoulli
+	// Sizes are the exposures of counts, or the numbers of trials; nil for ones. SizeName is their column. A forecast has the last of them.
+	Sizes    []float64 `json:"sizes,omitempty"`
+	SizeName string    `json:"size_name,omitempty"`
+	// Because says why the values were taken for counts, where nobody asked for it.
+	Because string `json:"because,omitempty"`
+}
+
+// Likelihoods are the values of ReadOptions.Likelihood. "", or "gaussian", is the normal distribution of y or of log y.
+var Likelihoods = []string{"auto", "gaussian", "poisson", "negbinomial", "binomial", "bernoulli"}
+
+// startShape is where the shape of a negative binomial distribution begins: a variance of μ + μ²/3.
+const startShape = 3
+
+// likelihood returns the likelihood with a shape, 0 for where it begins.
+func (c *Counting) likelihood(shape float64) observe.Likelihood {
+	switch c.Likelihood {
+	case "poisson":
+		return observe.Poisson{}
+	case "negbinomial":
+		if shape == 0 {
+			shape = startShape
+		}
+		return observe.NegBinomial{Shape: shape}
+	case "binomial", "bernoulli":
+		return observe.Binomial{}
+	}
+	panic("forecast: no likelihood of counts " + c.Likelihood)
+}
+
+// shapeOf is the shape of a likelihood, 0 for none.
+func shapeOf(l observe.Likelihood) float64 {
+	if n, ok := l.(observe.NegBinomial); ok {
+		return n.Shape
+	}
+	return 0
+}
+
+// varies reports whether each observation may have a variation of its own on the scale of g: the noise of the model. A negative binomial
+// distribution has one already, and single trials cannot show it.
+func (c *Counting) varies() bool { return c.Likelihood == "poisson" || c.Likelihood == "binomial" }
+
+// noVariation stands for none.
+const noVariation = 1e-6
+
+// size returns the size of the i-th observation.
+func (c *Counting) size(i int) float64 {
+	if c.Sizes == nil {
+		return 1
+	}
+	return c.Sizes[i]
+}
+
+// part returns the counting of the observations from ≤ i < to.
+func (c *Counting) part(from, to int) *Counting {
+	if c == nil || c.Sizes == nil {
+		return c
+	}
+	p := *c
+	p.Sizes = c.Sizes[from:to]
+	return &p
+}
+
+// check returns an error for a y or a size that cannot be.
+func (c *Counting) check(y, size float64) error {
+	err := c.likelihood(0).Check(y, size)
+	if err != nil && c.Likelihood == "bernoulli" {
+		return fmt.Errorf("%v is neither 0 nor 1", y)
+	}
+	return err
+}
+
+// checkCounting returns an error for observations that cannot be.
+func (s *Series) checkCounting(y []float64) error {
+	c := s.Counting
+	if !slices.Contains(Likelihoods[2:], c.Likelihood) {
+		return fmt.Errorf("a likelihood %q: it is one of %s", c.Likelihood, strings.Join(Likelihoods[2:], ", "))
+	}
+	if c.Sizes != nil && len(c.Sizes) != len(y) {
+		return fmt.Errorf("%d sizes of %d observations", len(c.Sizes), len(y))
+	}
+	if c.Likelihood == "binomial" && c.Sizes == nil {
+		return errors.New("a binomial distribution needs the number of trials of each observation: name their column by ReadOptions.Size")
+	}
+	for i, v := range y {
+		if err := c.check(v, c.size(i)); err != nil {
+			return fmt.Errorf("observation %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// Count makes the values of a series counts of a likelihood: one of Likelihoods but the first two. Sizes are the exposures of the observations or
+// their numbers of trials; nil stands for ones. It is an error if a value cannot be.
+func (s *Series) Count(likelihood string, sizes []float64) error {
+	before := s.Counting
+	s.Counting = &Counting{Likelihood: likelihood, Sizes: sizes}
+	if err := s.checkCounting(s.Y); err != nil {
+		s.Counting = before
+		return fmt.Errorf("forecast: %w", err)
+	}
+	return nil
+}
+
+// setCounting makes the values of a file counts, if the options ask for it or leave it open.
+func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, order []int) error {
+	switch o.Likelihood {
+	case "", "gaussian":
+		if o.Size != "" {
+			return errors.New("sizes are those of counts or of shares: ReadOptions.Likelihood says which")
+		}
+		return nil
+	case "auto":
+		if o.Size == "" {
+			s.Counting = guessCounting(y)
+			return nil
+		}
+		s.Counting = &Counting{Likelihood: "negbinomial"}
+	default:
+		s.Counting = &Counting{Likelihood: o.Likelihood}
+	}
+	c := s.Counting
+	if o.Size != "" {
+		at := o.sizeColumn()
+		c.SizeName = cmp.Or(m.Names[at], fmt.Sprintf("column %d", m.Columns[at]+1))
+		for _, i := range order {
+			c.Sizes = append(c.Sizes, m.Values[at][i])
+		}
+	}
+	var wrong dataset.CSVRowsError
+	for i, v := range y {
+		err := c.check(v, c.size(i))
+		switch {
+		case err == nil:
+		case order != nil && len(m.Lines) > order[i]:
+			wrong.Add(dataset.CSVRowError{Line: m.Lines[order[i]], Err: err})
+		case order == nil && len(m.Lines) > i:
+			wrong.Add(dataset.CSVRowError{Line: m.Lines[i], Err: err})
+		default:
+			return fmt.Errorf("observation %d: %w", i+1, err)
+		}
+	}
+	if len(wrong.Rows) > 0 {
+		return &wrong
+	}
+	return s.checkCounting(y)
+}
+
+// Likelihood names the distribution of counts about the best model, with its learnt shape; "" for a normal distribution.
+func (a *Analysis) Likelihood() string {
+	if a.Series.Counting == nil {
+		return ""
+	}
+	var shape float64
+	if len(a.members) > 0 {
+		shape = a.members[0].shape
+	}
+	if name := a.Series.Counting.Likelihood; name == "bernoulli" {
+		return "Bernoulli"
+	}
+	return a.Series.Counting.likelihood(shape).String()
+}
+
+// countingNames are those of the likelihoods in a sentence.
+var countingNames = map[string]string{
+	"poisson": "counts with a Poisson distribution", "negbinomial": "counts with a negative binomial distribution", "binomial": "numbers of successes with a binomial distribution",
+	"bernoulli": "events, 0 or 1, with a probability that changes",
+}
+
+// note says in a sentence how the values are modelled.
+func (c *Counting) note(name string) string {
+	text := fmt.Sprintf("%s is modelled as %s", name, countingNames[c.Likelihood])
+	if c.Because != "" {
+		text += ", since " + c.Because + ": ReadOptions.Likelihood: \"gaussian\" models them as any other values"
+	}
+	if c.SizeName != "" {
+		text += fmt.Sprintf(". %s has their sizes; the forecast assumes the last, %v", c.SizeName, c.Sizes[len(c.Sizes)-1])
+	}
+	return text + "."
+}
+
+const (
+	// fewCounts is the median below which whole numbers may be counts whose distribution is far from a normal one: from 20 on, one has less than
+	// 1e-5 of its mass below 0.
+	fewCounts = 20
+	// leastCounts is the number of observations from which values are taken for counts without being asked.
+	leastCounts = 20
+	// counted is the least variance about the neighbours, over the mean, of what is taken for counts: counts at a rate that changes have more
+	// than 1, grades, ages and numbers of order less.
+	counted = 0.5
+)
+
+// guessCounting returns the counting of values that are plainly counts, nil for others: 0 and 1, or whole numbers from 0 with a median below
+// fewCounts that scatter about their neighbours as counts do, whose variance is their mean or more. Counts are negative binomial if the
+// scatter is beyond that of a Poisson distribution.
+func guessCounting(y []float64) *Counting {
+	if len(y) < leastCounts {
+		return nil
+	}
+	var sum, squares, beyond float64
+	for i, v := range y {
+		if v < 0 || v != math.Trunc(v) {
+			return nil
+		}
+		if sum += v; i > 0 {
+			squares += 0.5 * (v - y[i-1]) * (v - y[i-1])
+			beyond += 0.5 * (v + y[i-1])
+		}
+	}
+	middle := median(y)
+	switch most := slices.Max(y); {
+	case most == 1:
+		return &Counting{Likelihood: "bernoulli", Because: "its values are 0 and 1"}
+	case middle >= fewCounts || squares < counted*beyond:
+		return nil
+	}
+	c := &Counting{Likelihood: "poisson", Because: fmt.Sprintf("its values are whole numbers from 0 with a median of %v, scattered as counts are", middle)}
+	// The ratio is 1 for a Poisson distribution, with a standard error of about √(3/n + 1/2S) for S events.
+	if excess := squares/beyond - 1; excess > 2*math.Sqrt(3/float64(len(y))+0.5/sum) {
+		c.Likelihood = "negbinomial"
+	}
+	return c
+}
+
+// counts are observations as the likelihood of counts sees them, for a latent value z = g − centre.
+type counts struct {
+	of         *Counting
+	centre     float64
+	likelihood observe.Likelihood // of z
+	raw        gppl.Data
+	sizes      []float64 // of z
+	laplace    bool      // models are trained by Laplace's method, not by one Gaussian approximation for all
+}
+
+// newCounts returns the observations of a series with the centre, and the shape of the likelihood where it has one.
+func newCounts(s *Series, centre, shape float64) (*counts, error) {
+	in, err := s.inputs(s.X)
+	if err != nil {
+		return nil, err
+	}
+	d, err := gppl.NewData(in, s.Y)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	c := &counts{of: s.Counting, centre: centre, raw: d, sizes: make([]float64, len(s.Y))}
+	for i := range c.sizes {
+		c.sizes[i] = s.Counting.size(i)
+	}
+	switch l := s.Counting.likelihood(shape).(type) {
+	case observe.Binomial:
+		c.likelihood = centred{l, centre}
+	default: // the rate is size·eᶻ⁺ᶜ
+		c.likelihood = l
+		for i := range c.sizes {
+			c.sizes[i] *= math.Exp(centre)
+		}
+	}
+	return c, nil
+}
+
+// centreOf is the latent value at which all observations together are what is expected.
+func (c *Counting) centreOf(y []float64) float64 {
+	var sum, size float64
+	for i, v := range y {
+		sum, size = sum+v, size+c.size(i)
+	}
+	return c.likelihood(0).Guess(sum, size)
+}
+
+// newCountScale returns the observations from ≤ i < to on the scale of z, whose Gaussian values are guesses until linearised.
+func newCountScale(s *Series, from, to int) (yScale, error) {
+	v := yScale{scaling: dataset.Scaling{Mean: s.Counting.part(from, to).centreOf(s.Y[from:to]), Scale: 1}}
+	return v.overCounts(s, from, to)
+}
+
+func (v yScale) overCounts(s *Series, from, to int) (yScale, error) {
+	c, err := newCounts(s.part(from, to), v.scaling.Mean, 0)
+	if err != nil {
+		return v, err
+	}
+	v.counts = c
+	loss, err := c.loss(gppl.Model{Kernel: whiteTerm, Noise: 1}, c.likelihood)
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	v.data = loss.Guess()
+	return v, nil
+}
+
+func (c *counts) loss(m gppl.Model, l observe.Likelihood) (*observe.Laplace, error) {
+	return observe.NewLaplace(m, c.raw, l, c.sizes)
+}
+
+// linearised returns the observations as the Gaussian model that Laplace's method ends with sees them, at a model and the shape of the
+// likelihood: pseudo-observations with known errors.
+func (v yScale) linearised(ctx context.Context, m gppl.Model, shape float64) (yScale, error) {
+	c := *v.counts
+	l := observe.Likelihood(c.of.likelihood(shape))
+	if b, ok := c.likelihood.(centred); ok {
+		l = b
+	}
+	loss, err := c.loss(m, held{l})
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	if _, v.data, err = loss.Gaussian(ctx, m.Values()); err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	c.likelihood, v.counts = l, &c
+	return v, nil
+}
+
+// comparedCounts returns the loss of Laplace's method at a shape of the likelihood, with the gradient of its Gaussian approximation there: the
+// curvature for the evidence takes a tenth of the time, and differs by the third derivatives alone.
+func (v yScale) comparedCounts(ctx context.Context, m gppl.Model, shape float64, opts ...gppl.Option) (gppl.Loss, error) {
+	at, err := v.linearised(ctx, m, shape)
+	if err != nil {
+		return nil, err
+	}
+	gaussian, err := gppl.NewExact(m, at.data, opts...)
+	if err != nil {
+		return nil, err
+	}
+	loss, err := v.counts.loss(m, held{at.counts.likelihood})
+	return curvedAs{loss, gaussian}, err
+}
+
+// curvedAs is a loss whose gradient is that of another.
+type curvedAs struct {
+	gppl.Loss
+	other gppl.Loss
+}
+
+func (l curvedAs) ValueGrad(grad, theta []float64) (float64, error) {
+	if grad == nil {
+		return l.Loss.ValueGrad(nil, theta)
+	}
+	return l.other.ValueGrad(grad, theta)
+}
+
+// latest returns the latest k observations.
+func (v yScale) latest(k int) yScale {
+	v.data = latest(v.data, k)
+	if v.counts != nil {
+		c := *v.counts
+		c.raw, c.sizes = latest(c.raw, k), c.sizes[max(0, len(c.sizes)-k):]
+		v.counts = &c
+	}
+	return v
+}
+
+// piloted linearises the observations at a rough signal that is learnt from them, so that one Gaussian approximation compares all structures.
+func (p *policy) piloted(v yScale) (yScale, error) {
+	c := v.counts
+	mean, err := policyMean(stationary{}, "linear", c.raw.X)
+	if err != nil {
+		return v, err
+	}
+	m := gppl.Model{Kernel: (stationary{}).signal("Laplace", p.extent, false), Noise: startNoise, Mean: mean}
+	if !c.of.varies() {
+		m.Noise = noVariation
+		m = m.Fix(gppl.NoiseName)
+	}
+	loss, err := c.loss(scaled(m, nil, p.extent.span), c.likelihood)
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	prior, err := withBeliefs(loss, withShape(beliefsOf(stationary{}, m, p.extent, nil, 1), c.likelihood))
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	r, err := gppl.Fit(p.ctx, prior, nil, gppl.Settings{GradientTolerance: pilotGradient, MaxEvaluations: pilotEvaluations, NoStandardErrors: true})
+	if err != nil {
+		return v, fmt.Errorf("forecast: a first model of the counts: %w", err)
+	}
+	return v.linearised(p.ctx, plain(r).Model, shapeIn(r))
+}
+
+// ofNamed visits the kernels that the user named for counts, at starts taken from the Gaussian approximation.
+func (p *policy) ofNamed(fixed bool, visit func(of candidate, q proposal) error) error {
+	if fixed {
+		return nil
+	}
+	for _, name := range p.options.Kernels {
+		k, err := ParseKernel(name)
+		if err != nil {
+			return err
+		}
+		m := auto.StartFrom(gppl.Model{Kernel: k, Noise: startNoise}, p.scales[0].data)
+		theta := m.Values()
+		for i, q := range m.Params() {
+			if q.Role == gppl.RolePeriod && len(p.seasons) > 0 {
+				theta[i] = p.seasons[0].period
+			}
+		}
+		if err := visit(stationary{}, proposal{terms: termsOf(m.WithParams(theta).Kernel), noise: startNoise}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countFinalists is how many candidates are trained by Laplace's method itself.
+const countFinalists = 2
+
+// The pilot need not be at its optimum.
+const (
+	pilotGradient    = 0.5
+	pilotEvaluations = 15
+)
+
+// shapeIn returns the shape of the likelihood in a result, 0 for none.
+func shapeIn(r *gppl.Result) float64 {
+	if i := slices.IndexFunc(r.Params, func(p gppl.FittedParam) bool { return p.Name == "shape" }); i >= 0 && i == len(r.Params)-1 {
+		return r.Params[i].Value
+	}
+	return 0
+}
+
+// withShape adds the weak prior of the shape of a likelihood.
+func withShape(b beliefs, l observe.Likelihood) beliefs {
+	if _, ok := l.(observe.Shaped); ok {
+		b.weak, b.given = append(b.weak, gppl.LogNormal{Mu: math.Log(startShape), Sigma: 1.5}), append(b.given, nil)
+	}
+	return b
+}
+
+// held is a likelihood whose parameters are not learnt.
+type held struct{ observe.Likelihood }
+
+// centred is a likelihood of z = g − by.
+type centred struct {
+	observe.Likelihood
+	by float64
+}
+
+func (l centred) LogDensity(y, size, z float64) observe.Derivatives {
+	return l.Likelihood.LogDensity(y, size, z+l.by)
+}
+func (l centred) Guess(y, size float64) float64    { return l.Likelihood.Guess(y, size) - l.by }
+func (l centred) Mean(size, z float64) float64     { return l.Likelihood.Mean(size, z+l.by) }
+func (l centred) Variance(size, z float64) float64 { return l.Likelihood.Variance(size, z+l.by) }
+func (l centred) CDF(y, size, z float64) float64   { return l.Likelihood.CDF(y, size, z+l.by) }
+
+// sizesAt returns the sizes of new observations: those of the test where they are known, else those of the observations at or before x.
+func (a *Analysis) sizesAt(x []float64) []float64 {
+	c := a.Series.Counting
+	if a.sizes != nil || c.Sizes == nil {
+		return a.sizes
+	}
+	out := make([]float64, len(x))
+	for i, v := range x {
+		at, found := slices.BinarySearch(a.Series.X, v)
+		if !found {
+			at = max(0, at-1)
+		}
+		out[i] = c.Sizes[at]
+	}
+	return out
+}
+
+// together makes one part of those of the draws of a member: a normal distribution of g with their mean and variance.
+func together(parts []Part) Part {
+	one := parts[0]
+	if len(parts) == 1 {
+		return one
+	}
+	n := float64(len(parts))
+	one.Weight *= n
+	one.Mean, one.LatentVar, one.NoisyVar = slices.Clone(one.Mean), slices.Clone(one.LatentVar), slices.Clone(one.NoisyVar)
+	for j := range one.Mean {
+		var sum, squares, latent, noisy float64
+		for _, p := range parts {
+			sum, latent, noisy = sum+p.Mean[j], latent+p.LatentVar[j], noisy+p.NoisyVar[j]
+		}
+		for _, p := range parts {
+			squares += (p.Mean[j] - sum/n) * (p.Mean[j] - sum/n)
+		}
+		one.Mean[j], one.LatentVar[j], one.NoisyVar[j] = sum/n, (latent+squares)/n, (noisy+squares)/n
+	}
+	return one
+}
+
+// countsOf returns the distribution of the counts that parts forecast; latent leaves out the variation of single observations.
+func countsOf(parts []Part, latent bool) *observe.Counts {
+	var weights []float64
+	var all []*observe.Counts
+	for _, p := range parts {
+		variances := p.NoisyVar
+		if latent {
+			variances = p.LatentVar
+		}
+		weights, all = append(weights, p.Weight), append(all, observe.NewCounts(p.Observed, p.Mean, variances, p.Sizes))
+	}
+	return observe.Mixed(weights, all)
+}
+
+// forecastCounts summarises parts of counts.
+func forecastCounts(x []float64, when []string, parts []Part) *Forecast {
+	f := &Forecast{X: x, When: when, Parts: parts, Counts: countsOf(parts, false)}
+	f.Mean, f.NoisyVar = f.Counts.Expected()
+	_, f.LatentVar = countsOf(parts, true).Rates()
+	f.Lower, f.Upper = f.Quantile(0.025), f.Quantile(0.975)
+	return f
+}
+
+// Zeros returns the probability of 0 at each x of a forecast of counts.
+func (f *Forecast) Zeros() (p []float64) {
+	for i := range f.X {
+		p = append(p, f.Counts.CDF(i, 0))
+	}
+	return p
+}
+
+// predictedCounts is a forecast of counts as a Predictive.
+type predictedCounts struct{ *observe.Counts }
+
+var _ Predictive = predictedCounts{}
+
+// Mean returns the medians, the point forecasts with the least absolute error.
+func (p predictedCounts) Mean() []float64 { return p.Counts.Quantile(0.5) }
+
+// Standardised returns the normal quantiles of the middle of the jump of the distribution at each y.
+func (p predictedCounts) Standardised(y []float64) []float64 {
+	z := p.PIT(y, slices.Repeat([]float64{0.5}, len(y)))
+	for i, u := range z {
+		z[i] = standardQuantile(min(max(u, 1e-12), 1-1e-12))
+	}
+	return z
+}

@@ -1,0 +1,265 @@
+package forecast
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats/scalar"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+)
+
+// countsOfKind draws n counts whose log rate, or log odds, is a season of 12 steps.
+func drawnCounts(rnd *rand.Rand, likelihood string, n int) (x, y, sizes []float64) {
+	for i := range n {
+		g := 0.8 + 0.6*math.Sin(2*math.Pi*float64(i)/12)
+		var v, size float64 = 0, 1
+		switch likelihood {
+		case "negbinomial":
+			g += math.Log(distuv.Gamma{Alpha: 2, Beta: 2, Src: rnd}.Rand())
+			fallthrough
+		case "poisson":
+			v = distuv.Poisson{Lambda: math.Exp(g), Src: rnd}.Rand()
+		case "binomial":
+			size = float64(5 + rnd.IntN(10))
+			fallthrough
+		case "bernoulli":
+			v = distuv.Binomial{N: size, P: 1 / (1 + math.Exp(-g)), Src: rnd}.Rand()
+		}
+		x, y, sizes = append(x, float64(i)), append(y, v), append(sizes, size)
+	}
+	return x, y, sizes
+}
+
+func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *Series {
+	t.Helper()
+	s, err := NewSeries(Axis{Name: "t"}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Count(likelihood, sizes); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestCountForecastsCalibrated forecasts simulated counts from models that Fit finds: the randomised probability integral transforms of what came
+// are uniform, by Kolmogorov and Smirnov at the level 1e-3, one step ahead and some steps ahead of each series.
+func TestCountForecastsCalibrated(t *testing.T) {
+	const n, ahead = 48, 7
+	series := testsize.Of(4, 20, 100)
+	for k, likelihood := range Likelihoods[2:] {
+		var pit [2][]float64
+		inside := 0
+		for i := range series {
+			rnd := rand.New(rand.NewPCG(uint64(i), uint64(k)))
+			x, y, sizes := drawnCounts(rnd, likelihood, n+ahead)
+			s := countSeries(t, likelihood, x, y, sizes).part(0, n)
+			s.spacing()
+			s.whole = nil
+			a, err := Fit(t.Context(), s, Options{Budget: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.sizes = sizes[n:]
+			f, err := a.Forecast(ahead)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := make([]float64, ahead)
+			for j := range u {
+				u[j] = rnd.Float64()
+				if !wholeAndPossible(f.Lower[j], f.Upper[j], likelihood, sizes[n+j]) {
+					t.Errorf("%s: the band from %v to %v", likelihood, f.Lower[j], f.Upper[j])
+				}
+			}
+			all := f.Counts.PIT(y[n:], u)
+			pit[0], pit[1] = append(pit[0], all[0]), append(pit[1], all[ahead-1])
+			if last := ahead - 1; f.Lower[last] <= y[n+last] && y[n+last] <= f.Upper[last] {
+				inside++
+			}
+		}
+		for lead, p := range pit {
+			if d, most := uniformDistance(p), 1.95/math.Sqrt(float64(series)); d > most {
+				t.Errorf("%s, lead %d: transforms are %.3f from uniform, %.3f at most", likelihood, lead, d, most)
+			}
+		}
+		if p := (distuv.Binomial{N: float64(series), P: 0.95}).CDF(float64(inside)); p < 1e-3 {
+			t.Errorf("%s: %d of %d within the 95 %% bands", likelihood, inside, series)
+		}
+	}
+}
+
+func wholeAndPossible(lo, hi float64, likelihood string, size float64) bool {
+	most := math.Inf(1)
+	if likelihood == "binomial" || likelihood == "bernoulli" {
+		most = size
+	}
+	return lo == math.Trunc(lo) && hi == math.Trunc(hi) && lo >= 0 && hi <= most
+}
+
+// uniformDistance is the largest distance between the distribution of values and the uniform one.
+func uniformDistance(values []float64) (d float64) {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	n := float64(len(sorted))
+	for i, v := range sorted {
+		d = max(d, v-float64(i)/n, float64(i+1)/n-v)
+	}
+	return d
+}
+
+// TestCountsStored fits, tests, saves and loads a series of each kind: the loaded one predicts the same.
+func TestCountsStored(t *testing.T) {
+	for k, likelihood := range Likelihoods[2:] {
+		x, y, sizes := drawnCounts(rand.New(rand.NewPCG(5, uint64(k))), likelihood, 60)
+		if likelihood == "bernoulli" {
+			sizes = nil
+		}
+		a, err := Fit(t.Context(), countSeries(t, likelihood, x, y, sizes), Options{Budget: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if trust.Verdict == "" || trust.N != 30 || trust.Spread > 3 {
+			t.Errorf("%s: %+v", likelihood, trust)
+		}
+		a.Calibrate(trust)
+		var b bytes.Buffer
+		if err := a.Encode(&b); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := decode(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := a.Forecast(6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := loaded.Forecast(6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zeros := got.Zeros()
+		for i := range want.Mean {
+			if !scalar.EqualWithinRel(got.Mean[i], want.Mean[i], 1e-9) || got.Upper[i] != want.Upper[i] || got.Lower[i] != want.Lower[i] {
+				t.Errorf("%s: after loading %v in [%v, %v], before %v in [%v, %v]", likelihood, got.Mean[i], got.Lower[i], got.Upper[i], want.Mean[i], want.Lower[i], want.Upper[i])
+			}
+			if zeros[i] != got.Counts.CDF(i, 0) || !(zeros[i] > 0 && zeros[i] < 1) {
+				t.Errorf("%s: the probability of 0 is %v", likelihood, zeros[i])
+			}
+		}
+		if loaded.Likelihood() != a.Likelihood() {
+			t.Errorf("%s: %s after loading, %s before", likelihood, loaded.Likelihood(), a.Likelihood())
+		}
+	}
+}
+
+// TestCountsNamed trains the kernels that are named for counts, and no others.
+func TestCountsNamed(t *testing.T) {
+	x, y, _ := drawnCounts(rand.New(rand.NewPCG(6, 6)), "poisson", 72)
+	a, err := Fit(t.Context(), countSeries(t, "poisson", x, y, nil), Options{Kernels: []string{"Matern32", "Matern32 + Periodic"}, Periods: []float64{12}, Trend: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Kernel() != "Matern32 + Periodic" || len(a.Candidates) != 2 {
+		t.Errorf("%+v", a.Candidates)
+	}
+}
+
+// TestSizesScale multiplies all exposures by ten: the rates divide by ten, and the forecast of counts stays.
+func TestSizesScale(t *testing.T) {
+	x, y, sizes := drawnCounts(rand.New(rand.NewPCG(7, 7)), "poisson", 40)
+	var means [2][]float64
+	for k, by := range []float64{1, 10} {
+		of := slices.Clone(sizes)
+		for i := range of {
+			of[i] *= by
+		}
+		a, err := Fit(t.Context(), countSeries(t, "poisson", x, y, of), Options{Budget: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := a.Forecast(3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		means[k] = f.Mean
+	}
+	for i := range means[0] {
+		if !scalar.EqualWithinRel(means[0][i], means[1][i], 1e-6) {
+			t.Errorf("%v, ten times the sizes %v", means[0][i], means[1][i])
+		}
+	}
+}
+
+// TestGuessCounting tells counts from other whole numbers.
+func TestGuessCounting(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 8))
+	kind := func(f func(i int) float64) string {
+		y := make([]float64, 100)
+		for i := range y {
+			y[i] = f(i)
+		}
+		if c := guessCounting(y); c != nil {
+			return c.Likelihood
+		}
+		return ""
+	}
+	poisson := func(mean float64) float64 { return distuv.Poisson{Lambda: mean, Src: rnd}.Rand() }
+	for what, c := range map[string]struct {
+		want string
+		y    func(i int) float64
+	}{
+		"counts":        {"poisson", func(i int) float64 { return poisson(3 + 2*math.Sin(float64(i)/9)) }},
+		"overdispersed": {"negbinomial", func(int) float64 { return poisson(distuv.Gamma{Alpha: 0.5, Beta: 0.2, Src: rnd}.Rand()) }},
+		"intermittent":  {"negbinomial", func(int) float64 { return float64(rnd.IntN(2)*rnd.IntN(2)) * (1 + poisson(4)) }},
+		"events":        {"bernoulli", func(int) float64 { return float64(rnd.IntN(2)) }},
+		"large":         {"", func(int) float64 { return poisson(200) }},
+		"numbers":       {"", func(i int) float64 { return float64(i / 6) }},
+		"a level":       {"", func(i int) float64 { return float64(10 + i%2) }},
+		"below 0":       {"", func(i int) float64 { return poisson(3) - 1 }},
+		"not whole":     {"", func(i int) float64 { return poisson(3) / 2 }},
+	} {
+		if got := kind(c.y); got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+	if c := guessCounting([]float64{0, 1, 0, 1, 1, 0}); c != nil {
+		t.Errorf("six values: %+v", c)
+	}
+}
+
+// TestCountErrors names what is wrong with values and sizes.
+func TestCountErrors(t *testing.T) {
+	x, y := []float64{0, 1, 2, 3, 4}, []float64{0, 2, 1, 0, 3}
+	s, err := NewSeries(Axis{}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		likelihood string
+		sizes      []float64
+		want       string
+	}{
+		{"bernoulli", nil, "observation 1: 2 is neither 0 nor 1"},
+		{"binomial", nil, "number of trials"},
+		{"binomial", []float64{1, 2, 3, 4, 2}, "observation 4: 3 successes in 2 trials"},
+		{"poisson", []float64{1, 2}, "2 sizes of 5"},
+		{"poisson", []float64{1, 2, 0, 1, 1}, "observation 2: a size of 0"},
+		{"cauchy", nil, `"cauchy"`},
+	} {
+		if err := s.Count(c.likelihood, c.sizes); err == nil || !strings.Contains(err.Error(), c.want) || s.Counting != nil {
+			t.Errorf("%s: %v, want %q", c.likelihood, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package report
+
+import (
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// link names the scale on which models of counts are: that of their parameters.
+func link(a *forecast.Analysis) string {
+	switch a.Series.Counting.Likelihood {
+	case "binomial", "bernoulli":
+		return "log odds"
+	}
+	return "log rate"
+}
+
+// prediction is the posterior as a figure draws it: of counts, the expected one with the band of a new one, whose ends are steps between whole numbers.
+func prediction(f *forecast.Forecast) viz.Prediction {
+	p := viz.Prediction{Name: "mean", X: f.X, Mean: f.Mean, LatentVar: f.LatentVar, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
+	if f.Counts != nil {
+		p.LatentVar = nil // a band of ±1.96 standard deviations would leave what is possible
+	}
+	return p
+}
+
+// countPredictions lists a forecast of counts.
+func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
+	format, precision := digits(f)
+	if format == 'e' {
+		precision = 2
+	}
+	whole := viz.Fixed(0)
+	t := &viz.Table{
+		Caption: "Forecast of " + a.Series.YLabel(),
+		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "expected", Format: viz.Fixed(precision)}, {Name: "median", Format: whole}, {Name: "95 % from", Format: whole}, {Name: "to", Format: whole},
+			{Name: "of 0", Unit: "%", Format: viz.Fixed(0)}},
+		Notes: []string{"Expected is the mean of the counts that may come. The band holds a new count with a probability of at least 95 %; the last column is the probability of 0."},
+	}
+	medians, zeros := f.Quantile(0.5), f.Zeros()
+	const most, ends = 26, 12
+	for i, when := range f.When {
+		if len(f.When) > most && i == ends {
+			t.Rows = append(t.Rows, []any{"…", nil, nil, nil, nil, nil})
+		}
+		if len(f.When) > most && i >= ends && i < len(f.When)-ends {
+			continue
+		}
+		lo, hi := f.Band(i)
+		t.Rows = append(t.Rows, []any{when, f.Mean[i], medians[i], lo, hi, 100 * zeros[i]})
+	}
+	return t
+}
