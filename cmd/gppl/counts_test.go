@@ -80,6 +80,17 @@ func TestCountsInTheShell(t *testing.T) {
 	}
 }
 
+// TestCountsWithoutStructure writes a report of counts of which nothing is learnt but their rate.
+func TestCountsWithoutStructure(t *testing.T) {
+	rnd, dir := rand.New(rand.NewPCG(2, 1)), t.TempDir()
+	path, page := put(t, dir, "a.csv", made("day,sold", 60, func(i int) string { return fmt.Sprintf("%d,%.0f", i, distuv.Poisson{Lambda: 0.4, Src: rnd}.Rand()) })), filepath.Join(dir, "r.html")
+	stdout, _ := must(t, "fit", path, "--kernel", "auto", "--forecast", "3", "--origins", "0", "-q", "--report", page)
+	written, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(stdout, "\nWhite ") || strings.Contains(string(written), "Does the model capture the periodicities?") {
+		t.Errorf("%v: %s", err, stdout)
+	}
+}
+
 // TestWrongCounts names the line and the value of what is no count, and flags that do not go together.
 func TestWrongCounts(t *testing.T) {
 	dir := t.TempDir()

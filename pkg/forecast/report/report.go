@@ -100,7 +100,7 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 		c.Effects = table(effects)
 	}
 	if r, problem := a.Residuals(); problem != nil {
-		c.NoResiduals = problem.Error()
+		c.NoResiduals = strings.TrimPrefix(problem.Error(), "forecast: ")
 	} else {
 		c.Verdict = r.Verdict()
 		figs, problem := Residuals(a, r)
@@ -109,11 +109,13 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 		}
 		c.Along, c.Histogram, c.Correlogram = figure(figs[0], nil), figure(figs[1], nil), figure(figs[2], nil)
 	}
-	periodogram, problem := a.Periodogram()
-	if problem != nil {
-		return problem
+	if a.Series.Counting == nil { // the periodogram of counts is not that of their log rate
+		periodogram, problem := a.Periodogram()
+		if problem != nil {
+			return problem
+		}
+		c.Spectrum = figure(Spectrum(a, periodogram))
 	}
-	c.Spectrum = figure(Spectrum(a, periodogram))
 	if fig, problem := Components(a, f); !errors.Is(problem, forecast.ErrNoComponents) {
 		c.Components = figure(fig, problem)
 	}
@@ -122,7 +124,9 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 		if problem != nil {
 			return problem
 		}
-		c.Slices = figure(Slices(a, slices))
+		if len(slices) > 0 { // else nothing was learnt
+			c.Slices = figure(Slices(a, slices))
+		}
 	}
 	if a.Quick(5 * time.Millisecond) {
 		if contour, problem := a.Contour(ctx, slicePoints); !errors.Is(problem, forecast.ErrNoContour) {
