@@ -666,9 +666,14 @@ func TestSecondsLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refusal := (*Refusal)(nil)
-	if _, err := short.ValueGrad(nil, m.Values()); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "it would take") {
-		t.Errorf("no engine is fast enough, and the error is %v", err)
+	for _, loss := range []*Exact{short, free.WithinSeconds(0.99 * least)} {
+		refusal := (*Refusal)(nil)
+		if _, err := loss.ValueGrad(nil, m.Values()); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "it would take") {
+			t.Errorf("no engine is fast enough, and the error is %v", err)
+		}
+	}
+	if got, err := short.WithinSeconds(math.Inf(1)).ValueGrad(nil, m.Values()); err != nil || got != want {
+		t.Errorf("%v (%v) once the limit is lifted, %v without", got, err, want)
 	}
 	for _, bad := range []float64{0, -1, math.NaN()} {
 		if _, err := NewExact(m, d, WithSeconds(bad)); err == nil {

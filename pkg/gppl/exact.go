@@ -226,6 +226,14 @@ func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 	return engine, seconds
 }
 
+// WithinSeconds returns the likelihood under another limit of WithSeconds. It shares what was computed from the data.
+func (l *Exact) WithinSeconds(most float64) *Exact {
+	other := *l
+	other.chooser = l.chooser.fresh()
+	other.chooser.seconds = most
+	return &other
+}
+
 // withoutEngine returns the loss without the engine of the last evaluation, and
 // its name.
 func (l *Exact) withoutEngine() (Loss, string) {

@@ -252,7 +252,7 @@ func Likelihood(m gppl.Model, d gppl.Data, seconds float64, opts ...gppl.Option)
 		return nil, err
 	}
 	_, start := exact.Cost(m)
-	return gppl.NewExact(m, d, append(slices.Clip(opts), gppl.WithSeconds(max(seconds, slower*start)))...)
+	return exact.WithinSeconds(max(seconds, slower*start)), nil
 }
 
 // trainExact trains the exact likelihood.
