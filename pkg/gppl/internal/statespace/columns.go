@@ -5,6 +5,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // What a Filter does with columns beside the first. Their steps are in the loop of the
@@ -35,15 +36,40 @@ func (f *Filter) addProducts(from, to int) {
 		}
 		return
 	}
-	for a := 1; a < f.cols; a += panelWidth {
-		rows := min(panelWidth, f.cols-a)
-		scaled := blas64.General{Rows: rows, Cols: w, Stride: chunk, Data: f.scaled[(a-1)*chunk:]}
-		for b := 0; b < a+rows; b += panelWidth {
-			cols := min(panelWidth, f.cols-b, a+rows-b)
-			errs := blas64.General{Rows: cols, Cols: w, Stride: n, Data: f.errs[b*n+from:]}
-			gram := blas64.General{Rows: rows, Cols: cols, Stride: f.cols, Data: f.gram[a*f.cols+b:]}
-			dense.Gemm(blas.NoTrans, blas.Trans, 1, scaled, errs, 1, gram)
+	p := f.panelsOf(from, to)
+	parallel.Within(f.Ctx, (f.cols-2+panelWidth)/panelWidth, p.add)
+}
+
+// panels are the products that several processors work on, a panel of columns each.
+type panels struct {
+	from, to int
+	r        blas64.General
+	add, mix func(k int)
+}
+
+// panelsOf returns them for some inputs.
+func (f *Filter) panelsOf(from, to int) *panels {
+	p := &f.panels
+	p.from, p.to = from, to
+	if p.add == nil {
+		p.add, p.mix = f.addPanel, func(k int) {
+			f.mixPanel(p.r, k*panelWidth, min(panelWidth, p.r.Cols-k*panelWidth), p.from, p.to)
 		}
+	}
+	return p
+}
+
+// addPanel adds the products of a panel, the longest first.
+func (f *Filter) addPanel(k int) {
+	from, w := f.panels.from, f.panels.to-f.panels.from
+	a := 1 + ((f.cols-2)/panelWidth-k)*panelWidth
+	rows := min(panelWidth, f.cols-a)
+	scaled := blas64.General{Rows: rows, Cols: w, Stride: chunk, Data: f.scaled[(a-1)*chunk:]}
+	for b := 0; b < a+rows; b += panelWidth {
+		cols := min(panelWidth, f.cols-b, a+rows-b)
+		errs := blas64.General{Rows: cols, Cols: w, Stride: len(f.t), Data: f.errs[b*len(f.t)+from:]}
+		gram := blas64.General{Rows: rows, Cols: cols, Stride: f.cols, Data: f.gram[a*f.cols+b:]}
+		dense.Gemm(blas.NoTrans, blas.Trans, 1, scaled, errs, 1, gram)
 	}
 }
 
@@ -51,33 +77,40 @@ func (f *Filter) addProducts(from, to int) {
 // mixedMean and mixedErrs to those of all, column j from j·chunk on. They are zeros if R has
 // no column.
 func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
-	n, d, w := len(f.t), f.dim, to-from
+	d, w := f.dim, to-from
 	if f.cols == 1 && r.Cols == 1 && r.Data[0] == 1 {
 		return f.mean[from*d : to*d], f.errs[from:to]
 	}
-	width := 1
-	if r.Cols > panelWidth {
-		width = panelWidth
-	}
-	for j := 0; j < max(1, r.Cols); j += width {
-		cols := min(width, max(1, r.Cols)-j)
-		mixed := blas64.General{Rows: cols, Cols: w, Stride: chunk, Data: f.mixedErrs[j*chunk:]}
-		mixedMean := blas64.General{Rows: cols, Cols: w * d, Stride: chunk * d, Data: f.mixedMean[j*chunk*d:]}
-		first, last := f.extent(r, j, cols)
-		if first == last {
-			for i := range cols {
-				clear(mixed.Data[i*chunk:][:w])
-				clear(mixedMean.Data[i*chunk*d:][:w*d])
-			}
-			continue
+	if r.Cols <= panelWidth {
+		for j := range max(1, r.Cols) {
+			f.mixPanel(r, j, 1, from, to)
 		}
-		of := blas64.General{Rows: last - first, Cols: cols, Stride: r.Stride, Data: r.Data[first*r.Stride+j:]}
-		errs := blas64.General{Rows: of.Rows, Cols: w, Stride: n, Data: f.errs[first*n+from:]}
-		means := blas64.General{Rows: of.Rows, Cols: w * d, Stride: n * d, Data: f.mean[(first*n+from)*d:]}
-		product(of, errs, mixed)
-		product(of, means, mixedMean)
+	} else {
+		p := f.panelsOf(from, to)
+		p.r = r
+		parallel.Within(f.Ctx, (r.Cols+panelWidth-1)/panelWidth, p.mix)
 	}
 	return f.mixedMean[:w*d], f.mixedErrs[:w]
+}
+
+// mixPanel is mix for so many columns from j on.
+func (f *Filter) mixPanel(r blas64.General, j, cols, from, to int) {
+	n, d, w := len(f.t), f.dim, to-from
+	mixed := blas64.General{Rows: cols, Cols: w, Stride: chunk, Data: f.mixedErrs[j*chunk:]}
+	mixedMean := blas64.General{Rows: cols, Cols: w * d, Stride: chunk * d, Data: f.mixedMean[j*chunk*d:]}
+	first, last := f.extent(r, j, cols)
+	if first == last {
+		for i := range cols {
+			clear(mixed.Data[i*chunk:][:w])
+			clear(mixedMean.Data[i*chunk*d:][:w*d])
+		}
+		return
+	}
+	of := blas64.General{Rows: last - first, Cols: cols, Stride: r.Stride, Data: r.Data[first*r.Stride+j:]}
+	errs := blas64.General{Rows: of.Rows, Cols: w, Stride: n, Data: f.errs[first*n+from:]}
+	means := blas64.General{Rows: of.Rows, Cols: w * d, Stride: n * d, Data: f.mean[(first*n+from)*d:]}
+	product(of, errs, mixed)
+	product(of, means, mixedMean)
 }
 
 // product sets c to aᵀb.

@@ -77,6 +77,7 @@ type Filter struct {
 
 // scratch is what the methods of a Filter work in.
 type scratch struct {
+	panels              panels
 	work                []float64
 	phi                 []float64   // Φ in that basis, D×D, upper triangular
 	block, q            [][]float64 // Φ and Q of each component, d×d
