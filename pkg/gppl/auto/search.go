@@ -11,8 +11,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // search replaces the starts by the optima of the exact likelihood of the data or a part of them. If the model has a
@@ -206,6 +208,7 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 			sharpened = append(sharpened, all.sharpened(p.u, full, loss.span()))
 		}
 		noise := a.starts[0].Noise
+		a.starts = append(a.starts, a.faint(s, a.starts[0], d)...)
 		for _, m := range append(all.slow(a.starts[0], periods, full, loss.span()), sharpened...) {
 			a.starts = append(a.starts, m)
 			if theta := m.Values(); !s.params[len(theta)-1].IsFixed() {
@@ -227,6 +230,51 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 		}
 	}
 	a.starts = append(first, a.starts...)
+}
+
+// faint returns m with each of the strongest periods that it leaves in the data, y less the mean of the posterior: of irregular times, what m
+// explains would leak over a faint rhythm.
+func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Model) {
+	const stretch, count = 20_000, 2
+	at := slices.IndexFunc(s.params, func(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() })
+	if n := d.Len(); n > stretch {
+		middle, order := make([]int, stretch), timeline.Order(times(d.X))
+		for i := range middle {
+			if middle[i] = (n-stretch)/2 + i; order != nil {
+				middle[i] = order[middle[i]]
+			}
+		}
+		d = d.Pick(middle)
+	}
+	p, err := gppl.NewPosterior(m, d, gppl.WithContext(a.ctx), gppl.WithSeconds(patience))
+	if err != nil || at < 0 {
+		return nil
+	}
+	mean, _, err := p.LatentContext(a.ctx, d.X)
+	if err != nil {
+		return nil
+	}
+	rest := d
+	rest.Y = slices.Clone(d.Y)
+	floats.Sub(rest.Y, mean)
+	power := floats.Dot(rest.Y, rest.Y) / float64(d.Len())
+	for _, period := range LikelyPeriods(rest, count) {
+		if !(period >= s.scales.shortest && period <= s.scales.longest) {
+			continue
+		}
+		theta := m.Values()
+		theta[at] = period
+		if j := shapeOf(s.params, at); j >= 0 {
+			theta[j] = 1
+		}
+		for _, i := range gppl.Amplitudes(m.Kernel) {
+			if i < at && !s.params[i].IsFixed() && !slices.ContainsFunc(s.params[i+1:at], func(p gppl.Param) bool { return p.Unit == gppl.UnitY2 }) {
+				theta[i] = revived * power // of the term with the period
+			}
+		}
+		all = append(all, s.inside(theta))
+	}
+	return all
 }
 
 // slow returns m with the best of the periods that are too long to show in a segment, if the periodogram of the whole series tells it is
