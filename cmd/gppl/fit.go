@@ -48,6 +48,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
 		&cli.StringFlag{Name: "likelihood", Value: "auto", Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto: plain counts, and what is 0 or 1, are taken for what they are, with bands of whole numbers", Category: model},
+		&cli.StringFlag{Name: "bounds", Usage: "`LO,HI` that y cannot leave, such as 0,100 for per cent: models are of the log odds between them", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
 		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role (variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to every candidate that has the parameter; may be repeated; " + forecast.Distributions, Category: model},
@@ -395,6 +396,11 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.Read
 	if o.RelativeErrors && o.YError == "" {
 		return o, usageError{errors.New("--relative-errors says how to read the errors in a column: name the column with --y-error")}
 	}
+	if text := c.String("bounds"); text != "" {
+		if o.Bounds, err = forecast.ParseBounds(text); err != nil {
+			return o, usageError{fmt.Errorf("--bounds: %s", message(err))}
+		}
+	}
 	if o.Likelihood, o.Size, err = likelihoodOf(c); err != nil {
 		return o, err
 	}
@@ -418,6 +424,11 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 	for _, flag := range []string{"y-error", "relative-errors"} {
 		if c.IsSet(flag) {
 			normal = append(normal, flag)
+		}
+	}
+	if c.IsSet("bounds") {
+		if normal = append(normal, "bounds"); c.IsSet("log") {
+			return "", "", usageError{errors.New("--bounds model the log odds between them, and --log the logarithm: leave out one of them")}
 		}
 	}
 	if !slices.Contains([]string{"auto", "never"}, strings.ToLower(c.String("log"))) {

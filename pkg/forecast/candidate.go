@@ -82,6 +82,7 @@ type Candidate struct {
 	Kernel     string  `json:"kernel"`
 	Trend      string  `json:"trend"`            // linear, quadratic or none
 	Log        bool    `json:"log,omitempty"`    // of log y
+	Scale      string  `json:"scale,omitempty"`  // what takes the place of log y: "log odds" between bounds
 	NLL        float64 `json:"nll"`              // nats, of the standardised observations; of y if y and log y are compared
 	Score      float64 `json:"score,omitempty"`  // nats: the negative log evidence, parameters integrated out; only if Options.Kernels is nil
 	Rough      bool    `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
@@ -108,7 +109,10 @@ func (c Candidate) Name() string {
 	if c.Trend != "" && c.Trend != "none" {
 		name += ", " + c.Trend + " trend"
 	}
-	if c.Log {
+	switch {
+	case c.Log && c.Scale != "":
+		name += ", of the " + c.Scale
+	case c.Log:
 		name += ", of the logarithm"
 	}
 	return name

@@ -74,6 +74,9 @@ func seriesChecksum(s *Series) string {
 	if s.Counting != nil {
 		parts = append(parts, s.Counting)
 	}
+	if s.Bounds != nil {
+		parts = append(parts, s.Bounds)
+	}
 	if s.Relative {
 		parts = append(parts, "relative")
 	}

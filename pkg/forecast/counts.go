@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -146,21 +147,8 @@ func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, orde
 			c.Sizes = append(c.Sizes, m.Values[at][i])
 		}
 	}
-	var wrong dataset.CSVRowsError
-	for i, v := range y {
-		err := c.check(v, c.size(i))
-		switch {
-		case err == nil:
-		case order != nil && len(m.Lines) > order[i]:
-			wrong.Add(dataset.CSVRowError{Line: m.Lines[order[i]], Err: err})
-		case order == nil && len(m.Lines) > i:
-			wrong.Add(dataset.CSVRowError{Line: m.Lines[i], Err: err})
-		default:
-			return fmt.Errorf("observation %d: %w", i+1, err)
-		}
-	}
-	if len(wrong.Rows) > 0 {
-		return &wrong
+	if err := wrongValues(y, m, order, func(i int, v float64) error { return c.check(v, c.size(i)) }); err != nil {
+		return err
 	}
 	return s.checkCounting(y)
 }
@@ -248,7 +236,8 @@ type counts struct {
 	likelihood observe.Likelihood // of z
 	raw        gppl.Data
 	sizes      []float64 // of z
-	laplace    bool      // models are trained by Laplace's method, not by one Gaussian approximation for all
+	// compared and trained say that models are compared and trained by Laplace's method, not by one Gaussian approximation for all.
+	compared, trained bool
 }
 
 // newCounts returns the observations of a series with the centre, and the shape of the likelihood where it has one.
@@ -366,6 +355,28 @@ func (v yScale) latest(k int) yScale {
 		v.counts = &c
 	}
 	return v
+}
+
+// gaussian returns the function that returns the latest k observations as Gaussian ones: of counts by the approximation at a model, which is
+// computed once for each k.
+func (v yScale) gaussian(m gppl.Model, shape float64) func(k int) (gppl.Data, error) {
+	if v.counts == nil {
+		return func(k int) (gppl.Data, error) { return latest(v.data, k), nil }
+	}
+	var mu sync.Mutex
+	made := map[int]gppl.Data{}
+	return func(k int) (gppl.Data, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if d, ok := made[k]; ok {
+			return d, nil
+		}
+		at, err := v.latest(k).linearised(context.Background(), m, shape)
+		if err == nil {
+			made[k] = at.data
+		}
+		return at.data, err
+	}
 }
 
 // piloted linearises the observations at a rough signal that is learnt from them, so that one Gaussian approximation compares all structures.

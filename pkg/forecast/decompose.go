@@ -41,6 +41,9 @@ const shortTerm, rest = "short-term", "rest"
 // It takes n³/3 flops for each model, n up to 4000; with more the error is ErrNoComponents.
 func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, error) {
 	s, n, k := a.Series, len(a.Series.X), a.conditionsOn()
+	if s.Counting != nil {
+		return nil, fmt.Errorf("%w: the terms of counts multiply their rates, and the mean is no sum of them", ErrNoComponents)
+	}
 	if k > maxDense {
 		return nil, fmt.Errorf("%w: forecasts are conditioned on %d observations, and at most %d can be taken apart", ErrNoComponents, k, maxDense)
 	}
@@ -155,14 +158,14 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 	for name, mean := range holidays {
 		add(name, mean)
 	}
-	total := make([]float64, len(d.X)) // of log y
+	total, warp := make([]float64, len(d.X)), a.Series.warp() // of log y
 	for at, name := range d.Names {
 		for i, v := range parts[name] {
 			if m.log {
 				before := total[i]
 				total[i] += v
-				if v = math.Exp(total[i]); at > 0 {
-					v -= math.Exp(before)
+				if v = warp.Inverse(total[i]); at > 0 {
+					v -= warp.Inverse(before)
 				}
 			}
 			d.Columns[at][i] += weight * v

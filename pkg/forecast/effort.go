@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -80,7 +79,7 @@ func PlanFit(s *Series, o Options) Plan {
 func planOf(s *Series, o Options, e effort) Plan {
 	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o), Trained: e.trainedOn(s)}
 	scales, trends, seasons := 1, 1, 1
-	if !strings.EqualFold(o.Log, "always") && o.mayBeLog(s) {
+	if !o.alwaysLog(s) && o.mayBeLog(s) {
 		scales = 2
 	}
 	if o.Trend == "" || o.Trend == "auto" {

@@ -43,6 +43,8 @@ type Part struct {
 	// of trials; nil for ones.
 	Observed observe.Likelihood
 	Sizes    []float64
+	// Warp is what takes the place of the logarithm where Log is set; nil for the logarithm.
+	Warp observe.Warp
 }
 
 // parts returns the forecasts of all members.
@@ -65,6 +67,9 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 			}
 			model := posterior.Model()
 			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
+			if a.Series.Bounds != nil {
+				p.Warp = a.Series.warp()
+			}
 			noise := m.scale.scaling.Variance(model.Noise + gppl.Nugget(model.Kernel))
 			for j, v := range p.LatentVar {
 				wider := 1.0
@@ -90,7 +95,8 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 	e := m.scale.scaling.Scale * m.scale.typical
 	if a.ahead != nil {
 		if e = a.ahead[j]; p.Log {
-			e /= math.Exp(p.Mean[j])
+			w := a.Series.warp()
+			e *= math.Exp(w.LogSlope(w.Inverse(p.Mean[j])))
 		}
 		if a.Series.Relative {
 			e /= a.Series.typicalError(p.Log)
@@ -155,20 +161,24 @@ func (m mixture) set(parts []Part, i int, latent bool) {
 		if latent {
 			v = q.LatentVar[i]
 		}
-		m[j] = component{q.Weight, q.Log, q.Mean[i], math.Sqrt(v)}
+		m[j] = component{q.Weight, q.Log, q.Warp, q.Mean[i], math.Sqrt(v)}
 	}
 }
 
 type component struct {
 	weight   float64
-	log      bool // of log y
+	log      bool         // of log y
+	warp     observe.Warp // that takes the place of the logarithm; nil for none
 	mean, sd float64
 }
 
 // quantile returns the quantile whose standard normal one is z.
 func (c component) quantile(z float64) float64 {
 	v := c.mean + z*c.sd
-	if c.log {
+	switch {
+	case c.log && c.warp != nil:
+		v = c.warp.Inverse(v)
+	case c.log:
 		v = math.Exp(v)
 	}
 	return v
@@ -179,7 +189,16 @@ func (m mixture) distribution(v float64) (below, density float64) {
 	logV := math.Log(v)
 	for _, c := range m {
 		at, slope := v, 1.0
-		if c.log {
+		switch {
+		case c.log && c.warp != nil:
+			if at = c.warp.Forward(v); math.IsNaN(at) || math.IsInf(at, 0) {
+				if v > c.warp.Inverse(0) {
+					below += c.weight
+				}
+				continue
+			}
+			slope = math.Exp(c.warp.LogSlope(v))
+		case c.log:
 			if v <= 0 {
 				continue
 			}

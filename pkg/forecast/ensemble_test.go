@@ -13,7 +13,7 @@ func randomMixture(r *rand.Rand) mixture {
 	m := make(mixture, 1+r.IntN(12))
 	var all float64
 	for i := range m {
-		m[i] = component{r.ExpFloat64(), r.IntN(2) == 0, 3 * r.NormFloat64(), math.Exp(2 * r.NormFloat64())}
+		m[i] = component{r.ExpFloat64(), r.IntN(2) == 0, nil, 3 * r.NormFloat64(), math.Exp(2 * r.NormFloat64())}
 		all += m[i].weight
 	}
 	for i := range m {
@@ -57,12 +57,12 @@ func TestMixtureQuantile(t *testing.T) {
 // A component of no variance, or of next to none, is a step of the distribution. Newton's method may stand on it.
 func TestMixtureQuantileOfAStep(t *testing.T) {
 	for _, sd := range []float64{0, 1e-300, 1e-14} {
-		m := mixture{{0.5, false, 1, sd}, {0.5, false, 2, 0.1}}
+		m := mixture{{0.5, false, nil, 1, sd}, {0.5, false, nil, 2, 0.1}}
 		lo, hi := m.bracket(0.3)
 		if got := m.quantile(0.3, lo, hi); math.Abs(got-1) > 1e-9 {
 			t.Errorf("deviation %v: %v, want 1", sd, got)
 		}
-		m = mixture{{0.2, false, 1, sd}, {0.8, false, 1.5, 1}}
+		m = mixture{{0.2, false, nil, 1, sd}, {0.8, false, nil, 1.5, 1}}
 		want := 1.5 + math.Sqrt2*math.Erfinv(2*0.5-1) // 0.8·½ + 0.2 = 0.6
 		if got := m.quantile(0.6, 1-0.5, 1+0.5); math.Abs(got-want) > 1e-9 {
 			t.Errorf("deviation %v: %v, want %v: the first evaluation is on the step", sd, got, want)
@@ -78,7 +78,7 @@ func TestMixtureQuantileAtRounding(t *testing.T) {
 			for _, p := range []float64{0.005, 0.3, 0.5, 0.975} {
 				m := make(mixture, 5)
 				for i := range m {
-					m[i] = component{0.2, false, size * (1 + sd*r.NormFloat64()), size * sd * r.Float64()}
+					m[i] = component{0.2, false, nil, size * (1 + sd*r.NormFloat64()), size * sd * r.Float64()}
 				}
 				lo, hi := m.bracket(p)
 				if got := m.quantile(p, lo, hi); !(got >= lo && got <= hi) {
@@ -111,7 +111,7 @@ func BenchmarkMixtureQuantile(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
 	m := make(mixture, 30)
 	for i := range m {
-		m[i] = component{1.0 / 30, i < 10, 2 + 0.1*r.NormFloat64(), 0.3 + 0.1*r.Float64()}
+		m[i] = component{1.0 / 30, i < 10, nil, 2 + 0.1*r.NormFloat64(), 0.3 + 0.1*r.Float64()}
 	}
 	lo, hi := m.bracket(0.975)
 	for b.Loop() {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -68,7 +67,7 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 	if err := checkPriors(untrained, o.Priors); err != nil {
 		return nil, err
 	}
-	always := strings.EqualFold(o.Log, "always")
+	always := o.alwaysLog(s)
 	c := &comparison{
 		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s), progress: progress{to: o.Progress, began: time.Now(), count: len(kernels)}},
 		series:  s, bothScales: !always && o.mayBeLog(s),
@@ -97,7 +96,7 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 // if ctx ends.
 func (c *comparison) try(ctx context.Context, k gppl.Kernel, starts []gppl.Model) error {
 	began, before := time.Now(), c.evaluations
-	out := Candidate{kind: asked{}, Kernel: kernelName(k), Trend: c.trend, Log: c.log}
+	out := Candidate{kind: asked{}, Kernel: kernelName(k), Trend: c.trend, Log: c.log, Scale: c.series.logName()}
 	c.candidate = out.Name()
 	r, err := c.train(ctx, k, starts)
 	if ctx.Err() != nil {

@@ -109,7 +109,7 @@ func (p *policy) setScales(from int) error {
 	}
 	p.scales = nil
 	for _, log := range []bool{false, true} {
-		if log && !p.options.mayBeLog(p.series) || !log && strings.EqualFold(p.options.Log, "always") {
+		if log && !p.options.mayBeLog(p.series) || !log && p.options.alwaysLog(p.series) {
 			continue
 		}
 		v, err := newYScale(p.series, from, len(p.series.X), log)
@@ -127,13 +127,19 @@ func (p *policy) setScales(from int) error {
 // mayBeLog reports whether models of log y are tried: if --log asks for them, or leaves it open and all y are positive. A prior of a
 // variance is in the unit of y², so it implies that y is modelled.
 func (o Options) mayBeLog(s *Series) bool {
-	switch strings.ToLower(o.Log) {
-	case "always":
+	if o.alwaysLog(s) {
 		return true
+	}
+	switch strings.ToLower(o.Log) {
 	case "", "auto":
 		return s.Counting == nil && positive(s.Y) && !slices.ContainsFunc(o.Priors, ofVariance)
 	}
 	return false
+}
+
+// alwaysLog reports whether no models of y are tried: those of log y are asked for, or y has bounds.
+func (o Options) alwaysLog(s *Series) bool {
+	return s.Bounds != nil || strings.EqualFold(o.Log, "always")
 }
 
 // dense reports whether a series is long and its latest x are not regular, or its observations have errors of their own, so that most
@@ -323,7 +329,7 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 	if q.fix != nil {
 		m = q.fix(m)
 	}
-	t = &trial{scale: at.scale, structure: structure(of, q.terms), fix: q.fix, score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Trend: at.trend, Log: v.log}}
+	t = &trial{scale: at.scale, structure: structure(of, q.terms), fix: q.fix, score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Trend: at.trend, Log: v.log, Scale: p.series.logName()}}
 	return t, p.train(t, v, m)
 }
 
@@ -372,7 +378,7 @@ func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
 	}
 	parts := []any{v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m, p.options.Priors}
 	if v.counts != nil {
-		parts = append(parts, v.counts.laplace)
+		parts = append(parts, v.counts.compared, v.counts.trained, v.data.Y)
 	}
 	key := checksum(parts...)
 	if k, ok := p.checkpoint.Trials[key]; ok {
@@ -453,7 +459,7 @@ func trainWithPriors(ctx context.Context, v yScale, m gppl.Model, priors beliefs
 // beliefs returns the priors of a model m of a candidate, on a scale.
 func (p *policy) beliefs(of candidate, m gppl.Model, v yScale) beliefs {
 	b := beliefsOf(of, m, p.extent, p.options.Priors, v.scaling.Scale)
-	if v.counts != nil && v.counts.laplace {
+	if v.counts != nil && v.counts.trained {
 		b = withShape(b, v.counts.likelihood)
 	}
 	return b
@@ -492,7 +498,7 @@ func (p *policy) final() error {
 	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[from]
 	for i := range p.scales {
 		if c := p.scales[i].counts; c != nil {
-			c.laplace = true
+			c.compared, c.trained = true, true
 		}
 	}
 	for _, t := range kept {
@@ -597,11 +603,23 @@ func (p *policy) analysis() (*Analysis, error) {
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
+	gradient := searchGradient
+	if v.counts != nil { // from here on with the Gaussian approximation of the best, at which it stays
+		var err error
+		if v, err = v.linearised(p.ctx, best.model, best.shape); err != nil {
+			return nil, err
+		}
+		v.counts.trained = false
+		p.scales[best.scale], gradient = v, math.MaxFloat64
+	}
 	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
-		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations,
+		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations,
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("forecast: training %s: %w", best.Name(), err)
+	}
+	if v.counts != nil {
+		r.Value = best.NLL - r.LogPrior
 	}
 	a.Result = r
 	var total float64
@@ -674,7 +692,7 @@ func (p *policy) draw(m *member, t *trial) error {
 		if v, err = v.linearised(p.ctx, m.model, m.shape); err != nil {
 			return err
 		}
-		v.counts.laplace = false
+		v.counts.trained = false
 	}
 	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {

@@ -49,9 +49,10 @@ func (a *Analysis) condition() error {
 			scales[m.log] = &v
 		}
 		v := scales[m.log]
+		observations := v.gaussian(m.model, m.shape)
 		var all []conditioned
 		for _, model := range append([]gppl.Model{m.model}, m.draws...) {
-			p, err := a.posteriorOf(model, *v, m.shape)
+			p, err := a.posteriorOf(model, v.data.Len(), observations)
 			if err != nil {
 				return fmt.Errorf("forecast: conditioning on the data: %w", err)
 			}

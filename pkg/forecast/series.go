@@ -44,6 +44,7 @@ type ReadOptions struct {
 	// Likelihood says how y arises, one of Likelihoods: auto takes plain counts, and what is 0 or 1, for what they are. Size is a column of exposures
 	// of counts, or of numbers of trials.
 	Likelihood, Size string
+	Bounds           *Bounds // that y cannot leave; nil for none
 
 	future *futureRows // of one series of a panel; nil: those in Future
 	within [2]float64  // that x is wanted in (dataset.CSVOptions.Within)
@@ -84,6 +85,7 @@ type Series struct {
 	Known     *Known    // regressors; nil for none
 	Holidays  *Holidays // nil for none
 	Counting  *Counting // of counts; nil for a normal distribution
+	Bounds    *Bounds   // that y cannot leave; nil for none
 
 	Step       float64   // the median distance between neighbours in x, duplicates left out
 	Even       bool      // most distances are about Step
@@ -196,8 +198,15 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	if err := out.setCounting(o, s.Y, rep.Also, order); err != nil {
 		return nil, fmt.Errorf("forecast: %s: %w", path, err)
 	}
+	if o.Bounds != nil {
+		if err := wrongValues(s.Y, rep.Also, order, func(_ int, v float64) error { return o.Bounds.holds(v) }); err != nil {
+			return nil, fmt.Errorf("forecast: %s: %w", path, err)
+		}
+	}
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
-	out.X, out.Y = s.X, s.Y
+	if out.X, out.Y = s.X, s.Y; o.Bounds != nil {
+		out.setBounds(*o.Bounds)
+	}
 	if rep.Time == dataset.TimeNumber {
 		out.Axis = Axis{Name: cmp.Or(s.XName, "x"), Unit: cmp.Or(o.XUnit, unitOf(s.XName, s.X))}
 	} else {
@@ -272,7 +281,7 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 
 // part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
 func (s *Series) part(from, to int) *Series {
-	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting.part(from, to), whole: s}
+	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting.part(from, to), Bounds: s.Bounds, whole: s}
 	if s.whole != nil {
 		p.whole = s.whole
 	}
@@ -464,6 +473,9 @@ func (s *Series) Notes() []string {
 	}
 	if s.Counting != nil {
 		notes = append(notes, s.Counting.note(s.YName))
+	}
+	if b := s.Bounds; b != nil {
+		notes = append(notes, fmt.Sprintf("%s is modelled by its log odds between %v and %v, which bands do not leave.", s.YName, b.Lo, b.Hi))
 	}
 	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", count(k, "row"), was(k)))

@@ -60,6 +60,7 @@ type stored struct {
 	Known     *Known    `json:"regressors,omitempty"`
 	Holidays  *Holidays `json:"holidays,omitempty"`
 	Counting  *Counting `json:"counting,omitempty"`
+	Bounds    *Bounds   `json:"bounds,omitempty"`
 }
 
 // storedMember is one of the models that forecasts average.
@@ -89,7 +90,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: []float64{}, Y: []float64{},
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
 		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons,
-		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting,
+		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting, Bounds: s.Bounds,
 	})
 	if err == nil {
 		err = writeStored(sealed.NewWriter(w), b, s.X, s.Y)
@@ -198,7 +199,7 @@ func decode(b []byte) (*Analysis, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays, Counting: j.Counting}
+	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays, Counting: j.Counting, Bounds: j.Bounds}
 	if s.Counting != nil {
 		if err := s.checkCounting(s.Y); err != nil {
 			return nil, err
@@ -265,6 +266,16 @@ func (j *stored) check() error {
 			return errors.New("there are holidays, and no dates")
 		}
 	}
+	if b := j.Bounds; b != nil {
+		if err := b.check(); err != nil {
+			return err
+		}
+		for i, y := range j.Y {
+			if err := b.holds(y); err != nil {
+				return fmt.Errorf("observation %d: %w", i, err)
+			}
+		}
+	}
 	for _, p := range j.Periods {
 		if !(p > 0 && p <= largest) {
 			return fmt.Errorf("a period of %v", p)
@@ -284,7 +295,7 @@ func (j *stored) check() error {
 		if !(m.Weight > 0 && m.Weight <= 1) {
 			return fmt.Errorf("the weight of member %d is %v", i, m.Weight)
 		}
-		if m.Log && !positive(j.Y) {
+		if m.Log && j.Bounds == nil && !positive(j.Y) {
 			return fmt.Errorf("member %d is a model of the logarithm, and not all y are positive", i)
 		}
 		total += m.Weight

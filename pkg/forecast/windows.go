@@ -159,8 +159,8 @@ func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, varia
 	return mean, variances, nil
 }
 
-// posteriorOf conditions a model on the data, and adds a note if it uses windows.
-func (a *Analysis) posteriorOf(model gppl.Model, v yScale, shape float64) (conditioned, error) {
+// posteriorOf conditions a model on the latest of n observations, which latest returns, and adds a note if it uses windows.
+func (a *Analysis) posteriorOf(model gppl.Model, n int, latest func(k int) (gppl.Data, error)) (conditioned, error) {
 	few := windowLength
 	if a.Chosen == ByBIC {
 		few = askedDense
@@ -168,16 +168,8 @@ func (a *Analysis) posteriorOf(model gppl.Model, v yScale, shape float64) (condi
 	if a.windows == nil {
 		a.windows = new(windowCache)
 	}
-	gaussian := func(v yScale) (gppl.Data, error) {
-		if v.counts == nil {
-			return v.data, nil
-		}
-		v, err := v.linearised(context.Background(), model, shape)
-		return v.data, err
-	}
-	n := v.data.Len()
 	if k := a.conditionsOn(); k < n {
-		recent, err := gaussian(v.latest(k))
+		recent, err := latest(k)
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +179,7 @@ func (a *Analysis) posteriorOf(model gppl.Model, v yScale, shape float64) (condi
 		}
 		a.remarkOn(p, failed, k)
 		return lately{p, a.Series.X[n-k/2], sync.OnceValues(func() (conditioned, error) {
-			data, err := gaussian(v)
+			data, err := latest(n)
 			if err != nil {
 				return nil, err
 			}
@@ -195,7 +187,7 @@ func (a *Analysis) posteriorOf(model gppl.Model, v yScale, shape float64) (condi
 			return whole, err
 		})}, nil
 	}
-	data, err := gaussian(v)
+	data, err := latest(n)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type yScale struct {
 	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It makes
 	// likelihoods of y and of log y comparable.
 	offset  float64
+	warp    observe.Warp
 	typical float64 // median of the standardised known errors; 0 if there are none
 	counts  *counts // where y are counts: data are then a Gaussian approximation
 }
@@ -31,7 +32,7 @@ func newYScale(s *Series, from, to int, log bool) (yScale, error) {
 	if s.Counting != nil {
 		return newCountScale(s, from, to)
 	}
-	v := yScale{log: log}
+	v := yScale{log: log, warp: s.warp()}
 	g, err := v.transformed(s.Y[from:to])
 	if err != nil {
 		return v, err
@@ -47,10 +48,9 @@ func (v yScale) transformed(y []float64) ([]float64, error) {
 	}
 	g := make([]float64, len(y))
 	for i, value := range y {
-		if !(value > 0) {
+		if g[i] = v.warp.Forward(value); math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
 			return nil, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"", i, value)
 		}
-		g[i] = math.Log(value)
 	}
 	return g, nil
 }
@@ -108,7 +108,7 @@ func (a *Analysis) scale(log bool) (yScale, error) {
 func (v yScale) offsetOf(y []float64) float64 {
 	offset := float64(len(y)) * math.Log(v.scaling.Scale)
 	if v.log {
-		offset -= observe.LogJacobian(observe.LogWarp{}, y)
+		offset -= observe.LogJacobian(v.warp, y)
 	}
 	return offset
 }
@@ -133,7 +133,7 @@ func (s *Series) relativeErrors(errors, y []float64, log bool) []float64 {
 	out := make([]float64, len(errors))
 	for i, e := range errors {
 		if log {
-			e /= y[i]
+			e *= math.Exp(s.warp().LogSlope(y[i]))
 		}
 		out[i] = e / typical
 	}
@@ -151,8 +151,8 @@ func (s *Series) typicalError(log bool) float64 {
 	}
 	var errs []float64
 	for i, e := range s.Errors {
-		if s.Y[i] > 0 {
-			errs = append(errs, e/s.Y[i])
+		if slope := math.Exp(s.warp().LogSlope(s.Y[i])); slope < math.Inf(1) { // not NaN either
+			errs = append(errs, e*slope)
 		}
 	}
 	return median(errs)
@@ -172,7 +172,7 @@ func (v yScale) standardErrors(errors, y []float64) []float64 {
 	out := make([]float64, len(errors))
 	for i, e := range errors {
 		if v.log {
-			e /= y[i]
+			e *= math.Exp(v.warp.LogSlope(y[i]))
 		}
 		out[i] = e / v.scaling.Scale
 	}
@@ -191,7 +191,7 @@ func positive(y []float64) bool {
 
 // trained returns the likelihood by which a model is trained.
 func (v yScale) trained(ctx context.Context, m gppl.Model) (gppl.Loss, error) {
-	if v.counts != nil && v.counts.laplace {
+	if v.counts != nil && v.counts.trained {
 		loss, err := v.counts.loss(m, v.counts.likelihood)
 		if err != nil {
 			return nil, err
@@ -207,7 +207,7 @@ func (v yScale) trained(ctx context.Context, m gppl.Model) (gppl.Loss, error) {
 
 // loss returns the negative log likelihood of a model by which it is compared.
 func (v yScale) loss(ctx context.Context, m gppl.Model, shape float64, opts ...gppl.Option) (gppl.Loss, error) {
-	if v.counts != nil && v.counts.laplace {
+	if v.counts != nil && v.counts.compared {
 		return v.comparedCounts(ctx, m, shape, opts...)
 	}
 	return gppl.NewExact(m, v.data, opts...)

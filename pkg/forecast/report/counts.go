@@ -33,8 +33,8 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
 		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "expected", Format: viz.Fixed(precision)}, {Name: "median", Format: whole}, {Name: "95 % from", Format: whole}, {Name: "to", Format: whole},
-			{Name: "of 0", Unit: "%", Format: viz.Fixed(0)}},
-		Notes: []string{"Expected is the mean of the counts that may come. The band holds a new count with a probability of at least 95 %; the last column is the probability of 0."},
+			{Name: "probability of 0", Unit: "%", Format: viz.Fixed(0)}},
+		Notes: []string{"Expected is the mean of the counts that may come. The band holds a new count with a probability of at least 95 %; its ends are whole numbers."},
 	}
 	medians, zeros := f.Quantile(0.5), f.Zeros()
 	const most, ends = 26, 12

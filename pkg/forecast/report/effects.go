@@ -12,8 +12,14 @@ func Effects(a *forecast.Analysis) (*viz.Table, error) {
 		return nil, err
 	}
 	of := a.Series.YName
-	if effects[0].Log {
+	switch {
+	case a.Series.Bounds != nil:
+		of = "the log odds of " + of
+	case effects[0].Log:
 		of = "log " + of
+	}
+	if a.Series.Counting != nil {
+		of = "the " + link(a) + " of " + of
 	}
 	holiday, column := "", "regressor"
 	if a.Series.Holidays != nil {

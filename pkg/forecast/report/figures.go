@@ -139,6 +139,10 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 		},
 		Spans: []viz.Span{{From: last, To: end}},
 	}
+	if s.Counting != nil {
+		o.YLabel = link(a)
+		o.Caption = fmt.Sprintf("Posterior of each term of %s, on the scale of the %s, with its 95 %% band. The means add up to the fit minus %.5g; the bands do not add up, since the terms are correlated.", a.Kernel(), link(a), a.Scaling.Mean)
+	}
 	for _, c := range terms {
 		o.Terms = append(o.Terms, viz.Prediction{Name: c.Name, X: c.X, Mean: c.Mean, LatentVar: c.Variance})
 	}
@@ -378,6 +382,8 @@ func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit 
 	switch {
 	case p.Unit == "y²" && a.Series.Counting != nil:
 		unit = "(" + link(a) + ")²"
+	case p.Unit == "y²" && a.Series.Bounds != nil:
+		unit = "(log odds)²"
 	case p.Unit == "y²" && a.Log:
 		unit = "(log y)²"
 	case p.Unit == "y²" && a.Series.YUnit != "":

@@ -226,14 +226,18 @@ func (c *Counts) quantile(i int, p float64) float64 {
 	return y
 }
 
-// crpsTerms is the number of terms of a score: wider distributions are summed in steps.
-const crpsTerms = 2000
+const (
+	// crpsTerms is the number of terms of a score: wider distributions are summed in steps.
+	crpsTerms = 2000
+	// crpsTail is the probability beyond which the terms of a score, its square at most, are left out.
+	crpsTail = 1e-6
+)
 
 // CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held 2009).
 func (c *Counts) CRPS(y []float64) (scores []float64) {
 	for i, y := range y {
-		from := min(y, c.quantile(i, 1e-10))
-		to := max(y, c.quantile(i, 1-1e-10))
+		from := min(y, c.quantile(i, crpsTail))
+		to := max(y, c.quantile(i, 1-crpsTail))
 		step := math.Ceil((to - from + 1) / crpsTerms)
 		var sum float64
 		for k := from; k <= to; k += step {

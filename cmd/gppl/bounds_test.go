@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+)
+
+// TestBoundsInTheShell fits per cent between bounds, and refuses what is beyond them or does not go with them.
+func TestBoundsInTheShell(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cloud.csv")
+	text := made("month,cover", 48, func(i int) string {
+		return fmt.Sprintf("%s,%.2f", month(i).Format("2006-01-02"), 100/(1+math.Exp(-3-math.Sin(float64(i)/3)-0.8*math.Sin(17*float64(i*i)))))
+	})
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := gppl("fit", path, "--bounds", "0,100", "--budget", "1s", "-q", "--json", "--forecast", "12")
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var got report.JSON
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range got.Forecast {
+		if !(p.Lower >= 0 && p.Upper <= 100) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if got.Trust == nil || got.Candidates[0].Scale != "log odds" {
+		t.Errorf("%+v", got)
+	}
+	for flags, want := range map[string]string{
+		"--bounds 0,95":                          "is beyond the bounds, 0 and 95",
+		"--bounds 100":                           "--bounds: the bounds \"100\": write two numbers",
+		"--bounds 0,100 --log always":            "leave out one of them",
+		"--bounds 0,100 --likelihood poisson":    "--bounds is of a normal distribution",
+		"--kernel Matern32 --bounds 0,95 --json": "line ",
+	} {
+		if code, _, stderr := gppl(append([]string{"fit", path, "-q"}, strings.Fields(flags)...)...); code == exitOK || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d, %s, want %s", flags, code, stderr, want)
+		}
+	}
+	if code, stdout, stderr := gppl("fit", path, "-q", "--bounds", "0,100", "--kernel", "Matern32, SE", "--trend", "none", "--forecast", "3", "--origins", "0"); code != exitOK || !strings.Contains(stdout, "(log odds)²") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+}

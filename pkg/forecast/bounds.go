@@ -1,0 +1,126 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// Bounds are what the values of a series cannot leave, such as 0 and 100 for per cent. Models are then of the log odds of y between the bounds, in
+// the place of log y.
+type Bounds struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
+	// Beyond is how far beyond the bounds the log odds are infinite: 0, or where values are at a bound, half the distance of the next from it.
+	Beyond float64 `json:"beyond,omitempty"`
+}
+
+// ParseBounds reads LO,HI.
+func ParseBounds(text string) (*Bounds, error) {
+	low, high, ok := strings.Cut(text, ",")
+	lo, errLo := strconv.ParseFloat(strings.TrimSpace(low), 64)
+	hi, errHi := strconv.ParseFloat(strings.TrimSpace(high), 64)
+	b := &Bounds{Lo: lo, Hi: hi}
+	if !ok || errLo != nil || errHi != nil || b.check() != nil {
+		return nil, fmt.Errorf("forecast: the bounds %q: write two numbers, the lower first, such as 0,100", text)
+	}
+	return b, nil
+}
+
+func (b *Bounds) check() error {
+	if !(b.Lo < b.Hi) || math.Abs(b.Lo) > largest || math.Abs(b.Hi) > largest || !(b.Beyond >= 0 && b.Beyond <= b.Hi-b.Lo) {
+		return fmt.Errorf("bounds of %v and %v", b.Lo, b.Hi)
+	}
+	return nil
+}
+
+// holds returns an error for a value beyond the bounds.
+func (b *Bounds) holds(y float64) error {
+	if !(y >= b.Lo && y <= b.Hi) {
+		return fmt.Errorf("%v is beyond the bounds, %v and %v", y, b.Lo, b.Hi)
+	}
+	return nil
+}
+
+// Bound sets bounds of y. It is an error if a value is beyond them.
+func (s *Series) Bound(lo, hi float64) error {
+	b := &Bounds{Lo: lo, Hi: hi}
+	if err := b.check(); err != nil {
+		return fmt.Errorf("forecast: %w", err)
+	}
+	for i, y := range s.Y {
+		if err := b.holds(y); err != nil {
+			return fmt.Errorf("forecast: observation %d: %w", i, err)
+		}
+	}
+	s.setBounds(*b)
+	return nil
+}
+
+func (s *Series) setBounds(b Bounds) {
+	at, next := false, b.Hi-b.Lo
+	for _, y := range s.Y {
+		for _, d := range []float64{y - b.Lo, b.Hi - y} {
+			if d == 0 {
+				at = true
+			} else {
+				next = min(next, d)
+			}
+		}
+	}
+	if at {
+		b.Beyond = next / 2
+	}
+	s.Bounds = &b
+}
+
+// warp is the transformation of the models of log y: the logarithm, or the log odds between bounds.
+func (s *Series) warp() observe.Warp {
+	if b := s.Bounds; b != nil {
+		return limited{observe.LogitWarp{Lo: b.Lo - b.Beyond, Hi: b.Hi + b.Beyond}, b.Lo, b.Hi}
+	}
+	return observe.LogWarp{}
+}
+
+// limited is a logit whose inverse ends at the bounds.
+type limited struct {
+	observe.LogitWarp
+	lo, hi float64
+}
+
+func (w limited) Inverse(z float64) float64 { return min(max(w.LogitWarp.Inverse(z), w.lo), w.hi) }
+
+// logName is what models of log y are of.
+func (s *Series) logName() string {
+	if s.Bounds != nil {
+		return "log odds"
+	}
+	return ""
+}
+
+// wrongValues returns an error that names the line of each value that a check finds wrong; of values of rows in the given order, nil for all.
+func wrongValues(y []float64, m dataset.CSVMore, order []int, check func(i int, v float64) error) error {
+	var wrong dataset.CSVRowsError
+	for i, v := range y {
+		err := check(i, v)
+		if err == nil {
+			continue
+		}
+		row := i
+		if order != nil {
+			row = order[i]
+		}
+		if row >= len(m.Lines) {
+			return fmt.Errorf("observation %d: %w", i+1, err)
+		}
+		wrong.Add(dataset.CSVRowError{Line: m.Lines[row], Err: err})
+	}
+	if len(wrong.Rows) > 0 {
+		return &wrong
+	}
+	return nil
+}
