@@ -379,6 +379,24 @@ func (v yScale) gaussian(m gppl.Model, shape float64) func(k int) (gppl.Data, er
 	}
 }
 
+// approximated returns all observations, of which the latest k are Gaussian ones by the approximation at a model, and the others guesses: nothing
+// looks at these.
+func (v yScale) approximated(m gppl.Model, shape float64, k int) (gppl.Data, error) {
+	late, err := v.gaussian(m, shape)(k)
+	n := v.data.Len()
+	if err != nil || k == n {
+		return late, err
+	}
+	y, errs := slices.Clone(v.data.Y), slices.Repeat([]float64{1}, n)
+	copy(y[n-k:], late.Y)
+	copy(errs[n-k:], late.Errors)
+	d, err := gppl.NewData(v.data.X, y)
+	if err != nil {
+		return d, err
+	}
+	return d.WithErrors(errs)
+}
+
 // piloted linearises the observations at a rough signal that is learnt from them, so that one Gaussian approximation compares all structures.
 func (p *policy) piloted(v yScale) (yScale, error) {
 	c := v.counts

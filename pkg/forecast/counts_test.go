@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // countsOfKind draws n counts whose log rate, or log odds, is a season of 12 steps.
@@ -261,5 +262,27 @@ func TestCountErrors(t *testing.T) {
 		if err := s.Count(c.likelihood, c.sizes); err == nil || !strings.Contains(err.Error(), c.want) || s.Counting != nil {
 			t.Errorf("%s: %v, want %q", c.likelihood, err, c.want)
 		}
+	}
+}
+
+// TestApproximated compares the latest observations of a long series of counts, as Gaussian ones, with those of a series that has no others.
+func TestApproximated(t *testing.T) {
+	const n, k = 60, 40
+	x, y, _ := drawnCounts(rand.New(rand.NewPCG(10, 10)), "poisson", n)
+	v, err := newYScale(countSeries(t, "poisson", x, y, nil), 0, n, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.5, Lengthscale: 8}, Noise: 0.01}
+	all, err := v.approximated(m, 0, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, err := v.gaussian(m, 0)(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Len() != n || !slices.Equal(all.Y[n-k:], late.Y) || !slices.Equal(all.Errors[n-k:], late.Errors) {
+		t.Errorf("%v, want %v", all.Y[n-k:], late.Y)
 	}
 }

@@ -24,8 +24,7 @@ func (a *Analysis) standardised() (gppl.Data, error) {
 		if err := a.condition(); err != nil {
 			return gppl.Data{}, err
 		}
-		v, err := a.members[0].scale.linearised(context.Background(), a.Result.Model, a.members[0].shape)
-		return v.data, err
+		return a.members[0].scale.approximated(a.Result.Model, a.members[0].shape, a.conditionsOn())
 	}
 	v, err := a.scale(a.Log)
 	return v.data, err
