@@ -16,15 +16,18 @@ func holdoutFlag() cli.Flag {
 }
 
 func originsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "origins", Value: 5, Usage: "test by forecasts from `N` places in the past, called origins; 0 skips the test", Category: "RESULTS"}
+	return &cli.IntFlag{Name: "origins", Value: 5, DefaultText: "5, or 2 to 4 in series of less than 150 observations", Usage: "test by forecasts from `N` places in the past, called origins; 0 skips the test", Category: "RESULTS"}
 }
 
 // backtest tests a model as the flags say. It returns nil if they say not to and, unless they ask for a test, if the series is too long
 // or too short for one.
 func backtest(ctx context.Context, c *cli.Command, a *forecast.Analysis, horizon int) (*forecast.Trust, error) {
-	o := forecast.BacktestOptions{Horizon: horizon, Origins: c.Int("origins"), Holdout: c.Int("holdout")}
+	o := forecast.BacktestOptions{Horizon: horizon, Holdout: c.Int("holdout")}
+	if c.IsSet("origins") {
+		o.Origins = c.Int("origins")
+	}
 	asked := c.IsSet("origins") || o.Holdout > 0 || c.Name == "backtest"
-	if o.Origins == 0 && o.Holdout == 0 || !asked && !a.Testable(o) {
+	if asked && c.Int("origins") == 0 && o.Holdout == 0 || !asked && !a.Testable(o) {
 		return nil, nil
 	}
 	return interruptible(ctx, func() (*forecast.Trust, error) { return a.Backtest(ctx, o) })

@@ -40,3 +40,28 @@ func Hessian(f Gradient, u []float64, step float64) (h *mat.SymDense, first []fl
 	}
 	return h, first, nil
 }
+
+// Forward returns the second derivatives as Hessian does, but by forward differences from the gradient at u,
+//
+//	D_a f_b = (f_b(u + s·e_a) − f_b(u)) / s,
+//
+// exact to O(s). It takes len(u) calls of f, half as many.
+func Forward(f Gradient, u, gradient []float64, step float64) (*mat.SymDense, error) {
+	p := len(u)
+	h, at, moved := mat.NewSymDense(p, nil), append([]float64(nil), u...), make([]float64, p)
+	for a := range p {
+		at[a] = u[a] + step
+		if _, err := f(moved, at); err != nil {
+			return nil, err
+		}
+		at[a] = u[a]
+		for b := range p {
+			d := (moved[b] - gradient[b]) / step
+			if b < a {
+				d = 0.5 * (d + h.At(a, b))
+			}
+			h.SetSym(a, b, d)
+		}
+	}
+	return h, nil
+}

@@ -23,6 +23,10 @@ func TestHessian(t *testing.T) {
 	want := [][]float64{{e, 2 * e, 2 * u[2]}, {2 * e, 4 * e, 0}, {2 * u[2], 0, 2 * u[0]}}
 	grad := make([]float64, 3)
 	exponential(grad, u)
+	forward, err := Forward(exponential, u, grad, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for a := range 3 {
 		if math.Abs(first[a]-grad[a]) > 1e-7 {
 			t.Errorf("first derivative %d = %v, want %v", a, first[a], grad[a])
@@ -30,6 +34,9 @@ func TestHessian(t *testing.T) {
 		for b := range 3 {
 			if math.Abs(h.At(a, b)-want[a][b]) > 1e-7 {
 				t.Errorf("h[%d,%d] = %v, want %v", a, b, h.At(a, b), want[a][b])
+			}
+			if math.Abs(forward.At(a, b)-want[a][b]) > 1e-5 {
+				t.Errorf("forward, h[%d,%d] = %v, want %v", a, b, forward.At(a, b), want[a][b])
 			}
 		}
 	}

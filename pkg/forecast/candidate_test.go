@@ -66,12 +66,17 @@ func TestNewCandidate(t *testing.T) {
 		if f, err := a.Forecast(4); err != nil || f.Parts[len(f.Parts)-1].Weight != 0.1 {
 			t.Errorf("it has no part in the forecast: %v", err)
 		}
-		if past := a.tested(); len(past) != 3 || past[2].kind != (heldLevel{}) || math.Abs(past[0].weight-0.45) > 1e-12 {
-			t.Errorf("the past is forecast by %d models", len(past))
+		r, err := a.relearning(BacktestOptions{Horizon: 4})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if _, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 4}); err != nil {
-		t.Error(err)
+		past, reused, err := r.asOf(t.Context(), a, Window{0, 26})
+		if err != nil || past.members[len(past.members)-1].kind != (heldLevel{}) || (reused == "") != (a.options != nil) {
+			t.Errorf("the past is forecast by %d models (%q, %v)", len(past.members), reused, err)
+		}
+		if v, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 4}); err != nil || (v.Knew == "") != (a.options != nil) {
+			t.Errorf("%+v, %v", v, err)
+		}
 	}
 }
 

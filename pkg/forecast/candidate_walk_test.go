@@ -148,35 +148,6 @@ func TestSeasonalWalk(t *testing.T) {
 	}
 }
 
-// TestTested: the past is forecast by the two heaviest members, or by the random walk with its weight and the heaviest other.
-func TestTested(t *testing.T) {
-	plain := func(w float64) *member {
-		return &member{kind: stationary{}, weight: w}
-	}
-	walk := &member{kind: randomWalk{}, weight: 0.25}
-	for name, c := range map[string]struct {
-		members []*member
-		want    []float64
-	}{
-		"one":          {[]*member{plain(1)}, []float64{1}},
-		"three":        {[]*member{plain(0.3), plain(0.1), plain(0.6)}, []float64{2. / 3, 1. / 3}},
-		"with a walk":  {[]*member{plain(0.45), plain(0.3), walk}, []float64{0.75, 0.25}},
-		"many lighter": {[]*member{plain(0.2), plain(0.2), plain(0.2), plain(0.15), walk}, []float64{0.75, 0.25}},
-	} {
-		a := &Analysis{members: c.members}
-		var got []float64
-		for _, m := range a.tested() {
-			got = append(got, m.weight)
-		}
-		if diff := cmp.Diff(c.want, got, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
-	if walk.weight != 0.25 {
-		t.Error("a member was changed")
-	}
-}
-
 // TestWalkFailure: a random walk that cannot be trained has no part in the forecast, and is seen where it would have stood.
 func TestWalkFailure(t *testing.T) {
 	a := &Analysis{

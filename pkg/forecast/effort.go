@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -19,16 +20,26 @@ type effort struct {
 	finalists, trained, trainedUneven int
 	// terms bounds the terms of a sum, evaluations those of training one candidate.
 	terms, evaluations int
+	// scouts says that the sums are tried with one scale and one trend, those that suit one sum best, and only the best sum with all.
+	scouts bool
+}
+
+// margin is how many nats behind the best a model is of no interest.
+func (e effort) margin() float64 {
+	if e.scouts {
+		return -math.Log(negligible)
+	}
+	return hopeless
 }
 
 // efforts are the levels between which a budget chooses, the cheapest first. Each takes three to ten times as long as the one before.
 // The values of standard were chosen on the development halves of M3 and M4; more data change forecasts of long series little.
 var efforts = []effort{
-	{"quick", 150, 1, 400, 250, 2, 40},
-	{"short", 250, 2, 800, 400, 3, 60},
-	{"standard", 400, 3, 1500, 700, 4, 60},
-	{"wide", 800, 4, 3000, 1200, 5, 100},
-	{"widest", 1500, 5, 6000, 2000, 6, 200},
+	{"quick", 150, 1, 400, 250, 2, 40, true},
+	{"short", 250, 2, 800, 400, 3, 60, false},
+	{"standard", 400, 3, 1500, 700, 4, 60, false},
+	{"wide", 800, 4, 3000, 1200, 5, 100, false},
+	{"widest", 1500, 5, 6000, 2000, 6, 200, false},
 }
 
 const (
@@ -63,6 +74,9 @@ func (p Plan) String() string {
 
 // PlanFit chooses the largest effort whose predicted time is within Options.Budget, or standard at most if that is 0.
 func PlanFit(s *Series, o Options) Plan {
+	if i := effortNamed(o.effort); i >= 0 {
+		return planOf(s, o, efforts[i])
+	}
 	budget, most := o.Budget, len(efforts)-1
 	if budget <= 0 {
 		budget, most = standardBudget, standard
@@ -74,6 +88,11 @@ func PlanFit(s *Series, o Options) Plan {
 			return p
 		}
 	}
+}
+
+// effortNamed returns the index of an effort, -1 for no name.
+func effortNamed(name string) int {
+	return slices.IndexFunc(efforts, func(e effort) bool { return e.name == name })
 }
 
 func planOf(s *Series, o Options, e effort) Plan {
@@ -91,7 +110,7 @@ func planOf(s *Series, o Options, e effort) Plan {
 		seasons = len(o.Periods)
 	}
 	// Four kernels, five in a series that may wander, with and without a season, then rounds of three kernels and the seasons. A candidate has about six parameters, a
-	// finalist nine; the evidence takes two gradients for each.
+	// finalist nine; the evidence takes a gradient for each.
 	even := s.Errors == nil && regular(s.X[len(s.X)-p.Trained:])
 	const grown = 3
 	bases := 4
@@ -99,6 +118,9 @@ func planOf(s *Series, o Options, e effort) Plan {
 		bases++
 	}
 	first := scales * trends * bases * (1 + min(seasons, 1))
+	if e.scouts {
+		first = first/(scales*trends) + 2*(scales*trends-1)
+	}
 	later := scales * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
 	typical := 0.6 * float64(e.evaluations)                 // evaluations that training typically takes
 	p.Seconds = float64(first+later) * (typical + 12) * evaluationSeconds(p.Searched, even)

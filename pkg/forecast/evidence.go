@@ -175,14 +175,18 @@ func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 //	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
 //
 // A parameter that the data do not determine costs nothing. One that they determine well costs the logarithm of the ratio of its prior
-// to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes two gradients for each parameter. If H
+// to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes a gradient for each parameter. If H
 // is not positive definite, singular to rounding, or cannot be computed, laplace is false, and each parameter costs ½log n, as in BIC.
 //
 // With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term −½gᵀH⁻¹g
 // of a Newton step accounts for that.
-func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64, laplace bool, err error) {
+//
+// What the data determine only adds to ½log|H|: with nothing determined, it is −Σ log σ of the priors. If even that would leave the evidence
+// above enough, the curvature is not computed, and each parameter costs ½log n too.
+func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (nats float64, laplace bool, err error) {
 	params := l.Params()
-	value, err := l.ValueGrad(nil, theta)
+	slope := make([]float64, len(theta))
+	value, err := l.ValueGrad(slope, theta)
 	if err != nil {
 		return 0, false, err
 	}
@@ -201,8 +205,14 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64
 	if len(free) == 0 {
 		return value, true, nil
 	}
-	bic := value + 0.5*float64(len(free))*math.Log(float64(n))
-	h, err := logCurvature(l, theta, free)
+	bic, least := value+0.5*float64(len(free))*math.Log(float64(n)), value
+	for _, c := range curvatures {
+		least += 0.5 * math.Log(c)
+	}
+	if least > enough { // false if a given prior has no curvature
+		return bic, false, nil
+	}
+	h, err := logCurvature(l, theta, slope, free)
 	if err != nil {
 		return bic, false, nil
 	}
@@ -222,14 +232,14 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int) (nats float64
 	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, nil
 }
 
-// logCurvature returns the second derivatives of a loss in log θ of the free parameters, by central differences of its gradient.
-func logCurvature(l gppl.Loss, theta []float64, free []int) (*mat.SymDense, error) {
-	const step = 1e-3
-	at, all, u := slices.Clone(theta), make([]float64, len(theta)), make([]float64, len(free))
+// logCurvature returns the second derivatives of a loss in log θ of the free parameters, by differences of its gradient from slope, that at θ.
+func logCurvature(l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDense, error) {
+	const step = 1e-4 // the evidence is then exact to about as many nats
+	at, all, u, start := slices.Clone(theta), make([]float64, len(theta)), make([]float64, len(free)), make([]float64, len(free))
 	for a, i := range free {
-		u[a] = math.Log(theta[i])
+		u[a], start[a] = math.Log(theta[i]), slope[i]*theta[i]
 	}
-	h, _, err := curvature.Hessian(func(grad, u []float64) (float64, error) {
+	return curvature.Forward(func(grad, u []float64) (float64, error) {
 		for a, i := range free {
 			at[i] = math.Exp(u[a])
 		}
@@ -238,6 +248,5 @@ func logCurvature(l gppl.Loss, theta []float64, free []int) (*mat.SymDense, erro
 			grad[a] = all[i] * at[i]
 		}
 		return value, err
-	}, u, step)
-	return h, err
+	}, u, start, step)
 }

@@ -42,6 +42,10 @@ type Options struct {
 	// Resume is a file for finished candidates: after an interrupt, Fit with the same series and options continues from it. "" keeps
 	// none. The file may be removed once Fit has returned.
 	Resume string
+
+	// effort is that of the automatic policy at an origin, whatever time it takes: without standard errors, and forecasts do not average
+	// parameters. "" is that of the budget.
+	effort string
 }
 
 // Progress reports how far a comparison has come.
@@ -107,6 +111,7 @@ type Analysis struct {
 
 	given   []gppl.ParamPrior // Options.Priors, if Chosen is ByEvidence
 	seasons []float64         // Options.Periods
+	options *Options          // of Fit; nil if the analysis was read from a file
 	members []*member         // the models that forecasts average; none: Result alone
 	memory  float64           // Options.Memory
 	trained int               // observations, the latest; ByEvidence: the models have their standardisation
@@ -161,7 +166,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	}
 	a, err := fit(ctx, s, o)
 	if a != nil {
-		a.seasons = o.Periods
+		a.seasons, a.options = o.Periods, &o
 	}
 	return a, err
 }

@@ -184,7 +184,7 @@ type ContourAxis struct {
 var ErrNoContour = errors.New("forecast: no contour")
 
 // Contour evaluates the likelihood on a square grid around the optimum, over the two parameters whose logs are the most correlated
-// according to the curvature of the likelihood at the optimum (central differences of its gradient). With the other parameters fixed,
+// according to the curvature of the likelihood at the optimum (differences of its gradient). With the other parameters fixed,
 // the grid reaches 3.5 standard deviations, and at most a factor of ten.
 func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	v, err := a.valley()
@@ -201,7 +201,11 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	if len(free) < 2 {
 		return nil, fmt.Errorf("%w: the data determine fewer than two parameters of %s", ErrNoContour, a.Kernel())
 	}
-	curvature, err := logCurvature(v.loss, v.theta, free)
+	slope := make([]float64, len(v.theta))
+	if _, err := v.loss.ValueGrad(slope, v.theta); err != nil {
+		return nil, err
+	}
+	curvature, err := logCurvature(v.loss, v.theta, slope, free)
 	if err != nil {
 		return nil, err
 	}

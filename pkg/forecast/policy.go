@@ -44,7 +44,9 @@ type policy struct {
 	extent     extent
 	seasons    []season
 	trends     []string
+	where      []place // the scales and trends that a proposal is tried with
 	trials     []*trial
+	enough     float64 // the score from which a trial of these scales needs no further look
 	progress
 }
 
@@ -107,7 +109,7 @@ func (p *policy) setScales(from int) error {
 	if y := p.series.Y[from:]; p.series.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant: take all
 		from = 0
 	}
-	p.scales = nil
+	p.scales, p.enough = nil, math.Inf(1)
 	for _, log := range []bool{false, true} {
 		if log && !p.options.mayBeLog(p.series) || !log && p.options.alwaysLog(p.series) {
 			continue
@@ -174,6 +176,12 @@ func (p *policy) setSeasons() {
 // search compares structures on the latest observations.
 func (p *policy) search() error {
 	p.count = len(p.scales)*(1+len(signals))*len(p.trends) + 6
+	p.where = p.everywhere()
+	if p.plan.effort.scouts && len(p.options.Kernels) == 0 {
+		if err := p.scout(); err != nil {
+			return err
+		}
+	}
 	err := p.ofCandidates(false, func(of candidate, q proposal) error { return p.try(of, q) })
 	if err != nil {
 		return err
@@ -181,6 +189,13 @@ func (p *policy) search() error {
 	p.rank()
 	if len(p.options.Kernels) > 0 { // of counts: they are as they were named
 		return nil
+	}
+	if best := p.trials[0]; len(p.where) == 1 && best.Error == "" {
+		p.where = p.everywhere()
+		if err := p.try(best.kind, proposal{terms: slices.Clone(sumTerms(best.model.Kernel)), noise: best.model.Noise, fix: best.fix}); err != nil {
+			return err
+		}
+		p.rank()
 	}
 	for v := range p.scales { // only the scales that are not hopeless grow
 		best := p.best(v)
@@ -309,12 +324,31 @@ func (p *policy) places(q proposal) (all []place) {
 	if q.only != nil {
 		return []place{*q.only}
 	}
+	return p.where
+}
+
+// everywhere returns all scales with all trends.
+func (p *policy) everywhere() (all []place) {
 	for v := range p.scales {
 		for _, trend := range p.trends {
 			all = append(all, place{scale: v, trend: trend})
 		}
 	}
 	return all
+}
+
+// scout finds the scale and the trend with which the search begins: the best of one sum, which has a season if there is one to try.
+func (p *policy) scout() error {
+	terms := []gppl.Kernel{(stationary{}).signal("Matern32", p.extent, false)}
+	if len(p.seasons) > 0 {
+		terms = append(terms, (stationary{}).seasonal(p.seasons[0]))
+	}
+	if err := p.try(stationary{}, proposal{terms: terms, noise: startNoise}); err != nil {
+		return err
+	}
+	p.rank()
+	p.where = []place{{scale: p.trials[0].scale, trend: p.trials[0].Trend}}
+	return nil
 }
 
 // trial trains a proposal at one place, with the mean of the policy if the place has none.
@@ -418,13 +452,14 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	if err != nil {
 		return err
 	}
-	score, laplace, err := evidence(loss, r.Model.Values(), priors, v.data.Len())
+	score, laplace, err := evidence(loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+t.kind.odds(m.Kernel))
 	if err != nil {
 		return err
 	}
 	nll := r.Value + r.LogPrior
 	t.model, t.shape, t.score = r.Model, shape, score+v.offset-t.kind.odds(m.Kernel)
 	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !laplace
+	p.enough = min(p.enough, t.score+p.plan.effort.margin())
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
 	t.Seconds += time.Since(began).Seconds()
@@ -613,7 +648,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		p.scales[best.scale], gradient = v, math.MaxFloat64
 	}
 	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
-		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations,
+		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.effort != "",
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("forecast: training %s: %w", best.Name(), err)
@@ -639,7 +674,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		m.weight /= total
 		a.Candidates[i].Weight = m.weight
 	}
-	if len(p.series.X) <= drawn {
+	if len(p.series.X) <= drawn && p.options.effort == "" {
 		for i, m := range a.members {
 			if m.weight < worthDrawing {
 				continue

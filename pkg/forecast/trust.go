@@ -36,8 +36,11 @@ type Trust struct {
 	// Narrow is the number of origins whose widened 95 % bands held less than 70 % of the observations.
 	Widen  float64 `json:"widen"`
 	Narrow int     `json:"origins_too_narrow"`
-	// Knew says what the forecasts of the past knew of the whole series; "" for nothing.
-	Knew string `json:"knew,omitempty"`
+	// Effort is that of the search at the origins, if it was less wide than that of the fit, and Unlearnt the number of further origins at
+	// which no model could be learnt. Knew says what the forecasts of the past knew of the whole series; "" for nothing.
+	Effort   string `json:"effort,omitempty"`
+	Unlearnt int    `json:"unlearnt_origins,omitempty"`
+	Knew     string `json:"knew,omitempty"`
 	// Word is what to do with the forecast, Reasons why not to use it, and Verdict says all this in a sentence or two.
 	Word    Word     `json:"word"`
 	Reasons []string `json:"reasons,omitempty"`
@@ -55,14 +58,14 @@ type PastForecast struct {
 	Coverage float64 `json:"coverage_95"`
 	MAE      float64 `json:"mae"`
 	Naive    float64 `json:"mae_naive"`
-	// Reused says why the parameters are those of the whole series; "" if they were learnt again.
+	// Reused says why structure and parameters are those of the whole series; "" if they were learnt anew.
 	Reused string `json:"reused,omitempty"`
 }
 
 // BacktestOptions choose the part of the past that is forecast. The zero value means 24 steps from each of five origins.
 type BacktestOptions struct {
 	Horizon int // 0 means 24
-	Origins int // 0 means 5
+	Origins int // 0 means 5, or fewer where learning anew at 5 would take longer than the fit
 	// Holdout, if positive, replaces the rolling origins by one: the last Holdout observations are forecast from those before.
 	Holdout int
 }
@@ -70,11 +73,6 @@ type BacktestOptions struct {
 const (
 	// unseen is an error over the spread of y that counts as none.
 	unseen = 1e-6
-	// refitEvaluations bounds the evaluations of learning again. Few suffice: training starts at the optimum of the whole series.
-	refitEvaluations = 15
-	// refitSeconds is the predicted time for which a model may learn its parameters again at an origin; above, they are re-used. A Toeplitz
-	// factor of 3000 observations takes less, dense algebra of 700 more.
-	refitSeconds = 0.5
 	// remembered is the number of observations before an origin that a forecast of the past is conditioned on.
 	remembered = 3000
 	// fewUneven replaces remembered for a series whose likelihood is dense (Series.dense).
@@ -82,10 +80,11 @@ const (
 )
 
 // Backtest forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function Backtest for
-// the models of an analysis. At each origin the parameters are learnt again, starting at their present values, from the observations up to
-// the origin. They are those of the whole series where learning them again would take more than half a second by its forecast
-// (PastForecast.Reused). A structure that was chosen is always that of the whole series. Both flatter the forecast a little, and the verdict
-// says so. If the series is too short for the horizon, a shorter horizon is tested.
+// the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same options, from the observations up to
+// the origin alone; regressors are known in advance. All origins together take no longer than the fit by their forecast: the search there may
+// be less wide (Trust.Effort). Where kernels were named, and training them takes more than seconds, where the likelihood is projected, and of a
+// model from a file, structure and parameters are those of the whole series (PastForecast.Reused), which flatters the forecast. The verdict
+// says either. An origin at which no model can be learnt is left out. If the series is too short for the horizon, a shorter horizon is tested.
 //
 // The yardstick is the best of the last value, the last value with drift, and what repeats with a season that the user or the calendar names
 // or, without one, with the strongest autocorrelation: the one with the least error over the same origins.
@@ -97,23 +96,24 @@ const (
 // show, such as a change of level after the last observation.
 func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	n := len(a.Series.X)
-	o.Horizon, o.Origins = cmp.Or(o.Horizon, 24), cmp.Or(o.Origins, 5)
+	o.Horizon = cmp.Or(o.Horizon, 24)
 	if o.Holdout > 0 {
 		o.Horizon, o.Origins = o.Holdout, 1
 	}
-	plan, err := o.plan(n)
+	again, err := a.relearning(o)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.condition(); err != nil {
-		return nil, err
-	}
-	plan.Levels, plan.RefitEvery, plan.Window = []float64{0.95}, 1, a.remembers()
-	var reused []string
+	plan := again.plan
+	plan.Levels, plan.RefitEvery, plan.Window = []float64{0.95}, 1, mostTrained
+	reused := map[int]string{}
 	r, err := Backtest(ctx, a.Series.Y, plan, func(ctx context.Context, train Window) (Forecaster, error) {
-		past, why, err := a.asOf(ctx, train)
-		reused = append(reused, why)
-		return past.forecaster(a.Series), err
+		past, why, err := again.asOf(ctx, a, train)
+		if err != nil {
+			return nil, err
+		}
+		reused[train.To] = why
+		return past.forecaster(a.Series), nil
 	}, a.Series.yardsticks(plan.First, a.naiveSeasons(plan.First))...)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -121,18 +121,23 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	if r == nil {
 		return nil, err
 	}
+	if err != nil {
+		at := r.Origins[len(r.Origins)-1]
+		return nil, fmt.Errorf("forecast: forecasting from %s: %w", a.Series.Axis.Text(a.Series.X[at.Test.From-1]), at.Err)
+	}
+	r.Origins = slices.DeleteFunc(r.Origins, func(o Origin) bool { return o.Err != nil })
+	t := &Trust{Known: plan.First, Separate: float64(n-plan.First) / float64(o.Horizon), Unlearnt: r.Failed}
+	t.compare(r, a.Series.Y)
 	for _, at := range r.Origins {
-		if at.Err != nil {
-			return nil, fmt.Errorf("forecast: forecasting from %s: %w", a.Series.Axis.Text(a.Series.X[at.Test.From-1]), at.Err)
+		why := reused[at.Train.To]
+		if t.Past = append(t.Past, PastForecast{From: a.Series.Axis.Text(a.Series.X[at.Test.From-1]), N: at.Test.Len(),
+			Coverage: at.Model.Intervals[0].Coverage, MAE: at.Model.MAE, Naive: at.Naive.MAE, Reused: why}); why != "" {
+			t.Knew = "structure and parameters"
 		}
 	}
-	t := &Trust{Known: plan.First, Separate: float64(n-plan.First) / float64(o.Horizon)}
-	t.compare(r, a.Series.Y)
-	for i, at := range r.Origins {
-		t.Past = append(t.Past, PastForecast{From: a.Series.Axis.Text(a.Series.X[at.Test.From-1]), N: at.Test.Len(),
-			Coverage: at.Model.Intervals[0].Coverage, MAE: at.Model.MAE, Naive: at.Naive.MAE, Reused: reused[i]})
+	if again.options != nil && again.options.effort != a.Effort {
+		t.Effort = again.options.effort
 	}
-	t.Knew = a.knew(reused)
 	if checks, err := a.residuals(lastChecked); err == nil {
 		t.missed = checks.broken()
 	}
@@ -236,134 +241,6 @@ func (a *Analysis) Calibrate(t *Trust) { a.Widen = t.Widen }
 func (a *Analysis) Testable(o BacktestOptions) bool {
 	n := len(a.Series.X)
 	return a.Projections == 0 && n-max(4, n/3) >= 1
-}
-
-// remembers returns the number of observations before an origin that a forecast from there learns from and is conditioned on.
-func (a *Analysis) remembers() int {
-	if a.Series.dense() {
-		return fewUneven
-	}
-	return min(remembered, a.conditionsOn())
-}
-
-// relearn trains a model, from its parameters, on what was known at an origin. If they are kept, reused says why.
-func (a *Analysis) relearn(ctx context.Context, m member, v yScale, model gppl.Model, e extent) (learnt gppl.Model, reused string, err error) {
-	if a.Projections > 0 || a.Chosen == ByBIC && len(a.Result.Priors) > 0 {
-		return model, "projections and given priors are those of the whole series", nil
-	}
-	if v.counts != nil {
-		if v, err = v.linearised(ctx, model, m.shape); err != nil {
-			return model, err.Error(), ctx.Err()
-		}
-	}
-	loss, err := gppl.NewExact(model, v.data, gppl.WithTolerance(trainTolerance))
-	if err != nil {
-		return model, err.Error(), nil
-	}
-	if _, seconds := loss.Cost(model); seconds*refitEvaluations > refitSeconds {
-		return model, "learning them again takes too long", nil
-	}
-	r, _, err := trainWithPriors(ctx, v, model, beliefsOf(m.kind, model, e, a.given, v.scaling.Scale), e.span, gppl.Settings{
-		GradientTolerance: searchGradient, MaxEvaluations: refitEvaluations, NoStandardErrors: true,
-	})
-	switch {
-	case ctx.Err() != nil:
-		return model, "", ctx.Err()
-	case err != nil:
-		return model, err.Error(), nil
-	}
-	return r.Model, "", nil
-}
-
-// asOf returns the analysis as it would be after the observations of train. If the parameters are those of the whole series, reused says
-// why.
-func (a *Analysis) asOf(ctx context.Context, train Window) (past *Analysis, reused string, err error) {
-	n := train.Len()
-	past = &Analysis{Series: a.Series.part(train.From, train.To), Result: a.Result, given: a.given, windows: new(windowCache)}
-	e := extent{a.Series.Step, a.Series.X[train.To-1] - a.Series.X[train.From]}
-	for _, m := range a.tested() {
-		v, err := newYScale(past.Series, 0, n, m.log)
-		if err != nil {
-			return past, "", err
-		}
-		// The model was trained on values with another standardisation.
-		model, why, err := a.relearn(ctx, m, v, rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2)), e)
-		if err != nil {
-			return past, "", err
-		}
-		reused = cmp.Or(reused, why)
-		if v.counts != nil {
-			if v, err = v.linearised(ctx, model, m.shape); err != nil {
-				return past, "", err
-			}
-		}
-		p, _, err := conditionOn(model, v.data, windowLength, a.room(), past.windows)
-		if err != nil {
-			return past, "", err
-		}
-		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, scale: &v, posterior: p, shape: m.shape})
-	}
-	return past, reused, nil
-}
-
-// forecaster returns the forecasts of an analysis as of some origin of the whole series.
-func (a *Analysis) forecaster(whole *Series) Forecaster {
-	return func(ctx context.Context, _, test Window) (Predictive, error) {
-		x := whole.X[test.From:test.To]
-		if whole.Errors != nil {
-			a.ahead = whole.Errors[test.From:test.To]
-		}
-		if c := whole.Counting; c != nil && c.Sizes != nil {
-			a.sizes = c.Sizes[test.From:test.To]
-		}
-		parts, err := a.parts(ctx, x)
-		if err != nil {
-			return nil, err
-		}
-		return forecastOf(x, make([]string, len(x)), parts).Predictive(), nil
-	}
-}
-
-// knew says what forecasts of the past knew of the whole series, if reused says why parameters were not learnt again.
-func (a *Analysis) knew(reused []string) string {
-	structure := a.Chosen == ByEvidence || len(a.Candidates) > 1
-	parameters := slices.ContainsFunc(reused, func(why string) bool { return why != "" })
-	switch {
-	case structure && parameters:
-		return "structure and parameters"
-	case structure:
-		return "structure"
-	case parameters:
-		return "parameters"
-	}
-	return ""
-}
-
-// tested returns the members of the average that forecast the past: the heaviest two, or those of fixed weight and the heaviest other.
-func (a *Analysis) tested() (out []member) {
-	const most = 2
-	var fixed, others []member
-	var rest, total float64 = 1, 0
-	for _, m := range a.members {
-		if m.fixed() {
-			fixed, rest = append(fixed, *m), rest-m.weight
-		} else {
-			others = append(others, *m)
-		}
-	}
-	slices.SortStableFunc(others, func(p, q member) int { return cmp.Compare(q.weight, p.weight) })
-	if len(fixed) > 0 {
-		others[0].weight = rest
-		return append(others[:1], fixed...)
-	}
-	out = others[:min(most, len(others))]
-	for _, m := range out {
-		total += m.weight
-	}
-	for i := range out {
-		out[i].weight /= total
-	}
-	return out
 }
 
 // rescaled multiplies the variances of a model by c, except fixed ones: those of further factors of a product.

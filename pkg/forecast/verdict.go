@@ -81,10 +81,7 @@ func (r *Residuals) broken() string {
 
 // judge sets the word, its reasons and the verdict on a series of n observations, for the horizon asked for.
 func (t *Trust) judge(n, asked int) {
-	over := fmt.Sprintf("over the last %d origins, %s ahead,", t.Origins, count(t.Horizon, "step"))
-	if t.Origins == 1 {
-		over = fmt.Sprintf("from the last origin, %s ahead,", count(t.Horizon, "step"))
-	}
+	over := t.how()
 	tested := t.Origins > 1 && t.Separate >= leastSeparate && t.Known >= leastKnown
 	if tested {
 		t.Reasons = t.failures(over)
@@ -114,12 +111,27 @@ func (t *Trust) judge(n, asked int) {
 		t.Word = Use
 		t.Verdict = fmt.Sprintf("You can use this forecast: %s.", found)
 	}
-	if t.Word == Use && t.Knew != "" {
-		t.Verdict += fmt.Sprintf(" The test knew the %s, learnt from the whole series.", t.Knew)
-	}
 	if t.Widen > 1.05 {
 		t.Verdict += fmt.Sprintf(" Its bands are %.1f times as wide as the model's own, to match these errors.", t.Widen)
 	}
+}
+
+// how says what was tested: from where, how far ahead, and what of it flatters the forecast or does it less than justice.
+func (t *Trust) how() string {
+	from := fmt.Sprintf("over the last %d origins, ", t.Origins)
+	if t.Origins == 1 {
+		from = "from the last origin, "
+	}
+	if t.Unlearnt > 0 {
+		from += fmt.Sprintf("without %d more at which no model could be learnt, ", t.Unlearnt)
+	}
+	switch {
+	case t.Knew != "":
+		from += fmt.Sprintf("with the %s of all observations, which flatters it, ", t.Knew)
+	case t.Effort != "":
+		from += fmt.Sprintf("each learnt anew by a %s search, ", t.Effort)
+	}
+	return from + count(t.Horizon, "step") + " ahead,"
 }
 
 // failures returns how the forecasts of the past failed: beyond chance, or with bands that held too little of all that came.

@@ -22,7 +22,9 @@ func TestJudge(t *testing.T) {
 		word   Word
 	}{
 		"fine":       {func(*Trust) {}, 400, "You can use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held 95 % of what came, and the error was 0.60 times that of repeating the last year.", Use},
-		"knew":       {func(t *Trust) { t.Knew = "structure" }, 400, "The test knew the structure, learnt from the whole series.", Use},
+		"knew":       {func(t *Trust) { t.Knew = "structure and parameters" }, 400, "over the last 5 origins, with the structure and parameters of all observations, which flatters it, 8 steps ahead, the", Use},
+		"quick":      {func(t *Trust) { t.Effort = "quick" }, 400, "over the last 5 origins, each learnt anew by a quick search, 8 steps ahead, the", Use},
+		"unlearnt ":  {func(t *Trust) { t.Unlearnt = 2 }, 400, "over the last 5 origins, without 2 more at which no model could be learnt, 8 steps ahead, the", Use},
 		"narrow":     {func(t *Trust) { t.Coverage, t.Narrow = 0.5, 2 }, 400, "Do not use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held only 50 % of what came.", DoNotUse},
 		"one narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.8, 1 }, 400, "You can use", Use},
 		"wrong":      {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 400, "its error was 2.00 times that of repeating the last year", DoNotUse},
@@ -133,7 +135,7 @@ func TestVerdicts(t *testing.T) {
 			}
 			return 0.1 * rng.NormFloat64()
 		}, []float64{12}, 12, DoNotUse},
-		{"a constant with one jump", 100, func(i int) float64 { return math.Floor(float64(i) / 90) }, nil, 12, Use},
+		{"a constant with one jump", 100, func(i int) float64 { return math.Floor(float64(i) / 90) }, nil, 12, Untested}, // which nothing before foretold
 	} {
 		a := automatic(t, steps(t, test.n, 0, test.y), Options{Periods: test.periods})
 		v, err := a.Backtest(t.Context(), BacktestOptions{Horizon: test.horizon})

@@ -333,9 +333,9 @@ func Past(a *forecast.Analysis, t *forecast.Trust) *viz.Table {
 		}
 		table.Rows = append(table.Rows, []any{p.From, p.N, 100 * p.Coverage, p.MAE, p.Naive})
 	}
-	note := "At each origin the parameters were learnt again from the observations up to it; the structure is that of the whole series."
+	note := "At each origin structure and parameters were learnt anew from the observations up to it."
 	if n := len(reused); n > 0 {
-		note = fmt.Sprintf("At %d of %d origins the parameters, like the structure, are those of the whole series, which flatters the forecast: %s.",
+		note = fmt.Sprintf("At %d of %d origins structure and parameters are those of the whole series, which flatters the forecast: %s.",
 			n, len(t.Past), strings.Join(slices.Compact(reused), "; "))
 	}
 	table.Notes = []string{note}

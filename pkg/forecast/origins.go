@@ -1,0 +1,168 @@
+package forecast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+const (
+	// defaultOrigins is the number of origins without BacktestOptions.Origins. In a series of less than telling observations, whose past cannot
+	// speak against its forecast, they are fewer, at least fewOrigins, if a quick search at each takes more than shortShare of the predicted
+	// time of the fit: a batch of a thousand series must end.
+	defaultOrigins, fewOrigins, shortShare = 5, 2, 0.5
+	// namedBudget is the predicted time of training named kernels at one origin: above, parameters are those of the whole series.
+	namedBudget = 4 * time.Second
+)
+
+// relearning is how the past is tested: from where, and what is learnt there. It is the same on every machine.
+type relearning struct {
+	plan BacktestPlan
+	// options are those of Fit at each origin; nil: structure and parameters are those of the whole series, for the reason why.
+	options *Options
+	why     string
+}
+
+// relearning plans origins at which structure and parameters are learnt anew, by the options of the fit. The search at the origins is the widest
+// with which all together take no longer than the fit, by the forecast of both: at most as wide as that of the fit, at least quick.
+func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
+	asked := o.Origins > 0
+	if !asked {
+		o.Origins = defaultOrigins
+	}
+	n := len(a.Series.X)
+	if r.plan, err = o.plan(n); err != nil {
+		return r, err
+	}
+	switch {
+	case a.options == nil:
+		r.why = "the model was read from a file"
+		return r, nil
+	case a.Projections > 0:
+		r.why = "learning by projections takes too long at each origin"
+		return r, nil
+	}
+	at := *a.options
+	at.Progress, at.Resume = nil, ""
+	r.options = &at
+	if a.Chosen == ByBIC {
+		at.Budget = namedBudget
+		return r, nil
+	}
+	last := a.Series.part(0, n-r.plan.Horizon)
+	last.Even = a.Series.Even
+	whole := effortNamed(a.Effort)
+	fit := planOf(a.Series, at, efforts[whole]).Seconds
+	each := func(i int) float64 { return planOf(last, at, efforts[i]).Seconds }
+	if n < telling && !asked {
+		at.effort = efforts[0].name
+		o.Origins = min(o.Origins, max(fewOrigins, int(shortShare*fit/each(0))))
+		r.plan, err = o.plan(n)
+		return r, err
+	}
+	for whole > 0 && each(whole)*float64(o.Origins) > fit {
+		whole--
+	}
+	at.effort = efforts[whole].name
+	return r, nil
+}
+
+// asOf returns the analysis as it would be after the observations of train: that of a fit to them alone. If structure and parameters are
+// those of the whole series, reused says why.
+func (r relearning) asOf(ctx context.Context, a *Analysis, train Window) (past *Analysis, reused string, err error) {
+	if r.options == nil {
+		past, err = a.reusedAt(ctx, train)
+		return past, r.why, err
+	}
+	s, err := a.Series.knownIn(train.From, train.To)
+	if err != nil {
+		return nil, "", err
+	}
+	past, err = Fit(ctx, s, *r.options)
+	if long := (*BudgetError)(nil); errors.As(err, &long) {
+		past, err = a.reusedAt(ctx, train)
+		return past, "learning again at each origin takes too long", err
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return past, "", past.condition()
+}
+
+// knownIn returns the observations from ≤ i < to as if they were all: with their own step, and with regressors and holidays by what they show.
+func (s *Series) knownIn(from, to int) (*Series, error) {
+	p := s.part(from, to)
+	p.whole, p.Source, p.YUnit = nil, s.Source, s.YUnit
+	const fewest = 3
+	if p.distinct() < fewest {
+		return nil, fmt.Errorf("%d observations at %d different x are not a series", to-from, p.distinct())
+	}
+	p.spacing()
+	if s.Known != nil {
+		known := Known{Names: s.Known.Names, X: s.Known.X, Values: s.Known.Values}
+		if err := known.standardise(p.X); err != nil {
+			return nil, err
+		}
+		p.Known = &known
+	}
+	if s.Holidays != nil {
+		return p, p.LearnHolidays(s.Holidays.Country)
+	}
+	return p, nil
+}
+
+// reusedAt returns the analysis as of the observations of train, with the structure and the parameters of the whole series.
+func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, err error) {
+	if err := a.condition(); err != nil {
+		return nil, err
+	}
+	from := max(train.From, train.To-a.remembers())
+	past = &Analysis{Series: a.Series.part(from, train.To), Result: a.Result, windows: new(windowCache)}
+	for _, m := range a.members {
+		v, err := newYScale(past.Series, 0, train.To-from, m.log)
+		if err != nil {
+			return nil, err
+		}
+		// The model was trained on values with another standardisation.
+		model := rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2))
+		if v.counts != nil {
+			if v, err = v.linearised(ctx, model, m.shape); err != nil {
+				return nil, err
+			}
+		}
+		p, _, err := conditionOn(model, v.data, windowLength, a.room(), past.windows)
+		if err != nil {
+			return nil, err
+		}
+		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, scale: &v, posterior: p, shape: m.shape})
+	}
+	return past, nil
+}
+
+// remembers returns the number of observations before an origin that a model of the whole series is conditioned on.
+func (a *Analysis) remembers() int {
+	if a.Series.dense() {
+		return fewUneven
+	}
+	return min(remembered, a.conditionsOn())
+}
+
+// forecaster returns the forecasts of an analysis as of some origin of the whole series.
+func (a *Analysis) forecaster(whole *Series) Forecaster {
+	return func(ctx context.Context, _, test Window) (Predictive, error) {
+		x := whole.X[test.From:test.To]
+		if whole.Errors != nil {
+			a.ahead = whole.Errors[test.From:test.To]
+		}
+		if c := whole.Counting; c != nil && c.Sizes != nil {
+			a.sizes = c.Sizes[test.From:test.To]
+		}
+		parts, err := a.parts(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		return forecastOf(x, make([]string, len(x)), parts).Predictive(), nil
+	}
+}

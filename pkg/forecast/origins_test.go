@@ -1,0 +1,89 @@
+package forecast
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// TestNothingLeaks: what comes after an origin changes nothing of the forecast from there: neither structure nor parameters, nor the step,
+// the standardisation of regressors, or the effects of holidays.
+func TestNothingLeaks(t *testing.T) {
+	const n, known, horizon = 160, 120, 40
+	y := func(after func(i int) float64) func(i int) float64 {
+		return func(i int) float64 {
+			v := 20 + math.Sin(float64(i)*math.Pi/6) + 0.1*math.Sin(float64(i*i))
+			if i >= known {
+				v += after(i)
+			}
+			return v
+		}
+	}
+	var past []*Analysis
+	for _, after := range []func(i int) float64{
+		func(int) float64 { return 0 },
+		func(i int) float64 { return 100 + 50*math.Sin(float64(i)) + float64(i) }, // other structure and scale
+	} {
+		s := steps(t, n, 0, y(after))
+		k, err := newKnown([]string{"r"}, rowsOfRegressor(n, func(i int) float64 {
+			if i >= known {
+				return float64(i) + 5*after(i)
+			}
+			return math.Cos(float64(i))
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Known = k
+		if err := k.standardise(s.X); err != nil {
+			t.Fatal(err)
+		}
+		a := automatic(t, s, Options{})
+		r, err := a.relearning(BacktestOptions{Horizon: horizon, Origins: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, reused, err := r.asOf(context.Background(), a, Window{0, known})
+		if err != nil || reused != "" {
+			t.Fatal(reused, err)
+		}
+		past = append(past, of)
+	}
+	for i, m := range past[0].members {
+		o := past[1].members[i]
+		if m.kind != o.kind || m.weight != o.weight || m.log != o.log || !floats.Equal(m.model.Values(), o.model.Values()) {
+			t.Errorf("member %d: %v and %v", i, m.model, o.model)
+		}
+	}
+	if len(past[0].members) != len(past[1].members) || past[0].Series.Known.Scale[0] != past[1].Series.Known.Scale[0] {
+		t.Errorf("%d and %d members", len(past[0].members), len(past[1].members))
+	}
+}
+
+func rowsOfRegressor(n int, of func(i int) float64) (rows []knownRow) {
+	for i := range n {
+		rows = append(rows, knownRow{x: float64(i), values: []float64{of(i)}})
+	}
+	return rows
+}
+
+// TestOriginPlans: the search at the origins is less wide the longer the series, and the origins are fewer in a short one unless their number was
+// asked for.
+func TestOriginPlans(t *testing.T) {
+	for _, test := range []struct {
+		n, asked, origins int
+		effort            string
+	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "quick"}, {2000, 0, 5, "quick"}, {2000, 1, 1, "standard"}} {
+		s := steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
+		a := &Analysis{Series: s, Effort: "standard", options: &Options{}}
+		r, err := a.relearning(BacktestOptions{Horizon: 12, Origins: test.asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(r.plan.origins(test.n)); got != test.origins || r.options.effort != test.effort {
+			t.Errorf("%+v: %d origins, %s", test, got, r.options.effort)
+		}
+	}
+}
