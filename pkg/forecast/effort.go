@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -74,8 +73,8 @@ func (p Plan) String() string {
 
 // PlanFit chooses the largest effort whose predicted time is within Options.Budget, or standard at most if that is 0.
 func PlanFit(s *Series, o Options) Plan {
-	if i := effortNamed(o.effort); i >= 0 {
-		return planOf(s, o, efforts[i])
+	if o.effort != nil {
+		return planOf(s, o, *o.effort)
 	}
 	budget, most := o.Budget, len(efforts)-1
 	if budget <= 0 {
@@ -88,11 +87,6 @@ func PlanFit(s *Series, o Options) Plan {
 			return p
 		}
 	}
-}
-
-// effortNamed returns the index of an effort, -1 for no name.
-func effortNamed(name string) int {
-	return slices.IndexFunc(efforts, func(e effort) bool { return e.name == name })
 }
 
 func planOf(s *Series, o Options, e effort) Plan {

@@ -44,8 +44,8 @@ type Options struct {
 	Resume string
 
 	// effort is that of the automatic policy at an origin, whatever time it takes: without standard errors, and forecasts do not average
-	// parameters. "" is that of the budget.
-	effort string
+	// parameters. nil is that of the budget.
+	effort *effort
 }
 
 // Progress reports how far a comparison has come.

@@ -75,15 +75,15 @@ func TestOriginPlans(t *testing.T) {
 	for _, test := range []struct {
 		n, asked, origins int
 		effort            string
-	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "quick"}, {2000, 0, 5, "quick"}, {2000, 1, 1, "standard"}} {
+	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "short"}, {2000, 0, 5, "short"}, {2000, 1, 1, "standard"}} {
 		s := steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
 		a := &Analysis{Series: s, Effort: "standard", options: &Options{}}
 		r, err := a.relearning(BacktestOptions{Horizon: 12, Origins: test.asked})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := len(r.plan.origins(test.n)); got != test.origins || r.options.effort != test.effort {
-			t.Errorf("%+v: %d origins, %s", test, got, r.options.effort)
+		if got := len(r.plan.origins(test.n)); got != test.origins || r.options.effort.name != test.effort {
+			t.Errorf("%+v: %d origins, %s", test, got, r.options.effort.name)
 		}
 	}
 }

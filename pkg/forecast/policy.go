@@ -648,7 +648,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		p.scales[best.scale], gradient = v, math.MaxFloat64
 	}
 	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
-		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.effort != "",
+		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.effort != nil,
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("forecast: training %s: %w", best.Name(), err)
@@ -674,7 +674,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		m.weight /= total
 		a.Candidates[i].Weight = m.weight
 	}
-	if len(p.series.X) <= drawn && p.options.effort == "" {
+	if len(p.series.X) <= drawn && p.options.effort == nil {
 		for i, m := range a.members {
 			if m.weight < worthDrawing {
 				continue

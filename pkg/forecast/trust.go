@@ -135,8 +135,8 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 			t.Knew = "structure and parameters"
 		}
 	}
-	if again.options != nil && again.options.effort != a.Effort {
-		t.Effort = again.options.effort
+	if again.options != nil && again.options.effort != nil && again.options.effort.name != a.Effort {
+		t.Effort = again.options.effort.name
 	}
 	if checks, err := a.residuals(lastChecked); err == nil {
 		t.missed = checks.broken()
