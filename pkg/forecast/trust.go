@@ -32,6 +32,8 @@ type Trust struct {
 	Chance   float64 `json:"p_no_worse"`
 	Spread   float64 `json:"spread"` // root mean square of error over standard deviation; 1 if the bands are right
 	Late     float64 `json:"late"`   // the same over the last third of the horizon
+	// Widened is the coverage of the bands as Calibrate widens them, by Widen.
+	Widened float64 `json:"coverage_95_widened"`
 	// Widen is the factor by which the standard deviations of a forecast must be multiplied to agree with the errors of the past; at least 1.
 	// Narrow is the number of origins whose widened 95 % bands held less than 70 % of the observations.
 	Widen  float64 `json:"widen"`
@@ -167,8 +169,9 @@ func (t *Trust) compare(r *Report, y []float64) {
 	}
 	t.Widen, t.Chance = widening(squares), pairedChance(worse, t.Separate, none)
 	for _, o := range r.Origins {
-		test := y[o.Test.From:o.Test.To]
-		if widenedCoverage(o.Forecast, test, t.Widen) < poor {
+		held := widenedCoverage(o.Forecast, y[o.Test.From:o.Test.To], t.Widen)
+		t.Widened += held / float64(len(r.Origins))
+		if held < poor {
 			t.Narrow++
 		}
 	}

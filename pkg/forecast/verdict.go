@@ -112,7 +112,7 @@ func (t *Trust) judge(n, asked int) {
 		t.Verdict = fmt.Sprintf("You can use this forecast: %s.", found)
 	}
 	if t.Widen > 1.05 {
-		t.Verdict += fmt.Sprintf(" Its bands are %.1f times as wide as the model's own, to match these errors.", t.Widen)
+		t.Verdict += fmt.Sprintf(" Its bands are %.1f times as wide as the model's own, to match these errors; so wide they would have held %.0f %%.", t.Widen, 100*t.Widened)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestJudge(t *testing.T) {
 		"short":      {func(t *Trust) { t.Separate, t.Coverage = 1.9, 0.5 }, 40, "This forecast is untested: 40 observations are too few to test a forecast of 8 steps. Over the last", Untested},
 		"unlearnt":   {func(t *Trust) { t.Known = 5 }, 40, "This forecast is untested: 40 observations are too few", Untested},
 		"one origin": {func(t *Trust) { t.Origins, t.Separate, t.Relative = 1, 1, 0.3 }, 400, "This forecast is untested, since one origin does not tell skill from luck: from the last origin", Untested},
-		"wider":      {func(t *Trust) { t.Widen = 1.4 }, 400, "Its bands are 1.4 times as wide", Use},
+		"wider":      {func(t *Trust) { t.Widen, t.Widened = 1.4, 0.9 }, 400, "Its bands are 1.4 times as wide as the model's own, to match these errors; so wide they would have held 90 %.", Use},
 		"few, wrong": {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 149, "This forecast is untested: the past of 149 observations does not tell skill from luck. There, over the last 5 origins, 8 steps ahead, its error was 2.00 times", Untested},
 	} {
 		v := fine
