@@ -18,7 +18,7 @@ const (
 	// half a quick search forecasts weekly series up to 2.5 times worse than a standard one, and this one as well.
 	leastEffort = 1
 	// namedBudget is the predicted time of training named kernels at one origin: above, parameters are those of the whole series.
-	namedBudget = 4 * time.Second
+	namedBudget = time.Second
 )
 
 // relearning is how the past is tested: from where, and what is learnt there. It is the same on every machine.

@@ -77,7 +77,7 @@ func TestOriginPlans(t *testing.T) {
 		effort            string
 	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "short"}, {2000, 0, 5, "short"}, {2000, 1, 1, "standard"}} {
 		s := steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
-		a := &Analysis{Series: s, Effort: "standard", options: &Options{}}
+		a := &Analysis{Series: s, Chosen: ByEvidence, Effort: "standard", options: &Options{}}
 		r, err := a.relearning(BacktestOptions{Horizon: 12, Origins: test.asked})
 		if err != nil {
 			t.Fatal(err)
