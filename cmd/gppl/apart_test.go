@@ -33,7 +33,7 @@ type apartCall struct {
 const recordingFile = "SN_m_tot_V2.0.csv"
 
 // noFiles are what flags take that is no file.
-var noFiles = []string{"COLUMN", "FORMAT", "UNIT", "CHARACTER", "TEXT", "COUNTRY", "N", "KERNELS", "WHEN", "PERIOD", "TREND", "NAME=DISTRIBUTION", "SEED", "TIME", "SIZE", "STEPS", "DATE",
+var noFiles = []string{"COLUMN", "DISTRIBUTION", "LO,HI", "FORMAT", "UNIT", "CHARACTER", "TEXT", "COUNTRY", "N", "KERNELS", "WHEN", "PERIOD", "TREND", "NAME=DISTRIBUTION", "SEED", "TIME", "SIZE", "STEPS", "DATE",
 	"X", "Y", "LENGTHSCALE", "DISTANCE", "PERCENTAGES"}
 
 // writingFlags returns, by command, the flags that name files to write. It is an error of the test if apartCalls lack a file that a command

@@ -61,6 +61,14 @@ func TestMemoryRefuses(t *testing.T) {
 			t.Errorf("%s: %d bytes were allocated to refuse", kernel, allocated)
 		}
 	}
+	large := func(name, begins string) string {
+		path := put(t, t.TempDir(), name, begins)
+		if err := os.Truncate(path, 1e8); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	model, added := large("a.json", "{"), large("a.sums", "GPPLSUMS")
 	sums := filepath.Join(t.TempDir(), "many.sums")
 	must(t, "sum", rowsFile(t, 100), "--lengthscale", "0.005", "-o", sums, "-q")
 	for _, c := range []struct {
@@ -69,10 +77,12 @@ func TestMemoryRefuses(t *testing.T) {
 		text string
 	}{
 		{[]string{"sum", path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--lengthscale", "5", "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
-		{[]string{"predict", path, "--memory", "40MB"}, exitFailed, "and the limit is 40 MB"},
-		{[]string{"merge", path, sums, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
-		{[]string{"info", path, "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
-		{[]string{"sum", path, "--like", path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"predict", model, "--memory", "40MB"}, exitFailed, "and the limit is 40 MB"},
+		{[]string{"merge", added, sums, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"info", added, "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"info", path, "--memory", "20MB"}, exitFailed, "this is no file of sums"},
+		{[]string{"predict", path, "--memory", "40MB"}, exitFailed, "this is not a saved analysis"},
+		{[]string{"sum", path, "--like", added, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
 		{[]string{"fit", sums, "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
 		{[]string{"fit", sums, "--forecast", "1000001"}, exitUsage, "--forecast 1000001: at most 1000000"},
 		{[]string{"predict", path, "--forecast", "1000000001"}, exitUsage, "--forecast 1000000001: at most 1000000"},
