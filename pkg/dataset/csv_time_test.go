@@ -65,7 +65,7 @@ func TestReadCSVReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(text))
-	want := CSVReport{Comma: ';', Columns: []string{"day", "level", "flag"}, X: 0, Y: 1, Time: TimeISO, Rows: 3, Skipped: 1, SHA256: hex.EncodeToString(sum[:])}
+	want := CSVReport{Comma: ';', Columns: []string{"day", "level", "flag"}, X: 0, Y: 1, Time: TimeISO, Rows: 3, Skipped: 1, SHA256: hex.EncodeToString(sum[:]), Also: CSVMore{Lines: []int{2, 4}}}
 	if diff := cmp.Diff(want, got); diff != "" || s.Len() != 2 {
 		t.Errorf("%d rows (-want +got):\n%s", s.Len(), diff)
 	}

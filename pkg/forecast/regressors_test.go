@@ -213,7 +213,7 @@ func TestKnownErrors(t *testing.T) {
 	if extra := f.NoisyVar[0] - f.LatentVar[0]; extra < 0.9 || extra > 1.3 { // the median of the errors is 1
 		t.Errorf("a new observation has a variance of %v beside that of f", extra)
 	}
-	trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8})
+	trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8, Origins: 5})
 	if err != nil || trust.Coverage < 0.85 || trust.Coverage == 1 {
 		t.Errorf("bands of the past, with the errors of what came: %+v, %v", trust, err)
 	}
@@ -267,7 +267,7 @@ func TestRelativeErrors(t *testing.T) {
 					t.Errorf("in another unit the forecast is %v, not %v", f.Mean[i], first.Mean[i])
 				}
 			}
-			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8})
+			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8, Origins: 5})
 			if err != nil || trust.Coverage < 0.85 || trust.Coverage == 1 {
 				t.Errorf("bands of the past, with the errors of what came: %+v, %v", trust, err)
 			}
