@@ -67,10 +67,15 @@ func TestResume(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupted := o
+	begun, last := map[string]bool{}, 0
 	interrupted.Progress = func(p Progress) {
-		if p.Index == 3 {
+		if begun[p.Candidate] = true; len(begun) == 4 {
 			cancel()
 		}
+		if p.Index < last || p.Index > p.Count {
+			t.Errorf("%d of %d of the work is done after %d", p.Index, p.Count, last)
+		}
+		last = p.Index
 	}
 	if _, err := Fit(ctx, s, interrupted); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)

@@ -51,7 +51,7 @@ type Options struct {
 // Progress reports how far a comparison has come.
 type Progress struct {
 	Candidate    string
-	Index, Count int     // of the candidate, from 0
+	Index, Count int     // of the candidate, from 0; of the automatic search, the work that is done, about, of Count
 	Evaluations  int     // of the likelihood, so far, of all candidates
 	Best         float64 // the lowest NLL of this candidate in its present stage; +Inf if there is none yet
 	Stage        string
@@ -63,8 +63,22 @@ type progress struct {
 	to               func(Progress) // nil for nobody
 	began            time.Time
 	candidate, stage string
-	// the candidates tried and their expected number, and the evaluations of all
+	// the candidates tried and their expected number, or hundredths of the work, and the evaluations of all
 	index, count, evaluations int
+	done, end, each           float64 // see upTo
+}
+
+// upTo begins a stage that ends at a hundredth of the work, in equal steps.
+func (p *progress) upTo(hundredth, steps int) {
+	p.count, p.done, p.end = 100, max(p.done, p.end), float64(hundredth)
+	p.each = (p.end - p.done) / float64(max(1, steps))
+	p.index = int(p.done)
+}
+
+// advance is a step further in the stage. More than were expected do not lead beyond its end.
+func (p *progress) advance() {
+	p.done = min(p.done+p.each, p.end)
+	p.index = int(p.done)
 }
 
 // settings returns s with reports of progress.

@@ -140,6 +140,13 @@ func contractOscillation(o *oscillation, w, r []float64) []float64 {
 // Dim implements StateBlock.
 func (o *oscillation) Dim() int { return 2 }
 
+// chained is a StateBlock of a variance and a process of two parameters, which the kernel's parameters determine: derivatives are taken in
+// these three, and the chain rule follows once, not at every observation.
+type chained interface {
+	// unchained returns them, and ∂log(v, first, second)/∂log of each parameter of the kernel.
+	unchained() (variance float64, process statespace.Process, chain [][3]float64)
+}
+
 // unchained implements chained.
 func (o *oscillation) unchained() (float64, statespace.Process, [][3]float64) {
 	return o.variance, &o.process, o.chain

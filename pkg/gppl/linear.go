@@ -38,13 +38,6 @@ type atom struct {
 	chain    [][3]float64 // see chained; nil: the parameters of the process are the kernel's
 }
 
-// chained is a StateBlock of a variance and a process of two parameters, which the kernel's parameters determine: derivatives are taken in
-// these three, and the chain rule follows once, not at every observation.
-type chained interface {
-	// unchained returns them, and ∂log(v, first, second)/∂log of each parameter of the kernel.
-	unchained() (variance float64, process statespace.Process, chain [][3]float64)
-}
-
 // part is a product of atoms, with a wave or without (−1).
 type part struct {
 	atoms []atom
