@@ -419,6 +419,9 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 	for range 3 {
 		best := a.result.Result
 		found := best.Model.Params()[i].Value
+		if each := a.settings.Fit.EvaluationSeconds; each > 0 && gppl.Seconds(all, best.Model.Values()) > firstSteps*each {
+			return append(doubts, fmt.Sprintf("whether the times take another period for %s was not looked at: evaluations there would exceed the limit of time", params[i].Name))
+		}
 		stands, err := gppl.ValueGradContext(a.ctx, loss, nil, best.Model.Values())
 		if err != nil {
 			return doubts
