@@ -47,7 +47,7 @@ func inputFlags() []cli.Flag {
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
-		&cli.StringFlag{Name: "likelihood", Value: "auto", Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto: plain counts, and what is 0 or 1, are taken for what they are, with bands of whole numbers", Category: model},
+		&cli.StringFlag{Name: "likelihood", Value: "auto", Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto, which recognises plain counts and series of 0 and 1; their bands are whole numbers", Category: model},
 		&cli.StringFlag{Name: "bounds", Usage: "`LO,HI` that y cannot leave, such as 0,100 for per cent: models are of the log odds between them", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},

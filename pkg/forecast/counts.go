@@ -22,7 +22,7 @@ type Counting struct {
 	// Sizes are the exposures of counts, or the numbers of trials; nil for ones. SizeName is their column. A forecast has the last of them.
 	Sizes    []float64 `json:"sizes,omitempty"`
 	SizeName string    `json:"size_name,omitempty"`
-	// Because says why the values were taken for counts, where nobody asked for it.
+	// Because is the reason for modelling the values as counts when no likelihood was named; "" if one was.
 	Because string `json:"because,omitempty"`
 }
 
@@ -190,10 +190,10 @@ const (
 	// fewCounts is the median below which whole numbers may be counts whose distribution is far from a normal one: from 20 on, one has less than
 	// 1e-5 of its mass below 0.
 	fewCounts = 20
-	// leastCounts is the number of observations from which values are taken for counts without being asked.
+	// leastCounts is the fewest observations that guessCounting models as counts.
 	leastCounts = 20
-	// counted is the least variance about the neighbours, over the mean, of what is taken for counts: counts at a rate that changes have more
-	// than 1, grades, ages and numbers of order less.
+	// counted is the least ratio of the variance about neighbouring values to the mean that guessCounting accepts. Poisson counts have 1, and more
+	// if their rate changes; grades, ages and serial numbers have less.
 	counted = 0.5
 )
 
