@@ -22,6 +22,9 @@ type Columns struct {
 
 // NewColumns returns the rows of c, each a right-hand side whose missing entries are zero. It keeps c.
 func NewColumns(c blas64.General) *Columns {
+	if c.Cols <= short {
+		return &Columns{rows: c}
+	}
 	size := smooth.Smooth(2*c.Cols - 1)
 	columns := &Columns{rows: c, half: size/2 + 1}
 	columns.hat = make([]complex128, c.Rows*columns.half)
@@ -40,9 +43,10 @@ type Solutions struct {
 	Alpha blas64.General // (A⁻¹C)ᵀ, c×n; zero at missing entries
 	Rest  blas64.General // (C − A·A⁻¹C)ᵀ in the observed rows (see Residual)
 
-	columns *Columns
-	hat     []complex128 // transforms of Alpha
-	power   []float64    // of DiagonalSums
+	columns  *Columns
+	hat      []complex128   // transforms of Alpha
+	power    []float64      // of DiagonalSums
+	combined blas64.General // of a short factor, Alpha of CombinedSums
 }
 
 // SolveColumns sets s to the solutions for c, by 7 transforms a column, where Solve,
@@ -51,9 +55,13 @@ func (f *Factor) SolveColumns(s *Solutions, c *Columns, w *Workspace) {
 	if c.rows.Cols != f.n {
 		panic(fmt.Sprintf("toeplitz: columns of %d entries for %d rows", c.rows.Cols, f.n))
 	}
-	w.reset(f.size)
 	s.columns = c
 	s.Alpha, s.Rest = dense.Reshape(s.Alpha, c.rows.Rows, f.n), dense.Reshape(s.Rest, c.rows.Rows, f.n)
+	if f.short() {
+		f.solveShort(s, w)
+		return
+	}
+	w.reset(f.size)
 	s.hat = dense.Resize(s.hat, len(c.hat))
 	if w.solve == nil {
 		w.solve, w.combine = w.solveShare, w.combineShare
@@ -109,6 +117,11 @@ func (f *Factor) CombinedSums(dst []float64, s *Solutions, r blas64.General, w *
 		panic(fmt.Sprintf("toeplitz: R has %d rows for %d columns", r.Rows, s.Alpha.Rows))
 	}
 	f.check("dst", dst)
+	if f.short() {
+		s.combined = dense.CombineRows(s.combined, s.Alpha, r)
+		f.sumsShort(dst, s.combined.Data, w)
+		return
+	}
 	w.reset(f.size)
 	s.power = dense.Resize(s.power, s.columns.half)
 	w.f, w.solutions, w.root = f, s, r

@@ -26,6 +26,7 @@ type Workspace struct {
 	size    int
 
 	rest, step, along []float64
+	spread            [2][]float64 // of a short factor
 
 	// The loops that run in parallel, made once so that calls need not allocate,
 	// and what they run on.
@@ -78,12 +79,11 @@ func (l *lane) forward(dst []complex128, x []float64) {
 	l.fft.Coefficients(dst, l.seq)
 }
 
-// Solve sets dst to A⁻¹b, by 7 transforms of 2n numbers, and 4nm flops for m missing
+// Solve sets dst to A⁻¹b, by 7 transforms of 2n numbers or, of few rows, 4n² flops, and 4nm flops for m missing
 // rows. Missing entries of b are not read, those of dst are zero. dst may be b.
 func (f *Factor) Solve(dst, b []float64, w *Workspace) {
 	f.check("dst", dst)
 	f.check("b", b)
-	w.reset(f.size)
 	w.rest = dense.Resize(w.rest, f.n)
 	copy(w.rest, b)
 	f.mask(w.rest)
@@ -94,20 +94,10 @@ func (f *Factor) Solve(dst, b []float64, w *Workspace) {
 // missing rows. Missing entries of b are not read.
 func (f *Factor) Form(b []float64, w *Workspace) float64 {
 	f.check("b", b)
-	w.reset(f.size)
 	w.rest = dense.Resize(w.rest, f.n)
 	copy(w.rest, b)
 	f.mask(w.rest)
-	l := &w.lanes[0]
-	l.forward(l.rhs, w.rest)
-	norm := func(column []complex128) float64 {
-		for j, v := range l.rhs {
-			l.hat[j] = conj(column[j]) * v
-		}
-		l.fft.Sequence(l.seq, l.hat)
-		return blas64.Dot(dense.Vec(l.seq[:f.n]), dense.Vec(l.seq[:f.n]))
-	}
-	form := (norm(f.hat) - norm(f.tilde)) / (f.x[0] * float64(f.size) * float64(f.size))
+	form := f.formOver(w.rest, w)
 	if m := len(f.missing); m > 0 {
 		w.along = dense.Resize(w.along, m)
 		blas64.Gemv(blas.NoTrans, 1, f.b, dense.Vec(w.rest), 0, dense.Vec(w.along))
@@ -116,13 +106,30 @@ func (f *Factor) Form(b []float64, w *Workspace) float64 {
 	return form
 }
 
+// formOver is Form of b, whose missing entries are zero, over all rows.
+func (f *Factor) formOver(b []float64, w *Workspace) float64 {
+	if f.short() {
+		return f.formShort(b, w)
+	}
+	w.reset(f.size)
+	l := &w.lanes[0]
+	l.forward(l.rhs, b)
+	norm := func(column []complex128) float64 {
+		for j, v := range l.rhs {
+			l.hat[j] = conj(column[j]) * v
+		}
+		l.fft.Sequence(l.seq, l.hat)
+		return blas64.Dot(dense.Vec(l.seq[:f.n]), dense.Vec(l.seq[:f.n]))
+	}
+	return (norm(f.hat) - norm(f.tilde)) / (f.x[0] * float64(f.size) * float64(f.size))
+}
+
 // Refine adds A⁻¹(b − Ax) to x: one step of iterative refinement, 9 transforms. Solve
 // errs by up to 6 times what rounding of A does, Refine brings that down to 2
 // (TestDense).
 func (f *Factor) Refine(x, b []float64, w *Workspace) {
 	f.check("x", x)
 	f.check("b", b)
-	w.reset(f.size)
 	w.rest, w.step = dense.Resize(w.rest, f.n), dense.Resize(w.step, f.n)
 	f.multiply(w.rest, x, w, b)
 	f.mask(w.rest)
@@ -146,6 +153,13 @@ func (f *Factor) mask(x []float64) {
 
 // multiply sets dst to b − A·x, A over all rows. dst may be b.
 func (f *Factor) multiply(dst, x []float64, w *Workspace, b []float64) {
+	if f.short() {
+		for i, v := range b {
+			dst[i] = v - f.row(i, x)
+		}
+		return
+	}
+	w.reset(f.size)
 	l := &w.lanes[0]
 	l.forward(l.hat, x)
 	for i, v := range l.hat {
@@ -160,6 +174,17 @@ func (f *Factor) multiply(dst, x []float64, w *Workspace, b []float64) {
 
 // apply sets dst to (A⁻¹ − BBᵀ)b, where the missing entries of b are zero.
 func (f *Factor) apply(dst, b []float64, w *Workspace) {
+	if f.short() {
+		f.invert(dst, b, w)
+	} else {
+		f.applyTransforms(dst, b, w)
+	}
+	w.along = f.correct(dst, b, w.along)
+}
+
+// applyTransforms sets dst to A⁻¹b over all rows.
+func (f *Factor) applyTransforms(dst, b []float64, w *Workspace) {
+	w.reset(f.size)
 	w.f, w.rhs = f, b
 	parallel.Within(w.Ctx, lanes, w.convolve)
 	w.f, w.rhs = nil, nil
@@ -172,7 +197,6 @@ func (f *Factor) apply(dst, b []float64, w *Workspace) {
 	}
 	l.fft.Sequence(l.seq, l.hat)
 	copy(dst, l.seq[:f.n])
-	w.along = f.correct(dst, b, w.along)
 }
 
 // correct subtracts BBᵀb from dst, and sets missing entries to zero. It returns work, in
@@ -251,6 +275,10 @@ func (f *Factor) DiagonalSums(dst, alpha []float64, w *Workspace) {
 	f.check("dst", dst)
 	if len(alpha)%f.n != 0 {
 		panic(fmt.Sprintf("toeplitz: alpha has %d entries, not some vectors of %d", len(alpha), f.n))
+	}
+	if f.short() {
+		f.sumsShort(dst, alpha, w)
+		return
 	}
 	w.reset(f.size)
 	f.diagonalSums(dst, alpha, nil, w)

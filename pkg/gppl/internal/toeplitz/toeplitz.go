@@ -34,7 +34,7 @@
 //	x_0·A⁻¹ = L(x)L(x)ᵀ − L(x̃)L(x̃)ᵀ,   x̃ = (0, x_(n−1), …, x_1),
 //
 // where L(x) is the lower triangular Toeplitz matrix with first column x. So A⁻¹b
-// is four convolutions, by FFT. An entry differs from the one above it on its
+// is four convolutions, by FFT or, of few rows, by inner products. An entry differs from the one above it on its
 // diagonal by
 //
 //	(A⁻¹)_(i+1,j+1) − (A⁻¹)_ij = (x_(i+1)x_(j+1) − x_(n−1−i)x_(n−1−j))/x_0,
@@ -99,6 +99,7 @@ type Factor struct {
 	logDet   float64
 	backward float64
 
+	direct                      // of a short factor, in place of the transforms
 	size           int          // of the transforms, at least 2n−1
 	eigen          []float64    // of a circulant that A is a corner of
 	hat, tilde     []complex128 // transforms of x and x̃
@@ -128,10 +129,14 @@ func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 	if f.logDet, err = w.lattice.factorise(f.x, c); err != nil {
 		return err
 	}
-	f.size = fourier.Smooth(2*n - 1)
-	w.reset(f.size)
-	f.transform(c, w)
-	f.measure(w)
+	if f.short() {
+		f.arrange(c, w)
+	} else {
+		f.size = fourier.Smooth(2*n - 1)
+		w.reset(f.size)
+		f.transform(c, w)
+		f.measure(w)
+	}
 	f.logDetObserved = f.logDet
 	if len(missing) == 0 {
 		return nil
@@ -187,9 +192,13 @@ func (f *Factor) Backward() float64 { return f.backward }
 func (f *Factor) remove(w *Workspace) error {
 	m := len(f.missing)
 	f.b = blas64.General{Rows: m, Cols: f.n, Stride: f.n, Data: dense.Resize(f.b.Data, m*f.n)}
-	w.f = f
-	parallel.Within(w.Ctx, len(w.lanes), w.columns)
-	w.f = nil
+	if f.short() {
+		f.columnsShort(w)
+	} else {
+		w.f = f
+		parallel.Within(w.Ctx, lanes, w.columns)
+		w.f = nil
+	}
 	if f.r == nil || f.r.N() != m {
 		f.r = dense.NewLower(m)
 	}
