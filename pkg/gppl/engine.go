@@ -131,7 +131,8 @@ func (o *options) limited(f forecast) forecast {
 	return f
 }
 
-// evaluationsAhead is the number of evaluations over which set-up is spread.
+// evaluationsAhead is the number of evaluations over which set-up is spread, whether it was done already or not: what an evaluation returns, and so
+// its engine, does not depend on those before it.
 const evaluationsAhead = 30
 
 func (f forecast) cost() float64 { return f.seconds + f.setup/evaluationsAhead }

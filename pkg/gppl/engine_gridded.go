@@ -92,10 +92,8 @@ func (e *griddedExact) forecast(m *compiled) forecast {
 	f := forecast{
 		bytes:   griddedBytes * grid,
 		seconds: grid*griddedSeconds + 2e-4,
+		setup:   e.pass(600e-9) + frequencies*4e-6,
 		err:     griddedMargin * gridded.Bound(e.n, v, noise, rootTolerance),
-	}
-	if !e.known(m.kernel) {
-		f.setup = e.pass(600e-9) + frequencies*4e-6
 	}
 	return f
 }
@@ -115,12 +113,6 @@ func (e *griddedExact) suits(c *circleSums, k Kernel) bool {
 // rootFrequencies is how many the coefficients of k take to fall far enough.
 func rootFrequencies(k Kernel, period float64) float64 {
 	return math.Ceil(bandwidth(k, rootTolerance*rootTolerance)*period) + griddedSpare
-}
-
-// known reports whether the sums that k takes are there.
-func (e *griddedExact) known(k Kernel) bool {
-	c := e.circles.find(func(c *circleSums) bool { return e.suits(c, k) })
-	return c != nil && rootFrequencies(k, c.period) <= float64(c.m)
 }
 
 // sumsFor returns the sums that k takes, and the number of frequencies.

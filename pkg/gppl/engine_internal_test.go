@@ -675,6 +675,24 @@ func TestSecondsLimit(t *testing.T) {
 	if got, err := short.WithinSeconds(math.Inf(1)).ValueGrad(nil, m.Values()); err != nil || got != want {
 		t.Errorf("%v (%v) once the limit is lifted, %v without", got, err, want)
 	}
+	omega, err := SpectralProjection(d.X, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	projected, err := NewProjected(m, d, omega)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err = projected.ValueGrad(nil, m.Values()); err != nil {
+		t.Fatal(err)
+	}
+	hasty := projected.WithinSeconds(1e-9)
+	if v, err := hasty.ValueGrad(nil, m.Values()); err == nil {
+		t.Errorf("no engine of %v is fast enough, and it is %v", hasty, v)
+	}
+	if got, err := hasty.WithinSeconds(math.Inf(1)).ValueGrad(nil, m.Values()); err != nil || got != want {
+		t.Errorf("%v (%v) once the limit of %v is lifted, %v without", got, err, hasty, want)
+	}
 	for _, bad := range []float64{0, -1, math.NaN()} {
 		if _, err := NewExact(m, d, WithSeconds(bad)); err == nil {
 			t.Errorf("a limit of %v seconds is taken", bad)

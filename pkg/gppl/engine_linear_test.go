@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -156,7 +157,8 @@ func TestLinearAtLimit(t *testing.T) {
 
 // TestManyTurns: kernels that turn hundreds of times within the stretch on which gradients are checked pass the check.
 func TestManyTurns(t *testing.T) {
-	const n = 200000
+	t.Parallel()
+	n := testsize.Of(40000, 80000, 200000)
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {

@@ -135,18 +135,9 @@ func (e *mixedExact) predict(m *compiled, d *division) forecast {
 	}
 	if e.summed(d) {
 		f.seconds = sums
-		if period, highest := e.circleFor(d); !e.knows(period, highest) {
-			f.setup = e.sums.pass(300e-9) + highest*1e-6
-		}
 	}
 	f.seconds += p*p*p*(1+d.moving/(3*max(1, p)))/(2*flopRate) + p*p*6e-9 + 1.5e-4 // more than the spectral engine's, which takes what both can
 	return f
-}
-
-// knows reports whether the sums on a circle are there.
-func (e *mixedExact) knows(period, highest float64) bool {
-	c := e.sums.circles.find(func(c *circleSums) bool { return c.period == period })
-	return c != nil && highest <= float64(c.m)
 }
 
 // mixedFactor is T = LLᵀ of one model.

@@ -97,13 +97,11 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 	f := forecast{
 		bytes:   16 * triangle(int(p)),
 		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,
+		setup:   e.pass(300e-9) + m*1e-6,
 		err:     3*n*eps*v/noise + n*rounding(v, noise),
 	}
 	if f.windowed = windowed; windowed { // weights of both signs cancel
 		f.err += n * n * rounding(v, noise) * v / noise
-	}
-	if !e.known(k, eps, m) {
-		f.setup = e.pass(300e-9) + m*1e-6
 	}
 	return f
 }

@@ -224,10 +224,7 @@ func (e *mixedExact) gridForecast(b *mixedBase, d *division) forecast {
 	columns := d.p + d.moving + float64(e.line.columns.Cols)
 	f.seconds = 2*frequencies*griddedSeconds + 2e-4 + (whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
 	f.bytes = 2*frequencies*(griddedBytes+24*columns) + 16*highest
-	f.setup = 0
-	if !e.knows(period, max(highest, frequencies)) {
-		f.setup = e.sums.pass(300e-9) + max(highest, frequencies)*1e-6
-	}
+	f.setup = e.sums.pass(300e-9) + max(highest, frequencies)*sumSeconds
 	return f
 }
 

@@ -244,16 +244,20 @@ func (e *mixedExact) summed(d *division) bool {
 	return sums < e.favour*direct
 }
 
-// costs predicts the seconds that EᵀE takes from the data, and from sums.
+// sumSeconds is the time of the sums for a frequency of the circle.
+const sumSeconds = 2e-6
+
+// costs predicts the seconds that EᵀE takes from the data, and from sums, with a share of computing them, whether they are known or not.
 func (e *mixedExact) costs(d *division) (direct, sums float64) {
 	n, passes := float64(len(e.line.t)), 1.0
 	if !e.line.noise.even() {
 		passes = 2
 	}
 	direct = passes*n*d.p*(d.p+2*d.moving)/(2*flopRate) + passes*n*(d.whole+d.moving)*4e-9
-	period, _ := e.circleFor(d)
+	period, highest := e.circleFor(d)
 	whole, lines := e.onCircle(d, period)
-	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/flopRate
+	setup := e.sums.pass(300e-9) + highest*sumSeconds
+	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/flopRate + setup/evaluationsAhead
 }
 
 // onCircle returns how many features the columns take on a circle, and how many of them those that move.

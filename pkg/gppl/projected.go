@@ -615,6 +615,15 @@ func (l *Projected) renewed(choose func(*projectedTerm) *chooser) *Projected {
 	return &other
 }
 
+// WithinSeconds returns the likelihood under another limit of WithSeconds, for each term of the kernel, as Exact.WithinSeconds does.
+func (l *Projected) WithinSeconds(most float64) *Projected {
+	return l.renewed(func(t *projectedTerm) *chooser {
+		c := t.chooser.fresh()
+		c.seconds = most
+		return c
+	})
+}
+
 // Cost predicts the time in seconds of an evaluation of value and gradient at m, with a share of the set-up, as Exact.Cost does.
 func (l *Projected) Cost(m Model) (seconds float64) {
 	c := l.calls.Get()

@@ -61,12 +61,6 @@ func (d *spectralData) frequencies(k Kernel, eps float64) (m float64, windowed b
 	return forecastSpectral(k, d.span, eps, true)
 }
 
-// known reports whether the sums up to frequency m are there, on a circle that suits k.
-func (d *spectralData) known(k Kernel, eps, m float64) bool {
-	c := d.circles.find(func(c *circleSums) bool { return seriesCovers(d.span, c.period, c.windowed, k, eps, true) })
-	return c != nil && m <= float64(c.m)
-}
-
 // circleFor returns a circle that suits k, with the sums on it that there are.
 func (d *spectralData) circleFor(k Kernel, eps float64) (*circleSums, error) {
 	if fixed, ok := d.circle(); ok {

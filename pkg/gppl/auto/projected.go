@@ -88,6 +88,7 @@ func (a *fitting) trainProjected(count int) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
+	loss = Within(loss, a.at, patience)
 	a.result.Projection = p
 	before := a.trained
 	r, gain, err := a.train(loss)

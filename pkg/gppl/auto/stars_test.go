@@ -130,3 +130,30 @@ func TestVariableStars(t *testing.T) {
 	}
 	t.Logf("%d of %d periods found", found, count)
 }
+
+// TestAliasesWithinTime wants to know of a result whose other periods were not compared because an evaluation there takes longer than the
+// limit of time allows, and compares them without that limit.
+func TestAliasesWithinTime(t *testing.T) {
+	t.Parallel()
+	s := newStar(t, 0, 80)
+	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 1, Lengthscale: 1}}, s.d, auto.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	likelihood := func(m gppl.Model, d gppl.Data) (gppl.Loss, error) { return gppl.NewExact(m, d) }
+	for _, c := range []struct {
+		seconds float64
+		left    bool
+	}{{0, false}, {1e-12, true}} {
+		r, err := found.Train(t.Context(), likelihood, gppl.Settings{EvaluationSeconds: c.seconds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(strings.Join(r.Warnings, "; "), "was not looked at"); said != c.left {
+			t.Errorf("evaluations of %g s: aliases are left out is %v, want %v: %q", c.seconds, said, c.left, r.Warnings)
+		}
+		if c.left && r.Status == gppl.Converged {
+			t.Errorf("evaluations of %g s: converged", c.seconds)
+		}
+	}
+}

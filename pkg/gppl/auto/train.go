@@ -171,11 +171,8 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 	if err != nil || a.apart(m, best.Model) < same {
 		return false
 	}
-	if l, ok := likelihood.(*gppl.Exact); ok {
-		_, there := l.Cost(m)
-		if _, here := l.Cost(best.Model); there > slower*here {
-			return false
-		}
+	if gppl.Seconds(likelihood, m.Values()) > slower*gppl.Seconds(likelihood, best.Model.Values()) {
+		return false
 	}
 	a.evaluations++
 	if v, err := gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err != nil || v > best.Value+far*float64(a.data.Len()) {
@@ -243,16 +240,26 @@ func (a *fitting) trainBy(loss gppl.Loss, start gppl.Model, s gppl.Settings) (*g
 	return r, err
 }
 
-// Likelihood returns the exact likelihood to train from m: where an evaluation is predicted to take both more than so many seconds and ten
-// times as long as at m, it cannot be evaluated (gppl.WithSeconds). Errors are those of gppl.NewExact.
+// Likelihood returns the exact likelihood to train from m, Within so many seconds. Errors are those of gppl.NewExact.
 func Likelihood(m gppl.Model, d gppl.Data, seconds float64, opts ...gppl.Option) (*gppl.Exact, error) {
-	const slower = 10
 	exact, err := gppl.NewExact(m, d, opts...)
 	if err != nil {
 		return nil, err
 	}
-	_, start := exact.Cost(m)
-	return exact.WithinSeconds(max(seconds, slower*start)), nil
+	return Within(exact, m, seconds), nil
+}
+
+// Within returns a likelihood to train from m: where an evaluation is predicted to take both more than so many seconds and ten times as long as
+// at m, also by the engine that takes over where another fails, it cannot be evaluated (gppl.WithSeconds).
+func Within[L limited[L]](likelihood L, m gppl.Model, seconds float64) L {
+	const slower = 10
+	return likelihood.WithinSeconds(max(seconds, slower*gppl.Seconds(likelihood, m.Values())))
+}
+
+// limited is gppl.Exact or gppl.Projected.
+type limited[L any] interface {
+	gppl.Loss
+	WithinSeconds(most float64) L
 }
 
 // trainExact trains the exact likelihood.
@@ -314,12 +321,12 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 		}
 		start := within(startAround(around, width, rnd), a.priors)
 		if a.guide != nil {
-			tried++
 			led := a.guided(start)
 			if led == nil || stands == nil || led.Value > stands.Value-guidedGain || !a.promises(a.loss, led.Model, best) {
+				tried++
 				continue
 			}
-			start, tried = led.Model, tried-1
+			start = led.Model
 		}
 		r, err := a.trainFrom(loss, start, a.settings.Fit.MaxEvaluations)
 		if r != nil && r.Value < best.Value {
