@@ -149,7 +149,7 @@ func (p *ParamPrior) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("gppl: prior: %w", err)
 	}
 	read := ParamPrior{Name: j.Name, Role: -1}
-	for r := RoleUnknown; r <= RoleLocation; r++ {
+	for r := RoleUnknown; r <= RoleCoefficient; r++ {
 		if r.String() == j.Role {
 			read.Role = r
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -356,8 +357,14 @@ func (p *stateSpacePosterior) latent(ctx context.Context, means blas64.General, 
 	return nil
 }
 
-// joint solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.
+// joint predicts from the last observation on by the state there. Elsewhere it solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.
 func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	if n := len(p.line.t); x.Len() > 0 && x.at[0] >= p.line.t[n-1] && slices.IsSorted(x.at) {
+		r := p.reader()
+		defer p.readers.Put(r)
+		r.filter.AheadJointly(means, r.filter.Tail(), x.at, cov.SetEntry)
+		return ctx.Err()
+	}
 	if err := p.latent(ctx, means, nil, x); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package gppl
 
 import (
+	"math"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
@@ -15,6 +17,7 @@ type linear struct {
 	blocks  []statespace.Block
 	of      []part  // where the derivatives of each block go
 	lost    float64 // the variance of the harmonics left out
+	apart   bool    // each harmonic is a block of its own, without weights, whose derivative has a functional of the state
 
 	terms []MaternTerm
 }
@@ -40,8 +43,10 @@ type atom struct {
 
 // part is a product of atoms, with a wave or without (−1).
 type part struct {
-	atoms []atom
-	wave  int
+	atoms    []atom
+	wave     int
+	harmonic int     // of a block that is one of them: the index of its weight
+	weight   float64 // and the weight
 }
 
 const notLinear = "not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known"
@@ -118,7 +123,7 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 				return nil, false
 			}
 			a := atom{at, i, &statespace.Matern{Order: t.Order, Lengthscale: t.Lengthscale}, 1, t.Variance, nil}
-			all = append(all, part{[]atom{a}, -1})
+			all = append(all, part{atoms: []atom{a}, wave: -1})
 		}
 		return all, true
 	case LinearSDE:
@@ -131,7 +136,7 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 				a.params = 2
 				a.variance, a.process, a.chain = c.unchained()
 			}
-			all = append(all, part{[]atom{a}, -1})
+			all = append(all, part{atoms: []atom{a}, wave: -1})
 		}
 		return all, true
 	case Waver:
@@ -141,7 +146,7 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		}
 		own.end, own.w = offset+len(own.kernel.Params()), make([]float64, mixed.Count(own.bands))
 		l.sources = append(l.sources, own)
-		return []part{{nil, at}}, true
+		return []part{{wave: at}}, true
 	}
 	return nil, false
 }
@@ -154,7 +159,7 @@ func cross(a, b []part) (all []part, ok bool) {
 				return nil, false
 			}
 			atoms := append(append([]atom(nil), p.atoms...), q.atoms...)
-			all = append(all, part{atoms, max(p.wave, q.wave)})
+			all = append(all, part{atoms: atoms, wave: max(p.wave, q.wave)})
 		}
 	}
 	return all, true
@@ -172,6 +177,10 @@ func (l *linear) add(p part) bool {
 		b.Process = &statespace.Kronecker{X: b.Process, Y: a.process, XParams: b.Params, YParams: a.params}
 		b.Params += a.params
 	}
+	if p.wave >= 0 && l.apart {
+		l.addHarmonics(p, b)
+		return true
+	}
 	if p.wave >= 0 {
 		s := &l.sources[p.wave]
 		if len(p.atoms) == 0 && len(s.w) > 1 {
@@ -183,6 +192,29 @@ func (l *linear) add(p part) bool {
 	l.blocks = append(l.blocks, b)
 	l.of = append(l.of, p)
 	return true
+}
+
+// addHarmonics appends a block for each harmonic of a part whose product of atoms is b.
+func (l *linear) addHarmonics(p part, b statespace.Block) {
+	s := &l.sources[p.wave]
+	s.kernel.(Waver).Coefficients(s.w, s.period, s.bands)
+	for j, c := range s.w {
+		if c <= 0 {
+			continue
+		}
+		one := b
+		one.Variance *= c
+		if m := s.bands[0].From + j; m > 0 {
+			turn := statespace.Turn{Period: s.period, Wave: m}
+			one.Process = &statespace.Kronecker{X: b.Process, Y: turn, XParams: b.Params, YParams: 1}
+			one.Params++
+			if len(p.atoms) == 0 {
+				one.Process = turn
+			}
+		}
+		p.harmonic, p.weight = j, c
+		l.blocks, l.of = append(l.blocks, one), append(l.of, p)
+	}
 }
 
 // contract adds what the derivatives of the blocks, w, contribute to those in the kernel's own parameters.
@@ -210,6 +242,14 @@ func (l *linear) contract(grad, w []float64) {
 			}
 			at += a.params
 		}
+		if from.wave >= 0 && b.Weights == nil {
+			s, j := &l.sources[from.wave], from.harmonic
+			if s.bands[0].From+j > 0 {
+				grad[s.offset+s.kernel.(Waver).PeriodParam()] += w[at]
+				at++
+			}
+			s.w[j] += inVariance / from.weight
+		}
 		if b.Weights != nil {
 			s := &l.sources[from.wave]
 			grad[s.offset+s.kernel.(Waver).PeriodParam()] += w[at]
@@ -227,6 +267,16 @@ func (l *linear) contract(grad, w []float64) {
 			k.ContractCoefficients(grad[s.offset:s.end], s.w, s.period, s.bands)
 		}
 	}
+}
+
+// fastest returns the highest frequency of a wave, in radians per unit of x; 0 without waves.
+func (l *linear) fastest() (omega float64) {
+	for i := range l.sources {
+		if s := &l.sources[i]; s.bands != nil {
+			omega = max(omega, 2*math.Pi*float64(s.bands[0].From+len(s.w))/s.period)
+		}
+	}
+	return omega
 }
 
 // size returns the numbers of the state, and those of its symmetric matrices.

@@ -43,11 +43,13 @@ const (
 	RoleInput
 	// RoleLocation is a location on the axis of x, of any sign: its transform is Free.
 	RoleLocation
+	// RoleCoefficient is a factor of any sign, by which a channel sees a function or its derivative.
+	RoleCoefficient
 )
 
 // String returns the role in lower case.
 func (r Role) String() string {
-	names := [...]string{"unknown", "variance", "lengthscale", "period", "shape", "noise", "input", "location"}
+	names := [...]string{"unknown", "variance", "lengthscale", "period", "shape", "noise", "input", "location", "coefficient"}
 	if r < 0 || int(r) >= len(names) {
 		return fmt.Sprintf("Role(%d)", int(r))
 	}
@@ -162,11 +164,11 @@ func (p Param) IsFixed() bool {
 	return fixed
 }
 
-// IsScale reports whether p must be positive: every parameter but a Free one and a place on
-// the axis of x, which is one when it is fixed, too.
+// IsScale reports whether p must be positive: every parameter but a Free one, and a place on
+// the axis of x or a coefficient, which is one when it is fixed, too.
 func (p Param) IsScale() bool {
 	_, free := p.Transform.(Free)
-	return !free && p.Role != RoleLocation && p.Role != RoleInput
+	return !free && p.Role != RoleLocation && p.Role != RoleInput && p.Role != RoleCoefficient
 }
 
 // CheckParams returns an error that names the first parameter whose value in theta is

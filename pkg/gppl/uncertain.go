@@ -220,7 +220,13 @@ func newTarget(loss Loss, r *Result) (*target, error) {
 
 // natural returns the natural values at u, and the log of the factors dθ/du that count.
 func (t *target) natural(u []float64) (theta []float64, log float64) {
-	theta = slices.Clone(t.best)
+	theta = make([]float64, len(t.best))
+	return theta, t.naturalTo(theta, u)
+}
+
+// naturalTo is natural that sets theta.
+func (t *target) naturalTo(theta, u []float64) (log float64) {
+	copy(theta, t.best)
 	for j, i := range t.free {
 		transform := t.through[i]
 		theta[i] = transform.Natural(u[j])
@@ -228,7 +234,7 @@ func (t *target) natural(u []float64) (theta []float64, log float64) {
 			log += math.Log(math.Abs(transform.Slope(u[j])))
 		}
 	}
-	return theta, log
+	return log
 }
 
 // laplace returns the proposal at the mode of the target by its curvature there:
@@ -258,7 +264,7 @@ func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 		if !slices.Contains(t.jacobian, true) || score < 0.01 {
 			break
 		}
-		shorter := min(1, 1/math.Sqrt(score))
+		shorter := min(1, 1/math.Sqrt(score), longestStep/mat.Norm(&step, math.Inf(1)))
 		for j := range u {
 			u[j] -= shorter * step.AtVec(j)
 		}
@@ -276,8 +282,9 @@ func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 	return p, true
 }
 
-// modeSteps bounds Newton's steps to the mode, of one standard deviation each at most.
-const modeSteps = 6
+// modeSteps bounds Newton's steps to the mode, of one standard deviation each at most, and of longestStep in any raw parameter: where training
+// drove a parameter to the end of its prior, as a noise variance to 0, the loss is flat in its log, and the mode of the log far away.
+const modeSteps, longestStep = 12, 3
 
 // curvature returns the second and first derivatives of the negative log target at u.
 func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, grad *mat.VecDense, ok bool) {

@@ -66,7 +66,7 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 		bad := slices.Clone(theta)
 		values := []float64{math.NaN(), math.Inf(1)}
 		_, free := p.Transform.(gppl.Free)
-		if place := p.Role == gppl.RoleLocation || p.Role == gppl.RoleInput; !free && !place {
+		if place := p.Role == gppl.RoleLocation || p.Role == gppl.RoleInput || p.Role == gppl.RoleCoefficient; !free && !place {
 			values = append(values, 0, -1)
 		}
 		for _, v := range values {

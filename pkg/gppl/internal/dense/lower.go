@@ -59,6 +59,15 @@ func (l *Lower) N() int { return l.n }
 // At returns tile (i, j), i ≥ j.
 func (l *Lower) At(i, j int) blas64.General { return l.tiles[i*(i+1)/2+j] }
 
+// SetEntry sets entry (i, j) of a symmetric matrix, i ≥ j.
+func (l *Lower) SetEntry(i, j int, v float64) {
+	t := l.At(i/Tile, j/Tile)
+	t.Data[i%Tile*t.Stride+j%Tile] = v
+	if i/Tile == j/Tile { // stored whole
+		t.Data[j%Tile*t.Stride+i%Tile] = v
+	}
+}
+
 // EachTile calls f once for every tile (i, j), i ≥ j, in parallel.
 func (l *Lower) EachTile(f func(i, j int, tile blas64.General)) {
 	nb := Blocks(l.n)

@@ -28,6 +28,9 @@ type system struct {
 	twos   bool  // all processes have two numbers
 	matern bool  // and are Matérn 3/2
 	firsts []int // where the derivatives of each block begin
+	viewed viewed
+
+	exposures []float64 // that end at each input; nil: none
 }
 
 // room is what a Filter with blocks works in.
@@ -42,6 +45,8 @@ type room struct {
 	rates           []float64 // a and e⁻ᵃ of each block, where all are Matérn 3/2
 	turned          []float64 // Pq at their first numbers
 	tilted          []float64 // of each block, what the means add to the derivative in its lengthscale
+	views           []float64 // the derivatives in h of each view, D each
+	windows         []window  // of each block, for derivatives
 }
 
 // FactoriseBlocks is Factorise for blocks. It keeps them. Gradient then has the derivatives of each block in turn: in log v,
@@ -59,6 +64,11 @@ func (f *Filter) FactoriseBlocks(columns blas64.General, blocks []Block, noise f
 	}
 	f.cs = f.cs[:0]
 	f.setBlocks(blocks)
+	if f.system.viewed.views != nil {
+		if err := f.setViews(blocks); err != nil {
+			return err
+		}
+	}
 	f.makeRoom(columns.Cols)
 	if columns.Cols == 0 {
 		columns = blas64.General{Rows: len(f.t), Cols: 1, Stride: 1, Data: f.errs[:len(f.t)]}
@@ -74,7 +84,7 @@ func (f *Filter) setBlocks(blocks []Block) {
 	s, n := &f.system, len(f.t)
 	s.blocks = append(s.blocks[:0], blocks...)
 	s.units, f.dim = units(s.units, blocks)
-	s.rows, s.twos, s.matern, s.firsts = s.rows[:0], true, true, s.firsts[:0]
+	s.rows, s.twos, s.matern, s.firsts = s.rows[:0], true, s.viewed.views == nil, s.firsts[:0]
 	first := 0
 	for b := range blocks {
 		p, is := blocks[b].Process.(*Matern)
@@ -100,9 +110,16 @@ func (f *Filter) setBlocks(blocks []Block) {
 		d := block.Process.Dim()
 		s.phi[b], s.q[b] = dense.Resize(s.phi[b], n*d*d), dense.Resize(s.q[b], n*d*d)
 		gap := math.Inf(1)
+		exposed, _ := block.Process.(*Exposed)
+		var w window
 		for i, t := range f.t {
 			if i > 0 {
 				gap = t - f.t[i-1]
+			}
+			if exposed != nil && s.exposures != nil {
+				at := i * d * d
+				exposed.step(s.phi[b][at:][:d*d], s.q[b][at:][:d*d], f.strideInto(&w, exposed, i, false))
+				continue
 			}
 			if at := i * d * d; i > 1 && gap == f.t[i-1]-f.t[i-2] { // regular inputs take the same steps
 				copy(s.phi[b][at:][:d*d], s.phi[b][at-d*d:])
@@ -164,7 +181,11 @@ func (f *Filter) allocateBlocks() {
 		*v = dense.Resize(*v, d)
 	}
 	r.rates, r.tilted = dense.Resize(r.rates, 2*len(s.blocks)), dense.Resize(r.tilted, len(s.blocks))
-	r.seen = dense.Resize(r.seen, len(s.units))
+	r.seen, r.views = dense.Resize(r.seen, len(s.units)), dense.Resize(r.views, len(s.viewed.views)*d)
+	for len(r.windows) < len(s.blocks) {
+		r.windows = append(r.windows, window{})
+	}
+	clear(r.windows)
 	widest, slopes := 0, 0
 	for b, block := range s.blocks {
 		dim := block.Process.Dim()
@@ -188,10 +209,32 @@ func (s *system) step(u *piece, i int) (phi, q []float64) {
 	return s.phi[u.block][i*dd:][:dd], s.q[u.block][i*dd:][:dd]
 }
 
-// over sets the transitions of a gap, which may be infinite.
-func (f *Filter) over(gap float64) {
+// over sets the transitions from input i−1 to a place before input i that is seen by a view or, onward, from there to input i. Input −1 and
+// input n are infinitely far.
+func (f *Filter) over(i int, at float64, view int, onward bool) {
+	gap, from, to := math.Inf(1), seenBy(f.system.viewed.of, i-1), view
+	if i > 0 {
+		gap = at - f.t[i-1]
+	}
+	if onward {
+		gap, from, to = f.t[i]-at, view, seenBy(f.system.viewed.of, i)
+	}
 	for b, block := range f.system.blocks {
-		block.Process.Transition(f.room.phi[b], f.room.noise[b], gap)
+		phi, noise, d := f.room.phi[b], f.room.noise[b], block.Process.Dim()
+		if e, ok := block.Process.(*Exposed); ok && f.system.exposures != nil {
+			step, rest := f.halves(e, i, at)
+			if onward {
+				step = rest
+			}
+			e.step(phi, noise, step)
+			swapFirst(phi, d, !onward, onward) // f is seen between the inputs, not its average
+			swapFirst(noise, d, !onward, !onward)
+		} else {
+			block.Process.Transition(phi, noise, gap)
+		}
+		if f.system.viewed.views != nil {
+			f.system.viewed.through(phi, noise, b, from, to, d)
+		}
 	}
 }
 
@@ -337,8 +380,12 @@ func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error)
 	s, n, d := &f.system, len(f.t), f.dim
 	size := s.rows[len(s.units)]
 	scale := f.noise*f.most.share + f.most.known
-	for j := range s.units {
-		scale += s.units[j].scale * s.q[s.units[j].block][0]
+	if s.viewed.views != nil {
+		scale += s.viewed.most
+	} else {
+		for j := range s.units {
+			scale += s.units[j].scale * s.q[s.units[j].block][0]
+		}
 	}
 	if s.one() {
 		return f.forwardOne(columns, scale)

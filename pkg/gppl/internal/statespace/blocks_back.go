@@ -26,7 +26,8 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 	clear(f.n)
 	s, d, n, last := &f.system, f.dim, len(f.t), len(grad)-1
 	size := s.rows[len(s.units)]
-	turning := false
+	clear(f.room.views)
+	turning := s.viewed.views != nil
 	for _, b := range s.blocks {
 		turning = turning || b.Weights != nil
 	}
@@ -111,12 +112,18 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 				s.multiply(f.w, f.cov[i*size:][:size], f.room.q)
 				addScaled(f.room.g, -1, f.w)
 				f.contractTurn(grad, f.room.g, i)
+				if s.viewed.views != nil {
+					f.contractViews(f.room.g, i)
+				}
 			}
 		}
 		to = from
 	}
 	if n > 0 { // P∞ at the first input
 		f.arrive(grad, rs, c)
+	}
+	if s.viewed.views != nil {
+		f.chainViews(grad)
 	}
 }
 
@@ -152,8 +159,17 @@ func (f *Filter) contractForms(grad []float64, i int) {
 			d := block.Process.Dim()
 			dd := d * d
 			phi, q := f.room.slopes[:dd*block.Params], f.room.slopes[dd*block.Params:][:dd*block.Params]
-			block.Process.Slopes(phi, q, f.system.phi[b][i*dd:][:dd], f.system.q[b][i*dd:][:dd], gap)
-			forms := f.room.forms[b]
+			forms, into, noise := f.room.forms[b], f.system.phi[b][i*dd:][:dd], f.system.q[b][i*dd:][:dd]
+			if v := &f.system.viewed; v.views != nil {
+				v.unveil(forms, b, i, d)
+				into, noise = v.phi[b][i*dd:][:dd], v.q[b][i*dd:][:dd]
+			}
+			if e, ok := block.Process.(*Exposed); ok && f.system.exposures != nil {
+				e.contract(grad[at+1:][:block.Params], forms, f.strideInto(&f.room.windows[b], e, i, true))
+				at += block.derivatives()
+				continue
+			}
+			block.Process.Slopes(phi, q, into, noise, gap)
 			if d == 2 {
 				z := forms[:8]
 				for p := range block.Params {

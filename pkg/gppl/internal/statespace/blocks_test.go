@@ -26,6 +26,12 @@ func process(kind string, theta []float64) (Process, int) {
 		return Constant{}, 0
 	case "oscillator":
 		return oscillatorOf(at(0), at(1)), 2
+	case "turn":
+		return Turn{at(0), 1}, 1
+	case "matern⊗turn":
+		return &Kronecker{&Matern{1, at(0)}, Turn{at(1), 2}, 1, 1}, 2
+	case "constant⊗turn":
+		return &Kronecker{Constant{}, Turn{at(0), 1}, 0, 1}, 1
 	case "matern⊗oscillator":
 		return &Kronecker{&Matern{1, at(0)}, oscillatorOf(at(1), at(2)), 1, 2}, 3
 	}
@@ -53,7 +59,7 @@ func TestProcess(t *testing.T) {
 		theta []float64
 	}{
 		{"constant", nil}, {"laplace", []float64{0.3}}, {"matern32", []float64{0.3}}, {"matern52", []float64{-0.2}},
-		{"matern⊗oscillator", []float64{0.3, 0.5, 0.4}},
+		{"matern⊗oscillator", []float64{0.3, 0.5, 0.4}}, {"turn", []float64{0.4}}, {"matern⊗turn", []float64{0.3, 0.5}}, {"constant⊗turn", []float64{0.2}},
 		{"oscillator", []float64{0.5, math.Log(0.01)}}, {"oscillator", []float64{0.5, math.Log(0.3)}},
 		{"oscillator", []float64{0.5, math.Log(0.49)}}, {"oscillator", []float64{0.5, math.Log(0.5)}},
 		{"oscillator", []float64{0.5, math.Log(0.5 + 1e-9)}}, {"oscillator", []float64{0.5, math.Log(0.52)}},

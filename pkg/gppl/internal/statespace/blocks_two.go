@@ -117,7 +117,7 @@ func (f *Filter) retreat2(grad, next, cov, g, un []float64, rs [][]float64, h []
 
 // one reports whether there is a single process of two numbers.
 func (s *system) one() bool {
-	return len(s.blocks) == 1 && s.twos && s.blocks[0].Weights == nil
+	return len(s.blocks) == 1 && s.twos && s.blocks[0].Weights == nil && s.viewed.views == nil
 }
 
 // forwardOne is forwardBlocks.

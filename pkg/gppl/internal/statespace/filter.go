@@ -88,6 +88,7 @@ type scratch struct {
 	mixedMean           []float64   // m and e of CR at a chunk of inputs
 	mixedErrs           []float64
 	room                room      // for blocks
+	tailErrs            []float64 // of each column at an input after the last
 	sums                []float64 // what a chunk of inputs has of M, −rᵀFm and the diagonal of A⁻¹ − UUᵀ, see backward3
 }
 
@@ -451,12 +452,16 @@ func (f *Filter) gain(i int) {
 	}
 }
 
-// update sets k, and cov = P − s·k·kᵀ, that after observation i, which is the noise
-// variance times k in the first row and column.
+// update sets k, and cov = P − s·k·kᵀ, that after observation i.
 func (f *Filter) update(cov []float64, i int) {
-	d, noise := f.dim, f.noiseAt(i)
-	p := f.cov[i*d*d:][:d*d]
 	f.gain(i)
+	f.condition(cov, f.cov[i*f.dim*f.dim:], f.noiseAt(i))
+}
+
+// condition sets cov = P − s·k·kᵀ, P being that before an observation of this noise variance, which is the noise variance times k in the
+// first row and column. k must be set.
+func (f *Filter) condition(cov, p []float64, noise float64) {
+	d := f.dim
 	for a, k := range f.k {
 		row, h := cov[a*d:][:d], p[:d]
 		for b, v := range p[a*d:][:d] {

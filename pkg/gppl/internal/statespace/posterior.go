@@ -20,6 +20,14 @@ import (
 // hᵀ(x + Pr), hᵀ(P − PNP)h. The variance has an absolute error of a few 1e-16·Σv; it
 // is never negative.
 func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
+	f.PosteriorOf(means, variance, at, nil)
+}
+
+// PosteriorOf is Posterior of what a view sees at each of the inputs at; nil without views.
+func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view []int) {
+	if len(view) != len(at) && (view != nil || len(f.system.viewed.views) > 0) {
+		panic(fmt.Sprintf("statespace: %d views of %d inputs", len(view), len(at)))
+	}
 	if means.Rows != len(at) || means.Cols != f.cols || variance != nil && len(variance) != len(at) {
 		panic(fmt.Sprintf("statespace: room for %d×%d means and %d variances at %d inputs, with %d columns", means.Rows, means.Cols, len(variance), len(at), f.cols))
 	}
@@ -42,7 +50,7 @@ func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 		return 0
 	})
 	if len(f.system.blocks) > 0 {
-		f.posteriorBlocks(means, variance, at, order)
+		f.posteriorBlocks(means, variance, at, view, order)
 		return
 	}
 	d, last := f.dim, len(f.t)
@@ -125,7 +133,7 @@ func (f *Filter) jump(gap float64) {
 }
 
 // posteriorBlocks is Posterior for the inputs in order, from the last to the first.
-func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, order []int) {
+func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, view, order []int) {
 	s, d, last := &f.system, f.dim, len(f.t)
 	size := s.rows[len(s.units)]
 	m := make([]float64, f.cols*d)    // after an observation
@@ -133,11 +141,11 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, o
 	x, r := make([]float64, d), make([]float64, d)
 	clear(f.n)
 	for i := last - 1; i >= -1 && len(order) > 0; i-- {
-		before, src, g, inv := math.Inf(-1), f.room.zero, f.room.g, 0.
+		src, g, inv := f.room.zero, f.room.g, 0.
 		clear(g)
 		clear(m)
 		if i >= 0 {
-			before, src, g, inv = f.t[i], f.cov[i*size:][:size], s.gain[i*d:][:d], f.inv[i]
+			src, g, inv = f.cov[i*size:][:size], s.gain[i*d:][:d], f.inv[i]
 			f.gainBlocks(i)
 			for c := range f.cols {
 				mean, e := f.seen(c, i)
@@ -149,7 +157,7 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, o
 			order = order[1:]
 			h := f.room.seen
 			s.look(h, at[o])
-			f.over(at[o] - before)
+			f.over(i+1, at[o], seenBy(view, o), false)
 			f.advance(f.room.ahead, f.room.u, src, g, inv, h, -1)
 			for c := range f.cols {
 				f.turn(x, m[c*d:][:d], -1)
@@ -157,7 +165,7 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, o
 			}
 			v := s.see(h, f.room.u)
 			if i+1 < last {
-				f.over(f.t[i+1] - at[o])
+				f.over(i+1, at[o], seenBy(view, o), true)
 				f.turn(x, f.room.u, -1)
 				for c := range f.cols {
 					means.Data[o*means.Stride+c] += dot(x, info[c*d:][:d])
@@ -186,6 +194,14 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, o
 			}
 		}
 	}
+}
+
+// seenBy returns the view of input i, −1 if there is none.
+func seenBy(view []int, i int) int {
+	if view == nil || i < 0 {
+		return -1
+	}
+	return view[i]
 }
 
 // choleskyRoot sets l, lower triangular, to a root of c, which may be singular: a pivot

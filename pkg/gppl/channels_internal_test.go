@@ -1,0 +1,27 @@
+package gppl
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestChannelsChecked: a derivative that is wrong is no answer.
+func TestChannelsChecked(t *testing.T) {
+	defer func() { tamper = nil }()
+	rnd := rand.New(rand.NewPCG(1, 1))
+	x, y, channel := make([]float64, 30), make([]float64, 30), make([]int, 30)
+	for i := range x {
+		x[i], y[i], channel[i] = float64(i), rnd.NormFloat64(), i%2
+	}
+	m := ChannelModel{Kernel: SHO{Variance: 1, Period: 5, Quality: 2}, Channels: []Channel{{Name: "A", Value: 1, Noise: 0.1}, {Name: "B", Value: 0.4, Slope: 2, Noise: 0.2}}}
+	l, err := NewChannels(m, Data{X: Scalars(x), Y: y}, channel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := values(m.Params())
+	tamper = func(_ string, x []float64) { x[1] *= 1.001 }
+	if _, err := l.ValueGrad(make([]float64, len(theta)), theta); err == nil || !strings.Contains(err.Error(), "scale of the coefficients") {
+		t.Errorf("a wrong derivative: %v", err)
+	}
+}

@@ -1,0 +1,359 @@
+package gppl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+)
+
+var (
+	_ Loss          = (*ChannelLikelihood)(nil)
+	_ Interruptible = (*ChannelLikelihood)(nil)
+	_ regressing    = (*ChannelLikelihood)(nil)
+)
+
+// ChannelLikelihood is the exact negative log likelihood of observations of several channels, with their offsets integrated out
+// (see Exact). Its covariance is, c and d being the channels of observations i and j,
+//
+//	a_c·a_d·k(τ) + (a_c·b_d − b_c·a_d)·k′(τ) − b_c·b_d·k″(τ) + σ_c²·δ_ij,  τ = x_j − x_i,
+//
+// k being even in τ. A state space takes it in O(n·D³) for a state of D numbers, value and gradient. It is safe for concurrent use.
+type ChannelLikelihood struct {
+	model   ChannelModel
+	data    Data
+	line    *line
+	of      []int // the channel of each observation of the line
+	params  []Param
+	mean    *regression
+	exposed []float64 // the exposure that ends at each input of the line; nil: none
+	options options
+	tally   *tally
+	calls   *parallel.Pool[channelCall]
+}
+
+// channelCall is the working memory of one evaluation.
+type channelCall struct {
+	filter              *statespace.Filter
+	linear              linear
+	model               ChannelModel
+	views               []statespace.View
+	scale               []float64
+	g, r                blas64.General
+	grad                []float64 // of the blocks and the noise
+	value, slope, noise []float64 // of the views
+	bound               float64   // on the error of the value, in nats
+}
+
+// NewChannels returns the negative log likelihood of d, observation i being of channel[i], an index of m.Channels. Inputs have one
+// dimension. Known and relative errors of d are as for NewExact, with the noise variance of the channel for σ². Options are WithTolerance,
+// WithMemory and WithContext. It panics if lengths differ or an index is none of a channel; a channel without observations is an error.
+func NewChannels(m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelLikelihood, error) {
+	return newChannels(m, d, channel, nil, opts)
+}
+
+// newChannels is NewExposures, without exposures where they are nil.
+func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts []Option) (*ChannelLikelihood, error) {
+	start := time.Now()
+	if len(channel) != d.Len() {
+		panic(fmt.Sprintf("gppl: NewChannels: len(channel) = %d, want len(d.Y) = %d", len(channel), d.Len()))
+	}
+	for i, c := range channel {
+		if c < 0 || c >= len(m.Channels) {
+			panic(fmt.Sprintf("gppl: NewChannels: channel[%d] = %d, and there are %d channels", i, c, len(m.Channels)))
+		}
+	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	d = d.clone()
+	if err := d.Check(); err != nil {
+		return nil, err
+	}
+	if d.X.Dim() != 1 {
+		return nil, fmt.Errorf("gppl: channels are of a scalar x, and the inputs have dimension %d", d.X.Dim())
+	}
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
+	d.X = m.offsets(d.X, channel)
+	mean, columns, err := dataColumns(Model{Kernel: m.Kernel, Mean: m.offsetMean()}, d)
+	if err != nil {
+		return nil, err
+	}
+	l := &ChannelLikelihood{model: m, data: d, mean: mean, options: o, calls: new(parallel.Pool[channelCall])}
+	if exposure == nil {
+		l.line = sortLine(d.X)
+	} else if l.line, l.exposed, err = exposures(m, d.X, exposure); err != nil {
+		return nil, err
+	}
+	l.line.setColumns(columns)
+	l.line.setNoise(d.rowNoise())
+	if l.of = channel; l.line.order != nil {
+		l.of = pickInts(channel, l.line.order)
+	} else {
+		l.of = slices.Clone(channel)
+	}
+	l.params = l.paramsInUnits(channel)
+	l.tally = &tally{report: LossReport{Likelihood: true, Engine: EngineStateSpace}}
+	l.tally.setUp(time.Since(start))
+	return l, nil
+}
+
+func pickInts(x, order []int) []int {
+	picked := make([]int, len(order))
+	for i, o := range order {
+		picked[i] = x[o]
+	}
+	return picked
+}
+
+// offsets returns x with a column for each channel, 1 at its observations.
+func (m ChannelModel) offsets(x Inputs, channel []int) Inputs {
+	for c := range m.Channels {
+		is := make([]float64, len(channel))
+		for i, of := range channel {
+			if of == c {
+				is[i] = 1
+			}
+		}
+		x = x.WithColumn(m.Channels[c].OffsetOf(), is)
+	}
+	return x
+}
+
+// offsetMean is the mean of the observations: an offset for each channel, and Mean.
+func (m ChannelModel) offsetMean() Mean {
+	var names []string
+	for _, c := range m.Channels {
+		names = append(names, c.OffsetOf())
+	}
+	if m.Mean != nil {
+		return AddMeans(Regressors(names...), m.Mean)
+	}
+	return Regressors(names...)
+}
+
+// paramsInUnits are the parameters, with coefficients trained in units that make what they add as large as y of their channel.
+func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
+	params := l.model.Params()
+	kernel, n := len(l.model.Kernel.Params()), len(l.model.Channels)
+	value, slope := spread(l.model.Kernel)
+	of := make([][]float64, n)
+	for i, c := range channel {
+		of[c] = append(of[c], l.data.Y[i])
+	}
+	for i := kernel + n; i < len(params); i++ {
+		if l.exposed != nil && i >= kernel+2*n { // averages see no derivative
+			params[i].Transform = Fixed{}
+		}
+		if params[i].IsFixed() {
+			continue
+		}
+		size, c := value, (i-kernel)%n
+		if i >= kernel+2*n {
+			size = slope
+		}
+		if unit := stat.StdDev(of[c], nil) / size; unit > 0 && isFinite(unit) {
+			params[i].Transform = inUnits(unit)
+		}
+	}
+	return params
+}
+
+// Params returns those of the model, with the transforms of training.
+func (l *ChannelLikelihood) Params() []Param { return slices.Clone(l.params) }
+
+// ChannelModel returns the model at theta.
+func (l *ChannelLikelihood) ChannelModel(theta []float64) ChannelModel {
+	return l.model.WithParams(theta)
+}
+
+// Model returns f at theta, with the noise of the first channel.
+func (l *ChannelLikelihood) Model(theta []float64) Model {
+	m := l.model.WithParams(theta)
+	return Model{Kernel: m.Kernel, Noise: m.Channels[0].Noise}
+}
+
+// Report implements Loss.
+func (l *ChannelLikelihood) Report() LossReport { return l.tally.get() }
+
+func (l *ChannelLikelihood) String() string {
+	return fmt.Sprintf("exact NLL of %d channels (n=%d)", len(l.model.Channels), l.data.Len())
+}
+
+// ValueGrad implements Loss.
+func (l *ChannelLikelihood) ValueGrad(grad, theta []float64) (float64, error) {
+	return l.ValueGradContext(l.options.ctx, grad, theta)
+}
+
+// ValueGradContext implements Interruptible.
+func (l *ChannelLikelihood) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+	c := l.calls.Get()
+	value, err := l.evaluate(ctx, c, grad, theta)
+	if err == nil {
+		err = checkAnswer(l.params, value, grad, theta)
+	}
+	l.calls.Put(c)
+	return value, err
+}
+
+// evaluate is ValueGrad in c, which has the factorisation afterwards.
+func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, theta []float64) (value float64, err error) {
+	defer workers.Stopped(&err)
+	if err := checkEvaluation(l.params, grad, theta); err != nil {
+		return 0, err
+	}
+	if err := l.factorise(ctx, c, theta); err != nil {
+		return 0, err
+	}
+	n, cols := float64(l.data.Len()), l.line.columns.Cols
+	c.g, c.r = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols)
+	c.filter.Gram(c.g)
+	added, err := l.mean.complete(c.r, c.g)
+	if err != nil {
+		return 0, notFactorised(c.model.Kernel, c.model.Channels[0].Noise, err, "gppl: %v", err)
+	}
+	value = 0.5*(c.g.Data[0]+c.filter.LogDet()+n*log2Pi) + added
+	if grad == nil {
+		return value, nil
+	}
+	return value, l.gradient(c, grad, theta)
+}
+
+// factorise sets the filter of c to theta.
+func (l *ChannelLikelihood) factorise(ctx context.Context, c *channelCall, theta []float64) error {
+	c.model = l.model.WithParams(theta)
+	if err := checkVariance(c.model.Kernel, variance(c.model.Kernel)); err != nil {
+		return err
+	}
+	if c.filter == nil {
+		c.filter = statespace.NewFilter(l.line.t, l.line.noise.known)
+		c.linear.apart = true
+	}
+	c.filter.Ctx = ctx
+	c.scale = dense.Resize(c.scale, len(l.of))
+	least := math.Inf(1)
+	for i, of := range l.of {
+		c.scale[i] = c.model.Channels[of].Noise * l.line.noise.weight(i)
+		least = min(least, c.scale[i])
+	}
+	c.views = c.views[:0]
+	var most, steepest float64 // squares
+	for _, ch := range c.model.Channels {
+		c.views = append(c.views, statespace.View{Value: ch.Value, Slope: ch.Slope})
+		most, steepest = max(most, ch.Value*ch.Value), max(steepest, ch.Slope*ch.Slope)
+	}
+	v := variance(c.model.Kernel) * most
+	for range 2 { // a harmonic that is left out has a derivative, too, as fast as it is
+		if !c.linear.expand(c.model.Kernel, harmonicsLost(l.options.tolerance, v, least)) {
+			return fmt.Errorf("gppl: channels do not take %v: it is %s", c.model.Kernel, notLinear)
+		}
+		fastest := 2 * c.linear.fastest()
+		if fastest == 0 {
+			break
+		}
+		most = max(most, steepest*fastest*fastest)
+		v = variance(c.model.Kernel) * most
+	}
+	if l.exposed != nil {
+		longest := slices.Max(l.exposed)
+		for i := range c.linear.blocks {
+			b := &c.linear.blocks[i]
+			b.Process = statespace.NewExposed(b.Process, b.Params, longest)
+		}
+		c.filter.SetExposures(l.exposed)
+	}
+	if bytes := l.bytes(&c.linear); bytes > l.options.memory {
+		return &MemoryError{What: fmt.Sprintf("a state space of %d channels", len(c.model.Channels)), Needed: bytes, Limit: l.options.memory}
+	}
+	views := append(c.views, statespace.View{Value: 1})
+	if differentiable(c.linear.blocks) {
+		views = append(views, statespace.View{Slope: 1})
+	}
+	c.filter.SetScale(c.scale)
+	c.filter.SetViews(views, l.of)
+	if err := c.filter.FactoriseBlocks(l.line.columns, c.linear.blocks, 1); err != nil {
+		return notFactorised(c.model.Kernel, least, err, "gppl: statespace engine: %v", err)
+	}
+	n := float64(len(l.of))
+	c.bound = n*0x1p-50*(1+v/least) + most*c.linear.bound(n, least)
+	l.tally.promise(c.bound, true)
+	return nil
+}
+
+// bytes predicts the memory of a factorisation.
+func (l *ChannelLikelihood) bytes(blocks *linear) float64 {
+	d, pairs := blocks.size()
+	steps := 0.
+	for i := range blocks.blocks {
+		size := float64(blocks.blocks[i].Process.Dim())
+		steps += 4 * size * size
+	}
+	return 8 * float64(len(l.of)) * (pairs + 3*d + 4 + steps + (d+1)*float64(l.line.columns.Cols))
+}
+
+// gradient sets grad. Scaling all variances, the noise and the known errors by one factor scales A, and scaling all coefficients by the
+// root of a factor does what scaling the variances of f by the factor does: both are compared with the derivatives.
+func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) error {
+	kernel, channels, views := len(c.model.Kernel.Params()), len(c.model.Channels), len(c.views)+2
+	c.grad = dense.Resize(c.grad, c.filter.Derivatives())
+	for _, v := range []*[]float64{&c.value, &c.slope, &c.noise} {
+		*v = dense.Resize(*v, views)
+	}
+	known := c.filter.Gradient(c.grad, c.r)
+	c.filter.ViewSlopes(c.value, c.slope, c.noise)
+	blocks := c.grad[:len(c.grad)-1]
+	tampered("channels", c.value)
+
+	n, form := float64(len(l.of)), dense.Form(c.g, c.r)
+	scaled := c.linear.scaling(blocks)
+	sum, coefficients, size := scaled+known, 0., n+form+math.Abs(scaled)
+	for i, ch := range c.model.Channels {
+		sum += c.noise[i]
+		coefficients += c.value[i]*ch.Value + c.slope[i]*ch.Slope
+		size += math.Abs(c.value[i]*ch.Value) + math.Abs(c.slope[i]*ch.Slope)
+	}
+	limit := 1e-8*size + gradientPromise*c.bound
+	if err := errors.Join(
+		verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), limit),
+		verify("the derivative in the scale of the coefficients", coefficients, 2*scaled, limit),
+	); err != nil {
+		return err
+	}
+	clear(grad)
+	c.linear.contract(grad[:kernel], blocks)
+	copy(grad[kernel:], c.noise[:channels])
+	toNatural(grad[:kernel+channels], theta[:kernel+channels])
+	copy(grad[kernel+channels:], c.value[:channels])
+	if len(grad) > kernel+2*channels {
+		copy(grad[kernel+2*channels:], c.slope[:channels])
+	}
+	return nil
+}
+
+// coefficientsAt implements regressing: the offsets.
+func (l *ChannelLikelihood) coefficientsAt(theta []float64) ([]Coefficient, error) {
+	c := l.calls.Get()
+	_, err := l.evaluate(l.options.ctx, c, nil, theta)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := l.mean.fit(c.g)
+	l.calls.Put(c)
+	if err != nil {
+		return nil, err
+	}
+	return l.mean.coefficients(fit), nil
+}

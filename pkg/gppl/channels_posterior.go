@@ -1,0 +1,105 @@
+package gppl
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+)
+
+// ChannelPosterior is the Gaussian process of a ChannelModel given observations of all its channels: f, its derivative, and what each
+// channel sees of it. It includes the uncertainty of the offsets. It is safe for concurrent use.
+type ChannelPosterior struct {
+	model  ChannelModel
+	mean   *conditioned
+	filter *statespace.Filter
+	sloped bool
+}
+
+// NewChannelPosterior conditions m on the observations d of the channels; see NewChannels. It takes O(n·D³).
+func NewChannelPosterior(m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelPosterior, error) {
+	return newChannelPosterior(m, d, channel, nil, opts)
+}
+
+// NewExposurePosterior is NewChannelPosterior for observations that are averages over exposures. What it returns at x is of f at x, not
+// of averages.
+func NewExposurePosterior(m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option) (*ChannelPosterior, error) {
+	if len(exposure) != d.Len() {
+		panic(fmt.Sprintf("gppl: NewExposurePosterior: len(exposure) = %d, want len(d.Y) = %d", len(exposure), d.Len()))
+	}
+	return newChannelPosterior(m, d, channel, exposure, opts)
+}
+
+func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float64, opts []Option) (*ChannelPosterior, error) {
+	l, err := newChannels(m, d, channel, exposure, append(opts[:len(opts):len(opts)], forPosterior))
+	if err != nil {
+		return nil, err
+	}
+	l.options.tolerance *= 1e-4 // what is left out is predicted from differences
+	c := l.calls.Get()
+	if _, err := l.evaluate(l.options.ctx, c, nil, values(m.Params())); err != nil {
+		return nil, err
+	}
+	fit, err := l.mean.fit(c.g)
+	if err != nil {
+		return nil, err
+	}
+	c.filter.Ctx = nil
+	return &ChannelPosterior{m, &conditioned{l.mean, fit}, c.filter, differentiable(c.linear.blocks)}, nil
+}
+
+// Function returns the mean and variance of f at each x: the process itself, without offsets. x is scalar and finite.
+func (p *ChannelPosterior) Function(x []float64) (mean, variances []float64, err error) {
+	return p.view(x, len(p.model.Channels), -1)
+}
+
+// Derivative returns the mean and variance of f′, per unit of x. It is an error if f has none, or with
+// exposures.
+func (p *ChannelPosterior) Derivative(x []float64) (mean, variances []float64, err error) {
+	if !p.sloped {
+		return nil, nil, fmt.Errorf("gppl: %v has no derivative that is known, or observations are averages over exposures", p.model.Kernel)
+	}
+	return p.view(x, len(p.model.Channels)+1, -1)
+}
+
+// Channel returns the mean and variance of what the channel of the given index sees, offset included, noise apart: a new observation has
+// the variance of its noise in addition. It panics if there is no such channel.
+func (p *ChannelPosterior) Channel(channel int, x []float64) (mean, variances []float64, err error) {
+	if channel < 0 || channel >= len(p.model.Channels) {
+		panic(fmt.Sprintf("gppl: ChannelPosterior.Channel: channel = %d, and there are %d", channel, len(p.model.Channels)))
+	}
+	return p.view(x, channel, channel)
+}
+
+// Offsets returns the offset of each channel, and then the coefficients of the model's Mean.
+func (p *ChannelPosterior) Offsets() []Coefficient { return p.mean.coefficients(p.mean.fit) }
+
+// view returns what a view of the filter sees, with the offset of a channel unless that is −1.
+func (p *ChannelPosterior) view(x []float64, view, offset int) (mean, variances []float64, err error) {
+	n, cols := len(x), 1+p.mean.basis.Len()
+	mean, variances = make([]float64, n), make([]float64, n)
+	if n == 0 {
+		return mean, variances, nil
+	}
+	if err := Scalars(x).check("x"); err != nil {
+		return nil, nil, err
+	}
+	views, means := make([]int, n), dense.New(n, cols)
+	row := mat.NewDense(1, cols-1, nil)
+	for i := range views {
+		views[i] = view
+	}
+	if offset >= 0 {
+		row.Set(0, offset, 1)
+	}
+	q := p.mean.basis.Apply(row).RawRowView(0)
+	p.filter.Reader().PosteriorOf(means, variances, x, views)
+	for i := range mean {
+		m, more := p.mean.predict(q, means.Data[i*means.Stride:][:cols])
+		mean[i] = m
+		variances[i] += more
+	}
+	return mean, variances, nil
+}

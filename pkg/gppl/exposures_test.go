@@ -1,0 +1,272 @@
+package gppl_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// integral is that of a smooth f, by 40 nodes.
+func integral(f func(float64) float64, from, to float64) float64 {
+	if from == to {
+		return 0
+	}
+	return quad.Fixed(f, from, to, 40, quad.Legendre{}, 0)
+}
+
+// averaged is the covariance of the averages of f over exposures of length d about x and e about z, by the double integral.
+func averaged(k gppl.Kernel, x, d, z, e float64) float64 {
+	cov := func(r float64) float64 { return jet(k, math.Abs(r))[0] }
+	switch {
+	case d == 0 && e == 0:
+		return cov(x - z)
+	case x == z && d == e:
+		return integral(func(s float64) float64 { return 2 * (1 - s) * cov(d*s) }, 0, 1)
+	case d == 0: // within the exposure, or not
+		lo, hi := z-e/2, z+e/2
+		at := func(u float64) float64 { return cov(x - u) }
+		middle := min(max(x, lo), hi)
+		return (integral(at, lo, middle) + integral(at, middle, hi)) / e
+	}
+	return integral(func(s float64) float64 { return averaged(k, x+d*(s-0.5), 0, z, e) }, 0, 1)
+}
+
+type exposureCase struct {
+	channelCase
+	exposure []float64
+}
+
+func randomExposures(rnd *rand.Rand, k gppl.Kernel) exposureCase {
+	c := exposureCase{channelCase: randomChannels(rnd, k)}
+	for i := range c.model.Channels {
+		c.model.Channels[i].Slope = 0
+	}
+	n := c.data.Len()
+	x := make([]float64, n)
+	t := -1.
+	same := rnd.IntN(2) == 0
+	for i := range x {
+		d := 0.6 * rnd.Float64()
+		switch rnd.IntN(6) {
+		case 0:
+			d = 0
+		case 1:
+			d = 1e-5
+		}
+		if same {
+			d = 0.3
+		}
+		if rnd.IntN(3) > 0 || d == 0 || i > 0 && c.exposure[i-1] == 0 { // else one after another
+			t += rnd.Float64()
+		}
+		x[i] = t + d/2
+		t += d
+		c.exposure = append(c.exposure, d)
+	}
+	order := rnd.Perm(n)
+	at, exposure := make([]float64, n), make([]float64, n)
+	for i, o := range order {
+		at[i], exposure[i] = x[o], c.exposure[o]
+	}
+	c.data.X, c.exposure = gppl.Scalars(at), exposure
+	return c
+}
+
+// dense is the likelihood and, at z, the posterior of f by Cholesky factors.
+func (c *exposureCase) dense(t *testing.T, m gppl.ChannelModel, z []float64) (value float64, mean, variance []float64) {
+	t.Helper()
+	n, k := c.data.Len(), len(m.Channels)
+	a, h := mat.NewSymDense(n, nil), mat.NewDense(n, k, nil)
+	cov := func(i int, s float64) float64 {
+		return m.Channels[c.channel[i]].Value * averaged(m.Kernel, s, 0, c.data.X.At(i)[0], c.exposure[i])
+	}
+	for i := range n {
+		h.Set(i, c.channel[i], 1)
+		for j := range i + 1 {
+			v := averaged(m.Kernel, c.data.X.At(i)[0], c.exposure[i], c.data.X.At(j)[0], c.exposure[j])
+			if i == j {
+				v = averaged(m.Kernel, 0, c.exposure[i], 0, c.exposure[i])
+			}
+			a.SetSym(i, j, v*m.Channels[c.channel[i]].Value*m.Channels[c.channel[j]].Value)
+		}
+		noise := m.Channels[c.channel[i]].Noise
+		if c.data.Relative != nil {
+			noise *= c.data.Relative[i] * c.data.Relative[i]
+		}
+		if c.data.Errors != nil {
+			noise += c.data.Errors[i] * c.data.Errors[i]
+		}
+		a.SetSym(i, i, a.At(i, i)+noise)
+	}
+	var root, info mat.Cholesky
+	if !root.Factorize(a) {
+		t.Fatal("A is not positive definite")
+	}
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var solved, w, gram mat.Dense
+	must(root.SolveTo(&solved, h))
+	w.Mul(h.T(), &solved)
+	gram.Mul(h.T(), h)
+	sym := mat.NewSymDense(k, nil)
+	for i := range k {
+		for j := range i + 1 {
+			sym.SetSym(i, j, w.At(i, j))
+		}
+		value -= 0.5 * math.Log(gram.At(i, i))
+	}
+	info.Factorize(sym)
+	y := mat.NewVecDense(n, c.data.Y)
+	var right, beta, rest, alpha mat.VecDense
+	right.MulVec(solved.T(), y)
+	must(info.SolveVecTo(&beta, &right))
+	rest.MulVec(h, &beta)
+	rest.SubVec(y, &rest)
+	must(root.SolveVecTo(&alpha, &rest))
+	value += 0.5 * (mat.Dot(&rest, &alpha) + root.LogDet() + info.LogDet() + float64(n-k)*math.Log(2*math.Pi))
+	for _, s := range z {
+		cross := mat.NewVecDense(n, nil)
+		for i := range n {
+			cross.SetVec(i, cov(i, s))
+		}
+		var u, r, q mat.VecDense
+		must(root.SolveVecTo(&u, cross))
+		r.MulVec(solved.T(), cross)
+		must(info.SolveVecTo(&q, &r))
+		mean = append(mean, mat.Dot(cross, &alpha))
+		variance = append(variance, jet(m.Kernel, 0)[0]-mat.Dot(cross, &u)+mat.Dot(&r, &q))
+	}
+	return value, mean, variance
+}
+
+// TestExposures compares values, gradients and posteriors, within exposures and between them, with double integrals of the covariance.
+func TestExposures(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(6, 1))
+	kernels := append(channelKernels(), gppl.Laplace{Variance: 1, Lengthscale: 1.5})
+	for trial := range testsize.Of(len(kernels), 4*len(kernels), 20*len(kernels)) {
+		c := randomExposures(rnd, kernels[trial%len(kernels)])
+		t.Run(fmt.Sprintf("%d/%T", trial, c.model.Kernel), func(t *testing.T) {
+			loss, err := gppl.NewExposures(c.model, c.data, c.channel, c.exposure)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var theta []float64
+			for _, p := range loss.Params() {
+				theta = append(theta, p.Value)
+			}
+			grad := make([]float64, len(theta))
+			got, err := loss.ValueGrad(grad, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z := []float64{-4, c.data.X.At(0)[0], c.data.X.At(5)[0] + 0.3*c.exposure[5], c.data.X.At(7)[0] + 0.5*c.exposure[7]}
+			for range 6 {
+				z = append(z, 14*rnd.Float64())
+			}
+			value, mean, variance := c.dense(t, c.model, z)
+			n := float64(c.data.Len())
+			if !(math.Abs(got-value) <= 1e-8*(n+math.Abs(value))) {
+				t.Fatalf("value %v, want %v", got, value)
+			}
+			for i := range theta {
+				if loss.Params()[i].IsFixed() {
+					continue
+				}
+				want := fd.Derivative(func(u float64) float64 {
+					moved := slices.Clone(theta)
+					moved[i] = u
+					v, err := loss.ValueGrad(nil, moved)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return v
+				}, theta[i], &fd.Settings{Formula: fd.Central, Step: 1e-5 * max(0.1, math.Abs(theta[i]))})
+				if !(math.Abs(grad[i]-want) <= 1e-5*(1+math.Abs(want)+n)) {
+					t.Errorf("derivative in %s: %v, want %v", loss.Params()[i].Name, grad[i], want)
+				}
+			}
+			p, err := gppl.NewExposurePosterior(c.model, c.data, c.channel, c.exposure)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, v, err := p.Function(z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			prior := jet(c.model.Kernel, 0)[0]
+			for i := range z {
+				if math.Abs(m[i]-mean[i]) > 1e-6*(1+math.Abs(mean[i])) || math.Abs(v[i]-variance[i]) > 1e-6*prior {
+					t.Errorf("f at %v: %v ± %v, want %v ± %v", z[i], m[i], v[i], mean[i], variance[i])
+				}
+			}
+		})
+	}
+}
+
+// TestExposuresErrors: overlaps, derivatives and lengths that are none are refused by name; rounded times are not.
+func TestExposuresErrors(t *testing.T) {
+	d := gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 3}), Y: []float64{1, 2, 0, 1}}
+	m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1}, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 1}}}
+	sloped := m
+	sloped.Channels = []gppl.Channel{{Name: "A", Value: 1, Slope: 1, Noise: 1}}
+	for _, c := range []struct {
+		m        gppl.ChannelModel
+		exposure []float64
+		want     string
+	}{
+		{m, []float64{1, 1.004, 1, 1}, ""},
+		{m, []float64{1, 1, 1.5, 1}, "x[1] = 1 and x[2] = 2 overlap by 0.25"},
+		{m, []float64{0, 0, 3, 0}, "overlap"},
+		{m, []float64{1, -1, 1, 1}, "exposure[1] = -1"},
+		{m, []float64{1, math.NaN(), 1, 1}, "exposure[1] = NaN"},
+		{sloped, []float64{1, 1, 1, 1}, `channel "A" sees the derivative`},
+	} {
+		_, err := gppl.NewExposures(c.m, d, make([]int, 4), c.exposure)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.exposure, err, c.want)
+		}
+	}
+}
+
+// BenchmarkExposures is a value and gradient with one exposure for all, one after another.
+func BenchmarkExposures(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, k := range []gppl.Kernel{gppl.SHO{Variance: 1, Period: 9, Quality: 4}, gppl.Rotation{Variance: 2, Period: 30, Quality: 1.2, Difference: 0.4, Mix: 0.6}} {
+		const n = 3319
+		x, y, exposure := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i], exposure[i] = float64(i), rnd.NormFloat64(), 0.9
+		}
+		m := gppl.ChannelModel{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.1}}}
+		loss, err := gppl.NewExposures(m, gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, n), exposure)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var theta []float64
+		for _, p := range loss.Params() {
+			theta = append(theta, p.Value)
+		}
+		grad := make([]float64, len(theta))
+		b.Run(fmt.Sprintf("n=%d/kernel=%T", n, k), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := loss.ValueGrad(grad, theta); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,199 @@
+package statespace
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// A Tail is what a Filter knows after its last input: all that later inputs ask for, whatever the number of those before. It does not
+// change.
+type Tail struct {
+	at   float64   // the last input
+	mean []float64 // of the state after its observation, D for each column
+	cov  []float64 // P after it; with blocks P before it, and
+	gain []float64 // Ph
+	inv  float64   // and 1/s
+	gram []float64 // CᵀA⁻¹C, c×c
+}
+
+// Tail returns that of the last input.
+func (f *Filter) Tail() *Tail {
+	t := f.newTail()
+	last := len(f.t) - 1
+	t.at = f.t[last]
+	size := len(t.cov)
+	if len(f.system.blocks) > 0 {
+		copy(t.cov, f.cov[last*size:])
+		copy(t.gain, f.system.gain[last*f.dim:])
+		t.inv = f.inv[last]
+		f.gainBlocks(last)
+	} else {
+		f.update(t.cov, last)
+	}
+	for c := range f.cols {
+		mean, e := f.seen(c, last)
+		f.move(t.mean[c*f.dim:][:f.dim], mean, e)
+	}
+	f.Gram(blas64.General{Rows: f.cols, Cols: f.cols, Stride: max(1, f.cols), Data: t.gram})
+	return t
+}
+
+func (f *Filter) newTail() *Tail {
+	size, gain := f.dim*f.dim, 0
+	if len(f.system.blocks) > 0 {
+		size, gain = f.system.rows[len(f.system.units)], f.dim
+	}
+	free := make([]float64, f.cols*f.dim+size+gain+f.cols*f.cols)
+	take := func(n int) (x []float64) {
+		x, free = free[:n:n], free[n:]
+		return x
+	}
+	return &Tail{mean: take(f.cols * f.dim), cov: take(size), gain: take(gain), gram: take(f.cols * f.cols)}
+}
+
+// At returns the last input.
+func (t *Tail) At() float64 { return t.at }
+
+// Gram sets g, c×c, to CᵀA⁻¹C of all observations.
+func (t *Tail) Gram(g blas64.General) {
+	for i := range g.Rows {
+		copy(g.Data[i*g.Stride:][:g.Cols], t.gram[i*g.Cols:])
+	}
+}
+
+// Ahead sets means to what each column predicts at an input that is not before the last, and returns the variance of the latent process
+// there, as Posterior does, in O(D³ + cD²).
+func (f *Filter) Ahead(means []float64, t *Tail, at float64) (variance float64) {
+	if len(means) != f.cols {
+		panic(fmt.Sprintf("statespace: room for %d means of %d columns", len(means), f.cols))
+	}
+	variance = f.reach(t, at)
+	x := f.ahead()
+	for c := range means {
+		means[c] = f.carry(x, t.mean[c*f.dim:][:f.dim])
+	}
+	return max(0, variance)
+}
+
+// ahead is where the mean of a state goes that is carried to the next input.
+func (f *Filter) ahead() []float64 {
+	if len(f.system.blocks) > 0 {
+		return f.room.q
+	}
+	return f.x[:f.dim]
+}
+
+// reach sets the transitions from a tail to an input, the covariance there (room.ahead and Ph in room.u for blocks, else p), and returns
+// hᵀPh.
+func (f *Filter) reach(t *Tail, at float64) float64 {
+	if !(at >= t.at) {
+		panic(fmt.Sprintf("statespace: an input %v before the last, %v", at, t.at))
+	}
+	f.next(at, at-t.at)
+	if len(f.system.blocks) == 0 {
+		f.spread(f.p, t.cov)
+		return f.p[0]
+	}
+	f.advance(f.room.ahead, f.room.u, t.cov, t.gain, t.inv, f.room.seen, -1)
+	return f.system.see(f.room.seen, f.room.u)
+}
+
+// carry sets x to Φ·mean and returns hᵀx, after reach.
+func (f *Filter) carry(x, mean []float64) float64 {
+	if len(f.system.blocks) == 0 {
+		f.forth(x, mean)
+		return x[0]
+	}
+	f.turn(x, mean, -1)
+	return f.system.see(f.room.seen, x)
+}
+
+// Extend returns the tail after one more observation, at an input that is not before the last: y has the value of each column, and the
+// noise has the variance σ²·share + known. It takes O(D³ + cD² + c²), and allocates the tail alone.
+func (f *Filter) Extend(t *Tail, at float64, y []float64, share, known float64) (*Tail, error) {
+	if len(y) != f.cols {
+		panic(fmt.Sprintf("statespace: %d values of %d columns", len(y), f.cols))
+	}
+	noise := f.noise*share + known
+	s := f.reach(t, at) + noise
+	if !(s > 0) || math.IsInf(s, 1) {
+		return nil, fmt.Errorf("statespace: the variance of an observation at %v is %v", at, s)
+	}
+	next := f.newTail()
+	next.at = at
+	if len(f.system.blocks) > 0 {
+		next.inv = 1 / s
+		copy(next.cov, f.room.ahead)
+		copy(next.gain, f.room.u)
+		for a, p := range next.gain {
+			f.k[a] = p * next.inv
+		}
+	} else {
+		for a := range f.k {
+			f.k[a] = f.p[a*f.dim] / s
+		}
+		f.condition(next.cov, f.p, noise)
+	}
+	x := f.ahead()
+	f.tailErrs = dense.Resize(f.tailErrs, f.cols)
+	for c, v := range y {
+		e := v - f.carry(x, t.mean[c*f.dim:][:f.dim])
+		f.move(next.mean[c*f.dim:][:f.dim], x, e)
+		f.tailErrs[c] = e
+	}
+	for a, e := range f.tailErrs {
+		for b, v := range f.tailErrs {
+			next.gram[a*f.cols+b] = t.gram[a*f.cols+b] + e*v/s
+		}
+	}
+	return next, nil
+}
+
+// Over returns a filter of other inputs, columns, known variances and shares (nil as in NewFilter and SetScale), factorised as f is.
+func (f *Filter) Over(t []float64, columns blas64.General, known, share []float64) (*Filter, error) {
+	other := NewFilter(t, known)
+	other.SetScale(share)
+	if len(f.system.blocks) > 0 {
+		return other, other.FactoriseBlocks(columns, f.system.blocks, f.noise)
+	}
+	return other, other.Factorise(columns, f.cs, f.noise)
+}
+
+// AheadJointly sets row i of means, m×c, to what the columns predict at at[i], and cov(i, j, v) is told the covariance v of the latent process
+// at at[i] and at[j], once for each pair i ≥ j, the inputs being ascending and none before the last. It takes O(m·D³ + m²·D²).
+func (f *Filter) AheadJointly(means blas64.General, t *Tail, at []float64, cov func(i, j int, v float64)) {
+	x, c := make([]float64, f.dim), make([]float64, f.dim)
+	for j, from := range at {
+		v := f.Ahead(means.Data[j*means.Stride:][:means.Cols], t, from)
+		cov(j, j, v)
+		if len(f.system.blocks) > 0 {
+			copy(c, f.room.u)
+		} else {
+			for a := range c {
+				c[a] = f.p[a*f.dim]
+			}
+		}
+		for i := j + 1; i < len(at); i++ {
+			f.next(at[i], at[i]-at[i-1])
+			v := f.carry(x, c)
+			x, c = c, x
+			cov(i, j, v)
+		}
+	}
+}
+
+// next sets the transitions over a gap to an input. There are no views and no exposures.
+func (f *Filter) next(at, gap float64) {
+	if len(f.system.blocks) == 0 {
+		f.jump(gap)
+		return
+	}
+	f.system.look(f.room.seen, at)
+	for b, block := range f.system.blocks {
+		block.Process.Transition(f.room.phi[b], f.room.noise[b], gap)
+	}
+}
