@@ -1,0 +1,328 @@
+package gppl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+)
+
+// Update returns the posterior given the observations of d too, one after another, none of them before the last that p is conditioned on. p
+// stays what it was. The parameters are those of p, and so are the standardisation of regressors and everything else of the model: the
+// answer equals that of NewPosterior for all observations, up to what both promise.
+//
+// A state space takes each in O(D³ + hD²), D being the size of its state and h the columns of the mean, whatever the number of
+// observations: microseconds. Predictions from the last observation on then take as much. The first prediction before it
+// conditions on all observations, in O(n) and once.
+//
+// It is an error if d is not valid, if an observation is older than the last of p, or if another engine made p: these factorise all observations
+// together, and NewPosterior with the longer data costs what it did for p (n³/3 flops densely). Sums take an observation by Sums.Add in
+// O(1), and NewSumsPosterior then costs what it did.
+func (p *Posterior) Update(d Data) (*Posterior, error) {
+	if err := p.checkUpdate(d); err != nil {
+		return nil, err
+	}
+	u, err := p.updated()
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.Y {
+		if u, err = u.next(d, i); err != nil {
+			return nil, err
+		}
+	}
+	return u.posterior(p, d)
+}
+
+// ErrOlder says that an observation is before the last one that a posterior is conditioned on.
+var ErrOlder = errors.New("it is before the last observation: condition anew on all of them (NewPosterior)")
+
+func (p *Posterior) checkUpdate(d Data) error {
+	if err := d.Check(); err != nil {
+		return err
+	}
+	p.checkDim(d.X)
+	return nil
+}
+
+// updated is a posterior of a state space, after observations that came later than those that it was made of.
+type updated struct {
+	base  *stateSpacePosterior
+	mean  *regression // nil for a mean of zero
+	tail  *statespace.Tail
+	added *addedRow  // nil: none
+	whole *wholeData // of these observations
+}
+
+// addedRow is an observation that came later, and those before it.
+type addedRow struct {
+	before       *addedRow
+	count        int
+	at           float64
+	columns      []float64
+	share, known float64
+}
+
+// wholeData is the state space of all observations, made when it is asked for.
+type wholeData struct {
+	once      sync.Once
+	posterior *stateSpacePosterior
+	err       error
+}
+
+// updated returns the predictor of p in a form that takes further observations.
+func (p *Posterior) updated() (*updated, error) {
+	switch of := p.predictor.(type) {
+	case *updated:
+		return of, nil
+	case *stateSpacePosterior:
+		u := &updated{base: of, whole: new(wholeData)}
+		if p.mean != nil {
+			u.mean = p.mean.regression
+		}
+		r := of.reader()
+		defer of.readers.Put(r)
+		u.tail = r.filter.Tail()
+		return u, nil
+	}
+	return nil, fmt.Errorf("gppl: Posterior.Update: the %s engine factorises all observations together, and takes no further one: NewPosterior conditions on all of them", p.engine)
+}
+
+// next returns u after observation i of d.
+func (u *updated) next(d Data, i int) (*updated, error) {
+	at := d.X.At(i)[0]
+	if at < u.tail.At() {
+		return nil, fmt.Errorf("gppl: Posterior.Update: observation %d at x = %v, after %v: %w", i, at, u.tail.At(), ErrOlder)
+	}
+	row := &addedRow{before: u.added, count: 1, at: at, share: 1}
+	if u.added != nil {
+		row.count += u.added.count
+	}
+	if d.Errors != nil {
+		row.known = d.Errors[i] * d.Errors[i]
+	}
+	if d.Relative != nil {
+		row.share = d.Relative[i] * d.Relative[i]
+	}
+	var err error
+	if row.columns, err = u.mean.row(d, i); err != nil {
+		return nil, err
+	}
+	r := u.base.reader()
+	defer u.base.readers.Put(r)
+	tail, err := r.filter.Extend(u.tail, at, row.columns, row.share, row.known)
+	if err != nil {
+		return nil, fmt.Errorf("gppl: Posterior.Update: %w", err)
+	}
+	return &updated{u.base, u.mean, tail, row, new(wholeData)}, nil
+}
+
+// row returns the columns C of a further observation, in the coordinates of the others.
+func (r *regression) row(d Data, i int) ([]float64, error) {
+	if r == nil {
+		return []float64{d.Y[i]}, nil
+	}
+	h, err := basisAt(r.mean, d.X.Slice(i, i+1))
+	if err != nil {
+		return nil, err
+	}
+	q := r.basis.Apply(h).RawRowView(0)
+	c := append([]float64{d.Y[i]}, q...)
+	for j, g := range r.gamma0 {
+		c[0] -= g * q[j]
+	}
+	return c, nil
+}
+
+// posterior returns the posterior of u, which began as p and took the observations of d.
+func (u *updated) posterior(p *Posterior, d Data) (*Posterior, error) {
+	next := *p
+	next.predictor = u
+	g := dense.New(p.columns(), p.columns())
+	u.tail.Gram(g)
+	next.form = g.Data[0]
+	if p.mean != nil {
+		fit, err := p.mean.regression.fit(g)
+		if err != nil {
+			return nil, fmt.Errorf("gppl: Posterior.Update: %w (%v)", err, p.model)
+		}
+		next.mean, next.form = &conditioned{p.mean.regression, fit}, fit.Quad()
+	}
+	next.form = max(0, next.form)
+	next.horizon = p.horizon.with(d.X)
+	return &next, nil
+}
+
+// with returns the horizon with further inputs in its box. Its reach is that of the number of observations before: twice as many move it by
+// what rounding does.
+func (h horizon) with(x Inputs) horizon {
+	lo, hi := make([]float64, len(h.lo)), make([]float64, len(h.hi))
+	for j := range lo {
+		a, b := x.Range(j)
+		lo[j], hi[j] = min(h.lo[j], a), max(h.hi[j], b)
+	}
+	h.lo, h.hi = lo, hi
+	return h
+}
+
+// latent predicts from the last observation on by the tail, and before it from all observations.
+func (u *updated) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, at := range x.at {
+		if at < u.tail.At() {
+			whole, err := u.all()
+			if err != nil {
+				return err
+			}
+			return whole.latent(ctx, means, variances, x)
+		}
+	}
+	r := u.base.reader()
+	defer u.base.readers.Put(r)
+	for i, at := range x.at {
+		v := r.filter.Ahead(means.Data[i*means.Stride:][:means.Cols], u.tail, at)
+		if variances != nil {
+			variances[i] = v
+		}
+	}
+	return nil
+}
+
+// joint predicts from the last observation on by the tail too, if x is ascending.
+func (u *updated) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if x.at[0] >= u.tail.At() && slices.IsSorted(x.at) {
+		r := u.base.reader()
+		defer u.base.readers.Put(r)
+		r.filter.AheadJointly(means, u.tail, x.at, cov.SetEntry)
+		return nil
+	}
+	whole, err := u.all()
+	if err != nil {
+		return err
+	}
+	return whole.joint(ctx, means, cov, x)
+}
+
+// all conditions on all observations, once.
+func (u *updated) all() (*stateSpacePosterior, error) {
+	if u.added == nil {
+		return u.base, nil
+	}
+	u.whole.once.Do(func() { u.whole.posterior, u.whole.err = u.condition() })
+	return u.whole.posterior, u.whole.err
+}
+
+func (u *updated) condition() (*stateSpacePosterior, error) {
+	old, n, m := u.base.line, len(u.base.line.t), u.added.count
+	all := &line{t: append(old.t[:n:n], make([]float64, m)...), columns: dense.New(n+m, old.columns.Cols)}
+	for i := range n {
+		copy(all.columns.Data[i*all.columns.Stride:][:all.columns.Cols], old.columns.Data[i*old.columns.Stride:])
+	}
+	all.noise.known, all.noise.scale = longer(old.noise.known, n, m, 0), longer(old.noise.scale, n, m, 1)
+	for row := u.added; row != nil; row = row.before {
+		i := n + row.count - 1
+		all.t[i], all.noise.known[i], all.noise.scale[i] = row.at, row.known, row.share
+		copy(all.columns.Data[i*all.columns.Stride:], row.columns)
+	}
+	filter, err := u.base.filter.Over(all.t, all.columns, all.noise.known, all.noise.scale)
+	if err != nil {
+		return nil, fmt.Errorf("gppl: Posterior.Update: conditioning on all observations: %w", err)
+	}
+	return &stateSpacePosterior{line: all, kernel: u.base.kernel, filter: filter, lost: u.base.lost}, nil
+}
+
+// longer returns a copy of x, n numbers that are all missing where it is nil, with room for m more.
+func longer(x []float64, n, m int, missing float64) []float64 {
+	out := make([]float64, n+m)
+	for i := range n {
+		if out[i] = missing; x != nil {
+			out[i] = x[i]
+		}
+	}
+	return out
+}
+
+// OneStep returns the mean and variance of each observation of d, its noise included, given the data of p and the observations of d before
+// it: its prediction one step ahead. The standardised errors (y − mean)/√variance are independent and N(0, 1) if the model holds.
+//
+// With a state space and observations in order, none before the last of p, it takes O(D³) for each. Otherwise the observations of d, m of
+// them, are predicted jointly, and the Cholesky factor of their covariance divides them: O(m³), and memory for m² numbers. It is an error if d
+// is not valid, or as for Sample. Where the errors of the data are relative, all of the noise is, a White term of the kernel included.
+func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []float64, err error) {
+	if err := p.checkUpdate(d); err != nil {
+		return nil, nil, err
+	}
+	noise := make([]float64, d.Len())
+	rows := d.rowNoise()
+	rows.set(noise, d.Len(), p.model.Noise+p.nugget)
+	if mean, variances, err = p.stepByStep(ctx, d, noise); err == nil || ctx.Err() != nil {
+		return mean, variances, err
+	}
+	return p.stepsJointly(d, noise)
+}
+
+// stepByStep is OneStep by updates.
+func (p *Posterior) stepByStep(ctx context.Context, d Data, noise []float64) (mean, variances []float64, err error) {
+	for i := range d.Y {
+		if i > 0 {
+			if p, err = p.Update(d.slice(i-1, i)); err != nil {
+				return nil, nil, err
+			}
+		} else if _, err := p.updated(); err != nil || d.X.At(0)[0] < p.horizon.hi[0] {
+			return nil, nil, ErrOlder
+		}
+		m, v, err := p.LatentContext(ctx, d.X.Slice(i, i+1))
+		if err != nil {
+			return nil, nil, err
+		}
+		mean, variances = append(mean, m[0]), append(variances, v[0]-p.nugget+noise[i])
+	}
+	return mean, variances, nil
+}
+
+// slice returns the observations i, …, j−1, sharing the storage of d.
+func (d Data) slice(i, j int) Data {
+	part := Data{X: d.X.Slice(i, j), Y: d.Y[i:j]}
+	if d.Errors != nil {
+		part.Errors = d.Errors[i:j]
+	}
+	if d.Relative != nil {
+		part.Relative = d.Relative[i:j]
+	}
+	return part
+}
+
+// stepsJointly is OneStep by the joint prediction: with its covariance LLᵀ and e = L⁻¹(y − μ), the errors are L_ii·e_i, and the variances L_ii².
+func (p *Posterior) stepsJointly(d Data, noise []float64) (mean, variances []float64, err error) {
+	mean, cov, err := p.joint(d.X)
+	if err != nil {
+		return nil, nil, err
+	}
+	cov.AddDiagonals(noise)
+	if err := cov.Cholesky(); err != nil {
+		return nil, nil, notFactorised(p.model.Kernel, p.model.Noise, err, "gppl: the covariance of %d predictions cannot be factorised: %v", d.Len(), err)
+	}
+	e := make([]float64, d.Len())
+	for i, y := range d.Y {
+		e[i] = y - mean[i]
+	}
+	cov.SolveL(dense.AsColumn(e))
+	variances = make([]float64, d.Len())
+	for i := range e {
+		tile := cov.At(i/dense.Tile, i/dense.Tile)
+		l := tile.Data[i%dense.Tile*(tile.Stride+1)]
+		mean[i], variances[i] = d.Y[i]-l*e[i], l*l
+	}
+	return mean, variances, nil
+}
