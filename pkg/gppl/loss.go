@@ -50,6 +50,10 @@ func Seconds(loss Loss, theta []float64) (seconds float64) {
 		_, seconds = loss.Cost(loss.Model(theta))
 	case *Projected:
 		seconds = loss.Cost(loss.Model(theta))
+	case *Panel: // as if one after the other
+		for _, l := range loss.losses {
+			seconds += Seconds(l, theta)
+		}
 	}
 	return seconds
 }

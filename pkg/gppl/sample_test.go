@@ -1,0 +1,185 @@
+package gppl_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// sampledCase is the posterior of a lengthscale and a noise variance, given 50 observations and priors.
+func sampledCase(t *testing.T) (*gppl.MAP, *gppl.Result) {
+	d := drawnSeries(t, rand.New(rand.NewPCG(11, 1)), 50, 1, 4, 0.3)
+	m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 0.3}.Fix("variance")
+	loss := must[*gppl.MAP](t)(gppl.NewMAP(must[*gppl.Exact](t)(gppl.NewExact(m, d)),
+		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.HalfNormal{Scale: 1}}))
+	return loss, must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))
+}
+
+// TestSample: moments and quantiles of two parameters by a dense grid, and the same bytes on any number of processors.
+func TestSample(t *testing.T) {
+	loss, r := sampledCase(t)
+	ctx := context.Background()
+	s := must[*gppl.Sampled](t)(gppl.Sample(ctx, loss, r, gppl.SampleSettings{Seed: 3}))
+	if len(s.Warnings) > 0 || s.Importance.Fallback != "" || s.Divergent > 0 {
+		t.Errorf("%v", s)
+	}
+	// The trapezoid rule in the logs of both.
+	const cells = 120
+	theta := r.Model.Values()
+	lo, hi := [2]float64{math.Log(0.3), math.Log(1e-4)}, [2]float64{math.Log(200), math.Log(3)}
+	var total float64
+	var mean, square [2]float64
+	var marginal [2][cells]float64
+	for a := range cells {
+		for b := range cells {
+			at := [2]float64{lo[0] + (hi[0]-lo[0])*float64(a)/(cells-1), lo[1] + (hi[1]-lo[1])*float64(b)/(cells-1)}
+			theta[1], theta[2] = math.Exp(at[0]), math.Exp(at[1])
+			v, err := loss.ValueGrad(nil, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := math.Exp(r.Value - v + at[0] + at[1])
+			total += w
+			for j, i := range [2]int{a, b} {
+				mean[j] += w * theta[1+j]
+				square[j] += w * theta[1+j] * theta[1+j]
+				marginal[j][i] += w
+			}
+		}
+	}
+	for j, p := range s.Params {
+		mu := mean[j] / total
+		sd := math.Sqrt(square[j]/total - mu*mu)
+		if e := math.Abs(p.Mean-mu) / sd; e > 4/math.Sqrt(p.Bulk) {
+			t.Errorf("%s has the mean %v, by quadrature %v ± %v", p.Name, p.Mean, mu, sd)
+		}
+		if math.Abs(p.SD/sd-1) > 0.15 {
+			t.Errorf("%s has the standard deviation %v, by quadrature %v", p.Name, p.SD, sd)
+		}
+		if e := math.Abs(p.ImportanceMean-mu) / sd; e > 0.15 {
+			t.Errorf("%s has the mean %v by importance, by quadrature %v ± %v", p.Name, p.ImportanceMean, mu, sd)
+		}
+		var below float64
+		for i, w := range marginal[j] {
+			if lo[j]+(hi[j]-lo[j])*float64(i)/(cells-1) <= math.Log(p.Upper) {
+				below += w / total
+			}
+		}
+		if math.Abs(below-0.975) > 0.02 {
+			t.Errorf("%s: %v of the posterior are below %v, want 0.975", p.Name, below, p.Upper)
+		}
+	}
+	before := runtime.GOMAXPROCS(1)
+	again := must[*gppl.Sampled](t)(gppl.Sample(ctx, loss, r, gppl.SampleSettings{Seed: 3}))
+	runtime.GOMAXPROCS(before)
+	if again.String() != s.String() || !slices.Equal(again.Draws[2][500], s.Draws[2][500]) {
+		t.Errorf("on one processor\n%v\nelse\n%v", again, s)
+	}
+	if u := s.Uncertain(64); len(u.Models) != 64 || !(u.ESS > 400) || u.Models[3].Kernel.Params()[0].Value != 1 {
+		t.Errorf("%v", u)
+	}
+}
+
+// TestSampleWarnings: a likelihood that does not determine a parameter without a prior has no posterior, and few draws tell little.
+func TestSampleWarnings(t *testing.T) {
+	loss, r := sampledCase(t)
+	ctx := context.Background()
+	few := must[*gppl.Sampled](t)(gppl.Sample(ctx, loss, r, gppl.SampleSettings{Chains: 2, Warmup: 20, Draws: 20}))
+	if !strings.Contains(fmt.Sprint(few), "below 200; draw more") {
+		t.Errorf("%v", few)
+	}
+	for want, s := range map[string]gppl.SampleSettings{"acceptance 2": {Accept: 2}, "-1 chains": {Chains: -1}, "of 5 and": {Warmup: 5}} {
+		if _, err := gppl.Sample(ctx, loss, r, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+	if _, err := gppl.Sample(ctx, loss, nil, gppl.SampleSettings{}); err == nil {
+		t.Error("no error without a result")
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := gppl.Sample(ended, loss, r, gppl.SampleSettings{}); err != context.Canceled {
+		t.Errorf("an ended context: %v", err)
+	}
+}
+
+// TestSimulationBasedCalibration draws parameters from their priors and data from the parameters: the ranks of the former among draws of the posterior are uniform,
+// of NUTS and of importance sampling (Talts et al. 2018), by χ² at a level of 1e-3 for each.
+func TestSimulationBasedCalibration(t *testing.T) {
+	sims := testsize.Of(60, 200, 2000)
+	const n, bins, kept = 25, 6, 59 // kept + 1 ranks are divided evenly
+	priors := map[string]gppl.LogNormal{"variance": {Mu: 0, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5}, gppl.NoiseName: {Mu: -1.2, Sigma: 0.7}}
+	names := []string{"variance", "lengthscale", gppl.NoiseName}
+	counts := map[string][]float64{}
+	rnd := rand.New(rand.NewPCG(21, 4))
+	ctx := context.Background()
+	fallbacks := 0
+	for sim := range sims {
+		var theta [3]float64
+		var list []gppl.ParamPrior
+		for j, name := range names {
+			theta[j] = math.Exp(priors[name].Mu + priors[name].Sigma*rnd.NormFloat64())
+			list = append(list, gppl.ParamPrior{Name: name, Prior: priors[name]})
+		}
+		d := drawnSeries(t, rnd, n, theta[0], theta[1], theta[2])
+		m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 3}, Noise: 0.3}
+		loss := must[*gppl.MAP](t)(gppl.NewMAP(must[*gppl.Exact](t)(gppl.NewExact(m, d)), list...))
+		r := must[*gppl.Result](t)(gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true}))
+		s := must[*gppl.Sampled](t)(gppl.Sample(ctx, loss, r, gppl.SampleSettings{Chains: 1, Warmup: 200, Draws: 6 * kept, Seed: uint64(sim)}))
+		for by, models := range map[string][]gppl.Model{"NUTS": s.Uncertain(kept).Models, "importance": thinned(s.Importance.Models, kept)} {
+			if len(models) < kept {
+				fallbacks++
+				continue
+			}
+			for j, name := range names {
+				rank := 0
+				for _, m := range models {
+					if m.Values()[j] < theta[j] {
+						rank++
+					}
+				}
+				key := by + " " + name
+				if counts[key] == nil {
+					counts[key] = make([]float64, bins)
+				}
+				counts[key][rank*bins/(kept+1)]++
+			}
+		}
+	}
+	if fallbacks*5 > sims {
+		t.Errorf("importance sampling fell back in %d of %d", fallbacks, sims)
+	}
+	for key, c := range counts {
+		var chi, total float64
+		for _, v := range c {
+			total += v / bins
+		}
+		for _, v := range c {
+			chi += (v - total) * (v - total) / total
+		}
+		if p := (distuv.ChiSquared{K: bins - 1}).Survival(chi); p < 1e-3 {
+			t.Errorf("%s: ranks %v, p = %v", key, c, p)
+		}
+	}
+}
+
+// thinned returns some of the models, spread evenly; all if there are no more.
+func thinned(models []gppl.Model, count int) (some []gppl.Model) {
+	if len(models) < count {
+		return models
+	}
+	for i := range count {
+		some = append(some, models[i*len(models)/count])
+	}
+	return some
+}
