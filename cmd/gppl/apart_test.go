@@ -20,6 +20,7 @@ var apartCalls = []apartCall{
 	{"csv", "fit IN", false}, {"csv", "fit two.csv IN", true}, {"csv", "fit IN --y y --y p", true}, {"sums", "fit IN --forecast 2", false},
 	{"future", "fit known.csv --regressor p --future IN", false}, {"future", "fit known.csv two.csv --regressor p --future IN", true},
 	{"model", "predict IN", false}, {"future", "predict known.json --future IN", false},
+	{"model", "update IN two.csv", false}, {"csv", "update known.json IN", false},
 	{"csv", "sum IN", false}, {"csv", "sum two.csv IN", false}, {"csv", "sum IN --resume", false}, {"sums", "sum two.csv --like IN", false}, {"sums", "sum two.csv --like IN --resume", false},
 	{"sums", "merge IN", false}, {"sums", "merge two.sums IN", false}, {"sums", "merge two.sums IN --subtract", false},
 	{recordingFile, "data sunspots --offline", false},
@@ -34,7 +35,7 @@ const recordingFile = "SN_m_tot_V2.0.csv"
 
 // noFiles are what flags take that is no file.
 var noFiles = []string{"COLUMN", "DISTRIBUTION", "LO,HI", "FORMAT", "UNIT", "CHARACTER", "TEXT", "COUNTRY", "N", "KERNELS", "WHEN", "PERIOD", "TREND", "NAME=DISTRIBUTION", "SEED", "TIME", "SIZE", "STEPS", "DATE",
-	"X", "Y", "LENGTHSCALE", "DISTANCE", "PERCENTAGES"}
+	"X", "Y", "LENGTHSCALE", "DISTANCE", "PERCENTAGES", "PROBABILITY", "LEVEL", "VIEW"}
 
 // writingFlags returns, by command, the flags that name files to write. It is an error of the test if apartCalls lack a file that a command
 // reads, or if it is not known whether a flag takes a file.
@@ -222,7 +223,7 @@ func TestStandardOutput(t *testing.T) {
 	for input, calls := range map[string][]string{
 		"in.csv": {"fit in.csv --kernel SE --origins 0", "fit other.csv in.csv --kernel SE --origins 0", "compare in.csv --kernel SE", "backtest in.csv --kernel SE",
 			"sum in.csv -o new.sums", "fit other.csv --kernel SE --origins 0 --regressor p --future in.csv"},
-		"in.json": {"predict in.json"}, "in.sums": {"info in.sums", "fit in.sums", "merge in.sums -o new.sums", "sum other.csv --like in.sums -o new.sums"},
+		"in.json": {"predict in.json", "update in.json other.csv"}, "in.sums": {"info in.sums", "fit in.sums", "merge in.sums -o new.sums", "sum other.csv --like in.sums -o new.sums"},
 	} {
 		before := bytesOf(t, input)
 		f, err := os.OpenFile(input, os.O_WRONLY|os.O_APPEND, 0)

@@ -104,7 +104,7 @@ func TestWrongCounts(t *testing.T) {
 		{"7,1,0", "--likelihood poisson --size n", "line 8: the size (n) is 0"},
 		{"7,4,3", "--likelihood binomial --size n", "line 8: 4 successes in 3 trials"},
 		{"7,1,9", "--likelihood binomial", "--size"},
-		{"7,1,9", "--likelihood cauchy", "it is one of auto, gaussian, poisson"},
+		{"7,1,9", "--likelihood cauchy", "it is one of auto, gaussian, student, poisson"},
 		{"7,1,9", "--likelihood gaussian --size n", "--likelihood poisson"},
 		{"7,1,9", "--likelihood poisson --log always", "--log is of a normal distribution"},
 		{"7,1,9", "--likelihood poisson --size y", "is y and cannot be the size too"},

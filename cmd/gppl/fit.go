@@ -43,11 +43,12 @@ func inputFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null, or a number for its value: -999 for -999.0 too; may be repeated", Category: file},
 		&listFlag{Name: "by", Usage: "`COLUMN` whose texts tell the series of a long table apart: gppl fit fits each; may be repeated, for texts of several columns; none takes all rows for one series", Category: file},
+		&cli.BoolFlag{Name: "share", Usage: "gppl fit of several series: the priors of structures and parameters are learnt from all of them", Category: model},
 		&cli.StringFlag{Name: "holidays", Usage: "`COUNTRY`, as US, GB or DE-BY, whose holidays y may depend on, and the days before and after: daily or finer series", Category: model},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
-		&cli.StringFlag{Name: "likelihood", Value: "auto", Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto, which recognises plain counts and series of 0 and 1; their bands are whole numbers", Category: model},
+		&cli.StringFlag{Name: "likelihood", Value: "auto", Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto, which recognises plain counts and series of 0 and 1, whose bands are whole numbers; student is for wrong readings", Category: model},
 		&cli.StringFlag{Name: "bounds", Usage: "`LO,HI` that y cannot leave, such as 0,100 for per cent: models are of the log odds between them", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
@@ -151,12 +152,17 @@ it tests and checks nothing.
    zcat log.csv.gz | gppl fit - --out forecast.csv
    gppl fit sales.csv --regressor price --y-error se --future prices.csv --figure sales.svg
 
+With --channel, rows are of several channels that see one function, each with its own offset and noise.
+
+   gppl fit velocities.csv --x time --y mnvel --y-error errvel --channel tel --kernel "SHO, Matern32" --out forecast.csv
+
 From several files, several --y, or a long table with --by, it writes one table (csv, or JSON with --json) with a row for each series;
 --report, --model, --out and --figure then name a folder, or files with {name} in their names.
 
    gppl fit shops/*.csv --y sales --y visits --forecast 12 --out "forecasts/{name}.csv" > table.csv
-   gppl fit sales.csv --x date --y sold --by store --by item --out "forecasts/{name}.csv" > table.csv`,
-		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag(),
+   gppl fit sales.csv --x date --y sold --by store --by item --out "forecasts/{name}.csv" > table.csv
+   gppl fit sales.csv --x date --y sold --by store --share > table.csv         # each series with priors learnt from all`,
+		Flags: append(append(inputFlags(), channelFlags()...), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
 			&cli.StringFlag{Name: "figure", Usage: "draw the forecast to `FILE.svg`, .png or .pdf", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
@@ -166,6 +172,9 @@ From several files, several --y, or a long table with --by, it writes one table 
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if isSums(c.Args().First()) {
+				if c.IsSet("channel") || c.IsSet("exposure") {
+					return usageError{errors.New("--channel and --exposure need observations: sums know neither")}
+				}
 				return fitSums(ctx, c)
 			}
 			if c.IsSet("at") {
@@ -175,8 +184,21 @@ From several files, several --y, or a long table with --by, it writes one table 
 				return err
 			}
 			files, columns := c.Args().Slice(), yColumns(c)
+			if c.IsSet("channel") || c.IsSet("exposure") {
+				path, err := argument(c, "csv file with channels")
+				if err != nil {
+					return err
+				}
+				return fitChannels(ctx, c, path)
+			}
+			if c.IsSet("channel-view") {
+				return usageError{errors.New("--channel-view is of channels: name the column that tells them apart with --channel")}
+			}
 			if len(files) > 1 || len(columns) > 1 || keyColumns(c) != nil {
 				return fitBatch(ctx, c, files, columns)
+			}
+			if c.Bool("share") {
+				return usageError{errors.New("--share learns what several series have in common: name several files, --y several times, or --by COLUMN")}
 			}
 			path, err := argument(c, "csv file")
 			if err != nil {
@@ -294,6 +316,7 @@ func prepare(ctx context.Context, c *cli.Command, t task) (*forecast.Series, for
 	if err != nil {
 		return nil, settings, err
 	}
+	settings.Shared = t.shared
 	if isSums(t.path) {
 		return nil, settings, usageError{fmt.Errorf("%s holds sums, and %s needs observations: gppl fit %s learns from sums alone", t.path, c.Name, t.path)}
 	}
@@ -434,8 +457,10 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 	if !slices.Contains([]string{"auto", "never"}, strings.ToLower(c.String("log"))) {
 		normal = append(normal, "log")
 	}
-	counts := likelihood != "auto" && likelihood != "gaussian" || size != ""
+	counts := likelihood != "auto" && likelihood != "gaussian" && likelihood != "student" || size != ""
 	switch {
+	case likelihood == "student" && (size != "" || len(normal) > 0):
+		return "", "", usageError{fmt.Errorf("--likelihood student is of values on their own scale, with errors that are learnt: leave out --%s", append(normal, "size")[0])}
 	case counts && len(normal) > 0:
 		return "", "", usageError{fmt.Errorf("--%s is of a normal distribution, and counts have another: leave it out, or take --likelihood gaussian without --size", normal[0])}
 	case size != "" && likelihood == "gaussian":

@@ -27,7 +27,7 @@ var outputs = []string{"report", "model", "out", "components", "figure"}
 var inputFiles = []string{"future", "like"}
 
 // readsCSV are the commands whose arguments are csv files.
-var readsCSV = []string{"fit", "compare", "backtest", "sum"}
+var readsCSV = []string{"fit", "compare", "backtest", "update", "sum"}
 
 // apart returns an error if standard input is named twice, or if a file that the command writes, by flag and for each series, or standard output, is one that it reads or another
 // that it writes.
@@ -87,6 +87,7 @@ type task struct {
 	key    []string // of a series of a long table, which is read before, or is none with an error
 	series *forecast.Series
 	failed error
+	shared *forecast.Shared // of all series (--share); nil for nothing
 }
 
 // fitted holds the results of gppl fit for a series.

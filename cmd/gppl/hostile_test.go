@@ -407,7 +407,7 @@ func TestHostileNames(t *testing.T) {
 		append([]string{"compare", name}, kernel...), append([]string{"backtest", name}, kernel...), append([]string{"fit", name, "--y", "z" + evil}, kernel...),
 		append([]string{"fit", name, "--y", "p" + evil, "--out", name}, kernel...), {"fit", name, "--kernel", "SE" + evil}, {"fit", name, "--prior", evil + "=" + evil}, {"fit", name, "--" + evil},
 		{"fit", name, "--time", evil}, {"fit", name, "--comma", evil}, {"fit", name, "--period", evil}, {"fit", name, "--log", evil}, {"fit", name, "--memory", evil}, {"fit", evil}, {evil},
-		{"predict", model}, {"predict", model, "--at", evil}, {"predict", model, "--future", name}, {"predict", name}, {"data", evil},
+		{"predict", model}, {"predict", model, "--at", evil}, {"predict", model, "--future", name}, {"predict", name}, {"update", model, name, "--model", "u" + evil}, {"update", model, "bad.csv"}, {"update", model, "other.csv"}, {"data", evil},
 		{"sum", name, "-o", sums}, {"sum", "bad.csv", "-o", sums}, {"sum", name, "--like", sums, "-o", sums + "2"}, {"sum", "bad.csv", "--like", sums, "-o", sums + "3"},
 		{"sum", "bad.csv", "--strict", "-o", sums + "4"}, {"sum", "bad.csv", "other.csv", "-o", sums + "5"}, {"info", sums}, {"info", name}, {"fit", sums}, {"merge", sums, name, "-o", "x"},
 		{"merge", sums, sums + "2", "-o", sums + "6"}, {"sum", name, "-o", sums + "/" + evil},

@@ -4,6 +4,7 @@
 //	gppl compare data.csv --x date --y value
 //	gppl backtest data.csv --x date --y value --forecast 24
 //	gppl predict model.json --forecast 24 --out forecast.csv
+//	gppl update model.json new.csv --model updated.json
 //	gppl data sunspots
 //	gppl sum january.csv february.csv -o winter.sums
 //	gppl fit winter.sums
@@ -148,17 +149,18 @@ func command(stdout, stderr io.Writer) *cli.Command {
    gppl fit data.csv --x date --y value --forecast 24 --report report.html --model model.json
    gppl compare data.csv --x 1 --y 3 --kernel "SE, Matern32, SE + LocPer"
    gppl predict model.json --forecast 52 --out forecast.csv
+   gppl update model.json new.csv --model updated.json
    gppl data sunspots
    gppl sum january.csv february.csv -o winter.sums
    gppl fit winter.sums`,
-		Commands:              []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
+		Commands:              []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), updateCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
 		Version:               version(),
 		Writer:                stdout,
 		ErrWriter:             stderr,
 		EnableShellCompletion: true, ConfigureShellCompletionCommand: configureCompletion,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
-				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, data, sum, merge, info, completion", name)}
+				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, update, data, sum, merge, info, completion", name)}
 			}
 			_ = cli.ShowRootCommandHelp(c)
 			return usageError{errors.New("a command is missing")}

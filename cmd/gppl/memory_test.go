@@ -108,7 +108,7 @@ func TestEndless(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m.json")
 	must(t, "fit", path, "--kernel", "SE", "--origins", "0", "--model", model, "-q")
 	for _, args := range [][]string{
-		{"info", endless}, {"merge", endless, "-o", out}, {"sum", path, "--like", endless, "-o", out}, {"predict", endless},
+		{"info", endless}, {"merge", endless, "-o", out}, {"sum", path, "--like", endless, "-o", out}, {"predict", endless}, {"update", endless, path}, {"update", model, endless},
 		{"fit", endless}, {"compare", endless}, {"sum", endless, "-o", out}, {"sum", endless, "--from", "0", "--to", "9", "--centre", "0", "--largest", "9", "-o", out},
 		{"fit", path, "--regressor", "p", "--future", endless},
 	} {

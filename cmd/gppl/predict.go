@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -23,11 +24,14 @@ func predictCommand() *cli.Command {
 
    gppl predict model.json --forecast 52 --out forecast.csv
    gppl predict model.json --at 2030-01-01 --at 2031-01-01
-   gppl predict model.json --future prices.csv --out forecast.csv`,
+   gppl predict model.json --future prices.csv --out forecast.csv
+   gppl predict model.json --until 100 --forecast 120`,
 		Flags: append(formatFlags(), []cli.Flag{
 			forecastFlag(),
 			&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and the regressors of the model; - is standard input", Category: "RESULTS"},
 			&cli.StringSliceFlag{Name: "at", Usage: "predict at this `DATE` or number instead of the next steps; may be repeated", Category: "RESULTS"},
+			&cli.FloatFlag{Name: "until", Usage: "predict when the curve first reaches this `LEVEL`, within the steps of --forecast", HideDefault: true, Category: "RESULTS"},
+			&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the draws of --until", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE.csv` rather than to standard output", Category: "RESULTS"}, levelsFlag(),
 			jsonFlag(),
 		}...),
@@ -42,25 +46,15 @@ func predictCommand() *cli.Command {
 			if err := checkSteps(c); err != nil {
 				return err
 			}
+			if err := checkUntil(c); err != nil {
+				return err
+			}
 			if err := writable(c, "out"); err != nil {
 				return err
 			}
-			if isSums(path) {
-				return usageError{fmt.Errorf("%s holds sums: gppl fit %s --at DATE predicts from them", path, path)}
-			}
-			limit, err := memoryLimit(ctx, c)
+			a, limit, err := loadModel(ctx, c, path)
 			if err != nil {
 				return err
-			}
-			a, err := interruptible(ctx, func() (*forecast.Analysis, error) { return forecast.LoadWithin(path, limit) })
-			if errors.Is(err, forecast.ErrModelAlone) {
-				return fmt.Errorf("%w, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts from these", err)
-			}
-			if err != nil {
-				return memoryHint(c, err)
-			}
-			if err := a.LimitMemory(limit); err != nil {
-				return memoryHint(c, err)
 			}
 			if path := c.String("future"); path != "" {
 				o, err := readOptions(c)
@@ -80,6 +74,9 @@ func predictCommand() *cli.Command {
 				if steps, _, err = stepsAhead(c, a.Series); err != nil {
 					return err
 				}
+			}
+			if c.IsSet("until") {
+				return until(ctx, c, a, steps)
 			}
 			f, err := interruptible(ctx, func() (*forecast.Forecast, error) {
 				if x == nil {
@@ -111,6 +108,48 @@ func predictCommand() *cli.Command {
 			return nil
 		},
 	}
+}
+
+// checkUntil returns an error if --until cannot be answered.
+func checkUntil(c *cli.Command) error {
+	level := c.Float("until")
+	switch {
+	case !c.IsSet("until"):
+		return nil
+	case math.IsNaN(level) || math.IsInf(level, 0):
+		return usageError{fmt.Errorf("--until %v: it takes a finite number", level)}
+	case c.IsSet("at") || c.IsSet("levels"):
+		return usageError{errors.New("--until is about the steps of --forecast: leave out --at and --levels")}
+	case c.Int("forecast") > forecast.CrossingSteps:
+		return usageError{fmt.Errorf("--until %v --forecast %d: at most %d steps are drawn jointly", level, c.Int("forecast"), forecast.CrossingSteps)}
+	}
+	return nil
+}
+
+// until writes when the curve first reaches the level of --until.
+func until(ctx context.Context, c *cli.Command, a *forecast.Analysis, steps int) error {
+	crossing, err := interruptible(ctx, func() (*forecast.Crossing, error) {
+		x, err := a.Series.Next(steps)
+		if err != nil {
+			return nil, err
+		}
+		return a.Until(ctx, c.Float("until"), x, uint64(c.Uint("seed")))
+	})
+	if err != nil {
+		return err
+	}
+	if note := a.Note(); note != "" {
+		say(c, "warning: %s", note)
+	}
+	if out := c.String("out"); out != "" {
+		if err := writeFile(ctx, out, func(w io.Writer) error { return report.CrossingCSV(w, a, crossing) }); err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		return writeJSON(ctx, c, report.DescribeCrossing(crossing))
+	}
+	return print(ctx, c.Root().Writer, func(w io.Writer) error { _, err := io.WriteString(w, report.Crossing(a, crossing)); return err })
 }
 
 // places returns the x of --at, ascending; nil if a forecast of the next steps is asked for.

@@ -101,11 +101,12 @@ func TestSignalsAtPipes(t *testing.T) {
 		"fit a.csv --kernel SE --origins 0 --model there --out PIPE", "fit a.csv --kernel SE --origins 0 --model there --figure PIPE.svg",
 		"predict m.json --out PIPE", "data sunspots --offline --out PIPE", "sum a.csv -o PIPE", "merge a.sums -o PIPE",
 		"info PIPE", "sum PIPE -o x.sums", "sum PIPE --from 0 --to 30 --centre 3 --largest 9 -o x.sums", "sum a.csv --like PIPE -o x.sums", "merge a.sums PIPE -o x.sums",
-		"predict r.json --future PIPE", "fit a.csv --regressor p --future PIPE",
+		"predict r.json --future PIPE", "update m.json PIPE --model x.json", "update PIPE a.csv", "update m.json b.csv --model PIPE", "fit a.csv --regressor p --future PIPE",
 	} {
 		dir := t.TempDir()
 		t.Chdir(dir)
 		put(t, dir, "a.csv", made("t,y,p", 24, func(i int) string { return fmt.Sprintf("%d,%.3f,1.%d", i, observed(i), i%7) }))
+		put(t, dir, "b.csv", "t,y\n24,1\n")
 		must(t, "sum", "a.csv", "-o", "a.sums", "-q")
 		must(t, "fit", "a.csv", "--kernel", "SE", "--origins", "0", "--model", "m.json", "-q")
 		must(t, "fit", "a.csv", "--kernel", "SE", "--origins", "0", "--regressor", "p", "--model", "r.json", "-q")
@@ -154,7 +155,7 @@ func TestFullDevice(t *testing.T) {
 	must(t, "sum", "a.csv", "-o", "a.sums", "-q")
 	for _, args := range []string{
 		"--help", "-h", "help", "--version", "-v", "fit --help", "help fit", "data --help", "completion bash", "completion zsh", "data", "data sunspots --offline", "info a.sums",
-		"predict m.json", "predict m.json --json", "predict m.json --out p.csv", "fit a.csv --kernel SE --origins 0", "fit a.csv a.csv --kernel SE --origins 0",
+		"predict m.json", "predict m.json --json", "predict m.json --out p.csv", "update m.json a.csv", "update m.json a.csv --json", "fit a.csv --kernel SE --origins 0", "fit a.csv a.csv --kernel SE --origins 0",
 		"compare a.csv --kernel SE", "backtest a.csv --kernel SE", "sum a.csv -o b.sums", "merge a.sums -o b.sums", "fit a.sums",
 	} {
 		var stderr bytes.Buffer

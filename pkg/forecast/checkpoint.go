@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -15,7 +17,7 @@ import (
 const (
 	checkpointFormat = "gppl search"
 	// checkpointVersion must change when the computation of a trial changes.
-	checkpointVersion = 3
+	checkpointVersion = 4
 )
 
 // checkpoint stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
@@ -29,10 +31,42 @@ type checkpoint struct {
 }
 
 type finishedTrial struct {
-	Candidate Candidate  `json:"candidate"`
-	Model     gppl.Model `json:"model"`
-	Score     float64    `json:"score"`
-	Shape     float64    `json:"shape,omitempty"`
+	Candidate Candidate     `json:"candidate"`
+	Model     gppl.Model    `json:"model"`
+	Score     float64       `json:"score"`
+	Shape     float64       `json:"shape,omitempty"`
+	Told      *finishedTold `json:"told,omitempty"`
+}
+
+// finishedTold is a gppl.LogQuadratic, with all entries of its curvature.
+type finishedTold struct {
+	At        []float64 `json:"at"`
+	Gradient  []float64 `json:"gradient"`
+	Curvature []float64 `json:"curvature"`
+}
+
+func keptTold(q *gppl.LogQuadratic) *finishedTold {
+	if q == nil {
+		return nil
+	}
+	k := &finishedTold{At: q.At, Gradient: q.Gradient}
+	for a := range q.At {
+		for b := range q.At {
+			k.Curvature = append(k.Curvature, q.Curvature.At(a, b))
+		}
+	}
+	return k
+}
+
+func (k *finishedTold) quadratic() *gppl.LogQuadratic {
+	if k == nil || len(k.At) != len(k.Gradient) || len(k.Curvature) != len(k.At)*len(k.At) {
+		return nil
+	}
+	q := &gppl.LogQuadratic{At: k.At, Gradient: k.Gradient, Curvature: &mat.SymDense{}}
+	if n := len(k.At); n > 0 {
+		q.Curvature = mat.NewSymDense(n, k.Curvature)
+	}
+	return q
 }
 
 // openCheckpoint reads the trials of a series from a file. It returns none if the file does not exist or belongs to another series. Any other

@@ -26,8 +26,9 @@ type Counting struct {
 	Because string `json:"because,omitempty"`
 }
 
-// Likelihoods are the values of ReadOptions.Likelihood. "", or "gaussian", is the normal distribution of y or of log y.
-var Likelihoods = []string{"auto", "gaussian", "poisson", "negbinomial", "binomial", "bernoulli"}
+// Likelihoods are the values of ReadOptions.Likelihood. "", or "gaussian", is the normal distribution of y or of log y,
+// and "student" has Student's t in its place (Series.Student).
+var Likelihoods = []string{"auto", "gaussian", "student", "poisson", "negbinomial", "binomial", "bernoulli"}
 
 // startShape is where the shape of a negative binomial distribution begins: a variance of μ + μ²/3.
 const startShape = 3
@@ -93,8 +94,8 @@ func (c *Counting) check(y, size float64) error {
 // checkCounting returns an error for observations that cannot be.
 func (s *Series) checkCounting(y []float64) error {
 	c := s.Counting
-	if !slices.Contains(Likelihoods[2:], c.Likelihood) {
-		return fmt.Errorf("a likelihood %q: it is one of %s", c.Likelihood, strings.Join(Likelihoods[2:], ", "))
+	if !slices.Contains(Likelihoods[3:], c.Likelihood) {
+		return fmt.Errorf("a likelihood %q: it is one of %s", c.Likelihood, strings.Join(Likelihoods[3:], ", "))
 	}
 	if c.Sizes != nil && len(c.Sizes) != len(y) {
 		return fmt.Errorf("%d sizes of %d observations", len(c.Sizes), len(y))
@@ -110,7 +111,7 @@ func (s *Series) checkCounting(y []float64) error {
 	return nil
 }
 
-// Count makes the values of a series counts of a likelihood: one of Likelihoods but the first two. Sizes are the exposures of the observations or
+// Count makes the values of a series counts of a likelihood: one of Likelihoods but the first three. Sizes are the exposures of the observations or
 // their numbers of trials; nil stands for ones. It is an error if a value cannot be.
 func (s *Series) Count(likelihood string, sizes []float64) error {
 	before := s.Counting
@@ -125,9 +126,12 @@ func (s *Series) Count(likelihood string, sizes []float64) error {
 // setCounting makes the values of a file counts, if the options ask for it or leave it open.
 func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, order []int) error {
 	switch o.Likelihood {
-	case "", "gaussian":
+	case "", "gaussian", "student":
 		if o.Size != "" {
 			return errors.New("sizes are those of counts or of shares: ReadOptions.Likelihood says which")
+		}
+		if o.Likelihood == "student" {
+			s.Student = new(Student)
 		}
 		return nil
 	case "auto":
@@ -153,8 +157,11 @@ func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, orde
 	return s.checkCounting(y)
 }
 
-// Likelihood names the distribution of counts about the best model, with its learnt shape; "" for a normal distribution.
+// Likelihood names the distribution about the best model, with its learnt shape or degrees of freedom; "" for a normal distribution.
 func (a *Analysis) Likelihood() string {
+	if s := a.Series.Student; s != nil {
+		return fmt.Sprintf("Student-t (%.3g degrees of freedom)", s.Nu)
+	}
 	if a.Series.Counting == nil {
 		return ""
 	}

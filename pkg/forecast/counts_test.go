@@ -54,7 +54,7 @@ func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *Series
 func TestCountForecastsCalibrated(t *testing.T) {
 	const n, ahead = 48, 7
 	series := testsize.Of(4, 20, 100)
-	for k, likelihood := range Likelihoods[2:] {
+	for k, likelihood := range Likelihoods[3:] {
 		var pit [2][]float64
 		inside := 0
 		for i := range series {
@@ -117,7 +117,7 @@ func uniformDistance(values []float64) (d float64) {
 
 // TestCountsStored fits, tests, saves and loads a series of each kind: the loaded one predicts the same.
 func TestCountsStored(t *testing.T) {
-	for k, likelihood := range Likelihoods[2:] {
+	for k, likelihood := range Likelihoods[3:] {
 		x, y, sizes := drawnCounts(rand.New(rand.NewPCG(5, uint64(k))), likelihood, 60)
 		if likelihood == "bernoulli" {
 			sizes = nil

@@ -72,12 +72,13 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 			}
 			noise := m.scale.scaling.Variance(model.Noise + gppl.Nugget(model.Kernel))
 			for j, v := range p.LatentVar {
-				wider := 1.0
-				if a.Widen > 1 && x[j] > a.Series.X[len(a.Series.X)-1] {
-					wider = a.Widen * a.Widen
-				}
+				wider := a.wider(x[j])
 				p.LatentVar[j] = wider * v
 				p.NoisyVar = append(p.NoisyVar, wider*(v+a.noiseVariance(noise, m, p, j)))
+			}
+			if a.Series.Student != nil {
+				out = append(out, a.Series.Student.spreadNoise(p, noise/square(a.Series.typicalError(false)), func(j int) float64 { return a.wider(x[j]) })...)
+				continue
 			}
 			out = append(out, p)
 		}
@@ -87,6 +88,16 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 		}
 	}
 	return out, nil
+}
+
+func square(v float64) float64 { return v * v }
+
+// wider is the factor on variances at x.
+func (a *Analysis) wider(x float64) float64 {
+	if a.Widen > 1 && x > a.Series.X[len(a.Series.X)-1] {
+		return a.Widen * a.Widen
+	}
+	return 1
 }
 
 // noiseVariance returns the variance of the noise of a new observation at the j-th x of a part. It includes the known error: a.ahead[j],

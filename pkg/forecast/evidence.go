@@ -19,6 +19,18 @@ type beliefs struct {
 	// chosen is the price, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak of
 	// the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
 	chosen float64
+	// odds is the log prior odds of the structure, as the series of a panel share it.
+	odds float64
+}
+
+// places returns the indices of the parameters with priors.
+func (b beliefs) places() (all []int) {
+	for i := range b.weak {
+		if b.given[i] != nil || b.weak[i].Sigma > 0 {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors become those of withModeAt, so that
@@ -183,12 +195,14 @@ func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 //
 // What the data determine only adds to ½log|H|: with nothing determined, it is −Σ log σ of the priors. If even that would leave the evidence
 // above enough, the curvature is not computed, and each parameter costs ½log n too.
-func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (nats float64, laplace bool, err error) {
+//
+// told is what the likelihood alone tells of the parameters with priors; nil where the curvature is not computed.
+func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (nats float64, laplace bool, told *gppl.LogQuadratic, err error) {
 	params := l.Params()
 	slope := make([]float64, len(theta))
 	value, err := l.ValueGrad(slope, theta)
 	if err != nil {
-		return 0, false, err
+		return 0, false, nil, err
 	}
 	value += priors.chosen
 	var free []int
@@ -203,18 +217,23 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 		}
 	}
 	if len(free) == 0 {
-		return value, true, nil
+		return value, true, &gppl.LogQuadratic{Curvature: &mat.SymDense{}}, nil
 	}
 	bic, least := value+0.5*float64(len(free))*math.Log(float64(n)), value
 	for _, c := range curvatures {
 		least += 0.5 * math.Log(c)
 	}
 	if least > enough { // false if a given prior has no curvature
-		return bic, false, nil
+		return bic, false, nil, nil
 	}
 	h, err := logCurvature(l, theta, slope, free)
 	if err != nil {
-		return bic, false, nil
+		return bic, false, nil, nil
+	}
+	told = &gppl.LogQuadratic{Curvature: mat.NewSymDense(len(free), nil)}
+	told.Curvature.CopySym(h)
+	for _, i := range free {
+		told.At, told.Gradient = append(told.At, math.Log(theta[i])), append(told.Gradient, slope[i]*theta[i])
 	}
 	for a, c := range curvatures {
 		h.SetSym(a, a, h.At(a, a)+c)
@@ -227,9 +246,9 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(h) || chol.SolveVecTo(newton, gradient) != nil {
-		return bic, false, nil
+		return bic, false, told, nil
 	}
-	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, nil
+	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, told, nil
 }
 
 // logCurvature returns the second derivatives of a loss in log θ of the free parameters, by differences of its gradient from slope, that at θ.

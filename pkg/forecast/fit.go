@@ -27,7 +27,8 @@ type Options struct {
 	// Priors of parameters, in the units of the file (see ParsePrior). Training then maximises the posterior. If Kernels is nil, each
 	// replaces the weak prior of the parameters with its name or role.
 	Priors       []gppl.ParamPrior
-	RandomStarts int // number of random starts of a named kernel around the best of the search, beside those of the search
+	Shared       *Shared // what the series of a panel share (Share), in place of the weak priors of the automatic search; nil for none
+	RandomStarts int     // number of random starts of a named kernel around the best of the search, beside those of the search
 	Seed         uint64
 	MaxExact     int // 0 means 6000
 	Projections  int // 0 means 400
@@ -124,6 +125,7 @@ type Analysis struct {
 	Projections int
 
 	given   []gppl.ParamPrior // Options.Priors, if Chosen is ByEvidence
+	shared  *Shared           // Options.Shared
 	seasons []float64         // Options.Periods
 	options *Options          // of Fit; nil if the analysis was read from a file
 	members []*member         // the models that forecasts average; none: Result alone
@@ -139,9 +141,9 @@ type Analysis struct {
 // Name returns the name of the best model: its kernel, trend and scale.
 func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
-// TrainedOn returns the number of observations, the latest, from which parameters were learnt.
+// TrainedOn returns the number of observations, the latest before those of Series.Added, from which parameters were learnt.
 func (a *Analysis) TrainedOn() int {
-	return min(len(a.Series.X), cmp.Or(a.trained, mostTrained))
+	return min(a.Series.learnt(), cmp.Or(a.trained, mostTrained))
 }
 
 // Kernel returns the name of the best kernel.
@@ -172,6 +174,10 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // candidate that cannot be trained is kept with its error. Fit returns an error if none can be trained, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := refuse(fmt.Sprintf("a fit of %d observations", len(s.X)), o.fitBytes(s), o.Memory); err != nil {
+		return nil, err
+	}
+	s, err := o.weigh(ctx, s)
+	if err != nil {
 		return nil, err
 	}
 	fit := fitNamed

@@ -101,7 +101,8 @@ func (a *Analysis) valley() (*valley, error) {
 	v := &valley{theta: a.Result.Model.Values()}
 	if a.Chosen == ByEvidence { // the minimised loss includes the priors
 		s := a.Series
-		priors := beliefsOf(a.Candidates[0].kind, a.Result.Model, extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, a.given, a.Scaling.Scale)
+		p := &policy{series: s, extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, options: Options{Priors: a.given, Shared: a.shared}}
+		priors := p.beliefs(a.Candidates[0].kind, a.Candidates[0].Trend, a.Result.Model, yScale{log: a.Log, scaling: a.Scaling})
 		v.loss, err = posteriorLoss(a.Result.Model, data, priors, a.engineMemory())
 	} else {
 		t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}

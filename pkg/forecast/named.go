@@ -252,7 +252,11 @@ func (t *trainer) loss(m gppl.Model, d gppl.Data) (gppl.Loss, error) {
 	opts := []gppl.Option{t.memory}
 	if d.Len() == t.data.Len() {
 		if t.omega != nil {
-			return gppl.NewResidual(m, t.data, t.omega, opts...)
+			residual, err := gppl.NewResidual(m, t.data, t.omega, opts...)
+			if err != nil {
+				return nil, err
+			}
+			return auto.Within(residual, m, fallbackSeconds), nil
 		}
 		if engine, ok := t.engines[kernelName(m.Kernel)]; ok { // forced: the automatic choice may fall back on the dense engine
 			opts = append(opts, gppl.WithEngine(engine))

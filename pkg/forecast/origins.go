@@ -171,7 +171,7 @@ func (a *Analysis) remembers() int {
 func (a *Analysis) forecaster(whole *Series) Forecaster {
 	return func(ctx context.Context, _, test Window) (Predictive, error) {
 		x := whole.X[test.From:test.To]
-		if whole.Errors != nil {
+		if whole.Errors != nil && whole.Student == nil { // weights are not known before
 			a.ahead = whole.Errors[test.From:test.To]
 		}
 		if c := whole.Counting; c != nil && c.Sizes != nil {

@@ -57,14 +57,24 @@ type trial struct {
 	structure string                      // of its kind and terms
 	fix       func(gppl.Model) gppl.Model // of its proposal
 	model     gppl.Model
-	shape     float64 // of the likelihood of counts; 0 for none
-	score     float64 // negative log evidence of y, in nats; +Inf if it failed
+	shape     float64            // of the likelihood of counts; 0 for none
+	score     float64            // negative log evidence of y, in nats; +Inf if it failed
+	told      *gppl.LogQuadratic // what the likelihood tells of the parameters with priors; nil if that is not known
 }
 
 // fitPolicy finds structure and parameters. It tries noise alone, a smooth, a less smooth and a rough term, each with and without a
 // season and a linear trend, for y and, if all y are positive, for log y. The best grows by one term at a time as long as that
 // adds evidence. Candidates are weighted by their evidence, and forecasts average those with enough weight.
 func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
+	p, err := searchPolicy(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	return p.analysis()
+}
+
+// searchPolicy returns the trials of a search, the best first.
+func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, progress: progress{to: o.Progress, began: time.Now()}}
 	if o.Resume != "" {
 		var err error
@@ -101,7 +111,7 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 			return nil, err
 		}
 	}
-	return p.analysis()
+	return p, nil
 }
 
 // setScales makes the scales that the options allow, for the observations from an index on.
@@ -423,16 +433,19 @@ func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
 	if v.counts != nil {
 		parts = append(parts, v.counts.compared, v.counts.trained, v.data.Y)
 	}
+	if p.options.Shared != nil {
+		parts = append(parts, p.options.Shared)
+	}
 	key := checksum(parts...)
 	if k, ok := p.checkpoint.Trials[key]; ok {
 		k.Candidate.kind = t.kind
-		t.Candidate, t.model, t.score, t.shape = k.Candidate, k.Model, k.Score, k.Shape
+		t.Candidate, t.model, t.score, t.shape, t.told = k.Candidate, k.Model, k.Score, k.Shape, k.Told.quadratic()
 		return nil
 	}
 	if err := p.trainNow(t, v, m); err != nil || t.Error != "" {
 		return err
 	}
-	return p.checkpoint.keep(key, finishedTrial{t.Candidate, t.model, t.score, t.shape})
+	return p.checkpoint.keep(key, finishedTrial{t.Candidate, t.model, t.score, t.shape, keptTold(t.told)})
 }
 
 func (p *policy) trainNow(t *trial, v yScale, m gppl.Model) error {
@@ -450,7 +463,7 @@ func (p *policy) trainNow(t *trial, v yScale, m gppl.Model) error {
 func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	began := time.Now()
 	m = supported(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
-	priors := p.beliefs(t.kind, m, v)
+	priors := p.beliefs(t.kind, t.Trend, m, v)
 	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
 	}))
@@ -461,12 +474,13 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	if err != nil {
 		return err
 	}
-	score, laplace, err := evidence(loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+t.kind.odds(m.Kernel))
+	odds := t.kind.odds(m.Kernel) + priors.odds
+	score, laplace, told, err := evidence(loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+odds)
 	if err != nil {
 		return err
 	}
 	nll := r.Value + r.LogPrior
-	t.model, t.shape, t.score = r.Model, shape, score+v.offset-t.kind.odds(m.Kernel)
+	t.model, t.shape, t.score, t.told = r.Model, shape, score+v.offset-odds, told
 	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !laplace
 	p.enough = min(p.enough, t.score+p.plan.effort.margin())
 	t.describe(r, v.data.Len())
@@ -501,7 +515,14 @@ func trainWithPriors(ctx context.Context, v yScale, m gppl.Model, priors beliefs
 }
 
 // beliefs returns the priors of a model m of a candidate, on a scale.
-func (p *policy) beliefs(of candidate, m gppl.Model, v yScale) beliefs {
+func (p *policy) beliefs(of candidate, trend string, m gppl.Model, v yScale) beliefs {
+	b := p.weakBeliefs(of, m, v)
+	p.share(of, trend, v.log, m, &b)
+	return b
+}
+
+// weakBeliefs returns them without what the series of a panel share.
+func (p *policy) weakBeliefs(of candidate, m gppl.Model, v yScale) beliefs {
 	b := beliefsOf(of, m, p.extent, p.options.Priors, v.scaling.Scale)
 	if v.counts != nil && v.counts.trained {
 		b = withShape(b, v.counts.likelihood)
@@ -645,7 +666,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
 	}
 	v := p.scales[best.scale]
-	a := &Analysis{Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors}
+	a := &Analysis{Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors, shared: p.options.Shared}
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
@@ -658,7 +679,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		v.counts.trained = false
 		p.scales[best.scale], gradient = v, math.MaxFloat64
 	}
-	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
+	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.Trend, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
 		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.effort != nil,
 	}))
 	if err != nil {
@@ -744,7 +765,7 @@ func (p *policy) draw(m *member, t *trial) error {
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}
-	loss, err := gppl.NewMAP(exact, p.beliefs(m.kind, m.model, v).list(exact.Params(), false)...)
+	loss, err := gppl.NewMAP(exact, p.beliefs(m.kind, t.Trend, m.model, v).list(exact.Params(), false)...)
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}

@@ -199,7 +199,7 @@ func TestEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	theta := r.Model.Values()
-	got, _, err := evidence(loss, theta, priors, 200, math.Inf(1))
+	got, _, _, err := evidence(loss, theta, priors, 200, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestEvidenceCurvature(t *testing.T) {
 		"a saddle":  {curved{loss, []float64{-3, 8}, 1}, math.Log(n), false},
 		"a corner":  {curved{loss, []float64{3, 8}, 0}, math.Log(n), false},
 	} {
-		got, laplace, err := evidence(test.c, []float64{1, 1}, weak, n, math.Inf(1))
+		got, laplace, _, err := evidence(test.c, []float64{1, 1}, weak, n, math.Inf(1))
 		if err != nil || math.Abs(got-test.want) > 1e-5 || laplace != test.laplace {
 			t.Errorf("%s: %v, %v, %v; want %v, %v", name, got, laplace, err, test.want, test.laplace)
 		}
@@ -309,11 +309,11 @@ func TestChosenPeriods(t *testing.T) {
 	}
 	paid, free := beliefsOf(stationary{}, m, e, nil, 1), beliefsOf(stationary{}, m, e, nil, 1)
 	free.chosen = 0
-	with, _, err := evidence(loss, m.Values(), paid, 3, math.Inf(1))
+	with, _, _, err := evidence(loss, m.Values(), paid, 3, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, _, err := evidence(loss, m.Values(), free, 3, math.Inf(1))
+	without, _, _, err := evidence(loss, m.Values(), free, 3, math.Inf(1))
 	if err != nil || math.Abs(with-without-math.Log(50)) > 1e-9 {
 		t.Errorf("the evidence is %v and %v (%v)", with, without, err)
 	}

@@ -162,16 +162,24 @@ func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	if steps > MostSteps {
 		return nil, fmt.Errorf("forecast: a forecast of %d steps: at most %d", steps, MostSteps)
 	}
-	s := a.Series
-	last := s.X[len(s.X)-1]
-	if s.Known != nil {
-		ahead := s.Ahead()
-		if len(ahead) < steps {
-			return nil, s.unknown(s.Known.Names[0], s.Axis.after(s.Known.X[len(s.Known.X)-1], s.Step, 1))
-		}
-		return a.Predict(ahead[:steps])
+	x, err := a.Series.Next(steps)
+	if err != nil {
+		return nil, err
 	}
-	return a.Predict(s.after(last, steps))
+	return a.Predict(x)
+}
+
+// Next returns the x of a number of steps beyond the last observation: where the regressors are known, if there are any. It is an error if
+// these are fewer.
+func (s *Series) Next(steps int) ([]float64, error) {
+	if s.Known == nil {
+		return s.after(s.X[len(s.X)-1], steps), nil
+	}
+	ahead := s.Ahead()
+	if len(ahead) < steps {
+		return nil, s.unknown(s.Known.Names[0], s.Axis.after(s.Known.X[len(s.Known.X)-1], s.Step, 1))
+	}
+	return ahead[:steps], nil
 }
 
 // Fitted predicts on an even grid of the given size over the part of the axis from one place to another.
@@ -299,5 +307,5 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	}
 	r := *a.Result
 	r.Model = m
-	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Chosen: a.Chosen, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given, trained: a.trained}, there - here, nil
+	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Chosen: a.Chosen, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given, shared: a.shared, trained: a.trained}, there - here, nil
 }

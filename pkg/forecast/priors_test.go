@@ -215,7 +215,7 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := evidence(loss, r.Model.Values(), b, 60, math.Inf(1))
+		got, _, _, err := evidence(loss, r.Model.Values(), b, 60, math.Inf(1))
 		if err != nil {
 			t.Fatal(err)
 		}

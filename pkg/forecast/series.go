@@ -86,6 +86,9 @@ type Series struct {
 	Holidays  *Holidays // nil for none
 	Counting  *Counting // of counts; nil for a normal distribution
 	Bounds    *Bounds   // that y cannot leave; nil for none
+	Student   *Student  // of noise with heavy tails; nil for a normal distribution
+	// Added are the files of the latest observations, which came after models were learnt (Analysis.Update); nil for none.
+	Added []Addition
 
 	Step       float64   // the median distance between neighbours in x, duplicates left out
 	Even       bool      // most distances are about Step
@@ -281,7 +284,7 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 
 // part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
 func (s *Series) part(from, to int) *Series {
-	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting.part(from, to), Bounds: s.Bounds, whole: s}
+	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting.part(from, to), Bounds: s.Bounds, Student: s.Student, whole: s}
 	if s.whole != nil {
 		p.whole = s.whole
 	}
@@ -450,7 +453,9 @@ func (s *Series) Notes() []string {
 		spacing = fmt.Sprintf("every %d months", a.Months)
 	}
 	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
-	if s.Errors != nil {
+	if s.Student != nil && s.Errors != nil {
+		notes = append(notes, s.Student.note(s.Errors))
+	} else if s.Errors != nil {
 		of := "standard deviations of the observations"
 		if s.Relative {
 			of = "errors of the observations relative to one another"

@@ -53,6 +53,7 @@ type stored struct {
 	Priors []gppl.ParamPrior `json:"priors,omitempty"`
 	// Periods that were given; older files lack them.
 	Periods []float64 `json:"periods,omitempty"`
+	Shared  *Shared   `json:"shared,omitempty"` // priors learnt from a panel
 	// Known errors and regressors; older files lack them.
 	Errors    []float64 `json:"errors,omitempty"`
 	ErrorName string    `json:"error_name,omitempty"`
@@ -61,6 +62,10 @@ type stored struct {
 	Holidays  *Holidays `json:"holidays,omitempty"`
 	Counting  *Counting `json:"counting,omitempty"`
 	Bounds    *Bounds   `json:"bounds,omitempty"`
+	// Noise with heavy tails; older files lack it.
+	Student *Student `json:"student,omitempty"`
+	// Files of later observations; older files lack them.
+	Added []Addition `json:"added,omitempty"`
 }
 
 // storedMember is one of the models that forecasts average.
@@ -89,8 +94,8 @@ func (a *Analysis) Encode(w io.Writer) error {
 	b, err := json.Marshal(stored{
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: []float64{}, Y: []float64{},
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
-		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons,
-		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting, Bounds: s.Bounds,
+		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons, Shared: a.shared,
+		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {
 		err = writeStored(sealed.NewWriter(w), b, s.X, s.Y)
@@ -199,14 +204,14 @@ func decode(b []byte) (*Analysis, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays, Counting: j.Counting, Bounds: j.Bounds}
+	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays, Counting: j.Counting, Bounds: j.Bounds, Student: j.Student, Added: j.Added}
 	if s.Counting != nil {
 		if err := s.checkCounting(s.Y); err != nil {
 			return nil, err
 		}
 	}
 	s.spacing()
-	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: j.Priors, seasons: j.Periods}
+	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: j.Priors, shared: j.Shared, seasons: j.Periods}
 	if j.Weak {
 		a.Chosen = ByEvidence
 	}
@@ -279,6 +284,20 @@ func (j *stored) check() error {
 	for _, p := range j.Periods {
 		if !(p > 0 && p <= largest) {
 			return fmt.Errorf("a period of %v", p)
+		}
+	}
+	if j.Shared != nil {
+		if err := j.Shared.check(); err != nil {
+			return err
+		}
+	}
+	if j.Student != nil && (!(j.Student.Nu >= 1 && j.Student.Nu <= 1e3) || j.Errors == nil) {
+		return fmt.Errorf("%v degrees of freedom of Student-t noise, and %d weights", j.Student.Nu, len(j.Errors))
+	}
+	learnt := len(j.X)
+	for _, added := range j.Added {
+		if learnt -= added.Observations; added.Observations < 1 || learnt < 5 {
+			return fmt.Errorf("%d observations were added, of %d", added.Observations, len(j.X))
 		}
 	}
 	if j.Trained < 2 {

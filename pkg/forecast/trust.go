@@ -73,6 +73,8 @@ type BacktestOptions struct {
 }
 
 const (
+	// reusedAll is what forecasts of the past knew if nothing was learnt anew.
+	reusedAll = "structure and parameters"
 	// unseen is an error over the spread of y that counts as none.
 	unseen = 1e-6
 	// remembered is the number of observations before an origin that a forecast of the past is conditioned on.
@@ -134,8 +136,11 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		why := reused[at.Train.To]
 		if t.Past = append(t.Past, PastForecast{From: a.Series.Axis.Text(a.Series.X[at.Test.From-1]), N: at.Test.Len(),
 			Coverage: at.Model.Intervals[0].Coverage, MAE: at.Model.MAE, Naive: at.Naive.MAE, Reused: why}); why != "" {
-			t.Knew = "structure and parameters"
+			t.Knew = reusedAll
 		}
+	}
+	if t.Knew == "" && a.shared != nil {
+		t.Knew = "shared priors"
 	}
 	if again.options != nil && again.options.effort != nil && again.options.effort.name != a.Effort {
 		t.Effort = again.options.effort.name

@@ -125,10 +125,10 @@ func (t *Trust) how() string {
 	if t.Unlearnt > 0 {
 		from += fmt.Sprintf("without %d more at which no model could be learnt, ", t.Unlearnt)
 	}
-	switch {
-	case t.Knew != "":
+	if t.Knew != "" {
 		from += fmt.Sprintf("with the %s of all observations, which flatters it, ", t.Knew)
-	case t.Effort != "":
+	}
+	if t.Effort != "" && t.Knew != reusedAll {
 		from += fmt.Sprintf("each learnt anew by a %s search, ", t.Effort)
 	}
 	return from + count(t.Horizon, "step") + " ahead,"

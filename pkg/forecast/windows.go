@@ -36,6 +36,9 @@ type conditioned interface {
 	Model() gppl.Model
 	Jitter() float64
 	Coefficients() []gppl.Coefficient
+	OneStep(ctx context.Context, d gppl.Data) (mean, variances []float64, err error)
+	Sample(x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error)
+	Engine() string
 }
 
 // windows is a model conditioned, for each x, on the length observations around it: those of the window with the nearest middle,
@@ -103,6 +106,27 @@ func (w *windows) Jitter() float64 { return w.jitter }
 
 // Coefficients returns those of the last window.
 func (w *windows) Coefficients() []gppl.Coefficient { return w.coefficients }
+
+// OneStep predicts from the last window.
+func (w *windows) OneStep(ctx context.Context, d gppl.Data) (mean, variances []float64, err error) {
+	last, err := w.window(0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return last.OneStep(ctx, d)
+}
+
+// Sample draws from the last window.
+func (w *windows) Sample(x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
+	last, err := w.window(0)
+	if err != nil {
+		return nil, 0, err
+	}
+	return last.Sample(x, count, seed)
+}
+
+// Engine returns that of windows.
+func (w *windows) Engine() string { return gppl.EngineDense }
 
 // stride is the distance between windows: every x has a quarter of a window on each side, or the end of the series.
 func (w *windows) stride() int { return w.length / 2 }
@@ -200,7 +224,7 @@ func (a *Analysis) posteriorOf(model gppl.Model, n int, latest func(k int) (gppl
 }
 
 // conditionsOn is the number of observations, the latest, that forecasts are conditioned on: all if kernels were named, else those that the
-// models were learnt from, or four of the longest season if these are more.
+// models were learnt from, or four of the longest season if these are more, and those that came later.
 func (a *Analysis) conditionsOn() int {
 	n := len(a.Series.X)
 	if a.Chosen == ByBIC {
@@ -213,7 +237,7 @@ func (a *Analysis) conditionsOn() int {
 			k = max(k, seasons*p/a.Series.Step)
 		}
 	}
-	return int(min(k, float64(n)))
+	return int(min(k+float64(n-a.Series.learnt()), float64(n)))
 }
 
 // remarkOn notes that a posterior uses windows, of n observations, or that an engine failed.

@@ -93,11 +93,11 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 
 // scale returns all observations as the models of the analysis see them, in the standardisation of those that they were learnt from.
 func (a *Analysis) scale(log bool) (yScale, error) {
-	n, from := len(a.Series.X), 0
+	n, from, to := len(a.Series.X), 0, a.Series.learnt()
 	if a.Chosen == ByEvidence {
-		from = n - a.TrainedOn()
+		from = to - a.TrainedOn()
 	}
-	v, err := newYScale(a.Series, from, n, log)
+	v, err := newYScale(a.Series, from, to, log)
 	if err != nil || v.data.Len() == n {
 		return v, err
 	}
@@ -140,17 +140,18 @@ func (s *Series) relativeErrors(errors, y []float64, log bool) []float64 {
 	return out
 }
 
-// typicalError returns the median of the known errors of y or log y. For a part of a series it is that of the whole series, so that
+// typicalError returns the median of the known errors of y or log y, of the observations that models were learnt from. For a part of a series it is that of the whole series, so that
 // models with relative errors can be used on any part.
 func (s *Series) typicalError(log bool) float64 {
 	if s.whole != nil {
 		return s.whole.typicalError(log)
 	}
+	learnt := s.Errors[:s.learnt()]
 	if !log {
-		return median(s.Errors)
+		return median(learnt)
 	}
 	var errs []float64
-	for i, e := range s.Errors {
+	for i, e := range learnt {
 		if slope := math.Exp(s.warp().LogSlope(s.Y[i])); slope < math.Inf(1) { // not NaN either
 			errs = append(errs, e*slope)
 		}

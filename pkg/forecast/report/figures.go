@@ -435,8 +435,11 @@ func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 
 // band says what the 95 % band of a forecast includes.
 func band(a *forecast.Analysis) string {
-	if a.Series.Relative {
+	if a.Series.Relative && a.Series.Student == nil {
 		return fmt.Sprintf("The band is that of a new observation with the median of the relative errors. The learnt noise is %.3g times %s.", a.ErrorScale(), a.Series.ErrorName)
+	}
+	if a.Series.Student != nil {
+		return "The band is that of a new observation, which may be far off: its noise is " + a.Likelihood() + "."
 	}
 	if a.Series.Errors != nil {
 		return "The band is that of a new observation, noise and the median of the known errors included."

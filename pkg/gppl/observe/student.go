@@ -125,3 +125,15 @@ func goldenSection(f func(x float64) float64, lo, hi, tolerance float64) (x, val
 	}
 	return a, fa
 }
+
+// StudentNoise is Student-t noise of Nu degrees of freedom and squared scale Scale2.
+type StudentNoise struct{ Nu, Scale2 float64 }
+
+// Mixture returns variances and weights, of sum 1, of a mixture of so many Gaussians that is the noise.
+func (s StudentNoise) Mixture(components int) (variances, weights []float64) {
+	precisions, weights := student{s.Nu, s.Scale2}.mixed(components)
+	for _, lambda := range precisions {
+		variances = append(variances, s.Scale2/lambda)
+	}
+	return variances, weights
+}

@@ -1,0 +1,87 @@
+package forecast
+
+import (
+	"cmp"
+	"io"
+	"math"
+	"strconv"
+)
+
+// ChannelPrediction is what a channel will be at some x.
+type ChannelPrediction struct {
+	Channel string
+	X       []float64
+	When    []string
+	Mean    []float64
+	// Latent is the variance of what the channel sees of f and of its offset, and Noisy that of a new observation.
+	Latent, Noisy []float64
+}
+
+// Predict returns predictions of each channel at x.
+func (a *ChannelAnalysis) Predict(x []float64) ([]ChannelPrediction, error) {
+	var all []ChannelPrediction
+	for c, name := range a.Channels.Names {
+		mean, variance, err := a.Channel(c, x)
+		if err != nil {
+			return nil, err
+		}
+		p := ChannelPrediction{Channel: name, X: x, Mean: mean, Latent: variance}
+		for i, v := range variance {
+			p.When, p.Noisy = append(p.When, a.Channels.Series.Axis.Text(x[i])), append(p.Noisy, v+a.Best().Model.Channels[c].Noise)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// Forecast predicts each channel the given number of steps beyond the last observation of all.
+func (a *ChannelAnalysis) Forecast(steps int) ([]ChannelPrediction, error) {
+	s := a.Channels.Series
+	return a.Predict(s.after(s.X[len(s.X)-1], steps))
+}
+
+func cell(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
+
+// WriteChannels writes predictions as csv, a row for each x and channel.
+func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction) error {
+	rows := [][]string{{cmp.Or(a.Channels.Series.Axis.Name, "x"), a.Channels.Column, "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
+	const z95 = 1.959963984540054
+	for _, p := range all {
+		for i, when := range p.When {
+			half := z95 * math.Sqrt(p.Noisy[i])
+			rows = append(rows, []string{when, p.Channel, cell(p.Mean[i]), cell(math.Sqrt(p.Latent[i])), cell(math.Sqrt(p.Noisy[i])), cell(p.Mean[i] - half), cell(p.Mean[i] + half)})
+		}
+	}
+	return WriteCSV(w, rows)
+}
+
+// WriteComponents writes each observation beside what its channel sees without noise, and f and its derivative, with standard deviations.
+func (a *ChannelAnalysis) WriteComponents(w io.Writer) error {
+	s := a.Channels.Series
+	f, variance, err := a.Function(s.X)
+	if err != nil {
+		return err
+	}
+	header := []string{cmp.Or(s.Axis.Name, "x"), a.Channels.Column, s.YName, "mean", "sd_mean", "f", "sd_f"}
+	slope, steepness, err := a.Derivative(s.X)
+	sloped := err == nil
+	if sloped {
+		header = append(header, "slope", "sd_slope")
+	}
+	rows := [][]string{header}
+	seen := make([][2][]float64, len(a.Channels.Names))
+	for c := range seen {
+		if seen[c][0], seen[c][1], err = a.Channel(c, s.X); err != nil {
+			return err
+		}
+	}
+	for i, x := range s.X {
+		c := a.Channels.Of[i]
+		row := []string{s.Axis.Text(x), a.Channels.Names[c], cell(s.Y[i]), cell(seen[c][0][i]), cell(math.Sqrt(seen[c][1][i])), cell(f[i]), cell(math.Sqrt(variance[i]))}
+		if sloped {
+			row = append(row, cell(slope[i]), cell(math.Sqrt(steepness[i])))
+		}
+		rows = append(rows, row)
+	}
+	return WriteCSV(w, rows)
+}

@@ -1,0 +1,105 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Drift says whether the parameters of a model still hold, by the normal quantiles z of new observations in their predictions one step ahead
+// (Arrivals.Z): independent and N(0, 1) if they do. Three tests look at different departures, each at a third of DriftLevel, so that a model
+// that holds is doubted at most that often. Single observations far out move none of them much.
+type Drift struct {
+	N int `json:"n"`
+	// Mean is the mean of z, clipped at ±2.5, and MeanP the probability of one as far from 0.
+	Mean  float64 `json:"mean_z"`
+	MeanP float64 `json:"mean_p"`
+	// Within is the share of the observations in the 50 % bands of their predictions, and WithinP the probability of one as far from ½.
+	Within  float64 `json:"within_50"`
+	WithinP float64 `json:"within_50_p"`
+	// Serial is the correlation of neighbouring z, clipped, and SerialP the probability of one as far from 0.
+	Serial  float64 `json:"serial"`
+	SerialP float64 `json:"serial_p"`
+	Word    string  `json:"word"` // one of DriftWords
+}
+
+// DriftLevel is the probability at which the tests together doubt a model that holds.
+const DriftLevel = 0.01
+
+// DriftWords are what a test of drift says: the parameters hold, the model should be fitted again, or there are too few observations to tell.
+var DriftWords = []string{"holds", "learn again", "too few to tell"}
+
+const (
+	leastDrift = 8   // observations that a test needs
+	driftClip  = 2.5 // of z
+	middleHalf = 0.6744897501960817
+)
+
+func driftOf(z []float64) Drift {
+	n := len(z)
+	d := Drift{N: n, MeanP: 1, WithinP: 1, SerialP: 1, Word: DriftWords[2]}
+	if n == 0 {
+		return d
+	}
+	tail := 0.5 * math.Erfc(driftClip/math.Sqrt2)
+	variance := 1 - 2*tail - 2*driftClip*math.Exp(-0.5*driftClip*driftClip)/math.Sqrt(2*math.Pi) + 2*driftClip*driftClip*tail // of the clipped
+	inside, before, first, second := 0, 0.0, 0.0, 0.0                                                                         // of pairs, the sums of squares
+	for i, v := range z {
+		if math.Abs(v) < middleHalf {
+			inside++
+		}
+		v = min(max(v, -driftClip), driftClip)
+		d.Mean += v / float64(n)
+		if i > 0 {
+			d.Serial += v * before
+			first, second = first+before*before, second+v*v
+		}
+		before = v
+	}
+	d.Within = float64(inside) / float64(n)
+	if n < leastDrift {
+		d.Serial = 0
+		return d
+	}
+	d.MeanP = math.Erfc(math.Abs(d.Mean) * math.Sqrt(float64(n)/variance) / math.Sqrt2)
+	if d.Serial /= math.Sqrt(first * second); !(math.Abs(d.Serial) < 1) {
+		d.Serial = 0 // all are 0
+	}
+	free := float64(n - 2)
+	d.SerialP = 2 * distuv.StudentsT{Sigma: 1, Nu: free}.Survival(math.Abs(d.Serial)*math.Sqrt(free/(1-d.Serial*d.Serial)))
+	half := distuv.Binomial{N: float64(n), P: 0.5}
+	d.WithinP = min(1, 2*half.CDF(float64(min(inside, n-inside))))
+	if d.Word = DriftWords[0]; min(d.MeanP, d.WithinP, d.SerialP) < DriftLevel/3 {
+		d.Word = DriftWords[1]
+	}
+	return d
+}
+
+// Verdict says in a sentence whether the parameters still hold, and why not.
+func (d Drift) Verdict() string {
+	switch d.Word {
+	case DriftWords[2]:
+		return fmt.Sprintf("%s too few to tell whether the parameters still hold: the check needs %d.", count(d.N, "new observation")+" "+are(d.N), leastDrift)
+	case DriftWords[0]:
+		return fmt.Sprintf("The parameters still hold: nothing in %d new observations, predicted one step ahead, speaks against them (level %g).", d.N, DriftLevel)
+	}
+	why := ""
+	add := func(p float64, format string, args ...any) {
+		if p >= DriftLevel/3 {
+			return
+		}
+		if why != "" {
+			why += "; "
+		}
+		why += fmt.Sprintf(format+" (p = %.2g)", append(args, p)...)
+	}
+	side := "above"
+	if d.Mean < 0 {
+		side = "below"
+	}
+	add(d.MeanP, "they are %.2g standard deviations %s their predictions on average", math.Abs(d.Mean), side)
+	add(d.WithinP, "%.0f %% of them are in their 50 %% bands", 100*d.Within)
+	add(d.SerialP, "neighbouring errors have a correlation of %.2g", d.Serial)
+	return fmt.Sprintf("Learn again, by a fit of all rows: %d new observations, predicted one step ahead, speak against the parameters: %s.", d.N, why)
+}

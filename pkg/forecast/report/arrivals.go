@@ -1,0 +1,110 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+)
+
+// mostListed is how many anomalies a text lists; files have all.
+const mostListed = 20
+
+// Arrivals says what new observations tell of a model, for a terminal: the drift check, what was added, and the observations with a
+// probability below the level.
+func Arrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) string {
+	var b strings.Builder
+	s := after.Series
+	if len(r.Y) == 0 {
+		fmt.Fprintf(&b, "Nothing is new: the model has all %d rows already.\n", r.Already)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s\n\n", r.Drift.Verdict())
+	f := r.Forecast
+	fmt.Fprintf(&b, "  added to the model: %d of %s, from %s to %s, at the same parameters; it has %d now\n", len(r.Y), s.YLabel(), f.When[0], f.When[len(f.When)-1], len(s.X))
+	if r.Already > 0 {
+		fmt.Fprintf(&b, "  %d rows were in the model already\n", r.Already)
+	}
+	at := anomalies(r, level)
+	fmt.Fprintf(&b, "  %d with a probability below %g one step ahead, where %.3g are expected by chance\n", len(at), level, level*float64(len(r.Y)))
+	for k, i := range at {
+		if k == mostListed {
+			fmt.Fprintf(&b, "    … and %d more\n", len(at)-k)
+			break
+		}
+		lo, hi := f.Band(i)
+		fmt.Fprintf(&b, "    %s: %.6g, predicted %.6g, 95 %% between %.6g and %.6g: probability %.2g\n", f.When[i], r.Y[i], f.Mean[i], lo, hi, r.P[i])
+	}
+	for _, w := range warnings(after) {
+		fmt.Fprintf(&b, "  %s\n", w)
+	}
+	return printableLines(flagwords.Of(b.String()))
+}
+
+// anomalies returns the indices of the observations with a probability below the level.
+func anomalies(r *forecast.Arrivals, level float64) (at []int) {
+	for i, p := range r.P {
+		if p < level {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// ArrivalsCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the 95 % band
+// of an observation, the normal quantile z, and the probability of an observation as far out.
+func ArrivalsCSV(w io.Writer, after *forecast.Analysis, r *forecast.Arrivals) error {
+	s := after.Series
+	rows := [][]string{{cmp.Or(s.Axis.Name, "x"), s.YName, "mean", "sd_observation", "lower_95", "upper_95", "z", "probability"}}
+	for i, y := range r.Y {
+		f := r.Forecast
+		row := []string{f.When[i]}
+		for _, v := range []float64{y, f.Mean[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]} {
+			row = append(row, strconv.FormatFloat(v, 'g', 10, 64))
+		}
+		rows = append(rows, row)
+	}
+	return forecast.WriteCSV(w, rows)
+}
+
+// ArrivalsJSON is what new observations tell of a model, for programs.
+type ArrivalsJSON struct {
+	N         int            `json:"n"` // of the model, with the new observations
+	Added     int            `json:"added"`
+	Already   int            `json:"already"`
+	Drift     forecast.Drift `json:"drift"`
+	Verdict   string         `json:"verdict"`
+	Level     float64        `json:"anomaly_level"`
+	Anomalies []int          `json:"anomalies"` // indices of observations
+	// Observations are the new ones.
+	Observations []ArrivalJSON `json:"observations"`
+	Warnings     []string      `json:"warnings,omitempty"`
+}
+
+// ArrivalJSON is a new observation beside its prediction one step ahead.
+type ArrivalJSON struct {
+	X             string  `json:"x"`
+	Y             float64 `json:"y"`
+	Mean          float64 `json:"mean"`
+	SDObservation float64 `json:"sd_observation"`
+	Lower         float64 `json:"lower_95"`
+	Upper         float64 `json:"upper_95"`
+	Z             float64 `json:"z"`
+	Probability   float64 `json:"probability"`
+}
+
+// DescribeArrivals returns what Arrivals says, for programs.
+func DescribeArrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) ArrivalsJSON {
+	j := ArrivalsJSON{N: len(after.Series.X), Added: len(r.Y), Already: r.Already, Drift: r.Drift, Verdict: flagwords.Of(r.Drift.Verdict()), Level: level,
+		Anomalies: append([]int{}, anomalies(r, level)...), Observations: []ArrivalJSON{}, Warnings: warnings(after)}
+	for i, y := range r.Y {
+		f := r.Forecast
+		j.Observations = append(j.Observations, ArrivalJSON{f.When[i], y, f.Mean[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]})
+	}
+	return j
+}

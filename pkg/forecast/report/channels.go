@@ -1,0 +1,264 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// channelsUntested is the first line of a result on channels.
+const channelsUntested = "The forecast is untested: models of several channels are not tried on their past."
+
+// viewsOf says how channels see f.
+var viewsOf = map[string]string{"same": "y = f + offset", "scaled": "y = a·f + offset", "derivative": "y = a·f + b·f′ + offset"}
+
+// ChannelText writes the result on channels as text.
+func ChannelText(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, written []string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nSeries\n", channelsUntested)
+	for _, t := range channelNotes(a) {
+		fmt.Fprintf(&b, "  %s\n", t)
+	}
+	fmt.Fprintf(&b, "\n%s\n%s\n%s\n%s", channelComparison(a), channelParameters(a), channelTable(a), channelPredictions(a, all))
+	if warnings := a.Best().Warnings; len(warnings) > 0 {
+		fmt.Fprintf(&b, "\nWarnings\n")
+		for _, t := range warnings {
+			fmt.Fprintf(&b, "  %s\n", t)
+		}
+	}
+	for _, path := range written {
+		fmt.Fprintf(&b, "written: %s\n", path)
+	}
+	_, err := io.WriteString(w, printableLines(b.String()))
+	return err
+}
+
+func channelNotes(a *forecast.ChannelAnalysis) []string {
+	c := a.Channels
+	notes := flagwords.All(c.Series.Notes())
+	if len(c.Names) > 1 {
+		notes = append(notes, fmt.Sprintf("%d channels, by %s.", len(c.Names), c.Column))
+	}
+	if c.Exposure != nil {
+		shortest, longest := c.Series.Axis.Length(slices.Min(c.Exposure)), c.Series.Axis.Length(slices.Max(c.Exposure))
+		if shortest != longest {
+			longest = shortest + " to " + longest
+		}
+		notes = append(notes, fmt.Sprintf("Observations are averages over exposures of %s; f is what they average.", longest))
+	}
+	return notes
+}
+
+func channelComparison(a *forecast.ChannelAnalysis) *viz.Table {
+	t := &viz.Table{
+		Caption: "Models compared",
+		Columns: []viz.Column{{Name: "kernel"}, {Name: "view"}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(2), Best: viz.Min}, {Name: "parameters"},
+			{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}},
+		Notes: []string{"Exact NLL of y with offsets integrated out; BIC = 2·NLL + parameters·log n, offsets counted. A difference of ten in BIC is strong evidence."},
+	}
+	for _, f := range a.Fits {
+		t.Rows = append(t.Rows, []any{f.Kernel, f.View, f.NLL, f.Trained + len(a.Channels.Names), f.BIC - a.Best().BIC, string(f.Status)})
+		if text := fmt.Sprintf("%s: %s.", f.View, viewsOf[f.View]); !strings.Contains(strings.Join(t.Notes, "\n"), text) {
+			t.Notes = append(t.Notes, text)
+		}
+	}
+	return t
+}
+
+// known returns a standard error for a table, nil if it is not known.
+func known(se float64) any {
+	if se := knownError(se); se > 0 {
+		return se
+	}
+	return nil
+}
+
+func channelParameters(a *forecast.ChannelAnalysis) *viz.Table {
+	f, s := a.Best(), a.Channels.Series
+	t := &viz.Table{
+		Caption: "Parameters of " + f.Kernel,
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error"}, {Name: "unit"}},
+	}
+	for i, p := range f.Model.Kernel.Params() {
+		unit := p.Unit
+		switch {
+		case p.Unit == gppl.UnitX:
+			unit = s.Axis.Unit
+		case p.Unit == gppl.UnitY2 && f.View == "same" && s.YUnit != "":
+			unit = s.YUnit + "²"
+		case p.Unit == gppl.UnitY2 && f.View != "same":
+			unit = ""
+		}
+		t.Rows = append(t.Rows, []any{p.Name, p.Value, known(f.StdErr[i]), unit})
+	}
+	if f.View != "same" {
+		t.Notes = append(t.Notes, "The first variance is 1: a and b have the size of what a channel sees.")
+	}
+	return t
+}
+
+// channelRow is what a channel sees, with standard errors, NaN where they are not known.
+type channelRow struct {
+	Name                                    string
+	N                                       int
+	Value, Slope, Offset, Noise             float64
+	ValueErr, SlopeErr, OffsetErr, NoiseErr float64
+}
+
+func channelRows(a *forecast.ChannelAnalysis) (rows []channelRow) {
+	f, counts := a.Best(), a.Channels.Counts()
+	kernel, n := len(f.Model.Kernel.Params()), len(counts)
+	for c, ch := range f.Model.Channels {
+		r := channelRow{Name: ch.Name, N: counts[c], Value: ch.Value, Slope: ch.Slope, Offset: f.Offsets[c].Value, Noise: math.Sqrt(ch.Noise),
+			ValueErr: f.StdErr[kernel+n+c], SlopeErr: math.NaN(), OffsetErr: f.Offsets[c].StdErr}
+		if r.NoiseErr = math.NaN(); ch.Noise > 0 {
+			r.NoiseErr = 0.5 * f.StdErr[kernel+c] / r.Noise
+		}
+		if len(f.StdErr) > kernel+2*n {
+			r.SlopeErr = f.StdErr[kernel+2*n+c]
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func channelTable(a *forecast.ChannelAnalysis) *viz.Table {
+	t := &viz.Table{
+		Caption: "Channels: " + viewsOf[a.Best().View],
+		Columns: []viz.Column{{Name: a.Channels.Column}, {Name: "n"}, {Name: "a"}, {Name: "± a"}, {Name: "b"}, {Name: "± b"}, {Name: "offset", Format: viz.Digits(7)}, {Name: "± offset"}, {Name: "noise"}, {Name: "± noise"}},
+		Notes:   []string{"Noise is a standard deviation, beyond the known errors if there are any. ± is a standard error; where there is none, the number is fixed or not determined."},
+	}
+	for _, r := range channelRows(a) {
+		t.Rows = append(t.Rows, []any{r.Name, r.N, r.Value, known(r.ValueErr), r.Slope, known(r.SlopeErr), r.Offset, known(r.OffsetErr), r.Noise, known(r.NoiseErr)})
+	}
+	return t
+}
+
+func channelPredictions(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) *viz.Table {
+	const most = 3 // steps of each channel
+	t := &viz.Table{Caption: "Forecast", Columns: []viz.Column{{Name: a.Channels.Column}, {Name: a.Channels.Series.Axis.Name}, {Name: "mean"}, {Name: "sd of a new observation"}}}
+	for _, p := range all {
+		for i, when := range p.When {
+			if i < most || i == len(p.When)-1 {
+				t.Rows = append(t.Rows, []any{p.Channel, when, p.Mean[i], math.Sqrt(p.Noisy[i])})
+			}
+		}
+		if len(p.When) > most+1 {
+			t.Notes = []string{"The first steps and the last one."}
+		}
+	}
+	return t
+}
+
+// ChannelsJSON is the result on channels for programs, in the unit of the file. Unknown standard errors are left out.
+type ChannelsJSON struct {
+	File       string               `json:"file"`
+	SHA256     string               `json:"sha256"`
+	N          int                  `json:"n"`
+	Notes      []string             `json:"notes"`
+	Kernel     string               `json:"kernel"`
+	View       string               `json:"view"`
+	Status     string               `json:"status"`
+	Parameters []ParameterJSON      `json:"parameters"`
+	Channels   []ChannelJSON        `json:"channels"`
+	Candidates []ChannelFitJSON     `json:"candidates"`
+	Forecast   map[string]PointList `json:"forecast"`
+	Warnings   []string             `json:"warnings,omitempty"`
+}
+
+// PointList is the forecast of a channel.
+type PointList []PointJSON
+
+// ChannelJSON is y = a·f + b·f′ + offset + noise, the noise by its standard deviation.
+type ChannelJSON struct {
+	Name      string  `json:"name"`
+	N         int     `json:"n"`
+	A         float64 `json:"a"`
+	AErr      float64 `json:"a_std_err,omitempty"`
+	B         float64 `json:"b"`
+	BErr      float64 `json:"b_std_err,omitempty"`
+	Offset    float64 `json:"offset"`
+	OffsetErr float64 `json:"offset_std_err,omitempty"`
+	Noise     float64 `json:"noise"`
+	NoiseErr  float64 `json:"noise_std_err,omitempty"`
+}
+
+// ChannelFitJSON is a model that was compared.
+type ChannelFitJSON struct {
+	Kernel     string  `json:"kernel"`
+	View       string  `json:"view"`
+	NLL        float64 `json:"nll"`
+	BIC        float64 `json:"bic"`
+	Parameters int     `json:"parameters"`
+	Status     string  `json:"status"`
+}
+
+// DescribeChannels returns the result on channels.
+func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) ChannelsJSON {
+	f, s := a.Best(), a.Channels.Series
+	j := ChannelsJSON{File: s.Source.File, SHA256: s.Source.SHA256, N: len(s.X), Notes: channelNotes(a), Kernel: f.Kernel, View: f.View, Status: string(f.Status),
+		Forecast: map[string]PointList{}, Warnings: f.Warnings}
+	for i, p := range f.Model.Kernel.Params() {
+		j.Parameters = append(j.Parameters, ParameterJSON{Name: p.Name, Value: p.Value, InUnits: p.Value, StdErr: knownError(f.StdErr[i]), Unit: p.Unit})
+	}
+	for _, r := range channelRows(a) {
+		j.Channels = append(j.Channels, ChannelJSON{r.Name, r.N, r.Value, knownError(r.ValueErr), r.Slope, knownError(r.SlopeErr), r.Offset, knownError(r.OffsetErr), r.Noise, knownError(r.NoiseErr)})
+	}
+	for _, c := range a.Fits {
+		j.Candidates = append(j.Candidates, ChannelFitJSON{c.Kernel, c.View, c.NLL, c.BIC, c.Trained + len(j.Channels), string(c.Status)})
+	}
+	for _, p := range all {
+		for i, when := range p.When {
+			half := 1.959963984540054 * math.Sqrt(p.Noisy[i])
+			j.Forecast[p.Channel] = append(j.Forecast[p.Channel], PointJSON{X: when, Mean: p.Mean[i], SDLatent: math.Sqrt(p.Latent[i]), SDObservation: math.Sqrt(p.Noisy[i]), Lower: p.Mean[i] - half, Upper: p.Mean[i] + half})
+		}
+	}
+	return j
+}
+
+// Channels draws the observations of each channel beside what it sees, and the forecast: a panel each.
+func Channels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) (*viz.Figure, error) {
+	s := a.Channels.Series
+	last := s.X[len(s.X)-1]
+	end := last
+	for _, p := range all {
+		end = max(end, p.X[len(p.X)-1])
+	}
+	grid := make([]float64, 4*fittedPoints)
+	for i := range grid {
+		grid[i] = s.X[0] + (end-s.X[0])*float64(i)/float64(len(grid)-1)
+	}
+	seen, err := a.Predict(grid)
+	if err != nil {
+		return nil, err
+	}
+	frame := func(title string) viz.Frame {
+		return viz.Frame{Title: title, XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Width: 960}
+	}
+	var panels []*viz.Figure
+	for c, p := range seen {
+		var points viz.Points
+		for i, of := range a.Channels.Of {
+			if of == c {
+				points.X, points.Y = append(points.X, s.X[i]), append(points.Y, s.Y[i])
+			}
+		}
+		panel, err := viz.Series(viz.SeriesOptions{Frame: frame(p.Channel), Observed: points,
+			Predictions: []viz.Prediction{{Name: "posterior", X: p.X, Mean: p.Mean, LatentVar: p.Latent, NoisyVar: p.Noisy}},
+			Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}}})
+		if err != nil {
+			return nil, err
+		}
+		panels = append(panels, panel)
+	}
+	whole := frame(fmt.Sprintf("%s by %s", s.YName, a.Channels.Column))
+	whole.Caption = fmt.Sprintf("Each channel beside the posterior of what it sees of one function, %s: mean, 95 %% band of the function and of a new observation. Kernel: %s.", viewsOf[a.Best().View], a.Best().Kernel)
+	return viz.Grid(len(panels), 1, viz.GridOptions{Frame: whole, ShareX: true}, panels...)
+}

@@ -1,0 +1,66 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+)
+
+// crossingLevels are the quantiles of the time that a text lists.
+var crossingLevels = []float64{0.05, 0.25, 0.5, 0.75, 0.95}
+
+// Crossing says when the curve of an analysis first reaches a level, for a terminal.
+func Crossing(a *forecast.Analysis, c *forecast.Crossing) string {
+	var b strings.Builder
+	last := len(c.X) - 1
+	verb := "rises to"
+	if !c.Rising {
+		verb = "falls to"
+	}
+	name := a.Series.YLabel()
+	fmt.Fprintf(&b, "%s first %s %v by %s with a probability of %.3g; it does not with %.3g.\n\n", name, verb, c.Level, c.When[last], c.By[last], c.Never())
+	for _, p := range crossingLevels {
+		when := "after " + c.When[last]
+		if i := c.Quantile(p); i >= 0 {
+			when = c.When[i]
+		}
+		fmt.Fprintf(&b, "  %3.0f %%  %s\n", 100*p, when)
+	}
+	fmt.Fprintf(&b, "\n  from %d joint draws of the curve, without the noise of single observations, at %d steps (seed %d)\n", c.Draws, len(c.X), c.Seed)
+	return printableLines(b.String())
+}
+
+// CrossingCSV writes for each step the probability that the level is first reached there, and by then.
+func CrossingCSV(w io.Writer, a *forecast.Analysis, c *forecast.Crossing) error {
+	rows := [][]string{{cmp.Or(a.Series.Axis.Name, "x"), "p_first", "p_by"}}
+	before := 0.0
+	for i, by := range c.By {
+		rows = append(rows, []string{c.When[i], strconv.FormatFloat(by-before, 'g', 10, 64), strconv.FormatFloat(by, 'g', 10, 64)})
+		before = by
+	}
+	return forecast.WriteCSV(w, rows)
+}
+
+// CrossingJSON is a crossing for programs: the quantiles of the time by their level, "" where that is after the last step.
+type CrossingJSON struct {
+	*forecast.Crossing
+	Never     float64           `json:"p_never"`
+	Quantiles map[string]string `json:"quantiles"`
+}
+
+// DescribeCrossing returns what Crossing says, for programs.
+func DescribeCrossing(c *forecast.Crossing) CrossingJSON {
+	j := CrossingJSON{c, c.Never(), map[string]string{}}
+	for _, p := range crossingLevels {
+		when := ""
+		if i := c.Quantile(p); i >= 0 {
+			when = c.When[i]
+		}
+		j.Quantiles[strconv.FormatFloat(p, 'g', -1, 64)] = when
+	}
+	return j
+}

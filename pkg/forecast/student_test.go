@@ -1,0 +1,143 @@
+package forecast
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+)
+
+// TestStudent: where noise has heavy tails, the curve of a Student-t fit is nearer to the truth than that of a normal one, its bands hold as much as
+// they say of new observations, and the degrees of freedom are about those of the noise.
+func TestStudent(t *testing.T) {
+	t.Parallel()
+	const n, nu, scale = 120, 2.0, 0.4
+	truth := func(i int) float64 { return 10 + 2*math.Sin(float64(i)/12) }
+	var off [2]float64
+	inside, all := 0, 0
+	var learnt, scales []float64
+	for k := range testsize.Of(6, 30, 200) {
+		noise := distuv.StudentsT{Sigma: scale, Nu: nu, Src: rand.New(rand.NewPCG(uint64(k), 18))}
+		var x, y []float64
+		for i := range n {
+			x, y = append(x, float64(i)), append(y, truth(i)+noise.Rand())
+		}
+		for j, likelihood := range []*Student{{}, nil} {
+			s, err := NewSeries(Axis{Name: "t"}, x, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Student = likelihood
+			a, err := Fit(t.Context(), s, Options{Kernels: []string{"Matern32"}, Trend: "none"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := a.Predict(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range f.Mean {
+				off[j] += math.Abs(m - truth(i))
+			}
+			if likelihood == nil {
+				continue
+			}
+			if s.Student.Nu != 0 || s.Errors != nil {
+				t.Error("a fit changed the series that it was given")
+			}
+			learnt = append(learnt, a.Series.Student.Nu)
+			scales = append(scales, math.Sqrt(a.Scaling.Variance(a.Result.Model.Noise))/a.Series.typicalError(false))
+			for i := range x { // as of new observations at the same places
+				for range 20 {
+					if v := truth(i) + noise.Rand(); v >= f.Lower[i] && v <= f.Upper[i] {
+						inside++
+					}
+					all++
+				}
+			}
+			var b bytes.Buffer
+			if err := a.Encode(&b); err != nil {
+				t.Fatal(err)
+			}
+			loaded, err := decode(b.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := loaded.Predict(x); err != nil || !slices.Equal(again.Upper, f.Upper) || loaded.Likelihood() != a.Likelihood() {
+				t.Errorf("saved and loaded: %v, %v, was %v", err, loaded.Likelihood(), a.Likelihood())
+			}
+			if _, _, err := a.Extend(t.Context(), []float64{n}, []float64{1}, nil); err == nil {
+				t.Error("an update has no error")
+			}
+		}
+	}
+	if m, s := median(learnt), median(scales); m < 1.3 || m > 4 || s < 0.8*scale || s > 1.2*scale { // one sample in some has no value far off
+		t.Errorf("%v degrees of freedom and a scale of %v in the median, of noise with %v and %v", m, s, nu, scale)
+	}
+	if !(off[0] < 0.8*off[1]) {
+		t.Errorf("the curve is off by %.4g with Student-t noise, by %.4g with normal noise", off[0], off[1])
+	}
+	if held := float64(inside) / float64(all); math.Abs(held-0.95) > 0.025 {
+		t.Errorf("95 %% bands hold %.3g", held)
+	} else {
+		t.Logf("the curve is off by %.4g, with normal noise by %.4g; 95 %% bands hold %.4f", off[0], off[1], held)
+	}
+}
+
+// TestStudentAlone: what Student-t noise is not combined with is an error.
+func TestStudentAlone(t *testing.T) {
+	t.Parallel()
+	s, err := Read(updateFile(t, 0, 48, 48), ReadOptions{X: "date", Y: "sold", Likelihood: "student"})
+	if err != nil || s.Student == nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(s *Series) error{
+		"errors": func(s *Series) error { s.Errors = s.Y; return nil }, "counts": func(s *Series) error { return s.Count("poisson", nil) }, "bounds": func(s *Series) error { return s.Bound(0, 100) },
+	} {
+		c := *s
+		if err := change(&c); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Fit(t.Context(), &c, Options{Kernels: []string{"SE"}}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestStudentShared: what series share is learnt with the weights of their observations.
+func TestStudentShared(t *testing.T) {
+	t.Parallel()
+	var panel, weighted []Learning
+	for k := range 2 {
+		rnd := rand.New(rand.NewPCG(uint64(k), 19))
+		var x, y []float64
+		for i := range 24 {
+			x, y = append(x, float64(i)), append(y, math.Sin(float64(i)/4)+0.1*rnd.NormFloat64())
+		}
+		y[7] += 30
+		s, err := NewSeries(Axis{Name: "t"}, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Student = new(Student)
+		w, err := s.weighted(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Student = nil
+		panel, weighted = append(panel, Learning{Series: s}), append(weighted, Learning{Series: w, Options: Options{Log: "never"}})
+	}
+	got, err := Share(t.Context(), panel, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := Share(t.Context(), weighted, nil); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, with weights %+v, %v", got, want, err)
+	}
+}

@@ -1,0 +1,168 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Crossing is the distribution of the first step of a forecast at which the curve, without the noise of single observations, is at a level or
+// beyond it. Of counts the curve is their expected number, of a model of log y the exponential of its own.
+type Crossing struct {
+	Level  float64 `json:"level"`
+	Rising bool    `json:"rising"` // the level is above the curve at the last observation
+	// X are the steps, and When their text. By is the share of the draws that were at the level by each.
+	X    []float64 `json:"-"`
+	When []string  `json:"x"`
+	By   []float64 `json:"p_by"`
+	// Draws is the number of joint draws of the curve, from the given seed: a share p has the standard error √(p(1 − p)/Draws).
+	Draws int    `json:"draws"`
+	Seed  uint64 `json:"seed"`
+}
+
+// CrossingSteps is the largest number of steps that Until takes: it factorises their joint covariance.
+const CrossingSteps = 3000
+
+const (
+	mostDraws, leastDraws = 10_000, 1000
+	drawnNumbers          = 1e7 // draws times steps, 80 MB, that more than leastDraws may take
+)
+
+// Until returns when the curve first reaches a level, by joint draws at x, ascending and after the last observation, on the axis of the series:
+// the whole uncertainty of the forecast, with its correlation from step to step. It takes O(m³) for m steps and 10⁴ draws, or 10⁷/m if
+// that is less, at least 1000. Analysis.Widen widens the draws about their mean as it does bands.
+func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed uint64) (*Crossing, error) {
+	switch {
+	case math.IsNaN(level) || math.IsInf(level, 0):
+		return nil, fmt.Errorf("forecast: the level %v is not finite", level)
+	case len(x) == 0:
+		return nil, fmt.Errorf("forecast: when %v is reached can be asked of one step or more", level)
+	case len(x) > CrossingSteps:
+		return nil, fmt.Errorf("forecast: when %v is reached, at %d steps: at most %d", level, len(x), CrossingSteps)
+	}
+	last := a.Series.X[len(a.Series.X)-1]
+	for i, v := range x {
+		if !(v > last) {
+			return nil, fmt.Errorf("forecast: x[%d] = %v is not after %v", i, v, last)
+		}
+		last = v
+	}
+	now, err := a.PredictContext(ctx, append([]float64{a.Series.X[len(a.Series.X)-1]}, x[len(x)-1])) // checks the range too
+	if err != nil {
+		return nil, err
+	}
+	c := &Crossing{Level: level, Rising: a.curveAt(now, 0) < level, X: x, By: make([]float64, len(x)), Seed: seed, Draws: max(leastDraws, min(mostDraws, int(drawnNumbers)/len(x)))}
+	for _, v := range x {
+		c.When = append(c.When, a.Series.Axis.Text(v))
+	}
+	in, err := a.Series.inputs(x)
+	if err != nil {
+		return nil, err
+	}
+	drawn, share := 0, 0.0
+	first := make([]int, len(x)) // how many draws are first at the level at each step
+	for _, m := range a.members {
+		posteriors := m.posteriors
+		if len(posteriors) == 0 {
+			posteriors = []conditioned{m.posterior}
+		}
+		reached := a.reaches(m, c, x)
+		for _, p := range posteriors {
+			share += m.weight / float64(len(posteriors))
+			count := int(math.Round(share*float64(c.Draws))) - drawn
+			if drawn += count; count == 0 {
+				continue
+			}
+			if err := a.countFirst(ctx, first, p, in, count, seed+uint64(drawn), reached); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c.Draws = drawn
+	total := 0
+	for i, k := range first {
+		total += k
+		c.By[i] = float64(total) / float64(drawn)
+	}
+	return c, nil
+}
+
+// curveAt is the median of the curve at a place of a forecast.
+func (a *Analysis) curveAt(f *Forecast, i int) float64 {
+	if f.Counts != nil {
+		return f.Mean[i]
+	}
+	return quantiles(f.Parts, 0.5, true)[i]
+}
+
+// reaches returns whether a curve of the member, in its standardised values, is at the level or beyond it at step i.
+func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f float64) bool {
+	level := func(int) float64 { return c.Level }
+	value := func(_ int, g float64) float64 { return g }
+	if counts := a.Series.Counting; counts != nil {
+		sizes := a.sizesAt(x)
+		l := counts.likelihood(m.shape)
+		value = func(i int, g float64) float64 {
+			size := 1.0
+			if sizes != nil {
+				size = sizes[i]
+			}
+			return l.Mean(size, g)
+		}
+	} else if m.log {
+		at := a.Series.warp().Forward(c.Level) // NaN beyond what the model can be
+		if math.IsNaN(at) && c.Rising {
+			at = math.Inf(1)
+		} else if math.IsNaN(at) {
+			at = math.Inf(-1)
+		}
+		level = func(int) float64 { return at }
+	}
+	return func(i int, f float64) bool {
+		v := value(i, m.scale.scaling.Mean+m.scale.scaling.Scale*f)
+		if c.Rising {
+			return v >= level(i)
+		}
+		return v <= level(i)
+	}
+}
+
+// countFirst adds to each step how many of so many draws are first at the level there.
+func (a *Analysis) countFirst(ctx context.Context, first []int, p conditioned, in gppl.Inputs, count int, seed uint64, reached func(i int, f float64) bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	mean, _, err := p.LatentContext(ctx, in)
+	if err != nil {
+		return fmt.Errorf("forecast: %w", err)
+	}
+	draws, _, err := p.Sample(in, count, seed)
+	if err != nil {
+		return fmt.Errorf("forecast: %w", err)
+	}
+	wider := max(1, a.Widen)
+	for _, f := range draws {
+		for i, v := range f {
+			if reached(i, mean[i]+wider*(v-mean[i])) {
+				first[i]++
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// Quantile returns the index of the first step by which the level is reached with probability p, −1 if that is after the last step.
+func (c *Crossing) Quantile(p float64) int {
+	for i, by := range c.By {
+		if by >= p {
+			return i
+		}
+	}
+	return -1
+}
+
+// Never is the probability that the level is not reached within the steps.
+func (c *Crossing) Never() float64 { return 1 - c.By[len(c.By)-1] }

@@ -1,0 +1,463 @@
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Addition is a file whose observations were added to a series after its models were learnt.
+type Addition struct {
+	File         string `json:"file"`
+	SHA256       string `json:"sha256"`
+	Observations int    `json:"observations"`
+}
+
+// Arrivals are observations that came after a model was learnt, each beside its prediction from all observations before it.
+type Arrivals struct {
+	Y []float64
+	// Forecast has the prediction of each, at the parameters of the model. Its bands are not widened: Analysis.Widen is of longer horizons.
+	Forecast *Forecast
+	// Z is the normal quantile of each in its prediction, (y − mean)/sd where that is Gaussian. They are independent and N(0, 1) if the
+	// model still holds. Those of counts are of randomised ranks.
+	Z []float64
+	// P is the probability, if the model holds, of an observation as far out in either tail of its prediction: of all observations that
+	// follow the model a share of p has a P below p, of counts at most that.
+	P []float64
+	// Already is the number of rows of the file that the model had already.
+	Already int
+	Drift   Drift
+}
+
+// Update returns the analysis with the rows of a csv file as further observations, at the same parameters, and what its predictions
+// made of them. The rows have the columns, by name, that the series was read from; o says how the file is written, o.X and o.Y may name
+// other columns, and the rest of o is not looked at. Rows that are in the series already are left out, so that the file may be the whole series as it is now. Any
+// other row that is not after the last observation is an error: that is a series to fit again.
+//
+// The models stay as they were learnt, with the standardisation of the observations that they were learnt from. Predictions are conditioned on the
+// new observations beside those on which they were before. One pass takes O(1) for each new row by a state space; other engines condition anew
+// after every 500, and models of counts after each, at most 200 times.
+func (a *Analysis) Update(ctx context.Context, path string, o ReadOptions) (*Analysis, *Arrivals, error) {
+	rows, err := a.readMore(path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.extend(ctx, rows)
+}
+
+// Extend is Update by observations y at x, ascending, that come from no file. errs are their known errors, nil if the series has none.
+func (a *Analysis) Extend(ctx context.Context, x, y, errs []float64) (*Analysis, *Arrivals, error) {
+	s := a.Series
+	if s.Student != nil {
+		return nil, nil, fmt.Errorf("forecast: %w: fit again with the new ones", ErrStudent)
+	}
+	if len(x) != len(y) || errs != nil && len(errs) != len(x) {
+		panic(fmt.Sprintf("forecast: Extend: %d x, %d y and %d errors", len(x), len(y), len(errs)))
+	}
+	if (errs == nil) != (s.Errors == nil) || s.Counting != nil && s.Counting.Sizes != nil {
+		return nil, nil, errors.New("forecast: the new observations need what the series has: errors, or sizes (Update)")
+	}
+	last := s.X[len(s.X)-1]
+	for i, v := range x {
+		if !(v >= last && v <= largest) {
+			return nil, nil, fmt.Errorf("forecast: x[%d] = %v is not after the observation before it, at %v", i, v, last)
+		}
+		last = v
+		if err := a.takes(y[i], 1); err != nil {
+			return nil, nil, fmt.Errorf("forecast: y[%d]: %w", i, err)
+		}
+		if errs != nil && !(errs[i] > 0 && errs[i] <= largest) {
+			return nil, nil, fmt.Errorf("forecast: the error of y[%d] is %v: want a positive number", i, errs[i])
+		}
+	}
+	return a.extend(ctx, &newRows{x: x, y: y, errors: errs, source: Addition{Observations: len(x)}})
+}
+
+// newRows are observations after the last of a series.
+type newRows struct {
+	x, y, errors, sizes []float64
+	known               *Known // all that is known of the regressors; nil for none
+	source              Addition
+	already             int
+}
+
+// takes returns an error for a value, with its size, that the models cannot have.
+func (a *Analysis) takes(y, size float64) error {
+	s := a.Series
+	if !(math.Abs(y) <= largest) {
+		return fmt.Errorf("%v is beyond ±%g", y, largest)
+	}
+	if s.Counting != nil {
+		return s.Counting.check(y, size)
+	}
+	if s.Bounds != nil {
+		if err := s.Bounds.holds(y); err != nil {
+			return err
+		}
+	}
+	if a.Log || a.ofLog() {
+		if g := s.warp().Forward(y); math.IsNaN(g) || math.IsInf(g, 0) {
+			if s.Bounds != nil {
+				return fmt.Errorf("%v is at a bound, at which no observation was that the model was learnt from: fit again", y)
+			}
+			return fmt.Errorf("%v has no logarithm, and the model is of the logarithm: fit again", y)
+		}
+	}
+	return nil
+}
+
+// columns returns the options with the columns of the series, by their names.
+func (s *Series) columns(o ReadOptions) ReadOptions {
+	named := func(name string) string {
+		if o.NoHeader || !slices.Contains(s.Source.Columns, name) {
+			return ""
+		}
+		return name
+	}
+	o.X = cmp.Or(o.X, named(s.Axis.Name))
+	if o.Y == "" {
+		for _, column := range s.Source.Columns {
+			if name, _, _ := splitUnit(column); name == s.YName || column == s.YName {
+				o.Y = named(column)
+			}
+		}
+	}
+	o.YError, o.Size, o.Regressors, o.By, o.Future = s.ErrorName, "", nil, nil, ""
+	if s.Counting != nil {
+		o.Size = s.Counting.SizeName
+	}
+	if s.Known != nil {
+		o.Regressors = s.Known.Names
+	}
+	return o
+}
+
+// readMore reads the rows of a file that come after the last observation.
+func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
+	s, name := a.Series, dataset.Shown(path)
+	if s.Student != nil {
+		return nil, fmt.Errorf("forecast: %w: fit again with the new ones", ErrStudent)
+	}
+	if o.NoHeader && (s.Errors != nil || s.Known != nil || s.Counting != nil && s.Counting.Sizes != nil) {
+		return nil, fmt.Errorf("forecast: %s needs a header: the columns beside x and y are found by their names", name)
+	}
+	o = s.columns(o)
+	if err := o.fits(path); err != nil {
+		return nil, err
+	}
+	opt := o.csv()
+	opt.NumberDates = s.Axis.Dates
+	d, rep, err := dataset.ReadCSVReport(path, opt)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	if err := o.checkRoles(name, rep); err != nil {
+		return nil, err
+	}
+	wrap := func(err error) error { return fmt.Errorf("forecast: %s: %w", name, err) }
+	place := func(x float64) float64 { return x }
+	switch numbers := rep.Time == dataset.TimeNumber; {
+	case d.Len() == 0:
+		return nil, wrap(errors.New("there is no row with an x and a y"))
+	case s.Axis.Dates && numbers:
+		return nil, wrap(fmt.Errorf("line %d: x is %v, but the model has dates, such as %s", rep.Also.Lines[0], d.X[0], s.Axis.Text(s.X[0])))
+	case !s.Axis.Dates && !numbers:
+		return nil, wrap(fmt.Errorf("line %d: x is a date, but the model has numbers, such as %s", rep.Also.Lines[0], s.Axis.Text(s.X[0])))
+	case s.Axis.Dates:
+		place = s.Axis.fromSeconds
+	}
+	if err := o.wrongCells(rep.Also, nil); err != nil {
+		return nil, wrap(err)
+	}
+	r := &newRows{source: Addition{File: d.Name, SHA256: rep.SHA256}}
+	order, err := a.later(d, rep, place, r)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	for _, i := range order {
+		r.x, r.y = append(r.x, place(d.X[i])), append(r.y, d.Y[i])
+		if o.YError != "" {
+			r.errors = append(r.errors, rep.Also.Values[0][i])
+		}
+		if o.Size != "" {
+			r.sizes = append(r.sizes, rep.Also.Values[o.sizeColumn()][i])
+		}
+	}
+	size := func(i int) float64 {
+		if r.sizes == nil {
+			return 1
+		}
+		return r.sizes[i]
+	}
+	if err := wrongValues(r.y, rep.Also, order, func(i int, v float64) error { return a.takes(v, size(i)) }); err != nil {
+		return nil, wrap(err)
+	}
+	if s.Known != nil {
+		if err := s.alsoKnown(r, o, rep, d.X, place, order); err != nil {
+			return nil, wrap(err)
+		}
+	}
+	r.source.Observations = len(r.x)
+	return r, nil
+}
+
+// later returns the indices of the rows that are not in the series, in the order of x. It is an error if one is not after its last observation.
+func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, place func(float64) float64, r *newRows) (order []int, err error) {
+	s := a.Series
+	last := s.X[len(s.X)-1]
+	var wrong dataset.CSVRowsError
+	for _, i := range ascending(d.X) {
+		x := place(d.X[i])
+		at := sort.SearchFloat64s(s.X, x)
+		same := false
+		for ; at < len(s.X) && s.X[at] == x && !same; at++ {
+			same = s.Y[at] == d.Y[i]
+		}
+		switch {
+		case same || x < s.X[0] && s.Source.Dropped > 0:
+			r.already++
+		case x > last || x == last && len(s.Duplicates) > 0:
+			order = append(order, i)
+		default:
+			wrong.Add(dataset.CSVRowError{Line: rep.Also.Lines[i], Err: fmt.Errorf("%s = %v at %s is not among the observations of the model, and not after the last of them, at %s: fit again with all rows",
+				s.YName, d.Y[i], s.Axis.Text(x), s.Axis.Text(last))})
+		}
+	}
+	if len(wrong.Rows) > 0 {
+		return nil, &wrong
+	}
+	return order, nil
+}
+
+// alsoKnown joins what is known of the regressors with the rows of a file, which say what they were at the new observations.
+func (s *Series) alsoKnown(r *newRows, o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64, order []int) error {
+	read := &Series{X: s.X, Source: s.Source}
+	if err := read.setKnown(o, rep, x, place); err != nil {
+		return err
+	}
+	k, last := s.Known, s.X[len(s.X)-1]
+	rows := make([]knownRow, 0, len(k.X)+len(read.Known.X))
+	add := func(from *Known, name string, take func(x float64) bool) {
+		for i, x := range from.X {
+			if !take(x) {
+				continue
+			}
+			row := knownRow{x: x, line: name}
+			for j := range from.Names {
+				row.values = append(row.values, from.Values[j][i])
+			}
+			rows = append(rows, row)
+		}
+	}
+	add(k, "the model", func(x float64) bool { // what was expected gives way to what was
+		_, there := slices.BinarySearch(read.Known.X, x)
+		return x <= last || !there
+	})
+	add(read.Known, "the file", func(x float64) bool { return x > last || x == last && len(order) > 0 })
+	var err error
+	if r.known, err = newKnown(k.Names, rows); err == nil {
+		r.known.Centre, r.known.Scale = k.Centre, k.Scale
+	}
+	return err
+}
+
+// learnt is the number of observations, the first, that there were when models were learnt.
+func (s *Series) learnt() int {
+	n := len(s.X)
+	for _, a := range s.Added {
+		n -= a.Observations
+	}
+	return n
+}
+
+// with returns the analysis with the first of some further observations.
+func (a *Analysis) with(r *newRows, count int) *Analysis {
+	b, s := *a, *a.Series
+	s.X, s.Y = slices.Concat(s.X, r.x[:count]), slices.Concat(s.Y, r.y[:count])
+	if s.Errors != nil {
+		s.Errors = slices.Concat(s.Errors, r.errors[:count])
+	}
+	if s.Counting != nil {
+		c := *s.Counting
+		if s.Counting = &c; c.Sizes != nil {
+			c.Sizes = slices.Concat(c.Sizes, r.sizes[:count])
+		}
+	}
+	if r.known != nil {
+		s.Known = r.known
+	}
+	if count > 0 {
+		added := r.source
+		added.Observations = count
+		s.Added = append(slices.Clone(s.Added), added)
+	}
+	s.Gaps, s.Absent, s.Duplicates = nil, 0, nil
+	s.spacing()
+	b.Series, b.members, b.note, b.options, b.ahead, b.sizes, b.factor, b.windows = &s, nil, "", nil, nil, nil, nil, nil
+	for _, m := range a.members {
+		b.members = append(b.members, &member{kind: m.kind, model: m.model, log: m.log, weight: m.weight, draws: m.draws, shape: m.shape})
+	}
+	return &b
+}
+
+// Rows are taken together by engines that condition anew: updateRows of them, and of counts as many as make mostAnew times.
+const updateRows, mostAnew = 500, 200
+
+// extend returns the analysis with further observations, and what it predicted of them.
+func (a *Analysis) extend(ctx context.Context, r *newRows) (*Analysis, *Arrivals, error) {
+	after := a.with(r, len(r.x))
+	out := &Arrivals{Y: r.y, Already: r.already}
+	if err := refuse(fmt.Sprintf("adding %d observations to %d", len(r.x), len(a.Series.X)), a.Series.bytes()+after.Series.Bytes(), a.memory); err != nil {
+		return nil, nil, err
+	}
+	if len(r.x) == 0 {
+		return after, out, nil
+	}
+	var parts []Part
+	for from := 0; from < len(r.x); {
+		now := a.with(r, from)
+		now.Widen = 0
+		if err := now.condition(); err != nil {
+			return nil, nil, err
+		}
+		to := min(len(r.x), from+now.rowsTogether(len(r.x)))
+		more, err := now.oneStep(ctx, after.Series, len(a.Series.X)+to)
+		if err != nil {
+			return nil, nil, err
+		}
+		if parts == nil {
+			parts = more
+		} else {
+			for j := range parts {
+				parts[j].join(more[j])
+			}
+		}
+		from = to
+	}
+	when := make([]string, len(r.x))
+	for i, x := range r.x {
+		when[i] = a.Series.Axis.Text(x)
+	}
+	out.Forecast = forecastOf(r.x, when, parts)
+	out.standardise()
+	out.Drift = driftOf(out.Z)
+	return after, out, nil
+}
+
+// rowsTogether is how many of n rows are taken until the members are conditioned anew.
+func (a *Analysis) rowsTogether(n int) int {
+	if a.Series.Counting != nil {
+		return (n + mostAnew - 1) / mostAnew
+	}
+	for _, m := range a.members {
+		if m.posterior.Engine() != gppl.EngineStateSpace {
+			return updateRows
+		}
+	}
+	return n
+}
+
+// join appends the values of another part of the same model.
+func (p *Part) join(q Part) {
+	p.Mean, p.LatentVar, p.NoisyVar = append(p.Mean, q.Mean...), append(p.LatentVar, q.LatentVar...), append(p.NoisyVar, q.NoisyVar...)
+	if p.Sizes != nil {
+		p.Sizes = append(p.Sizes, q.Sizes...)
+	}
+}
+
+// oneStep returns the predictions of the observations of s from those of a on, before the index to: each from all before it, but for counts.
+func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part, err error) {
+	from := len(a.Series.X)
+	if a.Series.Counting != nil {
+		if s.Counting.Sizes != nil {
+			a.sizes = s.Counting.Sizes[from:to]
+		}
+		return a.parts(ctx, s.X[from:to])
+	}
+	for _, m := range a.members {
+		v, err := m.scale.over(s, from, to)
+		if err != nil {
+			return nil, err
+		}
+		posteriors := m.posteriors
+		if len(posteriors) == 0 {
+			posteriors = []conditioned{m.posterior}
+		}
+		for _, posterior := range posteriors {
+			mean, noisy, err := posterior.OneStep(ctx, v.data)
+			if err != nil {
+				return nil, fmt.Errorf("forecast: %w", err)
+			}
+			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.scale.scaling.Values(nil, mean), NoisyVar: m.scale.scaling.Variances(nil, noisy)}
+			p.LatentVar = slices.Clone(p.NoisyVar)
+			if s.Bounds != nil {
+				p.Warp = s.warp()
+			}
+			parts = append(parts, p)
+		}
+	}
+	return parts, nil
+}
+
+// standardise sets Z and P.
+func (r *Arrivals) standardise() {
+	f := r.Forecast
+	r.Z, r.P = make([]float64, len(r.Y)), make([]float64, len(r.Y))
+	if f.Counts != nil {
+		rnd, u := rand.New(rand.NewPCG(uint64(len(r.Y)), 15)), make([]float64, len(r.Y))
+		for i := range u {
+			u[i] = rnd.Float64()
+		}
+		for i, rank := range f.Counts.PIT(r.Y, u) {
+			r.Z[i] = normalRank(rank)
+			r.P[i] = min(1, 2*min(f.Counts.CDF(i, r.Y[i]), 1-f.Counts.CDF(i, r.Y[i]-1)))
+		}
+		return
+	}
+	m := make(mixture, len(f.Parts))
+	for i, y := range r.Y {
+		m.set(f.Parts, i, false)
+		if len(m) == 1 { // exact far out too
+			r.Z[i] = m[0].standard(y)
+			r.P[i] = math.Erfc(math.Abs(r.Z[i]) / math.Sqrt2)
+			continue
+		}
+		below, above := m.tails(y)
+		if r.P[i] = 2 * min(below, above); below < above {
+			r.Z[i] = normalRank(below)
+		} else {
+			r.Z[i] = -normalRank(above)
+		}
+	}
+}
+
+// normalRank is the normal quantile of a rank, which is kept off 0 and 1.
+func normalRank(p float64) float64 { return standardQuantile(min(max(p, 1e-15), 1-1e-15)) }
+
+// tails returns the probabilities of values below and above v, each to its own digits.
+func (m mixture) tails(v float64) (below, above float64) {
+	for _, c := range m {
+		z := c.standard(v) / math.Sqrt2
+		below, above = below+0.5*c.weight*math.Erfc(-z), above+0.5*c.weight*math.Erfc(z)
+	}
+	return below, above
+}
+
+// standard returns how many standard deviations v, or what a model of its logarithm sees of it, is above the mean.
+func (c component) standard(v float64) float64 {
+	switch {
+	case c.log && c.warp != nil:
+		v = c.warp.Forward(v)
+	case c.log:
+		v = math.Log(v)
+	}
+	return (v - c.mean) / c.sd
+}
