@@ -26,6 +26,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 func main() {
@@ -42,6 +43,7 @@ func main() {
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
+	share := flag.Bool("share", false, "with the priors that the series of -half dev share, learnt from their training parts (forecast.Share), of the group, all or -limit")
 	wander := flag.Bool("wander", false, "series of at least 1000 observations beside the last value, from four origins, 100 steps ahead: those of M4 Weekly, of -prices, and simulated walks")
 	prices := flag.String("prices", "", "with -wander, a csv file: each column is one more series, under its name and the oldest value first")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
@@ -70,7 +72,13 @@ func main() {
 			log.Fatal("forecasting: ", err)
 		}
 	}
+	priors := make([]*forecast.Shared, len(loaded))
 	for i := range loaded {
+		if *share {
+			if priors[i], err = learnShared(loaded[i], which); err != nil {
+				log.Fatal("forecasting: ", err)
+			}
+		}
 		if err := which.choose(&loaded[i]); err != nil {
 			log.Fatal("forecasting: ", err)
 		}
@@ -81,8 +89,8 @@ func main() {
 	var results []competition.Summary
 	var each []competition.Detail
 	fmt.Println(header)
-	for _, g := range loaded {
-		s, found := judge(context.Background(), g, *workers, *backtest, *verbose)
+	for i, g := range loaded {
+		s, found := judge(context.Background(), g, priors[i], *workers, *backtest, *verbose)
 		each = append(each, found...)
 		s.Half, s.Seed = which.half, which.seed
 		fmt.Println(line(s))
@@ -222,12 +230,29 @@ func (s selection) choose(g *competition.Group) error {
 	return nil
 }
 
+// learnShared learns what the even series of a group share.
+func learnShared(g competition.Group, which selection) (*forecast.Shared, error) {
+	which.half, which.sample = "dev", false
+	if err := which.choose(&g); err != nil {
+		return nil, err
+	}
+	var panel []forecast.Learning
+	for _, s := range g.Series {
+		data, err := seriesOf(s)
+		if err != nil {
+			return nil, err
+		}
+		panel = append(panel, forecast.Learning{Series: data, Options: forecast.Options{Periods: g.Periods}})
+	}
+	return forecast.Share(context.Background(), panel, nil)
+}
+
 // judge forecasts the series of a group, several at a time.
-func judge(ctx context.Context, g competition.Group, atOnce int, backtest, verbose bool) (competition.Summary, []competition.Detail) {
+func judge(ctx context.Context, g competition.Group, shared *forecast.Shared, atOnce int, backtest, verbose bool) (competition.Summary, []competition.Detail) {
 	began := time.Now()
 	outcomes := make([]outcome, len(g.Series))
 	workers.Each(atOnce, len(g.Series), func(i int) {
-		outcomes[i] = one(ctx, g, g.Series[i], backtest)
+		outcomes[i] = one(ctx, g, g.Series[i], shared, backtest)
 		if verbose {
 			fmt.Fprintln(os.Stderr, outcomes[i])
 		}

@@ -75,7 +75,16 @@ func score(quantile func(p float64) []float64, train, test []float64, season int
 	return s
 }
 
-func one(ctx context.Context, g competition.Group, s competition.Series, backtest bool) (o outcome) {
+// seriesOf returns the training part of a series, in steps.
+func seriesOf(s competition.Series) (*forecast.Series, error) {
+	x := make([]float64, len(s.Train))
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return forecast.NewSeries(forecast.Axis{Name: "step"}, x, s.Train)
+}
+
+func one(ctx context.Context, g competition.Group, s competition.Series, shared *forecast.Shared, backtest bool) (o outcome) {
 	began := time.Now()
 	o.id, o.n = s.ID, len(s.Train)
 	naive, err := forecast.SeasonalNaive(s.Train, g.Season, len(s.Test))
@@ -84,16 +93,12 @@ func one(ctx context.Context, g competition.Group, s competition.Series, backtes
 		return o
 	}
 	o.naive = score(naive.Quantile, s.Train, s.Test, g.Season)
-	x := make([]float64, len(s.Train))
-	for i := range x {
-		x[i] = float64(i)
-	}
 	o.err = func() error {
-		data, err := forecast.NewSeries(forecast.Axis{Name: "step"}, x, s.Train)
+		data, err := seriesOf(s)
 		if err != nil {
 			return err
 		}
-		a, err := forecast.Fit(ctx, data, forecast.Options{Periods: g.Periods})
+		a, err := forecast.Fit(ctx, data, forecast.Options{Periods: g.Periods, Shared: shared})
 		if err != nil {
 			return err
 		}
