@@ -390,6 +390,9 @@ func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error)
 	if s.one() {
 		return f.forwardOne(columns, scale)
 	}
+	if s.pair() {
+		return f.forwardPair(columns, scale)
+	}
 	logs := logSum{prod: 1}
 	clear(f.w)
 	clear(f.room.g)

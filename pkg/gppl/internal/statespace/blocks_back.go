@@ -21,6 +21,10 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 		f.backwardOne(grad, r, others)
 		return
 	}
+	if f.system.pair() {
+		f.backwardPair(grad, r, others)
+		return
+	}
 	clear(grad)
 	clear(f.r)
 	clear(f.n)

@@ -194,6 +194,7 @@ func (c *blockCase) blocks(theta []float64) (bs []Block) {
 var blockCases = []blockCase{
 	{"oscillator", []string{"oscillator"}, []int{0}, []int{0}, []float64{0.2, -1, 0.4}},
 	{"rotation", []string{"oscillator", "oscillator"}, []int{0, 0}, []int{0, 0}, []float64{0.2, -1, 0.4, -0.5, -1.6, 0.5}},
+	{"matern32 + oscillator", []string{"matern32", "oscillator"}, []int{0, 0}, []int{0, 0}, []float64{0.2, -1, -0.5, -1.6, 0.5}},
 	{"cosine", []string{"constant"}, []int{1}, []int{1}, []float64{0.3, -1.2, 0.8}},
 	{"periodic", []string{"constant"}, []int{0}, []int{4}, []float64{0.3, -1.2, 0.5, 0.3, 0.2, 0.05}},
 	{"matern32·periodic", []string{"matern32"}, []int{0}, []int{4}, []float64{0.3, -0.4, -1.2, 0.5, 0.3, 0.2, 0.05}},
