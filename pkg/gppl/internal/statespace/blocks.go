@@ -109,25 +109,13 @@ func (f *Filter) setBlocks(blocks []Block) {
 	for b, block := range blocks {
 		d := block.Process.Dim()
 		s.phi[b], s.q[b] = dense.Resize(s.phi[b], n*d*d), dense.Resize(s.q[b], n*d*d)
-		gap := math.Inf(1)
-		exposed, _ := block.Process.(*Exposed)
-		var w window
-		for i, t := range f.t {
-			if i > 0 {
-				gap = t - f.t[i-1]
-			}
-			if exposed != nil && s.exposures != nil {
-				at := i * d * d
-				exposed.step(s.phi[b][at:][:d*d], s.q[b][at:][:d*d], f.strideInto(&w, exposed, i, false))
-				continue
-			}
-			if at := i * d * d; i > 1 && gap == f.t[i-1]-f.t[i-2] { // regular inputs take the same steps
-				copy(s.phi[b][at:][:d*d], s.phi[b][at-d*d:])
-				copy(s.q[b][at:][:d*d], s.q[b][at-d*d:])
-			} else {
-				block.Process.Transition(s.phi[b][at:][:d*d], s.q[b][at:][:d*d], gap)
-			}
-		}
+	}
+	parts := (n + chunk - 1) / chunk
+	parallel.Within(f.Ctx, parts*len(blocks), func(part int) {
+		from := part % parts * chunk
+		f.setSteps(part/parts, from, min(from+chunk, n))
+	})
+	for b, block := range blocks {
 		if block.Weights != nil {
 			for i, t := range f.t {
 				s.phases[b*n+i] = 2 * math.Pi * (t - s.origin) / block.Period
@@ -137,6 +125,32 @@ func (f *Filter) setBlocks(blocks []Block) {
 	s.h = dense.Resize(s.h, n*len(s.units))
 	for i, t := range f.t {
 		s.look(s.h[i*len(s.units):][:len(s.units)], t)
+	}
+}
+
+// setSteps sets the transitions of a block into inputs from to to.
+func (f *Filter) setSteps(b, from, to int) {
+	s, process := &f.system, f.system.blocks[b].Process
+	d := process.Dim()
+	exposed, _ := process.(*Exposed)
+	var w window
+	for i := from; i < to; i++ {
+		at := i * d * d
+		phi, q := s.phi[b][at:][:d*d], s.q[b][at:][:d*d]
+		if exposed != nil && s.exposures != nil {
+			exposed.step(phi, q, f.strideInto(&w, exposed, i, false))
+			continue
+		}
+		gap := math.Inf(1)
+		if i > 0 {
+			gap = f.t[i] - f.t[i-1]
+		}
+		if i-1 > from && gap == f.t[i-1]-f.t[i-2] { // regular inputs take the same steps
+			copy(phi, s.phi[b][at-d*d:])
+			copy(q, s.q[b][at-d*d:])
+			continue
+		}
+		process.Transition(phi, q, gap)
 	}
 }
 
