@@ -4,8 +4,8 @@
 //	go run ./measure/peers < cases.json
 //
 // It reads one JSON object a line (type request) and writes one (type answer) for
-// each: the negative log likelihood and its gradient in the logs of variance,
-// lengthscale and noise variance, and the median seconds that they take.
+// each: the negative log likelihood and its gradient in the logs of the kernel's
+// parameters and of the noise variance, and the median seconds that they take.
 package main
 
 import (
@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/quantile"
@@ -23,10 +25,12 @@ import (
 
 // request is a series and a model of it.
 type request struct {
-	Kernel                       string // SE or Matern32
-	X, Y                         []float64
-	Variance, Lengthscale, Noise float64
+	Kernel string // of kernels
+	X, Y   []float64
+	Theta  []float64 // its parameters and the noise variance
 }
+
+var kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Matern32": gppl.Matern32{}, "SHO": gppl.SHO{}, "Rotation": gppl.Rotation{}}
 
 // answer is what an evaluation gives.
 type answer struct {
@@ -66,15 +70,16 @@ func main() {
 }
 
 func measure(r request) (answer, error) {
-	m := gppl.Model{Noise: r.Noise}
-	switch r.Kernel {
-	case "SE":
-		m.Kernel = gppl.SE{Variance: r.Variance, Lengthscale: r.Lengthscale}
-	case "Matern32":
-		m.Kernel = gppl.Matern32{Variance: r.Variance, Lengthscale: r.Lengthscale}
-	default:
-		return answer{}, fmt.Errorf("no kernel %q: there are SE and Matern32", r.Kernel)
+	kernel, ok := kernels[r.Kernel]
+	if !ok {
+		return answer{}, fmt.Errorf("no kernel %q: there are %v", r.Kernel, slices.Sorted(maps.Keys(kernels)))
 	}
+	theta := r.Theta
+	if got, want := len(theta), len(kernel.Params())+1; got != want {
+		return answer{}, fmt.Errorf("%d parameters of %s and its noise, want %d", got, r.Kernel, want)
+	}
+	last := len(theta) - 1
+	m := gppl.Model{Kernel: kernel.WithParams(theta[:last]), Noise: theta[last]}
 	data, err := gppl.NewData(gppl.Scalars(r.X), r.Y)
 	if err != nil {
 		return answer{}, err
@@ -84,7 +89,6 @@ func measure(r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	theta := []float64{r.Variance, r.Lengthscale, r.Noise}
 	a := answer{Grad: make([]float64, len(theta))}
 	if a.Value, err = loss.ValueGrad(a.Grad, theta); err != nil {
 		return answer{}, err
