@@ -46,7 +46,7 @@ func newToeplitzExact(l *line, o options) *toeplitzExact {
 	if e.grid, e.ok = timeline.RegularOf(l.t); !e.ok {
 		return e
 	}
-	if e.idle = o.engine != "" && o.engine != EngineToeplitz || e.bytes() > o.memory; e.idle {
+	if e.idle = o.engine != "" && o.engine != EngineToeplitz || !l.noise.even() || e.bytes() > o.memory; e.idle {
 		return e
 	}
 	n := e.grid.N

@@ -435,7 +435,7 @@ func (h horizon) divide(x Inputs) (near, prior []int, err error) {
 			}
 		case d >= h.reach && d > 0:
 			prior = append(prior, i)
-		case h.blurred(d):
+		case d > 0 && h.blurred(d):
 			if err == nil {
 				err = fmt.Errorf("gppl: x[%d] = %v is too far from the data: their distance, to 16 digits, does not determine the covariance of %v",
 					i, x.At(i), h.kernel)
