@@ -1,4 +1,4 @@
-// Package data holds the recorded series that is small and free enough to be shipped inside the module.
+// Package data holds the recorded series that are small and free enough to be shipped inside the module.
 //
 // README.md beside this file says for each series where it comes from, under which licence, and how it was made. Recordings
 // that are larger, or whose licence forbids passing them on, are not here: package dataset finds or downloads them, and
@@ -15,3 +15,9 @@ import _ "embed"
 //
 //go:embed co2-weekly.csv
 var CO2Weekly string
+
+// Coal is the text of coal.csv: the disasters in British coal mines with ten deaths or more, 1851 to 1962. A header and 112 rows, one a year;
+// columns year and disasters.
+//
+//go:embed coal.csv
+var Coal string

@@ -11,20 +11,21 @@ import (
 	"github.com/projected-likelihood/gppl/data"
 )
 
-// The README is what a reader trusts, so it must speak of the file that is really embedded.
+// The README is what a reader trusts, so it must speak of the files that are really embedded.
 func TestReadmeSHA256(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256([]byte(data.CO2Weekly))
-	want := hex.EncodeToString(sum[:])
-	row := regexp.MustCompile("(?m)^sha256 of `co2-weekly.csv`: `([0-9a-f]{64})`$").FindSubmatch(readme)
-	if row == nil {
-		t.Fatal("README.md has no line 'sha256 of `co2-weekly.csv`: `…`'")
-	}
-	if got := string(row[1]); got != want {
-		t.Errorf("README.md says sha256 %s, the file has %s", got, want)
+	for file, text := range map[string]string{"co2-weekly.csv": data.CO2Weekly, "coal.csv": data.Coal} {
+		sum := sha256.Sum256([]byte(text))
+		row := regexp.MustCompile("(?m)^sha256 of `" + file + "`: `([0-9a-f]{64})`$").FindSubmatch(readme)
+		if row == nil {
+			t.Fatalf("README.md has no line 'sha256 of `%s`: `…`'", file)
+		}
+		if got, want := string(row[1]), hex.EncodeToString(sum[:]); got != want {
+			t.Errorf("README.md says sha256 %s of %s, the file has %s", got, file, want)
+		}
 	}
 }
 

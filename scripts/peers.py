@@ -22,7 +22,8 @@ import statistics
 import subprocess
 import sys
 import time
-import venv
+
+from separate import environment
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENV = ROOT / ".env" / "peers"
@@ -36,21 +37,6 @@ SIZES, LENGTHSCALE = [1000, 3319, 10000, 100000, 1000000], 5.0  # growth with n 
 LENGTHSCALES, SIZE = [50.0, 5.0, 0.5], 10000  # … and with T/l
 KERNELS = {"Matern32": "Matérn 3/2", "SHO": "SHO", "Rotation": "Rotation", "SE": "SE"}
 LEAST_RUNS, LONGEST = 3, 2.0  # runs, and seconds of all but the least
-
-
-def environment():
-    """Continues in the venv of the peers, which is made if it is not there or of other versions."""
-    wanted = REQUIREMENTS.read_text() + sys.version
-    key = ENV / "key"
-    if pathlib.Path(sys.prefix).resolve() == ENV.resolve():
-        return
-    if not key.exists() or key.read_text() != wanted:
-        print("peers: Python packages into .env/peers", file=sys.stderr)
-        venv.create(ENV, with_pip=True, clear=True)
-        subprocess.run([ENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
-                        "--disable-pip-version-check", "--require-hashes", "--requirement", REQUIREMENTS], check=True)
-        key.write_text(wanted)
-    os.execv(ENV / "bin" / "python", [str(ENV / "bin" / "python"), __file__, *sys.argv[1:]])
 
 
 def series(n):
@@ -356,13 +342,13 @@ Growth with *T*/*l*, of the libraries that computed this *n* in time:
 {table(by_lengthscale)}"""
 
 
-def write(text):
-    page = PAGE.read_text(encoding="utf-8")
-    head, found, rest = page.partition(BEGIN)
+def write_block(page, begin, text):
+    """Replaces what stands between begin and the next END of a page."""
+    head, found, rest = page.read_text(encoding="utf-8").partition(begin)
     _, closed, tail = rest.partition(END)
     if not found or not closed:
-        sys.exit(f"peers: {PAGE.name} has no {BEGIN} … {END}")
-    PAGE.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}", encoding="utf-8")
+        sys.exit(f"{page.name} has no {begin} … {END}")
+    page.write_text(f"{head}{begin}\n\n{text}\n\n{END}{tail}", encoding="utf-8")
 
 
 def main():
@@ -372,14 +358,14 @@ def main():
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that a peer may take for one row, compilation included")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    environment()
+    environment(ENV, REQUIREMENTS, __file__)
     if arguments.case:
         worker(arguments.case)
         return
     text = run(*((SIZES[:1], []) if arguments.quick else (SIZES, LENGTHSCALES)), arguments.only.lower(), arguments.limit)
     print(text)
     if not arguments.quick and not arguments.only:
-        write(text)
+        write_block(PAGE, BEGIN, text)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
+
+from separate import environment
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENV = pathlib.Path(os.environ.get("GPPL_RIVALS_ENV", ROOT / ".env" / "rivals"))
@@ -28,21 +29,6 @@ STORED = ROOT / "measure" / "forecasting" / "rivals.json"
 GROUPS = "m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly,m4-hourly"
 # The intervals whose ends are the quantiles at 0.005, 0.015, ..., 0.995, and those at 80 and 95 %.
 LEVELS = sorted({*range(1, 100, 2), 80, 95})
-
-
-def environment():
-    """Continues in the venv of the rivals, which is made if it is not there or of other versions."""
-    if pathlib.Path(sys.prefix).resolve() == ENV.resolve():
-        return
-    wanted = REQUIREMENTS.read_text() + sys.version
-    key = ENV / "key"
-    if not key.exists() or key.read_text() != wanted:
-        print(f"rivals: Python packages into {ENV}", file=sys.stderr)
-        venv.create(ENV, with_pip=True)
-        subprocess.run([ENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
-                        "--disable-pip-version-check", "--require-hashes", "--requirement", REQUIREMENTS], check=True)
-        key.write_text(wanted)
-    os.execv(ENV / "bin" / "python", [str(ENV / "bin" / "python"), __file__, *sys.argv[1:]])
 
 
 def forecast(model, y, horizon):
@@ -88,5 +74,5 @@ def main():
 
 
 if __name__ == "__main__":
-    environment()
+    environment(ENV, REQUIREMENTS, __file__)
     main()

@@ -1,0 +1,109 @@
+// Command counts trains models of counts and scores them on observations that are held out, for scripts/counts.py, which trains other libraries
+// on the same:
+//
+//	go run ./measure/counts -export          # the series, a JSON object a line
+//	go run ./measure/counts -fit "0 or 1"    # seconds to a trained model and its log score
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// exported is a series as other libraries get it.
+type exported struct {
+	Name, Likelihood string
+	X, Y             []float64
+	Held             []int
+	Start            map[string]float64
+}
+
+// answer is what training gives.
+type answer struct {
+	Seconds, First float64 // median of runs, and of the first one
+	Score          float64 // mean log probability of what is held out
+	Status         string
+	Params         map[string]float64
+}
+
+const runs = 5
+
+func main() {
+	log.SetFlags(0)
+	export := flag.Bool("export", false, "print the series")
+	fit := flag.String("fit", "", "the name of the series to train on")
+	flag.Parse()
+	set, err := casestudy.CountSet(casestudy.Full)
+	if err != nil {
+		log.Fatal(err)
+	}
+	out := json.NewEncoder(os.Stdout)
+	for _, s := range set {
+		switch {
+		case *export:
+			start := map[string]float64{}
+			for _, p := range s.Start.Params() {
+				start[p.Name] = p.Value
+			}
+			err = out.Encode(exported{s.Name, kind(s.Likelihood), s.X, s.Y, s.Held, start})
+		case s.Name == *fit:
+			var a answer
+			if a, err = train(s); err == nil {
+				err = out.Encode(a)
+			}
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+func kind(l observe.Likelihood) string {
+	switch l.(type) {
+	case observe.NegBinomial:
+		return "negbinomial"
+	case observe.Binomial:
+		return "bernoulli"
+	}
+	return "poisson"
+}
+
+func train(s casestudy.CountSeries) (a answer, err error) {
+	ctx := context.Background()
+	train, held, err := s.Split()
+	if err != nil {
+		return a, err
+	}
+	var times []float64
+	var fit *observe.LaplaceFit
+	for range runs {
+		start := time.Now()
+		if fit, err = observe.FitLaplace(ctx, s.Start, train, s.Likelihood, nil, gppl.Settings{NoStandardErrors: true}); err != nil {
+			return a, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		times = append(times, time.Since(start).Seconds())
+	}
+	next, err := fit.Predict(ctx, held.X, nil)
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	for _, v := range next.LogDensity(held.Y) {
+		a.Score += v / float64(held.Len())
+	}
+	a.First, a.Status, a.Params = times[0], fmt.Sprint(fit.Status), map[string]float64{}
+	for _, p := range fit.Params {
+		a.Params[p.Name] = p.Value
+	}
+	a.Seconds = quantile.Median(times)
+	return a, nil
+}

@@ -1,0 +1,125 @@
+package casestudy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/data"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// CountSeries is a series of counts, with a model of it and the observations that are held out.
+type CountSeries struct {
+	Name       string
+	Likelihood observe.Likelihood
+	X, Y       []float64
+	Held       []int // a fifth of the observations, ascending
+	Start      gppl.Model
+}
+
+// CountSet returns the series of counts that notebook 15 shows and measure/counts trains other libraries on: Poisson counts at 300 irregular times,
+// the disasters in coal mines of each year, weekly cases of an illness, intermittent daily demand, and 10 000 events that happen or do not.
+// All but the second are simulated.
+func CountSet(scale Scale) ([]CountSeries, error) {
+	years, disasters, err := coal()
+	if err != nil {
+		return nil, err
+	}
+	rnd := rand.New(rand.NewPCG(15, 1))
+	irregular := make([]float64, 300)
+	for i := range irregular {
+		irregular[i] = 100 * rnd.Float64()
+	}
+	slices.Sort(irregular)
+	weeks, days, trials := upTo(520), upTo(365), upTo(scale.or(10000, 1000))
+	season := func(g []float64) []float64 {
+		for i := range g {
+			g[i] += math.Cos(2 * math.Pi * float64(i) / 52.18)
+		}
+		return g
+	}
+	set := []CountSeries{
+		{Name: "Poisson counts", Likelihood: observe.Poisson{}, X: irregular, Y: observed(rnd, observe.Poisson{}, wander(rnd, irregular, 1, 1, 10))},
+		{Name: "coal-mining disasters", Likelihood: observe.Poisson{}, X: years, Y: disasters},
+		{Name: "weekly cases", Likelihood: observe.NegBinomial{Shape: 3}, X: weeks, Y: observed(rnd, observe.NegBinomial{Shape: 6}, season(wander(rnd, weeks, 2, 0.3, 40)))},
+		{Name: "intermittent demand", Likelihood: observe.NegBinomial{Shape: 3}, X: days, Y: observed(rnd, observe.NegBinomial{Shape: 0.7}, wander(rnd, days, -1, 0.6, 60))},
+		{Name: "0 or 1", Likelihood: observe.Binomial{}, X: trials, Y: observed(rnd, observe.Binomial{}, wander(rnd, trials, 0.5, 2, 150))},
+	}
+	for i := range set {
+		s := &set[i]
+		span := s.X[len(s.X)-1] - s.X[0]
+		s.Start = gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 0.1 * span}, Mean: gppl.Intercept{}, Noise: 1e-6}.Fix(gppl.NoiseName)
+		s.Held = rnd.Perm(len(s.X))[:len(s.X)/5]
+		slices.Sort(s.Held)
+	}
+	return set, nil
+}
+
+// coal reads data.Coal.
+func coal() (years, disasters []float64, err error) {
+	s, err := dataset.ReadCSV(strings.NewReader(data.Coal), dataset.CSVOptions{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("casestudy: %w", err)
+	}
+	return s.X, s.Y, nil
+}
+
+// upTo returns 0, 1, …, n − 1.
+func upTo(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return x
+}
+
+// wander draws a function with the covariance of Matérn 3/2 about a level: a sum of waves whose frequencies are drawn from its spectral density,
+// Student's t with three degrees of freedom.
+func wander(rnd *rand.Rand, x []float64, level, variance, lengthscale float64) []float64 {
+	const waves = 200
+	g := slices.Repeat([]float64{level}, len(x))
+	for range waves {
+		var chi float64
+		for range 3 {
+			z := rnd.NormFloat64()
+			chi += z * z
+		}
+		omega, phase := rnd.NormFloat64()/math.Sqrt(chi/3)/lengthscale, 2*math.Pi*rnd.Float64()
+		for i, t := range x {
+			g[i] += math.Sqrt(2*variance/waves) * math.Cos(omega*t+phase)
+		}
+	}
+	return g
+}
+
+// observed draws an observation at each latent value.
+func observed(rnd *rand.Rand, l observe.Likelihood, g []float64) []float64 {
+	y := make([]float64, len(g))
+	for i := range y {
+		for u := rnd.Float64(); l.CDF(y[i], 1, g[i]) < u; y[i]++ {
+		}
+	}
+	return y
+}
+
+// Split returns the observations to train on and those that are held out.
+func (s *CountSeries) Split() (train, held gppl.Data, err error) {
+	var x, y [2][]float64
+	for i, v := range s.X {
+		k := 0
+		if _, found := slices.BinarySearch(s.Held, i); found {
+			k = 1
+		}
+		x[k], y[k] = append(x[k], v), append(y[k], s.Y[i])
+	}
+	if train, err = gppl.NewData(gppl.Scalars(x[0]), y[0]); err != nil {
+		return train, held, fmt.Errorf("casestudy: %s: %w", s.Name, err)
+	}
+	held, err = gppl.NewData(gppl.Scalars(x[1]), y[1])
+	return train, held, err
+}
