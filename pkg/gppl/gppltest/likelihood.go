@@ -1,0 +1,97 @@
+package gppltest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// Observation is an observation y of a size at a latent value g.
+type Observation struct{ Y, Size, G float64 }
+
+// CheckLikelihood checks a likelihood at observations that it allows: that its three derivatives in g, and those in its parameters
+// if it has any, are those of its values, by central differences to 1e-5; that it is concave; that its probabilities, over the
+// whole numbers from 0 that Check accepts, add up to its CDF and to 1, and give its mean and its variance; and that the guess is
+// a number.
+func CheckLikelihood(t *testing.T, l observe.Likelihood, at ...Observation) {
+	t.Helper()
+	for _, o := range at {
+		if err := l.Check(o.Y, o.Size); err != nil {
+			t.Errorf("%v does not allow %+v: %v", l, o, err)
+			continue
+		}
+		checkDerivatives(t, l, o)
+		checkDistribution(t, l, o)
+		if shaped, ok := l.(observe.Shaped); ok {
+			checkSlopes(t, shaped, o)
+		}
+		if g := l.Guess(o.Y, o.Size); math.IsNaN(g) || math.IsInf(g, 0) {
+			t.Errorf("%v at %+v: the guess is %v", l, o, g)
+		}
+	}
+}
+
+func checkDerivatives(t *testing.T, l observe.Likelihood, o Observation) {
+	t.Helper()
+	const h = 1e-4
+	d, up, down := l.LogDensity(o.Y, o.Size, o.G), l.LogDensity(o.Y, o.Size, o.G+h), l.LogDensity(o.Y, o.Size, o.G-h)
+	if !(d.D2 < 0) {
+		t.Errorf("%v at %+v: the second derivative is %v: want it negative", l, o, d.D2)
+	}
+	got := []float64{d.D1, d.D2, d.D3}
+	for i, want := range []float64{(up.Value - down.Value) / (2 * h), (up.D1 - down.D1) / (2 * h), (up.D2 - down.D2) / (2 * h)} {
+		if !about(got[i], want, 1e-6, 1e-5) {
+			t.Errorf("%v at %+v: derivative %d is %v, by differences %v", l, o, i+1, got[i], want)
+		}
+	}
+}
+
+func checkSlopes(t *testing.T, l observe.Shaped, o Observation) {
+	t.Helper()
+	var theta []float64
+	for _, p := range l.Params() {
+		theta = append(theta, p.Value)
+	}
+	for p, v := range theta {
+		e := 1e-4 * v
+		moved := func(by float64) observe.Derivatives {
+			other := append([]float64(nil), theta...)
+			other[p] += by
+			return l.WithParams(other).LogDensity(o.Y, o.Size, o.G)
+		}
+		more, less, slope := moved(e), moved(-e), l.Slopes(p, o.Y, o.Size, o.G)
+		got := []float64{slope.Value, slope.D1, slope.D2}
+		for i, want := range []float64{(more.Value - less.Value) / (2 * e), (more.D1 - less.D1) / (2 * e), (more.D2 - less.D2) / (2 * e)} {
+			if !about(got[i], want, 1e-7/v, 1e-5) {
+				t.Errorf("%v at %+v: the slope of derivative %d in %s is %v, by differences %v", l, o, i, l.Params()[p].Name, got[i], want)
+			}
+		}
+	}
+}
+
+// checkDistribution sums the probabilities of whole numbers.
+func checkDistribution(t *testing.T, l observe.Likelihood, o Observation) {
+	t.Helper()
+	const most = 2000
+	var sum, mean, square float64
+	for y := 0.0; y <= most; y++ {
+		if l.Check(y, o.Size) != nil {
+			continue
+		}
+		p := math.Exp(l.LogDensity(y, o.Size, o.G).Value)
+		sum, mean, square = sum+p, mean+y*p, square+y*y*p
+		if cdf := l.CDF(y, o.Size, o.G); !about(cdf, sum, 1e-9, 0) {
+			t.Errorf("%v at %+v: P(Y ≤ %v) = %v, the sum is %v", l, o, y, cdf, sum)
+			return
+		}
+	}
+	if !about(sum, 1, 1e-9, 0) || !about(l.Mean(o.Size, o.G), mean, 0, 1e-8) || !about(l.Variance(o.Size, o.G), square-mean*mean, 1e-12, 1e-7) {
+		t.Errorf("%v at %+v: probabilities up to %d add up to %v; mean %v, of the sum %v; variance %v, of the sum %v", l, o, most,
+			sum, l.Mean(o.Size, o.G), mean, l.Variance(o.Size, o.G), square-mean*mean)
+	}
+}
+
+func about(got, want, absolute, relative float64) bool {
+	return math.Abs(got-want) <= absolute+relative*math.Abs(want)
+}
