@@ -67,14 +67,18 @@ func TestCounts(t *testing.T) {
 // level of one in ten thousand.
 func TestCountsCalibrated(t *testing.T) {
 	series := testsize.Of(30, 60, 200)
-	for _, l := range []Likelihood{Poisson{}, NegBinomial{Shape: 2}, Binomial{}} {
+	for _, c := range []struct {
+		l    Likelihood
+		size float64
+	}{{Poisson{}, 5}, {NegBinomial{Shape: 2}, 5}, {Binomial{}, 5}, {Binomial{}, 1}} {
+		l := c.l
 		var pit []float64
 		for seed := range uint64(series) {
 			m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.7, Lengthscale: 8}, Noise: 1e-4}
 			const n, ahead = 80, 4
 			x, sizes, y := make([]float64, n), make([]float64, n), make([]float64, n)
 			for i := range x {
-				x[i], sizes[i] = float64(i), 5
+				x[i], sizes[i] = float64(i), c.size
 			}
 			_, g, _, err := m.Sample(gppl.Scalars(x), seed)
 			if err != nil {
@@ -110,9 +114,9 @@ func TestCountsCalibrated(t *testing.T) {
 		}
 		distance := stat.KolmogorovSmirnov(pit, nil, uniform, nil)
 		if limit := math.Sqrt(-0.5*math.Log(0.5e-4)) / math.Sqrt(float64(len(pit))); distance > limit {
-			t.Errorf("%v: the PIT is %v away from uniform, at most %v by chance", l, distance, limit)
+			t.Errorf("%v of size %v: the PIT is %v away from uniform, at most %v by chance", l, c.size, distance, limit)
 		} else {
-			t.Logf("%v: %d series, the PIT is %.3f away from uniform (%.3f at one in ten thousand)", l, len(pit), distance, limit)
+			t.Logf("%v of size %v: %d series, the PIT is %.3f away from uniform (%.3f at one in ten thousand)", l, c.size, len(pit), distance, limit)
 		}
 	}
 }
