@@ -29,7 +29,7 @@ func dense(t *testing.T, m gppl.Model, d gppl.Data, l Likelihood, sizes []float6
 	k := make([]float64, n*n)
 	gppl.Covariance(k, m.Kernel, d.X, d.X)
 	for i := range n {
-		s.x = append(s.x, d.X.At(i)[0])
+		s.x, s.g[i] = append(s.x, d.X.At(i)[0]), l.Guess(d.Y[i], sizes[i])
 		for j := range i + 1 {
 			s.prior.SetSym(i, j, k[i*n+j])
 		}

@@ -16,8 +16,8 @@ import (
 )
 
 // TestLaplaceMarginals compares Laplace's means and standard deviations of the 50 latent values with those of the No-U-Turn sampler. Laplace's method
-// approximates: the means may be off by 0.35 and on average 0.12 of a standard deviation, which the skewness of single events makes, and
-// the standard deviations by a quarter, beside what the draws leave open.
+// approximates, and has the mode for the mean: the means may be off by 0.3 of a standard deviation, on average by 0.2, and the
+// standard deviations by 0.15 of themselves, beside what the draws leave open.
 func TestLaplaceMarginals(t *testing.T) {
 	const n = 50
 	draws := testsize.Of(300, 1000, 10000)
@@ -66,7 +66,7 @@ func TestLaplaceMarginals(t *testing.T) {
 			chance = max(chance, 4/math.Sqrt(nuts.Diagnose([][]float64{v}).Bulk))
 		}
 		t.Logf("%v, %v: means off by %.3f of a standard deviation at most, by %.3f on average; standard deviations by %.3f of themselves (chance %.3f)", c.kernel, c.likelihood, worst, mean, narrow, chance)
-		if worst > 0.35+chance || mean > 0.12+chance || narrow > 0.25+chance || chain.Divergent > 0 {
+		if worst > 0.3+chance || mean > 0.2+chance || narrow > 0.15+chance || chain.Divergent > 0 {
 			t.Errorf("%v, %v: beyond what it may be; %d draws diverged", c.kernel, c.likelihood, chain.Divergent)
 		}
 	}

@@ -1,0 +1,41 @@
+package casestudy
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+//go:embed counts.json
+var countRivals []byte // by scripts/counts.py
+
+// CountRivals compares the time to a trained model, and what is held out, with other libraries. The numbers are those that scripts/counts.py stored.
+func CountRivals() (*viz.Table, error) {
+	var stored struct {
+		Run  string
+		Rows []struct {
+			Series, Library, Error string
+			N                      int
+			Seconds, First, Score  float64
+		}
+	}
+	if err := json.Unmarshal(countRivals, &stored); err != nil {
+		return nil, fmt.Errorf("casestudy: counts.json: %w", err)
+	}
+	t := &viz.Table{Caption: "Other libraries on the same counts", Columns: []viz.Column{{Name: "series"}, {Name: "trained on"}, {Name: "library"}, {Name: "trained in", Format: viz.Seconds},
+		{Name: "with compilation", Format: viz.Seconds}, {Name: "time, gppl = 1", Format: viz.Digits(3)}, {Name: "log score", Unit: "nats", Format: viz.Fixed(4)}}, Notes: []string{stored.Run}}
+	own := map[string]float64{}
+	for _, r := range stored.Rows {
+		if r.Library == "gppl" {
+			own[r.Series] = r.Seconds
+		}
+		row := []any{r.Series, r.N, r.Library, r.Seconds, r.First, r.Seconds / own[r.Series], r.Score}
+		if r.Error != "" {
+			row = []any{r.Series, r.N, r.Library, r.Error, "", "", ""}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}

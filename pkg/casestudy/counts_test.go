@@ -1,0 +1,51 @@
+package casestudy_test
+
+import (
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+)
+
+// TestAtLeastOne sends the notebook's own likelihood through the suite.
+func TestAtLeastOne(t *testing.T) {
+	gppltest.CheckLikelihood(t, casestudy.AtLeastOne{}, gppltest.Observation{Y: 1, Size: 1, G: -2}, gppltest.Observation{Y: 4, Size: 3, G: 0.4})
+	if err := (casestudy.AtLeastOne{}).Check(0, 1); err == nil {
+		t.Error("a count of 0 is allowed")
+	}
+}
+
+// TestCounted runs what notebook 15 shows: in all, counts are forecast better as counts than by a normal distribution, their own likelihood finds the
+// groups that are not seen, and a share's band does not leave 0 to 1.
+func TestCounted(t *testing.T) {
+	scale := casestudy.Smoke
+	if testsize.Long() {
+		scale = casestudy.Full
+	}
+	ctx := t.Context()
+	c := must(casestudy.NewCounted(ctx, scale))(t)
+	must(c.PIT())(t)
+	must(c.Rates(ctx))(t)
+	must(c.Years(ctx))(t)
+	var gain float64
+	for i, row := range c.Table().Rows {
+		t.Log(row...)
+		gain += number(t, c.Table(), i, 3) - number(t, c.Table(), i, 4)
+	}
+	if !(gain > 0) {
+		t.Errorf("counts gain %v nats", gain)
+	}
+	for _, row := range c.Corrections().Rows {
+		t.Log(row...)
+	}
+	own := must(casestudy.Own(ctx, scale))(t)
+	if poisson, with, truth := number(t, own, 0, 2), number(t, own, 1, 2), number(t, own, 1, 3); !(poisson > with && with < 1.2*truth) || !(number(t, own, 1, 1) < number(t, own, 0, 1)) {
+		t.Errorf("%v", own.Rows)
+	}
+	_, shares, err := casestudy.Shares(ctx, scale)
+	if err != nil || shares.Rows[0][2] != 0 {
+		t.Errorf("%v, %v", shares, err)
+	}
+	t.Log(own.Rows, shares.Rows)
+}
