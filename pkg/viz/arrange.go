@@ -111,7 +111,7 @@ func narrowTicks(t plot.Ticker) plot.Ticker {
 }
 
 func (t nameTicks) narrow() nameTicks {
-	return nameTicks{t.names, (narrowWidth - 80) * pxToPt} // 80: the vertical axis
+	return nameTicks{t.names, t.spans, (narrowWidth - 80) * pxToPt} // 80: the vertical axis
 }
 
 // upright reports whether a word is wider than its share of the axis, so that the names are written upwards.

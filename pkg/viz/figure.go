@@ -254,7 +254,7 @@ func fewer(t plot.Ticker, n int, pixels float64) plot.Ticker {
 	case dateTicks:
 		return dateTicks{t.Calendar, fit(t.n)}
 	case nameTicks:
-		return nameTicks{t.names, t.width / vg.Length(n)}
+		return nameTicks{t.names, t.spans, t.width / vg.Length(n)}
 	}
 	return t
 }
@@ -360,7 +360,13 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 	}
 }
 
-// drawLabels writes axis labels, of some lines each, outside the outer rectangle, centred on the inner one.
+// middle is where a y label of some length has its middle: that of the axis, but a label longer than the axis ends at its top and reaches
+// below it, beside the tick labels of x, and not into the legend above.
+func middle(axis vg.Rectangle, length vg.Length) vg.Length {
+	return min((axis.Min.Y+axis.Max.Y)/2, axis.Max.Y-length/2)
+}
+
+// drawLabels writes axis labels, of some lines each, outside the outer rectangle, along the inner one.
 func drawLabels(c draw.Canvas, sty text.Style, x, y []string, outer, inner vg.Rectangle) {
 	descent, line := sty.FontExtents().Descent, sty.Height("x")
 	sty.XAlign = draw.XCenter
@@ -371,7 +377,7 @@ func drawLabels(c draw.Canvas, sty text.Style, x, y []string, outer, inner vg.Re
 	sty.YAlign = draw.YBottom
 	sty.Rotation = math.Pi / 2
 	for i, s := range y {
-		c.FillText(sty, vg.Point{X: outer.Min.X - 4 - descent - vg.Length(len(y)-1-i)*line, Y: (inner.Min.Y + inner.Max.Y) / 2}, s)
+		c.FillText(sty, vg.Point{X: outer.Min.X - 4 - descent - vg.Length(len(y)-1-i)*line, Y: middle(inner, sty.Width(s))}, s)
 	}
 }
 

@@ -449,3 +449,14 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// TestLongLabel: a y label longer than its axis does not reach above it, where the legend is.
+func TestLongLabel(t *testing.T) {
+	axis := vg.Rectangle{Min: vg.Point{Y: 40}, Max: vg.Point{Y: 140}}
+	if got := middle(axis, 60); got != 90 {
+		t.Errorf("a short label has its middle at %v", got)
+	}
+	if got := middle(axis, 130); got+130./2 != 140 {
+		t.Errorf("a long label ends at %v", got+65)
+	}
+}

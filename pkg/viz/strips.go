@@ -13,11 +13,15 @@ import (
 
 // Strip is one method's values, such as one for each seed.
 type Strip struct {
-	Name   string // below the strip
+	Name   string // below the strip, or in the legend if there is a Group
+	Group  string // strips of one group that follow one another stand together, above this name
 	Values []float64
 	Marks  []float64 // to compare with, such as a published value
-	Slot   int       // 1, 2, …: the colour to use; zero means by position
+	Slot   int       // 1, 2, …: the colour to use; zero means by position, or by name if there is a Group
 }
+
+// groupGap is the room between groups, in strips.
+const groupGap = 0.6
 
 // StripsOptions describe a figure of strips. Only the axis labels and one drawable value are required.
 type StripsOptions struct {
@@ -48,11 +52,33 @@ func Strips(o StripsOptions) (*Figure, error) {
 	b.grid()
 	b.rules(o.Rules)
 	s := stripsPlot{log: o.LogY}
-	names := make([]string, len(o.Strips))
-	marks := false
+	var below nameTicks
+	var kinds []string // names of strips in groups, each once
+	at, marks := 0.0, false
 	for i, st := range o.Strips {
-		at := float64(i + 1)
-		one := strip{x: at, slot: slotOf(st.Slot, i), sum: SpreadOf(st.Values)}
+		st.Name, st.Group = clean(st.Name), clean(st.Group)
+		at++
+		name, kind := st.Name, i
+		switch {
+		case st.Group == "":
+			below.add(st.Name, at)
+		case i > 0 && st.Group == clean(o.Strips[i-1].Group):
+			below.widen(at)
+		default:
+			if i > 0 {
+				at += groupGap
+			}
+			below.add(st.Group, at)
+		}
+		if st.Group != "" {
+			name = st.Group + ", " + st.Name
+			if kind = slices.Index(kinds, st.Name); kind < 0 {
+				kind, kinds = len(kinds), append(kinds, st.Name)
+				look := glyph{Disc, style.colour(slotOf(st.Slot, kind)), style.glyphR, false}
+				b.legend = append(b.legend, entry{name: st.Name, glyph: look, kind: swatchGlyph})
+			}
+		}
+		one := strip{x: at, slot: slotOf(st.Slot, kind), sum: SpreadOf(st.Values)}
 		for _, v := range st.Values {
 			if drawable(v, o.LogY) {
 				one.values = append(one.values, v)
@@ -69,9 +95,8 @@ func Strips(o StripsOptions) (*Figure, error) {
 			}
 		}
 		slices.Sort(one.values)
-		b.layer(layer{kind: layerStrip, name: clean(st.Name), colour: style.colour(one.slot), y: one.values})
+		b.layer(layer{kind: layerStrip, name: name, colour: style.colour(one.slot), y: one.values})
 		s.strips = append(s.strips, one)
-		names[i] = clean(st.Name)
 	}
 	if o.Each == "" {
 		o.Each = "one run"
@@ -91,8 +116,9 @@ func Strips(o StripsOptions) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.plot.X.Min, b.plot.X.Max = 0.5, float64(len(o.Strips))+0.5
-	f.panels[0].xTicks = nameTicks{names, vg.Length(o.Width * pxToPt)}
+	b.plot.X.Min, b.plot.X.Max = 0.5, at+0.5
+	below.width = vg.Length(o.Width * pxToPt)
+	f.panels[0].xTicks = below
 	b.plot.X.Tick.Length = 0
 	b.plot.X.Tick.Label.Handler = plot.DefaultTextHandler // which knows lines
 	b.plot.X.Tick.Label.Color = style.ink
@@ -205,11 +231,19 @@ func swarm(at []vg.Point, gap, half vg.Length) {
 
 const upwardGap = "\u00a0\u00a0" // browsers collapse plain blanks
 
-// nameTicks labels 1, 2, … with names, on as many lines as their share of the width asks for.
+// nameTicks labels places with names, on as many lines as their share of the width asks for.
 type nameTicks struct {
 	names []string
+	spans [][2]float64 // of each, from the first of its strips to the last
 	width vg.Length
 }
+
+func (t *nameTicks) add(name string, at float64) {
+	t.names, t.spans = append(t.names, name), append(t.spans, [2]float64{at, at})
+}
+
+// widen has the last name stand for what is at a place, too.
+func (t *nameTicks) widen(at float64) { t.spans[len(t.spans)-1][1] = at }
 
 func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 	sty := style.text(style.tickSize, style.ink, false)
@@ -233,7 +267,7 @@ func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 		for len(l) < most { // gonum/plot puts the first lines level only if all have as many
 			l = append(l, " ")
 		}
-		if at := float64(i + 1); lo <= at && at <= hi {
+		if at := (t.spans[i][0] + t.spans[i][1]) / 2; lo <= at && at <= hi {
 			ticks = append(ticks, plot.Tick{Value: at, Label: strings.Join(l, "\n")})
 		}
 	}

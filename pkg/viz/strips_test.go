@@ -33,6 +33,31 @@ func TestStrips(t *testing.T) {
 	}
 }
 
+// TestStripGroups: strips of one group stand together above its name, and the legend names them once.
+func TestStripGroups(t *testing.T) {
+	var strips []Strip
+	for _, group := range []string{"n = 500", "n = 1000"} {
+		for _, name := range []string{"stopped", "converged"} {
+			strips = append(strips, Strip{Name: name, Group: group, Values: []float64{1, 2, 3}})
+		}
+	}
+	f, err := Strips(StripsOptions{Frame: frame("strips"), Strips: strips})
+	written := texts(t, svg(t, f, err))
+	for _, want := range []string{"n = 500", "n = 1000", "stopped", "converged"} {
+		if n := len(slices.DeleteFunc(slices.Clone(written), func(s string) bool { return s != want })); n != 1 {
+			t.Errorf("%q is in the picture %d times: %q", want, n, written)
+		}
+	}
+	ticks := f.panels[0].xTicks.Ticks(0, 10)
+	if len(ticks) != 2 || ticks[0].Value != 1.5 || ticks[1].Value != 3.5+groupGap {
+		t.Errorf("the names of the groups are at %v", ticks)
+	}
+	layers := f.panels[0].layers
+	if layers[0].colour != layers[2].colour || layers[0].colour == layers[1].colour || layers[3].name != "n = 1000, converged" {
+		t.Errorf("colours or names: %+v", layers)
+	}
+}
+
 // Dots keep their height, their strip, and, where there is room, their distance.
 func TestSwarm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -64,14 +89,15 @@ func TestSwarm(t *testing.T) {
 // TestUprightNames: names that are written upwards keep a distance from the axis.
 func TestUprightNames(t *testing.T) {
 	names := []string{"Laplace VFE", "SE"}
-	for _, tick := range (nameTicks{names, 30}).Ticks(0.5, 2.5) {
+	spans := [][2]float64{{1, 1}, {2, 2}}
+	for _, tick := range (nameTicks{names, spans, 30}).Ticks(0.5, 2.5) {
 		for _, line := range strings.Split(tick.Label, "\n") {
 			if !strings.HasSuffix(line, upwardGap) {
 				t.Errorf("%q ends at the axis", line)
 			}
 		}
 	}
-	for _, tick := range (nameTicks{names, 1000}).Ticks(0.5, 2.5) {
+	for _, tick := range (nameTicks{names, spans, 1000}).Ticks(0.5, 2.5) {
 		if strings.HasSuffix(tick.Label, upwardGap) {
 			t.Errorf("%q is level and has room already", tick.Label)
 		}

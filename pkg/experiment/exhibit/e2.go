@@ -202,15 +202,15 @@ func E2Strips(all []experiment.Outcome) (*viz.Figure, error) {
 	largest := slices.Max(experiment.E2Orders(scale))
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title: fmt.Sprintf("At k = %d PL is not as good as ML", largest), XLabel: "n and training of PL", YLabel: "exact NLL above its optimum (nats)", Height: 350,
+			Title: fmt.Sprintf("At k = %d PL is not as good as ML", largest), XLabel: "number of observations n", YLabel: "exact NLL above its optimum (nats)", Height: 350,
 			Caption: fmt.Sprintf("PL with k = %d, one dot per draw, noise variance ln 1.1, by the paper's protocol (Adam, stopped) and converged (L-BFGS). Arrow heads: runs beyond the axis.", largest),
 		},
 		LogY: true, YRange: [2]float64{0.1, 1e4},
 	}
 	for _, n := range experiment.E2Sizes(scale) {
 		for i, protocol := range []string{experiment.Paper, experiment.GPPL} {
-			name := fmt.Sprintf("%d %s", n, []string{"stopped", "conv."}[i])
-			o.Strips = append(o.Strips, viz.Strip{Name: name, Values: experiment.Excess(all, experiment.Where(all, experiment.E2By(protocol, experiment.PL, n, largest))), Slot: i + 1})
+			name := []string{"stopped", "converged"}[i]
+			o.Strips = append(o.Strips, viz.Strip{Name: name, Group: strconv.Itoa(n), Values: experiment.Excess(all, experiment.Where(all, experiment.E2By(protocol, experiment.PL, n, largest))), Slot: i + 1})
 		}
 	}
 	return viz.Strips(o)

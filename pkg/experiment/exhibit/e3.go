@@ -112,7 +112,7 @@ func SunspotsExact(all []experiment.Outcome, p experiment.Published) *viz.Table 
 func SunspotsStrips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, error) {
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title: "One draw of the projections says little", XLabel: "kernel and method, paper protocol", YLabel: "exact NLL above its optimum (nats)", Height: 350,
+			Title: "One draw of the projections says little", XLabel: "kernel, paper protocol", YLabel: "exact NLL above its optimum (nats)", Height: 350,
 			Caption: "Sunspots, one dot per run: PL over thirty draws of the projections, VFE without the noise in K_uu over three draws of k-means. Diamonds: the published figures, above our optimum for the same kernel.",
 		},
 		LogY: true,
@@ -120,7 +120,7 @@ func SunspotsStrips(all []experiment.Outcome, p experiment.Published) (*viz.Figu
 	for _, kernel := range experiment.KernelNames {
 		for _, m := range []string{experiment.VFE, experiment.PL} {
 			ours := experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, m, experiment.Authors{}))
-			s := viz.Strip{Name: kernel + " " + m, Values: experiment.Excess(all, ours), Slot: slots[m]}
+			s := viz.Strip{Name: m, Group: kernel, Values: experiment.Excess(all, ours), Slot: slots[m]}
 			if experiment.ScaleFromEnvironment() == experiment.Full && len(ours) > 0 {
 				s.Marks = []float64{p.Sunspots[kernel][m].NLL - experiment.Optimum(all, ours[0].Trial)}
 			}
@@ -158,7 +158,7 @@ func SunspotsSteps(all []experiment.Outcome) *viz.Table {
 func EEGErrors(all []experiment.Outcome, label string) (*viz.Figure, error) {
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title: "PL predicts better than VFE, and exact ML is within reach", XLabel: "kernel and method", YLabel: "normalised mean square error", Height: 340,
+			Title: "PL predicts better than VFE, and exact ML is within reach", XLabel: "kernel", YLabel: "normalised mean square error", Height: 340,
 			Caption: label + ": error of the exact posterior on the held-out points, at what VFE and PL learnt by the paper's protocol and ML by ours. Lower is better; 1 is as bad as predicting the mean.",
 		},
 		Each: "one run",
@@ -172,7 +172,7 @@ func EEGErrors(all []experiment.Outcome, label string) (*viz.Figure, error) {
 				}
 			}
 			if len(v) > 0 {
-				o.Strips = append(o.Strips, viz.Strip{Name: kernel + " " + c.method, Values: v, Slot: slots[c.method]})
+				o.Strips = append(o.Strips, viz.Strip{Name: c.method, Group: kernel, Values: v, Slot: slots[c.method]})
 			}
 		}
 	}
