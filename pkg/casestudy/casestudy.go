@@ -123,8 +123,8 @@ func (s *Study) Table() *viz.Table {
 func (s *Study) Figure() (*viz.Figure, error) {
 	o := viz.SeriesOptions{
 		Frame:    viz.Frame{Title: s.Title, XLabel: s.XLabel, YLabel: s.YLabel, Caption: "What was trained on, what was held out, and the 95 % band of each model."},
-		Observed: viz.Points{X: column(s.Train.X), Y: s.Train.Y},
-		HeldOut:  viz.Points{X: column(s.Held.X), Y: s.Held.Y},
+		Observed: s.drawn(s.Train),
+		HeldOut:  s.drawn(s.Held),
 		Panels:   true,
 	}
 	for _, c := range s.Contenders {
@@ -141,6 +141,16 @@ func (s *Study) Said() (lines []string) {
 		}
 	}
 	return lines
+}
+
+// drawn are the observations that are not before the figure.
+func (s *Study) drawn(d gppl.Data) (p viz.Points) {
+	for i, x := range column(d.X) {
+		if x >= s.grid[0] {
+			p.X, p.Y = append(p.X, x), append(p.Y, d.Y[i])
+		}
+	}
+	return p
 }
 
 func column(x gppl.Inputs) []float64 {

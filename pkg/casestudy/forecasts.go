@@ -79,14 +79,15 @@ func (f *Forecasts) Scores(which string) (*viz.Table, error) {
 	if of == nil {
 		return nil, fmt.Errorf("casestudy: no score %q: MASE, sMAPE, CRPS or coverage", which)
 	}
-	format, caption := viz.Fixed(3), which
+	column, caption := viz.Column{Format: viz.Fixed(3), Best: viz.MinOfRow}, which
 	if which == "coverage" {
-		format, caption = viz.Percent(1), "Coverage of 95 % bands"
+		column, caption = viz.Column{Format: viz.Percent(1), Best: viz.MinOfRow, Target: levels[0]}, "Coverage of 95 % bands"
 	}
 	t := &viz.Table{Caption: caption + " by group", Columns: []viz.Column{{Name: "group"}, {Name: "series"}}}
 	names := append([]string{"gppl", "seasonal naive"}, f.models()...)
 	for _, name := range names {
-		t.Columns = append(t.Columns, viz.Column{Name: name, Format: format})
+		column.Name = name
+		t.Columns = append(t.Columns, column)
 	}
 	for _, g := range f.record.Groups {
 		row := []any{g.Group, g.Series, of(g.Own), of(g.Naive)}
@@ -249,8 +250,16 @@ func (f *Forecasts) Picture(ctx context.Context, failure Failure) (*viz.Figure, 
 	if err != nil {
 		return nil, "", fmt.Errorf("casestudy: %w", err)
 	}
+	held := 0
+	for i, y := range s.Test {
+		if p.Lower[i] <= y && y <= p.Upper[i] {
+			held++
+		}
+	}
+	caption := fmt.Sprintf("Series %s of %s: the 95 %% band held %d of the %d values that came, and the mean absolute error was %s times that of seasonal naive. The model, learnt from %d observations: %s.",
+		d.ID, d.Group, held, len(s.Test), viz.Digits(2)(d.MASE/d.Naive), n, a.Name())
 	figure, err := viz.Series(viz.SeriesOptions{
-		Frame:    viz.Frame{Title: failure.Kind, XLabel: "step", YLabel: d.ID + " of " + d.Group, Caption: a.Name() + "."},
+		Frame:    viz.Frame{Title: failure.Kind, XLabel: "step", YLabel: d.ID + " of " + d.Group, Caption: caption},
 		Observed: viz.Points{X: x[:n], Y: s.Train}, HeldOut: viz.Points{Name: "what came", X: x[n:], Y: s.Test},
 		Predictions: []viz.Prediction{{Name: "forecast", X: p.X, Mean: p.Mean, NoisyVar: p.NoisyVar, Lower: p.Lower, Upper: p.Upper}},
 	})

@@ -66,7 +66,8 @@ func Trend(ctx context.Context, scale Scale) (*Study, error) {
 	for i, y := range after.Y {
 		s.Held.Y[i] = (y - scaling.Mean) / scaling.Scale
 	}
-	s.grid = floats.Span(make([]float64, 800), slices.Min(z.X), slices.Max(after.X))
+	const drawn = until - 6 // as long before the forecast as the forecast is
+	s.grid = floats.Span(make([]float64, 800), drawn, slices.Max(after.X))
 	for _, c := range []struct {
 		name string
 		mean gppl.Mean

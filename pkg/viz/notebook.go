@@ -2,7 +2,6 @@ package viz
 
 import (
 	"fmt"
-	"html"
 	"html/template"
 	"os"
 	"strings"
@@ -80,19 +79,9 @@ func Note(lines ...string) (shown bool) { return ShowHTML(template.HTML(paragrap
 func paragraph(lines ...string) string {
 	escaped := make([]string, len(lines))
 	for i, l := range lines {
-		escaped[i] = html.EscapeString(l)
+		escaped[i] = escape(l)
 	}
 	return "<p>" + strings.Join(escaped, "<br>") + "</p>"
-}
-
-// List displays plain text, escaped: a line, and under it the items of a list. It reports whether there was a notebook to show it in.
-func List(line string, items ...string) (shown bool) {
-	var b strings.Builder
-	b.WriteString(paragraph(line) + "<ul>")
-	for _, item := range items {
-		b.WriteString("<li>" + html.EscapeString(item) + "</li>")
-	}
-	return ShowHTML(template.HTML(b.String() + "</ul>"))
 }
 
 // Must returns v, or ends a cell of a notebook with err, as [Check] does:

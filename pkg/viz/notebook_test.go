@@ -27,21 +27,8 @@ func TestOutsideNotebook(t *testing.T) {
 	if shown, err := ShowTable(&Table{}); shown || err != nil {
 		t.Errorf("ShowTable: %v, %v", shown, err)
 	}
-	if ShowHTML("x") || Note("x") || List("x", "y") {
+	if ShowHTML("x") || Note("x") {
 		t.Error("shown nowhere")
-	}
-}
-
-func TestList(t *testing.T) {
-	before := screen
-	t.Cleanup(func() { screen = before })
-	var shown string
-	screen.on, screen.html = func() bool { return true }, func(s string) { shown = s }
-	if !List("two < three", "a & b", "c") {
-		t.Error("not shown")
-	}
-	if want := "<p>two &lt; three</p><ul><li>a &amp; b</li><li>c</li></ul>"; !strings.HasSuffix(shown, want) {
-		t.Errorf("shown %q, want %q", shown, want)
 	}
 }
 

@@ -121,11 +121,11 @@ func (f *Figure) HTML() (template.HTML, error) {
 	fmt.Fprintf(&b, `<figure class="%s" data-gppl="%s" style="margin:0.6em 0;max-width:%gpx"><div class="gppl-plot">%s</div>`,
 		class, data, f.Width, inPage(svg))
 	if f.Caption != "" {
-		fmt.Fprintf(&b, `<figcaption style="font-size:0.92em;line-height:1.4;margin-top:0.3em">%s</figcaption>`, html.EscapeString(f.Caption))
+		fmt.Fprintf(&b, `<figcaption style="font-size:0.92em;line-height:1.4;margin-top:0.3em">%s</figcaption>`, escape(f.Caption))
 	}
 	b.WriteString(`<div class="gppl-foot">`)
 	if words := f.words(); words != "" {
-		fmt.Fprintf(&b, `<details class="gppl-words"><summary>In words</summary><p>%s</p></details>`, html.EscapeString(words))
+		fmt.Fprintf(&b, `<details class="gppl-words"><summary>In words</summary><p>%s</p></details>`, escape(words))
 	}
 	b.WriteString("</div></figure>")
 	return template.HTML(b.String()), nil

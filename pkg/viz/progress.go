@@ -202,15 +202,15 @@ func (p *Progress) terminal(final bool) {
 	p.lastWide = wide
 }
 
-// html is the bar in a notebook; what it looks like does not depend on any style sheet or script, so that it is the same in
-// an exported page.
+// html is the bar in a notebook; what it looks like does not depend on any style sheet or script. A bar that ended well has the class
+// gppl-done: a page that is read later does without it.
 func (p *Progress) html() string {
-	colour := "#0072b2"
+	colour, class := "#0072b2", ""
 	switch {
 	case p.failed != "":
 		colour = "#d55e00"
 	case p.done:
-		colour = "#009e73"
+		colour, class = "#009e73", ` class="gppl-done"`
 	}
 	bar := ""
 	if p.total > 0 {
@@ -219,6 +219,6 @@ func (p *Progress) html() string {
 			`<span style="display:block;height:100%%;width:%.1f%%;background:%s"></span></span>`,
 			html.EscapeString(p.title), p.total, p.current, 100*p.share(), colour)
 	}
-	return inPage(fmt.Sprintf(`<div style="display:flex;flex-wrap:wrap;align-items:center;gap:0.3em 0.7em;font-size:0.95em;line-height:1.5;font-variant-numeric:tabular-nums">`+
-		`<strong>%s</strong>%s<span>%s</span></div>`, html.EscapeString(p.title), bar, html.EscapeString(p.status())))
+	return inPage(fmt.Sprintf(`<div%s style="display:flex;flex-wrap:wrap;align-items:center;gap:0.3em 0.7em;font-size:0.95em;line-height:1.5;font-variant-numeric:tabular-nums">`+
+		`<strong>%s</strong>%s<span>%s</span></div>`, class, html.EscapeString(p.title), bar, html.EscapeString(p.status())))
 }

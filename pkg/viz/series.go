@@ -1,8 +1,8 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
-	"image/color"
 	"math"
 
 	"gonum.org/v1/plot/vg"
@@ -51,6 +51,8 @@ const (
 	normal95 = 1.96
 	// maxDots bounds the observations drawn in all panels together, so that the file stays small.
 	maxDots = 12000
+	// fewDots are so few that each can be seen by itself.
+	fewDots = 400
 )
 
 // Series draws observations as dots and each prediction as a mean with a 95 % band for f inside one for y. Of more than 12000 observations
@@ -89,6 +91,17 @@ func Series(o SeriesOptions) (*Figure, error) {
 		figs[i] = f
 	}
 	return Grid(rows, cols, GridOptions{Frame: o.Frame, ShareX: true, ShareY: true}, figs...)
+}
+
+// dotRadius is that of observations: few are drawn larger.
+func dotRadius(n int) vg.Length {
+	switch {
+	case n <= fewDots/2:
+		return 1.9 * style.dotR
+	case n <= 2*fewDots:
+		return 1.4 * style.dotR
+	}
+	return style.dotR
 }
 
 func greyed(l draw.LineStyle) draw.LineStyle {
@@ -131,19 +144,17 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 		b.band(forY+of, p, p.NoisyVar, true, withAlpha(col, noisyAlpha))
 		b.band(forF+of, p, p.LatentVar, false, withAlpha(col, latentAlpha))
 	}
-	for _, d := range []struct {
-		Points
-		name   string
-		col    color.NRGBA
-		radius vg.Length
-	}{
-		{o.Observed, "observations", withAlpha(style.observed, style.dotAlpha), style.dotR},
-		{o.HeldOut, "held out", withAlpha(style.heldOut, style.heldAlpha), style.dotR},
-	} {
-		if d.Name == "" {
-			d.Name = d.name
-		}
-		if err := b.observations(d.Points, d.col, d.radius, limit); err != nil {
+	o.Observed.Name, o.HeldOut.Name = cmp.Or(o.Observed.Name, "observations"), cmp.Or(o.HeldOut.Name, "held out")
+	radius := dotRadius(len(o.Observed.X) + len(o.HeldOut.X))
+	heldOut := func() error {
+		return b.observations(o.HeldOut, withAlpha(style.heldOut, style.heldAlpha), radius, limit)
+	}
+	if err := b.observations(o.Observed, withAlpha(style.observed, style.dotAlpha), radius, limit); err != nil {
+		return nil, err
+	}
+	above := len(o.HeldOut.X) <= fewDots // they hide no line, and no line hides them
+	if !above {
+		if err := heldOut(); err != nil {
 			return nil, err
 		}
 	}
@@ -157,6 +168,11 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 			look.Dashes = nil
 		}
 		b.line(clean(p.Name), path{x: p.X, y: p.Mean}, look)
+	}
+	if above {
+		if err := heldOut(); err != nil {
+			return nil, err
+		}
 	}
 
 	col := style.muted

@@ -19,14 +19,15 @@ const (
 	Right
 )
 
-// Best says which value of a column is emphasised.
+// Best says which value is emphasised.
 type Best int
 
 // The choices. Values with the same text are emphasised together; values that are not finite never
 // are.
 const (
-	NoBest Best = iota
-	Min
+	NoBest   Best = iota
+	Min           // the least of the column
+	MinOfRow      // the least of each row, among the columns that say so
 )
 
 // Column is one column of a table.
@@ -36,6 +37,16 @@ type Column struct {
 	Align  Align
 	Format Format // nil: numbers with four significant digits, durations in a unit that suits them, others as they print
 	Best   Best
+	Target float64 // if it is not zero, the best value is that nearest to it, not the least
+}
+
+// badness is what the best value has least of; a value that is no finite number has no badness.
+func (c Column) badness(v any) (float64, bool) {
+	x, ok := number(v)
+	if c.Target != 0 {
+		x = math.Abs(x - c.Target)
+	}
+	return x, ok && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
 // Table is a table of results. A cell is any value: a number, a [Spread] of numbers, a time.Duration, a [Status], a string,
@@ -78,15 +89,14 @@ func (t *Table) cells() (cells [][]tableCell, align []Align) {
 			}
 			cells[i][j] = tableCell{text: clean(text), small: clean(small)}
 			cells[i][j].status, _ = v.(Status)
-			x, ok := number(v)
-			if !ok && v != nil {
+			if _, ok := number(v); !ok && v != nil {
 				numbers = false
 			}
-			if ok && x < winner && !math.IsInf(x, 0) {
+			if x, ok := c.badness(v); ok && x < winner {
 				winner, at = x, i
 			}
 		}
-		if c.Best != NoBest && at >= 0 {
+		if c.Best == Min && at >= 0 {
 			for i, row := range t.Rows {
 				if j < len(row) {
 					_, ok := number(row[j])
@@ -102,11 +112,31 @@ func (t *Table) cells() (cells [][]tableCell, align []Align) {
 			}
 		}
 	}
+	for i, row := range t.Rows {
+		t.bestOfRow(row, cells[i])
+	}
 	return cells, align
 }
 
+// bestOfRow finds the best of a row among the columns with MinOfRow.
+func (t *Table) bestOfRow(row []any, cells []tableCell) {
+	winner, at := math.Inf(1), -1
+	for j, c := range t.Columns[:min(len(row), len(t.Columns))] {
+		if x, ok := c.badness(row[j]); ok && c.Best == MinOfRow && x < winner {
+			winner, at = x, j
+		}
+	}
+	if at < 0 {
+		return
+	}
+	for j, c := range t.Columns[:min(len(row), len(t.Columns))] {
+		x, ok := c.badness(row[j])
+		cells[j].best = cells[j].best || c.Best == MinOfRow && ok && (x == winner || cells[j].text == cells[at].text)
+	}
+}
+
 func (c tableCell) html() string {
-	s := html.EscapeString(c.text)
+	s := escape(c.text)
 	if c.status != "" {
 		s = c.status.html()
 	}
@@ -138,12 +168,12 @@ func (c Column) header() string {
 // The table's looks are written on its elements: a style sheet would reach, and be reached by, the rest of the page.
 const (
 	tableCSS   = "border-collapse:collapse;margin:0.6em 0;font-size:0.95em;line-height:1.35;border:0;font-variant-numeric:tabular-nums;color:#1f2328;background:#ffffff"
-	captionCSS = "caption-side:top;text-align:left;font-weight:600;padding:0.3em 0.7em 0.45em;color:inherit"
+	captionCSS = "caption-side:top;text-align:left;font-weight:600;padding:0.3em 0.5em 0.45em;color:inherit"
 	headCSS    = "padding:0.3em 0.5em;border:0;border-top:1.5px solid #8c959f;border-bottom:1px solid #8c959f;font-weight:600;vertical-align:bottom;white-space:normal;"
 	cellCSS    = "padding:0.25em 0.5em;border:0;border-bottom:1px solid #e7eaed;background:#ffffff;"
 	bestCSS    = "font-weight:700;background:#e6f4ef;"
 	smallCSS   = "font-size:0.84em;font-weight:400;color:#57606a;white-space:nowrap"
-	notesCSS   = "text-align:left;padding:0.4em 0.7em;border:0;background:#ffffff;color:#57606a;font-size:0.92em;white-space:normal"
+	notesCSS   = "text-align:left;padding:0.4em 0.5em;border:0;background:#ffffff;color:#57606a;font-size:0.92em;white-space:normal"
 )
 
 // HTML returns the table as a <table> element with inline styles; all texts are escaped. It returns an error if there is
@@ -164,7 +194,7 @@ func (t *Table) HTML() (template.HTML, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<table style="%s">`, tableCSS)
 	if c := clean(t.Caption); c != "" {
-		fmt.Fprintf(&b, `<caption style="%s"><div class="gppl-stay">%s</div></caption>`, captionCSS, html.EscapeString(c))
+		fmt.Fprintf(&b, `<caption style="%s"><div class="gppl-stay">%s</div></caption>`, captionCSS, escape(c))
 	}
 	b.WriteString("<thead><tr>")
 	for j, c := range t.Columns {
@@ -172,7 +202,7 @@ func (t *Table) HTML() (template.HTML, error) {
 		if clean(c.Name) == "" { // a header that says nothing is none
 			tag = "td"
 		}
-		fmt.Fprintf(&b, `<%s style="%s%s">%s`, tag, headCSS, strings.TrimSuffix(side(j), ";white-space:nowrap"), html.EscapeString(clean(c.Name)))
+		fmt.Fprintf(&b, `<%s style="%s%s">%s`, tag, headCSS, strings.TrimSuffix(side(j), ";white-space:nowrap"), escape(clean(c.Name)))
 		if c.Unit != "" {
 			fmt.Fprintf(&b, ` <span style="font-weight:400;color:#57606a">(%s)</span>`, html.EscapeString(clean(c.Unit)))
 		}
@@ -203,7 +233,7 @@ func (t *Table) HTML() (template.HTML, error) {
 			if i > 0 {
 				b.WriteString("<br>")
 			}
-			b.WriteString(html.EscapeString(clean(n)))
+			b.WriteString(escape(clean(n)))
 		}
 		b.WriteString("</div></td></tr></tfoot>")
 	}

@@ -40,6 +40,25 @@ a note
 	_ = (&Table{Columns: []Column{{}, {}}, Rows: [][]any{{}, {1, 2, 3}}}).String()
 }
 
+// TestBestOfRow: the best of a row is its least value, or that nearest to the target, among the columns that are compared.
+func TestBestOfRow(t *testing.T) {
+	score := Column{Format: Fixed(2), Best: MinOfRow}
+	share := Column{Format: Percent(0), Best: MinOfRow, Target: 0.95}
+	for _, c := range []struct {
+		column Column
+		row    []any
+		want   string
+	}{
+		{score, []any{-1, 0.5, 0.301, 0.302, nil}, "  0.30*  0.30*"},
+		{share, []any{-1, 1.0, 0.93, 0.5, nan}, "  93 %*  50 %"},
+	} {
+		table := &Table{Columns: []Column{{Name: "n"}, c.column, c.column, c.column, c.column}, Rows: [][]any{c.row}}
+		if got := table.String(); !strings.Contains(got, c.want) || strings.Contains(got, "-1*") {
+			t.Errorf("%q is not in\n%s", c.want, got)
+		}
+	}
+}
+
 func TestTableHTML(t *testing.T) {
 	h, err := results().HTML()
 	if err != nil {

@@ -185,12 +185,14 @@ func TestLeading(t *testing.T) {
 
 func TestFound(t *testing.T) {
 	t.Chdir("../../../notebooks")
-	lines, err := found("results", "e1-steps", "quadratic")
+	table, err := found("results", "e1-steps", "quadratic")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(lines) != 2 || !strings.HasPrefix(lines[0], "Reproduced: “") || !regexp.MustCompile(`Measured: PL \d+, VFE \d+, ML \d+`).MatchString(lines[0]) {
-		t.Errorf("found %q", lines)
+	checkTable(t, table, 2)
+	first := table.Rows[0]
+	if first[0] != viz.Status("reproduced") || !regexp.MustCompile(`PL \d+, VFE \d+, ML \d+`).MatchString(first[2].(string)) {
+		t.Errorf("found %q", table.Rows)
 	}
 	if _, err := found("results", "no-such-row"); err == nil || !strings.Contains(err.Error(), `no row "no-such-row"`) {
 		t.Errorf("of a row that is not there: %v", err)

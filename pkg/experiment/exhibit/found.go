@@ -2,16 +2,18 @@ package exhibit
 
 import (
 	"fmt"
-	"unicode"
-	"unicode/utf8"
+	"regexp"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// found says what was found about rows of the ledger, one line for each: the claim, our measurement, the verdict. It judges
-// the results stored in dir, which are those of full scale. An error names a row that does not exist.
-func found(dir string, ids ...string) ([]string, error) {
+// parts is where a measurement in words goes on to the next of its results.
+var parts = regexp.MustCompile(`[.;] +`)
+
+// found is a table of what was found about rows of the ledger: the verdict, the claim, and what was measured, a line for each of its parts.
+// It judges the results stored in dir, which are those of full scale. An error names a row that does not exist.
+func found(dir string, ids ...string) (*viz.Table, error) {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return nil, err
@@ -20,7 +22,10 @@ func found(dir string, ids ...string) ([]string, error) {
 	for _, r := range experiment.Ledger(evidence) {
 		rows[r.ID] = r
 	}
-	var lines []string
+	t := &viz.Table{
+		Caption: "Verdicts of the ledger, from the stored results at full scale",
+		Columns: []viz.Column{{Name: "verdict"}, {Name: "claim"}, {Name: "measured"}},
+	}
 	for _, id := range ids {
 		r, ok := rows[id]
 		if !ok {
@@ -30,22 +35,23 @@ func found(dir string, ids ...string) ([]string, error) {
 		if measured == "" {
 			measured = r.Why
 		}
-		lines = append(lines, fmt.Sprintf("%s: “%s” Measured: %s", capital(string(r.Status)), r.Claim, measured))
+		for i, part := range parts.Split(measured, -1) {
+			row := []any{"", "", part}
+			if i == 0 {
+				row[0], row[1] = viz.Status(r.Status), r.Claim
+			}
+			t.Rows = append(t.Rows, row)
+		}
 	}
-	return lines, nil
+	return t, nil
 }
 
-func capital(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[size:]
-}
-
-// ShowFound displays [Found] as a list, from the folder in which notebooks find the stored results.
+// ShowFound displays [found], from the folder in which notebooks find the stored results.
 func ShowFound(ids ...string) error {
-	lines, err := found("results", ids...)
+	t, err := found("results", ids...)
 	if err != nil {
 		return err
 	}
-	viz.List("The verdicts of the ledger, from the stored results at full scale:", lines...)
-	return nil
+	_, err = viz.ShowTable(t)
+	return err
 }
