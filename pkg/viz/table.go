@@ -49,14 +49,17 @@ func (c Column) badness(v any) (float64, bool) {
 	return x, ok && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// Table is a table of results. A cell is any value: a number, a [Spread] of numbers, a time.Duration, a [Status], a string,
-// or nil for nothing. Texts are escaped, not interpreted as HTML. A table with spreads explains them in a note.
+// Table is a table of results. A cell is any value: a number, a [Spread] of numbers, a time.Duration, a [Status], a string, a []string
+// of lines, or nil for nothing. Texts are escaped, not interpreted as HTML. A table with spreads explains them in a note.
 type Table struct {
 	Caption string
 	Columns []Column
 	Rows    [][]any  // each as long as Columns
 	Notes   []string // below the table
 }
+
+// newLine is between the lines of a cell: a character that clean leaves as it is.
+const newLine = "\u2028"
 
 // tableCell is what is shown of a value.
 type tableCell struct {
@@ -88,6 +91,9 @@ func (t *Table) cells() (cells [][]tableCell, align []Align) {
 				text, small, _ = strings.Cut(text, second)
 			}
 			cells[i][j] = tableCell{text: clean(text), small: clean(small)}
+			if lines, ok := v.([]string); ok {
+				cells[i][j].text = clean(strings.Join(lines, newLine))
+			}
 			cells[i][j].status, _ = v.(Status)
 			if _, ok := number(v); !ok && v != nil {
 				numbers = false
@@ -136,7 +142,7 @@ func (t *Table) bestOfRow(row []any, cells []tableCell) {
 }
 
 func (c tableCell) html() string {
-	s := escape(c.text)
+	s := strings.ReplaceAll(escape(c.text), newLine, "<br>")
 	if c.status != "" {
 		s = c.status.html()
 	}
@@ -257,7 +263,7 @@ func (t *Table) String() string {
 			marked = marked || cells[i][j].best
 		}
 		for i, row := range cells {
-			s := row[j].text
+			s := strings.ReplaceAll(row[j].text, newLine, "; ")
 			switch {
 			case row[j].best:
 				s += "*"

@@ -40,6 +40,18 @@ a note
 	_ = (&Table{Columns: []Column{{}, {}}, Rows: [][]any{{}, {1, 2, 3}}}).String()
 }
 
+// TestLines: lines of a cell are lines of HTML, and parts of a line in a terminal.
+func TestLines(t *testing.T) {
+	table := &Table{Columns: []Column{{Name: "measured"}}, Rows: [][]any{{[]string{"a < b", "c"}}}}
+	h, err := table.HTML()
+	if err != nil || !strings.Contains(string(h), "a &lt; b<br>c</td>") {
+		t.Errorf("%v, %s", err, h)
+	}
+	if got := table.String(); !strings.Contains(got, "a < b; c\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // TestBestOfRow: the best of a row is its least value, or that nearest to the target, among the columns that are compared.
 func TestBestOfRow(t *testing.T) {
 	score := Column{Format: Fixed(2), Best: MinOfRow}

@@ -18,6 +18,9 @@ FETCHING = {"src", "srcset", "poster", "data", "background", "href", "xlink:href
 
 HEAVIEST = 1_500_000  # bytes
 
+RAW_INDEX = re.compile(r"(?<!\w)(?:\w_\{[^}<]*\}|[A-Z]_[a-z]{1,2}\b)")  # d_{ij} or K_uu
+SILENT = re.compile(r"<(script|style|pre|code|math)\b.*?</\1>|<[^>]*>", re.S)  # where it may stand
+
 
 class Page(HTMLParser):
     """Collects what is wrong with one page, and counts its figures and tables."""
@@ -100,6 +103,8 @@ def check(text):
     for name, path in (("the checkout", os.environ.get("GPPL_ROOT", "")), ("the home", str(Path.home()))):
         if len(path) > 1 and re.search(r"(?<!\w)" + re.escape(path) + r"(?![\w-])", text):
             page.problems.append(f"the path of {name} ({path}) is in the page")
+    if found := RAW_INDEX.search(SILENT.sub(" ", text)):
+        page.problems.append(f"{found[0]!r} has its index as typed, not as a subscript")
     for pattern in (r"file://\S{0,60}", r"/tmp/gonb_\w+"):
         page.problems += [f"a path of this machine is in the page: {m}" for m in set(re.findall(pattern, text))]
     return page.problems

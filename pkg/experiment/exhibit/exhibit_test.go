@@ -191,7 +191,7 @@ func TestFound(t *testing.T) {
 	}
 	checkTable(t, table, 2)
 	first := table.Rows[0]
-	if first[0] != viz.Status("reproduced") || !regexp.MustCompile(`PL \d+, VFE \d+, ML \d+`).MatchString(first[2].(string)) {
+	if first[0] != viz.Status("reproduced") || !regexp.MustCompile(`PL \d+, VFE \d+, ML \d+`).MatchString(first[2].([]string)[0]) {
 		t.Errorf("found %q", table.Rows)
 	}
 	if _, err := found("results", "no-such-row"); err == nil || !strings.Contains(err.Error(), `no row "no-such-row"`) {

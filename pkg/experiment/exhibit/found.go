@@ -3,6 +3,7 @@ package exhibit
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -35,13 +36,7 @@ func found(dir string, ids ...string) (*viz.Table, error) {
 		if measured == "" {
 			measured = r.Why
 		}
-		for i, part := range parts.Split(measured, -1) {
-			row := []any{"", "", part}
-			if i == 0 {
-				row[0], row[1] = viz.Status(r.Status), r.Claim
-			}
-			t.Rows = append(t.Rows, row)
-		}
+		t.Rows = append(t.Rows, []any{viz.Status(r.Status), r.Claim, parts.Split(strings.TrimRight(measured, ". "), -1)})
 	}
 	return t, nil
 }
