@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,7 +29,7 @@ const root = ".."
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "data/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/gallery/*.md", "data/*.md"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -103,8 +104,9 @@ func TestLinks(t *testing.T) {
 		t.Errorf("of two broken links %v are found", got)
 	}
 	for name := range pages {
-		if page, ok := strings.CutPrefix(name, "docs/"); ok && page != "README.md" && !strings.Contains(pages["docs/README.md"], "("+page+")") {
-			t.Errorf("docs/README.md does not list %s", page)
+		folder, page := path.Split(name)
+		if list := folder + "README.md"; strings.HasPrefix(name, "docs/") && name != list && !strings.Contains(pages[list], "("+page+")") {
+			t.Errorf("%s does not list %s", list, page)
 		}
 	}
 }

@@ -1,0 +1,100 @@
+// Package gallery_test has the Go of the gallery's pages. go run ./measure/gallery copies each function into its page.
+package gallery_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+var ctx = context.Background()
+
+func Example_sales() {
+	series := viz.Must(forecast.Read("sales.csv", forecast.ReadOptions{X: "date", Y: "sold", Holidays: "GB"}))
+	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Budget: 5 * time.Second}))
+	for _, effect := range viz.Must(model.Effects()) {
+		if effect.Name == "Christmas Day" {
+			fmt.Printf("%s: %+.1f in log sales\n", effect.Name, effect.Value)
+		}
+	}
+	// Output:
+	// Christmas Day: -1.9 in log sales
+}
+
+func Example_sensor() {
+	series := viz.Must(forecast.Read("sensor.csv", forecast.ReadOptions{X: "time", Y: "water_C"}))
+	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Budget: 5 * time.Second}))
+	gap := viz.Must(series.Axis.Parse("2025-06-06 00:00"))
+	there := viz.Must(model.Predict([]float64{gap}))
+	fmt.Printf("%s: %.1f °C, between %.1f and %.1f\n", there.When[0], there.Mean[0], there.Lower[0], there.Upper[0])
+	// Output:
+	// 2025-06-06T00:00:00Z: 14.7 °C, between 14.2 and 15.2
+}
+
+func Example_star() {
+	series := viz.Must(forecast.Read("star.csv", forecast.ReadOptions{X: "day", Y: "flux_ppt", YError: "error_ppt"}))
+	difference, mix := viz.Must(forecast.ParsePrior("difference=within(0.1, 3)")), viz.Must(forecast.ParsePrior("mix=within(0.1, 3)"))
+	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Kernels: []string{"Rotation"}, Priors: []gppl.ParamPrior{difference, mix}}))
+	for _, p := range model.Result.Params {
+		if p.Name == "period" {
+			fmt.Printf("the star turns once in %.1f ± %.1f days\n", p.Value, p.StdErr())
+		}
+	}
+	// Output:
+	// the star turns once in 12.2 ± 0.2 days
+}
+
+func Example_eeg() {
+	series := viz.Must(forecast.Read("eeg.csv", forecast.ReadOptions{X: "seconds", Y: "microvolt"}))
+	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Kernels: []string{"SHO + Matern32"}}))
+	for _, p := range model.Result.Params {
+		if p.Name == "SHO.period" {
+			fmt.Printf("the rhythm has %.1f Hz\n", 1/p.Value)
+		}
+	}
+	// Output:
+	// the rhythm has 10.4 Hz
+}
+
+func Example_calls() {
+	series := viz.Must(forecast.Read("calls.csv", forecast.ReadOptions{X: "date", Y: "calls", Likelihood: "poisson"}))
+	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Budget: 5 * time.Second}))
+	ahead := viz.Must(model.Forecast(2))
+	for i, none := range ahead.Zeros() {
+		fmt.Printf("%s: %.0f to %.0f calls, none with a probability of %.0f %%\n", ahead.When[i], ahead.Lower[i], ahead.Upper[i], 100*none)
+	}
+	// Output:
+	// 2025-07-25: 0 to 7 calls, none with a probability of 7 %
+	// 2025-07-26: 0 to 4 calls, none with a probability of 30 %
+}
+
+func Example_price() {
+	series := viz.Must(forecast.Read("price.csv", forecast.ReadOptions{X: "date", Y: "close"}))
+	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Budget: 5 * time.Second}))
+	ahead := viz.Must(model.Forecast(20))
+	worst := ahead.Quantile(0.05)[19]
+	fmt.Printf("on %s the price is above %.0f with a probability of 95 %%\n", ahead.When[19], worst)
+	// Output:
+	// on 2025-07-28 the price is above 40 with a probability of 95 %
+}
+
+func Example_shops() {
+	shops := viz.Must(forecast.ReadPanel("shops.csv", forecast.ReadOptions{X: "week", Y: "sold", By: []string{"shop"}}))
+	var panel []forecast.Learning
+	for _, shop := range shops {
+		panel = append(panel, forecast.Learning{Series: shop.Series})
+	}
+	shared := viz.Must(forecast.Share(ctx, panel, nil))
+	for _, shop := range shops[:2] {
+		model := viz.Must(forecast.Fit(ctx, shop.Series, forecast.Options{Shared: shared}))
+		ahead := viz.Must(model.Forecast(1))
+		fmt.Printf("%s: %.0f, between %.0f and %.0f\n", shop.Key[0], ahead.Mean[0], ahead.Lower[0], ahead.Upper[0])
+	}
+	// Output:
+	// Aachen: 105, between 96 and 115
+	// Bonn: 112, between 99 and 126
+}

@@ -1,0 +1,220 @@
+// Command gallery makes the gallery of docs/gallery: it simulates the files, runs the commands that the pages name, draws their figures,
+// and writes what they print, and the Go of examples_test.go, into the pages:
+//
+//	go run ./measure/gallery docs/gallery
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
+)
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) != 2 {
+		log.Fatal("usage: go run ./measure/gallery FOLDER")
+	}
+	if err := write(context.Background(), os.Args[1]); err != nil {
+		log.Fatalf("gallery: %v", err)
+	}
+}
+
+// write makes the gallery in its folder.
+func write(ctx context.Context, folder string) error {
+	for name, text := range files() {
+		if err := atomicfile.WriteBytes(filepath.Join(folder, name), []byte(text)); err != nil {
+			return err
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(folder, "*.md"))
+	if err != nil {
+		return err
+	}
+	m, err := newMaker(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer m.remove()
+	for _, page := range pages {
+		text, figures, err := m.page(ctx, page)
+		if err != nil {
+			return fmt.Errorf("%s: %w", page, err)
+		}
+		for name, drawn := range figures {
+			if err := atomicfile.WriteBytes(filepath.Join(folder, name), drawn); err != nil {
+				return err
+			}
+		}
+		if err := atomicfile.WriteBytes(page, []byte(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maker runs commands in a folder of its own, with gppl built once.
+type maker struct {
+	folder   string            // with the files, and gppl
+	examples map[string]string // the Go of each page
+}
+
+func newMaker(ctx context.Context, gallery string) (*maker, error) {
+	folder, err := os.MkdirTemp("", "gppl-gallery-")
+	if err != nil {
+		return nil, err
+	}
+	m := &maker{folder: folder}
+	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(folder, "gppl"), "github.com/projected-likelihood/gppl/cmd/gppl")
+	build.Dir = gallery
+	if out, err := build.CombinedOutput(); err != nil {
+		m.remove()
+		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	for name, text := range files() {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			m.remove()
+			return nil, err
+		}
+	}
+	if m.examples, err = examples(filepath.Join(gallery, "examples_test.go")); err != nil {
+		m.remove()
+		return nil, err
+	}
+	return m, nil
+}
+
+// remove removes what the maker made; a folder that stays is in the way of nobody.
+func (m *maker) remove() { _ = os.RemoveAll(m.folder) }
+
+var (
+	command = regexp.MustCompile("(?s)```sh\n(gppl [^\n]*)\n```\n\n```\n(.*?)```")
+	snippet = regexp.MustCompile("(?s)```go\n.*?```")
+	picture = regexp.MustCompile(`\]\(([\w-]+\.svg)\)`)
+)
+
+// page returns a page with what its command prints now and the Go of its example, and its figures.
+func (m *maker) page(ctx context.Context, path string) (text string, figures map[string][]byte, err error) {
+	before, err := os.ReadFile(path)
+	if err != nil {
+		return "", nil, err
+	}
+	text = string(before)
+	at := command.FindStringSubmatchIndex(text)
+	if at == nil {
+		return text, nil, nil // no use of its own, such as the list of pages
+	}
+	printed, err := m.run(ctx, text[at[2]:at[3]])
+	if err != nil {
+		return "", nil, err
+	}
+	text = text[:at[4]] + printed + text[at[5]:]
+	example, ok := m.examples[strings.TrimSuffix(filepath.Base(path), ".md")]
+	if !ok {
+		return "", nil, fmt.Errorf("examples_test.go has no example of this name")
+	}
+	text = snippet.ReplaceAllLiteralString(text, "```go\n"+example+"```")
+	figures = map[string][]byte{}
+	for _, found := range picture.FindAllStringSubmatch(text, -1) {
+		if figures[found[1]], err = os.ReadFile(filepath.Join(m.folder, found[1])); err != nil {
+			return "", nil, err
+		}
+	}
+	return text, figures, nil
+}
+
+var word = regexp.MustCompile(`"[^"]*"|\S+`)
+
+// run runs a command and returns what a page shows of its output.
+func (m *maker) run(ctx context.Context, line string) (string, error) {
+	var words []string
+	for _, w := range word.FindAllString(line, -1) {
+		words = append(words, strings.Trim(w, `"`))
+	}
+	c := exec.CommandContext(ctx, filepath.Join(m.folder, "gppl"), append(words[1:], "--quiet")...)
+	c.Dir = m.folder
+	var out, problems bytes.Buffer
+	c.Stdout, c.Stderr = &out, &problems
+	if err := c.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", line, err, &problems)
+	}
+	if strings.HasPrefix(out.String(), "name,") {
+		return columns(out.String(), "name", "model", "use", "coverage_95", "relative_error")
+	}
+	return ends(out.String()), nil
+}
+
+// ends are the first paragraph of an output and its last line about the future.
+func ends(out string) string {
+	first, rest, _ := strings.Cut(out, "\n\n")
+	lines := strings.Split(strings.TrimSpace(rest), "\n")
+	at := len(lines) - 1
+	for at > 0 && strings.HasPrefix(strings.TrimSpace(lines[at]), "written: ") {
+		at--
+	}
+	return first + "\n…\n" + strings.TrimSpace(lines[at]) + "\n"
+}
+
+// columns are some columns of a csv.
+func columns(text string, names ...string) (string, error) {
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	for _, row := range rows {
+		var cells []string
+		for i, name := range rows[0] {
+			if slices.Contains(names, name) {
+				cells = append(cells, row[i])
+			}
+		}
+		if err := w.Write(cells); err != nil {
+			return "", err
+		}
+	}
+	w.Flush()
+	return b.String(), w.Error()
+}
+
+// examples are the bodies of the functions Example_name of a file, by name, with the comment that says what they print.
+func examples(path string) (map[string]string, error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, path, source, 0)
+	if err != nil {
+		return nil, err
+	}
+	bodies := map[string]string{}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		name := ""
+		if ok {
+			name, ok = strings.CutPrefix(f.Name.Name, "Example_")
+		}
+		if !ok {
+			continue
+		}
+		body := string(source[fset.Position(f.Body.Lbrace).Offset+2 : fset.Position(f.Body.Rbrace).Offset])
+		body = strings.ReplaceAll("\n"+body, "\n\t", "\n")[1:]
+		bodies[name] = body
+	}
+	return bodies, nil
+}

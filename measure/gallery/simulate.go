@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// table is a csv file that is written a row at a time.
+type table struct{ strings.Builder }
+
+func newTable(columns string) *table {
+	t := &table{}
+	t.WriteString(columns + "\n")
+	return t
+}
+
+func (t *table) row(format string, cells ...any) { fmt.Fprintf(t, format+"\n", cells...) }
+
+// days are dates, the first of which is from.
+func days(from string, n int) []time.Time {
+	first, err := time.Parse(time.DateOnly, from)
+	if err != nil {
+		panic(err) // of a constant
+	}
+	all := make([]time.Time, n)
+	for i := range all {
+		all[i] = first.AddDate(0, 0, i)
+	}
+	return all
+}
+
+// files are the data of the gallery by name. They are simulated from fixed seeds, so that every page can be checked and none needs a download.
+func files() map[string]string {
+	return map[string]string{
+		"sales.csv": sales(), "sensor.csv": sensor(), "star.csv": star(), "eeg.csv": eeg(),
+		"calls.csv": calls(), "price.csv": price(), "shops.csv": shops(),
+	}
+}
+
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 31)) }
+
+// holidays of England and Wales on which the shop sells less, and the Saturday before Christmas on which it sells more.
+var closed = map[string]float64{
+	"2023-12-25": 0.1, "2023-12-26": 0.35, "2024-01-01": 0.3, "2024-03-29": 0.6, "2024-04-01": 0.5, "2024-05-06": 0.6, "2024-05-27": 0.6,
+	"2024-08-26": 0.6, "2024-12-25": 0.1, "2024-12-26": 0.35, "2025-01-01": 0.3, "2025-04-18": 0.6, "2025-04-21": 0.5, "2025-05-05": 0.6,
+	"2025-05-26": 0.6, "2025-08-25": 0.6,
+}
+
+// sales are what a shop sells each day of fourteen months: a week, slow growth, and holidays.
+func sales() string {
+	rnd, t := seeded(1), newTable("date,sold")
+	week := []float64{0.75, 0.85, 0.9, 0.95, 1, 1.25, 1.45} // Sunday first
+	for i, d := range days("2024-03-01", 440) {
+		mean := (210 + 0.06*float64(i)) * week[d.Weekday()]
+		if f, ok := closed[d.Format(time.DateOnly)]; ok {
+			mean *= f
+		}
+		t.row("%s,%.0f", d.Format(time.DateOnly), mean*math.Exp(0.07*rnd.NormFloat64()))
+	}
+	return t.String()
+}
+
+// sensor is the temperature of a river every hour or so for ten days, with two failures of the logger.
+func sensor() string {
+	rnd, t := seeded(2), newTable("time,water_C")
+	slow := 0.0
+	start := days("2025-06-02", 1)[0]
+	for i := range 10 * 24 {
+		slow += 0.08 * rnd.NormFloat64()
+		at := start.Add(time.Duration(60*i+rnd.IntN(9)) * time.Minute)
+		day := at.Sub(start).Hours() / 24
+		if day > 3.3 && day < 4.9 || day > 7.5 && day < 7.9 {
+			continue
+		}
+		t.row("%s,%.2f", at.Format("2006-01-02 15:04"), 14+slow+1.3*math.Sin(2*math.Pi*(day-0.4))+0.1*rnd.NormFloat64())
+	}
+	return t.String()
+}
+
+// wave is an oscillation whose amplitude and phase wander: at steps of 1/rate, with a period and a quality, of variance 1.
+type wave struct{ re, im, cos, sin, keep float64 }
+
+func newWave(rnd *rand.Rand, rate, period, quality float64) *wave {
+	sin, cos := math.Sincos(2 * math.Pi / period / rate)
+	return &wave{rnd.NormFloat64(), rnd.NormFloat64(), cos, sin, math.Exp(-math.Pi / (period * quality * rate))}
+}
+
+func (w *wave) next(rnd *rand.Rand) float64 {
+	kick := math.Sqrt(1 - w.keep*w.keep)
+	w.re, w.im = w.keep*(w.re*w.cos-w.im*w.sin)+kick*rnd.NormFloat64(), w.keep*(w.re*w.sin+w.im*w.cos)+kick*rnd.NormFloat64()
+	return w.re
+}
+
+// star is the brightness of a spotted star that turns once in 12.6 days, observed in nights with error bars.
+func star() string {
+	rnd, t := seeded(3), newTable("day,flux_ppt,error_ppt")
+	const rate, period = 50, 12.6
+	once, twice := newWave(rnd, rate, period, 6), newWave(rnd, rate, period/2, 6)
+	next := 0.0
+	for i := range 120 * rate {
+		day, flux := float64(i)/rate, 4*once.next(rnd)+2*twice.next(rnd)
+		if day < next || math.Mod(day, 27) > 21 { // the moon
+			continue
+		}
+		next = day + 0.35 + 0.5*rnd.Float64()
+		e := 0.3 + 0.3*rnd.Float64()
+		t.row("%.2f,%.3f,%.3f", day, flux+e*rnd.NormFloat64(), e)
+	}
+	return t.String()
+}
+
+// eeg is three seconds of an alpha rhythm of 10 Hz over slower waves, at 128 Hz.
+func eeg() string {
+	rnd, t := seeded(4), newTable("seconds,microvolt")
+	const rate = 128
+	alpha, slow := newWave(rnd, rate, 0.1, 8), 0.0
+	for i := range 3 * rate {
+		slow = 0.97*slow + 0.24*rnd.NormFloat64()
+		t.row("%.6f,%.1f", float64(i)/rate, 18*alpha.next(rnd)+8*slow+2*rnd.NormFloat64())
+	}
+	return t.String()
+}
+
+// calls are the calls that a help desk takes each day: few at weekends.
+func calls() string {
+	rnd, t := seeded(5), newTable("date,calls")
+	for i, d := range days("2025-01-06", 200) {
+		mean := 3.4 + 0.9*math.Sin(2*math.Pi*float64(i)/120)
+		if d.Weekday() == time.Saturday || d.Weekday() == time.Sunday {
+			mean *= 0.3
+		}
+		count, left := 0, math.Exp(-mean)
+		for u := rnd.Float64(); u > left; u *= rnd.Float64() { // Knuth's product of uniforms
+			count++
+		}
+		t.row("%s,%d", d.Format(time.DateOnly), count)
+	}
+	return t.String()
+}
+
+// price is that of a share on the working days of a year: its logarithm is a random walk with drift.
+func price() string {
+	rnd, t := seeded(6), newTable("date,close")
+	log := math.Log(42)
+	for _, d := range days("2024-07-01", 365) {
+		if d.Weekday() == time.Saturday || d.Weekday() == time.Sunday {
+			continue
+		}
+		log += 0.0003 + 0.012*rnd.NormFloat64()
+		t.row("%s,%.2f", d.Format(time.DateOnly), math.Exp(log))
+	}
+	return t.String()
+}
+
+// shops are the weekly sales of six shops that opened half a year ago.
+func shops() string {
+	rnd, t := seeded(7), newTable("week,shop,sold")
+	for _, shop := range []string{"Aachen", "Bonn", "Celle", "Dachau", "Emden", "Fulda"} {
+		level, growth, wave := 80+60*rnd.Float64(), 0.6*rnd.NormFloat64(), 0.0
+		for i, d := range days("2025-03-03", 26*7) {
+			if i%7 != 0 {
+				continue
+			}
+			wave = 0.8*wave + 5*rnd.NormFloat64()
+			t.row("%s,%s,%.0f", d.Format(time.DateOnly), shop, level+growth*float64(i)/7+wave+3*rnd.NormFloat64())
+		}
+	}
+	return t.String()
+}
