@@ -1,0 +1,51 @@
+"""What is done to docs/ before Zensical makes a site of it, and to the site after.
+
+Usage: site.py stage DOCS STAGE     copies docs/; links that lead out of it, to notebooks and sources, lead to the repository there
+       site.py finish SITE          pages load nothing from elsewhere: a script of theirs for pages from disk is replaced by worker.js
+"""
+
+import posixpath
+import re
+import shutil
+import sys
+from pathlib import Path
+
+REPOSITORY = "https://github.com/projected-likelihood/gppl/blob/main/"
+OUTSIDE = re.compile(r"\]\(((?:\.\./)+[^)\s]*)\)")
+
+
+def outward(text, page):
+    """The Markdown of a page, its path from docs/, with absolute links where they lead out of docs/."""
+
+    def absolute(match):
+        path, mark, fragment = match[1].partition("#")
+        target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), path))
+        return match[0] if target.startswith("docs/") else f"]({REPOSITORY}{target}{mark}{fragment})"
+
+    return OUTSIDE.sub(absolute, text)
+
+
+def stage(docs, to):
+    shutil.rmtree(to, ignore_errors=True)
+    shutil.copytree(docs, to / "docs", ignore=shutil.ignore_patterns("*.go"))
+    for page in (to / "docs").rglob("*.md"):
+        name = page.relative_to(to / "docs").as_posix()
+        page.write_text(outward(page.read_text("utf-8"), name), "utf-8")
+    shutil.copy(Path(__file__).with_name("mkdocs.yml"), to)
+
+
+SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
+LOADED = re.compile(r"<(?:script|img|iframe|source)\b[^>]*?\ssrc=\"?(?:https?:)?//|<link\b(?=[^>]*rel=\"?(?:stylesheet|preconnect|preload))[^>]*href=\"?(?:https?:)?//")
+
+
+def finish(site):
+    worker = f"<script>\n{Path(__file__).with_name('worker.js').read_text('utf-8')}</script>"
+    for page in site.rglob("*.html"):
+        text = page.read_text("utf-8").replace(SHIM, worker)
+        if found := LOADED.search(text):
+            sys.exit(f"site: {page} loads something from elsewhere: {text[found.start():found.end() + 80]}")
+        page.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    {"stage": stage, "finish": finish}[sys.argv[1]](*map(Path, sys.argv[2:]))
