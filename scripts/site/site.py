@@ -34,14 +34,14 @@ def stage(docs, to):
     shutil.copy(Path(__file__).with_name("mkdocs.yml"), to)
 
 
-SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
+SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"[^>]*></script>')
 LOADED = re.compile(r"<(?:script|img|iframe|source)\b[^>]*?\ssrc=\"?(?:https?:)?//|<link\b(?=[^>]*rel=\"?(?:stylesheet|preconnect|preload))[^>]*href=\"?(?:https?:)?//")
 
 
 def finish(site):
     worker = f"<script>\n{Path(__file__).with_name('worker.js').read_text('utf-8')}</script>"
     for page in site.rglob("*.html"):
-        text = page.read_text("utf-8").replace(SHIM, worker)
+        text = SHIM.sub(lambda _: worker, page.read_text("utf-8"))
         if found := LOADED.search(text):
             sys.exit(f"site: {page} loads something from elsewhere: {text[found.start():found.end() + 80]}")
         page.write_text(text, "utf-8")
