@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
@@ -157,7 +158,7 @@ func (m *maker) run(ctx context.Context, line string) (string, error) {
 	return ends(out.String()), nil
 }
 
-// ends are the first paragraph of an output and its last line about the future.
+// ends are the first paragraph of an output and its last line about the future, folded.
 func ends(out string) string {
 	first, rest, _ := strings.Cut(out, "\n\n")
 	lines := strings.Split(strings.TrimSpace(rest), "\n")
@@ -165,7 +166,31 @@ func ends(out string) string {
 	for at > 0 && strings.HasPrefix(strings.TrimSpace(lines[at]), "written: ") {
 		at--
 	}
-	return first + "\n…\n" + strings.TrimSpace(lines[at]) + "\n"
+	return fold(first) + "…\n" + fold(strings.TrimSpace(lines[at]))
+}
+
+// fold breaks lines at blanks where they get longer than a page is wide.
+func fold(text string) string {
+	const width = 84 // letters
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		at := 0
+		for i, w := range strings.Fields(line) {
+			n := utf8.RuneCountInString(w)
+			switch {
+			case i > 0 && at+1+n > width:
+				b.WriteString("\n")
+				at = 0
+			case i > 0:
+				b.WriteString(" ")
+				at++
+			}
+			b.WriteString(w)
+			at += n
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 // columns are some columns of a csv.

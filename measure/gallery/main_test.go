@@ -88,6 +88,17 @@ func TestAlike(t *testing.T) {
 	}
 }
 
+func TestFold(t *testing.T) {
+	for line := range strings.Lines(fold(strings.Repeat("seven letters ", 30) + "\nshort")) {
+		if n := len(line); n > 85 {
+			t.Errorf("a line has %d letters: %q", n, line)
+		}
+	}
+	if got := fold("a b\nc"); got != "a b\nc\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestEnds(t *testing.T) {
 	if got := ends("You can use it.\n\nSeries\n  5 values\n\nAt 3 it expects 4.\nwritten: a.svg\n"); got != "You can use it.\n…\nAt 3 it expects 4.\n" {
 		t.Errorf("got %q", got)
