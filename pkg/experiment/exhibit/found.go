@@ -2,15 +2,19 @@ package exhibit
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// parts is where a measurement in words goes on to the next of its results.
-var parts = regexp.MustCompile(`[.;] +`)
+// parts are the results of a measurement in words: its sentences, or what semicolons divide if it is one.
+func parts(measured string) []string {
+	if some := strings.Split(strings.TrimRight(measured, ". "), ". "); len(some) > 1 {
+		return some
+	}
+	return strings.Split(measured, "; ")
+}
 
 // found is a table of what was found about rows of the ledger: the verdict, the claim, and what was measured, a line for each of its parts.
 // It judges the results stored in dir, which are those of full scale. An error names a row that does not exist.
@@ -36,7 +40,7 @@ func found(dir string, ids ...string) (*viz.Table, error) {
 		if measured == "" {
 			measured = r.Why
 		}
-		t.Rows = append(t.Rows, []any{viz.Status(r.Status), r.Claim, parts.Split(strings.TrimRight(measured, ". "), -1)})
+		t.Rows = append(t.Rows, []any{viz.Status(r.Status), r.Claim, parts(measured)})
 	}
 	return t, nil
 }
