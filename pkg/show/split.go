@@ -21,6 +21,10 @@ type Split struct {
 	Held    dataset.Series // all that is not before the cut
 	Data    gppl.Data      // Train, standardised
 	Scaling dataset.Scaling
+
+	whole dataset.Series // before anything was left out
+	at    float64
+	every int
 }
 
 // SplitAt cuts a series at x. Of the observations before x it keeps every every-th for training (1: all). It returns an error if
@@ -37,7 +41,7 @@ func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
 	for i := 0; i < before.Len(); i += every {
 		kept = append(kept, i)
 	}
-	sp := &Split{Train: before.Select(kept), Held: held}
+	sp := &Split{Train: before.Select(kept), Held: held, whole: s, at: x, every: every}
 	z, scaling := sp.Train.Standardize()
 	data, err := gppl.NewData(gppl.Scalars(z.X), z.Y)
 	if err != nil {

@@ -2,8 +2,6 @@ package viz
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"image/color"
@@ -130,18 +128,7 @@ func (f *Figure) data() (string, error) {
 	if !json.Valid(b) {
 		return "", fmt.Errorf("viz: the data of the figure %q are not JSON", f.Title)
 	}
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return "", err
-	}
-	if _, err := z.Write(b); err != nil {
-		return "", err
-	}
-	if err := z.Close(); err != nil {
-		return "", err
-	}
-	return base64.StdEncoding.EncodeToString(out.Bytes()), nil
+	return packed(b)
 }
 
 func appendField(b []byte, name string, value any) []byte {

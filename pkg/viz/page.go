@@ -1,8 +1,6 @@
 package viz
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -47,19 +45,12 @@ var pageCSS = func() string {
 // notebookHead is both in a notebook, with the slider wide enough to be moved by its hundredth. Every cell is a program of its own
 // and does not know what the page has, so the script comes compressed: a third of its length.
 var notebookHead = func() string {
-	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err == nil {
-		_, err = z.Write([]byte(script))
-	}
-	if err == nil {
-		err = z.Close()
-	}
+	text, err := packed([]byte(script))
 	if err != nil {
 		panic(err) // of a buffer
 	}
 	return "<style>" + pageCSS + "input[id^=gonb_slider_]{width:min(480px,90%)}</style>" +
 		"<script>window.gpplFigures||window.DecompressionStream&&new Response(new Blob([Uint8Array.from(atob('" +
-		base64.StdEncoding.EncodeToString(packed.Bytes()) +
+		text +
 		"'),c=>c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(t=>new Function(t)())</script>"
 }()

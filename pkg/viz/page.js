@@ -400,10 +400,10 @@
 			for (const e of svg.querySelectorAll('.gppl-zoom')) e.remove();
 			let any = false;
 			for (const r of places) {
-				const p = this.panels[r.panel], is = p?.zoom && zoomed(p), parts = [...svg.querySelectorAll(`.gppl-t${r.panel}`)];
+				const p = this.panels[r.panel], is = p?.zoom && zoomed(p), again = is || p?.computed, parts = [...svg.querySelectorAll(`.gppl-t${r.panel}`)];
 				any ||= is;
-				for (const e of parts) e.style.visibility = is ? 'hidden' : '';
-				if (is) svg.append(this.panel(p, r, grouped(parts), bottom));
+				for (const e of parts) e.style.visibility = again ? 'hidden' : '';
+				if (again) svg.append(this.panel(p, r, grouped(parts), bottom));
 			}
 			if (this.reset) this.reset.disabled = !any;
 			this.stageElement.classList.toggle('gppl-zoomed', any);
@@ -522,9 +522,9 @@
 		}
 
 		vector() {
-			const svg = this.plot.querySelector('svg').cloneNode(true);
+			const computed = this.panels?.some((p) => p?.computed), svg = (computed ? this.svg() : this.plot.querySelector('svg')).cloneNode(true); // what the page computed is saved
 			for (const a of ['class', 'data-panels', 'style']) svg.removeAttribute(a);
-			for (const e of svg.querySelectorAll('.gppl-zoom, .gppl-over')) e.remove();
+			for (const e of svg.querySelectorAll(`${computed ? '[style*="visibility: hidden"]' : '.gppl-zoom'}, .gppl-over`)) e.remove();
 			for (const e of svg.querySelectorAll('[data-part]')) { e.removeAttribute('class'); e.removeAttribute('data-part'); e.style.visibility = ''; }
 			return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(svg).replace(/var\(--gppl-[0-9a-f]{6},\s*(#[0-9a-fA-F]{6})\)/g, '$1');
 		}

@@ -32,6 +32,7 @@ class Numbering:
         self.count = {"figure": 0, "table": 0}
         self.named, self.waiting = {}, {}
         self.css = ""  # of pkg/viz, from the first cell that shows something
+        self.live = 0  # figures that the page can compute again
 
     def cell(self, tags):
         """Begins a cell with its tags."""
@@ -42,6 +43,7 @@ class Numbering:
         if found := HEAD.search(text):
             self.css = self.css or found[1]
             text = HEAD.sub("", text)
+        self.live += text.count("<figure data-live=")
 
         def begin(match):
             kind = match[0][1:]

@@ -26,6 +26,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import GoLexer
 
+import live
 import smoke_numbers
 from check import check
 from ledger import Ledger, LedgerError
@@ -85,10 +86,12 @@ POWER = re.compile(r"\^([\d.]*\d)")
 SUBSCRIPT = re.compile(r"(?<!\w)(\w)_(?:\{([^}]*)\}|([A-Za-z]+)(?![A-Za-z_]))")  # I_Y and K_uu, but not train_step
 
 
-def policy(script):
-    """A Content-Security-Policy for a page whose only script is this one, on lines of its own: nothing else runs or is loaded."""
+def policy(script, computes=False):
+    """A Content-Security-Policy for a page whose only script is this one, on lines of its own: nothing else runs or is loaded. A page
+    that computes starts a worker that it holds, which compiles the program that it holds."""
     digest = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
-    return f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    compute = " 'wasm-unsafe-eval'; worker-src blob:" if computes else ""
+    return f"default-src 'none'; script-src 'sha256-{digest}'{compute}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def keep(text):
@@ -229,10 +232,11 @@ def render(nb, about, code_css):
     if references.cited:
         headings.append((2, "references", "References"))
     headings.append((2, "environment", "Made with"))
-    script = (Path(__file__).parent / "page.js").read_text("utf-8")
+    script = (Path(__file__).parent / "page.js").read_text("utf-8") + (figure_script() if numbering.count["figure"] else "")
+    worker, program, live_css = live.parts(ROOT) if numbering.live else ("", "", "")
     return PAGES.get_template("page.html.j2").render(
-        cells=cells, facts=about, code_css=code_css, figure_css=numbering.css, contents=headings, references=references.cited,
-        script=script + (figure_script() if numbering.count["figure"] else ""))
+        cells=cells, facts=about, code_css=code_css, figure_css=numbering.css + live_css, contents=headings, references=references.cited,
+        script=script + (live.script() if program else ""), worker=worker, program=program)
 
 
 def report(path, out, seconds):
@@ -253,7 +257,7 @@ def report(path, out, seconds):
     code_css += f"\n@media screen and (prefers-color-scheme: dark) {{\n{dark_code}\n}}"
     try:
         page = render(nb, about, code_css)
-    except PageError as error:
+    except (PageError, live.ProgramError) as error:
         raise Failure(str(error)) from None
     if problems := check(page):
         raise Failure("the report is not fit to be shown: " + "; ".join(problems))

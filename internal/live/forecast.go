@@ -1,0 +1,292 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Forecast is a learnt model of the first part of a series and its forecast of the rest, in the units of the series. The model has
+// standardised observations, (y − Mean)/Scale; while a reader moves the controls, their scaling stays that of the published figure, so
+// that the values of parameters keep their meaning.
+type Forecast struct {
+	Model     gppl.Model `json:"model"`
+	X         []float64  `json:"x"` // ascending
+	Y         []float64  `json:"y"`
+	XUnit     string     `json:"xUnit"`
+	YUnit     string     `json:"yUnit"`
+	Mean      float64    `json:"mean"`
+	Scale     float64    `json:"scale"`
+	Split     float64    `json:"split"` // observations before it are trained on,
+	Every     int        `json:"every"` // of these every Every-th
+	From      float64    `json:"from"`  // where the figure begins
+	Published Scores     `json:"published"`
+
+	trained trained
+}
+
+// Scores are those of the published forecast: the negative log likelihood of the observations trained on, in nats, and of the held-out
+// ones the share within the 95 % band and the root mean square error.
+type Scores struct {
+	NLL      float64 `json:"nll"`
+	Coverage float64 `json:"coverage"`
+	RMSE     float64 `json:"rmse"`
+}
+
+// trained is what depends on the observations trained on alone, kept while parameters move.
+type trained struct {
+	split float64
+	every int
+	data  gppl.Data
+	x, y  []float64 // of data, in the units of the series
+	from  int       // the first observation that is held out
+	exact *gppl.Exact
+	k     int
+	pl    *gppl.Projected
+}
+
+const (
+	points = 400           // of a line, one for every other pixel of a page
+	drawn  = 1.96          // half width of a band that is drawn, in standard deviations, as pkg/viz has it
+	half   = 1.95996398454 // of the band whose coverage is counted: the 97.5 % quantile of a normal distribution
+	seed   = 1             // of the projections
+)
+
+// learnt are the parameters that have controls: the lengthscales, which say what a forecast believes.
+func (f *Forecast) learnt() (at []int) {
+	for i, p := range f.Model.Params() {
+		if p.Role == gppl.RoleLengthscale {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// Controls are the split, how many observations are left out between two that are trained on, the lengthscales, and the number k of projections.
+func (f *Forecast) Controls() []Control {
+	const steps = 40
+	var splits []float64
+	end := f.X[len(f.X)-1]
+	for s := math.Ceil(f.From + 1); s < end-0.5; s++ {
+		splits = append(splits, s)
+	}
+	controls := []Control{
+		among("Train on observations before", "", f.Split, splits...),
+		among("Keep one observation of", "", float64(f.Every), 1, 2, 4, 8, 16, 32, 64),
+	}
+	params := f.Model.Params()
+	for _, i := range f.learnt() {
+		controls = append(controls, around(params[i].Name, f.XUnit, params[i].Value, steps))
+	}
+	return append(controls, among("Projections k", "", 32, 4, 8, 16, 32, 64, 128))
+}
+
+func (f *Forecast) check() error {
+	if len(f.X) != len(f.Y) {
+		return fmt.Errorf("live: a series of %d times and %d observations", len(f.X), len(f.Y))
+	}
+	if !sort.Float64sAreSorted(f.X) {
+		return fmt.Errorf("live: the times of the series do not ascend")
+	}
+	if !(f.Scale > 0) {
+		return fmt.Errorf("live: the observations have the scale %v; want a positive one", f.Scale)
+	}
+	return f.Model.Check()
+}
+
+// train makes the losses of the observations before split, if they are not those that are kept.
+func (f *Forecast) train(split float64, every int) error {
+	if t := &f.trained; t.exact != nil && t.split == split && t.every == every {
+		return nil
+	}
+	if every < 1 {
+		return fmt.Errorf("live: one observation of %d", every)
+	}
+	t := trained{split: split, every: every, from: sort.SearchFloat64s(f.X, split)}
+	var z []float64
+	for i := 0; i < t.from; i += every {
+		t.x, t.y = append(t.x, f.X[i]), append(t.y, f.Y[i])
+		z = append(z, (f.Y[i]-f.Mean)/f.Scale)
+	}
+	var err error
+	if t.data, err = gppl.NewData(gppl.Scalars(t.x), z); err != nil {
+		return err
+	}
+	if t.exact, err = gppl.NewExact(f.Model, t.data); err != nil {
+		return err
+	}
+	f.trained = t
+	return nil
+}
+
+// project makes the loss that sees the observations through k projections.
+func (f *Forecast) project(k int) error {
+	t := &f.trained
+	if k = min(k, t.data.Len()); t.pl != nil && t.k == k {
+		return nil
+	}
+	omega, err := gppl.NewProjection(gppl.Sphere{}, t.data.X, k, seed)
+	if err != nil {
+		return err
+	}
+	pl, err := gppl.NewProjected(f.Model, t.data, omega)
+	if err != nil {
+		return err
+	}
+	t.k, t.pl = k, pl
+	return nil
+}
+
+func (f *Forecast) at(values []float64) (*Shown, error) {
+	learnt := f.learnt()
+	if len(values) != 3+len(learnt) {
+		return nil, fmt.Errorf("live: %d values for %d controls", len(values), 3+len(learnt))
+	}
+	if err := f.train(values[0], int(values[1])); err != nil {
+		return nil, err
+	}
+	theta := f.Model.Values()
+	for j, i := range learnt {
+		theta[i] = values[2+j]
+	}
+	t := &f.trained
+	nll, err := t.exact.ValueGrad(nil, theta)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.project(int(values[len(values)-1])); err != nil {
+		return nil, err
+	}
+	pl, err := t.pl.ValueGrad(nil, theta)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.curves(f.Model.WithParams(theta))
+	if err != nil {
+		return nil, err
+	}
+	n := float64(t.data.Len())
+	return &Shown{
+		Engine: t.exact.Report().Engine,
+		Layers: c.layers(t, f),
+		Readings: []Reading{
+			{Name: "observations trained on", Value: n},
+			{Name: "exact negative log likelihood", Unit: "nats", Value: nll, Digits: 3},
+			{Name: "the same per observation", Unit: "nats", Value: nll / n, Digits: 4},
+			{Name: fmt.Sprintf("PL of %d projections, per projection", t.k), Unit: "nats", Value: pl / float64(t.k), Digits: 4},
+			{Name: "held-out observations in the 95 % band", Unit: "%", Value: 100 * c.coverage, Digits: 1},
+			{Name: "root mean square error", Unit: f.YUnit, Value: c.rmse, Digits: 3},
+		},
+	}, nil
+}
+
+// curves is a forecast as it is drawn, and its scores.
+type curves struct {
+	x, mean, latent, noisy []float64 // standard deviations, in the unit of the series
+	coverage, rmse         float64
+}
+
+// curves predicts by the exact posterior of a model, where the figure draws and where observations are held out.
+func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
+	p, err := gppl.NewPosterior(m, f.trained.data, opts...)
+	if err != nil {
+		return nil, err
+	}
+	c := &curves{x: make([]float64, points)}
+	end := f.X[len(f.X)-1]
+	for i := range c.x {
+		c.x[i] = f.From + (end-f.From)*float64(i)/(points-1)
+	}
+	held, y := f.X[f.trained.from:], f.Y[f.trained.from:]
+	mean, variances, err := p.LatentContext(context.Background(), gppl.Scalars(slices.Concat(c.x, held)))
+	if err != nil {
+		return nil, err
+	}
+	for i := range points {
+		c.mean = append(c.mean, f.Mean+f.Scale*mean[i])
+		c.latent = append(c.latent, f.Scale*math.Sqrt(variances[i]))
+		c.noisy = append(c.noisy, f.Scale*math.Sqrt(variances[i]+m.Noise))
+	}
+	within := 0
+	for i, v := range y {
+		off := v - f.Mean - f.Scale*mean[points+i]
+		c.rmse += off * off / float64(len(y))
+		if math.Abs(off) <= half*f.Scale*math.Sqrt(variances[points+i]+m.Noise) {
+			within++
+		}
+	}
+	c.coverage = float64(within) / float64(len(y))
+	c.rmse = math.Sqrt(c.rmse)
+	return c, nil
+}
+
+// layers are those of the figure of show.Forecast, which has these kinds and names.
+func (c *curves) layers(t *trained, f *Forecast) []Layer {
+	band := func(name string, sd []float64) Layer {
+		l := Layer{Kind: "band", Name: name, X: c.x}
+		for i, m := range c.mean {
+			l.Lo, l.Hi = append(l.Lo, m-drawn*sd[i]), append(l.Hi, m+drawn*sd[i])
+		}
+		return l
+	}
+	seen := sort.SearchFloat64s(t.x, f.From)
+	return []Layer{
+		{Kind: "span", Name: "forecast", Lo: []float64{t.split}, Hi: f.X[len(f.X)-1:]},
+		band("95 % band for y, with noise", c.noisy),
+		band("95 % band for f", c.latent),
+		{Kind: "dots", Name: "trained on", X: t.x[seen:], Y: t.y[seen:]},
+		{Kind: "dots", Name: "held out", X: f.X[t.from:], Y: f.Y[t.from:]},
+		{Kind: "line", Name: "forecast", X: c.x, Y: c.mean},
+	}
+}
+
+// verify computes the published likelihood and scores by the engine that is chosen, and by another that takes the model.
+func (f *Forecast) verify() (checks []Check, err error) {
+	if err := f.train(f.Split, f.Every); err != nil {
+		return nil, err
+	}
+	exact := f.trained.exact
+	if checks, err = f.compare(exact); err != nil {
+		return nil, err
+	}
+	first := exact.Report().Engine
+	// Dense linear algebra makes no use of the structure of a kernel and takes any; where it was chosen itself, what does is asked.
+	for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineMixed, gppl.EngineSpectral, gppl.EngineBanded} {
+		if engine == first {
+			continue
+		}
+		if exact, err = gppl.NewExact(f.Model, f.trained.data, gppl.WithEngine(engine)); err != nil {
+			return nil, err
+		}
+		second, err := f.compare(exact, gppl.WithEngine(engine))
+		if refused := (*gppl.Refusal)(nil); errors.As(err, &refused) {
+			continue
+		}
+		return append(checks, second...), err
+	}
+	return checks, nil
+}
+
+// compare computes the published numbers by a likelihood and by a posterior of the same options.
+func (f *Forecast) compare(exact *gppl.Exact, opts ...gppl.Option) ([]Check, error) {
+	nll, err := exact.ValueGrad(nil, f.Model.Values())
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.curves(f.Model, opts...)
+	if err != nil {
+		return nil, err
+	}
+	const perObservation, relative = 1e-8, 1e-6 // nats, which WithTolerance promises; of a root mean square error
+	by := exact.Report().Engine
+	return []Check{
+		check("exact negative log likelihood", "nats", by, f.Published.NLL, nll, perObservation*float64(f.trained.data.Len())),
+		check("share of held-out observations in the 95 % band", "%", by, 100*f.Published.Coverage, 100*c.coverage, relative),
+		check("root mean square error", f.YUnit, by, f.Published.RMSE, c.rmse, relative*f.Published.RMSE),
+	}, nil
+}

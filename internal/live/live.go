@@ -1,0 +1,154 @@
+// Package live computes figures again, inside the page that shows them, where a reader moves their controls. It takes and returns JSON,
+// draws nothing, and knows of [gppl] alone, which keeps the program small: cmd/gppl-live compiles it to WebAssembly, and the script of
+// a page (pkg/viz/live.js) gives the layers of the figure the numbers that it answers with. The same calls are tested natively.
+package live
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Control is a slider of a figure. Its positions are Values, of which Start is the published one.
+type Control struct {
+	Name   string    `json:"name"`
+	Unit   string    `json:"unit,omitempty"`
+	Values []float64 `json:"values"`
+	Start  int       `json:"start"`
+}
+
+// around returns a control over steps values on both sides of a published positive one, from a tenth of it to ten times as much.
+func around(name, unit string, published float64, steps int) Control {
+	c := Control{Name: name, Unit: unit, Start: steps}
+	for i := -steps; i <= steps; i++ {
+		c.Values = append(c.Values, published*math.Pow(10, float64(i)/float64(steps)))
+	}
+	return c
+}
+
+// among returns a control over the given values, which ascend, with the published one in its place.
+func among(name, unit string, published float64, values ...float64) Control {
+	c := Control{Name: name, Unit: unit}
+	for _, v := range values {
+		if v < published {
+			c.Start++
+		}
+	}
+	c.Values = append(c.Values, values[:c.Start]...)
+	c.Values = append(c.Values, published)
+	for _, v := range values[c.Start:] {
+		if v > published {
+			c.Values = append(c.Values, v)
+		}
+	}
+	return c
+}
+
+// Layer replaces the numbers of the layer of a figure that has its kind and name (see pkg/viz/layer.go).
+type Layer struct {
+	Kind string    `json:"kind"`
+	Name string    `json:"name"`
+	X    []float64 `json:"x,omitempty"`
+	Y    []float64 `json:"y,omitempty"`
+	Lo   []float64 `json:"lo,omitempty"`
+	Hi   []float64 `json:"hi,omitempty"`
+}
+
+// Reading is a number beside the figure.
+type Reading struct {
+	Name   string  `json:"name"`
+	Unit   string  `json:"unit,omitempty"`
+	Value  float64 `json:"value"`
+	Digits int     `json:"digits"` // after the decimal point
+}
+
+// Shown is what a figure shows at one position of its controls.
+type Shown struct {
+	Layers   []Layer   `json:"layers"`
+	Readings []Reading `json:"readings"`
+	Engine   string    `json:"engine"` // that computed it
+}
+
+// Check compares a published number with the one that is computed here.
+type Check struct {
+	Name      string  `json:"name"`
+	Unit      string  `json:"unit,omitempty"`
+	Published float64 `json:"published"`
+	Found     float64 `json:"found"`
+	By        string  `json:"by"`      // the engine
+	Allowed   float64 `json:"allowed"` // the largest difference that rounding and the engines' tolerance explain
+	Agrees    bool    `json:"agrees"`
+}
+
+func check(name, unit, by string, published, found, allowed float64) Check {
+	return Check{name, unit, published, found, by, allowed, math.Abs(found-published) <= allowed}
+}
+
+// figure is what a page can compute again.
+type figure interface {
+	// at computes what the figure shows where its controls have these values.
+	at(values []float64) (*Shown, error)
+	// verify computes the published numbers again, by the engine that is chosen and by another.
+	verify() ([]Check, error)
+}
+
+// question is a message of a page: first the figure, then either values of its controls or that its numbers be verified.
+type question struct {
+	Forecast *Forecast `json:"forecast"`
+	Values   []float64 `json:"values"`
+	Verify   bool      `json:"verify"`
+}
+
+// answer is what it is told; one of the fields is set.
+type answer struct {
+	Shown  *Shown  `json:"shown,omitempty"`
+	Checks []Check `json:"checks,omitempty"`
+	Error  string  `json:"error,omitempty"`
+}
+
+// Session answers the questions about one figure. Its zero value waits for the figure.
+type Session struct{ figure figure }
+
+// Answer answers a message with another, both JSON. An error, with what it is about, is an answer as well.
+func (s *Session) Answer(message []byte) []byte {
+	a, err := s.answer(message)
+	if err == nil {
+		var text []byte
+		if text, err = json.Marshal(a); err == nil {
+			return text
+		}
+	}
+	text, err := json.Marshal(answer{Error: err.Error()})
+	if err != nil {
+		panic(err) // of a string
+	}
+	return text
+}
+
+func (s *Session) answer(message []byte) (a answer, err error) {
+	defer func() { // of misuse, which a page would otherwise end with
+		if r := recover(); r != nil {
+			err = fmt.Errorf("live: %v", r)
+		}
+	}()
+	var q question
+	if err := json.Unmarshal(message, &q); err != nil {
+		return a, fmt.Errorf("live: the message is not as expected: %w", err)
+	}
+	if q.Forecast != nil {
+		if err := q.Forecast.check(); err != nil {
+			return a, err
+		}
+		s.figure = q.Forecast
+	}
+	switch {
+	case s.figure == nil:
+		return a, errors.New("live: no figure was given")
+	case q.Verify:
+		a.Checks, err = s.figure.verify()
+	case q.Values != nil:
+		a.Shown, err = s.figure.at(q.Values)
+	}
+	return a, err
+}

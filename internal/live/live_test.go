@@ -1,0 +1,188 @@
+package live
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// seasons is a trend with a yearly cycle, and a model of it that was not trained; what the figure publishes is computed by plain calls of
+// package gppl.
+func seasons(t *testing.T) *Forecast {
+	t.Helper()
+	f := &Forecast{XUnit: "year", YUnit: "ppm", Mean: 340, Scale: 10, Split: 16, Every: 2, From: 10}
+	for i := range 240 {
+		x := float64(i) / 12
+		f.X, f.Y = append(f.X, x), append(f.Y, 330+x+3*math.Sin(2*math.Pi*x)+0.3*math.Sin(50*x*x))
+	}
+	cycle := gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1}
+	f.Model = gppl.Model{
+		Mean:   gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, gppl.Scalars(f.X))),
+		Kernel: gppl.Add(cycle, gppl.Matern32{Variance: 0.01, Lengthscale: 1}), Noise: 0.001,
+	}.Fix("LocPer.period")
+	if err := f.train(f.Split, f.Every); err != nil {
+		t.Fatal(err)
+	}
+	d := f.trained.data
+	exact, err := gppl.NewExact(f.Model, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Published.NLL, err = exact.ValueGrad(nil, f.Model.Values()); err != nil {
+		t.Fatal(err)
+	}
+	p, err := gppl.NewPosterior(f.Model, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := slices.IndexFunc(f.X, func(x float64) bool { return x >= f.Split })
+	mean, variances := p.Noisy(gppl.Scalars(f.X[held:]))
+	n := float64(len(mean))
+	for i, m := range mean {
+		off := (f.Y[held+i]-f.Mean)/f.Scale - m
+		f.Published.RMSE += f.Scale * f.Scale * off * off / n
+		if math.Abs(off) <= half*math.Sqrt(variances[i]) {
+			f.Published.Coverage += 1 / n
+		}
+	}
+	f.Published.RMSE = math.Sqrt(f.Published.RMSE)
+	return f
+}
+
+// ask sends a message as a page does.
+func ask(t *testing.T, s *Session, message any) answer {
+	t.Helper()
+	text, err := json.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a answer
+	if err := json.Unmarshal(s.Answer(text), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func starts(controls []Control) (values []float64) {
+	for _, c := range controls {
+		values = append(values, c.Values[c.Start])
+	}
+	return values
+}
+
+func reading(t *testing.T, s *Shown, name string) float64 {
+	t.Helper()
+	i := slices.IndexFunc(s.Readings, func(r Reading) bool { return strings.Contains(r.Name, name) })
+	if i < 0 {
+		t.Fatalf("no reading of %q", name)
+	}
+	return s.Readings[i].Value
+}
+
+// TestForecast moves the controls of a forecast through messages: at the published values it shows the published numbers, and each control
+// has the effect that it names.
+func TestForecast(t *testing.T) {
+	f := seasons(t)
+	var s Session
+	if a := ask(t, &s, map[string]any{"forecast": f}); a.Error != "" {
+		t.Fatal(a.Error)
+	}
+	values := starts(f.Controls())
+	if want := []float64{16, 2, 30, 1, 32}; !slices.Equal(values, want) {
+		t.Fatalf("the controls start at %v, want %v", values, want)
+	}
+	published := ask(t, &s, question{Values: values}).Shown
+	if off := reading(t, published, "exact") - f.Published.NLL; math.Abs(off) > 1e-9*math.Abs(f.Published.NLL) {
+		t.Errorf("the likelihood differs by %g nats from the published one", off)
+	}
+	if off := reading(t, published, "root mean") - f.Published.RMSE; math.Abs(off) > 1e-9*f.Published.RMSE {
+		t.Errorf("the error differs by %g from the published one", off)
+	}
+	if n := reading(t, published, "trained on"); n != 96 {
+		t.Errorf("trained on %g observations, want 96", n)
+	}
+	for _, c := range []struct {
+		control int
+		value   float64
+		reading string
+		less    bool
+	}{
+		{0, 12, "trained on", true},
+		{1, 1, "trained on", false},
+		{2, 3, "exact", false}, // 30 years were not learnt, but 3 are worse
+		{4, 8, "PL of 8", true},
+	} {
+		moved := slices.Clone(values)
+		moved[c.control] = c.value
+		a := ask(t, &s, question{Values: moved})
+		if a.Error != "" {
+			t.Fatal(a.Error)
+		}
+		if c.control == 4 {
+			reading(t, a.Shown, c.reading)
+			continue
+		}
+		if was, is := reading(t, published, c.reading), reading(t, a.Shown, c.reading); (is < was) != c.less {
+			t.Errorf("control %d at %g: %s was %g and is %g", c.control, c.value, c.reading, was, is)
+		}
+	}
+	for _, l := range published.Layers {
+		for i := range l.Hi {
+			if !(l.Lo[i] < l.Hi[i]) {
+				t.Fatalf("the layer %q at %d is from %g to %g", l.Name, i, l.Lo[i], l.Hi[i])
+			}
+		}
+	}
+}
+
+// TestVerify has two engines agree on what was published, and on what was not.
+func TestVerify(t *testing.T) {
+	f := seasons(t)
+	var s Session
+	a := ask(t, &s, map[string]any{"forecast": f, "verify": true})
+	if a.Error != "" || len(a.Checks) != 6 {
+		t.Fatalf("%+v", a)
+	}
+	if a.Checks[0].By == a.Checks[3].By || a.Checks[0].By == "" {
+		t.Errorf("computed by %s and %s", a.Checks[0].By, a.Checks[3].By)
+	}
+	for _, c := range a.Checks {
+		if !c.Agrees {
+			t.Errorf("%+v", c)
+		}
+	}
+	f.Published.NLL += 1e-4
+	for i, c := range ask(t, &s, map[string]any{"forecast": f, "verify": true}).Checks {
+		if wrong := i%3 == 0; c.Agrees == wrong {
+			t.Errorf("another likelihood was published: %+v", c)
+		}
+	}
+}
+
+func TestSessionErrors(t *testing.T) {
+	f := seasons(t)
+	descending := *f
+	descending.X = slices.Clone(f.X)
+	slices.Reverse(descending.X)
+	for _, c := range []struct {
+		message any
+		want    string
+	}{
+		{"no object", "not as expected"},
+		{question{Verify: true}, "no figure"},
+		{map[string]any{"forecast": &descending}, "do not ascend"},
+		{map[string]any{"forecast": f, "values": []float64{1}}, "1 values for 5 controls"},
+		{map[string]any{"forecast": f, "values": []float64{16, 0, 30, 1, 32}}, "one observation of 0"},
+		{map[string]any{"forecast": f, "values": []float64{16, 2, -1, 1, 32}}, "-1"},
+		{map[string]any{"forecast": f, "values": []float64{-3, 2, 30, 1, 32}}, ""},
+	} {
+		var s Session
+		if a := ask(t, &s, c.message); a.Error == "" || !strings.Contains(a.Error, c.want) {
+			t.Errorf("%v: the error is %q, want one with %q", c.want, a.Error, c.want)
+		}
+	}
+}

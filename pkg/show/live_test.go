@@ -1,0 +1,55 @@
+package show
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/live"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// TestForecastLive verifies a forecast by the program that a page has: what is published is what it computes.
+func TestForecastLive(t *testing.T) {
+	s, err := SplitAt(dataset.CO2(), 1996, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cycle := gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1}
+	trend := gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, s.Data.X))
+	f, err := s.Forecast("trend", gppl.Model{Mean: trend, Kernel: gppl.Add(cycle, gppl.Matern32{Variance: 0.01, Lengthscale: 1}), Noise: 0.001})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := f.live(1988)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent struct {
+		Figure json.RawMessage `json:"figure"`
+	}
+	if err := json.Unmarshal(text, &sent); err != nil {
+		t.Fatal(err)
+	}
+	var session live.Session
+	if a := session.Answer(sent.Figure); string(a) != "{}" {
+		t.Fatalf("the page sends its figure: %s", a)
+	}
+	a := string(session.Answer([]byte(`{"verify": true}`)))
+	if n := strings.Count(a, `"agrees":true`); n != 6 || strings.Contains(a, `"agrees":false`) {
+		t.Errorf("verified: %s", a)
+	}
+	// The layers are those of the figure, by kind and name.
+	fig, err := f.Figure("CO₂", 1988)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err := fig.LiveHTML(again); err != nil || !strings.HasPrefix(string(h), `<figure data-live="H4sI`) {
+		t.Errorf("the figure in a page begins %.60s, %v", h, err)
+	}
+}

@@ -1,0 +1,58 @@
+package viz
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+// LiveHTML is [Figure.HTML] with what a page needs to compute the figure again, which must be JSON: its controls, and the figure as
+// the program of the page knows it (package live). A page that carries the program and pkg/viz/live.js, as the reports do, lets its
+// reader move the controls; in any other the figure is that of Figure.HTML.
+func (f *Figure) LiveHTML(live any) (template.HTML, error) {
+	h, err := f.HTML()
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(live)
+	if err != nil {
+		return "", fmt.Errorf("viz: what the figure %q is computed from: %w", f.Title, err)
+	}
+	data, err := packed(text)
+	if err != nil {
+		return "", err
+	}
+	return template.HTML(strings.Replace(string(h), "<figure ", `<figure data-live="`+data+`" `, 1)), nil
+}
+
+// ShowLive displays a figure as [Show] does, with what it is computed from (see [Figure.LiveHTML]).
+func ShowLive(f *Figure, live any) (shown bool, err error) {
+	if !InNotebook() {
+		return false, nil
+	}
+	h, err := f.LiveHTML(live)
+	if err != nil {
+		return false, err
+	}
+	return ShowHTML(h), nil
+}
+
+// packed compresses a text and writes it in base 64, as the scripts of a page read it.
+func packed(text []byte) (string, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := z.Write(text); err != nil {
+		return "", err
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(out.Bytes()), nil
+}

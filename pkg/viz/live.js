@@ -1,0 +1,213 @@
+// Figures that a page computes again where their reader moves a control (see Figure.LiveHTML). The program is in the page, compressed, and
+// runs in a worker that starts when a reader first comes near. It answers with numbers (internal/live), which take the place of those
+// of the layers; page.js draws them with the looks of the figure. Without any of this the figure stays as it was published.
+(() => {
+	const source = document.getElementById('gppl-worker'), program = document.getElementById('gppl-program');
+	if (!source || !program || !window.DecompressionStream || !window.WebAssembly || !window.Worker) return;
+	const make = (tag, attributes = {}, ...children) => {
+		const e = document.createElement(tag);
+		for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+		e.append(...children);
+		return e;
+	};
+	const minus = (s) => s.replace(/-/g, '−');
+	const exactly = (v, digits) => minus(v.toFixed(digits));
+	const short = (v) => minus(String(+v.toPrecision(4)));
+	const withUnit = (text, unit) => unit ? `${text}\u00a0${unit}` : text;
+
+	// A worker with the program, which answers one message at a time, in their order.
+	class Program {
+		constructor() {
+			const url = URL.createObjectURL(new Blob([source.textContent], {type: 'text/javascript'}));
+			this.worker = new Worker(url);
+			this.waiting = [];
+			this.worker.onmessage = ({data}) => { this.waiting.shift().resolve(JSON.parse(data)); };
+			this.worker.onerror = (e) => {
+				for (const w of this.waiting.splice(0)) w.reject(new Error(e.message || 'the program does not start'));
+			};
+			this.worker.postMessage({program: program.textContent});
+		}
+
+		ask(message) {
+			return new Promise((resolve, reject) => {
+				this.waiting.push({resolve, reject});
+				this.worker.postMessage({text: JSON.stringify(message)});
+			}).then((answer) => {
+				if (answer.error) throw new Error(answer.error);
+				return answer;
+			});
+		}
+	}
+
+	class Live {
+		constructor(figure) {
+			this.figure = figure;
+			this.unpacked = new Response(new Blob([Uint8Array.from(atob(figure.dataset.live), (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
+			this.unpacked.then((live) => this.controls(live.controls));
+		}
+
+		controls(controls) {
+			const name = this.figure.gppl.name, id = `${this.figure.id || 'figure'}-compute`;
+			this.sliders = controls.map((c, i) => {
+				const value = make('output', {for: `${id}-${i}`});
+				const input = make('input', {type: 'range', id: `${id}-${i}`, min: 0, max: c.values.length - 1, step: 1, value: c.start});
+				input.addEventListener('input', () => { this.say(i); this.move(); });
+				return {...c, input, value};
+			});
+			this.state = make('p', {class: 'gppl-state', role: 'status'}, 'Move a control: this page then computes the figure again, without a network.');
+			this.readings = make('dl', {class: 'gppl-readings'});
+			this.verdict = make('div', {role: 'status'});
+			const button = (text, action) => {
+				const b = make('button', {type: 'button'}, text);
+				b.addEventListener('click', action);
+				return b;
+			};
+			this.reset = button('As published', () => this.publish());
+			this.reset.disabled = true;
+			this.verifier = button('Verify', () => this.verify());
+			const box = make('div', {class: 'gppl-compute', role: 'group', 'aria-label': `Compute the figure again: ${name}`},
+				make('div', {class: 'gppl-sliders'}, ...this.sliders.map((s) => make('div', {}, make('label', {for: s.input.id}, `${s.name}: `, s.value), s.input))),
+				make('div', {class: 'gppl-tools'}, this.reset, this.verifier), this.state, this.readings, this.verdict);
+			this.sliders.forEach((_, i) => this.say(i));
+			for (const near of ['pointerenter', 'focusin', 'touchstart']) box.addEventListener(near, () => this.open(), {once: true, passive: true});
+			this.figure.append(box);
+		}
+
+		say(i) {
+			const s = this.sliders[i], text = withUnit(short(s.values[s.input.value]), s.unit);
+			s.value.textContent = text;
+			s.input.setAttribute('aria-valuetext', text);
+		}
+
+		// Starts the program, once.
+		open() {
+			return this.opening ??= this.unpacked.then(async (live) => {
+				this.program = new Program();
+				await Promise.all([this.program.ask(live.figure), this.figure.gppl.load()]);
+				this.home = this.figure.gppl.panels.map((p) => p && {...p.home});
+				this.layers = this.figure.gppl.panels.map((p) => p && p.layers.map((l) => ({...l})));
+			});
+		}
+
+		values() { return this.sliders.map((s) => s.values[s.input.value]); }
+		isPublished() { return this.sliders.every((s) => Number(s.input.value) === s.start); }
+
+		// Computes what the controls say. While it does, a reader may move on: then only the last position counts.
+		async move() {
+			this.moved = true;
+			if (this.busy) return;
+			this.busy = true;
+			this.figure.dataset.computing = '';
+			try {
+				if (!this.program) this.state.textContent = 'Starting the program …';
+				await this.open();
+				while (this.moved) {
+					this.moved = false;
+					const began = performance.now(), {shown} = await this.program.ask({values: this.values()}), took = performance.now() - began;
+					this.show(shown);
+					this.state.textContent = `Computed in this page in ${Math.round(took)} ms, by the ${shown.engine} engine.`;
+				}
+				if (!this.published) {
+					this.published = (await this.program.ask({values: this.sliders.map((s) => s.values[s.start])})).shown.readings;
+					this.read();
+				}
+			} catch (error) {
+				this.fail(error);
+			} finally {
+				this.busy = false;
+				delete this.figure.dataset.computing;
+			}
+		}
+
+		fail(error) {
+			this.moved = false;
+			this.state.textContent = `Not computed: ${error.message}`;
+		}
+
+		show(shown) {
+			const panels = this.figure.gppl.panels;
+			for (const layer of shown.layers) {
+				for (const p of panels) {
+					const l = p?.layers.find((l) => l.kind === layer.kind && l.name === layer.name);
+					if (!l) continue;
+					for (const k of ['x', 'y', 'lo', 'hi']) if (layer[k]) l[k] = Float64Array.from(layer[k]);
+					p.computed = true;
+				}
+			}
+			panels.forEach((p, i) => { if (p?.computed) this.fit(p, this.home[i]); });
+			this.now = shown.readings;
+			this.read();
+			this.draw();
+		}
+
+		// The vertical range is that of the published figure, and as much more as the numbers need.
+		fit(p, home) {
+			let lo = home.y0, hi = home.y1;
+			for (const l of p.layers) {
+				if (l.kind === 'span') continue;
+				for (const values of [l.y, l.lo, l.hi]) for (const v of values ?? []) if (Number.isFinite(v) && (!p.yLog || v > 0)) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
+			}
+			const whole = ['x0', 'x1', 'y0', 'y1'].every((k) => p.view[k] === p.home[k]);
+			p.home = {...home, y0: lo, y1: hi};
+			if (whole) p.view = {...p.home};
+		}
+
+		draw() {
+			const f = this.figure.gppl;
+			for (const p of f.panels) if (p) delete p.stops;
+			f.point(null);
+			f.draw();
+			this.reset.disabled = this.isPublished();
+		}
+
+		read() {
+			this.readings.replaceChildren(...this.now.flatMap((r, i) => {
+				const value = exactly(r.value, r.digits), was = this.published && exactly(this.published[i].value, r.digits);
+				return [make('dt', {}, r.name), make('dd', {}, withUnit(value, r.unit)), make('dd', {}, was === undefined ? '' : was === value ? 'as published' : `published: ${was}`)];
+			}));
+		}
+
+		// Back to the figure as it was published, its own drawing included.
+		publish() {
+			this.moved = false;
+			for (const [i, s] of this.sliders.entries()) { s.input.value = s.start; this.say(i); }
+			this.figure.gppl.panels.forEach((p, i) => {
+				if (!p) return;
+				p.layers.forEach((l, j) => Object.assign(l, this.layers[i][j]));
+				p.computed = false;
+				p.home = {...this.home[i]};
+				p.view = {...p.home};
+			});
+			this.readings.replaceChildren();
+			this.verdict.replaceChildren();
+			this.state.textContent = 'The figure as it was published.';
+			this.draw();
+			this.sliders[0].input.focus();
+		}
+
+		async verify() {
+			this.verifier.disabled = true;
+			this.verdict.textContent = 'Computing the published numbers again …';
+			try {
+				await this.open();
+				const {checks} = await this.program.ask({verify: true});
+				const names = [...new Set(checks.map((c) => c.name))], all = checks.every((c) => c.agrees), engines = [...new Set(checks.map((c) => c.by))];
+				const said = names.map((name) => {
+					const of = checks.filter((c) => c.name === name), digits = (v) => minus(String(+v.toPrecision(12)));
+					return make('li', {}, `${of.every((c) => c.agrees) ? '✓' : '✗'} ${name}: published ${withUnit(digits(of[0].published), of[0].unit)}; ` +
+						of.map((c) => `${digits(c.found)} by the ${c.by} engine (differs by ${minus(Math.abs(c.found - c.published).toPrecision(1))})`).join(', ') + '.');
+				});
+				this.verdict.replaceChildren(
+					make('p', {}, all ? `The published numbers are confirmed: this page computed them again by ${engines.length > 1 ? `two engines, ${engines.join(' and ')}` : `the ${engines[0]} engine`}.`
+						: 'The published numbers are NOT confirmed by what this page computes.'),
+					make('ul', {class: 'gppl-verdict'}, ...said));
+			} catch (error) {
+				this.verdict.textContent = `Not verified: ${error.message}`;
+			} finally {
+				this.verifier.disabled = false;
+			}
+		}
+	}
+
+	for (const figure of document.querySelectorAll('figure[data-live]')) if (figure.gppl) figure.gppl.compute = new Live(figure);
+})();

@@ -1,0 +1,62 @@
+"""The program that lets figures of a page compute: cmd/gppl-live as WebAssembly, compressed for the page."""
+
+import base64
+import hashlib
+import lzma
+import os
+import struct
+import subprocess
+from pathlib import Path
+
+from page import VIZ
+
+ADDED = 2_000_000  # bytes that the program may add to a page
+
+# Without inlining the program is a seventh smaller, and as fast: engines.md has the benchmark.
+BUILD = ["go", "build", "-buildvcs=false", "-trimpath", "-gcflags=all=-l", "-ldflags=-s -w"]
+
+
+class ProgramError(Exception):
+    """The program cannot be built, or has grown too large."""
+
+
+def run(root, *command, **environment):
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, env=os.environ | environment)
+    if done.returncode:
+        raise ProgramError(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def compressed(wasm):
+    """An .lzma file that says in its header how long its content is, as the worker of a page expects."""
+    packed = bytearray(lzma.compress(wasm, format=lzma.FORMAT_ALONE, preset=9 | lzma.PRESET_EXTREME))
+    packed[5:13] = struct.pack("<Q", len(wasm))
+    return bytes(packed)
+
+
+def parts(root):
+    """What a page that computes has: the source of its worker, the program in base 64, and a style sheet. What was compressed before is
+    taken from .env/live."""
+    folder = Path(root) / ".env" / "live"
+    folder.mkdir(parents=True, exist_ok=True)
+    wasm = folder / f"{os.getpid()}.wasm"  # notebooks are executed at once
+    run(root, *BUILD, "-o", str(wasm), "./cmd/gppl-live", GOOS="js", GOARCH="wasm", GOFLAGS="")
+    content = wasm.read_bytes()
+    wasm.unlink()
+    packed = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.lzma"
+    if not packed.is_file():
+        for old in folder.glob("*.lzma"):
+            old.unlink(missing_ok=True)
+        part = packed.with_suffix(".part")
+        part.write_bytes(compressed(content))
+        part.replace(packed)
+    glue = Path(run(root, "go", "env", "GOROOT")) / "lib" / "wasm" / "wasm_exec.js"
+    worker = glue.read_text("utf-8") + (VIZ / "live_worker.js").read_text("utf-8")
+    text = base64.b64encode(packed.read_bytes()).decode()
+    if len(worker) + len(text) > ADDED:
+        raise ProgramError(f"the program adds {len(worker) + len(text)} bytes to a page, more than {ADDED}")
+    return worker, text, (VIZ / "live.css").read_text("utf-8")
+
+
+def script():
+    return (VIZ / "live.js").read_text("utf-8")
