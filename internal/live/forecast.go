@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -76,12 +77,13 @@ func (f *Forecast) Controls() []Control {
 		splits = append(splits, s)
 	}
 	controls := []Control{
-		among("Train on observations before", "", f.Split, splits...),
-		among("Keep one observation of", "", float64(f.Every), 1, 2, 4, 8, 16, 32, 64),
+		among("Train on data before", "", f.Split, splits...),
+		among("Keep one observation in", "", float64(f.Every), 1, 2, 4, 8, 16, 32, 64),
 	}
 	params := f.Model.Params()
 	for _, i := range f.learnt() {
-		controls = append(controls, around(params[i].Name, f.XUnit, params[i].Value, steps))
+		term, _, _ := strings.Cut(params[i].Name, ".")
+		controls = append(controls, around("Lengthscale of "+term, f.XUnit, params[i].Value, steps))
 	}
 	return append(controls, among("Projections k", "", 32, 4, 8, 16, 32, 64, 128))
 }
@@ -172,7 +174,7 @@ func (f *Forecast) at(values []float64) (*Shown, error) {
 	}
 	n := float64(t.data.Len())
 	return &Shown{
-		Engine: t.exact.Report().Engine,
+		Engine: c.engine,
 		Layers: c.layers(t, f),
 		Readings: []Reading{
 			{Name: "observations trained on", Value: n},
@@ -189,6 +191,7 @@ func (f *Forecast) at(values []float64) (*Shown, error) {
 type curves struct {
 	x, mean, latent, noisy []float64 // standard deviations, in the unit of the series
 	coverage, rmse         float64
+	engine                 string // of the posterior
 }
 
 // curves predicts by the exact posterior of a model, where the figure draws and where observations are held out.
@@ -197,7 +200,7 @@ func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &curves{x: make([]float64, points)}
+	c := &curves{x: make([]float64, points), engine: p.Engine()}
 	end := f.X[len(f.X)-1]
 	for i := range c.x {
 		c.x[i] = f.From + (end-f.From)*float64(i)/(points-1)
@@ -254,7 +257,7 @@ func (f *Forecast) verify() (checks []Check, err error) {
 	if checks, err = f.compare(exact); err != nil {
 		return nil, err
 	}
-	first := exact.Report().Engine
+	first := checks[0].By
 	// Dense linear algebra makes no use of the structure of a kernel and takes any; where it was chosen itself, what does is asked.
 	for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineMixed, gppl.EngineSpectral, gppl.EngineBanded} {
 		if engine == first {
@@ -283,7 +286,7 @@ func (f *Forecast) compare(exact *gppl.Exact, opts ...gppl.Option) ([]Check, err
 		return nil, err
 	}
 	const perObservation, relative = 1e-8, 1e-6 // nats, which WithTolerance promises; of a root mean square error
-	by := exact.Report().Engine
+	by := c.engine
 	return []Check{
 		check("exact negative log likelihood", "nats", by, f.Published.NLL, nll, perObservation*float64(f.trained.data.Len())),
 		check("share of held-out observations in the 95 % band", "%", by, 100*f.Published.Coverage, 100*c.coverage, relative),

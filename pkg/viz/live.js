@@ -66,10 +66,10 @@
 			this.reset.disabled = true;
 			this.verifier = button('Verify', () => this.verify());
 			const box = make('div', {class: 'gppl-compute', role: 'group', 'aria-label': `Compute the figure again: ${name}`},
-				make('div', {class: 'gppl-sliders'}, ...this.sliders.map((s) => make('div', {}, make('label', {for: s.input.id}, `${s.name}: `, s.value), s.input))),
+				make('div', {class: 'gppl-sliders'}, ...this.sliders.map((s) => make('div', {}, make('label', {for: s.input.id}, s.name), s.value, s.input))),
 				make('div', {class: 'gppl-tools'}, this.reset, this.verifier), this.state, this.readings, this.verdict);
 			this.sliders.forEach((_, i) => this.say(i));
-			for (const near of ['pointerenter', 'focusin', 'touchstart']) box.addEventListener(near, () => this.open(), {once: true, passive: true});
+			for (const near of ['pointerenter', 'focusin', 'touchstart']) box.addEventListener(near, () => this.open().then(() => { if (!this.busy) return this.baseline(); }).catch((error) => this.fail(error)), {once: true, passive: true});
 			this.figure.append(box);
 		}
 
@@ -89,6 +89,15 @@
 			});
 		}
 
+		// Computes the numbers at the published values, to stand beside those that a reader makes: as soon as the program is there, which also
+		// has it compiled, unless a reader waits for an answer.
+		baseline() {
+			return this.computing ??= this.program.ask({values: this.sliders.map((s) => s.values[s.start])}).then(({shown}) => {
+				this.published = shown.readings;
+				if (!this.reset.disabled) this.read();
+			});
+		}
+
 		values() { return this.sliders.map((s) => s.values[s.input.value]); }
 		isPublished() { return this.sliders.every((s) => Number(s.input.value) === s.start); }
 
@@ -105,12 +114,9 @@
 					this.moved = false;
 					const began = performance.now(), {shown} = await this.program.ask({values: this.values()}), took = performance.now() - began;
 					this.show(shown);
-					this.state.textContent = `Computed in this page in ${Math.round(took)} ms, by the ${shown.engine} engine.`;
+					this.state.textContent = `Computed in this page in ${Math.round(took)} ms, by the ${shown.engine} engine.${this.isPublished() ? '' : ' Title and caption stay as published.'}`;
 				}
-				if (!this.published) {
-					this.published = (await this.program.ask({values: this.sliders.map((s) => s.values[s.start])})).shown.readings;
-					this.read();
-				}
+				await this.baseline();
 			} catch (error) {
 				this.fail(error);
 			} finally {

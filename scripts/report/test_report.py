@@ -7,6 +7,7 @@ import base64
 import hashlib
 import html
 import json
+import lzma
 import os
 import re
 import shutil
@@ -150,13 +151,34 @@ class Pages(unittest.TestCase):
         self.assertIn("A &amp; a", pager(rows, "b"))
         self.assertEqual(pager(rows, "skipped"), "<!--pager--><!--/pager-->")
 
+    def test_live(self):
+        """A page whose figure computes carries the program, and its policy allows that and no more; others do not."""
+        nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("live", outputs=[
+            nbformat.v4.new_output("display_data", data={"text/html": FIGURE.replace("<figure", '<figure data-live="H4sI"', 1)})])])
+        about = report.facts(Path(os.environ["GPPL_ROOT"]) / "notebooks" / "01-quickstart.ipynb") | {"environment": {}}
+        with unittest.mock.patch.object(report.live, "parts", return_value=("the worker", "UHJvZ3JhbQ", ".style {}")):
+            page = report.render(nb, about, "")
+        self.only_script(page)
+        self.assertIn("'wasm-unsafe-eval'; worker-src blob:; style-src", html.unescape(page))
+        self.assertIn('<figure id="figure-1" data-live="H4sI">', page)
+        self.assertEqual((page.count("the worker</script>"), page.count("UHJvZ3JhbQ</script>"), page.count(".style {}")), (1, 1, 1))
+        heavy = page.replace("UHJvZ3JhbQ", "U" * HEAVIEST)
+        self.assertNotIn("bytes, more than", "; ".join(check(heavy)))
+
+    def test_program(self):
+        """What is compressed says how long it is, and is what a decoder of LZMA returns."""
+        content = bytes(range(256)) * 40
+        packed = report.live.compressed(content)
+        self.assertEqual(int.from_bytes(packed[5:13], "little"), len(content))
+        self.assertEqual(lzma.LZMADecompressor(lzma.FORMAT_ALONE).decompress(packed), content)
+
     def only_script(self, page):
         """A page has one script, and its policy allows that one."""
         scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
         self.assertEqual(len(scripts), 1)
         policy = html.unescape(re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1])
         digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
-        self.assertIn(f"default-src 'none'; script-src 'sha256-{digest}';", policy)
+        self.assertIn(f"default-src 'none'; script-src 'sha256-{digest}'", policy)
 
     def test_cells(self):
         code = lambda source, *outputs: nbformat.v4.new_code_cell(source, outputs=[nbformat.v4.new_output("display_data", data={"text/html": o}) for o in outputs])
@@ -171,6 +193,8 @@ class Pages(unittest.TestCase):
         self.assertIn("trailing", page)
         self.assertIn('href="02-sunspots.html"', page)
         self.assertIn('href="https://example.org/02-sunspots.ipynb"', page)
+        for needless in ("gppl-program", "wasm", "worker-src"):
+            self.assertNotIn(needless, page)
 
     def test_about(self):
         with tempfile.TemporaryDirectory() as folder:
