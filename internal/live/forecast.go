@@ -70,7 +70,6 @@ func (f *Forecast) learnt() (at []int) {
 
 // Controls are the split, how many observations are left out between two that are trained on, the lengthscales, and the number k of projections.
 func (f *Forecast) Controls() []Control {
-	const steps = 40
 	var splits []float64
 	end := f.X[len(f.X)-1]
 	for s := math.Ceil(f.From + 1); s < end-0.5; s++ {
@@ -83,7 +82,7 @@ func (f *Forecast) Controls() []Control {
 	params := f.Model.Params()
 	for _, i := range f.learnt() {
 		term, _, _ := strings.Cut(params[i].Name, ".")
-		controls = append(controls, around("Lengthscale of "+term, f.XUnit, params[i].Value, steps))
+		controls = append(controls, around("Lengthscale of "+term, f.XUnit, params[i].Value, 10))
 	}
 	return append(controls, among("Projections k", "", 32, 4, 8, 16, 32, 64, 128))
 }

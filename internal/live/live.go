@@ -18,11 +18,12 @@ type Control struct {
 	Start  int       `json:"start"`
 }
 
-// around returns a control over steps values on both sides of a published positive one, from a tenth of it to ten times as much.
-func around(name, unit string, published float64, steps int) Control {
+// around returns a control over positive values on both sides of a published one, from its factor-th part to factor times as much.
+func around(name, unit string, published, factor float64) Control {
+	const steps = 40 // on each side
 	c := Control{Name: name, Unit: unit, Start: steps}
 	for i := -steps; i <= steps; i++ {
-		c.Values = append(c.Values, published*math.Pow(10, float64(i)/float64(steps)))
+		c.Values = append(c.Values, published*math.Pow(factor, float64(i)/steps))
 	}
 	return c
 }
@@ -87,6 +88,8 @@ func check(name, unit, by string, published, found, allowed float64) Check {
 
 // figure is what a page can compute again.
 type figure interface {
+	// check returns what is wrong with what the page has sent.
+	check() error
 	// at computes what the figure shows where its controls have these values.
 	at(values []float64) (*Shown, error)
 	// verify computes the published numbers again, by the engine that is chosen and by another.
@@ -95,9 +98,26 @@ type figure interface {
 
 // question is a message of a page: first the figure, then either values of its controls or that its numbers be verified.
 type question struct {
-	Forecast *Forecast `json:"forecast"`
-	Values   []float64 `json:"values"`
-	Verify   bool      `json:"verify"`
+	Figure
+	Values []float64 `json:"values"`
+	Verify bool      `json:"verify"`
+}
+
+// Figure is a figure of one of the kinds that there are.
+type Figure struct {
+	Forecast *Forecast `json:"forecast,omitempty"`
+	Excess   *Excess   `json:"excess,omitempty"`
+}
+
+// figure returns the one that is there, nil if none is.
+func (f Figure) figure() figure {
+	switch {
+	case f.Forecast != nil:
+		return f.Forecast
+	case f.Excess != nil:
+		return f.Excess
+	}
+	return nil
 }
 
 // answer is what it is told; one of the fields is set.
@@ -136,11 +156,11 @@ func (s *Session) answer(message []byte) (a answer, err error) {
 	if err := json.Unmarshal(message, &q); err != nil {
 		return a, fmt.Errorf("live: the message is not as expected: %w", err)
 	}
-	if q.Forecast != nil {
-		if err := q.Forecast.check(); err != nil {
+	if f := q.figure(); f != nil {
+		if err := f.check(); err != nil {
 			return a, err
 		}
-		s.figure = q.Forecast
+		s.figure = f
 	}
 	switch {
 	case s.figure == nil:

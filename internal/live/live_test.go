@@ -186,3 +186,60 @@ func TestSessionErrors(t *testing.T) {
 		}
 	}
 }
+
+// waves are observations of an SE kernel, which projections on the lowest frequencies hold.
+func waves(t *testing.T) *Excess {
+	t.Helper()
+	e := &Excess{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, XUnit: "s", K: []int{4, 16, 64}, At: 64}
+	for i := range 200 {
+		e.X = append(e.X, float64(i)/2)
+	}
+	_, y, _, err := e.Model.Sample(gppl.Scalars(e.X), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Y = y
+	return e
+}
+
+// TestExcess: enough projections with their residual energy have the exact likelihood, fewer have not, and a shorter lengthscale needs more.
+func TestExcess(t *testing.T) {
+	e := waves(t)
+	shown, err := e.Publish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if off := reading(t, shown, "excess"); math.Abs(off) > 0.1 {
+		t.Errorf("64 projections are %g nats from the exact likelihood", off)
+	}
+	var s Session
+	if a := ask(t, &s, Figure{Excess: e}); a.Error != "" {
+		t.Fatal(a.Error)
+	}
+	values := starts(e.Controls())
+	if want := []float64{5, 0.1, 64}; !slices.Equal(values, want) {
+		t.Fatalf("the controls start at %v, want %v", values, want)
+	}
+	values[2] = 4
+	if off := reading(t, ask(t, &s, question{Values: values}).Shown, "excess"); off < 10 {
+		t.Errorf("4 projections are %g nats from the exact likelihood", off)
+	}
+	values[0] = 1.25
+	if few, many := reading(t, shown, "needs"), reading(t, ask(t, &s, question{Values: values}).Shown, "needs"); !(few < many) {
+		t.Errorf("a lengthscale of 5 needs %g projections, and one of 1.25 %g", few, many)
+	}
+	a := ask(t, &s, question{Verify: true})
+	if a.Error != "" || len(a.Checks) != 4 {
+		t.Fatalf("%+v", a)
+	}
+	for _, c := range a.Checks {
+		if !c.Agrees {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, values := range [][]float64{nil, {5, 0.1}, {5, 0.1, 5}} {
+		if _, err := e.at(values); err == nil {
+			t.Errorf("values %v are no error", values)
+		}
+	}
+}

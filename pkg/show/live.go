@@ -1,6 +1,9 @@
 package show
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -25,11 +28,7 @@ func (f *Forecast) Show(title string, from float64) error {
 // page is what the script of a page reads of a live figure.
 type page struct {
 	Controls []live.Control `json:"controls"`
-	Figure   figure         `json:"figure"`
-}
-
-type figure struct {
-	Forecast *live.Forecast `json:"forecast"`
+	Figure   live.Figure    `json:"figure"`
 }
 
 func (f *Forecast) live(from float64) (*page, error) {
@@ -46,5 +45,43 @@ func (f *Forecast) live(from float64) (*page, error) {
 		Model: m, X: s.whole.X, Y: s.whole.Y, XUnit: s.whole.XUnit, YUnit: s.whole.YUnit, Mean: s.Scaling.Mean, Scale: s.Scaling.Scale,
 		Split: s.at, Every: s.every, From: from, Published: live.Scores{NLL: nll, Coverage: f.Coverage, RMSE: f.RMSE},
 	}
-	return &page{again.Controls(), figure{again}}, nil
+	return &page{again.Controls(), live.Figure{Forecast: again}}, nil
+}
+
+// Excess displays how the likelihood of k projections with their residual energy ([gppl.NewResidual], Spectral) comes to the exact one as k
+// grows, for observations of the model m, whose kernel has one lengthscale. A report lets its reader move lengthscale and noise. The first
+// numbers that are read, and verified, are those of the largest k. Errors are those of the two losses.
+func Excess(title string, m gppl.Model, d gppl.Data, xUnit string) error {
+	f, again, err := excess(title, m, d, xUnit)
+	if err != nil {
+		return err
+	}
+	_, err = viz.ShowLive(f, again)
+	return err
+}
+
+func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure, *page, error) {
+	e := &live.Excess{Model: m, Y: d.Y, XUnit: xUnit}
+	for i := range d.Len() {
+		e.X = append(e.X, d.X.At(i)[0])
+	}
+	for _, k := range []int{4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192} {
+		if 2*k <= d.Len() {
+			e.K = append(e.K, k)
+		}
+	}
+	e.At = slices.Max(e.K)
+	shown, err := e.Publish()
+	if err != nil {
+		return nil, nil, err
+	}
+	curves := viz.CurvesOptions{LogX: true, Frame: viz.Frame{
+		Title: title, XLabel: "number of projections k", YLabel: "negative log likelihood (nats)", Height: 330,
+		Caption: fmt.Sprintf("%d observations and %v: at k = %d the two differ by %.2g nats.", d.Len(), m.Kernel, e.At, e.Published.Projected-e.Published.Exact),
+	}}
+	for _, l := range shown.Layers {
+		curves.Curves = append(curves.Curves, viz.Curve{Name: l.Name, X: l.X, Y: l.Y})
+	}
+	f, err := viz.Curves(curves)
+	return f, &page{e.Controls(), live.Figure{Excess: e}}, err
 }

@@ -53,3 +53,30 @@ func TestForecastLive(t *testing.T) {
 		t.Errorf("the figure in a page begins %.60s, %v", h, err)
 	}
 }
+
+// TestExcess draws the layers that the program answers with.
+func TestExcess(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
+	x := gppl.Scalars(line(120).X)
+	_, y, _, err := m.Sample(x, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := gppl.NewData(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, again, err := excess("title", m, d, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := again.Figure.Excess; e.At != 48 || e.Published.Exact == 0 {
+		t.Errorf("published at k = %d: %+v", e.At, e.Published)
+	}
+	if h, err := f.LiveHTML(again); err != nil || !strings.Contains(string(h), "In words") {
+		t.Errorf("%v: %.80s", err, h)
+	}
+	if err := Excess("title", m, d, "s"); err != nil {
+		t.Error(err)
+	}
+}

@@ -204,7 +204,7 @@
 						of.map((c) => `${digits(c.found)} by the ${c.by} engine (differs by ${minus(Math.abs(c.found - c.published).toPrecision(1))})`).join(', ') + '.');
 				});
 				this.verdict.replaceChildren(
-					make('p', {}, all ? `The published numbers are confirmed: this page computed them again by ${engines.length > 1 ? `two engines, ${engines.join(' and ')}` : `the ${engines[0]} engine`}.`
+					make('p', {}, all ? `The published numbers are confirmed: this page computed them again by ${engines.length > 1 ? `different engines: ${engines.slice(0, -1).join(', ')} and ${engines.at(-1)}` : `the ${engines[0]} engine`}.`
 						: 'The published numbers are NOT confirmed by what this page computes.'),
 					make('ul', {class: 'gppl-verdict'}, ...said));
 			} catch (error) {

@@ -1,0 +1,192 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Excess compares two likelihoods of one series at the same parameters: the exact one, and that of the k lowest Spectral projections with
+// their residual energy (gppl.NewResidual), as k grows. The kernel has one lengthscale.
+type Excess struct {
+	Model     gppl.Model `json:"model"`
+	X         []float64  `json:"x"`
+	Y         []float64  `json:"y"`
+	XUnit     string     `json:"xUnit"`
+	K         []int      `json:"k"`  // ascending
+	At        int        `json:"at"` // the k whose numbers are read first
+	Published Losses     `json:"published"`
+
+	exact     *gppl.Exact
+	projected []*gppl.Projected // of each k
+	theta     []float64         // the latest, and its answers
+	nll       float64
+	losses    []float64
+}
+
+// Losses are negative log likelihoods in nats: of all observations, and of At projections with their residual energy.
+type Losses struct {
+	Exact     float64 `json:"exact"`
+	Projected float64 `json:"projected"`
+}
+
+const enough = 0.1 // the ratio of signal to noise up to which projections are counted as needed; 2·ξ_c·range in notebook 09
+
+// Controls are the lengthscale, the noise variance, and the k whose numbers are read.
+func (e *Excess) Controls() []Control {
+	k := make([]float64, len(e.K))
+	for i, v := range e.K {
+		k[i] = float64(v)
+	}
+	theta := e.Model.Values()
+	return []Control{
+		around("Lengthscale", e.XUnit, theta[e.lengthscale()], 4),
+		around("Noise variance", "", e.Model.Noise, 10),
+		among("Read at k", "", float64(e.At), k...),
+	}
+}
+
+// lengthscale is its place among the parameters, −1 if there is none.
+func (e *Excess) lengthscale() int {
+	return slices.IndexFunc(e.Model.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale })
+}
+
+func (e *Excess) check() error {
+	if err := e.Model.Check(); err != nil {
+		return err
+	}
+	if e.lengthscale() < 0 {
+		return fmt.Errorf("live: %v has no lengthscale", e.Model)
+	}
+	if !slices.Contains(e.K, e.At) {
+		return fmt.Errorf("live: k = %d is none of %v", e.At, e.K)
+	}
+	d, err := e.data()
+	if err != nil {
+		return err
+	}
+	if e.exact, err = gppl.NewExact(e.Model, d); err != nil {
+		return err
+	}
+	e.projected = nil
+	for _, k := range e.K {
+		l, err := e.residual(d, k)
+		if err != nil {
+			return err
+		}
+		e.projected = append(e.projected, l)
+	}
+	return nil
+}
+
+func (e *Excess) data() (gppl.Data, error) { return gppl.NewData(gppl.Scalars(e.X), e.Y) }
+
+func (e *Excess) residual(d gppl.Data, k int, opts ...gppl.Option) (*gppl.Projected, error) {
+	omega, err := gppl.SpectralProjection(d.X, k)
+	if err != nil {
+		return nil, err
+	}
+	return gppl.NewResidual(e.Model, d, omega, opts...)
+}
+
+// Publish computes what the figure shows at its own parameters, and keeps it as what is published.
+func (e *Excess) Publish() (*Shown, error) {
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	shown, err := e.at([]float64{e.Model.Values()[e.lengthscale()], e.Model.Noise, float64(e.At)})
+	if err != nil {
+		return nil, err
+	}
+	e.Published = Losses{e.nll, e.losses[slices.Index(e.K, e.At)]}
+	return shown, nil
+}
+
+// evaluate computes all losses at theta, if they are not those that are kept.
+func (e *Excess) evaluate(theta []float64) (err error) {
+	if slices.Equal(theta, e.theta) {
+		return nil
+	}
+	e.theta = nil
+	if e.nll, err = e.exact.ValueGrad(nil, theta); err != nil {
+		return err
+	}
+	e.losses = make([]float64, len(e.K))
+	for i, l := range e.projected {
+		if e.losses[i], err = l.ValueGrad(nil, theta); err != nil {
+			return fmt.Errorf("k = %d: %w", e.K[i], err)
+		}
+	}
+	e.theta = theta
+	return nil
+}
+
+func (e *Excess) at(values []float64) (*Shown, error) {
+	if len(values) != 3 {
+		return nil, fmt.Errorf("live: %d values for 3 controls", len(values))
+	}
+	at := slices.Index(e.K, int(values[2]))
+	if at < 0 {
+		return nil, fmt.Errorf("live: k = %g is none of %v", values[2], e.K)
+	}
+	theta := e.Model.Values()
+	theta[e.lengthscale()], theta[len(theta)-1] = values[0], values[1]
+	if err := e.evaluate(theta); err != nil {
+		return nil, err
+	}
+	needed, err := gppl.SpectralColumns(e.Model.WithParams(theta), gppl.Scalars(e.X), enough)
+	if err != nil {
+		return nil, err
+	}
+	k, level := make([]float64, len(e.K)), make([]float64, len(e.K))
+	for i := range e.K {
+		k[i], level[i] = float64(e.K[i]), e.nll
+	}
+	return &Shown{
+		Engine: e.exact.Report().Engine,
+		Layers: []Layer{
+			{Kind: "line", Name: "exact", X: k, Y: level},
+			{Kind: "line", Name: "k projections and their residual energy", X: k, Y: slices.Clone(e.losses)},
+		},
+		Readings: []Reading{
+			{Name: "exact negative log likelihood", Unit: "nats", Value: e.nll, Digits: 3},
+			{Name: fmt.Sprintf("of %d projections and the residual energy", e.K[at]), Unit: "nats", Value: e.losses[at], Digits: 3},
+			{Name: "excess", Unit: "nats", Value: e.losses[at] - e.nll, Digits: 3},
+			{Name: "projections that the spectrum needs", Value: float64(needed)},
+		},
+	}, nil
+}
+
+// verify computes both published likelihoods by the engines that are chosen, and by dense linear algebra.
+func (e *Excess) verify() (checks []Check, err error) {
+	d, err := e.data()
+	if err != nil {
+		return nil, err
+	}
+	theta := e.Model.Values()
+	for _, engine := range []string{"", gppl.EngineDense} {
+		exact, err := gppl.NewExact(e.Model, d, gppl.WithEngine(engine))
+		if err != nil {
+			return nil, err
+		}
+		projected, err := e.residual(d, e.At, gppl.WithEngine(engine))
+		if err != nil {
+			return nil, err
+		}
+		nll, err := exact.ValueGrad(nil, theta)
+		if err != nil {
+			return nil, err
+		}
+		loss, err := projected.ValueGrad(nil, theta)
+		if err != nil {
+			return nil, err
+		}
+		const perObservation = 1e-8 // nats, which WithTolerance promises
+		allowed := perObservation * float64(d.Len())
+		checks = append(checks,
+			check("exact negative log likelihood", "nats", exact.Report().Engine, e.Published.Exact, nll, allowed),
+			check(fmt.Sprintf("the same of %d projections and the residual energy", e.At), "nats", projected.Report().Engine, e.Published.Projected, loss, allowed))
+	}
+	return checks, nil
+}
