@@ -262,33 +262,36 @@ def table(rows):
     return "\n".join(lines)
 
 
-def run(wanted, only, limit):
-    """Yields the result after each measurement: library by library, the slow ones last."""
+def run(wanted, only, limit, rows):
+    """Yields the result after each measurement: library by library, the slow ones last, without those of which there are rows."""
     program = ENV / "gppl-counts"
     subprocess.run(["go", "build", "-o", program, "./measure/counts"], cwd=ROOT, check=True)
     lines = subprocess.run([program, "-export"], capture_output=True, text=True, check=True).stdout.splitlines()
     series = [s for s in map(json.loads, lines) if wanted in ("", s["Name"])]
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     versions = ", ".join(f"{p} {importlib.metadata.version(p)}" for p in ["gpflow", "tensorflow", "pymc", "scikit-learn"])
-    rows = []
+    order = [json.loads(line)["Name"] for line in lines]
+    done = {(row["series"], row["library"]) for row in rows}
     for name in ["gppl", *LIBRARIES]:
-        for at, s in enumerate(series):
-            if only.lower() not in name.lower() and name != "gppl":
+        for s in series:
+            if only.lower() not in name.lower() and name != "gppl" or (s["Name"], name) in done:
                 continue
             got = ours(program, s) if name == "gppl" else measure(name, s, limit)
             if not got:
                 continue
             print(f"counts: {s['Name']}, {name}: {got}", file=sys.stderr)
-            rows.append((at, {"series": s["Name"], "n": len(s["X"]) - len(s["Held"]), "library": name, **got}))
+            rows.append({"series": s["Name"], "n": len(s["X"]) - len(s["Held"]), "library": name, **got})
+            rows.sort(key=lambda row: (order.index(row["series"]), ["gppl", *LIBRARIES].index(row["library"])))
             yield {"run": f"Run of {datetime.date.today():%d %B %Y}, {os.cpu_count()} processors ({processor()}), load {os.getloadavg()[0]:.1f} at its end, "
                           f"gppl {commit or 'unknown'}, {versions}, {limit:.0f} s at most for each.",
-                   "rows": [row for _, row in sorted(rows, key=lambda r: r[0])]}
+                   "rows": rows}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--series", default="", help="the name of one series; print, store nothing")
     parser.add_argument("--only", default="", help="libraries whose names contain this; print, store nothing")
+    parser.add_argument("--resume", action="store_true", help="keep the rows that are stored, and store those that are missing")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that a library may take for one series")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -296,9 +299,10 @@ def main():
     if arguments.case:
         print(json.dumps(LIBRARIES[arguments.case](json.load(sys.stdin))))
         return
-    for result in run(arguments.series, arguments.only, arguments.limit):
+    rows = json.loads(STORED.read_text(encoding="utf-8"))["rows"] if arguments.resume else []
+    for result in run(arguments.series, arguments.only, arguments.limit, rows):
         text = result["run"] + "\n\n" + table(result["rows"])
-        if not arguments.series and not arguments.only:  # at once: a run that is interrupted keeps what it has
+        if arguments.resume or not arguments.series and not arguments.only:  # at once: a run that is interrupted keeps what it has
             STORED.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
             write_block(PAGE, BEGIN, text)
     print(text)
