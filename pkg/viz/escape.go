@@ -6,7 +6,7 @@ import (
 )
 
 // subscript finds d_{ij} and K_uu, one letter with an index, but not names such as co2_ppm or train_step.
-var subscript = regexp.MustCompile(`(^|[^\pL\pN_])(\pL)_(?:\{([^{}<>]*)\}|(\pL{1,2})\b)`)
+var subscript = regexp.MustCompile(`(^|[^\pL\p{Nd}_])(\pL)_(?:\{([^{}<>]*)\}|(\pL{1,2})\b)`)
 
 // escape makes HTML of a plain text, indices of symbols as subscripts.
 func escape(s string) string {

@@ -19,7 +19,7 @@ FETCHING = {"src", "srcset", "poster", "data", "background", "href", "xlink:href
 HEAVIEST = 1_500_000  # bytes, without the program that a page carries to compute its figures again
 PROGRAM = re.compile(r'<script type="text/plain" id="gppl-(?:worker|program)">.*?</script>', re.S)
 
-RAW_INDEX = re.compile(r"(?<!\w)(?:\w_\{[^}<]*\}|[A-Z]_[a-z]{1,2}\b)")  # d_{ij} or K_uu
+RAW_INDEX = re.compile(r"(?<![A-Za-z0-9_])(?:\w_\{[^}<]*\}|[A-Z]_[a-z]{1,2}\b)")  # d_{ij} or K_uu
 SILENT = re.compile(r"<(script|style|pre|code|math)\b.*?</\1>|<[^>]*>", re.S)  # where it may stand
 
 

@@ -83,7 +83,7 @@ PAGES.filters["ansi"] = lambda text: Markup(ansi2html(text))
 PAGES.filters["gocode"] = lambda text: Markup(highlight(text, GoLexer(), HtmlFormatter()))
 MINUS = re.compile(r"(?<![\w)])-(?=\d)")  # of -2.2, but not of 1e-4 or E1-3
 POWER = re.compile(r"\^([\d.]*\d)")
-SUBSCRIPT = re.compile(r"(?<!\w)(\w)_(?:\{([^}]*)\}|([A-Za-z]+)(?![A-Za-z_]))")  # I_Y and K_uu, but not train_step
+SUBSCRIPT = re.compile(r"(?<![A-Za-z0-9_])(\w)_(?:\{([^}]*)\}|([A-Za-z]+)(?![A-Za-z_]))")  # I_Y and K_uu, but not train_step
 
 
 def policy(script, computes=False):
