@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -251,11 +252,12 @@ func (c *Counted) Rates(ctx context.Context) (*viz.Figure, error) {
 		return nil, err
 	}
 	rate, variances := p.Rates()
+	_, all := p.Expected()
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{Title: "Disasters in coal mines", XLabel: "year", YLabel: "disasters in a year",
-			Caption: "Counts of each year, their rate with its 95 % band, and the band of whole numbers that holds a count with 95 %."},
+			Caption: "Counts of each year, their rate f with its 95 % band, and the band of whole numbers y that holds a count with 95 %."},
 		Observed:    viz.Points{X: column(c.years.X), Y: c.years.Y},
-		Predictions: []viz.Prediction{{Name: "rate", X: x, Mean: rate, LatentVar: variances, Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}},
+		Predictions: []viz.Prediction{{Name: "rate", X: x, Mean: rate, LatentVar: variances, NoisyVar: all, Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}},
 	})
 }
 
@@ -280,7 +282,7 @@ func Shares(ctx context.Context, scale Scale) (*viz.Figure, *viz.Table, error) {
 	n := scale.or(200, 60)
 	rnd := rand.New(rand.NewPCG(15, 3))
 	x := upTo(n)
-	games, wins, share, g := make([]float64, n), make([]float64, n), make([]float64, n), wander(rnd, x, 2, 1.5, 0.2*float64(n))
+	games, wins, share, g := make([]float64, n), make([]float64, n), make([]float64, n), wander(rnd, x, 1, 2, 0.2*float64(n))
 	for i := range x {
 		games[i] = float64(1 + rnd.IntN(12))
 		for u := rnd.Float64(); (observe.Binomial{}).CDF(wins[i], games[i], g[i]) < u; wins[i]++ {
@@ -323,9 +325,10 @@ func Shares(ctx context.Context, scale Scale) (*viz.Figure, *viz.Table, error) {
 	t := &viz.Table{Caption: "The chance of a win", Columns: []viz.Column{{Name: "model"}, {Name: "error of the chance (RMS)"}, {Name: "weeks in which its 95 % band leaves 0 to 1"}},
 		Rows: [][]any{{"wins among games, binomial", math.Sqrt(off[0]), beyond[0]}, {"share of wins, normal", math.Sqrt(off[1]), beyond[1]}}}
 	figure, err := viz.Series(viz.SeriesOptions{
-		Frame:       viz.Frame{Title: "The chance of a win", XLabel: "time (weeks)", YLabel: "share of games that are won", Caption: "The shares of single weeks, of 1 to 12 games each, and the chance of a win with its 95 % band."},
-		Observed:    viz.Points{X: x, Y: share},
-		Predictions: []viz.Prediction{{Name: "binomial", X: x, Mean: chance, Lower: lower, Upper: upper}},
+		Frame:    viz.Frame{Title: "The chance of a win", XLabel: "time (weeks)", YLabel: "share of games that are won", Caption: "The shares of single weeks, of 1 to 12 games each, and the chance of a win with its 95 % band."},
+		Observed: viz.Points{X: x, Y: share},
+		Predictions: []viz.Prediction{{Name: "binomial", X: x, Mean: chance, Lower: lower, Upper: upper,
+			LatentVar: slices.Repeat([]float64{math.Inf(1)}, n)}}, // the band is then from Lower to Upper
 	})
 	return figure, t, err
 }
