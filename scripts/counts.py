@@ -35,7 +35,7 @@ LIMIT = 600  # seconds that a library may take for one series, imports and compi
 # What a careful user would know of each series: the lengthscale, as a share of the range of x, to a factor of three. PyMC chooses its basis by it,
 # and GPflow's sparse model has four inducing inputs for each such lengthscale.
 LENGTHSCALES = {"Poisson counts": 0.1, "coal-mining disasters": 0.35, "weekly cases": 0.03, "intermittent demand": 0.3, "0 or 1": 0.015}
-DENSE = 2000  # observations beyond which a library that factorises n × n matrices is given a part of them
+DENSE = 1000  # observations beyond which a library that factorises n × n matrices is given a part of them
 
 
 def log_probabilities(kind, shape, y, f):
