@@ -181,7 +181,7 @@ func (r rounded) PIT(y, u []float64) (pit []float64) {
 func (c *Counted) Table() *viz.Table {
 	t := &viz.Table{Caption: "Counts as counts, and with a normal distribution in its place", Columns: []viz.Column{{Name: "series"}, {Name: "likelihood"}, {Name: "trained on"},
 		{Name: "log score, counts", Unit: "nats"}, {Name: "log score, normal", Unit: "nats"}, {Name: "in the 95 % band, counts", Format: viz.Percent(0)}, {Name: "in the 95 % band, normal", Format: viz.Percent(0)}},
-		Notes: []string{"The log score is the mean log probability of the fifth of the observations that is held out: more is better. Bands of whole numbers hold at least what they promise."}}
+		Notes: []string{"The log score is the mean log probability of the fifth of the observations that is held out: more is better. Bands of whole numbers are wider than they have to be: they promise 95 % at least."}}
 	for _, s := range c.trained {
 		t.Rows = append(t.Rows, []any{s.Name, s.fit.Likelihood.String(), s.train, s.logs[0], s.logs[1], s.within[0], s.within[1]})
 	}
@@ -272,7 +272,7 @@ func (c *Counted) Years(ctx context.Context) (*viz.Table, error) {
 	rate, _ := p.Rates()
 	most := p.Quantile(0.95)
 	for i, year := range years {
-		t.Rows = append(t.Rows, []any{fmt.Sprint(year), rate[i], p.CDF(i, 0), 1 - p.CDF(i, 3), most[i]})
+		t.Rows = append(t.Rows, []any{fmt.Sprint(year), rate[i], p.CDF(i, 0), 1 - p.CDF(i, 3), int(most[i])})
 	}
 	return t, nil
 }
