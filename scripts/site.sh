@@ -14,9 +14,9 @@ if [ "$(cat "$env/site/key" 2>/dev/null)" != "$wanted" ]; then
 		--requirement "$GPPL_ROOT/scripts/requirements-site.txt"
 	printf '%s\n' "$wanted" >"$env/site/key"
 fi
-"$env/site/bin/python" -B "$GPPL_ROOT/scripts/site/site.py" stage "$GPPL_ROOT/docs" "$env/site-pages"
+"$env/site/bin/python" -B "$GPPL_ROOT/scripts/site/site_pages.py" stage "$GPPL_ROOT/docs" "$env/site-pages"
 "$env/site/bin/zensical" build --clean --strict --config-file "$env/site-pages/mkdocs.yml" # a link that leads nowhere is an error
-"$env/site/bin/python" -B "$GPPL_ROOT/scripts/site/site.py" finish "$env/site-pages/site"
+"$env/site/bin/python" -B "$GPPL_ROOT/scripts/site/site_pages.py" finish "$env/site-pages/site"
 rm -rf "$GPPL_ROOT/site"
 mv "$env/site-pages/site" "$GPPL_ROOT/site"
 echo "site: $GPPL_ROOT/site/index.html"

@@ -1,7 +1,7 @@
 """What is done to docs/ before Zensical makes a site of it, and to the site after.
 
-Usage: site.py stage DOCS STAGE     copies docs/; links that lead out of it, to notebooks and sources, lead to the repository there
-       site.py finish SITE          pages load nothing from elsewhere: a script of theirs for pages from disk is replaced by worker.js
+Usage: site_pages.py stage DOCS STAGE     copies docs/; links that lead out of it, to notebooks and sources, lead to the repository there
+       site_pages.py finish SITE          pages load nothing from elsewhere: a script of theirs for pages from disk is replaced by worker.js
 """
 
 import posixpath

@@ -1,0 +1,33 @@
+"""Tests of site_pages.py; no site is made."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import site_pages as site
+
+
+class Site(unittest.TestCase):
+    def test_outward(self):
+        there = site.REPOSITORY
+        for text, page, want in (
+            ("[a](../notebooks/01.ipynb) [b](models.md)", "x.md", f"[a]({there}notebooks/01.ipynb) [b](models.md)"),
+            ("[a](../CONTRIBUTING.md#a-kernel)", "x.md", f"[a]({there}CONTRIBUTING.md#a-kernel)"),
+            ("[a](../data.md#csv) [b](../../notebooks/01.ipynb)", "gallery/x.md", f"[a](../data.md#csv) [b]({there}notebooks/01.ipynb)"),
+        ):
+            self.assertEqual(site.outward(text, page), want)
+
+    def test_finish(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "index.html"
+            page.write_text('<script src="https://unpkg.com/iframe-worker/shim" type="text/javascript"></script><a href="https://go.dev">Go</a>')
+            site.finish(Path(folder))
+            self.assertNotIn("unpkg", page.read_text())
+            for loading in ('<img alt="" src="https://a.example/b.png">', '<link rel="stylesheet" href="//a.example/b.css">'):
+                page.write_text(loading)
+                with self.assertRaises(SystemExit):
+                    site.finish(Path(folder))
+
+
+if __name__ == "__main__":
+    unittest.main()
