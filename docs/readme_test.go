@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testtext"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -126,28 +126,10 @@ func TestReadmeFit(t *testing.T) {
 		if i >= len(first) {
 			got = printed[len(printed)-len(last)+i-len(first)]
 		}
-		if !sameLine(line, strings.TrimSpace(got)) {
+		if !testtext.Alike(line, strings.TrimSpace(got), 1e-4) {
 			t.Errorf("the README has the line %q, and the command prints %q", line, got)
 		}
 	}
-}
-
-// sameLine reports whether two lines differ in the last digits of their numbers at most.
-func sameLine(a, b string) bool {
-	number := regexp.MustCompile(`\d+\.\d+`)
-	if number.ReplaceAllString(a, "#") != number.ReplaceAllString(b, "#") {
-		return false
-	}
-	others := number.FindAllString(b, -1)
-	for i, text := range number.FindAllString(a, -1) {
-		v, _ := strconv.ParseFloat(text, 64)
-		w, _ := strconv.ParseFloat(others[i], 64)
-		digit := math.Pow10(-len(text[strings.Index(text, ".")+1:]))
-		if math.Abs(v-w) > 1e-4*v+0.51*digit {
-			return false
-		}
-	}
-	return true
 }
 
 // cells returns the cells of a line of a table; another line is one cell.

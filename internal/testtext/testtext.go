@@ -1,0 +1,29 @@
+// Package testtext compares what a command prints now with what a document quotes.
+package testtext
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var number = regexp.MustCompile(`\d+(\.\d+)?`)
+
+// Alike reports whether two texts are the same but for their numbers, and each pair of numbers differs by at most half of the last digit
+// of a and a share of it.
+func Alike(a, b string, share float64) bool {
+	if number.ReplaceAllString(a, "#") != number.ReplaceAllString(b, "#") {
+		return false
+	}
+	others := number.FindAllString(b, -1)
+	for i, text := range number.FindAllString(a, -1) {
+		v, err := strconv.ParseFloat(text, 64)
+		w, err2 := strconv.ParseFloat(others[i], 64)
+		_, decimals, _ := strings.Cut(text, ".")
+		if err != nil || err2 != nil || math.Abs(v-w) > share*v+0.51*math.Pow10(-len(decimals)) {
+			return false
+		}
+	}
+	return true
+}
