@@ -97,6 +97,8 @@ def look(browser, path, out, source):
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > view["width"]:
                 problems.append(f"{name}: the page is {wide} pixels wide")
+            if bars := page.locator("[role=progressbar]:visible").count():
+                problems.append(f"{name}: {bars} progress bars are left")
             texts = page.evaluate(TEXTS)
             if view is PHONE and (small := [(t, s) for t, s in texts if s < SMALLEST]):
                 problems.append(f"{name}: {len(small)} texts of figures are too small, as {small[0][0]!r} of {small[0][1]:.1f} pixels")
