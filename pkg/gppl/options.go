@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -159,9 +160,16 @@ func (e *Refusal) Error() string {
 	return fmt.Sprintf("gppl: the %s engine cannot take this kernel: %s", e.Engine, e.Reason)
 }
 
-// flopRate is what a core is reckoned to do in matrix products, in flops a second, and pairSeconds what evaluating one
-// covariance and its derivatives takes. They only have to be right to a factor: engines differ by powers of n.
-const (
-	flopRate    = 9e9
-	pairSeconds = 12e-9
-)
+// pairSeconds is what evaluating one covariance and its derivatives is reckoned to take. Like flopRate it only has to be right to a factor:
+// engines differ by powers of n.
+const pairSeconds = 12e-9
+
+// flopRate is what a core is reckoned to do in matrix products, in flops a second. In WebAssembly, which has no assembly, products take
+// eight to eleven times as long as on amd64, and a filter two to three times (BenchmarkNLL with engine=dense/n=1000 and with
+// engine=auto/n=3319/irregular/kernel=Matern32; docs/engines.md has the commands). Only the ratio decides between engines.
+var flopRate = func() float64 {
+	if runtime.GOARCH == "wasm" {
+		return 9e9 / 4
+	}
+	return 9e9
+}()
