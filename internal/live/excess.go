@@ -144,7 +144,7 @@ func (e *Excess) at(values []float64) (*Shown, error) {
 		k[i], level[i] = float64(e.K[i]), e.nll
 	}
 	return &Shown{
-		Engine: e.exact.Report().Engine,
+		By: byEngine(e.exact.Report().Engine),
 		Layers: []Layer{
 			{Kind: "line", Name: "exact", X: k, Y: level},
 			{Kind: "line", Name: "k projections and their residual energy", X: k, Y: slices.Clone(e.losses)},
@@ -185,8 +185,8 @@ func (e *Excess) verify() (checks []Check, err error) {
 		const perObservation = 1e-8 // nats, which WithTolerance promises
 		allowed := perObservation * float64(d.Len())
 		checks = append(checks,
-			check("exact negative log likelihood", "nats", exact.Report().Engine, e.Published.Exact, nll, allowed),
-			check(fmt.Sprintf("the same of %d projections and the residual energy", e.At), "nats", projected.Report().Engine, e.Published.Projected, loss, allowed))
+			check("exact negative log likelihood", "nats", byEngine(exact.Report().Engine), e.Published.Exact, nll, allowed),
+			check(fmt.Sprintf("the same of %d projections and the residual energy", e.At), "nats", byEngine(projected.Report().Engine), e.Published.Projected, loss, allowed))
 	}
 	return checks, nil
 }

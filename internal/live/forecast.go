@@ -173,7 +173,7 @@ func (f *Forecast) at(values []float64) (*Shown, error) {
 	}
 	n := float64(t.data.Len())
 	return &Shown{
-		Engine: c.engine,
+		By:     byEngine(c.engine),
 		Layers: c.layers(t, f),
 		Readings: []Reading{
 			{Name: "observations trained on", Value: n},
@@ -259,7 +259,7 @@ func (f *Forecast) verify() (checks []Check, err error) {
 	first := checks[0].By
 	// Dense linear algebra makes no use of the structure of a kernel and takes any; where it was chosen itself, what does is asked.
 	for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineMixed, gppl.EngineSpectral, gppl.EngineBanded} {
-		if engine == first {
+		if byEngine(engine) == first {
 			continue
 		}
 		if exact, err = gppl.NewExact(f.Model, f.trained.data, gppl.WithEngine(engine)); err != nil {
@@ -285,7 +285,7 @@ func (f *Forecast) compare(exact *gppl.Exact, opts ...gppl.Option) ([]Check, err
 		return nil, err
 	}
 	const perObservation, relative = 1e-8, 1e-6 // nats, which WithTolerance promises; of a root mean square error
-	by := c.engine
+	by := byEngine(c.engine)
 	return []Check{
 		check("exact negative log likelihood", "nats", by, f.Published.NLL, nll, perObservation*float64(f.trained.data.Len())),
 		check("share of held-out observations in the 95 % band", "%", by, 100*f.Published.Coverage, 100*c.coverage, relative),

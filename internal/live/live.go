@@ -15,7 +15,17 @@ type Control struct {
 	Name   string    `json:"name"`
 	Unit   string    `json:"unit,omitempty"`
 	Values []float64 `json:"values"`
+	Labels []string  `json:"labels,omitempty"` // in place of the values, which are then 0, 1, …
 	Start  int       `json:"start"`
+}
+
+// choice returns a control over things that have names, the first of which is published.
+func choice(name string, labels ...string) Control {
+	c := Control{Name: name, Labels: labels}
+	for i := range labels {
+		c.Values = append(c.Values, float64(i))
+	}
+	return c
 }
 
 // around returns a control over positive values on both sides of a published one, from its factor-th part to factor times as much.
@@ -68,7 +78,7 @@ type Reading struct {
 type Shown struct {
 	Layers   []Layer   `json:"layers"`
 	Readings []Reading `json:"readings"`
-	Engine   string    `json:"engine"` // that computed it
+	By       string    `json:"by"` // the way that computed it, such as "the dense engine"
 }
 
 // Check compares a published number with the one that is computed here.
@@ -77,7 +87,7 @@ type Check struct {
 	Unit      string  `json:"unit,omitempty"`
 	Published float64 `json:"published"`
 	Found     float64 `json:"found"`
-	By        string  `json:"by"`      // the engine
+	By        string  `json:"by"`      // the way, such as "the dense engine"
 	Allowed   float64 `json:"allowed"` // the largest difference that rounding and the engines' tolerance explain
 	Agrees    bool    `json:"agrees"`
 }
@@ -86,13 +96,16 @@ func check(name, unit, by string, published, found, allowed float64) Check {
 	return Check{name, unit, published, found, by, allowed, math.Abs(found-published) <= allowed}
 }
 
+// byEngine says which engine computed a number.
+func byEngine(engine string) string { return "the " + engine + " engine" }
+
 // figure is what a page can compute again.
 type figure interface {
 	// check returns what is wrong with what the page has sent.
 	check() error
 	// at computes what the figure shows where its controls have these values.
 	at(values []float64) (*Shown, error)
-	// verify computes the published numbers again, by the engine that is chosen and by another.
+	// verify computes the published numbers again, in two ways that share as little as can be.
 	verify() ([]Check, error)
 }
 
@@ -107,6 +120,7 @@ type question struct {
 type Figure struct {
 	Forecast *Forecast `json:"forecast,omitempty"`
 	Excess   *Excess   `json:"excess,omitempty"`
+	Lost     *Lost     `json:"lost,omitempty"`
 }
 
 // figure returns the one that is there, nil if none is.
@@ -116,6 +130,8 @@ func (f Figure) figure() figure {
 		return f.Forecast
 	case f.Excess != nil:
 		return f.Excess
+	case f.Lost != nil:
+		return f.Lost
 	}
 	return nil
 }

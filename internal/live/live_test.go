@@ -243,3 +243,51 @@ func TestExcess(t *testing.T) {
 		}
 	}
 }
+
+// TestLost: k = n projections lose nothing, few lose much, the two terms are the loss, and other choices are answered.
+func TestLost(t *testing.T) {
+	l := &Lost{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 12, 60}, At: 12}
+	for i := range 60 {
+		l.X = append(l.X, float64(i)/2)
+	}
+	shown, err := l.Publish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, first, second := shown.Layers[0].Y, shown.Layers[1].Y, shown.Layers[2].Y
+	if all[0] < 50 || math.Abs(all[2]) > 1e-6 {
+		t.Errorf("2 of 60 projections lose %g %%, and 60 lose %g %%", all[0], all[2])
+	}
+	for i, v := range all {
+		if off := v - first[i] - second[i]; math.Abs(off) > 1e-9 {
+			t.Errorf("at k = %d the terms are off by %g %%", l.K[i], off)
+		}
+	}
+	var s Session
+	a := ask(t, &s, map[string]any{"lost": l, "verify": true})
+	if a.Error != "" || len(a.Checks) != 2 {
+		t.Fatalf("%+v", a)
+	}
+	for _, c := range a.Checks {
+		if !c.Agrees {
+			t.Errorf("%+v", c)
+		}
+	}
+	values := starts(l.Controls())
+	for control, value := range map[int]float64{0: 5, 1: 0.2, 2: 2, 3: 1, 4: 2} {
+		moved := slices.Clone(values)
+		moved[control] = value
+		a := ask(t, &s, question{Values: moved})
+		if a.Error != "" {
+			t.Fatal(a.Error)
+		}
+		if was, is := reading(t, shown, "share"), reading(t, a.Shown, "share"); was == is {
+			t.Errorf("control %d at %g changes nothing", control, value)
+		}
+	}
+	for _, values := range [][]float64{{1}, {10, 0.1, 7, 0, 12}, {10, 0.1, 0, 9, 12}, {10, 0.1, 0, 0, 5}} {
+		if _, err := l.at(values); err == nil {
+			t.Errorf("values %v are no error", values)
+		}
+	}
+}

@@ -85,3 +85,39 @@ func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure,
 	f, err := viz.Curves(curves)
 	return f, &page{e.Controls(), live.Figure{Excess: e}}, err
 }
+
+// Lost displays the share of the Fisher information about the lengthscale of m that k Sphere projections of observations at x lose, as k
+// grows, with the two terms of the paper's theorem ([gppl.Information]). A report lets its reader move lengthscale and noise, and choose
+// another parameter and other directions. Errors are those of [gppl.NewInformation].
+func Lost(title string, m gppl.Model, x []float64, xUnit string) error {
+	f, again, err := lost(title, m, x, xUnit)
+	if err != nil {
+		return err
+	}
+	_, err = viz.ShowLive(f, again)
+	return err
+}
+
+func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *page, error) {
+	l := &live.Lost{Model: m, X: x, XUnit: xUnit}
+	n := len(x)
+	for _, share := range []int{60, 30, 20, 15, 10, 7, 5, 4, 3, 2} {
+		l.K = append(l.K, max(1, n/share))
+	}
+	l.K = slices.Compact(append(l.K, 2*n/3, 5*n/6, n))
+	l.At = max(1, n/5)
+	shown, err := l.Publish()
+	if err != nil {
+		return nil, nil, err
+	}
+	curves := viz.CurvesOptions{Frame: viz.Frame{
+		Title: title, XLabel: "number of projections k", YLabel: "information lost (%)", Height: 330,
+		Caption: fmt.Sprintf("Information about the lengthscale that k Sphere projections of %d observations lose, and the two terms of the loss: %v, noise variance %g. At k = %d it is %.0f %%.",
+			n, m.Kernel, m.Noise, l.At, shown.Readings[len(shown.Readings)-1].Value),
+	}}
+	for _, layer := range shown.Layers {
+		curves.Curves = append(curves.Curves, viz.Curve{Name: layer.Name, X: layer.X, Y: layer.Y})
+	}
+	f, err := viz.Curves(curves)
+	return f, &page{l.Controls(), live.Figure{Lost: l}}, err
+}

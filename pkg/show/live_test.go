@@ -80,3 +80,16 @@ func TestExcess(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestLost(t *testing.T) {
+	f, again, err := lost("title", gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, line(60).X, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := again.Figure.Lost; l.At != 12 || !(l.Published > 0) || !strings.Contains(f.Caption, "60 observations") {
+		t.Errorf("published at k = %d: %g, %q", l.At, l.Published, f.Caption)
+	}
+	if err := Lost("title", gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 0.1}, line(60).X, "s"); err == nil {
+		t.Error("a kernel without a lengthscale is no error")
+	}
+}

@@ -74,7 +74,7 @@
 		}
 
 		say(i) {
-			const s = this.sliders[i], text = withUnit(short(s.values[s.input.value]), s.unit);
+			const s = this.sliders[i], text = s.labels?.[s.input.value] ?? withUnit(short(s.values[s.input.value]), s.unit);
 			s.value.textContent = text;
 			s.input.setAttribute('aria-valuetext', text);
 		}
@@ -114,7 +114,7 @@
 					this.moved = false;
 					const began = performance.now(), {shown} = await this.program.ask({values: this.values()}), took = performance.now() - began;
 					this.show(shown);
-					this.state.textContent = `Computed in this page in ${Math.round(took)} ms, by the ${shown.engine} engine.${this.isPublished() ? '' : ' Title and caption stay as published.'}`;
+					this.state.textContent = `Computed in this page in ${Math.round(took)} ms, by ${shown.by}.${this.isPublished() ? '' : ' Title and caption stay as published.'}`;
 				}
 				await this.baseline();
 			} catch (error) {
@@ -197,14 +197,14 @@
 			try {
 				await this.open();
 				const {checks} = await this.program.ask({verify: true});
-				const names = [...new Set(checks.map((c) => c.name))], all = checks.every((c) => c.agrees), engines = [...new Set(checks.map((c) => c.by))];
+				const names = [...new Set(checks.map((c) => c.name))], all = checks.every((c) => c.agrees), ways = [...new Set(checks.map((c) => c.by))];
 				const said = names.map((name) => {
 					const of = checks.filter((c) => c.name === name), digits = (v) => minus(String(+v.toPrecision(12)));
 					return make('li', {}, `${of.every((c) => c.agrees) ? '✓' : '✗'} ${name}: published ${withUnit(digits(of[0].published), of[0].unit)}; ` +
-						of.map((c) => `${digits(c.found)} by the ${c.by} engine (differs by ${minus(Math.abs(c.found - c.published).toPrecision(1))})`).join(', ') + '.');
+						of.map((c) => `${digits(c.found)} by ${c.by} (differs by ${minus(Math.abs(c.found - c.published).toPrecision(1))})`).join(', ') + '.');
 				});
 				this.verdict.replaceChildren(
-					make('p', {}, all ? `The published numbers are confirmed: this page computed them again by ${engines.length > 1 ? `different engines: ${engines.slice(0, -1).join(', ')} and ${engines.at(-1)}` : `the ${engines[0]} engine`}.`
+					make('p', {}, all ? `The published numbers are confirmed: this page computed them again ${ways.length > 1 ? `in different ways, by ${ways.slice(0, -1).join(', ')} and ${ways.at(-1)}` : `by ${ways[0]}`}.`
 						: 'The published numbers are NOT confirmed by what this page computes.'),
 					make('ul', {class: 'gppl-verdict'}, ...said));
 			} catch (error) {

@@ -1,0 +1,196 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Lost is how much of the Fisher information about a parameter k projections of observations at X lose, as k grows: ΔI of the paper's
+// theorem and its two terms, as shares of the information in the data (gppl.Information). The kernel has a variance and one lengthscale.
+type Lost struct {
+	Model     gppl.Model `json:"model"`
+	X         []float64  `json:"x"`
+	XUnit     string     `json:"xUnit"`
+	K         []int      `json:"k"`         // ascending
+	At        int        `json:"at"`        // the k whose numbers are read first
+	Published float64    `json:"published"` // ΔI at At of the first parameter and design of the controls
+
+	of    []float64 // the latest parameters, and what they have
+	info  *gppl.Information
+	drawn map[string][]*gppl.Projection // by design, of each k
+}
+
+// designs are those that a reader chooses among, in their order.
+func designs() []gppl.Design { return []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Spectral{}} }
+
+// Controls are the lengthscale, the noise variance, the parameter that the information is about, the design, and the k whose numbers are read.
+func (l *Lost) Controls() []Control {
+	var about, by []string
+	for _, i := range l.parameters() {
+		about = append(about, l.Model.Params()[i].Name)
+	}
+	for _, d := range designs() {
+		by = append(by, fmt.Sprintf("%T", d)[len("gppl."):])
+	}
+	k := make([]float64, len(l.K))
+	for i, v := range l.K {
+		k[i] = float64(v)
+	}
+	theta := l.Model.Values()
+	return []Control{
+		around("Lengthscale", l.XUnit, theta[l.lengthscale()], 4), around("Noise variance", "", l.Model.Noise, 10),
+		choice("Information about", about...), choice("Directions", by...), among("Read at k", "", float64(l.At), k...),
+	}
+}
+
+// lengthscale is its place among the parameters, −1 if there is none.
+func (l *Lost) lengthscale() int {
+	return slices.IndexFunc(l.Model.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale })
+}
+
+// parameters are the places of the parameters that a reader chooses among: the lengthscale, then the others.
+func (l *Lost) parameters() []int {
+	at := []int{l.lengthscale()}
+	for i := range l.Model.Params() {
+		if i != at[0] {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+func (l *Lost) check() error {
+	if err := l.Model.Check(); err != nil {
+		return err
+	}
+	if l.lengthscale() < 0 {
+		return fmt.Errorf("live: %v has no lengthscale", l.Model)
+	}
+	if !slices.Contains(l.K, l.At) {
+		return fmt.Errorf("live: k = %d is none of %v", l.At, l.K)
+	}
+	return nil
+}
+
+// inform has the information at theta.
+func (l *Lost) inform(theta []float64) (err error) {
+	if slices.Equal(theta, l.of) {
+		return nil
+	}
+	l.of = nil
+	if l.info, err = gppl.NewInformation(l.Model.WithParams(theta), gppl.Scalars(l.X)); err == nil {
+		l.of = theta
+	}
+	return err
+}
+
+// project draws the projections of a design, once.
+func (l *Lost) project(d gppl.Design) ([]*gppl.Projection, error) {
+	name := fmt.Sprint(d)
+	if l.drawn[name] == nil {
+		var all []*gppl.Projection
+		for _, k := range l.K {
+			p, err := gppl.NewProjection(d, gppl.Scalars(l.X), k, seed)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, p)
+		}
+		if l.drawn == nil {
+			l.drawn = map[string][]*gppl.Projection{}
+		}
+		l.drawn[name] = all
+	}
+	return l.drawn[name], nil
+}
+
+// Publish computes what the figure shows at its own parameters, and keeps ΔI as what is published.
+func (l *Lost) Publish() (*Shown, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	shown, err := l.at([]float64{l.Model.Values()[l.lengthscale()], l.Model.Noise, 0, 0, float64(l.At)})
+	if err != nil {
+		return nil, err
+	}
+	checks, err := l.verify()
+	if err != nil {
+		return nil, err
+	}
+	l.Published = checks[0].Found
+	return shown, nil
+}
+
+func (l *Lost) at(values []float64) (*Shown, error) {
+	if len(values) != 5 {
+		return nil, fmt.Errorf("live: %d values for 5 controls", len(values))
+	}
+	about, by, read := int(values[2]), int(values[3]), slices.Index(l.K, int(values[4]))
+	if about < 0 || about >= len(l.parameters()) || by < 0 || by >= len(designs()) || read < 0 {
+		return nil, fmt.Errorf("live: the choices %v are none of those that there are", values[2:])
+	}
+	theta := l.Model.Values()
+	theta[l.lengthscale()], theta[len(theta)-1] = values[0], values[1]
+	if err := l.inform(theta); err != nil {
+		return nil, err
+	}
+	projections, err := l.project(designs()[by])
+	if err != nil {
+		return nil, err
+	}
+	a := l.parameters()[about]
+	data := l.info.Data().At(a, a)
+	k, all, first, second := make([]float64, len(l.K)), make([]float64, len(l.K)), make([]float64, len(l.K)), make([]float64, len(l.K))
+	for i, p := range projections {
+		loss, err := l.info.Loss(p)
+		if err != nil {
+			return nil, fmt.Errorf("k = %d: %w", l.K[i], err)
+		}
+		k[i], first[i], second[i] = float64(l.K[i]), 100*loss.Quadratic.At(a, a)/data, 100*loss.Cross.At(a, a)/data
+		all[i] = first[i] + second[i]
+	}
+	part := data / 100
+	return &Shown{
+		By: "the theorem's formula",
+		Layers: []Layer{
+			{Kind: "line", Name: "lost", X: k, Y: all},
+			{Kind: "line", Name: "first term, quadratic in Σ", X: k, Y: first},
+			{Kind: "line", Name: "second term", X: k, Y: second},
+		},
+		Readings: []Reading{
+			{Name: "information in the data", Value: data, Digits: 3},
+			{Name: fmt.Sprintf("in %d projections", l.K[read]), Value: data - all[read]*part, Digits: 3},
+			{Name: "first term of the loss", Value: first[read] * part, Digits: 3},
+			{Name: "second term", Value: second[read] * part, Digits: 3},
+			{Name: "share lost", Unit: "%", Value: all[read], Digits: 2},
+		},
+	}, nil
+}
+
+// verify computes the published ΔI by the formula of the theorem, from Σ, and as the difference I_Y − I_Z, from S.
+func (l *Lost) verify() ([]Check, error) {
+	if err := l.inform(l.Model.Values()); err != nil {
+		return nil, err
+	}
+	projections, err := l.project(designs()[0])
+	if err != nil {
+		return nil, err
+	}
+	p, a := projections[slices.Index(l.K, l.At)], l.lengthscale()
+	loss, err := l.info.Loss(p)
+	if err != nil {
+		return nil, err
+	}
+	left, err := l.info.Projected(p)
+	if err != nil {
+		return nil, err
+	}
+	const name, relative = "information lost about the lengthscale", 1e-8 // of the information in the data: both lose digits as v/σ² has them
+	data := l.info.Data().At(a, a)
+	return []Check{
+		check(name, "", "the theorem's formula", l.Published, loss.Total().At(a, a), relative*data),
+		check(name, "", "the difference I_Y − I_Z", l.Published, data-left.At(a, a), relative*data),
+	}, nil
+}
