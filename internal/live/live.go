@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Control is a slider of a figure. Its positions are Values, of which Start is the published one.
@@ -96,8 +97,14 @@ func check(name, unit, by string, published, found, allowed float64) Check {
 	return Check{name, unit, published, found, by, allowed, math.Abs(found-published) <= allowed}
 }
 
-// byEngine says which engine computed a number.
-func byEngine(engine string) string { return "the " + engine + " engine" }
+// byEngine says which engine computed a number, or which engines have been used for it so far, as LossReport.Engine lists them.
+func byEngine(engine string) string {
+	if names := strings.Split(engine, ", "); len(names) > 1 {
+		last := len(names) - 1
+		return "the " + strings.Join(names[:last], ", ") + " and " + names[last] + " engines"
+	}
+	return "the " + engine + " engine"
+}
 
 // figure is what a page can compute again.
 type figure interface {

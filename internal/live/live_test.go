@@ -139,6 +139,14 @@ func TestForecast(t *testing.T) {
 	}
 }
 
+func TestByEngine(t *testing.T) {
+	for engine, want := range map[string]string{"dense": "the dense engine", "gridded, spectral": "the gridded and spectral engines"} {
+		if got := byEngine(engine); got != want {
+			t.Errorf("by %q, want %q", got, want)
+		}
+	}
+}
+
 // TestVerify has two engines agree on what was published, and on what was not.
 func TestVerify(t *testing.T) {
 	f := seasons(t)

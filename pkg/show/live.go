@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/live"
@@ -77,7 +78,7 @@ func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure,
 	}
 	curves := viz.CurvesOptions{LogX: true, Frame: viz.Frame{
 		Title: title, XLabel: "number of projections k", YLabel: "negative log likelihood (nats)", Height: 330,
-		Caption: fmt.Sprintf("%d observations and %v: at k = %d the two differ by %.2g nats.", d.Len(), m.Kernel, e.At, e.Published.Projected-e.Published.Exact),
+		Caption: fmt.Sprintf("%d observations and %v: at k = %d the two differ by %.2g nats.", d.Len(), m.Kernel, e.At, math.Abs(e.Published.Projected-e.Published.Exact)),
 	}}
 	for _, l := range shown.Layers {
 		curves.Curves = append(curves.Curves, viz.Curve{Name: l.Name, X: l.X, Y: l.Y})

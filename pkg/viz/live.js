@@ -11,7 +11,7 @@
 		return e;
 	};
 	const minus = (s) => s.replace(/-/g, '−');
-	const exactly = (v, digits) => minus(v.toFixed(digits));
+	const exactly = (v, digits) => minus(v.toFixed(digits).replace(/^-(?=[0.]*$)/, ''));
 	const short = (v) => minus(String(+v.toPrecision(4)));
 	const withUnit = (text, unit) => unit ? `${text}\u00a0${unit}` : text;
 
