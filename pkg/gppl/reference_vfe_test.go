@@ -59,7 +59,7 @@ func vfeTruth(m gppl.Model, x, y, z []float64) (*truth, error) {
 	span := slices.Max(x) - slices.Min(x) // a z of 1.7e9 is no scale of x
 	for i, v := range z {
 		slope := slopes[len(theta)+i]
-		by := doubled.Of(differenceStep / max(1, slope) * min(math.Abs(v), cmp.Or(span, math.Abs(v))))
+		by := doubled.Of(differenceStep * min(math.Abs(v)/max(1, slope), cmp.Or(span, math.Abs(v))))
 		d, err := difference(v, zw[i].Add(by), zw[i].Sub(by), func(to wide) (wide, error) {
 			moved := append([]wide(nil), zw...)
 			moved[i] = to
