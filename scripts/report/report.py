@@ -25,6 +25,8 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import GoLexer
+from pygments.styles.friendly import FriendlyStyle
+from pygments.token import Token
 
 import live
 import smoke_numbers
@@ -77,9 +79,16 @@ def markdown(source):
     return Markup(MarkdownWithMath(renderer=Renderer(escape=False, anchor_link_text="#")).render(source))
 
 
+class Light(FriendlyStyle):
+    """Comments and numbers are too pale there to be read."""
+
+    styles = FriendlyStyle.styles | {Token.Comment: "italic #356a79", Token.Literal.Number: "#27734f"}
+
+
 PAGES = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
 PAGES.filters["markdown"] = markdown
 PAGES.filters["ansi"] = lambda text: Markup(ansi2html(text))
+
 PAGES.filters["gocode"] = lambda text: Markup(highlight(text, GoLexer(), HtmlFormatter()))
 MINUS = re.compile(r"(?<![\w)])-(?=\d)")  # of -2.2, but not of 1e-4 or E1-3
 POWER = re.compile(r"\^([\d.]*\d)")
@@ -252,7 +261,7 @@ def report(path, out, seconds):
     about["environment"] = environment() | {
         "Scale": SCALE, "Stored results": stored, "Seeds": about["seeds"], "Executed": about["date"], "Duration": about["duration"],
     }
-    code_css = HtmlFormatter(style="friendly", nobackground=True).get_style_defs(".highlight")
+    code_css = HtmlFormatter(style=Light, nobackground=True).get_style_defs(".highlight")
     dark_code = HtmlFormatter(style="github-dark", nobackground=True).get_style_defs(".highlight")
     code_css += f"\n@media screen and (prefers-color-scheme: dark) {{\n{dark_code}\n}}"
     try:
