@@ -176,8 +176,8 @@ func TestReadChannelsErrors(t *testing.T) {
 	}
 }
 
-// TestExposedChannel learns the variance and scale of f from averages over exposures that are long beside its scale, where averages taken for
-// moments do not have them.
+// TestExposedChannel: exposures are longer than the scale of f, and its variance and scale are learnt all the same. A model that takes each
+// average for a value at one time learns neither.
 func TestExposedChannel(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 4))
 	const fine, long, n = 40, 2.0, 150 // steps of a walk within an exposure

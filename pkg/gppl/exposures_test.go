@@ -255,18 +255,6 @@ func BenchmarkExposures(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		var theta []float64
-		for _, p := range loss.Params() {
-			theta = append(theta, p.Value)
-		}
-		grad := make([]float64, len(theta))
-		b.Run(fmt.Sprintf("n=%d/kernel=%T", n, k), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := loss.ValueGrad(grad, theta); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		b.Run(fmt.Sprintf("n=%d/kernel=%T", n, k), func(b *testing.B) { benchmarkLoss(b, loss) })
 	}
 }
