@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
@@ -229,21 +230,30 @@ func (k layer) Bands(dst []Band, span, eps float64) (float64, []Band) {
 	return 0, nil
 }
 
+// vanishes is an exponent whose exponential, 1e-35, is nothing beside any tolerance.
+const vanishes = 80
+
 // circle returns the period, beyond whose next image there is less than half of eps, and the frequency that less than a quarter of eps is
 // beyond, on either side.
 func (k layer) circle(span, eps float64) (period, frequency float64) {
 	total := k.weight()
 	eps *= min(1, span/k.terms[0].lengthscale)
 	period = span + k.terms[0].lengthscale*math.Sqrt(2*math.Log(4/eps))
-	beyond := func(f float64) (sum float64) {
-		for _, t := range k.terms {
-			sum += t.weight * math.Exp(-2*math.Pi*math.Pi*f*f*t.lengthscale*t.lengthscale)
+	few := 0.25 * eps * total
+	resolves := func(f float64) bool { // whether all but few is below f
+		var beyond float64
+		for _, t := range slices.Backward(k.terms) { // the shortest lengthscale has the most
+			square := 2 * math.Pi * math.Pi * f * f * t.lengthscale * t.lengthscale
+			if square > vanishes || beyond > few {
+				break
+			}
+			beyond += t.weight * math.Exp(-square)
 		}
-		return sum
+		return beyond <= few
 	}
 	lo, hi := 0.0, math.Sqrt(0.5*math.Log(4/eps))/(math.Pi*k.terms[len(k.terms)-1].lengthscale)
 	for range 20 {
-		if at := 0.5 * (lo + hi); beyond(at) <= 0.25*eps*total {
+		if at := 0.5 * (lo + hi); resolves(at) {
 			hi = at
 		} else {
 			lo = at

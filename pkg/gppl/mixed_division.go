@@ -149,6 +149,9 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 				least, cut, inBase = c, at, true
 			}
 		}
+		if cost(p, 0) >= least { // even without the columns of what is shorter
+			continue
+		}
 		if short := k.between(0, at, false); len(short.terms) > 0 {
 			_, f := short.circle(span, eps)
 			p += columns(0, at, f)
