@@ -55,6 +55,12 @@ type exactFactor interface {
 	release()
 }
 
+// A residualFactor tells residuals without a posterior: it sets alpha to the first column of U, see gradient, and precisions, unless nil, to
+// the diagonal of A⁻¹ − UUᵀ with the squares of alpha added. gradient was asked for if precisions are. It reports whether it could.
+type residualFactor interface {
+	residuals(alpha, precisions []float64, r blas64.General) bool
+}
+
 // A projectedEngine computes S₀ = ΩᵀKΩ for one set of inputs and one Ω. It does
 // not change, beyond what it keeps to save time, and is safe for concurrent use.
 type projectedEngine interface {

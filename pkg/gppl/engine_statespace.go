@@ -21,13 +21,13 @@ var (
 // stateSpaceExact runs a Kalman filter over the sorted series: O(n).
 type stateSpaceExact struct {
 	line      *line
-	tolerance float64 // nats per observation
-	factors   parallel.Pool[stateSpaceFactor]
-	rooms     parallel.Pool[linear]
+	tolerance float64                          // nats per observation
+	factors   *parallel.Pool[stateSpaceFactor] // shared by engines of the same inputs, see Exact.WithObservations
+	rooms     *parallel.Pool[linear]
 }
 
 func newStateSpaceExact(l *line) *stateSpaceExact {
-	return &stateSpaceExact{line: l, tolerance: defaultTolerance}
+	return &stateSpaceExact{line: l, tolerance: defaultTolerance, factors: new(parallel.Pool[stateSpaceFactor]), rooms: new(parallel.Pool[linear])}
 }
 
 // within sets the tolerance to that of a loss, in nats per observation. For a posterior it is as small as a few harmonics more make it: what
@@ -109,20 +109,24 @@ type stateSpaceFactor struct {
 	kernel Kernel
 	filter *statespace.Filter
 	g      blas64.General // CᵀA⁻¹C
-	grad   []float64      // in log v and log l of each component, or in those of each block, and log σ²
-	linear linear         // the blocks, unless the model is Markov
+	alpha  []float64
+	grad   []float64 // in log v and log l of each component, or in those of each block, and log σ²
+	linear linear    // the blocks, unless the model is Markov
 	short  stretch
 }
 
 func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.Get()
-	f.engine, f.model, f.kernel = e, m, m.kernel
 	if f.filter == nil {
-		f.filter = statespace.NewFilter(e.line.t, e.line.noise.known)
-		f.filter.SetScale(e.line.noise.scale)
+		f.filter = statespace.NewFilter(e.line.t, nil)
 		f.g = dense.New(e.line.columns.Cols, e.line.columns.Cols)
+	}
+	if f.engine != e {
+		f.filter.SetErrors(e.line.noise.known)
+		f.filter.SetScale(e.line.noise.scale)
 		f.short.of(e.line)
 	}
+	f.engine, f.model, f.kernel = e, m, m.kernel
 	f.filter.Ctx = m.ctx
 	if err := f.factorise(); err != nil {
 		f.release()
@@ -160,6 +164,34 @@ func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
 	f.contract(grad, f.grad[:last])
 	grad[len(grad)-1] = f.grad[last]
 	return nil
+}
+
+// residuals implements residualFactor: the diagonal of A⁻¹ − UUᵀ is what the gradient has of each observation's own error.
+func (f *stateSpaceFactor) residuals(alpha, precisions []float64, r blas64.General) bool {
+	first := r
+	first.Cols = 1
+	order := f.engine.line.order
+	f.alpha = dense.Resize(f.alpha, len(alpha))
+	f.filter.Residuals(f.alpha, first)
+	for i, a := range f.alpha {
+		at := i
+		if order != nil {
+			at = order[i]
+		}
+		alpha[at] = a
+	}
+	if precisions == nil {
+		return true
+	}
+	own := f.filter.OwnSlopes()
+	for i, d := range own {
+		at := i
+		if order != nil {
+			at = order[i]
+		}
+		precisions[at] = d + f.alpha[i]*f.alpha[i]
+	}
+	return own != nil
 }
 
 // contract adds what derivatives of the filter contribute to those of the kernel.
@@ -223,10 +255,13 @@ func (s *stretch) of(l *line) {
 		}
 		return x[from : from+length]
 	}
-	s.filter = statespace.NewFilter(l.t[from:from+length], part(l.noise.known))
+	if s.filter == nil {
+		s.filter = statespace.NewFilter(l.t[from:from+length], nil)
+		s.g = dense.New(l.columns.Cols, l.columns.Cols)
+	}
+	s.filter.SetErrors(part(l.noise.known))
 	s.filter.SetScale(part(l.noise.scale))
 	s.columns = dense.Rows(l.columns, from, length)
-	s.g = dense.New(l.columns.Cols, l.columns.Cols)
 }
 
 // check compares the gradient in the components with a difference of values.

@@ -44,6 +44,8 @@ type Exact struct {
 	mean    *regression // nil for a mean of zero
 	columns int         // c, of y and the basis of the mean
 	rows    rowNoise    // what is known of each observation's noise
+	series  *line       // nil for inputs of several dimensions
+	options options
 	engines []exactEngine
 	chosen
 	calls *parallel.Pool[exactCall]
@@ -72,37 +74,51 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if d.X.Dim() != 1 && IsPlaced(m.Kernel) {
 		return nil, fmt.Errorf("gppl: %v changes along a scalar axis, and the inputs have dimension %d", m.Kernel, d.X.Dim())
 	}
+	var series *line
+	if d.X.Dim() == 1 {
+		series = sortLine(d.X)
+	}
+	l := newExact(m, d.Len(), nil, o, extent(d.X))
 	mean, columns, err := dataColumns(m, d)
 	if err != nil {
 		return nil, err
 	}
-	rows := d.rowNoise()
+	l.observe(d, series, mean, columns)
+	l.tally.setUp(time.Since(start))
+	return l, nil
+}
+
+// observe sets the data of the loss, with the series of their inputs in order, and the engines.
+func (l *Exact) observe(d Data, series *line, mean *regression, columns blas64.General) {
+	l.data, l.series, l.mean, l.columns, l.rows = d, series, mean, columns.Cols, d.rowNoise()
+	o := l.options
 	var engines []exactEngine
-	if d.X.Dim() == 1 {
-		series := sortLine(d.X)
+	if series != nil {
 		series.setColumns(columns)
-		series.setNoise(rows)
+		series.setNoise(l.rows)
 		engines = append(engines, newStateSpaceExact(series).within(o), newSpectralExact(series, o), newGriddedExact(series),
 			newToeplitzExact(series, o), newBandedExact(series), newMixedExact(series, o))
 	}
-	engines = append(engines, newDenseExact(d.X, columns, rows))
-	l := newExact(m, d.Len(), engines, o, extent(d.X))
-	l.data, l.mean, l.columns, l.rows = d, mean, columns.Cols, rows
-	l.tally.setUp(time.Since(start))
-	return l, nil
+	l.setEngines(append(engines, newDenseExact(d.X, columns, l.rows)))
 }
 
 // newExact returns the loss of n observations, which the engines know, over the given
 // range of inputs, with a mean of zero.
 func newExact(m Model, n int, engines []exactEngine, o options, span float64) *Exact {
-	l := &Exact{model: m, n: n, params: m.Params(), scale: scalingOf(m.Kernel), columns: 1, engines: engines, span: span}
+	l := &Exact{model: m, n: n, params: m.Params(), scale: scalingOf(m.Kernel), columns: 1, span: span, options: o}
+	l.calls = new(parallel.Pool[exactCall])
+	l.setEngines(engines)
+	return l
+}
+
+// setEngines begins with engines that did nothing yet.
+func (l *Exact) setEngines(engines []exactEngine) {
 	var names []string
 	for _, e := range engines {
 		names = append(names, e.name())
 	}
-	l.chooser = newChooser(o, o.tolerance*float64(n), names)
-	l.tally, l.calls = &tally{report: LossReport{Likelihood: true}}, new(parallel.Pool[exactCall])
-	return l
+	l.engines, l.chooser = engines, newChooser(l.options, l.options.tolerance*float64(l.n), names)
+	l.tally = &tally{report: LossReport{Likelihood: true}}
 }
 
 func (l *Exact) Params() []Param             { return append([]Param(nil), l.params...) }

@@ -160,9 +160,13 @@ func (k Matern52) Slope(dst, r []float64)                 { k.term().slope(dst, 
 // tail solves poly(a)·exp(−a) = eps for a by fixed-point iteration, which
 // contracts since log poly grows slowly.
 func tail(eps float64, poly func(float64) float64) float64 {
-	a := -math.Log(eps)
+	log := math.Log(eps)
+	a := -log
 	for range 30 {
-		a = math.Log(poly(a)) - math.Log(eps)
+		before := a
+		if a = math.Log(poly(a)) - log; a == before {
+			break
+		}
 	}
 	return a
 }

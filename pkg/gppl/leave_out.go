@@ -100,12 +100,7 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 	if err != nil {
 		return nil, nil, err
 	}
-	l := leaver{ctx: ctx, p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y, length: math.Sqrt(p.form), eta: p.bound}
-	rows := d.rowNoise()
-	rows.set(l.noise, d.Len(), m.Noise+Nugget(m.Kernel))
-	for i := range l.noise {
-		l.noise[i] += p.jitter
-	}
+	l := p.leaver(ctx, d, columns)
 	mean, variances = make([]float64, d.Len()), make([]float64, d.Len())
 	for i := range mean {
 		mean[i], variances[i] = math.NaN(), math.NaN()
@@ -135,6 +130,17 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 		return nil, nil, err
 	}
 	return mean, variances, nil
+}
+
+// leaver returns one of the data, C being columns, whose posterior p is.
+func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) leaver {
+	l := leaver{ctx: ctx, p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y, length: math.Sqrt(p.form), eta: p.bound}
+	rows := d.rowNoise()
+	rows.set(l.noise, d.Len(), p.model.Noise+Nugget(p.model.Kernel))
+	for i := range l.noise {
+		l.noise[i] += p.jitter
+	}
+	return l
 }
 
 // A lostError says that rounding is not small beside the standard deviation of what is predicted.

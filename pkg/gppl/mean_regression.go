@@ -39,13 +39,27 @@ func regressionOf(m Mean, basis *regress.Basis, h *mat.Dense, y []float64) (*reg
 	r := &regression{mean: m, basis: basis}
 	var rest []float64
 	r.gamma0, rest = basis.Shift(h, y)
-	cols, q := basis.Len(), basis.Q.RawMatrix()
-	c := dense.New(len(y), 1+cols)
+	return r, r.columns(rest)
+}
+
+// again is regressionOf for other observations, on the columns as they are rounded.
+func (r *regression) again(y []float64) (*regression, blas64.General) {
+	other := &regression{mean: r.mean, basis: r.basis}
+	var rest []float64
+	other.gamma0, rest = r.basis.ShiftRounded(y)
+	return other, other.columns(rest)
+}
+
+// columns returns C.
+func (r *regression) columns(rest []float64) blas64.General {
+	cols, q := r.basis.Len(), r.basis.Q.RawMatrix()
+	c := dense.New(len(rest), 1+cols)
 	for i, v := range rest {
-		c.Data[i*c.Stride] = v
-		copy(c.Data[i*c.Stride+1:][:cols], q.Data[i*q.Stride:])
+		row := c.Data[i*c.Stride:][:1+cols]
+		row[0] = v
+		copy(row[1:], q.Data[i*q.Stride:])
 	}
-	return r, c
+	return c
 }
 
 // fit solves the regression from G = CᵀA⁻¹C.

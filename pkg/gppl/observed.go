@@ -74,10 +74,30 @@ func (l *line) weighted() blas64.General {
 }
 
 func (l *line) squares() blas64.General {
-	g := dense.New(l.columns.Cols, l.columns.Cols)
-	dense.Mul(context.Background(), g, blas.Trans, l.columns, l.weighted())
+	c := l.columns
+	g := dense.New(c.Cols, c.Cols)
+	if c.Cols > fewColumns {
+		dense.Mul(context.Background(), g, blas.Trans, c, l.weighted())
+		return g
+	}
+	for a := range c.Cols {
+		for b := range a + 1 {
+			var sum float64
+			for i := range c.Rows {
+				v := c.Data[i*c.Stride+a] * c.Data[i*c.Stride+b]
+				if l.weights != nil {
+					v *= l.weights[i]
+				}
+				sum += v
+			}
+			g.Data[a*g.Stride+b], g.Data[b*g.Stride+a] = sum, sum
+		}
+	}
 	return g
 }
+
+// fewColumns is how many columns are squared faster one by one than by a product of matrices.
+const fewColumns = 4
 
 func (l *line) sums(origin, period float64, m int) (fourier.Moments, blas64.General) {
 	points := fourier.NewPoints(l.t, origin, period)

@@ -49,11 +49,15 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 // ends.
 func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 	defer workers.Stopped(&err)
-	m := l.model
 	_, f, err := l.evaluate(l.chooser.ctx, nil, values(l.params), true)
 	if err != nil {
 		return nil, err
 	}
+	return l.posteriorBy(f, l.model, x)
+}
+
+// posteriorBy is the posterior by a factor, which it keeps, of the model m.
+func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, err error) {
 	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
 	g := dense.New(l.columns, l.columns)
 	f.gram(g)

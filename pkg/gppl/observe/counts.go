@@ -30,7 +30,12 @@ func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likel
 	var failed error
 	own := loss.Params()[len(m.Params()):]
 	for _, from := range []gppl.Model{m, auto.StartFrom(m, loss.Guess())} {
-		r, err := gppl.Fit(ctx, loss, append(from.Params(), own...), s)
+		start := append(from.Params(), own...)
+		near, err := loss.StartAt(ctx, valuesOf(start))
+		if err != nil {
+			near = loss // the error, unless another start has none, is that of the fit
+		}
+		r, err := gppl.Fit(ctx, near, start, s)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -49,6 +54,13 @@ func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likel
 	}
 	fit.Likelihood = loss.Likelihood(fit.theta)
 	return fit, nil
+}
+
+func valuesOf(params []gppl.Param) (theta []float64) {
+	for _, p := range params {
+		theta = append(theta, p.Value)
+	}
+	return theta
 }
 
 // Predict is that of the loss, at the parameters that were learnt.
@@ -93,7 +105,7 @@ func (l *Laplace) Gaussian(ctx context.Context, theta []float64) (gppl.Model, gp
 	if err != nil {
 		return gppl.Model{}, gppl.Data{}, err
 	}
-	d, err := s.gaussian(nil)
+	d, err := s.gaussian()
 	return s.model, d, err
 }
 

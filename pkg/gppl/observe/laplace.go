@@ -31,7 +31,8 @@ type Laplace struct {
 	sizes      []float64
 	likelihood Likelihood
 	options    []gppl.Option
-	start      []float64 // latent values from which Newton's method begins; nil: the guesses
+	gaussian   *gppl.Exact // of the guesses, each with an error of 1
+	start      []float64   // latent values from which Newton's method begins
 }
 
 var _ gppl.Interruptible = (*Laplace)(nil)
@@ -56,7 +57,14 @@ func NewLaplace(m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float6
 			return nil, fmt.Errorf("observe: observation %d: %w", i, err)
 		}
 	}
-	return &Laplace{m, d, slices.Clone(sizes), likelihood, opts, nil}, nil
+	l := &Laplace{model: m, data: d, sizes: slices.Clone(sizes), likelihood: likelihood, options: opts}
+	guess, err := l.Guess().WithErrors(slices.Repeat([]float64{1}, d.Len()))
+	if err != nil {
+		return nil, err
+	}
+	l.start = guess.Y
+	l.gaussian, err = gppl.NewExact(m, guess, opts...)
+	return l, err
 }
 
 // StartAt returns the same loss, whose Newton's method begins at the mode at theta. Near theta an evaluation then takes half as many steps.
@@ -105,10 +113,8 @@ func (l *Laplace) Likelihood(theta []float64) Likelihood {
 // Report says that this is a likelihood, and which engine computes the Gaussian models at the start.
 func (l *Laplace) Report() gppl.LossReport {
 	report := gppl.LossReport{Engine: "Laplace", Likelihood: true}
-	if exact, err := gppl.NewExact(l.model, l.Guess(), l.options...); err == nil {
-		engine, _ := exact.Cost(l.model)
-		report.Engine += ", " + engine
-	}
+	engine, _ := l.gaussian.Cost(l.model)
+	report.Engine += ", " + engine
 	return report
 }
 
@@ -127,11 +133,7 @@ func (l *Laplace) ValueGradContext(ctx context.Context, grad, theta []float64) (
 	if err != nil {
 		return 0, err
 	}
-	value, err := s.value(grad)
-	if err != nil || grad == nil {
-		return value, err
-	}
-	return value, s.implicit(grad)
+	return s.valueGrad(grad)
 }
 
 // mode is the mode of the posterior at one θ.
@@ -147,28 +149,25 @@ type mode struct {
 }
 
 const (
-	mostNewton = 100   // steps; some eight are usual
+	mostNewton = 100   // steps; some five are usual
 	leastShare = 1e-12 // of a step
-	newtonDone = 1e-7  // of a posterior standard deviation: the next step, which is quadratically smaller, is left out
+	newtonDone = 1e-5  // of a posterior standard deviation: the next step, which is quadratically smaller, is left out
 )
 
-// mode finds ĝ by Newton's method, which is concave, from the guesses. The step is halved until the log posterior does not fall.
+// mode finds ĝ by Newton's method, which is concave. The step is halved until the log posterior does not fall.
 func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 	n := l.data.Len()
 	s := &mode{
 		ctx: ctx, loss: l, theta: theta[:len(l.model.Params())], likelihood: l.Likelihood(theta), model: l.Model(theta),
 		g: l.start, at: make([]Derivatives, n),
 	}
-	if s.g == nil {
-		s.g = l.Guess().Y
-	}
 	s.noise = s.model.Noise + gppl.Nugget(s.model.Kernel)
+	if _, err := s.look(s.g); err != nil {
+		return nil, err
+	}
 	var alpha []float64 // (K + σ²I)⁻¹g, where g is in its range
 	best := math.Inf(-1)
 	for step := range mostNewton {
-		if _, err := s.look(s.g); err != nil {
-			return nil, err
-		}
 		next, nextAlpha, err := s.newton()
 		if err != nil {
 			return nil, err
@@ -193,8 +192,7 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 		}
 		s.g, alpha = next, nextAlpha
 		if step > 0 && math.Sqrt(size/float64(n)) < newtonDone && math.Abs(change) < 1e-6*(1+math.Abs(best)) {
-			_, err := s.look(s.g)
-			return s, err
+			return s, nil
 		}
 	}
 	return nil, fmt.Errorf("observe: %v: Newton's method has not found the mode within %d steps", l, mostNewton)
@@ -221,20 +219,20 @@ func (s *mode) look(g []float64) (sum float64, err error) {
 	return sum, nil
 }
 
-// gaussian returns the Gaussian data whose posterior has its mode where a Newton step from g leads, y = g + ∂log p/W with the errors W^−½; another
-// y, unless nil.
-func (s *mode) gaussian(y []float64) (gppl.Data, error) {
-	d := s.loss.data
-	errs := make([]float64, d.Len())
-	pseudo := make([]float64, d.Len())
+// pseudo returns the Gaussian data whose posterior has its mode where a Newton step from g leads, y = g + ∂log p/W with the errors W^−½.
+func (s *mode) pseudo() (y, errs []float64) {
+	y, errs = make([]float64, len(s.g)), make([]float64, len(s.g))
 	for i, at := range s.at {
 		errs[i] = 1 / math.Sqrt(-at.D2)
-		pseudo[i] = s.g[i] - at.D1/at.D2
+		y[i] = s.g[i] - at.D1/at.D2
 	}
-	if y == nil {
-		y = pseudo
-	}
-	d, err := gppl.NewData(d.X, y)
+	return y, errs
+}
+
+// gaussian returns these as data.
+func (s *mode) gaussian() (gppl.Data, error) {
+	y, errs := s.pseudo()
+	d, err := gppl.NewData(s.loss.data.X, y)
 	if err != nil {
 		return d, err
 	}
@@ -243,94 +241,78 @@ func (s *mode) gaussian(y []float64) (gppl.Data, error) {
 
 // newton returns where a Newton step leads, and α there.
 func (s *mode) newton() (g, alpha []float64, err error) {
-	d, err := s.gaussian(nil)
+	y, errs := s.pseudo()
+	return s.smooth(y, errs)
+}
+
+// smooth returns the posterior mean of g given Gaussian data, and α = A⁻¹y without what the mean of the model explains.
+func (s *mode) smooth(y, errs []float64) (g, alpha []float64, err error) {
+	exact, err := s.loss.gaussian.WithObservations(y, errs)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, _, err := s.latent(d)
-	if err != nil {
+	alpha = make([]float64, len(y))
+	if _, err := exact.Residuals(s.ctx, alpha, nil, nil, s.theta); err != nil {
 		return nil, nil, err
 	}
-	g, alpha = make([]float64, len(f)), make([]float64, len(f))
+	g = y // which WithObservations has copied
 	for i, at := range s.at {
-		w := -1 / at.D2
-		alpha[i] = (d.Y[i] - f[i]) / (s.noise + w)
-		g[i] = (s.noise*d.Y[i] + w*f[i]) / (s.noise + w)
+		g[i] += alpha[i] / at.D2
 	}
 	return g, alpha, nil
 }
 
-// latent returns the posterior mean and variance of f at the inputs, without white noise of the kernel, which is in s.noise.
-func (s *mode) latent(d gppl.Data) (mean, variances []float64, err error) {
-	p, err := gppl.NewPosterior(s.model, d, append(slices.Clone(s.loss.options), gppl.WithContext(s.ctx))...)
-	if err != nil {
-		return nil, nil, err
-	}
-	mean, variances, err = p.LatentContext(s.ctx, d.X)
-	floats.AddConst(-gppl.Nugget(s.model.Kernel), variances)
-	return mean, variances, err
-}
-
-// value returns the loss; it sets grad, unless nil, to the part in which ĝ stays.
-func (s *mode) value(grad []float64) (value float64, err error) {
-	d, err := s.gaussian(nil)
+// valueGrad returns the loss, and sets grad unless it is nil.
+func (s *mode) valueGrad(grad []float64) (value float64, err error) {
+	y, errs := s.pseudo()
+	exact, err := s.loss.gaussian.WithObservations(y, errs)
 	if err != nil {
 		return 0, err
 	}
-	if value, err = s.exact(d, grad); err != nil {
+	if grad == nil {
+		value, err = exact.ValueGradContext(s.ctx, nil, s.theta)
+		return s.completed(value, y), err
+	}
+	alpha, variances := make([]float64, len(y)), make([]float64, len(y))
+	if value, err = exact.Residuals(s.ctx, alpha, variances, grad[:len(s.theta)], s.theta); err != nil {
 		return 0, err
 	}
-	for i, at := range s.at { // α = ∂log p; yᵀα of the Gaussian model is replaced
-		value += -at.Value + 0.5*at.D1*(s.g[i]-d.Y[i]) + 0.5*math.Log(-at.D2) - 0.5*math.Log(2*math.Pi)
-	}
-	return value, nil
-}
-
-// exact returns the negative log likelihood of Gaussian data, with the gradient in the parameters of the model.
-func (s *mode) exact(d gppl.Data, grad []float64) (float64, error) {
-	loss, err := gppl.NewExact(s.model, d, s.loss.options...)
-	if err != nil {
-		return 0, err
-	}
-	if grad != nil {
-		grad = grad[:len(s.theta)]
-	}
-	return loss.ValueGradContext(s.ctx, grad, s.theta)
-}
-
-// implicit adds to grad what follows from ∂ĝ/∂θ = W⁻¹A⁻¹∂K α, and the derivatives in the parameters of the likelihood. With u_i = ½v_i ∂³log p, v the
-// posterior variances, the first is −(A⁻¹W⁻¹u)ᵀ∂K α: a difference of the gradients of Gaussian data shifted by ±W⁻¹u, which is exact,
-// since these are quadratic.
-func (s *mode) implicit(grad []float64) error {
-	d, err := s.gaussian(nil)
-	if err != nil {
-		return err
-	}
-	_, variances, err := s.latent(d)
-	if err != nil {
-		return err
-	}
-	n := len(variances)
-	u, shift := make([]float64, n), make([]float64, n)
 	for i, at := range s.at {
 		w := -1 / at.D2
-		share := w / (s.noise + w)
-		variances[i] = s.noise*share + share*share*variances[i] // of g
+		variances[i] = max(0, w-w*w*variances[i]) // of g
+	}
+	return s.completed(value, y), s.implicit(exact, grad, y, errs, variances)
+}
+
+// completed returns the loss from that of the Gaussian data.
+func (s *mode) completed(value float64, y []float64) float64 {
+	for i, at := range s.at { // α = ∂log p; yᵀα of the Gaussian model is replaced
+		value += -at.Value + 0.5*at.D1*(s.g[i]-y[i]) + 0.5*math.Log(-at.D2) - 0.5*math.Log(2*math.Pi)
+	}
+	return value
+}
+
+// implicit adds to grad what follows from ∂ĝ/∂θ = W⁻¹A⁻¹∂K α, and sets the derivatives in the parameters of the likelihood. With u_i = ½v_i ∂³log p,
+// v the posterior variances, the first is −(A⁻¹W⁻¹u)ᵀ∂K α: a difference of the gradients of Gaussian data shifted by ±W⁻¹u, which is
+// exact, since these are quadratic.
+func (s *mode) implicit(exact *gppl.Exact, grad, y, errs, variances []float64) error {
+	u, shift := make([]float64, len(y)), make([]float64, len(y))
+	for i, at := range s.at {
 		u[i] = 0.5 * variances[i] * at.D3
-		shift[i] = w * u[i]
+		shift[i] = -u[i] / at.D2
 	}
 	if size := floats.Norm(shift, 2); size > 0 {
-		scale := floats.Norm(d.Y, 2) / size
+		scale := floats.Norm(y, 2) / size
 		var grads [2][]float64
 		for k, sign := range []float64{scale, -scale} {
-			y := slices.Clone(d.Y)
-			floats.AddScaled(y, sign, shift)
-			moved, err := s.gaussian(y)
+			moved := slices.Clone(y)
+			floats.AddScaled(moved, sign, shift)
+			exact, err := exact.WithObservations(moved, errs)
 			if err != nil {
 				return err
 			}
 			grads[k] = make([]float64, len(s.theta))
-			if _, err := s.exact(moved, grads[k]); err != nil {
+			if _, err := exact.ValueGradContext(s.ctx, grads[k], s.theta); err != nil {
 				return err
 			}
 		}
@@ -343,7 +325,8 @@ func (s *mode) implicit(grad []float64) error {
 		return nil
 	}
 	for p := range shaped.Params() {
-		if grad[len(s.theta)+p], err = s.slope(shaped, p, u, variances); err != nil {
+		var err error
+		if grad[len(s.theta)+p], err = s.slope(shaped, p, u, variances, errs); err != nil {
 			return err
 		}
 	}
@@ -351,26 +334,15 @@ func (s *mode) implicit(grad []float64) error {
 }
 
 // slope returns the derivative in a parameter of the likelihood: −Σ ∂log p + ½Σ v ∂W − uᵀ(K⁻¹ + W)⁻¹ ∂(∂log p/∂g).
-func (s *mode) slope(shaped Shaped, p int, u, variances []float64) (sum float64, err error) {
+func (s *mode) slope(shaped Shaped, p int, u, variances, errs []float64) (sum float64, err error) {
 	y := make([]float64, len(u))
 	for i, at := range s.at {
 		d := shaped.Slopes(p, s.loss.data.Y[i], s.loss.sizes[i], s.g[i])
 		sum += -d.Value - 0.5*variances[i]*d.D2
 		y[i] = -d.D1 / at.D2
 	}
-	moved, err := s.gaussian(y)
-	if err != nil {
-		return 0, err
-	}
-	f, _, err := s.latent(moved)
-	if err != nil {
-		return 0, err
-	}
-	for i, at := range s.at {
-		w := -1 / at.D2
-		sum -= u[i] * (s.noise*y[i] + w*f[i]) / (s.noise + w)
-	}
-	return sum, nil
+	g, _, err := s.smooth(y, errs)
+	return sum - floats.Dot(u, g), err
 }
 
 // Correction is what Laplace's approximation of a likelihood misses, by importance sampling of the latent values.
@@ -387,7 +359,7 @@ func (l *Laplace) Correct(ctx context.Context, theta []float64, draws int, seed 
 	if err != nil {
 		return c, err
 	}
-	d, err := s.gaussian(nil)
+	d, err := s.gaussian()
 	if err != nil {
 		return c, err
 	}

@@ -79,12 +79,9 @@ func (l NegBinomial) Check(y, size float64) error { return checkCount(y, size) }
 
 func (l NegBinomial) LogDensity(y, size, g float64) Derivatives {
 	r := l.Shape
-	s := logistic(g + math.Log(size) - math.Log(r)) // μ/(r + μ)
-	d2 := -(y + r) * s * (1 - s)
-	return Derivatives{
-		logGamma(y+r) - logGamma(r) - logFactorial(y) + y*logLogistic(g+math.Log(size)-math.Log(r)) + r*logLogistic(math.Log(r)-g-math.Log(size)),
-		y - (y+r)*s, d2, d2 * (1 - 2*s),
-	}
+	s, left, log, logLeft := logistics(g + math.Log(size/r)) // μ/(r + μ)
+	d2 := -(y + r) * s * left
+	return Derivatives{logRising(r, y) - logFactorial(y) + y*log + r*logLeft, y - (y+r)*s, d2, d2 * (left - s)}
 }
 
 func (NegBinomial) Guess(y, size float64) float64 { return math.Log((y + 0.5) / size) }
@@ -110,12 +107,12 @@ func (l NegBinomial) WithParams(theta []float64) Likelihood { return NegBinomial
 
 func (l NegBinomial) Slopes(_ int, y, size, g float64) Derivatives {
 	r := l.Shape
-	s := logistic(g + math.Log(size) - math.Log(r))
-	ds := -s * (1 - s) / r
+	s, left, _, logLeft := logistics(g + math.Log(size/r))
+	ds := -s * left / r
 	return Derivatives{
-		Value: mathext.Digamma(y+r) - mathext.Digamma(r) + logLogistic(math.Log(r)-g-math.Log(size)) + s - y*(1-s)/r, // 1 + log r − log(r + μ) − (y + r)/(r + μ)
+		Value: mathext.Digamma(y+r) - mathext.Digamma(r) + logLeft + s - y*left/r, // 1 + log r − log(r + μ) − (y + r)/(r + μ)
 		D1:    -s - (y+r)*ds,
-		D2:    -s*(1-s) - (y+r)*(1-2*s)*ds,
+		D2:    -s*left - (y+r)*(left-s)*ds,
 	}
 }
 
@@ -139,10 +136,13 @@ func (Binomial) Check(y, size float64) error {
 }
 
 func (Binomial) LogDensity(y, size, g float64) Derivatives {
-	p := logistic(g)
-	d2 := -size * p * (1 - p)
-	choose := logFactorial(size) - logFactorial(y) - logFactorial(size-y)
-	return Derivatives{choose + y*logLogistic(g) + (size-y)*logLogistic(-g), y - size*p, d2, d2 * (1 - 2*p)}
+	p, left, log, logLeft := logistics(g)
+	d2 := -size * p * left
+	value := y*log + (size-y)*logLeft
+	if size > 1 {
+		value += logFactorial(size) - logFactorial(y) - logFactorial(size-y)
+	}
+	return Derivatives{value, y - size*p, d2, d2 * (left - p)}
 }
 
 func (Binomial) Guess(y, size float64) float64    { return math.Log((y + 0.5) / (size - y + 0.5)) }
@@ -178,15 +178,44 @@ func logistic(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
-// logLogistic is log(1/(1 + e⁻ˣ)), to the last digits at both ends.
-func logLogistic(x float64) float64 {
-	if x < 0 {
-		return x - math.Log1p(math.Exp(x))
+// logistics returns p = 1/(1 + e⁻ˣ), 1 − p and the logs of both, to the last digits at both ends.
+func logistics(x float64) (p, left, log, logLeft float64) {
+	e := math.Exp(-math.Abs(x))
+	p, left, log = 1/(1+e), e/(1+e), -math.Log1p(e)
+	if logLeft = log - math.Abs(x); x < 0 {
+		return left, p, logLeft, log
 	}
-	return -math.Log1p(math.Exp(-x))
+	return p, left, log, logLeft
 }
 
-func logFactorial(n float64) float64 { return logGamma(n + 1) }
+// logFactorials are those of the numbers up to 255.
+var logFactorials = func() (logs [256]float64) {
+	for n := range logs {
+		logs[n] = logGamma(float64(n) + 1)
+	}
+	return logs
+}()
+
+// logFactorial is log n!, for whole n.
+func logFactorial(n float64) float64 {
+	if n < float64(len(logFactorials)) {
+		return logFactorials[int(n)]
+	}
+	return logGamma(n + 1)
+}
+
+// logRising is log Γ(r + n)/Γ(r), for whole n: of few factors by their product.
+func logRising(r, n float64) float64 {
+	const factors = 16
+	if n > factors || r > 1e15 {
+		return logGamma(r+n) - logGamma(r)
+	}
+	product := 1.0
+	for k := range int(n) {
+		product *= r + float64(k)
+	}
+	return math.Log(product)
+}
 
 func logGamma(x float64) float64 {
 	v, _ := math.Lgamma(x)

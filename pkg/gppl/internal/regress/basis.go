@@ -348,6 +348,30 @@ func (b *Basis) Shift(h mat.Matrix, y []float64) (gamma0, rest []float64) {
 	return gamma0, rest
 }
 
+// ShiftRounded is Shift with Q as it is rounded, in plain numbers: y − Qγ₀ is off by as much as y itself, where the columns of H are no
+// worse conditioned than Q is.
+func (b *Basis) ShiftRounded(y []float64) (gamma0, rest []float64) {
+	q := b.Q.RawMatrix()
+	gamma0, rest = make([]float64, q.Cols), slices.Clone(y)
+	for j := range gamma0 {
+		var sum, squares float64
+		for i, v := range rest {
+			w := q.Data[i*q.Stride+j]
+			sum, squares = sum+w*v, squares+w*w
+		}
+		if squares == 0 {
+			continue
+		}
+		if g := sum / squares; b.flat[j] || math.Abs(g) <= math.Sqrt(float64(len(y))) {
+			gamma0[j] = g
+			for i := range rest {
+				rest[i] -= q.Data[i*q.Stride+j] * g
+			}
+		}
+	}
+	return gamma0, rest
+}
+
 // missing is the share of the squared length of a flat column of Q below which rows count as
 // saying nothing of it: rounding of Q leaves 1e-16 where there is nothing.
 const missing = 1e-12

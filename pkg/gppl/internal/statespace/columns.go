@@ -1,6 +1,8 @@
 package statespace
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -91,6 +93,58 @@ func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
 		parallel.Within(f.Ctx, (r.Cols+panelWidth-1)/panelWidth, p.mix)
 	}
 	return f.mixedMean[:w*d], f.mixedErrs[:w]
+}
+
+// Residuals sets alpha to A⁻¹Cv for v, c×1, in O(nD) for one component and O(nD²) for more: the way back, without what it tells of parameters.
+func (f *Filter) Residuals(alpha []float64, v blas64.General) {
+	if v.Rows != f.cols || v.Cols != 1 || len(alpha) != len(f.t) {
+		panic(fmt.Sprintf("statespace: Residuals: %d×%d weights of %d columns, for %d of %d inputs", v.Rows, v.Cols, f.cols, len(alpha), len(f.t)))
+	}
+	n, blocks := len(f.t), len(f.system.blocks) > 0
+	clear(f.r)
+	errs := blas64.General{Rows: f.cols, Cols: n, Stride: n, Data: f.errs}
+	product(v, errs, blas64.General{Rows: 1, Cols: n, Stride: n, Data: alpha})
+	var r1, r2, r3 float64 // of one component
+	single := -1
+	if len(f.cs) == 1 && !blocks {
+		single = f.cs[0].Order
+	}
+	for to := n; to > 0; {
+		parallel.Look(f.Ctx)
+		from := max(0, to-chunk)
+		for i := to - 1; i >= from; i-- {
+			e, is := alpha[i], f.inv[i]
+			switch {
+			case single == 0:
+				e = (e - f.cov[i]*r1) * is
+				r1 = f.steps[0].e[i] * (r1 + e)
+			case single == 1:
+				s, p := &f.steps[0], f.cov[4*i:4*i+2:4*i+2]
+				e = (e - p[0]*r1 - p[1]*r2) * is
+				r1 += e
+				r1, r2 = s.e[i]*r1, s.e[i]*(r2+s.a[i]*r1)
+			case single == 2:
+				s, p := &f.steps[0], f.cov[9*i:9*i+3:9*i+3]
+				e = (e - p[0]*r1 - p[1]*r2 - p[2]*r3) * is
+				r1 += e
+				a := s.a[i]
+				r1, r2, r3 = s.e[i]*r1, s.e[i]*(r2+a*r1), s.e[i]*(r3+a*r2+0.5*a*a*r1)
+			case blocks:
+				f.gainBlocks(i)
+				e = f.informBlocks(f.r, e, i)
+				f.turnBack(f.w, f.r, i)
+				copy(f.r, f.w)
+			default:
+				f.gain(i)
+				e = f.inform(f.r, e, i)
+				f.transitions(i)
+				f.back(f.w, f.r)
+				copy(f.r, f.w)
+			}
+			alpha[i] = e
+		}
+		to = from
+	}
 }
 
 // mixPanel is mix for so many columns from j on.

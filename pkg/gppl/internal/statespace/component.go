@@ -84,6 +84,8 @@ type steps struct {
 	a []float64 // λΔ, or 0 where e is 0
 	e []float64 // e⁻ᵃ, or 0 beyond far
 	g []float64 // G_2p(2a) for order p, see gammas
+
+	of Component // that set computed them for
 }
 
 // far is the a from which an input knows nothing of the one before: there every
@@ -94,6 +96,7 @@ const far = 50
 // needs.
 func (s *steps) set(t []float64, c Component, noise bool) {
 	n, before := len(t), math.Inf(-1)
+	s.of = c
 	s.a, s.e = dense.Resize(s.a, n), dense.Resize(s.e, n)
 	if noise {
 		s.g = dense.Resize(s.g, n)

@@ -96,20 +96,24 @@ type scratch struct {
 // which may be nil. It keeps both.
 func NewFilter(t, errors []float64) *Filter {
 	checkSorted(t)
-	if errors != nil && len(errors) != len(t) {
-		panic(fmt.Sprintf("statespace: %d errors at %d inputs", len(errors), len(t)))
-	}
-	for i, s := range errors {
-		if !(s >= 0 && s <= math.MaxFloat64) {
-			panic(fmt.Sprintf("statespace: error variance %d is %v, want a finite number, not negative", i, s))
-		}
-	}
-	f := &Filter{t: t, known: errors}
+	f := &Filter{t: t}
 	f.most.share = 1
-	if len(errors) > 0 {
-		f.most.known = slices.Max(errors)
-	}
+	f.SetErrors(errors)
 	return f
+}
+
+// SetErrors sets s, the known error variances; nil stands for none. The filter keeps it.
+func (f *Filter) SetErrors(s []float64) {
+	if s != nil && len(s) != len(f.t) {
+		panic(fmt.Sprintf("statespace: %d errors at %d inputs", len(s), len(f.t)))
+	}
+	f.known, f.most.known = s, 0
+	for i, v := range s {
+		if !(v >= 0 && v <= math.MaxFloat64) {
+			panic(fmt.Sprintf("statespace: error variance %d is %v, want a finite number, not negative", i, v))
+		}
+		f.most.known = max(f.most.known, v)
+	}
 }
 
 // SetScale sets w, positive and finite, one for each input; nil stands for ones. The filter
@@ -206,6 +210,15 @@ func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 	return known
 }
 
+// OwnSlopes returns the diagonal of A⁻¹ − UUᵀ that the last Gradient computed, twice its derivatives in the noise variances of the inputs;
+// nil if these are all σ². The next call overwrites it.
+func (f *Filter) OwnSlopes() []float64 {
+	if f.own == nil {
+		return nil
+	}
+	return f.diag
+}
+
 // Derivatives returns how many Gradient sets.
 func (f *Filter) Derivatives() int {
 	n := 2*len(f.cs) + 1
@@ -270,7 +283,9 @@ func (f *Filter) setComponents(cs []Component) {
 		if c == len(f.steps) {
 			f.steps = append(f.steps, steps{})
 		}
-		f.steps[c].set(f.t, comp, true)
+		if at := &f.steps[c]; len(at.a) != len(f.t) || at.of.Order != comp.Order || at.of.Lengthscale != comp.Lengthscale {
+			at.set(f.t, comp, true) // they know nothing of the variance
+		}
 	}
 	f.until = f.until[:0]
 	for c, comp := range cs {
