@@ -26,7 +26,7 @@ func channelFlags() []cli.Flag {
 
 // notOfChannels are the flags that do not go with --channel and --exposure.
 var notOfChannels = []string{"by", "size", "regressor", "future", "holidays", "log", "likelihood", "bounds", "period", "trend", "prior", "starts", "seed", "budget", "max-exact",
-	"holdout", "origins", "report", "model", "levels", "at"}
+	"holdout", "origins", "report", "live", "model", "levels", "at"}
 
 // channelOptions reads the flags on channels.
 func channelOptions(c *cli.Command) (o forecast.ChannelOptions, err error) {

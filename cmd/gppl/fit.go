@@ -146,7 +146,7 @@ model on the most recent observations at the same horizon, says whether to use t
 "-" reads standard input. From sums (gppl sum) it compares kernels, learns, and forecasts at --at or for --forecast steps; without observations
 it tests and checks nothing.
 
-   gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html
+   gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html --live
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
    gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json
    zcat log.csv.gz | gppl fit - --out forecast.csv
@@ -164,6 +164,7 @@ From several files, several --y, or a long table with --by, it writes one table 
    gppl fit sales.csv --x date --y sold --by store --share > table.csv         # each series with priors learnt from all`,
 		Flags: append(append(inputFlags(), channelFlags()...), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
+			&cli.BoolFlag{Name: "live", Usage: "let the page of --report compute: its reader tries other kernels, lengthscales, seasons and horizons (2 MB more)", Category: "RESULTS"},
 			&cli.StringFlag{Name: "figure", Usage: "draw the forecast to `FILE.svg`, .png or .pdf", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"}, levelsFlag(),
@@ -182,6 +183,9 @@ From several files, several --y, or a long table with --by, it writes one table 
 			}
 			if err := checkSteps(c); err != nil {
 				return err
+			}
+			if c.Bool("live") && !c.IsSet("report") {
+				return usageError{errors.New("--live is of the page that --report FILE.html writes")}
 			}
 			files, columns := c.Args().Slice(), yColumns(c)
 			if c.IsSet("channel") || c.IsSet("exposure") {

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/liveprogram"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -96,7 +97,8 @@ type fitted struct {
 	f       *forecast.Forecast // nil if the regressors are not known ahead
 	r       *forecast.Residuals
 	trust   *forecast.Trust
-	levels  []float64 // of the bands in --out
+	levels  []float64    // of the bands in --out
+	program *viz.Program // of a report whose figure computes; nil for none
 	written []string
 	notes   []string // which results are missing and why, for standard error
 }
@@ -135,13 +137,35 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if err != nil && !errors.Is(err, forecast.ErrCounts) {
 		out.notes = append(out.notes, "no residual checks: "+message(err))
 	}
+	if c.Bool("live") {
+		if out.program, err = loadProgram(); errors.Is(err, liveprogram.ErrAbsent) {
+			out.notes = append(out.notes, "no live figure in the report: "+err.Error())
+		} else if err != nil {
+			return out, err
+		}
+	}
 	return out, out.write(ctx, t.files)
+}
+
+// loadProgram returns the program of live figures; a test takes another.
+var loadProgram = liveprogram.Load
+
+// report writes the page, without a live figure if there can be none.
+func (o *fitted) report(ctx context.Context, w io.Writer) error {
+	if o.program != nil {
+		if _, err := o.a.Learnt(); errors.Is(err, forecast.ErrNotPlain) {
+			o.program, o.notes = nil, append(o.notes, "no live figure in the report: "+message(err))
+		} else if err != nil {
+			return err
+		}
+	}
+	return report.HTML(ctx, w, o.a, o.f, o.trust, o.program)
 }
 
 // write writes the requested files.
 func (o *fitted) write(ctx context.Context, files map[string]string) error {
 	writers := map[string]func(io.Writer) error{
-		"report": func(w io.Writer) error { return report.HTML(ctx, w, o.a, o.f, o.trust) },
+		"report": func(w io.Writer) error { return o.report(ctx, w) },
 		"model":  o.a.Encode,
 		"out":    func(w io.Writer) error { return o.f.WriteCSV(w, o.a.Series.Axis, o.levels...) },
 		"components": func(w io.Writer) error {

@@ -182,7 +182,6 @@ func (e *Excess) verify() (checks []Check, err error) {
 		if err != nil {
 			return nil, err
 		}
-		const perObservation = 1e-8 // nats, which WithTolerance promises
 		allowed := perObservation * float64(d.Len())
 		checks = append(checks,
 			check("exact negative log likelihood", "nats", byEngine(exact.Report().Engine), e.Published.Exact, nll, allowed),

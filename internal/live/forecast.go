@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -239,8 +238,8 @@ func (c *curves) layers(t *trained, f *Forecast) []Layer {
 	seen := sort.SearchFloat64s(t.x, f.From)
 	return []Layer{
 		{Kind: "span", Name: "forecast", Lo: []float64{t.split}, Hi: f.X[len(f.X)-1:]},
-		band("95 % band for y, with noise", c.noisy),
-		band("95 % band for f", c.latent),
+		band(BandY, c.noisy),
+		band(BandF, c.latent),
 		{Kind: "dots", Name: "trained on", X: t.x[seen:], Y: t.y[seen:]},
 		{Kind: "dots", Name: "held out", X: f.X[t.from:], Y: f.Y[t.from:]},
 		{Kind: "line", Name: "forecast", X: c.x, Y: c.mean},
@@ -248,30 +247,11 @@ func (c *curves) layers(t *trained, f *Forecast) []Layer {
 }
 
 // verify computes the published likelihood and scores by the engine that is chosen, and by another that takes the model.
-func (f *Forecast) verify() (checks []Check, err error) {
+func (f *Forecast) verify() ([]Check, error) {
 	if err := f.train(f.Split, f.Every); err != nil {
 		return nil, err
 	}
-	exact := f.trained.exact
-	if checks, err = f.compare(exact); err != nil {
-		return nil, err
-	}
-	first := checks[0].By
-	// Dense linear algebra makes no use of the structure of a kernel and takes any; where it was chosen itself, what does is asked.
-	for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineMixed, gppl.EngineSpectral, gppl.EngineBanded} {
-		if byEngine(engine) == first {
-			continue
-		}
-		if exact, err = gppl.NewExact(f.Model, f.trained.data, gppl.WithEngine(engine)); err != nil {
-			return nil, err
-		}
-		second, err := f.compare(exact, gppl.WithEngine(engine))
-		if refused := (*gppl.Refusal)(nil); errors.As(err, &refused) {
-			continue
-		}
-		return append(checks, second...), err
-	}
-	return checks, nil
+	return twice(f.Model, f.trained.data, f.trained.exact, f.compare)
 }
 
 // compare computes the published numbers by a likelihood and by a posterior of the same options.
@@ -284,7 +264,7 @@ func (f *Forecast) compare(exact *gppl.Exact, opts ...gppl.Option) ([]Check, err
 	if err != nil {
 		return nil, err
 	}
-	const perObservation, relative = 1e-8, 1e-6 // nats, which WithTolerance promises; of a root mean square error
+	const relative = 1e-6 // of a root mean square error
 	by := byEngine(c.engine)
 	return []Check{
 		check("exact negative log likelihood", "nats", by, f.Published.NLL, nll, perObservation*float64(f.trained.data.Len())),

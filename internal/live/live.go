@@ -57,6 +57,18 @@ func among(name, unit string, published float64, values ...float64) Control {
 	return c
 }
 
+// Page is what the script of a page reads of a figure that it can compute again.
+type Page struct {
+	Controls []Control `json:"controls"`
+	Figure   Figure    `json:"figure"`
+}
+
+// Names of the bands of a figure of viz.Series.
+const (
+	BandY = "95 % band for y, with noise"
+	BandF = "95 % band for f"
+)
+
 // Layer replaces the numbers of the layer of a figure that has its kind and name (see pkg/viz/layer.go).
 type Layer struct {
 	Kind string    `json:"kind"`
@@ -128,6 +140,8 @@ type Figure struct {
 	Forecast *Forecast `json:"forecast,omitempty"`
 	Excess   *Excess   `json:"excess,omitempty"`
 	Lost     *Lost     `json:"lost,omitempty"`
+	Kept     *Kept     `json:"kept,omitempty"`
+	Fitted   *Fitted   `json:"fitted,omitempty"`
 }
 
 // figure returns the one that is there, nil if none is.
@@ -139,6 +153,10 @@ func (f Figure) figure() figure {
 		return f.Excess
 	case f.Lost != nil:
 		return f.Lost
+	case f.Kept != nil:
+		return f.Kept
+	case f.Fitted != nil:
+		return f.Fitted
 	}
 	return nil
 }

@@ -254,7 +254,7 @@ func TestExcess(t *testing.T) {
 
 // TestLost: k = n projections lose nothing, few lose much, the two terms are the loss, and other choices are answered.
 func TestLost(t *testing.T) {
-	l := &Lost{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 12, 60}, At: 12}
+	l := &Lost{Directions: Directions{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 12, 60}, At: 12}}
 	for i := range 60 {
 		l.X = append(l.X, float64(i)/2)
 	}
@@ -295,6 +295,62 @@ func TestLost(t *testing.T) {
 	}
 	for _, values := range [][]float64{{1}, {10, 0.1, 7, 0, 12}, {10, 0.1, 0, 9, 12}, {10, 0.1, 0, 0, 5}} {
 		if _, err := l.at(values); err == nil {
+			t.Errorf("values %v are no error", values)
+		}
+	}
+}
+
+// TestKept: what designs keep is what Lost does not lose, the top eigenvectors follow the kernel, and the shares are confirmed.
+func TestKept(t *testing.T) {
+	d := Directions{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 6, 20}, At: 6}
+	for i := range 60 {
+		d.X = append(d.X, float64(i)/2)
+	}
+	e, l := &Kept{Directions: d}, &Lost{Directions: d}
+	shown, ofNoise, err := e.Publish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Published) != 5 || len(shown.Layers) != 5 || len(shown.Readings) != 6 {
+		t.Fatalf("%+v", shown)
+	}
+	for i, name := range []string{"Sphere", "OneHot", "", "Spectral"} {
+		if name == "" {
+			continue
+		}
+		lost, err := l.at([]float64{10, 0.1, 0, float64(slices.Index([]string{"Sphere", "OneHot", "Spectral"}, name)), 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := e.Published[i] + reading(t, lost, "share lost") - 100; math.Abs(off) > 1e-6 {
+			t.Errorf("%s: kept and lost add up to %g %% more than all", name, off)
+		}
+	}
+	// The few directions that hold the signal know its lengthscale, and nothing of the noise.
+	if few, random := reading(t, ofNoise, "Eigen"), reading(t, ofNoise, "Sphere"); few > random {
+		t.Errorf("of the noise, 6 top eigenvectors keep %g %%, Sphere %g %%", few, random)
+	}
+	if few, random := reading(t, shown, "Eigen"), reading(t, shown, "Sphere"); few < 50 || random > few {
+		t.Errorf("of the lengthscale, 6 top eigenvectors keep %g %%, Sphere %g %%", few, random)
+	}
+	var s Session
+	if a := ask(t, &s, Figure{Kept: e}); a.Error != "" {
+		t.Fatal(a.Error)
+	}
+	if moved := ask(t, &s, question{Values: []float64{5, 0.1, 0, 6}}).Shown; reading(t, moved, "Eigen") == reading(t, shown, "Eigen") {
+		t.Error("the top eigenvectors do not follow the lengthscale")
+	}
+	checks := ask(t, &s, question{Verify: true}).Checks
+	if len(checks) != 10 {
+		t.Fatalf("%+v", checks)
+	}
+	for _, c := range checks {
+		if !c.Agrees {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, values := range [][]float64{{1}, {10, 0.1, 7, 6}, {10, 0.1, 0, 5}} {
+		if _, err := e.at(values); err == nil {
 			t.Errorf("values %v are no error", values)
 		}
 	}

@@ -7,19 +7,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Lost is how much of the Fisher information about a parameter k projections of observations at X lose, as k grows: ΔI of the paper's
-// theorem and its two terms, as shares of the information in the data (gppl.Information). The kernel has a variance and one lengthscale.
+// Lost is how much of the information about a parameter projections lose: ΔI of the paper's theorem and its two terms, as shares of the
+// information in the data.
 type Lost struct {
-	Model     gppl.Model `json:"model"`
-	X         []float64  `json:"x"`
-	XUnit     string     `json:"xUnit"`
-	K         []int      `json:"k"`         // ascending
-	At        int        `json:"at"`        // the k whose numbers are read first
-	Published float64    `json:"published"` // ΔI at At of the first parameter and design of the controls
-
-	of    []float64 // the latest parameters, and what they have
-	info  *gppl.Information
-	drawn map[string][]*gppl.Projection // by design, of each k
+	Directions
+	Published float64 `json:"published"` // ΔI at At of the first parameter and design of the controls
 }
 
 // designs are those that a reader chooses among, in their order.
@@ -27,83 +19,11 @@ func designs() []gppl.Design { return []gppl.Design{gppl.Sphere{}, gppl.OneHot{}
 
 // Controls are the lengthscale, the noise variance, the parameter that the information is about, the design, and the k whose numbers are read.
 func (l *Lost) Controls() []Control {
-	var about, by []string
-	for _, i := range l.parameters() {
-		about = append(about, l.Model.Params()[i].Name)
-	}
+	var by []string
 	for _, d := range designs() {
-		by = append(by, fmt.Sprintf("%T", d)[len("gppl."):])
+		by = append(by, nameOf(d))
 	}
-	k := make([]float64, len(l.K))
-	for i, v := range l.K {
-		k[i] = float64(v)
-	}
-	theta := l.Model.Values()
-	return []Control{
-		around("Lengthscale", l.XUnit, theta[l.lengthscale()], 4), around("Noise variance", "", l.Model.Noise, 10),
-		choice("Information about", about...), choice("Directions", by...), among("Read at k", "", float64(l.At), k...),
-	}
-}
-
-// lengthscale is its place among the parameters, −1 if there is none.
-func (l *Lost) lengthscale() int {
-	return slices.IndexFunc(l.Model.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale })
-}
-
-// parameters are the places of the parameters that a reader chooses among: the lengthscale, then the others.
-func (l *Lost) parameters() []int {
-	at := []int{l.lengthscale()}
-	for i := range l.Model.Params() {
-		if i != at[0] {
-			at = append(at, i)
-		}
-	}
-	return at
-}
-
-func (l *Lost) check() error {
-	if err := l.Model.Check(); err != nil {
-		return err
-	}
-	if l.lengthscale() < 0 {
-		return fmt.Errorf("live: %v has no lengthscale", l.Model)
-	}
-	if !slices.Contains(l.K, l.At) {
-		return fmt.Errorf("live: k = %d is none of %v", l.At, l.K)
-	}
-	return nil
-}
-
-// inform has the information at theta.
-func (l *Lost) inform(theta []float64) (err error) {
-	if slices.Equal(theta, l.of) {
-		return nil
-	}
-	l.of = nil
-	if l.info, err = gppl.NewInformation(l.Model.WithParams(theta), gppl.Scalars(l.X)); err == nil {
-		l.of = theta
-	}
-	return err
-}
-
-// project draws the projections of a design, once.
-func (l *Lost) project(d gppl.Design) ([]*gppl.Projection, error) {
-	name := fmt.Sprint(d)
-	if l.drawn[name] == nil {
-		var all []*gppl.Projection
-		for _, k := range l.K {
-			p, err := gppl.NewProjection(d, gppl.Scalars(l.X), k, seed)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, p)
-		}
-		if l.drawn == nil {
-			l.drawn = map[string][]*gppl.Projection{}
-		}
-		l.drawn[name] = all
-	}
-	return l.drawn[name], nil
+	return append(l.theta(), choice("Information about", l.names(l.parameters())...), choice("Directions", by...), l.readAt())
 }
 
 // Publish computes what the figure shows at its own parameters, and keeps ΔI as what is published.
@@ -131,9 +51,7 @@ func (l *Lost) at(values []float64) (*Shown, error) {
 	if about < 0 || about >= len(l.parameters()) || by < 0 || by >= len(designs()) || read < 0 {
 		return nil, fmt.Errorf("live: the choices %v are none of those that there are", values[2:])
 	}
-	theta := l.Model.Values()
-	theta[l.lengthscale()], theta[len(theta)-1] = values[0], values[1]
-	if err := l.inform(theta); err != nil {
+	if err := l.inform(values[0], values[1]); err != nil {
 		return nil, err
 	}
 	projections, err := l.project(designs()[by])
@@ -171,7 +89,7 @@ func (l *Lost) at(values []float64) (*Shown, error) {
 
 // verify computes the published ΔI by the formula of the theorem, from Σ, and as the difference I_Y − I_Z, from S.
 func (l *Lost) verify() ([]Check, error) {
-	if err := l.inform(l.Model.Values()); err != nil {
+	if err := l.published(); err != nil {
 		return nil, err
 	}
 	projections, err := l.project(designs()[0])

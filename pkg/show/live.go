@@ -26,13 +26,7 @@ func (f *Forecast) Show(title string, from float64) error {
 	return err
 }
 
-// page is what the script of a page reads of a live figure.
-type page struct {
-	Controls []live.Control `json:"controls"`
-	Figure   live.Figure    `json:"figure"`
-}
-
-func (f *Forecast) live(from float64) (*page, error) {
+func (f *Forecast) live(from float64) (*live.Page, error) {
 	s, m := f.split, f.posterior.Model()
 	loss, err := gppl.NewExact(m, s.Data)
 	if err != nil {
@@ -46,7 +40,7 @@ func (f *Forecast) live(from float64) (*page, error) {
 		Model: m, X: s.whole.X, Y: s.whole.Y, XUnit: s.whole.XUnit, YUnit: s.whole.YUnit, Mean: s.Scaling.Mean, Scale: s.Scaling.Scale,
 		Split: s.at, Every: s.every, From: from, Published: live.Scores{NLL: nll, Coverage: f.Coverage, RMSE: f.RMSE},
 	}
-	return &page{again.Controls(), live.Figure{Forecast: again}}, nil
+	return &live.Page{Controls: again.Controls(), Figure: live.Figure{Forecast: again}}, nil
 }
 
 // Excess displays how the likelihood of k projections with their residual energy ([gppl.NewResidual], Spectral) comes to the exact one as k
@@ -61,7 +55,7 @@ func Excess(title string, m gppl.Model, d gppl.Data, xUnit string) error {
 	return err
 }
 
-func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure, *page, error) {
+func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure, *live.Page, error) {
 	e := &live.Excess{Model: m, Y: d.Y, XUnit: xUnit}
 	for i := range d.Len() {
 		e.X = append(e.X, d.X.At(i)[0])
@@ -84,7 +78,7 @@ func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure,
 		curves.Curves = append(curves.Curves, viz.Curve{Name: l.Name, X: l.X, Y: l.Y})
 	}
 	f, err := viz.Curves(curves)
-	return f, &page{e.Controls(), live.Figure{Excess: e}}, err
+	return f, &live.Page{Controls: e.Controls(), Figure: live.Figure{Excess: e}}, err
 }
 
 // Lost displays the share of the Fisher information about the lengthscale of m that k Sphere projections of observations at x lose, as k
@@ -99,8 +93,8 @@ func Lost(title string, m gppl.Model, x []float64, xUnit string) error {
 	return err
 }
 
-func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *page, error) {
-	l := &live.Lost{Model: m, X: x, XUnit: xUnit}
+func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *live.Page, error) {
+	l := &live.Lost{Directions: live.Directions{Model: m, X: x, XUnit: xUnit}}
 	n := len(x)
 	for _, share := range []int{60, 30, 20, 15, 10, 7, 5, 4, 3, 2} {
 		l.K = append(l.K, max(1, n/share))
@@ -120,5 +114,43 @@ func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 		curves.Curves = append(curves.Curves, viz.Curve{Name: layer.Name, X: layer.X, Y: layer.Y})
 	}
 	f, err := viz.Curves(curves)
-	return f, &page{l.Controls(), live.Figure{Lost: l}}, err
+	return f, &live.Page{Controls: l.Controls(), Figure: live.Figure{Lost: l}}, err
+}
+
+// Kept displays the share of the Fisher information about the lengthscale of m that k projections of observations at x keep, as k grows,
+// for each design. A report lets its reader move lengthscale and noise, and choose another parameter. Errors are those of
+// [gppl.NewInformation].
+func Kept(title string, m gppl.Model, x []float64, xUnit string) error {
+	f, again, err := kept(title, m, x, xUnit)
+	if err != nil {
+		return err
+	}
+	_, err = viz.ShowLive(f, again)
+	return err
+}
+
+func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *live.Page, error) {
+	// The first design is Sphere, the last one Eigen; their readings stand behind that of the information in the data.
+	first, last := func(s *live.Shown) float64 { return s.Readings[1].Value }, func(s *live.Shown) float64 { return s.Readings[len(s.Readings)-1].Value }
+	e := &live.Kept{Directions: live.Directions{Model: m, X: x, XUnit: xUnit}}
+	n := len(x)
+	for _, share := range []int{60, 30, 20, 15, 10, 7, 5, 4, 3, 2} {
+		e.K = append(e.K, max(1, n/share))
+	}
+	e.K = slices.Compact(e.K)
+	e.At = max(1, n/7)
+	shown, noise, err := e.Publish()
+	if err != nil {
+		return nil, nil, err
+	}
+	curves := viz.CurvesOptions{Frame: viz.Frame{
+		Title: title, XLabel: "number of projections k", YLabel: "information kept (%)", Height: 330,
+		Caption: fmt.Sprintf("Information about the lengthscale that k projections of %d observations keep, by design: %v, noise variance %g. At k = %d, Sphere keeps %.1f %%, and the top eigenvectors of K (Eigen) %.1f %%; of the information about the noise variance, %.1f and %.1f %%.",
+			n, m.Kernel, m.Noise, e.At, first(shown), last(shown), first(noise), last(noise)),
+	}}
+	for _, layer := range shown.Layers {
+		curves.Curves = append(curves.Curves, viz.Curve{Name: layer.Name, X: layer.X, Y: layer.Y})
+	}
+	f, err := viz.Curves(curves)
+	return f, &live.Page{Controls: e.Controls(), Figure: live.Figure{Kept: e}}, err
 }

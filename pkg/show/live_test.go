@@ -93,3 +93,20 @@ func TestLost(t *testing.T) {
 		t.Error("a kernel without a lengthscale is no error")
 	}
 }
+
+func TestKept(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}
+	f, again, err := kept("title", m, line(60).X, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := again.Figure.Kept; e.At != 8 || len(e.Published) != 5 || !strings.Contains(f.Caption, "60 observations") {
+		t.Errorf("published at k = %d: %g, %q", e.At, e.Published, f.Caption)
+	}
+	if err := Kept("title", m, line(60).X, "s"); err != nil {
+		t.Error(err)
+	}
+	if err := Kept("title", gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 0.1}, line(60).X, "s"); err == nil {
+		t.Error("a kernel without a lengthscale is no error")
+	}
+}

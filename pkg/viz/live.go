@@ -3,12 +3,40 @@ package viz
 import (
 	"bytes"
 	"compress/gzip"
+	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
 )
+
+//go:embed live.js
+var liveScript string
+
+//go:embed live.css
+var liveCSS string
+
+// Program is what a page carries to compute its figures again ([Figure.LiveHTML]): the source of its worker, which is Go's wasm_exec.js and
+// pkg/viz/live_worker.js, and the program (cmd/gppl-live), compressed, in base 64.
+type Program struct{ Worker, Packed string }
+
+// HTML are the elements that hold the program. They do nothing by themselves, and stand before the script of the page.
+func (p *Program) HTML() template.HTML {
+	return template.HTML(`<script type="text/plain" id="gppl-worker">` + p.Worker + `</script>` + "\n" +
+		`<script type="text/plain" id="gppl-program">` + p.Packed + `</script>` + "\n")
+}
+
+// CSS is [CSS] with what the controls need.
+func (p *Program) CSS() template.CSS { return CSS() + template.CSS(liveCSS) }
+
+// Script is [Script] with what moves the figures.
+func (p *Program) Script() template.JS { return Script() + template.JS(liveScript) }
+
+// Policy is [Policy] for a page with the script of Program.Script, which may start the worker that the page holds.
+func (p *Program) Policy() string {
+	return policy(string(p.Script()), " 'wasm-unsafe-eval'; worker-src blob:")
+}
 
 // LiveHTML is [Figure.HTML] with what a page needs to compute the figure again, which must be JSON: its controls, and the figure as
 // the program of the page knows it (package live). A page that carries the program and pkg/viz/live.js, as the reports do, lets its

@@ -69,8 +69,14 @@
 				make('div', {class: 'gppl-sliders'}, ...this.sliders.map((s) => make('div', {}, make('label', {for: s.input.id}, s.name), s.value, s.input))),
 				make('div', {class: 'gppl-tools'}, this.reset, this.verifier), this.state, this.readings, this.verdict);
 			this.sliders.forEach((_, i) => this.say(i));
-			for (const near of ['pointerenter', 'focusin', 'touchstart']) box.addEventListener(near, () => this.open().then(() => { if (!this.busy) return this.baseline(); }).catch((error) => this.fail(error)), {once: true, passive: true});
 			this.figure.append(box);
+			// The program starts when the controls come into view, so that it is there when a reader has found what to move.
+			const seen = new IntersectionObserver((entries) => {
+				if (!entries.some((e) => e.isIntersecting)) return;
+				seen.disconnect();
+				this.open().then(() => { if (!this.busy) return this.baseline(); }).catch((error) => this.fail(error));
+			});
+			seen.observe(box);
 		}
 
 		say(i) {
@@ -146,15 +152,16 @@
 			this.draw();
 		}
 
-		// The vertical range is that of the published figure, and as much more as the numbers need.
+		// The ranges are those of the published figure, and as much more as the numbers need.
 		fit(p, home) {
-			let lo = home.y0, hi = home.y1;
+			let lo = home.y0, hi = home.y1, {x0, x1} = home;
 			for (const l of p.layers) {
 				if (l.kind === 'span') continue;
+				for (const v of l.x ?? []) if (Number.isFinite(v) && (!p.xLog || v > 0)) { x0 = Math.min(x0, v); x1 = Math.max(x1, v); }
 				for (const values of [l.y, l.lo, l.hi]) for (const v of values ?? []) if (Number.isFinite(v) && (!p.yLog || v > 0)) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
 			}
 			const whole = ['x0', 'x1', 'y0', 'y1'].every((k) => p.view[k] === p.home[k]);
-			p.home = {...home, y0: lo, y1: hi};
+			p.home = {x0, x1, y0: lo, y1: hi};
 			if (whole) p.view = {...p.home};
 		}
 
@@ -167,8 +174,8 @@
 		}
 
 		read() {
-			this.readings.replaceChildren(...this.now.flatMap((r, i) => {
-				const value = exactly(r.value, r.digits), was = this.published && exactly(this.published[i].value, r.digits);
+			this.readings.replaceChildren(...this.now.flatMap((r) => {
+				const value = exactly(r.value, r.digits), then = this.published?.find((p) => p.name === r.name), was = then && exactly(then.value, r.digits);
 				return [make('dt', {}, r.name), make('dd', {}, withUnit(value, r.unit)), make('dd', {}, was === undefined ? '' : was === value ? 'as published' : `published: ${was}`)];
 			}));
 		}

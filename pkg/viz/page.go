@@ -27,10 +27,12 @@ func Script() template.JS { return template.JS(script) }
 
 // Policy is a Content-Security-Policy for a page with the style sheet of CSS and the script of Script as all that is between the tags of
 // its element: nothing else runs, and nothing is loaded.
-func Policy() string {
+func Policy() string { return policy(script, "") }
+
+func policy(script, more string) string {
 	sum := sha256.Sum256([]byte(script))
 	return "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+		"'" + more + "; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
 var pageCSS = func() string {

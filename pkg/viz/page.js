@@ -77,17 +77,38 @@
 		return minus(a && a < 10 ** -digits ? v.toPrecision(3) : v.toFixed(digits));
 	};
 
-	// The date at x, as text, on an axis that counts units from an origin or, where it has a day, months of equal length that begin on it.
+	// The date at x, in milliseconds since 1970, on an axis that counts units from an origin or, where it has a day, months of equal length that
+	// begin on it.
 	const day = 864e5, units = {year: 365.25 * day, day, hour: day / 24, second: 1000};
-	const dated = (x, {origin, zero = 0, unit, day: begins, clock}) => {
+	const time = (x, {origin, zero = 0, unit, day: begins}) => {
 		const first = Date.parse(origin), o = new Date(first), months = 12 * (x - zero), k = Math.floor(months + 1e-9);
 		const begin = (m) => {
 			const at = (d, n) => Date.UTC(o.getUTCFullYear(), o.getUTCMonth() + m + n, d);
 			return Math.min(at(begins, 0), at(0, 1)) + (first % day + day) % day;
 		};
-		const ms = begins ? begin(k) + (months - k) * (begin(k + 1) - begin(k)) : first + (x - zero) * units[unit];
+		return begins ? begin(k) + (months - k) * (begin(k + 1) - begin(k)) : first + (x - zero) * units[unit];
+	};
+	const dated = (x, dates) => {
+		const ms = time(x, dates), {clock} = dates;
 		if (!(Math.abs(ms) < 8e15)) return '–';
 		return clock ? new Date(Math.round(ms / 1000) * 1000).toISOString().slice(0, 19).replace('T', ' ') : new Date(ms + day / 2).toISOString().slice(0, 10);
+	};
+
+	// Ticks of a zoomed axis of dates, about n of them, with labels as pkg/viz/dates.go has them: at the beginnings of years, months, days, hours.
+	const seconds = [1, 10, 60, 600, 3600, 10800, 21600, 43200, 86400, 604800, 1209600], months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200];
+	const dateTicks = (a, b, dates, n) => {
+		const from = time(a, dates), to = time(b, dates), found = [];
+		const apart = seconds.find((s) => to - from <= n * 1000 * s), m = months.find((m) => to - from <= n * 30.4 * day * m) ?? 1200;
+		const f = new Date(from), start = 12 * f.getUTCFullYear() + f.getUTCMonth();
+		const at = (k) => apart ? (Math.floor((from - 4 * day) / (1000 * apart)) + k) * 1000 * apart + 4 * day : new Date(0).setUTCFullYear(0, start - start % m + k * m, 1); // a Monday; a year below 100 is one
+		for (let k = 0; k < 4 * n + 4 && at(k) <= to; k++) {
+			let lo = a, hi = b;
+			if (!(at(k) >= from)) continue;
+			for (let i = 0; i < 60; i++) if (time((lo + hi) / 2, dates) < at(k)) lo = (lo + hi) / 2; else hi = (lo + hi) / 2;
+			const [, date, month, year, clock] = new Date(at(k)).toUTCString().split(' '), days = `${+date} ${month}`;
+			found.push([hi, apart < 60 ? clock : apart < 86400 ? `${days} ${clock.slice(0, 5)}` : apart ? `${days} ${+year}` : m < 12 ? `${month} ${+year}` : String(+year)]);
+		}
+		return found.length > 1 ? found : ticks(a, b, false, n).map(([t]) => [t, dated(t, dates)]);
 	};
 
 	class Figure {
@@ -433,7 +454,7 @@
 		// A zoomed panel, of copies of its parts: those of each name are a list, of which the first shows the look.
 		panel(p, r, parts, bottom) {
 			const m = this.map(p, r), home = this.map(p, r, p.home), v = p.view;
-			const xs = ticks(v.x0, v.x1, p.xLog, Math.max(3, Math.round(r.w / (p.dates ? 130 : 75)))).map(([t, text]) => [t, p.dates ? dated(t, p.dates) : text]), ys = ticks(v.y0, v.y1, p.yLog, Math.max(2, Math.round(r.h / 48)));
+			const xs = p.dates ? dateTicks(v.x0, v.x1, p.dates, Math.max(3, Math.round(r.w / 90))) : ticks(v.x0, v.x1, p.xLog, Math.max(3, Math.round(r.w / 75))), ys = ticks(v.y0, v.y1, p.yLog, Math.max(2, Math.round(r.h / 48)));
 			const inside = draw('svg', {x: r.x, y: r.y, width: r.w, height: r.h, viewBox: `${r.x} ${r.y} ${r.w} ${r.h}`}), g = draw('g', {class: 'gppl-zoom'});
 			const put = (to, name, shape) => parts.has(name) && to.append(like(parts.get(name)[0], shape));
 			const lines = (x, y) => xs.map(([t]) => `M${m.x(t)},${x}`).join('') + ys.map(([t]) => `M${y(m.y(t))}`).join('');

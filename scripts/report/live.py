@@ -6,6 +6,7 @@ import lzma
 import os
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 from page import VIZ
@@ -34,9 +35,8 @@ def compressed(wasm):
     return bytes(packed)
 
 
-def parts(root):
-    """What a page that computes has: the source of its worker, the program in base 64, and a style sheet. What was compressed before is
-    taken from .env/live."""
+def made(root):
+    """The source of the worker of a page that computes, and the compressed program. What was compressed before is taken from .env/live."""
     folder = Path(root) / ".env" / "live"
     folder.mkdir(parents=True, exist_ok=True)
     wasm = folder / f"{os.getpid()}.wasm"  # notebooks are executed at once
@@ -47,12 +47,23 @@ def parts(root):
     if not packed.is_file():
         for old in folder.glob("*.lzma"):
             old.unlink(missing_ok=True)
-        part = packed.with_suffix(".part")
-        part.write_bytes(compressed(content))
-        part.replace(packed)
+        write(packed, compressed(content))
     glue = Path(run(root, "go", "env", "GOROOT")) / "lib" / "wasm" / "wasm_exec.js"
     worker = glue.read_text("utf-8") + (VIZ / "live_worker.js").read_text("utf-8")
-    text = base64.b64encode(packed.read_bytes()).decode()
+    return worker, packed.read_bytes()
+
+
+def write(path, content):
+    """Writes a file whole or not at all."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_bytes(content)
+    part.replace(path)
+
+
+def parts(root):
+    """What a page that computes has: the source of its worker, the program in base 64, and a style sheet."""
+    worker, packed = made(root)
+    text = base64.b64encode(packed).decode()
     if len(worker) + len(text) > ADDED:
         raise ProgramError(f"the program adds {len(worker) + len(text)} bytes to a page, more than {ADDED}")
     return worker, text, (VIZ / "live.css").read_text("utf-8")
@@ -60,3 +71,9 @@ def parts(root):
 
 def script():
     return (VIZ / "live.js").read_text("utf-8")
+
+
+if __name__ == "__main__":  # go generate: writes what internal/liveprogram has in it
+    worker, packed = made(Path(__file__).parents[2])
+    write(Path(sys.argv[1]) / "worker.js", worker.encode())
+    write(Path(sys.argv[1]) / "program.lzma", packed)

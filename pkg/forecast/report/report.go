@@ -51,6 +51,8 @@ type content struct {
 	Correlogram template.HTML
 	Components  template.HTML
 	Spectrum    template.HTML
+	Try         template.HTML
+	Program     template.HTML
 	Slices      template.HTML
 	Contour     template.HTML
 	How         string
@@ -64,8 +66,9 @@ const slicePoints = 25
 
 // HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the forecast,
 // comparison, parameters, residual checks, spectrum and terms of a sum. It adds slices through the likelihood if an evaluation takes less
-// than 20 ms, and a contour if it takes less than 5 ms.
-func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust) error {
+// than 20 ms, and a contour if it takes less than 5 ms. With a program, which makes the page about 2 MB larger, its readers can try other
+// parameters (see Try); the error is forecast.ErrNotPlain for an analysis for which they cannot.
+func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program) error {
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		How: how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),
@@ -135,6 +138,16 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 			}
 			c.Contour = figure(Contour(contour))
 		}
+	}
+	if program != nil {
+		fig, again, problem := Try(a, f)
+		if problem != nil {
+			return problem
+		}
+		if c.Try, problem = fig.LiveHTML(again); problem != nil {
+			return problem
+		}
+		c.Dark, c.Script, c.Policy, c.Program = program.CSS(), program.Script(), program.Policy(), program.HTML()
 	}
 	c.Priors = Priors(a)
 	c.Warnings = warnings(a)

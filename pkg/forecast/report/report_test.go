@@ -60,7 +60,7 @@ func TestShow(t *testing.T) {
 	}
 	t.Run("report", func(t *testing.T) {
 		var b strings.Builder
-		if err := HTML(context.Background(), &b, a, f, nil); err != nil {
+		if err := HTML(context.Background(), &b, a, f, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		page := b.String()
@@ -91,6 +91,36 @@ func TestShow(t *testing.T) {
 			}
 		}
 	})
+	t.Run("live", func(t *testing.T) {
+		program := &viz.Program{Worker: "worker", Packed: "program"}
+		var b strings.Builder
+		if err := HTML(context.Background(), &b, a, f, nil, program); err != nil {
+			t.Fatal(err)
+		}
+		page := html.UnescapeString(b.String())
+		if n := strings.Count(page, "<figure data-live="); n != 1 {
+			t.Errorf("%d live figures", n)
+		}
+		for _, want := range []string{"'wasm-unsafe-eval'; worker-src blob:", `id="gppl-worker">worker<`, `id="gppl-program">program<`, "What if?"} {
+			if strings.Count(page, want) != 1 {
+				t.Errorf("%q is not on the page once", want)
+			}
+		}
+		_, again, err := Try(a, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// One model makes the forecast: what its figure publishes is what the tables of the page say.
+		got, last := again.Figure.Fitted.Published, len(f.X)-1
+		for _, pair := range [][2]float64{{got.NLL, a.Result.Value + a.Result.LogPrior}, {got.Middle, f.Mean[last]}, {got.Lower, f.Lower[last]}, {got.Upper, f.Upper[last]}} {
+			if math.Abs(pair[0]-pair[1]) > 1e-9*math.Abs(pair[1]) {
+				t.Errorf("the figure publishes %.12g, the page says %.12g", pair[0], pair[1])
+			}
+		}
+		if names := again.Controls[0].Labels; len(names) != 4 || names[1] != "Matern52 + Periodic, not learnt" {
+			t.Errorf("kernels %q", names)
+		}
+	})
 	t.Run("valley", func(t *testing.T) {
 		profiles, err := a.Slices(context.Background(), 9)
 		if err != nil {
@@ -114,7 +144,7 @@ func TestShow(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := HTML(ctx, &strings.Builder{}, a, f, nil); err == nil {
+		if err := HTML(ctx, &strings.Builder{}, a, f, nil, nil); err == nil {
 			t.Error("a report was made after it was cancelled")
 		}
 	})

@@ -1,0 +1,122 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Directions are k projections of observations at X, as k grows, and a model whose Fisher information they keep and lose
+// (gppl.Information). The kernel has a variance and one lengthscale.
+type Directions struct {
+	Model gppl.Model `json:"model"`
+	X     []float64  `json:"x"`
+	XUnit string     `json:"xUnit"`
+	K     []int      `json:"k"`  // ascending
+	At    int        `json:"at"` // the k whose numbers are read first
+
+	of    []float64 // the latest parameters, and what they have
+	info  *gppl.Information
+	drawn map[string][]*gppl.Projection // by design, of each k
+}
+
+// lengthscale is its place among the parameters, −1 if there is none.
+func (d *Directions) lengthscale() int {
+	return slices.IndexFunc(d.Model.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale })
+}
+
+// parameters are the places of the parameters that a reader chooses among: the lengthscale, then the others, the noise last.
+func (d *Directions) parameters() []int {
+	at := []int{d.lengthscale()}
+	for i := range d.Model.Params() {
+		if i != at[0] {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// names are those of the parameters at the given places.
+func (d *Directions) names(at []int) (names []string) {
+	params := d.Model.Params()
+	for _, i := range at {
+		names = append(names, params[i].Name)
+	}
+	return names
+}
+
+// theta has the two controls that move parameters.
+func (d *Directions) theta() []Control {
+	return []Control{around("Lengthscale", d.XUnit, d.Model.Values()[d.lengthscale()], 4), around("Noise variance", "", d.Model.Noise, 10)}
+}
+
+// readAt is the control of the k whose numbers are read.
+func (d *Directions) readAt() Control {
+	k := make([]float64, len(d.K))
+	for i, v := range d.K {
+		k[i] = float64(v)
+	}
+	return among("Read at k", "", float64(d.At), k...)
+}
+
+func (d *Directions) check() error {
+	if err := d.Model.Check(); err != nil {
+		return err
+	}
+	if d.lengthscale() < 0 {
+		return fmt.Errorf("live: %v has no lengthscale", d.Model)
+	}
+	if !slices.Contains(d.K, d.At) {
+		return fmt.Errorf("live: k = %d is none of %v", d.At, d.K)
+	}
+	return nil
+}
+
+// inform has the information where lengthscale and noise variance have these values.
+func (d *Directions) inform(lengthscale, noise float64) (err error) {
+	theta := d.Model.Values()
+	theta[d.lengthscale()], theta[len(theta)-1] = lengthscale, noise
+	if slices.Equal(theta, d.of) {
+		return nil
+	}
+	d.of = nil
+	if d.info, err = gppl.NewInformation(d.Model.WithParams(theta), gppl.Scalars(d.X)); err == nil {
+		d.of = theta
+	}
+	return err
+}
+
+// published has the information of the model as it is.
+func (d *Directions) published() error {
+	return d.inform(d.Model.Values()[d.lengthscale()], d.Model.Noise)
+}
+
+// all draws the projections of a design, of each k.
+func (d *Directions) all(by gppl.Design) (all []*gppl.Projection, err error) {
+	for _, k := range d.K {
+		p, err := gppl.NewProjection(by, gppl.Scalars(d.X), k, seed)
+		if err != nil {
+			return nil, fmt.Errorf("%v, k = %d: %w", by, k, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// project draws the projections of a design that does not depend on the model, once.
+func (d *Directions) project(by gppl.Design) (all []*gppl.Projection, err error) {
+	name := fmt.Sprint(by)
+	if d.drawn[name] == nil {
+		if d.drawn == nil {
+			d.drawn = map[string][]*gppl.Projection{}
+		}
+		if d.drawn[name], err = d.all(by); err != nil {
+			return nil, err
+		}
+	}
+	return d.drawn[name], nil
+}
+
+// nameOf is the name of a design without its settings.
+func nameOf(d gppl.Design) string { return fmt.Sprintf("%T", d)[len("gppl."):] }

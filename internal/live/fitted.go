@@ -1,0 +1,404 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Fitted is a model that was learnt from a series, and its forecast, in the units of the series. A reader tries other kernels, lengthscales
+// and seasons, a shorter or longer forecast, and the series without one observation. Nothing is learnt anew.
+type Fitted struct {
+	Models    []Learnt  `json:"models"` // the published one first
+	Views     []View    `json:"views"`  // of the observations, by models
+	X         []float64 `json:"x"`      // ascending
+	Y         []float64 `json:"y"`
+	Texts     []string  `json:"texts"` // of the latest X, as many as are drawn
+	Ahead     []float64 `json:"ahead"` // of the longest forecast
+	Steps     int       `json:"steps"` // of the published one
+	YUnit     string    `json:"yUnit"`
+	XUnit     string    `json:"xUnit"`
+	Digits    int       `json:"digits"` // of a forecast, after the decimal point
+	Widen     float64   `json:"widen"`  // standard deviations beyond the last observation by this, as forecasts of the past ask for
+	Published Answers   `json:"published"`
+
+	given *given
+}
+
+// Learnt is a model with its name, and the view that it has of the observations.
+type Learnt struct {
+	Name  string     `json:"name"`
+	Model gppl.Model `json:"model"`
+	View  int        `json:"view"`
+}
+
+// View is the observations as models see them, standardised: y, or log y, is Mean + Scale·Z. Known errors are absolute, or relative to the
+// noise that is learnt; Typical is the absolute one of a new observation.
+type View struct {
+	Log      bool      `json:"log,omitempty"`
+	Mean     float64   `json:"mean"`
+	Scale    float64   `json:"scale"`
+	Z        []float64 `json:"z"`
+	Errors   []float64 `json:"errors,omitempty"`
+	Relative []float64 `json:"relative,omitempty"`
+	Typical  float64   `json:"typical,omitempty"`
+}
+
+// Answers are the negative log likelihood of the standardised observations, in nats, and the forecast of its last step: the middle and the
+// ends of the 95 % band of an observation.
+type Answers struct {
+	NLL    float64 `json:"nll"`
+	Middle float64 `json:"middle"`
+	Lower  float64 `json:"lower"`
+	Upper  float64 `json:"upper"`
+}
+
+// given is what depends on the model and on the observation that is left out alone.
+type given struct {
+	model, out int
+	data       gppl.Data
+	exact      *gppl.Exact
+}
+
+// has reports whether a model has parameters of a role that can move.
+func (f *Fitted) has(role gppl.Role) bool {
+	for _, m := range f.Models {
+		if len(moving(m.Model, role)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// moving are the places of the parameters of a role that are not fixed to make a kernel what it is, such as a random walk. A period may
+// be fixed to what a calendar says, and moves all the same.
+func moving(m gppl.Model, role gppl.Role) (at []int) {
+	for i, p := range m.Params() {
+		if p.Role == role && (role == gppl.RolePeriod || !p.IsFixed()) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// Controls are the model, the lengthscales and seasons as multiples of the learnt ones, the number of steps that are forecast, and the
+// observation that is left out.
+func (f *Fitted) Controls() []Control {
+	var names []string
+	for _, m := range f.Models {
+		names = append(names, m.Name)
+	}
+	controls := []Control{choice("Kernel", names...)}
+	if f.has(gppl.RoleLengthscale) {
+		controls = append(controls, around("Lengthscale", "× the learnt", 1, 10))
+	}
+	if f.has(gppl.RolePeriod) {
+		controls = append(controls, around("Season", "× the learnt", 1, 1.25))
+	}
+	var steps []float64
+	for i := 1; i <= 8; i++ {
+		if s := i * f.Steps / 4; s > 0 && s <= len(f.Ahead) {
+			steps = append(steps, float64(s))
+		}
+	}
+	controls = append(controls, among("Forecast", "steps", float64(f.Steps), steps...))
+	return append(controls, choice("Leave out", append([]string{"none"}, f.Texts...)...))
+}
+
+func (f *Fitted) check() error {
+	n := len(f.X)
+	if !sort.Float64sAreSorted(f.X) || len(f.Y) != n || len(f.Texts) > n || len(f.Models) == 0 || f.Steps < 1 || f.Steps > len(f.Ahead) || !(f.Widen > 0) {
+		return fmt.Errorf("live: %d times, %d observations, %d texts, %d models, %d of %d steps and bands wider by %v do not fit together, or times do not ascend", n, len(f.Y), len(f.Texts), len(f.Models), f.Steps, len(f.Ahead), f.Widen)
+	}
+	for i, m := range f.Models {
+		if m.View < 0 || m.View >= len(f.Views) {
+			return fmt.Errorf("live: model %d has view %d of %d", i, m.View, len(f.Views))
+		}
+		if err := m.Model.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give makes what a model sees without one observation, −1 for all, if it is not what is kept.
+func (f *Fitted) give(model, out int) error {
+	if g := f.given; g != nil && g.model == model && g.out == out {
+		return nil
+	}
+	if model < 0 || model >= len(f.Models) || out < -1 || out >= len(f.X) {
+		return fmt.Errorf("live: model %d without observation %d of %d and %d", model, out, len(f.Models), len(f.X))
+	}
+	m := f.Models[model]
+	v := f.Views[m.View]
+	data, err := gppl.NewData(gppl.Scalars(f.X), v.Z)
+	if err == nil && v.Errors != nil {
+		data, err = data.WithErrors(v.Errors)
+	}
+	if err == nil && v.Relative != nil {
+		data, err = data.WithRelativeErrors(v.Relative)
+	}
+	if err != nil {
+		return err
+	}
+	if out >= 0 {
+		var kept []int
+		for i := range f.X {
+			if i != out {
+				kept = append(kept, i)
+			}
+		}
+		data = data.Pick(kept)
+	}
+	exact, err := gppl.NewExact(m.Model, data)
+	if err != nil {
+		return err
+	}
+	f.given = &given{model, out, data, exact}
+	return nil
+}
+
+// Publish computes what the figure shows of the model as it was learnt, and keeps it as what is published.
+func (f *Fitted) Publish() (*Shown, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	values := []float64{}
+	for _, c := range f.Controls() {
+		values = append(values, c.Values[c.Start])
+	}
+	shown, err := f.at(values)
+	if err != nil {
+		return nil, err
+	}
+	f.Published, _, err = f.answers(f.given.exact)
+	return shown, err
+}
+
+func (f *Fitted) at(values []float64) (*Shown, error) {
+	if want := len(f.Controls()); len(values) != want {
+		return nil, fmt.Errorf("live: %d values for %d controls", len(values), want)
+	}
+	left := values
+	next := func() (v float64) {
+		v, left = left[0], left[1:]
+		return v
+	}
+	index, length, season := int(next()), 1.0, 1.0
+	if f.has(gppl.RoleLengthscale) {
+		length = next()
+	}
+	if f.has(gppl.RolePeriod) {
+		season = next()
+	}
+	steps, out := int(next()), int(next())-1
+	if out >= 0 {
+		out += len(f.X) - len(f.Texts)
+	}
+	if steps < 1 || steps > len(f.Ahead) {
+		return nil, fmt.Errorf("live: %d of %d steps", steps, len(f.Ahead))
+	}
+	if err := f.give(index, out); err != nil {
+		return nil, err
+	}
+	m := f.Models[index].Model
+	theta, params := m.Values(), m.Params()
+	var readings []Reading
+	for _, c := range []struct {
+		role   gppl.Role
+		factor float64
+	}{{gppl.RoleLengthscale, length}, {gppl.RolePeriod, season}} {
+		for _, i := range moving(m, c.role) {
+			theta[i] *= c.factor
+			readings = append(readings, Reading{Name: params[i].Name, Unit: f.XUnit, Value: theta[i], Digits: decimals(theta[i])})
+		}
+	}
+	nll, err := f.given.exact.ValueGrad(nil, theta)
+	if err != nil {
+		return nil, err
+	}
+	m = m.WithParams(theta)
+	p, err := gppl.NewPosterior(m, f.given.data)
+	if err != nil {
+		return nil, err
+	}
+	x := f.places(steps)
+	end := len(x)
+	if out >= 0 {
+		x = append(x, f.X[out])
+	}
+	all, err := f.predict(p, f.Views[f.Models[index].View], x)
+	if err != nil {
+		return nil, err
+	}
+	last := all.answers(end - 1)
+	readings = append(readings,
+		Reading{Name: "exact negative log likelihood", Unit: "nats", Value: nll, Digits: 3},
+		Reading{Name: "last step of the forecast", Unit: f.YUnit, Value: last.Middle, Digits: f.Digits},
+		Reading{Name: "its 95 % band from", Unit: f.YUnit, Value: last.Lower, Digits: f.Digits},
+		Reading{Name: "to", Unit: f.YUnit, Value: last.Upper, Digits: f.Digits})
+	if out >= 0 {
+		a := all.answers(end)
+		readings = append(readings,
+			Reading{Name: "observation left out", Unit: f.YUnit, Value: f.Y[out], Digits: f.Digits},
+			Reading{Name: "predicted from the others", Unit: f.YUnit, Value: a.Middle, Digits: f.Digits},
+			Reading{Name: "between, 95 %, from", Unit: f.YUnit, Value: a.Lower, Digits: f.Digits},
+			Reading{Name: "and", Unit: f.YUnit, Value: a.Upper, Digits: f.Digits})
+	}
+	return &Shown{By: byEngine(p.Engine()), Layers: f.layers(all, steps, out, end), Readings: readings}, nil
+}
+
+// decimals shows four digits of v.
+func decimals(v float64) int {
+	return min(max(0, 3-int(math.Floor(math.Log10(max(math.Abs(v), 1e-12))))), 12)
+}
+
+// places are those at which the figure is drawn: half of them before the end of the observations and half beyond, the last step last.
+func (f *Fitted) places(steps int) []float64 {
+	n := len(f.X)
+	from, last, end := f.X[n-len(f.Texts)], f.X[n-1], f.Ahead[steps-1]
+	x := make([]float64, points)
+	for i := range points / 2 {
+		x[i] = from + (last-from)*float64(i)/(points/2)
+		x[points/2+i] = last + (end-last)*float64(i)/(points/2-1)
+	}
+	x[points-1] = end
+	return x
+}
+
+// predicted is a forecast on the scale of y: at each x the middle, and half widths or ends in standard deviations.
+type predicted struct {
+	v                  View
+	x                  []float64
+	mean, latent, wide []float64 // of y or log y: the mean, and standard deviations of f and of an observation
+}
+
+func (f *Fitted) predict(p *gppl.Posterior, v View, x []float64) (*predicted, error) {
+	mean, variances, err := p.LatentContext(context.Background(), gppl.Scalars(x))
+	if err != nil {
+		return nil, err
+	}
+	m := p.Model()
+	noise := m.Noise + gppl.Nugget(m.Kernel) + v.Typical*v.Typical
+	out := &predicted{v: v, x: x}
+	for i := range x {
+		scale := v.Scale
+		if x[i] > f.X[len(f.X)-1] {
+			scale *= f.Widen
+		}
+		out.mean = append(out.mean, v.Mean+v.Scale*mean[i])
+		out.latent = append(out.latent, scale*math.Sqrt(max(0, variances[i])))
+		out.wide = append(out.wide, scale*math.Sqrt(max(0, variances[i])+noise))
+	}
+	return out, nil
+}
+
+// value is y where y or log y is v.
+func (p *predicted) value(v float64) float64 {
+	if p.v.Log {
+		return math.Exp(v)
+	}
+	return v
+}
+
+func (p *predicted) answers(i int) Answers {
+	return Answers{Middle: p.value(p.mean[i]), Lower: p.value(p.mean[i] - half*p.wide[i]), Upper: p.value(p.mean[i] + half*p.wide[i])}
+}
+
+// layers are those of a figure of viz.Series, which has these kinds and names.
+func (f *Fitted) layers(p *predicted, steps, out, count int) []Layer {
+	line := Layer{Kind: "line", Name: "mean", X: p.x[:count]}
+	band := func(name string, sd []float64) Layer {
+		l := Layer{Kind: "band", Name: name, X: p.x[:count]}
+		for i := range count {
+			l.Lo, l.Hi = append(l.Lo, p.value(p.mean[i]-half*sd[i])), append(l.Hi, p.value(p.mean[i]+half*sd[i]))
+		}
+		return l
+	}
+	for i := range count {
+		line.Y = append(line.Y, p.value(p.mean[i]))
+	}
+	n := len(f.X)
+	dots := Layer{Kind: "dots", Name: "observations"}
+	for i := n - len(f.Texts); i < n; i++ {
+		if i != out {
+			dots.X, dots.Y = append(dots.X, f.X[i]), append(dots.Y, f.Y[i])
+		}
+	}
+	return []Layer{
+		{Kind: "span", Name: "forecast", Lo: f.X[n-1:], Hi: f.Ahead[steps-1 : steps]},
+		band(BandY, p.wide), band(BandF, p.latent), dots, line,
+	}
+}
+
+// answers computes what is published of the model as it was learnt, and which engine did.
+func (f *Fitted) answers(exact *gppl.Exact, opts ...gppl.Option) (a Answers, engine string, err error) {
+	m := f.Models[0]
+	nll, err := exact.ValueGrad(nil, m.Model.Values())
+	if err != nil {
+		return a, "", err
+	}
+	p, err := gppl.NewPosterior(m.Model, f.given.data, opts...)
+	if err != nil {
+		return a, "", err
+	}
+	all, err := f.predict(p, f.Views[m.View], f.Ahead[f.Steps-1:f.Steps])
+	if err != nil {
+		return a, "", err
+	}
+	a = all.answers(0)
+	a.NLL = nll
+	return a, p.Engine(), nil
+}
+
+// verify computes what is published by the engine that is chosen, and by another that takes the model.
+func (f *Fitted) verify() ([]Check, error) {
+	if err := f.give(0, -1); err != nil {
+		return nil, err
+	}
+	return twice(f.Models[0].Model, f.given.data, f.given.exact, func(exact *gppl.Exact, opts ...gppl.Option) ([]Check, error) {
+		a, engine, err := f.answers(exact, opts...)
+		if err != nil {
+			return nil, err
+		}
+		const relative = 1e-6 // of the width of the band
+		by, width := byEngine(engine), relative*(f.Published.Upper-f.Published.Lower)
+		return []Check{
+			check("exact negative log likelihood", "nats", by, f.Published.NLL, a.NLL, perObservation*float64(len(f.X))),
+			check("last step of the forecast", f.YUnit, by, f.Published.Middle, a.Middle, width),
+			check("lower end of its 95 % band", f.YUnit, by, f.Published.Lower, a.Lower, width),
+			check("upper end", f.YUnit, by, f.Published.Upper, a.Upper, width),
+		}, nil
+	})
+}
+
+const perObservation = 1e-8 // nats, which gppl.WithTolerance promises
+
+// twice has numbers of a model computed by the engine that is chosen, and by another that takes the model: dense linear algebra makes no use
+// of the structure of a kernel and takes any; where it was chosen itself, what does is asked.
+func twice(m gppl.Model, d gppl.Data, chosen *gppl.Exact, compute func(*gppl.Exact, ...gppl.Option) ([]Check, error)) ([]Check, error) {
+	checks, err := compute(chosen)
+	if err != nil {
+		return nil, err
+	}
+	first := checks[0].By
+	for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineMixed, gppl.EngineSpectral, gppl.EngineBanded} {
+		if byEngine(engine) == first {
+			continue
+		}
+		exact, err := gppl.NewExact(m, d, gppl.WithEngine(engine))
+		if err != nil {
+			return nil, err
+		}
+		second, err := compute(exact, gppl.WithEngine(engine))
+		if refused := (*gppl.Refusal)(nil); errors.As(err, &refused) {
+			continue
+		}
+		return append(checks, second...), err
+	}
+	return checks, nil
+}

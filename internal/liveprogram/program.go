@@ -1,0 +1,36 @@
+// Package liveprogram is the program that lets figures of a page compute (cmd/gppl-live), as it stands in the commands that were built with
+// it. It is no file of the repository: go generate compiles and compresses it, with Python's LZMA, and a build that comes after has it.
+package liveprogram
+
+import (
+	"embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+//go:generate python3 -B ../../scripts/report/live.py built
+
+//go:embed all:built
+var built embed.FS
+
+// ErrAbsent says that the command was built without the program.
+var ErrAbsent = errors.New("this gppl was built without the program of live figures, which the release files have; in a clone, go generate ./internal/liveprogram && go install ./cmd/gppl adds it")
+
+// Load returns the program, with its worker. The error is ErrAbsent where go generate has not made it.
+func Load() (*viz.Program, error) {
+	worker, err := built.ReadFile("built/worker.js")
+	if err == nil {
+		var program []byte
+		if program, err = built.ReadFile("built/program.lzma"); err == nil {
+			return &viz.Program{Worker: string(worker), Packed: base64.StdEncoding.EncodeToString(program)}, nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrAbsent
+	}
+	return nil, fmt.Errorf("liveprogram: %w", err)
+}

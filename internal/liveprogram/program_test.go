@@ -1,0 +1,20 @@
+package liveprogram
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestLoad: a build has the whole program, or says how to get it.
+func TestLoad(t *testing.T) {
+	p, err := Load()
+	switch {
+	case errors.Is(err, ErrAbsent):
+		t.Log(err)
+	case err != nil:
+		t.Fatal(err)
+	case !strings.Contains(p.Worker, "WebAssembly") || len(p.Packed) < 100_000 || len(p.Worker)+len(p.Packed) > 2_000_000:
+		t.Errorf("a worker of %d bytes and a program of %d", len(p.Worker), len(p.Packed))
+	}
+}
