@@ -4,7 +4,6 @@ package liveprogram
 
 import (
 	"embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,8 +24,8 @@ func Load() (*viz.Program, error) {
 	worker, err := built.ReadFile("built/worker.js")
 	if err == nil {
 		var program []byte
-		if program, err = built.ReadFile("built/program.lzma"); err == nil {
-			return &viz.Program{Worker: string(worker), Packed: base64.StdEncoding.EncodeToString(program)}, nil
+		if program, err = built.ReadFile("built/program.txt"); err == nil {
+			return &viz.Program{Worker: string(worker), Packed: string(program)}, nil
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {

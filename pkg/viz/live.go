@@ -18,7 +18,7 @@ var liveScript string
 var liveCSS string
 
 // Program is what a page carries to compute its figures again ([Figure.LiveHTML]): the source of its worker, which is Go's wasm_exec.js and
-// pkg/viz/live_worker.js, and the program (cmd/gppl-live), compressed, in base 64.
+// pkg/viz/live_worker.js, and the program (cmd/gppl-live), compressed, as text; both as scripts/report/live.py makes them.
 type Program struct{ Worker, Packed string }
 
 // HTML are the elements that hold the program. They do nothing by themselves, and stand before the script of the page.

@@ -1,6 +1,18 @@
 // The worker of a page whose figures compute: it unpacks the program (cmd/gppl-live) and hands messages to it. Go's wasm_exec.js stands
 // before it.
 
+// The bytes that scripts/report/live.py has as text: pairs of letters stand for 13 bits each.
+const bytes = (text) => {
+	const value = new Uint8Array(128), out = new Uint8Array(text.length * 13 >> 4);
+	for (let c = 33, v = 0; c < 127; c++) if (c !== 34 && c !== 39 && c !== 60) value[c] = v++;
+	let bits = 0, held = 0, to = 0;
+	for (let i = 0; i < text.length; i += 2) {
+		bits = (bits & (1 << held) - 1) << 13 | value[text.charCodeAt(i)] * 91 + value[text.charCodeAt(i + 1)];
+		for (held += 13; held >= 8; held -= 8) out[to++] = bits >> held - 8;
+	}
+	return out;
+};
+
 // The bytes of an .lzma file whose header says how many there are. LZMA and not gzip: the program is a quarter smaller. After the
 // specification in Igor Pavlov's LZMA SDK (lzma-specification.txt), which is in the public domain.
 const unpack = (input) => {
@@ -124,7 +136,7 @@ onmessage = async ({data: {program, text}}) => {
 	try {
 		if (program) {
 			const go = new Go();
-			started = WebAssembly.instantiate(unpack(Uint8Array.from(atob(program), (c) => c.charCodeAt(0))), go.importObject)
+			started = WebAssembly.instantiate(unpack(bytes(program)), go.importObject)
 				.then(({instance}) => { go.run(instance); }); // which ends with the page
 		}
 		await started;

@@ -172,6 +172,15 @@ class Pages(unittest.TestCase):
         self.assertEqual(int.from_bytes(packed[5:13], "little"), len(content))
         self.assertEqual(lzma.LZMADecompressor(lzma.FORMAT_ALONE).decompress(packed), content)
 
+    def test_text(self):
+        """The program as text is in letters of one byte that end no element, and comes back whole."""
+        for content in (b"", b"a", bytes(range(256)) * 5, bytes(26)):
+            text = report.live.text_of(content)
+            self.assertEqual(len(text), -(-len(content) // 13) * 16)
+            self.assertFalse(set(text) & set("<\"'& ") - {"&"})
+            bits = "".join(f"{report.live.LETTERS.index(a) * 91 + report.live.LETTERS.index(b):013b}" for a, b in zip(text[::2], text[1::2]))
+            self.assertEqual(bytes(int(bits[i:i + 8], 2) for i in range(0, 8 * len(content), 8)), content)
+
     def only_script(self, page):
         """A page has one script, and its policy allows that one."""
         scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
