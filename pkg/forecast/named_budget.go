@@ -62,24 +62,38 @@ func (t *trainer) affordable(most float64) float64 {
 	return min(most, t.allowance()/evaluations)
 }
 
-// limit sets how many evaluations of the likelihood at m the training of each of some families of a candidate may take: in predicted
-// seconds what the search leaves of its allowance or, without a budget, what swift gives. With a budget, an evaluation that takes longer than
-// that at m counts for more. It is a BudgetError if these are too few, or if they would take longer than anyone waits.
-func (t *trainer) limit(s *gppl.Settings, m gppl.Model, families int) (err error) {
-	seconds, err := t.cost(m)
+// limit sets how many evaluations of the likelihood the training of each of some families of a candidate may take: in predicted
+// seconds what the search leaves of its allowance or, without a budget, what swift gives. They are counted in units of one at the first of the
+// starts or, without a budget, of the shortest at any of them, and those that take longer count for more: a start may fit the noise by
+// columns that the optimum does not need. It is a BudgetError if these are too few, or if they would take longer than anyone waits.
+func (t *trainer) limit(s *gppl.Settings, starts []gppl.Model, families int) (err error) {
+	seconds, err := t.cost(starts[0])
 	if err != nil {
 		return err
 	}
-	if t.options.Budget > 0 {
-		s.EvaluationSeconds = seconds
+	if s.MaxEvaluations, err = t.afforded(seconds * float64(families)); err != nil {
+		return err
 	}
-	s.MaxEvaluations, err = t.afforded(seconds * float64(families))
-	return err
+	s.EvaluationSeconds = seconds
+	if t.options.Budget > 0 {
+		return nil
+	}
+	for _, m := range starts[1:] {
+		other, err := t.cost(m)
+		if err != nil {
+			return err
+		}
+		s.EvaluationSeconds = min(s.EvaluationSeconds, other)
+	}
+	s.MaxEvaluations = int(min(mostEvaluations, float64(s.MaxEvaluations)*seconds/s.EvaluationSeconds))
+	return nil
 }
+
+// mostEvaluations bounds those of a training without a limit of time.
+const mostEvaluations = 1e6
 
 // afforded returns how many evaluations of so many seconds each limit allows.
 func (t *trainer) afforded(seconds float64) (int, error) {
-	const most = 1e6
 	least, allowed := fewestEvaluations*seconds, t.allowance()-t.searched
 	if least > allowed {
 		in := func(s float64) time.Duration { return time.Duration(min(s, 1e9) * float64(time.Second)) }
@@ -88,7 +102,7 @@ func (t *trainer) afforded(seconds float64) (int, error) {
 	if t.options.Budget <= 0 {
 		allowed = max(leastSteps*seconds, swift*min(10, max(1, float64(t.data.Len())/swiftFor)))
 	}
-	return int(min(most, allowed/seconds)), nil
+	return int(min(mostEvaluations, allowed/seconds)), nil
 }
 
 // cost predicts the seconds of an evaluation of the likelihood of the data at m.

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // TestBudgetShares: what looking, checking, all candidates and the last training take by the forecast is within the budget, or a candidate
@@ -37,5 +39,46 @@ func TestBudgetShares(t *testing.T) {
 	}
 	if refused < 100 || refused > 1900 {
 		t.Errorf("%d of 2000 were refused", refused)
+	}
+}
+
+// TestLimitUnits: without a budget, evaluations are counted in units of the shortest at any start, so that a training that leaves an
+// expensive start for a cheap place has as many as the time allows there; with one, in units of the first.
+func TestLimitUnits(t *testing.T) {
+	var x, y []float64
+	for i := range 2000 {
+		x, y = append(x, float64(i)*math.Phi), append(y, math.Sin(float64(i)))
+		x[i] += 0.3 * math.Sin(float64(i)*1.7)
+	}
+	d, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(lengthscale, harmonics float64) gppl.Model {
+		return gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: lengthscale, Period: 100, PeriodicLengthscale: harmonics}, Noise: 0.1}
+	}
+	dear, cheap := at(100, 0.3), at(3000, 3)
+	for _, budget := range []time.Duration{0, time.Hour} {
+		tr := trainer{data: d, memory: gppl.WithMemory(1e9), progress: progress{count: 1}, options: Options{Budget: budget}}
+		var s gppl.Settings
+		if err := tr.limit(&s, []gppl.Model{dear, cheap}, 1); err != nil {
+			t.Fatal(err)
+		}
+		most, err := tr.cost(dear)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, err := tr.cost(cheap)
+		if err != nil || least > most/3 {
+			t.Fatalf("costs are %v and %v s: %v", most, least, err)
+		}
+		unit := most
+		if budget == 0 {
+			unit = least
+		}
+		count, err := tr.afforded(most)
+		if err != nil || s.EvaluationSeconds != unit || math.Abs(float64(s.MaxEvaluations)*unit/(float64(count)*most)-1) > 0.1 {
+			t.Errorf("budget %v: %d evaluations of %v s, want as long as %d of %v: %v", budget, s.MaxEvaluations, s.EvaluationSeconds, count, most, err)
+		}
 	}
 }

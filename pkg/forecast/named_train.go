@@ -142,7 +142,7 @@ func (t *trainer) trainFound(ctx context.Context, k gppl.Kernel, others []gppl.M
 	t.stage = fmt.Sprintf("training on %d", t.data.Len())
 	for _, found := range all {
 		settings := gppl.Settings{Seed: t.options.Seed + 1}
-		if err = t.limit(&settings, found.Models[0], len(all)); err != nil {
+		if err = t.limit(&settings, found.Models, len(all)); err != nil {
 			return trained{}, err
 		}
 		if settings.Starts = 1 + t.options.RandomStarts; found.Search.Screened == 0 {

@@ -179,7 +179,7 @@ func (f *bandedFactor) jitter() float64                    { return 0 }
 func (f *bandedFactor) logDet() float64                    { return f.det }
 func (f *bandedFactor) uncertainty(blas64.General) float64 { return 0 }
 func (f *bandedFactor) gram(g blas64.General) {
-	dense.Mul(context.Background(), g, blas.Trans, f.half, f.half)
+	dense.Square(g, f.half, f.engine.line.unread)
 }
 
 func (f *bandedFactor) gradient(grad []float64, r blas64.General) error {

@@ -85,7 +85,7 @@ func (f *denseFactor) uncertainty(blas64.General) float64 { return 0 }
 func (f *denseFactor) gram(g blas64.General) {
 	dense.Copy(f.half, f.engine.columns)
 	f.l.SolveL(f.half)
-	dense.Mul(context.Background(), g, blas.Trans, f.half, f.half)
+	dense.Square(g, f.half, 0)
 }
 
 // solve sets alpha to A⁻¹C, given L⁻¹C.

@@ -14,6 +14,7 @@ type line struct {
 	t       []float64
 	y       []float64      // the first column; nil if there are none
 	columns blas64.General // n×c: y, and the basis of the mean
+	unread  int            // of the columns, the last, whose products with one another nobody reads
 	noise   rowNoise       // what is known of each observation's noise
 	weights []float64      // 1/e_i² where errors are known up to their scale; nil if not
 	order   []int          // t[i] = x[order[i]]; nil if x was sorted

@@ -102,10 +102,10 @@ func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f forec
 func (f *mixedFactor) fillLine() {
 	b, own := &f.base, f.engine.line
 	wide := f.Columns() + f.Shift + own.columns.Cols
-	if b.made != f.which || b.line.columns.Cols != wide {
+	if b.made != f.which || b.line.columns.Cols != wide || b.line.unread != f.Shift {
 		b.made, b.line = f.which, new(line)
 		*b.line = *own
-		b.line.columns, b.line.y = dense.New(len(own.t), wide), nil
+		b.line.columns, b.line.unread, b.line.y = dense.New(len(own.t), wide), f.Shift, nil
 		b.engine = bases[f.which](b.line)
 	}
 	f.FillColumns(b.line.columns)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
@@ -158,7 +157,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		return nil, err
 	}
 	l.cc = dense.New(l.columns.Cols, l.columns.Cols)
-	dense.Mul(context.Background(), l.cc, blas.Trans, l.columns, l.columns)
+	dense.Square(l.cc, l.columns, 0)
 	l.rows = d.rowNoise()
 	l.tally, l.works = new(tally), new(parallel.Pool[vfeWork])
 	if d.X.Dim() == 1 && l.rows.known == nil { // features know nothing of single observations
@@ -292,7 +291,7 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 	}
 	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
 	slack := w.rows.precision*w.variance - dense.Trace(w.phiPhi) // tr(K − Q)/σ²
-	dense.Mul(context.Background(), w.g, blas.Trans, w.c, w.c)
+	dense.Square(w.g, w.c, 0)
 	for i, v := range w.rows.cc.Data {
 		w.g.Data[i] = (v - w.g.Data[i]) / w.rows.unit
 	}

@@ -281,7 +281,7 @@ func (r *vfeRows) set(l *VFE, noise float64) {
 			r.columns.Data[i*r.columns.Stride+j] = r.scale[i] * l.columns.Data[i*l.columns.Stride+j]
 		}
 	}
-	dense.Mul(context.Background(), r.cc, blas.Trans, r.columns, r.columns)
+	dense.Square(r.cc, r.columns, 0)
 }
 
 // setRelative is set where errors are known up to their scale alone.
@@ -295,5 +295,5 @@ func (r *vfeRows) setRelative(l *VFE, noise float64) {
 			r.columns.Data[i*r.columns.Stride+j] = r.back[i] * l.columns.Data[i*l.columns.Stride+j]
 		}
 	}
-	dense.Mul(context.Background(), r.cc, blas.Trans, r.columns, r.columns)
+	dense.Square(r.cc, r.columns, 0)
 }

@@ -155,19 +155,24 @@ const enough = 80
 // data makes of them. What that takes is subtracted from the limit of the settings.
 func (a *fitting) shortlist(likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error)) error {
 	whole := a.settings.Fit
+	unit := whole.EvaluationSeconds
 	left := float64(whole.MaxEvaluations)
 	if left <= 0 {
 		left = math.Inf(1)
 	}
 	models := append(slices.Clone(a.next), append(slices.Clone(a.starts), a.given...)...)
+	if unit <= 0 {
+		unit = gppl.Seconds(a.loss, models[0].Values())
+	}
 	if few := partOf(a.data); few.Len() < a.data.Len() && len(a.next) == 0 {
 		part, err := likelihood(models[0], few)
 		if err != nil {
 			return err
 		}
-		takes := float64(firstSteps*len(models)+secondSteps*fullTrainings) * gppl.Seconds(part, models[0].Values()) / gppl.Seconds(a.loss, models[0].Values())
+		takes := float64(firstSteps*len(models)+secondSteps*fullTrainings) * gppl.Seconds(part, models[0].Values()) / unit
 		if takes < 0.5*left {
 			a.next, a.settings.Fit.MaxEvaluations, a.settings.Fit.NoStandardErrors, a.sure = models, secondSteps, true, nil
+			a.settings.Fit.EvaluationSeconds = 0
 			if r, _, _ := a.train(part); r != nil { // else a part where the likelihood cannot be evaluated
 				models = append([]gppl.Model{models[0].WithParams(r.Model.Values())}, models...)
 			}
@@ -175,7 +180,11 @@ func (a *fitting) shortlist(likelihood func(gppl.Model, gppl.Data) (gppl.Loss, e
 		}
 	}
 	a.next, a.sure = models[:1], nil
-	if count := float64(len(models)); left > 2*count {
+	count := 0.
+	for _, m := range models {
+		count += max(1, gppl.Seconds(a.loss, m.Values())/unit)
+	}
+	if left > 2*count {
 		a.next = []gppl.Model{models[a.lowest(models)]}
 		left -= count
 	}

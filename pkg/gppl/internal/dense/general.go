@@ -27,16 +27,39 @@ func Copy(dst, src blas64.General) {
 
 // Mul sets c to op(a)·b, a block of its rows at a time on all processors, until ctx ends (parallel.Within).
 func Mul(ctx context.Context, c blas64.General, ta blas.Transpose, a, b blas64.General) {
-	if ta == blas.Trans && a.Cols == 1 && b.Cols == 1 {
-		c.Data[0] = blas64.Dot(Column(a, 0), Column(b, 0))
-		return
-	}
 	parallel.Within(ctx, Blocks(c.Rows), func(i int) {
 		part := RowBlock
 		if ta == blas.Trans {
 			part = columns
 		}
 		Gemm(ta, blas.NoTrans, 1, part(a, i), b, 0, RowBlock(c, i))
+	})
+}
+
+// Square sets g to aᵀa on all processors. Of the products of the last unread columns with one another it sets none but those that share a
+// tile with others.
+func Square(g, a blas64.General, unread int) {
+	if a.Cols == 1 {
+		g.Data[0] = blas64.Dot(Column(a, 0), Column(a, 0))
+		return
+	}
+	parallel.For(Blocks(a.Cols), func(i int) {
+		i = Blocks(a.Cols) - 1 - i // the longest first
+		from, end := i*Tile, i*Tile+Width(a.Cols, i)
+		read := end
+		if from >= a.Cols-unread {
+			read = a.Cols - unread
+		}
+		if read == 0 {
+			return
+		}
+		below := Sub(g, from, end, 0, read)
+		Gemm(blas.Trans, blas.NoTrans, 1, columns(a, i), Sub(a, 0, a.Rows, 0, read), 0, below)
+		for j := range below.Rows {
+			for k, v := range Row(below, j).Data[:min(read, from)] {
+				g.Data[k*g.Stride+from+j] = v
+			}
+		}
 	})
 }
 
@@ -51,7 +74,7 @@ func Product(ta blas.Transpose, a, b blas64.General) blas64.General {
 	return c
 }
 
-// Combine returns a·r, in the memory of dst where it does.
+// Combine returns a·r, in the memory of dst where it does. Where r is zero above or below, as a triangular one is, it takes less time.
 func Combine(dst, a, r blas64.General) blas64.General {
 	dst = Reshape(dst, a.Rows, r.Cols)
 	if a.Cols == 1 && r.Cols == 1 {
@@ -61,8 +84,36 @@ func Combine(dst, a, r blas64.General) blas64.General {
 		}
 		return dst
 	}
-	Gemm(blas.NoTrans, blas.NoTrans, 1, a, r, 0, dst)
+	for j := 0; j < r.Cols; j += Tile {
+		to := min(j+Tile, r.Cols)
+		from, end := nonZero(Sub(r, 0, r.Rows, j, to))
+		if from == end {
+			Zero(Sub(dst, 0, dst.Rows, j, to))
+			continue
+		}
+		Gemm(blas.NoTrans, blas.NoTrans, 1, Sub(a, 0, a.Rows, from, end), Sub(r, from, end, j, to), 0, Sub(dst, 0, dst.Rows, j, to))
+	}
 	return dst
+}
+
+// nonZero returns between which rows a is not zero.
+func nonZero(a blas64.General) (from, to int) {
+	zero := func(i int) bool {
+		for _, v := range Row(a, i).Data {
+			if v != 0 {
+				return false
+			}
+		}
+		return true
+	}
+	to = a.Rows
+	for to > 0 && zero(to-1) {
+		to--
+	}
+	for from < to && zero(from) {
+		from++
+	}
+	return from, to
 }
 
 // CombineRows returns rᵀ·a, the combinations of the rows of a, in the memory of dst where it does.

@@ -187,6 +187,43 @@ func TestNotPositive(t *testing.T) {
 	}
 }
 
+// TestSquare compares aᵀa, and products with matrices that are zero above, below or everywhere, with Gemm.
+func TestSquare(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 1))
+	for _, c := range []int{1, 64, 65, 200} {
+		a := general(90, c, rnd)
+		want := Product(blas.Trans, a, a)
+		for _, unread := range []int{0, 1, c / 2, c} {
+			g := New(c, c)
+			Square(g, a, unread)
+			for i := range c {
+				for j := range c {
+					if read := i < c-unread || j < c-unread; read && math.Abs(g.Data[i*c+j]-want.Data[i*c+j]) > 1e-12*90 {
+						t.Fatalf("c = %d, %d unread: entry %d, %d is %v, want %v", c, unread, i, j, g.Data[i*c+j], want.Data[i*c+j])
+					}
+				}
+			}
+		}
+		for _, zero := range []func(i, j int) bool{
+			func(i, j int) bool { return i > j },
+			func(i, j int) bool { return i < c/3 || j == 70 },
+			func(i, j int) bool { return true },
+		} {
+			r := general(c, 130, rnd)
+			for i := range c {
+				for j := range r.Cols {
+					if zero(i, j) {
+						r.Data[i*r.Stride+j] = 0
+					}
+				}
+			}
+			if got := Combine(general(90, 130, rnd), a, r); !mat.EqualApprox(asDense(got), asDense(Product(blas.NoTrans, a, r)), 1e-12) {
+				t.Errorf("c = %d: a·r is wrong", c)
+			}
+		}
+	}
+}
+
 // TestGemm compares with blas64.Gemm, whose pieces it is made of.
 func TestGemm(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
