@@ -1,15 +1,18 @@
 package viz
 
 import (
+	_ "embed"
 	"fmt"
 	"html"
+	"html/template"
 	"math"
 	"os"
 	"os/signal"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui/comms"
-	"github.com/janpfeifer/gonb/gonbui/widgets"
 )
 
 // envInteractive is the environment variable that, set to 1 (as scripts/lab.sh does), lets cells wait for a
@@ -24,11 +27,13 @@ type SliderOptions struct {
 	Name     string // of the value, with its unit
 	From, To float64
 	Start    float64
-	Idle     time.Duration // time without a move after which the cell ends; zero means two minutes
+	Idle     time.Duration // time after a move after which the cell ends; zero means two minutes
 }
 
 // Slide draws a figure for the start value. If [Interactive], it shows a slider above the figure, and draws the figure again
-// at every value that the slider is moved to, until the slider has not moved for SliderOptions.Idle or the cell is stopped.
+// at every value that the slider is moved to, until the slider has not moved for SliderOptions.Idle or the cell is stopped; if nobody has
+// touched it after twenty seconds, the cell ends as well, so that running all cells gives the kernel back. The slider of a cell that has
+// ended says so, and does not move.
 // It returns an error if the range is not positive or empty, or if draw returns one at the start; a later error is shown
 // instead of the figure.
 func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
@@ -43,12 +48,13 @@ func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 		}
 		return o.From * math.Pow(o.To/o.From, float64(step)/steps)
 	}
-	show := screen.slider
 	return interact(interaction{
 		start: start, steps: steps + 1, idle: o.Idle,
-		control: func() moves { return show(steps, start) },
-		says:    func(step int) string { return fmt.Sprintf("%s: %.4g", o.Name, value(step)) },
-		draw:    func(step int) (*Figure, error) { return draw(value(step)) },
+		control: func(id string) string {
+			return fmt.Sprintf(`<input type="range" id="%s" aria-label="%s" min="0" max="%d" value="%d" disabled>`, id, html.EscapeString(o.Name), steps, start)
+		},
+		says: func(step int) string { return fmt.Sprintf("%s: %.4g", o.Name, value(step)) },
+		draw: func(step int) (*Figure, error) { return draw(value(step)) },
 	})
 }
 
@@ -57,7 +63,7 @@ type SelectOptions struct {
 	Name    string // of what is chosen
 	Options []string
 	Start   int           // the option chosen at first
-	Idle    time.Duration // time without a choice after which the cell ends; zero means two minutes
+	Idle    time.Duration // time after a choice after which the cell ends; zero means two minutes
 }
 
 // Select draws a figure for the first choice. If [Interactive], it shows the list of options above the figure, and draws the
@@ -67,32 +73,46 @@ func Select(o SelectOptions, draw func(option int) (*Figure, error)) error {
 	if o.Start < 0 || o.Start >= len(o.Options) {
 		return fmt.Errorf("viz: a selection of %d options that starts at option %d", len(o.Options), o.Start)
 	}
-	show := screen.choice
 	return interact(interaction{
 		start: o.Start, steps: len(o.Options), idle: o.Idle,
-		control: func() moves { return show(o.Options, o.Start) },
-		says:    func(step int) string { return o.Name + ": " + o.Options[step] },
-		draw:    draw,
+		control: func(id string) string {
+			var b strings.Builder
+			fmt.Fprintf(&b, `<select id="%s" aria-label="%s" disabled>`, id, html.EscapeString(o.Name))
+			for i, name := range o.Options {
+				chosen := ""
+				if i == o.Start {
+					chosen = " selected"
+				}
+				fmt.Fprintf(&b, `<option value="%d"%s>%s</option>`, i, chosen, html.EscapeString(name))
+			}
+			return b.String() + "</select>"
+		},
+		says: func(step int) string { return o.Name + ": " + o.Options[step] },
+		draw: draw,
 	})
 }
 
-// moves are the steps to which a reader moves a control.
-type moves struct {
-	C     <-chan int
-	close func()
-}
+// move is one of a control's: its number, counted by the page from 0 at the start, and the step.
+type move struct{ number, step int }
 
 // interaction is a control and what follows its steps, 0 to steps − 1.
 type interaction struct {
 	start, steps int
 	idle         time.Duration
-	control      func() moves // shows it, and waits for the browser to answer
+	control      func(id string) string // its element, which cannot be moved until the page and the program have met
 	says         func(step int) string
 	draw         func(step int) (*Figure, error)
 }
 
-// patience is how long the browser may take to answer.
-var patience = 10 * time.Second
+var (
+	patience = 20 * time.Second // how long the browser may take to answer
+	// untouched is how long a cell waits for the first touch. A cell of GoNB is a program, and the kernel waits until it ends.
+	untouched = 20 * time.Second
+	reconnect = 5 * time.Second // how often GoNB is asked to see to its connection, which it makes anew if the page is gone
+)
+
+//go:embed control.js
+var controlScript string
 
 func interact(a interaction) error {
 	first, err := a.draw(a.start)
@@ -106,44 +126,76 @@ func interact(a interaction) error {
 	if a.idle == 0 {
 		a.idle = 2 * time.Minute
 	}
-	ready := make(chan moves, 1)
-	go func() { ready <- a.control() }()
-	id := "gppl_interact_" + screen.newID()
-	// A cell of GoNB is a program, and the kernel waits until it ends: it cannot be given back before that.
-	hint := fmt.Sprintf("The stop button (■) ends this cell and frees the kernel; so does %s without a move.", a.idle.Round(time.Second))
-	if err := update(id, first, a.says(a.start), hint); err != nil {
-		return err
+	id := "gppl_control_" + screen.newID()
+	steps, unlisten := screen.listen("/gppl/" + id)
+	defer unlisten()
+	script := strings.NewReplacer("{{ID}}", id, "{{ADDRESS}}", "/gppl/"+id).Replace(controlScript)
+	ShowHTML(template.HTML(a.control(id) + "<script>" + script + "</script>"))
+	state := func(number int, ended bool, says string) {
+		screen.update(id+"_state", controlState(id, number, ended, says))
 	}
-	var steps moves
-	select {
-	case steps = <-ready:
-		defer steps.close()
-	case <-time.After(patience):
-		Note("The control does not answer: no browser is looking at this notebook.")
-		return nil
+	state(-1, false, "Waiting for the page to answer …")
+	latest := -1
+	defer func() {
+		state(latest, true, "This control has ended, and the kernel is free. Run its cell again to move it.")
+	}()
+	if err := update(id, first, a.says(a.start)); err != nil {
+		return err
 	}
 	stop := make(chan os.Signal, 1) // the stop button of the notebook
 	signal.Notify(stop, os.Interrupt)
 	defer signal.Stop(stop)
+	see := time.NewTicker(reconnect)
+	defer see.Stop()
+	end := time.NewTimer(patience)
+	defer end.Stop()
+	shown, touched := a.start, false
 	for {
 		select {
 		case <-stop:
 			return nil
-		case step := <-steps.C:
-			if step < 0 || step >= a.steps {
+		case <-see.C:
+			screen.connect()
+		case <-end.C:
+			if latest < 0 {
+				Note("The control does not answer: no browser is looking at this notebook.")
+			}
+			return nil
+		case m := <-steps:
+			if m.step < 0 || m.step >= a.steps || m.number <= latest {
 				continue
 			}
-			f, err := a.draw(step)
+			latest = m.number
+			if touched = touched || latest > 0; touched {
+				end.Reset(a.idle)
+				state(latest, false, fmt.Sprintf("The stop button (■) ends this cell and frees the kernel; so do %s without a move.", a.idle.Round(time.Second)))
+			} else {
+				end.Reset(min(untouched, a.idle))
+				state(latest, false, fmt.Sprintf("Move it within %s: then this cell ends, and frees the kernel.", untouched))
+			}
+			if m.step == shown {
+				continue
+			}
+			shown = m.step
+			f, err := a.draw(m.step)
 			if err == nil {
-				err = update(id, f, a.says(step), hint)
+				err = update(id, f, a.says(m.step))
 			}
 			if err != nil {
-				screen.update(id, paragraph(a.says(step))+paragraph(err.Error()))
+				screen.update(id, paragraph(a.says(m.step))+paragraph(err.Error()))
 			}
-		case <-time.After(a.idle):
-			return nil
 		}
 	}
+}
+
+// controlState is the word of the program on its control: the number of the latest move that it has, and whether it has ended. The script of
+// the control reads it.
+func controlState(id string, number int, ended bool, says string) string {
+	is := ""
+	if ended {
+		is = " data-ended"
+	}
+	return fmt.Sprintf(`<p data-gppl-control="%s" data-number="%d"%s role="status">%s</p>`, id, number, is, escape(says))
 }
 
 // update puts a figure where the one before it stands.
@@ -156,21 +208,27 @@ func update(id string, f *Figure, says ...string) error {
 	return nil
 }
 
-// GoNB's widgets. Done, which puts one on the page, waits for the browser to answer.
-
-func gonbSlider(steps, start int) moves {
-	return listen(widgets.Slider(0, steps, start).Done().Listen())
-}
-
-func gonbChoice(options []string, start int) moves {
-	escaped := make([]string, len(options))
-	for i, o := range options {
-		escaped[i] = html.EscapeString(o) // GoNB writes them as they are
-	}
-	return listen(widgets.Select(escaped).SetDefault(start).Done().Listen())
-}
-
-func listen(c *comms.AddressChan[int]) moves {
-	c = c.LatestOnly()
-	return moves{c.C, c.Close}
+// gonbListen returns the moves that the page sends to an address, of which only the latest waits, and what ends that.
+func gonbListen(address string) (<-chan move, func()) {
+	steps := make(chan move, 1)
+	var mu sync.Mutex
+	latest := -1 // GoNB delivers each message in a goroutine of its own
+	id := comms.Subscribe(address, func(_, text string) {
+		var m move
+		if _, err := fmt.Sscan(text, &m.number, &m.step); err != nil {
+			return // not of the script
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if m.number <= latest {
+			return
+		}
+		latest = m.number
+		select {
+		case <-steps:
+		default:
+		}
+		steps <- m
+	})
+	return steps, func() { comms.Unsubscribe(id) }
 }

@@ -36,36 +36,44 @@ func TestHeadless(t *testing.T) {
 
 // reader is one who looks at a notebook, moves a control and sees what is shown.
 type reader struct {
-	moves   chan int
+	moves   chan move
+	number  int // of the latest move
 	closed  bool
-	silent  bool // the browser never answers
 	updates chan string
 	notes   []string
-	options []string
+	states  []string
 }
 
 // newReader puts a reader in the place of GoNB.
 func newReader(t *testing.T) *reader {
 	t.Setenv(envInteractive, "1")
-	was, waited := screen, patience
-	t.Cleanup(func() { screen, patience = was, waited })
-	r := &reader{moves: make(chan int), updates: make(chan string, 10)}
-	control := func() moves {
-		if r.silent {
-			select {}
-		}
-		return moves{r.moves, func() { r.closed = true }}
-	}
+	was, waited, left := screen, patience, untouched
+	t.Cleanup(func() { screen, patience, untouched = was, waited, left })
+	r := &reader{moves: make(chan move), updates: make(chan string, 10)}
 	screen.on = func() bool { return true }
 	screen.html = func(s string) { r.notes = append(r.notes, s) }
-	screen.update = func(_, s string) { r.updates <- s }
-	screen.newID = func() string { return "id" }
-	screen.slider = func(_, start int) moves { return control() }
-	screen.choice = func(options []string, _ int) moves {
-		r.options = options
-		return control()
+	screen.update = func(id, s string) {
+		if strings.HasSuffix(id, "_state") {
+			r.states = append(r.states, s)
+			return
+		}
+		r.updates <- s
 	}
+	screen.newID = func() string { return "id" }
+	screen.listen = func(string) (<-chan move, func()) { return r.moves, func() { r.closed = true } }
+	screen.connect = func() {}
 	return r
+}
+
+// move moves the control, the first time where it stands, as its script does.
+func (r *reader) move(step int) {
+	r.moves <- move{r.number, step}
+	r.number++
+}
+
+// ended reports whether the last word on the control is that it has ended.
+func (r *reader) ended() bool {
+	return len(r.states) > 0 && strings.Contains(r.states[len(r.states)-1], "data-ended")
 }
 
 // sees waits for the next picture and checks that it has a text.
@@ -106,15 +114,26 @@ func TestSlideFollows(t *testing.T) {
 		})
 	}()
 	r.sees(t, "noise &lt;b&gt;: 10.1")
-	r.moves <- 0
+	r.move(50)
+	r.move(0)
 	r.sees(t, "noise &lt;b&gt;: 1<")
-	r.moves <- 100
+	r.move(100)
 	r.sees(t, "too &lt;much&gt;")
-	r.moves <- 101 // from a browser that is mistaken
-	r.moves <- 50  // where it started
+	r.move(101)           // from a browser that is mistaken
+	r.moves <- move{1, 0} // sent again, since the answer was late
+	r.move(50)            // where it started
 	r.sees(t, "noise &lt;b&gt;: 10.1")
-	if err := r.stop(t, end); err != nil || !r.closed {
-		t.Errorf("stopped: error %v, closed %v", err, r.closed)
+	if err := r.stop(t, end); err != nil || !r.closed || !r.ended() {
+		t.Errorf("stopped: error %v, closed %v, ended %v", err, r.closed, r.ended())
+	}
+	if shown := strings.Join(r.notes, ""); !strings.Contains(shown, `aria-label="noise &lt;b&gt;" min="0" max="100" value="50" disabled>`) || !strings.Contains(shown, "id = 'gppl_control_id', address = '/gppl/gppl_control_id'") {
+		t.Errorf("the slider is %s", shown)
+	}
+	// The word on each move is there before its figure: the script sends a move until it reads its number.
+	for i, want := range []string{`data-number="-1"`, `data-number="0"`, `data-number="1"`, `data-number="2"`, `data-number="4"`, `data-number="4" data-ended`} {
+		if i >= len(r.states) || !strings.Contains(r.states[i], want) {
+			t.Fatalf("word %d of %q has no %s", i, r.states, want)
+		}
 	}
 }
 
@@ -127,30 +146,42 @@ func TestSelectFollows(t *testing.T) {
 		})
 	}()
 	r.sees(t, "k: &lt;20&gt;")
-	r.moves <- 0
+	r.move(1)
+	r.move(0)
 	r.sees(t, "k: 10")
-	if err := r.stop(t, end); err != nil || len(r.options) != 2 {
-		t.Errorf("error %v, options %q", err, r.options)
+	if err := r.stop(t, end); err != nil || !strings.Contains(strings.Join(r.notes, ""), `<option value="0">10</option><option value="1" selected>&lt;20&gt;</option>`) {
+		t.Errorf("error %v, shown %q", err, r.notes)
 	}
 }
 
-// TestRest checks that a cell ends when nothing has been moved for a while.
+// TestRest checks that a cell ends when nothing has been moved for a while, or nothing was ever touched, and that its control then says so.
 func TestRest(t *testing.T) {
-	r := newReader(t)
-	if err := Slide(SliderOptions{Name: "v", From: 1, To: 2, Start: 1, Idle: time.Millisecond}, drawLine); err != nil || !r.closed {
-		t.Errorf("error %v, closed %v", err, r.closed)
+	for _, touched := range []bool{false, true} {
+		r := newReader(t)
+		idle := time.Hour
+		if touched {
+			idle = time.Millisecond
+		} else {
+			untouched = time.Millisecond
+		}
+		end := make(chan error)
+		go func() { end <- Slide(SliderOptions{Name: "v", From: 1, To: 2, Start: 1, Idle: idle}, drawLine) }()
+		r.move(0)
+		if err := <-end; err != nil || !r.closed || !r.ended() {
+			t.Errorf("touched %v: error %v, closed %v, ended %v", touched, err, r.closed, r.ended())
+		}
+		r.sees(t, "v: 1")
 	}
-	r.sees(t, "v: 1")
 }
 
 // TestNobodyThere checks that a cell ends if no browser answers.
 func TestNobodyThere(t *testing.T) {
 	r := newReader(t)
-	r.silent, patience = true, time.Millisecond
+	patience = time.Millisecond
 	if err := Slide(SliderOptions{Name: "v", From: 1, To: 2, Start: 1}, drawLine); err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(r.notes, " "); !strings.Contains(all, "no browser") {
+	if all := strings.Join(r.notes, " "); !strings.Contains(all, "no browser") || !r.ended() {
 		t.Errorf("nothing is said of it: %s", all)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/comms"
 )
 
 // screen is where things are shown; tests put their own in its place. Each display waits for GoNB to have read it: a cell
@@ -17,15 +18,16 @@ var screen = struct {
 	html   func(string)
 	update func(id, html string)
 	newID  func() string
-	slider func(steps, start int) moves
-	choice func(options []string, start int) moves
+	// listen returns the moves that a page sends to an address; connect has GoNB see to its connection with the page.
+	listen  func(address string) (<-chan move, func())
+	connect func()
 }{
-	on:     func() bool { return gonbui.IsNotebook },
-	html:   func(s string) { gonbui.DisplayHTML(s); gonbui.Sync() },
-	update: func(id, s string) { gonbui.UpdateHTML(id, s); gonbui.Sync() },
-	newID:  gonbui.UniqueId,
-	slider: gonbSlider,
-	choice: gonbChoice,
+	on:      func() bool { return gonbui.IsNotebook },
+	html:    func(s string) { gonbui.DisplayHTML(s); gonbui.Sync() },
+	update:  func(id, s string) { gonbui.UpdateHTML(id, s); gonbui.Sync() },
+	newID:   gonbui.UniqueId,
+	listen:  gonbListen,
+	connect: comms.Start,
 }
 
 // styled sees to it that a cell, which is a program of its own, brings style and script with the first thing that it shows.

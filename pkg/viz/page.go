@@ -51,7 +51,7 @@ var notebookHead = func() string {
 	if err != nil {
 		panic(err) // of a buffer
 	}
-	return "<style>" + pageCSS + "input[id^=gonb_slider_]{width:min(480px,90%)}</style>" +
+	return "<style>" + pageCSS + "input[id^=gppl_control_]{width:min(480px,90%)}</style>" +
 		"<script>window.gpplFigures||window.DecompressionStream&&new Response(new Blob([Uint8Array.from(atob('" +
 		text +
 		"'),c=>c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(t=>new Function(t)())</script>"
